@@ -28,7 +28,7 @@ func withoutAnalysis(deltas []Delta) []analyzedDelta {
 // analyzeAll analyzes the entries of the changes for each ranking in rs. It returns an
 // error if ctx is done.
 func analyzeAll(ctx context.Context, ds []analyzedDelta, rs []*ranking.Scorer) error {
-	var buf ranking.Buffer
+	var buf ranking.AnalysisBuffer
 	for i := range ds {
 		d := &ds[i]
 		if d.Entry == nil {

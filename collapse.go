@@ -33,7 +33,7 @@ func collapseSimilar(ctx context.Context, hits []Hit, limit int) []Hit {
 		}
 		return i
 	}
-	near, _ := sametext.NearDuplicates(ctx, texts, nil)
+	near, _ := sametext.FindNearDuplicates(ctx, texts, nil)
 	for _, t := range near {
 		a, b := find(t.Drop), find(t.Keep)
 		// do not merge a hit that may be shown unasked with a hit that must not

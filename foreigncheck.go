@@ -28,7 +28,7 @@ func checkForeignFile(ctx context.Context, file logstore.CheckedFile) ([]Problem
 	if err != nil || info.Size() == 0 {
 		return nil, err
 	}
-	err = keytable.CheckFile(ctxfile.File{Context: ctx, Inner: f}, info.Size())
+	err = keytable.CheckFile(ctxfile.File{Context: ctx, InnerFile: f}, info.Size())
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

@@ -451,7 +451,7 @@ func writeGoldenIndex(t *testing.T, store string) {
 }
 
 func TestGoldenRecall(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	h := newGoldenHome(t)
 	m := h.open()
 	h.apply(m, goldenOps(), func(int) {})

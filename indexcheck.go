@@ -56,7 +56,7 @@ func checkIndexFile(ctx context.Context, file logstore.CheckedFile) ([]Problem, 
 		return bad(": %v", err), nil
 	}
 	x, err := index.OpenSnapshot(
-		io.NewSectionReader(ctxfile.File{Context: ctx, Inner: f}, head.imageOffset(), size),
+		io.NewSectionReader(ctxfile.File{Context: ctx, InnerFile: f}, head.imageOffset(), size),
 		size,
 		ranking.FormulaParams(head.rankingName),
 	)
@@ -97,10 +97,10 @@ func compareIndexFile(
 			state.Len(),
 		), nil
 	}
-	r := ranking.New(head.rankingName, nil)
+	r := ranking.NewScorer(head.rankingName, nil)
 	step := max(1, (state.Len()+maxCheckedEntries-1)/maxCheckedEntries)
 	var doc index.Document
-	var buf ranking.Buffer
+	var buf ranking.AnalysisBuffer
 	i := 0
 	for v := range state.Versions() {
 		if err := ctx.Err(); err != nil {

@@ -89,8 +89,8 @@ type indexHead struct {
 }
 
 // tableSizes returns the sizes of the tables after page 0.
-func (h *indexHead) tableSizes() []pagefile.Table {
-	return []pagefile.Table{{RowSize: indexRowSize, RowCount: int(h.entries)}}
+func (h *indexHead) tableSizes() []pagefile.TableSize {
+	return []pagefile.TableSize{{RowSize: indexRowSize, RowCount: int(h.entries)}}
 }
 
 // imageOffset returns the offset of the index snapshot in the file.
@@ -123,10 +123,10 @@ func readIndexHead(f vfs.File) (h indexHead, image int64, err error) {
 		entries:     int64(le.Uint64(b[88:])),
 		nextID:      le.Uint64(b[104:]),
 		position: logpos.Position{
-			LogID:  [16]byte(b[32:]),
-			Seq:    le.Uint64(b[48:]),
-			Chain:  [32]byte(b[56:]),
-			Offset: int64(le.Uint64(b[96:])),
+			LogID:      [16]byte(b[32:]),
+			Seq:        le.Uint64(b[48:]),
+			ChainHash:  [32]byte(b[56:]),
+			FileOffset: int64(le.Uint64(b[96:])),
 		},
 	}
 	switch size := info.Size(); {
@@ -136,7 +136,7 @@ func readIndexHead(f vfs.File) (h indexHead, image int64, err error) {
 		return h, 0, fmt.Errorf("%w: it is of another format", errUnusableIndex)
 	case le.Uint32(b[12:]) != indexRevision:
 		return h, 0, fmt.Errorf("%w: it is of another ranking", errUnusableIndex)
-	case h.entries < 0 || h.entries > size/indexRowSize || h.imageOffset() > size || h.position.Offset < 0:
+	case h.entries < 0 || h.entries > size/indexRowSize || h.imageOffset() > size || h.position.FileOffset < 0:
 		return h, 0, fmt.Errorf("%w: it has %d bytes, and says otherwise", errIndexDamage, size)
 	default:
 		return h, size - h.imageOffset(), nil
@@ -153,9 +153,9 @@ func (h *indexHead) encode() []byte {
 	copy(b[16:32], h.rankingName)
 	copy(b[32:], h.position.LogID[:])
 	le.PutUint64(b[48:], h.position.Seq)
-	copy(b[56:], h.position.Chain[:])
+	copy(b[56:], h.position.ChainHash[:])
 	le.PutUint64(b[88:], uint64(h.entries))
-	le.PutUint64(b[96:], uint64(h.position.Offset))
+	le.PutUint64(b[96:], uint64(h.position.FileOffset))
 	le.PutUint64(b[104:], h.nextID)
 	le.PutUint32(b[124:], crc32.Checksum(b[:124], indexCRCTable))
 	return b
@@ -163,7 +163,7 @@ func (h *indexHead) encode() []byte {
 
 // openRows opens the table of entries in the file.
 func (h *indexHead) openRows(f vfs.File) (entryRows, error) {
-	r, err := pagefile.Open(f, func([]byte) ([]pagefile.Table, error) { return h.tableSizes(), nil })
+	r, err := pagefile.Open(f, func([]byte) ([]pagefile.TableSize, error) { return h.tableSizes(), nil })
 	return entryRows{file: r}, err
 }
 
@@ -230,7 +230,7 @@ func (r entryRows) forEach(fn func(id, version uint64) bool) (bool, error) {
 	all := true
 	rising := true
 	next := uint64(0)
-	err := r.file.EachPage(0, func(rows []byte) {
+	err := r.file.EachTablePage(0, func(rows []byte) {
 		for ; len(rows) > 0; rows = rows[indexRowSize:] {
 			id := le.Uint64(rows)
 			rising = rising && id >= next && id+1 > 0

@@ -50,7 +50,7 @@ func TestOldVersionsAreReadFromTheLog(t *testing.T) {
 	s.savedIndex = saved
 	s.setStartRows(saved.rows)
 	defer s.close()
-	r := ranking.New(m.opts.Ranking, saved.index)
+	r := ranking.NewScorer(m.opts.Ranking, saved.index)
 	var ds []analyzedDelta
 	for id := uint64(1); id <= 600; id++ {
 		ds = append(ds, analyzedDelta{Delta: Delta{ID: id}})
@@ -315,10 +315,10 @@ func TestIndexRevision(t *testing.T) {
 	}
 	for _, name := range []string{RankOxbow, RankSeed} {
 		sum := sha256.New()
-		r := ranking.New(name, nil)
+		r := ranking.NewScorer(name, nil)
 		for i := range entries {
 			var d index.Document
-			r.AnalyzeItem(t.Context(), newIndexItem(&entries[i]), &d, new(ranking.Buffer))
+			r.AnalyzeItem(t.Context(), newIndexItem(&entries[i]), &d, new(ranking.AnalysisBuffer))
 			slices.SortFunc(d.Terms, func(a, b index.Term) int { return strings.Compare(a.Text, b.Text) })
 			fmt.Fprintln(sum, d.Len, d.Terms, ranking.FormulaParams(name))
 		}

@@ -30,8 +30,8 @@ func sealIndex(b []byte) {
 	for n := 0; (n+1)*pagefile.PageSize <= len(b) &&
 		n <= int(min(binary.LittleEndian.Uint64(b[88:]), uint64(len(b)))+169)/170; n++ {
 		p := b[n*pagefile.PageSize:][:pagefile.PageSize]
-		sum := pagefile.Checksum(p[:pagefile.PageDataSize], n, head)
-		binary.LittleEndian.PutUint32(p[pagefile.PageDataSize:], sum)
+		sum := pagefile.PageChecksum(p[:pagefile.PageDataBytes], n, head)
+		binary.LittleEndian.PutUint32(p[pagefile.PageDataBytes:], sum)
 		if n == 0 {
 			head = sum
 		}
@@ -41,7 +41,7 @@ func sealIndex(b []byte) {
 // An index file with any one bit turned over, or cut at any length, is either not
 // opened, or found out when it is read, or reads the same.
 func TestIndexFlipped(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	h := newIndexHome(t, 264)
 	sound := h.file()
 	m := h.open(&Options{ReadOnly: true})
@@ -91,7 +91,7 @@ func TestIndexFlipped(t *testing.T) {
 			t.Fatalf("%s at byte %d: the file reads, and says something else", what, at)
 		}
 	}
-	step := testenv.Long(5, 1)
+	step := testenv.RepeatCount(5, 1)
 	for i := 0; i < len(sound); i += step {
 		b := bytes.Clone(sound)
 		b[i] ^= 1 << (i % 8)
@@ -112,7 +112,7 @@ func TestIndexFlipped(t *testing.T) {
 // needs it gets the answer of an index that was made again, and nothing is written of
 // what was misread.
 func TestIndexPageDamaged(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	h := newIndexHome(t, 600)
 	sound := h.file()
 	head, _, err := readIndexHead(mustOpen(t, h.fs, indexTestFile))
@@ -148,7 +148,7 @@ func TestIndexPageDamaged(t *testing.T) {
 	for _, q := range questions {
 		want = append(want, answer(plain, q))
 	}
-	pages := int(head.imageOffset())/pagefile.PageSize + pagefile.CountPages([]pagefile.Table{
+	pages := int(head.imageOffset())/pagefile.PageSize + pagefile.CountPages([]pagefile.TableSize{
 		{RowSize: 24, RowCount: 600},
 		{RowSize: 2, RowCount: 600},
 		{RowSize: 8, RowCount: 0},

@@ -30,7 +30,7 @@ func saveIndex(ctx context.Context, d *logstore.DB, f *frozenIndex) error {
 		return err
 	}
 	return d.DerivedFile(indexSuffix).Create(ctx, f.logEpoch, func(file vfs.File) error {
-		to := ctxfile.File{Context: ctx, Inner: file}
+		to := ctxfile.File{Context: ctx, InnerFile: file}
 		if _, err := f.index.WriteSnapshot(to, f.head.imageOffset()); err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func saveIndex(ctx context.Context, d *logstore.DB, f *frozenIndex) error {
 // newIndexHead returns the head of an index file for the log at this moment. The caller
 // must set entries.
 func newIndexHead(ranking string, moment logstore.LogState) indexHead {
-	return indexHead{rankingName: ranking, position: moment.Position, nextID: moment.NextID}
+	return indexHead{rankingName: ranking, position: moment.Position, nextID: moment.NextEntryID}
 }
 
 // writeHeadAndRows writes the part of the file before the index snapshot.

@@ -23,21 +23,28 @@ func newIndexItem(e *Entry) *indexItem { return &indexItem{entry: e} }
 // FillText implements [ranking.Item]. The values of some labels are not searchable: confidence,
 // file hashes, kinds of personal data, an entry's sources, trust, and for a session's turn
 // the entries that a hook had shown to the model.
-func (x *indexItem) FillText(t *ranking.Text) {
+func (x *indexItem) FillText(t *ranking.ItemText) {
 	e := x.entry
 	if !e.MayShow(BySearch) { // queries must not find a quarantined entry, so it has no text
-		*t = ranking.Text{ID: e.ID, Labels: t.Labels[:0], Created: e.Created, Updated: e.Updated}
+		*t = ranking.ItemText{ID: e.ID, LabelValues: t.LabelValues[:0], Created: e.Created, Updated: e.Updated}
 		return
 	}
-	*t = ranking.Text{ID: e.ID, Name: e.Name, Aliases: e.Aliases, Labels: t.Labels[:0], Content: e.Content,
-		Created: e.Created, Updated: e.Updated}
+	*t = ranking.ItemText{
+		ID:          e.ID,
+		Name:        e.Name,
+		Aliases:     e.Aliases,
+		LabelValues: t.LabelValues[:0],
+		Content:     e.Content,
+		Created:     e.Created,
+		Updated:     e.Updated,
+	}
 	for _, l := range e.Labels {
 		if l.Key == "session" && t.Session == "" {
 			t.Session = l.Value
 		}
 		isUnsearched := slices.Contains(unsearchedLabels, l.Key) || l.IsPersonal()
 		if !isUnsearched && !(e.Kind == History && namesShownEntries(l.Key)) {
-			t.Labels = append(t.Labels, l.Value)
+			t.LabelValues = append(t.LabelValues, l.Value)
 		}
 	}
 }
@@ -49,14 +56,14 @@ func (x *indexItem) Keywords() []string {
 	ms := make([]string, 0, 3+2*len(e.Labels))
 	ms = append(
 		ms,
-		ranking.Keyword("kind", e.Kind.String()),
-		ranking.Keyword("by", string(e.Source.Actor)),
-		ranking.Keyword("door", e.Source.Door),
+		ranking.KeywordTerm("kind", e.Kind.String()),
+		ranking.KeywordTerm("by", string(e.Source.Actor)),
+		ranking.KeywordTerm("door", e.Source.Door),
 	)
 	for _, l := range e.Labels {
-		ms = append(ms, ranking.Keyword("has", l.Key))
+		ms = append(ms, ranking.KeywordTerm("has", l.Key))
 		if isKeywordKey(l.Key) {
-			ms = append(ms, ranking.Keyword(l.Key, l.Value))
+			ms = append(ms, ranking.KeywordTerm(l.Key, l.Value))
 		}
 	}
 	slices.Sort(ms)
@@ -96,7 +103,7 @@ func filterClauses(r *ranking.Scorer, f Filter) (cs []index.TermCondition, times
 		case isKeywordKey(t.Key):
 			c := index.TermCondition{IsNegated: t.Not}
 			for _, v := range store.AllNameForms(t.Values) {
-				c.Terms = append(c.Terms, ranking.Keyword(t.Key, v))
+				c.Terms = append(c.Terms, ranking.KeywordTerm(t.Key, v))
 			}
 			cs = append(cs, c)
 			continue

@@ -166,7 +166,7 @@ func (m *Memory) freezeIndex(ctx context.Context, d *logstore.DB) (*indexToSave,
 	if err := m.applyOrPutBack(ctx, s, ds); err != nil {
 		return nil, err
 	}
-	if s == nil || !now.Exists {
+	if s == nil || !now.LogFileExists {
 		return nil, nil
 	}
 	if d != m.store {

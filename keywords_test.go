@@ -126,12 +126,12 @@ func recallAll(t *testing.T, m *Memory, q Query) []Hit {
 			t.Fatal(err)
 		}
 		all := v.rankingQuery(q)
-		clauses := v.MakePlan(all).Clauses
-		all.Conditions = nil
+		clauses := v.MakePlan(all).WordClauses
+		all.IndexConditions = nil
 		all.CreatedRange = nil
 		all.Required = nil
 		all.Excluded = nil
-		all.HasMoreConditions = true
+		all.HasUnindexedConditions = true
 		all.AcceptDocument = func(id uint64) bool {
 			for _, c := range clauses {
 				if !c.AcceptDocument(id) {

@@ -32,7 +32,7 @@ func (m *Memory) mergeRuns(ctx context.Context, s *searcher, resets int) error {
 	if err != nil {
 		return ctx.Err()
 	}
-	size, err := x.WriteSnapshot(ctxfile.File{Context: ctx, Inner: f}, h.imageOffset())
+	size, err := x.WriteSnapshot(ctxfile.File{Context: ctx, InnerFile: f}, h.imageOffset())
 	switch {
 	case temp == "":
 	case err != nil:
@@ -55,7 +55,7 @@ func (m *Memory) mergeRuns(ctx context.Context, s *searcher, resets int) error {
 		_ = f.Close()
 		return ctx.Err()
 	}
-	s.scorers.Store(&map[string]*ranking.Scorer{m.opts.Ranking: ranking.New(m.opts.Ranking, merged)})
+	s.scorers.Store(&map[string]*ranking.Scorer{m.opts.Ranking: ranking.NewScorer(m.opts.Ranking, merged)})
 	s.runFiles.close()
 	s.savedIndex = &savedIndex{head: h, index: merged, rows: s.startRows, file: f}
 	return nil

@@ -61,7 +61,7 @@ func newMemory(s Store, opts Options) *Memory {
 	m.saveIndexEarly = func() { m.saveIndexInBackground(missingLimitAtStart) }
 	m.closingCtx, m.cancelClosing = context.WithCancel(context.Background())
 	if d, ok := s.(*logstore.DB); ok {
-		d.OnAppend(m.analyzeAhead)
+		d.SetOnAppend(m.analyzeAhead)
 	}
 	if m.capabilities.Watcher != nil {
 		m.capabilities.Watcher.Watch(m.handleEvent)

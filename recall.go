@@ -231,7 +231,7 @@ func (v *rankedView) diagnose(ctx context.Context, q Query) Diagnosis {
 		}
 		removes(FilterEffect{Filter: f}, only, v.acceptFunc(f))
 	}
-	for _, c := range p.Clauses {
+	for _, c := range p.WordClauses {
 		if ctx.Err() != nil {
 			return d
 		}
@@ -239,8 +239,8 @@ func (v *rankedView) diagnose(ctx context.Context, q Query) Diagnosis {
 		if c.IsExcluded {
 			sign = "-"
 		}
-		clause := FilterEffect{Clause: sign + syntax.QuoteValue(c.Text)}
-		removes(clause, index.Query{Conditions: c.Conditions, AcceptDocument: c.AcceptDocument}, c.AcceptDocument)
+		clause := FilterEffect{Clause: sign + syntax.QuoteValue(c.ClauseText)}
+		removes(clause, index.Query{Conditions: c.IndexConditions, AcceptDocument: c.AcceptDocument}, c.AcceptDocument)
 	}
 	d.Near = v.suggestionsFor(ctx, p, q, d.Unfiltered == 0)
 	return d
@@ -259,7 +259,7 @@ func (v *rankedView) suggestionsFor(ctx context.Context, p *ranking.Plan, q Quer
 		}
 	}
 	// A word of the query may be misspelled if no entry contains it.
-	for _, w := range p.Words {
+	for _, w := range p.WordTerms {
 		if v.DF(w.Term) == 0 && s.mayLookUp(ctx) {
 			s.lookupCount++
 			s.addTexts(text.FindSimilar(w.Term, keysUntilDone(ctx, v.Vocabulary("")), 2))
@@ -348,7 +348,7 @@ func (m *Memory) Values(ctx context.Context, key string, values ...string) (map[
 				forms = store.NameForms(value)
 			}
 			for _, form := range forms {
-				counts[value] += v.DF(ranking.Keyword(key, form))
+				counts[value] += v.DF(ranking.KeywordTerm(key, form))
 			}
 		}
 	}
@@ -361,7 +361,7 @@ func (m *Memory) CountAny(ctx context.Context, terms ...Term) (int, error) {
 	var keywords []string
 	for _, t := range terms {
 		for _, value := range store.AllNameForms(t.Values) {
-			keywords = append(keywords, ranking.Keyword(t.Key, value))
+			keywords = append(keywords, ranking.KeywordTerm(t.Key, value))
 		}
 	}
 	n := 0
@@ -393,21 +393,21 @@ func (v *rankedView) convertExplanation(x *ranking.Explanation) *Explanation {
 	if x == nil {
 		return nil
 	}
-	e := &Explanation{Formula: "bm25", Entries: x.Documents, Length: x.Length, AvgLen: x.AvgLen}
+	e := &Explanation{Formula: "bm25", Entries: x.DocumentCount, Length: x.DocumentLength, AvgLen: x.AverageLength}
 	if v.Ranking() != RankSeed {
 		e.Formula = v.Ranking()
 	}
-	for _, t := range x.Terms {
+	for _, t := range x.TermScores {
 		ts := TermScore{
 			Term:   t.Term,
-			Word:   t.Word,
+			Word:   t.QueryWord,
 			Weight: t.Weight,
 			TF:     t.Occurrences,
-			DF:     t.DF,
+			DF:     t.DocumentFrequency,
 			IDF:    t.IDF,
 			Score:  t.Score,
 		}
-		for _, f := range t.Fields {
+		for _, f := range t.FieldScores {
 			ts.Fields = append(ts.Fields, FieldScore(f))
 		}
 		e.Terms = append(e.Terms, ts)
@@ -430,11 +430,11 @@ func (m *Memory) ParseQuery(ctx context.Context, q Query) (ParsedQuery, error) {
 
 // parsedQuery reports how the query with plan p was understood.
 func (v *rankedView) parsedQuery(q Query, p *ranking.Plan) ParsedQuery {
-	read := ParsedQuery{Rank: v.Ranking(), StopWords: p.StopWords}
+	read := ParsedQuery{Rank: v.Ranking(), StopWords: p.OnlyStopWords}
 	if v.Ranking() != RankSeed {
 		read.Dates = q.Dates
 	}
-	for _, w := range p.Words {
+	for _, w := range p.WordTerms {
 		df, idf := v.TermFrequency(w)
 		read.Terms = append(
 			read.Terms,

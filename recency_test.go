@@ -106,7 +106,7 @@ func scoreOf(hits []oxbow.Hit, name string) float64 {
 // The best hits with a half-life are those of all entries, each score
 // multiplied.
 func TestRecencyIsExact(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	rng := rand.New(rand.NewPCG(3, 4))
 	now := time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return now }})

@@ -268,7 +268,7 @@ func (m *Memory) addScorer(ctx context.Context, s *searcher, name string) (*rank
 	for _, r := range *s.scorers.Load() {
 		v = s.newView(ctx, r)
 	}
-	r := ranking.New(name, nil)
+	r := ranking.NewScorer(name, nil)
 	err := r.FillIndex(ctx, func(yield func(ranking.Item, error) bool) {
 		for _, id := range v.entryIDs() {
 			if x, ok := v.Item(id).(*indexItem); ok && !yield(x, nil) {

@@ -18,7 +18,7 @@ import (
 )
 
 func TestScanAnswersAsIndex(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	asked := 0
 	scans := 0
 	found := 0
@@ -27,7 +27,7 @@ func TestScanAnswersAsIndex(t *testing.T) {
 		h := &indexHome{t, vfs.NewMem()}
 		h.talkative(r, 150)
 		plain := h.open(&Options{ReadOnly: true})
-		for range testenv.Long(40, 200) {
+		for range testenv.RepeatCount(40, 200) {
 			q := question(t, r)
 			want := all(t, plain, q)
 			m := h.scanning(&Options{ReadOnly: true})
@@ -53,7 +53,7 @@ func TestScanAnswersAsIndex(t *testing.T) {
 // What a scan found answers a later question only when it holds every term that
 // this one is about, the words of its filter too.
 func TestScanAnswersNoOtherQuestion(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	for _, rank := range []string{RankOxbow, RankSeed} {
 		h := &indexHome{t, vfs.NewMem()}
 		h.talkative(rand.New(rand.NewPCG(1, 7)), 150)

@@ -46,7 +46,7 @@ type searcher struct {
 // any implementation. If it is not a log, db is nil.
 func newSearcher(name string, store Store) *searcher {
 	s := &searcher{db: findLog(store), lowerEntries: lowerEntries(store)}
-	s.scorers.Store(&map[string]*ranking.Scorer{name: ranking.New(name, nil)})
+	s.scorers.Store(&map[string]*ranking.Scorer{name: ranking.NewScorer(name, nil)})
 	return s
 }
 
@@ -58,7 +58,7 @@ func (s *searcher) scorer(name string) *ranking.Scorer { return (*s.scorers.Load
 func (s *searcher) startFromIndexFile(ctx context.Context) error {
 	h := &s.savedIndex.head
 	s.setStartRows(s.savedIndex.rows)
-	s.scorers.Store(&map[string]*ranking.Scorer{h.rankingName: ranking.New(h.rankingName, s.savedIndex.index)})
+	s.scorers.Store(&map[string]*ranking.Scorer{h.rankingName: ranking.NewScorer(h.rankingName, s.savedIndex.index)})
 	return s.applySince(ctx, Position(h.position.Encode()))
 }
 
@@ -186,7 +186,7 @@ func (s *searcher) analyzeOld(
 	if len(ds) > max(minDedupe, x.DocumentCount()/maxOldDivisor) {
 		return olds, nil
 	}
-	var buf ranking.Buffer
+	var buf ranking.AnalysisBuffer
 	versions := s.db.NewVersionReader()
 	for i, d := range ds {
 		if !x.NeedsOld(d.ID) {
@@ -307,7 +307,7 @@ func (s *searcher) newView(ctx context.Context, r *ranking.Scorer) *rankedView {
 	if s.cachedItems != nil {
 		read = s.readItem
 	}
-	return &rankedView{View: r.View(ctx, read), searcher: s, scorer: r, ctx: ctx}
+	return &rankedView{View: r.NewView(ctx, read), searcher: s, scorer: r, ctx: ctx}
 }
 
 // withContext returns the view for another query.
@@ -318,17 +318,17 @@ func (v *rankedView) withContext(ctx context.Context) *rankedView {
 // rankingQuery converts a query to the form that package ranking uses.
 func (v *rankedView) rankingQuery(q Query) ranking.Query {
 	r := ranking.Query{
-		QueryText:      analysis.QueryText{Words: q.Text},
-		NoCorrection:   q.Weigh,
-		AcceptDocument: v.acceptFunc(q.Filter),
-		RecencyFactor:  v.ageFactors(q),
+		QueryText:         analysis.QueryText{Words: q.Text},
+		WithoutCorrection: q.Weigh,
+		AcceptDocument:    v.acceptFunc(q.Filter),
+		RecencyFactor:     v.ageFactors(q),
 	}
-	r.Conditions, r.CreatedRange, r.HasMoreConditions = filterClauses(v.scorer, q.Filter)
+	r.IndexConditions, r.CreatedRange, r.HasUnindexedConditions = filterClauses(v.scorer, q.Filter)
 	if o := q.Operators; o != nil && v.Ranking() != RankSeed {
 		r.QueryText = analysis.QueryText{Words: o.Words, Required: o.Must, Excluded: o.Not, Prefixes: o.Prefixes}
 	}
 	for _, d := range q.Dates {
-		r.Spans = append(r.Spans, ranking.Span{From: d.From, To: d.To})
+		r.PreferredSpans = append(r.PreferredSpans, ranking.TimeSpan{From: d.From, To: d.To})
 	}
 	return r
 }
@@ -420,7 +420,7 @@ func (s rankedEntries) Versions() (ids, versions []uint64) { return s.entryVersi
 
 func (s rankedEntries) Entry(id uint64) *Entry { return s.entry(id) }
 
-func (s rankedEntries) Accepts(id uint64) bool { return s.plan.Accepts(id) }
+func (s rankedEntries) Accepts(id uint64) bool { return s.plan.AcceptsDocument(id) }
 
 // acceptFunc returns a function that reports whether the filter selects an entry. It returns
 // nil if the filter selects all.

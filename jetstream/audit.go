@@ -31,20 +31,20 @@ type Finding struct {
 	Fenced bool   `json:"fenced,omitempty"` // the server may no longer lead the stream
 }
 
-// fence forbids a server to lead a stream, because its data differs.
-type fence struct{ stream, server string }
+// leaderFence forbids a server to lead a stream, because its data differs.
+type leaderFence struct{ stream, server string }
 
 // directoryKey returns the fence's key in the directory.
-func (f fence) directoryKey() string { return "fence." + f.stream + "." + f.server }
+func (f leaderFence) directoryKey() string { return "fence." + f.stream + "." + f.server }
 
-// brainCopy is a server's copy of a brain, as the audit read it.
-type brainCopy struct {
+// serverCopy is a server's copy of a brain, as the audit read it.
+type serverCopy struct {
 	server              string
 	seq, envelopeNumber uint64
 	hash                chainHash
 	messageCount        int
-	err                 error
-	wasCompacted        bool // the brain was compacted after the previous servers were read
+	readError           error
+	isCompactedSince    bool // the brain was compacted after the previous servers were read
 }
 
 // Audit compares the servers' copies of all brains. It makes each server the leader of each stream
@@ -54,79 +54,81 @@ type brainCopy struct {
 // with the server removes the fence. Audit returns an error only if it could not complete the
 // comparison.
 func (c *Cluster) Audit(ctx context.Context) (AuditReport, error) {
-	rep, _, err := c.auditAll(ctx)
+	rep, _, err := c.auditAndFindHeads(ctx)
 	return rep, err
 }
 
-// auditAll implements Audit. It also returns the longest copy of each brain.
-func (c *Cluster) auditAll(ctx context.Context) (rep AuditReport, heads map[string]brainCopy, err error) {
+// auditAndFindHeads implements Audit. It also returns the longest copy of each brain.
+func (c *Cluster) auditAndFindHeads(
+	ctx context.Context,
+) (report AuditReport, longestCopies map[string]serverCopy, err error) {
 	if err := c.readFences(ctx); err != nil && !errors.Is(err, oxbow.ErrCorrupt) {
-		return rep, nil, err
+		return report, nil, err
 	}
-	fs, unread, err := c.serversWithoutStreams(ctx)
+	fs, unread, err := c.findServersWithLostStreams(ctx)
 	// a server that has just started may not know its streams yet
 	for try := 0; err == nil && len(fs) > 0 && !unread && try < 5; try++ {
 		waitOrDone(ctx, 5*noServerPause)
-		fs, unread, err = c.serversWithoutStreams(ctx)
+		fs, unread, err = c.findServersWithLostStreams(ctx)
 	}
-	rep.Findings = fs
+	report.Findings = fs
 	if err != nil || unread {
 		// the leader itself denies that the streams exist, so the audit cannot blame the remaining
 		// servers
-		return rep, nil, err
+		return report, nil, err
 	}
-	byStream := map[string][]brainInfo{}
-	err = c.directory.eachBrain(ctx, func(b brainInfo) error {
-		byStream[b.stream()] = append(byStream[b.stream()], b)
+	byStream := map[string][]directoryBrain{}
+	err = c.directory.eachBrain(ctx, func(b directoryBrain) error {
+		byStream[b.streamName()] = append(byStream[b.streamName()], b)
 		return nil
 	})
 	if err != nil {
-		return rep, nil, err
+		return report, nil, err
 	}
-	heads = map[string]brainCopy{}
+	longestCopies = map[string]serverCopy{}
 	for p := range c.directory.partitions {
 		stream := streamName(p)
-		rep.Streams++
-		rep.Brains += len(byStream[stream])
-		if err := c.auditStream(ctx, stream, byStream[stream], &rep, heads); err != nil {
-			return rep, heads, err
+		report.Streams++
+		report.Brains += len(byStream[stream])
+		if err := c.auditStream(ctx, stream, byStream[stream], &report, longestCopies); err != nil {
+			return report, longestCopies, err
 		}
 	}
-	return rep, heads, nil
+	return report, longestCopies, nil
 }
 
 // auditStream audits a stream.
 func (c *Cluster) auditStream(
 	ctx context.Context,
 	stream string,
-	brains []brainInfo,
-	rep *AuditReport,
-	heads map[string]brainCopy,
+	brains []directoryBrain,
+	report *AuditReport,
+	longestCopies map[string]serverCopy,
 ) error {
 	leader, otherServers, err := c.findLeader(ctx, stream)
 	if errors.Is(err, oxbow.ErrCorrupt) {
-		rep.Findings = append(rep.Findings, Finding{Stream: stream, What: err.Error()})
+		report.Findings = append(report.Findings, Finding{Stream: stream, What: err.Error()})
 		return nil
 	}
 	if err == nil {
-		err = c.checkStreamRecreated(ctx, stream, rep)
+		err = c.checkStreamRecreated(ctx, stream, report)
 	}
 	if err != nil {
 		return err
 	}
-	servers, err := c.reachableServers(ctx, stream, append([]string{leader}, otherServers...), rep)
+	servers, err := c.reachableServers(ctx, stream, append([]string{leader}, otherServers...), report)
 	if err != nil {
 		return err
 	}
-	views := map[string][]brainCopy{} // copies by name of the brain
+	views := map[string][]serverCopy{} // copies by name of the brain
 	bad := map[string]string{}
 	var read []string
 	for _, s := range servers {
-		if i := slices.IndexFunc(rep.Findings, func(f Finding) bool {
+		if i := slices.IndexFunc(report.Findings, func(f Finding) bool {
 			return f.Stream == stream && f.Server == s
 		}); i >= 0 {
 			// do not read the server, because it already has a finding
-			bad[s], rep.Findings[i].Fenced = rep.Findings[i].What, true
+			bad[s], report.Findings[i].Fenced = report.Findings[i].What, true
 			continue
 		}
 		reason, fenced := c.readServer(ctx, stream, s, brains, views)
@@ -137,32 +139,32 @@ func (c *Cluster) auditStream(
 			read = append(read, s)
 			continue
 		}
-		rep.Findings = append(rep.Findings, Finding{Stream: stream, Server: s, What: reason, Fenced: fenced})
+		report.Findings = append(report.Findings, Finding{Stream: stream, Server: s, What: reason, Fenced: fenced})
 		if fenced {
 			bad[s] = reason
 		}
 	}
 	for _, b := range brains {
 		for _, v := range views[b.Name] {
-			rep.Messages += v.messageCount
-			if v.err == nil && v.envelopeNumber >= heads[b.Name].envelopeNumber {
-				heads[b.Name] = v
+			report.Messages += v.messageCount
+			if v.readError == nil && v.envelopeNumber >= longestCopies[b.Name].envelopeNumber {
+				longestCopies[b.Name] = v
 			}
 		}
-		for _, f := range findDiffering(b, views[b.Name]) {
+		for _, f := range findDifferingCopies(b, views[b.Name]) {
 			f.Stream, f.Fenced = stream, len(servers) > 1
 			bad[f.Server] = f.Brain + ": " + f.What
-			rep.Findings = append(rep.Findings, f)
+			report.Findings = append(report.Findings, f)
 		}
 	}
 	if len(bad) > 0 && !slices.ContainsFunc(read, func(s string) bool { return bad[s] == "" }) {
-		for i := range rep.Findings {
-			rep.Findings[i].Fenced = rep.Findings[i].Fenced && rep.Findings[i].Stream != stream
+		for i := range report.Findings {
+			report.Findings[i].Fenced = report.Findings[i].Fenced && report.Findings[i].Stream != stream
 		}
 		// no server can lead instead, because all have findings; the chain of each brain still reveals damage
 		return nil
 	}
-	return c.setFences(ctx, stream, read, bad)
+	return c.updateFences(ctx, stream, read, bad)
 }
 
 // readServer makes a server the leader of a stream, reads all brains of the stream from that
@@ -171,30 +173,30 @@ func (c *Cluster) auditStream(
 func (c *Cluster) readServer(
 	ctx context.Context,
 	stream, server string,
-	brains []brainInfo,
-	views map[string][]brainCopy,
-) (reason string, lacksMessages bool) {
+	brains []directoryBrain,
+	copiesByBrain map[string][]serverCopy,
+) (failureReason string, lacksMessages bool) {
 	if err := c.makeLeader(ctx, stream, server); err != nil {
-		reason = fmt.Sprintf("cannot be made the leader, so that it was not read: %v", err)
+		failureReason = fmt.Sprintf("cannot be made the leader, so that it was not read: %v", err)
 		if r, err := c.streamInfo(ctx, stream); err == nil && r.Cluster != nil {
 			for _, o := range r.Cluster.Replicas {
-				isBehind := !o.Current && o.Lag > 0
+				isBehind := !o.Current && o.MissingMessages > 0
 				if isBehind && o.Name == server {
 					return fmt.Sprintf(
 						"is behind, by %d messages as the leader counts, and does not catch up, so that it was not "+
 							"read",
-						o.Lag,
+						o.MissingMessages,
 					), true
 				}
 			}
 		}
-		return reason, false
+		return failureReason, false
 	}
-	got := map[string]brainCopy{}
+	got := map[string]serverCopy{}
 	for _, b := range brains {
-		v := c.readChain(ctx, b, views[b.Name])
-		if errors.Is(v.err, oxbow.ErrBusy) || ctx.Err() != nil {
-			return fmt.Sprintf("could not be read: %v", v.err), false
+		v := c.readBrainCopy(ctx, b, copiesByBrain[b.Name])
+		if errors.Is(v.readError, oxbow.ErrBusy) || ctx.Err() != nil {
+			return fmt.Sprintf("could not be read: %v", v.readError), false
 		}
 		v.server = server
 		got[b.Name] = v
@@ -204,22 +206,27 @@ func (c *Cluster) readServer(
 		return "lost the lead while it was read, so that it was not compared", false
 	}
 	for name, v := range got {
-		views[name] = append(views[name], v)
+		copiesByBrain[name] = append(copiesByBrain[name], v)
 	}
 	return "", false
 }
 
 // reachableServers returns the servers of a stream that can be read. It adds a finding for each server
 // that is offline, or that is behind and does not answer.
-func (c *Cluster) reachableServers(ctx context.Context, stream string, servers []string, rep *AuditReport) ([]string,
+func (c *Cluster) reachableServers(
+	ctx context.Context,
+	stream string,
+	servers []string,
+	report *AuditReport,
+) ([]string,
 	error) {
 	r, err := c.streamInfo(ctx, stream)
 	if err != nil || r.Cluster == nil {
 		return servers, err
 	}
 	up := map[string]bool{}
-	if c.opts.System != nil {
-		answers, err := serverSettings(ctx, c.opts.System)
+	if c.options.System != nil {
+		answers, err := serverSettings(ctx, c.options.System)
 		if err != nil {
 			return nil, err
 		}
@@ -228,11 +235,11 @@ func (c *Cluster) reachableServers(ctx context.Context, stream string, servers [
 		}
 	}
 	for _, o := range r.Cluster.Replicas {
-		isSilent := c.opts.System != nil && !o.Current && !up[o.Name]
+		isSilent := c.options.System != nil && !o.Current && !up[o.Name]
 		if o.Offline || isSilent {
 			servers = slices.DeleteFunc(servers, func(s string) bool { return s == o.Name })
-			rep.Findings = append(
-				rep.Findings,
+			report.Findings = append(
+				report.Findings,
 				Finding{Stream: stream, Server: o.Name, What: "is offline, so that it was not read"},
 			)
 		}
@@ -241,7 +248,7 @@ func (c *Cluster) reachableServers(ctx context.Context, stream string, servers [
 }
 
 // checkStreamRecreated adds a finding if somebody deleted the stream and created it again.
-func (c *Cluster) checkStreamRecreated(ctx context.Context, stream string, rep *AuditReport) error {
+func (c *Cluster) checkStreamRecreated(ctx context.Context, stream string, report *AuditReport) error {
 	info, err := c.streamInfo(ctx, stream)
 	if err != nil {
 		return err
@@ -250,8 +257,8 @@ func (c *Cluster) checkStreamRecreated(ctx context.Context, stream string, rep *
 		return streamInfo{}, missingStreamError(stream)
 	})
 	if err == nil && !known.Created.Equal(info.Created) {
-		rep.Findings = append(
-			rep.Findings,
+		report.Findings = append(
+			report.Findings,
 			Finding{
 				Stream: stream,
 				What: "the stream was made again, and what it held is lost: restore it from a backup or from the " +
@@ -264,7 +271,7 @@ func (c *Cluster) checkStreamRecreated(ctx context.Context, stream string, rep *
 
 // makeLeader makes a server the leader of a stream.
 func (c *Cluster) makeLeader(ctx context.Context, stream, server string) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*c.opts.ReadWait)
+	ctx, cancel := context.WithTimeout(ctx, 2*c.options.ReadWait)
 	defer cancel()
 	for {
 		current, _, err := c.findLeader(ctx, stream)
@@ -280,56 +287,56 @@ func (c *Cluster) makeLeader(ctx context.Context, stream, server string) error {
 	}
 }
 
-// readChain reads all messages of a brain from the leader. It stops at the last message that the
+// readBrainCopy reads all messages of a brain from the leader. It stops at the last message that the
 // servers in earlierCopies had, because other processes may have written to the brain after these
 // servers were read.
-func (c *Cluster) readChain(ctx context.Context, b brainInfo, earlierCopies []brainCopy) (v brainCopy) {
-	r := &replica{cluster: c, brain: b}
+func (c *Cluster) readBrainCopy(ctx context.Context, b directoryBrain, earlierCopies []serverCopy) (v serverCopy) {
+	r := &brainReplica{cluster: c, directoryBrain: b}
 	end := uint64(0)
 	for _, o := range earlierCopies {
 		end = max(end, o.seq)
 	}
 	start := r.startPlace()
-	v.hash = start.Hash
+	v.hash = start.ChainHash
 	for from := uint64(1); end == 0 || from <= end; from = v.seq + 1 {
-		m, ok, err := c.link.nextMessage(ctx, b.stream(), b.subject(), from)
+		m, ok, err := c.link.nextMessage(ctx, b.streamName(), b.subjectName(), from)
 		if err != nil || !ok {
-			v.err = err
+			v.readError = err
 			break
 		}
 		if end != 0 && m.Seq > end {
 			e, _, err := decodeEnvelope(m.Data)
-			v.wasCompacted = err == nil && e.Snapshot != nil
+			v.isCompactedSince = err == nil && e.Snapshot != nil
 			break
 		}
-		v.err = v.addMessage(ctx, r, m)
-		if v.err != nil {
+		v.readError = v.addMessage(ctx, r, m)
+		if v.readError != nil {
 			break
 		}
 	}
-	last, ok, err := c.link.lastMessage(ctx, b.stream(), b.subject())
+	last, ok, err := c.link.lastMessage(ctx, b.streamName(), b.subjectName())
 	isLastKnown := err == nil && ok
-	if v.err != nil || !isLastKnown {
+	if v.readError != nil || !isLastKnown {
 		return v
 	}
 	if last.Seq < v.seq {
-		v.err = r.damageError("its last message is %d, and %d is there", last.Seq, v.seq)
+		v.readError = r.damageError("its last message is %d, and %d is there", last.Seq, v.seq)
 	}
 	return v
 }
 
 // addMessage checks that a message follows the messages in the copy of a brain, and adds it to the copy. For a
 // snapshot, it also checks that the leader has all segments.
-func (v *brainCopy) addMessage(ctx context.Context, r *replica, m streamMessage) error {
+func (v *serverCopy) addMessage(ctx context.Context, r *brainReplica, m streamMessage) error {
 	e, hash, err := decodeEnvelope(m.Data)
 	if err != nil {
 		return err
 	}
 	v.messageCount++
 	switch {
-	case e.Brain != r.brain.Name:
-		return r.damageError("message %d is of brain %s", m.Seq, e.Brain)
-	case e.Snapshot != nil && v.seq != 0 && (e.Number != v.envelopeNumber || e.Prev != v.hash):
+	case e.BrainName != r.directoryBrain.Name:
+		return r.damageError("message %d is of brain %s", m.Seq, e.BrainName)
+	case e.Snapshot != nil && v.seq != 0 && (e.EnvelopeNumber != v.envelopeNumber || e.PrevChainHash != v.hash):
 		return r.damageError("the snapshot in message %d does not continue the chain", m.Seq)
 	case e.Snapshot != nil:
 		for _, g := range e.Snapshot.Segments {
@@ -338,42 +345,43 @@ func (v *brainCopy) addMessage(ctx context.Context, r *replica, m streamMessage)
 			}
 		}
 		v.seq = m.Seq
-		v.envelopeNumber = e.Number
-		v.hash = e.Prev
+		v.envelopeNumber = e.EnvelopeNumber
+		v.hash = e.PrevChainHash
 		return nil
-	case e.Number != v.envelopeNumber+1:
-		return r.damageError("envelope %d follows %d, in message %d", e.Number, v.envelopeNumber, m.Seq)
-	case e.Prev != v.hash:
-		return r.damageError("envelope %d does not continue the chain", e.Number)
+	case e.EnvelopeNumber != v.envelopeNumber+1:
+		return r.damageError("envelope %d follows %d, in message %d", e.EnvelopeNumber, v.envelopeNumber, m.Seq)
+	case e.PrevChainHash != v.hash:
+		return r.damageError("envelope %d does not continue the chain", e.EnvelopeNumber)
 	}
 	v.seq = m.Seq
-	v.envelopeNumber = e.Number
+	v.envelopeNumber = e.EnvelopeNumber
 	v.hash = hash
 	return nil
 }
 
 // checkLeaderHasSegment returns an error if the leader does not have the whole segment.
-func (r *replica) checkLeaderHasSegment(ctx context.Context, g segment) error {
-	m, ok, err := r.cluster.link.lastMessage(ctx, r.brain.stream(), r.segmentSubject(g))
+func (r *brainReplica) checkLeaderHasSegment(ctx context.Context, g segment) error {
+	m, ok, err := r.cluster.link.lastMessage(ctx, r.directoryBrain.streamName(), r.segmentSubject(g))
 	if err != nil {
 		return err
 	}
 	if ok {
-		if part, err := zstdDecoder.DecodeAll(m.Data, nil); err == nil && chainHash(sha256.Sum256(part)) == g.Hash {
+		if part, err := zstdDecoder.DecodeAll(m.Data, nil); err == nil &&
+			chainHash(sha256.Sum256(part)) == g.UncompressedHash {
 			return nil
 		}
 	}
-	return r.damageError("segment %d is missing or is not the one that its hash names", g.Number)
+	return r.damageError("segment %d is missing or is not the one that its hash names", g.SegmentNumber)
 }
 
-// findDiffering returns a finding for each copy of a brain that is damaged or differs from the
+// findDifferingCopies returns a finding for each copy of a brain that is damaged or differs from the
 // most frequent copy. Among equally frequent copies, the copy with the most envelopes is used.
-func findDiffering(b brainInfo, views []brainCopy) (fs []Finding) {
+func findDifferingCopies(b directoryBrain, copies []serverCopy) (fs []Finding) {
 	votes := map[string]int{}
-	key := func(v brainCopy) string { return fmt.Sprint(v.seq, v.envelopeNumber, v.hash) }
+	key := func(v serverCopy) string { return fmt.Sprint(v.seq, v.envelopeNumber, v.hash) }
 	best, longest := "", uint64(0)
-	for _, v := range views {
-		if v.err != nil || v.wasCompacted {
+	for _, v := range copies {
+		if v.readError != nil || v.isCompactedSince {
 			continue
 		}
 		k := key(v)
@@ -384,11 +392,11 @@ func findDiffering(b brainInfo, views []brainCopy) (fs []Finding) {
 			best, longest = k, v.envelopeNumber
 		}
 	}
-	for _, v := range views {
+	for _, v := range copies {
 		switch {
-		case v.err != nil:
-			fs = append(fs, Finding{Server: v.server, Brain: b.Name, What: v.err.Error()})
-		case !v.wasCompacted && key(v) != best:
+		case v.readError != nil:
+			fs = append(fs, Finding{Server: v.server, Brain: b.Name, What: v.readError.Error()})
+		case !v.isCompactedSince && key(v) != best:
 			fs = append(
 				fs,
 				Finding{
@@ -406,30 +414,35 @@ func findDiffering(b brainInfo, views []brainCopy) (fs []Finding) {
 	return fs
 }
 
-// setFences records the servers that must not lead a stream, and moves the lead away from them. It
+// updateFences records the servers that must not lead a stream, and moves the lead away from them. It
 // removes the fences of servers that were read and are not bad.
-func (c *Cluster) setFences(ctx context.Context, stream string, read []string, bad map[string]string) error {
-	for _, s := range read {
-		f := fence{stream, s}
+func (c *Cluster) updateFences(
+	ctx context.Context,
+	stream string,
+	readServers []string,
+	reasonByBadServer map[string]string,
+) error {
+	for _, s := range readServers {
+		f := leaderFence{stream, s}
 		c.mu.Lock()
-		oldFence := c.fences[f] && bad[s] == ""
+		oldFence := c.leaderFences[f] && reasonByBadServer[s] == ""
 		if oldFence {
-			delete(c.fences, f)
+			delete(c.leaderFences, f)
 		}
 		c.mu.Unlock()
 		if !oldFence {
 			continue
 		}
-		if err := c.directory.kv.Delete(ctx, f.directoryKey()); err != nil {
+		if err := c.directory.bucket.Delete(ctx, f.directoryKey()); err != nil {
 			return fmt.Errorf("delete %s of the directory: %w", f.directoryKey(), err)
 		}
 	}
-	for s, reason := range bad {
-		f := fence{stream, s}
+	for s, reason := range reasonByBadServer {
+		f := leaderFence{stream, s}
 		c.mu.Lock()
-		c.fences[f] = true
+		c.leaderFences[f] = true
 		c.mu.Unlock()
-		if _, err := c.directory.kv.PutString(ctx, f.directoryKey(), reason); err != nil {
+		if _, err := c.directory.bucket.PutString(ctx, f.directoryKey(), reason); err != nil {
 			return fmt.Errorf("write %s to the directory: %w", f.directoryKey(), err)
 		}
 	}
@@ -441,7 +454,7 @@ func (c *Cluster) setFences(ctx context.Context, stream string, read []string, b
 func (c *Cluster) avoidFencedLeader(ctx context.Context, stream string) error {
 	c.mu.Lock()
 	var fenced []string
-	for f := range c.fences {
+	for f := range c.leaderFences {
 		if f.stream == stream {
 			fenced = append(fenced, f.server)
 		}

@@ -15,8 +15,8 @@ import (
 
 // These are the durations of attempts while servers are starting.
 const (
-	maxAttempt = 4 * time.Second // maximum duration of an attempt
-	awaitPause = 300 * time.Millisecond
+	maxAttempt           = 4 * time.Second // maximum duration of an attempt
+	pauseBetweenAttempts = 300 * time.Millisecond
 )
 
 // temporaryCodes contains the codes of errors that servers return until enough servers have started. That is a
@@ -32,28 +32,28 @@ var temporaryCodes = []api.ErrorCode{
 }
 
 // Await is like [Connect], but waits for servers that are still starting. It tries again as long as too few servers
-// answer, or the servers have not elected a leader. When the reason for waiting changes, Await calls tell. If ctx is
-// done, it returns an error.
-func Await(ctx context.Context, nc *nats.Conn, o *Options, tell func(reason string)) (*Cluster, error) {
+// answer, or the servers have not elected a leader. When the reason for waiting changes, Await calls onWaitReason. If
+// ctx is done, it returns an error.
+func Await(ctx context.Context, nc *nats.Conn, o *Options, onWaitReason func(reason string)) (*Cluster, error) {
 	for last := ""; ; {
 		try, cancel := context.WithTimeout(ctx, maxAttempt)
 		c, err := Connect(try, nc, o)
 		cancel()
-		if err == nil || !isTemporary(err) {
+		if err == nil || !isTemporaryError(err) {
 			return c, err
 		}
-		if reason := waitReason(err); reason != last && ctx.Err() == nil {
-			tell(reason)
+		if reason := reasonForWaiting(err); reason != last && ctx.Err() == nil {
+			onWaitReason(reason)
 			last = reason
 		}
-		if !waitOrDone(ctx, awaitPause) {
+		if !waitOrDone(ctx, pauseBetweenAttempts) {
 			return nil, fmt.Errorf("waiting for the servers: %w: %w", ctx.Err(), err)
 		}
 	}
 }
 
-// isTemporary reports whether an error may disappear after more servers have started.
-func isTemporary(err error) bool {
+// isTemporaryError reports whether an error may disappear after more servers have started.
+func isTemporaryError(err error) bool {
 	if _, ok := errors.AsType[*tooFewServersError](err); ok {
 		return true
 	}
@@ -71,10 +71,15 @@ func isTemporary(err error) bool {
 	)
 }
 
-// waitReason returns the reason why Await waits.
-func waitReason(err error) string {
-	if few, ok := errors.AsType[*tooFewServersError](err); ok && few.needed < few.total {
-		return fmt.Sprintf("waiting for %d of %d servers; %d answer", few.needed, few.total, few.answered)
+// reasonForWaiting returns the reason why Await waits.
+func reasonForWaiting(err error) string {
+	if few, ok := errors.AsType[*tooFewServersError](err); ok && few.neededServers < few.totalServers {
+		return fmt.Sprintf(
+			"waiting for %d of %d servers; %d answer",
+			few.neededServers,
+			few.totalServers,
+			few.answeredServers,
+		)
 	}
 	_, hasTooFew := errors.AsType[*tooFewServersError](err)
 	e, isRefused := errors.AsType[*api.APIError](err)
@@ -86,15 +91,15 @@ func waitReason(err error) string {
 }
 
 // tooFewServersError reports that too few servers answer. It matches [ErrSettings].
-type tooFewServersError struct{ answered, needed, total int }
+type tooFewServersError struct{ answeredServers, neededServers, totalServers int }
 
 func (e *tooFewServersError) Error() string {
 	return fmt.Sprintf(
 		"%v: %d of %d servers answer, and %d must; start the others, or set Dev for one that may lose data",
 		ErrSettings,
-		e.answered,
-		e.total,
-		e.needed,
+		e.answeredServers,
+		e.totalServers,
+		e.neededServers,
 	)
 }
 

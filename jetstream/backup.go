@@ -19,8 +19,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// copyWorkers is the number of brains that are copied at the same time.
-const copyWorkers = 8
+// maxConcurrentCopies is the number of brains that are copied at the same time.
+const maxConcurrentCopies = 8
 
 // BackupReport is the result of a backup.
 type BackupReport struct {
@@ -35,10 +35,10 @@ type BackupReport struct {
 
 // backupRun is a backup that is being made.
 type backupRun struct {
-	cluster     *Cluster
-	fsys        vfs.FS
-	oldManifest map[string]savedBrain
-	progress    func(BackupReport)
+	cluster        *Cluster
+	fsys           vfs.FS
+	oldBrainByName map[string]savedBrain
+	progress       func(BackupReport)
 
 	mu          sync.Mutex // guards the fields below
 	report      BackupReport
@@ -56,7 +56,7 @@ func (c *Cluster) Backup(ctx context.Context, dir string, progress func(BackupRe
 		return BackupReport{}, err
 	}
 	defer d.Close()
-	lock, err := lockDir(d, "a backup to "+dir+" is under way; wait for its end")
+	lock, err := lockDirectory(d, "a backup to "+dir+" is under way; wait for its end")
 	if err != nil {
 		return BackupReport{}, err
 	}
@@ -64,7 +64,7 @@ func (c *Cluster) Backup(ctx context.Context, dir string, progress func(BackupRe
 	if progress == nil {
 		progress = func(BackupReport) {}
 	}
-	b := &backupRun{cluster: c, fsys: d, oldManifest: map[string]savedBrain{}, progress: progress}
+	b := &backupRun{cluster: c, fsys: d, oldBrainByName: map[string]savedBrain{}, progress: progress}
 	if err := b.readOldManifest(dir); err != nil {
 		return b.report, err
 	}
@@ -87,18 +87,18 @@ func (b *backupRun) readOldManifest(dir string) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("%s: %w; back up to another directory", dir, err)
-	case m.Cluster != b.cluster.directory.id:
+	case m.ClusterID != b.cluster.directory.clusterID:
 		return fmt.Errorf(
 			"%w: the backup in %s is of cluster %.40s, and the servers are of cluster %s: they lost their data, or "+
 				"are others; back up to another directory, and keep that one to restore from",
 			oxbow.ErrRolledBack,
 			dir,
-			m.Cluster,
-			b.cluster.directory.id,
+			m.ClusterID,
+			b.cluster.directory.clusterID,
 		)
 	}
 	for _, s := range m.Brains {
-		b.oldManifest[s.fullName()] = s
+		b.oldBrainByName[s.fullName()] = s
 	}
 	return nil
 }
@@ -110,14 +110,14 @@ func (b *backupRun) copyBrains(ctx context.Context) error {
 		return err
 	}
 	b.report.Brains = len(brains)
-	err = forEach(ctx, brains, b.copyBrain)
+	err = forEachConcurrently(ctx, brains, b.copyBrain)
 	if err != nil {
 		return err
 	}
 	for _, info := range brains {
-		delete(b.oldManifest, info.Name)
+		delete(b.oldBrainByName, info.Name)
 	}
-	for name, s := range b.oldManifest {
+	for name, s := range b.oldBrainByName {
 		b.savedBrains = append(b.savedBrains, s)
 		b.report.Findings = append(
 			b.report.Findings,
@@ -130,13 +130,13 @@ func (b *backupRun) copyBrains(ctx context.Context) error {
 	return nil
 }
 
-// forEach calls fn for each item, until a call fails. It runs copyWorkers calls at the same time.
-func forEach[T any](ctx context.Context, items []T, fn func(context.Context, T) error) error {
+// forEachConcurrently calls fn for each item, until a call fails. It runs maxConcurrentCopies calls at the same time.
+func forEachConcurrently[T any](ctx context.Context, items []T, fn func(context.Context, T) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	next := make(chan T)
 	var wg sync.WaitGroup
-	for range copyWorkers {
+	for range maxConcurrentCopies {
 		wg.Go(func() {
 			for item := range next {
 				if err := fn(ctx, item); err != nil {
@@ -161,15 +161,15 @@ func forEach[T any](ctx context.Context, items []T, fn func(context.Context, T) 
 }
 
 // copyBrain copies a brain. If the brain is unchanged, copyBrain keeps the file from the last backup.
-func (b *backupRun) copyBrain(ctx context.Context, info brainInfo) error {
-	oldBrain, hasOld := b.oldManifest[info.Name]
+func (b *backupRun) copyBrain(ctx context.Context, brain directoryBrain) error {
+	oldBrain, hasOld := b.oldBrainByName[brain.Name]
 	isKept := false
 	s, err := oldBrain, error(nil)
 	if hasOld && b.hasFile(oldBrain) {
-		s, isKept, err = b.cluster.checkUnchanged(ctx, info, oldBrain)
+		s, isKept, err = b.cluster.checkUnchanged(ctx, brain, oldBrain)
 	}
 	if err == nil && !isKept {
-		s, err = b.readBrain(ctx, info, oldBrain)
+		s, err = b.readBrain(ctx, brain, oldBrain)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -177,7 +177,7 @@ func (b *backupRun) copyBrain(ctx context.Context, info brainInfo) error {
 	case errors.Is(err, oxbow.ErrCorrupt) || errors.Is(err, oxbow.ErrRolledBack):
 		b.report.Findings = append(
 			b.report.Findings,
-			Finding{Stream: info.stream(), Brain: info.Name, What: err.Error()},
+			Finding{Stream: brain.streamName(), Brain: brain.Name, What: err.Error()},
 		)
 		if hasOld {
 			b.savedBrains = append(b.savedBrains, oldBrain)
@@ -190,7 +190,7 @@ func (b *backupRun) copyBrain(ctx context.Context, info brainInfo) error {
 		b.savedBrains = append(b.savedBrains, s)
 	default:
 		b.report.Read++
-		b.report.Bytes += s.Size
+		b.report.Bytes += s.FileSize
 		b.savedBrains = append(b.savedBrains, s)
 	}
 	b.progress(b.report)
@@ -201,39 +201,46 @@ func (b *backupRun) hasFile(s savedBrain) bool {
 	if s.EnvelopeNumber == 0 {
 		return true
 	}
-	info, err := b.fsys.Stat(s.File)
-	return err == nil && info.Size() == s.Size
+	info, err := b.fsys.Stat(s.FileName)
+	return err == nil && info.Size() == s.FileSize
 }
 
 // checkUnchanged reports whether a brain has not changed since the last backup. It also returns the
 // new position of the brain in the stream.
-func (c *Cluster) checkUnchanged(ctx context.Context, info brainInfo, old savedBrain) (savedBrain, bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.opts.ReadWait)
+func (c *Cluster) checkUnchanged(
+	ctx context.Context,
+	brain directoryBrain,
+	savedState savedBrain,
+) (savedBrain, bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.options.ReadWait)
 	defer cancel()
-	if err := c.avoidFencedLeader(ctx, info.stream()); err != nil {
-		return old, false, err
+	if err := c.avoidFencedLeader(ctx, brain.streamName()); err != nil {
+		return savedState, false, err
 	}
 	var n, seq uint64
 	var hash chainHash
-	err := c.confirmCurrent(ctx, info, func() uint64 { return seq }, func() (err error) {
-		n, hash, seq, err = c.readHead(ctx, info)
+	err := c.confirmCurrent(ctx, brain, func() uint64 { return seq }, func() (err error) {
+		n, hash, seq, err = c.readHead(ctx, brain)
 		return err
 	})
-	isSameEnd := n == old.EnvelopeNumber && (n == 0 || hash == old.Hash)
-	isSame := isSameEnd && info.Epoch == old.Epoch
+	isSameEnd := n == savedState.EnvelopeNumber && (n == 0 || hash == savedState.EnvelopeChainHash)
+	isSame := isSameEnd && brain.Epoch == savedState.Epoch
 	if err != nil || !isSame {
-		return old, false, nil // read the brain, because this also detects damage
+		return savedState, false, nil // read the brain, because this also detects damage
 	}
-	old.Seq = seq
-	return old, true, nil
+	savedState.LastMessageSeq = seq
+	return savedState, true, nil
 }
 
 // readHead returns the number, the chain and the sequence of a brain's last envelope. If the brain
 // has no envelopes, the number is 0.
-func (c *Cluster) readHead(ctx context.Context, info brainInfo) (n uint64, hash chainHash, seq uint64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, c.opts.ReadWait)
+func (c *Cluster) readHead(
+	ctx context.Context,
+	info directoryBrain,
+) (envelopeNumber uint64, hash chainHash, seq uint64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, c.options.ReadWait)
 	defer cancel()
-	m, ok, err := c.link.lastMessage(ctx, info.stream(), info.subject())
+	m, ok, err := c.link.lastMessage(ctx, info.streamName(), info.subjectName())
 	if err != nil || !ok {
 		return 0, hash, 0, err
 	}
@@ -242,24 +249,24 @@ func (c *Cluster) readHead(ctx context.Context, info brainInfo) (n uint64, hash 
 		return 0, hash, 0, err
 	}
 	if e.Snapshot != nil {
-		hash = e.Prev
+		hash = e.PrevChainHash
 	}
-	return e.Number, hash, m.Seq, nil
+	return e.EnvelopeNumber, hash, m.Seq, nil
 }
 
 // newScratchReplica returns a replica in memory that is not shared with any handle of the cluster.
-func (c *Cluster) newScratchReplica(info brainInfo) *replica {
-	r := &replica{cluster: c, brain: info, files: brainFiles{vfs.NewMem(), info.Name}}
+func (c *Cluster) newScratchReplica(brain directoryBrain) *brainReplica {
+	r := &brainReplica{cluster: c, directoryBrain: brain, files: brainFiles{vfs.NewMem(), brain.Name}}
 	r.setPlace(r.startPlace())
 	return r
 }
 
 // readBrain reads a brain from the stream and compares the brain with its state in the last backup. Then it writes the
 // brain's file.
-func (b *backupRun) readBrain(ctx context.Context, info brainInfo, old savedBrain) (savedBrain, error) {
+func (b *backupRun) readBrain(ctx context.Context, info directoryBrain, savedState savedBrain) (savedBrain, error) {
 	r := b.cluster.newScratchReplica(info)
 	defer r.closeStore()
-	ctx, cancel := context.WithTimeout(ctx, 6*b.cluster.opts.ReadWait)
+	ctx, cancel := context.WithTimeout(ctx, 6*b.cluster.options.ReadWait)
 	defer cancel()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -268,26 +275,26 @@ func (b *backupRun) readBrain(ctx context.Context, info brainInfo, old savedBrai
 		err = r.readMissingMessages(ctx)
 	}
 	if err != nil {
-		return old, err
+		return savedState, err
 	}
 	if rep, err := r.store.Check(ctx); err != nil || len(rep.Problems) > 0 {
-		return old, errors.Join(r.damageError("its file has %d problems", len(rep.Problems)), err)
+		return savedState, errors.Join(r.damageError("its file has %d problems", len(rep.Problems)), err)
 	}
-	if err := r.checkContinuesBackup(ctx, old); err != nil {
-		return old, err
+	if err := r.checkContinuesBackup(ctx, savedState); err != nil {
+		return savedState, err
 	}
 	tenant, brain, _ := strings.Cut(info.Name, ".")
 	s := savedBrain{
-		Tenant:         tenant,
-		Brain:          brain,
-		Epoch:          info.Epoch,
-		Created:        info.Created,
-		Seq:            r.place.Seq,
-		EnvelopeNumber: r.place.EnvelopeNumber,
-		Hash:           r.place.Hash,
-		Time:           r.place.Time,
-		LastChange:     r.lastChange,
-		Head:           r.headHash,
+		Tenant:            tenant,
+		Brain:             brain,
+		Epoch:             info.Epoch,
+		Created:           info.Created,
+		LastMessageSeq:    r.place.LastReadSeq,
+		EnvelopeNumber:    r.place.EnvelopeNumber,
+		EnvelopeChainHash: r.place.ChainHash,
+		EnvelopeTime:      r.place.EnvelopeTime,
+		LastChange:        r.lastChange,
+		FileChainHash:     r.fileChainHash,
 	}
 	if s.EnvelopeNumber == 0 {
 		return s, nil
@@ -300,38 +307,39 @@ func (b *backupRun) readBrain(ctx context.Context, info brainInfo, old savedBrai
 	if err := b.fsys.MkdirAll(s.dirName(), 0o700); err != nil {
 		return s, err
 	}
-	return s, writeFile(b.fsys, s.File, image)
+	return s, replaceFileAtomically(b.fsys, s.FileName, image)
 }
 
 // checkContinuesBackup returns an error if the replica lacks a change of the last backup or has a
 // different change instead. The caller must hold mu.
-func (r *replica) checkContinuesBackup(ctx context.Context, old savedBrain) error {
-	isOther := r.place.EnvelopeNumber == old.EnvelopeNumber && old.EnvelopeNumber > 0 && r.place.Hash != old.Hash
-	if isOther || r.place.EnvelopeNumber < old.EnvelopeNumber {
+func (r *brainReplica) checkContinuesBackup(ctx context.Context, savedState savedBrain) error {
+	isOther := r.place.EnvelopeNumber == savedState.EnvelopeNumber && savedState.EnvelopeNumber > 0 &&
+		r.place.ChainHash != savedState.EnvelopeChainHash
+	if isOther || r.place.EnvelopeNumber < savedState.EnvelopeNumber {
 		return fmt.Errorf(
 			"%w: brain %s ends with envelope %d, and the last backup has %d of it, or others",
 			oxbow.ErrRolledBack,
-			r.brain.Name,
+			r.directoryBrain.Name,
 			r.place.EnvelopeNumber,
-			old.EnvelopeNumber,
+			savedState.EnvelopeNumber,
 		)
 	}
-	if old.LastChange == 0 {
+	if savedState.LastChange == 0 {
 		return nil
 	}
 	for c, err := range r.store.Log(ctx) {
 		if err != nil {
 			return err
 		}
-		if c.Seq == old.LastChange && c.Hash == old.Head {
+		if c.Seq == savedState.LastChange && c.Hash == savedState.FileChainHash {
 			return nil
 		}
 	}
 	return fmt.Errorf(
 		"%w: brain %s does not continue the history that the last backup has, up to change %d",
 		oxbow.ErrRolledBack,
-		r.brain.Name,
-		old.LastChange,
+		r.directoryBrain.Name,
+		savedState.LastChange,
 	)
 }
 
@@ -341,27 +349,27 @@ func (b *backupRun) replaceManifest() error {
 		return err
 	}
 	slices.SortFunc(b.savedBrains, func(x, y savedBrain) int { return cmp.Compare(x.fullName(), y.fullName()) })
-	m := &manifest{
-		Format:  manifestFormat,
-		Cluster: b.cluster.directory.id,
-		Time:    b.cluster.opts.Clock().UTC().Round(time.Second),
-		Brains:  b.savedBrains,
+	m := &backupManifest{
+		Format:     manifestFormat,
+		ClusterID:  b.cluster.directory.clusterID,
+		BackupTime: b.cluster.options.Clock().UTC().Round(time.Second),
+		Brains:     b.savedBrains,
 	}
-	data, err := m.encodeFile()
+	data, err := m.encodeManifest()
 	if err == nil {
-		err = writeFile(b.fsys, manifestFile, data)
+		err = replaceFileAtomically(b.fsys, manifestFile, data)
 	}
 	if err != nil {
 		return err
 	}
-	return b.deleteOldFiles()
+	return b.deleteUnlistedFiles()
 }
 
-// deleteOldFiles deletes the files of brains that the manifest does not list.
-func (b *backupRun) deleteOldFiles() error {
+// deleteUnlistedFiles deletes the files of brains that the manifest does not list.
+func (b *backupRun) deleteUnlistedFiles() error {
 	named := map[string]bool{}
 	for _, s := range b.savedBrains {
-		named[s.File] = true
+		named[s.FileName] = true
 	}
 	dirs, err := b.fsys.ReadDir(".")
 	if err != nil {

@@ -130,7 +130,7 @@ func TestBackup(t *testing.T) {
 	if err := all["decisions"].Apply(t.Context(), oxbow.Add{Name: "new"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := all["con"].replica.publishSnapshot(t.Context()); err != nil { // does not change the content
+	if err := all["con"].brainReplica.publishSnapshot(t.Context()); err != nil { // does not change the content
 		t.Fatal(err)
 	}
 	// The next backup deletes the files of an interrupted backup.
@@ -224,15 +224,15 @@ func TestBackupOfLess(t *testing.T) {
 	want := account(t, all["con"])
 	dir := t.TempDir()
 	backUp(t, c, dir, BackupReport{Brains: 4, Read: 4})
-	r := all["con"].replica
+	r := all["con"].brainReplica
 	var answer struct{ Success bool }
-	if err := c.link.askAPI(t.Context(), "$JS.API.STREAM.MSG.DELETE."+
-		r.brain.stream(), map[string]any{"seq": r.place.Seq}, &answer); err != nil || !answer.Success {
+	if err := c.link.requestAPI(t.Context(), "$JS.API.STREAM.MSG.DELETE."+
+		r.directoryBrain.streamName(), map[string]any{"seq": r.place.LastReadSeq}, &answer); err != nil || !answer.Success {
 		t.Fatalf("%+v, %v", answer, err)
 	}
 	late := connect(t, url, devOptions)
 	backUp(t, late, dir, BackupReport{Brains: 4, Kept: 3, Findings: make([]Finding, 1)})
-	if err := late.directory.kv.Purge(t.Context(), "brain.acme.Decisions"); err != nil {
+	if err := late.directory.bucket.Purge(t.Context(), "brain.acme.Decisions"); err != nil {
 		t.Fatal(err)
 	}
 	backUp(t, late, dir, BackupReport{Brains: 3, Kept: 2, Findings: make([]Finding, 2)})
@@ -283,7 +283,7 @@ func TestRestoreDamaged(t *testing.T) {
 			m := manifestOf(t, dir)
 			for i := range m.Brains {
 				if b := &m.Brains[i]; b.Brain == "con" {
-					b.Sum[len(b.Sum)-1]++ // the file name contains a different sum
+					b.FileHash[len(b.FileHash)-1]++ // the file name contains a different sum
 				}
 			}
 			writeManifest(t, dir, m)
@@ -347,19 +347,19 @@ func resum(t *testing.T, dir, file string, end bool) {
 			continue
 		}
 		if end {
-			s.Head = strings.Repeat("0", 64) // a different position
+			s.FileChainHash = strings.Repeat("0", 64) // a different position
 		} else {
 			image[len(image)/2] ^= 1
 		}
 		s.setFile(image)
-		if err := errors.Join(os.Remove(file), os.WriteFile(filepath.Join(dir, s.File), image, 0o600)); err != nil {
+		if err := errors.Join(os.Remove(file), os.WriteFile(filepath.Join(dir, s.FileName), image, 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	writeManifest(t, dir, m)
 }
 
-func manifestOf(t *testing.T, dir string) *manifest {
+func manifestOf(t *testing.T, dir string) *backupManifest {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(dir, manifestFile))
 	if err != nil {
@@ -372,9 +372,9 @@ func manifestOf(t *testing.T, dir string) *manifest {
 	return m
 }
 
-func writeManifest(t *testing.T, dir string, m *manifest) {
+func writeManifest(t *testing.T, dir string, m *backupManifest) {
 	t.Helper()
-	b, err := m.encodeFile()
+	b, err := m.encodeManifest()
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, manifestFile), b, 0o600)
 	}
@@ -415,8 +415,8 @@ func TestRestoreFromCaches(t *testing.T) {
 func FuzzManifest(f *testing.F) {
 	s := savedBrain{Tenant: "a", Brain: "b", EnvelopeNumber: 1}
 	s.setFile([]byte("x"))
-	m := &manifest{Format: manifestFormat, Brains: []savedBrain{s}}
-	b, err := m.encodeFile()
+	m := &backupManifest{Format: manifestFormat, Brains: []savedBrain{s}}
+	b, err := m.encodeManifest()
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -428,11 +428,11 @@ func FuzzManifest(f *testing.F) {
 			return
 		}
 		for _, s := range m.Brains {
-			if s.EnvelopeNumber > 0 && (!filepath.IsLocal(s.File) || strings.Count(s.File, "/") != 1) {
-				t.Errorf("the file %q", s.File)
+			if s.EnvelopeNumber > 0 && (!filepath.IsLocal(s.FileName) || strings.Count(s.FileName, "/") != 1) {
+				t.Errorf("the file %q", s.FileName)
 			}
 		}
-		again, err := m.encodeFile()
+		again, err := m.encodeManifest()
 		if err != nil {
 			t.Fatal(err)
 		}

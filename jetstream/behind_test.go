@@ -118,8 +118,8 @@ func (h *harmed) current(t *testing.T) {
 func TestNeverCatchesUp(t *testing.T) {
 	t.Parallel()
 	h := newHarmed(t)
-	most := h.c.opts.ReadWait
-	h.c.link.maxRepeat, h.c.opts.ReadWait = 2*time.Second, 2*time.Second
+	most := h.c.options.ReadWait
+	h.c.link.maxRepeat, h.c.options.ReadWait = 2*time.Second, 2*time.Second
 	victim := h.options[h.victim].Name
 	h.servers[h.victim].Shutdown()
 	h.stick(t, "BRAIN_00")
@@ -154,7 +154,7 @@ func TestNeverCatchesUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.begin(t)
-	h.c.link.maxRepeat, h.c.opts.ReadWait = most, most
+	h.c.link.maxRepeat, h.c.options.ReadWait = most, most
 	h.current(t)
 	finds(t, h.c, victim, "an audit found its data to differ")
 	if rep, err := h.c.Audit(t.Context()); err != nil || len(rep.Findings) > 0 || rep.Messages != 3*(damageEntries+1) {

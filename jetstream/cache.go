@@ -21,17 +21,17 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// recentIDs is the minimum number of envelope IDs in a place or a snapshot. It contains fewer only
+// minRecentIDs is the minimum number of envelope IDs in a place or a snapshot. It contains fewer only
 // if there were fewer envelopes.
-const recentIDs = 256
+const minRecentIDs = 256
 
 // cachedPlace is the position of a replica in the stream.
 type cachedPlace struct {
 	Cluster        string    `json:"cluster"`
-	Seq            uint64    `json:"seq"`    // sequence of the last message that was read
+	LastReadSeq    uint64    `json:"seq"`    // sequence of the last message that was read
 	EnvelopeNumber uint64    `json:"n"`      // number of the last envelope
-	Hash           chainHash `json:"hash"`   // value of the chain at this envelope
-	Time           int64     `json:"time"`   // time of this envelope
+	ChainHash      chainHash `json:"hash"`   // value of the chain at this envelope
+	EnvelopeTime   int64     `json:"time"`   // time of this envelope
 	LastChange     uint64    `json:"last"`   // number of the last change according to the envelopes up to this one
 	IsSynced       bool      `json:"clean"`  // the log file is synced and has not been changed since
 	RecentIDs      []string  `json:"recent"` // IDs of the last envelopes, ending with the one with EnvelopeNumber
@@ -77,7 +77,7 @@ func (f brainFiles) writePlace(p cachedPlace) error {
 		return err
 	}
 	b = append(binary.LittleEndian.AppendUint32(nil, crc32.Checksum(b, castagnoli)), b...)
-	return writeFile(f.fsys, f.placePath(), b)
+	return replaceFileAtomically(f.fsys, f.placePath(), b)
 }
 
 // createDir creates the directory if it does not exist, and deletes all files in it.
@@ -128,8 +128,8 @@ func readFile(fsys vfs.FS, name string) ([]byte, error) {
 	return b, nil
 }
 
-// writeFile replaces a file atomically.
-func writeFile(fsys vfs.FS, name string, b []byte) error {
+// replaceFileAtomically replaces a file atomically.
+func replaceFileAtomically(fsys vfs.FS, name string, b []byte) error {
 	h, err := fsys.OpenFile(name+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
@@ -162,9 +162,9 @@ func (unsyncedFile) Sync() error { return nil }
 // identitySource is the source of random bytes for a brain's log file. It is deterministic, so
 // that each replica creates the same file with the same chain.
 type identitySource struct {
-	seed       [32]byte
-	blockCount uint64
-	unread     []byte
+	seed            [32]byte
+	generatedBlocks uint64
+	unreadBytes     []byte
 }
 
 func newIdentitySource(cluster, brain string, epoch uint64) *identitySource {
@@ -174,19 +174,19 @@ func newIdentitySource(cluster, brain string, epoch uint64) *identitySource {
 // Read implements [io.Reader].
 func (r *identitySource) Read(b []byte) (int, error) {
 	for i := range b {
-		if len(r.unread) == 0 {
-			h := sha256.Sum256(binary.LittleEndian.AppendUint64(r.seed[:], r.blockCount))
-			r.unread = h[:]
-			r.blockCount++
+		if len(r.unreadBytes) == 0 {
+			h := sha256.Sum256(binary.LittleEndian.AppendUint64(r.seed[:], r.generatedBlocks))
+			r.unreadBytes = h[:]
+			r.generatedBlocks++
 		}
-		b[i], r.unread = r.unread[0], r.unread[1:]
+		b[i], r.unreadBytes = r.unreadBytes[0], r.unreadBytes[1:]
 	}
 	return len(b), nil
 }
 
-// lockDir locks a directory, so that only one process uses its files. If another process has the lock, the error
+// lockDirectory locks a directory, so that only one process uses its files. If another process has the lock, the error
 // contains the text inUse.
-func lockDir(fsys vfs.FS, inUse string) (vfs.Lock, error) {
+func lockDirectory(fsys vfs.FS, inUse string) (vfs.Lock, error) {
 	l, err := fsys.OpenLock("lock")
 	if err != nil {
 		return nil, err

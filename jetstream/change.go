@@ -22,13 +22,13 @@ type brainChange struct {
 	Note   string       `json:"note,omitempty"`
 	Source oxbow.Source `json:"source"`
 
-	Ops     []opjson.Op  `json:"ops,omitempty"`
-	Revert  []uint64     `json:"revert,omitempty"`
-	Restore *wireRestore `json:"restore,omitempty"`
+	Ops             []opjson.Op      `json:"ops,omitempty"`
+	RevertedSeqs    []uint64         `json:"revert,omitempty"`
+	RestoredVersion *restoredVersion `json:"restore,omitempty"`
 }
 
-// wireRestore specifies a version to restore.
-type wireRestore struct {
+// restoredVersion specifies a version to restore.
+type restoredVersion struct {
 	Name string `json:"name"`
 	Seq  uint64 `json:"seq"`
 	// required version of the entry (0 if the entry must not exist, nil for any version)
@@ -48,8 +48,8 @@ func (c *brainChange) decodeOps() ([]oxbow.Op, error) {
 	return ops, nil
 }
 
-// setStamp sets the op ID, the note and the source of the change in the same way as the store in a local file.
-func (c *brainChange) setStamp(ctx context.Context, base oxbow.Source) error {
+// setOriginOfChange sets the op ID, the note and the source of the change in the same way as the store in a local file.
+func (c *brainChange) setOriginOfChange(ctx context.Context, defaultSource oxbow.Source) error {
 	c.OpID = oxbow.OpIDFrom(ctx)
 	if len(c.OpID) > 64 || strings.ToValidUTF8(c.OpID, "") != c.OpID {
 		return &oxbow.InvalidError{
@@ -61,9 +61,9 @@ func (c *brainChange) setStamp(ctx context.Context, base oxbow.Source) error {
 	c.Note = strings.ToValidUTF8(oxbow.NoteFrom(ctx), "\ufffd")
 	s, ok := oxbow.SourceFrom(ctx)
 	if !ok {
-		s = base
+		s = defaultSource
 	}
-	s.Door, s.Time = cmp.Or(s.Door, base.Door), time.Time{}
+	s.Door, s.Time = cmp.Or(s.Door, defaultSource.Door), time.Time{}
 	for _, p := range []*string{&s.Door, &s.Session, &s.Profile, &s.Ref, &s.Claimed.Client, &s.Claimed.Agent} {
 		*p = text.TruncateWithEllipsis(strings.ToValidUTF8(*p, "\ufffd"), 200)
 	}
@@ -71,8 +71,8 @@ func (c *brainChange) setStamp(ctx context.Context, base oxbow.Source) error {
 	return nil
 }
 
-// makeContext returns the context with which a replica makes the change.
-func (c *brainChange) makeContext() context.Context {
+// contextForStore returns the context with which a replica makes the change.
+func (c *brainChange) contextForStore() context.Context {
 	ctx := oxbow.WithSource(context.Background(), c.Source)
 	if c.OpID != "" {
 		ctx = oxbow.WithOpID(ctx, c.OpID)

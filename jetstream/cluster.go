@@ -86,38 +86,43 @@ func (o *Options) withDefaults() Options {
 
 // Cluster is a connection to the servers that store brains. It is safe for concurrent use.
 type Cluster struct {
-	nc        *nats.Conn
+	natsConn  *nats.Conn
 	link      serverLink
-	opts      Options
-	directory *directory
+	options   Options
+	directory *clusterDirectory
 	replicas  int
 	minTail   uint64
 
 	ctx    context.Context // ends when the cluster is closed
 	cancel context.CancelFunc
 
-	fsys       vfs.FS
-	lock       vfs.Lock
-	isAttached atomic.Bool // invalidations are arriving
+	cacheFS               vfs.FS
+	cacheLock             vfs.Lock
+	receivesInvalidations atomic.Bool // invalidations are arriving
 
 	randMu sync.Mutex // serializes reads of Options.Rand
 
-	mu         sync.Mutex          // guards the fields below
-	openBrains map[string]*replica // replicas by subject
-	fences     map[fence]bool
-	leases     map[string]leaderLease // knowledge about leaders, by stream
-	isClosed   bool
+	mu               sync.Mutex               // guards the fields below
+	replicaBySubject map[string]*brainReplica // replicas by subject
+	leaderFences     map[leaderFence]bool
+	leaseByStream    map[string]leaderLease // knowledge about leaders, by stream
+	isClosed         bool
 }
 
 // Connect returns a cluster on the servers of a connection, which should be configured to reconnect
 // forever. It fails if the servers' settings could lose acknowledged changes, or if streams are
 // missing or differ from the directory. The error explains how to fix this.
 func Connect(ctx context.Context, nc *nats.Conn, o *Options) (*Cluster, error) {
-	c := &Cluster{nc: nc, opts: o.withDefaults(), openBrains: map[string]*replica{}, fences: map[fence]bool{},
-		leases: map[string]leaderLease{}}
-	c.link = serverLink{nc, c.opts.maxAttempt, c.opts.ReadWait}
-	c.replicas, c.minTail = c.opts.Replicas, c.opts.minTail
-	if err := checkServers(ctx, nc, &c.opts); err != nil {
+	c := &Cluster{
+		natsConn:         nc,
+		options:          o.withDefaults(),
+		replicaBySubject: map[string]*brainReplica{},
+		leaderFences:     map[leaderFence]bool{},
+		leaseByStream:    map[string]leaderLease{},
+	}
+	c.link = serverLink{nc, c.options.maxAttempt, c.options.ReadWait}
+	c.replicas, c.minTail = c.options.Replicas, c.options.minTail
+	if err := checkServers(ctx, nc, &c.options); err != nil {
 		return nil, err
 	}
 	if err := c.openCache(); err != nil {
@@ -133,19 +138,19 @@ func Connect(ctx context.Context, nc *nats.Conn, o *Options) (*Cluster, error) {
 // openClusterDirectory opens the directory of the cluster. If there is a cache, the directory must exist and
 // belong to the same cluster as the cache.
 func (c *Cluster) openClusterDirectory(ctx context.Context) error {
-	id, err := readFile(c.fsys, "cluster")
+	id, err := readFile(c.cacheFS, "cluster")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	c.directory, err = openDirectory(ctx, c.nc, &c.opts, string(id))
+	c.directory, err = openDirectory(ctx, c.natsConn, &c.options, string(id))
 	if err != nil {
 		return err
 	}
 	switch {
 	case id == nil:
-		err = writeFile(c.fsys, "cluster", []byte(c.directory.id))
-	case string(id) != c.directory.id:
-		err = c.opts.otherClusterError(string(id), "the servers are of cluster "+c.directory.id+
+		err = replaceFileAtomically(c.cacheFS, "cluster", []byte(c.directory.clusterID))
+	case string(id) != c.directory.clusterID:
+		err = c.options.otherClusterError(string(id), "the servers are of cluster "+c.directory.clusterID+
 			": they lost their data, or are others")
 	}
 	if err == nil {
@@ -158,33 +163,33 @@ func (c *Cluster) openClusterDirectory(ctx context.Context) error {
 }
 
 // otherClusterError returns an error that says that the cache belongs to a different cluster.
-func (o *Options) otherClusterError(id, why string) error {
+func (o *Options) otherClusterError(clusterID, reason string) error {
 	return fmt.Errorf(
 		"%w: the cache directory %s is of cluster %.40s, and %s; give this one a directory of its own, and keep that "+
 			"one to restore from",
 		oxbow.ErrRolledBack,
 		o.Dir,
-		id,
-		why,
+		clusterID,
+		reason,
 	)
 }
 
 // openCache opens the directory of the cache.
 func (c *Cluster) openCache() error {
-	if c.opts.Dir == "" {
-		c.fsys = vfs.NewMem()
+	if c.options.Dir == "" {
+		c.cacheFS = vfs.NewMem()
 		return nil
 	}
-	d, err := openDir(c.opts.Dir)
+	d, err := openDir(c.options.Dir)
 	if err != nil {
 		return err
 	}
-	lock, err := lockDir(d, "another process has the cache directory "+c.opts.Dir+
+	lock, err := lockDirectory(d, "another process has the cache directory "+c.options.Dir+
 		"; give this one a directory of its own")
 	if err != nil {
 		return errors.Join(err, d.Close())
 	}
-	c.fsys, c.lock = d, lock
+	c.cacheFS, c.cacheLock = d, lock
 	return nil
 }
 
@@ -192,18 +197,18 @@ func (c *Cluster) openCache() error {
 // closed, a goroutine watches the connection: after each change of its state, the heads must be compared before the
 // next read, because messages may have been missed.
 func (c *Cluster) subscribeInvalidations() error {
-	sub, err := c.nc.Subscribe("inv.b.>", c.markBrainOutdated)
+	sub, err := c.natsConn.Subscribe("inv.b.>", c.markBrainOutdated)
 	if err != nil {
 		return err
 	}
 	if err := sub.SetPendingLimits(-1, -1); err != nil {
 		return err
 	}
-	if err := c.nc.FlushTimeout(c.opts.ReadWait); err != nil {
+	if err := c.natsConn.FlushTimeout(c.options.ReadWait); err != nil {
 		return err
 	}
-	c.isAttached.Store(true)
-	status := c.nc.StatusChanged(nats.CONNECTED, nats.RECONNECTING, nats.DISCONNECTED, nats.CLOSED)
+	c.receivesInvalidations.Store(true)
+	status := c.natsConn.StatusChanged(nats.CONNECTED, nats.RECONNECTING, nats.DISCONNECTED, nats.CLOSED)
 	go func() {
 		defer func() { _ = sub.Unsubscribe() }()
 		for {
@@ -211,11 +216,11 @@ func (c *Cluster) subscribeInvalidations() error {
 			case s := <-status:
 				// Invalidations may have been missed while the connection was down, so compare the
 				// heads.
-				c.isAttached.Store(false)
+				c.receivesInvalidations.Store(false)
 				c.expireReads()
-				c.isAttached.Store(s == nats.CONNECTED)
+				c.receivesInvalidations.Store(s == nats.CONNECTED)
 			case <-c.ctx.Done():
-				c.nc.RemoveStatusListener(status)
+				c.natsConn.RemoveStatusListener(status)
 				return
 			}
 		}
@@ -227,8 +232,8 @@ func (c *Cluster) subscribeInvalidations() error {
 func (c *Cluster) expireReads() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, r := range c.openBrains {
-		r.confirmedAt.Store(0)
+	for _, r := range c.replicaBySubject {
+		r.headComparedAt.Store(0)
 	}
 }
 
@@ -239,7 +244,7 @@ func (c *Cluster) markBrainOutdated(m *nats.Msg) {
 		return
 	}
 	c.mu.Lock()
-	r := c.openBrains[strings.TrimPrefix(m.Subject, "inv.")]
+	r := c.replicaBySubject[strings.TrimPrefix(m.Subject, "inv.")]
 	c.mu.Unlock()
 	if r == nil {
 		return
@@ -247,8 +252,8 @@ func (c *Cluster) markBrainOutdated(m *nats.Msg) {
 	for previous := r.announcedSeq.Load(); previous < seq && !r.announcedSeq.CompareAndSwap(previous,
 		seq); previous = r.announcedSeq.Load() {
 	}
-	isRead := c.opts.Announced && r.watchers.Len() > 0
-	if isRead && seq > r.seq.Load() {
+	isRead := c.options.Announced && r.watchers.Len() > 0
+	if isRead && seq > r.lastReadSeq.Load() {
 		go func() { _ = r.compareWithHead(c.ctx) }() // ignore the error, because the next reader will get it again
 	}
 }
@@ -268,7 +273,7 @@ func (c *Cluster) Open(ctx context.Context, tenant, brain string) (*Store, error
 		err = r.openFiles(ctx)
 		r.mu.Unlock()
 	}
-	s := &Store{replica: r}
+	s := &Store{brainReplica: r}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -278,14 +283,14 @@ func (c *Cluster) Open(ctx context.Context, tenant, brain string) (*Store, error
 // acquireReplica returns the replica of a brain, and counts an additional handle. If isNew is true, acquireReplica has
 // locked the replica's mu, and the caller must open the replica. If the replica is being closed, acquireReplica waits
 // until its files are closed.
-func (c *Cluster) acquireReplica(ctx context.Context, info brainInfo) (r *replica, isNew bool, err error) {
+func (c *Cluster) acquireReplica(ctx context.Context, brain directoryBrain) (r *brainReplica, isNew bool, err error) {
 	for {
 		c.mu.Lock()
 		if c.isClosed {
 			c.mu.Unlock()
 			return nil, false, oxbow.ErrClosed
 		}
-		r = c.openBrains[info.subject()]
+		r = c.replicaBySubject[brain.subjectName()]
 		if r == nil || r.filesClosed == nil {
 			break
 		}
@@ -300,19 +305,19 @@ func (c *Cluster) acquireReplica(ctx context.Context, info brainInfo) (r *replic
 	defer c.mu.Unlock()
 	isNew = r == nil
 	if isNew {
-		r = &replica{cluster: c, brain: info, files: brainFiles{c.fsys, info.Name}}
+		r = &brainReplica{cluster: c, directoryBrain: brain, files: brainFiles{c.cacheFS, brain.Name}}
 		r.mu.Lock()
-		c.openBrains[info.subject()] = r
+		c.replicaBySubject[brain.subjectName()] = r
 	}
-	r.handleCount++
+	r.openHandles++
 	return r, isNew, nil
 }
 
 // releaseReplica removes a handle, and closes the replica after its last handle.
-func (c *Cluster) releaseReplica(r *replica) error {
+func (c *Cluster) releaseReplica(r *brainReplica) error {
 	c.mu.Lock()
-	r.handleCount--
-	if r.handleCount > 0 {
+	r.openHandles--
+	if r.openHandles > 0 {
 		c.mu.Unlock()
 		return nil
 	}
@@ -321,7 +326,7 @@ func (c *Cluster) releaseReplica(r *replica) error {
 	err := r.closeFiles()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.openBrains, r.brain.subject())
+	delete(c.replicaBySubject, r.directoryBrain.subjectName())
 	close(r.filesClosed)
 	return err
 }
@@ -331,15 +336,15 @@ func (c *Cluster) Close() error {
 	c.mu.Lock()
 	c.isClosed = true
 	var errs error
-	for _, r := range c.openBrains {
+	for _, r := range c.replicaBySubject {
 		errs = errors.Join(errs, r.closeFiles())
 	}
 	c.mu.Unlock()
 	c.cancel()
-	if c.lock != nil {
-		errs = errors.Join(errs, c.lock.Close())
+	if c.cacheLock != nil {
+		errs = errors.Join(errs, c.cacheLock.Close())
 	}
-	if d, ok := c.fsys.(io.Closer); ok {
+	if d, ok := c.cacheFS.(io.Closer); ok {
 		errs = errors.Join(errs, d.Close())
 	}
 	return errs

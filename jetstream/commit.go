@@ -22,41 +22,41 @@ import (
 
 // These constants limit envelopes and rounds.
 const (
-	maxChanges = 256 // maximum number of changes in an envelope
+	maxChangesPerEnvelope = 256 // maximum number of changes in an envelope
 	// an envelope gets no further changes if its texts have this total size in bytes
-	fullEnvelopeBytes    = 512 << 10
-	maxMessage           = 8<<20 - 64<<10 // maximum number of bytes in a message
-	writeInProgressPause = 300 * time.Microsecond
-	noServerPause        = 20 * time.Millisecond
-	minAttemptTime       = 50 * time.Millisecond // minimum remaining time for an attempt
+	maxTextBytesPerEnvelope = 512 << 10
+	maxMessageBytes         = 8<<20 - 64<<10 // maximum number of bytes in a message
+	writeInProgressPause    = 300 * time.Microsecond
+	noServerPause           = 20 * time.Millisecond
+	minAttemptTime          = 50 * time.Millisecond // minimum remaining time for an attempt
 
 	// Before a round, the committer waits for further changes for 1/gatherDivisor of the last round's duration.
 	// Callers whose changes were stored together return one after the other. Without this wait, the next change of the
 	// first caller would get its own envelope, and each round would store half as many changes.
 	gatherDivisor = 4
-	maxGather     = 5 * time.Millisecond
+	maxGatherTime = 5 * time.Millisecond
 )
 
 // commitRequest is a change that waits to be committed.
 type commitRequest struct {
-	change brainChange
-	ops    []oxbow.Op
-	names  []string // names of the entries that the ops change
+	change       brainChange
+	ops          []oxbow.Op
+	changedNames []string // names of the entries that the ops change
 	// the change needs its own envelope, because replicas compute its outcome, or because it changes aliases of other
 	// entries
 	needsOwnEnvelope bool
-	size             int
+	textBytes        int
 
 	done       chan struct{}
 	isFinished bool // the outcome is set
-	result     oxbow.Change
+	madeChange oxbow.Change
 	err        error
 }
 
 // setOutcome sets the outcome of the request, unless it is already set.
-func (q *commitRequest) setOutcome(made oxbow.Change, err error) {
+func (q *commitRequest) setOutcome(madeChange oxbow.Change, err error) {
 	if !q.isFinished {
-		q.result = made
+		q.madeChange = madeChange
 		q.err = err
 		q.isFinished = true
 		close(q.done)
@@ -65,40 +65,40 @@ func (q *commitRequest) setOutcome(made oxbow.Change, err error) {
 
 // commitQueue contains the changes of a brain that wait to be committed.
 type commitQueue struct {
-	mu            sync.Mutex // guards the following fields
-	waiting       []*commitRequest
-	isRunning     bool
-	targetReached chan struct{} // closed when target changes are waiting (nil if nobody waits)
-	target        int
+	mu              sync.Mutex // guards the following fields
+	waitingRequests []*commitRequest
+	isRunning       bool
+	targetReached   chan struct{} // closed when target changes are waiting (nil if nobody waits)
+	targetCount     int
 }
 
-// addRequest appends a request to the queue. If no committer is running, mustLead is true, and the caller must start
-// one.
-func (c *commitQueue) addRequest(q *commitRequest) (mustLead bool) {
+// addRequest appends a request to the queue. If no committer is running, mustStartCommitter is true, and the caller
+// must start one.
+func (c *commitQueue) addRequest(q *commitRequest) (mustStartCommitter bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.waiting = append(c.waiting, q)
-	if c.targetReached != nil && len(c.waiting) >= c.target {
+	c.waitingRequests = append(c.waitingRequests, q)
+	if c.targetReached != nil && len(c.waitingRequests) >= c.targetCount {
 		close(c.targetReached)
 		c.targetReached = nil
 	}
-	mustLead = !c.isRunning
+	mustStartCommitter = !c.isRunning
 	c.isRunning = true
-	return mustLead
+	return mustStartCommitter
 }
 
-// waitForMore waits until n more changes are queued, but at most for the duration d. If waiting could not combine
-// changes, it returns immediately.
-func (c *commitQueue) waitForMore(ctx context.Context, n int, d time.Duration) {
+// waitForMore waits until targetCount more changes are queued, but at most for the duration maxWait. If waiting could
+// not combine changes, it returns immediately.
+func (c *commitQueue) waitForMore(ctx context.Context, targetCount int, maxWait time.Duration) {
 	c.mu.Lock()
-	if n == 0 || len(c.waiting)+n < 2 {
+	if targetCount == 0 || len(c.waitingRequests)+targetCount < 2 {
 		c.mu.Unlock()
 		return
 	}
 	enough := make(chan struct{})
-	c.targetReached, c.target = enough, len(c.waiting)+n
+	c.targetReached, c.targetCount = enough, len(c.waitingRequests)+targetCount
 	c.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, d)
+	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
 	select {
 	case <-enough:
@@ -113,9 +113,9 @@ func (c *commitQueue) waitForMore(ctx context.Context, n int, d time.Duration) {
 func (c *commitQueue) takeNext() []*commitRequest {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	n := min(len(c.waiting), maxChanges)
-	qs := slices.Clone(c.waiting[:n])
-	c.waiting = slices.Delete(c.waiting, 0, n)
+	n := min(len(c.waitingRequests), maxChangesPerEnvelope)
+	qs := slices.Clone(c.waitingRequests[:n])
+	c.waitingRequests = slices.Delete(c.waitingRequests, 0, n)
 	c.isRunning = n > 0
 	return qs
 }
@@ -124,52 +124,52 @@ func (c *commitQueue) takeNext() []*commitRequest {
 func (c *commitQueue) requeue(qs []*commitRequest) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.waiting = append(qs, c.waiting...)
+	c.waitingRequests = append(qs, c.waitingRequests...)
 }
 
 // removeRequest removes a request from the queue. It returns false if the committer has already taken the request.
 func (c *commitQueue) removeRequest(q *commitRequest) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	i := slices.Index(c.waiting, q)
+	i := slices.Index(c.waitingRequests, q)
 	if i >= 0 {
-		c.waiting = slices.Delete(c.waiting, i, i+1)
+		c.waitingRequests = slices.Delete(c.waitingRequests, i, i+1)
 	}
 	return i >= 0
 }
 
 // commit commits a change, and returns it when it is durable. For a revert or a restore, only the number of the change
 // is set.
-func (r *replica) commit(ctx context.Context, q *commitRequest) (oxbow.Change, error) {
-	if err := q.change.setStamp(ctx, r.cluster.opts.Source); err != nil {
+func (r *brainReplica) commit(ctx context.Context, q *commitRequest) (oxbow.Change, error) {
+	if err := q.change.setOriginOfChange(ctx, r.cluster.options.Source); err != nil {
 		return oxbow.Change{}, err
 	}
 	q.done = make(chan struct{})
-	if r.queue.addRequest(q) {
-		go r.commitAll()
+	if r.commitQueue.addRequest(q) {
+		go r.commitQueuedRequests()
 	}
 	select {
 	case <-q.done:
-		return q.result, q.err
+		return q.madeChange, q.err
 	case <-ctx.Done():
 	}
-	if r.queue.removeRequest(q) {
+	if r.commitQueue.removeRequest(q) {
 		return oxbow.Change{}, ctx.Err()
 	}
 	select {
 	case <-q.done:
-		return q.result, q.err
+		return q.madeChange, q.err
 	default:
 		return oxbow.Change{}, fmt.Errorf("%w: %w", oxbow.ErrUnknownOutcome, ctx.Err())
 	}
 }
 
-// commitAll commits requests until the queue is empty.
-func (r *replica) commitAll() {
+// commitQueuedRequests commits requests until the queue is empty.
+func (r *brainReplica) commitQueuedRequests() {
 	last, took := 0, time.Duration(0)
 	for {
-		r.queue.waitForMore(r.cluster.ctx, last, min(took/gatherDivisor, maxGather))
-		qs := r.queue.takeNext()
+		r.commitQueue.waitForMore(r.cluster.ctx, last, min(took/gatherDivisor, maxGatherTime))
+		qs := r.commitQueue.takeNext()
 		if len(qs) == 0 {
 			return
 		}
@@ -188,8 +188,8 @@ func (r *replica) commitAll() {
 
 // commitBatch commits some of the requests. It sets the outcome of refused requests, and returns all other requests to
 // the queue. An error applies to all requests without an outcome.
-func (r *replica) commitBatch(qs []*commitRequest) error {
-	ctx, cancel := context.WithTimeout(r.cluster.ctx, r.cluster.opts.WriteWait)
+func (r *brainReplica) commitBatch(qs []*commitRequest) error {
+	ctx, cancel := context.WithTimeout(r.cluster.ctx, r.cluster.options.WriteWait)
 	defer cancel()
 	for checked := false; ; {
 		c, err := r.chooseRequests(qs)
@@ -217,7 +217,7 @@ func (r *replica) commitBatch(qs []*commitRequest) error {
 				q.setOutcome(oxbow.Change{}, err)
 			}
 		}
-		r.queue.requeue(c.deferred)
+		r.commitQueue.requeue(c.deferred)
 		return nil
 	}
 }
@@ -228,15 +228,15 @@ type requestChoice struct {
 	deferred []*commitRequest         // requests that must wait for the next envelope
 	refused  map[*commitRequest]error // errors of requests that the replica refuses in its present state
 
-	ops          []oxbow.Op // ops of the chosen requests
+	selectedOps  []oxbow.Op // ops of the chosen requests
 	changedNames map[string]bool
-	opIDs        map[string]bool // op IDs of the chosen requests
-	size         int
+	opIDKeys     map[string]bool // op IDs of the chosen requests
+	textBytes    int
 }
 
 // chooseRequests chooses requests for the next envelope. If a request fails only because of another chosen change, it
 // is deferred, because the other change is not durable yet.
-func (r *replica) chooseRequests(qs []*commitRequest) (*requestChoice, error) {
+func (r *brainReplica) chooseRequests(qs []*commitRequest) (*requestChoice, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.isClosed {
@@ -245,8 +245,12 @@ func (r *replica) chooseRequests(qs []*commitRequest) (*requestChoice, error) {
 	if r.store == nil {
 		return nil, r.damageError("the local copy could not be opened")
 	}
-	r.clock.Store(r.nextEnvelopeTime())
-	c := &requestChoice{refused: map[*commitRequest]error{}, changedNames: map[string]bool{}, opIDs: map[string]bool{}}
+	r.envelopeClock.Store(r.nextEnvelopeTime())
+	c := &requestChoice{
+		refused:      map[*commitRequest]error{},
+		changedNames: map[string]bool{},
+		opIDKeys:     map[string]bool{},
+	}
 	for _, q := range qs {
 		if q.isFinished {
 			continue
@@ -255,12 +259,12 @@ func (r *replica) chooseRequests(qs []*commitRequest) (*requestChoice, error) {
 			q.setOutcome(made, err)
 			continue
 		}
-		if len(c.selected) > 0 && !c.hasRoom(q) {
+		if len(c.selected) > 0 && !c.fitsRequest(q) {
 			c.deferred = append(c.deferred, q)
 			continue
 		}
-		if slices.ContainsFunc(q.names, func(n string) bool { return c.changedNames[n] }) {
-			if r.store.DryRun(r.cluster.ctx, append(slices.Clip(c.ops), q.ops...)...) != nil {
+		if slices.ContainsFunc(q.changedNames, func(n string) bool { return c.changedNames[n] }) {
+			if r.store.DryRun(r.cluster.ctx, append(slices.Clip(c.selectedOps), q.ops...)...) != nil {
 				c.deferred = append(c.deferred, q)
 				continue
 			}
@@ -273,35 +277,35 @@ func (r *replica) chooseRequests(qs []*commitRequest) (*requestChoice, error) {
 	return c, nil
 }
 
-// hasRoom reports whether the request can be in the same envelope as the chosen requests, of which there is at least
-// one.
-func (c *requestChoice) hasRoom(q *commitRequest) bool {
+// fitsRequest reports whether the request can be in the same envelope as the chosen requests, of which there is at
+// least one.
+func (c *requestChoice) fitsRequest(q *commitRequest) bool {
 	if q.needsOwnEnvelope || c.selected[0].needsOwnEnvelope {
 		return false
 	}
-	return c.size+q.size <= fullEnvelopeBytes && !c.opIDs[store.OpIDKey(q.change.OpID)]
+	return c.textBytes+q.textBytes <= maxTextBytesPerEnvelope && !c.opIDKeys[store.OpIDKey(q.change.OpID)]
 }
 
 func (c *requestChoice) addRequest(q *commitRequest) {
 	c.selected = append(c.selected, q)
-	c.ops = append(c.ops, q.ops...)
-	c.size = c.size + q.size
-	for _, n := range q.names {
+	c.selectedOps = append(c.selectedOps, q.ops...)
+	c.textBytes = c.textBytes + q.textBytes
+	for _, n := range q.changedNames {
 		c.changedNames[n] = true
 	}
 	if q.change.OpID != "" {
-		c.opIDs[store.OpIDKey(q.change.OpID)] = true
+		c.opIDKeys[store.OpIDKey(q.change.OpID)] = true
 	}
 }
 
 // nextEnvelopeTime returns the time for the next envelope. It is never before the time of the last envelope.
-func (r *replica) nextEnvelopeTime() int64 {
-	return max(r.cluster.opts.Clock().UnixNano(), r.place.Time)
+func (r *brainReplica) nextEnvelopeTime() int64 {
+	return max(r.cluster.options.Clock().UnixNano(), r.place.EnvelopeTime)
 }
 
 // sendRequests publishes the requests in an envelope, applies the envelope and finishes the requests. If
 // sendRequests returns errHeadMoved, nothing was published and the replica has a newer head.
-func (r *replica) sendRequests(ctx context.Context, qs []*commitRequest) error {
+func (r *brainReplica) sendRequests(ctx context.Context, qs []*commitRequest) error {
 	m, expect, err := r.buildEnvelope(qs)
 	if err != nil {
 		return err
@@ -309,10 +313,10 @@ func (r *replica) sendRequests(ctx context.Context, qs []*commitRequest) error {
 	sent := false // at least one attempt may have reached a server
 	for {
 		began := time.Now()
-		seq, err := r.cluster.link.publishMessage(ctx, r.brain.subject(), m.data, expect, false)
+		seq, err := r.cluster.link.publishMessage(ctx, r.directoryBrain.subjectName(), m.data, expect, false)
 		switch {
 		case err == nil:
-			r.cluster.recordStoredMessage(r.brain.stream(), began, seq)
+			r.cluster.recordStoredMessage(r.directoryBrain.streamName(), began, seq)
 			r.applyStoredEnvelope(qs, m, seq)
 			return nil
 		case errors.Is(err, errWriteInProgress):
@@ -350,14 +354,14 @@ func hasTimeForAttempt(ctx context.Context) bool {
 	return !hasEnd || time.Until(end) >= minAttemptTime
 }
 
-// publishError returns the error for an envelope that could not be stored. If sent is true, an attempt may still have
-// an effect.
-func (r *replica) publishError(sent bool, err error) error {
+// publishError returns the error for an envelope that could not be stored. If maySucceedLater is true, an attempt may
+// still have an effect.
+func (r *brainReplica) publishError(maySucceedLater bool, err error) error {
 	r.mu.Lock()
 	r.inFlight = nil
 	r.mu.Unlock()
 	switch {
-	case sent:
+	case maySucceedLater:
 		return fmt.Errorf("%w: %w; give the change an op id, and send it again", oxbow.ErrUnknownOutcome, err)
 	case errors.Is(err, errNoServer), errors.Is(err, errWriteInProgress):
 		return fmt.Errorf(
@@ -378,7 +382,7 @@ type encodedEnvelope struct {
 
 // buildEnvelope builds the envelope for the requests. It also returns the sequence number of the message
 // that the envelope must follow.
-func (r *replica) buildEnvelope(qs []*commitRequest) (encodedEnvelope, uint64, error) {
+func (r *brainReplica) buildEnvelope(qs []*commitRequest) (encodedEnvelope, uint64, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	id, err := r.cluster.randomID()
@@ -387,46 +391,46 @@ func (r *replica) buildEnvelope(qs []*commitRequest) (encodedEnvelope, uint64, e
 	}
 	e := &envelope{
 		Version:          envelopeVersion,
-		Brain:            r.brain.Name,
-		Number:           r.place.EnvelopeNumber + 1,
-		Prev:             r.place.Hash,
-		Epoch:            r.brain.Epoch,
-		Node:             r.cluster.opts.Node,
-		ID:               id,
-		Time:             r.nextEnvelopeTime(),
+		BrainName:        r.directoryBrain.Name,
+		EnvelopeNumber:   r.place.EnvelopeNumber + 1,
+		PrevChainHash:    r.place.ChainHash,
+		Epoch:            r.directoryBrain.Epoch,
+		SenderNode:       r.cluster.options.Node,
+		EnvelopeID:       id,
+		ChangeTime:       r.nextEnvelopeTime(),
 		LastChangeBefore: r.lastChange,
 	}
 	if r.lastChange > 0 {
-		e.State = r.headHash
+		e.ChangeState = r.fileChainHash
 	}
 	for _, q := range qs {
 		e.Changes = append(e.Changes, q.change)
 	}
 	data, hash, err := e.encodeMessage()
-	if err == nil && len(data) > maxMessage {
+	if err == nil && len(data) > maxMessageBytes {
 		err = &oxbow.InvalidError{
 			Field: "change",
 			Value: text.FormatBytes(int64(len(data))),
 			Reason: "is more than the " +
-				text.FormatBytes(maxMessage) + " that a message of the cluster may hold; split it",
+				text.FormatBytes(maxMessageBytes) + " that a message of the cluster may hold; split it",
 		}
 	}
-	r.inFlight = &inFlightEnvelope{id: id, number: e.Number, changeCount: len(qs)}
-	return encodedEnvelope{e, data, hash}, r.place.Seq, err
+	r.inFlight = &inFlightEnvelope{envelopeID: id, envelopeNumber: e.EnvelopeNumber, changeCount: len(qs)}
+	return encodedEnvelope{e, data, hash}, r.place.LastReadSeq, err
 }
 
 // applyStoredEnvelope applies an envelope that the stream has stored, unless a reader has already applied
 // the envelope, and finishes the envelope's requests. If the replica cannot apply the envelope,
 // it is rebuilt from the stream, because the change is durable.
-func (r *replica) applyStoredEnvelope(qs []*commitRequest, m encodedEnvelope, seq uint64) {
+func (r *brainReplica) applyStoredEnvelope(qs []*commitRequest, m encodedEnvelope, seq uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	f := r.inFlight
 	mustApply := !f.isApplied && !r.isClosed
 	if mustApply && r.applyAndRecord(r.cluster.ctx, m.envelope, m.hash, seq, len(m.data)) != nil {
-		ctx, cancel := context.WithTimeout(r.cluster.ctx, r.cluster.opts.ReadWait)
+		ctx, cancel := context.WithTimeout(r.cluster.ctx, r.cluster.options.ReadWait)
 		defer cancel()
-		if r.rebuild() == nil {
+		if r.restartWithEmptyFile() == nil {
 			_ = r.readMissingMessages(ctx)
 		}
 	}
@@ -434,7 +438,7 @@ func (r *replica) applyStoredEnvelope(qs []*commitRequest, m encodedEnvelope, se
 }
 
 // finishRequests sets the outcomes of the requests in a stored envelope. The caller must have locked mu.
-func (r *replica) finishRequests(qs []*commitRequest, f *inFlightEnvelope) {
+func (r *brainReplica) finishRequests(qs []*commitRequest, f *inFlightEnvelope) {
 	r.inFlight = nil
 	for i, q := range qs {
 		switch {
@@ -460,12 +464,12 @@ func (r *replica) finishRequests(qs []*commitRequest, f *inFlightEnvelope) {
 // message that the envelope must follow, it returns false without an error, and the caller may try again. If another
 // process has added a message, the error is errHeadMoved. If it is unknown whether the envelope was stored, the error
 // is errNoReply.
-func (r *replica) catchUpAfterRefusal(
+func (r *brainReplica) catchUpAfterRefusal(
 	ctx context.Context,
 	qs []*commitRequest,
-	expect uint64,
-	sent bool,
-) (done bool, err error) {
+	expectedSeq uint64,
+	wasSentBefore bool,
+) (isFinished bool, err error) {
 	if err := r.compareWithHead(ctx); err != nil {
 		return false, err
 	}
@@ -476,9 +480,9 @@ func (r *replica) catchUpAfterRefusal(
 	case f.isApplied:
 		r.finishRequests(qs, f)
 		return true, nil
-	case f.isLost && sent:
+	case f.isOutcomeUnknown && wasSentBefore:
 		return false, errNoReply // it is unknown whether the snapshot contains the envelope
-	case r.place.Seq == expect:
+	case r.place.LastReadSeq == expectedSeq:
 		return false, nil
 	}
 	r.inFlight = nil
@@ -489,7 +493,7 @@ func (c *Cluster) randomID() (string, error) {
 	var b [12]byte
 	c.randMu.Lock()
 	defer c.randMu.Unlock()
-	src := c.opts.Rand
+	src := c.options.Rand
 	if src == nil {
 		src = rand.Reader
 	}

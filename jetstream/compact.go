@@ -19,22 +19,22 @@ import (
 // These constants determine when a brain is compacted, and how its file is stored.
 const (
 	minTailEnvelopes = 64       // minimum number of envelopes to compact
-	segmentSize      = 4 << 20  // size in bytes of a part of the file that is stored in a segment
-	maxInline        = 24 << 10 // maximum size in bytes of a compressed file that is stored in the snapshot itself
+	segmentFileBytes = 4 << 20  // size in bytes of a part of the file that is stored in a segment
+	maxInlineBytes   = 24 << 10 // maximum size in bytes of a compressed file that is stored in the snapshot itself
 )
 
 // compactIfDue compacts a brain that has many envelopes after the last snapshot. It ignores errors, because the next
 // envelope will cause another attempt.
-func (r *replica) compactIfDue() {
+func (r *brainReplica) compactIfDue() {
 	r.mu.Lock()
 	held := int64(0)
 	if r.place.LastSnapshot != nil {
-		held = r.place.LastSnapshot.Stored
+		held = r.place.LastSnapshot.StoredBytes
 	}
 	due := !r.isClosed && r.place.TailEnvelopes > r.cluster.minTail && 4*r.place.TailBytes > held
 	r.mu.Unlock()
 	if due {
-		ctx, cancel := context.WithTimeout(r.cluster.ctx, r.cluster.opts.WriteWait)
+		ctx, cancel := context.WithTimeout(r.cluster.ctx, r.cluster.options.WriteWait)
 		defer cancel()
 		_ = r.publishSnapshot(ctx)
 	}
@@ -42,19 +42,19 @@ func (r *replica) compactIfDue() {
 
 // publishSnapshot publishes a snapshot that replaces all messages of the brain. The servers reject the
 // snapshot if the replica is not at the head.
-func (r *replica) publishSnapshot(ctx context.Context) error {
+func (r *brainReplica) publishSnapshot(ctx context.Context) error {
 	r.mu.Lock()
-	at, head := r.place, r.headHash
+	at, head := r.place, r.fileChainHash
 	image, err := r.files.readLog()
 	r.mu.Unlock()
 	if err != nil || at.EnvelopeNumber == 0 {
 		return err
 	}
 	s := &snapshot{
-		Size:       int64(len(image)),
-		Hash:       sha256.Sum256(image),
+		FileSize:   int64(len(image)),
+		FileHash:   sha256.Sum256(image),
 		LastChange: at.LastChange,
-		RecentIDs:  at.RecentIDs[max(0, len(at.RecentIDs)-recentIDs):],
+		RecentIDs:  at.RecentIDs[max(0, len(at.RecentIDs)-minRecentIDs):],
 	}
 	if err := r.storeFile(ctx, s, image, at.LastSnapshot); err != nil {
 		return err
@@ -65,28 +65,28 @@ func (r *replica) publishSnapshot(ctx context.Context) error {
 	}
 	e := &envelope{
 		Version:          envelopeVersion,
-		Brain:            r.brain.Name,
-		Number:           at.EnvelopeNumber,
-		Prev:             at.Hash,
-		Epoch:            r.brain.Epoch,
-		Node:             r.cluster.opts.Node,
-		ID:               id,
-		Time:             at.Time,
+		BrainName:        r.directoryBrain.Name,
+		EnvelopeNumber:   at.EnvelopeNumber,
+		PrevChainHash:    at.ChainHash,
+		Epoch:            r.directoryBrain.Epoch,
+		SenderNode:       r.cluster.options.Node,
+		EnvelopeID:       id,
+		ChangeTime:       at.EnvelopeTime,
 		LastChangeBefore: at.LastChange,
-		State:            head,
+		ChangeState:      head,
 		Snapshot:         s,
 	}
 	data, _, err := e.encodeMessage()
 	if err != nil {
 		return err
 	}
-	seq, err := r.cluster.link.publishMessage(ctx, r.brain.subject(), data, at.Seq, true)
+	seq, err := r.cluster.link.publishMessage(ctx, r.directoryBrain.subjectName(), data, at.LastReadSeq, true)
 	if err != nil {
-		return fmt.Errorf("compact %s: %w", r.brain.Name, err)
+		return fmt.Errorf("compact %s: %w", r.directoryBrain.Name, err)
 	}
 	r.mu.Lock()
-	if r.place.Seq == at.Seq && !r.isClosed {
-		err = r.readMessage(ctx, streamMessage{Seq: seq, Data: data})
+	if r.place.LastReadSeq == at.LastReadSeq && !r.isClosed {
+		err = r.applyMessage(ctx, streamMessage{Seq: seq, Data: data})
 	}
 	r.mu.Unlock()
 	return errors.Join(err, r.deleteOldSegments(ctx, at.LastSnapshot, s))
@@ -94,30 +94,30 @@ func (r *replica) publishSnapshot(ctx context.Context) error {
 
 // storeFile stores the file in the snapshot or in segments. If a part equals a segment of the last snapshot, it is not
 // stored again.
-func (r *replica) storeFile(ctx context.Context, s *snapshot, image []byte, held *snapshot) error {
-	if packed := zstdEncoder.EncodeAll(image, nil); len(packed) <= maxInline {
-		s.Inline, s.Stored = packed, int64(len(packed))
+func (r *brainReplica) storeFile(ctx context.Context, s *snapshot, image []byte, lastSnapshot *snapshot) error {
+	if packed := zstdEncoder.EncodeAll(image, nil); len(packed) <= maxInlineBytes {
+		s.InlineFile, s.StoredBytes = packed, int64(len(packed))
 		return nil
 	}
 	number := uint64(time.Now().UnixNano())
 	for i := 0; len(image) > 0; i++ {
-		part := image[:min(segmentSize, len(image))]
+		part := image[:min(segmentFileBytes, len(image))]
 		image = image[len(part):]
-		g := segment{Size: int64(len(part)), Hash: sha256.Sum256(part)}
-		hasSegment := held != nil && i < len(held.Segments)
-		if hasSegment && held.Segments[i].Hash == g.Hash {
-			s.addSegment(held.Segments[i])
+		g := segment{UncompressedSize: int64(len(part)), UncompressedHash: sha256.Sum256(part)}
+		hasSegment := lastSnapshot != nil && i < len(lastSnapshot.Segments)
+		if hasSegment && lastSnapshot.Segments[i].UncompressedHash == g.UncompressedHash {
+			s.addSegment(lastSnapshot.Segments[i])
 			continue
 		}
 		packed := zstdEncoder.EncodeAll(part, nil)
-		g.Number, g.Stored = number+uint64(i), int64(len(packed))
+		g.SegmentNumber, g.StoredBytes = number+uint64(i), int64(len(packed))
 		for {
 			_, err := r.cluster.link.publishMessage(ctx, r.segmentSubject(g), packed, 0, false)
 			if err == nil {
 				break
 			}
 			if errors.Is(err, errHeadMoved) || !waitOrDone(ctx, noServerPause) {
-				return fmt.Errorf("store segment %d of %s: %w", i, r.brain.Name, err)
+				return fmt.Errorf("store segment %d of %s: %w", i, r.directoryBrain.Name, err)
 			}
 		}
 		s.addSegment(g)
@@ -127,29 +127,29 @@ func (r *replica) storeFile(ctx context.Context, s *snapshot, image []byte, held
 
 func (s *snapshot) addSegment(g segment) {
 	s.Segments = append(s.Segments, g)
-	s.Stored += g.Stored
+	s.StoredBytes += g.StoredBytes
 }
 
 // segmentSubject returns the subject of a segment.
-func (r *replica) segmentSubject(g segment) string {
-	return r.brain.subject() + ".s." + strconv.FormatUint(g.Number, 10)
+func (r *brainReplica) segmentSubject(g segment) string {
+	return r.directoryBrain.subjectName() + ".s." + strconv.FormatUint(g.SegmentNumber, 10)
 }
 
 // deleteOldSegments deletes the segments that only the old snapshot contains.
-func (r *replica) deleteOldSegments(ctx context.Context, old, s *snapshot) error {
-	if old == nil {
+func (r *brainReplica) deleteOldSegments(ctx context.Context, oldSnapshot, s *snapshot) error {
+	if oldSnapshot == nil {
 		return nil
 	}
 	var errs error
-	for _, g := range old.Segments {
-		if slices.ContainsFunc(s.Segments, func(o segment) bool { return o.Number == g.Number }) {
+	for _, g := range oldSnapshot.Segments {
+		if slices.ContainsFunc(s.Segments, func(o segment) bool { return o.SegmentNumber == g.SegmentNumber }) {
 			continue
 		}
 		var answer struct {
 			Error *apiError `json:"error"`
 		}
-		err := r.cluster.link.askAPI(ctx, "$JS.API.STREAM.PURGE."+
-			r.brain.stream(), map[string]string{"filter": r.segmentSubject(g)}, &answer)
+		err := r.cluster.link.requestAPI(ctx, "$JS.API.STREAM.PURGE."+
+			r.directoryBrain.streamName(), map[string]string{"filter": r.segmentSubject(g)}, &answer)
 		if err == nil && answer.Error != nil {
 			err = answer.Error
 		}
@@ -160,53 +160,57 @@ func (r *replica) deleteOldSegments(ctx context.Context, old, s *snapshot) error
 
 // applySnapshot applies a snapshot. It replaces the file only if the replica lacks an envelope that the snapshot
 // contains. The caller must have locked mu.
-func (r *replica) applySnapshot(ctx context.Context, e *envelope, seq uint64, size int) error {
+func (r *brainReplica) applySnapshot(ctx context.Context, e *envelope, seq uint64, size int) error {
 	s := e.Snapshot
 	switch {
-	case e.Number < r.place.EnvelopeNumber:
+	case e.EnvelopeNumber < r.place.EnvelopeNumber:
 		return r.damageError(
 			"message %d is a snapshot of envelope %d, and %d was read before",
 			seq,
-			e.Number,
+			e.EnvelopeNumber,
 			r.place.EnvelopeNumber,
 		)
-	case e.Number == r.place.EnvelopeNumber && e.Prev != r.place.Hash:
-		return r.damageError("the snapshot of envelope %d, message %d, does not continue the chain", e.Number, seq)
-	case e.Number > r.place.EnvelopeNumber:
+	case e.EnvelopeNumber == r.place.EnvelopeNumber && e.PrevChainHash != r.place.ChainHash:
+		return r.damageError(
+			"the snapshot of envelope %d, message %d, does not continue the chain",
+			e.EnvelopeNumber,
+			seq,
+		)
+	case e.EnvelopeNumber > r.place.EnvelopeNumber:
 		if err := r.installSnapshot(ctx, e); err != nil {
 			return err
 		}
-		r.matchInFlight(e)
+		r.checkInFlightInSnapshot(e)
 	}
 	p := cachedPlace{
 		Cluster:        r.place.Cluster,
-		Seq:            seq,
-		EnvelopeNumber: e.Number,
-		Hash:           e.Prev,
-		Time:           e.Time,
+		LastReadSeq:    seq,
+		EnvelopeNumber: e.EnvelopeNumber,
+		ChainHash:      e.PrevChainHash,
+		EnvelopeTime:   e.ChangeTime,
 		LastChange:     s.LastChange,
 		RecentIDs:      s.RecentIDs,
 	}
 	held := *s
-	held.Inline, held.RecentIDs = nil, nil
+	held.InlineFile, held.RecentIDs = nil, nil
 	p.LastSnapshot = &held
 	r.setPlace(p)
 	return r.files.writePlace(r.unsyncedPlace())
 }
 
-// matchInFlight records whether a snapshot contains the envelope that this process is publishing.
-func (r *replica) matchInFlight(e *envelope) {
+// checkInFlightInSnapshot records whether a snapshot contains the envelope that this process is publishing.
+func (r *brainReplica) checkInFlightInSnapshot(e *envelope) {
 	f, ids := r.inFlight, e.Snapshot.RecentIDs
-	if f == nil || f.number > e.Number {
+	if f == nil || f.envelopeNumber > e.EnvelopeNumber {
 		return
 	}
-	i := len(ids) - 1 - int(e.Number-f.number)
-	f.isLost = i < 0
-	f.isApplied = i >= 0 && ids[i] == f.id
+	i := len(ids) - 1 - int(e.EnvelopeNumber-f.envelopeNumber)
+	f.isOutcomeUnknown = i < 0
+	f.isApplied = i >= 0 && ids[i] == f.envelopeID
 }
 
 // installSnapshot replaces the file of the replica by the file of a snapshot. The caller must have locked mu.
-func (r *replica) installSnapshot(ctx context.Context, e *envelope) error {
+func (r *brainReplica) installSnapshot(ctx context.Context, e *envelope) error {
 	s := e.Snapshot
 	image, err := r.fetchFile(ctx, s)
 	if err != nil {
@@ -216,14 +220,14 @@ func (r *replica) installSnapshot(ctx context.Context, e *envelope) error {
 	if err := r.files.createDir(); err != nil {
 		return err
 	}
-	if err := writeFile(unsyncedFS{r.files.fsys}, r.files.logPath(), image); err != nil {
+	if err := replaceFileAtomically(unsyncedFS{r.files.fsys}, r.files.logPath(), image); err != nil {
 		return err
 	}
 	if err := r.openStore(); err != nil {
 		return r.damageError("the file of its snapshot cannot be opened: %v", err)
 	}
 	r.watchers.Send(oxbow.Event{Reset: true})
-	if r.lastChange != s.LastChange || r.headHash != e.State {
+	if r.lastChange != s.LastChange || r.fileChainHash != e.ChangeState {
 		return r.damageError(
 			"the file of its snapshot ends with change %d, not %d, or with another chain",
 			r.lastChange,
@@ -234,13 +238,13 @@ func (r *replica) installSnapshot(ctx context.Context, e *envelope) error {
 }
 
 // fetchFile downloads the file of a snapshot.
-func (r *replica) fetchFile(ctx context.Context, s *snapshot) ([]byte, error) {
-	if s.Size < 0 || s.Size > 1<<40 {
-		return nil, r.damageError("a snapshot of %d bytes", s.Size)
+func (r *brainReplica) fetchFile(ctx context.Context, s *snapshot) ([]byte, error) {
+	if s.FileSize < 0 || s.FileSize > 1<<40 {
+		return nil, r.damageError("a snapshot of %d bytes", s.FileSize)
 	}
-	image := make([]byte, 0, min(s.Size, 64<<20))
+	image := make([]byte, 0, min(s.FileSize, 64<<20))
 	if s.Segments == nil {
-		b, err := zstdDecoder.DecodeAll(s.Inline, image)
+		b, err := zstdDecoder.DecodeAll(s.InlineFile, image)
 		if err != nil {
 			return nil, r.damageError("its snapshot cannot be unpacked: %v", err)
 		}
@@ -253,30 +257,30 @@ func (r *replica) fetchFile(ctx context.Context, s *snapshot) ([]byte, error) {
 		}
 		image = append(image, part...)
 	}
-	if int64(len(image)) != s.Size || chainHash(sha256.Sum256(image)) != s.Hash {
+	if int64(len(image)) != s.FileSize || chainHash(sha256.Sum256(image)) != s.FileHash {
 		return nil, r.damageError("its snapshot is not the one that its hash names")
 	}
 	return image, nil
 }
 
-var errMissingSegment = errors.New("a segment is not there")
+var errSegmentNotFound = errors.New("a segment is not there")
 
 // fetchSegment downloads a segment. It asks any server first, and then the leader.
-func (r *replica) fetchSegment(ctx context.Context, g segment) ([]byte, error) {
+func (r *brainReplica) fetchSegment(ctx context.Context, g segment) ([]byte, error) {
 	unpack := func(b []byte) ([]byte, bool) {
 		part, err := zstdDecoder.DecodeAll(b, nil)
-		return part, err == nil && chainHash(sha256.Sum256(part)) == g.Hash
+		return part, err == nil && chainHash(sha256.Sum256(part)) == g.UncompressedHash
 	}
 	c := r.cluster
 	direct, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	m := nats.NewMsg("$JS.API.DIRECT.GET." + r.brain.stream() + "." + r.segmentSubject(g))
-	if a, err := c.link.conn.RequestMsgWithContext(direct, m); err == nil && a.Header.Get("Status") == "" {
+	m := nats.NewMsg("$JS.API.DIRECT.GET." + r.directoryBrain.streamName() + "." + r.segmentSubject(g))
+	if a, err := c.link.requester.RequestMsgWithContext(direct, m); err == nil && a.Header.Get("Status") == "" {
 		if part, ok := unpack(a.Data); ok {
 			return part, nil
 		}
 	}
-	a, ok, err := c.link.lastMessage(ctx, r.brain.stream(), r.segmentSubject(g))
+	a, ok, err := c.link.lastMessage(ctx, r.directoryBrain.streamName(), r.segmentSubject(g))
 	if err != nil {
 		return nil, err
 	}
@@ -286,7 +290,7 @@ func (r *replica) fetchSegment(ctx context.Context, g segment) ([]byte, error) {
 		}
 	}
 	return nil, errors.Join(
-		errMissingSegment,
-		r.damageError("segment %d is missing or is not the one that its hash names", g.Number),
+		errSegmentNotFound,
+		r.damageError("segment %d is missing or is not the one that its hash names", g.SegmentNumber),
 	)
 }

@@ -17,15 +17,15 @@ import (
 // messages returns the number of envelopes of a brain, and the number of its segments.
 func messages(t *testing.T, s *Store) (envelopes, segments int) {
 	t.Helper()
-	js, err := api.New(s.replica.cluster.nc)
+	js, err := api.New(s.brainReplica.cluster.natsConn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	stream, err := js.Stream(t.Context(), s.replica.brain.stream())
+	stream, err := js.Stream(t.Context(), s.brainReplica.directoryBrain.streamName())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for filter, n := range map[string]*int{s.replica.brain.subject(): &envelopes, s.replica.brain.subject() +
+	for filter, n := range map[string]*int{s.brainReplica.directoryBrain.subjectName(): &envelopes, s.brainReplica.directoryBrain.subjectName() +
 		".s.*": &segments} {
 		info, err := stream.Info(t.Context(), api.WithSubjectFilter(filter))
 		if err != nil {
@@ -102,10 +102,10 @@ func TestStaleCompactor(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.replica.publishSnapshot(t.Context()); !errors.Is(err, errHeadMoved) {
+	if err := b.brainReplica.publishSnapshot(t.Context()); !errors.Is(err, errHeadMoved) {
 		t.Errorf("publishSnapshot() by a stale process = %v, want errHeadMoved", err)
 	}
-	if err := a.replica.publishSnapshot(t.Context()); err != nil {
+	if err := a.brainReplica.publishSnapshot(t.Context()); err != nil {
 		t.Errorf("publishSnapshot() = %v", err)
 	}
 	if n, _ := messages(t, a); n != 1 {
@@ -144,17 +144,17 @@ func TestSegments(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := a.replica.publishSnapshot(t.Context()); err != nil {
+		if err := a.brainReplica.publishSnapshot(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
 	fill(0, 20)
-	before := a.replica.place.LastSnapshot.Segments
+	before := a.brainReplica.place.LastSnapshot.Segments
 	if n, segments := messages(t, a); n != 1 || segments != 3 || len(before) != 3 {
 		t.Errorf("%d messages and %d segments, want 1 and 3", n, segments)
 	}
 	fill(20, 24)
-	after := a.replica.place.LastSnapshot.Segments
+	after := a.brainReplica.place.LastSnapshot.Segments
 	if n, segments := messages(t, a); n != 1 || segments != 3 || after[0] != before[0] || after[1] != before[1] ||
 		after[2] == before[2] {
 		t.Errorf("%d messages and %d segments: %v after %v, want the last replaced", n, segments, after, before)
@@ -162,11 +162,11 @@ func TestSegments(t *testing.T) {
 	b := open(t, connect(t, url, devOptions), "b")
 	same(t, a, b)
 	// A process that reads a damaged segment returns an error.
-	js, err := api.New(a.replica.cluster.nc)
+	js, err := api.New(a.brainReplica.cluster.natsConn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := js.Publish(t.Context(), a.replica.segmentSubject(after[1]), []byte("another")); err != nil {
+	if _, err := js.Publish(t.Context(), a.brainReplica.segmentSubject(after[1]), []byte("another")); err != nil {
 		t.Fatal(err)
 	}
 	c := open(t, connect(t, url, devOptions), "b")
@@ -174,7 +174,7 @@ func TestSegments(t *testing.T) {
 		t.Errorf("Get() of a brain with a wrong segment = %v, want ErrCorrupt", err)
 	}
 	_ = c.Close()
-	if rep, err := a.replica.cluster.Audit(t.Context()); err != nil || len(rep.Findings) != 1 {
+	if rep, err := a.brainReplica.cluster.Audit(t.Context()); err != nil || len(rep.Findings) != 1 {
 		t.Errorf("Audit() = %+v, %v, want the segment", rep, err)
 	}
 	same(t, a, b) // both processes already have the file

@@ -197,24 +197,24 @@ func TestBitFlips(t *testing.T) {
 
 // interloper sends requests like a second process that does something before certain requests.
 type interloper struct {
-	natsRequester
+	messageRequester
 	before func(m *nats.Msg)
 }
 
-// RequestMsgWithContext implements natsRequester.
+// RequestMsgWithContext implements messageRequester.
 func (i *interloper) RequestMsgWithContext(ctx context.Context, m *nats.Msg) (*nats.Msg, error) {
 	i.before(m)
-	return i.natsRequester.RequestMsgWithContext(ctx, m)
+	return i.messageRequester.RequestMsgWithContext(ctx, m)
 }
 
 // auditDisturbed makes an audit while another process moves the lead away from the victim as soon as the victim leads.
 // The victim was not read, so that it must stay fenced.
 func (h *harmed) auditDisturbed(t *testing.T) {
 	t.Helper()
-	victim, conn := h.options[h.victim].Name, h.c.link.conn
+	victim, conn := h.options[h.victim].Name, h.c.link.requester
 	other := connectTrio(t, h.urls, Options{})
 	moved := false
-	h.c.link.conn = &interloper{conn, func(m *nats.Msg) {
+	h.c.link.requester = &interloper{conn, func(m *nats.Msg) {
 		if m.Subject != "$JS.API.STREAM.MSG.GET.BRAIN_00" || moved {
 			return
 		}
@@ -226,7 +226,7 @@ func (h *harmed) auditDisturbed(t *testing.T) {
 		}
 	}}
 	rep, err := h.c.Audit(t.Context())
-	h.c.link.conn = conn
+	h.c.link.requester = conn
 	if err != nil || !moved || len(rep.Findings) != 1 || rep.Findings[0].Server != victim ||
 		!strings.Contains(rep.Findings[0].What, "lost the lead") {
 		t.Errorf("Audit() = %+v, %v, moved %t, want that %s lost the lead", rep, err, moved, victim)
@@ -260,7 +260,7 @@ func TestReplacedSnapshot(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r := s.replica
+	r := s.brainReplica
 	if err := r.publishSnapshot(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -268,19 +268,26 @@ func TestReplacedSnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Replace all messages by an earlier snapshot, at the tenth envelope.
-	old := &envelope{Version: envelopeVersion, Brain: r.brain.Name, Number: 3, Epoch: 1, ID: "x", LastChangeBefore: 3,
-		Snapshot: &snapshot{LastChange: 3, Inline: []byte("x")}}
+	old := &envelope{
+		Version:          envelopeVersion,
+		BrainName:        r.directoryBrain.Name,
+		EnvelopeNumber:   3,
+		Epoch:            1,
+		EnvelopeID:       "x",
+		LastChangeBefore: 3,
+		Snapshot:         &snapshot{LastChange: 3, InlineFile: []byte("x")},
+	}
 	data, _, err := old.encodeMessage()
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := nats.NewMsg(r.brain.subject())
+	m := nats.NewMsg(r.directoryBrain.subjectName())
 	m.Data = data
 	m.Header.Set(headerRollup, "sub")
-	if _, err := r.cluster.nc.RequestMsg(m, time.Second); err != nil {
+	if _, err := r.cluster.natsConn.RequestMsg(m, time.Second); err != nil {
 		t.Fatal(err)
 	}
-	third := open(t, connect(t, r.cluster.nc.ConnectedUrl(), devOptions), "b")
+	third := open(t, connect(t, r.cluster.natsConn.ConnectedUrl(), devOptions), "b")
 	for _, s := range []*Store{s, other, third} {
 		if e, err := s.Get(t.Context(), "e1"); !errors.Is(err, oxbow.ErrCorrupt) {
 			t.Errorf("Get() = %+v, %v, want ErrCorrupt", e, err)
@@ -304,13 +311,13 @@ func TestLastMessageGone(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	js, err := api.New(s.replica.cluster.nc)
+	js, err := api.New(s.brainReplica.cluster.natsConn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	stream, err := js.Stream(t.Context(), s.replica.brain.stream())
+	stream, err := js.Stream(t.Context(), s.brainReplica.directoryBrain.streamName())
 	if err == nil {
-		err = stream.DeleteMsg(t.Context(), s.replica.seq.Load())
+		err = stream.DeleteMsg(t.Context(), s.brainReplica.lastReadSeq.Load())
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -332,11 +339,11 @@ func TestMissingStream(t *testing.T) {
 	if err := errors.Join(s.Apply(t.Context(), oxbow.Add{Name: "a"}), other.Refresh(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	js, err := api.New(s.replica.cluster.nc)
+	js, err := api.New(s.brainReplica.cluster.natsConn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := js.DeleteStream(t.Context(), s.replica.brain.stream()); err != nil {
+	if err := js.DeleteStream(t.Context(), s.brainReplica.directoryBrain.streamName()); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range []*Store{s, other} {
@@ -347,11 +354,14 @@ func TestMissingStream(t *testing.T) {
 			t.Errorf("Apply() = %v, want an error that is sure", err)
 		}
 	}
-	rep, err := other.replica.cluster.Audit(t.Context())
+	rep, err := other.brainReplica.cluster.Audit(t.Context())
 	if err != nil || len(rep.Findings) != 1 || !strings.Contains(rep.Findings[0].What, "missing") {
 		t.Errorf("Audit() = %+v, %v, want the stream", rep, err)
 	}
-	if _, err := js.Stream(t.Context(), s.replica.brain.stream()); !errors.Is(err, api.ErrStreamNotFound) {
+	if _, err := js.Stream(t.Context(), s.brainReplica.directoryBrain.streamName()); !errors.Is(
+		err,
+		api.ErrStreamNotFound,
+	) {
 		t.Errorf("the stream is there again: %v", err)
 	}
 	_ = errors.Join(s.Close(), other.Close())
@@ -362,10 +372,10 @@ func TestMessageReplaced(t *testing.T) {
 	t.Parallel()
 	for name, harm := range map[string]func(e *envelope, data []byte) []byte{
 		"Checksum": func(_ *envelope, data []byte) []byte { data[len(data)/2] ^= 1; return data },
-		"Number":   func(e *envelope, _ []byte) []byte { e.Number++; d, _, _ := e.encodeMessage(); return d },
-		"Chain":    func(e *envelope, _ []byte) []byte { e.Prev[0]++; d, _, _ := e.encodeMessage(); return d },
-		"Brain":    func(e *envelope, _ []byte) []byte { e.Brain = "acme.c"; d, _, _ := e.encodeMessage(); return d },
-		"State":    func(e *envelope, _ []byte) []byte { e.State = "00"; d, _, _ := e.encodeMessage(); return d },
+		"Number":   func(e *envelope, _ []byte) []byte { e.EnvelopeNumber++; d, _, _ := e.encodeMessage(); return d },
+		"Chain":    func(e *envelope, _ []byte) []byte { e.PrevChainHash[0]++; d, _, _ := e.encodeMessage(); return d },
+		"Brain":    func(e *envelope, _ []byte) []byte { e.BrainName = "acme.c"; d, _, _ := e.encodeMessage(); return d },
+		"State":    func(e *envelope, _ []byte) []byte { e.ChangeState = "00"; d, _, _ := e.encodeMessage(); return d },
 		"Change": func(e *envelope, _ []byte) []byte {
 			e.Changes[0].Ops[0] = opjson.Op{}
 			d, _, _ := e.encodeMessage()
@@ -379,7 +389,7 @@ func TestMessageReplaced(t *testing.T) {
 			if err := errors.Join(s.Apply(t.Context(), oxbow.Add{Name: "a"}), other.Refresh(t.Context())); err != nil {
 				t.Fatal(err)
 			}
-			r := other.replica
+			r := other.brainReplica
 			op, err := opjson.EncodeOp(oxbow.Add{Name: "b"})
 			if err != nil {
 				t.Fatal(err)
@@ -390,7 +400,7 @@ func TestMessageReplaced(t *testing.T) {
 			}
 			if _, err := r.cluster.link.publishMessage(
 				t.Context(),
-				r.brain.subject(),
+				r.directoryBrain.subjectName(),
 				harm(m.envelope, m.data),
 				expect,
 				false,

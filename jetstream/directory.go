@@ -19,10 +19,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// bucketName is the name of the directory's bucket.
-const bucketName = "DIR"
+// directoryBucketName is the name of the directory's bucket.
+const directoryBucketName = "DIR"
 
-// directory is an open directory. It has these keys:
+// clusterDirectory is an open directory. It has these keys:
 //
 //	cluster             {"id", "partitions", "replicas"}
 //	stream.BRAIN_03     {"created"}: a stream with this creation time must exist
@@ -30,11 +30,11 @@ const bucketName = "DIR"
 //	fence.BRAIN_03.NAME the reason why the server NAME must not lead the stream
 //
 // The directory is always read from the leader, because any other server may lack recent values.
-type directory struct {
-	kv         api.KeyValue // used only for writing
+type clusterDirectory struct {
+	bucket     api.KeyValue // used only for writing
 	nc         *nats.Conn
 	link       serverLink
-	id         string
+	clusterID  string
 	partitions int
 }
 
@@ -50,16 +50,16 @@ type streamInfo struct {
 	Created time.Time `json:"created"`
 }
 
-// brainInfo is the directory's value for a brain.
-type brainInfo struct {
+// directoryBrain is the directory's value for a brain.
+type directoryBrain struct {
 	Name      string    `json:"-"` // TENANT.BRAIN
 	Partition int       `json:"partition"`
 	Epoch     uint64    `json:"epoch"`
 	Created   time.Time `json:"created"`
 }
 
-func (b brainInfo) stream() string  { return streamName(b.Partition) }
-func (b brainInfo) subject() string { return fmt.Sprintf("b.%02d.%s", b.Partition, b.Name) }
+func (b directoryBrain) streamName() string  { return streamName(b.Partition) }
+func (b directoryBrain) subjectName() string { return fmt.Sprintf("b.%02d.%s", b.Partition, b.Name) }
 
 // streamPrefix is the prefix of stream names.
 const streamPrefix = "BRAIN_"
@@ -69,21 +69,26 @@ func streamName(partition int) string { return fmt.Sprintf("%s%02d", streamPrefi
 var namePattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // openDirectory opens the directory. If the servers have no directory, it creates the directory and
-// the streams, unless id is the ID of a cluster that must exist.
-func openDirectory(ctx context.Context, nc *nats.Conn, o *Options, id string) (*directory, error) {
+// the streams, unless expectedClusterID is the ID of a cluster that must exist.
+func openDirectory(
+	ctx context.Context,
+	nc *nats.Conn,
+	o *Options,
+	expectedClusterID string,
+) (*clusterDirectory, error) {
 	js, err := api.New(nc)
 	if err != nil {
 		return nil, err
 	}
-	kv, err := openBucket(ctx, nc, js, o, id)
+	kv, err := openBucket(ctx, nc, js, o, expectedClusterID)
 	for try := 0; try < 40 && errors.Is(err, api.ErrStreamNotFound) && waitOrDone(ctx, 50*time.Millisecond); try++ {
 		// another process has created the bucket, but not all servers have it yet
-		kv, err = openBucket(ctx, nc, js, o, id)
+		kv, err = openBucket(ctx, nc, js, o, expectedClusterID)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the directory: %w", err)
 	}
-	d := &directory{kv: kv, nc: nc, link: serverLink{nc, o.maxAttempt, o.ReadWait}}
+	d := &clusterDirectory{bucket: kv, nc: nc, link: serverLink{nc, o.maxAttempt, o.ReadWait}}
 	info, err := getOrCreate(ctx, d, "cluster", func() (clusterInfo, error) {
 		return clusterInfo{
 			ID:         nats.NewInbox()[len(nats.InboxPrefix):],
@@ -94,7 +99,7 @@ func openDirectory(ctx context.Context, nc *nats.Conn, o *Options, id string) (*
 	if err != nil {
 		return nil, err
 	}
-	d.id, d.partitions = info.ID, info.Partitions
+	d.clusterID, d.partitions = info.ID, info.Partitions
 	for p := range d.partitions {
 		if err := d.openStream(ctx, js, p, o); err != nil {
 			return nil, err
@@ -104,10 +109,19 @@ func openDirectory(ctx context.Context, nc *nats.Conn, o *Options, id string) (*
 }
 
 // openBucket opens the bucket, or creates the bucket of a new cluster.
-func openBucket(ctx context.Context, nc *nats.Conn, js api.JetStream, o *Options, id string) (api.KeyValue, error) {
-	kv, err := js.KeyValue(ctx, bucketName)
-	if errors.Is(err, api.ErrBucketNotFound) && id != "" {
-		return nil, o.otherClusterError(id, "the servers have no directory: they lost their data, or are others")
+func openBucket(
+	ctx context.Context,
+	nc *nats.Conn,
+	js api.JetStream,
+	o *Options,
+	expectedClusterID string,
+) (api.KeyValue, error) {
+	kv, err := js.KeyValue(ctx, directoryBucketName)
+	if errors.Is(err, api.ErrBucketNotFound) && expectedClusterID != "" {
+		return nil, o.otherClusterError(
+			expectedClusterID,
+			"the servers have no directory: they lost their data, or are others",
+		)
 	}
 	if errors.Is(err, api.ErrBucketNotFound) {
 		kv, err = createBucket(ctx, nc, js, o)
@@ -124,7 +138,7 @@ func openBucket(ctx context.Context, nc *nats.Conn, js api.JetStream, o *Options
 			"the directory is held by %d servers, not %d: nats stream edit KV_%s --replicas %d",
 			b.StreamInfo().Config.Replicas,
 			o.Replicas,
-			bucketName,
+			directoryBucketName,
 			o.Replicas,
 		)
 	}
@@ -139,26 +153,26 @@ func createBucket(ctx context.Context, nc *nats.Conn, js api.JetStream, o *Optio
 			"%w: bucket %s is missing although there are streams of brains; it is never made again: restore it from "+
 				"a backup",
 			oxbow.ErrCorrupt,
-			bucketName,
+			directoryBucketName,
 		)
 	case !errors.Is(err, api.ErrStreamNotFound):
 		return nil, err
 	}
-	if err := checkEmpty(ctx, nc, o); err != nil {
-		if kv, again := js.KeyValue(ctx, bucketName); again == nil {
+	if err := checkNoStreamsExist(ctx, nc, o); err != nil {
+		if kv, again := js.KeyValue(ctx, directoryBucketName); again == nil {
 			return kv, nil // another process has created the bucket in the meantime
 		}
 		return nil, err
 	}
 	return js.CreateKeyValue(
 		ctx,
-		api.KeyValueConfig{Bucket: bucketName, Replicas: o.Replicas, Storage: api.FileStorage, History: 1},
+		api.KeyValueConfig{Bucket: directoryBucketName, Replicas: o.Replicas, Storage: api.FileStorage, History: 1},
 	)
 }
 
 // openStream compares a stream with the directory. If the directory does not contain the stream yet, it creates the
 // stream.
-func (d *directory) openStream(ctx context.Context, js api.JetStream, partition int, o *Options) error {
+func (d *clusterDirectory) openStream(ctx context.Context, js api.JetStream, partition int, o *Options) error {
 	name := streamName(partition)
 	want := streamConfig(partition, o.Replicas)
 	stream, err := js.Stream(ctx, name)
@@ -198,11 +212,11 @@ func (d *directory) openStream(ctx context.Context, js api.JetStream, partition 
 			oxbow.ErrCorrupt, name, c.Format(time.RFC3339), known.Created.Format(time.RFC3339),
 		)
 	}
-	return checkStream(stream.CachedInfo().Config, want)
+	return checkStreamConfig(stream.CachedInfo().Config, want)
 }
 
 // getValue returns the value of a key, or nil if the key has no value.
-func (d *directory) getValue(ctx context.Context, key string) ([]byte, error) {
+func (d *clusterDirectory) getValue(ctx context.Context, key string) ([]byte, error) {
 	m, _, err := d.link.lastMessage(ctx, directoryStream, directorySubject+key)
 	if err != nil {
 		return nil, fmt.Errorf("read %s of the directory: %w", key, err)
@@ -212,7 +226,12 @@ func (d *directory) getValue(ctx context.Context, key string) ([]byte, error) {
 
 // getOrCreate returns the value of a key. If the key has no value, getOrCreate stores the result
 // of value and returns it.
-func getOrCreate[T any](ctx context.Context, d *directory, key string, value func() (T, error)) (v T, err error) {
+func getOrCreate[T any](
+	ctx context.Context,
+	d *clusterDirectory,
+	key string,
+	makeValue func() (T, error),
+) (v T, err error) {
 	for try := range 40 { // try again, because another process may create the key and delete it again
 		if try > 0 && !waitOrDone(ctx, 50*time.Millisecond) {
 			break
@@ -224,7 +243,7 @@ func getOrCreate[T any](ctx context.Context, d *directory, key string, value fun
 		if len(b) > 0 {
 			return v, json.Unmarshal(b, &v)
 		}
-		v, err = value()
+		v, err = makeValue()
 		if err != nil {
 			return v, err
 		}
@@ -232,7 +251,7 @@ func getOrCreate[T any](ctx context.Context, d *directory, key string, value fun
 		if err != nil {
 			return v, err
 		}
-		_, err = d.kv.Create(ctx, key, b)
+		_, err = d.bucket.Create(ctx, key, b)
 		if err == nil {
 			return v, nil
 		}
@@ -244,10 +263,10 @@ func getOrCreate[T any](ctx context.Context, d *directory, key string, value fun
 }
 
 // getBrain returns the directory's value for a brain, and adds the brain if necessary.
-func (d *directory) getBrain(ctx context.Context, tenant, brain string) (brainInfo, error) {
+func (d *clusterDirectory) getBrain(ctx context.Context, tenant, brain string) (directoryBrain, error) {
 	for field, s := range map[string]string{"tenant": tenant, "brain": brain} {
 		if !namePattern.MatchString(s) {
-			return brainInfo{}, &oxbow.InvalidError{
+			return directoryBrain{}, &oxbow.InvalidError{
 				Field:  field,
 				Value:  s,
 				Reason: "is not 1 to 64 letters, digits, - and _",
@@ -259,17 +278,17 @@ func (d *directory) getBrain(ctx context.Context, tenant, brain string) (brainIn
 
 // addBrain returns the directory's value for a brain with a valid name. If necessary, it adds the
 // brain with the given epoch.
-func (d *directory) addBrain(
+func (d *clusterDirectory) addBrain(
 	ctx context.Context,
 	tenant, brain string,
 	epoch uint64,
 	created time.Time,
-) (brainInfo, error) {
+) (directoryBrain, error) {
 	name := tenant + "." + brain
-	info, err := getOrCreate(ctx, d, "brain."+name, func() (brainInfo, error) {
+	info, err := getOrCreate(ctx, d, "brain."+name, func() (directoryBrain, error) {
 		h := fnv.New32a()
 		_, _ = h.Write([]byte(name))
-		return brainInfo{Partition: int(h.Sum32() % uint32(d.partitions)), Epoch: epoch, Created: created}, nil
+		return directoryBrain{Partition: int(h.Sum32() % uint32(d.partitions)), Epoch: epoch, Created: created}, nil
 	})
 	info.Name = name
 	return info, err

@@ -13,12 +13,12 @@ import (
 
 // These are the stream that contains the directory, and the prefix of its subjects.
 const (
-	directoryStream  = "KV_" + bucketName
-	directorySubject = "$KV." + bucketName + "."
+	directoryStream  = "KV_" + directoryBucketName
+	directorySubject = "$KV." + directoryBucketName + "."
 )
 
 // eachBrain calls fn for each brain in the directory.
-func (d *directory) eachBrain(ctx context.Context, fn func(brainInfo) error) error {
+func (d *clusterDirectory) eachBrain(ctx context.Context, fn func(directoryBrain) error) error {
 	all, err := d.listBrains(ctx)
 	if err != nil {
 		return err
@@ -33,19 +33,19 @@ func (d *directory) eachBrain(ctx context.Context, fn func(brainInfo) error) err
 
 // listBrains returns the brains in the directory. If the directory contains an invalid brain, the error matches
 // [oxbow.ErrCorrupt].
-func (d *directory) listBrains(ctx context.Context) ([]brainInfo, error) {
+func (d *clusterDirectory) listBrains(ctx context.Context) ([]directoryBrain, error) {
 	messages, err := d.lastMessages(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list the directory: %w", err)
 	}
-	all := make([]brainInfo, 0, len(messages))
+	all := make([]directoryBrain, 0, len(messages))
 	for _, m := range messages {
 		key := strings.TrimPrefix(m.Subject, directorySubject)
 		name, is := strings.CutPrefix(key, "brain.")
 		if !is || len(m.Data) == 0 { // skip keys that are not brains, and deleted brains
 			continue
 		}
-		b := brainInfo{Name: name}
+		b := directoryBrain{Name: name}
 		if err := json.Unmarshal(m.Data, &b); err != nil {
 			return nil, fmt.Errorf("%w: %s of the directory: %v", oxbow.ErrCorrupt, key, err)
 		}
@@ -57,7 +57,7 @@ func (d *directory) listBrains(ctx context.Context) ([]brainInfo, error) {
 				"%w: %.200q of the directory is no brain of this cluster; delete the key: nats kv del %s",
 				oxbow.ErrCorrupt,
 				key,
-				bucketName,
+				directoryBucketName,
 			)
 		}
 		all = append(all, b)
@@ -67,9 +67,9 @@ func (d *directory) listBrains(ctx context.Context) ([]brainInfo, error) {
 
 // lastMessages returns the last message of each key. It first asks any server. If that server has too few messages, it
 // asks the leader.
-func (d *directory) lastMessages(ctx context.Context) (all []streamMessage, err error) {
+func (d *clusterDirectory) lastMessages(ctx context.Context) (all []streamMessage, err error) {
 	var info streamAnswer
-	if err := d.link.askAPI(ctx, "$JS.API.STREAM.INFO."+directoryStream, nil, &info); err != nil {
+	if err := d.link.requestAPI(ctx, "$JS.API.STREAM.INFO."+directoryStream, nil, &info); err != nil {
 		return nil, err
 	}
 	next := uint64(1)
@@ -79,7 +79,7 @@ func (d *directory) lastMessages(ctx context.Context) (all []streamMessage, err 
 	}
 	for before := uint64(0); before < next; {
 		before = next
-		if err := eachMessageInBatch(ctx, d.nc, directoryStream, directorySubject+">", next, batchSize, take); err != nil {
+		if err := eachMessageInBatch(ctx, d.nc, directoryStream, directorySubject+">", next, messagesPerBatch, take); err != nil {
 			return nil, err
 		}
 	}
@@ -91,9 +91,9 @@ func (d *directory) lastMessages(ctx context.Context) (all []streamMessage, err 
 }
 
 // eachMessage asks the leader for the last message of each matching key, and calls fn with it.
-func (d *directory) eachMessage(ctx context.Context, keys string, fn func(streamMessage)) error {
+func (d *clusterDirectory) eachMessage(ctx context.Context, keyPattern string, fn func(streamMessage)) error {
 	for next := uint64(1); ; {
-		m, ok, err := d.link.nextMessage(ctx, directoryStream, directorySubject+keys, next)
+		m, ok, err := d.link.nextMessage(ctx, directoryStream, directorySubject+keyPattern, next)
 		if err != nil || !ok {
 			return err
 		}
@@ -104,11 +104,11 @@ func (d *directory) eachMessage(ctx context.Context, keys string, fn func(stream
 
 // readFences reads the fences from the directory.
 func (c *Cluster) readFences(ctx context.Context) error {
-	fences := map[fence]bool{}
+	fences := map[leaderFence]bool{}
 	err := c.directory.eachMessage(ctx, "fence.>", func(m streamMessage) {
 		if parts := strings.SplitN(strings.TrimPrefix(m.Subject, directorySubject), ".", 3); len(parts) == 3 &&
 			len(m.Data) > 0 {
-			fences[fence{parts[1], parts[2]}] = true
+			fences[leaderFence{parts[1], parts[2]}] = true
 		}
 	})
 	if err != nil {
@@ -116,6 +116,6 @@ func (c *Cluster) readFences(ctx context.Context) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.fences = fences
+	c.leaderFences = fences
 	return nil
 }

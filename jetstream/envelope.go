@@ -26,10 +26,10 @@ import (
 // The chain at an envelope is the SHA-256 of its body as sent. The body contains the chain of the
 // previous envelope, so that each hash covers all earlier envelopes.
 const (
-	frameMagic      = "oxj1"
-	frameHeadSize   = 9
-	minCompressSize = 16 << 10 // minimum size in bytes of a JSON text that is compressed
-	maxBody         = 64 << 20 // maximum size in bytes of a JSON text after decompression
+	messageMagic           = "oxj1"
+	messageHeadSize        = 9
+	minCompressedBodyBytes = 16 << 10 // minimum size in bytes of a JSON text that is compressed
+	maxBodyBytes           = 64 << 20 // maximum size in bytes of a JSON text after decompression
 )
 
 // envelopeVersion is the version of envelopes that this code writes, and the newest version that it can
@@ -63,15 +63,15 @@ func (h *chainHash) UnmarshalText(b []byte) error {
 // of the last envelope in the snapshot, and Prev is the chain at that envelope.
 type envelope struct {
 	Version          int       `json:"v"`
-	Brain            string    `json:"brain"`
-	Number           uint64    `json:"n"` // number of the envelope, starting at 1, without gaps
-	Prev             chainHash `json:"prev_hash"`
+	BrainName        string    `json:"brain"`
+	EnvelopeNumber   uint64    `json:"n"` // number of the envelope, starting at 1, without gaps
+	PrevChainHash    chainHash `json:"prev_hash"`
 	Epoch            uint64    `json:"epoch"`
-	Node             string    `json:"node"`
-	ID               string    `json:"id"`   // random ID, by which the sender recognizes the envelope if its acknowledgement was lost
-	Time             int64     `json:"time"` // time of all changes in the envelope, in nanoseconds since 1970
+	SenderNode       string    `json:"node"`
+	EnvelopeID       string    `json:"id"`   // random ID, by which the sender recognizes the envelope if its acknowledgement was lost
+	ChangeTime       int64     `json:"time"` // time of all changes in the envelope, in nanoseconds since 1970
 	LastChangeBefore uint64    `json:"base"` // number of the last change before this envelope
-	State            string    `json:"state,omitempty"`
+	ChangeState      string    `json:"state,omitempty"`
 
 	Changes  []brainChange `json:"changes,omitempty"`
 	Snapshot *snapshot     `json:"snapshot,omitempty"`
@@ -80,65 +80,65 @@ type envelope struct {
 // snapshot is the file of a replica after the change LastChange. A small file is stored in the message itself, and a
 // larger file in segments.
 type snapshot struct {
-	Size       int64     `json:"size"`
-	Hash       chainHash `json:"sha256"`           // hash of the file
-	LastChange uint64    `json:"last"`             // number of the file's last change
-	RecentIDs  []string  `json:"recent"`           // IDs of the last envelopes in the file
-	Stored     int64     `json:"stored"`           // size of the compressed file in the stream, in bytes
-	Inline     []byte    `json:"inline,omitempty"` // compressed file (empty if it is stored in segments)
-	Segments   []segment `json:"segments,omitempty"`
+	FileSize    int64     `json:"size"`
+	FileHash    chainHash `json:"sha256"`           // hash of the file
+	LastChange  uint64    `json:"last"`             // number of the file's last change
+	RecentIDs   []string  `json:"recent"`           // IDs of the last envelopes in the file
+	StoredBytes int64     `json:"stored"`           // size of the compressed file in the stream, in bytes
+	InlineFile  []byte    `json:"inline,omitempty"` // compressed file (empty if it is stored in segments)
+	Segments    []segment `json:"segments,omitempty"`
 }
 
 // segment is a part of a file. It is compressed by zstd and stored in a separate message.
 type segment struct {
-	Number uint64    `json:"number"` // last token of the segment's subject
-	Size   int64     `json:"size"`   // size in bytes before compression
-	Stored int64     `json:"stored"` // size in bytes after compression
-	Hash   chainHash `json:"sha256"` // hash before compression
+	SegmentNumber    uint64    `json:"number"` // last token of the segment's subject
+	UncompressedSize int64     `json:"size"`   // size in bytes before compression
+	StoredBytes      int64     `json:"stored"` // size in bytes after compression
+	UncompressedHash chainHash `json:"sha256"` // hash before compression
 }
 
 // These coders are only used with EncodeAll and DecodeAll, which are safe for concurrent use.
 var (
 	zstdEncoder, _ = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2))
-	zstdDecoder, _ = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxBody), zstd.WithDecoderConcurrency(2))
+	zstdDecoder, _ = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxBodyBytes), zstd.WithDecoderConcurrency(2))
 )
 
 // encodeMessage returns the envelope as a message, and the value of the chain at the envelope.
 func (e *envelope) encodeMessage() ([]byte, chainHash, error) {
 	var b bytes.Buffer
-	b.WriteString(frameMagic)
-	b.Write(make([]byte, frameHeadSize-len(frameMagic)))
+	b.WriteString(messageMagic)
+	b.Write(make([]byte, messageHeadSize-len(messageMagic)))
 	j := json.NewEncoder(&b)
 	j.SetEscapeHTML(false)
 	if err := j.Encode(e); err != nil {
-		return nil, chainHash{}, fmt.Errorf("encode envelope %d: %w", e.Number, err)
+		return nil, chainHash{}, fmt.Errorf("encode envelope %d: %w", e.EnvelopeNumber, err)
 	}
 	m := b.Bytes()
-	if len(m) > minCompressSize {
-		m = zstdEncoder.EncodeAll(m[frameHeadSize:], append(make([]byte, 0, len(m)/2), m[:frameHeadSize]...))
+	if len(m) > minCompressedBodyBytes {
+		m = zstdEncoder.EncodeAll(m[messageHeadSize:], append(make([]byte, 0, len(m)/2), m[:messageHeadSize]...))
 		m[4] = 1
 	}
 	setChecksum(m)
-	return m, sha256.Sum256(m[frameHeadSize:]), nil
+	return m, sha256.Sum256(m[messageHeadSize:]), nil
 }
 
 // setChecksum sets the checksum of a message.
-func setChecksum(m []byte) {
-	binary.LittleEndian.PutUint32(m[5:], crc32.Checksum(m[frameHeadSize:], castagnoli))
+func setChecksum(message []byte) {
+	binary.LittleEndian.PutUint32(message[5:], crc32.Checksum(message[messageHeadSize:], castagnoli))
 }
 
 // decodeEnvelope decodes a message. It returns the envelope and the value of the chain at the envelope. Errors match
 // [oxbow.ErrCorrupt] or [oxbow.ErrVersion].
-func decodeEnvelope(m []byte) (*envelope, chainHash, error) {
-	if len(m) < frameHeadSize || string(m[:4]) != frameMagic {
+func decodeEnvelope(message []byte) (*envelope, chainHash, error) {
+	if len(message) < messageHeadSize || string(message[:4]) != messageMagic {
 		return nil, chainHash{}, fmt.Errorf("%w: a message is no envelope", oxbow.ErrCorrupt)
 	}
-	body := m[frameHeadSize:]
-	if crc32.Checksum(body, castagnoli) != binary.LittleEndian.Uint32(m[5:]) {
+	body := message[messageHeadSize:]
+	if crc32.Checksum(body, castagnoli) != binary.LittleEndian.Uint32(message[5:]) {
 		return nil, chainHash{}, fmt.Errorf("%w: the checksum of an envelope is wrong", oxbow.ErrCorrupt)
 	}
 	hash := sha256.Sum256(body)
-	switch m[4] {
+	switch message[4] {
 	case 0:
 	case 1:
 		var err error
@@ -150,7 +150,7 @@ func decodeEnvelope(m []byte) (*envelope, chainHash, error) {
 		return nil, hash, fmt.Errorf(
 			"%w: an envelope is of form %d; a newer oxbow wrote it: update this one",
 			oxbow.ErrVersion,
-			m[4],
+			message[4],
 		)
 	}
 	e := new(envelope)
@@ -161,17 +161,17 @@ func decodeEnvelope(m []byte) (*envelope, chainHash, error) {
 		return nil, hash, fmt.Errorf(
 			"%w: envelope %d of %s is of version %d; a newer oxbow wrote it: update this one",
 			oxbow.ErrVersion,
-			e.Number,
-			e.Brain,
+			e.EnvelopeNumber,
+			e.BrainName,
 			e.Version,
 		)
 	}
-	if (len(e.Changes) == 0) == (e.Snapshot == nil) || e.Number == 0 {
+	if (len(e.Changes) == 0) == (e.Snapshot == nil) || e.EnvelopeNumber == 0 {
 		return nil, hash, fmt.Errorf(
 			"%w: envelope %d of %s holds no changes and no snapshot, or both",
 			oxbow.ErrCorrupt,
-			e.Number,
-			e.Brain,
+			e.EnvelopeNumber,
+			e.BrainName,
 		)
 	}
 	return e, hash, nil

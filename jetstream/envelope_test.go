@@ -35,10 +35,10 @@ func TestOps(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := &envelope{
-			Version: envelopeVersion,
-			Brain:   "a.b",
-			Number:  1,
-			Changes: []brainChange{{Ops: []opjson.Op{w}}},
+			Version:        envelopeVersion,
+			BrainName:      "a.b",
+			EnvelopeNumber: 1,
+			Changes:        []brainChange{{Ops: []opjson.Op{w}}},
 		}
 		m, hash, err := e.encodeMessage()
 		if err != nil {
@@ -67,7 +67,7 @@ func TestStamps(t *testing.T) {
 	)
 	ctx = oxbow.WithNote(oxbow.WithOpID(ctx, "id"), "why\xff")
 	var c brainChange
-	if err := c.setStamp(ctx, oxbow.Source{Door: "library", Profile: "other"}); err != nil {
+	if err := c.setOriginOfChange(ctx, oxbow.Source{Door: "library", Profile: "other"}); err != nil {
 		t.Fatal(err)
 	}
 	s := c.Source
@@ -76,7 +76,10 @@ func TestStamps(t *testing.T) {
 		t.Errorf("stamp() = %+v", c)
 	}
 	for _, id := range []string{strings.Repeat("i", 65), "\xff"} {
-		if err := c.setStamp(oxbow.WithOpID(t.Context(), id), oxbow.Source{}); !errors.Is(err, oxbow.ErrInvalid) {
+		if err := c.setOriginOfChange(oxbow.WithOpID(t.Context(), id), oxbow.Source{}); !errors.Is(
+			err,
+			oxbow.ErrInvalid,
+		) {
 			t.Errorf("stamp() with op id %q = %v, want ErrInvalid", id, err)
 		}
 	}
@@ -84,10 +87,15 @@ func TestStamps(t *testing.T) {
 
 // TestFrames checks the errors for messages that are not envelopes.
 func TestFrames(t *testing.T) {
-	e := &envelope{Version: envelopeVersion, Brain: "a.b", Number: 1, Changes: []brainChange{{Note: strings.Repeat("n",
-		2*minCompressSize)}}}
+	e := &envelope{
+		Version:        envelopeVersion,
+		BrainName:      "a.b",
+		EnvelopeNumber: 1,
+		Changes: []brainChange{{Note: strings.Repeat("n",
+			2*minCompressedBodyBytes)}},
+	}
 	large, _, err := e.encodeMessage()
-	if err != nil || large[4] != 1 || len(large) > minCompressSize {
+	if err != nil || large[4] != 1 || len(large) > minCompressedBodyBytes {
 		t.Fatalf("encode() = %d bytes of form %d, %v, want them compressed", len(large), large[4], err)
 	}
 	if _, _, err := decodeEnvelope(large); err != nil {
@@ -109,14 +117,14 @@ func TestFrames(t *testing.T) {
 	form[4] = 9
 	for want, m := range map[error][]byte{
 		oxbow.ErrVersion:                    form,
-		fmt.Errorf("%w", oxbow.ErrVersion):  with(envelope{Version: envelopeVersion + 1, Number: 1, Changes: e.Changes}),
-		fmt.Errorf("%w", oxbow.ErrCorrupt):  with(envelope{Version: envelopeVersion, Number: 1}),
+		fmt.Errorf("%w", oxbow.ErrVersion):  with(envelope{Version: envelopeVersion + 1, EnvelopeNumber: 1, Changes: e.Changes}),
+		fmt.Errorf("%w", oxbow.ErrCorrupt):  with(envelope{Version: envelopeVersion, EnvelopeNumber: 1}),
 		fmt.Errorf(" %w", oxbow.ErrCorrupt): with(envelope{Version: envelopeVersion, Changes: e.Changes}),
 		fmt.Errorf("  %w", oxbow.ErrCorrupt): with(envelope{
-			Version:  envelopeVersion,
-			Number:   1,
-			Changes:  e.Changes,
-			Snapshot: &snapshot{},
+			Version:        envelopeVersion,
+			EnvelopeNumber: 1,
+			Changes:        e.Changes,
+			Snapshot:       &snapshot{},
 		}),
 	} {
 		if _, _, err := decodeEnvelope(m); !errors.Is(err, errors.Unwrap(want)) && !errors.Is(err, want) {
@@ -126,22 +134,22 @@ func TestFrames(t *testing.T) {
 }
 
 func FuzzDecodeEnvelope(f *testing.F) {
-	for _, n := range []int{0, 2 * minCompressSize} {
+	for _, n := range []int{0, 2 * minCompressedBodyBytes} {
 		e := &envelope{
-			Version: envelopeVersion,
-			Brain:   "a.b",
-			Number:  1,
-			Changes: []brainChange{{Note: strings.Repeat("n", n), Ops: []opjson.Op{{}}}},
+			Version:        envelopeVersion,
+			BrainName:      "a.b",
+			EnvelopeNumber: 1,
+			Changes:        []brainChange{{Note: strings.Repeat("n", n), Ops: []opjson.Op{{}}}},
 		}
 		m, _, err := e.encodeMessage()
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(m[frameHeadSize:], m[4])
+		f.Add(m[messageHeadSize:], m[4])
 	}
 	f.Add([]byte(`{"v":1,"n":1,"snapshot":{"segments":[{"sha256":"00"}]}}`), byte(0))
 	f.Fuzz(func(t *testing.T, body []byte, form byte) {
-		m := append([]byte(frameMagic+"\x00\x00\x00\x00\x00"), body...)
+		m := append([]byte(messageMagic+"\x00\x00\x00\x00\x00"), body...)
 		m[4] = form
 		setChecksum(m)
 		e, _, err := decodeEnvelope(m)

@@ -21,15 +21,15 @@ import (
 // faulty sends requests with faults. It calls fault instead of publishing a message to a brain. fault may send the
 // message, and returns the answer.
 type faulty struct {
-	natsRequester
+	messageRequester
 	mu    sync.Mutex
 	fault func(send func() (*nats.Msg, error)) (*nats.Msg, error) // nil if there is no fault
 	sent  int
 }
 
-// RequestMsgWithContext implements natsRequester.
+// RequestMsgWithContext implements messageRequester.
 func (f *faulty) RequestMsgWithContext(ctx context.Context, m *nats.Msg) (*nats.Msg, error) {
-	send := func() (*nats.Msg, error) { return f.natsRequester.RequestMsgWithContext(ctx, m) }
+	send := func() (*nats.Msg, error) { return f.messageRequester.RequestMsgWithContext(ctx, m) }
 	f.mu.Lock()
 	fault := f.fault
 	if strings.HasPrefix(m.Subject, "b.") {
@@ -64,8 +64,8 @@ func faults(t *testing.T) (f *faulty, s, other *Store) {
 	o.ReadWait = 2 * time.Second
 	o.maxAttempt = 500 * time.Millisecond
 	c := connect(t, url, o)
-	f = &faulty{natsRequester: c.link.conn}
-	c.link.conn = f
+	f = &faulty{messageRequester: c.link.requester}
+	c.link.requester = f
 	return f, open(t, c, "b"), open(t, connect(t, url, o), "b")
 }
 
@@ -151,7 +151,7 @@ func TestFaults(t *testing.T) {
 				}
 				if err := errors.Join(
 					other.Refresh(context.Background()),
-					other.replica.publishSnapshot(context.Background()),
+					other.brainReplica.publishSnapshot(context.Background()),
 				); err != nil {
 					t.Error(err)
 				}
@@ -278,7 +278,7 @@ func TestTogether(t *testing.T) {
 			)
 		})
 	}
-	for s.replica.waiting() < callers-1 {
+	for s.brainReplica.waiting() < callers-1 {
 		runtime.Gosched()
 	}
 	close(first)
@@ -303,8 +303,8 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-func (r *replica) waiting() int {
-	r.queue.mu.Lock()
-	defer r.queue.mu.Unlock()
-	return len(r.queue.waiting)
+func (r *brainReplica) waiting() int {
+	r.commitQueue.mu.Lock()
+	defer r.commitQueue.mu.Unlock()
+	return len(r.commitQueue.waitingRequests)
 }

@@ -111,10 +111,10 @@ func writes(t *testing.T, hosts []*Cluster, brains, clients int) {
 	// servers accept them.
 	lasts := make([]uint64, clients)
 	measure("bare messages", func(i, _ int, content string) (err error) {
-		r := stores[i].replica
+		r := stores[i].brainReplica
 		lasts[i], err = r.cluster.link.publishMessage(
 			t.Context(),
-			fmt.Sprintf("%s.bare.%d-%d-%d", r.brain.subject(), brains, clients, i),
+			fmt.Sprintf("%s.bare.%d-%d-%d", r.directoryBrain.subjectName(), brains, clients, i),
 			[]byte(content),
 			lasts[i],
 			false,

@@ -79,7 +79,7 @@ func (h *harmed) leads(t *testing.T, name string) {
 				return
 			}
 		}
-		_, err := h.c.opts.System.Request(
+		_, err := h.c.options.System.Request(
 			"$JS.API.META.LEADER.STEPDOWN",
 			fmt.Appendf(nil, `{"placement":{"preferred":%q}}`, name),
 			time.Second,
@@ -92,7 +92,7 @@ func (h *harmed) leads(t *testing.T, name string) {
 
 func (h *harmed) settings(ctx context.Context, t *testing.T) []serverSetting {
 	t.Helper()
-	all, err := serverSettings(ctx, h.c.opts.System)
+	all, err := serverSettings(ctx, h.c.options.System)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func (h *harmed) groups(t *testing.T) map[string]string {
 	all := map[string]string{}
 	err := askServers(
 		t.Context(),
-		h.c.opts.System,
+		h.c.options.System,
 		"JSZ",
 		[]byte(`{"account":"OXBOW","streams":true}`),
 		func(data []byte) error {
@@ -213,7 +213,7 @@ func (h *harmed) groups(t *testing.T) map[string]string {
 func TestServerForgets(t *testing.T) {
 	t.Parallel()
 	h := newHarmed(t)
-	h.c.link.maxRepeat, h.c.opts.ReadWait = 2*time.Second, 2*time.Second
+	h.c.link.maxRepeat, h.c.options.ReadWait = 2*time.Second, 2*time.Second
 	groups, victim := h.groups(t), h.options[h.victim].Name
 	h.forget(t, h.victim)
 	h.names(t, h.victim, "takes no part", func() {})
@@ -261,7 +261,7 @@ func TestServerForgets(t *testing.T) {
 func TestMostForget(t *testing.T) {
 	t.Parallel()
 	h := newHarmed(t)
-	h.c.link.maxRepeat, h.c.opts.ReadWait = time.Second, time.Second
+	h.c.link.maxRepeat, h.c.options.ReadWait = time.Second, time.Second
 	groups := h.groups(t)
 	other := (h.victim + 1) % 3
 	h.forget(t, h.victim, other)
@@ -270,7 +270,7 @@ func TestMostForget(t *testing.T) {
 		if v == other {
 			h.rightOrError(t, 1)
 		}
-		if err := checkEmpty(t.Context(), h.c.nc, &h.c.opts); !errors.Is(err, oxbow.ErrCorrupt) {
+		if err := checkNoStreamsExist(t.Context(), h.c.natsConn, &h.c.options); !errors.Is(err, oxbow.ErrCorrupt) {
 			t.Errorf("checkEmpty() = %v, want ErrCorrupt", err)
 		}
 		h.same(t, groups)

@@ -77,23 +77,23 @@ func askServerStreams(ctx context.Context, nc, system *nats.Conn) ([]serverStrea
 	return all, err
 }
 
-// findServers returns the servers that have a stream on disk, and the servers that replicate it.
-func findServers(all []serverStreams, stream string) (have, keep []string) {
+// serversWithStream returns the servers that have a stream on disk, and the servers that replicate it.
+func serversWithStream(all []serverStreams, stream string) (onDisk, replicating []string) {
 	for _, h := range all {
 		part, has := h.streams[stream]
 		if has {
-			have = append(have, h.server)
+			onDisk = append(onDisk, h.server)
 		}
 		if part {
-			keep = append(keep, h.server)
+			replicating = append(replicating, h.server)
 		}
 	}
-	return have, keep
+	return onDisk, replicating
 }
 
-// checkEmpty returns an error if a server has streams of a cluster on disk, whatever the leader answers, or if a
-// server does not answer that may have streams. It is called before a new cluster is created.
-func checkEmpty(ctx context.Context, nc *nats.Conn, o *Options) error {
+// checkNoStreamsExist returns an error if a server has streams of a cluster on disk, whatever the leader answers,
+// or if a server does not answer that may have streams. It is called before a new cluster is created.
+func checkNoStreamsExist(ctx context.Context, nc *nats.Conn, o *Options) error {
 	if o.System == nil || o.Replicas == 1 {
 		return nil
 	}
@@ -120,19 +120,19 @@ func checkEmpty(ctx context.Context, nc *nats.Conn, o *Options) error {
 	return nil
 }
 
-// serversWithoutStreams returns a finding for each server that has lost streams. unread is true if
+// findServersWithLostStreams returns a finding for each server that has lost streams. isLeaderAffected is true if
 // the leader has lost streams, because the leader then denies that the streams exist.
-func (c *Cluster) serversWithoutStreams(ctx context.Context) (fs []Finding, unread bool, err error) {
-	if c.opts.System == nil || c.replicas == 1 {
+func (c *Cluster) findServersWithLostStreams(ctx context.Context) (fs []Finding, isLeaderAffected bool, err error) {
+	if c.options.System == nil || c.replicas == 1 {
 		return nil, false, nil
 	}
-	all, err := askServerStreams(ctx, c.nc, c.opts.System)
+	all, err := askServerStreams(ctx, c.natsConn, c.options.System)
 	if err != nil {
 		return nil, false, err
 	}
 	known, err := c.existingStreams(ctx)
 	for _, name := range c.streamNames() {
-		have, keep := findServers(all, name)
+		have, keep := serversWithStream(all, name)
 		mend := "stop it, and start it with an empty directory, so that the others send it again"
 		if len(keep) <= c.replicas/2 {
 			mend = "most do not: stop all, copy their directories, and restore from a backup or from the cache " +
@@ -141,7 +141,7 @@ func (c *Cluster) serversWithoutStreams(ctx context.Context) (fs []Finding, unre
 		for _, h := range all {
 			switch {
 			case err == nil && h.isLeader && !known[name] && len(have) > 0:
-				unread = true
+				isLeaderAffected = true
 				fs = append(
 					fs,
 					Finding{
@@ -167,7 +167,7 @@ func (c *Cluster) serversWithoutStreams(ctx context.Context) (fs []Finding, unre
 			}
 		}
 	}
-	return fs, unread, err
+	return fs, isLeaderAffected, err
 }
 
 // streamNames returns the sorted names of the streams that must exist.
@@ -189,7 +189,7 @@ func (c *Cluster) existingStreams(ctx context.Context) (map[string]bool, error) 
 			Streams []string  `json:"streams"`
 			Error   *apiError `json:"error"`
 		}
-		err := c.link.askAPI(ctx, "$JS.API.STREAM.NAMES", map[string]int{"offset": len(known)}, &r)
+		err := c.link.requestAPI(ctx, "$JS.API.STREAM.NAMES", map[string]int{"offset": len(known)}, &r)
 		if err == nil && r.Error != nil {
 			err = r.Error
 		}

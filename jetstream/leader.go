@@ -14,21 +14,21 @@ import (
 // onlyServerName is the name of the leader if there is a single server.
 const onlyServerName = "the only server"
 
-// replicaInfo is the report of a group's leader about another server in the group.
-type replicaInfo struct {
-	Name    string        `json:"name"`
-	Peer    string        `json:"peer"` // ID of the server (see serverID)
-	Current bool          `json:"current"`
-	Offline bool          `json:"offline"`
-	Pending bool          `json:"pending"` // the server is joining or leaving
-	Active  time.Duration `json:"active"`  // time since the leader last received a message from the server
-	Lag     uint64        `json:"lag"`
+// memberInfo is the report of a group's leader about another server in the group.
+type memberInfo struct {
+	Name               string        `json:"name"`
+	ServerID           string        `json:"peer"` // ID of the server (see serverID)
+	Current            bool          `json:"current"`
+	Offline            bool          `json:"offline"`
+	IsJoiningOrLeaving bool          `json:"pending"` // the server is joining or leaving
+	SinceLastHeard     time.Duration `json:"active"`  // time since the leader last received a message from the server
+	MissingMessages    uint64        `json:"lag"`
 }
 
 // isServer reports whether the report is about the server with this name. If the server was lost, servers that started
 // later know only its ID.
-func (r *replicaInfo) isServer(server string) bool {
-	return r.Name == server || r.Peer == serverID(server)
+func (r *memberInfo) isServer(server string) bool {
+	return r.Name == server || r.ServerID == serverID(server)
 }
 
 // serverID returns the ID that a server has in groups.
@@ -46,8 +46,8 @@ func serverID(name string) string {
 type streamAnswer struct {
 	Created time.Time `json:"created"`
 	Cluster *struct {
-		Leader   string        `json:"leader"`
-		Replicas []replicaInfo `json:"replicas"`
+		Leader   string       `json:"leader"`
+		Replicas []memberInfo `json:"replicas"`
 	} `json:"cluster"`
 	State struct {
 		Last     uint64 `json:"last_seq"`
@@ -57,19 +57,19 @@ type streamAnswer struct {
 	} `json:"state"`
 	Error *apiError `json:"error"`
 
-	mayRetry bool // the request may succeed later, for example after an election
+	isRetryUseful bool // the request may succeed later, for example after an election
 }
 
 // streamInfo asks for information about a stream. It returns an error if the stream is
 // missing.
 func (c *Cluster) streamInfo(ctx context.Context, stream string) (r streamAnswer, err error) {
-	if err := c.link.askAPI(ctx, "$JS.API.STREAM.INFO."+stream, nil, &r); err != nil {
+	if err := c.link.requestAPI(ctx, "$JS.API.STREAM.INFO."+stream, nil, &r); err != nil {
 		return r, err
 	}
 	if r.Error != nil && r.Error.ErrCode == codeNoStream {
 		return r, missingStreamError(stream)
 	}
-	r.mayRetry = r.Error != nil
+	r.isRetryUseful = r.Error != nil
 	return r, nil
 }
 
@@ -80,7 +80,7 @@ func (c *Cluster) findLeader(ctx context.Context, stream string) (string, []stri
 		switch {
 		case err != nil:
 			return "", nil, err
-		case r.Cluster == nil && !r.mayRetry:
+		case r.Cluster == nil && !r.isRetryUseful:
 			return onlyServerName, nil, nil
 		case r.Cluster != nil && r.Cluster.Leader != "":
 			var otherServers []string
@@ -95,9 +95,9 @@ func (c *Cluster) findLeader(ctx context.Context, stream string) (string, []stri
 	}
 }
 
-// stepDown makes a different server the leader of a stream, and waits until it leads.
-func (c *Cluster) stepDown(ctx context.Context, stream, leader string) error {
-	return c.moveLead(ctx, stream, leader, "")
+// moveLeadAway makes a different server the leader of a stream, and waits until it leads.
+func (c *Cluster) moveLeadAway(ctx context.Context, stream, oldLeader string) error {
+	return c.moveLead(ctx, stream, oldLeader, "")
 }
 
 // moveLead moves the lead of a stream from the server from to preferred, or to any other
@@ -110,7 +110,7 @@ func (c *Cluster) moveLead(ctx context.Context, stream, from, preferred string) 
 	var r struct {
 		Error *apiError `json:"error"`
 	}
-	if err := c.link.askAPI(ctx, "$JS.API.STREAM.LEADER.STEPDOWN."+stream, what, &r); err != nil {
+	if err := c.link.requestAPI(ctx, "$JS.API.STREAM.LEADER.STEPDOWN."+stream, what, &r); err != nil {
 		return err
 	}
 	if r.Error != nil {

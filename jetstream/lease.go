@@ -17,85 +17,90 @@ import (
 // queued messages, and concludes that it has just heard from all other servers. The only proof is a message that a
 // majority of the servers has stored.
 const (
-	// leaseLength is the time after a stream stored a message of this process, counted from when the message was sent.
-	// In this time, no other server can become leader, because servers hold an election only after they have heard
-	// nothing from the leader for at least 4 s.
-	leaseLength = time.Second
+	// leaderLeaseLength is the time after a stream stored a message of this process, counted from when the message
+	// was sent. In this time, no other server can become leader, because servers hold an election only after they
+	// have heard nothing from the leader for at least 4 s.
+	leaderLeaseLength = time.Second
 
-	// maxSilence is the maximum time since the last message from a server, so that the server certainly knows the
+	// maxServerSilence is the maximum time since the last message from a server, so that the server certainly knows the
 	// present leader.
-	maxSilence = 2 * time.Second
+	maxServerSilence = 2 * time.Second
 )
 
 // leaderLease is what this process knows about the leader of a stream.
 type leaderLease struct {
-	sentAt  time.Time // time when the last message was sent that the stream stored
-	seq     uint64    // sequence of that message
-	askedAt time.Time // time when the leader was last asked from which servers it hears
+	sentAt    time.Time // time when the last message was sent that the stream stored
+	storedSeq uint64    // sequence of that message
+	askedAt   time.Time // time when the leader was last asked from which servers it hears
 	// the leader hears from all servers, so that no other server can consider itself the leader
 	hearsAllServers bool
 }
 
 // recordStoredMessage records that a stream has stored a message.
-func (c *Cluster) recordStoredMessage(stream string, sent time.Time, seq uint64) {
+func (c *Cluster) recordStoredMessage(stream string, sentAt time.Time, seq uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if l := c.leases[stream]; l.seq < seq {
-		l.sentAt, l.seq = sent, seq
-		c.leases[stream] = l
+	if l := c.leaseByStream[stream]; l.storedSeq < seq {
+		l.sentAt, l.storedSeq = sentAt, seq
+		c.leaseByStream[stream] = l
 	}
 }
 
 // hasLease reports whether it is certain that only the present leader of a stream answers as its leader.
 func (c *Cluster) hasLease(ctx context.Context, stream string) (bool, error) {
 	c.mu.Lock()
-	l := c.leases[stream]
+	l := c.leaseByStream[stream]
 	c.mu.Unlock()
 	current := time.Now()
 	switch {
-	case current.Sub(l.sentAt) >= leaseLength:
+	case current.Sub(l.sentAt) >= leaderLeaseLength:
 		return false, nil
-	case current.Sub(l.askedAt) < leaseLength:
+	case current.Sub(l.askedAt) < leaderLeaseLength:
 		return l.hearsAllServers, nil
 	}
 	r, err := c.streamInfo(ctx, stream)
 	if err != nil {
 		return false, err
 	}
-	isSingle := r.Cluster != nil && r.State.Last >= l.seq
+	isSingle := r.Cluster != nil && r.State.Last >= l.storedSeq
 	if isSingle {
 		for _, o := range r.Cluster.Replicas {
-			isSingle = isSingle && !o.Offline && o.Active <= maxSilence
+			isSingle = isSingle && !o.Offline && o.SinceLastHeard <= maxServerSilence
 		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	l = c.leases[stream]
+	l = c.leaseByStream[stream]
 	l.askedAt, l.hearsAllServers = current, isSingle
-	c.leases[stream] = l
-	return isSingle && time.Since(l.sentAt) < leaseLength, nil
+	c.leaseByStream[stream] = l
+	return isSingle && time.Since(l.sentAt) < leaderLeaseLength, nil
 }
 
 // confirmCurrent brings a reader of a brain up to date: after the call, the reader has all changes that were
-// acknowledged to any process before the call. follow must read the missing messages, up to the head that the leader
-// of the stream reports. lastRead must return the sequence of the last message that was read.
+// acknowledged to any process before the call. readToHead must read the missing messages, up to the head that the
+// leader of the stream reports. lastRead must return the sequence of the last message that was read.
 //
 // If this process has a lease, or the stream has a single replica, the leader's answer is sufficient. Otherwise
 // confirmCurrent proves that the reader is at the head of the stream by storing an empty message, which the stream
 // accepts only from such a reader. confirmCurrent returns an error if the servers cannot be reached or if follow
 // fails.
-func (c *Cluster) confirmCurrent(ctx context.Context, b brainInfo, lastRead func() uint64, follow func() error) error {
+func (c *Cluster) confirmCurrent(
+	ctx context.Context,
+	b directoryBrain,
+	lastRead func() uint64,
+	readToHead func() error,
+) error {
 	if c.replicas == 1 {
-		return follow()
+		return readToHead()
 	}
-	switch ok, err := c.hasLease(ctx, b.stream()); {
+	switch ok, err := c.hasLease(ctx, b.streamName()); {
 	case err != nil:
 		return err
 	case ok:
-		return follow()
+		return readToHead()
 	}
 	if lastRead() == 0 {
-		if err := follow(); err != nil {
+		if err := readToHead(); err != nil {
 			return err
 		}
 	}
@@ -112,7 +117,7 @@ func (c *Cluster) confirmCurrent(ctx context.Context, b brainInfo, lastRead func
 					break
 				}
 			}
-			err = follow()
+			err = readToHead()
 			if err != nil {
 				return err
 			}
@@ -134,18 +139,18 @@ func (c *Cluster) confirmCurrent(ctx context.Context, b brainInfo, lastRead func
 
 // storeMark stores an empty message in the stream of a brain. It replaces the previous mark. If mustBeLast is set, the
 // mark is stored only if the last message of the brain has the sequence head.
-func (c *Cluster) storeMark(ctx context.Context, b brainInfo, mustBeLast bool, head uint64) (uint64, error) {
+func (c *Cluster) storeMark(ctx context.Context, b directoryBrain, mustBeLast bool, headSeq uint64) (uint64, error) {
 	// this cannot be the subject of a brain, because brain names contain another dot
 	m := nats.NewMsg(fmt.Sprintf("b.%02d.mark", b.Partition))
 	m.Header.Set(headerRollup, "sub")
 	if mustBeLast {
-		m.Header.Set(headerExpectSeq, strconv.FormatUint(head, 10))
-		m.Header.Set(headerExpectSubject, b.subject())
+		m.Header.Set(headerExpectSeq, strconv.FormatUint(headSeq, 10))
+		m.Header.Set(headerExpectSubject, b.subjectName())
 	}
 	sent := time.Now()
 	seq, err := c.link.storeMessage(ctx, m)
 	if err == nil {
-		c.recordStoredMessage(b.stream(), sent, seq)
+		c.recordStoredMessage(b.streamName(), sent, seq)
 	}
 	return seq, err
 }
@@ -153,12 +158,12 @@ func (c *Cluster) storeMark(ctx context.Context, b brainInfo, mustBeLast bool, h
 // Ready returns the reason why brains cannot be read now, or nil. It checks that most servers store
 // messages, as [Store.Get] requires. It uses only one stream and costs as much as a read.
 func (c *Cluster) Ready(ctx context.Context) error {
-	b := brainInfo{}
+	b := directoryBrain{}
 	if c.replicas == 1 {
 		_, err := c.directory.getValue(ctx, "cluster")
 		return err
 	}
-	if ok, err := c.hasLease(ctx, b.stream()); ok || err != nil {
+	if ok, err := c.hasLease(ctx, b.streamName()); ok || err != nil {
 		return err
 	}
 	for {

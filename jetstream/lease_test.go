@@ -17,14 +17,14 @@ import (
 // revenant answers like a leader that was stopped after revenant began to record its answers. Its answers arrive
 // first, until the stopped server would have heard of the new leader.
 type revenant struct {
-	natsRequester
+	messageRequester
 	mu       sync.Mutex // guards the fields below
 	recorded map[string][]byte
 	answers  int // number of outdated answers that arrive first
 	marks    int // number of marks that were sent
 }
 
-// RequestMsgWithContext implements natsRequester.
+// RequestMsgWithContext implements messageRequester.
 func (v *revenant) RequestMsgWithContext(ctx context.Context, m *nats.Msg) (*nats.Msg, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -32,14 +32,14 @@ func (v *revenant) RequestMsgWithContext(ctx context.Context, m *nats.Msg) (*nat
 		v.marks++
 	}
 	if !strings.HasPrefix(m.Subject, "$JS.API.STREAM.") {
-		return v.natsRequester.RequestMsgWithContext(ctx, m)
+		return v.messageRequester.RequestMsgWithContext(ctx, m)
 	}
 	key := m.Subject + string(m.Data)
 	if old := v.recorded[key]; old != nil && v.answers > 0 {
 		v.answers--
 		return &nats.Msg{Data: old}, nil
 	}
-	r, err := v.natsRequester.RequestMsgWithContext(ctx, m)
+	r, err := v.messageRequester.RequestMsgWithContext(ctx, m)
 	if err == nil && v.answers == 0 {
 		v.recorded[key] = r.Data
 	}
@@ -51,8 +51,8 @@ func TestReadsAreThePresent(t *testing.T) {
 	tr := threeServers(t)
 	o := Options{Partitions: 1}
 	one, two := connectTrio(t, tr.urls, o), connectTrio(t, tr.urls, o)
-	v := &revenant{natsRequester: one.link.conn, recorded: map[string][]byte{}}
-	one.link.conn = v
+	v := &revenant{messageRequester: one.link.requester, recorded: map[string][]byte{}}
+	one.link.requester = v
 	a := open(t, one, "b")
 	b := open(t, two, "b")
 	another := open(t, one, "another")
@@ -69,9 +69,9 @@ func TestReadsAreThePresent(t *testing.T) {
 	expire := func(change func(*leaderLease)) {
 		one.mu.Lock()
 		defer one.mu.Unlock()
-		l := one.leases["BRAIN_00"]
+		l := one.leaseByStream["BRAIN_00"]
 		change(&l)
-		one.leases["BRAIN_00"] = l
+		one.leaseByStream["BRAIN_00"] = l
 	}
 	get("old")
 	get("old") // with the lease of the first write
@@ -99,7 +99,7 @@ func TestReadsAreThePresent(t *testing.T) {
 	})
 	t.Run("OneIsNotHeard", func(t *testing.T) {
 		key := "$JS.API.STREAM.INFO.BRAIN_00"
-		info, err := v.natsRequester.RequestMsgWithContext(ctx, nats.NewMsg(key))
+		info, err := v.messageRequester.RequestMsgWithContext(ctx, nats.NewMsg(key))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +115,7 @@ func TestReadsAreThePresent(t *testing.T) {
 			t.Fatal(err)
 		}
 		one.mu.Lock()
-		seq := one.leases["BRAIN_00"].seq
+		seq := one.leaseByStream["BRAIN_00"].storedSeq
 		one.mu.Unlock()
 		for range 3 { // each of the reads must be confirmed by a mark
 			expire(func(l *leaderLease) { l.sentAt, l.askedAt = time.Now(), time.Time{} })
@@ -126,7 +126,7 @@ func TestReadsAreThePresent(t *testing.T) {
 		}
 		one.mu.Lock()
 		defer one.mu.Unlock()
-		if now := one.leases["BRAIN_00"].seq; now < seq+3 {
+		if now := one.leaseByStream["BRAIN_00"].storedSeq; now < seq+3 {
 			t.Errorf("%d messages more, want one for each of 3 reads", now-seq)
 		}
 	})
@@ -137,7 +137,7 @@ func TestReadsAreThePresent(t *testing.T) {
 		for range 200 {
 			get("newest")
 		}
-		if most := 2 + int(time.Since(began)/leaseLength); v.marks > most {
+		if most := 2 + int(time.Since(began)/leaderLeaseLength); v.marks > most {
 			t.Errorf("200 reads in %s stored %d messages, want %d at most", time.Since(began), v.marks, most)
 		}
 	})

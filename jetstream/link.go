@@ -14,9 +14,9 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// natsRequester sends requests. A *nats.Conn implements it. Tests use a wrapper that loses
+// messageRequester sends requests. A *nats.Conn implements it. Tests use a wrapper that loses
 // answers.
-type natsRequester interface {
+type messageRequester interface {
 	RequestMsgWithContext(ctx context.Context, m *nats.Msg) (*nats.Msg, error)
 }
 
@@ -36,7 +36,7 @@ const (
 	codeWriteInProgress        = 10164
 	codeUnavailable            = 10008
 	codeNoStream               = 10059
-	codeNoMember               = 10044 // the server does not belong to the cluster
+	codeUnknownServer          = 10044 // the server does not belong to the cluster
 	codeMemberChangeInProgress = 10202
 )
 
@@ -50,7 +50,7 @@ const (
 
 // serverLink sends the requests of a cluster.
 type serverLink struct {
-	conn       natsRequester
+	requester  messageRequester
 	maxAttempt time.Duration // maximum time to wait for the answer to an attempt to publish
 	maxRepeat  time.Duration // maximum time for which a request for information is repeated
 }
@@ -74,12 +74,12 @@ type streamMessage struct {
 
 // publishMessage stores a message if the last message with its subject has the sequence expect. It returns the new
 // sequence. It makes a single attempt.
-func (l serverLink) publishMessage(ctx context.Context, subject string, data []byte, expect uint64,
-	rollup bool) (uint64, error) {
+func (l serverLink) publishMessage(ctx context.Context, subject string, data []byte, expectedSeq uint64,
+	replacesAllMessages bool) (uint64, error) {
 	m := nats.NewMsg(subject)
 	m.Data = data
-	m.Header.Set(headerExpectSeq, strconv.FormatUint(expect, 10))
-	if rollup {
+	m.Header.Set(headerExpectSeq, strconv.FormatUint(expectedSeq, 10))
+	if replacesAllMessages {
 		m.Header.Set(headerRollup, "sub")
 	}
 	return l.storeMessage(ctx, m)
@@ -91,7 +91,7 @@ func (l serverLink) publishMessage(ctx context.Context, subject string, data []b
 func (l serverLink) storeMessage(ctx context.Context, m *nats.Msg) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.maxAttempt)
 	defer cancel()
-	r, err := l.conn.RequestMsgWithContext(ctx, m)
+	r, err := l.requester.RequestMsgWithContext(ctx, m)
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
 		return 0, errNoServer
@@ -134,19 +134,19 @@ func (l serverLink) lastMessage(ctx context.Context, stream, subject string) (m 
 
 // nextMessage asks the stream's leader for the first message with a subject and a sequence of at least
 // from.
-func (l serverLink) nextMessage(ctx context.Context, stream, subject string, from uint64) (m streamMessage, ok bool,
+func (l serverLink) nextMessage(ctx context.Context, stream, subject string, minSeq uint64) (m streamMessage, ok bool,
 	err error) {
-	return l.getMessage(ctx, stream, map[string]any{"seq": from, "next_by_subj": subject})
+	return l.getMessage(ctx, stream, map[string]any{"seq": minSeq, "next_by_subj": subject})
 }
 
 // getMessage asks the leader for a message. It repeats the request while the stream has no leader.
-func (l serverLink) getMessage(ctx context.Context, stream string, body map[string]any) (m streamMessage, ok bool,
+func (l serverLink) getMessage(ctx context.Context, stream string, request map[string]any) (m streamMessage, ok bool,
 	err error) {
 	var r struct {
 		Message *streamMessage `json:"message"`
 		Error   *apiError      `json:"error"`
 	}
-	err = l.askAPI(ctx, "$JS.API.STREAM.MSG.GET."+stream, body, &r)
+	err = l.requestAPI(ctx, "$JS.API.STREAM.MSG.GET."+stream, request, &r)
 	switch {
 	case err != nil:
 		return m, false, err
@@ -172,12 +172,12 @@ func missingStreamError(stream string) error {
 	)
 }
 
-// askAPI sends a request to the JetStream API. It repeats the request until a server answers or the
+// requestAPI sends a request to the JetStream API. It repeats the request until a server answers or the
 // context is done.
-func (l serverLink) askAPI(ctx context.Context, subject string, body, answer any) error {
+func (l serverLink) requestAPI(ctx context.Context, subject string, request, answer any) error {
 	req := nats.NewMsg(subject)
-	if body != nil {
-		b, err := json.Marshal(body)
+	if request != nil {
+		b, err := json.Marshal(request)
 		if err != nil {
 			return err
 		}
@@ -185,7 +185,7 @@ func (l serverLink) askAPI(ctx context.Context, subject string, body, answer any
 	}
 	for pause := time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
 		try, cancel := context.WithTimeout(ctx, l.maxAttempt)
-		r, err := l.conn.RequestMsgWithContext(try, req)
+		r, err := l.requester.RequestMsgWithContext(try, req)
 		cancel()
 		if err == nil {
 			var refused struct {
@@ -233,15 +233,15 @@ func waitOrDone(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// eachMessageInBatch calls fn for at most n messages of a subject, starting with sequence from. It asks any
+// eachMessageInBatch calls fn for at most maxMessages messages of a subject, starting with sequence from. It asks any
 // replica, which may lack the latest messages. It may stop early without an error. Therefore the
 // caller must compare with the head.
 func eachMessageInBatch(
 	ctx context.Context,
 	nc *nats.Conn,
 	stream, subject string,
-	from uint64,
-	n int,
+	firstSeq uint64,
+	maxMessages int,
 	fn func(m streamMessage) error,
 ) error {
 	inbox := nc.NewInbox()
@@ -251,7 +251,7 @@ func eachMessageInBatch(
 	}
 	defer func() { _ = sub.Unsubscribe() }()
 	_ = sub.SetPendingLimits(-1, -1)
-	req, err := json.Marshal(map[string]any{"seq": from, "next_by_subj": subject, "batch": n})
+	req, err := json.Marshal(map[string]any{"seq": firstSeq, "next_by_subj": subject, "batch": maxMessages})
 	if err != nil {
 		return err
 	}

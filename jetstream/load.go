@@ -13,12 +13,12 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// batchSize is the number of messages in one request.
-const batchSize = 256
+// messagesPerBatch is the number of messages in one request.
+const messagesPerBatch = 256
 
-// largeHeadSize is the minimum size in bytes of a head that is not requested again. It is cheaper to request the
+// minLargeHeadBytes is the minimum size in bytes of a head that is not requested again. It is cheaper to request the
 // message after such a head.
-const largeHeadSize = 64 << 10
+const minLargeHeadBytes = 64 << 10
 
 // sharedComparisons lets several callers share a comparison with the head. Each caller waits for a comparison
 // that began after its call.
@@ -34,7 +34,7 @@ type comparisonRound struct {
 }
 
 // waitForNext waits until the next round has finished. One of the waiting callers executes do for all of them.
-func (rs *sharedComparisons) waitForNext(ctx context.Context, do func() error) error {
+func (rs *sharedComparisons) waitForNext(ctx context.Context, compare func() error) error {
 	rs.mu.Lock()
 	if rs.nextRound == nil {
 		rs.nextRound = &comparisonRound{done: make(chan struct{})}
@@ -42,7 +42,7 @@ func (rs *sharedComparisons) waitForNext(ctx context.Context, do func() error) e
 	rd := rs.nextRound
 	if !rs.isRunning {
 		rs.isRunning = true
-		go rs.runRounds(do)
+		go rs.runRounds(compare)
 	}
 	rs.mu.Unlock()
 	select {
@@ -53,7 +53,7 @@ func (rs *sharedComparisons) waitForNext(ctx context.Context, do func() error) e
 	}
 }
 
-func (rs *sharedComparisons) runRounds(do func() error) {
+func (rs *sharedComparisons) runRounds(compare func() error) {
 	for {
 		rs.mu.Lock()
 		rd := rs.nextRound
@@ -64,21 +64,21 @@ func (rs *sharedComparisons) runRounds(do func() error) {
 			return
 		}
 		rs.mu.Unlock()
-		rd.err = do()
+		rd.err = compare()
 		close(rd.done)
 	}
 }
 
-// refreshView ensures that the replica has all changes that were acknowledged to any process before the call. With
+// catchUpForRead ensures that the replica has all changes that were acknowledged to any process before the call. With
 // announced reads, the replica only has the changes for which invalidations have arrived.
-func (r *replica) refreshView(ctx context.Context) error {
+func (r *brainReplica) catchUpForRead(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	o := &r.cluster.opts
-	isListening := o.Announced && r.cluster.isAttached.Load()
-	if isListening && r.announcedSeq.Load() <= r.seq.Load() {
-		if at := r.confirmedAt.Load(); at != 0 && o.Clock().UnixNano()-at < int64(o.MaxAge) {
+	o := &r.cluster.options
+	isListening := o.Announced && r.cluster.receivesInvalidations.Load()
+	if isListening && r.announcedSeq.Load() <= r.lastReadSeq.Load() {
+		if at := r.headComparedAt.Load(); at != 0 && o.Clock().UnixNano()-at < int64(o.MaxAge) {
 			return nil
 		}
 	}
@@ -86,9 +86,9 @@ func (r *replica) refreshView(ctx context.Context) error {
 }
 
 // compareWithHead compares the replica with the head, and reads the missing messages.
-func (r *replica) compareWithHead(ctx context.Context) error {
-	return r.rounds.waitForNext(ctx, func() error {
-		ctx, cancel := context.WithTimeout(r.cluster.ctx, r.cluster.opts.ReadWait)
+func (r *brainReplica) compareWithHead(ctx context.Context) error {
+	return r.headComparisons.waitForNext(ctx, func() error {
+		ctx, cancel := context.WithTimeout(r.cluster.ctx, r.cluster.options.ReadWait)
 		defer cancel()
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -97,30 +97,30 @@ func (r *replica) compareWithHead(ctx context.Context) error {
 }
 
 // readMissingMessages reads the messages that the replica lacks. The caller must have locked mu.
-func (r *replica) readMissingMessages(ctx context.Context) error {
+func (r *brainReplica) readMissingMessages(ctx context.Context) error {
 	if r.isClosed {
 		return oxbow.ErrClosed
 	}
-	began := r.cluster.opts.Clock().UnixNano()
-	if err := r.cluster.avoidFencedLeader(ctx, r.brain.stream()); err != nil {
+	began := r.cluster.options.Clock().UnixNano()
+	if err := r.cluster.avoidFencedLeader(ctx, r.directoryBrain.streamName()); err != nil {
 		return err
 	}
-	err := r.cluster.confirmCurrent(ctx, r.brain, func() uint64 { return r.place.Seq }, func() error {
-		err := r.followOrRebuild(ctx, true)
+	err := r.cluster.confirmCurrent(ctx, r.directoryBrain, func() uint64 { return r.place.LastReadSeq }, func() error {
+		err := r.readToHeadOrRebuild(ctx, true)
 		if errors.Is(err, oxbow.ErrCorrupt) {
 			err = r.readFromOthers(ctx, err)
 		}
 		return err
 	})
 	if err == nil {
-		r.confirmedAt.Store(began)
+		r.headComparedAt.Store(began)
 	}
 	return err
 }
 
-// followOrRebuild is like readToHead. If the file contradicts the stream, it starts again with an empty file, because
-// the stream is authoritative.
-func (r *replica) followOrRebuild(ctx context.Context, fromAnyServer bool) error {
+// readToHeadOrRebuild is like readToHead. If the file contradicts the stream, it starts again with an empty file,
+// because the stream is authoritative.
+func (r *brainReplica) readToHeadOrRebuild(ctx context.Context, fromAnyServer bool) error {
 	follow := func() error {
 		if r.store == nil {
 			return errDiverged
@@ -130,7 +130,7 @@ func (r *replica) followOrRebuild(ctx context.Context, fromAnyServer bool) error
 			err = fmt.Errorf(
 				"%w: brain %s has %d changes, its stream %d",
 				errDiverged,
-				r.brain.Name,
+				r.directoryBrain.Name,
 				r.lastChange,
 				r.place.LastChange,
 			)
@@ -141,7 +141,7 @@ func (r *replica) followOrRebuild(ctx context.Context, fromAnyServer bool) error
 	if !errors.Is(err, errDiverged) {
 		return err
 	}
-	err = r.rebuild()
+	err = r.restartWithEmptyFile()
 	if err == nil {
 		err = follow()
 	}
@@ -153,12 +153,12 @@ func (r *replica) followOrRebuild(ctx context.Context, fromAnyServer bool) error
 
 // readToHead reads up to the head that the leader reports. If fromAnyServer is set, it may read the messages
 // before the head from any server.
-func (r *replica) readToHead(ctx context.Context, fromAnyServer bool) error {
+func (r *brainReplica) readToHead(ctx context.Context, fromAnyServer bool) error {
 	l := r.cluster.link
-	stream := r.brain.stream()
-	subject := r.brain.subject()
-	if r.lastMessageSize > largeHeadSize {
-		if _, ok, err := l.nextMessage(ctx, stream, subject, r.place.Seq+1); err != nil || !ok {
+	stream := r.directoryBrain.streamName()
+	subject := r.directoryBrain.subjectName()
+	if r.lastMessageSize > minLargeHeadBytes {
+		if _, ok, err := l.nextMessage(ctx, stream, subject, r.place.LastReadSeq+1); err != nil || !ok {
 			return err
 		}
 	}
@@ -167,20 +167,24 @@ func (r *replica) readToHead(ctx context.Context, fromAnyServer bool) error {
 		return err
 	}
 	switch {
-	case !ok && r.place.Seq == 0:
+	case !ok && r.place.LastReadSeq == 0:
 		return nil
 	case !ok:
-		return r.damageError("message %d and all before it are gone", r.place.Seq)
-	case head.Seq < r.place.Seq:
-		return r.damageError("message %d, which was read before, is gone; the last is %d", r.place.Seq, head.Seq)
-	case head.Seq == r.place.Seq:
+		return r.damageError("message %d and all before it are gone", r.place.LastReadSeq)
+	case head.Seq < r.place.LastReadSeq:
+		return r.damageError(
+			"message %d, which was read before, is gone; the last is %d",
+			r.place.LastReadSeq,
+			head.Seq,
+		)
+	case head.Seq == r.place.LastReadSeq:
 		if r.lastMessageSize > 0 && !r.isLastRead(head) {
 			return r.damageError("message %d is not the one that was read before", head.Seq)
 		}
 		return nil
 	}
 	err = r.readMessagesTo(ctx, head, fromAnyServer)
-	if !errors.Is(err, errMissingSegment) {
+	if !errors.Is(err, errSegmentNotFound) {
 		return err
 	}
 	// check whether there is a newer snapshot, because its writer has deleted the segments of this
@@ -196,45 +200,50 @@ func (r *replica) readToHead(ctx context.Context, fromAnyServer bool) error {
 }
 
 // isLastRead reports whether the message is the last one that the replica read.
-func (r *replica) isLastRead(m streamMessage) bool {
-	return len(m.Data) == r.lastMessageSize && chainHash(sha256.Sum256(m.Data[frameHeadSize:])) == r.lastMessageHash
+func (r *brainReplica) isLastRead(m streamMessage) bool {
+	return len(m.Data) == r.lastMessageSize && chainHash(sha256.Sum256(m.Data[messageHeadSize:])) == r.lastMessageHash
 }
 
 // readMessagesTo reads the messages that the replica lacks, up to the message head. If fromAnyServer is set, it first
 // reads batches from any server, which may lack the last messages. The leader is asked for the remaining messages.
-func (r *replica) readMessagesTo(ctx context.Context, head streamMessage, fromAnyServer bool) error {
-	e, _, err := decodeEnvelope(head.Data)
-	isNext := err == nil && (e.Number == r.place.EnvelopeNumber+1 || e.Snapshot != nil)
+func (r *brainReplica) readMessagesTo(ctx context.Context, headMessage streamMessage, fromAnyServer bool) error {
+	e, _, err := decodeEnvelope(headMessage.Data)
+	isNext := err == nil && (e.EnvelopeNumber == r.place.EnvelopeNumber+1 || e.Snapshot != nil)
 	if isNext {
-		return r.readMessage(ctx, head) // only the head is missing
+		return r.applyMessage(ctx, headMessage) // only the head is missing
 	}
-	for fromAnyServer && r.place.Seq < head.Seq {
-		before := r.place.Seq
+	for fromAnyServer && r.place.LastReadSeq < headMessage.Seq {
+		before := r.place.LastReadSeq
 		err := eachMessageInBatch(
 			ctx,
-			r.cluster.nc,
-			r.brain.stream(),
-			r.brain.subject(),
+			r.cluster.natsConn,
+			r.directoryBrain.streamName(),
+			r.directoryBrain.subjectName(),
 			before+1,
-			batchSize,
+			messagesPerBatch,
 			func(m streamMessage) error {
-				return r.readMessage(ctx, m)
+				return r.applyMessage(ctx, m)
 			},
 		)
 		if errors.Is(err, errDiverged) {
 			return err
 		}
-		fromAnyServer = err == nil && r.place.Seq > before
+		fromAnyServer = err == nil && r.place.LastReadSeq > before
 	}
-	for r.place.Seq < head.Seq {
-		m, ok, err := r.cluster.link.nextMessage(ctx, r.brain.stream(), r.brain.subject(), r.place.Seq+1)
+	for r.place.LastReadSeq < headMessage.Seq {
+		m, ok, err := r.cluster.link.nextMessage(
+			ctx,
+			r.directoryBrain.streamName(),
+			r.directoryBrain.subjectName(),
+			r.place.LastReadSeq+1,
+		)
 		if err != nil {
 			return err
 		}
 		if !ok {
-			return r.damageError("there is no message between %d and %d", r.place.Seq, head.Seq)
+			return r.damageError("there is no message between %d and %d", r.place.LastReadSeq, headMessage.Seq)
 		}
-		if err := r.readMessage(ctx, m); err != nil {
+		if err := r.applyMessage(ctx, m); err != nil {
 			return err
 		}
 	}
@@ -243,8 +252,8 @@ func (r *replica) readMessagesTo(ctx context.Context, head streamMessage, fromAn
 
 // readFromOthers tries each other server of the stream as the leader, and reads again. If this fails for all of them,
 // it returns an error that wraps first.
-func (r *replica) readFromOthers(ctx context.Context, first error) error {
-	stream := r.brain.stream()
+func (r *brainReplica) readFromOthers(ctx context.Context, firstError error) error {
+	stream := r.directoryBrain.streamName()
 	tried := map[string]bool{}
 	for len(tried) < r.cluster.replicas {
 		leader, _, err := r.cluster.findLeader(ctx, stream)
@@ -253,14 +262,14 @@ func (r *replica) readFromOthers(ctx context.Context, first error) error {
 		}
 		if !tried[leader] {
 			tried[leader] = true
-			if r.followOrRebuild(ctx, false) == nil {
+			if r.readToHeadOrRebuild(ctx, false) == nil {
 				return nil
 			}
 		}
 		if len(tried) == r.cluster.replicas {
 			break
 		}
-		if r.cluster.stepDown(ctx, stream, leader) != nil && !waitOrDone(ctx, 10*noServerPause) {
+		if r.cluster.moveLeadAway(ctx, stream, leader) != nil && !waitOrDone(ctx, 10*noServerPause) {
 			break
 		}
 	}
@@ -271,7 +280,7 @@ func (r *replica) readFromOthers(ctx context.Context, first error) error {
 	return fmt.Errorf(
 		"%w; nothing of it is served. Tried as leaders:%s. Compare the servers with Audit, and restore the brain "+
 			"from the cache directory of a node",
-		first,
+		firstError,
 		names,
 	)
 }

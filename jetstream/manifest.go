@@ -20,13 +20,13 @@ const manifestFile = "manifest.json"
 // can read.
 const manifestFormat = 1
 
-// manifest is the content of the manifest file, which is encoded as JSON.
-type manifest struct {
-	Format  int          `json:"format"`
-	Cluster string       `json:"cluster"`
-	Time    time.Time    `json:"time"`
-	Brains  []savedBrain `json:"brains"` // brains, sorted by tenant and name
-	Sum     chainHash    `json:"sum"`    // SHA-256 of this manifest's JSON with the sum set to zeros
+// backupManifest is the content of the manifest file, which is encoded as JSON.
+type backupManifest struct {
+	Format       int          `json:"format"`
+	ClusterID    string       `json:"cluster"`
+	BackupTime   time.Time    `json:"time"`
+	Brains       []savedBrain `json:"brains"` // brains, sorted by tenant and name
+	ManifestHash chainHash    `json:"sum"`    // SHA-256 of this manifest's JSON with the sum set to zeros
 }
 
 // savedBrain describes a brain in a backup.
@@ -36,16 +36,16 @@ type savedBrain struct {
 	Epoch   uint64    `json:"epoch"`
 	Created time.Time `json:"created"`
 
-	Seq            uint64    `json:"seq"`   // sequence of the brain's last message in the stream
-	EnvelopeNumber uint64    `json:"n"`     // number of the last envelope, or 0 if there is no envelope
-	Hash           chainHash `json:"chain"` // value of the chain at that envelope
-	Time           int64     `json:"time"`  // time of that envelope
+	LastMessageSeq    uint64    `json:"seq"`   // sequence of the brain's last message in the stream
+	EnvelopeNumber    uint64    `json:"n"`     // number of the last envelope, or 0 if there is no envelope
+	EnvelopeChainHash chainHash `json:"chain"` // value of the chain at that envelope
+	EnvelopeTime      int64     `json:"time"`  // time of that envelope
 
-	LastChange uint64    `json:"last"` // number of the brain's last change
-	Head       string    `json:"head"` // value of the file's chain at that change
-	File       string    `json:"file"` // name of the file ("" if the brain is empty)
-	Size       int64     `json:"size"`
-	Sum        chainHash `json:"sha256"` // hash of the file
+	LastChange    uint64    `json:"last"` // number of the brain's last change
+	FileChainHash string    `json:"head"` // value of the file's chain at that change
+	FileName      string    `json:"file"` // name of the file ("" if the brain is empty)
+	FileSize      int64     `json:"size"`
+	FileHash      chainHash `json:"sha256"` // hash of the file
 }
 
 func (b *savedBrain) fullName() string { return b.Tenant + "." + b.Brain }
@@ -60,32 +60,32 @@ func (b *savedBrain) fileName() string {
 	if b.EnvelopeNumber == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s/brain-%s.%x.oxbow", b.dirName(), b.Brain, b.Sum[:8])
+	return fmt.Sprintf("%s/brain-%s.%x.oxbow", b.dirName(), b.Brain, b.FileHash[:8])
 }
 
 // setFile sets the size, the hash and the name of the file according to its content.
 func (b *savedBrain) setFile(image []byte) {
-	b.Size, b.Sum = int64(len(image)), sha256.Sum256(image)
-	b.File = b.fileName()
+	b.FileSize, b.FileHash = int64(len(image)), sha256.Sum256(image)
+	b.FileName = b.fileName()
 }
 
-// encodeFile returns the content of the manifest file.
-func (m *manifest) encodeFile() ([]byte, error) {
-	m.Sum = chainHash{}
+// encodeManifest returns the content of the manifest file.
+func (m *backupManifest) encodeManifest() ([]byte, error) {
+	m.ManifestHash = chainHash{}
 	b, err := json.Marshal(m)
 	if err != nil {
 		return nil, err
 	}
-	m.Sum = sha256.Sum256(b)
+	m.ManifestHash = sha256.Sum256(b)
 	b, err = json.MarshalIndent(m, "", " ")
 	return append(b, '\n'), err
 }
 
 // decodeManifest decodes a manifest. It rejects file names that lead out of the directory. Errors
 // match [oxbow.ErrCorrupt] or [oxbow.ErrVersion].
-func decodeManifest(b []byte) (*manifest, error) {
-	m := new(manifest)
-	if err := json.NewDecoder(bytes.NewReader(b)).Decode(m); err != nil {
+func decodeManifest(data []byte) (*backupManifest, error) {
+	m := new(backupManifest)
+	if err := json.NewDecoder(bytes.NewReader(data)).Decode(m); err != nil {
 		return nil, fmt.Errorf("%w: the manifest cannot be read: %v", oxbow.ErrCorrupt, err)
 	}
 	if m.Format != manifestFormat {
@@ -95,18 +95,18 @@ func decodeManifest(b []byte) (*manifest, error) {
 			m.Format,
 		)
 	}
-	sum := m.Sum
-	if _, err := m.encodeFile(); err != nil || m.Sum != sum {
+	sum := m.ManifestHash
+	if _, err := m.encodeManifest(); err != nil || m.ManifestHash != sum {
 		return nil, fmt.Errorf("%w: the checksum of the manifest is wrong", oxbow.ErrCorrupt)
 	}
 	seen := map[string]bool{}
 	for i := range m.Brains {
 		s := &m.Brains[i]
-		if !s.isValid() || seen[s.fullName()] {
+		if !s.hasValidNamesAndSize() || seen[s.fullName()] {
 			return nil, fmt.Errorf(
 				"%w: the manifest has the file %.200q for the brain %.200q",
 				oxbow.ErrCorrupt,
-				s.File,
+				s.FileName,
 				s.fullName(),
 			)
 		}
@@ -115,10 +115,10 @@ func decodeManifest(b []byte) (*manifest, error) {
 	return m, nil
 }
 
-// isValid reports whether the names and the size of a saved brain are possible.
-func (s *savedBrain) isValid() bool {
+// hasValidNamesAndSize reports whether the names and the size of a saved brain are possible.
+func (s *savedBrain) hasValidNamesAndSize() bool {
 	if !namePattern.MatchString(s.Tenant) || !namePattern.MatchString(s.Brain) {
 		return false
 	}
-	return s.File == s.fileName() && s.Size >= 0
+	return s.FileName == s.fileName() && s.FileSize >= 0
 }

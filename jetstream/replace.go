@@ -46,11 +46,11 @@ type ReplaceReport struct {
 	Findings []Finding   `json:"findings"` // problems that prevent the next step, or losses of data
 }
 
-// replacement is a replacement that is in progress.
-type replacement struct {
+// serverReplacement is a replacement that is in progress.
+type serverReplacement struct {
 	cluster   *Cluster
 	oldServer string
-	opts      ReplaceOptions
+	options   ReplaceOptions
 	isMember  bool // the server is still a member of the cluster
 	report    ReplaceReport
 }
@@ -62,7 +62,7 @@ type replacement struct {
 // replacement. The error matches [oxbow.ErrBusy] if servers must be stopped or started first, and
 // [oxbow.ErrCorrupt] if an audit finds a problem.
 func (c *Cluster) Replace(ctx context.Context, old string, o ReplaceOptions) (ReplaceReport, error) {
-	if c.replicas == 1 || c.opts.System == nil {
+	if c.replicas == 1 || c.options.System == nil {
 		return ReplaceReport{}, fmt.Errorf(
 			"%w: one server is no cluster; to move it, back up and restore",
 			oxbow.ErrUnsupported,
@@ -74,22 +74,22 @@ func (c *Cluster) Replace(ctx context.Context, old string, o ReplaceOptions) (Re
 	if o.Progress == nil {
 		o.Progress = func(ReplaceReport) {}
 	}
-	r := &replacement{cluster: c, oldServer: old, opts: o}
+	r := &serverReplacement{cluster: c, oldServer: old, options: o}
 	err := r.runSteps(ctx)
 	return r.report, err
 }
 
-func (r *replacement) runSteps(ctx context.Context) error {
+func (r *serverReplacement) runSteps(ctx context.Context) error {
 	if err := r.checkReady(ctx); err != nil {
 		return err
 	}
 	r.beginStep(StepAuditBefore)
-	rep, before, err := r.cluster.auditAll(ctx)
+	rep, before, err := r.cluster.auditAndFindHeads(ctx)
 	r.report.Before = rep
 	if err != nil {
 		return err
 	}
-	if err := r.checkFindings(rep.Findings, "nothing was removed"); err != nil || r.opts.DryRun {
+	if err := r.checkFindings(rep.Findings, "nothing was removed"); err != nil || r.options.DryRun {
 		return err
 	}
 	if r.isMember {
@@ -101,11 +101,11 @@ func (r *replacement) runSteps(ctx context.Context) error {
 	if err := r.awaitReplicas(ctx); err != nil {
 		return err
 	}
-	if err := r.dropFences(ctx); err != nil {
+	if err := r.deleteOldServerFences(ctx); err != nil {
 		return err
 	}
 	r.beginStep(StepAuditAfter)
-	rep, after, err := r.cluster.auditAll(ctx)
+	rep, after, err := r.cluster.auditAndFindHeads(ctx)
 	r.report.After = rep
 	if err != nil {
 		return err
@@ -118,14 +118,14 @@ func (r *replacement) runSteps(ctx context.Context) error {
 	return nil
 }
 
-func (r *replacement) beginStep(s ReplaceStep) {
+func (r *serverReplacement) beginStep(s ReplaceStep) {
 	r.report.Step = s
-	r.opts.Progress(r.report)
+	r.options.Progress(r.report)
 }
 
 // checkReady returns an error if the servers are not ready for the replacement.
-func (r *replacement) checkReady(ctx context.Context) error {
-	answers, err := serverSettings(ctx, r.cluster.opts.System)
+func (r *serverReplacement) checkReady(ctx context.Context) error {
+	answers, err := serverSettings(ctx, r.cluster.options.System)
 	if err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (r *replacement) checkReady(ctx context.Context) error {
 }
 
 // checkFindings returns an error if there are findings about anything other than the old server.
-func (r *replacement) checkFindings(fs []Finding, what string) error {
+func (r *serverReplacement) checkFindings(fs []Finding, auditName string) error {
 	for _, f := range fs {
 		if f.Server != r.oldServer && !strings.Contains(f.Server, serverID(r.oldServer)) {
 			r.report.Findings = append(r.report.Findings, f)
@@ -193,15 +193,15 @@ func (r *replacement) checkFindings(fs []Finding, what string) error {
 			f.Server,
 			f.Brain,
 			f.What,
-			what,
+			auditName,
 		)
 	}
 	return nil
 }
 
 // removeServer removes the old server from the cluster.
-func (r *replacement) removeServer(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, r.opts.Wait)
+func (r *serverReplacement) removeServer(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, r.options.Wait)
 	defer cancel()
 	m := nats.NewMsg("$JS.API.SERVER.REMOVE")
 	var err error
@@ -210,8 +210,8 @@ func (r *replacement) removeServer(ctx context.Context) error {
 		return err
 	}
 	for {
-		try, cancel := context.WithTimeout(ctx, 4*r.cluster.opts.maxAttempt)
-		a, err := r.cluster.opts.System.RequestMsgWithContext(try, m)
+		try, cancel := context.WithTimeout(ctx, 4*r.cluster.options.maxAttempt)
+		a, err := r.cluster.options.System.RequestMsgWithContext(try, m)
 		cancel()
 		var answer struct {
 			Success bool      `json:"success"`
@@ -221,7 +221,7 @@ func (r *replacement) removeServer(ctx context.Context) error {
 			err = json.Unmarshal(a.Data, &answer)
 		}
 		switch {
-		case err == nil && answer.Success, answer.Error != nil && answer.Error.ErrCode == codeNoMember:
+		case err == nil && answer.Success, answer.Error != nil && answer.Error.ErrCode == codeUnknownServer:
 			return nil
 		case answer.Error != nil && answer.Error.ErrCode != codeMemberChangeInProgress && answer.Error.ErrCode != codeUnavailable:
 			return fmt.Errorf("remove server %s: %w; nothing was removed", r.oldServer, answer.Error)
@@ -238,8 +238,8 @@ func (r *replacement) removeServer(ctx context.Context) error {
 }
 
 // awaitReplicas waits until all streams have all replicas.
-func (r *replacement) awaitReplicas(ctx context.Context) error {
-	waiting, cancel := context.WithTimeout(ctx, r.opts.Wait)
+func (r *serverReplacement) awaitReplicas(ctx context.Context) error {
+	waiting, cancel := context.WithTimeout(ctx, r.options.Wait)
 	defer cancel()
 	for {
 		whole := r.hasAllReplicas(waiting)
@@ -254,7 +254,7 @@ func (r *replacement) awaitReplicas(ctx context.Context) error {
 			return fmt.Errorf(
 				"%w: %d of %d streams are whole after %s: server %s is removed, and the others do not hold all that "+
 					"it held. See their status; start those that are down, and call it again",
-				oxbow.ErrBusy, r.report.Whole, r.report.Streams, r.opts.Wait, r.oldServer,
+				oxbow.ErrBusy, r.report.Whole, r.report.Streams, r.options.Wait, r.oldServer,
 			)
 		}
 	}
@@ -262,13 +262,13 @@ func (r *replacement) awaitReplicas(ctx context.Context) error {
 
 // hasAllReplicas reports whether each stream is on the required number of servers, which are up to
 // date and do not include the old server.
-func (r *replacement) hasAllReplicas(ctx context.Context) bool {
+func (r *serverReplacement) hasAllReplicas(ctx context.Context) bool {
 	names := r.cluster.streamNames()
 	r.report.Streams, r.report.Whole = len(names), 0
 	for _, name := range names {
 		s, _ := r.cluster.streamStatus(ctx, name)
 		isBehind := slices.ContainsFunc(s.Replicas, func(o ReplicaStatus) bool {
-			return o.id == serverID(r.oldServer) || !o.Current || o.Offline || o.Joining
+			return o.serverID == serverID(r.oldServer) || !o.Current || o.Offline || o.Joining
 		})
 		hasNewLeader := s.Leader != "" && s.Leader != r.oldServer
 		hasAllCopies := len(s.Replicas)+1 == r.cluster.replicas && !isBehind
@@ -279,15 +279,15 @@ func (r *replacement) hasAllReplicas(ctx context.Context) bool {
 	return r.report.Whole == len(names)
 }
 
-// dropFences deletes the fences of the old server.
-func (r *replacement) dropFences(ctx context.Context) error {
+// deleteOldServerFences deletes the fences of the old server.
+func (r *serverReplacement) deleteOldServerFences(ctx context.Context) error {
 	c := r.cluster
 	if err := c.readFences(ctx); err != nil {
 		return err
 	}
 	for p := range c.directory.partitions {
-		if f := (fence{streamName(p), r.oldServer}); c.isFenced(f.stream, f.server) {
-			if err := c.directory.kv.Delete(ctx, f.directoryKey()); err != nil {
+		if f := (leaderFence{streamName(p), r.oldServer}); c.isFenced(f.stream, f.server) {
+			if err := c.directory.bucket.Delete(ctx, f.directoryKey()); err != nil {
 				return err
 			}
 		}
@@ -296,7 +296,7 @@ func (r *replacement) dropFences(ctx context.Context) error {
 }
 
 // lostBrains returns a finding for each brain that has fewer changes than before the replacement.
-func lostBrains(before, after map[string]brainCopy) (fs []Finding) {
+func lostBrains(before, after map[string]serverCopy) (fs []Finding) {
 	for _, name := range slices.Sorted(maps.Keys(before)) {
 		b, a := before[name], after[name]
 		isOther := a.envelopeNumber == b.envelopeNumber && a.hash != b.hash

@@ -28,34 +28,34 @@ type localStore interface {
 	oxbow.Checker
 }
 
-// replica is a brain in this process. All handles of the brain share the replica.
+// brainReplica is a brain in this process. All handles of the brain share the replica.
 //
 // Equal envelopes create equal files: the identity of the log, and the time, source and op ID of each change come from
 // the envelopes. Therefore numbers, versions and the chain are the same on every node.
-type replica struct {
-	cluster     *Cluster
-	brain       brainInfo
-	files       brainFiles
-	handleCount int           // number of open handles (guarded by Cluster.mu)
-	filesClosed chan struct{} // closed when the files are closed (nil while there are handles; guarded by Cluster.mu)
+type brainReplica struct {
+	cluster        *Cluster
+	directoryBrain directoryBrain
+	files          brainFiles
+	openHandles    int           // number of open handles (guarded by Cluster.mu)
+	filesClosed    chan struct{} // closed when the files are closed (nil while there are handles; guarded by Cluster.mu)
 
-	watchers subscribers.List[oxbow.Event]
-	rounds   sharedComparisons
-	queue    commitQueue
+	watchers        subscribers.List[oxbow.Event]
+	headComparisons sharedComparisons
+	commitQueue     commitQueue
 
-	readerStore  atomic.Pointer[localStore] // the store, for readers (nil if it is not open)
-	clock        atomic.Int64               // time of the envelope that is being applied
-	seq          atomic.Uint64              // copy of place.Seq for readers
-	announcedSeq atomic.Uint64              // sequence of the last message that an invalidation announced
+	readerStore   atomic.Pointer[localStore] // the store, for readers (nil if it is not open)
+	envelopeClock atomic.Int64               // time of the envelope that is being applied
+	lastReadSeq   atomic.Uint64              // copy of place.Seq for readers
+	announcedSeq  atomic.Uint64              // sequence of the last message that an invalidation announced
 	// time of the last comparison with the head, in nanoseconds of Options.Clock (0 forces a comparison)
-	confirmedAt atomic.Int64
+	headComparedAt atomic.Int64
 
 	mu              sync.Mutex // guards all fields below, so that envelopes are applied one at a time
 	memory          *oxbow.Memory
 	store           localStore
 	place           cachedPlace
 	lastChange      uint64    // number of the last change in the file
-	headHash        string    // value of the file's chain at that change
+	fileChainHash   string    // value of the file's chain at that change
 	lastMessageHash chainHash // hash of the last message's body (zero before the first message)
 	lastMessageSize int
 	inFlight        *inFlightEnvelope // envelope that this process is publishing (may be nil)
@@ -64,35 +64,35 @@ type replica struct {
 
 // inFlightEnvelope is an envelope that is being published.
 type inFlightEnvelope struct {
-	id          string
-	number      uint64
-	changeCount int
-	isApplied   bool
+	envelopeID     string
+	envelopeNumber uint64
+	changeCount    int
+	isApplied      bool
 	// it is unknown whether a snapshot contains the envelope, because the snapshot no longer lists its ID
-	isLost      bool
-	madeChanges []oxbow.Change
-	changeErrs  []error // errors of the changes (nil if the envelope was applied as part of a snapshot)
+	isOutcomeUnknown bool
+	madeChanges      []oxbow.Change
+	changeErrs       []error // errors of the changes (nil if the envelope was applied as part of a snapshot)
 }
 
 // errDiverged reports that the file of a replica contradicts the stream.
 var errDiverged = errors.New("the local copy differs from the stream")
 
 // damageError returns an error about the stream that matches [oxbow.ErrCorrupt].
-func (r *replica) damageError(format string, args ...any) error {
+func (r *brainReplica) damageError(format string, args ...any) error {
 	return fmt.Errorf(
 		"%w: brain %s in stream %s: %s",
 		oxbow.ErrCorrupt,
-		r.brain.Name,
-		r.brain.stream(),
+		r.directoryBrain.Name,
+		r.directoryBrain.streamName(),
 		fmt.Sprintf(format, args...),
 	)
 }
 
 // openFiles opens the files of the replica. If the files are missing or cannot be used, the replica starts with empty
 // files.
-func (r *replica) openFiles(ctx context.Context) error {
+func (r *brainReplica) openFiles(ctx context.Context) error {
 	p, ok := r.files.readPlace()
-	ok = ok && p.Cluster == r.cluster.directory.id
+	ok = ok && p.Cluster == r.cluster.directory.clusterID
 	if ok {
 		err := r.openStore()
 		if err == nil {
@@ -112,7 +112,7 @@ func (r *replica) openFiles(ctx context.Context) error {
 }
 
 // checkPlace returns an error if the file is not in the state that the place describes.
-func (r *replica) checkPlace(ctx context.Context, p cachedPlace) error {
+func (r *brainReplica) checkPlace(ctx context.Context, p cachedPlace) error {
 	if r.lastChange < p.LastChange {
 		return errDiverged
 	}
@@ -127,34 +127,40 @@ func (r *replica) checkPlace(ctx context.Context, p cachedPlace) error {
 }
 
 // startPlace returns the place before the first envelope.
-func (r *replica) startPlace() cachedPlace {
+func (r *brainReplica) startPlace() cachedPlace {
 	return cachedPlace{
-		Cluster: r.cluster.directory.id,
-		Hash: sha256.Sum256(
-			fmt.Appendf(nil, "oxbow brain %s %s %d", r.cluster.directory.id, r.brain.Name, r.brain.Epoch),
+		Cluster: r.cluster.directory.clusterID,
+		ChainHash: sha256.Sum256(
+			fmt.Appendf(
+				nil,
+				"oxbow brain %s %s %d",
+				r.cluster.directory.clusterID,
+				r.directoryBrain.Name,
+				r.directoryBrain.Epoch,
+			),
 		),
 	}
 }
 
 // unsyncedPlace returns the current place, marked as not synced.
-func (r *replica) unsyncedPlace() cachedPlace {
+func (r *brainReplica) unsyncedPlace() cachedPlace {
 	p := r.place
 	p.IsSynced = false
 	return p
 }
 
-func (r *replica) setPlace(p cachedPlace) {
+func (r *brainReplica) setPlace(p cachedPlace) {
 	r.place = p
-	r.seq.Store(p.Seq)
+	r.lastReadSeq.Store(p.LastReadSeq)
 }
 
-func (r *replica) openStore() error {
+func (r *brainReplica) openStore() error {
 	m, err := oxbow.Open(r.files.logPath(), &oxbow.Options{
 		FS:    unsyncedFS{r.files.fsys},
-		Clock: func() time.Time { return time.Unix(0, r.clock.Load()) },
-		Rand:  newIdentitySource(r.cluster.directory.id, r.brain.Name, r.brain.Epoch),
+		Clock: func() time.Time { return time.Unix(0, r.envelopeClock.Load()) },
+		Rand:  newIdentitySource(r.cluster.directory.clusterID, r.directoryBrain.Name, r.directoryBrain.Epoch),
 
-		Cache: &oxbow.Cache{Bytes: r.cluster.opts.CacheBytes},
+		Cache: &oxbow.Cache{Bytes: r.cluster.options.CacheBytes},
 	})
 	if err != nil {
 		return err
@@ -170,15 +176,15 @@ func (r *replica) openStore() error {
 }
 
 // readLastChange reads the number and the chain of the file's last change.
-func (r *replica) readLastChange() error {
+func (r *brainReplica) readLastChange() error {
 	st, err := r.store.Stats(context.Background())
 	if err == nil {
-		r.lastChange, r.headHash = st.Last, st.Head
+		r.lastChange, r.fileChainHash = st.Last, st.Head
 	}
 	return err
 }
 
-func (r *replica) closeStore() {
+func (r *brainReplica) closeStore() {
 	if r.memory != nil {
 		_ = r.memory.Close()
 	}
@@ -186,8 +192,8 @@ func (r *replica) closeStore() {
 	r.readerStore.Store(nil)
 }
 
-// rebuild starts again with an empty file. The caller must have locked mu.
-func (r *replica) rebuild() error {
+// restartWithEmptyFile starts again with an empty file. The caller must have locked mu.
+func (r *brainReplica) restartWithEmptyFile() error {
 	r.closeStore()
 	if err := r.files.createDir(); err != nil {
 		return err
@@ -199,7 +205,7 @@ func (r *replica) rebuild() error {
 }
 
 // closeFiles writes the place and closes the files.
-func (r *replica) closeFiles() error {
+func (r *brainReplica) closeFiles() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.isClosed = true
@@ -220,20 +226,20 @@ func (r *replica) closeFiles() error {
 	return r.files.writePlace(p)
 }
 
-// readMessage applies a message, unless it was applied before. The caller must have locked mu.
-func (r *replica) readMessage(ctx context.Context, m streamMessage) error {
-	if m.Seq <= r.place.Seq {
+// applyMessage applies a message, unless it was applied before. The caller must have locked mu.
+func (r *brainReplica) applyMessage(ctx context.Context, m streamMessage) error {
+	if m.Seq <= r.place.LastReadSeq {
 		return nil
 	}
 	e, hash, err := decodeEnvelope(m.Data)
 	if err != nil {
-		return fmt.Errorf("message %d of stream %s: %w", m.Seq, r.brain.stream(), err)
+		return fmt.Errorf("message %d of stream %s: %w", m.Seq, r.directoryBrain.streamName(), err)
 	}
 	return r.applyAndRecord(ctx, e, hash, m.Seq, len(m.Data))
 }
 
 // applyAndRecord applies an envelope, and records it as the last message. The caller must have locked mu.
-func (r *replica) applyAndRecord(ctx context.Context, e *envelope, hash chainHash, seq uint64, size int) error {
+func (r *brainReplica) applyAndRecord(ctx context.Context, e *envelope, hash chainHash, seq uint64, size int) error {
 	err := r.applyEnvelope(ctx, e, hash, seq, size)
 	if err == nil {
 		r.lastMessageHash, r.lastMessageSize = hash, size
@@ -242,28 +248,28 @@ func (r *replica) applyAndRecord(ctx context.Context, e *envelope, hash chainHas
 }
 
 // applyEnvelope applies an envelope. The caller must have locked mu.
-func (r *replica) applyEnvelope(ctx context.Context, e *envelope, hash chainHash, seq uint64, size int) error {
-	if e.Brain != r.brain.Name || e.Epoch != r.brain.Epoch {
-		return r.damageError("message %d is of brain %s, epoch %d", seq, e.Brain, e.Epoch)
+func (r *brainReplica) applyEnvelope(ctx context.Context, e *envelope, hash chainHash, seq uint64, size int) error {
+	if e.BrainName != r.directoryBrain.Name || e.Epoch != r.directoryBrain.Epoch {
+		return r.damageError("message %d is of brain %s, epoch %d", seq, e.BrainName, e.Epoch)
 	}
 	if e.Snapshot != nil {
 		return r.applySnapshot(ctx, e, seq, size)
 	}
 	switch {
-	case e.Number != r.place.EnvelopeNumber+1:
+	case e.EnvelopeNumber != r.place.EnvelopeNumber+1:
 		return r.damageError(
 			"message %d holds envelope %d where %d is expected",
 			seq,
-			e.Number,
+			e.EnvelopeNumber,
 			r.place.EnvelopeNumber+1,
 		)
-	case e.Prev != r.place.Hash:
-		return r.damageError("envelope %d does not continue the chain", e.Number)
+	case e.PrevChainHash != r.place.ChainHash:
+		return r.damageError("envelope %d does not continue the chain", e.EnvelopeNumber)
 	case e.LastChangeBefore > r.lastChange,
-		e.LastChangeBefore == r.lastChange && e.State != "" && e.State != r.headHash:
-		return fmt.Errorf("%w: brain %s before envelope %d", errDiverged, r.brain.Name, e.Number)
+		e.LastChangeBefore == r.lastChange && e.ChangeState != "" && e.ChangeState != r.fileChainHash:
+		return fmt.Errorf("%w: brain %s before envelope %d", errDiverged, r.directoryBrain.Name, e.EnvelopeNumber)
 	}
-	r.clock.Store(e.Time)
+	r.envelopeClock.Store(e.ChangeTime)
 	made, errs := make([]oxbow.Change, len(e.Changes)), make([]error, len(e.Changes))
 	for i := range e.Changes {
 		made[i].Seq = e.LastChangeBefore + 1 + uint64(i)
@@ -273,13 +279,16 @@ func (r *replica) applyEnvelope(ctx context.Context, e *envelope, hash chainHash
 		var decided bool
 		made[i], decided, errs[i] = r.applyChange(&e.Changes[i])
 		if errs[i] != nil && !decided {
-			return errors.Join(errDiverged, fmt.Errorf("brain %s, envelope %d: %w", r.brain.Name, e.Number, errs[i]))
+			return errors.Join(
+				errDiverged,
+				fmt.Errorf("brain %s, envelope %d: %w", r.directoryBrain.Name, e.EnvelopeNumber, errs[i]),
+			)
 		}
 	}
 	if err := r.readLastChange(); err != nil {
 		return err
 	}
-	if f := r.inFlight; f != nil && f.id == e.ID {
+	if f := r.inFlight; f != nil && f.envelopeID == e.EnvelopeID {
 		f.isApplied = true
 		f.madeChanges = made
 		f.changeErrs = errs
@@ -289,19 +298,19 @@ func (r *replica) applyEnvelope(ctx context.Context, e *envelope, hash chainHash
 }
 
 // advancePlace updates the place after an envelope.
-func (r *replica) advancePlace(e *envelope, hash chainHash, seq uint64, size int) {
+func (r *brainReplica) advancePlace(e *envelope, hash chainHash, seq uint64, size int) {
 	p := r.place
-	p.Seq = seq
-	p.EnvelopeNumber = e.Number
-	p.Hash = hash
-	p.Time = e.Time
+	p.LastReadSeq = seq
+	p.EnvelopeNumber = e.EnvelopeNumber
+	p.ChainHash = hash
+	p.EnvelopeTime = e.ChangeTime
 	p.LastChange = e.LastChangeBefore + uint64(len(e.Changes))
 	if c := &e.Changes[0]; c.Ops == nil && r.lastChange == e.LastChangeBefore {
 		p.LastChange = e.LastChangeBefore // a revert that was refused does not use a number
 	}
-	p.RecentIDs = append(p.RecentIDs, e.ID)
-	if len(p.RecentIDs) >= 2*recentIDs {
-		p.RecentIDs = slices.Clone(p.RecentIDs[len(p.RecentIDs)-recentIDs:])
+	p.RecentIDs = append(p.RecentIDs, e.EnvelopeID)
+	if len(p.RecentIDs) >= 2*minRecentIDs {
+		p.RecentIDs = slices.Clone(p.RecentIDs[len(p.RecentIDs)-minRecentIDs:])
 	}
 	p.TailBytes += int64(size)
 	p.TailEnvelopes++
@@ -314,15 +323,20 @@ func (r *replica) advancePlace(e *envelope, hash chainHash, seq uint64, size int
 
 // applyChange makes a change in the file and returns it. For a revert or a restore, only the number is set. If decided
 // is true, every replica has the same outcome, which may be an error.
-func (r *replica) applyChange(c *brainChange) (made oxbow.Change, decided bool, err error) {
-	ctx := c.makeContext()
+func (r *brainReplica) applyChange(c *brainChange) (made oxbow.Change, isDecided bool, err error) {
+	ctx := c.contextForStore()
 	switch {
-	case c.Revert != nil:
-		made.Seq, err = r.store.Revert(ctx, c.Revert...)
-	case c.Restore != nil && c.Restore.Version != nil:
-		made.Seq, err = r.store.RestoreIf(ctx, c.Restore.Name, c.Restore.Seq, *c.Restore.Version)
-	case c.Restore != nil:
-		made.Seq, err = r.store.Restore(ctx, c.Restore.Name, c.Restore.Seq)
+	case c.RevertedSeqs != nil:
+		made.Seq, err = r.store.Revert(ctx, c.RevertedSeqs...)
+	case c.RestoredVersion != nil && c.RestoredVersion.Version != nil:
+		made.Seq, err = r.store.RestoreIf(
+			ctx,
+			c.RestoredVersion.Name,
+			c.RestoredVersion.Seq,
+			*c.RestoredVersion.Version,
+		)
+	case c.RestoredVersion != nil:
+		made.Seq, err = r.store.Restore(ctx, c.RestoredVersion.Name, c.RestoredVersion.Seq)
 	default:
 		var ops []oxbow.Op
 		ops, err = c.decodeOps()
@@ -336,15 +350,15 @@ func (r *replica) applyChange(c *brainChange) (made oxbow.Change, decided bool, 
 		r.lastChange = max(r.lastChange, made.Seq)
 	}
 	for _, e := range []error{oxbow.ErrConflict, oxbow.ErrNotFound, oxbow.ErrInvalid, oxbow.ErrUnsupported} {
-		decided = decided || errors.Is(err, e)
+		isDecided = isDecided || errors.Is(err, e)
 	}
-	return made, decided, err
+	return made, isDecided, err
 }
 
 // changeByOpID reports whether the file contains a change with the op ID, and returns the change. If the op ID belongs
 // to a different call, it returns an error. To find the change, it tries a change that is always invalid, which
 // succeeds only if the store already has the op ID. The caller must have locked mu.
-func (r *replica) changeByOpID(opID string) (bool, oxbow.Change, error) {
+func (r *brainReplica) changeByOpID(opID string) (bool, oxbow.Change, error) {
 	if opID == "" {
 		return false, oxbow.Change{}, nil
 	}

@@ -37,21 +37,21 @@ type RestoreReport struct {
 	Findings []Finding `json:"findings"` // damaged files
 }
 
-// savedFile is a file from which a brain can be restored.
-type savedFile struct {
+// restorableFile is a file from which a brain can be restored.
+type restorableFile struct {
 	savedBrain
-	source   *restoreSource
-	isCached bool // the file is from a cache, and may be newer than the place
+	sourceDir   *restoreDirectory
+	isFromCache bool // the file is from a cache, and may be newer than the place
 }
 
-// restoreSource is a directory with files to restore.
-type restoreSource struct {
+// restoreDirectory is a directory with files to restore.
+type restoreDirectory struct {
 	dir  string
 	fsys *vfs.OS
 	lock vfs.Lock // lock of the directory, if it is a cache
 }
 
-func (s *restoreSource) close() {
+func (s *restoreDirectory) close() {
 	if s.lock != nil {
 		_ = s.lock.Close()
 	}
@@ -61,7 +61,7 @@ func (s *restoreSource) close() {
 // restoreRun is a restore in progress.
 type restoreRun struct {
 	cluster *Cluster
-	opts    RestoreOptions
+	options RestoreOptions
 
 	mu     sync.Mutex // guards the report
 	report RestoreReport
@@ -74,15 +74,15 @@ type restoreRun struct {
 // without Tenant, any other brain. After an interruption, the same call continues the restore. No
 // other process should write in the meantime.
 func (c *Cluster) Restore(ctx context.Context, dirs []string, o RestoreOptions) (RestoreReport, error) {
-	r := &restoreRun{cluster: c, opts: o}
-	if r.opts.Progress == nil {
-		r.opts.Progress = func(RestoreReport) {}
+	r := &restoreRun{cluster: c, options: o}
+	if r.options.Progress == nil {
+		r.options.Progress = func(RestoreReport) {}
 	}
 	if o.Brain != "" && o.Tenant == "" {
 		return r.report, &oxbow.InvalidError{Field: "tenant", Reason: "is missing: name the tenant of the brain " +
 			o.Brain}
 	}
-	chosen := map[string][]savedFile{}
+	chosen := map[string][]restorableFile{}
 	for _, dir := range dirs {
 		s, files, err := openRestoreSource(dir)
 		if err != nil {
@@ -101,20 +101,20 @@ func (c *Cluster) Restore(ctx context.Context, dirs []string, o RestoreOptions) 
 	r.report.Brains = len(chosen)
 	todo, err := r.missingBrains(ctx, chosen)
 	if err == nil {
-		err = forEach(ctx, todo, r.restoreBrain)
+		err = forEachConcurrently(ctx, todo, r.restoreBrain)
 	}
 	return r.report, err
 }
 
 // selectsFile reports whether the options select a saved brain by its tenant and name.
-func (o RestoreOptions) selectsFile(f savedFile) bool {
+func (o RestoreOptions) selectsFile(f restorableFile) bool {
 	isTenant := o.Tenant == "" || f.Tenant == o.Tenant
 	isBrain := o.Brain == "" || f.Brain == o.Brain
 	return isTenant && isBrain
 }
 
 // openRestoreSource opens a backup or a cache, and lists its files.
-func openRestoreSource(dir string) (*restoreSource, []savedFile, error) {
+func openRestoreSource(dir string) (*restoreDirectory, []restorableFile, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil, nil, fmt.Errorf("%w: %s is no directory", oxbow.ErrNotFound, dir)
 	}
@@ -122,7 +122,7 @@ func openRestoreSource(dir string) (*restoreSource, []savedFile, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &restoreSource{dir: dir, fsys: d}
+	s := &restoreDirectory{dir: dir, fsys: d}
 	files, err := s.listFiles()
 	if err != nil {
 		s.close()
@@ -131,7 +131,7 @@ func openRestoreSource(dir string) (*restoreSource, []savedFile, error) {
 	return s, files, nil
 }
 
-func (s *restoreSource) listFiles() ([]savedFile, error) {
+func (s *restoreDirectory) listFiles() ([]restorableFile, error) {
 	data, err := readFile(s.fsys, manifestFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s.listCache()
@@ -143,15 +143,15 @@ func (s *restoreSource) listFiles() ([]savedFile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w; if there is no other backup, each file in it opens by itself as a memory", err)
 	}
-	var all []savedFile
+	var all []restorableFile
 	for _, b := range m.Brains {
-		all = append(all, savedFile{savedBrain: b, source: s})
+		all = append(all, restorableFile{savedBrain: b, sourceDir: s})
 	}
 	return all, nil
 }
 
 // listCache lists the files of a cache. The process that used the cache must have ended.
-func (s *restoreSource) listCache() ([]savedFile, error) {
+func (s *restoreDirectory) listCache() ([]restorableFile, error) {
 	if _, err := s.fsys.Stat("cluster"); err != nil {
 		return nil, fmt.Errorf(
 			"%w: it holds no backup and no cache of a node: there is neither %s nor cluster",
@@ -159,7 +159,7 @@ func (s *restoreSource) listCache() ([]savedFile, error) {
 			manifestFile,
 		)
 	}
-	lock, err := lockDir(s.fsys, "a process uses this cache; end it first")
+	lock, err := lockDirectory(s.fsys, "a process uses this cache; end it first")
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +168,7 @@ func (s *restoreSource) listCache() ([]savedFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []savedFile
+	var all []restorableFile
 	for _, e := range names {
 		tenant, brain, hasBoth := strings.Cut(e.Name(), ".")
 		f := brainFiles{s.fsys, e.Name()}
@@ -179,21 +179,24 @@ func (s *restoreSource) listCache() ([]savedFile, error) {
 		if _, err := s.fsys.Stat(f.logPath()); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		b := savedBrain{Tenant: tenant, Brain: brain, Epoch: 1, File: f.logPath(), EnvelopeNumber: 1}
+		b := savedBrain{Tenant: tenant, Brain: brain, Epoch: 1, FileName: f.logPath(), EnvelopeNumber: 1}
 		if p, ok := f.readPlace(); ok {
 			b.EnvelopeNumber = max(p.EnvelopeNumber, 1)
-			b.Hash = p.Hash
-			b.Time = p.Time
+			b.EnvelopeChainHash = p.ChainHash
+			b.EnvelopeTime = p.EnvelopeTime
 			b.LastChange = p.LastChange
 		}
-		all = append(all, savedFile{b, s, true})
+		all = append(all, restorableFile{b, s, true})
 	}
 	return all, nil
 }
 
 // missingBrains returns the files of the brains that the cluster lacks. The newest file of each brain comes first. If
 // the cluster has a brain in a different state, missingBrains returns an error.
-func (r *restoreRun) missingBrains(ctx context.Context, chosen map[string][]savedFile) ([][]savedFile, error) {
+func (r *restoreRun) missingBrains(
+	ctx context.Context,
+	filesByBrain map[string][]restorableFile,
+) ([][]restorableFile, error) {
 	brains, err := r.cluster.directory.listBrains(ctx)
 	if err != nil {
 		return nil, err
@@ -203,12 +206,15 @@ func (r *restoreRun) missingBrains(ctx context.Context, chosen map[string][]save
 		if err != nil {
 			return nil, fmt.Errorf("read the head of brain %s: %w", info.Name, err)
 		}
-		files, is := chosen[info.Name]
-		alike := slices.ContainsFunc(files, func(f savedFile) bool { return f.EnvelopeNumber == n && f.Hash == hash })
+		files, is := filesByBrain[info.Name]
+		alike := slices.ContainsFunc(
+			files,
+			func(f restorableFile) bool { return f.EnvelopeNumber == n && f.EnvelopeChainHash == hash },
+		)
 		switch {
 		case n == 0:
 		case is && alike:
-			delete(chosen, info.Name)
+			delete(filesByBrain, info.Name)
 			r.report.Present++
 		case is:
 			return nil, fmt.Errorf(
@@ -218,7 +224,7 @@ func (r *restoreRun) missingBrains(ctx context.Context, chosen map[string][]save
 				info.Name,
 				n,
 			)
-		case r.opts.Tenant == "":
+		case r.options.Tenant == "":
 			return nil, fmt.Errorf(
 				"%w: the cluster is not new, it has brain %s; nothing was restored. Name the tenant, and the brain, "+
 					"to restore one that is missing",
@@ -227,32 +233,35 @@ func (r *restoreRun) missingBrains(ctx context.Context, chosen map[string][]save
 			)
 		}
 	}
-	var todo [][]savedFile
-	for _, files := range chosen {
-		slices.SortStableFunc(files, func(a, b savedFile) int {
+	var todo [][]restorableFile
+	for _, files := range filesByBrain {
+		slices.SortStableFunc(files, func(a, b restorableFile) int {
 			return cmp.Or(cmp.Compare(b.EnvelopeNumber, a.EnvelopeNumber), cmp.Compare(b.LastChange, a.LastChange))
 		})
 		todo = append(todo, files)
 	}
-	slices.SortFunc(todo, func(a, b []savedFile) int { return cmp.Compare(a[0].fullName(), b[0].fullName()) })
+	slices.SortFunc(todo, func(a, b []restorableFile) int { return cmp.Compare(a[0].fullName(), b[0].fullName()) })
 	return todo, nil
 }
 
 // restoreBrain restores a brain from the newest of its undamaged files.
-func (r *restoreRun) restoreBrain(ctx context.Context, files []savedFile) error {
-	var best *replica
-	var from savedFile
+func (r *restoreRun) restoreBrain(ctx context.Context, newestFirst []restorableFile) error {
+	var best *brainReplica
+	var from restorableFile
 	var found []Finding
-	for _, f := range files {
+	for _, f := range newestFirst {
 		rep, err := r.loadFile(ctx, &f)
 		switch {
 		case err == nil && (best == nil || rep.lastChange > best.lastChange):
 			best, rep, from = rep, best, f
 		case err != nil && !errors.Is(err, oxbow.ErrCorrupt) && !errors.Is(err, fs.ErrNotExist):
-			return fmt.Errorf("restore %s from %s: %w", f.fullName(), f.source.dir, err)
+			return fmt.Errorf("restore %s from %s: %w", f.fullName(), f.sourceDir.dir, err)
 		case err != nil:
-			found = append(found, Finding{Brain: f.fullName(), What: fmt.Sprintf("%s in %s: %v", f.File, f.source.dir,
-				err)})
+			found = append(
+				found,
+				Finding{Brain: f.fullName(), What: fmt.Sprintf("%s in %s: %v", f.FileName, f.sourceDir.dir,
+					err)},
+			)
 		}
 		if rep != nil {
 			rep.closeStore()
@@ -262,17 +271,17 @@ func (r *restoreRun) restoreBrain(ctx context.Context, files []savedFile) error 
 		return r.addToReport(0, 0, found)
 	}
 	defer best.closeStore()
-	if !r.opts.DryRun {
+	if !r.options.DryRun {
 		var err error
-		best.brain, err = r.cluster.directory.addBrain(ctx, from.Tenant, from.Brain, from.Epoch, from.Created)
+		best.directoryBrain, err = r.cluster.directory.addBrain(ctx, from.Tenant, from.Brain, from.Epoch, from.Created)
 		if err == nil && from.EnvelopeNumber > 0 {
-			err = best.publishAll(ctx)
+			err = best.publishWholeFile(ctx)
 		}
 		if err != nil {
-			return fmt.Errorf("restore %s from %s: %w", from.fullName(), from.source.dir, err)
+			return fmt.Errorf("restore %s from %s: %w", from.fullName(), from.sourceDir.dir, err)
 		}
 	}
-	return r.addToReport(from.Size, 1, found)
+	return r.addToReport(from.FileSize, 1, found)
 }
 
 func (r *restoreRun) addToReport(bytes int64, restored int, found []Finding) error {
@@ -281,26 +290,26 @@ func (r *restoreRun) addToReport(bytes int64, restored int, found []Finding) err
 	r.report.Restored += restored
 	r.report.Bytes += bytes
 	r.report.Findings = append(r.report.Findings, found...)
-	r.opts.Progress(r.report)
+	r.options.Progress(r.report)
 	return nil
 }
 
 // loadFile returns a replica that contains the file. If the file is damaged, or does not end at the expected position,
 // it returns an error.
-func (r *restoreRun) loadFile(ctx context.Context, f *savedFile) (*replica, error) {
-	rep := r.cluster.newScratchReplica(brainInfo{Name: f.fullName(), Epoch: f.Epoch})
-	if f.EnvelopeNumber == 0 && !f.isCached {
+func (r *restoreRun) loadFile(ctx context.Context, f *restorableFile) (*brainReplica, error) {
+	rep := r.cluster.newScratchReplica(directoryBrain{Name: f.fullName(), Epoch: f.Epoch})
+	if f.EnvelopeNumber == 0 && !f.isFromCache {
 		return rep, nil
 	}
-	image, err := readFile(f.source.fsys, f.File)
+	image, err := readFile(f.sourceDir.fsys, f.FileName)
 	if err != nil {
 		return nil, err
 	}
-	if !f.isCached && !f.matchesImage(image) {
+	if !f.isFromCache && !f.matchesImage(image) {
 		return nil, fmt.Errorf("%w: the file is not the one that the manifest names", oxbow.ErrCorrupt)
 	}
-	f.Size = int64(len(image))
-	if err := errors.Join(rep.files.createDir(), writeFile(rep.files.fsys, rep.files.logPath(), image)); err != nil {
+	f.FileSize = int64(len(image))
+	if err := errors.Join(rep.files.createDir(), replaceFileAtomically(rep.files.fsys, rep.files.logPath(), image)); err != nil {
 		return nil, err
 	}
 	if err := rep.openStore(); err != nil {
@@ -311,7 +320,7 @@ func (r *restoreRun) loadFile(ctx context.Context, f *savedFile) (*replica, erro
 	case err != nil:
 	case len(c.Problems) > 0:
 		err = fmt.Errorf("%w: %d problems, the first: %s", oxbow.ErrCorrupt, len(c.Problems), c.Problems[0].What)
-	case !f.isCached && (rep.lastChange != f.LastChange || rep.headHash != f.Head):
+	case !f.isFromCache && (rep.lastChange != f.LastChange || rep.fileChainHash != f.FileChainHash):
 		err = fmt.Errorf(
 			"%w: the file ends with change %d, and the manifest names %d, or with another chain",
 			oxbow.ErrCorrupt,
@@ -328,21 +337,21 @@ func (r *restoreRun) loadFile(ctx context.Context, f *savedFile) (*replica, erro
 	}
 	p := rep.startPlace()
 	p.EnvelopeNumber = f.EnvelopeNumber
-	p.Hash = f.Hash
-	p.Time = f.Time
+	p.ChainHash = f.EnvelopeChainHash
+	p.EnvelopeTime = f.EnvelopeTime
 	p.LastChange = rep.lastChange
 	rep.setPlace(p)
 	return rep, err
 }
 
-// matchesImage reports whether b has the size and the hash that the manifest lists for the file.
-func (f *savedFile) matchesImage(b []byte) bool {
-	return int64(len(b)) == f.Size && chainHash(sha256.Sum256(b)) == f.Sum
+// matchesImage reports whether image has the size and the hash that the manifest lists for the file.
+func (f *restorableFile) matchesImage(image []byte) bool {
+	return int64(len(image)) == f.FileSize && chainHash(sha256.Sum256(image)) == f.FileHash
 }
 
-// publishAll publishes the file of the replica as the whole content of the brain.
-func (r *replica) publishAll(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 6*r.cluster.opts.WriteWait)
+// publishWholeFile publishes the file of the replica as the whole content of the brain.
+func (r *brainReplica) publishWholeFile(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 6*r.cluster.options.WriteWait)
 	defer cancel()
 	for {
 		err := r.publishSnapshot(ctx)
@@ -350,8 +359,8 @@ func (r *replica) publishAll(ctx context.Context) error {
 		case err == nil:
 			return nil
 		case errors.Is(err, errHeadMoved):
-			n, hash, _, headErr := r.cluster.readHead(ctx, r.brain)
-			isOwnHead := n == r.place.EnvelopeNumber && hash == r.place.Hash
+			n, hash, _, headErr := r.cluster.readHead(ctx, r.directoryBrain)
+			isOwnHead := n == r.place.EnvelopeNumber && hash == r.place.ChainHash
 			if headErr == nil && isOwnHead {
 				return nil // the servers stored the file in an earlier attempt whose answer was lost
 			}

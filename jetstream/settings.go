@@ -19,8 +19,8 @@ import (
 
 // These are the minimum requirements for servers.
 const (
-	leastMajor, leastMinor = 2, 15
-	leastPayload           = 8 << 20
+	minMajorVersion, minMinorVersion = 2, 15
+	minPayloadBytes                  = 8 << 20
 )
 
 // ErrSettings reports that servers or streams have settings that are not safe for brains. The text
@@ -37,7 +37,7 @@ func checkServers(ctx context.Context, nc *nats.Conn, o *Options) error {
 	if err := checkVersion("the server", nc.ConnectedServerVersion()); err != nil {
 		return err
 	}
-	if n := nc.MaxPayload(); n < leastPayload {
+	if n := nc.MaxPayload(); n < minPayloadBytes {
 		return settingError("max_payload is %d; set it to 8MB in the configuration of each server", n)
 	}
 	if o.System == nil {
@@ -73,9 +73,15 @@ func checkVersion(name, version string) error {
 	}
 	major, err := strconv.Atoi(parts[0])
 	minor, minorErr := strconv.Atoi(parts[1])
-	isOld := major < leastMajor || (major == leastMajor && minor < leastMinor)
+	isOld := major < minMajorVersion || (major == minMajorVersion && minor < minMinorVersion)
 	if isOld || errors.Join(err, minorErr) != nil {
-		return settingError("%s is of version %s; update it to %d.%d or later", name, version, leastMajor, leastMinor)
+		return settingError(
+			"%s is of version %s; update it to %d.%d or later",
+			name,
+			version,
+			minMajorVersion,
+			minMinorVersion,
+		)
 	}
 	return nil
 }
@@ -95,8 +101,8 @@ type serverSetting struct {
 				StoreDir     string        `json:"store_dir"`
 			} `json:"config"`
 			Meta *struct {
-				Leader   string        `json:"leader"`
-				Replicas []replicaInfo `json:"replicas"`
+				Leader   string       `json:"leader"`
+				Replicas []memberInfo `json:"replicas"`
 			} `json:"meta"`
 		} `json:"jetstream"`
 	} `json:"data"`
@@ -109,7 +115,7 @@ func (s *serverSetting) checkSettings() error {
 	if err := checkVersion("server "+s.Server.Name, s.Data.Version); err != nil {
 		return err
 	}
-	if s.Data.MaxPayload < leastPayload {
+	if s.Data.MaxPayload < minPayloadBytes {
 		return settingError("server %s has max_payload %d; set it to 8MB", s.Server.Name, s.Data.MaxPayload)
 	}
 	if !s.Data.JetStream.Config.SyncAlways {
@@ -138,15 +144,21 @@ func serverSettings(ctx context.Context, system *nats.Conn) (servers []serverSet
 	return servers, err
 }
 
-// askServers asks all servers, and calls fn with each answer until no more arrive.
-func askServers(ctx context.Context, system *nats.Conn, what string, body []byte, fn func(data []byte) error) error {
+// askServers asks all servers, and calls onAnswer with each answer until no more arrive.
+func askServers(
+	ctx context.Context,
+	system *nats.Conn,
+	requestName string,
+	body []byte,
+	onAnswer func(data []byte) error,
+) error {
 	inbox := system.NewInbox()
 	sub, err := system.SubscribeSync(inbox)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = sub.Unsubscribe() }()
-	if err := system.PublishRequest("$SYS.REQ.SERVER.PING."+what, inbox, body); err != nil {
+	if err := system.PublishRequest("$SYS.REQ.SERVER.PING."+requestName, inbox, body); err != nil {
 		return err
 	}
 	for quiet := 3 * time.Second; ; quiet = 300 * time.Millisecond {
@@ -156,7 +168,7 @@ func askServers(ctx context.Context, system *nats.Conn, what string, body []byte
 		if err != nil {
 			return nil
 		}
-		if err := fn(m.Data); err != nil {
+		if err := onAnswer(m.Data); err != nil {
 			return err
 		}
 	}
@@ -176,15 +188,15 @@ func streamConfig(partition, replicas int) api.StreamConfig {
 	}
 }
 
-// checkStream returns an error if a stream's configuration differs from want.
-func checkStream(have, want api.StreamConfig) error {
-	h, w := reflect.ValueOf(have), reflect.ValueOf(want)
+// checkStreamConfig returns an error if a stream's configuration differs from want.
+func checkStreamConfig(config, want api.StreamConfig) error {
+	h, w := reflect.ValueOf(config), reflect.ValueOf(want)
 	for _, field := range []string{"Subjects", "Storage", "Compression", "Retention", "Discard", "Replicas",
 		"Duplicates", "MaxMsgSize", "MaxMsgs", "MaxBytes",
 		"MaxAge", "MaxMsgsPerSubject", "AllowRollup", "AllowAtomicPublish", "AllowDirect", "RePublish", "NoAck",
 		"Sources", "Mirror"} {
 		a, b := h.FieldByName(field).Interface(), w.FieldByName(field).Interface()
-		isUnset := field == "Sources" && len(have.Sources) == 0
+		isUnset := field == "Sources" && len(config.Sources) == 0
 		if !isUnset && !reflect.DeepEqual(a, b) {
 			return settingError(
 				"stream %s has %s %v, not %v; change it back with nats stream edit",

@@ -53,20 +53,20 @@ type ReplicaStatus struct {
 	Lag     uint64 `json:"lag,omitempty"`     // number of messages that it lacks
 	Fenced  bool   `json:"fenced,omitempty"`  // an audit has fenced the server, so that it must not lead
 
-	id string
+	serverID string
 }
 
 // Status asks all servers, and returns the answers that arrive within Options.ReadWait. Servers and
 // streams are sorted by name. Findings include all servers and streams that could not be read.
 // Status returns an error only if the servers could not be asked.
 func (c *Cluster) Status(ctx context.Context) (Status, error) {
-	s := Status{Cluster: c.directory.id}
+	s := Status{Cluster: c.directory.clusterID}
 	if err := c.serverStatus(ctx, &s); err != nil {
 		return s, err
 	}
-	reading, cancel := context.WithTimeout(ctx, c.opts.ReadWait)
+	reading, cancel := context.WithTimeout(ctx, c.options.ReadWait)
 	defer cancel()
-	fs, _, err := c.serversWithoutStreams(reading)
+	fs, _, err := c.findServersWithLostStreams(reading)
 	if err != nil {
 		fs = append(fs, Finding{What: err.Error()})
 	}
@@ -74,8 +74,8 @@ func (c *Cluster) Status(ctx context.Context) (Status, error) {
 	brains := map[string]int{}
 	err = c.readFences(reading)
 	if err == nil {
-		err = c.directory.eachBrain(reading, func(b brainInfo) error {
-			brains[b.stream()]++
+		err = c.directory.eachBrain(reading, func(b directoryBrain) error {
+			brains[b.streamName()]++
 			s.Brains++
 			return nil
 		})
@@ -101,10 +101,10 @@ func (c *Cluster) Status(ctx context.Context) (Status, error) {
 // serverStatus adds the states of the servers. If a server does not answer, its state comes from the answers of other
 // servers.
 func (c *Cluster) serverStatus(ctx context.Context, s *Status) error {
-	if c.opts.System == nil {
+	if c.options.System == nil {
 		return nil
 	}
-	answers, err := serverSettings(ctx, c.opts.System)
+	answers, err := serverSettings(ctx, c.options.System)
 	if err != nil {
 		return err
 	}
@@ -149,16 +149,16 @@ func (c *Cluster) serverStatus(ctx context.Context, s *Status) error {
 
 // clusterMembers returns the servers of the cluster, according to the leader of the cluster. If the leader is unknown,
 // it combines the answers of all servers.
-func clusterMembers(answers []serverSetting) (all []replicaInfo) {
+func clusterMembers(answers []serverSetting) (all []memberInfo) {
 	names := map[string]string{} // names of servers by ID
 	for _, a := range answers {
 		names[serverID(a.Server.Name)] = a.Server.Name
 	}
-	add := func(r replicaInfo) {
-		if n := names[r.Peer]; n != "" {
+	add := func(r memberInfo) {
+		if n := names[r.ServerID]; n != "" {
 			r.Name = n
 		}
-		if !slices.ContainsFunc(all, func(o replicaInfo) bool { return o.Peer == r.Peer }) {
+		if !slices.ContainsFunc(all, func(o memberInfo) bool { return o.ServerID == r.ServerID }) {
 			all = append(all, r)
 		}
 	}
@@ -170,7 +170,7 @@ func clusterMembers(answers []serverSetting) (all []replicaInfo) {
 		leads := m.Leader == a.Server.Name
 		if leads {
 			all = nil
-			add(replicaInfo{Name: m.Leader, Peer: serverID(m.Leader)})
+			add(memberInfo{Name: m.Leader, ServerID: serverID(m.Leader)})
 		}
 		for _, r := range m.Replicas {
 			add(r)
@@ -179,7 +179,7 @@ func clusterMembers(answers []serverSetting) (all []replicaInfo) {
 			break
 		}
 	}
-	slices.SortFunc(all, func(a, b replicaInfo) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(all, func(a, b memberInfo) int { return cmp.Compare(a.Name, b.Name) })
 	return all
 }
 
@@ -189,7 +189,7 @@ func (c *Cluster) streamStatus(ctx context.Context, name string) (s StreamStatus
 	found := func(server, what string, args ...any) {
 		fs = append(fs, Finding{Stream: name, Server: server, What: fmt.Sprintf(what, args...)})
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.opts.ReadWait)
+	ctx, cancel := context.WithTimeout(ctx, c.options.ReadWait)
 	defer cancel()
 	r, err := c.streamInfo(ctx, name)
 	switch {
@@ -214,18 +214,21 @@ func (c *Cluster) streamStatus(ctx context.Context, name string) (s StreamStatus
 	}
 	for _, o := range r.Cluster.Replicas {
 		f := c.isFenced(name, o.Name)
-		s.Replicas = append(s.Replicas, ReplicaStatus{o.Name, o.Current, o.Offline, o.Pending, o.Lag, f, o.Peer})
+		s.Replicas = append(
+			s.Replicas,
+			ReplicaStatus{o.Name, o.Current, o.Offline, o.IsJoiningOrLeaving, o.MissingMessages, f, o.ServerID},
+		)
 		switch {
 		case f:
 			found(o.Name, "an audit found its data to differ, so that it does not lead; replace the server")
 		case o.Offline:
 			found(o.Name, "is offline")
-		case !o.Current || (o.Lag > 0 && o.Active > maxSilence):
+		case !o.Current || (o.MissingMessages > 0 && o.SinceLastHeard > maxServerSilence):
 			found(
 				o.Name,
 				"is behind, by %d messages as the leader counts; if it stays so, its copy does not catch up: replace "+
 					"the server",
-				o.Lag,
+				o.MissingMessages,
 			)
 		}
 	}
@@ -239,5 +242,5 @@ func (c *Cluster) streamStatus(ctx context.Context, name string) (s StreamStatus
 func (c *Cluster) isFenced(stream, server string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.fences[fence{stream, server}]
+	return c.leaderFences[leaderFence{stream, server}]
 }

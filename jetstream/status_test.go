@@ -73,7 +73,7 @@ func TestStatus(t *testing.T) {
 		}
 	}
 	s := healthy(t, c)
-	if len(s.Servers) != 3 || len(s.Streams) != 3 || s.Brains != 3 || s.Cluster != c.directory.id {
+	if len(s.Servers) != 3 || len(s.Streams) != 3 || s.Brains != 3 || s.Cluster != c.directory.clusterID {
 		t.Errorf("Status() = %+v", s)
 	}
 	leaders, brains := 0, 0
@@ -97,11 +97,11 @@ func TestStatus(t *testing.T) {
 	}
 
 	// Add a fence like another process.
-	if _, err := c.directory.kv.PutString(t.Context(), "fence.BRAIN_01.n1", "test"); err != nil {
+	if _, err := c.directory.bucket.PutString(t.Context(), "fence.BRAIN_01.n1", "test"); err != nil {
 		t.Fatal(err)
 	}
 	finds(t, c, "n1", "found its data to differ")
-	if err := c.directory.kv.Delete(t.Context(), "fence.BRAIN_01.n1"); err != nil {
+	if err := c.directory.bucket.Delete(t.Context(), "fence.BRAIN_01.n1"); err != nil {
 		t.Fatal(err)
 	}
 	healthy(t, c)
@@ -111,12 +111,12 @@ func TestStatus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	leads := fence{"BRAIN_01", leader}
-	if _, err := c.directory.kv.PutString(t.Context(), leads.directoryKey(), "test"); err != nil {
+	leads := leaderFence{"BRAIN_01", leader}
+	if _, err := c.directory.bucket.PutString(t.Context(), leads.directoryKey(), "test"); err != nil {
 		t.Fatal(err)
 	}
 	finds(t, c, leader, "leads it although an audit found its data to differ")
-	if err := c.directory.kv.Delete(t.Context(), leads.directoryKey()); err != nil {
+	if err := c.directory.bucket.Delete(t.Context(), leads.directoryKey()); err != nil {
 		t.Fatal(err)
 	}
 	healthy(t, c)
@@ -146,7 +146,7 @@ func TestStatusOfOne(t *testing.T) {
 	if err != nil || len(s.Findings) > 0 || s.Streams[0].Leader == "" {
 		t.Errorf("Status() = %+v, %v", s, err)
 	}
-	js, err := api.New(c.nc)
+	js, err := api.New(c.natsConn)
 	if err == nil {
 		err = js.DeleteStream(t.Context(), "BRAIN_01")
 	}
@@ -161,17 +161,17 @@ func TestHostileNames(t *testing.T) {
 	c := connect(t, alone(t).URL(), devOptions)
 	for _, name := range []string{"a./etc/x", "a.b.c", "a", "a.-=", "../b"} {
 		key := "brain." + name
-		if _, err := c.directory.kv.PutString(t.Context(), key, `{"partition":1,"epoch":1}`); err != nil {
+		if _, err := c.directory.bucket.PutString(t.Context(), key, `{"partition":1,"epoch":1}`); err != nil {
 			continue // NATS does not accept the name as a key
 		}
 		if _, err := c.directory.listBrains(t.Context()); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("list() with %s = %v, want an error that names it", key, err)
 		}
-		if err := c.directory.kv.Purge(t.Context(), key); err != nil {
+		if err := c.directory.bucket.Purge(t.Context(), key); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := c.directory.kv.PutString(t.Context(), "brain.a.b", `{"partition":7,"epoch":1}`); err != nil {
+	if _, err := c.directory.bucket.PutString(t.Context(), "brain.a.b", `{"partition":7,"epoch":1}`); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.directory.listBrains(t.Context()); err == nil {

@@ -18,8 +18,8 @@ import (
 
 // Store is a handle of a brain.
 type Store struct {
-	replica *replica
-	closed  atomic.Bool
+	brainReplica *brainReplica
+	closed       atomic.Bool
 
 	mu           sync.Mutex // guards the field below
 	stopWatchers []func()
@@ -37,13 +37,13 @@ func (s *Store) currentStore(ctx context.Context) (localStore, error) {
 		if s.closed.Load() {
 			return nil, oxbow.ErrClosed
 		}
-		if err := s.replica.refreshView(ctx); err != nil {
+		if err := s.brainReplica.catchUpForRead(ctx); err != nil {
 			return nil, err
 		}
-		if v := s.replica.readerStore.Load(); v != nil {
+		if v := s.brainReplica.readerStore.Load(); v != nil {
 			return *v, nil
 		}
-		s.replica.confirmedAt.Store(0)
+		s.brainReplica.headComparedAt.Store(0)
 	}
 }
 
@@ -63,7 +63,11 @@ func withStore[T any](ctx context.Context, s *Store, fn func(localStore) (T, err
 }
 
 // eachElement yields the elements that list returns for the replica's store.
-func eachElement[T any](ctx context.Context, s *Store, list func(localStore) iter.Seq2[T, error]) iter.Seq2[T, error] {
+func eachElement[T any](
+	ctx context.Context,
+	s *Store,
+	listElements func(localStore) iter.Seq2[T, error],
+) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		v, err := s.currentStore(ctx)
 		if err != nil {
@@ -71,7 +75,7 @@ func eachElement[T any](ctx context.Context, s *Store, list func(localStore) ite
 			yield(none, err)
 			return
 		}
-		list(v)(yield)
+		listElements(v)(yield)
 	}
 }
 
@@ -107,15 +111,15 @@ func (s *Store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, erro
 			return oxbow.Change{}, err
 		}
 		q.change.Ops = append(q.change.Ops, w)
-		q.names = append(q.names, op.Target())
+		q.changedNames = append(q.changedNames, op.Target())
 		switch op := op.(type) {
 		case oxbow.Add:
-			q.size, q.needsOwnEnvelope = q.size+len(op.Content), q.needsOwnEnvelope || op.UniqueAliases
+			q.textBytes, q.needsOwnEnvelope = q.textBytes+len(op.Content), q.needsOwnEnvelope || op.UniqueAliases
 		case oxbow.Update:
-			q.size, q.needsOwnEnvelope = q.size+len(op.Content), q.needsOwnEnvelope || op.UniqueAliases
+			q.textBytes, q.needsOwnEnvelope = q.textBytes+len(op.Content), q.needsOwnEnvelope || op.UniqueAliases
 		}
 	}
-	return s.replica.commit(ctx, q)
+	return s.brainReplica.commit(ctx, q)
 }
 
 func (s *Store) checkOpen(ctx context.Context) error {
@@ -156,36 +160,36 @@ func (s *Store) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	if len(seqs) == 0 {
 		return 0, &oxbow.InvalidError{Field: "change", Reason: "is missing: name the changes to undo"}
 	}
-	return s.makeDecidedChange(ctx, brainChange{Revert: slices.Clone(seqs)})
+	return s.commitComputedChange(ctx, brainChange{RevertedSeqs: slices.Clone(seqs)})
 }
 
 // Restore implements [oxbow.Historian].
 func (s *Store) Restore(ctx context.Context, name string, seq uint64) (uint64, error) {
-	return s.makeDecidedChange(ctx, brainChange{Restore: &wireRestore{Name: name, Seq: seq}})
+	return s.commitComputedChange(ctx, brainChange{RestoredVersion: &restoredVersion{Name: name, Seq: seq}})
 }
 
 // RestoreIf implements [oxbow.Historian].
 func (s *Store) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
-	return s.makeDecidedChange(ctx, brainChange{Restore: &wireRestore{name, seq, &version}})
+	return s.commitComputedChange(ctx, brainChange{RestoredVersion: &restoredVersion{name, seq, &version}})
 }
 
-// makeDecidedChange makes a change whose outcome is computed by the replicas.
-func (s *Store) makeDecidedChange(ctx context.Context, c brainChange) (uint64, error) {
+// commitComputedChange makes a change whose outcome is computed by the replicas.
+func (s *Store) commitComputedChange(ctx context.Context, c brainChange) (uint64, error) {
 	if err := s.checkOpen(ctx); err != nil {
 		return 0, err
 	}
-	if c.Restore != nil {
-		if err := oxbow.CheckName(c.Restore.Name); err != nil {
-			return 0, &oxbow.NameError{Name: c.Restore.Name, Err: oxbow.ErrNotFound}
+	if c.RestoredVersion != nil {
+		if err := oxbow.CheckName(c.RestoredVersion.Name); err != nil {
+			return 0, &oxbow.NameError{Name: c.RestoredVersion.Name, Err: oxbow.ErrNotFound}
 		}
 	}
-	made, err := s.replica.commit(ctx, &commitRequest{change: c, needsOwnEnvelope: true})
+	made, err := s.brainReplica.commit(ctx, &commitRequest{change: c, needsOwnEnvelope: true})
 	return made.Seq, err
 }
 
 // Watch implements [oxbow.Watcher].
 func (s *Store) Watch(fn func(oxbow.Event)) (stop func()) {
-	stop = s.replica.watchers.Add(fn)
+	stop = s.brainReplica.watchers.Add(fn)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stopWatchers = append(s.stopWatchers, stop)
@@ -229,7 +233,7 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	if err := s.checkOpen(ctx); err != nil {
 		return oxbow.CheckReport{}, err
 	}
-	if err := s.replica.compareWithHead(ctx); err != nil {
+	if err := s.brainReplica.compareWithHead(ctx); err != nil {
 		return oxbow.CheckReport{}, err
 	}
 	return withStore(ctx, s, func(v localStore) (oxbow.CheckReport, error) { return v.Check(ctx) })
@@ -249,9 +253,9 @@ type Lag struct {
 
 // Lag returns how outdated a read would be now.
 func (s *Store) Lag() Lag {
-	r := s.replica
-	age := time.Duration(r.cluster.opts.Clock().UnixNano() - r.confirmedAt.Load())
-	return Lag{r.cluster.isAttached.Load(), age, r.announcedSeq.Load() > r.seq.Load()}
+	r := s.brainReplica
+	age := time.Duration(r.cluster.options.Clock().UnixNano() - r.headComparedAt.Load())
+	return Lag{r.cluster.receivesInvalidations.Load(), age, r.announcedSeq.Load() > r.lastReadSeq.Load()}
 }
 
 // Close implements [oxbow.Store].
@@ -264,5 +268,5 @@ func (s *Store) Close() error {
 		stop()
 	}
 	s.mu.Unlock()
-	return s.replica.cluster.releaseReplica(s.replica)
+	return s.brainReplica.cluster.releaseReplica(s.brainReplica)
 }

@@ -119,7 +119,7 @@ func TestThreeServers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	leader, _, err := one.findLeader(t.Context(), a.replica.brain.stream())
+	leader, _, err := one.findLeader(t.Context(), a.brainReplica.directoryBrain.streamName())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestBeginAtOnce(t *testing.T) {
 				said <- err.Error()
 				return
 			}
-			said <- c.directory.id
+			said <- c.directory.clusterID
 			_ = c.Close()
 		}()
 	}
@@ -269,7 +269,7 @@ func TestStreamsAreCompared(t *testing.T) {
 			return err
 		}, oxbow.ErrCorrupt, "its data was lost"},
 		{"NoDirectory", func(ctx context.Context, js api.JetStream) error {
-			return js.DeleteKeyValue(ctx, bucketName)
+			return js.DeleteKeyValue(ctx, directoryBucketName)
 		}, oxbow.ErrCorrupt, "bucket DIR is missing"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 )
 
 func TestCaution(t *testing.T) {
-	for form, order := range testenv.DisguisedOrders() {
+	for form, order := range testenv.DisguisedInstructions() {
 		c := prompt.Context{Parts: []prompt.Part{{Name: "memory", Source: "MEMORY.md", Text: "The port is 8443.\n" +
 			order}}}
 		if Caution(c, nil) == "" {

@@ -56,7 +56,7 @@ func (s *Set) Diff(ctx context.Context, m *oxbow.Memory, a, b Side) (Diff, error
 	if err != nil {
 		return d, err
 	}
-	d.TokensA, d.TokensB = x.tokens, y.tokens
+	d.TokensA, d.TokensB = x.totalTokens, y.totalTokens
 	for i := range x.entries {
 		e := &x.entries[i]
 		j, both := y.indexByID[e.ID]
@@ -68,8 +68,8 @@ func (s *Set) Diff(ctx context.Context, m *oxbow.Memory, a, b Side) (Diff, error
 				d.Changed,
 				Changed{
 					e.Name,
-					prompt.EstimateTokens(entryPart(e, "").Text),
-					prompt.EstimateTokens(entryPart(&y.entries[j], "").Text),
+					prompt.EstimateTokens(formatEntryPart(e, "").Text),
+					prompt.EstimateTokens(formatEntryPart(&y.entries[j], "").Text),
 				},
 			)
 		default:
@@ -85,26 +85,26 @@ func (s *Set) Diff(ctx context.Context, m *oxbow.Memory, a, b Side) (Diff, error
 	return d, nil
 }
 
-// includedSet is the set of the entries and documents that a side includes.
-type includedSet struct {
-	entries   []oxbow.Entry
-	indexByID map[uint64]int
-	inText    map[string]bool // names of the entries in the text of the selection
-	documents []Chosen        // documents in the text of the selection
-	tokens    int
+// includedTexts is the set of the entries and documents that a side includes.
+type includedTexts struct {
+	entries     []oxbow.Entry
+	indexByID   map[uint64]int
+	namesInText map[string]bool // names of the entries in the text of the selection
+	documents   []Chosen        // documents in the text of the selection
+	totalTokens int
 }
 
-func (s *Set) readIncluded(ctx context.Context, m *oxbow.Memory, side Side) (includedSet, error) {
-	x := includedSet{indexByID: map[uint64]int{}, inText: map[string]bool{}}
+func (s *Set) readIncluded(ctx context.Context, m *oxbow.Memory, side Side) (includedTexts, error) {
+	x := includedTexts{indexByID: map[uint64]int{}, namesInText: map[string]bool{}}
 	sel, err := s.Select(ctx, m, side.Profile, Request{AsOf: side.AsOf})
 	if err != nil {
 		return x, err
 	}
-	x.tokens = sel.Context.Tokens
+	x.totalTokens = sel.Context.Tokens
 	for _, p := range sel.Context.Parts {
 		switch p.Name {
 		case PartEntry:
-			x.inText[p.Source] = true
+			x.namesInText[p.Source] = true
 		case partDocument:
 			x.documents = append(x.documents, Chosen{p.Source, p.Tokens, true})
 		}
@@ -127,11 +127,11 @@ func (s *Set) readIncluded(ctx context.Context, m *oxbow.Memory, side Side) (inc
 	return x, nil
 }
 
-func (x *includedSet) describeChosen(e *oxbow.Entry) Chosen {
-	return Chosen{e.Name, prompt.EstimateTokens(entryPart(e, "").Text), x.inText[e.Name]}
+func (x *includedTexts) describeChosen(e *oxbow.Entry) Chosen {
+	return Chosen{e.Name, prompt.EstimateTokens(formatEntryPart(e, "").Text), x.namesInText[e.Name]}
 }
 
-func (x *includedSet) documentsNotIn(y includedSet) []Chosen {
+func (x *includedTexts) documentsNotIn(y includedTexts) []Chosen {
 	but := []Chosen{}
 	for _, d := range x.documents {
 		other := false

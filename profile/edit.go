@@ -16,7 +16,7 @@ import (
 // new text before the text is written to the file.
 func (s *Set) Trial(name string, data []byte) (*Set, error) {
 	f, err := s.findFile(name)
-	return &Set{Places: s.Places, Zone: s.Zone, trial: &trial{f, data}}, err
+	return &Set{Places: s.Places, Zone: s.Zone, trial: &trialFile{f, data}}, err
 }
 
 // Text returns the content of a profile's file. The content need not be valid.
@@ -41,13 +41,13 @@ func (s *Set) Replace(name string, was, data []byte) error {
 		return err
 	}
 	fsys := s.Places[f.placeIndex].FS
-	list, err := fsys.ReadDir(path.Dir(f.path))
+	list, err := fsys.ReadDir(path.Dir(f.pathInPlace))
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", s.displayPath(f), err)
 	}
 	mode := fs.FileMode(0o600)
 	for _, e := range list {
-		if e.Name() != path.Base(f.path) {
+		if e.Name() != path.Base(f.pathInPlace) {
 			continue
 		}
 		fi, err := e.Info()
@@ -63,7 +63,7 @@ func (s *Set) Replace(name string, was, data []byte) error {
 		}
 		mode = fi.Mode().Perm()
 	}
-	err = vfs.ReplaceUnchanged(fsys, f.path, append([]byte{}, was...), data, mode)
+	err = vfs.ReplaceUnchanged(fsys, f.pathInPlace, append([]byte{}, was...), data, mode)
 	if errors.Is(err, vfs.ErrChanged) {
 		err = &oxbow.NameError{Name: s.displayPath(f), Err: oxbow.ErrConflict}
 	}
@@ -86,7 +86,7 @@ func (s *Set) Create(name string, data []byte) (string, error) {
 		return "", err
 	}
 	home := s.Places[0]
-	f := profileFile{name: name, path: path.Join(home.Dirs[0], name+".yaml")}
+	f := profileFile{name: name, pathInPlace: path.Join(home.Dirs[0], name+".yaml")}
 	if _, err := parse(s.displayPath(f), data, s.Zone); err != nil {
 		return "", err
 	}
@@ -96,10 +96,10 @@ func (s *Set) Create(name string, data []byte) (string, error) {
 	if err := home.FS.MkdirAll(home.Dirs[0], 0o700); err != nil {
 		return "", fmt.Errorf("making the directory of profiles: %w", err)
 	}
-	err := vfs.ReplaceFile(home.FS, f.path, data, 0o600, func() error {
+	err := vfs.ReplaceFile(home.FS, f.pathInPlace, data, 0o600, func() error {
 		list, err := home.FS.ReadDir(home.Dirs[0])
 		for _, e := range list {
-			if e.Name() == path.Base(f.path) {
+			if e.Name() == path.Base(f.pathInPlace) {
 				return &ExistsError{s.displayPath(f)}
 			}
 		}

@@ -16,7 +16,7 @@ func FrontMatter(file string, data []byte, first int) (*yaml.Node, error) {
 	r := frontmatter.MappingReader{File: file, FirstLine: first}
 	n := r.ReadMapping(string(data))
 	if n != nil && n.Kind != yaml.MappingNode {
-		r.AddMistake(n, "is %s; front matter is lines such as \"project: …\"", frontmatter.DescribeKind(n))
+		r.AddNodeDiagnostic(n, "is %s; front matter is lines such as \"project: …\"", frontmatter.DescribeKind(n))
 	}
 	if len(r.Diagnostics) > 0 {
 		return nil, Diagnostics(r.Diagnostics)

@@ -17,19 +17,19 @@ import (
 // files and names that do not occur in the memory, values that are both included and excluded, an include or a whole
 // profile that selects nothing, missing documents, and documents that exceed the budget.
 func (s *Set) Lint(ctx context.Context, m *oxbow.Memory, r *Resolved) (Diagnostics, error) {
-	l := &linter{resolved: r, values: map[string]map[string]bool{"kind": {}, "name": {}}}
+	l := &linter{resolved: r, valuesByKey: map[string]map[string]bool{"kind": {}, "name": {}}}
 	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
 			return nil, err
 		}
 		l.entries = append(l.entries, e)
-		l.values["kind"][e.Kind.String()] = true
-		l.values["name"][e.Name] = true
+		l.valuesByKey["kind"][e.Kind.String()] = true
+		l.valuesByKey["name"][e.Name] = true
 		for _, lab := range e.Labels {
-			if l.values[lab.Key] == nil {
-				l.values[lab.Key] = map[string]bool{}
+			if l.valuesByKey[lab.Key] == nil {
+				l.valuesByKey[lab.Key] = map[string]bool{}
 			}
-			l.values[lab.Key][lab.Value] = true
+			l.valuesByKey[lab.Key][lab.Value] = true
 		}
 	}
 	for _, p := range r.parts {
@@ -58,16 +58,16 @@ type linter struct {
 	resolved    *Resolved
 	profile     *Profile // the profile in the file that is being examined
 	entries     []oxbow.Entry
-	values      map[string]map[string]bool // values that occur in the entries, by key
+	valuesByKey map[string]map[string]bool // values that occur in the entries, by key
 	diagnostics Diagnostics
 }
 
-// addWarning adds a warning about a value. The parameter place specifies the value, such as "include.tags.decision",
-// and determines the line of the warning.
-func (l *linter) addWarning(place, format string, args ...any) {
+// addWarning adds a warning about a value. The parameter valuePath specifies the value, such as
+// "include.tags.decision", and determines the line of the warning.
+func (l *linter) addWarning(valuePath, format string, args ...any) {
 	l.diagnostics = append(
 		l.diagnostics,
-		Diagnostic{File: l.profile.File, Line: l.profile.lineNumbers[place], Text: fmt.Sprintf(format, args...)},
+		Diagnostic{File: l.profile.File, Line: l.profile.lineNumbers[valuePath], Text: fmt.Sprintf(format, args...)},
 	)
 }
 
@@ -92,14 +92,14 @@ func (l *linter) warnUnusedValues(where string, c *Choice) {
 	}
 	for _, list := range choiceLists(c) {
 		for _, v := range list.values {
-			if l.values[list.label][v] {
+			if l.valuesByKey[list.label][v] {
 				continue
 			}
 			what := "no entry has " + oxbow.Label{Key: list.label, Value: v}.String()
 			if list.label == "name" {
 				what = fmt.Sprintf("there is no entry %q", v)
 			}
-			if near := text.FindSimilar(v, mapKeys(l.values[list.label]), 1); len(near) > 0 {
+			if near := text.FindSimilar(v, containsAnyKey(l.valuesByKey[list.label]), 1); len(near) > 0 {
 				what += "; did you mean " + near[0] + "?"
 			}
 			l.addWarning(where+"."+list.key+"."+v, "%s", what)
@@ -107,7 +107,7 @@ func (l *linter) warnUnusedValues(where string, c *Choice) {
 	}
 }
 
-func mapKeys(m map[string]bool) func(func(string) bool) {
+func containsAnyKey(m map[string]bool) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		for k := range m {
 			if !yield(k) {
@@ -122,7 +122,7 @@ func (l *linter) checkInclude(c *Choice) {
 	if c == nil || len(l.entries) == 0 {
 		return
 	}
-	f, any := c.filter()
+	f, any := c.asOneFilter()
 	if !any {
 		return
 	}

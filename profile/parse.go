@@ -23,8 +23,8 @@ import (
 	"github.com/oxbow-memory/oxbow/scope"
 )
 
-// maxFile is the maximum size of a profile's file in bytes.
-const maxFile = frontmatter.MaxBytes
+// maxProfileBytes is the maximum size of a profile's file in bytes.
+const maxProfileBytes = frontmatter.MaxFrontMatterBytes
 
 // A Diagnostic is a mistake in a file.
 type Diagnostic = frontmatter.Diagnostic
@@ -50,7 +50,7 @@ func parse(file string, data []byte, zone *time.Location) (*Profile, error) {
 	if zone == nil {
 		zone = time.UTC
 	}
-	r := &reader{
+	r := &profileReader{
 		MappingReader: frontmatter.MappingReader{File: file},
 		zone:          zone,
 		profile:       &Profile{File: file, lineNumbers: map[string]int{}},
@@ -58,9 +58,9 @@ func parse(file string, data []byte, zone *time.Location) (*Profile, error) {
 	switch n := r.ReadMapping(string(data)); {
 	case n == nil:
 	case n.Line == 0:
-		r.AddMistake(nil, "is empty; a profile has at least a description or an include")
+		r.AddNodeDiagnostic(nil, "is empty; a profile has at least a description or an include")
 	case n.Kind != yaml.MappingNode:
-		r.AddMistake(
+		r.AddNodeDiagnostic(
 			n,
 			"is %s; a profile is lines such as \"description: …\" and \"include:\"",
 			frontmatter.DescribeKind(n),
@@ -69,9 +69,9 @@ func parse(file string, data []byte, zone *time.Location) (*Profile, error) {
 		r.parseProfile(n)
 	}
 	if r.profile.Name == "" {
-		r.profile.Name = baseName(file)
+		r.profile.Name = profileNameOfFile(file)
 		if err := CheckName(r.profile.Name); err != nil && len(r.Diagnostics) == 0 {
-			r.AddMistake(nil, "the file's %v", err)
+			r.AddNodeDiagnostic(nil, "the file's %v", err)
 		}
 	}
 	if len(r.Diagnostics) > 0 {
@@ -83,13 +83,13 @@ func parse(file string, data []byte, zone *time.Location) (*Profile, error) {
 	return r.profile, nil
 }
 
-// baseName returns the name of the profile in a file.
-func baseName(file string) string {
+// profileNameOfFile returns the name of the profile in a file.
+func profileNameOfFile(file string) string {
 	base := path.Base(strings.ReplaceAll(file, `\`, "/"))
 	return strings.TrimSuffix(strings.TrimSuffix(base, ".yaml"), ".yml")
 }
 
-type reader struct {
+type profileReader struct {
 	frontmatter.MappingReader
 	zone    *time.Location
 	profile *Profile
@@ -97,7 +97,7 @@ type reader struct {
 
 // These are the keys that a profile may have, and the words that people often write instead of a key.
 var (
-	topKeys = []string{"name", "description", "extends", "include", "exclude", "always_include", "max_tokens",
+	topLevelKeys = []string{"name", "description", "extends", "include", "exclude", "always_include", "max_tokens",
 		"process", "redact"}
 	choiceKeys  = []string{"projects", "tags", "kinds", "related_files", "date_range", "entries"}
 	keySynonyms = map[string]string{
@@ -110,17 +110,17 @@ var (
 )
 
 // eachKey calls fn for each key of a mapping. It reports unknown and repeated keys as mistakes.
-func (r *reader) eachKey(n *yaml.Node, where string, known []string, fn func(key string, k, v *yaml.Node)) {
+func (r *profileReader) eachKey(n *yaml.Node, where string, known []string, fn func(key string, k, v *yaml.Node)) {
 	seen := map[string]int{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
 		if k.Kind != yaml.ScalarNode {
-			r.AddMistake(k, "%s cannot be a key", frontmatter.DescribeKind(k))
+			r.AddNodeDiagnostic(k, "%s cannot be a key", frontmatter.DescribeKind(k))
 			continue
 		}
 		key := k.Value
 		if line := seen[key]; line > 0 {
-			r.AddMistake(k, "%s is given twice; it stands in line %d too", key, line)
+			r.AddNodeDiagnostic(k, "%s is given twice; it stands in line %d too", key, line)
 			continue
 		}
 		seen[key] = k.Line
@@ -132,9 +132,9 @@ func (r *reader) eachKey(n *yaml.Node, where string, known []string, fn func(key
 	}
 }
 
-func (r *reader) reportUnknownKey(k *yaml.Node, where string, known []string) {
+func (r *profileReader) reportUnknownKey(k *yaml.Node, where string, known []string) {
 	key := k.Value
-	what := "unknown key " + strconv.Quote(frontmatter.ClipValue(key))
+	what := "unknown key " + strconv.Quote(frontmatter.ShortenValue(key))
 	if where != "" {
 		what += " in " + where
 	}
@@ -142,111 +142,112 @@ func (r *reader) reportUnknownKey(k *yaml.Node, where string, known []string) {
 	near := text.FindSimilar(norm, slices.Values(known), 1)
 	switch other := keySynonyms[norm]; {
 	case key == "<<":
-		r.AddMistake(k, "<< merges another mapping, which is refused here; use extends")
+		r.AddNodeDiagnostic(k, "<< merges another mapping, which is refused here; use extends")
 	case slices.Contains(known, other):
-		r.AddMistake(k, "%s; did you mean %s?", what, other)
+		r.AddNodeDiagnostic(k, "%s; did you mean %s?", what, other)
 	case len(near) > 0:
-		r.AddMistake(k, "%s; did you mean %s?", what, near[0])
+		r.AddNodeDiagnostic(k, "%s; did you mean %s?", what, near[0])
 	case where == "" && slices.Contains(choiceKeys, norm):
-		r.AddMistake(k, "%s; it belongs below include or exclude", what)
-	case where != "" && slices.Contains(topKeys, norm):
-		r.AddMistake(k, "%s; it stands at the top, not below %s", what, where)
+		r.AddNodeDiagnostic(k, "%s; it belongs below include or exclude", what)
+	case where != "" && slices.Contains(topLevelKeys, norm):
+		r.AddNodeDiagnostic(k, "%s; it stands at the top, not below %s", what, where)
 	default:
-		r.AddMistake(k, "%s; there are %s", what, strings.Join(known, ", "))
+		r.AddNodeDiagnostic(k, "%s; there are %s", what, strings.Join(known, ", "))
 	}
 }
 
-func (r *reader) parseProfile(n *yaml.Node) {
+func (r *profileReader) parseProfile(n *yaml.Node) {
 	p := r.profile
-	r.eachKey(n, "", topKeys, func(key string, k, v *yaml.Node) {
+	r.eachKey(n, "", topLevelKeys, func(key string, k, v *yaml.Node) {
 		p.lineNumbers[key] = k.Line
 		switch key {
 		case "name":
-			p.Name = r.nameValue(v)
+			p.Name = r.readName(v)
 		case "description":
-			p.Description = r.singleValue(key, v)
+			p.Description = r.readSingleValue(key, v)
 			if len(p.Description) > 1000 {
-				r.AddMistake(v, "description has %d bytes; the most is 1000", len(p.Description))
+				r.AddNodeDiagnostic(v, "description has %d bytes; the most is 1000", len(p.Description))
 			}
 		case "extends":
 			if v.Kind == yaml.ScalarNode && !frontmatter.IsNull(v) {
 				v = &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{v}, Line: v.Line, Column: v.Column}
 			}
-			p.Extends = r.nonEmptyList(key, v, CheckName)
+			p.Extends = r.readNonEmptyList(key, v, CheckName)
 		case "include":
 			p.Include = r.parseChoice(key, v)
 		case "exclude":
 			p.Exclude = r.parseChoice(key, v)
 		case "always_include":
-			p.Always = r.listValues(key, v, checkDocument)
+			p.Always = r.readList(key, v, checkDocument)
 		case "max_tokens":
-			p.MaxTokens = r.numberValue(key, v)
+			p.MaxTokens = r.readNumber(key, v)
 		case "process":
-			p.Process = r.boolValue(key, v)
+			p.Process = r.readBool(key, v)
 		case "redact":
-			p.Redact = r.redactedKinds(key, v)
+			p.Redact = r.readRedactedKinds(key, v)
 		}
 	})
 }
 
-func (r *reader) nameValue(v *yaml.Node) string {
-	name := r.singleValue("name", v)
+func (r *profileReader) readName(v *yaml.Node) string {
+	name := r.readSingleValue("name", v)
 	if name == "" {
-		return baseName(r.File)
+		return profileNameOfFile(r.File)
 	}
 	if err := CheckName(name); err != nil {
-		r.AddMistake(v, "%v", err)
-	} else if base := baseName(r.File); base != name {
-		r.AddMistake(v, "name %q is not that of the file, %q; make them the same", name, frontmatter.ClipValue(base))
+		r.AddNodeDiagnostic(v, "%v", err)
+	} else if base := profileNameOfFile(r.File); base != name {
+		r.AddNodeDiagnostic(v, "name %q is not that of the file, %q; make them the same", name,
+			frontmatter.ShortenValue(base))
 	}
 	return name
 }
 
-// singleValue returns the value of a key that must have a single value.
-func (r *reader) singleValue(key string, v *yaml.Node) string {
+// readSingleValue returns the value of a key that must have a single value.
+func (r *profileReader) readSingleValue(key string, v *yaml.Node) string {
 	if v.Kind != yaml.ScalarNode || frontmatter.IsNull(v) {
-		r.AddMistake(v, "%s is %s; write one value", key, frontmatter.DescribeKind(v))
+		r.AddNodeDiagnostic(v, "%s is %s; write one value", key, frontmatter.DescribeKind(v))
 		return ""
 	}
 	return strings.TrimSpace(v.Value)
 }
 
-// nonEmptyList is like listValues, but it also reports an empty list as a mistake.
-func (r *reader) nonEmptyList(key string, v *yaml.Node, check func(string) error) []string {
+// readNonEmptyList is like readList, but it also reports an empty list as a mistake.
+func (r *profileReader) readNonEmptyList(key string, v *yaml.Node, check func(string) error) []string {
 	if v.Kind == yaml.SequenceNode && len(v.Content) == 0 {
-		r.AddMistake(v, "%s is an empty list; leave it out, or name something", key)
+		r.AddNodeDiagnostic(v, "%s is an empty list; leave it out, or name something", key)
 	}
-	return r.listValues(key, v, check)
+	return r.readList(key, v, check)
 }
 
-// listValues returns the values of a list, and reports duplicates as mistakes.
-func (r *reader) listValues(key string, v *yaml.Node, check func(string) error) []string {
+// readList returns the values of a list, and reports duplicates as mistakes.
+func (r *profileReader) readList(key string, v *yaml.Node, check func(string) error) []string {
 	if v.Kind != yaml.SequenceNode {
 		if v.Kind == yaml.ScalarNode && !frontmatter.IsNull(v) {
-			r.AddMistake(
+			r.AddNodeDiagnostic(
 				v,
 				"%s is %s; write a list: [%s]",
 				key,
 				frontmatter.DescribeKind(v),
-				frontmatter.ClipValue(v.Value),
+				frontmatter.ShortenValue(v.Value),
 			)
 		} else {
-			r.AddMistake(v, "%s is %s; write a list such as [a, b]", key, frontmatter.DescribeKind(v))
+			r.AddNodeDiagnostic(v, "%s is %s; write a list such as [a, b]", key, frontmatter.DescribeKind(v))
 		}
 		return nil
 	}
 	values := []string{}
 	for _, item := range v.Content {
 		if item.Kind != yaml.ScalarNode || frontmatter.IsNull(item) {
-			r.AddMistake(item, "a value of %s is %s; write words", key, frontmatter.DescribeKind(item))
+			r.AddNodeDiagnostic(item, "a value of %s is %s; write words", key, frontmatter.DescribeKind(item))
 			continue
 		}
 		if err := check(item.Value); err != nil {
-			r.AddMistake(item, "%v", err)
+			r.AddNodeDiagnostic(item, "%v", err)
 			continue
 		}
 		if slices.Contains(values, item.Value) {
-			r.AddMistake(item, "%s holds %q twice", key, frontmatter.ClipValue(item.Value))
+			r.AddNodeDiagnostic(item, "%s holds %q twice", key, frontmatter.ShortenValue(item.Value))
 			continue
 		}
 		values = append(values, item.Value)
@@ -264,73 +265,79 @@ func checkDocument(p string) error {
 	case path.IsAbs(p) || strings.HasPrefix(p, "~") || (len(p) > 1 && p[1] == ':'):
 		return &oxbow.InvalidError{
 			Field:  "always_include",
-			Value:  frontmatter.ClipValue(p),
+			Value:  frontmatter.ShortenValue(p),
 			Reason: "is not relative; paths begin where the profile's home or project does",
 		}
 	case strings.Contains(p, `\`):
 		return &oxbow.InvalidError{
 			Field:  "always_include",
-			Value:  frontmatter.ClipValue(p),
+			Value:  frontmatter.ShortenValue(p),
 			Reason: "holds a backslash; write slashes",
 		}
 	case !fs.ValidPath(p) || p == ".":
 		return &oxbow.InvalidError{
 			Field:  "always_include",
-			Value:  frontmatter.ClipValue(p),
+			Value:  frontmatter.ShortenValue(p),
 			Reason: "does not stay inside the profile's home or project; leave out . and ..",
 		}
 	}
 	return nil
 }
 
-func (r *reader) numberValue(key string, v *yaml.Node) int {
+func (r *profileReader) readNumber(key string, v *yaml.Node) int {
 	n, err := strconv.Atoi(strings.ReplaceAll(v.Value, "_", ""))
 	switch {
-	case v.Kind != yaml.ScalarNode, err != nil, n < 1, n > min(maxMaxTokens, math.MaxInt32):
-		r.AddMistake(v, "%s is %s; write a whole number from 1 to %d", key, frontmatter.DescribeKind(v), maxMaxTokens)
+	case v.Kind != yaml.ScalarNode, err != nil, n < 1, n > min(maxAllowedTokens, math.MaxInt32):
+		r.AddNodeDiagnostic(
+			v,
+			"%s is %s; write a whole number from 1 to %d",
+			key,
+			frontmatter.DescribeKind(v),
+			maxAllowedTokens,
+		)
 		return 0
 	}
 	return n
 }
 
-func (r *reader) boolValue(key string, v *yaml.Node) *bool {
+func (r *profileReader) readBool(key string, v *yaml.Node) *bool {
 	isTrue := v.Value == "true"
 	isBool := isTrue || v.Value == "false"
 	if v.Kind != yaml.ScalarNode || !isBool {
-		r.AddMistake(v, "%s is %s; write true or false", key, frontmatter.DescribeKind(v))
+		r.AddNodeDiagnostic(v, "%s is %s; write true or false", key, frontmatter.DescribeKind(v))
 		return nil
 	}
 	return &isTrue
 }
 
-// allPersonal stands for all kinds of personal data.
-const allPersonal = "personal"
+// allPersonalKinds stands for all kinds of personal data.
+const allPersonalKinds = "personal"
 
-// redactedKinds returns the kinds of personal data in a list or in a single value.
-func (r *reader) redactedKinds(key string, v *yaml.Node) []string {
+// readRedactedKinds returns the kinds of personal data in a list or in a single value.
+func (r *profileReader) readRedactedKinds(key string, v *yaml.Node) []string {
 	if v.Kind == yaml.ScalarNode && !frontmatter.IsNull(v) {
 		v = &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{v}, Line: v.Line, Column: v.Column}
 	}
-	kinds := r.nonEmptyList(key, v, func(s string) error {
-		if s == allPersonal || slices.Contains(scope.Kinds(), s) {
+	kinds := r.readNonEmptyList(key, v, func(s string) error {
+		if s == allPersonalKinds || slices.Contains(scope.Kinds(), s) {
 			return nil
 		}
 		return fmt.Errorf(
 			"redact holds %q; there are %s, and %s for all of them",
-			frontmatter.ClipValue(s),
+			frontmatter.ShortenValue(s),
 			strings.Join(scope.Kinds(), ", "),
-			allPersonal,
+			allPersonalKinds,
 		)
 	})
-	if slices.Contains(kinds, allPersonal) {
+	if slices.Contains(kinds, allPersonalKinds) {
 		return scope.Kinds()
 	}
 	return kinds
 }
 
-func (r *reader) parseChoice(where string, v *yaml.Node) *Choice {
+func (r *profileReader) parseChoice(where string, v *yaml.Node) *Choice {
 	if v.Kind != yaml.MappingNode {
-		r.AddMistake(
+		r.AddNodeDiagnostic(
 			v,
 			"%s is %s; below it stand %s",
 			where,
@@ -340,7 +347,7 @@ func (r *reader) parseChoice(where string, v *yaml.Node) *Choice {
 		return nil
 	}
 	if len(v.Content) == 0 {
-		r.AddMistake(v, "%s is empty; leave it out, or say what", where)
+		r.AddNodeDiagnostic(v, "%s is empty; leave it out, or say what", where)
 	}
 	c := &Choice{}
 	label := func(key string) func(string) error {
@@ -351,15 +358,15 @@ func (r *reader) parseChoice(where string, v *yaml.Node) *Choice {
 		r.profile.lineNumbers[full] = k.Line
 		switch key {
 		case "projects":
-			c.Projects = r.nonEmptyList(full, v, label(oxbow.LabelProject))
+			c.Projects = r.readNonEmptyList(full, v, label(oxbow.LabelProject))
 		case "tags":
-			c.Tags = r.nonEmptyList(full, v, label(oxbow.LabelTag))
+			c.Tags = r.readNonEmptyList(full, v, label(oxbow.LabelTag))
 		case "kinds":
-			c.Kinds = r.nonEmptyList(full, v, checkKind)
+			c.Kinds = r.readNonEmptyList(full, v, checkKind)
 		case "related_files":
-			c.RelatedFiles = r.nonEmptyList(full, v, label(oxbow.LabelFile))
+			c.RelatedFiles = r.readNonEmptyList(full, v, label(oxbow.LabelFile))
 		case "entries":
-			c.Entries = r.nonEmptyList(full, v, oxbow.CheckName)
+			c.Entries = r.readNonEmptyList(full, v, oxbow.CheckName)
 		case "date_range":
 			c.From, c.To = r.readDates(full, v)
 		}
@@ -388,9 +395,9 @@ var datePattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\d{4}(-\d{2}(-\d{2}([Tt ][0-9:.]+([Zz]|[+-]\d{2}:\d{2})?)?)?)?$`)
 })
 
-func (r *reader) readDates(key string, v *yaml.Node) (from, to time.Time) {
+func (r *profileReader) readDates(key string, v *yaml.Node) (from, to time.Time) {
 	if v.Kind != yaml.SequenceNode || len(v.Content) != 2 {
-		r.AddMistake(
+		r.AddNodeDiagnostic(
 			v,
 			"%s is not a list of two dates, the first and the last day; write [2026-04-18, 2026-05-01]",
 			key,
@@ -409,7 +416,7 @@ func (r *reader) readDates(key string, v *yaml.Node) (from, to time.Time) {
 			}
 		}
 		ok = false
-		r.AddMistake(
+		r.AddNodeDiagnostic(
 			n,
 			"%s holds %s, which is no date such as 2026-04-18, 2026-04 or 2026",
 			key,
@@ -422,9 +429,9 @@ func (r *reader) readDates(key string, v *yaml.Node) (from, to time.Time) {
 	switch {
 	case !ok:
 	case from.IsZero() && to.IsZero():
-		r.AddMistake(v, "%s is open on both sides; leave it out", key)
+		r.AddNodeDiagnostic(v, "%s is open on both sides; leave it out", key)
 	case !from.IsZero() && !to.IsZero() && !from.Before(to):
-		r.AddMistake(v, "%s ends before it begins; the first day stands first", key)
+		r.AddNodeDiagnostic(v, "%s ends before it begins; the first day stands first", key)
 	}
 	return from, to
 }

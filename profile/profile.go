@@ -24,8 +24,8 @@ const (
 // DefaultMaxTokens is the token budget of a profile that does not contain max_tokens.
 const DefaultMaxTokens = 30000
 
-// maxMaxTokens is the maximum value of max_tokens.
-const maxMaxTokens = 10_000_000
+// maxAllowedTokens is the maximum value of max_tokens.
+const maxAllowedTokens = 10_000_000
 
 // identityDocuments contains the documents that a profile includes if it does not list documents itself.
 var identityDocuments = []string{"SOUL.md", "MEMORY.md"}
@@ -48,7 +48,7 @@ type Profile struct {
 	File    string // path of the file, for messages
 	Project bool   // the profile belongs to a project, and not to the user's home
 
-	placeIndex int // index of the place in Set.Places
+	placeOfFile int // index of the place in Set.Places
 	// Line number of each key and value. The keys of the map are paths such as "include.tags.decision".
 	lineNumbers map[string]int
 }
@@ -65,9 +65,9 @@ type Choice struct {
 	From, To time.Time
 }
 
-// filter returns the conditions except Entries as a single filter. If c has no other conditions than Entries, filter
-// returns false.
-func (c *Choice) filter() (oxbow.Filter, bool) {
+// asOneFilter returns the conditions except Entries as a single filter. If c has no other conditions than Entries,
+// filter returns false.
+func (c *Choice) asOneFilter() (oxbow.Filter, bool) {
 	fs := c.splitFilters()
 	var f oxbow.Filter
 	for _, g := range fs {
@@ -179,11 +179,11 @@ func combineProfiles(parts []*Profile) Resolved {
 		r.Redact = append(r.Redact, q.Redact...)
 		if q.Always != nil {
 			said = true
-			r.addListedDocuments(q.Always, q.placeIndex)
+			r.addListedDocuments(q.Always, q.placeOfFile)
 		}
 	}
 	if !said {
-		r.addDocuments(identityDocuments, p.placeIndex)
+		r.addDocuments(identityDocuments, p.placeOfFile)
 	}
 	slices.Sort(r.Redact)
 	r.Redact = slices.Compact(r.Redact)
@@ -203,7 +203,7 @@ func (r *Resolved) Scope() scope.Scope {
 	var projects []string
 	for i := range r.Includes {
 		c := &r.Includes[i]
-		if f, ok := c.filter(); ok {
+		if f, ok := c.asOneFilter(); ok {
 			s.Any = append(s.Any, f)
 		}
 		s.Names = append(s.Names, c.Entries...)

@@ -20,13 +20,13 @@ import (
 // rankedEntry is an entry or the head of an entry, with the values that determine its rank.
 type rankedEntry struct {
 	rankTraits
-	id      uint64
-	entry   *oxbow.Entry // the entry (nil if it has not been read yet)
-	size    int          // size of the entry's content in bytes
-	updated time.Time
+	id           uint64
+	entry        *oxbow.Entry // the entry (nil if it has not been read yet)
+	contentBytes int          // size of the entry's content in bytes
+	updateTime   time.Time
 	// rank of the entry among the hits of the query, starting at 1 (0 if the query did not find the entry)
-	hitRank int
-	isNamed bool // the profile lists the entry by name
+	queryRank int
+	isNamed   bool // the profile lists the entry by name
 }
 
 // rankTraits contains the parts of the rank that depend only on the labels of the entry.
@@ -52,24 +52,24 @@ func (x *rankedEntry) rankReason() string {
 		return "named by the profile"
 	case x.class == classPinned:
 		return "pinned:true"
-	case x.hitRank > 0:
-		return fmt.Sprintf("found by the query, place %d", x.hitRank)
+	case x.queryRank > 0:
+		return fmt.Sprintf("found by the query, place %d", x.queryRank)
 	case x.class == classCovered:
 		return "covered:true"
 	case x.class == classProcess:
 		return "process:true"
 	}
-	return "last written " + x.updated.UTC().Format(time.DateOnly)
+	return "last written " + x.updateTime.UTC().Format(time.DateOnly)
 }
 
-// ranksByID returns the rank of each entry in the scope that the query finds, by the ID of the entry. The ranks start
-// at 1.
-func ranksByID(ctx context.Context, m *oxbow.Memory, inside scope.Scope, query string) (map[uint64]int, error) {
+// queryRanksByID returns the rank of each entry in the scope that the query finds, by the ID of the entry. The
+// ranks start at 1.
+func queryRanksByID(ctx context.Context, m *oxbow.Memory, within scope.Scope, query string) (map[uint64]int, error) {
 	if strings.TrimSpace(query) == "" {
 		return nil, nil
 	}
-	if !inside.IsAll() {
-		m = scope.Within(m, inside)
+	if !within.IsAll() {
+		m = scope.Within(m, within)
 		defer m.Close()
 	}
 	hs, err := m.Recall(ctx, oxbow.Query{Text: query, Limit: oxbow.MaxLimit})
@@ -83,8 +83,8 @@ func ranksByID(ctx context.Context, m *oxbow.Memory, inside scope.Scope, query s
 	return hits, nil
 }
 
-// headNeeds returns the parts of the heads that a selection needs before it reads entries.
-func (r *Resolved) headNeeds(inside *scope.Scope) heads.Needs {
+// neededHeadData returns the parts of the heads that a selection needs before it reads entries.
+func (r *Resolved) neededHeadData(inside *scope.Scope) heads.Needs {
 	a := inside.HeadNeeds()
 	a.Keys = append(
 		a.Keys,
@@ -106,31 +106,31 @@ func (r *Resolved) headNeeds(inside *scope.Scope) heads.Needs {
 	return a
 }
 
-// rankParams contains the parameters by which a selection chooses and ranks entries.
-type rankParams struct {
-	scope *scope.Scope
+// rankingInput contains the parameters by which a selection chooses and ranks entries.
+type rankingInput struct {
+	profileScope *scope.Scope
 	*Request
-	hitRanks map[uint64]int // ranks of the entries that the query finds, by ID
+	queryRanksByID map[uint64]int // ranks of the entries that the query finds, by ID
 
 	repeatsForeignText func(text string) bool // see [Set.Repeats]
 }
 
 // isHeldBack reports whether a selection must not contain the entry.
-func (o *rankParams) isHeldBack(e *oxbow.Entry) bool {
+func (o *rankingInput) isHeldBack(e *oxbow.Entry) bool {
 	return !e.MayShow(oxbow.Unasked) || (o.repeatsForeignText != nil && o.repeatsForeignText(e.Name+"\n"+e.Content))
 }
 
 // chosenEntries contains the entries for a selection, before the budget is applied.
 type chosenEntries struct {
 	selectedCount int // number of entries that the profile selects
-	parts         []prompt.Part
+	textParts     []prompt.Part
 	// number of entries that rank too low to be tried, and their total number of tokens
 	omittedCount, omittedTokens int
 }
 
 // chooseEntries returns the highest-ranking entries. Together, they have about the given number of tokens.
-func (r *Resolved) chooseEntries(all heads.List, o *rankParams, tokens int) (c chosenEntries, err error) {
-	best, sum, err := r.rankEntries(all, o, tokens)
+func (r *Resolved) chooseEntries(all heads.List, input *rankingInput, tokenBudget int) (c chosenEntries, err error) {
+	best, sum, err := r.rankEntries(all, input, tokenBudget)
 	if err != nil {
 		return c, err
 	}
@@ -150,12 +150,12 @@ func (r *Resolved) chooseEntries(all heads.List, o *rankParams, tokens int) (c c
 	tried := 0
 	// Heads do not contain the author and the content. Therefore an entry is checked again after it was read.
 	held := func(x rankedEntry) bool {
-		if !o.isHeldBack(x.entry) {
+		if !input.isHeldBack(x.entry) {
 			return false
 		}
 		c.selectedCount--
 		c.omittedCount--
-		c.omittedTokens -= x.size / 4
+		c.omittedTokens -= x.contentBytes / 4
 		return true
 	}
 	for i := range best {
@@ -163,26 +163,30 @@ func (r *Resolved) chooseEntries(all heads.List, o *rankParams, tokens int) (c c
 			best[i].entry, read = read[0], read[1:]
 		}
 	}
-	for _, x := range omitSummarized(slices.DeleteFunc(best, held)) {
-		if tried > tokens {
+	for _, x := range omitSummarizedEntries(slices.DeleteFunc(best, held)) {
+		if tried > tokenBudget {
 			break
 		}
-		shown := o.scope.Shown(*x.entry)
-		p := entryPart(&shown, x.rankReason())
+		shown := input.profileScope.Shown(*x.entry)
+		p := formatEntryPart(&shown, x.rankReason())
 		tried += len(p.Text) / 4
-		c.parts = append(c.parts, p)
-		c.omittedCount, c.omittedTokens = c.omittedCount-1, c.omittedTokens-x.size/4
+		c.textParts = append(c.textParts, p)
+		c.omittedCount, c.omittedTokens = c.omittedCount-1, c.omittedTokens-x.contentBytes/4
 	}
 	return c, nil
 }
 
-// entryTotals contains the number of some entries and their total number of tokens.
-type entryTotals struct{ entries, tokens int }
+// entrySums contains the number of some entries and their total number of tokens.
+type entrySums struct{ entries, tokens int }
 
 // rankEntries returns the highest-ranking entries in the scope, with the best entry first. It returns only as many
 // entries as are necessary for their contents to have more than the given number of tokens. The result sum counts all
 // entries in the scope.
-func (r *Resolved) rankEntries(all heads.List, o *rankParams, tokens int) (best rankHeap, sum entryTotals, err error) {
+func (r *Resolved) rankEntries(
+	all heads.List,
+	input *rankingInput,
+	tokenBudget int,
+) (best rankHeap, sum entrySums, err error) {
 	named := map[string]bool{}
 	for _, c := range r.Includes {
 		for _, n := range c.Entries {
@@ -195,33 +199,33 @@ func (r *Resolved) rankEntries(all heads.List, o *rankParams, tokens int) (best 
 			return nil, sum, err
 		}
 		e := h.Entry
-		if !o.scope.Sees(e) || r.isTextOmitted(e) {
+		if !input.profileScope.Sees(e) || r.isTextOmitted(e) {
 			continue
 		}
 		sum.entries, sum.tokens = sum.entries+1, sum.tokens+h.Size/4
 		x := rankedEntry{
-			rankTraits: entryTraits(e),
-			id:         e.ID,
-			size:       h.Size,
-			updated:    e.Updated,
-			hitRank:    o.hitRanks[e.ID],
-			isNamed:    named[e.Name],
+			rankTraits:   entryTraits(e),
+			id:           e.ID,
+			contentBytes: h.Size,
+			updateTime:   e.Updated,
+			queryRank:    input.queryRanksByID[e.ID],
+			isNamed:      named[e.Name],
 		}
 		if x.isNamed {
 			x.class = classPinned
 		}
-		if size/4 > tokens && compareRanked(&x, &best[0]) > 0 {
+		if size/4 > tokenBudget && compareByRank(&x, &best[0]) > 0 {
 			continue
 		}
 		if h.Whole {
 			x.entry = e
 		}
 		heap.Push(&best, x)
-		for size += x.size; (size-best[0].size)/4 > tokens; {
-			size -= heap.Pop(&best).(rankedEntry).size
+		for size += x.contentBytes; (size-best[0].contentBytes)/4 > tokenBudget; {
+			size -= heap.Pop(&best).(rankedEntry).contentBytes
 		}
 	}
-	slices.SortFunc(best, func(a, b rankedEntry) int { return compareRanked(&a, &b) })
+	slices.SortFunc(best, func(a, b rankedEntry) int { return compareByRank(&a, &b) })
 	return best, sum, nil
 }
 
@@ -229,11 +233,11 @@ func (r *Resolved) rankEntries(all heads.List, o *rankParams, tokens int) (best 
 func entryTraits(e *oxbow.Entry) rankTraits {
 	t := rankTraits{classRest, entryConfidence(e)}
 	switch {
-	case hasTrueLabel(e, LabelPinned):
+	case isLabelTrue(e, LabelPinned):
 		t.class = classPinned
-	case hasTrueLabel(e, LabelCovered):
+	case isLabelTrue(e, LabelCovered):
 		t.class = classCovered
-	case hasTrueLabel(e, LabelProcess):
+	case isLabelTrue(e, LabelProcess):
 		t.class = classProcess
 	}
 	return t
@@ -243,7 +247,7 @@ func entryTraits(e *oxbow.Entry) rankTraits {
 type rankHeap []rankedEntry
 
 func (r rankHeap) Len() int           { return len(r) }
-func (r rankHeap) Less(i, j int) bool { return compareRanked(&r[i], &r[j]) > 0 }
+func (r rankHeap) Less(i, j int) bool { return compareByRank(&r[i], &r[j]) > 0 }
 func (r rankHeap) Swap(i, j int)      { r[i], r[j] = r[j], r[i] }
 
 func (r *rankHeap) Push(x any) { *r = append(*r, x.(rankedEntry)) }
@@ -255,22 +259,22 @@ func (r *rankHeap) Pop() any {
 	return x
 }
 
-func compareRanked(a, b *rankedEntry) int {
+func compareByRank(a, b *rankedEntry) int {
 	if p := cmp.Compare(min(a.class, 1), min(b.class, 1)); p != 0 {
 		return p // The rank p is final, because pinned entries come first.
 	}
-	hasHit := a.hitRank > 0 || b.hitRank > 0
+	hasHit := a.queryRank > 0 || b.queryRank > 0
 	if a.class != classPinned && hasHit {
 		switch {
-		case a.hitRank == 0:
+		case a.queryRank == 0:
 			return 1
-		case b.hitRank == 0:
+		case b.queryRank == 0:
 			return -1
 		}
-		return cmp.Compare(a.hitRank, b.hitRank)
+		return cmp.Compare(a.queryRank, b.queryRank)
 	}
-	return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(dayNumber(b.updated), dayNumber(a.updated)),
-		cmp.Compare(b.confidence, a.confidence), b.updated.Compare(a.updated), cmp.Compare(b.id, a.id))
+	return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(dayNumber(b.updateTime), dayNumber(a.updateTime)),
+		cmp.Compare(b.confidence, a.confidence), b.updateTime.Compare(a.updateTime), cmp.Compare(b.id, a.id))
 }
 
 func dayNumber(t time.Time) int64 { return t.Unix() / (24 * 60 * 60) }
@@ -283,6 +287,6 @@ func entryConfidence(e *oxbow.Entry) float64 {
 	return 0.5
 }
 
-func hasTrueLabel(e *oxbow.Entry, key string) bool {
+func isLabelTrue(e *oxbow.Entry, key string) bool {
 	return slices.Contains(e.Labels, oxbow.Label{Key: key, Value: "true"})
 }

@@ -20,7 +20,7 @@ func isSummarizedBy(e, d *oxbow.Entry) bool {
 	if e.ID == d.ID {
 		return false
 	}
-	if !hasTrueLabel(d, LabelDigest) || !hasTrueLabel(e, LabelCovered) {
+	if !isLabelTrue(d, LabelDigest) || !isLabelTrue(e, LabelCovered) {
 		return false
 	}
 	if e.Created.Before(d.Created) || !e.Created.Before(d.Created.Add(maxDigestPeriod)) {
@@ -38,20 +38,20 @@ func isSummarizedBy(e, d *oxbow.Entry) bool {
 	return true
 }
 
-// omitSummarized returns the entries without those whose facts another entry in the list repeats. It keeps an entry
-// that the profile lists by name or that the query found. In this case, it omits the digests of the entry, except
-// digests that the profile lists by name. It omits any other covered entry if one of the remaining digests summarizes
-// the entry. All entries must have been read.
-func omitSummarized(all rankHeap) rankHeap {
-	isWanted := func(x *rankedEntry) bool { return x.isNamed || x.hitRank > 0 || x.class == classPinned }
+// omitSummarizedEntries returns the entries without those whose facts another entry in the list repeats. It keeps
+// an entry that the profile lists by name or that the query found. In this case, it omits the digests of the entry,
+// except digests that the profile lists by name. It omits any other covered entry if one of the remaining digests
+// summarizes the entry. All entries must have been read.
+func omitSummarizedEntries(all rankHeap) rankHeap {
+	isWanted := func(x *rankedEntry) bool { return x.isNamed || x.queryRank > 0 || x.class == classPinned }
 	isRetold := func(e, by *rankedEntry) bool { return isSummarizedBy(e.entry, by.entry) }
 	digests := slices.DeleteFunc(slices.Clone(all), func(d rankedEntry) bool {
-		return !hasTrueLabel(d.entry, LabelDigest) || slices.ContainsFunc(all, func(x rankedEntry) bool {
+		return !isLabelTrue(d.entry, LabelDigest) || slices.ContainsFunc(all, func(x rankedEntry) bool {
 			return isWanted(&x) && isRetold(&x, &d)
 		})
 	})
 	return slices.DeleteFunc(slices.Clone(all), func(x rankedEntry) bool {
-		if hasTrueLabel(x.entry, LabelDigest) {
+		if isLabelTrue(x.entry, LabelDigest) {
 			isLeft := slices.ContainsFunc(digests, func(d rankedEntry) bool { return d.id == x.id })
 			return !isLeft && !x.isNamed
 		}

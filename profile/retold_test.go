@@ -32,7 +32,7 @@ func TestWithoutRetold(t *testing.T) {
 	june := entry(7, "june", "2026-06-01", "project", "vtt", "covered", "true")
 	newest := entry(8, "newest", "2026-06-02", "project", "vtt")
 	found, listed := ninth, week
-	found.hitRank = 1
+	found.queryRank = 1
 	listed.isNamed = true
 	for _, tt := range []struct {
 		name string
@@ -48,7 +48,7 @@ func TestWithoutRetold(t *testing.T) {
 		{"a digest that the profile names stays", rankHeap{listed, found}, []string{"week", "ninth"}},
 	} {
 		var got []string
-		for _, x := range omitSummarized(tt.in) {
+		for _, x := range omitSummarizedEntries(tt.in) {
 			got = append(got, x.entry.Name)
 		}
 		if !slices.Equal(got, tt.want) {

@@ -27,8 +27,8 @@ var (
 	ProjectDirs = []string{".oxbow/profiles", "memory-profiles"}
 )
 
-// maxChain is the maximum number of profiles that a profile may extend directly or indirectly.
-const maxChain = 64
+// maxChainLength is the maximum number of profiles that a profile may extend directly or indirectly.
+const maxChainLength = 64
 
 // A Place is a directory tree that contains profiles, and documents that the profiles include. All files are opened
 // with FS, so that no name or link can lead outside of the tree.
@@ -64,13 +64,13 @@ type Set struct {
 	// the labels are used.
 	Repeats func(text string) bool
 
-	trial *trial
+	trial *trialFile
 }
 
-// trial is a profile file that is treated as if it had another content.
-type trial struct {
-	file profileFile
-	data []byte
+// trialFile is a profile file that is treated as if it had another content.
+type trialFile struct {
+	file      profileFile
+	trialText []byte
 }
 
 // Found describes a profile file that was found.
@@ -84,17 +84,17 @@ type Found struct {
 }
 
 type profileFile struct {
-	name       string
-	placeIndex int
-	path       string // path of the file in the place
+	name        string
+	placeIndex  int
+	pathInPlace string // path of the file in the place
 }
 
 func (s *Set) displayPath(f profileFile) string {
 	pl := s.Places[f.placeIndex]
 	if pl.Path == "" {
-		return f.path
+		return f.pathInPlace
 	}
-	return strings.TrimSuffix(strings.ReplaceAll(pl.Path, `\`, "/"), "/") + "/" + f.path
+	return strings.TrimSuffix(strings.ReplaceAll(pl.Path, `\`, "/"), "/") + "/" + f.pathInPlace
 }
 
 // profileFiles returns the profile files of all places in the order of precedence.
@@ -110,8 +110,8 @@ func (s *Set) profileFiles() ([]profileFile, error) {
 				return nil, fmt.Errorf("listing profiles of %s: %w", pl.Path, err)
 			}
 			for _, e := range list {
-				if isProfileFile(e) {
-					all = append(all, profileFile{baseName(e.Name()), i, dir + "/" + e.Name()})
+				if isProfileFileEntry(e) {
+					all = append(all, profileFile{profileNameOfFile(e.Name()), i, dir + "/" + e.Name()})
 				}
 			}
 		}
@@ -119,8 +119,8 @@ func (s *Set) profileFiles() ([]profileFile, error) {
 	return all, nil
 }
 
-// isProfileFile reports whether a directory entry is a YAML file that is not hidden.
-func isProfileFile(e fs.DirEntry) bool {
+// isProfileFileEntry reports whether a directory entry is a YAML file that is not hidden.
+func isProfileFileEntry(e fs.DirEntry) bool {
 	if e.IsDir() || strings.HasPrefix(e.Name(), ".") {
 		return false
 	}
@@ -206,7 +206,7 @@ func (s *Set) findFile(name string) (profileFile, error) {
 		for _, dir := range pl.Dirs {
 			for _, ext := range []string{".yaml", ".yml"} {
 				f := profileFile{name, i, dir + "/" + name + ext}
-				fi, err := pl.FS.Stat(f.path)
+				fi, err := pl.FS.Stat(f.pathInPlace)
 				switch {
 				case err == nil && !fi.IsDir():
 					return f, nil
@@ -241,7 +241,7 @@ func (s *Set) readProfile(f profileFile) (*Profile, error) {
 	b, err := s.readFile(f)
 	if errors.Is(err, errFileTooLong) {
 		return nil, Diagnostics{
-			{File: s.displayPath(f), Text: fmt.Sprintf("has more than %d bytes, which is the most", maxFile)},
+			{File: s.displayPath(f), Text: fmt.Sprintf("has more than %d bytes, which is the most", maxProfileBytes)},
 		}
 	}
 	if err != nil {
@@ -251,15 +251,15 @@ func (s *Set) readProfile(f profileFile) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.placeIndex, p.Project = f.placeIndex, s.Places[f.placeIndex].Project
+	p.placeOfFile, p.Project = f.placeIndex, s.Places[f.placeIndex].Project
 	return p, nil
 }
 
 func (s *Set) readFile(f profileFile) ([]byte, error) {
 	if s.trial != nil && s.trial.file == f {
-		return s.trial.data, nil
+		return s.trial.trialText, nil
 	}
-	return readFile(s.Places[f.placeIndex].FS, f.path, maxFile)
+	return readFile(s.Places[f.placeIndex].FS, f.pathInPlace, maxProfileBytes)
 }
 
 // Read returns the profile with a name, without the profiles that it extends.
@@ -293,8 +293,8 @@ func (s *Set) Resolve(name string) (Resolved, error) {
 		if slices.ContainsFunc(parts, func(p *Profile) bool { return p.Name == name }) {
 			return nil // The profile was already included through another profile.
 		}
-		if len(path)+len(parts) >= maxChain {
-			return wrong("extends more than %d profiles", maxChain)
+		if len(path)+len(parts) >= maxChainLength {
+			return wrong("extends more than %d profiles", maxChainLength)
 		}
 		p, err := s.Read(name)
 		if err != nil {
@@ -326,9 +326,9 @@ func (s *Set) Resolve(name string) (Resolved, error) {
 
 // shownDocument is a document in a selection.
 type shownDocument struct {
-	text     string
-	filePath string // path of the file, for messages
-	caveat   string // reason why the text must be shown in a fence ("" if no fence is necessary)
+	text        string
+	filePath    string // path of the file, for messages
+	fenceReason string // reason why the text must be shown in a fence ("" if no fence is necessary)
 }
 
 // readDocument returns a document. If a project does not have an identity document, readDocument returns the document
@@ -345,7 +345,7 @@ func (s *Set) readDocument(d Document) (shownDocument, error) {
 	var err error
 	for _, i := range try {
 		var b []byte
-		out.filePath = s.displayPath(profileFile{placeIndex: i, path: d.Path})
+		out.filePath = s.displayPath(profileFile{placeIndex: i, pathInPlace: d.Path})
 		b, err = readFile(s.Places[i].FS, d.Path, oxbow.MaxContent)
 		if err == nil {
 			if withhold := s.Places[i].Withhold; withhold != nil {
@@ -358,7 +358,7 @@ func (s *Set) readDocument(d Document) (shownDocument, error) {
 				return out, fmt.Errorf("reading %s: %w", out.filePath, err)
 			}
 			out.text = strings.TrimPrefix(string(b), "\ufeff")
-			out.caveat = s.Places[i].documentCaveat(d.Path, out.text)
+			out.fenceReason = s.Places[i].fenceReason(d.Path, out.text)
 			return out, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -368,11 +368,11 @@ func (s *Set) readDocument(d Document) (shownDocument, error) {
 	return out, err
 }
 
-// documentCaveat returns the reason why a document of the place must be shown in a fence. It returns "" if no fence is
+// fenceReason returns the reason why a document of the place must be shown in a fence. It returns "" if no fence is
 // necessary. Documents of a project are always shown in a fence. Documents of a home are instructions to the model.
 // However, agents and programs also write some of these files. Therefore documents of a home that look like injected
 // instructions or repeat foreign text are also shown in a fence, unless a person has approved them.
-func (p *Place) documentCaveat(path, text string) string {
+func (p *Place) fenceReason(path, text string) string {
 	shaped := screen.DescribeInstructions(text)
 	switch {
 	case p.Project && shaped != "":

@@ -37,7 +37,7 @@ func TestShapedDescription(t *testing.T) {
 	if got := shown("Builds the harbor"); !strings.Contains(got, "Builds the harbor") {
 		t.Fatalf("the description is missing: %s", got)
 	}
-	for form, order := range testenv.DisguisedOrders() {
+	for form, order := range testenv.DisguisedInstructions() {
 		if got := shown(order); strings.Contains(got, strings.Join(strings.Fields(order), " ")) {
 			t.Errorf("%s: %s", form, got)
 		}

@@ -53,7 +53,7 @@ func resolveDate(s string, now time.Time) (oxbow.Span, bool) {
 	}
 	r := dateReader{now: now, loc: now.Location()}
 	y, m, d := now.Date()
-	r.today = time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+	r.todayStart = time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 	from, to, ok := r.parseDate(strings.ToLower(strings.TrimSpace(s)))
 	if !ok {
 		return oxbow.Span{}, false
@@ -80,9 +80,9 @@ func resolveDate(s string, now time.Time) (oxbow.Span, bool) {
 // dateReader parses date expressions relative to a current time. Its methods represent a day by midnight UTC on the
 // date, even if loc is another time zone.
 type dateReader struct {
-	now   time.Time
-	today time.Time
-	loc   *time.Location
+	now        time.Time
+	todayStart time.Time
+	loc        *time.Location
 }
 
 var weekdayNames = []string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}
@@ -90,28 +90,30 @@ var weekdayNames = []string{"sunday", "monday", "tuesday", "wednesday", "thursda
 var monthNames = []string{"january", "february", "march", "april", "may", "june", "july", "august", "september",
 	"october", "november", "december"}
 
-var smallNumbers = []string{"", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+var numberWords = []string{"", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
 	"eleven", "twelve"}
 
 // parseMonth returns the month with this name or three-letter abbreviation, or 0 if there is none. The word "may" is
 // usually a verb, so callers must also check the word next to it.
-func parseMonth(w string) time.Month {
-	if w == "sept" {
+func parseMonth(word string) time.Month {
+	if word == "sept" {
 		return time.September
 	}
-	return time.Month(1 + slices.IndexFunc(monthNames, func(name string) bool { return w == name || w == name[:3] }))
+	return time.Month(
+		1 + slices.IndexFunc(monthNames, func(name string) bool { return word == name || word == name[:3] }),
+	)
 }
 
 // parseNumber returns the number from 1 to 999 that a word means, such as "3", "three" or "a". It returns 0 for other
 // words.
-func parseNumber(w string) int {
-	if w == "a" || w == "an" {
+func parseNumber(word string) int {
+	if word == "a" || word == "an" {
 		return 1
 	}
-	if i := slices.Index(smallNumbers, w); i > 0 {
+	if i := slices.Index(numberWords, word); i > 0 {
 		return i
 	}
-	if n := parseDigits(w); n < 1000 {
+	if n := parseDigits(word); n < 1000 {
 		return n
 	}
 	return 0
@@ -119,27 +121,27 @@ func parseNumber(w string) int {
 
 // parseDigits returns the number that a word of digits means. It returns 0 if the word contains another character,
 // such as a sign, or if the number is greater than 65,535.
-func parseDigits(w string) int {
-	n, err := strconv.ParseUint(w, 10, 16)
+func parseDigits(word string) int {
+	n, err := strconv.ParseUint(word, 10, 16)
 	if err != nil {
 		return 0
 	}
 	return int(n)
 }
 
-func parseYear(w string) int {
-	if y := parseDigits(w); len(w) == 4 && y >= 1000 {
+func parseYear(word string) int {
+	if y := parseDigits(word); len(word) == 4 && y >= 1000 {
 		return y
 	}
 	return 0
 }
 
 // parseDay returns the day of a month that a word such as "7", "7th" or "7," means, or 0 if it means none.
-func parseDay(w string) int {
+func parseDay(word string) int {
 	for _, suffix := range []string{",", "st", "nd", "rd", "th"} {
-		w = strings.TrimSuffix(w, suffix)
+		word = strings.TrimSuffix(word, suffix)
 	}
-	if n := parseDigits(w); n <= 31 && len(w) <= 2 {
+	if n := parseDigits(word); n <= 31 && len(word) <= 2 {
 		return n
 	}
 	return 0
@@ -166,11 +168,11 @@ func monthRange(y int, m time.Month, n int) (from, to time.Time, ok bool) {
 // s is not a date expression.
 func (r *dateReader) parseDate(s string) (from, to time.Time, ok bool) {
 	if a, b, cut := strings.Cut(s, ".."); cut {
-		from, _, ok = r.parseISO(a)
-		_, to, ok2 := r.parseISO(b)
+		from, _, ok = r.parseISODate(a)
+		_, to, ok2 := r.parseISODate(b)
 		return from, to, ok && ok2 && from.Before(to)
 	}
-	from, to, ok = r.parseISO(s)
+	from, to, ok = r.parseISODate(s)
 	if ok {
 		return from, to, ok
 	}
@@ -180,25 +182,25 @@ func (r *dateReader) parseDate(s string) (from, to time.Time, ok bool) {
 	}
 	switch rest := strings.Join(ws[1:], " "); {
 	case ws[0] == "since":
-		return r.parseSince(rest)
+		return r.parseSinceDate(rest)
 	case ws[0] == "on" && len(ws) > 1 && ws[1] != "on":
 		from, to, ok = r.parseDate(rest)
 		return from, to, ok && to.Sub(from) == 24*time.Hour
 	case len(ws) == 1:
 		if i := slices.Index([]string{"yesterday", "today", "tomorrow"}, ws[0]); i >= 0 {
-			return dayRange(r.today.AddDate(0, 0, i-1))
+			return dayRange(r.todayStart.AddDate(0, 0, i-1))
 		}
 	case len(ws) == 2:
-		return r.parseTwoWords(ws[0], ws[1])
+		return r.parseTwoWordDate(ws[0], ws[1])
 	case len(ws) == 3:
-		return r.parseThreeWords(ws[0], ws[1], ws[2])
+		return r.parseThreeWordDate(ws[0], ws[1], ws[2])
 	}
 	return from, to, false
 }
 
-// parseSince parses the expression after "since". The range begins where that of the expression begins, and has no
+// parseSinceDate parses the expression after "since". The range begins where that of the expression begins, and has no
 // end.
-func (r *dateReader) parseSince(s string) (from, to time.Time, ok bool) {
+func (r *dateReader) parseSinceDate(s string) (from, to time.Time, ok bool) {
 	if strings.HasPrefix(s, "since") {
 		return from, to, false
 	}
@@ -213,8 +215,8 @@ func (r *dateReader) parseSince(s string) (from, to time.Time, ok bool) {
 	return from, time.Time{}, ok && !from.IsZero()
 }
 
-// parseISO parses a day such as 2026-04-18, or a month such as 2026-04.
-func (r *dateReader) parseISO(s string) (from, to time.Time, ok bool) {
+// parseISODate parses a day such as 2026-04-18, or a month such as 2026-04.
+func (r *dateReader) parseISODate(s string) (from, to time.Time, ok bool) {
 	switch len(s) { // Check the length first, because time.Parse is slow if it fails.
 	case len("2006-01-02"):
 		if t, err := time.Parse(time.DateOnly, s); err == nil {
@@ -228,8 +230,8 @@ func (r *dateReader) parseISO(s string) (from, to time.Time, ok bool) {
 	return from, to, false
 }
 
-// parseTwoWords parses a date expression that consists of two words.
-func (r *dateReader) parseTwoWords(a, b string) (from, to time.Time, ok bool) {
+// parseTwoWordDate parses a date expression that consists of two words.
+func (r *dateReader) parseTwoWordDate(a, b string) (from, to time.Time, ok bool) {
 	switch {
 	case a == "in" && parseYear(b) > 0:
 		return monthRange(parseYear(b), 1, 12)
@@ -243,15 +245,15 @@ func (r *dateReader) parseTwoWords(a, b string) (from, to time.Time, ok bool) {
 		return r.latestDay(parseMonth(b), parseDay(a))
 	}
 	if nth := slices.Index([]string{"last", "this", "next"}, a); nth >= 0 {
-		return r.relativeSpan(nth-1, b)
+		return r.relativeRange(nth-1, b)
 	}
 	return from, to, false
 }
 
-// relativeSpan returns the last (nth is -1), this (0) or next (1) period of the kind w: a weekday, a named month, a
+// relativeRange returns the last (nth is -1), this (0) or next (1) period of the kind w: a weekday, a named month, a
 // week, a weekend, a month or a year.
-func (r *dateReader) relativeSpan(nth int, w string) (from, to time.Time, ok bool) {
-	y, m, _ := r.today.Date()
+func (r *dateReader) relativeRange(nth int, w string) (from, to time.Time, ok bool) {
+	y, m, _ := r.todayStart.Date()
 	if weekday := slices.Index(weekdayNames, w); weekday >= 0 {
 		return r.weekdayRange(nth, weekday)
 	}
@@ -279,27 +281,27 @@ func (r *dateReader) relativeSpan(nth int, w string) (from, to time.Time, ok boo
 	return from, to, false
 }
 
-// weekdayRange returns the last, this or next weekday, as in relativeSpan. The weekday 0 is Sunday.
+// weekdayRange returns the last, this or next weekday, as in relativeRange. The weekday 0 is Sunday.
 func (r *dateReader) weekdayRange(nth, weekday int) (from, to time.Time, ok bool) {
-	since := (int(r.today.Weekday()) - weekday + 7) % 7
+	since := (int(r.todayStart.Weekday()) - weekday + 7) % 7
 	switch {
 	case nth == 0:
 		return dayRange(r.mondayOfWeek().AddDate(0, 0, (weekday+6)%7))
 	case nth == 1:
-		return dayRange(r.today.AddDate(0, 0, 7-since))
+		return dayRange(r.todayStart.AddDate(0, 0, 7-since))
 	case since == 0:
 		since = 7
 	}
-	return dayRange(r.today.AddDate(0, 0, -since))
+	return dayRange(r.todayStart.AddDate(0, 0, -since))
 }
 
-// parseThreeWords parses a date expression that consists of three words.
-func (r *dateReader) parseThreeWords(a, b, c string) (from, to time.Time, ok bool) {
+// parseThreeWordDate parses a date expression that consists of three words.
+func (r *dateReader) parseThreeWordDate(a, b, c string) (from, to time.Time, ok bool) {
 	switch {
 	case c == "ago" && parseNumber(a) > 0:
-		return r.rangeAgo(parseNumber(a), strings.TrimSuffix(b, "s"))
+		return r.rangeUnitsAgo(parseNumber(a), strings.TrimSuffix(b, "s"))
 	case (a == "last" || a == "past") && parseNumber(b) > 0:
-		return r.lastUnits(parseNumber(b), strings.TrimSuffix(c, "s"))
+		return r.rangeOfLastUnits(parseNumber(b), strings.TrimSuffix(c, "s"))
 	case a == "in" && parseMonth(b) > 0 && parseYear(c) > 0:
 		return monthRange(parseYear(c), parseMonth(b), 1)
 	case parseMonth(a) > 0 && parseDay(b) > 0 && parseYear(c) > 0:
@@ -310,12 +312,12 @@ func (r *dateReader) parseThreeWords(a, b, c string) (from, to time.Time, ok boo
 	return from, to, false
 }
 
-// rangeAgo returns the whole day, week, month or year that was n units ago.
-func (r *dateReader) rangeAgo(n int, unit string) (from, to time.Time, ok bool) {
-	y, m, _ := r.today.Date()
+// rangeUnitsAgo returns the whole day, week, month or year that was n units ago.
+func (r *dateReader) rangeUnitsAgo(n int, unit string) (from, to time.Time, ok bool) {
+	y, m, _ := r.todayStart.Date()
 	switch unit {
 	case "day":
-		return dayRange(r.today.AddDate(0, 0, -n))
+		return dayRange(r.todayStart.AddDate(0, 0, -n))
 	case "week":
 		t := r.mondayOfWeek().AddDate(0, 0, -7*n)
 		return t, t.AddDate(0, 0, 7), true
@@ -327,9 +329,9 @@ func (r *dateReader) rangeAgo(n int, unit string) (from, to time.Time, ok bool) 
 	return from, to, false
 }
 
-// lastUnits returns the range of the last n units. It ends at the end of today.
-func (r *dateReader) lastUnits(n int, unit string) (from, to time.Time, ok bool) {
-	end := r.today.AddDate(0, 0, 1)
+// rangeOfLastUnits returns the range of the last n units. It ends at the end of today.
+func (r *dateReader) rangeOfLastUnits(n int, unit string) (from, to time.Time, ok bool) {
+	end := r.todayStart.AddDate(0, 0, 1)
 	switch unit {
 	case "day":
 		return end.AddDate(0, 0, -n), end, true
@@ -345,13 +347,13 @@ func (r *dateReader) lastUnits(n int, unit string) (from, to time.Time, ok bool)
 
 // mondayOfWeek returns the Monday of the current week.
 func (r *dateReader) mondayOfWeek() time.Time {
-	return r.today.AddDate(0, 0, -(int(r.today.Weekday())+6)%7)
+	return r.todayStart.AddDate(0, 0, -(int(r.todayStart.Weekday())+6)%7)
 }
 
 // latestMonth returns the range of the latest month m that has begun.
 func (r *dateReader) latestMonth(m time.Month) (from, to time.Time, ok bool) {
-	y := r.today.Year()
-	if m > r.today.Month() {
+	y := r.todayStart.Year()
+	if m > r.todayStart.Month() {
 		y--
 	}
 	return monthRange(y, m, 1)
@@ -359,7 +361,7 @@ func (r *dateReader) latestMonth(m time.Month) (from, to time.Time, ok bool) {
 
 // latestDay returns the range of the latest day with this month and day of month that is not after today.
 func (r *dateReader) latestDay(m time.Month, d int) (from, to time.Time, ok bool) {
-	y := r.today.Year()
+	y := r.todayStart.Year()
 	if r.isLaterInYear(m, d) {
 		y--
 	}
@@ -368,8 +370,8 @@ func (r *dateReader) latestDay(m time.Month, d int) (from, to time.Time, ok bool
 
 // isLaterInYear reports whether the month and day are after today in the same year.
 func (r *dateReader) isLaterInYear(m time.Month, d int) bool {
-	if m != r.today.Month() {
-		return m > r.today.Month()
+	if m != r.todayStart.Month() {
+		return m > r.todayStart.Month()
 	}
-	return d > r.today.Day()
+	return d > r.todayStart.Day()
 }

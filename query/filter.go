@@ -29,7 +29,7 @@ import (
 func ParseFilter(s string, now time.Time) (oxbow.Filter, error) {
 	var f oxbow.Filter
 	for _, w := range splitWords(s) {
-		t, err := cutFilterTerm(w)
+		t, err := parseFilterTerm(w)
 		if err != nil {
 			return oxbow.Filter{}, err
 		}
@@ -47,10 +47,10 @@ type term struct {
 	isQuoted   bool // the key was written in quotes
 }
 
-// cutTerm parses a word such as -tag:x. ok is false if the word does not have the form of a term.
-func cutTerm(w string) (t term, ok bool) {
-	w, t.isNegated = strings.CutPrefix(w, "-")
-	t.key, t.value, ok = strings.Cut(w, ":")
+// parseTerm parses a word such as -tag:x. ok is false if the word does not have the form of a term.
+func parseTerm(word string) (t term, ok bool) {
+	word, t.isNegated = strings.CutPrefix(word, "-")
+	t.key, t.value, ok = strings.Cut(word, ":")
 	if !ok || !syntax.IsLabelKey(t.key) {
 		return term{}, false
 	}
@@ -71,23 +71,23 @@ func quotedKeyLen(s string) int {
 	return n
 }
 
-// cutFilterTerm parses a word of a filter. Its key may be any label key, with or without quotes.
-func cutFilterTerm(w string) (term, error) {
-	rest, not := strings.CutPrefix(w, "-")
+// parseFilterTerm parses a word of a filter. Its key may be any label key, with or without quotes.
+func parseFilterTerm(word string) (term, error) {
+	rest, not := strings.CutPrefix(word, "-")
 	if n := quotedKeyLen(rest); n > 0 {
 		key, err := strconv.Unquote(rest[:n])
 		if err != nil || !syntax.IsLabelKey(key) {
 			return term{}, invalidError(
 				"filter",
-				text.TruncateWithEllipsis(w, 60),
+				text.TruncateWithEllipsis(word, 60),
 				"begins with no label key in quotes, such as \"project\"",
 			)
 		}
 		return term{key, rest[n+1:], not, true}, nil
 	}
-	t, ok := cutTerm(w)
+	t, ok := parseTerm(word)
 	if !ok {
-		return term{}, invalidError("filter", text.TruncateWithEllipsis(w, 60), termProblem(rest))
+		return term{}, invalidError("filter", text.TruncateWithEllipsis(word, 60), describeBadTerm(rest))
 	}
 	if near := syntax.NearestKey(t.key); near != "" {
 		return term{}, invalidError("filter key", text.TruncateWithEllipsis(t.key, 40),
@@ -101,10 +101,10 @@ func cutFilterTerm(w string) (term, error) {
 	return t, nil
 }
 
-// termProblem says why a word cannot be parsed as a term. The text completes a sentence in an error message. The word
-// must be without its minus sign.
-func termProblem(w string) string {
-	key, _, hasColon := strings.Cut(strings.ToLower(w), ":")
+// describeBadTerm says why a word cannot be parsed as a term. The text completes a sentence in an error message.
+// The word must be without its minus sign.
+func describeBadTerm(word string) string {
+	key, _, hasColon := strings.Cut(strings.ToLower(word), ":")
 	if hasColon && syntax.IsKnownKey(key) {
 		return "has no lower-case key; write " + key + ":"
 	}
@@ -122,7 +122,7 @@ func (t term) addToFilter(f *oxbow.Filter, now time.Time) error {
 		return err
 	}
 	switch {
-	case isTimeKey(t.key) && (!t.isQuoted || slices.Contains(syntax.ReservedKeys, t.key)):
+	case isTimeKey(t.key) && (!t.isQuoted || slices.Contains(syntax.NonLabelKeys, t.key)):
 		bounds, err := t.timeRange(values, now)
 		if err == nil {
 			*f = f.And(bounds)

@@ -84,7 +84,7 @@ func ParseRequest(s string, now time.Time) (Request, error) {
 		if !hasColon || syntax.NearestKey(key) == "" {
 			continue
 		}
-		if _, err := cutFilterTerm(w); err != nil {
+		if _, err := parseFilterTerm(w); err != nil {
 			r.Misspellings = append(r.Misspellings, Misspelling{w, err})
 		}
 	}
@@ -99,7 +99,7 @@ func parseWords(all []string, now time.Time) (oxbow.Query, error) {
 	var words, plain []string
 	var o oxbow.Operators
 	for _, w := range all {
-		t, ok := cutTerm(w)
+		t, ok := parseTerm(w)
 		if !ok || !t.isFilter() {
 			words = append(words, w)
 			if !addOperator(&o, w) {
@@ -128,10 +128,10 @@ func (t term) isFilter() bool {
 }
 
 // addOperator adds the word to the operators if it has the form of an operator. Otherwise it returns false.
-func addOperator(o *oxbow.Operators, w string) bool {
-	list, rest := &o.Must, strings.TrimPrefix(w, "+")
-	if strings.HasPrefix(w, "-") {
-		list, rest = &o.Not, w[1:]
+func addOperator(o *oxbow.Operators, word string) bool {
+	list, rest := &o.Must, strings.TrimPrefix(word, "+")
+	if strings.HasPrefix(word, "-") {
+		list, rest = &o.Not, word[1:]
 	}
 	switch {
 	case strings.HasPrefix(rest, `"`):
@@ -149,10 +149,10 @@ func addOperator(o *oxbow.Operators, w string) bool {
 		if strings.ContainsFunc(prefix, func(r rune) bool { return !isWordRune(r) }) {
 			return false
 		}
-	} else if rest == w {
+	} else if rest == word {
 		return false
 	}
-	if rest != w {
+	if rest != word {
 		*list = append(*list, rest)
 	}
 	if star && list == &o.Must {

@@ -39,12 +39,12 @@ func (v *store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, erro
 	if err != nil {
 		return oxbow.Change{}, err
 	}
-	return v.visiblePart(c, ops), nil
+	return v.visibleChange(c, ops), nil
 }
 
-// visiblePart returns the part of a change that the caller may see. If the op ID belongs to an earlier call, the
+// visibleChange returns the part of a change that the caller may see. If the op ID belongs to an earlier call, the
 // change is that of the earlier call, which may contain entries outside the scope.
-func (v *store) visiblePart(c oxbow.Change, ops []oxbow.Op) oxbow.Change {
+func (v *store) visibleChange(c oxbow.Change, ops []oxbow.Op) oxbow.Change {
 	targets := map[string]bool{}
 	for _, op := range ops {
 		targets[op.Target()] = true
@@ -56,7 +56,7 @@ func (v *store) visiblePart(c oxbow.Change, ops []oxbow.Op) oxbow.Change {
 	c.Reverts = nil
 	for _, w := range all {
 		w.Note = ""
-		shown := v.scope.shownVersion(w)
+		shown := v.scope.redactVersion(w)
 		isInside := v.scope.Sees(&w.Entry)
 		if w.Verb == oxbow.VerbRemove {
 			isInside = targets[w.Entry.Name] || targets[shown.Entry.Name]
@@ -81,24 +81,24 @@ func (v *store) bindAndApply(
 		}
 		return err
 	}
-	ctx = v.withProfile(ctx)
+	ctx = v.profileContext(ctx)
 	for try := 0; ; try++ {
 		b, err := v.bindOps(ctx, ops)
 		if err != nil {
 			return err
 		}
 		err = apply(ctx, b.boundOps)
-		if try < maxRaceRetries && v.lostRace(ctx, b, err, ops) {
+		if try < maxRaceRetries && v.hasLostRace(ctx, b, err, ops) {
 			continue
 		}
 		return v.hideErrors(ctx, err, ops)
 	}
 }
 
-// lostRace reports whether the ops failed with err because another writer has changed an entry after b was made. Then
-// another attempt may succeed.
-func (v *store) lostRace(ctx context.Context, b binder, err error, ops []oxbow.Op) bool {
-	return b.mayRace && errors.Is(err, oxbow.ErrConflict) && !v.versionIsHidden(ctx, ops)
+// hasLostRace reports whether the ops failed with err because another writer has changed an entry after b was made.
+// Then another attempt may succeed.
+func (v *store) hasLostRace(ctx context.Context, b opBinder, err error, ops []oxbow.Op) bool {
+	return b.mayLoseRace && errors.Is(err, oxbow.ErrConflict) && !v.isVersionHidden(ctx, ops)
 }
 
 // DryRun implements [oxbow.DryRunner].
@@ -114,8 +114,8 @@ func (v *store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 }
 
 // bindOps checks the ops and returns a binder that contains the ops for the base.
-func (v *store) bindOps(ctx context.Context, ops []oxbow.Op) (b binder, err error) {
-	b = binder{store: v, stagedEntries: map[string]*oxbow.Entry{}}
+func (v *store) bindOps(ctx context.Context, ops []oxbow.Op) (b opBinder, err error) {
+	b = opBinder{store: v, pendingEntries: map[string]*oxbow.Entry{}}
 	for _, op := range ops {
 		if err := op.Check(); err != nil {
 			return b, err
@@ -136,17 +136,17 @@ func (v *store) bindOps(ctx context.Context, ops []oxbow.Op) (b binder, err erro
 	return b, err
 }
 
-// binder converts the ops of a caller to ops for the base. It adds the labels of the scope. It also adds conditions,
+// opBinder converts the ops of a caller to ops for the base. It adds the labels of the scope. It also adds conditions,
 // so that an op fails unless the entry has the version that was checked.
-type binder struct {
-	store         *store
-	stagedEntries map[string]*oxbow.Entry // the entries as they are after the ops so far (nil for a removed entry)
-	boundOps      []oxbow.Op
-	mayRace       bool // an op has a condition that the caller did not request
+type opBinder struct {
+	store          *store
+	pendingEntries map[string]*oxbow.Entry // the entries as they are after the ops so far (nil for a removed entry)
+	boundOps       []oxbow.Op
+	mayLoseRace    bool // an op has a condition that the caller did not request
 }
 
 // bindOp checks the next op and adds it to boundOps.
-func (b *binder) bindOp(ctx context.Context, op oxbow.Op) error {
+func (b *opBinder) bindOp(ctx context.Context, op oxbow.Op) error {
 	old, at, err := b.stagedEntry(ctx, op.Target())
 	if err != nil {
 		return err
@@ -173,9 +173,9 @@ func (b *binder) bindOp(ctx context.Context, op oxbow.Op) error {
 
 // checkNamesFree returns an error if one of the words is the name or an alias of an entry outside the scope, unless
 // the word is in had. The error does not name that entry.
-func (b *binder) checkNamesFree(ctx context.Context, words, had []string) error {
+func (b *opBinder) checkNamesFree(ctx context.Context, words, oldNames []string) error {
 	for _, w := range words {
-		if slices.Contains(had, w) {
+		if slices.Contains(oldNames, w) {
 			continue
 		}
 		for e, err := range b.store.base.Entries(
@@ -195,8 +195,8 @@ func (b *binder) checkNamesFree(ctx context.Context, words, had []string) error 
 
 // stagedEntry returns the entry with this name as it is after the ops so far, or nil if there is none. It also returns
 // the version that the op must require. That version is 0 if an earlier op has written the entry.
-func (b *binder) stagedEntry(ctx context.Context, name string) (*oxbow.Entry, uint64, error) {
-	if e, ok := b.stagedEntries[name]; ok {
+func (b *opBinder) stagedEntry(ctx context.Context, name string) (*oxbow.Entry, uint64, error) {
+	if e, ok := b.pendingEntries[name]; ok {
 		return e, 0, nil
 	}
 	e, err := b.store.base.Get(ctx, name)
@@ -210,11 +210,11 @@ func (b *binder) stagedEntry(ctx context.Context, name string) (*oxbow.Entry, ui
 }
 
 // bindAdd checks an Add and adds it to boundOps. No entry in the scope may have its name.
-func (b *binder) bindAdd(ctx context.Context, a oxbow.Add) error {
+func (b *opBinder) bindAdd(ctx context.Context, a oxbow.Add) error {
 	if err := b.checkShownName(ctx, a.Name); err != nil {
 		return err
 	}
-	a.Labels = b.store.scope.labelsToWrite(a.Labels, nil)
+	a.Labels = b.store.scope.addOwnLabels(a.Labels, nil)
 	next := b.store.addedEntry(ctx, a)
 	if err := b.store.scope.checkNewState(next, nil); err != nil {
 		return err
@@ -222,19 +222,19 @@ func (b *binder) bindAdd(ctx context.Context, a oxbow.Add) error {
 	if err := b.checkNamesFree(ctx, append([]string{a.Name}, a.Aliases...), nil); err != nil {
 		return err
 	}
-	b.stagedEntries[a.Name] = next
+	b.pendingEntries[a.Name] = next
 	b.boundOps = append(b.boundOps, a)
 	return nil
 }
 
 // checkShownName returns an error if an entry in the scope is shown under this name although it has another name,
 // because parts of its name are hidden.
-func (b *binder) checkShownName(ctx context.Context, name string) error {
+func (b *opBinder) checkShownName(ctx context.Context, name string) error {
 	if !b.store.scope.hasRedactionMark(name) {
 		return nil
 	}
 	names, err := b.store.namesShownAs(ctx, name)
-	names = slices.DeleteFunc(names, func(n string) bool { e, ok := b.stagedEntries[n]; return ok && e == nil })
+	names = slices.DeleteFunc(names, func(n string) bool { e, ok := b.pendingEntries[n]; return ok && e == nil })
 	switch {
 	case err != nil || len(names) == 0:
 		return err
@@ -247,7 +247,7 @@ func (b *binder) checkShownName(ctx context.Context, name string) error {
 // bindChange checks an op that changes entry old, and adds it to b.boundOps. The entry must be in the scope before and
 // after the op. The op gets the condition that the entry has the version seq, unless the op already requires a version
 // or seq is 0. Therefore the entry cannot leave the scope before the op is applied.
-func (b *binder) bindChange(op oxbow.Op, old *oxbow.Entry, seq uint64) error {
+func (b *opBinder) bindChange(op oxbow.Op, old *oxbow.Entry, seq uint64) error {
 	s := &b.store.scope
 	next := old.Clone()
 	remove := false
@@ -255,7 +255,7 @@ func (b *binder) bindChange(op oxbow.Op, old *oxbow.Entry, seq uint64) error {
 	case oxbow.Add: // The base will refuse this op, because the name exists.
 		seq = 0
 	case oxbow.Update:
-		o.Labels = s.labelsToWrite(o.Labels, old)
+		o.Labels = s.addOwnLabels(o.Labels, old)
 		next.Content = o.Content
 		next.Aliases = o.Aliases
 		next.Labels = o.Labels
@@ -276,15 +276,15 @@ func (b *binder) bindChange(op oxbow.Op, old *oxbow.Entry, seq uint64) error {
 		}
 	}
 	if remove {
-		b.stagedEntries[old.Name] = nil
+		b.pendingEntries[old.Name] = nil
 	} else {
 		if err := s.checkNewState(&next, old); err != nil {
 			return err
 		}
-		b.stagedEntries[old.Name] = &next
+		b.pendingEntries[old.Name] = &next
 	}
 	if op.IfVersion() == 0 && seq != 0 {
-		op, b.mayRace = requireVersion(op, seq), true
+		op, b.mayLoseRace = requireVersion(op, seq), true
 	}
 	b.boundOps = append(b.boundOps, op)
 	return nil
@@ -322,9 +322,9 @@ func (v *store) addedEntry(ctx context.Context, a oxbow.Add) *oxbow.Entry {
 	return e
 }
 
-// versionIsHidden reports whether an op of the caller requires a version that is not the present one. Then another
+// isVersionHidden reports whether an op of the caller requires a version that is not the present one. Then another
 // attempt cannot succeed.
-func (v *store) versionIsHidden(ctx context.Context, ops []oxbow.Op) bool {
+func (v *store) isVersionHidden(ctx context.Context, ops []oxbow.Op) bool {
 	seen := map[string]bool{}
 	for _, op := range ops {
 		name, want := op.Target(), op.IfVersion()

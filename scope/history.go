@@ -34,17 +34,17 @@ func (v *store) newHistory() oxbow.Historian {
 	return &h
 }
 
-// visibility decides which versions are visible. It caches its decisions by name.
-type visibility struct {
-	scope          *Scope
-	historian      oxbow.Historian
-	visibleNames   map[string]bool            // for each name: whether its history is visible
-	versionsByName map[string][]oxbow.Version // for each name with a removal: all versions of the name
-	reportsLeaving bool                       // report a version with which an entry left the scope as a removal
+// historyVisibility decides which versions are visible. It caches its decisions by name.
+type historyVisibility struct {
+	scope              *Scope
+	historian          oxbow.Historian
+	visibleNames       map[string]bool            // for each name: whether its history is visible
+	versionsByName     map[string][]oxbow.Version // for each name with a removal: all versions of the name
+	reportsLeftEntries bool                       // report a version with which an entry left the scope as a removal
 }
 
-func (h *history) newVisibility() *visibility {
-	return &visibility{
+func (h *history) newVisibility() *historyVisibility {
+	return &historyVisibility{
 		scope:          &h.scope,
 		historian:      h.historian,
 		visibleNames:   map[string]bool{},
@@ -61,11 +61,11 @@ func WithLeaves(ctx context.Context) context.Context {
 	return context.WithValue(ctx, leavesKey{}, true)
 }
 
-// removalIfLeft returns a removal if an entry left the scope with version w: w is outside the scope, and the version
+// removalVersion returns a removal if an entry left the scope with version w: w is outside the scope, and the version
 // before was inside. The caller reports the removal instead of w. Otherwise, or if the context does not ask for such
-// removals, removalIfLeft returns nil.
-func (p *visibility) removalIfLeft(ctx context.Context, w *oxbow.Version) ([]oxbow.Version, error) {
-	if !p.reportsLeaving {
+// removals, removalVersion returns nil.
+func (p *historyVisibility) removalVersion(ctx context.Context, w *oxbow.Version) ([]oxbow.Version, error) {
+	if !p.reportsLeftEntries {
 		return nil, nil
 	}
 	if w.Verb == oxbow.VerbRemove || p.scope.Sees(&w.Entry) {
@@ -90,7 +90,7 @@ func (p *visibility) removalIfLeft(ctx context.Context, w *oxbow.Version) ([]oxb
 
 // currentOrLastEntry returns the present entry with this name or, if it was removed, its last version. It returns nil
 // if the name was never used, or if compactions have dropped all its versions.
-func (p *visibility) currentOrLastEntry(ctx context.Context, name string) (*oxbow.Entry, error) {
+func (p *historyVisibility) currentOrLastEntry(ctx context.Context, name string) (*oxbow.Entry, error) {
 	now, err := p.historian.Get(ctx, name)
 	if err == nil {
 		return &now, nil
@@ -112,8 +112,8 @@ func (p *visibility) currentOrLastEntry(ctx context.Context, name string) (*oxbo
 	return nil, nil
 }
 
-// seesVersion reports whether a version is visible. A removal is visible if the version before it is visible.
-func (p *visibility) seesVersion(ctx context.Context, w *oxbow.Version) (bool, error) {
+// isVersionVisible reports whether a version is visible. A removal is visible if the version before it is visible.
+func (p *historyVisibility) isVersionVisible(ctx context.Context, w *oxbow.Version) (bool, error) {
 	name := w.Entry.Name
 	in, known := p.visibleNames[name]
 	if !known {
@@ -132,7 +132,7 @@ func (p *visibility) seesVersion(ctx context.Context, w *oxbow.Version) (bool, e
 }
 
 // previousVersion returns the version before w, or nil if w is the first.
-func (p *visibility) previousVersion(ctx context.Context, w *oxbow.Version) (*oxbow.Version, error) {
+func (p *historyVisibility) previousVersion(ctx context.Context, w *oxbow.Version) (*oxbow.Version, error) {
 	if w.Prev == 0 {
 		return nil, nil
 	}
@@ -157,23 +157,23 @@ func (p *visibility) previousVersion(ctx context.Context, w *oxbow.Version) (*ox
 	return nil, nil
 }
 
-// visiblePart returns the visible part of a change. If it hides a version, it also hides the note. It always hides the
-// hash, because the hash describes the whole change.
-func (p *visibility) visiblePart(ctx context.Context, c oxbow.Change) (oxbow.Change, error) {
+// visibleChange returns the visible part of a change. If it hides a version, it also hides the note. It always
+// hides the hash, because the hash describes the whole change.
+func (p *historyVisibility) visibleChange(ctx context.Context, c oxbow.Change) (oxbow.Change, error) {
 	all := c.Versions
 	c.Versions, c.Hash = nil, ""
 	hidden := false
 	for i := range all {
-		in, err := p.seesVersion(ctx, &all[i])
+		in, err := p.isVersionVisible(ctx, &all[i])
 		if err != nil {
 			return c, err
 		}
 		if in {
-			c.Versions = append(c.Versions, p.scope.shownVersion(all[i]))
+			c.Versions = append(c.Versions, p.scope.redactVersion(all[i]))
 			continue
 		}
 		hidden = true
-		left, err := p.removalIfLeft(ctx, &all[i])
+		left, err := p.removalVersion(ctx, &all[i])
 		if err != nil {
 			return c, err
 		}
@@ -202,11 +202,11 @@ func (h *history) visibleChanges(
 ) iter.Seq2[oxbow.Change, error] {
 	return func(yield func(oxbow.Change, error) bool) {
 		p := h.newVisibility()
-		p.reportsLeaving, _ = ctx.Value(leavesKey{}).(bool)
+		p.reportsLeftEntries, _ = ctx.Value(leavesKey{}).(bool)
 		skip := skip
 		for c, err := range changes {
 			if err == nil {
-				c, err = p.visiblePart(ctx, c)
+				c, err = p.visibleChange(ctx, c)
 			}
 			switch {
 			case err != nil:
@@ -246,7 +246,7 @@ func (h *history) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Ver
 		for w, err := range h.historian.Versions(ctx, name) {
 			in := false
 			if err == nil {
-				in, err = p.seesVersion(ctx, &w)
+				in, err = p.isVersionVisible(ctx, &w)
 			}
 			if err != nil {
 				yield(oxbow.Version{}, err)
@@ -257,7 +257,7 @@ func (h *history) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Ver
 			}
 			found = true
 			w.Note = "" // Hide the note, because it may describe other entries of the same change.
-			if !yield(h.scope.shownVersion(w), nil) {
+			if !yield(h.scope.redactVersion(w), nil) {
 				return
 			}
 		}
@@ -286,13 +286,13 @@ type pastView struct {
 	oxbow.Store // the base in that state
 
 	mu         sync.Mutex // guards visibility
-	visibility *visibility
+	visibility *historyVisibility
 }
 
-func (s *pastView) seesEntry(ctx context.Context, e *oxbow.Entry) (bool, error) {
+func (s *pastView) isEntryVisible(ctx context.Context, e *oxbow.Entry) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.visibility.seesVersion(ctx, &oxbow.Version{Entry: *e, Verb: oxbow.VerbUpdate})
+	return s.visibility.isVersionVisible(ctx, &oxbow.Version{Entry: *e, Verb: oxbow.VerbUpdate})
 }
 
 func (s *pastView) Get(ctx context.Context, name string) (oxbow.Entry, error) {
@@ -303,7 +303,7 @@ func (s *pastView) Get(ctx context.Context, name string) (oxbow.Entry, error) {
 	if err != nil {
 		return e, err
 	}
-	in, err := s.seesEntry(ctx, &e)
+	in, err := s.isEntryVisible(ctx, &e)
 	switch {
 	case err != nil:
 		return oxbow.Entry{}, err
@@ -337,7 +337,7 @@ func (s *pastView) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.
 		for e, err := range s.Store.Entries(ctx, f) {
 			in := false
 			if err == nil {
-				in, err = s.seesEntry(ctx, &e)
+				in, err = s.isEntryVisible(ctx, &e)
 			}
 			if err != nil {
 				yield(oxbow.Entry{}, err)
@@ -391,13 +391,13 @@ func (h *history) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 			return 0, fmt.Errorf("%w: there is no change %d", oxbow.ErrNotFound, s)
 		}
 	}
-	return h.historian.Revert(h.withProfile(ctx), seqs...)
+	return h.historian.Revert(h.profileContext(ctx), seqs...)
 }
 
 // checkRevert reports whether a part of the change is visible. It returns an error if such a change cannot be undone
 // within the scope.
-func (h *history) checkRevert(ctx context.Context, p *visibility, c oxbow.Change) (isVisible bool, err error) {
-	seen, err := p.visiblePart(ctx, c)
+func (h *history) checkRevert(ctx context.Context, p *historyVisibility, c oxbow.Change) (isVisible bool, err error) {
+	seen, err := p.visibleChange(ctx, c)
 	switch {
 	case err != nil:
 		return false, err
@@ -492,7 +492,7 @@ func (h *history) restoreVersion(ctx context.Context, name string, seq uint64, w
 		if err := h.checkRestore(from, &w); err != nil {
 			return 0, err
 		}
-		return h.historian.RestoreIf(h.withProfile(ctx), name, seq, now.Version)
+		return h.historian.RestoreIf(h.profileContext(ctx), name, seq, now.Version)
 	}
 	return 0, fmt.Errorf("%w: %q has no version %d", oxbow.ErrNotFound, name, seq)
 }

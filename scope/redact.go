@@ -18,8 +18,8 @@ func Kinds() (ks []string) {
 	return ks
 }
 
-// redactedKinds returns the kinds in s.Redact, with the type that package personal uses.
-func (s *Scope) redactedKinds() (ks []personal.Kind) {
+// kindsToRedact returns the kinds in s.Redact, with the type that package personal uses.
+func (s *Scope) kindsToRedact() (ks []personal.Kind) {
 	for _, k := range s.Redact {
 		ks = append(ks, personal.Kind(k))
 	}
@@ -27,7 +27,7 @@ func (s *Scope) redactedKinds() (ks []personal.Kind) {
 }
 
 // Text returns the text with a mark, such as [mail], in place of each hidden value.
-func (s *Scope) Text(text string) string { return personal.Redact(text, s.redactedKinds()) }
+func (s *Scope) Text(text string) string { return personal.Redact(text, s.kindsToRedact()) }
 
 // Shown returns the entry as the scope shows it, with personal data hidden. It shares unchanged data with e.
 func (s *Scope) Shown(e oxbow.Entry) oxbow.Entry {
@@ -46,8 +46,8 @@ func (s *Scope) Shown(e oxbow.Entry) oxbow.Entry {
 	return e
 }
 
-// shownVersion returns a version with the personal data in its texts hidden.
-func (s *Scope) shownVersion(w oxbow.Version) oxbow.Version {
+// redactVersion returns a version with the personal data in its texts hidden.
+func (s *Scope) redactVersion(w oxbow.Version) oxbow.Version {
 	w.Entry, w.Note = s.Shown(w.Entry), s.Text(w.Note)
 	return w
 }
@@ -55,7 +55,7 @@ func (s *Scope) shownVersion(w oxbow.Version) oxbow.Version {
 // hasRedactionMark reports whether the text contains a mark for a kind of data that the scope hides.
 func (s *Scope) hasRedactionMark(text string) bool {
 	return slices.ContainsFunc(
-		s.redactedKinds(),
+		s.kindsToRedact(),
 		func(k personal.Kind) bool { return strings.Contains(text, k.Mark()) },
 	)
 }
@@ -129,7 +129,7 @@ func (s *Scope) restoreContent(text, old string) (string, error) {
 	}
 	values := s.personalValues(lines)
 	for _, i := range edited {
-		for _, k := range s.redactedKinds() {
+		for _, k := range s.kindsToRedact() {
 			if !strings.Contains(out[i], k.Mark()) {
 				continue
 			}
@@ -158,7 +158,7 @@ func (s *Scope) personalValues(lines map[string][]string) map[personal.Kind][]st
 			for _, f := range personal.Find(line) {
 				add(f.Kind, line[f.Start:f.End])
 			}
-			for _, k := range s.redactedKinds() {
+			for _, k := range s.kindsToRedact() {
 				if strings.Contains(line, k.Mark()) {
 					add(k, k.Mark())
 				}

@@ -124,9 +124,9 @@ func (s *Scope) checkLabels(e, old *oxbow.Entry) error {
 	return nil
 }
 
-// labelsToWrite returns the labels to write for an entry that should get the labels ls. It adds the labels in Own. old
+// addOwnLabels returns the labels to write for an entry that should get the labels ls. It adds the labels in Own. old
 // is the present version, or nil for a new entry.
-func (s *Scope) labelsToWrite(ls []oxbow.Label, old *oxbow.Entry) []oxbow.Label {
+func (s *Scope) addOwnLabels(ls []oxbow.Label, old *oxbow.Entry) []oxbow.Label {
 	ls = slices.Clone(ls)
 	for _, own := range s.Own {
 		if slices.ContainsFunc(ls, func(l oxbow.Label) bool { return l.Key == own.Key }) {

@@ -22,7 +22,7 @@ import (
 // Source in o, which may be nil.
 func New(base oxbow.Store, s Scope, o *oxbow.Options) oxbow.Store {
 	v := newStore(base, s, o)
-	v.ownsBase = true
+	v.closesBase = true
 	return v
 }
 
@@ -72,7 +72,7 @@ type store struct {
 	scope            Scope
 	clock            func() time.Time
 	source           oxbow.Source
-	ownsBase         bool // closing the store also closes base
+	closesBase       bool // closing the store also closes base
 
 	watchers     subscribers.List[oxbow.Event]
 	stopWatching func()      // stops watching base
@@ -145,7 +145,7 @@ func (v *store) ViewHeads(
 			es, err := all.Read(ids)
 			es = slices.DeleteFunc(es, func(e *oxbow.Entry) bool { return e != nil && !v.scope.Sees(e) })
 			for i := range es {
-				es[i] = v.redactedEntry(es[i])
+				es[i] = v.redactEntry(es[i])
 			}
 			return es, err
 		}
@@ -154,7 +154,7 @@ func (v *store) ViewHeads(
 				if err == nil && !v.scope.Sees(h.Entry) {
 					continue
 				}
-				h.Entry = v.redactedEntry(h.Entry)
+				h.Entry = v.redactEntry(h.Entry)
 				if !yield(h, err) {
 					return
 				}
@@ -163,8 +163,8 @@ func (v *store) ViewHeads(
 	})
 }
 
-// redactedEntry returns the entry as the scope shows it. It copies the entry only if something is hidden.
-func (v *store) redactedEntry(e *oxbow.Entry) *oxbow.Entry {
+// redactEntry returns the entry as the scope shows it. It copies the entry only if something is hidden.
+func (v *store) redactEntry(e *oxbow.Entry) *oxbow.Entry {
 	if e == nil || len(v.scope.Redact) == 0 {
 		return e
 	}
@@ -175,7 +175,7 @@ func (v *store) redactedEntry(e *oxbow.Entry) *oxbow.Entry {
 func (v *store) Close() error {
 	v.closed.Store(true)
 	v.stopWatching()
-	if !v.ownsBase {
+	if !v.closesBase {
 		return nil
 	}
 	return v.base.Close()
@@ -189,8 +189,8 @@ func (v *store) checkWritable() error {
 	return nil
 }
 
-// withProfile returns a context in which changes are recorded with the scope's profile.
-func (v *store) withProfile(ctx context.Context) context.Context {
+// profileContext returns a context in which changes are recorded with the scope's profile.
+func (v *store) profileContext(ctx context.Context) context.Context {
 	if v.scope.Profile == "" {
 		return ctx
 	}
@@ -220,7 +220,7 @@ func (v *store) forwardEvent(e oxbow.Event) {
 		if d.Entry != nil && !v.scope.Sees(d.Entry) {
 			inside[i].Entry = nil
 		} else {
-			inside[i].Entry = v.redactedEntry(d.Entry)
+			inside[i].Entry = v.redactEntry(d.Entry)
 		}
 	}
 	v.watchers.Send(oxbow.Event{Changes: inside, Reset: e.Reset})

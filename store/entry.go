@@ -161,7 +161,7 @@ func CheckContent(content string) error {
 			Field: "content",
 			Reason: fmt.Sprintf(
 				"is not UTF-8 text (byte %d); convert it first, for example with iconv -t UTF-8",
-				text.InvalidUTF8Index(content),
+				text.FirstInvalidUTF8(content),
 			),
 		}
 	case strings.IndexByte(content, 0) >= 0:
@@ -236,7 +236,7 @@ func (l Label) Check() error {
 		return &InvalidError{Field: "label key", Value: text.TruncateWithEllipsis(l.Key, 40),
 			Reason: "is not a lower-case letter followed by letters, digits, - or _ (at most 64)"}
 	}
-	if slices.Contains(syntax.ReservedKeys, l.Key) {
+	if slices.Contains(syntax.NonLabelKeys, l.Key) {
 		return &InvalidError{Field: "label key", Value: l.Key,
 			Reason: "is a word of the filter language; choose another"}
 	}

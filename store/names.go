@@ -11,7 +11,7 @@ import (
 // NormalName returns a name, an alias or a label value in Unicode normal form C, in which
 // entries are stored. Programs differ in whether they write "é" as a single character or
 // as a letter and a combining mark, and users cannot see the difference.
-func NormalName(name string) string { return ucd.Compose(name) }
+func NormalName(name string) string { return ucd.ToNFC(name) }
 
 // NameForms returns the spellings under which a store may have a name: the given spelling, normal form C and normal
 // form D, without duplicates. Stores from before names were normalized may contain any of these.
@@ -20,7 +20,7 @@ func NameForms(name string) []string {
 	if isPlainName(name) {
 		return forms
 	}
-	for _, form := range []string{ucd.Compose(name), ucd.Decompose(name)} {
+	for _, form := range []string{ucd.ToNFC(name), ucd.ToNFD(name)} {
 		if !slices.Contains(forms, form) {
 			forms = append(forms, form)
 		}
@@ -36,7 +36,7 @@ func SameName(a, b string) bool {
 	if isPlainName(a) || isPlainName(b) {
 		return false
 	}
-	return ucd.Compose(a) == ucd.Compose(b)
+	return ucd.ToNFC(a) == ucd.ToNFC(b)
 }
 
 // isPlainName reports whether a name is ASCII and therefore has a single

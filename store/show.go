@@ -155,7 +155,7 @@ func (e *Entry) readsLikeInstruction() bool {
 	for _, l := range e.Labels {
 		texts = append(texts, l.Value)
 	}
-	rules := screen.InstructionRules(strings.Join(texts, "\n"))
+	rules := screen.FindInstructionRules(strings.Join(texts, "\n"))
 	if e.TextBy() == Team {
 		return slices.Contains(rules, screen.RuleHidden)
 	}

@@ -101,8 +101,8 @@ type Position string
 // history may no longer contain p, after a compaction, a redaction, or the restoration of a
 // backup.
 func (p Position) Precedes(q Position) bool {
-	was, ok := logpos.Decode(p)
-	is, there := logpos.Decode(q)
+	was, ok := logpos.DecodePosition(p)
+	is, there := logpos.DecodePosition(q)
 	return ok && there && was.IsAtOrBefore(is)
 }
 

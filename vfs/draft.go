@@ -18,12 +18,12 @@ import (
 // that the final name never refers to an incomplete file. A Draft must not be used by several goroutines at the same
 // time.
 type Draft struct {
-	fsys     FS
-	file     File
-	name     string // final name of the file
-	tempName string // name of the file before the commit
-	size     int64
-	err      error // first error of Write
+	fsys          FS
+	file          File
+	name          string // final name of the file
+	temporaryName string // name of the file before the commit
+	size          int64
+	err           error // first error of Write
 }
 
 // NewDraft creates an empty draft of the file with the given name in the same directory. If killed processes left
@@ -44,7 +44,7 @@ func RemoveDrafts(fsys FS, name string) {
 }
 
 func newDraft(fsys FS, f File, name, temp string) *Draft {
-	return &Draft{fsys: fsys, file: f, name: name, tempName: temp}
+	return &Draft{fsys: fsys, file: f, name: name, temporaryName: temp}
 }
 
 // Write appends the bytes to the draft.
@@ -70,7 +70,7 @@ func (d *Draft) SetMode(mode fs.FileMode) error {
 	if !ok {
 		return nil
 	}
-	return c.Chmod(d.tempName, mode.Perm())
+	return c.Chmod(d.temporaryName, mode.Perm())
 }
 
 // Size returns the number of bytes that were written.
@@ -108,12 +108,12 @@ func (d *Draft) Commit(confirm func() error) error {
 		err = confirm()
 	}
 	if err == nil {
-		err = d.fsys.Rename(d.tempName, d.name)
+		err = d.fsys.Rename(d.temporaryName, d.name)
 	}
 	if err != nil {
 		return err
 	}
-	d.tempName = ""
+	d.temporaryName = ""
 	return syncParentDir(d.fsys, d.name)
 }
 
@@ -123,10 +123,10 @@ func (d *Draft) CommitNew() error {
 	if err := d.syncAndClose(); err != nil {
 		return err
 	}
-	if err := RenameNew(d.fsys, d.tempName, d.name); err != nil {
+	if err := RenameNew(d.fsys, d.temporaryName, d.name); err != nil {
 		return err
 	}
-	d.tempName = ""
+	d.temporaryName = ""
 	return syncParentDir(d.fsys, d.name)
 }
 
@@ -154,12 +154,12 @@ func (d *Draft) Discard() error {
 		_ = d.file.Close() // Ignore the error, because the bytes are not needed.
 		d.file = nil
 	}
-	temp := d.tempName
-	d.tempName = ""
+	temp := d.temporaryName
+	d.temporaryName = ""
 	if temp == "" {
 		return nil
 	}
-	return dropTemp(d.fsys, temp)
+	return removeTemp(d.fsys, temp)
 }
 
 func syncParentDir(fsys FS, name string) error {

@@ -131,7 +131,7 @@ func TestDraftRemovesLeftovers(t *testing.T) {
 		if err := d.file.Close(); err != nil { // The end of a killed process closes its files, too.
 			t.Fatal(err)
 		}
-		left := filepath.Join(dir, d.tempName)
+		left := filepath.Join(dir, d.temporaryName)
 		if err := os.Chtimes(left, time.Time{}, time.Unix(0, 0)); err != nil {
 			t.Fatal(err)
 		}

@@ -29,9 +29,9 @@ type DraftDir struct {
 var ErrBusy = errors.New("another program is building it")
 
 const (
-	draftSuffix   = ".unfinished"
-	draftLock     = "lock"
-	draftContents = "new"
+	draftSuffix       = ".unfinished"
+	draftLockName     = "lock"
+	draftContentsName = "new"
 )
 
 // NewDraftDir creates an empty draft of the directory with the given name. If this name exists and is not an empty
@@ -47,7 +47,7 @@ func NewDraftDir(fsys FS, name string, perm fs.FileMode) (_ *DraftDir, err error
 	if err := fsys.MkdirAll(d.tempDir, 0o700); err != nil {
 		return nil, err
 	}
-	d.lock, err = fsys.OpenLock(path.Join(d.tempDir, draftLock))
+	d.lock, err = fsys.OpenLock(path.Join(d.tempDir, draftLockName))
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func NewDraftDir(fsys FS, name string, perm fs.FileMode) (_ *DraftDir, err error
 }
 
 // tempName returns the name of the new directory before the commit.
-func (d *DraftDir) tempName() string { return path.Join(d.tempDir, draftContents) }
+func (d *DraftDir) tempName() string { return path.Join(d.tempDir, draftContentsName) }
 
 // Dir returns the name of the directory in which the caller must build the new directory.
 func (d *DraftDir) Dir() string { return d.tempName() }
@@ -102,12 +102,12 @@ func (d *DraftDir) hasLeftover() (bool, error) {
 		return false, err
 	}
 	hasLock := slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
-		return e.Name() == draftLock && e.Type().IsRegular()
+		return e.Name() == draftLockName && e.Type().IsRegular()
 	})
 	for _, e := range entries {
-		isLock := e.Name() == draftLock && e.Type().IsRegular()
+		isLock := e.Name() == draftLockName && e.Type().IsRegular()
 		// A builder creates the lock file first and removes it last.
-		isContents := e.Name() == draftContents && e.IsDir() && hasLock
+		isContents := e.Name() == draftContentsName && e.IsDir() && hasLock
 		if !isLock && !isContents {
 			return false, fmt.Errorf(
 				"%w: %s contains %s, so it is not what an interrupted run left",
@@ -172,9 +172,9 @@ func (d *DraftDir) Discard() error {
 	if err == nil {
 		err = d.fsys.SyncDir(d.tempDir) // The lock file must be the last file that is removed.
 	}
-	err = errors.Join(err, dropTemp(d.fsys, path.Join(d.tempDir, draftLock)), d.lock.Close())
+	err = errors.Join(err, removeTemp(d.fsys, path.Join(d.tempDir, draftLockName)), d.lock.Close())
 	d.lock = nil
-	return errors.Join(err, dropTemp(d.fsys, d.tempDir))
+	return errors.Join(err, removeTemp(d.fsys, d.tempDir))
 }
 
 // syncTree makes a directory, and all files and directories below it, durable.

@@ -21,9 +21,9 @@ type TempNumberer interface {
 	NextTemp() uint64
 }
 
-// An identity is a file description that can determine whether another description describes the same file.
+// A sameFileReporter is a file description that can determine whether another description describes the same file.
 // Descriptions from an [OS] do not implement identity, because os.SameFile compares them.
-type identity interface {
+type sameFileReporter interface {
 	fs.FileInfo
 
 	// SameFile reports whether the other description, which may be from any file system, describes the same file.
@@ -33,8 +33,8 @@ type identity interface {
 // SameFile reports whether two descriptions describe the same file, which means the same inode of the same file
 // system. A file in a [Mem] and the copy of the file in a clone are different files.
 func SameFile(a, b fs.FileInfo) bool {
-	x, xok := a.(identity)
-	_, yok := b.(identity)
+	x, xok := a.(sameFileReporter)
+	_, yok := b.(sameFileReporter)
 	if xok || yok {
 		return xok && yok && x.SameFile(b)
 	}
@@ -45,7 +45,7 @@ func SameFile(a, b fs.FileInfo) bool {
 // file, for example to save a copy that needs no space. If the file system does not report the number of names,
 // HasSecondName returns false.
 func HasSecondName(f File) (bool, error) {
-	if c, ok := f.(linkCounter); ok {
+	if c, ok := f.(nameCounter); ok {
 		n, err := c.linkCount()
 		return n > 1, err
 	}
@@ -53,14 +53,14 @@ func HasSecondName(f File) (bool, error) {
 	return err == nil && linkCount(info) > 1, err
 }
 
-// linkCounter is a file that counts its names itself. It is used if [fs.FileInfo] does not contain the number on the
+// nameCounter is a file that counts its names itself. It is used if [fs.FileInfo] does not contain the number on the
 // operating system.
-type linkCounter interface {
+type nameCounter interface {
 	linkCount() (uint64, error)
 }
 
-// tempTries is the maximum number of names that are tried for a temporary file.
-const tempTries = 100
+// maxTempTries is the maximum number of names that are tried for a temporary file.
+const maxTempTries = 100
 
 // ReadFile returns the content of a file. If the file has more than max bytes, or grows beyond max bytes while it is
 // read, the error matches [ErrTooLarge], and at most max+1 bytes are read. If max is negative, there is no limit.
@@ -129,7 +129,7 @@ func WriteDerived(fsys FS, name string, perm fs.FileMode, parts ...[]byte) error
 		err = fsys.Rename(temp, name)
 	}
 	if err != nil {
-		return fmt.Errorf("writing %s: %w", name, errors.Join(err, dropTemp(fsys, temp)))
+		return fmt.Errorf("writing %s: %w", name, errors.Join(err, removeTemp(fsys, temp)))
 	}
 	return nil
 }
@@ -150,8 +150,8 @@ func WriteSync(f File, data []byte) error {
 	return err
 }
 
-// dropTemp removes a temporary file. It returns an error if the file still exists.
-func dropTemp(fsys FS, temp string) error {
+// removeTemp removes a temporary file. It returns an error if the file still exists.
+func removeTemp(fsys FS, temp string) error {
 	if err := fsys.Remove(temp); err != nil && !isNotExist(err) {
 		return fmt.Errorf("removing the temporary file: %w", err)
 	}
@@ -169,7 +169,7 @@ func CreateTemp(fsys FS, name string, perm fs.FileMode) (File, string, error) {
 		return nil, "", &fs.PathError{Op: "open", Path: name, Err: errNotRegular}
 	}
 	var err error
-	for range tempTries {
+	for range maxTempTries {
 		temp := fmt.Sprintf("%s.%016x.tmp", clipTempName(name), tempNumber(fsys))
 		var f File
 		f, err = fsys.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)

@@ -10,19 +10,19 @@ import (
 	"sync"
 )
 
-// lockRounds limits how often TryLock opens a lock file again because another process has replaced the file.
-const lockRounds = 100
+// maxLockReopens limits how often TryLock opens a lock file again because another process has replaced the file.
+const maxLockReopens = 100
 
 // osLock is a lock on a file in an [OS]. Its field file is never nil.
 type osLock struct {
 	fs   *OS
 	name string
 
-	mu     sync.Mutex // guards all following fields
-	file   *os.File
-	info   fs.FileInfo // description of file, which identifies it
-	isHeld bool
-	closed bool
+	mu       sync.Mutex // guards all following fields
+	file     *os.File
+	fileInfo fs.FileInfo // description of file, which identifies it
+	isHeld   bool
+	closed   bool
 }
 
 // OpenLock opens the file of a lock. If the file does not exist, OpenLock creates it with the permission 0600. The
@@ -34,7 +34,7 @@ func (o *OS) OpenLock(name string) (Lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &osLock{fs: o, name: name, file: f, info: info}, nil
+	return &osLock{fs: o, name: name, file: f, fileInfo: info}, nil
 }
 
 func (o *OS) openLockFile(name string) (*os.File, fs.FileInfo, error) {
@@ -61,7 +61,7 @@ func (l *osLock) TryLock() (bool, error) {
 	if l.isHeld {
 		return false, nil
 	}
-	for range lockRounds {
+	for range maxLockReopens {
 		got, err := lockFile(l.file)
 		if err != nil {
 			return false, fmt.Errorf("locking %s: %w", l.name, err)
@@ -86,9 +86,9 @@ func (l *osLock) TryLock() (bool, error) {
 			return false, fmt.Errorf("locking %s: %w", l.name, err)
 		}
 		l.file.Close()
-		l.file, l.info = f, info
+		l.file, l.fileInfo = f, info
 	}
-	return false, fmt.Errorf("locking %s: the file was replaced %d times meanwhile", l.name, lockRounds)
+	return false, fmt.Errorf("locking %s: the file was replaced %d times meanwhile", l.name, maxLockReopens)
 }
 
 // adoptFile replaces the file of the lock by f, which must already be locked. It returns false if the name now refers
@@ -96,15 +96,15 @@ func (l *osLock) TryLock() (bool, error) {
 func (l *osLock) adoptFile(f *os.File, info fs.FileInfo) (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	was, wasInfo := l.file, l.info
-	l.file, l.info = f, info
+	was, wasInfo := l.file, l.fileInfo
+	l.file, l.fileInfo = f, info
 	current, err := l.isFileCurrent()
 	if err == nil && l.closed {
 		err = fs.ErrClosed
 	}
 	isUsable := current && !l.isHeld
 	if err != nil || !isUsable {
-		l.file, l.info = was, wasInfo
+		l.file, l.fileInfo = was, wasInfo
 		return false, errors.Join(err, unlockFile(f))
 	}
 	l.isHeld = true
@@ -114,7 +114,7 @@ func (l *osLock) adoptFile(f *os.File, info fs.FileInfo) (bool, error) {
 
 // isFileCurrent reports whether the name of the lock still refers to the open file.
 func (l *osLock) isFileCurrent() (bool, error) {
-	same, err := NameRefersTo(l.fs, l.name, l.info)
+	same, err := NameRefersTo(l.fs, l.name, l.fileInfo)
 	if isNotExist(err) {
 		return false, nil
 	}

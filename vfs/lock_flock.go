@@ -43,9 +43,9 @@ func flock(f *os.File, how int) error {
 	return ferr
 }
 
-// waitForLock implements [waiter]. Because a blocking flock cannot be canceled, waitForLock uses a separate open file.
-// If ctx ends before the lock is acquired, a goroutine continues to wait for the lock, then releases it and closes the
-// file.
+// waitForLock implements [blockingLock]. Because a blocking flock cannot be canceled, waitForLock uses a separate
+// open file. If ctx ends before the lock is acquired, a goroutine continues to wait for the lock, then releases it
+// and closes the file.
 func (l *osLock) waitForLock(ctx context.Context) (bool, error) {
 	for {
 		f, info, err := l.fs.openLockFile(l.name)

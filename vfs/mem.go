@@ -22,7 +22,7 @@ import (
 // same calls always have the same results. See [Mem.SetClock].
 type Mem struct {
 	mu          sync.RWMutex // guards all following fields and all nodes
-	root        *node
+	root        *memNode
 	lastIno     uint64 // the last inode number that was used
 	changeCount int64  // number of changes (for the default clock)
 	lastTemp    uint64 // the last number that NextTemp returned
@@ -31,15 +31,15 @@ type Mem struct {
 
 var _ FS = (*Mem)(nil)
 
-// node is a file or a directory. It can have several names.
-type node struct {
-	ino      uint64
-	mode     fs.FileMode
-	modTime  time.Time
-	children map[string]*node // entries of the directory (nil for a file)
-	data     []byte           // content of the file
-	isShared bool             // data is shared with other nodes, so it must be copied before it is changed
-	holder   *memLock         // lock that is held on the file (nil if none)
+// memNode is a file or a directory. It can have several names.
+type memNode struct {
+	ino        uint64
+	mode       fs.FileMode
+	modTime    time.Time
+	children   map[string]*memNode // entries of the directory (nil for a file)
+	data       []byte              // content of the file
+	isShared   bool                // data is shared with other nodes, so it must be copied before it is changed
+	lockHolder *memLock            // lock that is held on the file (nil if none)
 }
 
 // epoch is the time of the change with the number 0.
@@ -75,16 +75,16 @@ func (m *Mem) Clone() *Mem {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	c := &Mem{lastIno: m.lastIno, changeCount: m.changeCount, lastTemp: m.lastTemp, clock: m.clock}
-	seen := make(map[*node]*node)
-	var copyNode func(n *node) *node
-	copyNode = func(n *node) *node {
+	seen := make(map[*memNode]*memNode)
+	var copyNode func(n *memNode) *memNode
+	copyNode = func(n *memNode) *memNode {
 		if d, ok := seen[n]; ok {
 			return d
 		}
-		d := &node{ino: n.ino, mode: n.mode, modTime: n.modTime}
+		d := &memNode{ino: n.ino, mode: n.mode, modTime: n.modTime}
 		seen[n] = d
 		if n.children != nil {
-			d.children = make(map[string]*node, len(n.children))
+			d.children = make(map[string]*memNode, len(n.children))
 			for name, k := range n.children {
 				d.children[name] = copyNode(k)
 			}
@@ -135,7 +135,7 @@ func (m *Mem) Link(oldname, newname string) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	n, err := m.lookup("link", oldname)
+	n, err := m.lookupNode("link", oldname)
 	if err != nil {
 		return err
 	}
@@ -194,7 +194,7 @@ func (m *Mem) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 func (m *Mem) Stat(name string) (fs.FileInfo, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	n, err := m.lookup("stat", name)
+	n, err := m.lookupNode("stat", name)
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +205,7 @@ func (m *Mem) Stat(name string) (fs.FileInfo, error) {
 func (m *Mem) ReadDir(name string) ([]fs.DirEntry, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	n, err := m.lookup("readdir", name)
+	n, err := m.lookupNode("readdir", name)
 	if err != nil {
 		return nil, err
 	}
@@ -318,15 +318,15 @@ func (m *Mem) Remove(name string) error {
 func (m *Mem) SyncDir(name string) error {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	n, err := m.lookup("sync", name)
+	n, err := m.lookupNode("sync", name)
 	if err == nil && n.children == nil {
 		err = &fs.PathError{Op: "sync", Path: name, Err: errNotDir}
 	}
 	return err
 }
 
-// lookup returns the node with a name. The caller must hold mu.
-func (m *Mem) lookup(op, name string) (*node, error) {
+// lookupNode returns the node with a name. The caller must hold mu.
+func (m *Mem) lookupNode(op, name string) (*memNode, error) {
 	if err := checkName(op, name); err != nil {
 		return nil, err
 	}
@@ -346,7 +346,7 @@ func (m *Mem) lookup(op, name string) (*node, error) {
 
 // lookupParent returns the directory that contains a name, and the last element of the name. The caller must hold mu,
 // and must have checked that the name is valid and is not ".".
-func (m *Mem) lookupParent(op, name string) (dir *node, base string, err error) {
+func (m *Mem) lookupParent(op, name string) (dir *memNode, base string, err error) {
 	dir = m.root
 	for {
 		part, rest, more := strings.Cut(name, "/")
@@ -373,7 +373,7 @@ func nameElements(name string) func(yield func(string) bool) {
 }
 
 // createFile creates an empty file. The caller must hold mu.
-func (m *Mem) createFile(dir *node, base string, perm fs.FileMode) *node {
+func (m *Mem) createFile(dir *memNode, base string, perm fs.FileMode) *memNode {
 	n := m.newNode(perm.Perm())
 	dir.children[base] = n
 	dir.modTime = n.modTime
@@ -381,11 +381,11 @@ func (m *Mem) createFile(dir *node, base string, perm fs.FileMode) *node {
 }
 
 // newNode creates a node that does not have a name yet. The caller must hold mu.
-func (m *Mem) newNode(mode fs.FileMode) *node {
+func (m *Mem) newNode(mode fs.FileMode) *memNode {
 	m.lastIno++
-	n := &node{ino: m.lastIno, mode: mode, modTime: m.now()}
+	n := &memNode{ino: m.lastIno, mode: mode, modTime: m.now()}
 	if mode.IsDir() {
-		n.children = make(map[string]*node)
+		n.children = make(map[string]*memNode)
 	}
 	return n
 }
@@ -412,8 +412,8 @@ func (m *Mem) Names() []string {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	var names []string
-	var walk func(prefix string, n *node)
-	walk = func(prefix string, n *node) {
+	var walk func(prefix string, n *memNode)
+	walk = func(prefix string, n *memNode) {
 		for _, base := range slices.Sorted(maps.Keys(n.children)) {
 			k := n.children[base]
 			if k.children == nil {
@@ -434,8 +434,8 @@ func (m *Mem) Names() []string {
 func (m *Mem) Each(fn func(name string, info fs.FileInfo, data []byte)) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	var walk func(prefix string, n *node)
-	walk = func(prefix string, n *node) {
+	var walk func(prefix string, n *memNode)
+	walk = func(prefix string, n *memNode) {
 		var few [16]string
 		dirs := few[:0]
 		for base := range n.children {

@@ -20,12 +20,12 @@ type memInfo struct {
 	size    int64
 	mode    fs.FileMode
 	modTime time.Time
-	node    *node // identifies the described file
+	node    *memNode // identifies the described file
 	ino     uint64
 }
 
 // info returns the description of a node. The caller must hold mu of the Mem.
-func (n *node) info(name string) memInfo {
+func (n *memNode) info(name string) memInfo {
 	return memInfo{name: name, size: int64(len(n.data)), mode: n.mode, modTime: n.modTime, node: n, ino: n.ino}
 }
 
@@ -39,7 +39,7 @@ func (i memInfo) IsDir() bool        { return i.mode.IsDir() }
 // same in a copy that [Mem.Clone] returns.
 func (i memInfo) Sys() any { return i.ino }
 
-// SameFile implements [identity].
+// SameFile implements [sameFileReporter].
 func (i memInfo) SameFile(other fs.FileInfo) bool {
 	o, ok := other.(memInfo)
 	return ok && i.node == o.node
@@ -48,7 +48,7 @@ func (i memInfo) SameFile(other fs.FileInfo) bool {
 // memFile is an open file.
 type memFile struct {
 	m      *Mem
-	node   *node
+	node   *memNode
 	name   string
 	flag   int
 	closed atomic.Bool
@@ -65,7 +65,7 @@ func (f *memFile) checkAccess(op string, off int64, refused int) error {
 	case f.closed.Load():
 		return f.pathError(op, fs.ErrClosed)
 	case f.flag&accessMode == refused:
-		return f.pathError(op, errAccessMode)
+		return f.pathError(op, errWrongAccessMode)
 	case off < 0:
 		return f.pathError(op, errNegative)
 	}
@@ -150,7 +150,7 @@ func (f *memFile) Close() error {
 }
 
 // truncate sets the size of the content of a node. The caller must hold mu.
-func (m *Mem) truncate(n *node, size int64) {
+func (m *Mem) truncate(n *memNode, size int64) {
 	n.unshareData()
 	if size > int64(len(n.data)) {
 		n.grow(size)
@@ -161,7 +161,7 @@ func (m *Mem) truncate(n *node, size int64) {
 }
 
 // unshareData replaces the data of a node by a copy if the data is shared.
-func (n *node) unshareData() {
+func (n *memNode) unshareData() {
 	if n.isShared {
 		n.data = slices.Clone(n.data)
 		n.isShared = false
@@ -170,7 +170,7 @@ func (n *node) unshareData() {
 
 // grow extends the data of a node with zeros. This also overwrites the bytes that an earlier truncation left in the
 // buffer.
-func (n *node) grow(size int64) {
+func (n *memNode) grow(size int64) {
 	old := len(n.data)
 	n.data = slices.Grow(n.data, int(size)-old)[:size]
 	clear(n.data[old:])
@@ -180,7 +180,7 @@ func (n *node) grow(size int64) {
 type memLock struct {
 	m        *Mem
 	name     string
-	heldNode *node // the locked file (nil if the lock is not held)
+	heldNode *memNode // the locked file (nil if the lock is not held)
 	closed   bool
 }
 
@@ -197,7 +197,7 @@ func (m *Mem) OpenLock(name string) (Lock, error) {
 
 // currentNode returns the file to which the name of the lock currently refers. If there is no such file, currentNode
 // creates it.
-func (l *memLock) currentNode() (*node, error) {
+func (l *memLock) currentNode() (*memNode, error) {
 	if err := checkName("lock", l.name); err != nil {
 		return nil, err
 	}
@@ -228,10 +228,10 @@ func (l *memLock) TryLock() (bool, error) {
 		return false, nil
 	}
 	n, err := l.currentNode()
-	if err != nil || n.holder != nil {
+	if err != nil || n.lockHolder != nil {
 		return false, err
 	}
-	n.holder, l.heldNode = l, n
+	n.lockHolder, l.heldNode = l, n
 	return true, nil
 }
 
@@ -241,7 +241,7 @@ func (l *memLock) Unlock() error {
 	if l.heldNode == nil {
 		return errNotHeld(l.name)
 	}
-	l.heldNode.holder, l.heldNode = nil, nil
+	l.heldNode.lockHolder, l.heldNode = nil, nil
 	return nil
 }
 
@@ -249,7 +249,7 @@ func (l *memLock) Close() error {
 	l.m.mu.Lock()
 	defer l.m.mu.Unlock()
 	if l.heldNode != nil {
-		l.heldNode.holder, l.heldNode = nil, nil
+		l.heldNode.lockHolder, l.heldNode = nil, nil
 	}
 	l.closed = true
 	return nil

@@ -14,20 +14,20 @@ var ErrTooLarge = errors.New("file is too large")
 
 // fsError is an error with its own text. It matches an error of package fs.
 type fsError struct {
-	text   string
-	target error
+	text         string
+	matchedError error
 }
 
 func (e *fsError) Error() string        { return e.text }
-func (e *fsError) Is(target error) bool { return target == e.target }
+func (e *fsError) Is(target error) bool { return target == e.matchedError }
 
 var (
-	errNotRegular = &fsError{"is not a regular file", fs.ErrInvalid}
-	errNotEmpty   = &fsError{"directory is not empty", fs.ErrExist}
-	errIsDir      = errors.New("is a directory")
-	errNotDir     = errors.New("is not a directory")
-	errAccessMode = errors.New("file is not open for that")
-	errNegative   = &fsError{"negative offset", fs.ErrInvalid}
+	errNotRegular      = &fsError{"is not a regular file", fs.ErrInvalid}
+	errNotEmpty        = &fsError{"directory is not empty", fs.ErrExist}
+	errIsDir           = errors.New("is a directory")
+	errNotDir          = errors.New("is not a directory")
+	errWrongAccessMode = errors.New("file is not open for that")
+	errNegative        = &fsError{"negative offset", fs.ErrInvalid}
 )
 
 // CheckName returns an error if the name is not a slash-separated path inside the root. The error contains the

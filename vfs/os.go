@@ -134,8 +134,8 @@ func (o *OS) ReadDir(name string) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
-// entriesAtOnce is the number of directory entries that EachEntry reads at once.
-const entriesAtOnce = 256
+// entriesPerRead is the number of directory entries that EachEntry reads at once.
+const entriesPerRead = 256
 
 // EachEntry calls fn with each entry of a directory, in an unspecified order. It lists symbolic links as links. If fn
 // returns an error, EachEntry stops and returns this error. The function fn must not change the directory. For a large
@@ -149,7 +149,7 @@ func EachEntry(fsys FS, name string, fn func(fs.DirEntry) error) error {
 	if err != nil {
 		return err
 	}
-	return callEach(entries, fn)
+	return callForEntries(entries, fn)
 }
 
 func (o *OS) eachEntry(name string, fn func(fs.DirEntry) error) error {
@@ -159,8 +159,8 @@ func (o *OS) eachEntry(name string, fn func(fs.DirEntry) error) error {
 	}
 	defer d.Close()
 	for {
-		entries, err := d.ReadDir(entriesAtOnce)
-		if err := callEach(entries, fn); err != nil {
+		entries, err := d.ReadDir(entriesPerRead)
+		if err := callForEntries(entries, fn); err != nil {
 			return err
 		}
 		if errors.Is(err, io.EOF) {
@@ -172,7 +172,7 @@ func (o *OS) eachEntry(name string, fn func(fs.DirEntry) error) error {
 	}
 }
 
-func callEach(entries []fs.DirEntry, fn func(fs.DirEntry) error) error {
+func callForEntries(entries []fs.DirEntry, fn func(fs.DirEntry) error) error {
 	for _, e := range entries {
 		if err := fn(e); err != nil {
 			return err

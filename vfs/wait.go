@@ -54,7 +54,7 @@ func Sleep(ctx context.Context, d time.Duration) error {
 // held then, AcquireLock returns false. It also returns the time for which it waited.
 func AcquireLock(ctx context.Context, l Lock, limit time.Duration) (ok bool, waited time.Duration, err error) {
 	start := time.Now()
-	w, wakes := l.(waiter)
+	w, wakes := l.(blockingLock)
 	switch ok, err = l.TryLock(); {
 	case ok || err != nil || limit <= 0:
 	case wakes:
@@ -70,9 +70,9 @@ func AcquireLock(ctx context.Context, l Lock, limit time.Duration) (ok bool, wai
 	return ok, time.Since(start), err
 }
 
-// A waiter is a Lock that can wait for the lock without polling. If a holder releases a lock and acquires it again
-// immediately, a poller may have to wait forever.
-type waiter interface {
+// A blockingLock is a Lock that can wait for the lock without polling. If a holder releases a lock and acquires it
+// again immediately, a poller may have to wait forever.
+type blockingLock interface {
 	// waitForLock acquires the lock when it becomes free. If ctx ends before this, waitForLock returns the error of
 	// ctx.
 	waitForLock(ctx context.Context) (bool, error)
@@ -107,17 +107,17 @@ func WithLock(
 		}
 		<-call.done // The function is running, so wait until it returns.
 	}
-	return call.ok, call.err
+	return call.wasLockAcquired, call.err
 }
 
 // lockedCall is a call of WithLock. The fields ok and err are set before the channel done is closed.
 type lockedCall struct {
-	startTime time.Time
-	limit     time.Duration
-	do        func(dir *OS) error
-	done      chan struct{}
-	ok        bool
-	err       error
+	startTime       time.Time
+	limit           time.Duration
+	do              func(dir *OS) error
+	done            chan struct{}
+	wasLockAcquired bool
+	err             error
 }
 
 // lockQueue contains the calls of this process that wait for the same lock file.
@@ -200,7 +200,7 @@ func (q *lockQueue) serve(path, name string) {
 		ok, err := withLock(path, name, q.firstLimit(), func(dir *OS) {
 			calls = q.takeBefore(time.Now())
 			for _, c := range calls {
-				c.ok, c.err = true, c.do(dir)
+				c.wasLockAcquired, c.err = true, c.do(dir)
 			}
 		})
 		if !ok { // Calls that began later have not waited for their whole limit yet.

@@ -15,8 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
 
-// acceptReasonArgument lets the person give the reason as the second argument of c. The reason is stored in why.
-func acceptReasonArgument(c *cobra.Command, why *string) {
+// acceptReasonArgument lets the person give the reason as the second argument of c. The reason is stored in reason.
+func acceptReasonArgument(c *cobra.Command, reason *string) {
 	annotateLines := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 2 {
@@ -26,7 +26,7 @@ func acceptReasonArgument(c *cobra.Command, why *string) {
 					"the reasoning is given twice, as an argument and with --why",
 				)
 			}
-			*why, args = args[1], args[:1]
+			*reason, args = args[1], args[:1]
 		}
 		return annotateLines(cmd, args)
 	}
@@ -100,7 +100,7 @@ first with --dry-run.`,
 			if err != nil {
 				return err
 			}
-			return printResult(mem, out, reportPrinter[annotations.AnnotateOut](mem))
+			return printResult(mem, out, answerPrinter[annotations.AnnotateOut](mem))
 		},
 	}
 	c.Flags().StringVar(&why, "why", "", "give the reason as `TEXT` of this flag, instead of as an argument")
@@ -194,17 +194,17 @@ func (mem *openMemory) showSetup(out annotations.SetupAnnotationsOut) {
 		word := "added to"
 		switch {
 		case l.AlreadyExists:
-			mem.env.printf("%s has git merge annotations already\n", oneLine(l.File))
+			mem.env.printf("%s has git merge annotations already\n", toSafeLine(l.File))
 			return
 		case out.DryRun:
 			word = "would be added to"
 		}
-		mem.env.printf("%s %s:\n  %s\n", word, oneLine(l.File), l.Line)
+		mem.env.printf("%s %s:\n  %s\n", word, toSafeLine(l.File), l.Line)
 	}
 	if out.WasPrivate {
 		mem.env.printf(
 			"%s\n",
-			chooseWord(out.DryRun, "git no longer ignores the annotations: commit them with the code",
+			chooseByDryRun(out.DryRun, "git no longer ignores the annotations: commit them with the code",
 				"git would no longer ignore the annotations"),
 		)
 	}
@@ -212,14 +212,14 @@ func (mem *openMemory) showSetup(out annotations.SetupAnnotationsOut) {
 	local := out.Driver.Attributes
 	if out.Install {
 		line(local)
-		word := chooseWord(out.DryRun, "set in", "would be set in")
+		word := chooseByDryRun(out.DryRun, "set in", "would be set in")
 		mem.env.printf("%s the config of this clone:\n", word)
 		for _, kv := range out.Driver.Settings {
 			mem.env.printf("  %s = %s\n", kv[0], kv[1])
 		}
 		return
 	}
-	if mem.env.quiet || local.AlreadyExists {
+	if mem.env.isQuiet || local.AlreadyExists {
 		return
 	}
 	mem.env.printf(
@@ -257,8 +257,8 @@ sidecar. Without NAME, they are appended to OURS.`,
 		}
 		out, err := annotations.MergeSidecars(cmd.Context(), nil, in)
 		if err == nil && out.KeptIn != "" {
-			mem.env.warn("%s of %s cannot be read: kept in %s", countText(out.Unreadable, "line", "lines"),
-				cleanControl(strings.TrimSuffix(out.KeptIn, ".damaged")), cleanControl(out.KeptIn))
+			mem.env.printWarning("%s of %s cannot be read: kept in %s", countText(out.Unreadable, "line", "lines"),
+				replaceHarmfulChars(strings.TrimSuffix(out.KeptIn, ".damaged")), replaceHarmfulChars(out.KeptIn))
 		}
 		return err
 	}

@@ -69,7 +69,7 @@ func goldenAnswers(t *testing.T, w *world, file, got string) {
 // agent and of an import. Some texts contain control sequences.
 func answersWorld(t *testing.T) *world {
 	t.Helper()
-	testenv.Program(t, "git", "install git")
+	testenv.RequireProgram(t, "git", "install git")
 	if runtime.GOOS == "windows" {
 		t.Skip("the golden files contain paths with slashes")
 	}
@@ -196,10 +196,10 @@ func TestAnswersOfCommands(t *testing.T) {
 	} {
 		t.Run(mode.name, func(t *testing.T) {
 			w := answersWorld(t)
-			w.env.Width = 80
+			w.env.TerminalWidth = 80
 			var b strings.Builder
 			for _, args := range answersCommands {
-				w.env.StdoutTerm = mode.terminal && !slices.Contains(wrapsPaths, args[0])
+				w.env.IsStdoutTerminal = mode.terminal && !slices.Contains(wrapsPaths, args[0])
 				status, out, errs := w.run(t, append(args[:len(args):len(args)], mode.flags...)...)
 				fmt.Fprintf(&b, "\n$ oxbow %q\n%s", args, visible(out))
 				if errs != "" {
@@ -210,7 +210,7 @@ func TestAnswersOfCommands(t *testing.T) {
 				}
 			}
 			goldenAnswers(t, w, mode.name+".txt", b.String())
-			w.env.StdoutTerm = false
+			w.env.IsStdoutTerminal = false
 			w.must(t, "check")
 		})
 	}

@@ -61,7 +61,7 @@ func TestAnswersOfSharing(t *testing.T) {
 	} {
 		t.Run(mode.name, func(t *testing.T) {
 			w := answersWorld(t)
-			w.env.Width = 80
+			w.env.TerminalWidth = 80
 			w.write(t, "token", "a-long-secret-of-ada\n")
 			w.write(t, "tokens", "ada  a-long-secret-of-ada  rw  tenant=acme\n")
 			for _, name := range []string{"token", "tokens"} {
@@ -93,7 +93,7 @@ func TestAnswersOfSharing(t *testing.T) {
 				for i, arg := range args {
 					typed[i] = strings.ReplaceAll(arg, "URL", s.url)
 				}
-				w.env.StdoutTerm = mode.terminal
+				w.env.IsStdoutTerminal = mode.terminal
 				status, out, errs := w.run(t, append(typed, mode.flags...)...)
 				fmt.Fprintf(&b, "\n$ oxbow %q\n%s", args, visible(out))
 				if errs != "" {
@@ -104,7 +104,7 @@ func TestAnswersOfSharing(t *testing.T) {
 				}
 			}
 			goldenAnswers(t, w, "sharing-"+mode.name+".txt", b.String())
-			w.env.StdoutTerm = false
+			w.env.IsStdoutTerminal = false
 			w.must(t, "check")
 		})
 	}

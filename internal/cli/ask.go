@@ -67,7 +67,7 @@ func (mem *openMemory) confirmSecret(err error) (bool, error) {
 	if !ok {
 		return false, err
 	}
-	if !mem.env.StdinTerm || !mem.env.StderrTerm {
+	if !mem.env.IsStdinTerminal || !mem.env.IsStderrTerminal {
 		return false, &hintedError{err, "leave it out, or keep it as it is with --allow-secret; nothing was written"}
 	}
 	if err := mem.env.confirm(fmt.Sprintf(

@@ -62,7 +62,7 @@ func rootCommandNames(root *cobra.Command) (names []string) {
 func (mem *openMemory) rewriteCommands(text string) string {
 	if mem.finder.homeFlag == "" ||
 		// The command init sets this value itself. The home is found there without the flag.
-		mem.finder.homeFlag == homeDir {
+		mem.finder.homeFlag == homeDirName {
 		return mem.rewriteCommandsWithFlag("", text)
 	}
 	return mem.rewriteCommandsWithFlag(" --home "+shellQuote(mem.finder.homeFlag), text)

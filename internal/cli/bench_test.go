@@ -81,7 +81,7 @@ func TestBenchIsFound(t *testing.T) {
 				return nil
 			}
 			status, _, stderr := w.run(t, "bench", "inject", "--data", "sets")
-			if (status == exitFailed) != (c.fails != "") || !strings.Contains(stderr, c.fails) ||
+			if (status == exitCommandFailed) != (c.fails != "") || !strings.Contains(stderr, c.fails) ||
 				!slices.Equal(started, c.want) {
 				t.Errorf("status %d, %q, started %q; want %q, %q", status, stderr, started, c.fails, c.want)
 			}
@@ -95,7 +95,7 @@ func TestBenchThatDoesNotStart(t *testing.T) {
 	w.file(t, "bin/oxbow-bench", "")
 	w.env.Executable = filepath.Join(w.dir, "bin", "oxbow")
 	w.env.RunProgram = func(context.Context, []string) error { return errors.New("exec format error") }
-	if status, _, stderr := w.run(t, "bench", "quality"); status != exitFailed ||
+	if status, _, stderr := w.run(t, "bench", "quality"); status != exitCommandFailed ||
 		!strings.Contains(stderr, "exec format error") {
 		t.Errorf("status %d, %q", status, stderr)
 	}

@@ -29,7 +29,7 @@ commit of zeros.`,
   oxbow blame pool.go --json`,
 		Args: requireArgCount(1, 1, "one FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if porcelain && mem.env.json {
+			if porcelain && mem.env.wantsJSON {
 				return usageErrorf("give one of the two", "--porcelain and --json are two forms")
 			}
 			out, err := runVerbOnFile(
@@ -98,12 +98,12 @@ func (env *environment) printBlamePorcelain(out annotations.BlameOut) {
 				l.PorcelainHead = append(l.PorcelainHead, "summary not committed")
 			}
 			for _, h := range append(l.PorcelainHead, "filename "+out.File) {
-				env.printf("%s\n", oneLine(h))
+				env.printf("%s\n", toSafeLine(h))
 			}
 		}
 		for _, id := range l.AnnotationIDs {
 			n := why[id]
-			env.printf("why %s %s %.2f %s\n", n.ID, n.PlacingName, n.Confidence, cleanControl(n.Headline))
+			env.printf("why %s %s %.2f %s\n", n.ID, n.PlacingName, n.Confidence, replaceHarmfulChars(n.Headline))
 		}
 		env.printf("\t%s\n", l.Text)
 	}
@@ -127,13 +127,13 @@ func (env *environment) printBlameText(out annotations.BlameOut) {
 				mark = " (edited since)"
 			}
 			env.printf("%s\n", env.bold(env.cutColumns(strings.Repeat(" ", 10+wide)+"# "+formatLineRange(n)+mark+": "+
-				cleanControl(n.Headline), env.textWidth())))
+				replaceHarmfulChars(n.Headline), env.textWidth())))
 		}
 		commit := "-"
 		if l.Commit != "" {
 			commit = l.Commit[:8]
 		}
-		env.printf("%-8s %*d  %s\n", commit, wide, l.Line, cleanControl(l.Text))
+		env.printf("%-8s %*d  %s\n", commit, wide, l.Line, replaceHarmfulChars(l.Text))
 	}
 	env.showNotes(out.Notes)
 }

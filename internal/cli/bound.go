@@ -25,7 +25,7 @@ func (mem *openMemory) loadProfiles() (*profile.Set, error) {
 	if mem.profileSet != nil {
 		return mem.profileSet, nil
 	}
-	home, err := mem.finder.home()
+	home, err := mem.finder.homePath()
 	if err != nil {
 		return nil, err
 	}
@@ -58,9 +58,9 @@ func (mem *openMemory) loadProfiles() (*profile.Set, error) {
 		root = p.RootDir
 	}
 	dirs := slices.Clone(profile.ProjectDirs)
-	if output.SameFile(home, filepath.Join(root, homeDir)) {
+	if output.SameFile(home, filepath.Join(root, homeDirName)) {
 		// The project contains the home, so do not read the home's profiles a second time.
-		dirs = slices.DeleteFunc(dirs, func(d string) bool { return strings.HasPrefix(d, homeDir+"/") })
+		dirs = slices.DeleteFunc(dirs, func(d string) bool { return strings.HasPrefix(d, homeDirName+"/") })
 	}
 	if !output.SameFile(home, root) {
 		fsys, err := mem.openDir(root)
@@ -146,7 +146,7 @@ func (mem *openMemory) restrictToProfile(m *oxbow.Memory) (*oxbow.Memory, error)
 	if err != nil || r == nil {
 		return m, err
 	}
-	mem.closers = append(mem.closers, m.Close)
+	mem.closeFuncs = append(mem.closeFuncs, m.Close)
 	return scope.Within(m, r.Scope()), nil
 }
 

@@ -92,7 +92,7 @@ func (mem *openMemory) canPrintNotices() bool {
 	if variable, _ := mem.env.detectAgent(); variable != "" {
 		return false
 	}
-	if mem.env.json || mem.env.quiet {
+	if mem.env.wantsJSON || mem.env.isQuiet {
 		return false
 	}
 	if path, err := mem.finder.storePath(); err != nil || !fileExists(path) {

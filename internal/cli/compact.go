@@ -27,10 +27,10 @@ this variable, oxbow keeps the whole history.`,
   oxbow compact --keep 90d
   oxbow compact --keep 0d --yes    # keep no history, and do not ask`,
 	}, erasureConfirmation[maintenance.CompactIn, maintenance.CompactOut]{
-		command: "compact",
-		verb:    maintenance.Compact,
-		dryRun:  func(in maintenance.CompactIn) maintenance.CompactIn { in.DryRun = true; return in },
-		question: func(would maintenance.CompactOut) string {
+		command:   "compact",
+		eraseVerb: maintenance.Compact,
+		asDryRun:  func(in maintenance.CompactIn) maintenance.CompactIn { in.DryRun = true; return in },
+		questionFor: func(would maintenance.CompactOut) string {
 			if would.Changes == 0 && would.Versions == 0 {
 				return ""
 			}
@@ -42,5 +42,5 @@ this variable, oxbow keeps the whole history.`,
 		},
 	}, func(in maintenance.CompactIn) (bool, error) {
 		return !in.DryRun, nil
-	}, setPositionalArgs, reportPrinter[maintenance.CompactOut](mem))
+	}, setPositionalArgs, answerPrinter[maintenance.CompactOut](mem))
 }

@@ -47,14 +47,14 @@ type completionSource func(ctx context.Context, start string) []string
 
 // completeFirstArgs returns a completion function for the first n arguments. The shell adds no space after a word that
 // ends in a colon, so that the person can continue to type.
-func completeFirstArgs(n int, from completionSource) cobra.CompletionFunc {
+func completeFirstArgs(n int, source completionSource) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
 		then := cobra.ShellCompDirectiveNoFileComp
-		if len(args) >= n || from == nil {
+		if len(args) >= n || source == nil {
 			return nil, then
 		}
 		start = strings.TrimPrefix(start, argumentMark)
-		found := slices.DeleteFunc(from(cmd.Context(), start), func(w string) bool {
+		found := slices.DeleteFunc(source(cmd.Context(), start), func(w string) bool {
 			return !strings.HasPrefix(w, start) || hasShellSyntax(w)
 		})
 		slices.Sort(found)
@@ -120,11 +120,11 @@ func (mem *openMemory) argumentCompletionFunc(c *cobra.Command) cobra.Completion
 		return completeFirstArgs(n, mem.completeLabels)
 	case c.Name() == "new":
 	case profile && has("NAME", "A [B]"):
-		return completeFirstArgs(n, mem.profileNames)
+		return completeFirstArgs(n, mem.completeProfileNames)
 	case has("[TEXT]"):
-		return completeFirstArgs(1, mem.completeNames)
+		return completeFirstArgs(1, mem.completeEntryNames)
 	case has("NAME"):
-		return completeFirstArgs(n, mem.completeNames)
+		return completeFirstArgs(n, mem.completeEntryNames)
 	}
 	return cobra.NoFileCompletions
 }
@@ -135,16 +135,16 @@ func (mem *openMemory) flagValueCompletions(flag string) completionSource {
 		return func(context.Context, string) []string { return slices.Clone(all) }
 	}
 	return map[string]completionSource{
-		"project": func(ctx context.Context, _ string) []string { return mem.labelValues(ctx, "project") },
-		"tag":     func(ctx context.Context, _ string) []string { return mem.labelValues(ctx, "tag") },
-		"profile": mem.profileNames,
-		"extends": mem.profileNames,
+		"project": func(ctx context.Context, _ string) []string { return mem.completeLabelValues(ctx, "project") },
+		"tag":     func(ctx context.Context, _ string) []string { return mem.completeLabelValues(ctx, "tag") },
+		"profile": mem.completeProfileNames,
+		"extends": mem.completeProfileNames,
 		"dialect": fixed(layoutNames()...),
 		"to":      fixed(layoutNames()...),
-		"kind":    fixed(kindNames()...),
+		"kind":    fixed(entryKindNames()...),
 		"tools":   fixed(verb.SetNames()...),
 		"rank":    fixed(oxbow.RankOxbow, oxbow.RankSeed),
-		"name":    mem.completeNames,
+		"name":    mem.completeEntryNames,
 		"where":   mem.completeFilterTerms,
 		"filter":  mem.completeFilterTerms,
 		"skill": func(context.Context, string) []string {
@@ -157,8 +157,8 @@ func (mem *openMemory) flagValueCompletions(flag string) completionSource {
 	}[flag]
 }
 
-// completeNames returns the names of entries that begin with start.
-func (mem *openMemory) completeNames(ctx context.Context, start string) []string {
+// completeEntryNames returns the names of entries that begin with start.
+func (mem *openMemory) completeEntryNames(ctx context.Context, start string) []string {
 	out, _ := callVerb(ctx, mem, verb.EntryNames, verb.NamesIn{Prefix: start, Limit: maxCompletions})
 	return out.Names
 }
@@ -172,7 +172,7 @@ func (mem *openMemory) completeLabels(ctx context.Context, _ string) (found []st
 	return found
 }
 
-func (mem *openMemory) labelValues(ctx context.Context, key string) (found []string) {
+func (mem *openMemory) completeLabelValues(ctx context.Context, key string) (found []string) {
 	for _, l := range mem.completeLabels(ctx, "") {
 		if v, ok := strings.CutPrefix(l, key+":"); ok {
 			found = append(found, v)
@@ -188,9 +188,9 @@ func (mem *openMemory) completeFilterTerms(ctx context.Context, start string) (f
 	key := strings.TrimLeft(start, "+-")
 	not := start[:len(start)-len(key)]
 	key, _, valued := strings.Cut(key, ":")
-	all := mem.labelValues(ctx, key)
+	all := mem.completeLabelValues(ctx, key)
 	if key == "kind" {
-		all = kindNames()
+		all = entryKindNames()
 	}
 	for _, v := range all {
 		if !strings.ContainsAny(v, " \t\"'") {
@@ -205,8 +205,9 @@ func (mem *openMemory) completeFilterTerms(ctx context.Context, start string) (f
 	return found
 }
 
-// profileNames returns the names of all profiles. If a profile binds the run, it returns only that profile's name.
-func (mem *openMemory) profileNames(context.Context, string) []string {
+// completeProfileNames returns the names of all profiles. If a profile binds the run, it returns only that
+// profile's name.
+func (mem *openMemory) completeProfileNames(context.Context, string) []string {
 	set, err := mem.loadProfiles()
 	if err != nil {
 		return nil

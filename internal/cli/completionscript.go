@@ -13,13 +13,13 @@ import (
 )
 
 // A scriptEdit replaces a text that occurs exactly once in a completion script.
-type scriptEdit struct{ old, new string }
+type scriptEdit struct{ oldText, newText string }
 
-// scriptEdits contains the changes to each shell's completion script. The changed script offers no completions for a
-// line with a character that could run a command, expand a variable or redirect output. In any other line, only
-// quotes, backslashes and file name patterns are evaluated. The script for fish needs no change, because fish splits
-// the line into words itself.
-var scriptEdits = map[string][]scriptEdit{
+// scriptEditsByShell contains the changes to each shell's completion script. The changed script offers no
+// completions for a line with a character that could run a command, expand a variable or redirect output. In any
+// other line, only quotes, backslashes and file name patterns are evaluated. The script for fish needs no change,
+// because fish splits the line into words itself.
+var scriptEditsByShell = map[string][]scriptEdit{
 	"bash": {{`    # Use eval to handle any environment variables and such
     out=$(eval "${requestComp}" 2>/dev/null)
 `, `    # Only quotes are evaluated: a line that could run a command gets no completions.
@@ -76,11 +76,11 @@ func completionScript(root *cobra.Command, shell string, w io.Writer) error {
 		return err
 	}
 	text := script.String()
-	for _, e := range scriptEdits[shell] {
-		if strings.Count(text, e.old) != 1 {
+	for _, e := range scriptEditsByShell[shell] {
+		if strings.Count(text, e.oldText) != 1 {
 			return fmt.Errorf("the script for %s cannot be made safe: this version of cobra writes another one", shell)
 		}
-		text = strings.Replace(text, e.old, e.new, 1)
+		text = strings.Replace(text, e.oldText, e.newText, 1)
 	}
 	_, err = io.WriteString(w, text)
 	return err

@@ -44,7 +44,7 @@ complete -C "oxbow get $WORD "
 func TestTabRunsNothing(t *testing.T) {
 	for shell, script := range completers {
 		t.Run(shell, func(t *testing.T) {
-			testenv.Program(t, shell, "install "+shell)
+			testenv.RequireProgram(t, shell, "install "+shell)
 			w := newWorld(t)
 			origin := filepath.Join(t.TempDir(), "script")
 			status, text, stderr := w.run(t, "completion", shell)

@@ -23,8 +23,8 @@ import (
 func compressCommand(mem *openMemory) *cobra.Command {
 	c := setUpFlagsAndArgs(&cobra.Command{
 		Use:   "compress [SPAN [PERIOD] | --max-tokens N]",
-		Short: "Shorten old texts, in homes of " + shorteners(),
-		Long: `In a home of ` + compressors() + `, which has a file for each day (a log), compress
+		Short: "Shorten old texts, in homes of " + layoutsThatCompress(),
+		Long: `In a home of ` + layoutsWithDigests() + `, which has a file for each day (a log), compress
 replaces the logs of a week by a shorter file, a digest. A month is shortened
 in the same way. SPAN is week or month, and the default is week. PERIOD is a
 week such as 2026-W16, or a month such as 2026-04. Without a PERIOD, all periods
@@ -38,7 +38,7 @@ provide its text. A log of at most 2000 bytes stays unchanged, and --over
 changes this limit. Searches still find the old logs, and compress undo restores
 them.
 
-In a home of ` + tidiers() + `, --max-tokens shortens the file that the model always
+In a home of ` + layoutsThatTidy() + `, --max-tokens shortens the file that the model always
 sees, MEMORY.md, to N tokens. First it removes repeated facts, then it shortens
 paragraphs to their first sentence, and then it removes facts, the oldest first.
 It stops as soon as the text fits. The removed texts move to another file, where
@@ -120,16 +120,16 @@ func (mem *openMemory) compressToBudget(ctx context.Context, in maintenance.Comp
 	if err != nil {
 		return asUsageError(err)
 	}
-	return mem.env.showTidied(*out.Tidied, in.DryRun, "it fits already")
+	return mem.env.showTidySteps(*out.Tidied, in.DryRun, "it fits already")
 }
 
-// explainNoDays adds the home and its layout to the error of a verb that works only in a home with days.
-func (mem *openMemory) explainNoDays(err error) error {
+// explainHomeWithoutDays adds the home and its layout to the error of a verb that works only in a home with days.
+func (mem *openMemory) explainHomeWithoutDays(err error) error {
 	if !errors.Is(err, maintenance.ErrNoDays) {
 		return err
 	}
 	d, other, lerr := mem.finder.detectLayout()
-	home, herr := mem.finder.home()
+	home, herr := mem.finder.homePath()
 	if lerr != nil || herr != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (mem *openMemory) explainNoDays(err error) error {
 	return &hintedError{
 		fmt.Errorf(
 			"compress works in homes of %s, and %s is laid out as %s: %w",
-			compressors(),
+			layoutsWithDigests(),
 			home,
 			name,
 			oxbow.ErrUnsupported,
@@ -155,21 +155,21 @@ func (mem *openMemory) explainNoDays(err error) error {
 
 func (mem *openMemory) compressSpans(ctx context.Context, in maintenance.CompressIn, texts []string) error {
 	if len(texts) > 0 {
-		byGroup, err := mem.digestTexts(ctx, in, texts)
+		byGroup, err := mem.readDigestTexts(ctx, in, texts)
 		if err != nil {
-			return asUsageError(mem.explainNoDays(err))
+			return asUsageError(mem.explainHomeWithoutDays(err))
 		}
 		for _, group := range slices.Sorted(maps.Keys(byGroup)) {
 			in.Groups, in.Texts = append(in.Groups, group), append(in.Texts, byGroup[group])
 		}
 	}
 	out, err := callVerbRawError(ctx, mem, maintenance.Compress, in)
-	return mem.env.showDigests("compressed", "would compress", out, mem.explainNoDays(err))
+	return mem.env.showDigests("compressed", "would compress", out, mem.explainHomeWithoutDays(err))
 }
 
-// digestTexts reads the texts for a digest, and returns them by group. A text without a group is for the whole digest.
-// This is allowed only if the digest has no parts.
-func (mem *openMemory) digestTexts(
+// readDigestTexts reads the texts for a digest, and returns them by group. A text without a group is for the whole
+// digest. This is allowed only if the digest has no parts.
+func (mem *openMemory) readDigestTexts(
 	ctx context.Context,
 	in maintenance.CompressIn,
 	given []string,
@@ -230,7 +230,7 @@ moves to memory/undone, where nothing reads it.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := maintenance.DecompressIn{Names: args, DryRun: dry}
 			out, err := callVerbRawError(cmd.Context(), mem, maintenance.Decompress, in)
-			return mem.env.showDigests("took back", "would take back", out, mem.explainNoDays(err))
+			return mem.env.showDigests("took back", "would take back", out, mem.explainHomeWithoutDays(err))
 		},
 	}
 	c.Flags().BoolVar(&dry, "dry-run", false, "show what would be taken back and change nothing")
@@ -239,27 +239,27 @@ moves to memory/undone, where nothing reads it.`,
 
 // showDigests prints the digests that were made. It prints them even if err is not nil, because they were made before
 // the error.
-func (env *environment) showDigests(did, would string, out maintenance.CompressOut, err error) error {
+func (env *environment) showDigests(doneVerb, plannedVerb string, out maintenance.CompressOut, err error) error {
 	if err != nil && len(out.Digests) == 0 {
 		return asUsageError(err)
 	}
-	if env.json {
+	if env.wantsJSON {
 		return errors.Join(env.printJSON(out), err)
 	}
 	if out.DryRun {
-		did = would
+		doneVerb = plannedVerb
 	}
-	env.showReport(digestsReport(did, out.Digests, out.DryRun))
+	env.showReport(describeDigests(doneVerb, out.Digests, out.DryRun))
 	return err
 }
 
-// digestsReport describes digests. The word did says what was done with them, or would be done in a dry run.
-func digestsReport(did string, done []verb.Digest, dry bool) (r report.Report) {
+// describeDigests describes digests. The word did says what was done with them, or would be done in a dry run.
+func describeDigests(did string, done []verb.Digest, dry bool) (r report.Report) {
 	var names []string
 	for _, d := range done {
 		if d.Skipped == "" {
 			names = append(names, shellQuote(d.Name))
-			r.Add(digestSections(did, d, dry)...)
+			r.Add(describeDigest(did, d, dry)...)
 		} else {
 			r.AddNotef("%s is passed over: it %s", report.Text(d.Name), report.Text(d.Skipped))
 		}
@@ -276,8 +276,8 @@ func digestsReport(did string, done []verb.Digest, dry bool) (r report.Report) {
 	return r
 }
 
-// digestSections describes one digest and its parts. In a dry run, it shows the text of each part.
-func digestSections(did string, d verb.Digest, dry bool) []report.Section {
+// describeDigest describes one digest and its parts. In a dry run, it shows the text of each part.
+func describeDigest(did string, d verb.Digest, dry bool) []report.Section {
 	files := report.Words(countText(len(d.Covers), "file", "files"))
 	all := []report.Section{report.Line{ShortValue: report.Name(d.Name),
 		Sentence: report.Sentencef("%s %s, %s", report.Words(did), report.Name(d.Name), files)}}

@@ -26,7 +26,7 @@ depends on their name. Entries of different projects or kinds are not compared,
 and an entry with the tag keep is never removed.
 
 Use --dry-run first. Consolidate makes one change, which oxbow undo takes back.
-In a home of ` + tidiers() + `, it works on the paragraphs and list items of the file that
+In a home of ` + layoutsThatTidy() + `, it works on the paragraphs and list items of the file that
 the model always sees, MEMORY.md. If a removed text is not exactly the same, it
 is kept in another file.`,
 		Example: `  oxbow consolidate --dry-run
@@ -44,45 +44,50 @@ is kept in another file.`,
 		if in.Over > 0 && did.Before <= in.Over {
 			nothing = fmt.Sprintf("there are not more than %d tokens", in.Over)
 		}
-		return mem.env.showTidied(did.Tidied, in.DryRun, nothing)
+		return mem.env.showTidySteps(did.Tidied, in.DryRun, nothing)
 	})
 }
 
-// tidiedOut is the JSON output for steps that tidy a memory.
-type tidiedOut struct {
+// tidyOut is the JSON output for steps that tidy a memory.
+type tidyOut struct {
 	verb.Tidied
 	DryRun bool `json:"dry_run,omitempty"`
 }
 
-// printTidiedJSON prints the steps as JSON. If there are no steps, it prints an empty list.
-func (env *environment) printTidiedJSON(did verb.Tidied, dry bool) error {
+// printTidyJSON prints the steps as JSON. If there are no steps, it prints an empty list.
+func (env *environment) printTidyJSON(did verb.Tidied, isDryRun bool) error {
 	did.Steps = append([]verb.Step{}, did.Steps...)
-	return env.printJSON(tidiedOut{did, dry})
+	return env.printJSON(tidyOut{did, isDryRun})
 }
 
-// showTidied prints the steps that were done, or that would be done in a dry run. If there are none, it prints the
+// showTidySteps prints the steps that were done, or that would be done in a dry run. If there are none, it prints the
 // reason nothing.
-func (env *environment) showTidied(did verb.Tidied, dry bool, nothing string) error {
-	if env.json {
-		return env.printTidiedJSON(did, dry)
+func (env *environment) showTidySteps(did verb.Tidied, isDryRun bool, nothingReason string) error {
+	if env.wantsJSON {
+		return env.printTidyJSON(did, isDryRun)
 	}
-	env.showReport(tidiedReport(did, dry, nothing))
+	env.showReport(describeTidySteps(did, isDryRun, nothingReason))
 	return nil
 }
 
-// tidiedReport describes the steps. If there are none, the report contains the text nothing, which is the reason.
-func tidiedReport(did verb.Tidied, dry bool, nothing string) (r report.Report) {
+// describeTidySteps describes the steps. If there are none, the report contains the text nothing, which is the reason.
+func describeTidySteps(did verb.Tidied, isDryRun bool, nothingReason string) (r report.Report) {
 	for _, n := range did.Notes {
 		r.AddNotef("%s", report.Text(n))
 	}
 	if len(did.Steps) == 0 {
-		r.AddLinef("%s (%s); nothing was changed", report.Words(nothing),
+		r.AddLinef("%s (%s); nothing was changed", report.Words(nothingReason),
 			report.Words(countText(did.Before, "token", "tokens")))
 		return r
 	}
 	const didWidth = 8
 	step := func(did, text string) {
-		r.Add(report.Line{Sentence: report.Sentencef("%s  %s", report.Words(pad(did, didWidth)), text), MayBeCut: true})
+		r.Add(
+			report.Line{
+				Sentence: report.Sentencef("%s  %s", report.Words(padColumns(did, didWidth)), text),
+				MayBeCut: true,
+			},
+		)
 	}
 	for _, s := range did.Steps {
 		step(s.Did, s.Text)
@@ -91,7 +96,7 @@ func tidiedReport(did verb.Tidied, dry bool, nothing string) (r report.Report) {
 		}
 	}
 	left := report.Words(countText(did.After, "token", "tokens"))
-	if dry {
+	if isDryRun {
 		r.AddLinef("would leave %s, of %d", left, did.Before)
 		r.AddNotef("nothing was changed")
 		return r

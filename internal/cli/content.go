@@ -31,7 +31,7 @@ func (env *environment) readFile(name string) (string, error) {
 				"reading content: %w",
 				&fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("is a directory")},
 			),
-			hint: "to remember all files in it: oxbow import " + shellQuote(name),
+			remedy: "to remember all files in it: oxbow import " + shellQuote(name),
 		}
 	}
 	f, err := os.Open(path)
@@ -39,24 +39,24 @@ func (env *environment) readFile(name string) (string, error) {
 		return "", fmt.Errorf("reading content: %w", err)
 	}
 	defer f.Close()
-	return readAll(f, name)
+	return readInput(f, name)
 }
 
 // readStdin reads content from standard input up to its end.
 func (env *environment) readStdin() (string, error) {
-	if env.StdinTerm {
+	if env.IsStdinTerminal {
 		env.printNote("reading from the terminal; end with Ctrl-D (Ctrl-Z and Enter on Windows)")
 	}
-	return readAll(env.Stdin, stdinName)
+	return readInput(env.Stdin, stdinName)
 }
 
 // byteOrderMark is the UTF-8 byte order mark, with which some Windows editors begin a file.
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-func readAll(r io.Reader, from string) (string, error) {
+func readInput(r io.Reader, sourceName string) (string, error) {
 	b, err := io.ReadAll(io.LimitReader(r, maxInputBytes+int64(len(byteOrderMark))))
 	if err != nil {
-		return "", fmt.Errorf("reading %s: %w", from, err)
+		return "", fmt.Errorf("reading %s: %w", sourceName, err)
 	}
 	return string(bytes.TrimPrefix(b, byteOrderMark)), nil
 }

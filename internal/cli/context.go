@@ -135,7 +135,7 @@ func (mem *openMemory) printLayoutContext(ctx context.Context, d layout.Dialect,
 	}
 	begin := h.Context
 	if in.Handoff {
-		begin = mem.sessionStartFunc(h)
+		begin = mem.sessionStarter(h)
 	}
 	got, err := begin(ctx, r)
 	if err != nil {
@@ -163,9 +163,9 @@ func (mem *openMemory) printLayoutContext(ctx context.Context, d layout.Dialect,
 	return nil
 }
 
-// sessionStartFunc returns a function that starts a session of the home. Starting a session takes the open handoff.
+// sessionStarter returns a function that starts a session of the home. Starting a session takes the open handoff.
 // The context contains the texts of the skills that the handoff names.
-func (mem *openMemory) sessionStartFunc(h layout.Home) func(context.Context, layout.Request) (prompt.Context, error) {
+func (mem *openMemory) sessionStarter(h layout.Home) func(context.Context, layout.Request) (prompt.Context, error) {
 	return func(ctx context.Context, r layout.Request) (prompt.Context, error) {
 		l, err := mem.newLoader()
 		if err != nil {
@@ -180,8 +180,8 @@ func (mem *openMemory) sessionStartFunc(h layout.Home) func(context.Context, lay
 	}
 }
 
-func (env *environment) showSelectionOrManifest(out verb.SelectionOut, manifest bool) {
-	if manifest {
+func (env *environment) showSelectionOrManifest(out verb.SelectionOut, wantsManifest bool) {
+	if wantsManifest {
 		env.showManifest(out.Manifest())
 	} else {
 		env.showSelection(out)
@@ -215,6 +215,6 @@ func (env *environment) showTextOrManifest(text, manifest string, wantsManifest 
 // showManifest prints the manifest of a context, which lists the context's parts.
 func (env *environment) showManifest(manifest string) {
 	for line := range strings.Lines(manifest) {
-		env.printf("%s\n", cleanControl(strings.TrimRight(line, "\n")))
+		env.printf("%s\n", replaceHarmfulChars(strings.TrimRight(line, "\n")))
 	}
 }

@@ -60,7 +60,7 @@ func (mem *openMemory) convertHome(ctx context.Context, in transfer.ConvertIn) (
 	if err != nil {
 		return err
 	}
-	home, err := mem.finder.home()
+	home, err := mem.finder.homePath()
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (mem *openMemory) convertHome(ctx context.Context, in transfer.ConvertIn) (
 		// Print these lines here, together with the error, because a failed call has no report.
 		shown := firstItems(e.Refused)
 		for _, r := range shown {
-			mem.env.printNote("%s: %s", printableName(r.Name), cleanControl(r.Reason))
+			mem.env.printNote("%s: %s", printableName(r.Name), replaceHarmfulChars(r.Reason))
 		}
 		if n := len(e.Refused) - len(shown); n > 0 {
 			mem.env.printNote("and %d more", n)
@@ -86,7 +86,7 @@ func (mem *openMemory) convertHome(ctx context.Context, in transfer.ConvertIn) (
 		return err
 	}
 	out.OldHome = home
-	return printResult(mem, out, reportPrinter[transfer.ConvertOut](mem))
+	return printResult(mem, out, answerPrinter[transfer.ConvertOut](mem))
 }
 
 // createHome creates a new home in dir. If dir is "", it creates the home only in memory.
@@ -96,7 +96,7 @@ func (mem *openMemory) createHome(
 	dir string,
 ) (oxbow.Store, func() error, error) {
 	if target.Open == nil {
-		path, o := filepath.Join(dir, storeFile), &oxbow.Options{Clock: mem.env.Now, Rand: mem.env.Rand}
+		path, o := filepath.Join(dir, storeFileName), &oxbow.Options{Clock: mem.env.Now, Rand: mem.env.Rand}
 		if dir == "" {
 			o.FS = vfs.NewMem()
 		}

@@ -15,12 +15,12 @@ import (
 // serve, but uses [Memories] instead of store files. All other data of a home, such as session archives, keys and
 // tokens, stays in the home's directory.
 type Daemon struct {
-	Root  *cobra.Command // root command with the program's name, and its commands besides serve
-	Serve *cobra.Command // help text and additional flags of the command serve
+	RootCommand  *cobra.Command // root command with the program's name, and its commands besides serve
+	ServeCommand *cobra.Command // help text and additional flags of the command serve
 
-	// Start starts the storage of the memories and waits until it can be used. While it waits, it calls tell with the
-	// reason.
-	Start func(ctx context.Context, home string, tell func(format string, args ...any)) (Memories, error)
+	// StartStorage starts the storage of the memories and waits until it can be used. While it waits, it calls tell
+	// with the reason.
+	StartStorage func(ctx context.Context, home string, tell func(format string, args ...any)) (Memories, error)
 }
 
 // MainDaemon runs a daemon's command line in this process, and returns the exit status.
@@ -36,27 +36,27 @@ func runDaemon(ctx context.Context, env Env, d Daemon) int {
 	return runCommandTree(
 		ctx,
 		env,
-		commandTree{build: func(mem *openMemory) *cobra.Command { return mem.daemonRootCommand(d) }},
+		commandTree{buildCommands: func(mem *openMemory) *cobra.Command { return mem.daemonRoot(d) }},
 	)
 }
 
-// daemonRootCommand returns the command tree of a daemon.
-func (mem *openMemory) daemonRootCommand(d Daemon) *cobra.Command {
-	mem.env.name, mem.daemonMemories = d.Root.Name(), &daemonMemories{startFunc: d.Start}
+// daemonRoot returns the command tree of a daemon.
+func (mem *openMemory) daemonRoot(d Daemon) *cobra.Command {
+	mem.env.programName, mem.daemonMemories = d.RootCommand.Name(), &daemonMemories{startMemories: d.StartStorage}
 	mem.finder.openStore = mem.daemonMemories.tenantOpener("")
-	root := mem.setUpRoot(d.Root)
+	root := mem.setUpRoot(d.RootCommand)
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
-			return usageErrorf(mem.env.name+" --help lists them", "unknown command %q", removeMarks(args)[0])
+			return usageErrorf(mem.env.programName+" --help lists them", "unknown command %q", removeMarks(args)[0])
 		}
-		return printHelp(cmd)
+		return printGroupHelp(cmd)
 	}
 	fs := root.PersistentFlags()
 	fs.StringVar(&mem.finder.homeFlag, "home", "", "the `DIR` for the files of this server itself, such as its cache")
 	mem.addCommonFlags(fs)
 	version := versionCommand(mem.env)
-	version.Example = "  " + mem.env.name + " version"
-	root.AddCommand(mem.setUpServe(d.Serve), version)
+	version.Example = "  " + mem.env.programName + " version"
+	root.AddCommand(mem.setUpServe(d.ServeCommand), version)
 	prepareArgumentChecks(root)
 	return root
 }

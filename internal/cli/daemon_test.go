@@ -25,8 +25,12 @@ func TestDaemonAdvice(t *testing.T) {
 		t.Error("the storage was started")
 		return nil, nil
 	}
-	status := runDaemon(t.Context(), env, Daemon{Root: root, Serve: &cobra.Command{Use: "serve"}, Start: start})
-	if status != exitUsage || !strings.Contains(w.errs.String(), "no server runs") {
+	status := runDaemon(
+		t.Context(),
+		env,
+		Daemon{RootCommand: root, ServeCommand: &cobra.Command{Use: "serve"}, StartStorage: start},
+	)
+	if status != exitUsageError || !strings.Contains(w.errs.String(), "no server runs") {
 		t.Errorf("status %d, %q", status, w.errs.String())
 	}
 	if !strings.Contains(w.errs.String(), "serve starts it") {

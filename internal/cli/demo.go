@@ -56,7 +56,7 @@ func (mem *openMemory) runDemo(ctx context.Context, run commandRunner, keep, pag
 	if err := os.CopyFS(dir, demo.Files); err != nil {
 		return fmt.Errorf("unpacking the sample: %w", err)
 	}
-	home := filepath.Join(dir, homeDir)
+	home := filepath.Join(dir, homeDirName)
 	if err := os.Mkdir(home, 0o700); err != nil {
 		return fmt.Errorf("making a throw-away home: %w", err)
 	}
@@ -65,7 +65,7 @@ func (mem *openMemory) runDemo(ctx context.Context, run commandRunner, keep, pag
 		return mem.runDemoPages(ctx, run, dir, home)
 	}
 	var done []demoStep
-	if !mem.env.json && !mem.env.quiet {
+	if !mem.env.wantsJSON && !mem.env.isQuiet {
 		mem.env.printf("A small team's memory, in a throw-away home: every command is one to type.\n")
 	}
 	for i, s := range demoSteps(demo.SamplePaths()) {
@@ -76,7 +76,7 @@ func (mem *openMemory) runDemo(ctx context.Context, run commandRunner, keep, pag
 		s.Status = run(ctx, mem.env.demoEnv(dir, home, &out, s.Args))
 		s.Output = out.String()
 		done = append(done, s)
-		if !mem.env.json && !mem.env.quiet {
+		if !mem.env.wantsJSON && !mem.env.isQuiet {
 			mem.env.showDemoStep(i+1, s)
 		}
 		if s.Status != exitSuccess {
@@ -88,7 +88,7 @@ func (mem *openMemory) runDemo(ctx context.Context, run commandRunner, keep, pag
 			)
 		}
 	}
-	if mem.env.json {
+	if mem.env.wantsJSON {
 		out := map[string]any{"steps": done}
 		if keep {
 			out["home"] = home

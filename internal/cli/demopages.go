@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/cli/demo"
 )
 
-// demoSession is the ID of the sample session.
-const demoSession = "5d0c71aa"
+// demoSessionID is the ID of the sample session.
+const demoSessionID = "5d0c71aa"
 
 // demoSessionStep is a step of the sample session: either a report of a client's hook, or a command that the agent
 // runs.
@@ -48,7 +48,7 @@ func (mem *openMemory) runDemoPages(ctx context.Context, run commandRunner, dir,
 		}
 		env := mem.env.demoEnv(dir, home, new(bytes.Buffer), p.AgentArgs)
 		if p.HookReport != nil {
-			p.HookReport["session_id"], p.HookReport["cwd"] = demoSession, dir
+			p.HookReport["session_id"], p.HookReport["cwd"] = demoSessionID, dir
 			report, err := json.Marshal(p.HookReport)
 			if err != nil {
 				return err
@@ -56,7 +56,7 @@ func (mem *openMemory) runDemoPages(ctx context.Context, run commandRunner, dir,
 			env.Args, env.Stdin = []string{"hook", "claude"}, bytes.NewReader(report)
 		} else {
 			env.Getenv = func(key string) string {
-				return map[string]string{"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": demoSession}[key]
+				return map[string]string{"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": demoSessionID}[key]
 			}
 		}
 		if err := step(env); err != nil {
@@ -64,6 +64,6 @@ func (mem *openMemory) runDemoPages(ctx context.Context, run commandRunner, dir,
 		}
 	}
 	mem.env.printNote("a small team's memory, in a throw-away home that Ctrl-C removes")
-	mem.isSample, mem.finder.homeFlag = true, home
+	mem.isDemoSample, mem.finder.homeFlag = true, home
 	return mem.servePagesAt(ctx, uiIn{}, "")
 }

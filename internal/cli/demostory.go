@@ -50,11 +50,11 @@ func (env *environment) demoEnv(dir, home string, out *bytes.Buffer, args []stri
 	staged.Stdin = strings.NewReader("")
 	staged.Stdout = out
 	staged.Stderr = out
-	staged.StdinTerm = false
-	staged.StdoutTerm = true
-	staged.StderrTerm = false
-	staged.Width = 77
-	staged.Height = 0
+	staged.IsStdinTerminal = false
+	staged.IsStdoutTerminal = true
+	staged.IsStderrTerminal = false
+	staged.TerminalWidth = 77
+	staged.TerminalHeight = 0
 	staged.Getwd = func() (string, error) { return dir, nil }
 	staged.Getenv = func(key string) string { return map[string]string{"NO_COLOR": "1"}[key] }
 	return staged

@@ -16,14 +16,14 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// dialectOptions returns the options for opening a home of another layout. If how is createAccess, it creates the
-// home's directory.
-func (mem *openMemory) dialectOptions(home string, how access) (layout.Options, error) {
+// dialectOptions returns the options for opening a home of another layout. If accessKind is createAccess, it creates
+// the home's directory.
+func (mem *openMemory) dialectOptions(home string, accessKind accessKind) (layout.Options, error) {
 	src, err := mem.changeSource()
 	if err != nil {
 		return layout.Options{}, err
 	}
-	if how == createAccess {
+	if accessKind == createAccess {
 		if err := os.MkdirAll(home, 0o700); err != nil {
 			return layout.Options{}, fmt.Errorf("making the home: %w", err)
 		}
@@ -35,10 +35,10 @@ func (mem *openMemory) dialectOptions(home string, how access) (layout.Options, 
 	if err != nil {
 		return layout.Options{}, fmt.Errorf("opening the home: %w", err)
 	}
-	mem.closers = append(mem.closers, fsys.Close)
+	mem.closeFuncs = append(mem.closeFuncs, fsys.Close)
 	o := layout.Options{FS: fsys, Path: home, Agent: mem.agentFlag, Zone: mem.env.Now().Location(),
-		Memory: oxbow.Options{Clock: mem.env.Now, Rand: mem.env.Rand, Source: src, SealAfter: mem.sealAfter,
-			ReadOnly: how == readOwnAccess, Screen: mem.secretScreening().ScreenForMemory(new(*oxbow.Memory))},
+		Memory: oxbow.Options{Clock: mem.env.Now, Rand: mem.env.Rand, Source: src, SealAfter: mem.sealDelay,
+			ReadOnly: accessKind == readOwnAccess, Screen: mem.secretScreening().ScreenForMemory(new(*oxbow.Memory))},
 		Warn: func(message string) { mem.env.printNote("%s", message) },
 	}
 	wd, err := mem.env.absolutePath(".")
@@ -50,7 +50,7 @@ func (mem *openMemory) dialectOptions(home string, how access) (layout.Options, 
 	if err != nil { // This happens in WASI, for example, where only the home may be opened.
 		return o, nil
 	}
-	mem.closers = append(mem.closers, work.Close)
+	mem.closeFuncs = append(mem.closeFuncs, work.Close)
 	rel, err := filepath.Rel(top, wd)
 	if err != nil {
 		return layout.Options{}, err
@@ -60,21 +60,21 @@ func (mem *openMemory) dialectOptions(home string, how access) (layout.Options, 
 }
 
 // openHome opens the home with the given dialect, unless it is already open. The home is closed at the end of the run.
-func (mem *openMemory) openHome(d layout.Dialect, how access) (layout.Home, error) {
-	if mem.layoutHome != nil {
-		return mem.layoutHome, nil
+func (mem *openMemory) openHome(d layout.Dialect, accessKind accessKind) (layout.Home, error) {
+	if mem.otherLayoutHome != nil {
+		return mem.otherLayoutHome, nil
 	}
 	// Open only a trusted home, because the layouts' tools and contexts ignore the trust of entries.
 	home, err := mem.finder.trustedHome()
 	if err != nil {
 		return nil, err
 	}
-	if how != readOwnAccess {
-		if err := mem.finder.host().CheckMayWrite(filepath.Join(home, storeFile)); err != nil {
+	if accessKind != readOwnAccess {
+		if err := mem.finder.host().CheckMayWrite(filepath.Join(home, storeFileName)); err != nil {
 			return nil, err
 		}
 	}
-	o, err := mem.dialectOptions(home, how)
+	o, err := mem.dialectOptions(home, accessKind)
 	if err != nil {
 		return nil, err
 	}
@@ -82,14 +82,14 @@ func (mem *openMemory) openHome(d layout.Dialect, how access) (layout.Home, erro
 	if err != nil {
 		return nil, fmt.Errorf("opening %s as %s: %w", home, d.Name, err)
 	}
-	mem.layoutHome, mem.env.hasOtherLayout = h, true
-	mem.closers = append(mem.closers, h.Close)
+	mem.otherLayoutHome, mem.env.hasOtherLayout = h, true
+	mem.closeFuncs = append(mem.closeFuncs, h.Close)
 	return h, nil
 }
 
 // openLayoutHome opens the home if its layout is not oxbow's own. Otherwise it returns nil. It returns an error if a
 // profile restricts the run, because a home's files contain the whole memory.
-func (mem *openMemory) openLayoutHome(how access) (verb.LayoutHome, error) {
+func (mem *openMemory) openLayoutHome(accessKind accessKind) (verb.LayoutHome, error) {
 	d, other, err := mem.finder.detectLayout()
 	if err != nil || !other {
 		return nil, err
@@ -102,7 +102,7 @@ func (mem *openMemory) openLayoutHome(how access) (verb.LayoutHome, error) {
 		return nil, fmt.Errorf("%w: it works on all of the memory, and this is bound to profile %q",
 			oxbow.ErrUnsupported, bound.Name)
 	}
-	h, err := mem.openHome(d, how)
+	h, err := mem.openHome(d, accessKind)
 	if err != nil {
 		return nil, err
 	}

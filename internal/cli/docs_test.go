@@ -119,7 +119,7 @@ func TestClientLines(t *testing.T) {
 		}
 	}
 	walk(newOpenMemory(w.env).rootCommand(Run))
-	w.env.StdinTerm = true
+	w.env.IsStdinTerminal = true
 	status, _, note := w.run(t, "mcp")
 	if status != exitSuccess || !strings.Contains(note, "waits for a client's messages; Ctrl-C ends it") {
 		t.Errorf("oxbow mcp at a terminal: status %d, %q, want what it waits for", status, note)
@@ -186,7 +186,7 @@ func TestHTTPClientLines(t *testing.T) {
 	w.must(t, "init")
 	url, stop := w.serve(t)
 	defer stop()
-	token, err := os.ReadFile(filepath.Join(w.dir, homeDir, "token"))
+	token, err := os.ReadFile(filepath.Join(w.dir, homeDirName, "token"))
 	if err != nil {
 		t.Fatal(err)
 	}

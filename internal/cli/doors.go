@@ -21,17 +21,17 @@ import (
 // homeHandler serves the HTTP interfaces of one home. It implements tenant.Home.
 type homeHandler struct {
 	http.Handler
-	closeFunc func() error
+	closeHome func() error
 }
 
-func (d *homeHandler) Close() error { return d.closeFunc() }
+func (d *homeHandler) Close() error { return d.closeHome() }
 
 // openHomeHandler opens the run's home and builds its HTTP interfaces. They serve the requests that the guard admits.
 func (mem *openMemory) openHomeHandler(
 	ctx context.Context,
 	flags serverFlags,
 	g auth.Guard,
-	sessions *web.Sessions,
+	sessions *web.BrowserSessions,
 ) (*homeHandler, error) {
 	s, done, err := mem.buildService(ctx, flags)
 	if err != nil {
@@ -41,7 +41,7 @@ func (mem *openMemory) openHomeHandler(
 		return nil, errors.Join(err, done())
 	}
 	// A person at a page may also see the files that the command line shows, so copy the options.
-	views := s.interfaceOptions
+	views := s.viewOptions
 	here := *views.Workspace
 	here.Place = mem.finder.memoryPlace
 	here.Host = mem.finder.host()
@@ -58,14 +58,14 @@ func (mem *openMemory) newHandler(
 	views *rights.Options,
 	s *memoryService,
 	g auth.Guard,
-	sessions *web.Sessions,
+	sessions *web.BrowserSessions,
 ) http.Handler {
 	feed := history.NewChangeFeed(views.Workspace.Open, nil)
 	api := httpapi.New(
 		views,
 		&httpapi.Options{
 			Rand:         mem.env.Rand,
-			Feed:         feed,
+			ChangeFeed:   feed,
 			MergeChanges: s.hasOtherLayout,
 			Logger:       mem.env.newServerLogger(),
 		},
@@ -73,15 +73,15 @@ func (mem *openMemory) newHandler(
 	pages := web.New(
 		views,
 		&web.Options{
-			Version:         moduleVersion(),
-			Rand:            mem.env.Rand,
-			Now:             mem.env.Now,
-			IsSample:        mem.isSample,
-			Feed:            feed,
-			Sessions:        sessions,
-			HasSeveralUsers: g.Verify != nil || len(g.Tokens) > 1,
-			NoFiles:         mem.isTenant || mem.finder.openStore != nil,
-			Secure:          g.IsTLSOnly(),
+			Version:           moduleVersion(),
+			Rand:              mem.env.Rand,
+			Now:               mem.env.Now,
+			IsSample:          mem.isDemoSample,
+			ChangeFeed:        feed,
+			Sessions:          sessions,
+			HasSeveralUsers:   g.VerifySecret != nil || len(g.Tokens) > 1,
+			ForbidsFileWrites: mem.isTenantHome || mem.finder.openStore != nil,
+			OnlyTLSCookies:    g.IsTLSOnly(),
 		},
 	)
 	mux := http.NewServeMux()
@@ -89,8 +89,8 @@ func (mem *openMemory) newHandler(
 	mux.Handle("/mcp/", mcpHandler(s, g))
 	mux.Handle("/api/v1/", api.Handler(g))
 	mux.Handle("/openapi.json", api.Handler(g))
-	mux.Handle(page.Root, pages.Handler(g))
-	mux.Handle("GET /{$}", http.RedirectHandler(page.Root, http.StatusSeeOther))
+	mux.Handle(page.RootPath, pages.Handler(g))
+	mux.Handle("GET /{$}", http.RedirectHandler(page.RootPath, http.StatusSeeOther))
 	return mux
 }
 

@@ -48,7 +48,7 @@ let others read them, use chmod: later dumps keep the mode.`,
 		case err != nil:
 			return err
 		}
-		return printResult(mem, out, reportPrinter[transfer.DumpOut](mem))
+		return printResult(mem, out, answerPrinter[transfer.DumpOut](mem))
 	})
 }
 

@@ -34,16 +34,16 @@ path.`,
 		Example: `  oxbow edit style
   EDITOR='code --wait' oxbow edit runbook`,
 		Args: requireArgCount(1, 1, "the name of one entry"),
-		RunE: func(cmd *cobra.Command, args []string) error { return mem.edit(cmd.Context(), args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return mem.editAndPrint(cmd.Context(), args[0]) },
 	}
 }
 
-func (mem *openMemory) edit(ctx context.Context, name string) error {
+func (mem *openMemory) editAndPrint(ctx context.Context, name string) error {
 	out, err := mem.editEntry(ctx, name)
 	if err != nil {
 		return err
 	}
-	return printResult(mem, out, reportPrinter[editOut](mem))
+	return printResult(mem, out, answerPrinter[editOut](mem))
 }
 
 // outcomeUnchanged is the outcome if the person did not change the text.
@@ -77,9 +77,13 @@ func (mem *openMemory) editEntry(ctx context.Context, name string) (out editOut,
 	}
 	if i := strings.LastIndexByte(name, '@'); i > 0 && entry.Name == name[:i] {
 		return out, usageErrorf("to bring it back: oxbow restore "+
-			shellName(name), "%s is a version of the past, and cannot be edited", name)
+			shellOperand(name), "%s is a version of the past, and cannot be edited", name)
 	}
-	draft := editedText{name: entry.Name, ext: ".md", retryCommand: "oxbow edit " + shellName(entry.Name)}
+	draft := editedText{
+		textName:      entry.Name,
+		fileExtension: ".md",
+		retryCommand:  "oxbow edit " + shellOperand(entry.Name),
+	}
 	err = mem.finder.editText(&draft, was, func(text string) error {
 		// Editors add a newline at the end. This alone is not a change.
 		if !strings.HasSuffix(was, "\n") {
@@ -92,7 +96,7 @@ func (mem *openMemory) editEntry(ctx context.Context, name string) (out editOut,
 			return nil
 		case strings.TrimSpace(text) == "":
 			return &hintedError{err: fmt.Errorf("the edited text is empty; %q stays as it was", entry.Name),
-				hint: "to take it out of the memory: oxbow forget " + shellName(entry.Name)}
+				remedy: "to take it out of the memory: oxbow forget " + shellOperand(entry.Name)}
 		}
 		err := verb.CheckText("the edited text", text)
 		if err == nil {
@@ -127,7 +131,7 @@ func (mem *openMemory) restoreHint(ctx context.Context, e verb.Entry) string {
 
 // editedText describes a text that the person edits. It contains the text's name, the extension of the temporary file,
 // the command to edit the text again, and a hint on how to restore an entry that was forgotten meanwhile.
-type editedText struct{ name, ext, retryCommand, restoreHint string }
+type editedText struct{ textName, fileExtension, retryCommand, restoreHint string }
 
 // editText opens a text in an editor, and calls storeText with the edited text. If anything fails, the edited text is
 // kept in a file below the home, whose path is in the error. The editor works on such a file from the beginning, so
@@ -137,7 +141,7 @@ func (finder *homeFinder) editText(e *editedText, oldText string, storeText func
 	if err != nil {
 		return fmt.Errorf("making a file to edit: %w", err)
 	}
-	file := filepath.Join(dir, safeFileName(e.name)+e.ext)
+	file := filepath.Join(dir, safeFileName(e.textName)+e.fileExtension)
 	if err := os.WriteFile(file, []byte(oldText), 0o600); err != nil {
 		return errors.Join(fmt.Errorf("making a file to edit: %w", err), vfs.RemoveTree(dir))
 	}
@@ -158,7 +162,7 @@ func (finder *homeFinder) editText(e *editedText, oldText string, storeText func
 // written to, it is in the directory for temporary files.
 func (finder *homeFinder) createEditDir() (string, error) {
 	const pattern = "edit-"
-	if home, err := finder.home(); err == nil && isDir(home) {
+	if home, err := finder.homePath(); err == nil && isDir(home) {
 		unsaved := filepath.Join(home, maintenance.UnsavedDir)
 		if err := os.MkdirAll(unsaved, 0o700); err == nil {
 			if dir, err := os.MkdirTemp(unsaved, pattern); err == nil {
@@ -175,7 +179,7 @@ func saveUnsavedText(e editedText, file string, cause error) error {
 	dir := filepath.Dir(file)
 	kept := filepath.Join(
 		filepath.Dir(dir),
-		safeFileName(e.name)+"."+strings.TrimPrefix(filepath.Base(dir), "edit-")+e.ext,
+		safeFileName(e.textName)+"."+strings.TrimPrefix(filepath.Base(dir), "edit-")+e.fileExtension,
 	)
 	if filepath.Base(filepath.Dir(dir)) == maintenance.UnsavedDir && os.Rename(file, kept) == nil {
 		file = kept
@@ -183,13 +187,13 @@ func saveUnsavedText(e editedText, file string, cause error) error {
 	}
 	next := "your text is kept in " + file
 	if own, ok := errors.AsType[*hintedError](cause); ok {
-		next = own.hint + "; " + next
+		next = own.remedy + "; " + next
 	}
 	switch gone, ok := errors.AsType[*oxbow.ConflictError](cause); {
 	case ok && gone.Have == 0:
 		next = e.restoreHint + "your text is kept in " + file + "; to make an entry of it: oxbow remember " +
 			shellQuote(
-				e.name,
+				e.textName,
 			) +
 			" --file " + shellQuote(
 			file,
@@ -201,7 +205,7 @@ func saveUnsavedText(e editedText, file string, cause error) error {
 	if m, ok := errors.AsType[*usageError](cause); ok {
 		cause = m.err
 	}
-	return &hintedError{err: cause, hint: next}
+	return &hintedError{err: cause, remedy: next}
 }
 
 // safeFileName converts an entry's name to a file name that is valid on every system and has at most 60 bytes.

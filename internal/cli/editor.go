@@ -18,8 +18,8 @@ func (env *environment) editorCommand() ([]string, error) {
 		argv, err := splitCommand(line, env.GOOS == "windows")
 		if err != nil {
 			return nil, &hintedError{
-				err:  fmt.Errorf("reading $%s: %w", key, err),
-				hint: "write it as in a shell, for example EDITOR='code --wait'",
+				err:    fmt.Errorf("reading $%s: %w", key, err),
+				remedy: "write it as in a shell, for example EDITOR='code --wait'",
 			}
 		}
 		return argv, nil
@@ -41,7 +41,7 @@ func (env *environment) runEditor(file string) error {
 	}
 	if err := env.RunEditor(append(argv, file)); err != nil {
 		return &hintedError{err: fmt.Errorf("running editor %s: %w", argv[0], err),
-			hint: "set EDITOR to an editor that waits until you are done, for example EDITOR='code --wait'"}
+			remedy: "set EDITOR to an editor that waits until you are done, for example EDITOR='code --wait'"}
 	}
 	return nil
 }

@@ -24,18 +24,23 @@ func (mem *openMemory) checkDaemonHome() error {
 	}
 	for _, v := range []string{"OXBOW_KEEP", "OXBOW_DIALECT"} {
 		if mem.env.Getenv(v) != "" {
-			return usageErrorf("unset it", "%s is for memories in files, and those of %s are none", v, mem.env.name)
+			return usageErrorf(
+				"unset it",
+				"%s is for memories in files, and those of %s are none",
+				v,
+				mem.env.programName,
+			)
 		}
 	}
-	home, err := mem.finder.home()
+	home, err := mem.finder.homePath()
 	if err != nil {
 		return err
 	}
 	if fi, err := os.Stat(home); err == nil && !fi.IsDir() {
 		return &hintedError{fmt.Errorf("the home %s is a file", home), "name a directory with --home DIR"}
 	}
-	if file := filepath.Join(home, storeFile); fileExists(file) {
-		mem.env.warn("%s is not served: the memories of %s are elsewhere", file, mem.env.name)
+	if file := filepath.Join(home, storeFileName); fileExists(file) {
+		mem.env.printWarning("%s is not served: the memories of %s are elsewhere", file, mem.env.programName)
 	}
 	return os.MkdirAll(home, 0o700)
 }
@@ -45,8 +50,8 @@ func (mem *openMemory) checkDaemonHome() error {
 func (finder *homeFinder) daemonPlace() (verb.Place, error) {
 	p, err := finder.memoryPlace()
 	p.StorePath = p.Home
-	p.LayoutName = finder.env.name
-	p.LayoutTitle = "the memories of " + finder.env.name
+	p.LayoutName = finder.env.programName
+	p.LayoutTitle = "the memories of " + finder.env.programName
 	return p, err
 }
 
@@ -57,14 +62,14 @@ func (mem *openMemory) startDaemonStorage(ctx context.Context, address *runningS
 	if mem.daemonMemories == nil {
 		return none, nil
 	}
-	home, err := mem.finder.home()
+	home, err := mem.finder.homePath()
 	if err != nil {
 		return none, err
 	}
 	if err := mem.listen(ctx, address); err != nil {
 		return none, err
 	}
-	mem.daemonMemories.memories, err = mem.daemonMemories.startFunc(ctx, home, mem.env.printNote)
+	mem.daemonMemories.memories, err = mem.daemonMemories.startMemories(ctx, home, mem.env.printNote)
 	if err != nil {
 		return none, asUsageError(errors.Join(err, address.listener.Close()))
 	}

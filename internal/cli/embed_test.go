@@ -20,15 +20,15 @@ func TestEmbed(t *testing.T) {
 	w.must(t, "remember", "b", "The the tide.")
 	ask := []string{"recall", "the herons", "--json"}
 	w.must(t, ask...)
-	if len(s.Texts()) != 0 {
+	if len(s.RequestedTexts()) != 0 {
 		t.Fatal("texts were sent without an endpoint")
 	}
 	flags := []string{"--embed", s.URL, "--embed-model", vectorstest.Model}
 	if out := w.must(
 		t,
 		append([]string{"embed", "--dry-run"}, flags...)...,
-	); !strings.Contains(out, "would make 2 vectors of bag by "+s.URL) || len(s.Texts()) != 0 {
-		t.Errorf("a dry run says %q and sent %q", out, s.Texts())
+	); !strings.Contains(out, "would make 2 vectors of bag by "+s.URL) || len(s.RequestedTexts()) != 0 {
+		t.Errorf("a dry run says %q and sent %q", out, s.RequestedTexts())
 	}
 	w.vars["OXBOW_EMBED"] = s.URL
 	w.vars["OXBOW_EMBED_MODEL"] = vectorstest.Model
@@ -39,7 +39,7 @@ func TestEmbed(t *testing.T) {
 	if out := w.must(t, "embed", "--json"); !strings.Contains(out, `"made":0,"kept":2`) {
 		t.Error(out)
 	}
-	if keys := s.Keys(); len(keys) != 1 || keys[0] != "Bearer secret" {
+	if keys := s.SentKeys(); len(keys) != 1 || keys[0] != "Bearer secret" {
 		t.Errorf("keys %q", keys)
 	}
 	if out := w.must(t, ask...); !strings.Contains(out, `"name":"b"`) {
@@ -63,7 +63,7 @@ func TestEmbed(t *testing.T) {
 		t.Errorf("a profile sees %s", out)
 	}
 	// If the endpoint fails, recall reports the failure and ranks by words only.
-	s.Before = func(w http.ResponseWriter, n int) bool { w.WriteHeader(http.StatusUnauthorized); return true }
+	s.BeforeAnswer = func(w http.ResponseWriter, n int) bool { w.WriteHeader(http.StatusUnauthorized); return true }
 	if status, stdout, stderr := w.run(t, "recall", "herons"); status != exitSuccess ||
 		!strings.Contains(stdout, "dawn") || !strings.Contains(stderr, "ranked by words, as vectors are lacking") ||
 		!strings.Contains(stderr, "401") {

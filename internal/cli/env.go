@@ -11,9 +11,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/cli/tui"
 )
 
-// Env contains everything of the outside world that a run uses. These fields may be zero: StdinTerm, StdoutTerm,
-// StderrTerm, Width, Height, OpenTerminal, Executable, Environ, RunProgram, StartDetached, RunEditor, ShowInPager,
-// OpenBrowser, OnListening, DelayExit, Sleep, DrainTime and HookTimeLimits. All other fields must be set.
+// Env contains everything of the outside world that a run uses. These fields may be zero: IsStdinTerminal,
+// IsStdoutTerminal, IsStderrTerminal, Width, Height, OpenTerminal, Executable, Environ, RunProgram, StartDetached,
+// RunEditor, ShowInPager, OpenBrowser, OnListening, DelayExit, Sleep, ServerDrainTime and HookTimeLimits. All other
+// fields must be set.
 type Env struct {
 	Args   []string // command line arguments without the program's name
 	Stdin  io.Reader
@@ -26,8 +27,8 @@ type Env struct {
 	Rand   io.Reader
 	GOOS   string // operating system as in runtime.GOOS, which determines the user's directories
 
-	// FileSystem describes the file system that contains a path. The path need not exist.
-	FileSystem func(path string) (sysinfo.FileSystem, error)
+	// DescribeFileSystem describes the file system that contains a path. The path need not exist.
+	DescribeFileSystem func(path string) (sysinfo.FileSystem, error)
 
 	Executable string // path of this program ("" if unknown)
 
@@ -35,18 +36,18 @@ type Env struct {
 	// programs get no variables.
 	Environ func() []string
 
-	StdinTerm  bool // whether standard input is a terminal
-	StdoutTerm bool
-	StderrTerm bool
-	Width      int // number of columns of the terminal on standard output (0 if unknown)
-	Height     int // number of rows of that terminal (0 if unknown)
+	IsStdinTerminal  bool // whether standard input is a terminal
+	IsStdoutTerminal bool
+	IsStderrTerminal bool
+	TerminalWidth    int // number of columns of the terminal on standard output (0 if unknown)
+	TerminalHeight   int // number of rows of that terminal (0 if unknown)
 
 	// Sleep waits for the time that a busy server asked for. If it is nil, a timer is used.
 	Sleep func(context.Context, time.Duration) error
 
-	// DrainTime is how long an MCP server keeps running after the client has disconnected, to finish the calls that it
-	// has read. If it is 0, the server uses its default.
-	DrainTime time.Duration
+	// ServerDrainTime is how long an MCP server keeps running after the client has disconnected, to finish the
+	// calls that it has read. If it is 0, the server uses its default.
+	ServerDrainTime time.Duration
 
 	// HookTimeLimits replaces the time limits for hooks unless it is nil. Tests use longer limits, because the machine
 	// may be busy.
@@ -85,9 +86,10 @@ type Env struct {
 
 // HookTimeLimits limits the time for each step of a hook. The client waits for all steps except Drain.
 type HookTimeLimits struct {
-	Start, Prompt time.Duration // limits for the context that a model is shown at a session's start, and with a prompt
-	Calibrate     time.Duration // limit for the first calibration of a memory, which is a part of Prompt
-	Drain         time.Duration // limit for moving the reports of a turn into the archive
+	// Limits for the context that a model is shown at a session's start, and with a prompt.
+	SessionStart, PromptAnswer time.Duration
+	FirstCalibration           time.Duration // limit for the first calibration of a memory, which is a part of Prompt
+	SpoolDrain                 time.Duration // limit for moving the reports of a turn into the archive
 }
 
 // hookTimeLimits returns the environment's time limits for hooks, or the default limits if it has none.
@@ -95,8 +97,12 @@ func (e *Env) hookTimeLimits() HookTimeLimits {
 	if e.HookTimeLimits != nil {
 		return *e.HookTimeLimits
 	}
-	return HookTimeLimits{Start: time.Second, Prompt: 400 * time.Millisecond, Calibrate: 250 * time.Millisecond,
-		Drain: time.Minute}
+	return HookTimeLimits{
+		SessionStart:     time.Second,
+		PromptAnswer:     400 * time.Millisecond,
+		FirstCalibration: 250 * time.Millisecond,
+		SpoolDrain:       time.Minute,
+	}
 }
 
 // delayExit calls the environment's function DelayExit if it is set. Otherwise release does nothing.
@@ -112,14 +118,14 @@ func (e *Env) delayExit() (release func()) {
 type environment struct {
 	Env
 
-	name            string // name of the program
-	json            bool
-	quiet           bool
+	programName     string // name of the program
+	wantsJSON       bool
+	isQuiet         bool
 	commandRewriter func(text string) string // rewrites the commands in a text so that they work as typed (may be nil)
 	// The opened home has another layout. Its versions are not change numbers.
 	hasOtherLayout bool
 
 	supportsPager, noPager bool // The command supports a pager, and the flag --no-pager is set.
 
-	progress *progressLine // line that shows progress on standard error (nil if there is no terminal for it)
+	progressLine *progressLine // line that shows progress on standard error (nil if there is no terminal for it)
 }

@@ -33,8 +33,8 @@ var notRun = regexp.MustCompile(`` +
 
 // failing contains the examples that end with an exit status other than 0 in this test.
 var failing = map[string]int{
-	"oxbow compress --max-tokens 2000 --dry-run": exitFailed, // This needs a home in the layout of clawft.
-	"oxbow redact 'db password'":                 exitUsage,  // This needs a terminal.
+	"oxbow compress --max-tokens 2000 --dry-run": exitCommandFailed, // This needs a home in the layout of clawft.
+	"oxbow redact 'db password'":                 exitUsageError,    // This needs a terminal.
 }
 
 // readingCommands matches examples that change nothing. After them, the test files need not be restored.

@@ -85,7 +85,7 @@ func (mem *openMemory) exportBundle(ctx context.Context, in transfer.ExportIn, n
 	if err != nil {
 		return err
 	}
-	dir := output.OutputDir{Path: path, Name: name, Operation: "exporting"}
+	dir := output.OutputDir{Path: path, Name: name, OperationName: "exporting"}
 	write := func(ctx context.Context, w *verb.Workspace, in transfer.ExportIn) (transfer.ExportOut, error) {
 		return transfer.ExportBundle(ctx, w, in, dir)
 	}
@@ -114,13 +114,13 @@ func (mem *openMemory) exportEntries(ctx context.Context, in transfer.ExportIn, 
 		return err
 	}
 	kept, err := output.Output{
-		Path:        path,
-		Name:        file,
-		Operation:   "exporting",
-		Force:       force,
-		TrustList:   mem.finder.host().Trusted,
-		DirAdvice:   ", or use: oxbow dump " + shellQuote(file),
-		OtherAdvice: "; a pipe or a device is written by: oxbow export > FILE",
+		Path:          path,
+		Name:          file,
+		OperationName: "exporting",
+		Force:         force,
+		TrustList:     mem.finder.host().Trusted,
+		DirAdvice:     ", or use: oxbow dump " + shellQuote(file),
+		OtherAdvice:   "; a pipe or a device is written by: oxbow export > FILE",
 	}.Write(
 		ctx,
 		0o600,
@@ -130,5 +130,5 @@ func (mem *openMemory) exportEntries(ctx context.Context, in transfer.ExportIn, 
 		return asUsageError(err)
 	}
 	out.File, out.KeptCopy = file, kept
-	return printResult(mem, out, reportPrinter[transfer.ExportOut](mem))
+	return printResult(mem, out, answerPrinter[transfer.ExportOut](mem))
 }

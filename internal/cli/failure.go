@@ -18,15 +18,15 @@ import (
 // These are the exit statuses of oxbow.
 const (
 	exitSuccess            = 0
-	exitFailed             = 1
-	exitUsage              = 2
+	exitCommandFailed      = 1
+	exitUsageError         = 2
 	exitTouchedAnnotations = 3 // used by why --diff --fail if it finds touched annotations
 )
 
 // usageError is an error in the command line. The command was not run.
 type usageError struct {
-	err  error
-	hint string
+	err    error
+	remedy string
 }
 
 func (e *usageError) Error() string { return e.err.Error() }
@@ -47,8 +47,8 @@ func isMemoryError(err error) bool {
 
 // hintedError is an error with a hint that says how to fix it.
 type hintedError struct {
-	err  error
-	hint string
+	err    error
+	remedy string
 }
 
 func (e *hintedError) Error() string { return e.err.Error() }
@@ -76,22 +76,22 @@ func exitCode(err error) int {
 	case errors.As(err, &e):
 		return int(e)
 	case errors.As(err, &m):
-		return exitUsage
+		return exitUsageError
 	case errors.Is(err, errTouchedAnnotations):
 		return exitTouchedAnnotations
 	}
-	return exitFailed
+	return exitCommandFailed
 }
 
 // errorRemedy returns the text that says how to fix an error, or "" if there is none.
 func errorRemedy(err error) string {
 	var m *usageError
-	if errors.As(err, &m) && m.hint != "" {
-		return m.hint
+	if errors.As(err, &m) && m.remedy != "" {
+		return m.remedy
 	}
 	var h *hintedError
-	if errors.As(err, &h) && h.hint != "" {
-		return h.hint
+	if errors.As(err, &h) && h.remedy != "" {
+		return h.remedy
 	}
 	var unknown *profile.UnknownError
 	var wrong profile.Diagnostics
@@ -110,8 +110,8 @@ func errorRemedy(err error) string {
 	return formatNote(verb.ErrorRemedy(err))
 }
 
-// errorClass returns the class of an error. Programs that use --json compare it.
-func errorClass(err error) string {
+// errorClassName returns the class of an error. Programs that use --json compare it.
+func errorClassName(err error) string {
 	var m *usageError
 	switch {
 	case errors.As(err, &m):

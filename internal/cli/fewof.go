@@ -4,13 +4,13 @@
 package cli
 
 const (
-	maxWholeList   = 20 // A list with at most this many items is printed whole.
-	shortListItems = 5  // number of items that are printed of a longer list
+	maxUncutListItems = 20 // A list with at most this many items is printed whole.
+	shortListItems    = 5  // number of items that are printed of a longer list
 )
 
 // firstItems returns all items of a list that is printed whole, and only the first items of a longer list.
 func firstItems[T any](items []T) []T {
-	if len(items) > maxWholeList {
+	if len(items) > maxUncutListItems {
 		return items[:shortListItems]
 	}
 	return items

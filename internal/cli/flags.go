@@ -24,9 +24,9 @@ type flagSet struct {
 
 // paramFlag is the flag for one parameter. It implements pflag.Value.
 type paramFlag struct {
-	param  verb.Param
-	values []string
-	isSet  bool
+	param    verb.Param
+	values   []string
+	wasGiven bool
 }
 
 // newFlags adds a flag to the command c for each field of In.
@@ -100,10 +100,10 @@ func (f *paramFlag) Type() string {
 
 // Set adds one value from the command line. It returns an error if the flag is not repeatable and was already set.
 func (f *paramFlag) Set(s string) error {
-	if f.isSet && !f.param.Repeatable {
+	if f.wasGiven && !f.param.Repeatable {
 		return fmt.Errorf("given twice")
 	}
-	f.isSet = true
+	f.wasGiven = true
 	f.values = append(f.values, strings.TrimPrefix(s, argumentMark))
 	return nil
 }
@@ -118,14 +118,14 @@ func (s *flagSet) flag(param string) *paramFlag {
 }
 
 // wasGiven reports whether the command line contained the parameter's flag.
-func (s *flagSet) wasGiven(param string) bool { return s.flag(param).isSet }
+func (s *flagSet) wasGiven(param string) bool { return s.flag(param).wasGiven }
 
 // fillInput stores the values of the flags in the struct that in points to. A flag that was not given has its default
 // value.
 func (s *flagSet) fillInput(in any) error {
 	for _, f := range s.flags {
 		values := f.values
-		if !f.isSet && f.param.Default != "" {
+		if !f.wasGiven && f.param.Default != "" {
 			values = []string{f.param.Default}
 		}
 		for _, v := range values {

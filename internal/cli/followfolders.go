@@ -19,22 +19,22 @@ const comparisonTimeFactor = 10
 // enableFolderFollowing makes the run compare the registered folders of its home with the memory.
 func (mem *openMemory) enableFolderFollowing() {
 	mem.folderState.compareFolders = mem.syncFoldersOnce
-	mem.folderState.writeFolders = mem.writeFolders
+	mem.folderState.writeFolders = mem.writeFolderFiles
 	mem.folderState.newComparer = mem.folderComparer
 }
 
-// homeOfFolders returns the home whose folders this run follows, or "" if it follows none. Folders of a home that is
-// not trusted are not followed, because somebody else may have registered them.
-func (mem *openMemory) homeOfFolders() string {
-	isPersonsHome := mem.finder.openStore == nil && !mem.isTenant && !mem.isSample
+// followedFoldersHome returns the home whose folders this run follows, or "" if it follows none. Folders of a home
+// that is not trusted are not followed, because somebody else may have registered them.
+func (mem *openMemory) followedFoldersHome() string {
+	isPersonsHome := mem.finder.openStore == nil && !mem.isTenantHome && !mem.isDemoSample
 	if !isPersonsHome {
 		return ""
 	}
 	path, err := mem.finder.storePath()
-	if err != nil || filepath.Base(path) != storeFile {
+	if err != nil || filepath.Base(path) != storeFileName {
 		return ""
 	}
-	if !folder.HasList(filepath.Dir(path)) {
+	if !folder.HasFolders(filepath.Dir(path)) {
 		return ""
 	}
 	if _, other, err := mem.finder.detectLayout(); err != nil || other {
@@ -56,12 +56,12 @@ func (mem *openMemory) syncFoldersOnce() {
 	isDone := mem.folderState.isComparisonDone
 	mem.folderState.isComparisonDone = true // Set this first, because the comparison itself opens the memory.
 	mem.folderState.mu.Unlock()
-	if isDone || mem.homeOfFolders() == "" {
+	if isDone || mem.followedFoldersHome() == "" {
 		return
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	if mem.isHurried {
-		ctx, stop = context.WithTimeout(ctx, mem.env.hookTimeLimits().Start)
+	if mem.skipsCheckpoints {
+		ctx, stop = context.WithTimeout(ctx, mem.env.hookTimeLimits().SessionStart)
 	}
 	defer stop()
 	wasAnswer := mem.showsAnswerFirst
@@ -71,22 +71,22 @@ func (mem *openMemory) syncFoldersOnce() {
 	if err != nil {
 		return // Ignore the error: the command reports it.
 	}
-	mem.compareAndWarn(ctx, w, folders.SyncIn{OnlyFiles: true})
+	mem.compareFolders(ctx, w, folders.SyncIn{OnlyFiles: true})
 	if err := done(); err != nil {
-		mem.env.warn("closing the memory after comparing its folders: %v", err)
+		mem.env.printWarning("closing the memory after comparing its folders: %v", err)
 	}
 }
 
-// writeFolders writes the changes that this run made in the memory into the files of the registered folders.
-func (mem *openMemory) writeFolders(ctx context.Context, w *verb.Workspace) {
-	if home := mem.homeOfFolders(); home != "" && folders.HasWritableFolder(home) {
-		mem.compareAndWarn(context.WithoutCancel(ctx), w, folders.SyncIn{})
+// writeFolderFiles writes the changes that this run made in the memory into the files of the registered folders.
+func (mem *openMemory) writeFolderFiles(ctx context.Context, w *verb.Workspace) {
+	if home := mem.followedFoldersHome(); home != "" && folders.HasWritableFolder(home) {
+		mem.compareFolders(context.WithoutCancel(ctx), w, folders.SyncIn{})
 	}
 }
 
-// compareAndWarn compares the registered folders with the memory. It prints warnings about changes that need the
+// compareFolders compares the registered folders with the memory. It prints warnings about changes that need the
 // person's attention, and about an error.
-func (mem *openMemory) compareAndWarn(ctx context.Context, w *verb.Workspace, in folders.SyncIn) {
+func (mem *openMemory) compareFolders(ctx context.Context, w *verb.Workspace, in folders.SyncIn) {
 	out, err := folders.Sync(ctx, w, in)
 	for _, c := range out.Changes {
 		for _, said := range c.Messages() {
@@ -107,16 +107,16 @@ func (mem *openMemory) warnOnce(message string) {
 		mem.folderState.printedWarnings = map[string]bool{}
 	}
 	mem.folderState.printedWarnings[message] = true
-	mem.env.warn("%s", cleanControl(message))
+	mem.env.printWarning("%s", replaceHarmfulChars(message))
 }
 
 // folderComparer returns a function that a server calls before each use of its memory. It compares the registered
 // folders, but not so often that comparisons would take more than a tenth of the time.
 func (mem *openMemory) folderComparer(
-	how access,
-	open openFunc,
+	accessKind accessKind,
+	open openMemoryFunc,
 ) func(context.Context, verb.Access) {
-	if how == readOwnAccess {
+	if accessKind == readOwnAccess {
 		return func(context.Context, verb.Access) {}
 	}
 	return func(ctx context.Context, use verb.Access) {
@@ -131,10 +131,10 @@ func (mem *openMemory) folderComparer(
 		}
 		defer f.mu.Unlock()
 		start := mem.env.Now()
-		isEarly := start.Before(f.nextComparison) &&
+		isEarly := start.Before(f.nextComparisonTime) &&
 			// The next comparison is farther away only if the clock was set back.
-			f.nextComparison.Sub(start) < time.Minute
-		if isEarly || mem.homeOfFolders() == "" {
+			f.nextComparisonTime.Sub(start) < time.Minute
+		if isEarly || mem.followedFoldersHome() == "" {
 			return
 		}
 		src, err := mem.changeSource()
@@ -150,8 +150,8 @@ func (mem *openMemory) folderComparer(
 			Host:      mem.finder.host(),
 			Knowledge: mem.foreignTextKnowledge,
 		}
-		mem.compareAndWarn(context.WithoutCancel(ctx), w, folders.SyncIn{})
+		mem.compareFolders(context.WithoutCancel(ctx), w, folders.SyncIn{})
 		end := mem.env.Now()
-		f.nextComparison = end.Add(comparisonTimeFactor * end.Sub(start))
+		f.nextComparisonTime = end.Add(comparisonTimeFactor * end.Sub(start))
 	}
 }

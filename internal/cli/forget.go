@@ -23,17 +23,20 @@ needs --yes.`,
   oxbow undo                   # brings it back`,
 		Args: requireArgCount(1, 1, "the name of one entry"),
 	}, erasureConfirmation[verb.ForgetIn, verb.ForgetOut]{
-		command: "forget",
-		verb:    verb.Forget,
-		dryRun:  func(in verb.ForgetIn) verb.ForgetIn { in.DryRun, in.OpID = true, ""; return in },
-		question: func(would verb.ForgetOut) string {
+		command:   "forget",
+		eraseVerb: verb.Forget,
+		asDryRun:  func(in verb.ForgetIn) verb.ForgetIn { in.DryRun, in.OpID = true, ""; return in },
+		questionFor: func(would verb.ForgetOut) string {
 			if !would.Final {
 				return ""
 			}
-			return fmt.Sprintf("Forget %q for good? This layout keeps no history.", cleanControl(would.Entry.Name))
+			return fmt.Sprintf(
+				"Forget %q for good? This layout keeps no history.",
+				replaceHarmfulChars(would.Entry.Name),
+			)
 		},
 	}, func(in verb.ForgetIn) (bool, error) {
 		_, isForeign, err := mem.finder.detectLayout()
 		return isForeign && !in.DryRun, err
-	}, setPositionalArgs, reportPrinter[verb.ForgetOut](mem))
+	}, setPositionalArgs, answerPrinter[verb.ForgetOut](mem))
 }

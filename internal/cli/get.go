@@ -29,10 +29,10 @@ with --raw, it prints only the content, byte for byte.`,
 	}
 	setUpVerb(mem, c, verb.Get, func(in *verb.GetIn, _ *flagSet, args []string) error {
 		in.Name, mem.env.noPager = args[0], mem.env.noPager || raw
-		in.ContentOnly = (raw || !mem.env.StdoutTerm) && !mem.env.json
+		in.ContentOnly = (raw || !mem.env.IsStdoutTerminal) && !mem.env.wantsJSON
 		return nil
 	}, func(out verb.GetOut) {
-		if !raw && mem.env.StdoutTerm {
+		if !raw && mem.env.IsStdoutTerminal {
 			mem.env.showEntry(out)
 			return
 		}
@@ -41,7 +41,7 @@ with --raw, it prints only the content, byte for byte.`,
 		}
 		to := mem.env.Stdout
 		if s, ok := to.(*termtext.SafeWriter); ok {
-			to = s.W // Write the exact bytes.
+			to = s.Output // Write the exact bytes.
 		}
 		if out.Entry.Content != nil {
 			_, _ = io.WriteString(to, *out.Entry.Content)

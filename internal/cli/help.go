@@ -46,9 +46,9 @@ var similarCommands = [][]string{
 	{"log", "changed", "lineage"},
 }
 
-// similarNames returns the names of the commands that people may confuse with a command, in the order of
+// similarCommandNames returns the names of the commands that people may confuse with a command, in the order of
 // similarCommands.
-func similarNames(name string) (similar []string) {
+func similarCommandNames(name string) (similar []string) {
 	for _, names := range similarCommands {
 		if !slices.Contains(names, name) {
 			continue
@@ -63,8 +63,8 @@ func similarNames(name string) (similar []string) {
 }
 
 const (
-	helpAll   = "all"   // word after "help" that lists all commands
-	helpFlags = "flags" // word after "help" that lists the flags of every command
+	helpAllCommands = "all"   // word after "help" that lists all commands
+	helpCommonFlags = "flags" // word after "help" that lists the flags of every command
 )
 
 // helpCommand returns the command "oxbow help".
@@ -77,11 +77,11 @@ func helpCommand(env *environment, root *cobra.Command) *cobra.Command {
   oxbow help flags        # the flags of every command`,
 		Hidden: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 && args[0] == helpAll {
+			if len(args) == 1 && args[0] == helpAllCommands {
 				env.printAllCommands(root)
 				return nil
 			}
-			if len(args) == 1 && args[0] == helpFlags {
+			if len(args) == 1 && args[0] == helpCommonFlags {
 				fmt.Fprint(root.OutOrStdout(), "Flags of every command:\n"+env.flagLines(root.PersistentFlags()))
 				return nil
 			}
@@ -113,7 +113,7 @@ func (env *environment) helpParagraphs(c *cobra.Command) (all []string) {
 		case isTable && len(all) > 0:
 			all[len(all)-1] += "\n" + p + "\n"
 			continue
-		case !isTable && env.Width >= 20:
+		case !isTable && env.TerminalWidth >= 20:
 			p = strings.Join(wrapText(strings.Join(strings.Fields(p), " "), env.textWidth()), "\n")
 		}
 		all = append(all, p+"\n")
@@ -121,9 +121,9 @@ func (env *environment) helpParagraphs(c *cobra.Command) (all []string) {
 	return all
 }
 
-// splitHelp divides paragraphs into two texts with an empty line before each paragraph. The text first contains as
-// many paragraphs as fit into rows, but at least one. The text rest contains all others.
-func splitHelp(paragraphs []string, rows int) (first, rest string) {
+// splitParagraphs divides paragraphs into two texts with an empty line before each paragraph. The text first
+// contains as many paragraphs as fit into rows, but at least one. The text rest contains all others.
+func splitParagraphs(paragraphs []string, rows int) (first, rest string) {
 	for i, p := range paragraphs {
 		p = "\n" + p
 		isLater := rest != "" || strings.Count(first+p, "\n") > rows
@@ -138,7 +138,7 @@ func splitHelp(paragraphs []string, rows int) (first, rest string) {
 
 // usageLines returns the lines that show how to call a command, by itself and with its subcommands.
 func usageLines(c *cobra.Command) (lines []string) {
-	if c.Runnable() && !isGroup(c) {
+	if c.Runnable() && !isCommandGroup(c) {
 		lines = append(lines, c.UseLine())
 	}
 	if c.HasAvailableSubCommands() || len(lines) == 0 {
@@ -147,8 +147,8 @@ func usageLines(c *cobra.Command) (lines []string) {
 	return lines
 }
 
-// printHelp prints a command's help. It prints the usage, the examples and the description, then the flags, then the
-// rest of a long description, and finally the similar commands.
+// printHelp prints a command's help. It prints the usage, the examples and the description, then the flags,
+// then the rest of a long description, and finally the similar commands.
 func (env *environment) printHelp(c *cobra.Command, similar []*cobra.Command) {
 	if !c.HasParent() {
 		env.printFirstCommands(c)
@@ -163,7 +163,7 @@ func (env *environment) printHelp(c *cobra.Command, similar []*cobra.Command) {
 	if c.HasAvailableSubCommands() {
 		commands = "\nCommands:\n" + env.commandLines(c.Commands())
 	}
-	first, details := splitHelp(env.helpParagraphs(c), maxHelpRows-strings.Count(b.String()+commands, "\n"))
+	first, details := splitParagraphs(env.helpParagraphs(c), maxHelpRows-strings.Count(b.String()+commands, "\n"))
 	fmt.Fprintf(&b, "%s%s", first, commands)
 	if flags := env.flagLines(c.LocalNonPersistentFlags()); flags != "" {
 		fmt.Fprintf(&b, "\nFlags:\n%s", flags)
@@ -240,5 +240,9 @@ func (env *environment) wrapWithIndent(s string, column int) string {
 // flagLines returns the lines that describe flags, wrapped to the width of the terminal.
 func (env *environment) flagLines(flags *pflag.FlagSet) string {
 	const values = "[=true|false]" // Package pflag adds this text to every boolean flag.
-	return strings.ReplaceAll(flags.FlagUsagesWrapped(max(env.Width, 0)), values, strings.Repeat(" ", len(values)))
+	return strings.ReplaceAll(
+		flags.FlagUsagesWrapped(max(env.TerminalWidth, 0)),
+		values,
+		strings.Repeat(" ", len(values)),
+	)
 }

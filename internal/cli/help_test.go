@@ -15,7 +15,7 @@ import (
 func TestHelpFitsAScreen(t *testing.T) {
 	w := newWorld(t)
 	for _, width := range []int{0, 80, 50} {
-		w.env.StdoutTerm, w.env.Width = width > 0, width
+		w.env.IsStdoutTerminal, w.env.TerminalWidth = width > 0, width
 		asked := 0
 		var ask func(c *cobra.Command)
 		ask = func(c *cobra.Command) {
@@ -83,13 +83,13 @@ func TestRecallFitsAScreen(t *testing.T) {
 	for i := range 6 {
 		w.must(t, "remember", fmt.Sprint("note ", i), strings.Repeat("The harbor opens at noon for boats. ", 30))
 	}
-	w.env.StdoutTerm = true
-	w.env.Width, w.env.Height = 80, 24
+	w.env.IsStdoutTerminal = true
+	w.env.TerminalWidth, w.env.TerminalHeight = 80, 24
 	best := func() string { return w.must(t, "recall", "harbor", "--limit", "5") }
 	if got := best(); strings.Count(got, "\n") > 23 || strings.Count(got, "opens") < 5 {
 		t.Errorf("on 24 rows, recall prints %d rows:\n%s", strings.Count(got, "\n"), got)
 	}
-	w.env.Height = 60
+	w.env.TerminalHeight = 60
 	if got := best(); strings.Count(got, "\n") < 25 {
 		t.Errorf("on 60 rows, recall prints %d rows:\n%s", strings.Count(got, "\n"), got)
 	}

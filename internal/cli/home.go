@@ -25,36 +25,37 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// storeFile is the file name of the store in a home.
-const storeFile = "memory.oxbow"
+// storeFileName is the file name of the store in a home.
+const storeFileName = "memory.oxbow"
 
-// homeDir is the directory name of a home inside a project.
-const homeDir = injection.ProjectDir
+// homeDirName is the directory name of a home inside a project.
+const homeDirName = injection.ProjectDir
 
 // homeFinder finds the home of a run and describes it.
 type homeFinder struct {
-	env            *environment
-	homeFlag       string
-	dialectFlag    string
-	allowNetworkFS bool // --allow-network-fs: allows writing on a network file system
+	env             *environment
+	homeFlag        string
+	dialectFlag     string
+	allowsNetworkFS bool // --allow-network-fs: allows writing on a network file system
 
 	// openStore opens the store of a home that is not a directory. It is nil if the home is a directory.
 	openStore func(context.Context) (oxbow.Store, error)
 
 	// the home found from each start directory ("" if none was found), cached for one run
-	homeByDir   map[string]string
-	lastVerdict *trust.Verdict // verdict on the home that was found last (nil if none was found)
+	homeByStartDir map[string]string
+	lastVerdict    *trust.Verdict // verdict on the home that was found last (nil if none was found)
 
 	noForeignWarning bool // The command decides by itself whether the home is trusted.
 }
 
-// home returns the path of the home, which need not exist. It uses the first of these that is set or exists: the flag
-// --home, $OXBOW_HOME, the nearest directory .oxbow at or above the working directory, and the user's data directory.
-// Some layouts have their home in a directory of the user. For such a layout, that directory replaces the last two.
+// homePath returns the path of the home, which need not exist. It uses the first of these that is set or exists:
+// the flag --home, $OXBOW_HOME, the nearest directory .oxbow at or above the working directory, and the user's data
+// directory. Some layouts have their home in a directory of the user. For such a layout, that directory replaces
+// the last two.
 //
 // If another user owns a home that was found at or above the working directory, or if others may write to it, the home
 // is refused with an error.
-func (finder *homeFinder) home() (string, error) {
+func (finder *homeFinder) homePath() (string, error) {
 	dir, rule, err := finder.findHome()
 	if err != nil || rule != nearestHomeRule {
 		return dir, err
@@ -68,10 +69,10 @@ func (finder *homeFinder) home() (string, error) {
 
 // nearestHomeRule describes the rule for a home that was found and not named. Such a home may have come with a
 // project.
-const nearestHomeRule = "the nearest " + homeDir + " at or above the working directory"
+const nearestHomeRule = "the nearest " + homeDirName + " at or above the working directory"
 
 // mainTreeRule replaces nearestHomeRule if the home is in the main tree of a git worktree.
-const mainTreeRule = "the " + homeDir + " of the main tree of this git worktree"
+const mainTreeRule = "the " + homeDirName + " of the main tree of this git worktree"
 
 const dataDirRule = "your data directory"
 
@@ -121,7 +122,7 @@ func (finder *homeFinder) chooseHome() (dir, rule string, err error) {
 // nearestHome returns the nearest home at or above a directory, or "" if there is none. It skips a directory whose
 // verdict is [trust.None]. Otherwise, such a directory could hide the user's own memory.
 func (finder *homeFinder) nearestHome(dir string) (string, error) {
-	if home, found := finder.homeByDir[dir]; found {
+	if home, found := finder.homeByStartDir[dir]; found {
 		return home, nil
 	}
 	for at := dir; ; at = filepath.Dir(at) {
@@ -141,37 +142,37 @@ func (finder *homeFinder) nearestHome(dir string) (string, error) {
 }
 
 // usableHomeIn returns the home directly inside dir. It returns "" if dir contains no home, or none that may be used
-// in the working directory wd.
-func (finder *homeFinder) usableHomeIn(wd, dir string) (string, error) {
-	h := filepath.Join(dir, homeDir)
+// in the working directory workingDir.
+func (finder *homeFinder) usableHomeIn(workingDir, dir string) (string, error) {
+	h := filepath.Join(dir, homeDirName)
 	if !isDir(h) || !trust.MayBeHome(h) {
 		return "", nil
 	}
-	p, err := finder.placeAt(h, nearestHomeRule)
+	p, err := finder.placeOfHome(h, nearestHomeRule)
 	if err != nil && !errors.Is(err, fs.ErrPermission) {
 		return "", err
 	}
 	v := ownership.JudgeHome(finder.host(), p)
 	if v.State == trust.NoHome {
-		finder.env.warn(
+		finder.env.printWarning(
 			"%s is not used: %s. To use it: %s",
-			cleanControl(h),
-			cleanControl(v.Reason),
-			cleanControl(v.Mend),
+			replaceHarmfulChars(h),
+			replaceHarmfulChars(v.Reason),
+			replaceHarmfulChars(v.Mend),
 		)
 		return "", nil
 	}
-	finder.cacheHome(wd, h, p, v)
+	finder.cacheHome(workingDir, h, p, v)
 	return h, nil
 }
 
 // cacheHome caches the home that was found from a directory, and the verdict on it. If the user's own home is not in
 // the record of trusted homes yet, cacheHome adds it.
 func (finder *homeFinder) cacheHome(dir, home string, p verb.Place, v trust.Verdict) {
-	if finder.homeByDir == nil {
-		finder.homeByDir = map[string]string{}
+	if finder.homeByStartDir == nil {
+		finder.homeByStartDir = map[string]string{}
 	}
-	finder.homeByDir[dir] = home
+	finder.homeByStartDir[dir] = home
 	if home == "" {
 		return
 	}
@@ -184,10 +185,10 @@ func (finder *homeFinder) cacheHome(dir, home string, p verb.Place, v trust.Verd
 		) // If this fails, the next run tries again.
 	}
 	if v.State == trust.Foreign && !finder.noForeignWarning {
-		finder.env.warn(
+		finder.env.printWarning(
 			"not trusted, so only read: %s; if this memory is yours: %s",
-			cleanControl(v.Reason),
-			cleanControl(v.Mend),
+			replaceHarmfulChars(v.Reason),
+			replaceHarmfulChars(v.Mend),
 		)
 	}
 	finder.lastVerdict = &v
@@ -240,15 +241,15 @@ func (env *environment) dataHome() (string, error) {
 		return dir, nil
 	}
 	return "", &hintedError{
-		err:  fmt.Errorf("finding a home: neither a %s directory nor the user's own directory is known", homeDir),
-		hint: "give one with --home DIR, set OXBOW_HOME, or make one here with: oxbow init",
+		err:    fmt.Errorf("finding a home: neither a %s directory nor the user's own directory is known", homeDirName),
+		remedy: "give one with --home DIR, set OXBOW_HOME, or make one here with: oxbow init",
 	}
 }
 
 // layoutStateDir returns the directory in which oxbow keeps the user's state for a home of another layout. ok is false
 // if the home has oxbow's own layout, or if an error occurred.
 func (finder *homeFinder) layoutStateDir() (dir string, ok bool) {
-	home, err := finder.home()
+	home, err := finder.homePath()
 	_, other, lerr := finder.detectLayout()
 	data, derr := finder.env.dataHome()
 	if !other || errors.Join(err, lerr, derr) != nil {
@@ -323,7 +324,7 @@ func (finder *homeFinder) homeFlagForClients() string {
 // detectLayout returns the dialect of the home. The flag --dialect or $OXBOW_DIALECT may name the dialect. Otherwise
 // the files in the home show it. The bool is false if the home has oxbow's own layout.
 func (finder *homeFinder) detectLayout() (layout.Dialect, bool, error) {
-	home, err := finder.home()
+	home, err := finder.homePath()
 	if err != nil {
 		return layout.Dialect{}, false, err
 	}
@@ -349,7 +350,7 @@ func (finder *homeFinder) findLayout(home string) (layout.Dialect, bool, error) 
 	if fi, err := os.Stat(home); err != nil || !fi.IsDir() {
 		return layout.Dialect{}, false, nil // The home does not exist yet, or it is a store file.
 	}
-	if _, err := os.Lstat(filepath.Join(home, storeFile)); err == nil {
+	if _, err := os.Lstat(filepath.Join(home, storeFileName)); err == nil {
 		return layout.Dialect{}, false, nil
 	}
 	fsys, err := vfs.Dir(home)
@@ -366,15 +367,15 @@ func (finder *homeFinder) memoryPlace() (verb.Place, error) {
 	if err != nil {
 		return verb.Place{Home: home, HomeRule: rule}, err
 	}
-	p, err := finder.placeAt(home, rule)
+	p, err := finder.placeOfHome(home, rule)
 	if errors.Is(err, fs.ErrPermission) { // The command doctor must be able to examine a home that it may not open.
 		err = nil
 	}
 	return p, err
 }
 
-// placeAt returns the place of the memory in a home. The rule is the one by which the home was chosen.
-func (finder *homeFinder) placeAt(home, rule string) (verb.Place, error) {
+// placeOfHome returns the place of the memory in a home. The rule is the one by which the home was chosen.
+func (finder *homeFinder) placeOfHome(home, rule string) (verb.Place, error) {
 	p := verb.Place{Home: home, HomeRule: rule, FoundFromDir: rule == nearestHomeRule, StorePath: storePathIn(home),
 		ClientHome: finder.homeForClients(home, rule)}
 	if p.FoundFromDir {
@@ -400,7 +401,7 @@ func (finder *homeFinder) requireOwnLayout(command string) error {
 	if err != nil || !other {
 		return err
 	}
-	home, err := finder.home()
+	home, err := finder.homePath()
 	if err != nil {
 		return err
 	}
@@ -419,7 +420,7 @@ func (finder *homeFinder) requireOwnLayout(command string) error {
 // storePath returns the path of the store, which need not exist. If the home is a file, that file is the store, so
 // that a backup or a recovered store can be read.
 func (finder *homeFinder) storePath() (string, error) {
-	home, err := finder.home()
+	home, err := finder.homePath()
 	if err != nil {
 		return "", err
 	}
@@ -430,14 +431,14 @@ func storePathIn(home string) string {
 	if fi, err := os.Stat(home); err == nil && fi.Mode().IsRegular() {
 		return home
 	}
-	return filepath.Join(home, storeFile)
+	return filepath.Join(home, storeFileName)
 }
 
 // host returns a description of this process and its machine.
 func (finder *homeFinder) host() *verb.Host {
-	return &verb.Host{Getenv: finder.env.Getenv, GOOS: finder.env.GOOS, FileSystem: finder.env.FileSystem,
+	return &verb.Host{Getenv: finder.env.Getenv, GOOS: finder.env.GOOS, FileSystem: finder.env.DescribeFileSystem,
 		Executable: finder.env.Executable, Version: readVersion(), Rand: finder.env.Rand,
-		NetworkFS: finder.allowNetworkFS,
+		NetworkFS: finder.allowsNetworkFS,
 		Trusted:   trust.List{Dir: finder.env.configDir()}}
 }
 
@@ -491,12 +492,12 @@ func (finder *homeFinder) isForeign() (bool, error) {
 
 // trustedHome returns the home, or an error if the home is foreign.
 func (finder *homeFinder) trustedHome() (string, error) {
-	home, err := finder.home()
+	home, err := finder.homePath()
 	if err != nil {
 		return "", err
 	}
 	if foreign, err := finder.isForeign(); err != nil || foreign {
-		return "", cmp.Or(err, ownership.UntrustedError(home))
+		return "", cmp.Or(err, ownership.NewUntrustedError(home))
 	}
 	return home, nil
 }
@@ -532,7 +533,7 @@ func (env *environment) isOnPath() bool {
 	if err != nil {
 		return true // The executable's path is unknown.
 	}
-	name := chooseWord(env.GOOS == "windows", "oxbow", "oxbow.exe")
+	name := chooseByDryRun(env.GOOS == "windows", "oxbow", "oxbow.exe")
 	for _, dir := range filepath.SplitList(env.Getenv("PATH")) {
 		if fi, err := os.Stat(filepath.Join(dir, name)); err == nil && fi.Mode().IsRegular() {
 			return os.SameFile(this, fi)
@@ -548,7 +549,7 @@ func (env *environment) executableForClients() string {
 	if err != nil {
 		return env.Executable
 	}
-	name := chooseWord(env.GOOS == "windows", "oxbow", "oxbow.exe")
+	name := chooseByDryRun(env.GOOS == "windows", "oxbow", "oxbow.exe")
 	for _, dir := range filepath.SplitList(env.Getenv("PATH")) {
 		path := filepath.Join(dir, name)
 		fi, err := os.Stat(path)

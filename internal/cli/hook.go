@@ -40,8 +40,8 @@ session was not shown before. It records every text that it shows.
 
 In a home of another layout, a session begins with the text of oxbow context
 and with the open handoff, which is taken. Hook answers a prompt only if the
-system of the layout recalls by itself. In a home of ` + summarizersAt(layout.SummaryAtCompaction) + `, a compaction
-stores its summary. In a home of ` + summarizersAt(layout.SummaryAtEnd) + `, the end of a session stores the
+system of the layout recalls by itself. In a home of ` + layoutsSummarizingAt(layout.SummaryAtCompaction) + `, a compaction
+stores its summary. In a home of ` + layoutsSummarizingAt(layout.SummaryAtEnd) + `, the end of a session stores the
 agent's last message. Nothing else is stored.
 
 After an edit in a repository, the text that the agent wrote before the edit
@@ -53,7 +53,7 @@ OXBOW_WHYS=off switches this off.
 OXBOW_HOOKS=off stops all hooks for one session, and OXBOW_INJECT=off stops
 only the texts that are shown to the agent. A file ` + injection.HooksOffFile + ` or
 ` + injection.InjectOffFile + ` does the same for a home or, in the directory
-` + homeDir + ` of a project, for the project.`,
+` + homeDirName + ` of a project, for the project.`,
 		Example: `  oxbow hook claude < /dev/null     # a report is on standard input
   OXBOW_HOOKS=off claude            # a session that is not recorded`,
 		Args: func(c *cobra.Command, given []string) error {
@@ -84,7 +84,7 @@ func (mem *openMemory) handleHook(ctx context.Context, client string) {
 	}
 	stdout := mem.env.Stdout
 	mem.env.Stdout, mem.env.Stderr = io.Discard, io.Discard
-	mem.isHurried = true
+	mem.skipsCheckpoints = true
 	home, err := mem.finder.hookHome()
 	if err != nil {
 		_, _ = stdout.Write(mem.handleLayoutHook(ctx, client))
@@ -99,17 +99,22 @@ func (mem *openMemory) handleHook(ctx context.Context, client string) {
 			mem.handleEditHook(
 				ctx,
 				editHookInput{
-					home:   home,
-					report: fileedits.HookInput{Client: client, Stdin: raw, CopilotHome: copilot, RemoveSecrets: clean},
+					home: home,
+					report: fileedits.HookInput{
+						ClientName:    client,
+						Stdin:         raw,
+						CopilotHome:   copilot,
+						RemoveSecrets: clean,
+					},
 				},
 			),
 		)
 	}()
 	r := hook.ParseReport(client, raw, hook.ParseEnv{Now: mem.env.Now(), CleanText: clean, CopilotHome: copilot})
-	if r.ParseError != "" {
-		maintenance.HookFailure{Client: client, Error: r.ParseError, Time: mem.env.Now()}.Save(home)
+	if r.ParseErrorText != "" {
+		maintenance.HookFailure{Client: client, Error: r.ParseErrorText, Time: mem.env.Now()}.Save(home)
 	}
-	if len(r.Events) == 0 || mem.env.isSwitchedOff(injection.HooksOffFile, home, r.Events[0].Dir) {
+	if len(r.Events) == 0 || mem.env.isFeatureSwitchedOff(injection.HooksOffFile, home, r.Events[0].Dir) {
 		return
 	}
 	t := mem.newInjector(home, r.Events[0])
@@ -152,8 +157,8 @@ const drainFlag = "drain"
 // archive's index and the thresholds of the memories. It ends after the limit in [HookTimeLimits] even if another
 // process keeps a lock. Otherwise each turn could add another waiting process.
 func (mem *openMemory) drainSpool(ctx context.Context) {
-	mem.isHurried = true // Only the checkpoint below is needed.
-	mem.drainTimeout = mem.env.hookTimeLimits().Drain
+	mem.skipsCheckpoints = true // Only the checkpoint below is needed.
+	mem.drainTimeout = mem.env.hookTimeLimits().SpoolDrain
 	ctx, cancel := context.WithTimeout(ctx, mem.drainTimeout)
 	defer cancel()
 	if s, err := mem.drainedArchiveOpener()(ctx); err == nil {
@@ -176,10 +181,10 @@ func (finder *homeFinder) hookHome() (string, error) {
 	isTrusted := v.State != trust.Foreign && v.State != trust.Refused
 	hasSpool := p.HasOwnLayout() && p.Home != p.StorePath
 	if !isTrusted || !hasSpool {
-		return "", ownership.UntrustedError(p.Home)
+		return "", ownership.NewUntrustedError(p.Home)
 	}
 	home := filepath.Dir(p.StorePath)
-	return home, ownership.CheckSpool(home)
+	return home, ownership.CheckSpoolDir(home)
 }
 
 // parseHookArgs parses a command line that runs a hook, in the form that setup writes into clients' files. For such a

@@ -95,7 +95,7 @@ func TestDrainEnds(t *testing.T) {
 	if ok, err := lock.TryLock(); !ok || err != nil {
 		t.Fatalf("TryLock = %t, %v", ok, err)
 	}
-	p.env.HookTimeLimits = &HookTimeLimits{Drain: 50 * time.Millisecond}
+	p.env.HookTimeLimits = &HookTimeLimits{SpoolDrain: 50 * time.Millisecond}
 	p.must(t, "--home", p.home, "hook", "--drain")
 	if len(p.spoolFiles(t)) == 0 {
 		t.Error("the spool is empty although it is locked")

@@ -27,12 +27,12 @@ func (mem *openMemory) openHandoffName(ctx context.Context, dir string) string {
 
 // takeHandoff takes a handoff, so that no other session gets it. It returns the handoff's text with the texts of its
 // skills and the memory that its profile selects. hasProfile is true if a profile has selected memory.
-func (mem *openMemory) takeHandoff(ctx context.Context, name string) (text string, hasProfile bool) {
+func (mem *openMemory) takeHandoff(ctx context.Context, handoffName string) (text string, hasProfile bool) {
 	out, err := callVerb(
 		ctx,
 		mem,
 		verb.TakeHandoff,
-		verb.TakeHandoffIn{Name: name, OpeningParams: verb.OpeningParams{MaxTokens: maxHandoffTokens}},
+		verb.TakeHandoffIn{Name: handoffName, OpeningParams: verb.OpeningParams{MaxTokens: maxHandoffTokens}},
 	)
 	if err != nil || out.HandoffOut == nil {
 		return "", false // Another session has taken the handoff first.
@@ -43,27 +43,27 @@ func (mem *openMemory) takeHandoff(ctx context.Context, name string) (text strin
 
 // maxHandoffBytes is the maximum size of a handoff at the start of a session, in bytes. It includes the skills and the
 // memory.
-const maxHandoffBytes = hook.MaxContext - 500
+const maxHandoffBytes = hook.MaxContextBytes - 500
 
-// cutHandoff cuts a handoff that is longer than limit bytes, and adds a line that says where the whole handoff is.
-func cutHandoff(content, name string, limit int) string {
-	if len(content) <= limit {
+// cutHandoffText cuts a handoff that is longer than limit bytes, and adds a line that says where the whole handoff is.
+func cutHandoffText(content, name string, maxBytes int) string {
+	if len(content) <= maxBytes {
 		return content
 	}
 	// The line comes first, because the text may be cut inside a fence.
 	more := "The handoff below is cut. All of it: oxbow handoff show " + text.QuoteShellOperand(name) + "\n"
-	return more + cutAtParagraph(content, limit-len(more))
+	return more + cutAtParagraph(content, maxBytes-len(more))
 }
 
 // cutAtParagraph returns the beginning of s with at most limit bytes. It cuts at the end of a paragraph, unless the
 // first paragraphs are longer than limit.
-func cutAtParagraph(s string, limit int) string {
-	if len(s) <= limit {
+func cutAtParagraph(s string, maxBytes int) string {
+	if len(s) <= maxBytes {
 		return s
 	}
-	cut := prompt.FitParagraphs(s, func(s string) bool { return len(s) <= limit })
-	if len(cut) < limit/2 {
-		return text.TruncateWithEllipsis(s, limit)
+	cut := prompt.FitParagraphs(s, func(s string) bool { return len(s) <= maxBytes })
+	if len(cut) < maxBytes/2 {
+		return text.TruncateWithEllipsis(s, maxBytes)
 	}
 	return cut
 }

@@ -23,11 +23,11 @@ import (
 // contextInjector chooses and records the memory that a hook shows to the model of one session.
 type contextInjector struct {
 	*openMemory
-	spool     session.Spool
-	stateFile inject.StateFile
-	event     session.Event // event that the hook answers
+	spool         session.Spool
+	stateFile     inject.StateFile
+	answeredEvent session.Event // event that the hook answers
 
-	home           string // home whose memory is shown
+	homeDir        string // home whose memory is shown
 	hasOtherLayout bool   // The home has another layout, so reports are not stored in a spool.
 }
 
@@ -61,8 +61,8 @@ func (mem *openMemory) newInjector(home string, e session.Event) contextInjector
 // answerReport returns the answer to a report, or nil if there is no answer.
 func (t contextInjector) answerReport(ctx context.Context, r hook.Report) []byte {
 	switch {
-	case r.AcceptsContext() && t.isInjectionOff():
-	case r.AcceptsContext() && r.StartReason != "":
+	case r.AcceptsContext() && t.isInjectionSwitchedOff():
+	case r.AcceptsContext() && r.SessionStartReason != "":
 		return t.answerStart(ctx, r)
 	case r.AcceptsContext():
 		return t.answerPrompt(ctx, r)
@@ -75,18 +75,19 @@ func (t contextInjector) answerReport(ctx context.Context, r hook.Report) []byte
 	return nil
 }
 
-// isInjectionOff reports whether injection is switched off for this session.
-func (t contextInjector) isInjectionOff() bool {
-	home := t.home
-	return t.env.Getenv("OXBOW_INJECT") == "off" || t.env.isSwitchedOff(injection.InjectOffFile, home, t.event.Dir) ||
-		t.env.isSwitchedOff(injection.ClientInjectOffFile(t.event.Client), home, t.event.Dir)
+// isInjectionSwitchedOff reports whether injection is switched off for this session.
+func (t contextInjector) isInjectionSwitchedOff() bool {
+	home := t.homeDir
+	return t.env.Getenv("OXBOW_INJECT") == "off" ||
+		t.env.isFeatureSwitchedOff(injection.InjectOffFile, home, t.answeredEvent.Dir) ||
+		t.env.isFeatureSwitchedOff(injection.ClientInjectOffFile(t.answeredEvent.Client), home, t.answeredEvent.Dir)
 }
 
-// isSwitchedOff reports whether a file with this name switches a function off. It looks in the home, in the project of
-// the session's directory, and in the project of the hook's working directory.
-func (env *environment) isSwitchedOff(name, home, dir string) bool {
+// isFeatureSwitchedOff reports whether a file with this name switches a function off. It looks in the home, in the
+// project of the session's directory, and in the project of the hook's working directory.
+func (env *environment) isFeatureSwitchedOff(switchFileName, home, dir string) bool {
 	wd, _ := env.absolutePath(".") // Ignore the error: without it, only the session's directory is examined.
-	return injection.FindOffFile(name, home, dir, wd) != ""
+	return injection.FindOffFile(switchFileName, home, dir, wd) != ""
 }
 
 // answerStart answers the start of a session with the session's context. A start may be reported twice, by the hooks
@@ -94,24 +95,24 @@ func (env *environment) isSwitchedOff(name, home, dir string) bool {
 // client has compacted or cleared the conversation. A context that cannot be recorded is not shown.
 func (t contextInjector) answerStart(ctx context.Context, r hook.Report) []byte {
 	state := t.stateFile.ReadState()
-	lost := r.StartReason == "compact" || r.StartReason == "clear"
+	lost := r.SessionStartReason == "compact" || r.SessionStartReason == "clear"
 	if lost {
-		state.HasStart, state.Compacted = false, r.StartReason == "compact"
+		state.HasStart, state.Compacted = false, r.SessionStartReason == "compact"
 		state.Stored = nil
 	}
 	var b inject.Block
-	if !r.GetsStartLate() {
-		b = t.sessionStartBlock(ctx, r.StartReason, state)
+	if !r.NeedsStartWithPrompt() {
+		b = t.sessionStartBlock(ctx, r.SessionStartReason, state)
 	}
 	waiting := ""
-	if isNewSession(r.StartReason, state) && !r.GetsStartLate() {
-		waiting = t.openHandoffName(ctx, t.event.Dir)
+	if beginsNewConversation(r.SessionStartReason, state) && !r.NeedsStartWithPrompt() {
+		waiting = t.openHandoffName(ctx, t.answeredEvent.Dir)
 	}
 	hasText := b.Text != "" || waiting != ""
 	if !hasText && !lost {
 		return nil
 	}
-	if _, first, err := t.stateFile.BeginAnswer(ctx, inject.PlaceStart, r.StartReason); err != nil || !first {
+	if _, first, err := t.stateFile.BeginAnswer(ctx, inject.PlaceStart, r.SessionStartReason); err != nil || !first {
 		return nil
 	}
 	if waiting != "" {
@@ -124,8 +125,8 @@ func (t contextInjector) answerStart(ctx context.Context, r hook.Report) []byte 
 	return answer
 }
 
-// isNewSession reports whether a session starts without an earlier conversation.
-func isNewSession(source string, state inject.ShownState) bool {
+// beginsNewConversation reports whether a session starts without an earlier conversation.
+func beginsNewConversation(source string, state inject.ShownState) bool {
 	return !state.HasStart && (source == "startup" || source == "" || source == "clear")
 }
 
@@ -134,11 +135,11 @@ func isNewSession(source string, state inject.ShownState) bool {
 // before, so that only one of a client's hooks takes the handoff.
 func (t contextInjector) prependHandoff(ctx context.Context, start, name string) string {
 	taken, _ := t.takeHandoff(ctx, name)
-	taken = cutHandoff(taken, name, maxHandoffBytes)
+	taken = cutHandoffText(taken, name, maxHandoffBytes)
 	if taken == "" {
 		return start
 	}
-	room := hook.MaxContext - 100 - len(taken)
+	room := hook.MaxContextBytes - 100 - len(taken)
 	if room < 100 {
 		return taken
 	}
@@ -150,18 +151,18 @@ func (t contextInjector) prependHandoff(ctx context.Context, start, name string)
 // together with the session's prompts. If a compaction removed the block, the new block also describes what the agent
 // was working on.
 func (t contextInjector) sessionStartBlock(ctx context.Context, source string, state inject.ShownState) inject.Block {
-	isKnown := state.HasStart && !hook.ForgetsStartContext(t.event.Client)
+	isKnown := state.HasStart && !hook.LosesStartContext(t.answeredEvent.Client)
 	if isKnown || source == "fork" {
 		return inject.Block{}
 	}
-	return runWithTimeout(ctx, t.env.hookTimeLimits().Start, func(ctx context.Context) inject.Block {
+	return runWithTimeout(ctx, t.env.hookTimeLimits().SessionStart, func(ctx context.Context) inject.Block {
 		goOn := ""
 		if state.Compacted {
-			goOn = t.continuationText(ctx, t.event.Client, t.event.Session)
+			goOn = t.continuationText(ctx, t.answeredEvent.Client, t.answeredEvent.Session)
 		}
-		project, _ := findProject(t.event.Dir)
+		project, _ := findProject(t.answeredEvent.Dir)
 		out, err := callVerb(ctx, t.openMemory, injection.StartBlock, injection.StartIn{
-			Project: project, MaxTokens: inject.StartTokens, WithoutHandoff: isNewSession(source, state),
+			Project: project, MaxTokens: inject.MaxStartTokens, WithoutHandoff: beginsNewConversation(source, state),
 			ShownSentences: state.Stored})
 		if err != nil {
 			out.Block = inject.Block{}
@@ -194,8 +195,8 @@ func (t contextInjector) answerPrompt(ctx context.Context, r hook.Report) []byte
 	var state inject.ShownState
 	var first bool
 	var err error
-	if t.event.Turn != "" {
-		state, first, err = t.stateFile.BeginTurn(ctx, t.event.Turn)
+	if t.answeredEvent.Turn != "" {
+		state, first, err = t.stateFile.BeginTurn(ctx, t.answeredEvent.Turn)
 	} else {
 		state, first, err = t.stateFile.BeginAnswer(ctx, inject.PlacePrompt, shortHash(r.Prompt))
 	}
@@ -203,9 +204,9 @@ func (t contextInjector) answerPrompt(ctx context.Context, r hook.Report) []byte
 		return nil
 	}
 	begins := ""
-	if r.GetsStartLate() {
+	if r.NeedsStartWithPrompt() {
 		b := t.sessionStartBlock(ctx, "", state)
-		if waiting := t.openHandoffName(ctx, t.event.Dir); waiting != "" && isNewSession("", state) {
+		if waiting := t.openHandoffName(ctx, t.answeredEvent.Dir); waiting != "" && beginsNewConversation("", state) {
 			b.Text = t.prependHandoff(ctx, b.Text, waiting)
 		}
 		if b.Text != "" && t.recordShownBlock(ctx, inject.PlaceStart, b) {
@@ -213,11 +214,11 @@ func (t contextInjector) answerPrompt(ctx context.Context, r hook.Report) []byte
 		}
 	}
 	t.isArchiveReadOnly = true // Do not drain the spool, because the client waits for the answer.
-	project, _ := findProject(t.event.Dir)
-	p := inject.Prompt{Text: r.Prompt, Client: r.Client, Session: t.event.Session, Project: project,
+	project, _ := findProject(t.answeredEvent.Dir)
+	p := inject.Prompt{Text: r.Prompt, Client: r.Client, Session: t.answeredEvent.Session, Project: project,
 		Now: t.env.Now(), State: state}
-	b := runWithTimeout(ctx, t.env.hookTimeLimits().Prompt, func(ctx context.Context) inject.Block {
-		choose := t.chooseForPrompt
+	b := runWithTimeout(ctx, t.env.hookTimeLimits().PromptAnswer, func(ctx context.Context) inject.Block {
+		choose := t.chooseInjectedBlock
 		if choose == nil {
 			choose = t.chooseInjection
 		}
@@ -237,7 +238,7 @@ func (t contextInjector) answerPrompt(ctx context.Context, r hook.Report) []byte
 // not repeated.
 func (t contextInjector) editBlock(ctx context.Context, state inject.ShownState, files []string) inject.Block {
 	in := annotations.BeforeActionIn{
-		Failure: t.spool.LastFailure(t.event.Client, t.event.Session),
+		Failure: t.spool.LastFailure(t.answeredEvent.Client, t.answeredEvent.Session),
 		Shown:   state.Prints,
 	}
 	for _, path := range files {
@@ -277,7 +278,7 @@ func (t contextInjector) recordShownBlock(ctx context.Context, place string, b i
 	if t.hasOtherLayout {
 		return err == nil
 	}
-	e := t.event
+	e := t.answeredEvent
 	e.Kind = session.KindInjection
 	e.Text = t.newReportCleaner()(b.Text)
 	e.Injection = &b.Injection
@@ -296,12 +297,12 @@ func shortHash(s string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// runWithTimeout calls do and returns its result. If do takes longer than wait, it returns the zero value.
-func runWithTimeout[T any](ctx context.Context, wait time.Duration, do func(context.Context) T) (none T) {
-	ctx, stop := context.WithTimeout(ctx, wait)
+// runWithTimeout calls fn and returns its result. If do takes longer than wait, it returns the zero value.
+func runWithTimeout[T any](ctx context.Context, timeout time.Duration, fn func(context.Context) T) (none T) {
+	ctx, stop := context.WithTimeout(ctx, timeout)
 	defer stop()
 	done := make(chan T, 1)
-	go func() { done <- do(ctx) }()
+	go func() { done <- fn(ctx) }()
 	select {
 	case got := <-done:
 		return got

@@ -49,7 +49,7 @@ func (p *prompted) hook(t *testing.T, client, event, format string, args ...any)
 		fmt.Sprintf(format, args...) + `}`)
 	mem := newOpenMemory(env)
 	mem.finder.homeFlag = p.home
-	mem.chooseForPrompt = func(ctx context.Context, in inject.Prompt) (inject.Block, error) {
+	mem.chooseInjectedBlock = func(ctx context.Context, in inject.Prompt) (inject.Block, error) {
 		if p.late {
 			<-ctx.Done()
 		}
@@ -174,7 +174,7 @@ func TestPromptSilence(t *testing.T) {
 			touch(t, filepath.Join(p.home, injection.InjectOffFile))
 		}},
 		"the project": {"UserPromptSubmit", "", func(p *prompted) {
-			touch(t, filepath.Join(p.dir, homeDir, injection.InjectOffFile))
+			touch(t, filepath.Join(p.dir, homeDirName, injection.InjectOffFile))
 		}},
 		"all hooks": {"UserPromptSubmit", "", func(p *prompted) { p.vars["OXBOW_HOOKS"] = "off" }},
 		"no state": {"UserPromptSubmit", "", func(p *prompted) {
@@ -192,7 +192,7 @@ func TestPromptSilence(t *testing.T) {
 			c.set(p)
 			if p.late {
 				waits := *patient
-				waits.Prompt = 100 * time.Millisecond
+				waits.PromptAnswer = 100 * time.Millisecond
 				p.env.HookTimeLimits = &waits
 			}
 			begun := time.Now()

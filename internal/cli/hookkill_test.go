@@ -106,7 +106,7 @@ func (k *killer) run(kind, stdin string, args ...string) bool {
 
 func TestHooksKilled(t *testing.T) {
 	notRaced(t)
-	want := testenv.Long(15, 435)
+	want := testenv.RepeatCount(15, 435)
 	k := &killer{t: t, home: t.TempDir(), rand: rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1)),
 		took: map[string]time.Duration{}, kills: map[string]int{}}
 	enough := func() bool {
@@ -202,7 +202,7 @@ func TestStartsKilled(t *testing.T) {
 		return out.String(), time.Since(begun)
 	}
 	_, took := run("", time.Minute, "remember", "style", "Tabs, not spaces.")
-	sessions := testenv.Long(12, 428)
+	sessions := testenv.RepeatCount(12, 428)
 	var shown sync.Map
 	var all sync.WaitGroup
 	for i := range sessions {

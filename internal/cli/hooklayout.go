@@ -40,11 +40,11 @@ import (
 type layoutHook struct {
 	*openMemory
 	dialect     layout.Dialect
-	home        string
+	homeDir     string
 	stateDir    string // directory that contains the state of sessions
 	profileName string // name of the profile that binds the run ("" if none does)
 	report      hook.Report
-	event       session.Event // the report's first event
+	firstEvent  session.Event // the report's first event
 }
 
 // handleLayoutHook answers a report in a home of another layout, like the layout's own system. It answers the start of
@@ -70,14 +70,14 @@ func (mem *openMemory) handleLayoutHook(ctx context.Context, client string) []by
 		return mem.handleEditHook(
 			ctx,
 			editHookInput{home: home, stateDir: state, isTurnTainted: l.isTurnTainted, report: fileedits.HookInput{
-				Client: client, Stdin: raw, CopilotHome: copilot, RemoveSecrets: clean}},
+				ClientName: client, Stdin: raw, CopilotHome: copilot, RemoveSecrets: clean}},
 		)
 	}
 	if len(r.Events) == 0 {
 		return whys()
 	}
-	l.event = r.Events[0]
-	if mem.env.isSwitchedOff(injection.HooksOffFile, home, l.event.Dir) {
+	l.firstEvent = r.Events[0]
+	if mem.env.isFeatureSwitchedOff(injection.HooksOffFile, home, l.firstEvent.Dir) {
 		return nil
 	}
 	if os.MkdirAll(filepath.Join(state, session.SpoolDir), 0o700) != nil {
@@ -96,24 +96,24 @@ func (mem *openMemory) handleLayoutHook(ctx context.Context, client string) []by
 // answerReport returns the answer for the client. At the start of a session, this is the context that the layout's
 // system shows to a model. For a prompt, it is the text that this system recalls.
 func (l layoutHook) answerReport(ctx context.Context) []byte {
-	in := contextInjector{openMemory: l.openMemory, event: l.event, home: l.home}
-	if !l.report.AcceptsContext() || in.isInjectionOff() {
+	in := contextInjector{openMemory: l.openMemory, answeredEvent: l.firstEvent, homeDir: l.homeDir}
+	if !l.report.AcceptsContext() || in.isInjectionSwitchedOff() {
 		return nil
 	}
 	file := inject.StateFile{
 		Dir:     filepath.Join(l.stateDir, session.SpoolDir, "shown"),
-		Client:  l.event.Client,
-		Session: l.event.Session,
+		Client:  l.firstEvent.Client,
+		Session: l.firstEvent.Session,
 		Now:     l.env.Now(),
 	}
-	if l.report.StartReason != "" && l.report.GetsStartLate() {
+	if l.report.SessionStartReason != "" && l.report.NeedsStartWithPrompt() {
 		return nil // This client gets the context with the answer to the first prompt.
 	}
 	recalled, started := "", ""
 	if l.report.Prompt != "" && l.profileName == "" {
-		recalled = runWithTimeout(ctx, l.env.hookTimeLimits().Prompt, l.recallForPrompt)
+		recalled = runWithTimeout(ctx, l.env.hookTimeLimits().PromptAnswer, l.recallForPrompt)
 	}
-	if l.report.StartReason != "" || l.report.GetsStartLate() {
+	if l.report.SessionStartReason != "" || l.report.NeedsStartWithPrompt() {
 		started = l.startContext(ctx, file, maxAnswerBytes-len(recalled))
 	}
 	return l.report.EncodeAnswer(started + "\n\n" + recalled)
@@ -122,17 +122,17 @@ func (l layoutHook) answerReport(ctx context.Context) []byte {
 // maxAnswerBytes is the maximum size of an answer without its tags, in bytes. maxRecallBytes is half of it, so that
 // the answer to the first prompt can also contain the session's context.
 const (
-	maxAnswerBytes = hook.MaxContext - 100
+	maxAnswerBytes = hook.MaxContextBytes - 100
 	maxRecallBytes = maxAnswerBytes / 2
 )
 
 // startContext returns the context for the start of a session, with at most limit bytes. It returns "" if the model
 // has the context already. The start is recorded before a handoff is taken, so that only one of a client's hooks
 // answers.
-func (l layoutHook) startContext(ctx context.Context, file inject.StateFile, limit int) string {
-	source := l.report.StartReason
+func (l layoutHook) startContext(ctx context.Context, file inject.StateFile, maxBytes int) string {
+	source := l.report.SessionStartReason
 	state := file.ReadState()
-	isLost := source == "compact" || source == "clear" || hook.ForgetsStartContext(l.event.Client)
+	isLost := source == "compact" || source == "clear" || hook.LosesStartContext(l.firstEvent.Client)
 	isKnown := state.HasStart && !isLost
 	if isKnown || source == "fork" {
 		return ""
@@ -140,7 +140,7 @@ func (l layoutHook) startContext(ctx context.Context, file inject.StateFile, lim
 	if _, first, err := file.BeginAnswer(ctx, inject.PlaceStart, source); err != nil || !first {
 		return ""
 	}
-	text := l.sessionStartText(ctx, isNewSession(source, state), limit)
+	text := l.sessionStartText(ctx, beginsNewConversation(source, state), maxBytes)
 	if text == "" {
 		return ""
 	}
@@ -159,29 +159,29 @@ const minContextBytes = 3500
 // sessionStartText returns the context of the home with at most limit bytes. For a new session, it also takes the open
 // handoff and appends its text. If a profile of the handoff selects memory, the handoff's text replaces the home's
 // context, as in a session that is bound to the profile.
-func (l layoutHook) sessionStartText(ctx context.Context, isNew bool, limit int) string {
+func (l layoutHook) sessionStartText(ctx context.Context, isNew bool, maxBytes int) string {
 	handoff, name := "", ""
 	replaces := false
 	if isNew && l.dialect.Handoffs {
-		name = l.openHandoffName(ctx, l.event.Dir)
+		name = l.openHandoffName(ctx, l.firstEvent.Dir)
 	}
 	if name != "" {
 		handoff, replaces = l.takeHandoff(ctx, name)
 	}
 	if replaces {
-		return cutHandoff(handoff, name, limit)
+		return cutHandoffText(handoff, name, maxBytes)
 	}
 	c, err := l.homeContext(ctx)
 	if err != nil {
-		return cutHandoff(handoff, name, limit)
+		return cutHandoffText(handoff, name, maxBytes)
 	}
 	caution := layout.Caution(c, l.finder.repeatsForeignText)
 	if handoff != "" {
-		room := limit - min(len(caution)+len(c.Text()), minContextBytes)
-		handoff = "\n\n" + cutHandoff(handoff, name, room-2)
+		room := maxBytes - min(len(caution)+len(c.Text()), minContextBytes)
+		handoff = "\n\n" + cutHandoffText(handoff, name, room-2)
 	}
-	limit -= len(handoff) + len(caution)
-	return caution + c.TextWithin(limit, "All of it: oxbow context, or the resource memory://context.") + handoff
+	maxBytes -= len(handoff) + len(caution)
+	return caution + c.TextWithin(maxBytes, "All of it: oxbow context, or the resource memory://context.") + handoff
 }
 
 // homeContext returns the context of the home. If a profile binds the run, the context is restricted to it.
@@ -236,8 +236,8 @@ func (l layoutHook) recallForPrompt(ctx context.Context) string {
 // maxSummaryBytes is the maximum size of a stored summary in bytes.
 const maxSummaryBytes = 64 << 10
 
-// isSummary reports whether the layout's system stores a summary of the session at this event.
-func (l layoutHook) isSummary(e session.Event) bool {
+// storesSummaryAt reports whether the layout's system stores a summary of the session at this event.
+func (l layoutHook) storesSummaryAt(e session.Event) bool {
 	if e.SubAgent != "" {
 		return false
 	}
@@ -250,8 +250,9 @@ func (l layoutHook) isSummary(e session.Event) bool {
 	return false
 }
 
-// summarizersAt returns the names of the layouts whose systems store a summary on an occasion, as a list in words.
-func summarizersAt(occasion layout.SummaryTime) string {
+// layoutsSummarizingAt returns the names of the layouts whose systems store a summary on an occasion, as a list in
+// words.
+func layoutsSummarizingAt(occasion layout.SummaryTime) string {
 	return layoutsWith(func(d layout.Dialect) bool { return d.Summaries == occasion })
 }
 
@@ -261,13 +262,13 @@ func (l layoutHook) storeSummary(ctx context.Context) {
 	for _, e := range l.report.Events {
 		notes := l.readNotes()
 		isEnd := e.Kind == session.KindEnd
-		if l.isSummary(e) {
+		if l.storesSummaryAt(e) {
 			summary := e.Text
 			if isEnd {
 				summary = notes.lastMessage
 			}
 			if err := l.writeSummary(ctx, summary, notes, isEnd); err != nil {
-				maintenance.HookFailure{Client: l.event.Client, Error: "keeping the summary: " +
+				maintenance.HookFailure{Client: l.firstEvent.Client, Error: "keeping the summary: " +
 					err.Error(), Time: l.env.Now()}.Save(l.stateDir)
 				return // Keep the notes, because the client may report the end again.
 			}
@@ -288,9 +289,9 @@ func (l layoutHook) writeSummary(ctx context.Context, summary string, notes sess
 	if len(summary) > maxSummaryBytes {
 		summary = prompt.FitParagraphs(summary, func(s string) bool { return len(s) <= maxSummaryBytes })
 	}
-	if len(notes.taints) > 0 {
+	if len(notes.foreignTexts) > 0 {
 		summary = "(This session read what others wrote: " + strings.Join(
-			notes.taints,
+			notes.foreignTexts,
 			"; ",
 		) + ". " + session.TaintWarning +
 			".)\n" + summary
@@ -303,7 +304,7 @@ func (l layoutHook) writeSummary(ctx context.Context, summary string, notes sess
 	if err != nil {
 		return err
 	}
-	caller := session.Caller{Client: l.event.Client, Session: l.event.Session}
+	caller := session.Caller{Client: l.firstEvent.Client, Session: l.firstEvent.Session}
 	src.Actor, src.Ref = oxbow.Agent, caller.SourceRef()
 	ctx = oxbow.WithSource(ctx, src)
 	s, err := h.Session(ctx, layout.Request{Message: notes.firstPrompt})
@@ -319,23 +320,23 @@ func (l layoutHook) writeSummary(ctx context.Context, summary string, notes sess
 
 // openHomeToWrite opens the home for writing. A home that this run has opened for reading is not used any more.
 func (l layoutHook) openHomeToWrite() (layout.Home, error) {
-	l.layoutHome = nil
+	l.otherLayoutHome = nil
 	return l.openHome(l.dialect, writeAccess)
 }
 
 // sessionNotes is the content of the file in which hooks keep notes about a session.
 type sessionNotes struct {
-	firstPrompt    string   // the session's first prompt, on one line
-	lastMessage    string   // the agent's last message
-	taints         []string // calls that returned text by others
-	untracedTaints []string // such calls since the last prompt that have no fingerprints
+	firstPrompt          string   // the session's first prompt, on one line
+	lastMessage          string   // the agent's last message
+	foreignTexts         []string // calls that returned text by others
+	untracedForeignTexts []string // such calls since the last prompt that have no fingerprints
 }
 
 // noteLine is a line in the file with a session's notes. It is encoded as JSON.
 type noteLine struct {
 	Prompt      string `json:"prompt,omitempty"`
 	LastMessage string `json:"last,omitempty"`
-	Taint       string `json:"taint,omitempty"` // call that returned text by others
+	ForeignText string `json:"taint,omitempty"` // call that returned text by others
 
 	// IsUntraced is set if no fingerprints of the text were stored. Everything that the agent writes later in the turn
 	// is then assumed to repeat the text.
@@ -345,12 +346,12 @@ type noteLine struct {
 // These limits apply to a session's notes.
 const (
 	maxNotesBytes       = 4 << 20 // maximum number of bytes that are read at the end of the file
-	maxTaints           = 8
+	maxForeignTexts     = 8
 	maxFirstPromptBytes = 200 // maximum size of the first prompt in bytes
 )
 
 func (l layoutHook) notesFile() string {
-	sum := sha256.Sum256([]byte(l.event.Client + " " + l.event.Session))
+	sum := sha256.Sum256([]byte(l.firstEvent.Client + " " + l.firstEvent.Session))
 	return filepath.Join(l.stateDir, session.SpoolDir, "session-"+hex.EncodeToString(sum[:12]))
 }
 
@@ -360,7 +361,7 @@ func (l layoutHook) appendNotes() error {
 	if l.report.Prompt != "" {
 		lines = append(
 			lines,
-			noteLine{Prompt: text.TruncateWithEllipsis(inject.OneLine(l.report.Prompt), maxFirstPromptBytes)},
+			noteLine{Prompt: text.TruncateWithEllipsis(inject.JoinToOneLine(l.report.Prompt), maxFirstPromptBytes)},
 		)
 	}
 	for _, e := range l.report.Events {
@@ -372,7 +373,7 @@ func (l layoutHook) appendNotes() error {
 	turn := session.Turn{Events: l.report.Events}
 	untraced := turn.TaintingCalls()
 	for _, t := range turn.ForeignReads() {
-		lines = append(lines, noteLine{Taint: t, IsUntraced: slices.Contains(untraced, t)})
+		lines = append(lines, noteLine{ForeignText: t, IsUntraced: slices.Contains(untraced, t)})
 	}
 	if err := l.spoolReasoning(); err != nil {
 		return err
@@ -397,7 +398,7 @@ func (l layoutHook) appendNotes() error {
 // spoolReasoning stores what opencode's agent says until the session ends. opencode has no transcript, and an
 // annotation needs the text before the edit.
 func (l layoutHook) spoolReasoning() error {
-	if l.event.Client != "opencode" {
+	if l.firstEvent.Client != "opencode" {
 		return nil
 	}
 	spool := session.Spool{
@@ -406,7 +407,7 @@ func (l layoutHook) spoolReasoning() error {
 	}
 	for _, e := range l.report.Events {
 		if e.Kind == session.KindEnd {
-			_ = os.Remove(spool.FilePath(l.event.Client, l.event.Session))
+			_ = os.Remove(spool.FilePath(l.firstEvent.Client, l.firstEvent.Session))
 			return nil
 		}
 	}
@@ -431,15 +432,15 @@ func (l layoutHook) readNotes() (n sessionNotes) {
 			continue
 		}
 		if line.Prompt != "" {
-			n.firstPrompt, n.untracedTaints = cmp.Or(n.firstPrompt, line.Prompt), nil
+			n.firstPrompt, n.untracedForeignTexts = cmp.Or(n.firstPrompt, line.Prompt), nil
 		}
 		n.lastMessage = cmp.Or(line.LastMessage, n.lastMessage)
-		if line.Taint != "" {
+		if line.ForeignText != "" {
 			if line.IsUntraced {
-				n.untracedTaints = append(n.untracedTaints, line.Taint)
+				n.untracedForeignTexts = append(n.untracedForeignTexts, line.ForeignText)
 			}
-			if !slices.Contains(n.taints, line.Taint) && len(n.taints) < maxTaints {
-				n.taints = append(n.taints, line.Taint)
+			if !slices.Contains(n.foreignTexts, line.ForeignText) && len(n.foreignTexts) < maxForeignTexts {
+				n.foreignTexts = append(n.foreignTexts, line.ForeignText)
 			}
 		}
 	}
@@ -448,8 +449,8 @@ func (l layoutHook) readNotes() (n sessionNotes) {
 
 // isTurnTainted reports whether the agent has read text by others since the last prompt that has no fingerprints.
 func (l layoutHook) isTurnTainted(client, id string) bool {
-	l.event = session.Event{Client: client, Session: id}
-	return len(l.readNotes().untracedTaints) > 0
+	l.firstEvent = session.Event{Client: client, Session: id}
+	return len(l.readNotes().untracedForeignTexts) > 0
 }
 
 // These limits apply to one call of a hook.

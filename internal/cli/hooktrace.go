@@ -22,8 +22,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-// readLevels maps a level of package origin to its value in the events of a session.
-var readLevels = map[origin.Level]string{
+// archiveLevels maps a level of package origin to its value in the events of a session.
+var archiveLevels = map[origin.Level]string{
 	origin.LevelOwn:       session.LevelOwn,
 	origin.LevelUnvouched: session.LevelUnvouched,
 	origin.LevelForeign:   session.LevelForeign,
@@ -34,20 +34,23 @@ var readLevels = map[origin.Level]string{
 // marks the notes that were written meanwhile. Otherwise it returns nil.
 func (mem *openMemory) recordCallOrigin(
 	home string,
-	r *hook.Report,
+	report *hook.Report,
 	clean func(string) string,
 ) (markNotes func(context.Context)) {
-	i := slices.IndexFunc(r.Events, func(e session.Event) bool { return e.Kind == session.KindCall && e.Call != nil })
-	if r.ToolName == "" || i < 0 {
+	i := slices.IndexFunc(
+		report.Events,
+		func(e session.Event) bool { return e.Kind == session.KindCall && e.Call != nil },
+	)
+	if report.ToolName == "" || i < 0 {
 		return nil
 	}
-	e := &r.Events[i]
+	e := &report.Events[i]
 	p := fingerprintFile(home, mem.env.Now)
-	v := judgeCallOrigin(p, r, e.Dir, mem.env.Getenv)
+	v := judgeCallOrigin(p, report, e.Dir, mem.env.Getenv)
 	v.Cause = clean(v.Cause)
-	e.Call.TextSource = &session.TextSource{Level: readLevels[v.Level], Cause: v.Cause}
+	e.Call.TextSource = &session.TextSource{Level: archiveLevels[v.Level], Cause: v.Cause}
 	var err error
-	e.Call.TextSource.TraceID, err = addResultFingerprints(p, v, e.Call.Command, r.ToolOutput)
+	e.Call.TextSource.TraceID, err = addResultFingerprints(p, v, e.Call.Command, report.ToolOutput)
 	if err == nil && !e.Call.Failed {
 		err = recordWrittenPaths(p, v)
 	}
@@ -55,7 +58,7 @@ func (mem *openMemory) recordCallOrigin(
 		err = recordCommandRun(p, v, lastReportTime(home, e), mem.env.Now())
 	}
 	if err != nil { // Without fingerprints, everything that is written in this turn counts as tainted.
-		maintenance.HookFailure{Client: r.Client, Error: "what the agent has read was not noted: " +
+		maintenance.HookFailure{Client: report.Client, Error: "what the agent has read was not noted: " +
 			err.Error(), Time: mem.env.Now()}.Save(home)
 	}
 	if v.Level == origin.LevelOwn || e.Call.Command == "" {
@@ -65,8 +68,8 @@ func (mem *openMemory) recordCallOrigin(
 		return nil
 	}
 	w := writtenNotes{
-		since:           lastReportTime(home, e),
-		withPersonNotes: strings.Contains(string(r.ToolInput), "oxbow"),
+		writtenSince:    lastReportTime(home, e),
+		withPersonNotes: strings.Contains(string(report.ToolInput), "oxbow"),
 		taintLabel:      commandTaintLabel(v),
 	}
 	return func(ctx context.Context) { mem.markWrittenNotes(ctx, w) }
@@ -87,14 +90,14 @@ func commandTaintLabel(v origin.Verdict) oxbow.Label {
 
 // judgeCallOrigin determines where the result of a tool call comes from. A result with tainted entries counts as text
 // by others, unless the fingerprints show that this home returned these entries and had stored them before.
-func judgeCallOrigin(p *fingerprint.File, r *hook.Report, dir string, getenv func(string) string) origin.Verdict {
-	text := fingerprint.OutputText(r.ToolOutput)
+func judgeCallOrigin(prints *fingerprint.File, r *hook.Report, dir string, getenv func(string) string) origin.Verdict {
+	text := fingerprint.ExtractOutputText(r.ToolOutput)
 	v := origin.JudgeCall(
 		origin.ToolCall{Client: r.Client, Tool: r.ToolName, Input: r.ToolInput, Dir: dir, Output: text},
-		origin.Machine{Getenv: getenv, LastWriters: p.LastWriters},
+		origin.Machine{Getenv: getenv, LastWriters: prints.LastWriters},
 	)
 	isWarned := v.Level == origin.LevelOwn && bytes.Contains(r.ToolOutput, []byte(session.TaintWarning))
-	if isWarned && len(p.FindRepeats([]string{text}, nil)[0].Foreign) == 0 {
+	if isWarned && len(prints.FindRepeats([]string{text}, nil)[0].Foreign) == 0 {
 		v.Level, v.Cause = origin.LevelForeign, r.ToolName+" tainted entry"
 	}
 	return v
@@ -104,7 +107,7 @@ func judgeCallOrigin(p *fingerprint.File, r *hook.Report, dir string, getenv fun
 // agent's own, or if the client did not report the result. An empty result of a command means that the command printed
 // nothing. An empty result of another tool that reads text by others means that the client left the text out.
 func addResultFingerprints(
-	p *fingerprint.File,
+	prints *fingerprint.File,
 	v origin.Verdict,
 	command string,
 	output []byte,
@@ -112,7 +115,7 @@ func addResultFingerprints(
 	if v.Level == origin.LevelOwn || output == nil {
 		return "", nil
 	}
-	text := fingerprint.OutputText(output)
+	text := fingerprint.ExtractOutputText(output)
 	isLeftOut := command == "" && strings.TrimSpace(text) == ""
 	if v.Level == origin.LevelForeign && isLeftOut {
 		return "", nil
@@ -121,25 +124,25 @@ func addResultFingerprints(
 	if v.Level == origin.LevelUnvouched {
 		level = fingerprint.LevelUnvouched
 	}
-	return p.AddText(level, text, v.Cause)
+	return prints.AddText(level, text, v.Cause)
 }
 
 // recordWrittenPaths records which files the call wrote.
-func recordWrittenPaths(p *fingerprint.File, v origin.Verdict) error {
-	if err := p.AddOwnPaths(v.OwnFiles...); err != nil {
+func recordWrittenPaths(prints *fingerprint.File, v origin.Verdict) error {
+	if err := prints.AddOwnPaths(v.OwnFiles...); err != nil {
 		return err
 	}
-	return p.AddOtherPaths(v.OtherFiles...)
+	return prints.AddOtherPaths(v.OtherFiles...)
 }
 
 // recordCommandRun records when a command ran that may have written text by others into files that it does not name.
 // Files that changed during that time then do not count as the agent's own.
-func recordCommandRun(p *fingerprint.File, v origin.Verdict, from, to time.Time) error {
-	switch v.RunLevel {
+func recordCommandRun(prints *fingerprint.File, v origin.Verdict, from, to time.Time) error {
+	switch v.UnnamedFilesLevel {
 	case origin.LevelForeign:
-		return p.AddRun(fingerprint.LevelForeign, from, to)
+		return prints.AddRun(fingerprint.LevelForeign, from, to)
 	case origin.LevelUnvouched:
-		return p.AddRun(fingerprint.LevelUnvouched, from, to)
+		return prints.AddRun(fingerprint.LevelUnvouched, from, to)
 	}
 	return nil
 }
@@ -186,12 +189,12 @@ func (mem *openMemory) markWrittenNotes(ctx context.Context, w writtenNotes) {
 	}
 	src.Actor = oxbow.Program
 	// Ignore the error: nobody reads the output of a hook that fails here.
-	_ = w.markAll(oxbow.WithSource(ctx, src), m)
+	_ = w.labelAllNotes(oxbow.WithSource(ctx, src), m)
 }
 
 // writtenNotes describes which notes get a label: those that the command line has written since a time.
 type writtenNotes struct {
-	since time.Time // Notes that were written before this time get no label.
+	writtenSince time.Time // Notes that were written before this time get no label.
 
 	// withPersonNotes is set if notes that a person wrote or imported also get the label. It is set if the command
 	// contains the word oxbow, because the command may then have written these notes. Otherwise only notes of agents
@@ -201,9 +204,9 @@ type writtenNotes struct {
 	taintLabel oxbow.Label
 }
 
-// markAll adds the label to all notes in a single change. If another writer has changed one of the notes meanwhile, it
-// adds the label to each note in a separate change.
-func (w *writtenNotes) markAll(ctx context.Context, m *oxbow.Memory) error {
+// labelAllNotes adds the label to all notes in a single change. If another writer has changed one of the notes
+// meanwhile, it adds the label to each note in a separate change.
+func (w *writtenNotes) labelAllNotes(ctx context.Context, m *oxbow.Memory) error {
 	names, err := w.noteNames(ctx, m)
 	if err != nil {
 		return err
@@ -211,7 +214,7 @@ func (w *writtenNotes) markAll(ctx context.Context, m *oxbow.Memory) error {
 	var ops []oxbow.Op
 	for _, name := range names {
 		if e, err := m.Get(ctx, name); err == nil { // If this fails, the note no longer exists.
-			if op := w.relabelOp(e); op != nil {
+			if op := w.addLabelOp(e); op != nil {
 				ops = append(ops, op)
 			}
 		}
@@ -228,7 +231,7 @@ func (w *writtenNotes) markAll(ctx context.Context, m *oxbow.Memory) error {
 			if !found {
 				return nil, nil
 			}
-			return w.relabelOp(now), nil
+			return w.addLabelOp(now), nil
 		}))
 	}
 	return errors.Join(errs...)
@@ -243,7 +246,7 @@ func (w *writtenNotes) noteNames(ctx context.Context, m *oxbow.Memory) ([]string
 		isAgent := e.Source.Actor == oxbow.Agent
 		isOther := e.Source.Actor == oxbow.Person || e.Source.Actor == oxbow.Imported
 		isWanted := e.Source.Door == "cli" && (isAgent || (w.withPersonNotes && isOther))
-		if !isWanted || e.Updated.Before(w.since) {
+		if !isWanted || e.Updated.Before(w.writtenSince) {
 			return
 		}
 		if !seen[e.Name] {
@@ -265,7 +268,7 @@ func (w *writtenNotes) noteNames(ctx context.Context, m *oxbow.Memory) ([]string
 		if err != nil {
 			return names, err
 		}
-		if c.Time.Before(w.since) {
+		if c.Time.Before(w.writtenSince) {
 			break
 		}
 		for _, v := range c.Versions {
@@ -277,10 +280,10 @@ func (w *writtenNotes) noteNames(ctx context.Context, m *oxbow.Memory) ([]string
 	return names, nil
 }
 
-// relabelOp returns the operation that adds the label to an entry, or nil if the entry already has it. If the entry
+// addLabelOp returns the operation that adds the label to an entry, or nil if the entry already has it. If the entry
 // has the maximum number of labels, the new label replaces the last tag, or else the last label. Otherwise a writer
 // could avoid the label by adding many labels.
-func (w *writtenNotes) relabelOp(e oxbow.Entry) oxbow.Op {
+func (w *writtenNotes) addLabelOp(e oxbow.Entry) oxbow.Op {
 	if slices.Contains(e.Labels, w.taintLabel) {
 		return nil
 	}

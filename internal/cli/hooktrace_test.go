@@ -61,9 +61,9 @@ func TestLabelWrittenNotes(t *testing.T) {
 	add("mcp", oxbow.Agent, oxbow.Add{Name: "by mcp", Content: "x"})
 	add("cli", oxbow.Person, oxbow.Add{Name: "by a person", Content: "x"})
 
-	w := writtenNotes{since: since, taintLabel: oxbow.Label{Key: oxbow.LabelTaint, Value: "Bash curl"}}
+	w := writtenNotes{writtenSince: since, taintLabel: oxbow.Label{Key: oxbow.LabelTaint, Value: "Bash curl"}}
 	collide = true
-	if err := w.markAll(t.Context(), m); err != nil {
+	if err := w.labelAllNotes(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
 	if collide {
@@ -82,7 +82,7 @@ func TestLabelWrittenNotes(t *testing.T) {
 		t.Errorf("the other writer's text is %q, %v", e.Content, err)
 	}
 	w.withPersonNotes = true
-	if err := w.markAll(t.Context(), m); err != nil {
+	if err := w.labelAllNotes(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
 	if e, err := m.Get(t.Context(), "by a person"); err != nil || !slices.Contains(e.Labels, w.taintLabel) {

@@ -31,37 +31,38 @@ type editHookInput struct {
 
 // handleEditHook annotates the edits in a report. If the report announces an edit, it returns the answer for the
 // client. Otherwise it returns nil.
-func (mem *openMemory) handleEditHook(ctx context.Context, from editHookInput) []byte {
-	home, r := from.home, from.report
-	about := r.Summarize()
+func (mem *openMemory) handleEditHook(ctx context.Context, input editHookInput) []byte {
+	home, r := input.home, input.report
+	about := r.SummarizeReport()
 	isEdit := about.IsBeforeEdit || about.IsAfterEdit
 	if !isEdit || !filepath.IsAbs(about.Dir) {
 		return nil
 	}
-	if mem.env.isSwitchedOff(injection.HooksOffFile, home, about.Dir) {
+	if mem.env.isFeatureSwitchedOff(injection.HooksOffFile, home, about.Dir) {
 		return nil
 	}
 	t := mem.newInjector(
 		home,
-		session.Event{Client: r.Client, Session: about.Session, Time: mem.env.Now(), Dir: about.Dir},
+		session.Event{Client: r.ClientName, Session: about.Session, Time: mem.env.Now(), Dir: about.Dir},
 	)
-	t = t.withLayoutState(from.stateDir)
-	r.OpencodeReports = t.spool.FilePath(r.Client, about.Session)
+	t = t.withLayoutState(input.stateDir)
+	r.OpencodeReportFile = t.spool.FilePath(r.ClientName, about.Session)
 	annotates := mem.env.Getenv("OXBOW_ANNOTATE")
-	everywhere := annotates == "on" || mem.env.setupMachine().IsAnnotationOn(r.Client, about.Dir)
+	everywhere := annotates == "on" || mem.env.setupMachine().IsAnnotationOn(r.ClientName, about.Dir)
 	in := annotations.HookReportIn{Report: r, AnnotateEveryTree: everywhere}
 	mayAnnotate := about.IsAfterEdit && annotates != "off" &&
-		(annotates == "on" || !mem.env.isSwitchedOff(injection.AnnotateOffFile, home, about.Dir))
+		(annotates == "on" || !mem.env.isFeatureSwitchedOff(injection.AnnotateOffFile, home, about.Dir))
 	switch {
-	case about.IsBeforeEdit && mem.env.Getenv("OXBOW_WHYS") != "off" && hook.EncodeToolAnswer(r.Client, "") != nil &&
-		!t.isInjectionOff():
+	case about.IsBeforeEdit && mem.env.Getenv("OXBOW_WHYS") != "off" && hook.EncodeToolAnswer(r.ClientName,
+		"") != nil &&
+		!t.isInjectionSwitchedOff():
 		return t.answerBeforeEdit(ctx, about, in)
 	case mayAnnotate:
-		in.IsTainted = func() bool { return mem.hasReadForeignText(ctx, from, about) }
+		in.IsTainted = func() bool { return mem.hasReadForeignText(ctx, input, about) }
 		in.RepeatsForeignText = mem.finder.repeatsForeignText
 		if err := mem.annotateEdits(ctx, about.Dir, in); err != nil {
-			maintenance.HookFailure{Client: r.Client, Error: err.Error(), Time: mem.env.Now()}.
-				Save(cmp.Or(from.stateDir, home))
+			maintenance.HookFailure{Client: r.ClientName, Error: err.Error(), Time: mem.env.Now()}.
+				Save(cmp.Or(input.stateDir, home))
 		}
 	}
 	return nil
@@ -74,9 +75,9 @@ func (mem *openMemory) hasReadForeignText(
 	about fileedits.ReportSummary,
 ) bool {
 	if from.isTurnTainted != nil {
-		return from.isTurnTainted(from.report.Client, about.Session)
+		return from.isTurnTainted(from.report.ClientName, about.Session)
 	}
-	caller := session.Caller{Client: from.report.Client, Session: about.Session, Dir: about.Dir}
+	caller := session.Caller{Client: from.report.ClientName, Session: about.Session, Dir: about.Dir}
 	return len(mem.sessionExposure(ctx, caller).UntracedReads) > 0
 }
 
@@ -114,7 +115,7 @@ func (t contextInjector) answerBeforeEdit(
 ) []byte {
 	state := t.stateFile.ReadState()
 	in.ShownIDs = state.Prints
-	if state.Tokens > inject.SessionTokens {
+	if state.Tokens > inject.MaxSessionTokens {
 		return nil
 	}
 	var block inject.Block
@@ -124,10 +125,10 @@ func (t contextInjector) answerBeforeEdit(
 		b.Close()
 	}
 	if block.Text == "" && !t.hasOtherLayout {
-		block = t.editBlock(ctx, state, about.Files)
+		block = t.editBlock(ctx, state, about.FilesToEdit)
 	}
 	if block.Text == "" || !t.recordShownBlock(ctx, inject.PlaceAction, block) {
 		return nil
 	}
-	return hook.EncodeToolAnswer(t.event.Client, block.Text)
+	return hook.EncodeToolAnswer(t.answeredEvent.Client, block.Text)
 }

@@ -101,9 +101,9 @@ func (mem *openMemory) importPaths(ctx context.Context, in imports.ImportIn, pat
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
 	in.Inputs = map[string]io.Reader{}
-	in.Root = mem.finder.projectRoot()
+	in.Root = mem.finder.projectRootOfHome()
 	in.InterruptRead = stop
-	in.OmitChanges = !mem.env.json
+	in.OmitChanges = !mem.env.wantsJSON
 	in.PrepareSessions = mem.prepareSessionImport
 	for _, path := range paths {
 		if path == "" {
@@ -115,7 +115,7 @@ func (mem *openMemory) importPaths(ctx context.Context, in imports.ImportIn, pat
 			if err != nil {
 				return err
 			}
-			r = openPipe(name)
+			r = openIfPipe(name)
 		}
 		if r != nil {
 			in.Inputs[name] = &interruptibleReader{ctx: reading, r: r}
@@ -133,16 +133,16 @@ func (mem *openMemory) importPaths(ctx context.Context, in imports.ImportIn, pat
 	// Print the result even after an error, because the entries that were imported before the error stay in the
 	// memory.
 	out.ListsAll = verbose
-	return printOrVerbError(printResult(mem, out, reportPrinter[imports.ImportOut](mem)), err)
+	return printOrVerbError(printResult(mem, out, answerPrinter[imports.ImportOut](mem)), err)
 }
 
 // stdinName is how messages name standard input.
 const stdinName = "standard input"
 
-// openPipe returns a reader for a file that is not regular, such as /dev/stdin or the pipe that a shell creates for
+// openIfPipe returns a reader for a file that is not regular, such as /dev/stdin or the pipe that a shell creates for
 // <(COMMAND). Such a file has no name in a directory. It is opened in the background, because opening a pipe may wait
-// for its other end. For a regular file, a directory or a missing file, openPipe returns nil.
-func openPipe(path string) io.Reader {
+// for its other end. For a regular file, a directory or a missing file, openIfPipe returns nil.
+func openIfPipe(path string) io.Reader {
 	fi, err := os.Stat(path)
 	if err != nil {
 		return nil
@@ -161,10 +161,10 @@ func openPipe(path string) io.Reader {
 	return r
 }
 
-// projectRoot returns the project directory that contains the home as .oxbow. It returns "" for any other home.
-func (finder *homeFinder) projectRoot() string {
-	home, err := finder.home()
-	if err != nil || filepath.Base(home) != homeDir {
+// projectRootOfHome returns the project directory that contains the home as .oxbow. It returns "" for any other home.
+func (finder *homeFinder) projectRootOfHome() string {
+	home, err := finder.homePath()
+	if err != nil || filepath.Base(home) != homeDirName {
 		return ""
 	}
 	return filepath.Dir(home)

@@ -109,7 +109,11 @@ func (mem *openMemory) acceptEditedProposal(
 		return err
 	}
 	var out sharing.ShareProposalsOut
-	draft := editedText{name: "proposal", ext: ".md", retryCommand: "oxbow inbox accept " + it.ID + " --edit"}
+	draft := editedText{
+		textName:      "proposal",
+		fileExtension: ".md",
+		retryCommand:  "oxbow inbox accept " + it.ID + " --edit",
+	}
 	err = mem.finder.editText(&draft, it.NoteText()+"\n", func(text string) (err error) {
 		in.Content = strings.TrimSpace(text)
 		if in.Content == "" {
@@ -122,7 +126,7 @@ func (mem *openMemory) acceptEditedProposal(
 	if err != nil {
 		return err
 	}
-	return printResult(mem, out, reportPrinter[sharing.ShareProposalsOut](mem))
+	return printResult(mem, out, answerPrinter[sharing.ShareProposalsOut](mem))
 }
 
 func inboxDropCommand(mem *openMemory) *cobra.Command {

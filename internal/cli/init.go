@@ -31,7 +31,7 @@ backup.`,
 		namesHome := mem.finder.homeFlag != "" || mem.env.Getenv("OXBOW_HOME") != ""
 		if !namesHome && !mem.finder.usesUserHome() {
 			// Create the home in the working directory, even if a directory above contains a home.
-			mem.finder.homeFlag = homeDir
+			mem.finder.homeFlag = homeDirName
 			in.OuterHome, err = mem.finder.outerHome()
 			if err != nil {
 				return err
@@ -48,7 +48,7 @@ backup.`,
 		if err != nil {
 			return err
 		}
-		mem.closers = append(mem.closers, mem.recordCreatedHome)
+		mem.closeFuncs = append(mem.closeFuncs, mem.recordCreatedHome)
 		return mem.env.resolveKeyFiles(&in.KeyFiles)
 	}, mem.finder.showInitResult)
 }
@@ -65,7 +65,7 @@ func (finder *homeFinder) outerHome() (string, error) {
 		return outer, err
 	}
 	outer, err = finder.env.dataHome()
-	if err != nil || !fileExists(filepath.Join(outer, storeFile)) {
+	if err != nil || !fileExists(filepath.Join(outer, storeFileName)) {
 		return "", err
 	}
 	return outer, nil
@@ -73,7 +73,7 @@ func (finder *homeFinder) outerHome() (string, error) {
 
 // createLayoutFiles creates the files of a home in its layout, and returns their names.
 func (mem *openMemory) createLayoutFiles(ctx context.Context) ([]string, error) {
-	home, err := mem.finder.home()
+	home, err := mem.finder.homePath()
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (mem *openMemory) createLayoutFiles(ctx context.Context) ([]string, error) 
 	}
 	made, err := d.Init(ctx, o)
 	if len(made) > 0 {
-		mem.closers = append(mem.closers, mem.recordCreatedHome)
+		mem.closeFuncs = append(mem.closeFuncs, mem.recordCreatedHome)
 	}
 	return made, err
 }
@@ -95,7 +95,7 @@ func (mem *openMemory) createLayoutFiles(ctx context.Context) ([]string, error) 
 // showInitResult prints what was created, and the next commands. The next commands depend on how this program was
 // started. The verb's answer does not know this, so it cannot be a report.
 func (finder *homeFinder) showInitResult(out maintenance.InitOut) {
-	if finder.env.quiet {
+	if finder.env.isQuiet {
 		return
 	}
 	if out.HiddenHome != "" {
@@ -126,7 +126,7 @@ func (finder *homeFinder) showInitResult(out maintenance.InitOut) {
 	default:
 		at := ""
 		// Any other command finds the home from this directory.
-		if finder.homeFlag != homeDir && finder.env.Getenv("OXBOW_HOME") == "" {
+		if finder.homeFlag != homeDirName && finder.env.Getenv("OXBOW_HOME") == "" {
 			at = " --home " + shellQuote(out.Home)
 		}
 		finder.env.printf("Made an empty memory in %s\n\nNext:\n", out.Home)

@@ -55,7 +55,7 @@ injected lists the texts that agents were shown.`,
 func (env *environment) showInjection(out injection.InjectOut) {
 	defer env.printInjectOffNotice(out.OffFile)
 	for l := range strings.Lines(out.Text) {
-		env.printf("%s\n", cleanControl(strings.TrimRight(l, "\n")))
+		env.printf("%s\n", replaceHarmfulChars(strings.TrimRight(l, "\n")))
 	}
 	if out.Text == "" {
 		env.showEmptyReasons(out.SilenceReasons, nil)
@@ -68,16 +68,16 @@ func (env *environment) showInjection(out injection.InjectOut) {
 		env.printf(
 			"%8.2f %5.2f  %.3f %6.1f %5d %7.2f %-7s %s",
 			it.Value,
-			float64(it.Floor),
+			float64(it.StrengthFloor),
 			it.ScoreShare,
 			it.Score,
 			it.MatchedWords,
 			it.UnknownShare,
-			string(it.Answer),
+			string(it.AnswerKind),
 			env.bold(printableName(it.Name)),
 		)
-		if it.Reason != "" {
-			env.printf(" %s", env.dim("("+it.Reason+")"))
+		if it.RefusalReason != "" {
+			env.printf(" %s", env.dim("("+it.RefusalReason+")"))
 		}
 		env.printf("\n")
 	}
@@ -97,12 +97,12 @@ func (env *environment) printInjectOffNotice(file string) {
 	case filepath.Base(file) == injection.HooksOffFile:
 		env.printNote(
 			"hooks put nothing before a model: they are off by %s; remove that file to switch them on",
-			cleanControl(file),
+			replaceHarmfulChars(file),
 		)
 	default:
 		env.printNote(
 			"hooks put nothing before a model: it is off by %s; oxbow inject on switches it on",
-			cleanControl(file),
+			replaceHarmfulChars(file),
 		)
 	}
 }
@@ -113,7 +113,7 @@ func (mem *openMemory) chooseInjection(ctx context.Context, p inject.Prompt) (in
 		ctx,
 		mem,
 		injection.Inject,
-		injection.InjectIn{Prompt: p.Text, HookPrompt: &p, MaxWait: mem.env.hookTimeLimits().Calibrate},
+		injection.InjectIn{Prompt: p.Text, HookPrompt: &p, MaxWait: mem.env.hookTimeLimits().FirstCalibration},
 	)
 	return out.Block, err
 }

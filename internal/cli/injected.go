@@ -27,19 +27,19 @@ does not notice if an agent follows a note in other words.`,
   oxbow injected --unused`,
 		Args: requireArgCount(0, 0, ""),
 	}, injection.ListInjections, func(in *injection.InjectedIn, _ *flagSet, _ []string) error {
-		in.IsOff = mem.finder.isInjectionOff()
+		in.IsInjectionOff = mem.finder.isInjectionSwitchedOff()
 		return nil
 	})
 }
 
-// isInjectionOff reports whether hooks or injection are switched off in the working directory.
-func (finder *homeFinder) isInjectionOff() bool {
+// isInjectionSwitchedOff reports whether hooks or injection are switched off in the working directory.
+func (finder *homeFinder) isInjectionSwitchedOff() bool {
 	if finder.env.Getenv("OXBOW_INJECT") == "off" || finder.env.Getenv("OXBOW_HOOKS") == "off" {
 		return true
 	}
 	home, err := finder.archiveHome()
 	dir, werr := finder.env.Getwd()
 	return err == nil && werr == nil &&
-		(finder.env.isSwitchedOff(injection.InjectOffFile, home, dir) ||
-			finder.env.isSwitchedOff(injection.HooksOffFile, home, dir))
+		(finder.env.isFeatureSwitchedOff(injection.InjectOffFile, home, dir) ||
+			finder.env.isFeatureSwitchedOff(injection.HooksOffFile, home, dir))
 }

@@ -27,7 +27,7 @@ error what the format cannot store.`,
 		c,
 		annotations.ExportAnnotations,
 		func(in *annotations.ExportAnnotationsIn, _ *flagSet, args []string) (err error) {
-			if mem.env.json && in.Output == "" {
+			if mem.env.wantsJSON && in.Output == "" {
 				return usageErrorf(
 					"name a file with --output; the report is then printed as JSON",
 					"export prints records, which are JSON already",
@@ -85,9 +85,9 @@ left out.`,
 		Args: requireArgCount(0, 1, "one FILE"),
 	}, annotations.ImportAnnotations, func(in *annotations.ImportAnnotationsIn, _ *flagSet, args []string) (err error) {
 		switch {
-		case in.Format == annotations.GitAI && len(args) > 0:
+		case in.Format == annotations.FormatGitAI && len(args) > 0:
 			return usageErrorf("leave out "+args[0], "the notes of Git AI are in the repository, not in a file")
-		case in.Format == annotations.AgentTrace && len(args) == 0:
+		case in.Format == annotations.FormatAgentTrace && len(args) == 0:
 			return usageErrorf("name a file, or - for standard input", "import needs a FILE of Agent Trace records")
 		case len(args) == 0 || args[0] == "-":
 			in.File, in.Stdin = "-", mem.env.Stdin

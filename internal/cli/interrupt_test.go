@@ -22,8 +22,13 @@ func TestCancelled(t *testing.T) {
 	env.Stdout = &w.out
 	env.Stderr = &w.errs
 	w.errs.Reset()
-	if got := Run(ctx, env); got != exitFailed || w.errs.String() != "oxbow: stopped\n" {
-		t.Errorf("Run of a cancelled export = %d, %q, want %d and that it stopped", got, w.errs.String(), exitFailed)
+	if got := Run(ctx, env); got != exitCommandFailed || w.errs.String() != "oxbow: stopped\n" {
+		t.Errorf(
+			"Run of a cancelled export = %d, %q, want %d and that it stopped",
+			got,
+			w.errs.String(),
+			exitCommandFailed,
+		)
 	}
 	w.must(t, "check")
 }
@@ -46,12 +51,12 @@ func TestInterruptedInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	cancel()
-	if got := <-ended; got != exitFailed || w.errs.String() != "oxbow: stopped\n" {
+	if got := <-ended; got != exitCommandFailed || w.errs.String() != "oxbow: stopped\n" {
 		t.Errorf(
 			"Run of an interrupted remember = %d, %q, want %d and that it stopped",
 			got,
 			w.errs.String(),
-			exitFailed,
+			exitCommandFailed,
 		)
 	}
 
@@ -79,8 +84,8 @@ func TestInterruptedEdit(t *testing.T) {
 	}
 	w.errs.Reset()
 	got := Run(ctx, env)
-	kept, err := filepath.Glob(filepath.Join(w.dir, homeDir, "unsaved", "x.*.md"))
-	if err != nil || len(kept) != 1 || got != exitFailed || !strings.Contains(w.errs.String(), kept[0]) {
+	kept, err := filepath.Glob(filepath.Join(w.dir, homeDirName, "unsaved", "x.*.md"))
+	if err != nil || len(kept) != 1 || got != exitCommandFailed || !strings.Contains(w.errs.String(), kept[0]) {
 		t.Fatalf(
 			"Run of an interrupted edit = %d, %q, kept %v (%v), want it to say where the text is",
 			got,

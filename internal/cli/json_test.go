@@ -30,7 +30,7 @@ func emptyHome(t *testing.T) *world {
 // TestEveryCommandGivesOneObject runs each command on an empty memory. It must print one object on one line. If it
 // cannot run, it must print one object on standard error and exit with a status other than 0.
 func TestEveryCommandGivesOneObject(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	t.Parallel()
 	// docs/json.md lists the commands whose output is not JSON. The command bench is another program.
 	other := []string{"export", "help", "mcp", "serve", "ui", "bench"}

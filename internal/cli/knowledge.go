@@ -13,7 +13,7 @@ import (
 func (mem *openMemory) foreignTextKnowledge() verb.ProvenanceData {
 	k := verb.ProvenanceData{
 		SessionExposure: mem.callerExposure,
-		IsAtTerminal:    mem.env.StdinTerm,
+		IsAtTerminal:    mem.env.IsStdinTerminal,
 		Fingerprints:    mem.finder.openFingerprints(),
 	}
 	if variable, c := mem.env.detectAgent(); variable != "" && k.SessionExposure == nil {

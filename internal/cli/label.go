@@ -230,7 +230,7 @@ repository have the same name. oxbow remember --project auto uses this name.`,
 			if err != nil {
 				return err
 			}
-			if env.json {
+			if env.wantsJSON {
 				return env.printJSON(struct {
 					Project string `json:"project"`
 					Why     string `json:"why"`
@@ -238,7 +238,7 @@ repository have the same name. oxbow remember --project auto uses this name.`,
 				}{p.Name, p.Reason, p.RootDir})
 			}
 			env.printf("%s\n", p.Name)
-			env.printNote("it is %s (%s)", p.Reason, cleanControl(p.RootDir))
+			env.printNote("it is %s (%s)", p.Reason, replaceHarmfulChars(p.RootDir))
 			return nil
 		},
 	}

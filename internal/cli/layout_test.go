@@ -59,7 +59,7 @@ func TestToolsOfLayoutHomes(t *testing.T) {
 	} {
 		d.Sets = tt.sets
 		var names []string
-		for _, tool := range serverTools(tt.home, layoutSets(d, tt.home)) {
+		for _, tool := range serverTools(tt.home, defaultToolSets(d, tt.home)) {
 			names = append(names, tool.Name)
 		}
 		for _, name := range strings.Fields(tt.tools) {

@@ -29,11 +29,11 @@ row that first occurred in the source.`,
 		}
 		if len(out.Sources) > 0 {
 			mem.env.printf("%s was made from\n", mem.env.bold(printableName(out.Name)))
-			newLineageTree(out.Sources, toSources).print(mem, out.Name, 1)
+			newLineageTree(out.Sources, edgesToSources).printBranch(mem, out.Name, 1)
 		}
 		if len(out.DerivedEdges) > 0 {
 			mem.env.printf("made from %s\n", mem.env.bold(printableName(out.Name)))
-			newLineageTree(out.DerivedEdges, toMade).print(mem, out.Name, 1)
+			newLineageTree(out.DerivedEdges, edgesToDerived).printBranch(mem, out.Name, 1)
 		}
 	})
 }
@@ -42,48 +42,52 @@ row that first occurred in the source.`,
 type edgeDirection int
 
 const (
-	toSources edgeDirection = iota // toSources means that edges lead from entries to their sources.
-	toMade                         // toMade means that edges lead from sources to the entries made from them.
+	edgesToSources edgeDirection = iota // edgesToSources means that edges lead from entries to their sources.
+	edgesToDerived                      // toMade means that edges lead from sources to the entries made from them.
 )
 
 // lineageTree is a tree of entries that the command prints itself, because a report cannot contain a tree.
 type lineageTree struct {
-	edges   map[string][]lineageEdge // the edges that begin at each name
-	printed map[string]bool          // the names whose edges were already printed
+	edgesBySource map[string][]lineageEdge // the edges that begin at each name
+	printedNames  map[string]bool          // the names whose edges were already printed
 }
 
 // lineageEdge is an edge in a lineageTree.
 type lineageEdge struct {
-	name     string // entry or turn at which the edge ends
-	seq      uint64 // number of that entry's version (0 if the edge names no version)
-	relation string
+	targetName    string // entry or turn at which the edge ends
+	targetVersion uint64 // number of that entry's version (0 if the edge names no version)
+	relation      string
 }
 
 // newLineageTree returns the tree of the given edges in one direction.
-func newLineageTree(edges []lineage.Edge, to edgeDirection) lineageTree {
-	t := lineageTree{edges: map[string][]lineageEdge{}, printed: map[string]bool{}}
+func newLineageTree(edges []lineage.Edge, direction edgeDirection) lineageTree {
+	t := lineageTree{edgesBySource: map[string][]lineageEdge{}, printedNames: map[string]bool{}}
 	for _, e := range edges {
-		if to == toMade {
-			t.edges[e.SourceName] = append(t.edges[e.SourceName], lineageEdge{e.Name, e.Seq, e.FoundBy})
+		if direction == edgesToDerived {
+			t.edgesBySource[e.SourceName] = append(
+				t.edgesBySource[e.SourceName],
+				lineageEdge{e.Name, e.Seq, e.FoundBy},
+			)
 		} else {
-			t.edges[e.Name] = append(t.edges[e.Name], lineageEdge{e.SourceName, e.SourceVersion, e.FoundBy})
+			t.edgesBySource[e.Name] = append(t.edgesBySource[e.Name], lineageEdge{e.SourceName, e.SourceVersion,
+				e.FoundBy})
 		}
 	}
 	return t
 }
 
-// print prints the edges that begin at a name, and those below them, as a tree. The edges of each name are printed
-// only once.
-func (t lineageTree) print(mem *openMemory, name string, depth int) {
-	t.printed[name] = true
-	for _, step := range t.edges[name] {
-		text := printableName(step.name)
-		if step.seq != 0 {
-			text += "@" + formatSeq(step.seq)
+// printBranch prints the edges that begin at a name, and those below them, as a tree. The edges of each name are
+// printed only once.
+func (t lineageTree) printBranch(mem *openMemory, name string, depth int) {
+	t.printedNames[name] = true
+	for _, step := range t.edgesBySource[name] {
+		text := printableName(step.targetName)
+		if step.targetVersion != 0 {
+			text += "@" + formatSeq(step.targetVersion)
 		}
 		mem.env.printf("%s%s  %s\n", strings.Repeat("  ", depth), text, mem.env.dim(step.relation))
-		if !t.printed[step.name] {
-			t.print(mem, step.name, depth+1)
+		if !t.printedNames[step.targetName] {
+			t.printBranch(mem, step.targetName, depth+1)
 		}
 	}
 }

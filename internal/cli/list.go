@@ -31,18 +31,18 @@ func listCommand(mem *openMemory) *cobra.Command {
 	}, mem.env.showList)
 }
 
-// listSuggestions maps a word that people type after "list" to the command that they mean.
-var listSuggestions = map[string]string{"entries": "list", "notes": "list", "memories": "list", "all": "list",
+// listWordSuggestions maps a word that people type after "list" to the command that they mean.
+var listWordSuggestions = map[string]string{"entries": "list", "notes": "list", "memories": "list", "all": "list",
 	"everything": "list", "labels": "label list", "tags": "label list", "sessions": "session list",
 	"handoffs": "handoff list", "profiles": "profile list"}
 
 // checkListFilters returns an error if the arguments of list are words and not filters. The command list does not rank
 // entries, so it takes no words.
 func checkListFilters(args []string) error {
-	if len(args) == 0 || strings.ContainsFunc(strings.Join(args, ""), isNonLetter) {
+	if len(args) == 0 || strings.ContainsFunc(strings.Join(args, ""), isNoLetter) {
 		return nil
 	}
-	if name, ok := listSuggestions[strings.ToLower(args[0])]; ok && len(args) == 1 {
+	if name, ok := listWordSuggestions[strings.ToLower(args[0])]; ok && len(args) == 1 {
 		return usageErrorf("did you mean: oxbow "+name, "filter %q is not key:value, such as tag:decision", args[0])
 	}
 	if len(args) == 1 && syntax.NearestKey(args[0]) != "" {
@@ -52,7 +52,7 @@ func checkListFilters(args []string) error {
 		"filter %q is not key:value, such as project:vtt or -tag:draft", args[0])
 }
 
-func isNonLetter(r rune) bool { return !unicode.IsLetter(r) }
+func isNoLetter(r rune) bool { return !unicode.IsLetter(r) }
 
 // showList prints entries as a table. It does not use the table of a report, because each column gets a share of the
 // width, and a pipe gets no texts.
@@ -62,21 +62,21 @@ func (env *environment) showList(out verb.ListOut) {
 		env.showNotes(out.Notes)
 		return
 	}
-	if env.quiet {
+	if env.isQuiet {
 		for _, e := range out.Entries {
 			env.printf("%s\n", printableName(e.Name))
 		}
 		return
 	}
 	rows := make([][]string, 0, len(out.Entries)+1)
-	if env.StdoutTerm {
+	if env.IsStdoutTerminal {
 		rows = append(rows, []string{"NAME", "KIND", "AGE", "LABELS", "BEGINS"})
 	}
 	for _, e := range out.Entries {
 		rows = append(
 			rows,
 			[]string{printableName(e.Name), e.Kind, ageText(parseTime(e.Updated), env.Now()),
-				formatLabels(visibleLabels(e.Labels), maxLabelValues), oneLine(e.Snippet)},
+				formatLabels(visibleLabels(e.Labels), maxLabelValues), toSafeLine(e.Snippet)},
 		)
 	}
 	env.showListTable(rows)
@@ -92,7 +92,7 @@ func (env *environment) showListTable(rows [][]string) {
 			wide[i] = max(wide[i], countColumns(cell))
 		}
 	}
-	head := env.StdoutTerm
+	head := env.IsStdoutTerminal
 	if room := env.screenWidth(); head {
 		wide[0] = min(wide[0], max(16, room/3))
 		room = max(0, room-wide[0]-wide[1]-wide[2]-6)
@@ -108,8 +108,11 @@ func (env *environment) showListTable(rows [][]string) {
 		if !head {
 			env.printf(
 				"%s\n",
-				strings.TrimRight(pad(row[0], wide[0])+"  "+pad(row[1], wide[1])+"  "+pad(row[2], 4)+"  "+
-					row[3], " "),
+				strings.TrimRight(
+					padColumns(row[0], wide[0])+"  "+padColumns(row[1], wide[1])+"  "+padColumns(row[2], 4)+"  "+
+						row[3],
+					" ",
+				),
 			)
 			continue
 		}
@@ -120,7 +123,7 @@ func (env *environment) showListTable(rows [][]string) {
 				paint[i] = termtext.Dim
 			}
 			if wide[i] > 0 {
-				line += "  " + pad(env.paint(paint[i], fitColumns(cell, wide[i])), wide[i])
+				line += "  " + padColumns(env.paint(paint[i], fitColumns(cell, wide[i])), wide[i])
 			}
 		}
 		env.printf("%s\n", strings.TrimRight(line[2:], " "))

@@ -70,6 +70,6 @@ has no history, load first saves the old texts in before-load-DATE.jsonl.`,
 		case err != nil:
 			return err
 		}
-		return printResult(mem, out, reportPrinter[transfer.LoadOut](mem))
+		return printResult(mem, out, answerPrinter[transfer.LoadOut](mem))
 	})
 }

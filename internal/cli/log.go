@@ -49,14 +49,14 @@ these hashes. If you noted the hash that check or --verify printed earlier,
 	return c
 }
 
-func (mem *openMemory) verifyLog(ctx context.Context, head string, args []string, limited bool) error {
+func (mem *openMemory) verifyLog(ctx context.Context, head string, args []string, isLimited bool) error {
 	switch {
 	case len(args) > 0:
 		return usageErrorf(
 			"oxbow log --verify reads all changes",
 			"--verify takes no NAME: the proof is over the whole log",
 		)
-	case limited:
+	case isLimited:
 		return usageErrorf("", "--limit means nothing with --verify")
 	}
 	if err := mem.requireUnbound("log --verify"); err != nil {

@@ -11,27 +11,32 @@ import (
 
 // erasureConfirmation describes how a person confirms the call of a verb that may erase data for good.
 type erasureConfirmation[In, Out any] struct {
-	command  string            // command as the person types it, such as "scan --fix"
-	verb     verbFunc[In, Out] // verb that erases, which is first called as a dry run
-	dryRun   func(In) In       // returns the input for a dry run
-	question func(Out) string  // returns the question for the result of the dry run ("" if nothing would be erased)
+	command     string            // command as the person types it, such as "scan --fix"
+	eraseVerb   verbFunc[In, Out] // verb that erases, which is first called as a dry run
+	asDryRun    func(In) In       // returns the input for a dry run
+	questionFor func(Out) string  // returns the question for the result of the dry run ("" if nothing would be erased)
 }
 
-// confirm asks the person whether to erase the data. It does not ask if isConfirmed is set, which is the flag --yes.
-// Without a terminal, it returns an error, so that a script must use --yes.
-func (l erasureConfirmation[In, Out]) confirm(ctx context.Context, mem *openMemory, in In, isConfirmed bool) error {
+// confirmErasure asks the person whether to erase the data. It does not ask if isConfirmed is set, which is the
+// flag --yes. Without a terminal, it returns an error, so that a script must use --yes.
+func (l erasureConfirmation[In, Out]) confirmErasure(
+	ctx context.Context,
+	mem *openMemory,
+	in In,
+	isConfirmed bool,
+) error {
 	if isConfirmed {
 		return nil
 	}
-	would, err := callVerb(ctx, mem, l.verb, l.dryRun(in))
+	would, err := callVerb(ctx, mem, l.eraseVerb, l.asDryRun(in))
 	if err != nil {
 		return err
 	}
-	question := l.question(would)
+	question := l.questionFor(would)
 	if question == "" {
 		return nil
 	}
-	if !mem.env.StdinTerm || !mem.env.StderrTerm {
+	if !mem.env.IsStdinTerminal || !mem.env.IsStderrTerminal {
 		return usageErrorf(
 			"add --yes, or look first with --dry-run",
 			"what %s erases cannot be brought back, and there is no terminal to ask at; nothing was changed",
@@ -52,7 +57,7 @@ func addYesFlag(c *cobra.Command) *bool {
 func setUpErasure[In, Out any](
 	mem *openMemory,
 	c *cobra.Command,
-	l erasureConfirmation[In, Out],
+	confirmation erasureConfirmation[In, Out],
 	canErase func(In) (bool, error),
 	arguments func(*In, *flagSet, []string) error,
 	show func(Out),
@@ -64,11 +69,11 @@ func setUpErasure[In, Out any](
 			return err
 		}
 		if isRisky {
-			if err := l.confirm(ctx, mem, in, *isConfirmed); err != nil {
+			if err := confirmation.confirmErasure(ctx, mem, in, *isConfirmed); err != nil {
 				return err
 			}
 		}
-		return callAndPrint(ctx, mem, l.verb, in, show)
+		return callAndPrint(ctx, mem, confirmation.eraseVerb, in, show)
 	})
 	isConfirmed = addYesFlag(c)
 	return c
@@ -76,6 +81,6 @@ func setUpErasure[In, Out any](
 
 // eraseQuestion returns the question whether to erase n things of the owner. The words one and many are the noun in
 // the singular and the plural.
-func eraseQuestion(n int, one, many, owner string) string {
-	return fmt.Sprintf("Erase %s of %s for good?", countText(n, one, many), owner)
+func eraseQuestion(n int, singular, plural, owner string) string {
+	return fmt.Sprintf("Erase %s of %s for good?", countText(n, singular, plural), owner)
 }

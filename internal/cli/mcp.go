@@ -73,7 +73,7 @@ func toolSetsHelp() string {
 	return b.String() + "  full      all of these\n  all       all of these, and the tools of the home's own layout"
 }
 
-func kindNames() []string {
+func entryKindNames() []string {
 	var names []string
 	for _, k := range oxbow.Kinds() {
 		names = append(names, k.String())
@@ -85,7 +85,7 @@ func (mem *openMemory) serveMCP(ctx context.Context, flags serverFlags) (err err
 	s, done, err := mem.buildService(ctx, flags)
 	hasNoMemory := err != nil && isMemoryError(err)
 	if hasNoMemory && flags.Addr == "" {
-		mem.env.warn("there is no memory to serve, and each answer says so: %v", err)
+		mem.env.printWarning("there is no memory to serve, and each answer says so: %v", err)
 		s = mem.serviceWithoutMemory(err)
 		done = func() error { return nil }
 		err = nil
@@ -95,7 +95,7 @@ func (mem *openMemory) serveMCP(ctx context.Context, flags serverFlags) (err err
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	if flags.Addr == "" {
-		if mem.env.StdinTerm {
+		if mem.env.IsStdinTerminal {
 			mem.env.printNote(
 				"this serves agents over standard input and output, and waits for a client's messages; Ctrl-C ends "+
 					"it. A client starts it by itself: claude mcp add -s user oxbow -- oxbow%s mcp",

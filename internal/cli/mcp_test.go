@@ -190,7 +190,7 @@ func TestTokenIsNotForGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
 	}
-	for _, home := range []string{homeDir, "brain"} {
+	for _, home := range []string{homeDirName, "brain"} {
 		w := newWorld(t)
 		git := func(args ...string) string {
 			cmd := exec.Command("git", args...)
@@ -253,8 +253,8 @@ func TestServeTokensDiagnostics(t *testing.T) {
 			t,
 			append([]string{"mcp", "--http", "127.0.0.1:0", "--tokens", "tokens"}, tt.args...)...,
 		)
-		if status != exitUsage || !strings.Contains(said, tt.want) {
-			t.Errorf("%q %v: status %d, %q, want %d and %q", tt.tokens, tt.args, status, said, exitUsage, tt.want)
+		if status != exitUsageError || !strings.Contains(said, tt.want) {
+			t.Errorf("%q %v: status %d, %q, want %d and %q", tt.tokens, tt.args, status, said, exitUsageError, tt.want)
 		}
 	}
 	for _, args := range [][]string{{"--tokens", "tokens"}, {"--http", "127.0.0.1:0", "--tokens", "nowhere"}} {
@@ -272,11 +272,11 @@ func TestServeReadOnly(t *testing.T) {
 		w.must(t, "init")
 		if made {
 			w.must(t, "remember", "grid", "The grid is 5 feet a square.")
-		} else if err := os.RemoveAll(filepath.Join(w.dir, homeDir, storeFile)); err != nil {
+		} else if err := os.RemoveAll(filepath.Join(w.dir, homeDirName, storeFileName)); err != nil {
 			t.Fatal(err)
 		}
 		url, stop := w.serve(t, "--ro")
-		token, err := os.ReadFile(filepath.Join(w.dir, homeDir, "token"))
+		token, err := os.ReadFile(filepath.Join(w.dir, homeDirName, "token"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -290,7 +290,7 @@ func TestServeReadOnly(t *testing.T) {
 		if got := list(); strings.Contains(got, "grid") != made {
 			t.Errorf("list = %q, want the grid: %v", got, made)
 		}
-		if _, err := os.Stat(filepath.Join(w.dir, homeDir, storeFile)); (err == nil) != made {
+		if _, err := os.Stat(filepath.Join(w.dir, homeDirName, storeFileName)); (err == nil) != made {
 			t.Errorf("Stat of the store = %v, want that it is there: %v", err, made)
 		}
 		other := newWorld(t)

@@ -23,32 +23,32 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// readTokens reads a token file. It returns the tokens, the tenants' quotas, and the file's absolute path. If other
+// readTokenFile reads a token file. It returns the tokens, the tenants' quotas, and the file's absolute path. If other
 // users may read the file, it only prints a warning, because a file that contains only digests is not secret.
-func (env *environment) readTokens(
+func (env *environment) readTokenFile(
 	file string,
-) (ts auth.Tokens, quotas map[string]auth.Quota, where string, err error) {
-	where, err = env.absolutePath(file)
+) (ts auth.Tokens, quotas map[string]auth.Quota, path string, err error) {
+	path, err = env.absolutePath(file)
 	if err != nil {
 		return nil, nil, "", err
 	}
-	f, err := os.Open(where)
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, nil, "", fmt.Errorf("reading the tokens: %w", err)
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, auth.MaxTokenFile+1))
+	b, err := io.ReadAll(io.LimitReader(f, auth.MaxTokenFileBytes+1))
 	if err != nil {
 		return nil, nil, "", fmt.Errorf("reading the tokens: %w", err)
 	}
 	if fi, err := f.Stat(); err == nil && env.isReadableByOthers(fi) {
-		env.warn("others may read the tokens in %s: chmod 600 %s", where, shellQuote(where))
+		env.printWarning("others may read the tokens in %s: chmod 600 %s", path, shellQuote(path))
 	}
 	ts, quotas, err = auth.ParseTokens(file, b)
 	if err != nil {
 		err = &usageError{err, "oxbow mcp --help shows how a line of the file is written"}
 	}
-	return ts, quotas, where, err
+	return ts, quotas, path, err
 }
 
 // isReadableByOthers reports whether other users of the machine may read a file. On Windows it returns false, because
@@ -59,13 +59,13 @@ func (env *environment) isReadableByOthers(fi fs.FileInfo) bool {
 
 // checkTokens returns an error for tokens that the server could never serve. The error contains the file and the line
 // of each.
-func checkTokens(s *mcpserver.Server, ts auth.Tokens, where string) error {
+func checkTokens(s *mcpserver.Server, tokens auth.Tokens, path string) error {
 	var wrong profile.Diagnostics
-	for _, t := range ts {
+	for _, t := range tokens {
 		if err := s.CheckToken(t); err != nil {
 			wrong = append(
 				wrong,
-				profile.Diagnostic{File: where, Line: t.Line, Text: fmt.Sprintf("token %q: %v", t.Name, err)},
+				profile.Diagnostic{File: path, Line: t.Line, Text: fmt.Sprintf("token %q: %v", t.Name, err)},
 			)
 		}
 	}
@@ -111,7 +111,7 @@ func (env *environment) tokenPath(home string) string {
 	if _, err := os.Lstat(file); err == nil || config == "" {
 		return file
 	}
-	if !git.IsInTree(home) {
+	if !git.IsInWorktree(home) {
 		return file
 	}
 	sum := sha256.Sum256([]byte(home))
@@ -122,7 +122,7 @@ func (env *environment) tokenPath(home string) string {
 // is created.
 func (mem *openMemory) readOrCreateToken(file string) (token, where string, err error) {
 	if file == "" {
-		home, err := mem.finder.home()
+		home, err := mem.finder.homePath()
 		if err != nil {
 			return "", "", err
 		}
@@ -137,7 +137,7 @@ func (mem *openMemory) readOrCreateToken(file string) (token, where string, err 
 		}
 	}
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		if home, err := mem.finder.home(); err != nil || file != mem.env.tokenPath(home) {
+		if home, err := mem.finder.homePath(); err != nil || file != mem.env.tokenPath(home) {
 			_, err = mem.outputPath(file)
 			if err != nil {
 				return "", "", err

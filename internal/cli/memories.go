@@ -23,8 +23,8 @@ type Memories interface {
 
 // daemonMemories contains the memories of a run that are not files.
 type daemonMemories struct {
-	startFunc func(ctx context.Context, home string, tell func(format string, args ...any)) (Memories, error)
-	memories  Memories // nil until startFunc has succeeded
+	startMemories func(ctx context.Context, home string, tell func(format string, args ...any)) (Memories, error)
+	memories      Memories // nil until startMemories has succeeded
 }
 
 // tenantOpener returns a function that opens the memory of a tenant.

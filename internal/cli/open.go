@@ -29,20 +29,20 @@ import (
 
 // openBoundMemory opens the home's memory, restricted to the entries that the run's profile includes. The caller must
 // close it.
-func (mem *openMemory) openBoundMemory(how access) (*oxbow.Memory, error) {
+func (mem *openMemory) openBoundMemory(accessKind accessKind) (*oxbow.Memory, error) {
 	if _, err := mem.boundProfile(); err != nil {
 		return nil, err
 	}
 	if mem.folderState.compareFolders != nil {
 		mem.folderState.compareFolders()
 	}
-	m, err := mem.openWholeMemory(max(how, readOwnAccess))
+	m, err := mem.openWholeMemory(max(accessKind, readOwnAccess))
 	if err != nil {
 		return nil, err
 	}
-	if how == verb.Read {
+	if accessKind == verb.Read {
 		if over := mem.withTeamEntries(context.Background(), m); over != m {
-			mem.closers = append(mem.closers, m.Close)
+			mem.closeFuncs = append(mem.closeFuncs, m.Close)
 			m = over
 		}
 	}
@@ -52,19 +52,19 @@ func (mem *openMemory) openBoundMemory(how access) (*oxbow.Memory, error) {
 // serverMemoryOpener returns a function that opens the home's memory once for all calls of a server. For [verb.Read],
 // the memory also contains the entries of team files. closeFn closes everything that was opened.
 func (mem *openMemory) serverMemoryOpener(
-	how access,
+	accessKind accessKind,
 ) (open func(context.Context, verb.Access) (*oxbow.Memory, error), closeFn func() error) {
 	all, closeAll := verb.OpenOnFirstUse(func(context.Context) (*oxbow.Memory, error) {
 		if _, err := mem.boundProfile(); err != nil {
 			return nil, err
 		}
-		return mem.openWholeMemory(how)
+		return mem.openWholeMemory(accessKind)
 	})
 	shown := func(
 		of func(context.Context, *oxbow.Memory) *oxbow.Memory,
 	) (func(context.Context, verb.Access) (*oxbow.Memory, error), func() error) {
 		return verb.OpenOnFirstUse(func(ctx context.Context) (*oxbow.Memory, error) {
-			m, err := all(ctx, how)
+			m, err := all(ctx, accessKind)
 			if err != nil {
 				return nil, err
 			}
@@ -75,7 +75,7 @@ func (mem *openMemory) serverMemoryOpener(
 	read, closeRead := shown(mem.withTeamEntries)
 	follow := func(context.Context, verb.Access) {}
 	if mem.folderState.newComparer != nil {
-		follow = mem.folderState.newComparer(how, all)
+		follow = mem.folderState.newComparer(accessKind, all)
 	}
 	open = func(ctx context.Context, how verb.Access) (*oxbow.Memory, error) {
 		follow(ctx, how)
@@ -95,16 +95,16 @@ func (mem *openMemory) serverMemoryOpener(
 }
 
 // openWholeMemory opens the whole memory of the home.
-func (mem *openMemory) openWholeMemory(how access) (*oxbow.Memory, error) {
+func (mem *openMemory) openWholeMemory(accessKind accessKind) (*oxbow.Memory, error) {
 	if mem.finder.openStore != nil {
-		return mem.openDaemonMemory(how)
+		return mem.openDaemonMemory(accessKind)
 	}
 	d, other, err := mem.finder.detectLayout()
 	if err != nil {
 		return nil, err
 	}
 	if other {
-		h, err := mem.openHome(d, how)
+		h, err := mem.openHome(d, accessKind)
 		if err != nil {
 			return nil, err
 		}
@@ -123,21 +123,21 @@ func (mem *openMemory) openWholeMemory(how access) (*oxbow.Memory, error) {
 		return nil, err
 	}
 	if !foreign {
-		return mem.openStore(path, how, mem.finder.host().CheckMayWrite(path))
+		return mem.openStore(path, accessKind, mem.finder.host().CheckMayWrite(path))
 	}
-	if how != readOwnAccess {
-		return nil, ownership.UntrustedError(filepath.Dir(path))
+	if accessKind != readOwnAccess {
+		return nil, ownership.NewUntrustedError(filepath.Dir(path))
 	}
-	m, err := mem.openStore(path, readOwnAccess, ownership.UntrustedError(filepath.Dir(path)))
+	m, err := mem.openStore(path, readOwnAccess, ownership.NewUntrustedError(filepath.Dir(path)))
 	if err != nil {
 		return nil, err
 	}
-	return trust.NewForeignMemory(m, ownership.UntrustedError(filepath.Dir(path))), nil
+	return trust.NewForeignMemory(m, ownership.NewUntrustedError(filepath.Dir(path))), nil
 }
 
 // openDaemonMemory opens the memory of a home that is not a directory with a store file. It does what openStore does
 // for a file.
-func (mem *openMemory) openDaemonMemory(how access) (*oxbow.Memory, error) {
+func (mem *openMemory) openDaemonMemory(accessKind accessKind) (*oxbow.Memory, error) {
 	src, err := mem.changeSource()
 	if err != nil {
 		return nil, err
@@ -149,15 +149,15 @@ func (mem *openMemory) openDaemonMemory(how access) (*oxbow.Memory, error) {
 	var m *oxbow.Memory
 	m = oxbow.New(
 		s,
-		&oxbow.Options{Clock: mem.env.Now, Rand: mem.env.Rand, Source: src, ReadOnly: how == readOwnAccess,
+		&oxbow.Options{Clock: mem.env.Now, Rand: mem.env.Rand, Source: src, ReadOnly: accessKind == readOwnAccess,
 			Screen: mem.secretScreening().ScreenForMemory(&m), History: mem.writeLimit.WrapHistory},
 	)
 	return m, nil
 }
 
-// openStore opens the store at path. If writeErr is not nil, it is the reason why nothing may be written. The index is
-// then not written either.
-func (mem *openMemory) openStore(path string, how access, writeErr error) (*oxbow.Memory, error) {
+// openStore opens the store at path. If readOnlyReason is not nil, it is the reason why nothing may be written. The
+// index is then not written either.
+func (mem *openMemory) openStore(path string, accessKind accessKind, readOnlyReason error) (*oxbow.Memory, error) {
 	src, err := mem.changeSource()
 	if err != nil {
 		return nil, err
@@ -167,20 +167,20 @@ func (mem *openMemory) openStore(path string, how access, writeErr error) (*oxbo
 		return nil, err
 	}
 	switch {
-	case missing && how != createAccess:
+	case missing && accessKind != createAccess:
 		// Return an empty memory without a file, because reading or undoing must not create one. Such a memory
 		// contains nothing that could be changed.
 		mem.env.printNote("there is no memory in %s yet; the first remember makes it", filepath.Dir(path))
-		return oxbow.Open(storeFile, &oxbow.Options{FS: vfs.NewMem(), Clock: mem.env.Now, Source: src})
-	case how != readOwnAccess && writeErr != nil:
-		return nil, writeErr
+		return oxbow.Open(storeFileName, &oxbow.Options{FS: vfs.NewMem(), Clock: mem.env.Now, Source: src})
+	case accessKind != readOwnAccess && readOnlyReason != nil:
+		return nil, readOnlyReason
 	case missing:
 		if err := maintenance.WriteGitignore(filepath.Dir(path)); err != nil {
 			return nil, err
 		}
 		// Record the home before the store is created, because this run may be interrupted.
 		_ = mem.recordCreatedHome()
-		mem.closers = append(mem.closers, mem.recordCreatedHome)
+		mem.closeFuncs = append(mem.closeFuncs, mem.recordCreatedHome)
 	}
 	changes, age, err := verb.ParseKeptHistory(mem.env.Getenv("OXBOW_KEEP"))
 	if err != nil {
@@ -190,32 +190,32 @@ func (mem *openMemory) openStore(path string, how access, writeErr error) (*oxbo
 	m, err = oxbow.Open(
 		path,
 		&oxbow.Options{KeepChanges: changes, KeepFor: age, Clock: mem.env.Now, Rand: mem.env.Rand, Source: src,
-			SealAfter: mem.sealAfter, Cache: mem.sharedCache, ReadOnly: how == readOwnAccess,
-			KeepIndex: writeErr == nil,
+			SealAfter: mem.sealDelay, Cache: mem.sharedCache, ReadOnly: accessKind == readOwnAccess,
+			KeepIndex: readOnlyReason == nil,
 			Screen:    mem.secretScreening().ScreenForMemory(&m), History: mem.writeLimit.WrapHistory},
 	)
 	if err != nil {
 		return nil, storeOpenError(path, err)
 	}
-	mem.enableHeadSigning(m, path, how)
+	mem.enableHeadSigning(m, path, accessKind)
 	said := func(say func(verb.Note) string) string {
 		return say(maintenance.RollbackNote(context.Background(), m, path))
 	}
-	isFirst := mem.storeDefect.Swap(&said) == nil
-	if !isFirst || how != readOwnAccess {
+	isFirst := mem.describeStoreDefect.Swap(&said) == nil
+	if !isFirst || accessKind != readOwnAccess {
 		return m, nil
 	}
 	if said(formatNote) != "" {
-		mem.env.warn("%s", said(formatNote))
+		mem.env.printWarning("%s", said(formatNote))
 	}
 	return m, nil
 }
 
 // enableHeadSigning makes the run sign the memory's heads. It does nothing if the memory is not opened for writing, or
 // if it is a copy.
-func (mem *openMemory) enableHeadSigning(m *oxbow.Memory, path string, how access) {
-	if how != readOwnAccess && filepath.Base(path) == storeFile {
-		mem.closingCalls.add(signing.SignHeadsPeriodically(m, path, mem.env.Now))
+func (mem *openMemory) enableHeadSigning(m *oxbow.Memory, path string, accessKind accessKind) {
+	if accessKind != readOwnAccess && filepath.Base(path) == storeFileName {
+		mem.closeHooks.add(signing.SignHeadsPeriodically(m, path, mem.env.Now))
 	}
 }
 
@@ -244,8 +244,8 @@ func storeOpenError(path string, err error) error {
 // closeMemory closes a memory. In a run that shows its answer first, the memory is closed at the end of the run
 // instead. If the home has another layout, the home is closed too, and is opened again when it is needed.
 func (mem *openMemory) closeMemory(ctx context.Context, m *oxbow.Memory) error {
-	mem.layoutHome = nil
-	mem.closingCalls.run()
+	mem.otherLayoutHome = nil
+	mem.closeHooks.run()
 	if mem.showsAnswerFirst {
 		mem.closeAtEnd(m)
 		return nil
@@ -356,7 +356,7 @@ func (mem *openMemory) newLoader() (*handoff.Loader, error) {
 // loadSkills returns the skills of the home, of the user, and of the project that contains the working directory. If
 // the home is not the user's own, its skills are treated like the project's.
 func (mem *openMemory) loadSkills() (*skill.Set, error) {
-	home, err := mem.finder.home()
+	home, err := mem.finder.homePath()
 	if err != nil {
 		return nil, err
 	}
@@ -383,7 +383,7 @@ func (mem *openMemory) loadSkills() (*skill.Set, error) {
 		if err != nil {
 			return fmt.Errorf("opening %s: %w", dir, err)
 		}
-		mem.closers = append(mem.closers, r.Close)
+		mem.closeFuncs = append(mem.closeFuncs, r.Close)
 		set.Roots = append(set.Roots, skill.SearchRoot{FS: r.FS(), RootPath: dir, SkillDirs: dirs, IsProject: true})
 		return nil
 	}
@@ -397,16 +397,16 @@ func (mem *openMemory) loadSkills() (*skill.Set, error) {
 // home can be found from a working directory.
 func (mem *openMemory) recordCreatedHome() error {
 	p, err := mem.finder.memoryPlace()
-	if err != nil || mem.isSample {
+	if err != nil || mem.isDemoSample {
 		return nil
 	}
-	canBeFound := filepath.Base(p.Home) == homeDir || git.IsInTree(p.Home)
+	canBeFound := filepath.Base(p.Home) == homeDirName || git.IsInWorktree(p.Home)
 	if !canBeFound || !isDir(p.Home) {
 		return nil
 	}
 	if err := mem.finder.host().Trusted.RecordHome(context.Background(), p.Home, p.StorePath,
 		mem.env.Now()); err != nil &&
-		git.IsInTree(p.Home) {
+		git.IsInWorktree(p.Home) {
 		mem.env.printNote(
 			"it is not recorded that you made %s: %v; if it is not trusted later, say: oxbow trust %s",
 			p.Home,

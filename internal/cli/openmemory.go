@@ -39,35 +39,35 @@ type openMemory struct {
 	modelFlag       string                // name of the model on that server
 	allowSecret     bool                  // --allow-secret: stores text even if it looks like a secret
 	cachedScreening *provenance.Screening // settings for examining texts (nil until they are needed)
-	sessionID       string                // random ID that identifies this run
+	runID           string                // random ID that identifies this run
 	commandPath     string                // words of the command, without "oxbow"
 	commandNames    func() []string       // returns the names of all commands, for rewriteCommands
-	isSample        bool                  // The memory is the sample of the demo.
-	isTenant        bool                  // The home is one of several homes that a server serves.
+	isDemoSample    bool                  // The memory is the sample of the demo.
+	isTenantHome    bool                  // The home is one of several homes that a server serves.
 	writeLimit      *tenant.Limit         // limits on what may be written (nil means no limit)
 	daemonMemories  *daemonMemories       // memories that are not files (nil if the memory is a file in its home)
 
-	// sealAfter is the time after which a change is sealed while the memory stays open. If it is 0, changes are sealed
+	// sealDelay is the time after which a change is sealed while the memory stays open. If it is 0, changes are sealed
 	// only when the memory is closed.
-	sealAfter   time.Duration
+	sealDelay   time.Duration
 	sharedCache *oxbow.Cache // cache that several memories share (nil if each memory has its own)
 
 	teamFiles          teamFiles
 	folderState        folderState
 	profileSet         *profile.Set      // nil until it is needed
 	cachedBoundProfile *profile.Resolved // nil until it is needed, or if no profile binds the run
-	// storeDefect returns the description of a defect of the open store, or "". The argument say words a note for the
-	// interface. storeDefect is nil if there is no defect.
-	storeDefect  atomic.Pointer[func(say func(verb.Note) string) string]
-	layoutHome   layout.Home  // the home, if it has another layout (nil until it is needed)
-	closingCalls closingCalls // functions to call before the memory is closed, which sign heads
+	// describeStoreDefect returns the description of a defect of the open store, or "". The argument say words a
+	// note for the interface. describeStoreDefect is nil if there is no defect.
+	describeStoreDefect atomic.Pointer[func(say func(verb.Note) string) string]
+	otherLayoutHome     layout.Home // the home, if it has another layout (nil until it is needed)
+	closeHooks          closeHooks  // functions to call before the memory is closed, which sign heads
 	// The run ends without checkpoints, because a client waits for its end, or because a checkpoint was made.
-	isHurried bool
+	skipsCheckpoints bool
 	// maximum time for moving hook reports into the archive (0 means the constant drainTimeout)
 	drainTimeout         time.Duration
 	showsAnswerFirst     bool            // The answer is shown before memories are closed.
 	memoriesToCheckpoint []*oxbow.Memory // memories that get a checkpoint at the end of the run
-	closers              []func() error  // functions that are called at the end of the run
+	closeFuncs           []func() error  // functions that are called at the end of the run
 
 	// opens the archive of sessions after draining the spool (nil until it is needed)
 	openDrainedArchive func(context.Context) (*session.Archive, error)
@@ -84,50 +84,50 @@ type openMemory struct {
 	// does.
 	repeatsForeignText func(text string) bool
 
-	// chooseForPrompt chooses the block that a hook shows with a prompt. If it is nil, verb.Inject chooses it.
-	chooseForPrompt func(context.Context, inject.Prompt) (inject.Block, error)
+	// chooseInjectedBlock chooses the block that a hook shows with a prompt. If it is nil, verb.Inject chooses it.
+	chooseInjectedBlock func(context.Context, inject.Prompt) (inject.Block, error)
 }
 
 // teamFiles caches the team files of the working directory.
 type teamFiles struct {
-	mu           sync.Mutex // guards the fields below
-	tree         *team.Tree // nil if the user trusts no team files
-	lastLookTime time.Time  // time of the last search for team files (zero before the first)
+	mu             sync.Mutex // guards the fields below
+	trustedTree    *team.Tree // nil if the user trusts no team files
+	lastSearchTime time.Time  // time of the last search for team files (zero before the first)
 }
 
 // folderState is the state of the comparisons between registered folders and the memory in one run. The functions are
 // set by enableFolderFollowing. They are nil in a run that follows no folders.
 type folderState struct {
-	mu               sync.Mutex // guards the fields below, and is locked during a comparison
-	isComparisonDone bool       // The run compares the folders only once, and has done so.
-	nextComparison   time.Time  // time of the server's next comparison
-	printedWarnings  map[string]bool
+	mu                 sync.Mutex // guards the fields below, and is locked during a comparison
+	isComparisonDone   bool       // The run compares the folders only once, and has done so.
+	nextComparisonTime time.Time  // time of the server's next comparison
+	printedWarnings    map[string]bool
 
 	compareFolders func()                                 // brings changed files into the memory, once in a run
 	writeFolders   func(context.Context, *verb.Workspace) // writes what the run changed into the folders' files
-	newComparer    func(how access, open openFunc) func(context.Context, verb.Access)
+	newComparer    func(how accessKind, open openMemoryFunc) func(context.Context, verb.Access)
 }
 
-// openFunc is a function with which a server opens the memory.
-type openFunc = func(context.Context, verb.Access) (*oxbow.Memory, error)
+// openMemoryFunc is a function with which a server opens the memory.
+type openMemoryFunc = func(context.Context, verb.Access) (*oxbow.Memory, error)
 
 // newOpenMemory returns the memory for a run in this environment. Nothing is opened yet.
 func newOpenMemory(outside Env) *openMemory {
-	env := &environment{Env: outside, name: "oxbow"}
+	env := &environment{Env: outside, programName: "oxbow"}
 	return &openMemory{env: env, finder: &homeFinder{env: env}}
 }
 
 // changeSource returns the source of the run's changes, which names a person or the agent that started the run.
 // $OXBOW_AGENT is only a claim. An agent sets it so that its changes can be distinguished from those of the person.
 func (mem *openMemory) changeSource() (oxbow.Source, error) {
-	if mem.sessionID == "" {
+	if mem.runID == "" {
 		b := make([]byte, 8)
 		if _, err := io.ReadFull(mem.env.Rand, b); err != nil {
 			return oxbow.Source{}, fmt.Errorf("making a session id: %w", err)
 		}
-		mem.sessionID = hex.EncodeToString(b)
+		mem.runID = hex.EncodeToString(b)
 	}
-	s := oxbow.Source{Door: "cli", Actor: oxbow.Person, Session: mem.sessionID}
+	s := oxbow.Source{Door: "cli", Actor: oxbow.Person, Session: mem.runID}
 	s.Claimed.Client = "oxbow " + moduleVersion()
 	if variable, c := mem.env.detectAgent(); variable != "" {
 		s.Actor, s.Claimed.Agent = oxbow.Agent, cmp.Or(mem.env.Getenv("OXBOW_AGENT"), c.Client)
@@ -142,13 +142,13 @@ func (mem *openMemory) openDir(dir string) (vfs.FS, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", dir, err)
 	}
-	mem.closers = append(mem.closers, fsys.Close)
+	mem.closeFuncs = append(mem.closeFuncs, fsys.Close)
 	return fsys, nil
 }
 
 // closeAtEnd registers a memory, which gets a checkpoint and is closed at the end of the run.
 func (mem *openMemory) closeAtEnd(m *oxbow.Memory) {
-	mem.closers = append(mem.closers, m.Close)
+	mem.closeFuncs = append(mem.closeFuncs, m.Close)
 	mem.memoriesToCheckpoint = append(mem.memoriesToCheckpoint, m)
 }
 
@@ -157,11 +157,11 @@ func (mem *openMemory) closeAtEnd(m *oxbow.Memory) {
 func (mem *openMemory) close(ctx context.Context) error {
 	var errs []error
 	for _, m := range mem.memoriesToCheckpoint {
-		if !mem.isHurried && mem.sealAfter == 0 {
+		if !mem.skipsCheckpoints && mem.sealDelay == 0 {
 			_ = m.Checkpoint(ctx) // Ignore the error: the next run makes the checkpoint.
 		}
 	}
-	for _, fn := range slices.Backward(mem.closers) {
+	for _, fn := range slices.Backward(mem.closeFuncs) {
 		if err := fn(); err != nil && !errors.Is(err, oxbow.ErrClosed) {
 			errs = append(errs, err)
 		}
@@ -169,8 +169,8 @@ func (mem *openMemory) close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// access is the kind of access to the memory that a command needs.
-type access = verb.Access
+// accessKind is the kind of access to the memory that a command needs.
+type accessKind = verb.Access
 
 const (
 	readOwnAccess = verb.ReadOwn

@@ -67,7 +67,7 @@ func keepsWhatWasTyped(t *testing.T, name string, run []string, isForced bool) {
 		t.Fatal(err)
 	}
 	if name == "annotate export" {
-		testenv.Program(t, "git", "install git")
+		testenv.RequireProgram(t, "git", "install git")
 		if text, err := exec.Command("git", "init", "-q", w.dir).CombinedOutput(); err != nil {
 			t.Fatalf("git init: %v: %s", err, text)
 		}

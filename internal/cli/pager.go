@@ -22,7 +22,7 @@ func (env *environment) addPager(c *cobra.Command) *cobra.Command {
 // less, except on Windows. It returns nil if no pager is to be used.
 func (env *environment) pagerCommand() []string {
 	isAllowed := env.supportsPager && !env.noPager && env.ShowInPager != nil
-	hasScreen := env.StdoutTerm && env.Height > 0 && env.Getenv("TERM") != "dumb"
+	hasScreen := env.IsStdoutTerminal && env.TerminalHeight > 0 && env.Getenv("TERM") != "dumb"
 	if !isAllowed || !hasScreen {
 		return nil
 	}
@@ -50,10 +50,10 @@ func (env *environment) showPaged(show func()) {
 	}
 	out, errs := env.Stdout, env.Stderr
 	var text, notes bytes.Buffer
-	env.Stdout, env.Stderr = &termtext.SafeWriter{W: &text}, &notes
+	env.Stdout, env.Stderr = &termtext.SafeWriter{Output: &text}, &notes
 	show()
 	env.Stdout, env.Stderr = out, errs
-	if screenRows(text.Bytes(), env.screenWidth()) < env.Height ||
+	if screenRows(text.Bytes(), env.screenWidth()) < env.TerminalHeight ||
 		env.ShowInPager(argv, bytes.NewReader(text.Bytes())) != nil {
 		_, _ = io.Copy(out, &text) // The text fits the screen, or the pager could not be started.
 	}

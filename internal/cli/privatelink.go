@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// redirectPage is a page that redirects the browser to a link.
-const redirectPage = `<!doctype html>
+// redirectPageHTML is a page that redirects the browser to a link.
+const redirectPageHTML = `<!doctype html>
 <meta charset="utf-8">
 <meta name="referrer" content="no-referrer">
 <meta http-equiv="refresh" content="0;url=%s">
@@ -32,7 +32,7 @@ func (env *environment) openPrivateLink(link string) (remove func(), err error) 
 	}
 	remove = func() { _ = vfs.RemoveTree(dir) }
 	file := filepath.Join(dir, "open.html")
-	if err := os.WriteFile(file, fmt.Appendf(nil, redirectPage, html.EscapeString(link)), 0o600); err != nil {
+	if err := os.WriteFile(file, fmt.Appendf(nil, redirectPageHTML, html.EscapeString(link)), 0o600); err != nil {
 		remove()
 		return func() {}, err
 	}

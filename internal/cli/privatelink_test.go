@@ -20,7 +20,7 @@ func TestLinkIsNoArgument(t *testing.T) {
 	w.out.Reset()
 	var opened, page string
 	var modes []os.FileMode
-	w.env.StdoutTerm = true
+	w.env.IsStdoutTerminal = true
 	w.env.OpenBrowser = func(link string) error {
 		defer cancel()
 		opened = link

@@ -44,24 +44,24 @@ func runMain(run commandRunner, ends ...os.Signal) int {
 		for time.Sleep(stopTimeout); busy.Load() > 0; {
 			time.Sleep(stopTimeout)
 		}
-		os.Exit(exitFailed)
+		os.Exit(exitCommandFailed)
 	})() // Undo this before stop is called, because another run may follow in this process.
 	env := Env{
-		Args:         os.Args[1:],
-		Stdin:        os.Stdin,
-		Stdout:       os.Stdout,
-		Stderr:       os.Stderr,
-		Getenv:       os.Getenv,
-		Environ:      os.Environ,
-		Getwd:        os.Getwd,
-		Now:          time.Now,
-		Rand:         rand.Reader,
-		GOOS:         runtime.GOOS,
-		FileSystem:   sysinfo.DescribeFileSystem,
-		StdinTerm:    isTerminal(os.Stdin),
-		StdoutTerm:   isTerminal(os.Stdout),
-		StderrTerm:   isTerminal(os.Stderr),
-		OpenTerminal: func() *tui.Terminal { return tui.NewTerminal(os.Stdin, os.Stdout) },
+		Args:               os.Args[1:],
+		Stdin:              os.Stdin,
+		Stdout:             os.Stdout,
+		Stderr:             os.Stderr,
+		Getenv:             os.Getenv,
+		Environ:            os.Environ,
+		Getwd:              os.Getwd,
+		Now:                time.Now,
+		Rand:               rand.Reader,
+		GOOS:               runtime.GOOS,
+		DescribeFileSystem: sysinfo.DescribeFileSystem,
+		IsStdinTerminal:    isTerminal(os.Stdin),
+		IsStdoutTerminal:   isTerminal(os.Stdout),
+		IsStderrTerminal:   isTerminal(os.Stderr),
+		OpenTerminal:       func() *tui.Terminal { return tui.NewTerminal(os.Stdin, os.Stdout) },
 		ShowInPager: func(argv []string, text io.Reader) error {
 			cmd := exec.Command(argv[0], argv[1:]...)
 			cmd.Stdin = text
@@ -115,8 +115,8 @@ func runMain(run commandRunner, ends ...os.Signal) int {
 		return hold()
 	}
 	env.Executable, _ = os.Executable()
-	if env.StdoutTerm {
-		env.Width, env.Height, _ = term.GetSize(int(os.Stdout.Fd()))
+	if env.IsStdoutTerminal {
+		env.TerminalWidth, env.TerminalHeight, _ = term.GetSize(int(os.Stdout.Fd()))
 	}
 	return run(ctx, env)
 }

@@ -213,7 +213,7 @@ func (mem *openMemory) editProfile(ctx context.Context, name string) error {
 	if err != nil {
 		return &usageError{err, "oxbow profile list shows what there is; oxbow profile new NAME makes one"}
 	}
-	draft := editedText{name: name, ext: ".yaml", retryCommand: "oxbow profile edit " + shellQuote(name)}
+	draft := editedText{textName: name, fileExtension: ".yaml", retryCommand: "oxbow profile edit " + shellQuote(name)}
 	var out profiles.ReplaceProfileOut
 	err = mem.finder.editText(&draft, string(was), func(text string) (err error) {
 		out, err = callVerbRawError(
@@ -227,5 +227,5 @@ func (mem *openMemory) editProfile(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return printResult(mem, out, reportPrinter[profiles.ReplaceProfileOut](mem))
+	return printResult(mem, out, answerPrinter[profiles.ReplaceProfileOut](mem))
 }

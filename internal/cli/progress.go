@@ -41,19 +41,19 @@ type progressLine struct {
 	pauseStart time.Time // time at which one of pauseReasons became true
 }
 
-// start begins to show the progress of the command with the name what. Calling stop ends this.
-func (p *progressLine) start(what string) (stop func()) {
+// startProgress begins to show the progress of the command with the name what. Calling stop ends this.
+func (p *progressLine) startProgress(what string) (stop func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.commandName, p.startTime = what, p.now()
 	p.state, p.serverWait = progress.State{}, 0
-	p.timer = time.AfterFunc(progressDelay, p.draw)
+	p.timer = time.AfterFunc(progressDelay, p.drawLine)
 	return func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.commandName = ""
 		p.timer.Stop()
-		p.erase()
+		p.eraseLine()
 	}
 }
 
@@ -71,7 +71,7 @@ func (p *progressLine) setServerWait(d time.Duration) {
 	p.serverWait = d
 }
 
-func (p *progressLine) draw() {
+func (p *progressLine) drawLine() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.commandName == "" {
@@ -93,7 +93,7 @@ func (p *progressLine) lineText() string {
 		facts = append(facts, formatProgress(s))
 	}
 	if s.TotalCount > 0 {
-		s.DoneShare = float64(s.DoneCount) / float64(s.TotalCount)
+		s.FinishedShare = float64(s.DoneCount) / float64(s.TotalCount)
 	}
 	if p.serverWait > 0 {
 		facts = append(
@@ -102,11 +102,11 @@ func (p *progressLine) lineText() string {
 		)
 	}
 	if s.DoneCount > 0 && took >= rateDelay {
-		facts = append(facts, rateText(s, took))
+		facts = append(facts, formatRate(s, took))
 	}
-	isPartDone := s.DoneShare > 0 && s.DoneShare < 1
+	isPartDone := s.FinishedShare > 0 && s.FinishedShare < 1
 	if isPartDone && took >= rateDelay {
-		left := time.Duration(float64(took) * (1 - s.DoneShare) / s.DoneShare)
+		left := time.Duration(float64(took) * (1 - s.FinishedShare) / s.FinishedShare)
 		facts = append(facts, "about "+formatSeconds(left+time.Second-1)+" left")
 	} else {
 		facts = append(facts, formatSeconds(took))
@@ -127,22 +127,22 @@ func formatProgress(s progress.State) string {
 		return count(s.DoneCount) + " of " + count(s.TotalCount)
 	case s.TotalCount > 0:
 		return fmt.Sprintf("%d of %s", s.DoneCount, count(s.TotalCount))
-	case s.DoneShare > 0:
-		return fmt.Sprintf("%s (%d %%)", count(s.DoneCount), int(100*s.DoneShare))
+	case s.FinishedShare > 0:
+		return fmt.Sprintf("%s (%d %%)", count(s.DoneCount), int(100*s.FinishedShare))
 	}
 	return count(s.DoneCount)
 }
 
-// rateText formats how much was done in a second or in a minute on average.
-func rateText(s progress.State, took time.Duration) string {
-	each := float64(s.DoneCount) / took.Seconds()
+// formatRate formats how much was done in a second or in a minute on average.
+func formatRate(s progress.State, elapsed time.Duration) string {
+	each := float64(s.DoneCount) / elapsed.Seconds()
 	if s.Unit == progress.UnitBytes {
 		return text.FormatBytes(int64(each)) + " a second"
 	}
 	if each >= 1 {
 		return fmt.Sprintf("%.0f a second", each)
 	}
-	return fmt.Sprintf("%.0f a minute", float64(s.DoneCount)/took.Minutes())
+	return fmt.Sprintf("%.0f a minute", float64(s.DoneCount)/elapsed.Minutes())
 }
 
 // formatSeconds formats a duration in whole seconds, or in minutes and seconds.
@@ -154,7 +154,7 @@ func formatSeconds(d time.Duration) string {
 	return fmt.Sprintf("%d min %d s", s/60, s%60)
 }
 
-func (p *progressLine) erase() {
+func (p *progressLine) eraseLine() {
 	if p.isShown {
 		fmt.Fprint(p.Writer, "\r\x1b[K")
 		p.isShown = false
@@ -166,7 +166,7 @@ func (p *progressLine) erase() {
 func (p *progressLine) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.erase()
+	p.eraseLine()
 	if len(b) > 0 {
 		p.setPauseReasons(pauseReasons{isQuestionOpen: !bytes.HasSuffix(b, []byte("\n")), isReading: p.isReading})
 	}
@@ -196,7 +196,7 @@ func (p *progressLine) setPauseReasons(reasons pauseReasons) {
 func (p *progressLine) beginRead() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.erase()
+	p.eraseLine()
 	p.setPauseReasons(pauseReasons{isQuestionOpen: p.isQuestionOpen, isReading: true})
 }
 
@@ -204,7 +204,7 @@ func (p *progressLine) beginRead() {
 func (p *progressLine) endRead() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.erase()
+	p.eraseLine()
 	p.setPauseReasons(pauseReasons{})
 }
 

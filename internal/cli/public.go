@@ -28,22 +28,22 @@ type serverAddress struct {
 
 // resolveAddress returns the address for a server that listens at addr. It returns an error if the flags do not allow
 // the server to listen there.
-func (p publicFlags) resolveAddress(addr string) (at serverAddress, err error) {
+func (p publicFlags) resolveAddress(addr string) (server serverAddress, err error) {
 	u, err := p.parsePublicURL()
 	if err != nil {
-		return at, err
+		return server, err
 	}
 	if u != nil {
-		at.publicURL, at.publicHost = u.Scheme+"://"+u.Host, u.Hostname()
+		server.publicURL, server.publicHost = u.Scheme+"://"+u.Host, u.Hostname()
 	}
 	host, port, err := splitHostPort(addr)
 	if err != nil {
-		return at, err
+		return server, err
 	}
-	at.addr = net.JoinHostPort(host, port)
-	at.certFile = p.certFile
-	at.keyFile = p.keyFile
-	return at, p.checkAddress(u, host, port)
+	server.addr = net.JoinHostPort(host, port)
+	server.certFile = p.certFile
+	server.keyFile = p.keyFile
+	return server, p.checkAddress(u, host, port)
 }
 
 // checkAddress returns an error if a server must not listen at this host and port with these flags.

@@ -55,7 +55,7 @@ func TestPublic(t *testing.T) {
 	} {
 		at, err := tt.p.resolveAddress(tt.addr)
 		if (tt.say == "" && (err != nil || at.publicURL != tt.url)) ||
-			(tt.say != "" && (exitCode(err) != exitUsage || !strings.Contains(err.Error(), tt.say))) {
+			(tt.say != "" && (exitCode(err) != exitUsageError || !strings.Contains(err.Error(), tt.say))) {
 			t.Errorf("%+v at %s: %q, %v, want %q, %q", tt.p, tt.addr, at.publicURL, err, tt.url, tt.say)
 		}
 	}

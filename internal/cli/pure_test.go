@@ -57,7 +57,7 @@ func TestLoopback(t *testing.T) {
 		at, err := publicFlags{}.resolveAddress(c.in)
 		got := at.addr
 		if (err == nil && got != c.want) || (err != nil) != (c.want == "") ||
-			(err != nil && exitCode(err) != exitUsage) {
+			(err != nil && exitCode(err) != exitUsageError) {
 			t.Errorf("admit(%q) = %q, %v, want %q", c.in, got, err, c.want)
 		}
 	}
@@ -135,9 +135,10 @@ func TestStatus(t *testing.T) {
 		err  error
 		want int
 	}{
-		{nil, exitSuccess}, {errors.New("x"), exitFailed}, {errReported, exitFailed}, {usageErrorf("", "x"), exitUsage},
-		{&hintedError{err: errors.New("x")}, exitFailed}, {errors.Join(errors.New("x"), usageErrorf("", "y")),
-			exitUsage},
+		{nil, exitSuccess}, {errors.New("x"), exitCommandFailed}, {errReported, exitCommandFailed}, {usageErrorf("",
+			"x"), exitUsageError},
+		{&hintedError{err: errors.New("x")}, exitCommandFailed}, {errors.Join(errors.New("x"), usageErrorf("", "y")),
+			exitUsageError},
 	} {
 		if got := exitCode(c.err); got != c.want {
 			t.Errorf("status(%v) = %d, want %d", c.err, got, c.want)

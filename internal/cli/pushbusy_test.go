@@ -74,7 +74,7 @@ func TestPushToABusyServer(t *testing.T) {
 	}
 
 	status, out, say := w.run(t, "push", front.URL, "--token-file", token)
-	if status != exitFailed || !strings.Contains(out, "pushed: 500 added") ||
+	if status != exitCommandFailed || !strings.Contains(out, "pushed: 500 added") ||
 		!strings.Contains(say, "(500 changes were made before)") ||
 		!strings.Contains(say, "wait 2m0s; oxbow push goes on from here") {
 		t.Errorf("push to a server that stays busy = %d, %s%s", status, out, say)

@@ -62,21 +62,27 @@ func TestPushAndPull(t *testing.T) {
 	w.must(t, at("a", "remember", "deploy", "We deploy on Tuesdays.\nFrom main.\nBy hand.")...)
 	w.must(t, at("a", "remember", "who", "mail ada.lovelace@gmail.com")...)
 
-	run(exitFailed, "there is no memory in", at("none", "push", s.url, "--token-file", token)...)
-	run(exitFailed, "there is no memory in", at("none", "pull", s.url, "--token-file", token, "--dry-run")...)
-	run(exitUsage, "no server is remembered", at("a", "push")...)
-	run(exitUsage, "the token for the server is missing", at("a", "push", s.url)...)
-	run(exitUsage, "in plain text", at("a", "push", "http://example.org", "--token-file", token)...)
-	run(exitUsage, "not the URL", at("a", "push", "example.org", "--token-file", token)...)
-	run(exitFailed, "the token is missing or wrong", at("a", "push", s.url, "--token-file", wrong)...)
-	run(exitFailed, "an oxbow server must run there", at("a", "push", "http://127.0.0.1:1", "--token-file", token)...)
-	run(exitFailed, "an oxbow server must run there", at("a", "push", page.URL, "--token-file", token)...)
-	run(exitFailed, "SSL_CERT_FILE", at("a", "push", safe.URL, "--token-file", token)...)
+	run(exitCommandFailed, "there is no memory in", at("none", "push", s.url, "--token-file", token)...)
+	run(exitCommandFailed, "there is no memory in", at("none", "pull", s.url, "--token-file", token, "--dry-run")...)
+	run(exitUsageError, "no server is remembered", at("a", "push")...)
+	run(exitUsageError, "the token for the server is missing", at("a", "push", s.url)...)
+	run(exitUsageError, "in plain text", at("a", "push", "http://example.org", "--token-file", token)...)
+	run(exitUsageError, "not the URL", at("a", "push", "example.org", "--token-file", token)...)
+	run(exitCommandFailed, "the token is missing or wrong", at("a", "push", s.url, "--token-file", wrong)...)
+	run(
+		exitCommandFailed,
+		"an oxbow server must run there",
+		at("a", "push", "http://127.0.0.1:1", "--token-file", token)...)
+	run(exitCommandFailed, "an oxbow server must run there", at("a", "push", page.URL, "--token-file", token)...)
+	run(exitCommandFailed, "SSL_CERT_FILE", at("a", "push", safe.URL, "--token-file", token)...)
 	w.vars["CLAUDECODE"] = "1"
-	run(exitUsage, "only a person", at("a", "push", s.url, "--token-file", token)...)
-	run(exitUsage, "only a person", at("a", "pull", s.url, "--token-file", token)...)
+	run(exitUsageError, "only a person", at("a", "push", s.url, "--token-file", token)...)
+	run(exitUsageError, "only a person", at("a", "pull", s.url, "--token-file", token)...)
 	w.vars["CLAUDECODE"] = ""
-	run(exitUsage, "no server is remembered", at("a", "push")...) // A server is not remembered if the push failed.
+	run(
+		exitUsageError,
+		"no server is remembered",
+		at("a", "push")...) // A server is not remembered if the push failed.
 
 	run(exitSuccess, "would push: 1 added", at("a", "push", s.url, "--token-file", token, "--dry-run")...)
 	run(exitSuccess, `"who" holds personal data`, at("a", "push", s.url, "--token-file", token)...)
@@ -88,10 +94,10 @@ func TestPushAndPull(t *testing.T) {
 	w.must(t, at("a", "remember", "deploy", "We deploy on Mondays.\nFrom main.\nBy hand.")...)
 	w.must(t, at("b", "remember", "deploy", "We deploy on Tuesdays.\nFrom main.\nBy robots.")...)
 	run(exitSuccess, "~ deploy", at("a", "push")...)
-	run(exitFailed, "pull first", at("b", "push")...)
+	run(exitCommandFailed, "pull first", at("b", "push")...)
 	run(exitSuccess, "~ deploy", at("b", "pull", "--json=false")...)
 	run(exitSuccess, "We deploy on Mondays.\nFrom main.\nBy robots.", at("b", "get", "deploy")...)
-	run(exitFailed, "may read alone", at("b", "push")...)
+	run(exitCommandFailed, "may read alone", at("b", "push")...)
 	run(exitSuccess, "pushed: 0 added, 1 updated", at("b", "push", s.url, "--token-file", token)...)
 	run(exitSuccess, `"changes":[{"name":"deploy","verb":"update"}]`, at("a", "pull", "--json")...)
 	run(exitSuccess, "undid 1 change", at("a", "undo")...)
@@ -101,15 +107,15 @@ func TestPushAndPull(t *testing.T) {
 
 	run(exitSuccess, s.url+"  token in "+token+"  since 2026-04-18", at("a", "remote")...)
 	run(exitSuccess, `"servers":[]`, at("srv/tenants/acme", "remote", "--json")...)
-	run(exitUsage, " remote lists", at("a", "remote", "forget", "https://example.org")...)
+	run(exitUsageError, " remote lists", at("a", "remote", "forget", "https://example.org")...)
 	run(exitSuccess, "would be forgotten: "+s.url, at("a", "remote", "forget", s.url+"/", "--dry-run")...)
 	w.vars["CLAUDECODE"] = "1"
-	run(exitUsage, "only a person", at("a", "remote", "forget", s.url)...)
+	run(exitUsageError, "only a person", at("a", "remote", "forget", s.url)...)
 	w.vars["CLAUDECODE"] = ""
 	again := "oxbow --home " + filepath.Join(w.dir, "a") + " push " + s.url + " --token-file " + token
 	run(exitSuccess, "undo it with: "+again, at("a", "remote", "forget", s.url)...)
 	run(exitSuccess, "no server is remembered", at("a", "remote")...)
-	run(exitUsage, "its files name "+s.url, at("a", "push")...)
+	run(exitUsageError, "its files name "+s.url, at("a", "push")...)
 	run(exitSuccess, "nothing to push", at("a", "push", s.url, "--token-file", token)...)
 	run(exitSuccess, "nothing to pull", at("a", "pull")...)
 
@@ -123,7 +129,7 @@ func TestPushAndPull(t *testing.T) {
 	for _, name := range []string{"1", "2", "3", "4", "5"} {
 		w.must(t, at("b", "remember", "n"+name, "x")...)
 	}
-	run(exitFailed, "4 entries and no more", at("b", "push")...)
+	run(exitCommandFailed, "4 entries and no more", at("b", "push")...)
 	w.must(t, at("b", "forget", "n5")...)
 	run(exitSuccess, "pushed: 4 added", at("b", "push")...)
 	for _, home := range []string{"a", "b", "srv/tenants/acme"} {
@@ -174,7 +180,7 @@ func TestPullDropsProtection(t *testing.T) {
 // TestPushFromAClone tests a home into which a git clone or pull brought the name of a server. That server must never
 // get a token, whether the home is trusted, named, empty or none of these.
 func TestPushFromAClone(t *testing.T) {
-	git := testenv.Program(t, "git", "apt install git")
+	git := testenv.RequireProgram(t, "git", "apt install git")
 	for what, tc := range map[string]struct {
 		memory, trusted bool
 		home            string // home that a flag names

@@ -52,7 +52,7 @@ each hit: name, score, creation time and first line, separated by tabs.`,
 			}
 			in.SearchIn = "sessions"
 		}
-		needsNoWords := slices.ContainsFunc(flagsWithoutWords, c.Flags().Changed) ||
+		needsNoWords := slices.ContainsFunc(recallFlagsWithoutWords, c.Flags().Changed) ||
 			(interactive && mem.env.canShowScreen())
 		if strings.TrimSpace(in.Query) == "" && !needsNoWords {
 			return usageErrorf(
@@ -75,10 +75,20 @@ each hit: name, score, creation time and first line, separated by tabs.`,
 }
 
 // canShowScreen reports whether recall -i can show its screen.
-func (env *environment) canShowScreen() bool { return env.StdoutTerm && !env.json }
+func (env *environment) canShowScreen() bool { return env.IsStdoutTerminal && !env.wantsJSON }
 
-// flagsWithoutWords lists the flags with which recall needs no words to search for.
-var flagsWithoutWords = []string{"filter", "project", "tag", "kind", "after", "before", "until", "collapse", "rank"}
+// recallFlagsWithoutWords lists the flags with which recall needs no words to search for.
+var recallFlagsWithoutWords = []string{
+	"filter",
+	"project",
+	"tag",
+	"kind",
+	"after",
+	"before",
+	"until",
+	"collapse",
+	"rank",
+}
 
 // showRecallResult prints the hits with their snippets. If wantsContent is set, because a token budget was given, it
 // prints the contents that fit the budget instead.
@@ -110,10 +120,10 @@ const maxExcerptRows = 4
 // hit, which is printed first, would scroll away. It returns at least 1. If even that does not fit, the pager shows
 // the hits.
 func (env *environment) fittingExcerptRows(out verb.RecallOut) int {
-	if !env.StdoutTerm || env.Height < 1 {
+	if !env.IsStdoutTerminal || env.TerminalHeight < 1 {
 		return maxExcerptRows
 	}
-	room := env.Height - 1 - 2*len(out.Notes) // Reserve rows for the shell's prompt and for the notes.
+	room := env.TerminalHeight - 1 - 2*len(out.Notes) // Reserve rows for the shell's prompt and for the notes.
 	shown := env.Stdout
 	defer func() { env.Stdout = shown }()
 	for rows := maxExcerptRows; rows > 1; rows-- {
@@ -139,9 +149,9 @@ func (env *environment) showHits(hits []verb.Entry, maxRows int) {
 
 // showHit prints a hit with its number. It does not print a record of a report, because it highlights the words of the
 // query, and because the length of the excerpt depends on the height of the screen.
-func (env *environment) showHit(n int, h verb.Entry, maxRows int) {
+func (env *environment) showHit(number int, h verb.Entry, maxRows int) {
 	slices.Sort(h.MatchedWords)
-	env.printWrappedHighlighted(fmt.Sprintf("%d  ", n), printableName(h.Name), h.MatchedWords, termtext.Bold)
+	env.printWrappedHighlighted(fmt.Sprintf("%d  ", number), printableName(h.Name), h.MatchedWords, termtext.Bold)
 	meta := env.entrySummary(h)
 	if h.Score > 0 {
 		meta = fmt.Sprintf("%.2f · ", h.Score) + meta
@@ -155,7 +165,7 @@ func (env *environment) showHit(n int, h verb.Entry, maxRows int) {
 	if h.Content != nil {
 		text = strings.TrimRight(*h.Content, "\n")
 	}
-	rows := wrapText(cleanControl(text), env.textWidth()-3)
+	rows := wrapText(replaceHarmfulChars(text), env.textWidth()-3)
 	if h.Content == nil && len(rows) > maxRows {
 		first := slices.IndexFunc(
 			rows,
@@ -169,7 +179,7 @@ func (env *environment) showHit(n int, h verb.Entry, maxRows int) {
 	}
 	turns := func(ts []verb.Turn) {
 		for _, turn := range ts {
-			below("… " + cleanControl(strings.Join(strings.Fields(turn.Content), " ")))
+			below("… " + replaceHarmfulChars(strings.Join(strings.Fields(turn.Content), " ")))
 		}
 	}
 	turns(h.TurnsBefore)
@@ -178,7 +188,7 @@ func (env *environment) showHit(n int, h verb.Entry, maxRows int) {
 	}
 	turns(h.TurnsAfter)
 	if len(h.SameContentNames) > 0 {
-		below("said as well by " + cleanControl(strings.Join(h.SameContentNames, ", ")))
+		below("said as well by " + replaceHarmfulChars(strings.Join(h.SameContentNames, ", ")))
 	}
 	for _, c := range h.Citations {
 		below("cites " + citationText(c))
@@ -189,7 +199,7 @@ func (env *environment) showHit(n int, h verb.Entry, maxRows int) {
 }
 
 func (env *environment) showExplanation(h verb.Entry) {
-	for _, f := range scoreFacts(h) {
-		env.printWrapped("   "+pad(f.Name, 7)+"  ", f.Value)
+	for _, f := range listScoreFacts(h) {
+		env.printWrapped("   "+padColumns(f.Name, 7)+"  ", f.Value)
 	}
 }

@@ -31,7 +31,7 @@ func (env *environment) printHitLines(out verb.RecallOut) {
 	}
 	for _, h := range out.Hits {
 		first, _, _ := strings.Cut(strings.TrimSpace(h.HitText), "\n")
-		env.printf("%s\t%.3f\t%s\t%s\n", printableName(h.Name), h.Score, h.Created, oneLine(first))
+		env.printf("%s\t%.3f\t%s\t%s\n", printableName(h.Name), h.Score, h.Created, toSafeLine(first))
 	}
 	env.showNotes(slices.DeleteFunc(out.Notes, func(n verb.Note) bool { return n.RefersTo("max_tokens") }))
 }
@@ -39,7 +39,7 @@ func (env *environment) printHitLines(out verb.RecallOut) {
 // recallOnScreen shows a screen that answers queries while the person types them. The first query is the one in in.
 func (mem *openMemory) recallOnScreen(ctx context.Context, in verb.RecallIn) error {
 	switch {
-	case !mem.env.StdinTerm || mem.env.OpenTerminal == nil:
+	case !mem.env.IsStdinTerminal || mem.env.OpenTerminal == nil:
 		return usageErrorf("leave -i out", "-i reads keys from a terminal, and standard input is none")
 	case mem.env.Getenv("TERM") == "dumb":
 		return usageErrorf("leave -i out", "-i draws a screen, and the terminal cannot: TERM=dumb")
@@ -52,11 +52,11 @@ func (mem *openMemory) recallOnScreen(ctx context.Context, in verb.RecallIn) err
 	if in.Limit == nil {
 		in.Limit = new(maxScreenHits)
 	}
-	s := &recallScreen{mem: mem, in: in}
-	errs, shown := mem.env.Stderr, mem.env.progress
+	s := &recallScreen{mem: mem, recallInput: in}
+	errs, shown := mem.env.Stderr, mem.env.progressLine
 	s.originalStderr = errs
-	mem.env.Stderr = &s.stderr
-	mem.env.progress = nil
+	mem.env.Stderr = &s.capturedStderr
+	mem.env.progressLine = nil
 	// Run a query first. If flags are wrong or the memory cannot be opened, the person cannot fix this by typing.
 	_, err := s.runQuery(ctx, "")
 	err = asUsageError(err)
@@ -66,13 +66,20 @@ func (mem *openMemory) recallOnScreen(ctx context.Context, in verb.RecallIn) err
 			mem.env.OpenTerminal(),
 			in.Query,
 			mem.env.Now,
-			tui.Verbs{Recall: s.recall, Get: s.get, Choose: s.choose, Edit: s.edit, Forget: s.forget, Undo: s.undo},
+			tui.Verbs{
+				Recall: s.recallHits,
+				Get:    s.getEntry,
+				Choose: s.chooseHit,
+				Edit:   s.editEntry,
+				Forget: s.forgetEntry,
+				Undo:   s.undoChange,
+			},
 		)
 	}
 	err = errors.Join(err, s.closeQueryWorkspace())
-	mem.env.Stderr, mem.env.progress = errs, shown
-	for _, line := range append(s.closingMessages, s.stderr.newLines()...) {
-		mem.env.warn("%s", line)
+	mem.env.Stderr, mem.env.progressLine = errs, shown
+	for _, line := range append(s.closingMessages, s.capturedStderr.newLines()...) {
+		mem.env.printWarning("%s", line)
 	}
 	if err != nil || s.chosenName == "" {
 		return err
@@ -84,15 +91,15 @@ func (mem *openMemory) recallOnScreen(ctx context.Context, in verb.RecallIn) err
 // the change opens it again, as a command does.
 type recallScreen struct {
 	mem             *openMemory
-	in              verb.RecallIn
-	stderr          stderrBuffer // what verbs write to standard error while the screen is shown
+	recallInput     verb.RecallIn
+	capturedStderr  stderrBuffer // what verbs write to standard error while the screen is shown
 	originalStderr  io.Writer
 	closingMessages []string // messages that are printed after the screen has closed
 	chosenName      string   // name of the entry to print after the screen has closed ("" for none)
 
 	openedWorkspace *verb.Workspace // nil until it is needed
-	closeFunc       func() error
-	noHistory       bool // The memory keeps no history.
+	closeWorkspace  func() error
+	hasNoHistory    bool // The memory keeps no history.
 }
 
 // stderrBuffer collects what is written to standard error while the screen is shown.
@@ -118,7 +125,7 @@ func (n *stderrBuffer) newLines() (lines []string) {
 	return slices.Compact(lines)
 }
 
-// queryWorkspace returns the workspace for queries. The first call opens it, and determines s.noHistory.
+// queryWorkspace returns the workspace for queries. The first call opens it, and determines s.hasNoHistory.
 func (s *recallScreen) queryWorkspace(ctx context.Context) (*verb.Workspace, error) {
 	if s.openedWorkspace != nil {
 		return s.openedWorkspace, nil
@@ -127,10 +134,10 @@ func (s *recallScreen) queryWorkspace(ctx context.Context) (*verb.Workspace, err
 	if err != nil {
 		return nil, err
 	}
-	s.openedWorkspace, s.closeFunc = w, done
+	s.openedWorkspace, s.closeWorkspace = w, done
 	one := 1
 	_, err = verb.History(ctx, w, verb.HistoryIn{Limit: &one})
-	s.noHistory = errors.Is(err, oxbow.ErrUnsupported)
+	s.hasNoHistory = errors.Is(err, oxbow.ErrUnsupported)
 	return w, nil
 }
 
@@ -139,20 +146,20 @@ func (s *recallScreen) closeQueryWorkspace() error {
 	if s.openedWorkspace == nil {
 		return nil
 	}
-	done := s.closeFunc
-	s.openedWorkspace, s.closeFunc = nil, nil
+	done := s.closeWorkspace
+	s.openedWorkspace, s.closeWorkspace = nil, nil
 	return done()
 }
 
-// errorText formats an error for the rows at the bottom of the screen.
-func errorText(err error) string {
+// formatErrorLine formats an error for the rows at the bottom of the screen.
+func formatErrorLine(err error) string {
 	message, next := describeError(err)
 	return strings.TrimSpace(message + "\n" + next)
 }
 
 // runQuery answers a query. An empty query without filters finds all entries.
 func (s *recallScreen) runQuery(ctx context.Context, query string) (out verb.RecallOut, err error) {
-	in := s.in
+	in := s.recallInput
 	in.Query = query
 	if strings.TrimSpace(
 		query+in.Filter+in.Project+in.Kind+in.CreatedAfter+in.CreatedBefore+strings.Join(in.Tags, ""),
@@ -173,14 +180,14 @@ func (s *recallScreen) runQuery(ctx context.Context, query string) (out verb.Rec
 	return out, err
 }
 
-func (s *recallScreen) recall(ctx context.Context, query string) (f tui.QueryResult) {
+func (s *recallScreen) recallHits(ctx context.Context, query string) (f tui.QueryResult) {
 	out, err := s.runQuery(ctx, query)
 	switch {
 	case errors.Is(err, oxbow.ErrInvalid):
 		f.MissingEnd, _ = describeError(err)
 		return f
 	case err != nil:
-		f.Failure = errorText(err)
+		f.Failure = formatErrorLine(err)
 		return f
 	}
 	for _, h := range out.Hits {
@@ -197,7 +204,7 @@ func (s *recallScreen) recall(ctx context.Context, query string) (f tui.QueryRes
 			f.Notes = append(f.Notes, formatNote(n))
 		}
 	}
-	f.HasMore, f.Notes = out.HasMore, append(f.Notes, s.stderr.newLines()...)
+	f.HasMore, f.Notes = out.HasMore, append(f.Notes, s.capturedStderr.newLines()...)
 	return f
 }
 
@@ -214,7 +221,7 @@ func (s *recallScreen) toHit(h verb.Entry) tui.Hit {
 		Meta:    s.mem.env.entrySummary(h),
 		Text:    h.HitText,
 		Words:   h.MatchedWords,
-		Final:   s.noHistory,
+		Final:   s.hasNoHistory,
 	}
 	if h.Trust != "" {
 		t.Warning = strings.TrimSpace(s.mem.env.trustWarning(oxbow.Trust(h.Trust)))
@@ -232,39 +239,39 @@ func (s *recallScreen) toHit(h verb.Entry) tui.Hit {
 	}
 	add("alike", h.SameContentNames...)
 	if h.Explanation != nil {
-		t.Facts = append(t.Facts, scoreFacts(h)...)
+		t.Facts = append(t.Facts, listScoreFacts(h)...)
 	}
 	switch {
-	case s.in.AsOf != "":
+	case s.recallInput.AsOf != "":
 		t.Fixed = "this is the past, which stays as it was; leave --as-of out"
-	case len(h.Labels["turn"]) > 0 && s.in.SearchIn != "":
+	case len(h.Labels["turn"]) > 0 && s.recallInput.SearchIn != "":
 		t.Fixed = "what was said in a session stays as it was said"
 	}
 	return t
 }
 
-// choose is called for the key Enter. The entry is printed after the screen has closed.
-func (s *recallScreen) choose(h tui.Hit) { s.chosenName = s.hitName(h) }
+// chooseHit is called for the key Enter. The entry is printed after the screen has closed.
+func (s *recallScreen) chooseHit(h tui.Hit) { s.chosenName = s.hitName(h) }
 
 // hitName returns the name with which verb.Get reads the hit. If the screen shows the past, the name includes the
 // version.
 func (s *recallScreen) hitName(h tui.Hit) string {
-	if s.in.AsOf != "" {
+	if s.recallInput.AsOf != "" {
 		return fmt.Sprintf("%s@%d", h.Name, h.Version)
 	}
 	return h.Name
 }
 
-func (s *recallScreen) get(ctx context.Context, h tui.Hit) tui.EntryDetails {
+func (s *recallScreen) getEntry(ctx context.Context, h tui.Hit) tui.EntryDetails {
 	w, err := s.queryWorkspace(ctx)
 	if err != nil {
-		return tui.EntryDetails{Failure: errorText(err)}
+		return tui.EntryDetails{Failure: formatErrorLine(err)}
 	}
 	out, err := verb.Get(ctx, w, verb.GetIn{Name: s.hitName(h)})
 	if err != nil {
-		return tui.EntryDetails{Failure: errorText(err)}
+		return tui.EntryDetails{Failure: formatErrorLine(err)}
 	}
-	facts := append(s.mem.env.entryFacts(out.Entry), h.Facts...)
+	facts := append(s.mem.env.listEntryFacts(out.Entry), h.Facts...)
 	for _, n := range out.Notes {
 		facts = append(facts, tui.Fact{Name: "note", Value: formatNote(n)})
 	}
@@ -272,19 +279,22 @@ func (s *recallScreen) get(ctx context.Context, h tui.Hit) tui.EntryDetails {
 }
 
 // changeResult returns what the screen shows after a change: the text did, or the error.
-func (s *recallScreen) changeResult(did string, change uint64, err error) tui.ChangeResult {
+func (s *recallScreen) changeResult(doneText string, change uint64, err error) tui.ChangeResult {
 	if err != nil {
-		return tui.ChangeResult{Text: errorText(err), Failed: true}
+		return tui.ChangeResult{Text: formatErrorLine(err), Failed: true}
 	}
 	if s.mem.env.hasOtherLayout {
 		change = 0 // The versions are not change numbers.
 	}
-	return tui.ChangeResult{Text: strings.Join(append([]string{did}, s.stderr.newLines()...), "\n"), Change: change}
+	return tui.ChangeResult{
+		Text:   strings.Join(append([]string{doneText}, s.capturedStderr.newLines()...), "\n"),
+		Change: change,
+	}
 }
 
-// edit is called for the key e, and does the same as oxbow edit. If an error says where the text was saved, it is
+// editEntry is called for the key e, and does the same as oxbow edit. If an error says where the text was saved, it is
 // printed again after the screen has closed.
-func (s *recallScreen) edit(ctx context.Context, h tui.Hit) tui.ChangeResult {
+func (s *recallScreen) editEntry(ctx context.Context, h tui.Hit) tui.ChangeResult {
 	mem := s.mem
 	errs, allow := mem.env.Stderr, mem.allowSecret
 	mem.env.Stderr = s.originalStderr // The verb may ask the person a question.
@@ -295,7 +305,7 @@ func (s *recallScreen) edit(ctx context.Context, h tui.Hit) tui.ChangeResult {
 	mem.env.Stderr, mem.allowSecret = errs, allow
 	var own *hintedError
 	if errors.As(err, &own) {
-		s.closingMessages = append(s.closingMessages, strings.ReplaceAll(errorText(err), "\n", ": "))
+		s.closingMessages = append(s.closingMessages, strings.ReplaceAll(formatErrorLine(err), "\n", ": "))
 	}
 	name := printableName(cmp.Or(out.Name, h.Name))
 	if err == nil && out.Outcome == outcomeUnchanged {
@@ -316,7 +326,7 @@ func undoKeyHint(change uint64) string {
 	return " · u takes it back"
 }
 
-func (s *recallScreen) forget(ctx context.Context, h tui.Hit) tui.ChangeResult {
+func (s *recallScreen) forgetEntry(ctx context.Context, h tui.Hit) tui.ChangeResult {
 	out, err := verb.ForgetOut{}, s.closeQueryWorkspace()
 	if err == nil {
 		out, err = callVerb(ctx, s.mem, verb.Forget, verb.ForgetIn{Name: h.Name, IfVersion: &h.Version})
@@ -324,7 +334,7 @@ func (s *recallScreen) forget(ctx context.Context, h tui.Hit) tui.ChangeResult {
 	return s.changeResult("forgot "+printableName(h.Name)+undoKeyHint(out.Seq), out.Seq, err)
 }
 
-func (s *recallScreen) undo(ctx context.Context, change uint64) tui.ChangeResult {
+func (s *recallScreen) undoChange(ctx context.Context, change uint64) tui.ChangeResult {
 	out, err := verb.UndoOut{}, s.closeQueryWorkspace()
 	if err == nil {
 		out, err = callVerb(ctx, s.mem, verb.Undo, verb.UndoIn{Seq: []uint64{change}})

@@ -35,7 +35,7 @@ type screenRun struct {
 // onScreen starts oxbow on a terminal of the given size.
 func onScreen(t *testing.T, dir string, width, height int, vars []string, args ...string) *screenRun {
 	t.Helper()
-	person, program := testenv.Terminal(t)
+	person, program := testenv.OpenTerminal(t)
 	t.Cleanup(func() { program.Close() })
 	s := &screenRun{t: t, person: person, program: program, came: make(chan string)}
 	s.size(width, height)
@@ -327,10 +327,10 @@ func TestRecallScreenRestoresTheTerminal(t *testing.T) {
 		signal syscall.Signal
 		status int
 	}{
-		"term":      {syscall.SIGTERM, exitFailed},
-		"hangup":    {syscall.SIGHUP, exitFailed},
-		"interrupt": {syscall.SIGINT, exitFailed},
-		"quit":      {syscall.SIGQUIT, exitFailed},
+		"term":      {syscall.SIGTERM, exitCommandFailed},
+		"hangup":    {syscall.SIGHUP, exitCommandFailed},
+		"interrupt": {syscall.SIGINT, exitCommandFailed},
+		"quit":      {syscall.SIGQUIT, exitCommandFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := onScreen(t, dir, 80, 24, nil, "recall", "-i", "noon")
@@ -385,14 +385,14 @@ func TestNoScreen(t *testing.T) {
 	w := newWorld(t)
 	w.must(t, "init")
 	w.must(t, "remember", "style", "Tabs.")
-	w.env.StdoutTerm = true
+	w.env.IsStdoutTerminal = true
 	for _, vars := range []map[string]string{{}, {"TERM": "dumb"}, {"NO_COLOR": "1"}} {
-		w.env.StdinTerm = len(vars) > 0
+		w.env.IsStdinTerminal = len(vars) > 0
 		for k, v := range vars {
 			w.vars[k] = v
 		}
 		status, out, errs := w.run(t, "recall", "-i", "tabs")
-		if status != exitUsage || out != "" || !strings.Contains(errs, "leave -i out") {
+		if status != exitUsageError || out != "" || !strings.Contains(errs, "leave -i out") {
 			t.Errorf("with %v: %d, %q, %q", vars, status, out, errs)
 		}
 		if got := w.must(t, "recall", "-i", "tabs", "--json"); !strings.Contains(got, `"name": "style"`) {
@@ -415,7 +415,7 @@ func TestRecallScreenRefusesFlags(t *testing.T) {
 		{"--as-of", "nosuch"},
 	} {
 		s := onScreen(t, dir, 80, 24, nil, append([]string{"recall", "-i", "noon"}, args...)...)
-		s.ends(exitUsage)
+		s.ends(exitUsageError)
 		if raw := s.raw.String(); !strings.HasPrefix(raw, "oxbow: ") || strings.Contains(raw, "\x1b") {
 			t.Errorf("%q: the terminal shows %q", args, raw)
 		}

@@ -24,13 +24,13 @@ such as backups.`,
   oxbow redact 'db password' --yes     # does not ask`,
 		Args: requireArgCount(1, 1, "the name of one entry"),
 	}, erasureConfirmation[maintenance.RedactIn, maintenance.RedactOut]{
-		command: "redact",
-		verb:    maintenance.Redact,
-		dryRun:  func(in maintenance.RedactIn) maintenance.RedactIn { in.DryRun = true; return in },
-		question: func(would maintenance.RedactOut) string {
-			return eraseQuestion(would.Versions, "version", "versions", strconv.Quote(cleanControl(would.Name)))
+		command:   "redact",
+		eraseVerb: maintenance.Redact,
+		asDryRun:  func(in maintenance.RedactIn) maintenance.RedactIn { in.DryRun = true; return in },
+		questionFor: func(would maintenance.RedactOut) string {
+			return eraseQuestion(would.Versions, "version", "versions", strconv.Quote(replaceHarmfulChars(would.Name)))
 		},
 	}, func(in maintenance.RedactIn) (bool, error) {
 		return !in.DryRun, mem.finder.requireOwnLayout("redact")
-	}, setPositionalArgs, reportPrinter[maintenance.RedactOut](mem))
+	}, setPositionalArgs, answerPrinter[maintenance.RedactOut](mem))
 }

@@ -24,7 +24,7 @@ func referenceText(r verb.Reference) string {
 	case verb.PersonCommandRef:
 		return "run " + string(r)
 	case *verb.CallHint:
-		return hintText(r)
+		return formatCallHint(r)
 	}
 	panic(fmt.Sprintf("oxbow: a note refers to a %T", r))
 }
@@ -40,7 +40,7 @@ func commandOfVerb(verb string) string {
 	return verb
 }
 
-func hintText(h *verb.CallHint) string {
+func formatCallHint(h *verb.CallHint) string {
 	text := "oxbow " + commandOfVerb(h.Verb)
 	if h.Verb == "restore" {
 		text += " " + restoreArgument(h.Args[0].Value.(string), h.Args[1].Value)
@@ -59,5 +59,5 @@ func hintText(h *verb.CallHint) string {
 
 // restoreArgument returns the argument with which the command restore selects a version of an entry.
 func restoreArgument(name string, seq any) string {
-	return shellName(fmt.Sprintf("%s@%v", name, seq))
+	return shellOperand(fmt.Sprintf("%s@%v", name, seq))
 }

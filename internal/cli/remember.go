@@ -88,9 +88,9 @@ func (env *environment) readContent(flagValue string, isFlagGiven bool, file str
 		return flagValue, nil
 	case file != "":
 		return env.readFile(file)
-	case given == 0 && env.StdinTerm && len(args) == 1:
+	case given == 0 && env.IsStdinTerminal && len(args) == 1:
 		return "", nil // The only argument is the text to remember.
-	case given == 0 && env.StdinTerm:
+	case given == 0 && env.IsStdinTerminal:
 		return "", usageErrorf(
 			"for example: oxbow remember style \"Tabs, not spaces.\"",
 			"there is nothing to remember: no content is given",

@@ -23,7 +23,7 @@ func setUpReport[In any, Out report.Reporter](
 	verb verbFunc[In, Out],
 	arguments func(*In, *flagSet, []string) error,
 ) *cobra.Command {
-	return setUpVerb(mem, c, verb, arguments, reportPrinter[Out](mem))
+	return setUpVerb(mem, c, verb, arguments, answerPrinter[Out](mem))
 }
 
 // callAndReport is like callAndPrint, for verbs whose result has a report.
@@ -33,11 +33,11 @@ func callAndReport[In any, Out report.Reporter](
 	verb verbFunc[In, Out],
 	in In,
 ) error {
-	return callAndPrint(ctx, mem, verb, in, reportPrinter[Out](mem))
+	return callAndPrint(ctx, mem, verb, in, answerPrinter[Out](mem))
 }
 
-// reportPrinter returns a function that prints the report of a result.
-func reportPrinter[Out report.Reporter](mem *openMemory) func(Out) {
+// answerPrinter returns a function that prints the report of a result.
+func answerPrinter[Out report.Reporter](mem *openMemory) func(Out) {
 	return func(out Out) { mem.env.showReport(out.Report()) }
 }
 
@@ -48,7 +48,7 @@ func (env *environment) showReport(r report.Report) {
 		env.showSection(s)
 	}
 	for _, w := range r.Warnings {
-		env.warn("%s", w.FormatWith(env.plainValue))
+		env.printWarning("%s", w.FormatWith(env.plainValue))
 	}
 	for _, n := range r.Notes {
 		env.printNote("%s", n.FormatWith(env.plainValue))
@@ -81,16 +81,16 @@ func (env *environment) showSection(s report.Section) {
 	case report.Reasons:
 		env.showReasons(s)
 	case report.Document:
-		env.printf("%s", cleanControl(string(s)))
+		env.printf("%s", replaceHarmfulChars(string(s)))
 	}
 }
 
 func (env *environment) showLine(l report.Line) {
 	switch {
-	case env.quiet && l.ShortValue != nil:
+	case env.isQuiet && l.ShortValue != nil:
 		env.printf("%s\n", env.plainValue(l.ShortValue))
 		return
-	case env.quiet && l.IsDetail:
+	case env.isQuiet && l.IsDetail:
 		return
 	}
 	text := strings.TrimRight(l.FormatWith(env.formatValue), " ")
@@ -100,7 +100,7 @@ func (env *environment) showLine(l report.Line) {
 		rows = []string{
 			env.cutColumns(strings.ReplaceAll(l.FormatWith(env.plainValue), "\n", " "), env.textWidth()-l.Indent),
 		}
-	case l.Indent > 0 && env.StdoutTerm:
+	case l.Indent > 0 && env.IsStdoutTerminal:
 		rows = wrapQuoted(text, env.textWidth()-l.Indent)
 	}
 	for _, row := range rows {
@@ -132,7 +132,7 @@ const quoteMark = "| "
 // showFinding prints a finding of a check. Its text is wrapped to the right of the columns with the level and the
 // topic.
 func (env *environment) showFinding(f report.Finding) {
-	if env.quiet && !f.Level.NeedsAction() {
+	if env.isQuiet && !f.Level.NeedsAction() {
 		return
 	}
 	text := env.plainValue(f.Result)
@@ -141,8 +141,8 @@ func (env *environment) showFinding(f report.Finding) {
 	}
 	colours := map[report.FindingLevel]string{"problem": termtext.Red, "warning": termtext.Bold, "ok": termtext.Green}
 	const levelWidth, aboutWidth = 7, 11
-	level := env.paint(colours[f.Level], pad(string(f.Level), levelWidth))
-	env.printWrapped(level+"  "+pad(env.plainValue(f.Topic), aboutWidth)+"  ", text)
+	level := env.paint(colours[f.Level], padColumns(string(f.Level), levelWidth))
+	env.printWrapped(level+"  "+padColumns(env.plainValue(f.Topic), aboutWidth)+"  ", text)
 }
 
 // showRecord prints the key and the cells of a record on one line, and the further lines below. If the caller has
@@ -151,20 +151,20 @@ func (env *environment) showRecord(r report.Record) {
 	key := env.plainValue(r.Key)
 	switch {
 	case !r.Effect.IsEmpty():
-		if env.quiet && r.Key == nil {
+		if env.isQuiet && r.Key == nil {
 			return
 		}
 		did := r.Effect.FormatWith(env.formatValue)
-		if env.quiet && r.WrittenChange != 0 {
+		if env.isQuiet && r.WrittenChange != 0 {
 			did = key
 		} else if r.WrittenChange != 0 {
 			did += " " + env.formatValue(r.WrittenChange)
 		}
 		env.printf("%s\n", strings.TrimRight(did, " "))
 		return
-	case env.showSpecialLayout(r.Subject):
+	case env.showInSpecialLayout(r.Subject):
 		return
-	case env.quiet:
+	case env.isQuiet:
 		env.printf("%s\n", key)
 		return
 	}
@@ -183,10 +183,10 @@ func (env *environment) showRecord(r report.Record) {
 	}
 }
 
-// showSpecialLayout prints a thing for which a terminal has a better layout than a record, and reports whether it did.
-// A log has one row for each change, because people search a log for a time or a name. An annotation looks like a
-// comment below its line.
-func (env *environment) showSpecialLayout(thing any) bool {
+// showInSpecialLayout prints a thing for which a terminal has a better layout than a record, and reports whether it
+// did. A log has one row for each change, because people search a log for a time or a name. An annotation looks
+// like a comment below its line.
+func (env *environment) showInSpecialLayout(thing any) bool {
 	switch thing := thing.(type) {
 	case verb.Operation:
 		env.showOperation(thing)
@@ -200,11 +200,11 @@ func (env *environment) showSpecialLayout(thing any) bool {
 
 // showReasons prints on standard error why a result is empty.
 func (env *environment) showReasons(r report.Reasons) {
-	if env.quiet {
+	if env.isQuiet {
 		return
 	}
 	for _, w := range r.Sentences {
-		env.warn("%s", w.FormatWith(env.plainValue))
+		env.printWarning("%s", w.FormatWith(env.plainValue))
 	}
 	if len(r.SimilarNames) > 0 {
 		fmt.Fprintf(env.Stderr, "  near to it: %s\n", env.plainValue(r.SimilarNames))
@@ -222,12 +222,12 @@ func (env *environment) showCell(c report.Cell) {
 	if value == "" {
 		return
 	}
-	if env.StdoutTerm && !c.IsFaint {
+	if env.IsStdoutTerminal && !c.IsFaint {
 		env.printWrapped(head, value)
 		return
 	}
 	rows := strings.Split(value, "\n")
-	if env.StdoutTerm {
+	if env.IsStdoutTerminal {
 		rows = wrapText(value, env.textWidth()-countColumns(head))
 	}
 	for _, row := range rows {
@@ -243,10 +243,10 @@ func (env *environment) showCell(c report.Cell) {
 func (env *environment) showFields(cells []report.Cell) {
 	wide := 0
 	for _, c := range cells {
-		wide = max(wide, countColumns(oneLine(c.Name)))
+		wide = max(wide, countColumns(toSafeLine(c.Name)))
 	}
 	for _, c := range cells {
-		env.printField(wide+1, oneLine(c.Name), env.formatValue(c.Value))
+		env.printField(wide+1, toSafeLine(c.Name), env.formatValue(c.Value))
 	}
 }
 
@@ -254,7 +254,7 @@ func (env *environment) showFields(cells []report.Cell) {
 // not enough, the last column is shortened or wrapped.
 func (env *environment) showReportTable(table report.Table) {
 	var rows [][]string
-	wantsHeader := env.StdoutTerm && !env.quiet
+	wantsHeader := env.IsStdoutTerminal && !env.isQuiet
 	if wantsHeader && table.Columns != nil {
 		rows = append(rows, table.Columns)
 	}
@@ -266,7 +266,7 @@ func (env *environment) showReportTable(table report.Table) {
 		}
 		rows = append(rows, row)
 	}
-	if env.quiet {
+	if env.isQuiet {
 		for i, row := range rows {
 			if i == 0 || row[0] != rows[i-1][0] {
 				env.printf("%s\n", row[0])
@@ -274,7 +274,7 @@ func (env *environment) showReportTable(table report.Table) {
 		}
 		return
 	}
-	wide := env.columnWidths(rows)
+	wide := env.measureColumns(rows)
 	for n, row := range rows {
 		line, last := "", len(row)-1
 		for i, cell := range row {
@@ -288,7 +288,7 @@ func (env *environment) showReportTable(table report.Table) {
 			} else if _, isName := table.Rows[n-heads][i].(report.Name); isName {
 				paint = termtext.Bold
 			}
-			line += pad(env.paint(paint, cell), wide[i]) + "  "
+			line += padColumns(env.paint(paint, cell), wide[i]) + "  "
 		}
 		if table.WrapsLastColumn {
 			env.printWrapped(line, row[last])
@@ -298,8 +298,8 @@ func (env *environment) showReportTable(table report.Table) {
 	}
 }
 
-// columnWidths returns the width of each column of a table.
-func (env *environment) columnWidths(rows [][]string) (wide []int) {
+// measureColumns returns the width of each column of a table.
+func (env *environment) measureColumns(rows [][]string) (wide []int) {
 	for _, row := range rows {
 		for i, cell := range row {
 			if i == len(wide) {
@@ -308,7 +308,7 @@ func (env *environment) columnWidths(rows [][]string) (wide []int) {
 			wide[i] = max(wide[i], countColumns(cell))
 		}
 	}
-	if !env.StdoutTerm || len(wide) == 0 {
+	if !env.IsStdoutTerminal || len(wide) == 0 {
 		return wide
 	}
 	excess := 2*(len(wide)-1) - env.screenWidth()
@@ -327,7 +327,7 @@ func (env *environment) columnWidths(rows [][]string) (wide []int) {
 func (env *environment) showItems(l report.List) {
 	shown := l.Items
 	if l.AllItemsAdvice != "" {
-		if env.quiet && !l.IsAnswer {
+		if env.isQuiet && !l.IsAnswer {
 			return
 		}
 		shown = firstItems(l.Items)
@@ -363,29 +363,29 @@ func (env *environment) plainValue(v any) string {
 	case nil:
 		return ""
 	case string:
-		return oneLine(v)
+		return toSafeLine(v)
 	case report.Name:
 		return printableName(string(v))
 	case report.Names:
-		return cleanControl(strings.Join(v, ", "))
+		return replaceHarmfulChars(strings.Join(v, ", "))
 	case report.Labels:
-		return cleanControl(strings.Join(v, " "))
+		return replaceHarmfulChars(strings.Join(v, " "))
 	case report.Lines:
 		text := ""
 		for _, line := range v {
-			text += "\n  " + oneLine(line)
+			text += "\n  " + toSafeLine(line)
 		}
 		return text
 	case report.Text:
-		return cleanControl(strings.TrimSpace(string(v)))
+		return replaceHarmfulChars(strings.TrimSpace(string(v)))
 	case report.Quote:
-		quote := cleanControl(strings.TrimSpace(string(v)))
+		quote := replaceHarmfulChars(strings.TrimSpace(string(v)))
 		if quote == "" {
 			return ""
 		}
 		return quoteMark + strings.ReplaceAll(quote, "\n", "\n"+quoteMark)
 	case report.Words:
-		return env.rewriteCommands(cleanControl(string(v)))
+		return env.rewriteCommands(replaceHarmfulChars(string(v)))
 	case report.Change:
 		if env.hasOtherLayout {
 			return ""
@@ -396,9 +396,9 @@ func (env *environment) plainValue(v any) string {
 	case time.Time:
 		return env.formatDate(v)
 	case verb.Note:
-		return cleanControl(formatNote(v))
+		return replaceHarmfulChars(formatNote(v))
 	case verb.Reference:
-		return cleanControl(referenceText(v))
+		return replaceHarmfulChars(referenceText(v))
 	}
-	return cleanControl(fmt.Sprint(v))
+	return replaceHarmfulChars(fmt.Sprint(v))
 }

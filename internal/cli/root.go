@@ -12,16 +12,16 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A commandRow contains the name of a subcommand, and the function that builds the command.
-type commandRow struct {
-	name  string
-	build buildFunc
+// A commandBuilder contains the name of a subcommand, and the function that builds the command.
+type commandBuilder struct {
+	name         string
+	buildCommand commandBuildFunc
 }
 
 // A commandGroup is a group of subcommands under one title in the help.
 type commandGroup struct {
 	id, title string
-	commands  []commandRow
+	commands  []commandBuilder
 }
 
 // rootCommand returns oxbow's command tree. The command demo calls run for the commands that it shows.
@@ -39,7 +39,7 @@ func (mem *openMemory) buildCommandTree(run commandRunner, only string) *cobra.C
 			if only != "" && row.name != only {
 				continue
 			}
-			c := row.build(mem)
+			c := row.buildCommand(mem)
 			c.GroupID = g.id
 			root.AddCommand(c)
 		}
@@ -105,7 +105,7 @@ for all your work.`,
 			case version:
 				return mem.env.printVersion()
 			case !mem.printMemoryState(cmd.Context()):
-				if err := printHelp(cmd); err != nil {
+				if err := printGroupHelp(cmd); err != nil {
 					return err
 				}
 			}
@@ -134,7 +134,7 @@ for all your work.`,
 	fs.StringVar(&mem.agentFlag, "agent", "", "the `NAME` of the agent, in layouts with several agents")
 	mem.addCommonFlags(fs)
 	fs.BoolVar(
-		&mem.finder.allowNetworkFS,
+		&mem.finder.allowsNetworkFS,
 		"network-fs",
 		false,
 		"write to a network file system, if no other machine writes there",
@@ -146,30 +146,30 @@ for all your work.`,
 // commandGroups returns the root's subcommands in the groups of the help.
 func commandGroups(run commandRunner) []commandGroup {
 	return []commandGroup{
-		{"use", "Remember and recall:", []commandRow{
+		{"use", "Remember and recall:", []commandBuilder{
 			{"remember", rememberCommand},
-			{"recall", withPager(recallCommand)},
-			{"get", withPager(getCommand)},
-			{"list", withPager(listCommand)},
+			{"recall", buildWithPager(recallCommand)},
+			{"get", buildWithPager(getCommand)},
+			{"list", buildWithPager(listCommand)},
 			{"edit", editCommand},
 			{"forget", forgetCommand},
 			{"ui", uiCommand},
 			{"open", openCommand},
 		}},
-		{"past", "See changes and undo them:", []commandRow{
-			{"log", withPager(logCommand)},
-			{"lineage", withPager(lineageCommand)},
+		{"past", "See changes and undo them:", []commandBuilder{
+			{"log", buildWithPager(logCommand)},
+			{"lineage", buildWithPager(lineageCommand)},
 			{"undo", undoCommand},
 			{"revert", revertCommand},
 			{"restore", restoreCommand},
 			{"redact", redactCommand},
 		}},
-		{"code", "Explain code:", []commandRow{
+		{"code", "Explain code:", []commandBuilder{
 			{"annotate", annotateCommand},
-			{"why", withPager(whyCommand)},
+			{"why", buildWithPager(whyCommand)},
 			{"blame", blameCommand},
 		}},
-		{"move", "Import, export and share:", []commandRow{
+		{"move", "Import, export and share:", []commandBuilder{
 			{"dump", dumpCommand},
 			{"load", loadCommand},
 			{"export", exportCommand},
@@ -182,33 +182,33 @@ func commandGroups(run commandRunner) []commandGroup {
 			{"team", teamCommand},
 			{"merge-entry", mergeEntryCommand},
 		}},
-		{"safe", "Check and repair:", []commandRow{
+		{"safe", "Check and repair:", []commandBuilder{
 			{"doctor", doctorCommand},
 			{"check", checkCommand},
 			{"scan", scanCommand},
 			{"backup", backupCommand},
 			{"recover", recoverCommand},
 		}},
-		{"agent", "Work with agents:", []commandRow{
+		{"agent", "Work with agents:", []commandBuilder{
 			{"serve", serveCommand},
 			{"inject", injectCommand},
 			{"session", sessionCommand},
 			{"inbox", inboxCommand},
-			{"fix", withPager(fixCommand)},
-			{"how", withPager(howCommand)},
+			{"fix", buildWithPager(fixCommand)},
+			{"how", buildWithPager(howCommand)},
 			{"approve", approveCommand},
-			{"changed", withPager(changedCommand)},
-			{"injected", withPager(injectedCommand)},
+			{"changed", buildWithPager(changedCommand)},
+			{"injected", buildWithPager(injectedCommand)},
 			{"context", contextCommand},
 			{"profile", profileCommand},
 			{"handoff", handoffCommand},
 			{"spawn", spawnCommand},
 		}},
-		{"program", "Started by other programs, such as the client of an agent:", []commandRow{
+		{"program", "Started by other programs, such as the client of an agent:", []commandBuilder{
 			{"mcp", mcpCommand},
 			{"hook", hookCommand},
 		}},
-		{"care", "Set up and maintain:", []commandRow{
+		{"care", "Set up and maintain:", []commandBuilder{
 			{"setup", setupCommand},
 			{"init", initCommand},
 			{"trust", trustCommand},
@@ -233,11 +233,11 @@ func (mem *openMemory) buildSimilarCommands(c *cobra.Command) (similar []*cobra.
 	if c.Parent() != c.Root() {
 		return nil
 	}
-	for _, name := range similarNames(c.Name()) {
+	for _, name := range similarCommandNames(c.Name()) {
 		for _, g := range commandGroups(nil) {
 			for _, row := range g.commands {
 				if row.name == name {
-					similar = append(similar, row.build(mem))
+					similar = append(similar, row.buildCommand(mem))
 				}
 			}
 		}
@@ -245,16 +245,16 @@ func (mem *openMemory) buildSimilarCommands(c *cobra.Command) (similar []*cobra.
 	return similar
 }
 
-// buildFunc builds a command for the memory of a run.
-type buildFunc = func(*openMemory) *cobra.Command
+// commandBuildFunc builds a command for the memory of a run.
+type commandBuildFunc = func(*openMemory) *cobra.Command
 
-// buildFromEnvironment converts a function whose command needs only the environment to a buildFunc.
-func buildFromEnvironment(build func(*environment) *cobra.Command) buildFunc {
+// buildFromEnvironment converts a function whose command needs only the environment to a commandBuildFunc.
+func buildFromEnvironment(build func(*environment) *cobra.Command) commandBuildFunc {
 	return func(mem *openMemory) *cobra.Command { return build(mem.env) }
 }
 
-// withPager returns a function that builds the same command with a pager for its output.
-func withPager(build buildFunc) buildFunc {
+// buildWithPager returns a function that builds the same command with a pager for its output.
+func buildWithPager(build commandBuildFunc) commandBuildFunc {
 	return func(mem *openMemory) *cobra.Command { return mem.env.addPager(build(mem)) }
 }
 
@@ -267,7 +267,7 @@ func (mem *openMemory) setUpRoot(c *cobra.Command) *cobra.Command {
 		if err := checkFlagValues(cmd); err != nil {
 			return err
 		}
-		mem.commandPath = strings.TrimPrefix(cmd.CommandPath(), mem.env.name+" ")
+		mem.commandPath = strings.TrimPrefix(cmd.CommandPath(), mem.env.programName+" ")
 		mem.env.supportsPager = cmd.Flags().Lookup("no-pager") != nil
 		return mem.checkCommandScope(cmd)
 	}
@@ -292,6 +292,6 @@ func (mem *openMemory) addCommonFlags(fs *pflag.FlagSet) {
 	)
 	fs.StringVar(&mem.modelFlag, "embed-model", "", "the `NAME` of the model that --embed uses")
 	fs.BoolVar(&mem.allowSecret, "allow-secret", false, "store texts even if they seem to contain a password or a key")
-	fs.BoolVar(&mem.env.json, "json", false, "print one JSON object")
-	fs.BoolVarP(&mem.env.quiet, "quiet", "q", false, "print nothing but the result")
+	fs.BoolVar(&mem.env.wantsJSON, "json", false, "print one JSON object")
+	fs.BoolVarP(&mem.env.isQuiet, "quiet", "q", false, "print nothing but the result")
 }

@@ -22,16 +22,16 @@ import (
 // if the command line was wrong, and 3 if why --diff --fail found touched annotations.
 func Run(ctx context.Context, env Env) int {
 	return runCommandTree(ctx, env, commandTree{
-		build: func(mem *openMemory) *cobra.Command { return mem.buildTreeForArgs(Run, env.Args) },
-		names: func(mem *openMemory) []string { return subcommandNames(Run) },
+		buildCommands: func(mem *openMemory) *cobra.Command { return mem.buildTreeForArgs(Run, env.Args) },
+		commandNames:  func(mem *openMemory) []string { return subcommandNames(Run) },
 	})
 }
 
 // A commandTree builds the commands of a program.
 type commandTree struct {
 	// builds the command tree, at least with the commands that the command line needs
-	build func(*openMemory) *cobra.Command
-	names func(*openMemory) []string // returns the names of all commands (nil if build builds all commands)
+	buildCommands func(*openMemory) *cobra.Command
+	commandNames  func(*openMemory) []string // returns the names of all commands (nil if build builds all commands)
 }
 
 // runCommandTree runs one command line of a program with these commands.
@@ -39,24 +39,24 @@ func runCommandTree(ctx context.Context, env Env, tree commandTree) int {
 	env.Stdin = &interruptibleReader{ctx: ctx, r: env.Stdin}
 	out := &checkedWriter{w: env.Stdout}
 	env.Stdout = out
-	if env.StdoutTerm {
-		env.Stdout = &termtext.SafeWriter{W: out}
+	if env.IsStdoutTerminal {
+		env.Stdout = &termtext.SafeWriter{Output: out}
 	}
 	var shown *progressLine
-	if env.StderrTerm && env.Getenv("TERM") != "dumb" {
+	if env.IsStderrTerminal && env.Getenv("TERM") != "dumb" {
 		shown = &progressLine{Writer: env.Stderr, now: env.Now}
 		env.Stderr = shown
-		if env.StdinTerm {
+		if env.IsStdinTerminal {
 			env.Stdin = terminalInput{env.Stdin, shown}
 		}
 	}
 	mem := newOpenMemory(env)
 	mem.enableFolderFollowing()
-	mem.env.progress = shown
+	mem.env.progressLine = shown
 	mem.repeatsForeignText = mem.finder.repeatsForeignText
 	// Build the commands for a separate openMemory, because defining flags would reset the flags of this run.
-	if tree.names != nil {
-		mem.commandNames = sync.OnceValue(func() []string { return tree.names(newOpenMemory(env)) })
+	if tree.commandNames != nil {
+		mem.commandNames = sync.OnceValue(func() []string { return tree.commandNames(newOpenMemory(env)) })
 	}
 	if client, home, ok := parseHookArgs(env.Args); ok {
 		mem.finder.homeFlag = home
@@ -64,8 +64,8 @@ func runCommandTree(ctx context.Context, env Env, tree commandTree) int {
 		_ = mem.close(ctx)
 		return 0
 	}
-	root := tree.build(mem)
-	if tree.names == nil {
+	root := tree.buildCommands(mem)
+	if tree.commandNames == nil {
 		// Read the names before the command runs, because cobra adds commands when it runs.
 		names := rootCommandNames(root)
 		mem.commandNames = func() []string { return names }
@@ -89,7 +89,7 @@ func runCommandTree(ctx context.Context, env Env, tree commandTree) int {
 		}
 	}
 	if err != nil {
-		mem.env.json = mem.env.json || hasJSONFlag(env.Args)
+		mem.env.wantsJSON = mem.env.wantsJSON || hasJSONFlag(env.Args)
 		mem.env.printError(err)
 	}
 	return exitCode(err)
@@ -111,7 +111,7 @@ func (env *environment) printError(err error) {
 	}
 	message, h := describeError(err)
 	h = env.rewriteCommands(h)
-	if env.json {
+	if env.wantsJSON {
 		var body struct {
 			Error struct {
 				Message string `json:"message"`
@@ -121,14 +121,14 @@ func (env *environment) printError(err error) {
 		}
 		body.Error.Message = message
 		body.Error.Hint = h
-		body.Error.Kind = errorClass(err)
+		body.Error.Kind = errorClassName(err)
 		enc := json.NewEncoder(env.Stderr)
 		enc.SetEscapeHTML(false)
 		_ = enc.Encode(body)
 		return
 	}
-	fmt.Fprintf(env.Stderr, "%s: %s\n", env.name, cleanControl(message))
+	fmt.Fprintf(env.Stderr, "%s: %s\n", env.programName, replaceHarmfulChars(message))
 	if h != "" {
-		fmt.Fprintf(env.Stderr, "  %s\n", strings.ReplaceAll(cleanControl(strings.TrimSpace(h)), "\n", "\n  "))
+		fmt.Fprintf(env.Stderr, "  %s\n", strings.ReplaceAll(replaceHarmfulChars(strings.TrimSpace(h)), "\n", "\n  "))
 	}
 }

@@ -48,7 +48,7 @@ func newWorld(t *testing.T) *world {
 		GOOS:   "linux",
 
 		HookTimeLimits: patient,
-		FileSystem: func(string) (sysinfo.FileSystem, error) {
+		DescribeFileSystem: func(string) (sysinfo.FileSystem, error) {
 			return sysinfo.FileSystem{
 				Name:       "ext4",
 				Kind:       sysinfo.KindLocal,
@@ -218,7 +218,7 @@ func TestHomeOfEverySystem(t *testing.T) {
 		w := newWorld(t)
 		w.vars = c.vars
 		w.env.GOOS = c.goos
-		got, err := newOpenMemory(w.env).finder.home()
+		got, err := newOpenMemory(w.env).finder.homePath()
 		if got != abs(c.want) || (err != nil) != (c.want == "") {
 			t.Errorf("%s: home() = %q, %v, want %q", c.name, got, err, c.want)
 		}
@@ -228,7 +228,8 @@ func TestHomeOfEverySystem(t *testing.T) {
 func TestInitIsPrivate(t *testing.T) {
 	w := newWorld(t)
 	w.must(t, "init")
-	for name, want := range map[string]os.FileMode{homeDir: 0o700, filepath.Join(homeDir, storeFile): 0o600} {
+	for name, want := range map[string]os.FileMode{homeDirName: 0o700, filepath.Join(homeDirName,
+		storeFileName): 0o600} {
 		fi, err := os.Stat(filepath.Join(w.dir, name))
 		if err != nil {
 			t.Fatal(err)
@@ -250,7 +251,7 @@ func TestAbsoluteHomeNeedsNoWorkingDirectory(t *testing.T) {
 		w.must(t, "--home", home, command)
 	}
 	for _, args := range [][]string{{"list"}, {"--home", "beside", "list"}} {
-		if status, _, stderr := w.run(t, args...); status != exitFailed ||
+		if status, _, stderr := w.run(t, args...); status != exitCommandFailed ||
 			!strings.Contains(stderr, "change to another one") {
 			t.Errorf("oxbow %q ended with status %d and %q, want 1 and what to do", args, status, stderr)
 		}
@@ -272,7 +273,7 @@ func manyWords(n int) (words []string) {
 
 // TestKeep tests that an automatic compaction keeps the versions that OXBOW_KEEP specifies.
 func TestKeep(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	t.Parallel()
 	first := func(keep string) (change uint64) {
 		w := newWorld(t)

@@ -17,7 +17,7 @@ import (
 
 // on makes the home appear to be on a file system.
 func (w *world) on(f sysinfo.FileSystem) {
-	w.env.FileSystem = func(string) (sysinfo.FileSystem, error) { return f, nil }
+	w.env.DescribeFileSystem = func(string) (sysinfo.FileSystem, error) { return f, nil }
 }
 
 var nfs = sysinfo.FileSystem{Name: "nfs", Kind: sysinfo.KindNetwork, FreeBytes: 1 << 40, TotalBytes: 1 << 41}
@@ -26,7 +26,7 @@ func TestNetworkFileSystem(t *testing.T) {
 	w := newWorld(t)
 	w.must(t, "init")
 	w.must(t, "remember", "style", "tabs")
-	store := filepath.Join(w.dir, homeDir, storeFile)
+	store := filepath.Join(w.dir, homeDirName, storeFileName)
 	before, err := os.ReadFile(store)
 	if err != nil {
 		t.Fatal(err)
@@ -38,8 +38,8 @@ func TestNetworkFileSystem(t *testing.T) {
 		{"init", "--home", "far"}, {"recover", "--accept"},
 	} {
 		status, stdout, stderr := w.run(t, args...)
-		if status != exitFailed || stdout != "" {
-			t.Errorf("oxbow %q on NFS = %d, %q, want %d and no result", args, status, stdout, exitFailed)
+		if status != exitCommandFailed || stdout != "" {
+			t.Errorf("oxbow %q on NFS = %d, %q, want %d and no result", args, status, stdout, exitCommandFailed)
 		}
 		for _, want := range []string{"network file system", "nfs", "local disk", "OXBOW_HOME", "--network-fs"} {
 			if !strings.Contains(stderr, want) {
@@ -72,13 +72,13 @@ func TestNetworkFileSystem(t *testing.T) {
 	w.vars["OXBOW_NETWORK_FS"] = "1"
 	w.must(t, "remember", "third", "text")
 	w.vars["OXBOW_NETWORK_FS"] = "0"
-	if status, _, _ := w.run(t, "remember", "fourth", "text"); status != exitFailed {
-		t.Errorf("remember with OXBOW_NETWORK_FS=0 = %d, want %d", status, exitFailed)
+	if status, _, _ := w.run(t, "remember", "fourth", "text"); status != exitCommandFailed {
+		t.Errorf("remember with OXBOW_NETWORK_FS=0 = %d, want %d", status, exitCommandFailed)
 	}
 	w.vars["OXBOW_NETWORK_FS"] = "perhaps"
-	if status, _, stderr := w.run(t, "remember", "fourth", "text"); status != exitUsage ||
+	if status, _, stderr := w.run(t, "remember", "fourth", "text"); status != exitUsageError ||
 		!strings.Contains(stderr, "perhaps") {
-		t.Errorf("remember with a wrong OXBOW_NETWORK_FS = %d, %q, want %d", status, stderr, exitUsage)
+		t.Errorf("remember with a wrong OXBOW_NETWORK_FS = %d, %q, want %d", status, stderr, exitUsageError)
 	}
 	w.vars["OXBOW_NETWORK_FS"] = ""
 	w.must(t, "check")
@@ -98,11 +98,11 @@ func TestDoctorOfFileSystems(t *testing.T) {
 			exitSuccess,
 			"ok       file system  xfs",
 		},
-		{"NFS", nfs, exitFailed, "problem  file system  nfs is on the network: one host at a time"},
+		{"NFS", nfs, exitCommandFailed, "problem  file system  nfs is on the network: one host at a time"},
 		{
 			"SMB",
 			sysinfo.FileSystem{Name: "cifs", Kind: sysinfo.KindNetwork, FreeBytes: big, TotalBytes: big},
-			exitFailed,
+			exitCommandFailed,
 			"problem  file system  cifs",
 		},
 		{
@@ -127,13 +127,13 @@ func TestDoctorOfFileSystems(t *testing.T) {
 		{
 			"mounted read-only",
 			sysinfo.FileSystem{Name: "xfs", Kind: sysinfo.KindLocal, IsReadOnly: true, FreeBytes: big, TotalBytes: big},
-			exitFailed,
+			exitCommandFailed,
 			"problem  file system  it is mounted read-only",
 		},
 		{
 			"no space",
 			sysinfo.FileSystem{Name: "xfs", Kind: sysinfo.KindLocal, FreeBytes: 1<<20 - 1, TotalBytes: big},
-			exitFailed,
+			exitCommandFailed,
 			"problem  space        1024.0 kB free",
 		},
 		{
@@ -227,19 +227,20 @@ func TestRedactAsks(t *testing.T) {
 		answer string
 		status int
 	}{
-		{"y\n", exitSuccess}, {"Yes\n", exitSuccess}, {"n\n", exitFailed}, {"\n", exitFailed}, {"", exitFailed},
-		{"yesterday\n", exitFailed},
+		{"y\n", exitSuccess}, {"Yes\n", exitSuccess}, {"n\n", exitCommandFailed}, {"\n", exitCommandFailed}, {"",
+			exitCommandFailed},
+		{"yesterday\n", exitCommandFailed},
 	} {
 		w := newWorld(t)
 		w.must(t, "remember", "key", "hunter2")
-		w.env.StdinTerm = true
-		w.env.StderrTerm = true
+		w.env.IsStdinTerminal = true
+		w.env.IsStderrTerminal = true
 		w.env.Stdin = strings.NewReader(c.answer)
 		status, _, stderr := w.run(t, "redact", "key")
 		if status != c.status || !strings.Contains(stderr, `Erase 1 version of "key" for good? [y/N] `) {
 			t.Errorf("redact answered by %q = %d, %q, want %d and the question", c.answer, status, stderr, c.status)
 		}
-		b, err := os.ReadFile(filepath.Join(w.vars["HOME"], ".local", "share", "oxbow", storeFile))
+		b, err := os.ReadFile(filepath.Join(w.vars["HOME"], ".local", "share", "oxbow", storeFileName))
 		if err != nil || strings.Contains(string(b), "hunter2") == (c.status == exitSuccess) {
 			t.Errorf(
 				"redact answered by %q: the secret is in the file: %v (%v)",
@@ -258,16 +259,16 @@ func TestStaleFilesOfAnInterruptedReplace(t *testing.T) {
 	w := newWorld(t)
 	w.must(t, "init")
 	w.must(t, "remember", "style", "tabs")
-	home := filepath.Join(w.dir, homeDir)
-	damaged := filepath.Join(home, storeFile+".damaged-20260101-000000")
-	if err := os.Rename(filepath.Join(home, storeFile), damaged); err != nil {
+	home := filepath.Join(w.dir, homeDirName)
+	damaged := filepath.Join(home, storeFileName+".damaged-20260101-000000")
+	if err := os.Rename(filepath.Join(home, storeFileName), damaged); err != nil {
 		t.Fatal(err)
 	}
 	status, stdout, _ := w.run(t, "doctor")
-	if status != exitFailed || !strings.Contains(stdout, "mend: mv "+damaged) {
+	if status != exitCommandFailed || !strings.Contains(stdout, "mend: mv "+damaged) {
 		t.Errorf("doctor between the two renames = %d,\n%swant it to say how to go on", status, stdout)
 	}
-	if err := os.Rename(damaged, filepath.Join(home, storeFile)); err != nil {
+	if err := os.Rename(damaged, filepath.Join(home, storeFileName)); err != nil {
 		t.Fatal(err)
 	}
 	w.must(t, "check")

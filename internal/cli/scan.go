@@ -14,10 +14,10 @@ import (
 func scanCommand(mem *openMemory) *cobra.Command {
 	var isConfirmed *bool
 	fixLoss := erasureConfirmation[maintenance.ScanIn, maintenance.ScanOut]{
-		command: "scan --fix",
-		verb:    maintenance.ScanSecrets,
-		dryRun:  func(in maintenance.ScanIn) maintenance.ScanIn { in.DryRun = true; return in },
-		question: func(would maintenance.ScanOut) string {
+		command:   "scan --fix",
+		eraseVerb: maintenance.ScanSecrets,
+		asDryRun:  func(in maintenance.ScanIn) maintenance.ScanIn { in.DryRun = true; return in },
+		questionFor: func(would maintenance.ScanOut) string {
 			if len(would.FoundSecrets) == 0 {
 				return ""
 			}
@@ -46,7 +46,7 @@ prints the commands that remove them.`,
 	}
 	setUpFlagsAndArgs(c, func(ctx context.Context, in maintenance.ScanIn, _ []string) error {
 		if in.Fix && !in.DryRun {
-			if err := fixLoss.confirm(ctx, mem, in, *isConfirmed); err != nil {
+			if err := fixLoss.confirmErasure(ctx, mem, in, *isConfirmed); err != nil {
 				return err
 			}
 		}

@@ -24,7 +24,7 @@ func (env *environment) usesColour() bool {
 	if force := env.Getenv("CLICOLOR_FORCE"); force != "" && force != "0" {
 		return env.Getenv("NO_COLOR") == ""
 	}
-	return env.StdoutTerm && env.Getenv("NO_COLOR") == "" && env.Getenv("TERM") != "dumb"
+	return env.IsStdoutTerminal && env.Getenv("NO_COLOR") == "" && env.Getenv("TERM") != "dumb"
 }
 
 // bold returns s in bold if colours are used. All colours of oxbow are among the sixteen that every scheme, dark or
@@ -53,10 +53,10 @@ func (env *environment) highlightWords(s string, words []string, code string) st
 
 // screenWidth returns the terminal's width in columns. It returns 80 if the width is unknown or below 20.
 func (env *environment) screenWidth() int {
-	if env.Width < 20 {
+	if env.TerminalWidth < 20 {
 		return 80
 	}
-	return env.Width
+	return env.TerminalWidth
 }
 
 // textWidth returns the number of columns for wrapped text. It is at most 120, because longer lines are hard to read.
@@ -64,25 +64,25 @@ func (env *environment) textWidth() int { return min(env.screenWidth(), 120) }
 
 // startProgress shows the progress of an operation on the terminal until stop is called.
 func (env *environment) startProgress(what string) (stop func()) {
-	isSilent := env.quiet || env.json
-	if env.progress == nil || isSilent {
+	isSilent := env.isQuiet || env.wantsJSON
+	if env.progressLine == nil || isSilent {
 		return func() {}
 	}
-	return env.progress.start(what)
+	return env.progressLine.startProgress(what)
 }
 
 // withProgressReporter returns a context with which calls report their progress to the terminal.
 func (env *environment) withProgressReporter(ctx context.Context) context.Context {
-	if env.progress == nil {
+	if env.progressLine == nil {
 		return ctx
 	}
-	return progress.WithReporter(ctx, env.progress.setProgress)
+	return progress.WithReporter(ctx, env.progressLine.setProgress)
 }
 
 // showServerWait shows how long the run still waits for a server. 0 means that it no longer waits.
 func (env *environment) showServerWait(d time.Duration) {
-	if env.progress != nil {
-		env.progress.setServerWait(d)
+	if env.progressLine != nil {
+		env.progressLine.setServerWait(d)
 	}
 }
 
@@ -93,14 +93,14 @@ func (env *environment) printf(format string, args ...any) {
 
 // printNote prints a line about the result on standard error. It prints nothing if --quiet or --json is set.
 func (env *environment) printNote(format string, args ...any) {
-	if !env.quiet && !env.json {
-		env.warn(format, args...)
+	if !env.isQuiet && !env.wantsJSON {
+		env.printWarning(format, args...)
 	}
 }
 
-// warn prints a line about a problem that did not end the run. The line is printed even if --quiet is set.
-func (env *environment) warn(format string, args ...any) {
-	fmt.Fprintf(env.Stderr, "%s: %s\n", env.name, env.rewriteCommands(fmt.Sprintf(format, args...)))
+// printWarning prints a line about a problem that did not end the run. The line is printed even if --quiet is set.
+func (env *environment) printWarning(format string, args ...any) {
+	fmt.Fprintf(env.Stderr, "%s: %s\n", env.programName, env.rewriteCommands(fmt.Sprintf(format, args...)))
 }
 
 // rewriteCommands rewrites the commands in a text so that they work as typed.
@@ -113,7 +113,7 @@ func (env *environment) rewriteCommands(text string) string {
 
 // printJSON prints v as one JSON object. On a terminal, the object is indented. Elsewhere it is on one line.
 func (env *environment) printJSON(v any) error {
-	return writeJSON(env.Stdout, v, env.StdoutTerm)
+	return writeJSON(env.Stdout, v, env.IsStdoutTerminal)
 }
 
 func writeJSON(w io.Writer, v any, indent bool) error {
@@ -173,7 +173,7 @@ func (env *environment) formatDate(at time.Time) string {
 
 // cutColumns shortens s to n columns on a terminal. In a pipe, it returns s unchanged.
 func (env *environment) cutColumns(s string, n int) string {
-	if !env.StdoutTerm {
+	if !env.IsStdoutTerminal {
 		return s
 	}
 	return fitColumns(s, n)
@@ -187,7 +187,7 @@ func (env *environment) printWrapped(head, text string) {
 
 // printWrappedHighlighted is like printWrapped, but also highlights words in the text like highlightWords.
 func (env *environment) printWrappedHighlighted(head, text string, words []string, code string) {
-	if !env.StdoutTerm {
+	if !env.IsStdoutTerminal {
 		env.printf("%s\n", strings.TrimRight(head+env.highlightWords(text, words, code), " "))
 		return
 	}
@@ -203,27 +203,28 @@ func (env *environment) printWrappedHighlighted(head, text string, words []strin
 }
 
 // printField prints a name, which is padded to wide columns, and a value. It prints nothing if the value is "".
-func (env *environment) printField(wide int, name, value string) {
+func (env *environment) printField(nameColumns int, name, value string) {
 	if value != "" {
-		env.printWrapped(env.dim(pad(name, wide))+" ", value)
+		env.printWrapped(env.dim(padColumns(name, nameColumns))+" ", value)
 	}
 }
 
 // These are short names for functions of other packages that format text for people.
 var (
-	countColumns, fitColumns, pad, wrapText = termtext.CountColumns, termtext.ShortenToColumns, termtext.Pad,
-		termtext.Wrap
+	countColumns, fitColumns, padColumns, wrapText = termtext.CountColumns, termtext.ShortenToColumns,
+		termtext.PadToColumns,
+		termtext.WrapAtWords
 
-	cleanControl = termtext.ReplaceHarmful
-	countText    = text.FormatCount
-	bytesText    = text.FormatBytes
-	shellQuote   = text.ShellQuote
-	shellName    = text.QuoteShellOperand
+	replaceHarmfulChars = termtext.ReplaceHarmful
+	countText           = text.FormatCount
+	bytesText           = text.FormatBytes
+	shellQuote          = text.ShellQuote
+	shellOperand        = text.QuoteShellOperand
 )
 
-// chooseWord returns did. In a dry run, it returns would.
-func chooseWord(dry bool, did, would string) string {
-	if dry {
+// chooseByDryRun returns did. In a dry run, it returns would.
+func chooseByDryRun(isDryRun bool, did, would string) string {
+	if isDryRun {
 		return would
 	}
 	return did
@@ -235,16 +236,16 @@ func printableName(name string) string {
 	if name == "" {
 		return `""`
 	}
-	return cleanControl(strings.NewReplacer("\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(name))
+	return replaceHarmfulChars(strings.NewReplacer("\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(name))
 }
 
-// oneLine makes a text safe to print, and joins its lines.
-func oneLine(s string) string { return strings.Join(strings.Fields(cleanControl(s)), " ") }
+// toSafeLine makes a text safe to print, and joins its lines.
+func toSafeLine(s string) string { return strings.Join(strings.Fields(replaceHarmfulChars(s)), " ") }
 
 // printText prints a text. In a pipe, it writes the exact bytes.
 func (env *environment) printText(s string) {
-	if env.StdoutTerm {
-		s = strings.TrimRight(cleanControl(s), "\n") + "\n"
+	if env.IsStdoutTerminal {
+		s = strings.TrimRight(replaceHarmfulChars(s), "\n") + "\n"
 	}
 	_, _ = io.WriteString(env.Stdout, s)
 }

@@ -79,14 +79,14 @@ func newScreen(t *testing.T) *world {
 		w.must(t, append([]string{"remember"}, e...)...)
 	}
 	w.env.Now = func() time.Time { return start.Add(time.Minute) }
-	w.env.StdoutTerm = true
+	w.env.IsStdoutTerminal = true
 	return w
 }
 
 func TestScreens(t *testing.T) {
 	w := newScreen(t)
 	for _, width := range []int{40, 80, 120, 200} {
-		w.env.Width = width
+		w.env.TerminalWidth = width
 		var b strings.Builder
 		for _, args := range [][]string{
 			{"list"}, {"list", "tag:nope"}, {"recall", "connection", "idle"},
@@ -137,7 +137,7 @@ func TestColour(t *testing.T) {
 		for k, v := range c.vars {
 			w.vars[k] = v
 		}
-		w.env.StdoutTerm = c.term
+		w.env.IsStdoutTerminal = c.term
 		if got := w.must(t, "recall", "idle"); strings.Contains(
 			got,
 			termtext.Red+"idle"+termtext.ResetStyle,
@@ -153,7 +153,7 @@ func TestPager(t *testing.T) {
 	var argv []string
 	var paged strings.Builder
 	var missing error
-	w.env.Width, w.env.Height = 60, 4
+	w.env.TerminalWidth, w.env.TerminalHeight = 60, 4
 	w.env.ShowInPager = func(args []string, text io.Reader) error {
 		argv = args
 		if missing == nil {
@@ -189,8 +189,11 @@ func TestPager(t *testing.T) {
 			delete(w.vars, "PAGER")
 			w.env.GOOS = "windows"
 		}},
-		{name: "what fits", args: []string{"list"}, env: func() { w.env.GOOS, w.env.Height = "linux", 6 }},
-		{name: "a pipe", args: []string{"list"}, env: func() { w.env.StdoutTerm, w.env.Height = false, 4 }},
+		{name: "what fits", args: []string{"list"}, env: func() { w.env.GOOS, w.env.TerminalHeight = "linux", 6 }},
+		{name: "a pipe", args: []string{"list"}, env: func() {
+			w.env.IsStdoutTerminal, w.env.TerminalHeight = false,
+				4
+		}},
 	} {
 		if c.env != nil {
 			c.env()
@@ -213,7 +216,7 @@ func TestPager(t *testing.T) {
 		t.Errorf("four lines with six tabs and two short lines have %d rows, want 14", rows)
 	}
 	// Messages on standard error must be printed after the pager has ended.
-	w.env.StdoutTerm = true
+	w.env.IsStdoutTerminal = true
 	_, out, errs := w.run(t, "list", "--limit", "3", "--no-pager")
 	_, pagedOut, pagedErrs := w.run(t, "list", "--limit", "3")
 	if out == "" || errs == "" || pagedOut != "" || pagedErrs != errs || !strings.HasSuffix(paged.String(), out) {
@@ -226,13 +229,13 @@ func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b strings.Builder
 		p := &progressLine{Writer: &b, now: time.Now}
-		stop := p.start("check")
+		stop := p.startProgress("check")
 		time.Sleep(progressDelay / 2)
 		stop()
 		if b.Len() > 0 {
 			t.Errorf("short work wrote %q", b.String())
 		}
-		stop = p.start("dump")
+		stop = p.startProgress("dump")
 		p.setProgress(progress.State{Unit: progress.UnitEntries, DoneCount: 3, TotalCount: 0})
 		time.Sleep(progressDelay + progressInterval/2)
 		p.setProgress(progress.State{Unit: progress.UnitEntries, DoneCount: 4, TotalCount: 20})
@@ -255,8 +258,8 @@ func TestProgressOfAPart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b strings.Builder
 		p := &progressLine{Writer: &b, now: time.Now}
-		stop := p.start("import")
-		p.setProgress(progress.State{Unit: progress.UnitEntries, DoneCount: 14500, DoneShare: 0.459})
+		stop := p.startProgress("import")
+		p.setProgress(progress.State{Unit: progress.UnitEntries, DoneCount: 14500, FinishedShare: 0.459})
 		time.Sleep(progressDelay + progressInterval/2)
 		stop()
 		if want := "\rimport: 14500 entries (45 %), 0 s\x1b[K\r\x1b[K"; b.String() != want {
@@ -270,7 +273,7 @@ func TestProgressOfAWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b strings.Builder
 		p := &progressLine{Writer: &b, now: time.Now}
-		stop := p.start("push")
+		stop := p.startProgress("push")
 		p.setProgress(progress.State{Unit: progress.UnitChanges, DoneCount: 500, TotalCount: 900})
 		p.setServerWait(2500 * time.Millisecond)
 		time.Sleep(progressDelay + progressInterval/2)
@@ -301,7 +304,7 @@ func TestProgressHasARateAndAnEnd(t *testing.T) {
 			},
 			{
 				10 * time.Second,
-				progress.State{Unit: progress.UnitEntries, DoneCount: 9000, DoneShare: 0.1},
+				progress.State{Unit: progress.UnitEntries, DoneCount: 9000, FinishedShare: 0.1},
 				"x: 9000 entries (10 %), 900 a second, about 1 min 30 s left",
 			},
 			{
@@ -321,13 +324,13 @@ func TestProgressHasARateAndAnEnd(t *testing.T) {
 			},
 			{
 				4 * time.Second,
-				progress.State{Unit: progress.UnitBytes, DoneCount: 10 << 20, DoneShare: .5},
+				progress.State{Unit: progress.UnitBytes, DoneCount: 10 << 20, FinishedShare: .5},
 				"x: 10.0 MB (50 %), 2.5 MB a second, about 4 s left",
 			},
 			{time.Minute, progress.State{}, "x: 1 min 0 s"},
 		} {
 			p := &progressLine{Writer: io.Discard, now: time.Now}
-			stop := p.start("x")
+			stop := p.startProgress("x")
 			p.setProgress(c.state)
 			time.Sleep(c.after)
 			p.mu.Lock()
@@ -353,7 +356,7 @@ func TestQuestionsStayVisible(t *testing.T) {
 			defer p.mu.Unlock()
 			return b.String()
 		}
-		stop := p.start("setup")
+		stop := p.startProgress("setup")
 		fmt.Fprint(p, "a diff\nChange these files? [y/N] ")
 		go func() {
 			time.Sleep(time.Minute)
@@ -381,17 +384,17 @@ func TestProgressIsForTerminals(t *testing.T) {
 			term environment
 			want bool
 		}{
-			{environment{progress: &progressLine{now: time.Now}}, true},
-			{environment{progress: &progressLine{now: time.Now}, quiet: true}, false},
-			{environment{progress: &progressLine{now: time.Now}, json: true}, false},
+			{environment{progressLine: &progressLine{now: time.Now}}, true},
+			{environment{progressLine: &progressLine{now: time.Now}, isQuiet: true}, false},
+			{environment{progressLine: &progressLine{now: time.Now}, wantsJSON: true}, false},
 			{environment{}, false},
 		} {
 			var b strings.Builder
-			if c.term.progress != nil {
-				c.term.progress.Writer = &b
+			if c.term.progressLine != nil {
+				c.term.progressLine.Writer = &b
 			}
 			stop := c.term.startProgress("check")
-			progress.CountReporter(c.term.withProgressReporter(t.Context()), progress.UnitFiles)(1, 2)
+			progress.NewCountReporter(c.term.withProgressReporter(t.Context()), progress.UnitFiles)(1, 2)
 			time.Sleep(2 * progressDelay)
 			stop()
 			if (b.Len() > 0) != c.want {

@@ -14,7 +14,7 @@ func (mem *openMemory) secretScreening() *provenance.Screening {
 		return mem.cachedScreening
 	}
 	settings := provenance.ScreeningSettings{
-		Place:          mem.finder.memoryPlace,
+		MemoryPlace:    mem.finder.memoryPlace,
 		ConfigDir:      mem.env.configDir(),
 		AllowSecrets:   func() bool { return mem.allowSecret },
 		ProvenanceData: mem.foreignTextKnowledge,
@@ -25,7 +25,7 @@ func (mem *openMemory) secretScreening() *provenance.Screening {
 		settings.CheckLimit = mem.writeLimit.Allow
 	}
 	mem.cachedScreening = provenance.NewScreening(settings)
-	mem.closers = append(mem.closers, mem.cachedScreening.Close)
+	mem.closeFuncs = append(mem.closeFuncs, mem.cachedScreening.Close)
 	return mem.cachedScreening
 }
 

@@ -49,7 +49,12 @@ func oxbowMain() {
 }
 
 // patient contains time limits for hooks that are long enough for a busy machine.
-var patient = &HookTimeLimits{Start: time.Minute, Prompt: time.Minute, Calibrate: time.Minute, Drain: time.Minute}
+var patient = &HookTimeLimits{
+	SessionStart:     time.Minute,
+	PromptAnswer:     time.Minute,
+	FirstCalibration: time.Minute,
+	SpoolDrain:       time.Minute,
+}
 
 // patientMain is [Main] with the limits in patient. Hooks do not start other processes, because these could write to
 // the test's directory after the test has ended.

@@ -52,7 +52,7 @@ var plant = strings.NewReplacer("TOKEN", plantedToken, "PASSWORD'", plantedPassw
 	`"`, "PASSWORD\n", plantedPassword+"\n", "SIMPLE", plantedSimple, "LINE", plantedLine)
 
 func TestSecretForms(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	for door, through := range map[string]func(t *testing.T, w *world, text string){
 		"mcp":      throughMCP,
 		"hook":     throughHook,
@@ -90,7 +90,7 @@ var encodedSecrets = []string{
 }
 
 func TestEncodedSecrets(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	for door, through := range map[string]func(t *testing.T, w *world, text string){
 		"mcp":      throughMCP,
 		"http":     throughHTTP,
@@ -143,7 +143,7 @@ func throughHTTP(t *testing.T, w *world, text string) {
 // TestSecretFormsAreNotShared tests that a secret in any part of an entry does not get into the files of a team, even
 // if the person stored it at home.
 func TestSecretFormsAreNotShared(t *testing.T) {
-	git := testenv.Program(t, "git", "apt install git")
+	git := testenv.RequireProgram(t, "git", "apt install git")
 	w := newWorld(t)
 	if out, err := exec.Command(git, "-C", w.dir, "init", "-q").CombinedOutput(); err != nil {
 		t.Fatal(err, string(out))

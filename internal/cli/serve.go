@@ -100,7 +100,7 @@ func (mem *openMemory) setUpServe(c *cobra.Command) *cobra.Command {
 		if flags.Addr == "" {
 			flags.Addr = defaultAddr
 		}
-		return mem.serveAll(ctx, flags, func(at runningServer, t *tenants) error {
+		return mem.serveAll(ctx, flags, func(at runningServer, t *tenantHomes) error {
 			links, err := t.signInLinks(at)
 			if err != nil {
 				return err
@@ -108,7 +108,7 @@ func (mem *openMemory) setUpServe(c *cobra.Command) *cobra.Command {
 			fmt.Fprintf(
 				mem.env.Stderr,
 				"%s: serving\n%s  API     %s/api/v1, described by %s/openapi.json\n  agents  %s/mcp\n",
-				mem.env.name,
+				mem.env.programName,
 				links,
 				at.url,
 				at.url,
@@ -170,7 +170,7 @@ func (mem *openMemory) servePages(ctx context.Context, in uiIn, args []string) e
 	return mem.servePagesAt(ctx, in, page.EntryPath(e.Name))
 }
 
-// servePagesAt serves the pages and opens a browser at path, which is below [page.Root].
+// servePagesAt serves the pages and opens a browser at path, which is below [page.RootPath].
 func (mem *openMemory) servePagesAt(ctx context.Context, in uiIn, path string) error {
 	flags := serverFlags{Addr: in.Addr, ReadOnly: in.ReadOnly, Projects: in.Projects, Kinds: in.Kinds}
 	if flags.Addr == "" {
@@ -178,19 +178,19 @@ func (mem *openMemory) servePagesAt(ctx context.Context, in uiIn, path string) e
 	}
 	remove := func() {}
 	defer func() { remove() }()
-	return mem.serveAll(ctx, flags, func(at runningServer, t *tenants) error {
-		link, err := mem.signInLink(t.sessions[""], path)
+	return mem.serveAll(ctx, flags, func(at runningServer, t *tenantHomes) error {
+		link, err := mem.signInLink(t.sessionsByTenant[""], path)
 		if err != nil {
 			return err
 		}
 		mem.env.printf("%s\n", at.url+link)
-		canBrowse := mem.env.OpenBrowser != nil && mem.env.StdoutTerm
+		canBrowse := mem.env.OpenBrowser != nil && mem.env.IsStdoutTerminal
 		if in.NoOpen || !canBrowse {
 			return nil
 		}
 		remove, err = mem.env.openPrivateLink(at.url + link)
 		if err != nil {
-			mem.env.warn("%v; open the link above", err)
+			mem.env.printWarning("%v; open the link above", err)
 		}
 		return nil
 	})
@@ -200,7 +200,7 @@ func (mem *openMemory) servePagesAt(ctx context.Context, in uiIn, path string) e
 func (mem *openMemory) serveAll(
 	ctx context.Context,
 	flags serverFlags,
-	onListening func(runningServer, *tenants) error,
+	onListening func(runningServer, *tenantHomes) error,
 ) (err error) {
 	if err := mem.checkDaemonHome(); err != nil {
 		return err
@@ -232,9 +232,9 @@ func (mem *openMemory) serveAll(
 // serveTenants serves the home of each tenant and the server's own home.
 func (mem *openMemory) serveTenants(
 	ctx context.Context,
-	t *tenants,
+	t *tenantHomes,
 	metadataHandler http.Handler,
-	onListening func(runningServer, *tenants) error,
+	onListening func(runningServer, *tenantHomes) error,
 ) error {
 	handler, err := t.newHandler(ctx, metadataHandler)
 	if err != nil {

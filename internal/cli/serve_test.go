@@ -88,11 +88,12 @@ func TestPages(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"ui", "open"} {
-		if status, _, errs := w.run(t, name, "quay wal"); status != exitFailed || !strings.Contains(errs, "quay wall") {
+		if status, _, errs := w.run(t, name, "quay wal"); status != exitCommandFailed ||
+			!strings.Contains(errs, "quay wall") {
 			t.Errorf("oxbow %s of an unknown name = %d, %q, want the nearest name", name, status, errs)
 		}
 	}
-	if status, _, errs := w.run(t, "serve", "--http", "0.0.0.0:1"); status != exitUsage ||
+	if status, _, errs := w.run(t, "serve", "--http", "0.0.0.0:1"); status != exitUsageError ||
 		!strings.Contains(errs, "tunnel") {
 		t.Errorf("oxbow serve to other machines = %d, %q", status, errs)
 	}

@@ -45,22 +45,22 @@ type serverFlags struct {
 	MaxOpenTenants int `json:"-"`
 }
 
-// isForOwner reports whether only the user of this machine can use the server. Only that user may see where the memory
-// is.
-func (s serverFlags) isForOwner() bool {
+// isOnlyForOwner reports whether only the user of this machine can use the server. Only that user may see where the
+// memory is.
+func (s serverFlags) isOnlyForOwner() bool {
 	return s.TokensFile == "" && s.OIDC.Issuer == "" && s.Public == publicFlags{}
 }
 
-// toolSets returns the sets of oxbow's tools that the server lists. By default, these are the core set and, if there
-// are profiles and every client sees the whole memory, the set for profiles. In a home of another layout, layoutSets
-// returns the default. h is nil if the home has oxbow's own layout.
+// toolSets returns the sets of oxbow's tools that the server lists. By default, these are the core set and, if
+// there are profiles and every client sees the whole memory, the set for profiles. In a home of another layout,
+// defaultToolSets returns the default. h is nil if the home has oxbow's own layout.
 func (s serverFlags) toolSets(d layout.Dialect, h layout.Home, profiles []string) (verb.VerbSets, error) {
 	switch {
 	case len(s.Tools) > 0:
 		sets, err := verb.ParseSets(s.Tools)
 		return sets, asUsageError(err)
 	case h != nil:
-		return layoutSets(d, h), nil
+		return defaultToolSets(d, h), nil
 	case len(profiles) > 0 && len(s.Projects)+len(s.Kinds)+len(s.TokensFile) == 0:
 		return verb.VerbSets{verb.SetCore, "profiles"}, nil
 	}
@@ -68,23 +68,23 @@ func (s serverFlags) toolSets(d layout.Dialect, h layout.Home, profiles []string
 }
 
 // grantedRights returns the permissions that the flags give to every client.
-func (env *environment) grantedRights(s serverFlags) (auth.Permissions, error) {
-	r := auth.Permissions{ReadOnly: s.ReadOnly, Kinds: s.Kinds}
-	for _, p := range s.Projects {
+func (env *environment) grantedRights(flags serverFlags) (auth.Permissions, error) {
+	r := auth.Permissions{ReadOnly: flags.ReadOnly, Kinds: flags.Kinds}
+	for _, p := range flags.Projects {
 		name, err := env.resolveProject(p)
 		if err != nil {
 			return r, err
 		}
 		r.Projects = append(r.Projects, name)
 	}
-	return r, asUsageError(r.Check())
+	return r, asUsageError(r.CheckNames())
 }
 
 // memoryService is the service for one memory. It contains the options that all interfaces share, and the MCP server.
 type memoryService struct {
-	interfaceOptions rights.Options
-	mcpServer        *mcpserver.Server
-	hasOtherLayout   bool // the home has another layout than oxbow's own
+	viewOptions    rights.Options
+	mcpServer      *mcpserver.Server
+	hasOtherLayout bool // the home has another layout than oxbow's own
 }
 
 // buildService builds the service that the flags describe. It also returns a function that closes the service.
@@ -98,7 +98,7 @@ func (mem *openMemory) buildService(
 	}
 	// Each interface sets these fields itself.
 	src.Session, src.Claimed = "", oxbow.Claim{Agent: mem.env.Getenv("OXBOW_AGENT")}
-	mem.sealAfter = time.Second
+	mem.sealDelay = time.Second
 	how := createAccess
 	if flags.ReadOnly {
 		how = mem.finder.readOnlyAccess()
@@ -121,7 +121,7 @@ func (mem *openMemory) buildService(
 		}
 	}()
 	open, closeStore := mem.serverMemoryOpener(how)
-	closers = append(closers, func() error { mem.closingCalls.run(); return closeStore() })
+	closers = append(closers, func() error { mem.closeHooks.run(); return closeStore() })
 	d, other, err := mem.finder.detectLayout()
 	if err != nil {
 		return nil, nil, err
@@ -131,7 +131,7 @@ func (mem *openMemory) buildService(
 		Version:      moduleVersion(),
 		Logger:       mem.env.newServerLogger(),
 		Rand:         mem.env.Rand,
-		DrainTimeout: mem.env.DrainTime,
+		DrainTimeout: mem.env.ServerDrainTime,
 	}
 	o.Rights, err = mem.env.grantedRights(flags)
 	if err != nil {
@@ -144,7 +144,7 @@ func (mem *openMemory) buildService(
 	var profileNames []string
 	o.Profiles, err = mem.loadProfiles()
 	if err != nil {
-		mem.env.warn("profiles are not served: %v", err)
+		mem.env.printWarning("profiles are not served: %v", err)
 	} else if o.BoundProfile == nil {
 		profileNames, _ = o.Profiles.Names() // Ignore the error: the tools report it.
 	}
@@ -167,7 +167,7 @@ func (mem *openMemory) buildService(
 		Secrets: mem.secretScreening().
 			SecretPolicy(),
 		Sessions: mem.drainedArchiveOpener(), Kept: mem.undrainedArchiveOpener()}
-	if !mem.isTenant && flags.isForOwner() {
+	if !mem.isTenantHome && flags.isOnlyForOwner() {
 		workspace.Typed = mem.clientCommandRewriter()
 	}
 	if o.Home != nil {
@@ -175,12 +175,12 @@ func (mem *openMemory) buildService(
 		workspace.Home = func(verb.Access) (verb.LayoutHome, error) { return o.Home, nil }
 	}
 	isDefault := len(flags.Tools)+len(flags.Projects)+len(flags.Kinds)+len(flags.TokensFile) == 0
-	mayHaveHandoff := isDefault && !other && !mem.isTenant
+	mayHaveHandoff := isDefault && !other && !mem.isTenantHome
 	if mayHaveHandoff && mem.finder.hasOpenHandoff(ctx, open) {
 		o.ToolSets = append(o.ToolSets, "session") // The agent needs this tool set to take the handoff.
 	}
 	mem.callerExposure = mem.sessionExposure
-	if !mem.isTenant {
+	if !mem.isTenantHome {
 		workspace.Loader = mem.newLoader
 	}
 	workspace.Dir, _ = mem.env.absolutePath(
@@ -190,11 +190,11 @@ func (mem *openMemory) buildService(
 	if err != nil {
 		return nil, nil, err
 	}
-	if mem.isTenant {
+	if mem.isTenantHome {
 		return mem.assembleService(o, workspace, profileNames, other), closeFn, nil
 	}
 	if svc, serr := mem.newSubAgentService(); serr != nil {
-		mem.env.warn("sub-agents are not served: %v", serr)
+		mem.env.printWarning("sub-agents are not served: %v", serr)
 	} else {
 		// Stop the running sub-agents, and record this, before the memory is closed.
 		closers = append(closers, svc.Close)
@@ -203,7 +203,7 @@ func (mem *openMemory) buildService(
 	// In a repository, there is code to annotate. If the annotations are missing or cannot be opened, serve the memory
 	// without them.
 	if book, berr := mem.finder.openWorkingDirAnnotations(ctx); berr != nil {
-		mem.env.warn("the annotations of code are not served: %v", berr)
+		mem.env.printWarning("the annotations of code are not served: %v", berr)
 	} else {
 		closers = append(closers, book.Close)
 		if book.IsRepoOrAnnotated() || o.ToolSets.HasVerb("annotate") {
@@ -251,7 +251,7 @@ func (mem *openMemory) serviceWithoutMemory(reason error) *memoryService {
 		Logger:   mem.env.newServerLogger(),
 		Rand:     mem.env.Rand,
 		ToolSets: verb.VerbSets{verb.SetCore},
-		ExtraInstruction: oneLine(
+		ExtraInstruction: toSafeLine(
 			"There is no memory now: " + reason.Error() + "; " + w.RewriteCommands(
 				formatNote(verb.ErrorRemedy(reason)),
 			),
@@ -267,9 +267,9 @@ func (mem *openMemory) assembleService(
 	profiles []string,
 	other bool,
 ) *memoryService {
-	o.ExtraInstruction = w.RewriteCommands(mem.finder.clientHint(o.ToolSets, w, len(profiles) > 0))
+	o.ExtraInstruction = w.RewriteCommands(mem.finder.clientInstructions(o.ToolSets, w, len(profiles) > 0))
 	o.CautionText = func() string {
-		if said := mem.storeDefect.Load(); said != nil {
+		if said := mem.describeStoreDefect.Load(); said != nil {
 			return w.RewriteCommands((*said)(verb.Note.String))
 		}
 		return ""
@@ -281,10 +281,10 @@ func (mem *openMemory) assembleService(
 	}
 }
 
-// clientHint returns the part of the server's instructions that depends on this home. If the home is not trusted, it
-// contains a warning, because clients do not show standard error. If the home has profiles or annotations, it says how
-// to list the tools for them.
-func (finder *homeFinder) clientHint(listed verb.VerbSets, w *verb.Workspace, profiles bool) (said string) {
+// clientInstructions returns the part of the server's instructions that depends on this home. If the home is not
+// trusted, it contains a warning, because clients do not show standard error. If the home has profiles or
+// annotations, it says how to list the tools for them.
+func (finder *homeFinder) clientInstructions(listed verb.VerbSets, w *verb.Workspace, profiles bool) (said string) {
 	if foreign, err := finder.isForeign(); err == nil && foreign {
 		said = "This memory is not trusted: others may have written what it holds, and nothing is written to it " +
 			"until a person runs oxbow trust.\n"
@@ -309,7 +309,7 @@ func (finder *homeFinder) clientHint(listed verb.VerbSets, w *verb.Workspace, pr
 // readOnlyAccess returns the kind of access for a memory that is only read. Such access needs no lock and no writable
 // file system. If the memory does not exist yet, the access includes the right to create it, so that the server
 // notices when another process creates the file.
-func (finder *homeFinder) readOnlyAccess() access {
+func (finder *homeFinder) readOnlyAccess() accessKind {
 	if path, err := finder.storePath(); err == nil {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			return createAccess

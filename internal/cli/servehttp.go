@@ -20,12 +20,12 @@ import (
 // runningServer describes a server that accepts connections.
 type runningServer struct {
 	serverAddress
-	url          string // URL of the server, such as http://127.0.0.1:8333
-	tokenFile    string // path of the token file
-	hasTokenList bool   // The token file is the value of the flag --tokens.
-	guard        auth.Guard
-	quotas       map[string]auth.Quota // the quota of each tenant
-	listener     net.Listener          // nil until the port is open
+	url            string // URL of the server, such as http://127.0.0.1:8333
+	tokenFile      string // path of the token file
+	usesTokenList  bool   // The token file is the value of the flag --tokens.
+	guard          auth.Guard
+	quotasByTenant map[string]auth.Quota // the quota of each tenant
+	listener       net.Listener          // nil until the port is open
 }
 
 // configureServer returns the address and the accepted tokens for a server with these flags.
@@ -37,13 +37,13 @@ func (mem *openMemory) configureServer(flags serverFlags) (at runningServer, err
 	if at.publicURL != "" {
 		at.guard.Hosts, at.guard.Origins = []string{at.publicHost}, []string{at.publicURL}
 	}
-	at.hasTokenList = flags.TokensFile != ""
-	if at.hasTokenList {
-		at.guard.Tokens, at.quotas, at.tokenFile, err = mem.env.readTokens(flags.TokensFile)
+	at.usesTokenList = flags.TokensFile != ""
+	if at.usesTokenList {
+		at.guard.Tokens, at.quotasByTenant, at.tokenFile, err = mem.env.readTokenFile(flags.TokensFile)
 		return at, err
 	}
 	secret, where, err := mem.readOrCreateToken(flags.TokenFile)
-	at.tokenFile, at.guard.Tokens = where, auth.Tokens{auth.New("", secret, auth.Permissions{})}
+	at.tokenFile, at.guard.Tokens = where, auth.Tokens{auth.NewToken("", secret, auth.Permissions{})}
 	return at, err
 }
 
@@ -76,7 +76,7 @@ func (at *runningServer) acceptProviderTokens(
 			err,
 		)
 	}
-	at.guard.Verify, at.guard.MetadataURL = v.Verify, v.MetadataURL()
+	at.guard.VerifySecret, at.guard.MetadataURL = v.Verify, v.MetadataURL()
 	return v, nil
 }
 
@@ -95,7 +95,7 @@ func (mem *openMemory) listen(ctx context.Context, address *runningServer) (err 
 	if err != nil {
 		return &hintedError{
 			fmt.Errorf("listening: %w", err),
-			"choose another port, or 0 for a free one: " + mem.env.name + " " +
+			"choose another port, or 0 for a free one: " + mem.env.programName + " " +
 				mem.commandPath + " --http 127.0.0.1:0",
 		}
 	}
@@ -172,12 +172,12 @@ func endStreamsWithContext(ctx context.Context, h http.Handler) http.Handler {
 // printTokenInfo prints which tokens clients must send, and where these tokens are stored.
 func (env *environment) printTokenInfo(address runningServer) {
 	fmt.Fprintf(env.Stderr, "  %s in %s; send %s as: Authorization: Bearer TOKEN\n",
-		chooseWord(address.hasTokenList, "the token is", "the tokens are"),
+		chooseByDryRun(address.usesTokenList, "the token is", "the tokens are"),
 		address.tokenFile,
-		chooseWord(address.hasTokenList, "it", "one"))
-	if address.hasTokenList {
+		chooseByDryRun(address.usesTokenList, "it", "one"))
+	if address.usesTokenList {
 		for _, token := range address.guard.Tokens {
-			fmt.Fprintf(env.Stderr, "  token %s %s\n", token.Name, cleanControl(token.DescribeRights()))
+			fmt.Fprintf(env.Stderr, "  token %s %s\n", token.Name, replaceHarmfulChars(token.DescribeRights()))
 		}
 	}
 }

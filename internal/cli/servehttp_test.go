@@ -35,7 +35,7 @@ func TestServeHTTP(t *testing.T) {
 		t.Fatalf("oxbow mcp ended with status %d: %s", status, errs.String())
 	}
 
-	file := filepath.Join(w.dir, homeDir, "token")
+	file := filepath.Join(w.dir, homeDirName, "token")
 	token, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

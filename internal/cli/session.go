@@ -62,9 +62,9 @@ func sessionShowCommand(mem *openMemory) *cobra.Command {
 		Example: `  oxbow session show 178e33fd --last 3`,
 		Args:    requireArgCount(1, 1, "the identifier of a SESSION, or how it begins"),
 	}, sessions.ShowSession, setPositionalArgs, func(out sessions.SessionOut) {
-		mem.env.printf("%s\n", mem.env.bold(cleanControl(out.Client+"/"+out.Summary.Session)))
+		mem.env.printf("%s\n", mem.env.bold(replaceHarmfulChars(out.Client+"/"+out.Summary.Session)))
 		if out.Dir != "" {
-			mem.env.printf("%s\n", mem.env.dim(cleanControl(out.Dir)))
+			mem.env.printf("%s\n", mem.env.dim(replaceHarmfulChars(out.Dir)))
 		}
 		for i := range out.Turns {
 			if i+1 < len(out.Turns) {
@@ -123,13 +123,13 @@ func (env *environment) showTurn(turn *session.Turn) {
 				for _, s := range e.Injection.ShownEntries {
 					line += " · " + injection.ShownEntryText(s)
 				}
-				env.printf("%s\n", env.dim(cleanControl(line)))
+				env.printf("%s\n", env.dim(replaceHarmfulChars(line)))
 			}
 			continue
 		default:
 			continue
 		}
-		env.printWrapped(head, cleanControl(e.Text))
+		env.printWrapped(head, replaceHarmfulChars(e.Text))
 	}
 	if turn.HasOmittedEvents {
 		env.printf("%s\n", env.dim("(the turn was larger than what is kept)"))
@@ -153,10 +153,10 @@ func (env *environment) showCall(c *session.ToolCall) {
 	case c.Failed:
 		line += "  (failed)"
 	}
-	env.printf("%s\n", env.dim(cleanControl(line)))
+	env.printf("%s\n", env.dim(replaceHarmfulChars(line)))
 	if c.Output != "" {
 		for l := range strings.Lines(c.Output) {
-			env.printf("  %s\n", env.dim(cleanControl(strings.TrimRight(l, "\n"))))
+			env.printf("  %s\n", env.dim(replaceHarmfulChars(strings.TrimRight(l, "\n"))))
 		}
 	}
 }
@@ -182,7 +182,7 @@ error, tool, agent and taint, which you can use in --filter.`,
 		mem.env.showRecallResult(out, whole)
 		for i, h := range out.Hits {
 			if fs := h.Labels["file"]; files && len(fs) > 0 {
-				mem.env.printWrapped(fmt.Sprintf("%d  files: ", i+1), cleanControl(strings.Join(fs, " ")))
+				mem.env.printWrapped(fmt.Sprintf("%d  files: ", i+1), replaceHarmfulChars(strings.Join(fs, " ")))
 			}
 		}
 	})
@@ -211,13 +211,13 @@ unchanged.`,
   oxbow session forget --undo`,
 		Args: requireArgCount(0, 1, "the identifier of a SESSION"),
 	}, erasureConfirmation[sessions.ForgetSessionIn, sessions.ForgetSessionOut]{
-		command: "session forget --purge",
-		verb:    sessions.ForgetSession,
-		dryRun:  func(in sessions.ForgetSessionIn) sessions.ForgetSessionIn { in.DryRun = true; return in },
-		question: func(would sessions.ForgetSessionOut) string {
-			return eraseQuestion(would.Turns, "turn", "turns", cleanControl(would.Client+"/"+would.Session))
+		command:   "session forget --purge",
+		eraseVerb: sessions.ForgetSession,
+		asDryRun:  func(in sessions.ForgetSessionIn) sessions.ForgetSessionIn { in.DryRun = true; return in },
+		questionFor: func(would sessions.ForgetSessionOut) string {
+			return eraseQuestion(would.Turns, "turn", "turns", replaceHarmfulChars(would.Client+"/"+would.Session))
 		},
 	}, func(in sessions.ForgetSessionIn) (bool, error) {
 		return in.Purge && !in.DryRun && !in.Undo, nil
-	}, setPositionalArgs, reportPrinter[sessions.ForgetSessionOut](mem))
+	}, setPositionalArgs, answerPrinter[sessions.ForgetSessionOut](mem))
 }

@@ -34,7 +34,7 @@ const (
 
 	// The archive compacts itself, because each time a turn grows, the whole turn is written again.
 	archiveKeepChanges = 1000
-	archiveKeepFor     = 7 * 24 * time.Hour
+	archiveKeepTime    = 7 * 24 * time.Hour
 )
 
 // drainedArchiveOpener returns a function that opens the home's archive at its first call. Every call drains the
@@ -61,7 +61,7 @@ type archiveOpener struct {
 
 	mu                           sync.Mutex // guards the fields below
 	wholeArchive, visibleArchive *session.Archive
-	isMissing                    bool // The home has no archive. wholeArchive is an empty archive in memory.
+	hasNoArchive                 bool // The home has no archive. wholeArchive is an empty archive in memory.
 	spool                        session.Spool
 }
 
@@ -70,11 +70,11 @@ type archiveOpener struct {
 func (o *archiveOpener) openDrained(ctx context.Context) (*session.Archive, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if err := o.openArchive(); err != nil {
+	if err := o.openOrRetryArchive(); err != nil {
 		return nil, err
 	}
 	all := o.wholeArchive
-	mayWrite := !o.isMissing && !all.Memory.Options().ReadOnly
+	mayWrite := !o.hasNoArchive && !all.Memory.Options().ReadOnly
 	if mayWrite && !o.mem.isArchiveReadOnly {
 		short, cancel := context.WithTimeout(ctx, cmp.Or(o.mem.drainTimeout, drainTimeout))
 		r, err := all.DrainSpool(short, o.spool, transcript.NewReader(o.mem.newReportCleaner(), nil))
@@ -85,20 +85,21 @@ func (o *archiveOpener) openDrained(ctx context.Context) (*session.Archive, erro
 		}
 		cancel()
 		if err != nil && short.Err() == nil {
-			o.mem.env.warn("what hooks have reported is not in the archive yet: %v", err)
+			o.mem.env.printWarning("what hooks have reported is not in the archive yet: %v", err)
 		}
 	}
 	return o.visibleArchive, nil
 }
 
-// maxUnindexed is the maximum size, in bytes, of an archive that can be queried at once although it has no index file.
-const maxUnindexed = 4 << 20
+// maxUnindexedBytes is the maximum size, in bytes, of an archive that can be queried at once although it has no
+// index file.
+const maxUnindexedBytes = 4 << 20
 
-// isQueryableNow reports whether the archive in a file can be queried at once. This is so if it has an index file, or
-// at most maxUnindexed bytes.
-func isQueryableNow(file string) bool {
+// isArchiveQueryable reports whether the archive in a file can be queried at once. This is so if it has an index
+// file, or at most maxUnindexedBytes bytes.
+func isArchiveQueryable(file string) bool {
 	fi, err := os.Stat(file)
-	if err != nil || fi.Size() <= maxUnindexed {
+	if err != nil || fi.Size() <= maxUnindexedBytes {
 		return err == nil
 	}
 	fi, err = os.Stat(file + index.FileSuffix)
@@ -110,28 +111,28 @@ func isQueryableNow(file string) bool {
 func (o *archiveOpener) openWithoutDrain(context.Context) (*session.Archive, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.wholeArchive == nil || o.isMissing {
+	if o.wholeArchive == nil || o.hasNoArchive {
 		home, err := o.mem.finder.archiveHome()
 		if err != nil {
 			return nil, nil // Ignore the error: without a home, there is no archive.
 		}
-		if !isQueryableNow(filepath.Join(home, session.StoreFile)) {
+		if !isArchiveQueryable(filepath.Join(home, session.StoreFile)) {
 			return nil, nil
 		}
 	}
-	err := o.openArchive()
+	err := o.openOrRetryArchive()
 	return o.visibleArchive, err
 }
 
-// openArchive opens the archive. If there was none, a later call tries again. The caller must hold o.mu.
-func (o *archiveOpener) openArchive() (err error) {
-	if o.wholeArchive == nil || o.isMissing {
+// openOrRetryArchive opens the archive. If there was none, a later call tries again. The caller must hold o.mu.
+func (o *archiveOpener) openOrRetryArchive() (err error) {
+	if o.wholeArchive == nil || o.hasNoArchive {
 		home, err := o.mem.finder.archiveHome()
 		if err != nil {
 			return err
 		}
 		o.spool.Dir = filepath.Join(home, session.SpoolDir)
-		o.wholeArchive, o.isMissing, err = o.mem.openArchive(home, o.spool)
+		o.wholeArchive, o.hasNoArchive, err = o.mem.openArchive(home, o.spool)
 		if err != nil {
 			return err
 		}
@@ -162,7 +163,7 @@ func (finder *homeFinder) archiveHome() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	home, err := finder.home()
+	home, err := finder.homePath()
 	if err != nil {
 		return "", err
 	}
@@ -172,7 +173,7 @@ func (finder *homeFinder) archiveHome() (string, error) {
 			"give its directory as the home",
 		}
 	}
-	if err := ownership.CheckSpool(home); err != nil {
+	if err := ownership.CheckSpoolDir(home); err != nil {
 		return "", err
 	}
 	return finder.trustedHome()
@@ -184,9 +185,9 @@ func fingerprintFile(home string, now func() time.Time) *fingerprint.File {
 	return &p
 }
 
-// openArchive opens the archive of a home. It opens it for writing if this is possible, and if the archive or a spool
-// exists. If neither exists, none is true and the result is an empty archive in memory. A spool that is created later
-// must not be drained into it.
+// openArchive opens the archive of a home. It opens it for writing if this is possible, and if the archive
+// or a spool exists. If neither exists, none is true and the result is an empty archive in memory. A spool that is
+// created later must not be drained into it.
 func (mem *openMemory) openArchive(home string, spool session.Spool) (_ *session.Archive, none bool, err error) {
 	src, err := mem.changeSource()
 	if err != nil {
@@ -195,7 +196,7 @@ func (mem *openMemory) openArchive(home string, spool session.Spool) (_ *session
 	src.Actor = oxbow.Program
 	path := filepath.Join(home, session.StoreFile)
 	o := &oxbow.Options{Clock: mem.env.Now, Rand: mem.env.Rand, Source: src, KeepChanges: archiveKeepChanges,
-		KeepFor: archiveKeepFor, SealAfter: mem.sealAfter}
+		KeepFor: archiveKeepTime, SealAfter: mem.sealDelay}
 	_, missing := os.Stat(path)
 	none = missing != nil && (mem.isArchiveReadOnly || !isDir(spool.Dir))
 	switch {
@@ -281,7 +282,7 @@ func (mem *openMemory) sessionExposure(ctx context.Context, c session.Caller) se
 		mem.env.Now(),
 	)
 	if err != nil {
-		mem.env.warn("whether the session has read what others wrote is not known: %v", err)
+		mem.env.printWarning("whether the session has read what others wrote is not known: %v", err)
 	}
 	return x
 }

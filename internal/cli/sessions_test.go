@@ -21,23 +21,23 @@ func TestAnswersNow(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if isQueryableNow(file) {
+	if isArchiveQueryable(file) {
 		t.Error("one that is not there answers")
 	}
-	size(file, maxUnindexed)
-	if !isQueryableNow(file) {
+	size(file, maxUnindexedBytes)
+	if !isArchiveQueryable(file) {
 		t.Error("a small one does not answer")
 	}
-	size(file, maxUnindexed+1)
-	if isQueryableNow(file) {
+	size(file, maxUnindexedBytes+1)
+	if isArchiveQueryable(file) {
 		t.Error("a large one without an index answers")
 	}
 	size(file+".idx", 0)
-	if isQueryableNow(file) {
+	if isArchiveQueryable(file) {
 		t.Error("a large one whose index is wanted, and not there, answers")
 	}
 	size(file+".idx", 1)
-	if !isQueryableNow(file) {
+	if !isArchiveQueryable(file) {
 		t.Error("a large one with an index does not answer")
 	}
 }

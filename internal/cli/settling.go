@@ -4,23 +4,23 @@ package cli
 
 import "sync"
 
-// closingCalls collects functions to call before a memory is closed. It is safe for concurrent use.
-type closingCalls struct {
-	mu  sync.Mutex // guards fns
-	fns []func()
+// closeHooks collects functions to call before a memory is closed. It is safe for concurrent use.
+type closeHooks struct {
+	mu    sync.Mutex // guards fns
+	hooks []func()
 }
 
-func (s *closingCalls) add(fn func()) {
+func (s *closeHooks) add(fn func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.fns = append(s.fns, fn)
+	s.hooks = append(s.hooks, fn)
 }
 
-func (s *closingCalls) run() {
+func (s *closeHooks) run() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, fn := range s.fns {
+	for _, fn := range s.hooks {
 		fn()
 	}
-	s.fns = nil
+	s.hooks = nil
 }

@@ -63,18 +63,18 @@ docs/setup.md explains what is recorded, and how to stop this for a session.`,
 
 func (mem *openMemory) runSetup(ctx context.Context, in setupIn, args []string) error {
 	in.Clients = args
-	isTerminal := mem.env.StdinTerm && mem.env.StderrTerm
+	isTerminal := mem.env.IsStdinTerminal && mem.env.IsStderrTerminal
 	if err := in.checkConflicts(isTerminal); err != nil {
 		return err
 	}
 	if err := mem.fillSetupInput(&in.SetupIn); err != nil {
 		return err
 	}
-	asks := isTerminal && !in.Yes && !in.DryRun && !in.Check
+	asks := isTerminal && !in.Yes && !in.DryRun && !in.OnlyCheck
 	if asks {
 		in.Confirm = mem.env.confirmChanges
 	}
-	namesNone := len(args) == 0 && !in.Remove && !in.Check
+	namesNone := len(args) == 0 && !in.Remove && !in.OnlyCheck
 	switch {
 	case namesNone && in.Yes:
 		in.Clients = []string{"all"}
@@ -94,14 +94,14 @@ func (mem *openMemory) runSetup(ctx context.Context, in setupIn, args []string) 
 // asked which clients to set up.
 func (in *setupIn) checkConflicts(asks bool) error {
 	switch {
-	case in.hasOptions() && !asks && !in.Yes && len(in.Clients) == 0 && !in.Remove && !in.Check:
+	case in.hasOptions() && !asks && !in.Yes && len(in.Clients) == 0 && !in.Remove && !in.OnlyCheck:
 		return usageErrorf(
 			"oxbow setup all, with the same options, sets up those that are installed",
 			"no client is named",
 		)
-	case in.Remove && in.Check:
+	case in.Remove && in.OnlyCheck:
 		return usageErrorf("leave one of them out", "--check changes nothing, and --remove does")
-	case in.OwnMemory != "" && (in.Remove || in.Check):
+	case in.OwnMemory != "" && (in.Remove || in.OnlyCheck):
 		return usageErrorf("leave it out", "--own-memory is for setting a client up")
 	}
 	return nil
@@ -198,11 +198,11 @@ func (mem *openMemory) mirrorClientMemory(ctx context.Context, home string, r ho
 	if !clients.HasMirrors(home) {
 		return
 	}
-	ctx, stop := context.WithTimeout(ctx, mem.env.hookTimeLimits().Start)
+	ctx, stop := context.WithTimeout(ctx, mem.env.hookTimeLimits().SessionStart)
 	defer stop()
 	in := clients.MirrorIn{Client: r.Client, World: mem.env.setupMachine(), Project: projectName}
-	if e := &r.Events[0]; r.StartReason == "" {
-		in.Report, in.Taints = e, func(own []string) []string {
+	if e := &r.Events[0]; r.SessionStartReason == "" {
+		in.SessionStart, in.Taints = e, func(own []string) []string {
 			return mem.sessionExposure(
 				ctx,
 				session.Caller{Client: r.Client, Session: e.Session, Dir: e.Dir, Own: strings.Join(own, "\n")},
@@ -218,13 +218,13 @@ func (env *environment) confirmChanges(all []clients.SetupFile) error {
 	for _, f := range all {
 		rows += strings.Count(f.Diff, "\n")
 	}
-	if rows < env.Height || env.Height == 0 {
+	if rows < env.TerminalHeight || env.TerminalHeight == 0 {
 		env.showDiffs(all)
 		return env.confirmDefaultYes("Change these files?")
 	}
 	for _, f := range all {
 		added, removed := countChangedLines(f.Diff)
-		fmt.Fprintf(env.Stderr, "  %-10s %s (+%d −%d lines)\n", f.Outcome, cleanControl(f.Path), added, removed)
+		fmt.Fprintf(env.Stderr, "  %-10s %s (+%d −%d lines)\n", f.Outcome, replaceHarmfulChars(f.Path), added, removed)
 	}
 	line, err := env.ask("Change these files? d shows the difference first [Y/n/d] ")
 	if err != nil {
@@ -261,7 +261,7 @@ func countChangedLines(diff string) (added, removed int) {
 func cleanLines(s string) string {
 	var b strings.Builder
 	for line := range strings.Lines(s) {
-		b.WriteString(cleanControl(strings.TrimSuffix(line, "\n")) + "\n")
+		b.WriteString(replaceHarmfulChars(strings.TrimSuffix(line, "\n")) + "\n")
 	}
 	return b.String()
 }
@@ -305,8 +305,8 @@ func (env *environment) confirmEachClient(names, titles []string) (chosen []stri
 // probeTimeout is the maximum time for which a started server may take to answer.
 const probeTimeout = 20 * time.Second
 
-// clientVariables lists the environment variables that every client passes to its servers.
-var clientVariables = []string{"HOME", "LANG", "PATH", "TERM", "TMPDIR", "USERPROFILE", "APPDATA", "LOCALAPPDATA",
+// clientVariableNames lists the environment variables that every client passes to its servers.
+var clientVariableNames = []string{"HOME", "LANG", "PATH", "TERM", "TMPDIR", "USERPROFILE", "APPDATA", "LOCALAPPDATA",
 	"SYSTEMROOT", "TEMP", "TMP", "USERNAME"}
 
 // probeServer starts a server as a client would. It returns the server's home and newest entry, or the error. If the
@@ -315,7 +315,7 @@ func (finder *homeFinder) probeServer(ctx context.Context, s setup.Server) setup
 	text, home, isError, err := finder.queryServer(ctx, s)
 	answer := setup.ServerAnswer{Home: home, Text: text, Err: err}
 	if isError {
-		answer.NoMemoryReason, answer.Mend, _ = strings.Cut(strings.TrimSpace(text), "\n")
+		answer.MissingMemoryReason, answer.Mend, _ = strings.Cut(strings.TrimSpace(text), "\n")
 	}
 	return answer
 }
@@ -332,7 +332,7 @@ func (finder *homeFinder) queryServer(
 	if err != nil {
 		return "", "", false, err
 	}
-	env := &environment{Env: finder.env.Env, name: finder.env.name}
+	env := &environment{Env: finder.env.Env, programName: finder.env.programName}
 	env.Getenv = func(name string) string { return vars[name] }
 	env.Getwd = func() (string, error) { return dir, nil }
 	there := homeFinder{env: env, homeFlag: s.Home()}
@@ -407,7 +407,7 @@ func (finder *homeFinder) clientEnvironment(s setup.Server) (vars map[string]str
 		}
 	}
 	vars = map[string]string{}
-	for _, name := range clientVariables {
+	for _, name := range clientVariableNames {
 		if v := finder.env.Getenv(name); v != "" {
 			vars[name] = v
 		}

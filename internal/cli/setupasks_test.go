@@ -38,9 +38,9 @@ func TestSetupAsks(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
 			w.must(t, "init")
-			w.env.StdinTerm = true
-			w.env.StderrTerm = true
-			w.env.Height = c.height
+			w.env.IsStdinTerminal = true
+			w.env.IsStderrTerminal = true
+			w.env.TerminalHeight = c.height
 			w.env.Stdin = &c.typed
 			// After the person agrees, setup fails here, because it cannot start the server.
 			_, _, stderr := w.run(t, "setup", "claude")

@@ -49,7 +49,7 @@ func formatLabels(labels map[string][]string, maxValues int) string {
 			words = append(words, oxbow.Label{Key: key, Value: v}.String())
 		}
 	}
-	return cleanControl(strings.Join(words, " "))
+	return replaceHarmfulChars(strings.Join(words, " "))
 }
 
 // visibleLabels returns a copy of the labels without those that are shown elsewhere. These are the sources of imports,
@@ -87,7 +87,7 @@ func (env *environment) entrySummary(e verb.Entry) string {
 		parts = append(parts, l)
 	}
 	if r := e.Source.ReviewedCommit(); r != "" {
-		parts = append(parts, "team, reviewed in "+cleanControl(r))
+		parts = append(parts, "team, reviewed in "+replaceHarmfulChars(r))
 	}
 	return strings.Join(parts, " · ")
 }
@@ -98,7 +98,7 @@ func citationText(c verb.FileRef) string {
 	if c.NewPlace != "" {
 		s += " to " + c.NewPlace
 	}
-	return oneLine(s + " (" + c.StateText + ")")
+	return toSafeLine(s + " (" + c.StateText + ")")
 }
 
 // describeAuthor describes who wrote a version, such as "person, cli" or "agent claude, mcp".
@@ -119,20 +119,20 @@ func describeAuthor(s verb.Source) string {
 	if r := s.ReviewedCommit(); r != "" {
 		w += ", reviewed in " + r
 	}
-	return cleanControl(w)
+	return replaceHarmfulChars(w)
 }
 
 // showEntryHeader prints the facts about an entry, without the content.
 func (env *environment) showEntryHeader(e verb.Entry) {
 	env.printf("%s\n", env.bold(printableName(e.Name)))
-	for _, f := range env.entryFacts(e) {
+	for _, f := range env.listEntryFacts(e) {
 		env.printField(8, f.Name, f.Value)
 	}
 	env.printf("\n")
 }
 
-// entryFacts returns the facts about an entry in the order in which they are printed.
-func (env *environment) entryFacts(e verb.Entry) (fs []tui.Fact) {
+// listEntryFacts returns the facts about an entry in the order in which they are printed.
+func (env *environment) listEntryFacts(e verb.Entry) (fs []tui.Fact) {
 	add := func(name, value string) {
 		if value != "" {
 			fs = append(fs, tui.Fact{Name: name, Value: value})
@@ -142,7 +142,7 @@ func (env *environment) entryFacts(e verb.Entry) (fs []tui.Fact) {
 	labels := maps.Clone(e.Labels)
 	delete(labels, oxbow.LabelFileBlob) // This label is only for programs. --json shows it.
 	add("labels", formatLabels(labels, oxbow.MaxLabels))
-	add("aliases", cleanControl(strings.Join(e.Aliases, ", ")))
+	add("aliases", replaceHarmfulChars(strings.Join(e.Aliases, ", ")))
 	for _, c := range e.Citations {
 		add("cites", citationText(c))
 	}
@@ -203,21 +203,26 @@ func (env *environment) showOperation(c verb.Operation) {
 	if c.IsImport() {
 		number = formatSeq(c.FirstSeq) + " to " + number
 	}
-	head := fmt.Sprintf("%5s  %s  %s  ", number, env.formatDate(parseTime(c.Time)), pad(describeAuthor(c.Source), 11))
+	head := fmt.Sprintf(
+		"%5s  %s  %s  ",
+		number,
+		env.formatDate(parseTime(c.Time)),
+		padColumns(describeAuthor(c.Source), 11),
+	)
 	room := env.textWidth() - countColumns(head)
 	if room < env.textWidth()/2 {
 		room = env.textWidth() - 4
 	}
-	env.printWrapped(env.dim(head), env.cutColumns(oneLine(text), room))
+	env.printWrapped(env.dim(head), env.cutColumns(toSafeLine(text), room))
 }
 
 // showAnnotationBackground prints the alternatives that an annotation rejects, and the prompt that led to the edit.
 func (env *environment) showAnnotationBackground(n annotations.Annotation) {
 	for _, r := range n.RejectedAlternatives {
-		env.printWrapped("  ", "rejected: "+oneLine(r))
+		env.printWrapped("  ", "rejected: "+toSafeLine(r))
 	}
 	if n.Prompt != "" {
-		env.printWrapped("  ", "asked: "+oneLine(n.Prompt))
+		env.printWrapped("  ", "asked: "+toSafeLine(n.Prompt))
 	}
 }
 
@@ -227,8 +232,8 @@ func (env *environment) showAnnotation(n annotations.Annotation) {
 	if n.StartLine > 0 {
 		at += ":" + formatLineRange(n)
 	}
-	env.printf("%s  %s\n", env.bold(oneLine(at)), placementText(n))
-	for _, l := range wrapText(strings.TrimSpace(cleanControl(n.Reason)), env.textWidth()-2) {
+	env.printf("%s  %s\n", env.bold(toSafeLine(at)), placementText(n))
+	for _, l := range wrapText(strings.TrimSpace(replaceHarmfulChars(n.Reason)), env.textWidth()-2) {
 		env.printf("  %s\n", l)
 	}
 	env.showAnnotationBackground(n)
@@ -258,7 +263,7 @@ func (env *environment) showAnnotation(n annotations.Annotation) {
 	case n.WasLines != "":
 		by = append(by, "was "+annotations.LineSpanText(n.WasLines))
 	}
-	env.printf("  %s\n", env.dim(oneLine(strings.Join(by, ", "))))
+	env.printf("  %s\n", env.dim(toSafeLine(strings.Join(by, ", "))))
 }
 
 // placementText describes how the lines of an annotation were found, with which confidence, and whether the annotation
@@ -276,29 +281,29 @@ func placementText(n annotations.Annotation) string {
 
 // showEmptyReasons prints on standard error why a result is empty. It prints nothing if --quiet is set.
 func (env *environment) showEmptyReasons(why []verb.Note, nearNames []string) {
-	if env.quiet {
+	if env.isQuiet {
 		return
 	}
 	if len(why) == 0 {
 		why = []verb.Note{verb.PlainNote("nothing was found")}
 	}
 	for _, w := range why {
-		env.warn("%s", cleanControl(formatNote(w)))
+		env.printWarning("%s", replaceHarmfulChars(formatNote(w)))
 	}
 	if len(nearNames) > 0 {
-		fmt.Fprintf(env.Stderr, "  near to it: %s\n", cleanControl(strings.Join(nearNames, ", ")))
+		fmt.Fprintf(env.Stderr, "  near to it: %s\n", replaceHarmfulChars(strings.Join(nearNames, ", ")))
 	}
 }
 
 // showNotes prints the notes that a verb returned.
 func (env *environment) showNotes(notes []verb.Note) {
 	for _, n := range notes {
-		env.printNote("%s", cleanControl(formatNote(n)))
+		env.printNote("%s", replaceHarmfulChars(formatNote(n)))
 	}
 }
 
-// scoreFacts returns the parts of a hit's score and what each depends on, followed by the total.
-func scoreFacts(h verb.Entry) (fs []tui.Fact) {
+// listScoreFacts returns the parts of a hit's score and what each depends on, followed by the total.
+func listScoreFacts(h verb.Entry) (fs []tui.Fact) {
 	x := h.Explanation
 	add := func(score float64, of string) {
 		fs = append(fs, tui.Fact{Name: fmt.Sprintf("%7.3f", score), Value: of})
@@ -309,16 +314,19 @@ func scoreFacts(h verb.Entry) (fs []tui.Fact) {
 		}
 		var fields []string
 		for _, f := range t.Fields {
-			fields = append(fields, fmt.Sprintf("%s %.3f", cleanControl(f.Field), f.Score))
+			fields = append(fields, fmt.Sprintf("%s %.3f", replaceHarmfulChars(f.Field), f.Score))
 		}
 		where := strings.Join(fields, ", ")
 		if len(fields) < 2 {
 			where = fmt.Sprintf("%g here", t.TF)
 		}
 		if len(fields) == 1 {
-			where += " from " + cleanControl(t.Fields[0].Field)
+			where += " from " + replaceHarmfulChars(t.Fields[0].Field)
 		}
-		add(t.Score, fmt.Sprintf("%s: %s; in %d of %d, idf %.2f", cleanControl(t.Term), where, t.DF, x.Entries, t.IDF))
+		add(
+			t.Score,
+			fmt.Sprintf("%s: %s; in %d of %d, idf %.2f", replaceHarmfulChars(t.Term), where, t.DF, x.Entries, t.IDF),
+		)
 	}
 	add(h.Score, fmt.Sprintf("%s, %g terms long (%.1f on average)", x.Formula, x.Length, x.AvgLen))
 	return fs

@@ -31,7 +31,7 @@ type terminalRun struct {
 // atTerminal starts oxbow with a terminal as its standard input and standard error.
 func atTerminal(t *testing.T, dir string, args ...string) *terminalRun {
 	t.Helper()
-	person, program := testenv.Terminal(t)
+	person, program := testenv.OpenTerminal(t)
 	defer program.Close()
 	s := &terminalRun{cmd: exec.Command("oxbow", args...), person: person}
 	s.cmd.Dir, s.cmd.Env = dir, append(os.Environ(), "HOME="+
@@ -98,7 +98,7 @@ func TestSignalsEndWork(t *testing.T) {
 		}
 		return b.String()
 	}
-	m, err := oxbow.Open(filepath.Join(dir, "hostile", storeFile), nil)
+	m, err := oxbow.Open(filepath.Join(dir, "hostile", storeFileName), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestSignalsEndWork(t *testing.T) {
 	if err := m.Close(); err != nil {
 		t.Fatal(err)
 	}
-	store := filepath.Join(dir, "hostile", storeFile)
+	store := filepath.Join(dir, "hostile", storeFileName)
 	before, err := os.ReadFile(store)
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +140,7 @@ func TestSignalsEndWork(t *testing.T) {
 			s.until(t, "")
 			err = s.cmd.Wait()
 			state := s.cmd.ProcessState
-			if state.ExitCode() != exitFailed || !strings.Contains(s.shown.String(), "oxbow: stopped") {
+			if state.ExitCode() != exitCommandFailed || !strings.Contains(s.shown.String(), "oxbow: stopped") {
 				t.Errorf(
 					"it ended with %v (%v) and %q, want status 1 and that it stopped",
 					state,
@@ -230,7 +230,7 @@ func testEndOfQuestion(t *testing.T, end func(*terminalRun) error) {
 	}
 	t.Setenv("EDITOR", editor)
 	t.Setenv("VISUAL", "")
-	m, err := oxbow.Open(filepath.Join(dir, "home", storeFile), nil)
+	m, err := oxbow.Open(filepath.Join(dir, "home", storeFileName), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +245,7 @@ func testEndOfQuestion(t *testing.T, end func(*terminalRun) error) {
 	if err := end(s); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.cmd.Wait(); s.cmd.ProcessState.ExitCode() != exitFailed {
+	if err := s.cmd.Wait(); s.cmd.ProcessState.ExitCode() != exitCommandFailed {
 		t.Errorf("it ended with %v, want status 1", err)
 	}
 	kept, err := filepath.Glob(filepath.Join(dir, "home", "unsaved", "a.*.md"))
@@ -256,7 +256,7 @@ func testEndOfQuestion(t *testing.T, end func(*terminalRun) error) {
 		!bytes.Contains(b, []byte("ghp_")) {
 		t.Errorf("%s holds %q (%v), want the edited text", kept[0], b, err)
 	}
-	m, err = oxbow.Open(filepath.Join(dir, "home", storeFile), nil)
+	m, err = oxbow.Open(filepath.Join(dir, "home", storeFileName), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

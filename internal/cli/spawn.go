@@ -61,7 +61,7 @@ func (env *environment) readTask(args []string) (string, error) {
 	if len(args) == 2 && args[1] != "-" {
 		return args[1], asUsageError(verb.CheckText("the task", args[1]))
 	}
-	if env.StdinTerm && len(args) < 2 {
+	if env.IsStdinTerminal && len(args) < 2 {
 		return "", usageErrorf("for example: oxbow spawn reviewer \"Review the last commit.\"", "no task is given")
 	}
 	text, err := env.readStdin()
@@ -77,10 +77,10 @@ func (mem *openMemory) spawnSubAgent(ctx context.Context, in profiles.SpawnSubAg
 		return err
 	}
 	defer func() { err = errors.Join(err, svc.Close()) }()
-	if !mem.env.json {
+	if !mem.env.wantsJSON {
 		svc.Stdout, svc.Stderr = mem.env.Stdout, mem.env.Stderr
 	}
-	if _, err := svc.Runner(); err != nil {
+	if _, err := svc.LoadRunner(); err != nil {
 		return asUsageError(err)
 	}
 	w, done, err := mem.newWorkspace(ctx)
@@ -102,7 +102,7 @@ func (env *environment) showSpawnResult(out profiles.SpawnSubAgentOut) {
 		env.printText(out.Briefing)
 	} else {
 		isLineOpen := out.Run.Result != "" && !strings.HasSuffix(out.Run.Result, "\n")
-		if isLineOpen && env.StdoutTerm {
+		if isLineOpen && env.IsStdoutTerminal {
 			env.printf("\n")
 		}
 		said := fmt.Sprintf("sub-agent %s: %s after %.1f s", out.AgentID, out.Run.Outcome, out.Run.Seconds)
@@ -112,14 +112,14 @@ func (env *environment) showSpawnResult(out profiles.SpawnSubAgentOut) {
 		if out.Run.RecordEntry != "" {
 			said += "; recorded as " + shellQuote(out.Run.RecordEntry)
 		}
-		if out.Run.Outcome == subagent.RunDone {
-			env.printNote("%s", cleanControl(said))
+		if out.Run.Outcome == subagent.StateDone {
+			env.printNote("%s", replaceHarmfulChars(said))
 		} else {
-			env.warn("%s", cleanControl(said))
+			env.printWarning("%s", replaceHarmfulChars(said))
 		}
 	}
 	for _, n := range out.Notes {
-		env.printNote("%s", cleanControl(n.String()))
+		env.printNote("%s", replaceHarmfulChars(n.String()))
 	}
 }
 
@@ -142,7 +142,7 @@ func (finder *homeFinder) settingsFile() (file, ignored string, err error) {
 		}
 		return f, "", nil
 	}
-	home, err := finder.home()
+	home, err := finder.homePath()
 	if err != nil {
 		return "", "", err
 	}
@@ -242,7 +242,7 @@ func (mem *openMemory) newSubAgentService() (*subagent.Service, error) {
 		return nil, err
 	}
 	if ignored != "" {
-		mem.env.warn(
+		mem.env.printWarning(
 			"%s is not read: it may have come with the project, and it names a program to start; read it, then: "+
 				"oxbow trust %s",
 			ignored, shellQuote(home),
@@ -263,7 +263,7 @@ func (mem *openMemory) newSubAgentService() (*subagent.Service, error) {
 			subagent.EnvSettings: subagent.NoSettings,
 		},
 		SpawnDepth: depth,
-		Runner:     mem.finder.loadRunner,
+		LoadRunner: mem.finder.loadRunner,
 		WorkingDir: wd,
 		Environ:    mem.env.Environ,
 		Now:        mem.env.Now,

@@ -141,7 +141,7 @@ func TestServerStopsItsSubAgents(t *testing.T) {
 	w := newWorld(t)
 	home := filepath.Join(w.dir, "memory")
 	w.env.Environ = os.Environ
-	w.env.DrainTime = time.Second
+	w.env.ServerDrainTime = time.Second
 	w.vars["OXBOW_HOME"] = home
 	w.must(t, "remember", "grid", "Squares.")
 	settings := fmt.Sprintf("runner:\n  command: [%q, wait, %q]\n", agent, l.Addr().String())

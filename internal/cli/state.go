@@ -12,13 +12,13 @@ import (
 )
 
 // nextCommand is a command that the person may want to run next, and its purpose.
-type nextCommand struct{ line, purpose string }
+type nextCommand struct{ commandLine, purpose string }
 
 // printMemoryState prints the state of the memory and three next commands. It returns false, and prints nothing, if
 // the memory cannot be read, because the list of commands is then more useful. It does not print what agents changed,
 // because printChangeNotice does. It prints lines instead of a report, because only a person at a terminal sees them.
 func (mem *openMemory) printMemoryState(ctx context.Context) bool {
-	if mem.env.json || mem.env.quiet {
+	if mem.env.wantsJSON || mem.env.isQuiet {
 		return false
 	}
 	path, err := mem.finder.storePath()
@@ -29,7 +29,7 @@ func (mem *openMemory) printMemoryState(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
-	mem.env.printf("%s in %s\n", countText(stats.Entries, "entry", "entries"), cleanControl(path))
+	mem.env.printf("%s in %s\n", countText(stats.Entries, "entry", "entries"), replaceHarmfulChars(path))
 	var next []nextCommand
 	limit := 1
 	if out, err := callVerb(ctx, mem, review.ListAgentChanges, review.ChangedIn{Limit: &limit}); err == nil &&
@@ -55,7 +55,7 @@ func (mem *openMemory) printMemoryState(ctx context.Context) bool {
 		nextCommand{"oxbow list", "see the newest entries"})
 	mem.env.printf("\nNext:\n")
 	for _, c := range append(next[:2:2], nextCommand{"oxbow help", "see what else there is"}) {
-		mem.env.printf("  %s %s\n", pad(c.line, 35), c.purpose)
+		mem.env.printf("  %s %s\n", padColumns(c.commandLine, 35), c.purpose)
 	}
 	return true
 }

@@ -30,7 +30,7 @@ func (b *brokenWriter) Write(p []byte) (int, error) {
 }
 
 func TestOutputThatCannotBeWritten(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	t.Parallel()
 	w := newWorld(t)
 	w.must(t, "init")
@@ -69,14 +69,14 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	for _, args := range lines {
 		for _, room := range []int{0, 7} {
 			status, stderr := run(&brokenWriter{room, fmt.Errorf("write: %w", syscall.ENOSPC)}, args...)
-			if status != exitFailed || strings.Count(stderr, syscall.ENOSPC.Error()) != 1 {
+			if status != exitCommandFailed || strings.Count(stderr, syscall.ENOSPC.Error()) != 1 {
 				t.Errorf(
 					"oxbow %q to a disk with %d bytes left = %d, %q, want %d and one sentence",
 					args,
 					room,
 					status,
 					stderr,
-					exitFailed,
+					exitCommandFailed,
 				)
 			}
 		}

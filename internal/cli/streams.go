@@ -73,24 +73,24 @@ func (c *checkedWriter) Write(b []byte) (int, error) {
 // joinWriteError returns the error of a run joined with the first write error, unless the run's error already contains
 // it. If the write failed because a pipe was closed, the write error is ignored: a reader such as head closes the pipe
 // when it has read enough.
-func (c *checkedWriter) joinWriteError(run error) error {
+func (c *checkedWriter) joinWriteError(runErr error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	isClosed := errors.Is(c.err, syscall.EPIPE) || errors.Is(c.err, io.ErrClosedPipe)
-	isKnown := c.err != nil && errors.Is(run, c.err)
+	isKnown := c.err != nil && errors.Is(runErr, c.err)
 	if isClosed && isKnown {
 		return errReported
 	}
 	isNews := !isClosed && !isKnown
 	if c.err == nil || !isNews {
-		return run
+		return runErr
 	}
 	err := &hintedError{
 		fmt.Errorf("standard output is not complete: %w", c.err),
 		"make room, or write to another place",
 	}
-	if errors.Is(run, errReported) {
+	if errors.Is(runErr, errReported) {
 		return err // The command has already printed its own error.
 	}
-	return errors.Join(run, err)
+	return errors.Join(runErr, err)
 }

@@ -76,16 +76,16 @@ func TestNoOutputOverTheMemory(t *testing.T) {
 		if err := os.MkdirAll(home, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		store := filepath.Join(home, storeFile)
-		targets := []string{store, store + ".lock", store + ".idx", store + ".snap", "h/../h/" + storeFile, home +
-			"/./" + storeFile,
-			filepath.Join(link(os.Symlink, "", "dirlink"), storeFile)}
+		store := filepath.Join(home, storeFileName)
+		targets := []string{store, store + ".lock", store + ".idx", store + ".snap", "h/../h/" + storeFileName, home +
+			"/./" + storeFileName,
+			filepath.Join(link(os.Symlink, "", "dirlink"), storeFileName)}
 		if !missing {
 			targets = append(
 				targets,
-				link(os.Symlink, storeFile, "symlink"),
-				link(os.Link, storeFile, "hardlink"),
-				link(os.Link, storeFile+".lock", "locklink"),
+				link(os.Symlink, storeFileName, "symlink"),
+				link(os.Link, storeFileName, "hardlink"),
+				link(os.Link, storeFileName+".lock", "locklink"),
 			)
 		}
 		before := snapshotOf(t, home)
@@ -138,7 +138,7 @@ func TestNoOutputOverTheMemory(t *testing.T) {
 				"export",
 				target,
 				"--force",
-			); status != exitUsage {
+			); status != exitUsageError {
 				t.Errorf("a bound export to %s = %d, %q, want it refused", target, status, stderr)
 			}
 		}

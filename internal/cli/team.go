@@ -124,7 +124,7 @@ because your agents get them as the word of your team.`,
 // confirmTeamTrust asks the person whether to trust the team files. It does not ask if --yes was given, or if nothing
 // would be trusted.
 func (mem *openMemory) confirmTeamTrust(ctx context.Context, in sharing.TeamTrustIn, yes bool) error {
-	trustsTeam := !in.List && !in.Forget && !in.DryRun
+	trustsTeam := !in.ListTeams && !in.ForgetTeam && !in.DryRun
 	if !trustsTeam || yes {
 		return nil
 	}
@@ -133,16 +133,16 @@ func (mem *openMemory) confirmTeamTrust(ctx context.Context, in sharing.TeamTrus
 	if err != nil || would.Outcome == "" {
 		return err
 	}
-	if !mem.env.StdinTerm || !mem.env.StderrTerm {
+	if !mem.env.IsStdinTerminal || !mem.env.IsStderrTerminal {
 		return usageErrorf(
 			"add --yes, or look first with oxbow team status",
 			"team files of others go before your agents, and there is no terminal to ask at",
 		)
 	}
-	mem.env.printNote("%s", cleanControl(would.NamesText()))
+	mem.env.printNote("%s", replaceHarmfulChars(would.NamesText()))
 	return mem.env.confirm(fmt.Sprintf(
 		"Have %s of %s recalled?",
 		countText(would.Entries, "entry", "entries"),
-		cleanControl(would.TrustedIdentity),
+		replaceHarmfulChars(would.TrustedIdentity),
 	))
 }

@@ -47,11 +47,11 @@ keeps both texts and gets the label conflict.`,
 		}
 		name := "a team file"
 		if len(args) == 4 {
-			name = oneLine(args[3])
+			name = toSafeLine(args[3])
 		}
 		out, err := sharing.MergeEntry(cmd.Context(), nil, in)
 		if err == nil && out.Conflict {
-			mem.env.warn(
+			mem.env.printWarning(
 				"%s: both versions are kept, with the label conflict; oxbow team status lists such entries",
 				name,
 			)

@@ -14,9 +14,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// teamRecheckInterval is how long a search that found no team files is not repeated. A server searches again, because
+// teamSearchInterval is how long a search that found no team files is not repeated. A server searches again, because
 // team files may be added or trusted later.
-const teamRecheckInterval = time.Second
+const teamSearchInterval = time.Second
 
 // trustedTeamTree returns the team files of the working directory if the user trusts them, and otherwise nil. Once
 // team files were found, they are used for the rest of the run.
@@ -24,16 +24,16 @@ func (mem *openMemory) trustedTeamTree() *team.Tree {
 	t := &mem.teamFiles
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.tree != nil {
-		return t.tree
+	if t.trustedTree != nil {
+		return t.trustedTree
 	}
-	isFirst, now := t.lastLookTime.IsZero(), mem.env.Now()
-	since := now.Sub(t.lastLookTime)
-	isRecent := 0 <= since && since < teamRecheckInterval
+	isFirst, now := t.lastSearchTime.IsZero(), mem.env.Now()
+	since := now.Sub(t.lastSearchTime)
+	isRecent := 0 <= since && since < teamSearchInterval
 	if !isFirst && isRecent {
 		return nil
 	}
-	t.lastLookTime = now
+	t.lastSearchTime = now
 	wd, err := mem.env.absolutePath(".")
 	if err != nil {
 		return nil
@@ -41,17 +41,17 @@ func (mem *openMemory) trustedTeamTree() *team.Tree {
 	found, err := team.FindTree(wd)
 	switch {
 	case err != nil && isFirst:
-		mem.env.warn("team files are not read: %v", err)
+		mem.env.printWarning("team files are not read: %v", err)
 	case err != nil || found == nil:
 	case found.IsTrusted(mem.finder.host().Trusted):
-		t.tree = found
+		t.trustedTree = found
 	case isFirst:
 		mem.env.printNote(
 			"there are team files in %s, which are not recalled until you trust them: oxbow team trust",
-			cleanControl(found.Path()),
+			replaceHarmfulChars(found.Path()),
 		)
 	}
-	return t.tree
+	return t.trustedTree
 }
 
 // withTeamEntries returns a read-only memory with the entries of m and of the trusted team files. It returns m itself
@@ -62,7 +62,7 @@ func (mem *openMemory) withTeamEntries(ctx context.Context, m *oxbow.Memory) *ox
 		return m
 	}
 	files, err := t.Open(ctx, mdtree.Options{Clock: mem.env.Now, Warn: func(said string) {
-		mem.env.warn("team files: %s", cleanControl(said))
+		mem.env.printWarning("team files: %s", replaceHarmfulChars(said))
 	}})
 	if err == nil {
 		shown := team.NewTeamStore(files, mem.finder.host().Trusted.WrittenTeamFiles)
@@ -73,6 +73,6 @@ func (mem *openMemory) withTeamEntries(ctx context.Context, m *oxbow.Memory) *ox
 		}
 		err = errors.Join(err, shown.Close())
 	}
-	mem.env.warn("team files are not read: %v", err)
+	mem.env.printWarning("team files are not read: %v", err)
 	return m
 }

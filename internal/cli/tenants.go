@@ -21,26 +21,27 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web"
 )
 
-// tenants manages all homes that one server serves.
-type tenants struct {
-	mem        *openMemory
-	flags      serverFlags
-	server     runningServer
-	sessions   map[string]*web.Sessions // browser sessions of each tenant ("" is the server's own home)
-	limits     map[string]*tenant.Limit // write limits of each tenant, which are kept when its home is closed
-	pool       *tenant.Pool
-	ownHandler *homeHandler // handler for the server's own home (nil if no token is for this home)
+// tenantHomes manages all homes that one server serves.
+type tenantHomes struct {
+	mem              *openMemory
+	flags            serverFlags
+	server           runningServer
+	sessionsByTenant map[string]*web.BrowserSessions // browser sessions of each tenant ("" is the server's own home)
+	// Write limits of each tenant, which are kept when its home is closed.
+	limitsByTenant    map[string]*tenant.Limit
+	pool              *tenant.Pool
+	serverHomeHandler *homeHandler // handler for the server's own home (nil if no token is for this home)
 }
 
-func (mem *openMemory) newTenants(flags serverFlags, address runningServer) *tenants {
+func (mem *openMemory) newTenants(flags serverFlags, address runningServer) *tenantHomes {
 	mem.sharedCache = &oxbow.Cache{Bytes: tenantCacheBytes}
-	t := &tenants{mem: mem, flags: flags, server: address, sessions: map[string]*web.Sessions{},
-		limits: map[string]*tenant.Limit{}}
+	t := &tenantHomes{mem: mem, flags: flags, server: address, sessionsByTenant: map[string]*web.BrowserSessions{},
+		limitsByTenant: map[string]*tenant.Limit{}}
 	for _, name := range append(address.guard.Tokens.TenantNames(), "") {
-		t.sessions[name] = web.NewSessions(name, mem.env.Now, mem.env.Rand)
+		t.sessionsByTenant[name] = web.NewSessions(name, mem.env.Now, mem.env.Rand)
 	}
-	for name, q := range address.quotas {
-		t.limits[name] = tenant.NewLimit(q, time.Now)
+	for name, q := range address.quotasByTenant {
+		t.limitsByTenant[name] = tenant.NewLimit(q, time.Now)
 	}
 	t.pool = tenant.New(
 		t.openTenant,
@@ -50,18 +51,18 @@ func (mem *openMemory) newTenants(flags serverFlags, address runningServer) *ten
 }
 
 // newHandler returns the handler for all requests to the server.
-func (t *tenants) newHandler(ctx context.Context, metadataHandler http.Handler) (http.Handler, error) {
+func (t *tenantHomes) newHandler(ctx context.Context, metadataHandler http.Handler) (http.Handler, error) {
 	g := t.server.guard.ForTenant("")
 	outside := t.mem.emptyHomeHandler(g)
 	// whether people sign in with the provider, and tokens name no tenants
-	hasSignIn := g.Verify != nil && t.flags.OIDC.Claim == ""
+	hasSignIn := g.VerifySecret != nil && t.flags.OIDC.Claim == ""
 	if hasSignIn || len(g.Tokens) > 0 {
 		var err error
-		t.ownHandler, err = t.mem.openHomeHandler(ctx, t.flags, g, t.sessions[""])
+		t.serverHomeHandler, err = t.mem.openHomeHandler(ctx, t.flags, g, t.sessionsByTenant[""])
 		if err != nil {
 			return nil, err
 		}
-		outside = t.ownHandler
+		outside = t.serverHomeHandler
 	}
 	s := &tenant.Server{Pool: t.pool, Guard: t.server.guard, NoTenantHandler: outside, VisitorTenant: t.signedInTenant,
 		Logger: t.mem.env.newServerLogger(), Metrics: tenant.NewMetrics(moduleVersion(),
@@ -73,9 +74,9 @@ func (t *tenants) newHandler(ctx context.Context, metadataHandler http.Handler) 
 }
 
 // signedInTenant returns the tenant as which the browser of a request is signed in. It returns "" if there is none.
-func (t *tenants) signedInTenant(w http.ResponseWriter, r *http.Request) string {
+func (t *tenantHomes) signedInTenant(w http.ResponseWriter, r *http.Request) string {
 	name, isSignedIn := web.RequestTenant(w, r, t.server.guard.Tokens)
-	s := t.sessions[name]
+	s := t.sessionsByTenant[name]
 	if s == nil {
 		return ""
 	}
@@ -87,17 +88,17 @@ func (t *tenants) signedInTenant(w http.ResponseWriter, r *http.Request) string 
 
 // signInLinks returns lines, each with a link that signs a person in to one of the homes. If standard error is not a
 // terminal, it leaves out the links of tenants, because these are secrets that must not be kept in a log.
-func (t *tenants) signInLinks(address runningServer) (string, error) {
+func (t *tenantHomes) signInLinks(address runningServer) (string, error) {
 	var b strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(t.sessions)) {
+	for _, name := range slices.Sorted(maps.Keys(t.sessionsByTenant)) {
 		switch {
-		case name == "" && t.ownHandler == nil:
+		case name == "" && t.serverHomeHandler == nil:
 			continue
-		case name != "" && !t.mem.env.StderrTerm:
+		case name != "" && !t.mem.env.IsStderrTerminal:
 			fmt.Fprintf(&b, "  pages   %s/ui/ with a token of a tenant\n", address.url)
 			return b.String(), nil
 		}
-		link, err := t.mem.signInLink(t.sessions[name], "")
+		link, err := t.mem.signInLink(t.sessionsByTenant[name], "")
 		if err != nil {
 			return "", err
 		}
@@ -107,17 +108,23 @@ func (t *tenants) signInLinks(address runningServer) (string, error) {
 }
 
 // close closes the homes of all tenants and the server's own home.
-func (t *tenants) close() error {
+func (t *tenantHomes) close() error {
 	err := t.pool.Close()
-	if t.ownHandler != nil {
-		err = errors.Join(err, t.ownHandler.Close())
+	if t.serverHomeHandler != nil {
+		err = errors.Join(err, t.serverHomeHandler.Close())
 	}
 	return err
 }
 
-// sharedVariables lists the environment variables that apply to all homes of a server.
-var sharedVariables = []string{"OXBOW_KEEP", "OXBOW_NETWORK_FS", "OXBOW_EMBED", "OXBOW_EMBED_MODEL", "OXBOW_EMBED_KEY",
-	"OXBOW_PROFILE"}
+// sharedVariableNames lists the environment variables that apply to all homes of a server.
+var sharedVariableNames = []string{
+	"OXBOW_KEEP",
+	"OXBOW_NETWORK_FS",
+	"OXBOW_EMBED",
+	"OXBOW_EMBED_MODEL",
+	"OXBOW_EMBED_KEY",
+	"OXBOW_PROFILE",
+}
 
 // tenantCacheBytes is the maximum size of the entry cache that all memories share, in bytes.
 const tenantCacheBytes = 256 << 20
@@ -126,8 +133,8 @@ var errNoWorkingDir = errors.New("a tenant has no working directory")
 
 // openTenant opens the home of a tenant as a run of its own. That run has neither the server's working directory nor
 // its user or its environment.
-func (t *tenants) openTenant(ctx context.Context, name string) (tenant.Home, error) {
-	home, err := t.mem.finder.home()
+func (t *tenantHomes) openTenant(ctx context.Context, name string) (tenant.Home, error) {
+	home, err := t.mem.finder.homePath()
 	err = errors.Join(err, auth.CheckTenant(name))
 	if err != nil {
 		return nil, err
@@ -136,33 +143,33 @@ func (t *tenants) openTenant(ctx context.Context, name string) (tenant.Home, err
 	env.Environ, env.Executable = nil, ""
 	env.Getwd = func() (string, error) { return "", errNoWorkingDir }
 	env.Getenv = func(v string) string {
-		if slices.Contains(sharedVariables, v) {
+		if slices.Contains(sharedVariableNames, v) {
 			return t.mem.env.Getenv(v)
 		}
 		return ""
 	}
 	mem := newOpenMemory(env)
-	mem.isTenant = true
+	mem.isTenantHome = true
 	mem.finder.homeFlag = filepath.Join(home, maintenance.TenantsDir, name)
 	mem.commandPath = t.mem.commandPath
-	mem.finder.allowNetworkFS = t.mem.finder.allowNetworkFS
+	mem.finder.allowsNetworkFS = t.mem.finder.allowsNetworkFS
 	mem.embedFlag = t.mem.embedFlag
 	mem.modelFlag = t.mem.modelFlag
 	mem.profileFlag = t.mem.profileFlag
 	mem.allowSecret = t.mem.allowSecret
-	mem.writeLimit, mem.sharedCache = t.limits[name], t.mem.sharedCache
+	mem.writeLimit, mem.sharedCache = t.limitsByTenant[name], t.mem.sharedCache
 	if e := t.mem.daemonMemories; e != nil {
 		mem.daemonMemories, mem.finder.openStore = e, e.tenantOpener(name)
 	}
 	if err := os.MkdirAll(mem.finder.homeFlag, 0o700); err != nil {
 		return nil, err
 	}
-	d, err := mem.openHomeHandler(ctx, t.flags, t.server.guard.ForTenant(name), t.sessions[name])
+	d, err := mem.openHomeHandler(ctx, t.flags, t.server.guard.ForTenant(name), t.sessionsByTenant[name])
 	if err != nil {
 		return nil, errors.Join(err, mem.close(ctx))
 	}
-	done := d.closeFunc
-	d.closeFunc = func() error {
+	done := d.closeHome
+	d.closeHome = func() error {
 		if err := errors.Join(done(), mem.close(context.Background())); !errors.Is(err, oxbow.ErrClosed) {
 			return err
 		}
@@ -172,10 +179,10 @@ func (t *tenants) openTenant(ctx context.Context, name string) (tenant.Home, err
 }
 
 // signInLink returns a link that signs the user of this run in.
-func (mem *openMemory) signInLink(browsers *web.Sessions, path string) (string, error) {
+func (mem *openMemory) signInLink(browsers *web.BrowserSessions, path string) (string, error) {
 	src, err := mem.changeSource()
 	if err != nil {
 		return "", err
 	}
-	return browsers.Link(path, src.Actor)
+	return browsers.SignInLink(path, src.Actor)
 }

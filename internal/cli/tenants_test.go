@@ -104,7 +104,7 @@ func (s *street) serve(t *testing.T, args ...string) {
 	env.Args = args
 	env.Stdout = io.Discard
 	env.Stderr = s.said
-	env.StderrTerm = !s.service
+	env.IsStderrTerminal = !s.service
 	env.OnListening = func(a string) { addr <- a }
 	go func() { ended <- Run(ctx, env) }()
 	select {

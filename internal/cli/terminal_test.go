@@ -22,7 +22,7 @@ func TestHostileEntryOnATerminal(t *testing.T) {
 	w.must(t, "remember", bad, "evil \x1b[31mred \u009b5m "+bad, "--project", bad, "--tag", bad, "--alias", bad+"2")
 	w.must(t, "profile", "new", "p", "--description", "d "+bad)
 	w.must(t, "handoff", "new", "s "+bad, "--plan", bad)
-	w.env.StdoutTerm, w.env.Width = true, 60
+	w.env.IsStdoutTerminal, w.env.TerminalWidth = true, 60
 	for _, args := range [][]string{
 		{"list"}, {"list", "-q"}, {"list", "--json"}, {"get", bad}, {"get", bad, "--json"}, {"recall", "evil"},
 		{"recall", "evil", "--json"}, {"recall", "evil", "--explain"},
@@ -47,9 +47,9 @@ func TestHostileEntryOnATerminal(t *testing.T) {
 
 func TestTerminalOutput(t *testing.T) {
 	w := newWorld(t)
-	w.env.StdoutTerm = true
-	w.env.StderrTerm = true
-	w.env.Width = 60
+	w.env.IsStdoutTerminal = true
+	w.env.IsStderrTerminal = true
+	w.env.TerminalWidth = 60
 	w.must(t, "init")
 	w.must(
 		t,
@@ -100,7 +100,7 @@ func TestTerminalOutput(t *testing.T) {
 
 func TestNothingToRememberOnATerminal(t *testing.T) {
 	w := newWorld(t)
-	w.env.StdinTerm = true
+	w.env.IsStdinTerminal = true
 	for _, c := range []struct {
 		args []string
 		hint string
@@ -112,8 +112,8 @@ func TestNothingToRememberOnATerminal(t *testing.T) {
 		},
 	} {
 		status, _, stderr := w.run(t, c.args...)
-		if status != exitUsage || !strings.Contains(stderr, c.hint) {
-			t.Errorf("oxbow %q = %d, %q, want %d and a hint with %q", c.args, status, stderr, exitUsage, c.hint)
+		if status != exitUsageError || !strings.Contains(stderr, c.hint) {
+			t.Errorf("oxbow %q = %d, %q, want %d and a hint with %q", c.args, status, stderr, exitUsageError, c.hint)
 		}
 	}
 	home := filepath.Join(w.vars["HOME"], ".local", "share", "oxbow")

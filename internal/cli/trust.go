@@ -47,7 +47,7 @@ settings apply only after oxbow trust. An agent cannot run oxbow trust.`,
 		if err != nil {
 			return err
 		}
-		if within := filepath.Join(mem.finder.homeFlag, homeDir); isDir(within) {
+		if within := filepath.Join(mem.finder.homeFlag, homeDirName); isDir(within) {
 			mem.finder.homeFlag = within // The argument names a project that contains the home.
 		}
 		return nil

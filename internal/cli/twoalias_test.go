@@ -16,8 +16,8 @@ func TestOneAliasOfTwoEntries(t *testing.T) {
 	w := newWorld(t)
 	w.must(t, "init")
 	w.must(t, "remember", "one", "ONE", "--alias", "al")
-	home := filepath.Join(w.dir, homeDir)
-	m, err := oxbow.Open(filepath.Join(home, storeFile), nil)
+	home := filepath.Join(w.dir, homeDirName)
+	m, err := oxbow.Open(filepath.Join(home, storeFileName), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

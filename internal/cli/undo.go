@@ -47,10 +47,10 @@ new change, which you can also undo. An import counts as one change.`,
 		switch {
 		case err != nil:
 			return mem.undoHint(err, in)
-		case out.Tidied != nil && mem.env.json:
-			return mem.env.printTidiedJSON(*out.Tidied, in.DryRun)
+		case out.Tidied != nil && mem.env.wantsJSON:
+			return mem.env.printTidyJSON(*out.Tidied, in.DryRun)
 		}
-		return printResult(mem, out, reportPrinter[verb.UndoOut](mem))
+		return printResult(mem, out, answerPrinter[verb.UndoOut](mem))
 	})
 }
 
@@ -94,13 +94,13 @@ forgotten or not. oxbow log NAME shows the numbers.`,
   oxbow restore style@3`,
 		Args: requireArgCount(1, 2, "NAME or NAME@SEQ"),
 	}, verb.Restore, func(in *verb.RestoreIn, _ *flagSet, args []string) error {
-		name, seq, ok := splitNameAndSeq(args)
+		name, seq, ok := splitNameAndVersion(args)
 		if !ok && len(args) == 1 {
 			in.Name = args[0]
 			return nil
 		}
 		if !ok {
-			return usageErrorf("oxbow log "+shellName(args[0])+
+			return usageErrorf("oxbow log "+shellOperand(args[0])+
 				" shows the numbers", "%q is not the number of a change", args[1])
 		}
 		in.Name, in.Seq = name, &seq
@@ -108,9 +108,9 @@ forgotten or not. oxbow log NAME shows the numbers.`,
 	})
 }
 
-// splitNameAndSeq parses an entry's name and a version, which are given as NAME@SEQ or as two arguments. ok is false
-// if they have another form.
-func splitNameAndSeq(args []string) (name string, seq uint64, ok bool) {
+// splitNameAndVersion parses an entry's name and a version, which are given as NAME@SEQ or as two arguments. ok is
+// false if they have another form.
+func splitNameAndVersion(args []string) (name string, seq uint64, ok bool) {
 	number := ""
 	if len(args) == 2 {
 		name, number = args[0], args[1]

@@ -154,7 +154,7 @@ func printResult[Out any](mem *openMemory, out Out, show func(Out)) error {
 }
 
 func (env *environment) printOutput(out any, show func()) error {
-	if env.json {
+	if env.wantsJSON {
 		if err := env.printJSON(verb.RewriteAnswerCommands(out, env.commandRewriter)); err != nil {
 			return err
 		}
@@ -170,7 +170,7 @@ func (env *environment) printOutput(out any, show func()) error {
 // setUpGroup makes c a command that only groups its subcommands.
 func setUpGroup(c *cobra.Command) *cobra.Command {
 	name := c.Name()
-	c.Annotations = map[string]string{groupAnnotation: "true"}
+	c.Annotations = map[string]string{commandGroupAnnotation: "true"}
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {
 			return usageErrorf(
@@ -180,19 +180,19 @@ func setUpGroup(c *cobra.Command) *cobra.Command {
 				name,
 			)
 		}
-		return printHelp(c)
+		return printGroupHelp(c)
 	}
 	return c
 }
 
-const groupAnnotation = "group"
+const commandGroupAnnotation = "group"
 
-// isGroup reports whether a command only groups its subcommands.
-func isGroup(c *cobra.Command) bool { return c.Annotations[groupAnnotation] != "" }
+// isCommandGroup reports whether a command only groups its subcommands.
+func isCommandGroup(c *cobra.Command) bool { return c.Annotations[commandGroupAnnotation] != "" }
 
-// printHelp prints the help of a command that only groups its subcommands. If --json is set, it returns an error,
+// printGroupHelp prints the help of a command that only groups its subcommands. If --json is set, it returns an error,
 // because help is text.
-func printHelp(c *cobra.Command) error {
+func printGroupHelp(c *cobra.Command) error {
 	if asked, _ := c.Flags().GetBool("json"); asked {
 		return usageErrorf(c.CommandPath()+" --help lists them", "%s --json needs a command", c.CommandPath())
 	}

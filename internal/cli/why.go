@@ -112,7 +112,7 @@ func (mem *openMemory) printWhyDiff(ctx context.Context, in whyIn, args []string
 	if in.Search+in.Filter != "" {
 		return usageErrorf("look with --json for what you want", "--diff goes without --search and --filter")
 	}
-	if in.Markdown && mem.env.json {
+	if in.Markdown && mem.env.wantsJSON {
 		return usageErrorf("give one of the two", "--markdown and --json are two forms")
 	}
 	verb := annotations.WhyDiffIn{Range: strings.Join(args, ""), Staged: in.Staged}
@@ -121,7 +121,7 @@ func (mem *openMemory) printWhyDiff(ctx context.Context, in whyIn, args []string
 		return err
 	}
 	err = printResult(mem, out, func(out annotations.WhyDiffOut) {
-		if in.Markdown || !mem.env.StdoutTerm {
+		if in.Markdown || !mem.env.IsStdoutTerminal {
 			mem.env.showReport(out.MarkdownReport())
 		} else {
 			mem.env.showReport(out.Report())
@@ -140,7 +140,7 @@ func (mem *openMemory) printWhyDiff(ctx context.Context, in whyIn, args []string
 // without lines, or "" after a search. The advice is not part of the report, because it depends on which clients are
 // installed here.
 func (mem *openMemory) showWaysToAnnotate(file string) {
-	if mem.env.quiet {
+	if mem.env.isQuiet {
 		return
 	}
 	wd, err := mem.env.absolutePath(".")
@@ -162,7 +162,7 @@ func (mem *openMemory) showWaysToAnnotate(file string) {
 			on = append(on, c.Title)
 		}
 	}
-	if !git.IsInTree(wd) {
+	if !git.IsInWorktree(wd) {
 		fmt.Fprintln(mem.env.Stderr, "  hooks annotate only what is in a git repository: git init")
 	} else if len(on) > 0 {
 		fmt.Fprintf(mem.env.Stderr, "  what agents edit from now on is annotated, in %s\n", strings.Join(on, ", "))

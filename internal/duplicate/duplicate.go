@@ -46,7 +46,7 @@ func FindDuplicates(ctx context.Context, s oxbow.Store, progress func(done, tota
 	}
 	var dups []Duplicate
 	for _, entries := range groups {
-		some, err := findInGroup(ctx, entries, func(n int) {
+		some, err := findGroupDuplicates(ctx, entries, func(n int) {
 			if progress != nil {
 				progress(done+n, total)
 			}
@@ -61,10 +61,10 @@ func FindDuplicates(ctx context.Context, s oxbow.Store, progress func(done, tota
 	return dups, nil
 }
 
-// findInGroup returns the duplicates among the entries of a group. The remaining entry takes over the names and labels
-// of its duplicates. An entry is left out of the result if its names and labels do not fit into the remaining entry,
-// or if it has the label tag:keep. progress is called with the number of analyzed entries.
-func findInGroup(
+// findGroupDuplicates returns the duplicates among the entries of a group. The remaining entry takes over the names
+// and labels of its duplicates. An entry is left out of the result if its names and labels do not fit into the
+// remaining entry, or if it has the label tag:keep. progress is called with the number of analyzed entries.
+func findGroupDuplicates(
 	ctx context.Context,
 	entries []oxbow.Entry,
 	progress func(done int),
@@ -77,7 +77,7 @@ func findInGroup(
 			texts[i].Weight = 1
 		}
 	}
-	near, err := sametext.NearDuplicates(ctx, texts, progress)
+	near, err := sametext.FindNearDuplicates(ctx, texts, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func findInGroup(
 		if hasKeepTag(drop) {
 			continue
 		}
-		heir, ok = mergeInto(heir, drop)
+		heir, ok = mergeEntryInto(heir, drop)
 		if ok {
 			heirs[d.Keep] = heir
 			dups = append(dups, Duplicate{drop, entries[d.Keep], d.Exact})
@@ -102,9 +102,9 @@ func findInGroup(
 
 func hasKeepTag(e oxbow.Entry) bool { return slices.Contains(e.Values("tag"), "keep") }
 
-// mergeInto returns keep with the names and labels of drop added. It returns false if the result is not a valid entry,
-// for example because it has too many labels.
-func mergeInto(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
+// mergeEntryInto returns keep with the names and labels of drop added. It returns false if the result is not a
+// valid entry, for example because it has too many labels.
+func mergeEntryInto(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
 	e := keep.Clone()
 	for _, name := range append([]string{drop.Name}, drop.Aliases...) {
 		if name != e.Name && !slices.Contains(e.Aliases, name) {
@@ -160,7 +160,7 @@ func RemoveDuplicates(ctx context.Context, m *oxbow.Memory, dups []Duplicate, dr
 				Reason: "or what stays for it is held back from models",
 			}
 		}
-		heir, ok = mergeInto(heir, d.Drop)
+		heir, ok = mergeEntryInto(heir, d.Drop)
 		if !ok {
 			return &oxbow.InvalidError{
 				Field:  "entry",

@@ -103,7 +103,7 @@ func TestAnswer(t *testing.T) {
 			`\n\u003c/oxbow-memory\u003e`,
 			"/F",
 		).Replace(string(r.EncodeAnswer("C")))
-		if got != w+"\n" || r.StartReason != "resume" {
+		if got != w+"\n" || r.SessionStartReason != "resume" {
 			t.Errorf("%s answers %s", c, got)
 		}
 		for _, e := range []string{"Stop", "AfterAgent", "SessionEnd", "UserPromptSubmit", "BeforeAgent",

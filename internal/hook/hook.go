@@ -40,15 +40,15 @@ type Report struct {
 	Client string
 	Events []session.Event
 
-	// StartReason is the reason why the session started. It is set only in the report of a session's start. Prompt is
-	// the text that a person wrote. It is set only in the report of a prompt. Other reports get no answer with
-	// context.
-	StartReason string
-	Prompt      string
+	// SessionStartReason is the reason why the session started. It is set only in the report of a session's start.
+	// Prompt is the text that a person wrote. It is set only in the report of a prompt. Other reports get no answer
+	// with context.
+	SessionStartReason string
+	Prompt             string
 
-	// ParseError explains why the input is not a valid report. It is "" for a valid report and for
+	// ParseErrorText explains why the input is not a valid report. It is "" for a valid report and for
 	// empty input.
-	ParseError string
+	ParseErrorText string
 
 	// EndsTurn is true if the report says that a turn or a session has ended.
 	EndsTurn bool
@@ -79,26 +79,26 @@ func ParseReport(client string, stdin []byte, env ParseEnv) Report {
 	report := Report{Client: client}
 	c, _ := clientfile.FindEventClient(client)
 	if !c.HasHooks() {
-		report.ParseError = "there is no such client; oxbow setup writes hooks of those that are known"
+		report.ParseErrorText = "there is no such client; oxbow setup writes hooks of those that are known"
 		return report
 	}
 	if !ok {
 		if len(bytes.TrimSpace(stdin)) > 0 {
-			report.ParseError = "it is no report, which is JSON with a session_id"
+			report.ParseErrorText = "it is no report, which is JSON with a session_id"
 		}
 		return report
 	}
-	addEvents := eventHandlers[c.Hook.EventNames[r.EventName]]
+	addEvents := eventAdders[c.Hook.EventNames[r.EventName]]
 	if addEvents == nil {
 		return report
 	}
 	e := session.Event{
 		Client: client, Session: cmp.Or(r.ParentAgentID,
-			r.SessionID), Turn: r.TurnID + r.PromptID, Time: r.Time, Dir: r.Dir,
+			r.SessionID), Turn: r.TurnID + r.PromptID, Time: r.Time, Dir: r.WorkingDir,
 		SubAgent: subagentName(r, client), Model: r.Model, Transcript: r.TranscriptPath,
 	}
 	if !session.ValidID(e.Session) {
-		report.ParseError = fmt.Sprintf("its session_id %.80q is no identifier of a session", e.Session)
+		report.ParseErrorText = fmt.Sprintf("its session_id %.80q is no identifier of a session", e.Session)
 		return report
 	}
 	if e.Time.IsZero() {
@@ -138,9 +138,9 @@ func subagentName(r clientfile.HookReport, client string) string {
 	return r.AgentType
 }
 
-// eventHandlers maps an event name, as Claude Code spells it, to a function. The function adds the session events of
+// eventAdders maps an event name, as Claude Code spells it, to a function. The function adds the session events of
 // such a report to out.
-var eventHandlers = map[string]func(out *Report, r *clientfile.HookReport, e session.Event, clean func(string) string){
+var eventAdders = map[string]func(out *Report, r *clientfile.HookReport, e session.Event, clean func(string) string){
 	"SessionStart":       addSessionStart,
 	"UserPromptSubmit":   addPromptEvent,
 	"PostToolUse":        addToolEvents,
@@ -164,12 +164,12 @@ func addSessionStart(out *Report, r *clientfile.HookReport, e session.Event, _ f
 	if e.SubAgent != "" {
 		return
 	}
-	out.StartReason = r.Source
+	out.SessionStartReason = r.Source
 	if s, ok := startReasons[r.Source]; ok {
-		out.StartReason = s
+		out.SessionStartReason = s
 	}
 	e.Turn = ""
-	out.addEvent(e, session.KindStart, out.StartReason)
+	out.addEvent(e, session.KindStart, out.SessionStartReason)
 }
 
 // addPromptEvent adds a prompt. It ignores text that no person wrote: the task of a sub-agent, messages that the
@@ -181,7 +181,7 @@ func addPromptEvent(out *Report, r *clientfile.HookReport, e session.Event, clea
 	if slices.Contains([]string{"system", "loop_wakeup", "task_notification"}, r.Source) {
 		return
 	}
-	out.Prompt = transcript.PromptText(clientfile.RemoveArgumentQuotes(out.Client, r.Prompt), clean)
+	out.Prompt = transcript.ExtractPromptText(clientfile.RemoveArgumentQuotes(out.Client, r.Prompt), clean)
 	if out.Prompt != "" {
 		out.addEvent(e, session.KindPrompt, out.Prompt)
 	}
@@ -193,7 +193,7 @@ func addToolEvents(out *Report, r *clientfile.HookReport, e session.Event, clean
 		o = transcript.DecodeOutcome(r.ToolResult)
 	}
 	if r.EventName == "PostToolUseFailure" {
-		o = transcript.CallOutcome{Failed: true, Output: r.Error}
+		o = transcript.CallOutcome{HasFailed: true, Output: r.Error}
 	}
 	if r.ExitStatus != nil {
 		o.ExitStatus = r.ExitStatus
@@ -207,7 +207,7 @@ func addToolEvents(out *Report, r *clientfile.HookReport, e session.Event, clean
 		return
 	}
 	c, _ := clientfile.FindEventClient(out.Client)
-	e.HasHookID = c.Hook.LooseIDs && e.ID != ""
+	e.HasHookID = c.Hook.HasUnstableCallIDs && e.ID != ""
 	r.ToolName = cmp.Or(c.Hook.ToolNames[r.ToolName], r.ToolName)
 	if e, ok := transcript.CompleteCall(e, r.ToolName, r.ToolInput, o, clean); ok {
 		out.Events = append(out.Events, e)
@@ -218,7 +218,7 @@ func addToolEvents(out *Report, r *clientfile.HookReport, e session.Event, clean
 	if out.Client != "gemini" {
 		return
 	}
-	if agent, text := transcript.SubagentReply(r.ToolName, r.ToolInput, o.Output); clean(text) != "" {
+	if agent, text := transcript.ExtractSubagentReply(r.ToolName, r.ToolInput, o.Output); clean(text) != "" {
 		e.ID, e.SubAgent = "", agent
 		out.addEvent(e, session.KindText, clean(text))
 	}
@@ -251,7 +251,7 @@ func addTextEvent(out *Report, r *clientfile.HookReport, e session.Event, clean 
 
 func addCompactionEvent(out *Report, r *clientfile.HookReport, e session.Event, clean func(string) string) {
 	e.ID = e.Turn
-	out.addEvent(e, session.KindCompact, transcript.SummaryText(r.CompactSummary, clean))
+	out.addEvent(e, session.KindCompact, transcript.ExtractSummaryText(r.CompactSummary, clean))
 }
 
 func addTurnEnd(out *Report, r *clientfile.HookReport, e session.Event, clean func(string) string) {
@@ -282,24 +282,24 @@ func addSessionEnd(out *Report, r *clientfile.HookReport, e session.Event, _ fun
 	out.addEvent(e, session.KindEnd, r.Reason)
 }
 
-// GetsStartLate reports whether the client must get the start context with the first prompt instead of at the
+// NeedsStartWithPrompt reports whether the client must get the start context with the first prompt instead of at the
 // session's start. This is so for Gemini CLI, because it writes the answer of its start hook into the person's prompt,
 // and leaves that prompt out when the session is resumed.
-func (r Report) GetsStartLate() bool {
+func (r Report) NeedsStartWithPrompt() bool {
 	c, _ := clientfile.FindEventClient(r.Client)
-	return c.Hook.NeedsStartWithPrompt
+	return c.Hook.NeedsStartAtPrompt
 }
 
-// ForgetsStartContext reports whether a client does not store the context from a session's start in the conversation,
+// LosesStartContext reports whether a client does not store the context from a session's start in the conversation,
 // so that a resumed session needs the context again. An example is opencode: its plug-in adds the context to the
 // system prompt, which opencode does not store.
-func ForgetsStartContext(client string) bool {
+func LosesStartContext(client string) bool {
 	c, _ := clientfile.FindEventClient(client)
 	return c.Hook.ForgetsStartContext
 }
 
-// MaxContext is the maximum length of a context, in characters, that all clients accept without truncating it.
-const MaxContext = 9_500
+// MaxContextBytes is the maximum length of a context, in characters, that all clients accept without truncating it.
+const MaxContextBytes = 9_500
 
 // AcceptsContext reports whether the client adds an answer to this report to its conversation. Goose ignores all
 // answers, and Cursor and VS Code ignore answers to a prompt.
@@ -311,35 +311,35 @@ func (r Report) AcceptsContext() bool {
 	case r.Prompt != "":
 		return !c.Hook.IgnoresPromptAnswer
 	}
-	return r.StartReason != ""
+	return r.SessionStartReason != ""
 }
 
 // EncodeAnswer returns the bytes to write to standard output, so that the client adds the context to its conversation.
 // It returns nil if the context is empty, or if the client does not accept context for this report. It truncates the
-// context, so that the context and the tags around it have at most MaxContext characters together.
+// context, so that the context and the tags around it have at most MaxContextBytes characters together.
 func (r Report) EncodeAnswer(context string) []byte {
 	context = strings.TrimSpace(context)
 	if !r.AcceptsContext() || context == "" {
 		return nil
 	}
 	const note = "\n… (there is more: recall)"
-	if runes := []rune(context); len(runes) > MaxContext-len(fenceStart+fenceEnd) {
-		context = string(runes[:MaxContext-len(fenceStart+fenceEnd+note)]) + note
+	if runes := []rune(context); len(runes) > MaxContextBytes-len(fenceStart+fenceEnd) {
+		context = string(runes[:MaxContextBytes-len(fenceStart+fenceEnd+note)]) + note
 	}
 	c, _ := clientfile.FindEventClient(r.Client)
-	return encodeAnswer(c.Hook.MakeAnswer, r.eventName, context)
+	return encodeContextAnswer(c.Hook.MakeAnswer, r.eventName, context)
 }
 
-// fenceStart and fenceEnd are the tags around the context in an answer. fenceTag matches such tags inside the context,
-// which must be made harmless.
+// fenceStart and fenceEnd are the tags around the context in an answer. fenceTagPattern matches such tags inside
+// the context, which must be made harmless.
 const fenceStart, fenceEnd = "<" + session.FenceName + ">\n", "\n</" + session.FenceName + ">"
 
-var fenceTag = sync.OnceValue(
+var fenceTagPattern = sync.OnceValue(
 	func() *regexp.Regexp { return regexp.MustCompile(`(?i)<(/?` + session.FenceName + `)`) },
 )
 
-func encodeAnswer(answer func(event, context string) any, event, context string) []byte {
-	b, err := json.Marshal(answer(event, fenceStart+fenceTag().ReplaceAllString(context, "< $1")+fenceEnd))
+func encodeContextAnswer(makeAnswer func(event, context string) any, event, context string) []byte {
+	b, err := json.Marshal(makeAnswer(event, fenceStart+fenceTagPattern().ReplaceAllString(context, "< $1")+fenceEnd))
 	if err != nil {
 		return nil
 	}
@@ -353,7 +353,7 @@ func EncodeToolAnswer(client, context string) []byte {
 	if c.Hook.MakePreToolAnswer == nil {
 		return nil
 	}
-	return encodeAnswer(c.Hook.MakePreToolAnswer, "PreToolUse", context)
+	return encodeContextAnswer(c.Hook.MakePreToolAnswer, "PreToolUse", context)
 }
 
 //go:embed opencode.js

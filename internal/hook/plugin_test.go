@@ -60,7 +60,7 @@ console.log(existsSync(new URL("kept.UserPromptSubmit", import.meta.url)))`
 // TestPluginSlow tests a program that takes longer than opencode waits. The report of a command is recorded
 // nevertheless. The program for a prompt is stopped.
 func TestPluginSlow(t *testing.T) {
-	node := testenv.Program(t, "node", "apt install nodejs")
+	node := testenv.RequireProgram(t, "node", "apt install nodejs")
 	dir := t.TempDir()
 	plugin, err := hook.OpencodePlugin([]string{node, filepath.Join(dir, "keeps.mjs")})
 	if err != nil {
@@ -81,7 +81,7 @@ func TestPluginSlow(t *testing.T) {
 // TestPluginPrompt checks that the plug-in adds the answer to a prompt to the message, as a separate part after the
 // prompt, and does not change the system prompt.
 func TestPluginPrompt(t *testing.T) {
-	node := testenv.Program(t, "node", "apt install nodejs")
+	node := testenv.RequireProgram(t, "node", "apt install nodejs")
 	dir := t.TempDir()
 	plugin, err := hook.OpencodePlugin([]string{node, filepath.Join(dir, "answers.mjs")})
 	if err != nil {

@@ -47,7 +47,7 @@ func TestPrivate(t *testing.T) {
 			if bytes.Contains(b, []byte(secret)) {
 				t.Errorf("an event has the private part: %s", b)
 			}
-			if !bytes.Contains(b, []byte("please "+text.PrivateMark+" do")) {
+			if !bytes.Contains(b, []byte("please "+text.PrivatePartMark+" do")) {
 				t.Errorf("no event has the rest of the prompt: %s", b)
 			}
 		})

@@ -13,15 +13,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// verbEndpoint is the HTTP handler of a route. The context of the request must contain the view state (see
+// verbHandler is the HTTP handler of a route. The context of the request must contain the view state (see
 // [viewStateContextKey]).
-type verbEndpoint struct {
+type verbHandler struct {
 	*route
 	logger *slog.Logger
 }
 
 // ServeHTTP executes a request and sends the response.
-func (e verbEndpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (e verbHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	res, err := requestViewState(r).answerRequest(w, r, e.route)
 	if err != nil {
 		writeProblem(w, r, err, e.logger)
@@ -50,12 +50,12 @@ func (o *viewState) answerRequest(w http.ResponseWriter, r *http.Request, rt *ro
 	if err != nil {
 		return nil, err
 	}
-	first, earlier, err := o.replays.beginRequest(r, args)
+	first, earlier, err := o.replayCache.beginRequest(r, args)
 	if err != nil || earlier != nil {
 		return earlier, err
 	}
-	defer func() { o.replays.endRequest(first, res) }() // End the replay even if the verb panics.
-	end, err := o.waitForTurn(r.Context(), rt)
+	defer func() { o.replayCache.endRequest(first, res) }() // End the replay even if the verb panics.
+	end, err := o.acquireHeavyCall(r.Context(), rt)
 	if err != nil {
 		return nil, err
 	}
@@ -86,13 +86,13 @@ func (o *viewState) answerRequest(w http.ResponseWriter, r *http.Request, rt *ro
 	return o.encodeResult(ctx, r, rt, out, cursor)
 }
 
-// waitForTurn waits until the request may run, if its route reads much of the memory. Other requests need not wait.
-// The caller must call endTurn after the verb has returned.
-func (o *viewState) waitForTurn(ctx context.Context, rt *route) (endTurn func(), err error) {
+// acquireHeavyCall waits until the request may run, if its route reads much of the memory. Other requests need not
+// wait. The caller must call release after the verb has returned.
+func (o *viewState) acquireHeavyCall(ctx context.Context, rt *route) (release func(), err error) {
 	if !rt.verb.ReadOnly || rt.isQuick {
 		return func() {}, nil
 	}
-	return o.heavyCalls.acquire(ctx)
+	return o.heavyCalls.acquireTurn(ctx)
 }
 
 // encodeResult encodes the result of a verb as a response. If the route is about an entry, it adds headers with the
@@ -102,16 +102,16 @@ func (o *viewState) encodeResult(
 	ctx context.Context,
 	r *http.Request,
 	rt *route,
-	out any,
+	result any,
 	c *listCursor,
 ) (*response, error) {
 	res := &response{status: http.StatusOK, header: http.Header{"Cache-Control": {"no-store"}}}
-	if s, ok := out.(verb.ScreenedAnswer); ok {
+	if s, ok := result.(verb.CleanedAnswer); ok {
 		res.header.Set("Oxbow-Note", strings.Join(strings.Fields(s.SecretsNote), " "))
-		out = s.Answer
+		result = s.Answer
 	}
 	if rt.isAboutEntry {
-		if done := o.setEntryHeaders(ctx, r, rt, out, res); done {
+		if done := o.setEntryHeaders(ctx, r, rt, result, res); done {
 			return res, nil
 		}
 	}
@@ -123,8 +123,8 @@ func (o *viewState) encodeResult(
 		return res, nil
 	}
 	var err error
-	res.body, err = encodeJSON(out)
-	if err == nil && rt.hasPages {
+	res.body, err = encodeJSON(result)
+	if err == nil && rt.isPaged {
 		err = c.addNextPage(r, res)
 	}
 	if err != nil {
@@ -150,16 +150,16 @@ func wantsNoBody(r *http.Request, rt *route) bool {
 
 // setEntryHeaders adds headers about the entry in the result, such as ETag, to res. It returns true if the client
 // already has this version of the entry, so that no body needs to be sent.
-func (o *viewState) setEntryHeaders(ctx context.Context, r *http.Request, rt *route, out any, res *response) bool {
-	name, version, gone := entryInResult(out)
+func (o *viewState) setEntryHeaders(ctx context.Context, r *http.Request, rt *route, result any, res *response) bool {
+	name, version, gone := entryInResult(result)
 	if gone || name == "" {
 		return false
 	}
-	if e, ok := out.(verb.RememberOut); ok && e.Outcome == "added" {
+	if e, ok := result.(verb.RememberOut); ok && e.Outcome == "added" {
 		res.status = http.StatusCreated
 		res.header.Set("Location", basePath+"/entries/"+escapeSegment(name))
 	}
-	e, ok := writtenEntry(out)
+	e, ok := writtenEntry(result)
 	if !ok {
 		e, ok = o.currentEntry(ctx, name, version)
 	}
@@ -180,8 +180,8 @@ func (o *viewState) setEntryHeaders(ctx context.Context, r *http.Request, rt *ro
 
 // writtenEntry returns the entry in the version that the call has written. The ETag is computed from this version,
 // because another call may have changed the entry since. It returns false if the call wrote no entry.
-func writtenEntry(out any) (oxbow.Entry, bool) {
-	switch out := out.(type) {
+func writtenEntry(result any) (oxbow.Entry, bool) {
+	switch out := result.(type) {
 	case verb.RememberOut:
 		return out.WrittenEntry, true
 	case verb.RestoreOut:
@@ -202,8 +202,8 @@ func (o *viewState) currentEntry(ctx context.Context, name string, version uint6
 
 // entryInResult returns the name and the version of the entry that a result describes. wasRemoved is true if the call
 // removed the entry.
-func entryInResult(out any) (name string, version uint64, wasRemoved bool) {
-	switch out := out.(type) {
+func entryInResult(result any) (name string, version uint64, wasRemoved bool) {
+	switch out := result.(type) {
 	case verb.GetOut:
 		return out.Name, out.Version, false
 	case verb.RememberOut:

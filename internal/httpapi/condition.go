@@ -42,20 +42,20 @@ func containsTag(header []string, tag string) bool {
 // changes the entry after the check, and the new version also meets the condition, as with "*".
 const maxConditionAttempts = 50
 
-// versionCondition specifies the versions of an entry that a request may change.
-type versionCondition struct {
+// entryCondition specifies the versions of an entry that a request may change.
+type entryCondition struct {
 	ifMatch, ifNoneMatch []string // values of If-Match and If-None-Match
 	// if the entry does not exist, the error is "not found" and not a failed condition
-	needsEntry bool
+	isNotFoundWithoutEntry bool
 }
 
 // requestCondition returns the condition of a request, or nil if every version may be changed. It returns an error if
 // the route does not support conditions.
-func requestCondition(r *http.Request, rt *route) (*versionCondition, error) {
-	c := &versionCondition{
-		ifMatch:     r.Header.Values("If-Match"),
-		ifNoneMatch: r.Header.Values("If-None-Match"),
-		needsEntry:  rt.needsEntry,
+func requestCondition(r *http.Request, rt *route) (*entryCondition, error) {
+	c := &entryCondition{
+		ifMatch:                r.Header.Values("If-Match"),
+		ifNoneMatch:            r.Header.Values("If-None-Match"),
+		isNotFoundWithoutEntry: rt.needsEntry,
 	}
 	if rt.needsEntry && len(c.ifMatch) == 0 {
 		c.ifMatch = []string{"*"}
@@ -80,7 +80,7 @@ func requestCondition(r *http.Request, rt *route) (*versionCondition, error) {
 
 // callIfMet calls the verb if the entry meets the condition. If the entry keeps changing during all attempts, it
 // returns the error "busy".
-func (o *viewState) callIfMet(ctx context.Context, rt *route, args *arguments, c *versionCondition) (any, error) {
+func (o *viewState) callIfMet(ctx context.Context, rt *route, args *requestArguments, c *entryCondition) (any, error) {
 	for range maxConditionAttempts {
 		out, again, err := o.callAtVersion(ctx, rt, args, c)
 		if !again {
@@ -102,10 +102,10 @@ func (o *viewState) callIfMet(ctx context.Context, rt *route, args *arguments, c
 func (o *viewState) callAtVersion(
 	ctx context.Context,
 	rt *route,
-	args *arguments,
-	c *versionCondition,
-) (out any, hasChanged bool, err error) {
-	version, err := o.versionIfMet(ctx, args, c)
+	args *requestArguments,
+	c *entryCondition,
+) (result any, hasChanged bool, err error) {
+	version, err := o.versionMeetingCondition(ctx, args, c)
 	if err != nil && args.argumentValue("op_id") != nil {
 		// The condition may fail because an earlier request with the same key was executed before the server
 		// restarted. For this case, call the verb once more: the store returns the result of the earlier request. For
@@ -121,17 +121,17 @@ func (o *viewState) callAtVersion(
 	}
 	switch {
 	case version == 0 && rt.method == http.MethodDelete:
-		out, err = rt.verb.Call(ctx, o.Workspace, args.values)
-		return out, false, err
+		result, err = rt.verb.Call(ctx, o.Workspace, args.values)
+		return result, false, err
 	case version == 0:
-		out, err = rememberNewVerb().Call(ctx, o.Workspace, args.values)
-		return out, errors.Is(err, oxbow.ErrExists), err
+		result, err = rememberNewVerb().Call(ctx, o.Workspace, args.values)
+		return result, errors.Is(err, oxbow.ErrExists), err
 	}
 	if err := args.setArgument("if_version", version); err != nil {
 		return nil, false, err
 	}
-	out, err = rt.verb.Call(ctx, o.Workspace, args.values)
-	return out, errors.Is(err, oxbow.ErrConflict), err
+	result, err = rt.verb.Call(ctx, o.Workspace, args.values)
+	return result, errors.Is(err, oxbow.ErrConflict), err
 }
 
 // rememberNewVerb returns the verb remember in a form that fails if an entry with the name exists.
@@ -139,11 +139,15 @@ var rememberNewVerb = sync.OnceValue(func() verb.Verb {
 	return verb.MakeVerb(verb.Verb{Name: "remember"}, verb.RememberNew)
 })
 
-// versionIfMet returns the current version of the entry in the arguments if this version meets the condition. It
-// returns 0 if the entry does not exist and the condition allows this, otherwise an error. If the arguments contain an
-// alias, versionIfMet replaces it by the entry's name.
-func (o *viewState) versionIfMet(ctx context.Context, args *arguments, c *versionCondition) (uint64, error) {
-	name := plainText(args.argumentValue("name"))
+// versionMeetingCondition returns the current version of the entry in the arguments if this version meets the
+// condition. It returns 0 if the entry does not exist and the condition allows this, otherwise an error. If the
+// arguments contain an alias, versionMeetingCondition replaces it by the entry's name.
+func (o *viewState) versionMeetingCondition(
+	ctx context.Context,
+	args *requestArguments,
+	c *entryCondition,
+) (uint64, error) {
+	name := argumentText(args.argumentValue("name"))
 	m, err := o.openMemory(ctx)
 	if err != nil {
 		return 0, err
@@ -151,7 +155,7 @@ func (o *viewState) versionIfMet(ctx context.Context, args *arguments, c *versio
 	e, err := m.Get(ctx, name)
 	missing := errors.Is(err, oxbow.ErrNotFound)
 	switch {
-	case missing && c.needsEntry && containsTag(c.ifMatch, "*"):
+	case missing && c.isNotFoundWithoutEntry && containsTag(c.ifMatch, "*"):
 		return 0, fmt.Errorf("changing %s: %w", quoteName(name), err)
 	case missing && len(c.ifMatch) > 0:
 		return 0, failedConditionError(name, "")
@@ -168,7 +172,7 @@ func (o *viewState) versionIfMet(ctx context.Context, args *arguments, c *versio
 }
 
 // allowsTag reports whether an entry with this ETag meets the condition.
-func (c *versionCondition) allowsTag(tag string) bool {
+func (c *entryCondition) allowsTag(tag string) bool {
 	if len(c.ifMatch) > 0 && !containsTag(c.ifMatch, tag) {
 		return false
 	}

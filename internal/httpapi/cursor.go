@@ -21,14 +21,14 @@ type listCursor struct{ listHash [4]byte }
 
 // decodeCursor replaces the argument cursor by the argument offset that it encodes. It returns an encoder for the
 // cursors of the same list, or nil if the route has no pages.
-func (a *arguments) decodeCursor(rt *route) (*listCursor, error) {
-	if !rt.hasPages {
+func (a *requestArguments) decodeCursor(rt *route) (*listCursor, error) {
+	if !rt.isPaged {
 		return nil, nil
 	}
 	given := a.argumentValue("cursor")
 	a.removeArgument("cursor")
 	c := &listCursor{}
-	b, err := json.Marshal([]any{rt.path, a.withoutArg("offset")})
+	b, err := json.Marshal([]any{rt.path, a.textsWithoutArgument("offset")})
 	if err != nil {
 		return nil, err
 	}
@@ -37,10 +37,10 @@ func (a *arguments) decodeCursor(rt *route) (*listCursor, error) {
 	if given == nil {
 		return c, nil
 	}
-	raw, err := base64.RawURLEncoding.DecodeString(plainText(given))
+	raw, err := base64.RawURLEncoding.DecodeString(argumentText(given))
 	bad := &oxbow.InvalidError{
 		Field:  "cursor",
-		Value:  clipQuoted(plainText(given)),
+		Value:  shortenQuotedText(argumentText(given)),
 		Reason: "is not of this list; take it from an answer to the same request",
 	}
 	if err != nil || len(raw) < 5 {
@@ -59,12 +59,12 @@ func (a *arguments) decodeCursor(rt *route) (*listCursor, error) {
 	return c, a.setArgument("offset", offset)
 }
 
-// withoutArg returns all arguments except the named one, as texts.
-func (a *arguments) withoutArg(name string) map[string]string {
+// textsWithoutArgument returns all arguments except the named one, as texts.
+func (a *requestArguments) textsWithoutArgument(name string) map[string]string {
 	m := map[string]string{}
 	for _, arg := range a.values {
 		if arg.Key != name {
-			m[arg.Key] = plainText(arg.Value)
+			m[arg.Key] = argumentText(arg.Value)
 		}
 	}
 	return m

@@ -22,8 +22,8 @@ type changeEvent struct {
 }
 
 type changedEntry struct {
-	Name string `json:"name"`
-	Verb string `json:"verb"`
+	Name       string `json:"name"`
+	ChangeVerb string `json:"verb"`
 }
 
 // serveEvents sends the changes that the view may see. The ID of an event is the number of its change. A client that

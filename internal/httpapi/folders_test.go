@@ -52,8 +52,8 @@ func TestFolders(t *testing.T) {
 	} {
 		h.want(h.send("all", c.method, c.path, c.body), 400, c.want)
 	}
-	all, err := folder.List(filepath.Dir(h.path))
-	if err != nil || len(all) != 1 || all[0].Write {
+	all, err := folder.ListFolders(filepath.Dir(h.path))
+	if err != nil || len(all) != 1 || all[0].WritesFiles {
 		t.Errorf("the folders are %+v, %v; want the one of the person, read only", all, err)
 	}
 	if _, err := folders.Add(person, w, folders.AddIn{Dir: "vault"}); err == nil ||

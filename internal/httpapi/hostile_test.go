@@ -91,7 +91,10 @@ func (h hostile) members(r *route) (members [][2]string) {
 	if h.IntN(25) == 0 {
 		members = append(
 			members,
-			[2]string{pick(h, "cursor", "offset", "bogus", "op_id", "limit", "\xff"), pick(h, `"x"`, "3", `"AAAAAAM"`)},
+			[2]string{
+				pick(h, "cursor", "offset", "bogus", "op_id", "limit", "\xff"),
+				pick(h, `"x"`, "3", `"AAAAAAM"`),
+			},
 		)
 	}
 	return members
@@ -151,12 +154,12 @@ func (h hostile) headers(to http.Header, tags []string) {
 }
 
 func TestHostileRequests(t *testing.T) {
-	count := testenv.Long(2000, 18_000)
+	count := testenv.RepeatCount(2000, 18_000)
 	if testing.Short() {
 		count = 2000 // Short runs send fewer requests.
 	}
 	seed := uint64(19)
-	if testenv.Long(0, 1) == 1 { // Long runs use a new seed each time.
+	if testenv.RepeatCount(0, 1) == 1 { // Long runs use a new seed each time.
 		seed = rand.Uint64()
 	}
 	t.Logf("seed %d", seed)
@@ -220,7 +223,15 @@ func TestHostileRequests(t *testing.T) {
 		handler.ServeHTTP(w, req)
 		cancel()
 		statuses[w.Code]++
-		asked := fmt.Sprintf("request %d: %s %s %s %v by %s", i, method, target, clipQuoted(body), req.Header, token)
+		asked := fmt.Sprintf(
+			"request %d: %s %s %s %v by %s",
+			i,
+			method,
+			target,
+			shortenQuotedText(body),
+			req.Header,
+			token,
+		)
 		judge(t, asked, token, routeOf(mux, req, r), method, w)
 		if tag := w.Header().Get("ETag"); tag != "" {
 			tags = append(tags[max(0, len(tags)-5):], tag)

@@ -85,10 +85,10 @@ func newHome(t testing.TB) *home {
 // again starts a new server for the same memory, like after a restart.
 func (h *home) again() *home {
 	h.server = httptest.NewServer(New(h.views, nil).Handler(auth.Guard{Tokens: auth.Tokens{
-		auth.New("all", "all", auth.Permissions{}),
-		auth.New("a", "a", auth.Permissions{Projects: []string{"a"}}),
-		auth.New("b", "b", auth.Permissions{Projects: []string{"b"}}),
-		auth.New("reads", "reads", auth.Permissions{ReadOnly: true}),
+		auth.NewToken("all", "all", auth.Permissions{}),
+		auth.NewToken("a", "a", auth.Permissions{Projects: []string{"a"}}),
+		auth.NewToken("b", "b", auth.Permissions{Projects: []string{"b"}}),
+		auth.NewToken("reads", "reads", auth.Permissions{ReadOnly: true}),
 	}}))
 	h.t.Cleanup(h.server.Close)
 	return h

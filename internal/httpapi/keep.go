@@ -20,7 +20,7 @@ func (o *viewState) contextWithKey(
 	ctx context.Context,
 	key string,
 	rt *route,
-	args *arguments,
+	args *requestArguments,
 ) (context.Context, error) {
 	b, err := json.Marshal([]any{o.key.token, o.key.profile, rt.verb.Name, key})
 	if err != nil {

@@ -188,7 +188,7 @@ func TestNoPaths(t *testing.T) {
 			},
 			&Options{Logger: slog.New(slog.NewTextHandler(&log, nil))},
 		).Handler(auth.Guard{
-			Tokens: auth.Tokens{auth.New("all", "all", auth.Permissions{})},
+			Tokens: auth.Tokens{auth.NewToken("all", "all", auth.Permissions{})},
 		}),
 	)
 	t.Cleanup(h.server.Close)

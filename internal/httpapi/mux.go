@@ -17,14 +17,14 @@ func newMux(feed *history.ChangeFeed, log *slog.Logger) *http.ServeMux {
 	mux := http.NewServeMux()
 	all := routeTable()
 	for i := range all {
-		mux.Handle(all[i].method+" "+basePath+all[i].path, verbEndpoint{&all[i], log})
+		mux.Handle(all[i].method+" "+basePath+all[i].path, verbHandler{&all[i], log})
 	}
 	mux.HandleFunc(basePath+"/events", func(w http.ResponseWriter, r *http.Request) {
 		if err := requestViewState(r).serveEvents(w, r, feed); err != nil {
 			writeProblem(w, r, err, log)
 		}
 	})
-	mux.Handle(basePath+"/store/", remote.Handler(openStore, log))
+	mux.Handle(basePath+"/store/", remote.Handler(openReadableStore, log))
 	return mux
 }
 
@@ -39,7 +39,7 @@ func (s *Server) findHandler(r *http.Request) (http.Handler, error) {
 	if pattern != "" {
 		return mux, nil // Unlike h, mux sets the path values of the request.
 	}
-	refused := refusedResponse{http.Header{}}
+	refused := refusalRecorder{http.Header{}}
 	h.ServeHTTP(refused, r)
 	allowed := refused.header.Values("Allow")
 	if len(allowed) == 0 {
@@ -47,15 +47,15 @@ func (s *Server) findHandler(r *http.Request) (http.Handler, error) {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := wrongMethodError(w, r, append(allowed, http.MethodOptions)); err != nil {
-			writeProblem(w, r, err, s.opts.Logger)
+			writeProblem(w, r, err, s.serverOptions.Logger)
 		}
 	}), nil
 }
 
-// refusedResponse records the headers of the response with which ServeMux refuses a request. For status 405, they
+// refusalRecorder records the headers of the response with which ServeMux refuses a request. For status 405, they
 // contain the allowed methods.
-type refusedResponse struct{ header http.Header }
+type refusalRecorder struct{ header http.Header }
 
-func (w refusedResponse) Header() http.Header         { return w.header }
-func (w refusedResponse) Write(b []byte) (int, error) { return len(b), nil }
-func (w refusedResponse) WriteHeader(int)             {}
+func (w refusalRecorder) Header() http.Header         { return w.header }
+func (w refusalRecorder) Write(b []byte) (int, error) { return len(b), nil }
+func (w refusalRecorder) WriteHeader(int)             {}

@@ -32,7 +32,7 @@ func TestInjectOfAPart(t *testing.T) {
 	if now := files(); slices.Equal(now, before) {
 		t.Errorf("of the whole memory no file was kept: %v", now)
 	}
-	v, err := h.views.MakeView(auth.New("a", "a", auth.Permissions{Projects: []string{"a"}}), "")
+	v, err := h.views.MakeView(auth.NewToken("a", "a", auth.Permissions{Projects: []string{"a"}}), "")
 	h.must(err)
 	if w := v.Workspace; w.Place != nil || w.Host != nil || w.Dir != "" {
 		t.Errorf("a part has the place, host or directory of the whole: %+v", w)

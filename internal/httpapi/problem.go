@@ -15,8 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// makeProblem returns the problem document for an error, including a remedy.
-func makeProblem(err error) remote.Problem {
+// problemForError returns the problem document for an error, including a remedy.
+func problemForError(err error) remote.Problem {
 	if e, ok := errors.AsType[*apiError](err); ok {
 		return e.Problem
 	}
@@ -65,7 +65,7 @@ func writeProblem(w http.ResponseWriter, r *http.Request, err error, log *slog.L
 	if refused, ok := errors.AsType[*apiError](err); ok && refused.currentETag != "" {
 		w.Header().Set("ETag", refused.currentETag)
 	}
-	p := makeProblem(err)
+	p := problemForError(err)
 	p.LogWithheld(log)
 	if p.Code == "too_large" {
 		// Close the connection, because the rest of the request body will not be read.

@@ -37,7 +37,7 @@ func failedConditionError(name, tag string) error {
 	return &apiError{
 		currentETag: tag,
 		Problem: remote.Problem{Type: "about:blank", Status: http.StatusPreconditionFailed, Code: "precondition",
-			Title: "The entry is not as it was", Detail: detail, Name: clipQuoted(name),
+			Title: "The entry is not as it was", Detail: detail, Name: shortenQuotedText(name),
 			Remedy: "GET the entry, merge your change into what it says now, and send it with If-Match and its ETag"},
 	}
 }
@@ -45,7 +45,7 @@ func failedConditionError(name, tag string) error {
 // noRouteError returns the error for a request with an unknown path.
 func noRouteError(r *http.Request) error {
 	return requestError(http.StatusNotFound, "no_route", "There is no such path", "there is nothing at "+
-		clipQuoted(r.URL.Path), "GET /openapi.json lists what there is")
+		shortenQuotedText(r.URL.Path), "GET /openapi.json lists what there is")
 }
 
 // wrongMethodError returns the error for a method that the path does not support. For the method OPTIONS, it sends the
@@ -60,8 +60,8 @@ func wrongMethodError(w http.ResponseWriter, r *http.Request, allowed []string) 
 		http.StatusMethodNotAllowed,
 		"method",
 		"The path has no such method",
-		clipQuoted(r.URL.Path)+" takes "+
-			strings.Join(allowed, ", ")+", not "+clipQuoted(r.Method),
+		shortenQuotedText(r.URL.Path)+" takes "+
+			strings.Join(allowed, ", ")+", not "+shortenQuotedText(r.Method),
 		"",
 	)
 }
@@ -69,8 +69,8 @@ func wrongMethodError(w http.ResponseWriter, r *http.Request, allowed []string) 
 // maxQuotedBytes is the maximum number of bytes that a problem document quotes from a path or a header.
 const maxQuotedBytes = 200
 
-func clipQuoted(s string) string {
+func shortenQuotedText(s string) string {
 	return text.TruncateWithEllipsis(strings.ToValidUTF8(s, "\uFFFD"), maxQuotedBytes)
 }
 
-func quoteName(name string) string { return strconv.Quote(clipQuoted(name)) }
+func quoteName(name string) string { return strconv.Quote(shortenQuotedText(name)) }

@@ -21,24 +21,24 @@ const idempotencyKeyHeader = "Idempotency-Key"
 // that a repeated request is recognized after a restart. The zero replayCache is empty.
 type replayCache struct {
 	mu         sync.Mutex // guards the following fields
-	byKey      map[string]*keptReplay
+	byKey      map[string]*keptResponse
 	keysByAge  []string // keys of byKey, the oldest first
 	totalBytes int      // total size of the kept response bodies
 }
 
-// keptReplay is the response to a request with a key. While the request runs, the response is still missing.
-type keptReplay struct {
+// keptResponse is the response to a request with a key. While the request runs, the response is still missing.
+type keptResponse struct {
 	key           string
 	requestDigest [sha256.Size]byte // digest of the request
-	done          chan struct{}
+	responseReady chan struct{}
 	response      *response // nil until done is closed; also nil if the request failed
 }
 
 // Maximum number and total size of the kept responses, and maximum length of a key in bytes.
 const (
-	maxReplays     = 1024
-	maxReplayBytes = 8 << 20
-	maxKeyBytes    = 255
+	maxKeptResponses       = 1024
+	maxKeptResponseBytes   = 8 << 20
+	maxIdempotencyKeyBytes = 255
 )
 
 // beginRequest decides how to answer a request with an idempotency key.
@@ -46,23 +46,23 @@ const (
 // If an earlier request had the same key, beginRequest waits until that request has ended, and returns its response as
 // earlier. If that request failed, its response was not kept, and the new request is executed.
 //
-// If the request must be executed, beginRequest returns newReplay. The caller passes newReplay to endRequest after the
+// If the request must be executed, beginRequest returns pending. The caller passes pending to endRequest after the
 // execution. Both results are nil if the request has no key or only reads.
 //
 // It returns an error if the earlier request was different, or if the key is too long.
 func (p *replayCache) beginRequest(
 	r *http.Request,
-	args *arguments,
-) (newReplay *keptReplay, earlier *response, err error) {
+	args *requestArguments,
+) (pending *keptResponse, earlierResponse *response, err error) {
 	key := r.Header.Get(idempotencyKeyHeader)
 	isRead := r.Method == http.MethodGet || r.Method == http.MethodHead
 	if key == "" || isRead {
 		return nil, nil, nil
 	}
-	if len(key) > maxKeyBytes {
+	if len(key) > maxIdempotencyKeyBytes {
 		return nil, nil, &oxbow.InvalidError{
 			Field:  idempotencyKeyHeader,
-			Value:  clipQuoted(key),
+			Value:  shortenQuotedText(key),
 			Reason: "is longer than 255 bytes",
 		}
 	}
@@ -85,7 +85,7 @@ func (p *replayCache) beginRequest(
 			)
 		}
 		select {
-		case <-first.done:
+		case <-first.responseReady:
 		case <-r.Context().Done():
 			return nil, nil, r.Context().Err()
 		}
@@ -99,36 +99,36 @@ func (p *replayCache) beginRequest(
 }
 
 // findOrAdd returns the replay for a key. If there is none, it adds a new replay and isNew is true.
-func (p *replayCache) findOrAdd(key string, digest [sha256.Size]byte) (first *keptReplay, isNew bool) {
+func (p *replayCache) findOrAdd(key string, digest [sha256.Size]byte) (first *keptResponse, isNew bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if first, ok := p.byKey[key]; ok {
 		return first, false
 	}
 	if p.byKey == nil {
-		p.byKey = map[string]*keptReplay{}
+		p.byKey = map[string]*keptResponse{}
 	}
-	first = &keptReplay{key: key, requestDigest: digest, done: make(chan struct{})}
+	first = &keptResponse{key: key, requestDigest: digest, responseReady: make(chan struct{})}
 	p.byKey[key] = first
 	return first, true
 }
 
-// endRequest stores the response of the request for which beginRequest returned newReplay, and drops the oldest
-// responses. If res is nil, the request failed and its key is forgotten. If newReplay is nil, endRequest does nothing.
-func (p *replayCache) endRequest(newReplay *keptReplay, res *response) {
-	if newReplay == nil {
+// endRequest stores the response of the request for which beginRequest returned pending, and drops the oldest
+// responses. If res is nil, the request failed and its key is forgotten. If pending is nil, endRequest does nothing.
+func (p *replayCache) endRequest(pending *keptResponse, res *response) {
+	if pending == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	newReplay.response = res
-	close(newReplay.done)
+	pending.response = res
+	close(pending.responseReady)
 	if res == nil {
-		delete(p.byKey, newReplay.key)
+		delete(p.byKey, pending.key)
 		return
 	}
-	p.keysByAge, p.totalBytes = append(p.keysByAge, newReplay.key), p.totalBytes+len(res.body)
-	for len(p.keysByAge) > maxReplays || (p.totalBytes > maxReplayBytes && len(p.keysByAge) > 1) {
+	p.keysByAge, p.totalBytes = append(p.keysByAge, pending.key), p.totalBytes+len(res.body)
+	for len(p.keysByAge) > maxKeptResponses || (p.totalBytes > maxKeptResponseBytes && len(p.keysByAge) > 1) {
 		p.totalBytes -= len(p.byKey[p.keysByAge[0]].response.body)
 		delete(p.byKey, p.keysByAge[0])
 		p.keysByAge = slices.Delete(p.keysByAge, 0, 1)
@@ -136,7 +136,7 @@ func (p *replayCache) endRequest(newReplay *keptReplay, res *response) {
 }
 
 // requestDigest returns a digest of the request. Two requests with the same key must have the same digest.
-func requestDigest(r *http.Request, args *arguments) (print [sha256.Size]byte, err error) {
+func requestDigest(r *http.Request, args *requestArguments) (digest [sha256.Size]byte, err error) {
 	b, err := json.Marshal([]any{r.Method, r.URL.EscapedPath(), args.values,
 		r.Header.Values("If-Match"), r.Header.Values("If-None-Match")})
 	return sha256.Sum256(b), err

@@ -18,14 +18,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// arguments contains the arguments of a request: first those in the path, then query parameters sorted by name, and
-// then members of the body. If an argument is given twice with the same value, it is contained once.
-type arguments struct{ values verb.Arguments }
+// requestArguments contains the arguments of a request: first those in the path, then query parameters sorted by
+// name, and then members of the body. If an argument is given twice with the same value, it is contained once.
+type requestArguments struct{ values verb.Arguments }
 
 // readArguments reads the arguments of a request from the path, the query and, unless the method is GET or DELETE, the
 // body. It returns an error if the path or query and the body contain different values for an argument.
-func readArguments(w http.ResponseWriter, r *http.Request, rt *route) (*arguments, error) {
-	args := &arguments{}
+func readArguments(w http.ResponseWriter, r *http.Request, rt *route) (*requestArguments, error) {
+	args := &requestArguments{}
 	for _, name := range rt.argumentNames() {
 		if err := args.addTexts(name, r.PathValue(name)); err != nil {
 			return nil, err
@@ -35,7 +35,7 @@ func readArguments(w http.ResponseWriter, r *http.Request, rt *route) (*argument
 	if err != nil { // Without this check, a partly parsed query could lack arguments that the client sent.
 		return nil, &oxbow.InvalidError{
 			Field: "query of the URL",
-			Reason: "cannot be read (" + clipQuoted(err.Error()) +
+			Reason: "cannot be read (" + shortenQuotedText(err.Error()) +
 				"); write % as %25, & as %26 and ; as %3B",
 		}
 	}
@@ -64,8 +64,8 @@ func readArguments(w http.ResponseWriter, r *http.Request, rt *route) (*argument
 		switch old := outside.argumentValue(m.Key); {
 		case old == nil:
 			args.values = append(args.values, m)
-		case !isSameValue(old, m.Value):
-			return nil, givenTwiceError(m.Key)
+		case !isSameArgumentValue(old, m.Value):
+			return nil, repeatedArgumentError(m.Key)
 		}
 	}
 	return args, nil
@@ -79,7 +79,7 @@ func (rt *route) isList(name string) bool {
 }
 
 // addTexts adds an argument whose value is a text. If several texts are given, they must be equal.
-func (a *arguments) addTexts(name string, texts ...string) error {
+func (a *requestArguments) addTexts(name string, texts ...string) error {
 	for _, s := range texts {
 		if err := verb.CheckText(name, s); err != nil {
 			return err
@@ -91,15 +91,15 @@ func (a *arguments) addTexts(name string, texts ...string) error {
 		switch old := a.argumentValue(name); {
 		case old == nil:
 			a.values = append(a.values, verb.Argument{Key: name, Value: value})
-		case !isSameValue(old, value):
-			return givenTwiceError(name)
+		case !isSameArgumentValue(old, value):
+			return repeatedArgumentError(name)
 		}
 	}
 	return nil
 }
 
 // addList adds an argument whose value is a list of texts.
-func (a *arguments) addList(name string, texts ...string) error {
+func (a *requestArguments) addList(name string, texts ...string) error {
 	for _, s := range texts {
 		if err := verb.CheckText(name, s); err != nil {
 			return err
@@ -109,7 +109,7 @@ func (a *arguments) addList(name string, texts ...string) error {
 }
 
 // argumentValue returns the JSON value of an argument, or nil if the argument is missing.
-func (a *arguments) argumentValue(name string) json.RawMessage {
+func (a *requestArguments) argumentValue(name string) json.RawMessage {
 	for _, arg := range a.values {
 		if arg.Key == name {
 			return arg.Value
@@ -119,7 +119,7 @@ func (a *arguments) argumentValue(name string) json.RawMessage {
 }
 
 // setArgument sets the value of an argument and replaces an earlier value.
-func (a *arguments) setArgument(name string, value any) error {
+func (a *requestArguments) setArgument(name string, value any) error {
 	b, err := json.Marshal(value)
 	if err != nil {
 		return err
@@ -130,22 +130,22 @@ func (a *arguments) setArgument(name string, value any) error {
 }
 
 // removeArgument removes an argument if it exists.
-func (a *arguments) removeArgument(name string) {
+func (a *requestArguments) removeArgument(name string) {
 	a.values = slices.DeleteFunc(a.values, func(arg verb.Argument) bool { return arg.Key == name })
 }
 
-func givenTwiceError(name string) error {
+func repeatedArgumentError(name string) error {
 	return &oxbow.InvalidError{
 		Field:  "parameter",
-		Value:  clipQuoted(name),
+		Value:  shortenQuotedText(name),
 		Reason: "is given twice, and not the same; give it once",
 	}
 }
 
-// isSameValue reports whether two JSON values are equal. A number is equal to a string with the same digits.
-func isSameValue(a, b json.RawMessage) bool { return plainText(a) == plainText(b) }
+// isSameArgumentValue reports whether two JSON values are equal. A number is equal to a string with the same digits.
+func isSameArgumentValue(a, b json.RawMessage) bool { return argumentText(a) == argumentText(b) }
 
-func plainText(v json.RawMessage) string {
+func argumentText(v json.RawMessage) string {
 	var s string
 	if json.Unmarshal(v, &s) == nil {
 		return s
@@ -159,23 +159,30 @@ func plainText(v json.RawMessage) string {
 
 // readBody reads the body of the request as JSON. It returns nil if the request has no body.
 func readBody(w http.ResponseWriter, r *http.Request) (json.RawMessage, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, auth.MaxBody))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, auth.MaxBodyBytes))
 	if err != nil {
-		return nil, bodyError(err)
+		return nil, bodyReadError(err)
 	}
 	body = bytes.TrimSpace(body)
 	isEmpty := len(body) == 0 || string(body) == "null"
 	if t := r.Header.Get("Content-Type"); t != "" && !isEmpty {
-		if !isJSON(t) {
-			return nil, requestError(http.StatusUnsupportedMediaType, "media_type", "The body is of another type",
-				"the body is "+clipQuoted(t)+", and JSON is understood", "send it with Content-Type: application/json")
+		if !isJSONContentType(t) {
+			return nil, requestError(
+				http.StatusUnsupportedMediaType,
+				"media_type",
+				"The body is of another type",
+				"the body is "+shortenQuotedText(
+					t,
+				)+", and JSON is understood",
+				"send it with Content-Type: application/json",
+			)
 		}
 	}
 	return body, nil
 }
 
-// isJSON reports whether a Content-Type header means JSON.
-func isJSON(contentType string) bool {
+// isJSONContentType reports whether a Content-Type header means JSON.
+func isJSONContentType(contentType string) bool {
 	kind, _, err := mime.ParseMediaType(contentType)
 	if err != nil {
 		return false
@@ -183,11 +190,11 @@ func isJSON(contentType string) bool {
 	return kind == "application/json" || strings.HasSuffix(kind, "+json")
 }
 
-// bodyError returns the error for a client whose request body is too long or incomplete.
-func bodyError(err error) error {
-	if p := makeProblem(err); p.Code != "internal" {
+// bodyReadError returns the error for a client whose request body is too long or incomplete.
+func bodyReadError(err error) error {
+	if p := problemForError(err); p.Code != "internal" {
 		return err
 	}
 	return requestError(http.StatusBadRequest, "body", "The body could not be read", "reading the body: "+
-		clipQuoted(err.Error()), "send the request again")
+		shortenQuotedText(err.Error()), "send the request again")
 }

@@ -19,10 +19,10 @@ type viewKey struct{ token, profile string }
 // viewState is the state that requests with the same token and profile share.
 type viewState struct {
 	*rights.MemoryView
-	key        viewKey
-	door       *rights.AgentDoor
-	replays    replayCache
-	heavyCalls heavyCallLimit // shared by all views of the server
+	key         viewKey
+	agentDoor   *rights.AgentDoor
+	replayCache replayCache
+	heavyCalls  heavyCallLimit // shared by all views of the server
 
 	mu             sync.Mutex    // guards readableMemory
 	readableMemory *oxbow.Memory // part of the view's memory that programs may read (nil until first used)
@@ -84,9 +84,9 @@ func requestViewState(r *http.Request) *viewState {
 	return r.Context().Value(viewStateContextKey{}).(*viewState)
 }
 
-// openStore returns the store for a request, which contains only the readable part of the view's memory, and the
-// context of the request.
-func openStore(r *http.Request) (oxbow.Store, context.Context, error) {
+// openReadableStore returns the store for a request, which contains only the readable part of the view's memory,
+// and the context of the request.
+func openReadableStore(r *http.Request) (oxbow.Store, context.Context, error) {
 	m, err := requestViewState(r).openReadable(r.Context())
 	return m, r.Context(), err
 }

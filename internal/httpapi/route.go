@@ -23,7 +23,7 @@ type route struct {
 	isSingleChange bool // the verb makes a single change, in which the store can record the idempotency key
 	isAboutEntry   bool // the argument name is the name of the entry, which may be new
 	needsEntry     bool // the route fails if the entry does not exist
-	hasPages       bool // the result is a page, with the member next_offset
+	isPaged        bool // the result is a page, with the member next_offset
 	isQuick        bool // the time for the verb hardly depends on the size of the memory
 }
 
@@ -34,7 +34,7 @@ func requireWholeMemory(r *route) { r.wholeMemory = true }
 func markSingleChange(r *route)   { r.isSingleChange = true }
 func markAboutEntry(r *route)     { r.isAboutEntry = true }
 func requireEntry(r *route)       { r.needsEntry = true }
-func markWithPages(r *route)      { r.hasPages = true }
+func markWithPages(r *route)      { r.isPaged = true }
 func markQuick(r *route)          { r.isQuick = true }
 
 // markDestructive marks a route whose verb removes something.

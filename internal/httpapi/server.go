@@ -20,9 +20,9 @@ import (
 
 // Options configure a [Server]. If a field is nil or zero, a default is used.
 type Options struct {
-	// Feed delivers the changes of the memory. It may be shared with other servers. By default the server creates its
-	// own.
-	Feed *history.ChangeFeed
+	// ChangeFeed delivers the changes of the memory. It may be shared with other servers. By default the server
+	// creates its own.
+	ChangeFeed *history.ChangeFeed
 	// Rand is the source of random session IDs. The default is crypto/rand.
 	Rand io.Reader
 	// Logger receives errors whose details clients may not see. Nil discards them.
@@ -34,10 +34,10 @@ type Options struct {
 
 // Server serves one memory. It is safe for concurrent use.
 type Server struct {
-	views      *rights.Options
-	opts       Options
-	mux        func() *http.ServeMux // Built by the first request, because many programs never receive one.
-	heavyCalls heavyCallLimit
+	viewOptions   *rights.Options
+	serverOptions Options
+	mux           func() *http.ServeMux // Built by the first request, because many programs never receive one.
+	heavyCalls    heavyCallLimit
 
 	mu         sync.Mutex // guards viewStates and opts.Rand
 	viewStates map[viewKey]*viewState
@@ -46,13 +46,13 @@ type Server struct {
 // New returns a server for the views that v specifies. The memory is opened by the first request that needs it. The
 // server does not close the memory.
 func New(v *rights.Options, o *Options) *Server {
-	s := &Server{views: v, heavyCalls: newHeavyCallLimit(), viewStates: map[viewKey]*viewState{}}
+	s := &Server{viewOptions: v, heavyCalls: newHeavyCallLimit(), viewStates: map[viewKey]*viewState{}}
 	if o != nil {
-		s.opts = *o
+		s.serverOptions = *o
 	}
-	s.opts.Rand = cmp.Or(s.opts.Rand, rand.Reader)
-	s.opts.Feed = cmp.Or(s.opts.Feed, history.NewChangeFeed(v.Workspace.Open, nil))
-	s.mux = sync.OnceValue(func() *http.ServeMux { return newMux(s.opts.Feed, s.opts.Logger) })
+	s.serverOptions.Rand = cmp.Or(s.serverOptions.Rand, rand.Reader)
+	s.serverOptions.ChangeFeed = cmp.Or(s.serverOptions.ChangeFeed, history.NewChangeFeed(v.Workspace.Open, nil))
+	s.mux = sync.OnceValue(func() *http.ServeMux { return newMux(s.serverOptions.ChangeFeed, s.serverOptions.Logger) })
 	return s
 }
 
@@ -71,7 +71,7 @@ func (s *Server) findViewState(t auth.Token, profile string) (*viewState, error)
 	if r, ok := s.viewStates[key]; ok {
 		return r, nil
 	}
-	v, err := s.views.MakeView(t, profile)
+	v, err := s.viewOptions.MakeView(t, profile)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (s *Server) findViewState(t auth.Token, profile string) (*viewState, error)
 			fmt.Sprintf("more than %d profiles are served to tokens", maxViews), "restart this server")
 	}
 	run := make([]byte, 8)
-	if _, err := io.ReadFull(s.opts.Rand, run); err != nil {
+	if _, err := io.ReadFull(s.serverOptions.Rand, run); err != nil {
 		return nil, fmt.Errorf("making a session id: %w", err)
 	}
 	w := *v.Workspace
@@ -89,11 +89,11 @@ func (s *Server) findViewState(t auth.Token, profile string) (*viewState, error)
 	r := &viewState{
 		MemoryView: v,
 		key:        key,
-		door: &rights.AgentDoor{
-			DoorName:     "http",
-			RunID:        hex.EncodeToString(run),
-			TokenName:    t.Name,
-			MergeChanges: s.opts.MergeChanges,
+		agentDoor: &rights.AgentDoor{
+			DoorName:      "http",
+			RunID:         hex.EncodeToString(run),
+			TokenName:     t.Name,
+			MergesChanges: s.serverOptions.MergeChanges,
 		},
 		heavyCalls: s.heavyCalls,
 	}
@@ -112,7 +112,7 @@ func (s *Server) Handler(g auth.Guard) http.Handler {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		if p := r.URL.EscapedPath(); p == "/openapi.json" || p == basePath+"/openapi.json" {
 			if err := serveDescription(w, r, g); err != nil {
-				writeProblem(w, r, err, s.opts.Logger)
+				writeProblem(w, r, err, s.serverOptions.Logger)
 			}
 			return
 		}
@@ -122,10 +122,10 @@ func (s *Server) Handler(g auth.Guard) http.Handler {
 			h, err = s.findHandler(r)
 		}
 		if err != nil {
-			writeProblem(w, r, err, s.opts.Logger)
+			writeProblem(w, r, err, s.serverOptions.Logger)
 			return
 		}
-		ctx := room.door.StampContext(r.Context(), room.Workspace, r.Header.Get(sessionHeader), r.UserAgent())
+		ctx := room.agentDoor.StampContext(r.Context(), room.Workspace, r.Header.Get(sessionHeader), r.UserAgent())
 		h.ServeHTTP(w, r.WithContext(context.WithValue(ctx, viewStateContextKey{}, room)))
 	})
 }

@@ -24,7 +24,7 @@ func served(t *testing.T) (*remote.Store, *oxbow.Memory) {
 	w := &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil }}
 	const secret = "a-token-of-enough-length"
 	srv := httptest.NewServer(New(&rights.Options{Workspace: w}, nil).Handler(auth.Guard{
-		Tokens: auth.Tokens{auth.New("t", secret, auth.Permissions{})},
+		Tokens: auth.Tokens{auth.NewToken("t", secret, auth.Permissions{})},
 	}))
 	t.Cleanup(srv.Close)
 	s, err := remote.Open(srv.URL, secret, &remote.Options{Client: srv.Client()})

@@ -78,20 +78,20 @@ func careRoutes() []route {
 
 // consolidateIn contains the arguments of consolidateNames.
 type consolidateIn struct {
-	Over   int  `json:"over,omitempty"    usage:"Change nothing unless there are more than so many tokens."`
-	DryRun bool `json:"dry_run,omitempty" usage:"Show what would go and change nothing."`
+	SizeLimit int  `json:"over,omitempty"    usage:"Change nothing unless there are more than so many tokens."`
+	DryRun    bool `json:"dry_run,omitempty" usage:"Show what would go and change nothing."`
 }
 
 // consolidateOut is the result of consolidateNames.
 type consolidateOut struct {
-	Before  int                `json:"before"` // tokens of all notes and facts before the call
-	After   int                `json:"after"`
-	Dropped []removedDuplicate `json:"dropped"`
+	Before            int                `json:"before"` // tokens of all notes and facts before the call
+	After             int                `json:"after"`
+	RemovedDuplicates []removedDuplicate `json:"dropped"`
 
 	// Steps are the changes of the facts, for a home whose layout shortens its own files. Number is the number of this
 	// change, which undo needs.
-	Steps  []verb.Step `json:"steps,omitempty"`
-	Number int         `json:"number,omitempty"`
+	Steps      []verb.Step `json:"steps,omitempty"`
+	UndoNumber int         `json:"number,omitempty"`
 }
 
 // removedDuplicate names a removed entry and the kept entry that contains its text.
@@ -103,13 +103,18 @@ type removedDuplicate struct {
 
 // consolidateNames calls [maintenance.Consolidate]. Its result contains the names of the entries, and not the entries.
 func consolidateNames(ctx context.Context, w *verb.Workspace, in consolidateIn) (consolidateOut, error) {
-	got, err := maintenance.Consolidate(ctx, w, maintenance.ConsolidateIn{Over: in.Over, DryRun: in.DryRun})
-	out := consolidateOut{Before: got.Before, After: got.After, Dropped: []removedDuplicate{}, Number: got.Number}
+	got, err := maintenance.Consolidate(ctx, w, maintenance.ConsolidateIn{Over: in.SizeLimit, DryRun: in.DryRun})
+	out := consolidateOut{
+		Before:            got.Before,
+		After:             got.After,
+		RemovedDuplicates: []removedDuplicate{},
+		UndoNumber:        got.Number,
+	}
 	if len(got.Dropped) == 0 {
 		out.Steps = got.Steps
 	}
 	for _, d := range got.Dropped {
-		out.Dropped = append(out.Dropped, removedDuplicate{d.Drop.Name, d.Keep.Name, d.Exact})
+		out.RemovedDuplicates = append(out.RemovedDuplicates, removedDuplicate{d.Drop.Name, d.Keep.Name, d.Exact})
 	}
 	return out, err
 }

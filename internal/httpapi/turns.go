@@ -16,8 +16,8 @@ type heavyCallLimit chan struct{}
 // newHeavyCallLimit returns a semaphore with half as many turns as there are processors.
 func newHeavyCallLimit() heavyCallLimit { return make(heavyCallLimit, max(1, runtime.GOMAXPROCS(0)/2)) }
 
-// acquire waits for a turn. It returns a function that the caller must call at the end of the turn.
-func (t heavyCallLimit) acquire(ctx context.Context) (end func(), err error) {
+// acquireTurn waits for a turn. It returns a function that the caller must call at the end of the turn.
+func (t heavyCallLimit) acquireTurn(ctx context.Context) (endTurn func(), err error) {
 	select {
 	case t <- struct{}{}:
 		return func() { <-t }, nil

@@ -26,10 +26,10 @@ type Count struct {
 // With a key, CountValues avoids reading the contents of entries if the store has labels separately from the entries.
 // For example, a snapshot contains the labels with the keys project and tag.
 func CountValues(ctx context.Context, s oxbow.Store, f oxbow.Filter, key string) ([]Count, error) {
-	countLabels := countAllKeys
+	countLabels := countAllLabels
 	if key != "" {
 		countLabels = func(ctx context.Context, s oxbow.Store, f oxbow.Filter) (map[oxbow.Label]int, error) {
-			return countKey(ctx, s, f, key)
+			return countLabelsWithKey(ctx, s, f, key)
 		}
 	}
 	n, err := countLabels(ctx, s, f)
@@ -67,8 +67,8 @@ func sortCounts(n map[oxbow.Label]int) []Count {
 	return cs
 }
 
-// countAllKeys returns, for each label, the number of entries that match the filter.
-func countAllKeys(ctx context.Context, s oxbow.Store, f oxbow.Filter) (map[oxbow.Label]int, error) {
+// countAllLabels returns, for each label, the number of entries that match the filter.
+func countAllLabels(ctx context.Context, s oxbow.Store, f oxbow.Filter) (map[oxbow.Label]int, error) {
 	n := map[oxbow.Label]int{}
 	for e, err := range s.Entries(ctx, f) {
 		if err != nil {
@@ -81,8 +81,14 @@ func countAllKeys(ctx context.Context, s oxbow.Store, f oxbow.Filter) (map[oxbow
 	return n, nil
 }
 
-// countKey is like countAllKeys for the labels with one key. It reads only the heads of the entries if possible.
-func countKey(ctx context.Context, s oxbow.Store, f oxbow.Filter, key string) (n map[oxbow.Label]int, err error) {
+// countLabelsWithKey is like countAllLabels for the labels with one key. It reads only the heads of the entries if
+// possible.
+func countLabelsWithKey(
+	ctx context.Context,
+	s oxbow.Store,
+	f oxbow.Filter,
+	key string,
+) (n map[oxbow.Label]int, err error) {
 	needs := heads.Needs{Keys: []string{key}}
 	needs.AddFilter(f)
 	err = heads.View(ctx, s, needs, func(all heads.List) error {

@@ -84,44 +84,47 @@ func TestEdit(t *testing.T) {
 		n    int    // number of changed entries
 		err  error
 	}{
-		{"add by filter", PlanAdd(Selection{Filter: where("tag:idea")}, l("tag:x")),
+		{"add by filter", PlanAddLabels(Selection{Filter: where("tag:idea")}, l("tag:x")),
 			"a project:vtt tag:idea tag:x; b project:VTT; c confidence:0.5 tag:idea tag:ideas tag:x; d", 2, nil},
-		{"add by name", PlanAdd(Selection{Names: []string{"d", "a"}}, l("tag:x"), l("tag:y")),
+		{"add by name", PlanAddLabels(Selection{Names: []string{"d", "a"}}, l("tag:x"), l("tag:y")),
 			"a project:vtt tag:idea tag:x tag:y; b project:VTT; c confidence:0.5 tag:idea tag:ideas; d tag:x tag:y", 2,
 			nil},
-		{"add by both", PlanAdd(Selection{Filter: where("tag:idea"), Names: []string{"a"}}, l("tag:x")),
+		{"add by both", PlanAddLabels(Selection{Filter: where("tag:idea"), Names: []string{"a"}}, l("tag:x")),
 			"a project:vtt tag:idea tag:x; b project:VTT; c confidence:0.5 tag:idea tag:ideas; d", 1, nil},
-		{"add a confidence", PlanAdd(Selection{Names: []string{"c", "d"}}, l("confidence:0.9")),
+		{"add a confidence", PlanAddLabels(Selection{Names: []string{"c", "d"}}, l("confidence:0.9")),
 			"a project:vtt tag:idea; b project:VTT; c confidence:0.9 tag:idea tag:ideas; d confidence:0.9", 2, nil},
-		{"add what is there", PlanAdd(Selection{Names: []string{"a"}}, l("tag:idea")),
+		{"add what is there", PlanAddLabels(Selection{Names: []string{"a"}}, l("tag:idea")),
 			"a project:vtt tag:idea; b project:VTT; c confidence:0.5 tag:idea tag:ideas; d", 0, nil},
-		{"add to an unknown name", PlanAdd(Selection{Names: []string{"a", "z"}}, l("tag:x")), "", 0, oxbow.ErrNotFound},
+		{"add to an unknown name", PlanAddLabels(Selection{Names: []string{"a", "z"}}, l("tag:x")), "", 0,
+			oxbow.ErrNotFound},
 		{"add to a name the filter leaves out",
-			PlanAdd(Selection{Filter: where("tag:idea"), Names: []string{"d"}}, l("tag:x")), "", 0, oxbow.ErrNotFound},
-		{"add a wrong label", PlanAdd(Selection{}, oxbow.Label{Key: "Kind", Value: "x"}), "", 0, oxbow.ErrInvalid},
-		{"remove", PlanRemove(Selection{}, l("tag:idea"), l("project:vtt")),
+			PlanAddLabels(Selection{Filter: where("tag:idea"), Names: []string{"d"}}, l("tag:x")), "", 0,
+			oxbow.ErrNotFound},
+		{"add a wrong label", PlanAddLabels(Selection{}, oxbow.Label{Key: "Kind", Value: "x"}), "", 0,
+			oxbow.ErrInvalid},
+		{"remove", PlanRemoveLabels(Selection{}, l("tag:idea"), l("project:vtt")),
 			"a; b project:VTT; c confidence:0.5 tag:ideas; d", 2, nil},
-		{"rename", PlanRename(l("project:VTT"), l("project:table")),
+		{"rename", PlanRenameLabel(l("project:VTT"), l("project:table")),
 			"a project:vtt tag:idea; b project:table; c confidence:0.5 tag:idea tag:ideas; d", 1, nil},
-		{"rename to another key", PlanRename(l("project:VTT"), l("tag:vtt")),
+		{"rename to another key", PlanRenameLabel(l("project:VTT"), l("tag:vtt")),
 			"a project:vtt tag:idea; b tag:vtt; c confidence:0.5 tag:idea tag:ideas; d", 1, nil},
-		{"rename to what is in use", PlanRename(l("project:VTT"), l("project:vtt")), "", 0, oxbow.ErrInvalid},
-		{"rename to itself", PlanRename(l("tag:idea"), l("tag:idea")), "", 0, oxbow.ErrInvalid},
-		{"rename the unknown", PlanRename(l("tag:z"), l("tag:y")), "", 0, oxbow.ErrNotFound},
-		{"merge", PlanMerge([]oxbow.Label{l("tag:idea"), l("tag:ideas")}, l("tag:thought")),
+		{"rename to what is in use", PlanRenameLabel(l("project:VTT"), l("project:vtt")), "", 0, oxbow.ErrInvalid},
+		{"rename to itself", PlanRenameLabel(l("tag:idea"), l("tag:idea")), "", 0, oxbow.ErrInvalid},
+		{"rename the unknown", PlanRenameLabel(l("tag:z"), l("tag:y")), "", 0, oxbow.ErrNotFound},
+		{"merge", PlanMergeLabels([]oxbow.Label{l("tag:idea"), l("tag:ideas")}, l("tag:thought")),
 			"a project:vtt tag:thought; b project:VTT; c confidence:0.5 tag:thought; d", 2, nil},
-		{"merge into one of them", PlanMerge([]oxbow.Label{l("tag:idea"), l("tag:ideas")}, l("tag:idea")),
+		{"merge into one of them", PlanMergeLabels([]oxbow.Label{l("tag:idea"), l("tag:ideas")}, l("tag:idea")),
 			"a project:vtt tag:idea; b project:VTT; c confidence:0.5 tag:idea; d", 1, nil},
-		{"merge nothing", PlanMerge([]oxbow.Label{l("tag:idea")}, l("tag:idea")), "", 0, oxbow.ErrInvalid},
-		{"merge the unknown", PlanMerge([]oxbow.Label{l("tag:y"), l("tag:z")}, l("tag:idea")), "", 0,
+		{"merge nothing", PlanMergeLabels([]oxbow.Label{l("tag:idea")}, l("tag:idea")), "", 0, oxbow.ErrInvalid},
+		{"merge the unknown", PlanMergeLabels([]oxbow.Label{l("tag:y"), l("tag:z")}, l("tag:idea")), "", 0,
 			oxbow.ErrNotFound},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := open(t, before...)
 			was := shown(t, m)
-			p, seq, err := Apply(t.Context(), m, tt.plan)
-			if !errors.Is(err, tt.err) || (err == nil && len(p.Changes) != tt.n) {
-				t.Fatalf("Apply() changes %d, %v; want %d, %v", len(p.Changes), err, tt.n, tt.err)
+			p, seq, err := ApplyPlan(t.Context(), m, tt.plan)
+			if !errors.Is(err, tt.err) || (err == nil && len(p.EntryChanges) != tt.n) {
+				t.Fatalf("Apply() changes %d, %v; want %d, %v", len(p.EntryChanges), err, tt.n, tt.err)
 			}
 			if tt.err != nil {
 				if now := shown(t, m); !slices.Equal(now, was) {
@@ -130,15 +133,15 @@ func TestEdit(t *testing.T) {
 				return
 			}
 			if got := strings.Join(shown(t, m), "; "); got != tt.want {
-				t.Errorf("after %s: %s\nwant %s", p.Note, got, tt.want)
+				t.Errorf("after %s: %s\nwant %s", p.ChangeNote, got, tt.want)
 			}
 			if tt.n == 0 {
 				return
 			}
 			// The plan was applied as one change, so one undo reverts it.
 			if _, cs, err := m.Undo(t.Context(), 1); err != nil || len(cs) != 1 || cs[0].Seq != seq ||
-				cs[0].Note != p.Note || len(cs[0].Versions) != tt.n {
-				t.Fatalf("Undo() = %+v, %v; want one change noted %q", cs, err, p.Note)
+				cs[0].Note != p.ChangeNote || len(cs[0].Versions) != tt.n {
+				t.Fatalf("Undo() = %+v, %v; want one change noted %q", cs, err, p.ChangeNote)
 			}
 			if now := shown(t, m); !slices.Equal(now, was) {
 				t.Errorf("after undo: %q, want %q", now, was)
@@ -172,7 +175,8 @@ func TestApplyPlansAgain(t *testing.T) {
 		}
 		return m.Apply(t.Context(), oxbow.Relabel{Name: "a", Labels: labels(t, "tag:x", fmt.Sprintf("tag:race%d", n))})
 	}}
-	if _, _, err := Apply(t.Context(), r, PlanRename(labels(t, "tag:x")[0], labels(t, "tag:y")[0])); err != nil {
+	if _, _, err := ApplyPlan(t.Context(), r, PlanRenameLabel(labels(t, "tag:x")[0], labels(t,
+		"tag:y")[0])); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := shown(t, m), []string{"a tag:race1 tag:y", "c tag:y"}; !slices.Equal(got, want) {

@@ -16,15 +16,15 @@ import (
 
 // evidence is a part of a text that suggests a label value.
 type evidence struct {
-	value     string
-	precision float64 // share of labelled entries for which evidence of this kind is right
-	reason    string
+	labelValue string
+	precision  float64 // share of labelled entries for which evidence of this kind is right
+	reasonText string
 }
 
 // evidenceModel finds evidence for the values of one label key. It learns from the labelled entries how often each
 // kind of evidence is right.
 type evidenceModel struct {
-	key string
+	labelKey string
 
 	valuesByFirstWord map[string][]string // values by their first word, in folded case
 	valueWords        map[string]string   // the words of each value in folded case, each between spaces
@@ -35,57 +35,57 @@ type evidenceModel struct {
 	fileValueCounts map[string]map[string]int
 }
 
-// Before any entry is counted, evidence has an assumed precision, as if it had been measured with priorEntries
+// Before any entry is counted, evidence has an assumed precision, as if it had been measured with priorEntryCount
 // entries.
 const (
-	priorEntries = 2
-	namePrior    = 0.75
-	filePrior    = 0.6
+	priorEntryCount    = 2
+	namePriorPrecision = 0.75
+	filePriorPrecision = 0.6
 )
 
-// maxSamples is the maximum number of labelled entries from which a model learns. If there are more, it uses only
-// every second, third or further entry.
-const maxSamples = 5000
+// maxLearnedEntries is the maximum number of labelled entries from which a model learns. If there are more, it uses
+// only every second, third or further entry.
+const maxLearnedEntries = 5000
 
 // newEvidenceModel returns a model that has learned from the labelled entries.
-func newEvidenceModel(key string, have []*oxbow.Entry) *evidenceModel {
-	m := &evidenceModel{key: key, valuesByFirstWord: map[string][]string{}, valueWords: map[string]string{},
+func newEvidenceModel(key string, entries []*oxbow.Entry) *evidenceModel {
+	m := &evidenceModel{labelKey: key, valuesByFirstWord: map[string][]string{}, valueWords: map[string]string{},
 		mentionCounts: map[string][2]int{}, fileValueCounts: map[string]map[string]int{}}
-	for _, e := range have {
+	for _, e := range entries {
 		for _, v := range e.Values(key) {
 			m.addValue(v)
 		}
 	}
-	step := max(1, (len(have)+maxSamples-1)/maxSamples)
-	for i := 0; i < len(have); i += step {
-		m.learnEntry(have[i])
+	step := max(1, (len(entries)+maxLearnedEntries-1)/maxLearnedEntries)
+	for i := 0; i < len(entries); i += step {
+		m.learnEntry(entries[i])
 	}
 	return m
 }
 
 // addValue adds a value, so that its mentions in texts are found.
-func (m *evidenceModel) addValue(v string) {
-	if _, ok := m.valueWords[v]; ok {
+func (m *evidenceModel) addValue(value string) {
+	if _, ok := m.valueWords[value]; ok {
 		return
 	}
-	ws := foldedWords(v)
-	if len(ws) == 1 && isTooCommon(ws[0]) {
+	ws := foldWords(value)
+	if len(ws) == 1 && isTooCommonWord(ws[0]) {
 		ws = nil // The value may occur in any text, so a mention is not evidence.
 	}
-	m.valueWords[v] = " " + strings.Join(ws, " ") + " "
+	m.valueWords[value] = " " + strings.Join(ws, " ") + " "
 	if len(ws) > 0 {
-		m.valuesByFirstWord[ws[0]] = append(m.valuesByFirstWord[ws[0]], v)
+		m.valuesByFirstWord[ws[0]] = append(m.valuesByFirstWord[ws[0]], value)
 	}
 }
 
-// isTooCommon reports whether a folded word is too short or too frequent to count as evidence.
-func isTooCommon(word string) bool {
+// isTooCommonWord reports whether a folded word is too short or too frequent to count as evidence.
+func isTooCommonWord(word string) bool {
 	return len(word) < 3 || analysis.IsStopWord(word)
 }
 
 // learnEntry counts the values and files that a labelled entry mentions, and how many of these agree with its labels.
 func (m *evidenceModel) learnEntry(e *oxbow.Entry) {
-	vs := e.Values(m.key)
+	vs := e.Values(m.labelKey)
 	for _, v := range m.mentionedValues(e) {
 		n := m.mentionCounts[v]
 		n[0]++
@@ -111,7 +111,7 @@ func (m *evidenceModel) findEvidence(e *oxbow.Entry) []evidence {
 	var found []evidence
 	for _, v := range m.mentionedValues(e) {
 		n := m.mentionCounts[v]
-		precision := (float64(n[1]) + priorEntries*namePrior) / float64(n[0]+priorEntries)
+		precision := (float64(n[1]) + priorEntryCount*namePriorPrecision) / float64(n[0]+priorEntryCount)
 		reason := fmt.Sprintf("it names %s, as no labelled entry does", v)
 		if n[0] > 0 {
 			reason = fmt.Sprintf("it names %s; of %d labelled entries that do, %d carry it", v, n[0], n[1])
@@ -124,8 +124,8 @@ func (m *evidenceModel) findEvidence(e *oxbow.Entry) []evidence {
 	slices.SortFunc(found, func(a, b evidence) int {
 		return cmp.Or(
 			cmp.Compare(b.precision, a.precision),
-			strings.Compare(a.value, b.value),
-			strings.Compare(a.reason, b.reason),
+			strings.Compare(a.labelValue, b.labelValue),
+			strings.Compare(a.reasonText, b.reasonText),
 		)
 	})
 	return found
@@ -142,19 +142,27 @@ func (m *evidenceModel) fileEvidence(e *oxbow.Entry) map[string]evidence {
 			}
 			g := evidence{
 				v,
-				(float64(n) + priorEntries*filePrior*float64(n)/float64(all)) / float64(all+priorEntries),
+				(float64(n) + priorEntryCount*filePriorPrecision*float64(n)/float64(all)) / float64(
+					all+priorEntryCount,
+				),
 				fmt.Sprintf(
 					"it names %s; of %d labelled entries that do, %d carry %s",
 					f,
 					all,
 					n,
-					oxbow.Label{Key: m.key, Value: v},
+					oxbow.Label{Key: m.labelKey, Value: v},
 				),
 			}
 			// If a file and its directory have the same precision, prefer the file, which has the longer name, because
 			// it is more specific.
-			if old, ok := best[v]; !ok || cmp.Or(cmp.Compare(g.precision, old.precision),
-				cmp.Compare(len(g.reason), len(old.reason)), strings.Compare(old.reason, g.reason)) > 0 {
+			if old, ok := best[v]; !ok || cmp.Or(
+				cmp.Compare(g.precision, old.precision),
+				cmp.Compare(
+					len(g.reasonText),
+					len(old.reasonText),
+				),
+				strings.Compare(old.reasonText, g.reasonText),
+			) > 0 {
 				best[v] = g
 			}
 		}
@@ -164,7 +172,7 @@ func (m *evidenceModel) fileEvidence(e *oxbow.Entry) map[string]evidence {
 
 // mentionedValues returns the values that the name or text of an entry contains as words, in the order of the text.
 func (m *evidenceModel) mentionedValues(e *oxbow.Entry) []string {
-	ws := foldedWords(e.Name + "\n" + e.Content)
+	ws := foldWords(e.Name + "\n" + e.Content)
 	text := " " + strings.Join(ws, " ") + " "
 	var found []string
 	seen := map[string]bool{}
@@ -182,8 +190,8 @@ func (m *evidenceModel) mentionedValues(e *oxbow.Entry) []string {
 	return found
 }
 
-// foldedWords returns the words of s in folded case. A word consists of letters, marks, digits, + and #.
-func foldedWords(s string) []string {
+// foldWords returns the words of s in folded case. A word consists of letters, marks, digits, + and #.
+func foldWords(s string) []string {
 	return strings.FieldsFunc(analysis.Fold(s), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && r != '+' && r != '#'
 	})
@@ -212,7 +220,7 @@ func mentionedFiles(e *oxbow.Entry) []string {
 		if looksLikeFileName(w) {
 			add(cleanFilePath(w))
 		}
-		if len(fs) >= maxFiles {
+		if len(fs) >= maxMentionedFiles {
 			break
 		}
 	}
@@ -224,8 +232,8 @@ func mentionedFiles(e *oxbow.Entry) []string {
 	return fs
 }
 
-// maxFiles is the maximum number of files that are considered in an entry.
-const maxFiles = 64
+// maxMentionedFiles is the maximum number of files that are considered in an entry.
+const maxMentionedFiles = 64
 
 func cleanFilePath(f string) string { return path.Clean(strings.ReplaceAll(f, `\`, "/")) }
 

@@ -98,7 +98,7 @@ func lintKey(key string, cs []Count) []Finding {
 		})
 	}
 	group("one is the plural of the other", func(c Count) string { return singularForm(c.Label.Value) })
-	ds = append(ds, findTypos(cs, used)...)
+	ds = append(ds, findTypingErrors(cs, used)...)
 	slices.SortStableFunc(ds, func(a, b Finding) int { return strings.Compare(a.Merge.Value, b.Merge.Value) })
 	return ds
 }
@@ -129,10 +129,10 @@ func countCapitals(c Count) int {
 	return n
 }
 
-// findTypos finds pairs of values that differ by one typing error. It does not compare all pairs. Instead, it indexes
-// each value under all strings that result from deleting one letter. Two values with one typing error have such a
-// string in common.
-func findTypos(cs []Count, used map[string]bool) []Finding {
+// findTypingErrors finds pairs of values that differ by one typing error. It does not compare all pairs. Instead,
+// it indexes each value under all strings that result from deleting one letter. Two values with one typing error
+// have such a string in common.
+func findTypingErrors(cs []Count, usedValues map[string]bool) []Finding {
 	near := map[string][]int{}
 	for i, c := range cs {
 		for _, v := range deletionVariants(foldSpelling(c.Label.Value)) {
@@ -143,19 +143,19 @@ func findTypos(cs []Count, used map[string]bool) []Finding {
 	for i, c := range cs {
 		value := c.Label.Value
 		folded := foldSpelling(value)
-		if used[value] || utf8.RuneCountInString(folded) < 5 {
+		if usedValues[value] || utf8.RuneCountInString(folded) < 5 {
 			continue
 		}
 		for _, v := range deletionVariants(folded) {
 			for _, j := range near[v] {
 				other := cs[j].Label.Value
-				isInFinding := used[other] || used[value]
+				isInFinding := usedValues[other] || usedValues[value]
 				if j <= i || isInFinding {
 					continue
 				}
 				if isOneEditApart([]rune(folded), []rune(foldSpelling(other))) {
 					ds = append(ds, newFinding([]Count{c, cs[j]}, "they are one typing error apart"))
-					used[other], used[value] = true, true
+					usedValues[other], usedValues[value] = true, true
 				}
 			}
 		}

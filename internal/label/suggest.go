@@ -17,8 +17,8 @@ import (
 
 // SuggestOptions configure [Suggest]. If a field is zero, a default is used.
 type SuggestOptions struct {
-	Filter oxbow.Filter // selects the entries that get suggestions
-	Keys   []string     // keys of the suggested labels (default: project and tag)
+	Filter    oxbow.Filter // selects the entries that get suggestions
+	LabelKeys []string     // keys of the suggested labels (default: project and tag)
 
 	// MinConfidence is the minimum confidence of a suggestion. The default is 0.3.
 	MinConfidence float64
@@ -35,9 +35,9 @@ type Suggestion struct {
 
 const (
 	defaultMinConfidence = 0.3
-	neighbourCount       = 10   // number of similar labelled entries that vote
-	maxQueryText         = 2000 // maximum length, in bytes, of the text with which similar entries are searched
-	trialCount           = 200  // maximum number of labelled entries with which the vote is tested
+	maxSimilarEntries    = 10   // number of similar labelled entries that vote
+	maxQueryTextBytes    = 2000 // maximum length, in bytes, of the text with which similar entries are searched
+	maxTrials            = 200  // maximum number of labelled entries with which the vote is tested
 	kernelBandwidth      = 0.12 // width of the Gaussian kernel that smooths the results of the tests
 	priorWeight          = 4    // weight of the assumed precision, in number of tests
 	unknownProjectOdds   = 0.2  // assumed odds that no labelled entry belongs to the entry's project
@@ -59,8 +59,8 @@ const (
 // Suggest suggests at most one project for an entry, and any number of values for every other key. If no entry has a
 // label with a key, it suggests nothing for this key.
 func Suggest(ctx context.Context, m *oxbow.Memory, o SuggestOptions) ([]Suggestion, error) {
-	if o.Keys == nil {
-		o.Keys = []string{oxbow.LabelProject, oxbow.LabelTag}
+	if o.LabelKeys == nil {
+		o.LabelKeys = []string{oxbow.LabelProject, oxbow.LabelTag}
 	}
 	if o.MinConfidence == 0 {
 		o.MinConfidence = defaultMinConfidence
@@ -73,11 +73,11 @@ func Suggest(ctx context.Context, m *oxbow.Memory, o SuggestOptions) ([]Suggesti
 		es = append(es, e)
 	}
 	var all []Suggestion
-	for _, key := range o.Keys {
+	for _, key := range o.LabelKeys {
 		if err := (oxbow.Label{Key: key, Value: "0"}).Check(); err != nil {
 			return nil, err
 		}
-		g := &suggester{memory: m, key: key, isSingleValued: key == oxbow.LabelProject}
+		g := &suggester{memory: m, labelKey: key, isSingleValued: key == oxbow.LabelProject}
 		ss, err := g.suggestLabels(ctx, es, o)
 		if err != nil {
 			return nil, err
@@ -98,11 +98,11 @@ func Suggest(ctx context.Context, m *oxbow.Memory, o SuggestOptions) ([]Suggesti
 	return all, nil
 }
 
-// PlanAccept plans to add the suggested labels whose confidence is at least minConfidence. Entries that have changed
-// since the suggestion are skipped.
-func PlanAccept(ss []Suggestion, minConfidence float64) Planner {
+// PlanAcceptSuggestions plans to add the suggested labels whose confidence is at least minConfidence. Entries that
+// have changed since the suggestion are skipped.
+func PlanAcceptSuggestions(ss []Suggestion, minConfidence float64) Planner {
 	return func(ctx context.Context, s oxbow.Store) (Plan, error) {
-		p := Plan{Note: "label suggest"}
+		p := Plan{ChangeNote: "label suggest"}
 		byName := map[string][]Suggestion{}
 		for _, g := range ss {
 			if g.Confidence >= minConfidence {
@@ -121,28 +121,28 @@ func PlanAccept(ss []Suggestion, minConfidence float64) Planner {
 			}
 			after = oxbow.SortLabels(after)
 			if len(after) > len(e.Labels) && len(after) <= oxbow.MaxLabels {
-				p.Changes = append(p.Changes, Change{e.Name, e.Version, e.Labels, after})
+				p.EntryChanges = append(p.EntryChanges, Change{e.Name, e.Version, e.Labels, after})
 			}
 		}
 		return p, nil
 	}
 }
 
-// leastEntriesWithLabel is the minimum number of entries with a label before the label is suggested for other entries.
+// minEntriesWithLabel is the minimum number of entries with a label before the label is suggested for other entries.
 // One entry does not show what the label means.
-const leastEntriesWithLabel = 2
+const minEntriesWithLabel = 2
 
 // suggester suggests labels with one key.
 type suggester struct {
 	memory         *oxbow.Memory
-	key            string
+	labelKey       string
 	isSingleValued bool // an entry has at most one label with this key
 
 	entryCount    int
 	labelledCount int
 	valueCounts   map[string]int // for each value, the number of labelled entries with it
 	evidence      *evidenceModel
-	trials        []trial
+	trials        []voteTrial
 }
 
 // suggestLabels suggests labels for those of the entries that have no label with the key.
@@ -153,7 +153,7 @@ func (g *suggester) suggestLabels(ctx context.Context, es []oxbow.Entry, o Sugge
 	var all []Suggestion
 	for i := range es {
 		e := &es[i]
-		if _, ok := e.Label(g.key); ok || !o.Filter.Match(e) {
+		if _, ok := e.Label(g.labelKey); ok || !o.Filter.Match(e) {
 			continue
 		}
 		ss, err := g.suggestForEntry(ctx, e)
@@ -161,7 +161,7 @@ func (g *suggester) suggestLabels(ctx context.Context, es []oxbow.Entry, o Sugge
 			return nil, err
 		}
 		for _, s := range ss {
-			if s.Confidence >= o.MinConfidence && g.valueCounts[s.Label.Value] >= leastEntriesWithLabel {
+			if s.Confidence >= o.MinConfidence && g.valueCounts[s.Label.Value] >= minEntriesWithLabel {
 				all = append(all, s)
 			}
 		}
@@ -169,8 +169,8 @@ func (g *suggester) suggestLabels(ctx context.Context, es []oxbow.Entry, o Sugge
 	return all, nil
 }
 
-// trial is the result of a vote about an entry whose label is known.
-type trial struct {
+// voteTrial is the result of a vote about an entry whose label is known.
+type voteTrial struct {
 	voteShare float64
 	isRight   bool
 }
@@ -180,19 +180,19 @@ type trial struct {
 func (g *suggester) learnFrom(ctx context.Context, es []oxbow.Entry) error {
 	var have []*oxbow.Entry
 	for i := range es {
-		if _, ok := es[i].Label(g.key); ok {
+		if _, ok := es[i].Label(g.labelKey); ok {
 			have = append(have, &es[i])
 		}
 	}
 	g.entryCount, g.labelledCount = len(es), len(have)
 	g.valueCounts = map[string]int{}
 	for _, e := range have {
-		for _, v := range e.Values(g.key) {
+		for _, v := range e.Values(g.labelKey) {
 			g.valueCounts[v]++
 		}
 	}
-	g.evidence = newEvidenceModel(g.key, have)
-	step := max(1, (len(have)+trialCount-1)/trialCount)
+	g.evidence = newEvidenceModel(g.labelKey, have)
+	step := max(1, (len(have)+maxTrials-1)/maxTrials)
 	for i := 0; i < len(have); i += step {
 		e := have[i]
 		votes, err := g.countVotes(ctx, e)
@@ -203,7 +203,7 @@ func (g *suggester) learnFrom(ctx context.Context, es []oxbow.Entry) error {
 			if g.isSingleValued && n > 0 {
 				break // Another value has more votes.
 			}
-			g.trials = append(g.trials, trial{v.share, slices.Contains(e.Values(g.key), v.value)})
+			g.trials = append(g.trials, voteTrial{v.share, slices.Contains(e.Values(g.labelKey), v.labelValue)})
 		}
 	}
 	return nil
@@ -211,7 +211,7 @@ func (g *suggester) learnFrom(ctx context.Context, es []oxbow.Entry) error {
 
 // vote is the support of an entry's neighbours for one value.
 type vote struct {
-	value      string
+	labelValue string
 	share      float64  // share of the value in the squared scores of all neighbours
 	voterNames []string // names of the neighbours that have the value
 	voterCount int      // number of neighbours that voted for any value or for none
@@ -226,9 +226,9 @@ func (g *suggester) countVotes(ctx context.Context, e *oxbow.Entry) ([]vote, err
 	// nothing about this entry. For other keys, such as tag, neighbours without a label vote against all values.
 	var f oxbow.Filter
 	if g.isSingleValued {
-		f.Terms = []oxbow.Term{{Key: "has", Values: []string{g.key}}}
+		f.Terms = []oxbow.Term{{Key: "has", Values: []string{g.labelKey}}}
 	}
-	hits, err := g.similarEntries(ctx, e, neighbourCount, f)
+	hits, err := g.similarEntries(ctx, e, maxSimilarEntries, f)
 	if err != nil {
 		return nil, err
 	}
@@ -238,12 +238,12 @@ func (g *suggester) countVotes(ctx context.Context, e *oxbow.Entry) ([]vote, err
 	for _, h := range hits {
 		w := h.Score * h.Score // Square the score, so that the most similar neighbours count most.
 		sum += w
-		for _, v := range h.Entry.Values(g.key) {
+		for _, v := range h.Entry.Values(g.labelKey) {
 			i, ok := at[v]
 			if !ok {
 				i = len(votes)
 				at[v] = i
-				votes = append(votes, vote{value: v, voterCount: len(hits)})
+				votes = append(votes, vote{labelValue: v, voterCount: len(hits)})
 			}
 			votes[i].share += w
 			votes[i].voterNames = append(votes[i].voterNames, h.Entry.Name)
@@ -255,7 +255,7 @@ func (g *suggester) countVotes(ctx context.Context, e *oxbow.Entry) ([]vote, err
 		}
 	}
 	slices.SortStableFunc(votes, func(a, b vote) int {
-		return cmp.Or(cmp.Compare(b.share, a.share), strings.Compare(a.value, b.value))
+		return cmp.Or(cmp.Compare(b.share, a.share), strings.Compare(a.labelValue, b.labelValue))
 	})
 	return votes, nil
 }
@@ -275,7 +275,7 @@ func (g *suggester) similarEntries(ctx context.Context, e *oxbow.Entry, n int, f
 // labelled entries among them is about the same as in the whole memory. The estimate combines both expectations by
 // Bayes' rule.
 func (g *suggester) unknownProjectProbability(ctx context.Context, e *oxbow.Entry) (float64, error) {
-	hits, err := g.similarEntries(ctx, e, 2*neighbourCount, oxbow.Filter{})
+	hits, err := g.similarEntries(ctx, e, 2*maxSimilarEntries, oxbow.Filter{})
 	if err != nil {
 		return 0, err
 	}
@@ -283,7 +283,7 @@ func (g *suggester) unknownProjectProbability(ctx context.Context, e *oxbow.Entr
 	strange := known * unknownProjectShare
 	odds := unknownProjectOdds
 	for _, h := range hits {
-		if _, ok := h.Entry.Label(g.key); ok {
+		if _, ok := h.Entry.Label(g.labelKey); ok {
 			odds *= strange / known
 		} else {
 			odds *= (1 - strange) / (1 - known)
@@ -294,15 +294,15 @@ func (g *suggester) unknownProjectProbability(ctx context.Context, e *oxbow.Entr
 
 // queryText returns the text with which entries similar to e are searched.
 func queryText(e *oxbow.Entry) string {
-	return text.TruncateBytes(e.Name+"\n"+e.Content, maxQueryText)
+	return text.TruncateBytes(e.Name+"\n"+e.Content, maxQueryTextBytes)
 }
 
-// votePrecision estimates the probability that the value of a vote is right. share is the vote's share, and from is
-// the number of neighbours with the value. The estimate is the fraction of trials with a right vote. Trials with a
+// votePrecision estimates the probability that the value of a vote is right. share is the vote's share, and voterCount
+// is the number of neighbours with the value. The estimate is the fraction of trials with a right vote. Trials with a
 // similar share weigh more, and the assumed precision counts like a few additional trials. If only one neighbour has
 // the value, the assumed precision is halved.
-func (g *suggester) votePrecision(share float64, from int) float64 {
-	right, n := priorWeight*priorCurve(share)*float64(from)/float64(from+1), float64(priorWeight)
+func (g *suggester) votePrecision(share float64, voterCount int) float64 {
+	right, n := priorWeight*priorVotePrecision(share)*float64(voterCount)/float64(voterCount+1), float64(priorWeight)
 	for _, t := range g.trials {
 		d := (t.voteShare - share) / kernelBandwidth
 		w := math.Exp(-d * d / 2)
@@ -314,27 +314,27 @@ func (g *suggester) votePrecision(share float64, from int) float64 {
 	return right / n
 }
 
-// priorCurve returns the assumed precision of a vote with this share before any trial: a logistic curve through (0.5,
-// 0.5), chosen by hand.
-func priorCurve(share float64) float64 { return 1 / (1 + math.Exp(-6*(share-0.5))) }
+// priorVotePrecision returns the assumed precision of a vote with this share before any trial: a logistic curve
+// through (0.5, 0.5), chosen by hand.
+func priorVotePrecision(share float64) float64 { return 1 / (1 + math.Exp(-6*(share-0.5))) }
 
-// belief is the combined evidence for a value.
-type belief struct {
+// valueBelief is the combined evidence for a value.
+type valueBelief struct {
 	errorProbability float64 // probability that all of the reasons are wrong
 	reasons          []string
 }
 
 // beliefs maps each suggested value to the evidence for it.
-type beliefs map[string]*belief
+type beliefs map[string]*valueBelief
 
-// addReason adds a reason for a value. p is the probability that the reason is right.
-func (bs beliefs) addReason(value string, p float64, reason string) {
+// addReason adds a reason for a value. probability is the probability that the reason is right.
+func (bs beliefs) addReason(value string, probability float64, reason string) {
 	b := bs[value]
 	if b == nil {
-		b = &belief{errorProbability: 1}
+		b = &valueBelief{errorProbability: 1}
 		bs[value] = b
 	}
-	b.errorProbability *= 1 - min(p, 0.99)
+	b.errorProbability *= 1 - min(probability, 0.99)
 	b.reasons = append(b.reasons, reason)
 }
 
@@ -350,14 +350,14 @@ func (bs beliefs) valueProbabilities() map[string]float64 {
 // exclusiveProbabilities returns the probability of each value, for a key of which an entry has at most one value. It
 // divides the odds of a value by the sum of all odds plus 1, where 1 stands for the odds that no value is right. The
 // result is multiplied by known, the probability that entries already have the right value.
-func (bs beliefs) exclusiveProbabilities(known float64) map[string]float64 {
+func (bs beliefs) exclusiveProbabilities(knownValueProbability float64) map[string]float64 {
 	ps, odds := bs.valueProbabilities(), 1.0
 	for _, b := range bs {
 		odds += (1 - b.errorProbability) / b.errorProbability
 	}
 	for v, b := range bs {
-		ps[v] = ps[v] / b.errorProbability / odds * known
-		if known < 0.8 {
+		ps[v] = ps[v] / b.errorProbability / odds * knownValueProbability
+		if knownValueProbability < 0.8 {
 			b.reasons = append(
 				b.reasons,
 				"surer it cannot be: most of the entries like it are unlabelled, as if its project were not labelled "+
@@ -378,7 +378,7 @@ func (g *suggester) suggestForEntry(ctx context.Context, e *oxbow.Entry) ([]Sugg
 	}
 	bs := beliefs{}
 	for _, s := range g.evidence.findEvidence(e) {
-		bs.addReason(s.value, s.precision, s.reason)
+		bs.addReason(s.labelValue, s.precision, s.reasonText)
 	}
 	g.addVotes(bs, votes)
 	ps := bs.valueProbabilities()
@@ -391,7 +391,7 @@ func (g *suggester) suggestForEntry(ctx context.Context, e *oxbow.Entry) ([]Sugg
 	}
 	var ss []Suggestion
 	for value, b := range bs {
-		ss = append(ss, Suggestion{e.Name, e.Version, oxbow.Label{Key: g.key, Value: value}, ps[value], b.reasons})
+		ss = append(ss, Suggestion{e.Name, e.Version, oxbow.Label{Key: g.labelKey, Value: value}, ps[value], b.reasons})
 	}
 	slices.SortFunc(ss, func(a, b Suggestion) int {
 		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), strings.Compare(a.Label.Value, b.Label.Value))
@@ -415,7 +415,7 @@ func (g *suggester) addVotes(bs beliefs, votes []vote) {
 			p = min(p, v.share) // Only the first vote was won, so the trials do not apply to this one.
 		}
 		bs.addReason(
-			v.value,
+			v.labelValue,
 			p,
 			fmt.Sprintf(
 				"%d of the %d %sentries most like it carry %s, with %.0f %% of their scores, %q nearest",
@@ -424,7 +424,7 @@ func (g *suggester) addVotes(bs beliefs, votes []vote) {
 				),
 				v.voterCount,
 				labelled,
-				oxbow.Label{Key: g.key, Value: v.value},
+				oxbow.Label{Key: g.labelKey, Value: v.labelValue},
 				100*v.share,
 				v.voterNames[0],
 			),

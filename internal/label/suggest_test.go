@@ -90,19 +90,22 @@ func TestSuggest(t *testing.T) {
 		o    SuggestOptions
 		want string
 	}{
-		{SuggestOptions{Keys: []string{"tag"}}, "dough tag:recipe"},
+		{SuggestOptions{LabelKeys: []string{"tag"}}, "dough tag:recipe"},
 		{
 			SuggestOptions{Filter: oxbow.Filter{Terms: []oxbow.Term{{Key: "name", Values: []string{"mast"}}}}},
 			"mast project:harbourmaster",
 		},
-		{SuggestOptions{Keys: []string{"area"}}, ""}, // No entry has a label with this key.
+		{SuggestOptions{LabelKeys: []string{"area"}}, ""}, // No entry has a label with this key.
 		{SuggestOptions{MinConfidence: 1}, ""},
 	} {
 		if ss, err := Suggest(t.Context(), m, tt.o); err != nil || brief(ss) != tt.want {
 			t.Errorf("Suggest(%+v) = %s, %v; want %s", tt.o, brief(ss), err, tt.want)
 		}
 	}
-	if _, err := Suggest(t.Context(), m, SuggestOptions{Keys: []string{"Kind!"}}); !errors.Is(err, oxbow.ErrInvalid) {
+	if _, err := Suggest(t.Context(), m, SuggestOptions{LabelKeys: []string{"Kind!"}}); !errors.Is(
+		err,
+		oxbow.ErrInvalid,
+	) {
 		t.Errorf("a key that no label can have gives %v, want ErrInvalid", err)
 	}
 }
@@ -133,7 +136,7 @@ func TestSuggestNames(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			say(t, m, "probe", tt.content)
-			ss, err := Suggest(t.Context(), m, SuggestOptions{Keys: []string{"project"}, MinConfidence: 0.1,
+			ss, err := Suggest(t.Context(), m, SuggestOptions{LabelKeys: []string{"project"}, MinConfidence: 0.1,
 				Filter: oxbow.Filter{Terms: []oxbow.Term{{Key: "name", Values: []string{"probe"}}}}})
 			if err != nil {
 				t.Fatal(err)
@@ -154,7 +157,7 @@ func TestSuggestDoubts(t *testing.T) {
 		say(t, m, fmt.Sprintf("s%d", i), "Havna shipna ankna segna taura.", "project:harbourmaster")
 	}
 	say(t, m, "between", "Ovna bakna brotna melna, havna shipna ankna segna.")
-	ss, err := Suggest(t.Context(), m, SuggestOptions{Keys: []string{"project"}, MinConfidence: 0.01})
+	ss, err := Suggest(t.Context(), m, SuggestOptions{LabelKeys: []string{"project"}, MinConfidence: 0.01})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +171,7 @@ func TestSuggestDoubts(t *testing.T) {
 func TestSuggestForeign(t *testing.T) {
 	m := kitchenAndSea(t, 30)
 	sure := func() float64 {
-		ss, err := Suggest(t.Context(), m, SuggestOptions{Keys: []string{"project"}, MinConfidence: 1e-12,
+		ss, err := Suggest(t.Context(), m, SuggestOptions{LabelKeys: []string{"project"}, MinConfidence: 1e-12,
 			Filter: oxbow.Filter{Terms: []oxbow.Term{{Key: "name", Values: []string{"probe"}}}}})
 		if err != nil || len(ss) != 1 {
 			t.Fatalf("Suggest() = %+v, %v; want one", ss, err)
@@ -200,19 +203,22 @@ func TestAccept(t *testing.T) {
 	// The entry changes after the suggestion, so the suggestion may be wrong now.
 	say(t, m, "mast", "Flour is cheap.")
 
-	p, _, err := Apply(t.Context(), m, PlanAccept(ss, 0.8))
+	p, _, err := ApplyPlan(t.Context(), m, PlanAcceptSuggestions(ss, 0.8))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Changes) != 1 || p.Changes[0].Name != "dough" ||
-		joinLabels(p.Changes[0].AddedLabels()) != "project:bakery tag:recipe" || len(p.Changes[0].RemovedLabels()) > 0 {
-		t.Errorf("Apply() changed %+v; want dough with two labels more", p.Changes)
+	if len(p.EntryChanges) != 1 || p.EntryChanges[0].Name != "dough" ||
+		joinLabels(
+			p.EntryChanges[0].AddedLabels(),
+		) != "project:bakery tag:recipe" || len(p.EntryChanges[0].RemovedLabels()) > 0 {
+		t.Errorf("Apply() changed %+v; want dough with two labels more", p.EntryChanges)
 	}
 	if es := shown(t, m); !slices.Contains(es, "dough file:bread.md project:bakery tag:recipe") ||
 		!slices.Contains(es, "mast") {
 		t.Errorf("after Accept: %q", es[len(es)-2:])
 	}
-	if p, _, err := Apply(t.Context(), m, PlanAccept(ss, math.Nextafter(1, 2))); err != nil || len(p.Changes) > 0 {
+	if p, _, err := ApplyPlan(t.Context(), m, PlanAcceptSuggestions(ss, math.Nextafter(1, 2))); err != nil ||
+		len(p.EntryChanges) > 0 {
 		t.Errorf("nothing is surer than 1, but %+v, %v", p, err)
 	}
 }

@@ -22,7 +22,7 @@ import (
 // completeRequest answers a completion request. Values that begin with the typed text come first, followed by values
 // that contain it. Names are ordered by time, newest first. Label values are ordered by their number of entries,
 // highest first.
-func (d *transport) completeRequest(ctx context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
+func (d *serverTransport) completeRequest(ctx context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
 	values, err := d.completeArgument(ctx, req.Params)
 	if err != nil {
 		return nil, errors.New(d.explainError(err))
@@ -36,12 +36,12 @@ func (d *transport) completeRequest(ctx context.Context, req *mcp.CompleteReques
 
 // completeArgument returns the completions for an argument, best first. The result may be longer than the protocol
 // allows.
-func (d *transport) completeArgument(ctx context.Context, p *mcp.CompleteParams) ([]string, error) {
+func (d *serverTransport) completeArgument(ctx context.Context, p *mcp.CompleteParams) ([]string, error) {
 	if p.Ref == nil || !d.hasMemory() {
 		return nil, nil
 	}
 	typed := p.Argument.Value
-	switch at := strings.TrimPrefix(p.Ref.Name, secondNamePrefix) + "." + p.Argument.Name; {
+	switch at := strings.TrimPrefix(p.Ref.Name, fallbackNamePrefix) + "." + p.Argument.Name; {
 	case p.Ref.Type == "ref/resource" && p.Ref.URI == entryTemplate && p.Argument.Name == "name":
 		es, err := d.Workspace.NewestEntries(ctx, math.MaxInt32)
 		var names []string
@@ -83,7 +83,7 @@ func matchingValues(values []string, typedText string) []string {
 
 // labelValues returns the values of a label key, ordered by their number of entries, highest first. If project is not
 // "", it counts only entries of this project.
-func (d *transport) labelValues(ctx context.Context, key, project string) ([]string, error) {
+func (d *serverTransport) labelValues(ctx context.Context, key, project string) ([]string, error) {
 	es, err := d.Workspace.NewestEntries(ctx, math.MaxInt32)
 	if err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (d *transport) labelValues(ctx context.Context, key, project string) ([]str
 }
 
 // completeTags completes the last tag in a comma-separated list. The results contain the tags before it unchanged.
-func (d *transport) completeTags(ctx context.Context, p *mcp.CompleteParams) ([]string, error) {
+func (d *serverTransport) completeTags(ctx context.Context, p *mcp.CompleteParams) ([]string, error) {
 	project := ""
 	if p.Context != nil {
 		project = p.Context.Arguments[argProject]
@@ -126,7 +126,7 @@ func (d *transport) completeTags(ctx context.Context, p *mcp.CompleteParams) ([]
 }
 
 // handoffNames returns the names of all handoffs: first the open ones, then the taken ones, each newest first.
-func (d *transport) handoffNames(ctx context.Context) ([]string, error) {
+func (d *serverTransport) handoffNames(ctx context.Context) ([]string, error) {
 	m, err := d.Workspace.Open(ctx, verb.Read)
 	if err != nil {
 		return nil, err
@@ -145,8 +145,8 @@ func (d *transport) handoffNames(ctx context.Context) ([]string, error) {
 
 // profileNames returns the profiles that the client may name. Because some profiles must be read to check this, it
 // stops as soon as it has enough names.
-func (d *transport) profileNames(typed string) ([]string, error) {
-	all, err := d.opts.Profiles.Names()
+func (d *serverTransport) profileNames(typed string) ([]string, error) {
+	all, err := d.serverOptions.Profiles.Names()
 	if err != nil {
 		return nil, err
 	}

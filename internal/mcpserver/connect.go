@@ -21,7 +21,7 @@ import (
 const (
 	maxAnswerBytes       = 16_000
 	maxClaudeAnswerBytes = 200_000
-	claudeCode           = "claude-code" // name by which Claude Code identifies itself
+	claudeCodeClientName = "claude-code" // name by which Claude Code identifies itself
 )
 
 // spawnToolName is the name of the tool that runs a sub-agent, which may take minutes. The sub-agent is stopped when
@@ -39,12 +39,12 @@ var toolMetas = map[string]mcp.Meta{
 }
 
 // openUnrestrictedServer returns a protocol server for a client that has all rights of the server.
-func (s *Server) openUnrestrictedServer(name string) (*mcp.Server, error) {
-	v, err := s.makeService(auth.Token{}, "")
+func (s *Server) openUnrestrictedServer(clientName string) (*mcp.Server, error) {
+	v, err := s.newClientService(auth.Token{}, "")
 	if err != nil {
 		return nil, err
 	}
-	return v.openServer(name)
+	return v.openServer(clientName)
 }
 
 // openServer returns a protocol server for one transport. name is the name of the transport.
@@ -53,20 +53,21 @@ func (v *clientService) openServer(name string) (*mcp.Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a session id: %w", err)
 	}
-	d := &transport{
+	d := &serverTransport{
 		clientService: v,
-		door: rights.AgentDoor{
-			DoorName:     name,
-			RunID:        run,
-			TokenName:    v.Token,
-			MergeChanges: v.opts.Home != nil,
+		agentDoor: rights.AgentDoor{
+			DoorName:      name,
+			RunID:         run,
+			TokenName:     v.Token,
+			MergesChanges: v.serverOptions.Home != nil,
 		},
 		loadedBySession: map[weak.Pointer[mcp.ServerSession]]*verb.LoadedProfiles{},
 	}
-	m := mcp.NewServer(&mcp.Implementation{Name: v.opts.Name, Title: "oxbow memory", Version: v.opts.Version},
+	m := mcp.NewServer(
+		&mcp.Implementation{Name: v.serverOptions.Name, Title: "oxbow memory", Version: v.serverOptions.Version},
 		&mcp.ServerOptions{
 			Instructions: v.instructions,
-			Logger:       v.opts.Logger,
+			Logger:       v.serverOptions.Logger,
 			// The tools never change, and clients are not notified of changed entries. If this field were nil, the SDK
 			// would also offer logging, which is deprecated.
 			Capabilities: &mcp.ServerCapabilities{
@@ -84,7 +85,8 @@ func (v *clientService) openServer(name string) (*mcp.Server, error) {
 			SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) {
 				c.CacheScope, c.TTLMs = "private", 0
 			},
-		})
+		},
+	)
 	for _, t := range v.tools {
 		no := false
 		destructive := t.Destructive
@@ -102,7 +104,7 @@ func (v *clientService) openServer(name string) (*mcp.Server, error) {
 	if d.hasMemory() {
 		d.addResources(m)
 	}
-	d.addHomeContext(m)
+	d.addHomeResources(m)
 	d.addPrompts(m)
 	return m, nil
 }
@@ -111,12 +113,12 @@ func (v *clientService) openServer(name string) (*mcp.Server, error) {
 // the model the JSON, which lacks the fences around foreign text. An error is returned as a result that is marked as
 // an error, so that the model can read it. Arguments are not checked against the schema, because package verb accepts
 // more than the schema allows.
-func (d *transport) toolHandler(t verb.Tool) mcp.ToolHandler {
+func (d *serverTransport) toolHandler(t verb.Tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		ctx = d.stampCallContext(ctx, req)
+		ctx = d.contextWithCallSource(ctx, req)
 		w := d.sessionWorkspace(req.Session, req.ProtocolVersion())
 		w.Page = maxAnswerBytes
-		if req.ClientInfo() != nil && req.ClientInfo().Name == claudeCode {
+		if req.ClientInfo() != nil && req.ClientInfo().Name == claudeCodeClientName {
 			w.Page = maxClaudeAnswerBytes
 		}
 		if t.Name == spawnToolName {
@@ -138,10 +140,10 @@ func (d *transport) toolHandler(t verb.Tool) mcp.ToolHandler {
 		answer := w.MakeAnswer(out)
 		text := answer.Text()
 		if answer.IsRememberedText() {
-			text = w.TextWarning(text) + prompt.Fence("markdown", text)
+			text = w.TextWarning(text) + prompt.FenceText("markdown", text)
 		}
-		if t.ReadOnly && d.opts.CautionText != nil {
-			if said := d.opts.CautionText(); said != "" {
+		if t.ReadOnly && d.serverOptions.CautionText != nil {
+			if said := d.serverOptions.CautionText(); said != "" {
 				text = "note: " + said + "\n\n" + text
 			}
 		}

@@ -72,10 +72,10 @@ type viewHandlers struct {
 func (h *viewHandlerCache) serveRequest(w http.ResponseWriter, r *http.Request, t auth.Token) {
 	room, err := h.findHandlers(t, r.PathValue("profile"))
 	if err != nil {
-		http.Error(w, err.Error(), errorStatus(err))
+		http.Error(w, err.Error(), errorHTTPStatus(err))
 		return
 	}
-	if refused := checkBody(r); refused != nil {
+	if refused := checkRequestBody(r); refused != nil {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusBadRequest)
 		_ = refused.writeTo(w) // ignore the error: the client has disconnected
@@ -92,19 +92,20 @@ func (h *viewHandlerCache) serveRequest(w http.ResponseWriter, r *http.Request, 
 	room.sessionHandler.ServeHTTP(w, r)
 }
 
-// checkBody returns an error if an answer could not return the ID of a request unchanged. A body that contains no
-// messages or is too long is left to the SDK, which reports the error. The body can be read again afterwards.
-func checkBody(r *http.Request) *lineError {
+// checkRequestBody returns an error if an answer could not return the ID of a request unchanged. A body that
+// contains no messages or is too long is left to the SDK, which reports the error. The body can be read again
+// afterwards.
+func checkRequestBody(r *http.Request) *messageError {
 	if r.Method != http.MethodPost {
 		return nil
 	}
-	b, err := io.ReadAll(io.LimitReader(r.Body, auth.MaxBody+1))
+	b, err := io.ReadAll(io.LimitReader(r.Body, auth.MaxBodyBytes+1))
 	r.Body = struct {
 		io.Reader
 		io.Closer
 	}{io.MultiReader(bytes.NewReader(b), r.Body), r.Body}
 	var list []json.RawMessage
-	if err != nil || len(b) > auth.MaxBody {
+	if err != nil || len(b) > auth.MaxBodyBytes {
 		return nil
 	}
 	if json.Unmarshal(b, &list) != nil {
@@ -112,7 +113,7 @@ func checkBody(r *http.Request) *lineError {
 	}
 	for _, one := range list {
 		if msg, err := jsonrpc.DecodeMessage(one); err == nil {
-			if refused := checkID(msg, one); refused != nil {
+			if refused := checkRequestID(msg, one); refused != nil {
 				return refused
 			}
 		}
@@ -131,8 +132,8 @@ func (room *viewHandlers) addVersionHeader(r *http.Request) {
 		if s.ID() != id {
 			continue
 		}
-		if p := s.InitializeParams(); p != nil && p.ProtocolVersion >= noBatchVersion {
-			r.Header.Set("Mcp-Protocol-Version", noBatchVersion)
+		if p := s.InitializeParams(); p != nil && p.ProtocolVersion >= firstVersionWithoutBatches {
+			r.Header.Set("Mcp-Protocol-Version", firstVersionWithoutBatches)
 		}
 	}
 }
@@ -161,8 +162,8 @@ func (w errorCodeWriter) Write(b []byte) (int, error) {
 
 var errTooManyViews = fmt.Errorf("more than %d profiles are served to tokens; restart this server", maxViews)
 
-// errorStatus returns the HTTP status for an error that prevented a view from being created.
-func errorStatus(err error) int {
+// errorHTTPStatus returns the HTTP status for an error that prevented a view from being created.
+func errorHTTPStatus(err error) int {
 	_, unreadable := errors.AsType[profile.Diagnostics](err)
 	switch {
 	case errors.Is(err, rights.ErrBoundProfile):
@@ -184,7 +185,7 @@ func (h *viewHandlerCache) findHandlers(t auth.Token, profileName string) (*view
 	if r, ok := h.handlersByKey[key]; ok {
 		return r, nil
 	}
-	v, err := h.server.makeService(t, profileName)
+	v, err := h.server.newClientService(t, profileName)
 	if err != nil {
 		return nil, err
 	}
@@ -197,9 +198,9 @@ func (h *viewHandlerCache) findHandlers(t auth.Token, profileName string) (*view
 	}
 	options := mcp.StreamableHTTPOptions{
 		JSONResponse:        true,
-		Logger:              h.server.opts.Logger,
+		Logger:              h.server.serverOptions.Logger,
 		SessionTimeout:      sessionTimeout,
-		MaxRequestBodyBytes: auth.MaxBody,
+		MaxRequestBodyBytes: auth.MaxBodyBytes,
 		// The guard already compares the host with the allowed hosts.
 		DisableLocalhostProtection:   true,
 		PropagateRequestCancellation: true,

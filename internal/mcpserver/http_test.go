@@ -19,7 +19,7 @@ const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocol
 func TestGuard(t *testing.T) {
 	workspace, opened := newWorkspace(t, vfs.NewMem())
 	srv := httptest.NewServer(New(workspace, nil).Handler(auth.Guard{
-		Tokens:  auth.Tokens{auth.New("", token, auth.Permissions{})},
+		Tokens:  auth.Tokens{auth.NewToken("", token, auth.Permissions{})},
 		Hosts:   []string{"memory.example"},
 		Origins: []string{"https://ok.example"},
 	}))
@@ -52,8 +52,8 @@ func TestGuard(t *testing.T) {
 		{"other scheme", "", "", "Basic " + token, hello, 401},
 		{"scheme in lower case", "", "", "bearer " + token, hello, 200},
 		{"big body", "", "", good, `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` +
-			strings.Repeat("x", auth.MaxBody) + `"}}`, 413},
-		{"big body without token", "", "", "", strings.Repeat("x", auth.MaxBody+1), 401},
+			strings.Repeat("x", auth.MaxBodyBytes) + `"}}`, 413},
+		{"big body without token", "", "", "", strings.Repeat("x", auth.MaxBodyBytes+1), 401},
 	} {
 		for _, chunked := range []bool{false, true} {
 			var body io.Reader = strings.NewReader(c.body)
@@ -127,7 +127,7 @@ func TestNoTokenSet(t *testing.T) {
 func TestHTTPSpeaksAsStdio(t *testing.T) {
 	workspace, _ := newWorkspace(t, vfs.NewMem())
 	srv := httptest.NewServer(New(workspace, nil).Handler(auth.Guard{
-		Tokens: auth.Tokens{auth.New("", token, auth.Permissions{})},
+		Tokens: auth.Tokens{auth.NewToken("", token, auth.Permissions{})},
 	}))
 	defer srv.Close()
 	post := func(session, body string) (int, string, string) {

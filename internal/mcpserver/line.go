@@ -22,8 +22,8 @@ import (
 // maxLineBytes is the maximum length of a line in bytes.
 const maxLineBytes = 16 << 20
 
-// noBatchVersion is the first protocol version without batches (lists of messages).
-const noBatchVersion = "2025-06-18"
+// firstVersionWithoutBatches is the first protocol version without batches (lists of messages).
+const firstVersionWithoutBatches = "2025-06-18"
 
 // messageReader reads lines from a client and passes on those that contain a valid message. It answers a line that is
 // not JSON with error -32700, and any other invalid line with error -32600. It skips empty lines.
@@ -32,7 +32,7 @@ type messageReader struct {
 	replyWriter  io.Writer
 	maxLineBytes int    // maximum length of a line in bytes
 	pendingLine  []byte // rest of the line that Read has not returned yet
-	err          error  // error of input, which Read returns after the last line
+	readError    error  // error of input, which Read returns after the last line
 
 	allowsBatches bool // the client uses a protocol version that allows batches
 }
@@ -45,29 +45,29 @@ func newMessageReader(in io.Reader, reply io.Writer) *messageReader {
 // line that is too long or invalid, it writes an error to m.replyWriter and continues with the next line.
 func (m *messageReader) Read(p []byte) (int, error) {
 	for len(m.pendingLine) == 0 {
-		if m.err != nil {
-			return 0, m.err
+		if m.readError != nil {
+			return 0, m.readError
 		}
 		var line []byte
 		var long bool
-		line, long, m.err = m.readLine()
-		if m.err != nil && !errors.Is(m.err, io.EOF) {
-			return 0, m.err
+		line, long, m.readError = m.readLine()
+		if m.readError != nil && !errors.Is(m.readError, io.EOF) {
+			return 0, m.readError
 		}
 		line = bytes.TrimSpace(line)
-		var refused *lineError
+		var refused *messageError
 		switch {
 		case long:
-			refused = &lineError{
-				code:   jsonrpc.CodeInvalidRequest,
-				reason: fmt.Sprintf("the line is longer than %d bytes", m.maxLineBytes),
+			refused = &messageError{
+				jsonrpcCode: jsonrpc.CodeInvalidRequest,
+				reason:      fmt.Sprintf("the line is longer than %d bytes", m.maxLineBytes),
 			}
 		case len(line) == 0:
 			continue
 		default:
 			refused = m.checkLine(line)
 		}
-		if refused != nil && m.err != nil {
+		if refused != nil && m.readError != nil {
 			refused.reason += "; the input ended within this line"
 		}
 		if refused == nil {
@@ -97,14 +97,14 @@ func (m *messageReader) readLine() (line []byte, isTooLong bool, err error) {
 	}
 }
 
-// lineError is an error with which the server answers an invalid line.
-type lineError struct {
-	id     json.RawMessage // ID of the request as the client wrote it (nil if unknown)
-	code   int
-	reason string
+// messageError is an error with which the server answers an invalid line.
+type messageError struct {
+	requestID   json.RawMessage // ID of the request as the client wrote it (nil if unknown)
+	jsonrpcCode int
+	reason      string
 }
 
-func (r *lineError) writeTo(w io.Writer) error {
+func (r *messageError) writeTo(w io.Writer) error {
 	type fault struct {
 		Code    int    `json:"code"`
 		Message string `json:"message"`
@@ -113,7 +113,7 @@ func (r *lineError) writeTo(w io.Writer) error {
 		JSONRPC string          `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id"`
 		Error   fault           `json:"error"`
-	}{"2.0", r.id, fault{r.code, r.reason}})
+	}{"2.0", r.requestID, fault{r.jsonrpcCode, r.reason}})
 	if err != nil {
 		return err
 	}
@@ -122,10 +122,10 @@ func (r *lineError) writeTo(w io.Writer) error {
 }
 
 // checkLine returns the error for a line, or nil if the line is valid.
-func (m *messageReader) checkLine(line []byte) *lineError {
+func (m *messageReader) checkLine(line []byte) *messageError {
 	if !rawjson.Valid(line) {
-		return &lineError{
-			code: jsonrpc.CodeParseError,
+		return &messageError{
+			jsonrpcCode: jsonrpc.CodeParseError,
 			reason: "the line is not JSON; a message is one JSON object on one line, in UTF-8 without a byte order " +
 				"mark",
 		}
@@ -136,29 +136,33 @@ func (m *messageReader) checkLine(line []byte) *lineError {
 	msg, refused := checkMessage(line)
 	if r, ok := msg.(*jsonrpc.Request); ok && r.Method == "initialize" {
 		var p struct{ ProtocolVersion string }
-		m.allowsBatches = json.Unmarshal(r.Params, &p) == nil && p.ProtocolVersion < noBatchVersion
+		m.allowsBatches = json.Unmarshal(r.Params, &p) == nil && p.ProtocolVersion < firstVersionWithoutBatches
 	}
 	return refused
 }
 
-func checkMessage(b []byte) (jsonrpc.Message, *lineError) {
-	msg, err := jsonrpc.DecodeMessage(b)
+func checkMessage(line []byte) (jsonrpc.Message, *messageError) {
+	msg, err := jsonrpc.DecodeMessage(line)
 	if err == nil {
-		return msg, checkID(msg, b)
+		return msg, checkRequestID(msg, line)
 	}
 	var o struct{ ID json.RawMessage }
-	_ = json.Unmarshal(b, &o) // Ignore the error: without a known ID, the answer has the ID null.
+	_ = json.Unmarshal(line, &o) // Ignore the error: without a known ID, the answer has the ID null.
 	if len(o.ID) > 0 && !strings.ContainsRune(`"-0123456789`, rune(o.ID[0])) {
 		o.ID = nil // The value is neither a string nor a number, so it is not a valid ID.
 	}
-	return nil, &lineError{id: o.ID, code: jsonrpc.CodeInvalidRequest, reason: "the line is no JSON-RPC 2.0 message: " +
-		err.Error()}
+	return nil, &messageError{
+		requestID:   o.ID,
+		jsonrpcCode: jsonrpc.CodeInvalidRequest,
+		reason: "the line is no JSON-RPC 2.0 message: " +
+			err.Error(),
+	}
 }
 
-// checkID returns an error if the answer could not have the same ID as the request b. The SDK stores numbers as
+// checkRequestID returns an error if the answer could not have the same ID as the request b. The SDK stores numbers as
 // float64 and rounds them to integers. It treats the ID null like a missing ID, so that the request becomes a
 // notification.
-func checkID(msg jsonrpc.Message, b []byte) *lineError {
+func checkRequestID(msg jsonrpc.Message, b []byte) *messageError {
 	r, asks := msg.(*jsonrpc.Request)
 	if !asks {
 		return nil
@@ -171,9 +175,9 @@ func checkID(msg jsonrpc.Message, b []byte) *lineError {
 	if len(o.ID) == 0 || isExactInteger(o.ID) {
 		return nil
 	}
-	return &lineError{
-		id:   o.ID,
-		code: jsonrpc.CodeInvalidRequest,
+	return &messageError{
+		requestID:   o.ID,
+		jsonrpcCode: jsonrpc.CodeInvalidRequest,
 		reason: "the id of a request is a string, or a whole number below 2^53; give it such a one, or leave it out " +
 			"of a notification",
 	}
@@ -187,8 +191,10 @@ func isExactInteger(b []byte) bool {
 
 // checkBatch returns the error for a batch of messages, or nil if the batch is valid. The IDs of its requests must be
 // unique.
-func (m *messageReader) checkBatch(b []byte) *lineError {
-	no := func(why string) *lineError { return &lineError{code: jsonrpc.CodeInvalidRequest, reason: why} }
+func (m *messageReader) checkBatch(b []byte) *messageError {
+	no := func(why string) *messageError {
+		return &messageError{jsonrpcCode: jsonrpc.CodeInvalidRequest, reason: why}
+	}
 	var list []json.RawMessage
 	err := json.Unmarshal(b, &list)
 	isBatch := err == nil && len(list) > 0

@@ -30,7 +30,7 @@ func TestLoadPerSession(t *testing.T) {
 		t.Run(v, func(t *testing.T) {
 			m := strangerMemory(t, strangers[0], "harbor")
 			s := New(harborWorkspace(m), &Options{Profiles: harborProfiles(t)})
-			url := serveTokens(t, s, auth.Tokens{auth.New("it", token, auth.Permissions{})})
+			url := serveTokens(t, s, auth.Tokens{auth.NewToken("it", token, auth.Permissions{})})
 			connect := func() *mcp.ClientSession {
 				cs := client(t, &mcp.StreamableClientTransport{Endpoint: url +
 					"/mcp", HTTPClient: &http.Client{Transport: bearer{token}}}, v)
@@ -81,7 +81,7 @@ func TestLoadPerSession(t *testing.T) {
 
 // TestLoadsEndWithTheSession checks that the list of loaded profiles is removed together with its session.
 func TestLoadsEndWithTheSession(t *testing.T) {
-	d := &transport{loadedBySession: map[weak.Pointer[mcp.ServerSession]]*verb.LoadedProfiles{}}
+	d := &serverTransport{loadedBySession: map[weak.Pointer[mcp.ServerSession]]*verb.LoadedProfiles{}}
 	kept := new(mcp.ServerSession)
 	for range 100 {
 		ss := new(mcp.ServerSession)

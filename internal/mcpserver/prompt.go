@@ -24,10 +24,11 @@ import (
 	"github.com/oxbow-memory/oxbow/scope"
 )
 
-// promptDef is a prompt: its description for clients, and the function that returns its text.
-type promptDef struct {
+// promptDefinition is a prompt: its description for clients, and the function that returns its text.
+type promptDefinition struct {
 	mcp.Prompt
-	makeText func(d *transport, ctx context.Context, req *mcp.GetPromptRequest, args map[string]string) (string, error)
+	makeText func(d *serverTransport, ctx context.Context, req *mcp.GetPromptRequest,
+		args map[string]string) (string, error)
 }
 
 // Names of prompt arguments. File complete.go completes their values.
@@ -40,11 +41,11 @@ const (
 	argQuery     = "query"
 )
 
-// secondNamePrefix is the prefix of a second name for the prompt /context. Clients such as Qwen Code need it, because
+// fallbackNamePrefix is the prefix of a second name for the prompt /context. Clients such as Qwen Code need it, because
 // they have their own command /context.
-const secondNamePrefix = "memory-"
+const fallbackNamePrefix = "memory-"
 
-var contextPrompt = promptDef{
+var contextPrompt = promptDefinition{
 	Prompt: mcp.Prompt{Name: "context", Title: "What memory holds for this",
 		Description: "Puts what the memory holds before the model: documents, then entries, as many as the budget " +
 			"holds.",
@@ -54,10 +55,10 @@ var contextPrompt = promptDef{
 			{Name: argTags, Description: "Only entries with all of these tags, parted by commas."},
 			{Name: argMaxTokens, Description: "Most tokens to spend, as many as the profile allows by default."},
 		}},
-	makeText: (*transport).contextText,
+	makeText: (*serverTransport).contextText,
 }
 
-var profilePrompt = promptDef{
+var profilePrompt = promptDefinition{
 	Prompt: mcp.Prompt{Name: "profile", Title: "Load a memory profile",
 		Description: "Loads a memory profile for a stretch of work, as the tool load_memory_profile does.",
 		Arguments: []*mcp.PromptArgument{
@@ -68,10 +69,10 @@ var profilePrompt = promptDef{
 				Description: fmt.Sprintf("Most tokens to spend, %d by default.", verb.DefaultLoadTokens),
 			},
 		}},
-	makeText: (*transport).profileText,
+	makeText: (*serverTransport).profileText,
 }
 
-var handoffPrompt = promptDef{
+var handoffPrompt = promptDefinition{
 	Prompt: mcp.Prompt{Name: "handoff", Title: "Take the waiting handoff",
 		Description: "Takes the task that an earlier session left, with its memory profile; when none waits, says " +
 			"how to leave one.",
@@ -79,26 +80,26 @@ var handoffPrompt = promptDef{
 			{Name: argName, Description: "Name of the handoff; the newest that waits by default."},
 			{Name: argProject, Description: "Only a handoff of this project."},
 		}},
-	makeText: (*transport).handoffText,
+	makeText: (*serverTransport).handoffText,
 }
 
 // listPrompts returns the prompts that the server offers to clients with these rights.
-func (v *clientService) listPrompts() []promptDef {
-	var ps []promptDef
+func (v *clientService) listPrompts() []promptDefinition {
+	var ps []promptDefinition
 	switch {
-	case v.visibleHome() != nil:
+	case v.homeForWholeMemory() != nil:
 		ps = append(ps, homeContextPrompt)
 	case v.Workspace.Profiles != nil && v.hasMemory():
 		ps = append(ps, contextPrompt)
 	}
 	for _, p := range ps {
-		p.Name = secondNamePrefix + p.Name
+		p.Name = fallbackNamePrefix + p.Name
 		ps = append(ps, p)
 	}
 	if !v.hasMemory() {
 		return ps
 	}
-	if !slices.Contains(v.opts.OmittedVerbs, "handoff_task") {
+	if !slices.Contains(v.serverOptions.OmittedVerbs, "handoff_task") {
 		ps = append(ps, handoffPrompt)
 	}
 	if v.Workspace.Profiles != nil {
@@ -107,10 +108,10 @@ func (v *clientService) listPrompts() []promptDef {
 	return ps
 }
 
-func (d *transport) addPrompts(m *mcp.Server) {
+func (d *serverTransport) addPrompts(m *mcp.Server) {
 	for _, a := range d.listPrompts() {
 		m.AddPrompt(&a.Prompt, func(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-			ctx = d.stampContext(ctx, req.Session, req.ClientInfo())
+			ctx = d.contextWithSource(ctx, req.Session, req.ClientInfo())
 			args, err := a.givenArguments(req.Params.Arguments)
 			if err != nil {
 				return nil, d.invalidParams(err)
@@ -138,7 +139,7 @@ var placeholderPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.Mu
 
 // givenArguments returns the arguments that the user gave: it leaves out empty values and placeholders. It returns an
 // error if an argument is unknown or a required one is missing.
-func (a *promptDef) givenArguments(given map[string]string) (map[string]string, error) {
+func (a *promptDefinition) givenArguments(given map[string]string) (map[string]string, error) {
 	args := map[string]string{}
 	var names []string
 	for _, p := range a.Arguments {
@@ -158,8 +159,8 @@ func (a *promptDef) givenArguments(given map[string]string) (map[string]string, 
 	return args, nil
 }
 
-// maxTokensArg returns the value of the argument max_tokens, or nil if it was not given.
-func maxTokensArg(args map[string]string) (*int, error) {
+// parseMaxTokens returns the value of the argument max_tokens, or nil if it was not given.
+func parseMaxTokens(args map[string]string) (*int, error) {
 	s, ok := args[argMaxTokens]
 	if !ok {
 		return nil, nil
@@ -172,8 +173,12 @@ func maxTokensArg(args map[string]string) (*int, error) {
 }
 
 // contextText returns the text of the command "oxbow context", restricted to entries that the client may see.
-func (d *transport) contextText(ctx context.Context, _ *mcp.GetPromptRequest, args map[string]string) (string, error) {
-	budget, err := maxTokensArg(args)
+func (d *serverTransport) contextText(
+	ctx context.Context,
+	_ *mcp.GetPromptRequest,
+	args map[string]string,
+) (string, error) {
+	budget, err := parseMaxTokens(args)
 	if err != nil {
 		return "", err
 	}
@@ -204,7 +209,7 @@ func (d *transport) contextText(ctx context.Context, _ *mcp.GetPromptRequest, ar
 	if budget != nil {
 		req.Budget = min(*budget, r.MaxTokens)
 	}
-	sel, err := d.opts.Profiles.Select(ctx, m, &r, req)
+	sel, err := d.serverOptions.Profiles.Select(ctx, m, &r, req)
 	if err != nil {
 		return "", err
 	}
@@ -222,12 +227,12 @@ func splitTags(s string) []string {
 
 // profileText loads a memory profile and returns its text. If the client has a session, the profile stays loaded for
 // it.
-func (d *transport) profileText(
+func (d *serverTransport) profileText(
 	ctx context.Context,
 	req *mcp.GetPromptRequest,
 	args map[string]string,
 ) (string, error) {
-	budget, err := maxTokensArg(args)
+	budget, err := parseMaxTokens(args)
 	if err != nil {
 		return "", err
 	}
@@ -245,7 +250,7 @@ const howToHandOffText = `No handoff waits. If this is to leave the task to a la
 
 // handoffText takes a handoff, loads its profile and returns the text. A client that may only read gets the text, but
 // the handoff stays open. A handoff that was already taken is shown again if it is requested by name.
-func (d *transport) handoffText(
+func (d *serverTransport) handoffText(
 	ctx context.Context,
 	req *mcp.GetPromptRequest,
 	args map[string]string,
@@ -260,7 +265,7 @@ func (d *transport) handoffText(
 			return "No handoff waits.\n", nil
 		}
 		leave := "call handoff_task"
-		if !d.opts.ToolSets.HasVerb("handoff_task") {
+		if !d.serverOptions.ToolSets.HasVerb("handoff_task") {
 			leave = "run oxbow handoff new SUMMARY in a shell (oxbow mcp --tools core,session lists the tool handoff_task)"
 		}
 		return fmt.Sprintf(howToHandOffText, d.Workspace.RewriteCommands(leave)), nil
@@ -269,19 +274,23 @@ func (d *transport) handoffText(
 }
 
 // homeContextPrompt is the prompt /context for a home with the layout of another memory system.
-var homeContextPrompt = promptDef{
+var homeContextPrompt = promptDefinition{
 	Prompt: mcp.Prompt{Name: "context", Title: contextPrompt.Title,
 		Description: "Puts before the model what the system of this home would, and what fits the message.",
 		Arguments: []*mcp.PromptArgument{
 			{Name: argMessage, Description: "What it is for: what fits it is recalled, where the system does that."},
 			{Name: argMaxTokens, Description: "Most tokens to spend, as many as the system does by default."},
 		}},
-	makeText: (*transport).homeText,
+	makeText: (*serverTransport).homeText,
 }
 
 // homeText returns the text of the command "oxbow context" for such a home.
-func (d *transport) homeText(ctx context.Context, _ *mcp.GetPromptRequest, args map[string]string) (string, error) {
-	budget, err := maxTokensArg(args)
+func (d *serverTransport) homeText(
+	ctx context.Context,
+	_ *mcp.GetPromptRequest,
+	args map[string]string,
+) (string, error) {
+	budget, err := parseMaxTokens(args)
 	if err != nil {
 		return "", err
 	}
@@ -289,6 +298,6 @@ func (d *transport) homeText(ctx context.Context, _ *mcp.GetPromptRequest, args 
 	if budget != nil {
 		r.Budget = *budget
 	}
-	c, err := d.visibleHome().Context(ctx, r)
+	c, err := d.homeForWholeMemory().Context(ctx, r)
 	return layout.Caution(c, d.Workspace.RepeatsForeignText) + c.Text(), err
 }

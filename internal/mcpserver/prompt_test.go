@@ -303,11 +303,11 @@ func TestCompletePrompts(t *testing.T) {
 		}
 	}
 	// If the client sees only one project, it can name only profiles that include the project.
-	v, err := s.makeService(auth.New("it", token, auth.Permissions{Projects: []string{"harbor"}}), "")
+	v, err := s.newClientService(auth.NewToken("it", token, auth.Permissions{Projects: []string{"harbor"}}), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := (&transport{clientService: v}).profileNames(""); err != nil ||
+	if got, err := (&serverTransport{clientService: v}).profileNames(""); err != nil ||
 		!slices.Equal(got, []string{"harbor"}) {
 		t.Errorf("profiles = %v, %v, want harbor", got, err)
 	}

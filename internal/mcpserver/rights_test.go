@@ -45,8 +45,8 @@ func post(t *testing.T, url, secret, session, body string) (int, http.Header, st
 
 func TestPaths(t *testing.T) {
 	ts := auth.Tokens{
-		auth.New("all", "secret of all clients", auth.Permissions{}),
-		auth.New("harbor", "secret of the harbor", auth.Permissions{Profile: "harbor"}),
+		auth.NewToken("all", "secret of all clients", auth.Permissions{}),
+		auth.NewToken("harbor", "secret of the harbor", auth.Permissions{Profile: "harbor"}),
 	}
 	url := serveTokens(
 		t,
@@ -85,8 +85,8 @@ func TestPaths(t *testing.T) {
 // TestSessionsAreOfOneToken checks that a session can be used only with the token and the path that created it.
 func TestSessionsAreOfOneToken(t *testing.T) {
 	ts := auth.Tokens{
-		auth.New("one", "secret of the first", auth.Permissions{}),
-		auth.New("two", "secret of the second", auth.Permissions{ReadOnly: true}),
+		auth.NewToken("one", "secret of the first", auth.Permissions{}),
+		auth.NewToken("two", "secret of the second", auth.Permissions{ReadOnly: true}),
 	}
 	url := serveTokens(
 		t,
@@ -115,7 +115,7 @@ func TestSessionsAreOfOneToken(t *testing.T) {
 // toolNames returns the names of the tools that are offered to clients with these rights.
 func toolNames(t *testing.T, s *Server, r auth.Permissions) []string {
 	t.Helper()
-	v, err := s.makeService(auth.New("it", token, r), "")
+	v, err := s.newClientService(auth.NewToken("it", token, r), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,8 +129,12 @@ func toolNames(t *testing.T, s *Server, r auth.Permissions) []string {
 // TestToolsByRights checks that a client which sees only a part of the memory gets no tool that uses the whole memory,
 // and that a read-only client gets no tool that writes.
 func TestToolsByRights(t *testing.T) {
-	around := verb.Define(verb.Tool{Verb: verb.Verb{Name: "set_identity"}, Description: "Writes a file of the home."},
-		func(context.Context, *verb.Workspace, struct{}) (verb.Reply, error) { return verb.Reply{}, nil })
+	around := verb.DefineTool(
+		verb.Tool{Verb: verb.Verb{Name: "set_identity"}, Description: "Writes a file of the home."},
+		func(context.Context, *verb.Workspace, struct{}) (verb.PlainReply, error) {
+			return verb.PlainReply{}, nil
+		},
+	)
 	workspace := harborWorkspace(strangerMemory(t, strangers[0], "harbor"))
 	workspace.Annotations = func(context.Context) (verb.WorkingTree, error) { return nil, oxbow.ErrUnsupported }
 	workspace.Project = func() string { return "crane-app" }
@@ -187,7 +191,7 @@ func TestToolsByRights(t *testing.T) {
 		},
 	} {
 		names := toolNames(t, s, tt.rights)
-		v, err := s.makeService(auth.New("it", token, tt.rights), "")
+		v, err := s.newClientService(auth.NewToken("it", token, tt.rights), "")
 		if err != nil || (v.Workspace.Annotations != nil) != slices.Contains(names, "get_annotations") {
 			t.Errorf(
 				"%s: the tree is there: %v, %v, and get_annotations is offered: %v",
@@ -240,7 +244,7 @@ func TestAdmits(t *testing.T) {
 		{"another than the server's", bound, auth.Permissions{Profile: "airfield"}, `is not "harbor"`},
 		{"no profiles at all", none, auth.Permissions{Profile: "harbor"}, "there are none yet"},
 	} {
-		err := tt.s.CheckToken(auth.New("it", token, tt.rights))
+		err := tt.s.CheckToken(auth.NewToken("it", token, tt.rights))
 		if (err == nil) != (tt.wrong == "") || (err != nil && !strings.Contains(err.Error(), tt.wrong)) {
 			t.Errorf("%s: Admits = %v, want %q", tt.name, err, tt.wrong)
 		}

@@ -162,7 +162,7 @@ func atPath(path string, rights auth.Permissions) func(*testing.T, *oxbow.Memory
 		url := serveTokens(
 			t,
 			New(harborWorkspace(m), harborOptions(Options{Profiles: harborProfiles(t)})),
-			auth.Tokens{auth.New("it", token, rights)},
+			auth.Tokens{auth.NewToken("it", token, rights)},
 		)
 		cs := client(
 			t,
@@ -308,7 +308,7 @@ func transcript(t *testing.T, cs *mcp.ClientSession, rounds int) []string {
 		l, err := cs.ListResources(t.Context(), nil)
 		say("resources", l, err)
 		for _, name := range []string{"zeppelin", "airship", "zeppelin%20safe", "crane"} {
-			r, err := cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: entryURI + name})
+			r, err := cs.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: entryURIPrefix + name})
 			say("read "+name, r, err)
 		}
 		for _, typed := range []string{"", "z", "air", "cr"} {
@@ -327,10 +327,10 @@ func transcript(t *testing.T, cs *mcp.ClientSession, rounds int) []string {
 			return
 		}
 		for _, p := range l.Prompts {
-			if len(promptProbes[strings.TrimPrefix(p.Name, secondNamePrefix)]) == 0 {
+			if len(promptProbes[strings.TrimPrefix(p.Name, fallbackNamePrefix)]) == 0 {
 				t.Errorf("no probe for the prompt %s: say how it could be asked for what is outside", p.Name)
 			}
-			for _, args := range promptProbes[strings.TrimPrefix(p.Name, secondNamePrefix)] {
+			for _, args := range promptProbes[strings.TrimPrefix(p.Name, fallbackNamePrefix)] {
 				r, err := cs.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: p.Name, Arguments: args})
 				say(fmt.Sprint(p.Name, args), r, err)
 			}

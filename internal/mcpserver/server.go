@@ -82,9 +82,9 @@ type Options struct {
 
 // Server serves one memory to any number of clients. It is safe for concurrent use.
 type Server struct {
-	views  rights.Options
-	opts   Options
-	randMu sync.Mutex // guards opts.Rand
+	viewOptions   rights.Options
+	serverOptions Options
+	randMu        sync.Mutex // guards opts.Rand
 }
 
 // New returns a server that offers tools for the workspace d. The memory is opened by the first call that needs it.
@@ -92,19 +92,19 @@ type Server struct {
 func New(d *verb.Workspace, o *Options) *Server {
 	s := &Server{}
 	if o != nil {
-		s.opts = *o
+		s.serverOptions = *o
 	}
-	s.views = rights.Options{
+	s.viewOptions = rights.Options{
 		Workspace:    d,
-		Profiles:     s.opts.Profiles,
-		BoundProfile: s.opts.BoundProfile,
-		Rights:       s.opts.Rights,
+		Profiles:     s.serverOptions.Profiles,
+		BoundProfile: s.serverOptions.BoundProfile,
+		Rights:       s.serverOptions.Rights,
 	}
-	s.opts.Name = cmp.Or(s.opts.Name, "oxbow")
-	s.opts.Version = cmp.Or(s.opts.Version, "dev")
-	s.opts.Logger = cmp.Or(s.opts.Logger, slog.New(slog.DiscardHandler))
-	s.opts.Rand = cmp.Or(s.opts.Rand, rand.Reader)
-	s.opts.Instructions = cmp.Or(s.opts.Instructions, defaultInstructions)
+	s.serverOptions.Name = cmp.Or(s.serverOptions.Name, "oxbow")
+	s.serverOptions.Version = cmp.Or(s.serverOptions.Version, "dev")
+	s.serverOptions.Logger = cmp.Or(s.serverOptions.Logger, slog.New(slog.DiscardHandler))
+	s.serverOptions.Rand = cmp.Or(s.serverOptions.Rand, rand.Reader)
+	s.serverOptions.Instructions = cmp.Or(s.serverOptions.Instructions, defaultInstructions)
 	return s
 }
 
@@ -113,6 +113,6 @@ func (s *Server) randomHex(n int) (string, error) {
 	s.randMu.Lock()
 	defer s.randMu.Unlock()
 	b := make([]byte, n)
-	_, err := io.ReadFull(s.opts.Rand, b)
+	_, err := io.ReadFull(s.serverOptions.Rand, b)
 	return hex.EncodeToString(b), err
 }

@@ -378,12 +378,12 @@ func rememberMany(t *testing.T, cs *mcp.ClientSession, prefix string, n int) {
 
 func TestURI(t *testing.T) {
 	for _, n := range []string{"a", "a b", "a/b", "%41", "ü", "a+b", "#?&=", "..", "~-._"} {
-		got, ok := decodeURI(makeURI(n))
+		got, ok := decodeURI(entryURIForName(n))
 		if !ok || got != n {
 			t.Errorf("decodeURI(makeURI(%q)) = %q, %v", n, got, ok)
 		}
-		if strings.ContainsAny(strings.TrimPrefix(makeURI(n), entryURI), " /#?&=+") {
-			t.Errorf("makeURI(%q) = %s, which is not escaped", n, makeURI(n))
+		if strings.ContainsAny(strings.TrimPrefix(entryURIForName(n), entryURIPrefix), " /#?&=+") {
+			t.Errorf("makeURI(%q) = %s, which is not escaped", n, entryURIForName(n))
 		}
 	}
 }

@@ -22,10 +22,10 @@ type clientService struct {
 	instructions string
 }
 
-// makeService returns the service for a token. If profileName is not "", the service is restricted to this profile. It
-// returns the errors of [rights.Options.View].
-func (s *Server) makeService(t auth.Token, profileName string) (*clientService, error) {
-	sharedView, err := s.views.MakeView(t, profileName)
+// newClientService returns the service for a token. If profileName is not "", the service is restricted to this
+// profile. It returns the errors of [rights.Options.View].
+func (s *Server) newClientService(t auth.Token, profileName string) (*clientService, error) {
+	sharedView, err := s.viewOptions.MakeView(t, profileName)
 	if err != nil {
 		return nil, err
 	}
@@ -42,12 +42,12 @@ func (v *clientService) viewInstructions() string {
 		if v.hasMemory() {
 			return defaultInstructions
 		}
-		return v.opts.Instructions
+		return v.serverOptions.Instructions
 	}
-	if v.opts.ExtraInstruction != "" {
-		return v.opts.Instructions + "\n" + v.opts.ExtraInstruction + "\n"
+	if v.serverOptions.ExtraInstruction != "" {
+		return v.serverOptions.Instructions + "\n" + v.serverOptions.ExtraInstruction + "\n"
 	}
-	return v.opts.Instructions
+	return v.serverOptions.Instructions
 }
 
 // offeredTools returns the tools for clients with these rights. Tools of another layout read files of the whole
@@ -56,12 +56,12 @@ func (v *clientService) viewInstructions() string {
 // restrictions except the server's profile. Read-only clients get no tools that write. If the home has no memory
 // tools, clients that see only a part of the memory get none either.
 func (v *clientService) offeredTools() []verb.Tool {
-	sets := v.opts.ToolSets
+	sets := v.serverOptions.ToolSets
 	isLayoutHome := sets != nil && len(sets) == 0
 	if v.IsPartial() && isLayoutHome {
 		sets = verb.VerbSets{verb.SetCore} // A client that sees only a part of the memory gets no tools of the layout.
 	}
-	tools, withMemory := slices.Clone(v.opts.Tools), v.hasMemory()
+	tools, withMemory := slices.Clone(v.serverOptions.Tools), v.hasMemory()
 	switch {
 	case withMemory && v.IsPartial():
 		tools = sets.SelectTools(append(verb.Tools(), verb.RecallMemory()))
@@ -69,10 +69,10 @@ func (v *clientService) offeredTools() []verb.Tool {
 		tools = sets.SelectTools(verb.Tools())
 	}
 	if v.Workspace.Annotations != nil {
-		tools = append(tools, sets.SelectTools(v.opts.CodeTools)...)
+		tools = append(tools, sets.SelectTools(v.serverOptions.CodeTools)...)
 	}
 	if !v.Scoped && withMemory {
-		tools = append(tools, sets.SelectTools(v.opts.UnrestrictedTools)...)
+		tools = append(tools, sets.SelectTools(v.serverOptions.UnrestrictedTools)...)
 	}
 	if v.Rights.ReadOnly {
 		tools = slices.DeleteFunc(tools, func(t verb.Tool) bool { return !t.ReadOnly })
@@ -80,18 +80,23 @@ func (v *clientService) offeredTools() []verb.Tool {
 	if withMemory && v.Workspace.Profiles != nil {
 		tools = verb.WithProfiles(tools, sets)
 	}
-	return slices.DeleteFunc(tools, func(t verb.Tool) bool { return slices.Contains(v.opts.OmittedVerbs, t.Name) })
+	return slices.DeleteFunc(
+		tools,
+		func(t verb.Tool) bool { return slices.Contains(v.serverOptions.OmittedVerbs, t.Name) },
+	)
 }
 
 // hasMemory reports whether clients may access entries. In a home with another layout, the agent may have no memory
 // tools. Then resources, completions and prompts do not contain entries either. The context and the documents of the
 // home are still available.
-func (v *clientService) hasMemory() bool { return v.opts.Tools == nil || len(v.opts.Tools) > 0 }
+func (v *clientService) hasMemory() bool {
+	return v.serverOptions.Tools == nil || len(v.serverOptions.Tools) > 0
+}
 
 // CheckToken returns an error if clients with this token cannot be served, because the token's profile cannot be read,
 // or because the token and the server together permit no part of the memory.
 func (s *Server) CheckToken(t auth.Token) error {
-	_, err := s.views.MakeView(t, "")
+	_, err := s.viewOptions.MakeView(t, "")
 	return err
 }
 
@@ -119,8 +124,8 @@ func (v *clientService) referenceText(r verb.Reference) string {
 	}
 	sets := []string{verb.SetAll}
 	for _, s := range verb.KnownSets() {
-		if len(v.opts.ToolSets) > 0 && slices.Contains(s.Verbs, verbWord) {
-			sets = append(slices.Clone(v.opts.ToolSets), s.Name)
+		if len(v.serverOptions.ToolSets) > 0 && slices.Contains(s.Verbs, verbWord) {
+			sets = append(slices.Clone(v.serverOptions.ToolSets), s.Name)
 		}
 	}
 	return fmt.Sprintf("%s (%s is a tool of oxbow mcp --tools %s)", said, verbWord, strings.Join(sets, ","))
@@ -128,7 +133,7 @@ func (v *clientService) referenceText(r verb.Reference) string {
 
 // offersTool reports whether clients with these rights are offered a tool for the verb.
 func (v *clientService) offersTool(name string) bool {
-	if v.opts.ToolSets.HasVerb(name) {
+	if v.serverOptions.ToolSets.HasVerb(name) {
 		return true
 	}
 	return slices.ContainsFunc(v.tools, func(t verb.Tool) bool { return t.Name == name })

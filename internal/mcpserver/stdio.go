@@ -38,9 +38,9 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	run := context.WithValue(context.WithoutCancel(ctx), stopContextKey{}, ctx)
 	err = m.Run(
 		run,
-		&drainTransport{
+		&drainingTransport{
 			stopContext:   ctx,
-			answerTimeout: cmp.Or(s.opts.DrainTimeout, defaultDrainTimeout),
+			answerTimeout: cmp.Or(s.serverOptions.DrainTimeout, defaultDrainTimeout),
 			replyWriter:   deaf,
 			Transport: &mcp.IOTransport{
 				Reader: io.NopCloser(newMessageReader(in, deaf)), Writer: nopWriteCloser{deaf},
@@ -56,8 +56,8 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 type discardAfterErrorWriter struct {
 	writer io.Writer
 
-	mu  sync.Mutex // guards err
-	err error
+	mu         sync.Mutex // guards err
+	firstError error
 }
 
 func (u *discardAfterErrorWriter) Write(p []byte) (int, error) {
@@ -66,7 +66,7 @@ func (u *discardAfterErrorWriter) Write(p []byte) (int, error) {
 	}
 	if _, err := u.writer.Write(p); err != nil {
 		u.mu.Lock()
-		u.err = fmt.Errorf("writing an answer: %w", err)
+		u.firstError = fmt.Errorf("writing an answer: %w", err)
 		u.mu.Unlock()
 	}
 	return len(p), nil
@@ -75,7 +75,7 @@ func (u *discardAfterErrorWriter) Write(p []byte) (int, error) {
 func (u *discardAfterErrorWriter) writeError() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.err
+	return u.firstError
 }
 
 // stopContextKey is the key under which a context contains the context that is done when the server must stop.
@@ -95,33 +95,33 @@ type nopWriteCloser struct{ io.Writer }
 
 func (nopWriteCloser) Close() error { return nil }
 
-// drainTransport is a transport that reports the end of input only after all calls are answered. Otherwise the SDK
+// drainingTransport is a transport that reports the end of input only after all calls are answered. Otherwise the SDK
 // would cancel all running calls at the end of input. A client that writes its calls and then closes the pipe would
 // get no answers. A call that the client has cancelled is not answered, as the protocol requires.
-type drainTransport struct {
+type drainingTransport struct {
 	mcp.Transport
 	stopContext   context.Context // when it is done, no more messages are read
 	answerTimeout time.Duration   // maximum time to wait for the next answer after the end of input
 	replyWriter   io.Writer       // receives errors that the SDK does not send
 }
 
-func (t *drainTransport) Connect(ctx context.Context) (mcp.Connection, error) {
+func (t *drainingTransport) Connect(ctx context.Context) (mcp.Connection, error) {
 	c, err := t.Transport.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &drainConn{
-		Connection:    c,
-		replyWriter:   t.replyWriter,
-		stopContext:   t.stopContext,
-		answerTimeout: t.answerTimeout,
-		openCalls:     map[jsonrpc.ID]pendingCall{},
-		answerSent:    make(chan struct{}, 1),
-		closed:        make(chan struct{}),
+	return &drainingConnection{
+		Connection:         c,
+		replyWriter:        t.replyWriter,
+		stopContext:        t.stopContext,
+		answerTimeout:      t.answerTimeout,
+		unansweredCallByID: map[jsonrpc.ID]unansweredCall{},
+		answerSent:         make(chan struct{}, 1),
+		closed:             make(chan struct{}),
 	}, nil
 }
 
-type drainConn struct {
+type drainingConnection struct {
 	mcp.Connection
 	replyWriter   io.Writer
 	stopContext   context.Context
@@ -130,17 +130,17 @@ type drainConn struct {
 	closed        chan struct{} // closed by Close
 	closeOnce     sync.Once     // ensures that closed is closed only once
 
-	mu        sync.Mutex
-	openCalls map[jsonrpc.ID]pendingCall // calls that were read but not answered yet
+	mu                 sync.Mutex
+	unansweredCallByID map[jsonrpc.ID]unansweredCall // calls that were read but not answered yet
 }
 
-// pendingCall is the state of a call that was not answered yet.
-type pendingCall struct {
-	isCancelled bool // the client has cancelled the call
-	isAnswering bool // the answer is being written now
+// unansweredCall is the state of a call that was not answered yet.
+type unansweredCall struct {
+	isCancelled     bool // the client has cancelled the call
+	isAnswerStarted bool // the answer is being written now
 }
 
-func (c *drainConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+func (c *drainingConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	reading, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(c.stopContext, cancel)()
@@ -166,29 +166,29 @@ func (c *drainConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 
 // duplicateIDError is the answer to a call whose ID a call without an answer already has. The SDK would drop such a
 // call without an answer.
-var duplicateIDError = &lineError{
-	code: jsonrpc.CodeInvalidRequest,
+var duplicateIDError = &messageError{
+	jsonrpcCode: jsonrpc.CodeInvalidRequest,
 	reason: "a call has the id of another call that is not answered yet, and was not executed; give each call an id " +
 		"of its own",
 }
 
-func (c *drainConn) isDuplicate(msg jsonrpc.Message) bool {
+func (c *drainingConnection) isDuplicate(msg jsonrpc.Message) bool {
 	r, ok := msg.(*jsonrpc.Request)
 	if !ok || !r.IsCall() {
 		return false
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, isOpen := c.openCalls[r.ID]
+	_, isOpen := c.unansweredCallByID[r.ID]
 	return isOpen
 }
 
 // recordCall records a call that was read, or that the client has cancelled a call.
-func (c *drainConn) recordCall(r *jsonrpc.Request) {
+func (c *drainingConnection) recordCall(r *jsonrpc.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if r.IsCall() {
-		c.openCalls[r.ID] = pendingCall{}
+		c.unansweredCallByID[r.ID] = unansweredCall{}
 		return
 	}
 	var p mcp.CancelledParams
@@ -199,14 +199,14 @@ func (c *drainConn) recordCall(r *jsonrpc.Request) {
 	if err != nil {
 		return
 	}
-	if call, isOpen := c.openCalls[id]; isOpen && !call.isAnswering {
-		c.openCalls[id] = pendingCall{isCancelled: true}
+	if call, isOpen := c.unansweredCallByID[id]; isOpen && !call.isAnswerStarted {
+		c.unansweredCallByID[id] = unansweredCall{isCancelled: true}
 	}
 }
 
 // awaitCalls waits until all calls are answered, except those that the client has cancelled. It gives up if no answer
 // is written within c.answerTimeout.
-func (c *drainConn) awaitCalls(ctx context.Context) {
+func (c *drainingConnection) awaitCalls(ctx context.Context) {
 	timer := time.NewTimer(c.answerTimeout)
 	defer timer.Stop()
 	for len(c.unansweredCalls()) > 0 {
@@ -225,10 +225,10 @@ func (c *drainConn) awaitCalls(ctx context.Context) {
 }
 
 // unansweredCalls returns the IDs of the calls whose answers the client still expects.
-func (c *drainConn) unansweredCalls() (ids []jsonrpc.ID) {
+func (c *drainingConnection) unansweredCalls() (ids []jsonrpc.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for id, call := range c.openCalls {
+	for id, call := range c.unansweredCallByID {
 		if !call.isCancelled {
 			ids = append(ids, id)
 		}
@@ -236,12 +236,12 @@ func (c *drainConn) unansweredCalls() (ids []jsonrpc.ID) {
 	return ids
 }
 
-// abandonTimeout is the maximum time for telling the client which calls were given up. It is short because the client
-// may have stopped reading.
-const abandonTimeout = time.Second
+// abandonedAnswerTimeout is the maximum time for telling the client which calls were given up. It is short because
+// the client may have stopped reading.
+const abandonedAnswerTimeout = time.Second
 
 // abandonCalls answers all calls that are still unanswered with an error.
-func (c *drainConn) abandonCalls(ctx context.Context) {
+func (c *drainingConnection) abandonCalls(ctx context.Context) {
 	told := make(chan struct{})
 	go func() {
 		defer close(told)
@@ -258,12 +258,12 @@ func (c *drainConn) abandonCalls(ctx context.Context) {
 	}()
 	select {
 	case <-told:
-	case <-time.After(abandonTimeout):
+	case <-time.After(abandonedAnswerTimeout):
 	}
 }
 
 // Write writes a message. If a call already has an answer, a further answer is dropped.
-func (c *drainConn) Write(ctx context.Context, msg jsonrpc.Message) error {
+func (c *drainingConnection) Write(ctx context.Context, msg jsonrpc.Message) error {
 	r, ok := msg.(*jsonrpc.Response)
 	if !ok {
 		return c.Connection.Write(ctx, msg)
@@ -274,7 +274,7 @@ func (c *drainConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	}
 	c.mu.Lock()
 	// Remove the call only after its answer was written, because the server ends when no call is open.
-	delete(c.openCalls, r.ID)
+	delete(c.unansweredCallByID, r.ID)
 	c.mu.Unlock()
 	select {
 	case c.answerSent <- struct{}{}:
@@ -285,15 +285,15 @@ func (c *drainConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 
 // claimAnswer reports whether an answer should be written, and marks the call as being answered. An answer without a
 // valid ID does not belong to a call and is always written.
-func (c *drainConn) claimAnswer(id jsonrpc.ID) bool {
+func (c *drainingConnection) claimAnswer(id jsonrpc.ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	call, isOpen := c.openCalls[id]
-	isWaiting := isOpen && !call.isCancelled && !call.isAnswering
+	call, isOpen := c.unansweredCallByID[id]
+	isWaiting := isOpen && !call.isCancelled && !call.isAnswerStarted
 	if !isWaiting {
 		return !id.IsValid()
 	}
-	c.openCalls[id] = pendingCall{isAnswering: true}
+	c.unansweredCallByID[id] = unansweredCall{isAnswerStarted: true}
 	return true
 }
 
@@ -313,7 +313,7 @@ func withErrorCode(r *jsonrpc.Response) *jsonrpc.Response {
 	}
 }
 
-func (c *drainConn) Close() error {
+func (c *drainingConnection) Close() error {
 	c.closeOnce.Do(func() { close(c.closed) })
 	return c.Connection.Close()
 }

@@ -22,11 +22,11 @@ const statelessVersion = "2026-07-28"
 // stdioDoorName is the name of the transport over standard streams in [oxbow.Source].
 const stdioDoorName = "mcp"
 
-// transport is a connection of clients: one client over standard streams, or all clients over HTTP that have the same
-// rights.
-type transport struct {
+// serverTransport is a connection of clients: one client over standard streams, or all clients over HTTP that have
+// the same rights.
+type serverTransport struct {
 	*clientService
-	door rights.AgentDoor // "mcp" or "http"
+	agentDoor rights.AgentDoor // "mcp" or "http"
 
 	stdioProfiles verb.LoadedProfiles // profiles that the process has loaded, for standard streams
 
@@ -37,14 +37,14 @@ type transport struct {
 // sessionWorkspace returns a workspace with the profiles that the session has loaded. Over standard streams, the whole
 // process counts as one session, in every protocol version. Over HTTP, a version without sessions has no loaded
 // profiles, because requests may come from many conversations.
-func (d *transport) sessionWorkspace(ss *mcp.ServerSession, version string) *verb.Workspace {
+func (d *serverTransport) sessionWorkspace(ss *mcp.ServerSession, version string) *verb.Workspace {
 	w := *d.Workspace
-	if d.door.DoorName != stdioDoorName {
+	if d.agentDoor.DoorName != stdioDoorName {
 		w.Dir = "" // The client may run on a different machine, so its directory is unknown.
 	}
 	switch {
 	case w.Profiles == nil:
-	case d.door.DoorName == stdioDoorName:
+	case d.agentDoor.DoorName == stdioDoorName:
 		w.Loaded = &d.stdioProfiles
 	case version < statelessVersion:
 		w.Loaded = d.loadedProfiles(ss)
@@ -54,7 +54,7 @@ func (d *transport) sessionWorkspace(ss *mcp.ServerSession, version string) *ver
 
 // loadedProfiles returns the profiles that a session has loaded. They are dropped when the session is
 // garbage-collected, because the SDK does not report the end of a session.
-func (d *transport) loadedProfiles(ss *mcp.ServerSession) *verb.LoadedProfiles {
+func (d *serverTransport) loadedProfiles(ss *mcp.ServerSession) *verb.LoadedProfiles {
 	key := weak.Make(ss)
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -71,8 +71,8 @@ func (d *transport) loadedProfiles(ss *mcp.ServerSession) *verb.LoadedProfiles {
 	return l
 }
 
-// stampContext returns a context that contains the author of changes: the transport and the client.
-func (d *transport) stampContext(
+// contextWithSource returns a context that contains the author of changes: the transport and the client.
+func (d *serverTransport) contextWithSource(
 	ctx context.Context,
 	ss *mcp.ServerSession,
 	client *mcp.Implementation,
@@ -81,12 +81,12 @@ func (d *transport) stampContext(
 	if client != nil {
 		name = client.Name + " " + client.Version
 	}
-	return d.door.StampContext(ctx, d.Workspace, ss.ID(), name)
+	return d.agentDoor.StampContext(ctx, d.Workspace, ss.ID(), name)
 }
 
-// stampCallContext is like stampContext for the call of a tool. Its source also names the client's session.
-func (d *transport) stampCallContext(ctx context.Context, req *mcp.CallToolRequest) context.Context {
-	ctx, c := d.stampContext(ctx, req.Session, req.ClientInfo()), d.requestCaller(req)
+// contextWithCallSource is like contextWithSource for the call of a tool. Its source also names the client's session.
+func (d *serverTransport) contextWithCallSource(ctx context.Context, req *mcp.CallToolRequest) context.Context {
+	ctx, c := d.contextWithSource(ctx, req.Session, req.ClientInfo()), d.requestCaller(req)
 	if src, ok := oxbow.SourceFrom(ctx); ok {
 		src.Ref = c.SourceRef()
 		ctx = oxbow.WithSource(ctx, src)
@@ -96,13 +96,13 @@ func (d *transport) stampCallContext(ctx context.Context, req *mcp.CallToolReque
 
 // requestCaller returns what is known about the session that makes a call. The working directory is known only over
 // standard streams, because an HTTP client may run on a different machine.
-func (d *transport) requestCaller(req *mcp.CallToolRequest) session.Caller {
+func (d *serverTransport) requestCaller(req *mcp.CallToolRequest) session.Caller {
 	name := ""
 	if info := req.ClientInfo(); info != nil {
 		name = info.Name
 	}
 	c := session.RequestCaller(name, req.Params.Meta)
-	if d.door.DoorName == stdioDoorName {
+	if d.agentDoor.DoorName == stdioDoorName {
 		c.Dir = d.Workspace.Dir
 	}
 	return c

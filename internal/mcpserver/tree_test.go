@@ -78,7 +78,7 @@ func TestSessionsAreShownTheirOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := treeServer(t, entryfiles.Dialect(), dir)
-	srv := httptest.NewServer(s.Handler(auth.Guard{Tokens: auth.Tokens{auth.New("", token, auth.Permissions{})}}))
+	srv := httptest.NewServer(s.Handler(auth.Guard{Tokens: auth.Tokens{auth.NewToken("", token, auth.Permissions{})}}))
 	t.Cleanup(srv.Close)
 	open := func() *mcp.ClientSession {
 		cs := client(

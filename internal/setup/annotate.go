@@ -48,7 +48,7 @@ func (c *Client) SwitchAnnotations(w Machine, o Options, on bool) error {
 	if on {
 		return errors.Join(os.MkdirAll(w.State, 0o700), os.WriteFile(path, nil, 0o600))
 	}
-	if err := ignoreMissing(os.Remove(path)); err != nil {
+	if err := ignoreNotExist(os.Remove(path)); err != nil {
 		return err
 	}
 	w.removeEmptyRecordsDir()

@@ -55,7 +55,7 @@ func PluginFiles(plugin func(argv []string) string) (map[string]string, error) {
 		files  func(o Options) (map[string]string, error)
 	}{
 		{"claude", claudeBundle}, {"codex", codexBundle}, {"copilot", copilotBundle},
-		{"gemini", extensionBundle("gemini", geminiFiles)}, {"qwen", extensionBundle("qwen", qwenFiles)},
+		{"gemini", newExtensionBundle("gemini", geminiFiles)}, {"qwen", newExtensionBundle("qwen", qwenFiles)},
 		{"opencode", opencodeBundle},
 	} {
 		files, err := b.files(o)
@@ -69,12 +69,14 @@ func PluginFiles(plugin func(argv []string) string) (map[string]string, error) {
 	return all, nil
 }
 
-// emptyMachine is a machine without files. The files of plug-ins are built from what setup would write on it.
-var emptyMachine = Machine{Getenv: func(string) string { return "" }, GOOS: "linux", User: "/nobody", Dir: "/nowhere"}
+// bundleMachine is a machine without files. The files of plug-ins are built from what setup would write on it.
+var bundleMachine = Machine{Getenv: func(string) string { return "" }, GOOS: "linux", User: "/nobody", Dir: "/nowhere"}
 
 // manifestFields returns the fields that the manifests of all clients have in common, followed by more.
-func manifestFields(more ...field) fields {
-	return append(fields{{"name", programName}, {"version", bundleVersion}, {"description", bundleTitle}}, more...)
+func manifestFields(extraFields ...field) fields {
+	return append(
+		fields{{"name", programName}, {"version", bundleVersion}, {"description", bundleTitle}},
+		extraFields...)
 }
 
 var publishedFields = []field{
@@ -112,13 +114,13 @@ func hooksFileContent(f clientFile) (string, error) {
 // serversFileContent returns the content of .mcp.json with oxbow's server. The fields before and after surround the
 // server's command.
 func (o Options) serversFileContent(before fields, after ...field) (string, error) {
-	put, _ := o.serverItems([]string{"mcpServers"}, before, after...)
+	put, _ := o.serverParts([]string{"mcpServers"}, before, after...)
 	members, err := membersToWrite(clientFile{additions: put})
 	return indentedJSON(members), err
 }
 
 func claudeBundle(o Options) (map[string]string, error) {
-	files := claudeFiles(emptyMachine, o)
+	files := claudeFiles(bundleMachine, o)
 	servers, err := membersToWrite(files[0])
 	if err != nil {
 		return nil, err
@@ -135,7 +137,7 @@ func claudeBundle(o Options) (map[string]string, error) {
 }
 
 func codexBundle(o Options) (map[string]string, error) {
-	hooks, err := hooksFileContent(codexFiles(emptyMachine, o)[0])
+	hooks, err := hooksFileContent(codexFiles(bundleMachine, o)[0])
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +156,7 @@ func codexBundle(o Options) (map[string]string, error) {
 }
 
 func copilotBundle(o Options) (map[string]string, error) {
-	files := copilotFiles(emptyMachine, o)
+	files := copilotFiles(bundleMachine, o)
 	servers, err := membersToWrite(files[0])
 	return map[string]string{
 		"plugin.json": indentedJSON(manifestFields(append(slices.Clone(publishedFields),
@@ -164,12 +166,12 @@ func copilotBundle(o Options) (map[string]string, error) {
 	}, err
 }
 
-// extensionBundle returns a function that builds an extension for Gemini CLI or for Qwen Code, which use the same
+// newExtensionBundle returns a function that builds an extension for Gemini CLI or for Qwen Code, which use the same
 // format.
-func extensionBundle(client string, filesFor func(Machine, Options) []clientFile) func(Options) (map[string]string,
+func newExtensionBundle(client string, filesFor func(Machine, Options) []clientFile) func(Options) (map[string]string,
 	error) {
 	return func(o Options) (map[string]string, error) {
-		settings := filesFor(emptyMachine, o)[0]
+		settings := filesFor(bundleMachine, o)[0]
 		members, err := membersToWrite(settings)
 		if err != nil {
 			return nil, err

@@ -25,7 +25,7 @@ type Options struct {
 	// Plugin is nil, setup does not write the plug-in.
 	Plugin func(argv []string) string
 
-	ownPrograms ownPrograms // programs that count as oxbow; set by [Client.desiredFiles]
+	ownPrograms oxbowPrograms // programs that count as oxbow; set by [Client.desiredFiles]
 }
 
 // Client is a program with an agent, such as Claude Code, that oxbow can be set up for.
@@ -35,13 +35,13 @@ type Client struct {
 	Proved      bool   // setup was tested by running the client, and not only written by its documentation
 	Memory      string // name of the memory that the client itself has ("" if it has none)
 
-	filesFor func(w Machine, o Options) []clientFile
-	events   []hookEvent // events for which setup writes hooks (nil if it writes none)
+	configFiles func(w Machine, o Options) []clientFile
+	events      []hookEvent // events for which setup writes hooks (nil if it writes none)
 
 	// memoryDir returns the directory in which the client keeps its own memory. It is nil if the client has no memory.
-	memoryDir    func(w Machine) string
-	installSigns func(w Machine) []string // paths of which one exists if the client is installed
-	adviceFor    func(w Machine, o Options) []string
+	memoryDir        func(w Machine) string
+	installSigns     func(w Machine) []string // paths of which one exists if the client is installed
+	adviceAfterSetup func(w Machine, o Options) []string
 }
 
 // clientFile describes a file of a client, and what setup changes in it.
@@ -50,7 +50,7 @@ type clientFile struct {
 	serversPath    []string   // path of names, in a JSON file, that leads to the object with the servers
 	additions      []jsonPart // parts of a JSON file that setup adds
 	removals       []jsonPart // parts of a JSON file that setup removes, because the options do not want them
-	memoryOffItem  *jsonPart  // part of a JSON file that switches the client's own memory off
+	memoryOffPart  *jsonPart  // part of a JSON file that switches the client's own memory off
 	editTOML       func(t, base *tomlDocument, put bool) error
 	content        string // whole content, if the file belongs to oxbow ("" if it does not, or if it is to be removed)
 	isOwnedByOxbow bool
@@ -71,7 +71,7 @@ func (c *Client) IsOnPath(w Machine) bool {
 		return false
 	}
 	for _, dir := range filepath.SplitList(w.Getenv("PATH")) {
-		for _, ext := range chooseIf(w.GOOS == "windows", []string{".exe", ".cmd"}, []string{""}) {
+		for _, ext := range choose(w.GOOS == "windows", []string{".exe", ".cmd"}, []string{""}) {
 			if fi, err := os.Stat(filepath.Join(dir, c.Program+ext)); err == nil && !fi.IsDir() {
 				return true
 			}
@@ -97,41 +97,41 @@ func (o Options) oxbowArgv(words ...string) []string {
 	return append(argv, words...)
 }
 
-// serverItems returns the part of a JSON file that starts oxbow's server, with the command and its arguments as
+// serverParts returns the part of a JSON file that starts oxbow's server, with the command and its arguments as
 // separate fields. put contains the part if the server is wanted, and off contains it otherwise.
-func (o Options) serverItems(path []string, before fields, after ...field) (put, off []jsonPart) {
+func (o Options) serverParts(path []string, before fields, after ...field) (put, off []jsonPart) {
 	argv := o.oxbowArgv("mcp")
-	return o.clientServerItems(path, slices.Concat(before, fields{{"command", argv[0]}, {"args", argv[1:]}}, after))
+	return o.clientServerParts(path, slices.Concat(before, fields{{"command", argv[0]}, {"args", argv[1:]}}, after))
 }
 
-func (o Options) clientServerItems(path []string, want fields) (put, off []jsonPart) {
-	return itemsToPutOrRemove(!o.NoMCP, serverItem(o.ownPrograms, path, want))
+func (o Options) clientServerParts(path []string, want fields) (put, off []jsonPart) {
+	return partsToPutOrRemove(!o.NoMCP, serverPart(o.ownPrograms, path, want))
 }
 
-// itemsToPutOrRemove returns a list with the part i as its first result if put is set, and otherwise as its second
+// partsToPutOrRemove returns a list with the part i as its first result if put is set, and otherwise as its second
 // result.
-func itemsToPutOrRemove(put bool, i jsonPart) ([]jsonPart, []jsonPart) {
+func partsToPutOrRemove(put bool, i jsonPart) ([]jsonPart, []jsonPart) {
 	if put {
 		return []jsonPart{i}, nil
 	}
 	return nil, []jsonPart{i}
 }
 
-// allowItems returns the part of a JSON file that lets the client call oxbow's tools without asking the person. put
-// contains the part if it is wanted, and off contains it otherwise.
-func (o Options) allowItems(path ...string) (put, off []jsonPart) {
+// allowedToolParts returns the part of a JSON file that lets the client call oxbow's tools without asking the
+// person. put contains the part if it is wanted, and off contains it otherwise.
+func (o Options) allowedToolParts(path ...string) (put, off []jsonPart) {
 	const prefix = "mcp__" + programName + "__"
 	var words []string
 	for _, t := range o.Allow {
 		words = append(words, prefix+t)
 	}
-	return itemsToPutOrRemove(!o.NoMCP, stringsItem(prefix, words, path...))
+	return partsToPutOrRemove(!o.NoMCP, stringsPart(prefix, words, path...))
 }
 
 // What a hook is for. The values can be combined.
 const (
-	captureUse = 1 << iota
-	injectUse
+	purposeCapture = 1 << iota
+	purposeInject
 )
 
 // hookEvent is an event for which setup writes a hook.
@@ -144,7 +144,7 @@ type hookEvent struct {
 // requiredHooks returns the hooks that the options want. The function handler returns the hook's fields for an event.
 func (o Options) requiredHooks(events []hookEvent, handler func(e hookEvent) fields) (want []hookEntry) {
 	for _, e := range events {
-		if o.excludesUse(e.purpose) {
+		if o.excludesPurpose(e.purpose) {
 			continue
 		}
 		want = append(want, hookEntry{event: e.name, matcher: e.matcher, handler: handler(e)})
@@ -152,12 +152,12 @@ func (o Options) requiredHooks(events []hookEvent, handler func(e hookEvent) fie
 	return want
 }
 
-// excludesUse reports whether the options exclude hooks for this purpose.
-func (o Options) excludesUse(use int) bool {
+// excludesPurpose reports whether the options exclude hooks for this purpose.
+func (o Options) excludesPurpose(use int) bool {
 	switch use {
-	case injectUse:
+	case purposeInject:
 		return o.NoInject
-	case captureUse:
+	case purposeCapture:
 		return o.NoCapture
 	}
 	return false
@@ -173,9 +173,9 @@ func (o Options) shellHooks(
 	unit int,
 	more ...field,
 ) []hookEntry {
-	line := commandLine(chooseIf(w.GOOS == "windows", windows, posixShell), o.oxbowArgv("hook", client))
+	line := commandLine(choose(w.GOOS == "windows", windows, posixShell), o.oxbowArgv("hook", client))
 	if client == "gemini" && w.GOOS != "windows" {
-		line += exitOneSuffix
+		line += failOnErrorSuffix
 	}
 	return o.requiredHooks(events, func(e hookEvent) fields {
 		return append(fields{{"type", "command"}, {"command", line}, {"timeout", e.timeout * unit}}, more...)

@@ -12,121 +12,145 @@ import (
 
 var allClients = []*Client{
 	{Name: "claude", Title: "Claude Code", Program: "claude", Proved: true, Memory: "auto memory",
-		filesFor: claudeFiles, events: claudeEvents,
-		memoryDir:    func(w Machine) string { return w.clientPath("claude", "") },
-		installSigns: func(w Machine) []string { return []string{w.clientPath("claude", "")} }},
-	{Name: "codex", Title: "Codex", Program: "codex", Proved: true, filesFor: codexFiles, events: codexEvents,
-		installSigns: func(w Machine) []string { return []string{w.clientPath("codex", "")} }},
-	{Name: "gemini", Title: "Gemini CLI", Program: "gemini", Proved: true, filesFor: geminiFiles, events: geminiEvents,
-		installSigns: func(w Machine) []string { return []string{w.clientPath("gemini", "settings.json")} }},
-	{Name: "opencode", Title: "opencode", Program: "opencode", Proved: true, filesFor: opencodeFiles,
+		configFiles: claudeFiles, events: claudeEvents,
+		memoryDir:    func(w Machine) string { return w.pathInClientDir("claude", "") },
+		installSigns: func(w Machine) []string { return []string{w.pathInClientDir("claude", "")} }},
+	{Name: "codex", Title: "Codex", Program: "codex", Proved: true, configFiles: codexFiles, events: codexEvents,
+		installSigns: func(w Machine) []string { return []string{w.pathInClientDir("codex", "")} }},
+	{
+		Name:         "gemini",
+		Title:        "Gemini CLI",
+		Program:      "gemini",
+		Proved:       true,
+		configFiles:  geminiFiles,
+		events:       geminiEvents,
+		installSigns: func(w Machine) []string { return []string{w.pathInClientDir("gemini", "settings.json")} },
+	},
+	{Name: "opencode", Title: "opencode", Program: "opencode", Proved: true, configFiles: opencodeFiles,
 		installSigns: func(w Machine) []string {
-			return []string{w.pathInVariable("XDG_CONFIG_HOME", ".config",
+			return []string{w.pathFromVariable("XDG_CONFIG_HOME", ".config",
 				"opencode")}
 		}},
 	{Name: "copilot", Title: "Copilot CLI", Program: "copilot", Proved: true,
-		filesFor: copilotFiles, events: copilotEvents,
-		adviceFor:    copilotNotes,
-		installSigns: func(w Machine) []string { return []string{w.clientPath("copilot", "")} }},
+		configFiles: copilotFiles, events: copilotEvents,
+		adviceAfterSetup: copilotAdvice,
+		installSigns:     func(w Machine) []string { return []string{w.pathInClientDir("copilot", "")} }},
 	{Name: "qwen", Title: "Qwen Code", Program: "qwen", Proved: true, Memory: "managed auto memory",
-		filesFor: qwenFiles, events: qwenEvents,
-		memoryDir:    func(w Machine) string { return w.clientPath("qwen", "") },
-		installSigns: func(w Machine) []string { return []string{w.clientPath("qwen", "")} }},
-	{Name: "cursor", Title: "Cursor", Program: "cursor-agent", filesFor: cursorFiles, events: cursorEvents,
-		installSigns: func(w Machine) []string { return []string{w.userPath(".cursor")} }},
-	mcpOnlyClient("vscode", "VS Code", []string{"servers"}, fields{{"type", "stdio"}}, nil,
-		func(w Machine) string { return w.configPath("Code/User/mcp.json") }, ".vscode/mcp.json"),
-	mcpOnlyClient("windsurf", "Windsurf", []string{"mcpServers"}, nil, nil,
-		func(w Machine) string { return w.userPath(".codeium/windsurf/mcp_config.json") }, ""),
-	mcpOnlyClient("zed", "Zed", []string{"context_servers"}, fields{{"source", "custom"}}, func(Options) fields {
+		configFiles: qwenFiles, events: qwenEvents,
+		memoryDir:    func(w Machine) string { return w.pathInClientDir("qwen", "") },
+		installSigns: func(w Machine) []string { return []string{w.pathInClientDir("qwen", "")} }},
+	{Name: "cursor", Title: "Cursor", Program: "cursor-agent", configFiles: cursorFiles, events: cursorEvents,
+		installSigns: func(w Machine) []string { return []string{w.pathInUserDir(".cursor")} }},
+	newMCPOnlyClient("vscode", "VS Code", []string{"servers"}, fields{{"type", "stdio"}}, nil,
+		func(w Machine) string { return w.pathInConfigDir("Code/User/mcp.json") }, ".vscode/mcp.json"),
+	newMCPOnlyClient("windsurf", "Windsurf", []string{"mcpServers"}, nil, nil,
+		func(w Machine) string { return w.pathInUserDir(".codeium/windsurf/mcp_config.json") }, ""),
+	newMCPOnlyClient("zed", "Zed", []string{"context_servers"}, fields{{"source", "custom"}}, func(Options) fields {
 		return fields{{"env", fields{}}}
 	},
 		func(w Machine) string {
 			if w.GOOS == "windows" {
-				return w.configPath("Zed/settings.json")
+				return w.pathInConfigDir("Zed/settings.json")
 			}
-			return w.pathInVariable("XDG_CONFIG_HOME", ".config", "zed/settings.json")
+			return w.pathFromVariable("XDG_CONFIG_HOME", ".config", "zed/settings.json")
 		}, ".zed/settings.json"),
 	clineClient(),
-	{Name: "goose", Title: "Goose", Program: "goose", filesFor: gooseFiles, events: gooseEvents, adviceFor: gooseNotes,
+	{
+		Name:             "goose",
+		Title:            "Goose",
+		Program:          "goose",
+		configFiles:      gooseFiles,
+		events:           gooseEvents,
+		adviceAfterSetup: gooseAdvice,
 		installSigns: func(w Machine) []string {
-			return []string{w.pathInVariable("XDG_CONFIG_HOME", ".config",
+			return []string{w.pathFromVariable("XDG_CONFIG_HOME", ".config",
 				"goose")}
-		}},
-	{Name: "kilo", Title: "Kilo Code", Program: "kilo", filesFor: kiloFiles,
+		},
+	},
+	{Name: "kilo", Title: "Kilo Code", Program: "kilo", configFiles: kiloFiles,
 		installSigns: func(w Machine) []string {
-			return []string{filepath.Dir(w.userPath(".config/kilo/kilo.jsonc"))}
+			return []string{filepath.Dir(w.pathInUserDir(".config/kilo/kilo.jsonc"))}
 		}},
 }
 
 // The events of each client for which setup writes a hook.
 var (
 	claudeEvents = []hookEvent{
-		{"SessionStart", "", injectUse, 5},
-		{"UserPromptSubmit", "", captureUse, 5},
-		{"PreToolUse", "Edit|Write|MultiEdit|NotebookEdit", injectUse, 5},
-		{"PostToolUse", "", captureUse, 5},
-		{"PostToolUseFailure", "", captureUse, 5}, {"SubagentStop", "", captureUse, 5}, {"PostCompact", "",
-			captureUse, 5},
-		{"Stop", "", captureUse, 5}, {"SessionEnd", "", captureUse, 10},
+		{"SessionStart", "", purposeInject, 5},
+		{"UserPromptSubmit", "", purposeCapture, 5},
+		{"PreToolUse", "Edit|Write|MultiEdit|NotebookEdit", purposeInject, 5},
+		{"PostToolUse", "", purposeCapture, 5},
+		{"PostToolUseFailure", "", purposeCapture, 5}, {"SubagentStop", "", purposeCapture, 5}, {"PostCompact", "",
+			purposeCapture, 5},
+		{"Stop", "", purposeCapture, 5}, {"SessionEnd", "", purposeCapture, 10},
 	}
 	codexEvents = []hookEvent{
-		{"SessionStart", "", injectUse, 5},
-		{"UserPromptSubmit", "", captureUse, 5},
-		{"PreToolUse", "apply_patch", injectUse, 5},
-		{"PostToolUse", "", captureUse, 5},
-		{"PostCompact", "", captureUse, 5}, {"SubagentStop", "", captureUse, 5}, {"Stop", "", captureUse, 5},
-		{"SessionEnd", "", captureUse, 3},
+		{"SessionStart", "", purposeInject, 5},
+		{"UserPromptSubmit", "", purposeCapture, 5},
+		{"PreToolUse", "apply_patch", purposeInject, 5},
+		{"PostToolUse", "", purposeCapture, 5},
+		{
+			"PostCompact",
+			"",
+			purposeCapture,
+			5,
+		}, {"SubagentStop", "", purposeCapture, 5}, {"Stop", "", purposeCapture, 5},
+		{"SessionEnd", "", purposeCapture, 3},
 	}
 	geminiEvents = []hookEvent{
-		{"SessionStart", "", injectUse, 5},
-		{"BeforeAgent", "", captureUse, 5},
-		{"AfterTool", "*", captureUse, 5},
-		{"AfterAgent", "", captureUse, 5},
-		{"SessionEnd", "", captureUse, 5},
+		{"SessionStart", "", purposeInject, 5},
+		{"BeforeAgent", "", purposeCapture, 5},
+		{"AfterTool", "*", purposeCapture, 5},
+		{"AfterAgent", "", purposeCapture, 5},
+		{"SessionEnd", "", purposeCapture, 5},
 	}
 	copilotEvents = []hookEvent{
-		{"SessionStart", "", injectUse, 5},
-		{"UserPromptSubmit", "", captureUse, 5},
-		{"PreToolUse", "", injectUse, 5},
-		{"PostToolUse", "", captureUse, 5},
-		{"PostToolUseFailure", "", captureUse, 5},
-		{"Stop", "", captureUse, 5},
-		{"SessionEnd", "", captureUse, 5},
+		{"SessionStart", "", purposeInject, 5},
+		{"UserPromptSubmit", "", purposeCapture, 5},
+		{"PreToolUse", "", purposeInject, 5},
+		{"PostToolUse", "", purposeCapture, 5},
+		{"PostToolUseFailure", "", purposeCapture, 5},
+		{"Stop", "", purposeCapture, 5},
+		{"SessionEnd", "", purposeCapture, 5},
 	}
 	cursorEvents = []hookEvent{
-		{"sessionStart", "", injectUse, 5},
-		{"beforeSubmitPrompt", "", captureUse, 5},
-		{"postToolUse", "", captureUse, 5},
-		{"postToolUseFailure", "", captureUse, 5},
-		{"afterAgentResponse", "", captureUse, 5},
-		{"subagentStop", "", captureUse, 5},
-		{"stop", "", captureUse, 5},
-		{"sessionEnd", "", captureUse, 5},
+		{"sessionStart", "", purposeInject, 5},
+		{"beforeSubmitPrompt", "", purposeCapture, 5},
+		{"postToolUse", "", purposeCapture, 5},
+		{"postToolUseFailure", "", purposeCapture, 5},
+		{"afterAgentResponse", "", purposeCapture, 5},
+		{"subagentStop", "", purposeCapture, 5},
+		{"stop", "", purposeCapture, 5},
+		{"sessionEnd", "", purposeCapture, 5},
 	}
 	clineEvents = []hookEvent{
-		{"TaskStart", "", injectUse, 5},
-		{"TaskResume", "", injectUse, 5},
-		{"UserPromptSubmit", "", captureUse, 5},
-		{"PostToolUse", "", captureUse, 5},
-		{"TaskComplete", "", captureUse, 5},
-		{"TaskCancel", "", captureUse, 5},
+		{"TaskStart", "", purposeInject, 5},
+		{"TaskResume", "", purposeInject, 5},
+		{"UserPromptSubmit", "", purposeCapture, 5},
+		{"PostToolUse", "", purposeCapture, 5},
+		{"TaskComplete", "", purposeCapture, 5},
+		{"TaskCancel", "", purposeCapture, 5},
 	}
 	gooseEvents = []hookEvent{
-		{"SessionStart", "", captureUse, 5},
-		{"UserPromptSubmit", "", captureUse, 5},
-		{"PostToolUse", "", captureUse, 5},
-		{"PostToolUseFailure", "", captureUse, 5},
-		{"Stop", "", captureUse, 5},
-		{"SessionEnd", "", captureUse, 5},
+		{"SessionStart", "", purposeCapture, 5},
+		{"UserPromptSubmit", "", purposeCapture, 5},
+		{"PostToolUse", "", purposeCapture, 5},
+		{"PostToolUseFailure", "", purposeCapture, 5},
+		{"Stop", "", purposeCapture, 5},
+		{"SessionEnd", "", purposeCapture, 5},
 	}
 	qwenEvents = []hookEvent{
-		{"SessionStart", "", injectUse, 5},
-		{"UserPromptSubmit", "", captureUse, 5},
-		{"PostToolUse", "", captureUse, 5},
-		{"PostToolUseFailure", "", captureUse, 5},
-		{"PostCompact", "", captureUse, 5}, {"SubagentStop", "", captureUse, 5}, {"Stop", "", captureUse, 5},
-		{"SessionEnd", "", captureUse, 5},
+		{"SessionStart", "", purposeInject, 5},
+		{"UserPromptSubmit", "", purposeCapture, 5},
+		{"PostToolUse", "", purposeCapture, 5},
+		{"PostToolUseFailure", "", purposeCapture, 5},
+		{
+			"PostCompact",
+			"",
+			purposeCapture,
+			5,
+		}, {"SubagentStop", "", purposeCapture, 5}, {"Stop", "", purposeCapture, 5},
+		{"SessionEnd", "", purposeCapture, 5},
 	}
 )
 
@@ -144,8 +168,8 @@ func FindClient(name string) *Client {
 	return nil
 }
 
-// firstExisting returns the first path at which a file exists, or the last path if there is none.
-func firstExisting(paths ...string) string {
+// firstExistingPath returns the first path at which a file exists, or the last path if there is none.
+func firstExistingPath(paths ...string) string {
 	for _, p := range paths {
 		if fileExists(p) {
 			return p
@@ -154,8 +178,8 @@ func firstExisting(paths ...string) string {
 	return paths[len(paths)-1]
 }
 
-// mcpOnlyClient returns a client with a single configuration file, for which setup only writes the MCP server.
-func mcpOnlyClient(
+// newMCPOnlyClient returns a client with a single configuration file, for which setup only writes the MCP server.
+func newMCPOnlyClient(
 	name, title string,
 	path []string,
 	before fields,
@@ -163,7 +187,7 @@ func mcpOnlyClient(
 	user func(Machine) string,
 	project string,
 ) *Client {
-	return &Client{Name: name, Title: title, filesFor: func(w Machine, o Options) []clientFile {
+	return &Client{Name: name, Title: title, configFiles: func(w Machine, o Options) []clientFile {
 		if o.Project && project == "" {
 			return nil
 		}
@@ -172,48 +196,48 @@ func mcpOnlyClient(
 			more = after(o)
 		}
 		f := clientFile{path: w.scopedPath(o, user(w), project), serversPath: path}
-		f.additions, f.removals = o.serverItems(path, before, more...)
+		f.additions, f.removals = o.serverParts(path, before, more...)
 		return []clientFile{f}
 	}, installSigns: func(w Machine) []string { return []string{filepath.Dir(user(w))} }}
 }
 
-// addItems adds parts to the lists of the parts that setup adds and removes.
-func (f *clientFile) addItems(put, off []jsonPart) {
+// addParts adds parts to the lists of the parts that setup adds and removes.
+func (f *clientFile) addParts(put, off []jsonPart) {
 	f.additions, f.removals = append(f.additions, put...), append(f.removals, off...)
 }
 
 func claudeFiles(w Machine, o Options) []clientFile {
 	mcp := clientFile{
-		path:        w.scopedPath(o, w.pathInVariable("CLAUDE_CONFIG_DIR", "", ".claude.json"), ".mcp.json"),
+		path:        w.scopedPath(o, w.pathFromVariable("CLAUDE_CONFIG_DIR", "", ".claude.json"), ".mcp.json"),
 		serversPath: []string{"mcpServers"},
 	}
-	mcp.addItems(o.serverItems(mcp.serversPath, fields{{"type", "stdio"}}, field{"alwaysLoad", true}))
-	settings := clientFile{path: w.scopedPath(o, w.clientPath("claude", "settings.json"),
+	mcp.addParts(o.serverParts(mcp.serversPath, fields{{"type", "stdio"}}, field{"alwaysLoad", true}))
+	settings := clientFile{path: w.scopedPath(o, w.pathInClientDir("claude", "settings.json"),
 		".claude/settings.local.json")}
-	settings.addItems(o.allowItems("permissions", "allow"))
-	settings.addItems(
-		[]jsonPart{hooksItem(o.ownPrograms, "claude", o.requiredHooks(claudeEvents, func(e hookEvent) fields {
+	settings.addParts(o.allowedToolParts("permissions", "allow"))
+	settings.addParts(
+		[]jsonPart{hooksPart(o.ownPrograms, "claude", o.requiredHooks(claudeEvents, func(e hookEvent) fields {
 			argv := o.oxbowArgv("hook", "claude")
 			return fields{{"type", "command"}, {"command", argv[0]}, {"args", argv[1:]}, {"timeout", e.timeout}}
 		}))},
 		nil,
 	)
-	settings.memoryOffItem = valueItem(false, "autoMemoryEnabled")
+	settings.memoryOffPart = valuePart(false, "autoMemoryEnabled")
 	return []clientFile{mcp, settings}
 }
 
 func geminiFiles(w Machine, o Options) []clientFile {
 	f := clientFile{
-		path:        w.scopedPath(o, w.clientPath("gemini", "settings.json"), ".gemini/settings.json"),
+		path:        w.scopedPath(o, w.pathInClientDir("gemini", "settings.json"), ".gemini/settings.json"),
 		serversPath: []string{"mcpServers"},
 	}
-	f.addItems(o.serverItems(f.serversPath, nil))
-	f.addItems(
-		[]jsonPart{hooksItem(o.ownPrograms, "gemini",
+	f.addParts(o.serverParts(f.serversPath, nil))
+	f.addParts(
+		[]jsonPart{hooksPart(o.ownPrograms, "gemini",
 			o.shellHooks(w, "gemini", geminiEvents, powerShell, 1000, field{"name", programName}))},
 		nil,
 	)
-	policy := clientFile{path: w.clientPath("gemini", "policies/oxbow.toml"), isOwnedByOxbow: true}
+	policy := clientFile{path: w.pathInClientDir("gemini", "policies/oxbow.toml"), isOwnedByOxbow: true}
 	if !o.NoMCP {
 		// Gemini CLI compares each name with the names of its own tools, and warns at every start if it resembles one.
 		// With this prefix, Gemini CLI recognizes the names of an MCP server's tools.
@@ -230,35 +254,35 @@ func geminiFiles(w Machine, o Options) []clientFile {
 
 func qwenFiles(w Machine, o Options) []clientFile {
 	f := clientFile{
-		path:        w.scopedPath(o, w.clientPath("qwen", "settings.json"), ".qwen/settings.json"),
+		path:        w.scopedPath(o, w.pathInClientDir("qwen", "settings.json"), ".qwen/settings.json"),
 		serversPath: []string{"mcpServers"},
 	}
-	f.addItems(o.serverItems(f.serversPath, nil))
-	f.addItems(o.allowItems("permissions", "allow"))
+	f.addParts(o.serverParts(f.serversPath, nil))
+	f.addParts(o.allowedToolParts("permissions", "allow"))
 	var more []field
 	if w.GOOS == "windows" {
 		more = []field{{"shell", "powershell"}}
 	}
 	hooks := o.shellHooks(w, "qwen", qwenEvents, powerShell, 1000, more...)
-	f.addItems([]jsonPart{hooksItem(o.ownPrograms, "qwen", hooks)}, nil)
-	f.memoryOffItem = valueItem(false, "memory", "enableManagedAutoMemory")
+	f.addParts([]jsonPart{hooksPart(o.ownPrograms, "qwen", hooks)}, nil)
+	f.memoryOffPart = valuePart(false, "memory", "enableManagedAutoMemory")
 	return []clientFile{f}
 }
 
 func copilotFiles(w Machine, o Options) []clientFile {
-	mcp := clientFile{path: w.clientPath("copilot", "mcp-config.json"), serversPath: []string{"mcpServers"}}
-	mcp.addItems(o.serverItems(mcp.serversPath, fields{{"type", "local"}}, field{"tools", []string{"*"}}))
-	hooks := clientFile{path: w.scopedPath(o, w.clientPath("copilot", "hooks/oxbow.json"),
+	mcp := clientFile{path: w.pathInClientDir("copilot", "mcp-config.json"), serversPath: []string{"mcpServers"}}
+	mcp.addParts(o.serverParts(mcp.serversPath, fields{{"type", "local"}}, field{"tools", []string{"*"}}))
+	hooks := clientFile{path: w.scopedPath(o, w.pathInClientDir("copilot", "hooks/oxbow.json"),
 		".github/hooks/oxbow.json"), isOwnedByOxbow: true}
 	line := "bash"
 	if w.GOOS == "windows" {
 		line = "powershell"
 	}
-	command := commandLine(chooseIf(w.GOOS == "windows", powerShell, posixShell), o.oxbowArgv("hook", "copilot"))
+	command := commandLine(choose(w.GOOS == "windows", powerShell, posixShell), o.oxbowArgv("hook", "copilot"))
 	want := o.requiredHooks(copilotEvents, func(e hookEvent) fields {
 		return fields{
 			{"type", "command"},
-			{chooseIf(line == "bash", "command", line), command},
+			{choose(line == "bash", "command", line), command},
 			{"timeout", e.timeout},
 		}
 	})
@@ -276,13 +300,13 @@ func copilotFiles(w Machine, o Options) []clientFile {
 }
 
 func opencodeFiles(w Machine, o Options) []clientFile {
-	dir := w.scopedPath(o, w.pathInVariable("XDG_CONFIG_HOME", ".config", "opencode"), "")
+	dir := w.scopedPath(o, w.pathFromVariable("XDG_CONFIG_HOME", ".config", "opencode"), "")
 	f := clientFile{
-		path:        firstExisting(filepath.Join(dir, "opencode.jsonc"), filepath.Join(dir, "opencode.json")),
+		path:        firstExistingPath(filepath.Join(dir, "opencode.jsonc"), filepath.Join(dir, "opencode.json")),
 		serversPath: []string{"mcp"},
 	}
-	f.addItems(
-		o.clientServerItems(f.serversPath, fields{{"type", "local"}, {"command", o.oxbowArgv("mcp")}, {"enabled",
+	f.addParts(
+		o.clientServerParts(f.serversPath, fields{{"type", "local"}, {"command", o.oxbowArgv("mcp")}, {"enabled",
 			true}}),
 	)
 	plugin := clientFile{
@@ -296,13 +320,13 @@ func opencodeFiles(w Machine, o Options) []clientFile {
 }
 
 func kiloFiles(w Machine, o Options) []clientFile {
-	dir := w.scopedPath(o, w.userPath(".config/kilo"), ".kilo")
+	dir := w.scopedPath(o, w.pathInUserDir(".config/kilo"), ".kilo")
 	f := clientFile{
-		path:        firstExisting(filepath.Join(dir, "kilo.json"), filepath.Join(dir, "kilo.jsonc")),
+		path:        firstExistingPath(filepath.Join(dir, "kilo.json"), filepath.Join(dir, "kilo.jsonc")),
 		serversPath: []string{"mcp"},
 	}
-	f.addItems(
-		o.clientServerItems(f.serversPath, fields{{"type", "local"}, {"command", o.oxbowArgv("mcp")}, {"enabled",
+	f.addParts(
+		o.clientServerParts(f.serversPath, fields{{"type", "local"}, {"command", o.oxbowArgv("mcp")}, {"enabled",
 			true}}),
 	)
 	return []clientFile{f}
@@ -310,11 +334,11 @@ func kiloFiles(w Machine, o Options) []clientFile {
 
 // cursorFiles returns the files of Cursor. In Cursor's files, the hooks of an event are not in groups.
 func cursorFiles(w Machine, o Options) []clientFile {
-	mcp := clientFile{path: w.scopedPath(o, w.userPath(".cursor/mcp.json"), ".cursor/mcp.json"),
+	mcp := clientFile{path: w.scopedPath(o, w.pathInUserDir(".cursor/mcp.json"), ".cursor/mcp.json"),
 		serversPath: []string{"mcpServers"}}
-	mcp.addItems(o.serverItems(mcp.serversPath, nil))
-	hooks := clientFile{path: w.scopedPath(o, w.userPath(".cursor/hooks.json"), ".cursor/hooks.json")}
-	line := commandLine(chooseIf(w.GOOS == "windows", cmdShell, posixShell), o.oxbowArgv("hook", "cursor"))
+	mcp.addParts(o.serverParts(mcp.serversPath, nil))
+	hooks := clientFile{path: w.scopedPath(o, w.pathInUserDir(".cursor/hooks.json"), ".cursor/hooks.json")}
+	line := commandLine(choose(w.GOOS == "windows", cmdShell, posixShell), o.oxbowArgv("hook", "cursor"))
 	want := o.requiredHooks(cursorEvents, func(e hookEvent) fields {
 		return fields{{"command", line}, {"timeout", e.timeout}}
 	})
@@ -322,9 +346,9 @@ func cursorFiles(w Machine, o Options) []clientFile {
 		want[i].isFlat = true
 	}
 	if len(want) > 0 {
-		hooks.addItems([]jsonPart{*valueItem(1, "version")}, nil)
+		hooks.addParts([]jsonPart{*valuePart(1, "version")}, nil)
 	}
-	hooks.addItems([]jsonPart{hooksItem(o.ownPrograms, "cursor", want)}, nil)
+	hooks.addParts([]jsonPart{hooksPart(o.ownPrograms, "cursor", want)}, nil)
 	return []clientFile{mcp, hooks}
 }
 
@@ -332,18 +356,18 @@ func cursorFiles(w Machine, o Options) []clientFile {
 // certain directory.
 func clineClient() *Client {
 	settings := func(w Machine) string {
-		if p := w.userPath(".cline/data/settings/cline_mcp_settings.json"); fileExists(p) {
+		if p := w.pathInUserDir(".cline/data/settings/cline_mcp_settings.json"); fileExists(p) {
 			return p
 		}
-		return w.configPath("Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json")
+		return w.pathInConfigDir("Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json")
 	}
-	c := mcpOnlyClient("cline", "Cline", []string{"mcpServers"}, nil, func(o Options) fields {
+	c := newMCPOnlyClient("cline", "Cline", []string{"mcpServers"}, nil, func(o Options) fields {
 		return fields{{"disabled", false}, {"autoApprove", o.Allow}}
 	}, settings, "")
-	server := c.filesFor
+	server := c.configFiles
 	c.events = clineEvents
-	c.adviceFor = clineNotes
-	c.filesFor = func(w Machine, o Options) []clientFile { return append(server(w, o), clineHooks(w, o)...) }
+	c.adviceAfterSetup = clineAdvice
+	c.configFiles = func(w Machine, o Options) []clientFile { return append(server(w, o), clineHooks(w, o)...) }
 	return c
 }
 
@@ -354,7 +378,7 @@ func clineHooks(w Machine, o Options) []clientFile {
 		return nil // On Windows, Cline runs no hooks.
 	}
 	line := commandLine(posixShell, o.oxbowArgv("hook", "cline"))
-	dir := w.scopedPath(o, w.userPath("Documents/Cline/Hooks"), ".clinerules/hooks")
+	dir := w.scopedPath(o, w.pathInUserDir("Documents/Cline/Hooks"), ".clinerules/hooks")
 	var files []clientFile
 	want := o.requiredHooks(clineEvents, func(hookEvent) fields { return nil })
 	for _, e := range clineEvents {
@@ -368,7 +392,7 @@ func clineHooks(w Machine, o Options) []clientFile {
 	return files
 }
 
-func clineNotes(w Machine, o Options) []string {
+func clineAdvice(w Machine, o Options) []string {
 	if w.GOOS == "windows" || (o.NoInject && o.NoCapture) {
 		return nil
 	}
@@ -381,7 +405,7 @@ const gooseVersion = "0.1.0"
 // gooseFiles returns the plug-in that contains Goose's hooks. Goose registers MCP servers in a YAML file, which setup
 // does not change.
 func gooseFiles(w Machine, o Options) []clientFile {
-	dir := w.scopedPath(o, w.userPath(".agents/plugins/oxbow"), ".agents/plugins/oxbow")
+	dir := w.scopedPath(o, w.pathInUserDir(".agents/plugins/oxbow"), ".agents/plugins/oxbow")
 	manifest := clientFile{path: filepath.Join(dir, "plugin.json"), isOwnedByOxbow: true}
 	hooks := clientFile{path: filepath.Join(dir, "hooks", "hooks.json"), isOwnedByOxbow: true}
 	want := o.shellHooks(w, "goose", gooseEvents, posixShell, 1)
@@ -397,7 +421,7 @@ func gooseFiles(w Machine, o Options) []clientFile {
 	return []clientFile{manifest, hooks}
 }
 
-func gooseNotes(_ Machine, o Options) []string {
+func gooseAdvice(_ Machine, o Options) []string {
 	if o.NoMCP {
 		return nil
 	}
@@ -405,7 +429,7 @@ func gooseNotes(_ Machine, o Options) []string {
 		"with the line " + commandLine(posixShell, o.oxbowArgv("mcp"))}
 }
 
-func copilotNotes(_ Machine, o Options) []string {
+func copilotAdvice(_ Machine, o Options) []string {
 	if o.NoMCP {
 		return nil
 	}
@@ -416,7 +440,7 @@ func copilotNotes(_ Machine, o Options) []string {
 }
 
 func codexFiles(w Machine, o Options) []clientFile {
-	dir := w.scopedPath(o, w.clientPath("codex", ""), ".codex")
+	dir := w.scopedPath(o, w.pathInClientDir("codex", ""), ".codex")
 	hooks := clientFile{path: filepath.Join(dir, "hooks.json")}
 	want := o.shellHooks(w, "codex", codexEvents, cmdShell, 1)
 	for i, h := range want {
@@ -424,7 +448,7 @@ func codexFiles(w Machine, o Options) []clientFile {
 			want[i].handler = append(h.handler, field{"additionalContextLimit", 20000})
 		}
 	}
-	hooks.addItems([]jsonPart{hooksItem(o.ownPrograms, "codex", want)}, nil)
+	hooks.addParts([]jsonPart{hooksPart(o.ownPrograms, "codex", want)}, nil)
 	config := clientFile{path: filepath.Join(dir, "config.toml"), serversPath: []string{"mcp_servers"}}
 	config.editTOML = func(t, base *tomlDocument, put bool) error {
 		if !put || o.NoMCP {
@@ -461,8 +485,8 @@ func hasTrustedHooks(w Machine, o Options) bool {
 	return true
 }
 
-// serverInTOML returns oxbow's server in the configuration of Codex. exists is false if there is none.
-func serverInTOML(t *tomlDocument) (s Server, exists bool) {
+// readTOMLServer returns oxbow's server in the configuration of Codex. exists is false if there is none.
+func readTOMLServer(t *tomlDocument) (s Server, exists bool) {
 	m, exists := t.valueAt("mcp_servers", programName).(map[string]any)
 	s.Command, _ = m["command"].(string)
 	args, _ := m["args"].([]any)
@@ -476,8 +500,8 @@ func serverInTOML(t *tomlDocument) (s Server, exists bool) {
 // putServer writes the table of oxbow's server into the configuration of Codex. It removes the key required, unless
 // the user wrote this key: earlier versions of oxbow wrote it, and with it Codex does not start if oxbow fails to
 // start.
-func putServer(own ownPrograms, t, base *tomlDocument, want fields) error {
-	if current, ok := serverInTOML(t); ok {
+func putServer(own oxbowPrograms, t, base *tomlDocument, want fields) error {
+	if current, ok := readTOMLServer(t); ok {
 		if !own.isServerEntry(current) {
 			return foreignServerError("mcp_servers." + programName)
 		}
@@ -495,8 +519,8 @@ func putServer(own ownPrograms, t, base *tomlDocument, want fields) error {
 // removeServer removes the table of oxbow's server from t, or restores the table of the same name in base, the file
 // without oxbow. It keeps a table that a person wrote. Such a table runs another program, or names oxbow without its
 // absolute path.
-func removeServer(own ownPrograms, t, base *tomlDocument) error {
-	current, ok := serverInTOML(t)
+func removeServer(own oxbowPrograms, t, base *tomlDocument) error {
+	current, ok := readTOMLServer(t)
 	if !ok || !own.isServerEntry(current) {
 		return nil
 	}
@@ -511,7 +535,7 @@ func removeServer(own ownPrograms, t, base *tomlDocument) error {
 				}
 			}
 		}
-		before, _ := serverInTOML(base)
+		before, _ := readTOMLServer(base)
 		return t.setFields(fields{{"command", before.Command}, {"args", slices.Clone(before.Args)}}, "mcp_servers",
 			programName)
 	}

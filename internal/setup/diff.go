@@ -19,13 +19,13 @@ func (c *Change) Diff() string {
 		return ""
 	}
 	a, b := slices.Collect(strings.Lines(string(c.Before))), slices.Collect(strings.Lines(string(c.After)))
-	in := diff.Interner{}
-	var m diff.Mapper
+	in := diff.LineNumberer{}
+	var m diff.LineMapper
 	to := m.MapLines(in.LineIDs(a), in.LineIDs(b))
 	var out strings.Builder
-	name := func(there bool) string { return chooseIf(there, c.Path, "/dev/null") }
+	name := func(there bool) string { return choose(there, c.Path, "/dev/null") }
 	fmt.Fprintf(&out, "--- %s\n+++ %s\n", name(c.Before != nil), name(c.After != nil))
-	rows := diffRows(a, b, to)
+	rows := makeDiffRows(a, b, to)
 	for i := 0; i < len(rows); {
 		if rows[i].sign == ' ' {
 			i++
@@ -40,7 +40,7 @@ func (c *Change) Diff() string {
 		}
 		end = min(len(rows), end+contextLines)
 		i = end
-		writeHunk(&out, rows[from:end])
+		writeDiffHunk(&out, rows[from:end])
 	}
 	return out.String()
 }
@@ -52,14 +52,14 @@ type diffRow struct {
 	oldOffset, newOffset int
 }
 
-func diffRows(a, b []string, to []int) (rows []diffRow) {
+func makeDiffRows(a, b []string, newIndexes []int) (rows []diffRow) {
 	j := 0
 	for i, line := range a {
-		if to[i] < 0 {
+		if newIndexes[i] < 0 {
 			rows = append(rows, diffRow{'-', line, i, j})
 			continue
 		}
-		for ; j < to[i]; j++ {
+		for ; j < newIndexes[i]; j++ {
 			rows = append(rows, diffRow{'+', b[j], i, j})
 		}
 		rows = append(rows, diffRow{' ', line, i, j})
@@ -71,18 +71,18 @@ func diffRows(a, b []string, to []int) (rows []diffRow) {
 	return rows
 }
 
-func writeHunk(out *strings.Builder, rows []diffRow) {
+func writeDiffHunk(out *strings.Builder, rows []diffRow) {
 	na, nb := 0, 0
 	for _, r := range rows {
-		na += chooseIf(r.sign != '+', 1, 0)
-		nb += chooseIf(r.sign != '-', 1, 0)
+		na += choose(r.sign != '+', 1, 0)
+		nb += choose(r.sign != '-', 1, 0)
 	}
 	fmt.Fprintf(
 		out,
 		"@@ -%d,%d +%d,%d @@\n",
-		rows[0].oldOffset+chooseIf(na > 0, 1, 0),
+		rows[0].oldOffset+choose(na > 0, 1, 0),
 		na,
-		rows[0].newOffset+chooseIf(nb > 0, 1, 0),
+		rows[0].newOffset+choose(nb > 0, 1, 0),
 		nb,
 	)
 	for _, r := range rows {

@@ -15,11 +15,11 @@ import (
 func FuzzJSON(f *testing.F) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 20 {
-		f.Add(generated(r, FindClient("claude"), FindClient("claude").filesFor(world("/"), options())[1]))
+		f.Add(generated(r, FindClient("claude"), FindClient("claude").configFiles(world("/"), options())[1]))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		w, o := world("/"), optionsHere()
-		fs := FindClient("claude").filesFor(w, o)
+		fs := FindClient("claude").configFiles(w, o)
 		one := clientFile{additions: append(fs[0].additions, fs[1].additions...)}
 		foreign, err := one.editText([]byte(text), nil, textEdit{isRemoval: true})
 		if err != nil {
@@ -50,7 +50,7 @@ func FuzzTOML(f *testing.F) {
 		f.Add(finish(r, generatedTOML(r)))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		codex := FindClient("codex").filesFor(world("/"), optionsHere())[1]
+		codex := FindClient("codex").configFiles(world("/"), optionsHere())[1]
 		foreign, err := codex.editText([]byte(text), nil, textEdit{isRemoval: true})
 		if err != nil {
 			return

@@ -137,12 +137,12 @@ func finish(r *rand.Rand, text string) string {
 // must be kept.
 func TestGenerated(t *testing.T) {
 	r := rand.New(rand.NewPCG(16, 1))
-	for n := range testenv.Long(4, 25) {
+	for n := range testenv.RepeatCount(4, 25) {
 		for _, c := range Clients() { // this makes 300 configurations
 			dir := t.TempDir()
 			w, o := world(dir), options()
 			o.Off, o.Trust = r.IntN(2) == 0, r.IntN(2) == 0
-			for _, f := range c.filesFor(w, o) {
+			for _, f := range c.configFiles(w, o) {
 				if f.isOwnedByOxbow || r.IntN(5) == 0 {
 					continue
 				}
@@ -256,7 +256,7 @@ func within(a, b any) bool {
 func editsStay(t *testing.T, what string, c *Client, w Machine, o Options) {
 	t.Helper()
 	want := map[string]any{}
-	for _, f := range c.filesFor(w, o) {
+	for _, f := range c.configFiles(w, o) {
 		b, err := os.ReadFile(f.path)
 		if err != nil || f.isOwnedByOxbow {
 			continue
@@ -506,7 +506,7 @@ func TestCommandLine(t *testing.T) {
 		if line != c.want {
 			t.Errorf("commandLine(%q) = %s, want %s", c.argv, line, c.want)
 		}
-		own, h := (ownPrograms{}), (Server{Command: line})
+		own, h := (oxbowPrograms{}), (Server{Command: line})
 		if !own.isHookEntry(h, c.argv[len(c.argv)-1]) || own.isHookEntry(h, "other") {
 			t.Errorf("%s is not known for a hook", line)
 		}

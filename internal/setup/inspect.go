@@ -26,11 +26,11 @@ const (
 
 // Finding is a statement about the setup of some clients, with a remedy if something is wrong.
 type Finding struct {
-	Clients     []string `json:"clients"` // names of the clients
-	Level       string   `json:"level"`
-	Message     string   `json:"what"`
-	Mend        string   `json:"mend,omitempty"` // what to do: a command to type, or a sentence
-	AlwaysShown bool     `json:"-"`              // the command setup shows the finding even if nothing is wrong
+	Clients       []string `json:"clients"` // names of the clients
+	Level         string   `json:"level"`
+	Message       string   `json:"what"`
+	Mend          string   `json:"mend,omitempty"` // what to do: a command to type, or a sentence
+	IsAlwaysShown bool     `json:"-"`              // the command setup shows the finding even if nothing is wrong
 }
 
 // ServerAnswer is what a client's server answered when it was asked about its memory.
@@ -39,9 +39,9 @@ type ServerAnswer struct {
 	Text string // text of the newest entry, or the context that the server returned
 	Err  error  // error if the server did not answer
 
-	// NoMemoryReason says why the server has no memory, and Mend says what to do. Both are "" if the server has a
+	// MissingMemoryReason says why the server has no memory, and Mend says what to do. Both are "" if the server has a
 	// memory.
-	NoMemoryReason, Mend string
+	MissingMemoryReason, Mend string
 }
 
 // Inspection finds problems in the setup of clients. It is not safe for concurrent use.
@@ -128,9 +128,9 @@ func (s *Status) inspectFile(w Machine, f *clientFile) {
 	}
 }
 
-// ChosenOptions returns the options of the client's last setup. With these options, setup would write the same files
+// OptionsOfSetup returns the options of the client's last setup. With these options, setup would write the same files
 // again.
-func (in *Inspection) ChosenOptions(c *Client) Options {
+func (in *Inspection) OptionsOfSetup(c *Client) Options {
 	if s := in.Status(c); s.choices != nil {
 		return s.choices.applyTo(in.Options)
 	}
@@ -149,9 +149,9 @@ func (s *Status) programNames() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(all)), func(p string) bool { return !filepath.IsAbs(p) })
 }
 
-// setupFault is a problem with the setup of one client. Faults of several clients with the same text become one
+// clientSetupFault is a problem with the setup of one client. Faults of several clients with the same text become one
 // finding.
-type setupFault struct {
+type clientSetupFault struct {
 	level   string
 	message string // sentence in which {clients} stands for the titles of the clients
 	remedy  func(all []Status) string
@@ -159,7 +159,7 @@ type setupFault struct {
 
 // clientsFault is a problem that several clients have in common, either in the user's files or in a project's files.
 type clientsFault struct {
-	setupFault
+	clientSetupFault
 	statuses   []Status
 	inspection *Inspection
 }
@@ -200,12 +200,12 @@ func (f *clientsFault) hasSameMessage(other *clientsFault) bool {
 // that it finds there. It does not start servers of the project, because other people may have written the project's
 // files.
 func (in *Inspection) Findings(ctx context.Context) []Finding {
-	faults, correct := in.findInScope(ctx)
+	faults, correct := in.findFaultsInScope(ctx)
 	var inProject []*clientsFault
 	if !in.Options.Project && in.World.isInProject() {
 		project := *in
 		project.Options.Project, project.Start = true, nil
-		inProject, _ = project.findInScope(ctx)
+		inProject, _ = project.findFaultsInScope(ctx)
 	}
 	all := []Finding{}
 	for _, f := range faults {
@@ -229,9 +229,9 @@ func (w Machine) isInProject() bool {
 	return w.Dir != "" && filepath.Clean(w.Dir) != filepath.Clean(w.User)
 }
 
-// findInScope returns the faults in the user's files or, if the inspection is about a project, in the project's files.
-// It also returns findings about the clients without faults.
-func (in *Inspection) findInScope(ctx context.Context) (wrong []*clientsFault, correct []Finding) {
+// findFaultsInScope returns the faults in the user's files or, if the inspection is about a project, in the
+// project's files. It also returns findings about the clients without faults.
+func (in *Inspection) findFaultsInScope(ctx context.Context) (wrong []*clientsFault, correct []Finding) {
 	var absent []Status
 	for _, c := range allClients {
 		s := in.Status(c)
@@ -242,18 +242,18 @@ func (in *Inspection) findInScope(ctx context.Context) (wrong []*clientsFault, c
 		if c.Program != "" && !c.IsOnPath(in.World) {
 			absent = append(absent, s)
 		}
-		faults := in.findFaults(ctx, &s)
+		faults := in.findClientFaults(ctx, &s)
 		for _, f := range faults {
 			i := slices.IndexFunc(wrong, func(j *clientsFault) bool { return j.message == f.message })
 			if i < 0 {
 				i = len(wrong)
-				wrong = append(wrong, &clientsFault{setupFault: f, inspection: in})
+				wrong = append(wrong, &clientsFault{clientSetupFault: f, inspection: in})
 			}
 			wrong[i].statuses = append(wrong[i].statuses, s)
 		}
 		if len(faults) == 0 {
 			mend := in.outdatedFilesText(&s)
-			correct = append(correct, Finding{[]string{c.Name}, LevelOK, in.describeSetup(&s), mend, mend != ""})
+			correct = append(correct, Finding{[]string{c.Name}, LevelOK, in.describeWorkingSetup(&s), mend, mend != ""})
 		}
 	}
 	if len(absent) > 0 {
@@ -281,11 +281,11 @@ func clientNames(all []Status) (names, titles []string) {
 	return names, titles
 }
 
-// findFaults returns the problems of a client that is set up, or that was set up.
-func (in *Inspection) findFaults(ctx context.Context, s *Status) (all []setupFault) {
+// findClientFaults returns the problems of a client that is set up, or that was set up.
+func (in *Inspection) findClientFaults(ctx context.Context, s *Status) (all []clientSetupFault) {
 	isRepeated := func(of []Status) string { return in.setupCommand(of) }
 	add := func(level string, mend func([]Status) string, format string, args ...any) {
-		all = append(all, setupFault{level, fmt.Sprintf(format, args...), mend})
+		all = append(all, clientSetupFault{level, fmt.Sprintf(format, args...), mend})
 	}
 	switch {
 	case s.Err != nil:
@@ -318,7 +318,7 @@ func (in *Inspection) findFaults(ctx context.Context, s *Status) (all []setupFau
 		if fi, err := os.Stat(p); errors.Is(err, fs.ErrNotExist) {
 			isGone = true
 			add(LevelProblem, isRepeated, "{clients}: the program is gone: %s", p)
-		} else if err == nil && in.isOtherProgram(fi) {
+		} else if err == nil && in.isForeignProgram(fi) {
 			add(levelWarning, isRepeated, "{clients}: another oxbow is set up, %s; this one is %s", p,
 				in.Options.Executable)
 		}
@@ -339,7 +339,7 @@ func (in *Inspection) findFaults(ctx context.Context, s *Status) (all []setupFau
 
 // serverFaults starts the client's server, and returns the problems that its answer shows. It returns nil if the
 // client has no server, or if this inspection does not start servers.
-func (in *Inspection) serverFaults(ctx context.Context, s *Status) []setupFault {
+func (in *Inspection) serverFaults(ctx context.Context, s *Status) []clientSetupFault {
 	if len(s.Servers) == 0 || in.Start == nil {
 		return nil
 	}
@@ -347,10 +347,10 @@ func (in *Inspection) serverFaults(ctx context.Context, s *Status) []setupFault 
 	switch a := in.AskServer(ctx, server); {
 	case a.Err != nil:
 		message := fmt.Sprintf("{clients}: the server %s does not answer: %v", strings.Join(server.Argv(), " "), a.Err)
-		return []setupFault{{LevelProblem, message, func(of []Status) string { return in.setupCommand(of) }}}
-	case a.NoMemoryReason != "":
-		return []setupFault{{LevelProblem, "{clients}: the server answers that it has no memory: " +
-			a.NoMemoryReason, func([]Status) string {
+		return []clientSetupFault{{LevelProblem, message, func(of []Status) string { return in.setupCommand(of) }}}
+	case a.MissingMemoryReason != "":
+		return []clientSetupFault{{LevelProblem, "{clients}: the server answers that it has no memory: " +
+			a.MissingMemoryReason, func([]Status) string {
 			return a.Mend
 		}}}
 	}
@@ -365,7 +365,7 @@ func (s *Status) lacksServer() bool {
 // lacksHooks reports whether setup with the same options would write hooks, but no file contains them.
 func (in *Inspection) lacksHooks(s *Status) bool {
 	wouldWrite := false
-	for _, change := range in.repeatedSetupChanges(s) {
+	for _, change := range in.changesIfSetUpAgain(s) {
 		if in.Options.Project && !isBelow(in.World.Dir, change.Path) {
 			continue
 		}
@@ -384,9 +384,9 @@ func hookCommandPattern(client string) *regexp.Regexp {
 	return regexp.MustCompile(`\bhook\W+` + regexp.QuoteMeta(client) + `\b`)
 }
 
-// repeatedSetupChanges returns the changes that a setup with the same options would make now. It returns nil if these
+// changesIfSetUpAgain returns the changes that a setup with the same options would make now. It returns nil if these
 // options are unknown.
-func (in *Inspection) repeatedSetupChanges(s *Status) []*Change {
+func (in *Inspection) changesIfSetUpAgain(s *Status) []*Change {
 	if s.choices == nil || !in.Compares {
 		return nil
 	}
@@ -397,8 +397,8 @@ func (in *Inspection) repeatedSetupChanges(s *Status) []*Change {
 	return changes
 }
 
-// isOtherProgram reports whether a program differs from the program that is running.
-func (in *Inspection) isOtherProgram(program os.FileInfo) bool {
+// isForeignProgram reports whether a program differs from the program that is running.
+func (in *Inspection) isForeignProgram(program os.FileInfo) bool {
 	this, err := os.Stat(in.Options.Executable)
 	return err == nil && !os.SameFile(this, program)
 }
@@ -443,8 +443,8 @@ func (in *Inspection) wrongHomeText(s *Status) string {
 	return ""
 }
 
-// describeSetup describes the setup of a client that has no problems.
-func (in *Inspection) describeSetup(s *Status) string {
+// describeWorkingSetup describes the setup of a client that has no problems.
+func (in *Inspection) describeWorkingSetup(s *Status) string {
 	parts := s.Client.Title
 	switch {
 	case len(s.Servers) == 0:
@@ -461,7 +461,7 @@ func (in *Inspection) describeSetup(s *Status) string {
 // another version of oxbow wrote them or a person changed them, it returns a text that says so. Otherwise it returns
 // "".
 func (in *Inspection) outdatedFilesText(s *Status) string {
-	if !slices.ContainsFunc(in.repeatedSetupChanges(s), func(c *Change) bool { return !c.IsUnchanged() }) {
+	if !slices.ContainsFunc(in.changesIfSetUpAgain(s), func(c *Change) bool { return !c.IsUnchanged() }) {
 		return ""
 	}
 	return "its files are not as this oxbow writes them: " + in.setupCommand([]Status{*s})

@@ -18,13 +18,13 @@ type jsonPart struct {
 	add, remove func(d, base *jsonDocument) error
 }
 
-// serverItem returns the part of a client's JSON file that starts oxbow as an MCP server. It is at the given path,
+// serverPart returns the part of a client's JSON file that starts oxbow as an MCP server. It is at the given path,
 // followed by the program's name.
 //
 // Adding the part keeps fields that other people added, and arguments that name the same memory directory. It fails if
 // the entry with this name starts another program. Removing the part restores the entry in the original file, and
 // keeps an entry that a person wrote.
-func serverItem(own ownPrograms, path []string, want fields) jsonPart {
+func serverPart(own oxbowPrograms, path []string, want fields) jsonPart {
 	path = append(slices.Clone(path), programName)
 	return jsonPart{
 		add: func(d, _ *jsonDocument) error {
@@ -94,9 +94,9 @@ type hookEntry struct {
 	isFlat         bool // the handlers of the event are not in groups
 }
 
-// hooksItem returns the part of a JSON file that contains oxbow's hooks for a client. For each event, the file has a
+// hooksPart returns the part of a JSON file that contains oxbow's hooks for a client. For each event, the file has a
 // list of groups. A group has a matcher and a list of handlers.
-func hooksItem(own ownPrograms, client string, want []hookEntry) jsonPart {
+func hooksPart(own oxbowPrograms, client string, want []hookEntry) jsonPart {
 	owned := own.hookMatcher(client)
 	take := func(d, base *jsonDocument, keep map[string]hookEntry) error {
 		root := d.valueAt("hooks")
@@ -226,10 +226,10 @@ func appendToList(d *jsonDocument, value any, path ...string) error {
 	return d.setValue([]any{value}, path...)
 }
 
-// stringsItem returns the part of a JSON file that adds words to the list at a path. All words in the list that begin
+// stringsPart returns the part of a JSON file that adds words to the list at a path. All words in the list that begin
 // with the prefix belong to oxbow, except words that the original file contains. Adding the part also removes oxbow's
 // words that are no longer wanted. Removing the part removes all of oxbow's words.
-func stringsItem(prefix string, want []string, path ...string) jsonPart {
+func stringsPart(prefix string, want []string, path ...string) jsonPart {
 	take := func(d, base *jsonDocument, keep []string) error {
 		var list, original []string
 		base.decodeAt(&original, path...)
@@ -271,9 +271,9 @@ func stringsItem(prefix string, want []string, path ...string) jsonPart {
 	}
 }
 
-// valueItem returns the part of a JSON file that sets a value. Removing the part does nothing if the value was changed
+// valuePart returns the part of a JSON file that sets a value. Removing the part does nothing if the value was changed
 // after setup had set it.
-func valueItem(value any, path ...string) *jsonPart {
+func valuePart(value any, path ...string) *jsonPart {
 	return &jsonPart{
 		add: func(d, _ *jsonDocument) error { return d.setValue(value, path...) },
 		remove: func(d, base *jsonDocument) error {
@@ -293,7 +293,7 @@ func valueItem(value any, path ...string) *jsonPart {
 }
 
 // hookMatcher returns a function that reports whether a handler is oxbow's hook for the client.
-func (own ownPrograms) hookMatcher(client string) func(json.RawMessage) bool {
+func (own oxbowPrograms) hookMatcher(client string) func(json.RawMessage) bool {
 	return func(raw json.RawMessage) bool {
 		var h Server
 		return json.Unmarshal(raw, &h) == nil && own.isHookEntry(h, client)

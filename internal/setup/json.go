@@ -183,8 +183,8 @@ func (d *jsonDocument) renderValue(value any, indent string, isMultiline bool) s
 	return strings.ReplaceAll(out.String(), "\n", lineEnding(d.text))
 }
 
-// valueContents describes the members of an object or the elements of a list, so that they can be edited.
-type valueContents struct {
+// jsonContents describes the members of an object or the elements of a list, so that they can be edited.
+type jsonContents struct {
 	value    *hujson.Value
 	parts    []contentPart
 	extra    hujson.Extra // white space and comments before the closing bracket
@@ -198,7 +198,7 @@ type contentPart struct {
 	commaOffset int          // offset of the comma after the part, if there is one
 }
 
-func parseContents(v *hujson.Value) (c valueContents, ok bool) {
+func parseContents(v *hujson.Value) (c jsonContents, ok bool) {
 	c.value = v
 	add := func(first, last *hujson.Value) {
 		c.parts = append(
@@ -239,7 +239,7 @@ func (d *jsonDocument) addMember(v *hujson.Value, name string, value any) error 
 	} else if v == &d.root {
 		lines = true
 	}
-	from, pos := d.gapAfterLastPart(c)
+	from, pos := d.spaceAfterLastPart(c)
 	close := v.EndOffset - 1 // offset of the closing bracket
 	isKept := string(d.text[from:pos])
 	// End the line first. Otherwise the new part would become part of the comment in this line.
@@ -248,7 +248,7 @@ func (d *jsonDocument) addMember(v *hujson.Value, name string, value any) error 
 	}
 	entry := d.renderValue(value, indent, lines)
 	if name != "" {
-		entry = string(encodeJSON(name)) + chooseIf(lines || bytes.Contains(d.text, []byte(`": `)), ": ", ":") + entry
+		entry = string(encodeJSON(name)) + choose(lines || bytes.Contains(d.text, []byte(`": `)), ": ", ":") + entry
 	}
 	if lines {
 		entry = lineEnding(d.text) + indent + entry
@@ -260,13 +260,13 @@ func (d *jsonDocument) addMember(v *hujson.Value, name string, value any) error 
 		}
 		return d.replaceRange(pos, close, entry)
 	case c.hasComma: // Put a comma after the new part as well.
-		return d.replaceRange(pos, pos, withSpace(entry, lines)+",")
+		return d.replaceRange(pos, pos, addSpace(entry, lines)+",")
 	}
-	return d.replaceRange(from, pos, ","+isKept+withSpace(entry, lines))
+	return d.replaceRange(from, pos, ","+isKept+addSpace(entry, lines))
 }
 
-// gapAfterLastPart returns two offsets: after the last part and its comma, and after the comments that follow.
-func (d *jsonDocument) gapAfterLastPart(c valueContents) (from, to int) {
+// spaceAfterLastPart returns two offsets: after the last part and its comma, and after the comments that follow.
+func (d *jsonDocument) spaceAfterLastPart(c jsonContents) (from, to int) {
 	close := c.value.EndOffset - 1 // offset of the closing bracket
 	from = c.value.StartOffset + 1
 	if n := len(c.parts); n > 0 && c.hasComma {
@@ -277,9 +277,9 @@ func (d *jsonDocument) gapAfterLastPart(c valueContents) (from, to int) {
 	return from, from + len(bytes.TrimRight(d.text[from:close], " \t\r\n"))
 }
 
-// withSpace adds a space before a new part, unless the part begins a new line.
-func withSpace(entry string, lines bool) string {
-	if lines {
+// addSpace adds a space before a new part, unless the part begins a new line.
+func addSpace(entry string, isMultiline bool) string {
+	if isMultiline {
 		return entry
 	}
 	return " " + entry

@@ -78,7 +78,7 @@ func transcriptWorkingDir(dir string) string {
 			if filepath.Ext(f.Name()) != ".jsonl" {
 				continue
 			}
-			if dir := workingDir(filepath.Join(parent, f.Name())); dir != "" {
+			if dir := readWorkingDir(filepath.Join(parent, f.Name())); dir != "" {
 				return dir
 			}
 		}
@@ -86,18 +86,19 @@ func transcriptWorkingDir(dir string) string {
 	return ""
 }
 
-// maxHeadBytes is the number of bytes at the beginning of a transcript in which the working directory is searched for.
-const maxHeadBytes = 64 << 10
+// maxTranscriptHead is the number of bytes at the beginning of a transcript in which the working directory is
+// searched for.
+const maxTranscriptHead = 64 << 10
 
-// workingDir returns the working directory that is named at the beginning of a transcript, or "" if there is none.
-func workingDir(path string) string {
+// readWorkingDir returns the working directory that is named at the beginning of a transcript, or "" if there is none.
+func readWorkingDir(path string) string {
 	f, err := vfs.OpenRegular(path)
 	if err != nil {
 		return ""
 	}
 	defer f.Close()
-	for r := bufio.NewReader(io.LimitReader(f, maxHeadBytes)); ; {
-		b, _, err := clientfile.NextLine(r)
+	for r := bufio.NewReader(io.LimitReader(f, maxTranscriptHead)); ; {
+		b, _, err := clientfile.ReadNextLine(r)
 		var l struct { // Claude Code and Qwen Code use the same name for this field.
 			Dir string `json:"cwd"`
 		}

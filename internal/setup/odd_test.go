@@ -35,7 +35,7 @@ func TestOdd(t *testing.T) {
 		o.Executable, o.Home = filepath.Join(dir, "oxbow"), dir
 		write(t, filepath.Join(dir, "u/keep"), "")
 		for _, c := range Clients() {
-			for _, f := range c.filesFor(w, o) {
+			for _, f := range c.configFiles(w, o) {
 				if f.editTOML == nil && !f.isOwnedByOxbow {
 					write(t, f.path, text)
 				}
@@ -166,11 +166,11 @@ func TestKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(9, 9))
-	for range testenv.Long(3, 20) {
+	for range testenv.RepeatCount(3, 20) {
 		dir := t.TempDir()
 		w, o := world(dir), options()
 		for _, c := range Clients() {
-			for _, f := range c.filesFor(w, o) {
+			for _, f := range c.configFiles(w, o) {
 				if !f.isOwnedByOxbow && f.editTOML == nil {
 					write(t, f.path, generated(r, c, f))
 				}

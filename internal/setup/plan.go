@@ -25,12 +25,12 @@ type Change struct {
 	Before []byte // content before the change (nil if the file does not exist)
 	After  []byte // content after the change (nil if the change removes the file)
 
-	realPath    string // path after resolving symbolic links
-	base        []byte // content without oxbow's parts (nil if there was no file before setup)
-	isMemoryOff bool   // the change switches the client's own memory off
-	isRemoval   bool
-	mode        fs.FileMode
-	machine     Machine
+	realPath     string // path after resolving symbolic links
+	base         []byte // content without oxbow's parts (nil if there was no file before setup)
+	hasMemoryOff bool   // the change switches the client's own memory off
+	isRemoval    bool
+	mode         fs.FileMode
+	machine      Machine
 
 	choices *setupChoices
 }
@@ -42,10 +42,10 @@ func (c *Change) IsUnchanged() bool {
 
 // SetupAdvice returns sentences for the person who has set up the client, such as what to do next.
 func (c *Client) SetupAdvice(w Machine, o Options) []string {
-	if c.adviceFor == nil {
+	if c.adviceAfterSetup == nil {
 		return nil
 	}
-	return c.adviceFor(w, o)
+	return c.adviceAfterSetup(w, o)
 }
 
 // errNoProjectFile is the error if a client cannot be set up for a project.
@@ -64,7 +64,7 @@ func (c *Client) PlanRemoval(w Machine, o Options) ([]*Change, error) {
 // desiredFiles returns the client's files with the parts that the options want and do not want.
 func (c *Client) desiredFiles(w Machine, o Options) []clientFile {
 	o.ownPrograms = w.ownPrograms(o)
-	return c.filesFor(w, o)
+	return c.configFiles(w, o)
 }
 
 // planFiles calls plan for each file of the client and returns the changes. It fails if the client has no file for
@@ -94,38 +94,38 @@ func (c *Client) planFiles(
 
 // planChange returns the change that adds oxbow's parts to the file.
 func (f *clientFile) planChange(w Machine, o Options) (*Change, error) {
-	c, r, err := f.planWithoutOxbow(w, o)
+	c, r, err := f.planOxbowRemoval(w, o)
 	if err != nil {
 		return nil, err
 	}
-	c.isMemoryOff = c.isMemoryOff || (r != nil && r.MemoryOff)
+	c.hasMemoryOff = c.hasMemoryOff || (r != nil && r.MemoryOff)
 	c.After, err = f.editText(c.Before, c.base, textEdit{isMemoryOff: o.Off})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.path, err)
 	}
-	return c.checkedChange()
+	return c.checkFileWritable()
 }
 
 // planRemoval returns the change that removes oxbow's parts from the file.
 func (f *clientFile) planRemoval(w Machine, o Options) (*Change, error) {
-	c, _, err := f.planWithoutOxbow(w, o)
+	c, _, err := f.planOxbowRemoval(w, o)
 	if err != nil {
 		return nil, err
 	}
 	c.isRemoval = true
 	c.After = c.base
-	return c.checkedChange()
+	return c.checkFileWritable()
 }
 
-// planWithoutOxbow reads the file and the record of its last setup. It returns the record and a change with the
+// planOxbowRemoval reads the file and the record of its last setup. It returns the record and a change with the
 // present content and the content without oxbow's parts. The caller must set the content after the change. It fails if
 // the file or the record cannot be read, or if oxbow's parts cannot be removed.
-func (f *clientFile) planWithoutOxbow(w Machine, o Options) (*Change, *setupRecord, error) {
+func (f *clientFile) planOxbowRemoval(w Machine, o Options) (*Change, *setupRecord, error) {
 	real, err := resolveLink(f.path)
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &Change{Path: f.path, realPath: real, mode: 0o600, machine: w, isMemoryOff: o.Off, choices: newChoices(o)}
+	c := &Change{Path: f.path, realPath: real, mode: 0o600, machine: w, hasMemoryOff: o.Off, choices: newChoices(o)}
 	if o.Project {
 		c.mode = 0o644
 	}
@@ -150,8 +150,8 @@ func (f *clientFile) planWithoutOxbow(w Machine, o Options) (*Change, *setupReco
 	return c, r, nil
 }
 
-// checkedChange returns the change, or an error if the change would replace a read-only file.
-func (c *Change) checkedChange() (*Change, error) {
+// checkFileWritable returns the change, or an error if the change would replace a read-only file.
+func (c *Change) checkFileWritable() (*Change, error) {
 	if c.Before == nil && len(c.After) == 0 {
 		c.After = nil
 	}
@@ -264,8 +264,8 @@ func (f *clientFile) editText(text, base []byte, edit textEdit) ([]byte, error) 
 		}
 	}
 	items := f.additions
-	if edit.isMemoryOff && f.memoryOffItem != nil {
-		items = append(items, *f.memoryOffItem)
+	if edit.isMemoryOff && f.memoryOffPart != nil {
+		items = append(items, *f.memoryOffPart)
 	}
 	for _, i := range items {
 		act := i.add
@@ -281,7 +281,7 @@ func (f *clientFile) editText(text, base []byte, edit textEdit) ([]byte, error) 
 
 // Apply makes the change. It first writes the record that is needed to undo the change.
 func (c *Change) Apply() error {
-	removeDraftsNextTo(c.realPath)
+	removeDraftFiles(c.realPath)
 	if c.IsUnchanged() {
 		if c.isRemoval {
 			return c.machine.deleteRecord(c.realPath)
@@ -289,7 +289,7 @@ func (c *Change) Apply() error {
 		return c.machine.updateChoices(c.realPath, c.choices)
 	}
 	if !c.isRemoval {
-		if err := c.machine.recordChange(c.realPath, c.After, c.base, c.isMemoryOff, c.choices); err != nil {
+		if err := c.machine.recordChange(c.realPath, c.After, c.base, c.hasMemoryOff, c.choices); err != nil {
 			return err
 		}
 	}

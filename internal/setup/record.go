@@ -163,7 +163,7 @@ func (w Machine) deleteRecord(real string) error {
 	}
 	meta, backup := w.recordPaths(real)
 	w.removeLeftoverFiles()
-	if err := errors.Join(os.Remove(meta), ignoreMissing(os.Remove(backup))); err != nil {
+	if err := errors.Join(os.Remove(meta), ignoreNotExist(os.Remove(backup))); err != nil {
 		return err
 	}
 	slices.SortFunc(r.CreatedDirs, func(a, b string) int { return len(b) - len(a) })
@@ -173,16 +173,16 @@ func (w Machine) deleteRecord(real string) error {
 			remaining = append(remaining, dir)
 		}
 	}
-	if err := w.reassignDirs(remaining); err != nil {
+	if err := w.moveCreatedDirs(remaining); err != nil {
 		return err
 	}
 	w.removeEmptyRecordsDir() // The directory of records may exist without a record, because a setup was killed.
 	return nil
 }
 
-// reassignDirs adds directories that are still in use to the record of another file, so that they are removed together
-// with that file. It does nothing if there is no other record.
-func (w Machine) reassignDirs(dirs []string) error {
+// moveCreatedDirs adds directories that are still in use to the record of another file, so that they are removed
+// together with that file. It does nothing if there is no other record.
+func (w Machine) moveCreatedDirs(dirs []string) error {
 	if len(dirs) == 0 {
 		return nil
 	}
@@ -217,8 +217,8 @@ func (w Machine) RecordedFiles() (paths []string) {
 }
 
 // ownPrograms returns the programs that count as oxbow: the program in the options, and those in all records.
-func (w Machine) ownPrograms(o Options) ownPrograms {
-	own := ownPrograms{isWindows: w.GOOS == "windows"}
+func (w Machine) ownPrograms(o Options) oxbowPrograms {
+	own := oxbowPrograms{isWindows: w.GOOS == "windows"}
 	if o.Executable != "" {
 		own.paths = append(own.paths, o.Executable)
 	}
@@ -261,8 +261,8 @@ func isLeftoverFile(path string) bool {
 	return isCopy && !fileExists(base+".json")
 }
 
-// removeDraftsNextTo removes the temporary files that killed processes left next to a file.
-func removeDraftsNextTo(path string) {
+// removeDraftFiles removes the temporary files that killed processes left next to a file.
+func removeDraftFiles(path string) {
 	dir, err := vfs.Dir(filepath.Dir(path))
 	if err != nil {
 		return
@@ -271,7 +271,7 @@ func removeDraftsNextTo(path string) {
 	vfs.RemoveDrafts(dir, filepath.Base(path))
 }
 
-func ignoreMissing(err error) error {
+func ignoreNotExist(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -105,13 +105,13 @@ func (t Target) BundleManifest(version string) string {
 // registryName is the name of oxbow's server in the MCP registry.
 const registryName = "io.github.oxbow-memory/oxbow"
 
-// A BundleFile is an .mcpb bundle that was published.
-type BundleFile struct {
+// A PublishedBundle is an .mcpb bundle that was published.
+type PublishedBundle struct {
 	URL, SHA256 string
 }
 
 // RegistryEntry returns server.json, which describes the server in the MCP registry.
-func RegistryEntry(version string, bundles []BundleFile) string {
+func RegistryEntry(version string, bundles []PublishedBundle) string {
 	stdio := field{"transport", fields{{"type", "stdio"}}}
 	var arguments []fields
 	o := Options{Executable: programName}

@@ -34,8 +34,8 @@ func TestRegistryEntry(t *testing.T) {
 		}
 		return resolved.Validate(value)
 	}
-	bundle := BundleFile{URL: bundleHomepage + "/oxbow.mcpb", SHA256: strings.Repeat("0a", 32)}
-	entry := RegistryEntry("1.2.3", []BundleFile{bundle})
+	bundle := PublishedBundle{URL: bundleHomepage + "/oxbow.mcpb", SHA256: strings.Repeat("0a", 32)}
+	entry := RegistryEntry("1.2.3", []PublishedBundle{bundle})
 	if err := validate(entry); err != nil {
 		t.Errorf("server.json is invalid: %v\n%s", err, entry)
 	}

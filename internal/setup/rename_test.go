@@ -75,7 +75,7 @@ func checkSetUp(t *testing.T, c *Client, w Machine, o Options) {
 
 // TestOwnPrograms checks which programs count as oxbow.
 func TestOwnPrograms(t *testing.T) {
-	own := ownPrograms{paths: []string{`C:\Tools\Ox.exe`, "/opt/ox"}, isWindows: true}
+	own := oxbowPrograms{paths: []string{`C:\Tools\Ox.exe`, "/opt/ox"}, isWindows: true}
 	for path, want := range map[string]bool{
 		"oxbow": true, "/usr/bin/oxbow": true, `C:\bin\OXBOW.EXE`: true, "/opt/oxbow-1.2": true, "/opt/oxbow-v2": true,
 		"/opt/oxbow1.2": true, "/opt/ox": true, `c:\tools\ox.exe`: true,
@@ -88,7 +88,7 @@ func TestOwnPrograms(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return
 	}
-	if (ownPrograms{paths: []string{"/opt/ox"}}).isOxbow("/OPT/OX") {
+	if (oxbowPrograms{paths: []string{"/opt/ox"}}).isOxbow("/OPT/OX") {
 		t.Error("paths are compared without regard to case")
 	}
 }

@@ -25,7 +25,7 @@ type Server struct {
 	Env     map[string]string `json:"env"`
 	// the environment in opencode's files, which use another name for Env
 	Environment map[string]string `json:"environment"`
-	Bash        string            `json:"bash"` // a shell line in Copilot's files
+	BashCommand string            `json:"bash"` // a shell line in Copilot's files
 }
 
 // Argv returns the command and its arguments as separate words.
@@ -44,8 +44,8 @@ func (s Server) Argv() []string {
 	return nil
 }
 
-// ownPrograms recognizes the programs that count as oxbow.
-type ownPrograms struct {
+// oxbowPrograms recognizes the programs that count as oxbow.
+type oxbowPrograms struct {
 	paths     []string // paths of the running program and of programs in setup's records, whatever their names are
 	isWindows bool     // compare paths without regard to case
 }
@@ -57,7 +57,7 @@ var oxbowName = sync.OnceValue(func() *regexp.Regexp {
 
 // isOxbow reports whether a path leads to oxbow. The path may have the syntax of any operating system. A program with
 // another name counts as oxbow if it is running now, or if setup wrote its path into a file.
-func (own ownPrograms) isOxbow(path string) bool {
+func (own oxbowPrograms) isOxbow(path string) bool {
 	base := strings.ToLower(path[strings.LastIndexAny(path, `/\`)+1:])
 	if oxbowName().MatchString(strings.TrimSuffix(base, ".exe")) {
 		return true
@@ -79,18 +79,18 @@ func sameFile(a, b string) bool {
 }
 
 // isServerEntry reports whether the entry starts oxbow as an MCP server.
-func (own ownPrograms) isServerEntry(s Server) bool {
+func (own oxbowPrograms) isServerEntry(s Server) bool {
 	argv := s.Argv()
 	return len(argv) > 1 && own.isOxbow(argv[0]) && slices.Contains(argv[1:], "mcp")
 }
 
 // isHookEntry reports whether the entry is oxbow's hook for the client.
-func (own ownPrograms) isHookEntry(s Server, client string) bool {
+func (own oxbowPrograms) isHookEntry(s Server, client string) bool {
 	argv := s.Argv()
 	if line, ok := s.Command.(string); ok && len(s.Args) == 0 {
-		argv = splitCommandLine(strings.TrimSuffix(line, exitOneSuffix))
+		argv = splitCommandLine(strings.TrimSuffix(line, failOnErrorSuffix))
 	} else if s.Command == nil {
-		argv = splitCommandLine(s.Bash)
+		argv = splitCommandLine(s.BashCommand)
 	}
 	i := slices.Index(argv, "hook")
 	return i > 0 && i == len(argv)-2 && own.isOxbow(argv[0]) && argv[i+1] == client
@@ -140,10 +140,10 @@ const (
 	powerShell
 )
 
-// exitOneSuffix is appended to a hook's command for Gemini CLI, which refuses the prompt if a hook exits with a status
-// above 1. A shell exits with such a status if the program does not exist. With the suffix, the status is 1, and
-// Gemini CLI only warns. PowerShell exits with 1 anyway.
-const exitOneSuffix = " || exit 1"
+// failOnErrorSuffix is appended to a hook's command for Gemini CLI, which refuses the prompt if a hook exits with a
+// status above 1. A shell exits with such a status if the program does not exist. With the suffix, the status is 1,
+// and Gemini CLI only warns. PowerShell exits with 1 anyway.
+const failOnErrorSuffix = " || exit 1"
 
 // commandLine returns a command as a line for a shell, with the necessary quotation marks.
 func commandLine(sh shellKind, argv []string) string {
@@ -164,7 +164,7 @@ func commandLine(sh shellKind, argv []string) string {
 			line += w
 		case sh == powerShell:
 			line += "'" + strings.ReplaceAll(w, "'", "''") + "'"
-			call = chooseIf(i == 0, "& ", call)
+			call = choose(i == 0, "& ", call)
 		default:
 			line += `"` + w + `"` // On Windows, paths cannot contain quotation marks.
 		}

@@ -125,7 +125,7 @@ func setUpAndRemove(t *testing.T, c *Client, project bool) string {
 	dir := t.TempDir()
 	w, o := world(dir), options()
 	o.Project, o.Home = project, "/home/me/my notes"
-	if len(c.filesFor(w, o)) == 0 {
+	if len(c.configFiles(w, o)) == 0 {
 		return ""
 	}
 	write(t, filepath.Join(dir, "u/keep"), "")

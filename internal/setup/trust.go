@@ -46,7 +46,7 @@ func snakeCase(name string) string {
 
 // codexHookHashes returns the hashes of oxbow's hooks in a hook file. The keys are the names under which Codex'
 // configuration stores the hashes.
-func codexHookHashes(own ownPrograms, path string, text []byte) map[string]string {
+func codexHookHashes(own oxbowPrograms, path string, text []byte) map[string]string {
 	all := map[string]string{}
 	_, text = splitBOM(text)
 	d, err := parseJSON(text)

@@ -20,30 +20,32 @@ type Machine struct {
 	State  string // directory in which setup stores its records
 }
 
-// userPath returns the path p in the user's home directory.
-func (w Machine) userPath(p string) string { return filepath.Join(w.User, filepath.FromSlash(p)) }
+// pathInUserDir returns the path name in the user's home directory.
+func (w Machine) pathInUserDir(name string) string {
+	return filepath.Join(w.User, filepath.FromSlash(name))
+}
 
-// pathInVariable returns the path p in the directory that an environment variable contains. If the variable is not
+// pathFromVariable returns the path name in the directory that an environment variable contains. If the variable is not
 // set, the directory is otherwise, in the user's home directory.
-func (w Machine) pathInVariable(variable, otherwise string, p string) string {
-	return filepath.Join(cmp.Or(w.Getenv(variable), w.userPath(otherwise)), filepath.FromSlash(p))
+func (w Machine) pathFromVariable(variable, fallbackDir string, name string) string {
+	return filepath.Join(cmp.Or(w.Getenv(variable), w.pathInUserDir(fallbackDir)), filepath.FromSlash(name))
 }
 
-// clientPath returns the path p in the directory of a client.
-func (w Machine) clientPath(client, p string) string {
-	return filepath.Join(clientfile.HomeDir(client, w.User, w.Getenv), filepath.FromSlash(p))
+// pathInClientDir returns the path name in the directory of a client.
+func (w Machine) pathInClientDir(client, name string) string {
+	return filepath.Join(clientfile.HomeDir(client, w.User, w.Getenv), filepath.FromSlash(name))
 }
 
-// configPath returns the path p in the user's configuration directory. Its location follows the rules of Electron
-// programs.
-func (w Machine) configPath(p string) string {
+// pathInConfigDir returns the path name in the user's configuration directory. Its location follows the rules of
+// Electron programs.
+func (w Machine) pathInConfigDir(name string) string {
 	switch w.GOOS {
 	case "windows":
-		return w.pathInVariable("APPDATA", "AppData/Roaming", p)
+		return w.pathFromVariable("APPDATA", "AppData/Roaming", name)
 	case "darwin":
-		return w.userPath(path.Join("Library/Application Support", p))
+		return w.pathInUserDir(path.Join("Library/Application Support", name))
 	}
-	return w.pathInVariable("XDG_CONFIG_HOME", ".config", p)
+	return w.pathFromVariable("XDG_CONFIG_HOME", ".config", name)
 }
 
 // DisplayPath returns a path as it is shown to people, with ~ for the user's home directory.
@@ -59,8 +61,8 @@ func (w Machine) DisplayPath(path string) string {
 
 func fileExists(p string) bool { _, err := os.Stat(p); return err == nil }
 
-// chooseIf returns a if ok is true, and otherwise b.
-func chooseIf[T any](ok bool, a, b T) T {
+// choose returns a if ok is true, and otherwise b.
+func choose[T any](ok bool, a, b T) T {
 	if ok {
 		return a
 	}

@@ -29,44 +29,44 @@ const LabelConflict = "conflict"
 // These lines are before, between and after the two texts of a conflict. They are comments, which Markdown does not
 // display.
 const (
-	conflictOpen = "<!-- conflict: both texts are kept; choose what is right, and take these comments and the label " +
+	conflictStartLine = "<!-- conflict: both texts are kept; choose what is right, and take these comments and the label " +
 		"conflict away -->"
-	conflictOr    = "<!-- conflict: or -->"
-	conflictClose = "<!-- conflict: end -->"
+	conflictMiddleLine = "<!-- conflict: or -->"
+	conflictEndLine    = "<!-- conflict: end -->"
 )
 
 // errNestedConflict is returned if both sides change a conflict. In this case, git merges the file line by line, and
 // the user must resolve the conflict.
 var errNestedConflict = errors.New("there is a conflict in it already, which this merge touches")
 
-// MergeKeepingBoth merges two versions a and b of an entry that were derived from the base o. The result is the same
+// MergeKeepingBoth merges two versions a and b of an entry that were derived from base. The result is the same
 // if a and b are swapped. If both sides changed the same part of the entry, the result contains both versions of the
 // part and has the label conflict:PART. If both sides changed a conflict of an earlier merge, MergeKeepingBoth returns
 // an error. The kind of the result is not set.
-func MergeKeepingBoth(o, a, b *oxbow.Entry) (e oxbow.Entry, err error) {
+func MergeKeepingBoth(base, a, b *oxbow.Entry) (e oxbow.Entry, err error) {
 	conflicts := map[string]bool{}
 	e.Created = earlierTime(a.Created, b.Created)
 	var names []string
 	switch {
-	case a.Name == b.Name || b.Name == o.Name:
+	case a.Name == b.Name || b.Name == base.Name:
 		e.Name = a.Name
-	case a.Name == o.Name:
+	case a.Name == base.Name:
 		e.Name = b.Name
 	default: // Both names are kept, so that users of either name can find the entry.
 		e.Name = min(a.Name, b.Name)
 		names = []string{a.Name, b.Name}
 		conflicts["name"] = true
 	}
-	e.Aliases = slices.DeleteFunc(mergeAliases(o.Aliases, a.Aliases, b.Aliases, names), func(s string) bool {
+	e.Aliases = slices.DeleteFunc(mergeAliases(base.Aliases, a.Aliases, b.Aliases, names), func(s string) bool {
 		return s == e.Name
 	})
-	e.Labels = oxbow.SortLabels(mergeSets(o.Labels, a.Labels, b.Labels))
+	e.Labels = oxbow.SortLabels(mergeSets(base.Labels, a.Labels, b.Labels))
 	if both := slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool {
-		return l.Key != "status" || slices.Contains(o.Labels, l)
+		return l.Key != "status" || slices.Contains(base.Labels, l)
 	}); len(both) > 1 {
 		conflicts["status"] = true // The two sides set different new values.
 	}
-	lines, two, err := mergeLines(splitLines(o.Content), splitLines(a.Content), splitLines(b.Content))
+	lines, two, err := mergeLines(splitLines(base.Content), splitLines(a.Content), splitLines(b.Content))
 	if err != nil {
 		return e, err
 	}
@@ -117,24 +117,24 @@ func splitLines(content string) []string {
 // mergeLines applies the changes of both sides to the lines of the base. isConflict is true if the result contains
 // both texts for a change.
 func mergeLines(base, a, b []string) (out []string, isConflict bool, err error) {
-	ca, err := lineChanges(base, a)
+	ca, err := sideLineChanges(base, a)
 	if err != nil {
 		return nil, false, err
 	}
-	cb, err := lineChanges(base, b)
+	cb, err := sideLineChanges(base, b)
 	if err != nil {
 		return nil, false, err
 	}
 	out, err = diff.ApplyChanges(base, append(ca, cb...), func(cs []diff.LineChange, to int) ([]string, error) {
 		isConflict = true
-		return conflictOfChanges(base, cs, to)
+		return makeConflictLines(base, cs, to)
 	})
 	return out, isConflict, err
 }
 
-// conflictOfChanges returns the lines of a conflict of changes that overlap or are adjacent. For each change, the
+// makeConflictLines returns the lines of a conflict of changes that overlap or are adjacent. For each change, the
 // conflict contains the affected lines of the base with only this change applied.
-func conflictOfChanges(base []string, cs []diff.LineChange, to int) ([]string, error) {
+func makeConflictLines(base []string, cs []diff.LineChange, to int) ([]string, error) {
 	from := cs[0].From
 	var texts [][]string
 	for _, c := range cs {
@@ -145,21 +145,21 @@ func conflictOfChanges(base []string, cs []diff.LineChange, to int) ([]string, e
 		texts = append(texts, text)
 	}
 	slices.SortFunc(texts, slices.Compare[[]string])
-	return conflictLines(slices.CompactFunc(texts, slices.Equal[[]string])), nil
+	return formatConflict(slices.CompactFunc(texts, slices.Equal[[]string])), nil
 }
 
 func isConflictLine(s string) bool {
-	return s == conflictOpen || s == conflictOr || s == conflictClose
+	return s == conflictStartLine || s == conflictMiddleLine || s == conflictEndLine
 }
 
-// lineChanges returns the changes from the base to a version. If the version contains a conflict, lineChanges returns
-// the changes for each text of the conflict.
-func lineChanges(base, side []string) (out []diff.LineChange, err error) {
+// sideLineChanges returns the changes from the base to a version. If the version contains a conflict,
+// sideLineChanges returns the changes for each text of the conflict.
+func sideLineChanges(base, side []string) (out []diff.LineChange, err error) {
 	var conflicts [][][]string
 	if !slices.ContainsFunc(base, isConflictLine) {
 		side, conflicts = replaceConflicts(side)
 	}
-	for _, c := range diff.LineChanges(base, side) {
+	for _, c := range diff.CompareLines(base, side) {
 		i := slices.IndexFunc(c.Lines, isPlaceholder)
 		if i < 0 {
 			out = append(out, c)
@@ -172,13 +172,13 @@ func lineChanges(base, side []string) (out []diff.LineChange, err error) {
 		var all [][]diff.LineChange
 		for _, text := range texts {
 			var its []diff.LineChange
-			for _, d := range diff.LineChanges(base[c.From:c.To], slices.Concat(c.Lines[:i], text, c.Lines[i+1:])) {
+			for _, d := range diff.CompareLines(base[c.From:c.To], slices.Concat(c.Lines[:i], text, c.Lines[i+1:])) {
 				its = append(its, diff.LineChange{From: c.From + d.From, To: c.From + d.To, Lines: d.Lines})
 			}
 			all = append(all, its)
 		}
-		if hasRedundantText(all) {
-			c.Lines = slices.Concat(c.Lines[:i], conflictLines(texts), c.Lines[i+1:])
+		if hasRedundantSide(all) {
+			c.Lines = slices.Concat(c.Lines[:i], formatConflict(texts), c.Lines[i+1:])
 			all = [][]diff.LineChange{{c}}
 		}
 		out = append(out, slices.Concat(all...)...)
@@ -186,9 +186,9 @@ func lineChanges(base, side []string) (out []diff.LineChange, err error) {
 	return out, nil
 }
 
-// hasRedundantText reports whether a text in a conflict contains only changes that another text of the conflict also
+// hasRedundantSide reports whether a text in a conflict contains only changes that another text of the conflict also
 // contains. For example, the text may be equal to the base. A list of changes could not represent such a text.
-func hasRedundantText(all [][]diff.LineChange) bool {
+func hasRedundantSide(all [][]diff.LineChange) bool {
 	for i, a := range all {
 		for j, b := range all {
 			in := func(c diff.LineChange) bool {
@@ -202,19 +202,19 @@ func hasRedundantText(all [][]diff.LineChange) bool {
 	return false
 }
 
-// conflictLines returns the lines of a conflict with these texts.
-func conflictLines(texts [][]string) (out []string) {
+// formatConflict returns the lines of a conflict with these texts.
+func formatConflict(texts [][]string) (out []string) {
 	for i, text := range texts {
-		out = append(append(out, []string{conflictOpen, conflictOr}[min(i, 1)]), text...)
+		out = append(append(out, []string{conflictStartLine, conflictMiddleLine}[min(i, 1)]), text...)
 	}
-	return append(out, conflictClose)
+	return append(out, conflictEndLine)
 }
 
-// placeholder is a line that replaces a conflict in a text. The line for the conflict with number n consists of n+1
+// placeholderByte is a line that replaces a conflict in a text. The line for the conflict with number n consists of n+1
 // NUL characters. A content cannot contain a NUL.
-const placeholder = "\x00"
+const placeholderByte = "\x00"
 
-func isPlaceholder(s string) bool { return strings.HasPrefix(s, placeholder) }
+func isPlaceholder(s string) bool { return strings.HasPrefix(s, placeholderByte) }
 
 func placeholderNumber(s string) int { return len(s) - 1 }
 
@@ -223,8 +223,8 @@ func placeholderNumber(s string) int { return len(s) - 1 }
 func replaceConflicts(side []string) (out []string, conflicts [][][]string) {
 	for i := 0; i < len(side); i++ {
 		end := -1
-		if side[i] == conflictOpen {
-			end = slices.Index(side[i:], conflictClose)
+		if side[i] == conflictStartLine {
+			end = slices.Index(side[i:], conflictEndLine)
 		}
 		if end < 0 {
 			out = append(out, side[i])
@@ -233,13 +233,13 @@ func replaceConflicts(side []string) (out []string, conflicts [][][]string) {
 		var texts [][]string
 		text := []string{}
 		for _, l := range side[i+1 : i+end] {
-			if l == conflictOr {
+			if l == conflictMiddleLine {
 				texts, text = append(texts, text), []string{}
 			} else {
 				text = append(text, l)
 			}
 		}
-		out = append(out, strings.Repeat(placeholder, len(conflicts)+1))
+		out = append(out, strings.Repeat(placeholderByte, len(conflicts)+1))
 		conflicts = append(conflicts, append(texts, text))
 		i += end
 	}

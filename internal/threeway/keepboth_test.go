@@ -8,9 +8,19 @@ import (
 )
 
 func TestCutConflicts(t *testing.T) {
-	side := []string{"a", conflictOpen, "b", conflictOr, conflictClose, conflictOr, conflictOpen, "c"}
+	side := []string{
+		"a",
+		conflictStartLine,
+		"b",
+		conflictMiddleLine,
+		conflictEndLine,
+		conflictMiddleLine,
+		conflictStartLine,
+		"c",
+	}
 	out, kept := replaceConflicts(side)
-	if !slices.Equal(out, []string{"a", placeholder, conflictOr, conflictOpen, "c"}) || len(kept) != 1 ||
+	if !slices.Equal(out, []string{"a", placeholderByte, conflictMiddleLine, conflictStartLine, "c"}) ||
+		len(kept) != 1 ||
 		len(kept[0]) != 2 {
 		t.Errorf("replaceConflicts() = %q, %q", out, kept)
 	}

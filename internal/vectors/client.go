@@ -23,16 +23,16 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// defaultTries is the default value of Client.MaxAttempts.
-const defaultTries = 5
+// defaultAttempts is the default value of Client.MaxAttempts.
+const defaultAttempts = 5
 
 // defaultMaxBytes is the default value of Client.MaxBytes.
 const defaultMaxBytes = 8000
 
 // A Client computes vectors of texts by asking an embedding endpoint. It is not safe for concurrent use.
 type Client struct {
-	Model string
-	Key   string // sent as a bearer token, unless it is ""
+	Model       string
+	BearerToken string // sent as a bearer token, unless it is ""
 
 	// BatchSize is the maximum number of texts in a request. 0 means 64.
 	BatchSize int
@@ -41,8 +41,9 @@ type Client struct {
 	// only some thousand tokens. 0 means 8000.
 	MaxBytes int
 
-	Cache Cache        // stores vectors that were computed before (nil means no cache)
-	HTTP  *http.Client // sends the requests (nil means a client that waits two minutes and does not follow redirects)
+	Cache Cache // stores vectors that were computed before (nil means no cache)
+	// Sends the requests (nil means a client that waits two minutes and does not follow redirects).
+	HTTPClient *http.Client
 
 	// MaxAttempts is the maximum number of times that a request is sent. 0 means 5. The client waits a second after
 	// the first failure, and twice as long after each further failure.
@@ -131,7 +132,7 @@ func (e *Client) SetKey(key string) error {
 	if key != "" && isReadableOnWay {
 		return fmt.Errorf("a key is not sent to %s without encryption: use https", u.Host)
 	}
-	e.Key = key
+	e.BearerToken = key
 	return nil
 }
 
@@ -224,7 +225,7 @@ func (e *Client) requestVectors(ctx context.Context, texts []string) ([][]float3
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if retry == 0 || n == cmp.Or(e.MaxAttempts, defaultTries) {
+		if retry == 0 || n == cmp.Or(e.MaxAttempts, defaultAttempts) {
 			return nil, &Error{e.endpoint, status, len(texts), n, err}
 		}
 		pause := e.RetryWait
@@ -246,12 +247,12 @@ const (
 	maxAnswerOverhead = 64 << 10
 )
 
-// tryRequest sends a request for n vectors once. If it fails, retry is the minimum time to wait before the next
+// tryRequest sends a request for textCount vectors once. If it fails, retry is the minimum time to wait before the next
 // attempt, or 0 if another attempt cannot succeed.
 func (e *Client) tryRequest(
 	ctx context.Context,
 	body []byte,
-	n int,
+	textCount int,
 ) (vs [][]float32, status int, retry time.Duration, err error) {
 	e.stats.Requests++
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.endpoint, bytes.NewReader(body))
@@ -259,10 +260,10 @@ func (e *Client) tryRequest(
 		return nil, 0, 0, err
 	}
 	req.Header.Set("Content-Type", "application/json")
-	if e.Key != "" {
-		req.Header.Set("Authorization", "Bearer "+e.Key)
+	if e.BearerToken != "" {
+		req.Header.Set("Authorization", "Bearer "+e.BearerToken)
 	}
-	client := e.HTTP
+	client := e.HTTPClient
 	if client == nil {
 		client = &http.Client{Timeout: 2 * time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error {
 			return http.ErrUseLastResponse
@@ -277,7 +278,7 @@ func (e *Client) tryRequest(
 		return nil, 0, time.Nanosecond, err
 	}
 	defer resp.Body.Close()
-	maxBytes := maxAnswerOverhead + int64(n)*maxVectorBytes
+	maxBytes := maxAnswerOverhead + int64(textCount)*maxVectorBytes
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxBytes+1))
 	if err != nil {
 		return nil, 0, time.Nanosecond, fmt.Errorf("reading the answer: %w", err)
@@ -286,7 +287,7 @@ func (e *Client) tryRequest(
 		return nil, resp.StatusCode, 0, fmt.Errorf(
 			"its answer is longer than the %d bytes that %d vectors may have",
 			maxBytes,
-			n,
+			textCount,
 		)
 	}
 	if resp.StatusCode != http.StatusOK {
@@ -297,7 +298,7 @@ func (e *Client) tryRequest(
 		seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After"))
 		return nil, resp.StatusCode, max(time.Duration(seconds)*time.Second, time.Nanosecond), err
 	}
-	vs, err = e.decodeAnswer(answer, n)
+	vs, err = e.decodeAnswer(answer, textCount)
 	return vs, resp.StatusCode, 0, err
 }
 
@@ -320,9 +321,9 @@ func errorText(answer []byte) string {
 	return s
 }
 
-// decodeAnswer returns the n vectors in an answer, in the order of the texts. The answer may contain them in any
-// order.
-func (e *Client) decodeAnswer(answer []byte, n int) ([][]float32, error) {
+// decodeAnswer returns the textCount vectors in an answer, in the order of the texts. The answer may contain them in
+// any order.
+func (e *Client) decodeAnswer(answer []byte, textCount int) ([][]float32, error) {
 	var o struct {
 		Data []struct {
 			Index     *int
@@ -332,15 +333,15 @@ func (e *Client) decodeAnswer(answer []byte, n int) ([][]float32, error) {
 	if err := json.Unmarshal(answer, &o); err != nil {
 		return nil, fmt.Errorf("its answer is not what /v1/embeddings gives: %w", err)
 	}
-	if len(o.Data) != n {
-		return nil, fmt.Errorf("its answer has %d vectors for %d texts", len(o.Data), n)
+	if len(o.Data) != textCount {
+		return nil, fmt.Errorf("its answer has %d vectors for %d texts", len(o.Data), textCount)
 	}
-	vs := make([][]float32, n)
+	vs := make([][]float32, textCount)
 	for i, d := range o.Data {
 		if d.Index != nil {
 			i = *d.Index
 		}
-		isText := i >= 0 && i < n
+		isText := i >= 0 && i < textCount
 		if !isText || vs[i] != nil {
 			return nil, fmt.Errorf("its answer has a vector of text %d twice, or of none", i)
 		}

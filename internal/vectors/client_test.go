@@ -26,7 +26,7 @@ func client(t *testing.T, s *vectorstest.Server) (*Client, *[]time.Duration) {
 		t.Fatal(err)
 	}
 	waits := new([]time.Duration)
-	e.HTTP = s.Client()
+	e.HTTPClient = s.Client()
 	e.RetryWait = func(ctx context.Context, d time.Duration) error { *waits = append(*waits, d); return ctx.Err() }
 	return e, waits
 }
@@ -58,21 +58,22 @@ func TestVectors(t *testing.T) {
 	// These are four different texts. The last one is truncated before the ü, because a character must not be cut.
 	want := []string{"red red", "blue", "red red", "", "green ", "blue"}
 	for i, v := range vs {
-		w := vectorstest.Bag(want[i])
+		w := vectorstest.BagOfWords(want[i])
 		normalizeVector(w)
 		if !slices.Equal(v, w) {
 			t.Errorf("vector of %q is not that of %q", texts[i], want[i])
 		}
 	}
-	if !slices.Equal(s.Batches(), []int{2, 2}) || !slices.Equal(s.Keys(), []string{"Bearer secret", "Bearer secret"}) {
-		t.Errorf("requests of %v texts with the keys %v", s.Batches(), s.Keys())
+	if !slices.Equal(s.BatchSizes(), []int{2, 2}) ||
+		!slices.Equal(s.SentKeys(), []string{"Bearer secret", "Bearer secret"}) {
+		t.Errorf("requests of %v texts with the keys %v", s.BatchSizes(), s.SentKeys())
 	}
 	// Another client with the same cache needs no request.
 	e, _ = client(t, s)
 	e.MaxBytes, e.Cache = 7, cache
 	again, err := e.Vectors(t.Context(), texts)
-	if err != nil || len(s.Batches()) != 2 || !slices.EqualFunc(vs, again, slices.Equal) {
-		t.Errorf("from the cache: %v, after %d requests", err, len(s.Batches()))
+	if err != nil || len(s.BatchSizes()) != 2 || !slices.EqualFunc(vs, again, slices.Equal) {
+		t.Errorf("from the cache: %v, after %d requests", err, len(s.BatchSizes()))
 	}
 	if e.stats.Cached != 6 || e.stats.Computed != 0 || e.stats.Truncated != 1 {
 		t.Errorf("stats %+v", e.stats)
@@ -82,7 +83,7 @@ func TestVectors(t *testing.T) {
 func TestRetries(t *testing.T) {
 	ask := func(before func(w http.ResponseWriter, n int) bool) (*vectorstest.Server, []time.Duration, error) {
 		s := vectorstest.NewServer(t)
-		s.Before = before
+		s.BeforeAnswer = before
 		e, waits := client(t, s)
 		_, err := e.Vectors(t.Context(), []string{"one", "two"})
 		return s, *waits, err
@@ -94,8 +95,8 @@ func TestRetries(t *testing.T) {
 	}
 	// The endpoint is busy twice, and then answers.
 	s, waits, err := ask(func(w http.ResponseWriter, n int) bool { return n < 3 && fail(w, 503, "loading") })
-	if err != nil || len(s.Batches()) != 3 || !slices.Equal(waits, []time.Duration{time.Second, 2 * time.Second}) {
-		t.Errorf("busy twice: %v after %d requests and %v", err, len(s.Batches()), waits)
+	if err != nil || len(s.BatchSizes()) != 3 || !slices.Equal(waits, []time.Duration{time.Second, 2 * time.Second}) {
+		t.Errorf("busy twice: %v after %d requests and %v", err, len(s.BatchSizes()), waits)
 	}
 	// The endpoint says how long to wait. The client accepts this up to a limit.
 	_, waits, err = ask(func(w http.ResponseWriter, n int) bool {
@@ -108,17 +109,17 @@ func TestRetries(t *testing.T) {
 	// The endpoint is always busy.
 	s, _, err = ask(func(w http.ResponseWriter, n int) bool { return fail(w, 500, "out of\nmemory") })
 	var e *Error
-	if !errors.As(err, &e) || e.Status != 500 || e.Attempts != 5 || len(s.Batches()) != 5 ||
+	if !errors.As(err, &e) || e.Status != 500 || e.Attempts != 5 || len(s.BatchSizes()) != 5 ||
 		!strings.Contains(err.Error(), "500 Internal Server Error: out of memory (tried 5 times)") {
-		t.Errorf("always busy: %v after %d requests", err, len(s.Batches()))
+		t.Errorf("always busy: %v after %d requests", err, len(s.BatchSizes()))
 	}
 	// Another attempt would not help.
 	s, waits, err = ask(func(w http.ResponseWriter, n int) bool {
 		return fail(w, 401, `{"error":{"message":"no key","type":"auth"}}`)
 	})
-	if !errors.As(err, &e) || e.Status != 401 || len(s.Batches()) != 1 || len(waits) > 0 ||
+	if !errors.As(err, &e) || e.Status != 401 || len(s.BatchSizes()) != 1 || len(waits) > 0 ||
 		!strings.HasSuffix(err.Error(), "401 Unauthorized: no key") {
-		t.Errorf("no key: %v after %d requests", err, len(s.Batches()))
+		t.Errorf("no key: %v after %d requests", err, len(s.BatchSizes()))
 	}
 	for body, want := range map[string]string{
 		`hello`:                        "not what /v1/embeddings gives",

@@ -48,7 +48,7 @@ type vectorFile struct {
 }
 
 // readRows reads the rows in the file and adds them to rows. If the file cannot be read, it adds nothing.
-func (f *vectorFile) readRows(rows map[uint64]vectorRow) {
+func (f *vectorFile) readRows(rows map[uint64]storedVector) {
 	if f.fsys == nil {
 		return
 	}
@@ -79,7 +79,7 @@ func (f *vectorFile) encodeHeader(n int) []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }
 
-func appendRow(b []byte, id uint64, r vectorRow) []byte {
+func appendRow(b []byte, id uint64, r storedVector) []byte {
 	from := len(b)
 	b = binary.LittleEndian.AppendUint64(b, id)
 	b = binary.LittleEndian.AppendUint64(b, r.version)
@@ -92,7 +92,7 @@ func appendRow(b []byte, id uint64, r vectorRow) []byte {
 }
 
 // decodeRow decodes a row whose vector has n elements. ok is false if the row is damaged.
-func decodeRow(b []byte, n int) (id uint64, r vectorRow, ok bool) {
+func decodeRow(b []byte, n int) (id uint64, r storedVector, ok bool) {
 	if len(b) != rowOverhead+n || n > maxDimension {
 		return 0, r, false
 	}
@@ -110,7 +110,7 @@ func decodeRow(b []byte, n int) (id uint64, r vectorRow, ok bool) {
 }
 
 // addRow adds a row. The next writeRows writes it to the file.
-func (f *vectorFile) addRow(id uint64, r vectorRow) {
+func (f *vectorFile) addRow(id uint64, r storedVector) {
 	if f.dimension != len(r.numbers) { // This is the first row, or the model now returns vectors of another length.
 		f.dimension = len(r.numbers)
 		f.size = 0
@@ -123,7 +123,7 @@ func (f *vectorFile) addRow(id uint64, r vectorRow) {
 
 // writeRows appends the new rows to the file. If the file must be created, it writes all rows. If two processes append
 // at the same time, the rows of one process may be lost, and are computed again later.
-func (f *vectorFile) writeRows(rows map[uint64]vectorRow) error {
+func (f *vectorFile) writeRows(rows map[uint64]storedVector) error {
 	if f.fsys == nil || !f.hasUnwrittenRows() {
 		return nil
 	}

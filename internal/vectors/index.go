@@ -30,13 +30,13 @@ type Index struct {
 	client *Client
 	file   vectorFile
 
-	lockCh chan struct{} // a mutex for client, file and rows: it is locked while the channel contains a value
-	rows   map[uint64]vectorRow
-	isRead bool // the file has been read
+	lockChan   chan struct{} // a mutex for client, file and rows: it is locked while the channel contains a value
+	rows       map[uint64]storedVector
+	isFileRead bool // the file has been read
 }
 
-// vectorRow is the vector of one version of an entry. Its elements are rounded to one byte each.
-type vectorRow struct {
+// storedVector is the vector of one version of an entry. Its elements are rounded to one byte each.
+type storedVector struct {
 	version uint64
 	hash    [16]byte // hash of the text from which the vector was computed
 	scale   float32  // an element of the vector is its byte in numbers multiplied by scale
@@ -46,24 +46,24 @@ type vectorRow struct {
 // New returns the index that is stored in a file. If fsys is nil, the index is not stored.
 func New(c *Client, fsys vfs.FS, name string) *Index {
 	return &Index{client: c, file: vectorFile{fsys: fsys, name: name, key: hashText(c.endpoint + "\n" +
-		c.Model)}, lockCh: make(chan struct{}, 1), rows: map[uint64]vectorRow{}}
+		c.Model)}, lockChan: make(chan struct{}, 1), rows: map[uint64]storedVector{}}
 }
 
 // lock locks the index. It returns an error if ctx is done first.
 func (x *Index) lock(ctx context.Context) error {
 	select {
-	case x.lockCh <- struct{}{}:
+	case x.lockChan <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if !x.isRead {
+	if !x.isFileRead {
 		x.file.readRows(x.rows)
-		x.isRead = true
+		x.isFileRead = true
 	}
 	return nil
 }
 
-func (x *Index) unlock() { <-x.lockCh }
+func (x *Index) unlock() { <-x.lockChan }
 
 // Query is an [oxbow.Ranker] for a single recall.
 type Query struct {
@@ -105,7 +105,7 @@ func (q *Query) Rank(ctx context.Context, words string, limit int, all oxbow.Ent
 	if ctx.Err() == nil {
 		q.Err = err // Report the error, and rank with the vectors that exist.
 	}
-	return x.nearestEntries(entries[0], ids, versions, limit, all)
+	return x.rankNearest(entries[0], ids, versions, limit, all)
 }
 
 // A Report says what Fill has done.
@@ -138,7 +138,7 @@ func (x *Index) Fill(
 		return r, nil
 	}
 	had := len(x.rows)
-	maps.DeleteFunc(x.rows, func(id uint64, _ vectorRow) bool {
+	maps.DeleteFunc(x.rows, func(id uint64, _ storedVector) bool {
 		_, ok := slices.BinarySearch(ids, id)
 		return !ok
 	})
@@ -152,7 +152,7 @@ func (x *Index) Fill(
 // missingText is an entry whose present version has no vector.
 type missingText struct {
 	id   uint64
-	row  vectorRow // the row to be completed with the vector
+	row  storedVector // the row to be completed with the vector
 	text string
 }
 
@@ -160,9 +160,9 @@ type missingText struct {
 // another version or entry, findMissing uses that vector instead.
 func (x *Index) findMissing(ids, versions []uint64, all oxbow.Entries) []missingText {
 	var none []missingText
-	var byHash map[[16]byte]vectorRow
+	var byHash map[[16]byte]storedVector
 	for i, id := range ids {
-		if have, ok := x.versionRow(id, versions[i]); ok && x.hasLength(have) {
+		if have, ok := x.versionRow(id, versions[i]); ok && x.hasVectorLength(have) {
 			continue
 		}
 		e := all.Entry(id)
@@ -172,12 +172,12 @@ func (x *Index) findMissing(ids, versions []uint64, all oxbow.Entries) []missing
 		m := missingText{id: id, text: entryText(e)}
 		m.row.version, m.row.hash = versions[i], hashText(m.text)
 		if byHash == nil {
-			byHash = make(map[[16]byte]vectorRow, len(x.rows))
+			byHash = make(map[[16]byte]storedVector, len(x.rows))
 			for _, r := range x.rows {
 				byHash[r.hash] = r
 			}
 		}
-		if isSame, ok := byHash[m.row.hash]; ok && x.hasLength(isSame) {
+		if isSame, ok := byHash[m.row.hash]; ok && x.hasVectorLength(isSame) {
 			m.row.scale, m.row.numbers = isSame.scale, isSame.numbers
 			x.rows[id] = m.row
 			x.file.addRow(id, m.row)
@@ -190,13 +190,13 @@ func (x *Index) findMissing(ids, versions []uint64, all oxbow.Entries) []missing
 }
 
 // versionRow returns the row of an entry, if it belongs to the given version.
-func (x *Index) versionRow(id, version uint64) (r vectorRow, ok bool) {
+func (x *Index) versionRow(id, version uint64) (r storedVector, ok bool) {
 	r, ok = x.rows[id]
 	return r, ok && r.version == version
 }
 
-// hasLength reports whether a stored vector has as many elements as the vectors that the endpoint returns now.
-func (x *Index) hasLength(r vectorRow) bool {
+// hasVectorLength reports whether a stored vector has as many elements as the vectors that the endpoint returns now.
+func (x *Index) hasVectorLength(r storedVector) bool {
 	return x.client.dimension == 0 || len(r.numbers) == x.client.dimension
 }
 
@@ -226,9 +226,9 @@ func (x *Index) fillMissing(ctx context.Context, missing []missingText, progress
 	return count, x.file.writeRows(x.rows)
 }
 
-// nearestEntries returns the entries that the query selects, ordered by the cosine of the angle between their vector
+// rankNearest returns the entries that the query selects, ordered by the cosine of the angle between their vector
 // and v, the largest cosine first. It returns at most limit. Among entries with equal cosines, the newer comes first.
-func (x *Index) nearestEntries(v []float32, ids, versions []uint64, limit int, all oxbow.Entries) []uint64 {
+func (x *Index) rankNearest(v []float32, ids, versions []uint64, limit int, all oxbow.Entries) []uint64 {
 	type near struct {
 		id, version uint64
 		cosine      float32
@@ -256,7 +256,7 @@ func (x *Index) nearestEntries(v []float32, ids, versions []uint64, limit int, a
 
 // setQuantized sets the bytes and the scale of r so that they represent v. The element with the largest absolute value
 // becomes 127 or -127.
-func (r *vectorRow) setQuantized(v []float32) {
+func (r *storedVector) setQuantized(v []float32) {
 	maxValue := float32(0)
 	for _, f := range v {
 		maxValue = max(maxValue, float32(math.Abs(float64(f))))
@@ -271,7 +271,7 @@ func (r *vectorRow) setQuantized(v []float32) {
 }
 
 // dotProduct returns the dot product of the two vectors, which must have equally many elements.
-func (r *vectorRow) dotProduct(v []float32) float32 {
+func (r *storedVector) dotProduct(v []float32) float32 {
 	sum := float32(0)
 	for i, n := range r.numbers {
 		sum += float32(n) * v[i]

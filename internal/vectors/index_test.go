@@ -70,14 +70,14 @@ func TestRank(t *testing.T) {
 		}
 	}
 	// Each text was sent only once. Another process reads the vectors from the file.
-	if got := s.Batches(); !slices.Equal(got, []int{1, 4, 1, 1, 1}) {
+	if got := s.BatchSizes(); !slices.Equal(got, []int{1, 4, 1, 1, 1}) {
 		t.Errorf("requests of %v texts", got)
 	}
 	c, _ = client(t, s)
 	y := New(c, fsys, "m.vec")
 	if got := ranked(t, m, y.Query(time.Minute), oxbow.Query{Text: "the herons"}); got != "a c b" ||
-		len(s.Batches()) != 6 {
-		t.Errorf("another process finds %q with %v", got, s.Batches())
+		len(s.BatchSizes()) != 6 {
+		t.Errorf("another process finds %q with %v", got, s.BatchSizes())
 	}
 	// A changed content is sent. A new label, or a content that an entry had before, is not.
 	for _, op := range []oxbow.Op{
@@ -91,7 +91,7 @@ func TestRank(t *testing.T) {
 	if got := ranked(t, m, y.Query(time.Minute), oxbow.Query{Text: "the herons"}); got != "d a c b" {
 		t.Errorf("after a change it finds %q", got)
 	}
-	if texts := s.Texts(); len(texts) != 8 || !slices.Equal(texts[7], []string{"d\nOf the herons."}) {
+	if texts := s.RequestedTexts(); len(texts) != 8 || !slices.Equal(texts[7], []string{"d\nOf the herons."}) {
 		t.Errorf("sent %q", texts[6:])
 	}
 	if err := m.Forget(t.Context(), "d"); err != nil {
@@ -132,7 +132,7 @@ func TestWait(t *testing.T) {
 	m := noted(t, fsys, entries...)
 	c, _ := client(t, s)
 	stop := make(chan struct{})
-	s.Before = func(w http.ResponseWriter, n int) bool {
+	s.BeforeAnswer = func(w http.ResponseWriter, n int) bool {
 		if n > 2 {
 			<-stop
 		}
@@ -202,9 +202,9 @@ func TestDamagedFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		ask()
-		before := len(s.Batches())
+		before := len(s.BatchSizes())
 		ask()
-		if len(s.Batches()) != before+1 {
+		if len(s.BatchSizes()) != before+1 {
 			t.Errorf("%s: the vectors are not kept", name)
 		}
 		b, err = vfs.ReadFile(fsys, "m.vec", 1<<20)
@@ -217,7 +217,7 @@ func TestDamagedFile(t *testing.T) {
 // For any bytes of the file, the rows must be rows that were written, or there must be none.
 func FuzzFile(f *testing.F) {
 	key := hashText("k")
-	one := vectorRow{version: 7, hash: hashText("t"), scale: .5, numbers: []int8{1, -2, 3}}
+	one := storedVector{version: 7, hash: hashText("t"), scale: .5, numbers: []int8{1, -2, 3}}
 	fl := vectorFile{key: key}
 	f.Add(appendRow(appendRow(fl.encodeHeader(3), 1, one), 2, one))
 	f.Add(fl.encodeHeader(1 << 30))
@@ -226,7 +226,7 @@ func FuzzFile(f *testing.F) {
 		if err := vfs.WriteFile(fsys, "f", b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		rows := map[uint64]vectorRow{}
+		rows := map[uint64]storedVector{}
 		fl := vectorFile{fsys: fsys, name: "f", key: key}
 		fl.readRows(rows)
 		for id, r := range rows {

@@ -102,7 +102,7 @@ func readArgs(verb string, params []Param, args Arguments, screen func(string) s
 			return err
 		}
 		for _, raw := range items {
-			s := scalar{raw: string(raw), text: string(raw), form: formOfValue(raw)}
+			s := argumentValue{rawJSON: string(raw), text: string(raw), form: formOfValue(raw)}
 			if s.form == formString {
 				if err := json.Unmarshal(raw, &s.text); err != nil {
 					return InvalidValue("arguments", "", err.Error())
@@ -112,7 +112,7 @@ func readArgs(verb string, params []Param, args Arguments, screen func(string) s
 					return InvalidValue(p.Name, "", half)
 				}
 				if clean := screen(s.text); clean != s.text {
-					s.raw, s.text = strconv.Quote(clean), clean
+					s.rawJSON, s.text = strconv.Quote(clean), clean
 				}
 			}
 			if s.text == "" && !p.Empty {
@@ -149,9 +149,9 @@ func checkRequired(params []Param, given map[string]string, withValue map[string
 			continue
 		}
 		if _, isEmpty := given[p.Name]; isEmpty {
-			return InvalidValue(p.Name, "", "is empty; "+lowerFirst(p.Usage))
+			return InvalidValue(p.Name, "", "is empty; "+lowerFirstLetter(p.Usage))
 		}
-		return InvalidValue("parameter", p.Name, "is missing; "+lowerFirst(p.Usage))
+		return InvalidValue("parameter", p.Name, "is missing; "+lowerFirstLetter(p.Usage))
 	}
 	return nil
 }
@@ -232,11 +232,11 @@ func (p Param) parseItems(value json.RawMessage) (items []json.RawMessage, err e
 	return []json.RawMessage{value}, nil
 }
 
-// scalar is a JSON value that is neither a list nor an object.
-type scalar struct {
-	raw  string // the value as JSON
-	text string // the value as text, without quotation marks
-	form valueForm
+// argumentValue is a JSON value that is neither a list nor an object.
+type argumentValue struct {
+	rawJSON string // the value as JSON
+	text    string // the value as text, without quotation marks
+	form    valueForm
 }
 
 // valueForm is the kind of a JSON value. Its text is used in error messages.
@@ -270,7 +270,7 @@ func formOfValue(raw []byte) valueForm {
 // SetField sets the parameter's field in the struct that in points to. word is a word of a command line. If the field
 // is a list, the word is appended. An empty word means that the argument is absent, unless [Param.Empty] is set.
 func (p Param) SetField(in any, word string) error {
-	s := scalar{raw: strconv.Quote(word), text: word, form: formString}
+	s := argumentValue{rawJSON: strconv.Quote(word), text: word, form: formString}
 	switch {
 	case word == "" && !p.Empty:
 		return nil
@@ -284,7 +284,7 @@ func (p Param) SetField(in any, word string) error {
 
 // storeScalar converts a value to the type of the parameter, and sets the parameter's field in a struct. If the field
 // is a list, the value is appended. key is the name that the caller wrote, for error messages.
-func (p Param) storeScalar(in reflect.Value, key string, s scalar) error {
+func (p Param) storeScalar(in reflect.Value, key string, s argumentValue) error {
 	var value any
 	var err error
 	switch p.Type {
@@ -314,7 +314,7 @@ func (p Param) storeScalar(in reflect.Value, key string, s scalar) error {
 }
 
 // checkString returns an error if s is not a valid value for a parameter of type string.
-func (p Param) checkString(key string, s scalar) error {
+func (p Param) checkString(key string, s argumentValue) error {
 	switch {
 	case s.form == formNumber && key == "id":
 		return InvalidValue("id", s.text, "is a number; entries are called by name: give the entry's "+p.Name)
@@ -330,29 +330,29 @@ func (p Param) checkString(key string, s scalar) error {
 	return InvalidValue(p.Name, s.text, reason)
 }
 
-func (p Param) checkBool(s scalar) error {
+func (p Param) checkBool(s argumentValue) error {
 	if s.text != "true" && s.text != "false" {
 		return wrongTypeError(p, s)
 	}
 	return nil
 }
 
-// signedParams lists the parameters for which a negative number is accepted here. The verbs refuse it with a better
-// error message.
-var signedParams = []string{"limit", "max_tokens", "count", "offset"}
+// nonNegativeParams lists the parameters for which a negative number is accepted here. The verbs refuse it with a
+// better error message.
+var nonNegativeParams = []string{"limit", "max_tokens", "count", "offset"}
 
-func (p Param) parseInteger(s scalar) (int64, error) {
+func (p Param) parseInteger(s argumentValue) (int64, error) {
 	n, ok := parseWholeNumber(s.text)
 	if !ok || !s.mayBeNumber() {
 		return 0, wrongTypeError(p, s)
 	}
-	if n < 0 && !slices.Contains(signedParams, p.Name) {
+	if n < 0 && !slices.Contains(nonNegativeParams, p.Name) {
 		return 0, InvalidValue(p.Name, s.text, "is less than 0")
 	}
 	return n, nil
 }
 
-func (p Param) parseNumber(s scalar) (float64, error) {
+func (p Param) parseNumber(s argumentValue) (float64, error) {
 	f, err := strconv.ParseFloat(s.text, 64)
 	if err != nil || !s.mayBeNumber() {
 		return 0, wrongTypeError(p, s)
@@ -364,7 +364,7 @@ func (p Param) parseNumber(s scalar) (float64, error) {
 }
 
 // mayBeNumber reports whether the value is a number, or a string that may contain one.
-func (s scalar) mayBeNumber() bool {
+func (s argumentValue) mayBeNumber() bool {
 	return s.form == formString || s.form == formNumber
 }
 
@@ -391,7 +391,7 @@ func hasReplacedRune(raw []byte, s string) bool {
 	return strings.Count(s, "\uFFFD") > written
 }
 
-func wrongTypeError(p Param, s scalar) error {
+func wrongTypeError(p Param, s argumentValue) error {
 	want := map[string]string{"string": "a string", "boolean": "true or false",
 		"integer": "a whole number", "number": "a number"}[p.Type]
 	if p.Repeatable {
@@ -400,6 +400,6 @@ func wrongTypeError(p Param, s scalar) error {
 	return InvalidValue(
 		"parameter",
 		p.Name,
-		fmt.Sprintf("wants %s, not %s (%s)", want, s.form, text.TruncateWithEllipsis(s.raw, 40)),
+		fmt.Sprintf("wants %s, not %s (%s)", want, s.form, text.TruncateWithEllipsis(s.rawJSON, 40)),
 	)
 }

@@ -40,7 +40,7 @@ func (w *Workspace) trustLevels(entries []oxbow.Entry) []oxbow.Trust {
 	var texts []string
 	for i := range entries {
 		levels[i] = entries[i].Trust()
-		texts = append(texts, foreign.AllText(&entries[i]))
+		texts = append(texts, foreign.ComparableText(&entries[i]))
 	}
 	mayCompare := w.Unlabelled && w.Knowledge != nil
 	if !mayCompare || len(entries) == 0 {

@@ -25,7 +25,7 @@ import (
 // snippetWidth is the maximum length of a snippet in bytes, about 40 tokens.
 const snippetWidth = 160
 
-var snippet = text.Snippet
+var makeSnippet = text.Snippet
 
 // CombineFilter returns a filter that combines the text filter with all parameters in n. now is the current time, for
 // dates.
@@ -240,7 +240,7 @@ func EmptyResultReasons(
 	if len(known) > 0 {
 		reasons = append(reasons, PlainNote("found, before the filter: "+joinFirstWords(known)))
 	}
-	for _, r := range diagnosis.Removed[:min(len(diagnosis.Removed), maxNamedWords)] {
+	for _, r := range diagnosis.Removed[:min(len(diagnosis.Removed), maxWordsInNote)] {
 		part := cmp.Or(r.Clause, dates.filterText(r.Filter))
 		switch {
 		// Even without the filter, the words would find nothing.
@@ -387,13 +387,13 @@ func hasWords(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
 }
 
-// maxNamedWords is the maximum number of words or terms of a query that a note names.
-const maxNamedWords = 10
+// maxWordsInNote is the maximum number of words or terms of a query that a note names.
+const maxWordsInNote = 10
 
-// joinFirstWords joins words with commas. It joins at most maxNamedWords, and adds how many it has left out.
+// joinFirstWords joins words with commas. It joins at most maxWordsInNote, and adds how many it has left out.
 func joinFirstWords(words []string) string {
-	if more := len(words) - maxNamedWords; more > 0 {
-		return strings.Join(words[:maxNamedWords], ", ") + " and " + strconv.Itoa(more) + " more"
+	if more := len(words) - maxWordsInNote; more > 0 {
+		return strings.Join(words[:maxWordsInNote], ", ") + " and " + strconv.Itoa(more) + " more"
 	}
 	return strings.Join(words, ", ")
 }
@@ -416,8 +416,8 @@ func InvalidValue(field, value, reason string) error {
 	}
 }
 
-// lowerFirst returns a sentence whose first letter is in lower case, so that it can follow other words.
-func lowerFirst(s string) string {
+// lowerFirstLetter returns a sentence whose first letter is in lower case, so that it can follow other words.
+func lowerFirstLetter(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	return string(unicode.ToLower(r)) + s[n:]
 }

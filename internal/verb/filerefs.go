@@ -27,9 +27,9 @@ type FileRef struct {
 // maxFileRefs is the maximum number of file references that are checked for one answer.
 const maxFileRefs = 200
 
-// staleWeight is the factor by which a hit's score is multiplied for sorting if all files to which the hit refers are
-// stale.
-const staleWeight = .5
+// staleHitWeight is the factor by which a hit's score is multiplied for sorting if all files to which the hit
+// refers are stale.
+const staleHitWeight = .5
 
 // WorkingTree is a working tree with the files to which entries refer. The type annotate.Store implements it.
 type WorkingTree interface {
@@ -160,7 +160,7 @@ func demoteStaleHits(hits []oxbow.Hit, citedFiles map[uint64][]FileRef) (notes [
 		if stale == 0 {
 			return h.Score
 		}
-		return h.Score * (1 - (1-staleWeight)*float64(stale)/float64(len(cs)))
+		return h.Score * (1 - (1-staleHitWeight)*float64(stale)/float64(len(cs)))
 	}
 	before := slices.Clone(hits)
 	slices.SortStableFunc(hits, func(a, b oxbow.Hit) int { return cmp.Compare(weight(b), weight(a)) })

@@ -96,8 +96,9 @@ func makeHandoffOut(o *handoff.LoadedHandoff) HandoffOut {
 	return out
 }
 
-// bareOpening returns a handoff as if it had been loaded without its profile and skills. Its files are not checked.
-func bareOpening(h handoff.Handoff) *handoff.LoadedHandoff {
+// openingWithoutParts returns a handoff as if it had been loaded without its profile and skills. Its files are not
+// checked.
+func openingWithoutParts(h handoff.Handoff) *handoff.LoadedHandoff {
 	return &handoff.LoadedHandoff{Handoff: h, Files: handoff.CheckFiles(h.Files, "", nil)}
 }
 
@@ -131,9 +132,9 @@ type noHandoffError struct{}
 func (noHandoffError) Error() string        { return "no handoff waits" }
 func (noHandoffError) Is(target error) bool { return target == oxbow.ErrNotFound }
 
-// openHandoff loads the profile and the skills that a handoff names. If one cannot be loaded, the result says so, and
-// openHandoff does not fail, because the handoff may already be taken.
-func (w *Workspace) openHandoff(
+// loadHandoffOut loads the profile and the skills that a handoff names. If one cannot be loaded, the result says
+// so, and loadHandoffOut does not fail, because the handoff may already be taken.
+func (w *Workspace) loadHandoffOut(
 	ctx context.Context,
 	l *handoff.Loader,
 	m *oxbow.Memory,
@@ -193,7 +194,7 @@ func ListHandoffs(ctx context.Context, w *Workspace, in HandoffsIn) (HandoffsOut
 		return out, fmt.Errorf("listing handoffs: %w", err)
 	}
 	for _, h := range hs {
-		out.Handoffs = append(out.Handoffs, makeHandoffOut(bareOpening(w.JudgeHandoffTrust(h))))
+		out.Handoffs = append(out.Handoffs, makeHandoffOut(openingWithoutParts(w.JudgeHandoffTrust(h))))
 	}
 	return out, nil
 }
@@ -221,7 +222,7 @@ func ShowHandoff(ctx context.Context, w *Workspace, in ShowHandoffIn) (HandoffOu
 	if err != nil {
 		return HandoffOut{}, err
 	}
-	return w.openHandoff(ctx, l, m, h, in.OpeningParams), nil
+	return w.loadHandoffOut(ctx, l, m, h, in.OpeningParams), nil
 }
 
 // ShowRecordIn is the argument of ShowRecord.
@@ -236,7 +237,7 @@ func ShowRecord(ctx context.Context, w *Workspace, in ShowRecordIn) (HandoffOut,
 		return HandoffOut{}, err
 	}
 	return makeHandoffOut(
-		bareOpening(handoff.Handoff{Task: handoff.Task{Record: record}, Created: w.CurrentTime()}),
+		openingWithoutParts(handoff.Handoff{Task: handoff.Task{Record: record}, Created: w.CurrentTime()}),
 	), nil
 }
 
@@ -255,7 +256,7 @@ func WaitingHandoff(ctx context.Context, w *Workspace, in WaitingHandoffIn) (Han
 	if err != nil {
 		return HandoffOut{}, err
 	}
-	return makeHandoffOut(bareOpening(h)), nil
+	return makeHandoffOut(openingWithoutParts(h)), nil
 }
 
 // TakeHandoffIn is the argument of TakeHandoff. If Name is empty, the newest open handoff is taken.
@@ -300,7 +301,7 @@ func TakeHandoff(ctx context.Context, w *Workspace, in TakeHandoffIn) (TakenHand
 	if err != nil {
 		return TakenHandoffOut{}, err
 	}
-	out := w.openHandoff(ctx, l, m, h, in.OpeningParams)
+	out := w.loadHandoffOut(ctx, l, m, h, in.OpeningParams)
 	return TakenHandoffOut{&out}, nil
 }
 
@@ -329,7 +330,7 @@ func DropHandoff(ctx context.Context, w *Workspace, in DropHandoffIn) (DroppedHa
 	if err != nil {
 		return DroppedHandoffOut{}, err
 	}
-	return DroppedHandoffOut{makeHandoffOut(bareOpening(w.JudgeHandoffTrust(h)))}, nil
+	return DroppedHandoffOut{makeHandoffOut(openingWithoutParts(w.JudgeHandoffTrust(h)))}, nil
 }
 
 // Report shows a list of the handoffs.

@@ -39,14 +39,14 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 	changeOf := func(c oxbow.Change) Change { return past.VisibleChange(ctx, c) }
 	changeOfOne := func(v oxbow.Version) Change { return past.versionChange(ctx, v) }
 	if in.Name == "" {
-		err = in.takeChanges(ctx, m, &out, offset, limit, changeOf)
+		err = in.collectChanges(ctx, m, &out, offset, limit, changeOf)
 	} else {
-		err = appendPage(&out, m.Versions(ctx, out.Name), offset, limit, changeOfOne)
+		err = appendPageOfChanges(&out, m.Versions(ctx, out.Name), offset, limit, changeOfOne)
 		if errors.Is(err, oxbow.ErrNotFound) {
 			if e, gerr := m.Get(ctx, in.Name); gerr == nil && !oxbow.SameName(e.Name, in.Name) {
 				out.Notes = append(out.Notes, Notef("%q is an alias of %q", in.Name, e.Name))
 				out.Name = e.Name
-				err = appendPage(&out, m.Versions(ctx, out.Name), offset, limit, changeOfOne)
+				err = appendPageOfChanges(&out, m.Versions(ctx, out.Name), offset, limit, changeOfOne)
 			}
 		}
 	}
@@ -60,9 +60,9 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 	return out, nil
 }
 
-// takeChanges appends the changes that in selects to the result, newest first. It skips the first offset changes and
+// collectChanges appends the changes that in selects to the result, newest first. It skips the first offset changes and
 // appends at most limit.
-func (in HistoryIn) takeChanges(
+func (in HistoryIn) collectChanges(
 	ctx context.Context,
 	m *oxbow.Memory,
 	out *HistoryOut,
@@ -70,20 +70,20 @@ func (in HistoryIn) takeChanges(
 	asChange func(oxbow.Change) Change,
 ) error {
 	if in.ByActor == "" && in.Session == "" {
-		return appendPage(out, m.LogFrom(ctx, oxbow.LastChange, offset), 0, limit, asChange)
+		return appendPageOfChanges(out, m.LogFrom(ctx, oxbow.LastChange, offset), 0, limit, asChange)
 	}
-	wanted := filterSeq(m.Log(ctx), func(c oxbow.Change) bool { return in.matchesSource(c.Source) })
-	return appendPage(out, wanted, offset, limit, asChange)
+	wanted := filterItems(m.Log(ctx), func(c oxbow.Change) bool { return in.matchesSource(c.Source) })
+	return appendPageOfChanges(out, wanted, offset, limit, asChange)
 }
 
 // matchesSource reports whether in selects changes with the source s.
 func (in HistoryIn) matchesSource(s oxbow.Source) bool {
 	return (in.ByActor == "" || in.ByActor == string(s.Actor)) &&
-		(in.Session == "" || in.Session == s.Session || in.Session == session.SourceSession(s))
+		(in.Session == "" || in.Session == s.Session || in.Session == session.SessionOfSource(s))
 }
 
-// filterSeq yields the items for which keep returns true. It also yields all errors.
-func filterSeq[T any](items iter.Seq2[T, error], keep func(T) bool) iter.Seq2[T, error] {
+// filterItems yields the items for which keep returns true. It also yields all errors.
+func filterItems[T any](items iter.Seq2[T, error], keep func(T) bool) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for it, err := range items {
 			mustYield := err != nil || keep(it)
@@ -94,9 +94,14 @@ func filterSeq[T any](items iter.Seq2[T, error], keep func(T) bool) iter.Seq2[T,
 	}
 }
 
-// appendPage appends one page of changes to the result: it skips offset items and appends at most limit of the
+// appendPageOfChanges appends one page of changes to the result: it skips offset items and appends at most limit of the
 // following items, each converted by asChange. It sets out.HasMore if there are more items.
-func appendPage[T any](out *HistoryOut, items iter.Seq2[T, error], offset, limit int, asChange func(T) Change) error {
+func appendPageOfChanges[T any](
+	out *HistoryOut,
+	items iter.Seq2[T, error],
+	offset, limit int,
+	asChange func(T) Change,
+) error {
 	for it, err := range items {
 		if err != nil {
 			return err
@@ -123,7 +128,7 @@ func (p PastTextFilter) versionChange(ctx context.Context, v oxbow.Version) Chan
 
 // Undo undoes the last changes, or the changes that in names. It is itself a change, so it can be undone.
 func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
-	if did, isTidier, err := revertTidied(ctx, w, in); isTidier || err != nil {
+	if did, isTidier, err := revertTidying(ctx, w, in); isTidier || err != nil {
 		return UndoOut{DryRun: in.DryRun, Undone: []Change{}, Tidied: did}, err
 	}
 	count, err := in.checkedUndoCount()
@@ -218,7 +223,7 @@ func (out *UndoOut) addAliasNotes(ctx context.Context, m *oxbow.Memory, undone [
 			out.Notes = append(out.Notes, Notef("%q lost an alias: it is the name of an entry again", v.Entry.Name))
 		case v.Verb == oxbow.VerbRestore:
 			if was, ok := before[v.Entry.Name]; ok {
-				out.Notes = append(out.Notes, unrestoredAliasNotes(v.Entry.Name, was.Aliases, v.Entry.Aliases)...)
+				out.Notes = append(out.Notes, lostAliasNotesAfterUndo(v.Entry.Name, was.Aliases, v.Entry.Aliases)...)
 			}
 		}
 	}
@@ -400,8 +405,8 @@ func (e noChangeError) Error() string {
 }
 func (noChangeError) Is(err error) bool { return err == oxbow.ErrNotFound }
 
-// revertTidied undoes a change that a [Tidier] has made. ok is false if the home has no Tidier.
-func revertTidied(ctx context.Context, w *Workspace, in UndoIn) (did *Tidied, ok bool, err error) {
+// revertTidying undoes a change that a [Tidier] has made. ok is false if the home has no Tidier.
+func revertTidying(ctx context.Context, w *Workspace, in UndoIn) (did *Tidied, ok bool, err error) {
 	t, ok, err := w.Tidier(Write.UnlessDryRun(in.DryRun))
 	if err != nil || !ok {
 		return nil, false, err
@@ -412,7 +417,7 @@ func revertTidied(ctx context.Context, w *Workspace, in UndoIn) (did *Tidied, ok
 		return nil, true, oneChangeError("run it again for another")
 	case in.Count != nil && *in.Count != 1:
 		return nil, true, oneChangeError("run it again for the one before")
-	case len(in.Seq) == 1 && (in.Seq[0] == 0 || in.Seq[0] > maxTidied):
+	case len(in.Seq) == 1 && (in.Seq[0] == 0 || in.Seq[0] > maxTidyNumber):
 		return nil, true, &oxbow.InvalidError{
 			Field:  "seq",
 			Value:  strconv.FormatUint(in.Seq[0], 10),
@@ -429,8 +434,8 @@ func revertTidied(ctx context.Context, w *Workspace, in UndoIn) (did *Tidied, ok
 	return &one, true, nil
 }
 
-// maxTidied is the largest number that a change of a [Tidier] can have.
-const maxTidied = 1<<31 - 1
+// maxTidyNumber is the largest number that a change of a [Tidier] can have.
+const maxTidyNumber = 1<<31 - 1
 
 // oneChangeError returns the error for a call that would undo several changes although only one at a time can be
 // undone.

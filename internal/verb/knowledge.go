@@ -116,10 +116,10 @@ func RecordFingerprints(p fingerprint.File, entries ...oxbow.Entry) {
 		e := &entries[i]
 		if taints := e.Values(oxbow.LabelTaint); len(taints) > 0 {
 			texts = append(texts, fingerprint.ReadText{
-				Level: fingerprint.LevelForeign, Text: foreign.AllText(e), Labels: taints})
+				Level: fingerprint.LevelForeign, Text: foreign.ComparableText(e), Labels: taints})
 		} else if unvouched := e.Values(oxbow.LabelUnvouched); len(unvouched) > 0 {
 			texts = append(texts, fingerprint.ReadText{
-				Level: fingerprint.LevelUnvouched, Text: foreign.AllText(e), Labels: unvouched})
+				Level: fingerprint.LevelUnvouched, Text: foreign.ComparableText(e), Labels: unvouched})
 		}
 	}
 	if len(texts) > 0 {

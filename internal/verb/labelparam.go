@@ -20,8 +20,8 @@ type labelParam struct {
 // labelParams lists the parameters for labels. The following use this table: checks of arguments, the parameter clear,
 // updates without a text, and the filters of recall, list and export.
 var labelParams = []labelParam{
-	{"project", oxbow.LabelProject, func(in RememberIn) []string { return singleValue(in.Project) },
-		func(n EntrySelection) []string { return singleValue(n.Project) }},
+	{"project", oxbow.LabelProject, func(in RememberIn) []string { return valueOrNone(in.Project) },
+		func(n EntrySelection) []string { return valueOrNone(n.Project) }},
 	{"tags", oxbow.LabelTag, func(in RememberIn) []string {
 		if in.Tags == nil {
 			return nil
@@ -46,8 +46,8 @@ func clearableParts() (names []string) {
 	return append(names, "aliases")
 }
 
-// singleValue returns a list that contains only s, or nil if s is empty.
-func singleValue(s string) []string {
+// valueOrNone returns a list that contains only s, or nil if s is empty.
+func valueOrNone(s string) []string {
 	if s == "" {
 		return nil
 	}

@@ -17,7 +17,7 @@ import (
 // AdviseUnknownName adds advice to the error for an unknown name. If the entry was forgotten, the advice names the
 // change to restore. Otherwise it names similar names.
 func (w *Workspace) AdviseUnknownName(ctx context.Context, m *oxbow.Memory, name string, err error) error {
-	if !errors.Is(err, oxbow.ErrNotFound) || w.noAdvice {
+	if !errors.Is(err, oxbow.ErrNotFound) || w.withoutAdvice {
 		return err
 	}
 	var several *oxbow.AliasError
@@ -82,7 +82,7 @@ func (w *Workspace) adviseUnknownVersion(
 		return err
 	}
 	for v, verr := range m.Versions(ctx, name) {
-		if verr != nil || len(lost.versions) == maxNamedWords {
+		if verr != nil || len(lost.versions) == maxWordsInNote {
 			break
 		}
 		if v.Verb != oxbow.VerbRemove && !v.Erased {

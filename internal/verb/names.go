@@ -23,11 +23,11 @@ type NamesOut struct {
 	Names []string `json:"names"`
 }
 
-// namesTimeout is the maximum time for finding names. It is short because the person waits for the shell.
-const namesTimeout = 300 * time.Millisecond
+// completionTimeout is the maximum time for finding names. It is short because the person waits for the shell.
+const completionTimeout = 300 * time.Millisecond
 
 // EntryNames returns the names of entries that begin with the prefix. If the prefix is empty, it returns the names of
-// the newest entries. It ends at the limit or after namesTimeout.
+// the newest entries. It ends at the limit or after completionTimeout.
 func EntryNames(ctx context.Context, w *Workspace, in NamesIn) (NamesOut, error) {
 	out := NamesOut{Names: []string{}}
 	if in.Prefix == "" {
@@ -41,7 +41,7 @@ func EntryNames(ctx context.Context, w *Workspace, in NamesIn) (NamesOut, error)
 	if err != nil {
 		return out, err
 	}
-	brief, cancel := context.WithTimeout(ctx, namesTimeout)
+	brief, cancel := context.WithTimeout(ctx, completionTimeout)
 	defer cancel()
 	err = eachEntryName(brief, m, func(e *oxbow.Entry) bool {
 		if strings.HasPrefix(e.Name, in.Prefix) && !slices.Contains(out.Names, e.Name) {

@@ -8,22 +8,22 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// notForgottenError means that a call of restore must name a version, because the entry was not forgotten.
-type notForgottenError struct {
+// neverForgottenError means that a call of restore must name a version, because the entry was not forgotten.
+type neverForgottenError struct {
 	name       string
 	earlierSeq uint64 // number of the change that wrote the version before the current version (0 if there is none)
 }
 
-func (e *notForgottenError) Error() string {
+func (e *neverForgottenError) Error() string {
 	if e.earlierSeq == 0 {
 		return fmt.Sprintf("%q was not forgotten, and the log has no earlier version of it", e.name)
 	}
 	return fmt.Sprintf("%q was not forgotten: say which earlier version is to come back", e.name)
 }
 
-func (*notForgottenError) Is(target error) bool { return target == oxbow.ErrInvalid }
+func (*neverForgottenError) Is(target error) bool { return target == oxbow.ErrInvalid }
 
-func (e *notForgottenError) remedy() Note {
+func (e *neverForgottenError) remedy() Note {
 	if e.earlierSeq == 0 {
 		return Notef("%s shows what was changed", VerbRef("history"))
 	}

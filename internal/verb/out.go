@@ -79,7 +79,7 @@ func (s Source) ClientSession() string {
 
 // SessionName returns the session that made the change, in the form CLIENT/SESSION, which verbs accept. It returns ""
 // if the session is unknown.
-func (s Source) SessionName() string { return session.SourceSession(oxbow.Source{Ref: s.Ref}) }
+func (s Source) SessionName() string { return session.SessionOfSource(oxbow.Source{Ref: s.Ref}) }
 
 // ReviewedCommit returns the branch and the commit that contain the text, if it is a reviewed text in a team file. For
 // other texts it returns "".
@@ -263,7 +263,7 @@ func makeEntry(e oxbow.Entry) Entry {
 func outlineEntry(ctx context.Context, e oxbow.Entry) Entry {
 	WithholdQuarantinedText(ctx, &e)
 	a := makeEntry(e)
-	a.Snippet = snippet(e.Content, nil, snippetWidth)
+	a.Snippet = makeSnippet(e.Content, nil, snippetWidth)
 	return a
 }
 
@@ -298,5 +298,5 @@ func (p PastTextFilter) VisibleChange(ctx context.Context, c oxbow.Change) Chang
 func (p PastTextFilter) touchedEntry(ctx context.Context, v oxbow.Version) TouchedEntry {
 	p.WithholdText(ctx, &v.Entry)
 	return TouchedEntry{Name: v.Entry.Name, Verb: string(v.Verb), PrevSeq: v.Prev,
-		Snippet: snippet(v.Entry.Content, nil, snippetWidth), IsErased: v.Erased}
+		Snippet: makeSnippet(v.Entry.Content, nil, snippetWidth), IsErased: v.Erased}
 }

@@ -16,14 +16,14 @@ import (
 )
 
 // Default budgets of answers, in tokens. The budget of recall is enough for five entries of a few paragraphs each.
-// Clients cut or hide answers that are longer than pageTokens.
+// Clients cut or hide answers that are longer than answerPageTokens.
 const (
 	defaultMaxTokens = 2000
-	pageTokens       = 4000
+	answerPageTokens = 4000
 )
 
-// noteTokens is the part of each budget that is reserved for a note about what was cut.
-const noteTokens = 30
+// reservedNoteTokens is the part of each budget that is reserved for a note about what was cut.
+const reservedNoteTokens = 30
 
 // tokenBudget returns the maximum number of tokens in an answer. If the caller sets no limit, it is defaultTokens, or
 // unlimited if a reader can scroll.
@@ -48,16 +48,16 @@ func (w *Workspace) PageBounds(offset, maxTokens *int) (firstByte, tokenLimit in
 	if offset != nil {
 		firstByte = *offset
 	}
-	tokenLimit, err = w.tokenBudget(maxTokens, pageTokens)
+	tokenLimit, err = w.tokenBudget(maxTokens, answerPageTokens)
 	if firstByte < 0 {
 		err = InvalidValue("offset", strconv.Itoa(firstByte), "is less than 0")
 	}
 	return firstByte, tokenLimit, err
 }
 
-// CountFitting returns how many of the first items fit into a budget of maxTokens tokens, of which spentTokens are
+// CountFittingItems returns how many of the first items fit into a budget of maxTokens tokens, of which spentTokens are
 // already used. The function describe returns the record of an item.
-func CountFitting[T any](items []T, spentTokens, maxTokens int, describe func(T) report.Record) int {
+func CountFittingItems[T any](items []T, spentTokens, maxTokens int, describe func(T) report.Record) int {
 	if maxTokens == math.MaxInt {
 		return len(items)
 	}
@@ -67,7 +67,7 @@ func CountFitting[T any](items []T, spentTokens, maxTokens int, describe func(T)
 		spentTokens += prompt.EstimateTokens(b.String())
 		room := maxTokens
 		if i < len(items)-1 {
-			room -= noteTokens // If more items follow, the page needs a note about them.
+			room -= reservedNoteTokens // If more items follow, the page needs a note about them.
 		}
 		if spentTokens > room {
 			return i
@@ -104,7 +104,7 @@ func (out *RecallOut) cutToBudget(contents []string, maxTokens int, keepAllHits 
 	out.chooseContents(contents, maxTokens, keepAllHits)
 	tell := func() { out.addBudgetNotes(notes, all, maxTokens) }
 	for tell(); !keepAllHits && len(out.Hits) > 0 && out.TokensUsed > maxTokens; tell() {
-		if i := lastWithTurns(out.Hits); i >= 0 {
+		if i := lastHitWithTurns(out.Hits); i >= 0 {
 			out.Hits[i].TurnsBefore, out.Hits[i].TurnsAfter = nil, nil
 		} else if last := &out.Hits[len(out.Hits)-1]; last.Content != nil && len(*last.Content) > snippetWidth {
 			last.Content = nil
@@ -114,17 +114,17 @@ func (out *RecallOut) cutToBudget(contents []string, maxTokens int, keepAllHits 
 	}
 	if all > 0 && len(out.Hits) == 0 {
 		out.Notes = notes
-		out.EmptyReasons = noneFitsNotes(prompt.EstimateTokens(prompt.ReporterText(out)), all, maxTokens, hits[0])
+		out.EmptyReasons = noEntryFitsNotes(prompt.EstimateTokens(prompt.ReporterText(out)), all, maxTokens, hits[0])
 		out.TokensUsed = prompt.EstimateTokens(prompt.ReporterText(out))
 	}
 }
 
-// noneFitsNotes returns a note which says that the budget is too small for the first entry, and how many tokens the
+// noEntryFitsNotes returns a note which says that the budget is too small for the first entry, and how many tokens the
 // entry needs.
-func noneFitsNotes(spentTokens, total, maxTokens int, first Entry) []Note {
+func noEntryFitsNotes(spentTokens, total, maxTokens int, first Entry) []Note {
 	return []Note{Notef("%s found, and none fits into %s %d; the first needs about %d",
 		text.FormatCount(total, "entry was", "entries were"), ParamRef("max_tokens"), maxTokens,
-		spentTokens+prompt.EstimateTokens(listedEntryText(first))+3*noteTokens)}
+		spentTokens+prompt.EstimateTokens(listedEntryText(first))+3*reservedNoteTokens)}
 }
 
 // chooseContents chooses which hits and which contents fit into the budget. It adds no notes. It is a part of
@@ -132,13 +132,13 @@ func noneFitsNotes(spentTokens, total, maxTokens int, first Entry) []Note {
 func (out *RecallOut) chooseContents(contents []string, maxTokens int, keepAllHits bool) {
 	frame := *out
 	frame.Hits = nil
-	all, spent := len(out.Hits), prompt.EstimateTokens(prompt.ReporterText(frame))+noteTokens
+	all, spent := len(out.Hits), prompt.EstimateTokens(prompt.ReporterText(frame))+reservedNoteTokens
 	heads := make([]int, 0, all)
 	for i, h := range out.Hits {
 		n := prompt.EstimateTokens(listedEntryText(h)) + 2 // The number before the hit needs two tokens.
 		needed := spent + n
 		if i == all-1 {
-			needed -= noteTokens // This is the last hit, so no note about further hits is needed.
+			needed -= reservedNoteTokens // This is the last hit, so no note about further hits is needed.
 		}
 		if !keepAllHits && needed > maxTokens {
 			break
@@ -157,13 +157,13 @@ func (out *RecallOut) chooseContents(contents []string, maxTokens int, keepAllHi
 			out.Hits[i], spent = whole, spent-heads[i]+n
 		}
 	}
-	out.addTurns(maxTokens - spent)
+	out.addTurnsAround(maxTokens - spent)
 }
 
-// addTurns adds turns around the hits that are shown with their whole content, as long as there is room. The best hits
-// come first, and for each hit the nearest turns. If a turn does not fit, farther turns on the same side are not
-// shown.
-func (out *RecallOut) addTurns(room int) {
+// addTurnsAround adds turns around the hits that are shown with their whole content, as long as there is room. The
+// best hits come first, and for each hit the nearest turns. If a turn does not fit, farther turns on the same side
+// are not shown.
+func (out *RecallOut) addTurnsAround(maxTokens int) {
 	for i := range out.Hits {
 		h := &out.Hits[i]
 		sides := [2]*[]Turn{&h.TurnsBefore, &h.TurnsAfter}
@@ -173,15 +173,15 @@ func (out *RecallOut) addTurns(room int) {
 				if step >= len(turns) || isSkipped {
 					continue
 				}
-				if len(turns[step].Content)/100 > room {
+				if len(turns[step].Content)/100 > maxTokens {
 					continue
 				}
 				cost := prompt.EstimateTokens(turns[step].Content) + 1
 				if step == 0 {
-					cost += prompt.EstimateTokens(prompt.Fence("before", ""))
+					cost += prompt.EstimateTokens(prompt.FenceText("before", ""))
 				}
-				if cost <= room {
-					*sides[side], room = append(*sides[side], turns[step]), room-cost
+				if cost <= maxTokens {
+					*sides[side], maxTokens = append(*sides[side], turns[step]), maxTokens-cost
 				}
 			}
 		}
@@ -189,8 +189,8 @@ func (out *RecallOut) addTurns(room int) {
 	}
 }
 
-// lastWithTurns returns the index of the last hit that is shown with turns around it, or -1 if there is none.
-func lastWithTurns(hits []Entry) int {
+// lastHitWithTurns returns the index of the last hit that is shown with turns around it, or -1 if there is none.
+func lastHitWithTurns(hits []Entry) int {
 	for i, h := range slices.Backward(hits) {
 		if len(h.TurnsBefore)+len(h.TurnsAfter) > 0 {
 			return i
@@ -278,7 +278,7 @@ func (out *GetOut) cutContent(text string, maxTokens int) error {
 	out.addCutNote(notes)
 	room := maxTokens - prompt.EstimateTokens(prompt.ReporterText(out))
 	for ; room > 0; room -= room/16 + 1 {
-		page := clipTokens(text, room)
+		page := cutToTokens(text, room)
 		if i := strings.LastIndexByte(page, '\n') + 1; i > len(page)/2 {
 			page = page[:i]
 		}
@@ -296,8 +296,8 @@ func (out *GetOut) addCutNote(notes []Note) {
 	out.Notes = append(notes[:len(notes):len(notes)], out.Page.rangeNote())
 }
 
-// clipTokens returns the longest beginning of s that has at most maxTokens tokens.
-func clipTokens(s string, maxTokens int) string {
+// cutToTokens returns the longest beginning of s that has at most maxTokens tokens.
+func cutToTokens(s string, maxTokens int) string {
 	s = s[:min(len(s), maxTokens*100)]
 	low, high := 0, len(s)
 	for low < high {
@@ -368,7 +368,7 @@ func (p *Page) CutText(parts []string, offset *int, maxBytes int) (string, error
 	}
 	page, end := "", p.Offset
 	for _, s := range parts {
-		fence := openFenceLine(s, from)
+		fence := reopenFenceLine(s, from)
 		here := s[from:]
 		room := maxBytes - len(page)
 		if len(fence)+len(here) <= room {
@@ -386,7 +386,7 @@ func (p *Page) CutText(parts []string, offset *int, maxBytes int) (string, error
 			here = here[:i]
 		}
 		page, end = page+fence+here, end+len(here)
-		if open := openFenceLine(s, from+len(here)); open != "" {
+		if open := reopenFenceLine(s, from+len(here)); open != "" {
 			page = strings.TrimSuffix(page, "\n") + "\n" + open[:countBackticks(open)] + "\n"
 		}
 		break
@@ -401,28 +401,28 @@ func (p *Page) CutText(parts []string, offset *int, maxBytes int) (string, error
 // countBackticks returns the number of backticks at the beginning of a line.
 func countBackticks(line string) int { return len(line) - len(strings.TrimLeft(line, "`")) }
 
-// openFenceLine returns the line with which the fence around byte n of a text begins. It returns "" if byte n is not
-// inside a fence.
-func openFenceLine(s string, n int) (open string) {
-	if n > 0 && s[n-1] != '\n' { // Byte n is inside a line, so look only at the lines before.
-		n += strings.IndexByte(s[n:]+"\n", '\n') + 1
+// reopenFenceLine returns the line with which the fence around byte offset of a text begins. It returns "" if byte
+// offset is not inside a fence.
+func reopenFenceLine(s string, offset int) (fenceLine string) {
+	if offset > 0 && s[offset-1] != '\n' { // The byte is inside a line, so look only at the lines before.
+		offset += strings.IndexByte(s[offset:]+"\n", '\n') + 1
 	}
-	for line := range strings.Lines(s[:min(n, len(s))]) {
+	for line := range strings.Lines(s[:min(offset, len(s))]) {
 		switch n := countBackticks(line); {
 		case n < 3:
-		case open == "":
-			open = line
-		case n >= countBackticks(open) && strings.TrimSpace(line[n:]) == "":
-			open = ""
+		case fenceLine == "":
+			fenceLine = line
+		case n >= countBackticks(fenceLine) && strings.TrimSpace(line[n:]) == "":
+			fenceLine = ""
 		}
 	}
-	return open
+	return fenceLine
 }
 
 // cutToBudget cuts the list, which begins at offset, so that the answer fits into the budget. positions contains the
 // position of each entry on the page, and the end of the last entry.
 func (out *ListOut) cutToBudget(offset, maxTokens int, positions []int) {
-	n := CountFitting(
+	n := CountFittingItems(
 		out.Entries,
 		prompt.EstimateTokens(prompt.ReporterText(ListOut{Notes: out.Notes})),
 		maxTokens,
@@ -430,7 +430,7 @@ func (out *ListOut) cutToBudget(offset, maxTokens int, positions []int) {
 	)
 	next := offset + positions[n]
 	if all := len(out.Entries); n == 0 && all > 0 {
-		out.EmptyReasons = noneFitsNotes(0, out.Total-offset, maxTokens, out.Entries[0])
+		out.EmptyReasons = noEntryFitsNotes(0, out.Total-offset, maxTokens, out.Entries[0])
 	} else if n < all {
 		out.Notes = append(out.Notes, PageCutNote(all, n, next-n, maxTokens, "entry", "entries"))
 	} else if next < out.Total {
@@ -455,7 +455,7 @@ func (out *HistoryOut) cutToBudget(offset, maxTokens int) {
 		return
 	}
 	frame := HistoryOut{Name: out.Name, Notes: out.Notes}
-	n := CountFitting(out.Changes, prompt.EstimateTokens(prompt.ReporterText(frame)), maxTokens, Change.record)
+	n := CountFittingItems(out.Changes, prompt.EstimateTokens(prompt.ReporterText(frame)), maxTokens, Change.record)
 	if n < all {
 		out.Notes = append(out.Notes, PageCutNote(all, n, offset, maxTokens, "change", "changes"))
 	} else if out.HasMore {

@@ -149,7 +149,7 @@ func TestTurnsAroundHits(t *testing.T) {
 }
 
 func TestPages(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	b := newBench(t)
 	b.many()
 	seen := map[string]int{}
@@ -181,7 +181,7 @@ func TestPages(t *testing.T) {
 			got, offset := "", 0
 			for {
 				in := map[string]any{"name": "long", "offset": offset}
-				want := pageTokens
+				want := answerPageTokens
 				if most > 0 {
 					in["max_tokens"], want = most, most
 				}

@@ -153,7 +153,7 @@ func (p Param) CheckValue(in any, textName string) error {
 	case f.Kind() == reflect.Pointer:
 		return nil
 	case p.Required && !p.Empty && f.String() == "":
-		return InvalidValue(p.Name, "", "is empty; "+lowerFirst(p.Usage))
+		return InvalidValue(p.Name, "", "is empty; "+lowerFirstLetter(p.Usage))
 	}
 	return CheckText(textName, f.String())
 }

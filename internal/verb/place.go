@@ -141,20 +141,20 @@ func NoMemoryError(home string) error {
 		"oxbow init makes one here; --home DIR names another; oxbow doctor says how this one was found")
 }
 
-// advisedError is an error with advice on what to do (see [ErrorRemedy]).
-type advisedError struct {
+// errorWithRemedy is an error with advice on what to do (see [ErrorRemedy]).
+type errorWithRemedy struct {
 	Err    error
 	Remedy Note
 }
 
-func (e *advisedError) Error() string { return e.Err.Error() }
-func (e *advisedError) Unwrap() error { return e.Err }
+func (e *errorWithRemedy) Error() string { return e.Err.Error() }
+func (e *errorWithRemedy) Unwrap() error { return e.Err }
 
 // Advise adds advice to an error. The advice is a sentence without a final period.
 func Advise(err error, remedy string) error { return AdviseNote(err, PlainNote(remedy)) }
 
 // AdviseNote is like Advise for advice that contains references.
-func AdviseNote(err error, remedy Note) error { return &advisedError{err, remedy} }
+func AdviseNote(err error, remedy Note) error { return &errorWithRemedy{err, remedy} }
 
 // Invalidf returns an error about an argument of a call. It matches [oxbow.ErrInvalid].
 func Invalidf(format string, args ...any) error {

@@ -359,13 +359,13 @@ func (p *Profiles) isVisible(name string) bool {
 // interfaces that serve profiles offer them (see [WithProfiles]).
 func profileTools() []Tool {
 	return []Tool{
-		define(
+		defineTool(
 			"load_memory_profile",
 			"Load a memory profile",
 			verbTraits{readOnly: true, idempotent: true},
 			LoadProfile,
 		),
-		define(
+		defineTool(
 			"unload_memory_profile",
 			"Unload a memory profile",
 			verbTraits{readOnly: true, idempotent: true},
@@ -381,7 +381,7 @@ func WithProfiles(tools []Tool, sets VerbSets) []Tool {
 	verbs := sets.SelectTools(profileTools())
 	out := make([]Tool, 0, len(tools)+len(verbs))
 	for _, t := range tools {
-		out = append(out, withinLoadedProfile(t, len(verbs) > 0))
+		out = append(out, restrictToProfile(t, len(verbs) > 0))
 	}
 	return append(out, verbs...)
 }
@@ -403,9 +403,9 @@ func withHandleParam(s *jsonschema.Schema) *jsonschema.Schema {
 	return &in
 }
 
-// withinLoadedProfile returns a tool whose calls are restricted to a loaded profile. If hasProfileTools is set, the
+// restrictToProfile returns a tool whose calls are restricted to a loaded profile. If hasProfileTools is set, the
 // tool has the parameter for handles.
-func withinLoadedProfile(t Tool, hasProfileTools bool) Tool {
+func restrictToProfile(t Tool, hasProfileTools bool) Tool {
 	if t.Input.Properties[handleParam] != nil {
 		return t // The tool uses a handle in another way.
 	}
@@ -414,7 +414,7 @@ func withinLoadedProfile(t Tool, hasProfileTools bool) Tool {
 	}
 	call := t.Call
 	t.Call = func(ctx context.Context, w *Workspace, args Arguments) (any, error) {
-		handle, rest, err := takeHandle(args)
+		handle, rest, err := removeHandleArg(args)
 		if err != nil {
 			return nil, err
 		}
@@ -463,8 +463,9 @@ func (w *Workspace) restrictingProfile(handle string) (l loadedProfile, ok bool,
 	return l, err == nil, err
 }
 
-// takeHandle returns the handle in a call's arguments, and the arguments without it. handle is "" if there is none.
-func takeHandle(args Arguments) (handle string, rest Arguments, err error) {
+// removeHandleArg returns the handle in a call's arguments, and the arguments without it. handle is "" if there is
+// none.
+func removeHandleArg(args Arguments) (handle string, rest Arguments, err error) {
 	isGiven := false
 	for _, a := range args {
 		if a.Key != handleParam {

@@ -380,11 +380,11 @@ func TestLoadInPages(t *testing.T) {
 		if len(page) > s.workspace.Page {
 			t.Errorf("a page has %d bytes:\n%s", len(page), page)
 		}
-		if open := openFenceLine(page, len(page)); open != "" || !utf8.ValidString(page) {
+		if open := reopenFenceLine(page, len(page)); open != "" || !utf8.ValidString(page) {
 			t.Errorf("a page ends in the fence %q:\n%s", open, page)
 		}
 		// Where two pages meet, the fence is closed and opened again, and nothing else is added.
-		body := strings.TrimPrefix(out.Selection, openFenceLine(whole, offset))
+		body := strings.TrimPrefix(out.Selection, reopenFenceLine(whole, offset))
 		end := len(whole)
 		if out.NextOffset != 0 {
 			end = out.NextOffset
@@ -410,8 +410,8 @@ func TestLoadInPages(t *testing.T) {
 	// At every offset, the text of an entry must be in a fence.
 	for _, offset := range []int{1, 700, 701, 702, 999, strings.Index(whole, "宇") + 1, len(whole) - 1} {
 		page := prompt.ReporterText(s.load(fmt.Sprintf(`{"name":"vtt","query":"plan","offset":%d}`, offset)))
-		if i := strings.Index(page, "A line of the plan."); (i > 0 && openFenceLine(page, i) == "") ||
-			openFenceLine(page, len(page)) != "" || !utf8.ValidString(page) {
+		if i := strings.Index(page, "A line of the plan."); (i > 0 && reopenFenceLine(page, i) == "") ||
+			reopenFenceLine(page, len(page)) != "" || !utf8.ValidString(page) {
 			t.Errorf("the page from %d is not fenced, or no text:\n%s", offset, page)
 		}
 	}

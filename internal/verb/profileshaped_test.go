@@ -34,7 +34,7 @@ func TestListedNames(t *testing.T) {
 
 func TestListedDescriptions(t *testing.T) {
 	s := newStudy(t, true)
-	for form, order := range testenv.DisguisedOrders() {
+	for form, order := range testenv.DisguisedInstructions() {
 		s.write("profiles/vtt.yaml", "name: vtt\ndescription: "+order+"\n")
 		out, err := s.workspace.Profiles.listProfiles()
 		if err != nil {

@@ -146,7 +146,7 @@ func searchWorkspace(ctx context.Context, w *Workspace, in RecallIn, request que
 	lacked := w.Vectors.rankByVectors(&q)
 	hits, read, err := m.RecallParsed(ctx, q)
 	if err == nil {
-		hits, read, err = withoutDigests(ctx, m, q, hits, read)
+		hits, read, err = replaceDigests(ctx, m, q, hits, read)
 	}
 	if err != nil {
 		return RecallOut{}, err
@@ -164,7 +164,7 @@ func searchWorkspace(ctx context.Context, w *Workspace, in RecallIn, request que
 	out.Notes = append(out.Notes, lacked()...)
 	if len(hits) == 0 {
 		for _, d := range read.Dates {
-			out.Notes = append(out.Notes, Notef("%q was read as %s", d.Text, formatSpan(d)))
+			out.Notes = append(out.Notes, Notef("%q was read as %s", d.Text, formatDateSpan(d)))
 		}
 		dates := in.DateTerms(w.CurrentTime(), in.Query, in.Filter)
 		out.EmptyReasons, out.SimilarNames, err = w.explainNoHits(ctx, m, q, dates)
@@ -219,19 +219,19 @@ func RecallWithoutDigests(
 	if err != nil {
 		return nil, read, err
 	}
-	return withoutDigests(ctx, m, q, hits, read)
+	return replaceDigests(ctx, m, q, hits, read)
 }
 
-// withoutDigests removes digests from the hits of a query if the hits also contain entries that they summarize. Other
+// replaceDigests removes digests from the hits of a query if the hits also contain entries that they summarize. Other
 // hits replace the digests. read says how the query was understood.
-func withoutDigests(
+func replaceDigests(
 	ctx context.Context,
 	m *oxbow.Memory,
 	q oxbow.Query,
 	hits []oxbow.Hit,
 	read oxbow.ParsedQuery,
 ) ([]oxbow.Hit, oxbow.ParsedQuery, error) {
-	kept := withoutRedundantDigests(slices.Clone(hits))
+	kept := removeRedundantDigests(slices.Clone(hits))
 	if len(kept) == len(hits) || len(hits) < hitLimit(q) {
 		return kept, read, nil
 	}
@@ -240,7 +240,7 @@ func withoutDigests(
 	if err != nil {
 		return nil, read, err
 	}
-	kept = withoutRedundantDigests(more)
+	kept = removeRedundantDigests(more)
 	return kept[:min(len(kept), len(hits))], read, nil
 }
 
@@ -269,7 +269,7 @@ func (out *RecallOut) recallWithoutRequiredWords(
 		return nil, read, err
 	}
 	var must []string
-	for _, s := range q.Operators.Must[:min(len(q.Operators.Must), maxNamedWords)] {
+	for _, s := range q.Operators.Must[:min(len(q.Operators.Must), maxWordsInNote)] {
 		must = append(must, strconv.Quote(text.TruncateWithEllipsis(s, 60)))
 	}
 	out.Notes = append(
@@ -349,8 +349,8 @@ func hitEntries(hits []oxbow.Hit) []oxbow.Entry {
 	return es
 }
 
-// interpretationNotes returns notes about how the query was understood, if this may surprise the caller.
-func interpretationNotes(read oxbow.ParsedQuery, hits []oxbow.Hit) []Note {
+// queryReadingNotes returns notes about how the query was understood, if this may surprise the caller.
+func queryReadingNotes(read oxbow.ParsedQuery, hits []oxbow.Hit) []Note {
 	var notes []Note
 	if read.StopWords {
 		notes = append(
@@ -361,8 +361,8 @@ func interpretationNotes(read oxbow.ParsedQuery, hits []oxbow.Hit) []Note {
 		)
 	}
 	for _, t := range read.Terms {
-		if t.Corrected && len(notes) < maxNamedWords {
-			notes = append(notes, Notef("no entry holds %q; took %q", t.Word, wordForTerm(t.Term, hits)))
+		if t.Corrected && len(notes) < maxWordsInNote {
+			notes = append(notes, Notef("no entry holds %q; took %q", t.Word, shownWordForTerm(t.Term, hits)))
 		}
 	}
 	for _, d := range read.Dates {
@@ -371,7 +371,7 @@ func interpretationNotes(read oxbow.ParsedQuery, hits []oxbow.Hit) []Note {
 			Notef(
 				"%q was read as %s: what is from then comes a little sooner; on:%s would leave out all else",
 				d.Text,
-				formatSpan(d),
+				formatDateSpan(d),
 				strconv.Quote(d.Text),
 			),
 		)
@@ -379,8 +379,8 @@ func interpretationNotes(read oxbow.ParsedQuery, hits []oxbow.Hit) []Note {
 	return notes
 }
 
-// formatSpan returns the first and the last day of a span, as text.
-func formatSpan(d oxbow.Span) string {
+// formatDateSpan returns the first and the last day of a span, as text.
+func formatDateSpan(d oxbow.Span) string {
 	first := d.From.Format(time.DateOnly)
 	switch last := d.To.Add(-time.Second).Format(time.DateOnly); {
 	case d.To.IsZero():
@@ -393,8 +393,8 @@ func formatSpan(d oxbow.Span) string {
 	return first
 }
 
-// wordForTerm returns a word in the hits whose stem is the term. If there is none, it returns the term.
-func wordForTerm(term string, hits []oxbow.Hit) string {
+// shownWordForTerm returns a word in the hits whose stem is the term. If there is none, it returns the term.
+func shownWordForTerm(term string, hits []oxbow.Hit) string {
 	one := oxbow.ParsedQuery{Rank: oxbow.RankOxbow, Terms: []oxbow.ParsedTerm{{Term: term}}}
 	for _, h := range hits {
 		if ws := matchedWords(h.Entry.Name+" "+h.Entry.Content, one); len(ws) > 0 {
@@ -417,7 +417,7 @@ func matchedWords(content string, read oxbow.ParsedQuery) []string {
 			continue
 		}
 		seen[w] = true
-		isForm := read.Rank != oxbow.RankSeed && wanted[analysis.Root(analysis.Fold(w))]
+		isForm := read.Rank != oxbow.RankSeed && wanted[analysis.TermOfWord(analysis.Fold(w))]
 		if isForm || wanted[w] {
 			words = append(words, w)
 		}
@@ -433,7 +433,7 @@ func (out *RecallOut) addHits(
 	hits []oxbow.Hit,
 	read oxbow.ParsedQuery,
 ) (contents []string) {
-	out.Notes = append(out.Notes, interpretationNotes(read, hits)...)
+	out.Notes = append(out.Notes, queryReadingNotes(read, hits)...)
 	var cited map[uint64][]FileRef
 	if out.AsOf == 0 { // An old state of the memory is not compared with the present files.
 		var notes []Note
@@ -460,7 +460,7 @@ func (out *RecallOut) addHits(
 		e.SameContentNames = h.Alike
 		e.HitText = h.Entry.Content
 		e.MatchedWords = matchedWords(h.Entry.Name+"\n"+h.Entry.Content, read)
-		e.Snippet = snippet(h.Entry.Content, e.MatchedWords, snippetWidth)
+		e.Snippet = makeSnippet(h.Entry.Content, e.MatchedWords, snippetWidth)
 		e.Explanation = makeExplanation(h.Explanation)
 		e.availableTurns = [2][]Turn{turns(h.Before), turns(h.After)}
 		slices.Reverse(e.availableTurns[0])
@@ -525,7 +525,7 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 	}
 	if in.NoAdvice {
 		silent := *w
-		silent.noAdvice = true
+		silent.withoutAdvice = true
 		w = &silent
 	}
 	e, past, notes, err := w.entryOrVersion(ctx, m, in.Name)
@@ -553,7 +553,7 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 		out.Notes = append(out.Notes, notes...)
 	}
 	if !past && !in.ContentOnly {
-		out.addShownCounts(ctx, w)
+		out.addInjectionCounts(ctx, w)
 	}
 	err = out.cutToBudget(offset, most)
 	if err == nil {
@@ -580,9 +580,9 @@ func (in GetIn) requiredAccess() Access {
 	return Read
 }
 
-// addShownCounts adds in how many turns the entry was shown to models. Errors of the archive are ignored, because the
-// answer is useful without these numbers.
-func (out *GetOut) addShownCounts(ctx context.Context, w *Workspace) {
+// addInjectionCounts adds in how many turns the entry was shown to models. Errors of the archive are ignored,
+// because the answer is useful without these numbers.
+func (out *GetOut) addInjectionCounts(ctx context.Context, w *Workspace) {
 	if w.Kept == nil {
 		return
 	}

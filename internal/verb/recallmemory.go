@@ -17,7 +17,7 @@ import (
 // the same. An interface may offer it to agents that know this name. If a call asks for a range of days, but not for
 // words or a kind, the result contains only entries that match the terms.
 func RecallMemory(terms ...oxbow.Term) Tool {
-	return define(
+	return defineTool(
 		"recall_memory",
 		"Recall memories",
 		verbTraits{readOnly: true, idempotent: true},
@@ -85,7 +85,7 @@ func (in *recallMemoryIn) makeFilter(now time.Time) (oxbow.Filter, error) {
 		f = f.And(day)
 	}
 	if len(in.DateRange) > 0 {
-		span, err := daySpanFilter(in.DateRange, now)
+		span, err := dateRangeFilter(in.DateRange, now)
 		if err != nil {
 			return f, err
 		}
@@ -116,8 +116,8 @@ func (in *recallMemoryIn) makeFilter(now time.Time) (oxbow.Filter, error) {
 // means that the value is absent.
 const openRangeEnd = ".."
 
-// daySpanFilter returns a filter for the days from the first to the last date, including both.
-func daySpanFilter(days []string, now time.Time) (oxbow.Filter, error) {
+// dateRangeFilter returns a filter for the days from the first to the last date, including both.
+func dateRangeFilter(days []string, now time.Time) (oxbow.Filter, error) {
 	var f oxbow.Filter
 	if len(days) != 2 {
 		return f, InvalidValue(

@@ -16,7 +16,7 @@ import (
 // ErrorRemedy returns advice about an error of a verb, as a sentence without a final period. It returns the zero Note
 // if there is no advice.
 func ErrorRemedy(err error) Note {
-	var advised *advisedError
+	var advised *errorWithRemedy
 	if errors.As(err, &advised) {
 		return advised.Remedy
 	}
@@ -24,7 +24,7 @@ func ErrorRemedy(err error) Note {
 	if errors.As(err, &lost) {
 		return lost.remedy()
 	}
-	var notForgotten *notForgottenError
+	var notForgotten *neverForgottenError
 	if errors.As(err, &notForgotten) {
 		return notForgotten.remedy()
 	}
@@ -48,7 +48,7 @@ func ErrorRemedy(err error) Note {
 	if errors.As(err, &adviser) {
 		return PlainNote(adviser.Advice())
 	}
-	for _, r := range remedies {
+	for _, r := range errorRemedies {
 		if errors.Is(err, r.err) {
 			return r.note
 		}
@@ -89,9 +89,9 @@ var errNoProfiles = UnservedError(
 	"the server said why when it started; one that is bound to a profile serves no other",
 )
 
-// remedies lists errors with their advice. The first error that matches is used, so special errors come before general
-// ones.
-var remedies = []struct {
+// errorRemedies lists errors with their advice. The first error that matches is used, so special errors come before
+// general ones.
+var errorRemedies = []struct {
 	err  error
 	note Note
 }{

@@ -42,7 +42,7 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 		return RememberOut{}, err
 	}
 	e := &rememberCall{
-		in:          in,
+		arguments:   in,
 		name:        in.Name,
 		seenEntries: seenWithoutHistory(ctx, m),
 		addFileHashes: func(ls []oxbow.Label) []oxbow.Label {
@@ -198,15 +198,15 @@ func (in RememberIn) changedParams() (names []string) {
 // rememberCall is the state of one call of remember: its arguments, the present entry with the name, and the change to
 // make.
 type rememberCall struct {
-	in RememberIn
+	arguments RememberIn
 	// base is the name that was derived from the content, or "" if the caller gave a name. name is base, possibly with
 	// a number.
 	name, base string
 	takenCount int // number of names derived from base that belong to other entries
 
-	oldEntry oxbow.Entry
-	found    bool
-	sentOp   oxbow.Op // the op that was sent last (nil if nothing had to be changed)
+	oldEntry    oxbow.Entry
+	isNameFound bool
+	attemptedOp oxbow.Op // the op that was sent last (nil if nothing had to be changed)
 
 	// The following fields are the result of the call. setResult sets them.
 	outcome    string
@@ -238,14 +238,14 @@ func (e *rememberCall) makeChange(ctx context.Context, m *oxbow.Memory) error {
 		return err
 	}
 	change := func(old oxbow.Entry, found bool) (op oxbow.Op, err error) {
-		e.sentOp, err = e.makeOp(old, found)
-		return e.sentOp, err
+		e.attemptedOp, err = e.makeOp(old, found)
+		return e.attemptedOp, err
 	}
 	made, err := m.CommitEdit(ctx, e.name, change)
-	for e.prepareRetry(err) {
+	for e.shouldRetry(err) {
 		made, err = m.CommitEdit(ctx, e.name, change)
 	}
-	if nothing := err == nil && e.sentOp == nil; nothing || isOvertaken(err) {
+	if nothing := err == nil && e.attemptedOp == nil; nothing || isOvertakenWrite(err) {
 		// A call with the same op ID may have been running at the same time.
 		if done, again := e.checkRepeat(ctx, m); done || again != nil {
 			return again
@@ -260,17 +260,17 @@ func (e *rememberCall) makeChange(ctx context.Context, m *oxbow.Memory) error {
 // checkRepeat reports whether an earlier call with the same op ID has already made the change. If so, the result of
 // this call becomes that of the earlier call, with a note that says whether the entry has changed since.
 func (e *rememberCall) checkRepeat(ctx context.Context, m *oxbow.Memory) (bool, error) {
-	if e.in.OpID == "" {
+	if e.arguments.OpID == "" {
 		return false, nil
 	}
 	first, err := earlierChange(ctx, m, e.name)
 	switch {
-	case isOvertaken(err):
+	case isOvertakenWrite(err):
 		return false, nil
 	case err != nil:
 		return false, err
 	}
-	e.sentOp, e.found = nil, false
+	e.attemptedOp, e.isNameFound = nil, false
 	if len(first.Versions) > 0 {
 		e.name = first.Versions[len(first.Versions)-1].Entry.Name
 	}
@@ -285,9 +285,9 @@ func (e *rememberCall) checkRepeat(ctx context.Context, m *oxbow.Memory) (bool, 
 	return true, nil
 }
 
-// isOvertaken reports whether err means that another change came first: the name is now in use, the entry was removed,
-// or it has another version.
-func isOvertaken(err error) bool {
+// isOvertakenWrite reports whether err means that another change came first: the name is now in use, the entry was
+// removed, or it has another version.
+func isOvertakenWrite(err error) bool {
 	return errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrNotFound)
 }
 
@@ -302,7 +302,7 @@ func earlierChange(ctx context.Context, m *oxbow.Memory, name string) (oxbow.Cha
 // changed.
 func (e *rememberCall) setResult(change oxbow.Change) {
 	e.madeChange = change
-	nothing := e.sentOp == nil && change.Seq == 0 && len(change.Versions) == 0
+	nothing := e.attemptedOp == nil && change.Seq == 0 && len(change.Versions) == 0
 	written, ok := change.Entry()
 	switch {
 	case nothing:
@@ -310,10 +310,10 @@ func (e *rememberCall) setResult(change oxbow.Change) {
 		return
 	case ok:
 		e.newEntry = written
-	case e.sentOp == nil: // The text that the first call wrote has been erased from the log since.
+	case e.attemptedOp == nil: // The text that the first call wrote has been erased from the log since.
 		e.newEntry = oxbow.Entry{ID: written.ID, Name: e.name, Kind: written.Kind, Version: change.Seq}
 	default: // The store does not return the entry that it has written.
-		e.newEntry = e.sentOp.ApplyTo(e.oldEntry)
+		e.newEntry = e.attemptedOp.ApplyTo(e.oldEntry)
 		e.newEntry.ID, e.newEntry.Version = e.oldEntry.ID, change.Seq
 	}
 	e.outcome = outcomeAdded
@@ -326,7 +326,7 @@ func (e *rememberCall) setResult(change oxbow.Change) {
 // versions, the answer depends on whether the entry existed before.
 func (e *rememberCall) didUpdate(change oxbow.Change) bool {
 	if len(change.Versions) == 0 {
-		return e.found
+		return e.isNameFound
 	}
 	return change.Versions[len(change.Versions)-1].Verb != oxbow.VerbAdd
 }
@@ -334,19 +334,19 @@ func (e *rememberCall) didUpdate(change oxbow.Change) bool {
 // recordWrite records that a tool of this home wrote the entry's text.
 func (e *rememberCall) recordWrite() {
 	switch {
-	case e.sentOp == nil: // this call wrote nothing
-	case e.found:
+	case e.attemptedOp == nil: // this call wrote nothing
+	case e.isNameFound:
 		e.seenEntries.RecordWrite(e.oldEntry, e.newEntry)
 	default:
 		e.seenEntries.RecordWrite(oxbow.Entry{}, e.newEntry)
 	}
 }
 
-// prepareRetry changes the call after a failed attempt, and reports whether to try again. After errNameTaken, it
+// shouldRetry changes the call after a failed attempt, and reports whether to try again. After errNameTaken, it
 // appends the next number to the name that was derived from the content. If the layout refused the labels with file
 // hashes, it leaves them out. It returns false if err is nil, or if another attempt cannot succeed. A name that the
 // caller gave is never changed.
-func (e *rememberCall) prepareRetry(err error) bool {
+func (e *rememberCall) shouldRetry(err error) bool {
 	switch {
 	case err == nil:
 		return false
@@ -365,46 +365,46 @@ func (e *rememberCall) prepareRetry(err error) bool {
 // makeOp returns the op that turns the old entry into the wanted entry. If found is false, it adds the entry. It
 // returns nil if nothing has to be changed.
 func (e *rememberCall) makeOp(old oxbow.Entry, found bool) (oxbow.Op, error) {
-	e.oldEntry, e.found = old, found
+	e.oldEntry, e.isNameFound = old, found
 	isNameMade := e.base != ""
-	isOther := isNameMade && old.Content != e.in.Content
+	isOther := isNameMade && old.Content != e.arguments.Content
 	if found && isOther {
 		return nil, errNameTaken // The caller did not name this entry, so it must not be overwritten.
 	}
-	ls, err := e.in.mergeLabels(old.Labels)
+	ls, err := e.arguments.mergeLabels(old.Labels)
 	if err != nil {
 		return nil, err
 	}
 	if found {
-		if e.in.MustBeNew && !isNameMade {
+		if e.arguments.MustBeNew && !isNameMade {
 			return nil, &oxbow.NameError{Name: e.name, Err: oxbow.ErrExists}
 		}
 		return e.makeUpdate(ls)
 	}
-	if e.in.keepsContent() {
+	if e.arguments.keepsContent() {
 		return nil, Advise(
 			fmt.Errorf("changing labels of %q: %w", e.name, oxbow.ErrNotFound),
 			"there is no entry of that name: give its content, or another name",
 		)
 	}
-	if e.in.IfVersion != nil {
-		return nil, &oxbow.ConflictError{Name: e.name, Want: *e.in.IfVersion}
+	if e.arguments.IfVersion != nil {
+		return nil, &oxbow.ConflictError{Name: e.name, Want: *e.arguments.IfVersion}
 	}
 	kind := oxbow.Note
-	if e.in.Kind != "" {
-		kind, err = oxbow.ParseKind(e.in.Kind)
+	if e.arguments.Kind != "" {
+		kind, err = oxbow.ParseKind(e.arguments.Kind)
 		if err != nil {
 			return nil, err
 		}
 	}
-	return oxbow.Add{Name: e.name, Kind: kind, Content: e.in.Content, Aliases: e.in.Aliases,
+	return oxbow.Add{Name: e.name, Kind: kind, Content: e.arguments.Content, Aliases: e.arguments.Aliases,
 		Labels: e.withFileHashes(ls), UniqueAliases: true}, nil
 }
 
 // makeUpdate returns the op that updates the old entry, or nil if nothing has to be changed. The op fails if the entry
 // has another version, so that it does not overwrite a change by another writer.
 func (e *rememberCall) makeUpdate(ls []oxbow.Label) (oxbow.Op, error) {
-	in, old := e.in, e.oldEntry
+	in, old := e.arguments, e.oldEntry
 	if in.Content == "" {
 		in.Content = old.Content
 	}
@@ -444,14 +444,14 @@ func (e *rememberCall) makeUpdate(ls []oxbow.Label) (oxbow.Op, error) {
 		u.Aliases = want.Aliases
 		u.Labels = want.Labels
 	}
-	if u.If == old.Version && hasSameParts(u, old) {
+	if u.If == old.Version && isUpdateUnchanged(u, old) {
 		return nil, nil
 	}
 	return u, nil
 }
 
-// hasSameParts reports whether an update sets only the content, aliases and labels that the entry already has.
-func hasSameParts(u oxbow.Update, old oxbow.Entry) bool {
+// isUpdateUnchanged reports whether an update sets only the content, aliases and labels that the entry already has.
+func isUpdateUnchanged(u oxbow.Update, old oxbow.Entry) bool {
 	if u.Content != old.Content {
 		return false
 	}
@@ -570,7 +570,7 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 		if err == nil {
 			return repeatedForgetOut(ctx, m, in, made), nil
 		}
-		if !isOvertaken(err) { // The error has another cause. For example, the store may be busy.
+		if !isOvertakenWrite(err) { // The error has another cause. For example, the store may be busy.
 			return ForgetOut{}, err
 		}
 	}
@@ -580,7 +580,7 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 		return ForgetOut{}, w.AdviseUnknownName(ctx, m, in.Name, err)
 	}
 	if in.DryRun {
-		return forgetDryRun(ctx, in, e, hasNoHistory(m))
+		return forgetDryRun(ctx, in, e, lacksHistory(m))
 	}
 	seen := seenWithoutHistory(ctx, m)
 	made, err := m.CommitEdit(ctx, e.Name, func(old oxbow.Entry, found bool) (oxbow.Op, error) {
@@ -590,7 +590,7 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 		}
 		return op, err
 	})
-	if in.OpID != "" && isOvertaken(err) {
+	if in.OpID != "" && isOvertakenWrite(err) {
 		if first, again := earlierChange(ctx, m, e.Name); again == nil {
 			return repeatedForgetOut(ctx, m, in, first), nil
 		}
@@ -598,19 +598,19 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 	if err != nil {
 		return ForgetOut{}, w.AdviseUnknownName(ctx, m, e.Name, err)
 	}
-	return ForgetOut{Forgotten: true, Final: hasNoHistory(m), Seq: made.Seq, Entry: outlineEntry(ctx, e),
+	return ForgetOut{Forgotten: true, Final: lacksHistory(m), Seq: made.Seq, Entry: outlineEntry(ctx, e),
 		Notes: append(aliasUsedNote(in.Name, e.Name), restoreNotes(m, made.Seq)...)}, nil
 }
 
-// hasNoHistory reports whether the memory keeps no history, so that a forgotten entry cannot be restored.
-func hasNoHistory(m *oxbow.Memory) bool {
+// lacksHistory reports whether the memory keeps no history, so that a forgotten entry cannot be restored.
+func lacksHistory(m *oxbow.Memory) bool {
 	_, err := m.History()
 	return errors.Is(err, oxbow.ErrUnsupported)
 }
 
 // restoreNotes returns notes that say how to restore an entry that the change seq has removed.
 func restoreNotes(m *oxbow.Memory, seq uint64) (notes []Note) {
-	if hasNoHistory(m) {
+	if lacksHistory(m) {
 		notes = append(notes, PlainNote("this store keeps no history: the entry cannot be brought back"))
 	}
 	if seq != 0 {
@@ -655,7 +655,7 @@ func forgetDryRun(ctx context.Context, in ForgetIn, e oxbow.Entry, isFinal bool)
 func repeatedForgetOut(ctx context.Context, m *oxbow.Memory, in ForgetIn, change oxbow.Change) ForgetOut {
 	out := ForgetOut{
 		Forgotten: true,
-		Final:     hasNoHistory(m),
+		Final:     lacksHistory(m),
 		Seq:       change.Seq,
 		Entry:     Entry{Name: in.Name, Aliases: []string{}, Labels: map[string][]string{}},
 		Notes:     []Note{Notef("%s %q was used before: the entry was forgotten then", ParamRef("op_id"), in.OpID)},
@@ -728,14 +728,14 @@ func Restore(ctx context.Context, w *Workspace, in RestoreIn) (RestoreOut, error
 	out := RestoreOut{Seq: seq, RestoredSeq: from, Entry: outlineEntry(ctx, e), WrittenEntry: e}
 	out.Notes = []Note{Notef("%s", UndoHint(seq, "takes this back", "take this back"))}
 	if was, err := m.VersionAt(ctx, in.Name, from); err == nil {
-		out.Notes = append(out.Notes, unrestoredAliasNotes(was.Entry.Name, was.Entry.Aliases, e.Aliases)...)
+		out.Notes = append(out.Notes, lostAliasNotesAfterUndo(was.Entry.Name, was.Entry.Aliases, e.Aliases)...)
 	}
 	return out, nil
 }
 
-// versionToRestore returns the number of the change whose version is to be restored. If the caller gives no number, it
-// is the last version of a forgotten entry. If the entry still exists, the error is a notForgottenError, because it is
-// not obvious which version is wanted.
+// versionToRestore returns the number of the change whose version is to be restored. If the caller gives no number,
+// it is the last version of a forgotten entry. If the entry still exists, the error is a neverForgottenError,
+// because it is not obvious which version is wanted.
 func (w *Workspace) versionToRestore(ctx context.Context, m *oxbow.Memory, in RestoreIn) (uint64, error) {
 	if in.Seq != nil {
 		return *in.Seq, nil
@@ -751,13 +751,13 @@ func (w *Workspace) versionToRestore(ctx context.Context, m *oxbow.Memory, in Re
 			current = &v.Entry
 		case isVersion && current == nil:
 			return v.Seq, nil
-		case isVersion && !hasEqualParts(v.Entry, *current):
-			return 0, &notForgottenError{name: in.Name, earlierSeq: v.Seq}
+		case isVersion && !areEntriesEqual(v.Entry, *current):
+			return 0, &neverForgottenError{name: in.Name, earlierSeq: v.Seq}
 		}
 		isFirst = false
 	}
 	if current != nil {
-		return 0, &notForgottenError{name: in.Name}
+		return 0, &neverForgottenError{name: in.Name}
 	}
 	return 0, Advise(
 		fmt.Errorf("restoring %q: its versions are no longer in the log: %w", in.Name, oxbow.ErrNotFound),
@@ -765,8 +765,8 @@ func (w *Workspace) versionToRestore(ctx context.Context, m *oxbow.Memory, in Re
 	)
 }
 
-// hasEqualParts reports whether two versions of an entry have the same content, labels and aliases.
-func hasEqualParts(a, b oxbow.Entry) bool {
+// areEntriesEqual reports whether two versions of an entry have the same content, labels and aliases.
+func areEntriesEqual(a, b oxbow.Entry) bool {
 	return a.Content == b.Content && slices.Equal(a.Labels, b.Labels) && slices.Equal(a.Aliases, b.Aliases)
 }
 

@@ -7,9 +7,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// HeldBackText returns a sentence about n entries of an import that models do not get before a person approves them.
+// HeldEntriesText returns a sentence about n entries of an import that models do not get before a person approves them.
 // It contains the command for approving them.
-func HeldBackText(n int, group string) report.Words {
+func HeldEntriesText(n int, group string) report.Words {
 	command := "oxbow approve"
 	if group != "" {
 		command += " --group " + group
@@ -17,8 +17,8 @@ func HeldBackText(n int, group string) report.Words {
 	return report.Words(text.FormatCount(n, "entry waits", "entries wait") + " for your approval: " + command)
 }
 
-// AllTouchedAdvice returns advice on how to list all entries that a call has changed. Normally it is a command that
+// ShowAllAdvice returns advice on how to list all entries that a call has changed. Normally it is a command that
 // shows the change. A dry run makes no change, so the advice is to repeat the call with --json.
-func AllTouchedAdvice(dryRun bool) report.Words {
+func ShowAllAdvice(dryRun bool) report.Words {
 	return report.EffectVerb(dryRun, "oxbow log --limit 1 --json lists them all", "--json lists them all")
 }

@@ -37,8 +37,8 @@ func disallowNull(s *jsonschema.Schema) {
 	disallowNull(s.AdditionalProperties)
 }
 
-// modelSchema returns the schema of the arguments for models. It is short and leaves out unlisted parameters.
-func modelSchema(in reflect.Type, params []Param) *jsonschema.Schema {
+// paramSchemaForModel returns the schema of the arguments for models. It is short and leaves out unlisted parameters.
+func paramSchemaForModel(in reflect.Type, params []Param) *jsonschema.Schema {
 	schema := paramSchema(in, params)
 	for _, p := range params {
 		if p.Unlisted {

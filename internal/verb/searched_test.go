@@ -112,7 +112,7 @@ func TestRedactedOnce(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, s := range entryTexts(&e) {
+				for _, s := range screenedEntryTexts(&e) {
 					marks += strings.Count(*s, "[redacted: github-pat #")
 				}
 			}

@@ -59,7 +59,7 @@ func (s *SecretPolicy) ScreenText(ctx context.Context, part, text string, found 
 	if searched.contains(text) {
 		return text, nil
 	}
-	if fs := screen.Secrets(text); fs != nil {
+	if fs := screen.FindSecrets(text); fs != nil {
 		return "", &SecretError{fs[0].Rule, part, 1 + strings.Count(text[:fs[0].Start], "\n")}
 	}
 	searched.add(text)
@@ -103,7 +103,7 @@ func (s *SecretPolicy) ScreenEntry(
 	hasSecret := contentErr != nil || e.Content != written
 	isNewName := e.Name != "" && e.Name != old.Name
 	if isNewName && hasSecret {
-		e.Name = redactSecretStart(e.Name, written)
+		e.Name = redactCutSecret(e.Name, written)
 	}
 	err := errors.Join(clean("name", &e.Name, old.Name), contentErr)
 	for i := range e.Aliases {
@@ -117,13 +117,13 @@ func (s *SecretPolicy) ScreenEntry(
 		err = errors.Join(err, clean("labels", &e.Labels[i].Value, labels...))
 	}
 	if err == nil {
-		err = s.replaceDividedSecrets(ctx, entryTexts(&e), found)
+		err = s.replaceDividedSecrets(ctx, screenedEntryTexts(&e), found)
 	}
 	return e, err
 }
 
-// entryTexts returns pointers to all texts of an entry that are searched.
-func entryTexts(e *oxbow.Entry) []*string {
+// screenedEntryTexts returns pointers to all texts of an entry that are searched.
+func screenedEntryTexts(e *oxbow.Entry) []*string {
 	texts := []*string{&e.Name, &e.Content}
 	for i := range e.Aliases {
 		texts = append(texts, &e.Aliases[i])
@@ -145,7 +145,7 @@ func (s *SecretPolicy) replaceDividedSecrets(ctx context.Context, texts []*strin
 	for _, t := range texts {
 		values = append(values, *t)
 	}
-	for i, pieces := range screen.DividedSecrets(values...) {
+	for i, pieces := range screen.FindDividedSecrets(values...) {
 		if pieces == nil {
 			continue
 		}
@@ -177,7 +177,7 @@ type FoundSecret struct {
 // and files.
 func FindTextSecrets(part, text string) (found []FoundSecret) {
 	hasLines := slices.Contains([]string{"content", "profile", "file"}, part)
-	for _, f := range screen.Secrets(text) {
+	for _, f := range screen.FindSecrets(text) {
 		s := FoundSecret{Rule: f.Rule, Part: part}
 		if hasLines {
 			s.Line = 1 + strings.Count(text[:f.Start], "\n")
@@ -200,7 +200,7 @@ func FindEntrySecrets(e oxbow.Entry) (found []FoundSecret) {
 	look := func(part, text string) { found = append(found, FindTextSecrets(part, text)...) }
 	look("name", e.Name)
 	look("content", e.Content)
-	for _, t := range session.PackedTexts(e.Content) {
+	for _, t := range session.ReadPackedTexts(e.Content) {
 		look("packed", t)
 	}
 	for _, a := range e.Aliases {
@@ -210,10 +210,10 @@ func FindEntrySecrets(e oxbow.Entry) (found []FoundSecret) {
 		look("label", l.Value)
 	}
 	var texts []string
-	for _, t := range entryTexts(&e) {
+	for _, t := range screenedEntryTexts(&e) {
 		texts = append(texts, *t)
 	}
-	for _, pieces := range screen.DividedSecrets(texts...) {
+	for _, pieces := range screen.FindDividedSecrets(texts...) {
 		for _, p := range pieces {
 			found = append(found, FoundSecret{Rule: p.Rule, Part: "divided"})
 		}
@@ -224,14 +224,14 @@ func FindEntrySecrets(e oxbow.Entry) (found []FoundSecret) {
 // minSecretPart is the minimum number of bytes of a secret that are replaced if a name ends with them.
 const minSecretPart = 8
 
-// redactSecretStart replaces the end of a name if the name ends in the middle of a secret that the content contains.
+// redactCutSecret replaces the end of a name if the name ends in the middle of a secret that the content contains.
 // This happens because names are derived from the first line and shortened.
-func redactSecretStart(name, content string) string {
+func redactCutSecret(name, content string) string {
 	if begun := strings.TrimSuffix(name, "…"); len(begun) < minSecretPart ||
 		!strings.Contains(content, begun[len(begun)-minSecretPart:]) {
 		return name // Check this first, because searching the content for secrets is slow.
 	}
-	for _, f := range screen.Secrets(content) {
+	for _, f := range screen.FindSecrets(content) {
 		whole := content[f.Start:f.End]
 		if strings.Contains(name, whole) {
 			continue

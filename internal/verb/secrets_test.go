@@ -66,7 +66,7 @@ func TestCutSecret(t *testing.T) {
 		{"", ""},
 		{"another name", "another name"},
 	} {
-		if got := redactSecretStart(c.name, "deployed with "+key+" today"); got != c.want {
+		if got := redactCutSecret(c.name, "deployed with "+key+" today"); got != c.want {
 			t.Errorf("redactSecretStart(%q) = %q, want %q", c.name, got, c.want)
 		}
 	}

@@ -34,9 +34,9 @@ type Profiles struct {
 	// scopes are not changed.
 	Fit func(scope.Scope) scope.Scope
 
-	mu          sync.Mutex // guards the fields below
-	cachedViews []*scopedView
-	useCount    uint64 // number of uses of all views so far
+	mu           sync.Mutex // guards the fields below
+	cachedViews  []*scopedView
+	viewUseCount uint64 // number of uses of all views so far
 }
 
 // maxCachedViews is the number of restricted memories that are cached.
@@ -48,7 +48,7 @@ type scopedView struct {
 	key         string
 	memory      *oxbow.Memory
 	activeCalls int    // number of running calls that use the view
-	lastUse     uint64 // value of Profiles.useCount when the view was used last
+	lastUse     uint64 // value of Profiles.viewUseCount when the view was used last
 }
 
 // loadedProfile is a memory profile that a session or a handle has loaded.
@@ -171,7 +171,7 @@ func (p *Profiles) resolveHandle(h string, now time.Time) (loadedProfile, error)
 func (p *Profiles) restrictedView(base *oxbow.Memory, l loadedProfile) (m *oxbow.Memory, release func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.useCount++
+	p.viewUseCount++
 	key := l.name + "@" + l.scopeDigest
 	i := slices.IndexFunc(p.cachedViews, func(n *scopedView) bool { return n.base == base && n.key == key })
 	if i < 0 {
@@ -180,7 +180,7 @@ func (p *Profiles) restrictedView(base *oxbow.Memory, l loadedProfile) (m *oxbow
 	}
 	n := p.cachedViews[i]
 	n.activeCalls++
-	n.lastUse = p.useCount
+	n.lastUse = p.viewUseCount
 	return n.memory, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -214,7 +214,7 @@ func (p *Profiles) closeUnusedViews() {
 // When it is unloaded, the profile before it counts again. The zero value is empty. It is safe for concurrent use.
 type LoadedProfiles struct {
 	mu              sync.Mutex // guards the fields below
-	stack           []loadedProfile
+	loadedStack     []loadedProfile
 	unloadedHandles []string // the last 32 handles that have become invalid
 }
 
@@ -225,9 +225,9 @@ type LoadedProfiles struct {
 func (s *LoadedProfiles) loadProfile(l loadedProfile) (now loadedProfile, notes []Note, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := slices.IndexFunc(s.stack, func(o loadedProfile) bool { return o.name == l.name })
+	i := slices.IndexFunc(s.loadedStack, func(o loadedProfile) bool { return o.name == l.name })
 	switch {
-	case i < 0 && len(s.stack) >= maxLoadedProfiles:
+	case i < 0 && len(s.loadedStack) >= maxLoadedProfiles:
 		return l, nil, InvalidValue(
 			"name",
 			l.name,
@@ -238,14 +238,14 @@ func (s *LoadedProfiles) loadProfile(l loadedProfile) (now loadedProfile, notes 
 			),
 		)
 	case i < 0:
-		s.stack = append(s.stack, l)
+		s.loadedStack = append(s.loadedStack, l)
 		return l, nil, nil
 	}
-	old := s.stack[i]
-	s.stack = slices.Delete(s.stack, i, i+1)
+	old := s.loadedStack[i]
+	s.loadedStack = slices.Delete(s.loadedStack, i, i+1)
 	if old.scopeDigest != l.scopeDigest {
 		s.recordInvalidHandle(old.handle)
-		s.stack = append(s.stack, l)
+		s.loadedStack = append(s.loadedStack, l)
 		return l, []Note{
 			Notef(
 				"it was loaded already, as %s, and its file has been edited since: that handle no longer counts",
@@ -253,17 +253,19 @@ func (s *LoadedProfiles) loadProfile(l loadedProfile) (now loadedProfile, notes 
 			),
 		}, nil
 	}
-	s.stack = append(s.stack, old)
-	return old, []Note{PlainNote("it was loaded already: the handle is the same, and unloading it once is enough")}, nil
+	s.loadedStack = append(s.loadedStack, old)
+	return old, []Note{
+		PlainNote("it was loaded already: the handle is the same, and unloading it once is enough"),
+	}, nil
 }
 
 // addShown adds to the number of tokens that were returned for the profile with this handle.
 func (s *LoadedProfiles) addShown(handle string, tokens int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i := range s.stack {
-		if s.stack[i].handle == handle {
-			s.stack[i].shownTokens += tokens
+	for i := range s.loadedStack {
+		if s.loadedStack[i].handle == handle {
+			s.loadedStack[i].shownTokens += tokens
 		}
 	}
 }
@@ -272,7 +274,7 @@ func (s *LoadedProfiles) addShown(handle string, tokens int) {
 func (s *LoadedProfiles) removeHandle(handle string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.stack = slices.DeleteFunc(s.stack, func(l loadedProfile) bool { return l.handle == handle })
+	s.loadedStack = slices.DeleteFunc(s.loadedStack, func(l loadedProfile) bool { return l.handle == handle })
 }
 
 // recordInvalidHandle records that a handle is no longer valid. The caller must hold s.mu.
@@ -286,7 +288,7 @@ func (s *LoadedProfiles) recordInvalidHandle(handle string) {
 // handleList returns the handles of the loaded profiles, the last of which restricts calls. The caller must hold s.mu.
 func (s *LoadedProfiles) handleList() []string {
 	var hs []string
-	for _, l := range s.stack {
+	for _, l := range s.loadedStack {
 		hs = append(hs, l.handle)
 	}
 	return hs
@@ -315,16 +317,16 @@ func (s *LoadedProfiles) findProfile(handle string) (l loadedProfile, ok bool, e
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if handle == "" {
-		if len(s.stack) == 0 {
+		if len(s.loadedStack) == 0 {
 			return loadedProfile{}, false, nil
 		}
-		return s.stack[len(s.stack)-1], true, nil
+		return s.loadedStack[len(s.loadedStack)-1], true, nil
 	}
-	i := slices.IndexFunc(s.stack, func(l loadedProfile) bool { return l.handle == handle })
+	i := slices.IndexFunc(s.loadedStack, func(l loadedProfile) bool { return l.handle == handle })
 	if i < 0 {
 		return loadedProfile{}, false, s.staleHandleError(handle)
 	}
-	return s.stack[i], true, nil
+	return s.loadedStack[i], true, nil
 }
 
 // unloadProfile removes the profile with this handle or name from the stack. If the argument is empty, it removes the
@@ -332,9 +334,12 @@ func (s *LoadedProfiles) findProfile(handle string) (l loadedProfile, ok bool, e
 func (s *LoadedProfiles) unloadProfile(handle string) (unloadMemoryProfileOut, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := len(s.stack) - 1
+	i := len(s.loadedStack) - 1
 	if handle != "" {
-		i = slices.IndexFunc(s.stack, func(l loadedProfile) bool { return l.handle == handle || l.name == handle })
+		i = slices.IndexFunc(
+			s.loadedStack,
+			func(l loadedProfile) bool { return l.handle == handle || l.name == handle },
+		)
 	}
 	switch {
 	case i < 0 && handle == "":
@@ -342,8 +347,8 @@ func (s *LoadedProfiles) unloadProfile(handle string) (unloadMemoryProfileOut, e
 	case i < 0:
 		return unloadMemoryProfileOut{}, s.staleHandleError(handle)
 	}
-	l := s.stack[i]
-	s.stack = slices.Delete(s.stack, i, i+1)
+	l := s.loadedStack[i]
+	s.loadedStack = slices.Delete(s.loadedStack, i, i+1)
 	s.recordInvalidHandle(l.handle)
 	out := unloadMemoryProfileOut{Handle: l.handle, Profile: l.name, Tokens: l.shownTokens, Loaded: s.handleList()}
 	out.Message = fmt.Sprintf(
@@ -353,8 +358,8 @@ func (s *LoadedProfiles) unloadProfile(handle string) (unloadMemoryProfileOut, e
 		l.handle,
 		l.shownTokens,
 	)
-	if n := len(s.stack); n > 0 {
-		out.Message += fmt.Sprintf(" In force now: %q, handle %s.", s.stack[n-1].name, s.stack[n-1].handle)
+	if n := len(s.loadedStack); n > 0 {
+		out.Message += fmt.Sprintf(" In force now: %q, handle %s.", s.loadedStack[n-1].name, s.loadedStack[n-1].handle)
 	} else {
 		out.Message += " The memory's tools see all that they may again."
 	}

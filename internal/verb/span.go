@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// spanUnits lists the units that ParseSpan accepts in addition to those of [time.ParseDuration].
-var spanUnits = []struct {
+// timeSpanUnits lists the units that ParseSpan accepts in addition to those of [time.ParseDuration].
+var timeSpanUnits = []struct {
 	unit string
 	long time.Duration
 }{
@@ -18,7 +18,7 @@ var spanUnits = []struct {
 // ParseSpan parses a span of time such as 90d, 12w, 6mo, 1y or 36h. A month has 30 days and a year 365 days. It
 // returns false if s is not a span or is negative.
 func ParseSpan(s string) (time.Duration, bool) {
-	for _, u := range spanUnits {
+	for _, u := range timeSpanUnits {
 		if n := len(s) - len(u.unit); n > 0 && s[n:] == u.unit {
 			v, err := strconv.ParseUint(s[:n], 10, 16)
 			if err != nil || time.Duration(v) > (1<<63-1)/u.long {

@@ -19,7 +19,7 @@ import (
 
 // listedEntryRecord describes an entry in a list: its name, kind and dates, and below them its content or a snippet.
 func listedEntryRecord(e Entry) report.Record {
-	r := report.Record{Key: report.Name(e.Name), TextCells: bodyCells(e)}
+	r := report.Record{Key: report.Name(e.Name), TextCells: entryCells(e)}
 	r.Cells = []report.Cell{{Value: report.Words(e.Kind)}}
 	day, _, hasDay := strings.Cut(e.Updated, "T")
 	if hasDay {
@@ -42,7 +42,7 @@ func listedEntryRecord(e Entry) report.Record {
 
 // record describes an entry with all its properties.
 func (e Entry) record() report.Record {
-	r := report.Record{Key: report.Name(e.Name), TextCells: bodyCells(e), Subject: e}
+	r := report.Record{Key: report.Name(e.Name), TextCells: entryCells(e), Subject: e}
 	r.Cells = []report.Cell{{Value: report.Words(e.Kind)}}
 	if e.Updated != "" {
 		r.Cells = append(r.Cells, report.Cell{Name: "updated", Value: report.Words(e.Updated)})
@@ -80,8 +80,8 @@ func modelLabelTexts(e *Entry) (ws []string) {
 	return ws
 }
 
-// bodyCells returns the properties of an entry that are shown below its first line.
-func bodyCells(e Entry) (cells []report.Cell) {
+// entryCells returns the properties of an entry that are shown below its first line.
+func entryCells(e Entry) (cells []report.Cell) {
 	add := func(name string, value any) { cells = append(cells, report.Cell{Name: name, Value: value}) }
 	if warning := TrustWarning(oxbow.Trust(e.Trust)); warning != "" {
 		add("", report.Words(strings.TrimSuffix(warning, "\n")))
@@ -136,13 +136,13 @@ func explanationCells(score float64, x *Explanation) []report.Cell {
 			x.Formula,
 		),
 		countText(x.Entries, "entry", "entries"),
-		report.Words(formatNumber(x.Length)),
+		report.Words(formatScore(x.Length)),
 		x.AvgLen,
 	)
 	cells := []report.Cell{{Value: total}}
 	for _, t := range x.Terms {
 		term := report.Sentencef("  %s: %.4f = idf %.4f, %s times here, in %s%s", t.Term, t.Score, t.IDF,
-			report.Words(formatNumber(t.TF)), countText(t.DF, "entry", "entries"), report.Words(fieldsText(t)))
+			report.Words(formatScore(t.TF)), countText(t.DF, "entry", "entries"), report.Words(fieldScoresText(t)))
 		cells = append(cells, report.Cell{Value: term})
 	}
 	return cells
@@ -153,11 +153,11 @@ func countText(n int, singular, plural string) report.Words {
 	return report.Words(text.FormatCount(n, singular, plural))
 }
 
-// formatNumber formats a number with as few digits as necessary.
-func formatNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+// formatScore formats a number with as few digits as necessary.
+func formatScore(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// fieldsText says what each field contributes to a term's score.
-func fieldsText(t TermScore) string {
+// fieldScoresText says what each field contributes to a term's score.
+func fieldScoresText(t TermScore) string {
 	var b strings.Builder
 	for _, f := range t.Fields {
 		fmt.Fprintf(&b, "; %s %.4f", strconv.Quote(f.Field), f.Score)
@@ -308,7 +308,7 @@ func (a UndoOut) Report() (r report.Report) {
 		what = report.Sentencef("the %s: %s", ops[0].Note, countText(len(ops[0].Entries), "entry", "entries"))
 	}
 	r.AddLinef("%s %s", did, what)
-	r.Add(report.List{Items: records, AllItemsAdvice: AllTouchedAdvice(a.DryRun), IsAnswer: true})
+	r.Add(report.List{Items: records, AllItemsAdvice: ShowAllAdvice(a.DryRun), IsAnswer: true})
 	report.AddNotes(&r, a.Notes)
 	return r
 }

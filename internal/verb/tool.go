@@ -38,7 +38,7 @@ func (t Tool) CallForModel(ctx context.Context, w *Workspace, object json.RawMes
 
 // MakeAnswer returns the answer for a model. out is the result of a verb.
 func (w *Workspace) MakeAnswer(out any) Answer {
-	if s, ok := out.(ScreenedAnswer); ok {
+	if s, ok := out.(CleanedAnswer); ok {
 		return Answer{s.Answer.(report.Reporter), s.SecretsNote, w.RewriteCommands}
 	}
 	return Answer{out.(report.Reporter), "", w.RewriteCommands}
@@ -67,12 +67,12 @@ func (a Answer) MarshalJSON() ([]byte, error) { return json.Marshal(a.Out) }
 // IsRememberedText reports whether the answer consists only of remembered text. A server puts such an answer into a
 // fence.
 func (a Answer) IsRememberedText() bool {
-	q, ok := a.Out.(rememberedTexter)
+	q, ok := a.Out.(rememberedTextAnswer)
 	return ok && q.IsRememberedText()
 }
 
-// rememberedTexter is a result that may consist only of remembered text.
-type rememberedTexter interface{ IsRememberedText() bool }
+// rememberedTextAnswer is a result that may consist only of remembered text.
+type rememberedTextAnswer interface{ IsRememberedText() bool }
 
 //go:embed *.md
 var descriptions embed.FS
@@ -80,8 +80,8 @@ var descriptions embed.FS
 // verbTraits tell clients what a call of a verb may do.
 type verbTraits struct{ readOnly, destructive, idempotent bool }
 
-// define makes a tool from a function of this package. The tool's description is in the file NAME.md.
-func define[In any, Out report.Reporter](
+// defineTool makes a tool from a function of this package. The tool's description is in the file NAME.md.
+func defineTool[In any, Out report.Reporter](
 	name, title string,
 	t verbTraits,
 	run func(context.Context, *Workspace, In) (Out, error),
@@ -90,7 +90,7 @@ func define[In any, Out report.Reporter](
 	if err != nil {
 		panic(err)
 	}
-	return Define(
+	return DefineTool(
 		Tool{
 			Verb: Verb{Name: name, Title: title, ReadOnly: t.readOnly, Destructive: t.destructive,
 				Idempotent: t.idempotent},
@@ -99,26 +99,26 @@ func define[In any, Out report.Reporter](
 	)
 }
 
-// Define makes a tool from a function. Missing fields of t are derived as by [MakeVerb].
-func Define[In any, Out report.Reporter](t Tool, run func(context.Context, *Workspace, In) (Out, error)) Tool {
+// DefineTool makes a tool from a function. Missing fields of t are derived as by [MakeVerb].
+func DefineTool[In any, Out report.Reporter](t Tool, run func(context.Context, *Workspace, In) (Out, error)) Tool {
 	t.Description = strings.TrimSpace(t.Description)
-	t.Verb = makeVerb(t.Verb, run)
-	t.Input = modelSchema(reflect.TypeFor[In](), t.Params)
+	t.Verb = newVerb(t.Verb, run)
+	t.Input = paramSchemaForModel(reflect.TypeFor[In](), t.Params)
 	return t
 }
 
-// Reply is the answer of a verb that returns a single text.
-type Reply struct {
+// PlainReply is the answer of a verb that returns a single text.
+type PlainReply struct {
 	Message string `json:"message"`
 	// the message is remembered text
 	IsRemembered bool `json:"-"`
 }
 
 // IsRememberedText reports whether the message is remembered text (see [Answer.IsRememberedText]).
-func (r Reply) IsRememberedText() bool { return r.IsRemembered }
+func (r PlainReply) IsRememberedText() bool { return r.IsRemembered }
 
 // Report implements [report.Reporter].
-func (r Reply) Report() (answer report.Report) {
+func (r PlainReply) Report() (answer report.Report) {
 	answer.Add(report.Document(r.Message))
 	return answer
 }

@@ -23,9 +23,9 @@ func (n Note) withRewriter(rewrite func(string) string) Note {
 	return n
 }
 
-// addErrorRemedy adds to an error the advice about it. The commands in the advice reach this memory (see
+// addRemedyText adds to an error the advice about it. The commands in the advice reach this memory (see
 // [Workspace.RewriteCommands]).
-func (w *Workspace) addErrorRemedy(err error) error {
+func (w *Workspace) addRemedyText(err error) error {
 	remedy := ErrorRemedy(err)
 	if w.Typed == nil || remedy.format == "" {
 		return err
@@ -45,7 +45,7 @@ func RewriteAnswerCommands(answer any, rewrite func(string) string) any {
 	if rewrite == nil || answer == nil {
 		return answer
 	}
-	if !mayHoldNotes(reflect.TypeOf(answer)) {
+	if !mayContainNotes(reflect.TypeOf(answer)) {
 		return answer
 	}
 	copied := reflect.New(reflect.TypeOf(answer)).Elem()
@@ -64,7 +64,7 @@ func isAdviceField(f reflect.StructField) bool {
 
 func rewriteCommandsIn(v reflect.Value, rewrite func(string) string) {
 	switch {
-	case !mayHoldNotes(v.Type()):
+	case !mayContainNotes(v.Type()):
 	case v.Type() == noteType:
 		v.Set(reflect.ValueOf(v.Interface().(Note).withRewriter(rewrite)))
 	case v.Kind() == reflect.Struct:
@@ -106,8 +106,8 @@ func rewriteAdvice(v reflect.Value, isMend bool, rewrite func(string) string) {
 	}
 }
 
-// mayHoldNotes reports whether a value of the type may contain a note or advice in an exported field.
-func mayHoldNotes(t reflect.Type) bool {
+// mayContainNotes reports whether a value of the type may contain a note or advice in an exported field.
+func mayContainNotes(t reflect.Type) bool {
 	if known, ok := noteTypeCache.Load(t); ok {
 		return known.(bool)
 	}
@@ -116,7 +116,7 @@ func mayHoldNotes(t reflect.Type) bool {
 	return found
 }
 
-// findNotesInType implements mayHoldNotes. It adds each type that it examines to seen, and does not examine a type
+// findNotesInType implements mayContainNotes. It adds each type that it examines to seen, and does not examine a type
 // twice, because a type may contain itself.
 func findNotesInType(t reflect.Type, seen map[reflect.Type]bool) bool {
 	if t == noteType || seen[t] {

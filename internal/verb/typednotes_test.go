@@ -73,9 +73,9 @@ func TestMayHoldNotes(t *testing.T) {
 	}
 	for first := range types {
 		noteTypeCache.Clear()
-		mayHoldNotes(first)
+		mayContainNotes(first)
 		for typ, want := range types {
-			if got := mayHoldNotes(typ); got != want {
+			if got := mayContainNotes(typ); got != want {
 				t.Errorf("after %v, mayHoldNotes(%v) = %t, want %t", first, typ, got, want)
 			}
 		}

@@ -27,30 +27,30 @@ type Verb struct {
 	Output func() *jsonschema.Schema // returns the schema of the result, which the first call creates
 	Params []Param                   // the parameters, in the order of the struct's fields
 
-	// Call runs the verb. The result is the struct that the function returns, or a [ScreenedAnswer]. The error is
+	// Call runs the verb. The result is the struct that the function returns, or a [CleanedAnswer]. The error is
 	// readable for people and models (see [ErrorRemedy]). Call is safe for concurrent use.
 	Call func(ctx context.Context, w *Workspace, args Arguments) (any, error)
 }
 
-// ScreenedAnswer is the answer to a call whose arguments contained secrets. Its JSON is only that of Answer.
-type ScreenedAnswer struct {
+// CleanedAnswer is the answer to a call whose arguments contained secrets. Its JSON is only that of Answer.
+type CleanedAnswer struct {
 	Answer      any
 	SecretsNote string // sentence that describes the replaced secrets
 }
 
 // MarshalJSON implements [json.Marshaler].
-func (s ScreenedAnswer) MarshalJSON() ([]byte, error) { return json.Marshal(s.Answer) }
+func (s CleanedAnswer) MarshalJSON() ([]byte, error) { return json.Marshal(s.Answer) }
 
 // MakeVerb makes a verb from a function. Fields of v that are not set are derived from the structs In and Out. Each
 // field of In is a parameter (see [StructParams]).
 func MakeVerb[In, Out any](v Verb, run func(context.Context, *Workspace, In) (Out, error)) Verb {
-	v = makeVerb(v, run)
+	v = newVerb(v, run)
 	v.Input = fullSchema(reflect.TypeFor[In](), v.Params)
 	return v
 }
 
-// makeVerb is like MakeVerb, but does not create the schema of the arguments.
-func makeVerb[In, Out any](v Verb, run func(context.Context, *Workspace, In) (Out, error)) Verb {
+// newVerb is like MakeVerb, but does not create the schema of the arguments.
+func newVerb[In, Out any](v Verb, run func(context.Context, *Workspace, In) (Out, error)) Verb {
 	v.setParamsAndOutput(reflect.TypeFor[In](), reflect.TypeFor[Out]())
 	v.Call = func(ctx context.Context, w *Workspace, args Arguments) (any, error) {
 		ctx = withSearched(ctx)
@@ -62,7 +62,7 @@ func makeVerb[In, Out any](v Verb, run func(context.Context, *Workspace, In) (Ou
 		}
 		answer, err := run(ctx, w, in)
 		if err != nil {
-			return nil, w.addErrorRemedy(err)
+			return nil, w.addRemedyText(err)
 		}
 		return w.finishAnswer(answer, found), nil
 	}
@@ -90,7 +90,7 @@ func (v *Verb) argumentCleaner(ctx context.Context, w *Workspace, found *[]scree
 func (w *Workspace) finishAnswer(answer any, found []screen.Secret) any {
 	answer = RewriteAnswerCommands(answer, w.Typed)
 	if note := ReplacedSecretsText(found); note != "" {
-		return ScreenedAnswer{answer, note}
+		return CleanedAnswer{answer, note}
 	}
 	return answer
 }

@@ -41,7 +41,7 @@ func TestScreened(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, ok := out.(ScreenedAnswer)
+	s, ok := out.(CleanedAnswer)
 	if !ok || s.SecretsNote == "" {
 		t.Fatalf("Call gave %T %v, want that a secret was replaced", out, out)
 	}

@@ -124,7 +124,7 @@ type Workspace struct {
 	// if no profile is loaded.
 	openUnrestricted func(ctx context.Context, how Access) (*oxbow.Memory, error)
 
-	noAdvice          bool // the error for an unknown name contains no advice
+	withoutAdvice     bool // the error for an unknown name contains no advice
 	isSessionsArchive bool // the memory is the archive of sessions, so contents are turns of conversations
 }
 
@@ -260,7 +260,7 @@ func (w *Workspace) NewestEntries(ctx context.Context, limit int) ([]oxbow.Entry
 // memory is opened by the first call, and later calls return the same memory. If opening fails, the next call tries
 // again.
 func OpenOnFirstUse(
-	open func(ctx context.Context) (*oxbow.Memory, error),
+	openMemory func(ctx context.Context) (*oxbow.Memory, error),
 ) (openOnce func(context.Context, Access) (*oxbow.Memory, error), closeFn func() error) {
 	var mu sync.Mutex // guards the variables below, and is held while the memory is opened
 	var m *oxbow.Memory
@@ -274,7 +274,7 @@ func OpenOnFirstUse(
 		if m != nil {
 			return m, nil
 		}
-		opened, err := open(ctx)
+		opened, err := openMemory(ctx)
 		if err != nil {
 			return nil, err
 		}

@@ -35,10 +35,10 @@ const WrittenFile = ".oxbow-written"
 // Each line of the file contains the first half of a SHA-256 hash in hexadecimal. Lines of another form are ignored.
 // They may be mixtures that two processes have written at the same time.
 const (
-	hashBytes     = 16              // number of bytes of each hash
-	hashLineBytes = 2*hashBytes + 1 // number of bytes of each line
-	maxHashLines  = 30_000          // maximum number of lines; if there are more, the older half is dropped
-	writtenBytes  = maxHashLines * hashLineBytes
+	entryHashBytes = 16                   // number of bytes of each hash
+	hashLineBytes  = 2*entryHashBytes + 1 // number of bytes of each line
+	maxHashLines   = 30_000               // maximum number of lines; if there are more, the older half is dropped
+	writtenBytes   = maxHashLines * hashLineBytes
 )
 
 // NewWrittenTexts returns the list that is stored in the file at path.
@@ -73,15 +73,15 @@ func (w *WrittenTexts) RecordWrite(was, after oxbow.Entry) {
 	}
 	wasOwn := listed[hashEntry(was)]
 	before := map[string]bool{}
-	for _, line := range entryLines(was) {
+	for _, line := range hashableLines(was) {
 		before[line] = true
 	}
 	isOwn := wasOwn || !slices.ContainsFunc(after.Aliases, func(alias string) bool {
 		return slices.Contains(was.Aliases, alias)
 	})
 	var added []string
-	for _, line := range entryLines(after) {
-		hash := hashEntry(oxbow.Entry{Name: linePrefix + after.Name, Content: line})
+	for _, line := range hashableLines(after) {
+		hash := hashEntry(oxbow.Entry{Name: lineHashPrefix + after.Name, Content: line})
 		switch {
 		case listed[hash]:
 		case before[line] && !wasOwn:
@@ -119,12 +119,12 @@ func (w *WrittenTexts) appendHashes(hashes, newHashes []string) {
 	_, _ = f.WriteAt([]byte(strings.Join(newHashes, "\n")+"\n"), info.Size())
 }
 
-// linePrefix is put before the name of an entry when one of its lines is hashed. The name of a real entry cannot
+// lineHashPrefix is put before the name of an entry when one of its lines is hashed. The name of a real entry cannot
 // contain it.
-const linePrefix = "\x01"
+const lineHashPrefix = "\x01"
 
-// entryLines returns the lines of an entry's content without surrounding space. Blank lines are left out.
-func entryLines(e oxbow.Entry) (out []string) {
+// hashableLines returns the lines of an entry's content without surrounding space. Blank lines are left out.
+func hashableLines(e oxbow.Entry) (out []string) {
 	for line := range strings.Lines(normalizeLineEnds(e.Content)) {
 		line = strings.TrimSpace(line)
 		if line != "" {
@@ -168,7 +168,7 @@ func hashEntry(e oxbow.Entry) string {
 		b.WriteString(strconv.Itoa(len(part)) + ":" + part)
 	}
 	sum := sha256.Sum256([]byte(b.String()))
-	return hex.EncodeToString(sum[:hashBytes])
+	return hex.EncodeToString(sum[:entryHashBytes])
 }
 
 // normalizeLineEnds returns the text with all line ends replaced by \n.

@@ -120,10 +120,10 @@ func TestWrittenFile(t *testing.T) {
 
 func FuzzParseWritten(f *testing.F) {
 	f.Add("")
-	f.Add(strings.Repeat("0f", hashBytes) + "\n\nx\n")
+	f.Add(strings.Repeat("0f", entryHashBytes) + "\n\nx\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, hash := range parseHashes(text) {
-			if len(hash) != 2*hashBytes || !strings.Contains(text, hash+"\n") {
+			if len(hash) != 2*entryHashBytes || !strings.Contains(text, hash+"\n") {
 				t.Errorf("parseHashes(%q) has %q", text, hash)
 			}
 		}

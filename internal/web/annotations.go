@@ -20,21 +20,21 @@ import (
 // maximum number of lines on a file's page.
 const maxAnnotations, maxFileLines = 1000, 2000
 
-func annotationsPage(c *pageRequest) (reply, error) {
-	s := screen{
-		title:   "Annotations",
-		navPath: "annotations",
-		lead:    h.P(h.Class("lead"), h.Text("Your code with the reasons for its changes beside it.")),
+func annotationsPage(c *pageRequest) (pageReply, error) {
+	s := framedPage{
+		title:    "Annotations",
+		navPath:  "annotations",
+		leadLine: h.P(h.Class("lead"), h.Text("Your code with the reasons for its changes beside it.")),
 	}
 	if c.workspace.Annotations == nil {
-		s.body = []g.Node{noTreeNotice()}
+		s.bodyNodes = []g.Node{noTreeNotice()}
 		return s, nil
 	}
 	if file := c.formValue("file"); file != "" {
 		return c.annotatedFilePage(s, file)
 	}
 	query := c.formValue("q")
-	s.body = []g.Node{
+	s.bodyNodes = []g.Node{
 		page.QueryForm(
 			"annotations",
 			"Find",
@@ -65,7 +65,7 @@ func annotationsPage(c *pageRequest) (reply, error) {
 		}
 	}, func(a, b string) int { return cmp.Or(counts[b]-counts[a], strings.Compare(a, b)) })
 	if len(files) == 0 {
-		s.body = []g.Node{
+		s.bodyNodes = []g.Node{
 			page.EmptyNotice(
 				"No line has an annotation yet.",
 				nil,
@@ -82,16 +82,19 @@ func annotationsPage(c *pageRequest) (reply, error) {
 		}
 		return s, nil
 	}
-	s.body = append(s.body, h.Ul(h.Class("rows"), h.Attr("data-keys", ""), g.Map(files, func(f string) g.Node {
-		return h.Li(
-			h.Class("row"),
-			h.Div(
-				h.Class("head"),
-				h.H2(fileLink(f, page.IsolatedText(f))),
-				h.Span(h.Class("meta"), h.Text(page.Plural(counts[f], "why"))),
-			),
-		)
-	})))
+	s.bodyNodes = append(
+		s.bodyNodes,
+		h.Ul(h.Class("rows"), h.Attr("data-keys", ""), g.Map(files, func(f string) g.Node {
+			return h.Li(
+				h.Class("row"),
+				h.Div(
+					h.Class("head"),
+					h.H2(fileLink(f, page.IsolatedText(f))),
+					h.Span(h.Class("meta"), h.Text(page.CountWithNoun(counts[f], "why"))),
+				),
+			)
+		})),
+	)
 	return s, nil
 }
 
@@ -113,11 +116,11 @@ func noTreeNotice() g.Node {
 }
 
 func fileLink(file string, text ...g.Node) g.Node {
-	return h.A(h.Href(page.Root+"annotations?"+url.Values{"file": {file}}.Encode()), g.Group(text))
+	return h.A(h.Href(page.RootPath+"annotations?"+url.Values{"file": {file}}.Encode()), g.Group(text))
 }
 
 // annotatedFilePage returns the page of a file. It shows each annotation next to its first line.
-func (c *pageRequest) annotatedFilePage(s screen, file string) (reply, error) {
+func (c *pageRequest) annotatedFilePage(s framedPage, file string) (pageReply, error) {
 	out, err := annotations.Blame(c.ctx, c.workspace, annotations.BlameIn{File: file})
 	if err != nil {
 		return nil, err
@@ -126,8 +129,14 @@ func (c *pageRequest) annotatedFilePage(s screen, file string) (reply, error) {
 	for _, a := range out.Annotations {
 		whys[a.ID] = a
 	}
-	s.title, s.lead = page.VisibleText(out.File), h.P(h.Class("lead"), h.Text(page.Plural(len(out.Annotations), "why")+
-		" in the margin. "), h.A(h.Href(page.Root+"annotations"), h.Text("All files")))
+	s.title, s.leadLine = page.VisibleText(
+		out.File,
+	), h.P(
+		h.Class("lead"),
+		h.Text(page.CountWithNoun(len(out.Annotations), "why")+
+			" in the margin. "),
+		h.A(h.Href(page.RootPath+"annotations"), h.Text("All files")),
+	)
 	var rows []g.Node
 	for _, l := range out.Lines[:min(maxFileLines, len(out.Lines))] {
 		var begin []g.Node
@@ -147,8 +156,8 @@ func (c *pageRequest) annotatedFilePage(s screen, file string) (reply, error) {
 			),
 		)
 	}
-	s.body = []g.Node{
-		page.Notes(out.Notes),
+	s.bodyNodes = []g.Node{
+		page.NoteList(out.Notes),
 		h.Div(
 			h.Class("wide"),
 			h.TabIndex("0"),
@@ -166,7 +175,7 @@ func (c *pageRequest) annotatedFilePage(s screen, file string) (reply, error) {
 }
 
 // annotationHitsPage returns a page with the annotations that match a query.
-func (c *pageRequest) annotationHitsPage(s screen, query string) (reply, error) {
+func (c *pageRequest) annotationHitsPage(s framedPage, query string) (pageReply, error) {
 	limit := 50
 	out, err := annotations.GetAnnotations(
 		c.ctx,
@@ -176,9 +185,9 @@ func (c *pageRequest) annotationHitsPage(s screen, query string) (reply, error) 
 	if err != nil {
 		return nil, err
 	}
-	s.body = append(
-		s.body,
-		page.Notes(out.Notes),
+	s.bodyNodes = append(
+		s.bodyNodes,
+		page.NoteList(out.Notes),
 		g.If(len(out.Annotations) == 0, page.EmptyNotice("No annotation contains these words.", nil)),
 		h.Ul(h.Class("rows"), g.Map(out.Annotations, func(a annotations.Annotation) g.Node {
 			return h.Li(h.Class("row"), c.annotationNote(a, annotationPlace(a)))

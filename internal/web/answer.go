@@ -12,8 +12,8 @@ import (
 )
 
 // redirectToSaved returns a redirect to the page of a saved entry. The page shows the notes of the verb.
-func redirectToSaved(out verb.RememberOut) redirect {
-	to := redirect{path: page.EntryPath(out.Name)}
+func redirectToSaved(out verb.RememberOut) redirectReply {
+	to := redirectReply{path: page.EntryPath(out.Name)}
 	if out.Outcome != "unchanged" {
 		to.changeNumber = out.Version
 	}

@@ -44,7 +44,7 @@ func (b *browser) archived(events ...session.Event) *session.Archive {
 // enter signs in again, so that changes of the workspace take effect.
 func (b *browser) enter() {
 	b.t.Helper()
-	link, err := b.server.Link("")
+	link, err := b.server.SignInLink("")
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func (b *browser) harmless(shown string) {
 func (b *browser) token() {
 	b.t.Helper()
 	b.client = b.fresh()
-	b.post(page.Root+"enter", map[string][]string{"token": {token}}, http.StatusOK)
+	b.post(page.RootPath+"enter", map[string][]string{"token": {token}}, http.StatusOK)
 }
 
 // bound returns a browser that only sees the entries of one project.

@@ -21,20 +21,20 @@ import (
 
 // redirectOldAsk answers requests for the page Ask, which earlier versions had, so that bookmarks still work. It
 // redirects the browser to the page Find, which explains how the same query is ranked.
-func redirectOldAsk(c *pageRequest) (reply, error) {
+func redirectOldAsk(c *pageRequest) (pageReply, error) {
 	q := c.formValue("q")
 	if project := c.formValue("project"); project != "" {
 		q = strings.TrimSpace(q + " " + oxbow.LabelProject + ":" + page.QuoteValue(project))
 	}
-	return redirect{path: explanationPath(q, c.formValue("why"))}, nil
+	return redirectReply{path: explanationPath(q, c.formValue("why"))}, nil
 }
 
-// explanationPath returns the path at which Find explains the query. If missed is not empty, the page also
+// explanationPath returns the path at which Find explains the query. If missedEntry is not empty, the page also
 // explains why that entry is not among the hits.
-func explanationPath(q, missed string) string {
-	v := url.Values{"q": {q}, "explain": {"1"}}
-	if missed != "" {
-		v.Set("why", missed)
+func explanationPath(query, missedEntry string) string {
+	v := url.Values{"q": {query}, "explain": {"1"}}
+	if missedEntry != "" {
+		v.Set("why", missedEntry)
 	}
 	return "find?" + v.Encode()
 }
@@ -44,7 +44,7 @@ func (c *pageRequest) explanationLink(query string) g.Node {
 	if c.formValue("explain") != "" {
 		return nil
 	}
-	return h.P(h.A(h.Href(page.Root+explanationPath(query, "")), h.Text("Explain these results")))
+	return h.P(h.A(h.Href(page.RootPath+explanationPath(query, "")), h.Text("Explain these results")))
 }
 
 // explanationSection explains why a query finds the shown hits. It returns nil if the address does not ask for an
@@ -58,7 +58,7 @@ func (c *pageRequest) explanationSection(query string, shown []verb.Entry) g.Nod
 		h.Class("explanation"),
 		h.Aria("labelledby", "explanation-title"),
 		h.Div(h.Class("head"), h.H2(h.ID("explanation-title"), h.Text("How these results were ranked")),
-			h.A(h.Href(page.Root+page.FindPath(query)), h.Text("Close"))),
+			h.A(h.Href(page.RootPath+page.FindPath(query)), h.Text("Close"))),
 		h.P(
 			h.Class("hint"),
 			h.Text("Each result shows how much each word contributes to its score. This search is not recorded."),
@@ -66,12 +66,12 @@ func (c *pageRequest) explanationSection(query string, shown []verb.Entry) g.Nod
 		h.H3(h.Text("Would oxbow show this to an agent unasked?")),
 		c.hookAnswerPreview(query, ""),
 		h.H3(h.Text("Is an entry missing?")),
-		page.QueryForm("find", "Why not?", page.Hidden("q", query, "explain", "1"),
+		page.QueryForm("find", "Why not?", page.HiddenFields("q", query, "explain", "1"),
 			page.InputField("why", "Name of the entry", missed, h.Required())),
 		g.Iff(missed != "", func() g.Node {
 			limit := len(shown) + 1
 			in := verb.RecallIn{Query: query, Explain: true, Limit: &limit}
-			return c.missingEntryExplanation(in, shown, missed)
+			return c.explainMissingEntry(in, shown, missed)
 		}),
 	)
 }
@@ -114,8 +114,8 @@ func numberCell(format string, f float64) g.Node {
 }
 
 // hookAnswerPreview shows what a hook would show to a model if the question were a prompt.
-func (c *pageRequest) hookAnswerPreview(q, project string) g.Node {
-	out, err := injection.Inject(c.ctx, c.workspace, injection.InjectIn{Prompt: q, Project: project, Explain: true})
+func (c *pageRequest) hookAnswerPreview(query, project string) g.Node {
+	out, err := injection.Inject(c.ctx, c.workspace, injection.InjectIn{Prompt: query, Project: project, Explain: true})
 	if err != nil {
 		return errorInPage(err)
 	}
@@ -142,17 +142,17 @@ func hookAnswerTable(out injection.InjectOut) g.Node {
 	for _, a := range out.Accounts {
 		link := page.EntryLink(a.Name)
 		if a.SourceKind == "sessions" {
-			link = h.A(h.Href(page.Root+page.TurnPath(a.Name)), page.IsolatedText(a.Name))
+			link = h.A(h.Href(page.RootPath+page.TurnPath(a.Name)), page.IsolatedText(a.Name))
 		}
 		rows = append(
 			rows,
 			h.Tr(
 				numberCell("%.2f", a.Value),
-				numberCell("%.2f", float64(a.Floor)),
+				numberCell("%.2f", float64(a.StrengthFloor)),
 				h.Td(link),
 				h.Td(h.Class("number"), h.Text(strconv.Itoa(a.MatchedWords))),
-				h.Td(h.Text(hookAnswerTexts[string(a.Answer)])),
-				h.Td(page.IsolatedText(a.Reason)),
+				h.Td(h.Text(hookAnswerTexts[string(a.AnswerKind)])),
+				h.Td(page.IsolatedText(a.RefusalReason)),
 			),
 		)
 	}
@@ -162,8 +162,8 @@ func hookAnswerTable(out injection.InjectOut) g.Node {
 	return page.Table([]string{"Strength", "Floor", "Entry or turn", "Words", "Agent gets", "Because"}, rows...)
 }
 
-// missingEntryExplanation explains why the named entry is not among the hits.
-func (c *pageRequest) missingEntryExplanation(in verb.RecallIn, shown []verb.Entry, name string) g.Node {
+// explainMissingEntry explains why the named entry is not among the hits.
+func (c *pageRequest) explainMissingEntry(in verb.RecallIn, shown []verb.Entry, name string) g.Node {
 	e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: name, ContentOnly: true})
 	if err != nil {
 		return errorInPage(err)

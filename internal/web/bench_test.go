@@ -21,7 +21,7 @@ import (
 
 // large returns a server with 100,000 entries in a file, which were written before the server opened
 // the file, and the session of a person.
-func large(b *testing.B) (*Server, *visitor) {
+func large(b *testing.B) (*Server, *browserVisitor) {
 	path := filepath.Join(b.TempDir(), "memory.oxbow")
 	m, err := oxbow.Open(path, &oxbow.Options{KeepIndex: true})
 	if err != nil {
@@ -67,7 +67,7 @@ func large(b *testing.B) (*Server, *visitor) {
 		Source: oxbow.Source{Actor: oxbow.Person},
 	}
 	v := &rights.Options{Workspace: work}
-	return New(v, nil), &visitor{actor: oxbow.Person}
+	return New(v, nil), &browserVisitor{actor: oxbow.Person}
 }
 
 // BenchmarkPages requests pages of a memory of 100,000 entries. It reports the 95th percentile of the
@@ -76,7 +76,7 @@ func BenchmarkPages(b *testing.B) {
 	s, v := large(b)
 	for _, p := range []struct {
 		path   string
-		handle handler
+		handle pageHandler
 	}{
 		{"", todayPage},
 		{"find", findPage},
@@ -92,7 +92,7 @@ func BenchmarkPages(b *testing.B) {
 			var took []time.Duration
 			size := 0
 			for first := true; b.Loop(); first = false { // the first request loads the index
-				r, err := http.NewRequestWithContext(b.Context(), http.MethodGet, "http://127.0.0.1:1"+page.Root+
+				r, err := http.NewRequestWithContext(b.Context(), http.MethodGet, "http://127.0.0.1:1"+page.RootPath+
 					strings.ReplaceAll(p.path, " ", "%20"), nil)
 				if err != nil {
 					b.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// uploadPreviewPath is the path to which the form of an upload is sent, relative to [page.Root].
+// uploadPreviewPath is the path to which the form of an upload is sent, relative to [page.RootPath].
 const uploadPreviewPath = "transfer/preview"
 
 // maxDrainedBytes is the maximum number of bytes that the server reads from an upload that is too large. A browser
@@ -19,26 +19,26 @@ const maxDrainedBytes = 1 << 30
 
 // limitBody limits the body of a request to [auth.MaxBody] bytes.
 func limitBody(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path == page.Root+uploadPreviewPath {
-		r.Body = &uploadBody{r.Body, auth.MaxBody}
+	if r.URL.Path == page.RootPath+uploadPreviewPath {
+		r.Body = &uploadBody{r.Body, auth.MaxBodyBytes}
 		return
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, auth.MaxBody)
+	r.Body = http.MaxBytesReader(w, r.Body, auth.MaxBodyBytes)
 }
 
 // uploadBody is a limited body. Unlike [http.MaxBytesReader], it keeps the connection open.
 type uploadBody struct {
 	io.ReadCloser
-	remaining int64 // number of bytes that may still be read
+	remainingBytes int64 // number of bytes that may still be read
 }
 
 // Read returns an [*http.MaxBytesError] if the body has too many bytes.
 func (b *uploadBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.remaining+1)])
-	if int64(n) > b.remaining {
-		return 0, &http.MaxBytesError{Limit: auth.MaxBody}
+	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.remainingBytes+1)])
+	if int64(n) > b.remainingBytes {
+		return 0, &http.MaxBytesError{Limit: auth.MaxBodyBytes}
 	}
-	b.remaining -= int64(n)
+	b.remainingBytes -= int64(n)
 	return n, err
 }
 

@@ -30,24 +30,24 @@ func (c *pageRequest) selectedEntries() (in labels.EditLabelsIn, err error) {
 	return in, err
 }
 
-// maxForgotten is the maximum number of entries that a form can forget at once.
-const maxForgotten = 500
+// maxForgottenEntries is the maximum number of entries that a form can forget at once.
+const maxForgottenEntries = 500
 
-// selectedNames returns the names of the entries that the form selects, at most maxForgotten.
+// selectedNames returns the names of the entries that the form selects, at most maxForgottenEntries.
 func (c *pageRequest) selectedNames() ([]string, error) {
 	in, err := c.selectedEntries()
 	if err != nil || in.Names != nil {
 		return in.Names, err
 	}
-	limit := maxForgotten
+	limit := maxForgottenEntries
 	list, err := verb.List(c.ctx, c.workspace, verb.ListIn{Filter: c.formValue("q"), Limit: &limit})
 	if err != nil {
 		return nil, err
 	}
-	if list.Total > maxForgotten {
+	if list.Total > maxForgottenEntries {
 		return nil, &oxbow.InvalidError{
 			Field: "selection",
-			Reason: "has " + page.Plural(
+			Reason: "has " + page.CountWithNoun(
 				list.Total,
 				"entry",
 			) + ", which is too many to forget at once; narrow it down",
@@ -60,7 +60,7 @@ func (c *pageRequest) selectedNames() ([]string, error) {
 	return names, nil
 }
 
-func labelTickedEntries(c *pageRequest) (reply, error) {
+func labelTickedEntries(c *pageRequest) (pageReply, error) {
 	in, err := c.selectedEntries()
 	if err != nil {
 		return nil, err
@@ -75,15 +75,15 @@ func labelTickedEntries(c *pageRequest) (reply, error) {
 		return nil, err
 	}
 	if len(out.Entries) == 0 {
-		return redirect{
+		return redirectReply{
 			path:    c.returnPath(),
 			message: "Nothing was changed: the entries already had this label, or never had it.",
 		}, nil
 	}
-	return redirect{path: c.returnPath(), changeNumber: out.Seq}, nil
+	return redirectReply{path: c.returnPath(), changeNumber: out.Seq}, nil
 }
 
-func forgetTickedEntries(c *pageRequest) (reply, error) {
+func forgetTickedEntries(c *pageRequest) (pageReply, error) {
 	names, err := c.selectedNames()
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func forgetTickedEntries(c *pageRequest) (reply, error) {
 
 // forgetEntries forgets entries, and returns a redirect to a page that shows the changes. It returns an error only if
 // nothing was forgotten.
-func (c *pageRequest) forgetEntries(names []string) (to redirect, err error) {
+func (c *pageRequest) forgetEntries(names []string) (to redirectReply, err error) {
 	for _, name := range names {
 		out, err := verb.Forget(c.ctx, c.workspace, verb.ForgetIn{Name: name})
 		hasForgotten := to.changeNumber != 0 || len(to.earlierChanges) > 0

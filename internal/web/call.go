@@ -22,8 +22,8 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// handler handles a request. An error becomes an error page that says how to solve the problem.
-type handler func(c *pageRequest) (reply, error)
+// pageHandler handles a request. An error becomes an error page that says how to solve the problem.
+type pageHandler func(c *pageRequest) (pageReply, error)
 
 // pageRequest is a request, together with the part of the memory that the browser may see.
 type pageRequest struct {
@@ -39,12 +39,12 @@ type pageRequest struct {
 	forbidsFileWrites bool   // pages must not write files
 	hasSeveralUsers   bool   // several people may sign in
 
-	caches  *caches  // shared by all requests to the server
-	uploads *uploads // shared by all requests to the server
+	caches  *sharedCaches  // shared by all requests to the server
+	uploads *uploadedFiles // shared by all requests to the server
 }
 
-// reply is the result of a handler, such as a [screen] or a [redirect].
-type reply interface {
+// pageReply is the result of a handler, such as a [framedPage] or a [redirectReply].
+type pageReply interface {
 	send(c *pageRequest, w http.ResponseWriter, a page.Assets)
 }
 
@@ -103,32 +103,32 @@ func (c *pageRequest) changeNotice() g.Node {
 	}
 	did := page.DescribeChange(last)
 	if n := len(fields) / 2; n > 1 {
-		did = page.Plural(n, "change") + ". The first: " + did
+		did = page.CountWithNoun(n, "change") + ". The first: " + did
 	}
-	return g.Group{said, h.Form(h.Class("done"), h.Method("post"), h.Action(page.Root+"undo"), h.Role("status"),
-		page.Hidden(append(fields, "back", c.currentPath())...), h.Span(h.Text(did)), h.Button(h.Text("Undo")))}
+	return g.Group{said, h.Form(h.Class("done"), h.Method("post"), h.Action(page.RootPath+"undo"), h.Role("status"),
+		page.HiddenFields(append(fields, "back", c.currentPath())...), h.Span(h.Text(did)), h.Button(h.Text("Undo")))}
 }
 
 // currentPath returns the path and query of this page, so that a form can return to it. The path is relative to
-// [page.Root]. The parameters of a notice are left out.
+// [page.RootPath]. The parameters of a notice are left out.
 func (c *pageRequest) currentPath() string {
 	q := c.r.URL.Query()
 	q.Del("done")
 	q.Del("said")
 	q.Del("undo")
-	here := c.r.URL.EscapedPath()[len(page.Root):]
+	here := c.r.URL.EscapedPath()[len(page.RootPath):]
 	if s := q.Encode(); s != "" {
 		here += "?" + s
 	}
 	return here
 }
 
-// returnPath returns the page from which a form was sent, relative to [page.Root]. If the form names no page of this
-// server, it is "", which is the start page.
-func (c *pageRequest) returnPath() string { return localPath(c.formValue("back")) }
+// returnPath returns the page from which a form was sent, relative to [page.RootPath]. If the form names no page of
+// this server, it is "", which is the start page.
+func (c *pageRequest) returnPath() string { return pathOnThisServer(c.formValue("back")) }
 
-// localPath returns the path if it leads to a page of this server, otherwise "".
-func localPath(to string) string {
+// pathOnThisServer returns the path if it leads to a page of this server, otherwise "".
+func pathOnThisServer(to string) string {
 	u, err := url.Parse(to)
 	isRelative := err == nil && !u.IsAbs() && u.Host == "" && !strings.HasPrefix(to, "/")
 	if !isRelative || strings.Contains(u.Path, "..") {
@@ -140,9 +140,9 @@ func localPath(to string) string {
 	return to
 }
 
-// redirect sends a browser to another page after a form. The page is a path below [page.Root], such as
+// redirectReply sends a browser to another page after a form. The page is a path below [page.RootPath], such as
 // "entries/deploy". It shows the change of the form, with a button to undo it.
-type redirect struct {
+type redirectReply struct {
 	path           string   // path including the query
 	changeNumber   uint64   // number of the change that the form made (0 if it made no change)
 	earlierChanges []uint64 // earlier changes of the same form
@@ -151,10 +151,10 @@ type redirect struct {
 	importSession string // run of an import, which the person can undo (may be empty)
 }
 
-func (d redirect) send(c *pageRequest, w http.ResponseWriter, _ page.Assets) {
-	to, err := url.Parse(page.Root + d.path)
+func (d redirectReply) send(c *pageRequest, w http.ResponseWriter, _ page.Assets) {
+	to, err := url.Parse(page.RootPath + d.path)
 	if err != nil {
-		to = &url.URL{Path: page.Root}
+		to = &url.URL{Path: page.RootPath}
 	}
 	q := to.Query()
 	q.Del("done")
@@ -185,12 +185,12 @@ func (c *pageRequest) canDecideAsPerson() bool {
 
 // revertLink returns a link to the page that reverts a session.
 func revertLink(session, text string) g.Node {
-	return h.A(h.Class("button"), h.Href(page.Root+"log/revert?"+
+	return h.A(h.Class("button"), h.Href(page.RootPath+"log/revert?"+
 		url.Values{"session": {session}}.Encode()), h.Text(text))
 }
 
-// viewer describes the person or program that looks at the page.
-func (c *pageRequest) viewer() page.Viewer {
+// pageViewer describes the person or program that looks at the page.
+func (c *pageRequest) pageViewer() page.Viewer {
 	return page.Viewer{Now: c.now, Actor: c.actor, HasSeveralUsers: c.hasSeveralUsers}
 }
 

@@ -10,34 +10,40 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 )
 
-// caches contains the results that all requests to a server share.
-type caches struct {
-	heldEntries changeCache[labels.HeldOut]
-	dailyStats  changeCache[maintenance.DailyOut]
-	nameChecks  changeCache[maintenance.NameCheck]
+// sharedCaches contains the results that all requests to a server share.
+type sharedCaches struct {
+	heldEntries resultCache[labels.HeldOut]
+	dailyStats  resultCache[maintenance.DailyOut]
+	nameChecks  resultCache[maintenance.NameCheck]
 }
 
-// changeCache contains one result for each view. The result is valid until the memory changes. The zero changeCache is
+// resultCache contains one result for each view. The result is valid until the memory changes. The zero resultCache is
 // empty.
-type changeCache[T any] struct {
+type resultCache[T any] struct {
 	mu           sync.Mutex
 	resultByView map[*rights.MemoryView]cachedResult[T]
 }
 
 // cachedResult is a result for the memory after a certain change.
 type cachedResult[T any] struct {
-	change uint64
-	key    string
-	result T
+	changeNumber uint64
+	key          string
+	result       T
 }
 
-// get returns the result for a view after a change. Different keys have different results. If the result is not in the
-// cache, or the number of the change is 0, get calls read. The result is shared and must not be modified.
-func (c *changeCache[T]) get(view *rights.MemoryView, change uint64, key string, read func() (T, error)) (T, error) {
+// getOrRead returns the result for a view after a change. Different keys have different results. If the result is
+// not in the cache, or the number of the change is 0, get calls read. The result is shared and must not be
+// modified.
+func (c *resultCache[T]) getOrRead(
+	view *rights.MemoryView,
+	change uint64,
+	key string,
+	read func() (T, error),
+) (T, error) {
 	c.mu.Lock()
 	kept, ok := c.resultByView[view]
 	c.mu.Unlock()
-	isOfChange := ok && change != 0 && kept.change == change
+	isOfChange := ok && change != 0 && kept.changeNumber == change
 	if isOfChange && kept.key == key {
 		return kept.result, nil
 	}
@@ -54,5 +60,5 @@ func (c *changeCache[T]) get(view *rights.MemoryView, change uint64, key string,
 	return result, nil
 }
 
-// maxCachedViews is the maximum number of views in a [changeCache].
+// maxCachedViews is the maximum number of views in a [resultCache].
 const maxCachedViews = 64

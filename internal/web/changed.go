@@ -27,7 +27,7 @@ func (c *pageRequest) changedSection() g.Node {
 	if err != nil || out.Total == 0 {
 		return nil
 	}
-	title := "Agents changed " + page.Plural(out.Total, "note") + " that you wrote"
+	title := "Agents changed " + page.CountWithNoun(out.Total, "note") + " that you wrote"
 	return page.Section("changed", title,
 		h.Ul(h.Class("rows cards"), g.Map(out.Entries, c.changedEntryRow)),
 		g.If(
@@ -61,10 +61,10 @@ func (c *pageRequest) changedEntryNotice(name string) g.Node {
 
 // agentChangeWords maps an agent's kinds of changes to the words on pages.
 var agentChangeWords = map[string]string{
-	review.EntryChanged:    "Changed",
-	review.EntryForgotten:  "Forgotten",
-	review.EntryRelabelled: "Relabelled",
-	review.EntryRenamed:    "Renamed",
+	review.EditKindChanged:    "Changed",
+	review.EditKindForgotten:  "Forgotten",
+	review.EditKindRelabelled: "Relabelled",
+	review.EditKindRenamed:    "Renamed",
 }
 
 // changedEntryRow shows one entry: who changed it, the difference, and the buttons.
@@ -80,10 +80,14 @@ func (c *pageRequest) changedEntryRow(e review.ChangedEntry) g.Node {
 }
 
 // changedEntryDetails shows the difference that an agent made, its source, and the buttons.
-func (c *pageRequest) changedEntryDetails(e review.ChangedEntry, did string) g.Node {
+func (c *pageRequest) changedEntryDetails(e review.ChangedEntry, changeWord string) g.Node {
 	var by g.Node = page.IsolatedText(cmp.Or(e.Source.Agent, e.Source.Client, "an agent"))
 	if client, id, ok := strings.Cut(e.Session, "/"); ok {
-		by = g.Group{by, h.Text(" in "), h.A(h.Href(page.Root+page.SessionPath(client, id, 0)), h.Text("a session"))}
+		by = g.Group{
+			by,
+			h.Text(" in "),
+			h.A(h.Href(page.RootPath+page.SessionPath(client, id, 0)), h.Text("a session")),
+		}
 	}
 	var labels []g.Node
 	for _, l := range e.LabelsRemoved {
@@ -96,11 +100,11 @@ func (c *pageRequest) changedEntryDetails(e review.ChangedEntry, did string) g.N
 		labels = append(labels, h.Li(h.Text("The alias "), page.IsolatedText(a), h.Text(" was removed.")))
 	}
 	return g.Group{
-		g.If(e.EditKind != review.EntryRenamed, page.Diff(e.PersonText, e.CurrentText)),
+		g.If(e.EditKind != review.EditKindRenamed, page.TextDiff(e.PersonText, e.CurrentText)),
 		g.If(len(labels) > 0, h.Ul(h.Class("list"), g.Group(labels))),
 		h.Div(
 			h.Class("meta"),
-			h.Span(h.Text(did+" by "), by, h.Text(", "), page.RelativeTime(c.now, page.ParseTime(e.Time))),
+			h.Span(h.Text(changeWord+" by "), by, h.Text(", "), page.RelativeTime(c.now, page.ParseTime(e.Time))),
 		),
 		g.Iff(c.mayWrite() && c.actor == oxbow.Person, func() g.Node {
 			return h.Div(h.Class("actions"),
@@ -114,19 +118,19 @@ func (c *pageRequest) changedEntryTitle(e review.ChangedEntry) g.Node {
 	switch {
 	case e.NewName != "":
 		return g.Group{page.IsolatedText(e.Name), h.Text(", now "), page.EntryLink(e.NewName)}
-	case e.EditKind == review.EntryForgotten:
+	case e.EditKind == review.EditKindForgotten:
 		return page.IsolatedText(e.Name)
 	}
 	return page.EntryLink(e.Name)
 }
 
 // keepAgentChange handles the form that accepts an agent's change of an entry that a person wrote.
-func keepAgentChange(c *pageRequest) (reply, error) {
+func keepAgentChange(c *pageRequest) (pageReply, error) {
 	return decideAgentChange(c, review.KeepAgentChanges)
 }
 
-// restoreUserVersion handles the form that restores an entry as a person wrote it, in place of an agent's change.
-func restoreUserVersion(c *pageRequest) (reply, error) {
+// restorePersonVersion handles the form that restores an entry as a person wrote it, in place of an agent's change.
+func restorePersonVersion(c *pageRequest) (pageReply, error) {
 	return decideAgentChange(c, review.RestorePersonTexts)
 }
 
@@ -135,10 +139,10 @@ func restoreUserVersion(c *pageRequest) (reply, error) {
 func decideAgentChange(
 	c *pageRequest,
 	decide func(context.Context, *verb.Workspace, review.DecideChangedIn) (review.DecideChangedOut, error),
-) (reply, error) {
+) (pageReply, error) {
 	out, err := decide(c.ctx, c.workspace, review.DecideChangedIn{Names: []string{c.formValue("name")}})
 	if err != nil {
 		return nil, err
 	}
-	return redirect{path: c.returnPath(), changeNumber: out.Seqs[0]}, nil
+	return redirectReply{path: c.returnPath(), changeNumber: out.Seqs[0]}, nil
 }

@@ -36,7 +36,7 @@ func (b *browser) overwrite(name, own, now string) {
 func TestChanged(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.overwrite("deploy", "We ship on Fridays.", "We ship on Mondays.")
-	for _, path := range []string{page.Root, page.Root + "inbox"} {
+	for _, path := range []string{page.RootPath, page.RootPath + "inbox"} {
 		shown := b.get(path, http.StatusOK)
 		b.has(
 			shown,
@@ -61,7 +61,7 @@ func TestChanged(t *testing.T) {
 		}
 		return e.Content
 	}
-	shown := b.submit(b.get(page.Root, http.StatusOK), "Bring back", nil, http.StatusOK)
+	shown := b.submit(b.get(page.RootPath, http.StatusOK), "Bring back", nil, http.StatusOK)
 	b.has(shown, "Brought back")
 	if strings.Contains(shown, "Agents changed") || content("deploy") != "We ship on Fridays." {
 		t.Errorf("brought back, the entry says %q:\n%s", content("deploy"), shown)
@@ -71,10 +71,10 @@ func TestChanged(t *testing.T) {
 	if strings.Contains(shown, "Agents changed") || content("deploy") != "We ship on Mondays." {
 		t.Errorf("kept, the entry says %q:\n%s", content("deploy"), shown)
 	}
-	b.post(page.Root+"changed/keep", url.Values{"name": {"deploy"}}, http.StatusNotFound)
+	b.post(page.RootPath+"changed/keep", url.Values{"name": {"deploy"}}, http.StatusNotFound)
 
 	b.overwrite("gone", "Only in my words.", "")
-	shown = b.get(page.Root, http.StatusOK)
+	shown = b.get(page.RootPath, http.StatusOK)
 	b.has(shown, "Only in my words.", "forgotten")
 	b.submit(shown, "Bring back", nil, http.StatusOK)
 	if content("gone") != "Only in my words." {
@@ -88,21 +88,24 @@ func TestChangedRights(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.overwrite("deploy", "We ship on Fridays.", "We ship on Mondays.")
 	b.token()
-	shown := b.get(page.Root+"inbox", http.StatusOK)
+	shown := b.get(page.RootPath+"inbox", http.StatusOK)
 	b.has(shown, "We ship on Fridays.", "Only a person")
 	if strings.Contains(shown, ">Keep<") {
 		t.Error("an agent is offered to keep its change")
 	}
 	for _, path := range []string{"keep", "restore"} {
-		b.has(b.post(page.Root+"changed/"+path, url.Values{"name": {"deploy"}}, http.StatusBadRequest), "Only a person")
+		b.has(
+			b.post(page.RootPath+"changed/"+path, url.Values{"name": {"deploy"}}, http.StatusBadRequest),
+			"Only a person",
+		)
 	}
 	b = open(t, auth.Permissions{ReadOnly: true})
 	b.overwrite("deploy", "We ship on Fridays.", "We ship on Mondays.")
-	if shown := b.get(page.Root, http.StatusOK); strings.Contains(shown, ">Keep<") ||
+	if shown := b.get(page.RootPath, http.StatusOK); strings.Contains(shown, ">Keep<") ||
 		!strings.Contains(shown, "We ship on Fridays.") {
 		t.Errorf("a reader sees:\n%s", shown)
 	}
-	b.post(page.Root+"changed/keep", url.Values{"name": {"deploy"}}, http.StatusForbidden)
+	b.post(page.RootPath+"changed/keep", url.Values{"name": {"deploy"}}, http.StatusForbidden)
 }
 
 // TestChangedEntry tests that the page of an entry shows the change of an agent, and its buttons, until

@@ -19,8 +19,8 @@ func withCompression(w http.ResponseWriter, r *http.Request, handle func(http.Re
 		handle(w)
 		return
 	}
-	z := &gzipWriter{ResponseWriter: w}
-	defer z.close()
+	z := &compressingWriter{ResponseWriter: w}
+	defer z.closeCompressor()
 	handle(z)
 }
 
@@ -35,20 +35,20 @@ func acceptsGzip(header string) bool {
 	return false
 }
 
-// gzipWriter compresses the body if the first write is a long part of a text.
-type gzipWriter struct {
+// compressingWriter compresses the body if the first write is a long part of a text.
+type compressingWriter struct {
 	http.ResponseWriter
-	status int // status that has not been written yet (0 if there is none)
-	out    io.Writer
-	gz     *gzip.Writer
+	delayedStatus int // status that has not been written yet (0 if there is none)
+	bodyWriter    io.Writer
+	gz            *gzip.Writer
 }
 
 // WriteHeader stores the status. It is written when the first write decides whether the body is compressed.
-func (z *gzipWriter) WriteHeader(status int) { z.status = status }
+func (z *compressingWriter) WriteHeader(status int) { z.delayedStatus = status }
 
-func (z *gzipWriter) Write(p []byte) (int, error) {
-	if z.out == nil {
-		z.out = z.ResponseWriter
+func (z *compressingWriter) Write(p []byte) (int, error) {
+	if z.bodyWriter == nil {
+		z.bodyWriter = z.ResponseWriter
 		header := z.Header()
 		isText := isCompressibleText(header.Get("Content-Type"))
 		isLongText := isText && len(p) >= minCompressedBytes
@@ -56,14 +56,14 @@ func (z *gzipWriter) Write(p []byte) (int, error) {
 			header.Set("Content-Encoding", "gzip")
 			header.Del("Content-Length")
 			z.gz = gzip.NewWriter(z.ResponseWriter)
-			z.out = z.gz
+			z.bodyWriter = z.gz
 		}
 		if isText {
 			header.Add("Vary", "Accept-Encoding")
 		}
 		z.sendHeader()
 	}
-	return z.out.Write(p)
+	return z.bodyWriter.Write(p)
 }
 
 // isCompressibleText reports whether a content type is text. Streams of events do not count as text.
@@ -71,20 +71,20 @@ func isCompressibleText(contentType string) bool {
 	return strings.HasPrefix(contentType, "text/") && !strings.HasPrefix(contentType, "text/event-stream")
 }
 
-func (z *gzipWriter) sendHeader() {
-	if z.status != 0 {
-		z.ResponseWriter.WriteHeader(z.status)
-		z.status = 0
+func (z *compressingWriter) sendHeader() {
+	if z.delayedStatus != 0 {
+		z.ResponseWriter.WriteHeader(z.delayedStatus)
+		z.delayedStatus = 0
 	}
 }
 
 // Unwrap lets [http.ResponseController] flush streams of events, which are not compressed.
-func (z *gzipWriter) Unwrap() http.ResponseWriter {
+func (z *compressingWriter) Unwrap() http.ResponseWriter {
 	z.sendHeader()
 	return z.ResponseWriter
 }
 
-func (z *gzipWriter) close() {
+func (z *compressingWriter) closeCompressor() {
 	z.sendHeader()
 	if z.gz != nil {
 		_ = z.gz.Close() // ignore the error: the browser has disconnected

@@ -48,7 +48,7 @@ func TestCompression(t *testing.T) {
 			t.Errorf("%q: encoding %q, want %q (%d bytes, want %d)", accepted, got, want, len(text), len(plain))
 		}
 	}
-	if resp, _ := get(page.Root+"entries/unknown", "gzip"); resp.StatusCode != http.StatusNotFound {
+	if resp, _ := get(page.RootPath+"entries/unknown", "gzip"); resp.StatusCode != http.StatusNotFound {
 		t.Errorf("the status of a compressed error page is %d", resp.StatusCode)
 	}
 }

@@ -24,7 +24,7 @@ const (
 	eventProfile = "profile"
 )
 
-func contextPage(c *pageRequest) (reply, error) {
+func contextPage(c *pageRequest) (pageReply, error) {
 	event := c.formValue("event")
 	if event == "" {
 		event = eventStart
@@ -35,14 +35,14 @@ func contextPage(c *pageRequest) (reply, error) {
 	}
 	var names []string
 	for _, p := range profiles.Profiles {
-		if !p.Hidden {
+		if !p.IsHidden {
 			names = append(names, p.Name)
 		}
 	}
-	s := screen{
+	s := framedPage{
 		title:   "Context",
 		navPath: "context",
-		lead: h.P(
+		leadLine: h.P(
 			h.Class("lead"),
 			h.Text(
 				"The exact text that oxbow would show an agent now. It is the same for all clients. Nothing is "+
@@ -50,7 +50,7 @@ func contextPage(c *pageRequest) (reply, error) {
 			),
 		),
 	}
-	s.body = []g.Node{page.QueryForm("context", "Show",
+	s.bodyNodes = []g.Node{page.QueryForm("context", "Show",
 		page.SelectField("event", "When", event, "", []string{eventStart, eventPrompt, eventProfile}),
 		page.InputField("project", "Project", c.formValue("project"), h.Placeholder("none")),
 		page.SelectField("profile", "Profile", c.formValue("profile"), "everything", names),
@@ -63,19 +63,20 @@ func contextPage(c *pageRequest) (reply, error) {
 			h.Placeholder("default"),
 		),
 		h.Div(h.Class("field grow"), page.InputField("prompt", "Prompt or task", c.formValue("prompt"))))}
-	show := map[string]func() (g.Node, error){eventPrompt: c.promptContext, eventProfile: c.profileContext}[event]
+	show := map[string]func() (g.Node, error){eventPrompt: c.promptContextSection,
+		eventProfile: c.profileContextSection}[event]
 	if show == nil {
-		show = c.startContext
+		show = c.startContextSection
 	}
 	got, err := show()
 	if err != nil {
 		got = errorInPage(err)
 	}
-	s.body = append(s.body, got)
+	s.bodyNodes = append(s.bodyNodes, got)
 	return s, nil
 }
 
-func (c *pageRequest) startContext() (g.Node, error) {
+func (c *pageRequest) startContextSection() (g.Node, error) {
 	out, err := injection.StartBlock(
 		c.ctx,
 		c.workspace,
@@ -92,7 +93,7 @@ func (c *pageRequest) startContext() (g.Node, error) {
 		),
 		startNotesTable(out.Entries),
 		g.Iff(out.Text != "" && out.Selection != nil, func() g.Node {
-			return selectionTable(verb.SelectionOut{Selection: out.Selection})
+			return selectedEntriesTable(verb.SelectionOut{Selection: out.Selection})
 		}),
 	}, nil
 }
@@ -113,7 +114,7 @@ func startNotesTable(notes []injection.StartEntry) g.Node {
 	)
 }
 
-func (c *pageRequest) profileContext() (g.Node, error) {
+func (c *pageRequest) profileContextSection() (g.Node, error) {
 	out, err := profiles.SelectEntries(
 		c.ctx,
 		c.workspace,
@@ -128,17 +129,17 @@ func (c *pageRequest) profileContext() (g.Node, error) {
 	}
 	edit := g.Node(nil)
 	if name := c.formValue("profile"); name != "" {
-		edit = h.P(h.A(h.Href(page.Root+"profiles/"+
+		edit = h.P(h.A(h.Href(page.RootPath+"profiles/"+
 			name), h.Text("Show the profile")))
 	}
 	return g.Group{
 		edit,
 		contextSection(out.Text, out.Context.Tokens, "The profile selects nothing."),
-		selectionTable(out),
+		selectedEntriesTable(out),
 	}, nil
 }
 
-func (c *pageRequest) promptContext() (g.Node, error) {
+func (c *pageRequest) promptContextSection() (g.Node, error) {
 	if c.formValue("prompt") == "" {
 		return page.EmptyNotice("Enter a prompt above.", nil), nil
 	}
@@ -178,8 +179,8 @@ func contextSection(text string, tokens int, noneReason string) g.Node {
 	)
 }
 
-// selectionTable lists the entries in a selection, and the entries that exceed the budget.
-func selectionTable(out verb.SelectionOut) g.Node {
+// selectedEntriesTable lists the entries in a selection, and the entries that exceed the budget.
+func selectedEntriesTable(out verb.SelectionOut) g.Node {
 	var in, cut []g.Node
 	for _, p := range out.Context.Parts {
 		in = append(in, contextPartRow(p.Tokens, p.Name, p.Source, p.Reason))

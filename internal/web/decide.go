@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-func approveEntry(c *pageRequest) (reply, error) {
+func approveEntry(c *pageRequest) (pageReply, error) {
 	name := c.pathName()
 	if base := c.base(); base != nil { // approve only the version that the page has shown
 		e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: name, ContentOnly: true})
@@ -26,7 +26,7 @@ func approveEntry(c *pageRequest) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return redirect{path: page.EntryPath(name), changeNumber: out.Seq}, nil
+	return redirectReply{path: page.EntryPath(name), changeNumber: out.Seq}, nil
 }
 
 // pinnedLabel is the label of entries that come first in contexts.
@@ -34,7 +34,7 @@ const pinnedLabel = "pinned:true"
 
 func isPinned(e verb.Entry) bool { return slices.Contains(e.Labels["pinned"], "true") }
 
-func pinEntry(c *pageRequest) (reply, error) {
+func pinEntry(c *pageRequest) (pageReply, error) {
 	name := c.pathName()
 	turn := labels.AddLabels
 	if c.formValue("off") != "" {
@@ -44,7 +44,7 @@ func pinEntry(c *pageRequest) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return redirect{
+	return redirectReply{
 		path:         page.EntryPath(name),
 		changeNumber: out.Seq,
 		message:      map[bool]string{true: "Nothing was changed."}[out.Seq == 0],

@@ -16,7 +16,7 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-func editPage(c *pageRequest) (reply, error) {
+func editPage(c *pageRequest) (pageReply, error) {
 	e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: c.pathName(), ContentOnly: true})
 	if err != nil {
 		return nil, err
@@ -25,21 +25,31 @@ func editPage(c *pageRequest) (reply, error) {
 }
 
 // editFormPage returns the page with the form that edits the version e of an entry.
-func (c *pageRequest) editFormPage(e verb.Entry, t formValues, save string, status int, notices ...g.Node) screen {
+func (c *pageRequest) editFormPage(
+	e verb.Entry,
+	t formValues,
+	savePath string,
+	status int,
+	notices ...g.Node,
+) framedPage {
 	at := page.EntryPath(e.Name)
-	return screen{title: "Edit", navPath: "find", status: status, lead: h.P(h.Class("lead"), page.EntryLink(e.Name)),
-		body: append(notices,
-			h.Form(h.Method("post"), h.Class("stack edit"), h.Action(page.Root+at+
-				"/edit"), h.Attr("data-guard", ""), page.Hidden("version", versionText(e)), t.inputFields(),
+	return framedPage{
+		title:    "Edit",
+		navPath:  "find",
+		status:   status,
+		leadLine: h.P(h.Class("lead"), page.EntryLink(e.Name)),
+		bodyNodes: append(notices,
+			h.Form(h.Method("post"), h.Class("stack edit"), h.Action(page.RootPath+at+
+				"/edit"), h.Attr("data-guard", ""), page.HiddenFields("version", versionText(e)), t.inputElements(),
 				h.Div(
 					h.Class("actions"),
-					h.Button(h.Class("main"), h.Text(save)),
-					h.A(h.Class("button"), h.Href(page.Root+at), h.Text("Cancel")),
+					h.Button(h.Class("main"), h.Text(savePath)),
+					h.A(h.Class("button"), h.Href(page.RootPath+at), h.Text("Cancel")),
 				))),
 	}
 }
 
-func saveEdit(c *pageRequest) (reply, error) {
+func saveEdit(c *pageRequest) (pageReply, error) {
 	name := c.pathName()
 	t := c.readForm()
 	base := c.base()
@@ -86,7 +96,7 @@ func saveEdit(c *pageRequest) (reply, error) {
 			return c.conflictPage(now.Entry, t, *base), nil
 		}
 	case err != nil:
-		shown := errorScreen(err)
+		shown := errorPage(err)
 		return c.editFormPage(now.Entry, t, "Save", shown.status, errorNotice(err)), nil
 	}
 	return redirectToSaved(out), err
@@ -95,9 +105,9 @@ func saveEdit(c *pageRequest) (reply, error) {
 // conflictPage returns the page that is shown if somebody else changed the entry while a person edited it. Its form
 // contains the text that the person typed. Saving the form replaces the version that the page shows. If a newer version
 // exists by then, the page is shown again.
-func (c *pageRequest) conflictPage(now verb.Entry, t formValues, base uint64) screen {
-	mine, theirs := t, entryFormValues(now)
-	was, gone, err := c.entryStateAt(now.Name, base)
+func (c *pageRequest) conflictPage(current verb.Entry, t formValues, base uint64) framedPage {
+	mine, theirs := t, entryFormValues(current)
+	was, gone, err := c.entryContentAt(current.Name, base)
 	var both string
 	merged := false
 	if err == nil && !gone {
@@ -105,27 +115,33 @@ func (c *pageRequest) conflictPage(now verb.Entry, t formValues, base uint64) sc
 		mine = t.rebaseUnedited(from, theirs)
 		both, merged = diff.MergeLines(from["content"], mine["content"], theirs["content"])
 	}
-	above := []g.Node{h.Div(h.Class("notice warn"), h.Role("alert"), h.P(h.Strong(h.Text("The entry has changed. ")),
-		h.Text(c.viewer().WriterName(now.Source)+" changed this entry while you were writing ("),
-		page.RelativeTime(c.now, page.ParseTime(now.Updated)), h.Text("). Nothing is lost: both texts are below.")))}
-	if d := page.Diff(theirs["content"], mine["content"]); d != nil {
+	above := []g.Node{h.Div(h.Class("notice warn"), h.Role("alert"), h.P(
+		h.Strong(h.Text("The entry has changed. ")),
+		h.Text(c.pageViewer().WriterName(current.Source)+" changed this entry while you were writing ("),
+		page.RelativeTime(
+			c.now,
+			page.ParseTime(current.Updated),
+		),
+		h.Text("). Nothing is lost: both texts are below."),
+	))}
+	if d := page.TextDiff(theirs["content"], mine["content"]); d != nil {
 		above = append(above, page.Section("difference", "Difference between the stored text and yours", d))
 	} else {
 		above = append(above, h.P(h.Text("Your text equals the stored text.")))
 	}
-	above = append(above, page.Section("now", "The stored text", page.PlainText(*now.Content)))
+	above = append(above, page.Section("now", "The stored text", page.PlainText(*current.Content)))
 	differs := both != mine["content"] && both != theirs["content"]
 	if merged && differs {
 		above = append(above, page.Section("both", "Both changes together", page.PlainText(both),
-			h.Form(h.Method("post"), h.Class("actions"), h.Action(page.Root+page.EntryPath(now.Name)+
-				"/edit"), page.Hidden("version", versionText(now)),
+			h.Form(h.Method("post"), h.Class("actions"), h.Action(page.RootPath+page.EntryPath(current.Name)+
+				"/edit"), page.HiddenFields("version", versionText(current)),
 				g.Map(formFields, func(p formField) g.Node {
-					return page.Hidden(p.name, mine[p.name])
-				}), page.Hidden("content", both),
+					return page.HiddenFields(p.name, mine[p.name])
+				}), page.HiddenFields("content", both),
 				h.Button(h.Text("Save both")))))
 	}
 	return c.editFormPage(
-		now,
+		current,
 		mine,
 		"Replace it by my text",
 		http.StatusConflict,

@@ -14,7 +14,7 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-func entryPage(c *pageRequest) (reply, error) {
+func entryPage(c *pageRequest) (pageReply, error) {
 	name := c.pathName()
 	e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: name})
 	if errors.Is(err, oxbow.ErrNotFound) {
@@ -28,29 +28,36 @@ func entryPage(c *pageRequest) (reply, error) {
 		e.Notes = e.Notes[:len(e.Notes)-1]
 	}
 	text, cut := page.RenderMarkdown(*e.Content)
-	s := screen{title: page.VisibleText(e.Name), navPath: "find", isLive: !past, lead: c.entryLead(e.Entry)}
-	s.body = []g.Node{page.Notes(e.Notes), h.Div(h.ID("entry"), h.Class("entry"), g.If(!past, h.Attr("data-live", "")),
-		h.Div(h.Class("column"),
-			g.Iff(!past, func() g.Node { return c.changedEntryNotice(e.Name) }),
-			c.heldBackNotice(e.Entry),
-			h.Section(
-				h.Aria("label", "Text"),
-				text,
+	s := framedPage{
+		title:            page.VisibleText(e.Name),
+		navPath:          "find",
+		reloadsLiveParts: !past,
+		leadLine:         c.entryLead(e.Entry),
+	}
+	s.bodyNodes = []g.Node{
+		page.NoteList(e.Notes),
+		h.Div(h.ID("entry"), h.Class("entry"), g.If(!past, h.Attr("data-live", "")),
+			h.Div(h.Class("column"),
+				g.Iff(!past, func() g.Node { return c.changedEntryNotice(e.Name) }),
+				c.heldBackNotice(e.Entry),
+				h.Section(
+					h.Aria("label", "Text"),
+					text,
+					g.If(
+						cut,
+						h.P(h.Class("hint"), h.Text("Only the beginning is shown. "), rawLink(name, "The whole text")),
+					),
+				),
 				g.If(
-					cut,
-					h.P(h.Class("hint"), h.Text("Only the beginning is shown. "), rawLink(name, "The whole text")),
+					past,
+					h.Div(
+						h.Class("actions"),
+						h.A(h.Class("button"), h.Href(page.RootPath+page.EntryPath(e.Name)), h.Text("Current text")),
+					),
 				),
-			),
-			g.If(
-				past,
-				h.Div(
-					h.Class("actions"),
-					h.A(h.Class("button"), h.Href(page.Root+page.EntryPath(e.Name)), h.Text("Current text")),
-				),
-			),
-			g.If(!past, c.entryActions(e.Entry))),
-		h.Aside(h.Aria("label", "About this entry"), c.entryFacts(e, past),
-			g.Iff(!past, func() g.Node { return g.Group{c.shownPromptsSection(e.Name), c.similarEntries(e)} }))),
+				g.If(!past, c.entryActions(e.Entry))),
+			h.Aside(h.Aria("label", "About this entry"), c.entryFacts(e, past),
+				g.Iff(!past, func() g.Node { return g.Group{c.shownPromptsSection(e.Name), c.similarEntries(e)} }))),
 	}
 	return s, nil
 }
@@ -61,12 +68,12 @@ func (c *pageRequest) entryLead(e verb.Entry) g.Node {
 		page.TrustBadge(e.Trust),
 		g.If(isPinned(e), page.Badge("good", "pinned", "Agents get this entry first.")),
 		g.If(e.Kind != "note", page.Badge("", e.Kind, "")), page.LabelChips(e.Labels),
-		h.Span(h.Text(c.viewer().WriterName(e.Source)+", "), page.RelativeTime(c.now, page.EntryDate(e))),
+		h.Span(h.Text(c.pageViewer().WriterName(e.Source)+", "), page.RelativeTime(c.now, page.EntryDate(e))),
 	)
 }
 
 func rawLink(name, text string) g.Node {
-	return h.A(h.Href(page.Root+page.EntryPath(name)+"/raw"), h.Text(text))
+	return h.A(h.Href(page.RootPath+page.EntryPath(name)+"/raw"), h.Text(text))
 }
 
 // heldBackNotice says why models do not get an entry, and contains a button to approve it. It returns nil if models
@@ -103,9 +110,9 @@ func (c *pageRequest) heldBackNotice(e verb.Entry) g.Node {
 func (c *pageRequest) entryActions(e verb.Entry) g.Node {
 	at := page.EntryPath(e.Name)
 	more := h.P(h.Class("meta"),
-		h.A(h.Href(page.Root+at+"/versions"), h.Text("Versions")), rawLink(e.Name, "Raw text"),
-		h.A(h.Href(page.Root+at+"/lineage"), h.Text("What it was made from")),
-		g.If(c.canShare(), h.A(h.Href(page.Root+at+"/share"), h.Text("Share with the team…"))))
+		h.A(h.Href(page.RootPath+at+"/versions"), h.Text("Versions")), rawLink(e.Name, "Raw text"),
+		h.A(h.Href(page.RootPath+at+"/lineage"), h.Text("What it was made from")),
+		g.If(c.canShare(), h.A(h.Href(page.RootPath+at+"/share"), h.Text("Share with the team…"))))
 	if !c.mayWrite() {
 		return more
 	}
@@ -114,8 +121,8 @@ func (c *pageRequest) entryActions(e verb.Entry) g.Node {
 		pin = page.PostButton(at+"/pin", "", "Unpin", "off", "1")
 	}
 	return g.Group{h.Div(h.Class("actions"),
-		h.A(h.Class("button main"), h.Href(page.Root+at+"/edit"), h.Attr("data-key", "e"), h.Text("Edit")), pin,
+		h.A(h.Class("button main"), h.Href(page.RootPath+at+"/edit"), h.Attr("data-key", "e"), h.Text("Edit")), pin,
 		page.PostButton(at+"/forget", "", "Forget", "version", versionText(e)),
-		g.If(c.canDecideAsPerson(), h.A(h.Class("button danger"), h.Href(page.Root+at+
+		g.If(c.canDecideAsPerson(), h.A(h.Class("button danger"), h.Href(page.RootPath+at+
 			"/redact"), h.Text("Erase for good…")))), more}
 }

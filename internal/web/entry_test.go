@@ -15,7 +15,7 @@ import (
 )
 
 // at returns the path of an entry's page, or of a page below it.
-func at(name, below string) string { return page.Root + page.EntryPath(name) + below }
+func at(name, below string) string { return page.RootPath + page.EntryPath(name) + below }
 
 // content returns the content of an entry.
 func (b *browser) content(name string) string {
@@ -39,7 +39,7 @@ func TestEdit(t *testing.T) {
 		oxbow.Label{Key: "tag", Value: "ops"}, oxbow.Label{Key: "ticket", Value: "7"},
 		oxbow.Label{Key: "confidence", Value: "0.5"},
 	)
-	shown := b.get(page.Root, http.StatusOK)
+	shown := b.get(page.RootPath, http.StatusOK)
 	b.has(shown, `href="`+at("deploy", "")+`"`)
 	shown = b.get(at("deploy", ""), http.StatusOK)
 	b.has(shown, "<h3>Rules</h3>", "<strong>Fridays</strong>", `href="`+at("deploy", "/edit")+`"`)
@@ -187,7 +187,7 @@ func TestVersions(t *testing.T) {
 // TestNew tests that a new entry is added only once, and that errors are shown above the input.
 func TestNew(t *testing.T) {
 	b := open(t, auth.Permissions{})
-	shown := b.get(page.Root+"new", http.StatusOK)
+	shown := b.get(page.RootPath+"new", http.StatusOK)
 	b.has(
 		b.submit(
 			shown,

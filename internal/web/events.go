@@ -15,7 +15,7 @@ import (
 // eventStream is a reply that sends events until the browser disconnects or the server stops.
 type eventStream struct{ listener *history.ChangeListener }
 
-func eventsPage(c *pageRequest) (reply, error) {
+func eventsPage(c *pageRequest) (pageReply, error) {
 	l, err := c.feed.Listen(c.ctx, c.workspace, c.r.Header.Get(sse.LastEventIDHeader))
 	return eventStream{l}, err
 }

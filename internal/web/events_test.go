@@ -20,7 +20,7 @@ func TestEvents(t *testing.T) {
 	harbor := oxbow.Label{Key: "project", Value: "harbor"}
 	b.remember("first", "text", harbor)
 	listen := func(last string) (next func() string, end func()) {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.url+page.Root+"events", nil)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.url+page.RootPath+"events", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,5 +66,5 @@ func TestEvents(t *testing.T) {
 	}
 	end()
 	b.client = b.fresh()
-	b.has(b.get(page.Root+"events", http.StatusOK), "Sign in")
+	b.has(b.get(page.RootPath+"events", http.StatusOK), "Sign in")
 }

@@ -27,9 +27,9 @@ func textFactRow(what, value string) g.Node {
 }
 
 // entryFacts returns the facts that the page shows next to the text of an entry.
-func (c *pageRequest) entryFacts(e verb.GetOut, past bool) g.Node {
+func (c *pageRequest) entryFacts(e verb.GetOut, isPastVersion bool) g.Node {
 	s := e.Source
-	if !past {
+	if !isPastVersion {
 		last := c.lastSource(e.Name)
 		s.Session, s.Ref = last.Session, last.Ref
 	}
@@ -39,14 +39,14 @@ func (c *pageRequest) entryFacts(e verb.GetOut, past bool) g.Node {
 	}
 	return h.Section(h.Aria("labelledby", "about"), h.H2(h.ID("about"), h.Text("Details")), h.Dl(
 		h.Class("about"),
-		factRow("Written by", h.Text(c.viewer().WriterName(e.Source)), g.If(s.Client != "" &&
+		factRow("Written by", h.Text(c.pageViewer().WriterName(e.Source)), g.If(s.Client != "" &&
 			s.Agent != "", g.Group{h.Text(" in "), page.IsolatedText(s.Client)})),
 		textFactRow("Through", doorNames[s.Door]),
 		sessionFactRow(s),
 		textFactRow("Profile", s.Profile),
 		textFactRow("From", from),
 		factRow(
-			writtenFactLabel(e.Entry),
+			writtenTimeLabel(e.Entry),
 			page.RelativeTime(c.now, page.ParseTime(e.Updated)),
 			h.Text(", change "+versionText(e.Entry)),
 		),
@@ -58,8 +58,8 @@ func (c *pageRequest) entryFacts(e verb.GetOut, past bool) g.Node {
 		citationList(e.Citations))
 }
 
-// writtenFactLabel returns a description of the time at which the present version of an entry was stored.
-func writtenFactLabel(e verb.Entry) string {
+// writtenTimeLabel returns a description of the time at which the present version of an entry was stored.
+func writtenTimeLabel(e verb.Entry) string {
 	switch {
 	case e.Source.Actor == string(oxbow.Imported):
 		return "Imported"
@@ -112,15 +112,15 @@ func citationList(refs []verb.FileRef) g.Node {
 	}
 }
 
-// maxNearEntries is the maximum number of similar entries on a page.
-const maxNearEntries = 4
+// maxSimilarEntries is the maximum number of similar entries on a page.
+const maxSimilarEntries = 4
 
 // similarEntries lists the entries that a search for the name and the first 200 bytes of the entry finds.
 func (c *pageRequest) similarEntries(e verb.GetOut) g.Node {
 	if strings.TrimSpace(*e.Content) == "" {
 		return nil
 	}
-	limit := maxNearEntries + 1
+	limit := maxSimilarEntries + 1
 	out, err := verb.Recall(c.ctx, c.workspace, verb.RecallIn{Query: wordsWithoutOperators(e.Name + " " +
 		strings.ToValidUTF8((*e.Content)[:min(len(*e.Content), 200)], "")), Limit: &limit})
 	if err != nil {
@@ -128,7 +128,7 @@ func (c *pageRequest) similarEntries(e verb.GetOut) g.Node {
 	}
 	var rows g.Group
 	for _, n := range out.Hits {
-		if n.ID != e.ID && len(rows) < maxNearEntries {
+		if n.ID != e.ID && len(rows) < maxSimilarEntries {
 			rows = append(
 				rows,
 				h.Li(

@@ -34,17 +34,19 @@ type findResult struct {
 	total        int // number of entries in the whole list
 	nextOffset   int // offset of the next page in the list
 	hasMore      bool
-	facets       []facet
+	facets       []filterFacet
 	emptyReasons []verb.Note
 	similarNames []string
 	notes        []verb.Note
 }
 
-func findPage(c *pageRequest) (reply, error) {
-	f, err := c.search(c.formValue("q"))
-	s := screen{title: "Find", navPath: "find", isLive: true}
+func findPage(c *pageRequest) (pageReply, error) {
+	f, err := c.searchEntries(c.formValue("q"))
+	s := framedPage{title: "Find", navPath: "find", reloadsLiveParts: true}
 	if errors.Is(err, oxbow.ErrInvalid) { // the person may not have finished typing a filter
-		s.body = []g.Node{h.Div(h.ID("results"), h.Attr("data-count", "This query has an error."), errorNotice(err))}
+		s.bodyNodes = []g.Node{
+			h.Div(h.ID("results"), h.Attr("data-count", "This query has an error."), errorNotice(err)),
+		}
 		return s, nil
 	}
 	if err != nil {
@@ -56,12 +58,12 @@ func findPage(c *pageRequest) (reply, error) {
 		link, explanation = c.explanationLink(f.query), c.explanationSection(f.query, f.entries)
 	case f.total > 0 && c.actor == oxbow.Person:
 		query := url.Values{"q": {f.query}}
-		link = h.A(h.Href(page.Root+"transfer/export?"+query.Encode()), h.Attr("download", ""),
-			h.Text("Export "+page.Plural(f.total, "entry")))
+		link = h.A(h.Href(page.RootPath+"transfer/export?"+query.Encode()), h.Attr("download", ""),
+			h.Text("Export "+page.CountWithNoun(f.total, "entry")))
 	}
-	s.body = []g.Node{h.Div(h.ID("results"), h.Attr("data-live", ""), h.Attr("data-count", f.countText()),
+	s.bodyNodes = []g.Node{h.Div(h.ID("results"), h.Attr("data-live", ""), h.Attr("data-count", f.countText()),
 		h.Div(h.Class("head"), h.P(h.Class("lead"), h.Text(f.countText())), link),
-		page.Notes(f.notes), explanation,
+		page.NoteList(f.notes), explanation,
 		h.Div(
 			h.Class("entry"),
 			h.Div(h.Class("column"), c.resultList(f)),
@@ -70,8 +72,8 @@ func findPage(c *pageRequest) (reply, error) {
 	return s, nil
 }
 
-// search executes a query. If the query contains words, the entries are ranked. Otherwise they are only listed.
-func (c *pageRequest) search(q string) (findResult, error) {
+// searchEntries executes a query. If the query contains words, the entries are ranked. Otherwise they are only listed.
+func (c *pageRequest) searchEntries(q string) (findResult, error) {
 	limit, offset := listPageSize, max(0, c.formNumber("offset", 0))
 	list, err := verb.List(c.ctx, c.workspace, verb.ListIn{Filter: q, Limit: &limit, Offset: &offset})
 	if err == nil {
@@ -127,13 +129,13 @@ func (f findResult) countText() string {
 	case f.total == 0:
 		return "Nothing was found."
 	case f.isListing && f.query == "":
-		return page.Plural(f.total, "entry") + ", the newest first."
+		return page.CountWithNoun(f.total, "entry") + ", the newest first."
 	case f.isListing:
-		return page.Plural(f.total, "entry") + " found, the newest first."
+		return page.CountWithNoun(f.total, "entry") + " found, the newest first."
 	case f.hasMore:
 		return fmt.Sprintf("Results %d to %d, the best first. There are more.", f.total-len(f.entries)+1, f.total)
 	}
-	return page.Plural(f.total, "entry") + " found, the best first."
+	return page.CountWithNoun(f.total, "entry") + " found, the best first."
 }
 
 func (c *pageRequest) resultList(f findResult) g.Node {
@@ -142,9 +144,9 @@ func (c *pageRequest) resultList(f findResult) g.Node {
 			"Nothing was found.",
 			f.emptyReasons,
 			similarNamesLinks(f),
-			g.If(f.query != "", h.P(h.A(h.Href(page.Root+
+			g.If(f.query != "", h.P(h.A(h.Href(page.RootPath+
 				"find"), h.Text("All entries")))),
-			g.If(c.mayWrite(), h.P(h.A(h.Href(page.Root+"new"), h.Text("Remember something new")))),
+			g.If(c.mayWrite(), h.P(h.A(h.Href(page.RootPath+"new"), h.Text("Remember something new")))),
 		)
 	}
 	if len(f.entries) == 0 { // the offset is behind the last page
@@ -154,9 +156,9 @@ func (c *pageRequest) resultList(f findResult) g.Node {
 	rows := h.Ul(h.Class("rows"), h.Attr("data-keys", ""), g.Map(f.entries, func(e verb.Entry) g.Node {
 		score := g.If(withScores, scoreTable(e))
 		if !c.mayWrite() {
-			return page.EntryRow(c.viewer(), e, score)
+			return page.EntryRow(c.pageViewer(), e, score)
 		}
-		return page.EntryChoiceRow(c.viewer(), e, score)
+		return page.EntryChoiceRow(c.pageViewer(), e, score)
 	}))
 	pager := page.Pager(c.r.URL, c.formNumber("offset", 0), f.nextOffset, listPageSize)
 	if !f.isListing {
@@ -165,8 +167,8 @@ func (c *pageRequest) resultList(f findResult) g.Node {
 	if !c.mayWrite() {
 		return g.Group{rows, pager}
 	}
-	return g.Group{h.Form(h.Class("ticking"), h.Method("post"), h.Action(page.Root+"find/label"),
-		page.Hidden("back", c.currentPath()), bulkActions(f), rows), pager}
+	return g.Group{h.Form(h.Class("ticking"), h.Method("post"), h.Action(page.RootPath+"find/label"),
+		page.HiddenFields("back", c.currentPath()), bulkActions(f), rows), pager}
 }
 
 // bulkActions shows the buttons that change the ticked entries, or all entries that the filters select.
@@ -174,9 +176,9 @@ func bulkActions(f findResult) g.Node {
 	return h.FieldSet(h.Class("bulk"),
 		h.Legend(h.Class("hidden"), h.Text("Change the ticked entries")),
 		h.Div(h.Class("actions"),
-			g.If(f.isListing, g.Group{page.Hidden("q", f.query), h.Label(h.Class("all"),
+			g.If(f.isListing, g.Group{page.HiddenFields("q", f.query), h.Label(h.Class("all"),
 				h.Input(h.Type("checkbox"), h.Name("all"), h.Value("1"), h.Attr("data-all", "")),
-				h.Text(" All "+page.Plural(f.total, "entry")))}),
+				h.Text(" All "+page.CountWithNoun(f.total, "entry")))}),
 			h.Label(h.Class("hidden"), h.For("label"), h.Text("Label")),
 			h.Input(h.ID("label"), h.Name("label"), h.Placeholder("tag:rule"), h.AutoComplete("off"),
 				h.Attr("list", "labels")),
@@ -185,7 +187,7 @@ func bulkActions(f findResult) g.Node {
 			})),
 			h.Button(h.Text("Add label")),
 			h.Button(h.Name("off"), h.Value("1"), h.Text("Remove label")),
-			h.Button(h.FormAction(page.Root+"find/forget"), h.Text("Forget"))))
+			h.Button(h.FormAction(page.RootPath+"find/forget"), h.Text("Forget"))))
 }
 
 // maxSuggestedLabels is the maximum number of labels that are suggested.
@@ -198,7 +200,7 @@ func (f findResult) suggestedLabelTerms() (terms []string) {
 		if fc.title != "Project" && fc.title != "Tag" {
 			continue
 		}
-		for _, t := range slices.Sorted(maps.Keys(fc.counts)) {
+		for _, t := range slices.Sorted(maps.Keys(fc.countsByFilter)) {
 			key, value, _ := strings.Cut(t, ":")
 			if plain, err := strconv.Unquote(value); err == nil {
 				value = plain
@@ -224,6 +226,6 @@ func similarNamesLinks(f findResult) g.Node {
 				to = strings.Join(terms, " ")
 			}
 		}
-		return g.Group{h.A(h.Href(page.Root+page.FindPath(to)), page.IsolatedText(n)), h.Text(" ")}
+		return g.Group{h.A(h.Href(page.RootPath+page.FindPath(to)), page.IsolatedText(n)), h.Text(" ")}
 	})))
 }

@@ -22,7 +22,7 @@ func TestFind(t *testing.T) {
 			oxbow.Label{Key: "tag", Value: []string{"rule", "a b"}[i%2]})
 	}
 	b.remember("other", "A lantern.", oxbow.Label{Key: "project", Value: "lantern"})
-	shown := b.get(page.Root+"find", http.StatusOK)
+	shown := b.get(page.RootPath+"find", http.StatusOK)
 	b.has(
 		shown,
 		"31 entries, the newest first.",
@@ -34,10 +34,10 @@ func TestFind(t *testing.T) {
 	if strings.Contains(shown, "<bdi>note 0</bdi>") {
 		t.Error("the first page has the oldest entry")
 	}
-	b.has(b.get(page.Root+"find?offset=25", http.StatusOK), "<bdi>note 0</bdi>", `rel="prev"`)
-	shown = b.get(page.Root+page.FindPath("project:harbor tag:rule"), http.StatusOK)
+	b.has(b.get(page.RootPath+"find?offset=25", http.StatusOK), "<bdi>note 0</bdi>", `rel="prev"`)
+	shown = b.get(page.RootPath+page.FindPath("project:harbor tag:rule"), http.StatusOK)
 	b.has(shown, "15 entries found", `aria-current="true"`)
-	shown = b.get(page.Root+page.FindPath("gate berth 7"), http.StatusOK)
+	shown = b.get(page.RootPath+page.FindPath("gate berth 7"), http.StatusOK)
 	b.has(
 		shown,
 		"The <mark>gate</mark> of <mark>berth</mark> 7 closes.",
@@ -46,18 +46,18 @@ func TestFind(t *testing.T) {
 		`rel="next"`, "Results 1 to 20, the best first. There are more.",
 	)
 	b.has(
-		b.get(page.Root+page.FindPath("gate project:lantren"), http.StatusOK),
+		b.get(page.RootPath+page.FindPath("gate project:lantren"), http.StatusOK),
 		"Nothing was found.",
 		"project:lantern",
 		"q=gate+project%3Alantern",
 	)
 	b.has(
-		b.get(page.Root+page.FindPath(`lantern "no such phrase"`), http.StatusOK),
+		b.get(page.RootPath+page.FindPath(`lantern "no such phrase"`), http.StatusOK),
 		"<bdi>other</bdi>",
 		"o entry has &#34;no such phrase&#34;",
 	)
-	b.has(b.get(page.Root+page.FindPath(`"half a phrase`), http.StatusOK), `id="results"`)
-	b.has(b.get(page.Root+page.FindPath("after:never"), http.StatusOK), `id="results"`, "never")
+	b.has(b.get(page.RootPath+page.FindPath(`"half a phrase`), http.StatusOK), `id="results"`)
+	b.has(b.get(page.RootPath+page.FindPath("after:never"), http.StatusOK), `id="results"`, "never")
 	if err := sound(shown); err != nil {
 		t.Error(err)
 	}
@@ -70,7 +70,7 @@ func TestFindRankedPages(t *testing.T) {
 		b.remember(fmt.Sprint("note ", i), fmt.Sprint("The gate closes at ", i, "."))
 	}
 	seen := map[string]bool{}
-	path := page.Root + page.FindPath("gate")
+	path := page.RootPath + page.FindPath("gate")
 	for range 3 {
 		shown := b.get(path, http.StatusOK)
 		for i := range 50 {
@@ -102,9 +102,9 @@ func TestAllOfQuery(t *testing.T) {
 	}
 	b.remember("other", "A lantern.")
 	all := url.Values{"all": {"1"}, "q": {"project:harbor"}, "label": {"tag:gate"}}
-	b.submit(b.get(page.Root+page.FindPath("project:harbor"), http.StatusOK), "Add label", all, http.StatusOK)
-	b.has(b.get(page.Root+page.FindPath("tag:gate"), http.StatusOK), "30 entries found")
-	shown := b.post(page.Root+"find/forget", all, http.StatusOK)
+	b.submit(b.get(page.RootPath+page.FindPath("project:harbor"), http.StatusOK), "Add label", all, http.StatusOK)
+	b.has(b.get(page.RootPath+page.FindPath("tag:gate"), http.StatusOK), "30 entries found")
+	shown := b.post(page.RootPath+"find/forget", all, http.StatusOK)
 	if n := b.entries(); n != 1 {
 		t.Errorf("%d entries after forgetting a project", n)
 	}
@@ -122,32 +122,32 @@ func TestTicked(t *testing.T) {
 		b.remember(name, "text of "+name)
 	}
 	two := url.Values{"name": {"a", "c"}, "label": {"tag:rule"}}
-	shown := b.submit(b.get(page.Root+"find", http.StatusOK), "Add label", two, http.StatusOK)
+	shown := b.submit(b.get(page.RootPath+"find", http.StatusOK), "Add label", two, http.StatusOK)
 	b.has(shown, "Relabelled &#34;a&#34; and 1 other.")
 	two["off"] = []string{"1"}
 	b.submit(shown, "Remove label", two, http.StatusOK)
 	two.Set("back", "find?q=")
-	shown = b.post(page.Root+"find/forget", two, http.StatusOK)
+	shown = b.post(page.RootPath+"find/forget", two, http.StatusOK)
 	b.has(shown, "2 changes. The first: Forgot &#34;a&#34;.", "1 entry")
 	b.has(b.submit(shown, "Undo", nil, http.StatusOK), "<bdi>a</bdi>", "<bdi>c</bdi>")
 	b.has(
-		b.post(page.Root+"find/forget", url.Values{"name": {"b", "gone"}}, http.StatusOK),
+		b.post(page.RootPath+"find/forget", url.Values{"name": {"b", "gone"}}, http.StatusOK),
 		"Forgot &#34;b&#34;",
 		"gone",
 	)
-	b.post(page.Root+"find/forget", url.Values{"name": {"gone"}}, http.StatusNotFound)
-	b.post(page.Root+"find/label", url.Values{"label": {"tag:x"}}, http.StatusBadRequest)
-	b.post(page.Root+"find/label", url.Values{"name": {"a"}, "label": {"nonsense"}}, http.StatusBadRequest)
-	b.post(page.Root+"undo", url.Values{"seq": {"0"}}, http.StatusBadRequest)
-	b.post(page.Root+"undo", nil, http.StatusBadRequest)
+	b.post(page.RootPath+"find/forget", url.Values{"name": {"gone"}}, http.StatusNotFound)
+	b.post(page.RootPath+"find/label", url.Values{"label": {"tag:x"}}, http.StatusBadRequest)
+	b.post(page.RootPath+"find/label", url.Values{"name": {"a"}, "label": {"nonsense"}}, http.StatusBadRequest)
+	b.post(page.RootPath+"undo", url.Values{"seq": {"0"}}, http.StatusBadRequest)
+	b.post(page.RootPath+"undo", nil, http.StatusBadRequest)
 }
 
 func TestTickedReadOnly(t *testing.T) {
 	b := open(t, auth.Permissions{ReadOnly: true})
 	b.remember("a", "text")
-	if shown := b.get(page.Root+"find", http.StatusOK); strings.Contains(shown, "checkbox") {
+	if shown := b.get(page.RootPath+"find", http.StatusOK); strings.Contains(shown, "checkbox") {
 		t.Error("a browser that may not write has boxes to tick")
 	}
-	b.post(page.Root+"find/forget", url.Values{"name": {"a"}}, http.StatusForbidden)
-	b.post(page.Root+"find/label", url.Values{"name": {"a"}, "label": {"tag:x"}}, http.StatusForbidden)
+	b.post(page.RootPath+"find/forget", url.Values{"name": {"a"}}, http.StatusForbidden)
+	b.post(page.RootPath+"find/label", url.Values{"name": {"a"}, "label": {"tag:x"}}, http.StatusForbidden)
 }

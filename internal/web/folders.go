@@ -60,15 +60,15 @@ func (c *pageRequest) folderSection() g.Node {
 // folderRow shows a directory, its problems, and a button to stop following it.
 func folderRow(f folders.ListedFolder, mayChange bool) g.Node {
 	how := "read only"
-	if f.Write {
+	if f.WritesFiles {
 		how = "read and written"
 	}
 	problems := g.Map(f.Problems, func(s string) g.Node { return page.Notice("warn", page.VisibleText(s), "") })
 	notes := g.Map(f.Notes, func(s string) g.Node { return page.Notice("note", page.VisibleText(s), "") })
 	return h.Li(h.Class("row"),
 		h.Div(h.Class("head"),
-			h.A(h.Href(page.Root+page.FindPath("folder:"+page.QuoteValue(f.Name))), page.IsolatedText(f.Name)),
-			page.Badge("", page.Plural(f.Files, "file"), ""), page.Badge("", how, "")),
+			h.A(h.Href(page.RootPath+page.FindPath("folder:"+page.QuoteValue(f.Name))), page.IsolatedText(f.Name)),
+			page.Badge("", page.CountWithNoun(f.Files, "file"), ""), page.Badge("", how, "")),
 		h.Div(h.Class("meta"), h.Code(page.IsolatedText(f.Path))),
 		problems, notes,
 		g.If(mayChange, h.Div(h.Class("actions"),
@@ -77,7 +77,7 @@ func folderRow(f folders.ListedFolder, mayChange bool) g.Node {
 
 // followForm returns a form that asks for a directory.
 func followForm() g.Node {
-	return h.Form(h.Class("stack"), h.Method("post"), h.Action(page.Root+"transfer/folder"),
+	return h.Form(h.Class("stack"), h.Method("post"), h.Action(page.RootPath+"transfer/folder"),
 		page.InputField("dir", "Directory on the machine that runs this server", "", h.Required(),
 			h.Placeholder("/home/ada/vault")),
 		h.Label(h.Input(h.Type("checkbox"), h.Name("write"), h.Value("1")),
@@ -87,7 +87,7 @@ func followForm() g.Node {
 }
 
 // followFolder starts to follow a directory, and imports its notes.
-func followFolder(c *pageRequest) (reply, error) {
+func followFolder(c *pageRequest) (pageReply, error) {
 	if !c.canChangeFolders() {
 		return nil, errNoFolders
 	}
@@ -103,17 +103,17 @@ func followFolder(c *pageRequest) (reply, error) {
 	for _, m := range out.Change.Messages() {
 		said += " " + page.MakeSentence(m)
 	}
-	return redirect{path: "transfer", message: said}, nil
+	return redirectReply{path: "transfer", message: said}, nil
 }
 
 // changeCountsText returns a text that says how many notes a comparison changed.
 func changeCountsText(ch *folders.FolderChange) string {
-	return page.Plural(ch.Added, "note") + " added, " + page.Plural(ch.Updated, "note") + " updated, " +
-		page.Plural(ch.Forgotten, "note") + " forgotten."
+	return page.CountWithNoun(ch.Added, "note") + " added, " + page.CountWithNoun(ch.Updated, "note") + " updated, " +
+		page.CountWithNoun(ch.Forgotten, "note") + " forgotten."
 }
 
 // compareFolders compares all directories with the memory.
-func compareFolders(c *pageRequest) (reply, error) {
+func compareFolders(c *pageRequest) (pageReply, error) {
 	if !c.canChangeFolders() {
 		return nil, errNoFolders
 	}
@@ -129,11 +129,11 @@ func compareFolders(c *pageRequest) (reply, error) {
 			said += page.MakeSentence(m) + " "
 		}
 	}
-	return redirect{path: "transfer", message: said}, nil
+	return redirectReply{path: "transfer", message: said}, nil
 }
 
 // unfollowFolder stops following a directory. Its notes stay in the memory.
-func unfollowFolder(c *pageRequest) (reply, error) {
+func unfollowFolder(c *pageRequest) (pageReply, error) {
 	if !c.canChangeFolders() {
 		return nil, errNoFolders
 	}
@@ -142,7 +142,7 @@ func unfollowFolder(c *pageRequest) (reply, error) {
 		return nil, err
 	}
 	said := "The memory no longer follows " + out.Folder.Path + ". "
-	return redirect{
+	return redirectReply{
 		path:    "transfer",
 		message: said + text.FormatCount(out.RemainingNotes, "note stays", "notes stay") + " in the memory.",
 	}, nil

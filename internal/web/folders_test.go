@@ -33,17 +33,17 @@ func TestFolders(t *testing.T) {
 		}
 	}
 	write("Berth 7 is closed.\n")
-	shown := b.get(page.Root+"transfer", http.StatusOK)
+	shown := b.get(page.RootPath+"transfer", http.StatusOK)
 	b.has(shown, "A folder is a directory of Markdown notes", "Follow")
 	if strings.Contains(shown, "Compare now") {
 		t.Error("there is no folder, and the page offers to compare")
 	}
-	b.post(page.Root+"transfer/folder", url.Values{"dir": {"vault"}}, http.StatusBadRequest)
-	b.post(page.Root+"transfer/folder", url.Values{"dir": {filepath.Join(vault, "none")}}, http.StatusNotFound)
-	b.post(page.Root+"transfer/folder", url.Values{"dir": {home}}, http.StatusBadRequest)
+	b.post(page.RootPath+"transfer/folder", url.Values{"dir": {"vault"}}, http.StatusBadRequest)
+	b.post(page.RootPath+"transfer/folder", url.Values{"dir": {filepath.Join(vault, "none")}}, http.StatusNotFound)
+	b.post(page.RootPath+"transfer/folder", url.Values{"dir": {home}}, http.StatusBadRequest)
 
 	form := url.Values{"dir": {vault}}
-	shown = b.post(page.Root+"transfer/folder", form, http.StatusOK)
+	shown = b.post(page.RootPath+"transfer/folder", form, http.StatusOK)
 	b.has(
 		shown,
 		"1 note added, 0 notes updated, 0 notes forgotten.",
@@ -68,7 +68,7 @@ func TestFolders(t *testing.T) {
 
 	shown = b.submit(shown, "Stop following", nil, http.StatusOK)
 	b.has(shown, "The memory no longer follows", "1 note stays in the memory.")
-	if all, err := folder.List(home); err != nil || len(all) != 0 {
+	if all, err := folder.ListFolders(home); err != nil || len(all) != 0 {
 		t.Errorf("the folders are %+v, %v; want none", all, err)
 	}
 	if _, err := b.memory.Get(t.Context(), "Berths"); err != nil {
@@ -81,17 +81,17 @@ func TestFoldersRights(t *testing.T) {
 	b := bound(t)
 	home := b.placed()
 	vault := t.TempDir()
-	all := []folder.Folder{{Name: "vault", Path: vault, Added: time.Unix(1, 0).UTC()}}
-	if err := folder.SaveList(home, all); err != nil {
+	all := []folder.Folder{{Name: "vault", Path: vault, AddedTime: time.Unix(1, 0).UTC()}}
+	if err := folder.SaveFolders(home, all); err != nil {
 		t.Fatal(err)
 	}
-	if shown := b.get(page.Root+"transfer", http.StatusOK); strings.Contains(shown, vault) {
+	if shown := b.get(page.RootPath+"transfer", http.StatusOK); strings.Contains(shown, vault) {
 		t.Error("the page names a folder to a browser that sees a part")
 	}
 	for _, path := range []string{"folder", "compare", "unfollow"} {
-		b.post(page.Root+"transfer/"+path, url.Values{"dir": {vault}, "folder": {"vault"}}, http.StatusForbidden)
+		b.post(page.RootPath+"transfer/"+path, url.Values{"dir": {vault}, "folder": {"vault"}}, http.StatusForbidden)
 	}
-	if now, err := folder.List(home); err != nil || len(now) != 1 {
+	if now, err := folder.ListFolders(home); err != nil || len(now) != 1 {
 		t.Errorf("the folders are %+v, %v; want the one folder", now, err)
 	}
 }

@@ -13,17 +13,17 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-func forgetEntry(c *pageRequest) (reply, error) {
+func forgetEntry(c *pageRequest) (pageReply, error) {
 	out, err := verb.Forget(c.ctx, c.workspace, verb.ForgetIn{Name: c.pathName(), IfVersion: c.base()})
 	if err != nil {
 		return nil, err
 	}
-	return redirect{path: "", changeNumber: out.Seq}, nil
+	return redirectReply{path: "", changeNumber: out.Seq}, nil
 }
 
 // forgottenPage returns the page for a name that no entry has now. If an entry of that name was
 // forgotten, the page offers to restore it. Otherwise it returns missing as the error.
-func (c *pageRequest) forgottenPage(name string, missing error) (reply, error) {
+func (c *pageRequest) forgottenPage(name string, missing error) (pageReply, error) {
 	one := 1
 	out, err := verb.History(c.ctx, c.workspace, verb.HistoryIn{Name: name, Limit: &one})
 	if err != nil || len(out.Changes) == 0 {
@@ -34,26 +34,26 @@ func (c *pageRequest) forgottenPage(name string, missing error) (reply, error) {
 	}
 	last := out.Changes[0]
 	seq := last.Entries[0].PrevSeq
-	s := screen{title: page.VisibleText(name), navPath: "find", status: http.StatusNotFound, lead: h.P(
+	s := framedPage{title: page.VisibleText(name), navPath: "find", status: http.StatusNotFound, leadLine: h.P(
 		h.Class("lead"),
 		h.Text(
-			"Forgotten by "+c.viewer().WriterName(last.Source)+", ",
+			"Forgotten by "+c.pageViewer().WriterName(last.Source)+", ",
 		),
 		page.RelativeTime(c.now, page.ParseTime(last.Time)),
 		h.Text("."),
 	)}
 	was, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: name + "@" + formatNumber(seq), ContentOnly: true})
 	if err != nil {
-		s.body = []g.Node{page.Notice("note", "The text was erased for good, or removed with old history.", "")}
+		s.bodyNodes = []g.Node{page.Notice("note", "The text was erased for good, or removed with old history.", "")}
 		return s, nil
 	}
 	text, _ := page.RenderMarkdown(*was.Content)
-	s.body = []g.Node{
+	s.bodyNodes = []g.Node{
 		h.Section(h.Aria("label", "The forgotten text"), text),
 		h.Div(h.Class("actions"),
 			g.If(c.mayWrite(), page.PostButton(page.EntryPath(name)+
 				"/restore", "main", "Restore", "seq", formatNumber(seq))),
-			h.A(h.Class("button"), h.Href(page.Root+page.EntryPath(name)+"/versions"), h.Text("Versions"))),
+			h.A(h.Class("button"), h.Href(page.RootPath+page.EntryPath(name)+"/versions"), h.Text("Versions"))),
 	}
 	return s, nil
 }

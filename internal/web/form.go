@@ -18,7 +18,7 @@ import (
 )
 
 // formField is a field of the form. key is the name of the argument of remember.
-type formField struct{ name, label, hint, key string }
+type formField struct{ name, label, hint, labelKey string }
 
 // formFields lists all fields of the form except the text. In a field with several values, each value is on its own
 // line.
@@ -37,8 +37,8 @@ type formValues map[string]string
 func entryFormValues(e verb.Entry) formValues {
 	t := formValues{"content": *e.Content, "aliases": strings.Join(e.Aliases, "\n")}
 	for _, p := range formFields {
-		if p.key != "" {
-			t[p.name] = strings.Join(e.Labels[p.key], "\n")
+		if p.labelKey != "" {
+			t[p.name] = strings.Join(e.Labels[p.labelKey], "\n")
 		}
 	}
 	return t
@@ -124,8 +124,8 @@ func (t formValues) setRememberArgs(in *verb.RememberIn, base formValues) error 
 	return nil
 }
 
-// inputFields returns the form's input elements, filled with the values.
-func (t formValues) inputFields() g.Node {
+// inputElements returns the form's input elements, filled with the values.
+func (t formValues) inputElements() g.Node {
 	out := g.Group{h.Label(h.For("content"), h.Text("Text, in Markdown")), textArea("content", t["content"], 16)}
 	var side g.Group
 	for _, p := range formFields {

@@ -16,16 +16,16 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-func handoffsPage(c *pageRequest) (reply, error) {
+func handoffsPage(c *pageRequest) (pageReply, error) {
 	all := c.formValue("all") != ""
 	out, err := verb.ListHandoffs(c.ctx, c.workspace, verb.HandoffsIn{All: all})
 	if err != nil {
 		return nil, err
 	}
-	s := screen{
+	s := framedPage{
 		title:   "Handoffs",
 		navPath: "handoffs",
-		lead: h.P(
+		leadLine: h.P(
 			h.Class("lead"),
 			h.Text(
 				"Notes that one session wrote for the next. A new session is told the name of the newest open "+
@@ -34,7 +34,7 @@ func handoffsPage(c *pageRequest) (reply, error) {
 		),
 	}
 	if len(out.Handoffs) == 0 {
-		s.body = []g.Node{
+		s.bodyNodes = []g.Node{
 			page.EmptyNotice(
 				"No handoff is open.",
 				nil,
@@ -47,12 +47,12 @@ func handoffsPage(c *pageRequest) (reply, error) {
 			),
 		}
 	} else {
-		s.body = []g.Node{
+		s.bodyNodes = []g.Node{
 			h.Ol(h.Class("rows"), h.Attr("data-keys", ""), g.Map(out.Handoffs, func(o verb.HandoffOut) g.Node {
 				return h.Li(h.Class("row"),
 					h.Div(
 						h.Class("head"),
-						h.H2(h.A(h.Href(page.Root+handoffPath(o.Name)), page.IsolatedText(o.Name))),
+						h.H2(h.A(h.Href(page.RootPath+handoffPath(o.Name)), page.IsolatedText(o.Name))),
 						page.Badge(map[bool]string{true: "good"}[o.State == stateOpen], o.State, ""),
 					),
 					h.P(h.Class("snippet"), page.IsolatedText(cmp.Or(o.Summary, o.Record))),
@@ -68,7 +68,7 @@ func handoffsPage(c *pageRequest) (reply, error) {
 	if all {
 		other, label = "handoffs", "Show only open handoffs"
 	}
-	s.body = append(s.body, h.P(h.A(h.Href(page.Root+other), h.Text(label))))
+	s.bodyNodes = append(s.bodyNodes, h.P(h.A(h.Href(page.RootPath+other), h.Text(label))))
 	return s, nil
 }
 
@@ -78,7 +78,7 @@ func handoffPath(name string) string {
 
 // handoffPage is the page of a handoff. It shows the text that the next session gets, but not the texts of the profile
 // and the skills that the handoff names, because some browsers must not see them.
-func handoffPage(c *pageRequest) (reply, error) {
+func handoffPage(c *pageRequest) (pageReply, error) {
 	name := c.pathName()
 	out, err := verb.ListHandoffs(c.ctx, c.workspace, verb.HandoffsIn{All: true})
 	if err != nil {
@@ -89,16 +89,16 @@ func handoffPage(c *pageRequest) (reply, error) {
 		return nil, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 	}
 	o := out.Handoffs[at]
-	return screen{
+	return framedPage{
 		title:   "Handoff",
 		navPath: "handoffs",
-		lead: h.Div(
+		leadLine: h.Div(
 			h.Class("meta"),
 			page.Badge(map[bool]string{true: "good"}[o.State == stateOpen], o.State, ""),
 			page.RelativeTime(c.now, page.ParseTime(o.Created)),
 		),
-		body: []g.Node{
-			page.FactList("Name", o.Name, "Project", o.Project),
+		bodyNodes: []g.Node{
+			page.NameValueList("Name", o.Name, "Project", o.Project),
 			page.Section(
 				"text",
 				"What the next session gets",
@@ -117,7 +117,7 @@ func handoffPage(c *pageRequest) (reply, error) {
 	}, nil
 }
 
-func dropHandoff(c *pageRequest) (reply, error) {
+func dropHandoff(c *pageRequest) (pageReply, error) {
 	out, err := verb.DropHandoff(c.ctx, c.workspace, verb.DropHandoffIn{Name: c.pathName()})
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func dropHandoff(c *pageRequest) (reply, error) {
 	last := 1
 	past, err := verb.History(c.ctx, c.workspace, verb.HistoryIn{Name: out.Name, Limit: &last})
 	if err != nil || len(past.Changes) == 0 {
-		return redirect{path: "handoffs", message: "The handoff was discarded."}, nil
+		return redirectReply{path: "handoffs", message: "The handoff was discarded."}, nil
 	}
-	return redirect{path: "handoffs", changeNumber: past.Changes[0].Seq}, nil
+	return redirectReply{path: "handoffs", changeNumber: past.Changes[0].Seq}, nil
 }

@@ -21,16 +21,16 @@ import (
 func TestProfiles(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.profiled(nil)
-	b.has(b.get(page.Root+"profiles", http.StatusOK), "There are no profiles yet.")
+	b.has(b.get(page.RootPath+"profiles", http.StatusOK), "There are no profiles yet.")
 	b.profiled(map[string]string{
 		"dev.yaml": "name: dev\ndescription: " + `"Works on <b>the harbor</b>"` +
 			"\ninclude:\n  projects: [harbor, nowhere]\nmax_tokens: 900\n",
 		"lost.yaml": "name: lost\nextends: [none]\n",
 	})
 	b.remember("deploy", "Ship by the blue script.", project("harbor"))
-	shown := b.get(page.Root+"profiles", http.StatusOK)
+	shown := b.get(page.RootPath+"profiles", http.StatusOK)
 	b.has(shown, "/ui/profiles/dev", "Works on &lt;b&gt;the harbor", "cannot be read")
-	shown = b.get(page.Root+"profiles/dev", http.StatusOK)
+	shown = b.get(page.RootPath+"profiles/dev", http.StatusOK)
 	b.has(
 		shown,
 		"nowhere",
@@ -40,13 +40,13 @@ func TestProfiles(t *testing.T) {
 		"1 entry of about",
 		"The text that an agent gets",
 	)
-	b.has(b.get(page.Root+"profiles/lost", http.StatusOK), "none")
-	b.get(page.Root+"profiles/nothing", http.StatusBadRequest)
+	b.has(b.get(page.RootPath+"profiles/lost", http.StatusOK), "none")
+	b.get(page.RootPath+"profiles/nothing", http.StatusBadRequest)
 
 	b = bound(t)
 	b.profiled(map[string]string{"dev.yaml": "name: dev\ndescription: MARKER\n"})
 	for _, path := range []string{"profiles", "profiles/dev", "context?profile=dev"} {
-		if shown := b.get(page.Root+path, http.StatusForbidden); strings.Contains(shown, "MARKER") {
+		if shown := b.get(page.RootPath+path, http.StatusForbidden); strings.Contains(shown, "MARKER") {
 			t.Errorf("%s shows a profile", path)
 		}
 	}
@@ -63,14 +63,14 @@ func (b *browser) hand(project, summary string) (path string) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return page.Root + handoffPath(h.Name)
+	return page.RootPath + handoffPath(h.Name)
 }
 
 func TestHandoffs(t *testing.T) {
 	b := open(t, auth.Permissions{})
-	b.has(b.get(page.Root+"handoffs", http.StatusOK), "No handoff is open.")
+	b.has(b.get(page.RootPath+"handoffs", http.StatusOK), "No handoff is open.")
 	at := b.hand("harbor", "crane work\n\nThe crane turns "+hostile)
-	shown := b.get(page.Root+"handoffs", http.StatusOK)
+	shown := b.get(page.RootPath+"handoffs", http.StatusOK)
 	b.has(shown, "crane work", "The crane turns", "open")
 	b.harmless(shown)
 	shown = b.get(at, http.StatusOK)
@@ -79,12 +79,12 @@ func TestHandoffs(t *testing.T) {
 	shown = b.submit(shown, "Discard", nil, http.StatusOK)
 	b.has(shown, "Forgot", "No handoff is open.")
 	b.has(b.submit(shown, "Undo", nil, http.StatusOK), "crane work")
-	b.get(page.Root+"handoffs/none", http.StatusNotFound)
-	b.post(page.Root+"handoffs/none/drop", nil, http.StatusNotFound)
+	b.get(page.RootPath+"handoffs/none", http.StatusNotFound)
+	b.post(page.RootPath+"handoffs/none/drop", nil, http.StatusNotFound)
 
 	b = bound(t)
 	at = b.hand("lantern", "MARKER")
-	for path, status := range map[string]int{page.Root + "handoffs?all=1": http.StatusOK, at: http.StatusNotFound} {
+	for path, status := range map[string]int{page.RootPath + "handoffs?all=1": http.StatusOK, at: http.StatusNotFound} {
 		if shown := b.get(path, status); strings.Contains(strings.ReplaceAll(shown, `handoff: MARKER`, ""), "MARKER") {
 			t.Errorf("%s shows another project", path)
 		}
@@ -99,7 +99,7 @@ func TestHandoffs(t *testing.T) {
 
 func TestAnnotations(t *testing.T) {
 	b := open(t, auth.Permissions{})
-	b.has(b.get(page.Root+"annotations", http.StatusOK), "These pages were not started in a repository.")
+	b.has(b.get(page.RootPath+"annotations", http.StatusOK), "These pages were not started in a repository.")
 	dir := t.TempDir()
 	if err := os.WriteFile(
 		filepath.Join(dir, "pool.go"),
@@ -115,7 +115,7 @@ func TestAnnotations(t *testing.T) {
 	t.Cleanup(func() { _ = s.Close() })
 	b.views.Workspace.Annotations = func(context.Context) (verb.WorkingTree, error) { return s, nil }
 	b.enter()
-	b.has(b.get(page.Root+"annotations", http.StatusOK), "No line has an annotation yet.")
+	b.has(b.get(page.RootPath+"annotations", http.StatusOK), "No line has an annotation yet.")
 	ctx := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Person})
 	if _, err := s.Add(
 		ctx,
@@ -127,15 +127,15 @@ func TestAnnotations(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	b.has(b.get(page.Root+"annotations", http.StatusOK), "pool.go", "1 why")
-	shown := b.get(page.Root+"annotations?file=pool.go", http.StatusOK)
+	b.has(b.get(page.RootPath+"annotations", http.StatusOK), "pool.go", "1 why")
+	shown := b.get(page.RootPath+"annotations?file=pool.go", http.StatusOK)
 	b.has(shown, "const most = 8 // &lt;b&gt;", "Eight is what the crane holds.", "1 why in the margin")
 	b.harmless(shown)
-	shown = b.get(page.Root+"annotations?q=crane", http.StatusOK)
+	shown = b.get(page.RootPath+"annotations?q=crane", http.StatusOK)
 	b.has(shown, "Eight is what", "file=pool.go", "line 3")
 	b.harmless(shown)
 	for _, file := range []string{"none.go", "../etc/passwd", "/etc/passwd"} {
-		res, err := b.client.Get(b.url + page.Root + "annotations?file=" + file)
+		res, err := b.client.Get(b.url + page.RootPath + "annotations?file=" + file)
 		if err != nil || res.StatusCode < 400 || res.StatusCode >= 500 {
 			t.Errorf("%s: %v, %v", file, res.StatusCode, err)
 		}
@@ -146,6 +146,6 @@ func TestAnnotations(t *testing.T) {
 	b.views.Workspace.Annotations = func(context.Context) (verb.WorkingTree, error) { return s, nil }
 	b.enter()
 	for _, path := range []string{"annotations", "annotations?file=pool.go"} {
-		b.has(b.get(page.Root+path, http.StatusOK), "These pages were not started in a repository.")
+		b.has(b.get(page.RootPath+path, http.StatusOK), "These pages were not started in a repository.")
 	}
 }

@@ -17,7 +17,7 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-func inboxPage(c *pageRequest) (reply, error) {
+func inboxPage(c *pageRequest) (pageReply, error) {
 	all := c.formValue("all") != ""
 	proposals, err := c.listProposals(all)
 	if err != nil {
@@ -27,10 +27,10 @@ func inboxPage(c *pageRequest) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := screen{
+	s := framedPage{
 		title:   "Inbox",
 		navPath: "inbox",
-		lead: h.P(
+		leadLine: h.P(
 			h.Class("lead"),
 			h.Text(
 				"Sentences that you asked agents to remember, and notes that agents do not see until you approve "+
@@ -47,9 +47,9 @@ func inboxPage(c *pageRequest) (reply, error) {
 	rows = append(append(rows, heldRows...), c.importGroupRows(held.Groups, count)...)
 	switch {
 	case len(rows) == 0 && changed != nil:
-		s.body = []g.Node{c.cannotDecideNotice(), changed}
+		s.bodyNodes = []g.Node{c.cannotDecideNotice(), changed}
 	case len(rows) == 0:
-		s.body = []g.Node{
+		s.bodyNodes = []g.Node{
 			page.EmptyNotice(
 				"Nothing waits for a decision.",
 				nil,
@@ -64,7 +64,7 @@ func inboxPage(c *pageRequest) (reply, error) {
 			),
 		}
 	default:
-		s.body = []g.Node{c.cannotDecideNotice(), changed,
+		s.bodyNodes = []g.Node{c.cannotDecideNotice(), changed,
 			page.KeyHints("j", "next", "k", "previous", "a", "approve", "e", "edit", "r", "reject",
 				"A", "approve the group", "R", "reject the group"),
 			h.Ol(h.Class("rows cards"), h.Attr("data-keys", ""), g.Group(rows)),
@@ -74,7 +74,9 @@ func inboxPage(c *pageRequest) (reply, error) {
 	if all {
 		other, text = "inbox", "Show only what waits for a decision"
 	}
-	s.body = append(c.rejectedNotice(), append(s.body, h.P(h.A(h.Href(page.Root+other), h.Text(text))))...)
+	s.bodyNodes = append(
+		c.rejectedNotice(),
+		append(s.bodyNodes, h.P(h.A(h.Href(page.RootPath+other), h.Text(text))))...)
 	return s, nil
 }
 
@@ -106,11 +108,11 @@ func (c *pageRequest) proposalRows(out review.InboxOut) (rows g.Group) {
 }
 
 // listProposals lists the proposals. If there is no archive of sessions, there are none.
-func (c *pageRequest) listProposals(all bool) (review.InboxOut, error) {
+func (c *pageRequest) listProposals(includesDecided bool) (review.InboxOut, error) {
 	if c.workspace.Sessions == nil {
 		return review.InboxOut{}, nil
 	}
-	return review.ListProposals(c.ctx, c.workspace, review.InboxIn{All: all})
+	return review.ListProposals(c.ctx, c.workspace, review.InboxIn{All: includesDecided})
 }
 
 // rejectedNotice shows the proposals that were just rejected, with a button to reopen them.
@@ -124,11 +126,11 @@ func (c *pageRequest) rejectedNotice() []g.Node {
 		fields = append(fields, "id", id)
 	}
 	return []g.Node{h.Div(h.Class("notice done"), h.Role("status"), h.P(h.Text("Rejected "+
-		page.Plural(len(ids), "proposal")+".")), page.PostButton("inbox/reopen", "", "Undo", fields...))}
+		page.CountWithNoun(len(ids), "proposal")+".")), page.PostButton("inbox/reopen", "", "Undo", fields...))}
 }
 
 // proposalPage is the page of a proposal. It shows the conversation around it, and similar entries.
-func proposalPage(c *pageRequest) (reply, error) {
+func proposalPage(c *pageRequest) (pageReply, error) {
 	p, err := review.ShowProposal(c.ctx, c.workspace, review.ProposalIn{ID: c.r.PathValue("id")})
 	if err != nil {
 		return nil, err
@@ -142,10 +144,10 @@ func proposalPage(c *pageRequest) (reply, error) {
 	if err != nil {
 		near = verb.RecallOut{}
 	}
-	s := screen{
+	s := framedPage{
 		title:   "Proposal",
 		navPath: "inbox",
-		body: []g.Node{
+		bodyNodes: []g.Node{
 			c.cannotDecideNotice(),
 			h.Ol(
 				h.Class("rows cards"),
@@ -155,14 +157,14 @@ func proposalPage(c *pageRequest) (reply, error) {
 		},
 	}
 	if p.Prompt != "" {
-		s.body = append(
-			s.body,
+		s.bodyNodes = append(
+			s.bodyNodes,
 			page.Section("said", "The whole prompt", h.Pre(h.Class("text"), page.IsolatedText(p.Prompt))),
 		)
 	}
 	if len(near.Hits) > 0 {
-		s.body = append(
-			s.body,
+		s.bodyNodes = append(
+			s.bodyNodes,
 			page.Section(
 				"near",
 				"Similar entries",
@@ -174,7 +176,7 @@ func proposalPage(c *pageRequest) (reply, error) {
 					return h.Li(
 						h.Class("row"),
 						h.Div(h.Class("head"), h.H3(page.EntryLink(e.Name))),
-						page.Diff(e.HitText, p.NoteText()),
+						page.TextDiff(e.HitText, p.NoteText()),
 						g.If(c.mayWrite() && c.actor == oxbow.Person &&
 							p.State != "accepted", h.Div(
 							h.Class("actions"),
@@ -202,7 +204,7 @@ func wordsWithoutOperators(s string) string {
 	return strings.Join(words[:min(40, len(words))], " ")
 }
 
-func acceptProposal(c *pageRequest) (reply, error) {
+func acceptProposal(c *pageRequest) (pageReply, error) {
 	id := c.formValue("id")
 	if ids := c.r.PostForm["id"]; len(ids) > 1 {
 		return acceptProposals(c, ids)
@@ -224,11 +226,11 @@ func acceptProposal(c *pageRequest) (reply, error) {
 		return failedDecisionPage(
 			err,
 			decisionForm{
-				approvePath: "inbox/accept",
-				rejectPath:  "inbox/drop",
-				canReject:   isUndecided(p.State),
-				text:        text,
-				withName:    true,
+				approvePath:  "inbox/accept",
+				rejectPath:   "inbox/drop",
+				canReject:    isUndecided(p.State),
+				editableText: text,
+				asksForName:  true,
 			},
 			"id",
 			id,
@@ -238,9 +240,9 @@ func acceptProposal(c *pageRequest) (reply, error) {
 		return nil, err
 	}
 	if n := out.Notes[0]; n.Outcome == "unchanged" {
-		return redirect{path: c.nextInboxPath(), message: "The memory already contains this."}, nil
+		return redirectReply{path: c.nextInboxPath(), message: "The memory already contains this."}, nil
 	}
-	return redirect{path: c.nextInboxPath(), changeNumber: out.Notes[0].Version}, nil
+	return redirectReply{path: c.nextInboxPath(), changeNumber: out.Notes[0].Version}, nil
 }
 
 // errEditRejected is returned if a person edited a text and then rejected it, because only one of them can be
@@ -250,7 +252,7 @@ var errEditRejected = verb.Advise(
 	"approve it with your edit, or take the edit back and reject it",
 )
 
-func dropProposals(c *pageRequest) (reply, error) {
+func dropProposals(c *pageRequest) (pageReply, error) {
 	_ = c.formValue("id") // parse the form
 	ids := c.r.PostForm["id"]
 	if len(ids) == 1 && c.r.PostForm.Has("content") {
@@ -261,7 +263,7 @@ func dropProposals(c *pageRequest) (reply, error) {
 		if text, err := c.editedText(p.NoteText()); text != "" && err == nil {
 			return failedDecisionPage(
 				errEditRejected,
-				decisionForm{approvePath: "inbox/accept", text: text, withName: true},
+				decisionForm{approvePath: "inbox/accept", editableText: text, asksForName: true},
 				"id",
 				ids[0],
 			), nil
@@ -280,25 +282,28 @@ func dropProposals(c *pageRequest) (reply, error) {
 		q.Add("rejected", p.ID)
 	}
 	to.RawQuery = q.Encode()
-	return redirect{path: to.String()}, nil
+	return redirectReply{path: to.String()}, nil
 }
 
-func reopenProposals(c *pageRequest) (reply, error) {
+func reopenProposals(c *pageRequest) (pageReply, error) {
 	_ = c.formValue("id") // parse the form
 	out, err := review.ReopenProposals(c.ctx, c.workspace, review.DropProposalsIn{IDs: c.r.PostForm["id"]})
 	if err != nil {
 		return nil, err
 	}
-	return redirect{path: "inbox", message: page.Plural(len(out.Proposals), "proposal") + " waits again."}, nil
+	return redirectReply{
+		path:    "inbox",
+		message: page.CountWithNoun(len(out.Proposals), "proposal") + " waits again.",
+	}, nil
 }
 
 // approveHeldEntry approves the version of an entry that the page showed. If the person edited
 // the text, it saves and approves the edited text.
-func approveHeldEntry(c *pageRequest) (reply, error) {
+func approveHeldEntry(c *pageRequest) (pageReply, error) {
 	name := c.formValue("name")
 	if c.actor != oxbow.Person { // a program may not approve; Approve returns the error before anything is changed
 		out, err := labels.Approve(c.ctx, c.workspace, labels.ApproveIn{Names: []string{name}})
-		return redirect{path: c.nextInboxPath(), changeNumber: out.Seq}, err
+		return redirectReply{path: c.nextInboxPath(), changeNumber: out.Seq}, err
 	}
 	e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: name, ContentOnly: true})
 	if err != nil {
@@ -315,7 +320,7 @@ func approveHeldEntry(c *pageRequest) (reply, error) {
 			form.contentAbove = page.Section(
 				"now",
 				"Difference between the stored text and yours",
-				page.Diff(*e.Content, text),
+				page.TextDiff(*e.Content, text),
 			)
 			return failedDecisionPage(err, form, "name", name, "version", versionText(e.Entry)), nil
 		}
@@ -335,10 +340,10 @@ func approveHeldEntry(c *pageRequest) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return redirect{path: c.nextInboxPath(), changeNumber: out.Seq}, nil
+	return redirectReply{path: c.nextInboxPath(), changeNumber: out.Seq}, nil
 }
 
-func forgetHeldEntry(c *pageRequest) (reply, error) {
+func forgetHeldEntry(c *pageRequest) (pageReply, error) {
 	name := c.formValue("name")
 	if c.r.PostForm.Has("content") {
 		e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: name, ContentOnly: true})
@@ -362,7 +367,7 @@ func forgetHeldEntry(c *pageRequest) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return redirect{path: c.nextInboxPath(), changeNumber: out.Seq}, nil
+	return redirectReply{path: c.nextInboxPath(), changeNumber: out.Seq}, nil
 }
 
 // importGroupRows shows a row for each import that waits for approval. The number of the first row is first.
@@ -371,7 +376,7 @@ func (c *pageRequest) importGroupRows(groups []labels.HeldGroup, first int) (row
 		rows = append(rows, h.Li(h.Class("row group"), h.Div(h.Class("head"), h.H2(h.Text("Whole imports")))))
 	}
 	for i, group := range groups[:min(maxInboxRows, len(groups))] {
-		title := page.Plural(group.Count, "imported note")
+		title := page.CountWithNoun(group.Count, "imported note")
 		if group.ImportSource != "" {
 			title += " from " + group.ImportSource
 		}
@@ -384,13 +389,13 @@ func (c *pageRequest) importGroupRows(groups []labels.HeldGroup, first int) (row
 						"approve them.",
 				),
 			),
-			h.P(page.IsolatedText(group.NamesText())),
+			h.P(page.IsolatedText(group.FormatNames())),
 			h.Div(h.Class("meta"), h.Span(h.Text("Imported "), page.RelativeTime(c.now, page.ParseTime(group.Time)))),
 			g.If(c.mayWrite() && c.actor == oxbow.Person, h.Div(h.Class("actions"),
-				h.Form(h.Class("one"), h.Method("post"), h.Action(page.Root+
-					"inbox/approve-group"), page.Hidden("group", group.ID),
+				h.Form(h.Class("one"), h.Method("post"), h.Action(page.RootPath+
+					"inbox/approve-group"), page.HiddenFields("group", group.ID),
 					h.Button(h.Class("main"), h.Attr("data-key", "a"), h.Text("Approve all"))),
-				g.If(len(group.Labels) > 1, h.A(h.Class("button"), h.Href(page.Root+"inbox/group/"+group.ID),
+				g.If(len(group.Labels) > 1, h.A(h.Class("button"), h.Href(page.RootPath+"inbox/group/"+group.ID),
 					h.Text("Approve a part…"))),
 				g.If(group.Session != "", revertLink(group.Session, "Undo the import…"))))))
 	}

@@ -32,11 +32,11 @@ func (b *browser) hold(name, content string) {
 
 func TestInboxProposals(t *testing.T) {
 	b := open(t, auth.Permissions{})
-	b.has(b.get(page.Root+"inbox", http.StatusOK), "Nothing waits for a decision.")
+	b.has(b.get(page.RootPath+"inbox", http.StatusOK), "Nothing waits for a decision.")
 	events := talk("s1", "harbor", "From now on, always run the linter before a commit.", "Done.")
 	events = append(events, talk("s2", "harbor", "Remember that the staging port is 8443.", "Noted.")...)
 	b.archived(events...)
-	shown := b.get(page.Root+"inbox", http.StatusOK)
+	shown := b.get(page.RootPath+"inbox", http.StatusOK)
 	b.has(
 		shown,
 		"run the linter",
@@ -80,8 +80,8 @@ func TestInboxProposals(t *testing.T) {
 	shown = b.submit(shown, "Undo", nil, http.StatusOK)
 	b.has(shown, "staging port is 8443")
 	b.has(b.submit(shown, "Reject", nil, http.StatusOK), "Nothing waits for a decision.")
-	b.has(b.get(page.Root+"inbox?all=1", http.StatusOK), "accepted")
-	b.get(page.Root+"inbox/ffff", http.StatusNotFound)
+	b.has(b.get(page.RootPath+"inbox?all=1", http.StatusOK), "accepted")
+	b.get(page.RootPath+"inbox/ffff", http.StatusNotFound)
 }
 
 func (b *browser) entries() (n int) {
@@ -103,13 +103,13 @@ func TestInboxReject(t *testing.T) {
 		"From now on, always run the linter before a commit. Remember that the staging port is 8443.",
 		"Done.",
 	)...)
-	shown := b.get(page.Root+"inbox", http.StatusOK)
+	shown := b.get(page.RootPath+"inbox", http.StatusOK)
 	if strings.Count(shown, ">Reject<") != 2 {
 		t.Fatalf("not two proposals:\n%s", shown)
 	}
 	shown = b.submit(shown, "Reject all 2 of this session", nil, http.StatusOK)
 	b.has(shown, "Rejected 2 proposals", "Nothing waits for a decision.")
-	b.has(b.submit(b.get(page.Root+"inbox?all=1", http.StatusOK), "Approve", nil, http.StatusOK), "Added")
+	b.has(b.submit(b.get(page.RootPath+"inbox?all=1", http.StatusOK), "Approve", nil, http.StatusOK), "Added")
 }
 
 // TestInboxPlaceOf tests that a proposal can replace the entry that it corrects.
@@ -117,7 +117,7 @@ func TestInboxPlaceOf(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.remember("ports", "The staging port is 8080.")
 	b.archived(talk("s1", "harbor", "Remember that the staging port is 8443.", "Done.")...)
-	shown := b.get(page.Root+"inbox", http.StatusOK)
+	shown := b.get(page.RootPath+"inbox", http.StatusOK)
 	at := attribute(shown[strings.Index(shown, `<h3><a `)+4:], "href")
 	shown = b.get(at, http.StatusOK)
 	b.has(shown, "The whole prompt", "<del>", "staging port is <b>8080</b>.", "<ins>")
@@ -132,7 +132,7 @@ func TestInboxHeld(t *testing.T) {
 	b.hold("one", "Ship on Fridays.")
 	b.hold("two", "Old text.")
 	b.hold("three", "Third.")
-	shown := b.get(page.Root+"inbox", http.StatusOK)
+	shown := b.get(page.RootPath+"inbox", http.StatusOK)
 	b.has(shown, "held back", "the agent had read", "WebFetch https://evil.example/one", "Ship on Fridays.")
 	trust := func(name string) oxbow.Trust {
 		e, err := b.memory.Get(t.Context(), name)
@@ -141,7 +141,7 @@ func TestInboxHeld(t *testing.T) {
 		}
 		return e.Trust()
 	}
-	shown = b.post(page.Root+"inbox/approve", url.Values{"name": {"one"}}, http.StatusOK)
+	shown = b.post(page.RootPath+"inbox/approve", url.Values{"name": {"one"}}, http.StatusOK)
 	b.has(shown, "Relabelled")
 	if trust("one") == oxbow.TrustTainted {
 		t.Error("approved, and still held back")
@@ -150,13 +150,13 @@ func TestInboxHeld(t *testing.T) {
 	if trust("one") != oxbow.TrustTainted {
 		t.Error("undone, and not held back")
 	}
-	b.post(page.Root+"inbox/approve", url.Values{"name": {"two"}, "content": {"New text."}}, http.StatusOK)
+	b.post(page.RootPath+"inbox/approve", url.Values{"name": {"two"}, "content": {"New text."}}, http.StatusOK)
 	if e, _ := b.memory.Get(t.Context(), "two"); e.Content != "New text." || trust("two") == oxbow.TrustTainted {
 		t.Errorf("the edited entry is %+v", e)
 	}
-	shown = b.post(page.Root+"inbox/forget", url.Values{"name": {"three"}}, http.StatusOK)
+	shown = b.post(page.RootPath+"inbox/forget", url.Values{"name": {"three"}}, http.StatusOK)
 	b.has(b.submit(shown, "Undo", nil, http.StatusOK), "Third.")
-	b.post(page.Root+"inbox/approve", url.Values{"name": {"nothing"}}, http.StatusNotFound)
+	b.post(page.RootPath+"inbox/approve", url.Values{"name": {"nothing"}}, http.StatusNotFound)
 }
 
 // TestInboxApproveKeepsEdits tests that the button that approves a row also saves the text that was
@@ -165,7 +165,7 @@ func TestInboxApproveKeepsEdits(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.archived(talk("s1", "harbor", "Remember that the staging port is 8443.", "Noted.")...)
 	b.hold("one", "Ship on Fridays.")
-	shown := b.get(page.Root+"inbox", http.StatusOK)
+	shown := b.get(page.RootPath+"inbox", http.StatusOK)
 	if n := strings.Count(shown, ">Approve<"); n != 2 {
 		t.Errorf("two rows have %d buttons that approve", n)
 	}
@@ -202,13 +202,13 @@ func TestInboxRights(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.hold("one", "Ship on Fridays.")
 	b.token()
-	shown := b.get(page.Root+"inbox", http.StatusOK)
+	shown := b.get(page.RootPath+"inbox", http.StatusOK)
 	b.has(shown, "Only a person may approve")
 	if strings.Contains(shown, ">Approve<") {
 		t.Error("an agent is offered to approve")
 	}
 	b.has(
-		b.post(page.Root+"inbox/approve", url.Values{"name": {"one"}, "content": {"mine"}}, http.StatusBadRequest),
+		b.post(page.RootPath+"inbox/approve", url.Values{"name": {"one"}, "content": {"mine"}}, http.StatusBadRequest),
 		"Only a person approves",
 	)
 	if e, _ := b.memory.Get(t.Context(), "one"); e.Content != "Ship on Fridays." {
@@ -218,13 +218,13 @@ func TestInboxRights(t *testing.T) {
 	b = open(t, auth.Permissions{ReadOnly: true})
 	b.hold("one", "Ship on Fridays.")
 	a := b.archived(talk("s1", "harbor", "Remember that the staging port is 8443.", "Done.")...)
-	shown = b.get(page.Root+"inbox", http.StatusOK)
+	shown = b.get(page.RootPath+"inbox", http.StatusOK)
 	b.has(shown, "This browser may only read")
 	if strings.Contains(shown, ">Reject<") {
 		t.Error("a reader is offered to reject")
 	}
 	for path, form := range map[string]url.Values{"approve": {"name": {"one"}}, "forget": {"name": {"one"}}} {
-		b.post(page.Root+"inbox/"+path, form, http.StatusForbidden)
+		b.post(page.RootPath+"inbox/"+path, form, http.StatusForbidden)
 	}
 	if _, err := b.memory.Get(t.Context(), "one"); err != nil {
 		t.Error(err)
@@ -241,7 +241,7 @@ func TestInboxBound(t *testing.T) {
 		talk("s2", "lantern", "Remember that the MARKER is 7.", "Done.")...,
 	)...)
 	for _, path := range []string{"inbox", "inbox?all=1"} {
-		if shown := b.get(page.Root+path, http.StatusOK); strings.Contains(shown, "MARKER") {
+		if shown := b.get(page.RootPath+path, http.StatusOK); strings.Contains(shown, "MARKER") {
 			t.Errorf("%s shows another project:\n%s", path, shown)
 		}
 	}
@@ -253,7 +253,7 @@ func TestInboxHostile(t *testing.T) {
 	for br, text := range map[*browser]string{plain: strings.Repeat("calm ", 12) + "\nfence\ncalm", b: hostile} {
 		br.hold("one", text+" text")
 		br.archived(talk("s1", "harbor", "Remember that the name is "+text, "x")...)
-		shown := br.get(page.Root+"inbox", http.StatusOK)
+		shown := br.get(page.RootPath+"inbox", http.StatusOK)
 		br.harmless(shown)
 		skeletons[br] = skeleton(shown)
 	}
@@ -275,17 +275,17 @@ func TestInboxSets(t *testing.T) {
 		}
 	}
 	b.hold("other", "Of nobody known.")
-	shown := b.get(page.Root+"inbox", http.StatusOK)
+	shown := b.get(page.RootPath+"inbox", http.StatusOK)
 	b.has(shown, "3 notes of <a href=\"/ui/sessions/claude/s1\">", "1 note from other sources", "The whole text",
 		"/ui/inbox/held/one?row=")
 	if n := strings.Count(shown, "A line of one."); n != 6 {
 		t.Errorf("the page shows %d lines of a text, want 6", n)
 	}
-	whole := b.get(page.Root+"inbox/held/one", http.StatusOK)
+	whole := b.get(page.RootPath+"inbox/held/one", http.StatusOK)
 	if n := strings.Count(whole, "A line of one."); n != 80 { // once as text, and once in the field for editing
 		t.Errorf("the page of a held entry shows %d lines", n)
 	}
-	b.get(page.Root+"inbox/held/unknown", http.StatusNotFound)
+	b.get(page.RootPath+"inbox/held/unknown", http.StatusNotFound)
 
 	newer := oxbow.Update{Name: "two", Content: "Written after the page.", Labels: taint}
 	if err := b.memory.Apply(agent, newer); err != nil {
@@ -303,7 +303,7 @@ func TestInboxSets(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	rejected := b.submit(b.get(page.Root+"inbox", http.StatusOK), "Reject all 2", nil, http.StatusOK)
+	rejected := b.submit(b.get(page.RootPath+"inbox", http.StatusOK), "Reject all 2", nil, http.StatusOK)
 	if n := b.entries(); n != 4 {
 		t.Errorf("%d entries after rejecting a group", n)
 	}
@@ -311,8 +311,8 @@ func TestInboxSets(t *testing.T) {
 	if n := b.entries(); n != 6 {
 		t.Errorf("%d entries after undo", n)
 	}
-	b.post(page.Root+"inbox/approve-set", url.Values{"set": {"session:claude/s1"}}, http.StatusBadRequest)
-	b.post(page.Root+"inbox/forget-set", url.Values{"set": {"unknown"}, "version": {"9"}}, http.StatusBadRequest)
+	b.post(page.RootPath+"inbox/approve-set", url.Values{"set": {"session:claude/s1"}}, http.StatusBadRequest)
+	b.post(page.RootPath+"inbox/forget-set", url.Values{"set": {"unknown"}, "version": {"9"}}, http.StatusBadRequest)
 }
 
 // TestInboxProposalsTogether tests that all proposals can be approved at once.
@@ -320,7 +320,7 @@ func TestInboxProposalsTogether(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.archived(append(talk("s1", "harbor", "From now on, always run the linter before a commit.", "Done."),
 		talk("s2", "harbor", "Remember that the staging port is 8443.", "Noted.")...)...)
-	shown := b.submit(b.get(page.Root+"inbox", http.StatusOK), "Approve all 2", nil, http.StatusOK)
+	shown := b.submit(b.get(page.RootPath+"inbox", http.StatusOK), "Approve all 2", nil, http.StatusOK)
 	b.has(shown, "2 changes", "Nothing waits for a decision.")
 	if n := b.entries(); n != 2 {
 		t.Errorf("%d entries, want 2", n)
@@ -352,16 +352,16 @@ func TestInboxSetsKeepTheirSource(t *testing.T) {
 	}
 	groups := []string{"3 notes of <a href=\"/ui/sessions/claude/s1\">", "3 imported notes from book.jsonl"}
 	for _, name := range []string{"two", "chapter two"} {
-		b.post(page.Root+"find/label", url.Values{"name": {name}, "label": {"tag:read"}}, http.StatusOK)
+		b.post(page.RootPath+"find/label", url.Values{"name": {name}, "label": {"tag:read"}}, http.StatusOK)
 		if e, err := b.memory.Get(t.Context(), name); err != nil || !slices.Contains(e.Values("tag"), "read") {
 			t.Errorf("the labelled entry is %+v, %v", e, err)
 		}
-		b.has(b.get(page.Root+"inbox", http.StatusOK), groups...)
-		rejected := b.post(page.Root+"inbox/forget", url.Values{"name": {name}}, http.StatusOK)
+		b.has(b.get(page.RootPath+"inbox", http.StatusOK), groups...)
+		rejected := b.post(page.RootPath+"inbox/forget", url.Values{"name": {name}}, http.StatusOK)
 		b.submit(rejected, "Undo", nil, http.StatusOK)
-		b.has(b.get(page.Root+"inbox", http.StatusOK), groups...)
+		b.has(b.get(page.RootPath+"inbox", http.StatusOK), groups...)
 	}
-	b.submit(b.get(page.Root+"inbox", http.StatusOK), "Approve all", nil, http.StatusOK)
+	b.submit(b.get(page.RootPath+"inbox", http.StatusOK), "Approve all", nil, http.StatusOK)
 	if e, err := b.memory.Get(t.Context(), "chapter two"); err != nil || !e.MayShow(oxbow.Unasked) {
 		t.Errorf("after approving the import its labelled entry is %+v, %v", e, err)
 	}

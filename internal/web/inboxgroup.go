@@ -13,7 +13,7 @@ import (
 
 // importGroupPage lists the projects and tags of an import, each with a button that approves its entries. If no
 // entries of the import are held back, it redirects to the inbox.
-func importGroupPage(c *pageRequest) (reply, error) {
+func importGroupPage(c *pageRequest) (pageReply, error) {
 	held, err := c.listHeldEntries()
 	if err != nil {
 		return nil, err
@@ -23,42 +23,42 @@ func importGroupPage(c *pageRequest) (reply, error) {
 			return c.importGroupScreen(group), nil
 		}
 	}
-	return redirect{path: "inbox", changeNumber: uint64(c.formNumber("done", 0))}, nil
+	return redirectReply{path: "inbox", changeNumber: uint64(c.formNumber("done", 0))}, nil
 }
 
-func (c *pageRequest) importGroupScreen(group labels.HeldGroup) screen {
-	title := page.Plural(group.Count, "imported note")
+func (c *pageRequest) importGroupScreen(group labels.HeldGroup) framedPage {
+	title := page.CountWithNoun(group.Count, "imported note")
 	mayApprove := c.mayWrite() && c.actor == oxbow.Person
 	row := func(l labels.LabelCount) g.Node {
 		filter := filterTerm(l.Key, l.Value)
 		return h.Tr(
 			h.Td(page.LabelChips(map[string][]string{l.Key: {l.Value}})),
-			h.Td(h.Class("number"), h.Text(page.Plural(l.Entries, "note"))),
+			h.Td(h.Class("number"), h.Text(page.CountWithNoun(l.EntryCount, "note"))),
 			h.Td(g.If(mayApprove, h.Form(
 				h.Class("one"),
 				h.Method("post"),
-				h.Action(page.Root+"inbox/approve-group"),
-				page.Hidden("group", group.ID, "filter", filter),
+				h.Action(page.RootPath+"inbox/approve-group"),
+				page.HiddenFields("group", group.ID, "filter", filter),
 				h.Button(
 					h.Text("Approve"),
 					h.Span(h.Class("hidden"), h.Text(" the notes with "+page.VisibleText(filter))),
 				),
 			))))
 	}
-	s := screen{title: title, navPath: "inbox", body: []g.Node{
+	s := framedPage{title: title, navPath: "inbox", bodyNodes: []g.Node{
 		c.cannotDecideNotice(),
 		page.Table([]string{"Label", "Notes", "Decision"}, g.Map(group.Labels, row)),
 	}}
 	if group.ImportSource != "" {
-		s.lead = h.P(h.Class("lead"), h.Text("Imported from "), page.IsolatedText(group.ImportSource),
+		s.leadLine = h.P(h.Class("lead"), h.Text("Imported from "), page.IsolatedText(group.ImportSource),
 			h.Text(". Each label shows the notes that it selects in the whole memory."))
 	}
-	s.body = append(s.body, h.P(h.A(h.Href(page.Root+"inbox"), h.Text("Back to the inbox"))))
+	s.bodyNodes = append(s.bodyNodes, h.P(h.A(h.Href(page.RootPath+"inbox"), h.Text("Back to the inbox"))))
 	return s
 }
 
 // approveImportGroup approves the entries of one import that the form's filter selects.
-func approveImportGroup(c *pageRequest) (reply, error) {
+func approveImportGroup(c *pageRequest) (pageReply, error) {
 	in := labels.ApproveIn{Group: c.formValue("group"), Filter: c.formValue("filter")}
 	out, err := labels.Approve(c.ctx, c.workspace, in)
 	if err != nil {
@@ -68,5 +68,5 @@ func approveImportGroup(c *pageRequest) (reply, error) {
 	if in.Filter != "" {
 		to = "inbox/group/" + in.Group
 	}
-	return redirect{path: to, changeNumber: out.Seq}, nil
+	return redirectReply{path: to, changeNumber: out.Seq}, nil
 }

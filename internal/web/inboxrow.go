@@ -51,11 +51,11 @@ func (c *pageRequest) cannotDecideNotice() g.Node {
 
 // proposalSession returns the session of the first turn in which a proposal was made. A turn's
 // name is the session's, a slash, and a number.
-func proposalSession(from []string) string {
-	if len(from) == 0 {
+func proposalSession(turnNames []string) string {
+	if len(turnNames) == 0 {
 		return ""
 	}
-	return from[0][:max(0, strings.LastIndexByte(from[0], '/'))]
+	return turnNames[0][:max(0, strings.LastIndexByte(turnNames[0], '/'))]
 }
 
 // proposalReasons contains, for each reason of a proposal, the text on pages.
@@ -72,11 +72,11 @@ func (c *pageRequest) proposalRow(p review.ProposalOut, session []string, row in
 	}
 	var turns []g.Node
 	for _, f := range p.SourceTurns[:min(3, len(p.SourceTurns))] {
-		turns = append(turns, h.A(h.Href(page.Root+page.TurnPath(f)), h.Text("show the turn")))
+		turns = append(turns, h.A(h.Href(page.RootPath+page.TurnPath(f)), h.Text("show the turn")))
 	}
 	return h.Li(
 		c.rowAttributes(row),
-		h.Div(h.Class("head"), rowTitle(size, h.A(h.Href(page.Root+"inbox/"+
+		h.Div(h.Class("head"), rowTitle(size, h.A(h.Href(page.RootPath+"inbox/"+
 			p.ID), page.IsolatedText(name))), page.Badge("", "proposal", "If you approve the sentence, it becomes an "+
 			"entry."),
 			g.If(p.State != stateOpen, page.Badge("", p.State, ""))),
@@ -94,7 +94,7 @@ func (c *pageRequest) proposalRow(p review.ProposalOut, session []string, row in
 		g.Iff(c.mayWrite() && c.actor == oxbow.Person && p.State != "accepted", func() g.Node {
 			return g.Group{
 				decisionForm{approvePath: "inbox/accept", rejectPath: "inbox/drop", canReject: isUndecided(p.State),
-					text: p.NoteText(), withName: true, rowNumber: row, editPath: editPath}.formNode(
+					editableText: p.NoteText(), asksForName: true, rowNumber: row, editPath: editPath}.renderForm(
 					"id",
 					p.ID,
 				),
@@ -126,32 +126,39 @@ type decisionForm struct {
 	approvePath, rejectPath string // paths to which the buttons send the form
 	editPath                string // page with the whole text, if this form does not contain it
 	canReject               bool
-	text                    string
-	withName                bool // the person may enter a name for the new entry
+	editableText            string
+	asksForName             bool // the person may enter a name for the new entry
 	rowNumber               int
 	contentAbove            g.Node // content above the buttons (may be nil)
 	isEditOpen              bool   // the field for editing the text is shown
 }
 
-func (d decisionForm) formNode(hidden ...string) g.Node {
-	return h.Form(h.Class("stack"), h.Method("post"), h.Action(page.Root+d.approvePath), h.Attr("data-guard", ""),
-		page.Hidden(append(hidden, "row", strconv.Itoa(d.rowNumber))...), g.If(d.contentAbove != nil, d.contentAbove),
+func (d decisionForm) renderForm(hidden ...string) g.Node {
+	return h.Form(
+		h.Class("stack"),
+		h.Method("post"),
+		h.Action(page.RootPath+d.approvePath),
+		h.Attr("data-guard", ""),
+		page.HiddenFields(
+			append(hidden, "row", strconv.Itoa(d.rowNumber))...),
+		g.If(d.contentAbove != nil, d.contentAbove),
 		g.Iff(d.editPath == "", func() g.Node {
 			return h.Details(
 				h.Class("edit"),
 				g.If(d.isEditOpen, h.Attr("open", "")),
 				h.Summary(h.Class("button"), h.Attr("data-key", "e"), h.Text("Edit")),
-				g.If(d.withName, page.InputField("name", "Name (empty: the first line of the text)", "")),
-				page.TextArea("content", "Text", d.text),
+				g.If(d.asksForName, page.InputField("name", "Name (empty: the first line of the text)", "")),
+				page.TextArea("content", "Text", d.editableText),
 			)
 		}),
 		h.Div(h.Class("actions"), h.Button(h.Class("main"), h.Attr("data-key", "a"), h.Text("Approve")),
 			g.If(
 				d.canReject,
-				h.Button(h.Attr("formaction", page.Root+d.rejectPath), h.Attr("data-key", "r"), h.Text("Reject")),
+				h.Button(h.Attr("formaction", page.RootPath+d.rejectPath), h.Attr("data-key", "r"), h.Text("Reject")),
 			),
 			g.If(d.editPath != "",
-				h.A(h.Class("button"), h.Attr("data-key", "e"), h.Href(page.Root+d.editPath), h.Text("Edit")))))
+				h.A(h.Class("button"), h.Attr("data-key", "e"), h.Href(page.RootPath+d.editPath), h.Text("Edit")))),
+	)
 }
 
 // editedText returns the text in the decision form if it differs from oldText, otherwise "". If the person deleted the
@@ -177,10 +184,15 @@ func (c *pageRequest) editedText(oldText string) (text string, err error) {
 
 // failedDecisionPage returns the page for a decision that failed. It contains the text that the person
 // typed.
-func failedDecisionPage(err error, d decisionForm, hidden ...string) reply {
-	shown := errorScreen(err)
+func failedDecisionPage(err error, d decisionForm, hidden ...string) pageReply {
+	shown := errorPage(err)
 	d.contentAbove, d.isEditOpen = g.Group{errorNotice(err), d.contentAbove}, true
-	return screen{title: "Inbox", navPath: "inbox", status: shown.status, body: []g.Node{d.formNode(hidden...)}}
+	return framedPage{
+		title:     "Inbox",
+		navPath:   "inbox",
+		status:    shown.status,
+		bodyNodes: []g.Node{d.renderForm(hidden...)},
+	}
 }
 
 // nextInboxPath returns the path of the inbox in which the row after the decided row is marked. Because the decided
@@ -202,7 +214,7 @@ func (c *pageRequest) sameNameWarning(name, text string) g.Node {
 	if strings.TrimSpace(*e.Content) == strings.TrimSpace(text) {
 		return h.P(h.Class("hint"), h.Text("The same text is already stored in "), page.EntryLink(e.Name), h.Text("."))
 	}
-	return h.Details(h.Summary(h.Text("An entry with this name has another text")), page.Diff(*e.Content, text))
+	return h.Details(h.Summary(h.Text("An entry with this name has another text")), page.TextDiff(*e.Content, text))
 }
 
 // heldEntryRow shows an entry that is held back, the reasons, and the change that it made.
@@ -210,7 +222,7 @@ func (c *pageRequest) heldEntryRow(e labels.HeldEntry, row int, size textSize) g
 	text, isCut := c.heldEntryText(e, size)
 	whole := "inbox/held/" + strings.TrimPrefix(page.EntryPath(e.Name), "entries/") + "?row=" + strconv.Itoa(row)
 	return h.Li(c.rowAttributes(row),
-		h.Div(h.Class("head"), rowTitle(size, page.EntryLink(e.Name)), page.TrustBadge(e.Trust),
+		h.Div(h.Class("head"), rowTitle(size, page.EntryLink(e.Name)), page.TrustBadge(e.TrustLevel),
 			h.Span(h.Class("meta"), page.RelativeTime(c.now, page.ParseTime(e.Created)))),
 		text,
 		g.If(
@@ -231,28 +243,29 @@ func (c *pageRequest) heldEntryRow(e labels.HeldEntry, row int, size textSize) g
 				h.Text("."),
 			),
 		),
-		g.If(isCut, h.P(h.A(h.Href(page.Root+whole), h.Text("The whole text")))),
+		g.If(isCut, h.P(h.A(h.Href(page.RootPath+whole), h.Text("The whole text")))),
 		g.Iff(c.mayWrite(), func() g.Node {
 			if c.actor != oxbow.Person {
-				return h.Div(h.Class("actions"), h.Form(h.Class("one"), h.Method("post"), h.Action(page.Root+
-					"inbox/forget"), page.Hidden("name", e.Name), h.Button(h.Attr("data-key", "r"), h.Text("Reject"))))
+				return h.Div(h.Class("actions"), h.Form(h.Class("one"), h.Method("post"), h.Action(page.RootPath+
+					"inbox/forget"), page.HiddenFields("name", e.Name), h.Button(h.Attr("data-key", "r"),
+					h.Text("Reject"))))
 			}
 			form := heldEntryForm(e.Content, row)
 			if isCut {
 				form.editPath = whole
 			}
-			return form.formNode("name", e.Name, "version", formatNumber(e.Version))
+			return form.renderForm("name", e.Name, "version", formatNumber(e.Version))
 		}))
 }
 
 // heldEntryForm returns the form for an entry that is held back.
 func heldEntryForm(text string, row int) decisionForm {
 	return decisionForm{
-		approvePath: "inbox/approve",
-		rejectPath:  "inbox/forget",
-		canReject:   true,
-		text:        text,
-		rowNumber:   row,
+		approvePath:  "inbox/approve",
+		rejectPath:   "inbox/forget",
+		canReject:    true,
+		editableText: text,
+		rowNumber:    row,
 	}
 }
 
@@ -266,7 +279,7 @@ func (c *pageRequest) heldEntryText(e labels.HeldEntry, size textSize) (n g.Node
 			strconv.FormatUint(past.Changes[1].Seq, 10), ContentOnly: true, NoAdvice: true})
 		isKnown := err == nil && was.Content != nil
 		if isKnown && *was.Content != e.Content {
-			diff := page.Diff(*was.Content, e.Content)
+			diff := page.TextDiff(*was.Content, e.Content)
 			return g.Group{h.P(h.Class("hint"), h.Text("Change:")), diff}, false
 		}
 	}

@@ -17,8 +17,8 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// heldEntrySet contains the held entries of a session or an import.
-type heldEntrySet struct {
+// heldEntryGroup contains the held entries of a session or an import.
+type heldEntryGroup struct {
 	key     string
 	entries []labels.HeldEntry
 }
@@ -35,7 +35,7 @@ func heldSetKey(e labels.HeldEntry) string {
 }
 
 // groupHeldEntries groups entries, in the order of each group's first entry.
-func groupHeldEntries(entries []labels.HeldEntry) (sets []heldEntrySet) {
+func groupHeldEntries(entries []labels.HeldEntry) (sets []heldEntryGroup) {
 	index := map[string]int{}
 	for _, e := range entries {
 		key := heldSetKey(e)
@@ -43,7 +43,7 @@ func groupHeldEntries(entries []labels.HeldEntry) (sets []heldEntrySet) {
 		if !ok {
 			i = len(sets)
 			index[key] = i
-			sets = append(sets, heldEntrySet{key: key})
+			sets = append(sets, heldEntryGroup{key: key})
 		}
 		sets[i].entries = append(sets[i].entries, e)
 	}
@@ -52,7 +52,7 @@ func groupHeldEntries(entries []labels.HeldEntry) (sets []heldEntrySet) {
 
 // highestVersion returns the highest version in the set. A decision about the set leaves out newer
 // versions, which the page did not show.
-func (s heldEntrySet) highestVersion() (last uint64) {
+func (s heldEntryGroup) highestVersion() (last uint64) {
 	for _, e := range s.entries {
 		last = max(last, e.Version)
 	}
@@ -60,13 +60,13 @@ func (s heldEntrySet) highestVersion() (last uint64) {
 }
 
 // title says where the entries of the set come from.
-func (s heldEntrySet) title() g.Node {
-	count := page.Plural(len(s.entries), "note")
+func (s heldEntryGroup) title() g.Node {
+	count := page.CountWithNoun(len(s.entries), "note")
 	kind, from, _ := strings.Cut(s.key, ":")
 	switch kind {
 	case "session":
 		client, id, _ := strings.Cut(from, "/")
-		return g.Group{h.Text(count + " of "), h.A(h.Href(page.Root+page.SessionPath(client, id, 0)),
+		return g.Group{h.Text(count + " of "), h.A(h.Href(page.RootPath+page.SessionPath(client, id, 0)),
 			h.Text("a session of "), page.IsolatedText(client))}
 	case "import":
 		return g.Group{h.Text(count + " imported from "), h.Span(h.Title(page.VisibleText(from)),
@@ -76,7 +76,7 @@ func (s heldEntrySet) title() g.Node {
 }
 
 // setHeadRow is the row above the entries of a set. row is the number of the row after it.
-func (c *pageRequest) setHeadRow(s heldEntrySet, row int) g.Node {
+func (c *pageRequest) setHeadRow(s heldEntryGroup, row int) g.Node {
 	fields := []string{"set", s.key, "version", formatNumber(s.highestVersion()), "row", strconv.Itoa(row)}
 	return c.groupHeadRow(s.title(), len(s.entries), "inbox/approve-set", "inbox/forget-set", fields)
 }
@@ -87,7 +87,7 @@ func (c *pageRequest) proposalsHeadRow(waiting []string) g.Node {
 	for _, id := range waiting {
 		fields = append(fields, "id", id)
 	}
-	title := h.Text(page.Plural(len(waiting), "sentence") + " that you said to agents")
+	title := h.Text(page.CountWithNoun(len(waiting), "sentence") + " that you said to agents")
 	return c.groupHeadRow(title, len(waiting), "inbox/accept", "inbox/drop", fields)
 }
 
@@ -95,14 +95,23 @@ func (c *pageRequest) proposalsHeadRow(waiting []string) g.Node {
 func (c *pageRequest) groupHeadRow(title g.Node, count int, approve, reject string, fields []string) g.Node {
 	return h.Li(h.Class("row group"), h.Div(h.Class("head"), h.H2(title)),
 		g.If(count > 1 && c.mayWrite() && c.actor == oxbow.Person,
-			h.Form(h.Class("actions"), h.Method("post"), h.Action(page.Root+approve), page.Hidden(fields...),
+			h.Form(
+				h.Class("actions"),
+				h.Method("post"),
+				h.Action(page.RootPath+approve),
+				page.HiddenFields(fields...),
 				h.Button(h.Attr("data-key", "A"), h.Textf("Approve all %d", count)),
-				h.Button(h.Attr("data-key", "R"), h.FormAction(page.Root+reject), h.Textf("Reject all %d", count)))))
+				h.Button(
+					h.Attr("data-key", "R"),
+					h.FormAction(page.RootPath+reject),
+					h.Textf("Reject all %d", count),
+				),
+			)))
 }
 
 // heldRows shows sets of held entries, at most maxInboxRows entries. row is the number of the first entry's row.
 // heldRows also returns the number of shown entries.
-func (c *pageRequest) heldRows(sets []heldEntrySet, row int) (rows g.Group, shown int) {
+func (c *pageRequest) heldRows(sets []heldEntryGroup, row int) (rows g.Group, shown int) {
 	for _, s := range sets {
 		if shown == maxInboxRows {
 			break
@@ -144,7 +153,7 @@ func (c *pageRequest) submittedSetNames() (names []string, err error) {
 }
 
 // approveHeldSet approves all entries of a set, in a single change.
-func approveHeldSet(c *pageRequest) (reply, error) {
+func approveHeldSet(c *pageRequest) (pageReply, error) {
 	names, err := c.submittedSetNames()
 	if err != nil {
 		return nil, err
@@ -153,12 +162,12 @@ func approveHeldSet(c *pageRequest) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return redirect{path: c.nextInboxPath(), changeNumber: out.Seq}, nil
+	return redirectReply{path: c.nextInboxPath(), changeNumber: out.Seq}, nil
 }
 
 // forgetHeldSet forgets all entries of a set, if a person asks for it. The notice on the next page undoes all these
 // changes.
-func forgetHeldSet(c *pageRequest) (reply, error) {
+func forgetHeldSet(c *pageRequest) (pageReply, error) {
 	if no := c.refusalForNonPerson(); no != nil {
 		return no, nil
 	}
@@ -172,12 +181,12 @@ func forgetHeldSet(c *pageRequest) (reply, error) {
 }
 
 // acceptProposals makes notes from several proposals without changing their texts.
-func acceptProposals(c *pageRequest, ids []string) (reply, error) {
+func acceptProposals(c *pageRequest, ids []string) (pageReply, error) {
 	out, err := review.AcceptProposals(c.ctx, c.workspace, review.AcceptProposalsIn{IDs: ids})
 	if err != nil {
 		return nil, err
 	}
-	to := redirect{path: c.nextInboxPath()}
+	to := redirectReply{path: c.nextInboxPath()}
 	for _, n := range out.Notes {
 		if n.Outcome == "unchanged" {
 			continue
@@ -191,14 +200,14 @@ func acceptProposals(c *pageRequest, ids []string) (reply, error) {
 }
 
 // heldEntryPage is the page of a held entry. It shows the whole text.
-func heldEntryPage(c *pageRequest) (reply, error) {
+func heldEntryPage(c *pageRequest) (pageReply, error) {
 	held, err := c.listHeldEntries()
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range held.Entries {
 		if oxbow.SameName(e.Name, c.r.PathValue("name")) {
-			return screen{title: "Held back", navPath: "inbox", body: []g.Node{
+			return framedPage{title: "Held back", navPath: "inbox", bodyNodes: []g.Node{
 				c.cannotDecideNotice(),
 				h.Ol(
 					h.Class("rows cards"),
@@ -208,5 +217,5 @@ func heldEntryPage(c *pageRequest) (reply, error) {
 			}}, nil
 		}
 	}
-	return redirect{path: page.EntryPath(c.r.PathValue("name"))}, nil
+	return redirectReply{path: page.EntryPath(c.r.PathValue("name"))}, nil
 }

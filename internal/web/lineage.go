@@ -24,14 +24,18 @@ var relationTexts = map[string]string{
 	"words":  "shares its words",
 }
 
-func lineagePage(c *pageRequest) (reply, error) {
+func lineagePage(c *pageRequest) (pageReply, error) {
 	out, err := history.Lineage(c.ctx, c.workspace, history.LineageIn{Name: c.pathName()})
 	if err != nil {
 		return nil, err
 	}
-	s := screen{title: "What it was made from", navPath: "find", lead: h.P(h.Class("lead"), page.EntryLink(out.Name))}
+	s := framedPage{
+		title:    "What it was made from",
+		navPath:  "find",
+		leadLine: h.P(h.Class("lead"), page.EntryLink(out.Name)),
+	}
 	if len(out.Sources)+len(out.DerivedEdges) == 0 {
-		s.body = []g.Node{page.EmptyNotice("No source is known.", out.EmptyReasons)}
+		s.bodyNodes = []g.Node{page.EmptyNotice("No source is known.", out.EmptyReasons)}
 		return s, nil
 	}
 	var from, made []lineageRow
@@ -41,12 +45,12 @@ func lineagePage(c *pageRequest) (reply, error) {
 	for _, e := range out.DerivedEdges {
 		made = append(made, lineageRow{e.SourceName, e.Name, e.FoundBy, e.Seq})
 	}
-	s.body = []g.Node{lineageList("from", "Made from", from), lineageList("made", "Made of it", made)}
+	s.bodyNodes = []g.Node{lineageSection("from", "Made from", from), lineageSection("made", "Made of it", made)}
 	return s, nil
 }
 
-// lineageList returns a section with links to the entries of a lineage, or nil if there are none.
-func lineageList(id, title string, rows []lineageRow) g.Node {
+// lineageSection returns a section with links to the entries of a lineage, or nil if there are none.
+func lineageSection(id, title string, rows []lineageRow) g.Node {
 	if rows == nil {
 		return nil
 	}

@@ -21,7 +21,7 @@ const (
 	maxDiffedEntries = 20 // maximum number of entries whose difference a change's page shows
 )
 
-func changesPage(c *pageRequest) (reply, error) {
+func changesPage(c *pageRequest) (pageReply, error) {
 	limit, offset := logPageSize, max(0, c.formNumber("offset", 0))
 	name := c.formValue("entry")
 	by := c.formValue("by")
@@ -34,23 +34,23 @@ func changesPage(c *pageRequest) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := screen{
-		title:   "Log",
-		navPath: "log",
-		isLive:  offset == 0,
-		lead:    h.P(h.Class("lead"), h.Text("Every change, the newest first. You can undo each of them.")),
+	s := framedPage{
+		title:            "Log",
+		navPath:          "log",
+		reloadsLiveParts: offset == 0,
+		leadLine:         h.P(h.Class("lead"), h.Text("Every change, the newest first. You can undo each of them.")),
 	}
-	s.body = []g.Node{c.logFilters(name, by, session)}
+	s.bodyNodes = []g.Node{c.logFilters(name, by, session)}
 	if len(out.Changes) == 0 {
-		s.body = append(
-			s.body,
-			page.EmptyNotice("No change matches.", out.Notes, g.If(name+by+session != "", h.P(h.A(h.Href(page.Root+
+		s.bodyNodes = append(
+			s.bodyNodes,
+			page.EmptyNotice("No change matches.", out.Notes, g.If(name+by+session != "", h.P(h.A(h.Href(page.RootPath+
 				"log"), h.Text("All changes"))))),
 		)
 		return s, nil
 	}
-	s.body = append(
-		s.body,
+	s.bodyNodes = append(
+		s.bodyNodes,
 		h.Ol(
 			h.ID("changes"),
 			h.Attr("data-live", ""),
@@ -68,20 +68,26 @@ func (c *pageRequest) logFilters(name, actor, session string) g.Node {
 	actors := []string{"", "person", "agent", "import", "tool"}
 	names := map[string]string{
 		"":       "anyone",
-		"person": c.viewer().WriterName(verb.Source{Actor: string(oxbow.Person)}),
+		"person": c.pageViewer().WriterName(verb.Source{Actor: string(oxbow.Person)}),
 		"agent":  "an agent",
 		"import": "an import",
 		"tool":   "a program",
 	}
-	return g.Group{h.Form(h.Class("actions filters"), h.Action(page.Root+"log"),
+	return g.Group{h.Form(
+		h.Class("actions filters"),
+		h.Action(page.RootPath+"log"),
 		h.Label(h.For("by"), h.Text("By")),
 		h.Select(h.ID("by"), h.Name("by"), g.Map(actors, func(a string) g.Node {
 			return h.Option(h.Value(a), g.If(a == actor, h.Selected()), h.Text(names[a]))
 		})),
 		h.Label(h.For("entry"), h.Text("Entry")),
 		h.Input(h.ID("entry"), h.Name("entry"), h.Value(name), h.AutoComplete("off")),
-		g.If(session != "", page.Hidden("session", session)),
-		h.Button(h.Text("Show")), g.If(name+actor+session != "", h.A(h.Href(page.Root+"log"), h.Text("All changes")))),
+		g.If(session != "", page.HiddenFields("session", session)),
+		h.Button(
+			h.Text("Show"),
+		),
+		g.If(name+actor+session != "", h.A(h.Href(page.RootPath+"log"), h.Text("All changes"))),
+	),
 		g.If(
 			session != "",
 			h.Div(
@@ -128,10 +134,10 @@ func changeGroupKey(s verb.Source) string {
 func (c *pageRequest) changeGroupHead(changes []verb.Change) g.Node {
 	src := changes[0].Source
 	session := changeGroupKey(src)
-	count := page.Plural(len(changes), "change")
+	count := page.CountWithNoun(len(changes), "change")
 	title := g.Group{h.Text("An import: " + count)}
 	if client, id, ok := strings.Cut(src.SessionName(), "/"); ok {
-		title = g.Group{h.A(h.Href(page.Root+page.SessionPath(client, id, 0)), h.Text("A session of "),
+		title = g.Group{h.A(h.Href(page.RootPath+page.SessionPath(client, id, 0)), h.Text("A session of "),
 			page.IsolatedText(client)), h.Text(": " + count)}
 	}
 	return h.Li(h.Class("row group"),
@@ -164,11 +170,11 @@ func (c *pageRequest) logRow(ch verb.Change, isMember bool) g.Node {
 		g.If(snippet != "", h.P(h.Class("snippet dim"), page.IsolatedText(snippet))),
 		h.Div(
 			h.Class("meta"),
-			h.Span(h.Text(c.viewer().WriterName(ch.Source)+
+			h.Span(h.Text(c.pageViewer().WriterName(ch.Source)+
 				", "), page.RelativeTime(c.now, page.ParseTime(ch.Time))),
 			page.IsolatedText(ch.Note),
 			g.If(!isMember, sessionLink(ch.Source)),
-			h.A(h.Href(page.Root+"log/"+seq), h.Attr("data-inline", "#change"), h.Text("Show the change")),
+			h.A(h.Href(page.RootPath+"log/"+seq), h.Attr("data-inline", "#change"), h.Text("Show the change")),
 			g.If(
 				c.mayWrite(),
 				page.PostButton("undo", "plain", undoButtonText(ch), "seq", seq, "back", c.currentPath()),
@@ -198,21 +204,21 @@ func undoButtonText(ch verb.Change) string {
 // command of a person is a separate run.
 func sessionLink(s verb.Source) g.Node {
 	if client, id, ok := strings.Cut(s.SessionName(), "/"); ok {
-		return h.A(h.Href(page.Root+page.SessionPath(client, id, 0)),
+		return h.A(h.Href(page.RootPath+page.SessionPath(client, id, 0)),
 			h.Text("the conversation "), page.IsolatedText(id[:min(len(id), 8)]))
 	}
 	if s.Session == "" || s.Actor == string(oxbow.Person) {
 		return nil
 	}
 	return h.A(
-		h.Href(page.Root+"log?"+url.Values{"session": {s.Session}}.Encode()),
+		h.Href(page.RootPath+"log?"+url.Values{"session": {s.Session}}.Encode()),
 		h.Text("session "),
 		page.IsolatedText(s.Session[:min(len(s.Session), 8)]),
 	)
 }
 
 // changePage is the page of a change. It shows the effect on each entry.
-func changePage(c *pageRequest) (reply, error) {
+func changePage(c *pageRequest) (pageReply, error) {
 	seq, err := parseChangeNumber(c.r.PathValue("seq"))
 	if err != nil {
 		return nil, err
@@ -222,19 +228,19 @@ func changePage(c *pageRequest) (reply, error) {
 		return nil, err
 	}
 	more := len(ch.Entries) - maxDiffedEntries
-	return screen{
+	return framedPage{
 		title:   "Change " + formatNumber(seq),
 		navPath: "log",
-		lead: h.Div(h.Class("meta"), h.Span(h.Text(c.viewer().WriterName(ch.Source)+
+		leadLine: h.Div(h.Class("meta"), h.Span(h.Text(c.pageViewer().WriterName(ch.Source)+
 			", "), page.RelativeTime(c.now, page.ParseTime(ch.Time))), page.IsolatedText(ch.Note),
 			sessionLink(ch.Source)),
-		body: []g.Node{h.P(h.Text(page.DescribeChange(ch))),
+		bodyNodes: []g.Node{h.P(h.Text(page.DescribeChange(ch))),
 			h.Div(
 				h.ID("change"),
 				h.Class("rows"),
 				g.Map(ch.Entries[:min(maxDiffedEntries, len(ch.Entries))], func(t verb.TouchedEntry) g.Node {
 					return h.Div(h.Class("row"), h.P(page.EntryLink(t.Name)), c.changeDiff(t, seq))
-				}), g.If(more > 0, h.P(h.Class("dim"), h.Text("And "+page.Plural(more, "other")+"."))),
+				}), g.If(more > 0, h.P(h.Class("dim"), h.Text("And "+page.CountWithNoun(more, "other")+"."))),
 			),
 			g.If(
 				c.mayWrite(),

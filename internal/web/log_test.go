@@ -25,35 +25,35 @@ func TestLog(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	shown := b.get(page.Root+"log", http.StatusOK)
+	shown := b.get(page.RootPath+"log", http.StatusOK)
 	b.has(shown, `Added <a href="/ui/entries/m"><bdi>m</bdi></a>`, "session <bdi>01234567</bdi>", `href="/ui/log/2"`)
-	shown = b.get(page.Root+"log?by=person", http.StatusOK)
+	shown = b.get(page.RootPath+"log?by=person", http.StatusOK)
 	if strings.Contains(shown, "<bdi>m</bdi>") || !strings.Contains(shown, "<bdi>n</bdi>") {
 		t.Errorf("by a person:\n%s", shown)
 	}
-	shown = b.get(page.Root+"log?entry=m", http.StatusOK)
+	shown = b.get(page.RootPath+"log?entry=m", http.StatusOK)
 	if strings.Contains(shown, "<bdi>n</bdi>") {
 		t.Errorf("of one entry:\n%s", shown)
 	}
-	b.has(b.get(page.Root+"log?by=import", http.StatusOK), "No change matches", "All changes")
-	b.get(page.Root+"log?entry=unknown", http.StatusNotFound)
-	shown = b.get(page.Root+"log/2", http.StatusOK)
+	b.has(b.get(page.RootPath+"log?by=import", http.StatusOK), "No change matches", "All changes")
+	b.get(page.RootPath+"log?entry=unknown", http.StatusNotFound)
+	shown = b.get(page.RootPath+"log/2", http.StatusOK)
 	b.has(shown, `id="change"`, "<del>− <bdi>one</bdi></del><ins>+ <bdi>two</bdi></ins>", "tag:x")
 	// A change is shown even if its entry has been changed since, so that it cannot be undone.
-	b.has(b.get(page.Root+"log/1", http.StatusOK), `id="change"`, "<ins>+ <bdi>one</bdi></ins>")
+	b.has(b.get(page.RootPath+"log/1", http.StatusOK), `id="change"`, "<ins>+ <bdi>one</bdi></ins>")
 	for path, status := range map[string]int{
 		"log/99": http.StatusNotFound,
 		"log/x":  http.StatusBadRequest,
 		"log/0":  http.StatusBadRequest,
 	} {
-		b.get(page.Root+path, status)
+		b.get(page.RootPath+path, status)
 	}
 
 	// All changes of the session are undone, except for entries that a person has changed since.
 	b.submit(b.get(at("m", "/edit"), http.StatusOK), "Save", url.Values{"content": {"a person's"}}, http.StatusOK)
-	shown = b.get(page.Root+"log?session=0123456789abcdef", http.StatusOK)
+	shown = b.get(page.RootPath+"log?session=0123456789abcdef", http.StatusOK)
 	b.has(shown, "Undo all of them…")
-	shown = b.get(page.Root+"log/revert?session=0123456789abcdef", http.StatusOK)
+	shown = b.get(page.RootPath+"log/revert?session=0123456789abcdef", http.StatusOK)
 	b.has(
 		shown,
 		"1 change would be undone",
@@ -73,8 +73,8 @@ func TestLog(t *testing.T) {
 	if b.content("n") != "two\n" {
 		t.Errorf("after undo: %q", b.content("n"))
 	}
-	b.has(b.get(page.Root+"log/revert?session=unknown", http.StatusOK), "This session changed nothing")
-	b.post(page.Root+"log/revert", nil, http.StatusBadRequest)
+	b.has(b.get(page.RootPath+"log/revert?session=unknown", http.StatusOK), "This session changed nothing")
+	b.post(page.RootPath+"log/revert", nil, http.StatusBadRequest)
 }
 
 // TestProgramsDecideNothing tests that a browser that signed in with a program's token cannot make a
@@ -83,12 +83,12 @@ func TestProgramsDecideNothing(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.remember("n", "text")
 	b.client = b.fresh()
-	b.post(page.Root+"enter", url.Values{"token": {token}}, http.StatusOK)
+	b.post(page.RootPath+"enter", url.Values{"token": {token}}, http.StatusOK)
 	for _, path := range []string{"log/revert?session=x", "entries/n/redact"} {
-		b.has(b.get(page.Root+path, http.StatusForbidden), "This needs a person")
+		b.has(b.get(page.RootPath+path, http.StatusForbidden), "This needs a person")
 	}
-	b.post(page.Root+"log/revert", url.Values{"session": {"x"}}, http.StatusForbidden)
-	b.post(page.Root+"entries/n/redact", nil, http.StatusForbidden)
+	b.post(page.RootPath+"log/revert", url.Values{"session": {"x"}}, http.StatusForbidden)
+	b.post(page.RootPath+"entries/n/redact", nil, http.StatusForbidden)
 	if b.content("n") != "text" {
 		t.Error("the entry is another")
 	}

@@ -26,21 +26,21 @@ const (
 // mapLabelKeys are the keys of the labels that become nodes.
 var mapLabelKeys = []string{oxbow.LabelProject, oxbow.LabelTag, oxbow.LabelFile}
 
-func mapPage(c *pageRequest) (reply, error) {
+func mapPage(c *pageRequest) (pageReply, error) {
 	name, query := c.formValue("name"), c.formValue("q")
-	entries, more, err := c.mapEntriesFor(name, query)
+	entries, more, err := c.entriesOnMap(name, query)
 	if err != nil {
 		return nil, err
 	}
-	s := screen{
+	s := framedPage{
 		title:   "Map",
 		navPath: "map",
-		lead: h.P(
+		leadLine: h.P(
 			h.Class("lead"),
 			h.Text("Entries with the projects, tags and files that they share. Each is a link."),
 		),
 	}
-	s.body = []g.Node{
+	s.bodyNodes = []g.Node{
 		page.QueryForm(
 			"map",
 			"Show",
@@ -49,13 +49,13 @@ func mapPage(c *pageRequest) (reply, error) {
 		),
 	}
 	if len(entries) == 0 {
-		s.body = append(s.body, page.EmptyNotice("There is nothing to draw.", nil))
+		s.bodyNodes = append(s.bodyNodes, page.EmptyNotice("There is nothing to draw.", nil))
 		return s, nil
 	}
 	graph := labelGraph(entries, name)
-	s.body = append(
-		s.body,
-		page.DrawGraph(graph, "Map of "+page.Plural(len(entries), "entry")),
+	s.bodyNodes = append(
+		s.bodyNodes,
+		page.DrawGraph(graph, "Map of "+page.CountWithNoun(len(entries), "entry")),
 		h.Ul(
 			h.Class("legend"),
 			h.Li(h.Text("entry")),
@@ -79,7 +79,7 @@ func mapPage(c *pageRequest) (reply, error) {
 					h.Div(
 						h.Class("head"),
 						h.H3(page.EntryLink(e.Name)),
-						h.A(h.Class("meta"), h.Href(page.Root+mapPath(e.Name)), h.Text("map around it")),
+						h.A(h.Class("meta"), h.Href(page.RootPath+mapPath(e.Name)), h.Text("map around it")),
 					),
 					h.Div(h.Class("meta"), page.LabelChips(e.Labels)),
 				)
@@ -91,9 +91,9 @@ func mapPage(c *pageRequest) (reply, error) {
 
 func mapPath(name string) string { return "map?" + url.Values{"name": {name}}.Encode() }
 
-// mapEntriesFor returns the entries of a map. These are the neighbours of the named entry or, if there is no name, the
+// entriesOnMap returns the entries of a map. These are the neighbours of the named entry or, if there is no name, the
 // newest entries that the query selects.
-func (c *pageRequest) mapEntriesFor(name, query string) (all []verb.Entry, more bool, err error) {
+func (c *pageRequest) entriesOnMap(name, query string) (all []verb.Entry, hasMore bool, err error) {
 	limit := maxMapEntries
 	if name == "" {
 		out, err := verb.List(c.ctx, c.workspace, verb.ListIn{Filter: query, Limit: &limit})
@@ -118,19 +118,19 @@ func (c *pageRequest) mapEntriesFor(name, query string) (all []verb.Entry, more 
 				return nil, false, err
 			}
 			for _, o := range out.Entries {
-				more = more || len(all) > maxMapNeighbours
+				hasMore = hasMore || len(all) > maxMapNeighbours
 				if !seen[o.Name] && len(all) <= maxMapNeighbours {
 					seen[o.Name], all = true, append(all, o)
 				}
 			}
 		}
 	}
-	return all, more, nil
+	return all, hasMore, nil
 }
 
 // labelGraph returns a graph of the entries and their common labels. A label that only one entry has is left out,
 // unless the entry is in the middle.
-func labelGraph(entries []verb.Entry, middle string) (out page.Graph) {
+func labelGraph(entries []verb.Entry, middleEntry string) (out page.Graph) {
 	count, names := map[string]int{}, []string{}
 	each := func(e verb.Entry, fn func(key, value string)) {
 		for _, k := range mapLabelKeys {
@@ -146,7 +146,7 @@ func labelGraph(entries []verb.Entry, middle string) (out page.Graph) {
 			if count[k+":"+v] == 1 {
 				names = append(names, k+":"+v)
 			}
-			own[k+":"+v] = own[k+":"+v] || (i == 0 && middle != "")
+			own[k+":"+v] = own[k+":"+v] || (i == 0 && middleEntry != "")
 		})
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(count[b], count[a]) })
@@ -154,7 +154,12 @@ func labelGraph(entries []verb.Entry, middle string) (out page.Graph) {
 	for i, e := range entries {
 		out.Nodes = append(
 			out.Nodes,
-			page.Node{Kind: "entry", Text: e.Name, Path: page.EntryPath(e.Name), IsMiddle: i == 0 && middle != ""},
+			page.GraphNode{
+				Kind:     "entry",
+				Text:     e.Name,
+				Path:     page.EntryPath(e.Name),
+				IsCenter: i == 0 && middleEntry != "",
+			},
 		)
 	}
 	for _, n := range names {
@@ -163,7 +168,7 @@ func labelGraph(entries []verb.Entry, middle string) (out page.Graph) {
 		}
 		if key, value, _ := strings.Cut(n, ":"); count[n] > 1 || own[n] {
 			at[n] = len(out.Nodes)
-			out.Nodes = append(out.Nodes, page.Node{Kind: key, Text: value, Path: page.FindPath(key + ":" +
+			out.Nodes = append(out.Nodes, page.GraphNode{Kind: key, Text: value, Path: page.FindPath(key + ":" +
 				strconv.Quote(value)), Weight: count[n]})
 		}
 	}

@@ -16,27 +16,27 @@ import (
 
 func TestMap(t *testing.T) {
 	b := open(t, auth.Permissions{})
-	b.has(b.get(page.Root+"map", http.StatusOK), "There is nothing to draw.")
+	b.has(b.get(page.RootPath+"map", http.StatusOK), "There is nothing to draw.")
 	tag := oxbow.Label{Key: oxbow.LabelTag, Value: hostile[:40]}
 	b.remember("deploy", "Ship.", project("harbor"), tag)
 	b.remember("berth", "Dock.", project("harbor"), tag)
 	b.remember("paint", "Green.", project("lantern"))
-	shown := b.get(page.Root+"map", http.StatusOK)
+	shown := b.get(page.RootPath+"map", http.StatusOK)
 	b.has(shown, "<svg", "<circle", `href="/ui/entries/deploy"`, `>project: harbor<`, "The same entries as a list")
 	b.harmless(shown)
 	if n := strings.Count(shown, "<circle"); n != 5 { // a node for each of three entries, a project and a tag
 		t.Errorf("%d nodes", n)
 	}
-	if again := b.get(page.Root+"map", http.StatusOK); again != shown {
+	if again := b.get(page.RootPath+"map", http.StatusOK); again != shown {
 		t.Error("the same memory gets another picture")
 	}
-	shown = b.get(page.Root+"map?name=deploy", http.StatusOK)
+	shown = b.get(page.RootPath+"map?name=deploy", http.StatusOK)
 	b.has(shown, "middle", "berth")
 	if strings.Contains(shown, "paint") {
 		t.Error("what has nothing in common is on the map")
 	}
-	b.get(page.Root+"map?name=none", http.StatusNotFound)
-	b.get(page.Root+"map?q=nokey%3Ax", http.StatusOK)
+	b.get(page.RootPath+"map?name=none", http.StatusNotFound)
+	b.get(page.RootPath+"map?q=nokey%3Ax", http.StatusOK)
 
 	b = bound(t)
 	b.remember("mine", "Ship.", project("harbor"))
@@ -46,7 +46,7 @@ func TestMap(t *testing.T) {
 		"map?name=MARKER": http.StatusNotFound,
 		"numbers":         http.StatusOK,
 	} {
-		if shown := b.get(page.Root+path, status); strings.Contains(
+		if shown := b.get(page.RootPath+path, status); strings.Contains(
 			strings.ReplaceAll(shown, "&#34;MARKER&#34;", ""),
 			"MARKER",
 		) || strings.Contains(shown, "lantern") {
@@ -67,7 +67,7 @@ func TestMapBounds(t *testing.T) {
 			oxbow.Label{Key: oxbow.LabelTag, Value: fmt.Sprint("t", i/2)},
 		)
 	}
-	shown := b.get(page.Root+"map", http.StatusOK)
+	shown := b.get(page.RootPath+"map", http.StatusOK)
 	if n := strings.Count(shown, "<circle"); n > maxMapNodes || n < maxMapEntries {
 		t.Errorf("%d nodes", n)
 	}
@@ -87,12 +87,12 @@ func TestMapBounds(t *testing.T) {
 
 func TestNumbers(t *testing.T) {
 	b := open(t, auth.Permissions{})
-	b.has(b.get(page.Root+"numbers", http.StatusOK), "No data for these days.")
+	b.has(b.get(page.RootPath+"numbers", http.StatusOK), "No data for these days.")
 	b.remember("deploy", "Ship.", project("harbor"))
 	b.remember("paint", "Green.", project("lantern"))
 	events := talk("s1", "harbor", "Hello.", "ok")
 	b.archived(append(events, injected(events[0], "Deploy.", "deploy"))...)
-	shown := b.get(page.Root+"numbers", http.StatusOK)
+	shown := b.get(page.RootPath+"numbers", http.StatusOK)
 	b.has(
 		shown,
 		"2026-04-18: 2",

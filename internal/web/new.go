@@ -12,14 +12,14 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-func newPage(c *pageRequest) (reply, error) {
+func newPage(c *pageRequest) (pageReply, error) {
 	return c.newFormPage(c.formValue("name"), formValues{"project": c.formValue("project")}, 0), nil
 }
 
-func (c *pageRequest) newFormPage(name string, t formValues, status int, notices ...g.Node) screen {
-	return screen{title: "Remember something", navPath: "find", status: status,
-		lead: h.P(h.Class("lead"), h.Text("Write one fact, rule or decision, as you would tell a new colleague.")),
-		body: append(notices, h.Form(h.Method("post"), h.Class("stack edit"), h.Action(page.Root+
+func (c *pageRequest) newFormPage(name string, t formValues, status int, notices ...g.Node) framedPage {
+	return framedPage{title: "Remember something", navPath: "find", status: status,
+		leadLine: h.P(h.Class("lead"), h.Text("Write one fact, rule or decision, as you would tell a new colleague.")),
+		bodyNodes: append(notices, h.Form(h.Method("post"), h.Class("stack edit"), h.Action(page.RootPath+
 			"new"), h.Attr("data-guard", ""),
 			h.Label(h.For("name"), h.Text("Name")),
 			h.Input(
@@ -34,14 +34,14 @@ func (c *pageRequest) newFormPage(name string, t formValues, status int, notices
 				h.ID("name-hint"),
 				h.Text("Short and unique. If you leave it empty, the first line of the text becomes the name."),
 			),
-			t.inputFields(), h.Div(h.Class("actions"), h.Button(h.Class("main"), h.Text("Remember"))))),
+			t.inputElements(), h.Div(h.Class("actions"), h.Button(h.Class("main"), h.Text("Remember"))))),
 	}
 }
 
-func addEntry(c *pageRequest) (reply, error) {
+func addEntry(c *pageRequest) (pageReply, error) {
 	name, t := c.formValue("name"), c.readForm()
-	again := func(err error) (reply, error) {
-		return c.newFormPage(name, t, errorScreen(err).status, errorNotice(err)), nil
+	again := func(err error) (pageReply, error) {
+		return c.newFormPage(name, t, errorPage(err).status, errorNotice(err)), nil
 	}
 	if name != "" {
 		e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: name, ContentOnly: true, NoAdvice: true})

@@ -21,7 +21,7 @@ const (
 	maxProjects    = 12
 )
 
-func numbersPage(c *pageRequest) (reply, error) {
+func numbersPage(c *pageRequest) (pageReply, error) {
 	days := c.lastDays()
 	daily, err := c.dailyNumbers(days)
 	if err != nil {
@@ -31,11 +31,11 @@ func numbersPage(c *pageRequest) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := screen{
-		title:   "Numbers",
-		navPath: "numbers",
-		lead:    h.P(h.Class("lead"), h.Textf("The last %d days.", statisticsDays)),
-		body: []g.Node{
+	s := framedPage{
+		title:    "Numbers",
+		navPath:  "numbers",
+		leadLine: h.P(h.Class("lead"), h.Textf("The last %d days.", statisticsDays)),
+		bodyNodes: []g.Node{
 			g.Iff(daily.Changes != nil, func() g.Node {
 				return page.Section("activity", "Changes each day",
 					page.BarChart("Changes each day", "changes", days.dayBars(daily.Changes)))
@@ -66,14 +66,14 @@ func numbersPage(c *pageRequest) (reply, error) {
 			used[day] += min(1, len(i.UsedEntries))
 		}
 	}
-	s.body = append(
-		s.body,
+	s.bodyNodes = append(
+		s.bodyNodes,
 		page.Section(
 			"tokens",
 			"Tokens shown to agents",
 			h.P(h.Textf(
 				"Notes were shown %s, %d tokens in all. An agent used an entry of %d of these.",
-				page.Plural(out.Total.Injections, "time"),
+				page.CountWithNoun(out.Total.Injections, "time"),
 				out.Total.Tokens,
 				out.Total.Used,
 			)),
@@ -109,9 +109,9 @@ func (d dayStarts) dayIndex(t time.Time) int {
 }
 
 // dayBars returns a bar for each day. The bars have the given values.
-func (d dayStarts) dayBars(values []int) (bars []page.Bar) {
+func (d dayStarts) dayBars(values []int) (bars []page.ChartBar) {
 	for i, start := range d {
-		bars = append(bars, page.Bar{Name: start.Format(time.DateOnly), Value: values[i]})
+		bars = append(bars, page.ChartBar{Name: start.Format(time.DateOnly), Value: values[i]})
 	}
 	return bars
 }
@@ -124,7 +124,7 @@ func (c *pageRequest) dailyNumbers(d dayStarts) (maintenance.DailyOut, error) {
 }
 
 // largestProjects returns the projects with the most entries, as bars.
-func (c *pageRequest) largestProjects() (projects []page.Bar, err error) {
+func (c *pageRequest) largestProjects() (projects []page.ChartBar, err error) {
 	counts := map[string]int{}
 	// Stats counts all projects without reading entries. It returns an error if the browser sees only a part of the
 	// memory.
@@ -136,11 +136,11 @@ func (c *pageRequest) largestProjects() (projects []page.Bar, err error) {
 			return nil, err
 		}
 		for _, l := range out.Labels {
-			counts[l.Value] = l.Entries
+			counts[l.Value] = l.EntryCount
 		}
 	}
 	for _, name := range keysByCount(counts)[:min(maxProjects, len(counts))] {
-		projects = append(projects, page.Bar{Name: name, Value: counts[name]})
+		projects = append(projects, page.ChartBar{Name: name, Value: counts[name]})
 	}
 	return projects, nil
 }

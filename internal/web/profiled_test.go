@@ -39,7 +39,7 @@ func TestContext(t *testing.T) {
 	b.profiled(map[string]string{
 		"dev.yaml": "name: dev\ndescription: Works on the harbor\ninclude:\n  projects: [harbor]\nmax_tokens: 900\n",
 	})
-	b.has(b.get(page.Root+"context", http.StatusOK), "a session begins without notes")
+	b.has(b.get(page.RootPath+"context", http.StatusOK), "a session begins without notes")
 	for i, name := range []string{"deploy", "berth", "crane"} {
 		b.remember(
 			name,
@@ -47,7 +47,7 @@ func TestContext(t *testing.T) {
 			project("harbor"),
 		)
 	}
-	shown := b.get(page.Root+"context?project=harbor", http.StatusOK)
+	shown := b.get(page.RootPath+"context?project=harbor", http.StatusOK)
 	b.has(
 		shown,
 		"What the agent gets",
@@ -57,32 +57,32 @@ func TestContext(t *testing.T) {
 		`/ui/entries/crane`,
 	)
 	b.has(
-		b.get(page.Root+"context?event=profile&profile=dev", http.StatusOK),
+		b.get(page.RootPath+"context?event=profile&profile=dev", http.StatusOK),
 		"by the blue script",
 		"Show the profile",
 		"crane",
 	)
-	b.has(b.get(page.Root+"context?event=profile&profile=none", http.StatusOK), "none", "notice error")
-	b.has(b.get(page.Root+"context?event=prompt", http.StatusOK), "Enter a prompt above.")
+	b.has(b.get(page.RootPath+"context?event=profile&profile=none", http.StatusOK), "none", "notice error")
+	b.has(b.get(page.RootPath+"context?event=prompt", http.StatusOK), "Enter a prompt above.")
 	b.has(
-		b.get(page.Root+"context?event=prompt&prompt=which+zebra", http.StatusOK),
+		b.get(page.RootPath+"context?event=prompt&prompt=which+zebra", http.StatusOK),
 		"oxbow shows nothing",
 	)
 
 	b = bound(t)
-	b.has(b.get(page.Root+"context", http.StatusForbidden), "has access to a part")
+	b.has(b.get(page.RootPath+"context", http.StatusForbidden), "has access to a part")
 }
 
 func TestAsk(t *testing.T) {
 	b := open(t, auth.Permissions{})
-	old := b.get(page.Root+"ask?q=blue", http.StatusOK) // earlier versions had this page
+	old := b.get(page.RootPath+"ask?q=blue", http.StatusOK) // earlier versions had this page
 	b.has(old, "How these results were ranked", "Nothing was found.")
 	b.remember("deploy", "Ship the harbor by the blue script.", project("harbor"))
 	b.remember("paint", "The lantern is green.", project("lantern"))
 	for _, name := range []string{"s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9"} {
 		b.remember(name, "script script script "+name)
 	}
-	shown := b.get(page.Root+"find?explain=1&q=blue+script", http.StatusOK)
+	shown := b.get(page.RootPath+"find?explain=1&q=blue+script", http.StatusOK)
 	b.has(
 		shown,
 		"/ui/entries/deploy",
@@ -96,11 +96,11 @@ func TestAsk(t *testing.T) {
 		"paint":   "It contains none of the words",
 		"nothing": "not found",
 	} {
-		b.has(b.get(page.Root+"find?explain=1&q=blue+script&why="+name, http.StatusOK), want)
+		b.has(b.get(page.RootPath+"find?explain=1&q=blue+script&why="+name, http.StatusOK), want)
 	}
-	old = b.get(page.Root+"ask?q=lantern&project=harbor&why=paint", http.StatusOK)
+	old = b.get(page.RootPath+"ask?q=lantern&project=harbor&why=paint", http.StatusOK)
 	b.has(old, "Its words match", "Nothing was found.")
-	b.has(b.get(page.Root+"find?explain=1&q=script&why=deploy", http.StatusOK), "It is result")
+	b.has(b.get(page.RootPath+"find?explain=1&q=script&why=deploy", http.StatusOK), "It is result")
 
 	b.hold("held", "MARKER script")
 	if err := b.memory.Apply(
@@ -113,7 +113,7 @@ func TestAsk(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	b.has(b.get(page.Root+"find?explain=1&q=script&why=shut", http.StatusOK), "quarantine")
+	b.has(b.get(page.RootPath+"find?explain=1&q=script&why=shut", http.StatusOK), "quarantine")
 }
 
 func TestAskBound(t *testing.T) {
@@ -121,12 +121,12 @@ func TestAskBound(t *testing.T) {
 	b.remember("mine", "The harbor script.", project("harbor"))
 	b.remember("MARKER", "MARKER script.", project("lantern"))
 	b.archived(talk("s2", "lantern", "The MARKER script of the crane.", "MARKER script crane")...)
-	shown := b.get(page.Root+"find?explain=1&q=script+crane", http.StatusOK)
+	shown := b.get(page.RootPath+"find?explain=1&q=script+crane", http.StatusOK)
 	b.has(shown, "mine")
 	if strings.Contains(shown, "MARKER") {
 		t.Errorf("Find shows another project:\n%s", shown)
 	}
-	b.has(b.get(page.Root+"find?explain=1&q=script&why=MARKER", http.StatusOK), "not found")
+	b.has(b.get(page.RootPath+"find?explain=1&q=script&why=MARKER", http.StatusOK), "not found")
 }
 
 func TestAskHostile(t *testing.T) {
@@ -137,7 +137,7 @@ func TestAskHostile(t *testing.T) {
 		b.remember("one", "zebra "+text)
 		all := ""
 		for _, path := range []string{"find?explain=1&q=zebra", "context"} {
-			shown := b.get(page.Root+path, http.StatusOK)
+			shown := b.get(page.RootPath+path, http.StatusOK)
 			b.harmless(shown)
 			all += skeleton(shown)
 		}

@@ -15,15 +15,15 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-func profilesPage(c *pageRequest) (reply, error) {
+func profilesPage(c *pageRequest) (pageReply, error) {
 	out, err := profiles.ListProfiles(c.ctx, c.workspace, profiles.ProfilesIn{})
 	if err != nil {
 		return nil, err
 	}
-	s := screen{
+	s := framedPage{
 		title:   "Profiles",
 		navPath: "profiles",
-		lead: h.P(
+		leadLine: h.P(
 			h.Class("lead"),
 			h.Text(
 				"A profile selects the notes that an agent gets for a certain job. Each profile is a file in "+
@@ -32,7 +32,7 @@ func profilesPage(c *pageRequest) (reply, error) {
 		),
 	}
 	if len(out.Profiles) == 0 {
-		s.body = []g.Node{
+		s.bodyNodes = []g.Node{
 			page.EmptyNotice(
 				"There are no profiles yet.",
 				nil,
@@ -45,11 +45,11 @@ func profilesPage(c *pageRequest) (reply, error) {
 		}
 		return s, nil
 	}
-	s.body = []g.Node{
+	s.bodyNodes = []g.Node{
 		h.Ul(h.Class("rows"), h.Attr("data-keys", ""), g.Map(out.Profiles, func(p profiles.ListedProfile) g.Node {
 			return h.Li(h.Class("row"),
 				h.Div(h.Class("head"), h.H2(profileLink(p)), page.Badge("", "of the "+
-					p.Origin, ""), g.If(p.Hidden, page.Badge("", "hidden by the profile above", "")),
+					p.Origin, ""), g.If(p.IsHidden, page.Badge("", "hidden by the profile above", "")),
 					g.If(p.Problem != "", page.Badge("error", "cannot be read", ""))),
 				g.If(p.Description != "", h.P(page.IsolatedText(p.Description))),
 				g.If(p.Problem != "", h.P(h.Class("hint"), page.IsolatedText(p.Problem))),
@@ -61,13 +61,13 @@ func profilesPage(c *pageRequest) (reply, error) {
 
 // profileLink links to the page of a profile, unless its name is hidden.
 func profileLink(p profiles.ListedProfile) g.Node {
-	if p.Hidden {
+	if p.IsHidden {
 		return page.IsolatedText(p.Name)
 	}
-	return h.A(h.Href(page.Root+"profiles/"+p.Name), page.IsolatedText(p.Name))
+	return h.A(h.Href(page.RootPath+"profiles/"+p.Name), page.IsolatedText(p.Name))
 }
 
-func profilePage(c *pageRequest) (reply, error) {
+func profilePage(c *pageRequest) (pageReply, error) {
 	name := c.pathName()
 	lint, err := profiles.LintProfiles(c.ctx, c.workspace, profiles.LintIn{Names: []string{name}})
 	if err != nil {
@@ -77,22 +77,26 @@ func profilePage(c *pageRequest) (reply, error) {
 	for _, l := range lint.Profiles {
 		found = append(found, l.Problems...)
 	}
-	s := screen{title: page.VisibleText(name), navPath: "profiles", body: []g.Node{g.Map(found, func(f string) g.Node {
-		return page.Notice("warn", page.VisibleText(f), "")
-	})}}
+	s := framedPage{
+		title:   page.VisibleText(name),
+		navPath: "profiles",
+		bodyNodes: []g.Node{g.Map(found, func(f string) g.Node {
+			return page.Notice("warn", page.VisibleText(f), "")
+		})},
+	}
 	p, err := profiles.ShowProfile(c.ctx, c.workspace, profiles.ProfileIn{Name: name})
 	if err != nil {
-		s.body = append(s.body, errorInPage(err))
+		s.bodyNodes = append(s.bodyNodes, errorInPage(err))
 		return s, nil
 	}
 	if p.Description != "" {
-		s.lead = h.P(h.Class("lead"), page.IsolatedText(p.Description))
+		s.leadLine = h.P(h.Class("lead"), page.IsolatedText(p.Description))
 	}
 	process := ""
 	if p.WithProcess {
 		process = "entries with the label process:true, read-only"
 	}
-	s.body = append(s.body, page.FactList(
+	s.bodyNodes = append(s.bodyNodes, page.NameValueList(
 		"File",
 		p.File+", of the "+
 			p.Origin,
@@ -124,10 +128,10 @@ func profilePage(c *pageRequest) (reply, error) {
 		c.profileBudgetSection(name))
 	out, err := profiles.SelectEntries(c.ctx, c.workspace, profiles.SelectIn{Profile: name})
 	if err != nil {
-		s.body = append(s.body, errorInPage(err))
+		s.bodyNodes = append(s.bodyNodes, errorInPage(err))
 		return s, nil
 	}
-	s.body = append(s.body, selectionTable(out), h.P(h.A(h.Href(page.Root+"context?event="+
+	s.bodyNodes = append(s.bodyNodes, selectedEntriesTable(out), h.P(h.A(h.Href(page.RootPath+"context?event="+
 		strings.ReplaceAll(eventProfile, " ", "+")+"&profile="+name), h.Text("The text that an agent gets"))))
 	return s, nil
 }
@@ -145,7 +149,7 @@ func (c *pageRequest) profileBudgetSection(name string) g.Node {
 	if err != nil {
 		return errorInPage(err)
 	}
-	full, text := 0, page.Plural(b.Entries, "entry")+" of about "+strconv.Itoa(b.Tokens)+
+	full, text := 0, page.CountWithNoun(b.Entries, "entry")+" of about "+strconv.Itoa(b.Tokens)+
 		" tokens; the budget surely leaves "+strconv.Itoa(b.RemainingTokens)+
 		", of which the documents and the head take "+
 		strconv.Itoa(b.Fixed)+"."

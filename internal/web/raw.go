@@ -17,7 +17,7 @@ func (p plainText) send(_ *pageRequest, w http.ResponseWriter, _ page.Assets) {
 	_, _ = w.Write([]byte(p)) // ignore the error, because the browser has disconnected
 }
 
-func rawTextReply(c *pageRequest) (reply, error) {
+func rawEntryText(c *pageRequest) (pageReply, error) {
 	e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: c.pathName(), ContentOnly: true})
 	if err != nil {
 		return nil, err

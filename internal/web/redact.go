@@ -15,11 +15,11 @@ import (
 
 // refusalForNonPerson returns an error page if the request is from a program, or from a browser that sees only a part
 // of the memory. Otherwise it returns nil.
-func (c *pageRequest) refusalForNonPerson() reply {
+func (c *pageRequest) refusalForNonPerson() pageReply {
 	if c.canDecideAsPerson() {
 		return nil
 	}
-	return screen{title: "That did not work", navPath: "-", status: http.StatusForbidden, body: []g.Node{
+	return framedPage{title: "That did not work", navPath: "-", status: http.StatusForbidden, bodyNodes: []g.Node{
 		page.Notice(
 			"error",
 			"This needs a person with access to the whole memory.",
@@ -27,7 +27,7 @@ func (c *pageRequest) refusalForNonPerson() reply {
 		)}}
 }
 
-func redactPage(c *pageRequest) (reply, error) {
+func redactPage(c *pageRequest) (pageReply, error) {
 	if no := c.refusalForNonPerson(); no != nil {
 		return no, nil
 	}
@@ -36,11 +36,11 @@ func redactPage(c *pageRequest) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return screen{
-		title:   "Erase for good?",
-		navPath: "find",
-		lead:    h.P(h.Class("lead"), page.IsolatedText(name)),
-		body: []g.Node{
+	return framedPage{
+		title:    "Erase for good?",
+		navPath:  "find",
+		leadLine: h.P(h.Class("lead"), page.IsolatedText(name)),
+		bodyNodes: []g.Node{
 			page.Notice(
 				"error",
 				"You cannot undo this. The memory's file is rewritten without any version of the text. If you "+
@@ -48,16 +48,16 @@ func redactPage(c *pageRequest) (reply, error) {
 					"which you can undo.",
 				"",
 			),
-			h.P(h.Text(page.Plural(out.Versions, "version") + " would be erased.")),
+			h.P(h.Text(page.CountWithNoun(out.Versions, "version") + " would be erased.")),
 			unreachablePlaces(out.RemainingPlaces),
-			h.Form(h.Method("post"), h.Class("actions"), h.Action(page.Root+page.EntryPath(name)+"/redact"),
+			h.Form(h.Method("post"), h.Class("actions"), h.Action(page.RootPath+page.EntryPath(name)+"/redact"),
 				h.Button(h.Class("danger"), h.Text("Erase for good")),
-				h.A(h.Class("button"), h.Href(page.Root+page.EntryPath(name)), h.Text("Keep it"))),
+				h.A(h.Class("button"), h.Href(page.RootPath+page.EntryPath(name)), h.Text("Keep it"))),
 		},
 	}, nil
 }
 
-func redactEntry(c *pageRequest) (reply, error) {
+func redactEntry(c *pageRequest) (pageReply, error) {
 	if no := c.refusalForNonPerson(); no != nil {
 		return no, nil
 	}
@@ -65,22 +65,32 @@ func redactEntry(c *pageRequest) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return screen{title: "Erased for good", navPath: "find", body: []g.Node{
+	return framedPage{title: "Erased for good", navPath: "find", bodyNodes: []g.Node{
 		h.P(
 			h.Class("done"),
 			h.Role("status"),
-			h.Text(fmt.Sprintf("%s of %q erased.", page.Plural(out.Versions, "version"), page.VisibleText(out.Name))),
+			h.Text(
+				fmt.Sprintf(
+					"%s of %q erased.",
+					page.CountWithNoun(out.Versions, "version"),
+					page.VisibleText(out.Name),
+				),
+			),
 		),
-		unreachablePlaces(out.RemainingPlaces), h.P(h.A(h.Href(page.Root), h.Text("Back to Today"))),
+		unreachablePlaces(out.RemainingPlaces), h.P(h.A(h.Href(page.RootPath), h.Text("Back to Today"))),
 	}}, nil
 }
 
 // unreachablePlaces lists the places from which the text cannot be erased.
-func unreachablePlaces(left []string) g.Node {
-	if len(left) == 0 {
+func unreachablePlaces(places []string) g.Node {
+	if len(places) == 0 {
 		return nil
 	}
-	return page.Section("left", "May still contain the text", h.Ul(h.Class("list"), g.Map(left, func(s string) g.Node {
-		return h.Li(page.IsolatedText(s))
-	})))
+	return page.Section(
+		"left",
+		"May still contain the text",
+		h.Ul(h.Class("list"), g.Map(places, func(s string) g.Node {
+			return h.Li(page.IsolatedText(s))
+		})),
+	)
 }

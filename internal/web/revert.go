@@ -15,7 +15,7 @@ import (
 )
 
 // revertPage shows what reverting a session would undo, and which later changes prevent this.
-func revertPage(c *pageRequest) (reply, error) {
+func revertPage(c *pageRequest) (pageReply, error) {
 	if no := c.refusalForNonPerson(); no != nil {
 		return no, nil
 	}
@@ -24,10 +24,10 @@ func revertPage(c *pageRequest) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := screen{
+	s := framedPage{
 		title:   "Undo a session",
 		navPath: "log",
-		lead: h.P(
+		leadLine: h.P(
 			h.Class("lead"),
 			h.Text("Nothing has been changed yet. This is what "),
 			h.Code(page.IsolatedText(in.Session)),
@@ -35,26 +35,33 @@ func revertPage(c *pageRequest) (reply, error) {
 		),
 	}
 	if len(out.Changes) == 0 {
-		s.body = []g.Node{page.EmptyNotice("This session changed nothing.", out.EmptyReasons)}
+		s.bodyNodes = []g.Node{page.EmptyNotice("This session changed nothing.", out.EmptyReasons)}
 		return s, nil
 	}
-	lead := page.Plural(out.TakenBackCount(), "change") + " would be undone by one change, which you can undo again."
+	lead := page.CountWithNoun(
+		out.TakenBackCount(),
+		"change",
+	) + " would be undone by one change, which you can undo again."
 	if n := out.IneffectiveCount(); n > 0 {
-		lead += " " + page.Plural(n, "other change") + " of this session had no effect any more."
+		lead += " " + page.CountWithNoun(n, "other change") + " of this session had no effect any more."
 	}
-	s.body = []g.Node{g.If(len(out.Steps) > 0, h.P(h.Text(lead))),
+	s.bodyNodes = []g.Node{g.If(len(out.Steps) > 0, h.P(h.Text(lead))),
 		revertStepList(out), conflictList(out), derivedRows(out, in)}
 	if n := len(out.Shown); n > 0 {
-		s.body = append(s.body, h.P(h.Text("Agents were shown entries of this session "+page.Plural(n, "time")+".")))
+		s.bodyNodes = append(
+			s.bodyNodes,
+			h.P(h.Text("Agents were shown entries of this session "+page.CountWithNoun(n, "time")+".")),
+		)
 	}
-	s.body = append(s.body, h.Form(h.Method("post"), h.Class("actions"), h.Action(page.Root+
-		"log/revert"), page.Hidden("session", in.Session), g.If(in.WithDerived, page.Hidden("derived", "1")),
-		h.Button(h.Class("main"), h.Text("Undo the session")), h.A(h.Class("button"), h.Href(page.Root+
+	s.bodyNodes = append(s.bodyNodes, h.Form(h.Method("post"), h.Class("actions"), h.Action(page.RootPath+
+		"log/revert"), page.HiddenFields("session", in.Session), g.If(in.WithDerived, page.HiddenFields("derived",
+		"1")),
+		h.Button(h.Class("main"), h.Text("Undo the session")), h.A(h.Class("button"), h.Href(page.RootPath+
 			"log"), h.Text("Cancel"))))
 	return s, nil
 }
 
-func revertSession(c *pageRequest) (reply, error) {
+func revertSession(c *pageRequest) (pageReply, error) {
 	if no := c.refusalForNonPerson(); no != nil {
 		return no, nil
 	}
@@ -70,9 +77,12 @@ func revertSession(c *pageRequest) (reply, error) {
 		return nil, err
 	}
 	if out.Seq == 0 {
-		return redirect{path: "log", message: "Nothing was changed: no change of this session is still in effect."}, nil
+		return redirectReply{
+			path:    "log",
+			message: "Nothing was changed: no change of this session is still in effect.",
+		}, nil
 	}
-	return redirect{path: "log", changeNumber: out.Seq}, nil
+	return redirectReply{path: "log", changeNumber: out.Seq}, nil
 }
 
 // revertStepList lists the effect on each entry.
@@ -84,7 +94,7 @@ func revertStepList(out history.RevertOut) g.Node {
 	}
 	rows := g.Group{g.If(len(out.Steps) == 0, h.Li(h.Text("Nothing: no change of this session is still in effect.")))}
 	for _, st := range out.Steps {
-		rows = append(rows, h.Li(page.EntryLink(st.Name), h.Text(" "+did[st.Action])))
+		rows = append(rows, h.Li(page.EntryLink(st.Name), h.Text(" "+did[st.Outcome])))
 	}
 	return page.Section("steps", "What would be done", h.Ul(h.Class("list"), rows))
 }
@@ -95,7 +105,7 @@ func conflictList(out history.RevertOut) g.Node {
 	for _, k := range out.Conflicts {
 		why := k.Reason
 		if why == "" {
-			why = "others changed it later, and their change stays: " + strings.Join(k.KeptParts, ", ")
+			why = "others changed it later, and their change stays: " + strings.Join(k.PartsLeft, ", ")
 		}
 		rows = append(rows, h.Li(page.EntryLink(k.Name), h.Text(": "+why)))
 	}
@@ -123,7 +133,7 @@ func derivedRows(out history.RevertOut, in history.RevertIn) g.Node {
 		return nil
 	}
 	return page.Section("derived", "Entries made from these", h.Ul(h.Class("list"), rows),
-		g.If(!in.WithDerived, h.P(h.A(h.Href(page.Root+"log/revert?"+
+		g.If(!in.WithDerived, h.P(h.A(h.Href(page.RootPath+"log/revert?"+
 			url.Values{
 				"session": {in.Session},
 				"derived": {"1"},

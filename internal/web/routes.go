@@ -2,17 +2,17 @@
 
 package web
 
-// route is the method and the path of requests, relative to [page.Root], and their handler.
-type route struct {
+// pageRoute is the method and the path of requests, relative to [page.RootPath], and their handler.
+type pageRoute struct {
 	method, path string
-	handle       handler
+	handle       pageHandler
 }
 
-// routes lists all pages and forms, except those for signing in. The path of a form is below the path of its page.
-var routes = []route{
+// pageRoutes lists all pages and forms, except those for signing in. The path of a form is below the path of its page.
+var pageRoutes = []pageRoute{
 	{"GET", "{$}", todayPage},
 	{"GET", "entries/{name}", entryPage},
-	{"GET", "entries/{name}/raw", rawTextReply},
+	{"GET", "entries/{name}/raw", rawEntryText},
 	{"GET", "entries/{name}/edit", editPage},
 	{"POST", "entries/{name}/edit", saveEdit},
 	{"GET", "entries/{name}/versions", versionListPage},
@@ -38,7 +38,7 @@ var routes = []route{
 	{"POST", "undo", undoChanges},
 
 	{"POST", "changed/keep", keepAgentChange},
-	{"POST", "changed/restore", restoreUserVersion},
+	{"POST", "changed/restore", restorePersonVersion},
 	{"GET", "inbox", inboxPage},
 	{"GET", "inbox/group/{id}", importGroupPage},
 	{"GET", "inbox/{id}", proposalPage},

@@ -15,18 +15,18 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// screen is a page with the navigation around it.
-type screen struct {
-	title   string
-	navPath string // path of the present item in the navigation
-	lead    g.Node // line below the title that says what the page shows (may be nil)
-	body    []g.Node
-	status  int  // HTTP status (0 means 200)
-	isLive  bool // elements with the attribute data-live are reloaded when the memory changes
+// framedPage is a page with the navigation around it.
+type framedPage struct {
+	title            string
+	navPath          string // path of the present item in the navigation
+	leadLine         g.Node // line below the title that says what the page shows (may be nil)
+	bodyNodes        []g.Node
+	status           int  // HTTP status (0 means 200)
+	reloadsLiveParts bool // elements with the attribute data-live are reloaded when the memory changes
 }
 
-// mainPlaces are the pages that are used every day. The navigation always shows them.
-var mainPlaces = []page.NavigationItem{
+// mainNavigation are the pages that are used every day. The navigation always shows them.
+var mainNavigation = []page.NavigationItem{
 	{Path: "", Name: "Today"},
 	{Path: "find", Name: "Find"},
 	{Path: "inbox", Name: "Inbox"},
@@ -34,8 +34,8 @@ var mainPlaces = []page.NavigationItem{
 	{Path: "log", Name: "Log"},
 }
 
-// morePlaces are the other pages. The navigation shows them below "More".
-var morePlaces = []page.NavigationItem{
+// moreNavigation are the other pages. The navigation shows them below "More".
+var moreNavigation = []page.NavigationItem{
 	{Path: "context", Name: "Context"},
 	{Path: "profiles", Name: "Profiles"},
 	{Path: "handoffs", Name: "Handoffs"},
@@ -46,17 +46,17 @@ var morePlaces = []page.NavigationItem{
 	{Path: "settings", Name: "Settings"},
 }
 
-func (s screen) send(c *pageRequest, w http.ResponseWriter, a page.Assets) {
-	shownPlaces := slices.Clone(mainPlaces)
-	shownPlaces[slices.IndexFunc(mainPlaces,
+func (s framedPage) send(c *pageRequest, w http.ResponseWriter, a page.Assets) {
+	shownPlaces := slices.Clone(mainNavigation)
+	shownPlaces[slices.IndexFunc(mainNavigation,
 		func(p page.NavigationItem) bool { return p.Path == "inbox" })].Count = c.countPendingDecisions()
-	f := page.Frame{Title: s.title, Status: s.status, IsLive: s.isLive, CurrentPath: s.navPath,
-		NavigationItems: shownPlaces, MoreItems: morePlaces,
-		ChangeNotice: c.changeNotice(), Lead: s.lead, Body: s.body, FooterText: c.accessSummary()}
+	f := page.PageFrame{Title: s.title, Status: s.status, IsLive: s.reloadsLiveParts, CurrentPath: s.navPath,
+		NavigationItems: shownPlaces, MoreItems: moreNavigation,
+		ChangeNotice: c.changeNotice(), Lead: s.leadLine, Body: s.bodyNodes, FooterText: c.accessSummary()}
 	if c.mayWrite() {
 		f.NewEntryPath = "new"
 	}
-	if c.r.URL.Path == page.Root+"find" {
+	if c.r.URL.Path == page.RootPath+"find" {
 		f.SearchText, f.LiveSelector = c.formValue("q"), "#results"
 	}
 	f.Send(w, a)
@@ -77,8 +77,8 @@ var statusByError = []struct {
 	{oxbow.ErrUnsupported, http.StatusNotImplemented},
 }
 
-// errorScreen returns the page for an error.
-func errorScreen(err error) screen {
+// errorPage returns the page for an error.
+func errorPage(err error) framedPage {
 	status, title := http.StatusInternalServerError, "That did not work"
 	for _, s := range statusByError {
 		if errors.Is(err, s.err) {
@@ -89,16 +89,16 @@ func errorScreen(err error) screen {
 	if status == http.StatusNotFound {
 		title = "Not found"
 	}
-	return screen{title: title, navPath: "-", status: status, body: []g.Node{
+	return framedPage{title: title, navPath: "-", status: status, bodyNodes: []g.Node{
 		page.Notice("error", page.MakeSentence(err.Error()), page.NoteSentence(verb.ErrorRemedy(err))),
 	}}
 }
 
-func notFoundPage(c *pageRequest) (reply, error) {
-	return screen{
-		title:   "Not found",
-		navPath: "-",
-		status:  http.StatusNotFound,
-		body:    []g.Node{page.Notice("error", "There is no page at "+c.r.URL.Path+".", "")},
+func notFoundPage(c *pageRequest) (pageReply, error) {
+	return framedPage{
+		title:     "Not found",
+		navPath:   "-",
+		status:    http.StatusNotFound,
+		bodyNodes: []g.Node{page.Notice("error", "There is no page at "+c.r.URL.Path+".", "")},
 	}, nil
 }

@@ -30,28 +30,28 @@ type Options struct {
 	Logger   *slog.Logger     // logger for the operator (nil discards messages)
 	IsSample bool             // pages say that the memory is a sample and will be deleted
 	// changes of the memory, if several servers share them (by default, the server creates its own)
-	Feed *history.ChangeFeed
+	ChangeFeed *history.ChangeFeed
 	// HasSeveralUsers is set if several people may sign in, so that a person's change may be another person's.
 	HasSeveralUsers bool
-	// NoFiles prevents pages from writing files on this machine, such as backups.
-	NoFiles bool
-	Secure  bool // browsers send cookies only over TLS
-	// Sessions are the browsers that are signed in. By default, the server creates its own.
-	Sessions *Sessions
+	// ForbidsFileWrites prevents pages from writing files on this machine, such as backups.
+	ForbidsFileWrites bool
+	OnlyTLSCookies    bool // browsers send cookies only over TLS
+	// BrowserSessions are the browsers that are signed in. By default, the server creates its own.
+	Sessions *BrowserSessions
 }
 
 // Server serves the pages for a memory. It is safe for concurrent use.
 type Server struct {
-	viewOptions *rights.Options
-	opts        Options
-	sessions    *Sessions
-	assets      page.Assets
+	viewOptions   *rights.Options
+	serverOptions Options
+	sessions      *BrowserSessions
+	assets        page.Assets
 
 	mu            sync.Mutex                    // guards viewBySession
 	viewBySession map[string]*rights.MemoryView // views by session ID
 
-	caches  caches
-	uploads uploads
+	caches  sharedCaches
+	uploads uploadedFiles
 }
 
 // maxViews is the maximum number of views in viewBySession.
@@ -61,28 +61,28 @@ const maxViews = 256
 func New(v *rights.Options, o *Options) *Server {
 	s := &Server{viewOptions: v, assets: page.NewAssets()}
 	if o != nil {
-		s.opts = *o
+		s.serverOptions = *o
 	}
-	s.opts.Version = cmp.Or(s.opts.Version, "dev")
-	s.opts.Rand = cmp.Or(s.opts.Rand, rand.Reader)
-	s.opts.Logger = cmp.Or(s.opts.Logger, slog.New(slog.DiscardHandler))
-	s.opts.Feed = cmp.Or(s.opts.Feed, history.NewChangeFeed(v.Workspace.Open, nil))
-	if s.opts.Now == nil {
-		s.opts.Now = time.Now
+	s.serverOptions.Version = cmp.Or(s.serverOptions.Version, "dev")
+	s.serverOptions.Rand = cmp.Or(s.serverOptions.Rand, rand.Reader)
+	s.serverOptions.Logger = cmp.Or(s.serverOptions.Logger, slog.New(slog.DiscardHandler))
+	s.serverOptions.ChangeFeed = cmp.Or(s.serverOptions.ChangeFeed, history.NewChangeFeed(v.Workspace.Open, nil))
+	if s.serverOptions.Now == nil {
+		s.serverOptions.Now = time.Now
 	}
-	s.sessions = s.opts.Sessions
+	s.sessions = s.serverOptions.Sessions
 	if s.sessions == nil {
-		s.sessions = NewSessions("", s.opts.Now, s.opts.Rand)
+		s.sessions = NewSessions("", s.serverOptions.Now, s.serverOptions.Rand)
 	}
 	return s
 }
 
 // visitorView returns the memory as the visitor may see it. The view is created once for each session. If there are
 // too many views, all are discarded.
-func (s *Server) visitorView(visitor *visitor) (*rights.MemoryView, error) {
+func (s *Server) visitorView(visitor *browserVisitor) (*rights.MemoryView, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if v := s.viewBySession[visitor.id]; v != nil {
+	if v := s.viewBySession[visitor.sessionID]; v != nil {
 		return v, nil
 	}
 	v, err := s.viewOptions.MakeView(visitor.token, "")
@@ -92,13 +92,13 @@ func (s *Server) visitorView(visitor *visitor) (*rights.MemoryView, error) {
 	if s.viewBySession == nil || len(s.viewBySession) >= maxViews {
 		s.viewBySession = map[string]*rights.MemoryView{}
 	}
-	s.viewBySession[visitor.id] = v
+	s.viewBySession[visitor.sessionID] = v
 	return v, nil
 }
 
-// Link calls [Sessions.Link] with the actor of the workspace's source.
-func (s *Server) Link(to string) (string, error) {
-	return s.sessions.Link(to, s.viewOptions.Workspace.Source.Actor)
+// SignInLink calls [Sessions.SignInLink] with the actor of the workspace's source.
+func (s *Server) SignInLink(to string) (string, error) {
+	return s.sessions.SignInLink(to, s.viewOptions.Workspace.Source.Actor)
 }
 
 // securityHeaders are headers of every response. According to the policy, a page may load resources only from this
@@ -116,17 +116,17 @@ var securityHeaders = map[string]string{
 	"X-Frame-Options":        "DENY",
 }
 
-// Handler serves the pages below [page.Root] for requests that the guard admits. A browser signs in with a
-// [Server.Link], or with a token of the guard. Forms are accepted only from pages of this server and of the guard's
-// origins.
+// Handler serves the pages below [page.RootPath] for requests that the guard admits. A browser signs in with a
+// [Server.SignInLink], or with a token of the guard. Forms are accepted only from pages of this server and of the
+// guard's origins.
 func (s *Server) Handler(g auth.Guard) http.Handler {
-	mux, door := http.NewServeMux(), authenticator{s, g}
-	mux.Handle("GET "+page.Root+"asset/{file}", s.assets)
-	mux.HandleFunc("GET "+page.Root+"enter", door.signInByKey)
-	mux.HandleFunc("POST "+page.Root+"enter", door.signIn)
-	mux.HandleFunc("POST "+page.Root+"leave", door.signOut)
-	for _, rt := range routes {
-		mux.HandleFunc(rt.method+" "+page.Root+rt.path, func(w http.ResponseWriter, r *http.Request) {
+	mux, door := http.NewServeMux(), browserAuthenticator{s, g}
+	mux.Handle("GET "+page.RootPath+"asset/{file}", s.assets)
+	mux.HandleFunc("GET "+page.RootPath+"enter", door.signInByKey)
+	mux.HandleFunc("POST "+page.RootPath+"enter", door.signIn)
+	mux.HandleFunc("POST "+page.RootPath+"leave", door.signOut)
+	for _, rt := range pageRoutes {
+		mux.HandleFunc(rt.method+" "+page.RootPath+rt.path, func(w http.ResponseWriter, r *http.Request) {
 			if v := s.sessions.findVisitor(r); v != nil {
 				s.serveSignedIn(w, r, v, rt.handle)
 				return
@@ -157,7 +157,7 @@ func (s *Server) Handler(g auth.Guard) http.Handler {
 }
 
 // serveSignedIn runs a handler for a signed-in browser.
-func (s *Server) serveSignedIn(w http.ResponseWriter, r *http.Request, v *visitor, handle handler) {
+func (s *Server) serveSignedIn(w http.ResponseWriter, r *http.Request, v *browserVisitor, handle pageHandler) {
 	seen, err := s.visitorView(v)
 	if err != nil {
 		signInPage(err.Error(), http.StatusForbidden).Send(w, s.assets)
@@ -166,7 +166,7 @@ func (s *Server) serveSignedIn(w http.ResponseWriter, r *http.Request, v *visito
 	src := seen.Workspace.Source
 	src.Door = "web"
 	src.Actor = v.actor
-	src.Session = v.id
+	src.Session = v.sessionID
 	work := *seen.Workspace
 	work.Unbounded, work.Words = true, page.ReferenceText
 	if seen.IsPartial() { // files and profiles belong to the whole memory, so that a part of it has none
@@ -174,15 +174,25 @@ func (s *Server) serveSignedIn(w http.ResponseWriter, r *http.Request, v *visito
 		work.Host = nil
 		work.Loader = nil
 	}
-	c := &pageRequest{ctx: oxbow.WithSource(r.Context(), src), r: r, now: s.opts.Now(), view: seen, workspace: &work,
-		actor: v.actor, feed: s.opts.Feed, version: s.opts.Version, isSample: s.opts.IsSample,
-		hasSeveralUsers:   s.opts.HasSeveralUsers,
-		forbidsFileWrites: s.opts.NoFiles,
-		caches:            &s.caches, uploads: &s.uploads}
+	c := &pageRequest{
+		ctx:               oxbow.WithSource(r.Context(), src),
+		r:                 r,
+		now:               s.serverOptions.Now(),
+		view:              seen,
+		workspace:         &work,
+		actor:             v.actor,
+		feed:              s.serverOptions.ChangeFeed,
+		version:           s.serverOptions.Version,
+		isSample:          s.serverOptions.IsSample,
+		hasSeveralUsers:   s.serverOptions.HasSeveralUsers,
+		forbidsFileWrites: s.serverOptions.ForbidsFileWrites,
+		caches:            &s.caches,
+		uploads:           &s.uploads,
+	}
 	out, err := handle(c)
 	if err != nil {
-		page := errorScreen(err)
-		page.body = append(page.body, typedTextSection(r))
+		page := errorPage(err)
+		page.bodyNodes = append(page.bodyNodes, typedTextSection(r))
 		out = page
 	}
 	out.send(c, w, s.assets)

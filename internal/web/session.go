@@ -20,51 +20,52 @@ import (
 )
 
 const (
-	linkLifetime    = 10 * time.Minute
-	sessionLifetime = 12 * time.Hour
-	maxSessions     = 256 // maximum number of keys, and of sessions (if there are more, the oldest are dropped)
+	signInLinkLifetime = 10 * time.Minute
+	sessionLifetime    = 12 * time.Hour
+	maxBrowserSessions = 256 // maximum number of keys, and of sessions (if there are more, the oldest are dropped)
 )
 
-// visitor is a browser that is signed in or has a key to sign in. It contains the rights and the actor of the browser.
-type visitor struct {
-	token   auth.Token
-	actor   oxbow.Actor
-	id      string // ID of the session in the log, which is a digest of the cookie
-	expires time.Time
+// browserVisitor is a browser that is signed in or has a key to sign in. It contains the rights and the actor of
+// the browser.
+type browserVisitor struct {
+	token      auth.Token
+	actor      oxbow.Actor
+	sessionID  string // ID of the session in the log, which is a digest of the cookie
+	expiryTime time.Time
 }
 
-// Sessions are the browsers that are signed in to a memory. They continue to exist if a [Server] is closed and created
-// again. Only digests of keys and cookies are stored. Sessions are safe for concurrent use.
-type Sessions struct {
-	now    func() time.Time
-	rand   io.Reader
-	prefix string // prefix of keys and cookies, such as "acme."
+// BrowserSessions are the browsers that are signed in to a memory. They continue to exist if a [Server] is closed
+// and created again. Only digests of keys and cookies are stored. Sessions are safe for concurrent use.
+type BrowserSessions struct {
+	now       func() time.Time
+	rand      io.Reader
+	keyPrefix string // prefix of keys and cookies, such as "acme."
 
 	mu               sync.Mutex // guards the fields below
-	invitedByKey     map[[32]byte]*visitor
-	signedInByCookie map[[32]byte]*visitor
+	invitedByKey     map[[32]byte]*browserVisitor
+	signedInByCookie map[[32]byte]*browserVisitor
 }
 
 // NewSessions returns an empty set of sessions for a tenant, whose name is part of keys and cookies. The tenant is ""
 // for the memory in the server's own home.
-func NewSessions(tenant string, now func() time.Time, rand io.Reader) *Sessions {
-	s := &Sessions{now: now, rand: rand}
+func NewSessions(tenant string, now func() time.Time, rand io.Reader) *BrowserSessions {
+	s := &BrowserSessions{now: now, rand: rand}
 	if tenant != "" {
-		s.prefix = tenant + "."
+		s.keyPrefix = tenant + "."
 	}
 	return s
 }
 
-// Link returns a path that signs a browser in as the actor, with full rights. It works once,
+// SignInLink returns a path that signs a browser in as the actor, with full rights. It works once,
 // within ten minutes. The browser is then redirected to the page to: a path below
-// [page.Root], such as [page.EntryPath].
-func (s *Sessions) Link(to string, actor oxbow.Actor) (string, error) {
-	key, err := s.newSignInKey(&visitor{actor: actor})
+// [page.RootPath], such as [page.EntryPath].
+func (s *BrowserSessions) SignInLink(to string, actor oxbow.Actor) (string, error) {
+	key, err := s.newSignInKey(&browserVisitor{actor: actor})
 	q := url.Values{"key": {key}}
 	if to != "" {
 		q.Set("to", to)
 	}
-	return page.Root + "enter?" + q.Encode(), err
+	return page.RootPath + "enter?" + q.Encode(), err
 }
 
 // RequestTenant returns the tenant that a browser's request names. It looks for a token, then a
@@ -72,10 +73,10 @@ func (s *Sessions) Link(to string, actor oxbow.Actor) (string, error) {
 // tokens; the caller must check keys and cookies. The tokens belong to all tenants. If the request
 // is a form, RequestTenant parses the form with a size limit.
 func RequestTenant(w http.ResponseWriter, r *http.Request, tokens auth.Tokens) (tenant string, ok bool) {
-	if r.URL.Path == page.Root+"enter" {
+	if r.URL.Path == page.RootPath+"enter" {
 		if r.Method == http.MethodPost {
-			r.Body = http.MaxBytesReader(w, r.Body, auth.MaxBody)
-			t, ok := tokens.Find(strings.TrimSpace(r.PostFormValue("token")))
+			r.Body = http.MaxBytesReader(w, r.Body, auth.MaxBodyBytes)
+			t, ok := tokens.FindBySecret(strings.TrimSpace(r.PostFormValue("token")))
 			return t.Tenant, ok
 		}
 		if key := r.URL.Query().Get("key"); key != "" {
@@ -100,7 +101,7 @@ func tenantOfKey(key string) string {
 
 // IsKnownBrowser reports whether the request comes from a signed-in browser, or with a sign-in link of
 // these sessions.
-func (s *Sessions) IsKnownBrowser(r *http.Request) bool {
+func (s *BrowserSessions) IsKnownBrowser(r *http.Request) bool {
 	if s.findVisitor(r) != nil {
 		return true
 	}
@@ -111,19 +112,19 @@ func (s *Sessions) IsKnownBrowser(r *http.Request) bool {
 
 // newSignInKey stores the visitor and returns a random key with which a browser can sign in once as this visitor,
 // until the key expires.
-func (s *Sessions) newSignInKey(v *visitor) (key string, err error) {
-	return s.addVisitor(&s.invitedByKey, *v, linkLifetime)
+func (s *BrowserSessions) newSignInKey(v *browserVisitor) (key string, err error) {
+	return s.addVisitor(&s.invitedByKey, *v, signInLinkLifetime)
 }
 
 // startSession starts a session for a key, and returns the value of the cookie. ok is false if the key is unknown, has
 // expired, or was used before.
-func (s *Sessions) startSession(key string) (cookie string, ok bool, err error) {
+func (s *BrowserSessions) startSession(key string) (cookie string, ok bool, err error) {
 	s.mu.Lock()
 	digest := sha256.Sum256([]byte(key))
 	v, ok := s.invitedByKey[digest]
 	delete(s.invitedByKey, digest)
 	s.mu.Unlock()
-	if !ok || !s.now().Before(v.expires) {
+	if !ok || !s.now().Before(v.expiryTime) {
 		return "", false, nil
 	}
 	cookie, err = s.addVisitor(&s.signedInByCookie, *v, sessionLifetime)
@@ -131,34 +132,38 @@ func (s *Sessions) startSession(key string) (cookie string, ok bool, err error) 
 }
 
 // addVisitor adds a visitor with a new random key, and returns the key.
-func (s *Sessions) addVisitor(in *map[[32]byte]*visitor, v visitor, age time.Duration) (string, error) {
+func (s *BrowserSessions) addVisitor(
+	visitorsByKey *map[[32]byte]*browserVisitor,
+	v browserVisitor,
+	lifetime time.Duration,
+) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := make([]byte, 32)
 	if _, err := io.ReadFull(s.rand, b); err != nil {
 		return "", err
 	}
-	key := s.prefix + base64.RawURLEncoding.EncodeToString(b)
+	key := s.keyPrefix + base64.RawURLEncoding.EncodeToString(b)
 	digest := sha256.Sum256([]byte(key))
-	v.id, v.expires = hex.EncodeToString(digest[:8]), s.now().Add(age)
-	if *in == nil {
-		*in = map[[32]byte]*visitor{}
+	v.sessionID, v.expiryTime = hex.EncodeToString(digest[:8]), s.now().Add(lifetime)
+	if *visitorsByKey == nil {
+		*visitorsByKey = map[[32]byte]*browserVisitor{}
 	}
-	if len(*in) >= maxSessions {
+	if len(*visitorsByKey) >= maxBrowserSessions {
 		oldest := digest
-		for d, o := range *in {
-			if oldest == digest || o.expires.Before((*in)[oldest].expires) {
+		for d, o := range *visitorsByKey {
+			if oldest == digest || o.expiryTime.Before((*visitorsByKey)[oldest].expiryTime) {
 				oldest = d
 			}
 		}
-		delete(*in, oldest)
+		delete(*visitorsByKey, oldest)
 	}
-	(*in)[digest] = &v
+	(*visitorsByKey)[digest] = &v
 	return key, nil
 }
 
 // findVisitor returns a request's visitor, or nil if the browser is not signed in.
-func (s *Sessions) findVisitor(r *http.Request) *visitor {
+func (s *BrowserSessions) findVisitor(r *http.Request) *browserVisitor {
 	c, err := r.Cookie(cookieName(r))
 	if err != nil {
 		return nil
@@ -166,14 +171,14 @@ func (s *Sessions) findVisitor(r *http.Request) *visitor {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	v := s.signedInByCookie[sha256.Sum256([]byte(c.Value))]
-	if v == nil || !s.now().Before(v.expires) {
+	if v == nil || !s.now().Before(v.expiryTime) {
 		return nil
 	}
 	return v
 }
 
-// endSession ends the session of a request.
-func (s *Sessions) endSession(r *http.Request) {
+// signOutBrowser ends the session of a request.
+func (s *BrowserSessions) signOutBrowser(r *http.Request) {
 	if c, err := r.Cookie(cookieName(r)); err == nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -191,10 +196,10 @@ func cookieName(r *http.Request) string {
 	return "oxbow-" + port
 }
 
-func (s *Server) setCookie(w http.ResponseWriter, r *http.Request, value string, age time.Duration) {
+func (s *Server) setCookie(w http.ResponseWriter, r *http.Request, value string, lifetime time.Duration) {
 	http.SetCookie(
 		w,
-		&http.Cookie{Name: cookieName(r), Value: value, Path: "/", MaxAge: int(age.Seconds()), HttpOnly: true,
-			Secure: s.opts.Secure || r.TLS != nil, SameSite: http.SameSiteStrictMode},
+		&http.Cookie{Name: cookieName(r), Value: value, Path: "/", MaxAge: int(lifetime.Seconds()), HttpOnly: true,
+			Secure: s.serverOptions.OnlyTLSCookies || r.TLS != nil, SameSite: http.SameSiteStrictMode},
 	)
 }

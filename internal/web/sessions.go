@@ -19,22 +19,22 @@ import (
 // sessionPageSize is the number of sessions, or of found turns, on a page.
 const sessionPageSize = 20
 
-func sessionsPage(c *pageRequest) (reply, error) {
-	s := screen{
-		title:   "Sessions",
-		navPath: "sessions",
-		isLive:  true,
-		lead: h.P(
+func sessionsPage(c *pageRequest) (pageReply, error) {
+	s := framedPage{
+		title:            "Sessions",
+		navPath:          "sessions",
+		reloadsLiveParts: true,
+		leadLine: h.P(
 			h.Class("lead"),
 			h.Text("Your conversations with agents, what the agents did, and which notes oxbow showed them."),
 		),
 	}
 	if c.workspace.Sessions == nil {
-		s.body = []g.Node{noSessionsNotice()}
+		s.bodyNodes = []g.Node{noSessionsNotice()}
 		return s, nil
 	}
 	query, limit := c.formValue("q"), min(max(c.formNumber("limit", sessionPageSize), 1), 500)
-	s.body = []g.Node{page.QueryForm("sessions", "Find",
+	s.bodyNodes = []g.Node{page.QueryForm("sessions", "Find",
 		page.InputField("q", "Words", query, h.Type("search"), h.Placeholder("any words")),
 		page.InputField("client", "Client", c.formValue("client")),
 		page.InputField("project", "Project", c.formValue("project")),
@@ -47,10 +47,10 @@ func sessionsPage(c *pageRequest) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.body = append(s.body, h.Div(h.ID("list"), h.Attr("data-live", ""), found), g.Iff(more, func() g.Node {
+	s.bodyNodes = append(s.bodyNodes, h.Div(h.ID("list"), h.Attr("data-live", ""), found), g.Iff(more, func() g.Node {
 		q := c.r.URL.Query()
 		q.Set("limit", strconv.Itoa(limit+sessionPageSize))
-		return h.Nav(h.Class("pager"), h.Aria("label", "Pages"), h.A(h.Href(page.Root+"sessions?"+
+		return h.Nav(h.Class("pager"), h.Aria("label", "Pages"), h.A(h.Href(page.RootPath+"sessions?"+
 			q.Encode()), h.Text("Show more")))
 	}))
 	return s, nil
@@ -86,7 +86,7 @@ func (c *pageRequest) sessionList(limit int) (g.Node, bool, error) {
 	case err != nil:
 		return nil, false, err
 	case len(out.Sessions) == 0 && c.formValue("project")+c.formValue("client")+c.formValue("since") != "":
-		return page.EmptyNotice("No session matches.", nil, h.P(h.A(h.Href(page.Root+
+		return page.EmptyNotice("No session matches.", nil, h.P(h.A(h.Href(page.RootPath+
 			"sessions"), h.Text("All sessions")))), false, nil
 	case len(out.Sessions) == 0:
 		return noSessionsNotice(), false, nil
@@ -99,13 +99,13 @@ func (c *pageRequest) sessionList(limit int) (g.Node, bool, error) {
 		return h.Li(h.Class("row"),
 			h.Div(
 				h.Class("head"),
-				h.H2(h.A(h.Href(page.Root+page.SessionPath(s.Client, s.Session, 0)), page.IsolatedText(title))),
+				h.H2(h.A(h.Href(page.RootPath+page.SessionPath(s.Client, s.Session, 0)), page.IsolatedText(title))),
 			),
 			h.Div(
 				h.Class("meta"),
 				page.Badge("", page.VisibleText(s.Client), ""),
 				g.If(s.Project != "", h.Span(page.IsolatedText(s.Project))),
-				h.Span(h.Text(page.Plural(s.TurnCount, "turn"))), page.RelativeTime(c.now, s.LastTime),
+				h.Span(h.Text(page.CountWithNoun(s.TurnCount, "turn"))), page.RelativeTime(c.now, s.LastTime),
 			))
 	})), out.HasMore, nil
 }
@@ -129,14 +129,14 @@ func (c *pageRequest) turnList(limit int) (g.Node, bool, error) {
 		return page.EmptyNotice("No turn contains these words.", out.EmptyReasons), false, nil
 	}
 	return g.Group{
-		page.Notes(out.Notes),
+		page.NoteList(out.Notes),
 		h.Ol(h.Class("rows"), h.Attr("data-keys", ""), g.Map(out.Hits, func(e verb.Entry) g.Node {
 			client, _, _ := strings.Cut(e.Name, "/")
 			return h.Li(
 				h.Class("row"),
 				h.Div(
 					h.Class("head"),
-					h.H2(h.A(h.Href(page.Root+page.TurnPath(e.Name)), page.IsolatedText(e.Snippet))),
+					h.H2(h.A(h.Href(page.RootPath+page.TurnPath(e.Name)), page.IsolatedText(e.Snippet))),
 				),
 				h.Div(
 					h.Class("meta"),

@@ -31,7 +31,7 @@ func injected(of session.Event, text string, names ...string) session.Event {
 
 func TestSessions(t *testing.T) {
 	b := open(t, auth.Permissions{})
-	b.has(b.get(page.Root+"sessions", http.StatusOK), "No session is stored yet.")
+	b.has(b.get(page.RootPath+"sessions", http.StatusOK), "No session is stored yet.")
 	events := talk("s1", "harbor", "How do we deploy the harbor?", "By the blue script.")
 	exit := 2
 	call := session.Event{Client: "claude", Session: "s1", Turn: "s1-1", Kind: session.KindCall, ID: "c1",
@@ -45,22 +45,22 @@ func TestSessions(t *testing.T) {
 		}}
 	events = append(events, injected(events[0], "Deploy with the script.", "deploy"), call)
 	b.archived(append(events, talk("s2", "lantern", "Paint it green.", "Painted.")...)...)
-	shown := b.get(page.Root+"sessions", http.StatusOK)
+	shown := b.get(page.RootPath+"sessions", http.StatusOK)
 	b.has(shown, "How do we deploy the harbor?", "Paint it green.", "1 turn", "/ui/sessions/claude/s1")
-	shown = b.get(page.Root+"sessions?project=harbor&client=claude&since=7d", http.StatusOK)
+	shown = b.get(page.RootPath+"sessions?project=harbor&client=claude&since=7d", http.StatusOK)
 	if strings.Contains(shown, "Paint") {
 		t.Error("a filter of projects selects nothing")
 	}
-	b.has(b.get(page.Root+"sessions?project=none", http.StatusOK), "No session matches.")
-	b.has(b.get(page.Root+"sessions?limit=1", http.StatusOK), "Show more", "limit=21")
+	b.has(b.get(page.RootPath+"sessions?project=none", http.StatusOK), "No session matches.")
+	b.has(b.get(page.RootPath+"sessions?limit=1", http.StatusOK), "Show more", "limit=21")
 	b.has(
-		b.get(page.Root+"sessions?q=blue+script&client=claude", http.StatusOK),
+		b.get(page.RootPath+"sessions?q=blue+script&client=claude", http.StatusOK),
 		"/ui/sessions/claude/s1?turn=1#turn-1",
 	)
-	b.has(b.get(page.Root+"sessions?q=zebra", http.StatusOK), "No turn contains these words.")
-	b.get(page.Root+"sessions?since=gibberish", http.StatusBadRequest)
+	b.has(b.get(page.RootPath+"sessions?q=zebra", http.StatusOK), "No turn contains these words.")
+	b.get(page.RootPath+"sessions?since=gibberish", http.StatusBadRequest)
 
-	shown = b.get(page.Root+"sessions/claude/s1", http.StatusOK)
+	shown = b.get(page.RootPath+"sessions/claude/s1", http.StatusOK)
 	b.has(
 		shown,
 		`id="turn-1"`,
@@ -76,7 +76,7 @@ func TestSessions(t *testing.T) {
 	if strings.Index(shown, "put before the model with") > strings.Index(shown, "By the blue script.") {
 		t.Error("what was injected does not stand in its place")
 	}
-	b.get(page.Root+"sessions/claude/none", http.StatusNotFound)
+	b.get(page.RootPath+"sessions/claude/none", http.StatusNotFound)
 }
 
 // TestSessionTurns tests that a turn of a long session is on the page that its link opens.
@@ -89,20 +89,20 @@ func TestSessionTurns(t *testing.T) {
 		events = append(events, e)
 	}
 	b.archived(events...)
-	shown := b.get(page.Root+"sessions/claude/s1", http.StatusOK)
+	shown := b.get(page.RootPath+"sessions/claude/s1", http.StatusOK)
 	b.has(shown, "prompt number 10.", "Later turns")
 	if strings.Contains(shown, "prompt number 11.") {
 		t.Error("a page has more turns than it may")
 	}
-	b.has(b.get(page.Root+"sessions/claude/s1?turn=23", http.StatusOK), "prompt number 23.", "Earlier turns")
-	b.get(page.Root+"sessions/claude/s1?offset=999", http.StatusOK)
+	b.has(b.get(page.RootPath+"sessions/claude/s1?turn=23", http.StatusOK), "prompt number 23.", "Earlier turns")
+	b.get(page.RootPath+"sessions/claude/s1?offset=999", http.StatusOK)
 }
 
 func TestSessionUse(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.remember("taken", "Stays as it is.")
 	b.archived(talk("s1", "harbor", "How do we deploy?", "By the blue script.")...)
-	path := page.Root + "sessions/claude/s1"
+	path := page.RootPath + "sessions/claude/s1"
 	form := b.get(path+"/note?turn=1", http.StatusOK)
 	b.has(form, "By the blue script.")
 	b.get(path+"/note?turn=9", http.StatusNotFound)
@@ -117,7 +117,7 @@ func TestSessionUse(t *testing.T) {
 		http.StatusOK,
 	)
 	b.has(shown, "Added", "deploy", `id="turn-1"`)
-	b.has(b.get(page.Root+"entries/deploy", http.StatusOK), "Deploy by the blue script.", "harbor", "ops")
+	b.has(b.get(page.RootPath+"entries/deploy", http.StatusOK), "Deploy by the blue script.", "harbor", "ops")
 	b.has(b.submit(shown, "Undo", nil, http.StatusOK), "Undid")
 
 	res, err := b.client.Get(b.url + path + "/export?form=markdown")
@@ -141,7 +141,7 @@ func TestSessionUse(t *testing.T) {
 func TestSessionRights(t *testing.T) {
 	b := open(t, auth.Permissions{ReadOnly: true})
 	b.archived(talk("s1", "harbor", "How do we deploy?", "By the blue script.")...)
-	path := page.Root + "sessions/claude/s1"
+	path := page.RootPath + "sessions/claude/s1"
 	if shown := b.get(path, http.StatusOK); strings.Contains(shown, "Forget…") ||
 		strings.Contains(shown, "Make a note") {
 		t.Error("a reader is offered to write")
@@ -152,7 +152,7 @@ func TestSessionRights(t *testing.T) {
 	b = bound(t)
 	b.archived(append(talk("s1", "harbor", "The harbor.", "ok"), talk("s2", "lantern", "The MARKER.", "MARKER")...)...)
 	for _, path := range []string{"sessions", "sessions?q=MARKER", "sessions?project=lantern"} {
-		if shown := b.get(page.Root+path, http.StatusOK); strings.Contains(
+		if shown := b.get(page.RootPath+path, http.StatusOK); strings.Contains(
 			strings.ReplaceAll(shown, `"MARKER"`, ""),
 			"MARKER",
 		) {
@@ -160,7 +160,7 @@ func TestSessionRights(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"", "/export?form=json", "/export?form=markdown", "/note?turn=1", "/forget"} {
-		if shown := b.get(page.Root+"sessions/claude/s2"+path, http.StatusNotFound); strings.Contains(
+		if shown := b.get(page.RootPath+"sessions/claude/s2"+path, http.StatusNotFound); strings.Contains(
 			shown,
 			"MARKER",
 		) {
@@ -177,7 +177,7 @@ func TestSessionHostile(t *testing.T) {
 		b.archived(append(events, injected(events[0], text, "deploy"))...)
 		all := ""
 		for _, path := range []string{"", "/claude/s1", "/claude/s1/note?turn=1"} {
-			shown := b.get(page.Root+"sessions"+path, http.StatusOK)
+			shown := b.get(page.RootPath+"sessions"+path, http.StatusOK)
 			b.harmless(shown)
 			all += skeleton(shown) + "\n"
 		}

@@ -27,7 +27,7 @@ func (c *pageRequest) sessionID() string {
 	return c.r.PathValue("client") + "/" + c.r.PathValue("session")
 }
 
-func sessionTurnsPage(c *pageRequest) (reply, error) {
+func sessionTurnsPage(c *pageRequest) (pageReply, error) {
 	if c.workspace.Sessions == nil {
 		return notFoundPage(c)
 	}
@@ -50,15 +50,15 @@ func sessionTurnsPage(c *pageRequest) (reply, error) {
 	if to < len(out.Turns) {
 		next = to
 	}
-	return screen{title: sessionTitle(out), navPath: "sessions", lead: c.sessionLead(out), body: []g.Node{
+	return framedPage{title: sessionTitle(out), navPath: "sessions", leadLine: c.sessionLead(out), bodyNodes: []g.Node{
 		c.sessionChangesSection(out.Client + "/" + out.Session),
 		h.Ol(h.Class("turns"), h.Attr("data-keys", ""), g.Map(out.Turns[from:to], c.turnItem)),
-		turnPager(page.Root+path, from, next),
+		turnPager(page.RootPath+path, from, next),
 		h.Div(h.Class("actions"),
-			h.A(h.Class("button"), h.Href(page.Root+path+"/export?form=markdown"), h.Text("Export as Markdown")),
-			h.A(h.Class("button"), h.Href(page.Root+path+"/export?form=json"), h.Text("Export as JSON")),
+			h.A(h.Class("button"), h.Href(page.RootPath+path+"/export?form=markdown"), h.Text("Export as Markdown")),
+			h.A(h.Class("button"), h.Href(page.RootPath+path+"/export?form=json"), h.Text("Export as JSON")),
 			g.If(c.mayWrite(),
-				h.A(h.Class("button"), h.Href(page.Root+path+"/forget"), h.Text("Forget the session…")))),
+				h.A(h.Class("button"), h.Href(page.RootPath+path+"/forget"), h.Text("Forget the session…")))),
 	}}, nil
 }
 
@@ -83,19 +83,19 @@ func (c *pageRequest) sessionLead(out sessions.SessionOut) g.Node {
 	return h.Div(h.Class("meta"),
 		page.Badge("", page.VisibleText(out.Client), ""),
 		g.If(out.Project != "", h.Span(page.IsolatedText(out.Project))),
-		h.Span(h.Text(page.Plural(out.TurnCount, "turn")+", "), page.RelativeTime(c.now, out.LastTime)),
+		h.Span(h.Text(page.CountWithNoun(out.TurnCount, "turn")+", "), page.RelativeTime(c.now, out.LastTime)),
 		g.If(where != "", h.Span(page.IsolatedText(where))),
 		h.Span(h.Text("session "), h.Code(page.IsolatedText(out.Session))))
 }
 
 // turnPager returns links to earlier and later turns of a session.
-func turnPager(path string, from, next int) g.Node {
+func turnPager(path string, firstTurn, nextTurn int) g.Node {
 	at := func(offset int, rel, text string) g.Node {
 		return h.A(h.Rel(rel), h.Href(path+"?offset="+strconv.Itoa(offset)), h.Text(text))
 	}
-	return g.If(from > 0 || next > 0, h.Nav(h.Class("pager"), h.Aria("label", "Pages"),
-		g.If(from > 0, at(max(0, from-turnPageSize), "prev", "Earlier turns")),
-		g.If(next > 0, at(next, "next", "Later turns"))))
+	return g.If(firstTurn > 0 || nextTurn > 0, h.Nav(h.Class("pager"), h.Aria("label", "Pages"),
+		g.If(firstTurn > 0, at(max(0, firstTurn-turnPageSize), "prev", "Earlier turns")),
+		g.If(nextTurn > 0, at(nextTurn, "next", "Later turns"))))
 }
 
 // turnItem shows the events of a turn in order.
@@ -103,7 +103,7 @@ func (c *pageRequest) turnItem(t session.Turn) g.Node {
 	id := "turn-" + strconv.Itoa(t.Number)
 	var parts []g.Node
 	for _, e := range t.Events {
-		parts = append(parts, eventPart(e))
+		parts = append(parts, eventNode(e))
 	}
 	taints := t.ForeignReads()
 	return h.Li(h.ID(id), h.Class("turn"),
@@ -119,15 +119,15 @@ func (c *pageRequest) turnItem(t session.Turn) g.Node {
 				h.A(
 					h.Class("button"),
 					h.Attr("data-key", "n"),
-					h.Href(page.Root+page.SessionPath(t.Client, t.Session, 0)+"/note?turn="+strconv.Itoa(t.Number)),
+					h.Href(page.RootPath+page.SessionPath(t.Client, t.Session, 0)+"/note?turn="+strconv.Itoa(t.Number)),
 					h.Text("Make a note of it"),
 				),
 			),
 		))
 }
 
-// eventPart shows an event of a turn. It returns nil if nothing is shown for the event.
-func eventPart(e session.Event) g.Node {
+// eventNode shows an event of a turn. It returns nil if nothing is shown for the event.
+func eventNode(e session.Event) g.Node {
 	said := func(class, who, text string) g.Node {
 		return h.Div(
 			h.Class("event "+class),
@@ -145,15 +145,15 @@ func eventPart(e session.Event) g.Node {
 	case session.KindCompact:
 		return said("answer", "Summary after compaction", e.Text)
 	case session.KindCall:
-		return g.Iff(e.Call != nil, func() g.Node { return callPart(e.Call) })
+		return g.Iff(e.Call != nil, func() g.Node { return toolCallNode(e.Call) })
 	case session.KindInjection:
-		return g.Iff(e.Injection != nil, func() g.Node { return injectionPart(e) })
+		return g.Iff(e.Injection != nil, func() g.Node { return injectionNode(e) })
 	}
 	return nil
 }
 
-// callPart shows a tool call and its command or files.
-func callPart(call *session.ToolCall) g.Node {
+// toolCallNode shows a tool call and its command or files.
+func toolCallNode(call *session.ToolCall) g.Node {
 	line := call.Tool
 	if call.Command != "" {
 		line = "$ " + call.Command
@@ -182,8 +182,8 @@ func callPart(call *session.ToolCall) g.Node {
 	)
 }
 
-// injectionPart shows the text of the memory that a hook showed to the model.
-func injectionPart(e session.Event) g.Node {
+// injectionNode shows the text of the memory that a hook showed to the model.
+func injectionNode(e session.Event) g.Node {
 	i := e.Injection
 	where := map[string]string{
 		"start":  "when the session began",
@@ -208,7 +208,7 @@ func shownEntryItem(s session.ShownEntry) g.Node {
 	if s.SourceKind == "sessions" {
 		path = page.TurnPath(s.Name)
 	}
-	return h.Li(h.A(h.Class("chip"), h.Href(page.Root+path), page.IsolatedText(s.Name)))
+	return h.Li(h.A(h.Class("chip"), h.Href(page.RootPath+path), page.IsolatedText(s.Name)))
 }
 
 // clipTurnText returns the beginning of a text if it is longer than maxTurnBytes. Otherwise it returns the whole text.

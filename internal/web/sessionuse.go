@@ -37,7 +37,7 @@ func (c *pageRequest) findTurn() (out sessions.SessionOut, t *session.Turn, err 
 }
 
 // noteFormPage is the page with the form that makes a note from a turn.
-func noteFormPage(c *pageRequest) (reply, error) {
+func noteFormPage(c *pageRequest) (pageReply, error) {
 	out, t, err := c.findTurn()
 	if err != nil {
 		return nil, err
@@ -46,22 +46,22 @@ func noteFormPage(c *pageRequest) (reply, error) {
 	if text == "" {
 		text = strings.TrimSpace(t.Prompt())
 	}
-	return noteScreen(out, t, formValues{"content": clipTurnText(text), "project": out.Project}, 0), nil
+	return turnNotePage(out, t, formValues{"content": clipTurnText(text), "project": out.Project}, 0), nil
 }
 
-// noteScreen returns the page with the form that makes a note from a turn.
-func noteScreen(out sessions.SessionOut, t *session.Turn, v formValues, status int, notices ...g.Node) screen {
+// turnNotePage returns the page with the form that makes a note from a turn.
+func turnNotePage(out sessions.SessionOut, t *session.Turn, v formValues, status int, notices ...g.Node) framedPage {
 	path := page.SessionPath(out.Client, out.Session, 0)
-	return screen{title: "Make a note of a turn", navPath: "sessions", status: status,
-		lead: h.P(h.Class("lead"), h.Text("Shorten the text to what will still matter later, in your own words.")),
-		body: append(notices,
+	return framedPage{title: "Make a note of a turn", navPath: "sessions", status: status,
+		leadLine: h.P(h.Class("lead"), h.Text("Shorten the text to what will still matter later, in your own words.")),
+		bodyNodes: append(notices,
 			h.Form(
 				h.Class("stack"),
 				h.Method("post"),
-				h.Action(page.Root+path+
+				h.Action(page.RootPath+path+
 					"/note"),
 				h.Attr("data-guard", ""),
-				page.Hidden("turn", strconv.Itoa(t.Number)),
+				page.HiddenFields("turn", strconv.Itoa(t.Number)),
 				page.InputField("name", "Name (empty: the first line of the text)", v["name"]),
 				page.TextArea("content", "Text", v["content"], h.Required()),
 				page.InputField(
@@ -74,14 +74,14 @@ func noteScreen(out sessions.SessionOut, t *session.Turn, v formValues, status i
 					h.Class("actions"),
 					h.Button(h.Class("main"), h.Text("Save")),
 					h.A(
-						h.Href(page.Root+page.SessionPath(out.Client, out.Session, t.Number)),
+						h.Href(page.RootPath+page.SessionPath(out.Client, out.Session, t.Number)),
 						h.Text("Back to the turn"),
 					),
 				),
 			))}
 }
 
-func saveTurnNote(c *pageRequest) (reply, error) {
+func saveTurnNote(c *pageRequest) (pageReply, error) {
 	session, t, err := c.findTurn()
 	if err != nil {
 		return nil, err
@@ -93,9 +93,9 @@ func saveTurnNote(c *pageRequest) (reply, error) {
 		Project:   c.formValue("project"),
 		FromTurns: []string{t.EntryName()},
 	}
-	again := func(err error) (reply, error) {
+	again := func(err error) (pageReply, error) {
 		v := formValues{"name": in.Name, "content": in.Content, "project": in.Project, "tags": c.formValue("tags")}
-		return noteScreen(session, t, v, errorScreen(err).status, errorNotice(err)), nil
+		return turnNotePage(session, t, v, errorPage(err).status, errorNotice(err)), nil
 	}
 	if in.Name != "" { // do not replace an existing entry that the page has not shown
 		if _, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: in.Name, ContentOnly: true,
@@ -118,25 +118,25 @@ func saveTurnNote(c *pageRequest) (reply, error) {
 		return again(err)
 	}
 	if out.Outcome == "unchanged" {
-		return redirect{path: back, message: "The memory already contains this."}, nil
+		return redirectReply{path: back, message: "The memory already contains this."}, nil
 	}
-	return redirect{path: back, changeNumber: out.Version}, nil
+	return redirectReply{path: back, changeNumber: out.Version}, nil
 }
 
-// download is a reply that a browser saves as a file.
-type download struct {
+// downloadReply is a reply that a browser saves as a file.
+type downloadReply struct {
 	name, contentType string
 	body              []byte
 }
 
-func (d download) send(_ *pageRequest, w http.ResponseWriter, _ page.Assets) {
+func (d downloadReply) send(_ *pageRequest, w http.ResponseWriter, _ page.Assets) {
 	w.Header().Set("Content-Type", d.contentType)
 	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": d.name}))
 	_, _ = w.Write(d.body) // ignore the error, because the browser has disconnected
 }
 
 // exportSession returns a session as a file. It is Markdown or JSON.
-func exportSession(c *pageRequest) (reply, error) {
+func exportSession(c *pageRequest) (pageReply, error) {
 	out, err := sessions.ShowSession(c.ctx, c.workspace, sessions.SessionIn{Session: c.sessionID()})
 	if err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func exportSession(c *pageRequest) (reply, error) {
 	name := "session-" + safeFileName(out.Client+"-"+out.Summary.Session)
 	if c.formValue("form") == "json" {
 		body, err := json.MarshalIndent(out, "", "  ")
-		return download{name + ".json", "application/json", append(body, '\n')}, err
+		return downloadReply{name + ".json", "application/json", append(body, '\n')}, err
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Session %s/%s\n", out.Client, out.Summary.Session)
@@ -157,7 +157,7 @@ func exportSession(c *pageRequest) (reply, error) {
 			session.ReadableText(t.Content()),
 		)
 	}
-	return download{name + ".md", "text/markdown; charset=utf-8", []byte(b.String())}, nil
+	return downloadReply{name + ".md", "text/markdown; charset=utf-8", []byte(b.String())}, nil
 }
 
 // safeFileName replaces the characters in a name that some file system does not allow.
@@ -172,7 +172,7 @@ func safeFileName(s string) string {
 }
 
 // forgetSessionPage shows what will be deleted from the archive if the session is forgotten.
-func forgetSessionPage(c *pageRequest) (reply, error) {
+func forgetSessionPage(c *pageRequest) (pageReply, error) {
 	out, err := sessions.ForgetSession(
 		c.ctx,
 		c.workspace,
@@ -182,37 +182,41 @@ func forgetSessionPage(c *pageRequest) (reply, error) {
 		return nil, err
 	}
 	path := page.SessionPath(out.Client, out.Session, 0)
-	return screen{title: "Forget a session", navPath: "sessions", body: []g.Node{
-		h.P(h.Text(page.Plural(out.Turns, "turn")+" of "), page.IsolatedText(out.Client+"/"+
+	return framedPage{title: "Forget a session", navPath: "sessions", bodyNodes: []g.Node{
+		h.P(h.Text(page.CountWithNoun(out.Turns, "turn")+" of "), page.IsolatedText(out.Client+"/"+
 			out.Session), h.Text(
 			" would be removed from the archive. Notes that were made from it stay. The client's own transcript "+
 				"is not changed. "+
 				"You can restore the session.",
 		)),
 		h.Div(h.Class("actions"), page.PostButton(path+
-			"/forget", "danger", "Forget the session"), h.A(h.Href(page.Root+path), h.Text("Keep it")))}}, nil
+			"/forget", "danger", "Forget the session"), h.A(h.Href(page.RootPath+path), h.Text("Keep it")))}}, nil
 }
 
-func forgetSession(c *pageRequest) (reply, error) {
+func forgetSession(c *pageRequest) (pageReply, error) {
 	out, err := sessions.ForgetSession(c.ctx, c.workspace, sessions.ForgetSessionIn{Session: c.sessionID()})
 	if err != nil {
 		return nil, err
 	}
-	return screen{title: "Forgotten", navPath: "sessions", body: []g.Node{
+	return framedPage{title: "Forgotten", navPath: "sessions", bodyNodes: []g.Node{
 		h.P(
 			h.Class("done"),
 			h.Role("status"),
-			h.Textf("%s removed from the archive.", page.Plural(out.Turns, "turn")),
+			h.Textf("%s removed from the archive.", page.CountWithNoun(out.Turns, "turn")),
 		),
-		h.Div(h.Class("actions"), page.PostButton("sessions/restore", "", "Restore the session"), h.A(h.Href(page.Root+
-			"sessions"), h.Text("Back to the sessions")))}}, nil
+		h.Div(
+			h.Class("actions"),
+			page.PostButton("sessions/restore", "", "Restore the session"),
+			h.A(h.Href(page.RootPath+
+				"sessions"), h.Text("Back to the sessions")),
+		)}}, nil
 }
 
 // restoreSession restores the session that was forgotten last.
-func restoreSession(c *pageRequest) (reply, error) {
+func restoreSession(c *pageRequest) (pageReply, error) {
 	out, err := sessions.ForgetSession(c.ctx, c.workspace, sessions.ForgetSessionIn{Undo: true})
 	if err != nil {
 		return nil, err
 	}
-	return redirect{path: page.SessionPath(out.Client, out.Session, 0), message: "The session was restored."}, nil
+	return redirectReply{path: page.SessionPath(out.Client, out.Session, 0), message: "The session was restored."}, nil
 }

@@ -40,18 +40,18 @@ func (c *pageRequest) sessionChangesSection(session string) g.Node {
 	for _, s := range out.Steps[:min(maxShownChanges, len(out.Steps))] {
 		rows = append(
 			rows,
-			h.Li(h.Span(h.Class("dim"), h.Text(sessionEffectWords[s.Action]+" ")), page.EntryLink(s.Name)),
+			h.Li(h.Span(h.Class("dim"), h.Text(sessionEffectWords[s.Outcome]+" ")), page.EntryLink(s.Name)),
 		)
 	}
 	more := len(out.Steps) - maxShownChanges
 	return h.Section(h.ID("wrote"), h.Class("callout"), h.Aria("labelledby", "wrote-title"),
 		h.H2(h.ID("wrote-title"), h.Text(changesSummary(out))),
 		h.Ul(h.Class("list"), rows),
-		g.If(more > 0, h.P(h.Class("dim"), h.Text("And "+page.Plural(more, "other")+"."))),
+		g.If(more > 0, h.P(h.Class("dim"), h.Text("And "+page.CountWithNoun(more, "other")+"."))),
 		g.If(len(out.Conflicts) > 0, h.P(
 			h.Class("hint"),
 			h.Text(
-				"Others have changed "+page.Plural(
+				"Others have changed "+page.CountWithNoun(
 					len(out.Conflicts),
 					"entry",
 				)+" of this session since. Their changes stay.",
@@ -64,12 +64,12 @@ func (c *pageRequest) sessionChangesSection(session string) g.Node {
 func changesSummary(out history.RevertOut) string {
 	count := map[string]int{}
 	for _, s := range out.Steps {
-		count[s.Action]++
+		count[s.Outcome]++
 	}
 	var parts []string
 	for _, did := range []string{"removed", "returned", "restored"} {
 		if n := count[did]; n > 0 {
-			parts = append(parts, strings.ToLower(sessionEffectWords[did])+" "+page.Plural(n, "entry"))
+			parts = append(parts, strings.ToLower(sessionEffectWords[did])+" "+page.CountWithNoun(n, "entry"))
 		}
 	}
 	return "It " + strings.Join(parts, ", ")

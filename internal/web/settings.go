@@ -22,25 +22,25 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-func settingsPage(c *pageRequest) (reply, error) {
+func settingsPage(c *pageRequest) (pageReply, error) {
 	full := c.formValue("full") != ""
-	s := screen{
+	s := framedPage{
 		title:   "Settings",
 		navPath: "settings",
-		lead: h.P(
+		leadLine: h.P(
 			h.Class("lead"),
 			h.Text("The clients of your agents, the health of the memory's files, and backups. "),
-			h.A(h.Href(page.Root+"numbers"), h.Text("Charts")),
+			h.A(h.Href(page.RootPath+"numbers"), h.Text("Charts")),
 		),
 	}
 	clients, err := c.clientList()
 	if err != nil {
 		clients = errorInPage(err)
 	}
-	s.body = []g.Node{
+	s.bodyNodes = []g.Node{
 		page.Section("clients", "Clients", clients),
 		page.Section("health", "Health", c.healthSection(full)),
-		page.Section("size", "Size", c.sizeReport()),
+		page.Section("size", "Size", c.memorySizeNode()),
 		page.Section("backup", "Backup", c.backupForm()),
 		page.Section(
 			"tokens",
@@ -84,7 +84,7 @@ func (c *pageRequest) clientList() (g.Node, error) {
 	slices.Sort(names)
 	var rows []g.Node
 	for _, n := range names {
-		rows = append(rows, h.Tr(h.Td(h.A(h.Href(page.Root+"sessions?client="+
+		rows = append(rows, h.Tr(h.Td(h.A(h.Href(page.RootPath+"sessions?client="+
 			n), page.IsolatedText(n))), h.Td(page.RelativeTime(c.now, last[n])),
 			h.Td(h.Class("number"), h.Text(strconv.Itoa(count[n])))))
 	}
@@ -139,7 +139,7 @@ func (c *pageRequest) injectionSwitch() g.Node {
 }
 
 // switchInjection turns off or on what hooks show to models.
-func switchInjection(c *pageRequest) (reply, error) {
+func switchInjection(c *pageRequest) (pageReply, error) {
 	out, err := injection.SwitchInjection(c.ctx, c.workspace, injection.SwitchInjectIn{Off: c.formValue("off") != ""})
 	if err != nil {
 		return nil, err
@@ -154,18 +154,18 @@ func switchInjection(c *pageRequest) (reply, error) {
 	if out.StillOffFile != "" {
 		said += " But " + out.StillOffFile + " still turns this off."
 	}
-	return redirect{path: "settings", message: said}, nil
+	return redirectReply{path: "settings", message: said}, nil
 }
 
-// healthSection shows the findings of oxbow doctor. If full is set, doctor reads the whole store.
-func (c *pageRequest) healthSection(full bool) g.Node {
+// healthSection shows the findings of oxbow doctor. If readsWholeStore is set, doctor reads the whole store.
+func (c *pageRequest) healthSection(readsWholeStore bool) g.Node {
 	if c.workspace.Place == nil || c.workspace.Host == nil {
 		return h.P(h.Class("dim"), h.Text("The memory is not stored in a file on this machine."))
 	}
 	out, err := maintenance.Doctor(c.ctx, c.workspace, maintenance.DoctorIn{
-		Full: full,
+		Full: readsWholeStore,
 		CheckNames: func(last uint64, check func() (maintenance.NameCheck, error)) (maintenance.NameCheck, error) {
-			return c.caches.nameChecks.get(c.view, last, "", check)
+			return c.caches.nameChecks.getOrRead(c.view, last, "", check)
 		},
 	})
 	if err != nil {
@@ -173,7 +173,7 @@ func (c *pageRequest) healthSection(full bool) g.Node {
 	}
 	slices.SortStableFunc(
 		out.Findings,
-		func(a, b maintenance.Finding) int { return levelRank(b.Level) - levelRank(a.Level) },
+		func(a, b maintenance.Finding) int { return findingLevelRank(b.Level) - findingLevelRank(a.Level) },
 	)
 	fine := slices.IndexFunc(out.Findings, func(f maintenance.Finding) bool { return f.Level == "ok" })
 	if fine < 0 {
@@ -182,7 +182,7 @@ func (c *pageRequest) healthSection(full bool) g.Node {
 	said := "There is a problem."
 	switch {
 	case out.OK && fine > 0:
-		said = "No errors. " + page.Plural(fine, "warning") + " below."
+		said = "No errors. " + page.CountWithNoun(fine, "warning") + " below."
 	case out.OK:
 		said = "No problems were found."
 	}
@@ -190,19 +190,19 @@ func (c *pageRequest) healthSection(full bool) g.Node {
 		return page.RenderReport(c.now, maintenance.FindingsReport(findings))
 	}
 	return g.Group{h.P(h.Text(said)), show(out.Findings[:fine]),
-		h.Details(h.Summary(h.Text(page.Plural(len(out.Findings)-fine, "check")+" passed")),
+		h.Details(h.Summary(h.Text(page.CountWithNoun(len(out.Findings)-fine, "check")+" passed")),
 			show(out.Findings[fine:])),
-		h.Form(h.Class("actions"), h.Method("post"), h.Action(page.Root+
+		h.Form(h.Class("actions"), h.Method("post"), h.Action(page.RootPath+
 			"settings/check"), h.Button(h.Text("Check every byte")),
 			h.Span(h.Class("hint"), h.Text("reads the whole memory and the archive, and changes nothing")))}
 }
 
-func levelRank(level string) int {
+func findingLevelRank(level string) int {
 	return slices.Index([]string{"ok", "unknown", "warning", "problem"}, level)
 }
 
 // checkMemory verifies the whole memory and the archive, and shows the result.
-func checkMemory(c *pageRequest) (reply, error) {
+func checkMemory(c *pageRequest) (pageReply, error) {
 	out, err := maintenance.CheckAll(c.ctx, c.workspace, maintenance.CheckIn{})
 	if err != nil {
 		return nil, err
@@ -211,14 +211,14 @@ func checkMemory(c *pageRequest) (reply, error) {
 	if !out.OK {
 		kind, text = "error", "The memory is damaged."
 	}
-	return screen{title: "Check", navPath: "settings", body: []g.Node{
+	return framedPage{title: "Check", navPath: "settings", bodyNodes: []g.Node{
 		h.P(page.Badge(kind, map[bool]string{true: "intact", false: "damaged"}[out.OK], ""), h.Text(" "+text)),
 		page.RenderReport(c.now, out.Report()),
-		h.P(h.A(h.Href(page.Root+"settings"), h.Text("Back to the settings")))}}, nil
+		h.P(h.A(h.Href(page.RootPath+"settings"), h.Text("Back to the settings")))}}, nil
 }
 
-// sizeReport shows the size of the memory.
-func (c *pageRequest) sizeReport() g.Node {
+// memorySizeNode shows the size of the memory.
+func (c *pageRequest) memorySizeNode() g.Node {
 	out, err := maintenance.Stats(c.ctx, c.workspace, maintenance.StatsIn{})
 	if err != nil {
 		return errorInPage(err)
@@ -242,7 +242,7 @@ func (c *pageRequest) backupForm() g.Node {
 	if c.forbidsFileWrites {
 		return h.P(h.Class("dim"), h.Text("The administrator of this server makes the backups."))
 	}
-	return h.Form(h.Class("stack"), h.Method("post"), h.Action(page.Root+"settings/backup"),
+	return h.Form(h.Class("stack"), h.Method("post"), h.Action(page.RootPath+"settings/backup"),
 		page.InputField(
 			"file",
 			"Path of the new file on the machine that runs this server",
@@ -263,9 +263,9 @@ func (c *pageRequest) backupForm() g.Node {
 
 // backUpMemory makes a backup and shows the result. It does not show the result's Report, because that report
 // consists of commands and options for the command line.
-func backUpMemory(c *pageRequest) (reply, error) {
+func backUpMemory(c *pageRequest) (pageReply, error) {
 	if c.forbidsFileWrites {
-		return forbidden(
+		return forbiddenPage(
 			"The pages of this server do not write files.",
 			"Ask its administrator to run oxbow backup FILE.",
 		), nil
@@ -278,7 +278,7 @@ func backUpMemory(c *pageRequest) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return screen{title: "Backup", navPath: "settings", body: []g.Node{
+	return framedPage{title: "Backup", navPath: "settings", bodyNodes: []g.Node{
 		g.If(
 			!out.Failed(),
 			h.P(h.Class("done"), h.Role("status"), h.Text("The memory was copied, and the copy was checked.")),
@@ -286,7 +286,7 @@ func backUpMemory(c *pageRequest) (reply, error) {
 		g.Map(out.Problems, func(p verb.Problem) g.Node {
 			return page.Notice("error", page.MakeSentence(page.VisibleText(p.Description)), page.VisibleText(p.Mend))
 		}),
-		page.FactList(
+		page.NameValueList(
 			"File",
 			out.File,
 			"Entries",
@@ -300,5 +300,5 @@ func backUpMemory(c *pageRequest) (reply, error) {
 			"Not included",
 			out.LeftArchive,
 		),
-		h.P(h.A(h.Href(page.Root+"settings"), h.Text("Back to the settings")))}}, nil
+		h.P(h.A(h.Href(page.RootPath+"settings"), h.Text("Back to the settings")))}}, nil
 }

@@ -47,10 +47,10 @@ func (b *browser) placed() (home string) {
 
 func TestSettings(t *testing.T) {
 	b := open(t, auth.Permissions{})
-	b.has(b.get(page.Root+"settings", http.StatusOK), "No client has reported a session yet.", "lies in no file")
+	b.has(b.get(page.RootPath+"settings", http.StatusOK), "No client has reported a session yet.", "lies in no file")
 	home := b.placed()
 	b.archived(talk("s1", "harbor", "Hello.", "ok")...)
-	shown := b.get(page.Root+"settings", http.StatusOK)
+	shown := b.get(page.RootPath+"settings", http.StatusOK)
 	b.has(
 		shown,
 		"/ui/sessions?client=claude",
@@ -83,16 +83,16 @@ func TestSettings(t *testing.T) {
 	form := url.Values{"file": {file}}
 	delete(form, "sessions")
 	b.has(
-		b.post(page.Root+"settings/backup", form, http.StatusOK),
+		b.post(page.RootPath+"settings/backup", form, http.StatusOK),
 		"The memory was copied, and the copy was checked.",
 		"copy.oxbow",
 	)
 	if fi, err := os.Stat(file); err != nil || fi.Size() == 0 {
 		t.Errorf("the copy: %v, %v", fi, err)
 	}
-	b.has(b.post(page.Root+"settings/backup", form, http.StatusInternalServerError), "already exists")
+	b.has(b.post(page.RootPath+"settings/backup", form, http.StatusInternalServerError), "already exists")
 	b.post(
-		page.Root+"settings/backup",
+		page.RootPath+"settings/backup",
 		url.Values{"file": {filepath.Join(home, "memory.oxbow")}},
 		http.StatusBadRequest,
 	)
@@ -104,12 +104,12 @@ func TestSettingsRights(t *testing.T) {
 	b := bound(t)
 	home := b.placed()
 	for _, path := range []string{"settings"} {
-		if shown := b.get(page.Root+path, http.StatusForbidden); strings.Contains(shown, home) {
+		if shown := b.get(page.RootPath+path, http.StatusForbidden); strings.Contains(shown, home) {
 			t.Errorf("%s shows the home", path)
 		}
 	}
 	for _, path := range []string{"check", "backup", "inject"} {
-		b.post(page.Root+"settings/"+path, url.Values{"file": {filepath.Join(home, "x")}}, http.StatusForbidden)
+		b.post(page.RootPath+"settings/"+path, url.Values{"file": {filepath.Join(home, "x")}}, http.StatusForbidden)
 	}
 	for _, rights := range []auth.Permissions{{ReadOnly: true}, {}} {
 		b = open(t, rights)
@@ -117,9 +117,9 @@ func TestSettingsRights(t *testing.T) {
 		if !rights.ReadOnly {
 			b.token()
 		}
-		b.get(page.Root+"settings", http.StatusOK)
+		b.get(page.RootPath+"settings", http.StatusOK)
 		for _, path := range []string{"backup", "inject"} {
-			b.has(b.post(page.Root+"settings/"+
+			b.has(b.post(page.RootPath+"settings/"+
 				path, url.Values{"file": {filepath.Join(home, "x")}, "off": {"1"}},
 				http.StatusForbidden), "This needs a person")
 		}
@@ -138,10 +138,16 @@ func TestSettingsWithoutSessions(t *testing.T) {
 	b.views.Workspace.Sessions = func(context.Context) (*session.Archive, error) {
 		return nil, verb.Advise(fmt.Errorf("%w: no sessions here", oxbow.ErrUnsupported), "oxbow convert moves it")
 	}
-	link, err := b.server.Link("settings")
+	link, err := b.server.SignInLink("settings")
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.get(link, http.StatusOK)
-	b.has(b.get(page.Root+"settings", http.StatusOK), "no sessions here", "oxbow convert moves it.", "Size", "Backup")
+	b.has(
+		b.get(page.RootPath+"settings", http.StatusOK),
+		"no sessions here",
+		"oxbow convert moves it.",
+		"Size",
+		"Backup",
+	)
 }

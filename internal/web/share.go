@@ -23,18 +23,18 @@ var errNoTeamFiles = verb.Advise(
 )
 
 // sharePage shows the file that would be written if an entry was shared.
-func sharePage(c *pageRequest) (reply, error) {
+func sharePage(c *pageRequest) (pageReply, error) {
 	name := c.pathName()
-	s := screen{title: "Share with the team", navPath: "find", lead: h.P(h.Class("lead"), page.EntryLink(name))}
+	s := framedPage{title: "Share with the team", navPath: "find", leadLine: h.P(h.Class("lead"), page.EntryLink(name))}
 	if !c.canShare() {
 		return nil, errNoTeamFiles
 	}
 	out, err := sharing.TeamShare(c.ctx, c.workspace, sharing.TeamShareIn{Names: []string{name}, DryRun: true})
 	if err != nil {
-		s.body = []g.Node{errorNotice(err)}
+		s.bodyNodes = []g.Node{errorNotice(err)}
 		return s, nil
 	}
-	s.body = []g.Node{
+	s.bodyNodes = []g.Node{
 		h.P(
 			h.Text(
 				"The entry moves from your memory into a file of the repository. Your team gets the file when you " +
@@ -46,17 +46,17 @@ func sharePage(c *pageRequest) (reply, error) {
 			g.Map(out.MovedEntries, func(m sharing.MovedEntry) g.Node { return sharedFileRow(m, out.TopDir) }),
 		),
 		h.Div(h.Class("actions"), page.PostButton(page.EntryPath(name)+"/share", "main", "Share with the team"),
-			h.A(h.Class("button"), h.Href(page.Root+page.EntryPath(name)), h.Text("Cancel"))),
+			h.A(h.Class("button"), h.Href(page.RootPath+page.EntryPath(name)), h.Text("Cancel"))),
 	}
 	return s, nil
 }
 
 // sharedFileRow shows the name of the file for a shared entry and, if the file exists, the lines that would change. A
-// new file has no name before it is written. top is the directory with the files of the team.
-func sharedFileRow(m sharing.MovedEntry, top string) g.Node {
+// new file has no name before it is written. teamDir is the directory with the files of the team.
+func sharedFileRow(m sharing.MovedEntry, teamDir string) g.Node {
 	what, file := "The file ", m.File
 	if file == "" {
-		what, file = "A new file below ", top
+		what, file = "A new file below ", teamDir
 	}
 	return h.Li(h.Class("row"), h.P(h.Text(what), h.Code(page.IsolatedText(file))),
 		g.If(len(m.ChangedLines) > 0, h.Pre(h.Class("text"), g.Map(m.ChangedLines, func(line string) g.Node {
@@ -65,7 +65,7 @@ func sharedFileRow(m sharing.MovedEntry, top string) g.Node {
 }
 
 // shareEntry moves an entry to the files of the team.
-func shareEntry(c *pageRequest) (reply, error) {
+func shareEntry(c *pageRequest) (pageReply, error) {
 	if !c.canShare() {
 		return nil, errNoTeamFiles
 	}
@@ -73,7 +73,7 @@ func shareEntry(c *pageRequest) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	to := redirect{path: ""}
+	to := redirectReply{path: ""}
 	for _, m := range out.MovedEntries {
 		to.message += "Shared as " + m.File + ". Commit this file to git, so that your team gets it. "
 	}

@@ -27,20 +27,20 @@ func (c *pageRequest) shownPromptsSection(name string) g.Node {
 	if err != nil || len(out.Injections) == 0 {
 		return nil
 	}
-	title := "Shown to agents " + page.Plural(out.Total.Injections, "time")
+	title := "Shown to agents " + page.CountWithNoun(out.Total.Injections, "time")
 	more := out.Total.Injections - len(out.Injections)
 	return page.Section("shown", title,
 		h.Ul(h.Class("list"), g.Map(out.Injections, func(i injection.InjectedItem) g.Node {
 			used := slices.ContainsFunc(i.UsedEntries, func(s session.ShownEntry) bool { return s.Name == name })
 			return h.Li(
-				h.A(h.Href(page.Root+page.TurnPath(i.Turn)), h.Text(injectionPlace(i.Place)+" of "),
+				h.A(h.Href(page.RootPath+page.TurnPath(i.Turn)), h.Text(injectionPlace(i.Place)+" of "),
 					page.IsolatedText(i.Client)),
 				h.Span(h.Class("dim"), h.Text(", "), page.RelativeTime(c.now, i.Time)),
 				g.If(i.Prompt != "", h.P(h.Class("dim"), page.IsolatedText(i.Prompt))),
 				g.If(used, g.Group{h.Text(" "), page.Badge("good", "used", "The agent used it in this turn.")}),
 			)
 		})),
-		g.If(more > 0, h.P(h.Class("dim"), h.Text("And "+page.Plural(more, "time")+" earlier."))))
+		g.If(more > 0, h.P(h.Class("dim"), h.Text("And "+page.CountWithNoun(more, "time")+" earlier."))))
 }
 
 // injectionPlace returns the name of the moment at which a hook showed memory to a model.

@@ -19,19 +19,19 @@ import (
 // browser must not get more rights than a program.
 const tokenActor = oxbow.Agent
 
-// authenticator signs browsers in and out.
-type authenticator struct {
+// browserAuthenticator signs browsers in and out.
+type browserAuthenticator struct {
 	*Server
 	guard auth.Guard
 }
 
-func (d authenticator) sendPage(w http.ResponseWriter, p page.BarePage) { p.Send(w, d.assets) }
+func (d browserAuthenticator) sendPage(w http.ResponseWriter, p page.BarePage) { p.Send(w, d.assets) }
 
 // redirectToSignIn sends a browser that is not signed in to the page for signing in. If the request is a form, it
 // shows a page with the text that was entered.
-func (d authenticator) redirectToSignIn(w http.ResponseWriter, r *http.Request) {
+func (d browserAuthenticator) redirectToSignIn(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet {
-		http.Redirect(w, r, page.Root+"enter", http.StatusSeeOther)
+		http.Redirect(w, r, page.RootPath+"enter", http.StatusSeeOther)
 		return
 	}
 	door := signInPage(
@@ -44,7 +44,7 @@ func (d authenticator) redirectToSignIn(w http.ResponseWriter, r *http.Request) 
 
 // signInByKey signs a browser in with the key in a link. It answers with a page and not with a redirect: a browser
 // sends a cookie with SameSite=Strict only if the request comes from a page of the same site.
-func (d authenticator) signInByKey(w http.ResponseWriter, r *http.Request) {
+func (d browserAuthenticator) signInByKey(w http.ResponseWriter, r *http.Request) {
 	key := r.URL.Query().Get("key")
 	if key == "" {
 		d.sendPage(w, signInPage("", http.StatusOK))
@@ -55,7 +55,7 @@ func (d authenticator) signInByKey(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		http.Error(w, "making a session: "+err.Error(), http.StatusInternalServerError)
 	case !ok && d.sessions.findVisitor(r) != nil: // the link was opened a second time in the same browser
-		d.sendPage(w, signedInPage(localPath(r.URL.Query().Get("to"))))
+		d.sendPage(w, signedInPage(pathOnThisServer(r.URL.Query().Get("to"))))
 	case !ok:
 		d.sendPage(
 			w,
@@ -66,13 +66,13 @@ func (d authenticator) signInByKey(w http.ResponseWriter, r *http.Request) {
 		)
 	default:
 		d.setCookie(w, r, cookie, sessionLifetime)
-		d.sendPage(w, signedInPage(localPath(r.URL.Query().Get("to"))))
+		d.sendPage(w, signedInPage(pathOnThisServer(r.URL.Query().Get("to"))))
 	}
 }
 
 // signIn signs a browser in with a token.
-func (d authenticator) signIn(w http.ResponseWriter, r *http.Request) {
-	token, ok := d.guard.Tokens.Find(strings.TrimSpace(r.PostFormValue("token")))
+func (d browserAuthenticator) signIn(w http.ResponseWriter, r *http.Request) {
+	token, ok := d.guard.Tokens.FindBySecret(strings.TrimSpace(r.PostFormValue("token")))
 	if !ok {
 		d.sendPage(w, signInPage("This server does not know that token.", http.StatusUnauthorized))
 		return
@@ -82,7 +82,7 @@ func (d authenticator) signIn(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		cookie, err = d.sessions.addVisitor(
 			&d.sessions.signedInByCookie,
-			visitor{token: token, actor: tokenActor},
+			browserVisitor{token: token, actor: tokenActor},
 			sessionLifetime,
 		)
 	}
@@ -91,29 +91,29 @@ func (d authenticator) signIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	d.setCookie(w, r, cookie, sessionLifetime)
-	http.Redirect(w, r, page.Root, http.StatusSeeOther)
+	http.Redirect(w, r, page.RootPath, http.StatusSeeOther)
 }
 
 // signOut signs a browser out.
-func (d authenticator) signOut(w http.ResponseWriter, r *http.Request) {
-	d.sessions.endSession(r)
+func (d browserAuthenticator) signOut(w http.ResponseWriter, r *http.Request) {
+	d.sessions.signOutBrowser(r)
 	d.setCookie(w, r, "", -time.Second)
-	http.Redirect(w, r, page.Root+"enter", http.StatusSeeOther)
+	http.Redirect(w, r, page.RootPath+"enter", http.StatusSeeOther)
 }
 
 // signedInPage returns a page with a link to the memory. A redirect would not work after a link on a different site,
 // because a browser sends the new cookie with SameSite=Strict only if the request comes from a page of this site.
-func signedInPage(to string) page.BarePage {
+func signedInPage(targetPath string) page.BarePage {
 	return page.BarePage{
 		Title:      "Signed in",
-		RedirectTo: page.Root + to,
-		Body:       []g.Node{h.P(h.A(h.Href(page.Root+to), h.Text("Open the memory")))},
+		RedirectTo: page.RootPath + targetPath,
+		Body:       []g.Node{h.P(h.A(h.Href(page.RootPath+targetPath), h.Text("Open the memory")))},
 	}
 }
 
-func signInPage(wrong string, status int) page.BarePage {
+func signInPage(problem string, status int) page.BarePage {
 	return page.BarePage{Title: "Sign in", Status: status, Body: []g.Node{
-		g.If(wrong != "", page.Notice("error", wrong, "")),
+		g.If(problem != "", page.Notice("error", problem, "")),
 		h.P(
 			h.Text("Run "),
 			h.Code(h.Text("oxbow ui")),
@@ -121,7 +121,7 @@ func signInPage(wrong string, status int) page.BarePage {
 				" in a terminal to open this page without a token. If you have a token of this server, enter it here.",
 			),
 		),
-		h.Form(h.Method("post"), h.Action(page.Root+"enter"), h.Class("stack"),
+		h.Form(h.Method("post"), h.Action(page.RootPath+"enter"), h.Class("stack"),
 			h.Label(h.For("token"), h.Text("Token")),
 			h.Input(
 				h.ID("token"),

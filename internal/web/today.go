@@ -25,40 +25,50 @@ const (
 	maxRecentChanges = 50 // number of recent changes among which those since yesterday are counted
 )
 
-func todayPage(c *pageRequest) (reply, error) {
+func todayPage(c *pageRequest) (pageReply, error) {
 	limit := maxRecentEntries
 	list, err := verb.List(c.ctx, c.workspace, verb.ListIn{Limit: &limit})
 	if err != nil {
 		return nil, err
 	}
 	if list.Total == 0 {
-		return screen{title: "Today", isLive: true, lead: h.P(h.Class("lead"), h.Text("The memory is empty.")),
-			body: []g.Node{h.Div(h.ID("live"), h.Attr("data-live", ""), c.changedSection(), c.emptyMemoryPage())}}, nil
+		return framedPage{
+			title:            "Today",
+			reloadsLiveParts: true,
+			leadLine:         h.P(h.Class("lead"), h.Text("The memory is empty.")),
+			bodyNodes: []g.Node{
+				h.Div(h.ID("live"), h.Attr("data-live", ""), c.changedSection(), c.emptyMemoryPage()),
+			},
+		}, nil
 	}
-	return screen{title: "Today", isLive: true, lead: h.P(h.Class("lead"), h.Text(page.Plural(list.Total, "entry")+
-		".")),
-		body: []g.Node{h.Div(h.ID("live"), h.Attr("data-live", ""),
+	return framedPage{
+		title:            "Today",
+		reloadsLiveParts: true,
+		leadLine: h.P(h.Class("lead"), h.Text(page.CountWithNoun(list.Total, "entry")+
+			".")),
+		bodyNodes: []g.Node{h.Div(h.ID("live"), h.Attr("data-live", ""),
 			c.changedSection(),
 			c.waitingNotice(),
 			h.Div(h.Class("entry"),
 				h.Div(h.Class("column"), page.Section("written", "Newest entries",
 					h.Ul(h.Class("rows"), h.Attr("data-keys", ""), g.Map(list.Entries, func(e verb.Entry) g.Node {
-						return page.EntryRow(c.viewer(), e)
+						return page.EntryRow(c.pageViewer(), e)
 					})),
 					h.P(
 						h.Class("meta"),
-						h.A(h.Href(page.Root+page.FindPath("")), h.Text("All entries")),
-						g.If(c.mayWrite(), h.A(h.Href(page.Root+"new"), h.Text("Remember something"))),
+						h.A(h.Href(page.RootPath+page.FindPath("")), h.Text("All entries")),
+						g.If(c.mayWrite(), h.A(h.Href(page.RootPath+"new"), h.Text("Remember something"))),
 					))),
 				h.Aside(
 					h.Aria("label", "Since yesterday"),
 					c.changesSinceYesterday(),
 					c.shownSinceYesterday(),
-					h.P(h.Class("meta"), h.A(h.Href(page.Root+
-						"settings"), h.Text("Health")), h.A(h.Href(page.Root+
+					h.P(h.Class("meta"), h.A(h.Href(page.RootPath+
+						"settings"), h.Text("Health")), h.A(h.Href(page.RootPath+
 						"numbers"), h.Text("Numbers"))),
 				))),
-		}}, nil
+		},
+	}, nil
 }
 
 // waitingNotice says how many proposals and held entries wait for a decision. It returns nil if there are none.
@@ -67,7 +77,7 @@ func (c *pageRequest) waitingNotice() g.Node {
 	if n == 0 {
 		return nil
 	}
-	return h.P(h.Class("callout"), h.A(h.Href(page.Root+"inbox"), h.Text(page.Plural(n, "thing")+
+	return h.P(h.Class("callout"), h.A(h.Href(page.RootPath+"inbox"), h.Text(page.CountWithNoun(n, "thing")+
 		" to decide")))
 }
 
@@ -86,7 +96,7 @@ func (c *pageRequest) changesSinceYesterday() g.Node {
 		if page.ParseTime(ch.Time).Before(since.Truncate(time.Second)) {
 			break
 		}
-		who := c.viewer().WriterName(ch.Source)
+		who := c.pageViewer().WriterName(ch.Source)
 		by[who] = by[who] + 1
 		actors[who] = ch.Source.Actor
 		all = all + 1
@@ -99,10 +109,10 @@ func (c *pageRequest) changesSinceYesterday() g.Node {
 		"who",
 		"Since yesterday",
 		h.Ul(h.Class("list"), g.Map(keysByCount(by), func(who string) g.Node {
-			return h.Li(h.A(h.Href(page.Root+"log?"+
+			return h.Li(h.A(h.Href(page.RootPath+"log?"+
 				url.Values{
 					"by": {actors[who]},
-				}.Encode()), page.IsolatedText(who)), h.Text(": "+page.Plural(by[who], "change")+
+				}.Encode()), page.IsolatedText(who)), h.Text(": "+page.CountWithNoun(by[who], "change")+
 				more))
 		})),
 	)
@@ -133,9 +143,9 @@ func (c *pageRequest) shownSinceYesterday() g.Node {
 		h.Ul(h.Class("list"), g.Map(keysByCount(times), func(client string) g.Node {
 			return h.Li(
 				page.IsolatedText(client),
-				h.Textf(": %s, %d tokens", page.Plural(times[client], "time"), tokens[client]),
+				h.Textf(": %s, %d tokens", page.CountWithNoun(times[client], "time"), tokens[client]),
 			)
-		})), h.P(h.Class("dim"), h.Textf("Agents used a shown entry %s.", page.Plural(out.Total.Used, "time"))),
+		})), h.P(h.Class("dim"), h.Textf("Agents used a shown entry %s.", page.CountWithNoun(out.Total.Used, "time"))),
 	)
 }
 
@@ -147,7 +157,7 @@ func (c *pageRequest) emptyMemoryPage() g.Node {
 	return h.Ol(h.Class("empty rows"),
 		g.If(
 			c.mayWrite(),
-			step("Write a first note", h.Text("What would you tell a new colleague first? "), h.A(h.Href(page.Root+
+			step("Write a first note", h.Text("What would you tell a new colleague first? "), h.A(h.Href(page.RootPath+
 				"new"), h.Text("Write a note")), h.Text(". It appears on this page, and you can change it at any "+
 				"time.")),
 		),

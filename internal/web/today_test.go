@@ -20,16 +20,16 @@ func TestToday(t *testing.T) {
 	clock = clock.AddDate(0, 0, -2)
 	defer func() { clock = now }()
 	b := open(t, auth.Permissions{})
-	shown := b.get(page.Root, http.StatusOK)
+	shown := b.get(page.RootPath, http.StatusOK)
 	b.has(shown, "The memory is empty.", "Write a note", "oxbow setup")
 	b.remember("old", "two days ago")
 	clock = now
-	link, err := b.server.Link("") // the session of the first link has ended
+	link, err := b.server.SignInLink("") // the session of the first link has ended
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.get(link, http.StatusOK)
-	shown = b.get(page.Root, http.StatusOK)
+	shown = b.get(page.RootPath, http.StatusOK)
 	if !strings.Contains(shown, "Nothing was changed.") {
 		t.Errorf("of a change two days ago:\n%s", shown)
 	}
@@ -43,7 +43,7 @@ func TestToday(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	shown = b.get(page.Root, http.StatusOK)
+	shown = b.get(page.RootPath, http.StatusOK)
 	b.has(
 		shown,
 		"3 entries.",
@@ -58,7 +58,7 @@ func TestToday(t *testing.T) {
 
 func TestTodayReadOnly(t *testing.T) {
 	b := open(t, auth.Permissions{ReadOnly: true})
-	if shown := b.get(page.Root, http.StatusOK); strings.Contains(shown, "Write a note") {
+	if shown := b.get(page.RootPath, http.StatusOK); strings.Contains(shown, "Write a note") {
 		t.Error("a browser that may not write is invited to")
 	}
 }

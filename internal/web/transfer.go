@@ -24,33 +24,33 @@ import (
 )
 
 // transferPage contains the forms that import a file and export entries.
-func transferPage(c *pageRequest) (reply, error) { return c.transferScreen(0), nil }
+func transferPage(c *pageRequest) (pageReply, error) { return c.transferScreen(0), nil }
 
-func (c *pageRequest) transferScreen(status int, notices ...g.Node) screen {
-	s := screen{title: "Import and export", navPath: "transfer", status: status,
-		lead: h.P(
+func (c *pageRequest) transferScreen(status int, notices ...g.Node) framedPage {
+	s := framedPage{title: "Import and export", navPath: "transfer", status: status,
+		leadLine: h.P(
 			h.Class("lead"),
 			h.Text("Import notes from a file, follow a directory of notes, or export your notes."),
-		), body: notices}
+		), bodyNodes: notices}
 	if c.canDecideAsPerson() {
-		s.body = append(s.body, page.Section("import", "Import a file", importForm()))
+		s.bodyNodes = append(s.bodyNodes, page.Section("import", "Import a file", importForm()))
 	}
 	if list := c.folderSection(); list != nil {
-		s.body = append(s.body, page.Section("folders", "Folders", list))
+		s.bodyNodes = append(s.bodyNodes, page.Section("folders", "Folders", list))
 	}
-	s.body = append(s.body, page.Section("export", "Export entries", exportForm(c.formValue("q"))))
+	s.bodyNodes = append(s.bodyNodes, page.Section("export", "Export entries", exportForm(c.formValue("q"))))
 	return s
 }
 
-// maxUpload is the maximum size of an uploaded file in bytes. The rest of a request is for the other parts of the
+// maxUploadBytes is the maximum size of an uploaded file in bytes. The rest of a request is for the other parts of the
 // form.
-const maxUpload = auth.MaxBody - 4096
+const maxUploadBytes = auth.MaxBodyBytes - 4096
 
 func importForm() g.Node {
 	return h.Form(
 		h.Class("stack"),
 		h.Method("post"),
-		h.Action(page.Root+uploadPreviewPath),
+		h.Action(page.RootPath+uploadPreviewPath),
 		h.Attr("enctype", "multipart/form-data"),
 		h.Label(h.For("file"), h.Text("File")),
 		h.Input(
@@ -58,7 +58,7 @@ func importForm() g.Node {
 			h.Type("file"),
 			h.Name("file"),
 			h.Required(),
-			h.Attr("data-max", strconv.Itoa(maxUpload)),
+			h.Attr("data-max", strconv.Itoa(maxUploadBytes)),
 			h.Aria("describedby", "file-hint"),
 		),
 		h.P(h.Class("hint"), h.ID("file-hint"),
@@ -71,21 +71,21 @@ func importForm() g.Node {
 }
 
 func exportForm(query string) g.Node {
-	return h.Form(h.Class("stack"), h.Action(page.Root+"transfer/export"),
+	return h.Form(h.Class("stack"), h.Action(page.RootPath+"transfer/export"),
 		page.InputField("q", "Filter (empty: all entries)", query, h.Placeholder("project:…, tag:…")),
 		h.Div(h.Class("actions"), h.Button(h.Text("Export")),
 			h.Span(h.Class("hint"), h.Text("JSON Lines, one entry per line. You can import the file again."))))
 }
 
 // exportEntries returns a file with the entries that the query selects.
-func exportEntries(c *pageRequest) (reply, error) {
+func exportEntries(c *pageRequest) (pageReply, error) {
 	if c.actor != oxbow.Person {
-		return forbidden("Only a person may export entries.",
+		return forbiddenPage("Only a person may export entries.",
 			"Run oxbow ui in a terminal, and open the link that it prints. Only you get this link."), nil
 	}
 	one := 1
 	if _, err := verb.List(c.ctx, c.workspace, verb.ListIn{Filter: c.formValue("q"), Limit: &one}); err != nil {
-		return c.transferScreen(errorScreen(err).status, errorNotice(err)), nil
+		return c.transferScreen(errorPage(err).status, errorNotice(err)), nil
 	}
 	return exportedFile{c.formValue("q")}, nil
 }
@@ -104,14 +104,14 @@ func (f exportedFile) send(c *pageRequest, w http.ResponseWriter, _ page.Assets)
 	}
 }
 
-// browserID returns a text that identifies the browser.
-func (c *pageRequest) browserID() string {
+// uploadOwnerID returns a text that identifies the browser.
+func (c *pageRequest) uploadOwnerID() string {
 	source, _ := oxbow.SourceFrom(c.ctx)
 	return source.Session
 }
 
 // readUpload reads the file that the form contains.
-func (c *pageRequest) readUpload() (f upload, err error) {
+func (c *pageRequest) readUpload() (f uploadedFile, err error) {
 	in, head, err := c.r.FormFile("file")
 	var tooLarge *http.MaxBytesError
 	switch {
@@ -128,61 +128,61 @@ func (c *pageRequest) readUpload() (f upload, err error) {
 	f.name = path.Base(strings.ReplaceAll(head.Filename, `\`, "/"))
 	f.content, err = io.ReadAll(in)
 	sum := sha256.Sum256(f.content)
-	f.digest = hex.EncodeToString(sum[:8])
+	f.contentDigest = hex.EncodeToString(sum[:8])
 	return f, err
 }
 
 // uploadErrorPage returns the page for a file that cannot be imported. It contains the form for another file.
-func (c *pageRequest) uploadErrorPage(err error) screen {
-	s := c.transferScreen(errorScreen(err).status, errorNotice(err))
-	s.body = append(s.body, typedTextSection(c.r))
+func (c *pageRequest) uploadErrorPage(err error) framedPage {
+	s := c.transferScreen(errorPage(err).status, errorNotice(err))
+	s.bodyNodes = append(s.bodyNodes, typedTextSection(c.r))
 	return s
 }
 
 // previewImport shows the entries that an import of the uploaded file would add and update.
-func previewImport(c *pageRequest) (reply, error) {
+func previewImport(c *pageRequest) (pageReply, error) {
 	file, err := c.readUpload()
 	if err != nil {
 		return c.uploadErrorPage(err), nil
 	}
-	in := file.importArgs()
+	in := file.importArguments()
 	in.DryRun, in.Overwrite = true, c.formValue("overwrite") != ""
 	out, err := transfer.Import(c.ctx, c.workspace, in)
 	if err != nil {
 		return c.uploadErrorPage(err), nil
 	}
-	s := screen{title: "Import " + page.VisibleText(file.name), navPath: "transfer",
-		lead: h.P(h.Class("lead"), h.Text("Nothing is stored yet. The file contains "+importCounts(out)))}
-	s.body = append(s.body, importMessages(out))
+	s := framedPage{title: "Import " + page.VisibleText(file.name), navPath: "transfer",
+		leadLine: h.P(h.Class("lead"), h.Text("Nothing is stored yet. The file contains "+importCounts(out)))}
+	s.bodyNodes = append(s.bodyNodes, importMessages(out))
 	if out.Added+out.Updated == 0 {
-		s.body = append(s.body, h.P(h.A(h.Href(page.Root+"transfer"), h.Text("Choose another file"))))
+		s.bodyNodes = append(s.bodyNodes, h.P(h.A(h.Href(page.RootPath+"transfer"), h.Text("Choose another file"))))
 		return s, nil
 	}
-	c.uploads.keepUpload(c.browserID(), file)
-	fields := []string{"digest", file.digest}
+	c.uploads.keepUpload(c.uploadOwnerID(), file)
+	fields := []string{"digest", file.contentDigest}
 	if in.Overwrite {
 		fields = append(fields, "overwrite", "1")
 	}
-	s.body = append(s.body, importedNames(out),
+	s.bodyNodes = append(s.bodyNodes, importedNames(out),
 		h.P(h.Class("hint"), h.Text("Imported entries wait in the inbox for your approval. "+
 			"Until then, agents see them only if they search.")),
 		h.Div(h.Class("actions"), page.PostButton("transfer/import", "main", "Import "+
-			page.Plural(out.Added+out.Updated, "entry"), fields...),
-			h.A(h.Class("button"), h.Href(page.Root+"transfer"), h.Text("Cancel"))))
+			page.CountWithNoun(out.Added+out.Updated, "entry"), fields...),
+			h.A(h.Class("button"), h.Href(page.RootPath+"transfer"), h.Text("Cancel"))))
 	return s, nil
 }
 
 // importCounts says how many entries an import adds, changes and leaves unchanged.
 func importCounts(out transfer.ImportOut) string {
-	s := page.Plural(out.Added, "new entry")
+	s := page.CountWithNoun(out.Added, "new entry")
 	if out.Updated > 0 {
-		s += ", " + page.Plural(out.Updated, "changed entry")
+		s += ", " + page.CountWithNoun(out.Updated, "changed entry")
 	}
 	if out.SameEntries > 0 {
-		s += ", " + page.Plural(out.SameEntries, "unchanged entry")
+		s += ", " + page.CountWithNoun(out.SameEntries, "unchanged entry")
 	}
 	if out.SkippedItems > 0 {
-		s += ", " + page.Plural(out.SkippedItems, "skipped item")
+		s += ", " + page.CountWithNoun(out.SkippedItems, "skipped item")
 	}
 	return s + "."
 }
@@ -213,16 +213,16 @@ func importedNames(out transfer.ImportOut) g.Node {
 
 // importUpload imports the file that the preview has shown. The import counts as a session, so that
 // the person can undo the import without undoing other changes.
-func importUpload(c *pageRequest) (reply, error) {
-	file, ok := c.uploads.takeUpload(c.browserID(), c.formValue("digest"))
+func importUpload(c *pageRequest) (pageReply, error) {
+	file, ok := c.uploads.takeUpload(c.uploadOwnerID(), c.formValue("digest"))
 	if !ok {
 		err := fmt.Errorf("%w: the server no longer has this file; nothing was imported", oxbow.ErrConflict)
 		return nil, verb.Advise(err, "choose the file again")
 	}
-	in := file.importArgs()
+	in := file.importArguments()
 	in.Overwrite, in.OmitChanges = c.formValue("overwrite") != "", true
 	source, _ := oxbow.SourceFrom(c.ctx)
-	source.Session += "-" + file.digest
+	source.Session += "-" + file.contentDigest
 	out, err := transfer.Import(oxbow.WithSource(c.ctx, source), c.workspace, in)
 	if err != nil {
 		return nil, err
@@ -231,5 +231,5 @@ func importUpload(c *pageRequest) (reply, error) {
 	for _, problem := range out.Problems {
 		said += " " + page.MakeSentence(problem)
 	}
-	return redirect{path: "inbox", message: said, importSession: source.Session}, nil
+	return redirectReply{path: "inbox", message: said, importSession: source.Session}, nil
 }

@@ -36,7 +36,7 @@ func (b *browser) upload(name, content string, status int) string {
 	if err := form.Close(); err != nil {
 		b.t.Fatal(err)
 	}
-	res, err := b.client.Post(b.url+page.Root+"transfer/preview", form.FormDataContentType(), &body)
+	res, err := b.client.Post(b.url+page.RootPath+"transfer/preview", form.FormDataContentType(), &body)
 	return b.read(res, err, "transfer/preview", status)
 }
 
@@ -44,7 +44,7 @@ func (b *browser) upload(name, content string, status int) string {
 // taken back alone, and that another browser cannot import the file.
 func TestImportUpload(t *testing.T) {
 	b := open(t, auth.Permissions{})
-	b.has(b.get(page.Root+"transfer", http.StatusOK), "Preview", "Export")
+	b.has(b.get(page.RootPath+"transfer", http.StatusOK), "Preview", "Export")
 	b.remember("own", "Mine.")
 	lines := `{"name":"gate","content":"Closes at nine."}` + "\n" +
 		`{"name":"quay","content":"Holds 14 boats."}` + "\n"
@@ -53,7 +53,7 @@ func TestImportUpload(t *testing.T) {
 	if n := b.entries(); n != 1 {
 		t.Fatalf("%d entries after the preview, want 1", n)
 	}
-	b.post(page.Root+"transfer/import", url.Values{"digest": {"0123"}}, http.StatusConflict)
+	b.post(page.RootPath+"transfer/import", url.Values{"digest": {"0123"}}, http.StatusConflict)
 	inbox := b.submit(shown, "Import 2 entries", nil, http.StatusOK)
 	b.has(inbox, "Imported 2 new entries.", "2 imported notes from book.jsonl")
 	b.has(b.submit(shown, "Import 2 entries", nil, http.StatusConflict), "nothing was imported")
@@ -88,15 +88,15 @@ func TestExport(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.remember("gate", "Closes at nine.", oxbow.Label{Key: oxbow.LabelTag, Value: "rule"})
 	b.remember("quay", "Holds 14 boats.")
-	found := b.get(page.Root+"find?q=tag:rule", http.StatusOK)
+	found := b.get(page.RootPath+"find?q=tag:rule", http.StatusOK)
 	b.has(found, `href="/ui/transfer/export?q=tag%3Arule"`, "Export 1 entry")
-	file := b.get(page.Root+"transfer/export?q=tag:rule", http.StatusOK)
+	file := b.get(page.RootPath+"transfer/export?q=tag:rule", http.StatusOK)
 	if !strings.Contains(file, "Closes at nine.") || strings.Contains(file, "Holds") {
 		t.Errorf("the export is %s", file)
 	}
 	other := open(t, auth.Permissions{})
 	other.has(other.upload("export.jsonl", file, http.StatusOK), "1 new entry.", "gate")
-	b.get(page.Root+"transfer/export?q=charged+twice", http.StatusBadRequest)
+	b.get(page.RootPath+"transfer/export?q=charged+twice", http.StatusBadRequest)
 }
 
 // TestTransferRights tests that only a person imports and exports, and that a browser that is bound to a
@@ -104,7 +104,7 @@ func TestExport(t *testing.T) {
 func TestTransferRights(t *testing.T) {
 	b := bound(t)
 	b.hold("foreign", "MARKER in another project.")
-	if file := b.get(page.Root+"transfer/export", http.StatusOK); strings.Contains(file, "MARKER") {
+	if file := b.get(page.RootPath+"transfer/export", http.StatusOK); strings.Contains(file, "MARKER") {
 		t.Errorf("the export contains another project:\n%s", file)
 	}
 	b.upload("book.jsonl", `{"name":"gate","content":"Closes."}`, http.StatusForbidden)
@@ -112,11 +112,11 @@ func TestTransferRights(t *testing.T) {
 		b = open(t, rights)
 		if !rights.ReadOnly {
 			b.token()
-			b.get(page.Root+"transfer/export", http.StatusForbidden)
+			b.get(page.RootPath+"transfer/export", http.StatusForbidden)
 		}
 		b.upload("book.jsonl", `{"name":"gate","content":"Closes."}`, http.StatusForbidden)
-		b.post(page.Root+"transfer/import", url.Values{"digest": {"0"}}, http.StatusForbidden)
-		b.post(page.Root+"entries/gate/share", nil, http.StatusForbidden)
+		b.post(page.RootPath+"transfer/import", url.Values{"digest": {"0"}}, http.StatusForbidden)
+		b.post(page.RootPath+"entries/gate/share", nil, http.StatusForbidden)
 	}
 }
 
@@ -125,7 +125,7 @@ func TestShare(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.placed()
 	dir := t.TempDir()
-	git := exec.Command(testenv.Program(t, "git", "apt install git"), "init", "-q", dir)
+	git := exec.Command(testenv.RequireProgram(t, "git", "apt install git"), "init", "-q", dir)
 	git.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull)
 	if out, err := git.CombinedOutput(); err != nil {
 		t.Fatalf("git init: %v\n%s", err, out)
@@ -135,7 +135,7 @@ func TestShare(t *testing.T) {
 	w.Host.Rand = bytes.NewReader(make([]byte, 1000))
 	w.Host.Trusted = trust.List{Dir: t.TempDir()}
 	b.enter()
-	at := page.Root + "entries/deploy"
+	at := page.RootPath + "entries/deploy"
 	b.has(b.get(at, http.StatusOK), "Share with the team…")
 	b.has(b.get(at+"/share", http.StatusOK), "no team files")
 	ctx := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Person})

@@ -25,14 +25,15 @@ func TestTypedComesBack(t *testing.T) {
 	form := url.Values{"content": {typed}, "name": {"ghost"}, "tags": {"mine"}, "id": {"ffff"}, "version": {"x"},
 		"turn": {"9"}}
 	forms := 0
-	for _, rt := range routes {
+	for _, rt := range pageRoutes {
 		if rt.method != http.MethodPost {
 			continue
 		}
 		forms++
-		path := page.Root + strings.NewReplacer("{name}", "ghost", "{client}", "claude", "{session}", "none").Replace(
-			rt.path,
-		)
+		path := page.RootPath + strings.NewReplacer("{name}", "ghost", "{client}", "claude", "{session}", "none").
+			Replace(
+				rt.path,
+			)
 		for who, client := range map[string]*http.Client{"signed in": b.client, "signed out": b.fresh()} {
 			res, err := client.PostForm(b.url+path, form)
 			if err != nil {
@@ -58,7 +59,7 @@ func TestNoteOfTurnComesBack(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.remember("taken", "What it says.")
 	b.archived(talk("s1", "harbor", "Which port?", "8443.")...)
-	form := b.get(page.Root+"sessions/claude/s1/note?turn=1", http.StatusOK)
+	form := b.get(page.RootPath+"sessions/claude/s1/note?turn=1", http.StatusOK)
 	shown := b.submit(
 		form,
 		"Save",
@@ -80,18 +81,18 @@ func TestTokensDecideNothing(t *testing.T) {
 	b.hold("held", "What is held.")
 	b.archived(talk("s1", "harbor", "From now on, always run the linter.", "Done.")...)
 	b.client = b.fresh()
-	b.post(page.Root+"enter", url.Values{"token": {token}}, http.StatusOK)
-	shown := b.get(page.Root+"inbox", http.StatusOK)
+	b.post(page.RootPath+"enter", url.Values{"token": {token}}, http.StatusOK)
+	shown := b.get(page.RootPath+"inbox", http.StatusOK)
 	b.has(shown, "Only a person may approve notes, accept proposals")
 	if strings.Contains(shown, ">Approve<") {
 		t.Error("the inbox offers to approve")
 	}
-	_, rest, _ := strings.Cut(shown, page.Root+"inbox/")
+	_, rest, _ := strings.Cut(shown, page.RootPath+"inbox/")
 	id, _, _ := strings.Cut(rest, `"`)
 	edited := url.Values{"id": {id}, "name": {"held"}, "version": {"2"}, "content": {"Edited by a program."}}
 	for path, status := range map[string]int{"inbox/accept": 400, "inbox/drop": 400, "inbox/approve": 400,
 		"entries/held/approve": 400, "entries/typed/redact": 403} {
-		b.post(page.Root+path, edited, status)
+		b.post(page.RootPath+path, edited, status)
 	}
 	if e, err := b.memory.Get(t.Context(), "held"); err != nil || e.Content != "What is held." {
 		t.Errorf("the entry that is held back is %+v, %v", e, err)
@@ -108,10 +109,10 @@ func TestSessionTakesBack(t *testing.T) {
 	const id = "a b&c=%2F+ü#1"
 	b.archived(talk(id, "harbor", "Which port?", "8443.")...)
 	b.has(
-		b.get(page.Root+page.SessionPath("claude", id, 0), http.StatusOK),
+		b.get(page.RootPath+page.SessionPath("claude", id, 0), http.StatusOK),
 		"This session wrote nothing to the memory.",
 	)
-	b.has(b.get(page.Root+"log/revert?"+url.Values{"session": {"claude/" +
+	b.has(b.get(page.RootPath+"log/revert?"+url.Values{"session": {"claude/" +
 		id}}.Encode(), http.StatusOK), "This session changed nothing")
 
 	b.remember("port", "8080")
@@ -130,17 +131,17 @@ func TestSessionTakesBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	shown := b.get(page.Root+page.SessionPath("claude", id, 0), http.StatusOK)
+	shown := b.get(page.RootPath+page.SessionPath("claude", id, 0), http.StatusOK)
 	b.has(shown, "It wrote 1 entry, changed 1 entry, forgot 1 entry",
 		`Wrote </span><a href="/ui/entries/door">`, `Changed </span><a href="/ui/entries/port">`)
-	logged := b.get(page.Root+"log", http.StatusOK)
+	logged := b.get(page.RootPath+"log", http.StatusOK)
 	b.has(logged, "A session of <bdi>claude</bdi></a>: 3 changes")
-	_, rest, _ := strings.Cut(logged, page.Root+"log/revert?")
+	_, rest, _ := strings.Cut(logged, page.RootPath+"log/revert?")
 	query, _, _ := strings.Cut(rest, `"`)
-	shown = b.get(page.Root+"log/revert?"+html.UnescapeString(query), http.StatusOK)
+	shown = b.get(page.RootPath+"log/revert?"+html.UnescapeString(query), http.StatusOK)
 	b.submit(shown, "Undo the session", nil, http.StatusOK)
 	if b.content("port") != "8080" || b.content("host") != "a.example" {
 		t.Errorf("after taking back, port is %q and host %q", b.content("port"), b.content("host"))
 	}
-	b.has(b.get(page.Root+page.SessionPath("claude", id, 0), http.StatusOK), "was undone")
+	b.has(b.get(page.RootPath+page.SessionPath("claude", id, 0), http.StatusOK), "was undone")
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-func undoChanges(c *pageRequest) (reply, error) {
+func undoChanges(c *pageRequest) (pageReply, error) {
 	_ = c.formValue("seq") // parse the form
 	var seqs []uint64
 	for _, s := range c.r.PostForm["seq"] {
@@ -26,7 +26,7 @@ func undoChanges(c *pageRequest) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return redirect{path: c.returnPath(), changeNumber: out.Seq}, nil
+	return redirectReply{path: c.returnPath(), changeNumber: out.Seq}, nil
 }
 
 func parseChangeNumber(s string) (uint64, error) {

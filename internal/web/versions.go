@@ -19,7 +19,7 @@ import (
 // versionsPageSize is the number of versions on a page.
 const versionsPageSize = 10
 
-func versionListPage(c *pageRequest) (reply, error) {
+func versionListPage(c *pageRequest) (pageReply, error) {
 	name := c.pathName()
 	limit := versionsPageSize
 	offset := max(0, c.formNumber("offset", 0))
@@ -28,17 +28,17 @@ func versionListPage(c *pageRequest) (reply, error) {
 		return nil, err
 	}
 	if len(out.Changes) == 0 {
-		return screen{
-			title:   page.VisibleText(name),
-			navPath: "find",
-			body:    []g.Node{page.EmptyNotice("There are no older versions.", out.Notes)},
+		return framedPage{
+			title:     page.VisibleText(name),
+			navPath:   "find",
+			bodyNodes: []g.Node{page.EmptyNotice("There are no older versions.", out.Notes)},
 		}, nil
 	}
-	s := screen{title: "Versions of " + strconv.Quote(page.VisibleText(out.Name)), navPath: "find",
-		lead: h.P(
+	s := framedPage{title: "Versions of " + strconv.Quote(page.VisibleText(out.Name)), navPath: "find",
+		leadLine: h.P(
 			h.Class("lead"),
 			h.Text("The newest first. You can restore each version. "),
-			h.A(h.Href(page.Root+page.EntryPath(out.Name)), h.Text("Current text")),
+			h.A(h.Href(page.RootPath+page.EntryPath(out.Name)), h.Text("Current text")),
 		)}
 	rows := g.Group{}
 	for i, ch := range out.Changes {
@@ -48,7 +48,7 @@ func versionListPage(c *pageRequest) (reply, error) {
 				page.Badge("", formatNumber(ch.Seq), "number of the change"),
 				h.H2(h.Class("small"), h.Text(page.DescribeChange(ch))),
 			),
-			h.Div(h.Class("meta"), h.Span(h.Text(c.viewer().WriterName(ch.Source)+
+			h.Div(h.Class("meta"), h.Span(h.Text(c.pageViewer().WriterName(ch.Source)+
 				", "), page.RelativeTime(c.now, page.ParseTime(ch.Time))), page.IsolatedText(ch.Note)),
 			c.changeDiff(ch.Entries[0], ch.Seq),
 			g.If(
@@ -63,7 +63,7 @@ func versionListPage(c *pageRequest) (reply, error) {
 				),
 			)))
 	}
-	s.body = []g.Node{c.compareForm(out.Changes), c.comparisonSection(out.Name),
+	s.bodyNodes = []g.Node{c.compareForm(out.Changes), c.comparisonSection(out.Name),
 		h.Ol(h.Class("rows"), rows), page.Pager(c.r.URL, offset, out.NextOffset, versionsPageSize)}
 	return s, nil
 }
@@ -95,11 +95,11 @@ func (c *pageRequest) comparisonSection(name string) g.Node {
 	if from <= 0 || to <= 0 {
 		return nil
 	}
-	before, _, err := c.entryStateAt(name, uint64(from))
-	after, _, aerr := c.entryStateAt(name, uint64(to))
+	before, _, err := c.entryContentAt(name, uint64(from))
+	after, _, aerr := c.entryContentAt(name, uint64(to))
 	var shown g.Node = h.P(h.Class("dim"), h.Text("One of these versions is no longer stored."))
 	if err == nil && aerr == nil {
-		text, labels := page.Diff(before.text, after.text), c.labelDiff(before, after)
+		text, labels := page.TextDiff(before.text, after.text), c.labelDiff(before, after)
 		shown = g.Group{text, labels}
 		if text == nil && labels == nil {
 			shown = h.P(h.Class("dim"), h.Text("The two versions are equal."))
@@ -108,7 +108,7 @@ func (c *pageRequest) comparisonSection(name string) g.Node {
 	return page.Section("compared", fmt.Sprintf("From change %d to change %d", from, to), shown)
 }
 
-func restoreVersion(c *pageRequest) (reply, error) {
+func restoreVersion(c *pageRequest) (pageReply, error) {
 	seq, err := strconv.ParseUint(c.formValue("seq"), 10, 64)
 	if err != nil {
 		return nil, &oxbow.InvalidError{
@@ -121,7 +121,7 @@ func restoreVersion(c *pageRequest) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return redirect{path: page.EntryPath(out.Name), changeNumber: out.Seq}, nil
+	return redirectReply{path: page.EntryPath(out.Name), changeNumber: out.Seq}, nil
 }
 
 // changeDiff shows how a change altered the text and the labels of an entry.
@@ -129,16 +129,16 @@ func (c *pageRequest) changeDiff(t verb.TouchedEntry, seq uint64) g.Node {
 	if t.IsErased {
 		return h.P(h.Class("dim"), h.Text("The text was erased for good."))
 	}
-	after, gone, err := c.entryStateAt(t.Name, seq)
+	after, gone, err := c.entryContentAt(t.Name, seq)
 	isLost := gone && t.Verb != string(oxbow.VerbRemove)
 	if err == nil && isLost {
 		err = oxbow.ErrNotFound
 	}
-	before, _, berr := c.entryStateAt(t.Name, t.PrevSeq)
+	before, _, berr := c.entryContentAt(t.Name, t.PrevSeq)
 	if err != nil || berr != nil {
 		return h.P(h.Class("dim"), h.Text("The earlier text is no longer stored."))
 	}
-	text := page.Diff(before.text, after.text)
+	text := page.TextDiff(before.text, after.text)
 	labels := c.labelDiff(before, after)
 	if text == nil && labels == nil {
 		return h.P(h.Class("dim"), h.Text("The text did not change."))
@@ -146,15 +146,15 @@ func (c *pageRequest) changeDiff(t verb.TouchedEntry, seq uint64) g.Node {
 	return g.Group{text, labels}
 }
 
-// entryState is the content of a version of an entry.
-type entryState struct {
+// entryVersionContent is the content of a version of an entry.
+type entryVersionContent struct {
 	text    string
 	aliases []string
 	labels  map[string][]string
 }
 
-// entryStateAt returns the content of an entry after a change. gone is true if the entry did not exist then.
-func (c *pageRequest) entryStateAt(name string, seq uint64) (s entryState, gone bool, err error) {
+// entryContentAt returns the content of an entry after a change. isMissing is true if the entry did not exist then.
+func (c *pageRequest) entryContentAt(name string, seq uint64) (s entryVersionContent, isMissing bool, err error) {
 	if seq == 0 {
 		return s, true, nil
 	}
@@ -169,11 +169,11 @@ func (c *pageRequest) entryStateAt(name string, seq uint64) (s entryState, gone 
 	if err != nil {
 		return s, false, err
 	}
-	return entryState{*e.Content, e.Aliases, e.Labels}, false, nil
+	return entryVersionContent{*e.Content, e.Aliases, e.Labels}, false, nil
 }
 
 // labelDiff lists the labels and aliases that were added or removed.
-func (c *pageRequest) labelDiff(before, after entryState) g.Node {
+func (c *pageRequest) labelDiff(before, after entryVersionContent) g.Node {
 	was, is := before.labelTexts(), after.labelTexts()
 	var out g.Group
 	for _, w := range was {
@@ -193,7 +193,7 @@ func (c *pageRequest) labelDiff(before, after entryState) g.Node {
 }
 
 // labelTexts returns the labels and aliases as text. It leaves out the hashes of files.
-func (s entryState) labelTexts() (out []string) {
+func (s entryVersionContent) labelTexts() (out []string) {
 	for k, vs := range s.labels {
 		for _, v := range vs {
 			if k != oxbow.LabelFileBlob {

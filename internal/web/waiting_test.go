@@ -15,13 +15,13 @@ import (
 func TestWaitingCount(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.remember("deploy", "We ship on Fridays.")
-	if shown := b.get(page.Root+"log", http.StatusOK); strings.Contains(shown, `class="count"`) {
+	if shown := b.get(page.RootPath+"log", http.StatusOK); strings.Contains(shown, `class="count"`) {
 		t.Error("a number is shown although nothing waits")
 	}
 	b.hold("first", "The port is 8080.")
-	b.has(b.get(page.Root+"log", http.StatusOK), `<span class="count">1</span>`)
+	b.has(b.get(page.RootPath+"log", http.StatusOK), `<span class="count">1</span>`)
 	b.hold("second", "The port is 8443.")
-	b.has(b.get(page.Root+"find", http.StatusOK), `<span class="count">2</span>`)
+	b.has(b.get(page.RootPath+"find", http.StatusOK), `<span class="count">2</span>`)
 	b.remember("other", "Nothing waits here.")
-	b.has(b.get(page.Root+"settings", http.StatusOK), `<span class="count">2</span>`)
+	b.has(b.get(page.RootPath+"settings", http.StatusOK), `<span class="count">2</span>`)
 }

@@ -53,12 +53,12 @@ func open(t *testing.T, rightsWord auth.Permissions) *browser {
 	b := &browser{t: t, memory: m, views: &rights.Options{Workspace: work, Rights: rightsWord}}
 	b.server = New(b.views, &Options{Now: work.Now})
 	srv := httptest.NewServer(b.server.Handler(auth.Guard{
-		Tokens: auth.Tokens{auth.New("t", token, auth.Permissions{})},
+		Tokens: auth.Tokens{auth.NewToken("t", token, auth.Permissions{})},
 	}))
 	t.Cleanup(srv.Close)
 	b.url = srv.URL
 	b.client = b.fresh()
-	link, err := b.server.Link("")
+	link, err := b.server.SignInLink("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,9 +166,9 @@ func (b *browser) has(shown string, wants ...string) {
 func TestForgetUndo(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.remember("a/b deploy", "Ship on Fridays.", oxbow.Label{Key: "project", Value: "harbor"})
-	shown := b.get(page.Root, http.StatusOK)
+	shown := b.get(page.RootPath, http.StatusOK)
 	b.has(shown, "a/b deploy", "Ship on Fridays.", "project")
-	shown = b.get(page.Root+page.EntryPath("a/b deploy"), http.StatusOK)
+	shown = b.get(page.RootPath+page.EntryPath("a/b deploy"), http.StatusOK)
 	shown = b.submit(shown, "Forget", nil, http.StatusOK)
 	b.has(shown, "Forgot &#34;a/b deploy&#34;.")
 	if _, err := b.memory.Get(t.Context(), "a/b deploy"); err == nil {
@@ -186,7 +186,7 @@ func TestDots(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	for _, name := range []string{".", ".."} {
 		b.remember(name, "Ship on Fridays.")
-		to, err := url.Parse("http://host" + page.Root + page.EntryPath(name))
+		to, err := url.Parse("http://host" + page.RootPath + page.EntryPath(name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +200,7 @@ func TestDots(t *testing.T) {
 func TestSignIn(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.remember("secret plan", "The marker text.")
-	link, err := b.server.Link("")
+	link, err := b.server.SignInLink("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,16 +209,16 @@ func TestSignIn(t *testing.T) {
 		b.client = c
 		b.get(link, []int{http.StatusOK, http.StatusUnauthorized}[i])
 	}
-	if shown := b.get(page.Root, http.StatusOK); strings.Contains(shown, "secret plan") ||
+	if shown := b.get(page.RootPath, http.StatusOK); strings.Contains(shown, "secret plan") ||
 		!strings.Contains(shown, "Sign in") {
 		t.Errorf("without a session, the page is\n%s", shown)
 	}
-	b.has(b.post(page.Root+"undo", url.Values{"seq": {"1"}}, http.StatusUnauthorized), "session has ended")
+	b.has(b.post(page.RootPath+"undo", url.Values{"seq": {"1"}}, http.StatusUnauthorized), "session has ended")
 	b.has(
-		b.post(page.Root+"enter", url.Values{"token": {"wrong"}}, http.StatusUnauthorized),
+		b.post(page.RootPath+"enter", url.Values{"token": {"wrong"}}, http.StatusUnauthorized),
 		"does not know that token",
 	)
-	b.has(b.post(page.Root+"enter", url.Values{"token": {token}}, http.StatusOK), "secret plan")
+	b.has(b.post(page.RootPath+"enter", url.Values{"token": {token}}, http.StatusOK), "secret plan")
 
 	b.client = first
 	for _, h := range []map[string]string{
@@ -226,7 +226,7 @@ func TestSignIn(t *testing.T) {
 		{"Origin": "https://evil.example"},
 		{"Sec-Fetch-Site": "cross-site"},
 	} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.url+page.Root+
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.url+page.RootPath+
 			"undo", strings.NewReader("seq=1"))
 		if err != nil {
 			t.Fatal(err)

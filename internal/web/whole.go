@@ -13,10 +13,10 @@ import (
 
 // wholeMemoryOnly restricts a handler to browsers that see the whole memory. It is used for pages about files,
 // profiles and the machine, which do not belong to a project or kind.
-func wholeMemoryOnly(handle handler) handler {
-	return func(c *pageRequest) (reply, error) {
+func wholeMemoryOnly(handle pageHandler) pageHandler {
+	return func(c *pageRequest) (pageReply, error) {
 		if c.view.IsPartial() {
-			return forbidden(
+			return forbiddenPage(
 				"This page needs access to the whole memory, and this browser has access to a part.",
 				"Start oxbow ui without --project and --kind, and open the link that it prints.",
 			), nil
@@ -26,10 +26,10 @@ func wholeMemoryOnly(handle handler) handler {
 }
 
 // personOnly restricts a handler to a person who may write and who sees the whole memory.
-func personOnly(handle handler) handler {
-	return wholeMemoryOnly(func(c *pageRequest) (reply, error) {
+func personOnly(handle pageHandler) pageHandler {
+	return wholeMemoryOnly(func(c *pageRequest) (pageReply, error) {
 		if c.actor != oxbow.Person || c.view.Rights.ReadOnly {
-			return forbidden(
+			return forbiddenPage(
 				"This needs a person with the permission to write.",
 				"Run oxbow ui in a terminal, and open the link that it prints. Only you get this link.",
 			), nil
@@ -38,18 +38,18 @@ func personOnly(handle handler) handler {
 	})
 }
 
-// forbidden returns the page for a request that this browser must not make.
-func forbidden(why, remedy string) screen {
-	return screen{
-		title:   "Not for this browser",
-		navPath: "-",
-		status:  http.StatusForbidden,
-		body:    []g.Node{page.Notice("error", why, remedy)},
+// forbiddenPage returns the page for a request that this browser must not make.
+func forbiddenPage(why, remedy string) framedPage {
+	return framedPage{
+		title:     "Not for this browser",
+		navPath:   "-",
+		status:    http.StatusForbidden,
+		bodyNodes: []g.Node{page.Notice("error", why, remedy)},
 	}
 }
 
 // errorInPage shows an error within a page, so that the form on the page is kept.
 func errorInPage(err error) g.Node {
-	f := errorScreen(err)
-	return g.Group(f.body)
+	f := errorPage(err)
+	return g.Group(f.bodyNodes)
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream"
 )
 
-// connectWait is the maximum time that a command waits for the servers.
-const connectWait = 30 * time.Second
+// maxConnectWait is the maximum time that a command waits for the servers.
+const maxConnectWait = 30 * time.Second
 
 func clusterCommand() *cobra.Command {
 	var to connectionFlags
@@ -61,7 +61,7 @@ others contradict does not lead any more until it is sound again.`,
 				if err != nil {
 					return err
 				}
-				return findingsError(
+				return errorOfFindings(
 					rep.Findings,
 					"the servers differ, or one was not read",
 					"start what is down; what differs leads no more: replace that server",
@@ -74,13 +74,13 @@ others contradict does not lead any more until it is sound again.`,
 // withCluster connects to the servers, calls fn, and closes the connection. The cache is in a temporary directory.
 func (c *connectionFlags) withCluster(cmd *cobra.Command, fn func(context.Context,
 	*jetstream.Cluster) error) (err error) {
-	if c.urls == "" {
+	if c.serverURLs == "" {
 		return invalidFlag(
 			"--nats",
 			"is missing; it is where the servers listen to programs, as --listen of oxbowd serve has it",
 		)
 	}
-	b := &clusterMemories{urls: c.urls, tls: c.tls}
+	b := &clusterMemories{serverURLs: c.serverURLs, tlsFiles: c.tlsFiles}
 	b.login, err = c.readLogin()
 	if err != nil {
 		return err
@@ -90,10 +90,10 @@ func (c *connectionFlags) withCluster(cmd *cobra.Command, fn func(context.Contex
 		return err
 	}
 	defer func() { err = errors.Join(err, b.Close(), os.RemoveAll(home)) }()
-	ctx, cancel := context.WithTimeout(cmd.Context(), connectWait)
+	ctx, cancel := context.WithTimeout(cmd.Context(), maxConnectWait)
 	defer cancel()
 	tell := func(format string, args ...any) { fmt.Fprintf(cmd.ErrOrStderr(), "oxbowd: "+format+"\n", args...) }
-	if err := b.connectCluster(ctx, &serverNode{name: filepath.Base(home)}, home, tell); err != nil {
+	if err := b.connectCluster(ctx, &serverNode{serverName: filepath.Base(home)}, home, tell); err != nil {
 		return err
 	}
 	return fn(cmd.Context(), b.cluster)

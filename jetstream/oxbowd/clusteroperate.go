@@ -29,8 +29,8 @@ func showFindings(w io.Writer, fs []jetstream.Finding) {
 	}
 }
 
-// findingsError returns an error with a remedy if there are findings. Otherwise, it returns nil.
-func findingsError(fs []jetstream.Finding, what, remedy string) error {
+// errorOfFindings returns an error with a remedy if there are findings. Otherwise, it returns nil.
+func errorOfFindings(fs []jetstream.Finding, what, remedy string) error {
 	if len(fs) == 0 {
 		return nil
 	}
@@ -54,7 +54,7 @@ with them. It ends with an error where something is.`,
 				if err := printResult(cmd, s, func() { showStatus(cmd.OutOrStdout(), s) }); err != nil {
 					return err
 				}
-				return findingsError(
+				return errorOfFindings(
 					s.Findings,
 					"something is wrong",
 					"start what is down; oxbowd cluster audit compares what the servers hold; oxbowd cluster replace "+
@@ -124,7 +124,7 @@ there, the last backup stays.`,
 				if err != nil {
 					return err
 				}
-				return findingsError(
+				return errorOfFindings(
 					rep.Findings,
 					"not all memories could be copied",
 					"of these, the last backup stays; oxbowd cluster audit compares what the servers hold",
@@ -171,7 +171,7 @@ replaced. One that was interrupted is gone on with by the same command.`,
 				if err != nil {
 					return err
 				}
-				return findingsError(
+				return errorOfFindings(
 					rep.Findings,
 					"not all copies are whole",
 					"give the directory of another backup, or of a cache, too",

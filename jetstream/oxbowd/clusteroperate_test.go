@@ -43,7 +43,7 @@ func threeServers(t *testing.T) (urls string, last *server.Server) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	s, err := c.Open(ctx, "acme", brainName)
+	s, err := c.Open(ctx, "acme", memoryBrainName)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,40 +25,50 @@ import (
 
 // connectionFlags contains the values of the flags for the connection to servers.
 type connectionFlags struct {
-	urls               string
-	secretFile         string
-	creds, systemCreds string // credential files (only for servers that oxbowd does not run itself)
-	tls                server.TLS
+	serverURLs                 string
+	secretFile                 string
+	credsFile, systemCredsFile string // credential files (only for servers that oxbowd does not run itself)
+	tlsFiles                   server.TLS
 }
 
 func (c *connectionFlags) addFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&c.urls, "nats", "", "the servers, as `ADDR,ADDR,ADDR`")
+	fs.StringVar(&c.serverURLs, "nats", "", "the servers, as `ADDR,ADDR,ADDR`")
 	fs.StringVar(&c.secretFile, "secret-file", "", "the `FILE` of the secret that all servers of the cluster have")
-	fs.StringVar(&c.tls.Cert, "nats-cert", "", "the `FILE` of the certificate that this machine shows to the servers")
-	fs.StringVar(&c.tls.Key, "nats-key", "", "the `FILE` of its key")
-	fs.StringVar(&c.tls.CA, "nats-ca", "", "the `FILE` of the authority that signed the certificates of the servers")
 	fs.StringVar(
-		&c.creds,
+		&c.tlsFiles.Cert,
+		"nats-cert",
+		"",
+		"the `FILE` of the certificate that this machine shows to the servers",
+	)
+	fs.StringVar(&c.tlsFiles.Key, "nats-key", "", "the `FILE` of its key")
+	fs.StringVar(
+		&c.tlsFiles.CA,
+		"nats-ca",
+		"",
+		"the `FILE` of the authority that signed the certificates of the servers",
+	)
+	fs.StringVar(
+		&c.credsFile,
 		"nats-creds",
 		"",
 		"the `FILE` of credentials, or the seed of an nkey, of the user oxbow; instead of a secret",
 	)
-	fs.StringVar(&c.systemCreds, "nats-system-creds", "", "the `FILE` of those of the system account")
+	fs.StringVar(&c.systemCredsFile, "nats-system-creds", "", "the `FILE` of those of the system account")
 }
 
 // checkFlags returns an error if flags contradict each other. A process that runs a server needs all TLS files. A
 // process that is only a client of other servers does not.
-func (c *connectionFlags) checkFlags(serves bool) error {
-	f := c.tls
+func (c *connectionFlags) checkFlags(runsServer bool) error {
+	f := c.tlsFiles
 	switch {
-	case (f.Cert == "") != (f.Key == ""), serves && f != (server.TLS{}) && (f.Cert == "" || f.CA == ""):
+	case (f.Cert == "") != (f.Key == ""), runsServer && f != (server.TLS{}) && (f.Cert == "" || f.CA == ""):
 		return verb.Advise(
 			invalidFlag("--nats-cert", "does not go without the others"),
 			"give --nats-cert, --nats-key and --nats-ca",
 		)
-	case (c.creds == "") != (c.systemCreds == ""):
+	case (c.credsFile == "") != (c.systemCredsFile == ""):
 		return invalidFlag("--nats-creds", "goes with --nats-system-creds; give both")
-	case c.creds != "" && (serves || c.secretFile != ""):
+	case c.credsFile != "" && (runsServer || c.secretFile != ""):
 		return invalidFlag("--nats-creds",
 			"is for servers of your own that have no secret; leave it out, or --secret-file")
 	}
@@ -67,9 +77,9 @@ func (c *connectionFlags) checkFlags(serves bool) error {
 
 // clientLogin contains the data that a client needs to connect to the servers.
 type clientLogin struct {
-	owner, system nats.Option
-	options       []nats.Option
-	tls           server.TLS // TLS files that belong to the options (may be empty)
+	ownerOption, systemOption nats.Option
+	commonOptions             []nats.Option
+	tlsFiles                  server.TLS // TLS files that belong to the options (may be empty)
 }
 
 // readLogin reads the files that the flags specify.
@@ -77,32 +87,36 @@ func (c *connectionFlags) readLogin() (l clientLogin, err error) {
 	if err := c.checkFlags(false); err != nil {
 		return l, err
 	}
-	if c.tls.Cert != "" {
-		if _, err := c.tls.Check(); err != nil {
-			return l, adviseTLS(err)
+	if c.tlsFiles.Cert != "" {
+		if _, err := c.tlsFiles.Check(); err != nil {
+			return l, addTLSAdvice(err)
 		}
 	}
-	if c.creds == "" {
+	if c.credsFile == "" {
 		secret, err := c.readSecret()
-		l = secretLogin(secret, c.tls.Options())
-		l.tls = c.tls
+		l = newSecretLogin(secret, c.tlsFiles.Options())
+		l.tlsFiles = c.tlsFiles
 		return l, err
 	}
-	l.options, l.tls = c.tls.Options(), c.tls
-	l.owner, err = readCredentials(c.creds)
+	l.commonOptions, l.tlsFiles = c.tlsFiles.Options(), c.tlsFiles
+	l.ownerOption, err = readCredentialFile(c.credsFile)
 	if err == nil {
-		l.system, err = readCredentials(c.systemCreds)
+		l.systemOption, err = readCredentialFile(c.systemCredsFile)
 	}
 	return l, err
 }
 
-// secretLogin returns the login for servers with a secret.
-func secretLogin(secret string, more []nats.Option) clientLogin {
-	return clientLogin{owner: nats.UserInfo("oxbow", secret), system: nats.UserInfo("system", secret), options: more}
+// newSecretLogin returns the login for servers with a secret.
+func newSecretLogin(secret string, options []nats.Option) clientLogin {
+	return clientLogin{
+		ownerOption:   nats.UserInfo("oxbow", secret),
+		systemOption:  nats.UserInfo("system", secret),
+		commonOptions: options,
+	}
 }
 
-// readCredentials reads a file that contains credentials or the seed of an nkey.
-func readCredentials(file string) (nats.Option, error) {
+// readCredentialFile reads a file that contains credentials or the seed of an nkey.
+func readCredentialFile(file string) (nats.Option, error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("reading the credentials: %w", err)
@@ -154,20 +168,20 @@ func isReadableByOthers(path string) bool {
 	return err == nil && runtime.GOOS != "windows" && fi.Mode().Perm()&0o077 != 0
 }
 
-// dialPause is the time between two attempts to connect.
-const dialPause = 300 * time.Millisecond
+// dialRetryPause is the time between two attempts to connect.
+const dialRetryPause = 300 * time.Millisecond
 
-// dial connects to the servers. It retries until ctx ends, because the servers may not have started yet.
-func dial(
+// dialServers connects to the servers. It retries until ctx ends, because the servers may not have started yet.
+func dialServers(
 	ctx context.Context,
 	urls string,
 	l clientLogin,
-	tell func(format string, args ...any),
+	logf func(format string, args ...any),
 ) (nc, system *nats.Conn, err error) {
 	for told := false; ; told = true {
-		nc, system, err = server.ConnectAs(urls, l.owner, l.system, l.options...)
+		nc, system, err = server.ConnectAs(urls, l.ownerOption, l.systemOption, l.commonOptions...)
 		if errors.Is(err, nats.ErrTLS) && !isTLSRefusal(err) {
-			err = cmp.Or(refusalError(urls, l.tls), err)
+			err = cmp.Or(findTLSRefusal(urls, l.tlsFiles), err)
 		}
 		switch {
 		case err == nil:
@@ -186,15 +200,15 @@ func dial(
 				"give them certificates, too; without --nats-cert and --nats-ca all is sent in the clear",
 			)
 		case isTLSRefusal(err):
-			return nil, nil, adviseTLS(fmt.Errorf(
+			return nil, nil, addTLSAdvice(fmt.Errorf(
 				"the certificates do not fit those of the servers at %s: %w",
 				urls,
 				err,
 			))
 		case !errors.Is(err, nats.ErrNoServers) && !errors.Is(err, nats.ErrTimeout):
-			return nil, nil, adviseTLS(fmt.Errorf("connecting to %s: %w", urls, err))
+			return nil, nil, addTLSAdvice(fmt.Errorf("connecting to %s: %w", urls, err))
 		case !told:
-			tell("waiting for a server at %s", urls)
+			logf("waiting for a server at %s", urls)
 		}
 		select {
 		case <-ctx.Done():
@@ -202,7 +216,7 @@ func dial(
 				fmt.Errorf("no server answers at %s: %w", urls, ctx.Err()),
 				"see whether they run, and whether this machine reaches them",
 			)
-		case <-time.After(dialPause):
+		case <-time.After(dialRetryPause):
 		}
 	}
 }

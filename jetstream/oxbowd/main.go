@@ -28,5 +28,5 @@ memory. One of them may be lost: what was acknowledged is not.`,
 	var n serverNode
 	serve := serveCommand()
 	n.addFlags(serve.Flags())
-	return cli.Daemon{Root: root, Serve: serve, Start: n.startNode}
+	return cli.Daemon{RootCommand: root, ServeCommand: serve, StartStorage: n.startNode}
 }

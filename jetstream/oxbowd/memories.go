@@ -20,31 +20,31 @@ import (
 
 // These are names of brains. No tenant has such a name, because names of tenants never begin with an underscore.
 const (
-	ownTenant = "_own"
-	brainName = "memory"
+	ownTenantName   = "_own"
+	memoryBrainName = "memory"
 )
 
-// brainCache is the maximum size of the cached entries of each brain, in bytes. It is small because many brains can be
-// open.
-const brainCache = 32 << 20
+// brainCacheBytes is the maximum size of the cached entries of each brain, in bytes. It is small because many
+// brains can be open.
+const brainCacheBytes = 32 << 20
 
 // clusterMemories opens the memories of this process. It implements cli.Memories.
 type clusterMemories struct {
-	server        *server.Server // server of this process (nil if oxbowd uses other servers)
-	urls          string
-	login         clientLogin
-	tls           server.TLS
-	reloadSignals chan os.Signal // receives the signal to load the TLS files again (nil without TLS)
-	nc, system    *nats.Conn
-	cluster       *jetstream.Cluster
+	server                       *server.Server // server of this process (nil if oxbowd uses other servers)
+	serverURLs                   string
+	login                        clientLogin
+	tlsFiles                     server.TLS
+	reloadSignals                chan os.Signal // receives the signal to load the TLS files again (nil without TLS)
+	connection, systemConnection *nats.Conn
+	cluster                      *jetstream.Cluster
 }
 
 // Open opens the brain of a tenant.
 func (b *clusterMemories) Open(ctx context.Context, tenant string) (oxbow.Store, error) {
 	if tenant == "" {
-		tenant = ownTenant
+		tenant = ownTenantName
 	}
-	return b.cluster.Open(ctx, tenant, brainName)
+	return b.cluster.Open(ctx, tenant, memoryBrainName)
 }
 
 // errTooFewServers is the reason that users see if memories cannot be read. It does not contain details.
@@ -67,7 +67,7 @@ func (b *clusterMemories) Close() (err error) {
 	if b.cluster != nil {
 		err = b.cluster.Close()
 	}
-	for _, c := range []*nats.Conn{b.nc, b.system} {
+	for _, c := range []*nats.Conn{b.connection, b.systemConnection} {
 		if c != nil {
 			c.Close()
 		}
@@ -81,15 +81,20 @@ func (b *clusterMemories) Close() (err error) {
 // connectCluster connects to the servers and waits until they can be used.
 func (b *clusterMemories) connectCluster(ctx context.Context, n *serverNode, home string, tell func(format string,
 	args ...any)) (err error) {
-	b.nc, b.system, err = dial(ctx, b.urls, b.login, tell)
+	b.connection, b.systemConnection, err = dialServers(ctx, b.serverURLs, b.login, tell)
 	if err != nil {
 		return err
 	}
-	o := &jetstream.Options{System: b.system, Dev: n.isDev, Dir: filepath.Join(home, "cache"), Node: n.name,
-		CacheBytes: brainCache,
-		Source:     oxbow.Source{Door: "cli", Actor: oxbow.Program, Claimed: oxbow.Claim{Client: "oxbowd"}}}
+	o := &jetstream.Options{
+		System:     b.systemConnection,
+		Dev:        n.isDev,
+		Dir:        filepath.Join(home, "cache"),
+		Node:       n.serverName,
+		CacheBytes: brainCacheBytes,
+		Source:     oxbow.Source{Door: "cli", Actor: oxbow.Program, Claimed: oxbow.Claim{Client: "oxbowd"}},
+	}
 	last := "" // most recent reason for waiting that was reported
-	b.cluster, err = jetstream.Await(ctx, b.nc, o, func(reason string) { tell("%s", reason); last = reason })
+	b.cluster, err = jetstream.Await(ctx, b.connection, o, func(reason string) { tell("%s", reason); last = reason })
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && last != "":
 		return verb.Advise(

@@ -17,15 +17,15 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
-// nodeFile is the name of the file in the home that contains the name of the server.
-const nodeFile = "server"
+// nodeNameFile is the name of the file in the home that contains the name of the server.
+const nodeNameFile = "server"
 
 // startServer starts the server of this process and returns the data for the connection to it. If the flag for the
 // URLs of other servers is set, startServer does not start a server, and returns the data for the connection to these
 // servers.
 func (n *serverNode) startServer(home string) (b *clusterMemories, err error) {
-	b = &clusterMemories{urls: n.urls, tls: n.tls}
-	if n.urls != "" {
+	b = &clusterMemories{serverURLs: n.serverURLs, tlsFiles: n.tlsFiles}
+	if n.serverURLs != "" {
 		b.login, err = n.readLogin()
 		return b, err
 	}
@@ -36,8 +36,15 @@ func (n *serverNode) startServer(home string) (b *clusterMemories, err error) {
 			return b, err
 		}
 	}
-	o := server.Options{Name: n.name, Dir: n.dataDir, Secret: secret, Listen: n.listenAddr, Cluster: n.clusterAddr,
-		Peers: n.otherServers(), TLS: n.tls}
+	o := server.Options{
+		Name:    n.serverName,
+		Dir:     n.dataDir,
+		Secret:  secret,
+		Listen:  n.listenAddr,
+		Cluster: n.clusterAddr,
+		Peers:   n.otherServers(),
+		TLS:     n.tlsFiles,
+	}
 	if o.Dir == "" {
 		o.Dir = filepath.Join(home, "data")
 	}
@@ -49,20 +56,20 @@ func (n *serverNode) startServer(home string) (b *clusterMemories, err error) {
 	}
 	b.server, err = server.Start(o)
 	if err != nil {
-		return b, adviseTLS(err)
+		return b, addTLSAdvice(err)
 	}
-	b.urls, b.login = b.server.URL(), secretLogin(
+	b.serverURLs, b.login = b.server.URL(), newSecretLogin(
 		secret,
 		append(b.server.ClientOptions(), nats.IgnoreDiscoveredServers()),
 	)
-	return b, writeName(filepath.Join(home, nodeFile), o.Name)
+	return b, writeServerName(filepath.Join(home, nodeNameFile), o.Name)
 }
 
 // checkSameServer returns an error if the name of the server has changed, or if its directory is empty although it was
 // not empty before. An empty directory may mean that a disk is not mounted. A server that has lost its data would
 // acknowledge changes that it does not have.
 func (n *serverNode) checkSameServer(home, name, dir string) error {
-	before, err := os.ReadFile(filepath.Join(home, nodeFile))
+	before, err := os.ReadFile(filepath.Join(home, nodeNameFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -82,9 +89,9 @@ func (n *serverNode) checkSameServer(home, name, dir string) error {
 	return nil
 }
 
-// writeName creates the file that contains the name of the server. If the file already exists, writeName does not
-// change it.
-func writeName(path, name string) error {
+// writeServerName creates the file that contains the name of the server. If the file already exists,
+// writeServerName does not change it.
+func writeServerName(path, name string) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil
 	}

@@ -53,20 +53,20 @@ What erases history stays undone: the memories keep all of it.
 // serverNode contains the values of the flags of "oxbowd serve".
 type serverNode struct {
 	connectionFlags
-	name           string
+	serverName     string
 	dataDir        string
 	listenAddr     string
 	clusterAddr    string
-	peers          []string
+	peerAddrs      []string
 	isNewDisk      bool
 	isDev          bool
 	connectTimeout time.Duration
 }
 
 func (n *serverNode) addFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&n.name, "name", "", "the `NAME` of this server, another one for each and always the same")
+	fs.StringVar(&n.serverName, "name", "", "the `NAME` of this server, another one for each and always the same")
 	fs.StringVar(&n.clusterAddr, "cluster", "", "be one of three servers; `ADDR` is where it listens to the others")
-	fs.StringSliceVar(&n.peers, "peers", nil, "the addresses `ADDR,ADDR,ADDR` of --cluster of all three servers")
+	fs.StringSliceVar(&n.peerAddrs, "peers", nil, "the addresses `ADDR,ADDR,ADDR` of --cluster of all three servers")
 	fs.StringVar(
 		&n.listenAddr,
 		"listen",
@@ -95,30 +95,30 @@ func invalidFlag(flag, reason string) error { return &oxbow.InvalidError{Field: 
 
 // checkFlags returns an error if flags contradict each other.
 func (n *serverNode) checkFlags() error {
-	if err := n.connectionFlags.checkFlags(n.urls == ""); err != nil {
+	if err := n.connectionFlags.checkFlags(n.serverURLs == ""); err != nil {
 		return err
 	}
 	switch {
-	case n.isDev && (n.clusterAddr != "" || n.urls != "" || len(n.peers) > 0):
+	case n.isDev && (n.clusterAddr != "" || n.serverURLs != "" || len(n.peerAddrs) > 0):
 		return invalidFlag("--dev", "is one server alone; leave out --cluster, --peers and --nats")
 	case n.isDev:
 		return nil
-	case n.clusterAddr == "" && n.urls == "":
+	case n.clusterAddr == "" && n.serverURLs == "":
 		return invalidFlag(
 			"--cluster",
 			"is missing; give it for a server in this process, --nats for servers of your own, or --dev to try one",
 		)
-	case n.clusterAddr != "" && n.urls != "":
+	case n.clusterAddr != "" && n.serverURLs != "":
 		return invalidFlag(
 			"--nats",
 			"is for servers of your own, and --cluster for one in this process; give one of them",
 		)
-	case n.urls != "" && (n.listenAddr != "" || n.dataDir != "" || len(n.peers) > 0):
+	case n.serverURLs != "" && (n.listenAddr != "" || n.dataDir != "" || len(n.peerAddrs) > 0):
 		return invalidFlag(
 			"--nats",
 			"is for servers of your own; --listen, --data and --peers are for one in this process",
 		)
-	case n.clusterAddr != "" && n.name == "":
+	case n.clusterAddr != "" && n.serverName == "":
 		return invalidFlag("--name", "is missing; each server has one of its own, such as n1, and keeps it")
 	case n.clusterAddr != "" && len(n.otherServers()) < 2:
 		return invalidFlag(
@@ -131,7 +131,7 @@ func (n *serverNode) checkFlags() error {
 
 // otherServers returns the addresses of all servers except the server of this process.
 func (n *serverNode) otherServers() (list []string) {
-	for _, p := range n.peers {
+	for _, p := range n.peerAddrs {
 		p = strings.TrimSpace(p)
 		isOther := p != "" && p != n.clusterAddr
 		if isOther && !slices.Contains(list, p) {
@@ -143,10 +143,10 @@ func (n *serverNode) otherServers() (list []string) {
 
 // isTrafficExposed reports whether other people in the network can read the traffic between the servers.
 func (n *serverNode) isTrafficExposed() bool {
-	if n.tls != (server.TLS{}) {
+	if n.tlsFiles != (server.TLS{}) {
 		return false
 	}
-	for _, addr := range append(strings.Split(n.urls, ","), n.listenAddr, n.clusterAddr) {
+	for _, addr := range append(strings.Split(n.serverURLs, ","), n.listenAddr, n.clusterAddr) {
 		scheme, rest, ok := strings.Cut(addr, "://")
 		if !ok {
 			rest = addr

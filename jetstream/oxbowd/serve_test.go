@@ -130,8 +130,8 @@ func agent(t *testing.T, token, url, tool string, args map[string]any) string {
 // leader returns the number of the process that leads the stream with the most messages.
 func leader(t *testing.T, url string, l clientLogin) int {
 	t.Helper()
-	b := &clusterMemories{urls: url, login: l}
-	if err := b.connectCluster(t.Context(), &serverNode{name: "test"}, t.TempDir(), t.Logf); err != nil {
+	b := &clusterMemories{serverURLs: url, login: l}
+	if err := b.connectCluster(t.Context(), &serverNode{serverName: "test"}, t.TempDir(), t.Logf); err != nil {
 		t.Fatal(err)
 	}
 	defer b.Close()
@@ -240,7 +240,7 @@ func TestThreeProcesses(t *testing.T) {
 		t.Errorf("PUT of a secret = %d %s, want it redacted", status, got)
 	}
 
-	lost := leader(t, addrs[0], secretLogin(secret, nil))
+	lost := leader(t, addrs[0], newSecretLogin(secret, nil))
 	ctx, stop := context.WithCancel(t.Context())
 	var all [3][]string
 	var gaps [3]time.Duration

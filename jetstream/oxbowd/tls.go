@@ -22,8 +22,8 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
-// adviseTLS adds a remedy to the error of a rejected certificate. It returns all other errors unchanged.
-func adviseTLS(err error) error {
+// addTLSAdvice adds a remedy to the error of a rejected certificate. It returns all other errors unchanged.
+func addTLSAdvice(err error) error {
 	var invalid x509.CertificateInvalidError
 	var unknown x509.UnknownAuthorityError
 	var host x509.HostnameError
@@ -53,30 +53,30 @@ func isTLSRefusal(err error) bool {
 	return errors.As(err, &v) || (errors.As(err, &alert) && alert.Op == "remote error")
 }
 
-// refusalError returns the error with which a server rejects the client's certificate. If no server rejects it,
-// refusalError returns nil. In TLS 1.3, a client can send data before the server has checked the certificate. In this
+// findTLSRefusal returns the error with which a server rejects the client's certificate. If no server rejects it,
+// findTLSRefusal returns nil. In TLS 1.3, a client can send data before the server has checked the certificate. In this
 // case, the connection breaks while the client is sending, and the client does not receive the error. Therefore
-// refusalError only reads.
-func refusalError(urls string, f server.TLS) error {
+// findTLSRefusal only reads.
+func findTLSRefusal(urls string, f server.TLS) error {
 	for u := range strings.SplitSeq(urls, ",") {
-		if err := probeRefusal(u, f); err != nil && isTLSRefusal(err) {
+		if err := readTLSRefusal(u, f); err != nil && isTLSRefusal(err) {
 			return err
 		}
 	}
 	return nil
 }
 
-// refusalWait is the maximum time to wait for the reaction of a server to the client's certificate.
-const refusalWait = 5 * time.Second
+// maxRefusalWait is the maximum time to wait for the reaction of a server to the client's certificate.
+const maxRefusalWait = 5 * time.Second
 
-func probeRefusal(u string, f server.TLS) error {
+func readTLSRefusal(u string, f server.TLS) error {
 	addr := u[strings.LastIndexAny(u, "/@ ")+1:]
-	c, err := net.DialTimeout("tcp", addr, refusalWait)
+	c, err := net.DialTimeout("tcp", addr, maxRefusalWait)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(refusalWait))
+	_ = c.SetDeadline(time.Now().Add(maxRefusalWait))
 	// Read the server's INFO line, which is not encrypted.
 	if _, err := bufio.NewReader(c).ReadString('\n'); err != nil {
 		return err
@@ -107,13 +107,13 @@ func (b *clusterMemories) probeServer(addr string) string {
 	}
 	defer c.Close()
 	_ = c.SetDeadline(time.Now().Add(time.Second))
-	if b.tls == (server.TLS{}) {
+	if b.tlsFiles == (server.TLS{}) {
 		if _, err := c.Read(make([]byte, 1)); err != nil {
 			return "says nothing in the clear: does it want --nats-cert, --nats-key and --nats-ca?"
 		}
 	} else {
 		host, _, _ := net.SplitHostPort(addr)
-		config, err := b.tls.Config(host)
+		config, err := b.tlsFiles.Config(host)
 		if err == nil {
 			// The server's reaction to the certificate arrives with the first byte.
 			_, err = tls.Client(c, config).Read(make([]byte, 1))
@@ -128,12 +128,12 @@ func (b *clusterMemories) probeServer(addr string) string {
 	return "answers: is the secret the same there?"
 }
 
-// expiryNotice is the time before the expiry of a certificate at which the notices begin.
-const expiryNotice = 14 * 24 * time.Hour
+// expiryNoticeTime is the time before the expiry of a certificate at which the notices begin.
+const expiryNoticeTime = 14 * 24 * time.Hour
 
 // watchCertificate prints a notice if the certificate expires soon. After each SIGHUP, it loads the certificate again.
 func (b *clusterMemories) watchCertificate(tell func(format string, args ...any)) {
-	if b.tls.Cert == "" {
+	if b.tlsFiles.Cert == "" {
 		return
 	}
 	b.printExpiry(tell)
@@ -155,15 +155,15 @@ func (b *clusterMemories) watchCertificate(tell func(format string, args ...any)
 	}()
 }
 
-// printExpiry prints the expiry date of the certificate if the certificate expires within expiryNotice.
+// printExpiry prints the expiry date of the certificate if the certificate expires within expiryNoticeTime.
 func (b *clusterMemories) printExpiry(tell func(format string, args ...any)) {
-	switch expires, err := b.tls.Check(); {
+	switch expires, err := b.tlsFiles.Check(); {
 	case err != nil:
 		tell("%v", err)
-	case time.Until(expires) < expiryNotice:
+	case time.Until(expires) < expiryNoticeTime:
 		tell(
 			"certificate %s expires at %s; kill -HUP makes this process read another one",
-			b.tls.Cert,
+			b.tlsFiles.Cert,
 			expires.Format(time.RFC3339),
 		)
 	}

@@ -211,7 +211,7 @@ func TestTLS(t *testing.T) {
 		}
 	}
 
-	lost := leader(t, addrs[1], secretLogin(secret, f.Options()))
+	lost := leader(t, addrs[1], newSecretLogin(secret, f.Options()))
 	processes[lost].kill()
 	next := (lost + 1) % 3
 	if status, answer := apiAfterLoss(t, acme, "PUT", urls[next]+
@@ -286,7 +286,7 @@ func TestReload(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Shutdown()
-	nc, system, err := dial(t.Context(), s.URL(), secretLogin(secret, s.ClientOptions()), t.Logf)
+	nc, system, err := dialServers(t.Context(), s.URL(), newSecretLogin(secret, s.ClientOptions()), t.Logf)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -311,7 +311,7 @@ func TestReload(t *testing.T) {
 		t.Errorf("the connection was made again %d times, %v", nc.Stats().Reconnects, err)
 	}
 
-	if got := (&clusterMemories{tls: ca.files("client")}).probeServer(routes[0]); !strings.Contains(got,
+	if got := (&clusterMemories{tlsFiles: ca.files("client")}).probeServer(routes[0]); !strings.Contains(got,
 		"is the secret the same") {
 		t.Errorf("probe() = %q", got)
 	}
@@ -321,7 +321,7 @@ func TestReload(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Shutdown()
-	if got := (&clusterMemories{tls: ca.files("client")}).probeServer(routes[1]); !strings.Contains(got,
+	if got := (&clusterMemories{tlsFiles: ca.files("client")}).probeServer(routes[1]); !strings.Contains(got,
 		"speaks no TLS") {
 		t.Errorf("probe() = %q", got)
 	}
@@ -366,9 +366,9 @@ func TestReasonIsRead(t *testing.T) {
 		served <- nil
 	}()
 	files := server.TLS{CA: ca.files("n").CA}
-	client := secretLogin(secret, files.Options())
-	client.tls = files
-	_, _, err = dial(t.Context(), l.Addr().String(), client, t.Logf)
+	client := newSecretLogin(secret, files.Options())
+	client.tlsFiles = files
+	_, _, err = dialServers(t.Context(), l.Addr().String(), client, t.Logf)
 	if err == nil || !strings.Contains(err.Error(), "certificate required") ||
 		!strings.Contains(err.Error(), "certificates do not fit") {
 		t.Errorf("dial() = %v", err)
@@ -431,9 +431,9 @@ func TestCredentials(t *testing.T) {
 		t.Fatal(err)
 	}
 	keys := connectionFlags{
-		urls:        run(&byKey),
-		creds:       write("oxbow.nk", []byte(oxbowSeed)),
-		systemCreds: write("system.nk", []byte(systemSeed)),
+		serverURLs:      run(&byKey),
+		credsFile:       write("oxbow.nk", []byte(oxbowSeed)),
+		systemCredsFile: write("system.nk", []byte(systemSeed)),
 	}
 
 	operator, operatorKey, _ := pair(nkeys.CreateOperator)
@@ -460,9 +460,9 @@ func TestCredentials(t *testing.T) {
 		return account, write(name, b)
 	}
 	var tokens connectionFlags
-	_, tokens.creds = signed("oxbow.creds")
-	byJWT.SystemAccount, tokens.systemCreds = signed("system.creds")
-	tokens.urls = run(byJWT)
+	_, tokens.credsFile = signed("oxbow.creds")
+	byJWT.SystemAccount, tokens.systemCredsFile = signed("system.creds")
+	tokens.serverURLs = run(byJWT)
 
 	for name, c := range map[string]connectionFlags{"Nkeys": keys, "Credentials": tokens} {
 		t.Run(name, func(t *testing.T) {
@@ -470,7 +470,7 @@ func TestCredentials(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			nc, system, err := dial(t.Context(), c.urls, l, t.Logf)
+			nc, system, err := dialServers(t.Context(), c.serverURLs, l, t.Logf)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -479,20 +479,20 @@ func TestCredentials(t *testing.T) {
 			if _, err := system.Request("$SYS.REQ.SERVER.PING", nil, 5*time.Second); err != nil {
 				t.Errorf("the system account: %v", err)
 			}
-			c.creds, c.systemCreds = keys.systemCreds, tokens.systemCreds // credentials for different servers
+			c.credsFile, c.systemCredsFile = keys.systemCredsFile, tokens.systemCredsFile // credentials for different servers
 			l, err = c.readLogin()
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := dial(t.Context(), c.urls, l, t.Logf); err == nil ||
+			if _, _, err := dialServers(t.Context(), c.serverURLs, l, t.Logf); err == nil ||
 				!strings.Contains(err.Error(), "refuse") {
 				t.Errorf("dial() = %v", err)
 			}
 		})
 	}
 	if _, err := (&connectionFlags{
-		creds:       write("garbage", []byte("x")),
-		systemCreds: keys.systemCreds,
+		credsFile:       write("garbage", []byte("x")),
+		systemCredsFile: keys.systemCredsFile,
 	}).readLogin(); err == nil || !strings.Contains(err.Error(), "neither credentials") {
 		t.Errorf("login() = %v", err)
 	}
@@ -564,9 +564,9 @@ func TestExposed(t *testing.T) {
 		"Loopback": {serverNode{listenAddr: "127.0.0.1:1", clusterAddr: "[::1]:2"}, false},
 		"All":      {serverNode{listenAddr: "127.0.0.1:1", clusterAddr: ":2"}, true},
 		"Listen":   {serverNode{listenAddr: "10.0.0.1:1", clusterAddr: "localhost:2"}, true},
-		"URL":      {serverNode{connectionFlags: connectionFlags{urls: "localhost:1,nats://10.0.0.1:4222"}}, true},
-		"TLSURL":   {serverNode{connectionFlags: connectionFlags{urls: "tls://10.0.0.1:4222"}}, false},
-		"TLS": {serverNode{connectionFlags: connectionFlags{tls: server.TLS{CA: "ca"}}, clusterAddr: "10.0.0.1:1"},
+		"URL":      {serverNode{connectionFlags: connectionFlags{serverURLs: "localhost:1,nats://10.0.0.1:4222"}}, true},
+		"TLSURL":   {serverNode{connectionFlags: connectionFlags{serverURLs: "tls://10.0.0.1:4222"}}, false},
+		"TLS": {serverNode{connectionFlags: connectionFlags{tlsFiles: server.TLS{CA: "ca"}}, clusterAddr: "10.0.0.1:1"},
 			false},
 	} {
 		if got := tc.n.isTrafficExposed(); got != tc.want {

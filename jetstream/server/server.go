@@ -51,7 +51,7 @@ func Start(o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start server %s: %w", o.Name, errors.Join(err, s.releaseDir()))
 	}
-	failed := failureLogger{make(chan error, 1)}
+	failed := firstFatalLogger{make(chan error, 1)}
 	s.natsServer.SetLogger(failed, false, false)
 	s.natsServer.Start()
 	if err := s.waitReady(failed.firstFatal); err != nil {
@@ -80,10 +80,10 @@ func (o *Options) natsOptions() (*server.Options, error) {
 }
 
 // waitReady waits until the server accepts connections.
-func (s *Server) waitReady(failed <-chan error) error {
+func (s *Server) waitReady(startFailure <-chan error) error {
 	for range 100 {
 		select {
-		case err := <-failed:
+		case err := <-startFailure:
 			return err
 		default:
 		}
@@ -129,22 +129,22 @@ func (s *Server) releaseDir() (err error) {
 	return err
 }
 
-// failureLogger is the logger of the server. It stores the first fatal error, and ignores all other messages.
-type failureLogger struct{ firstFatal chan error }
+// firstFatalLogger is the logger of the server. It stores the first fatal error, and ignores all other messages.
+type firstFatalLogger struct{ firstFatal chan error }
 
 // Fatalf implements [server.Logger].
-func (f failureLogger) Fatalf(format string, args ...any) {
+func (f firstFatalLogger) Fatalf(format string, args ...any) {
 	select {
 	case f.firstFatal <- fmt.Errorf(format, args...):
 	default:
 	}
 }
 
-func (failureLogger) Noticef(string, ...any) {}
-func (failureLogger) Warnf(string, ...any)   {}
-func (failureLogger) Errorf(string, ...any)  {}
-func (failureLogger) Debugf(string, ...any)  {}
-func (failureLogger) Tracef(string, ...any)  {}
+func (firstFatalLogger) Noticef(string, ...any) {}
+func (firstFatalLogger) Warnf(string, ...any)   {}
+func (firstFatalLogger) Errorf(string, ...any)  {}
+func (firstFatalLogger) Debugf(string, ...any)  {}
+func (firstFatalLogger) Tracef(string, ...any)  {}
 
 // configText returns the text of the server's configuration file.
 func configText(o Options) string {

@@ -50,13 +50,13 @@ func (f TLS) Check(hosts ...string) (expires time.Time, err error) {
 
 // checkServer returns an error if another server would refuse the certificate. The certificate must also be valid for
 // clients, because servers connect to each other as clients.
-func (f TLS) checkServer(pair tls.Certificate, hosts []string) (err error) {
+func (f TLS) checkServer(certificate tls.Certificate, hosts []string) (err error) {
 	chain := x509.VerifyOptions{Intermediates: x509.NewCertPool()}
 	chain.Roots, err = f.rootPool()
 	if err != nil {
 		return err
 	}
-	for _, der := range pair.Certificate[1:] {
+	for _, der := range certificate.Certificate[1:] {
 		c, err := x509.ParseCertificate(der)
 		if err != nil {
 			return err
@@ -65,12 +65,12 @@ func (f TLS) checkServer(pair tls.Certificate, hosts []string) (err error) {
 	}
 	for _, u := range []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth} {
 		chain.KeyUsages = []x509.ExtKeyUsage{u}
-		if _, err := pair.Leaf.Verify(chain); err != nil {
+		if _, err := certificate.Leaf.Verify(chain); err != nil {
 			return err
 		}
 	}
 	for _, h := range hosts {
-		if err := pair.Leaf.VerifyHostname(h); err != nil && !isUnspecified(h) {
+		if err := certificate.Leaf.VerifyHostname(h); err != nil && !isUnspecified(h) {
 			return err
 		}
 	}

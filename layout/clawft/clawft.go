@@ -102,7 +102,7 @@ func Open(ctx context.Context, o layout.Options) (*Home, error) {
 	return h, nil
 }
 
-// formatStamp returns a time as it is written at the beginning of an entry in HISTORY.md.
-func (h *Home) formatStamp(t time.Time) string {
+// formatEntryDate returns a time as it is written at the beginning of an entry in HISTORY.md.
+func (h *Home) formatEntryDate(t time.Time) string {
 	return "[" + t.In(h.layout.zone).Format("2006-01-02 15:04") + "]"
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
-// shortenedMark is appended to a fact that was shortened.
-const shortenedMark = " […]"
+// shortenedTextMark is appended to a fact that was shortened.
+const shortenedTextMark = " […]"
 
 // compressText shortens a text until it fits the budget. movedTexts contains the removed texts, which the caller must
 // append to HISTORY.md. If the text cannot be made to fit, ok is false and shortened is the shortest text that is
@@ -30,7 +30,7 @@ func compressText(
 		return text, nil, nil, true
 	}
 	c := compressor{text: text, base: splitUnits(text), shortTexts: map[int]string{}}
-	movedTexts, steps, err := markRepeated(ctx, c.base)
+	movedTexts, steps, err := markRepeatedUnits(ctx, c.base)
 	c.planActions()
 	n := sort.Search(len(c.actions), func(n int) bool { s, _ := c.applyActions(n); return fits(s) })
 	// Check the size after each action, because a shortened text rarely has more tokens.
@@ -48,13 +48,13 @@ func compressText(
 // compressor shortens a text by a list of actions. Each action changes one unit of the text.
 type compressor struct {
 	text       string
-	base       []unit // units that remain after consolidation
-	actions    []action
+	base       []textUnit // units that remain after consolidation
+	actions    []shortenAction
 	shortTexts map[int]string // shortened texts, by index of the unit
 }
 
-// action shortens a unit or moves it to HISTORY.md.
-type action struct {
+// shortenAction shortens a unit or moves it to HISTORY.md.
+type shortenAction struct {
 	unitIndex int
 	isMove    bool
 }
@@ -75,14 +75,14 @@ func (c *compressor) planActions() {
 					continue
 				}
 			}
-			c.actions = append(c.actions, action{i, move})
+			c.actions = append(c.actions, shortenAction{i, move})
 		}
 	}
 }
 
 // applyActions returns the text and its units after the first n actions.
-func (c *compressor) applyActions(n int) (string, []unit) {
-	units := append([]unit(nil), c.base...)
+func (c *compressor) applyActions(n int) (string, []textUnit) {
+	units := append([]textUnit(nil), c.base...)
 	for _, a := range c.actions[:n] {
 		if a.isMove {
 			units[a.unitIndex].isRemoved = true
@@ -95,14 +95,14 @@ func (c *compressor) applyActions(n int) (string, []unit) {
 }
 
 // reportActions returns the texts that the actions move to HISTORY.md, and a step for each action.
-func (c *compressor) reportActions(units []unit) (out []movedText, steps []layout.Step) {
+func (c *compressor) reportActions(units []textUnit) (out []movedText, steps []layout.Step) {
 	for i := range units {
 		u := &units[i]
 		switch {
 		case c.base[i].isRemoved || !u.isFact():
 		case u.isRemoved:
 			m := movedText{headings: u.headings, text: u.text}
-			if last := currentMark(u); last != nil {
+			if last := currentComment(u); last != nil {
 				whole := *u
 				whole.shortText = ""
 				m.namedText, m.name = whole.formatUnit(c.text, lineEnding(c.text)), last.Name
@@ -127,7 +127,7 @@ func (c *compressor) reportActions(units []unit) (out []movedText, steps []layou
 
 // shortenParagraph returns the first sentence of a paragraph, or "" if this would save less than a third of the
 // tokens. It does not shorten code blocks, tables and list items.
-func shortenParagraph(u *unit) string {
+func shortenParagraph(u *textUnit) string {
 	isCode := strings.Contains(u.text, "```") || strings.HasPrefix(u.text, "    ")
 	isTable := strings.HasPrefix(u.text, "|")
 	if isCode || isTable {
@@ -145,8 +145,8 @@ func shortenParagraph(u *unit) string {
 	if first == "" || isBlank(rest) {
 		return ""
 	}
-	short := first + shortenedMark
-	if readMark(firstLine(short)) != nil || 3*prompt.EstimateTokens(short) > 2*prompt.EstimateTokens(text) {
+	short := first + shortenedTextMark
+	if parseEntryComment(firstLine(short)) != nil || 3*prompt.EstimateTokens(short) > 2*prompt.EstimateTokens(text) {
 		return ""
 	}
 	return short

@@ -22,9 +22,9 @@ type movedText struct {
 	name      string // name of the entry ("" without a name of its own)
 }
 
-// markRepeated marks each unit that repeats another unit as removed. movedTexts contains those removed texts that must
-// be appended to HISTORY.md.
-func markRepeated(ctx context.Context, units []unit) (movedTexts []movedText, steps []layout.Step, err error) {
+// markRepeatedUnits marks each unit that repeats another unit as removed. movedTexts contains those removed texts
+// that must be appended to HISTORY.md.
+func markRepeatedUnits(ctx context.Context, units []textUnit) (movedTexts []movedText, steps []layout.Step, err error) {
 	var texts []sametext.Passage
 	var at []int
 	for i := range units {
@@ -33,13 +33,13 @@ func markRepeated(ctx context.Context, units []unit) (movedTexts []movedText, st
 			continue
 		}
 		t := sametext.Passage{Text: u.factText(), Heading: u.headings}
-		if u.mark != nil {
+		if u.comment != nil {
 			t.Weight = 1
 		}
 		texts = append(texts, t)
 		at = append(at, i)
 	}
-	near, err := sametext.NearDuplicates(ctx, texts, nil)
+	near, err := sametext.FindNearDuplicates(ctx, texts, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -64,24 +64,24 @@ func markRepeated(ctx context.Context, units []unit) (movedTexts []movedText, st
 
 // moveComment moves the comment of the unit from, which is removed, to the unit to. It returns false if to cannot have
 // a comment.
-func moveComment(from, to *unit) bool {
-	if from.mark == nil {
+func moveComment(from, to *textUnit) bool {
+	if from.comment == nil {
 		return true
 	}
 	if to.kind == unitListItem {
 		return false // A comment would split the list.
 	}
-	m := entryMark{
-		Name:    from.mark.Name,
-		Aliases: from.mark.Aliases,
-		Labels:  from.mark.Labels,
-		Created: from.mark.Created,
+	m := entryComment{
+		Name:    from.comment.Name,
+		Aliases: from.comment.Aliases,
+		Labels:  from.comment.Labels,
+		Created: from.comment.Created,
 	}
-	if from.newMark != nil {
-		m.Aliases, m.Labels = from.newMark.Aliases, from.newMark.Labels
+	if from.newComment != nil {
+		m.Aliases, m.Labels = from.newComment.Aliases, from.newComment.Labels
 	}
-	if old := currentMark(to); old != nil {
-		m = entryMark{
+	if old := currentComment(to); old != nil {
+		m = entryComment{
 			Name:    old.Name,
 			Aliases: unionWords(old.Aliases, append([]string{m.Name}, m.Aliases...), old.Name),
 			Labels: unionWords(
@@ -109,16 +109,16 @@ func moveComment(from, to *unit) bool {
 	for _, l := range oxbow.SortLabels(labels) {
 		m.Labels = append(m.Labels, l.String())
 	}
-	to.newMark = &m
+	to.newComment = &m
 	return true
 }
 
-// currentMark returns the comment of a unit after the changes so far, or nil if it has none.
-func currentMark(u *unit) *entryMark {
-	if u.newMark != nil {
-		return u.newMark
+// currentComment returns the comment of a unit after the changes so far, or nil if it has none.
+func currentComment(u *textUnit) *entryComment {
+	if u.newComment != nil {
+		return u.newComment
 	}
-	return u.mark
+	return u.comment
 }
 
 // unionWords returns the words of a and b without duplicates and without the word excluded.

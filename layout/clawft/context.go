@@ -135,7 +135,7 @@ func (s *session) storeSummary(ctx context.Context, summary string) (string, err
 	if text == "" {
 		return "", &oxbow.InvalidError{Field: "summary", Reason: "is empty"}
 	}
-	content := s.home.formatStamp(s.home.Now()) + " " + text
+	content := s.home.formatEntryDate(s.home.Now()) + " " + text
 	base := s.home.layout.baseName(historyFile, content)
 	name := base
 	for n := 2; ; n++ {

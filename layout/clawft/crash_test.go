@@ -15,8 +15,13 @@ import (
 
 func TestCrashAnywhere(t *testing.T) {
 	start := vfs.NewMem()
-	put(t, start, memoryDir+"/MEMORY.md", "one fact of four words\n\none fact of four words, and more\n\n"+facts(2))
-	put(t, start, memoryDir+"/HISTORY.md", "[2026-01-01] first\n")
+	put(
+		t,
+		start,
+		clawftMemoryDir+"/MEMORY.md",
+		"one fact of four words\n\none fact of four words, and more\n\n"+facts(2),
+	)
+	put(t, start, clawftMemoryDir+"/HISTORY.md", "[2026-01-01] first\n")
 	for _, tt := range []struct {
 		name   string
 		start  *vfs.Mem

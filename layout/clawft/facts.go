@@ -18,8 +18,8 @@ const (
 	unitLead               // The text before the first item of a list, in the same paragraph.
 )
 
-// unit is a piece of the text. Only blank lines are between units.
-type unit struct {
+// textUnit is a piece of the text. Only blank lines are between units.
+type textUnit struct {
 	kind       unitKind
 	start, end int // byte range in the text, without the line end at its end
 	text       string
@@ -28,22 +28,24 @@ type unit struct {
 	level    int // level of a heading, 1 to 6
 	// Number of the paragraph that contains the unit. Headings above a paragraph belong to it.
 	paragraphNumber int
-	mark            *entryMark // comment above the unit (nil if there is none)
+	comment         *entryComment // comment above the unit (nil if there is none)
 
-	isRemoved bool       // The unit is removed from the text.
-	shortText string     // text that replaces the text of the unit ("" if it was not shortened)
-	newMark   *entryMark // comment that replaces the comment of the unit (nil if it did not change)
+	isRemoved  bool          // The unit is removed from the text.
+	shortText  string        // text that replaces the text of the unit ("" if it was not shortened)
+	newComment *entryComment // comment that replaces the comment of the unit (nil if it did not change)
 }
 
 // isFact reports whether the unit is a fact, which can be removed. Headings and leads are not facts.
-func (u *unit) isFact() bool { return u.kind != unitHeading && u.kind != unitLead }
+func (u *textUnit) isFact() bool { return u.kind != unitHeading && u.kind != unitLead }
 
 // hasKeepTag reports whether the unit must not be removed, because a person gave it the label tag:keep.
-func (u *unit) hasKeepTag() bool { return u.mark != nil && slices.Contains(u.mark.Labels, "tag:keep") }
+func (u *textUnit) hasKeepTag() bool {
+	return u.comment != nil && slices.Contains(u.comment.Labels, "tag:keep")
+}
 
 // bulletWidths returns the length of the indentation of a line, and the length of the indentation with the list
 // marker. If the line does not begin a list item, the second length is 0.
-func bulletWidths(line string) (indent, sign int) {
+func bulletWidths(line string) (indent, withMarker int) {
 	rest := strings.TrimLeft(line, " \t")
 	indent = len(line) - len(rest)
 	digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
@@ -66,21 +68,21 @@ func bulletWidths(line string) (indent, sign int) {
 }
 
 // splitUnits returns the units of a text.
-func splitUnits(text string) []unit {
+func splitUnits(text string) []textUnit {
 	c := unitCutter{text: text, fences: fenceFinder{text: text}}
 	for _, it := range splitItems(text) {
 		c.paragraphNumber++
-		if it.mark != nil {
+		if it.comment != nil {
 			c.units = append(
 				c.units,
-				unit{
+				textUnit{
 					kind:            unitNamed,
 					start:           it.start,
 					end:             it.end,
 					text:            it.content,
 					headings:        c.headingPath(),
 					paragraphNumber: c.paragraphNumber,
-					mark:            it.mark,
+					comment:         it.comment,
 				},
 			)
 			continue
@@ -94,13 +96,13 @@ func splitUnits(text string) []unit {
 type unitCutter struct {
 	text            string
 	fences          fenceFinder
-	units           []unit
-	headings        []unit // headings above the present position
-	paragraphNumber int    // number of the current paragraph
+	units           []textUnit
+	headings        []textUnit // headings above the present position
+	paragraphNumber int        // number of the current paragraph
 
-	current    unit   // unit that is being read (start is -1 between units)
-	listIndent int    // indentation of the items in the present list (-1 outside of a list)
-	listLead   string // lead of the present list
+	current    textUnit // unit that is being read (start is -1 between units)
+	listIndent int      // indentation of the items in the present list (-1 outside of a list)
+	listLead   string   // lead of the present list
 }
 
 // headingPath returns the headings above the present position, joined by " / ".
@@ -118,12 +120,12 @@ func (c *unitCutter) endUnit() {
 		c.current.text = c.text[c.current.start:c.current.end]
 		c.units = append(c.units, c.current)
 	}
-	c.current = unit{start: -1}
+	c.current = textUnit{start: -1}
 }
 
 // splitRange splits text[start:end], which is an entry without a comment, into units.
 func (c *unitCutter) splitRange(start, end int) {
-	c.current = unit{start: -1}
+	c.current = textUnit{start: -1}
 	c.listIndent = -1
 	c.listLead = ""
 	for at := start; at < end; {
@@ -147,7 +149,7 @@ func (c *unitCutter) splitRange(start, end int) {
 			at = next
 			continue
 		case sign > 0 && (c.listIndent < 0 || indent <= c.listIndent):
-			c.endLead()
+			c.endListLead()
 			c.endUnit()
 			c.listIndent = indent
 			c.beginUnit(unitListItem, at)
@@ -162,15 +164,15 @@ func (c *unitCutter) splitRange(start, end int) {
 
 // beginUnit begins a unit of this kind at a byte offset.
 func (c *unitCutter) beginUnit(kind unitKind, offset int) {
-	c.current = unit{kind: kind, start: offset, headings: c.headingPath(), paragraphNumber: c.paragraphNumber}
+	c.current = textUnit{kind: kind, start: offset, headings: c.headingPath(), paragraphNumber: c.paragraphNumber}
 	if c.listLead != "" {
 		c.current.headings = c.listLead
 	}
 }
 
-// endLead ends the unit that is being read, which precedes the first item of a list, and makes it the lead of the
+// endListLead ends the unit that is being read, which precedes the first item of a list, and makes it the lead of the
 // list.
-func (c *unitCutter) endLead() {
+func (c *unitCutter) endListLead() {
 	if c.current.start < 0 || c.listIndent >= 0 {
 		return
 	}
@@ -188,7 +190,7 @@ func (c *unitCutter) addHeading(start, end int, line string) {
 	for len(c.headings) > 0 && c.headings[len(c.headings)-1].level >= level {
 		c.headings = c.headings[:len(c.headings)-1]
 	}
-	u := unit{
+	u := textUnit{
 		kind:            unitHeading,
 		start:           start,
 		end:             end,
@@ -201,7 +203,7 @@ func (c *unitCutter) addHeading(start, end int, line string) {
 }
 
 // factText returns the text of the unit without its list marker.
-func (u *unit) factText() string {
+func (u *textUnit) factText() string {
 	if u.kind == unitListItem {
 		if _, sign := bulletWidths(u.text); sign > 0 {
 			return strings.TrimSpace(u.text[sign:])
@@ -211,7 +213,7 @@ func (u *unit) factText() string {
 }
 
 // removeEmptyHeadings removes each heading or lead that has no fact below it any more.
-func removeEmptyHeadings(units []unit) {
+func removeEmptyHeadings(units []textUnit) {
 	for i := range units {
 		u := &units[i]
 		if u.isFact() {
@@ -234,14 +236,14 @@ func removeEmptyHeadings(units []unit) {
 }
 
 // joinUnits assembles a text from those units that are not removed, with their shortened texts and new comments.
-func joinUnits(text string, units []unit) string {
+func joinUnits(text string, units []textUnit) string {
 	if len(units) == 0 {
 		return text
 	}
 	eol := lineEnding(text)
 	var b strings.Builder
 	b.WriteString(text[:units[0].start])
-	var last *unit
+	var last *textUnit
 	for i := range units {
 		u := &units[i]
 		if u.isRemoved {
@@ -261,7 +263,7 @@ func joinUnits(text string, units []unit) string {
 }
 
 // textBetween returns the text between the unit last and unit i, which is the next unit that is not removed.
-func textBetween(text string, units []unit, last *unit, i int, eol string) string {
+func textBetween(text string, units []textUnit, last *textUnit, i int, eol string) string {
 	if last == &units[i-1] || last.paragraphNumber == units[i].paragraphNumber {
 		return text[units[i-1].end:units[i].start]
 	}
@@ -276,16 +278,16 @@ func textBetween(text string, units []unit, last *unit, i int, eol string) strin
 }
 
 // formatUnit returns the text of the unit as it is now, with its comment.
-func (u *unit) formatUnit(text, eol string) string {
-	if u.shortText == "" && u.newMark == nil {
+func (u *textUnit) formatUnit(text, eol string) string {
+	if u.shortText == "" && u.newComment == nil {
 		return text[u.start:u.end]
 	}
-	m := u.mark
-	if u.newMark != nil {
-		m = u.newMark
+	m := u.comment
+	if u.newComment != nil {
+		m = u.newComment
 	}
 	body := text[u.start:u.end]
-	if u.mark != nil {
+	if u.comment != nil {
 		// Skip the first line, because it is the comment that is replaced.
 		_, next := lineBounds(text, u.start)
 		body = text[min(next, u.end):u.end]
@@ -293,7 +295,7 @@ func (u *unit) formatUnit(text, eol string) string {
 	if u.shortText != "" {
 		body = strings.ReplaceAll(u.shortText, "\n", eol)
 		if m != nil {
-			m = &entryMark{
+			m = &entryComment{
 				Name:        m.Name,
 				Aliases:     m.Aliases,
 				Labels:      m.Labels,

@@ -101,7 +101,7 @@ func (h *Home) WriteMemory(ctx context.Context, content string) (int, error) {
 			if strings.HasPrefix(is, strings.TrimRight(was, " \t\r\n")) {
 				return nil, nil
 			}
-			_, kept, err := h.newRecordEdits(
+			_, kept, err := h.newUndoRecordEdits(
 				undoRecord{What: "overwrite", Time: now, OldMemory: was, NewMemory: nonEmptyText(is)},
 			)
 			return kept, err

@@ -32,11 +32,11 @@ func TestReadTool(t *testing.T) {
 	put(
 		t,
 		fsys,
-		memoryDir+"/MEMORY.md",
+		clawftMemoryDir+"/MEMORY.md",
 		"# User\n\nWohnt in der Straße.\r\n  \nİstanbul, ΟΔΟΣ, café\n\n\n\n  hit one\nand more \n\n"+
 			"<!-- oxbow {\"name\":\"style\",\"end\":1} -->\nTabs.\n\nNot hits of spaces.\n<!-- /oxbow 1 -->\n",
 	)
-	put(t, fsys, memoryDir+"/HISTORY.md", "hit in the past\n")
+	put(t, fsys, clawftMemoryDir+"/HISTORY.md", "hit in the past\n")
 	for _, tt := range []struct {
 		args m
 		want string
@@ -97,7 +97,7 @@ func TestWriteTool(t *testing.T) {
 		if got := a.Text(); got != tt.said {
 			t.Errorf("memory_write(%v) = %q, want %q", tt.args, got, tt.said)
 		}
-		if got := read(t, fsys, memoryDir+"/MEMORY.md"); got != tt.file {
+		if got := read(t, fsys, clawftMemoryDir+"/MEMORY.md"); got != tt.file {
 			t.Errorf("after memory_write(%v): %q, want %q", tt.args, got, tt.file)
 		}
 	}
@@ -124,15 +124,15 @@ func TestWriteTool(t *testing.T) {
 // A model that overwrites what it has read does not lose what others wrote since.
 func TestOverwriteMerges(t *testing.T) {
 	fsys := vfs.NewMem()
-	put(t, fsys, memoryDir+"/MEMORY.md", "one\n\ntwo\n\nthree\n")
+	put(t, fsys, clawftMemoryDir+"/MEMORY.md", "one\n\ntwo\n\nthree\n")
 	h := openHome(t, fsys)
 	mustCall(t, h, "memory_read", m{})
-	put(t, fsys, memoryDir+"/MEMORY.md", "one\n\ntwo\n\nTHREE by a person\n")
+	put(t, fsys, clawftMemoryDir+"/MEMORY.md", "one\n\ntwo\n\nTHREE by a person\n")
 	mustCall(t, h, "memory_write", m{"content": "ONE\n\ntwo\n\nthree\n", "mode": "overwrite"})
-	if got := read(t, fsys, memoryDir+"/MEMORY.md"); got != "ONE\n\ntwo\n\nTHREE by a person\n\n" {
+	if got := read(t, fsys, clawftMemoryDir+"/MEMORY.md"); got != "ONE\n\ntwo\n\nTHREE by a person\n\n" {
 		t.Errorf("merged: %q", got)
 	}
-	put(t, fsys, memoryDir+"/MEMORY.md", "ONE again\n\ntwo\n\nTHREE by a person\n")
+	put(t, fsys, clawftMemoryDir+"/MEMORY.md", "ONE again\n\ntwo\n\nTHREE by a person\n")
 	if a, err := call(
 		t,
 		h,
@@ -143,13 +143,13 @@ func TestOverwriteMerges(t *testing.T) {
 	}
 	mustCall(t, h, "memory_read", m{})
 	mustCall(t, h, "memory_write", m{"content": "uno", "mode": "overwrite"})
-	if got := read(t, fsys, memoryDir+"/MEMORY.md"); got != "uno\n\n" {
+	if got := read(t, fsys, clawftMemoryDir+"/MEMORY.md"); got != "uno\n\n" {
 		t.Errorf("after reading again: %q", got)
 	}
 	did, err := h.Revert(t.Context(), 0, false)
 	if err != nil || did.What != "overwrite" ||
-		read(t, fsys, memoryDir+"/MEMORY.md") != "ONE again\n\ntwo\n\nTHREE by a person\n" {
-		t.Errorf("Revert() = %+v, %v; %q", did, err, read(t, fsys, memoryDir+"/MEMORY.md"))
+		read(t, fsys, clawftMemoryDir+"/MEMORY.md") != "ONE again\n\ntwo\n\nTHREE by a person\n" {
+		t.Errorf("Revert() = %+v, %v; %q", did, err, read(t, fsys, clawftMemoryDir+"/MEMORY.md"))
 	}
 }
 
@@ -178,11 +178,11 @@ func TestAppendTogether(t *testing.T) {
 
 func TestSessionSearch(t *testing.T) {
 	fsys := vfs.NewMem()
-	put(t, fsys, memoryDir+"/MEMORY.md", "The vet is Dr. Chen.\n")
+	put(t, fsys, clawftMemoryDir+"/MEMORY.md", "The vet is Dr. Chen.\n")
 	put(
 		t,
 		fsys,
-		memoryDir+"/HISTORY.md",
+		clawftMemoryDir+"/HISTORY.md",
 		"[2026-03-01 09:00] Planned the garden.\n\n[2026-03-02 09:00] Luna saw the vet.\n\nThe vets bill was paid.\n",
 	)
 	h := openHome(t, fsys)
@@ -218,7 +218,7 @@ func TestClawftAppendsAfterOxbow(t *testing.T) {
 		fsys := vfs.NewMem()
 		h := openHome(t, fsys)
 		mustCall(t, h, "memory_write", args)
-		put(t, fsys, memoryDir+"/MEMORY.md", read(t, fsys, memoryDir+"/MEMORY.md")+"By clawft.\n\n")
+		put(t, fsys, clawftMemoryDir+"/MEMORY.md", read(t, fsys, clawftMemoryDir+"/MEMORY.md")+"By clawft.\n\n")
 		var texts []string
 		for e, err := range h.Memory().Entries(t.Context(), oxbow.Filter{}) {
 			if err != nil {

@@ -27,21 +27,21 @@ func TestFind(t *testing.T) {
 		dir         string
 		markers     int
 	}{
-		{"neither", "/home/a", nil, memoryDir, 0},
-		{"the first", "/home/a", []string{".clawft/workspace/memory/"}, memoryDir, 2},
-		{"the legacy one", "/home/a", []string{".nanobot/workspace/memory/MEMORY.md"}, legacyDir, 3},
+		{"neither", "/home/a", nil, clawftMemoryDir, 0},
+		{"the first", "/home/a", []string{".clawft/workspace/memory/"}, clawftMemoryDir, 2},
+		{"the legacy one", "/home/a", []string{".nanobot/workspace/memory/MEMORY.md"}, nanobotMemoryDir, 3},
 		{"both", "/home/a",
 			[]string{
 				".nanobot/workspace/memory/MEMORY.md",
 				".clawft/workspace/memory/MEMORY.md",
 				".clawft/workspace/memory/HISTORY.md",
 			},
-			memoryDir, 4},
+			clawftMemoryDir, 4},
 		{"the directory decides, not the file", "/home/a",
-			[]string{".clawft/workspace/memory/", ".nanobot/workspace/memory/MEMORY.md"}, memoryDir, 2},
+			[]string{".clawft/workspace/memory/", ".nanobot/workspace/memory/MEMORY.md"}, clawftMemoryDir, 2},
 		{"a workspace without memory", "/home/a", []string{".clawft/workspace/", ".nanobot/workspace/memory/"},
-			legacyDir, 2},
-		{"a file of that name", "/home/a", []string{".clawft/workspace/memory"}, memoryDir, 0},
+			nanobotMemoryDir, 2},
+		{"a file of that name", "/home/a", []string{".clawft/workspace/memory"}, clawftMemoryDir, 0},
 		{"clawft's own directory", "/home/a/.clawft", []string{"workspace/memory/MEMORY.md"}, "workspace/memory", 2},
 		{"nothing in it", "/home/a/.clawft/", nil, "workspace/memory", 0},
 		{"nothing in nanobot's", "/home/a/.nanobot", nil, "workspace/memory", 0},
@@ -95,9 +95,9 @@ func TestFindBesideFiles(t *testing.T) {
 // come up meanwhile.
 func TestDecidedOnce(t *testing.T) {
 	fsys := vfs.NewMem()
-	put(t, fsys, legacyDir+"/HISTORY.md", "old\n")
+	put(t, fsys, nanobotMemoryDir+"/HISTORY.md", "old\n")
 	h := openHome(t, fsys)
-	put(t, fsys, memoryDir+"/MEMORY.md", "other\n")
+	put(t, fsys, clawftMemoryDir+"/MEMORY.md", "other\n")
 	if err := h.Memory().Apply(t.Context(), oxbow.Add{Name: "n", Content: "n"}); err != nil {
 		t.Fatal(err)
 	}
@@ -106,10 +106,10 @@ func TestDecidedOnce(t *testing.T) {
 	if err != nil || c.Text() != "\n\n## Memory\n\nn\n\nw\n\n" {
 		t.Errorf("Context() = %q, %v", c.Text(), err)
 	}
-	if got := read(t, fsys, legacyDir+"/MEMORY.md"); got != "n\n\nw\n\n" {
+	if got := read(t, fsys, nanobotMemoryDir+"/MEMORY.md"); got != "n\n\nw\n\n" {
 		t.Errorf("the legacy MEMORY.md is %q", got)
 	}
-	if got := read(t, fsys, memoryDir+"/MEMORY.md"); got != "other\n" {
+	if got := read(t, fsys, clawftMemoryDir+"/MEMORY.md"); got != "other\n" {
 		t.Errorf("the other MEMORY.md is %q", got)
 	}
 }
@@ -125,13 +125,13 @@ func TestOpen(t *testing.T) {
 		t.Errorf("opening and reading made %q", got)
 	}
 	mustCall(t, h, "memory_write", m{"content": "x"})
-	if got := read(t, fsys, memoryDir+"/MEMORY.md"); got != "x\n\n" {
+	if got := read(t, fsys, clawftMemoryDir+"/MEMORY.md"); got != "x\n\n" {
 		t.Errorf("MEMORY.md is %q", got)
 	}
 
 	fsys = vfs.NewMem()
-	put(t, fsys, legacyDir+"/MEMORY.md", "old\n")
-	if err := fsys.MkdirAll(memoryDir, 0o755); err != nil {
+	put(t, fsys, nanobotMemoryDir+"/MEMORY.md", "old\n")
+	if err := fsys.MkdirAll(clawftMemoryDir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	var warned []string
@@ -154,7 +154,7 @@ func TestOpen(t *testing.T) {
 func TestInit(t *testing.T) {
 	fsys := vfs.NewMem()
 	d := Dialect()
-	for i, want := range [][]string{{memoryDir}, nil} {
+	for i, want := range [][]string{{clawftMemoryDir}, nil} {
 		made, err := d.Init(t.Context(), options(fsys))
 		if !slices.Equal(made, want) || err != nil {
 			t.Errorf("Init() number %d = %q, %v; want %q", i+1, made, err, want)
@@ -179,7 +179,7 @@ func TestInit(t *testing.T) {
 // What a person edits shows in the next recall, the next reading and the next turn.
 func TestEditsShow(t *testing.T) {
 	fsys := vfs.NewMem()
-	put(t, fsys, memoryDir+"/MEMORY.md", "likes tea\n")
+	put(t, fsys, clawftMemoryDir+"/MEMORY.md", "likes tea\n")
 	h := openHome(t, fsys)
 	s, err := h.Session(t.Context(), layout.Request{})
 	if err != nil {
@@ -192,7 +192,7 @@ func TestEditsShow(t *testing.T) {
 	if turn, err := s.BeforeTurn(t.Context(), "hi"); err != nil || len(turn.Parts) != 0 {
 		t.Errorf("BeforeTurn() of an unchanged memory = %q, %v", turn.Text(), err)
 	}
-	put(t, fsys, memoryDir+"/MEMORY.md", "likes coffee\n")
+	put(t, fsys, clawftMemoryDir+"/MEMORY.md", "likes coffee\n")
 	if turn, err := s.BeforeTurn(t.Context(), "hi"); err != nil ||
 		turn.RoleText(prompt.RoleSystem) != "\n\n## Memory\n\nlikes coffee\n" {
 		t.Errorf("BeforeTurn() after an edit = %q, %v", turn.Text(), err)
@@ -214,9 +214,9 @@ func TestContext(t *testing.T) {
 		{"without its byte order mark", "\ufeffa", "\n\n## Memory\n\na"},
 	} {
 		fsys := vfs.NewMem()
-		put(t, fsys, memoryDir+"/HISTORY.md", "[2026-01-01] not for the model\n")
+		put(t, fsys, clawftMemoryDir+"/HISTORY.md", "[2026-01-01] not for the model\n")
 		if tt.file != "" {
-			put(t, fsys, memoryDir+"/MEMORY.md", tt.file)
+			put(t, fsys, clawftMemoryDir+"/MEMORY.md", tt.file)
 		}
 		c, err := openHome(t, fsys).Context(t.Context(), layout.Request{Message: "not"})
 		if err != nil || c.Text() != tt.want {
@@ -230,11 +230,11 @@ func TestContextBudget(t *testing.T) {
 	fsys := vfs.NewMem()
 	old := strings.Repeat("The first thing that was noted here is long. ", 8)
 	text := old + "\n\n<!-- oxbow {\"name\":\"n\",\"labels\":[\"tag:keep\"]} -->\nAlways call me Anna.\n"
-	put(t, fsys, memoryDir+"/MEMORY.md", text)
+	put(t, fsys, clawftMemoryDir+"/MEMORY.md", text)
 	h := openHome(t, fsys)
 	c, err := h.Context(t.Context(), layout.Request{Budget: 60})
 	if err != nil || c.Tokens > 60 || !strings.Contains(c.Text(), "Anna") ||
-		!strings.Contains(c.Text(), shortenedMark) ||
+		!strings.Contains(c.Text(), shortenedTextMark) ||
 		len(c.OmittedTexts) != 1 {
 		t.Errorf("Context() = %q of %d tokens, cut %v, %v", c.Text(), c.Tokens, c.OmittedTexts, err)
 	}
@@ -242,14 +242,14 @@ func TestContextBudget(t *testing.T) {
 		len(c.OmittedTexts) != 1 {
 		t.Errorf("Context() within 5 tokens = %q, cut %v, %v", c.Text(), c.OmittedTexts, err)
 	}
-	if got := read(t, fsys, memoryDir+"/MEMORY.md"); got != text {
+	if got := read(t, fsys, clawftMemoryDir+"/MEMORY.md"); got != text {
 		t.Errorf("MEMORY.md is %q", got)
 	}
 }
 
 func TestSession(t *testing.T) {
 	fsys := vfs.NewMem()
-	put(t, fsys, memoryDir+"/MEMORY.md", "facts\n")
+	put(t, fsys, clawftMemoryDir+"/MEMORY.md", "facts\n")
 	h := openHome(t, fsys)
 	begin := func() layout.Session {
 		s, err := h.Session(t.Context(), layout.Request{})
@@ -277,7 +277,7 @@ func TestSession(t *testing.T) {
 	want := "[2026-04-14 10:23] We talked of Luna.\n\n[2026-04-14 10:23] We talked of Luna.\n\n" +
 		"<!-- oxbow {\"name\":\"[2026-04-14 10:23] First.\",\"created\":\"2026-04-14T10:23:45Z\",\"end\":1} " +
 		"-->\n[2026-04-14 10:23] First.\n\nSecond.\n<!-- /oxbow 1 -->\n\n"
-	if got := read(t, fsys, memoryDir+"/HISTORY.md"); got != want {
+	if got := read(t, fsys, clawftMemoryDir+"/HISTORY.md"); got != want {
 		t.Errorf("HISTORY.md is %q, want %q", got, want)
 	}
 	h = openHome(t, fsys)
@@ -293,8 +293,8 @@ func TestSession(t *testing.T) {
 	if _, _, err := s.Compact(t.Context(), " "); !errors.Is(err, oxbow.ErrInvalid) {
 		t.Errorf("Compact() of nothing = %v", err)
 	}
-	before := read(t, fsys, memoryDir+"/HISTORY.md")
-	if err := s.End(t.Context(), ""); err != nil || read(t, fsys, memoryDir+"/HISTORY.md") != before {
+	before := read(t, fsys, clawftMemoryDir+"/HISTORY.md")
+	if err := s.End(t.Context(), ""); err != nil || read(t, fsys, clawftMemoryDir+"/HISTORY.md") != before {
 		t.Errorf("an end without a summary = %v", err)
 	}
 	e, err := h.Memory().Get(t.Context(), name)
@@ -305,7 +305,7 @@ func TestSession(t *testing.T) {
 
 func TestReadOnly(t *testing.T) {
 	fsys := vfs.NewMem()
-	put(t, fsys, memoryDir+"/MEMORY.md", "a fact of four words\n\na fact of four words\n")
+	put(t, fsys, clawftMemoryDir+"/MEMORY.md", "a fact of four words\n\na fact of four words\n")
 	before := fsys.Names()
 	o := options(fsys)
 	o.Memory.ReadOnly = true

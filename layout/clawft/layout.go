@@ -44,7 +44,7 @@ func (l treeLayout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Ed
 	place, _ := v.Find(op.Target())
 	text, _ := v.File(place.Path)
 	items := l.parseItems(place.Path, text)
-	i := slices.IndexFunc(items, func(it item) bool { return it.start == place.Start })
+	i := slices.IndexFunc(items, func(it parsedItem) bool { return it.start == place.Start })
 	if i < 0 {
 		return nil, errors.New("clawft: the entry is not where it was read")
 	}
@@ -90,8 +90,8 @@ func (l treeLayout) addEntry(path, text string, e oxbow.Entry, now time.Time) st
 	for body := range l.entryForms(e, nil, before, eol, bare) {
 		result = text + paragraphGap(text) + body + eol + eol
 		after := l.parseItems(path, result)
-		keepsOthers := len(after) == len(before)+1 && hasSameOthers(before, after, -1, len(before))
-		if !keepsOthers || !l.parsesAs(path, &after[len(before)], e) {
+		keepsOthers := len(after) == len(before)+1 && hasSameOtherItems(before, after, -1, len(before))
+		if !keepsOthers || !l.parsesAsEntry(path, &after[len(before)], e) {
 			continue
 		}
 		if !given || after[len(before)].toEntry(path).Created.Equal(e.Created) {
@@ -102,18 +102,18 @@ func (l treeLayout) addEntry(path, text string, e oxbow.Entry, now time.Time) st
 }
 
 // rewriteItem returns the text in which the entry e replaces item i.
-func (l treeLayout) rewriteItem(path, text string, items []item, i int, e oxbow.Entry) string {
+func (l treeLayout) rewriteItem(path, text string, items []parsedItem, i int, e oxbow.Entry) string {
 	it := &items[i]
-	bare := it.mark == nil && len(e.Aliases) == 0 && len(e.Labels) == 0
-	if it.mark != nil {
+	bare := it.comment == nil && len(e.Aliases) == 0 && len(e.Labels) == 0
+	if it.comment != nil {
 		e.Created = it.created
 	}
 	result := text
-	for body := range l.entryForms(e, it.mark, items, lineEnding(text), bare) {
+	for body := range l.entryForms(e, it.comment, items, lineEnding(text), bare) {
 		result = text[:it.start] + body + text[it.end:]
 		after := l.parseItems(path, result)
-		keepsOthers := len(after) == len(items) && hasSameOthers(items, after, i, i)
-		if keepsOthers && l.parsesAs(path, &after[i], e) {
+		keepsOthers := len(after) == len(items) && hasSameOtherItems(items, after, i, i)
+		if keepsOthers && l.parsesAsEntry(path, &after[i], e) {
 			break
 		}
 	}
@@ -123,7 +123,13 @@ func (l treeLayout) rewriteItem(path, text string, items []item, i int, e oxbow.
 // entryForms yields texts that may represent the entry in a file, the simplest text first: the content alone (if bare
 // is true), the content below a comment with the entry's name and labels, and the content between an opening and a
 // closing comment. The caller must write the first text that is parsed as the same entry.
-func (l treeLayout) entryForms(e oxbow.Entry, old *entryMark, among []item, eol string, bare bool) iter.Seq[string] {
+func (l treeLayout) entryForms(
+	e oxbow.Entry,
+	old *entryComment,
+	among []parsedItem,
+	eol string,
+	bare bool,
+) iter.Seq[string] {
 	content := e.Content
 	if eol != "\n" {
 		content = strings.ReplaceAll(content, "\n", eol)
@@ -132,7 +138,7 @@ func (l treeLayout) entryForms(e oxbow.Entry, old *entryMark, among []item, eol 
 		if bare && !yield(content) {
 			return
 		}
-		m := makeMark(e, old)
+		m := makeEntryComment(e, old)
 		if !yield(m.encode() + eol + content) {
 			return
 		}
@@ -140,8 +146,8 @@ func (l treeLayout) entryForms(e oxbow.Entry, old *entryMark, among []item, eol 
 		// closing line is missing.
 		free := func(n int) bool {
 			return !strings.Contains(content, closeLine(n)) &&
-				!slices.ContainsFunc(among, func(it item) bool {
-					return it.mark != nil && it.mark.End == n && it.end <= it.contentEnd
+				!slices.ContainsFunc(among, func(it parsedItem) bool {
+					return it.comment != nil && it.comment.End == n && it.end <= it.contentEnd
 				})
 		}
 		for m.End = 1; !free(m.End); m.End++ {
@@ -150,39 +156,40 @@ func (l treeLayout) entryForms(e oxbow.Entry, old *entryMark, among []item, eol 
 	}
 }
 
-// parsesAs reports whether an item is parsed as the entry e. The creation time may differ.
-func (l treeLayout) parsesAs(path string, it *item, e oxbow.Entry) bool {
+// parsesAsEntry reports whether an item is parsed as the entry e. The creation time may differ.
+func (l treeLayout) parsesAsEntry(path string, it *parsedItem, e oxbow.Entry) bool {
 	got := it.toEntry(path)
 	return got.Name == e.Name && got.Content == e.Content && slices.Equal(got.Aliases, e.Aliases) &&
 		slices.Equal(got.Labels, oxbow.SortLabels(e.Labels))
 }
 
-// hasSameOthers reports whether two lists contain the same entries, apart from item i of before and item j of after.
-func hasSameOthers(before, after []item, i, j int) bool {
-	rest := func(items []item, but int) []item {
+// hasSameOtherItems reports whether two lists contain the same entries, apart from item i of before and item j of
+// after.
+func hasSameOtherItems(before, after []parsedItem, i, j int) bool {
+	rest := func(items []parsedItem, but int) []parsedItem {
 		if but < 0 || but >= len(items) {
 			return items
 		}
 		return slices.Concat(items[:but], items[but+1:])
 	}
-	return slices.EqualFunc(rest(before, i), rest(after, j), func(a, b item) bool {
+	return slices.EqualFunc(rest(before, i), rest(after, j), func(a, b parsedItem) bool {
 		return a.name == b.name && a.content == b.content
 	})
 }
 
 // removeItem returns the text without item i. If the name of item i was that of another paragraph without the number,
 // this paragraph would be renamed. It gets a comment with its present name instead.
-func (l treeLayout) removeItem(path, text string, items []item, i int) string {
+func (l treeLayout) removeItem(path, text string, items []parsedItem, i int) string {
 	want := slices.Delete(slices.Clone(items), i, i+1)
 	eol := lineEnding(text)
 	base := items[i].name
-	if items[i].mark == nil {
+	if items[i].comment == nil {
 		base = l.baseName(path, items[i].content)
 	}
 	named := map[int]bool{}
 	for j := range items {
 		it := &items[j]
-		named[j] = j != i && it.mark == nil && it.name != base && l.baseName(path, it.content) == base
+		named[j] = j != i && it.comment == nil && it.name != base && l.baseName(path, it.content) == base
 	}
 	result := text
 	for range 2 {
@@ -193,15 +200,19 @@ func (l treeLayout) removeItem(path, text string, items []item, i int) string {
 				case j == i:
 					result = replaceRange(result, it.start, it.end, between)
 				case named[j]:
-					result = result[:it.start] + makeMark(it.toEntry(path), nil).encode() + eol + result[it.start:]
+					result = result[:it.start] + makeEntryComment(
+						it.toEntry(path),
+						nil,
+					).encode() +
+						eol + result[it.start:]
 				}
 			}
-			if hasSameOthers(want, l.parseItems(path, result), -1, -1) {
+			if hasSameOtherItems(want, l.parseItems(path, result), -1, -1) {
 				return result
 			}
 		}
 		// Without the removed item, the headings above it would belong to the next paragraph.
-		if i+1 == len(items) || items[i+1].mark != nil {
+		if i+1 == len(items) || items[i+1].comment != nil {
 			break
 		}
 		named[i+1] = true

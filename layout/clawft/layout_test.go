@@ -30,9 +30,9 @@ func TestContractOfWindows(t *testing.T) {
 	open := func(t *testing.T) oxbow.Store { return openHome(t, fsys).Tree }
 	storetest.Run(t, func(t *testing.T) oxbow.Store {
 		fsys = vfs.NewMem()
-		put(t, fsys, memoryDir+"/MEMORY.md", text)
+		put(t, fsys, clawftMemoryDir+"/MEMORY.md", text)
 		t.Cleanup(func() {
-			got := read(t, fsys, memoryDir+"/MEMORY.md")
+			got := read(t, fsys, clawftMemoryDir+"/MEMORY.md")
 			if !strings.HasPrefix(got, text) || strings.Count(got, "\n") != strings.Count(got, "\r\n") {
 				t.Errorf("MEMORY.md was %q and is %.300q", text, got)
 			}
@@ -41,7 +41,7 @@ func TestContractOfWindows(t *testing.T) {
 	}, storetest.Can{Labels: true, Aliases: true, Kinds: []oxbow.Kind{oxbow.Note, oxbow.History}, Reopen: open})
 }
 
-func names(items []item) []string {
+func names(items []parsedItem) []string {
 	var ns []string
 	for _, it := range items {
 		ns = append(ns, it.name)
@@ -238,12 +238,12 @@ func TestEditsSplice(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			fsys := vfs.NewMem()
 			fsys.SetClock(func() time.Time { return clock().Truncate(24 * time.Hour) })
-			put(t, fsys, memoryDir+"/MEMORY.md", file)
+			put(t, fsys, clawftMemoryDir+"/MEMORY.md", file)
 			h := openHome(t, fsys)
 			if err := h.Memory().Apply(t.Context(), tt.op); err != nil {
 				t.Fatal(err)
 			}
-			if got, want := read(t, fsys, memoryDir+"/MEMORY.md"), tt.edit(file); got != want {
+			if got, want := read(t, fsys, clawftMemoryDir+"/MEMORY.md"), tt.edit(file); got != want {
 				t.Errorf("MEMORY.md is\n%q, want\n%q", got, want)
 			}
 		})
@@ -253,7 +253,7 @@ func TestEditsSplice(t *testing.T) {
 // Taking out what stands between a heading and a paragraph leaves both as they are.
 func TestRemoveBelowHeading(t *testing.T) {
 	fsys := vfs.NewMem()
-	put(t, fsys, memoryDir+"/MEMORY.md", "# A\n\n<!-- oxbow {\"name\":\"n\"} -->\nx\n\ny\n")
+	put(t, fsys, clawftMemoryDir+"/MEMORY.md", "# A\n\n<!-- oxbow {\"name\":\"n\"} -->\nx\n\ny\n")
 	h := openHome(t, fsys)
 	if err := h.Memory().Forget(t.Context(), "n"); err != nil {
 		t.Fatal(err)
@@ -266,7 +266,7 @@ func TestRemoveBelowHeading(t *testing.T) {
 	if _, err := h.Memory().Remember(t.Context(), oxbow.Entry{Name: "B", Content: "# B\n\nof b"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := read(t, fsys, memoryDir+"/MEMORY.md"); !strings.HasSuffix(got, "\ny\n\n# B\n\nof b\n\n") {
+	if got := read(t, fsys, clawftMemoryDir+"/MEMORY.md"); !strings.HasSuffix(got, "\ny\n\n# B\n\nof b\n\n") {
 		t.Errorf("MEMORY.md is %q", got)
 	}
 }
@@ -279,13 +279,13 @@ func TestNumbersStay(t *testing.T) {
 		if first {
 			text = "<!-- oxbow {\"name\":\"x\"} -->\nthe one\n\nx\n\nx\n\nx\n"
 		}
-		put(t, fsys, memoryDir+"/MEMORY.md", text)
+		put(t, fsys, clawftMemoryDir+"/MEMORY.md", text)
 		h := openHome(t, fsys)
 		if err := h.Memory().Forget(t.Context(), "x"); err != nil {
 			t.Fatal(err)
 		}
 		l := treeLayout{time.UTC}
-		if got, want := names(l.parseItems(memoryFile, read(t, fsys, memoryDir+
+		if got, want := names(l.parseItems(memoryFile, read(t, fsys, clawftMemoryDir+
 			"/MEMORY.md"))), []string{"x (2)", "x (3)", "x (4)"}; !slices.Equal(got, want) {
 			t.Errorf("names %q, want %q", got, want)
 		}
@@ -327,7 +327,7 @@ func FuzzLayout(f *testing.F) {
 				t.Fatalf("parse(%q): item %+v after %d", text, it, end)
 			}
 			end = it.end
-			if it.mark == nil && seen[it.name] {
+			if it.comment == nil && seen[it.name] {
 				t.Fatalf("parse(%q): %q twice", text, it.name)
 			}
 			seen[it.name] = true
@@ -346,7 +346,7 @@ func FuzzLayout(f *testing.F) {
 		more := l.parseItems(memoryFile, added)
 		// A stray line that closes, or line ends of two kinds, may be in the way; the
 		// tree then refuses.
-		if !strings.Contains(text+content, "\r") && !strings.Contains(text+content, closeMark) &&
+		if !strings.Contains(text+content, "\r") && !strings.Contains(text+content, closingCommentPrefix) &&
 			(len(more) != len(items)+1 || more[len(items)].name != name || more[len(items)].content != content) {
 			t.Fatalf("adding %q to %q gives %q: %q", content, text, added, names(more))
 		}
@@ -360,7 +360,7 @@ func FuzzLayout(f *testing.F) {
 		i := int(uint(pick) % uint(len(items)))
 		left := l.parseItems(memoryFile, l.removeItem(memoryFile, text, items, i))
 		if want := slices.Delete(slices.Clone(items), i, i+1); !strings.Contains(text, "\r") &&
-			!strings.Contains(text, "oxbow") && !hasSameOthers(want, left, -1, -1) {
+			!strings.Contains(text, "oxbow") && !hasSameOtherItems(want, left, -1, -1) {
 			t.Fatalf("without %q, %q has %q, want %q", items[i].name, text, names(left), names(want))
 		}
 	})

@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	memoryDir = ".clawft/workspace/memory" // directory of the memory, below the user's home directory
+	clawftMemoryDir = ".clawft/workspace/memory" // directory of the memory, below the user's home directory
 	// directory of the memory of nanobot, clawft's predecessor, below the user's home directory
-	legacyDir = ".nanobot/workspace/memory"
+	nanobotMemoryDir = ".nanobot/workspace/memory"
 )
 
-// memoryPlace is the directory that contains the memory of a home.
-type memoryPlace struct {
+// memoryLocation is the directory that contains the memory of a home.
+type memoryLocation struct {
 	dir    string // path of the directory in the home; it may not exist yet
 	exists bool
 	// otherDir is another directory that contains a memory. It is not read.
@@ -32,20 +32,20 @@ type memoryPlace struct {
 
 // findMemoryDir returns the directory with the memory of a home. The home is a user's home directory, the directory
 // .clawft in it, the workspace, or the directory of the memory itself. This is decided mainly by which directories
-// exist, and not by the files in them. shown is the path of the home. Its last element matters only if the home
+// exist, and not by the files in them. displayPath is the path of the home. Its last element matters only if the home
 // contains no memory.
-func findMemoryDir(fsys vfs.FS, shown string) (memoryPlace, error) {
-	at := prober{fs: fsys}
+func findMemoryDir(fsys vfs.FS, displayPath string) (memoryLocation, error) {
+	at := fileProber{fs: fsys}
 	isDir, isFile, held := at.isDir, at.isFile, at.countFiles
-	p := memoryPlace{exists: true}
+	p := memoryLocation{exists: true}
 	switch {
-	case isDir(memoryDir):
-		p.dir, p.markerCount = memoryDir, 2+held(memoryDir)
-		if held(memoryDir) == 0 && held(legacyDir) > 0 {
-			p.otherDir = legacyDir
+	case isDir(clawftMemoryDir):
+		p.dir, p.markerCount = clawftMemoryDir, 2+held(clawftMemoryDir)
+		if held(clawftMemoryDir) == 0 && held(nanobotMemoryDir) > 0 {
+			p.otherDir = nanobotMemoryDir
 		}
-	case isDir(legacyDir):
-		p.dir, p.markerCount = legacyDir, 2+held(legacyDir)
+	case isDir(nanobotMemoryDir):
+		p.dir, p.markerCount = nanobotMemoryDir, 2+held(nanobotMemoryDir)
 	case isDir("workspace/memory"):
 		p.dir, p.markerCount = "workspace/memory", 1+held("workspace/memory")
 	case isFile("memory/" + historyFile):
@@ -59,34 +59,34 @@ func findMemoryDir(fsys vfs.FS, shown string) (memoryPlace, error) {
 	case isFile("memory/" + memoryFile):
 		p.dir = "memory"
 	default:
-		p.dir, p.exists = newMemoryDir(shown), false
-		if p.dir != memoryDir {
+		p.dir, p.exists = newMemoryDir(displayPath), false
+		if p.dir != clawftMemoryDir {
 			p.exists = isDir(p.dir)
 		}
 	}
 	return p, at.err
 }
 
-// prober checks whether files and directories exist. It collects the errors of these checks.
-type prober struct {
+// fileProber checks whether files and directories exist. It collects the errors of these checks.
+type fileProber struct {
 	fs  vfs.FS
 	err error
 }
 
 // isDir reports whether a directory with this name exists.
-func (p *prober) isDir(name string) bool {
+func (p *fileProber) isDir(name string) bool {
 	info := p.statOrNil(name)
 	return info != nil && info.IsDir()
 }
 
 // isFile reports whether a file with this name exists.
-func (p *prober) isFile(name string) bool {
+func (p *fileProber) isFile(name string) bool {
 	info := p.statOrNil(name)
 	return info != nil && !info.IsDir()
 }
 
 // statOrNil returns the description of a file, or nil if the file does not exist or cannot be examined.
-func (p *prober) statOrNil(name string) fs.FileInfo {
+func (p *fileProber) statOrNil(name string) fs.FileInfo {
 	info, err := p.fs.Stat(name)
 	if err == nil {
 		return info
@@ -98,7 +98,7 @@ func (p *prober) statOrNil(name string) fs.FileInfo {
 }
 
 // countFiles returns the number of memory files, MEMORY.md and HISTORY.md, in a directory.
-func (p *prober) countFiles(dir string) (n int) {
+func (p *fileProber) countFiles(dir string) (n int) {
 	for _, f := range []string{memoryFile, historyFile} {
 		if p.isFile(path.Join(dir, f)) {
 			n++
@@ -129,8 +129,8 @@ func countMarkers(fsys vfs.FS) (int, error) {
 }
 
 // newMemoryDir returns the directory for the memory of a home that has none yet.
-func newMemoryDir(shown string) string {
-	names := strings.Split(path.Clean(filepath.ToSlash(shown)), "/")
+func newMemoryDir(displayPath string) string {
+	names := strings.Split(path.Clean(filepath.ToSlash(displayPath)), "/")
 	for _, top := range []string{".clawft", ".nanobot"} {
 		whole := []string{top, "workspace", "memory"}
 		for n := 1; n <= len(whole); n++ {
@@ -139,7 +139,7 @@ func newMemoryDir(shown string) string {
 			}
 		}
 	}
-	return memoryDir
+	return clawftMemoryDir
 }
 
 // subdirectory is the file system of a directory in another file system. The directory need not exist. OpenLock

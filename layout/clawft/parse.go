@@ -44,14 +44,14 @@ const (
 )
 
 const (
-	openMark  = "<!-- oxbow {"
-	openEnd   = "} -->"
-	closeMark = "<!-- /oxbow "
+	commentOpening       = "<!-- oxbow {"
+	commentEnding        = "} -->"
+	closingCommentPrefix = "<!-- /oxbow "
 )
 
-// entryMark is the decoded comment above an entry. It contains the name and the labels of the entry, and other data
+// entryComment is the decoded comment above an entry. It contains the name and the labels of the entry, and other data
 // that a paragraph cannot express.
-type entryMark struct {
+type entryComment struct {
 	Name    string   `json:"name"`
 	Aliases []string `json:"aliases,omitempty"`
 	Labels  []string `json:"labels,omitempty"`
@@ -63,11 +63,11 @@ type entryMark struct {
 	unknownKeys map[string]json.RawMessage // keys that this version of oxbow does not know
 }
 
-// item is an entry in the text of a file.
-type item struct {
-	start, end               int        // byte range of the entry and its comments, without the line end at its end
-	contentStart, contentEnd int        // byte range of the content
-	mark                     *entryMark // comment of the entry (nil if it has none)
+// parsedItem is an entry in the text of a file.
+type parsedItem struct {
+	start, end               int           // byte range of the entry and its comments, without the line end at its end
+	contentStart, contentEnd int           // byte range of the content
+	comment                  *entryComment // comment of the entry (nil if it has none)
 	content                  string
 	name                     string
 	created                  time.Time // creation time (zero if the text does not contain one)
@@ -97,7 +97,7 @@ func lineBounds(text string, i int) (end, next int) {
 func isBlank(line string) bool { return strings.TrimSpace(line) == "" }
 
 // splitItems returns the entries in a text. Entries without a comment have no name yet.
-func splitItems(text string) []item {
+func splitItems(text string) []parsedItem {
 	eol := lineEnding(text)
 	plain := func(s string) string {
 		if eol == "\n" {
@@ -105,7 +105,7 @@ func splitItems(text string) []item {
 		}
 		return strings.ReplaceAll(s, eol, "\n")
 	}
-	var items []item
+	var items []parsedItem
 	open := false  // The last item may continue on the next line.
 	frame := false // The last item contains only headings, so it continues after a blank line.
 	unclosed := map[int]bool{}
@@ -114,7 +114,7 @@ func splitItems(text string) []item {
 	for at < len(text) {
 		end, next := lineBounds(text, at)
 		line := text[at:end]
-		m := readMark(line)
+		m := parseEntryComment(line)
 		heading := m == nil && headingLevel(line) > 0
 		if m == nil {
 			if after := fences.blockEnd(at); after > 0 {
@@ -126,7 +126,7 @@ func splitItems(text string) []item {
 		case isBlank(line):
 			open = false
 		case m != nil:
-			it := item{start: at, end: end, contentStart: next, contentEnd: next, mark: m}
+			it := parsedItem{start: at, end: end, contentStart: next, contentEnd: next, comment: m}
 			open, frame = true, false
 			if m.End <= 0 || unclosed[m.End] {
 				// The closing line is missing.
@@ -145,7 +145,7 @@ func splitItems(text string) []item {
 			it.contentEnd, it.end = end, end
 			open, frame = true, frame && heading
 		default:
-			items = append(items, item{start: at, end: end, contentStart: at, contentEnd: end})
+			items = append(items, parsedItem{start: at, end: end, contentStart: at, contentEnd: end})
 			open, frame = true, heading
 		}
 		at = next
@@ -217,16 +217,16 @@ func findClosingLine(text string, from, n int) (start, to, after int) {
 	return 0, 0, 0
 }
 
-func closeLine(n int) string { return fmt.Sprintf("%s%d -->", closeMark, n) }
+func closeLine(n int) string { return fmt.Sprintf("%s%d -->", closingCommentPrefix, n) }
 
-// readMark decodes the comment above an entry. For any other line, it returns nil.
-func readMark(line string) *entryMark {
+// parseEntryComment decodes the comment above an entry. For any other line, it returns nil.
+func parseEntryComment(line string) *entryComment {
 	line = strings.TrimRight(line, " \t")
-	if !strings.HasPrefix(line, openMark) || !strings.HasSuffix(line, openEnd) {
+	if !strings.HasPrefix(line, commentOpening) || !strings.HasSuffix(line, commentEnding) {
 		return nil
 	}
-	object := []byte(line[len(openMark)-1 : len(line)-len(openEnd)+1])
-	m := &entryMark{}
+	object := []byte(line[len(commentOpening)-1 : len(line)-len(commentEnding)+1])
+	m := &entryComment{}
 	if json.Unmarshal(object, m) != nil || json.Unmarshal(object, &m.unknownKeys) != nil {
 		return nil
 	}
@@ -255,7 +255,7 @@ func readMark(line string) *entryMark {
 
 // encode returns the comment as it is written in a file. The JSON encoder escapes < and >, so no value can end the
 // comment.
-func (m *entryMark) encode() string {
+func (m *entryComment) encode() string {
 	b, err := json.Marshal(m)
 	if err != nil {
 		panic(err) // Encoding strings and a number cannot fail.
@@ -270,9 +270,9 @@ func (m *entryMark) encode() string {
 	return "<!-- oxbow " + string(b) + " -->"
 }
 
-// makeMark returns the comment for an entry. It keeps those keys of the old comment that oxbow does not know.
-func makeMark(e oxbow.Entry, old *entryMark) *entryMark {
-	m := &entryMark{Name: e.Name, Aliases: e.Aliases, labels: oxbow.SortLabels(e.Labels), created: e.Created}
+// makeEntryComment returns the comment for an entry. It keeps those keys of the old comment that oxbow does not know.
+func makeEntryComment(e oxbow.Entry, old *entryComment) *entryComment {
+	m := &entryComment{Name: e.Name, Aliases: e.Aliases, labels: oxbow.SortLabels(e.Labels), created: e.Created}
 	for _, l := range m.labels {
 		m.Labels = append(m.Labels, l.String())
 	}
@@ -286,11 +286,11 @@ func makeMark(e oxbow.Entry, old *entryMark) *entryMark {
 }
 
 // parseItems returns the entries of a file with their names and times.
-func (l treeLayout) parseItems(path, text string) []item {
+func (l treeLayout) parseItems(path, text string) []parsedItem {
 	items := splitItems(text)
 	taken := map[string]bool{}
 	for i := range items {
-		if m := items[i].mark; m != nil {
+		if m := items[i].comment; m != nil {
 			items[i].name, items[i].created = m.Name, m.created
 			taken[m.Name] = true
 		}
@@ -299,7 +299,7 @@ func (l treeLayout) parseItems(path, text string) []item {
 	count := map[string]int{}
 	for i := range items {
 		it := &items[i]
-		if it.mark != nil {
+		if it.comment != nil {
 			continue
 		}
 		if path == historyFile {
@@ -380,10 +380,10 @@ func fileKind(path string) oxbow.Kind {
 	return oxbow.Note
 }
 
-func (it *item) toEntry(path string) oxbow.Entry {
+func (it *parsedItem) toEntry(path string) oxbow.Entry {
 	e := oxbow.Entry{Name: it.name, Kind: fileKind(path), Content: it.content, Created: it.created}
-	if it.mark != nil {
-		e.Aliases, e.Labels = it.mark.Aliases, oxbow.SortLabels(it.mark.labels)
+	if it.comment != nil {
+		e.Aliases, e.Labels = it.comment.Aliases, oxbow.SortLabels(it.comment.labels)
 	}
 	return e
 }

@@ -44,8 +44,8 @@ func splitParagraphs(text string) []paragraph {
 	var ps []paragraph
 	for _, it := range splitItems(text) {
 		name := ""
-		if it.mark != nil {
-			name = strings.Join(slices.Concat([]string{it.mark.Name}, it.mark.Aliases, it.mark.Labels), "\n")
+		if it.comment != nil {
+			name = strings.Join(slices.Concat([]string{it.comment.Name}, it.comment.Aliases, it.comment.Labels), "\n")
 		}
 		fences := fenceFinder{text: it.content}
 		start, stop := -1, 0

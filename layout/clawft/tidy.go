@@ -27,19 +27,19 @@ func (h *Home) Consolidate(ctx context.Context, dry bool) (layout.Tidied, error)
 		"consolidate",
 		func(text string, now time.Time) (string, []movedText, []layout.Step, error) {
 			units := splitUnits(text)
-			out, steps, err := markRepeated(ctx, units)
+			out, steps, err := markRepeatedUnits(ctx, units)
 			removeEmptyHeadings(units)
 			return joinUnits(text, units), out, steps, err
 		},
 	)
 }
 
-// tidyMemory changes MEMORY.md, appends the removed texts to HISTORY.md, and writes an undo record. what is the kind
-// of change. With dry, it only reports the change.
+// tidyMemory changes MEMORY.md, appends the removed texts to HISTORY.md, and writes an undo record. changeKind is the
+// kind of change. With dry, it only reports the change.
 func (h *Home) tidyMemory(
 	ctx context.Context,
 	dry bool,
-	what string,
+	changeKind string,
 	change func(text string, now time.Time) (string, []movedText, []layout.Step, error),
 ) (layout.Tidied, error) {
 	var did layout.Tidied
@@ -49,25 +49,25 @@ func (h *Home) tidyMemory(
 		if err != nil {
 			return nil, err
 		}
-		did = layout.Tidied{What: what, Time: now, Before: prompt.EstimateTokens(injectedText(was)),
+		did = layout.Tidied{What: changeKind, Time: now, Before: prompt.EstimateTokens(injectedText(was)),
 			After: prompt.EstimateTokens(injectedText(is)), Steps: steps}
 		if len(steps) == 0 {
 			return nil, nil
 		}
-		r := undoRecord{What: what, Time: now, OldMemory: was, NewMemory: nonEmptyText(is)}
+		r := undoRecord{What: changeKind, Time: now, OldMemory: was, NewMemory: nonEmptyText(is)}
 		edits := []mdtree.Edit{{Path: memoryFile, Text: is}}
 		if len(out) > 0 {
-			r.History = h.archiveText(what, out, now, history)
+			r.History = h.archiveText(changeKind, out, now, history)
 			edits = append(edits, mdtree.Edit{Path: historyFile, Text: history + r.History})
 		}
-		n, kept, err := h.newRecordEdits(r)
+		n, kept, err := h.newUndoRecordEdits(r)
 		if !dry {
 			did.Number = n
 		}
 		return append(edits, kept...), err
 	})
 	if err != nil {
-		return layout.Tidied{}, fmt.Errorf("%s: %w", what, err)
+		return layout.Tidied{}, fmt.Errorf("%s: %w", changeKind, err)
 	}
 	return did, nil
 }
@@ -75,14 +75,14 @@ func (h *Home) tidyMemory(
 // archiveText returns the text to append to HISTORY.md, so that the removed texts are kept. The first line contains
 // the date and the reason for the removal. A paragraph follows for each text. If the text was below headings in
 // MEMORY.md, a line with these headings in parentheses precedes its paragraph.
-func (h *Home) archiveText(what string, out []movedText, now time.Time, history string) string {
+func (h *Home) archiveText(changeKind string, out []movedText, now time.Time, history string) string {
 	eol := lineEnding(history)
 	why := "Taken out of MEMORY.md, where what stays says the same:"
-	if what == "compress" {
+	if changeKind == "compress" {
 		why = "Moved out of MEMORY.md, to fit its budget:"
 	}
 	var b strings.Builder
-	b.WriteString(paragraphGap(history) + h.formatStamp(now) + " " + why + eol + eol)
+	b.WriteString(paragraphGap(history) + h.formatEntryDate(now) + " " + why + eol + eol)
 	taken := map[string]bool{}
 	for _, it := range h.layout.parseItems(historyFile, history) {
 		taken[it.name] = true

@@ -107,17 +107,22 @@ func TestConsolidate(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			fsys := vfs.NewMem()
-			put(t, fsys, memoryDir+"/MEMORY.md", tt.memory)
+			put(t, fsys, clawftMemoryDir+"/MEMORY.md", tt.memory)
 			h := openHome(t, fsys)
 			plan, err := h.Consolidate(t.Context(), true)
-			if err != nil || read(t, fsys, memoryDir+"/MEMORY.md") != tt.memory {
-				t.Fatalf("a preview = %+v, %v; MEMORY.md is %q", plan, err, read(t, fsys, memoryDir+"/MEMORY.md"))
+			if err != nil || read(t, fsys, clawftMemoryDir+"/MEMORY.md") != tt.memory {
+				t.Fatalf(
+					"a preview = %+v, %v; MEMORY.md is %q",
+					plan,
+					err,
+					read(t, fsys, clawftMemoryDir+"/MEMORY.md"),
+				)
 			}
 			did, err := h.Consolidate(t.Context(), false)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := read(t, fsys, memoryDir+"/MEMORY.md"); got != tt.want {
+			if got := read(t, fsys, clawftMemoryDir+"/MEMORY.md"); got != tt.want {
 				t.Errorf("MEMORY.md is\n%q, want\n%q", got, tt.want)
 			}
 			if !slices.Equal(plan.Steps, did.Steps) || plan.After != did.After || plan.Number != 0 {
@@ -135,8 +140,8 @@ func TestConsolidate(t *testing.T) {
 				return
 			}
 			back, err := h.Revert(t.Context(), 0, false)
-			if err != nil || back.Number != did.Number || read(t, fsys, memoryDir+"/MEMORY.md") != tt.memory {
-				t.Errorf("Revert() = %+v, %v; MEMORY.md is %q", back, err, read(t, fsys, memoryDir+"/MEMORY.md"))
+			if err != nil || back.Number != did.Number || read(t, fsys, clawftMemoryDir+"/MEMORY.md") != tt.memory {
+				t.Errorf("Revert() = %+v, %v; MEMORY.md is %q", back, err, read(t, fsys, clawftMemoryDir+"/MEMORY.md"))
 			}
 			if history, there, err := h.ReadHistory(t.Context()); err != nil || there {
 				t.Errorf("HISTORY.md is %q, %v", history, err)
@@ -169,11 +174,11 @@ func TestCompress(t *testing.T) {
 		"may read here or there.\n\n<!-- oxbow {\"name\":\"last\"} -->\n- one\n\n" + "Fact 3 is about thing3\n"
 	for _, budget := range []int{5000, 500, 400, 300, 200, 100, 60} {
 		fsys := vfs.NewMem()
-		put(t, fsys, memoryDir+"/MEMORY.md", text)
-		put(t, fsys, memoryDir+"/HISTORY.md", "[2026-01-01] first\n")
+		put(t, fsys, clawftMemoryDir+"/MEMORY.md", text)
+		put(t, fsys, clawftMemoryDir+"/HISTORY.md", "[2026-01-01] first\n")
 		h := openHome(t, fsys)
 		plan, err := h.Compress(t.Context(), budget, true)
-		if err != nil || read(t, fsys, memoryDir+"/MEMORY.md") != text {
+		if err != nil || read(t, fsys, clawftMemoryDir+"/MEMORY.md") != text {
 			t.Fatalf("budget %d: a preview = %v", budget, err)
 		}
 		did, err := h.Compress(t.Context(), budget, false)
@@ -195,7 +200,7 @@ func TestCompress(t *testing.T) {
 			t.Errorf("budget %d: what was to be kept is gone", budget)
 		}
 		// Nothing is lost: each fact, whole, is in one of the files.
-		history := read(t, fsys, memoryDir+"/HISTORY.md")
+		history := read(t, fsys, clawftMemoryDir+"/HISTORY.md")
 		for _, p := range splitParagraphs(text) {
 			name := strings.Trim(p.text, "# ") // of a heading
 			if !strings.Contains(c.Text()+history, p.text) && !strings.Contains(history, "("+name+")\n") {
@@ -219,8 +224,8 @@ func TestCompress(t *testing.T) {
 			t.Errorf("budget %d: what was moved is not recalled: %v", budget, err)
 		}
 		if _, err := h.Revert(t.Context(), did.Number, false); err != nil ||
-			read(t, fsys, memoryDir+"/MEMORY.md") != text ||
-			read(t, fsys, memoryDir+"/HISTORY.md") != "[2026-01-01] first\n" {
+			read(t, fsys, clawftMemoryDir+"/MEMORY.md") != text ||
+			read(t, fsys, clawftMemoryDir+"/HISTORY.md") != "[2026-01-01] first\n" {
 			t.Errorf("budget %d: not taken back: %v", budget, err)
 		}
 	}
@@ -229,7 +234,7 @@ func TestCompress(t *testing.T) {
 func TestCompressRefuses(t *testing.T) {
 	fsys := vfs.NewMem()
 	text := facts(2) + "<!-- oxbow {\"name\":\"me\",\"labels\":[\"tag:keep\"]} -->\nCall me Anna.\n"
-	put(t, fsys, memoryDir+"/MEMORY.md", text)
+	put(t, fsys, clawftMemoryDir+"/MEMORY.md", text)
 	h := openHome(t, fsys)
 	before := fsys.Names()
 	for _, budget := range []int{-1, 0, 10} {
@@ -237,7 +242,8 @@ func TestCompressRefuses(t *testing.T) {
 			t.Errorf("Compress(%d) = %+v, %v", budget, did, err)
 		}
 	}
-	if read(t, fsys, memoryDir+"/MEMORY.md") != text || slices.Contains(fsys.Names(), memoryDir+"/"+undoFile(1)) {
+	if read(t, fsys, clawftMemoryDir+"/MEMORY.md") != text ||
+		slices.Contains(fsys.Names(), clawftMemoryDir+"/"+undoFile(1)) {
 		t.Errorf("a refused compression left %q, there was %q", fsys.Names(), before)
 	}
 }
@@ -245,8 +251,13 @@ func TestCompressRefuses(t *testing.T) {
 // A name that HISTORY.md has already is not given twice.
 func TestCompressNames(t *testing.T) {
 	fsys := vfs.NewMem()
-	put(t, fsys, memoryDir+"/MEMORY.md", facts(3)+"<!-- oxbow {\"name\":\"n\"} -->\nnew of it\n\nend of all\n")
-	put(t, fsys, memoryDir+"/HISTORY.md", "<!-- oxbow {\"name\":\"n\",\"created\":\"2020-01-01T00:00:00Z\"} -->\nold\n")
+	put(t, fsys, clawftMemoryDir+"/MEMORY.md", facts(3)+"<!-- oxbow {\"name\":\"n\"} -->\nnew of it\n\nend of all\n")
+	put(
+		t,
+		fsys,
+		clawftMemoryDir+"/HISTORY.md",
+		"<!-- oxbow {\"name\":\"n\",\"created\":\"2020-01-01T00:00:00Z\"} -->\nold\n",
+	)
 	h := openHome(t, fsys)
 	if _, err := h.Compress(t.Context(), 15, false); err != nil {
 		t.Fatal(err)
@@ -255,7 +266,7 @@ func TestCompressNames(t *testing.T) {
 	if err != nil || len(rep.Problems) != 0 {
 		t.Errorf("Check() = %+v, %v", rep.Problems, err)
 	}
-	if got := read(t, fsys, memoryDir+"/HISTORY.md"); strings.Count(got, `"name":"n"`) != 1 ||
+	if got := read(t, fsys, clawftMemoryDir+"/HISTORY.md"); strings.Count(got, `"name":"n"`) != 1 ||
 		!strings.Contains(got, "\nnew of it\n") {
 		t.Errorf("HISTORY.md is %q", got)
 	}
@@ -268,7 +279,7 @@ func TestRevert(t *testing.T) {
 		t.Errorf("Revert() of nothing = %v", err)
 	}
 	const text = "We ship apps on Tuesdays\n\nother\n\nWe ship apps on Tuesdays and Fridays early\n\nend\n"
-	put(t, fsys, memoryDir+"/MEMORY.md", text)
+	put(t, fsys, clawftMemoryDir+"/MEMORY.md", text)
 	did, err := h.Consolidate(t.Context(), false)
 	if err != nil || did.Number != 1 {
 		t.Fatalf("Consolidate() = %+v, %v", did, err)
@@ -294,10 +305,10 @@ func TestRevert(t *testing.T) {
 	if _, err := h.Revert(t.Context(), 1, false); err != nil {
 		t.Fatal(err)
 	}
-	if got := read(t, fsys, memoryDir+"/MEMORY.md"); got != text+"\nlater\n\n" {
+	if got := read(t, fsys, clawftMemoryDir+"/MEMORY.md"); got != text+"\nlater\n\n" {
 		t.Errorf("MEMORY.md is %q", got)
 	}
-	if got := read(t, fsys, memoryDir+"/HISTORY.md"); got != "[2026-04-15] later\n\n" {
+	if got := read(t, fsys, clawftMemoryDir+"/HISTORY.md"); got != "[2026-04-15] later\n\n" {
 		t.Errorf("HISTORY.md is %q", got)
 	}
 
@@ -306,20 +317,20 @@ func TestRevert(t *testing.T) {
 	if err != nil || did.Number != 1 {
 		t.Fatalf("Consolidate() = %+v, %v", did, err)
 	}
-	put(t, fsys, memoryDir+"/MEMORY.md", "all new\n")
+	put(t, fsys, clawftMemoryDir+"/MEMORY.md", "all new\n")
 	if _, err := h.Revert(t.Context(), 1, false); !errors.Is(err, oxbow.ErrConflict) ||
 		!strings.Contains(err.Error(), "undo/1.json") {
 		t.Errorf("Revert() of what a person changed = %v", err)
 	}
-	put(t, fsys, memoryDir+"/undo/1.json", "{")
+	put(t, fsys, clawftMemoryDir+"/undo/1.json", "{")
 	if _, err := h.Revert(t.Context(), 1, false); !errors.Is(err, oxbow.ErrCorrupt) {
 		t.Errorf("Revert() of a damaged record = %v", err)
 	}
-	put(t, fsys, memoryDir+"/undo/1.json", `{"version":2}`)
+	put(t, fsys, clawftMemoryDir+"/undo/1.json", `{"version":2}`)
 	if _, err := h.Revert(t.Context(), 1, false); !errors.Is(err, oxbow.ErrVersion) {
 		t.Errorf("Revert() of a later record = %v", err)
 	}
-	if got := read(t, fsys, memoryDir+"/MEMORY.md"); got != "all new\n" {
+	if got := read(t, fsys, clawftMemoryDir+"/MEMORY.md"); got != "all new\n" {
 		t.Errorf("MEMORY.md is %q", got)
 	}
 }
@@ -333,7 +344,7 @@ func TestRecords(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ns, err := h.recordNumbers()
+	ns, err := h.undoRecordNumbers()
 	if err != nil || len(ns) != maxUndoRecords || ns[0] != 3 || ns[maxUndoRecords-1] != maxUndoRecords+2 {
 		t.Errorf("records %v, %v", ns, err)
 	}
@@ -341,7 +352,7 @@ func TestRecords(t *testing.T) {
 		if _, err := h.Revert(t.Context(), 0, false); err != nil {
 			t.Fatal(err)
 		}
-		if got := read(t, fsys, memoryDir+"/MEMORY.md"); got != fmt.Sprintf("text %d\n\n", i) {
+		if got := read(t, fsys, clawftMemoryDir+"/MEMORY.md"); got != fmt.Sprintf("text %d\n\n", i) {
 			t.Fatalf("after taking back to %d: %q", i, got)
 		}
 	}

@@ -19,13 +19,13 @@ import (
 //go:embed tool_*.md
 var descriptions embed.FS
 
-type readIn struct {
+type readToolIn struct {
 	Query string `json:"query,omitempty" cli:"positional" also:"q,text" jsonschema:"Optional search query to filter memory content"`
 	File  string `json:"file,omitempty"                   also:"source" jsonschema:"What to read: memory (default), history or all" enum:"memory,history,all"`
 }
 
-// readOut is the result of memory_read: a file's content, or the paragraphs found by a search.
-type readOut struct {
+// readToolOut is the result of memory_read: a file's content, or the paragraphs found by a search.
+type readToolOut struct {
 	Content *string   `json:"content,omitempty" jsonschema:"all of the file"`
 	Message string    `json:"message,omitempty" jsonschema:"why there is none"`
 	Query   string    `json:"query,omitempty"   jsonschema:"what was looked for"`
@@ -34,13 +34,13 @@ type readOut struct {
 }
 
 // Report implements [report.Reporter].
-func (o readOut) Report() (r report.Report) {
+func (o readToolOut) Report() (r report.Report) {
 	r.Add(report.Document(o.text()))
 	return r
 }
 
 // text returns the answer as the model reads it: the message, the content of the file, or the paragraphs.
-func (o readOut) text() string {
+func (o readToolOut) text() string {
 	switch {
 	case o.Message != "":
 		return o.Message
@@ -53,32 +53,32 @@ func (o readOut) text() string {
 }
 
 // IsRememberedText reports whether the answer contains only text from the memory (see [verb.Answer]).
-func (o readOut) IsRememberedText() bool {
+func (o readToolOut) IsRememberedText() bool {
 	return o.Message == "" && (o.Matches == nil || len(*o.Matches) > 0)
 }
 
-type writeIn struct {
+type writeToolIn struct {
 	Content string `json:"content"        cli:"positional" also:"text" jsonschema:"The content to write to memory"`
 	Mode    string `json:"mode,omitempty"                              jsonschema:"Write mode: 'append' (default) or 'overwrite'"`
 }
 
-type writeOut struct {
+type writeToolOut struct {
 	Message string `json:"message" jsonschema:"what was done"`
 	Path    string `json:"path"    jsonschema:"the file"`
 }
 
 // Report implements [report.Reporter].
-func (o writeOut) Report() (r report.Report) {
+func (o writeToolOut) Report() (r report.Report) {
 	r.Add(report.Document(o.Message))
 	return r
 }
 
-type searchIn struct {
+type searchToolIn struct {
 	Query string `json:"query"           cli:"positional" also:"q,text" jsonschema:"Words to look for"`
 	Limit *int   `json:"limit,omitempty"                                jsonschema:"Most entries to return, 5 by default"`
 }
 
-type searchOut struct {
+type searchToolOut struct {
 	Query   string      `json:"query"   jsonschema:"what was looked for"`
 	Matches []searchHit `json:"matches" jsonschema:"the entries, best first"`
 	Count   int         `json:"count"   jsonschema:"how many they are"`
@@ -93,7 +93,7 @@ type searchHit struct {
 }
 
 // Report implements [report.Reporter].
-func (o searchOut) Report() (r report.Report) {
+func (o searchToolOut) Report() (r report.Report) {
 	var texts []string
 	for _, f := range o.Matches {
 		texts = append(texts, f.Text)
@@ -109,7 +109,7 @@ func (o searchOut) Report() (r report.Report) {
 }
 
 // IsRememberedText reports whether the answer contains only text from the memory (see [verb.Answer]).
-func (o searchOut) IsRememberedText() bool { return o.Count > 0 }
+func (o searchToolOut) IsRememberedText() bool { return o.Count > 0 }
 
 // Tools implements [layout.Home]. It returns the two tools of clawft's design, and a tool that searches sessions,
 // which the design announces.
@@ -121,14 +121,14 @@ func (h *Home) Tools() []verb.Tool {
 	read.ReadOnly, read.Idempotent = true, true
 	write.Destructive = true
 	search.ReadOnly, search.Idempotent = true, true
-	w := verb.Define(write, h.writeTool)
+	w := verb.DefineTool(write, h.writeTool)
 	// The design has two modes, but clawft itself appends for any other mode. Therefore the schema lists the two
 	// modes, and a call with another mode is not refused.
 	w.Input.Properties["mode"].Enum = []any{"append", "overwrite"}
-	return []verb.Tool{verb.Define(read, h.readTool), w, verb.Define(search, h.searchTool)}
+	return []verb.Tool{verb.DefineTool(read, h.readTool), w, verb.DefineTool(search, h.searchTool)}
 }
 
-func (h *Home) readTool(ctx context.Context, _ *verb.Workspace, in readIn) (readOut, error) {
+func (h *Home) readTool(ctx context.Context, _ *verb.Workspace, in readToolIn) (readToolOut, error) {
 	var texts []string
 	there := false
 	for _, f := range []struct{ name, file string }{{"memory", memoryFile}, {"history", historyFile}} {
@@ -139,7 +139,7 @@ func (h *Home) readTool(ctx context.Context, _ *verb.Workspace, in readIn) (read
 		}
 		text, ok, err := h.Tree.Document(ctx, f.file)
 		if err != nil {
-			return readOut{}, fmt.Errorf("failed to read memory: %w", err)
+			return readToolOut{}, fmt.Errorf("failed to read memory: %w", err)
 		}
 		text, _ = h.splitWithheld(ctx, f.file, text)
 		// A search shows only a part of the file, so the session has not seen the file.
@@ -154,20 +154,20 @@ func (h *Home) readTool(ctx context.Context, _ *verb.Workspace, in readIn) (read
 			all = append(all, findParagraphs(text, in.Query)...)
 		}
 		n := len(all)
-		return readOut{Query: in.Query, Matches: &all, Count: &n}, nil
+		return readToolOut{Query: in.Query, Matches: &all, Count: &n}, nil
 	}
 	content := texts[0]
 	if len(texts) > 1 && texts[1] != "" {
 		content = appendText(content, texts[1])
 	}
-	out := readOut{Content: &content}
+	out := readToolOut{Content: &content}
 	if !there {
 		out.Message = "No memory file found"
 	}
 	return out, nil
 }
 
-func (h *Home) writeTool(ctx context.Context, _ *verb.Workspace, in writeIn) (writeOut, error) {
+func (h *Home) writeTool(ctx context.Context, _ *verb.Workspace, in writeToolIn) (writeToolOut, error) {
 	mode := in.Mode
 	if mode == "" {
 		mode = "append"
@@ -178,20 +178,20 @@ func (h *Home) writeTool(ctx context.Context, _ *verb.Workspace, in writeIn) (wr
 	}
 	n, err := write(ctx, in.Content)
 	if err != nil {
-		return writeOut{}, err
+		return writeToolOut{}, err
 	}
-	return writeOut{
+	return writeToolOut{
 		Message: fmt.Sprintf("Successfully wrote %d bytes to memory (mode: %s)", n, mode),
 		Path:    filepath.Join(h.displayPath, memoryFile),
 	}, nil
 }
 
-func (h *Home) searchTool(ctx context.Context, d *verb.Workspace, in searchIn) (searchOut, error) {
+func (h *Home) searchTool(ctx context.Context, d *verb.Workspace, in searchToolIn) (searchToolOut, error) {
 	limit := oxbow.DefaultLimit
 	if in.Limit != nil {
 		limit = *in.Limit
 		if limit < 1 {
-			return searchOut{}, &oxbow.InvalidError{
+			return searchToolOut{}, &oxbow.InvalidError{
 				Field:  "limit",
 				Value:  strconv.Itoa(limit),
 				Reason: "would return nothing; give 1 or more, or leave it out",
@@ -200,14 +200,14 @@ func (h *Home) searchTool(ctx context.Context, d *verb.Workspace, in searchIn) (
 	}
 	ctx, m, err := d.OpenMemory(ctx, verb.Read)
 	if err != nil {
-		return searchOut{}, err
+		return searchToolOut{}, err
 	}
 	hits, notes, err := d.SearchEntries(ctx, m, oxbow.Query{Text: in.Query, Limit: limit,
 		Filter: oxbow.Filter{Terms: []oxbow.Term{{Key: "kind", Values: []string{oxbow.History.String()}}}}})
 	if err != nil {
-		return searchOut{}, err
+		return searchToolOut{}, err
 	}
-	out := searchOut{Query: in.Query, Matches: []searchHit{}}
+	out := searchToolOut{Query: in.Query, Matches: []searchHit{}}
 	for _, n := range notes {
 		out.Notes = append(out.Notes, d.NoteText(n))
 	}

@@ -46,8 +46,8 @@ type undoRecord struct {
 
 func undoFile(n int) string { return path.Join(undoDir, strconv.Itoa(n)+".json") }
 
-// recordNumbers returns the numbers of the existing records in ascending order.
-func (h *Home) recordNumbers() ([]int, error) {
+// undoRecordNumbers returns the numbers of the existing records in ascending order.
+func (h *Home) undoRecordNumbers() ([]int, error) {
 	entries, err := h.fs.ReadDir(undoDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -64,9 +64,10 @@ func (h *Home) recordNumbers() ([]int, error) {
 	return ns, nil
 }
 
-// newRecordEdits returns the number of a new undo record, and the edits that write it and remove the oldest records.
-func (h *Home) newRecordEdits(r undoRecord) (int, []mdtree.Edit, error) {
-	ns, err := h.recordNumbers()
+// newUndoRecordEdits returns the number of a new undo record, and the edits that write it and remove the oldest
+// records.
+func (h *Home) newUndoRecordEdits(r undoRecord) (int, []mdtree.Edit, error) {
+	ns, err := h.undoRecordNumbers()
 	if err != nil {
 		return 0, nil, err
 	}
@@ -91,8 +92,8 @@ func (h *Home) newRecordEdits(r undoRecord) (int, []mdtree.Edit, error) {
 	return n, edits, nil
 }
 
-// readRecord decodes the text of an undo record.
-func readRecord(text string) (undoRecord, error) {
+// parseUndoRecord decodes the text of an undo record.
+func parseUndoRecord(text string) (undoRecord, error) {
 	var r undoRecord
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
 		return r, fmt.Errorf("%w: %v", oxbow.ErrCorrupt, err)
@@ -118,7 +119,7 @@ func (h *Home) Revert(ctx context.Context, number int, dry bool) (layout.Tidied,
 }
 
 func (h *Home) revertEdits(read func(string) string, number int) (did layout.Tidied, _ []mdtree.Edit, _ error) {
-	ns, err := h.recordNumbers()
+	ns, err := h.undoRecordNumbers()
 	if err != nil {
 		return did, nil, err
 	}
@@ -137,7 +138,7 @@ func (h *Home) revertEdits(read func(string) string, number int) (did layout.Tid
 		)
 	}
 	file := undoFile(number)
-	r, err := readRecord(read(file))
+	r, err := parseUndoRecord(read(file))
 	if err != nil {
 		return did, nil, fmt.Errorf("reading %s: %w", file, err)
 	}

@@ -49,12 +49,12 @@ func TestVectors(t *testing.T) {
 			// The files that were there before the calls.
 			switch c.Name {
 			case "legacy nanobot only":
-				put(t, fsys, legacyDir+"/MEMORY.md", "old")
+				put(t, fsys, nanobotMemoryDir+"/MEMORY.md", "old")
 			case "both exist":
-				put(t, fsys, legacyDir+"/MEMORY.md", "old")
-				put(t, fsys, memoryDir+"/MEMORY.md", "new")
+				put(t, fsys, nanobotMemoryDir+"/MEMORY.md", "old")
+				put(t, fsys, clawftMemoryDir+"/MEMORY.md", "new")
 			case "bad utf8":
-				put(t, fsys, memoryDir+"/MEMORY.md", "\xff x")
+				put(t, fsys, clawftMemoryDir+"/MEMORY.md", "\xff x")
 			}
 			h := openHome(t, fsys)
 			for i, op := range c.Ops {

@@ -41,7 +41,7 @@ func BenchmarkOpen(b *testing.B) {
 		}
 		b.Run(fmt.Sprintf("labelled=%v", labelled), func(b *testing.B) {
 			for b.Loop() {
-				s, err := mdtree.Open(b.Context(), fsys, treeLayout{time.UTC}, mdtree.Options{})
+				s, err := mdtree.Open(b.Context(), fsys, logLayout{time.UTC}, mdtree.Options{})
 				if err != nil {
 					b.Fatal(err)
 				}

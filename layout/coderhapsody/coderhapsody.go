@@ -33,7 +33,7 @@ import (
 )
 
 //go:embed soul.md
-var newSoulText string
+var defaultSoulText string
 
 // Dialect returns the dialect of this layout. Its home is the directory that contains SOUL.md and memory/. The layout
 // does not support several agents, because CodeRhapsody uses profiles instead.
@@ -46,7 +46,7 @@ func Dialect() layout.Dialect {
 		Handoffs:      true,
 		HasCompressor: true,
 		Detect:        countMarkers,
-		Init:          initHome,
+		Init:          createHomeFiles,
 		Open:          newHome,
 		Annotations:   ".cr/annotations",
 	}
@@ -88,13 +88,13 @@ func countMarkers(fsys vfs.FS) (int, error) {
 	return logs + soul + memory, nil
 }
 
-// initHome creates the directory of logs and the file SOUL.md.
-func initHome(ctx context.Context, o layout.Options) ([]string, error) {
+// createHomeFiles creates the directory of logs and the file SOUL.md.
+func createHomeFiles(ctx context.Context, o layout.Options) ([]string, error) {
 	return dialect.CreateFiles(
 		ctx,
 		o.FS,
 		logDir,
-		dialect.NewFile{Name: soulFile, Text: newSoulText},
+		dialect.NewFile{Name: soulFile, Text: defaultSoulText},
 		dialect.NewFile{Name: memoryFile, Text: "# Memory\n"},
 	)
 }
@@ -119,7 +119,7 @@ func newHome(ctx context.Context, o layout.Options) (layout.Home, error) {
 	}
 	h := &home{Base: dialect.NewBase(o)}
 	var err error
-	h.Tree, err = h.OpenTree(ctx, o.FS, o.Path, treeLayout{h.Zone}, "")
+	h.Tree, err = h.OpenTree(ctx, o.FS, o.Path, logLayout{h.Zone}, "")
 	if err != nil {
 		return nil, fmt.Errorf("opening the memory of CodeRhapsody: %w", err)
 	}

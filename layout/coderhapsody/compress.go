@@ -21,8 +21,8 @@ import (
 
 // Spans implements [layout.Compressor].
 func (h *home) Spans() []string {
-	names := make([]string, len(spans))
-	for i, s := range spans {
+	names := make([]string, len(compressionSpans))
+	for i, s := range compressionSpans {
 		names[i] = s.name
 	}
 	return names
@@ -40,14 +40,14 @@ func (h *home) Compress(ctx context.Context, r layout.Compression) ([]layout.Dig
 	if err := h.checkUnrestricted(); err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(spans, func(s periodSpan) bool { return s.name == r.Span })
+	i := slices.IndexFunc(compressionSpans, func(s compressionSpan) bool { return s.name == r.Span })
 	if i < 0 {
 		return nil, &oxbow.InvalidError{Field: "span", Value: r.Span, Reason: "is not one of " +
 			strings.Join(h.Spans(), ", ")}
 	}
 	if r.Period != "" {
-		if _, _, ok := spans[i].parse(r.Period, h.Zone); !ok {
-			example, _, _ := spans[i].periodOf(h.Now())
+		if _, _, ok := compressionSpans[i].parsePeriod(r.Period, h.Zone); !ok {
+			example, _, _ := compressionSpans[i].periodOf(h.Now())
 			return nil, &oxbow.InvalidError{Field: r.Span, Value: r.Period, Reason: "is not written as " + example}
 		}
 	} else if len(r.Texts) > 0 {
@@ -61,7 +61,7 @@ func (h *home) Compress(ctx context.Context, r layout.Compression) ([]layout.Dig
 	}
 	var periods []string
 	err := h.Tree.View(ctx, func(v mdtree.View) error {
-		periods = h.listPeriods(v, spans[i], r.Period)
+		periods = h.compressiblePeriods(v, compressionSpans[i], r.Period)
 		return nil
 	})
 	if err != nil {
@@ -78,7 +78,7 @@ func (h *home) Compress(ctx context.Context, r layout.Compression) ([]layout.Dig
 	for _, p := range periods {
 		var d layout.Digest
 		plan := func(v mdtree.View, now time.Time) (edits []mdtree.Edit, err error) {
-			d, edits, err = h.planDigest(v, spans[i], p, r, now)
+			d, edits, err = h.planDigest(v, compressionSpans[i], p, r, now)
 			return edits, err
 		}
 		if r.Dry {
@@ -108,16 +108,16 @@ func (h *home) checkUnrestricted() error {
 
 // uncoveredLogs returns the logs of a period that no digest covers and that are longer than
 // minBytes bytes, the oldest first. The logs are logs of days or of spans shorter than s.
-func (h *home) uncoveredLogs(v mdtree.View, s periodSpan, period string, minBytes int) []liveFile {
-	var in []liveFile
-	for _, f := range slices.Backward(h.liveLogs(v)) {
+func (h *home) uncoveredLogs(v mdtree.View, s compressionSpan, period string, minBytes int) []uncoveredLog {
+	var in []uncoveredLog
+	for _, f := range slices.Backward(h.uncoveredLogsForContext(v)) {
 		p, ok := logPeriod(f.logFile, s)
 		isInPeriod := ok && p == period
 		if isInPeriod && isLonger(v, f.path, minBytes) {
 			in = append(in, f)
 		}
 	}
-	slices.SortStableFunc(in, func(a, b liveFile) int { return a.firstDay.Compare(b.firstDay) })
+	slices.SortStableFunc(in, func(a, b uncoveredLog) int { return a.firstDay.Compare(b.firstDay) })
 	return in
 }
 
@@ -138,23 +138,23 @@ func isLonger(v mdtree.View, p string, minBytes int) bool {
 
 // logPeriod returns the period of span s to which a log belongs. It returns false if logs of this
 // kind are not compressed into the span.
-func logPeriod(f logFile, s periodSpan) (string, bool) {
+func logPeriod(f logFile, s compressionSpan) (string, bool) {
 	isWeekOfMonth := f.spanName == "week" && s.name == "month"
 	isShorter := f.spanName == "day" || isWeekOfMonth
 	if f.isCovered || !isShorter {
 		return "", false
 	}
-	period, _, _ := s.periodOf(f.middleDay())
+	period, _, _ := s.periodOf(f.dayDecidingMonth())
 	return period, true
 }
 
-// listPeriods returns the periods that can be compressed, the oldest first. If period is not empty, the result
+// compressiblePeriods returns the periods that can be compressed, the oldest first. If period is not empty, the result
 // contains at most that period.
-func (h *home) listPeriods(v mdtree.View, s periodSpan, period string) []string {
+func (h *home) compressiblePeriods(v mdtree.View, s compressionSpan, period string) []string {
 	found := map[string]bool{}
 	logs := 0
 	recent := map[string]bool{}
-	for _, f := range h.liveLogs(v) {
+	for _, f := range h.uncoveredLogsForContext(v) {
 		p, ok := logPeriod(f.logFile, s)
 		if !ok {
 			continue
@@ -172,12 +172,12 @@ func (h *home) listPeriods(v mdtree.View, s periodSpan, period string) []string 
 		return nil
 	}
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(found)), func(p string) bool {
-		_, to, _ := s.parse(p, h.Zone)
+		_, to, _ := s.parsePeriod(p, h.Zone)
 		return recent[p] || h.Now().Before(to) || v.Taken(digestPath(s, p)) || v.Taken(coveredPath(digestPath(s, p)))
 	})
 }
 
-func digestPath(s periodSpan, period string) string {
+func digestPath(s compressionSpan, period string) string {
 	return logDir + "/" + s.name + "-" + period + ".md"
 }
 
@@ -230,15 +230,15 @@ func groupTitle(labels []oxbow.Label) string {
 // planDigest returns the digest of a period, and the edits that create it.
 func (h *home) planDigest(
 	v mdtree.View,
-	s periodSpan,
+	s compressionSpan,
 	period string,
 	r layout.Compression,
 	now time.Time,
 ) (layout.Digest, []mdtree.Edit, error) {
 	p := digestPath(s, period)
-	d := &digester{Digest: layout.Digest{Name: s.name + "-" +
-		period, File: p}, home: h, view: v, groups: map[string]*digestGroup{}}
-	from, to, _ := s.parse(period, h.Zone)
+	d := &digestBuilder{Digest: layout.Digest{Name: s.name + "-" +
+		period, File: p}, home: h, view: v, groupByTitle: map[string]*digestGroup{}}
+	from, to, _ := s.parsePeriod(period, h.Zone)
 	switch {
 	case now.Before(to):
 		return d.Digest, nil, &oxbow.InvalidError{Field: s.name, Value: period, Reason: "is not over"}
@@ -252,7 +252,7 @@ func (h *home) planDigest(
 	if err := d.coverLogs(h.uncoveredLogs(v, s, period, r.Over)); err != nil {
 		return d.Digest, nil, err
 	}
-	if len(d.groups) == 0 {
+	if len(d.groupByTitle) == 0 {
 		why := "holds nothing that a digest could tell"
 		if len(h.uncoveredLogs(v, s, period, 0)) > len(h.uncoveredLogs(v, s, period, r.Over)) {
 			why = fmt.Sprintf("has no log of more than %d bytes", r.Over)
@@ -264,41 +264,43 @@ func (h *home) planDigest(
 		return d.Digest, nil, &oxbow.InvalidError{Field: s.name, Value: period, Reason: why}
 	}
 	for title := range r.Texts {
-		if d.groups[title] == nil {
+		if d.groupByTitle[title] == nil {
 			return d.Digest, nil, &oxbow.InvalidError{
-				Field:  "text",
-				Value:  title,
-				Reason: "is for a group that is not there; there are " + quoteWords(slices.Sorted(maps.Keys(d.groups))),
+				Field: "text",
+				Value: title,
+				Reason: "is for a group that is not there; there are " + quoteWords(
+					slices.Sorted(maps.Keys(d.groupByTitle)),
+				),
 			}
 		}
 	}
-	d.log = parseLog("", nil)
-	for _, title := range slices.Sorted(maps.Keys(d.groups)) {
-		if err := d.addGroup(d.groups[title], from, r.Texts); err != nil {
+	d.digestText = parseLog("", nil)
+	for _, title := range slices.Sorted(maps.Keys(d.groupByTitle)) {
+		if err := d.addGroup(d.groupByTitle[title], from, r.Texts); err != nil {
 			return d.Digest, nil, err
 		}
 	}
-	if err := h.checkReadsBack(p, d.log.text, d.entries); err != nil {
+	if err := h.checkParsesAs(p, d.digestText.text, d.digestEntries); err != nil {
 		return d.Digest, nil, err
 	}
-	return d.Digest, append(d.edits, mdtree.Edit{Path: p, Text: d.log.text}), nil
+	return d.Digest, append(d.coveredFileEdits, mdtree.Edit{Path: p, Text: d.digestText.text}), nil
 }
 
-// digester creates the digest of a period.
-type digester struct {
+// digestBuilder creates the digest of a period.
+type digestBuilder struct {
 	layout.Digest
-	home    *home
-	view    mdtree.View
-	groups  map[string]*digestGroup // groups by title
-	entries []oxbow.Entry           // entries of the digest
-	log     *logText                // text of the digest
-	edits   []mdtree.Edit           // edits that cover files
+	home             *home
+	view             mdtree.View
+	groupByTitle     map[string]*digestGroup // groups by title
+	digestEntries    []oxbow.Entry           // entries of the digest
+	digestText       *logText                // text of the digest
+	coveredFileEdits []mdtree.Edit           // edits that cover files
 
 	excludedLabels map[oxbow.Label]bool // tags and files that profiles exclude
 }
 
 // coverLogs moves logs to the directory of covered files, and groups their entries.
-func (d *digester) coverLogs(logs []liveFile) error {
+func (d *digestBuilder) coverLogs(logs []uncoveredLog) error {
 	for _, f := range logs {
 		text, ok := d.view.File(f.path)
 		if !ok {
@@ -313,8 +315,8 @@ func (d *digester) coverLogs(logs []liveFile) error {
 			}
 		}
 		d.Covers = append(d.Covers, path.Base(f.path))
-		d.edits = append(
-			d.edits,
+		d.coveredFileEdits = append(
+			d.coveredFileEdits,
 			mdtree.Edit{Path: f.path, Remove: true},
 			mdtree.Edit{Path: coveredPath(f.path), Text: text},
 		)
@@ -325,33 +327,37 @@ func (d *digester) coverLogs(logs []liveFile) error {
 			}
 			labels := groupingLabels(&e, d.excludedLabels)
 			title := groupTitle(labels)
-			if d.groups[title] == nil {
-				d.groups[title] = &digestGroup{title: title, commonLabels: labels}
+			if d.groupByTitle[title] == nil {
+				d.groupByTitle[title] = &digestGroup{groupTitle: title, commonLabels: labels}
 			}
-			d.groups[title].entries = append(d.groups[title].entries, e)
+			d.groupByTitle[title].entries = append(d.groupByTitle[title].entries, e)
 		}
 	}
 	return nil
 }
 
-// addGroup adds the entry of a group. texts contains the digest texts that the caller provides, by group
+// addGroup adds the entry of a group. digestTexts contains the digest texts that the caller provides, by group
 // title.
-func (d *digester) addGroup(g *digestGroup, from time.Time, texts map[string]string) error {
-	e := oxbow.Entry{Name: chooseFreeName(d.view, d.Name, g.title, d.entries), Kind: oxbow.Archive, Created: from}
+func (d *digestBuilder) addGroup(g *digestGroup, from time.Time, digestTexts map[string]string) error {
+	e := oxbow.Entry{
+		Name:    unusedEntryName(d.view, d.Name, g.groupTitle, d.digestEntries),
+		Kind:    oxbow.Archive,
+		Created: from,
+	}
 	var notes []string
 	e.Labels, notes = g.groupLabels()
 	for _, n := range notes {
 		d.Notes = append(d.Notes, e.Name+": "+n)
 	}
-	part := layout.DigestPart{Entry: e.Name, Group: g.title, Labels: e.Labels, Entries: len(g.entries)}
+	part := layout.DigestPart{Entry: e.Name, Group: g.groupTitle, Labels: e.Labels, Entries: len(g.entries)}
 	for _, covered := range g.entries {
 		part.Before += len(covered.Content)
 	}
-	if text, ok := texts[g.title]; !ok {
+	if text, ok := digestTexts[g.groupTitle]; !ok {
 		e.Content = shorterDigest(d.Name, g, d.home.Zone)
 	} else {
 		if strings.TrimSpace(text) == "" {
-			return &oxbow.InvalidError{Field: "text", Value: g.title, Reason: "is empty"}
+			return &oxbow.InvalidError{Field: "text", Value: g.groupTitle, Reason: "is empty"}
 		}
 		if err := oxbow.CheckContent(text); err != nil {
 			return err
@@ -360,30 +366,31 @@ func (d *digester) addGroup(g *digestGroup, from time.Time, texts map[string]str
 	}
 	part.Text, part.After = e.Content, len(e.Content)
 	front := frontWithName(e, oxbow.Archive)
-	if len(d.entries) == 0 {
+	if len(d.digestEntries) == 0 {
 		front[keyCovers] = d.Covers
 	}
-	text, ok := d.log.appendBlock(newMatter(front), e.Content)
+	text, ok := d.digestText.textWithAppendedBlock(newMatter(front), e.Content)
 	if !ok {
-		return &oxbow.InvalidError{Field: "text", Value: g.title, Reason: "cannot be held by this layout"}
+		return &oxbow.InvalidError{Field: "text", Value: g.groupTitle, Reason: "cannot be held by this layout"}
 	}
-	d.log = parseLog(text, nil)
+	d.digestText = parseLog(text, nil)
 	d.Parts = append(d.Parts, part)
-	d.entries = append(d.entries, e)
+	d.digestEntries = append(d.digestEntries, e)
 	return nil
 }
 
-// checkReadsBack returns an error if the entries that are parsed from the text differ from want.
-func (h *home) checkReadsBack(p, text string, want []oxbow.Entry) error {
-	items, err := treeLayout{h.Zone}.Parse(p, text)
+// checkParsesAs returns an error if the entries that are parsed from the text differ from want.
+func (h *home) checkParsesAs(p, text string, wantedEntries []oxbow.Entry) error {
+	items, err := logLayout{h.Zone}.Parse(p, text)
 	if err != nil {
 		return fmt.Errorf("%s would not be read back: %w", p, err)
 	}
-	same := len(items) == len(want)
-	for i := 0; same && i < len(want); i++ {
+	same := len(items) == len(wantedEntries)
+	for i := 0; same && i < len(wantedEntries); i++ {
 		got := items[i].Entry
 		got.Labels = slices.DeleteFunc(slices.Clone(got.Labels), func(l oxbow.Label) bool { return l == digestLabel })
-		same = got.Name == want[i].Name && got.Content == want[i].Content && slices.Equal(got.Labels, want[i].Labels)
+		same = got.Name == wantedEntries[i].Name && got.Content == wantedEntries[i].Content &&
+			slices.Equal(got.Labels, wantedEntries[i].Labels)
 	}
 	if !same {
 		return &oxbow.InvalidError{Field: "digest", Value: p, Reason: "would not be read back as it is"}
@@ -399,16 +406,16 @@ func quoteWords(words []string) string {
 	return strings.Join(qs, ", ")
 }
 
-// chooseFreeName returns an unused name for an entry of a digest.
-func chooseFreeName(v mdtree.View, base, title string, others []oxbow.Entry) string {
-	name := strings.TrimSpace(base + " " + title)
+// unusedEntryName returns an unused name for an entry of a digest.
+func unusedEntryName(v mdtree.View, fileStem, title string, newEntries []oxbow.Entry) string {
+	name := strings.TrimSpace(fileStem + " " + title)
 	if len(name) > oxbow.MaxName-len(" (1000)") {
-		name = base
+		name = fileStem
 	}
 	made := name
 	for n := 2; ; n++ {
 		_, taken := v.Find(name)
-		if !taken && !slices.ContainsFunc(others, func(e oxbow.Entry) bool { return e.Name == name }) {
+		if !taken && !slices.ContainsFunc(newEntries, func(e oxbow.Entry) bool { return e.Name == name }) {
 			return name
 		}
 		name = fmt.Sprintf("%s (%d)", made, n)
@@ -482,7 +489,7 @@ func (h *home) Decompress(ctx context.Context, dry bool, names ...string) ([]lay
 	for _, name := range names {
 		var d layout.Digest
 		plan := func(v mdtree.View, _ time.Time) (edits []mdtree.Edit, err error) {
-			d, edits, err = h.revertDigest(v, name)
+			d, edits, err = h.planUndoDigest(v, name)
 			return edits, err
 		}
 		var err error
@@ -499,8 +506,8 @@ func (h *home) Decompress(ctx context.Context, dry bool, names ...string) ([]lay
 	return done, nil
 }
 
-// revertDigest returns the edits that undo a digest.
-func (h *home) revertDigest(v mdtree.View, name string) (layout.Digest, []mdtree.Edit, error) {
+// planUndoDigest returns the edits that undo a digest.
+func (h *home) planUndoDigest(v mdtree.View, name string) (layout.Digest, []mdtree.Edit, error) {
 	name = strings.TrimSuffix(path.Base(name), ".md")
 	p := logDir + "/" + name + ".md"
 	d := layout.Digest{Name: name, File: p}
@@ -519,13 +526,13 @@ func (h *home) revertDigest(v mdtree.View, name string) (layout.Digest, []mdtree
 		}
 		return none("is not there, or cannot be read")
 	}
-	_, ps, err := treeLayout{h.Zone}.splitParts(p, text)
+	_, ps, err := logLayout{h.Zone}.splitEntryBlocks(p, text)
 	if err != nil {
 		return d, nil, err
 	}
 	excluded, _ := h.profileExclusions()
 	for i, q := range ps {
-		d.Covers = append(d.Covers, q.matter.coveredFiles...)
+		d.Covers = append(d.Covers, q.frontMatter.coveredFiles...)
 		it := v.Items(p)[i].Entry
 		d.Parts = append(
 			d.Parts,
@@ -540,7 +547,7 @@ func (h *home) revertDigest(v mdtree.View, name string) (layout.Digest, []mdtree
 	if why != "" {
 		return none(why)
 	}
-	kept, err := freeUndonePath(v, name)
+	kept, err := unusedUndonePath(v, name)
 	if err != nil {
 		return d, nil, err
 	}
@@ -549,7 +556,7 @@ func (h *home) revertDigest(v mdtree.View, name string) (layout.Digest, []mdtree
 }
 
 // uncoverFiles returns the edits that move the covered files back. If this is impossible, why is the reason.
-func (h *home) uncoverFiles(v mdtree.View, d *layout.Digest) (edits []mdtree.Edit, why string) {
+func (h *home) uncoverFiles(v mdtree.View, d *layout.Digest) (edits []mdtree.Edit, reason string) {
 	for _, c := range d.Covers {
 		// reject names that lead out of logDir, because a person may have edited the list in the
 		// digest
@@ -582,12 +589,12 @@ func (h *home) coveringDigest(v mdtree.View, base string) string {
 		if !ok {
 			continue
 		}
-		_, ps, err := treeLayout{h.Zone}.splitParts(p, text)
+		_, ps, err := logLayout{h.Zone}.splitEntryBlocks(p, text)
 		if err != nil {
 			continue
 		}
 		for _, q := range ps {
-			if slices.Contains(q.matter.coveredFiles, base) {
+			if slices.Contains(q.frontMatter.coveredFiles, base) {
 				return strings.TrimSuffix(path.Base(p), ".md")
 			}
 		}
@@ -595,9 +602,9 @@ func (h *home) coveringDigest(v mdtree.View, base string) string {
 	return "a digest"
 }
 
-// freeUndonePath returns an unused path in memory/undone for a digest that is undone.
-func freeUndonePath(v mdtree.View, name string) (string, error) {
-	for n := 1; n <= maxFiles; n++ {
+// unusedUndonePath returns an unused path in memory/undone for a digest that is undone.
+func unusedUndonePath(v mdtree.View, name string) (string, error) {
+	for n := 1; n <= maxFilesPerDay; n++ {
 		p := undoneDir + "/" + name + ".md"
 		if n > 1 {
 			p = fmt.Sprintf("%s/%s-%d.md", undoneDir, name, n)

@@ -362,7 +362,7 @@ func TestCompressCrash(t *testing.T) {
 	sawNew := 0
 	check := func(img *vfs.Mem, where string, done bool) {
 		images++
-		s, err := mdtree.Open(t.Context(), img, treeLayout{time.UTC}, mdtree.Options{Clock: clock})
+		s, err := mdtree.Open(t.Context(), img, logLayout{time.UTC}, mdtree.Options{Clock: clock})
 		if err != nil {
 			t.Fatalf("%s: Open() = %v", where, err)
 		}

@@ -41,10 +41,10 @@ const newestLogs = 2
 
 // These constants limit the entries that are recalled for a message, as in CodeRhapsody.
 const (
-	minMessageLength = 50   // minimum length, in characters, of a message for which entries are recalled
-	maxRecalled      = 3    // maximum number of entries
-	maxSnippet       = 800  // maximum length of each entry, in characters
-	maxRecallBytes   = 6144 // maximum size of all entries, in bytes
+	minMessageChars    = 50   // minimum length, in characters, of a message for which entries are recalled
+	maxRecalledEntries = 3    // maximum number of entries
+	maxSnippetChars    = 800  // maximum length of each entry, in characters
+	maxRecallBytes     = 6144 // maximum size of all entries, in bytes
 )
 
 // Context implements [layout.Home]. Without a profile, the context contains SOUL.md, MEMORY.md,
@@ -65,7 +65,7 @@ func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, e
 		return c, nil
 	}
 	c.Add(before.Parts...)
-	h.packContext(&c, r.Budget)
+	h.cutToTokenBudget(&c, r.Budget)
 	return c, nil
 }
 
@@ -81,8 +81,10 @@ func (h *home) tokenBudget(budget int) int {
 	return profile.DefaultMaxTokens
 }
 
-// packContext shortens a context to the budget of a request.
-func (h *home) packContext(c *prompt.Context, budget int) { c.PackIntoBudget(h.tokenBudget(budget)) }
+// cutToTokenBudget shortens a context to the budget of a request.
+func (h *home) cutToTokenBudget(c *prompt.Context, budget int) {
+	c.PackIntoBudget(h.tokenBudget(budget))
+}
 
 // systemContext returns the parts of the system prompt.
 func (h *home) systemContext(ctx context.Context, r layout.Request) (prompt.Context, error) {
@@ -113,7 +115,7 @@ func (h *home) systemContext(ctx context.Context, r layout.Request) (prompt.Cont
 	more := 0
 	err := h.Tree.View(ctx, func(v mdtree.View) error {
 		logs := 0
-		for _, f := range h.liveLogs(v) {
+		for _, f := range h.uncoveredLogsForContext(v) {
 			name := partDigest
 			why := "the newest first"
 			pinned := false
@@ -139,7 +141,7 @@ func (h *home) systemContext(ctx context.Context, r layout.Request) (prompt.Cont
 		}
 		return nil
 	})
-	h.packContext(&c, r.Budget)
+	h.cutToTokenBudget(&c, r.Budget)
 	if more > 0 {
 		left.Source = fmt.Sprintf("%d more entries", more)
 		c.OmittedTexts = append(c.OmittedTexts, left)
@@ -147,24 +149,24 @@ func (h *home) systemContext(ctx context.Context, r layout.Request) (prompt.Cont
 	return c, err
 }
 
-// liveFile is a log that no digest covers.
-type liveFile struct {
+// uncoveredLog is a log that no digest covers.
+type uncoveredLog struct {
 	logFile
 	path string
 }
 
-// liveLogs returns the logs that are not covered by a digest: days, weeks, months and buckets, each
+// uncoveredLogsForContext returns the logs that are not covered by a digest: days, weeks, months and buckets, each
 // sorted from newest to oldest. Days that a bucket contains are left out. A log in the directory
 // of covered files is live if no digest covers it, because a person removed the digest.
-func (h *home) liveLogs(v mdtree.View) []liveFile {
-	var days, buckets, covered, all []liveFile
+func (h *home) uncoveredLogsForContext(v mdtree.View) []uncoveredLog {
+	var days, buckets, covered, all []uncoveredLog
 	isCovered := map[string]bool{}
 	for p := range v.Files() {
 		f, ok := parseLogPath(p, h.Zone)
 		if !ok {
 			continue
 		}
-		l := liveFile{f, p}
+		l := uncoveredLog{f, p}
 		if f.spanName == "week" || f.spanName == "month" {
 			h.addCoveredFiles(v, p, isCovered)
 		}
@@ -190,11 +192,11 @@ func (h *home) liveLogs(v mdtree.View) []liveFile {
 		}
 	}
 	for _, d := range days {
-		if !slices.ContainsFunc(buckets, func(b liveFile) bool { return d.isWithinBucket(b.logFile) }) {
+		if !slices.ContainsFunc(buckets, func(b uncoveredLog) bool { return d.isWithinBucket(b.logFile) }) {
 			all = append(all, d)
 		}
 	}
-	slices.SortStableFunc(all, compareLive)
+	slices.SortStableFunc(all, compareForContext)
 	return all
 }
 
@@ -202,21 +204,21 @@ func (h *home) liveLogs(v mdtree.View) []liveFile {
 // count.
 func (h *home) addCoveredFiles(v mdtree.View, p string, isCovered map[string]bool) {
 	text, _ := v.File(p)
-	_, ps, _ := treeLayout{h.Zone}.splitParts(p, text)
+	_, ps, _ := logLayout{h.Zone}.splitEntryBlocks(p, text)
 	for _, q := range ps {
-		for _, c := range q.matter.coveredFiles {
+		for _, c := range q.frontMatter.coveredFiles {
 			isCovered[c] = true
 		}
 	}
 }
 
-// spanRank is the order of spans in a context, where lower numbers come first.
-var spanRank = map[string]int{"day": 0, "week": 1, "month": 2, "bucket": 3}
+// contextOrderBySpan is the order of spans in a context, where lower numbers come first.
+var contextOrderBySpan = map[string]int{"day": 0, "week": 1, "month": 2, "bucket": 3}
 
-// compareLive orders logs by span, and from newest to oldest within a span.
-func compareLive(a, b liveFile) int {
+// compareForContext orders logs by span, and from newest to oldest within a span.
+func compareForContext(a, b uncoveredLog) int {
 	return cmp.Or(
-		spanRank[a.spanName]-spanRank[b.spanName],
+		contextOrderBySpan[a.spanName]-contextOrderBySpan[b.spanName],
 		b.firstDay.Compare(a.firstDay),
 		b.logNumber()-a.logNumber(),
 		strings.Compare(b.path, a.path),
@@ -235,7 +237,7 @@ func (f logFile) logNumber() int {
 
 // entryPart returns the part of the context for an entry. It contains the name, the date and the labels of the entry,
 // and the content in a fence.
-func entryPart(e *oxbow.Entry, name, why string, pinned bool) prompt.Part {
+func entryPart(e *oxbow.Entry, name, reason string, pinned bool) prompt.Part {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## %s\n\n%s, %s", strconv.Quote(e.Name), e.Kind, e.Created.UTC().Format(time.DateOnly))
 	for _, l := range e.Labels {
@@ -243,11 +245,11 @@ func entryPart(e *oxbow.Entry, name, why string, pinned bool) prompt.Part {
 	}
 	b.WriteString("\n\n")
 	head := b.String()
-	return prompt.Part{Name: name, Source: e.Name, IsPinned: pinned, Reason: why,
-		Text: head + prompt.Fence("markdown", e.Content) + "\n",
+	return prompt.Part{Name: name, Source: e.Name, IsPinned: pinned, Reason: reason,
+		Text: head + prompt.FenceText("markdown", e.Content) + "\n",
 		Shorten: func(tokens int) string {
 			render := func(s string) string {
-				return head + prompt.Fence("markdown", s) + "\n(cut here: recall_memory finds the rest)\n\n"
+				return head + prompt.FenceText("markdown", s) + "\n(cut here: recall_memory finds the rest)\n\n"
 			}
 			cut := prompt.FitParagraphs(
 				e.Content,
@@ -274,10 +276,14 @@ func entryNames(c prompt.Context) map[string]bool {
 
 // recallEntries returns the entries that match a message and that the context does not contain yet. They precede the
 // message, and are not stored.
-func (h *home) recallEntries(ctx context.Context, message string, present map[string]bool) (prompt.Context, error) {
+func (h *home) recallEntries(
+	ctx context.Context,
+	message string,
+	namesInContext map[string]bool,
+) (prompt.Context, error) {
 	var c prompt.Context
 	message = strings.TrimSpace(message)
-	if utf8.RuneCountInString(message) < minMessageLength {
+	if utf8.RuneCountInString(message) < minMessageChars {
 		return c, nil
 	}
 	hits, _, err := verb.RecallWithoutDigests(
@@ -285,7 +291,7 @@ func (h *home) recallEntries(ctx context.Context, message string, present map[st
 		h.HomeMemory,
 		oxbow.Query{
 			Text:   message,
-			Limit:  min(oxbow.MaxLimit, maxRecalled+len(present)),
+			Limit:  min(oxbow.MaxLimit, maxRecalledEntries+len(namesInContext)),
 			Filter: oxbow.WithoutLabels.Filter(),
 		},
 	)
@@ -297,11 +303,11 @@ func (h *home) recallEntries(ctx context.Context, message string, present map[st
 	var names []string
 	words := strings.Fields(strings.ToLower(message))
 	for _, hit := range hits {
-		if len(names) == maxRecalled {
+		if len(names) == maxRecalledEntries {
 			break
 		}
 		e := hit.Entry
-		if present[e.Name] {
+		if namesInContext[e.Name] {
 			continue
 		}
 		from, err := h.Tree.Locate(ctx, e.Name)
@@ -312,7 +318,7 @@ func (h *home) recallEntries(ctx context.Context, message string, present map[st
 			"\nFrom %s — %s:\n> %s\n",
 			path.Base(from.Path),
 			strings.Join(strings.Fields(e.Name), " "),
-			text.Snippet(e.Content, words, maxSnippet),
+			text.Snippet(e.Content, words, maxSnippetChars),
 		)
 		if len(head)+b.Len()+len(said) > maxRecallBytes {
 			continue

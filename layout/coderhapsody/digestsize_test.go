@@ -82,13 +82,13 @@ func TestCompressToAnEighth(t *testing.T) {
 		files += len(d.Covers)
 		for _, p := range d.Parts {
 			before, after = before+p.Before, after+p.After
-			if p.After > p.Before/compressionRatio {
+			if p.After > p.Before/digestShrinkFactor {
 				t.Errorf("%s: %d bytes to %d, more than an eighth", p.Entry, p.Before, p.After)
 			}
 		}
 	}
 	t.Logf("%d days, %d bytes to %d: %.3f", files, before, after, float64(after)/float64(before))
-	if files != days || float64(after) < 0.8*float64(before)/compressionRatio {
+	if files != days || float64(after) < 0.8*float64(before)/digestShrinkFactor {
 		t.Errorf("%d of %d days, %d bytes to %d; want an eighth of all", files, days, before, after)
 	}
 	if r, err := h.Memory().Check(t.Context()); err != nil || len(r.Problems) > 0 {
@@ -199,7 +199,7 @@ func TestNoFactTwice(t *testing.T) {
 				t.Errorf("after %q, a message recalls fact %d %d times", span, day, n)
 			}
 		}
-		if n := strings.Count(block.Text(), "heron number"); n != maxRecalled {
+		if n := strings.Count(block.Text(), "heron number"); n != maxRecalledEntries {
 			t.Errorf("after %q, a message recalls %d facts", span, n)
 		}
 	}

@@ -31,33 +31,33 @@ type frontMatterValues struct {
 // matterReader decodes front matter and collects its mistakes.
 type matterReader struct{ frontmatter.MappingReader }
 
-// readMatter decodes the YAML of a block. A mistake is returned as [profile.Diagnostics]. first is
-// the line number of data's first line. day is the day of the file, which completes times without a
+// readMatter decodes the YAML of a block. A mistake is returned as [profile.Diagnostics]. firstLine is
+// the line number of data's first line. fileDay is the day of the file, which completes times without a
 // date. Unknown keys are ignored.
-func readMatter(file, data string, first int, day time.Time) (frontMatterValues, error) {
-	top, err := profile.FrontMatter(file, []byte(data), first)
+func readMatter(file, data string, firstLine int, fileDay time.Time) (frontMatterValues, error) {
+	top, err := profile.FrontMatter(file, []byte(data), firstLine)
 	if err != nil {
 		return frontMatterValues{}, err
 	}
-	return decodeMatter(top, file, first, day)
+	return decodeMatter(top, file, firstLine, fileDay)
 }
 
 // decodeMatter decodes a mapping.
-func decodeMatter(top *yaml.Node, file string, first int, day time.Time) (frontMatterValues, error) {
-	r := &matterReader{frontmatter.MappingReader{File: file, FirstLine: first}}
+func decodeMatter(mapping *yaml.Node, file string, firstLine int, fileDay time.Time) (frontMatterValues, error) {
+	r := &matterReader{frontmatter.MappingReader{File: file, FirstLine: firstLine}}
 	m := frontMatterValues{presentValues: map[string][]string{}}
 	seen := map[string]int{}
-	for i := 0; i+1 < len(top.Content); i += 2 {
-		k, v := top.Content[i], top.Content[i+1]
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		k, v := mapping.Content[i], mapping.Content[i+1]
 		if !slices.Contains(frontMatterKeys, k.Value) {
 			continue
 		}
 		if line := seen[k.Value]; line > 0 {
-			r.AddMistake(k, "%s is given twice; it stands in line %d too", k.Value, line)
+			r.AddNodeDiagnostic(k, "%s is given twice; it stands in line %d too", k.Value, line)
 			continue
 		}
-		seen[k.Value] = k.Line + first - 1
-		r.decodeKey(&m, k.Value, v, day)
+		seen[k.Value] = k.Line + firstLine - 1
+		r.decodeKey(&m, k.Value, v, fileDay)
 	}
 	m.labels = oxbow.SortLabels(m.labels)
 	for _, vs := range m.presentValues {
@@ -69,7 +69,7 @@ func decodeMatter(top *yaml.Node, file string, first int, day time.Time) (frontM
 	return m, nil
 }
 
-func (r *matterReader) decodeKey(m *frontMatterValues, key string, v *yaml.Node, day time.Time) {
+func (r *matterReader) decodeKey(m *frontMatterValues, key string, v *yaml.Node, fileDay time.Time) {
 	if frontmatter.IsNull(v) {
 		return // ignore a key without a value, such as "tags:"
 	}
@@ -78,7 +78,7 @@ func (r *matterReader) decodeKey(m *frontMatterValues, key string, v *yaml.Node,
 			m.presentValues[key] = append(m.presentValues[key], n.Value)
 			l := oxbow.Label{Key: as, Value: n.Value}
 			if err := l.Check(); err != nil {
-				r.AddMistake(n, "%v", err)
+				r.AddNodeDiagnostic(n, "%v", err)
 				continue
 			}
 			m.labels = append(m.labels, l)
@@ -89,17 +89,17 @@ func (r *matterReader) decodeKey(m *frontMatterValues, key string, v *yaml.Node,
 		m.name = r.singleValue(key, v)
 		if m.name != "" {
 			if err := oxbow.CheckName(m.name); err != nil {
-				r.AddMistake(v, "%v", err)
+				r.AddNodeDiagnostic(v, "%v", err)
 			}
 		}
 	case keyTime:
-		m.time = r.parseTime(key, v, day)
+		m.time = r.parseTime(key, v, fileDay)
 	case keyUpdated:
-		m.updated = r.parseTime(key, v, day)
+		m.updated = r.parseTime(key, v, fileDay)
 	case keyKind:
 		k, err := oxbow.ParseKind(r.singleValue(key, v))
 		if err != nil {
-			r.AddMistake(v, "%v", err)
+			r.AddNodeDiagnostic(v, "%v", err)
 			return
 		}
 		m.kind = &k
@@ -129,13 +129,13 @@ func (r *matterReader) decodeKey(m *frontMatterValues, key string, v *yaml.Node,
 			m.presentValues[key] = []string{s}
 			m.labels = append(m.labels, oxbow.Label{Key: key, Value: s})
 		default:
-			r.AddMistake(v, "%s is %q; write true or false", key, s)
+			r.AddNodeDiagnostic(v, "%s is %q; write true or false", key, s)
 		}
 	case keyLabels:
 		for _, n := range r.valueNodes(key, v) {
 			l, err := oxbow.ParseLabel(n.Value)
 			if err != nil {
-				r.AddMistake(n, "%v", err)
+				r.AddNodeDiagnostic(n, "%v", err)
 				continue
 			}
 			m.presentValues[key] = append(m.presentValues[key], l.String())
@@ -147,7 +147,7 @@ func (r *matterReader) decodeKey(m *frontMatterValues, key string, v *yaml.Node,
 // singleValue returns the value of a key that must have a single value.
 func (r *matterReader) singleValue(key string, v *yaml.Node) string {
 	if v.Kind != yaml.ScalarNode {
-		r.AddMistake(v, "%s is not a single value; write one", key)
+		r.AddNodeDiagnostic(v, "%s is not a single value; write one", key)
 		return ""
 	}
 	return v.Value
@@ -159,13 +159,13 @@ func (r *matterReader) valueNodes(key string, v *yaml.Node) []*yaml.Node {
 		return []*yaml.Node{v}
 	}
 	if v.Kind != yaml.SequenceNode {
-		r.AddMistake(v, "%s is a mapping; write a list such as [a, b]", key)
+		r.AddNodeDiagnostic(v, "%s is a mapping; write a list such as [a, b]", key)
 		return nil
 	}
 	var values []*yaml.Node
 	for _, n := range v.Content {
 		if n.Kind != yaml.ScalarNode {
-			r.AddMistake(n, "a value of %s is a list or a mapping; write words", key)
+			r.AddNodeDiagnostic(n, "a value of %s is a list or a mapping; write words", key)
 			continue
 		}
 		values = append(values, n)
@@ -176,39 +176,39 @@ func (r *matterReader) valueNodes(key string, v *yaml.Node) []*yaml.Node {
 // parseTime parses the value of a key as a time, and returns it in UTC. The value may have a time zone, such as
 // 2026-04-18T14:02:03Z. A date or time without a zone is in the time zone of day, the day of the file. A time of day
 // alone, such as 14:02, is on that day. For any other value, parseTime reports a mistake and returns the zero time.
-func (r *matterReader) parseTime(key string, v *yaml.Node, day time.Time) time.Time {
+func (r *matterReader) parseTime(key string, v *yaml.Node, fileDay time.Time) time.Time {
 	s := r.singleValue(key, v)
 	if t, err := time.Parse(time.RFC3339Nano, s); err == nil {
 		return t.UTC()
 	}
 	for _, layout := range []string{"2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02"} {
-		if t, err := time.ParseInLocation(layout, s, day.Location()); err == nil {
+		if t, err := time.ParseInLocation(layout, s, fileDay.Location()); err == nil {
 			return t.UTC()
 		}
 	}
 	for _, layout := range []string{"15:04", "15:04:05"} {
 		if t, err := time.Parse(layout, s); err == nil {
 			return time.Date(
-				day.Year(),
-				day.Month(),
-				day.Day(),
+				fileDay.Year(),
+				fileDay.Month(),
+				fileDay.Day(),
 				t.Hour(),
 				t.Minute(),
 				t.Second(),
 				0,
-				day.Location(),
+				fileDay.Location(),
 			).UTC()
 		}
 	}
-	r.AddMistake(v, "%s is %q; write a time such as 2026-04-18T14:02:03Z, or 14:02", key, s)
+	r.AddNodeDiagnostic(v, "%s is %q; write a time such as 2026-04-18T14:02:03Z, or 14:02", key, s)
 	return time.Time{}
 }
 
 // formatTime formats a time for front matter.
 func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-// labelKeys are the keys whose values are labels.
-var labelKeys = []string{keyProject, keyTags, keyFiles, keyConfidence, keyProcess, keyPinned, keyLabels}
+// frontMatterLabelKeys are the keys whose values are labels.
+var frontMatterLabelKeys = []string{keyProject, keyTags, keyFiles, keyConfidence, keyProcess, keyPinned, keyLabels}
 
 // labelValues returns the values of labels by key, in order.
 func labelValues(labels []oxbow.Label) map[string][]string {
@@ -239,15 +239,15 @@ func labelValues(labels []oxbow.Label) map[string][]string {
 }
 
 func quoteUnlessBare(s string) string {
-	if frontmatter.IsBareWord(s) {
+	if frontmatter.NeedsNoQuotes(s) {
 		return s
 	}
 	return strconv.Quote(s)
 }
 
-// formatKey returns the line or lines of a key with their line ends. style is the node of the key in the file, or nil.
-// A list is written in the same form as in style.
-func formatKey(key string, values []string, style *yaml.Node) string {
+// formatKey returns the line or lines of a key with their line ends. oldNode is the node of the key in the file, or
+// nil. A list is written in the same form as in style.
+func formatKey(key string, values []string, oldNode *yaml.Node) string {
 	words := make([]string, len(values))
 	for i, v := range values {
 		words[i] = quoteUnlessBare(v)
@@ -259,26 +259,27 @@ func formatKey(key string, values []string, style *yaml.Node) string {
 		[]string{keyName, keyTime, keyUpdated, keyKind, keyConfidence, keyProcess, keyPinned},
 		key,
 	) ||
-		(key == keyProject && len(values) == 1 && (style == nil || style.Kind == yaml.ScalarNode))
+		(key == keyProject && len(values) == 1 && (oldNode == nil || oldNode.Kind == yaml.ScalarNode))
 	remark := ""
-	if style != nil && style.LineComment != "" {
-		remark = " " + style.LineComment
+	if oldNode != nil && oldNode.LineComment != "" {
+		remark = " " + oldNode.LineComment
 	}
 	switch {
 	case single:
 		return key + ": " + words[0] + remark + "\n"
-	case style != nil && style.Kind == yaml.SequenceNode && style.Style&yaml.FlowStyle == 0 && len(style.Content) > 0:
+	case oldNode != nil && oldNode.Kind == yaml.SequenceNode && oldNode.Style&yaml.FlowStyle == 0 &&
+		len(oldNode.Content) > 0:
 		return key + ":\n  - " + strings.Join(words, "\n  - ") + "\n"
 	}
 	return key + ": [" + strings.Join(words, ", ") + "]" + remark + "\n"
 }
 
 // newMatter returns front matter with these values. It does not include the lines with three dashes.
-func newMatter(vs map[string][]string) string {
+func newMatter(values map[string][]string) string {
 	var b strings.Builder
 	for _, k := range frontMatterKeys {
-		if len(vs[k]) > 0 {
-			b.WriteString(formatKey(k, vs[k], nil))
+		if len(values[k]) > 0 {
+			b.WriteString(formatKey(k, values[k], nil))
 		}
 	}
 	return b.String()
@@ -286,7 +287,7 @@ func newMatter(vs map[string][]string) string {
 
 // editMatter returns the YAML text with the values in want. If a key has no values, it is removed. The lines of other
 // keys stay unchanged.
-func editMatter(data, eol string, want map[string][]string) (string, error) {
+func editMatter(data, lineEnd string, newValues map[string][]string) (string, error) {
 	top, err := profile.FrontMatter("", []byte(data), 1)
 	if err != nil {
 		return "", err
@@ -297,8 +298,8 @@ func editMatter(data, eol string, want map[string][]string) (string, error) {
 			Reason: "stands in braces, which is not edited; write one key a line",
 		}
 	}
-	return frontmatter.EditKeys(data, eol, top, frontMatterKeys, func(key string, old *yaml.Node) (string, bool) {
-		values, given := want[key]
+	return frontmatter.EditKeys(data, lineEnd, top, frontMatterKeys, func(key string, old *yaml.Node) (string, bool) {
+		values, given := newValues[key]
 		if len(values) == 0 {
 			return "", given
 		}

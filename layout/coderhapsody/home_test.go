@@ -262,7 +262,7 @@ func TestAutoRecall(t *testing.T) {
 		!strings.Contains(text, "\n> Squares, not hexes.") {
 		t.Errorf("BeforeTurn() = %q", text)
 	}
-	if n := strings.Count(text, "\nFrom "); n < 2 || n > maxRecalled || len(text) > maxRecallBytes ||
+	if n := strings.Count(text, "\nFrom "); n < 2 || n > maxRecalledEntries || len(text) > maxRecallBytes ||
 		strings.Contains(text, "week-2026-W16") || strings.Contains(text, "May") {
 		t.Errorf("BeforeTurn() = %q", text)
 	}

@@ -20,35 +20,35 @@ import (
 // of the day are added to another file.
 const maxLogSize = 8 << 20
 
-// treeLayout is the [mdtree.Layout] of logs.
-type treeLayout struct{ zone *time.Location }
+// logLayout is the [mdtree.Layout] of logs.
+type logLayout struct{ zone *time.Location }
 
 // Dirs implements [mdtree.Layout].
-func (treeLayout) Dirs() []string { return append([]string{logDir, coveredDir}, bucketDirs...) }
+func (logLayout) Dirs() []string { return append([]string{logDir, coveredDir}, bucketDirs...) }
 
 // Match implements [mdtree.Layout].
-func (l treeLayout) Match(p string) bool {
+func (l logLayout) Match(p string) bool {
 	_, ok := parseLogPath(p, l.zone)
 	return ok
 }
 
 // Overlooks implements [mdtree.Overlooker]. CodeRhapsody stores undated Markdown files beside its
 // logs, such as notes.md and summary-2026.md.
-func (treeLayout) Overlooks(p string) bool {
+func (logLayout) Overlooks(p string) bool {
 	return path.Dir(p) == logDir && path.Ext(p) == ".md" && !strings.HasPrefix(path.Base(p), ".")
 }
 
-// part is a block of a log, including its decoded front matter.
-type part struct {
-	blockIndex int
-	matter     frontMatterValues
-	content    string
-	name       string
+// entryBlock is a block of a log, including its decoded front matter.
+type entryBlock struct {
+	blockIndex  int
+	frontMatter frontMatterValues
+	content     string
+	entryName   string
 }
 
-// splitParts returns the blocks of a text that are entries. Invalid front matter is treated as content,
+// splitEntryBlocks returns the blocks of a text that are entries. Invalid front matter is treated as content,
 // and the error describes its mistakes.
-func (l treeLayout) splitParts(p, text string) (*logText, []part, error) {
+func (l logLayout) splitEntryBlocks(p, text string) (*logText, []entryBlock, error) {
 	f, ok := parseLogPath(p, l.zone)
 	if !ok {
 		return nil, nil, fmt.Errorf("%s is not the name of a log", p)
@@ -75,54 +75,54 @@ func (l treeLayout) splitParts(p, text string) (*logText, []part, error) {
 	if len(bad) > 0 {
 		lg = parseLog(text, func(start int) bool { return bad[start] })
 	}
-	var ps []part
+	var ps []entryBlock
 	for i, b := range lg.blocks {
 		if lg.isBlankBlock(i) {
 			continue
 		}
-		ps = append(ps, part{blockIndex: i, matter: matters[b.start], content: lg.blockContent(i)})
+		ps = append(ps, entryBlock{blockIndex: i, frontMatter: matters[b.start], content: lg.blockContent(i)})
 	}
-	setPartNames(f.base, ps)
+	setEntryNames(f.base, ps)
 	if len(wrong) > 0 {
 		return lg, ps, wrong
 	}
 	return lg, ps, nil
 }
 
-// setPartNames sets the names of the parts. It creates distinct names for parts whose front matter has
+// setEntryNames sets the names of the parts. It creates distinct names for parts whose front matter has
 // no name.
-func setPartNames(base string, ps []part) {
+func setEntryNames(fileStem string, ps []entryBlock) {
 	seen := map[string]bool{}
 	for i := range ps {
 		p := &ps[i]
-		p.name = p.matter.name
-		if p.name != "" {
+		p.entryName = p.frontMatter.name
+		if p.entryName != "" {
 			continue
 		}
-		made := generateName(base, p.blockIndex == 0, &p.matter, p.content)
-		p.name = made
-		for n := 2; seen[p.name]; n++ {
-			p.name = made + " (" + strconv.Itoa(n) + ")"
+		made := generateName(fileStem, p.blockIndex == 0, &p.frontMatter, p.content)
+		p.entryName = made
+		for n := 2; seen[p.entryName]; n++ {
+			p.entryName = made + " (" + strconv.Itoa(n) + ")"
 		}
-		seen[p.name] = true
+		seen[p.entryName] = true
 	}
 }
 
 // Parse implements [mdtree.Layout].
-func (l treeLayout) Parse(p, text string) ([]mdtree.Item, error) {
-	lg, ps, err := l.splitParts(p, text)
+func (l logLayout) Parse(p, text string) ([]mdtree.Item, error) {
+	lg, ps, err := l.splitEntryBlocks(p, text)
 	if lg == nil {
 		return nil, err
 	}
 	f, _ := parseLogPath(p, l.zone)
-	isDigest := slices.ContainsFunc(ps, func(q part) bool { return len(q.matter.coveredFiles) > 0 })
+	isDigest := slices.ContainsFunc(ps, func(q entryBlock) bool { return len(q.frontMatter.coveredFiles) > 0 })
 	items := make([]mdtree.Item, len(ps))
 	for i, q := range ps {
 		b := lg.blocks[q.blockIndex]
-		e := oxbow.Entry{Name: q.name, Kind: f.kind, Content: q.content, Aliases: q.matter.aliases,
-			Labels: q.matter.labels, Created: q.matter.time, Updated: q.matter.updated}
-		if q.matter.kind != nil {
-			e.Kind = *q.matter.kind
+		e := oxbow.Entry{Name: q.entryName, Kind: f.defaultKind, Content: q.content, Aliases: q.frontMatter.aliases,
+			Labels: q.frontMatter.labels, Created: q.frontMatter.time, Updated: q.frontMatter.updated}
+		if q.frontMatter.kind != nil {
+			e.Kind = *q.frontMatter.kind
 		}
 		if e.Created.IsZero() {
 			e.Created = f.firstDay.UTC()
@@ -150,7 +150,7 @@ var coveredLabel = oxbow.Label{Key: profile.LabelCovered, Value: "true"}
 var digestLabel = oxbow.Label{Key: profile.LabelDigest, Value: "true"}
 
 // Plan implements [mdtree.Layout].
-func (l treeLayout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Edit, error) {
+func (l logLayout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Edit, error) {
 	if add, ok := op.(oxbow.Add); ok {
 		return l.addEntry(v, add, now)
 	}
@@ -163,24 +163,24 @@ func (l treeLayout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Ed
 			Reason: "has front matter that cannot be read, and is not changed before that is mended; check says where",
 		}
 	}
-	lg, ps, err := l.splitParts(place.Path, text)
+	lg, ps, err := l.splitEntryBlocks(place.Path, text)
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(ps, func(p part) bool { return lg.blocks[p.blockIndex].start == place.Start })
+	i := slices.IndexFunc(ps, func(p entryBlock) bool { return lg.blocks[p.blockIndex].start == place.Start })
 	if i < 0 {
 		return nil, fmt.Errorf("entry %q is not where it was in %s", place.Entry.Name, place.Path)
 	}
 	e := place.Entry
 	switch op := op.(type) {
 	case oxbow.Remove:
-		return l.removePart(place.Path, lg, ps, i)
+		return l.planRemoveBlock(place.Path, lg, ps, i)
 	case oxbow.Update:
 		if op.Content != e.Content {
-			ps[i].matter.updated = now.Truncate(time.Second)
+			ps[i].frontMatter.updated = now.Truncate(time.Second)
 		}
 	}
-	text, err = l.rewritePart(place.Path, lg, ps, i, op.ApplyTo(e))
+	text, err = l.rewriteEntryBlock(place.Path, lg, ps, i, op.ApplyTo(e))
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +211,7 @@ func frontMatter(e oxbow.Entry, fileKind oxbow.Kind) map[string][]string {
 
 // addEntry appends an entry to the log of the day on which it was created. If that file is too long, cannot be read,
 // or would be parsed differently after the addition, addEntry uses another file of the day.
-func (l treeLayout) addEntry(v mdtree.View, op oxbow.Add, now time.Time) ([]mdtree.Edit, error) {
+func (l logLayout) addEntry(v mdtree.View, op oxbow.Add, now time.Time) ([]mdtree.Edit, error) {
 	e := op.ApplyTo(oxbow.Entry{})
 	if e.Created.IsZero() {
 		e.Created = now.Truncate(time.Second)
@@ -220,10 +220,10 @@ func (l treeLayout) addEntry(v mdtree.View, op oxbow.Add, now time.Time) ([]mdtr
 	if day.Year() < 1 || day.Year() > 9999 {
 		day = now.In(l.zone)
 	}
-	if edit, ok := l.wholeFileEdit(v, e); ok {
+	if edit, ok := l.planWholeFile(v, e); ok {
 		return []mdtree.Edit{edit}, nil
 	}
-	for n := 1; n <= maxFiles; n++ {
+	for n := 1; n <= maxFilesPerDay; n++ {
 		p := logDir + "/" + day.Format("2006-01-02") + ".md"
 		if n > 1 {
 			p = fmt.Sprintf("%s/%s-%d.md", logDir, day.Format("2006-01-02"), n)
@@ -240,56 +240,56 @@ func (l treeLayout) addEntry(v mdtree.View, op oxbow.Add, now time.Time) ([]mdtr
 	return nil, &oxbow.InvalidError{
 		Field:  "entry",
 		Value:  op.Name,
-		Reason: fmt.Sprintf("has no file to go to: %d of that day are full or cannot be read", maxFiles),
+		Reason: fmt.Sprintf("has no file to go to: %d of that day are full or cannot be read", maxFilesPerDay),
 	}
 }
 
 // appendEntry returns the text of a log with an entry appended. It returns false if the other entries would be parsed
 // differently. The front matter contains the name only if the name cannot be made from the content.
-func (l treeLayout) appendEntry(p, text string, e oxbow.Entry) (string, bool) {
+func (l logLayout) appendEntry(p, text string, e oxbow.Entry) (string, bool) {
 	f, _ := parseLogPath(p, l.zone)
 	lg := parseLog(text, nil)
 	if mayBeGeneratedName(e.Name, f.base) {
-		next, ok := lg.appendBlock(newMatter(frontMatter(e, f.kind)), e.Content)
+		next, ok := lg.textWithAppendedBlock(newMatter(frontMatter(e, f.defaultKind)), e.Content)
 		if !ok {
 			return "", false
 		}
-		_, ps, err := l.splitParts(p, next)
+		_, ps, err := l.splitEntryBlocks(p, next)
 		hasParts := err == nil && len(ps) > 0
-		if hasParts && ps[len(ps)-1].name == e.Name {
+		if hasParts && ps[len(ps)-1].entryName == e.Name {
 			return next, true
 		}
 	}
-	return lg.appendBlock(newMatter(frontWithName(e, f.kind)), e.Content)
+	return lg.textWithAppendedBlock(newMatter(frontWithName(e, f.defaultKind)), e.Content)
 }
 
-// wholeFileEdit returns the edit that stores an entry as a whole log without front matter. Old logs have this form,
+// planWholeFile returns the edit that stores an entry as a whole log without front matter. Old logs have this form,
 // and are stored like this when they return from another layout. The entry's name must be the name of a log file that
-// does not exist yet, and the entry's time must be the start of that day. Otherwise wholeFileEdit returns false.
-func (l treeLayout) wholeFileEdit(v mdtree.View, e oxbow.Entry) (mdtree.Edit, bool) {
+// does not exist yet, and the entry's time must be the start of that day. Otherwise planWholeFile returns false.
+func (l logLayout) planWholeFile(v mdtree.View, e oxbow.Entry) (mdtree.Edit, bool) {
 	p := logDir + "/" + e.Name + ".md"
 	if !dayNamePattern().MatchString(e.Name) {
 		return mdtree.Edit{}, false
 	}
 	f, ok := parseLogPath(p, l.zone)
-	isOfEntry := ok && f.firstDay.Equal(e.Created) && f.kind == e.Kind
+	isOfEntry := ok && f.firstDay.Equal(e.Created) && f.defaultKind == e.Kind
 	if !isOfEntry || v.Taken(p) {
 		return mdtree.Edit{}, false
 	}
 	front := frontMatter(e, e.Kind)
 	delete(front, keyTime)
 	lg := parseLog("", nil)
-	text := lg.escapeContent(e.Content, opensFile) + lg.lineEnding
+	text := lg.escapeContent(e.Content, opensFirstBlock) + lg.lineEnding
 	if len(front) > 0 {
-		text, _ = lg.appendBlock(newMatter(front), e.Content)
+		text, _ = lg.textWithAppendedBlock(newMatter(front), e.Content)
 	}
-	_, ps, err := l.splitParts(p, text)
-	ok = err == nil && len(ps) == 1 && ps[0].name == e.Name && ps[0].content == e.Content
+	_, ps, err := l.splitEntryBlocks(p, text)
+	ok = err == nil && len(ps) == 1 && ps[0].entryName == e.Name && ps[0].content == e.Content
 	return mdtree.Edit{Path: p, Text: text}, ok
 }
 
-// maxFiles is the maximum number of files per day.
-const maxFiles = 1000
+// maxFilesPerDay is the maximum number of files per day.
+const maxFilesPerDay = 1000
 
 // mayBeGeneratedName reports whether the name may have been generated for an entry without a name, in a file with this
 // base name.
@@ -297,8 +297,8 @@ func mayBeGeneratedName(name, base string) bool {
 	return len(name) > len(base) && name[:len(base)] == base && name[len(base)] == ' '
 }
 
-// rewritePart returns the text of a log with part i replaced by the entry e.
-func (l treeLayout) rewritePart(p string, lg *logText, ps []part, i int, e oxbow.Entry) (string, error) {
+// rewriteEntryBlock returns the text of a log with part i replaced by the entry e.
+func (l logLayout) rewriteEntryBlock(p string, lg *logText, ps []entryBlock, i int, e oxbow.Entry) (string, error) {
 	f, _ := parseLogPath(p, l.zone)
 	q := ps[i]
 	want := map[string][]string{}
@@ -307,82 +307,94 @@ func (l treeLayout) rewritePart(p string, lg *logText, ps []part, i int, e oxbow
 		// Leave out this label, because the directory of the file implies it.
 		labels = slices.DeleteFunc(labels, func(l oxbow.Label) bool { return l == coveredLabel })
 	}
-	if slices.ContainsFunc(ps, func(q part) bool { return len(q.matter.coveredFiles) > 0 }) {
+	if slices.ContainsFunc(ps, func(q entryBlock) bool { return len(q.frontMatter.coveredFiles) > 0 }) {
 		labels = slices.DeleteFunc(labels, func(l oxbow.Label) bool { return l == digestLabel })
 	}
-	if !slices.Equal(labels, q.matter.labels) {
+	if !slices.Equal(labels, q.frontMatter.labels) {
 		values := labelValues(labels)
-		for _, k := range labelKeys {
-			if !slices.Equal(values[k], q.matter.presentValues[k]) {
+		for _, k := range frontMatterLabelKeys {
+			if !slices.Equal(values[k], q.frontMatter.presentValues[k]) {
 				want[k] = values[k] // if there are no values, nil removes the key
 			}
 		}
 	}
-	if !slices.Equal(e.Aliases, q.matter.aliases) {
+	if !slices.Equal(e.Aliases, q.frontMatter.aliases) {
 		want[keyAliases] = e.Aliases
 	}
 	if e.Content != q.content {
-		want[keyUpdated] = []string{formatTime(q.matter.updated)}
+		want[keyUpdated] = []string{formatTime(q.frontMatter.updated)}
 	}
 	text, err := editBlock(lg, q.blockIndex, want, e.Content, e.Kind)
 	if err != nil {
 		return "", err
 	}
-	return l.writeNames(p, text, partNames(ps))
+	return l.writeNames(p, text, entryBlockNames(ps))
 }
 
 // editBlock returns the text with changed front matter and content of a block. kind is the kind of the block's entry.
-func editBlock(lg *logText, block int, want map[string][]string, content string, kind oxbow.Kind) (string, error) {
-	b := lg.blocks[block]
+func editBlock(
+	lg *logText,
+	blockIndex int,
+	newValues map[string][]string,
+	content string,
+	kind oxbow.Kind,
+) (string, error) {
+	b := lg.blocks[blockIndex]
 	head, tail := lg.text[:b.start], lg.text[b.start:]
 	if !b.hasFrontMatter {
-		if len(want) == 0 {
-			return lg.withContent(block, content), nil
+		if len(newValues) == 0 {
+			return lg.withContent(blockIndex, content), nil
 		}
-		front := newMatter(want)
+		front := newMatter(newValues)
 		if lg.lineEnding != "\n" {
 			front = strings.ReplaceAll(front, "\n", lg.lineEnding)
 		}
 		text := head + markerLine(lg.lineEnding) + front + markerLine(lg.lineEnding) + lg.lineEnding + tail
-		return parseLog(text, nil).withContent(block, content), nil
+		return parseLog(text, nil).withContent(blockIndex, content), nil
 	}
-	front, err := editMatter(lg.text[b.frontStart:b.frontEnd], lg.lineEnding, want)
+	front, err := editMatter(lg.text[b.frontStart:b.frontEnd], lg.lineEnding, newValues)
 	if err != nil {
 		return "", err
 	}
 	switch {
-	case front == "" && block == 0 && strings.TrimSpace(content) != "":
+	case front == "" && blockIndex == 0 && strings.TrimSpace(content) != "":
 		// without front matter, the block stays as in a log from before labels existed
-		return parseLog(head+lg.text[b.contentStart:], nil).withContent(block, content), nil
-	case !openerForIndex(block)(front):
+		return parseLog(head+lg.text[b.contentStart:], nil).withContent(blockIndex, content), nil
+	case !openerForIndex(blockIndex)(front):
 		// Begin with a known key, because front matter is recognized only by such a key.
 		front = keyKind + ": " + kind.String() + lg.lineEnding + front
 	}
 	text := lg.text[:b.frontStart] + front + lg.text[b.frontEnd:]
-	return parseLog(text, nil).withContent(block, content), nil
+	return parseLog(text, nil).withContent(blockIndex, content), nil
 }
 
-// writeNames writes names into the front matter of parts whose generated names would otherwise change. want lists the
-// names that the parts must have.
-func (l treeLayout) writeNames(p, text string, want []string) (string, error) {
+// writeNames writes names into the front matter of parts whose generated names would otherwise change. wantedNames
+// lists the names that the parts must have.
+func (l logLayout) writeNames(p, text string, wantedNames []string) (string, error) {
 	f, _ := parseLogPath(p, l.zone)
-	for range want {
-		lg, now, err := l.splitParts(p, text)
+	for range wantedNames {
+		lg, now, err := l.splitEntryBlocks(p, text)
 		if err != nil {
 			return "", &oxbow.InvalidError{Field: "entry", Reason: "cannot be held by this layout: " + err.Error()}
 		}
-		if len(now) != len(want) {
+		if len(now) != len(wantedNames) {
 			// return the text unchanged; the store will find that the names are wrong, and refuse the change
 			return text, nil
 		}
 		j := 0
-		for j < len(now) && now[j].name == want[j] {
+		for j < len(now) && now[j].entryName == wantedNames[j] {
 			j++
 		}
 		if j == len(now) {
 			return text, nil
 		}
-		text, err = editBlock(lg, now[j].blockIndex, map[string][]string{keyName: {want[j]}}, now[j].content, f.kind)
+		text, err = editBlock(
+			lg,
+			now[j].blockIndex,
+			map[string][]string{keyName: {wantedNames[j]}},
+			now[j].content,
+			f.defaultKind,
+		)
 		if err != nil {
 			return "", err
 		}
@@ -390,23 +402,23 @@ func (l treeLayout) writeNames(p, text string, want []string) (string, error) {
 	return text, nil
 }
 
-// partNames returns the names of the parts.
-func partNames(ps []part) []string {
+// entryBlockNames returns the names of the parts.
+func entryBlockNames(ps []entryBlock) []string {
 	names := make([]string, len(ps))
 	for i, p := range ps {
-		names[i] = p.name
+		names[i] = p.entryName
 	}
 	return names
 }
 
-// removePart removes a block. If it is the only block of its file, the file is removed. If the block lists covered
+// planRemoveBlock removes a block. If it is the only block of its file, the file is removed. If the block lists covered
 // files, the list is moved to the next block of the digest, so that the files stay covered.
-func (l treeLayout) removePart(p string, lg *logText, ps []part, i int) ([]mdtree.Edit, error) {
-	covers := ps[i].matter.coveredFiles
+func (l logLayout) planRemoveBlock(p string, lg *logText, ps []entryBlock, i int) ([]mdtree.Edit, error) {
+	covers := ps[i].frontMatter.coveredFiles
 	rest, left := lg.withoutBlock(ps[i].blockIndex)
 	if !left || len(ps) == 1 {
 		if len(covers) > 0 {
-			return nil, &oxbow.InvalidError{Field: "entry", Value: ps[i].name,
+			return nil, &oxbow.InvalidError{Field: "entry", Value: ps[i].entryName,
 				Reason: "tells other entries again, which nothing would then; take it back as a whole: oxbow " +
 					"compress undo " + path.Base(
 					strings.TrimSuffix(
@@ -417,11 +429,11 @@ func (l treeLayout) removePart(p string, lg *logText, ps []part, i int) ([]mdtre
 		}
 		return []mdtree.Edit{{Path: p, Remove: true}}, nil
 	}
-	names := partNames(slices.Delete(slices.Clone(ps), i, i+1))
+	names := entryBlockNames(slices.Delete(slices.Clone(ps), i, i+1))
 	if len(covers) > 0 {
-		now, others, err := l.splitParts(p, rest)
+		now, others, err := l.splitEntryBlocks(p, rest)
 		if err != nil || len(others) == 0 {
-			return nil, fmt.Errorf("removing entry %q: the rest of %s cannot be read: %w", ps[i].name, p, err)
+			return nil, fmt.Errorf("removing entry %q: the rest of %s cannot be read: %w", ps[i].entryName, p, err)
 		}
 		rest, err = editBlock(
 			now,

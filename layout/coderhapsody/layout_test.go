@@ -21,7 +21,7 @@ func clock() time.Time { return noon }
 
 func openTree(t *testing.T, fsys vfs.FS) *mdtree.Store {
 	t.Helper()
-	s, err := mdtree.Open(t.Context(), fsys, treeLayout{time.UTC}, mdtree.Options{Clock: clock})
+	s, err := mdtree.Open(t.Context(), fsys, logLayout{time.UTC}, mdtree.Options{Clock: clock})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func all(t *testing.T, s oxbow.Store) []string {
 func TestContract(t *testing.T) {
 	var last *vfs.Mem
 	open := func(t *testing.T) oxbow.Store {
-		s, err := mdtree.Open(context.Background(), last, treeLayout{time.UTC}, mdtree.Options{})
+		s, err := mdtree.Open(context.Background(), last, logLayout{time.UTC}, mdtree.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

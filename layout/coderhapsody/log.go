@@ -49,8 +49,8 @@ const (
 var frontMatterKeys = []string{keyName, keyTime, keyUpdated, keyKind, keyAliases, keyProject, keyTags, keyFiles,
 	keyConfidence, keyProcess, keyPinned, keyLabels, keyCovers}
 
-// block is a block of a log. All fields except frontLine are byte offsets in the text.
-type block struct {
+// logBlock is a block of a log. All fields except frontLine are byte offsets in the text.
+type logBlock struct {
 	start                    int
 	hasFrontMatter           bool
 	frontStart               int // beginning of the YAML, which is text[frontStart:frontEnd]
@@ -64,7 +64,7 @@ type block struct {
 type logText struct {
 	text       string
 	lineEnding string // line ending of the first line, "\n" or "\r\n"
-	blocks     []block
+	blocks     []logBlock
 }
 
 // isMarker reports whether a line, with or without its line end, consists of three dashes.
@@ -77,37 +77,37 @@ type blockOpener func(next string) bool
 // this index.
 func openerForIndex(index int) blockOpener {
 	if index == 0 {
-		return opensFile
+		return opensFirstBlock
 	}
 	return opensBlock
 }
 
-// opener returns the opener for a marker in the first line of the block's content.
-func (b block) opener() blockOpener {
+// openerForContent returns the opener for a marker in the first line of the block's content.
+func (b logBlock) openerForContent() blockOpener {
 	if b.hasFrontMatter {
 		return opensBlock
 	}
-	return opensFile // only the first block of a file may have no front matter
+	return opensFirstBlock // only the first block of a file may have no front matter
 }
 
 // opensBlock is the opener for a marker that is not in the first line of a file.
 func opensBlock(next string) bool {
-	key, ok := firstKey(next)
+	key, ok := keyBeforeColon(next)
 	return ok && slices.Contains(frontMatterKeys, key)
 }
 
-// opensFile is the opener for a marker in the first line of a file. The line next may begin with any
+// opensFirstBlock is the opener for a marker in the first line of a file. The line next may begin with any
 // key.
-func opensFile(next string) bool {
-	key, ok := firstKey(next)
+func opensFirstBlock(next string) bool {
+	key, ok := keyBeforeColon(next)
 	return ok && !strings.ContainsFunc(key, func(c rune) bool {
 		return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_')
 	})
 }
 
-// firstKey returns the text before the first colon in a line. The colon must be followed by a blank or the end of the
-// line.
-func firstKey(line string) (string, bool) {
+// keyBeforeColon returns the text before the first colon in a line. The colon must be followed by a blank or the
+// end of the line.
+func keyBeforeColon(line string) (string, bool) {
 	i := strings.IndexByte(line, ':')
 	isWord := i+1 < len(line) && strings.IndexByte(" \t\r\n", line[i+1]) < 0
 	if i <= 0 || isWord {
@@ -127,8 +127,8 @@ func parseLog(text string, isInvalidFront func(start int) bool) *logText {
 	if strings.HasPrefix(text, "\ufeff") {
 		top = len("\ufeff")
 	}
-	l.blocks = []block{{start: top, contentStart: top}}
-	lines, markers := cutLines(text, top)
+	l.blocks = []logBlock{{start: top, contentStart: top}}
+	lines, markers := splitIntoLines(text, top)
 	line := func(i int) string { return text[lines[i].start:lines[i].end] }
 	for i := 0; i < len(lines); i++ {
 		if markers[i] != i || i+1 >= len(lines) {
@@ -141,7 +141,7 @@ func parseLog(text string, isInvalidFront func(start int) bool) *logText {
 			continue
 		}
 		c := markers[i+1]
-		b := block{
+		b := logBlock{
 			start:          lines[i].start,
 			hasFrontMatter: true,
 			frontStart:     lines[i+1].start,
@@ -166,10 +166,10 @@ func parseLog(text string, isInvalidFront func(start int) bool) *logText {
 // textRange is a byte range of a text.
 type textRange struct{ start, end int }
 
-// cutLines returns the lines of text[top:]. For each line, markers contains the index of the first marker line at or
-// after it, or -1 if there is none.
-func cutLines(text string, top int) (lines []textRange, markers []int) {
-	for at := top; at < len(text); {
+// splitIntoLines returns the lines of text[top:]. For each line, markers contains the index of the first marker
+// line at or after it, or -1 if there is none.
+func splitIntoLines(text string, start int) (lines []textRange, markers []int) {
+	for at := start; at < len(text); {
 		to := len(text)
 		if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
 			to = at + i + 1
@@ -224,11 +224,11 @@ func (l *logText) blockContent(i int) string {
 	if l.lineEnding != "\n" {
 		s = strings.ReplaceAll(s, l.lineEnding, "\n")
 	}
-	return unescapeMarkers(s, b.opener())
+	return unescapeMarkers(s, b.openerForContent())
 }
 
 // escapeContent returns a content in the form in which it is written to this log, with escaped markers. firstOpens is
-// opensFile if the content is at the beginning of the log, otherwise opensBlock.
+// opensFirstBlock if the content is at the beginning of the log, otherwise opensBlock.
 func (l *logText) escapeContent(content string, firstOpens blockOpener) string {
 	content = escapeMarkers(content, firstOpens)
 	if l.lineEnding != "\n" {
@@ -243,7 +243,7 @@ func (l *logText) withContent(i int, content string) string {
 		return l.text
 	}
 	b := l.blocks[i]
-	raw := l.escapeContent(content, b.opener())
+	raw := l.escapeContent(content, b.openerForContent())
 	text := l.text[:b.contentStart] + raw + l.text[b.contentEnd:]
 	now := parseLog(text, nil)
 	keepsBlocks := len(now.blocks) == len(l.blocks) && now.blocks[i].hasFrontMatter == b.hasFrontMatter
@@ -265,9 +265,9 @@ func (l *logText) withContent(i int, content string) string {
 
 func markerLine(eol string) string { return "---" + eol }
 
-// appendBlock returns the text with a block appended. It returns false if that would change an
+// textWithAppendedBlock returns the text with a block appended. It returns false if that would change an
 // existing block.
-func (l *logText) appendBlock(front, content string) (string, bool) {
+func (l *logText) textWithAppendedBlock(frontMatter, content string) (string, bool) {
 	var b strings.Builder
 	b.WriteString(l.text)
 	if text := strings.TrimPrefix(l.text, "\ufeff"); text != "" {
@@ -280,12 +280,12 @@ func (l *logText) appendBlock(front, content string) (string, bool) {
 	}
 	start := b.Len()
 	if l.lineEnding != "\n" {
-		front = strings.ReplaceAll(front, "\n", l.lineEnding)
+		frontMatter = strings.ReplaceAll(frontMatter, "\n", l.lineEnding)
 	}
 	b.WriteString(
 		markerLine(
 			l.lineEnding,
-		) + front + markerLine(
+		) + frontMatter + markerLine(
 			l.lineEnding,
 		) + l.lineEnding + l.escapeContent(
 			content,
@@ -336,16 +336,16 @@ func (l *logText) withoutBlock(i int) (string, bool) {
 // escapeMarkers adds backslashes to lines that would begin a block. firstOpens is the opener for a marker in the first
 // line.
 func escapeMarkers(s string, firstOpens blockOpener) string {
-	return mapMarkerLines(s, firstOpens, func(line string) string { return `\` + line })
+	return mapEscapedMarkers(s, firstOpens, func(line string) string { return `\` + line })
 }
 
 func unescapeMarkers(s string, firstOpens blockOpener) string {
-	return mapMarkerLines(s, firstOpens, func(line string) string { return strings.TrimPrefix(line, `\`) })
+	return mapEscapedMarkers(s, firstOpens, func(line string) string { return strings.TrimPrefix(line, `\`) })
 }
 
-// mapMarkerLines applies fn to the lines that consist of backslashes and three dashes and would begin a
+// mapEscapedMarkers applies fn to the lines that consist of backslashes and three dashes and would begin a
 // block without the backslashes.
-func mapMarkerLines(s string, firstOpens blockOpener, fn func(line string) string) string {
+func mapEscapedMarkers(s string, firstOpens blockOpener, fn func(line string) string) string {
 	if !strings.Contains(s, "---") {
 		return s
 	}

@@ -130,7 +130,7 @@ func TestParse(t *testing.T) {
 			"2026-04-18|journal|2026-04-18T00:00:00Z|project:vtt|A.\nB.",
 		},
 	} {
-		items, err := treeLayout{time.UTC}.Parse("memory/2026-04-18.md", tt.text)
+		items, err := logLayout{time.UTC}.Parse("memory/2026-04-18.md", tt.text)
 		if err != nil {
 			t.Errorf("%s: Parse() = %v", tt.name, err)
 		}
@@ -176,7 +176,7 @@ func TestDiagnostics(t *testing.T) {
 		{"tags: a: b", ":4: is not YAML"},
 	} {
 		text := "Old.\n\n---\n" + tt.front + "\n---\n\nNew.\n\n---\nname: good\n---\n\nGood.\n"
-		items, err := treeLayout{time.UTC}.Parse("memory/2026-04-18.md", text)
+		items, err := logLayout{time.UTC}.Parse("memory/2026-04-18.md", text)
 		if err == nil || !strings.Contains(err.Error(), tt.wrong) || !errors.Is(err, oxbow.ErrInvalid) {
 			t.Errorf("%.20q: Parse() = %v, want %q", tt.front, err, tt.wrong)
 		}

@@ -44,7 +44,7 @@ type logFile struct {
 	// prefix of the names of the file's entries: the file name without extension (in a bucket, after the bucket's
 	// name)
 	base             string
-	kind             oxbow.Kind // kind of entries without a kind in their front matter
+	defaultKind      oxbow.Kind // kind of entries without a kind in their front matter
 	firstDay, endDay time.Time  // days that the log covers (endDay is exclusive)
 	spanName         string     // "day", "week", "month" or "bucket"
 	isCovered        bool       // the log is in the directory of covered files
@@ -56,7 +56,7 @@ func parseLogPath(p string, zone *time.Location) (logFile, bool) {
 	if !ok {
 		return logFile{}, false
 	}
-	f := logFile{base: name, kind: oxbow.Archive}
+	f := logFile{base: name, defaultKind: oxbow.Archive}
 	day := func(s string) (time.Time, bool) {
 		t, err := time.ParseInLocation("2006-01-02", s, zone)
 		return t, err == nil
@@ -78,14 +78,14 @@ func parseLogPath(p string, zone *time.Location) (logFile, bool) {
 		return f, ok && ok2 && f.firstDay.Before(f.endDay)
 	}
 	if g := dayNamePattern().FindStringSubmatch(name); g != nil {
-		f.kind, f.spanName = oxbow.Journal, "day"
+		f.defaultKind, f.spanName = oxbow.Journal, "day"
 		f.firstDay, ok = day(g[1])
 		f.endDay = f.firstDay.AddDate(0, 0, 1)
 		return f, ok
 	}
-	for _, s := range spans {
+	for _, s := range compressionSpans {
 		if period, ok := strings.CutPrefix(name, s.name+"-"); ok {
-			f.firstDay, f.endDay, ok = s.parse(period, zone)
+			f.firstDay, f.endDay, ok = s.parsePeriod(period, zone)
 			if ok {
 				f.spanName = s.name
 				return f, true
@@ -95,19 +95,19 @@ func parseLogPath(p string, zone *time.Location) (logFile, bool) {
 	return logFile{}, false
 }
 
-// periodSpan is a kind of period, such as a week, into which days are compressed.
-type periodSpan struct {
+// compressionSpan is a kind of period, such as a week, into which days are compressed.
+type compressionSpan struct {
 	name string
 	// periodOf returns the period that contains a day, the first day of the period, and the first day of
 	// the next period.
 	periodOf func(day time.Time) (period string, from, to time.Time)
-	// parse returns the first day of a period, and the first day of the next period. It returns false if periodOf
+	// parsePeriod returns the first day of a period, and the first day of the next period. It returns false if periodOf
 	// never returns this text.
-	parse func(period string, zone *time.Location) (from, to time.Time, ok bool)
+	parsePeriod func(period string, zone *time.Location) (from, to time.Time, ok bool)
 }
 
-// spans lists all kinds of periods, the shorter first.
-var spans = []periodSpan{
+// compressionSpans lists all kinds of periods, the shorter first.
+var compressionSpans = []compressionSpan{
 	{"week", isoWeek, func(period string, zone *time.Location) (from, to time.Time, ok bool) {
 		g := weekNamePattern().FindStringSubmatch("week-" + period)
 		if g == nil {
@@ -120,7 +120,7 @@ var spans = []periodSpan{
 		got, from, to := isoWeek(jan4.AddDate(0, 0, 7*(week-1)))
 		return from, to, got == period
 	}},
-	{"month", monthSpan, func(period string, zone *time.Location) (from, to time.Time, ok bool) {
+	{"month", monthOfDay, func(period string, zone *time.Location) (from, to time.Time, ok bool) {
 		g := monthNamePattern().FindStringSubmatch("month-" + period)
 		if g == nil {
 			return from, to, false
@@ -137,15 +137,15 @@ func isoWeek(day time.Time) (string, time.Time, time.Time) {
 	return fmt.Sprintf("%04d-W%02d", year, week), from, from.AddDate(0, 0, 7)
 }
 
-// monthSpan returns the month that contains a day, such as 2026-04.
-func monthSpan(day time.Time) (string, time.Time, time.Time) {
+// monthOfDay returns the month that contains a day, such as 2026-04.
+func monthOfDay(day time.Time) (string, time.Time, time.Time) {
 	from := time.Date(day.Year(), day.Month(), 1, 0, 0, 0, 0, day.Location())
 	return fmt.Sprintf("%04d-%02d", day.Year(), day.Month()), from, from.AddDate(0, 1, 0)
 }
 
-// middleDay returns the day that decides to which month a file belongs. For a week, this is the week's
+// dayDecidingMonth returns the day that decides to which month a file belongs. For a week, this is the week's
 // Thursday, as in the definition of ISO week numbers.
-func (f logFile) middleDay() time.Time {
+func (f logFile) dayDecidingMonth() time.Time {
 	if f.spanName == "week" {
 		return f.firstDay.AddDate(0, 0, 3)
 	}
@@ -174,9 +174,9 @@ func (f logFile) isWithinBucket(bucket logFile) bool {
 
 // generateName returns a name for an entry without one. The first entry of a file gets the name of the file, unless
 // the entry has a time. Other entries get the name of the file and the first line of their content.
-func generateName(base string, first bool, m *frontMatterValues, content string) string {
-	if first && m.time.IsZero() {
-		return base
+func generateName(fileStem string, isFirst bool, m *frontMatterValues, content string) string {
+	if isFirst && m.time.IsZero() {
+		return fileStem
 	}
-	return base + " " + text.DeriveName(content)
+	return fileStem + " " + text.DeriveName(content)
 }

@@ -40,9 +40,9 @@ func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 // session is a conversation.
 type session struct {
 	layout.Summaries
-	home       *home // restricted to a profile if the handoff named one
-	request    layout.Request
-	shownNames map[string]bool // names of the entries in the model's context
+	home           *home // restricted to a profile if the handoff named one
+	request        layout.Request
+	namesInContext map[string]bool // names of the entries in the model's context
 }
 
 // Start returns the context of the home and the newest waiting handoff. The handoff is taken, so that no other
@@ -77,7 +77,7 @@ func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 	o := handoff.LoadedHandoff{Handoff: t, Files: s.home.checkFiles(t.Files), Skills: s.loadSkills(t.Skills)}
 	c.Add(prompt.Part{Name: partHandoff, Source: t.Name, Role: prompt.RoleUser, IsPinned: true,
 		Reason: "it waited for this session", Text: o.Text()})
-	s.home.packContext(&c, s.request.Budget)
+	s.home.cutToTokenBudget(&c, s.request.Budget)
 	return c, nil
 }
 
@@ -127,7 +127,7 @@ func (s *session) takeHandoff(ctx context.Context) (handoff.Handoff, bool, error
 // systemContext returns the context of the home, and records which entries it contains.
 func (s *session) systemContext(ctx context.Context) (prompt.Context, error) {
 	c, err := s.home.systemContext(ctx, s.request)
-	s.shownNames = entryNames(c)
+	s.namesInContext = entryNames(c)
 	return c, err
 }
 
@@ -136,7 +136,7 @@ func (s *session) BeforeTurn(ctx context.Context, message string) (prompt.Contex
 	if err := s.Check(ctx); err != nil {
 		return prompt.Context{}, err
 	}
-	c, err := s.home.recallEntries(ctx, message, s.shownNames)
+	c, err := s.home.recallEntries(ctx, message, s.namesInContext)
 	if s.request.Budget > 0 {
 		c.PackIntoBudget(s.request.Budget)
 	}
@@ -170,12 +170,12 @@ func (s *session) contextAfterSummary(ctx context.Context, name, summary string)
 		}
 	}
 	c.Parts = parts
-	s.shownNames[name] = true
+	s.namesInContext[name] = true
 	c.Add(
 		prompt.Part{Name: partSummary, Source: name, Role: prompt.RoleUser, IsPinned: true,
 			Reason: "the conversation goes on from it",
-			Text:   "The conversation so far, in short:\n\n" + prompt.Fence("markdown", summary)},
+			Text:   "The conversation so far, in short:\n\n" + prompt.FenceText("markdown", summary)},
 	)
-	s.home.packContext(&c, s.request.Budget)
+	s.home.cutToTokenBudget(&c, s.request.Budget)
 	return c, nil
 }

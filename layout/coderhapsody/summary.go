@@ -16,16 +16,16 @@ import (
 )
 
 const (
-	compressionRatio = 8  // factor by which a group becomes shorter, as in CodeRhapsody
-	minSectionBytes  = 60 // minimum number of bytes for a section
+	digestShrinkFactor = 8  // factor by which a group becomes shorter, as in CodeRhapsody
+	minSectionBytes    = 60 // minimum number of bytes for a section
 )
 
 // digestOpening is the beginning of each text that composeDigest composes.
 const digestOpening = "The beginnings of "
 
-// entrySection is a section of an entry in a digest.
-type entrySection struct {
-	section
+// digestSection is a section of an entry in a digest.
+type digestSection struct {
+	markdownSection
 	groupHeading string // heading of the section in the digest: the day, or the name of the earlier digest
 	entryName    string // name of the entry ("" if the name only repeats the day)
 
@@ -36,8 +36,8 @@ type entrySection struct {
 // eighth of the size of the entries. If there is not enough space for all sections, chooseSections selects some of
 // them.
 func composeDigest(name string, g *digestGroup, zone *time.Location) string {
-	all, size := g.entrySections(zone)
-	budget := size / compressionRatio
+	all, size := g.sectionsOfEntries(zone)
+	budget := size / digestShrinkFactor
 	for n := len(all); ; n -= max(1, n/20) {
 		if text := writeDigest(name, g, chooseSections(all, n), budget); len(text) <= budget || n <= 1 {
 			return text
@@ -45,12 +45,12 @@ func composeDigest(name string, g *digestGroup, zone *time.Location) string {
 	}
 }
 
-// entrySections returns the sections of all entries in the group, and the total size of the entries
+// sectionsOfEntries returns the sections of all entries in the group, and the total size of the entries
 // in bytes.
-func (g *digestGroup) entrySections(zone *time.Location) (all []entrySection, size int) {
+func (g *digestGroup) sectionsOfEntries(zone *time.Location) (all []digestSection, entryBytes int) {
 	for i := range g.entries {
 		e := &g.entries[i]
-		size += len(e.Content)
+		entryBytes += len(e.Content)
 		under, label := e.Created.In(zone).Format("2006-01-02"), ""
 		switch {
 		case e.Kind == oxbow.Archive: // the entry is an earlier digest, which covers several days
@@ -66,18 +66,18 @@ func (g *digestGroup) entrySections(zone *time.Location) (all []entrySection, si
 			if isEmpty || isOpening {
 				continue
 			}
-			all = append(all, entrySection{s, under, label, isFirst})
+			all = append(all, digestSection{s, under, label, isFirst})
 			label, isFirst = "", false
 		}
 	}
-	return all, size
+	return all, entryBytes
 }
 
-// chooseSections returns n of the sections in their original order. It prefers the first sections of entries, and
-// among these shorter sections, because they need little space. If there are too few, it adds other sections, the
-// longest first.
-func chooseSections(all []entrySection, n int) []entrySection {
-	if n >= len(all) {
+// chooseSections returns sectionCount of the sections in their original order. It prefers the first sections of
+// entries, and among these shorter sections, because they need little space. If there are too few, it adds other
+// sections, the longest first.
+func chooseSections(all []digestSection, sectionCount int) []digestSection {
+	if sectionCount >= len(all) {
 		return all
 	}
 	order := make([]int, len(all))
@@ -94,9 +94,9 @@ func chooseSections(all []entrySection, n int) []entrySection {
 			return len(y.text) - len(x.text)
 		}
 	})
-	order = order[:n]
+	order = order[:sectionCount]
 	slices.Sort(order)
-	var kept []entrySection
+	var kept []digestSection
 	for _, i := range order {
 		kept = append(kept, all[i])
 	}
@@ -104,10 +104,10 @@ func chooseSections(all []entrySection, n int) []entrySection {
 }
 
 // writeDigest returns a text with the kept sections. Each section gets a part of the budget.
-func writeDigest(name string, g *digestGroup, kept []entrySection, budget int) string {
+func writeDigest(name string, g *digestGroup, keptSections []digestSection, maxBytes int) string {
 	title := name
-	if g.title != "" {
-		title += ": " + g.title
+	if g.groupTitle != "" {
+		title += ": " + g.groupTitle
 	}
 	head := fmt.Sprintf(
 		"# %s\n\n%s%s; recall finds them whole.\n",
@@ -115,13 +115,13 @@ func writeDigest(name string, g *digestGroup, kept []entrySection, budget int) s
 		digestOpening,
 		text.FormatCount(len(g.entries), "entry", "entries"),
 	)
-	if len(head) > budget/4 {
+	if len(head) > maxBytes/4 {
 		head = "" // leave out the heading, because the name of the entry contains it
 	}
-	left := budget - len(head)
+	left := maxBytes - len(head)
 	size := 0
 	last := ""
-	for _, s := range kept {
+	for _, s := range keptSections {
 		left -= len("- : \n") + len(s.entryName) + len(s.heading)
 		if s.groupHeading != last {
 			left -= len("\n## \n\n") + len(s.groupHeading)
@@ -136,7 +136,7 @@ func writeDigest(name string, g *digestGroup, kept []entrySection, budget int) s
 	var b strings.Builder
 	b.WriteString(head)
 	last = ""
-	for _, s := range kept {
+	for _, s := range keptSections {
 		share := minSectionBytes
 		if size > 0 {
 			share = max(share, int(int64(left)*int64(len(s.text))/int64(size)))
@@ -175,12 +175,12 @@ func shorterDigest(name string, g *digestGroup, zone *time.Location) string {
 	return digest
 }
 
-// section is a heading and the text below it. For text before the first heading, heading is empty.
-type section struct{ heading, text string }
+// markdownSection is a heading and the text below it. For text before the first heading, heading is empty.
+type markdownSection struct{ heading, text string }
 
 // splitSections splits a Markdown text at its headings outside of fenced code blocks.
-func splitSections(s string) []section {
-	all := []section{{}}
+func splitSections(s string) []markdownSection {
+	all := []markdownSection{{}}
 	fence := ""
 	for line := range strings.Lines(s) {
 		last := &all[len(all)-1]
@@ -193,7 +193,7 @@ func splitSections(s string) []section {
 		case strings.HasPrefix(trimmed, "```"), strings.HasPrefix(trimmed, "~~~"):
 			fence = trimmed[:3]
 		case isHeading(line):
-			all = append(all, section{heading: strings.TrimSpace(strings.Trim(strings.TrimSpace(line), "#"))})
+			all = append(all, markdownSection{heading: strings.TrimSpace(strings.Trim(strings.TrimSpace(line), "#"))})
 			continue
 		}
 		last.text += line
@@ -207,10 +207,10 @@ func isHeading(line string) bool {
 	return n >= 1 && n <= 6 && n < len(line) && line[n] == ' '
 }
 
-// firstParagraph returns the first paragraph of a text as a single line of at most n bytes, with semicolons between
-// list items. If a sentence ends in the second half of these bytes, the line is cut there, otherwise after a word,
-// with an ellipsis.
-func firstParagraph(s string, n int) string {
+// firstParagraph returns the first paragraph of a text as a single line of at most maxBytes bytes, with semicolons
+// between list items. If a sentence ends in the second half of these bytes, the line is cut there, otherwise after a
+// word, with an ellipsis.
+func firstParagraph(s string, maxBytes int) string {
 	s = strings.TrimSpace(s)
 	if i := strings.Index(s, "\n\n"); i >= 0 {
 		s = s[:i]
@@ -229,17 +229,17 @@ func firstParagraph(s string, n int) string {
 		b.WriteString(strings.Join(strings.Fields(item), " "))
 	}
 	s = b.String()
-	if len(s) <= n {
+	if len(s) <= maxBytes {
 		return s
 	}
-	s = text.TruncateBytes(s, n)
-	for i := len(s) - 1; i > n/2; i-- {
+	s = text.TruncateBytes(s, maxBytes)
+	for i := len(s) - 1; i > maxBytes/2; i-- {
 		isWordEnd := i+1 == len(s) || s[i+1] == ' '
 		if isWordEnd && strings.IndexByte(".!?", s[i]) >= 0 {
 			return s[:i+1]
 		}
 	}
-	if i := strings.LastIndexByte(s, ' '); i > n/2 {
+	if i := strings.LastIndexByte(s, ' '); i > maxBytes/2 {
 		s = s[:i]
 	}
 	for !utf8.ValidString(s) {
@@ -250,7 +250,7 @@ func firstParagraph(s string, n int) string {
 
 // digestGroup contains the entries that a digest combines into a single entry.
 type digestGroup struct {
-	title        string        // list of the labels that all entries have in common
+	groupTitle   string        // list of the labels that all entries have in common
 	commonLabels []oxbow.Label // the common labels
 	entries      []oxbow.Entry
 }

@@ -13,7 +13,7 @@ import (
 
 func TestByRule(t *testing.T) {
 	day := time.Date(2026, 4, 14, 0, 0, 0, 0, time.UTC)
-	g := &digestGroup{title: "project:vtt", entries: []oxbow.Entry{
+	g := &digestGroup{groupTitle: "project:vtt", entries: []oxbow.Entry{
 		{
 			Name:    "2026-04-14",
 			Kind:    oxbow.Journal,
@@ -60,7 +60,7 @@ The beginnings of 5 entries; recall finds them whole.
 ## 2026-04-14
 
 - blank`
-	all, _ := g.entrySections(time.UTC)
+	all, _ := g.sectionsOfEntries(time.UTC)
 	if got := writeDigest("week-2026-W16", g, all, 4000); got != want {
 		t.Errorf("byRule() =\n%s\nwant\n%s", got, want)
 	}

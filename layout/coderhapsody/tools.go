@@ -17,15 +17,15 @@ import (
 )
 
 //go:embed tool_save_memory.md
-var aboutSaveMemory string
+var saveMemoryDescription string
 
 // Tools implements [layout.Home]. It adds two tools. save_memory writes to today's log, and
 // recall_memory returns the logs of days without digests.
 func (h *home) Tools() []verb.Tool {
-	save := verb.Define(
+	save := verb.DefineTool(
 		verb.Tool{
 			Verb:        verb.Verb{Name: "save_memory", Title: "Save a memory", Idempotent: true},
-			Description: aboutSaveMemory,
+			Description: saveMemoryDescription,
 		},
 		h.saveMemory,
 	)
@@ -35,8 +35,8 @@ func (h *home) Tools() []verb.Tool {
 	}
 }
 
-// maxNames is the maximum number of names that are tried to find an unused one.
-const maxNames = 10_000
+// maxNameAttempts is the maximum number of names that are tried to find an unused one.
+const maxNameAttempts = 10_000
 
 func (h *home) saveMemory(ctx context.Context, d *verb.Workspace, in verb.SaveMemoryIn) (verb.SavedOut, error) {
 	ctx, m, err := d.OpenMemory(ctx, verb.Create)
@@ -91,7 +91,7 @@ func (h *home) addToLog(
 		return e, false, err
 	}
 	base := h.Now().Format("2006-01-02") + " " + text.DeriveName(content)
-	for n := 1; n <= maxNames; n++ {
+	for n := 1; n <= maxNameAttempts; n++ {
 		name := base
 		if n > 1 {
 			name = fmt.Sprintf("%s (%d)", base, n)
@@ -115,6 +115,6 @@ func (h *home) addToLog(
 	}
 	return e, false, &oxbow.InvalidError{
 		Field:  "content",
-		Reason: fmt.Sprintf("begins as %d entries of today do; give it another first line", maxNames),
+		Reason: fmt.Sprintf("begins as %d entries of today do; give it another first line", maxNameAttempts),
 	}
 }

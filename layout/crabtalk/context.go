@@ -19,15 +19,15 @@ import (
 )
 
 //go:embed memory.md
-var aboutMemory string
+var memoryInstructions string
 
 // memoryPart returns the part of the system prompt that explains the memory.
 func memoryPart() prompt.Part {
-	return prompt.Part{Name: "memory", Text: "\n\n" + aboutMemory, IsPinned: true}
+	return prompt.Part{Name: "memory", Text: "\n\n" + memoryInstructions, IsPinned: true}
 }
 
-// crabText is the text of a file Crab.md, with its path.
-type crabText struct {
+// crabFileText is the text of a file Crab.md, with its path.
+type crabFileText struct {
 	path, text string
 }
 
@@ -35,9 +35,9 @@ type crabText struct {
 // working file system to the working directory. The nearest file comes last, because it takes precedence. An empty
 // line separates the texts. Files that cannot be read are reported with Warn.
 func (h *home) instructionParts() []prompt.Part {
-	var layers []crabText
+	var layers []crabFileText
 	if text, ok := h.readCrabFile(h.FS, crabFile, filepath.Join(h.Path, crabFile)); ok {
-		layers = append(layers, crabText{filepath.Join(h.Path, crabFile), text})
+		layers = append(layers, crabFileText{filepath.Join(h.Path, crabFile), text})
 	}
 	layers = append(layers, h.projectCrabTexts()...)
 	parts := make([]prompt.Part, len(layers))
@@ -56,12 +56,12 @@ func (h *home) instructionParts() []prompt.Part {
 
 // projectCrabTexts returns the Crab.md files of the working directory and its parents. It skips directories in the
 // home, because the Crab.md of the home is read separately.
-func (h *home) projectCrabTexts() []crabText {
+func (h *home) projectCrabTexts() []crabFileText {
 	if h.Work == nil {
 		return nil
 	}
 	root, rootErr := h.FS.Stat(".")
-	var layers []crabText
+	var layers []crabFileText
 	up := ""
 	for dir := path.Clean(h.WorkDir); ; dir, up = path.Dir(dir), up+"../" {
 		info, err := h.Work.Stat(dir)
@@ -69,7 +69,7 @@ func (h *home) projectCrabTexts() []crabText {
 		if canCompare && vfs.SameFile(root, info) {
 			layers = nil
 		} else if text, ok := h.readCrabFile(h.Work, path.Join(dir, crabFile), up+crabFile); ok {
-			layers = append(layers, crabText{up + crabFile, text})
+			layers = append(layers, crabFileText{up + crabFile, text})
 		}
 		if dir == "." || dir == "/" {
 			break
@@ -81,7 +81,7 @@ func (h *home) projectCrabTexts() []crabText {
 
 // readCrabFile returns the text of a Crab.md. It returns false if the file does not exist or cannot be read.
 func (h *home) readCrabFile(fsys vfs.FS, name, shown string) (string, bool) {
-	b, err := vfs.ReadFile(fsys, name, maxCrabFile)
+	b, err := vfs.ReadFile(fsys, name, maxCrabFileBytes)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", false

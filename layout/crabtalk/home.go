@@ -188,13 +188,13 @@ func (h *home) openStore(ctx context.Context, mo *oxbow.Options) (oxbow.Store, e
 	return s, nil
 }
 
-// maxLaterStoreSize is the maximum size, in bytes, of a file that a later version of crabtalk wrote.
-const maxLaterStoreSize = 1 << 30
+// maxLaterStoreBytes is the maximum size, in bytes, of a file that a later version of crabtalk wrote.
+const maxLaterStoreBytes = 1 << 30
 
 // openLaterStore reads the file of a later version of crabtalk into memory. It returns a read-only store with the
 // entries in the file.
 func (h *home) openLaterStore(ctx context.Context, name string, mo *oxbow.Options) (_ oxbow.Store, err error) {
-	data, err := vfs.ReadFile(h.FS, name, maxLaterStoreSize)
+	data, err := vfs.ReadFile(h.FS, name, maxLaterStoreBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -283,12 +283,12 @@ func (h *home) Documents() []string { return []string{crabFile} }
 
 // Document implements [layout.Home].
 func (h *home) Document(_ context.Context, path string) (string, bool, error) {
-	data, err := vfs.ReadFile(h.FS, path, maxCrabFile)
+	data, err := vfs.ReadFile(h.FS, path, maxCrabFileBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", false, nil
 	}
 	return string(data), err == nil, err
 }
 
-// maxCrabFile is the maximum size of a Crab.md in bytes.
-const maxCrabFile = 1 << 20
+// maxCrabFileBytes is the maximum size of a Crab.md in bytes.
+const maxCrabFileBytes = 1 << 20

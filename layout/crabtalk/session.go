@@ -19,15 +19,15 @@ import (
 // session is a conversation.
 type session struct {
 	layout.Summaries
-	home    *home
-	request layout.Request
-	slug    string // part of the names of the archives that belong to this session
+	home        *home
+	request     layout.Request
+	archiveSlug string // part of the names of the archives that belong to this session
 }
 
 var _ layout.Session = (*session)(nil)
 
-// maxSlug is the maximum length of the slug in the name of an archive, in bytes.
-const maxSlug = 48
+// maxSlugBytes is the maximum length of the slug in the name of an archive, in bytes.
+const maxSlugBytes = 48
 
 // Session implements [layout.Home]. The archives of the session are named after its first message or, without a
 // message, after the agent.
@@ -50,8 +50,8 @@ func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 
 // setSlug makes the slug from a message. It does nothing if the session has a slug.
 func (s *session) setSlug(message string) {
-	if s.slug == "" && strings.TrimSpace(message) != "" {
-		s.slug = makeSlug(text.DeriveName(strings.ToValidUTF8(message, "")))
+	if s.archiveSlug == "" && strings.TrimSpace(message) != "" {
+		s.archiveSlug = makeSlug(text.DeriveName(strings.ToValidUTF8(message, "")))
 	}
 }
 
@@ -77,7 +77,7 @@ func (s *session) storeArchive(ctx context.Context, summary string) (string, err
 	if strings.TrimSpace(summary) == "" {
 		return "", &oxbow.InvalidError{Field: "summary", Reason: "is empty"}
 	}
-	prefix := s.slug
+	prefix := s.archiveSlug
 	if prefix == "" {
 		prefix = makeSlug(s.home.Agent)
 	}
@@ -122,7 +122,7 @@ func makeSlug(s string) string {
 	})
 	slug := ""
 	for _, w := range words {
-		if slug != "" && len(slug)+1+len(w) > maxSlug {
+		if slug != "" && len(slug)+1+len(w) > maxSlugBytes {
 			break
 		}
 		if slug != "" {
@@ -130,7 +130,7 @@ func makeSlug(s string) string {
 		}
 		slug += w
 	}
-	return slug[:min(len(slug), maxSlug)]
+	return slug[:min(len(slug), maxSlugBytes)]
 }
 
 // contextAfterSummary returns the context for continuing a conversation: a single message of the user.

@@ -18,7 +18,7 @@ func TestContextLayers(t *testing.T) {
 	o := options(fsys)
 	h := openHome(t, o)
 	c, err := h.Context(t.Context(), layout.Request{Message: "deploy"})
-	if err != nil || c.Text() != "\n\n"+aboutMemory {
+	if err != nil || c.Text() != "\n\n"+memoryInstructions {
 		t.Errorf("without a Crab.md the context is %q, %v", c.Text(), err)
 	}
 
@@ -35,7 +35,7 @@ func TestContextLayers(t *testing.T) {
 	o.Warn = func(s string) { warned = append(warned, s) }
 	h = openHome(t, o)
 	c, err = h.Context(t.Context(), layout.Request{Budget: 1})
-	want := "<instructions>\nglobal\n\n\ntop\n\n near \n</instructions>\n\n" + aboutMemory
+	want := "<instructions>\nglobal\n\n\ntop\n\n near \n</instructions>\n\n" + memoryInstructions
 	if err != nil || c.RoleText(prompt.RoleSystem) != want {
 		t.Errorf("Context() = %q, %v, want %q", c.Text(), err, want)
 	}
@@ -55,7 +55,7 @@ func TestContextInsideHome(t *testing.T) {
 	o := options(fsys)
 	o.Work, o.WorkDir = fsys, "sub"
 	c, err := openHome(t, o).Context(t.Context(), layout.Request{})
-	if want := "<instructions>\nglobal\n</instructions>\n\n" + aboutMemory; err != nil || c.Text() != want {
+	if want := "<instructions>\nglobal\n</instructions>\n\n" + memoryInstructions; err != nil || c.Text() != want {
 		t.Errorf("Context() = %q, %v, want %q", c.Text(), err, want)
 	}
 }
@@ -112,7 +112,7 @@ func TestSlug(t *testing.T) {
 	for in, want := range map[string]string{
 		"Fix  the BUILD!": "fix-the-build", "日本": "", "": "", "a--b_c.9": "a-b-c-9",
 		strings.Repeat("word ", 20): "word-word-word-word-word-word-word-word-word",
-		strings.Repeat("x", 90):     strings.Repeat("x", maxSlug),
+		strings.Repeat("x", 90):     strings.Repeat("x", maxSlugBytes),
 	} {
 		if got := makeSlug(in); got != want {
 			t.Errorf("makeSlug(%q) = %q, want %q", in, got, want)

@@ -17,21 +17,21 @@ import (
 //go:embed tool_*.md
 var descriptions embed.FS
 
-// recallIn contains the arguments of recall.
-type recallIn struct {
+// recallToolIn contains the arguments of recall.
+type recallToolIn struct {
 	Query string `json:"query"           cli:"positional" also:"q,text" jsonschema:"Keyword or phrase to look for."`
 	Limit *int   `json:"limit,omitempty"                                jsonschema:"Most entries to return, 5 by default."`
 }
 
-// rememberIn contains the arguments of remember.
-type rememberIn struct {
+// rememberToolIn contains the arguments of remember.
+type rememberToolIn struct {
 	Name    string   `json:"name"              cli:"positional" also:"key,title" jsonschema:"Name of the entry, by which it is updated and forgotten."`
 	Content string   `json:"content"           cli:"positional" also:"text,body" jsonschema:"What to remember, in Markdown."`
 	Aliases []string `json:"aliases,omitempty"                  also:"alias"     jsonschema:"Other words that the entry is found by; they replace those it had." flag:"alias"`
 }
 
-// forgetIn contains the arguments of forget.
-type forgetIn struct {
+// forgetToolIn contains the arguments of forget.
+type forgetToolIn struct {
 	Name string `json:"name" empty:"allowed" cli:"positional" also:"key,title" jsonschema:"Name of the entry to delete."`
 }
 
@@ -48,35 +48,43 @@ func (h *home) Tools() []verb.Tool {
 	r.ReadOnly = true
 	w.Destructive = true
 	f.Destructive = true
-	return []verb.Tool{verb.Define(r, h.recallTool), verb.Define(w, h.rememberTool), verb.Define(f, h.forgetTool)}
+	return []verb.Tool{
+		verb.DefineTool(r, h.recallTool),
+		verb.DefineTool(w, h.rememberTool),
+		verb.DefineTool(f, h.forgetTool),
+	}
 }
 
 // noHitsReply is the answer of recall if it finds no entry.
 const noHitsReply = "no memories found"
 
-func (h *home) recallTool(ctx context.Context, d *verb.Workspace, in recallIn) (verb.Reply, error) {
+func (h *home) recallTool(ctx context.Context, d *verb.Workspace, in recallToolIn) (verb.PlainReply, error) {
 	limit := oxbow.DefaultLimit
 	if in.Limit != nil {
 		limit = *in.Limit
 	}
 	if limit < 0 {
-		return verb.Reply{}, &oxbow.InvalidError{Field: "limit", Value: strconv.Itoa(limit), Reason: "is less than 0"}
+		return verb.PlainReply{}, &oxbow.InvalidError{
+			Field:  "limit",
+			Value:  strconv.Itoa(limit),
+			Reason: "is less than 0",
+		}
 	}
 	// Answer these calls here. The library would replace a limit of 0 by its default, and would return the latest
 	// entries for a query without words.
 	if limit == 0 || strings.TrimSpace(in.Query) == "" {
-		return verb.Reply{Message: noHitsReply}, nil
+		return verb.PlainReply{Message: noHitsReply}, nil
 	}
 	ctx, m, err := d.OpenMemory(ctx, verb.Read)
 	if err != nil {
-		return verb.Reply{}, err
+		return verb.PlainReply{}, err
 	}
 	hits, notes, err := d.SearchEntries(ctx, m, oxbow.Query{Text: in.Query, Limit: limit, Rank: oxbow.RankSeed})
 	if err != nil {
-		return verb.Reply{}, err
+		return verb.PlainReply{}, err
 	}
 	if len(hits) == 0 {
-		return verb.Reply{Message: d.AddNotes(noHitsReply, notes)}, nil
+		return verb.PlainReply{Message: d.AddNotes(noHitsReply, notes)}, nil
 	}
 	parts := make([]string, len(hits))
 	for i, hit := range hits {
@@ -86,23 +94,24 @@ func (h *home) recallTool(ctx context.Context, d *verb.Workspace, in recallIn) (
 		h.SeenEntries(ctx).
 			RecordShown(oxbow.Entry{Name: hit.Entry.Name, Content: hit.Entry.Content, Aliases: known.Aliases})
 	}
-	return verb.Reply{Message: d.AddNotes(strings.Join(parts, "\n---\n"), notes), IsRemembered: true}, nil
+	return verb.PlainReply{Message: d.AddNotes(strings.Join(parts, "\n---\n"), notes), IsRemembered: true}, nil
 }
 
-func (h *home) rememberTool(ctx context.Context, d *verb.Workspace, in rememberIn) (verb.Reply, error) {
+func (h *home) rememberTool(ctx context.Context, d *verb.Workspace, in rememberToolIn) (verb.PlainReply, error) {
 	ctx, m, err := d.OpenMemory(ctx, verb.Create)
 	if err == nil {
 		e := oxbow.Entry{Name: in.Name, Content: in.Content, Aliases: append([]string{}, in.Aliases...)}
 		err = h.PutEntry(ctx, m, e, checkIsNote("which remember does not overwrite; choose another name"))
 	}
 	if err != nil {
-		return verb.Reply{}, &crabtalkError{"failed to save entry: " + err.Error(), err}
+		return verb.PlainReply{}, &crabtalkError{"failed to save entry: " + err.Error(), err}
 	}
-	return verb.Reply{Message: "remembered: " + in.Name}, nil
+	return verb.PlainReply{Message: "remembered: " + in.Name}, nil
 }
 
-// checkIsNote returns a function that fails unless an entry is a note. what is the beginning of the error message.
-func checkIsNote(what string) func(oxbow.Entry) error {
+// checkIsNote returns a function that fails unless an entry is a note. errorPrefix is the beginning of the error
+// message.
+func checkIsNote(errorPrefix string) func(oxbow.Entry) error {
 	return func(old oxbow.Entry) error {
 		if old.Kind == oxbow.Note {
 			return nil
@@ -111,21 +120,21 @@ func checkIsNote(what string) func(oxbow.Entry) error {
 			Field: "name",
 			Value: old.Name,
 			Reason: "is that of an " + old.Kind.String() + ", " +
-				what,
+				errorPrefix,
 		}
 	}
 }
 
-func (h *home) forgetTool(ctx context.Context, d *verb.Workspace, in forgetIn) (verb.Reply, error) {
+func (h *home) forgetTool(ctx context.Context, d *verb.Workspace, in forgetToolIn) (verb.PlainReply, error) {
 	ctx, m, err := d.OpenMemory(ctx, verb.Create)
 	if err != nil {
-		return verb.Reply{}, err
+		return verb.PlainReply{}, err
 	}
 	err = h.DeleteEntry(ctx, m, in.Name, checkIsNote("which forget does not delete; a person can"))
 	if errors.Is(err, oxbow.ErrNotFound) {
-		return verb.Reply{}, &crabtalkError{"no entry named: " + in.Name, err}
+		return verb.PlainReply{}, &crabtalkError{"no entry named: " + in.Name, err}
 	}
-	return verb.Reply{Message: "forgot: " + in.Name}, err
+	return verb.PlainReply{Message: "forgot: " + in.Name}, err
 }
 
 // crabtalkError is an error whose text is exactly crabtalk's message.

@@ -30,7 +30,7 @@ func (h *home) openStore(ctx context.Context, mo oxbow.Options) (oxbow.Store, er
 	if err != nil {
 		return nil, err
 	}
-	return agentFiles{tree}, nil
+	return agentFileStore{tree}, nil
 }
 
 // openTree opens the files of one agent and the world as a store.
@@ -128,7 +128,7 @@ func (h *home) fileEntryOps(ctx context.Context, o oxbow.Options) ([]oxbow.Op, e
 				err = eerr
 				break
 			}
-			if isAgentsOwn(e.Name) || i == 0 {
+			if isAgentsOwnEntry(e.Name) || i == 0 {
 				ops = append(
 					ops,
 					oxbow.Add{Name: s.storeName(e.Name), Kind: e.Kind, Content: e.Content, Created: e.Created},

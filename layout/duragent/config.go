@@ -16,8 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxConfig is the maximum size of a configuration file in bytes.
-const maxConfig = 1 << 20
+// maxConfigBytes is the maximum size of a configuration file in bytes.
+const maxConfigBytes = 1 << 20
 
 // Names of the configuration files.
 const (
@@ -142,8 +142,8 @@ func (f yamlFile) directoryAt(keys, def string) (string, error) {
 	return clean, nil
 }
 
-// parseGlobal parses duragent.yaml.
-func parseGlobal(data []byte) (globalConfig, error) {
+// parseGlobalConfig parses duragent.yaml.
+func parseGlobalConfig(data []byte) (globalConfig, error) {
 	f, err := parseYAML(globalFile, data)
 	if err != nil {
 		return globalConfig{}, err
@@ -164,8 +164,8 @@ func parseGlobal(data []byte) (globalConfig, error) {
 	return g, nil
 }
 
-// parseAgent parses an agent.yaml.
-func parseAgent(name string, data []byte) (agentConfig, error) {
+// parseAgentConfig parses an agent.yaml.
+func parseAgentConfig(name string, data []byte) (agentConfig, error) {
 	f, err := parseYAML(name, data)
 	if err != nil {
 		return agentConfig{}, err
@@ -194,7 +194,7 @@ func parseAgent(name string, data []byte) (agentConfig, error) {
 
 // readConfig returns the content of a configuration file. It returns false if the file does not exist.
 func readConfig(fsys vfs.FS, name string) ([]byte, bool, error) {
-	data, err := vfs.ReadFile(fsys, name, maxConfig)
+	data, err := vfs.ReadFile(fsys, name, maxConfigBytes)
 	if isNotExist(err) {
 		return nil, false, nil
 	}

@@ -36,24 +36,24 @@ const (
 // byteOrderMark is a mark with which some editors begin a file. It does not belong to the content.
 const byteOrderMark = "\ufeff"
 
-// dayPart is an entry in the log of one day.
-type dayPart struct {
+// dayEntry is an entry in the log of one day.
+type dayEntry struct {
 	moment     string // time of the entry, such as "15:46" ("" for the opening of the day)
 	content    string
 	start, end int // byte range in the file
 }
 
-// line is a line without its line end, with its byte offset and that of the next line.
-type line struct {
+// textLine is a line without its line end, with its byte offset and that of the next line.
+type textLine struct {
 	text             string
 	start, nextStart int
 }
 
-func splitLines(text string) []line {
-	var ls []line
+func splitLines(text string) []textLine {
+	var ls []textLine
 	at := 0
 	for s := range strings.Lines(text) {
-		ls = append(ls, line{strings.TrimRight(s, "\r\n"), at, at + len(s)})
+		ls = append(ls, textLine{strings.TrimRight(s, "\r\n"), at, at + len(s)})
 		at += len(s)
 	}
 	return ls
@@ -84,13 +84,13 @@ func isDate(s string) bool {
 }
 
 // parseDay returns the entries in a day's log, in file order.
-func parseDay(date, text string) []dayPart {
+func parseDay(date, text string) []dayEntry {
 	ls := splitLines(text)
 	if len(ls) > 0 {
 		ls[0].text = strings.TrimPrefix(ls[0].text, byteOrderMark)
 	}
-	var parts []dayPart
-	open := dayPart{}       // entry that is being read
+	var parts []dayEntry
+	open := dayEntry{}      // entry that is being read
 	first := true           // The entry is the opening of the day, which has no heading.
 	body := 0               // byte offset of the content of the entry
 	flush := func(at int) { // at is the end of the entry.
@@ -129,7 +129,7 @@ func parseDay(date, text string) []dayPart {
 			continue
 		}
 		flush(at)
-		open, first = dayPart{moment: m, start: ls[j].start}, false
+		open, first = dayEntry{moment: m, start: ls[j].start}, false
 		body, i = ls[j].nextStart, j
 	}
 	flush(len(text))
@@ -221,8 +221,8 @@ func mapLines(text string, fn func(string) string) string {
 
 const openingSuffix = " (opening)"
 
-// partName returns the name of the n-th entry of a minute. n counts from 1.
-func partName(date, moment string, n int) string {
+// dayEntryName returns the name of the n-th entry of a minute. n counts from 1.
+func dayEntryName(date, moment string, n int) string {
 	switch {
 	case moment == "":
 		return date + openingSuffix
@@ -232,8 +232,8 @@ func partName(date, moment string, n int) string {
 	return date + " " + moment
 }
 
-// parsePartName returns the parts of a name that partName made. For the opening of a day, moment is "".
-func parsePartName(name string) (date, moment string, n int, ok bool) {
+// parseDayEntryName returns the parts of a name that dayEntryName made. For the opening of a day, moment is "".
+func parseDayEntryName(name string) (date, moment string, n int, ok bool) {
 	if len(name) < len(dayFormat) || !isDate(name[:len(dayFormat)]) {
 		return "", "", 0, false
 	}
@@ -252,7 +252,7 @@ func parsePartName(name string) (date, moment string, n int, ok bool) {
 	}
 	_, isMoment := parseMoment("## " + moment)
 	isPart := isMoment && n >= 1
-	if !isPart || partName(date, moment, n) != name {
+	if !isPart || dayEntryName(date, moment, n) != name {
 		return "", "", 0, false
 	}
 	return date, moment, n, true

@@ -23,8 +23,8 @@ var memoryDirective string
 // memoryFile is the name of the file for memoryDirective.
 const memoryFile = "memory.md"
 
-// maxDirective is the maximum size of a directive in bytes.
-const maxDirective = 1 << 20
+// maxDirectiveBytes is the maximum size of a directive in bytes.
+const maxDirectiveBytes = 1 << 20
 
 // directive is the text of a file.
 type directive struct {
@@ -48,7 +48,7 @@ func readDirectives(fsys vfs.FS, dir string, warn func(string)) ([]directive, er
 			continue
 		}
 		file := path.Join(dir, e.Name())
-		data, err := vfs.ReadFile(fsys, file, maxDirective)
+		data, err := vfs.ReadFile(fsys, file, maxDirectiveBytes)
 		switch {
 		case err != nil:
 			warn("directive left out: " + err.Error())

@@ -23,16 +23,16 @@ type directories struct {
 func (p directories) workspaceDir(name string) string { return path.Join(p.workspace, name) }
 func (p directories) agentDir(name string) string     { return path.Join(p.agents, p.agent, name) }
 
-// findGlobal returns the configured directories of a home. The workspace is the directory that duragent.yaml names.
-// Without it, the workspace is the home itself, if the home looks like a workspace or label ends with .duragent.
-// Otherwise it is the directory .duragent in the home. label is the path of the home.
-func findGlobal(fsys vfs.FS, label string) (globalConfig, error) {
+// findGlobalConfig returns the configured directories of a home. The workspace is the directory that duragent.yaml
+// names. Without it, the workspace is the home itself, if the home looks like a workspace or label ends with
+// .duragent. Otherwise it is the directory .duragent in the home. label is the path of the home.
+func findGlobalConfig(fsys vfs.FS, label string) (globalConfig, error) {
 	data, ok, err := readConfig(fsys, globalFile)
 	if err != nil {
 		return globalConfig{}, err
 	}
 	if ok {
-		return parseGlobal(data)
+		return parseGlobalConfig(data)
 	}
 	ws := ".duragent"
 	if path.Base(strings.ReplaceAll(label, `\`, "/")) == ws {
@@ -89,7 +89,7 @@ func agentNames(fsys vfs.FS, dir string) ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if !e.IsDir() || checkAgent(e.Name()) != nil {
+		if !e.IsDir() || checkAgentName(e.Name()) != nil {
 			continue
 		}
 		for _, mark := range []string{agentFile, "memory"} {
@@ -106,7 +106,7 @@ func agentNames(fsys vfs.FS, dir string) ([]string, error) {
 // none. It fails if there are several.
 func chooseAgent(fsys vfs.FS, g globalConfig, name string) (string, error) {
 	if name != "" {
-		return name, checkAgent(name)
+		return name, checkAgentName(name)
 	}
 	names, err := agentNames(fsys, g.agents)
 	switch {
@@ -121,9 +121,9 @@ func chooseAgent(fsys vfs.FS, g globalConfig, name string) (string, error) {
 		strings.Join(names, ", ") + "; name one with --agent"}
 }
 
-// checkAgent returns an error if the directory of an agent cannot have this name.
-func checkAgent(name string) error {
-	isBad := strings.HasPrefix(name, ".") || strings.ContainsAny(name, `/\:*?"<>|`) || len(name) > maxTopic
+// checkAgentName returns an error if the directory of an agent cannot have this name.
+func checkAgentName(name string) error {
+	isBad := strings.HasPrefix(name, ".") || strings.ContainsAny(name, `/\:*?"<>|`) || len(name) > maxTopicBytes
 	if isBad || oxbow.CheckName(name) != nil {
 		return &oxbow.InvalidError{
 			Field:  "agent",
@@ -134,14 +134,14 @@ func checkAgent(name string) error {
 	return nil
 }
 
-// readAgent reads the agent.yaml of an agent. It returns false if the file does not exist.
-func readAgent(fsys vfs.FS, p directories) (agentConfig, bool, error) {
+// readAgentConfig reads the agent.yaml of an agent. It returns false if the file does not exist.
+func readAgentConfig(fsys vfs.FS, p directories) (agentConfig, bool, error) {
 	name := p.agentDir(agentFile)
 	data, ok, err := readConfig(fsys, name)
 	if err != nil || !ok {
 		return agentConfig{}, false, err
 	}
-	c, err := parseAgent(name, data)
+	c, err := parseAgentConfig(name, data)
 	return c, true, err
 }
 
@@ -150,7 +150,7 @@ func readAgent(fsys vfs.FS, p directories) (agentConfig, bool, error) {
 // memory, the agent uses for the world the backend of the other agents. It fails if agents have different backends. If
 // the agent.yaml of another agent cannot be read, readConfigs passes a warning to warn and ignores the file.
 func readConfigs(fsys vfs.FS, p directories, warn func(string)) (c agentConfig, anyHasMemory bool, err error) {
-	c, configured, err := readAgent(fsys, p)
+	c, configured, err := readAgentConfig(fsys, p)
 	if err != nil {
 		return c, false, err
 	}
@@ -163,7 +163,7 @@ func readConfigs(fsys vfs.FS, p directories, warn func(string)) (c agentConfig, 
 		if n == p.agent {
 			continue
 		}
-		other, ok, err := readAgent(fsys, directories{p.globalConfig, n})
+		other, ok, err := readAgentConfig(fsys, directories{p.globalConfig, n})
 		if err != nil {
 			warn(fmt.Sprintf("agent %s: %v", n, err))
 		}

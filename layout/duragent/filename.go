@@ -19,11 +19,11 @@ const worldPrefix = "world/"
 // percent sign, which begins an encoded character.
 const reservedChars = `/\:*?"<>|%`
 
-// factStem returns the stem of the file for a fact. It is usually the name itself. Reserved characters are encoded as
-// in a URL, for example "why?" as why%3F. A dot is encoded if it would hide the file or make it look like a conflict
-// copy.
-func factStem(name string) string {
-	if own, ok := strings.CutPrefix(name, worldPrefix); ok && isAgentsOwn(own) {
+// factFileStem returns the stem of the file for a fact. It is usually the name itself. Reserved characters are
+// encoded as in a URL, for example "why?" as why%3F. A dot is encoded if it would hide the file or make it look
+// like a conflict copy.
+func factFileStem(name string) string {
+	if own, ok := strings.CutPrefix(name, worldPrefix); ok && isAgentsOwnEntry(own) {
 		name = own
 	}
 	hide := -1
@@ -47,11 +47,11 @@ func factStem(name string) string {
 	return b.String()
 }
 
-// decodeName returns the name of the fact in a file with this stem. If factStem would not return the stem, the stem
+// decodeName returns the name of the fact in a file with this stem. If factFileStem would not return the stem, the stem
 // itself is the name, because people may name files as they like.
 func decodeName(stem string) string {
 	name := stem
-	if n, ok := decodePercents(stem); ok && factStem(n) == stem {
+	if n, ok := decodePercents(stem); ok && factFileStem(n) == stem {
 		name = n
 	}
 	return factName(name)
@@ -60,7 +60,7 @@ func decodeName(stem string) string {
 // factName returns the name of a fact. If an entry of an agent could have the same name, it puts worldPrefix before
 // it.
 func factName(name string) string {
-	if isAgentsOwn(name) {
+	if isAgentsOwnEntry(name) {
 		return worldPrefix + name
 	}
 	return name
@@ -92,11 +92,11 @@ func checkFactName(name string) error {
 			Reason: "begins as those of agents' own entries do in the backend oxbow",
 		}
 	}
-	if n := len(factStem(name)); n > maxTopic {
+	if n := len(factFileStem(name)); n > maxTopicBytes {
 		return &oxbow.InvalidError{
 			Field:  "name",
 			Value:  name,
-			Reason: fmt.Sprintf("needs %d bytes in the name of a file; the most is %d", n, maxTopic),
+			Reason: fmt.Sprintf("needs %d bytes in the name of a file; the most is %d", n, maxTopicBytes),
 		}
 	}
 	return nil
@@ -106,15 +106,15 @@ const agentsPrefix = "agents/"
 
 func agentPrefix(agent string) string { return agentsPrefix + agent + "/" }
 
-// curatedName is the name of the note in the agent's file MEMORY.md.
-const curatedName = "MEMORY"
+// curatedNoteName is the name of the note in the agent's file MEMORY.md.
+const curatedNoteName = "MEMORY"
 
-// isAgentsOwn reports whether an entry with this name belongs to the agent. Other entries belong to the world.
-func isAgentsOwn(name string) bool {
-	_, _, _, day := parsePartName(name)
-	return day || name == curatedName
+// isAgentsOwnEntry reports whether an entry with this name belongs to the agent. Other entries belong to the world.
+func isAgentsOwnEntry(name string) bool {
+	_, _, _, day := parseDayEntryName(name)
+	return day || name == curatedNoteName
 }
 
-// maxTopic is the maximum length of a topic in bytes. This limit keeps the name of the file, and
+// maxTopicBytes is the maximum length of a topic in bytes. This limit keeps the name of the file, and
 // the longer name of the temporary file, within the 255 bytes that file systems allow.
-const maxTopic = 200
+const maxTopicBytes = 200

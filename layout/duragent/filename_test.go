@@ -19,7 +19,7 @@ func TestStem(t *testing.T) {
 		{"x.conflict-1", "x%2Econflict-1"}, {"world/MEMORY", "MEMORY"},
 		{"world/2026-02-18 15:46", "2026-02-18 15%3A46"}, {"world/x", "world%2Fx"},
 	} {
-		if got := factStem(tt.name); got != tt.stem {
+		if got := factFileStem(tt.name); got != tt.stem {
 			t.Errorf("factStem(%q) = %q, want %q", tt.name, got, tt.stem)
 		}
 		if got := decodeName(tt.stem); got != tt.name {
@@ -42,10 +42,10 @@ func FuzzStem(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		if oxbow.CheckName(name) != nil || isAgentsOwn(name) {
+		if oxbow.CheckName(name) != nil || isAgentsOwnEntry(name) {
 			return
 		}
-		stem := factStem(name)
+		stem := factFileStem(name)
 		file := stem + ".md"
 		if got := decodeName(stem); got != name {
 			t.Errorf("%q is in %q, which is read as %q", name, file, got)

@@ -10,19 +10,19 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// agentFiles is the store of the files of one agent and the world.
-type agentFiles struct{ *mdtree.Store }
+// agentFileStore is the store of the files of one agent and the world.
+type agentFileStore struct{ *mdtree.Store }
 
 // Capabilities returns the optional interfaces of the store, for [oxbow.CapabilitiesOf]. All changes
 // are converted by toStoredForm.
-func (s agentFiles) Capabilities() oxbow.Capabilities {
+func (s agentFileStore) Capabilities() oxbow.Capabilities {
 	base := oxbow.CapabilitiesOf(s.Store)
 	return oxbow.Capabilities{Watcher: base.Watcher, Counter: base.Counter, Checker: base.Checker, Committer: s,
 		DryRunner: s}
 }
 
 // Apply implements [oxbow.Store].
-func (s agentFiles) Apply(ctx context.Context, ops ...oxbow.Op) error {
+func (s agentFileStore) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	ops, err := toStoredForm(ops)
 	if err == nil {
 		err = s.Store.Apply(ctx, ops...)
@@ -31,7 +31,7 @@ func (s agentFiles) Apply(ctx context.Context, ops ...oxbow.Op) error {
 }
 
 // Commit implements [oxbow.Committer].
-func (s agentFiles) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
+func (s agentFileStore) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
 	ops, err := toStoredForm(ops)
 	if err != nil {
 		return oxbow.Change{}, err
@@ -40,7 +40,7 @@ func (s agentFiles) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, 
 }
 
 // DryRun implements [oxbow.DryRunner].
-func (s agentFiles) DryRun(ctx context.Context, ops ...oxbow.Op) error {
+func (s agentFileStore) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 	ops, err := toStoredForm(ops)
 	if err == nil {
 		err = s.Store.DryRun(ctx, ops...)
@@ -58,7 +58,7 @@ func toStoredForm(ops []oxbow.Op) ([]oxbow.Op, error) {
 			return nil, err
 		}
 		add, isAdd := op.(oxbow.Add)
-		if isAdd && add.Kind == oxbow.Note && !isAgentsOwn(add.Name) {
+		if isAdd && add.Kind == oxbow.Note && !isAgentsOwnEntry(add.Name) {
 			add.Kind = oxbow.World
 			op = add
 		}

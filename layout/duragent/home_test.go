@@ -246,7 +246,7 @@ func TestDirectives(t *testing.T) {
 }
 
 func TestConfig(t *testing.T) {
-	g, err := parseGlobal([]byte("workspace: ws\nworld_memory:\n  path: custom/world\nserver: {port: 1}\n"))
+	g, err := parseGlobalConfig([]byte("workspace: ws\nworld_memory:\n  path: custom/world\nserver: {port: 1}\n"))
 	if want := (globalConfig{"ws", "ws/agents", "custom/world"}); err != nil || g != want {
 		t.Errorf("parseGlobal = %+v, %v, want %+v", g, err, want)
 	}
@@ -255,7 +255,7 @@ func TestConfig(t *testing.T) {
 		"- a":                        "not a mapping",
 		"workspace: a\nworkspace: b": "twice", "a: [": "line", "world_memory: x": "must be a mapping",
 	} {
-		if _, err := parseGlobal([]byte(text)); !errors.Is(err, oxbow.ErrInvalid) ||
+		if _, err := parseGlobalConfig([]byte(text)); !errors.Is(err, oxbow.ErrInvalid) ||
 			!strings.Contains(err.Error(), why) {
 			t.Errorf("parseGlobal(%q) = %v, want it to say %q", text, err, why)
 		}
@@ -264,11 +264,11 @@ func TestConfig(t *testing.T) {
 		"": {}, "spec: {}": {}, "spec: {memory: }": {true, backendFiles}, "spec: {memory: {}}": {true, backendFiles},
 		oxbowAgent: {true, backendOxbow},
 	} {
-		if c, err := parseAgent("agent.yaml", []byte(text)); err != nil || c != want {
+		if c, err := parseAgentConfig("agent.yaml", []byte(text)); err != nil || c != want {
 			t.Errorf("parseAgent(%q) = %+v, %v, want %+v", text, c, err, want)
 		}
 	}
-	if _, err := parseAgent("agent.yaml", []byte("spec:\n  memory:\n    backend: sqlite\n")); err == nil ||
+	if _, err := parseAgentConfig("agent.yaml", []byte("spec:\n  memory:\n    backend: sqlite\n")); err == nil ||
 		!strings.Contains(err.Error(), "line 3") {
 		t.Errorf("an unknown backend = %v, want its line", err)
 	}
@@ -279,7 +279,7 @@ func FuzzConfig(f *testing.F) {
 	f.Add(oxbowAgent)
 	f.Add("spec: &a\n  memory: *a\nworkspace: !!int 3\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		g, err := parseGlobal([]byte(text))
+		g, err := parseGlobalConfig([]byte(text))
 		if err != nil && !errors.Is(err, oxbow.ErrInvalid) {
 			t.Errorf("parseGlobal(%q) = %v", text, err)
 		}
@@ -288,7 +288,7 @@ func FuzzConfig(f *testing.F) {
 				t.Errorf("parseGlobal(%q) = %+v", text, g)
 			}
 		}
-		c, err := parseAgent("agent.yaml", []byte(text))
+		c, err := parseAgentConfig("agent.yaml", []byte(text))
 		if (err != nil && !errors.Is(err, oxbow.ErrInvalid)) ||
 			(err == nil && c.hasMemory && c.backend != backendFiles && c.backend != backendOxbow) {
 			t.Errorf("parseAgent(%q) = %+v, %v", text, c, err)

@@ -40,7 +40,7 @@ func (l treeLayout) Match(file string) bool {
 	case l.world:
 		return true
 	case l.memory:
-		return stem == curatedName
+		return stem == curatedNoteName
 	case l.dailyDir():
 		return isDate(stem)
 	}
@@ -49,13 +49,13 @@ func (l treeLayout) Match(file string) bool {
 
 // filePath returns the path of the file that contains the entry with this name, or would contain it.
 func (l treeLayout) filePath(name string) string {
-	if date, _, _, ok := parsePartName(name); ok {
+	if date, _, _, ok := parseDayEntryName(name); ok {
 		return l.dailyDir() + "/" + date + ".md"
 	}
-	if name == curatedName {
-		return l.memory + "/" + curatedName + ".md"
+	if name == curatedNoteName {
+		return l.memory + "/" + curatedNoteName + ".md"
 	}
-	return l.world + "/" + factStem(name) + ".md"
+	return l.world + "/" + factFileStem(name) + ".md"
 }
 
 // Parse implements [mdtree.Layout].
@@ -66,7 +66,7 @@ func (l treeLayout) Parse(file, text string) ([]mdtree.Item, error) {
 	case l.dailyDir():
 		return l.parseDay(stem, text), nil
 	case l.memory:
-		e.Name, e.Kind = curatedName, oxbow.Note
+		e.Name, e.Kind = curatedNoteName, oxbow.Note
 	}
 	return []mdtree.Item{{Entry: e, End: len(text)}}, nil
 }
@@ -76,7 +76,7 @@ func (l treeLayout) parseDay(date, text string) []mdtree.Item {
 	count := map[string]int{}
 	for _, p := range parseDay(date, text) {
 		count[p.moment]++
-		e := oxbow.Entry{Name: partName(date, p.moment, count[p.moment]), Kind: oxbow.Journal, Content: p.content}
+		e := oxbow.Entry{Name: dayEntryName(date, p.moment, count[p.moment]), Kind: oxbow.Journal, Content: p.content}
 		e.Created = l.momentTime(date, p.moment)
 		e.Updated = e.Created
 		items = append(items, mdtree.Item{Entry: e, Start: p.start, End: p.end})
@@ -115,7 +115,7 @@ func (l treeLayout) Plan(v mdtree.View, op oxbow.Op, _ time.Time) ([]mdtree.Edit
 
 func (l treeLayout) planAdd(v mdtree.View, op oxbow.Add) ([]mdtree.Edit, error) {
 	file := l.filePath(op.Name)
-	date, moment, n, day := parsePartName(op.Name)
+	date, moment, n, day := parseDayEntryName(op.Name)
 	if !day {
 		if v.Taken(file) {
 			return nil, &oxbow.InvalidError{Field: "name", Value: op.Name, Reason: "would be the file " +
@@ -136,7 +136,7 @@ func (l treeLayout) planAdd(v mdtree.View, op oxbow.Add) ([]mdtree.Edit, error) 
 	}
 	have := 0
 	for _, it := range items {
-		if _, m, _, _ := parsePartName(it.Entry.Name); m == moment {
+		if _, m, _, _ := parseDayEntryName(it.Entry.Name); m == moment {
 			have++
 		}
 	}
@@ -144,7 +144,7 @@ func (l treeLayout) planAdd(v mdtree.View, op oxbow.Add) ([]mdtree.Edit, error) 
 		return nil, &oxbow.InvalidError{
 			Field:  "name",
 			Value:  op.Name,
-			Reason: "is not the next of its minute, which is " + partName(date, moment, have+1),
+			Reason: "is not the next of its minute, which is " + dayEntryName(date, moment, have+1),
 		}
 	}
 	text, _ := v.File(file)
@@ -165,7 +165,7 @@ func checkChange(op oxbow.Op) error {
 	}
 	var aliases []string
 	var labels []oxbow.Label
-	_, _, _, day := parsePartName(name)
+	_, _, _, day := parseDayEntryName(name)
 	content := "x"
 	switch op := op.(type) {
 	case oxbow.Add:
@@ -218,7 +218,7 @@ func checkAdd(op oxbow.Add, isDay bool) error {
 		)
 	case op.Kind == oxbow.Journal:
 		return nil
-	case op.Kind == oxbow.Note && op.Name == curatedName:
+	case op.Kind == oxbow.Note && op.Name == curatedNoteName:
 		return nil
 	case op.Kind != oxbow.World:
 		return fmt.Errorf(
@@ -229,7 +229,7 @@ func checkAdd(op oxbow.Add, isDay bool) error {
 		)
 	case isDay:
 		return refuse("kind", op.Kind.String(), "cannot be that of an entry named by its moment; it is of kind journal")
-	case op.Name == curatedName:
+	case op.Name == curatedNoteName:
 		return refuse("kind", op.Kind.String(), "cannot be that of MEMORY, which is the agent's own note")
 	}
 	return checkFactName(op.Name)

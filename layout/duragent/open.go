@@ -33,7 +33,7 @@ func Dialect() layout.Dialect {
 
 // findDirectories returns the directories of a home for the agent in the options.
 func findDirectories(o layout.Options) (directories, error) {
-	g, err := findGlobal(o.FS, o.Path)
+	g, err := findGlobalConfig(o.FS, o.Path)
 	if err != nil {
 		return directories{}, err
 	}

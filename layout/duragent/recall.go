@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// sectionRule is the line that separates sections and days.
-const sectionRule = "\n\n---\n\n"
+// sectionSeparator is the line that separates sections and days.
+const sectionSeparator = "\n\n---\n\n"
 
 // dateSpan is a range of dates, including the first and the last. An empty date means that the range has no end on
 // this side.
@@ -51,17 +51,17 @@ func renderRecall(entries []oxbow.Entry, days dateSpan) string {
 		switch {
 		case e.Kind == oxbow.Journal:
 			journal = append(journal, e)
-		case e.Name == curatedName:
+		case e.Name == curatedNoteName:
 			memory = e.Content
 		default:
 			facts = append(facts, e)
 		}
 	}
-	file := func(e oxbow.Entry) string { return factStem(e.Name) + ".md" }
+	file := func(e oxbow.Entry) string { return factFileStem(e.Name) + ".md" }
 	slices.SortFunc(facts, func(a, b oxbow.Entry) int { return cmp.Compare(file(a), file(b)) })
 	var blocks []string
 	for _, e := range facts {
-		blocks = append(blocks, "## "+factStem(e.Name)+"\n\n"+e.Content)
+		blocks = append(blocks, "## "+factFileStem(e.Name)+"\n\n"+e.Content)
 	}
 	if len(blocks) > 0 {
 		sections = append(sections, "# World Knowledge\n\n"+strings.Join(blocks, "\n\n"))
@@ -70,16 +70,16 @@ func renderRecall(entries []oxbow.Entry, days dateSpan) string {
 		sections = append(sections, "# Your Memory\n\n"+memory)
 	}
 	if logs := renderDays(journal, days); len(logs) > 0 {
-		sections = append(sections, "# Recent Experiences\n\n"+strings.Join(logs, sectionRule))
+		sections = append(sections, "# Recent Experiences\n\n"+strings.Join(logs, sectionSeparator))
 	}
-	return strings.Join(sections, sectionRule)
+	return strings.Join(sections, sectionSeparator)
 }
 
 // renderDays formats the days of a span, newest first. Each day has the form of its file.
 func renderDays(journal []oxbow.Entry, days dateSpan) []string {
 	byDay := map[string][]oxbow.Entry{}
 	for _, e := range journal {
-		if date, _, _, ok := parsePartName(e.Name); ok && days.hasDate(date) {
+		if date, _, _, ok := parseDayEntryName(e.Name); ok && days.hasDate(date) {
 			byDay[date] = append(byDay[date], e)
 		}
 	}
@@ -92,13 +92,13 @@ func renderDays(journal []oxbow.Entry, days dateSpan) []string {
 	var logs []string
 	for _, d := range dates {
 		slices.SortStableFunc(byDay[d], func(a, b oxbow.Entry) int {
-			_, am, an, _ := parsePartName(a.Name)
-			_, bm, bn, _ := parsePartName(b.Name)
+			_, am, an, _ := parseDayEntryName(a.Name)
+			_, bm, bn, _ := parseDayEntryName(b.Name)
 			return cmp.Or(cmp.Compare(am, bm), cmp.Compare(an, bn))
 		})
 		log := ""
 		for _, e := range byDay[d] {
-			if _, m, _, _ := parsePartName(e.Name); m == "" {
+			if _, m, _, _ := parseDayEntryName(e.Name); m == "" {
 				log = "# " + d + "\n\n" + escapeLines(e.Content) + "\n"
 			} else {
 				log = appendToDay(d, log, m, e.Content)
@@ -110,10 +110,12 @@ func renderDays(journal []oxbow.Entry, days dateSpan) []string {
 }
 
 // isShownWhole reports whether renderHits shows the whole content of an entry.
-func isShownWhole(e oxbow.Entry) bool { return len(strings.TrimSpace(e.Content)) <= wholeContent }
+func isShownWhole(e oxbow.Entry) bool {
+	return len(strings.TrimSpace(e.Content)) <= maxWholeContentBytes
+}
 
-// A content of at most wholeContent bytes is shown as a whole.
-const wholeContent = 1200
+// A content of at most maxWholeContentBytes bytes is shown as a whole.
+const maxWholeContentBytes = 1200
 
 // renderHits formats the results of a search, the best first, with their places and times. Each content is a
 // quotation, because remembered text is data.
@@ -133,7 +135,7 @@ func renderHits(query string, hits []oxbow.Hit, zone *time.Location) string {
 		fmt.Fprintf(&b, "%d. %s (%s, %s)\n", i+1, h.Entry.Name, placePhrase(h.Entry), when.In(zone).Format(dayFormat))
 		content := strings.TrimSpace(h.Entry.Content)
 		if !isShownWhole(h.Entry) {
-			content = text.Snippet(content, strings.Fields(strings.ToLower(query)), wholeContent/2)
+			content = text.Snippet(content, strings.Fields(strings.ToLower(query)), maxWholeContentBytes/2)
 		}
 		for s := range strings.Lines(content) {
 			b.WriteString("\n> " + strings.TrimRight(s, "\r\n"))
@@ -147,7 +149,7 @@ func placePhrase(e oxbow.Entry) string {
 	switch {
 	case e.Kind == oxbow.Journal:
 		return "daily log"
-	case e.Name == curatedName:
+	case e.Name == curatedNoteName:
 		return "your memory"
 	}
 	return "world knowledge"

@@ -45,7 +45,7 @@ func (s *scopedStore) Capabilities() oxbow.Capabilities {
 
 // storeName returns the name that an entry has in the store below.
 func (s *scopedStore) storeName(name string) string {
-	if isAgentsOwn(name) {
+	if isAgentsOwnEntry(name) {
 		return s.agentPrefix + name
 	}
 	return name
@@ -54,13 +54,13 @@ func (s *scopedStore) storeName(name string) string {
 // agentName returns the name under which the agent sees an entry of the store below. It returns false if the agent
 // must not see the entry.
 func (s *scopedStore) agentName(name string) (string, bool) {
-	if own, ok := strings.CutPrefix(name, s.agentPrefix); ok && isAgentsOwn(own) {
+	if own, ok := strings.CutPrefix(name, s.agentPrefix); ok && isAgentsOwnEntry(own) {
 		return own, true
 	}
 	return name, !strings.HasPrefix(name, agentsPrefix)
 }
 
-func (s *scopedStore) showEntry(e oxbow.Entry) (oxbow.Entry, bool) {
+func (s *scopedStore) toAgentEntry(e oxbow.Entry) (oxbow.Entry, bool) {
 	name, ok := s.agentName(e.Name)
 	e.Name = name
 	return e, ok
@@ -72,9 +72,9 @@ func (s *scopedStore) Get(ctx context.Context, name string) (oxbow.Entry, error)
 	}
 	e, err := s.memory.GetNamed(ctx, s.storeName(name))
 	if err != nil {
-		return oxbow.Entry{}, s.agentError(err)
+		return oxbow.Entry{}, s.toAgentError(err)
 	}
-	e, _ = s.showEntry(e)
+	e, _ = s.toAgentEntry(e)
 	return e, nil
 }
 
@@ -85,7 +85,7 @@ func (s *scopedStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxb
 				yield(oxbow.Entry{}, err)
 				return
 			}
-			e, isShown := s.showEntry(e)
+			e, isShown := s.toAgentEntry(e)
 			if !isShown || !f.Match(&e) {
 				continue
 			}
@@ -124,18 +124,18 @@ func (s *scopedStore) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change
 	}
 	c, err := s.memory.Commit(ctx, ops...)
 	if err != nil {
-		return oxbow.Change{}, s.agentError(err)
+		return oxbow.Change{}, s.toAgentError(err)
 	}
-	return s.showChange(c), nil
+	return s.toAgentChange(c), nil
 }
 
-// showChange returns a change that contains only the versions of entries that the agent may see, with the agent's
+// toAgentChange returns a change that contains only the versions of entries that the agent may see, with the agent's
 // names.
-func (s *scopedStore) showChange(c oxbow.Change) oxbow.Change {
+func (s *scopedStore) toAgentChange(c oxbow.Change) oxbow.Change {
 	all := c.Versions
 	c.Versions = nil
 	for _, v := range all {
-		if e, ok := s.showEntry(v.Entry); ok {
+		if e, ok := s.toAgentEntry(v.Entry); ok {
 			v.Entry = e
 			c.Versions = append(c.Versions, v)
 		}
@@ -165,8 +165,8 @@ func checkVisible(ops []oxbow.Op) ([]oxbow.Op, error) {
 	return ops, nil
 }
 
-// agentError replaces the name in an error by the name under which the agent sees the entry.
-func (s *scopedStore) agentError(err error) error {
+// toAgentError replaces the name in an error by the name under which the agent sees the entry.
+func (s *scopedStore) toAgentError(err error) error {
 	if e, ok := errors.AsType[*oxbow.NameError](err); ok && strings.HasPrefix(e.Name, s.agentPrefix) {
 		return &oxbow.NameError{Name: strings.TrimPrefix(e.Name, s.agentPrefix), Err: e.Err}
 	}
@@ -185,7 +185,7 @@ func (s *scopedStore) Watch(fn func(oxbow.Event)) (stop func()) {
 		var seen []oxbow.Delta
 		for _, d := range e.Changes {
 			if d.Entry != nil {
-				e, ok := s.showEntry(*d.Entry)
+				e, ok := s.toAgentEntry(*d.Entry)
 				if !ok {
 					continue
 				}
@@ -226,7 +226,7 @@ func (s *scopedStore) Log(ctx context.Context) iter.Seq2[oxbow.Change, error] {
 				yield(oxbow.Change{}, err)
 				return
 			}
-			shown := s.showChange(c)
+			shown := s.toAgentChange(c)
 			if len(shown.Versions) == 0 && len(c.Versions) > 0 {
 				continue
 			}
@@ -244,8 +244,8 @@ func (s *scopedStore) Versions(ctx context.Context, name string) iter.Seq2[oxbow
 			return
 		}
 		for v, err := range s.memory.Versions(ctx, s.storeName(name)) {
-			v.Entry, _ = s.showEntry(v.Entry)
-			if !yield(v, s.agentError(err)) {
+			v.Entry, _ = s.toAgentEntry(v.Entry)
+			if !yield(v, s.toAgentError(err)) {
 				return
 			}
 		}
@@ -295,7 +295,7 @@ func (s *scopedStore) Restore(ctx context.Context, name string, seq uint64) (uin
 		return 0, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 	}
 	seq, err := s.memory.Restore(ctx, s.storeName(name), seq)
-	return seq, s.agentError(err)
+	return seq, s.toAgentError(err)
 }
 
 func (s *scopedStore) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
@@ -303,5 +303,5 @@ func (s *scopedStore) RestoreIf(ctx context.Context, name string, seq, version u
 		return 0, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 	}
 	seq, err := s.memory.RestoreIf(ctx, s.storeName(name), seq, version)
-	return seq, s.agentError(err)
+	return seq, s.toAgentError(err)
 }

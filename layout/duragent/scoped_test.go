@@ -79,10 +79,10 @@ func TestHistory(t *testing.T) {
 	fsys := vfs.NewMem()
 	agents(t, fsys, backendOxbow, "bob", "rei")
 	rei, bob := openHome(t, options(fsys, "rei")).Memory(), openHome(t, options(fsys, "bob")).Memory()
-	add(t, rei, oxbow.Add{Name: curatedName, Content: "one"})
-	add(t, bob, oxbow.Add{Name: curatedName, Content: "bob's"})
+	add(t, rei, oxbow.Add{Name: curatedNoteName, Content: "one"})
+	add(t, bob, oxbow.Add{Name: curatedNoteName, Content: "bob's"})
 	add(t, bob, oxbow.Add{Name: "people", Content: "Alice"})
-	add(t, rei, oxbow.Update{Name: curatedName, Content: "two"})
+	add(t, rei, oxbow.Update{Name: curatedNoteName, Content: "two"})
 	log := func(m *oxbow.Memory) string {
 		var all []string
 		for c, err := range m.Log(t.Context()) {
@@ -110,8 +110,8 @@ func TestHistory(t *testing.T) {
 		t.Errorf("Stats = %+v, %v, want bob's 2 entries and the file's 4 changes", st, err)
 	}
 	n := 0
-	for v, err := range rei.Versions(t.Context(), curatedName) {
-		if err != nil || v.Entry.Name != curatedName {
+	for v, err := range rei.Versions(t.Context(), curatedNoteName) {
+		if err != nil || v.Entry.Name != curatedNoteName {
 			t.Errorf("Versions = %+v, %v", v, err)
 		}
 		n++
@@ -122,7 +122,7 @@ func TestHistory(t *testing.T) {
 	if _, _, err := rei.Undo(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
-	if e, err := rei.Get(t.Context(), curatedName); err != nil || e.Content != "one" {
+	if e, err := rei.Get(t.Context(), curatedNoteName); err != nil || e.Content != "one" {
 		t.Errorf("after undo: %q, %v", e.Content, err)
 	}
 	if _, err := rei.Revert(t.Context(), 2); !errors.Is(err, oxbow.ErrInvalid) {

@@ -39,7 +39,7 @@ func (s *session) Compact(ctx context.Context, summary string) (string, prompt.C
 		c, err := s.Start(ctx)
 		return "", c, err
 	}
-	name, err := s.home.addToLog(ctx, s.home.HomeMemory, summary)
+	name, err := s.home.addToDailyLog(ctx, s.home.HomeMemory, summary)
 	if err != nil {
 		return "", prompt.Context{}, fmt.Errorf("keeping the summary: %w", err)
 	}
@@ -71,7 +71,7 @@ func (s *session) End(ctx context.Context, summary string) error {
 	if strings.TrimSpace(summary) == "" {
 		return nil
 	}
-	if _, err := s.home.addToLog(ctx, s.home.HomeMemory, summary); err != nil {
+	if _, err := s.home.addToDailyLog(ctx, s.home.HomeMemory, summary); err != nil {
 		return fmt.Errorf("keeping the summary: %w", err)
 	}
 	return nil

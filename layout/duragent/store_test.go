@@ -71,7 +71,7 @@ func TestWhereEntriesGo(t *testing.T) {
 			rei, bob := openHome(t, options(fsys, "rei")).Memory(), openHome(t, options(fsys, "bob")).Memory()
 			add(t, rei,
 				oxbow.Add{Name: "Luna the dog", Content: "a note becomes a fact"},
-				oxbow.Add{Name: curatedName, Content: "rei's"},
+				oxbow.Add{Name: curatedNoteName, Content: "rei's"},
 				oxbow.Add{Name: "2026-02-17 (opening)", Kind: oxbow.Journal, Content: "a quiet day"},
 				oxbow.Add{Name: "2026-02-17 09:00", Kind: oxbow.Journal, Content: "tea"},
 				oxbow.Add{Name: "2026-02-17 09:00 (2)", Kind: oxbow.Journal, Content: "more tea"})
@@ -85,18 +85,18 @@ func TestWhereEntriesGo(t *testing.T) {
 			add(
 				t,
 				bob,
-				oxbow.Add{Name: curatedName, Content: "bob's"},
+				oxbow.Add{Name: curatedNoteName, Content: "bob's"},
 				oxbow.Update{Name: "Luna the dog", Content: "bob's, too"},
 			)
 			if got, want := names(t, bob), "Luna the dog/world, MEMORY/note"; got != want {
 				t.Errorf("bob has %s, want %s", got, want)
 			}
-			for name, want := range map[string]string{curatedName: "rei's", "Luna the dog": "bob's, too"} {
+			for name, want := range map[string]string{curatedNoteName: "rei's", "Luna the dog": "bob's, too"} {
 				if e, err := rei.Get(t.Context(), name); err != nil || e.Content != want {
 					t.Errorf("rei's %s is %q, %v, want %q", name, e.Content, err, want)
 				}
 			}
-			err := bob.Apply(t.Context(), oxbow.Add{Name: curatedName, Content: "again"})
+			err := bob.Apply(t.Context(), oxbow.Add{Name: curatedNoteName, Content: "again"})
 			if !errors.Is(err, oxbow.ErrExists) || strings.Contains(err.Error(), "agents/") {
 				t.Errorf("adding MEMORY twice = %v", err)
 			}
@@ -141,7 +141,7 @@ func TestRefused(t *testing.T) {
 				{oxbow.Add{Name: "x", Content: "y", Kind: oxbow.Journal}, oxbow.ErrInvalid, "give the moment"},
 				{oxbow.Add{Name: "2026-02-18 15:47", Content: "y"}, oxbow.ErrUnsupported, "kind note"},
 				{oxbow.Add{Name: "2026-02-18 15:47", Content: "y", Kind: oxbow.World}, oxbow.ErrInvalid, "journal"},
-				{oxbow.Add{Name: curatedName, Content: "y", Kind: oxbow.World}, oxbow.ErrInvalid, "own note"},
+				{oxbow.Add{Name: curatedNoteName, Content: "y", Kind: oxbow.World}, oxbow.ErrInvalid, "own note"},
 				{oxbow.Add{Name: "agents/bob/MEMORY", Content: "y"}, oxbow.ErrInvalid, "agents' own"},
 				{oxbow.Add{Name: strings.Repeat("n", 201), Content: "y"}, oxbow.ErrInvalid, "201 bytes"},
 				{oxbow.Update{Name: "people"}, oxbow.ErrInvalid, "empty"},
@@ -221,7 +221,7 @@ func TestEdits(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, fsys, reiDir+"MEMORY.md", "likes GREEN tea\n\nlikes cats\n")
-	add(t, h.Memory().Store(), oxbow.Update{Name: curatedName, Content: "likes tea\n\nlikes cats\nand dogs\n"})
+	add(t, h.Memory().Store(), oxbow.Update{Name: curatedNoteName, Content: "likes tea\n\nlikes cats\nand dogs\n"})
 	if got, want := read(t, fsys, reiDir+"MEMORY.md"), "likes GREEN tea\n\nlikes cats\nand dogs\n"; got != want {
 		t.Errorf("MEMORY.md is %q, want %q", got, want)
 	}

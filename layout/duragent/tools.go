@@ -22,31 +22,31 @@ import (
 //go:embed tool_*.md
 var descriptions embed.FS
 
-// recallIn contains the arguments of recall.
-type recallIn struct {
+// recallToolIn contains the arguments of recall.
+type recallToolIn struct {
 	Days *int   `json:"days,omitempty" jsonschema:"Days of the log to load, today being the first; 3 by default."`
 	From string `json:"from,omitempty" jsonschema:"First day of a range, such as 2026-02-01; instead of days."    also:"since,after"`
 	To   string `json:"to,omitempty"   jsonschema:"Last day of a range, included; instead of days."               also:"until"`
 }
 
-// rememberIn contains the arguments of remember.
-type rememberIn struct {
+// rememberToolIn contains the arguments of remember.
+type rememberToolIn struct {
 	Content string `json:"content" cli:"positional" also:"text" jsonschema:"What to remember, in Markdown."`
 }
 
-// reflectIn contains the arguments of reflect.
-type reflectIn struct {
+// reflectToolIn contains the arguments of reflect.
+type reflectToolIn struct {
 	Content string `json:"content" cli:"positional" also:"text" jsonschema:"All of the long-term notes, in Markdown."`
 }
 
-// updateWorldIn contains the arguments of update_world.
-type updateWorldIn struct {
+// updateWorldToolIn contains the arguments of update_world.
+type updateWorldToolIn struct {
 	Topic   string `json:"topic"   cli:"positional" jsonschema:"What the facts are about, such as people."`
 	Content string `json:"content" cli:"positional" jsonschema:"All that is known about the topic, in Markdown." also:"text"`
 }
 
-// searchIn contains the arguments of search_memory.
-type searchIn struct {
+// searchToolIn contains the arguments of search_memory.
+type searchToolIn struct {
 	Query string `json:"query"           cli:"positional" also:"q,text"      jsonschema:"Words to look for, with +must, -not, prefix* and quoted phrases."`
 	From  string `json:"from,omitempty"                   also:"since,after" jsonschema:"First day, such as 2026-02-01."`
 	To    string `json:"to,omitempty"                     also:"until"       jsonschema:"Last day, included."`
@@ -72,42 +72,49 @@ func (h *home) Tools() []verb.Tool {
 	search := about("search_memory", "Search the memory")
 	search.ReadOnly, search.Idempotent = true, true
 	return []verb.Tool{
-		verb.Define(recall, h.recallTool), verb.Define(remember, h.rememberTool), verb.Define(reflect, h.reflectTool),
-		verb.Define(world, h.updateWorldTool), verb.Define(search, h.searchTool),
+		verb.DefineTool(
+			recall,
+			h.recallTool,
+		), verb.DefineTool(remember, h.rememberTool), verb.DefineTool(reflect, h.reflectTool),
+		verb.DefineTool(world, h.updateWorldTool), verb.DefineTool(search, h.searchTool),
 	}
 }
 
-func (h *home) recallTool(ctx context.Context, d *verb.Workspace, in recallIn) (verb.Reply, error) {
+func (h *home) recallTool(ctx context.Context, d *verb.Workspace, in recallToolIn) (verb.PlainReply, error) {
 	days := defaultDays
 	if in.Days != nil {
 		days = *in.Days
 	}
 	if days < 0 {
-		return verb.Reply{}, &oxbow.InvalidError{Field: "days", Value: strconv.Itoa(days), Reason: "is less than 0"}
+		return verb.PlainReply{}, &oxbow.InvalidError{
+			Field:  "days",
+			Value:  strconv.Itoa(days),
+			Reason: "is less than 0",
+		}
 	}
 	s := lastDays(h.Now(), days)
 	if in.From != "" || in.To != "" {
 		if in.Days != nil {
-			return verb.Reply{}, &oxbow.InvalidError{
+			return verb.PlainReply{}, &oxbow.InvalidError{
 				Field:  "days",
 				Value:  strconv.Itoa(days),
 				Reason: "is given with from or to; give one or the other",
 			}
 		}
 		var err error
-		s, err = readSpan(in.From, in.To)
+		s, err = parseDateSpan(in.From, in.To)
 		if err != nil {
-			return verb.Reply{}, err
+			return verb.PlainReply{}, err
 		}
 	}
 	ctx, m, err := d.OpenMemory(ctx, verb.Read)
 	if err != nil {
-		return verb.Reply{}, err
+		return verb.PlainReply{}, err
 	}
 	var entries []oxbow.Entry
 	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
-			return verb.Reply{}, err
+			return verb.PlainReply{}, err
 		}
 		entries = append(entries, e)
 	}
@@ -116,13 +123,14 @@ func (h *home) recallTool(ctx context.Context, d *verb.Workspace, in recallIn) (
 	})...)
 	text := renderRecall(entries, s)
 	if text == "" {
-		return verb.Reply{Message: "No memories found"}, nil
+		return verb.PlainReply{Message: "No memories found"}, nil
 	}
-	return verb.Reply{Message: text, IsRemembered: true}, nil
+	return verb.PlainReply{Message: text, IsRemembered: true}, nil
 }
 
-// readSpan parses the first and the last date of a span. An empty date means that the span has no end on this side.
-func readSpan(from, to string) (dateSpan, error) {
+// parseDateSpan parses the first and the last date of a span. An empty date means that the span has no end on this
+// side.
+func parseDateSpan(from, to string) (dateSpan, error) {
 	for field, s := range map[string]string{"from": from, "to": to} {
 		if s != "" && !isDate(s) {
 			return dateSpan{}, &oxbow.InvalidError{Field: field, Value: s, Reason: "is not a date such as 2026-02-18"}
@@ -135,20 +143,20 @@ func readSpan(from, to string) (dateSpan, error) {
 	return dateSpan{from, to}, nil
 }
 
-func (h *home) rememberTool(ctx context.Context, d *verb.Workspace, in rememberIn) (verb.Reply, error) {
+func (h *home) rememberTool(ctx context.Context, d *verb.Workspace, in rememberToolIn) (verb.PlainReply, error) {
 	ctx, m, err := d.OpenMemory(ctx, verb.Create)
 	if err != nil {
-		return verb.Reply{}, err
+		return verb.PlainReply{}, err
 	}
-	name, err := h.addToLog(ctx, m, in.Content)
+	name, err := h.addToDailyLog(ctx, m, in.Content)
 	if err != nil {
-		return verb.Reply{}, err
+		return verb.PlainReply{}, err
 	}
-	return verb.Reply{Message: "Remembered. Written to " + h.fileForMessage(name)}, nil
+	return verb.PlainReply{Message: "Remembered. Written to " + h.filePathForMessage(name)}, nil
 }
 
-// addToLog adds an entry to today's log and returns its name.
-func (h *home) addToLog(ctx context.Context, m *oxbow.Memory, content string) (string, error) {
+// addToDailyLog adds an entry to today's log and returns its name.
+func (h *home) addToDailyLog(ctx context.Context, m *oxbow.Memory, content string) (string, error) {
 	if strings.TrimSpace(content) == "" {
 		return "", &oxbow.InvalidError{Field: "content", Reason: "is empty; say what to remember"}
 	}
@@ -156,7 +164,7 @@ func (h *home) addToLog(ctx context.Context, m *oxbow.Memory, content string) (s
 	date, moment := now.Format(dayFormat), now.Format(minuteFormat)
 	// Another process may use the name for this minute first. Then try the next name.
 	for n := 1; ; n++ {
-		name := partName(date, moment, n)
+		name := dayEntryName(date, moment, n)
 		if _, err := m.GetNamed(ctx, name); err == nil {
 			continue
 		} else if !errors.Is(err, oxbow.ErrNotFound) {
@@ -170,23 +178,24 @@ func (h *home) addToLog(ctx context.Context, m *oxbow.Memory, content string) (s
 	}
 }
 
-func (h *home) reflectTool(ctx context.Context, d *verb.Workspace, in reflectIn) (verb.Reply, error) {
+func (h *home) reflectTool(ctx context.Context, d *verb.Workspace, in reflectToolIn) (verb.PlainReply, error) {
 	ctx, m, err := d.OpenMemory(ctx, verb.Create)
 	if err != nil {
-		return verb.Reply{}, err
+		return verb.PlainReply{}, err
 	}
-	if err := h.putEntry(ctx, m, oxbow.Entry{Name: curatedName, Kind: oxbow.Note, Content: in.Content}); err != nil {
-		return verb.Reply{}, err
+	if err := h.putEntry(ctx, m, oxbow.Entry{Name: curatedNoteName, Kind: oxbow.Note,
+		Content: in.Content}); err != nil {
+		return verb.PlainReply{}, err
 	}
-	return verb.Reply{Message: "Reflected. Updated " + h.fileForMessage(curatedName)}, nil
+	return verb.PlainReply{Message: "Reflected. Updated " + h.filePathForMessage(curatedNoteName)}, nil
 }
 
-func (h *home) updateWorldTool(ctx context.Context, d *verb.Workspace, in updateWorldIn) (verb.Reply, error) {
+func (h *home) updateWorldTool(ctx context.Context, d *verb.Workspace, in updateWorldToolIn) (verb.PlainReply, error) {
 	ctx, m, err := d.OpenMemory(ctx, verb.Create)
 	if err != nil {
-		return verb.Reply{}, err
+		return verb.PlainReply{}, err
 	}
-	name, err := chooseTopic(in.Topic, func(name string) (bool, error) {
+	name, err := chooseTopicName(in.Topic, func(name string) (bool, error) {
 		_, err := m.GetNamed(ctx, name)
 		if errors.Is(err, oxbow.ErrNotFound) {
 			return false, nil
@@ -194,16 +203,16 @@ func (h *home) updateWorldTool(ctx context.Context, d *verb.Workspace, in update
 		return err == nil, err
 	})
 	if err != nil {
-		return verb.Reply{}, err
+		return verb.PlainReply{}, err
 	}
 	if err := h.putEntry(ctx, m, oxbow.Entry{Name: name, Kind: oxbow.World, Content: in.Content}); err != nil {
-		return verb.Reply{}, err
+		return verb.PlainReply{}, err
 	}
-	text := "Updated world knowledge at " + h.fileForMessage(name)
-	if normalizeTopic(strings.TrimSpace(in.Topic)) != strings.ToLower(factStem(name)) {
+	text := "Updated world knowledge at " + h.filePathForMessage(name)
+	if normalizeTopic(strings.TrimSpace(in.Topic)) != strings.ToLower(factFileStem(name)) {
 		text += fmt.Sprintf("\nThe topic is kept as %q: use this name from now on.", name)
 	}
-	return verb.Reply{Message: text}, nil
+	return verb.PlainReply{Message: text}, nil
 }
 
 // putEntry adds an entry, or replaces the content of the entry with the same name.
@@ -217,14 +226,14 @@ func (h *home) putEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) err
 	return h.PutEntry(ctx, m, e, nil)
 }
 
-func (h *home) searchTool(ctx context.Context, d *verb.Workspace, in searchIn) (verb.Reply, error) {
-	s, err := readSpan(in.From, in.To)
+func (h *home) searchTool(ctx context.Context, d *verb.Workspace, in searchToolIn) (verb.PlainReply, error) {
+	s, err := parseDateSpan(in.From, in.To)
 	if err != nil {
-		return verb.Reply{}, err
+		return verb.PlainReply{}, err
 	}
 	q, err := query.Parse(in.Query, h.Now())
 	if err != nil {
-		return verb.Reply{}, err
+		return verb.PlainReply{}, err
 	}
 	f := oxbow.Filter{}
 	if s.firstDate != "" {
@@ -237,22 +246,25 @@ func (h *home) searchTool(ctx context.Context, d *verb.Workspace, in searchIn) (
 	q.Filter, q.Limit = q.Filter.And(f), in.Limit
 	ctx, m, err := d.OpenMemory(ctx, verb.Read)
 	if err != nil {
-		return verb.Reply{}, err
+		return verb.PlainReply{}, err
 	}
 	hits, notes, err := d.SearchEntries(ctx, m, q)
 	if err != nil {
-		return verb.Reply{}, err
+		return verb.PlainReply{}, err
 	}
 	for _, hit := range hits {
 		if isShownWhole(hit.Entry) {
 			h.SeenEntries(ctx).RecordShown(hit.Entry)
 		}
 	}
-	return verb.Reply{Message: d.AddNotes(renderHits(in.Query, hits, h.Zone), notes), IsRemembered: len(hits) > 0}, nil
+	return verb.PlainReply{
+		Message:      d.AddNotes(renderHits(in.Query, hits, h.Zone), notes),
+		IsRemembered: len(hits) > 0,
+	}, nil
 }
 
-// fileForMessage returns the path of the file that contains an entry, for messages.
-func (h *home) fileForMessage(name string) string {
+// filePathForMessage returns the path of the file that contains an entry, for messages.
+func (h *home) filePathForMessage(name string) string {
 	if h.config.backend == backendOxbow {
 		return path.Join(h.Path, defaultStorePath(h.directories)) + " as " + strconv.Quote(name)
 	}

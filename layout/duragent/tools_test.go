@@ -259,7 +259,7 @@ func TestTopicVectors(t *testing.T) {
 			file = other
 		}
 		got := "refused"
-		name, err := chooseTopic(topic, func(string) (bool, error) { return false, nil })
+		name, err := chooseTopicName(topic, func(string) (bool, error) { return false, nil })
 		if err == nil {
 			got = name + ".md"
 		}

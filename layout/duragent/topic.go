@@ -49,8 +49,8 @@ func checkTopic(topic string) error {
 	switch {
 	case !strings.ContainsFunc(topic, isTopicRune):
 		return refuse("holds no letter or digit; name what the facts are about, such as people")
-	case len(topic) > maxTopic:
-		return refuse(fmt.Sprintf("has %d bytes; the most is %d", len(topic), maxTopic))
+	case len(topic) > maxTopicBytes:
+		return refuse(fmt.Sprintf("has %d bytes; the most is %d", len(topic), maxTopicBytes))
 	}
 	return nil
 }
@@ -65,10 +65,10 @@ func normalizeTopic(topic string) string {
 	}, topic)
 }
 
-// chooseTopic returns the name of the entry for a topic. If there is a file for the topic, this is the name of the
+// chooseTopicName returns the name of the entry for a topic. If there is a file for the topic, this is the name of the
 // entry in it. Otherwise it is the result of topicSlug. It fails if another topic has this name, because a fact must
 // not replace another fact with a similar name.
-func chooseTopic(topic string, exists func(name string) (bool, error)) (string, error) {
+func chooseTopicName(topic string, exists func(name string) (bool, error)) (string, error) {
 	topic = strings.TrimSpace(topic)
 	if err := checkTopic(topic); err != nil {
 		return "", err

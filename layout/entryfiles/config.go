@@ -25,8 +25,8 @@ type config struct {
 
 var defaultConfig = config{recallLimit: 5, autoRecallWords: 8, canEditSoul: true}
 
-// maxConfig is the maximum size of memory.toml, in bytes.
-const maxConfig = 64 << 10
+// maxConfigBytes is the maximum size of memory.toml, in bytes.
+const maxConfigBytes = 64 << 10
 
 // newConfigText is the memory.toml of a new home.
 const newConfigText = `# How this memory is used. Every key may be left out.
@@ -43,7 +43,7 @@ soul_editable = true
 
 // readConfig reads memory.toml. If the file does not exist, readConfig returns the defaults.
 func readConfig(fsys vfs.FS) (config, error) {
-	data, err := vfs.ReadFile(fsys, configFile, maxConfig)
+	data, err := vfs.ReadFile(fsys, configFile, maxConfigBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return defaultConfig, nil
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 //go:embed prompt.md
-var instructions string
+var memoryInstructions string
 
 // Context implements [layout.Home]. It returns the identity, MEMORY.md as a memory block,
 // instructions for the tools, and the entries that auto-recall finds for a message.
@@ -23,7 +23,7 @@ func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, e
 	if err := h.addSystemParts(ctx, &c); err != nil {
 		return prompt.Context{}, err
 	}
-	if err := h.addRecalled(ctx, &c, r.Message); err != nil {
+	if err := h.addRecalledEntries(ctx, &c, r.Message); err != nil {
 		return prompt.Context{}, err
 	}
 	c.FitToBudget(r.Budget)
@@ -49,12 +49,12 @@ func (h *home) addSystemParts(ctx context.Context, c *prompt.Context) error {
 		c.Add(prompt.Part{Name: "memory", Source: indexFile, Role: prompt.RoleSystem, IsPinned: true}.
 			WithFrame("\n\n<memory>\n", escapeEndTag("memory", index), "\n</memory>"))
 	}
-	c.Add(prompt.Part{Name: "instructions", Role: prompt.RoleSystem, Text: "\n\n" + instructions, IsPinned: true})
+	c.Add(prompt.Part{Name: "instructions", Role: prompt.RoleSystem, Text: "\n\n" + memoryInstructions, IsPinned: true})
 	return nil
 }
 
-// addRecalled adds the entries that match the first words of the user's message.
-func (h *home) addRecalled(ctx context.Context, c *prompt.Context, message string) error {
+// addRecalledEntries adds the entries that match the first words of the user's message.
+func (h *home) addRecalledEntries(ctx context.Context, c *prompt.Context, message string) error {
 	words := strings.Fields(message)
 	words = words[:min(len(words), h.config.autoRecallWords)]
 	if len(words) == 0 {
@@ -94,9 +94,9 @@ func escapeEndTag(block, s string) string {
 // chooses to remember.
 func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, error) {
 	return &dialect.Session{
-		System: h.addSystemParts,
-		Recall: h.addRecalled,
-		Budget: r.Budget,
+		AddSystemContext:   h.addSystemParts,
+		AddRecalledContext: h.addRecalledEntries,
+		Budget:             r.Budget,
 	}, ctx.Err()
 }
 

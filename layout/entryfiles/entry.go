@@ -35,19 +35,19 @@ import (
 
 // These are the keys of the front matter.
 const (
-	keyName        = "name"
-	keyDescription = "description"
-	keyKind        = "oxbow-kind"
-	keyAliases     = "oxbow-aliases"
-	keyLabels      = "oxbow-labels"
-	keyCreated     = "oxbow-created"
+	frontKeyName        = "name"
+	frontKeyDescription = "description"
+	frontKeyKind        = "oxbow-kind"
+	frontKeyAliases     = "oxbow-aliases"
+	frontKeyLabels      = "oxbow-labels"
+	frontKeyCreated     = "oxbow-created"
 )
 
 // frontMatterMarker is the line before and after the front matter.
 const frontMatterMarker = "---"
 
-// document is the text of a file, with the offsets of its parts.
-type document struct {
+// entryDocument is the text of a file, with the offsets of its parts.
+type entryDocument struct {
 	text               string
 	lineEnding         string // line end of the first line, "\n" or "\r\n"
 	frontStart         int    // offset of the front matter, after the opening marker
@@ -56,8 +56,8 @@ type document struct {
 }
 
 // parseDocument finds the parts of a text.
-func parseDocument(text string) (*document, error) {
-	d := &document{text: text, lineEnding: "\n"}
+func parseDocument(text string) (*entryDocument, error) {
+	d := &entryDocument{text: text, lineEnding: "\n"}
 	if i := strings.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
 		d.lineEnding = "\r\n"
 	}
@@ -87,7 +87,7 @@ func parseDocument(text string) (*document, error) {
 }
 
 // content returns the content of the file with "\n" as line end.
-func (d *document) content() string {
+func (d *entryDocument) content() string {
 	s := d.text[d.bodyStart:d.bodyEnd]
 	if d.lineEnding != "\n" {
 		s = strings.ReplaceAll(s, d.lineEnding, "\n")
@@ -96,7 +96,7 @@ func (d *document) content() string {
 }
 
 // withContent returns the text of the file with another content.
-func (d *document) withContent(content string) string {
+func (d *entryDocument) withContent(content string) string {
 	if content == d.content() {
 		return d.text
 	}
@@ -113,7 +113,7 @@ func (d *document) withContent(content string) string {
 }
 
 // keyValue returns the value of a key. ok is false if the file does not have the key.
-func (d *document) keyValue(key string) (value string, ok bool) {
+func (d *entryDocument) keyValue(key string) (value string, ok bool) {
 	for line := range strings.SplitSeq(d.text[d.frontStart:d.frontEnd], "\n") {
 		if v, found := strings.CutPrefix(strings.TrimSpace(line), key+":"); found {
 			value, ok = strings.TrimSpace(v), true
@@ -125,7 +125,7 @@ func (d *document) keyValue(key string) (value string, ok bool) {
 // setKey returns the document with a new value for a key. If the key is on several lines, it changes the last line,
 // because this line counts. If the key is missing, it inserts a line below the key after. An empty value removes all
 // lines of the key.
-func (d *document) setKey(key, value, after string) (*document, error) {
+func (d *entryDocument) setKey(key, value, after string) (*entryDocument, error) {
 	now, there := d.keyValue(key)
 	if now == value && there == (value != "") {
 		return d, nil
@@ -204,52 +204,52 @@ func cleanLine(s string) string {
 }
 
 // entry returns the entry in the file.
-func (d *document) entry() (oxbow.Entry, error) {
+func (d *entryDocument) entry() (oxbow.Entry, error) {
 	var e oxbow.Entry
-	e.Name, _ = d.keyValue(keyName)
+	e.Name, _ = d.keyValue(frontKeyName)
 	if e.Name == "" {
 		return e, errors.New("the front matter has no name")
 	}
-	description, _ := d.keyValue(keyDescription)
+	description, _ := d.keyValue(frontKeyDescription)
 	e.Content = joinDescription(description, d.content())
 	var err error
-	if v, ok := d.keyValue(keyKind); ok {
+	if v, ok := d.keyValue(frontKeyKind); ok {
 		e.Kind, err = oxbow.ParseKind(v)
 		if err != nil {
-			return e, fmt.Errorf("%s: %w", keyKind, err)
+			return e, fmt.Errorf("%s: %w", frontKeyKind, err)
 		}
 	}
-	if v, ok := d.keyValue(keyAliases); ok {
-		e.Aliases, err = parseWords(v)
+	if v, ok := d.keyValue(frontKeyAliases); ok {
+		e.Aliases, err = parseQuotedWords(v)
 		if err != nil {
-			return e, fmt.Errorf("%s: %w", keyAliases, err)
+			return e, fmt.Errorf("%s: %w", frontKeyAliases, err)
 		}
 	}
-	if v, ok := d.keyValue(keyLabels); ok {
-		words, err := cutLabels(v)
+	if v, ok := d.keyValue(frontKeyLabels); ok {
+		words, err := splitLabelLine(v)
 		if err != nil {
-			return e, fmt.Errorf("%s: %w", keyLabels, err)
+			return e, fmt.Errorf("%s: %w", frontKeyLabels, err)
 		}
 		for _, w := range words {
 			l, err := oxbow.ParseLabel(w)
 			if err != nil {
-				return e, fmt.Errorf("%s: %w", keyLabels, err)
+				return e, fmt.Errorf("%s: %w", frontKeyLabels, err)
 			}
 			e.Labels = append(e.Labels, l)
 		}
 	}
-	if v, ok := d.keyValue(keyCreated); ok {
+	if v, ok := d.keyValue(frontKeyCreated); ok {
 		e.Created, err = time.Parse(time.RFC3339Nano, v)
 		if err != nil {
-			return e, fmt.Errorf("%s: %q is not a time such as 2026-04-18T10:00:00Z", keyCreated, v)
+			return e, fmt.Errorf("%s: %q is not a time such as 2026-04-18T10:00:00Z", frontKeyCreated, v)
 		}
 		e.Created = e.Created.UTC()
 	}
 	return e, nil
 }
 
-// parseWords parses words in quotes that are separated by spaces.
-func parseWords(s string) ([]string, error) {
+// parseQuotedWords parses words in quotes that are separated by spaces.
+func parseQuotedWords(s string) ([]string, error) {
 	var words []string
 	for s = strings.TrimSpace(s); s != ""; s = strings.TrimLeft(s, " \t") {
 		q, err := strconv.QuotedPrefix(s)
@@ -265,7 +265,7 @@ func parseWords(s string) ([]string, error) {
 	return words, nil
 }
 
-func formatWords(words []string) string {
+func formatQuotedWords(words []string) string {
 	var b strings.Builder
 	for i, w := range words {
 		if i > 0 {
@@ -276,8 +276,8 @@ func formatWords(words []string) string {
 	return b.String()
 }
 
-// cutLabels splits a line of labels at the spaces that are not in quotes.
-func cutLabels(s string) ([]string, error) {
+// splitLabelLine splits a line of labels at the spaces that are not in quotes.
+func splitLabelLine(s string) ([]string, error) {
 	var words []string
 	start := -1
 	for i := 0; i < len(s); {
@@ -323,9 +323,10 @@ func newFileText(e oxbow.Entry) string {
 	description, content := splitDescription(e.Content)
 	var b strings.Builder
 	b.WriteString(
-		frontMatterMarker + "\n" + keyName + ": " + e.Name + "\n" + keyDescription + ": " + description + "\n",
+		frontMatterMarker + "\n" + frontKeyName + ": " + e.Name + "\n" + frontKeyDescription + ": " + description +
+			"\n",
 	)
-	for _, p := range extraKeys(e) {
+	for _, p := range oxbowKeys(e) {
 		if p[1] != "" {
 			b.WriteString(p[0] + ": " + p[1] + "\n")
 		}
@@ -334,8 +335,8 @@ func newFileText(e oxbow.Entry) string {
 	return b.String()
 }
 
-// extraKeys returns the keys that crabtalk does not have, with their values.
-func extraKeys(e oxbow.Entry) [][2]string {
+// oxbowKeys returns the keys that crabtalk does not have, with their values.
+func oxbowKeys(e oxbow.Entry) [][2]string {
 	kind, created := "", ""
 	if e.Kind != oxbow.Note {
 		kind = e.Kind.String()
@@ -344,10 +345,10 @@ func extraKeys(e oxbow.Entry) [][2]string {
 		created = e.Created.UTC().Format(time.RFC3339Nano)
 	}
 	return [][2]string{
-		{keyKind, kind},
-		{keyAliases, formatWords(e.Aliases)},
-		{keyLabels, formatLabels(e.Labels)},
-		{keyCreated, created},
+		{frontKeyKind, kind},
+		{frontKeyAliases, formatQuotedWords(e.Aliases)},
+		{frontKeyLabels, formatLabels(e.Labels)},
+		{frontKeyCreated, created},
 	}
 }
 
@@ -359,7 +360,7 @@ func rewriteFile(text string, old, now oxbow.Entry) (string, error) {
 		return "", err
 	}
 	if now.Content != old.Content {
-		had, there := d.keyValue(keyDescription)
+		had, there := d.keyValue(frontKeyDescription)
 		description, content := splitDescription(now.Content)
 		before, _ := splitDescription(old.Content)
 		switch {
@@ -370,9 +371,9 @@ func rewriteFile(text string, old, now oxbow.Entry) (string, error) {
 			description, content = "", now.Content
 		}
 		if description == "" && there {
-			d, err = d.blankKey(keyDescription)
+			d, err = d.clearKeyValue(frontKeyDescription)
 		} else {
-			d, err = d.setKey(keyDescription, description, keyName)
+			d, err = d.setKey(frontKeyDescription, description, frontKeyName)
 		}
 		if err != nil {
 			return "", err
@@ -382,7 +383,7 @@ func rewriteFile(text string, old, now oxbow.Entry) (string, error) {
 			return "", err
 		}
 	}
-	for _, p := range extraKeys(now) {
+	for _, p := range oxbowKeys(now) {
 		d, err = d.setKey(p[0], p[1], "")
 		if err != nil {
 			return "", err
@@ -391,8 +392,8 @@ func rewriteFile(text string, old, now oxbow.Entry) (string, error) {
 	return d.text, nil
 }
 
-// blankKey returns the document with an empty value for the key. The line of the key stays.
-func (d *document) blankKey(key string) (*document, error) {
+// clearKeyValue returns the document with an empty value for the key. The line of the key stays.
+func (d *entryDocument) clearKeyValue(key string) (*entryDocument, error) {
 	now, _ := d.keyValue(key)
 	if now == "" {
 		return d, nil

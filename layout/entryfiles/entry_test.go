@@ -138,7 +138,7 @@ func TestLabelsAndAliasesRoundTrip(t *testing.T) {
 		{Key: "file", Value: "a b/c.go"},
 		{Key: "x-y", Value: "日本 語"},
 	}
-	got, err := cutLabels(formatLabels(labels))
+	got, err := splitLabelLine(formatLabels(labels))
 	if err != nil || len(got) != 3 {
 		t.Fatalf("cutLabels() = %q, %v", got, err)
 	}
@@ -166,13 +166,13 @@ func TestFreePath(t *testing.T) {
 		{"COM1", "memory/entries/com1-2.md"},
 		{"../../etc/passwd", "memory/entries/etc-passwd.md"},
 	} {
-		if got := freePath(tt.name, func(p string) bool { return taken[p] }); got != tt.want {
+		if got := freeEntryPath(tt.name, func(p string) bool { return taken[p] }); got != tt.want {
 			t.Errorf("freePath(%q) = %q, want %q", tt.name, got, tt.want)
 		}
 	}
 	none := func(string) bool { return false }
-	a, b := freePath(long, none), freePath(long[:254]+"xy", none)
-	if a == b || len(a) > len("memory/entries/")+maxSlug+3 {
+	a, b := freeEntryPath(long, none), freeEntryPath(long[:254]+"xy", none)
+	if a == b || len(a) > len("memory/entries/")+maxSlugBytes+3 {
 		t.Errorf("long names have the files %q and %q", a, b)
 	}
 }

@@ -21,9 +21,9 @@ const (
 	configFile   = "memory.toml"
 )
 
-// maxSlug is the maximum length, in bytes, of the slug in a file name. File systems allow names of 255 bytes, and a
-// temporary file has a name that is 21 bytes longer.
-const maxSlug = 200
+// maxSlugBytes is the maximum length, in bytes, of the slug in a file name. File systems allow names of 255 bytes,
+// and a temporary file has a name that is 21 bytes longer.
+const maxSlugBytes = 200
 
 type treeLayout struct{}
 
@@ -52,7 +52,7 @@ func (treeLayout) Parse(_, text string) ([]mdtree.Item, error) {
 func (treeLayout) Plan(v mdtree.View, op oxbow.Op, _ time.Time) ([]mdtree.Edit, error) {
 	if add, ok := op.(oxbow.Add); ok {
 		return []mdtree.Edit{
-			{Path: freePath(add.Name, v.Taken), Text: newFileText(add.ApplyTo(oxbow.Entry{}))},
+			{Path: freeEntryPath(add.Name, v.Taken), Text: newFileText(add.ApplyTo(oxbow.Entry{}))},
 		}, nil
 	}
 	place, _ := v.Find(op.Target())
@@ -69,20 +69,20 @@ func (treeLayout) Plan(v mdtree.View, op oxbow.Op, _ time.Time) ([]mdtree.Edit, 
 
 // entrySlug returns the name that the file of an entry should have, without .md.
 func entrySlug(name string) string {
-	if s := text.Slug(name); s != "" {
+	if s := text.MakeSlug(name); s != "" {
 		return s
 	}
 	return "entry"
 }
 
-// freePath returns a path for the file of a new entry. The name of the file is the entry's slug. If this path is
+// freeEntryPath returns a path for the file of a new entry. The name of the file is the entry's slug. If this path is
 // taken, a number is appended. A slug that is too long is shortened, and a hash of the entry's name is appended.
-func freePath(name string, taken func(string) bool) string {
+func freeEntryPath(name string, taken func(string) bool) string {
 	s := entrySlug(name)
-	if len(s) > maxSlug {
+	if len(s) > maxSlugBytes {
 		h := fnv.New32a()
 		h.Write([]byte(name))
-		s = fmt.Sprintf("%s-%08x", text.TruncateBytes(s, maxSlug-9), h.Sum32())
+		s = fmt.Sprintf("%s-%08x", text.TruncateBytes(s, maxSlugBytes-9), h.Sum32())
 	}
 	p := entriesDir + "/" + s + ".md"
 	for n := 2; text.IsDeviceName(path.Base(p)) || taken(p); n++ {

@@ -20,22 +20,22 @@ import (
 //go:embed tool_*.md
 var descriptions embed.FS
 
-type rememberIn struct {
+type rememberToolIn struct {
 	Name        string `json:"name"        cli:"positional" jsonschema:"What to call it; the same name again overwrites."`
 	Description string `json:"description"                  jsonschema:"One short line to find it by."`
 	Content     string `json:"content"                      jsonschema:"What to remember, in Markdown."                   also:"text"`
 }
 
-type forgetIn struct {
+type forgetToolIn struct {
 	Name string `json:"name" cli:"positional" jsonschema:"The exact name of the entry."`
 }
 
-type recallIn struct {
+type recallToolIn struct {
 	Query string `json:"query"           cli:"positional" also:"q,text" jsonschema:"Words to look for."`
 	Limit *int   `json:"limit,omitempty"                                jsonschema:"The most entries to return."`
 }
 
-type rewriteIn struct {
+type rewriteToolIn struct {
 	Content string `json:"content,omitempty" cli:"positional" also:"text" jsonschema:"All of the new text, in Markdown; left out, the call shows the text that stands."`
 }
 
@@ -51,18 +51,21 @@ func (h *home) Tools() []verb.Tool {
 	memory, soul := about("memory", "Rewrite the overview"), about("soul", "Rewrite the identity")
 	memory.Destructive, memory.Idempotent = true, true
 	soul.Destructive, soul.Idempotent = true, true
-	return []verb.Tool{verb.Define(remember, h.rememberTool), verb.Define(forget, h.forgetTool),
-		verb.Define(recall, h.recallTool), verb.Define(memory, h.memoryTool), verb.Define(soul, h.soulTool)}
+	return []verb.Tool{verb.DefineTool(remember, h.rememberTool), verb.DefineTool(forget, h.forgetTool),
+		verb.DefineTool(
+			recall,
+			h.recallTool,
+		), verb.DefineTool(memory, h.memoryTool), verb.DefineTool(soul, h.soulTool)}
 }
 
-func (h *home) rememberTool(ctx context.Context, d *verb.Workspace, in rememberIn) (verb.Reply, error) {
+func (h *home) rememberTool(ctx context.Context, d *verb.Workspace, in rememberToolIn) (verb.PlainReply, error) {
 	ctx, m, err := d.OpenMemory(ctx, verb.Create)
 	if err != nil {
-		return verb.Reply{}, err
+		return verb.PlainReply{}, err
 	}
 	name := strings.TrimSpace(in.Name)
 	if err := oxbow.CheckName(name); err != nil {
-		return verb.Reply{}, fmt.Errorf("failed to save entry: %w", err)
+		return verb.PlainReply{}, fmt.Errorf("failed to save entry: %w", err)
 	}
 	content := joinDescription(cleanLine(in.Description), in.Content)
 	if strings.TrimSpace(content) == "" {
@@ -71,31 +74,31 @@ func (h *home) rememberTool(ctx context.Context, d *verb.Workspace, in rememberI
 		err = h.PutEntry(ctx, m, oxbow.Entry{Name: name, Content: content}, nil)
 	}
 	if err != nil {
-		return verb.Reply{}, fmt.Errorf("failed to save entry: %w", err)
+		return verb.PlainReply{}, fmt.Errorf("failed to save entry: %w", err)
 	}
-	return verb.Reply{Message: "remembered: " + name}, nil
+	return verb.PlainReply{Message: "remembered: " + name}, nil
 }
 
-func (h *home) forgetTool(ctx context.Context, d *verb.Workspace, in forgetIn) (verb.Reply, error) {
+func (h *home) forgetTool(ctx context.Context, d *verb.Workspace, in forgetToolIn) (verb.PlainReply, error) {
 	ctx, m, err := d.OpenMemory(ctx, verb.Create)
 	if err != nil {
-		return verb.Reply{}, err
+		return verb.PlainReply{}, err
 	}
 	switch err := h.DeleteEntry(ctx, m, in.Name, nil); {
 	case errors.Is(err, oxbow.ErrNotFound), errors.Is(err, oxbow.ErrInvalid):
-		return verb.Reply{Message: "no entry named: " + in.Name}, nil
+		return verb.PlainReply{Message: "no entry named: " + in.Name}, nil
 	case err != nil:
-		return verb.Reply{}, err
+		return verb.PlainReply{}, err
 	}
-	return verb.Reply{Message: "forgot: " + in.Name}, nil
+	return verb.PlainReply{Message: "forgot: " + in.Name}, nil
 }
 
-func (h *home) recallTool(ctx context.Context, d *verb.Workspace, in recallIn) (verb.Reply, error) {
+func (h *home) recallTool(ctx context.Context, d *verb.Workspace, in recallToolIn) (verb.PlainReply, error) {
 	limit := h.config.recallLimit
 	if in.Limit != nil {
 		limit = min(*in.Limit, oxbow.MaxLimit)
 		if limit < 1 {
-			return verb.Reply{}, &oxbow.InvalidError{
+			return verb.PlainReply{}, &oxbow.InvalidError{
 				Field:  "limit",
 				Value:  strconv.Itoa(limit),
 				Reason: "would return nothing; give 1 or more, or leave it out",
@@ -104,14 +107,14 @@ func (h *home) recallTool(ctx context.Context, d *verb.Workspace, in recallIn) (
 	}
 	ctx, m, err := d.OpenMemory(ctx, verb.Read)
 	if err != nil {
-		return verb.Reply{}, err
+		return verb.PlainReply{}, err
 	}
 	hits, notes, err := h.searchEntries(ctx, d, m, in.Query, limit)
 	if err != nil {
-		return verb.Reply{}, err
+		return verb.PlainReply{}, err
 	}
 	h.SeenEntries(ctx).RecordShown(hits...)
-	return verb.Reply{Message: d.AddNotes(formatHits(hits), notes), IsRemembered: len(hits) > 0}, nil
+	return verb.PlainReply{Message: d.AddNotes(formatHits(hits), notes), IsRemembered: len(hits) > 0}, nil
 }
 
 // searchEntries returns the entries that contain words of the query. If the workspace has vectors, it also returns
@@ -148,32 +151,32 @@ func (h *home) searchEntries(
 	return hits, notes, nil
 }
 
-func (h *home) memoryTool(ctx context.Context, _ *verb.Workspace, in rewriteIn) (verb.Reply, error) {
+func (h *home) memoryTool(ctx context.Context, _ *verb.Workspace, in rewriteToolIn) (verb.PlainReply, error) {
 	return h.rewriteDocument(ctx, indexFile, in.Content)
 }
 
-func (h *home) soulTool(ctx context.Context, _ *verb.Workspace, in rewriteIn) (verb.Reply, error) {
+func (h *home) soulTool(ctx context.Context, _ *verb.Workspace, in rewriteToolIn) (verb.PlainReply, error) {
 	if in.Content != "" && !h.config.canEditSoul {
-		return verb.Reply{Message: "soul editing is disabled in config"}, nil
+		return verb.PlainReply{Message: "soul editing is disabled in config"}, nil
 	}
 	return h.rewriteDocument(ctx, identityFile, in.Content)
 }
 
 // rewriteDocument replaces the text of a document. If content is "", it returns the present text and changes nothing.
-func (h *home) rewriteDocument(ctx context.Context, file, content string) (verb.Reply, error) {
+func (h *home) rewriteDocument(ctx context.Context, file, content string) (verb.PlainReply, error) {
 	name := path.Base(file)
 	if content != "" {
 		if err := h.SetDocument(ctx, file, content, dialect.DocumentOptions{}); err != nil {
-			return verb.Reply{}, fmt.Errorf("failed to write %s: %w", name, err)
+			return verb.PlainReply{}, fmt.Errorf("failed to write %s: %w", name, err)
 		}
-		return verb.Reply{Message: name + " updated"}, nil
+		return verb.PlainReply{Message: name + " updated"}, nil
 	}
 	text, _, err := h.Document(ctx, file)
 	switch {
 	case err != nil:
-		return verb.Reply{}, fmt.Errorf("failed to read %s: %w", name, err)
+		return verb.PlainReply{}, fmt.Errorf("failed to read %s: %w", name, err)
 	case strings.TrimSpace(text) == "":
-		return verb.Reply{Message: name + " is empty"}, nil
+		return verb.PlainReply{Message: name + " is empty"}, nil
 	}
-	return verb.Reply{Message: name + " says:\n\n" + prompt.Fence("markdown", text)}, nil
+	return verb.PlainReply{Message: name + " says:\n\n" + prompt.FenceText("markdown", text)}, nil
 }

@@ -59,7 +59,7 @@ func TestVectors(t *testing.T) {
 					got = ctx.RoleText(prompt.RoleSystem)
 					// The words of the instructions are oxbow's own.
 					want, _, _ := strings.Cut(c.Results[i], "## Memory\n")
-					got, c.Results[i] = strings.TrimSuffix(got, instructions), want
+					got, c.Results[i] = strings.TrimSuffix(got, memoryInstructions), want
 				case "build_soul":
 					ctx, err := h.Context(t.Context(), layout.Request{})
 					if err != nil {

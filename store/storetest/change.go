@@ -21,9 +21,9 @@ func isSameEntry(a, b *oxbow.Entry) bool {
 }
 
 func testAdd(t *testing.T, s oxbow.Store, can Can) {
-	checkGone(t, s, "a")
-	apply(t, s, oxbow.Add{Name: "a", Content: "alpha"})
-	e := get(t, s, "a")
+	checkEntryMissing(t, s, "a")
+	applyOps(t, s, oxbow.Add{Name: "a", Content: "alpha"})
+	e := getEntry(t, s, "a")
 	if e.Name != "a" || e.Content != "alpha" {
 		t.Errorf("Get(a) = %+v, want the name a and the content alpha", e)
 	}
@@ -34,54 +34,54 @@ func testAdd(t *testing.T, s oxbow.Store, can Can) {
 		t.Errorf("Get(a) = %+v, want an ID and a creation time", e)
 	}
 	checkRefused(t, s, oxbow.ErrExists, oxbow.Add{Name: "a", Content: "again"})
-	if got := get(t, s, "a"); got.Content != "alpha" {
+	if got := getEntry(t, s, "a"); got.Content != "alpha" {
 		t.Errorf("a refused Add changed the content to %q", got.Content)
 	}
 	for _, k := range can.Kinds {
-		apply(t, s, oxbow.Add{Name: "kind " + k.String(), Kind: k, Content: "x"})
-		if got := get(t, s, "kind "+k.String()); got.Kind != k {
+		applyOps(t, s, oxbow.Add{Name: "kind " + k.String(), Kind: k, Content: "x"})
+		if got := getEntry(t, s, "kind "+k.String()); got.Kind != k {
 			t.Errorf("kind = %v, want %v", got.Kind, k)
 		}
 	}
 	when := time.Date(2023, 5, 25, 10, 4, 0, 0, time.UTC)
-	apply(t, s, oxbow.Add{Name: "old", Content: "x", Created: when})
-	if got := get(t, s, "old").Created; can.Created < 24*time.Hour && got.Sub(when).Abs() > can.Created {
+	applyOps(t, s, oxbow.Add{Name: "old", Content: "x", Created: when})
+	if got := getEntry(t, s, "old").Created; can.Created < 24*time.Hour && got.Sub(when).Abs() > can.Created {
 		t.Errorf("created = %v, want %v", got, when)
 	}
 }
 
 func testUpdate(t *testing.T, s oxbow.Store, can Can) {
 	checkRefused(t, s, oxbow.ErrNotFound, oxbow.Update{Name: "a", Content: "x"})
-	apply(t, s, oxbow.Add{Name: "a", Content: "one", Created: time.Date(2024, 1, 2, 3, 4, 5, 0, time.UTC)})
-	old := get(t, s, "a")
-	apply(t, s, oxbow.Update{Name: "a", Content: "two"})
-	e := get(t, s, "a")
+	applyOps(t, s, oxbow.Add{Name: "a", Content: "one", Created: time.Date(2024, 1, 2, 3, 4, 5, 0, time.UTC)})
+	old := getEntry(t, s, "a")
+	applyOps(t, s, oxbow.Update{Name: "a", Content: "two"})
+	e := getEntry(t, s, "a")
 	if e.Content != "two" || !isSameEntry(&e, &old) {
 		t.Errorf("after Update: %+v, before: %+v", e, old)
 	}
 	if can.Aliases {
-		apply(t, s, oxbow.Update{Name: "a", Content: "three", Aliases: []string{"x"}})
-		apply(t, s, oxbow.Update{Name: "a", Content: "four"})
-		if e := get(t, s, "a"); len(e.Aliases) != 0 {
+		applyOps(t, s, oxbow.Update{Name: "a", Content: "three", Aliases: []string{"x"}})
+		applyOps(t, s, oxbow.Update{Name: "a", Content: "four"})
+		if e := getEntry(t, s, "a"); len(e.Aliases) != 0 {
 			t.Errorf("an Update without aliases left %q", e.Aliases)
 		}
 	}
 }
 
 func testAlias(t *testing.T, s oxbow.Store, can Can) {
-	apply(t, s, oxbow.Add{Name: "a", Content: "one"})
+	applyOps(t, s, oxbow.Add{Name: "a", Content: "one"})
 	if !can.Aliases {
 		checkRefused(t, s, oxbow.ErrUnsupported, oxbow.Alias{Name: "a", Aliases: []string{"x"}})
 		return
 	}
 	checkRefused(t, s, oxbow.ErrNotFound, oxbow.Alias{Name: "ghost", Aliases: []string{"x"}})
-	apply(t, s, oxbow.Alias{Name: "a", Aliases: []string{"zulu", "alpha", "mike"}})
-	if e := get(t, s, "a"); !slices.Equal(e.Aliases, []string{"zulu", "alpha", "mike"}) || e.Content != "one" {
+	applyOps(t, s, oxbow.Alias{Name: "a", Aliases: []string{"zulu", "alpha", "mike"}})
+	if e := getEntry(t, s, "a"); !slices.Equal(e.Aliases, []string{"zulu", "alpha", "mike"}) || e.Content != "one" {
 		t.Errorf("after Alias: %+v", e)
 	}
-	apply(t, s, oxbow.Alias{Name: "a", Aliases: []string{"only"}})
-	apply(t, s, oxbow.Alias{Name: "a"})
-	if e := get(t, s, "a"); len(e.Aliases) != 0 {
+	applyOps(t, s, oxbow.Alias{Name: "a", Aliases: []string{"only"}})
+	applyOps(t, s, oxbow.Alias{Name: "a"})
+	if e := getEntry(t, s, "a"); len(e.Aliases) != 0 {
 		t.Errorf("aliases = %q, want none", e.Aliases)
 	}
 }
@@ -97,16 +97,16 @@ func testUniqueAliases(t *testing.T, s oxbow.Store, can Can) {
 	update := func(name string, aliases ...string) oxbow.Op {
 		return oxbow.Update{Name: name, Content: "new", Aliases: aliases, UniqueAliases: true}
 	}
-	apply(t, s, add("one", "a", "b"))
+	applyOps(t, s, add("one", "a", "b"))
 	checkRefused(t, s, oxbow.ErrInvalid, add("two", "a"))
 	checkRefused(t, s, oxbow.ErrInvalid, add("two", "one"))
-	apply(t, s, add("two", "two"), update("one", "a", "c"))
+	applyOps(t, s, add("two", "two"), update("one", "a", "c"))
 	checkRefused(t, s, oxbow.ErrInvalid, update("two", "b", "c"))
 	checkRefused(t, s, oxbow.ErrInvalid, add("three", "d"), update("two", "d"))
-	checkGone(t, s, "three")
-	apply(t, s, oxbow.Remove{Name: "one"}, update("two", "a", "c"))
+	checkEntryMissing(t, s, "three")
+	applyOps(t, s, oxbow.Remove{Name: "one"}, update("two", "a", "c"))
 	// The entry already has the alias.
-	apply(t, s, oxbow.Add{Name: "four", Content: "x", Aliases: []string{"a"}}, update("four", "a"))
+	applyOps(t, s, oxbow.Add{Name: "four", Content: "x", Aliases: []string{"a"}}, update("four", "a"))
 	errs, wg := make([]error, 8), sync.WaitGroup{}
 	for i := range errs {
 		wg.Go(func() { errs[i] = s.Apply(t.Context(), add(fmt.Sprint("w", i), "same")) })
@@ -119,7 +119,7 @@ func testUniqueAliases(t *testing.T, s oxbow.Store, can Can) {
 }
 
 func testRelabel(t *testing.T, s oxbow.Store, can Can) {
-	apply(t, s, oxbow.Add{Name: "a", Content: "one"})
+	applyOps(t, s, oxbow.Add{Name: "a", Content: "one"})
 	ls := []oxbow.Label{
 		{Key: "tag", Value: "two words"},
 		{Key: "project", Value: "vtt"},
@@ -130,69 +130,69 @@ func testRelabel(t *testing.T, s oxbow.Store, can Can) {
 		checkRefused(t, s, oxbow.ErrUnsupported, oxbow.Relabel{Name: "a", Labels: ls})
 		return
 	}
-	apply(t, s, oxbow.Relabel{Name: "a", Labels: ls})
+	applyOps(t, s, oxbow.Relabel{Name: "a", Labels: ls})
 	want := []oxbow.Label{
 		{Key: "project", Value: "vtt"},
 		{Key: "tag", Value: "a:b, c"},
 		{Key: "tag", Value: "two words"},
 	}
-	if e := get(t, s, "a"); !slices.Equal(e.Labels, want) || e.Content != "one" {
+	if e := getEntry(t, s, "a"); !slices.Equal(e.Labels, want) || e.Content != "one" {
 		t.Errorf("after Relabel: %+v, want labels %v", e, want)
 	}
-	apply(t, s, oxbow.Relabel{Name: "a"})
-	if e := get(t, s, "a"); len(e.Labels) != 0 {
+	applyOps(t, s, oxbow.Relabel{Name: "a"})
+	if e := getEntry(t, s, "a"); len(e.Labels) != 0 {
 		t.Errorf("labels = %v, want none", e.Labels)
 	}
 }
 
 func testRemove(t *testing.T, s oxbow.Store, _ Can) {
 	checkRefused(t, s, oxbow.ErrNotFound, oxbow.Remove{Name: "a"})
-	apply(t, s, oxbow.Add{Name: "a", Content: "one"}, oxbow.Add{Name: "b", Content: "two"})
-	id := get(t, s, "b").ID
-	apply(t, s, oxbow.Remove{Name: "a"})
-	checkGone(t, s, "a")
+	applyOps(t, s, oxbow.Add{Name: "a", Content: "one"}, oxbow.Add{Name: "b", Content: "two"})
+	id := getEntry(t, s, "b").ID
+	applyOps(t, s, oxbow.Remove{Name: "a"})
+	checkEntryMissing(t, s, "a")
 	checkRefused(t, s, oxbow.ErrNotFound, oxbow.Remove{Name: "a"})
-	apply(t, s, oxbow.Add{Name: "a", Content: "new"})
-	if e := get(t, s, "a"); e.Content != "new" || e.ID <= id {
+	applyOps(t, s, oxbow.Add{Name: "a", Content: "new"})
+	if e := getEntry(t, s, "a"); e.Content != "new" || e.ID <= id {
 		t.Errorf("after Remove and Add: %+v, want an ID over %d", e, id)
 	}
 }
 
-func testAtomic(t *testing.T, s oxbow.Store, _ Can) {
-	apply(t, s, oxbow.Add{Name: "a", Content: "one"})
+func testAtomicity(t *testing.T, s oxbow.Store, _ Can) {
+	applyOps(t, s, oxbow.Add{Name: "a", Content: "one"})
 	checkRefused(t, s, oxbow.ErrNotFound,
 		oxbow.Add{Name: "b", Content: "x"}, oxbow.Update{Name: "a", Content: "y"}, oxbow.Remove{Name: "ghost"})
-	checkGone(t, s, "b")
-	if e := get(t, s, "a"); e.Content != "one" {
+	checkEntryMissing(t, s, "b")
+	if e := getEntry(t, s, "a"); e.Content != "one" {
 		t.Errorf("a batch that failed changed the content to %q", e.Content)
 	}
 	// Each op of a call sees the effects of the ops before it.
-	apply(t, s, oxbow.Add{Name: "c", Content: "1"}, oxbow.Update{Name: "c", Content: "2"},
+	applyOps(t, s, oxbow.Add{Name: "c", Content: "1"}, oxbow.Update{Name: "c", Content: "2"},
 		oxbow.Remove{Name: "a"}, oxbow.Add{Name: "a", Content: "3"})
-	if c, a := get(t, s, "c"), get(t, s, "a"); c.Content != "2" || a.Content != "3" {
+	if c, a := getEntry(t, s, "c"), getEntry(t, s, "a"); c.Content != "2" || a.Content != "3" {
 		t.Errorf("after a batch: c = %q, a = %q, want 2, 3", c.Content, a.Content)
 	}
-	if got := entryNames(list(t, s, oxbow.Filter{})); len(got) != 2 {
+	if got := entryNames(listEntries(t, s, oxbow.Filter{})); len(got) != 2 {
 		t.Errorf("entries = %q", got)
 	}
-	apply(t, s)
+	applyOps(t, s)
 }
 
-func testIf(t *testing.T, s oxbow.Store, _ Can) {
-	apply(t, s, oxbow.Add{Name: "a", Content: "one"})
-	v := get(t, s, "a").Version
+func testIfVersion(t *testing.T, s oxbow.Store, _ Can) {
+	applyOps(t, s, oxbow.Add{Name: "a", Content: "one"})
+	v := getEntry(t, s, "a").Version
 	if v == 0 {
 		t.Skip("this store does not number versions")
 	}
-	apply(t, s, oxbow.Update{Name: "a", Content: "two", If: v})
+	applyOps(t, s, oxbow.Update{Name: "a", Content: "two", If: v})
 	checkRefused(t, s, oxbow.ErrConflict, oxbow.Update{Name: "a", Content: "three", If: v})
 	checkRefused(t, s, oxbow.ErrConflict, oxbow.Remove{Name: "a", If: v})
-	if e := get(t, s, "a"); e.Content != "two" || e.Version == v {
+	if e := getEntry(t, s, "a"); e.Content != "two" || e.Version == v {
 		t.Errorf("after a conflict: %+v", e)
 	}
 }
 
-func testRefused(t *testing.T, s oxbow.Store, can Can) {
+func testRefusedOps(t *testing.T, s oxbow.Store, can Can) {
 	for _, n := range []string{"", " a", "a ", "a\x00b", "a\nb", "a\x1bb", "a\u0085b", "\xff",
 		strings.Repeat("n", 10<<10)} {
 		checkRefused(t, s, oxbow.ErrInvalid, oxbow.Add{Name: n, Content: "x"})
@@ -221,7 +221,7 @@ func testRefused(t *testing.T, s oxbow.Store, can Can) {
 			oxbow.Add{Name: "a", Content: "x", Labels: []oxbow.Label{{Key: "confidence", Value: "2"}}},
 		)
 	}
-	if es := list(t, s, oxbow.Filter{}); len(es) != 0 {
+	if es := listEntries(t, s, oxbow.Filter{}); len(es) != 0 {
 		t.Errorf("refused changes left %q", entryNames(es))
 	}
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// committer returns the store as an [oxbow.Committer]. It skips the test if the store is not a
+// asCommitter returns the store as an [oxbow.Committer]. It skips the test if the store is not a
 // Committer.
-func committer(t *testing.T, s oxbow.Store) oxbow.Committer {
+func asCommitter(t *testing.T, s oxbow.Store) oxbow.Committer {
 	t.Helper()
 	c := oxbow.CapabilitiesOf(s).Committer
 	if c == nil {
@@ -28,25 +28,25 @@ func committer(t *testing.T, s oxbow.Store) oxbow.Committer {
 
 // testCommit compares the result of Commit with the entries in the store.
 func testCommit(t *testing.T, s oxbow.Store, can Can) {
-	c := committer(t, s)
-	made := commit(t, c, oxbow.Add{Name: "a", Content: "one"})
-	checkWritten(t, made, oxbow.VerbAdd, get(t, s, "a"))
-	made = commit(t, c, oxbow.Update{Name: "a", Content: "two"})
-	checkWritten(t, made, oxbow.VerbUpdate, get(t, s, "a"))
+	c := asCommitter(t, s)
+	made := commitOps(t, c, oxbow.Add{Name: "a", Content: "one"})
+	checkWritten(t, made, oxbow.VerbAdd, getEntry(t, s, "a"))
+	made = commitOps(t, c, oxbow.Update{Name: "a", Content: "two"})
+	checkWritten(t, made, oxbow.VerbUpdate, getEntry(t, s, "a"))
 	if can.Labels {
-		made = commit(
+		made = commitOps(
 			t,
 			c,
 			oxbow.Relabel{Name: "a", Labels: []oxbow.Label{{Key: "tag", Value: "z"}, {Key: "tag", Value: "b"}}},
 		)
-		checkWritten(t, made, oxbow.VerbLabel, get(t, s, "a"))
+		checkWritten(t, made, oxbow.VerbLabel, getEntry(t, s, "a"))
 	}
 	if can.Aliases {
-		made = commit(t, c, oxbow.Alias{Name: "a", Aliases: []string{"x", "b"}})
-		checkWritten(t, made, oxbow.VerbAlias, get(t, s, "a"))
+		made = commitOps(t, c, oxbow.Alias{Name: "a", Aliases: []string{"x", "b"}})
+		checkWritten(t, made, oxbow.VerbAlias, getEntry(t, s, "a"))
 	}
-	last := get(t, s, "a")
-	made = commit(t, c, oxbow.Remove{Name: "a"})
+	last := getEntry(t, s, "a")
+	made = commitOps(t, c, oxbow.Remove{Name: "a"})
 	e, ok := made.Entry()
 	if ok || !hasOneVersion(made, oxbow.VerbRemove) {
 		t.Errorf("Commit(Remove) = %+v, want one version, which is a removal", made)
@@ -59,7 +59,7 @@ func testCommit(t *testing.T, s oxbow.Store, can Can) {
 
 // testCommitOthers commits several ops in one call, no ops, and an op that cannot be applied.
 func testCommitOthers(t *testing.T, c oxbow.Committer) {
-	made := commit(
+	made := commitOps(
 		t,
 		c,
 		oxbow.Add{Name: "b", Content: "b1"},
@@ -91,8 +91,8 @@ func testCommitOthers(t *testing.T, c oxbow.Committer) {
 // testCommitParallel lets several writers change the same entries. Each call must return its own text, and the number
 // of the change that wrote this text.
 func testCommitParallel(t *testing.T, s oxbow.Store, can Can) {
-	c := committer(t, s)
-	commit(t, c, oxbow.Add{Name: "shared", Content: "start"})
+	c := asCommitter(t, s)
+	commitOps(t, c, oxbow.Add{Name: "shared", Content: "start"})
 	const writers, each = 6, 8
 	var mu sync.Mutex // mu guards answers.
 	var answers []oxbow.Change
@@ -126,7 +126,7 @@ func testCommitParallel(t *testing.T, s oxbow.Store, can Can) {
 // testCommitOpID repeats calls with the same op ID. Each call must return the change of the first call, even while the
 // first call is running. A store without a history is not tested, because it does not remember op IDs.
 func testCommitOpID(t *testing.T, s oxbow.Store, _ Can) {
-	c := committer(t, s)
+	c := asCommitter(t, s)
 	if _, err := oxbow.HistoryOf(s); errors.Is(err, oxbow.ErrUnsupported) {
 		return
 	}
@@ -136,7 +136,7 @@ func testCommitOpID(t *testing.T, s oxbow.Store, _ Can) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	commit(t, c, oxbow.Update{Name: "a", Content: "two"})
+	commitOps(t, c, oxbow.Update{Name: "a", Content: "two"})
 	again, err := c.Commit(first, add)
 	if err != nil || again.Seq != made.Seq {
 		t.Errorf("a repeat returned %+v, %v, want the change of the first call, %+v", again, err, made)
@@ -144,7 +144,7 @@ func testCommitOpID(t *testing.T, s oxbow.Store, _ Can) {
 	if e, _ := again.Entry(); e.Content != "one" || e.Version != made.Seq {
 		t.Errorf("a repeat returned the entry %+v, want the entry of the first call, %+v", e, made)
 	}
-	commit(t, c, oxbow.Add{Name: "shared", Content: "start"})
+	commitOps(t, c, oxbow.Add{Name: "shared", Content: "start"})
 	same := oxbow.WithOpID(t.Context(), "same")
 	seqs := make([]uint64, 6)
 	var wg sync.WaitGroup
@@ -173,8 +173,8 @@ func testCommitOpID(t *testing.T, s oxbow.Store, _ Can) {
 	}
 }
 
-// commit applies the ops, and returns the change.
-func commit(t *testing.T, c oxbow.Committer, ops ...oxbow.Op) oxbow.Change {
+// commitOps applies the ops, and returns the change.
+func commitOps(t *testing.T, c oxbow.Committer, ops ...oxbow.Op) oxbow.Change {
 	t.Helper()
 	made, err := c.Commit(t.Context(), ops...)
 	if err != nil {
@@ -239,15 +239,15 @@ func checkLogged(t *testing.T, s oxbow.Store, made ...oxbow.Change) {
 			continue
 		}
 		for i, v := range c.Versions {
-			if !looksSame(v, want.Versions[i]) || v.Seq != c.Seq {
+			if !looksSameToCallers(v, want.Versions[i]) || v.Seq != c.Seq {
 				t.Errorf("a call was answered with %+v; the log has %+v", v, want.Versions[i])
 			}
 		}
 	}
 }
 
-// looksSame reports whether callers cannot distinguish two versions.
-func looksSame(v, w oxbow.Version) bool {
+// looksSameToCallers reports whether callers cannot distinguish two versions.
+func looksSameToCallers(v, w oxbow.Version) bool {
 	return v.Seq == w.Seq && v.Verb == w.Verb && v.Prev == w.Prev && v.Entry.ID == w.Entry.ID &&
 		v.Entry.Name == w.Entry.Name &&
 		v.Entry.Version == w.Entry.Version && v.Entry.Content == w.Entry.Content &&

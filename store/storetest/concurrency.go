@@ -16,7 +16,7 @@ import (
 // testSnapshot changes the store while it is being listed.
 func testSnapshot(t *testing.T, s oxbow.Store, _ Can) {
 	for i := range 5 {
-		apply(t, s, oxbow.Add{Name: fmt.Sprint("e", i), Content: "old"})
+		applyOps(t, s, oxbow.Add{Name: fmt.Sprint("e", i), Content: "old"})
 	}
 	n := 0
 	for e, err := range s.Entries(t.Context(), oxbow.Filter{}) {
@@ -24,7 +24,7 @@ func testSnapshot(t *testing.T, s oxbow.Store, _ Can) {
 			t.Fatal(err)
 		}
 		if n == 0 {
-			apply(
+			applyOps(
 				t,
 				s,
 				oxbow.Remove{Name: "e4"},
@@ -61,7 +61,7 @@ func testParallel(t *testing.T, s oxbow.Store, _ Can) {
 	}
 	wg.Wait()
 	ids := map[uint64]bool{}
-	for _, e := range list(t, s, oxbow.Filter{}) {
+	for _, e := range listEntries(t, s, oxbow.Filter{}) {
 		ids[e.ID] = true
 	}
 	if len(ids) != writers*each {
@@ -78,8 +78,8 @@ func testWatch(t *testing.T, s oxbow.Store, _ Can) {
 	var one, two []oxbow.Event
 	stop := w.Watch(func(e oxbow.Event) { one = append(one, e) })
 	w.Watch(func(e oxbow.Event) { two = append(two, e) })
-	apply(t, s, oxbow.Add{Name: "a", Content: "one"})
-	id := get(t, s, "a").ID
+	applyOps(t, s, oxbow.Add{Name: "a", Content: "one"})
+	id := getEntry(t, s, "a").ID
 	if len(one) != 1 || len(two) != 1 {
 		t.Fatalf("after an Add, the watchers received %+v and %+v, want one event each", one, two)
 	}
@@ -91,7 +91,7 @@ func testWatch(t *testing.T, s oxbow.Store, _ Can) {
 	}
 	stop()
 	stop()
-	apply(t, s, oxbow.Remove{Name: "a"})
+	applyOps(t, s, oxbow.Remove{Name: "a"})
 	if len(one) != 1 || len(two) != 2 {
 		t.Fatalf("after a Remove, the watchers received %+v and %+v, the first being stopped", one, two)
 	}
@@ -110,8 +110,8 @@ func changedEntry(t *testing.T, event oxbow.Event, id uint64) *oxbow.Entry {
 	return event.Changes[0].Entry
 }
 
-func testCanceled(t *testing.T, s oxbow.Store, _ Can) {
-	apply(t, s, oxbow.Add{Name: "a", Content: "x"})
+func testCanceledContext(t *testing.T, s oxbow.Store, _ Can) {
+	applyOps(t, s, oxbow.Add{Name: "a", Content: "x"})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := s.Apply(ctx, oxbow.Add{Name: "b", Content: "x"}); !errors.Is(err, context.Canceled) {
@@ -124,7 +124,7 @@ func testCanceled(t *testing.T, s oxbow.Store, _ Can) {
 	if len(errs) == 0 || !errors.Is(errs[len(errs)-1], context.Canceled) {
 		t.Errorf("Entries() with a canceled context yields %v", errs)
 	}
-	checkGone(t, s, "b")
+	checkEntryMissing(t, s, "b")
 }
 
 func testReopen(t *testing.T, s oxbow.Store, can Can) {
@@ -138,16 +138,16 @@ func testReopen(t *testing.T, s oxbow.Store, can Can) {
 	if can.Labels {
 		op.Labels = []oxbow.Label{{Key: "project", Value: "vtt"}, {Key: "tag", Value: "two words"}}
 	}
-	apply(t, s, op)
-	apply(t, s, oxbow.Add{Name: "b", Content: "two"})
-	apply(t, s, oxbow.Remove{Name: "b"})
-	want := get(t, s, "a")
+	applyOps(t, s, op)
+	applyOps(t, s, oxbow.Add{Name: "b", Content: "two"})
+	applyOps(t, s, oxbow.Remove{Name: "b"})
+	want := getEntry(t, s, "a")
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	again := can.Reopen(t)
 	defer again.Close()
-	got := get(t, again, "a")
+	got := getEntry(t, again, "a")
 	if !isSameEntry(&got, &want) || got.Version != want.Version {
 		t.Errorf("reopened: %+v, want %+v", got, want)
 	}
@@ -157,12 +157,12 @@ func testReopen(t *testing.T, s oxbow.Store, can Can) {
 	if !slices.Equal(got.Aliases, want.Aliases) || !slices.Equal(got.Labels, want.Labels) {
 		t.Errorf("reopened: aliases and labels of %+v, want those of %+v", got, want)
 	}
-	checkGone(t, again, "b")
+	checkEntryMissing(t, again, "b")
 	checkStore(t, again)
 }
 
-func testClosed(t *testing.T, s oxbow.Store, _ Can) {
-	apply(t, s, oxbow.Add{Name: "a", Content: "x"})
+func testClosedStore(t *testing.T, s oxbow.Store, _ Can) {
+	applyOps(t, s, oxbow.Add{Name: "a", Content: "x"})
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

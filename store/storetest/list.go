@@ -13,12 +13,12 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-func testOrder(t *testing.T, s oxbow.Store, _ Can) {
+func testListOrder(t *testing.T, s oxbow.Store, _ Can) {
 	for _, n := range []string{"c", "a", "b"} {
-		apply(t, s, oxbow.Add{Name: n, Content: n})
+		applyOps(t, s, oxbow.Add{Name: n, Content: n})
 	}
-	apply(t, s, oxbow.Update{Name: "c", Content: "x"})
-	es := list(t, s, oxbow.Filter{})
+	applyOps(t, s, oxbow.Update{Name: "c", Content: "x"})
+	es := listEntries(t, s, oxbow.Filter{})
 	if !slices.IsSortedFunc(es, func(a, b oxbow.Entry) int { return int(a.ID) - int(b.ID) }) || len(es) != 3 {
 		t.Errorf("entries = %q, not by ID", entryNames(es))
 	}
@@ -29,7 +29,7 @@ func testOrder(t *testing.T, s oxbow.Store, _ Can) {
 
 func testFilter(t *testing.T, s oxbow.Store, can Can) {
 	day := func(d int) time.Time { return time.Date(2026, 4, d, 12, 0, 0, 0, time.UTC) }
-	apply(
+	applyOps(
 		t,
 		s,
 		oxbow.Add{Name: "a", Content: "x", Created: day(1)},
@@ -40,29 +40,29 @@ func testFilter(t *testing.T, s oxbow.Store, can Can) {
 	after := []string{"b"}
 	if can.Created >= 24*time.Hour {
 		// The store cannot store another creation time than the present, so both entries have the same.
-		created = get(t, s, "a").Created
+		created = getEntry(t, s, "a").Created
 		before = nil
 		after = []string{"a", "b"}
-		if b := get(t, s, "b").Created; b.Before(created) {
+		if b := getEntry(t, s, "b").Created; b.Before(created) {
 			created = b
 		}
 	}
 	f := oxbow.Filter{After: created}
-	if got := entryNames(list(t, s, f)); !slices.Equal(got, after) {
+	if got := entryNames(listEntries(t, s, f)); !slices.Equal(got, after) {
 		t.Errorf("Entries(%s) = %q, want %q", f, got, after)
 	}
 	f = oxbow.Filter{Before: created}
-	if got := entryNames(list(t, s, f)); !slices.Equal(got, before) {
+	if got := entryNames(listEntries(t, s, f)); !slices.Equal(got, before) {
 		t.Errorf("Entries(%s) = %q, want %q", f, got, before)
 	}
 	if can.Labels {
-		apply(t, s, oxbow.Relabel{Name: "b", Labels: []oxbow.Label{{Key: "tag", Value: "x"}}})
+		applyOps(t, s, oxbow.Relabel{Name: "b", Labels: []oxbow.Label{{Key: "tag", Value: "x"}}})
 		f = oxbow.Filter{Terms: []oxbow.Term{{Key: "tag", Values: []string{"y", "x"}}}}
-		if got := entryNames(list(t, s, f)); !slices.Equal(got, []string{"b"}) {
+		if got := entryNames(listEntries(t, s, f)); !slices.Equal(got, []string{"b"}) {
 			t.Errorf("Entries(%s) = %q, want [b]", f, got)
 		}
 		f.Terms[0].Not = true
-		if got := entryNames(list(t, s, f)); !slices.Equal(got, []string{"a"}) {
+		if got := entryNames(listEntries(t, s, f)); !slices.Equal(got, []string{"a"}) {
 			t.Errorf("Entries(%s) = %q, want [a]", f, got)
 		}
 	}
@@ -99,11 +99,11 @@ func testNames(t *testing.T, s oxbow.Store, can Can) {
 		defer s.Close()
 	}
 	for n, content := range want {
-		if e := get(t, s, n); e.Content != content {
+		if e := getEntry(t, s, n); e.Content != content {
 			t.Errorf("Get(%q) = %q, want %q", n, e.Content, content)
 		}
 	}
-	if got := list(t, s, oxbow.Filter{}); len(got) != len(want) {
+	if got := listEntries(t, s, oxbow.Filter{}); len(got) != len(want) {
 		t.Errorf("%d entries, want %d", len(got), len(want))
 	}
 }
@@ -136,7 +136,7 @@ func testContents(t *testing.T, s oxbow.Store, can Can) {
 		defer s.Close()
 	}
 	for n, c := range want {
-		if e := get(t, s, n); e.Content != c {
+		if e := getEntry(t, s, n); e.Content != c {
 			t.Errorf("content = %.60q, want %.60q", e.Content, c)
 		}
 	}

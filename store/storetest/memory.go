@@ -61,7 +61,7 @@ func Close(t testing.TB, m *oxbow.Memory) {
 	}
 }
 
-func apply(t *testing.T, s oxbow.Store, ops ...oxbow.Op) {
+func applyOps(t *testing.T, s oxbow.Store, ops ...oxbow.Op) {
 	t.Helper()
 	if err := s.Apply(t.Context(), ops...); err != nil {
 		t.Fatalf("Apply(%v) = %v", ops, err)
@@ -75,7 +75,7 @@ func checkRefused(t *testing.T, s oxbow.Store, want error, ops ...oxbow.Op) {
 	}
 }
 
-func get(t *testing.T, s oxbow.Store, name string) oxbow.Entry {
+func getEntry(t *testing.T, s oxbow.Store, name string) oxbow.Entry {
 	t.Helper()
 	e, err := s.Get(t.Context(), name)
 	if err != nil {
@@ -84,14 +84,14 @@ func get(t *testing.T, s oxbow.Store, name string) oxbow.Entry {
 	return e
 }
 
-func checkGone(t *testing.T, s oxbow.Store, name string) {
+func checkEntryMissing(t *testing.T, s oxbow.Store, name string) {
 	t.Helper()
 	if e, err := s.Get(t.Context(), name); !errors.Is(err, oxbow.ErrNotFound) {
 		t.Errorf("Get(%q) = %+v, %v, want ErrNotFound", name, e, err)
 	}
 }
 
-func list(t *testing.T, s oxbow.Store, f oxbow.Filter) []oxbow.Entry {
+func listEntries(t *testing.T, s oxbow.Store, f oxbow.Filter) []oxbow.Entry {
 	t.Helper()
 	var es []oxbow.Entry
 	for e, err := range s.Entries(t.Context(), f) {

@@ -26,11 +26,11 @@ func testSpellings(t *testing.T, s oxbow.Store, can Can) {
 			t.Fatalf("Remember(%+q) = %+v, %v", name, e, err)
 		}
 	}
-	if got := entryNames(list(t, s, oxbow.Filter{})); !slices.Equal(got, []string{composedName}) {
+	if got := entryNames(listEntries(t, s, oxbow.Filter{})); !slices.Equal(got, []string{composedName}) {
 		t.Errorf("the names are %+q, want %+q alone", got, composedName)
 	}
 	for _, name := range []string{composedName, decomposedName} {
-		if e := get(t, m, name); e.Content != "three" {
+		if e := getEntry(t, m, name); e.Content != "three" {
 			t.Errorf("Get(%+q) = %q, want three", name, e.Content)
 		}
 	}
@@ -43,7 +43,7 @@ func testSpellings(t *testing.T, s oxbow.Store, can Can) {
 	if err := m.Forget(ctx, decomposedName); err != nil {
 		t.Errorf("Forget(%+q) = %v", decomposedName, err)
 	}
-	if got := list(t, s, oxbow.Filter{}); len(got) != 0 {
+	if got := listEntries(t, s, oxbow.Filter{}); len(got) != 0 {
 		t.Errorf("%d entries are left", len(got))
 	}
 }
@@ -51,10 +51,14 @@ func testSpellings(t *testing.T, s oxbow.Store, can Can) {
 // checkLabelSpellings finds the entry by each spelling of its tag.
 func checkLabelSpellings(t *testing.T, m *oxbow.Memory) {
 	t.Helper()
-	apply(t, m, oxbow.Relabel{Name: decomposedName, Labels: []oxbow.Label{{Key: "tag", Value: "p" + decomposedName}}})
+	applyOps(
+		t,
+		m,
+		oxbow.Relabel{Name: decomposedName, Labels: []oxbow.Label{{Key: "tag", Value: "p" + decomposedName}}},
+	)
 	for _, value := range []string{"p" + composedName, "p" + decomposedName} {
 		f := oxbow.Filter{Terms: []oxbow.Term{{Key: "tag", Values: []string{value}}}}
-		if got := entryNames(list(t, m, f)); len(got) != 1 {
+		if got := entryNames(listEntries(t, m, f)); len(got) != 1 {
 			t.Errorf("Entries(%+q) = %q, want one", f, got)
 		}
 		if hits, err := m.Recall(t.Context(), oxbow.Query{Text: "three", Filter: f}); err != nil || len(hits) != 1 {
@@ -66,8 +70,8 @@ func checkLabelSpellings(t *testing.T, m *oxbow.Memory) {
 // checkAliasSpellings adds an alias to the entry in both spellings.
 func checkAliasSpellings(t *testing.T, m *oxbow.Memory) {
 	t.Helper()
-	apply(t, m, oxbow.Alias{Name: decomposedName, Aliases: []string{"a" + decomposedName, "a" + composedName}})
-	if e := get(t, m, "a"+decomposedName); !slices.Equal(e.Aliases, []string{"a" + composedName}) {
+	applyOps(t, m, oxbow.Alias{Name: decomposedName, Aliases: []string{"a" + decomposedName, "a" + composedName}})
+	if e := getEntry(t, m, "a"+decomposedName); !slices.Equal(e.Aliases, []string{"a" + composedName}) {
 		t.Errorf("the aliases are %+q, want one, composed", e.Aliases)
 	}
 	taken := oxbow.Entry{Name: "other", Content: "x", Aliases: []string{"a" + decomposedName}}
@@ -79,9 +83,9 @@ func checkAliasSpellings(t *testing.T, m *oxbow.Memory) {
 // testOldSpellings tests a store from before names were normalized. It contains one entry for each spelling of a name,
 // and each must be found by its own spelling.
 func testOldSpellings(t *testing.T, s oxbow.Store, _ Can) {
-	apply(t, s, oxbow.Add{Name: decomposedName, Content: "old"})
+	applyOps(t, s, oxbow.Add{Name: decomposedName, Content: "old"})
 	m, ctx := oxbow.New(s, nil), t.Context()
-	if e := get(t, m, composedName); e.Content != "old" {
+	if e := getEntry(t, m, composedName); e.Content != "old" {
 		t.Errorf("Get(%+q) = %q, want old", composedName, e.Content)
 	}
 	err := s.Apply(ctx, oxbow.Add{Name: composedName, Content: "new"})
@@ -93,7 +97,7 @@ func testOldSpellings(t *testing.T, s oxbow.Store, _ Can) {
 	}
 	for _, name := range []string{decomposedName, composedName} {
 		content := map[string]string{decomposedName: "old", composedName: "new"}[name]
-		if e := get(t, m, name); e.Name != name || e.Content != content {
+		if e := getEntry(t, m, name); e.Name != name || e.Content != content {
 			t.Errorf("Get(%+q) = %+v, want %q", name, e, content)
 		}
 		if e, err := m.Remember(ctx, oxbow.Entry{Name: name, Content: content + " changed"}); err != nil ||
@@ -104,7 +108,7 @@ func testOldSpellings(t *testing.T, s oxbow.Store, _ Can) {
 	if err := m.Forget(ctx, composedName); err != nil {
 		t.Error(err)
 	}
-	if e := get(t, m, composedName); e.Content != "old changed" {
+	if e := getEntry(t, m, composedName); e.Content != "old changed" {
 		t.Errorf("Get(%+q) = %q, want what the other spelling has", composedName, e.Content)
 	}
 }

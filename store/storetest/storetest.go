@@ -25,12 +25,12 @@ func Run(t *testing.T, open func(t *testing.T) oxbow.Store, can Can) {
 	}{
 		{"Add", testAdd}, {"Update", testUpdate}, {"Alias", testAlias}, {"UniqueAliases", testUniqueAliases},
 		{"Relabel", testRelabel},
-		{"Remove", testRemove}, {"Atomic", testAtomic}, {"CompareAndSet", testIf},
-		{"Order", testOrder}, {"Filter", testFilter}, {"Names", testNames}, {"Spellings", testSpellings},
+		{"Remove", testRemove}, {"Atomic", testAtomicity}, {"CompareAndSet", testIfVersion},
+		{"Order", testListOrder}, {"Filter", testFilter}, {"Names", testNames}, {"Spellings", testSpellings},
 		{"OldSpellings", testOldSpellings}, {"Contents", testContents},
-		{"Refused", testRefused}, {"Commit", testCommit}, {"CommitParallel", testCommitParallel},
+		{"Refused", testRefusedOps}, {"Commit", testCommit}, {"CommitParallel", testCommitParallel},
 		{"CommitOpID", testCommitOpID}, {"Snapshot", testSnapshot}, {"Parallel", testParallel},
-		{"Watch", testWatch}, {"Canceled", testCanceled}, {"Reopen", testReopen}, {"Closed", testClosed},
+		{"Watch", testWatch}, {"Canceled", testCanceledContext}, {"Reopen", testReopen}, {"Closed", testClosedStore},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := open(t)

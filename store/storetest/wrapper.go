@@ -69,7 +69,7 @@ func RunWrapper(t *testing.T, open func(t *testing.T) oxbow.Store, w Wrapper) {
 				fullStore:    full,
 				wrapped:      s,
 				capabilities: oxbow.CapabilitiesOf(s),
-				readsAll:     readsAll,
+				readsAnyID:   readsAll,
 			}
 			wt.checkOffers(oxbow.CapabilitiesOf(base))
 			wt.readShown()
@@ -154,11 +154,11 @@ type wrapperTest struct {
 	shownEntries []oxbow.Entry // entries that the wrapper lists
 	names        []string      // names of all entries that the wrapped store has ever had
 
-	readsAll bool // The wrapped store returns an entry for any ID, even if its head was not requested.
+	readsAnyID bool // The wrapped store returns an entry for any ID, even if its head was not requested.
 }
 
-// checkSeen fails the test if value contains something that the wrapper must hide.
-func (wt *wrapperTest) checkSeen(where string, value any) {
+// checkHidesSecret fails the test if value contains something that the wrapper must hide.
+func (wt *wrapperTest) checkHidesSecret(where string, value any) {
 	wt.t.Helper()
 	text := fmt.Sprintf("%+v", value)
 	if wt.wrapper.Secret != "" && strings.Contains(text, wt.wrapper.Secret) {
@@ -198,14 +198,14 @@ func (wt *wrapperTest) checkOffers(base oxbow.Capabilities) {
 // readShown lists the entries of the wrapper. It compares the list with the results of Get and of filters.
 func (wt *wrapperTest) readShown() {
 	t := wt.t
-	wt.shownEntries = list(t, wt.wrapped, oxbow.Filter{})
+	wt.shownEntries = listEntries(t, wt.wrapped, oxbow.Filter{})
 	for _, e := range wt.shownEntries {
-		wt.checkSeen("Entries", e)
+		wt.checkHidesSecret("Entries", e)
 	}
 	if len(wt.shownEntries) == 0 {
 		t.Fatal("the wrapper shows no entry, so nothing is compared")
 	}
-	for c, err := range historian(t, wt.fullStore).Log(t.Context()) {
+	for c, err := range asHistorian(t, wt.fullStore).Log(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,9 +221,9 @@ func (wt *wrapperTest) readShown() {
 		if err == nil && !isShown {
 			t.Errorf("Get(%q) returns entry %d, which Entries does not list", name, e.ID)
 		}
-		wt.checkSeen("Get", e)
+		wt.checkHidesSecret("Get", e)
 	}
-	for _, all := range list(t, wt.fullStore, oxbow.Filter{}) {
+	for _, all := range listEntries(t, wt.fullStore, oxbow.Filter{}) {
 		for _, l := range all.Labels {
 			f := oxbow.Filter{Terms: []oxbow.Term{{Key: l.Key, Values: []string{l.Value}}}}
 			var want []string
@@ -232,7 +232,7 @@ func (wt *wrapperTest) readShown() {
 					want = append(want, wt.shownEntries[i].Name)
 				}
 			}
-			if got := entryNames(list(t, wt.wrapped, f)); !slices.Equal(got, want) {
+			if got := entryNames(listEntries(t, wt.wrapped, f)); !slices.Equal(got, want) {
 				t.Errorf("Entries(%s) = %q, want %q", f, got, want)
 			}
 		}
@@ -254,7 +254,7 @@ func (wt *wrapperTest) checkReads() {
 		if err != nil {
 			t.Errorf("Check = %v", err)
 		}
-		wt.checkSeen("Check", r)
+		wt.checkHidesSecret("Check", r)
 	}
 }
 
@@ -270,15 +270,15 @@ func (wt *wrapperTest) checkHeads() {
 				return err
 			}
 			ids = append(ids, h.Entry.ID)
-			wt.checkSeen("ViewHeads", *h.Entry)
+			wt.checkHidesSecret("ViewHeads", *h.Entry)
 		}
-		if !wt.readsAll {
+		if !wt.readsAnyID {
 			return nil
 		}
-		es, err := read(entryIDs(list(wt.t, wt.fullStore, oxbow.Filter{})))
+		es, err := read(entryIDs(listEntries(wt.t, wt.fullStore, oxbow.Filter{})))
 		for _, e := range es {
 			if e != nil {
-				wt.checkSeen("the entries of heads", *e)
+				wt.checkHidesSecret("the entries of heads", *e)
 			}
 		}
 		return err
@@ -319,7 +319,7 @@ func entryIDs(es []oxbow.Entry) (ids []uint64) {
 	return ids
 }
 
-func historian(t *testing.T, s oxbow.Store) oxbow.Historian {
+func asHistorian(t *testing.T, s oxbow.Store) oxbow.Historian {
 	t.Helper()
 	h, err := oxbow.HistoryOf(s)
 	if err != nil {
@@ -343,21 +343,21 @@ func (wt *wrapperTest) checkHistory() {
 		}
 		seen[c.Seq] = true
 		log = append(log, c)
-		wt.checkSeen("Log", c)
+		wt.checkHidesSecret("Log", c)
 	}
 	wt.checkLogParts(h, log)
 	for _, name := range wt.names {
 		for v, err := range h.Versions(ctx, name) {
 			if err == nil {
-				wt.checkSeen("Versions", v)
+				wt.checkHidesSecret("Versions", v)
 			}
 		}
 	}
-	for c, err := range historian(t, wt.fullStore).Log(ctx) {
+	for c, err := range asHistorian(t, wt.fullStore).Log(ctx) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wt.checkPast(h, c.Seq)
+		wt.checkPastState(h, c.Seq)
 		if !seen[c.Seq] {
 			wt.checkHiddenChange(h, c.Seq)
 		}
@@ -375,7 +375,7 @@ func (wt *wrapperTest) checkLogParts(h oxbow.Historian, log []oxbow.Change) {
 			}
 		}
 		for skip := range len(want) + 2 {
-			got, err := collect(oxbow.LogFrom(ctx, h, seq, skip))
+			got, err := collectItems(oxbow.LogFrom(ctx, h, seq, skip))
 			if err != nil || fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want[min(skip, len(want)):]) {
 				t.Errorf("LogFrom(%d, %d) = %+v, %v; want %+v", seq, skip, got, err, want[min(skip, len(want)):])
 			}
@@ -394,8 +394,8 @@ func (wt *wrapperTest) checkLogParts(h oxbow.Historian, log []oxbow.Change) {
 	}
 }
 
-// collect returns the items of a sequence up to an error, and the error.
-func collect[T any](all iter.Seq2[T, error]) (items []T, err error) {
+// collectItems returns the items of a sequence up to an error, and the error.
+func collectItems[T any](all iter.Seq2[T, error]) (items []T, err error) {
 	for it, err := range all {
 		if err != nil {
 			return items, err
@@ -405,19 +405,19 @@ func collect[T any](all iter.Seq2[T, error]) (items []T, err error) {
 	return items, nil
 }
 
-// checkPast reads the state after a change.
-func (wt *wrapperTest) checkPast(h oxbow.Historian, seq uint64) {
+// checkPastState reads the state after a change.
+func (wt *wrapperTest) checkPastState(h oxbow.Historian, seq uint64) {
 	t, ctx := wt.t, wt.t.Context()
 	then, err := h.AsOf(ctx, seq)
 	if err != nil {
 		t.Fatalf("AsOf(%d) = %v", seq, err)
 	}
-	for _, e := range list(t, then, oxbow.Filter{}) {
-		wt.checkSeen("AsOf", e)
+	for _, e := range listEntries(t, then, oxbow.Filter{}) {
+		wt.checkHidesSecret("AsOf", e)
 	}
 	for _, name := range wt.names {
 		e, _ := then.Get(ctx, name)
-		wt.checkSeen("Get of AsOf", e)
+		wt.checkHidesSecret("Get of AsOf", e)
 	}
 	c := oxbow.CapabilitiesOf(then)
 	switch {
@@ -457,7 +457,7 @@ func (wt *wrapperTest) checkRedactor() {
 		return
 	}
 	_, err := r.RedactVersions(wt.t.Context(), func(e oxbow.Entry, _ bool) bool {
-		wt.checkSeen("RedactVersions", e)
+		wt.checkHidesSecret("RedactVersions", e)
 		return false
 	}, dryRun)
 	if err != nil {
@@ -478,7 +478,7 @@ const dryRun = true
 // checkDelta fails the test if a changed entry must be hidden.
 func (wt *wrapperTest) checkDelta(where string, d oxbow.Delta) {
 	if d.Entry != nil {
-		wt.checkSeen(where, *d.Entry)
+		wt.checkHidesSecret(where, *d.Entry)
 	}
 }
 
@@ -497,9 +497,9 @@ func (wt *wrapperTest) checkEvents() {
 			}
 		})()
 	}
-	for _, e := range list(t, wt.fullStore, oxbow.Filter{}) {
+	for _, e := range listEntries(t, wt.fullStore, oxbow.Filter{}) {
 		op := oxbow.Update{Name: e.Name, Content: e.Content + " again", Labels: e.Labels, Aliases: e.Aliases}
-		apply(t, wt.fullStore, op)
+		applyOps(t, wt.fullStore, op)
 	}
 	if w := wt.capabilities.Watcher; w != nil {
 		if err := w.Refresh(ctx); err != nil {
@@ -517,7 +517,7 @@ func (wt *wrapperTest) checkEvents() {
 			t.Fatalf("Since = %v", err)
 		}
 	}
-	for _, e := range list(t, wt.wrapped, oxbow.Filter{}) {
+	for _, e := range listEntries(t, wt.wrapped, oxbow.Filter{}) {
 		if !strings.HasSuffix(e.Content, " again") {
 			t.Errorf("the wrapper shows %q as it was before a change", e.Name)
 		}
@@ -546,8 +546,8 @@ func (wt *wrapperTest) checkWrite(e oxbow.Entry) {
 		dry = d.DryRun(ctx, op)
 	}
 	made, err := oxbow.Commit(ctx, wt.wrapped, op)
-	wt.checkSeen("Commit", made)
-	now := get(t, wt.fullStore, e.Name)
+	wt.checkHidesSecret("Commit", made)
+	now := getEntry(t, wt.fullStore, e.Name)
 	wasRefused := err != nil
 	switch {
 	case wt.isHidden(e.Name) && (!wasRefused || now.Version != e.Version):
@@ -565,7 +565,7 @@ func (wt *wrapperTest) checkWrite(e oxbow.Entry) {
 // checkWrites tries to change each entry, and then to compact the store.
 func (wt *wrapperTest) checkWrites() {
 	t, ctx := wt.t, wt.t.Context()
-	for _, e := range list(t, wt.fullStore, oxbow.Filter{}) {
+	for _, e := range listEntries(t, wt.fullStore, oxbow.Filter{}) {
 		wt.checkWrite(e)
 	}
 	if c := wt.capabilities.Compactor; c != nil {

@@ -54,14 +54,14 @@ type bareOther struct {
 }
 
 // ownEngine is the index of this checkout.
-type ownEngine struct{ *ownindex.Engine }
+type ownEngine struct{ *ownindex.FilledIndex }
 
-func (e ownEngine) search(_ string, words []string) int { return e.Search(words, bareLimit) }
+func (e ownEngine) search(_ string, words []string) int { return e.CountHits(words, bareLimit) }
 
 func (e ownEngine) hits(_ string, words []string) iter.Seq2[uint64, float64] {
 	return func(yield func(uint64, float64) bool) {
-		for _, h := range e.Hits(words, bareLimit) {
-			if !yield(h.Number, h.Score) {
+		for _, h := range e.ListHits(words, bareLimit) {
+			if !yield(h.TextNumber, h.Score) {
 				return
 			}
 		}
@@ -74,7 +74,7 @@ type bareRun struct {
 	bareBuild
 	textSource   textSource
 	sizes        []int
-	ways         []string
+	queryWays    []string
 	withRecalls  bool
 	storesDir    string          // directory in which memories are created
 	openMemories []*oxbow.Memory // memories that must be closed at the end
@@ -86,7 +86,11 @@ type bareRun struct {
 func bareCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	r := &bareRun{bench: b}
 	sizes := fl.String("sizes", "1000,10000,100000", "texts, one table for each of these `NUMBERS`")
-	ways := fl.String("ways", ownindex.Ways[0], "the `WAYS` to ask, or all: "+strings.Join(ownindex.Ways, ","))
+	ways := fl.String(
+		"ways",
+		ownindex.SearchWays[0],
+		"the `WAYS` to ask, or all: "+strings.Join(ownindex.SearchWays, ","),
+	)
 	fl.BoolVar(&r.withRecalls, "recall", false, "beside whole recalls of a memory of the same texts")
 	b.addDirFlag(fl)
 	fl.IntVar(&r.queries, "queries", 1000, "queries of a round")
@@ -103,16 +107,16 @@ func bareCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			}
 			r.sizes = append(r.sizes, n)
 		}
-		r.ways = strings.Split(*ways, ",")
+		r.queryWays = strings.Split(*ways, ",")
 		if *ways == "all" {
-			r.ways = ownindex.Ways
+			r.queryWays = ownindex.SearchWays
 		}
-		for _, w := range r.ways {
-			if !slices.Contains(ownindex.Ways, w) {
+		for _, w := range r.queryWays {
+			if !slices.Contains(ownindex.SearchWays, w) {
 				return fmt.Errorf(
 					"measuring the index: there is no way %q; there are %s",
 					w,
-					strings.Join(ownindex.Ways, ", "),
+					strings.Join(ownindex.SearchWays, ", "),
 				)
 			}
 		}
@@ -227,7 +231,7 @@ func (r *bareRun) measureSize(ctx context.Context, t bareTexts, again bool) erro
 		"same bits",
 		"B an entry",
 	)
-	for _, way := range r.ways {
+	for _, way := range r.queryWays {
 		cs, err := r.fillEngines(ctx, t, way)
 		if err != nil {
 			return err
@@ -272,7 +276,7 @@ func (r *bareRun) fillEngines(ctx context.Context, t bareTexts, way string) ([]*
 	p := r.newProgress("filling for " + way)
 	defer p.clear()
 	all := append([]bareOther{{name: "own", fill: func(t bareTexts, way string) (bareEngine, error) {
-		e, err := ownindex.New(ownindex.Texts{N: len(t.texts), Words: t.textWords}, way)
+		e, err := ownindex.NewFilledIndex(ownindex.Texts{Count: len(t.texts), WordsOf: t.textWords}, way)
 		return ownEngine{e}, err
 	}}}, bareOthers()...)
 	if r.withRecalls {
@@ -280,11 +284,11 @@ func (r *bareRun) fillEngines(ctx context.Context, t bareTexts, way string) ([]*
 			all,
 			bareOther{
 				name: "whole recall",
-				only: ownindex.Ways[0],
+				only: ownindex.SearchWays[0],
 				fill: func(t bareTexts, _ string) (bareEngine, error) {
 					e, err := newRecallEngine(ctx, r.storesDir, t.texts)
 					if err == nil {
-						r.openMemories = append(r.openMemories, e.m)
+						r.openMemories = append(r.openMemories, e.memory)
 					}
 					return e, err
 				},
@@ -296,19 +300,19 @@ func (r *bareRun) fillEngines(ctx context.Context, t bareTexts, way string) ([]*
 		if o.only != "" && o.only != way {
 			continue
 		}
-		before := liveBytes()
+		before := liveObjectBytes()
 		e, err := o.fill(t, way)
 		if err != nil {
 			return nil, fmt.Errorf("filling %s: %w", o.name, err)
 		}
-		cs = append(cs, &bareContestant{name: o.name, engine: e, bytes: liveBytes() - before})
+		cs = append(cs, &bareContestant{name: o.name, engine: e, bytes: liveObjectBytes() - before})
 		p.setProgress(i+1, len(all))
 	}
 	return cs, nil
 }
 
-// liveBytes returns the total size of live objects in bytes.
-func liveBytes() int64 {
+// liveObjectBytes returns the total size of live objects in bytes.
+func liveObjectBytes() int64 {
 	runtime.GC()
 	runtime.GC() // Collect a second time, to free what finalizers have released.
 	var m runtime.MemStats

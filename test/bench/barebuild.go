@@ -52,7 +52,7 @@ func (w *bareBuild) rebuildAndRun(ctx context.Context, b *bench, fl *flag.FlagSe
 	}
 	defer remove()
 	args := []string{"run", "-overlay", filepath.Join(dir, "overlay.json")}
-	o := overlay{dir: dir, replace: map[string]string{}}
+	o := overlay{dir: dir, replacedFiles: map[string]string{}}
 	if w.prototypeDir != "" {
 		mod, err := o.writeGoMod(w.prototypeDir)
 		if err != nil {
@@ -72,9 +72,9 @@ func (w *bareBuild) rebuildAndRun(ctx context.Context, b *bench, fl *flag.FlagSe
 
 // overlay is a set of files that replace other files in a build.
 type overlay struct {
-	dir       string // directory of the generated files
-	replace   map[string]string
-	fileCount int
+	dir           string // directory of the generated files
+	replacedFiles map[string]string
+	fileCount     int
 }
 
 // writeGoMod writes a go.mod that also requires the prototype, and returns its path.
@@ -129,7 +129,7 @@ func (o *overlay) addEngines(w *bareBuild) error {
 	if err := o.writeFile(othersFile, []byte(keepEngineLines(string(b), kept))); err != nil {
 		return err
 	}
-	b, err = json.Marshal(map[string]any{"Replace": o.replace})
+	b, err = json.Marshal(map[string]any{"Replace": o.replacedFiles})
 	if err != nil {
 		return err
 	}
@@ -199,6 +199,6 @@ func (o *overlay) writeFile(as string, content []byte) error {
 	}
 	o.fileCount++
 	at := filepath.Join(o.dir, fmt.Sprintf("%d.go", o.fileCount))
-	o.replace[as] = at
+	o.replacedFiles[as] = at
 	return os.WriteFile(at, content, 0o600)
 }

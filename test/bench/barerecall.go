@@ -14,7 +14,7 @@ import (
 
 // recallEngine is a memory that was written to the disk and opened again. A recall costs more than a search in the
 // index, because it also reads the file, analyzes the query, and ranks dialogues.
-type recallEngine struct{ m *oxbow.Memory }
+type recallEngine struct{ memory *oxbow.Memory }
 
 // newRecallEngine writes a memory with the texts and the memory's index below dir, and opens the
 // memory.
@@ -44,7 +44,7 @@ func newRecallEngine(ctx context.Context, dir string, texts []string) (recallEng
 }
 
 func (e recallEngine) recall(text string) []oxbow.Hit {
-	hits, err := e.m.Recall(context.Background(), oxbow.Query{Text: text, Limit: bareLimit})
+	hits, err := e.memory.Recall(context.Background(), oxbow.Query{Text: text, Limit: bareLimit})
 	if err != nil {
 		panic(err) // This cannot happen, because the memory was just created.
 	}

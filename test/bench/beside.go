@@ -22,14 +22,14 @@ type besideRun struct {
 	*bench
 	entryCount, rounds int
 	loadTime           time.Duration // time for which each load runs in each round
-	src                textSource
+	textSource         textSource
 
-	m, otherMemory *oxbow.Memory
-	texts          []oxbow.Add
-	phrases        []string
-	bareFiles      *bareWriteFiles
-	bareWriteSize  int // size of a bare write, in bytes
-	written        int
+	memory, otherMemory *oxbow.Memory
+	texts               []oxbow.Add
+	phrases             []string
+	bareFiles           *bareWriteFiles
+	bareWriteSize       int // size of a bare write, in bytes
+	written             int
 }
 
 func besideCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
@@ -37,13 +37,13 @@ func besideCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	fl.IntVar(&r.entryCount, "n", 10000, "entries in each of two stores")
 	fl.IntVar(&r.rounds, "rounds", 5, "times that each load is put on")
 	fl.DurationVar(&r.loadTime, "time", time.Second, "`D` that each load lasts")
-	r.src.addFlags(fl)
+	r.textSource.addFlags(fl)
 	b.addDirFlag(fl)
 	return r.run
 }
 
-// worker repeats one operation as long as a load runs.
-type worker struct {
+// loadWorker repeats one operation as long as a load runs.
+type loadWorker struct {
 	call  func(ctx context.Context, i int) error
 	times timings // time of each call
 }
@@ -51,8 +51,8 @@ type worker struct {
 // workerLoad is a set of workers that run at the same time.
 type workerLoad struct {
 	name          string
-	recallWorkers []*worker // workers whose calls are recalls
-	writeWorkers  []*worker
+	recallWorkers []*loadWorker // workers whose calls are recalls
+	writeWorkers  []*loadWorker
 	rates         [2][]float64 // calls per second of the recalls and of the writes, in each round
 	writeTimes    timings      // times of all writes
 }
@@ -66,7 +66,7 @@ func (r *besideRun) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer remove()
-	r.texts, _, err = r.src.readEntries(ctx, 10000)
+	r.texts, _, err = r.textSource.readEntries(ctx, 10000)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (r *besideRun) run(ctx context.Context) (err error) {
 		return err
 	}
 	r.printTitle("beside", dir)
-	for i, m := range []**oxbow.Memory{&r.m, &r.otherMemory} {
+	for i, m := range []**oxbow.Memory{&r.memory, &r.otherMemory} {
 		*m, err = r.createStore(ctx, filepath.Join(dir, fmt.Sprint(i)))
 		if err != nil {
 			return err
@@ -126,16 +126,16 @@ func (r *besideRun) createStore(ctx context.Context, dir string) (*oxbow.Memory,
 }
 
 // newReader returns a worker that recalls from a memory.
-func (r *besideRun) newReader(m *oxbow.Memory) *worker {
-	return &worker{call: func(ctx context.Context, i int) error {
+func (r *besideRun) newReader(m *oxbow.Memory) *loadWorker {
+	return &loadWorker{call: func(ctx context.Context, i int) error {
 		_, err := m.Recall(ctx, oxbow.Query{Text: r.phrases[i%len(r.phrases)], Limit: 10})
 		return err
 	}}
 }
 
 // newWriter returns a worker that writes entries to a memory. Only one writer runs at a time.
-func (r *besideRun) newWriter(m *oxbow.Memory) *worker {
-	return &worker{call: func(ctx context.Context, i int) error {
+func (r *besideRun) newWriter(m *oxbow.Memory) *loadWorker {
+	return &loadWorker{call: func(ctx context.Context, i int) error {
 		e := r.texts[i%len(r.texts)]
 		r.written++
 		e.Name = fmt.Sprintf("written %d", r.written)
@@ -144,8 +144,8 @@ func (r *besideRun) newWriter(m *oxbow.Memory) *worker {
 }
 
 // newOverwriter returns a worker that does the minimum work of a durable write.
-func (r *besideRun) newOverwriter() *worker {
-	return &worker{call: func(context.Context, int) error {
+func (r *besideRun) newOverwriter() *loadWorker {
+	return &loadWorker{call: func(context.Context, int) error {
 		if r.bareFiles.zerosOffset+int64(r.bareWriteSize) > 64<<20 {
 			r.bareFiles.rewind()
 		}
@@ -154,20 +154,24 @@ func (r *besideRun) newOverwriter() *worker {
 }
 
 func (r *besideRun) newWorkerLoads() []*workerLoad {
-	one := func(w *worker) []*worker { return []*worker{w} }
+	one := func(w *loadWorker) []*loadWorker { return []*loadWorker{w} }
 	return []*workerLoad{
-		{name: "a reader", recallWorkers: one(r.newReader(r.m))},
-		{name: "two readers", recallWorkers: []*worker{r.newReader(r.m), r.newReader(r.m)}},
-		{name: "a writer", writeWorkers: one(r.newWriter(r.m))},
+		{name: "a reader", recallWorkers: one(r.newReader(r.memory))},
+		{name: "two readers", recallWorkers: []*loadWorker{r.newReader(r.memory), r.newReader(r.memory)}},
+		{name: "a writer", writeWorkers: one(r.newWriter(r.memory))},
 		{
 			name:          "a reader beside the writer of another memory",
-			recallWorkers: one(r.newReader(r.m)),
+			recallWorkers: one(r.newReader(r.memory)),
 			writeWorkers:  one(r.newWriter(r.otherMemory)),
 		},
-		{name: "a reader beside a writer", recallWorkers: one(r.newReader(r.m)), writeWorkers: one(r.newWriter(r.m))},
+		{
+			name:          "a reader beside a writer",
+			recallWorkers: one(r.newReader(r.memory)),
+			writeWorkers:  one(r.newWriter(r.memory)),
+		},
 		{
 			name:          "a reader beside bare overwrites with fsync",
-			recallWorkers: one(r.newReader(r.m)),
+			recallWorkers: one(r.newReader(r.memory)),
 			writeWorkers:  one(r.newOverwriter()),
 		},
 	}
@@ -179,7 +183,7 @@ func (r *besideRun) runLoad(ctx context.Context, l *workerLoad) error {
 	defer stop(nil)
 	var wg sync.WaitGroup
 	from := time.Now()
-	for _, w := range append(append([]*worker(nil), l.recallWorkers...), l.writeWorkers...) {
+	for _, w := range append(append([]*loadWorker(nil), l.recallWorkers...), l.writeWorkers...) {
 		w.times = nil
 		wg.Go(func() {
 			for i := 0; time.Since(from) < r.loadTime && ctx.Err() == nil; i++ {
@@ -191,7 +195,7 @@ func (r *besideRun) runLoad(ctx context.Context, l *workerLoad) error {
 	}
 	wg.Wait()
 	took := time.Since(from).Seconds()
-	for i, ws := range [][]*worker{l.recallWorkers, l.writeWorkers} {
+	for i, ws := range [][]*loadWorker{l.recallWorkers, l.writeWorkers} {
 		calls := 0
 		for _, w := range ws {
 			calls += len(w.times)

@@ -18,16 +18,16 @@ import (
 type churnRun struct {
 	*bench
 	entries, updates, updatesPerChange, keptChanges int
-	src                                             textSource
+	textSource                                      textSource
 
-	path        string
-	texts       []oxbow.Add
-	written     int
-	changeTimes timings // time of each update
-	bareTimes   timings // time of each synced overwrite of as many bytes, made between the updates
-	largestSize int64   // largest size of the log, in bytes
-	finalSize   int64   // size of the log at the end, in bytes
-	compactions int     // how often the log became smaller
+	path           string
+	texts          []oxbow.Add
+	written        int
+	changeTimes    timings // time of each update
+	overwriteTimes timings // time of each synced overwrite of as many bytes, made between the updates
+	largestSize    int64   // largest size of the log, in bytes
+	finalSize      int64   // size of the log at the end, in bytes
+	compactions    int     // how often the log became smaller
 }
 
 func churnCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
@@ -36,7 +36,7 @@ func churnCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	fl.IntVar(&r.updates, "updates", 1_000_000, "updates of them")
 	fl.IntVar(&r.updatesPerChange, "each", 5, "updates in one change")
 	fl.IntVar(&r.keptChanges, "keep", 1000, "last changes that the store keeps")
-	r.src.addFlags(fl)
+	r.textSource.addFlags(fl)
 	b.addDirFlag(fl)
 	return func(ctx context.Context) error {
 		if min(r.entries, r.updates, r.updatesPerChange, r.keptChanges) < 1 {
@@ -48,7 +48,7 @@ func churnCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 
 func (r *churnRun) run(ctx context.Context, dir string) (err error) {
 	var from string
-	r.texts, from, err = r.src.readEntries(ctx, 10000)
+	r.texts, from, err = r.textSource.readEntries(ctx, 10000)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (r *churnRun) run(ctx context.Context, dir string) (err error) {
 		name string
 		q    float64
 	}{{"p50", .5}, {"p99.9", .999}, {"longest", 1}} {
-		bare := r.bareTimes.quantile(q.q)
+		bare := r.overwriteTimes.quantile(q.q)
 		t.addRow("a bare overwrite with fsync, "+q.name, formatDuration(bare), "1.00×")
 		t.addRow(
 			"a change, "+q.name,
@@ -129,7 +129,7 @@ func (r *churnRun) writeUpdates(ctx context.Context, dir string) (err error) {
 			}
 			err = errors.Join(
 				err,
-				r.bareTimes.timeCall(func() error { return bare.overwriteWriter.writeEntry(oxbow.Add{}) }),
+				r.overwriteTimes.timeCall(func() error { return bare.overwriteWriter.writeEntry(oxbow.Add{}) }),
 			)
 			_, rerr := m.Recall(ctx, oxbow.Query{Text: r.texts[i%len(r.texts)].Name})
 			now, serr := logSize(m)

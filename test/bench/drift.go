@@ -43,12 +43,12 @@ func driftCommand(b *bench, fs *flag.FlagSet) func(ctx context.Context) error {
 	b.addDirFlag(fs)
 	return func(ctx context.Context) error {
 		p := selectionPlan{
-			pairs:  *pairs,
-			files:  *files,
-			lines:  *lines,
-			blocks: *blocks,
-			strict: *strict,
-			merges: *merges,
+			pairs:          *pairs,
+			files:          *files,
+			lines:          *lines,
+			blocks:         *blocks,
+			rewordedIsGone: *strict,
+			hasMerges:      *merges,
 		}
 		for g := range strings.SplitSeq(*gaps, ",") {
 			n, err := strconv.Atoi(strings.TrimSpace(g))
@@ -87,20 +87,20 @@ type driftRun struct {
 var driftKinds = []string{"lines", "blocks", "lines of renamed files", "blocks of renamed files"}
 
 // driftTable contains the counts for each kind of anchor and each way of placing.
-type driftTable map[string]map[string]*tally
+type driftTable map[string]map[string]*placementTally
 
-func (t driftTable) tallyFor(kind, way string) *tally {
+func (t driftTable) tallyFor(kind, way string) *placementTally {
 	if t[kind] == nil {
-		t[kind] = map[string]*tally{}
+		t[kind] = map[string]*placementTally{}
 	}
 	if t[kind][way] == nil {
-		t[kind][way] = &tally{}
+		t[kind][way] = &placementTally{}
 	}
 	return t[kind][way]
 }
 
-var placementWays = []string{"oxbow, with git", "oxbow, without git", baselines[0].name, baselines[1].name,
-	baselines[2].name}
+var placementWays = []string{"oxbow, with git", "oxbow, without git", baselineWays[0].name, baselineWays[1].name,
+	baselineWays[2].name}
 
 func splitRepoName(repo string) (name, dir string) {
 	if n, d, ok := strings.Cut(repo, "="); ok && !strings.ContainsAny(n, `/\`) {
@@ -124,7 +124,7 @@ func (r *driftRun) placeHistories(ctx context.Context, repos []string) error {
 		if err != nil {
 			return err
 		}
-		if r.plan.merges {
+		if r.plan.hasMerges {
 			if err := c.createMergeHistory(ctx); err != nil {
 				return err
 			}
@@ -208,7 +208,7 @@ func (r *driftRun) scorePairs(ctx context.Context, c *repoClone, ps []commitPair
 				if p.fileA != p.fileB {
 					kinds = append(kinds, anchorKind(x)+" of renamed files")
 				}
-				for _, w := range baselines {
+				for _, w := range baselineWays {
 					s := w.placeAnchor(a, b, x)
 					for _, kind := range kinds {
 						for _, t := range into {
@@ -232,7 +232,7 @@ func (r *driftRun) scorePairs(ctx context.Context, c *repoClone, ps []commitPair
 
 // logMisplacement prints an anchor that was placed at the wrong position.
 func (r *driftRun) logMisplacement(p commitPair, x anchor, a, b []string, s placement, how string) {
-	var t tally
+	var t placementTally
 	t.addResult(x, s)
 	if r.misplacementsToShow == 0 ||
 		t.unchangedWrong+t.unchangedMissed+t.goneFound+t.goneEdited+t.changedWrong+t.changedMissed == 0 {
@@ -263,7 +263,7 @@ func (r *driftRun) logMisplacement(p commitPair, x anchor, a, b []string, s plac
 		s.lineCount,
 		s.isEdited,
 		s.confidence,
-		s.how,
+		s.method,
 	)
 	for i := max(0, x.firstLine-3); i < min(len(a), x.firstLine+x.lineCount+3); i++ {
 		r.bench.logf("  A %4d %s", i, a[i])

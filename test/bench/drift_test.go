@@ -253,7 +253,7 @@ func TestTally(t *testing.T) {
 		}
 		return x
 	}
-	var got tally
+	var got placementTally
 	for _, c := range []struct {
 		x anchor
 		s placement
@@ -283,7 +283,7 @@ func TestTally(t *testing.T) {
 	} {
 		got.addResult(c.x, c.s)
 	}
-	want := tally{
+	want := placementTally{
 		unchanged:       4,
 		unchangedRight:  2,
 		unchangedWrong:  1,

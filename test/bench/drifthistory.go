@@ -68,8 +68,8 @@ type diffHunk struct {
 	deleted, added     []string
 }
 
-// history contains the commits along first parents, oldest first.
-type history struct {
+// commitHistory contains the commits along first parents, oldest first.
+type commitHistory struct {
 	dir                 string
 	commits             []string               // IDs of the commits
 	deltas              []map[string]fileDelta // changes of each commit, by the path before the commit
@@ -77,7 +77,7 @@ type history struct {
 }
 
 // readHistory reads the history of HEAD.
-func readHistory(ctx context.Context, dir string) (*history, error) {
+func readHistory(ctx context.Context, dir string) (*commitHistory, error) {
 	h, err := readDeltas(ctx, dir)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func readHistory(ctx context.Context, dir string) (*history, error) {
 }
 
 // readDeltas reads the output of git log -p with the given options.
-func readDeltas(ctx context.Context, dir string, options ...string) (*history, error) {
+func readDeltas(ctx context.Context, dir string, options ...string) (*commitHistory, error) {
 	args := append(
 		[]string{"log", "--first-parent", "--diff-merges=first-parent", "--reverse", "--format=%x00%H", "-p", "-U0",
 			"-M",
@@ -108,7 +108,7 @@ func readDeltas(ctx context.Context, dir string, options ...string) (*history, e
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("reading a history: %w", err)
 	}
-	h := &history{dir: dir}
+	h := &commitHistory{dir: dir}
 	err = h.parseLog(out)
 	if err != nil {
 		// Read the rest of the output, so that git can end. The error is already known.
@@ -124,7 +124,7 @@ func readDeltas(ctx context.Context, dir string, options ...string) (*history, e
 }
 
 // parseLog parses the output of git log -p -U0 with the format NUL and commit ID.
-func (h *history) parseLog(r io.Reader) error {
+func (h *commitHistory) parseLog(r io.Reader) error {
 	br := bufio.NewReaderSize(r, 1<<20)
 	var d *fileDelta
 	var at *diffHunk
@@ -232,7 +232,7 @@ type lineFate struct {
 
 // followFile returns the fates at commit j of a file's first n lines at commit i, and the file's name at commit j,
 // which is "" if the file was deleted.
-func (h *history) followFile(file string, n, i, j int) (to []lineFate, name string) {
+func (h *commitHistory) followFile(file string, n, i, j int) (to []lineFate, name string) {
 	to = make([]lineFate, n)
 	for k := range to {
 		to[k].index = k
@@ -280,18 +280,18 @@ type commitPair struct {
 
 // selectionPlan specifies what to select from a history.
 type selectionPlan struct {
-	gaps          []int // numbers of commits between A and B; a number that is larger than the history is skipped
-	pairs         int   // number of pairs of commits for each gap
-	files         int   // number of files for each pair
-	lines, blocks int   // numbers of lines and blocks for each file
-	strict        bool  // Reworded lines count as gone.
-	merges        bool  // The history consists of merge commits.
+	gaps           []int // numbers of commits between A and B; a number that is larger than the history is skipped
+	pairs          int   // number of pairs of commits for each gap
+	files          int   // number of files for each pair
+	lines, blocks  int   // numbers of lines and blocks for each file
+	rewordedIsGone bool  // Reworded lines count as gone.
+	hasMerges      bool  // The history consists of merge commits.
 }
 
 // drawPairs selects pairs of commits, files that were changed between them and still exist, and anchors in
 // these files. It skips files with fewer than 10 or more than 20,000 lines and binary files. Anchors of
 // one line have at least 4 characters.
-func (h *history) drawPairs(ctx context.Context, p selectionPlan, rnd *rand.Rand) (map[int][]commitPair, error) {
+func (h *commitHistory) drawPairs(ctx context.Context, p selectionPlan, rnd *rand.Rand) (map[int][]commitPair, error) {
 	out := map[int][]commitPair{}
 	for _, gap := range p.gaps {
 		if gap >= len(h.commits) {
@@ -328,7 +328,7 @@ func (h *history) drawPairs(ctx context.Context, p selectionPlan, rnd *rand.Rand
 					return nil, err
 				}
 				for k := range to {
-					if p.strict && to[k].isReworded {
+					if p.rewordedIsGone && to[k].isReworded {
 						to[k] = lineFate{-1, false}
 					}
 				}
@@ -346,7 +346,12 @@ func (h *history) drawPairs(ctx context.Context, p selectionPlan, rnd *rand.Rand
 
 // markDissimilarGone marks lines as gone if several commits reworded them until less than half of the text is similar.
 // If the file is the same as before, no line is gone.
-func (h *history) markDissimilarGone(ctx context.Context, lines []string, to []lineFate, commit, file string) error {
+func (h *commitHistory) markDissimilarGone(
+	ctx context.Context,
+	lines []string,
+	to []lineFate,
+	commit, file string,
+) error {
 	text, err := gitIn(ctx, h.dir, "cat-file", "blob", commit+":"+file)
 	if err != nil {
 		return err
@@ -397,7 +402,7 @@ func drawAnchors(lines []string, to []lineFate, p selectionPlan, rnd *rand.Rand)
 
 // changedFiles returns the sorted names of the files at commit i that were changed up to commit
 // j.
-func (h *history) changedFiles(ctx context.Context, i, j int) ([]string, error) {
+func (h *commitHistory) changedFiles(ctx context.Context, i, j int) ([]string, error) {
 	out, err := gitIn(ctx, h.dir, "ls-tree", "-r", "-z", "--full-tree", h.commits[i])
 	if err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ type placement struct {
 	isEdited             bool // The text was reported as changed.
 
 	confidence float64 // confidence that oxbow reports
-	how        string  // method that oxbow reports
+	method     string  // method that oxbow reports
 }
 
 // placementWay is a way to place anchors.
@@ -35,7 +35,7 @@ type placementWay struct {
 // driftContext is the number of lines around an anchor that the baselines compare.
 const driftContext = 3
 
-var baselines = []placementWay{
+var baselineWays = []placementWay{
 	{"line number", placeByNumber},
 	{"nearest equal text", placeByNearestText},
 	{"text with 3 + 3 lines of context", placeByContext},
@@ -175,7 +175,7 @@ func (c *repoClone) resolveAnchors(ctx context.Context, pairs []commitPair) (wit
 						continue
 					}
 					spots[i][at[1]] = placement{firstLine: f.Now.First - 1, lineCount: f.Now.Len(),
-						isEdited: f.Placed == annotate.Edited, confidence: f.Confidence, how: f.How}
+						isEdited: f.Placed == annotate.Edited, confidence: f.Confidence, method: f.How}
 				}
 			}
 			return nil
@@ -259,8 +259,8 @@ func (c *repoClone) fileLines(ctx context.Context, commit, file string) ([]strin
 // minConfidence is the confidence below which edited lines do not count as found.
 const minConfidence = .5
 
-// tally counts the results of one way of placing for one kind of anchors.
-type tally struct {
+// placementTally counts the results of one way of placing for one kind of anchors.
+type placementTally struct {
 	// These anchors are unchanged and in one piece.
 	unchanged, unchangedRight, unchangedWrong, unchangedMissed int
 
@@ -275,7 +275,7 @@ type tally struct {
 }
 
 // addResult compares a placement with the true position and counts the result.
-func (t *tally) addResult(x anchor, s placement) {
+func (t *placementTally) addResult(x anchor, s placement) {
 	kept := 0
 	first := -1
 	last := -1

@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// fillBatch is the number of entries that are cut into terms before the clock starts.
-const fillBatch = 500
+// fillBatchSize is the number of entries that are cut into terms before the clock starts.
+const fillBatchSize = 500
 
 // measureFilling fills an index with the terms of all entries in each way.
 func (r *recallRun) measureFilling(ctx context.Context) error {
@@ -73,11 +73,11 @@ func (r *recallRun) putEachDocument(
 	put func(d index.Document),
 ) (took time.Duration, err error) {
 	n := len(r.entries)
-	for from := 0; from < n; from += fillBatch {
+	for from := 0; from < n; from += fillBatchSize {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		docs := make([]index.Document, min(fillBatch, n-from))
+		docs := make([]index.Document, min(fillBatchSize, n-from))
 		for i := range docs {
 			e := r.entries[(from+i+further)%n]
 			docs[i] = index.DocumentOfWords(

@@ -33,9 +33,9 @@ type httpRun struct {
 	rate                             float64 // number of recalls per second by all clients together
 	measureTime                      time.Duration
 	seed                             uint64
-	src                              textSource
+	textSource                       textSource
 
-	isBare            bool // The clients send no requests.
+	sendsNothing      bool // The clients send no requests.
 	addr              string
 	phrases           []string
 	slowConnections   atomic.Int64 // number of open connections of slow clients
@@ -50,7 +50,7 @@ func httpCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	fl.Float64Var(&r.rate, "rate", 200, "recalls a second, of all clients together")
 	fl.DurationVar(&r.measureTime, "time", 30*time.Second, "how long to measure")
 	fl.Uint64Var(&r.seed, "seed", 1, "seed of the sampling")
-	r.src.addFlags(fl)
+	r.textSource.addFlags(fl)
 	b.addDirFlag(fl)
 	return r.run
 }
@@ -64,7 +64,7 @@ func (r *httpRun) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer remove()
-	entries, from, err := r.src.readEntries(ctx, r.entryCount)
+	entries, from, err := r.textSource.readEntries(ctx, r.entryCount)
 	if err != nil {
 		return err
 	}
@@ -118,16 +118,16 @@ func (r *httpRun) run(ctx context.Context) (err error) {
 		"–",
 	)
 	// Do not count background work after the first use, such as building the index file.
-	if err := r.measure(ctx, newTable(make([]string, 7)...), "", 0); err != nil {
+	if err := r.measureRecalls(ctx, newTable(make([]string, 7)...), "", 0); err != nil {
 		return err
 	}
 	for _, slow := range []int{0, r.slowClients} {
 		for _, what := range []string{"an answer without work", "over HTTP"} {
-			r.isBare = what != "over HTTP"
-			if r.isBare {
+			r.sendsNothing = what != "over HTTP"
+			if r.sendsNothing {
 				what += ","
 			}
-			if err := r.measure(ctx, t, what, slow); err != nil {
+			if err := r.measureRecalls(ctx, t, what, slow); err != nil {
 				return err
 			}
 		}
@@ -147,7 +147,7 @@ func (r *httpRun) serve(m *oxbow.Memory) (*http.Server, net.Listener, error) {
 			return m, nil
 		}},
 	}
-	guard := auth.Guard{Tokens: auth.Tokens{auth.New("bench", benchToken, auth.Permissions{})}}
+	guard := auth.Guard{Tokens: auth.Tokens{auth.NewToken("bench", benchToken, auth.Permissions{})}}
 	mux := http.NewServeMux()
 	mux.Handle("/", httpapi.New(views, nil).Handler(guard))
 	mux.HandleFunc("/nothing", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 4096)) })
@@ -161,13 +161,13 @@ func (r *httpRun) serve(m *oxbow.Memory) (*http.Server, net.Listener, error) {
 	return srv, l, nil
 }
 
-// measure times the recalls of all clients while slow clients are connected.
-func (r *httpRun) measure(ctx context.Context, t *table, what string, slow int) error {
+// measureRecalls times the recalls of all clients while slow clients are connected.
+func (r *httpRun) measureRecalls(ctx context.Context, t *markdownTable, what string, slowClients int) error {
 	ctx, stop := context.WithTimeout(ctx, r.measureTime)
 	defer stop()
 	r.closedConnections.Store(0)
 	var slowly, kept sync.WaitGroup
-	for i := range slow {
+	for i := range slowClients {
 		slowly.Go(func() { r.slowClient(ctx, i%2 == 0) })
 	}
 	conns := make([]net.Conn, r.clients)
@@ -197,7 +197,7 @@ func (r *httpRun) measure(ctx context.Context, t *table, what string, slow int) 
 		return err
 	}
 	t.addRow(
-		fmt.Sprintf("%s %s kept and %s slow", what, formatCount(r.clients), formatCount(slow)),
+		fmt.Sprintf("%s %s kept and %s slow", what, formatCount(r.clients), formatCount(slowClients)),
 		formatDuration(all.quantile(.5)),
 		formatDuration(all.quantile(.99)),
 		formatDuration(all.quantile(1)),
@@ -221,7 +221,7 @@ func (r *httpRun) runClient(ctx context.Context, c net.Conn, rnd *rand.Rand) (to
 		case <-time.After(time.Until(due)):
 		}
 		request := "GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n"
-		if !r.isBare {
+		if !r.sendsNothing {
 			request = r.recallRequest(r.phrases[rnd.IntN(len(r.phrases))])
 		}
 		if _, err := io.WriteString(c, request); err != nil {

@@ -40,7 +40,7 @@ func importsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		if err != nil {
 			return err
 		}
-		run := recordsRun{bench: b, oxbow: oxbow, dir: dir, recordCount: *n}
+		run := recordsRun{bench: b, oxbowPath: oxbow, dir: dir, recordCount: *n}
 		for _, e := range entries {
 			run.texts = append(run.texts, splitText(e.Content, recordSize)...)
 		}
@@ -73,15 +73,15 @@ type recordFormat struct {
 
 // sampleRecord is a record that the formats encode.
 type sampleRecord struct {
-	num  int
-	text string
-	time time.Time
+	number int
+	text   string
+	time   time.Time
 }
 
-func (r sampleRecord) name() string { return fmt.Sprintf("Record %d", r.num) }
+func (r sampleRecord) name() string { return fmt.Sprintf("Record %d", r.number) }
 
 // session returns the identifier of a conversation from which several records come.
-func (r sampleRecord) session() string { return fmt.Sprintf("session-%d", r.num/20) }
+func (r sampleRecord) session() string { return fmt.Sprintf("session-%d", r.number/20) }
 
 // encodeJSON returns a value as JSON.
 func encodeJSON(v any) string {
@@ -92,7 +92,7 @@ func encodeJSON(v any) string {
 	return string(b)
 }
 
-type fields = map[string]any
+type jsonFields = map[string]any
 
 // recordFormats returns the formats whose files contain many records.
 func recordFormats() []recordFormat {
@@ -122,7 +122,7 @@ func recordFormats() []recordFormat {
 }
 
 func entryRecord(r sampleRecord) string {
-	return encodeJSON(fields{"name": r.name(), "content": r.text, "tags": []string{"bench"}, "created": r.time})
+	return encodeJSON(jsonFields{"name": r.name(), "content": r.text, "tags": []string{"bench"}, "created": r.time})
 }
 
 func rowRecord(r sampleRecord) string {
@@ -136,28 +136,32 @@ func rowRecord(r sampleRecord) string {
 
 func entityRecord(r sampleRecord) string {
 	return encodeJSON(
-		fields{"type": "entity", "name": r.name(), "entityType": "bench", "observations": []string{r.text}},
+		jsonFields{"type": "entity", "name": r.name(), "entityType": "bench", "observations": []string{r.text}},
 	)
 }
 
 func mem0Record(r sampleRecord) string {
 	return encodeJSON(
-		fields{"id": fmt.Sprintf("00000000-0000-4000-8000-%012d", r.num), "memory": r.text, "user_id": "pat",
-			"hash": fmt.Sprintf("%032x", r.num), "metadata": fields{"category": "bench"}, "created_at": r.time,
+		jsonFields{"id": fmt.Sprintf("00000000-0000-4000-8000-%012d", r.number), "memory": r.text, "user_id": "pat",
+			"hash": fmt.Sprintf("%032x", r.number), "metadata": jsonFields{"category": "bench"}, "created_at": r.time,
 			"updated_at": r.time},
 	)
 }
 
 func observationRecord(r sampleRecord) string {
-	return encodeJSON(fields{"id": r.num, "memory_session_id": r.session(), "project": "harbor", "type": "discovery",
-		"title": r.name(), "narrative": r.text, "facts": "[]", "concepts": `["bench"]`, "files_read": "[]",
-		"files_modified": "[]", "prompt_number": 1, "created_at": r.time, "created_at_epoch": r.time.UnixMilli()})
+	return encodeJSON(
+		jsonFields{"id": r.number, "memory_session_id": r.session(), "project": "harbor", "type": "discovery",
+			"title": r.name(), "narrative": r.text, "facts": "[]", "concepts": `["bench"]`, "files_read": "[]",
+			"files_modified": "[]", "prompt_number": 1, "created_at": r.time, "created_at_epoch": r.time.UnixMilli()},
+	)
 }
 
 func engramRecord(r sampleRecord) string {
-	return encodeJSON(fields{"id": r.num, "sync_id": fmt.Sprintf("obs-%016x", r.num), "session_id": r.session(),
-		"type": "discovery", "title": r.name(), "content": r.text, "project": "harbor", "scope": "project",
-		"revision_count": 1, "created_at": r.time.Format(time.DateTime), "updated_at": r.time.Format(time.DateTime)})
+	return encodeJSON(
+		jsonFields{"id": r.number, "sync_id": fmt.Sprintf("obs-%016x", r.number), "session_id": r.session(),
+			"type": "discovery", "title": r.name(), "content": r.text, "project": "harbor", "scope": "project",
+			"revision_count": 1, "created_at": r.time.Format(time.DateTime), "updated_at": r.time.Format(time.DateTime)},
+	)
 }
 
 func markdownRecord(r sampleRecord) string {
@@ -170,7 +174,12 @@ func markdownRecord(r sampleRecord) string {
 }
 
 func basicMemoryRecord(r sampleRecord) string {
-	return fmt.Sprintf("---\ntitle: %s\ntype: note\npermalink: notes/record-%d\n---\n\n%s\n", r.name(), r.num, r.text)
+	return fmt.Sprintf(
+		"---\ntitle: %s\ntype: note\npermalink: notes/record-%d\n---\n\n%s\n",
+		r.name(),
+		r.number,
+		r.text,
+	)
 }
 
 func okfRecord(r sampleRecord) string {
@@ -181,14 +190,14 @@ func okfRecord(r sampleRecord) string {
 // recordsRun measures imports of files with the same records.
 type recordsRun struct {
 	*bench
-	oxbow, dir  string
-	texts       []string
-	recordCount int
+	oxbowPath, dir string
+	texts          []string
+	recordCount    int
 }
 
 // measureFormat imports a file into a new home, imports it again, and adds a row to the table. The file and the
 // home are deleted afterwards.
-func (r recordsRun) measureFormat(ctx context.Context, t *table, f recordFormat) error {
+func (r recordsRun) measureFormat(ctx context.Context, t *markdownTable, f recordFormat) error {
 	path := filepath.Join(r.dir, "input", f.fileName)
 	if f.isDir {
 		path = filepath.Dir(path)
@@ -287,7 +296,7 @@ func (r recordsRun) recordAt(num int) sampleRecord {
 	if num >= len(r.texts) {
 		text = fmt.Sprintf("%s (%d)", text, num/len(r.texts)+1)
 	}
-	return sampleRecord{num: num, text: text, time: time.Date(2026, 1, 1, 0, 0, num, 0, time.UTC)}
+	return sampleRecord{number: num, text: text, time: time.Date(2026, 1, 1, 0, 0, num, 0, time.UTC)}
 }
 
 type importFileCost struct {
@@ -302,7 +311,7 @@ func (r recordsRun) importOnce(ctx context.Context, home, from, path string) (c 
 	if from != "" {
 		args = append(args, "--from", from)
 	}
-	p := exec.CommandContext(ctx, r.oxbow, args...)
+	p := exec.CommandContext(ctx, r.oxbowPath, args...)
 	p.Env = minimalEnv(os.Getenv, r.dir)
 	p.Stderr = os.Stderr
 	begin := time.Now()

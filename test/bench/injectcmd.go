@@ -56,7 +56,7 @@ func injectCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 type injectSet struct {
 	Title  string   `json:"set"`
 	Files  []string `json:"files,omitempty"`
-	stores iter.Seq2[*inject.Store, error]
+	stores iter.Seq2[*inject.TestStore, error]
 	*inject.Result
 }
 
@@ -69,10 +69,10 @@ func (b *bench) runInject(ctx context.Context, f *injectFlags) error {
 		return err
 	}
 	for _, s := range sets {
-		s.Result, err = inject.Run(
+		s.Result, err = inject.RunMeasurement(
 			ctx,
-			inject.Options{Stores: s.stores, ForeignCount: f.foreign, VariantStores: f.variants,
-				Progress: func(store string) { b.logf("inject: %s, %s", s.Title, store) }},
+			inject.Options{Stores: s.stores, ForeignQuestions: f.foreign, VariantStores: f.variants,
+				OnStoreMeasured: func(store string) { b.logf("inject: %s, %s", s.Title, store) }},
 		)
 		if d := new(quality.DataError); errors.As(err, &d) {
 			return fmt.Errorf("measuring %s: %w\nget %s again from %s", s.Title, err, filepath.Base(d.File), d.URL)
@@ -97,7 +97,7 @@ func (b *bench) runInject(ctx context.Context, f *injectFlags) error {
 // readSets returns the sets in the data directory, or the built-in set if no directory is given.
 func (f *injectFlags) readSets() ([]*injectSet, error) {
 	if f.data == "" {
-		return []*injectSet{{Title: "built in", stores: inject.Generate(1)}}, nil
+		return []*injectSet{{Title: "built in", stores: inject.GenerateStores(1)}}, nil
 	}
 	if fi, err := os.Stat(f.data); err != nil || !fi.IsDir() {
 		return nil, fmt.Errorf("%s is not a directory; %s", f.data, conversationSources())
@@ -141,13 +141,13 @@ func conversationSources() string {
 // printInjected prints three tables for each set.
 func (b *bench) printInjected(sets []*injectSet) {
 	for _, s := range sets {
-		b.printf("%s: %s units in %s memories\n\n", s.Title, formatCount(s.Units), formatCount(s.Stores))
-		of := s.Rows[0].PayloadCounts
+		b.printf("%s: %s units in %s memories\n\n", s.Title, formatCount(s.UnitCount), formatCount(s.StoreCount))
+		of := s.RuleResults[0].PayloadCounts
 		b.emitTable(
 			armTable(
 				s,
 				of,
-				[]inject.Arm{
+				[]inject.PromptArm{
 					inject.OwnQuestions,
 					inject.ForeignQuestions,
 					inject.WorkOrders,
@@ -158,7 +158,7 @@ func (b *bench) printInjected(sets []*injectSet) {
 		b.emitTable(armTable(
 			s,
 			of,
-			[]inject.Arm{
+			[]inject.PromptArm{
 				inject.RepeatedPrompts,
 				inject.ParaphrasedPrompts,
 				inject.MixedSessions,
@@ -181,13 +181,13 @@ func (b *bench) printInjected(sets []*injectSet) {
 
 // armTable returns a table of arms with the share of prompts that got a payload. For oxbow's rule, a
 // second row includes the prompts that got a pointer.
-func armTable(s *injectSet, of map[inject.Arm]*inject.MatchCount, arms []inject.Arm) *table {
+func armTable(s *injectSet, of map[inject.PromptArm]*inject.MatchCount, arms []inject.PromptArm) *markdownTable {
 	head := []string{s.Title}
 	for _, a := range arms {
 		head = append(head, fmt.Sprintf("%s, n = %s", a, formatCount(of[a].Prompts)), "95 %")
 	}
 	t := newTable(head...)
-	row := func(name string, counts func(inject.Arm) inject.MatchCount) {
+	row := func(name string, counts func(inject.PromptArm) inject.MatchCount) {
 		cells := []string{name}
 		for _, a := range arms {
 			c := counts(a)
@@ -196,7 +196,7 @@ func armTable(s *injectSet, of map[inject.Arm]*inject.MatchCount, arms []inject.
 				continue
 			}
 			low, high := c.ConfidenceInterval()
-			share := formatShare(c.Share())
+			share := formatShare(c.MatchShare())
 			if c.Prompts != of[a].Prompts {
 				share += " of " + formatCount(c.Prompts)
 			}
@@ -204,13 +204,13 @@ func armTable(s *injectSet, of map[inject.Arm]*inject.MatchCount, arms []inject.
 		}
 		t.addRow(cells...)
 	}
-	for _, r := range s.Rows {
-		row(r.Rule, func(a inject.Arm) inject.MatchCount { return *r.PayloadCounts[a] })
-		if r.Rule == inject.OxbowRule {
-			row("… or a pointer", func(a inject.Arm) inject.MatchCount {
+	for _, r := range s.RuleResults {
+		row(r.RuleName, func(a inject.PromptArm) inject.MatchCount { return *r.PayloadCounts[a] })
+		if r.RuleName == inject.OxbowRule {
+			row("… or a pointer", func(a inject.PromptArm) inject.MatchCount {
 				return inject.MatchCount{
-					Prompts: r.PayloadCounts[a].Prompts,
-					Matches: r.PayloadCounts[a].Matches + r.PointerCounts[a].Matches,
+					Prompts:         r.PayloadCounts[a].Prompts,
+					MatchingPrompts: r.PayloadCounts[a].MatchingPrompts + r.PointerCounts[a].MatchingPrompts,
 				}
 			})
 		}
@@ -222,7 +222,7 @@ func armTable(s *injectSet, of map[inject.Arm]*inject.MatchCount, arms []inject.
 func formatShare(x float64) string { return strings.TrimPrefix(fmt.Sprintf("%.3f", x), "0") }
 
 // costTable returns the table with the costs of a day.
-func costTable(s *injectSet) *table {
+func costTable(s *injectSet) *markdownTable {
 	t := newTable(
 		s.Title+": a day",
 		"prompts",
@@ -234,21 +234,21 @@ func costTable(s *injectSet) *table {
 		"time, p50",
 		"p99",
 	)
-	for _, r := range s.Rows {
-		d, n := r.Day, float64(max(r.Day.Prompts, 1))
+	for _, r := range s.RuleResults {
+		d, n := r.DayCost, float64(max(r.DayCost.Prompts, 1))
 		cells := []string{
-			r.Rule,
+			r.RuleName,
 			formatCount(d.Prompts),
 			formatShare(float64(d.Payloads) / n),
 			formatShare(float64(d.Pointers) / n),
 		}
-		if r.Rule == inject.OxbowRule {
+		if r.RuleName == inject.OxbowRule {
 			cells = append(
 				cells,
-				formatCount(d.TokensP50),
+				formatCount(d.MedianTokens),
 				formatDigits(d.MeanTokens),
 				formatCount(d.TokensP99),
-				formatDuration(d.TimeP50),
+				formatDuration(d.MedianTime),
 				formatDuration(d.TimeP99),
 			)
 		} else { // only oxbow's rule composes a text

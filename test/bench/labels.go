@@ -205,7 +205,7 @@ func judgeHiddenLabels(
 	if err := m.Apply(ctx, ops...); err != nil {
 		return v, err
 	}
-	ss, err := label.Suggest(ctx, m, label.SuggestOptions{Keys: []string{oxbow.LabelProject}, MinConfidence: 1e-9})
+	ss, err := label.Suggest(ctx, m, label.SuggestOptions{LabelKeys: []string{oxbow.LabelProject}, MinConfidence: 1e-9})
 	if err != nil {
 		return v, err
 	}

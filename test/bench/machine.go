@@ -62,7 +62,7 @@ func cpuModel(info string) string {
 // fileSystemType returns the type of the file system that contains dir from the text of
 // /proc/self/mountinfo, or "". The format is described in proc_pid_mountinfo(5): the fifth field is the
 // mount point, and the type follows a single hyphen.
-func fileSystemType(mounts, dir string) string {
+func fileSystemType(mountTable, dir string) string {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return ""
@@ -71,7 +71,7 @@ func fileSystemType(mounts, dir string) string {
 		abs = real
 	}
 	best, kind := -1, ""
-	for line := range strings.Lines(mounts) {
+	for line := range strings.Lines(mountTable) {
 		before, after, ok := strings.Cut(line, " - ")
 		left, right := strings.Fields(before), strings.Fields(after)
 		hasFields := len(left) >= 5 && len(right) > 0

@@ -49,15 +49,15 @@ import (
 	"time"
 )
 
-// command is one measurement.
-type command struct {
+// benchCommand is one measurement.
+type benchCommand struct {
 	name           string
 	description    string
 	newMeasurement func(b *bench, fs *flag.FlagSet) func(ctx context.Context) error
 }
 
-func allCommands() []command {
-	return []command{
+func allCommands() []benchCommand {
+	return []benchCommand{
 		{"quality", "how well recall ranks, on public data sets", qualityCommand},
 		{
 			"words",
@@ -96,17 +96,17 @@ func allCommands() []command {
 
 // bench is the environment of a measurement.
 type bench struct {
-	out      io.Writer // receives the tables
-	log      io.Writer // receives the progress
-	dir      string    // directory for the stores ("" means a temporary directory)
-	recorder *recorder // collects the tables (nil if they are not recorded)
+	out      io.Writer      // receives the tables
+	log      io.Writer      // receives the progress
+	dir      string         // directory for the stores ("" means a temporary directory)
+	recorder *tableRecorder // collects the tables (nil if they are not recorded)
 }
 
 func (b *bench) printf(format string, args ...any) { fmt.Fprintf(b.out, format, args...) }
 func (b *bench) logf(format string, args ...any)   { fmt.Fprintf(b.log, format+"\n", args...) }
 
 // emitTable prints a table, and records it if requested.
-func (b *bench) emitTable(t *table) {
+func (b *bench) emitTable(t *markdownTable) {
 	t.print(b.out)
 	if b.recorder != nil {
 		b.recorder.addTable(t)
@@ -153,7 +153,7 @@ func runCommand(ctx context.Context, args []string, out, log io.Writer) error {
 		if dir == "" {
 			dir = os.TempDir()
 		}
-		b.recorder = &recorder{
+		b.recorder = &tableRecorder{
 			name:    *record,
 			command: commandLine(buildTags(), args),
 			date:    time.Now().UTC().Format(time.DateOnly),

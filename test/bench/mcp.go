@@ -32,15 +32,15 @@ func (p program) withEnv(env ...string) program {
 	return p
 }
 
-// reply is the answer to one request. If the request was refused or the tool reported an error, err is set.
-type reply struct {
+// callReply is the answer to one request. If the request was refused or the tool reported an error, err is set.
+type callReply struct {
 	result json.RawMessage
 	err    error
 }
 
-// client is a running server with the requests in progress. Its methods are safe for
+// mcpClient is a running server with the requests in progress. Its methods are safe for
 // concurrent use.
-type client struct {
+type mcpClient struct {
 	cmd    *exec.Cmd
 	stderr bytes.Buffer // read only after the process has ended
 	ended  chan struct{}
@@ -50,7 +50,7 @@ type client struct {
 
 	mu             sync.Mutex // mu guards the fields below.
 	nextID         int
-	pendingReplies map[int]chan reply
+	pendingReplies map[int]chan callReply
 	goneErr        error // reason why no more answers will arrive
 }
 
@@ -58,10 +58,10 @@ type client struct {
 var errServerEnded = errors.New("server ended without an answer")
 
 // startServer starts the program. The server is stopped when the context ends, or by close.
-func startServer(ctx context.Context, p program) (*client, error) {
-	c := &client{
+func startServer(ctx context.Context, p program) (*mcpClient, error) {
+	c := &mcpClient{
 		cmd:            exec.CommandContext(ctx, p.path, p.args...),
-		pendingReplies: map[int]chan reply{},
+		pendingReplies: map[int]chan callReply{},
 		ended:          make(chan struct{}),
 	}
 	c.cmd.Env = p.env
@@ -84,7 +84,7 @@ func startServer(ctx context.Context, p program) (*client, error) {
 }
 
 // readAnswers distributes answers until the server's output ends.
-func (c *client) readAnswers(out io.Reader) {
+func (c *mcpClient) readAnswers(out io.Reader) {
 	defer close(c.ended)
 	r := bufio.NewReader(out)
 	for {
@@ -101,7 +101,7 @@ func (c *client) readAnswers(out io.Reader) {
 		isMessage := err == nil && json.Unmarshal(line, &m) == nil
 		isAnswer := m.ID != nil && m.Method == ""
 		if isMessage && isAnswer {
-			a := reply{result: m.Result}
+			a := callReply{result: m.Result}
 			if m.Error != nil {
 				a.err = errors.New(m.Error.Message)
 			}
@@ -117,7 +117,7 @@ func (c *client) readAnswers(out io.Reader) {
 			c.mu.Lock()
 			c.goneErr = errServerEnded
 			for id, ch := range c.pendingReplies {
-				ch <- reply{err: errServerEnded}
+				ch <- callReply{err: errServerEnded}
 				delete(c.pendingReplies, id)
 			}
 			c.mu.Unlock()
@@ -127,12 +127,12 @@ func (c *client) readAnswers(out io.Reader) {
 }
 
 // sendRequest writes a request, and returns the channel of its answer.
-func (c *client) sendRequest(method string, params any) <-chan reply {
-	ch := make(chan reply, 1)
+func (c *mcpClient) sendRequest(method string, params any) <-chan callReply {
+	ch := make(chan callReply, 1)
 	c.mu.Lock()
 	if c.goneErr != nil {
 		c.mu.Unlock()
-		ch <- reply{err: c.goneErr}
+		ch <- callReply{err: c.goneErr}
 		return ch
 	}
 	c.nextID++
@@ -143,14 +143,14 @@ func (c *client) sendRequest(method string, params any) <-chan reply {
 		c.mu.Lock()
 		if c.pendingReplies[id] != nil {
 			delete(c.pendingReplies, id)
-			ch <- reply{err: err}
+			ch <- callReply{err: err}
 		}
 		c.mu.Unlock()
 	}
 	return ch
 }
 
-func (c *client) writeMessage(v any) error {
+func (c *mcpClient) writeMessage(v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ func (c *client) writeMessage(v any) error {
 }
 
 // initialize performs the handshake.
-func (c *client) initialize() error {
+func (c *mcpClient) initialize() error {
 	a := <-c.sendRequest("initialize", map[string]any{
 		"protocolVersion": protocolVersion,
 		"capabilities":    map[string]any{},
@@ -175,12 +175,12 @@ func (c *client) initialize() error {
 }
 
 // callTool calls a tool.
-func (c *client) callTool(name string, args any) <-chan reply {
+func (c *mcpClient) callTool(name string, args any) <-chan callReply {
 	return c.sendRequest("tools/call", map[string]any{"name": name, "arguments": args})
 }
 
 // toolError returns the reason why a call failed, or nil.
-func (r reply) toolError() error {
+func (r callReply) toolError() error {
 	if r.err != nil {
 		return r.err
 	}
@@ -203,11 +203,11 @@ func (r reply) toolError() error {
 }
 
 // kill kills the server like kill -9.
-func (c *client) kill() { _ = c.cmd.Process.Kill() }
+func (c *mcpClient) kill() { _ = c.cmd.Process.Kill() }
 
 // close closes the server's input and waits until it ends. It returns an error if the server
 // failed or was killed.
-func (c *client) close() error {
+func (c *mcpClient) close() error {
 	c.sending.Lock()
 	_ = c.stdin.Close()
 	c.sending.Unlock()

@@ -89,7 +89,7 @@ type memoryRun struct {
 	entries     []oxbow.Add
 	profilesDir string
 
-	m            *oxbow.Memory
+	memory       *oxbow.Memory
 	baselineHeap uint64 // size of the live objects without a store, in bytes
 	costs        []memoryCost
 }
@@ -103,13 +103,13 @@ type memoryCost struct {
 
 // runStep performs one operation on the store, which it opens if necessary.
 func (r *memoryRun) runStep(name string, do func() error) error {
-	if r.m == nil {
+	if r.memory == nil {
 		r.baselineHeap = liveHeapBytes()
 		m, err := oxbow.Open(r.path, nil)
 		if err != nil {
 			return err
 		}
-		r.m = m
+		r.memory = m
 	}
 	if err := do(); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -133,8 +133,8 @@ func (r *memoryRun) runStep(name string, do func() error) error {
 }
 
 func (r *memoryRun) close() error {
-	m := r.m
-	r.m = nil
+	m := r.memory
+	r.memory = nil
 	return m.Close()
 }
 
@@ -152,7 +152,7 @@ func (r *memoryRun) run(ctx context.Context) error {
 	recall := func(ps []string) func() error {
 		return func() error {
 			for _, p := range ps {
-				if _, err := r.m.Recall(ctx, oxbow.Query{Text: p, Limit: 10}); err != nil {
+				if _, err := r.memory.Recall(ctx, oxbow.Query{Text: p, Limit: 10}); err != nil {
 					return err
 				}
 			}
@@ -162,7 +162,7 @@ func (r *memoryRun) run(ctx context.Context) error {
 	get := func(n int) func() error {
 		return func() error {
 			for _, e := range r.entries[:n] {
-				if _, err := r.m.Get(ctx, e.Name); err != nil {
+				if _, err := r.memory.Get(ctx, e.Name); err != nil {
 					return err
 				}
 			}
@@ -177,7 +177,7 @@ func (r *memoryRun) run(ctx context.Context) error {
 				Name:    fmt.Sprintf("written %d", written),
 				Content: strings.Clone(r.entries[i%len(r.entries)].Content),
 			}
-			if err := r.m.Apply(ctx, e); err != nil {
+			if err := r.memory.Apply(ctx, e); err != nil {
 				return err
 			}
 		}
@@ -188,10 +188,10 @@ func (r *memoryRun) run(ctx context.Context) error {
 		for i, e := range r.entries {
 			es[i] = oxbow.Add{Name: e.Name + " again", Content: strings.Clone(e.Content)}
 		}
-		return fillMemory(ctx, r.m, es)
+		return fillMemory(ctx, r.memory, es)
 	}
 	list := func() error {
-		_, _, err := r.m.Newest(ctx, oxbow.Filter{}, 0, 20)
+		_, _, err := r.memory.Newest(ctx, oxbow.Filter{}, 0, 20)
 		return err
 	}
 	many := func(what string) string { return formatCount(r.callCount) + " " + what }

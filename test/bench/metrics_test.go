@@ -34,7 +34,7 @@ func TestMetricsParse(t *testing.T) {
 		VisitorTenant:   func(http.ResponseWriter, *http.Request) string { return "" },
 	}
 	for i := range 3 {
-		token := auth.New(fmt.Sprint("t", i), fmt.Sprint("a-secret-of-number-", i), auth.Permissions{})
+		token := auth.NewToken(fmt.Sprint("t", i), fmt.Sprint("a-secret-of-number-", i), auth.Permissions{})
 		if i > 0 {
 			token.Tenant = fmt.Sprint("tenant-", i)
 		}

@@ -29,8 +29,8 @@ const (
 	pageFile    = "../../docs/benchmarks.md"
 )
 
-// result is a measured table. It is one line of the results file.
-type result struct {
+// tableResult is a measured table. It is one line of the results file.
+type tableResult struct {
 	Name    string     `json:"name"`    // name in the page, such as recall or recall/2
 	Command string     `json:"command"` // command line that repeats the measurement
 	Date    string     `json:"date"`
@@ -39,25 +39,25 @@ type result struct {
 	Rows    [][]string `json:"rows"`
 }
 
-// recorder collects the tables that a command prints, for --record. Date and machine are determined
+// tableRecorder collects the tables that a command prints, for --record. Date and machine are determined
 // before the command starts, so that the machine's load does not include the command.
-type recorder struct {
+type tableRecorder struct {
 	name, command, date, machine string
 
-	results []result
+	results []tableResult
 }
 
 // addTable records a table. The second table of a command is called NAME/2.
-func (r *recorder) addTable(t *table) {
+func (r *tableRecorder) addTable(t *markdownTable) {
 	name := r.name
 	if n := len(r.results) + 1; n > 1 {
 		name += "/" + strconv.Itoa(n)
 	}
-	r.results = append(r.results, result{name, r.command, r.date, r.machine, t.head, t.rows})
+	r.results = append(r.results, tableResult{name, r.command, r.date, r.machine, t.head, t.rows})
 }
 
 // save replaces the results with the recorder's name in the file by the collected tables.
-func (r *recorder) save(file string) error {
+func (r *tableRecorder) save(file string) error {
 	if len(r.results) == 0 {
 		return fmt.Errorf("%s printed no table to record", r.command)
 	}
@@ -65,11 +65,11 @@ func (r *recorder) save(file string) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	all := slices.DeleteFunc(old, func(x result) bool {
+	all := slices.DeleteFunc(old, func(x tableResult) bool {
 		return x.Name == r.name || strings.HasPrefix(x.Name, r.name+"/")
 	})
 	all = append(all, r.results...)
-	slices.SortStableFunc(all, func(a, b result) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(all, func(a, b tableResult) int { return cmp.Compare(a.Name, b.Name) })
 	var buf bytes.Buffer
 	e := json.NewEncoder(&buf)
 	e.SetEscapeHTML(false)
@@ -120,17 +120,17 @@ func commandLine(tags string, args []string) string {
 
 // readResults reads a results file. It returns an error for an invalid table and for a name that occurs
 // twice.
-func readResults(file string) ([]result, error) {
+func readResults(file string) ([]tableResult, error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	var all []result
+	var all []tableResult
 	seen := map[string]bool{}
 	lines := bufio.NewScanner(bytes.NewReader(b))
 	lines.Buffer(nil, len(b)+1)
 	for n := 1; lines.Scan(); n++ {
-		var x result
+		var x tableResult
 		d := json.NewDecoder(bytes.NewReader(lines.Bytes()))
 		d.DisallowUnknownFields()
 		if err := d.Decode(&x); err != nil {
@@ -154,18 +154,18 @@ func readResults(file string) ([]result, error) {
 	return all, lines.Err()
 }
 
-// tableSlot matches the place of a table in a page: <!-- table NAME 1 3 4 /PATTERN/ --> … <!-- end -->. The
+// tableSlotPattern matches the place of a table in a page: <!-- table NAME 1 3 4 /PATTERN/ --> … <!-- end -->. The
 // numbers select columns. The pattern selects rows by their cells joined with "|". Without them, all
 // columns and rows are selected.
-var tableSlot = regexp.MustCompile(`(?s)<!-- table (\S+)((?: \d+)*)(?: /([^\n]*)/)? -->\n.*?<!-- end -->`)
+var tableSlotPattern = regexp.MustCompile(`(?s)<!-- table (\S+)((?: \d+)*)(?: /([^\n]*)/)? -->\n.*?<!-- end -->`)
 
 // fillPage returns the page with tables generated from the results. It returns an error if the results lack a
 // table of the page, if the page lacks all tables of a measurement, or if a place does not end before the next
 // place begins.
-func fillPage(page string, results []result) (string, error) {
+func fillPage(page string, results []tableResult) (string, error) {
 	shown := map[string]bool{}
 	var wrong []error
-	if begun, read := strings.Count(page, "<!-- table"), len(tableSlot.FindAllString(page, -1)); begun != read {
+	if begun, read := strings.Count(page, "<!-- table"), len(tableSlotPattern.FindAllString(page, -1)); begun != read {
 		wrong = append(
 			wrong,
 			fmt.Errorf(
@@ -176,10 +176,10 @@ func fillPage(page string, results []result) (string, error) {
 			),
 		)
 	}
-	var last result // result of the previous table
-	page = tableSlot.ReplaceAllStringFunc(page, func(old string) string {
-		m := tableSlot.FindStringSubmatch(old)
-		i := slices.IndexFunc(results, func(x result) bool { return x.Name == m[1] })
+	var last tableResult // result of the previous table
+	page = tableSlotPattern.ReplaceAllStringFunc(page, func(old string) string {
+		m := tableSlotPattern.FindStringSubmatch(old)
+		i := slices.IndexFunc(results, func(x tableResult) bool { return x.Name == m[1] })
 		if i < 0 {
 			wrong = append(
 				wrong,
@@ -213,7 +213,7 @@ func fillPage(page string, results []result) (string, error) {
 
 // originLine returns the line that tells how, when and where the table was measured. It returns "" if the
 // line would be the same as for the table before.
-func (x result) originLine(before result) string {
+func (x tableResult) originLine(before tableResult) string {
 	on, load, _ := strings.Cut(x.Machine, ", load")
 	if last, _, _ := strings.Cut(before.Machine, ", load"); on == last {
 		if x.Command == before.Command && x.Date == before.Date {
@@ -228,7 +228,7 @@ func (x result) originLine(before result) string {
 }
 
 // markdown returns the selected columns and rows of the table in Markdown.
-func (x result) markdown(columns []string, rows string) (string, error) {
+func (x tableResult) markdown(columns []string, rows string) (string, error) {
 	wanted, err := regexp.Compile(rows)
 	if err != nil {
 		return "", fmt.Errorf("table %s: %w", x.Name, err)

@@ -30,7 +30,7 @@ func TestPageIsMadeOfResults(t *testing.T) {
 }
 
 func TestFillPage(t *testing.T) {
-	results := []result{
+	results := []tableResult{
 		{"recall", "go run . recall", "2026-11-22", "2 cores", []string{"one", "p50", "p99"},
 			[][]string{{"oxbow", "1.00", "2.00"}, {"seed", "3.00", "4.00"}}},
 	}
@@ -58,18 +58,18 @@ func TestFillPage(t *testing.T) {
 
 // TestOrigin tests that the line with the origin is printed once for the tables of one run.
 func TestOrigin(t *testing.T) {
-	first := result{Command: "go run . write", Date: "2026-11-22", Machine: "2 cores, load 1.00 before"}
+	first := tableResult{Command: "go run . write", Date: "2026-11-22", Machine: "2 cores, load 1.00 before"}
 	later, other := first, first
 	later.Machine = "2 cores, load 3.00 before"
 	other.Command = "go run . start"
 	for _, c := range []struct {
-		of, before result
+		of, before tableResult
 		want       string
 	}{
-		{first, result{}, "`go run . write` · 2026-11-22 · 2 cores, load 1.00 before\n\n"},
+		{first, tableResult{}, "`go run . write` · 2026-11-22 · 2 cores, load 1.00 before\n\n"},
 		{later, first, ""},
 		{other, later, "`go run . start` · 2026-11-22 · as above, load 1.00 before\n\n"},
-		{result{Command: "x", Date: "2026-11-22", Machine: "2 cores"}, first, "`x` · 2026-11-22 · as above\n\n"},
+		{tableResult{Command: "x", Date: "2026-11-22", Machine: "2 cores"}, first, "`x` · 2026-11-22 · as above\n\n"},
 	} {
 		if got := c.of.originLine(c.before); got != c.want {
 			t.Errorf("origin of %v after %v = %q, want %q", c.of, c.before, got, c.want)
@@ -80,9 +80,9 @@ func TestOrigin(t *testing.T) {
 // TestRecord tests that a command that is run again only replaces its own results.
 func TestRecord(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "results.jsonl")
-	record := func(name string, tables ...*table) {
+	record := func(name string, tables ...*markdownTable) {
 		t.Helper()
-		r := recorder{name: name, command: "go run . x", date: "1970-01-01"}
+		r := tableRecorder{name: name, command: "go run . x", date: "1970-01-01"}
 		for _, x := range tables {
 			r.addTable(x)
 		}
@@ -90,7 +90,7 @@ func TestRecord(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	one := func(cell string) *table { return &table{[]string{"head"}, [][]string{{cell}}} }
+	one := func(cell string) *markdownTable { return &markdownTable{[]string{"head"}, [][]string{{cell}}} }
 	record("write", one("a"), one("b"))
 	record("write-more", one("c"))
 	record("write", one("d"))

@@ -116,10 +116,10 @@ func oxbowPeer(name, title, ranking string) peer {
 	return p
 }
 
-type oxbowSearcher struct{ m *oxbow.Memory }
+type oxbowSearcher struct{ memory *oxbow.Memory }
 
 func (s *oxbowSearcher) search(ctx context.Context, words string, limit int) ([]foundText, error) {
-	hits, err := s.m.Recall(ctx, oxbow.Query{Text: words, Limit: limit})
+	hits, err := s.memory.Recall(ctx, oxbow.Query{Text: words, Limit: limit})
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (s *oxbowSearcher) search(ctx context.Context, words string, limit int) ([]
 	return fs, nil
 }
 
-func (s *oxbowSearcher) close() error { return s.m.Close() }
+func (s *oxbowSearcher) close() error { return s.memory.Close() }
 
 // buildLinesFile writes the texts as quoted lines of a file.
 func buildLinesFile(ctx context.Context, dir string, texts []string, done func(int)) error {

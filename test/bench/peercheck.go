@@ -18,24 +18,24 @@ import (
 
 // exhaustiveIndex is an index that scores every text with a word of the query and skips none.
 type exhaustiveIndex struct {
-	terms       func(string) []string
+	cutTerms    func(string) []string
 	postings    map[string][]posting // by term, sorted by text number
 	lengths     []int
 	totalLength int
 }
 
-type posting struct{ text, tf int32 }
+type posting struct{ textNumber, termCount int32 }
 
 func newExhaustive(texts []string, terms func(string) []string) *exhaustiveIndex {
-	x := &exhaustiveIndex{terms: terms, postings: map[string][]posting{}}
+	x := &exhaustiveIndex{cutTerms: terms, postings: map[string][]posting{}}
 	for i, s := range texts {
 		ws := terms(s)
 		x.lengths = append(x.lengths, len(ws))
 		x.totalLength += len(ws)
 		for _, w := range ws {
 			ps := x.postings[w]
-			if n := len(ps); n > 0 && ps[n-1].text == int32(i) {
-				ps[n-1].tf++
+			if n := len(ps); n > 0 && ps[n-1].textNumber == int32(i) {
+				ps[n-1].termCount++
 				continue
 			}
 			x.postings[strings.Clone(w)] = append(ps, posting{int32(i), 1})
@@ -48,7 +48,7 @@ func newExhaustive(texts []string, terms func(string) []string) *exhaustiveIndex
 // query's terms of idf·tf·(k1+1)/(tf + k1·(1 − b + b·dl/avgdl)), with k1 = 1.2, b = 0.75 and idf =
 // ln((N − df + 0.5)/(df + 0.5) + 1).
 func (x *exhaustiveIndex) search(words string) []foundText {
-	terms := x.terms(words)
+	terms := x.cutTerms(words)
 	slices.Sort(terms)
 	n := float64(len(x.lengths))
 	avg := float64(x.totalLength) / n
@@ -57,8 +57,8 @@ func (x *exhaustiveIndex) search(words string) []foundText {
 		df := float64(len(x.postings[t]))
 		idf := math.Log((n-df+.5)/(df+.5) + 1)
 		for _, p := range x.postings[t] {
-			f := float64(p.tf)
-			scores[int(p.text)] += idf * f * 2.2 / (f + 1.2*(.25+.75*float64(x.lengths[p.text])/avg))
+			f := float64(p.termCount)
+			scores[int(p.textNumber)] += idf * f * 2.2 / (f + 1.2*(.25+.75*float64(x.lengths[p.textNumber])/avg))
 		}
 	}
 	fs := make([]foundText, 0, len(scores))

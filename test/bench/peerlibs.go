@@ -74,7 +74,7 @@ func buildBleve(ctx context.Context, dir string, texts []string, done func(int))
 	return errors.Join(err, x.Close())
 }
 
-type bleveSearcher struct{ x bleve.Index }
+type bleveSearcher struct{ index bleve.Index }
 
 func openBleve(dir string) (searcher, error) {
 	x, err := bleve.Open(filepath.Join(dir, "bleve"))
@@ -87,7 +87,7 @@ func openBleve(dir string) (searcher, error) {
 func (s *bleveSearcher) search(ctx context.Context, words string, limit int) ([]foundText, error) {
 	q := bleve.NewMatchQuery(words) // matches texts with any of the words
 	q.SetField("text")
-	r, err := s.x.SearchInContext(ctx, bleve.NewSearchRequestOptions(q, limit, 0, false))
+	r, err := s.index.SearchInContext(ctx, bleve.NewSearchRequestOptions(q, limit, 0, false))
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (s *bleveSearcher) search(ctx context.Context, words string, limit int) ([]
 	return fs, nil
 }
 
-func (s *bleveSearcher) close() error { return s.x.Close() }
+func (s *bleveSearcher) close() error { return s.index.Close() }
 
 func buildBluge(ctx context.Context, dir string, texts []string, done func(int)) error {
 	w, err := bluge.OpenWriter(bluge.DefaultConfig(filepath.Join(dir, "bluge")))
@@ -119,7 +119,7 @@ func buildBluge(ctx context.Context, dir string, texts []string, done func(int))
 	return errors.Join(err, w.Close())
 }
 
-type blugeSearcher struct{ r *bluge.Reader }
+type blugeSearcher struct{ reader *bluge.Reader }
 
 func openBluge(dir string) (searcher, error) {
 	r, err := bluge.OpenReader(bluge.DefaultConfig(filepath.Join(dir, "bluge")))
@@ -131,7 +131,7 @@ func openBluge(dir string) (searcher, error) {
 
 func (s *blugeSearcher) search(ctx context.Context, words string, limit int) ([]foundText, error) {
 	q := bluge.NewMatchQuery(words).SetField("text").SetAnalyzer(analyzer.NewStandardAnalyzer())
-	it, err := s.r.Search(ctx, bluge.NewTopNSearch(limit, q))
+	it, err := s.reader.Search(ctx, bluge.NewTopNSearch(limit, q))
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func (s *blugeSearcher) search(ctx context.Context, words string, limit int) ([]
 	}
 }
 
-func (s *blugeSearcher) close() error { return s.r.Close() }
+func (s *blugeSearcher) close() error { return s.reader.Close() }
 
 // fts5Peer returns SQLite's full-text search with this driver of database/sql.
 func fts5Peer(name, title, driver string) peer {

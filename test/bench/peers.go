@@ -34,7 +34,7 @@ const (
 // peersRun is one run of the command.
 type peersRun struct {
 	*bench
-	src           textSource
+	textSource    textSource
 	sizes         []int
 	queries       int
 	seed          uint64
@@ -62,7 +62,7 @@ func peersCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		false,
 		"leave stop words and single letters out of the queries of all",
 	)
-	r.src.addFlags(fl)
+	r.textSource.addFlags(fl)
 	b.addDirFlag(fl)
 	return func(ctx context.Context) error {
 		for s := range strings.SplitSeq(*sizes, ",") {
@@ -93,7 +93,7 @@ func peersCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 
 func (r *peersRun) run(ctx context.Context) error {
 	r.printTitle("peers", os.TempDir())
-	pieces, from, err := r.src.readEntries(ctx, slices.Max(r.sizes))
+	pieces, from, err := r.textSource.readEntries(ctx, slices.Max(r.sizes))
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func TestPeersFind(t *testing.T) {
 			t.Errorf("%s: finds %v, %v for a word that is nowhere", p.name, fs, err)
 		}
 		if o, ok := s.(*oxbowSearcher); ok {
-			r, err := o.m.Check(t.Context())
+			r, err := o.memory.Check(t.Context())
 			if err != nil || len(r.Problems) > 0 || r.Entries != len(texts) {
 				t.Errorf("%s: Check() = %+v, %v", p.name, r, err)
 			}

@@ -19,8 +19,8 @@ import (
 // modulePath is the path of the module whose program is measured.
 const modulePath = "github.com/oxbow-memory/oxbow"
 
-// goTool runs the go command in dir and returns its output.
-func goTool(ctx context.Context, dir string, args ...string) (string, error) {
+// runGoTool runs the go command in dir and returns its output.
+func runGoTool(ctx context.Context, dir string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
 	var stderr bytes.Buffer
@@ -43,7 +43,7 @@ func programPath(dir, name string) string {
 // buildOxbow builds oxbow from the main module into dir, with this name and these flags for go build,
 // and returns its absolute path.
 func buildOxbow(ctx context.Context, dir, name string, flags ...string) (string, error) {
-	root, err := goTool(ctx, "", "list", "-m", "-f", "{{.Dir}}", modulePath)
+	root, err := runGoTool(ctx, "", "list", "-m", "-f", "{{.Dir}}", modulePath)
 	if err != nil {
 		return "", fmt.Errorf("finding oxbow (run in the directory test/bench): %w", err)
 	}
@@ -52,7 +52,7 @@ func buildOxbow(ctx context.Context, dir, name string, flags ...string) (string,
 		return "", err
 	}
 	args := append([]string{"build", "-o", path}, flags...)
-	if _, err := goTool(ctx, root, append(args, "./cmd/oxbow")...); err != nil {
+	if _, err := runGoTool(ctx, root, append(args, "./cmd/oxbow")...); err != nil {
 		return "", fmt.Errorf("building oxbow: %w", err)
 	}
 	return path, nil
@@ -90,7 +90,7 @@ func buildHello(ctx context.Context, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if _, err := goTool(ctx, dir, "build", "-trimpath", "-ldflags=-s -w", "-o", path, src); err != nil {
+	if _, err := runGoTool(ctx, dir, "build", "-trimpath", "-ldflags=-s -w", "-o", path, src); err != nil {
 		return "", fmt.Errorf("building the bare program: %w", err)
 	}
 	return path, nil

@@ -232,7 +232,7 @@ func newEmbedder(f *qualityFlags) (e *vectors.Client, done func() error, err err
 	if err != nil {
 		return nil, none, errors.Join(err, drop())
 	}
-	e.Cache = &quality.Cache{FS: fsys}
+	e.Cache = &quality.Cache{CacheFS: fsys}
 	return e, func() error { return errors.Join(fsys.Close(), drop()) }, nil
 }
 

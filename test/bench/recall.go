@@ -32,7 +32,7 @@ type recallRun struct {
 	entries    []oxbow.Add
 	textOrigin string
 	phrases    []string
-	m          *oxbow.Memory
+	memory     *oxbow.Memory
 }
 
 func recallCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
@@ -90,7 +90,7 @@ func (r *recallRun) run(ctx context.Context) (err error) {
 	if err := r.measureOpening(ctx, built, bytes); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, r.m.Close()) }()
+	defer func() { err = errors.Join(err, r.memory.Close()) }()
 	if err := r.measureFilling(ctx); err != nil {
 		return err
 	}
@@ -139,13 +139,13 @@ func (r *recallRun) measureOpening(ctx context.Context, built time.Duration, byt
 	}
 	before := liveHeapBytes()
 	var err error
-	r.m, err = oxbow.Open(r.path, &oxbow.Options{Ranking: r.ranking})
+	r.memory, err = oxbow.Open(r.path, &oxbow.Options{Ranking: r.ranking})
 	if err != nil {
 		return err
 	}
 	opened := liveHeapBytes()
-	if _, err := r.m.Recall(ctx, oxbow.Query{Text: r.phrases[0], Limit: 10}); err != nil {
-		return errors.Join(err, r.m.Close())
+	if _, err := r.memory.Recall(ctx, oxbow.Query{Text: r.phrases[0], Limit: 10}); err != nil {
+		return errors.Join(err, r.memory.Close())
 	}
 	indexed := liveHeapBytes()
 
@@ -195,7 +195,7 @@ func (r *recallRun) measureLatency(ctx context.Context) error {
 		x.Put(index.DocumentOfWords(uint64(i+1), append(text.CrabtalkTerms(e.Name), text.CrabtalkTerms(e.Content)...)))
 		lower[i] = strings.ToLower(e.Content)
 	}
-	watcher, ok := r.m.Store().(oxbow.Watcher)
+	watcher, ok := r.memory.Store().(oxbow.Watcher)
 	if !ok {
 		return errors.New("measuring recall: the store does not say when it changed")
 	}
@@ -222,7 +222,7 @@ func (r *recallRun) measureLatency(ctx context.Context) error {
 		parts := []func() error{
 			func() error {
 				return whole.timeCall(func() (err error) {
-					got, err = r.m.Recall(ctx, oxbow.Query{Text: p, Limit: 10})
+					got, err = r.memory.Recall(ctx, oxbow.Query{Text: p, Limit: 10})
 					return err
 				})
 			},
@@ -336,7 +336,7 @@ func (r *recallRun) queryRate(ctx context.Context, g int) (float64, error) {
 	for i := range g {
 		wg.Go(func() {
 			for _, p := range r.phrases {
-				if _, err := r.m.Recall(ctx, oxbow.Query{Text: p, Limit: 10}); err != nil {
+				if _, err := r.memory.Recall(ctx, oxbow.Query{Text: p, Limit: 10}); err != nil {
 					errs[i] = err
 					return
 				}

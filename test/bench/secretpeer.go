@@ -126,7 +126,7 @@ var patternShortener = strings.NewReplacer(
 // stands for a password must be the whole secret.
 var allowPatternReplacer = strings.NewReplacer(`[a-z0-9-]*?api`, `api`, `|token|\*+|x+)`, `|token|\*+|x+)['"]?$`)
 
-var namedGroup = regexp.MustCompile(`\(\?P<\w+>`)
+var namedGroupPattern = regexp.MustCompile(`\(\?P<\w+>`)
 
 // ownKeywords contains the keywords of rules whose own keywords are service names, which may be far
 // from the secret.
@@ -161,7 +161,7 @@ func writeRules(w io.Writer, rules []peerRule) error {
 			r.Keywords = own
 		}
 		// An expression with one alternative for a name and one for a token becomes two rules.
-		short := namedGroup.ReplaceAllString(patternShortener.Replace(r.Regex), "(?:")
+		short := namedGroupPattern.ReplaceAllString(patternShortener.Replace(r.Regex), "(?:")
 		first, second, two := strings.Cut(short, `%{end}|\b`)
 		if two {
 			token := slices.DeleteFunc(slices.Clone(r.Keywords), func(k string) bool {

@@ -138,7 +138,7 @@ func (t *transcript) filePath() string {
 	return filepath.Join(t.home, filepath.FromSlash(strings.Replace(below[t.client], "ID", t.id, 1)))
 }
 
-type object = map[string]any
+type jsonObject = map[string]any
 
 func (t *transcript) writeRaw(line []byte) {
 	n, err := t.output.Write(line)
@@ -149,7 +149,7 @@ func (t *transcript) writeRaw(line []byte) {
 }
 
 // writeLine writes an object with the fields that all lines of the client have.
-func (t *transcript) writeLine(o object) {
+func (t *transcript) writeLine(o jsonObject) {
 	t.clock = t.clock.Add(1500 * time.Millisecond)
 	t.lineCount++
 	o["timestamp"] = t.clock
@@ -174,19 +174,19 @@ func (t *transcript) writeLine(o object) {
 func (t *transcript) writeHead() {
 	switch t.client {
 	case "codex":
-		t.writeLine(object{
+		t.writeLine(jsonObject{
 			"type":    "session_meta",
-			"payload": object{"id": t.id, "cwd": t.dir, "git": object{"branch": "main"}},
+			"payload": jsonObject{"id": t.id, "cwd": t.dir, "git": jsonObject{"branch": "main"}},
 		})
 	case "gemini":
-		t.writeLine(object{"sessionId": t.id, "startTime": t.clock, "kind": "main"})
+		t.writeLine(jsonObject{"sessionId": t.id, "startTime": t.clock, "kind": "main"})
 	case "copilot":
-		t.writeLine(object{
+		t.writeLine(jsonObject{
 			"type": "session.start",
-			"data": object{
+			"data": jsonObject{
 				"sessionId": t.id,
 				"producer":  "copilot-agent",
-				"context":   object{"cwd": t.dir, "branch": "main"},
+				"context":   jsonObject{"cwd": t.dir, "branch": "main"},
 			},
 		})
 	}
@@ -237,38 +237,45 @@ func (t *transcript) writeTurn() {
 func (t *transcript) writePrompt(text string) {
 	switch t.client {
 	case "claude":
-		t.writeLine(object{
+		t.writeLine(jsonObject{
 			"type":         "user",
 			"promptId":     t.prompt,
-			"turnPosition": object{"turnIndex": t.lineCount},
-			"message":      object{"role": "user", "content": text},
+			"turnPosition": jsonObject{"turnIndex": t.lineCount},
+			"message":      jsonObject{"role": "user", "content": text},
 		})
 	case "codex":
-		t.writeLine(object{"type": "event_msg", "payload": object{"type": "task_started", "turn_id": t.prompt}})
 		t.writeLine(
-			object{"type": "turn_context", "payload": object{"turn_id": t.prompt, "cwd": t.dir, "model": "gpt-5.5"}},
+			jsonObject{"type": "event_msg", "payload": jsonObject{"type": "task_started", "turn_id": t.prompt}},
 		)
-		t.writeLine(object{
+		t.writeLine(
+			jsonObject{
+				"type":    "turn_context",
+				"payload": jsonObject{"turn_id": t.prompt, "cwd": t.dir, "model": "gpt-5.5"},
+			},
+		)
+		t.writeLine(jsonObject{
 			"type":    "event_msg",
-			"payload": object{"type": "user_message", "turn_id": t.prompt, "message": text},
+			"payload": jsonObject{"type": "user_message", "turn_id": t.prompt, "message": text},
 		})
 	case "gemini":
-		t.writeLine(object{"id": t.prompt, "type": "user", "content": []any{object{"text": text}}})
+		t.writeLine(jsonObject{"id": t.prompt, "type": "user", "content": []any{jsonObject{"text": text}}})
 	case "copilot":
-		t.writeLine(object{
+		t.writeLine(jsonObject{
 			"type": "user.message",
-			"data": object{"content": text, "interactionId": t.prompt, "messageId": t.prompt},
+			"data": jsonObject{"content": text, "interactionId": t.prompt, "messageId": t.prompt},
 		})
 	case "qwen":
-		t.writeLine(object{
+		t.writeLine(jsonObject{
 			"type":       "user",
 			"provenance": "real_user",
-			"message":    object{"role": "user", "parts": []any{object{"text": text}}},
+			"message":    jsonObject{"role": "user", "parts": []any{jsonObject{"text": text}}},
 		})
-		t.writeLine(object{
-			"type":          "system",
-			"subtype":       "ui_telemetry",
-			"systemPayload": object{"uiEvent": object{"prompt_id": t.prompt, "response_text": t.randomText(200)}},
+		t.writeLine(jsonObject{
+			"type":    "system",
+			"subtype": "ui_telemetry",
+			"systemPayload": jsonObject{
+				"uiEvent": jsonObject{"prompt_id": t.prompt, "response_text": t.randomText(200)},
+			},
 		})
 	}
 }
@@ -277,42 +284,42 @@ func (t *transcript) writeAnswer(text string) {
 	id := fmt.Sprintf("%s-m%d", t.id, t.lineCount)
 	switch t.client {
 	case "claude":
-		t.writeLine(object{
+		t.writeLine(jsonObject{
 			"type": "assistant",
-			"message": object{
+			"message": jsonObject{
 				"id":      id,
 				"model":   "claude-sonnet-4-5",
 				"role":    "assistant",
-				"content": []any{object{"type": "text", "text": text}},
+				"content": []any{jsonObject{"type": "text", "text": text}},
 			},
 		})
 	case "codex":
-		t.writeLine(object{
+		t.writeLine(jsonObject{
 			"type":    "response_item",
-			"payload": object{"type": "reasoning", "summary": []any{}, "encrypted_content": t.randomText(600)},
+			"payload": jsonObject{"type": "reasoning", "summary": []any{}, "encrypted_content": t.randomText(600)},
 		})
-		t.writeLine(object{
+		t.writeLine(jsonObject{
 			"type": "response_item",
-			"payload": object{
+			"payload": jsonObject{
 				"type":    "message",
 				"id":      id,
 				"role":    "assistant",
-				"content": []any{object{"type": "output_text", "text": text}},
+				"content": []any{jsonObject{"type": "output_text", "text": text}},
 			},
 		})
 	case "gemini":
-		t.writeLine(object{"id": id, "type": "gemini", "content": text, "model": "gemini-2.5-pro"})
-		t.writeLine(object{"$set": object{"lastUpdated": t.clock}})
+		t.writeLine(jsonObject{"id": id, "type": "gemini", "content": text, "model": "gemini-2.5-pro"})
+		t.writeLine(jsonObject{"$set": jsonObject{"lastUpdated": t.clock}})
 	case "copilot":
-		t.writeLine(object{
+		t.writeLine(jsonObject{
 			"type": "assistant.message",
-			"data": object{"messageId": id, "model": "gpt-4.1", "content": text},
+			"data": jsonObject{"messageId": id, "model": "gpt-4.1", "content": text},
 		})
 	case "qwen":
-		t.writeLine(object{
+		t.writeLine(jsonObject{
 			"type":    "assistant",
 			"model":   "qwen3-coder",
-			"message": object{"role": "model", "parts": []any{object{"text": text}}},
+			"message": jsonObject{"role": "model", "parts": []any{jsonObject{"text": text}}},
 		})
 	}
 }
@@ -320,54 +327,54 @@ func (t *transcript) writeAnswer(text string) {
 func (t *transcript) writeCall(id, command, output string, exit int) {
 	switch t.client {
 	case "claude":
-		t.writeLine(object{
+		t.writeLine(jsonObject{
 			"type": "assistant",
-			"message": object{
+			"message": jsonObject{
 				"model": "claude-sonnet-4-5",
 				"role":  "assistant",
 				"content": []any{
-					object{"type": "tool_use", "id": id, "name": "Bash", "input": object{"command": command}},
+					jsonObject{"type": "tool_use", "id": id, "name": "Bash", "input": jsonObject{"command": command}},
 				},
 			},
 		})
-		result, shown := object{
+		result, shown := jsonObject{
 			"type":        "tool_result",
 			"tool_use_id": id,
 			"content":     output,
-		}, any(object{"stdout": output, "stderr": "", "interrupted": false})
+		}, any(jsonObject{"stdout": output, "stderr": "", "interrupted": false})
 		if exit != 0 {
 			result["content"] = "Exit code 1\n" + output
 			result["is_error"] = true
 			shown = "Error: Exit code 1\n" + output
 		}
-		t.writeLine(object{
+		t.writeLine(jsonObject{
 			"type":          "user",
 			"promptId":      t.prompt,
-			"message":       object{"role": "user", "content": []any{result}},
+			"message":       jsonObject{"role": "user", "content": []any{result}},
 			"toolUseResult": shown,
 		})
 	case "codex":
-		args, _ := json.Marshal(object{"cmd": command}) // the arguments are a string
-		t.writeLine(object{
+		args, _ := json.Marshal(jsonObject{"cmd": command}) // the arguments are a string
+		t.writeLine(jsonObject{
 			"type": "response_item",
-			"payload": object{
+			"payload": jsonObject{
 				"type":      "function_call",
 				"name":      "exec_command",
 				"call_id":   id,
 				"arguments": string(args),
 			},
 		})
-		t.writeLine(object{
+		t.writeLine(jsonObject{
 			"type": "event_msg",
-			"payload": object{
+			"payload": jsonObject{
 				"type": "item_completed",
-				"item": object{"type": "CommandExecution", "id": id, "status": "completed", "exit_code": exit,
+				"item": jsonObject{"type": "CommandExecution", "id": id, "status": "completed", "exit_code": exit,
 					"aggregated_output": output},
 			},
 		})
-		t.writeLine(object{
+		t.writeLine(jsonObject{
 			"type": "response_item",
-			"payload": object{
+			"payload": jsonObject{
 				"type":    "function_call_output",
 				"call_id": id,
 				"output":  fmt.Sprintf("Chunk ID: 1\nProcess exited with code %d\nOutput:\n%s", exit, output),
@@ -378,54 +385,60 @@ func (t *transcript) writeCall(id, command, output string, exit int) {
 			output += "\nExit Code: 1"
 		}
 		answer := []any{
-			object{"functionResponse": object{"id": id, "response": object{"output": "Output: " + output}}},
+			jsonObject{
+				"functionResponse": jsonObject{"id": id, "response": jsonObject{"output": "Output: " + output}},
+			},
 		}
 		t.writeLine(
-			object{"id": id + "-m", "type": "gemini", "content": "", "model": "gemini-2.5-pro",
-				"toolCalls": []any{object{"id": id, "name": "run_shell_command",
-					"args": object{"command": command}, "status": "success", "timestamp": t.clock, "result": answer}}},
+			jsonObject{"id": id + "-m", "type": "gemini", "content": "", "model": "gemini-2.5-pro",
+				"toolCalls": []any{jsonObject{"id": id, "name": "run_shell_command",
+					"args": jsonObject{
+						"command": command,
+					}, "status": "success", "timestamp": t.clock, "result": answer}}},
 		)
-		t.writeLine(object{"id": id + "-r", "type": "user", "content": answer})
+		t.writeLine(jsonObject{"id": id + "-r", "type": "user", "content": answer})
 	case "copilot":
-		t.writeLine(object{
+		t.writeLine(jsonObject{
 			"type": "tool.execution_start",
-			"data": object{"toolCallId": id, "toolName": "bash", "arguments": object{"command": command}},
+			"data": jsonObject{"toolCallId": id, "toolName": "bash", "arguments": jsonObject{"command": command}},
 		})
-		t.writeLine(object{
+		t.writeLine(jsonObject{
 			"type": "tool.execution_complete",
-			"data": object{
+			"data": jsonObject{
 				"toolCallId":     id,
 				"success":        true,
-				"shellExecution": object{"exitCode": exit},
-				"result":         object{"content": output, "detailedContent": output},
+				"shellExecution": jsonObject{"exitCode": exit},
+				"result":         jsonObject{"content": output, "detailedContent": output},
 			},
 		})
 	case "qwen":
-		t.writeLine(object{
+		t.writeLine(jsonObject{
 			"type":  "assistant",
 			"model": "qwen3-coder",
-			"message": object{
+			"message": jsonObject{
 				"parts": []any{
-					object{
-						"functionCall": object{
+					jsonObject{
+						"functionCall": jsonObject{
 							"id":   id,
 							"name": "run_shell_command",
-							"args": object{"command": command},
+							"args": jsonObject{"command": command},
 						},
 					},
 				},
 			},
 		})
 		t.writeLine(
-			object{
+			jsonObject{
 				"type": "tool_result",
-				"message": object{
-					"parts": []any{object{"functionResponse": object{"id": id, "response": object{"output": output}}}},
+				"message": jsonObject{
+					"parts": []any{
+						jsonObject{"functionResponse": jsonObject{"id": id, "response": jsonObject{"output": output}}},
+					},
 				},
-				"toolCallResult": object{
+				"toolCallResult": jsonObject{
 					"callId":        id,
 					"status":        "success",
-					"resultDisplay": object{"exitCode": exit, "output": output},
+					"resultDisplay": jsonObject{"exitCode": exit, "output": output},
 				},
 			},
 		)
@@ -436,25 +449,36 @@ func (t *transcript) writeCompaction() {
 	switch t.client {
 	case "claude":
 		t.writeLine(
-			object{"type": "user", "isCompactSummary": true, "promptId": t.prompt, "message": object{"role": "user",
-				"content": "This session is being continued from a previous conversation\nSummary:\n" + t.randomText(
-					3_000,
-				)}},
+			jsonObject{
+				"type":             "user",
+				"isCompactSummary": true,
+				"promptId":         t.prompt,
+				"message": jsonObject{"role": "user",
+					"content": "This session is being continued from a previous conversation\nSummary:\n" + t.randomText(
+						3_000,
+					)},
+			},
 		)
 	case "codex":
-		t.writeLine(object{
+		t.writeLine(jsonObject{
 			"type": "compacted",
-			"payload": object{
+			"payload": jsonObject{
 				"message":             t.randomText(3_000),
-				"replacement_history": []any{object{"text": t.randomText(20_000)}},
+				"replacement_history": []any{jsonObject{"text": t.randomText(20_000)}},
 			},
 		})
 	case "qwen":
-		t.writeLine(object{"type": "system", "subtype": "chat_compression", "systemPayload": object{"info": object{}}})
+		t.writeLine(
+			jsonObject{
+				"type":          "system",
+				"subtype":       "chat_compression",
+				"systemPayload": jsonObject{"info": jsonObject{}},
+			},
+		)
 	case "copilot":
-		t.writeLine(object{
+		t.writeLine(jsonObject{
 			"type": "session.compaction_complete",
-			"data": object{"success": true, "summaryContent": t.randomText(3_000)},
+			"data": jsonObject{"success": true, "summaryContent": t.randomText(3_000)},
 		})
 	}
 }

@@ -216,8 +216,8 @@ func readMaybeGzip(path string) (string, error) {
 	return string(text), err
 }
 
-// roffMarks matches the parts of a manual page's lines that are not displayed.
-var roffMarks = regexp.MustCompile(`\\f\([A-Z]{2}|\\f\[[^\]]*\]|\\f.|\\s[-+]?\d|\\[&/|^%:]`)
+// roffMarksPattern matches the parts of a manual page's lines that are not displayed.
+var roffMarksPattern = regexp.MustCompile(`\\f\([A-Z]{2}|\\f\[[^\]]*\]|\\f.|\\s[-+]?\d|\\[&/|^%:]`)
 
 // manSections returns the sections of a manual page as plain text.
 func manSections(path string) ([]string, error) {
@@ -241,7 +241,7 @@ func manSections(path string) ([]string, error) {
 		case !strings.HasPrefix(line, "."):
 			rest = strings.TrimRight(line, "\n")
 		}
-		rest = roffMarks.ReplaceAllString(rest, "")
+		rest = roffMarksPattern.ReplaceAllString(rest, "")
 		section.WriteString(
 			strings.NewReplacer(`\-`, "-", `\(bu`, "•", `\(aq`, "'", `\e`, `\`, `"`, "").Replace(rest) +
 				"\n",
@@ -252,8 +252,8 @@ func manSections(path string) ([]string, error) {
 
 // Parts of documents that are not prose, or that begin a section.
 var (
-	htmlTags     = regexp.MustCompile(`(?is)<(?:style|script)\b.*?</(?:style|script)>|<!--.*?-->|<[^<>]{1,400}>`)
-	sectionStart = regexp.MustCompile(`(?im)^(?:#{1,6} .*|<h[1-6][ >].*|[^\n]{3,80}\n(?:={3,}|-{3,}|~{3,})$)`)
+	htmlTagsPattern     = regexp.MustCompile(`(?is)<(?:style|script)\b.*?</(?:style|script)>|<!--.*?-->|<[^<>]{1,400}>`)
+	sectionStartPattern = regexp.MustCompile(`(?im)^(?:#{1,6} .*|<h[1-6][ >].*|[^\n]{3,80}\n(?:={3,}|-{3,}|~{3,})$)`)
 )
 
 var errNoDocument = errors.New("not a document")
@@ -279,7 +279,7 @@ func docSections(path string) ([]string, error) {
 	}
 	var all []string
 	from := 0
-	for _, at := range sectionStart.FindAllStringIndex(text, -1) {
+	for _, at := range sectionStartPattern.FindAllStringIndex(text, -1) {
 		all = append(all, text[from:at[0]])
 		from = at[0]
 	}
@@ -297,7 +297,7 @@ func docSections(path string) ([]string, error) {
 				" ",
 				"&quot;",
 				`"`,
-			).Replace(htmlTags.ReplaceAllString(all[i], " "))
+			).Replace(htmlTagsPattern.ReplaceAllString(all[i], " "))
 		}
 	}
 	return all, nil

@@ -67,7 +67,7 @@ func TestBareCommand(t *testing.T) {
 	if err := runCommand(t.Context(), args, &out, &log); err != nil {
 		t.Fatalf("run(%q): %v\n%s", args, err, log.String())
 	}
-	for _, way := range ownindex.Ways {
+	for _, way := range ownindex.SearchWays {
 		row := cells(t, out.String(), way+", before")
 		if row[1] == "" || strings.HasPrefix(row[1], "0 ") || row[8] != "50 of 50" || row[9] != "50 of 50" {
 			t.Errorf("row %q = %v, want figures and the same hits", way, row)

@@ -16,15 +16,15 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
-// sqlite is a table of entries in a database that syncs at every commit.
-type sqlite struct {
+// sqliteTable is a table of entries in a database that syncs at every commit.
+type sqliteTable struct {
 	db     *sql.DB
 	insert *sql.Stmt
 }
 
 // openSQLite creates the database with the entries. Before openSQLite returns, it checkpoints the
 // database's write-ahead log.
-func openSQLite(ctx context.Context, path string, es []oxbow.Add) (*sqlite, error) {
+func openSQLite(ctx context.Context, path string, es []oxbow.Add) (*sqliteTable, error) {
 	u := url.URL{
 		Scheme:   "file",
 		Path:     filepath.ToSlash(path),
@@ -35,14 +35,14 @@ func openSQLite(ctx context.Context, path string, es []oxbow.Add) (*sqlite, erro
 		return nil, err
 	}
 	db.SetMaxOpenConns(1)
-	s := &sqlite{db: db}
+	s := &sqliteTable{db: db}
 	if err := s.prepare(ctx, es); err != nil {
 		return nil, errors.Join(fmt.Errorf("preparing SQLite: %w", err), s.close())
 	}
 	return s, nil
 }
 
-func (s *sqlite) prepare(ctx context.Context, es []oxbow.Add) error {
+func (s *sqliteTable) prepare(ctx context.Context, es []oxbow.Add) error {
 	if _, err := s.db.ExecContext(
 		ctx,
 		"CREATE TABLE entry (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, content TEXT NOT NULL)",
@@ -86,9 +86,9 @@ func (s *sqlite) prepare(ctx context.Context, es []oxbow.Add) error {
 }
 
 // add inserts one entry. The entry is durable when add returns.
-func (s *sqlite) add(ctx context.Context, e oxbow.Add) error {
+func (s *sqliteTable) add(ctx context.Context, e oxbow.Add) error {
 	_, err := s.insert.ExecContext(ctx, e.Name, e.Content)
 	return err
 }
 
-func (s *sqlite) close() error { return s.db.Close() }
+func (s *sqliteTable) close() error { return s.db.Close() }

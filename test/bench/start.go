@@ -119,13 +119,13 @@ func (b *bench) measureStarts(
 			return timeEcho(ctx, program{path: hello, args: []string{"echo"}, env: env})
 		}},
 	}
-	serve := func(name, home string, more func(*client) error) {
+	serve := func(name, home string, more func(*mcpClient) error) {
 		p := server.withEnv("OXBOW_HOME=" + home)
 		ways = append(ways, &way{name: name, base: 2, once: func() (time.Duration, error) {
 			return timeServer(ctx, p, more)
 		}})
 	}
-	recallOne := func(c *client) error {
+	recallOne := func(c *mcpClient) error {
 		return (<-c.callTool("recall", map[string]any{"query": "what does it return"})).toolError()
 	}
 	serve("oxbow mcp: start to initialize answered, empty home", empty, nil)
@@ -197,7 +197,7 @@ func timeEcho(ctx context.Context, p program) (time.Duration, error) {
 
 // timeServer returns the time from the server's start until it has answered initialize and, if more is
 // not nil, the requests of more. It does not include the time to the server's end.
-func timeServer(ctx context.Context, p program, more func(*client) error) (time.Duration, error) {
+func timeServer(ctx context.Context, p program, more func(*mcpClient) error) (time.Duration, error) {
 	from := time.Now()
 	c, err := startServer(ctx, p)
 	if err != nil {

@@ -38,11 +38,11 @@ func (t timings) p50() time.Duration { return t.quantile(.5) }
 
 // median returns the middle value, or the mean of the two middle values if the number of values is
 // even. It returns 0 if there are no values.
-func median(v []float64) float64 {
-	if len(v) == 0 {
+func median(values []float64) float64 {
+	if len(values) == 0 {
 		return 0
 	}
-	s := slices.Sorted(slices.Values(v))
+	s := slices.Sorted(slices.Values(values))
 	m := len(s) / 2
 	if len(s)%2 == 1 {
 		return s[m]
@@ -105,16 +105,16 @@ func formatRatio[T ~int | ~int64](a, b T) string {
 	return formatDigits(float64(a)/float64(b)) + "×"
 }
 
-// table is a Markdown table with a text in the first column and numbers in all other columns.
-type table struct {
+// markdownTable is a Markdown table with a text in the first column and numbers in all other columns.
+type markdownTable struct {
 	head []string
 	rows [][]string
 }
 
-func newTable(head ...string) *table { return &table{head: head} }
+func newTable(head ...string) *markdownTable { return &markdownTable{head: head} }
 
 // addRow adds a row. It must have as many cells as the head.
-func (t *table) addRow(cells ...string) {
+func (t *markdownTable) addRow(cells ...string) {
 	if len(cells) != len(t.head) {
 		panic(fmt.Sprintf("bench: row of %d cells in a table of %d columns", len(cells), len(t.head)))
 	}
@@ -123,7 +123,7 @@ func (t *table) addRow(cells ...string) {
 
 // print writes the table and an empty line. The cells are padded, so that the table is readable as
 // plain text.
-func (t *table) print(w io.Writer) {
+func (t *markdownTable) print(w io.Writer) {
 	width := make([]int, len(t.head))
 	for _, r := range append([][]string{t.head}, t.rows...) {
 		for i, c := range r {

@@ -207,7 +207,7 @@ type callCounts struct {
 
 // runLoad runs the server with the load, with its store in dir.
 func (s testedServer) runLoad(ctx context.Context, dir string, l survivalLoad) (o callCounts, err error) {
-	clients := make([]*client, l.processes)
+	clients := make([]*mcpClient, l.processes)
 	defer func() {
 		for _, c := range clients {
 			if c != nil {
@@ -233,7 +233,7 @@ func (s testedServer) runLoad(ctx context.Context, dir string, l survivalLoad) (
 		killed bool
 		wg     sync.WaitGroup
 	)
-	took := func(name string, r reply) {
+	took := func(name string, r callReply) {
 		err := r.toolError()
 		mu.Lock()
 		defer mu.Unlock()
@@ -258,7 +258,7 @@ func (s testedServer) runLoad(ctx context.Context, dir string, l survivalLoad) (
 	}
 	for i, c := range clients {
 		wg.Go(func() {
-			answers := map[string]<-chan reply{}
+			answers := map[string]<-chan callReply{}
 			for j := range l.calls {
 				name := fmt.Sprintf("writer %d, word %d", i+1, j+1)
 				ch := c.callTool(s.storeCall(name))

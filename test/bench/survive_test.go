@@ -81,14 +81,14 @@ func TestLoadString(t *testing.T) {
 func TestToolError(t *testing.T) {
 	refused := errors.New("refused")
 	for _, tt := range []struct {
-		r    reply
+		r    callReply
 		want string // part of the error, or ""
 	}{
-		{reply{result: []byte(`{"content":[]}`)}, ""},
-		{reply{result: []byte(`{"isError":true,"content":[{"type":"text","text":"no room"}]}`)}, "no room"},
-		{reply{result: []byte(`{"isError":true}`)}, "tool reports an error and no text"},
-		{reply{err: refused}, "refused"},
-		{reply{result: []byte(`[]`)}, "reading the answer: json: cannot unmarshal"},
+		{callReply{result: []byte(`{"content":[]}`)}, ""},
+		{callReply{result: []byte(`{"isError":true,"content":[{"type":"text","text":"no room"}]}`)}, "no room"},
+		{callReply{result: []byte(`{"isError":true}`)}, "tool reports an error and no text"},
+		{callReply{err: refused}, "refused"},
+		{callReply{result: []byte(`[]`)}, "reading the answer: json: cannot unmarshal"},
 	} {
 		err := tt.r.toolError()
 		if (err == nil) != (tt.want == "") || (err != nil && !strings.HasPrefix(err.Error(), tt.want)) {

@@ -34,8 +34,8 @@ type tenantsRun struct {
 	kills                        int
 	killInterval                 time.Duration // time between two kills
 	// pause of each client after a write, while the server is killed repeatedly
-	pause time.Duration
-	src   textSource
+	pause      time.Duration
+	textSource textSource
 
 	program, home, tokens string
 	phrases               []string
@@ -58,7 +58,7 @@ func tenantsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	fl.DurationVar(&r.pause, "pause", 0, "how long a client waits after each write, while there are kills")
 	fl.IntVar(&r.kills, "kills", 3, "times that the server is killed under writes")
 	fl.DurationVar(&r.killInterval, "between", 5*time.Second, "how long it runs before each")
-	r.src.addFlags(fl)
+	r.textSource.addFlags(fl)
 	b.addDirFlag(fl)
 	return r.run
 }
@@ -92,10 +92,10 @@ func (r *tenantsRun) run(ctx context.Context) (err error) {
 	}
 	opened := r.serverMemory()
 	// Do not measure the work that the first writes cause.
-	if _, _, err := r.measure(ctx, r.measureTime/2, "first"); err != nil {
+	if _, _, err := r.measureCalls(ctx, r.measureTime/2, "first"); err != nil {
 		return err
 	}
-	recalls, writes, err := r.measure(ctx, r.measureTime, "w")
+	recalls, writes, err := r.measureCalls(ctx, r.measureTime, "w")
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (r *tenantsRun) prepareHomes(ctx context.Context, dir string) (from string,
 	if err != nil {
 		return "", err
 	}
-	entries, from, err := r.src.readEntries(ctx, min(r.entryCount, 10_000))
+	entries, from, err := r.textSource.readEntries(ctx, min(r.entryCount, 10_000))
 	if err != nil {
 		return "", err
 	}
@@ -204,7 +204,7 @@ func syncTree(dir string) error {
 func tenantName(i int) string   { return fmt.Sprintf("t%02d", i) }
 func tenantSecret(i int) string { return fmt.Sprintf("a-secret-of-tenant-%02d", i) }
 
-var servingPattern = regexp.MustCompile(`API\s+(http://[^/]+)/api`)
+var serverAddressPattern = regexp.MustCompile(`API\s+(http://[^/]+)/api`)
 
 // startServer starts the server and waits until it listens.
 func (r *tenantsRun) startServer(ctx context.Context) error {
@@ -232,7 +232,7 @@ func (r *tenantsRun) startServer(ctx context.Context) error {
 	for {
 		n, err := out.Read(one)
 		said.Write(one[:n])
-		if m := servingPattern.FindSubmatch(said.Bytes()); m != nil {
+		if m := serverAddressPattern.FindSubmatch(said.Bytes()); m != nil {
 			r.url = string(m[1])
 			go func() { _, _ = io.Copy(io.Discard, out) }() // This ends when the server ends.
 			return nil
@@ -309,9 +309,9 @@ func (r *tenantsRun) write(ctx context.Context, tenant int, name string) error {
 	return nil
 }
 
-// measure times the calls of all clients. Each client calls at random times that do not depend on the
+// measureCalls times the calls of all clients. Each client calls at random times that do not depend on the
 // server's speed, and a time starts when the call is due.
-func (r *tenantsRun) measure(
+func (r *tenantsRun) measureCalls(
 	ctx context.Context,
 	wait time.Duration,
 	name string,

@@ -256,12 +256,12 @@ func samplePhrases(es []oxbow.Add, n int, seed uint64) ([]string, error) {
 	return nil, fmt.Errorf("sampling phrases: the texts have too few words")
 }
 
-// fillChange is the number of entries in each change that fill makes.
-const fillChange = 1000
+// entriesPerFillChange is the number of entries in each change that fill makes.
+const entriesPerFillChange = 1000
 
-// fillMemory writes the entries into the memory, fillChange entries in each change.
+// fillMemory writes the entries into the memory, entriesPerFillChange entries in each change.
 func fillMemory(ctx context.Context, m *oxbow.Memory, es []oxbow.Add) error {
-	for chunk := range slices.Chunk(es, fillChange) {
+	for chunk := range slices.Chunk(es, entriesPerFillChange) {
 		ops := make([]oxbow.Op, len(chunk))
 		for i, e := range chunk {
 			ops[i] = e

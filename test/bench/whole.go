@@ -121,7 +121,7 @@ func (w wholeRun) run(ctx context.Context, es []oxbow.Add) ([]wholeCost, error) 
 	}
 	lines := filepath.Join(w.dir, "export.jsonl")
 	tree := filepath.Join(w.dir, "tree")
-	last := uint64(len(es)+fillChange-1) / fillChange // number of the last change in the home
+	last := uint64(len(es)+entriesPerFillChange-1) / entriesPerFillChange // number of the last change in the home
 	asOf := func(seq uint64) []string {
 		return []string{"recall", "--as-of", strconv.FormatUint(seq, 10), "what does it return"}
 	}

@@ -106,7 +106,7 @@ type writeRun struct {
 	syncDelay          time.Duration // time by which each sync is delayed
 
 	path       string
-	m          *oxbow.Memory
+	memory     *oxbow.Memory
 	ackedCount int // number of entries that the store has acknowledged
 }
 
@@ -115,24 +115,24 @@ func (w *writeRun) run(ctx context.Context, sqlite bool) (err error) {
 		return err
 	}
 	w.path = filepath.Join(w.dir, "memory.oxbow")
-	w.m, err = oxbow.Open(w.path, nil)
+	w.memory, err = oxbow.Open(w.path, nil)
 	if err != nil {
 		return err
 	}
 	closed := false
 	defer func() {
 		if !closed {
-			err = errors.Join(err, w.m.Close())
+			err = errors.Join(err, w.memory.Close())
 		}
 	}()
 	w.logf("write: filling a store with %s entries", formatCount(w.entryCount))
 	before := repeatEntries(w.texts, w.entryCount)
-	if err := fillMemory(ctx, w.m, before); err != nil {
+	if err := fillMemory(ctx, w.memory, before); err != nil {
 		return err
 	}
 	w.ackedCount = w.entryCount
 	// The first recall creates the index, which each later write updates.
-	if _, err := w.m.Recall(ctx, oxbow.Query{Text: "warm up"}); err != nil {
+	if _, err := w.memory.Recall(ctx, oxbow.Query{Text: "warm up"}); err != nil {
 		return err
 	}
 	if err := w.measureSingleWrites(ctx, before, sqlite); err != nil {
@@ -142,7 +142,7 @@ func (w *writeRun) run(ctx context.Context, sqlite bool) (err error) {
 		return err
 	}
 	closed = true
-	if err := w.m.Close(); err != nil {
+	if err := w.memory.Close(); err != nil {
 		return err
 	}
 	return w.verifyStore(ctx)
@@ -157,7 +157,7 @@ func (w *writeRun) newEntry(group string, i int) oxbow.Add {
 
 // logBytes returns the size of the log's records in bytes.
 func (w *writeRun) logBytes(ctx context.Context) (int64, error) {
-	s, err := w.m.Stats(ctx)
+	s, err := w.memory.Stats(ctx)
 	return s.Used, err
 }
 
@@ -167,7 +167,7 @@ func (w *writeRun) measureSingleWrites(ctx context.Context, before []oxbow.Add, 
 	more := 0    // number of bytes of a write besides the name and the content
 	ox := &durableWriter{
 		name:       "oxbow, with its index",
-		writeEntry: func(e oxbow.Add) error { return w.m.Apply(ctx, e) },
+		writeEntry: func(e oxbow.Add) error { return w.memory.Apply(ctx, e) },
 	}
 	bare, err := newBareWriteFiles(w.dir, w.rounds, &size)
 	if err != nil {

@@ -51,11 +51,11 @@ func (w *writeRun) runOnSlowDisk(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
 	w.path = filepath.Join(w.dir, "memory.oxbow")
-	w.m, err = oxbow.Open("memory.oxbow", &oxbow.Options{FS: slowDisk{dir, w.syncDelay}})
+	w.memory, err = oxbow.Open("memory.oxbow", &oxbow.Options{FS: slowDisk{dir, w.syncDelay}})
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(w.measureConcurrentWrites(ctx), w.m.Close()); err != nil {
+	if err := errors.Join(w.measureConcurrentWrites(ctx), w.memory.Close()); err != nil {
 		return err
 	}
 	return w.verifyStore(ctx)
@@ -80,7 +80,7 @@ func (w *writeRun) measureConcurrentWrites(ctx context.Context) error {
 			wg.Go(func() {
 				for j := range each {
 					e := w.newEntry(fmt.Sprintf("group %d", g), i*each+j)
-					errs[i] = times[i].timeCall(func() error { return w.m.Apply(ctx, e) })
+					errs[i] = times[i].timeCall(func() error { return w.memory.Apply(ctx, e) })
 					if errs[i] != nil {
 						return
 					}

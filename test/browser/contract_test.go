@@ -22,18 +22,18 @@ func TestInChromium(t *testing.T) {
 	// system. Parallel takes too long: each change reads all files again that were written in the last seconds.
 	const skip = "TestStores/(crabtalk|entryfiles)/(Names|Contents|Parallel)"
 	const least = 72 // minimum number of tests that must pass
-	browser := chromiumtest.Start(t, chromiumtest.Profile(t))
+	browser := chromiumtest.StartBrowser(t, chromiumtest.NewProfileDir(t))
 	b := built{t.TempDir()}
 	b.run(t, "test", "-c", "-o", filepath.Join(b.dir, "browser.test.wasm"), ".")
-	page := chromiumtest.Tab(t, browser)
+	page := chromiumtest.OpenTab(t, browser)
 	query := url.Values{"wasm": {"browser.test.wasm"}, "arg": {"-test.v", "-test.skip=" + skip}}
-	chromiumtest.Do(t, page, "opening the page", chromedp.Navigate(serve(t, b).URL+"/run?"+query.Encode()))
+	chromiumtest.RunActions(t, page, "opening the page", chromedp.Navigate(serve(t, b).URL+"/run?"+query.Encode()))
 	t.Cleanup(func() { // This prints the output of the tests even if they do not end in time.
 		if t.Failed() {
-			t.Log(chromiumtest.Eval[string](t, page, "out"))
+			t.Log(chromiumtest.EvalJavaScript[string](t, page, "out"))
 		}
 	})
-	end := chromiumtest.Eval[struct {
+	end := chromiumtest.EvalJavaScript[struct {
 		Code int
 		Out  string
 	}](t, page, "ended")

@@ -63,13 +63,13 @@ func startPage(t *testing.T) string {
 // until waits until the page shows the text.
 func until(t *testing.T, tab context.Context, text string) {
 	t.Helper()
-	chromiumtest.Do(
+	chromiumtest.RunActions(
 		t,
 		tab,
 		fmt.Sprintf("waiting for %q", text),
 		func(ctx context.Context, target *chromedp.Target) (chromedp.Void, error) {
 			_, err := chromedp.Poll[bool](fmt.Sprintf("document.querySelector('#status').textContent === %q", text),
-				chromedp.WithPollingTimeout(chromiumtest.Patience), chromedp.WithPollingInterval(pollEvery))(
+				chromedp.WithPollingTimeout(chromiumtest.MaxWait), chromedp.WithPollingInterval(pollEvery))(
 				ctx,
 				target,
 			)
@@ -77,7 +77,7 @@ func until(t *testing.T, tab context.Context, text string) {
 				return chromedp.Void{}, fmt.Errorf(
 					"%w; it says %q",
 					err,
-					chromiumtest.Eval[string](t, tab, "document.querySelector('#status').textContent"),
+					chromiumtest.EvalJavaScript[string](t, tab, "document.querySelector('#status').textContent"),
 				)
 			}
 			return chromedp.Void{}, nil
@@ -88,14 +88,18 @@ func until(t *testing.T, tab context.Context, text string) {
 // visit opens the page and waits until its memory is open.
 func visit(t *testing.T, tab context.Context, address string) {
 	t.Helper()
-	chromiumtest.Do(t, tab, "opening the page", chromedp.Navigate(address))
+	chromiumtest.RunActions(t, tab, "opening the page", chromedp.Navigate(address))
 	until(t, tab, "Open.")
 }
 
 // shown returns the names of the entries that the page shows, from top to bottom.
 func shown(t *testing.T, tab context.Context) []string {
 	t.Helper()
-	return chromiumtest.Eval[[]string](t, tab, "[...document.querySelectorAll('#entries b')].map(b => b.textContent)")
+	return chromiumtest.EvalJavaScript[[]string](
+		t,
+		tab,
+		"[...document.querySelectorAll('#entries b')].map(b => b.textContent)",
+	)
 }
 
 func wantShown(t *testing.T, tab context.Context, want ...string) {
@@ -108,13 +112,17 @@ func wantShown(t *testing.T, tab context.Context, want ...string) {
 // names returns the names of all entries in the memory of the page.
 func names(t *testing.T, tab context.Context) []string {
 	t.Helper()
-	return chromiumtest.Eval[[]string](t, tab, "memory.then(m => m.list()).then(all => all.map(e => e.name))")
+	return chromiumtest.EvalJavaScript[[]string](
+		t,
+		tab,
+		"memory.then(m => m.list()).then(all => all.map(e => e.name))",
+	)
 }
 
 // remember types a name and a content into the page, as a person who adds an entry would.
 func remember(t *testing.T, tab context.Context, name, content string) {
 	t.Helper()
-	chromiumtest.Do(t, tab, "remembering "+name,
+	chromiumtest.RunActions(t, tab, "remembering "+name,
 		chromedp.SendKeys("#remember input[name=name]", name),
 		chromedp.SendKeys("#remember input[name=content]", content),
 		chromedp.Click("#remember button"))
@@ -124,7 +132,7 @@ func remember(t *testing.T, tab context.Context, name, content string) {
 // ask types a question into the page's search field.
 func ask(t *testing.T, tab context.Context, question string) {
 	t.Helper()
-	chromiumtest.Do(t, tab, "asking "+question,
+	chromiumtest.RunActions(t, tab, "asking "+question,
 		chromedp.SetValue("#recall input", question),
 		chromedp.Click("#recall button"))
 	until(t, tab, "For “"+question+"”, best first:")
@@ -132,13 +140,13 @@ func ask(t *testing.T, tab context.Context, question string) {
 
 func click(t *testing.T, tab context.Context, button, says string) {
 	t.Helper()
-	chromiumtest.Do(t, tab, "clicking "+button, chromedp.Click(button))
+	chromiumtest.RunActions(t, tab, "clicking "+button, chromedp.Click(button))
 	until(t, tab, says)
 }
 
 func TestPage(t *testing.T) {
 	address := startPage(t)
-	one := chromiumtest.Start(t, chromiumtest.Profile(t))
+	one := chromiumtest.StartBrowser(t, chromiumtest.NewProfileDir(t))
 	visit(t, one, address)
 	remember(t, one, "deploy", "We ship on Tuesdays, never on Fridays.")
 	remember(t, one, "coffee", "Black, no sugar.")
@@ -146,24 +154,27 @@ func TestPage(t *testing.T) {
 	wantShown(t, one, "deploy", "coffee", "script")
 
 	// After a reload, the page runs a new program. It has nothing but the stored data.
-	chromiumtest.Do(t, one, "reloading the page", chromedp.Reload())
+	chromiumtest.RunActions(t, one, "reloading the page", chromedp.Reload())
 	until(t, one, "Open.")
 	wantShown(t, one, "deploy", "coffee", "script")
 	ask(t, one, "when do we ship")
 	wantShown(t, one, "deploy")
-	if got := chromiumtest.Eval[int](t, one, "document.querySelectorAll('#entries img').length"); got != 0 {
+	if got := chromiumtest.EvalJavaScript[int](t, one, "document.querySelectorAll('#entries img').length"); got != 0 {
 		t.Error("the content of an entry became markup")
 	}
 
 	// Two tabs write at the same time. Each of them has several changes in progress.
-	two := chromiumtest.Tab(t, one)
+	two := chromiumtest.OpenTab(t, one)
 	visit(t, two, address)
 	const each = 12
 	var wg sync.WaitGroup
 	for i, tab := range []context.Context{one, two} {
 		wg.Go(func() {
-			v, err := chromedp.Run(tab, chromedp.Evaluate[int](fmt.Sprintf(`memory.then(m => Promise.all([...Array(%d).keys()].map(
-				i => m.remember("tab %d, " + i, "one of many")))).then(all => all.length)`, each, i), chromedp.EvalAwaitPromise))
+			v, err := chromedp.Run(
+				tab,
+				chromedp.Evaluate[int](fmt.Sprintf(`memory.then(m => Promise.all([...Array(%d).keys()].map(
+				i => m.remember("tab %d, " + i, "one of many")))).then(all => all.length)`, each, i), chromedp.EvalAwaitPromise),
+			)
 			if v != each || err != nil {
 				t.Errorf("tab %d remembered %d, %v, want %d", i, v, err, each)
 			}
@@ -195,21 +206,21 @@ func TestPage(t *testing.T) {
 // TestPageOfAKilledBrowser kills a browser while its page writes. The next browser must show all entries that the page
 // had acknowledged, and must find no lock.
 func TestPageOfAKilledBrowser(t *testing.T) {
-	address, kept := startPage(t), chromiumtest.Profile(t)
-	tab := chromiumtest.Start(t, kept)
+	address, kept := startPage(t), chromiumtest.NewProfileDir(t)
+	tab := chromiumtest.StartBrowser(t, kept)
 	visit(t, tab, address)
 	var acknowledged []string
 	for i := range 20 {
-		acknowledged = append(acknowledged, chromiumtest.Eval[string](t, tab,
+		acknowledged = append(acknowledged, chromiumtest.EvalJavaScript[string](t, tab,
 			fmt.Sprintf(`memory.then(m => m.remember("entry %d", "x")).then(e => e.name)`, i)))
 	}
-	chromiumtest.Eval[int](
+	chromiumtest.EvalJavaScript[int](
 		t,
 		tab,
 		`memory.then(m => { for (let i = 0; i < 20; i++) m.remember("under way " + i, "x"); return 0 })`,
 	)
-	chromiumtest.Kill(t, tab)
-	again := chromiumtest.Start(t, kept)
+	chromiumtest.KillBrowser(t, tab)
+	again := chromiumtest.StartBrowser(t, kept)
 	visit(t, again, address)
 	all := names(t, again)
 	for _, n := range acknowledged {
@@ -218,7 +229,9 @@ func TestPageOfAKilledBrowser(t *testing.T) {
 		}
 	}
 	remember(t, again, "after", "The lock is free.")
-	if got := chromiumtest.Eval[[]string](t, again, "memory.then(m => m.check()).then(c => c.problems)"); len(got) > 0 {
+	if got := chromiumtest.EvalJavaScript[[]string](t, again, "memory.then(m => m.check()).then(c => c.problems)"); len(
+		got,
+	) > 0 {
 		t.Errorf("check found %q", got)
 	}
 }
@@ -227,10 +240,10 @@ func TestPageOfAKilledBrowser(t *testing.T) {
 // still be read, and later changes succeed when there is space again.
 func TestPageWithoutRoom(t *testing.T) {
 	address := startPage(t)
-	page := chromiumtest.Start(t, chromiumtest.Profile(t))
+	page := chromiumtest.StartBrowser(t, chromiumtest.NewProfileDir(t))
 	quota := func(bytes *float64) {
 		t.Helper()
-		chromiumtest.Do(
+		chromiumtest.RunActions(
 			t,
 			page,
 			"setting the quota",
@@ -248,7 +261,7 @@ func TestPageWithoutRoom(t *testing.T) {
 	want := []string{"deploy"}
 	for i := 0; ; i++ {
 		name := fmt.Sprint("big ", i)
-		wrong := chromiumtest.Eval[string](
+		wrong := chromiumtest.EvalJavaScript[string](
 			t,
 			page,
 			fmt.Sprintf(

@@ -33,16 +33,16 @@ func TestClients(t *testing.T) { eachClient(t, accept) }
 
 // eachClient calls test for each client that is installed. argv is the command line of the client, program is the path
 // of oxbow, and modules is the directory node_modules of the client.
-func eachClient(all *testing.T, test func(t *testing.T, c *client, argv []string, program, modules string)) {
+func eachClient(all *testing.T, test func(t *testing.T, c *testedClient, argv []string, program, modules string)) {
 	dir, program := os.Getenv(clientsEnv), ""
-	for _, c := range clients {
+	for _, c := range testedClients {
 		all.Run(c.name, func(t *testing.T) {
 			argv := c.command(dir)
 			switch {
 			case argv == nil && isRequired(c.name):
-				t.Fatal("OXBOW_REQUIRE names it: " + c.hint(dir))
+				t.Fatal("OXBOW_REQUIRE names it: " + c.failureHint(dir))
 			case argv == nil:
-				t.Skip(c.hint(dir))
+				t.Skip(c.failureHint(dir))
 			case program == "":
 				program = oxbow(all)
 			}
@@ -58,17 +58,17 @@ type person struct {
 	env           []string
 }
 
-func newPerson(t *testing.T, c *client, program, modules, url string) *person {
+func newPerson(t *testing.T, c *testedClient, program, modules, url string) *person {
 	t.Helper()
 	p := newPersonWithoutSetup(t, c, program, modules, url)
 	p.run(program, "setup", c.name, "--yes", "--trust")
 	return p
 }
 
-func newPersonWithoutSetup(t *testing.T, c *client, program, modules, url string) *person {
+func newPersonWithoutSetup(t *testing.T, c *testedClient, program, modules, url string) *person {
 	t.Helper()
 	p := &person{t: t, home: t.TempDir(), project: t.TempDir()}
-	more, err := c.prepare(p.home, url)
+	more, err := c.writeConfig(p.home, url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,10 +117,10 @@ func (p *person) runApart(argv ...string) (out, said string) {
 
 // accept sets up a client in a new home and runs it once. It checks what the model got and what is recorded. Then it
 // removes oxbow from the client and checks that nothing is left.
-func accept(t *testing.T, c *client, argv []string, program, modules string) {
-	m := &model{name: c.tool, marker: marker, steps: []step{
-		{tool: "remember", input: object{"name": "deploy-day", "content": sentence}},
-		{tool: "recall", input: object{"query": "when do we ship"}},
+func accept(t *testing.T, c *testedClient, argv []string, program, modules string) {
+	m := &scriptedModel{makeToolCall: c.makeToolCall, marker: promptMarker, steps: []scriptStep{
+		{toolName: "remember", input: jsonObject{"name": "deploy-day", "content": sentence}},
+		{toolName: "recall", input: jsonObject{"query": "when do we ship"}},
 	}}
 	s := httptest.NewServer(m)
 	defer s.Close()
@@ -128,9 +128,9 @@ func accept(t *testing.T, c *client, argv []string, program, modules string) {
 	if out := p.run(program, "setup", c.name, "--yes", "--trust", "--json"); strings.Contains(out, `"did":"changed"`) {
 		t.Errorf("a second run changed something: %s", out)
 	}
-	p.run(slices.Concat(argv, c.run, []string{"Please do it. " + marker})...)
+	p.run(slices.Concat(argv, c.runArgs, []string{"Please do it. " + promptMarker})...)
 
-	if got := m.last(); strings.Count(got, "never on Fridays") < 2 {
+	if got := m.lastRequest(); strings.Count(got, "never on Fridays") < 2 {
 		t.Errorf("the model was not given what it recalled: %s", tail([]byte(got)))
 	}
 	if out := p.run(program, "get", "deploy-day"); !strings.Contains(out, sentence) {
@@ -148,8 +148,8 @@ func accept(t *testing.T, c *client, argv []string, program, modules string) {
 		t.Fatalf("%v; want one turn of one session of %s: %s", err, c.name, out)
 	}
 	kept := p.run(program, "session", "show", archive.Sessions[0].Session, "--json")
-	for want, times := range map[string]int{`"kind":"prompt"`: 1, marker: 1, `"kind":"call"`: 2} {
-		if got := strings.Count(kept, want); got < times || (want != marker && got > times) {
+	for want, times := range map[string]int{`"kind":"prompt"`: 1, promptMarker: 1, `"kind":"call"`: 2} {
+		if got := strings.Count(kept, want); got < times || (want != promptMarker && got > times) {
 			t.Errorf("the archive has %s %d times, want %d:\n%s", want, got, times, tail([]byte(kept)))
 		}
 	}

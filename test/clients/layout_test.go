@@ -15,58 +15,62 @@ import (
 // written. start is a part of the text that the model gets at the start of a session.
 var layoutCalls = []struct {
 	layout, start string
-	steps         []step
+	steps         []scriptStep
 }{
-	{"entryfiles", "You have a memory that outlives this conversation", []step{
-		{tool: "remember", input: object{"name": "deploy-day", "description": "deploy day", "content": sentence}},
-		{tool: "remember", input: object{"name": "old", "description": "an old entry", "content": "Old."}},
-		{tool: "forget", input: object{"name": "old"}},
-		{tool: "memory", input: object{"content": "The overview was written."}},
-		{tool: "recall", input: object{"query": "deploy day"}},
+	{"entryfiles", "You have a memory that outlives this conversation", []scriptStep{
+		{
+			toolName: "remember",
+			input:    jsonObject{"name": "deploy-day", "description": "deploy day", "content": sentence},
+		},
+		{toolName: "remember", input: jsonObject{"name": "old", "description": "an old entry", "content": "Old."}},
+		{toolName: "forget", input: jsonObject{"name": "old"}},
+		{toolName: "memory", input: jsonObject{"content": "The overview was written."}},
+		{toolName: "recall", input: jsonObject{"query": "deploy day"}},
 	}},
-	{"crabtalk", "You have a memory that outlasts this conversation", []step{
-		{tool: "remember", input: object{"name": "deploy-day", "content": sentence}},
-		{tool: "remember", input: object{"name": "old", "content": "Old."}},
-		{tool: "forget", input: object{"name": "old"}},
-		{tool: "recall", input: object{"query": "tuesdays"}},
+	{"crabtalk", "You have a memory that outlasts this conversation", []scriptStep{
+		{toolName: "remember", input: jsonObject{"name": "deploy-day", "content": sentence}},
+		{toolName: "remember", input: jsonObject{"name": "old", "content": "Old."}},
+		{toolName: "forget", input: jsonObject{"name": "old"}},
+		{toolName: "recall", input: jsonObject{"query": "tuesdays"}},
 	}},
-	{"duragent", "## Directives", []step{
-		{tool: "remember", input: object{"content": sentence}},
-		{tool: "reflect", input: object{"content": "My own notes were written."}},
-		{tool: "update_world", input: object{"topic": "rack", "content": "The rack is in room 4."}},
-		{tool: "search_memory", input: object{"query": "tuesdays"}},
+	{"duragent", "## Directives", []scriptStep{
+		{toolName: "remember", input: jsonObject{"content": sentence}},
+		{toolName: "reflect", input: jsonObject{"content": "My own notes were written."}},
+		{toolName: "update_world", input: jsonObject{"topic": "rack", "content": "The rack is in room 4."}},
+		{toolName: "search_memory", input: jsonObject{"query": "tuesdays"}},
 	}},
-	{"clawft", "", []step{ // A session with an empty memory starts without a text.
-		{tool: "memory_write", input: object{"content": sentence}},
-		{tool: "memory_read", input: object{"query": "tuesdays"}},
+	{"clawft", "", []scriptStep{ // A session with an empty memory starts without a text.
+		{toolName: "memory_write", input: jsonObject{"content": sentence}},
+		{toolName: "memory_read", input: jsonObject{"query": "tuesdays"}},
 	}},
-	{"coderhapsody", "## Your memory", []step{
-		{tool: "save_memory", input: object{"content": sentence, "tags": []string{"decision"}}},
-		{tool: "handoff_task", input: object{"summary": "The grid is done.", "plan": "Walls next."}},
-		{tool: "recall_memory", input: object{"query": "tuesdays"}},
+	{"coderhapsody", "## Your memory", []scriptStep{
+		{toolName: "save_memory", input: jsonObject{"content": sentence, "tags": []string{"decision"}}},
+		{toolName: "handoff_task", input: jsonObject{"summary": "The grid is done.", "plan": "Walls next."}},
+		{toolName: "recall_memory", input: jsonObject{"query": "tuesdays"}},
 	}},
 }
 
 // TestLayouts sets up Claude Code for a home of each layout, and calls the tools. No person can approve a tool, so the
 // client refuses a tool that setup did not approve.
 func TestLayouts(t *testing.T) {
-	eachClient(t, func(t *testing.T, c *client, argv []string, program, modules string) {
+	eachClient(t, func(t *testing.T, c *testedClient, argv []string, program, modules string) {
 		if c.name != "claude" {
 			t.Skip("the approvals of one client are tested; package setup tests those of the others")
 		}
 		for _, tt := range layoutCalls {
 			t.Run(tt.layout, func(t *testing.T) {
-				m := &model{name: c.tool, marker: marker, steps: tt.steps}
+				m := &scriptedModel{makeToolCall: c.makeToolCall, marker: promptMarker, steps: tt.steps}
 				s := httptest.NewServer(m)
 				defer s.Close()
 				p := newPersonWithoutSetup(t, c, program, modules, s.URL)
 				memory := filepath.Join(p.home, "memory")
 				p.run(program, "init", "--dialect", tt.layout, "--home", memory)
 				p.run(program, "--home", memory, "setup", c.name, "--yes", "--trust")
-				p.run(slices.Concat(argv, c.run, []string{"Please do it. " + marker})...)
+				p.run(slices.Concat(argv, c.runArgs, []string{"Please do it. " + promptMarker})...)
 
-				last := m.last()
-				if strings.Count(last, `"type":"tool_result"`) != len(tt.steps) || strings.Contains(last, `"is_error":true`) {
+				last := m.lastRequest()
+				if strings.Count(last, `"type":"tool_result"`) != len(tt.steps) ||
+					strings.Contains(last, `"is_error":true`) {
 					t.Errorf("a tool was refused or failed: %s", tail([]byte(last)))
 				}
 				if strings.Count(last, "never on Fridays") < 2 || !strings.Contains(last, tt.start) {

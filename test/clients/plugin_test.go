@@ -18,7 +18,7 @@ type plugin struct {
 	// of the plug-in in the repository.
 	install func(repository, bundle string) [][]string
 	// makes calls of oxbow's tools (nil if they have the same names as without the plug-in)
-	tool func(tool string, input map[string]any) call
+	tool func(tool string, input map[string]any) toolCall
 	// arguments with which the client runs oxbow's tools and hooks without asking
 	run []string
 }
@@ -56,7 +56,7 @@ var plugins = map[string]plugin{
 }
 
 // installPlugin installs the plug-in for the client from this repository.
-func (p *person) installPlugin(c *client, argv []string) {
+func (p *person) installPlugin(c *testedClient, argv []string) {
 	p.t.Helper()
 	repository, err := filepath.Abs("../..")
 	if err != nil {
@@ -74,7 +74,7 @@ func (p *person) installPlugin(c *client, argv []string) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	var config object
+	var config jsonObject
 	if err := json.Unmarshal(b, &config); err != nil {
 		p.t.Fatal(err)
 	}
@@ -85,41 +85,46 @@ func (p *person) installPlugin(c *client, argv []string) {
 }
 
 // withPlugin returns a copy of the client that runs with the plug-in.
-func withPlugin(c *client) *client {
+func withPlugin(c *testedClient) *testedClient {
 	with := *c
-	with.free = append(slices.Clone(c.free), plugins[c.name].run...)
+	with.allowAllArgs = append(slices.Clone(c.allowAllArgs), plugins[c.name].run...)
 	if c.name == "codex" || c.name == "gemini" || c.name == "qwen" || c.name == "copilot" {
-		with.free = plugins[c.name].run // These arguments contain those in c.free.
+		with.allowAllArgs = plugins[c.name].run // These arguments contain those in c.free.
 	}
 	if tool := plugins[c.name].tool; tool != nil {
-		with.tool = tool
+		with.makeToolCall = tool
 	}
 	return &with
 }
 
 func TestPlugins(t *testing.T) {
-	eachClient(t, func(t *testing.T, c *client, argv []string, program, modules string) {
+	eachClient(t, func(t *testing.T, c *testedClient, argv []string, program, modules string) {
 		pluginAlone(t, withPlugin(c), argv, program, modules)
 	})
 }
 
 // pluginAlone installs the plug-in without oxbow setup. The model must be able to use the memory and must get its
 // texts, and the session must be recorded.
-func pluginAlone(t *testing.T, c *client, argv []string, program, modules string) {
-	m := &model{name: c.tool, shell: c.shell, marker: marker, steps: []step{
-		{tool: "remember", input: object{"name": "deploy-day", "content": sentence}},
-		{tool: "recall", input: object{"query": "when do we ship"}},
-		{shell: "echo once"},
-	}}
+func pluginAlone(t *testing.T, c *testedClient, argv []string, program, modules string) {
+	m := &scriptedModel{
+		makeToolCall:  c.makeToolCall,
+		makeShellCall: c.makeShellCall,
+		marker:        promptMarker,
+		steps: []scriptStep{
+			{toolName: "remember", input: jsonObject{"name": "deploy-day", "content": sentence}},
+			{toolName: "recall", input: jsonObject{"query": "when do we ship"}},
+			{shellCommand: "echo once"},
+		},
+	}
 	s := httptest.NewServer(m)
 	defer s.Close()
 	p := newPersonWithoutSetup(t, c, program, modules, s.URL)
 	p.run("git", "init", "-q")
 	p.run(program, "remember", "ship-day", sentence, "--tag", "decision")
 	p.installPlugin(c, argv)
-	prompts := []string{"Do it. " + marker}
+	prompts := []string{"Do it. " + promptMarker}
 	p.run(append(slices.Clone(argv), c.runArguments(prompts[0], true, false)...)...)
-	if got := m.last(); !strings.Contains(got, "deploy-day") || strings.Count(got, "never on Fridays") < 2 {
+	if got := m.lastRequest(); !strings.Contains(got, "deploy-day") || strings.Count(got, "never on Fridays") < 2 {
 		t.Errorf("the model was not given what it recalled: %s", tail([]byte(got)))
 	}
 	checkRequests(t, 0, conversation(m.requests), prompts, len(m.steps)+1)
@@ -127,22 +132,27 @@ func pluginAlone(t *testing.T, c *client, argv []string, program, modules string
 }
 
 func TestPluginBesideSetup(t *testing.T) {
-	eachClient(t, func(t *testing.T, c *client, argv []string, program, modules string) {
+	eachClient(t, func(t *testing.T, c *testedClient, argv []string, program, modules string) {
 		pluginBesideSetup(t, withPlugin(c), argv, program, modules)
 	})
 }
 
 // pluginBesideSetup installs the plug-in and also calls oxbow setup. Each text must still be shown once, and each call
 // must be recorded once.
-func pluginBesideSetup(t *testing.T, c *client, argv []string, program, modules string) {
-	m := &model{name: c.tool, shell: c.shell, marker: marker, steps: []step{{shell: "echo once"}}}
+func pluginBesideSetup(t *testing.T, c *testedClient, argv []string, program, modules string) {
+	m := &scriptedModel{
+		makeToolCall:  c.makeToolCall,
+		makeShellCall: c.makeShellCall,
+		marker:        promptMarker,
+		steps:         []scriptStep{{shellCommand: "echo once"}},
+	}
 	s := httptest.NewServer(m)
 	defer s.Close()
 	p := newPerson(t, c, program, modules, s.URL)
 	p.run("git", "init", "-q")
 	p.run(program, "remember", "ship-day", sentence, "--tag", "decision")
 	p.installPlugin(c, argv)
-	prompts := []string{"Do it. " + marker}
+	prompts := []string{"Do it. " + promptMarker}
 	p.run(append(slices.Clone(argv), c.runArguments(prompts[0], true, false)...)...)
 	checkRequests(t, 0, conversation(m.requests), prompts, len(m.steps)+1)
 	p.checkKeptOnce(program, c.name)

@@ -26,8 +26,8 @@ func TestPrompts(t *testing.T) { eachClient(t, prompts) }
 
 // prompts runs two sessions of a client. In one, the person asks a question that a note answers. In the other, the
 // person only says thanks.
-func prompts(t *testing.T, c *client, argv []string, program, modules string) {
-	m := &model{name: c.tool, marker: asks}
+func prompts(t *testing.T, c *testedClient, argv []string, program, modules string) {
+	m := &scriptedModel{makeToolCall: c.makeToolCall, marker: asks}
 	s := httptest.NewServer(m)
 	defer s.Close()
 	p := newPerson(t, c, program, modules, s.URL)
@@ -43,8 +43,8 @@ func prompts(t *testing.T, c *client, argv []string, program, modules string) {
 		t.Errorf("oxbow inject shows %q", out)
 	}
 	for prompt, want := range map[string]int{asks: 1, thanks: 0} {
-		m.reset(prompt)
-		p.run(slices.Concat(argv, c.run, []string{prompt})...)
+		m.startConversation(prompt)
+		p.run(slices.Concat(argv, c.runArgs, []string{prompt})...)
 		most := 0
 		for _, body := range m.requests {
 			most = max(most, strings.Count(body, "pier nine, at dawn"))

@@ -28,18 +28,22 @@ var lookStatus = regexp.MustCompile(`look ended with ([0-9]+)`)
 var block = regexp.MustCompile(`oxbow-memory.*?oxbow-memory`)
 
 func TestResume(t *testing.T) {
-	eachClient(t, func(t *testing.T, c *client, argv []string, program, modules string) {
+	eachClient(t, func(t *testing.T, c *testedClient, argv []string, program, modules string) {
 		resumes(t, c, argv, program, modules)
 		resumesAfterAnswer(t, c, argv, program, modules)
 	})
 }
 
-func resumes(t *testing.T, c *client, argv []string, program, modules string) {
-	m := &model{
-		name:   c.tool,
-		shell:  c.shell,
-		marker: marker,
-		steps:  []step{{shell: look}, {shell: "echo here > gone.txt"}, {shell: look}},
+func resumes(t *testing.T, c *testedClient, argv []string, program, modules string) {
+	m := &scriptedModel{
+		makeToolCall:  c.makeToolCall,
+		makeShellCall: c.makeShellCall,
+		marker:        promptMarker,
+		steps: []scriptStep{
+			{shellCommand: look},
+			{shellCommand: "echo here > gone.txt"},
+			{shellCommand: look},
+		},
 	}
 	s := httptest.NewServer(m)
 	defer s.Close()
@@ -49,8 +53,8 @@ func resumes(t *testing.T, c *client, argv []string, program, modules string) {
 
 	var prompts, statuses []string
 	for n := range turns {
-		prompts = append(prompts, fmt.Sprintf("Do number %d. %s", n+1, marker))
-		m.reset(marker)
+		prompts = append(prompts, fmt.Sprintf("Do number %d. %s", n+1, promptMarker))
+		m.startConversation(promptMarker)
 		_, stderr := p.runApart(append(slices.Clone(argv), c.runArguments(prompts[n], true, n > 0)...)...)
 		if strings.Contains(strings.ToLower(stderr), "oxbow") {
 			t.Errorf("run %d: standard error names oxbow:\n%s", n+1, tail([]byte(stderr)))
@@ -75,8 +79,8 @@ func resumes(t *testing.T, c *client, argv []string, program, modules string) {
 // resumesAfterAnswer resumes a session in which oxbow showed a note with a prompt. The client keeps the note with that
 // prompt. Then the note is pinned, so that it belongs to the start of each session, and the person asks again. Each
 // request must still contain the sentence of the note once.
-func resumesAfterAnswer(t *testing.T, c *client, argv []string, program, modules string) {
-	m := &model{name: c.tool, marker: marker}
+func resumesAfterAnswer(t *testing.T, c *testedClient, argv []string, program, modules string) {
+	m := &scriptedModel{makeToolCall: c.makeToolCall, marker: promptMarker}
 	s := httptest.NewServer(m)
 	defer s.Close()
 	p := newPerson(t, c, program, modules, s.URL)
@@ -92,11 +96,11 @@ func resumesAfterAnswer(t *testing.T, c *client, argv []string, program, modules
 
 	again := asks + " Please look again."
 	for n, prompt := range []string{asks, again, thanks} {
-		m.reset(marker)
-		p.run(append(slices.Clone(argv), c.runArguments(prompt+" "+marker, true, n > 0)...)...)
+		m.startConversation(promptMarker)
+		p.run(append(slices.Clone(argv), c.runArguments(prompt+" "+promptMarker, true, n > 0)...)...)
 		requests := conversation(m.requests)
 		if len(requests) == 0 {
-			t.Errorf("run %d: no request has a block: %s", n+1, tail([]byte(m.last())))
+			t.Errorf("run %d: no request has a block: %s", n+1, tail([]byte(m.lastRequest())))
 		}
 		for i, body := range requests {
 			checkRepetitions(t, n, i, body)
@@ -153,15 +157,20 @@ func TestScopes(t *testing.T) { eachClient(t, scopes) }
 
 // scopes sets up a client both for the user and for the project. Each request must still contain oxbow's text once,
 // and the archive must record the command once.
-func scopes(t *testing.T, c *client, argv []string, program, modules string) {
-	m := &model{name: c.tool, shell: c.shell, marker: marker, steps: []step{{shell: "echo once"}}}
+func scopes(t *testing.T, c *testedClient, argv []string, program, modules string) {
+	m := &scriptedModel{
+		makeToolCall:  c.makeToolCall,
+		makeShellCall: c.makeShellCall,
+		marker:        promptMarker,
+		steps:         []scriptStep{{shellCommand: "echo once"}},
+	}
 	s := httptest.NewServer(m)
 	defer s.Close()
 	p := newPerson(t, c, program, modules, s.URL)
 	p.run("git", "init", "-q")
 	p.run(program, "remember", "ship-day", sentence, "--tag", "decision")
 	p.run(program, "setup", c.name, "--scope", "project", "--yes", "--trust")
-	prompts := []string{"Do it. " + marker}
+	prompts := []string{"Do it. " + promptMarker}
 	p.run(append(slices.Clone(argv), c.runArguments(prompts[0], true, false)...)...)
 	checkRequests(t, 0, conversation(m.requests), prompts, len(m.steps)+1)
 	kept := p.run(program, "session", "show", p.onlySession(program), "--json")

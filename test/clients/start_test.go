@@ -15,8 +15,8 @@ func TestStarts(t *testing.T) { eachClient(t, startsWithoutMemory) }
 // startsWithoutMemory runs a client twice. In the first run, oxbow refuses the home, because other users may write to
 // it. In the second run, the program that setup wrote into the client's files is missing. The model must get the
 // prompt both times.
-func startsWithoutMemory(t *testing.T, c *client, argv []string, program, modules string) {
-	m := &model{name: c.tool, marker: marker}
+func startsWithoutMemory(t *testing.T, c *testedClient, argv []string, program, modules string) {
+	m := &scriptedModel{makeToolCall: c.makeToolCall, marker: promptMarker}
 	s := httptest.NewServer(m)
 	defer s.Close()
 	b, err := os.ReadFile(program)
@@ -40,8 +40,8 @@ func startsWithoutMemory(t *testing.T, c *client, argv []string, program, module
 		if err := step.do(); err != nil {
 			t.Fatal(err)
 		}
-		m.reset(marker)
-		said := p.run(slices.Concat(argv, c.run, []string{"Please do it. " + marker})...)
+		m.startConversation(promptMarker)
+		said := p.run(slices.Concat(argv, c.runArgs, []string{"Please do it. " + promptMarker})...)
 		if len(m.requests) == 0 {
 			t.Errorf("%s: the model was not asked: %s", step.name, tail([]byte(said)))
 		}

@@ -13,22 +13,28 @@ import (
 func TestSubagents(t *testing.T) { eachClient(t, subagents) }
 
 // subagents lets the model start a sub-agent, and checks its requests and its record in the archive.
-func subagents(t *testing.T, c *client, argv []string, program, modules string) {
-	if c.agent.Name == "" {
+func subagents(t *testing.T, c *testedClient, argv []string, program, modules string) {
+	if c.startAgentCall.Name == "" {
 		t.Skip("this client's sub-agents are covered by recorded reports")
 	}
 
-	m := &model{name: c.tool, marker: marker, task: task, ends: c.agentEnds, steps: []step{{own: &c.agent}}}
+	m := &scriptedModel{
+		makeToolCall: c.makeToolCall,
+		marker:       promptMarker,
+		subagentTask: subagentTask,
+		endAgentCall: c.endAgentCall,
+		steps:        []scriptStep{{clientCall: &c.startAgentCall}},
+	}
 	s := httptest.NewServer(m)
 	defer s.Close()
 	p := newPerson(t, c, program, modules, s.URL)
 	p.run(program, "remember", "ferry", ferry)
 	p.run(program, "inject", "calibrate the floor")
-	p.run(slices.Concat(argv, c.runArguments("Find it. "+marker, true, false))...)
+	p.run(slices.Concat(argv, c.runArguments("Find it. "+promptMarker, true, false))...)
 
 	asked := 0
-	for _, body := range m.beside {
-		if !strings.Contains(body, task) {
+	for _, body := range m.otherRequests {
+		if !strings.Contains(body, subagentTask) {
 			continue
 		}
 		asked++
@@ -37,7 +43,7 @@ func subagents(t *testing.T, c *client, argv []string, program, modules string) 
 		}
 	}
 	if asked == 0 {
-		t.Errorf("no sub-agent has asked the model; requests beside: %d", len(m.beside))
+		t.Errorf("no sub-agent has asked the model; requests beside: %d", len(m.otherRequests))
 	}
 	kept := p.run(program, "session", "show", p.onlySession(program), "--json")
 	for want, times := range map[string]int{

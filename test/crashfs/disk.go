@@ -134,15 +134,15 @@ type Fault struct {
 // Disk simulates a disk that loses what was not synced. Several goroutines may call the methods of a disk and of its
 // processes at the same time.
 type Disk struct {
-	mu        sync.Mutex // mu guards all fields below.
-	live      *vfs.Mem   // contents that processes see, durable or not (page cache)
-	state     diskState  // durable contents, and the operations that are pending
-	log       []Op
-	stopAt    int // number of the operation at which the machine crashes (0 means none)
-	isStopped bool
-	faults    []Fault
-	procs     int
-	locks     map[uint64]*fileLock // held locks, by the inode of the lock file
+	mu           sync.Mutex // mu guards all fields below.
+	liveFiles    *vfs.Mem   // contents that processes see, durable or not (page cache)
+	state        diskState  // durable contents, and the operations that are pending
+	opLog        []Op
+	stopAt       int // number of the operation at which the machine crashes (0 means none)
+	hasCrashed   bool
+	faults       []Fault
+	processCount int
+	locks        map[uint64]*fileLock // held locks, by the inode of the lock file
 }
 
 // New returns a disk with a durable copy of img. If img is nil, the disk is empty.
@@ -151,15 +151,15 @@ func New(img *vfs.Mem) *Disk {
 	if img != nil {
 		live = img.Clone()
 	}
-	return &Disk{live: live, state: newState(live), locks: make(map[uint64]*fileLock)}
+	return &Disk{liveFiles: live, state: newDiskState(live), locks: make(map[uint64]*fileLock)}
 }
 
 // Process starts a process on the disk. The result is the file system as the process sees it.
 func (d *Disk) Process() *Process {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.procs++
-	return &Process{disk: d, id: d.procs, heldLocks: make(map[*fileLock]bool)}
+	d.processCount++
+	return &Process{disk: d, id: d.processCount, heldLocks: make(map[*fileLock]bool)}
 }
 
 // Kill ends a process now. This closes the files of the process and releases its locks. What the process wrote stays
@@ -190,14 +190,14 @@ func (d *Disk) StopAt(n int) {
 func (d *Disk) Stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.isStopped = true
+	d.hasCrashed = true
 }
 
 // HasCrashed reports whether the machine has crashed.
 func (d *Disk) HasCrashed() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.isStopped
+	return d.hasCrashed
 }
 
 // Inject adds a fault. Of several faults that fit an operation, the one that was added first strikes.
@@ -218,14 +218,14 @@ func (d *Disk) Mend() {
 func (d *Disk) CountOps() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return len(d.log)
+	return len(d.opLog)
 }
 
 // Log returns the operations so far, in order. The caller must not modify the slice.
 func (d *Disk) Log() []Op {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return slices.Clip(d.log)
+	return slices.Clip(d.opLog)
 }
 
 // Live returns a copy of the contents that processes see. They are what remains if all processes are killed and the
@@ -233,7 +233,7 @@ func (d *Disk) Log() []Op {
 func (d *Disk) Live() *vfs.Mem {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.live.Clone()
+	return d.liveFiles.Clone()
 }
 
 // Clone returns a copy of the disk with its pending operations. The copy looks as if all processes had been killed: it
@@ -242,20 +242,20 @@ func (d *Disk) Clone() *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return &Disk{
-		live:  d.live.Clone(),
-		state: d.state.copyState(),
-		log:   slices.Clip(d.log),
-		locks: make(map[uint64]*fileLock),
+		liveFiles: d.liveFiles.Clone(),
+		state:     d.state.copyState(),
+		opLog:     slices.Clip(d.opLog),
+		locks:     make(map[uint64]*fileLock),
 	}
 }
 
-// doOp gives the operation a number and records it. It calls perform to perform the operation. If a fault strikes, it
-// calls fail instead, which must do what the failed operation still does; only a fault with Done set calls perform
-// too. At a Sync or SyncDir at which the disk stops or the process ends, it calls neither. fail may be nil. The caller
-// holds mu and has checked that the process is alive.
-func (p *Process) doOp(op Op, perform func(op Op) error, fail func(op Op, f Fault)) error {
+// performOp gives the operation a number and records it. It calls perform to perform the operation. If a fault
+// strikes, it calls fail instead, which must do what the failed operation still does; only a fault with Done set
+// calls perform too. At a Sync or SyncDir at which the disk stops or the process ends, it calls neither. fail may
+// be nil. The caller holds mu and has checked that the process is alive.
+func (p *Process) performOp(op Op, perform func(op Op) error, fail func(op Op, f Fault)) error {
 	d := p.disk
-	op.N, op.Proc = len(d.log)+1, p.id
+	op.N, op.Proc = len(d.opLog)+1, p.id
 	last := op.N == d.stopAt || op.N == p.killAt
 	var err error
 	switch fault, struck := d.matchFault(op); {
@@ -282,11 +282,11 @@ func (p *Process) doOp(op Op, perform func(op Op) error, fail func(op Op, f Faul
 		err = ErrKilled
 	}
 	if op.N == d.stopAt {
-		d.isStopped = true
+		d.hasCrashed = true
 		err = ErrCrashed
 	}
 	op.Err = err
-	d.log = append(d.log, op)
+	d.opLog = append(d.opLog, op)
 	return err
 }
 
@@ -308,7 +308,7 @@ func (d *Disk) matchFault(op Op) (Fault, bool) {
 
 // inodeNumber returns the inode to which the name leads at present.
 func (d *Disk) inodeNumber(name string) (uint64, error) {
-	info, err := d.live.Stat(name)
+	info, err := d.liveFiles.Stat(name)
 	if err != nil {
 		return 0, err
 	}

@@ -15,7 +15,7 @@ import (
 // openFile is an open file of a process.
 type openFile struct {
 	process *Process
-	mem     vfs.File // the file in the page cache
+	memFile vfs.File // the file in the page cache
 	node    *inode
 	name    string
 }
@@ -26,7 +26,7 @@ func (f *openFile) ReadAt(b []byte, off int64) (int, error) {
 	if err := f.process.checkAlive(); err != nil {
 		return 0, err
 	}
-	return f.mem.ReadAt(b, off)
+	return f.memFile.ReadAt(b, off)
 }
 
 func (f *openFile) WriteAt(b []byte, off int64) (int, error) {
@@ -37,15 +37,15 @@ func (f *openFile) WriteAt(b []byte, off int64) (int, error) {
 	}
 	done := 0
 	write := func(op Op, b []byte) (err error) {
-		done, err = f.mem.WriteAt(b, off)
+		done, err = f.memFile.WriteAt(b, off)
 		if err != nil || done == 0 {
 			return err
 		}
 		op.Len = done
-		f.addPending(&dataOp{op: op, data: bytes.Clone(b)})
+		f.addPendingOp(&dataOp{op: op, data: bytes.Clone(b)})
 		return nil
 	}
-	err := f.process.doOp(Op{Kind: Write, Name: f.name, Off: off, Len: len(b)},
+	err := f.process.performOp(Op{Kind: Write, Name: f.name, Off: off, Len: len(b)},
 		func(op Op) error { return write(op, b) },
 		func(op Op, fault Fault) { write(op, b[:max(0, min(fault.Short, len(b)-1))]) })
 	return done, err
@@ -62,19 +62,19 @@ func (f *openFile) Truncate(size int64) error {
 
 // truncateTo truncates the file like Truncate. The caller holds the mutex of the disk.
 func (f *openFile) truncateTo(size int64) error {
-	return f.process.doOp(Op{Kind: Truncate, Name: f.name, Off: size}, func(op Op) error {
-		if err := f.mem.Truncate(size); err != nil {
+	return f.process.performOp(Op{Kind: Truncate, Name: f.name, Off: size}, func(op Op) error {
+		if err := f.memFile.Truncate(size); err != nil {
 			return err
 		}
-		f.addPending(&dataOp{op: op})
+		f.addPendingOp(&dataOp{op: op})
 		return nil
 	}, nil)
 }
 
-// addPending adds an operation to the pending operations of the file.
-func (f *openFile) addPending(op *dataOp) {
-	f.node.ops = append(f.node.ops, op)
-	if info, err := f.mem.Stat(); err == nil {
+// addPendingOp adds an operation to the pending operations of the file.
+func (f *openFile) addPendingOp(op *dataOp) {
+	f.node.pendingOps = append(f.node.pendingOps, op)
+	if info, err := f.memFile.Stat(); err == nil {
 		f.node.mod = info.ModTime()
 	}
 }
@@ -85,10 +85,10 @@ func (f *openFile) Sync() error {
 	if err := f.process.checkAlive(); err != nil {
 		return err
 	}
-	if err := f.mem.Sync(); err != nil {
+	if err := f.memFile.Sync(); err != nil {
 		return err // The file was closed before.
 	}
-	return f.process.doOp(Op{Kind: Sync, Name: f.name},
+	return f.process.performOp(Op{Kind: Sync, Name: f.name},
 		func(Op) error { f.node.makeDurable(); return nil },
 		func(Op, Fault) { f.node.failSync() })
 }
@@ -99,7 +99,7 @@ func (f *openFile) Stat() (fs.FileInfo, error) {
 	if err := f.process.checkAlive(); err != nil {
 		return nil, err
 	}
-	return f.mem.Stat()
+	return f.memFile.Stat()
 }
 
 func (f *openFile) Close() error {
@@ -115,9 +115,9 @@ func (f *openFile) Close() error {
 func (f *openFile) closeFile() error {
 	if i := slices.Index(f.process.files, f); i >= 0 {
 		f.process.files = slices.Delete(f.process.files, i, i+1)
-		f.node.open--
+		f.node.openCount--
 	}
-	return f.mem.Close()
+	return f.memFile.Close()
 }
 
 // fileLock is a lock of a process. The mutex of the disk guards its fields.
@@ -144,7 +144,7 @@ func (p *Process) OpenLock(name string) (vfs.Lock, error) {
 
 // lockedInode returns the inode of the lock file. It creates the file if there is none.
 func (l *fileLock) lockedInode() (uint64, error) {
-	info, err := l.p.disk.live.Stat(l.name)
+	info, err := l.p.disk.liveFiles.Stat(l.name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		f, err := l.p.createFile(l.name, os.O_RDWR|os.O_CREATE, 0o600)

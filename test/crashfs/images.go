@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	allNames  = 6 // maximum number of pending name changes for which every subset is tried
-	allData   = 4 // maximum number of pending writes and truncations for which every subset is tried
-	tornFirst = 8 // number of pending writes at the beginning that are cut if there are too many to cut all
-	tornLast  = 8 // number of pending writes at the end that are cut if there are too many to cut all
+	maxAllNameOps = 6 // maximum number of pending name changes for which every subset is tried
+	maxAllDataOps = 4 // maximum number of pending writes and truncations for which every subset is tried
+	tornFirstOps  = 8 // number of pending writes at the beginning that are cut if there are too many to cut all
+	tornLastOps   = 8 // number of pending writes at the end that are cut if there are too many to cut all
 )
 
 // EachImage yields the possible contents of the disk after a crash at this moment. Each comes with a label that tells
@@ -39,29 +39,29 @@ const (
 //
 // Images with the same names, permissions and bytes are yielded once, even if their times differ.
 func (d *Disk) EachImage(yield func(img *vfs.Mem, label string) bool) {
-	d.EachSketch(func(im *Sketch) bool { return yield(im.Mem(), im.Label()) })
+	d.EachSketch(func(im *ImageSketch) bool { return yield(im.BuildImage(), im.Label()) })
 }
 
 // EachSketch yields the same contents as EachImage, but as sketches. A sketch builds its image only when the caller
 // asks for it. This saves time if only a few images are needed.
-func (d *Disk) EachSketch(yield func(im *Sketch) bool) {
+func (d *Disk) EachSketch(yield func(im *ImageSketch) bool) {
 	d.mu.Lock()
 	s := d.state.copyState()
 	d.mu.Unlock()
 	e := imageEnumerator{
 		state: &s, yield: yield,
-		seenSums: make(map[uint64]bool),
-		trees:    make(map[uint64]bool),
-		hashes:   make(map[string]uint64),
-		texts:    make(map[*dataOp]string),
-		wholes:   make(map[*inode][]byte),
+		seenSums:   make(map[uint64]bool),
+		seenTrees:  make(map[uint64]bool),
+		fileHashes: make(map[string]uint64),
+		opTexts:    make(map[*dataOp]string),
+		wholeFiles: make(map[*inode][]byte),
 	}
-	eachSubset(len(s.names), allNames, func(keep []bool) bool {
-		for i, c := range s.names {
-			if !keep[i] || c.needs == nil {
+	eachSubset(len(s.nameChanges), maxAllNameOps, func(keep []bool) bool {
+		for i, c := range s.nameChanges {
+			if !keep[i] || c.requiredChange == nil {
 				continue
 			}
-			if j := slices.Index(s.names, c.needs); j >= 0 && !keep[j] {
+			if j := slices.Index(s.nameChanges, c.requiredChange); j >= 0 && !keep[j] {
 				return true
 			}
 		}
@@ -71,61 +71,61 @@ func (d *Disk) EachSketch(yield func(im *Sketch) bool) {
 
 // imageEnumerator is the state of one call of EachImage or EachSketch.
 type imageEnumerator struct {
-	state    *diskState
-	yield    func(*Sketch) bool
-	seenSums map[uint64]bool   // hashes of the images that were yielded
-	trees    map[uint64]bool   // hashes of the trees of names that were tried
-	hashes   map[string]uint64 // hash of a file's content, by the inode and the fates of its operations
-	scratch  []byte
-	texts    map[*dataOp]string // description of each operation, for labels
-	wholes   map[*inode][]byte  // for each file with a single pending write at its end: the content with that write
-	key      []byte
-	sketch   Sketch // sketch that is yielded; it is reused for the next image
+	state      *diskState
+	yield      func(*ImageSketch) bool
+	seenSums   map[uint64]bool   // hashes of the images that were yielded
+	seenTrees  map[uint64]bool   // hashes of the trees of names that were tried
+	fileHashes map[string]uint64 // hash of a file's content, by the inode and the fates of its operations
+	scratch    []byte
+	opTexts    map[*dataOp]string // description of each operation, for labels
+	wholeFiles map[*inode][]byte  // for each file with a single pending write at its end: the content with that write
+	hashKey    []byte
+	sketch     ImageSketch // sketch that is yielded; it is reused for the next image
 }
 
-// Sketch describes one possible content of the disk. It is valid only until the function that got it returns.
-type Sketch struct {
+// ImageSketch describes one possible content of the disk. It is valid only until the function that got it returns.
+type ImageSketch struct {
 	enumerator *imageEnumerator
 	tree       *fileTree
-	fates      []writeFate
-	files      []uint64 // hash of the content of each file, in the order of the tree's files
-	sum        uint64
+	opFates    []opFate
+	fileHashes []uint64 // hash of the content of each file, in the order of the tree's files
+	imageSum   uint64
 }
 
-// treePlace is a name in an image, with the file or directory to which it leads.
-type treePlace struct {
-	name string
-	node *inode
-	hash uint64 // hash of the name and its permissions
-	link int    // index of an earlier place with the same file (-1 if there is none)
-	file int    // index in the files of the tree (-1 for a directory)
+// treeEntry is a name in an image, with the file or directory to which it leads.
+type treeEntry struct {
+	name       string
+	node       *inode
+	hash       uint64 // hash of the name and its permissions
+	linkNumber int    // index of an earlier place with the same file (-1 if there is none)
+	fileNumber int    // index in the files of the tree (-1 for a directory)
 }
 
 // fileTree contains all names of an image, and the files to which they lead.
 type fileTree struct {
-	places []treePlace
-	files  []*inode  // files in the order of places
-	ops    []*dataOp // pending operations on the files, the oldest first
-	index  [][]int   // for each file, the indexes of its operations in ops
-	label  string
+	treeEntries []treeEntry
+	files       []*inode  // files in the order of places
+	dataOps     []*dataOp // pending operations on the files, the oldest first
+	opIndexes   [][]int   // for each file, the indexes of its operations in ops
+	label       string
 }
 
 // chooseNames builds the names that remain with one subset of the changes. It yields images with all fates of the
 // pending writes. It returns false if the caller wants no more images.
 func (e *imageEnumerator) chooseNames(keep []bool) bool {
 	t, hash := e.buildTree(keep)
-	if e.trees[hash] {
+	if e.seenTrees[hash] {
 		return true
 	}
-	e.trees[hash] = true
-	fates := make([]writeFate, len(t.ops))
+	e.seenTrees[hash] = true
+	fates := make([]opFate, len(t.dataOps))
 	set := func(i int, keep bool) {
-		fates[i] = writeFate{form: fateLost}
+		fates[i] = opFate{form: fateLost}
 		if keep {
 			fates[i].form = fateKept
 		}
 	}
-	more := eachSubset(len(t.ops), allData, func(keep []bool) bool {
+	more := eachSubset(len(t.dataOps), maxAllDataOps, func(keep []bool) bool {
 		for i, k := range keep {
 			set(i, k)
 		}
@@ -134,8 +134,8 @@ func (e *imageEnumerator) chooseNames(keep []bool) bool {
 	if !more {
 		return false
 	}
-	for i, op := range t.ops {
-		if i >= tornFirst && i < len(t.ops)-tornLast {
+	for i, op := range t.dataOps {
+		if i >= tornFirstOps && i < len(t.dataOps)-tornLastOps {
 			continue
 		}
 		parts := op.possibleFates()
@@ -163,19 +163,19 @@ func (e *imageEnumerator) chooseNames(keep []bool) bool {
 func (e *imageEnumerator) buildTree(keep []bool) (fileTree, uint64) {
 	dirs := make(map[uint64]map[string]uint64)
 	var lostNames []string
-	for i, c := range e.state.names {
+	for i, c := range e.state.nameChanges {
 		if !keep[i] {
-			lostNames = append(lostNames, "lost "+c.part+c.op.String())
+			lostNames = append(lostNames, "lost "+c.opPart+c.op.String())
 			continue
 		}
 		for _, f := range c.effects {
-			if dirs[f.dir] == nil {
-				dirs[f.dir] = maps.Clone(e.state.nodes[f.dir].children)
+			if dirs[f.dirNumber] == nil {
+				dirs[f.dirNumber] = maps.Clone(e.state.nodes[f.dirNumber].children)
 			}
-			if f.ino == 0 {
-				delete(dirs[f.dir], f.name)
+			if f.inodeNumber == 0 {
+				delete(dirs[f.dirNumber], f.name)
 			} else {
-				dirs[f.dir][f.name] = f.ino
+				dirs[f.dirNumber][f.name] = f.inodeNumber
 			}
 		}
 	}
@@ -191,7 +191,7 @@ func (e *imageEnumerator) buildTree(keep []bool) (fileTree, uint64) {
 		}
 		for _, base := range slices.Sorted(maps.Keys(kids)) {
 			n := e.state.nodes[kids[base]]
-			p := treePlace{name: prefix + base, node: n, link: -1, file: -1}
+			p := treeEntry{name: prefix + base, node: n, linkNumber: -1, fileNumber: -1}
 			at, twice := first[n]
 			if twice && n.children != nil {
 				continue
@@ -200,34 +200,34 @@ func (e *imageEnumerator) buildTree(keep []bool) (fileTree, uint64) {
 			hash = mixSum(mixSum(hash, p.hash), n.number)
 			switch {
 			case twice:
-				p.link = at
-				p.file = t.places[at].file
+				p.linkNumber = at
+				p.fileNumber = t.treeEntries[at].fileNumber
 			case n.children == nil:
-				p.file = len(t.files)
+				p.fileNumber = len(t.files)
 				t.files = append(t.files, n)
-				t.ops = append(t.ops, n.ops...)
+				t.dataOps = append(t.dataOps, n.pendingOps...)
 			}
 			if !twice {
-				first[n] = len(t.places)
+				first[n] = len(t.treeEntries)
 			}
-			t.places = append(t.places, p)
+			t.treeEntries = append(t.treeEntries, p)
 			if n.children != nil {
 				walk(p.name+"/", n)
 			}
 		}
 	}
-	root := e.state.nodes[e.state.root]
+	root := e.state.nodes[e.state.rootNumber]
 	first[root] = -1
 	walk("", root)
-	slices.SortStableFunc(t.ops, func(a, b *dataOp) int { return a.op.N - b.op.N })
-	at := make(map[*dataOp]int, len(t.ops))
-	for i, op := range t.ops {
+	slices.SortStableFunc(t.dataOps, func(a, b *dataOp) int { return a.op.N - b.op.N })
+	at := make(map[*dataOp]int, len(t.dataOps))
+	for i, op := range t.dataOps {
 		at[op] = i
 	}
-	t.index = make([][]int, len(t.files))
+	t.opIndexes = make([][]int, len(t.files))
 	for i, n := range t.files {
-		for _, op := range n.ops {
-			t.index[i] = append(t.index[i], at[op])
+		for _, op := range n.pendingOps {
+			t.opIndexes[i] = append(t.opIndexes[i], at[op])
 		}
 	}
 	return t, hash
@@ -235,56 +235,56 @@ func (e *imageEnumerator) buildTree(keep []bool) (fileTree, uint64) {
 
 // yieldImage yields the image with these fates, unless an equal image was yielded before. It returns false if the
 // caller wants no more images.
-func (e *imageEnumerator) yieldImage(t *fileTree, fates []writeFate) bool {
+func (e *imageEnumerator) yieldImage(t *fileTree, fates []opFate) bool {
 	im := &e.sketch
 	im.enumerator = e
 	im.tree = t
-	im.fates = fates
-	im.files = im.files[:0]
+	im.opFates = fates
+	im.fileHashes = im.fileHashes[:0]
 	for i, n := range t.files {
-		im.files = append(im.files, e.hashFile(n, t.index[i], fates))
+		im.fileHashes = append(im.fileHashes, e.hashFile(n, t.opIndexes[i], fates))
 	}
-	im.sum = 0
-	im.sum = im.Sum(nil)
-	if e.seenSums[im.sum] {
+	im.imageSum = 0
+	im.imageSum = im.Sum(nil)
+	if e.seenSums[im.imageSum] {
 		return true
 	}
-	e.seenSums[im.sum] = true
+	e.seenSums[im.imageSum] = true
 	return e.yield(im)
 }
 
 // Sum returns the hash that [Sum] returns for the image, without building the image.
-func (im *Sketch) Sum(skip func(name string) bool) uint64 {
-	if skip == nil && im.sum != 0 {
-		return im.sum
+func (im *ImageSketch) Sum(skip func(name string) bool) uint64 {
+	if skip == nil && im.imageSum != 0 {
+		return im.imageSum
 	}
 	h := uint64(0)
-	for _, p := range im.tree.places {
+	for _, p := range im.tree.treeEntries {
 		h = mixSum(h, p.hash)
 		isSkipped := skip != nil && skip(p.name)
-		if p.file >= 0 && !isSkipped {
-			h = mixSum(h, im.files[p.file])
+		if p.fileNumber >= 0 && !isSkipped {
+			h = mixSum(h, im.fileHashes[p.fileNumber])
 		}
-		h = mixSum(h, uint64(p.link))
+		h = mixSum(h, uint64(p.linkNumber))
 	}
 	return h
 }
 
-// Any reports whether fn returns true for the name of a file in the image.
-func (im *Sketch) Any(fn func(name string) bool) bool {
-	return slices.ContainsFunc(im.tree.places, func(p treePlace) bool { return p.file >= 0 && fn(p.name) })
+// AnyName reports whether fn returns true for the name of a file in the image.
+func (im *ImageSketch) AnyName(fn func(name string) bool) bool {
+	return slices.ContainsFunc(im.tree.treeEntries, func(p treeEntry) bool { return p.fileNumber >= 0 && fn(p.name) })
 }
 
-// Mem builds the image. The caller owns it.
-func (im *Sketch) Mem() *vfs.Mem {
+// BuildImage builds the image. The caller owns it.
+func (im *ImageSketch) BuildImage() *vfs.Mem {
 	img := vfs.NewMem()
-	for _, p := range im.tree.places {
+	for _, p := range im.tree.treeEntries {
 		var err error
 		switch {
-		case p.link >= 0:
-			err = img.Link(im.tree.places[p.link].name, p.name)
-		case p.file >= 0:
-			data := im.enumerator.buildFile(nil, p.node, im.tree.index[p.file], im.fates)
+		case p.linkNumber >= 0:
+			err = img.Link(im.tree.treeEntries[p.linkNumber].name, p.name)
+		case p.fileNumber >= 0:
+			data := im.enumerator.buildFile(nil, p.node, im.tree.opIndexes[p.fileNumber], im.opFates)
 			err = img.Put(p.name, data, p.node.mode, p.node.mod)
 		default:
 			err = img.MkdirAll(p.name, p.node.mode)
@@ -297,70 +297,82 @@ func (im *Sketch) Mem() *vfs.Mem {
 }
 
 // Label tells what is lost in this image.
-func (im *Sketch) Label() string { return im.enumerator.imageLabel(im.tree, im.fates) }
+func (im *ImageSketch) Label() string { return im.enumerator.imageLabel(im.tree, im.opFates) }
 
-// hashFile returns the hash of the content of a file after its pending operations. index contains the positions of
+// hashFile returns the hash of the content of a file after its pending operations. opIndexes contains the positions of
 // their fates in fates.
-func (e *imageEnumerator) hashFile(n *inode, index []int, fates []writeFate) uint64 {
-	e.key = append(e.key[:0], byte(n.number), byte(n.number>>8), byte(n.number>>16), byte(n.number>>24))
-	e.key = append(e.key, byte(n.number>>32), byte(n.number>>40), byte(n.number>>48), byte(n.number>>56))
-	for _, at := range index {
+func (e *imageEnumerator) hashFile(node *inode, opIndexes []int, fates []opFate) uint64 {
+	e.hashKey = append(
+		e.hashKey[:0],
+		byte(node.number),
+		byte(node.number>>8),
+		byte(node.number>>16),
+		byte(node.number>>24),
+	)
+	e.hashKey = append(
+		e.hashKey,
+		byte(node.number>>32),
+		byte(node.number>>40),
+		byte(node.number>>48),
+		byte(node.number>>56),
+	)
+	for _, at := range opIndexes {
 		f := fates[at]
-		e.key = append(e.key, byte(f.form), byte(f.size), byte(f.size>>8), byte(f.size>>16), byte(f.size>>24))
+		e.hashKey = append(e.hashKey, byte(f.form), byte(f.size), byte(f.size>>8), byte(f.size>>16), byte(f.size>>24))
 	}
-	h, ok := e.hashes[string(e.key)]
+	h, ok := e.fileHashes[string(e.hashKey)]
 	if !ok {
-		h = sumBytes(e.buildFile(&e.scratch, n, index, fates))
-		e.hashes[string(e.key)] = h
+		h = sumBytes(e.buildFile(&e.scratch, node, opIndexes, fates))
+		e.fileHashes[string(e.hashKey)] = h
 	}
 	return h
 }
 
-// buildFile returns the content of a file after its pending operations. If room is not nil, buildFile may store the
+// buildFile returns the content of a file after its pending operations. If buffer is not nil, buildFile may store the
 // content there, and the next call overwrites it. Several images may share the result, so callers must copy it before
 // they write to it.
-func (e *imageEnumerator) buildFile(room *[]byte, n *inode, index []int, fates []writeFate) []byte {
-	if len(n.ops) == 0 {
-		return slices.Clip(n.base)
+func (e *imageEnumerator) buildFile(buffer *[]byte, node *inode, opIndexes []int, fates []opFate) []byte {
+	if len(node.pendingOps) == 0 {
+		return slices.Clip(node.base)
 	}
 	// After most crashes, a single record at the end of a file is pending. All its parts are prefixes of one slice,
 	// which is built only once.
-	op := n.ops[0]
-	isAppend := op.op.Kind == Write && op.op.Off == int64(len(n.base))
-	if len(n.ops) == 1 && isAppend {
-		f, old := fates[index[0]], len(n.base)
-		whole, ok := e.wholes[n]
+	op := node.pendingOps[0]
+	isAppend := op.op.Kind == Write && op.op.Off == int64(len(node.base))
+	if len(node.pendingOps) == 1 && isAppend {
+		f, old := fates[opIndexes[0]], len(node.base)
+		whole, ok := e.wholeFiles[node]
 		if !ok {
-			whole = slices.Concat(n.base, op.data)
-			e.wholes[n] = whole
+			whole = slices.Concat(node.base, op.data)
+			e.wholeFiles[node] = whole
 		}
 		switch f.form {
 		case fateLost:
-			return slices.Clip(n.base)
+			return slices.Clip(node.base)
 		case fateKept:
 			return slices.Clip(whole)
-		case fateHead:
+		case fateFirstPart:
 			return whole[: old+f.size : old+f.size]
 		}
 	}
-	size := len(n.base)
-	for _, op := range n.ops {
+	size := len(node.base)
+	for _, op := range node.pendingOps {
 		size = max(size, int(op.op.Off)+len(op.data))
 	}
 	// The bytes between the length and the capacity of data are zeros, so data can grow without clearing them. After a
 	// truncation this need not hold.
 	var data []byte
-	if room == nil {
+	if buffer == nil {
 		data = make([]byte, size)
-		data = data[:copy(data, n.base)]
+		data = data[:copy(data, node.base)]
 	} else {
-		*room = slices.Grow((*room)[:0], size)
-		data = append(*room, n.base...)
+		*buffer = slices.Grow((*buffer)[:0], size)
+		data = append(*buffer, node.base...)
 		clear(data[len(data):size])
 		data = slices.Clip(data[:size])[:len(data)]
 	}
-	for i, op := range n.ops {
-		f := fates[index[i]]
+	for i, op := range node.pendingOps {
+		f := fates[opIndexes[i]]
 		if end := op.endOffset(f); int(end) > len(data) && int(end) <= cap(data) {
 			data = data[:end]
 		}
@@ -370,18 +382,18 @@ func (e *imageEnumerator) buildFile(room *[]byte, n *inode, index []int, fates [
 }
 
 // imageLabel returns a label that tells what is lost with these fates.
-func (e *imageEnumerator) imageLabel(t *fileTree, fates []writeFate) string {
+func (e *imageEnumerator) imageLabel(t *fileTree, fates []opFate) string {
 	var b strings.Builder
 	b.WriteString(t.label)
 	for i, f := range fates {
 		if f.form == fateKept {
 			continue
 		}
-		op := t.ops[i]
-		text, ok := e.texts[op]
+		op := t.dataOps[i]
+		text, ok := e.opTexts[op]
 		if !ok {
 			text = op.op.String()
-			e.texts[op] = text
+			e.opTexts[op] = text
 		}
 		if b.Len() > 0 {
 			b.WriteString(", ")
@@ -394,32 +406,32 @@ func (e *imageEnumerator) imageLabel(t *fileTree, fates []writeFate) string {
 	return b.String()
 }
 
-// eachSubset calls try for the subsets of n things. If n is greater than limit, it tries only some subsets: all
-// things, none, every prefix, all but one thing, and one thing alone. It begins with all things and ends with none. So
-// if several subsets lead to the same image, the subset with the fewest losses comes first. eachSubset stops and
-// returns false as soon as try returns false.
-func eachSubset(n, limit int, try func(keep []bool) bool) bool {
-	keep := make([]bool, n)
+// eachSubset calls yield for the subsets of count things. If count is greater than limit, it tries only some subsets:
+// all things, none, every prefix, all but one thing, and one thing alone. It begins with all things and ends with
+// none. So if several subsets lead to the same image, the subset with the fewest losses comes first. eachSubset stops
+// and returns false as soon as try returns false.
+func eachSubset(count, limit int, yield func(keep []bool) bool) bool {
+	keep := make([]bool, count)
 	fill := func(in func(i int) bool) bool {
 		for i := range keep {
 			keep[i] = in(i)
 		}
-		return try(keep)
+		return yield(keep)
 	}
-	if n <= limit {
-		for set := range 1 << n {
+	if count <= limit {
+		for set := range 1 << count {
 			if !fill(func(i int) bool { return set>>i&1 == 0 }) {
 				return false
 			}
 		}
 		return true
 	}
-	for k := n; k >= 0; k-- {
+	for k := count; k >= 0; k-- {
 		if !fill(func(i int) bool { return i < k }) {
 			return false
 		}
 	}
-	for k := range n {
+	for k := range count {
 		if !fill(func(i int) bool { return i != k }) || !fill(func(i int) bool { return i == k }) {
 			return false
 		}

@@ -116,7 +116,7 @@ func TestKeptMeansLive(t *testing.T) {
 			}
 			// After a failed sync, later writes cut the pending write into pieces. Which pieces are lost together is a
 			// choice of this package. Both can make new images, so such steps are not checked.
-			if before != nil && !failed && len(before.state.names) <= 4 && pendingOps(before) <= 3 {
+			if before != nil && !failed && len(before.state.nameChanges) <= 4 && pendingOps(before) <= 3 {
 				syncs++
 				was := images(t, before)
 				for s, label := range images(t, d) {
@@ -151,7 +151,7 @@ func TestKeptMeansLive(t *testing.T) {
 func pendingOps(d *Disk) int {
 	n := 0
 	for _, node := range d.state.nodes {
-		n += len(node.ops)
+		n += len(node.pendingOps)
 	}
 	return n
 }
@@ -171,7 +171,7 @@ func TestFates(t *testing.T) {
 	op := &dataOp{op: Op{Kind: Write, Off: 500, Len: 2000}, data: make([]byte, 2000)}
 	heads := make(map[int]bool)
 	for _, f := range op.possibleFates() {
-		if f.form == fateHead {
+		if f.form == fateFirstPart {
 			heads[f.size] = true
 		}
 		if f.size < 0 || f.size >= 2000 {

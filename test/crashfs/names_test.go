@@ -124,7 +124,7 @@ func TestRemoveIsPending(t *testing.T) {
 	must(t, p.Remove("x"))
 	must(t, p.SyncDir("."))
 	wantImages(t, d, "")
-	if n := len(d.state.names); n != 0 {
+	if n := len(d.state.nameChanges); n != 0 {
 		t.Errorf("%d changes are pending in a directory that is gone, want 0", n)
 	}
 }

@@ -35,7 +35,7 @@ func (p *Process) killNow() {
 		l.releaseLock()
 	}
 	for _, f := range p.files {
-		f.node.open--
+		f.node.openCount--
 	}
 	p.files = nil
 }
@@ -44,7 +44,7 @@ func (p *Process) killNow() {
 // mutex of the disk.
 func (p *Process) checkAlive() error {
 	switch {
-	case p.disk.isStopped:
+	case p.disk.hasCrashed:
 		return ErrCrashed
 	case p.isDead:
 		return ErrKilled
@@ -54,7 +54,7 @@ func (p *Process) checkAlive() error {
 
 // NextTemp returns the next number for the name of a temporary file. No other process of the disk gets the same
 // number.
-func (p *Process) NextTemp() uint64 { return p.disk.live.NextTemp() }
+func (p *Process) NextTemp() uint64 { return p.disk.liveFiles.NextTemp() }
 
 // OpenFile opens a file. If it creates the file or truncates an existing one, this counts as one operation.
 func (p *Process) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
@@ -63,12 +63,12 @@ func (p *Process) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, e
 	if err := p.checkAlive(); err != nil {
 		return nil, err
 	}
-	info, err := p.disk.live.Stat(name)
+	info, err := p.disk.liveFiles.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && flag&os.O_CREATE != 0:
 		return p.createFile(name, flag, perm)
 	case err != nil || info.IsDir() || flag&os.O_TRUNC == 0:
-		f, err := p.disk.live.OpenFile(name, flag, perm)
+		f, err := p.disk.liveFiles.OpenFile(name, flag, perm)
 		if err != nil {
 			return nil, err
 		}
@@ -76,9 +76,9 @@ func (p *Process) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, e
 	}
 	// A forbidden combination of flags with O_TRUNC fails before it counts as an operation.
 	if flag&(os.O_WRONLY|os.O_RDWR) == 0 || flag&os.O_EXCL != 0 {
-		return p.disk.live.OpenFile(name, flag, perm)
+		return p.disk.liveFiles.OpenFile(name, flag, perm)
 	}
-	mem, err := p.disk.live.OpenFile(name, flag&^os.O_TRUNC, perm)
+	mem, err := p.disk.liveFiles.OpenFile(name, flag&^os.O_TRUNC, perm)
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +93,8 @@ func (p *Process) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, e
 // createFile creates a file that does not exist, and opens it.
 func (p *Process) createFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
 	var f *openFile
-	err := p.doOp(Op{Kind: Create, Name: name}, func(op Op) error {
-		mem, err := p.disk.live.OpenFile(name, flag, perm)
+	err := p.performOp(Op{Kind: Create, Name: name}, func(op Op) error {
+		mem, err := p.disk.liveFiles.OpenFile(name, flag, perm)
 		if err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ func (p *Process) createFile(name string, flag int, perm fs.FileMode) (vfs.File,
 
 // recordCreate adds the file or directory that was just created to the pending changes of names.
 func (d *Disk) recordCreate(op Op) error {
-	info, err := d.live.Stat(op.Name)
+	info, err := d.liveFiles.Stat(op.Name)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (d *Disk) recordCreate(op Op) error {
 	}
 	n := newInode(info)
 	d.state.addInode(n)
-	d.state.addChange(&nameChange{op: op, effects: []effect{{dir, base, n.number}}})
+	d.state.addChange(&nameChange{op: op, effects: []entryEffect{{dir, base, n.number}}})
 	return nil
 }
 
@@ -135,8 +135,8 @@ func (p *Process) newFile(mem vfs.File, name string) *openFile {
 	if err != nil {
 		panic(err)
 	}
-	f := &openFile{process: p, mem: mem, name: name, node: p.disk.state.nodes[info.Sys().(uint64)]}
-	f.node.open++
+	f := &openFile{process: p, memFile: mem, name: name, node: p.disk.state.nodes[info.Sys().(uint64)]}
+	f.node.openCount++
 	p.files = append(p.files, f)
 	return f
 }
@@ -148,7 +148,7 @@ func (p *Process) Stat(name string) (fs.FileInfo, error) {
 	if err := p.checkAlive(); err != nil {
 		return nil, err
 	}
-	return p.disk.live.Stat(name)
+	return p.disk.liveFiles.Stat(name)
 }
 
 // ReadDir lists a directory in the order of the names.
@@ -158,7 +158,7 @@ func (p *Process) ReadDir(name string) ([]fs.DirEntry, error) {
 	if err := p.checkAlive(); err != nil {
 		return nil, err
 	}
-	return p.disk.live.ReadDir(name)
+	return p.disk.liveFiles.ReadDir(name)
 }
 
 // MkdirAll creates a directory and those of its parents that do not exist. Each created directory counts as one
@@ -170,7 +170,7 @@ func (p *Process) MkdirAll(name string, perm fs.FileMode) error {
 		return err
 	}
 	if !fs.ValidPath(name) {
-		return p.disk.live.MkdirAll(name, perm)
+		return p.disk.liveFiles.MkdirAll(name, perm)
 	}
 	for end := 0; end < len(name); end++ {
 		if i := strings.IndexByte(name[end:], '/'); i >= 0 {
@@ -186,13 +186,13 @@ func (p *Process) MkdirAll(name string, perm fs.FileMode) error {
 }
 
 func (p *Process) makeDir(name string, perm fs.FileMode) error {
-	_, err := p.disk.live.Stat(name)
+	_, err := p.disk.liveFiles.Stat(name)
 	if !errors.Is(err, fs.ErrNotExist) {
 		// MkdirAll creates nothing here: the name is a directory or a file already.
-		return p.disk.live.MkdirAll(name, perm)
+		return p.disk.liveFiles.MkdirAll(name, perm)
 	}
-	return p.doOp(Op{Kind: Mkdir, Name: name}, func(op Op) error {
-		if err := p.disk.live.MkdirAll(name, perm); err != nil {
+	return p.performOp(Op{Kind: Mkdir, Name: name}, func(op Op) error {
+		if err := p.disk.liveFiles.MkdirAll(name, perm); err != nil {
 			return err
 		}
 		return p.disk.recordCreate(op)
@@ -206,21 +206,24 @@ func (p *Process) Rename(oldname, newname string) error {
 	if err := p.checkAlive(); err != nil {
 		return err
 	}
-	return p.doOp(Op{Kind: Rename, Name: oldname, To: newname}, func(op Op) error {
+	return p.performOp(Op{Kind: Rename, Name: oldname, To: newname}, func(op Op) error {
 		return p.disk.recordRename(op)
 	}, nil)
 }
 
 func (d *Disk) recordRename(op Op) error {
-	info, err := d.live.Stat(op.Name)
+	info, err := d.liveFiles.Stat(op.Name)
 	if err != nil {
-		return d.live.Rename(op.Name, op.To) // There is no file with the old name. Rename returns the error for that.
+		return d.liveFiles.Rename(
+			op.Name,
+			op.To,
+		) // There is no file with the old name. Rename returns the error for that.
 	}
 	ino := info.Sys().(uint64)
 	if there, err := d.inodeNumber(op.To); err == nil && there == ino {
-		return d.live.Rename(op.Name, op.To) // Both names lead to the same file, so nothing changes.
+		return d.liveFiles.Rename(op.Name, op.To) // Both names lead to the same file, so nothing changes.
 	}
-	if err := d.live.Rename(op.Name, op.To); err != nil {
+	if err := d.liveFiles.Rename(op.Name, op.To); err != nil {
 		return err
 	}
 	from, oldbase, err := d.parentEntry(op.Name)
@@ -231,14 +234,21 @@ func (d *Disk) recordRename(op Op) error {
 	if err != nil {
 		return err
 	}
-	gain, loss := effect{to, newbase, ino}, effect{from, oldbase, 0}
+	gain, loss := entryEffect{to, newbase, ino}, entryEffect{from, oldbase, 0}
 	if from == to || info.IsDir() {
-		d.state.addChange(&nameChange{op: op, effects: []effect{gain, loss}})
+		d.state.addChange(&nameChange{op: op, effects: []entryEffect{gain, loss}})
 		return nil
 	}
-	first := &nameChange{op: op, part: "the new name of ", effects: []effect{gain}}
+	first := &nameChange{op: op, opPart: "the new name of ", effects: []entryEffect{gain}}
 	d.state.addChange(first)
-	d.state.addChange(&nameChange{op: op, part: "the end of the old name of ", effects: []effect{loss}, needs: first})
+	d.state.addChange(
+		&nameChange{
+			op:             op,
+			opPart:         "the end of the old name of ",
+			effects:        []entryEffect{loss},
+			requiredChange: first,
+		},
+	)
 	return nil
 }
 
@@ -249,15 +259,15 @@ func (p *Process) Remove(name string) error {
 	if err := p.checkAlive(); err != nil {
 		return err
 	}
-	return p.doOp(Op{Kind: Remove, Name: name}, func(op Op) error {
-		if err := p.disk.live.Remove(name); err != nil {
+	return p.performOp(Op{Kind: Remove, Name: name}, func(op Op) error {
+		if err := p.disk.liveFiles.Remove(name); err != nil {
 			return err
 		}
 		dir, base, err := p.disk.parentEntry(name)
 		if err != nil {
 			return err
 		}
-		p.disk.state.addChange(&nameChange{op: op, effects: []effect{{dir, base, 0}}})
+		p.disk.state.addChange(&nameChange{op: op, effects: []entryEffect{{dir, base, 0}}})
 		return nil
 	}, nil)
 }
@@ -269,16 +279,16 @@ func (p *Process) SyncDir(name string) error {
 	if err := p.checkAlive(); err != nil {
 		return err
 	}
-	if err := p.disk.live.SyncDir(name); err != nil {
+	if err := p.disk.liveFiles.SyncDir(name); err != nil {
 		return err // The directory does not exist.
 	}
 	dir, err := p.disk.inodeNumber(name)
 	if err != nil {
 		return err
 	}
-	return p.doOp(Op{Kind: SyncDir, Name: name},
-		func(Op) error { p.disk.state.syncDir(dir); return nil },
-		func(Op, Fault) { p.disk.state.failDir(dir) })
+	return p.performOp(Op{Kind: SyncDir, Name: name},
+		func(Op) error { p.disk.state.makeDirDurable(dir); return nil },
+		func(Op, Fault) { p.disk.state.failDirSync(dir) })
 }
 
 // SyncAfter calls write, and then makes all bytes and names on the disk durable.
@@ -291,7 +301,7 @@ func (p *Process) SyncAfter(dir string, write func() error) error {
 	if err := p.checkAlive(); err != nil {
 		return err
 	}
-	return p.doOp(Op{Kind: SyncAll, Name: dir},
-		func(Op) error { p.disk.state.syncAll(); return nil },
-		func(Op, Fault) { p.disk.state.failAll() })
+	return p.performOp(Op{Kind: SyncAll, Name: dir},
+		func(Op) error { p.disk.state.makeAllDurable(); return nil },
+		func(Op, Fault) { p.disk.state.failAllSyncs() })
 }

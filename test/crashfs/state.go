@@ -15,23 +15,23 @@ import (
 
 // diskState contains what is durable on the disk and what is pending.
 type diskState struct {
-	root  uint64
-	nodes map[uint64]*inode
-	names []*nameChange // pending changes of names, the oldest first
-	prune int           // number of nodes at which addInode removes unused nodes
+	rootNumber  uint64
+	nodes       map[uint64]*inode
+	nameChanges []*nameChange // pending changes of names, the oldest first
+	pruneSize   int           // number of nodes at which addInode removes unused nodes
 }
 
 // inode is a file or directory, whatever its names are.
 type inode struct {
-	number   uint64
-	mode     fs.FileMode
-	mod      time.Time
-	open     int               // number of handles that are open
-	children map[string]uint64 // durable names in a directory, with their inodes
+	number    uint64
+	mode      fs.FileMode
+	mod       time.Time
+	openCount int               // number of handles that are open
+	children  map[string]uint64 // durable names in a directory, with their inodes
 
-	base     []byte    // durable bytes of a file
-	isShared bool      // whether other states share base; then it must be copied before a write
-	ops      []*dataOp // pending operations, the oldest first; those of a failed Sync come before all others
+	base       []byte    // durable bytes of a file
+	isShared   bool      // whether other states share base; then it must be copied before a write
+	pendingOps []*dataOp // pending operations, the oldest first; those of a failed Sync come before all others
 }
 
 // dataOp is a pending write or truncation. Its fields never change.
@@ -44,18 +44,18 @@ type dataOp struct {
 // nameChange is a pending change of names. A crash keeps or loses it as a whole. Its fields do not change, except that
 // effects are removed when they no longer matter, and that isFailed may become true.
 type nameChange struct {
-	op       Op
-	part     string // text before the operation in labels, if the change is only a part of it
-	effects  []effect
-	needs    *nameChange // change without which this one is never kept (nil if it needs none)
-	isFailed bool        // whether a SyncDir has failed since, so that no later SyncDir makes the change durable
+	op             Op
+	opPart         string // text before the operation in labels, if the change is only a part of it
+	effects        []entryEffect
+	requiredChange *nameChange // change without which this one is never kept (nil if it needs none)
+	isFailed       bool        // whether a SyncDir has failed since, so that no later SyncDir makes the change durable
 }
 
-// effect gives a name in a directory a new meaning. The name leads to the inode ino, or to nothing if ino is 0.
-type effect struct {
-	dir  uint64
-	name string
-	ino  uint64
+// entryEffect gives a name in a directory a new meaning. The name leads to the inode ino, or to nothing if ino is 0.
+type entryEffect struct {
+	dirNumber   uint64
+	name        string
+	inodeNumber uint64
 }
 
 func newInode(info fs.FileInfo) *inode {
@@ -66,9 +66,9 @@ func newInode(info fs.FileInfo) *inode {
 	return n
 }
 
-// newState returns a state in which everything in m is durable.
-func newState(m *vfs.Mem) diskState {
-	s := diskState{nodes: make(map[uint64]*inode), prune: 64}
+// newDiskState returns a state in which everything in m is durable.
+func newDiskState(m *vfs.Mem) diskState {
+	s := diskState{nodes: make(map[uint64]*inode), pruneSize: 64}
 	// None of these calls can fail: no other state uses m, and all names are valid.
 	check := func(err error) {
 		if err != nil {
@@ -96,31 +96,31 @@ func newState(m *vfs.Mem) diskState {
 		}
 		return n.number
 	}
-	s.root = walk(".")
+	s.rootNumber = walk(".")
 	return s
 }
 
 // copyState returns a copy of the state. The copies share the bytes of files until one of them is written to.
 func (s *diskState) copyState() diskState {
 	used := s.reachableInodes()
-	c := diskState{root: s.root, nodes: make(map[uint64]*inode, len(used)), prune: s.prune}
+	c := diskState{rootNumber: s.rootNumber, nodes: make(map[uint64]*inode, len(used)), pruneSize: s.pruneSize}
 	for ino := range used {
 		n := s.nodes[ino]
 		n.isShared = true
 		k := *n
-		k.open = 0
+		k.openCount = 0
 		k.children = maps.Clone(n.children)
 		k.base = slices.Clip(n.base)
-		k.ops = slices.Clip(n.ops)
+		k.pendingOps = slices.Clip(n.pendingOps)
 		c.nodes[ino] = &k
 	}
-	copies := make(map[*nameChange]*nameChange, len(s.names))
-	for _, ch := range s.names {
+	copies := make(map[*nameChange]*nameChange, len(s.nameChanges))
+	for _, ch := range s.nameChanges {
 		k := *ch
 		k.effects = slices.Clone(ch.effects)
-		k.needs = copies[ch.needs]
+		k.requiredChange = copies[ch.requiredChange]
 		copies[ch] = &k
-		c.names = append(c.names, &k)
+		c.nameChanges = append(c.nameChanges, &k)
 	}
 	return c
 }
@@ -128,23 +128,23 @@ func (s *diskState) copyState() diskState {
 // addInode adds an inode to the state. When there are many inodes, it removes those that no name and no open handle
 // reaches.
 func (s *diskState) addInode(n *inode) {
-	if len(s.nodes) >= s.prune {
+	if len(s.nodes) >= s.pruneSize {
 		used := s.reachableOrOpen()
 		maps.DeleteFunc(s.nodes, func(ino uint64, _ *inode) bool { return !used[ino] })
-		s.prune = 2*len(used) + 64
+		s.pruneSize = 2*len(used) + 64
 	}
 	s.nodes[n.number] = n
 }
 
 // reachableInodes returns the inodes that can be reached from the root by names that are durable or pending.
-func (s *diskState) reachableInodes() map[uint64]bool { return s.reachableFrom(s.root) }
+func (s *diskState) reachableInodes() map[uint64]bool { return s.reachableFrom(s.rootNumber) }
 
 // reachableOrOpen returns the inodes that can be reached by names that are durable or pending, either from the root or
 // from an open inode. The result contains the open inodes.
 func (s *diskState) reachableOrOpen() map[uint64]bool {
-	starts := []uint64{s.root}
+	starts := []uint64{s.rootNumber}
 	for ino, n := range s.nodes {
-		if n.open > 0 {
+		if n.openCount > 0 {
 			starts = append(starts, ino)
 		}
 	}
@@ -155,9 +155,9 @@ func (s *diskState) reachableOrOpen() map[uint64]bool {
 // or pending.
 func (s *diskState) reachableFrom(starts ...uint64) map[uint64]bool {
 	pending := make(map[uint64][]uint64)
-	for _, c := range s.names {
+	for _, c := range s.nameChanges {
 		for _, e := range c.effects {
-			pending[e.dir] = append(pending[e.dir], e.ino)
+			pending[e.dirNumber] = append(pending[e.dirNumber], e.inodeNumber)
 		}
 	}
 	used := make(map[uint64]bool, len(s.nodes))
@@ -185,21 +185,21 @@ func (s *diskState) reachableFrom(starts ...uint64) map[uint64]bool {
 // directory, and no process can sync it.
 func (s *diskState) dropUnreachable() {
 	used := s.reachableInodes()
-	s.names = slices.DeleteFunc(s.names, func(c *nameChange) bool {
-		return !slices.ContainsFunc(c.effects, func(e effect) bool { return used[e.dir] })
+	s.nameChanges = slices.DeleteFunc(s.nameChanges, func(c *nameChange) bool {
+		return !slices.ContainsFunc(c.effects, func(e entryEffect) bool { return used[e.dirNumber] })
 	})
 }
 
-func (s *diskState) addChange(c *nameChange) { s.names = append(s.names, c) }
+func (s *diskState) addChange(c *nameChange) { s.nameChanges = append(s.nameChanges, c) }
 
 // touchesDir reports whether the change gives a name in this directory a new meaning.
 func (c *nameChange) touchesDir(dir uint64) bool {
-	return slices.ContainsFunc(c.effects, func(e effect) bool { return e.dir == dir })
+	return slices.ContainsFunc(c.effects, func(e entryEffect) bool { return e.dirNumber == dir })
 }
 
-// syncDir makes the pending names in a directory durable, except those of a failed SyncDir.
-func (s *diskState) syncDir(dir uint64) {
-	for _, c := range slices.Clone(s.names) {
+// makeDirDurable makes the pending names in a directory durable, except those of a failed SyncDir.
+func (s *diskState) makeDirDurable(dir uint64) {
+	for _, c := range slices.Clone(s.nameChanges) {
 		if c.touchesDir(dir) && !c.isFailed {
 			s.makeDurable(c)
 		}
@@ -207,21 +207,21 @@ func (s *diskState) syncDir(dir uint64) {
 	s.dropUnreachable()
 }
 
-// failDir marks the pending names in a directory after a SyncDir of it has failed.
-func (s *diskState) failDir(dir uint64) {
-	for _, c := range s.names {
+// failDirSync marks the pending names in a directory after a SyncDir of it has failed.
+func (s *diskState) failDirSync(dir uint64) {
+	for _, c := range s.nameChanges {
 		if c.touchesDir(dir) {
 			c.isFailed = true
 		}
 	}
 }
 
-// syncAll makes all pending bytes and names durable, except those of a failed sync.
-func (s *diskState) syncAll() {
+// makeAllDurable makes all pending bytes and names durable, except those of a failed sync.
+func (s *diskState) makeAllDurable() {
 	for _, n := range s.nodes {
 		n.makeDurable()
 	}
-	for _, c := range slices.Clone(s.names) {
+	for _, c := range slices.Clone(s.nameChanges) {
 		if !c.isFailed {
 			s.makeDurable(c)
 		}
@@ -229,53 +229,53 @@ func (s *diskState) syncAll() {
 	s.dropUnreachable()
 }
 
-// failAll marks all pending bytes and names after a sync of the whole disk has failed.
-func (s *diskState) failAll() {
+// failAllSyncs marks all pending bytes and names after a sync of the whole disk has failed.
+func (s *diskState) failAllSyncs() {
 	for _, n := range s.nodes {
 		n.failSync()
 	}
-	for _, c := range s.names {
+	for _, c := range s.nameChanges {
 		c.isFailed = true
 	}
 }
 
 // makeDurable makes a change durable. If the change needs another one, that becomes durable first.
 func (s *diskState) makeDurable(c *nameChange) {
-	i := slices.Index(s.names, c)
+	i := slices.Index(s.nameChanges, c)
 	if i < 0 {
 		return
 	}
-	if c.needs != nil {
-		s.makeDurable(c.needs)
-		i = slices.Index(s.names, c)
+	if c.requiredChange != nil {
+		s.makeDurable(c.requiredChange)
+		i = slices.Index(s.nameChanges, c)
 	}
 	for _, e := range c.effects {
 		// Earlier changes of the same name no longer matter, because the durable name replaces them.
-		for _, old := range s.names[:i] {
-			old.effects = slices.DeleteFunc(old.effects, func(o effect) bool {
-				return o.dir == e.dir && o.name == e.name
+		for _, old := range s.nameChanges[:i] {
+			old.effects = slices.DeleteFunc(old.effects, func(o entryEffect) bool {
+				return o.dirNumber == e.dirNumber && o.name == e.name
 			})
 		}
-		s.nodes[e.dir].setEntry(e)
+		s.nodes[e.dirNumber].setDirEntry(e)
 	}
-	s.names = slices.DeleteFunc(s.names, func(o *nameChange) bool { return o == c || len(o.effects) == 0 })
+	s.nameChanges = slices.DeleteFunc(s.nameChanges, func(o *nameChange) bool { return o == c || len(o.effects) == 0 })
 }
 
-// setEntry gives a durable name of the directory its new meaning.
-func (n *inode) setEntry(e effect) {
-	if e.ino == 0 {
+// setDirEntry gives a durable name of the directory its new meaning.
+func (n *inode) setDirEntry(e entryEffect) {
+	if e.inodeNumber == 0 {
 		delete(n.children, e.name)
 	} else {
-		n.children[e.name] = e.ino
+		n.children[e.name] = e.inodeNumber
 	}
 }
 
 // failSync marks the pending operations of the file after a Sync of it has failed.
 func (n *inode) failSync() {
-	for i, op := range n.ops {
+	for i, op := range n.pendingOps {
 		lost := *op
 		lost.isFailed = true
-		n.ops[i] = &lost
+		n.pendingOps[i] = &lost
 	}
 }
 
@@ -283,11 +283,11 @@ func (n *inode) failSync() {
 // bytes that later operations have overwritten. If there is no operation after the failed Sync, makeDurable does
 // nothing.
 func (n *inode) makeDurable() {
-	if len(n.ops) == 0 || n.ops[len(n.ops)-1].isFailed {
+	if len(n.pendingOps) == 0 || n.pendingOps[len(n.pendingOps)-1].isFailed {
 		return
 	}
 	var left []*dataOp
-	for _, op := range n.ops {
+	for _, op := range n.pendingOps {
 		if op.isFailed && op.op.Kind == Write {
 			left = append(left, op)
 			continue
@@ -296,9 +296,9 @@ func (n *inode) makeDurable() {
 		if n.isShared && op.op.Off < int64(len(n.base)) {
 			n.base, n.isShared = slices.Clone(n.base), false
 		}
-		n.base = op.applyTo(n.base, writeFate{form: fateKept})
+		n.base = op.applyTo(n.base, opFate{form: fateKept})
 	}
-	n.ops = left
+	n.pendingOps = left
 }
 
 // removeOverwritten returns those parts of the writes that op does not overwrite or cut off.

@@ -44,25 +44,25 @@ func sumName(name string, mode fs.FileMode) uint64 {
 
 // These odd numbers multiply bytes to mix them. They are the fractional digits of the square roots of 2, 3 and 5.
 const (
-	root2 = 0x6a09e667f3bcc909
-	root3 = 0xbb67ae8584caa73b
-	root5 = 0x3c6ef372fe94f82b
+	fractionOfRoot2 = 0x6a09e667f3bcc909
+	fractionOfRoot3 = 0xbb67ae8584caa73b
+	fractionOfRoot5 = 0x3c6ef372fe94f82b
 )
 
 // sumBytes hashes bytes by folded multiplication, like wyhash: it makes two factors from 16 bytes, multiplies them,
 // and joins the halves of the product. A CRC would not do: files contain CRCs of their own bytes, so different files
 // could have the same CRC.
 func sumBytes(b []byte) uint64 {
-	h, size := uint64(root5), uint64(len(b))
+	h, size := uint64(fractionOfRoot5), uint64(len(b))
 	for ; len(b) >= 16; b = b[16:] {
-		h = foldSum(binary.LittleEndian.Uint64(b)^root2, binary.LittleEndian.Uint64(b[8:])^h)
+		h = foldSum(binary.LittleEndian.Uint64(b)^fractionOfRoot2, binary.LittleEndian.Uint64(b[8:])^h)
 	}
 	if len(b) > 0 {
 		var last [16]byte
 		copy(last[:], b)
-		h = foldSum(binary.LittleEndian.Uint64(last[:])^root2, binary.LittleEndian.Uint64(last[8:])^h)
+		h = foldSum(binary.LittleEndian.Uint64(last[:])^fractionOfRoot2, binary.LittleEndian.Uint64(last[8:])^h)
 	}
-	return foldSum(h^root3, size^root5)
+	return foldSum(h^fractionOfRoot3, size^fractionOfRoot5)
 }
 
 // sumString hashes a short string like sumBytes.

@@ -326,7 +326,7 @@ func inMemoryProgram(w *world) (string, error) {
 // that is excluded for the system. It only lists the packages. The module is built for these systems by the checks
 // before a change is merged.
 func buildProgram(w *world, goos string) (string, error) {
-	testenv.Program(w.t, "go", "https://go.dev/dl")
+	testenv.RequireProgram(w.t, "go", "https://go.dev/dl")
 	cmd := exec.Command("go", "list", "-deps", "-f", "{{.ImportPath}}{{with .Error}} {{.}}{{end}}",
 		"github.com/oxbow-memory/oxbow/layout/"+w.layout)
 	cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH=wasm")

@@ -124,7 +124,7 @@ func bigStep(w *world, _ step, args []string) (string, error) {
 
 // gitStep makes the working tree a git repository that contains hello.go.
 func gitStep(w *world, _ step, _ []string) (string, error) {
-	testenv.Program(w.t, "git", "apt-get install git")
+	testenv.RequireProgram(w.t, "git", "apt-get install git")
 	if err := w.writeFile("./hello.go", []byte(helloBefore)); err != nil {
 		return "", err
 	}

@@ -83,7 +83,7 @@ func (w *world) env(args []string, in io.Reader, out, errs io.Writer) cli.Env {
 		Now:   w.clock,
 		Rand:  rand.New(rand.NewSource(1)),
 		GOOS:  "linux",
-		FileSystem: func(string) (sysinfo.FileSystem, error) {
+		DescribeFileSystem: func(string) (sysinfo.FileSystem, error) {
 			return sysinfo.FileSystem{
 				Name:       "ext4",
 				Kind:       sysinfo.KindLocal,

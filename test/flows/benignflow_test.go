@@ -20,8 +20,8 @@ const (
 // TestCleanNotesArrive lets an agent of each client write notes in ordinary sessions, in which it reads no foreign
 // text. Then it sends prompts that need the notes in later sessions.
 func TestCleanNotesArrive(t *testing.T) {
-	testenv.Sequential(t)
-	testenv.Program(t, "git", "apt-get install git")
+	testenv.SkipInShortMode(t)
+	testenv.RequireProgram(t, "git", "apt-get install git")
 	for _, c := range agentClients() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

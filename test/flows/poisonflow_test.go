@@ -287,19 +287,19 @@ func TestPoisonFlows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("with -short, as in the step with the race detector, the flows are left to the other runs")
 	}
-	testenv.Sequential(t)
-	testenv.Program(t, "git", "apt-get install git")
+	testenv.SkipInShortMode(t)
+	testenv.RequireProgram(t, "git", "apt-get install git")
 	clients := agentClients()
 	oneOf := 16 // With this value, each way in and each way of keeping occurs in at least one flow.
 	if testenv.IsLong() {
-		oneOf = testenv.Long(4, 1)
+		oneOf = testenv.RepeatCount(4, 1)
 	}
 	flows := poisonFlows(clients, oneOf)
 	apart(t, flows)
 	counts := flowCounts{byTime: map[string]int{}, byClient: map[string]int{}, byWay: map[string]int{},
 		byKeep: map[string]int{}, open: map[string][2]int{}, quiet: map[string][2]int{}}
 	clean := cleanFlows(clients, len(flows))
-	open := openFlows(clients, len(flows)+2*len(clean), testenv.Long(1, 9))
+	open := openFlows(clients, len(flows)+2*len(clean), testenv.RepeatCount(1, 9))
 	t.Run("client", func(t *testing.T) {
 		for _, c := range clients {
 			of := func(all []*poisonFlow) []*poisonFlow {

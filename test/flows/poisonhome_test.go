@@ -187,8 +187,8 @@ func (h *poisonHome) nextClient(after *agentClient) *agentClient {
 // asPerson runs a command in the same way as a person at a terminal.
 func (h *poisonHome) asPerson(args ...string) string {
 	h.t.Helper()
-	h.env.StdinTerm = true
-	defer func() { h.env.StdinTerm = false }()
+	h.env.IsStdinTerminal = true
+	defer func() { h.env.IsStdinTerminal = false }()
 	h.env.Stdin = strings.NewReader("")
 	return h.must(h.t, args...)
 }

@@ -191,8 +191,8 @@ func (f *flow) plant(through int, text string, read object) {
 
 func TestPoisonStaysSilent(t *testing.T) {
 	r := rand.New(rand.NewPCG(18, 7))
-	testenv.Sequential(t)
-	flows := testenv.Long(6, 246)
+	testenv.SkipInShortMode(t)
+	flows := testenv.RepeatCount(6, 246)
 	leaked := 0
 	found := 0
 	stored := 0

@@ -75,7 +75,7 @@ func TestUnknownReadings(t *testing.T) {
 	if testing.Short() {
 		t.Skip("with -short, as in the step with the race detector, the flows are left to the other runs")
 	}
-	testenv.Program(t, "git", "apt-get install git")
+	testenv.RequireProgram(t, "git", "apt-get install git")
 	h := newPoisonHome(t)
 	flows := unknownReadingFlows(h.clients)
 	apart(t, flows)

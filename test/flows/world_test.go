@@ -47,7 +47,7 @@ func newWorld(t *testing.T) *world {
 		Now:    func() time.Time { return time.Date(2026, 4, 18, 9, 30, 0, 0, time.FixedZone("CEST", 7200)) },
 		Rand:   rand.New(rand.NewSource(1)),
 		GOOS:   "linux",
-		FileSystem: func(string) (sysinfo.FileSystem, error) {
+		DescribeFileSystem: func(string) (sysinfo.FileSystem, error) {
 			return sysinfo.FileSystem{
 				Name:       "ext4",
 				Kind:       sysinfo.KindLocal,
@@ -57,10 +57,10 @@ func newWorld(t *testing.T) *world {
 		},
 		// The machine may be busy.
 		HookTimeLimits: &cli.HookTimeLimits{
-			Start:     time.Minute,
-			Prompt:    time.Minute,
-			Calibrate: time.Minute,
-			Drain:     time.Minute,
+			SessionStart:     time.Minute,
+			PromptAnswer:     time.Minute,
+			FirstCalibration: time.Minute,
+			SpoolDrain:       time.Minute,
 		},
 	}
 	return w
@@ -148,7 +148,7 @@ func (w *world) runGit(t *testing.T, args ...string) {
 	t.Helper()
 	c := exec.CommandContext(
 		t.Context(),
-		testenv.Program(t, "git", "apt-get install git"),
+		testenv.RequireProgram(t, "git", "apt-get install git"),
 		append([]string{"-c", "user.name=n", "-c", "user.email=a@b.c"}, args...)...,
 	)
 	c.Dir, c.Env = w.dir, append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull)

@@ -188,18 +188,18 @@ var works = map[string]func(ctx context.Context, s string){
 	},
 	"excerpt": func(_ context.Context, s string) { text.Excerpt(s, text.CrabtalkTerms(s), 300) },
 	"screen": func(_ context.Context, s string) {
-		for _, line := range termtext.Wrap(termtext.ReplaceHarmful(s), 40) {
+		for _, line := range termtext.WrapAtWords(termtext.ReplaceHarmful(s), 40) {
 			kept = termtext.ShortenToColumns(line, 20)
 		}
 	},
 	"clip": func(_ context.Context, s string) {
 		kept = text.TruncateWithEllipsis(s, len(s)/2) + text.TruncateBytes(s, len(s)/2)
-		text.Slug(s)
+		text.MakeSlug(s)
 	},
 	"tokens": func(_ context.Context, s string) {
 		text.EstimateTokens(s)
 		prompt.EstimateTokens(s)
-		prompt.Fence("x", s)
+		prompt.FenceText("x", s)
 	},
 	"nearest": func(_ context.Context, s string) {
 		text.FindSimilar("x"+s+"x", slices.Values([]string{"y" + s + "y", "yx" + s}), 2)
@@ -209,7 +209,7 @@ var works = map[string]func(ctx context.Context, s string){
 	},
 	"correction": func(_ context.Context, s string) { analysis.CorrectSpelling(s, func(string) int { return 0 }) },
 	"near-duplicates": func(ctx context.Context, s string) {
-		_, _ = sametext.NearDuplicates(ctx, []sametext.Passage{{Text: s}, {Text: s + " more"}, {Text: "some " +
+		_, _ = sametext.FindNearDuplicates(ctx, []sametext.Passage{{Text: s}, {Text: s + " more"}, {Text: "some " +
 			s}}, nil)
 	},
 	"near-duplicates of lines": func(ctx context.Context, s string) {
@@ -217,7 +217,7 @@ var works = map[string]func(ctx context.Context, s string){
 		for l := range strings.Lines(s) {
 			ps = append(ps, sametext.Passage{Text: "three words more of " + l})
 		}
-		_, _ = sametext.NearDuplicates(ctx, ps, nil)
+		_, _ = sametext.FindNearDuplicates(ctx, ps, nil)
 	},
 	"query": func(_ context.Context, s string) { _, _ = query.Parse(s, time.Unix(0, 0)) },
 	"personal data": func(_ context.Context, s string) {
@@ -302,7 +302,7 @@ func TestNearDuplicatesGrowWithTheTexts(t *testing.T) {
 				ps[i].Text += fmt.Sprintf("%c%c ", 'a'+r.IntN(20), 'a'+r.IntN(10))
 			}
 		}
-		return func() { _, _ = sametext.NearDuplicates(t.Context(), ps, nil) }
+		return func() { _, _ = sametext.FindNearDuplicates(t.Context(), ps, nil) }
 	})
 	if why != "" {
 		t.Error(why)

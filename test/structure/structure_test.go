@@ -160,7 +160,7 @@ func toolsAreDescribed(fsys fs.FS, verbs []string) (wrong []string) {
 }
 
 func TestRepo(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	h := presentHouse(t)
 	if n := len(h.files); n < 50 {
 		t.Errorf("found %d files of Go, want the whole house", n)

@@ -13,11 +13,11 @@ import (
 func init() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbagePercent)
-		debug.SetMemoryLimit(memoryLimit)
+		debug.SetMemoryLimit(garbageMemoryLimit)
 	}
 }
 
 const (
-	garbagePercent = 400
-	memoryLimit    = 1 << 30 // bytes from which on the collector runs more often
+	garbagePercent     = 400
+	garbageMemoryLimit = 1 << 30 // bytes from which on the collector runs more often
 )

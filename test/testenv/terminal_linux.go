@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Terminal opens a pseudo-terminal and returns both ends: the person's and the program's.
+// OpenTerminal opens a pseudo-terminal and returns both ends: the person's and the program's.
 // The test must close the program's end.
-func Terminal(t *testing.T) (person, program *os.File) {
+func OpenTerminal(t *testing.T) (person, program *os.File) {
 	t.Helper()
 	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {

@@ -11,58 +11,58 @@ import (
 	"testing"
 )
 
-// env is the environment variable with the names of required programs, separated by commas,
+// requiredProgramsVar is the environment variable with the names of required programs, separated by commas,
 // or "all". If a required program is missing, tests fail. If a program is missing that is
 // not required, tests are skipped. So the environment determines what a test run covers, not
 // the programs that happen to be installed.
-const env = "OXBOW_REQUIRE"
+const requiredProgramsVar = "OXBOW_REQUIRE"
 
-// longEnv is the environment variable that determines how often tests repeat: 1 for the full
+// longTestsVar is the environment variable that determines how often tests repeat: 1 for the full
 // counts, 0.5 for half of the way to them. Without it, the everyday counts apply.
-const longEnv = "OXBOW_LONG"
+const longTestsVar = "OXBOW_LONG"
 
-// Long returns a count between everyday and full, as longEnv specifies.
-func Long(everyday, full int) int {
-	share, err := strconv.ParseFloat(cmp.Or(os.Getenv(longEnv), "0"), 64)
+// RepeatCount returns a count between everyday and full, as longTestsVar specifies.
+func RepeatCount(everyday, full int) int {
+	share, err := strconv.ParseFloat(cmp.Or(os.Getenv(longTestsVar), "0"), 64)
 	if err != nil || !(share >= 0 && share <= 1) {
-		panic(longEnv + " is no number from 0 to 1")
+		panic(longTestsVar + " is no number from 0 to 1")
 	}
 	return everyday + int(share*float64(full-everyday))
 }
 
-// Rarely skips a slow test that rarely finds an error, unless longEnv is above 0.
-func Rarely(t testing.TB) {
+// SkipUnlessLong skips a slow test that rarely finds an error, unless longTestsVar is above 0.
+func SkipUnlessLong(t testing.TB) {
 	t.Helper()
 	if !IsLong() {
-		t.Skip("set " + longEnv + "=1 to run it")
+		t.Skip("set " + longTestsVar + "=1 to run it")
 	}
 }
 
-// IsLong reports whether longEnv is above 0, as it is in .ci/run.
-func IsLong() bool { return Long(0, 1<<20) > 0 }
+// IsLong reports whether longTestsVar is above 0, as it is in .ci/run.
+func IsLong() bool { return RepeatCount(0, 1<<20) > 0 }
 
-// Sequential skips a test in short mode, in which the race detector runs. The test uses a
+// SkipInShortMode skips a test in short mode, in which the race detector runs. The test uses a
 // single goroutine, so the detector would find nothing.
-func Sequential(t testing.TB) {
+func SkipInShortMode(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("one goroutine repeats this: run it without -short")
 	}
 }
 
-// Program returns the path of a program. If the program is missing, Program skips the test or, if
+// RequireProgram returns the path of a program. If the program is missing, Program skips the test or, if
 // env requires the program, fails the test. The hint says how to install the program, such as "apt
 // install strace".
-func Program(t testing.TB, name, hint string) string {
+func RequireProgram(t testing.TB, name, hint string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
 	if err == nil {
 		return path
 	}
-	if isRequired(os.Getenv(env), name) {
-		t.Fatalf("%s requires %s: %v; %s", env, name, err, hint)
+	if isRequired(os.Getenv(requiredProgramsVar), name) {
+		t.Fatalf("%s requires %s: %v; %s", requiredProgramsVar, name, err, hint)
 	}
-	t.Skipf("needs %s: %v; %s, and set %s=%s to make its absence a failure", name, err, hint, env, name)
+	t.Skipf("needs %s: %v; %s, and set %s=%s to make its absence a failure", name, err, hint, requiredProgramsVar, name)
 	return ""
 }
 

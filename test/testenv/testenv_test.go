@@ -53,23 +53,29 @@ func TestProgram(t *testing.T) {
 		{missing, "all", "failed"},
 		{missing, "git,all", "failed"},
 	} {
-		t.Setenv(env, tc.require)
+		t.Setenv(requiredProgramsVar, tc.require)
 		r := &recorder{TB: t, end: "found"}
 		path := ""
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			path = Program(r, tc.name, "apt install it")
+			path = RequireProgram(r, tc.name, "apt install it")
 		}()
 		<-done
 		if r.end != tc.end {
-			t.Errorf("%s=%q: Program(%s) %s, want %s", env, tc.require, tc.name, r.end, tc.end)
+			t.Errorf("%s=%q: Program(%s) %s, want %s", requiredProgramsVar, tc.require, tc.name, r.end, tc.end)
 		}
 		if tc.end == "found" && path != file {
-			t.Errorf("%s=%q: Program(%s) = %q, want %q", env, tc.require, tc.name, path, file)
+			t.Errorf("%s=%q: Program(%s) = %q, want %q", requiredProgramsVar, tc.require, tc.name, path, file)
 		}
 		if tc.end != "found" && (!strings.Contains(r.text, "apt install it") || !strings.Contains(r.text, tc.name)) {
-			t.Errorf("%s=%q: Program(%s) says %q, want the name and the hint", env, tc.require, tc.name, r.text)
+			t.Errorf(
+				"%s=%q: Program(%s) says %q, want the name and the hint",
+				requiredProgramsVar,
+				tc.require,
+				tc.name,
+				r.text,
+			)
 		}
 	}
 }
@@ -79,20 +85,20 @@ func TestLong(t *testing.T) {
 		text                   string
 		everyday, full, result int
 	}{{"", 12, 240, 12}, {"0", 12, 240, 12}, {"1", 12, 240, 240}, {"0.5", 12, 240, 126}, {"0.5", 7, 1, 4}} {
-		t.Setenv(longEnv, tc.text)
-		if n := Long(tc.everyday, tc.full); n != tc.result {
+		t.Setenv(longTestsVar, tc.text)
+		if n := RepeatCount(tc.everyday, tc.full); n != tc.result {
 			t.Errorf("%q of %d to %d is %d, want %d", tc.text, tc.everyday, tc.full, n, tc.result)
 		}
 	}
 	for _, text := range []string{"yes", "2", "-1", "NaN"} {
-		t.Setenv(longEnv, text)
+		t.Setenv(longTestsVar, text)
 		func() {
 			defer func() {
 				if recover() == nil {
 					t.Errorf("%q is taken", text)
 				}
 			}()
-			Long(1, 2)
+			RepeatCount(1, 2)
 		}()
 	}
 }

@@ -48,19 +48,19 @@ import (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// campaign is a campaign with a name. The function runSeed runs the campaign with one seed. It returns the counts in
-// the order of countNames, and the violation or nil.
+// campaign is a campaign with a name. The function runWithSeed runs the campaign with one seed. It returns the
+// counts in the order of countNames, and the violation or nil.
 type campaign struct {
-	name       string
-	countNames []string
-	runSeed    func(seed uint64, f flags) ([]int, error)
+	name        string
+	countNames  []string
+	runWithSeed func(seed uint64, f campaignFlags) ([]int, error)
 }
 
-type flags struct {
-	procs, deep int
-	isPlain     bool
-	isShort     bool
-	setup       workload.Setup // deliberate faults of the disk
+type campaignFlags struct {
+	processCount, deepPercent int
+	isPlain                   bool
+	isShort                   bool
+	diskSetup                 workload.StoreSetup // deliberate faults of the disk
 }
 
 var campaigns = []campaign{
@@ -68,20 +68,26 @@ var campaigns = []campaign{
 		"crash",
 		[]string{"distinct images", "generated", "deep", "points", "kills", "scripts", "opened by a snapshot",
 			"mixed snapshots"},
-		func(seed uint64, f flags) ([]int, error) {
-			t, v := faults.Crash(
+		func(seed uint64, f campaignFlags) ([]int, error) {
+			t, v := faults.FindCrashViolation(
 				seed,
-				faults.CrashOptions{Setup: f.setup, Procs: f.procs, Deep: f.deep, Plain: f.isPlain, Short: f.isShort},
+				faults.CrashOptions{
+					Setup:                 f.diskSetup,
+					ProcessCount:          f.processCount,
+					RecoveryCrashInterval: f.deepPercent,
+					UsesPlainDisk:         f.isPlain,
+					UsesShortTexts:        f.isShort,
+				},
 			)
 			n := []int{
-				t.Distinct,
-				t.Images,
+				t.DistinctImages,
+				t.PossibleImages,
 				t.RecoveryCrashes,
 				t.StopPoints,
 				t.Kills,
 				t.Scripts,
 				t.FromSnapshot,
-				t.Mixed,
+				t.MixedImages,
 			}
 			if v != nil {
 				return n, v
@@ -89,28 +95,40 @@ var campaigns = []campaign{
 			return n, nil
 		},
 	},
-	{"flip", []string{"files", "harmless", "refused", "torn", "traceless"}, func(seed uint64, f flags) ([]int, error) {
-		t, v := faults.DamageStores(seed, f.setup)
-		n := []int{t.Files, t.Harmless, t.Refused, t.Torn, t.Traceless}
-		if v != nil {
-			return n, v
-		}
-		return n, nil
-	}},
+	{
+		"flip",
+		[]string{"files", "harmless", "refused", "torn", "traceless"},
+		func(seed uint64, f campaignFlags) ([]int, error) {
+			t, v := faults.DamageStores(seed, f.diskSetup)
+			n := []int{t.DamagedFiles, t.HarmlessDamage, t.RefusedFiles, t.TornTails, t.TracelessLosses}
+			if v != nil {
+				return n, v
+			}
+			return n, nil
+		},
+	},
 	{
 		"linear",
 		[]string{"histories", "calls", "pending", "busy", "opened by a snapshot"},
-		func(seed uint64, f flags) ([]int, error) {
-			t, err := faults.Linear(seed, f.setup)
-			return []int{t.Histories, t.Calls, t.Pending, t.Busy, t.FromSnapshot}, err
+		func(seed uint64, f campaignFlags) ([]int, error) {
+			t, err := faults.CheckLinearHistory(seed, f.diskSetup)
+			return []int{t.Histories, t.Calls, t.PendingCalls, t.BusyCalls, t.FromSnapshot}, err
 		},
 	},
 	{
 		"ioerr",
 		[]string{"faults", "images", "distinct", "rescued", "unknown", "scripts", "opened by a snapshot"},
-		func(seed uint64, f flags) ([]int, error) {
-			t, v := faults.FindErrors(seed, faults.ErrorOptions{Setup: f.setup})
-			n := []int{t.Faults, t.Images, t.Distinct, t.Rescued, t.Unknown, t.Scripts, t.FromSnapshot}
+		func(seed uint64, f campaignFlags) ([]int, error) {
+			t, v := faults.FindErrors(seed, faults.ErrorOptions{Setup: f.diskSetup})
+			n := []int{
+				t.Faults,
+				t.PossibleImages,
+				t.DistinctImages,
+				t.RescuedSyncs,
+				t.UnknownOutcomes,
+				t.Scripts,
+				t.FromSnapshot,
+			}
 			if v != nil {
 				return n, v
 			}
@@ -125,7 +143,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		for _, c := range campaigns {
 			fmt.Fprint(stderr, " ", c.name)
 		}
-		for _, name := range slices.Sorted(maps.Keys(processes)) {
+		for _, name := range slices.Sorted(maps.Keys(processCommands)) {
 			if !strings.HasSuffix(name, "-child") {
 				fmt.Fprint(stderr, " ", name)
 			}
@@ -138,7 +156,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 			return c.runSeeds(args[1:], stdout, stderr)
 		}
 	}
-	if run, ok := processes[args[0]]; ok {
+	if run, ok := processCommands[args[0]]; ok {
 		return run(args[1:], stdout, stderr)
 	}
 	fmt.Fprintf(stderr, "torture: no campaign %q\n", args[0])
@@ -153,9 +171,9 @@ func (c campaign) runSeeds(args []string, stdout, stderr io.Writer) int {
 	count := fl.Int("count", 0, "seeds to run; 0: until --images")
 	most := fl.Int("images", 1_000_000, "without --count, stop after so many "+c.countNames[0])
 	workers := fl.Int("workers", runtime.GOMAXPROCS(0), "seeds run at the same time")
-	var f flags
-	fl.IntVar(&f.procs, "procs", 2, "processes of a script, 1 or 2")
-	fl.IntVar(&f.deep, "deep", 0, "of so many images one is crashed again; 0: the default")
+	var f campaignFlags
+	fl.IntVar(&f.processCount, "procs", 2, "processes of a script, 1 or 2")
+	fl.IntVar(&f.deepPercent, "deep", 0, "of so many images one is crashed again; 0: the default")
 	fl.BoolVar(&f.isPlain, "plain", false, "free space as in real use in all scripts (slower)")
 	fl.BoolVar(
 		&f.isShort,
@@ -174,16 +192,16 @@ func (c campaign) runSeeds(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "torture: no fault of a disk has the name %q\n", *disk)
 		return 2
 	}
-	f.setup.DiskFault = workload.DiskFault(broken)
+	f.diskSetup.DiskFault = workload.DiskFault(broken)
 	// Only a little memory is in use at any time and there is much garbage, so collect garbage less often.
 	debug.SetGCPercent(800)
 	debug.SetMemoryLimit(int64(max(1, *workers)) << 30) // However, do not use all memory of the machine.
-	p := progress{
-		campaign: c,
-		out:      stderr,
-		start:    time.Now(),
-		sums:     make([]int, len(c.countNames)),
-		isShown:  isTerminal(stderr),
+	p := progressPrinter{
+		campaign:  c,
+		out:       stderr,
+		start:     time.Now(),
+		countSums: make([]int, len(c.countNames)),
+		isShown:   isTerminal(stderr),
 	}
 	var mu sync.Mutex // guards next, bad and p
 	next, bad := *seed, 0
@@ -199,13 +217,13 @@ func (c campaign) runSeeds(args []string, stdout, stderr io.Writer) int {
 				mu.Lock()
 				s := next
 				next++
-				over := (*count > 0 && s-*seed >= uint64(*count)) || (*count == 0 && p.sums[0] >= *most) ||
+				over := (*count > 0 && s-*seed >= uint64(*count)) || (*count == 0 && p.countSums[0] >= *most) ||
 					bad >= *limit || ctx.Err() != nil
 				mu.Unlock()
 				if over {
 					return
 				}
-				n, err := c.runSeed(s, f)
+				n, err := c.runWithSeed(s, f)
 				mu.Lock()
 				p.addCounts(n)
 				if err != nil {
@@ -214,7 +232,7 @@ func (c campaign) runSeeds(args []string, stdout, stderr io.Writer) int {
 						stdout,
 						"VIOLATION: %v\n  repeat: cd test/torture && go run . %s --seed %d --count 1 --procs %d "+
 							"--deep %d --plain=%v --short=%v --disk=%s\n",
-						err, c.name, s, f.procs, f.deep, f.isPlain, f.isShort, *disk,
+						err, c.name, s, f.processCount, f.deepPercent, f.isPlain, f.isShort, *disk,
 					)
 				}
 				mu.Unlock()
@@ -229,19 +247,19 @@ func (c campaign) runSeeds(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// progress adds up the counts. On a terminal, it also shows them while the campaign runs.
-type progress struct {
+// progressPrinter adds up the counts. On a terminal, it also shows them while the campaign runs.
+type progressPrinter struct {
 	campaign  campaign
 	out       io.Writer
 	start     time.Time
 	lastShown time.Time
-	sums      []int
+	countSums []int
 	isShown   bool
 }
 
-func (p *progress) addCounts(n []int) {
+func (p *progressPrinter) addCounts(n []int) {
 	for i, v := range n {
-		p.sums[i] += v
+		p.countSums[i] += v
 	}
 	if p.isShown && time.Since(p.lastShown) > time.Second {
 		p.lastShown = time.Now()
@@ -249,16 +267,16 @@ func (p *progress) addCounts(n []int) {
 	}
 }
 
-func (p *progress) statusLine() string {
+func (p *progressPrinter) statusLine() string {
 	s := p.campaign.name + ":"
 	for i, name := range p.campaign.countNames {
-		s += fmt.Sprintf(" %d %s,", p.sums[i], name)
+		s += fmt.Sprintf(" %d %s,", p.countSums[i], name)
 	}
 	took := time.Since(p.start)
-	return s + fmt.Sprintf(" %.0f %s/s", float64(p.sums[0])/took.Seconds(), p.campaign.countNames[0])
+	return s + fmt.Sprintf(" %.0f %s/s", float64(p.countSums[0])/took.Seconds(), p.campaign.countNames[0])
 }
 
-func (p *progress) finishProgress(stdout io.Writer, bad int) {
+func (p *progressPrinter) finishProgress(stdout io.Writer, bad int) {
 	if p.isShown {
 		fmt.Fprint(p.out, "\r\x1b[K")
 	}

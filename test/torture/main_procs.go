@@ -19,8 +19,8 @@ import (
 	"github.com/oxbow-memory/oxbow/test/torture/procs"
 )
 
-// procsChild is the name of the subcommand with which the campaign starts this program again.
-const procsChild = "procs-child"
+// procsChildCommand is the name of the subcommand with which the campaign starts this program again.
+const procsChildCommand = "procs-child"
 
 func runProcs(args []string, stdout, stderr io.Writer) int {
 	fl := flag.NewFlagSet("procs", flag.ContinueOnError)
@@ -45,7 +45,7 @@ func runProcs(args []string, stdout, stderr io.Writer) int {
 		if err != nil {
 			return false, err
 		}
-		o.Dir, o.Child = filepath.Join(dir, "home"), []string{self, procsChild}
+		o.Dir, o.Child = filepath.Join(dir, "home"), []string{self, procsChildCommand}
 		if o.Program == "" {
 			o.Program, err = procs.Build(ctx, dir)
 			if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/test/torture/syscalls"
 )
 
-// syscallsChild is the name of the subcommand with which the campaign starts this program again.
-const syscallsChild = "syscalls-child"
+// syscallsChildCommand is the name of the subcommand with which the campaign starts this program again.
+const syscallsChildCommand = "syscalls-child"
 
 func runSyscalls(args []string, stdout, stderr io.Writer) int {
 	fl := flag.NewFlagSet("syscalls", flag.ContinueOnError)
@@ -41,7 +41,7 @@ func runSyscalls(args []string, stdout, stderr io.Writer) int {
 		if err != nil {
 			return false, err
 		}
-		o.Dir, o.Child = dir, []string{self, syscallsChild}
+		o.Dir, o.Child = dir, []string{self, syscallsChildCommand}
 		rep, err := syscalls.Run(ctx, o, stderr)
 		fmt.Fprintf(stdout, "syscalls: %v\n", rep)
 		if len(rep.Violations) > 0 {

@@ -4,12 +4,12 @@ package main
 
 import "io"
 
-// processes contains the campaigns that start other processes, and the subcommands with which they start this program
-// again.
-var processes = map[string]func(args []string, stdout, stderr io.Writer) int{
-	"mutants":     runMutants,
-	"procs":       runProcs,
-	procsChild:    runProcsChild,
-	"syscalls":    runSyscalls,
-	syscallsChild: runSyscallsChild,
+// processCommands contains the campaigns that start other processes, and the subcommands with which they start this
+// program again.
+var processCommands = map[string]func(args []string, stdout, stderr io.Writer) int{
+	"mutants":            runMutants,
+	"procs":              runProcs,
+	procsChildCommand:    runProcsChild,
+	"syscalls":           runSyscalls,
+	syscallsChildCommand: runSyscallsChild,
 }

@@ -27,14 +27,15 @@ import (
 
 // sabotage is a deliberate fault. The disk or the library does not give a certain guarantee.
 type sabotage struct {
-	name      string
-	diskFault string // fault of the disk, or for the campaign procs, fault of files and locks
-	mutant    string // fault of the library
-	campaign  string // campaign that must notice the fault: a key of campaignCommands, "procs", or "PACKAGE TEST"
+	title            string
+	diskFault        string // fault of the disk, or for the campaign procs, fault of files and locks
+	mutantName       string // fault of the library
+	noticingCampaign string // campaign that must notice the fault: a key of campaignCommandLines, "procs", or "PACKAGE TEST"
 }
 
-// campaignCommands contains the commands of the campaigns that run seeds. Each campaign stops at the first violation.
-var campaignCommands = map[string]string{
+// campaignCommandLines contains the commands of the campaigns that run seeds. Each campaign stops at the first
+// violation.
+var campaignCommandLines = map[string]string{
 	"crash":         "crash --deep 300 --count 40",
 	"crash --short": "crash --deep 300 --count 40 --short",
 	"ioerr":         "ioerr --count 16",
@@ -76,27 +77,27 @@ var sabotages = []sabotage{
 	{"a replaced file not noticed, goroutines", "", "replaced-file-unnoticed", "linear"},
 
 	{"an old look at the tail believed", "", "old-look-believed", "./internal/log/wal TestTailAfterAnOldLook"},
-	{"answered before it is durable", "", "answered-before-durable", logstorePackage + "TestAnswersWaitForTheSync"},
+	{"answered before it is durable", "", "answered-before-durable", logstoreTestPrefix + "TestAnswersWaitForTheSync"},
 
 	{
 		"a log read on from one record too far",
 		"",
 		"snapshot-one-record-too-far",
-		logstorePackage + "TestSnapshotDamaged",
+		logstoreTestPrefix + "TestSnapshotDamaged",
 	},
 	{
 		"a snapshot's chain not compared",
 		"",
 		"snapshot-chain-not-compared",
-		logstorePackage + "TestSnapshotOfAnotherHistory",
+		logstoreTestPrefix + "TestSnapshotOfAnotherHistory",
 	},
-	{"a snapshot's page not verified", "", "snapshot-page-not-verified", logstorePackage + "TestSnapshotDamaged"},
-	{"removed names not in a snapshot", "", "snapshot-without-removed", logstorePackage + "TestSnapshotIsTheLog"},
+	{"a snapshot's page not verified", "", "snapshot-page-not-verified", logstoreTestPrefix + "TestSnapshotDamaged"},
+	{"removed names not in a snapshot", "", "snapshot-without-removed", logstoreTestPrefix + "TestSnapshotIsTheLog"},
 	{
 		"a snapshot left by a redaction",
 		"",
 		"snapshot-left-by-redaction",
-		logstorePackage + "TestSnapshotAfterRedaction",
+		logstoreTestPrefix + "TestSnapshotAfterRedaction",
 	},
 	{
 		"a redaction by another process taken for a compaction",
@@ -104,55 +105,60 @@ var sabotages = []sabotage{
 		"redaction-taken-for-compaction",
 		". TestRedactedUnderAnIndex",
 	},
-	{"versions of before in the snapshot of a compaction", "", "compaction-lists-old-versions", logstorePackage +
+	{"versions of before in the snapshot of a compaction", "", "compaction-lists-old-versions", logstoreTestPrefix +
 		"TestCompactsItself"},
-	{"a snapshot of records that were not synced", "", "snapshot-of-unsynced-records", logstorePackage +
+	{"a snapshot of records that were not synced", "", "snapshot-of-unsynced-records", logstoreTestPrefix +
 		"TestSnapshotOfUnsyncedRecords"},
 
-	{"damage taken for an older copy", "", "damage-taken-for-an-older-copy", recoveryCampaign},
-	{"what was made of a damaged log left by its recovery", "", "recovery-leaves-derived-files", recoveryCampaign},
-	{"a damaged log called busy", "", "equal-looks-not-believed", recoveryCampaign},
-	{"a damaged commit mark passed over", "", "damaged-mark-passed-over", recoveryCampaign},
-	{"a recovery without what a compaction kept", "", "recovery-without-the-base", recoveryCampaign},
+	{"damage taken for an older copy", "", "damage-taken-for-an-older-copy", recoveryTestCampaign},
+	{"what was made of a damaged log left by its recovery", "", "recovery-leaves-derived-files", recoveryTestCampaign},
+	{"a damaged log called busy", "", "equal-looks-not-believed", recoveryTestCampaign},
+	{"a damaged commit mark passed over", "", "damaged-mark-passed-over", recoveryTestCampaign},
+	{"a recovery without what a compaction kept", "", "recovery-without-the-base", recoveryTestCampaign},
 	{
 		"a compaction that puts all entries into one record",
 		"",
 		"base-of-large-records",
-		logstorePackage + "TestBaseDamage",
+		logstoreTestPrefix + "TestBaseDamage",
 	},
-	{"what a first look finds called damage", "", "first-look-believed", logstorePackage + "TestCheckBesideWriters"},
+	{
+		"what a first look finds called damage",
+		"",
+		"first-look-believed",
+		logstoreTestPrefix + "TestCheckBesideWriters",
+	},
 
-	{"an edited file taken for unchanged", "", "edited-file-taken-for-unchanged", twoSidesTest},
-	{"a changed entry taken for dumped", "", "changed-entry-taken-for-dumped", twoSidesTest},
-	{"a conflict of a load not named", "", "conflict-not-named", twoSidesTest},
-	{"an edit taken for a text that is saved", "", "edit-taken-for-saved", twoSidesTest},
-	{"a change of the memory removed with the file", "", "change-removed-with-file", twoSidesTest},
-	{"a dump over edits", "", "dump-over-edits", twoSidesTest},
-	{"labels not compared by a load", "", "labels-not-compared", twoSidesTest},
+	{"an edited file taken for unchanged", "", "edited-file-taken-for-unchanged", twoSidesTestCampaign},
+	{"a changed entry taken for dumped", "", "changed-entry-taken-for-dumped", twoSidesTestCampaign},
+	{"a conflict of a load not named", "", "conflict-not-named", twoSidesTestCampaign},
+	{"an edit taken for a text that is saved", "", "edit-taken-for-saved", twoSidesTestCampaign},
+	{"a change of the memory removed with the file", "", "change-removed-with-file", twoSidesTestCampaign},
+	{"a dump over edits", "", "dump-over-edits", twoSidesTestCampaign},
+	{"labels not compared by a load", "", "labels-not-compared", twoSidesTestCampaign},
 	{
 		"a file of the same size taken for known",
 		"",
 		"stamp-is-the-size",
-		mdtreePackage + "TestUnchangedFilesAreNotRead",
+		mdtreeTestPrefix + "TestUnchangedFilesAreNotRead",
 	},
-	{"a file from just now taken for known", "", "recent-file-known", mdtreePackage + "TestRecentFilesAreRead"},
+	{"a file from just now taken for known", "", "recent-file-known", mdtreeTestPrefix + "TestRecentFilesAreRead"},
 	{
 		"an entry that changes while it is dumped",
 		"",
 		"changed-entry-dumped",
-		mdtreePackage + "TestDumpOfChangingStore",
+		mdtreeTestPrefix + "TestDumpOfChangingStore",
 	},
 	{
 		"an edit while files are staged not noticed",
 		"",
 		"staged-change-not-checked",
-		mdtreePackage + "TestEditWhileWriting",
+		mdtreeTestPrefix + "TestEditWhileWriting",
 	},
 	{
 		"a dump that moves files before its commit",
 		"",
 		"dump-finished-before-commit",
-		mdtreePackage + "TestCrashAnywhere",
+		mdtreeTestPrefix + "TestCrashAnywhere",
 	},
 	{"a journal in team files followed", "", "foreign-journal-followed", "./internal/share/team TestForeignJournal"},
 
@@ -193,13 +199,13 @@ func runMutants(args []string, stdout, stderr io.Writer) int {
 		if err != nil {
 			return false, err
 		}
-		for _, s := range planSabotage(*short) {
-			if re.MatchString(s.name) || re.MatchString(s.campaign) {
+		for _, s := range listSabotages(*short) {
+			if re.MatchString(s.title) || re.MatchString(s.noticingCampaign) {
 				r.pending = append(r.pending, s)
 			}
 		}
 		start, all := time.Now(), len(r.pending)
-		r.runAll(ctx, *workers)
+		r.runAllSabotages(ctx, *workers)
 		fmt.Fprintf(
 			stdout,
 			"mutants: %d sabotages, %d not noticed, %s\n",
@@ -207,36 +213,36 @@ func runMutants(args []string, stdout, stderr io.Writer) int {
 			r.missedCount,
 			time.Since(start).Round(time.Second),
 		)
-		return true, r.missedError(ctx)
+		return true, r.missedSabotagesError(ctx)
 	})
 }
 
-// recoveryCampaign is the value of sabotage.campaign for the campaign with damaged memories.
-const recoveryCampaign = "./test/torture/recovery TestRecovery"
+// recoveryTestCampaign is the value of sabotage.campaign for the campaign with damaged memories.
+const recoveryTestCampaign = "./test/torture/recovery TestRecovery"
 
-// logstorePackage is the beginning of the value of sabotage.campaign for a test of the log store.
-const logstorePackage = "./internal/log/logstore "
+// logstoreTestPrefix is the beginning of the value of sabotage.campaign for a test of the log store.
+const logstoreTestPrefix = "./internal/log/logstore "
 
-// mdtreePackage is the package with the commands dump and load. twoSidesTest is the campaign with trees that two sides
-// edit.
+// mdtreeTestPrefix is the package with the commands dump and load. twoSidesTestCampaign is the campaign with trees
+// that two sides edit.
 const (
-	mdtreePackage = "./internal/tree/mdtree "
-	twoSidesTest  = mdtreePackage + "TestTwoSides"
+	mdtreeTestPrefix     = "./internal/tree/mdtree "
+	twoSidesTestCampaign = mdtreeTestPrefix + "TestTwoSides"
 )
 
-// planSabotage returns the sabotages. Their campaigns are in the short form if short is true, and otherwise in the
+// listSabotages returns the sabotages. Their campaigns are in the short form if short is true, and otherwise in the
 // long form.
-func planSabotage(short bool) []sabotage {
+func listSabotages(short bool) []sabotage {
 	var all []sabotage
 	for _, s := range sabotages {
 		if short && s.isLong() {
 			continue
 		}
-		if s.campaign != "crash" || !short {
+		if s.noticingCampaign != "crash" || !short {
 			all = append(all, s)
 		}
-		if s.campaign == "crash" {
-			s.campaign = "crash --short"
+		if s.noticingCampaign == "crash" {
+			s.noticingCampaign = "crash --short"
 			all = append(all, s)
 		}
 	}
@@ -246,48 +252,48 @@ func planSabotage(short bool) []sabotage {
 // isLong reports whether the campaign that must notice the sabotage takes too long for the short form.
 func (s sabotage) isLong() bool {
 	switch {
-	case s.campaign == "procs", s.campaign == recoveryCampaign:
+	case s.noticingCampaign == "procs", s.noticingCampaign == recoveryTestCampaign:
 		return true
-	case strings.HasPrefix(s.campaign, ". "), strings.HasPrefix(s.campaign, logstorePackage):
+	case strings.HasPrefix(s.noticingCampaign, ". "), strings.HasPrefix(s.noticingCampaign, logstoreTestPrefix):
 		return true
 	}
 	return false
 }
 
-// saboteur runs sabotages. Sabotages with processes run one after the other at the end, because their results depend
-// on timing.
-type saboteur struct {
+// sabotageRunner runs sabotages. Sabotages with processes run one after the other at the end, because their results
+// depend on timing.
+type sabotageRunner struct {
 	root, dir, executable string
 	out                   io.Writer
 
-	mu          sync.Mutex // guards the following fields
-	pending     []sabotage
-	builds      map[string]func() (string, error) // builds of the program, by the name of the mutant
-	missedCount int
+	mu             sync.Mutex // guards the following fields
+	pending        []sabotage
+	buildsByMutant map[string]func() (string, error) // builds of the program, by the name of the mutant
+	missedCount    int
 }
 
-func newSaboteur(dir string, out io.Writer) (*saboteur, error) {
+func newSaboteur(dir string, out io.Writer) (*sabotageRunner, error) {
 	root, err := mutants.LibraryDir()
 	if err != nil {
 		return nil, err
 	}
 	self, err := os.Executable()
-	return &saboteur{
-		root:       root,
-		dir:        dir,
-		executable: self,
-		out:        out,
-		builds:     map[string]func() (string, error){},
+	return &sabotageRunner{
+		root:           root,
+		dir:            dir,
+		executable:     self,
+		out:            out,
+		buildsByMutant: map[string]func() (string, error){},
 	}, err
 }
 
-func (r *saboteur) runAll(ctx context.Context, workers int) {
+func (r *sabotageRunner) runAllSabotages(ctx context.Context, workers int) {
 	var alone []sabotage
 	r.pending = slices.DeleteFunc(r.pending, func(s sabotage) bool {
-		if s.campaign == "procs" {
+		if s.noticingCampaign == "procs" {
 			alone = append(alone, s)
 		}
-		return s.campaign == "procs"
+		return s.noticingCampaign == "procs"
 	})
 	var wg sync.WaitGroup
 	for range workers {
@@ -305,7 +311,7 @@ func (r *saboteur) runAll(ctx context.Context, workers int) {
 	}
 }
 
-func (r *saboteur) nextSabotage() (s sabotage, ok bool) {
+func (r *sabotageRunner) nextSabotage() (s sabotage, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.pending) == 0 {
@@ -316,7 +322,7 @@ func (r *saboteur) nextSabotage() (s sabotage, ok bool) {
 }
 
 // trySabotage runs a sabotage and prints the result.
-func (r *saboteur) trySabotage(ctx context.Context, s sabotage) {
+func (r *sabotageRunner) trySabotage(ctx context.Context, s sabotage) {
 	start := time.Now()
 	noticed, err := r.isNoticed(ctx, s)
 	r.mu.Lock()
@@ -326,13 +332,20 @@ func (r *saboteur) trySabotage(ctx context.Context, s sabotage) {
 		word = "NOT NOTICED"
 		r.missedCount++
 	}
-	fmt.Fprintf(r.out, "%s by %s: %s, %s\n", s.name, s.campaign, word, time.Since(start).Round(100*time.Millisecond))
+	fmt.Fprintf(
+		r.out,
+		"%s by %s: %s, %s\n",
+		s.title,
+		s.noticingCampaign,
+		word,
+		time.Since(start).Round(100*time.Millisecond),
+	)
 	if err != nil {
 		fmt.Fprintln(r.out, "  ", err)
 	}
 }
 
-func (r *saboteur) missedError(ctx context.Context) error {
+func (r *sabotageRunner) missedSabotagesError(ctx context.Context) error {
 	if r.missedCount > 0 {
 		return fmt.Errorf("%d sabotages were not noticed", r.missedCount)
 	}
@@ -340,7 +353,7 @@ func (r *saboteur) missedError(ctx context.Context) error {
 }
 
 // buildProgram returns the path of this program with a mutant. For each mutant, the program is built only once.
-func (r *saboteur) buildProgram(ctx context.Context, mutant string) (string, error) {
+func (r *sabotageRunner) buildProgram(ctx context.Context, mutant string) (string, error) {
 	if mutant == "" {
 		return r.executable, nil
 	}
@@ -349,33 +362,33 @@ func (r *saboteur) buildProgram(ctx context.Context, mutant string) (string, err
 		return "", err
 	}
 	r.mu.Lock()
-	build := r.builds[mutant]
+	build := r.buildsByMutant[mutant]
 	if build == nil {
 		build = sync.OnceValues(func() (string, error) { return m.BuildProgram(ctx, r.root, r.dir) })
-		r.builds[mutant] = build
+		r.buildsByMutant[mutant] = build
 	}
 	r.mu.Unlock()
 	return build()
 }
 
 // isNoticed runs the campaign that must notice the sabotage, and reports whether the campaign noticed it.
-func (r *saboteur) isNoticed(ctx context.Context, s sabotage) (bool, error) {
-	if pkg, test, ok := strings.Cut(s.campaign, " Test"); ok {
-		m, err := mutants.FindMutant(s.mutant)
+func (r *sabotageRunner) isNoticed(ctx context.Context, s sabotage) (bool, error) {
+	if pkg, test, ok := strings.Cut(s.noticingCampaign, " Test"); ok {
+		m, err := mutants.FindMutant(s.mutantName)
 		if err != nil {
 			return false, err
 		}
 		return m.RunTest(ctx, r.root, r.dir, pkg, "Test"+test)
 	}
-	program, err := r.buildProgram(ctx, s.mutant)
+	program, err := r.buildProgram(ctx, s.mutantName)
 	if err != nil {
 		return false, err
 	}
-	if s.campaign == "procs" {
+	if s.noticingCampaign == "procs" {
 		return r.breakProcesses(ctx, s, program)
 	}
 	args := append(
-		strings.Fields(campaignCommands[s.campaign]),
+		strings.Fields(campaignCommandLines[s.noticingCampaign]),
 		"--workers",
 		"1",
 		"--violations",
@@ -394,14 +407,22 @@ func (r *saboteur) isNoticed(ctx context.Context, s sabotage) (bool, error) {
 }
 
 // breakProcesses runs the campaign with processes. The processes that write and read have the fault of the sabotage.
-func (r *saboteur) breakProcesses(ctx context.Context, s sabotage, program string) (bool, error) {
+func (r *sabotageRunner) breakProcesses(ctx context.Context, s sabotage, program string) (bool, error) {
 	home, err := os.MkdirTemp(r.dir, "home-")
 	if err != nil {
 		return false, err
 	}
-	o := procs.Options{Dir: filepath.Join(home, "home"), Child: []string{r.executable, procsChild}, Fault: s.diskFault,
-		Mutant: []string{program, procsChild}, Writers: 4, Readers: 2,
-		Duration: 20 * time.Second, DisturbEvery: 100 * time.Millisecond, CompactEvery: 100 * time.Millisecond}
+	o := procs.Options{
+		Dir:          filepath.Join(home, "home"),
+		Child:        []string{r.executable, procsChildCommand},
+		Fault:        s.diskFault,
+		Mutant:       []string{program, procsChildCommand},
+		Writers:      4,
+		Readers:      2,
+		Duration:     20 * time.Second,
+		DisturbEvery: 100 * time.Millisecond,
+		CompactEvery: 100 * time.Millisecond,
+	}
 	rep, err := procs.Run(ctx, o, io.Discard)
 	// A violation that is found only at the end of the campaign does not count.
 	return len(rep.Violations) > 0 && rep.Duration <= o.Duration, err

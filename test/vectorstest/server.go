@@ -18,9 +18,9 @@ import (
 // Model is the name of the only model of the server.
 const Model = "bag"
 
-// Bag returns the vector of a text. Each word adds 1 to the element that the word's hash determines. The vector is not
-// normalized, so clients must normalize it.
-func Bag(text string) []float32 {
+// BagOfWords returns the vector of a text. Each word adds 1 to the element that the word's hash determines. The
+// vector is not normalized, so clients must normalize it.
+func BagOfWords(text string) []float32 {
 	v := make([]float32, 512)
 	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return r < 'a' || r > 'z' }) {
 		h := fnv.New64a()
@@ -36,7 +36,7 @@ type Server struct {
 
 	// Before, if not nil, is called for each request and may answer it. It returns true if it has done so. n is the
 	// number of the request, from 1.
-	Before func(w http.ResponseWriter, n int) bool
+	BeforeAnswer func(w http.ResponseWriter, n int) bool
 
 	mu    sync.Mutex
 	texts [][]string
@@ -46,34 +46,34 @@ type Server struct {
 // NewServer starts a server. The server stops at the end of the test.
 func NewServer(t testing.TB) *Server {
 	s := new(Server)
-	s.Server = httptest.NewServer(http.HandlerFunc(s.answer))
+	s.Server = httptest.NewServer(http.HandlerFunc(s.serveVectors))
 	t.Cleanup(s.Close)
 	return s
 }
 
-// Texts returns a list for each request so far. The list contains the texts of the request.
-func (s *Server) Texts() [][]string {
+// RequestedTexts returns a list for each request so far. The list contains the texts of the request.
+func (s *Server) RequestedTexts() [][]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.texts)
 }
 
-// Batches returns the number of texts in each request so far.
-func (s *Server) Batches() (ns []int) {
-	for _, texts := range s.Texts() {
+// BatchSizes returns the number of texts in each request so far.
+func (s *Server) BatchSizes() (ns []int) {
+	for _, texts := range s.RequestedTexts() {
 		ns = append(ns, len(texts))
 	}
 	return ns
 }
 
-// Keys returns the header Authorization of each request so far.
-func (s *Server) Keys() []string {
+// SentKeys returns the header Authorization of each request so far.
+func (s *Server) SentKeys() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.keys)
 }
 
-func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
+func (s *Server) serveVectors(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Model string
 		Input []string
@@ -88,7 +88,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	s.texts, s.keys = append(s.texts, in.Input), append(s.keys, r.Header.Get("Authorization"))
 	n := len(s.texts)
 	s.mu.Unlock()
-	if s.Before != nil && s.Before(w, n) {
+	if s.BeforeAnswer != nil && s.BeforeAnswer(w, n) {
 		return
 	}
 	type one struct {
@@ -100,7 +100,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	}
 	// The API allows answers in any order, so this server reverses them.
 	for i, text := range slices.Backward(in.Input) {
-		out.Data = append(out.Data, one{i, Bag(text)})
+		out.Data = append(out.Data, one{i, BagOfWords(text)})
 	}
 	_ = json.NewEncoder(w).Encode(out)
 }

@@ -20,48 +20,48 @@ import (
 )
 
 const (
-	// changesBeforeSave is the number of new changes after which the search result is saved to the file. Until then,
+	// minChangesBeforeSave is the number of new changes after which the search result is saved to the file. Until then,
 	// each search reads these changes again.
-	changesBeforeSave = 64
-	// maxLookups is the maximum number of entries whose versions are read one entry at a time. If more entries are
-	// undecided, the whole log is read instead.
-	maxLookups = 64
+	minChangesBeforeSave = 64
+	// maxSingleLookups is the maximum number of entries whose versions are read one entry at a time. If more
+	// entries are undecided, the whole log is read instead.
+	maxSingleLookups = 64
 	// maxChangesWithoutState is the maximum number of changes that a search reads if no earlier result was saved.
 	maxChangesWithoutState = 2000
-	// maxRenameSearch is the maximum number of changes that are read to find the new name of a deleted text. A text
-	// counts as renamed if it was stored under the new name at most maxRenameDistance changes before the old entry was
-	// deleted.
-	maxRenameSearch   = 500
-	maxRenameDistance = 8
-	// maxVersions is the maximum number of versions that DescribeEdit reads of an entry.
-	maxVersions = 10_000
+	// maxRenameChanges is the maximum number of changes that are read to find the new name of a deleted text. A
+	// text counts as renamed if it was stored under the new name at most maxChangesBeforeRemoval changes before the
+	// old entry was deleted.
+	maxRenameChanges        = 500
+	maxChangesBeforeRemoval = 8
+	// maxVersionsRead is the maximum number of versions that DescribeEdit reads of an entry.
+	maxVersionsRead = 10_000
 )
 
 // searchState is the result of a search. It is valid for the log up to the change with the number Seq.
 type searchState struct {
-	Seq   uint64   `json:"seq"`
-	Hash  string   `json:"hash"`  // hash of the log after change Seq
-	Names []string `json:"names"` // names of the entries that agents edited, sorted
+	Seq         uint64   `json:"seq"`
+	LogHash     string   `json:"hash"`  // hash of the log after change Seq
+	EditedNames []string `json:"names"` // names of the entries that agents edited, sorted
 }
 
 // FindEditedNames returns the sorted names of the entries that agents edited and about which no person has decided
 // yet. It reads only the changes since the last saved result.
 func FindEditedNames(ctx context.Context, m *oxbow.Memory) ([]string, error) {
 	file := m.EditsFile()
-	f := finder{ctx: ctx, m: m}
+	f := editedNamesFinder{ctx: ctx, memory: m}
 	if file == nil {
 		f.maxChanges = maxChangesWithoutState
 	} else {
 		f.savedState = decodeState(file.Read())
 	}
-	found, err := f.findState()
+	found, err := f.computeState()
 	if err != nil {
 		return nil, err
 	}
-	if file != nil && f.mustSave(&found) {
+	if file != nil && f.mustSaveState(&found) {
 		file.Write(ctx, found.encode())
 	}
-	return found.Names, nil
+	return found.EditedNames, nil
 }
 
 // encode returns the state as JSON, preceded by a line with its checksum.
@@ -84,32 +84,32 @@ func decodeState(data []byte) (s searchState) {
 	return s
 }
 
-// finder searches a memory for entries that agents edited.
-type finder struct {
+// editedNamesFinder searches a memory for entries that agents edited.
+type editedNamesFinder struct {
 	ctx        context.Context
-	m          *oxbow.Memory
+	memory     *oxbow.Memory
 	savedState searchState
 	maxChanges int // maximum number of changes to read (0 means unlimited)
 }
 
-// findState returns the search result for the newest change. It starts with the saved result and reads the changes
-// since. If these changes do not show whether an entry is still edited, findState calls DescribeEdit for the entry. If
-// more than maxLookups entries are undecided, it reads the whole log.
-func (f *finder) findState() (found searchState, err error) {
+// computeState returns the search result for the newest change. It starts with the saved result and reads the
+// changes since. If these changes do not show whether an entry is still edited, computeState calls DescribeEdit for
+// the entry. If more than maxSingleLookups entries are undecided, it reads the whole log.
+func (f *editedNamesFinder) computeState() (state searchState, err error) {
 	trails, head, isWhole, err := f.readLog()
 	if err != nil {
-		return found, err
+		return state, err
 	}
 	wasOpen := map[string]bool{}
 	if !isWhole {
-		for _, name := range f.savedState.Names {
+		for _, name := range f.savedState.EditedNames {
 			wasOpen[name] = true
 		}
 	}
 	var unknown []string
 	for name, t := range trails {
 		switch {
-		case t.done:
+		case t.isDecided:
 			wasOpen[name] = t.hasAgentEdit
 		case isWhole && f.maxChanges == 0: // The older versions were deleted by a compaction.
 			delete(wasOpen, name)
@@ -117,53 +117,54 @@ func (f *finder) findState() (found searchState, err error) {
 			unknown = append(unknown, name)
 		}
 	}
-	if len(unknown) > maxLookups && f.maxChanges == 0 {
+	if len(unknown) > maxSingleLookups && f.maxChanges == 0 {
 		f.savedState = searchState{}
-		return f.findState()
+		return f.computeState()
 	}
 	slices.Sort(unknown)
-	for _, name := range unknown[:min(len(unknown), maxLookups)] {
-		_, isOpen, err := DescribeEdit(f.ctx, f.m, name)
+	for _, name := range unknown[:min(len(unknown), maxSingleLookups)] {
+		_, isOpen, err := DescribeEdit(f.ctx, f.memory, name)
 		if err != nil {
-			return found, err
+			return state, err
 		}
 		wasOpen[name] = isOpen
 	}
 	maps.DeleteFunc(wasOpen, func(_ string, isOpen bool) bool { return !isOpen })
-	head.Names = slices.Sorted(maps.Keys(wasOpen))
+	head.EditedNames = slices.Sorted(maps.Keys(wasOpen))
 	return head, nil
 }
 
-// mustSave reports whether the new result should replace the saved result. This is the case if it has other names, if
-// it is at least changesBeforeSave changes newer, or if its change number is lower, because it then belongs to another
-// log.
-func (f *finder) mustSave(found *searchState) bool {
-	if found.Seq < f.savedState.Seq || found.Seq >= f.savedState.Seq+changesBeforeSave {
+// mustSaveState reports whether the new result should replace the saved result. This is the case if it has other
+// names, if it is at least minChangesBeforeSave changes newer, or if its change number is lower, because it then
+// belongs to another log.
+func (f *editedNamesFinder) mustSaveState(newState *searchState) bool {
+	if newState.Seq < f.savedState.Seq || newState.Seq >= f.savedState.Seq+minChangesBeforeSave {
 		return true
 	}
-	return !slices.Equal(found.Names, f.savedState.Names)
+	return !slices.Equal(newState.EditedNames, f.savedState.EditedNames)
 }
 
-// isAfterChange reports whether the state is the result for the log up to and including change c.
-func (s *searchState) isAfterChange(c *oxbow.Change) bool {
-	return c.Seq == s.Seq && c.Hash != "" && c.Hash == s.Hash
+// isSavedAfter reports whether the state is the result for the log up to and including change c.
+func (s *searchState) isSavedAfter(c *oxbow.Change) bool {
+	return c.Seq == s.Seq && c.Hash != "" && c.Hash == s.LogHash
 }
 
-// readLog reads the changes after the saved state, newest first. trails maps each entry name to the history that these
-// changes show. head contains the number and the hash of the newest change. isWhole is true if the saved state was not
-// found in the log. Then readLog has read the log to its start or up to maxChanges changes.
-func (f *finder) readLog() (trails map[string]*entryHistory, head searchState, isWhole bool, err error) {
-	trails, isWhole = map[string]*entryHistory{}, true
+// readLog reads the changes after the saved state, newest first. histories maps each entry name to the history that
+// these changes show. head contains the number and the hash of the newest change. isWholeLog is true if the saved
+// state was not found in the log. Then readLog has read the log to its start or up to maxChanges changes.
+func (f *editedNamesFinder) readLog() (histories map[string]*entryHistory, head searchState, isWholeLog bool,
+	err error) {
+	histories, isWholeLog = map[string]*entryHistory{}, true
 	left := f.maxChanges
-	for c, err := range f.m.Log(f.ctx) {
+	for c, err := range f.memory.Log(f.ctx) {
 		if err != nil {
 			return nil, head, false, err
 		}
 		if head.Seq == 0 {
-			head.Seq, head.Hash = c.Seq, c.Hash
+			head.Seq, head.LogHash = c.Seq, c.Hash
 		}
-		if f.savedState.isAfterChange(&c) {
-			isWhole = false
+		if f.savedState.isSavedAfter(&c) {
+			isWholeLog = false
 			break
 		}
 		left--
@@ -174,17 +175,17 @@ func (f *finder) readLog() (trails map[string]*entryHistory, head searchState, i
 			if v.Entry.Name == "" {
 				continue // The version was erased.
 			}
-			t := trails[v.Entry.Name]
+			t := histories[v.Entry.Name]
 			if t == nil {
 				t = new(entryHistory)
-				trails[v.Entry.Name] = t
+				histories[v.Entry.Name] = t
 			}
-			if !t.done {
+			if !t.isDecided {
 				t.processVersion(&v)
 			}
 		}
 	}
-	return trails, head, isWhole, nil
+	return histories, head, isWholeLog, nil
 }
 
 // AgentEdit describes how agents edited an entry of a person.
@@ -204,9 +205,9 @@ type AgentEdit struct {
 	Labels []oxbow.Label
 }
 
-// DescribeEdit describes how agents edited the entry with this name. isOpen is true if no person has decided about the
-// edit yet, so that [FindEditedNames] returns the name.
-func DescribeEdit(ctx context.Context, m *oxbow.Memory, name string) (e AgentEdit, isOpen bool, err error) {
+// DescribeEdit describes how agents edited the entry with this name. isUndecided is true if no person has decided
+// about the edit yet, so that [FindEditedNames] returns the name.
+func DescribeEdit(ctx context.Context, m *oxbow.Memory, name string) (e AgentEdit, isUndecided bool, err error) {
 	var t entryHistory
 	var versions []oxbow.Version
 	for v, err := range m.Versions(ctx, name) {
@@ -218,19 +219,19 @@ func DescribeEdit(ctx context.Context, m *oxbow.Memory, name string) (e AgentEdi
 		}
 		versions = append(versions, v)
 		t.processVersion(&v)
-		if t.done || len(versions) == maxVersions {
+		if t.isDecided || len(versions) == maxVersionsRead {
 			break
 		}
 	}
-	if !t.done || !t.hasAgentEdit {
+	if !t.isDecided || !t.hasAgentEdit {
 		return e, false, nil
 	}
 	e = AgentEdit{
 		Name:       name,
 		Back:       t.seqBeforeAgent,
 		Changes:    t.agentVersions,
-		Relabelled: t.hasNewLabels,
-		Labels:     t.labels,
+		Relabelled: t.isRelabelledByPerson,
+		Labels:     t.protectingLabels,
 	}
 	for _, v := range versions {
 		switch v.Seq {
@@ -265,13 +266,13 @@ func currentName(ctx context.Context, m *oxbow.Memory, e *AgentEdit) (string, er
 	case err != nil && !errors.Is(err, oxbow.ErrNotFound):
 		return "", err
 	}
-	left := maxRenameSearch
+	left := maxRenameChanges
 	for c, err := range m.Log(ctx) {
 		if err != nil {
 			return "", err
 		}
 		left--
-		if left < 0 || c.Seq+maxRenameDistance < e.Last.Seq {
+		if left < 0 || c.Seq+maxChangesBeforeRemoval < e.Last.Seq {
 			break
 		}
 		for _, v := range c.Versions {

@@ -43,8 +43,8 @@ func newVersionParts(v *oxbow.Version) versionParts {
 	return img
 }
 
-// equal reports whether two versions have equal parts.
-func (i versionParts) equal(o versionParts) bool {
+// equals reports whether two versions have equal parts.
+func (i versionParts) equals(o versionParts) bool {
 	return i.isRemoved == o.isRemoved && i.contentHash == o.contentHash && slices.Equal(i.aliases, o.aliases) &&
 		slices.Equal(i.labels, o.labels)
 }
@@ -63,19 +63,19 @@ func isByAgent(s oxbow.Source) bool {
 
 // entryHistory contains what is known about an entry after some of its versions were read.
 type entryHistory struct {
-	isStarted    bool
-	done         bool
-	hasAgentEdit bool // an agent edited the entry (valid if done is set)
+	hasNewestVersion bool
+	isDecided        bool
+	hasAgentEdit     bool // an agent edited the entry (valid if done is set)
 
-	newest    versionParts  // parts of the newest version
-	labels    []oxbow.Label // protecting labels that a person set last (valid if hasLabels is set)
-	hasLabels bool          // a version with the person's labels was read
+	newestParts      versionParts  // parts of the newest version
+	protectingLabels []oxbow.Label // protecting labels that a person set last (valid if hasLabels is set)
+	hasLabels        bool          // a version with the person's labels was read
 
 	agentVersions               int    // number of versions that agents wrote
 	firstAgentSeq, lastAgentSeq uint64 // numbers of the oldest and newest change by an agent
 	seqBeforeAgent              uint64 // number of the last change before firstAgentSeq
 	base                        uint64 // number of the change with the person's text
-	hasNewLabels                bool   // a person changed labels or aliases after the newest version by an agent
+	isRelabelledByPerson        bool   // a person changed labels or aliases after the newest version by an agent
 
 	undoneSeqs    map[uint64]bool // numbers of the changes that a person has undone
 	restoredParts *versionParts   // state that an undo restored, if its note does not list all undone changes
@@ -85,16 +85,16 @@ type entryHistory struct {
 // that a person has undone are ignored.
 func (t *entryHistory) processVersion(v *oxbow.Version) {
 	img := newVersionParts(v)
-	if !t.isStarted {
-		t.isStarted, t.newest = true, img
+	if !t.hasNewestVersion {
+		t.hasNewestVersion, t.newestParts = true, img
 		if v.Erased || v.Entry.Kind == oxbow.Handoff {
-			t.done = true
+			t.isDecided = true
 			return
 		}
 	}
 	switch {
 	case t.undoneSeqs[v.Seq]:
-	case t.restoredParts != nil && !img.equal(*t.restoredParts):
+	case t.restoredParts != nil && !img.equals(*t.restoredParts):
 	case v.Source.Actor == oxbow.Person && strings.HasPrefix(v.Note, undoNotePrefix):
 		t.recordUndo(v.Note, img)
 	case v.Source.Actor == oxbow.Person:
@@ -112,7 +112,7 @@ func (t *entryHistory) processVersion(v *oxbow.Version) {
 		t.recordNonAgentSeq(v.Seq)
 	}
 	if v.Prev == 0 {
-		t.done = true
+		t.isDecided = true
 	}
 }
 
@@ -126,37 +126,37 @@ func (t *entryHistory) recordNonAgentSeq(seq uint64) {
 // processPersonVersion adds a version that a person wrote. If the person changed only labels or aliases, the version
 // does not count as a decision about the text, because one such change may affect many entries that the person has not
 // read.
-func (t *entryHistory) processPersonVersion(v *oxbow.Version, img versionParts) {
+func (t *entryHistory) processPersonVersion(v *oxbow.Version, parts versionParts) {
 	t.recordNonAgentSeq(v.Seq)
-	if !t.hasLabels && !img.isRemoved {
-		t.labels, t.hasLabels = img.labels, true
+	if !t.hasLabels && !parts.isRemoved {
+		t.protectingLabels, t.hasLabels = parts.labels, true
 	}
 	if v.Verb == oxbow.VerbLabel || v.Verb == oxbow.VerbAlias {
-		t.hasNewLabels = t.hasNewLabels || t.agentVersions == 0
+		t.isRelabelledByPerson = t.isRelabelledByPerson || t.agentVersions == 0
 		return
 	}
-	t.base, t.done = v.Seq, true
-	t.hasAgentEdit = t.agentVersions > 0 && !img.isRemoved && !v.Erased && t.differsFromPersonVersion(img)
+	t.base, t.isDecided = v.Seq, true
+	t.hasAgentEdit = t.agentVersions > 0 && !parts.isRemoved && !v.Erased && t.differsFromPersonVersion(parts)
 }
 
 // differsFromPersonVersion reports whether the newest version differs from the person's version: the entry was
 // removed, its text or its protecting labels changed, or it lost an alias.
 func (t *entryHistory) differsFromPersonVersion(personParts versionParts) bool {
-	if t.newest.isRemoved || t.newest.contentHash != personParts.contentHash {
+	if t.newestParts.isRemoved || t.newestParts.contentHash != personParts.contentHash {
 		return true
 	}
-	if !slices.Equal(t.newest.labels, t.labels) {
+	if !slices.Equal(t.newestParts.labels, t.protectingLabels) {
 		return true
 	}
 	return slices.ContainsFunc(
 		personParts.aliases,
-		func(a string) bool { return !slices.Contains(t.newest.aliases, a) },
+		func(a string) bool { return !slices.Contains(t.newestParts.aliases, a) },
 	)
 }
 
 // recordUndo records which changes a person has undone. processVersion then ignores these changes.
-func (t *entryHistory) recordUndo(note string, img versionParts) {
-	list, _, isCut := strings.Cut(strings.TrimPrefix(note, undoNotePrefix), ", …")
+func (t *entryHistory) recordUndo(undoNote string, parts versionParts) {
+	list, _, isCut := strings.Cut(strings.TrimPrefix(undoNote, undoNotePrefix), ", …")
 	if t.undoneSeqs == nil {
 		t.undoneSeqs = map[uint64]bool{}
 	}
@@ -167,6 +167,6 @@ func (t *entryHistory) recordUndo(note string, img versionParts) {
 	}
 	t.restoredParts = nil
 	if isCut {
-		t.restoredParts = &img
+		t.restoredParts = &parts
 	}
 }

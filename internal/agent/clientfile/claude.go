@@ -39,7 +39,7 @@ type claudeLine struct {
 	ParentUUID        string `json:"parentUuid"`
 	LogicalParentUUID string `json:"logicalParentUuid"` // UUID of the previous line, even across a compaction
 	SessionID         string `json:"sessionId"`
-	Dir               string `json:"cwd"`
+	WorkingDir        string `json:"cwd"`
 	Branch            string `json:"gitBranch"`
 	PromptID          string `json:"promptId"`
 	PromptSource      string `json:"promptSource"`
@@ -80,9 +80,9 @@ type claudeBlock struct {
 	IsError   bool            `json:"is_error"`
 }
 
-// isClaude recognizes lines that only Claude Code writes. Such a line is a message with content, or the end of a
+// isClaudeLine recognizes lines that only Claude Code writes. Such a line is a message with content, or the end of a
 // summary. The messages of similar clients have parts instead of content.
-func isClaude(line []byte) bool {
+func isClaudeLine(line []byte) bool {
 	var l struct {
 		Type    string          `json:"type"`
 		Session string          `json:"sessionId"`
@@ -98,14 +98,14 @@ func isClaude(line []byte) bool {
 
 // claudeReader reads the lines of one Claude Code transcript. It keeps the state between two lines.
 type claudeReader struct {
-	agentType    string // type of the sub-agent that wrote the file ("" for the main agent)
-	model        string
-	startTime    time.Time // time of the first line that contains a time
-	isPastCopies bool      // The copied lines at the beginning of a fork have ended.
+	agentType     string // type of the sub-agent that wrote the file ("" for the main agent)
+	model         string
+	firstLineTime time.Time // time of the first line that contains a time
+	isPastCopies  bool      // The copied lines at the beginning of a fork have ended.
 
-	mainTurn       string // ID of the main agent's current turn
+	mainTurnID     string // ID of the main agent's current turn
 	promptPosition string // position of the main agent's current prompt
-	agentTurn      string // ID of the sub-agents' current turn
+	agentTurnID    string // ID of the sub-agents' current turn
 
 	lastEventUUIDs map[string]string // maps each line's UUID to the UUID of the last line with events up to that line
 
@@ -115,9 +115,9 @@ type claudeReader struct {
 // maxLineDisorder limits how much older than the file's first line a line may be without being regarded as a copy.
 const maxLineDisorder = time.Second
 
-func newClaude(path string) EventReader {
+func newClaudeReader(path string) EventReader {
 	if IsPromptList(path) {
-		return newPromptList(path, "projects")
+		return newPromptListReader(path, "projects")
 	}
 	return &claudeReader{agentType: claudeAgentType(path), lastEventUUIDs: map[string]string{}}
 }
@@ -148,25 +148,25 @@ func (c *claudeReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 	if !DecodeObject(line, &l) {
 		return false
 	}
-	if c.startTime.IsZero() {
-		c.startTime = l.Time
+	if c.firstLineTime.IsZero() {
+		c.firstLineTime = l.Time
 	}
-	parent := c.findParent(&l)
+	parent := c.findParentWithEvents(&l)
 	switch {
 	case !l.isMessage():
 		if !claudeIgnoredTypes()[l.Type] {
-			(&Event{Offset: offset, Time: l.Time, Session: l.SessionID}).reportUnknown("lines", l.Type, yield)
+			(&Event{Offset: offset, Time: l.Time, Session: l.SessionID}).reportUnknownPart("lines", l.Type, yield)
 		}
 		return true
-	case l.isForked():
+	case l.isForkedCopy():
 		return true
 	}
-	if !c.isPastCopies && !l.Time.Before(c.startTime.Add(-maxLineDisorder)) {
+	if !c.isPastCopies && !l.Time.Before(c.firstLineTime.Add(-maxLineDisorder)) {
 		c.isPastCopies = true
 		c.model = "" // The copied lines may name another model.
 	}
 	e := Event{Offset: offset, Time: l.Time, ID: l.UUID, NodeID: l.UUID, ParentNodeID: parent, Session: l.SessionID,
-		Dir: l.Dir, Branch: l.Branch, Model: c.model, IsCopy: !c.isPastCopies}
+		WorkingDir: l.WorkingDir, Branch: l.Branch, Model: c.model, IsCopy: !c.isPastCopies}
 	if l.IsSidechain || c.agentType != "" {
 		e.AgentID = cmp.Or(l.AgentID, "sub-agent")
 		e.AgentType = cmp.Or(c.agentType, l.AgentType)
@@ -196,7 +196,7 @@ func (l *claudeLine) isMessage() bool {
 
 // claudeIgnoredTypes contains the types of lines that are not part of the conversation. Such lines contain the
 // client's state, texts that the client inserted, or copies of texts in other lines.
-var claudeIgnoredTypes = wordSet(`
+var claudeIgnoredTypes = lazyWordSet(`
 	agent-color agent-name agent-setting ai-title artifact-autoreact-ledger artifact-comment-monitor atis-latch
 	attachment attribution-snapshot bridge-session content-replacement continued-in cost-state custom-title
 	ended-by-model file-history-delta file-history-snapshot fork-context-ref frame-link history-suppression
@@ -204,9 +204,9 @@ var claudeIgnoredTypes = wordSet(`
 	permission-mode pr-link progress queue-operation relocated result session-title speculation-accept started summary
 	system tag task-summary worktree-state`)
 
-// findParent returns the UUID of the nearest line at or above l's parent from which events were reported. It also
-// records that UUID for l, so that the lines below l find it.
-func (c *claudeReader) findParent(l *claudeLine) string {
+// findParentWithEvents returns the UUID of the nearest line at or above l's parent from which events were reported.
+// It also records that UUID for l, so that the lines below l find it.
+func (c *claudeReader) findParentWithEvents(l *claudeLine) string {
 	parent, isKnown := c.lastEventUUIDs[l.ParentUUID]
 	if !isKnown {
 		parent = c.lastEventUUIDs[l.LogicalParentUUID]
@@ -225,7 +225,7 @@ func (c *claudeReader) reportAgentLine(l *claudeLine, e Event, yield func(*Event
 	c.model = l.Message.Model
 	e.Model = c.model
 	if e.AgentID != "" {
-		e.TurnID = c.agentTurn
+		e.TurnID = c.agentTurnID
 	}
 	var blocks []claudeBlock
 	if !decodeArray(l.Message.Content, &blocks) {
@@ -244,52 +244,52 @@ func (c *claudeReader) reportAgentLine(l *claudeLine, e Event, yield func(*Event
 		case b.Type == "thinking":
 			e.Kind, e.Text = EventThought, b.Thinking
 			yield(&e)
-		case isCall(b.Type):
+		case isCallType(b.Type):
 			call := e
 			call.Kind, call.ID = EventCall, b.ID
 			call.Text = ""
 			call.ToolName, call.Args = b.Name, b.Input
 			yield(&call)
-		case isResult(b.Type): // The model's server ran the tool and returned the result.
-			b.reportResult(e, yield)
+		case isResultType(b.Type): // The model's server ran the tool and returned the result.
+			b.reportCallResult(e, yield)
 		case b.Text != "": // The block is a text, or has a text although its type is not known.
 			e.Kind, e.Text = EventText, b.Text
 			yield(&e)
-		case !claudeTextlessBlocks()[b.Type]:
-			e.reportUnknown("blocks", b.Type, yield)
+		case !claudeTextlessBlockTypes()[b.Type]:
+			e.reportUnknownPart("blocks", b.Type, yield)
 		}
 	}
 }
 
-// claudeTextlessBlocks contains the types of blocks that contain no text by the person or the agent.
-var claudeTextlessBlocks = wordSet("text redacted_thinking fallback connector_text container_upload")
+// claudeTextlessBlockTypes contains the types of blocks that contain no text by the person or the agent.
+var claudeTextlessBlockTypes = lazyWordSet("text redacted_thinking fallback connector_text container_upload")
 
-// isCall reports whether a block of this type is a call: tool_use, server_tool_use or mcp_tool_use.
-func isCall(blockType string) bool { return strings.HasSuffix(blockType, "tool_use") }
+// isCallType reports whether a block of this type is a call: tool_use, server_tool_use or mcp_tool_use.
+func isCallType(blockType string) bool { return strings.HasSuffix(blockType, "tool_use") }
 
-// isResult reports whether a block of this type contains a call's result, as tool_result and web_search_tool_result
+// isResultType reports whether a block of this type contains a call's result, as tool_result and web_search_tool_result
 // do.
-func isResult(blockType string) bool { return strings.HasSuffix(blockType, "tool_result") }
+func isResultType(blockType string) bool { return strings.HasSuffix(blockType, "tool_result") }
 
-// maxResultHead is the number of bytes at the start of a result that are searched for the note about a background
+// maxResultHeadBytes is the number of bytes at the start of a result that are searched for the note about a background
 // command.
-const maxResultHead = 300
+const maxResultHeadBytes = 300
 
-// isInBackground reports whether a result says that the command continues in the background. Such a result is not the
-// command's outcome.
-func (b *claudeBlock) isInBackground() bool {
+// tellsOfBackgroundRun reports whether a result says that the command continues in the background. Such a result is
+// not the command's outcome.
+func (b *claudeBlock) tellsOfBackgroundRun() bool {
 	const sign = "Command running in background"
-	return bytes.Contains(b.Content[:min(len(b.Content), maxResultHead)], []byte(sign)) &&
+	return bytes.Contains(b.Content[:min(len(b.Content), maxResultHeadBytes)], []byte(sign)) &&
 		strings.HasPrefix(ContentText(b.Content, "text"), sign)
 }
 
-// reportResult reports a call's result as an event.
-func (b *claudeBlock) reportResult(e Event, yield func(*Event)) {
+// reportCallResult reports a call's result as an event.
+func (b *claudeBlock) reportCallResult(e Event, yield func(*Event)) {
 	e.Kind, e.ID = EventResult, b.ToolUseID
 	e.Text = ""
 	e.HasFailed = b.IsError
 	e.resultContent = b.Content
-	e.OmitsZeroExit = !b.isInBackground()
+	e.OmitsZeroExit = !b.tellsOfBackgroundRun()
 	yield(&e)
 }
 
@@ -297,8 +297,8 @@ func (b *claudeBlock) reportResult(e Event, yield func(*Event)) {
 func (c *claudeReader) reportUserLine(l *claudeLine, e Event, yield func(*Event)) {
 	turn := l.PromptID
 	if e.AgentID != "" {
-		c.agentTurn = cmp.Or(turn, c.agentTurn)
-		e.TurnID = c.agentTurn
+		c.agentTurnID = cmp.Or(turn, c.agentTurnID)
+		e.TurnID = c.agentTurnID
 	}
 	if l.IsCompactSummary {
 		e.Kind, e.TurnID = EventCompacted, cmp.Or(turn, e.TurnID)
@@ -308,11 +308,11 @@ func (c *claudeReader) reportUserLine(l *claudeLine, e Event, yield func(*Event)
 	}
 	var blocks []claudeBlock
 	decodeArray(l.Message.Content, &blocks)
-	hasResults := l.reportResults(blocks, e, yield)
+	hasResults := l.reportCallResults(blocks, e, yield)
 	if hasResults && e.AgentID != "" {
 		return // No person writes to a sub-agent while it works, so other texts are not prompts.
 	}
-	if l.isByProgram() {
+	if l.isWrittenByProgram() {
 		return
 	}
 	e.Text = ContentText(l.Message.Content, "text")
@@ -331,8 +331,8 @@ func (c *claudeReader) reportUserLine(l *claudeLine, e Event, yield func(*Event)
 	}
 	e.TurnID = cmp.Or(turn, l.UUID)
 	e.TurnPosition = string(l.TurnPosition)
-	if e.AgentID == "" && PromptText(e.Text) != "" {
-		c.mainTurn, c.promptPosition = e.TurnID, e.TurnPosition
+	if e.AgentID == "" && ExtractPromptText(e.Text) != "" {
+		c.mainTurnID, c.promptPosition = e.TurnID, e.TurnPosition
 	}
 	yield(&e)
 }
@@ -344,11 +344,11 @@ func reportAttachedFiles(blocks []claudeBlock, e Event, yield func(*Event)) {
 		switch {
 		case b.Type == "image", b.Type == "document":
 			if e.Text != "" {
-				e.reportLeftOut(leftOutFiles, 1, yield)
+				e.reportLeftOutParts(leftOutFilesText, 1, yield)
 			}
-		case b.Text != "", isResult(b.Type), claudeTextlessBlocks()[b.Type]:
+		case b.Text != "", isResultType(b.Type), claudeTextlessBlockTypes()[b.Type]:
 		default:
-			e.reportUnknown("blocks", b.Type, yield)
+			e.reportUnknownPart("blocks", b.Type, yield)
 		}
 	}
 }
@@ -368,20 +368,22 @@ func (c *claudeReader) reportTextBesideResults(e *Event, l *claudeLine, blocks [
 			texts = append(texts, strings.TrimSpace(reason))
 		}
 	}
-	e.TurnID = cmp.Or(c.mainTurn, l.PromptID, l.UUID)
+	e.TurnID = cmp.Or(c.mainTurnID, l.PromptID, l.UUID)
 	e.TurnPosition = c.promptPosition
 	for _, e.Text = range texts {
-		if PromptText(e.Text) != "" {
+		if ExtractPromptText(e.Text) != "" {
 			yield(e)
 		}
 	}
 }
 
-// isForked reports whether the line was copied from another session. Only newer versions mark such lines.
-func (l *claudeLine) isForked() bool { return len(l.ForkedFrom) > 0 && string(l.ForkedFrom) != "null" }
+// isForkedCopy reports whether the line was copied from another session. Only newer versions mark such lines.
+func (l *claudeLine) isForkedCopy() bool {
+	return len(l.ForkedFrom) > 0 && string(l.ForkedFrom) != "null"
+}
 
-// isByProgram reports whether a program wrote the line's text in the person's name.
-func (l *claudeLine) isByProgram() bool {
+// isWrittenByProgram reports whether a program wrote the line's text in the person's name.
+func (l *claudeLine) isWrittenByProgram() bool {
 	isByPerson := l.Origin.Kind == "" || l.Origin.Kind == "human"
 	return l.IsMeta || l.PromptSource == "system" || !isByPerson
 }
@@ -390,7 +392,7 @@ func (l *claudeLine) isByProgram() bool {
 // prompt belongs to the current turn.
 func (c *claudeReader) reportQueuedPrompt(l *claudeLine, e Event, yield func(*Event)) {
 	isPrompt := l.Attachment.Mode == "" || l.Attachment.Mode == "prompt"
-	if !isPrompt || l.isByProgram() {
+	if !isPrompt || l.isWrittenByProgram() {
 		return
 	}
 	var blocks []claudeBlock
@@ -398,38 +400,38 @@ func (c *claudeReader) reportQueuedPrompt(l *claudeLine, e Event, yield func(*Ev
 	e.Text = ContentText(l.Attachment.Prompt, "text")
 	reportAttachedFiles(blocks, e, yield)
 	e.Kind, e.Text = EventPrompt, cmp.Or(e.Text, attachmentText(l.Attachment.Prompt))
-	e.TurnID = cmp.Or(l.PromptID, c.mainTurn, l.UUID)
+	e.TurnID = cmp.Or(l.PromptID, c.mainTurnID, l.UUID)
 	e.TurnPosition = c.promptPosition
 	if e.Text != "" {
 		yield(&e)
 	}
 }
 
-// reportResults reports the call results in a line. It returns false if the line contains no results.
-func (l *claudeLine) reportResults(blocks []claudeBlock, e Event, yield func(*Event)) bool {
+// reportCallResults reports the call results in a line. It returns false if the line contains no results.
+func (l *claudeLine) reportCallResults(blocks []claudeBlock, e Event, yield func(*Event)) bool {
 	count := 0
 	for i := range blocks {
-		if isResult(blocks[i].Type) {
+		if isResultType(blocks[i].Type) {
 			count++
 		}
 	}
 	for i := range blocks {
-		if !isResult(blocks[i].Type) {
+		if !isResultType(blocks[i].Type) {
 			continue
 		}
 		result := e
 		if count == 1 && bytes.HasPrefix(l.ToolUseResult, []byte("{")) {
 			result.DisplayData = l.ToolUseResult
 		}
-		blocks[i].reportResult(result, yield)
+		blocks[i].reportCallResult(result, yield)
 	}
 	return count > 0
 }
 
-// claudeResultLine converts a hook's report about a call's result to the line that Claude Code will write into the
-// transcript. The id identifies the call in the transcript.
-func claudeResultLine(r *HookReport, id string) any {
-	result := map[string]any{"type": "tool_result", "tool_use_id": id, "content": ""}
+// makeClaudeResultLine converts a hook's report about a call's result to the line that Claude Code will write into the
+// transcript. The callID identifies the call in the transcript.
+func makeClaudeResultLine(r *HookReport, callID string) any {
+	result := map[string]any{"type": "tool_result", "tool_use_id": callID, "content": ""}
 	return map[string]any{
 		"type":          "user",
 		"sessionId":     r.SessionID,

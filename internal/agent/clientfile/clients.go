@@ -18,9 +18,9 @@ type EventClient struct {
 	// NewReader returns a reader for the transcript at path. The path may be "" if it is not known.
 	NewReader func(path string) EventReader
 
-	// ResultLine converts a hook's report about a call's result to the line that the transcript will contain for this
-	// result. The id identifies the call in the transcript.
-	ResultLine func(r *HookReport, id string) any
+	// MakeResultLine converts a hook's report about a call's result to the line that the transcript will contain
+	// for this result. The id identifies the call in the transcript.
+	MakeResultLine func(r *HookReport, id string) any
 
 	// Transcripts lists where the client stores transcripts in its directory. It is empty if the client keeps no files
 	// that can be read.
@@ -37,18 +37,18 @@ type EventClient struct {
 
 	HasUniqueCallIDs bool // Call IDs are unique across all sessions.
 
-	// NumbersLines is set if event IDs contain line numbers. A transcript must then be read from its first line,
+	// HasNumberedIDs is set if event IDs contain line numbers. A transcript must then be read from its first line,
 	// because otherwise the numbers would be wrong.
-	NumbersLines bool
+	HasNumberedIDs bool
 
-	Hook  HookForm    // events and answers of the client's hooks
+	Hook  HookFormat  // events and answers of the client's hooks
 	Tools ClientTools // names of the client's tools, by purpose
 
 	homeDir clientHome
 
-	// findRoots returns the directories of a client that may store sessions in several directories. It is nil for a
-	// client with a single directory.
-	findRoots func(b baseDirs) []string
+	// findSessionRoots returns the directories of a client that may store sessions in several directories. It is
+	// nil for a client with a single directory.
+	findSessionRoots func(b baseDirs) []string
 }
 
 // TranscriptPlace names a directory below the client's own directory in which the client stores transcripts.
@@ -61,145 +61,190 @@ type TranscriptPlace struct {
 // EventClients lists the clients whose transcripts are read as events.
 var EventClients = []EventClient{
 	{
-		Name: "claude", RecognizesLine: isClaude, NewReader: newClaude, ResultLine: claudeResultLine,
-		Transcripts:   []TranscriptPlace{{"projects", isJSONL}, {promptHistoryFile, IsPromptList}},
+		Name: "claude", RecognizesLine: isClaudeLine, NewReader: newClaudeReader, MakeResultLine: makeClaudeResultLine,
+		Transcripts:   []TranscriptPlace{{"projects", isJSONLinesFile}, {promptHistoryFile, IsPromptList}},
 		ResumeCommand: "claude --resume=", ShowsResponses: true, HasUniqueCallIDs: true,
-		homeDir: clientHome{envVariable: "CLAUDE_CONFIG_DIR", defaultDir: ".claude"}, findRoots: claudeRoots,
-		Hook:  HookForm{EventNames: commonEvents, MakeAnswer: hookAnswer, MakePreToolAnswer: minimalHookAnswer},
+		homeDir: clientHome{
+			envVariable: "CLAUDE_CONFIG_DIR",
+			defaultDir:  ".claude",
+		}, findSessionRoots: claudeSessionRoots,
+		Hook: HookFormat{
+			EventNames:        commonEventNames,
+			MakeAnswer:        makeHookAnswer,
+			MakePreToolAnswer: makeMinimalHookAnswer,
+		},
 		Tools: toolsOfClaude,
 	},
 	{
-		Name: "codex", RecognizesLine: isCodex, NewReader: newCodex, ResultLine: codexResultLine,
-		Transcripts: []TranscriptPlace{{"sessions", IsRollout}, {"archived_sessions", IsRollout},
+		Name: "codex", RecognizesLine: isCodexLine, NewReader: newCodexReader, MakeResultLine: makeCodexResultLine,
+		Transcripts: []TranscriptPlace{{"sessions", IsCodexTranscript}, {"archived_sessions", IsCodexTranscript},
 			{promptHistoryFile, IsPromptList}},
 		ResumeCommand: "codex resume ", HasUniqueCallIDs: true,
 		homeDir: clientHome{envVariable: "CODEX_HOME", defaultDir: ".codex"},
-		Hook:    HookForm{EventNames: commonEvents, MakeAnswer: hookAnswer, MakePreToolAnswer: minimalHookAnswer},
-		Tools:   toolsOfCodex,
+		Hook: HookFormat{
+			EventNames:        commonEventNames,
+			MakeAnswer:        makeHookAnswer,
+			MakePreToolAnswer: makeMinimalHookAnswer,
+		},
+		Tools: toolsOfCodex,
 	},
 	{
-		Name: "gemini", RecognizesLine: isGemini, NewReader: newGemini, ResultLine: geminiResultLine,
+		Name: "gemini", RecognizesLine: isGeminiLine, NewReader: newGeminiReader, MakeResultLine: makeGeminiResultLine,
 		Transcripts: []TranscriptPlace{{"tmp", func(p string) bool {
-			return isGeminiChat(p) || IsPromptList(p)
+			return isGeminiChatFile(p) || IsPromptList(p)
 		}}},
 		ResumeCommand: "gemini --resume=", HasUnnamedCalls: true,
-		homeDir: clientHome{envVariable: "GEMINI_CLI_HOME", subdir: ".gemini"}, findRoots: geminiRoots,
-		Hook:  HookForm{EventNames: geminiEvents, MakeAnswer: hookAnswer, NeedsStartWithPrompt: true},
+		homeDir: clientHome{envVariable: "GEMINI_CLI_HOME", subdir: ".gemini"}, findSessionRoots: geminiSessionRoots,
+		Hook:  HookFormat{EventNames: geminiEventNames, MakeAnswer: makeHookAnswer, NeedsStartAtPrompt: true},
 		Tools: toolsOfGemini,
 	},
 	{
-		Name: "copilot", RecognizesLine: isCopilot, NewReader: newCopilot, ResultLine: copilotResultLine,
-		Transcripts: []TranscriptPlace{{"session-state", isCopilotEvents},
-			{"history-session-state", func(p string) bool { return IsTranscript(p) || isOldCopilotDocument(p) }}},
+		Name: "copilot", RecognizesLine: isCopilotLine, NewReader: newCopilotReader,
+		MakeResultLine: makeCopilotResultLine,
+		Transcripts: []TranscriptPlace{{"session-state", isCopilotEventsFile},
+			{"history-session-state", func(p string) bool { return IsTranscript(p) || isOldCopilotFile(p) }}},
 		ResumeCommand: "copilot --resume=",
-		homeDir:       clientHome{envVariable: "COPILOT_HOME", defaultDir: ".copilot"}, findRoots: copilotRoots,
-		Hook: HookForm{EventNames: copilotEvents, MakeAnswer: copilotHookAnswer, MakePreToolAnswer: copilotHookAnswer,
-			ToolNames: copilotToolNames, ForgetsStartContext: true, MCPClientPrefix: "github-copilot"},
+		homeDir: clientHome{
+			envVariable: "COPILOT_HOME",
+			defaultDir:  ".copilot",
+		}, findSessionRoots: copilotSessionRoots,
+		Hook: HookFormat{
+			EventNames:          copilotEventNames,
+			MakeAnswer:          makeCopilotHookAnswer,
+			MakePreToolAnswer:   makeCopilotHookAnswer,
+			ToolNames:           copilotToolNames,
+			ForgetsStartContext: true,
+			MCPClientPrefix:     "github-copilot",
+		},
 		Tools: toolsOfCopilot,
 	},
 	{
-		Name: "qwen", RecognizesLine: isQwen, NewReader: newQwen, ResultLine: qwenResultLine,
+		Name: "qwen", RecognizesLine: isQwenLine, NewReader: newQwenReader, MakeResultLine: makeQwenResultLine,
 		Transcripts: []TranscriptPlace{
 			{"projects", func(p string) bool {
-				return isJSONL(p) && (strings.Contains(p, "/chats/") || strings.Contains(p, "/subagents/"))
+				return isJSONLinesFile(p) && (strings.Contains(p, "/chats/") || strings.Contains(p, "/subagents/"))
 			}},
-			{"tmp", func(p string) bool { return isGeminiChat(p) || IsPromptList(p) }},
+			{"tmp", func(p string) bool { return isGeminiChatFile(p) || IsPromptList(p) }},
 		},
 		ResumeCommand: "qwen --resume=",
-		homeDir:       clientHome{envVariable: "QWEN_HOME", defaultDir: ".qwen"}, findRoots: qwenRoots,
-		Hook:  HookForm{EventNames: commonEvents, MakeAnswer: hookAnswer, ForgetsStartContext: true},
+		homeDir:       clientHome{envVariable: "QWEN_HOME", defaultDir: ".qwen"}, findSessionRoots: qwenSessionRoots,
+		Hook:  HookFormat{EventNames: commonEventNames, MakeAnswer: makeHookAnswer, ForgetsStartContext: true},
 		Tools: toolsOfQwen,
 	},
 	{
-		Name: "opencode", RecognizesLine: isOpencode, NewReader: newOpencode, ResultLine: opencodeResultLine,
+		Name: "opencode", RecognizesLine: isOpencodeLine, NewReader: newOpencodeReader,
+		MakeResultLine: makeOpencodeResultLine,
 		Transcripts: []TranscriptPlace{
-			{"", func(p string) bool { return isOpencodeDatabase(p) || isOpencodeSession(p) }},
+			{"", func(p string) bool { return isOpencodeDatabaseFile(p) || isOpencodeSessionFile(p) }},
 		},
-		ResumeCommand: "opencode --session=", findRoots: opencodeRoots,
-		Hook:  HookForm{EventNames: commonEvents, MakeAnswer: opencodeHookAnswer, ForgetsStartContext: true},
+		ResumeCommand: "opencode --session=", findSessionRoots: opencodeSessionRoots,
+		Hook:  HookFormat{EventNames: commonEventNames, MakeAnswer: makeOpencodeHookAnswer, ForgetsStartContext: true},
 		Tools: toolsOfOpencode,
 	},
 	{
-		Name: "cursor", RecognizesLine: isCursor, NewReader: newCursor, NumbersLines: true,
-		findRoots: cursorRoots, Tools: toolsOfCursor,
-		Hook: HookForm{ParseReport: parseCursorReport, EventNames: commonEvents, MakeAnswer: cursorHookAnswer,
-			IgnoresPromptAnswer: true, LooseIDs: true},
+		Name: "cursor", RecognizesLine: isCursorLine, NewReader: newCursorReader, HasNumberedIDs: true,
+		findSessionRoots: cursorSessionRoots, Tools: toolsOfCursor,
+		Hook: HookFormat{
+			ParseReport:         parseCursorReport,
+			EventNames:          commonEventNames,
+			MakeAnswer:          makeCursorHookAnswer,
+			IgnoresPromptAnswer: true,
+			HasUnstableCallIDs:  true,
+		},
 		Transcripts: []TranscriptPlace{
-			{"globalStorage", hasSuffixFunc("/globalStorage/state.vscdb")},
-			{"projects", func(p string) bool { return isJSONL(p) && strings.Contains(p, "/agent-transcripts/") }},
+			{"globalStorage", suffixMatcher("/globalStorage/state.vscdb")},
+			{
+				"projects",
+				func(p string) bool { return isJSONLinesFile(p) && strings.Contains(p, "/agent-transcripts/") },
+			},
 		},
 	},
 	{
-		Name: "vscode", RecognizesLine: isVSCode, NewReader: newVSCode, findRoots: vscodeRoots, Tools: toolsOfVSCode,
-		Hook: HookForm{ParseReport: parseVSCodeReport, EventNames: commonEvents, MakeAnswer: hookAnswer,
-			IgnoresPromptAnswer: true, LooseIDs: true},
+		Name: "vscode", RecognizesLine: isVSCodeSession, NewReader: newVSCodeReader,
+		findSessionRoots: vscodeSessionRoots, Tools: toolsOfVSCode,
+		Hook: HookFormat{ParseReport: parseVSCodeReport, EventNames: commonEventNames, MakeAnswer: makeHookAnswer,
+			IgnoresPromptAnswer: true, HasUnstableCallIDs: true},
 		Transcripts: []TranscriptPlace{
-			{"workspaceStorage", func(p string) bool { return isJSON(p) && strings.Contains(p, "/chatSessions/") }},
-			{"globalStorage/emptyWindowChatSessions", isJSON},
+			{
+				"workspaceStorage",
+				func(p string) bool { return isJSONFile(p) && strings.Contains(p, "/chatSessions/") },
+			},
+			{"globalStorage/emptyWindowChatSessions", isJSONFile},
 		},
 	},
 	{
-		Name: "zed", RecognizesLine: isZed, NewReader: newZed, Tools: toolsOfZed,
-		Transcripts: []TranscriptPlace{{"threads", hasSuffixFunc("/threads.db")}},
-		findRoots:   func(b baseDirs) []string { return append(b.dataDirs("zed"), b.dataDirs("Zed")...) },
+		Name: "zed", RecognizesLine: isZedDocument, NewReader: newZedReader, Tools: toolsOfZed,
+		Transcripts:      []TranscriptPlace{{"threads", suffixMatcher("/threads.db")}},
+		findSessionRoots: func(b baseDirs) []string { return append(b.dataDirs("zed"), b.dataDirs("Zed")...) },
 	},
 	{
-		Name: "goose", RecognizesLine: isGoose, NewReader: newGoose, NumbersLines: true,
-		findRoots: gooseRoots, Tools: toolsOfGoose,
-		Hook: HookForm{ParseReport: parseGooseReport, EventNames: commonEvents, LooseIDs: true},
+		Name: "goose", RecognizesLine: isGooseLine, NewReader: newGooseReader, HasNumberedIDs: true,
+		findSessionRoots: gooseSessionRoots, Tools: toolsOfGoose,
+		Hook: HookFormat{ParseReport: parseGooseReport, EventNames: commonEventNames, HasUnstableCallIDs: true},
 		Transcripts: []TranscriptPlace{{"sessions", func(p string) bool {
-			return isJSONL(p) || strings.HasSuffix(p, "/sessions.db")
+			return isJSONLinesFile(p) || strings.HasSuffix(p, "/sessions.db")
 		}}},
 	},
 	{
-		Name: "cline", RecognizesLine: isCline, NewReader: newCline, findRoots: clineRoots, Tools: toolsOfCline,
-		Hook:        HookForm{ParseReport: parseClineReport, EventNames: commonEvents, MakeAnswer: clineHookAnswer},
-		Transcripts: []TranscriptPlace{{"tasks", IsClineTask}, {"sessions", hasSuffixFunc(".messages.json")}},
+		Name: "cline", RecognizesLine: isClineLine, NewReader: newClineReader, findSessionRoots: clineSessionRoots,
+		Tools: toolsOfCline,
+		Hook: HookFormat{
+			ParseReport: parseClineReport,
+			EventNames:  commonEventNames,
+			MakeAnswer:  makeClineHookAnswer,
+		},
+		Transcripts: []TranscriptPlace{{"tasks", IsClineTaskFile}, {"sessions", suffixMatcher(".messages.json")}},
 	},
 	{
-		Name: "roo", RecognizesLine: isCline, NewReader: newCline, Tools: toolsOfCline,
-		Transcripts: []TranscriptPlace{{"tasks", IsClineTask}},
-		findRoots:   func(b baseDirs) []string { return b.extensionDirs("rooveterinaryinc.roo-cline") },
+		Name: "roo", RecognizesLine: isClineLine, NewReader: newClineReader, Tools: toolsOfCline,
+		Transcripts:      []TranscriptPlace{{"tasks", IsClineTaskFile}},
+		findSessionRoots: func(b baseDirs) []string { return b.extensionDirs("rooveterinaryinc.roo-cline") },
 	},
 	{
-		Name: "kilo", RecognizesLine: isCline, NewReader: newCline, Tools: toolsOfCline,
-		Transcripts: []TranscriptPlace{{"tasks", IsClineTask}},
-		findRoots:   func(b baseDirs) []string { return b.extensionDirs("kilocode.kilo-code") },
+		Name: "kilo", RecognizesLine: isClineLine, NewReader: newClineReader, Tools: toolsOfCline,
+		Transcripts:      []TranscriptPlace{{"tasks", IsClineTaskFile}},
+		findSessionRoots: func(b baseDirs) []string { return b.extensionDirs("kilocode.kilo-code") },
 	},
 	{
-		Name: "pi", RecognizesLine: isPi, NewReader: newPi, Tools: toolsOfPi,
-		Transcripts: []TranscriptPlace{{"sessions", isJSONL}},
-		findRoots:   func(b baseDirs) []string { return []string{b.dirFromEnv("PI_CODING_AGENT_DIR", ".pi/agent")} },
+		Name: "pi", RecognizesLine: isPiLine, NewReader: newPiReader, Tools: toolsOfPi,
+		Transcripts: []TranscriptPlace{{"sessions", isJSONLinesFile}},
+		findSessionRoots: func(b baseDirs) []string {
+			return []string{b.dirFromEnv("PI_CODING_AGENT_DIR",
+				".pi/agent")}
+		},
 	},
 	{
-		Name: "openclaw", RecognizesLine: isPi, NewReader: newPi, Tools: toolsOfOpenclaw,
+		Name: "openclaw", RecognizesLine: isPiLine, NewReader: newPiReader, Tools: toolsOfOpenclaw,
 		Transcripts: []TranscriptPlace{{"agents", func(p string) bool {
-			return isJSONL(p) && strings.Contains(p, "/sessions/") && !strings.HasSuffix(p, ".trajectory.jsonl")
+			return isJSONLinesFile(p) && strings.Contains(p, "/sessions/") &&
+				!strings.HasSuffix(p, ".trajectory.jsonl")
 		}}},
-		findRoots: openclawRoots,
+		findSessionRoots: openclawSessionRoots,
 	},
 	{
-		Name: "amp", RecognizesLine: isAmp, NewReader: newAmp, Tools: toolsOfAmp,
+		Name: "amp", RecognizesLine: isAmpThread, NewReader: newAmpReader, Tools: toolsOfAmp,
 		Transcripts: []TranscriptPlace{{"threads", func(p string) bool {
 			return strings.HasSuffix(p, ".json") && strings.Contains(p, "/T-")
 		}}},
-		findRoots: func(b baseDirs) []string { return b.dataDirs("amp") },
+		findSessionRoots: func(b baseDirs) []string { return b.dataDirs("amp") },
 	},
 	{
-		Name: "crush", RecognizesLine: isCrush, NewReader: newCrush, findRoots: crushRoots, Tools: toolsOfCrush,
-		Transcripts: []TranscriptPlace{{"", hasSuffixFunc("/crush.db")}},
+		Name: "crush", RecognizesLine: isCrushDocument, NewReader: newCrushReader,
+		findSessionRoots: crushSessionRoots, Tools: toolsOfCrush,
+		Transcripts: []TranscriptPlace{{"", suffixMatcher("/crush.db")}},
 	},
 	{
-		Name: "hermes", NumbersLines: true, RecognizesLine: isHermes, NewReader: newHermes, Tools: toolsOfHermes,
+		Name: "hermes", HasNumberedIDs: true, RecognizesLine: isHermesLine, NewReader: newHermesReader,
+		Tools: toolsOfHermes,
 		Transcripts: []TranscriptPlace{{"", func(p string) bool {
-			return strings.HasSuffix(p, "/state.db") || (isJSONL(p) && strings.Contains(p, "/sessions/"))
+			return strings.HasSuffix(p, "/state.db") || (isJSONLinesFile(p) && strings.Contains(p, "/sessions/"))
 		}}},
-		findRoots: func(b baseDirs) []string { return []string{b.dirFromEnv("HERMES_HOME", ".hermes")} },
+		findSessionRoots: func(b baseDirs) []string { return []string{b.dirFromEnv("HERMES_HOME", ".hermes")} },
 	},
 	{
-		Name: "kimi", RecognizesLine: isKimi, NewReader: newKimi, NumbersLines: true,
-		findRoots: kimiRoots, Tools: toolsOfKimi,
-		Transcripts: []TranscriptPlace{{"sessions", hasSuffixFunc("/wire.jsonl")}},
+		Name: "kimi", RecognizesLine: isKimiLine, NewReader: newKimiReader, HasNumberedIDs: true,
+		findSessionRoots: kimiSessionRoots, Tools: toolsOfKimi,
+		Transcripts: []TranscriptPlace{{"sessions", suffixMatcher("/wire.jsonl")}},
 	},
 }
 
@@ -233,28 +278,30 @@ func RecognizeClient(line []byte, expected EventClient) string {
 	return ""
 }
 
-// isJSONL reports whether a path names a file with JSON lines, which may be compressed.
-func isJSONL(path string) bool {
+// isJSONLinesFile reports whether a path names a file with JSON lines, which may be compressed.
+func isJSONLinesFile(path string) bool {
 	path, _ = TrimCompressedSuffix(path)
 	return strings.HasSuffix(path, ".jsonl")
 }
 
-// IsRollout reports whether a path names a Codex transcript, which may be compressed.
-func IsRollout(path string) bool {
+// IsCodexTranscript reports whether a path names a Codex transcript, which may be compressed.
+func IsCodexTranscript(path string) bool {
 	path, _ = TrimCompressedSuffix(filepath.ToSlash(path))
-	return isJSON(path) && strings.Contains(path, "/rollout-")
+	return isJSONFile(path) && strings.Contains(path, "/rollout-")
 }
 
-// isGeminiChat reports whether a path names a transcript of Gemini CLI or Qwen Code.
-func isGeminiChat(path string) bool { return IsTranscript(path) && strings.Contains(path, "/chats/") }
+// isGeminiChatFile reports whether a path names a transcript of Gemini CLI or Qwen Code.
+func isGeminiChatFile(path string) bool {
+	return IsTranscript(path) && strings.Contains(path, "/chats/")
+}
 
-// hasSuffixFunc returns a function that reports whether a path ends in a suffix.
-func hasSuffixFunc(suffix string) func(string) bool {
+// suffixMatcher returns a function that reports whether a path ends in a suffix.
+func suffixMatcher(suffix string) func(string) bool {
 	return func(path string) bool { return strings.HasSuffix(path, suffix) }
 }
 
-// isJSON reports whether a path names a JSON document or a file with JSON lines.
-func isJSON(path string) bool {
+// isJSONFile reports whether a path names a JSON document or a file with JSON lines.
+func isJSONFile(path string) bool {
 	plain, _ := TrimCompressedSuffix(path)
-	return isJSONL(path) || strings.HasSuffix(plain, ".json")
+	return isJSONLinesFile(path) || strings.HasSuffix(plain, ".json")
 }

@@ -33,15 +33,15 @@ import (
 
 // clineMessage is an element of ui_messages.json, of api_conversation_history.json, or of the command line's messages.
 type clineMessage struct {
-	ID      string          `json:"id"`
-	Time    json.RawMessage `json:"ts"`
-	Say     string          `json:"say"`
-	Ask     string          `json:"ask"`
-	Text    string          `json:"text"`
-	Partial bool            `json:"partial"`
-	Role    string          `json:"role"`
-	Content json.RawMessage `json:"content"`
-	Model   struct {
+	ID        string          `json:"id"`
+	Time      json.RawMessage `json:"ts"`
+	Say       string          `json:"say"`
+	Ask       string          `json:"ask"`
+	Text      string          `json:"text"`
+	IsPartial bool            `json:"partial"`
+	Role      string          `json:"role"`
+	Content   json.RawMessage `json:"content"`
+	Model     struct {
 		ID      string `json:"id"`      // used by the command line
 		ModelID string `json:"modelId"` // used by the extensions
 	} `json:"modelInfo"`
@@ -50,9 +50,9 @@ type clineMessage struct {
 	} `json:"contextCondense"` // used by Roo Code
 }
 
-// isCline recognizes an extension's array of messages, and the command line's document, in which each message has a
+// isClineLine recognizes an extension's array of messages, and the command line's document, in which each message has a
 // role.
-func isCline(line []byte) bool {
+func isClineLine(line []byte) bool {
 	line = bytes.TrimSpace(line)
 	if bytes.HasPrefix(line, []byte("[")) {
 		var first clineMessage
@@ -73,9 +73,10 @@ func isCline(line []byte) bool {
 	return DecodeObject(line, &d) && d.Session != "" && len(d.Messages) > 0 && d.Messages[0].Role != ""
 }
 
-// IsClineTask reports whether a path names the conversation of a task in Cline, Roo Code or Kilo Code. A task has one
-// file for the person and one for the model. The file for the model is used only if the other file is missing.
-func IsClineTask(path string) bool {
+// IsClineTaskFile reports whether a path names the conversation of a task in Cline, Roo Code or Kilo Code. A task
+// has one file for the person and one for the model. The file for the model is used only if the other file is
+// missing.
+func IsClineTaskFile(path string) bool {
 	dir, name := filepath.Split(filepath.FromSlash(path))
 	switch name {
 	case "ui_messages.json":
@@ -89,10 +90,10 @@ func IsClineTask(path string) bool {
 
 // clineReader reads the messages of one task of Cline or a fork of Cline.
 type clineReader struct {
-	path              string
-	session, dir      string
-	defaultTime       time.Time // used for messages that have no time
-	extractPersonText func(string) string
+	path                  string
+	sessionID, workingDir string
+	defaultTime           time.Time // used for messages that have no time
+	extractPersonText     func(string) string
 
 	messageReporter
 	hasPrompt     bool
@@ -101,12 +102,12 @@ type clineReader struct {
 	callCount     int
 }
 
-func newCline(path string) EventReader {
+func newClineReader(path string) EventReader {
 	c := &clineReader{path: path}
 	if path != "" {
-		c.session = filepath.Base(filepath.Dir(path))
-		c.dir = findClineDir(path)
-		c.defaultTime = parseTime(json.RawMessage(c.session)) // Most task IDs are times in milliseconds.
+		c.sessionID = filepath.Base(filepath.Dir(path))
+		c.workingDir = findClineWorkingDir(path)
+		c.defaultTime = parseTime(json.RawMessage(c.sessionID)) // Most task IDs are times in milliseconds.
 		if c.defaultTime.IsZero() {
 			c.defaultTime = fileModTime(path)
 		}
@@ -114,14 +115,14 @@ func newCline(path string) EventReader {
 	return c
 }
 
-// clineTaggedPrompt returns a function that extracts the person's text from a message for the model. The extensions
+// clinePromptExtractor returns a function that extracts the person's text from a message for the model. The extensions
 // put that text between tags.
-var clineTaggedPrompt = sync.OnceValue(func() func(string) string {
+var clinePromptExtractor = sync.OnceValue(func() func(string) string {
 	return taggedTextExtractor("task", "feedback", "user_message", "answer", "user_input")
 })
 
-// clineInsertedText matches the texts that the command line inserts into a person's message.
-var clineInsertedText = sync.OnceValue(func() *regexp.Regexp {
+// clineInsertedTextPattern matches the texts that the command line inserts into a person's message.
+var clineInsertedTextPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`(?s)<(environment_details|mode_notice)(?: [^>]*)?>.*?</(?:environment_details|mode_notice)>`,
 	)
@@ -133,25 +134,25 @@ func (c *clineReader) ReadLine(line []byte, offset int64, yield func(*Event)) bo
 		Session  string            `json:"sessionId"`
 		Messages []json.RawMessage `json:"messages"`
 	}
-	c.extractPersonText = clineTaggedPrompt()
+	c.extractPersonText = clinePromptExtractor()
 	if line[0] == '{' {
 		if !parseObject(line, &file) || file.Messages == nil {
 			return false
 		}
 		if file.Session != "" {
-			c.session = file.Session
+			c.sessionID = file.Session
 		}
 		c.extractPersonText = func(text string) string {
-			if tagged := clineTaggedPrompt()(text); tagged != "" {
+			if tagged := clinePromptExtractor()(text); tagged != "" {
 				text = tagged
 			}
-			return clineInsertedText().ReplaceAllString(text, "")
+			return clineInsertedTextPattern().ReplaceAllString(text, "")
 		}
 	} else if !parseObject(line, &file.Messages) {
 		return false
 	}
 	c.messageReporter = messageReporter{yieldEvent: yield,
-		Event: Event{Offset: offset, Session: c.session, Dir: c.dir, Time: c.defaultTime}}
+		Event: Event{Offset: offset, Session: c.sessionID, WorkingDir: c.workingDir, Time: c.defaultTime}}
 	isRead := true
 	for i, raw := range file.Messages {
 		var m clineMessage
@@ -170,7 +171,7 @@ func (c *clineReader) ReadLine(line []byte, offset int64, yield func(*Event)) bo
 			c.reportBlocks(m.Role, m.Content, c.extractPersonText)
 			continue
 		}
-		if !m.Partial {
+		if !m.IsPartial {
 			c.reportUIMessage(&m)
 		}
 	}
@@ -189,13 +190,13 @@ func (c *clineReader) reportUIMessage(m *clineMessage) {
 		c.reportUIText(kind, m)
 		c.reportUICall(kind, m.Text)
 		if m.Text != "" && !clineKinds()[kind] {
-			c.Event.reportUnknown("messages", kind, c.yieldEvent)
+			c.Event.reportUnknownPart("messages", kind, c.yieldEvent)
 		}
 	}
 }
 
 // clineKinds contains the kinds of messages that are read, and those that show states of the program.
-var clineKinds = wordSet(`
+var clineKinds = lazyWordSet(`
 	act_mode_respond browser_action browser_action_launch command completion_result condense condense_context followup
 	plan_mode_respond reasoning subtask_result summarize_task task text tool use_mcp_server use_subagents user_feedback
 	user_feedback_diff
@@ -221,7 +222,7 @@ func (c *clineReader) reportUIText(kind string, m *clineMessage) {
 	case slices.Contains(clineAgentTexts, kind):
 		c.reportText(EventText, clineQuestionText(m.Text))
 	case kind == "user_feedback_diff":
-		c.reportText(noEvent, m.Text)
+		c.reportText(noEventKind, m.Text)
 	case kind == "condense_context", kind == "condense", kind == "summarize_task":
 		e := c.Event
 		e.Kind, e.Text = EventCompacted, m.Text+m.Condensed.Summary
@@ -249,8 +250,8 @@ func clineQuestionText(text string) string {
 	return strings.TrimSuffix(text, "HAS_CHANGES")
 }
 
-// clineTools maps tool names in ui_messages.json to the names that the model uses.
-var clineTools = map[string]string{
+// clineToolsByUIName maps tool names in ui_messages.json to the names that the model uses.
+var clineToolsByUIName = map[string]string{
 	"editedExistingFile": "replace_in_file", "newFileCreated": "write_to_file", "appliedDiff": "apply_diff",
 	"searchAndReplace": "search_and_replace", "insertContent": "insert_content", "fileDeleted": "delete_file",
 	"readFile": "read_file", "listFilesTopLevel": "list_files", "listFilesRecursive": "list_files",
@@ -272,7 +273,7 @@ func (c *clineReader) reportUICall(kind, text string) {
 		if !parseObject(args, &t) {
 			return
 		}
-		tool = clineTools[t.Tool]
+		tool = clineToolsByUIName[t.Tool]
 		if tool == "" {
 			tool = t.Tool
 		}
@@ -323,9 +324,9 @@ var clineWorkingDirPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`Current (?:Working|Workspace) Directory \((.+?)\)`)
 })
 
-// findClineDir returns a task's working directory. It reads the first file next to the transcript that names the
+// findClineWorkingDir returns a task's working directory. It reads the first file next to the transcript that names the
 // directory, and returns "" if no file does.
-func findClineDir(path string) string {
+func findClineWorkingDir(path string) string {
 	dir := filepath.Dir(path)
 	id := filepath.Base(dir)
 	var item struct {
@@ -357,18 +358,18 @@ func findClineDir(path string) string {
 	return strings.ReplaceAll(string(found[1]), `\\`, `\`)
 }
 
-// maxSmallFile is the maximum number of bytes that readSmallFile reads.
-const maxSmallFile = 8 << 20
+// maxSmallFileBytes is the maximum number of bytes that readSmallFile reads.
+const maxSmallFileBytes = 8 << 20
 
-// readSmallFile returns the first maxSmallFile bytes of a file next to a transcript. It returns nil if the file cannot
-// be read.
+// readSmallFile returns the first maxSmallFileBytes bytes of a file next to a transcript. It returns nil if the
+// file cannot be read.
 func readSmallFile(path string) []byte {
 	in, err := vfs.OpenRegular(path)
 	if err != nil {
 		return nil
 	}
 	defer in.Close()
-	b, err := io.ReadAll(io.LimitReader(in, maxSmallFile))
+	b, err := io.ReadAll(io.LimitReader(in, maxSmallFileBytes))
 	if err != nil {
 		return nil
 	}

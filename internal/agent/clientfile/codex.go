@@ -47,7 +47,7 @@ type codexItem struct {
 	ForkedFrom  string          `json:"forked_from_id"`
 	TurnID      string          `json:"turn_id"`
 	Role        string          `json:"role"`
-	Dir         string          `json:"cwd"`
+	WorkingDir  string          `json:"cwd"`
 	Model       string          `json:"model"`
 	AgentRole   string          `json:"agent_role"`
 	AgentName   string          `json:"agent_nickname"`
@@ -79,8 +79,9 @@ type codexItem struct {
 	} `json:"git"`
 }
 
-// isCodex recognizes a line with Codex's envelope. In old files without envelopes, it recognizes only the first line.
-func isCodex(line []byte) bool {
+// isCodexLine recognizes a line with Codex's envelope. In old files without envelopes, it recognizes only the first
+// line.
+func isCodexLine(line []byte) bool {
 	var l struct {
 		Type         string          `json:"type"`
 		Payload      json.RawMessage `json:"payload"`
@@ -116,8 +117,8 @@ type codexCall struct {
 
 // codexReader reads the lines of one Codex transcript. It keeps the state between two lines.
 type codexReader struct {
-	session, dir, branch, model   string
-	agentID, agentName, agentType string
+	sessionID, workingDir, branch, model string
+	agentID, agentName, agentType        string
 
 	isStarted    bool
 	startTime    time.Time // time of the file's first line
@@ -125,19 +126,19 @@ type codexReader struct {
 	isInForkCopy bool      // The lines are still copies from the parent session.
 	lastTime     time.Time // time of the previous line
 
-	promptTurn     string // ID of the last prompt's turn
-	unusedTaskTurn string // turn ID of the last task_started line, until a prompt uses it
-	taskOffset     int64  // offset of that task_started line
+	promptTurnID     string // ID of the last prompt's turn
+	unusedTaskTurnID string // turn ID of the last task_started line, until a prompt uses it
+	taskOffset       int64  // offset of that task_started line
 
 	unansweredCalls map[string]codexCall
 
-	shell           shellReporter
-	hasItemMessages bool            // Items contain messages, so the agent's texts may occur twice.
-	hasPromptEvents bool            // Events of this turn contain its prompts.
-	eventPrompt     string          // last prompt in an event, until an item repeats the prompt
-	heldTexts       []heldText      // texts in the person's name that an event may still repeat
-	unpairedTexts   map[string]int  // for each agent text in this turn: number of items minus number of messages
-	seenThoughts    map[string]bool // reasoning that was already reported in this turn
+	shell                 shellReporter
+	hasItemMessages       bool            // Items contain messages, so the agent's texts may occur twice.
+	hasPromptEvents       bool            // Events of this turn contain its prompts.
+	unrepeatedEventPrompt string          // last prompt in an event, until an item repeats the prompt
+	heldTexts             []heldText      // texts in the person's name that an event may still repeat
+	unpairedTexts         map[string]int  // for each agent text in this turn: number of items minus number of messages
+	reportedThoughts      map[string]bool // reasoning that was already reported in this turn
 }
 
 // heldText is a text in the person's name, and the attachments beside the text, such as "[image]".
@@ -150,9 +151,9 @@ type heldText struct {
 // person's first prompt always comes later than this.
 const minGapAfterCopy = 100 * time.Millisecond
 
-func newCodex(path string) EventReader {
+func newCodexReader(path string) EventReader {
 	if IsPromptList(path) {
-		return newPromptList(path, "sessions", "archived_sessions")
+		return newPromptListReader(path, "sessions", "archived_sessions")
 	}
 	return &codexReader{unansweredCalls: map[string]codexCall{}}
 }
@@ -167,7 +168,7 @@ func (c *codexReader) ReadLine(line []byte, offset int64, yield func(*Event)) bo
 	if l.Items != nil && l.Payload == nil {
 		return c.readSessionDocument(&l, offset, yield)
 	}
-	c.completeLine(&l, line)
+	c.fillMissingFields(&l, line)
 	if !DecodeObject(l.Payload, &p) {
 		return false
 	}
@@ -176,16 +177,26 @@ func (c *codexReader) ReadLine(line []byte, offset int64, yield func(*Event)) bo
 	case "session_meta":
 		c.readSessionMeta(&p)
 	case "turn_context":
-		c.dir = cmp.Or(p.Dir, c.dir)
+		c.workingDir = cmp.Or(p.WorkingDir, c.workingDir)
 		c.model = cmp.Or(p.Model, c.model)
 		c.beginTurn(p.TurnID, offset, yield)
 	}
-	e := Event{Offset: offset, Time: l.Time, Session: c.session, Dir: c.dir, Branch: c.branch, Model: c.model,
-		AgentID: c.agentID, AgentName: c.agentName, AgentType: c.agentType, IsCopy: c.isInForkCopy}
+	e := Event{
+		Offset:     offset,
+		Time:       l.Time,
+		Session:    c.sessionID,
+		WorkingDir: c.workingDir,
+		Branch:     c.branch,
+		Model:      c.model,
+		AgentID:    c.agentID,
+		AgentName:  c.agentName,
+		AgentType:  c.agentType,
+		IsCopy:     c.isInForkCopy,
+	}
 	switch l.Type {
 	case "compacted":
 		e.Kind, e.Text = EventCompacted, p.Message
-		e.TurnID = c.unusedTaskTurn
+		e.TurnID = c.unusedTaskTurnID
 		yield(&e)
 	case "event_msg":
 		return c.readEventMessage(&p, e, yield)
@@ -194,14 +205,14 @@ func (c *codexReader) ReadLine(line []byte, offset int64, yield func(*Event)) bo
 	case "session_meta", "turn_context":
 	default:
 		if !codexIgnoredTypes()[l.Type] {
-			e.reportUnknown("lines", l.Type, yield)
+			e.reportUnknownPart("lines", l.Type, yield)
 		}
 	}
 	return true
 }
 
-// completeLine sets the payload and the time of a line that lacks them.
-func (c *codexReader) completeLine(l *codexLine, line []byte) {
+// fillMissingFields sets the payload and the time of a line that lacks them.
+func (c *codexReader) fillMissingFields(l *codexLine, line []byte) {
 	if l.Payload == nil { // In an old file, the whole line is the payload.
 		c.hasBareLines = true
 		l.Payload, l.Type = line, "response_item"
@@ -217,15 +228,16 @@ func (c *codexReader) completeLine(l *codexLine, line []byte) {
 }
 
 // codexIgnoredTypes contains the types of lines that are not part of the conversation.
-var codexIgnoredTypes = wordSet(`
+var codexIgnoredTypes = lazyWordSet(`
 	ghost_snapshot inter_agent_communication inter_agent_communication_metadata security_risk_score
 	token_usage_record world_state`)
 
 // codexBlocks lists the types of the blocks in a message, apart from attachments.
 var codexBlocks = []string{"input_text", "output_text", "text", "Text", "refusal", "skill", "mention"}
 
-// codexStateEvents contains the types of events that report only the client's state, or repeat texts of other lines.
-var codexStateEvents = wordSet(`
+// codexStateEventTypes contains the types of events that report only the client's state, or repeat texts of other
+// lines.
+var codexStateEventTypes = lazyWordSet(`
 	agent_message_content_delta agent_message_delta agent_reasoning_delta agent_reasoning_raw_content
 	agent_reasoning_raw_content_delta agent_reasoning_section_break apply_patch_approval_request background_event
 	collab_agent_interaction_begin collab_agent_interaction_end collab_agent_spawn_begin collab_agent_spawn_end
@@ -245,9 +257,9 @@ var codexStateEvents = wordSet(`
 	turn_moderation_metadata turn_started undo_completed undo_started view_image_tool_call warning
 	web_search_begin web_search_end`)
 
-// codexTextlessItems contains the types of items that are not reported. Such an item has no text by the person or the
-// agent, or its text is also in another line.
-var codexTextlessItems = wordSet(`
+// codexTextlessItemTypes contains the types of items that are not reported. Such an item has no text by the person
+// or the agent, or its text is also in another line.
+var codexTextlessItemTypes = lazyWordSet(`
 	additional_tools agent_message compaction compaction_summary compaction_trigger context_compaction ghost_snapshot
 	other tool_search_output
 	CollabAgentToolCall ContextCompaction DynamicToolCall EnteredReviewMode ExitedReviewMode HookPrompt
@@ -270,8 +282,8 @@ func (c *codexReader) readSessionMeta(p *codexItem) {
 		return // A fork also contains its parent's session line, which is ignored.
 	}
 	c.isStarted = true
-	c.session = p.ID
-	c.dir = p.Dir
+	c.sessionID = p.ID
+	c.workingDir = p.WorkingDir
 	c.model = p.Model
 	c.branch = p.Git.Branch
 	c.isInForkCopy = p.ForkedFrom != ""
@@ -287,37 +299,37 @@ func (c *codexReader) readSessionMeta(p *codexItem) {
 		c.agentName = cmp.Or(p.AgentName, "sub-agent")
 	}
 	if parent := cmp.Or(p.SessionID, source.Agent.Spawn.Parent); parent != "" && parent != p.ID {
-		c.session = parent
+		c.sessionID = parent
 		c.agentID, c.agentType = p.ID, p.AgentRole
 	}
 }
 
 // detectCopyEnd checks the time of a line. If the copy at a fork's beginning has ended, it clears isInForkCopy and
 // forgets the copied turns.
-func (c *codexReader) detectCopyEnd(when time.Time) {
-	isApart := !c.lastTime.IsZero() && when.Sub(c.lastTime) >= minGapAfterCopy
-	isLater := isApart && !when.Before(c.startTime)
+func (c *codexReader) detectCopyEnd(lineTime time.Time) {
+	isApart := !c.lastTime.IsZero() && lineTime.Sub(c.lastTime) >= minGapAfterCopy
+	isLater := isApart && !lineTime.Before(c.startTime)
 	if c.isInForkCopy && isLater {
 		c.isInForkCopy = false
-		c.promptTurn, c.unusedTaskTurn = "", ""
+		c.promptTurnID, c.unusedTaskTurnID = "", ""
 		c.unpairedTexts = nil
 		c.heldTexts = nil
 	}
-	c.lastTime = when
+	c.lastTime = lineTime
 }
 
 // beginTurn records the ID of a new turn. It also forgets whether events contain prompts, because a newer version of
 // Codex may have continued the session.
-func (c *codexReader) beginTurn(turn string, offset int64, yield func(*Event)) {
-	if turn == "" || c.agentID != "" {
+func (c *codexReader) beginTurn(turnID string, offset int64, yield func(*Event)) {
+	if turnID == "" || c.agentID != "" {
 		return
 	}
-	if turn == c.promptTurn || turn == c.unusedTaskTurn {
+	if turnID == c.promptTurnID || turnID == c.unusedTaskTurnID {
 		return
 	}
 	c.releaseHeldTexts(yield)
 	c.hasPromptEvents = false
-	c.unusedTaskTurn, c.taskOffset = turn, offset
+	c.unusedTaskTurnID, c.taskOffset = turnID, offset
 }
 
 // readEventMessage reads a line of type event_msg. It returns false if the line contains an item that is not an
@@ -343,12 +355,12 @@ func (c *codexReader) readEventMessage(p *codexItem, e Event, yield func(*Event)
 	case "exec_command_end":
 		c.recordCallEnd(p.CallID, p.ExitCode, p.Success == nil || *p.Success)
 	case "patch_apply_end":
-		c.reportChanges(p, p.CallID, p.Success == nil || *p.Success, e, yield)
+		c.reportFileChanges(p, p.CallID, p.Success == nil || *p.Success, e, yield)
 	case "item_completed":
 		return c.readEventItem(p, e, yield)
 	default:
-		if !codexStateEvents()[p.Type] {
-			e.reportUnknown("events", p.Type, yield)
+		if !codexStateEventTypes()[p.Type] {
+			e.reportUnknownPart("events", p.Type, yield)
 		}
 	}
 	return true
@@ -376,12 +388,12 @@ func (c *codexReader) readEventItem(p *codexItem, e Event, yield func(*Event)) b
 	case "CommandExecution":
 		c.recordCallEnd(item.ID, item.ExitCode, item.Status == "completed")
 	case "FileChange":
-		c.reportChanges(&item, item.ID, item.Status == "completed", e, yield)
+		c.reportFileChanges(&item, item.ID, item.Status == "completed", e, yield)
 	case "Plan":
 		c.reportPlan(&e, item.Text, yield)
 	default:
-		if !codexTextlessItems()[item.Type] {
-			e.reportUnknown("items", item.Type, yield)
+		if !codexTextlessItemTypes()[item.Type] {
+			e.reportUnknownPart("items", item.Type, yield)
 		}
 	}
 	return true
@@ -420,22 +432,22 @@ func (c *codexReader) readResponseItem(p *codexItem, e Event, yield func(*Event)
 		c.reportCall(p, e, yield)
 	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
 		e.ID = p.CallID
-		c.reportResult(p.Output, e, yield)
+		c.reportCallResult(p.Output, e, yield)
 	default:
 		isState := c.hasBareLines && p.Type == "" // The item is a state, such as {"record_type":"state"}.
 		switch {
-		case isState, codexTextlessItems()[p.Type]:
+		case isState, codexTextlessItemTypes()[p.Type]:
 		case strings.HasSuffix(p.Type, "_call"):
-			c.reportServerCall(p, e, yield)
+			c.reportServerSideCall(p, e, yield)
 		default:
-			e.reportUnknown("items", p.Type, yield)
+			e.reportUnknownPart("items", p.Type, yield)
 		}
 	}
 }
 
-// reportServerCall reports a call that the model's server ran, such as web_search_call, and its outcome, which the
+// reportServerSideCall reports a call that the model's server ran, such as web_search_call, and its outcome, which the
 // same item contains.
-func (c *codexReader) reportServerCall(p *codexItem, e Event, yield func(*Event)) {
+func (c *codexReader) reportServerSideCall(p *codexItem, e Event, yield func(*Event)) {
 	c.releaseHeldTexts(yield)
 	e.Kind, e.ID = EventCall, cmp.Or(p.ID, p.CallID, p.Type+"@"+strconv.FormatInt(e.Offset, 10))
 	e.ToolName, e.Args = p.Type, p.Action
@@ -461,8 +473,8 @@ var codexInsertedTextPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:<(?:[a-z]+_[a-z_]+|skills?|permissions|INSTRUCTIONS)\b|# AGENTS\.md)`)
 })
 
-// isByPerson reports whether the person wrote a text.
-func (p *codexItem) isByPerson(text string) bool {
+// isWrittenByPerson reports whether the person wrote a text.
+func (p *codexItem) isWrittenByPerson(text string) bool {
 	if kinds := p.Metadata.Kinds; len(kinds) > 0 {
 		return slices.ContainsFunc(kinds, func(k string) bool { return strings.HasPrefix(k, "user.") })
 	}
@@ -474,10 +486,10 @@ func (p *codexItem) isByPerson(text string) bool {
 func (c *codexReader) readUserText(p *codexItem, e Event, yield func(*Event)) {
 	e.reportUnknownBlocks(p.Content, yield, codexBlocks...)
 	e.Text = ContentText(p.Content, "input_text", "text")
-	if c.dir == "" || c.hasBareLines {
+	if c.workingDir == "" || c.hasBareLines {
 		if dir := codexWorkingDirPattern().FindStringSubmatch(e.Text); dir != nil {
-			c.dir = dir[1]
-			e.Dir = c.dir
+			c.workingDir = dir[1]
+			e.WorkingDir = c.workingDir
 		}
 	}
 	if isShellText(e.Text) {
@@ -493,7 +505,7 @@ func (c *codexReader) readUserText(p *codexItem, e Event, yield func(*Event)) {
 		text.Text, text.files = strings.Join(text.files, " "), nil
 	}
 	switch {
-	case text.Text == "" || !p.isByPerson(text.Text):
+	case text.Text == "" || !p.isWrittenByPerson(text.Text):
 	case c.hasBareLines:
 		c.reportPrompt(text, yield)
 	default:
@@ -502,11 +514,11 @@ func (c *codexReader) readUserText(p *codexItem, e Event, yield func(*Event)) {
 }
 
 // reportEventPrompt reports a prompt that an event contains. The files are the attachments beside the text.
-func (c *codexReader) reportEventPrompt(turn, text string, files []string, e Event, yield func(*Event)) {
+func (c *codexReader) reportEventPrompt(turnID, text string, files []string, e Event, yield func(*Event)) {
 	if text == "" {
 		text, files = strings.Join(files, " "), nil
 	}
-	c.eventPrompt = text
+	c.unrepeatedEventPrompt = text
 	c.hasPromptEvents = true
 	for _, h := range c.heldTexts {
 		if strings.TrimSpace(h.Text) == strings.TrimSpace(text) {
@@ -515,7 +527,7 @@ func (c *codexReader) reportEventPrompt(turn, text string, files []string, e Eve
 		}
 	}
 	c.releaseHeldTexts(yield) // Drop the held texts: the event contains the prompt, which one of them may repeat.
-	e.TurnID, e.Text = turn, text
+	e.TurnID, e.Text = turnID, text
 	c.reportPrompt(heldText{e, files}, yield)
 }
 
@@ -525,9 +537,9 @@ func (c *codexReader) releaseHeldTexts(yield func(*Event)) {
 	held := c.heldTexts
 	c.heldTexts = nil
 	for _, e := range held {
-		isRepeat := strings.TrimSpace(e.Text) == strings.TrimSpace(c.eventPrompt)
+		isRepeat := strings.TrimSpace(e.Text) == strings.TrimSpace(c.unrepeatedEventPrompt)
 		if isRepeat {
-			c.eventPrompt = ""
+			c.unrepeatedEventPrompt = ""
 		}
 		if !isRepeat && !c.hasPromptEvents {
 			c.reportPrompt(e, yield)
@@ -542,30 +554,30 @@ func (c *codexReader) FlushEvents(yield func(*Event)) { c.releaseHeldTexts(yield
 // event's offset is that of the first line with the turn's ID.
 func (c *codexReader) reportPrompt(text heldText, yield func(*Event)) {
 	e := text.Event
-	e.reportLeftOut(leftOutFiles, len(text.files), yield)
+	e.reportLeftOutParts(leftOutFilesText, len(text.files), yield)
 	e.Kind = EventPrompt
-	e.TurnID = cmp.Or(e.TurnID, c.unusedTaskTurn)
-	if e.TurnID != "" && e.TurnID == c.unusedTaskTurn {
+	e.TurnID = cmp.Or(e.TurnID, c.unusedTaskTurnID)
+	if e.TurnID != "" && e.TurnID == c.unusedTaskTurnID {
 		e.Offset = c.taskOffset
-		c.unusedTaskTurn = ""
+		c.unusedTaskTurnID = ""
 	}
-	if e.TurnID == "" || e.TurnID != c.promptTurn {
+	if e.TurnID == "" || e.TurnID != c.promptTurnID {
 		c.unpairedTexts = nil
 	}
-	c.promptTurn = e.TurnID
-	c.seenThoughts = nil
+	c.promptTurnID = e.TurnID
+	c.reportedThoughts = nil
 	yield(&e)
 }
 
 // reportAgentText reports a text by the agent. Newer versions write each text twice, as an item (form 1) and as a
 // message (form -1), in either order. reportAgentText skips the second of them.
-func (c *codexReader) reportAgentText(e *Event, text string, form int, yield func(*Event)) {
+func (c *codexReader) reportAgentText(e *Event, text string, duplicateSign int, yield func(*Event)) {
 	c.releaseHeldTexts(yield)
 	if c.unpairedTexts == nil {
 		c.unpairedTexts = map[string]int{}
 	}
-	isSecond := c.unpairedTexts[text]*form < 0
-	c.unpairedTexts[text] += form
+	isSecond := c.unpairedTexts[text]*duplicateSign < 0
+	c.unpairedTexts[text] += duplicateSign
 	if !isSecond && text != "" {
 		e.Kind, e.Text = EventText, text
 		yield(e)
@@ -575,13 +587,13 @@ func (c *codexReader) reportAgentText(e *Event, text string, form int, yield fun
 // reportThought reports the agent's reasoning, unless the same reasoning was already reported in this turn.
 func (c *codexReader) reportThought(e *Event, text string, yield func(*Event)) {
 	text = strings.TrimSpace(text)
-	if text == "" || c.seenThoughts[text] {
+	if text == "" || c.reportedThoughts[text] {
 		return
 	}
-	if c.seenThoughts == nil {
-		c.seenThoughts = map[string]bool{}
+	if c.reportedThoughts == nil {
+		c.reportedThoughts = map[string]bool{}
 	}
-	c.seenThoughts[text] = true
+	c.reportedThoughts[text] = true
 	e.Kind, e.Text = EventThought, text
 	yield(e)
 }
@@ -617,25 +629,25 @@ func (c *codexReader) reportCall(p *codexItem, e Event, yield func(*Event)) {
 
 // recordCallEnd records whether a call succeeded and with which exit status. The call's output follows in a later
 // line.
-func (c *codexReader) recordCallEnd(id string, exit *int, hasSucceeded bool) {
-	if call, ok := c.unansweredCalls[id]; ok {
-		call.exitStatus, call.hasSucceeded = exit, &hasSucceeded
-		c.unansweredCalls[id] = call
+func (c *codexReader) recordCallEnd(callID string, exitStatus *int, hasSucceeded bool) {
+	if call, ok := c.unansweredCalls[callID]; ok {
+		call.exitStatus, call.hasSucceeded = exitStatus, &hasSucceeded
+		c.unansweredCalls[callID] = call
 	}
 }
 
-// reportChanges reports the file changes by a call. The transcript may lack the call itself, because the model can
+// reportFileChanges reports the file changes by a call. The transcript may lack the call itself, because the model can
 // write a program that applies patches.
-func (c *codexReader) reportChanges(p *codexItem, id string, hasSucceeded bool, e Event, yield func(*Event)) {
-	c.recordCallEnd(id, nil, hasSucceeded)
-	e.Kind, e.ID = EventEdit, id
+func (c *codexReader) reportFileChanges(p *codexItem, callID string, hasSucceeded bool, e Event, yield func(*Event)) {
+	c.recordCallEnd(callID, nil, hasSucceeded)
+	e.Kind, e.ID = EventEdit, callID
 	e.HasFailed = !hasSucceeded
 	e.DisplayData = p.Changes
 	yield(&e)
 }
 
-// reportResult reports a call's output, together with the outcome that recordCallEnd recorded.
-func (c *codexReader) reportResult(output json.RawMessage, e Event, yield func(*Event)) {
+// reportCallResult reports a call's output, together with the outcome that recordCallEnd recorded.
+func (c *codexReader) reportCallResult(output json.RawMessage, e Event, yield func(*Event)) {
 	call := c.unansweredCalls[e.ID]
 	delete(c.unansweredCalls, e.ID)
 	e.Kind = EventResult
@@ -674,7 +686,7 @@ func isPatchSuccess(output json.RawMessage) bool {
 	if o.Success != nil {
 		return *o.Success
 	}
-	text, exit := ParseOldOutput(outputText(output))
+	text, exit := ParseOldCodexOutput(outputText(output))
 	if exit == nil {
 		exit = ExitStatus(text)
 	}
@@ -693,11 +705,11 @@ func isPatchSuccess(output json.RawMessage) bool {
 	return true
 }
 
-// codexResultLine converts a hook's report about a call's result to the line that Codex will write into the
-// transcript. The id identifies the call in the transcript.
-func codexResultLine(r *HookReport, id string) any {
+// makeCodexResultLine converts a hook's report about a call's result to the line that Codex will write into the
+// transcript. The callID identifies the call in the transcript.
+func makeCodexResultLine(r *HookReport, callID string) any {
 	return map[string]any{
 		"type":    "response_item",
-		"payload": map[string]any{"type": "custom_tool_call_output", "call_id": id, "output": r.ToolResponse},
+		"payload": map[string]any{"type": "custom_tool_call_output", "call_id": callID, "output": r.ToolResponse},
 	}
 }

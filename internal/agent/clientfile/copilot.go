@@ -67,17 +67,17 @@ type copilotData struct {
 	Summary string `json:"summaryContent"`
 }
 
-// isCopilotEvents reports whether a path below session-state names a transcript. A session's directory also contains
-// other files.
-func isCopilotEvents(path string) bool {
+// isCopilotEventsFile reports whether a path below session-state names a transcript. A session's directory also
+// contains other files.
+func isCopilotEventsFile(path string) bool {
 	plain, _ := TrimCompressedSuffix(path)
-	isFlat := filepath.Base(filepath.Dir(path)) == "session-state" && isJSONL(path)
+	isFlat := filepath.Base(filepath.Dir(path)) == "session-state" && isJSONLinesFile(path)
 	return isFlat || strings.HasSuffix(plain, "/events.jsonl")
 }
 
-// isOldCopilotDocument reports whether a path names a document like those that the first versions stored.
-func isOldCopilotDocument(path string) bool {
-	return isJSON(path) && strings.HasPrefix(filepath.Base(path), "session_")
+// isOldCopilotFile reports whether a path names a document like those that the first versions stored.
+func isOldCopilotFile(path string) bool {
+	return isJSONFile(path) && strings.HasPrefix(filepath.Base(path), "session_")
 }
 
 // copilotDocument is a session that the first versions stored as a JSON document.
@@ -124,9 +124,9 @@ func (d *copilotDocument) reportEvents(offset int64, yield func(*Event)) {
 					break
 				}
 			}
-			m.reportBlocks("user", message.Content, unchangedText)
+			m.reportBlocks("user", message.Content, returnUnchangedText)
 		case "assistant":
-			m.reportBlocks("assistant", message.Content, unchangedText)
+			m.reportBlocks("assistant", message.Content, returnUnchangedText)
 		case "tool":
 			m.reportResult(callResult{id: message.CallID, output: ContentText(message.Content)})
 		}
@@ -148,8 +148,8 @@ func (d *copilotDocument) reportEvents(offset int64, yield func(*Event)) {
 	}
 }
 
-// isCopilot recognizes a transcript's first line, and the documents of the first versions.
-func isCopilot(line []byte) bool {
+// isCopilotLine recognizes a transcript's first line, and the documents of the first versions.
+func isCopilotLine(line []byte) bool {
 	var l copilotLine
 	var document struct {
 		Messages json.RawMessage `json:"chatMessages"`
@@ -161,16 +161,16 @@ func isCopilot(line []byte) bool {
 }
 
 type copilotReader struct {
-	session, dir, branch   string
-	model                  string            // model that the main agent uses
-	agentNames, agentTypes map[string]string // names and types of sub-agents, by agent ID
-	personCalls            map[string]bool   // IDs of calls that the person requested, not the agent
-	shell                  shellReporter
+	sessionID, workingDir, branch string
+	model                         string            // model that the main agent uses
+	agentNames, agentTypes        map[string]string // names and types of sub-agents, by agent ID
+	personCallIDs                 map[string]bool   // IDs of calls that the person requested, not the agent
+	shell                         shellReporter
 }
 
 // copilotIgnoredTypes contains the types of lines that are not reported. Such a line is not part of the conversation,
 // or other lines contain its text.
-var copilotIgnoredTypes = wordSet(`
+var copilotIgnoredTypes = lazyWordSet(`
 	abort agent.idle assistant.idle assistant.intent assistant.message_delta assistant.message_start
 	assistant.reasoning assistant.reasoning_delta assistant.streaming_delta assistant.tool_call_delta
 	assistant.turn_end assistant.turn_start assistant.usage capabilities.changed pending_messages.modified result
@@ -187,11 +187,11 @@ func isIgnoredCopilotType(lineType string) bool {
 		slices.ContainsFunc(copilotStatePrefixes, func(s string) bool { return strings.HasPrefix(lineType, s) })
 }
 
-func newCopilot(string) EventReader {
+func newCopilotReader(string) EventReader {
 	return &copilotReader{
-		agentNames:  map[string]string{},
-		agentTypes:  map[string]string{},
-		personCalls: map[string]bool{},
+		agentNames:    map[string]string{},
+		agentTypes:    map[string]string{},
+		personCallIDs: map[string]bool{},
 	}
 }
 
@@ -201,7 +201,7 @@ func (c *copilotReader) ReadLine(line []byte, offset int64, yield func(*Event)) 
 	if !DecodeObject(line, &l) {
 		return false
 	}
-	if l.Type == "" && isCopilot(line) {
+	if l.Type == "" && isCopilotLine(line) {
 		var document copilotDocument
 		DecodeObject(line, &document)
 		document.reportEvents(offset, yield)
@@ -211,10 +211,10 @@ func (c *copilotReader) ReadLine(line []byte, offset int64, yield func(*Event)) 
 	switch l.Type {
 	case "session.start", "session.resume":
 		if d.SessionID != "" {
-			c.session = d.SessionID
+			c.sessionID = d.SessionID
 		}
 		if d.Context.Dir != "" {
-			c.dir, c.branch = d.Context.Dir, d.Context.Branch
+			c.workingDir, c.branch = d.Context.Dir, d.Context.Branch
 		}
 	case "subagent.started":
 		c.agentNames[l.AgentID], c.agentTypes[l.AgentID] = d.AgentName, d.AgentType
@@ -223,14 +223,14 @@ func (c *copilotReader) ReadLine(line []byte, offset int64, yield func(*Event)) 
 	case "assistant.message":
 		c.reportMessage(&l, offset, yield)
 	case "tool.user_requested":
-		c.personCalls[d.CallID] = true
+		c.personCallIDs[d.CallID] = true
 		e := c.newCallEvent(&l, offset)
 		if strings.EqualFold(e.ToolName, "bash") || strings.EqualFold(e.ToolName, "powershell") {
-			e.ToolName = PersonShell
+			e.ToolName = PersonShellTool
 		}
 		yield(&e)
 	case "tool.execution_start":
-		if !c.personCalls[d.CallID] {
+		if !c.personCallIDs[d.CallID] {
 			e := c.newCallEvent(&l, offset)
 			yield(&e)
 		}
@@ -254,7 +254,7 @@ func (c *copilotReader) ReadLine(line []byte, offset int64, yield func(*Event)) 
 		}
 	default:
 		if !isIgnoredCopilotType(l.Type) {
-			c.newEvent(EventUnknown, &l, offset).reportUnknown("lines", l.Type, yield)
+			c.newEvent(EventUnknown, &l, offset).reportUnknownPart("lines", l.Type, yield)
 		}
 	}
 	return true
@@ -284,7 +284,7 @@ func (c *copilotReader) reportUserText(l *copilotLine, offset int64, yield func(
 	if strings.TrimSpace(e.Text) == "" {
 		e.Text = strings.TrimSpace(strings.Repeat("[file] ", len(d.Attachments)))
 	} else {
-		e.reportLeftOut(leftOutFiles, len(d.Attachments), yield)
+		e.reportLeftOutParts(leftOutFilesText, len(d.Attachments), yield)
 	}
 	e.Kind = EventPrompt
 	yield(&e)
@@ -292,8 +292,18 @@ func (c *copilotReader) reportUserText(l *copilotLine, offset int64, yield func(
 
 // newEvent returns an event with the session, the agent, the time and the other values that all events contain.
 func (c *copilotReader) newEvent(kind EventKind, l *copilotLine, offset int64) Event {
-	return Event{Kind: kind, Offset: offset, Time: l.Time, Session: c.session, Dir: c.dir, Branch: c.branch,
-		Model: c.model, AgentID: l.AgentID, AgentName: c.agentNames[l.AgentID], AgentType: c.agentTypes[l.AgentID]}
+	return Event{
+		Kind:       kind,
+		Offset:     offset,
+		Time:       l.Time,
+		Session:    c.sessionID,
+		WorkingDir: c.workingDir,
+		Branch:     c.branch,
+		Model:      c.model,
+		AgentID:    l.AgentID,
+		AgentName:  c.agentNames[l.AgentID],
+		AgentType:  c.agentTypes[l.AgentID],
+	}
 }
 
 // reportMessage reports the reasoning, the text and the requested calls of an agent's message.
@@ -321,11 +331,11 @@ func (c *copilotReader) reportMessage(l *copilotLine, offset int64, yield func(*
 	}
 }
 
-// copilotResultLine returns the line that Copilot CLI will write into the transcript at the end of a call. The id
-// identifies the call in the transcript.
-func copilotResultLine(_ *HookReport, id string) any {
+// makeCopilotResultLine returns the line that Copilot CLI will write into the transcript at the end of a call. The
+// callID identifies the call in the transcript.
+func makeCopilotResultLine(_ *HookReport, callID string) any {
 	return map[string]any{
 		"type": "tool.execution_complete",
-		"data": map[string]any{"toolCallId": id, "success": true},
+		"data": map[string]any{"toolCallId": callID, "success": true},
 	}
 }

@@ -71,8 +71,8 @@ type cursorBubble struct {
 	Workspaces []string `json:"workspaceUris"`
 }
 
-// isCursor recognizes a session document of the editor, and the first line of a command line transcript.
-func isCursor(line []byte) bool {
+// isCursorLine recognizes a session document of the editor, and the first line of a command line transcript.
+func isCursorLine(line []byte) bool {
 	var l struct {
 		Composer json.RawMessage `json:"cursor"`
 		Bubbles  json.RawMessage `json:"bubbles"`
@@ -90,25 +90,25 @@ func isCursor(line []byte) bool {
 
 // cursorReader reads one session of Cursor. It keeps the state between two lines.
 type cursorReader struct {
-	session, agent string
-	lastTime       time.Time
-	messageCount   int
+	sessionID, agentID string
+	lastTime           time.Time
+	messageCount       int
 }
 
-func newCursor(path string) EventReader {
-	c := &cursorReader{session: strings.TrimSuffix(filepath.Base(path), ".jsonl")}
+func newCursorReader(path string) EventReader {
+	c := &cursorReader{sessionID: strings.TrimSuffix(filepath.Base(path), ".jsonl")}
 	if strings.HasSuffix(path, ".jsonl") {
 		c.lastTime = fileModTime(path)
 		if dir := filepath.Dir(path); filepath.Base(dir) == "subagents" {
-			c.session, c.agent = filepath.Base(filepath.Dir(dir)), UnnamedAgent
+			c.sessionID, c.agentID = filepath.Base(filepath.Dir(dir)), UnnamedAgent
 		}
 	}
 	return c
 }
 
-// addResultEvents wraps yield so that each call event is followed by an empty result event. A transcript of the
+// addMissingResults wraps yield so that each call event is followed by an empty result event. A transcript of the
 // command line contains no results, and without one a call would count as unfinished. A call without an ID gets one.
-func (c *cursorReader) addResultEvents(yield func(*Event)) func(*Event) {
+func (c *cursorReader) addMissingResults(yield func(*Event)) func(*Event) {
 	calls := 0
 	return func(e *Event) {
 		if e.Kind != EventCall {
@@ -120,13 +120,23 @@ func (c *cursorReader) addResultEvents(yield func(*Event)) func(*Event) {
 			e.ID = "m" + strconv.Itoa(c.messageCount) + "-call" + strconv.Itoa(calls)
 		}
 		yield(e)
-		yield(&Event{Kind: EventResult, Offset: e.Offset, Time: e.Time, ID: e.ID, Session: e.Session, Dir: e.Dir,
-			AgentID: e.AgentID, Model: e.Model})
+		yield(
+			&Event{
+				Kind:       EventResult,
+				Offset:     e.Offset,
+				Time:       e.Time,
+				ID:         e.ID,
+				Session:    e.Session,
+				WorkingDir: e.WorkingDir,
+				AgentID:    e.AgentID,
+				Model:      e.Model,
+			},
+		)
 	}
 }
 
-// cursorTaggedPrompt returns a function that extracts the person's text from a message of the command line.
-var cursorTaggedPrompt = sync.OnceValue(func() func(string) string { return taggedTextExtractor("user_query") })
+// cursorPromptExtractor returns a function that extracts the person's text from a message of the command line.
+var cursorPromptExtractor = sync.OnceValue(func() func(string) string { return taggedTextExtractor("user_query") })
 
 // ReadLine implements [EventReader].
 func (c *cursorReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
@@ -135,25 +145,25 @@ func (c *cursorReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 		return false
 	}
 	m := messageReporter{yieldEvent: yield,
-		Event: Event{Offset: offset, Session: c.session, AgentID: c.agent, Time: c.lastTime}}
+		Event: Event{Offset: offset, Session: c.sessionID, AgentID: c.agentID, Time: c.lastTime}}
 	if l.Bubbles == nil {
 		c.messageCount++
-		m.NoTime = true
-		m.beginNumberedMessage(c.messageCount, millisecondsAfter(m.Time, c.messageCount))
-		m.yieldEvent = c.addResultEvents(yield)
-		m.reportBlocks(l.Role, l.Message.Content, cursorTaggedPrompt())
+		m.HasNoTime = true
+		m.beginNumberedMessage(c.messageCount, addMilliseconds(m.Time, c.messageCount))
+		m.yieldEvent = c.addMissingResults(yield)
+		m.reportBlocks(l.Role, l.Message.Content, cursorPromptExtractor())
 		return true
 	}
 	if l.Composer.ID != "" {
 		m.Session = l.Composer.ID
 	}
-	m.NoTime = true
+	m.HasNoTime = true
 	m.Time = parseTime(l.Composer.Updated)
 	if m.Time.IsZero() {
 		m.Time = parseTime(l.Composer.Created)
 	}
 	m.Model = l.Composer.Config.Model
-	m.Dir = l.Composer.Workspace.URI.Path + l.Composer.Dir
+	m.WorkingDir = l.Composer.Workspace.URI.Path + l.Composer.Dir
 	isRead := true
 	for i, raw := range l.Bubbles {
 		var b cursorBubble
@@ -164,9 +174,9 @@ func (c *cursorReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 		at := parseTime(b.CreatedAt)
 		if at.IsZero() {
 			// Without a time of its own, the message is placed right after the previous one.
-			at = millisecondsAfter(m.Time, 1)
+			at = addMilliseconds(m.Time, 1)
 		} else {
-			m.NoTime = false
+			m.HasNoTime = false
 		}
 		m.beginNumberedMessage(i, at)
 		if b.ID != "" {
@@ -177,8 +187,8 @@ func (c *cursorReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 	return isRead
 }
 
-// millisecondsAfter returns the time that is n milliseconds after t. The zero time stays zero.
-func millisecondsAfter(t time.Time, n int) time.Time {
+// addMilliseconds returns the time that is n milliseconds after t. The zero time stays zero.
+func addMilliseconds(t time.Time, n int) time.Time {
 	if t.IsZero() {
 		return t
 	}
@@ -189,8 +199,8 @@ func (b *cursorBubble) reportEvents(m *messageReporter) {
 	if b.Model.Name != "" {
 		m.Model = b.Model.Name
 	}
-	if m.Dir == "" && len(b.Workspaces) > 0 {
-		m.Dir = fileURLPath(b.Workspaces[0])
+	if m.WorkingDir == "" && len(b.Workspaces) > 0 {
+		m.WorkingDir = fileURLPath(b.Workspaces[0])
 	}
 	if b.Type == 1 {
 		m.reportText(EventPrompt, b.Text)

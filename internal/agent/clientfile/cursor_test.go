@@ -9,7 +9,7 @@ import "testing"
 func TestCursorMissingMessage(t *testing.T) {
 	document := `{"cursor":{"composerId":"s1"},"bubbles":[{"type":1,"text":"Fix the pump."},null,{"type":2,"text":"Done."}]}`
 	var texts []string
-	isRead := newCursor("state.vscdb").ReadLine([]byte(document), 0, func(e *Event) {
+	isRead := newCursorReader("state.vscdb").ReadLine([]byte(document), 0, func(e *Event) {
 		if e.Text != "" {
 			texts = append(texts, e.Text)
 		}

@@ -21,22 +21,22 @@ import (
 
 // databaseFormat describes how one client stores sessions in a database.
 type databaseFormat struct {
-	client string
-	tables []string // A database has this format if it contains these tables.
+	clientName     string
+	requiredTables []string // A database has this format if it contains these tables.
 
-	listSessions func(db *sqlitefile.DB) (ids []string, err error)
-	readSession  func(db *sqlitefile.DB, path, id string) (any, error)
+	listSessionIDs func(db *sqlitefile.DB) (ids []string, err error)
+	readSession    func(db *sqlitefile.DB, path, id string) (any, error)
 }
 
 // databaseFormats lists the known formats. A database is read in the first format whose tables it contains.
 var databaseFormats = []databaseFormat{
-	{"cursor", []string{"cursorDiskKV", "ItemTable"}, cursorSessions, cursorDocument},
-	{"opencode", []string{"session_v2", "session_message"}, opencodeSessions, opencodeDocument},
-	{"opencode", []string{"session", "message", "part"}, opencodeSessions, opencodeDocument},
-	{"crush", []string{"sessions", "messages", "files"}, tableSessionLister("sessions"), crushSession},
-	{"goose", []string{"sessions", "messages", "schema_version"}, gooseSessions, gooseSession},
-	{"hermes", []string{"sessions", "messages"}, tableSessionLister("sessions"), hermesSession},
-	{"zed", []string{"threads"}, tableSessionLister("threads"), zedThread},
+	{"cursor", []string{"cursorDiskKV", "ItemTable"}, listCursorSessionIDs, readCursorDocument},
+	{"opencode", []string{"session_v2", "session_message"}, listOpencodeSessionIDs, readOpencodeDocument},
+	{"opencode", []string{"session", "message", "part"}, listOpencodeSessionIDs, readOpencodeDocument},
+	{"crush", []string{"sessions", "messages", "files"}, sessionIDLister("sessions"), readCrushDocument},
+	{"goose", []string{"sessions", "messages", "schema_version"}, listGooseSessionIDs, readGooseDocument},
+	{"hermes", []string{"sessions", "messages"}, sessionIDLister("sessions"), readHermesDocument},
+	{"zed", []string{"threads"}, sessionIDLister("threads"), readZedDocument},
 }
 
 // databaseSuffixes contains the suffixes of database file names.
@@ -48,9 +48,9 @@ func IsDatabase(path string) bool {
 		sqlitefile.IsDatabase(path)
 }
 
-// splitDatabase divides a session's path into the database's path and the session's ID. If the path does not lead into
-// a database, id is "".
-func splitDatabase(path string) (database, id string) {
+// splitDatabasePath divides a session's path into the database's path and the session's ID. If the path does not
+// lead into a database, id is "".
+func splitDatabasePath(path string) (database, id string) {
 	slashed := filepath.ToSlash(path)
 	for _, s := range databaseSuffixes {
 		i := strings.LastIndex(slashed, s+"/")
@@ -68,16 +68,16 @@ func splitDatabase(path string) (database, id string) {
 // findDatabaseFormat returns the format in which a database contains sessions. It returns false if no known format
 // fits.
 func findDatabaseFormat(db *sqlitefile.DB) (databaseFormat, bool) {
-	i := slices.IndexFunc(databaseFormats, func(f databaseFormat) bool { return db.HasTables(f.tables...) })
+	i := slices.IndexFunc(databaseFormats, func(f databaseFormat) bool { return db.HasTables(f.requiredTables...) })
 	if i < 0 {
 		return databaseFormat{}, false
 	}
 	return databaseFormats[i], true
 }
 
-// DatabaseSessions returns the client that wrote a database, and the paths of its sessions, which [Open] accepts. The
-// client is "" if the database belongs to no known client.
-func DatabaseSessions(path string) (client string, paths []string, err error) {
+// ListDatabaseSessions returns the client that wrote a database, and the paths of its sessions, which [Open]
+// accepts. The client is "" if the database belongs to no known client.
+func ListDatabaseSessions(path string) (client string, paths []string, err error) {
 	db, err := sqlitefile.Open(path)
 	if err != nil {
 		return "", nil, fmt.Errorf("reading %s: %w", path, err)
@@ -87,22 +87,22 @@ func DatabaseSessions(path string) (client string, paths []string, err error) {
 	if !ok {
 		return "", nil, nil
 	}
-	ids, err := form.listSessions(db)
+	ids, err := form.listSessionIDs(db)
 	if err == nil {
 		err = db.CheckUnchanged()
 	}
 	if err != nil {
-		return form.client, nil, fmt.Errorf("reading %s: %w", path, err)
+		return form.clientName, nil, fmt.Errorf("reading %s: %w", path, err)
 	}
 	for _, id := range ids {
 		paths = append(paths, path+"/"+id)
 	}
-	return form.client, paths, nil
+	return form.clientName, paths, nil
 }
 
 // databaseError returns the error that explains why a whole database cannot be opened as a transcript.
 func databaseError(path string) error {
-	client, paths, err := DatabaseSessions(path)
+	client, paths, err := ListDatabaseSessions(path)
 	switch {
 	case err != nil:
 		return err
@@ -133,8 +133,8 @@ func readDatabaseSession(path, id string) ([]byte, error) {
 	return json.MarshalIndent(document, "", " ")
 }
 
-// tableSessionLister returns a function that lists the values in the column id of a table, which are session IDs.
-func tableSessionLister(table string) func(*sqlitefile.DB) ([]string, error) {
+// sessionIDLister returns a function that lists the values in the column id of a table, which are session IDs.
+func sessionIDLister(table string) func(*sqlitefile.DB) ([]string, error) {
 	return func(db *sqlitefile.DB) (ids []string, err error) {
 		t, err := db.Table(table)
 		if err != nil {
@@ -153,13 +153,13 @@ func tableSessionLister(table string) func(*sqlitefile.DB) ([]string, error) {
 // findRowWithDetails returns the row with an ID in a table, and the rows of a second table that refer to this row.
 func findRowWithDetails(
 	db *sqlitefile.DB,
-	table, id, detailTable, detailColumn string,
+	table, rowID, detailTable, detailColumn string,
 ) (row sqlitefile.Row, details []sqlitefile.Row, err error) {
 	t, err := db.Table(table)
 	if err != nil {
 		return row, nil, err
 	}
-	found, err := t.RowsWith("id", id)
+	found, err := t.RowsWithText("id", rowID)
 	if err != nil {
 		return row, nil, err
 	}
@@ -173,12 +173,12 @@ func findRowWithDetails(
 	if err != nil {
 		return row, nil, err
 	}
-	details, err = t.RowsWith(detailColumn, id)
+	details, err = t.RowsWithText(detailColumn, rowID)
 	return found[0], details, err
 }
 
-// columnObject returns the named columns of a row as a JSON object.
-func columnObject(row sqlitefile.Row, names ...string) map[string]any {
+// columnsAsObject returns the named columns of a row as a JSON object.
+func columnsAsObject(row sqlitefile.Row, names ...string) map[string]any {
 	object := map[string]any{}
 	for _, name := range names {
 		if text := row.Text(name); text != "" {
@@ -188,8 +188,8 @@ func columnObject(row sqlitefile.Row, names ...string) map[string]any {
 	return object
 }
 
-// columnJSON returns the value of a column that contains JSON. A value that is not JSON is returned as a JSON string.
-func columnJSON(row sqlitefile.Row, name string) json.RawMessage {
+// columnAsJSON returns the value of a column that contains JSON. A value that is not JSON is returned as a JSON string.
+func columnAsJSON(row sqlitefile.Row, name string) json.RawMessage {
 	text := row.Text(name)
 	if json.Valid([]byte(text)) {
 		return json.RawMessage(text)
@@ -198,7 +198,7 @@ func columnJSON(row sqlitefile.Row, name string) json.RawMessage {
 	return b
 }
 
-func cursorSessions(db *sqlitefile.DB) (ids []string, err error) {
+func listCursorSessionIDs(db *sqlitefile.DB) (ids []string, err error) {
 	t, err := db.Table("cursorDiskKV")
 	if err != nil {
 		return nil, err
@@ -212,21 +212,21 @@ func cursorSessions(db *sqlitefile.DB) (ids []string, err error) {
 	return ids, err
 }
 
-// cursorDocument returns a Cursor session as a document. The session lists message IDs, and the messages are rows of
-// their own. Older sessions contain the messages themselves.
-func cursorDocument(db *sqlitefile.DB, _, id string) (any, error) {
+// readCursorDocument returns a Cursor session as a document. The session lists message IDs, and the messages are
+// rows of their own. Older sessions contain the messages themselves.
+func readCursorDocument(db *sqlitefile.DB, _, id string) (any, error) {
 	t, err := db.Table("cursorDiskKV")
 	if err != nil {
 		return nil, err
 	}
-	rows, err := t.RowsWith("key", "composerData:"+id)
+	rows, err := t.RowsWithText("key", "composerData:"+id)
 	if err != nil {
 		return nil, err
 	}
 	if len(rows) == 0 {
 		return nil, fs.ErrNotExist
 	}
-	composer := columnJSON(rows[0], "value")
+	composer := columnAsJSON(rows[0], "value")
 	var content struct {
 		Headers []struct {
 			ID string `json:"bubbleId"`
@@ -243,7 +243,7 @@ func cursorDocument(db *sqlitefile.DB, _, id string) (any, error) {
 	}
 	byID := map[string]json.RawMessage{}
 	for _, row := range stored {
-		byID[strings.TrimPrefix(row.Text("key"), "bubbleId:"+id+":")] = columnJSON(row, "value")
+		byID[strings.TrimPrefix(row.Text("key"), "bubbleId:"+id+":")] = columnAsJSON(row, "value")
 	}
 	bubbles := append([]json.RawMessage{}, content.Inline...)
 	for _, h := range content.Headers {
@@ -273,15 +273,15 @@ func withoutLargeMembers(composer json.RawMessage) map[string]json.RawMessage {
 	return small
 }
 
-func crushSession(db *sqlitefile.DB, path, id string) (any, error) {
+func readCrushDocument(db *sqlitefile.DB, path, id string) (any, error) {
 	session, rows, err := findRowWithDetails(db, "sessions", id, "messages", "session_id")
 	if err != nil {
 		return nil, err
 	}
 	messages := []map[string]any{}
 	for _, row := range rows {
-		m := columnObject(row, "id", "role", "model", "created_at")
-		m["parts"] = columnJSON(row, "parts")
+		m := columnsAsObject(row, "id", "role", "model", "created_at")
+		m["parts"] = columnAsJSON(row, "parts")
 		m["is_summary_message"] = int(row.Number("is_summary_message"))
 		messages = append(messages, m)
 	}
@@ -290,15 +290,15 @@ func crushSession(db *sqlitefile.DB, path, id string) (any, error) {
 		dir = filepath.Dir(dir)
 	}
 	return map[string]any{
-		"crush":    columnObject(session, "id", "parent_session_id"),
+		"crush":    columnsAsObject(session, "id", "parent_session_id"),
 		"dir":      dir,
 		"messages": messages,
 	}, nil
 }
 
-// gooseSessions returns the IDs of the sessions of persons and sub-agents. It leaves out hidden sessions, which Goose
-// uses for itself.
-func gooseSessions(db *sqlitefile.DB) (ids []string, err error) {
+// listGooseSessionIDs returns the IDs of the sessions of persons and sub-agents. It leaves out hidden sessions,
+// which Goose uses for itself.
+func listGooseSessionIDs(db *sqlitefile.DB) (ids []string, err error) {
 	t, err := db.Table("sessions")
 	if err != nil {
 		return nil, err
@@ -314,48 +314,48 @@ func gooseSessions(db *sqlitefile.DB) (ids []string, err error) {
 	return ids, nil
 }
 
-func gooseSession(db *sqlitefile.DB, _, id string) (any, error) {
+func readGooseDocument(db *sqlitefile.DB, _, id string) (any, error) {
 	session, rows, err := findRowWithDetails(db, "sessions", id, "messages", "session_id")
 	if err != nil {
 		return nil, err
 	}
 	messages := []map[string]any{}
 	for _, row := range rows {
-		m := columnObject(row, "role")
+		m := columnsAsObject(row, "role")
 		m["id"] = row.Text("message_id")
 		if row.Text("message_id") == "" {
 			m["id"] = "row" + row.Text("id")
 		}
 		m["created"] = row.Number("created_timestamp")
-		m["content"] = columnJSON(row, "content_json")
+		m["content"] = columnAsJSON(row, "content_json")
 		if row.Text("metadata_json") != "" {
-			m["metadata"] = columnJSON(row, "metadata_json")
+			m["metadata"] = columnAsJSON(row, "metadata_json")
 		}
 		messages = append(messages, m)
 	}
 	return map[string]any{
-		"goose":    columnObject(session, "id", "working_dir", "session_type"),
+		"goose":    columnsAsObject(session, "id", "working_dir", "session_type"),
 		"messages": messages,
 	}, nil
 }
 
-func hermesSession(db *sqlitefile.DB, _, id string) (any, error) {
+func readHermesDocument(db *sqlitefile.DB, _, id string) (any, error) {
 	session, rows, err := findRowWithDetails(db, "sessions", id, "messages", "session_id")
 	if err != nil {
 		return nil, err
 	}
 	messages := []map[string]any{}
 	for _, row := range rows {
-		m := columnObject(row, "role", "content", "reasoning", "tool_call_id", "timestamp")
+		m := columnsAsObject(row, "role", "content", "reasoning", "tool_call_id", "timestamp")
 		if row.Text("tool_calls") != "" {
-			m["tool_calls"] = columnJSON(row, "tool_calls")
+			m["tool_calls"] = columnAsJSON(row, "tool_calls")
 		}
 		messages = append(messages, m)
 	}
-	return map[string]any{"hermes": columnObject(session, "id", "model", "cwd"), "messages": messages}, nil
+	return map[string]any{"hermes": columnsAsObject(session, "id", "model", "cwd"), "messages": messages}, nil
 }
 
-func zedThread(db *sqlitefile.DB, _, id string) (any, error) {
+func readZedDocument(db *sqlitefile.DB, _, id string) (any, error) {
 	row, _, err := findRowWithDetails(db, "threads", id, "", "")
 	if err != nil {
 		return nil, err
@@ -365,7 +365,7 @@ func zedThread(db *sqlitefile.DB, _, id string) (any, error) {
 	case "json":
 	case "zstd":
 		d, err := zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(1),
-			zstd.WithDecoderMaxMemory(maxDocumentSize))
+			zstd.WithDecoderMaxMemory(maxDocumentBytes))
 		if err != nil {
 			return nil, err
 		}
@@ -380,6 +380,6 @@ func zedThread(db *sqlitefile.DB, _, id string) (any, error) {
 	if !json.Valid(data) {
 		return nil, fmt.Errorf("its data is not JSON")
 	}
-	return map[string]any{"zed": columnObject(row, "id", "parent_id", "folder_paths", "created_at", "updated_at"),
+	return map[string]any{"zed": columnsAsObject(row, "id", "parent_id", "folder_paths", "created_at", "updated_at"),
 		"thread": json.RawMessage(data)}, nil
 }

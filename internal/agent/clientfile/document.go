@@ -11,22 +11,22 @@ import (
 	"io"
 )
 
-// maxDocumentSize is the maximum size of a document, in bytes.
-const maxDocumentSize = 256 << 20
+// maxDocumentBytes is the maximum size of a document, in bytes.
+const maxDocumentBytes = 256 << 20
 
-// readDocument reads a whole document. It returns errLargeDocument if the document has more than maxDocumentSize
+// readDocument reads a whole document. It returns errDocumentTooLarge if the document has more than maxDocumentBytes
 // bytes.
 func readDocument(in io.Reader) ([]byte, error) {
-	b, err := io.ReadAll(io.LimitReader(in, maxDocumentSize+1))
-	if err == nil && len(b) > maxDocumentSize {
-		err = errLargeDocument
+	b, err := io.ReadAll(io.LimitReader(in, maxDocumentBytes+1))
+	if err == nil && len(b) > maxDocumentBytes {
+		err = errDocumentTooLarge
 	}
 	return b, err
 }
 
-var errLargeDocument = fmt.Errorf(
+var errDocumentTooLarge = fmt.Errorf(
 	"it is a document of more than %d MB, which is too large to read",
-	maxDocumentSize>>20,
+	maxDocumentBytes>>20,
 )
 
 // byteOrderMark is the UTF-8 byte order mark, with which some editors begin a file.
@@ -46,7 +46,7 @@ func ReadDocument(br *bufio.Reader) (document []byte, lines *bufio.Reader, err e
 	}
 	b, err := readDocument(br)
 	hasMoreLines := end >= 0 && bytes.HasPrefix(bytes.TrimLeft(head[end:], " \t\r\n"), []byte("{"))
-	if errors.Is(err, errLargeDocument) && hasMoreLines {
+	if errors.Is(err, errDocumentTooLarge) && hasMoreLines {
 		err = nil // The first line is torn, so the file is read line by line.
 	}
 	if err != nil {

@@ -38,28 +38,28 @@ const (
 )
 
 // This text names the parts of a conversation that are left out.
-const leftOutFiles = "images and other files"
+const leftOutFilesText = "images and other files"
 
-// reportLeftOut reports count EventLeftOut events, one for each part of this kind.
-func (e Event) reportLeftOut(kind string, count int, yield func(*Event)) {
+// reportLeftOutParts reports count EventLeftOut events, one for each part of this kind.
+func (e Event) reportLeftOutParts(kind string, count int, yield func(*Event)) {
 	e.Kind, e.Text = EventLeftOut, kind
 	for range count {
 		yield(&e)
 	}
 }
 
-// reportUnknown reports a part of a type that the reader does not know. The noun, such as "lines", and the type become
-// the event's text.
-func (e Event) reportUnknown(noun, typeName string, yield func(*Event)) {
-	e.Kind, e.Text = EventUnknown, noun+" of the type "+strconv.Quote(text.TruncateBytes(typeName, maxTypeName))
+// reportUnknownPart reports a part of a type that the reader does not know. The noun, such as "lines", and the type
+// become the event's text.
+func (e Event) reportUnknownPart(noun, typeName string, yield func(*Event)) {
+	e.Kind, e.Text = EventUnknown, noun+" of the type "+strconv.Quote(text.TruncateBytes(typeName, maxTypeNameBytes))
 	if typeName == "" {
 		e.Text = noun + " without a type"
 	}
 	yield(&e)
 }
 
-// maxTypeName is the maximum number of bytes of a type's name in a report.
-const maxTypeName = 60
+// maxTypeNameBytes is the maximum number of bytes of a type's name in a report.
+const maxTypeNameBytes = 60
 
 // Event is something that a transcript reports, such as a prompt, a text or a call. The receiving function must copy
 // the byte slices if it needs them after it returns.
@@ -73,15 +73,15 @@ type Event struct {
 	// name the same turn but different positions, the first of them is a copy.
 	TurnPosition string
 
-	// NoTime is set if the client stores no time for the event. Then Time is only an estimate, which is not earlier
+	// HasNoTime is set if the client stores no time for the event. Then Time is only an estimate, which is not earlier
 	// than the true time. Estimated times are in the order of the events.
-	NoTime bool
+	HasNoTime bool
 
 	IsCopy bool // The line was copied from another session's transcript when this session was forked from it.
 
-	// IsListed is set for a prompt from a client's list of prompts. Such a prompt has no turn and no ID. The session's
-	// transcript, if it still exists, contains the prompt as well.
-	IsListed bool
+	// IsFromPromptList is set for a prompt from a client's list of prompts. Such a prompt has no turn and no ID.
+	// The session's transcript, if it still exists, contains the prompt as well.
+	IsFromPromptList bool
 
 	Text string
 
@@ -90,7 +90,7 @@ type Event struct {
 	// client reports no positions.
 	NodeID, ParentNodeID string
 
-	Session, Dir, Branch, Model string // Each of these is "" if it is not known at this event.
+	Session, WorkingDir, Branch, Model string // Each of these is "" if it is not known at this event.
 
 	// AgentID, AgentName and AgentType describe the sub-agent. All are "" for the main agent. The name and the type
 	// may also be "" for a sub-agent.

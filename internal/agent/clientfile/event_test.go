@@ -299,7 +299,7 @@ func TestDocuments(t *testing.T) {
 
 // TestGeminiSubagent tests that a sub-agent's session is named by the directory of its transcript.
 func TestGeminiSubagent(t *testing.T) {
-	r := newGemini(filepath.Join(t.TempDir(), "chats", "parent", "child.jsonl"))
+	r := newGeminiReader(filepath.Join(t.TempDir(), "chats", "parent", "child.jsonl"))
 	r.ReadLine([]byte(`{"sessionId":"child","startTime":"t","kind":"subagent"}`), 0, nil)
 	r.ReadLine([]byte(`{"id":"m1","type":"user","content":"Lay stones."}`), 1, func(e *Event) {
 		if e.Session != "parent" || e.AgentID != "sub-agent" {

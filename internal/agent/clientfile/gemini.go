@@ -67,8 +67,8 @@ type toolResponse struct {
 	Error  string `json:"error"`
 }
 
-// isGemini recognizes the header of a session and a session that is one document.
-func isGemini(line []byte) bool {
+// isGeminiLine recognizes the header of a session and a session that is one document.
+func isGeminiLine(line []byte) bool {
 	var l geminiLine
 	if !DecodeObject(line, &l) || l.SessionID == "" {
 		return false
@@ -79,39 +79,39 @@ func isGemini(line []byte) bool {
 
 // geminiReader reads the lines of one Gemini CLI transcript. It keeps the state between two lines.
 type geminiReader struct {
-	session, dir, agent string
-	model               string
+	sessionID, workingDir, agent string
+	model                        string
 
-	messages       map[string]*geminiMessage // all messages by ID
+	messagesByID   map[string]*geminiMessage // all messages by ID
 	currentMessage *geminiMessage            // message whose parts are being reported
 	lastEventID    string                    // ID of the last message from which an event was reported
 	lastMessageID  string                    // ID of the last message in the file
-	endedCalls     map[string]bool           // IDs of the calls whose result was reported
+	endedCallIDs   map[string]bool           // IDs of the calls whose result was reported
 
 	shell shellReporter
 }
 
 // geminiMessage records which parts of a message were reported. The message may be repeated later with more parts.
 type geminiMessage struct {
-	previousNode string // ID of the previous message from which an event was reported
-	text         string
-	thoughtCount int             // number of thoughts that were reported
-	callIDs      map[string]bool // IDs of the calls that were reported
-	isUnknown    bool            // the type of the message was reported as unknown
+	previousNodeID string // ID of the previous message from which an event was reported
+	text           string
+	thoughtCount   int             // number of thoughts that were reported
+	callIDs        map[string]bool // IDs of the calls that were reported
+	isUnknown      bool            // the type of the message was reported as unknown
 }
 
-func newGemini(path string) EventReader {
+func newGeminiReader(path string) EventReader {
 	if IsPromptList(path) {
-		return newPromptList(path, "chats")
+		return newPromptListReader(path, "chats")
 	}
-	g := &geminiReader{messages: map[string]*geminiMessage{}, endedCalls: map[string]bool{}}
+	g := &geminiReader{messagesByID: map[string]*geminiMessage{}, endedCallIDs: map[string]bool{}}
 	chats := filepath.Dir(path)
 	if parent := filepath.Dir(chats); filepath.Base(parent) == "chats" {
-		g.session, g.agent = filepath.Base(chats), "sub-agent"
+		g.sessionID, g.agent = filepath.Base(chats), "sub-agent"
 		chats = parent
 	}
 	if path != "" {
-		g.dir = geminiProjectDir(filepath.Dir(chats))
+		g.workingDir = geminiProjectDir(filepath.Dir(chats))
 	}
 	return g
 }
@@ -125,25 +125,25 @@ func (g *geminiReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 	switch {
 	case l.RewindTo != "":
 		g.lastMessageID, g.lastEventID = "", "" // If the ID is not known, the client removes all messages.
-		if m := g.messages[l.RewindTo]; m != nil {
-			g.lastMessageID, g.lastEventID = m.previousNode, m.previousNode
+		if m := g.messagesByID[l.RewindTo]; m != nil {
+			g.lastMessageID, g.lastEventID = m.previousNodeID, m.previousNodeID
 		}
 	case l.Type != "":
-		g.reportMessage(&l, onOwnLine, offset, yield)
+		g.reportMessage(&l, placeOwnLine, offset, yield)
 	case l.SessionID != "":
 		if g.agent == "" {
-			g.session = l.SessionID
+			g.sessionID = l.SessionID
 		}
 		switch l.Kind {
 		case "", "main":
 		default:
 			g.agent = "sub-agent"
 			if l.Kind != "subagent" {
-				(&Event{Offset: offset, Session: g.session}).reportUnknown("sessions", l.Kind, yield)
+				(&Event{Offset: offset, Session: g.sessionID}).reportUnknownPart("sessions", l.Kind, yield)
 			}
 		}
 	case l.SessionUpdate == nil:
-		(&Event{Offset: offset, Session: g.session}).reportUnknown("lines", "", yield)
+		(&Event{Offset: offset, Session: g.sessionID}).reportUnknownPart("lines", "", yield)
 	}
 	var set struct {
 		Messages []json.RawMessage `json:"messages"`
@@ -159,29 +159,29 @@ func (g *geminiReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 				isRead = false
 				continue
 			}
-			g.reportMessage(&m, inMessageList, offset, yield)
+			g.reportMessage(&m, placeMessageList, offset, yield)
 		}
 	}
 	return isRead
 }
 
-// geminiPlace tells where in the transcript a message is: on a line of its own, or in a list of messages.
-type geminiPlace int
+// geminiMessagePlace tells where in the transcript a message is: on a line of its own, or in a list of messages.
+type geminiMessagePlace int
 
 const (
-	onOwnLine geminiPlace = iota
-	inMessageList
+	placeOwnLine geminiMessagePlace = iota
+	placeMessageList
 )
 
 // reportMessage reports the parts of a message that were not reported before. A message in a list is ignored if it was
 // already read and is not the last message.
-func (g *geminiReader) reportMessage(m *geminiLine, place geminiPlace, offset int64, yield func(*Event)) {
-	known := g.messages[m.ID]
+func (g *geminiReader) reportMessage(m *geminiLine, place geminiMessagePlace, offset int64, yield func(*Event)) {
+	known := g.messagesByID[m.ID]
 	switch {
 	case known == nil || m.ID == "":
-		g.currentMessage = &geminiMessage{previousNode: g.lastEventID, callIDs: map[string]bool{}}
-		g.messages[m.ID], g.lastMessageID = g.currentMessage, m.ID
-	case m.ID != g.lastMessageID && place == inMessageList:
+		g.currentMessage = &geminiMessage{previousNodeID: g.lastEventID, callIDs: map[string]bool{}}
+		g.messagesByID[m.ID], g.lastMessageID = g.currentMessage, m.ID
+	case m.ID != g.lastMessageID && place == placeMessageList:
 		return // A resumed session repeats its messages, and the repetition may be shorter.
 	default: // The message has grown, perhaps after the person wrote the next prompt.
 		g.currentMessage = known
@@ -191,9 +191,9 @@ func (g *geminiReader) reportMessage(m *geminiLine, place geminiPlace, offset in
 		Time:         m.Time,
 		ID:           m.ID,
 		NodeID:       m.ID,
-		ParentNodeID: g.currentMessage.previousNode,
-		Session:      g.session,
-		Dir:          g.dir,
+		ParentNodeID: g.currentMessage.previousNodeID,
+		Session:      g.sessionID,
+		WorkingDir:   g.workingDir,
 		AgentID:      g.agent,
 		Model:        g.model,
 	}
@@ -212,7 +212,7 @@ func (g *geminiReader) reportMessage(m *geminiLine, place geminiPlace, offset in
 	default:
 		if !g.currentMessage.isUnknown {
 			g.currentMessage.isUnknown = true
-			e.reportUnknown("messages", m.Type, yield)
+			e.reportUnknownPart("messages", m.Type, yield)
 		}
 	}
 }
@@ -229,7 +229,7 @@ func (g *geminiReader) reportUserText(m *geminiLine, e Event, yield func(*Event)
 		return
 	}
 	if cmp.Or(ContentText(m.DisplayContent), ContentText(m.Content)) != "" {
-		e.reportLeftOut(leftOutFiles, countAttachments(m.Content), yield)
+		e.reportLeftOutParts(leftOutFilesText, countAttachments(m.Content), yield)
 	}
 	e.Kind, e.Text = EventPrompt, text
 	e.TurnID = m.ID
@@ -254,17 +254,17 @@ func (g *geminiReader) reportAgentMessage(m *geminiLine, e Event, yield func(*Ev
 	}
 	e.Text = ""
 	for i := range m.ToolCalls {
-		g.reportCall(&m.ToolCalls[i], e, yield)
+		g.reportCallAndResult(&m.ToolCalls[i], e, yield)
 	}
 }
 
-// reportCall reports a call and, once the call has ended, its result.
-func (g *geminiReader) reportCall(c *geminiCall, e Event, yield func(*Event)) {
+// reportCallAndResult reports a call and, once the call has ended, its result.
+func (g *geminiReader) reportCallAndResult(c *geminiCall, e Event, yield func(*Event)) {
 	e.ID = c.ID
 	if !c.Time.IsZero() {
 		e.Time = c.Time
 	}
-	if g.endedCalls[c.ID] {
+	if g.endedCallIDs[c.ID] {
 		return
 	}
 	if !g.currentMessage.callIDs[c.ID] {
@@ -280,27 +280,27 @@ func (g *geminiReader) reportCall(c *geminiCall, e Event, yield func(*Event)) {
 	default:
 		return
 	}
-	g.endedCalls[c.ID] = c.ID != ""
+	g.endedCallIDs[c.ID] = c.ID != ""
 	e.Kind = EventResult
 	e.ToolName, e.Args = "", nil
 	e.HasFailed = c.Status == "error" || c.Status == "cancelled"
 	for _, r := range c.Result {
 		e.resultOutput += r.Response.Response.Output + r.Response.Response.Error
 	}
-	e.OmitsZeroExit = IsGeminiOutput(e.resultOutput)
+	e.OmitsZeroExit = IsFinishedGeminiOutput(e.resultOutput)
 	e.DisplayData = c.ResultDisplay
 	yield(&e)
 }
 
-// IsGeminiOutput reports whether an answer has the form in which Gemini CLI reports a finished command. In this form,
-// the exit status is mentioned only if it is not 0.
-func IsGeminiOutput(answer string) bool {
+// IsFinishedGeminiOutput reports whether an answer has the form in which Gemini CLI reports a finished command. In
+// this form, the exit status is mentioned only if it is not 0.
+func IsFinishedGeminiOutput(answer string) bool {
 	return strings.HasPrefix(strings.TrimPrefix(answer, "<untrusted_context>\n"), "Output: ")
 }
 
-// geminiResultLine converts a hook's report about a call's result to a line like the lines of the transcript. The line
-// has no call ID, because the arguments identify the call.
-func geminiResultLine(r *HookReport, _ string) any {
+// makeGeminiResultLine converts a hook's report about a call's result to a line like the lines of the transcript.
+// The line has no call ID, because the arguments identify the call.
+func makeGeminiResultLine(r *HookReport, _ string) any {
 	status, shown := r.callOutcome()
 	call := map[string]any{"name": r.ToolName, "args": r.ToolInput, "status": status, "resultDisplay": shown}
 	return map[string]any{"type": "gemini", "toolCalls": []any{call}}

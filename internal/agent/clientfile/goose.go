@@ -59,8 +59,8 @@ type goosePart struct {
 	} `json:"toolResult"`
 }
 
-// isGoose recognizes the first line of a file, and a session document that database.go made.
-func isGoose(line []byte) bool {
+// isGooseLine recognizes the first line of a file, and a session document that database.go made.
+func isGooseLine(line []byte) bool {
 	var d struct {
 		Row   json.RawMessage `json:"goose"`
 		Dir   string          `json:"working_dir"`
@@ -71,12 +71,12 @@ func isGoose(line []byte) bool {
 
 // gooseReader reads one session of Goose. It keeps the state between two lines.
 type gooseReader struct {
-	session, dir string
-	messageCount int
+	sessionID, workingDir string
+	messageCount          int
 }
 
-func newGoose(path string) EventReader {
-	return &gooseReader{session: strings.TrimSuffix(filepath.Base(path), ".jsonl")}
+func newGooseReader(path string) EventReader {
+	return &gooseReader{sessionID: strings.TrimSuffix(filepath.Base(path), ".jsonl")}
 }
 
 // ReadLine implements [EventReader].
@@ -87,17 +87,17 @@ func (g *gooseReader) ReadLine(line []byte, offset int64, yield func(*Event)) bo
 	}
 	m := messageReporter{yieldEvent: yield}
 	if d.Dir != "" {
-		g.dir = d.Dir
+		g.workingDir = d.Dir
 	}
 	isRead := true
 	if d.Row.ID != "" {
-		g.session, g.dir = d.Row.ID, d.Row.Dir
+		g.sessionID, g.workingDir = d.Row.ID, d.Row.Dir
 		if d.Row.Type == "sub_agent" {
 			m.AgentID = UnnamedAgent
 		}
 	}
 	m.Offset = offset
-	m.Session, m.Dir = g.session, g.dir
+	m.Session, m.WorkingDir = g.sessionID, g.workingDir
 	for _, raw := range d.Messages {
 		var message gooseMessage
 		if !parseObject(raw, &message) {
@@ -113,7 +113,7 @@ func (g *gooseReader) ReadLine(line []byte, offset int64, yield func(*Event)) bo
 }
 
 // gooseTextKinds maps the roles of messages to the kinds of events for their texts.
-var gooseTextKinds = map[string]EventKind{"user": EventPrompt, "assistant": EventText, "system": noEvent}
+var gooseTextKinds = map[string]EventKind{"user": EventPrompt, "assistant": EventText, "system": noEventKind}
 
 // reportMessage reports a message. If the person does not see the message, the program wrote it for the model.
 func (g *gooseReader) reportMessage(message *gooseMessage, m *messageReporter) {
@@ -124,11 +124,11 @@ func (g *gooseReader) reportMessage(message *gooseMessage, m *messageReporter) {
 	}
 	kind, isKnown := gooseTextKinds[message.Role]
 	if !isKnown {
-		m.Event.reportUnknown("messages", message.Role, m.yieldEvent)
+		m.Event.reportUnknownPart("messages", message.Role, m.yieldEvent)
 		return
 	}
 	if message.Metadata.Visible != nil && !*message.Metadata.Visible {
-		kind = noEvent
+		kind = noEventKind
 	}
 	var said []string
 	for _, p := range message.Content {
@@ -140,10 +140,10 @@ func (g *gooseReader) reportMessage(message *gooseMessage, m *messageReporter) {
 		case "conversationCompacted":
 			m.reportText(EventCompacted, p.Message)
 		case "image":
-			m.Event.reportLeftOut(leftOutFiles, 1, m.yieldEvent)
+			m.Event.reportLeftOutParts(leftOutFilesText, 1, m.yieldEvent)
 		default:
 			if !gooseParts()[p.Type] {
-				m.Event.reportUnknown("parts", p.Type, m.yieldEvent)
+				m.Event.reportUnknownPart("parts", p.Type, m.yieldEvent)
 			}
 		}
 	}
@@ -163,7 +163,7 @@ func (g *gooseReader) reportMessage(message *gooseMessage, m *messageReporter) {
 }
 
 // gooseParts contains the types of parts that are read after the texts, and those without a text of the conversation.
-var gooseParts = wordSet(`
+var gooseParts = lazyWordSet(`
 	frontendToolRequest toolRequest toolResponse
 
 	actionRequired contextLengthExceeded reasoning redactedThinking summarizationRequested systemNotification

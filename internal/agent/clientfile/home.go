@@ -46,10 +46,10 @@ func splitDirList(value string) (dirs []string) {
 // directory depends on the operating system and the editor. The argument userHome is the user's home directory.
 func SessionRoots(client, userHome string, getenv func(string) string) []string {
 	c, _ := FindEventClient(client)
-	if c.findRoots == nil {
+	if c.findSessionRoots == nil {
 		return []string{HomeDir(client, userHome, getenv)}
 	}
-	return c.findRoots(baseDirs{userHome: userHome, getenv: getenv})
+	return c.findSessionRoots(baseDirs{userHome: userHome, getenv: getenv})
 }
 
 // baseDirs finds the directories in which the user's programs store files.
@@ -82,12 +82,12 @@ func (b baseDirs) dataDirs(dir string) []string {
 	}
 }
 
-// vscodeEditors contains the directory names of VS Code and of editors that are built from it.
-var vscodeEditors = []string{"Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"}
+// vscodeEditorNames contains the directory names of VS Code and of editors that are built from it.
+var vscodeEditorNames = []string{"Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"}
 
 // extensionDirs returns the directories in which an extension stores data, one for each editor and operating system.
 func (b baseDirs) extensionDirs(id string) (all []string) {
-	for _, editor := range vscodeEditors {
+	for _, editor := range vscodeEditorNames {
 		for _, dir := range b.configDirs(editor) {
 			all = append(all, filepath.Join(dir, "User", "globalStorage", id))
 		}
@@ -95,9 +95,9 @@ func (b baseDirs) extensionDirs(id string) (all []string) {
 	return all
 }
 
-// claudeRoots returns the directories of Claude Code. The environment variable may list them. Otherwise there are two
-// defaults, because some versions used the directory for settings.
-func claudeRoots(b baseDirs) []string {
+// claudeSessionRoots returns the directories of Claude Code. The environment variable may list them. Otherwise
+// there are two defaults, because some versions used the directory for settings.
+func claudeSessionRoots(b baseDirs) []string {
 	if dirs := splitDirList(b.getenv("CLAUDE_CONFIG_DIR")); len(dirs) > 0 {
 		return dirs
 	}
@@ -107,16 +107,17 @@ func claudeRoots(b baseDirs) []string {
 	}
 }
 
-// geminiRoots returns the directories of Gemini CLI. In the macOS sandbox, Gemini CLI uses a directory for caches.
-func geminiRoots(b baseDirs) []string {
+// geminiSessionRoots returns the directories of Gemini CLI. In the macOS sandbox, Gemini CLI uses a directory for
+// caches.
+func geminiSessionRoots(b baseDirs) []string {
 	if dir := b.getenv("GEMINI_CLI_HOME"); dir != "" {
 		return []string{filepath.Join(dir, ".gemini")}
 	}
 	return []string{filepath.Join(b.userHome, ".gemini"), filepath.Join(b.userHome, ".cache", ".gemini")}
 }
 
-// copilotRoots returns the directories of Copilot CLI. Some versions used the user's directory for state.
-func copilotRoots(b baseDirs) []string {
+// copilotSessionRoots returns the directories of Copilot CLI. Some versions used the user's directory for state.
+func copilotSessionRoots(b baseDirs) []string {
 	all := []string{b.dirFromEnv("COPILOT_HOME", ".copilot")}
 	if state := b.getenv("XDG_STATE_HOME"); state != "" {
 		all = append(all, filepath.Join(state, ".copilot"))
@@ -124,8 +125,9 @@ func copilotRoots(b baseDirs) []string {
 	return all
 }
 
-// qwenRoots returns the directories of Qwen Code. An environment variable may name a separate directory for sessions.
-func qwenRoots(b baseDirs) []string {
+// qwenSessionRoots returns the directories of Qwen Code. An environment variable may name a separate directory for
+// sessions.
+func qwenSessionRoots(b baseDirs) []string {
 	all := []string{b.dirFromEnv("QWEN_HOME", ".qwen")}
 	if sessions := b.getenv("QWEN_RUNTIME_DIR"); sessions != "" {
 		all = append(all, sessions)
@@ -133,9 +135,9 @@ func qwenRoots(b baseDirs) []string {
 	return all
 }
 
-// opencodeRoots returns the directories of opencode, and the database that an environment variable may name. A
+// opencodeSessionRoots returns the directories of opencode, and the database that an environment variable may name. A
 // relative path is below the directory for data.
-func opencodeRoots(b baseDirs) []string {
+func opencodeSessionRoots(b baseDirs) []string {
 	all := b.dataDirs("opencode")
 	database := b.getenv("OPENCODE_DB")
 	switch {
@@ -148,7 +150,7 @@ func opencodeRoots(b baseDirs) []string {
 	return all
 }
 
-func cursorRoots(b baseDirs) []string {
+func cursorSessionRoots(b baseDirs) []string {
 	all := []string{b.dirFromEnv("CURSOR_CONFIG_DIR", ".cursor")}
 	for _, dir := range b.configDirs("Cursor") {
 		all = append(all, filepath.Join(dir, "User"))
@@ -156,8 +158,8 @@ func cursorRoots(b baseDirs) []string {
 	return all
 }
 
-func vscodeRoots(b baseDirs) (all []string) {
-	for _, editor := range vscodeEditors[:3] {
+func vscodeSessionRoots(b baseDirs) (all []string) {
+	for _, editor := range vscodeEditorNames[:3] {
 		for _, dir := range b.configDirs(editor) {
 			all = append(all, filepath.Join(dir, "User"))
 		}
@@ -165,12 +167,12 @@ func vscodeRoots(b baseDirs) (all []string) {
 	return all
 }
 
-func clineRoots(b baseDirs) []string {
+func clineSessionRoots(b baseDirs) []string {
 	own := cmp.Or(b.getenv("CLINE_DATA_DIR"), filepath.Join(b.dirFromEnv("CLINE_DIR", ".cline"), "data"))
 	return append(b.extensionDirs("saoudrizwan.claude-dev"), own)
 }
 
-func gooseRoots(b baseDirs) []string {
+func gooseSessionRoots(b baseDirs) []string {
 	if root := b.getenv("GOOSE_PATH_ROOT"); root != "" {
 		return []string{filepath.Join(root, "data")}
 	}
@@ -180,18 +182,18 @@ func gooseRoots(b baseDirs) []string {
 	)
 }
 
-func kimiRoots(b baseDirs) []string {
+func kimiSessionRoots(b baseDirs) []string {
 	return []string{b.dirFromEnv("KIMI_SHARE_DIR", ".kimi"), b.dirFromEnv("KIMI_CODE_HOME", ".kimi-code")}
 }
 
-func openclawRoots(b baseDirs) []string {
+func openclawSessionRoots(b baseDirs) []string {
 	home := cmp.Or(b.getenv("OPENCLAW_HOME"), b.userHome)
 	return []string{cmp.Or(b.getenv("OPENCLAW_STATE_DIR"), filepath.Join(home, ".openclaw"))}
 }
 
-// crushRoots returns the directories of all projects of Crush, which its file projects.json lists (internal/projects
-// in charmbracelet/crush).
-func crushRoots(b baseDirs) (all []string) {
+// crushSessionRoots returns the directories of all projects of Crush, which its file projects.json lists
+// (internal/projects in charmbracelet/crush).
+func crushSessionRoots(b baseDirs) (all []string) {
 	dirs := b.dataDirs("crush")
 	if dir := b.getenv("CRUSH_GLOBAL_DATA"); dir != "" {
 		dirs = append(dirs, dir)

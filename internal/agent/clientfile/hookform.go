@@ -2,8 +2,8 @@
 
 package clientfile
 
-// HookForm describes a client's hooks. For the zero HookForm, oxbow does not read the client's reports.
-type HookForm struct {
+// HookFormat describes a client's hooks. For the zero HookFormat, oxbow does not read the client's reports.
+type HookFormat struct {
 	// EventNames maps the client's name of each event that oxbow reads to the name that Claude Code uses. All other
 	// events are ignored.
 	EventNames map[string]string
@@ -26,12 +26,12 @@ type HookForm struct {
 	// ToolNames maps tool names in reports to tool names in transcripts. It contains only the names that differ.
 	ToolNames map[string]string
 
-	// LooseIDs is set if a call may have one ID in reports and another ID in the transcript.
-	LooseIDs bool
+	// HasUnstableCallIDs is set if a call may have one ID in reports and another ID in the transcript.
+	HasUnstableCallIDs bool
 
-	// NeedsStartWithPrompt is set if the context for a session's start must be returned with the answer to the first
+	// NeedsStartAtPrompt is set if the context for a session's start must be returned with the answer to the first
 	// prompt.
-	NeedsStartWithPrompt bool
+	NeedsStartAtPrompt bool
 
 	// ForgetsStartContext is set if the client does not store the context for a session's start in the conversation. A
 	// resumed session then needs this context again.
@@ -42,19 +42,19 @@ type HookForm struct {
 	MCPClientPrefix string
 }
 
-// commonEvents contains the event names of clients that use the names of Claude Code.
-var commonEvents = map[string]string{
+// commonEventNames contains the event names of clients that use the names of Claude Code.
+var commonEventNames = map[string]string{
 	"SessionStart": "SessionStart", "UserPromptSubmit": "UserPromptSubmit", "PostToolUse": "PostToolUse",
 	"PostToolUseFailure": "PostToolUseFailure", "PostCompact": "PostCompact", "SubagentStop": "SubagentStop",
 	"Stop": "Stop", "SessionEnd": "SessionEnd", "AgentText": "AgentText",
 }
 
-// geminiEvents contains the event names of Gemini CLI.
-var geminiEvents = map[string]string{"SessionStart": "SessionStart", "BeforeAgent": "UserPromptSubmit",
+// geminiEventNames contains the event names of Gemini CLI.
+var geminiEventNames = map[string]string{"SessionStart": "SessionStart", "BeforeAgent": "UserPromptSubmit",
 	"AfterTool": "PostToolUse", "AfterAgent": "Stop", "SessionEnd": "SessionEnd"}
 
-// copilotEvents contains the event names of Copilot CLI.
-var copilotEvents = map[string]string{"SessionStart": "SessionStart", "UserPromptSubmit": "UserPromptSubmit",
+// copilotEventNames contains the event names of Copilot CLI.
+var copilotEventNames = map[string]string{"SessionStart": "SessionStart", "UserPromptSubmit": "UserPromptSubmit",
 	"PostToolUse": "PostToolUse", "PostToolUseFailure": "PostToolUseFailure", "Stop": "Stop",
 	"SessionEnd": "SessionEnd"}
 
@@ -63,31 +63,36 @@ var copilotEvents = map[string]string{"SessionStart": "SessionStart", "UserPromp
 var copilotToolNames = map[string]string{"Read": "view", "Edit": "edit", "Write": "create", "Bash": "bash",
 	"Agent": "task", "Glob": "glob", "Grep": "grep", "WebFetch": "web_fetch", "WebSearch": "web_search"}
 
-// hookAnswer returns an answer in the form that most clients expect, which names the event.
-func hookAnswer(event, context string) any {
+// makeHookAnswer returns an answer in the form that most clients expect, which names the event.
+func makeHookAnswer(event, context string) any {
 	return map[string]any{
 		"suppressOutput":     true,
 		"hookSpecificOutput": map[string]any{"hookEventName": event, "additionalContext": context},
 	}
 }
 
-// minimalHookAnswer is like hookAnswer, but without further fields, because Codex refuses these before a tool is used.
-func minimalHookAnswer(event, context string) any {
+// makeMinimalHookAnswer is like makeHookAnswer, but without further fields, because Codex refuses these before a
+// tool is used.
+func makeMinimalHookAnswer(event, context string) any {
 	return map[string]any{
 		"hookSpecificOutput": map[string]any{"hookEventName": event, "additionalContext": context},
 	}
 }
 
-// copilotHookAnswer returns an answer in the form that Copilot CLI expects.
-func copilotHookAnswer(_, context string) any { return map[string]any{"additionalContext": context} }
+// makeCopilotHookAnswer returns an answer in the form that Copilot CLI expects.
+func makeCopilotHookAnswer(_, context string) any {
+	return map[string]any{"additionalContext": context}
+}
 
-// opencodeHookAnswer returns an answer in the form that oxbow's plug-in for opencode expects.
-func opencodeHookAnswer(_, context string) any { return map[string]any{"context": context} }
+// makeOpencodeHookAnswer returns an answer in the form that oxbow's plug-in for opencode expects.
+func makeOpencodeHookAnswer(_, context string) any { return map[string]any{"context": context} }
 
-// cursorHookAnswer returns an answer in the form that Cursor expects.
-func cursorHookAnswer(_, context string) any { return map[string]any{"additional_context": context} }
+// makeCursorHookAnswer returns an answer in the form that Cursor expects.
+func makeCursorHookAnswer(_, context string) any {
+	return map[string]any{"additional_context": context}
+}
 
-// clineHookAnswer returns an answer in the form that Cline expects.
-func clineHookAnswer(_, context string) any {
+// makeClineHookAnswer returns an answer in the form that Cline expects.
+func makeClineHookAnswer(_, context string) any {
 	return map[string]any{"cancel": false, "contextModification": context}
 }

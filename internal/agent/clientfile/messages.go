@@ -24,8 +24,8 @@ type messageReporter struct {
 	eventCount int // number of events reported from the current message
 }
 
-// noEvent is the kind of a text that is not reported, because a program wrote it in the person's name.
-const noEvent EventKind = 0
+// noEventKind is the kind of a text that is not reported, because a program wrote it in the person's name.
+const noEventKind EventKind = 0
 
 // beginMessage sets the ID and the time for the events that follow. If sentTime is zero, the previous message's time
 // is kept.
@@ -46,7 +46,7 @@ func (m *messageReporter) beginNumberedMessage(number int, sentTime time.Time) {
 // reportText reports a text of the current message.
 func (m *messageReporter) reportText(kind EventKind, text string) {
 	text = strings.TrimSpace(text)
-	if text == "" || kind == noEvent {
+	if text == "" || kind == noEventKind {
 		return
 	}
 	e := m.Event
@@ -120,7 +120,7 @@ type contentBlock struct {
 	AmpCallID    string          `json:"toolUseID"` // name in Amp
 	Content      json.RawMessage `json:"content"`
 	IsError      bool            `json:"is_error"`
-	Run          struct {        // result of a call in Amp
+	AmpRun       struct {        // result of a call in Amp
 		Status string          `json:"status"`
 		Result json.RawMessage `json:"result"`
 		Error  struct {
@@ -165,7 +165,7 @@ func (m *messageReporter) reportBlocks(
 		"compactionSummary": // no person wrote these
 		extractPersonText = func(string) string { return "" }
 	default:
-		m.Event.reportUnknown("messages", role, m.yieldEvent)
+		m.Event.reportUnknownPart("messages", role, m.yieldEvent)
 		return
 	}
 	var asked, inserted []string
@@ -188,18 +188,18 @@ func (m *messageReporter) reportBlocks(
 		case "tool_result":
 			m.reportResult(callResult{id: b.CallID + b.AmpCallID, output: b.output(), hasFailed: b.hasFailed()})
 		case "image", "image_url", "document", "file", "audio", "video":
-			m.Event.reportLeftOut(leftOutFiles, 1, m.yieldEvent)
+			m.Event.reportLeftOutParts(leftOutFilesText, 1, m.yieldEvent)
 		case "redacted_thinking":
 		default:
-			m.Event.reportUnknown("blocks", b.Type, m.yieldEvent)
+			m.Event.reportUnknownPart("blocks", b.Type, m.yieldEvent)
 		}
 	}
 	m.reportText(EventPrompt, strings.Join(asked, "\n"))
-	m.reportText(noEvent, strings.Join(inserted, "\n"))
+	m.reportText(noEventKind, strings.Join(inserted, "\n"))
 }
 
 // attachmentTypes contains the types of blocks that are images and other files.
-var attachmentTypes = wordSet(`
+var attachmentTypes = lazyWordSet(`
 	audio audio_url binary document file image image_url input_audio input_file input_image local_image video video_url`)
 
 // reportUnknownBlocks reports the blocks in a message's content whose types are neither in known nor those of
@@ -211,20 +211,20 @@ func (e Event) reportUnknownBlocks(content json.RawMessage, yield func(*Event), 
 	decodeArray(content, &blocks)
 	for _, b := range blocks {
 		if !slices.Contains(known, b.Type) && !attachmentTypes()[b.Type] {
-			e.reportUnknown("blocks", b.Type, yield)
+			e.reportUnknownPart("blocks", b.Type, yield)
 		}
 	}
 }
 
 func (b *contentBlock) hasFailed() bool {
-	return b.IsError || b.Run.Status == "error" || b.Run.Status == "cancelled"
+	return b.IsError || b.AmpRun.Status == "error" || b.AmpRun.Status == "cancelled"
 }
 
 func (b *contentBlock) output() string {
 	if len(b.Content) > 0 {
 		return ContentText(b.Content)
 	}
-	return strings.TrimSpace(resultText(b.Run.Result) + "\n" + b.Run.Error.Message)
+	return strings.TrimSpace(resultText(b.AmpRun.Result) + "\n" + b.AmpRun.Error.Message)
 }
 
 // resultText returns the text in a tool's result. The result is a string, an array of parts, or an object that
@@ -251,9 +251,9 @@ func resultText(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// unchangedText returns the text itself. It is the argument extractPersonText of reportBlocks for clients that store
-// the person's text without additions.
-func unchangedText(text string) string { return text }
+// returnUnchangedText returns the text itself. It is the argument extractPersonText of reportBlocks for clients
+// that store the person's text without additions.
+func returnUnchangedText(text string) string { return text }
 
 // taggedTextExtractor returns a function for the argument extractPersonText of reportBlocks. The function returns only
 // the parts of a text that are between the given tags.

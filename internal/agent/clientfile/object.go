@@ -104,7 +104,7 @@ func decodeValue(value []byte, target reflect.Value) bool {
 	}
 	switch kind := target.Kind(); {
 	case kind == reflect.String && value[0] == '"':
-		s := rawjson.Unquote(value)
+		s := rawjson.UnquoteString(value)
 		if !utf8.ValidString(s) {
 			s = strings.ToValidUTF8(s, "\ufffd")
 		}
@@ -283,14 +283,14 @@ func attachmentNames(content json.RawMessage) (names []string) {
 	return names
 }
 
-// maxObjectSearches limits the number of positions in a torn line at which LastObject looks for an object.
+// maxObjectSearches limits the number of positions in a torn line at which LastJSONObject looks for an object.
 const maxObjectSearches = 1000
 
-// SplitObjects returns the JSON objects in a line. A line contains several objects if a client was stopped before it
-// wrote the newline, or if two processes wrote at once. rest is the part that is not a complete object, such as a torn
-// object or the text after the last object. A line that does not begin with an object is returned as the only element
-// of objects.
-func SplitObjects(line []byte) (objects [][]byte, rest []byte) {
+// SplitJSONObjects returns the JSON objects in a line. A line contains several objects if a client was stopped
+// before it wrote the newline, or if two processes wrote at once. rest is the part that is not a complete object,
+// such as a torn object or the text after the last object. A line that does not begin with an object is returned as
+// the only element of objects.
+func SplitJSONObjects(line []byte) (objects [][]byte, rest []byte) {
 	isOne := len(line) > 0 && line[len(line)-1] == '}' && !bytes.Contains(line, []byte("}{")) &&
 		bytes.IndexByte(line, 0) < 0
 	if isOne || !bytes.HasPrefix(line, []byte("{")) {
@@ -308,15 +308,15 @@ func SplitObjects(line []byte) (objects [][]byte, rest []byte) {
 		objects = append(objects, text[:end:end])
 		text = bytes.TrimLeft(text[end:], " \t\r\n\x00")
 	}
-	if last := LastObject(text); last != nil {
+	if last := LastJSONObject(text); last != nil {
 		return append(objects, last), text[:len(text)-len(last)]
 	}
 	return objects, text
 }
 
-// LastObject returns the complete JSON object at the end of a line that begins with a torn object. It returns nil if
-// there is none.
-func LastObject(line []byte) []byte {
+// LastJSONObject returns the complete JSON object at the end of a line that begins with a torn object. It returns
+// nil if there is none.
+func LastJSONObject(line []byte) []byte {
 	for at, n := 1, 0; at < len(line) && n < maxObjectSearches; n++ {
 		next := bytes.Index(line[at:], []byte(`{"`))
 		if next < 0 {

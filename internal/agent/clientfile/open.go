@@ -20,10 +20,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// decompressors maps a file name suffix to the function that opens a reader for the decompressed text.
-var decompressors = map[string]func(io.Reader) (io.ReadCloser, error){
+// decompressorsBySuffix maps a file name suffix to the function that opens a reader for the decompressed text.
+var decompressorsBySuffix = map[string]func(io.Reader) (io.ReadCloser, error){
 	".zst": func(r io.Reader) (io.ReadCloser, error) {
-		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow))
+		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindowBytes))
 		if err != nil {
 			return nil, err
 		}
@@ -35,7 +35,7 @@ var decompressors = map[string]func(io.Reader) (io.ReadCloser, error){
 // TrimCompressedSuffix removes the suffix of a compressed file, such as .gz, from a path. It returns false if the path
 // has no such suffix.
 func TrimCompressedSuffix(path string) (plain string, isCompressed bool) {
-	for suffix := range decompressors {
+	for suffix := range decompressorsBySuffix {
 		if plain, ok := strings.CutSuffix(path, suffix); ok {
 			return plain, true
 		}
@@ -52,8 +52,8 @@ func IsTranscript(path string) bool {
 	return strings.HasSuffix(path, ".jsonl") || (isDocument && strings.HasSuffix(path, ".json"))
 }
 
-// maxZstdWindow is the maximum window size of a compressed transcript, in bytes.
-const maxZstdWindow = 128 << 20
+// maxZstdWindowBytes is the maximum window size of a compressed transcript, in bytes.
+const maxZstdWindowBytes = 128 << 20
 
 // ArchiveSuffix is the file name suffix of a ZIP archive. A file inside an archive has a path that
 // consists of the archive's path, a slash, and the file's name.
@@ -74,13 +74,13 @@ type Transcript struct {
 // Open opens a transcript. The path may also name a file in a ZIP archive or a session in a database. A compressed
 // file is decompressed while it is read. The caller must close the transcript.
 func Open(path string) (*Transcript, error) {
-	if database, id := splitDatabase(path); id != "" {
-		return openSession(database, id)
+	if database, id := splitDatabasePath(path); id != "" {
+		return openDatabaseSession(database, id)
 	}
 	if IsDatabase(path) {
 		return nil, databaseError(path)
 	}
-	path, member := splitArchived(path)
+	path, member := splitArchivePath(path)
 	f, err := vfs.OpenRegular(path)
 	if err != nil {
 		return nil, err
@@ -90,19 +90,19 @@ func Open(path string) (*Transcript, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	t := &Transcript{file: f, size: info.Size()}
-	decompress := decompressors[filepath.Ext(path)]
+	decompress := decompressorsBySuffix[filepath.Ext(path)]
 	switch {
 	case member != "":
-		err = t.openMember(member)
+		err = t.openArchiveMember(member)
 	case filepath.Base(filepath.Dir(path)) == changeLogDir && strings.HasSuffix(path, ".jsonl"),
-		filepath.Base(filepath.Dir(path)) == emptyWindowDir && strings.HasSuffix(path, ".jsonl"):
-		err = t.replaceChangeLog()
+		filepath.Base(filepath.Dir(path)) == emptyWindowChatDir && strings.HasSuffix(path, ".jsonl"):
+		err = t.replaceByLoggedDocument()
 	case decompress != nil:
 		size := t.size
 		t.size = -1
 		t.openText = func() (io.ReadCloser, error) { return decompress(io.NewSectionReader(f, 0, size)) }
-	case isOpencodeSession(path):
-		err = t.openStoredSession(path)
+	case isOpencodeSessionFile(path):
+		err = t.replaceBySessionDocument(path)
 	}
 	if err == nil && t.openText != nil {
 		t.text, err = t.openText()
@@ -115,12 +115,12 @@ func Open(path string) (*Transcript, error) {
 
 // These directories contain logs of changes, in which VS Code stores its chats.
 const (
-	changeLogDir   = "chatSessions"
-	emptyWindowDir = "emptyWindowChatSessions"
+	changeLogDir       = "chatSessions"
+	emptyWindowChatDir = "emptyWindowChatSessions"
 )
 
-// replaceChangeLog makes the transcript return the session that a log of changes describes, instead of the log.
-func (t *Transcript) replaceChangeLog() error {
+// replaceByLoggedDocument makes the transcript return the session that a log of changes describes, instead of the log.
+func (t *Transcript) replaceByLoggedDocument() error {
 	b, err := readDocument(t.file)
 	if err == nil {
 		b, err = replayChangeLog(b)
@@ -128,23 +128,23 @@ func (t *Transcript) replaceChangeLog() error {
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", t.file.Name(), err)
 	}
-	t.setText(b)
+	t.replaceText(b)
 	return nil
 }
 
-// openStoredSession makes the transcript return a whole opencode session, in the form that the command opencode export
-// writes, instead of the file that only describes the session.
-func (t *Transcript) openStoredSession(path string) error {
+// replaceBySessionDocument makes the transcript return a whole opencode session, in the form that the command
+// opencode export writes, instead of the file that only describes the session.
+func (t *Transcript) replaceBySessionDocument(path string) error {
 	b, err := readStoredSession(path)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", path, err)
 	}
-	t.setText(b)
+	t.replaceText(b)
 	return nil
 }
 
-// openSession opens one session of a database.
-func openSession(database, id string) (*Transcript, error) {
+// openDatabaseSession opens one session of a database.
+func openDatabaseSession(database, id string) (*Transcript, error) {
 	b, err := readDatabaseSession(database, id)
 	if err != nil {
 		return nil, err
@@ -154,20 +154,20 @@ func openSession(database, id string) (*Transcript, error) {
 		return nil, err
 	}
 	t := &Transcript{file: f}
-	t.setText(b)
+	t.replaceText(b)
 	t.text, _ = t.openText()
 	return t, nil
 }
 
-// setText makes Read return b instead of the file's content.
-func (t *Transcript) setText(b []byte) {
+// replaceText makes Read return b instead of the file's content.
+func (t *Transcript) replaceText(b []byte) {
 	t.size = int64(len(b))
 	t.openText = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }
 }
 
-// splitArchived divides a path into the path of a ZIP archive and the name of a file in the archive. member is "" if
+// splitArchivePath divides a path into the path of a ZIP archive and the name of a file in the archive. member is "" if
 // the path does not lead into an archive.
-func splitArchived(path string) (archive, member string) {
+func splitArchivePath(path string) (archive, member string) {
 	slashed := filepath.ToSlash(path)
 	i := strings.Index(strings.ToLower(slashed), ArchiveSuffix+"/")
 	if i < 0 {
@@ -180,8 +180,8 @@ func splitArchived(path string) (archive, member string) {
 	return archive, slashed[i+len(ArchiveSuffix)+1:]
 }
 
-// ArchiveMembers returns the paths of all files in a ZIP archive. [Open] accepts these paths.
-func ArchiveMembers(archive string) ([]string, error) {
+// ListArchiveMembers returns the paths of all files in a ZIP archive. [Open] accepts these paths.
+func ListArchiveMembers(archive string) ([]string, error) {
 	r, err := zip.OpenReader(archive)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", archive, err)
@@ -196,7 +196,7 @@ func ArchiveMembers(archive string) ([]string, error) {
 	return all, nil
 }
 
-func (t *Transcript) openMember(name string) error {
+func (t *Transcript) openArchiveMember(name string) error {
 	r, err := zip.NewReader(t.file, t.size)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", t.file.Name(), err)

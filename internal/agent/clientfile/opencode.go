@@ -41,7 +41,7 @@ type opencodeLine struct {
 	EventName    string          `json:"hook_event_name"`
 	SessionID    string          `json:"session_id"`
 	TurnID       string          `json:"turn_id"`
-	Dir          string          `json:"cwd"`
+	WorkingDir   string          `json:"cwd"`
 	Time         time.Time       `json:"timestamp"`
 	AgentType    string          `json:"agent_type"`
 	Prompt       string          `json:"prompt"`
@@ -104,8 +104,8 @@ type opencodePart struct {
 	} `json:"state"`
 }
 
-// isOpencode reports whether only opencode can have written a line.
-func isOpencode(line []byte) bool {
+// isOpencodeLine reports whether only opencode can have written a line.
+func isOpencodeLine(line []byte) bool {
 	var l opencodeLine
 	return DecodeObject(line, &l) && l.hasOpencodeID() && (l.Messages != nil || l.EventName != "" || l.NoteKind != "")
 }
@@ -127,18 +127,18 @@ func (l *opencodeLine) hasOpencodeID() bool {
 type opencodeReader struct {
 	model string
 
-	// nextHasPersonCommand is set if the next message of the agent contains a command that the person ran.
-	nextHasPersonCommand bool
+	// isPersonCommandNext is set if the next message of the agent contains a command that the person ran.
+	isPersonCommandNext bool
 }
 
 // personCommandNotice is the text that opencode adds in the person's name after the person has run a command.
 const personCommandNotice = "The following tool was executed by the user"
 
-// opencodeIgnoredParts contains the types of parts that are not reported, because they are not part of the
+// opencodeIgnoredPartTypes contains the types of parts that are not reported, because they are not part of the
 // conversation.
-var opencodeIgnoredParts = wordSet("agent patch retry snapshot step-finish step-start")
+var opencodeIgnoredPartTypes = lazyWordSet("agent patch retry snapshot step-finish step-start")
 
-func newOpencode(string) EventReader { return &opencodeReader{} }
+func newOpencodeReader(string) EventReader { return &opencodeReader{} }
 
 // ReadLine implements [EventReader].
 func (o *opencodeReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
@@ -152,21 +152,21 @@ func (o *opencodeReader) ReadLine(line []byte, offset int64, yield func(*Event))
 	case l.Messages != nil:
 		return o.reportDocument(&l, e, yield)
 	case l.EventName != "":
-		e.Session, e.Dir = l.SessionID, l.Dir
+		e.Session, e.WorkingDir = l.SessionID, l.WorkingDir
 		e.Time = l.Time
-		e.setAgent(l.AgentType)
+		e.setSubAgent(l.AgentType)
 		l.reportHookEvent(e, yield)
 	default:
-		e.Session, e.Dir = l.NotedSession, l.NotedDir
+		e.Session, e.WorkingDir = l.NotedSession, l.NotedDir
 		e.Time = l.NotedTime
-		e.setAgent(l.NotedAgent)
-		l.reportNote(e, yield)
+		e.setSubAgent(l.NotedAgent)
+		l.reportHookNote(e, yield)
 	}
 	return true
 }
 
-// setAgent sets the sub-agent's ID, name and type to its name, because opencode stores nothing else.
-func (e *Event) setAgent(name string) {
+// setSubAgent sets the sub-agent's ID, name and type to its name, because opencode stores nothing else.
+func (e *Event) setSubAgent(name string) {
 	e.AgentID = name
 	e.AgentName, e.AgentType = name, name
 }
@@ -174,10 +174,10 @@ func (e *Event) setAgent(name string) {
 // reportDocument reports the events of a session document. It returns false if a message or a part cannot be read.
 func (o *opencodeReader) reportDocument(l *opencodeLine, e Event, yield func(*Event)) bool {
 	isRead := true
-	e.Session, e.Dir = l.Info.ID, l.Info.Dir
+	e.Session, e.WorkingDir = l.Info.ID, l.Info.Dir
 	if l.Info.Parent != "" {
 		e.Session = l.Info.Parent
-		e.setAgent(cmp.Or(l.Info.Agent, "subagent"))
+		e.setSubAgent(cmp.Or(l.Info.Agent, "subagent"))
 	}
 	for _, raw := range l.Messages {
 		var m opencodeMessage
@@ -186,21 +186,21 @@ func (o *opencodeReader) reportDocument(l *opencodeLine, e Event, yield func(*Ev
 			continue
 		}
 		m.Parts = append(m.Parts, m.Info.Parts...)
-		e.Time = timeFromMillis(m.Info.Time.Created)
+		e.Time = timeFromMilliseconds(m.Info.Time.Created)
 		if m.Info.Role == "user" {
-			o.nextHasPersonCommand = m.reportPrompt(e, yield)
+			o.isPersonCommandNext = m.reportPrompt(e, yield)
 			continue
 		}
 		o.model = cmp.Or(m.Info.Model, o.model)
 		e.Model = o.model
 		for k := range m.Parts {
 			p := &m.Parts[k]
-			if o.nextHasPersonCommand && p.Type == "tool" {
-				p.Tool = PersonShell
+			if o.isPersonCommandNext && p.Type == "tool" {
+				p.Tool = PersonShellTool
 			}
 			p.reportEvents(e, m.Info.IsSummary, yield)
 		}
-		o.nextHasPersonCommand = false
+		o.isPersonCommandNext = false
 	}
 	return isRead
 }
@@ -225,15 +225,15 @@ func (m *opencodeMessage) reportPrompt(e Event, yield func(*Event)) (isPersonCom
 		case p.Type == "compaction":
 			e.Kind = EventCompacted
 			yield(&e)
-		case !opencodeIgnoredParts()[p.Type]:
-			e.reportUnknown("parts", p.Type, yield)
+		case !opencodeIgnoredPartTypes()[p.Type]:
+			e.reportUnknownPart("parts", p.Type, yield)
 		}
 	}
 	text := strings.TrimSpace(strings.Join(said, "\n"))
 	if text == "" {
 		text = strings.Join(files, "\n")
 	} else {
-		e.reportLeftOut(leftOutFiles, len(files), yield)
+		e.reportLeftOutParts(leftOutFilesText, len(files), yield)
 	}
 	e.Kind, e.Text = EventPrompt, RemoveArgumentQuotes("opencode", text)
 	if e.Text != "" {
@@ -263,7 +263,7 @@ func (p *opencodePart) reportEvents(e Event, isSummary bool, yield func(*Event))
 	case p.Type == "tool":
 		s := &p.State
 		if s.Time.End > 0 {
-			e.Time = timeFromMillis(s.Time.End)
+			e.Time = timeFromMilliseconds(s.Time.End)
 		}
 		e.Kind, e.ID = EventCall, p.CallID
 		e.ToolName, e.Args = p.Tool, s.Input
@@ -283,9 +283,9 @@ func (p *opencodePart) reportEvents(e Event, isSummary bool, yield func(*Event))
 		e.DisplayData = s.Metadata
 		yield(&e)
 	case p.Type == "file":
-		e.reportLeftOut(leftOutFiles, 1, yield)
-	case !opencodeIgnoredParts()[p.Type]:
-		e.reportUnknown("parts", p.Type, yield)
+		e.reportLeftOutParts(leftOutFilesText, 1, yield)
+	case !opencodeIgnoredPartTypes()[p.Type]:
+		e.reportUnknownPart("parts", p.Type, yield)
 	}
 }
 
@@ -316,8 +316,8 @@ func (l *opencodeLine) reportHookEvent(e Event, yield func(*Event)) {
 	}
 }
 
-// reportNote reports the event in a note that a hook made of another report.
-func (l *opencodeLine) reportNote(e Event, yield func(*Event)) {
+// reportHookNote reports the event in a note that a hook made of another report.
+func (l *opencodeLine) reportHookNote(e Event, yield func(*Event)) {
 	e.Text = l.Text
 	switch l.NoteKind {
 	case "prompt":
@@ -334,26 +334,26 @@ func (l *opencodeLine) reportNote(e Event, yield func(*Event)) {
 	}
 }
 
-// timeFromMillis converts milliseconds since 1970 to a time. It returns the zero time if ms is not positive.
-func timeFromMillis(ms int) time.Time {
+// timeFromMilliseconds converts milliseconds since 1970 to a time. It returns the zero time if ms is not positive.
+func timeFromMilliseconds(ms int) time.Time {
 	if ms <= 0 {
 		return time.Time{}
 	}
 	return time.UnixMilli(int64(ms)).UTC()
 }
 
-// opencodeResultLine returns the report itself, because the reports are the transcript.
-func opencodeResultLine(r *HookReport, _ string) any { return r }
+// makeOpencodeResultLine returns the report itself, because the reports are the transcript.
+func makeOpencodeResultLine(r *HookReport, _ string) any { return r }
 
-// isOpencodeDatabase reports whether a path names the database of opencode. Development versions add their channel to
-// the name.
-func isOpencodeDatabase(path string) bool {
+// isOpencodeDatabaseFile reports whether a path names the database of opencode. Development versions add their
+// channel to the name.
+func isOpencodeDatabaseFile(path string) bool {
 	base := filepath.Base(path)
 	return strings.HasPrefix(base, "opencode") && strings.HasSuffix(base, ".db")
 }
 
-// isOpencodeSession reports whether a path names the file that describes a session of a version without a database.
-func isOpencodeSession(path string) bool {
+// isOpencodeSessionFile reports whether a path names the file that describes a session of a version without a database.
+func isOpencodeSessionFile(path string) bool {
 	path = filepath.ToSlash(path)
 	isSession := strings.HasPrefix(filepath.Base(path), "ses_") && strings.HasSuffix(path, ".json")
 	return isSession && (strings.Contains(path, "/storage/session/info/") ||

@@ -4,7 +4,7 @@
 // the export contains. Version 2 has the tables session_v2 and session_message, and keeps the tables of version 1. A
 // row of session_message has the type user {"text","files"}, assistant {"model":{"id"},"content":[{"type":"text"|
 // "reasoning"|"tool",…}]}, shell {"command","output","exit"} for a command of the person, compaction {"summary"}, or
-// a type in opencodeIgnoredMessages. The schema is that of packages/opencode in anomalyco/opencode, v2.0.21.
+// a type in opencodeIgnoredMessageTypes. The schema is that of packages/opencode in anomalyco/opencode, v2.0.21.
 
 package clientfile
 
@@ -23,13 +23,14 @@ type opencodeDocumentMessage struct {
 	Parts []map[string]json.RawMessage `json:"parts"`
 }
 
-// opencodeSessions returns the IDs of all sessions. A session that is in the tables of both versions is returned once.
-func opencodeSessions(db *sqlitefile.DB) (ids []string, err error) {
+// listOpencodeSessionIDs returns the IDs of all sessions. A session that is in the tables of both versions is
+// returned once.
+func listOpencodeSessionIDs(db *sqlitefile.DB) (ids []string, err error) {
 	for _, table := range []string{"session_v2", "session"} {
 		if !db.HasTables(table) {
 			continue
 		}
-		some, err := tableSessionLister(table)(db)
+		some, err := sessionIDLister(table)(db)
 		if err != nil {
 			return nil, err
 		}
@@ -39,23 +40,23 @@ func opencodeSessions(db *sqlitefile.DB) (ids []string, err error) {
 	return slices.Compact(ids), nil
 }
 
-// opencodeDocument returns one session as a document. If the tables of both versions contain the session, version 2 is
-// used.
-func opencodeDocument(db *sqlitefile.DB, _, id string) (any, error) {
+// readOpencodeDocument returns one session as a document. If the tables of both versions contain the session,
+// version 2 is used.
+func readOpencodeDocument(db *sqlitefile.DB, _, id string) (any, error) {
 	if db.HasTables("session_v2") {
 		t, err := db.Table("session_v2")
 		if err != nil {
 			return nil, err
 		}
-		rows, err := t.RowsWith("id", id)
+		rows, err := t.RowsWithText("id", id)
 		if err != nil {
 			return nil, err
 		}
 		if len(rows) > 0 {
-			return opencodeDocumentV2(db, rows[0])
+			return readOpencodeDocumentV2(db, rows[0])
 		}
 	}
-	return opencodeDocumentV1(db, id)
+	return readOpencodeDocumentV1(db, id)
 }
 
 // opencodeSessionInfo returns the value for the member info of a session's document.
@@ -67,8 +68,8 @@ func opencodeSessionInfo(session sqlitefile.Row) map[string]any {
 	return info
 }
 
-// opencodeDocumentV1 returns a session document from the tables of version 1.
-func opencodeDocumentV1(db *sqlitefile.DB, id string) (any, error) {
+// readOpencodeDocumentV1 returns a session document from the tables of version 1.
+func readOpencodeDocumentV1(db *sqlitefile.DB, id string) (any, error) {
 	session, messages, err := findRowWithDetails(db, "session", id, "message", "session_id")
 	if err != nil {
 		return nil, err
@@ -80,7 +81,7 @@ func opencodeDocumentV1(db *sqlitefile.DB, id string) (any, error) {
 	withID := func(row sqlitefile.Row) map[string]json.RawMessage {
 		object := map[string]json.RawMessage{}
 		// Ignore the error: without the column data, only the ID is known.
-		_ = json.Unmarshal(columnJSON(row, "data"), &object)
+		_ = json.Unmarshal(columnAsJSON(row, "data"), &object)
 		object["id"], _ = json.Marshal(row.Text("id"))
 		return object
 	}
@@ -102,9 +103,9 @@ func opencodeDocumentV1(db *sqlitefile.DB, id string) (any, error) {
 	return map[string]any{"info": opencodeSessionInfo(session), "messages": all}, nil
 }
 
-// opencodeIgnoredMessages contains the types of messages that are not reported, because they are not part of the
+// opencodeIgnoredMessageTypes contains the types of messages that are not reported, because they are not part of the
 // conversation.
-var opencodeIgnoredMessages = wordSet("agent-switched idle model-switched skill synthetic system")
+var opencodeIgnoredMessageTypes = lazyWordSet("agent-switched idle model-switched skill synthetic system")
 
 // opencodeRowData is the content of the column data in a row of session_message.
 type opencodeRowData struct {
@@ -120,13 +121,14 @@ type opencodeRowData struct {
 	Summary string                       `json:"summary"`
 }
 
-// opencodeDocumentV2 returns a session document from the tables of version 2. The document has the form of version 1.
-func opencodeDocumentV2(db *sqlitefile.DB, session sqlitefile.Row) (any, error) {
+// readOpencodeDocumentV2 returns a session document from the tables of version 2. The document has the form of
+// version 1.
+func readOpencodeDocumentV2(db *sqlitefile.DB, session sqlitefile.Row) (any, error) {
 	t, err := db.Table("session_message")
 	if err != nil {
 		return nil, err
 	}
-	rows, err := t.RowsWith("session_id", session.Text("id"))
+	rows, err := t.RowsWithText("session_id", session.Text("id"))
 	if err != nil {
 		return nil, err
 	}
@@ -134,17 +136,17 @@ func opencodeDocumentV2(db *sqlitefile.DB, session sqlitefile.Row) (any, error) 
 	all := []*opencodeDocumentMessage{}
 	for _, row := range rows {
 		var data opencodeRowData
-		if !parseObject(columnJSON(row, "data"), &data) {
+		if !parseObject(columnAsJSON(row, "data"), &data) {
 			all = append(all, nil) // Append the unreadable message as null, so that the reader counts it as unread.
 			continue
 		}
-		all = append(all, data.messagesV1(row)...)
+		all = append(all, data.toMessagesV1(row)...)
 	}
 	return map[string]any{"info": opencodeSessionInfo(session), "messages": all}, nil
 }
 
-// messagesV1 converts the content of a row to messages in the form of version 1.
-func (d *opencodeRowData) messagesV1(row sqlitefile.Row) []*opencodeDocumentMessage {
+// toMessagesV1 converts the content of a row to messages in the form of version 1.
+func (d *opencodeRowData) toMessagesV1(row sqlitefile.Row) []*opencodeDocumentMessage {
 	rowType := row.Text("type")
 	id := row.Text("id")
 	user, agent := newOpencodeMessage(row, id, "user"), newOpencodeMessage(row, id, "assistant")
@@ -171,7 +173,7 @@ func (d *opencodeRowData) messagesV1(row sqlitefile.Row) []*opencodeDocumentMess
 		agent.addPart(id, map[string]any{"type": "compaction", "text": d.Summary})
 		return []*opencodeDocumentMessage{agent}
 	}
-	if opencodeIgnoredMessages()[rowType] {
+	if opencodeIgnoredMessageTypes()[rowType] {
 		return nil
 	}
 	agent.addPart(id, map[string]any{"type": rowType}) // The reader reports parts of an unknown type.

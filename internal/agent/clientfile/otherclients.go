@@ -20,26 +20,26 @@ import (
 // {"type":"message","id","parentId","timestamp","message":{"role","content","model","toolCallId","isError"}} has
 // the role user, assistant, toolResult or bashExecution (a command that the person ran). A compaction has the
 // type compaction and a summary. Other types are states of the program, or text that extensions insert.
-type piReader struct{ session, dir, model string }
+type piReader struct{ sessionID, workingDir, model string }
 
-func newPi(path string) EventReader {
+func newPiReader(path string) EventReader {
 	name := strings.TrimSuffix(filepath.Base(path), ".jsonl")
 	if _, id, ok := strings.Cut(name, "_"); ok {
 		name = id
 	}
-	return &piReader{session: name}
+	return &piReader{sessionID: name}
 }
 
 type piLine struct {
-	Type    string          `json:"type"`
-	ID      string          `json:"id"`
-	Parent  string          `json:"parentId"`
-	Time    json.RawMessage `json:"timestamp"`
-	Dir     string          `json:"cwd"`
-	Model   string          `json:"modelId"`
-	Summary string          `json:"summary"`
-	Content json.RawMessage `json:"content"`
-	Message struct {
+	Type       string          `json:"type"`
+	ID         string          `json:"id"`
+	Parent     string          `json:"parentId"`
+	Time       json.RawMessage `json:"timestamp"`
+	WorkingDir string          `json:"cwd"`
+	Model      string          `json:"modelId"`
+	Summary    string          `json:"summary"`
+	Content    json.RawMessage `json:"content"`
+	Message    struct {
 		Role    string          `json:"role"`
 		Content json.RawMessage `json:"content"`
 		Model   string          `json:"model"`
@@ -51,10 +51,10 @@ type piLine struct {
 	} `json:"message"`
 }
 
-// isPi recognizes the first line of a session.
-func isPi(line []byte) bool {
+// isPiLine recognizes the first line of a session.
+func isPiLine(line []byte) bool {
 	var l piLine
-	return DecodeObject(line, &l) && l.Type == "session" && l.Dir != ""
+	return DecodeObject(line, &l) && l.Type == "session" && l.WorkingDir != ""
 }
 
 // ReadLine implements [EventReader].
@@ -65,9 +65,9 @@ func (p *piReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool 
 	}
 	switch {
 	case l.Type == "session":
-		p.dir = l.Dir
+		p.workingDir = l.WorkingDir
 		if l.ID != "" {
-			p.session = l.ID
+			p.sessionID = l.ID
 		}
 	case l.Model != "":
 		p.model = l.Model
@@ -76,7 +76,7 @@ func (p *piReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool 
 	}
 	m := messageReporter{
 		yieldEvent: yield,
-		Event: Event{Offset: offset, Session: p.session, Dir: p.dir, Model: p.model,
+		Event: Event{Offset: offset, Session: p.sessionID, WorkingDir: p.workingDir, Model: p.model,
 			NodeID: l.ID, ParentNodeID: l.Parent},
 	}
 	m.beginMessage(l.ID, parseTime(l.Time))
@@ -84,7 +84,7 @@ func (p *piReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool 
 	case "compaction":
 		m.reportText(EventCompacted, l.Summary)
 	case "custom_message":
-		m.reportText(noEvent, ContentText(l.Content))
+		m.reportText(noEventKind, ContentText(l.Content))
 	case "message":
 		switch l.Message.Role {
 		case "toolResult":
@@ -96,18 +96,18 @@ func (p *piReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool 
 			m.reportCall(l.ID, "bash", args)
 			m.reportResult(callResult{id: l.ID, output: l.Message.Output, exitStatus: l.Message.Exit})
 		default:
-			m.reportBlocks(l.Message.Role, l.Message.Content, unchangedText)
+			m.reportBlocks(l.Message.Role, l.Message.Content, returnUnchangedText)
 		}
 	default:
 		if !piStates()[l.Type] {
-			m.Event.reportUnknown("lines", l.Type, yield)
+			m.Event.reportUnknownPart("lines", l.Type, yield)
 		}
 	}
 	return true
 }
 
 // piStates contains the types of lines that are states of the program, or text that extensions insert.
-var piStates = wordSet(`
+var piStates = lazyWordSet(`
 	branch_summary custom label leaf model_change session session_info thinking_level_change`)
 
 // ampReader reads the threads of Amp, threads/T-ID.json, each of which is
@@ -116,7 +116,7 @@ var piStates = wordSet(`
 // Results of tools have the form {"type":"tool_result","toolUseID","run":{"status","result","error"}}.
 type ampReader struct{}
 
-func newAmp(string) EventReader { return ampReader{} }
+func newAmpReader(string) EventReader { return ampReader{} }
 
 type ampThread struct {
 	ID      string          `json:"id"`
@@ -141,8 +141,8 @@ type ampThread struct {
 	} `json:"messages"`
 }
 
-// isAmp recognizes a whole thread of Amp.
-func isAmp(line []byte) bool {
+// isAmpThread recognizes a whole thread of Amp.
+func isAmpThread(line []byte) bool {
 	var t struct {
 		ID       string          `json:"id"`
 		Created  json.RawMessage `json:"created"`
@@ -159,7 +159,7 @@ func (ampReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	}
 	m := messageReporter{yieldEvent: yield, Event: Event{Offset: offset, Session: t.ID, Time: parseTime(t.Created)}}
 	if len(t.Env.Initial.Trees) > 0 {
-		m.Dir = fileURLPath(t.Env.Initial.Trees[0].URI)
+		m.WorkingDir = fileURLPath(t.Env.Initial.Trees[0].URI)
 	}
 	for i, message := range t.Messages {
 		at := parseTime(message.Meta.Sent)
@@ -170,7 +170,7 @@ func (ampReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 		if message.Usage.Model != "" {
 			m.Model = message.Usage.Model
 		}
-		m.reportBlocks(message.Role, message.Content, unchangedText)
+		m.reportBlocks(message.Role, message.Content, returnUnchangedText)
 	}
 	return true
 }
@@ -181,7 +181,7 @@ func (ampReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 // shell_command (a command that the person ran).
 type crushReader struct{}
 
-func newCrush(string) EventReader { return crushReader{} }
+func newCrushReader(string) EventReader { return crushReader{} }
 
 type crushDocument struct {
 	Row struct {
@@ -215,8 +215,8 @@ type crushDocument struct {
 	} `json:"messages"`
 }
 
-// isCrush recognizes a session document that database.go made.
-func isCrush(line []byte) bool {
+// isCrushDocument recognizes a session document that database.go made.
+func isCrushDocument(line []byte) bool {
 	var d crushDocument
 	return DecodeObject(line, &d) && d.Row.ID != ""
 }
@@ -227,7 +227,7 @@ func (crushReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool 
 	if !parseObject(line, &d) || d.Row.ID == "" {
 		return false
 	}
-	m := messageReporter{yieldEvent: yield, Event: Event{Offset: offset, Session: d.Row.ID, Dir: d.Dir}}
+	m := messageReporter{yieldEvent: yield, Event: Event{Offset: offset, Session: d.Row.ID, WorkingDir: d.Dir}}
 	if d.Row.Parent != "" {
 		m.Session, m.AgentID = d.Row.Parent, "sub-agent"
 	}
@@ -235,7 +235,7 @@ func (crushReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool 
 		m.beginMessage(message.ID, parseTime(message.Created))
 		m.Model = message.Model
 		if !crushRoles()[message.Role] {
-			m.Event.reportUnknown("messages", message.Role, yield)
+			m.Event.reportUnknownPart("messages", message.Role, yield)
 			continue
 		}
 		for _, p := range message.Parts {
@@ -254,10 +254,10 @@ func (crushReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool 
 				m.reportCall(message.ID, "bash", args)
 				m.reportResult(callResult{id: message.ID, output: p.Data.Output, exitStatus: p.Data.Exit})
 			case "image_url", "binary":
-				m.Event.reportLeftOut(leftOutFiles, 1, yield)
+				m.Event.reportLeftOutParts(leftOutFilesText, 1, yield)
 			case "finish": // It says why the message ended.
 			default:
-				m.Event.reportUnknown("parts", p.Type, yield)
+				m.Event.reportUnknownPart("parts", p.Type, yield)
 			}
 		}
 	}
@@ -271,7 +271,7 @@ func crushTextKind(role string, summary int, isHidden bool) EventKind {
 	case summary != 0:
 		return EventCompacted
 	case isHidden:
-		return noEvent
+		return noEventKind
 	case role == "user":
 		return EventPrompt
 	}
@@ -279,19 +279,19 @@ func crushTextKind(role string, summary int, isHidden bool) EventKind {
 }
 
 // crushRoles contains the roles of messages in Crush.
-var crushRoles = wordSet("assistant system tool user")
+var crushRoles = lazyWordSet("assistant system tool user")
 
 // hermesReader reads the database state.db of Hermes (see database.go), and its older files sessions/SESSION.jsonl.
 // The document of a session is {"hermes":{"id","model","cwd"},"messages":[…]}. A message, or a line of a file, is
 // {"role","content","tool_calls","tool_call_id","timestamp"} in the form of OpenAI's API, where tool_calls is
 // [{"id","function":{"name","arguments"}}]. The first line of a file has the role session_meta.
 type hermesReader struct {
-	session, model string
-	messageCount   int
+	sessionID, model string
+	messageCount     int
 }
 
-func newHermes(path string) EventReader {
-	return &hermesReader{session: strings.TrimSuffix(filepath.Base(path), ".jsonl")}
+func newHermesReader(path string) EventReader {
+	return &hermesReader{sessionID: strings.TrimSuffix(filepath.Base(path), ".jsonl")}
 }
 
 type hermesLine struct {
@@ -314,8 +314,8 @@ type hermesMessage struct {
 	ToolCalls json.RawMessage `json:"tool_calls"`
 }
 
-// isHermes recognizes the first line of a file, and a session document that database.go made.
-func isHermes(line []byte) bool {
+// isHermesLine recognizes the first line of a file, and a session document that database.go made.
+func isHermesLine(line []byte) bool {
 	var d struct {
 		Row  json.RawMessage `json:"hermes"`
 		Role string          `json:"role"`
@@ -330,14 +330,14 @@ func (h *hermesReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 		return false
 	}
 	if l.Row.ID != "" {
-		h.session, h.model = l.Row.ID, l.Row.Model
+		h.sessionID, h.model = l.Row.ID, l.Row.Model
 	}
 	if l.Role == "session_meta" {
 		h.model = l.Model
 	}
 	m := messageReporter{
 		yieldEvent: yield,
-		Event:      Event{Offset: offset, Session: h.session, Dir: l.Row.Dir, Model: h.model},
+		Event:      Event{Offset: offset, Session: h.sessionID, WorkingDir: l.Row.Dir, Model: h.model},
 	}
 	messages := l.Messages
 	if l.Role != "" {
@@ -381,7 +381,7 @@ func (h *hermesMessage) reportEvents(m *messageReporter) {
 		m.reportResult(callResult{id: h.CallID, output: content})
 	case "session_meta", "system", "developer":
 	default:
-		m.Event.reportUnknown("messages", h.Role, m.yieldEvent)
+		m.Event.reportUnknownPart("messages", h.Role, m.yieldEvent)
 	}
 }
 
@@ -390,18 +390,18 @@ func (h *hermesMessage) reportEvents(m *messageReporter) {
 // TurnBegin, ContentPart, ToolCall and ToolResult. A line of Kimi Code is {"type":"turn.prompt","input"} or
 // {"type":"context.append_loop_event","event":{"type":"content.part"|"tool.call"|"tool.result",…}}.
 type kimiReader struct {
-	session, agent, model string
-	messageCount          int
+	sessionID, agent, model string
+	messageCount            int
 }
 
-func newKimi(path string) EventReader {
+func newKimiReader(path string) EventReader {
 	dir := filepath.Dir(path)
-	k := &kimiReader{session: filepath.Base(dir)}
+	k := &kimiReader{sessionID: filepath.Base(dir)}
 	if agents := filepath.Dir(dir); filepath.Base(agents) == "agents" {
-		if k.session != "main" {
-			k.agent = k.session
+		if k.sessionID != "main" {
+			k.agent = k.sessionID
 		}
-		k.session = filepath.Base(filepath.Dir(agents))
+		k.sessionID = filepath.Base(filepath.Dir(agents))
 	}
 	return k
 }
@@ -441,8 +441,8 @@ type kimiLine struct {
 	} `json:"event"`
 }
 
-// isKimi reports whether a line was written by Kimi CLI or Kimi Code.
-func isKimi(line []byte) bool {
+// isKimiLine reports whether a line was written by Kimi CLI or Kimi Code.
+func isKimiLine(line []byte) bool {
 	var l struct {
 		Type    string `json:"type"`
 		Message struct {
@@ -466,7 +466,7 @@ func (k *kimiReader) ReadLine(line []byte, offset int64, yield func(*Event)) boo
 	k.messageCount++
 	m := messageReporter{
 		yieldEvent: yield,
-		Event:      Event{Offset: offset, Session: k.session, AgentID: k.agent, Model: k.model},
+		Event:      Event{Offset: offset, Session: k.sessionID, AgentID: k.agent, Model: k.model},
 	}
 	at := parseTime(l.Time)
 	if at.IsZero() {
@@ -495,11 +495,11 @@ func (k *kimiReader) ReadLine(line []byte, offset int64, yield func(*Event)) boo
 			m.reportResult(callResult{id: e.CallID, output: resultText(e.Result.Output), hasFailed: e.Result.Failed})
 		case "step.begin", "step.end":
 		default:
-			m.Event.reportUnknown("events", e.Type, yield)
+			m.Event.reportUnknownPart("events", e.Type, yield)
 		}
 	default:
 		if typeName := l.Type + l.Message.Type; !isKimiState(typeName) {
-			m.Event.reportUnknown("lines", typeName, yield)
+			m.Event.reportUnknownPart("lines", typeName, yield)
 		}
 	}
 	return true
@@ -507,7 +507,7 @@ func (k *kimiReader) ReadLine(line []byte, offset int64, yield func(*Event)) boo
 
 // kimiStates contains the types of lines that are states of Kimi CLI or Kimi Code, or repeat texts of other lines.
 // For types with a dot, it contains the part before the first dot if all such types are states.
-var kimiStates = wordSet(`
+var kimiStates = lazyWordSet(`
 	ApprovalRequest ApprovalRequestResolved ApprovalResponse BtwBegin BtwEnd CompactionBegin CompactionEnd HookRequest
 	HookResolved HookTriggered MCPLoadingBegin MCPLoadingEnd Notification PlanDisplay QuestionRequest StatusUpdate
 	StepBegin StepInterrupted StepRetry SubagentEvent ToolCallPart ToolCallRequest TurnEnd
@@ -533,10 +533,10 @@ func (m *messageReporter) reportKimiPart(b *contentBlock) {
 	case b.Type == "think":
 		m.reportText(EventThought, b.KimiThinking)
 	case attachmentTypes()[b.Type]:
-		m.Event.reportLeftOut(leftOutFiles, 1, m.yieldEvent)
+		m.Event.reportLeftOutParts(leftOutFilesText, 1, m.yieldEvent)
 	case b.Type == "text":
 		m.reportText(EventText, b.Text)
 	default:
-		m.Event.reportUnknown("blocks", b.Type, m.yieldEvent)
+		m.Event.reportUnknownPart("blocks", b.Type, m.yieldEvent)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"sync"
 )
 
-// PersonShell is the tool name for a call that stands for a command of the person, not of the agent.
-const PersonShell = "user_shell"
+// PersonShellTool is the tool name for a call that stands for a command of the person, not of the agent.
+const PersonShellTool = "user_shell"
 
 // shellReporter reports the commands that the person ran during a conversation.
 // ID of the command whose output may be in a later line ("" if no output is missing)
@@ -28,14 +28,18 @@ var shellTextPatterns = sync.OnceValue(func() [4]*regexp.Regexp {
 	return [4]*regexp.Regexp{
 		regexp.MustCompile(`(?s)^<bash-input>(.*?)</bash-input>\s*(.*)$`),
 		regexp.MustCompile(`(?s)^<bash-std(?:out|err)>.*`),
-		regexp.MustCompile(`(?s)^<user_shell_command>\s*<command>\n?(.*?)\n?</command>\s*<result>\n?(.*?)\n?</result>`),
+		regexp.MustCompile(
+			`(?s)^<user_shell_command>\s*<command>\n?(.*?)\n?</command>\s*<result>\n?(.*?)\n?</result>`,
+		),
 		regexp.MustCompile("(?s)^I ran the following shell command:\\n(?:```\\w*\\n)?(.*?)(?:\\n```)?\\n\\n" +
 			"This produced the following (?:result|output):\\n(?:```\\n)?(.*?)(?:\\n```)?$"),
 	}
 })
 
-// bashOutputTag matches the tags that Claude Code puts around a command's output.
-var bashOutputTag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`</?bash-std(?:out|err)>`) })
+// bashOutputTagPattern matches the tags that Claude Code puts around a command's output.
+var bashOutputTagPattern = sync.OnceValue(
+	func() *regexp.Regexp { return regexp.MustCompile(`</?bash-std(?:out|err)>`) },
+)
 
 // isShellText reports whether a text begins like a command of the person, or like the output of one.
 func isShellText(text string) bool {
@@ -78,7 +82,7 @@ func (s *shellReporter) reportCommand(e Event, command string, yield func(*Event
 	e.Text = ""
 	e.ID = e.ID + "@" + strconv.FormatInt(e.Offset, 10)
 	s.pendingCallID = e.ID
-	e.ToolName = PersonShell
+	e.ToolName = PersonShellTool
 	// Ignore the error: strings can always be encoded.
 	e.Args, _ = json.Marshal(map[string]string{"command": strings.TrimSpace(command)})
 	yield(&e)
@@ -92,7 +96,7 @@ func (s *shellReporter) reportOutput(e Event, output string, yield func(*Event))
 	e.Kind, e.ID = EventResult, s.pendingCallID
 	e.TurnID, e.Text = "", ""
 	s.pendingCallID = ""
-	e.resultOutput = strings.TrimSpace(bashOutputTag().ReplaceAllString(output, ""))
+	e.resultOutput = strings.TrimSpace(bashOutputTagPattern().ReplaceAllString(output, ""))
 	e.ExitStatus = ExitStatus(e.resultOutput)
 	yield(&e)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// clientTextPrefixes lists the beginnings of user messages that the client wrote itself.
-var clientTextPrefixes = []string{
+// clientWrittenPrefixes lists the beginnings of user messages that the client wrote itself.
+var clientWrittenPrefixes = []string{
 	"<local-command-", "<bash-", "<task-notification>", "<environment_context>", "<user_instructions>",
 	"<session_context>", "<turn_aborted>", "<system-reminder>",
 	"<subagent_notification>", "# AGENTS.md instructions", "Caveat: The messages below", "[Request interrupted",
@@ -48,9 +48,9 @@ var ideContextPattern = sync.OnceValue(func() *regexp.Regexp {
 	)
 })
 
-// PromptText returns the part of a user message that the person wrote. It removes private parts (see
+// ExtractPromptText returns the part of a user message that the person wrote. It removes private parts (see
 // [text.HidePrivateParts]). It returns "" if the client wrote the message.
-func PromptText(s string) string {
+func ExtractPromptText(s string) string {
 	s = strings.TrimSpace(ideContextPattern().ReplaceAllString(strings.TrimSpace(s), ""))
 	if strings.HasPrefix(s, "<command-") {
 		name, args := commandTagPatterns()[0].FindStringSubmatch(s), commandTagPatterns()[1].FindStringSubmatch(s)
@@ -62,7 +62,7 @@ func PromptText(s string) string {
 			s = strings.TrimSpace(s + " " + args[1])
 		}
 	}
-	if slices.ContainsFunc(clientTextPrefixes, func(o string) bool { return strings.HasPrefix(s, o) }) {
+	if slices.ContainsFunc(clientWrittenPrefixes, func(o string) bool { return strings.HasPrefix(s, o) }) {
 		return ""
 	}
 	return strings.TrimSpace(text.HidePrivateParts(s))

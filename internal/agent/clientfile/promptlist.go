@@ -55,8 +55,8 @@ type promptLine struct {
 	Message string `json:"message"`
 }
 
-// isListElement reports whether the decoded object has the fields of an element in a list of prompts.
-func (p *promptLine) isListElement() bool {
+// isPromptListElement reports whether the decoded object has the fields of an element in a list of prompts.
+func (p *promptLine) isPromptListElement() bool {
 	isClaude := p.Display != "" && p.Timestamp != nil
 	isCodex := p.SessionID != "" && p.Seconds != nil
 	isGemini := p.Session != "" && p.Type != "" && p.Timestamp != nil
@@ -71,9 +71,9 @@ type promptListReader struct {
 	hasTranscript func(session string) bool
 }
 
-// newPromptList returns a reader for the list at path. The transcripts are the directories that contain the client's
-// transcripts, relative to the list's directory.
-func newPromptList(path string, transcripts ...string) EventReader {
+// newPromptListReader returns a reader for the list at path. The transcripts are the directories that contain the
+// client's transcripts, relative to the list's directory.
+func newPromptListReader(path string, transcripts ...string) EventReader {
 	names := sync.OnceValue(func() (all []string) {
 		for _, dir := range transcripts {
 			root := filepath.Join(filepath.Dir(path), dir)
@@ -90,14 +90,14 @@ func newPromptList(path string, transcripts ...string) EventReader {
 	return &promptListReader{
 		projectDir: geminiProjectDir(filepath.Dir(path)),
 		hasTranscript: func(session string) bool {
-			return slices.ContainsFunc(names(), func(name string) bool { return isTranscriptOf(name, session) })
+			return slices.ContainsFunc(names(), func(name string) bool { return isTranscriptOfSession(name, session) })
 		},
 	}
 }
 
-// isTranscriptOf reports whether a file name is that of the session's transcript. The name is the session ID, or ends
-// in a hyphen and the ID. Gemini CLI uses only the first eight characters of the ID.
-func isTranscriptOf(name, session string) bool {
+// isTranscriptOfSession reports whether a file name is that of the session's transcript. The name is the session
+// ID, or ends in a hyphen and the ID. Gemini CLI uses only the first eight characters of the ID.
+func isTranscriptOfSession(name, session string) bool {
 	stem, _, _ := strings.Cut(name, ".")
 	return stem == session || strings.HasSuffix(stem, "-"+session) ||
 		(len(session) > 8 && strings.HasSuffix(stem, "-"+session[:8]))
@@ -107,37 +107,37 @@ func isTranscriptOf(name, session string) bool {
 func (p *promptListReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	line = bytes.TrimSpace(line)
 	if !bytes.HasPrefix(line, []byte("[")) {
-		return p.readElement(line, offset, yield)
+		return p.readListElement(line, offset, yield)
 	}
 	isRead := true
 	eachElement(line, func(element []byte) {
-		isRead = p.readElement(element, offset, yield) && isRead
+		isRead = p.readListElement(element, offset, yield) && isRead
 	})
 	return isRead
 }
 
-// readElement reports the prompt in one element of a list.
-func (p *promptListReader) readElement(element []byte, offset int64, yield func(*Event)) bool {
+// readListElement reports the prompt in one element of a list.
+func (p *promptListReader) readListElement(element []byte, offset int64, yield func(*Event)) bool {
 	var l promptLine
 	if !DecodeObject(element, &l) {
 		return false
 	}
-	e := Event{Kind: EventPrompt, IsListed: true, Offset: offset, Dir: cmp.Or(l.Project, p.projectDir),
+	e := Event{Kind: EventPrompt, IsFromPromptList: true, Offset: offset, WorkingDir: cmp.Or(l.Project, p.projectDir),
 		Session: cmp.Or(l.Session, l.SessionID), Time: parseTime(l.Timestamp)}
 	if e.Time.IsZero() {
 		e.Time = parseTime(l.Seconds)
 	}
-	e.Text = cmp.Or(l.promptText(), l.Text, l.Message)
+	e.Text = cmp.Or(l.withPastedTexts(), l.Text, l.Message)
 	switch {
-	case !l.isListElement():
-		e.reportUnknown("lines", l.Type, yield)
+	case !l.isPromptListElement():
+		e.reportUnknownPart("lines", l.Type, yield)
 	case l.Type != "" && l.Type != "user":
-		e.reportUnknown("messages", l.Type, yield)
+		e.reportUnknownPart("messages", l.Type, yield)
 	case e.Session == "":
-		e.reportLeftOut("prompts without a session", 1, yield)
+		e.reportLeftOutParts("prompts without a session", 1, yield)
 	case isBuiltinCommand(e.Text), p.hasTranscript(e.Session):
 	case isShellCommand(e.Text): // The person ran a command. The list does not contain its output.
-		e.reportLeftOut("commands of the person without their output", 1, yield)
+		e.reportLeftOutParts("commands of the person without their output", 1, yield)
 	default:
 		yield(&e)
 	}
@@ -152,8 +152,8 @@ var pastedTextPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\[Pasted text #(\d+)[^\]]*\]`)
 })
 
-// promptText returns a Claude Code prompt in which the placeholders are replaced by the pasted texts.
-func (p *promptLine) promptText() string {
+// withPastedTexts returns a Claude Code prompt in which the placeholders are replaced by the pasted texts.
+func (p *promptLine) withPastedTexts() string {
 	var pasted map[string]struct {
 		Content string `json:"content"`
 	}

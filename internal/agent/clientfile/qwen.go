@@ -31,7 +31,7 @@ type qwenLine struct {
 	Provenance string    `json:"provenance"`
 	PromptID   string    `json:"promptId"`
 	Time       time.Time `json:"timestamp"`
-	Dir        string    `json:"cwd"`
+	WorkingDir string    `json:"cwd"`
 	Branch     string    `json:"gitBranch"`
 	Model      string    `json:"model"`
 	AgentID    string    `json:"agentId"`
@@ -64,13 +64,13 @@ type qwenPart struct {
 	} `json:"functionResponse"`
 }
 
-// isQwen recognizes a message that consists of parts. Claude Code, whose lines are similar, has no parts.
-func isQwen(line []byte) bool {
+// isQwenLine recognizes a message that consists of parts. Claude Code, whose lines are similar, has no parts.
+func isQwenLine(line []byte) bool {
 	var l qwenLine
 	if !DecodeObject(line, &l) {
 		return false
 	}
-	isDocument := isGemini(line) && bytes.Contains(line, []byte("qwen"))
+	isDocument := isGeminiLine(line) && bytes.Contains(line, []byte("qwen"))
 	isLine := l.UUID != "" && l.Session != "" && (len(l.Message.Parts) > 0 || l.Provenance != "")
 	return isLine || isDocument
 }
@@ -81,9 +81,9 @@ type qwenReader struct {
 	shell      shellReporter
 }
 
-func newQwen(path string) EventReader {
+func newQwenReader(path string) EventReader {
 	if plain, _ := TrimCompressedSuffix(path); strings.HasSuffix(plain, ".json") {
-		return newGemini(path)
+		return newGeminiReader(path)
 	}
 	return &qwenReader{}
 }
@@ -95,7 +95,7 @@ func (q *qwenReader) ReadLine(line []byte, offset int64, yield func(*Event)) boo
 		return false
 	}
 	q.model = cmp.Or(l.Model, q.model)
-	e := Event{Offset: offset, Time: l.Time, ID: l.UUID, Session: l.Session, Dir: l.Dir, Branch: l.Branch,
+	e := Event{Offset: offset, Time: l.Time, ID: l.UUID, Session: l.Session, WorkingDir: l.WorkingDir, Branch: l.Branch,
 		Model: q.model, AgentID: l.AgentID, AgentName: l.AgentName}
 	switch l.Type {
 	case "system":
@@ -103,19 +103,19 @@ func (q *qwenReader) ReadLine(line []byte, offset int64, yield func(*Event)) boo
 	case "user":
 		q.readUserText(&l, e, yield)
 	case "assistant":
-		q.releasePrompt("", yield)
+		q.releaseHeldPrompt("", yield)
 		l.reportMessage(e, yield)
 	case "tool_result":
 	default:
-		e.reportUnknown("lines", l.Type, yield)
+		e.reportUnknownPart("lines", l.Type, yield)
 	}
-	l.reportResults(e, yield)
+	l.reportCallResults(e, yield)
 	return true
 }
 
 // qwenIgnoredSubtypes contains the subtypes of lines that are not reported. Such a line is not part of the
 // conversation, or a program wrote its text.
-var qwenIgnoredSubtypes = wordSet(`
+var qwenIgnoredSubtypes = lazyWordSet(`
 	agent_bootstrap agent_launch_prompt agent_retry agent_session_ready at_command attribution_snapshot
 	background_task_completed branch_checkpoint cron custom_title file_history_snapshot goal_runtime goal_state
 	goal_turn_end managed_session_commit_v1 managed_session_event_v1 managed_session_header_v1 notification
@@ -123,14 +123,14 @@ var qwenIgnoredSubtypes = wordSet(`
 	session_execution_engine session_model session_notes session_source session_sources_snapshot slash_command
 	turn_result user_text_elements`)
 
-// releasePrompt reports the held prompt. If turn is "", the prompt's own ID identifies its turn.
-func (q *qwenReader) releasePrompt(turn string, yield func(*Event)) {
+// releaseHeldPrompt reports the held prompt. If turnID is "", the prompt's own ID identifies its turn.
+func (q *qwenReader) releaseHeldPrompt(turnID string, yield func(*Event)) {
 	e := q.heldPrompt
 	if e == nil {
 		return
 	}
 	q.heldPrompt = nil
-	e.TurnID = cmp.Or(turn, e.TurnID)
+	e.TurnID = cmp.Or(turnID, e.TurnID)
 	yield(e)
 }
 
@@ -146,35 +146,35 @@ func (q *qwenReader) readSystemLine(l *qwenLine, e Event, yield func(*Event)) {
 			} `json:"uiEvent"`
 		}
 		if DecodeObject(l.SystemPayload, &p) && p.Event.Prompt != "" {
-			q.releasePrompt(p.Event.Prompt, yield)
+			q.releaseHeldPrompt(p.Event.Prompt, yield)
 		}
 	case "chat_compression":
 		e.Kind = EventCompacted
 		yield(&e)
 	default:
 		if !qwenIgnoredSubtypes()[l.Subtype] {
-			e.reportUnknown("system lines", l.Subtype, yield)
+			e.reportUnknownPart("system lines", l.Subtype, yield)
 		}
 	}
 }
 
-// isByPerson reports whether the person wrote the text of a user line. If the line's subtype is not known, it reports
-// an unknown line and returns false.
-func (l *qwenLine) isByPerson(e Event, yield func(*Event)) bool {
+// isWrittenByPerson reports whether the person wrote the text of a user line. If the line's subtype is not known,
+// it reports an unknown line and returns false.
+func (l *qwenLine) isWrittenByPerson(e Event, yield func(*Event)) bool {
 	isByProgram := l.Provenance != "" && l.Provenance != "real_user"
 	switch l.Subtype {
 	case "", "mid_turn_user_message", "realtime_message":
 		return !isByProgram
 	}
 	if !qwenIgnoredSubtypes()[l.Subtype] {
-		e.reportUnknown("user lines", l.Subtype, yield)
+		e.reportUnknownPart("user lines", l.Subtype, yield)
 	}
 	return false
 }
 
 // readUserText handles a text in the person's name. A prompt is held until its turn is known.
 func (q *qwenReader) readUserText(l *qwenLine, e Event, yield func(*Event)) {
-	if !l.isByPerson(e, yield) {
+	if !l.isWrittenByPerson(e, yield) {
 		return
 	}
 	e.Text, _ = l.textAndThought()
@@ -191,13 +191,13 @@ func (q *qwenReader) readUserText(l *qwenLine, e Event, yield func(*Event)) {
 	if files := l.attachmentNames(); e.Text == "" {
 		e.Text = strings.Join(files, " ")
 	} else {
-		e.reportLeftOut(leftOutFiles, len(files), yield)
+		e.reportLeftOutParts(leftOutFilesText, len(files), yield)
 	}
 	if e.Text == "" {
 		return // A line without text contains only results.
 	}
 	e.Kind, e.TurnID = EventPrompt, cmp.Or(l.PromptID, l.UUID)
-	q.releasePrompt("", yield) // The person wrote another prompt before the agent answered.
+	q.releaseHeldPrompt("", yield) // The person wrote another prompt before the agent answered.
 	if l.AgentID != "" || l.PromptID != "" {
 		yield(&e)
 		return
@@ -211,7 +211,7 @@ func (q *qwenReader) FlushEvents(yield func(*Event)) {
 	if q.heldPrompt != nil {
 		q.heldPrompt.TurnID = ""
 	}
-	q.releasePrompt("", yield)
+	q.releaseHeldPrompt("", yield)
 }
 
 // attachmentNames returns "[file]" for each file that the person attached.
@@ -259,8 +259,8 @@ func (l *qwenLine) reportMessage(e Event, yield func(*Event)) {
 	}
 }
 
-// reportResults reports the results of calls in a line.
-func (l *qwenLine) reportResults(e Event, yield func(*Event)) {
+// reportCallResults reports the results of calls in a line.
+func (l *qwenLine) reportCallResults(e Event, yield func(*Event)) {
 	r := &l.Result
 	e.Kind = EventResult
 	for i := range l.Message.Parts {
@@ -281,16 +281,16 @@ func (l *qwenLine) reportResults(e Event, yield func(*Event)) {
 	}
 }
 
-// qwenResultLine converts a hook's report about a call's result to the line that Qwen Code will write into the
-// transcript. The id identifies the call in the transcript.
-func qwenResultLine(r *HookReport, id string) any {
+// makeQwenResultLine converts a hook's report about a call's result to the line that Qwen Code will write into the
+// transcript. The callID identifies the call in the transcript.
+func makeQwenResultLine(r *HookReport, callID string) any {
 	status, shown := r.callOutcome()
-	response := map[string]any{"functionResponse": map[string]any{"id": id}}
+	response := map[string]any{"functionResponse": map[string]any{"id": callID}}
 	return map[string]any{
 		"type":           "tool_result",
 		"sessionId":      r.SessionID,
-		"cwd":            r.Dir,
+		"cwd":            r.WorkingDir,
 		"message":        map[string]any{"parts": []any{response}},
-		"toolCallResult": map[string]any{"callId": id, "status": status, "resultDisplay": shown},
+		"toolCallResult": map[string]any{"callId": callID, "status": status, "resultDisplay": shown},
 	}
 }

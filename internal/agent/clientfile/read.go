@@ -12,22 +12,22 @@ package clientfile
 
 import "bufio"
 
-// MaxLineSize is the maximum length of a line that is read, in bytes.
-const MaxLineSize = 64 << 20
+// MaxLineBytes is the maximum length of a line that is read, in bytes.
+const MaxLineBytes = 64 << 20
 
-// NextLine returns the next line with its line end, and the line's size in bytes. The line is valid until the next
-// call. If the line is longer than [MaxLineSize], line is nil. A last line without a newline is returned together with
+// ReadNextLine returns the next line with its line end, and the line's size in bytes. The line is valid until the next
+// call. If the line is longer than [MaxLineBytes], line is nil. A last line without a newline is returned together with
 // io.EOF. Other errors are errors of the reader.
-func NextLine(br *bufio.Reader) (line []byte, size int64, err error) {
+func ReadNextLine(br *bufio.Reader) (line []byte, size int64, err error) {
 	var all []byte
 	for {
 		part, err := br.ReadSlice('\n')
 		size += int64(len(part))
 		isWhole := err == nil && all == nil
-		if isWhole && size <= MaxLineSize {
+		if isWhole && size <= MaxLineBytes {
 			return part, size, nil
 		}
-		if size > MaxLineSize {
+		if size > MaxLineBytes {
 			all = nil
 		} else {
 			all = append(all, part...)

@@ -18,7 +18,7 @@ type HookReport struct {
 	PromptID        string          `json:"prompt_id"`
 	TranscriptPath  string          `json:"transcript_path"`
 	AgentTranscript string          `json:"agent_transcript_path"`
-	Dir             string          `json:"cwd"`
+	WorkingDir      string          `json:"cwd"`
 	Time            time.Time       `json:"timestamp,omitzero"`
 	Model           string          `json:"model"`
 	AgentID         string          `json:"agent_id"`
@@ -43,9 +43,9 @@ type HookReport struct {
 	CompactSummary  string          `json:"compact_summary"`
 }
 
-// ParseReport parses a hook report in the form of Claude Code. ok is false if stdin is not valid JSON, or if it names
-// no session. Fields of the wrong type stay empty.
-func ParseReport(stdin []byte) (r HookReport, ok bool) {
+// ParseHookReport parses a hook report in the form of Claude Code. ok is false if stdin is not valid JSON, or if it
+// names no session. Fields of the wrong type stay empty.
+func ParseHookReport(stdin []byte) (r HookReport, ok bool) {
 	err := json.Unmarshal(bytes.TrimPrefix(stdin, []byte("\ufeff")), &r)
 	return r, (err == nil || errors.As(err, new(*json.UnmarshalTypeError))) && r.SessionID != ""
 }

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// cursorEvents maps Cursor's event names to those of Claude Code.
-var cursorEvents = map[string]string{
+// cursorEventNames maps Cursor's event names to those of Claude Code.
+var cursorEventNames = map[string]string{
 	"sessionStart": "SessionStart", "beforeSubmitPrompt": "UserPromptSubmit", "preToolUse": "PreToolUse",
 	"postToolUse": "PostToolUse", "postToolUseFailure": "PostToolUseFailure", "afterAgentResponse": "AgentText",
 	"subagentStop": "SubagentStop", "stop": "Stop", "sessionEnd": "SessionEnd",
@@ -33,15 +33,15 @@ func parseCursorReport(stdin []byte) (HookReport, error) {
 	}
 	err := json.Unmarshal(stdin, &in)
 	r := in.HookReport
-	r.EventName = cmp.Or(cursorEvents[r.EventName], r.EventName)
+	r.EventName = cmp.Or(cursorEventNames[r.EventName], r.EventName)
 	r.SessionID = cmp.Or(in.Parent, in.Conversation, r.SessionID)
-	r.Dir = cmp.Or(r.Dir, firstString(in.Roots))
+	r.WorkingDir = cmp.Or(r.WorkingDir, firstString(in.Roots))
 	r.Error = cmp.Or(in.ErrorText, r.Error)
 	r.AgentType = cmp.Or(in.SubagentType, r.AgentType)
 	r.AgentID = cmp.Or(in.Subagent, r.AgentID, in.SubagentType)
 	r.LastMessage = cmp.Or(in.Summary, r.LastMessage)
 	if in.Output != "" && len(r.ToolResponse) == 0 {
-		r.ToolResponse = jsonInString(in.Output)
+		r.ToolResponse = parseJSONInString(in.Output)
 		r.ExitStatus = exitStatus(r.ToolResponse)
 	}
 	return r, err
@@ -59,7 +59,7 @@ func parseGooseReport(stdin []byte) (HookReport, error) {
 	r := in.HookReport
 	r.EventName = in.GooseEvent
 	r.Prompt = in.Message
-	r.Dir = in.WorkingDir
+	r.WorkingDir = in.WorkingDir
 	return r, err
 }
 
@@ -78,10 +78,14 @@ func parseVSCodeReport(stdin []byte) (HookReport, error) {
 	return r, err
 }
 
-// clineEvents maps Cline's event names to those of Claude Code. A task is a session. The session's last turn ends when
-// the task is completed or cancelled.
-var clineEvents = map[string]string{"TaskStart": "SessionStart", "TaskResume": "SessionStart", "TaskComplete": "Stop",
-	"TaskCancel": "Stop"}
+// clineEventNames maps Cline's event names to those of Claude Code. A task is a session. The session's last turn
+// ends when the task is completed or cancelled.
+var clineEventNames = map[string]string{
+	"TaskStart":    "SessionStart",
+	"TaskResume":   "SessionStart",
+	"TaskComplete": "Stop",
+	"TaskCancel":   "Stop",
+}
 
 // parseClineReport parses a hook report of Cline. The data of each event type is in a separate member object.
 func parseClineReport(stdin []byte) (HookReport, error) {
@@ -97,8 +101,13 @@ func parseClineReport(stdin []byte) (HookReport, error) {
 		After  clineReportCall `json:"postToolUse"`
 	}
 	err := json.Unmarshal(stdin, &in)
-	r := HookReport{EventName: cmp.Or(clineEvents[in.Event], in.Event), SessionID: in.Task, Time: reportTime(in.Time),
-		Dir: firstString(in.Roots), Prompt: in.Prompt.Prompt}
+	r := HookReport{
+		EventName:  cmp.Or(clineEventNames[in.Event], in.Event),
+		SessionID:  in.Task,
+		Time:       reportTime(in.Time),
+		WorkingDir: firstString(in.Roots),
+		Prompt:     in.Prompt.Prompt,
+	}
 	call := in.After
 	switch in.Event {
 	case "TaskResume":
@@ -143,8 +152,9 @@ func firstString(list []string) string {
 	return list[0]
 }
 
-// jsonInString returns the JSON object or array that a string contains. Any other string is returned as a JSON string.
-func jsonInString(s string) json.RawMessage {
+// parseJSONInString returns the JSON object or array that a string contains. Any other string is returned as a JSON
+// string.
+func parseJSONInString(s string) json.RawMessage {
 	trimmed := strings.TrimSpace(s)
 	isContainer := strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, "[")
 	if isContainer && json.Valid([]byte(trimmed)) {

@@ -17,7 +17,7 @@ func ParseClientReport(client string, stdin []byte) (r HookReport, writer string
 	writer = findReportWriter(client, stdin)
 	c, _ := FindEventClient(writer)
 	if c.Hook.ParseReport == nil {
-		r, ok = ParseReport(stdin)
+		r, ok = ParseHookReport(stdin)
 		return r, writer, ok
 	}
 	r, err := c.Hook.ParseReport(stdin)

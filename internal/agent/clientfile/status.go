@@ -10,9 +10,9 @@ import (
 	"sync"
 )
 
-// ParseOldOutput parses the output of a command in the format of older Codex versions, which is a JSON object with the
-// text and the exit status. Any other output is returned unchanged, and exit is nil.
-func ParseOldOutput(output string) (text string, exit *int) {
+// ParseOldCodexOutput parses the output of a command in the format of older Codex versions, which is a JSON object
+// with the text and the exit status. Any other output is returned unchanged, and exit is nil.
+func ParseOldCodexOutput(output string) (text string, exit *int) {
 	var old struct {
 		Output   *string `json:"output"`
 		Metadata struct {
@@ -38,8 +38,8 @@ var exitStatusPattern = sync.OnceValue(func() *regexp.Regexp {
 		`Exit Code: (-?\d+)|<(?:shellId: .* completed|exited) with exit code (-?\d+)>)\r?$`)
 })
 
-// maxStatusSearch is the number of bytes at each end of an output that are searched for an exit status.
-const maxStatusSearch = 1 << 10
+// maxStatusSearchBytes is the number of bytes at each end of an output that are searched for an exit status.
+const maxStatusSearchBytes = 1 << 10
 
 // mayHaveExitStatus reports whether exitStatusPattern may match the output. This check is much faster than the
 // pattern.
@@ -51,8 +51,8 @@ func mayHaveExitStatus(output string) bool {
 // ExitStatus returns the exit status that a command's output mentions, or nil if it mentions none.
 func ExitStatus(output string) *int {
 	parts := []string{output}
-	if len(output) > 2*maxStatusSearch {
-		parts = []string{output[:maxStatusSearch], output[len(output)-maxStatusSearch:]}
+	if len(output) > 2*maxStatusSearchBytes {
+		parts = []string{output[:maxStatusSearchBytes], output[len(output)-maxStatusSearchBytes:]}
 	}
 	for _, p := range parts {
 		if !mayHaveExitStatus(p) {

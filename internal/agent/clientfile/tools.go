@@ -7,15 +7,15 @@ package clientfile
 // case, unless a field says otherwise. A tool that is not listed belongs to an MCP server if its name has the form of
 // ServerName. The output of any other tool is unvouched.
 type ClientTools struct {
-	Shells             []string // run a shell command, which determines where the output comes from
-	FileReaders        []string // read the files that the arguments name
-	FileSearchers      []string // search or list the files below the paths that the arguments name
-	FileEditors        []string // write the files that the arguments name, and return the agent's own text
-	WebReaders         []string // return text from the web, from another document or from an MCP server
-	LateOutputReaders  []string // return the output of a command that was started by an earlier call
-	AgentStarters      []string // start a sub-agent whose calls the client reports
-	UnreportedStarters []string // start a sub-agent or a skill whose calls the client does not report
-	OwnTextTools       []string // return a text of the agent or the person
+	Shells                  []string // run a shell command, which determines where the output comes from
+	FileReaders             []string // read the files that the arguments name
+	FileSearchers           []string // search or list the files below the paths that the arguments name
+	FileEditors             []string // write the files that the arguments name, and return the agent's own text
+	WebReaders              []string // return text from the web, from another document or from an MCP server
+	LateOutputReaders       []string // return the output of a command that was started by an earlier call
+	AgentStarters           []string // start a sub-agent whose calls the client reports
+	UnreportedAgentStarters []string // start a sub-agent or a skill whose calls the client does not report
+	OwnTextTools            []string // return a text of the agent or the person
 
 	// ForeignReaders lists tools that read the web, mail or chats, in the client's spelling. If no hook has judged
 	// such a call, its result counts as text by others.
@@ -40,9 +40,9 @@ var (
 		FileEditors:   []string{"edit", "write", "multiedit", "notebookedit"},
 		WebReaders: []string{"webfetch", "websearch", "readmcpresourcetool", "readmcpresource", "listmcpresourcestool",
 			"listmcpresources"},
-		LateOutputReaders:  []string{"bashoutput", "taskoutput", "monitor"},
-		AgentStarters:      []string{"task", "agent"},
-		UnreportedStarters: []string{"skill", "slashcommand", "toolsearch"},
+		LateOutputReaders:       []string{"bashoutput", "taskoutput", "monitor"},
+		AgentStarters:           []string{"task", "agent"},
+		UnreportedAgentStarters: []string{"skill", "slashcommand", "toolsearch"},
 		OwnTextTools: []string{"todowrite", "todoread", "taskcreate", "taskupdate", "tasklist", "taskget", "taskstop",
 			"exitplanmode", "enterplanmode",
 			"askuserquestion", "killshell", "killbash", "enterworktree", "exitworktree", "sendmessage"},
@@ -63,12 +63,19 @@ var (
 			"list_mcp_resources",
 			"list_mcp_resource_templates",
 		},
-		LateOutputReaders:  []string{"write_stdin"},
-		AgentStarters:      []string{"spawn_agent", "wait", "wait_agent", "send_input", "close_agent", "resume_agent"},
-		UnreportedStarters: []string{"tool_search"},
-		OwnTextTools:       []string{"update_plan", "request_user_input"},
-		ForeignReaders:     []string{"web_search", "web_search_call", "web.run", "browser"},
-		ServerName:         ServerName{"mcp__", "__"},
+		LateOutputReaders: []string{"write_stdin"},
+		AgentStarters: []string{
+			"spawn_agent",
+			"wait",
+			"wait_agent",
+			"send_input",
+			"close_agent",
+			"resume_agent",
+		},
+		UnreportedAgentStarters: []string{"tool_search"},
+		OwnTextTools:            []string{"update_plan", "request_user_input"},
+		ForeignReaders:          []string{"web_search", "web_search_call", "web.run", "browser"},
+		ServerName:              ServerName{"mcp__", "__"},
 	}
 	toolsOfGemini = ClientTools{
 		Shells:        []string{"run_shell_command"},
@@ -77,7 +84,7 @@ var (
 		FileEditors:   []string{"replace", "write_file", "edit"},
 		WebReaders: []string{"web_fetch", "google_web_search", "webfetch", "googlesearch", "read_mcp_resource",
 			"list_mcp_resources"},
-		UnreportedStarters: []string{
+		UnreportedAgentStarters: []string{
 			"activate_skill",
 			"codebase_investigator",
 			"delegate_to_agent",
@@ -89,17 +96,17 @@ var (
 		ServerName:     ServerName{"mcp_", "_"},
 	}
 	toolsOfOpencode = ClientTools{
-		Shells:             []string{"bash"},
-		FileReaders:        []string{"read"},
-		FileSearchers:      []string{"glob", "grep", "list"},
-		FileEditors:        []string{"edit", "write", "multiedit", "patch", "apply_patch"},
-		WebReaders:         []string{"webfetch", "websearch", "codesearch"},
-		AgentStarters:      []string{"task"},
-		UnreportedStarters: []string{"skill", "lsp"},
-		OwnTextTools:       []string{"todowrite", "todoread", "question", "plan_exit", "plan_enter", "invalid"},
-		ForeignReaders:     []string{"webfetch", "websearch", "codesearch"},
-		ServerName:         ServerName{"", "_"},
-		ServerLikeTools:    []string{"apply_patch", "plan_exit", "plan_enter"},
+		Shells:                  []string{"bash"},
+		FileReaders:             []string{"read"},
+		FileSearchers:           []string{"glob", "grep", "list"},
+		FileEditors:             []string{"edit", "write", "multiedit", "patch", "apply_patch"},
+		WebReaders:              []string{"webfetch", "websearch", "codesearch"},
+		AgentStarters:           []string{"task"},
+		UnreportedAgentStarters: []string{"skill", "lsp"},
+		OwnTextTools:            []string{"todowrite", "todoread", "question", "plan_exit", "plan_enter", "invalid"},
+		ForeignReaders:          []string{"webfetch", "websearch", "codesearch"},
+		ServerName:              ServerName{"", "_"},
+		ServerLikeTools:         []string{"apply_patch", "plan_exit", "plan_enter"},
 	}
 	toolsOfCopilot = ClientTools{
 		Shells:        []string{"bash", "powershell"},
@@ -113,9 +120,9 @@ var (
 			"webfetch",
 			"websearch",
 		},
-		LateOutputReaders:  []string{"read_bash", "write_bash", "read_powershell", "write_powershell"},
-		AgentStarters:      []string{"task", "agent", "read_agent", "list_agents", "write_agent"},
-		UnreportedStarters: []string{"skill"},
+		LateOutputReaders:       []string{"read_bash", "write_bash", "read_powershell", "write_powershell"},
+		AgentStarters:           []string{"task", "agent", "read_agent", "list_agents", "write_agent"},
+		UnreportedAgentStarters: []string{"skill"},
 		OwnTextTools: []string{
 			"update_todo",
 			"todowrite",
@@ -138,13 +145,13 @@ var (
 		ServerName: ServerName{"", "-"},
 	}
 	toolsOfQwen = ClientTools{
-		Shells:             []string{"run_shell_command"},
-		FileReaders:        []string{"read_file", "read_many_files"},
-		FileSearchers:      []string{"list_directory", "glob", "grep_search", "search_file_content"},
-		FileEditors:        []string{"edit", "replace", "write_file", "notebook_edit"},
-		WebReaders:         []string{"web_fetch", "web_search", "webfetch", "websearch"},
-		AgentStarters:      []string{"task", "agent"},
-		UnreportedStarters: []string{"skill", "tool_search", "lsp"},
+		Shells:                  []string{"run_shell_command"},
+		FileReaders:             []string{"read_file", "read_many_files"},
+		FileSearchers:           []string{"list_directory", "glob", "grep_search", "search_file_content"},
+		FileEditors:             []string{"edit", "replace", "write_file", "notebook_edit"},
+		WebReaders:              []string{"web_fetch", "web_search", "webfetch", "websearch"},
+		AgentStarters:           []string{"task", "agent"},
+		UnreportedAgentStarters: []string{"skill", "tool_search", "lsp"},
 		OwnTextTools: []string{
 			"todo_write",
 			"save_memory",
@@ -190,8 +197,8 @@ var (
 			"fetch_pull_request",
 			"callmcptool",
 		},
-		AgentStarters:      []string{"task", "task_v2", "subagent"},
-		UnreportedStarters: []string{"fetch_rules"},
+		AgentStarters:           []string{"task", "task_v2", "subagent"},
+		UnreportedAgentStarters: []string{"fetch_rules"},
 		OwnTextTools: []string{
 			"todo_write",
 			"todowrite",
@@ -230,8 +237,8 @@ var (
 		},
 		WebReaders: []string{"fetch_webpage", "github_repo", "copilot_fetchwebpage", "vscode_fetchwebpage_internal",
 			"copilot_githubrepo"},
-		LateOutputReaders:  []string{"get_terminal_output", "copilot_getterminaloutput"},
-		UnreportedStarters: []string{"runsubagent"},
+		LateOutputReaders:       []string{"get_terminal_output", "copilot_getterminaloutput"},
+		UnreportedAgentStarters: []string{"runsubagent"},
 		OwnTextTools: []string{
 			"manage_todo_list",
 			"think",
@@ -248,12 +255,12 @@ var (
 		ServerName: ServerName{"mcp_", "_"},
 	}
 	toolsOfZed = ClientTools{
-		Shells:             []string{"terminal"},
-		FileReaders:        []string{"read_file", "open"},
-		FileSearchers:      []string{"grep", "find_path", "list_directory", "diagnostics"},
-		FileEditors:        []string{"edit_file", "write_file", "streaming_edit_file"},
-		WebReaders:         []string{"fetch", "web_search"},
-		UnreportedStarters: []string{"spawn_agent", "subagent", "skill"},
+		Shells:                  []string{"terminal"},
+		FileReaders:             []string{"read_file", "open"},
+		FileSearchers:           []string{"grep", "find_path", "list_directory", "diagnostics"},
+		FileEditors:             []string{"edit_file", "write_file", "streaming_edit_file"},
+		WebReaders:              []string{"fetch", "web_search"},
+		UnreportedAgentStarters: []string{"spawn_agent", "subagent", "skill"},
 		OwnTextTools: []string{
 			"thinking",
 			"now",
@@ -279,8 +286,8 @@ var (
 			"edit",
 			"text_editor",
 		},
-		WebReaders:         []string{"computercontroller__web_scrape", "computercontroller__web_search"},
-		UnreportedStarters: []string{"subagent", "delegate", "load"},
+		WebReaders:              []string{"computercontroller__web_scrape", "computercontroller__web_search"},
+		UnreportedAgentStarters: []string{"subagent", "delegate", "load"},
 		OwnTextTools: []string{
 			"todo__todo_write",
 			"todo__todo_read",
@@ -307,7 +314,7 @@ var (
 			"search_and_replace", "search_replace", "edit_file", "editor", "delete_file"},
 		WebReaders: []string{"web_fetch", "web_search", "browser_action", "use_mcp_tool", "access_mcp_resource",
 			"fetch_web_content"},
-		UnreportedStarters: []string{"use_skill", "skills", "use_subagents", "new_task", "fetch_instructions"},
+		UnreportedAgentStarters: []string{"use_skill", "skills", "use_subagents", "new_task", "fetch_instructions"},
 		OwnTextTools: []string{
 			"ask_followup_question",
 			"attempt_completion",
@@ -327,37 +334,57 @@ var (
 		FileEditors:   []string{"write", "edit"},
 	}
 	toolsOfOpenclaw = ClientTools{
-		Shells:             []string{"exec", "bash"},
-		FileReaders:        []string{"read"},
-		FileSearchers:      []string{"grep", "find", "ls"},
-		FileEditors:        []string{"write", "edit", "apply_patch"},
-		WebReaders:         []string{"web_search", "web_fetch", "browser", "message"},
-		LateOutputReaders:  []string{"process"},
-		UnreportedStarters: []string{"sessions_spawn", "sessions_send", "sessions_history", "subagents"},
-		OwnTextTools:       []string{"memory_search", "memory_get", "session_status", "sessions_list", "update_plan"},
-		ForeignReaders:     []string{"web_search", "web_fetch", "browser", "message"},
+		Shells:                  []string{"exec", "bash"},
+		FileReaders:             []string{"read"},
+		FileSearchers:           []string{"grep", "find", "ls"},
+		FileEditors:             []string{"write", "edit", "apply_patch"},
+		WebReaders:              []string{"web_search", "web_fetch", "browser", "message"},
+		LateOutputReaders:       []string{"process"},
+		UnreportedAgentStarters: []string{"sessions_spawn", "sessions_send", "sessions_history", "subagents"},
+		OwnTextTools: []string{
+			"memory_search",
+			"memory_get",
+			"session_status",
+			"sessions_list",
+			"update_plan",
+		},
+		ForeignReaders: []string{"web_search", "web_fetch", "browser", "message"},
 	}
 	toolsOfAmp = ClientTools{
-		Shells:             []string{"bash", "shell_command"},
-		FileReaders:        []string{"read"},
-		FileSearchers:      []string{"grep", "glob", "finder", "list_directory"},
-		FileEditors:        []string{"edit_file", "create_file", "apply_patch", "undo_edit"},
-		WebReaders:         []string{"read_web_page", "web_search", "librarian"},
-		UnreportedStarters: []string{"task", "oracle", "skill", "read_thread", "find_thread"},
-		OwnTextTools:       []string{"todo_write", "todo_read", "task_list"},
-		ForeignReaders:     []string{"read_web_page", "web_search", "librarian"},
+		Shells:                  []string{"bash", "shell_command"},
+		FileReaders:             []string{"read"},
+		FileSearchers:           []string{"grep", "glob", "finder", "list_directory"},
+		FileEditors:             []string{"edit_file", "create_file", "apply_patch", "undo_edit"},
+		WebReaders:              []string{"read_web_page", "web_search", "librarian"},
+		UnreportedAgentStarters: []string{"task", "oracle", "skill", "read_thread", "find_thread"},
+		OwnTextTools:            []string{"todo_write", "todo_read", "task_list"},
+		ForeignReaders:          []string{"read_web_page", "web_search", "librarian"},
 	}
 	toolsOfCrush = ClientTools{
-		Shells:             []string{"bash"},
-		FileReaders:        []string{"view"},
-		FileSearchers:      []string{"glob", "grep", "ls", "lsp_diagnostics", "lsp_references"},
-		FileEditors:        []string{"edit", "multiedit", "write"},
-		WebReaders:         []string{"fetch", "agentic_fetch", "web_fetch", "web_search", "sourcegraph", "download"},
-		LateOutputReaders:  []string{"job_output"},
-		UnreportedStarters: []string{"agent"},
-		OwnTextTools:       []string{"todos", "job_kill"},
-		ForeignReaders:     []string{"fetch", "agentic_fetch", "web_fetch", "web_search", "sourcegraph", "download"},
-		ServerName:         ServerName{"mcp_", "_"},
+		Shells:        []string{"bash"},
+		FileReaders:   []string{"view"},
+		FileSearchers: []string{"glob", "grep", "ls", "lsp_diagnostics", "lsp_references"},
+		FileEditors:   []string{"edit", "multiedit", "write"},
+		WebReaders: []string{
+			"fetch",
+			"agentic_fetch",
+			"web_fetch",
+			"web_search",
+			"sourcegraph",
+			"download",
+		},
+		LateOutputReaders:       []string{"job_output"},
+		UnreportedAgentStarters: []string{"agent"},
+		OwnTextTools:            []string{"todos", "job_kill"},
+		ForeignReaders: []string{
+			"fetch",
+			"agentic_fetch",
+			"web_fetch",
+			"web_search",
+			"sourcegraph",
+			"download",
+		},
+		ServerName: ServerName{"mcp_", "_"},
 	}
 	toolsOfHermes = ClientTools{
 		Shells:        []string{"terminal"},
@@ -371,11 +398,11 @@ var (
 			"browser_snapshot",
 			"browser_click",
 		},
-		LateOutputReaders:  []string{"process"},
-		UnreportedStarters: []string{"delegate_task", "skill_view", "execute_code", "session_search"},
-		OwnTextTools:       []string{"todo", "memory", "clarify"},
-		ForeignReaders:     []string{"web_search", "web_extract", "browser_navigate", "browser_snapshot"},
-		ServerName:         ServerName{"mcp_", "_"},
+		LateOutputReaders:       []string{"process"},
+		UnreportedAgentStarters: []string{"delegate_task", "skill_view", "execute_code", "session_search"},
+		OwnTextTools:            []string{"todo", "memory", "clarify"},
+		ForeignReaders:          []string{"web_search", "web_extract", "browser_navigate", "browser_snapshot"},
+		ServerName:              ServerName{"mcp_", "_"},
 	}
 	toolsOfKimi = ClientTools{
 		Shells:         []string{"shell", "bash"},

@@ -72,8 +72,8 @@ type vscodePart struct {
 	} `json:"toolSpecificData"`
 }
 
-// isVSCode recognizes a session document of VS Code.
-func isVSCode(line []byte) bool {
+// isVSCodeSession recognizes a session document of VS Code.
+func isVSCodeSession(line []byte) bool {
 	var s struct {
 		Session  string          `json:"sessionId"`
 		Requests json.RawMessage `json:"requests"`
@@ -81,19 +81,19 @@ func isVSCode(line []byte) bool {
 	return DecodeObject(line, &s) && s.Session != "" && s.Requests != nil
 }
 
-type vscodeReader struct{ session, dir string }
+type vscodeReader struct{ sessionID, workingDir string }
 
-func newVSCode(path string) EventReader {
+func newVSCodeReader(path string) EventReader {
 	v := &vscodeReader{}
 	if path != "" {
-		v.session = strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), "l"), ".json")
+		v.sessionID = strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), "l"), ".json")
 		var workspace struct {
 			Folder string `json:"folder"`
 		}
 		file := filepath.Join(filepath.Dir(filepath.Dir(path)), "workspace.json")
 		// Ignore the error: without the workspace file, the directory is not known.
 		_ = json.Unmarshal(readSmallFile(file), &workspace)
-		v.dir = fileURLPath(workspace.Folder)
+		v.workingDir = fileURLPath(workspace.Folder)
 	}
 	return v
 }
@@ -105,9 +105,9 @@ func (v *vscodeReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 		return false
 	}
 	if s.Session != "" {
-		v.session = s.Session
+		v.sessionID = s.Session
 	}
-	m := messageReporter{yieldEvent: yield, Event: Event{Offset: offset, Session: v.session, Dir: v.dir,
+	m := messageReporter{yieldEvent: yield, Event: Event{Offset: offset, Session: v.sessionID, WorkingDir: v.workingDir,
 		Time: parseTime(s.Created)}}
 	for i := range s.Requests {
 		r := &s.Requests[i]
@@ -140,11 +140,11 @@ func (r *vscodeRequest) reportResponse(m *messageReporter) {
 		case "toolInvocationSerialized":
 			say()
 			if !hasRounds {
-				r.reportInvocation(m, p)
+				r.reportToolInvocation(m, p)
 			}
 		default:
 			if !vscodeParts()[p.Kind] {
-				m.Event.reportUnknown("parts", p.Kind, m.yieldEvent)
+				m.Event.reportUnknownPart("parts", p.Kind, m.yieldEvent)
 			}
 		}
 	}
@@ -162,7 +162,7 @@ func (r *vscodeRequest) reportResponse(m *messageReporter) {
 }
 
 // vscodeParts contains the kinds of parts that are not texts of the agent, such as references and edits.
-var vscodeParts = wordSet(`
+var vscodeParts = lazyWordSet(`
 	agentDetection clearToPreviousToolInvocation codeCitation codeblockUri command confirmation contentReference
 	disabledClaudeHooks elicitation elicitation2 elicitationSerialized extensions externalEdits
 	externalToolInvocationUpdate hook inlineReference mcpServersStarting mcpServersStartingSerialized move multiDiffData
@@ -170,8 +170,8 @@ var vscodeParts = wordSet(`
 	progressTaskSerialized pullRequest questionCarousel reference systemNotification textEdit textEditGroup
 	todoList toolInvocation treeData undoStop usedContext warning workspaceEdit`)
 
-// reportInvocation reports a call whose arguments are not stored, except for a terminal's command line.
-func (r *vscodeRequest) reportInvocation(m *messageReporter, p *vscodePart) {
+// reportToolInvocation reports a call whose arguments are not stored, except for a terminal's command line.
+func (r *vscodeRequest) reportToolInvocation(m *messageReporter, p *vscodePart) {
 	args := json.RawMessage("{}")
 	if command := p.Data.Command + p.Data.CommandLine.Original; command != "" {
 		args, _ = json.Marshal(map[string]string{"command": command})

@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// wordSet returns a function that returns the words of a text as a set. The first call builds the set, because most
+// lazyWordSet returns a function that returns the words of a text as a set. The first call builds the set, because most
 // commands read no transcripts and do not need it.
-func wordSet(text string) func() map[string]bool {
+func lazyWordSet(text string) func() map[string]bool {
 	return sync.OnceValue(func() map[string]bool {
 		set := map[string]bool{}
 		for word := range strings.FieldsSeq(text) {

@@ -84,15 +84,15 @@ type zedResult struct {
 	Output    json.RawMessage `json:"output"`
 }
 
-// isZed recognizes a thread document that database.go made.
-func isZed(line []byte) bool {
+// isZedDocument recognizes a thread document that database.go made.
+func isZedDocument(line []byte) bool {
 	var d zedDocument
 	return DecodeObject(line, &d) && d.Row.ID != ""
 }
 
 type zedReader struct{}
 
-func newZed(string) EventReader { return zedReader{} }
+func newZedReader(string) EventReader { return zedReader{} }
 
 // ReadLine implements [EventReader]. The line is a whole thread.
 func (zedReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
@@ -105,9 +105,9 @@ func (zedReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	if m.Time.IsZero() {
 		m.Time = parseTime(d.Row.Updated)
 	}
-	m.Dir, _, _ = strings.Cut(d.Row.Folders, "\n")
-	if m.Dir == "" && len(d.Thread.Snapshot.Worktrees) > 0 {
-		m.Dir = d.Thread.Snapshot.Worktrees[0].Path
+	m.WorkingDir, _, _ = strings.Cut(d.Row.Folders, "\n")
+	if m.WorkingDir == "" && len(d.Thread.Snapshot.Worktrees) > 0 {
+		m.WorkingDir = d.Thread.Snapshot.Worktrees[0].Path
 	}
 	if d.Row.Parent != "" {
 		m.AgentID = "sub-agent"
@@ -139,7 +139,7 @@ func (z *zedMessage) reportEvents(m *messageReporter) {
 			mentioned = append(mentioned, c.Mention.Content)
 		}
 		m.reportText(EventPrompt, strings.Join(asked, ""))
-		m.reportText(noEvent, strings.Join(mentioned, "\n"))
+		m.reportText(noEventKind, strings.Join(mentioned, "\n"))
 	case z.Agent != nil:
 		for _, c := range z.Agent.Content {
 			m.reportText(EventThought, c.Thinking.Text)
@@ -152,7 +152,7 @@ func (z *zedMessage) reportEvents(m *messageReporter) {
 			if c.ToolUse != nil {
 				if r, ok := z.Agent.Results[c.ToolUse.ID]; ok {
 					r.ToolUseID = c.ToolUse.ID
-					r.reportResult(m)
+					r.reportCallResult(m)
 				}
 			}
 		}
@@ -168,7 +168,7 @@ func (z *zedMessage) reportOldMessage(m *messageReporter) {
 	case "user":
 		kind = EventPrompt
 	case "system":
-		kind = noEvent
+		kind = noEventKind
 	}
 	m.reportText(kind, z.Text)
 	for i, s := range z.Segments {
@@ -185,11 +185,11 @@ func (z *zedMessage) reportOldMessage(m *messageReporter) {
 		m.reportCall(u.ID, u.Name, u.Input)
 	}
 	for _, r := range z.ToolResults {
-		r.reportResult(m)
+		r.reportCallResult(m)
 	}
 }
 
-func (r *zedResult) reportResult(m *messageReporter) {
+func (r *zedResult) reportCallResult(m *messageReporter) {
 	output := resultText(r.Content)
 	if output == "" {
 		output = resultText(r.Output)

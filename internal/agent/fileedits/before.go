@@ -26,14 +26,14 @@ func AnnotationsBeforeEdit(ctx context.Context, b *annotate.Store, r HookInput) 
 	if call == nil {
 		return nil, nil
 	}
-	call.edit.Dir = l.Dir
+	call.edit.Dir = l.WorkingDir
 	var out []annotate.FoundAnnotation
 	for _, c := range call.changedFiles() {
-		file, ok := treeFile(b, &Edit{Path: c.path, Dir: l.Dir}, "")
+		file, ok := findTreeFile(b, &Edit{Path: c.path, Dir: l.WorkingDir}, "")
 		if !ok {
 			continue
 		}
-		found, err := b.FindTouchedBy(ctx, file, c.apply)
+		found, err := b.FindTouchedAnnotations(ctx, file, c.apply)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, oxbow.ErrInvalid) {
 			continue // The file is new or binary, so it has no annotated lines.
 		}

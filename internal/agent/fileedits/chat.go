@@ -22,64 +22,65 @@ type chatState struct {
 	reasoningByAgent map[string]*reasoning // reasoning so far, by sub-agent ("" for the main agent)
 	pendingCalls     map[string]*chatCall  // calls without an answer, by call ID
 	seenCallIDs      map[string]bool
-	editsByCall      map[int][]Edit // edits that were found, by chatCall.index
+	editsByCallIndex map[int][]Edit // edits that were found, by chatCall.index
 	callCount        int
 
 	hasUniqueCallIDs bool // Call IDs are unique across all sessions.
-	parse            func(tool string, args json.RawMessage) *chatCall
+	parseCall        func(tool string, args json.RawMessage) *chatCall
 
-	session string
-	dir     string
-	model   string
+	sessionID  string
+	workingDir string
+	model      string
 }
 
 // chatCall is a call of an editing tool whose answer was not read yet.
 type chatCall struct {
-	index        int
+	callIndex    int
 	edit         Edit
 	replacements []claudeEdit
 	newContent   *string // the whole file's new content, or nil if the call does not write a whole file
 	patch        string
 
-	claude *claudeCall // is set only for calls of Claude Code
+	claudeCall *claudeCall // is set only for calls of Claude Code
 
 	// The result of a call with a patch is recorded here and used at the end of the transcript, because the client may
 	// report the file changes before or after the result.
 	hasResult, hasFailed bool
-	changes              map[string]reportedChange // file changes that the client reported, or nil
+	reportedChanges      map[string]reportedChange // file changes that the client reported, or nil
 }
 
-func newChat(t *Transcript) *chatState {
+func newChatState(t *Transcript) *chatState {
 	return &chatState{
 		transcript:       t,
 		reasoningByAgent: map[string]*reasoning{},
 		pendingCalls:     map[string]*chatCall{},
 		seenCallIDs:      map[string]bool{},
-		editsByCall:      map[int][]Edit{},
-		parse:            parseCall,
+		editsByCallIndex: map[int][]Edit{},
+		parseCall:        parseCall,
 	}
 }
 
-// reasoningFor returns what an agent has said and thought so far. It never returns nil.
-func (c *chatState) reasoningFor(sub string) *reasoning {
-	if r := c.reasoningByAgent[sub]; r != nil {
+// reasoningOfAgent returns what an agent has said and thought so far. It never returns nil.
+func (c *chatState) reasoningOfAgent(subAgent string) *reasoning {
+	if r := c.reasoningByAgent[subAgent]; r != nil {
 		return r
 	}
 	return &reasoning{}
 }
 
-func (c *chatState) addText(sub, text string) {
-	c.reasoningByAgent[sub] = c.reasoningFor(sub).withText(text)
+func (c *chatState) addText(subAgent, text string) {
+	c.reasoningByAgent[subAgent] = c.reasoningOfAgent(subAgent).withSpokenText(text)
 }
-func (c *chatState) addThought(sub, text string) {
-	c.reasoningByAgent[sub] = c.reasoningFor(sub).withThought(text)
+func (c *chatState) addThought(subAgent, text string) {
+	c.reasoningByAgent[subAgent] = c.reasoningOfAgent(subAgent).withThought(text)
 }
 
-// recordRequest records a person's prompt to an agent. It ignores text that a program inserted in the person's name.
-func (c *chatState) recordRequest(sub, text string) {
-	text = clientfile.PromptText(text)
+// recordPersonRequest records a person's prompt to an agent. It ignores text that a program inserted in the
+// person's name.
+func (c *chatState) recordPersonRequest(subAgent, text string) {
+	text = clientfile.ExtractPromptText(text)
 	if text != "" {
-		c.reasoningByAgent[sub] = c.reasoningFor(sub).startRequest(text)
+		c.reasoningByAgent[subAgent] = c.reasoningOfAgent(subAgent).startRequest(text)
 	}
 }
 
@@ -134,7 +135,7 @@ func parseCall(tool string, raw json.RawMessage) *chatCall {
 	}
 	var shell shellArgs
 	_ = json.Unmarshal(raw, &shell) // Ignore the error: the arguments may be a text.
-	if patch := shellPatch(shell.Command, shell.Cmd); patch != "" {
+	if patch := findShellPatch(shell.Command, shell.Cmd); patch != "" {
 		return &chatCall{edit: Edit{Dir: shell.Workdir + shell.Dir}, patch: patch}
 	}
 	if shellTools[name] {
@@ -154,11 +155,11 @@ func parseCall(tool string, raw json.RawMessage) *chatCall {
 	if a.Command == "view" {
 		return nil
 	}
-	return a.toCall(shell.Workdir + shell.Dir)
+	return a.toChatCall(shell.Workdir + shell.Dir)
 }
 
-// toCall returns the call that these arguments describe. Relative paths are relative to dir.
-func (a *toolArgs) toCall(dir string) *chatCall {
+// toChatCall returns the call that these arguments describe. Relative paths are relative to dir.
+func (a *toolArgs) toChatCall(dir string) *chatCall {
 	call := &chatCall{newContent: cmp.Or(a.Content, a.FileText), patch: cmp.Or(a.Input, a.Patch, a.PatchText)}
 	if call.patch == "" && strings.Contains(a.Command, "*** Begin Patch") {
 		call.patch = a.Command
@@ -192,47 +193,47 @@ func (call *chatCall) argumentKey() string {
 }
 
 // recordCall records a tool call and returns it. A call that was recorded before is not recorded again. It returns nil
-// if the tool edits no files, or if the call was already answered. If id is "", argumentKey identifies the call.
-func (c *chatState) recordCall(id, sub, tool string, args json.RawMessage, callTime time.Time) *chatCall {
-	call := c.parse(tool, args)
+// if the tool edits no files, or if the call was already answered. If callID is "", argumentKey identifies the call.
+func (c *chatState) recordCall(callID, subAgent, tool string, args json.RawMessage, callTime time.Time) *chatCall {
+	call := c.parseCall(tool, args)
 	if call == nil {
 		return nil
 	}
-	if id == "" {
-		id = call.argumentKey()
+	if callID == "" {
+		callID = call.argumentKey()
 	}
-	if c.seenCallIDs[id] {
-		return c.pendingCalls[id]
+	if c.seenCallIDs[callID] {
+		return c.pendingCalls[callID]
 	}
-	c.addCall(call, id, sub, callTime)
+	c.addCall(call, callID, subAgent, callTime)
 	return call
 }
 
-// annotationCallID returns the ID under which annotations refer to a call. If call IDs are not unique across sessions,
-// the session is a part of it.
-func (c *chatState) annotationCallID(session, id string) string {
+// makeAnnotationCallID returns the ID under which annotations refer to a call. If call IDs are not unique across
+// sessions, the session is a part of it.
+func (c *chatState) makeAnnotationCallID(session, callID string) string {
 	if c.hasUniqueCallIDs {
-		return id
+		return callID
 	}
-	return strings.TrimSpace(session + " " + id)
+	return strings.TrimSpace(session + " " + callID)
 }
 
 // addCall adds a call that was not recorded before, together with the agent's reasoning before it.
-func (c *chatState) addCall(call *chatCall, id, sub string, callTime time.Time) {
-	c.seenCallIDs[id] = true
+func (c *chatState) addCall(call *chatCall, callID, subAgent string, callTime time.Time) {
+	c.seenCallIDs[callID] = true
 	e := &call.edit
-	e.Call = c.annotationCallID(c.session, id)
-	e.Dir = cmp.Or(e.Dir, c.dir)
-	e.Why = c.reasoningFor(sub).editReason()
+	e.Call = c.makeAnnotationCallID(c.sessionID, callID)
+	e.Dir = cmp.Or(e.Dir, c.workingDir)
+	e.Why = c.reasoningOfAgent(subAgent).editReason()
 	e.Time = callTime
-	e.Session = c.session
+	e.Session = c.sessionID
 	e.Model = c.model
-	e.Sub = sub
-	call.index = c.callCount
+	e.Sub = subAgent
+	call.callIndex = c.callCount
 	c.callCount++
 	c.transcript.CallCount++
-	c.pendingCalls[id] = call
-	c.reasoningByAgent[sub] = c.reasoningFor(sub).withEdit()
+	c.pendingCalls[callID] = call
+	c.reasoningByAgent[subAgent] = c.reasoningOfAgent(subAgent).withEdit()
 }
 
 // displayedResult contains the data that a client shows to the person for a successful edit.
@@ -250,107 +251,114 @@ type displayedResult struct {
 	} `json:"filediff"`
 }
 
-// recordAnswer records a call's answer: whether the call failed, the data that the client shows (result), and the text
-// that the tool returned (output).
-func (c *chatState) recordAnswer(id string, failed bool, result json.RawMessage, output string) {
-	call := c.pendingCalls[id]
+// recordCallAnswer records a call's answer: whether the call failed, the data that the client shows (result), and
+// the text that the tool returned (output).
+func (c *chatState) recordCallAnswer(callID string, hasFailed bool, result json.RawMessage, output string) {
+	call := c.pendingCalls[callID]
 	switch {
 	case call == nil || call.hasResult:
 	case call.patch != "":
-		call.hasResult, call.hasFailed = true, failed
-	case failed:
+		call.hasResult, call.hasFailed = true, hasFailed
+	case hasFailed:
 		c.transcript.FailedCalls++
-		delete(c.pendingCalls, id)
+		delete(c.pendingCalls, callID)
 	default:
-		c.recordResult(call, result, output)
-		delete(c.pendingCalls, id)
+		c.recordEditResult(call, result, output)
+		delete(c.pendingCalls, callID)
 	}
 }
 
-// recordChanges records the file changes that a client reports for a call. If the call is not known, recordChanges
-// adds it.
-func (c *chatState) recordChanges(id, sub string, failed bool, changes json.RawMessage, changeTime time.Time) {
-	call := c.pendingCalls[id]
-	isNew := id != "" && !c.seenCallIDs[id]
+// recordReportedChanges records the file changes that a client reports for a call. If the call is not known,
+// recordReportedChanges adds it.
+func (c *chatState) recordReportedChanges(
+	callID, subAgent string,
+	hasFailed bool,
+	changes json.RawMessage,
+	changeTime time.Time,
+) {
+	call := c.pendingCalls[callID]
+	isNew := callID != "" && !c.seenCallIDs[callID]
 	if call == nil && isNew {
 		call = &chatCall{}
-		c.addCall(call, id, sub, changeTime)
+		c.addCall(call, callID, subAgent, changeTime)
 	}
-	if call == nil || call.changes != nil {
+	if call == nil || call.reportedChanges != nil {
 		return
 	}
-	call.hasResult, call.hasFailed = true, failed
-	call.changes = map[string]reportedChange{}
+	call.hasResult, call.hasFailed = true, hasFailed
+	call.reportedChanges = map[string]reportedChange{}
 	// Ignore the error: changes that cannot be decoded are treated as missing.
-	_ = json.Unmarshal(changes, &call.changes)
+	_ = json.Unmarshal(changes, &call.reportedChanges)
 }
 
-func (c *chatState) recordResult(call *chatCall, result json.RawMessage, output string) {
+func (c *chatState) recordEditResult(call *chatCall, result json.RawMessage, output string) {
 	var es []Edit
-	if call.claude != nil {
-		es = call.claude.editsFromResult(call.edit, result, output)
+	if call.claudeCall != nil {
+		es = call.claudeCall.editsFromResult(call.edit, result, output)
 	} else {
 		var s displayedResult
 		if len(bytes.TrimSpace(result)) > 0 && json.Unmarshal(result, &s) != nil {
 			s = displayedResult{} // The answer is a text and contains no displayed data.
 		}
-		es = c.callEdits(call, s)
+		es = c.editsFromDisplay(call, s)
 	}
 	if len(es) == 0 {
 		c.transcript.UnknownChanges++
 	}
-	c.editsByCall[call.index] = es
+	c.editsByCallIndex[call.callIndex] = es
 }
 
-// callEdits determines the edits of an answered call. It uses the file's text before and after the edit, the diff that
-// the client shows, or the text that was written, whichever is present. If none contains line numbers, the edits have
-// no position, and MakeRecords searches for them in the file.
-func (c *chatState) callEdits(call *chatCall, s displayedResult) []Edit {
+// editsFromDisplay determines the edits of an answered call. It uses the file's text before and after the edit, the
+// diff that the client shows, or the text that was written, whichever is present. If none contains line numbers,
+// the edits have no position, and MakeRecords searches for them in the file.
+func (c *chatState) editsFromDisplay(call *chatCall, displayed displayedResult) []Edit {
 	e := call.edit
-	if s.Path != "" {
-		e.Path = s.Path
+	if displayed.Path != "" {
+		e.Path = displayed.Path
 	}
-	if s.NewContent != nil && len(*s.NewContent) > maxFile {
-		s.NewContent = nil
+	if displayed.NewContent != nil && len(*displayed.NewContent) > maxFileBytes {
+		displayed.NewContent = nil
 	}
-	before, now := s.Change.Before, s.Change.After
+	before, now := displayed.Change.Before, displayed.Change.After
 	hasTexts := before != nil && now != nil
-	if hasTexts && len(*now) <= maxFile {
+	if hasTexts && len(*now) <= maxFileBytes {
 		if text, places, ok := applyReplacements(*before, call.replacements); ok && text == *now {
 			return e.editsInRanges(*now, places)
 		}
-		return e.editsInRanges(*now, changedRange(*before, *now))
+		return e.editsInRanges(*now, findChangedRange(*before, *now))
 	}
-	if hunks, err := parseUnifiedDiff(s.Diff + s.DetailedContent); err == nil && len(hunks) > 0 {
-		return numberEdits(e.hunkEdits(hunks, s.NewContent, nil))
+	if hunks, err := parseUnifiedDiff(displayed.Diff + displayed.DetailedContent); err == nil && len(hunks) > 0 {
+		return numberEditsOfFile(e.editsFromHunks(hunks, displayed.NewContent, nil))
 	}
 	if call.newContent != nil {
 		return e.editsInRanges(
 			*call.newContent,
-			[]lineRange{{firstLine: 1, count: len(annotate.SplitLines([]byte(*call.newContent)))}},
+			[]lineRange{{firstLine: 1, lineCount: len(annotate.SplitLines([]byte(*call.newContent)))}},
 		)
 	}
-	return numberEdits(e.snippetEdits(call.replacements, nil))
+	return numberEditsOfFile(e.editsFromSnippet(call.replacements, nil))
 }
 
-func (c *chatState) collectEdits() {
+func (c *chatState) moveEditsToTranscript() {
 	rest := map[int]*chatCall{}
 	for _, call := range c.pendingCalls {
-		rest[call.index] = call
+		rest[call.callIndex] = call
 	}
 	for i := range c.callCount {
 		call := rest[i]
 		switch {
 		case call == nil:
-			c.transcript.Edits = append(c.transcript.Edits, c.editsByCall[i]...)
+			c.transcript.Edits = append(c.transcript.Edits, c.editsByCallIndex[i]...)
 		case !call.hasResult:
 			c.transcript.PendingCalls++
 		case call.hasFailed:
 			c.transcript.FailedCalls++
-		case len(call.changes) > 0:
-			c.transcript.Edits = append(c.transcript.Edits, c.transcript.reportedEdits(call.edit, call.changes)...)
+		case len(call.reportedChanges) > 0:
+			c.transcript.Edits = append(
+				c.transcript.Edits,
+				c.transcript.editsFromReport(call.edit, call.reportedChanges)...)
 		default:
-			c.transcript.Edits = append(c.transcript.Edits, c.transcript.requestedEdits(call.edit, call.patch)...)
+			c.transcript.Edits = append(c.transcript.Edits, c.transcript.editsFromRequest(call.edit, call.patch)...)
 		}
 	}
 }

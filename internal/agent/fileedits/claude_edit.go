@@ -64,23 +64,23 @@ func parseClaudeCall(tool string, raw json.RawMessage) *chatCall {
 	default:
 		return nil
 	}
-	call := &chatCall{claude: &claudeCall{tool: tool}}
-	_ = json.Unmarshal(raw, &call.claude.args) // Ignore the error: without arguments, no edit is found.
-	call.edit.Path = call.claude.args.File + call.claude.args.Notebook
+	call := &chatCall{claudeCall: &claudeCall{tool: tool}}
+	_ = json.Unmarshal(raw, &call.claudeCall.args) // Ignore the error: without arguments, no edit is found.
+	call.edit.Path = call.claudeCall.args.File + call.claudeCall.args.Notebook
 	call.edit.mayHaveExpandedTabs = true
 	return call
 }
 
 // editsFromResult returns the edits of a successful call. The edits are copies of made with the changed lines added.
 // The argument output is the text that the tool returned.
-func (call *claudeCall) editsFromResult(made Edit, result json.RawMessage, output string) []Edit {
+func (call *claudeCall) editsFromResult(template Edit, result json.RawMessage, output string) []Edit {
 	var res claudeResult
 	if len(result) > 0 && json.Unmarshal(result, &res) != nil {
 		res = claudeResult{}
 	}
-	call.edit = made
-	call.edit.Path = cmp.Or(res.File+res.Notebook, made.Path)
-	return numberEdits(call.callEdits(&res, output))
+	call.edit = template
+	call.edit.Path = cmp.Or(res.File+res.Notebook, template.Path)
+	return numberEditsOfFile(call.editsFromChange(&res, output))
 }
 
 func jsonQuote(s string) string {
@@ -116,26 +116,26 @@ func (call *claudeCall) computeChange(res *claudeResult, toolOutput string) cont
 		original = new(string)
 	}
 	switch {
-	case res.IsUserModified || original == nil || len(*original) > maxFile:
+	case res.IsUserModified || original == nil || len(*original) > maxFileBytes:
 	case call.tool == "Write" && in.Content != nil:
 		c.newContent, c.isKnown = *in.Content, true
-		c.insertedRanges = changedRange(*original, c.newContent)
+		c.insertedRanges = findChangedRange(*original, c.newContent)
 	case len(c.replacements) > 0:
 		c.newContent, c.insertedRanges, c.isKnown = applyReplacements(*original, c.replacements)
 	}
-	c.isKnown = c.isKnown && len(c.newContent) <= maxFile
+	c.isKnown = c.isKnown && len(c.newContent) <= maxFileBytes
 	return c
 }
 
-// callEdits returns the edits of a call. It takes them from the patch in the result, from the computed new content, or
-// from the inserted text, whichever is present first.
-func (call *claudeCall) callEdits(res *claudeResult, toolOutput string) []Edit {
+// editsFromChange returns the edits of a call. It takes them from the patch in the result, from the computed new
+// content, or from the inserted text, whichever is present first.
+func (call *claudeCall) editsFromChange(res *claudeResult, toolOutput string) []Edit {
 	if call.tool == "NotebookEdit" {
-		return call.notebookEdits(res)
+		return call.editsFromNotebook(res)
 	}
 	c := call.computeChange(res, toolOutput)
 	if len(res.Patch) > 0 {
-		return call.patchEdits(res, c)
+		return call.editsFromPatch(res, c)
 	}
 	e := call.edit
 	e.mayHaveExpandedTabs = false
@@ -145,24 +145,24 @@ func (call *claudeCall) callEdits(res *claudeResult, toolOutput string) []Edit {
 	if text := call.args.Content; call.tool == "Write" && text != nil {
 		// The file existed before the call, but the transcript does not contain its previous content. Therefore all
 		// lines count as written by the agent.
-		return e.editsInRanges(*text, []lineRange{{firstLine: 1, count: len(annotate.SplitLines([]byte(*text)))}})
+		return e.editsInRanges(*text, []lineRange{{firstLine: 1, lineCount: len(annotate.SplitLines([]byte(*text)))}})
 	}
-	return e.snippetEdits(c.replacements, parseSnippet(toolOutput))
+	return e.editsFromSnippet(c.replacements, parseSnippet(toolOutput))
 }
 
-// patchEdits returns the edits in the patch of a result. Claude Code shows leading tabs as spaces, so the tabs are
+// editsFromPatch returns the edits in the patch of a result. Claude Code shows leading tabs as spaces, so the tabs are
 // restored from the new content or the call's arguments.
-func (call *claudeCall) patchEdits(res *claudeResult, c contentChange) []Edit {
+func (call *claudeCall) editsFromPatch(res *claudeResult, change contentChange) []Edit {
 	var texts []string
-	for _, t := range c.replacements {
+	for _, t := range change.replacements {
 		texts = append(texts, t.Old, t.New)
 	}
 	if call.args.Content != nil {
 		texts = append(texts, *call.args.Content)
 	}
 	var now *string
-	if c.isKnown {
-		now = &c.newContent
+	if change.isKnown {
+		now = &change.newContent
 	}
 	var hunks []hunk
 	for _, p := range res.Patch {
@@ -170,22 +170,22 @@ func (call *claudeCall) patchEdits(res *claudeResult, c contentChange) []Edit {
 			hunks = append(hunks, hunk{firstLine: max(p.New, 1), lines: p.Lines})
 		}
 	}
-	return call.edit.hunkEdits(hunks, now, texts)
+	return call.edit.editsFromHunks(hunks, now, texts)
 }
 
-// hunkEdits returns an edit like e for each stretch of changed lines in the hunks. If newContent matches a hunk, the
-// lines are taken from newContent. Otherwise, leading tabs are restored from texts.
-func (e Edit) hunkEdits(hunks []hunk, newContent *string, texts []string) []Edit {
+// editsFromHunks returns an edit like e for each stretch of changed lines in the hunks. If newContent matches a
+// hunk, the lines are taken from newContent. Otherwise, leading tabs are restored from texts.
+func (e Edit) editsFromHunks(hunks []hunk, newContent *string, texts []string) []Edit {
 	var lines []string
 	if newContent != nil {
 		lines = annotate.SplitLines([]byte(*newContent))
 	}
 	var out []Edit
 	for _, h := range hunks {
-		for _, s := range h.splitEdits(e) {
+		for _, s := range h.splitIntoEdits(e) {
 			if newContent != nil && matchesLines(lines, s) {
 				gone := s.Gone
-				s = s.editsInRanges(*newContent, []lineRange{{firstLine: s.Span.First, count: s.Span.Len()}})[0]
+				s = s.editsInRanges(*newContent, []lineRange{{firstLine: s.Span.First, lineCount: s.Span.Len()}})[0]
 				s.Gone, s.mayHaveExpandedTabs = gone, false
 			} else {
 				s.Block = restoreLeadingTabs(s.Block, texts)
@@ -198,17 +198,17 @@ func (e Edit) hunkEdits(hunks []hunk, newContent *string, texts []string) []Edit
 	return out
 }
 
-// snippetEdits returns an edit for each inserted text. If the numbered lines that the tool printed contain the text,
-// the edit gets their line numbers. Otherwise the text must be searched for in the file.
-func (e Edit) snippetEdits(replacements []claudeEdit, numberedLines []numberedLine) []Edit {
+// editsFromSnippet returns an edit for each inserted text. If the numbered lines that the tool printed contain the
+// text, the edit gets their line numbers. Otherwise the text must be searched for in the file.
+func (e Edit) editsFromSnippet(replacements []claudeEdit, numberedLines []numberedLine) []Edit {
 	var out []Edit
 	for _, t := range replacements {
 		if t.New == "" {
 			continue // Without an inserted text, there is nothing to search for.
 		}
 		s := e
-		at, ok := locateText(numberedLines, t.New)
-		head, foot := commonLineBytes(t.Old, t.New)
+		at, ok := findTextLines(numberedLines, t.New)
+		head, foot := countCommonLineBytes(t.Old, t.New)
 		if !ok {
 			s.partialText = t.New
 			if head+foot < len(t.New) {
@@ -223,11 +223,11 @@ func (e Edit) snippetEdits(replacements []claudeEdit, numberedLines []numberedLi
 		if n := 1 + strings.Count(strings.TrimSuffix(t.New[head:len(t.New)-foot], "\n"), "\n"); head+foot < len(
 			t.New,
 		) {
-			at = lineRange{firstLine: at.firstLine + strings.Count(t.New[:head], "\n"), count: n}
+			at = lineRange{firstLine: at.firstLine + strings.Count(t.New[:head], "\n"), lineCount: n}
 		}
 		s.Span = annotate.Span{
 			First: numberedLines[at.firstLine].number,
-			Last:  numberedLines[at.firstLine+at.count-1].number,
+			Last:  numberedLines[at.firstLine+at.lineCount-1].number,
 		}
 		texts := func(from, to int) (lines []string) {
 			for _, l := range numberedLines[max(0, from):min(len(numberedLines), to)] {
@@ -236,8 +236,8 @@ func (e Edit) snippetEdits(replacements []claudeEdit, numberedLines []numberedLi
 			return lines
 		}
 		s.Before = texts(at.firstLine-annotate.ContextLines, at.firstLine)
-		s.Block = texts(at.firstLine, at.firstLine+at.count)
-		s.After = texts(at.firstLine+at.count, at.firstLine+at.count+annotate.ContextLines)
+		s.Block = texts(at.firstLine, at.firstLine+at.lineCount)
+		s.After = texts(at.firstLine+at.lineCount, at.firstLine+at.lineCount+annotate.ContextLines)
 		out = append(out, s)
 	}
 	return out
@@ -259,9 +259,9 @@ func matchesLines(lines []string, e Edit) bool {
 }
 
 // expandLeadingTabs replaces each leading tab by two spaces.
-func expandLeadingTabs(l string) string {
-	rest := strings.TrimLeft(l, "\t")
-	return strings.Repeat("  ", len(l)-len(rest)) + rest
+func expandLeadingTabs(line string) string {
+	rest := strings.TrimLeft(line, "\t")
+	return strings.Repeat("  ", len(line)-len(rest)) + rest
 }
 
 // restoreLeadingTabs returns the lines with their leading tabs restored. A line is restored if the texts contain the
@@ -292,13 +292,13 @@ func restoreLeadingTabs(lines []string, texts []string) []string {
 
 // applyReplacements replaces texts in their order. It returns the resulting text and the line ranges of all
 // replacements. It returns false if a text to replace does not occur, or if the result is too large.
-func applyReplacements(text string, todo []claudeEdit) (string, []lineRange, bool) {
+func applyReplacements(text string, replacements []claudeEdit) (string, []lineRange, bool) {
 	type place struct {
 		from, to int  // range of the inserted bytes
 		gone     bool // Nothing was inserted, and whole lines were removed.
 	}
 	var places []place
-	for _, t := range todo {
+	for _, t := range replacements {
 		old := t.Old
 		removesText := t.New == "" && !strings.HasSuffix(old, "\n")
 		if removesText && strings.Contains(text, old+"\n") {
@@ -321,7 +321,7 @@ func applyReplacements(text string, todo []claudeEdit) (string, []lineRange, boo
 			}
 			i += at
 			grown := len(t.New) - len(old)
-			if len(text)+grown > maxFile {
+			if len(text)+grown > maxFileBytes {
 				return "", nil, false
 			}
 			text = text[:i] + t.New + text[i+len(old):]
@@ -333,7 +333,7 @@ func applyReplacements(text string, todo []claudeEdit) (string, []lineRange, boo
 					places[k].to += grown
 				}
 			}
-			head, foot := commonLineBytes(old, t.New)
+			head, foot := countCommonLineBytes(old, t.New)
 			p := place{from: i + head, to: i + len(t.New) - foot}
 			p.gone = p.from == p.to && (p.from == 0 || text[p.from-1] == '\n') &&
 				strings.HasSuffix(old[:len(old)-foot], "\n")
@@ -357,9 +357,9 @@ func applyReplacements(text string, todo []claudeEdit) (string, []lineRange, boo
 	return text, slices.Compact(out), true
 }
 
-// commonLineBytes returns how many bytes of whole lines a and b have in common at their beginning (head) and end
+// countCommonLineBytes returns how many bytes of whole lines a and b have in common at their beginning (head) and end
 // (foot).
-func commonLineBytes(a, b string) (head, foot int) {
+func countCommonLineBytes(a, b string) (head, foot int) {
 	for {
 		i, j := strings.IndexByte(a[head:], '\n')+1, strings.IndexByte(b[head:], '\n')+1
 		if i == 0 || i != j {
@@ -421,8 +421,9 @@ func parseSnippet(toolOutput string) []numberedLine {
 	return out
 }
 
-// locateText returns the range of the lines that contain a text. It returns false unless the text occurs exactly once.
-func locateText(lines []numberedLine, text string) (lineRange, bool) {
+// findTextLines returns the range of the lines that contain a text. It returns false unless the text occurs exactly
+// once.
+func findTextLines(lines []numberedLine, text string) (lineRange, bool) {
 	if len(lines) == 0 || strings.TrimSpace(text) == "" {
 		return lineRange{}, false
 	}
@@ -441,17 +442,17 @@ func locateText(lines []numberedLine, text string) (lineRange, bool) {
 	if first+n > len(lines) {
 		return lineRange{}, false
 	}
-	return lineRange{firstLine: first, count: n}, true
+	return lineRange{firstLine: first, lineCount: n}, true
 }
 
-// notebookEdits returns the edits of a notebook cell. In a notebook file, each line of a cell is a JSON string, so the
-// edits contain lines in this form.
-func (call *claudeCall) notebookEdits(res *claudeResult) []Edit {
+// editsFromNotebook returns the edits of a notebook cell. In a notebook file, each line of a cell is a JSON string,
+// so the edits contain lines in this form.
+func (call *claudeCall) editsFromNotebook(res *claudeResult) []Edit {
 	e := call.edit
 	e.mayHaveExpandedTabs = false
 	hasTexts := res.OldNotebook != nil && res.NewNotebook != nil
-	if hasTexts && len(*res.NewNotebook) <= maxFile {
-		return e.editsInRanges(*res.NewNotebook, changedRange(*res.OldNotebook, *res.NewNotebook))
+	if hasTexts && len(*res.NewNotebook) <= maxFileBytes {
+		return e.editsInRanges(*res.NewNotebook, findChangedRange(*res.OldNotebook, *res.NewNotebook))
 	}
 	if call.args.EditMode == "delete" || call.args.NewSource == "" {
 		return nil

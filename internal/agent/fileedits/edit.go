@@ -8,21 +8,21 @@ import "github.com/oxbow-memory/oxbow/internal/code/annotate"
 type lineRange struct {
 	// The first line's number, from 1, and the number of lines. If lines were only removed, firstLine is the line
 	// after them and count is 0.
-	firstLine, count int
-	isRemoval        bool // Lines were removed, and none was inserted.
+	firstLine, lineCount int
+	isRemoval            bool // Lines were removed, and none was inserted.
 }
 
 // editsInRanges returns an edit like e for each line range of a content. If lines were only removed, the edit consists
 // of the lines before and after the removed lines.
-func (e Edit) editsInRanges(content string, stretches []lineRange) []Edit {
+func (e Edit) editsInRanges(content string, ranges []lineRange) []Edit {
 	lines := annotate.SplitLines([]byte(content))
 	var out []Edit
-	for _, s := range stretches {
+	for _, s := range ranges {
 		at := e
 		at.N = len(out)
 		at.Gone = s.isRemoval
 		at.Content = []byte(content)
-		first, last := s.firstLine, s.firstLine+s.count-1
+		first, last := s.firstLine, s.firstLine+s.lineCount-1
 		if s.isRemoval {
 			first, last = s.firstLine-1, s.firstLine
 		}
@@ -39,9 +39,9 @@ func (e Edit) editsInRanges(content string, stretches []lineRange) []Edit {
 	return out
 }
 
-// changedRange returns the smallest line range of newText that contains all differences from oldText. It returns nil
-// if the texts are equal.
-func changedRange(oldText, newText string) []lineRange {
+// findChangedRange returns the smallest line range of newText that contains all differences from oldText. It
+// returns nil if the texts are equal.
+func findChangedRange(oldText, newText string) []lineRange {
 	a, b := annotate.SplitLines([]byte(oldText)), annotate.SplitLines([]byte(newText))
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {
@@ -53,7 +53,7 @@ func changedRange(oldText, newText string) []lineRange {
 	}
 	switch n := len(b) - i - j; {
 	case n > 0:
-		return []lineRange{{firstLine: i + 1, count: n}}
+		return []lineRange{{firstLine: i + 1, lineCount: n}}
 	case len(a)-i-j > 0:
 		return []lineRange{{firstLine: i + 1, isRemoval: true}}
 	}

@@ -22,10 +22,10 @@ type eventReader struct {
 
 // newEventReader returns a reader for a client's transcript. The reader adds the edits to t.
 func newEventReader(c clientfile.EventClient, t *Transcript, path string) *eventReader {
-	made := newChat(t)
+	made := newChatState(t)
 	made.hasUniqueCallIDs = c.HasUniqueCallIDs
 	if c.Name == "claude" {
-		made.parse = parseClaudeCall
+		made.parseCall = parseClaudeCall
 	}
 	return &eventReader{chatState: made, reader: c.NewReader(path), reasoningAtNode: map[string]*reasoning{},
 		lastNodes: map[string]string{}, hasUnnamedCalls: c.HasUnnamedCalls, unnamedCallKeys: map[string]string{}}
@@ -39,13 +39,13 @@ func (r *eventReader) readLine(b []byte) error {
 }
 
 func (r *eventReader) processEvent(e *clientfile.Event) {
-	r.session, r.dir = e.Session, e.Dir
+	r.sessionID, r.workingDir = e.Session, e.WorkingDir
 	r.model = e.Model
 	sub := cmp.Or(e.AgentName, e.AgentID)
 	r.moveToNode(e, sub)
 	switch e.Kind {
 	case clientfile.EventPrompt:
-		r.recordRequest(sub, e.Text)
+		r.recordPersonRequest(sub, e.Text)
 	case clientfile.EventText:
 		r.addText(sub, e.Text)
 	case clientfile.EventThought:
@@ -58,9 +58,9 @@ func (r *eventReader) processEvent(e *clientfile.Event) {
 		}
 	case clientfile.EventEdit:
 		if e.ID == "" {
-			r.reasoningByAgent[sub] = r.reasoningFor(sub).withEdit()
+			r.reasoningByAgent[sub] = r.reasoningOfAgent(sub).withEdit()
 		}
-		r.recordChanges(e.ID, sub, e.HasFailed, e.DisplayData, e.Time)
+		r.recordReportedChanges(e.ID, sub, e.HasFailed, e.DisplayData, e.Time)
 	case clientfile.EventResult:
 		id := e.ID
 		if r.hasUnnamedCalls {
@@ -69,30 +69,30 @@ func (r *eventReader) processEvent(e *clientfile.Event) {
 				delete(r.seenCallIDs, id) // The agent may repeat the failed call with the same arguments.
 			}
 		}
-		r.recordAnswer(id, e.HasFailed, e.DisplayData, e.ResultText())
+		r.recordCallAnswer(id, e.HasFailed, e.DisplayData, e.ResultText())
 	}
 }
 
 // moveToNode sets an agent's position in the conversation to the event's node. If the person went back in the
 // conversation, it restores the reasoning that the agent had at the event's parent node.
-func (r *eventReader) moveToNode(e *clientfile.Event, sub string) {
-	last := r.lastNodes[sub]
+func (r *eventReader) moveToNode(e *clientfile.Event, subAgent string) {
+	last := r.lastNodes[subAgent]
 	if e.NodeID == "" || e.NodeID == last {
 		return
 	}
 	if last != "" {
-		r.reasoningAtNode[last] = r.reasoningFor(sub)
+		r.reasoningAtNode[last] = r.reasoningOfAgent(subAgent)
 	}
 	if e.ParentNodeID != last {
-		r.reasoningByAgent[sub] = cmp.Or(r.reasoningAtNode[e.ParentNodeID], &reasoning{})
+		r.reasoningByAgent[subAgent] = cmp.Or(r.reasoningAtNode[e.ParentNodeID], &reasoning{})
 	}
-	r.lastNodes[sub] = e.NodeID
+	r.lastNodes[subAgent] = e.NodeID
 }
 
 // recordUnnamedCall records a call of a client whose hook reports contain no call IDs.
-func (r *eventReader) recordUnnamedCall(e *clientfile.Event, sub string) {
+func (r *eventReader) recordUnnamedCall(e *clientfile.Event, subAgent string) {
 	delete(r.unnamedCallKeys, e.ID)
-	if call := r.recordCall("", sub, e.ToolName, e.Args, e.Time); call != nil {
+	if call := r.recordCall("", subAgent, e.ToolName, e.Args, e.Time); call != nil {
 		r.unnamedCallKeys[e.ID] = call.argumentKey()
 	}
 }

@@ -75,7 +75,7 @@ func FuzzPatch(f *testing.F) {
 					gone = gone || strings.HasPrefix(l, "-")
 				}
 				lines := 0
-				for _, e := range h.splitEdits(Edit{}) {
+				for _, e := range h.splitIntoEdits(Edit{}) {
 					if !e.Gone {
 						lines += len(e.Block)
 					}
@@ -91,7 +91,7 @@ func FuzzPatch(f *testing.F) {
 		if fs, err := parsePatchEnvelope(envelope); err == nil {
 			for _, c := range fs {
 				for _, h := range c.hunks {
-					h.splitEdits(Edit{})
+					h.splitIntoEdits(Edit{})
 					for _, l := range h.lines {
 						if c.isAddition && !strings.HasPrefix(l, "+") {
 							t.Errorf("a new file has the line %q", l)
@@ -114,7 +114,7 @@ func FuzzReplace(f *testing.F) {
 		}
 		lines := strings.Count(got, "\n") + 1
 		for _, s := range at {
-			if s.firstLine < 1 || s.count < 0 || s.firstLine+s.count-1 > lines {
+			if s.firstLine < 1 || s.lineCount < 0 || s.firstLine+s.lineCount-1 > lines {
 				t.Errorf("%+v of %d lines", s, lines)
 			}
 		}

@@ -52,7 +52,7 @@ func MakeRecords(b *annotate.Store, t *Transcript, o *Options) (*RecordsResult, 
 	names := findRenames(b, t, opts.OldTreePath)
 	for i := range t.Edits {
 		e := &t.Edits[i]
-		file, ok := treeFile(b, e, opts.OldTreePath)
+		file, ok := findTreeFile(b, e, opts.OldTreePath)
 		if !ok {
 			j.OutsideEdits++
 			if !outside[e.Path] {
@@ -91,18 +91,18 @@ func MakeRecords(b *annotate.Store, t *Transcript, o *Options) (*RecordsResult, 
 	return j, nil
 }
 
-// treeFile returns the path of the edited file, relative to the root of the store's tree. If oldTreePath is not "",
+// findTreeFile returns the path of the edited file, relative to the root of the store's tree. If oldTreePath is not "",
 // absolute paths in the transcript are relative to that directory. It returns false if the file is outside of the
 // tree.
-func treeFile(b *annotate.Store, e *Edit, oldTreePath string) (string, bool) {
+func findTreeFile(b *annotate.Store, e *Edit, oldTreePath string) (string, bool) {
 	name := e.Path
 	if name == "" {
 		return "", false
 	}
-	if !isAbs(name) && e.Dir != "" {
+	if !isAbsolutePath(name) && e.Dir != "" {
 		name = path.Join(filepath.ToSlash(e.Dir), filepath.ToSlash(name))
 	}
-	if oldTreePath != "" && isAbs(name) {
+	if oldTreePath != "" && isAbsolutePath(name) {
 		rel, ok := strings.CutPrefix(
 			path.Clean(filepath.ToSlash(name)),
 			strings.TrimSuffix(path.Clean(filepath.ToSlash(oldTreePath)), "/")+"/",
@@ -124,8 +124,8 @@ type renameStep struct {
 func findRenames(b *annotate.Store, t *Transcript, oldTreePath string) renamesByFile {
 	m := renamesByFile{}
 	for _, v := range t.Renames {
-		was, ok := treeFile(b, &Edit{Path: v.OldName, Dir: v.Dir}, oldTreePath)
-		to, ok2 := treeFile(b, &Edit{Path: v.NewName, Dir: v.Dir}, oldTreePath)
+		was, ok := findTreeFile(b, &Edit{Path: v.OldName, Dir: v.WorkingDir}, oldTreePath)
+		to, ok2 := findTreeFile(b, &Edit{Path: v.NewName, Dir: v.WorkingDir}, oldTreePath)
 		areInTree := ok && ok2
 		if areInTree && was != to {
 			m[was] = append(m[was], renameStep{to, v.EditCount})
@@ -134,17 +134,21 @@ func findRenames(b *annotate.Store, t *Transcript, oldTreePath string) renamesBy
 	return m
 }
 
-// currentName returns the present name of a file that was called file when edit number i was made. It follows the
-// later renames. It returns file itself if there are none, if a file of that name still exists, or if no file has the
-// last name.
-func (m renamesByFile) currentName(b *annotate.Store, file string, i int) string {
+// currentName returns the present name of a file that was called file when edit number editIndex was made. It follows
+// the later renames. It returns file itself if there are none, if a file of that name still exists, or if no file has
+// the last name.
+func (m renamesByFile) currentName(b *annotate.Store, file string, editIndex int) string {
 	now := file
 	for hops := 0; hops < maxRenames; hops++ {
-		next, ok := slices.BinarySearchFunc(m[now], i, func(v renameStep, i int) int { return v.editCount - i - 1 })
+		next, ok := slices.BinarySearchFunc(
+			m[now],
+			editIndex,
+			func(v renameStep, i int) int { return v.editCount - i - 1 },
+		)
 		if !ok && next == len(m[now]) {
 			break
 		}
-		now, i = m[now][next].newName, m[now][next].editCount-1
+		now, editIndex = m[now][next].newName, m[now][next].editCount-1
 	}
 	if now == file || b.HasFile(file) {
 		return file
@@ -158,8 +162,9 @@ func (m renamesByFile) currentName(b *annotate.Store, file string, i int) string
 // maxRenames limits how many renames of a file are followed, so that circular renames end.
 const maxRenames = 100
 
-// isAbs reports whether a path is absolute on any operating system. The transcript may come from another system.
-func isAbs(name string) bool {
+// isAbsolutePath reports whether a path is absolute on any operating system. The transcript may come from another
+// system.
+func isAbsolutePath(name string) bool {
 	return filepath.IsAbs(name) || strings.HasPrefix(name, "/") ||
 		(len(name) > 2 && name[1] == ':' && (name[2] == '\\' || name[2] == '/'))
 }
@@ -177,11 +182,11 @@ func (e *Edit) locateBlock(lines []string) {
 		for i, l := range lines {
 			all[i] = numberedLine{i + 1, l}
 		}
-		if s, ok := locateText(all, e.partialText); ok {
-			if n := s.count - e.unchangedLines[0] - e.unchangedLines[1]; n > 0 {
-				s.firstLine, s.count = s.firstLine+e.unchangedLines[0], n
+		if s, ok := findTextLines(all, e.partialText); ok {
+			if n := s.lineCount - e.unchangedLines[0] - e.unchangedLines[1]; n > 0 {
+				s.firstLine, s.lineCount = s.firstLine+e.unchangedLines[0], n
 			}
-			e.setBlock(lines, s.firstLine, s.count)
+			e.setBlockLines(lines, s.firstLine, s.lineCount)
 		}
 		return
 	}
@@ -222,7 +227,7 @@ func (e *Edit) locateBlock(lines []string) {
 	}
 	// If two positions match equally well, the edit's position stays unknown.
 	if at >= 0 && !twice {
-		e.setBlock(lines, at, n)
+		e.setBlockLines(lines, at, n)
 	} else if e.mayBeReformatted {
 		e.Block = nil // The lines may be spelled differently in the file.
 	}
@@ -230,8 +235,8 @@ func (e *Edit) locateBlock(lines []string) {
 
 func trimSpaceAndComma(l string) string { return strings.TrimSuffix(strings.TrimSpace(l), ",") }
 
-// setBlock sets the edit's lines to the n lines that begin at index first, and the adjacent lines.
-func (e *Edit) setBlock(lines []string, first, n int) {
+// setBlockLines sets the edit's lines to the n lines that begin at index first, and the adjacent lines.
+func (e *Edit) setBlockLines(lines []string, first, n int) {
 	e.Span = annotate.Span{First: first + 1, Last: first + n}
 	e.Block = lines[first : first+n]
 	e.Before = lines[max(0, first-annotate.ContextLines):first]
@@ -242,12 +247,12 @@ func (e *Edit) setBlock(lines []string, first, n int) {
 // annotationRecord returns the annotation record for the edit. nameAtEdit is the file's name when the edit was made.
 func (e *Edit) annotationRecord(b *annotate.Store, client, file, nameAtEdit string) annotate.Record {
 	r := annotate.Record{
-		File: file, Span: e.Span, Why: e.Why, By: oxbow.Agent, Agent: client, Model: truncateField(e.Model),
-		Session: truncateField(e.Session),
-		Ref:     truncateField(client + " " + e.Call), Time: e.Time, Before: e.Before, After: e.After,
+		File: file, Span: e.Span, Why: e.Why, By: oxbow.Agent, Agent: client, Model: truncateRecordField(e.Model),
+		Session: truncateRecordField(e.Session),
+		Ref:     truncateRecordField(client + " " + e.Call), Time: e.Time, Before: e.Before, After: e.After,
 	}
 	if e.Sub != "" {
-		r.Agent = truncateField(client + "/" + e.Sub)
+		r.Agent = truncateRecordField(client + "/" + e.Sub)
 	}
 	switch {
 	case e.Span.Len() == 0:
@@ -264,9 +269,9 @@ func (e *Edit) annotationRecord(b *annotate.Store, client, file, nameAtEdit stri
 	return r
 }
 
-// truncateField shortens a value to at most maxField bytes.
-func truncateField(s string) string {
-	return text.TruncateBytes(strings.ToValidUTF8(s, "\ufffd"), maxField)
+// truncateRecordField shortens a value to at most maxFieldBytes bytes.
+func truncateRecordField(s string) string {
+	return text.TruncateBytes(strings.ToValidUTF8(s, "\ufffd"), maxFieldBytes)
 }
 
-const maxField = 256 // maximum size of a short field of a record, in bytes
+const maxFieldBytes = 256 // maximum size of a short field of a record, in bytes

@@ -30,9 +30,9 @@ import (
 
 // These limits apply when a hook reads a transcript. Only the transcript's first line and its end are read.
 const (
-	maxEditTail  = 2 << 20  // number of bytes that are read at the transcript's end after an edit
-	maxTurnTail  = 16 << 20 // number of bytes that are read at the transcript's end when a turn ends
-	maxFirstLine = 1 << 20  // maximum size of the first line in bytes
+	maxEditTailBytes  = 2 << 20  // number of bytes that are read at the transcript's end after an edit
+	maxTurnTailBytes  = 16 << 20 // number of bytes that are read at the transcript's end when a turn ends
+	maxFirstLineBytes = 1 << 20  // maximum size of the first line in bytes
 
 	// A client may write the transcript after it has started the hook. The hook waits at most this long.
 	maxTranscriptWait      = 500 * time.Millisecond
@@ -41,17 +41,17 @@ const (
 
 // HookInput is the data that a client passes to its hook.
 type HookInput struct {
-	Client string // the client's name, as in oxbow setup
-	Stdin  []byte // the report, as read from standard input
+	ClientName string // the client's name, as in oxbow setup
+	Stdin      []byte // the report, as read from standard input
 
-	CopilotHome     string // directory in which Copilot CLI stores its sessions
-	OpencodeReports string // file in which hooks have stored the earlier reports of opencode
+	CopilotHome        string // directory in which Copilot CLI stores its sessions
+	OpencodeReportFile string // file in which hooks have stored the earlier reports of opencode
 
 	RemoveSecrets func(string) string // removes text that must not be stored from the agent's reasoning
 }
 
 func (r HookInput) parseReport() (*clientfile.HookReport, bool) {
-	l, ok := clientfile.ParseReport(r.Stdin)
+	l, ok := clientfile.ParseHookReport(r.Stdin)
 	return &l, ok && filepath.IsLocal(l.SessionID)
 }
 
@@ -61,17 +61,17 @@ type ReportSummary struct {
 	// directory of the edited file, or else the agent's working directory ("" if neither is known)
 	Dir          string
 	IsBeforeEdit bool     // The report announces an edit that the agent is about to make.
-	Files        []string // absolute paths of the files that will be edited, only if IsBeforeEdit is set
+	FilesToEdit  []string // absolute paths of the files that will be edited, only if IsBeforeEdit is set
 	IsAfterEdit  bool     // The agent has made an edit, or a turn, a sub-agent or a session has ended.
 }
 
-// Summarize returns a summary of the report. The summary is empty if the report cannot be parsed.
-func (r HookInput) Summarize() ReportSummary {
+// SummarizeReport returns a summary of the report. The summary is empty if the report cannot be parsed.
+func (r HookInput) SummarizeReport() ReportSummary {
 	l, ok := r.parseReport()
 	if !ok {
 		return ReportSummary{}
 	}
-	a := ReportSummary{Session: l.SessionID, Dir: l.Dir}
+	a := ReportSummary{Session: l.SessionID, Dir: l.WorkingDir}
 	call := parseCall(l.ToolName, l.ToolInput)
 	if call != nil && filepath.IsAbs(call.edit.Path) {
 		a.Dir = filepath.Dir(call.edit.Path)
@@ -80,41 +80,41 @@ func (r HookInput) Summarize() ReportSummary {
 	if a.IsBeforeEdit && call != nil {
 		for _, c := range call.changedFiles() {
 			if !filepath.IsAbs(c.path) {
-				c.path = filepath.Join(l.Dir, c.path)
+				c.path = filepath.Join(l.WorkingDir, c.path)
 			}
-			a.Files = append(a.Files, c.path)
+			a.FilesToEdit = append(a.FilesToEdit, c.path)
 		}
 	}
-	a.IsAfterEdit = (slices.Contains(editEvents, l.EventName) && isEditReport(l)) ||
-		slices.Contains(endEvents, l.EventName)
+	a.IsAfterEdit = (slices.Contains(editEventNames, l.EventName) && isEditReport(l)) ||
+		slices.Contains(endEventNames, l.EventName)
 	return a
 }
 
 // These are the names of events that clients report after an edit, and at the end of a turn, a sub-agent or a session.
 var (
-	editEvents = []string{"PostToolUse", "AfterTool"}
-	endEvents  = []string{"Stop", "AfterAgent", "SessionEnd", "SubagentStop"}
+	editEventNames = []string{"PostToolUse", "AfterTool"}
+	endEventNames  = []string{"Stop", "AfterAgent", "SessionEnd", "SubagentStop"}
 )
 
-// liveCallID returns the ID that the reported call has in the transcript. If the report contains no call ID, it
+// findLiveCallID returns the ID that the reported call has in the transcript. If the report contains no call ID, it
 // returns the ID of the last unanswered call with the same arguments.
-func liveCallID(c clientfile.EventClient, l *clientfile.HookReport, reader *eventReader) string {
+func findLiveCallID(c clientfile.EventClient, l *clientfile.HookReport, reader *eventReader) string {
 	call := parseCall(l.ToolName, l.ToolInput)
 	if c.HasUnnamedCalls {
 		return call.argumentKey()
 	}
-	return cmp.Or(l.CallID, l.ToolUseID, reader.pendingCallID(call))
+	return cmp.Or(l.CallID, l.ToolUseID, reader.findPendingCallID(call))
 }
 
-// pendingCallID returns the ID of the last unanswered call with the same arguments, or "" if there is none.
-func (c *chatState) pendingCallID(same *chatCall) string {
+// findPendingCallID returns the ID of the last unanswered call with the same arguments, or "" if there is none.
+func (c *chatState) findPendingCallID(wanted *chatCall) string {
 	found, at := "", -1
-	if same == nil {
+	if wanted == nil {
 		return found
 	}
 	for id, call := range c.pendingCalls {
-		if call.index > at && call.argumentKey() == same.argumentKey() {
-			found, at = id, call.index
+		if call.callIndex > at && call.argumentKey() == wanted.argumentKey() {
+			found, at = id, call.callIndex
 		}
 	}
 	return found
@@ -126,15 +126,15 @@ func (c *chatState) pendingCallID(same *chatCall) string {
 // annotated at the end of the turn. It does not change the store.
 func AnnotationsForHook(ctx context.Context, b *annotate.Store, r HookInput) ([]annotate.Record, error) {
 	l, ok := r.parseReport()
-	if c, _ := clientfile.FindEventClient(r.Client); !ok || c.ResultLine == nil {
+	if c, _ := clientfile.FindEventClient(r.ClientName); !ok || c.MakeResultLine == nil {
 		return nil, nil // The client is unknown, or oxbow does not read its hooks.
 	}
 	var t *Transcript
 	var err error
 	switch {
-	case slices.Contains(editEvents, l.EventName) && isEditReport(l):
+	case slices.Contains(editEventNames, l.EventName) && isEditReport(l):
 		t, err = r.waitForCall(ctx, l)
-	case slices.Contains(endEvents, l.EventName):
+	case slices.Contains(endEventNames, l.EventName):
 		t, err = r.replayTurn(l)
 	}
 	if errors.Is(err, fs.ErrNotExist) || t == nil {
@@ -152,7 +152,7 @@ func AnnotationsForHook(ctx context.Context, b *annotate.Store, r HookInput) ([]
 
 // hasSecret reports whether a record's lines contain a secret. Such a record is not stored.
 func hasSecret(a annotate.Record) bool {
-	return screen.Secrets(strings.Join(slices.Concat(a.Before, a.Block, a.After, a.Scope), "\n")) != nil
+	return screen.FindSecrets(strings.Join(slices.Concat(a.Before, a.Block, a.After, a.Scope), "\n")) != nil
 }
 
 // isEditReport reports whether a report is about a call of an editing tool.
@@ -198,15 +198,15 @@ func (r HookInput) transcriptPath(l *clientfile.HookReport) string {
 	switch {
 	case l.AgentTranscript != "":
 		return l.AgentTranscript
-	case r.Client == "opencode":
-		return r.OpencodeReports
-	case r.Client == "copilot":
+	case r.ClientName == "opencode":
+		return r.OpencodeReportFile
+	case r.ClientName == "copilot":
 		return filepath.Join(r.CopilotHome, "session-state", l.SessionID, "events.jsonl")
 	case l.AgentID == "" || !filepath.IsLocal(l.AgentID):
 		return l.TranscriptPath
-	case r.Client == "claude":
+	case r.ClientName == "claude":
 		return filepath.Join(strings.TrimSuffix(l.TranscriptPath, ".jsonl"), "subagents", "agent-"+l.AgentID+".jsonl")
-	case r.Client == "qwen":
+	case r.ClientName == "qwen":
 		return filepath.Join(
 			filepath.Dir(filepath.Dir(l.TranscriptPath)),
 			"subagents",
@@ -220,34 +220,37 @@ func (r HookInput) transcriptPath(l *clientfile.HookReport) string {
 
 // replayTurn reads the last turn of a transcript and returns its edits.
 func (r HookInput) replayTurn(l *clientfile.HookReport) (*Transcript, error) {
-	t, in, err := r.replayTail(l, maxTurnTail)
+	t, in, err := r.replayTail(l, maxTurnTailBytes)
 	if err != nil {
 		return nil, err
 	}
-	in.collectEdits()
-	r.cleanReasons(t)
+	in.moveEditsToTranscript()
+	r.redactReasons(t)
 	return t, nil
 }
 
 // replayCall reads the end of a transcript, and then the report as the next line. It returns only the edits of the
 // reported call.
 func (r HookInput) replayCall(l *clientfile.HookReport) (*Transcript, error) {
-	t, in, err := r.replayTail(l, maxEditTail)
+	t, in, err := r.replayTail(l, maxEditTailBytes)
 	if err != nil {
 		return nil, err
 	}
-	c, _ := clientfile.FindEventClient(r.Client)
-	id := liveCallID(c, l, in)
-	line, err := json.Marshal(c.ResultLine(l, id))
+	c, _ := clientfile.FindEventClient(r.ClientName)
+	id := findLiveCallID(c, l, in)
+	line, err := json.Marshal(c.MakeResultLine(l, id))
 	if err == nil {
 		err = in.readLine(line)
 	}
 	if err != nil {
 		return nil, err
 	}
-	in.collectEdits()
-	t.Edits = slices.DeleteFunc(t.Edits, func(e Edit) bool { return e.Call != in.annotationCallID(l.SessionID, id) })
-	r.cleanReasons(t)
+	in.moveEditsToTranscript()
+	t.Edits = slices.DeleteFunc(
+		t.Edits,
+		func(e Edit) bool { return e.Call != in.makeAnnotationCallID(l.SessionID, id) },
+	)
+	r.redactReasons(t)
 	return t, nil
 }
 
@@ -258,11 +261,11 @@ func (r HookInput) replayTail(
 	maxBytes int64,
 ) (t *Transcript, reader *eventReader, err error) {
 	text, err := readFirstLineAndTail(r.transcriptPath(l), maxBytes)
-	if err != nil && !(r.Client == "opencode" && errors.Is(err, fs.ErrNotExist)) {
+	if err != nil && !(r.ClientName == "opencode" && errors.Is(err, fs.ErrNotExist)) {
 		return nil, nil, err
 	}
-	c, _ := clientfile.FindEventClient(r.Client)
-	t = &Transcript{Client: agentName(c.Name)}
+	c, _ := clientfile.FindEventClient(r.ClientName)
+	t = &Transcript{Client: annotationAgentName(c.Name)}
 	reader = newEventReader(c, t, r.transcriptPath(l))
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimSpace(line)
@@ -273,8 +276,8 @@ func (r HookInput) replayTail(
 	return t, reader, nil
 }
 
-// cleanReasons removes secrets from the edits' reasons.
-func (r HookInput) cleanReasons(t *Transcript) {
+// redactReasons removes secrets from the edits' reasons.
+func (r HookInput) redactReasons(t *Transcript) {
 	for i := range t.Edits {
 		t.Edits[i].Why = cmp.Or(r.RemoveSecrets(t.Edits[i].Why), annotate.NoReasoning)
 	}
@@ -294,7 +297,7 @@ func readFirstLineAndTail(name string, maxBytes int64) ([]byte, error) {
 	if fi.Size() <= maxBytes {
 		return io.ReadAll(io.LimitReader(f, maxBytes))
 	}
-	head, err := bufio.NewReader(io.LimitReader(f, maxFirstLine)).ReadBytes('\n')
+	head, err := bufio.NewReader(io.LimitReader(f, maxFirstLineBytes)).ReadBytes('\n')
 	if err != nil {
 		head = nil // The first line is too long to be used.
 	}

@@ -110,9 +110,9 @@ func (s *session) write(report, text []byte) HookInput {
 	}
 	home := filepath.Dir(s.dir)
 	r := HookInput{
-		Client:          s.client,
-		CopilotHome:     home,
-		OpencodeReports: filepath.Join(home, "noted"),
+		ClientName:         s.client,
+		CopilotHome:        home,
+		OpencodeReportFile: filepath.Join(home, "noted"),
 		RemoveSecrets: func(s string) string {
 			return s
 		},
@@ -123,7 +123,7 @@ func (s *session) write(report, text []byte) HookInput {
 	case "copilot":
 		name = r.transcriptPath(&l)
 	case "opencode":
-		name = r.OpencodeReports
+		name = r.OpencodeReportFile
 	}
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		s.t.Fatal(err)
@@ -371,7 +371,7 @@ func TestBefore(t *testing.T) {
 			c.tool,
 			c.input,
 		)
-		found, err := AnnotationsBeforeEdit(t.Context(), s.b, HookInput{Client: "claude", Stdin: []byte(raw)})
+		found, err := AnnotationsBeforeEdit(t.Context(), s.b, HookInput{ClientName: "claude", Stdin: []byte(raw)})
 		var got []string
 		for _, f := range found {
 			got = append(got, f.Why)
@@ -412,10 +412,10 @@ func FuzzLive(f *testing.F) {
 		}
 		defer b.Close()
 		r := HookInput{
-			Client:          client,
-			Stdin:           raw,
-			CopilotHome:     dir,
-			OpencodeReports: noted,
+			ClientName:         client,
+			Stdin:              raw,
+			CopilotHome:        dir,
+			OpencodeReportFile: noted,
 			RemoveSecrets: func(s string) string {
 				return s
 			},
@@ -429,7 +429,7 @@ func FuzzLive(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		_ = r.Summarize()
+		_ = r.SummarizeReport()
 		l, ok := r.parseReport()
 		if _, known := clientfile.FindEventClient(client); ok && known && isEditReport(l) {
 			if _, err := r.replayCall(l); err != nil {
@@ -454,7 +454,7 @@ func TestLiveWithoutHooks(t *testing.T) {
 		`"tool_name":"Edit","tool_use_id":"1",`+
 		`"tool_input":{"file_path":"/p/a.go","old_string":"x","new_string":"y"}}`, transcript)
 	for _, client := range []string{"cursor", "goose", "nobody"} {
-		if got, err := AnnotationsForHook(t.Context(), s.b, HookInput{Client: client, Stdin: raw}); got != nil ||
+		if got, err := AnnotationsForHook(t.Context(), s.b, HookInput{ClientName: client, Stdin: raw}); got != nil ||
 			err != nil {
 			t.Errorf("%s: %q, %v", client, brief(got), err)
 		}

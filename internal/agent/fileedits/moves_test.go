@@ -77,7 +77,7 @@ func TestPatchOfTextThatReadsLikeOne(t *testing.T) {
 	if err != nil || len(got) != 2 || got[0].path != "notes.md" || got[1].path != "new.md" || len(got[0].hunks) != 1 {
 		t.Fatalf("parsePatchEnvelope = %+v, %v, want two files, the first with a hunk", got, err)
 	}
-	es := got[0].hunks[0].splitEdits(Edit{})
+	es := got[0].hunks[0].splitIntoEdits(Edit{})
 	if len(es) != 1 || strings.Join(es[0].Block, "|") != "*** Delete File: x|@@ of the text" ||
 		strings.Join(es[0].Before, "|") != "*** Update File: is how a patch names a file|\t*** End Patch" {
 		t.Errorf("its edits are %+v", es)

@@ -20,9 +20,9 @@ type hunk struct {
 // maxUnchangedGap is the maximum number of unchanged lines between two changes that belong to one edit.
 const maxUnchangedGap = 3
 
-// splitEdits returns an edit like e for each stretch of changed lines in the hunk. A stretch with inserted lines
+// splitIntoEdits returns an edit like e for each stretch of changed lines in the hunk. A stretch with inserted lines
 // begins and ends with an inserted line.
-func (h hunk) splitEdits(e Edit) []Edit {
+func (h hunk) splitIntoEdits(e Edit) []Edit {
 	type row struct {
 		text string
 		put  bool

@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 )
 
-// agentName returns the name of the agent in annotations, for a client's name in setup.
-func agentName(client string) string {
+// annotationAgentName returns the name of the agent in annotations, for a client's name in setup.
+func annotationAgentName(client string) string {
 	if client == "claude" {
 		return "claude-code"
 	}
@@ -37,7 +37,7 @@ func ReadTranscript(r io.Reader, path string) (*Transcript, error) {
 	for err == nil {
 		var b []byte
 		var size int64
-		b, size, err = clientfile.NextLine(br)
+		b, size, err = clientfile.ReadNextLine(br)
 		if err == nil || err == io.EOF {
 			in.readLine(b, size)
 		}
@@ -61,7 +61,7 @@ type clientRecognizer struct {
 
 // readLine reads a line, or a whole document as if it were a line.
 func (r *clientRecognizer) readLine(b []byte, size int64) {
-	isLong := size > clientfile.MaxLineSize && b == nil
+	isLong := size > clientfile.MaxLineBytes && b == nil
 	b = bytes.TrimSpace(bytes.TrimPrefix(b, []byte("\ufeff")))
 	if !isLong && len(b) == 0 {
 		return
@@ -71,38 +71,38 @@ func (r *clientRecognizer) readLine(b []byte, size int64) {
 		r.transcript.UnreadableLines++
 		return
 	}
-	objects, rest := clientfile.SplitObjects(b)
+	objects, rest := clientfile.SplitJSONObjects(b)
 	if len(rest) > 0 {
 		r.transcript.LineCount++
 		r.transcript.UnreadableLines++
 	}
 	for _, object := range objects {
-		r.readObject(object)
+		r.readJSONObject(object)
 	}
 }
 
-// readObject passes an object to the client's reader. Before the client is recognized, it holds the object.
-func (r *clientRecognizer) readObject(b []byte) {
+// readJSONObject passes an object to the client's reader. Before the client is recognized, it holds the object.
+func (r *clientRecognizer) readJSONObject(b []byte) {
 	r.transcript.LineCount++
 	switch {
 	case r.reader != nil:
-		r.passToReader(b)
+		r.passLineToReader(b)
 	default:
 		r.heldLines = append(r.heldLines, bytes.Clone(b))
-		r.reader = r.transcript.openReader(b, r.path)
+		r.reader = r.transcript.newReaderForLine(b, r.path)
 		if r.reader != nil {
 			for _, h := range r.heldLines {
-				r.passToReader(h)
+				r.passLineToReader(h)
 			}
 			r.heldLines = nil
 		}
 	}
 }
 
-func (r *clientRecognizer) passToReader(b []byte) {
+func (r *clientRecognizer) passLineToReader(b []byte) {
 	if err := r.reader.readLine(b); err != nil {
 		r.transcript.UnreadableLines++
-		if last := clientfile.LastObject(b); last != nil && !json.Valid(b) {
+		if last := clientfile.LastJSONObject(b); last != nil && !json.Valid(b) {
 			_ = r.reader.readLine(last) // Ignore the result: the line was already counted.
 		}
 	}
@@ -114,15 +114,15 @@ func (r *clientRecognizer) finishTranscript() (*Transcript, error) {
 	if r.reader == nil {
 		return nil, ErrUnknownTranscript
 	}
-	r.reader.collectEdits()
+	r.reader.moveEditsToTranscript()
 	return r.transcript, nil
 }
 
-// openReader returns a reader for the client that writes lines like this line, or nil if no such client is known.
-func (t *Transcript) openReader(line []byte, path string) *eventReader {
+// newReaderForLine returns a reader for the client that writes lines like this line, or nil if no such client is known.
+func (t *Transcript) newReaderForLine(line []byte, path string) *eventReader {
 	for _, c := range clientfile.EventClients {
 		if c.RecognizesLine(line) {
-			t.Client = agentName(c.Name)
+			t.Client = annotationAgentName(c.Name)
 			return newEventReader(c, t, path)
 		}
 	}

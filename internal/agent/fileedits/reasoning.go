@@ -13,7 +13,7 @@ import (
 // reasoning is what an agent has said and thought up to a position in the conversation. It is immutable, because a
 // conversation may branch: each addition returns a new reasoning.
 type reasoning struct {
-	request string // the person's last prompt
+	personRequest string // the person's last prompt
 
 	// What the agent said and thought since its previous edit. If several edits follow the same passages, the passages
 	// are kept for all of them.
@@ -23,27 +23,27 @@ type reasoning struct {
 
 // startRequest returns an empty reasoning for a new prompt of the person, without the prompt's private parts.
 func (r *reasoning) startRequest(request string) *reasoning {
-	return &reasoning{request: text.HidePrivateParts(request)}
+	return &reasoning{personRequest: text.HidePrivateParts(request)}
 }
 
-func (r *reasoning) withText(text string) *reasoning {
-	return r.addPassage(text, func(next *reasoning) *[]string { return &next.spokenPassages })
+func (r *reasoning) withSpokenText(text string) *reasoning {
+	return r.addToPassages(text, func(next *reasoning) *[]string { return &next.spokenPassages })
 }
 
 // withThought returns a reasoning to which a thought was added. A thought is text that the agent did not say.
 func (r *reasoning) withThought(text string) *reasoning {
-	return r.addPassage(text, func(next *reasoning) *[]string { return &next.thoughtPassages })
+	return r.addToPassages(text, func(next *reasoning) *[]string { return &next.thoughtPassages })
 }
 
-// addPassage returns a copy of r with one more passage in the list that listIn returns. If an edit has followed the
-// passages of r, the copy contains only the new passage. If the text is empty or repeats the last passage, addPassage
-// returns r itself.
-func (r *reasoning) addPassage(text string, listIn func(*reasoning) *[]string) *reasoning {
+// addToPassages returns a copy of r with one more passage in the list that listIn returns. If an edit has followed
+// the passages of r, the copy contains only the new passage. If the text is empty or repeats the last passage,
+// addToPassages returns r itself.
+func (r *reasoning) addToPassages(text string, listIn func(*reasoning) *[]string) *reasoning {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return r
 	}
-	next := &reasoning{request: r.request}
+	next := &reasoning{personRequest: r.personRequest}
 	if !r.hasEdit {
 		next.spokenPassages, next.thoughtPassages = r.spokenPassages, r.thoughtPassages
 	}
@@ -69,20 +69,20 @@ func (r *reasoning) withEdit() *reasoning {
 func (r *reasoning) editReason() string {
 	for _, ps := range [][]string{r.spokenPassages, r.thoughtPassages} {
 		if len(ps) > 0 {
-			return reasonTail(strings.Join(ps, "\n\n"))
+			return cutReasonStart(strings.Join(ps, "\n\n"))
 		}
 	}
 	const asked = " It was asked: "
-	return strings.TrimSuffix(reasonTail(annotate.NoReasoning+asked+strings.TrimSpace(r.request)), asked)
+	return strings.TrimSuffix(cutReasonStart(annotate.NoReasoning+asked+strings.TrimSpace(r.personRequest)), asked)
 }
 
-// reasonTail returns the end of a long text, which is nearest to the edit. It cuts only between characters.
-func reasonTail(s string) string {
+// cutReasonStart returns the end of a long text, which is nearest to the edit. It cuts only between characters.
+func cutReasonStart(s string) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
-	if len(s) <= maxReasoning {
+	if len(s) <= maxReasoningBytes {
 		return s
 	}
-	s = s[len(s)-maxReasoning:]
+	s = s[len(s)-maxReasoningBytes:]
 	for len(s) > 0 && !utf8.RuneStart(s[0]) {
 		s = s[1:]
 	}

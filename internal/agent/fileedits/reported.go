@@ -23,9 +23,9 @@ type reportedChange struct {
 var shellTools = map[string]bool{"bash": true, "shell": true, "exec_command": true, "local_shell": true,
 	"shell_command": true, "container.exec": true}
 
-// shellPatch returns the patch that a shell command passes to apply_patch, or "" if it passes none. Each command is a
-// text or an array of arguments.
-func shellPatch(commands ...json.RawMessage) string {
+// findShellPatch returns the patch that a shell command passes to apply_patch, or "" if it passes none. Each
+// command is a text or an array of arguments.
+func findShellPatch(commands ...json.RawMessage) string {
 	for _, raw := range commands {
 		var words []string
 		if json.Unmarshal(raw, &words) != nil {
@@ -47,19 +47,19 @@ func shellPatch(commands ...json.RawMessage) string {
 	return ""
 }
 
-// reportedEdits returns the edits in the file changes that an event reports. The edits are copies of made with the
+// editsFromReport returns the edits in the file changes that an event reports. The edits are copies of made with the
 // changed lines added.
-func (t *Transcript) reportedEdits(made Edit, changes map[string]reportedChange) []Edit {
+func (t *Transcript) editsFromReport(template Edit, changes map[string]reportedChange) []Edit {
 	var out []Edit
 	unread := false
 	for _, path := range slices.Sorted(maps.Keys(changes)) {
 		ch := changes[path]
-		e := made
+		e := template
 		e.Path = path
 		if ch.NewPath != "" {
 			t.Renames = append(
 				t.Renames,
-				FileRename{OldName: e.Path, NewName: ch.NewPath, Dir: e.Dir, EditCount: len(t.Edits)},
+				FileRename{OldName: e.Path, NewName: ch.NewPath, WorkingDir: e.Dir, EditCount: len(t.Edits)},
 			)
 			e.Path = ch.NewPath
 		}
@@ -71,7 +71,7 @@ func (t *Transcript) reportedEdits(made Edit, changes map[string]reportedChange)
 		case "add":
 			es = e.editsInRanges(
 				ch.Content,
-				[]lineRange{{firstLine: 1, count: len(annotate.SplitLines([]byte(ch.Content)))}},
+				[]lineRange{{firstLine: 1, lineCount: len(annotate.SplitLines([]byte(ch.Content)))}},
 			)
 		case "update":
 			hunks, err := parseUnifiedDiff(ch.Diff)
@@ -80,12 +80,12 @@ func (t *Transcript) reportedEdits(made Edit, changes map[string]reportedChange)
 				continue
 			}
 			for _, h := range hunks {
-				es = append(es, h.splitEdits(e)...)
+				es = append(es, h.splitIntoEdits(e)...)
 			}
 		default:
 			unread = true
 		}
-		out = append(out, numberEdits(es)...)
+		out = append(out, numberEditsOfFile(es)...)
 	}
 	if unread {
 		t.UnknownChanges++
@@ -93,9 +93,9 @@ func (t *Transcript) reportedEdits(made Edit, changes map[string]reportedChange)
 	return out
 }
 
-// requestedEdits returns the edits in a patch that the agent requested. Such a patch contains line numbers only for
+// editsFromRequest returns the edits in a patch that the agent requested. Such a patch contains line numbers only for
 // new files. The edits are copies of made with the changed lines added.
-func (t *Transcript) requestedEdits(made Edit, patch string) []Edit {
+func (t *Transcript) editsFromRequest(template Edit, patch string) []Edit {
 	files, err := parsePatchEnvelope(patch)
 	if err != nil {
 		t.UnknownChanges++
@@ -103,12 +103,12 @@ func (t *Transcript) requestedEdits(made Edit, patch string) []Edit {
 	}
 	var out []Edit
 	for _, f := range files {
-		e := made
+		e := template
 		e.Path = f.path
 		if f.newPath != "" {
 			t.Renames = append(
 				t.Renames,
-				FileRename{OldName: e.Path, NewName: f.newPath, Dir: e.Dir, EditCount: len(t.Edits)},
+				FileRename{OldName: e.Path, NewName: f.newPath, WorkingDir: e.Dir, EditCount: len(t.Edits)},
 			)
 			e.Path = f.newPath
 		}
@@ -123,20 +123,22 @@ func (t *Transcript) requestedEdits(made Edit, patch string) []Edit {
 			}
 			out = append(
 				out,
-				numberEdits(e.editsInRanges(b.String(), []lineRange{{firstLine: 1, count: len(f.hunks[0].lines)}}))...)
+				numberEditsOfFile(
+					e.editsInRanges(b.String(), []lineRange{{firstLine: 1, lineCount: len(f.hunks[0].lines)}}),
+				)...)
 			continue
 		}
 		var es []Edit
 		for _, h := range f.hunks {
-			es = append(es, h.splitEdits(e)...)
+			es = append(es, h.splitIntoEdits(e)...)
 		}
-		out = append(out, numberEdits(es)...)
+		out = append(out, numberEditsOfFile(es)...)
 	}
 	return out
 }
 
-// numberEdits sets the numbers of the edits in a file, from 0.
-func numberEdits(es []Edit) []Edit {
+// numberEditsOfFile sets the numbers of the edits in a file, from 0.
+func numberEditsOfFile(es []Edit) []Edit {
 	for i := range es {
 		es[i].N = i
 	}

@@ -20,8 +20,8 @@ import (
 
 // These limits apply to reading.
 const (
-	maxReasoning = 8 << 10 // maximum size of an edit's reason in bytes (longer texts are cut at the beginning)
-	maxFile      = annotate.MaxFile
+	maxReasoningBytes = 8 << 10 // maximum size of an edit's reason in bytes (longer texts are cut at the beginning)
+	maxFileBytes      = annotate.MaxFile
 )
 
 var errNotJSONObject = errors.New("the line is no object of JSON")
@@ -82,6 +82,6 @@ type Transcript struct {
 // FileRename is a rename of a file by an agent.
 type FileRename struct {
 	OldName, NewName string
-	Dir              string // agent's working directory, as in [Edit]
+	WorkingDir       string // agent's working directory, as in [Edit]
 	EditCount        int    // number of edits that happened before the rename
 }

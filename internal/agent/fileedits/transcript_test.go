@@ -223,7 +223,7 @@ func TestLongLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	long := `{"type":"message","text":"` + strings.Repeat("x", clientfile.MaxLineSize) + "\"}\n"
+	long := `{"type":"message","text":"` + strings.Repeat("x", clientfile.MaxLineBytes) + "\"}\n"
 	tr, err := ReadTranscript(strings.NewReader(long+string(text)), "")
 	if err != nil || tr.UnreadableLines != 1 || len(tr.Edits) != 1 {
 		t.Errorf("Read after a long line = %+v, %v", tr, err)
@@ -232,8 +232,10 @@ func TestLongLine(t *testing.T) {
 
 // TestWhyIsBounded tests that a long reason is shortened to the last words before the edit.
 func TestWhyIsBounded(t *testing.T) {
-	r := (&reasoning{}).startRequest("do it").withText(strings.Repeat("ä", maxReasoning)).withText("because")
-	if w := r.editReason(); len(w) > maxReasoning+8 || !strings.HasSuffix(w, "because") ||
+	r := (&reasoning{}).startRequest("do it").
+		withSpokenText(strings.Repeat("ä", maxReasoningBytes)).
+		withSpokenText("because")
+	if w := r.editReason(); len(w) > maxReasoningBytes+8 || !strings.HasSuffix(w, "because") ||
 		!strings.HasPrefix(w, "… ") {
 		t.Errorf("why has %d bytes and ends %q", len(w), w[len(w)-20:])
 	}
@@ -254,7 +256,7 @@ func TestFileOf(t *testing.T) {
 		{"/etc/passwd", "", "", ""},
 		{"", "", "", ""},
 	} {
-		got, ok := treeFile(b, &Edit{Path: c.path, Dir: c.dir}, c.from)
+		got, ok := findTreeFile(b, &Edit{Path: c.path, Dir: c.dir}, c.from)
 		if ok != (c.want != "") || (ok && got != c.want) {
 			t.Errorf("fileOf(%q in %q from %q) = %q, %v, want %q", c.path, c.dir, c.from, got, ok, c.want)
 		}
@@ -262,8 +264,8 @@ func TestFileOf(t *testing.T) {
 }
 
 func TestPrivateRequest(t *testing.T) {
-	r := (&reasoning{}).startRequest("call <private>Ada</private>").withText("because")
-	if r.request != "call […]" {
-		t.Errorf("the request is %q, want it without its private part", r.request)
+	r := (&reasoning{}).startRequest("call <private>Ada</private>").withSpokenText("because")
+	if r.personRequest != "call […]" {
+		t.Errorf("the request is %q, want it without its private part", r.personRequest)
 	}
 }

@@ -29,8 +29,8 @@ func parseWordList(list string) map[string]bool {
 	return words
 }
 
-// questionParts are substrings that occur in Chinese and Japanese questions.
-var questionParts = []string{"吗", "呢", "什么", "什麼", "怎么", "怎麼", "怎样", "哪", "谁", "多少", "几个", "是否",
+// questionPhrases are substrings that occur in Chinese and Japanese questions.
+var questionPhrases = []string{"吗", "呢", "什么", "什麼", "怎么", "怎麼", "怎样", "哪", "谁", "多少", "几个", "是否",
 	"何", "誰", "どう", "どこ", "どれ", "どの", "なぜ", "いつ", "いくつ", "いくら", "ですか", "ますか", "でしたか", "ましたか"}
 
 // IsQuestion reports whether a prompt asks something. It expects one sentence in each line. A prompt that asks
@@ -39,7 +39,7 @@ func IsQuestion(prompt string) bool {
 	if strings.ContainsAny(prompt, "?？؟¿") {
 		return true
 	}
-	for _, part := range questionParts {
+	for _, part := range questionPhrases {
 		if strings.Contains(prompt, part) {
 			return true
 		}

@@ -9,31 +9,31 @@ import (
 )
 
 //go:embed decoys.txt
-var decoyList string
+var decoyPromptList string
 
-// Decoy is a prompt that no memory can answer.
-type Decoy struct {
+// DecoyPrompt is a prompt that no memory can answer.
+type DecoyPrompt struct {
 	Language string // language code: en, de, fr, es, it, zh or ja
 	Text     string
 }
 
-var parsedDecoys = sync.OnceValue(func() []Decoy { return parseDecoys(decoyList) })
+var parsedDecoyPrompts = sync.OnceValue(func() []DecoyPrompt { return parseDecoyPrompts(decoyPromptList) })
 
-// Decoys returns all decoys, which are prompts that no memory can answer. Most decoys ask for
+// DecoyPrompts returns all decoys, which are prompts that no memory can answer. Most decoys ask for
 // facts that only another person's or project's memory could contain. The slice is shared, so
 // callers must not change it.
-func Decoys() []Decoy { return parsedDecoys() }
+func DecoyPrompts() []DecoyPrompt { return parsedDecoyPrompts() }
 
-// parseDecoys reads a list with a decoy in each line. A line that begins with "# " sets the language of
+// parseDecoyPrompts reads a list with a decoy in each line. A line that begins with "# " sets the language of
 // the following decoys to its first word. Empty lines are skipped.
-func parseDecoys(list string) (all []Decoy) {
+func parseDecoyPrompts(list string) (all []DecoyPrompt) {
 	language := ""
 	for line := range strings.Lines(list) {
 		line = strings.TrimSpace(line)
 		if head, ok := strings.CutPrefix(line, "# "); ok {
 			language, _, _ = strings.Cut(head, " ")
 		} else if line != "" {
-			all = append(all, Decoy{language, line})
+			all = append(all, DecoyPrompt{language, line})
 		}
 	}
 	return all

@@ -9,7 +9,7 @@ import (
 )
 
 func TestDecoys(t *testing.T) {
-	all := Decoys()
+	all := DecoyPrompts()
 	n := map[string]int{}
 	var texts []string
 	for _, d := range all {

@@ -3,7 +3,7 @@
 
 // Package gate decides whether an entry or a turn, called a unit, is strong enough to be shown for a prompt. It reads
 // no clock and no files. Its inputs are the terms that a search matched, and a floor (a minimum strength) that was
-// calibrated on decoys: prompts that no memory can answer ([Decoys]).
+// calibrated on decoys: prompts that no memory can answer ([DecoyPrompts]).
 //
 // The strength g of a unit u for a prompt with the terms t is
 //
@@ -15,7 +15,7 @@
 // but a long prompt in ordinary words can still find its note. The benchmark command inject compares
 // this rule with others.
 //
-// A note's strength ([StrengthOfNote]) differs from a turn's ([StrengthOfTurn]). Only the [maxNoteWords]
+// A note's strength ([NoteStrength]) differs from a turn's ([TurnStrength]). Only the [maxNoteWords]
 // heaviest words of the prompt count in the sum below the line, because a prompt may be long and still be
 // about a single note. A note that states a rule is stronger than a description, and so is a note that
 // contains a word of the prompt that no other note contains.
@@ -58,9 +58,9 @@ const (
 	// memory knows the subject but not the answer.
 	maxUnknownShare = .2
 
-	// absentWeight reduces the weight of a word that no unit contains: only this part of the word's highest score
+	// absentWordWeight reduces the weight of a word that no unit contains: only this part of the word's highest score
 	// counts.
-	absentWeight = .5
+	absentWordWeight = .5
 
 	// companionShare applies to a unit below the floor: it may still be shown together with a unit above the floor if
 	// its strength is at least this part of the floor.
@@ -81,11 +81,12 @@ const (
 	// maxNoteWords limits how many words of a long prompt count in a note's share. The heaviest words are used.
 	maxNoteWords = 6
 
-	// A note's strength is always multiplied by plainNoteFactor. It is also multiplied by ruleFactor or uniqueFactor
-	// if the note has that property. A note with exactly one of the properties therefore keeps its strength.
-	plainNoteFactor = 1 / 1.6
-	ruleFactor      = 1.6 // applies to a note that states a rule ([statesRule])
-	uniqueFactor    = 1.6 // applies to a note with a word of the prompt that no other note contains
+	// A note's strength is always multiplied by plainNoteFactor. It is also multiplied by ruleNoteFactor or
+	// uniqueTermFactor if the note has that property. A note with exactly one of the properties therefore keeps its
+	// strength.
+	plainNoteFactor  = 1 / 1.6
+	ruleNoteFactor   = 1.6 // applies to a note that states a rule ([isRuleText])
+	uniqueTermFactor = 1.6 // applies to a note with a word of the prompt that no other note contains
 )
 
 // Term is one term of a prompt, and how it matches a certain unit.
@@ -103,8 +104,8 @@ type Term struct {
 	Of string
 }
 
-// Strength tells how well a unit answers a prompt.
-type Strength struct {
+// MatchStrength tells how well a unit answers a prompt.
+type MatchStrength struct {
 	Value float64 `json:"g"`
 	// the score divided by the highest possible score, or 0 with fewer than two matched words. In the highest possible
 	// score, a word that no unit contains counts half.
@@ -119,40 +120,40 @@ type Strength struct {
 	isNote bool
 }
 
-// StrengthOfTurn returns how strongly a turn of a conversation matches the prompt's terms. The terms of an identifier
+// TurnStrength returns how strongly a turn of a conversation matches the prompt's terms. The terms of an identifier
 // count as a single word, or as two words if the identifier is long or contains an underscore.
-func StrengthOfTurn(terms []Term) Strength {
-	s, most, _ := sumWords(promptWords(terms))
-	s.setShareAndValue(sum(most), 1)
+func TurnStrength(terms []Term) MatchStrength {
+	s, most, _ := sumWordScores(promptWords(terms))
+	s.computeShareAndValue(sum(most), 1)
 	return s
 }
 
-// StrengthOfNote is like StrengthOfTurn for a note with the given content. A caller should pass scores that do not
+// NoteStrength is like TurnStrength for a note with the given content. A caller should pass scores that do not
 // depend on the note's length if the note is short.
-func StrengthOfNote(terms []Term, content string) Strength {
-	s, most, isUnique := sumWords(promptWords(terms))
+func NoteStrength(terms []Term, content string) MatchStrength {
+	s, most, isUnique := sumWordScores(promptWords(terms))
 	s.isNote = true
 	slices.Sort(most)
 	factor := plainNoteFactor
 	if isUnique {
-		factor *= uniqueFactor
+		factor *= uniqueTermFactor
 	}
-	if statesRule(content) {
-		factor *= ruleFactor
+	if isRuleText(content) {
+		factor *= ruleNoteFactor
 	}
-	s.setShareAndValue(sum(most[max(len(most)-maxNoteWords, 0):]), factor)
+	s.computeShareAndValue(sum(most[max(len(most)-maxNoteWords, 0):]), factor)
 	return s
 }
 
-// sumWords adds up the scores and counts of the words, and returns the sums in s. maxScores contains the highest score
-// that each word can reach, which is reduced for a word that no unit contains. isUnique is true if the unit contains a
-// word that is not a steering word and that no other unit contains.
-func sumWords(words []promptWord) (s Strength, maxScores []float64, isUnique bool) {
+// sumWordScores adds up the scores and counts of the words, and returns the sums in s. maxScores contains the
+// highest score that each word can reach, which is reduced for a word that no unit contains. isUnique is true if
+// the unit contains a word that is not a steering word and that no other unit contains.
+func sumWordScores(words []promptWord) (s MatchStrength, maxScores []float64, isUnique bool) {
 	absent := 0.0
 	all := 0.0
 	for _, w := range words {
 		if w.Absent {
-			maxScores = append(maxScores, absentWeight*w.Most)
+			maxScores = append(maxScores, absentWordWeight*w.Most)
 		} else {
 			maxScores = append(maxScores, w.Most)
 		}
@@ -177,9 +178,9 @@ func sumWords(words []promptWord) (s Strength, maxScores []float64, isUnique boo
 	return s, maxScores, isUnique
 }
 
-// setShareAndValue computes ScoreShare and Value from the score. maxScore is the highest possible score, and factor is
-// a factor of the value.
-func (s *Strength) setShareAndValue(maxScore, factor float64) {
+// computeShareAndValue computes ScoreShare and Value from the score. maxScore is the highest possible score, and
+// factor is a factor of the value.
+func (s *MatchStrength) computeShareAndValue(maxScore, factor float64) {
 	if maxScore > 0 && s.MatchedWords >= minMatchedWords {
 		s.ScoreShare = min(s.Score/maxScore, 1)
 	}
@@ -220,27 +221,27 @@ func promptWords(terms []Term) (all []promptWord) {
 		if isLong && !strings.Contains(t.Of, "/") {
 			all[i].wordCount = 2
 		}
-		all[i].addTerm(w)
+		all[i].addTermScore(w)
 	}
 	return all
 }
 
-// addTerm merges another term of the same identifier into w.
-func (w *promptWord) addTerm(o promptWord) {
-	w.isSteering = w.isSteering && o.isSteering
-	w.Held = w.Held || o.Held
-	w.Unique = w.Unique || o.Unique
-	w.Score = max(w.Score, 0) + max(o.Score, 0)
+// addTermScore merges another term of the same identifier into w.
+func (w *promptWord) addTermScore(term promptWord) {
+	w.isSteering = w.isSteering && term.isSteering
+	w.Held = w.Held || term.Held
+	w.Unique = w.Unique || term.Unique
+	w.Score = max(w.Score, 0) + max(term.Score, 0)
 	switch {
-	case w.Absent == o.Absent && w.Absent:
-		w.Most = max(w.Most, o.Most)
-		w.IDF = max(w.IDF, o.IDF)
-	case w.Absent == o.Absent:
-		w.Most += o.Most
-		w.IDF = max(w.IDF, o.IDF)
+	case w.Absent == term.Absent && w.Absent:
+		w.Most = max(w.Most, term.Most)
+		w.IDF = max(w.IDF, term.IDF)
+	case w.Absent == term.Absent:
+		w.Most += term.Most
+		w.IDF = max(w.IDF, term.IDF)
 	case w.Absent:
-		w.Most = o.Most
-		w.IDF = o.IDF
+		w.Most = term.Most
+		w.IDF = term.IDF
 		w.Absent = false
 	}
 }
@@ -256,18 +257,18 @@ var steeringTerms = sync.OnceValue(func() map[string]bool {
 			continue
 		}
 		for w := range strings.FieldsSeq(line) {
-			terms[analysis.Root(analysis.Fold(w))] = true
+			terms[analysis.TermOfWord(analysis.Fold(w))] = true
 		}
 	}
 	return terms
 })
 
-// Floor is a strength that a unit must exceed to be shown. Each memory has its own floor, which is calibrated on
+// ScoreFloor is a strength that a unit must exceed to be shown. Each memory has its own floor, which is calibrated on
 // decoys.
-type Floor float64
+type ScoreFloor float64
 
 // UnreachableFloor is above the strength of every unit, so nothing is shown.
-const UnreachableFloor Floor = math.MaxFloat64
+const UnreachableFloor ScoreFloor = math.MaxFloat64
 
 // maxDecoyShare is the share of a language's decoys that may exceed the floor, although no memory can answer a decoy.
 const maxDecoyShare = .02
@@ -275,7 +276,7 @@ const maxDecoyShare = .02
 // FloorForDecoys returns the floor above which at most maxDecoyShare of the decoys are. The argument contains the
 // strengths that the decoys reach in the memory, by language. The 98th percentile is computed for each language, and
 // the highest is the floor, because a memory is written in only one or two languages.
-func FloorForDecoys(strengthsByLanguage map[string][]float64) Floor {
+func FloorForDecoys(strengthsByLanguage map[string][]float64) ScoreFloor {
 	floor := minFloor
 	for _, of := range strengthsByLanguage {
 		of = slices.Sorted(slices.Values(of))
@@ -283,11 +284,11 @@ func FloorForDecoys(strengthsByLanguage map[string][]float64) Floor {
 			floor = max(floor, of[int(math.Ceil((1-maxDecoyShare)*float64(len(of))))-1])
 		}
 	}
-	return Floor(floor)
+	return ScoreFloor(floor)
 }
 
 // AnswerQuestion returns what to show of a unit with strength s if the prompt is a question.
-func (f Floor) AnswerQuestion(s Strength) AnswerKind {
+func (f ScoreFloor) AnswerQuestion(s MatchStrength) AnswerKind {
 	switch {
 	case s.Value <= float64(f.QuestionFloor(s)) || s.Score < minScore || s.SubjectWords < minSubjectWords:
 		return AnswerSilence
@@ -300,7 +301,7 @@ func (f Floor) AnswerQuestion(s Strength) AnswerKind {
 }
 
 // QuestionFloor returns the floor for a unit with strength s if the prompt is a question (see [IsQuestion]).
-func (f Floor) QuestionFloor(s Strength) Floor {
+func (f ScoreFloor) QuestionFloor(s MatchStrength) ScoreFloor {
 	if s.isNote {
 		return max(f, minNoteFloor)
 	}
@@ -311,7 +312,7 @@ func (f Floor) QuestionFloor(s Strength) Floor {
 // project, so a unit of a small memory may contain two or three of its words by chance. Therefore such a unit needs a
 // higher strength than for a question. A turn that contains at least four words of the order has the floor for
 // questions, because four words are seldom a coincidence. A note always has the higher floor.
-func (f Floor) OrderFloor(s Strength) Floor {
+func (f ScoreFloor) OrderFloor(s MatchStrength) ScoreFloor {
 	switch {
 	case s.isNote:
 		return max(f, minNoteOrderFloor)
@@ -322,7 +323,7 @@ func (f Floor) OrderFloor(s Strength) Floor {
 }
 
 // AnswerOrder returns what to show of a unit with strength s if the prompt is an order.
-func (f Floor) AnswerOrder(s Strength) AnswerKind {
+func (f ScoreFloor) AnswerOrder(s MatchStrength) AnswerKind {
 	if s.SubjectWords < minWordsIfUnknown {
 		return AnswerSilence
 	}
@@ -330,4 +331,6 @@ func (f Floor) AnswerOrder(s Strength) AnswerKind {
 }
 
 // CanAccompanyAnswer reports whether a unit with strength s may be shown next to a unit that answers the prompt.
-func (f Floor) CanAccompanyAnswer(s Strength) bool { return s.Value >= companionShare*float64(f) }
+func (f ScoreFloor) CanAccompanyAnswer(s MatchStrength) bool {
+	return s.Value >= companionShare*float64(f)
+}

@@ -12,7 +12,7 @@ func term(text string, idf, score float64) Term {
 }
 
 func TestStrengthOf(t *testing.T) {
-	s := StrengthOfTurn([]Term{
+	s := TurnStrength([]Term{
 		term("kayak", 5, 8),
 		term("price", 3, 4),
 		{Text: "bornholm", Most: 13.2, IDF: 6, Absent: true},
@@ -23,10 +23,10 @@ func TestStrengthOf(t *testing.T) {
 		math.Abs(s.UnknownShare-6./14) > 1e-9 {
 		t.Errorf("MakeStrength = %+v, want g %v, 2 terms, unknown 6/14", s, want)
 	}
-	if s := StrengthOfTurn([]Term{term("kayak", 5, 8)}); s.Value != 0 || s.MatchedWords != 1 {
+	if s := TurnStrength([]Term{term("kayak", 5, 8)}); s.Value != 0 || s.MatchedWords != 1 {
 		t.Errorf("of one term: %+v, want g 0", s)
 	}
-	if s := StrengthOfTurn(nil); s != (Strength{}) {
+	if s := TurnStrength(nil); s != (MatchStrength{}) {
 		t.Errorf("of none: %+v", s)
 	}
 }
@@ -105,7 +105,7 @@ func TestIdentifiers(t *testing.T) {
 			0,
 		},
 	} {
-		if s := StrengthOfTurn(c.terms); s.MatchedWords != c.matched || math.Abs(s.UnknownShare-c.unknown) > 1e-9 {
+		if s := TurnStrength(c.terms); s.MatchedWords != c.matched || math.Abs(s.UnknownShare-c.unknown) > 1e-9 {
 			t.Errorf(
 				"%s: %d words, unknown %v; want %d and %v",
 				c.name,
@@ -119,7 +119,7 @@ func TestIdentifiers(t *testing.T) {
 }
 
 func TestSteeringWords(t *testing.T) {
-	s := StrengthOfTurn([]Term{
+	s := TurnStrength([]Term{
 		term("look", 2, 3),
 		term("good", 2, 3),
 		term("test", 3, 4),
@@ -128,35 +128,35 @@ func TestSteeringWords(t *testing.T) {
 	if s.SubjectWords != 0 || s.UnknownShare != 0 || s.MatchedWords != 3 {
 		t.Errorf("of steering words: %+v", s)
 	}
-	if got := Floor(0).AnswerQuestion(s); got != AnswerSilence {
+	if got := ScoreFloor(0).AnswerQuestion(s); got != AnswerSilence {
 		t.Errorf("Answer = %s, want silence for steering words alone", got)
 	}
 }
 
 func TestAnswer(t *testing.T) {
-	sure := Strength{Value: 3, Score: 12, MatchedWords: 2, SubjectWords: 2}
+	sure := MatchStrength{Value: 3, Score: 12, MatchedWords: 2, SubjectWords: 2}
 	for _, c := range []struct {
 		name   string
-		change func(*Strength)
+		change func(*MatchStrength)
 		want   AnswerKind
 	}{
-		{"sure", func(*Strength) {}, AnswerPayload},
-		{"at the floor", func(s *Strength) { s.Value = 2 }, AnswerSilence},
-		{"two common words", func(s *Strength) { s.Score = 5.9 }, AnswerSilence},
-		{"a word nobody wrote", func(s *Strength) { s.UnknownShare = .3 }, AnswerPointer},
-		{"one word and a word nobody wrote", func(s *Strength) { s.UnknownShare, s.SubjectWords = .3, 1 },
+		{"sure", func(*MatchStrength) {}, AnswerPayload},
+		{"at the floor", func(s *MatchStrength) { s.Value = 2 }, AnswerSilence},
+		{"two common words", func(s *MatchStrength) { s.Score = 5.9 }, AnswerSilence},
+		{"a word nobody wrote", func(s *MatchStrength) { s.UnknownShare = .3 }, AnswerPointer},
+		{"one word and a word nobody wrote", func(s *MatchStrength) { s.UnknownShare, s.SubjectWords = .3, 1 },
 			AnswerSilence},
-		{"one word", func(s *Strength) { s.SubjectWords = 1 }, AnswerPayload},
-		{"a small one", func(s *Strength) { s.UnknownShare = .1 }, AnswerPayload},
+		{"one word", func(s *MatchStrength) { s.SubjectWords = 1 }, AnswerPayload},
+		{"a small one", func(s *MatchStrength) { s.UnknownShare = .1 }, AnswerPayload},
 	} {
 		s := sure
 		c.change(&s)
-		if got := Floor(2).AnswerQuestion(s); got != c.want {
+		if got := ScoreFloor(2).AnswerQuestion(s); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
 	for _, c := range []struct {
-		floor    Floor
+		floor    ScoreFloor
 		g        float64
 		subject  int
 		question AnswerKind
@@ -170,7 +170,7 @@ func TestAnswer(t *testing.T) {
 		{.5, .9, 4, AnswerPayload, AnswerPayload},
 		{1, .9, 4, AnswerSilence, AnswerSilence},
 	} {
-		s := Strength{Value: c.g, Score: 12, MatchedWords: 2, SubjectWords: c.subject}
+		s := MatchStrength{Value: c.g, Score: 12, MatchedWords: 2, SubjectWords: c.subject}
 		if got := c.floor.AnswerQuestion(s); got != c.question {
 			t.Errorf("floor %v, %+v: a question gets %s, want %s", c.floor, s, got, c.question)
 		}
@@ -178,7 +178,8 @@ func TestAnswer(t *testing.T) {
 			t.Errorf("floor %v, %+v: an order gets %s, want %s", c.floor, s, got, c.order)
 		}
 	}
-	if f := Floor(2); !f.CanAccompanyAnswer(Strength{Value: 1}) || f.CanAccompanyAnswer(Strength{Value: .9}) {
+	if f := ScoreFloor(2); !f.CanAccompanyAnswer(MatchStrength{Value: 1}) ||
+		f.CanAccompanyAnswer(MatchStrength{Value: .9}) {
 		t.Error("a unit joins from half of the floor on")
 	}
 }

@@ -15,25 +15,25 @@ var ruleWordList string
 // ruleWords returns the lower-case words with which people state rules, limits and reasons.
 var ruleWords = sync.OnceValue(func() map[string]bool { return parseWordList(ruleWordList) })
 
-// ruleParts are substrings that occur in Chinese and Japanese rules.
-var ruleParts = []string{"不要", "不能", "不可", "不得", "必须", "必須", "只能", "禁止", "从不", "從不", "因为", "因為", "否则",
+// rulePhrases are substrings that occur in Chinese and Japanese rules.
+var rulePhrases = []string{"不要", "不能", "不可", "不得", "必须", "必須", "只能", "禁止", "从不", "從不", "因为", "因為", "否则",
 	"ない", "ません", "必ず", "だけ", "のみ", "ため"}
 
-// maxRuleSearch limits the search for a rule to this many bytes at the beginning of a note.
-const maxRuleSearch = 2 << 10
+// maxRuleSearchBytes limits the search for a rule to this many bytes at the beginning of a note.
+const maxRuleSearchBytes = 2 << 10
 
-// statesRule reports whether a note says what must or must not be done, or why. Such a note
+// isRuleText reports whether a note says what must or must not be done, or why. Such a note
 // answers a prompt more often than a description does, because an agent can find descriptions in
 // the project itself.
-func statesRule(content string) bool {
-	content = content[:min(len(content), maxRuleSearch)]
+func isRuleText(content string) bool {
+	content = content[:min(len(content), maxRuleSearchBytes)]
 	content = strings.ReplaceAll(strings.ToLower(content), "’", "'")
 	for w := range strings.FieldsFuncSeq(content, func(c rune) bool { return !unicode.IsLetter(c) && c != '\'' }) {
 		if ruleWords()[w] {
 			return true
 		}
 	}
-	for _, part := range ruleParts {
+	for _, part := range rulePhrases {
 		if strings.Contains(content, part) {
 			return true
 		}

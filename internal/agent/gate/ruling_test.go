@@ -21,7 +21,7 @@ func TestStatesRule(t *testing.T) {
 		"Das Tor steht in Kiel.":                         false,
 		"":                                               false,
 	} {
-		if got := statesRule(content); got != want {
+		if got := isRuleText(content); got != want {
 			t.Errorf("statesRule(%q) = %t, want %t", content, got, want)
 		}
 	}
@@ -47,7 +47,7 @@ func TestStrengthOfNote(t *testing.T) {
 		{"a rule with a word of its own", unique, rule, own * 1.6},
 		{"a word that the note does not contain", steering, plain, 12 / (2.2 * 9) * math.Sqrt(12) / 1.6},
 	} {
-		if s := StrengthOfNote(c.terms, c.content); math.Abs(s.Value-c.want) > 1e-9 {
+		if s := NoteStrength(c.terms, c.content); math.Abs(s.Value-c.want) > 1e-9 {
 			t.Errorf("%s: strength %v, want %v", c.name, s.Value, c.want)
 		}
 	}
@@ -56,23 +56,23 @@ func TestStrengthOfNote(t *testing.T) {
 	for range 4 {
 		long = append(long, term("heavy", 4, 0))
 	}
-	six := StrengthOfNote(long, rule)
+	six := NoteStrength(long, rule)
 	for range 20 {
 		long = append(long, term("light", 2, 0))
 	}
-	if got := StrengthOfNote(long, rule); got.Value != six.Value || StrengthOfTurn(long).Value >= six.Value {
+	if got := NoteStrength(long, rule); got.Value != six.Value || TurnStrength(long).Value >= six.Value {
 		t.Errorf(
 			"of 26 words %v, of the six heaviest %v, as a turn %v",
 			got.Value,
 			six.Value,
-			StrengthOfTurn(long).Value,
+			TurnStrength(long).Value,
 		)
 	}
 }
 
 func TestNotesHaveTheirOwnFloors(t *testing.T) {
 	for _, c := range []struct {
-		floor           Floor
+		floor           ScoreFloor
 		g               float64
 		question, order AnswerKind
 	}{
@@ -81,7 +81,7 @@ func TestNotesHaveTheirOwnFloors(t *testing.T) {
 		{.5, 1.3, AnswerPayload, AnswerPayload},
 		{1.5, 1.3, AnswerSilence, AnswerSilence},
 	} {
-		s := Strength{Value: c.g, Score: 12, MatchedWords: 5, SubjectWords: 5, isNote: true}
+		s := MatchStrength{Value: c.g, Score: 12, MatchedWords: 5, SubjectWords: 5, isNote: true}
 		if got := c.floor.AnswerQuestion(s); got != c.question {
 			t.Errorf("floor %v, strength %v: a question gets %s, want %s", c.floor, c.g, got, c.question)
 		}

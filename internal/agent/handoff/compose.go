@@ -24,38 +24,38 @@ const maxRecordTokens = 900
 // contains the numbers of added and deleted lines if they can be computed within maxCompareTime. The result depends
 // only on the turns and the working tree. If the turns contain no actions, the task is empty.
 func TaskFromTurns(ctx context.Context, turns []session.Turn) Task {
-	return Task{Record: composeRecord(turns, countLines(ctx, turns, maxCompareTime))}
+	return Task{Record: composeRecord(turns, countChangedLinesByFile(ctx, turns, maxCompareTime))}
 }
 
 // composeRecord returns the text of the record for a session's turns, which must be ordered by time. It returns "" if
-// the turns contain no actions. stats contains the line counts by path, relative to the session's directory. It is nil
-// if the counts are not known.
-func composeRecord(turns []session.Turn, stats map[string]lineChanges) string {
+// the turns contain no actions. changesByFile contains the line counts by path, relative to the session's directory.
+// It is nil if the counts are not known.
+func composeRecord(turns []session.Turn, changesByFile map[string]lineChanges) string {
 	r := newRecord(turns)
 	if r.isEmpty() {
 		return ""
 	}
-	r.replacedWords = nameWords(r)
-	files := fileLinesByForm(r, stats, r.replacedWords)
-	typed, short := commandLinesByForm(r, r.replacedWords)
+	r.replacedWords = chooseShortNames(r)
+	files := formatFileLines(r, changesByFile, r.replacedWords)
+	typed, short := formatCommandLines(r, r.replacedWords)
 	room := maxRecordTokens - text.EstimateTokens(recordIntro+"\n\n")
 	fits := func(out string) bool { return text.EstimateTokens(out) <= room }
 	// Each step shortens the record more than the step before. The least needed parts are shortened first.
-	for _, s := range sizeLimitSteps {
+	for _, s := range recordLimitSteps {
 		commands := typed
 		if s.mergesSimilar {
-			commands = selectedLines(short, nil)
+			commands = selectedCommandLines(short, nil)
 		}
-		if out := r.format(s, files[s.fileForm], commands); fits(out) {
+		if out := r.formatRecord(s, files[s.fileLineForm], commands); fits(out) {
 			return out
 		}
 	}
-	tight := sizeLimitSteps[len(sizeLimitSteps)-1]
-	f := files[tight.fileForm]
-	for len(f) > 0 && !fits(r.format(tight, f, nil)) { // Drop the oldest files until the record fits.
+	tight := recordLimitSteps[len(recordLimitSteps)-1]
+	f := files[tight.fileLineForm]
+	for len(f) > 0 && !fits(r.formatRecord(tight, f, nil)) { // Drop the oldest files until the record fits.
 		f = f[:len(f)-1]
 	}
-	out := r.format(tight, f, nil)
+	out := r.formatRecord(tight, f, nil)
 	if !fits(out) {
 		return text.TruncateBytes(out, room) // A token has at least one byte.
 	}
@@ -71,7 +71,7 @@ func composeRecord(turns []session.Turn, stats map[string]lineChanges) string {
 	)
 	for _, i := range order {
 		taken[i] = true
-		if next := r.format(tight, f, selectedLines(short, taken)); fits(next) {
+		if next := r.formatRecord(tight, f, selectedCommandLines(short, taken)); fits(next) {
 			out = next
 		} else {
 			taken[i] = false
@@ -83,26 +83,26 @@ func composeRecord(turns []session.Turn, stats map[string]lineChanges) string {
 // goalTitle begins the first line of a record that has a goal.
 const goalTitle = "Goal, as first asked: "
 
-// selectedLines returns a line for each selected command. If isSelected is nil, all commands are selected.
-func selectedLines(commands []mergedLine, isSelected []bool) (lines []string) {
+// selectedCommandLines returns a line for each selected command. If isSelected is nil, all commands are selected.
+func selectedCommandLines(commands []mergedLine, isSelected []bool) (lines []string) {
 	for i := range commands {
 		if isSelected == nil || isSelected[i] {
-			lines = append(lines, commands[i].text())
+			lines = append(lines, commands[i].formatLine())
 		}
 	}
 	return lines
 }
 
-// sizeLimits limits the parts of a record: the first two fields in bytes, the next three in lines. It also selects the
-// form of the file and command lines.
-type sizeLimits struct {
-	goalBytes, lastRequest, conclusions, todos, failures int
-	fileForm                                             int
-	mergesSimilar                                        bool // merge similar commands
+// recordLimits limits the parts of a record: the first two fields in bytes, the next three in lines. It also
+// selects the form of the file and command lines.
+type recordLimits struct {
+	goalBytes, lastRequestBytes, maxConclusions, maxTodos, maxFailures int
+	fileLineForm                                                       int
+	mergesSimilar                                                      bool // merge similar commands
 }
 
-// sizeLimitSteps contains limits from loose to strict. They are tried in order until the record fits.
-var sizeLimitSteps = []sizeLimits{
+// recordLimitSteps contains limits from loose to strict. They are tried in order until the record fits.
+var recordLimitSteps = []recordLimits{
 	{600, 1200, 12, 12, 8, 0, false},
 	{300, 800, 8, 8, 6, 0, false},
 	{300, 600, 6, 8, 6, 1, false},
@@ -112,9 +112,9 @@ var sizeLimitSteps = []sizeLimits{
 	{100, 160, 2, 3, 3, 1, true},
 }
 
-// format returns the text of the record. s limits its parts. files and commands are the lines for the changed files
-// and the passed commands.
-func (r *record) format(s sizeLimits, files, commands []string) string {
+// formatRecord returns the text of the record. s limits its parts. files and commands are the lines for the changed
+// files and the passed commands.
+func (r *record) formatRecord(s recordLimits, fileLines, commandLines []string) string {
 	var b strings.Builder
 	part := func(head string, lines []string) {
 		if len(lines) > 0 {
@@ -125,36 +125,36 @@ func (r *record) format(s sizeLimits, files, commands []string) string {
 		b.WriteString("\n" + goalTitle + cutText(r.goal, s.goalBytes) + "\n")
 	}
 	if r.lastRequest != "" && r.lastRequest != r.goal {
-		b.WriteString("\nAsked last: " + cutText(r.lastRequest, s.lastRequest) + "\n")
+		b.WriteString("\nAsked last: " + cutText(r.lastRequest, s.lastRequestBytes) + "\n")
 	}
-	part("Concluded:", firstLines(bulletLines(r.conclusions), s.conclusions))
-	part("Open:", firstLines(bulletLines(r.todos), s.todos))
-	part("Still failing:", firstLines(r.failures, s.failures))
-	hasNames := s.fileForm > 0 && len(r.replacedWords) > 0
-	if hasNames && len(files)+len(commands) > 0 {
-		b.WriteString("\nHere " + nameDefinitions(r.replacedWords) + "\n")
+	part("Concluded:", limitLines(bulletLines(r.conclusions), s.maxConclusions))
+	part("Open:", limitLines(bulletLines(r.todos), s.maxTodos))
+	part("Still failing:", limitLines(r.failures, s.maxFailures))
+	hasNames := s.fileLineForm > 0 && len(r.replacedWords) > 0
+	if hasNames && len(fileLines)+len(commandLines) > 0 {
+		b.WriteString("\nHere " + shortNameDefinitions(r.replacedWords) + "\n")
 	}
-	part("Files changed:", files)
+	part("Files changed:", fileLines)
 	if r.hasUnknownExit {
-		part("Commands of which no failure is known, the last first:", commands)
+		part("Commands of which no failure is known, the last first:", commandLines)
 	} else {
-		part("Commands that passed, the last first:", commands)
+		part("Commands that passed, the last first:", commandLines)
 	}
 	return strings.TrimSpace(b.String())
 }
 
-func bulletLines(ss []string) []string {
+func bulletLines(items []string) []string {
 	var lines []string
-	for _, s := range ss {
+	for _, s := range items {
 		lines = append(lines, "- "+cutText(s, 220))
 	}
 	return lines
 }
 
-// firstLines returns the first n lines. If it omits lines, it appends a line that tells how many.
-func firstLines(lines []string, n int) []string {
-	if more := len(lines) - n; more > 0 {
-		return append(slices.Clone(lines[:n]), fmt.Sprintf("(and %d more)", more))
+// limitLines returns the first maxLines lines. If it omits lines, it appends a line that tells how many.
+func limitLines(lines []string, maxLines int) []string {
+	if more := len(lines) - maxLines; more > 0 {
+		return append(slices.Clone(lines[:maxLines]), fmt.Sprintf("(and %d more)", more))
 	}
 	return lines
 }

@@ -304,12 +304,12 @@ func reached(turns []session.Turn, out string) (files, commands, work float64, a
 			}
 			seen[line] = true
 			ok := 0.0
-			if short := normalizeCommand(line, tree); have[line] || have[short] ||
+			if short := shortenCommand(line, tree); have[line] || have[short] ||
 				have[digitsPattern().ReplaceAllString(short, "0")] {
 				ok = 1
 			}
 			c, cs = c+ok, cs+1
-			if !extract.IsPrintOnly(line) {
+			if !extract.IsPrintOnlyCommand(line) {
 				w, ws = w+ok, ws+1
 			}
 		}
@@ -351,7 +351,7 @@ func expand(line string) []string {
 //
 //	go test ./internal/agent/handoff -run 'LongSessions|Recorded' -v
 func TestLongSessions(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	const sessions = 10
 	for _, c := range []struct {
 		name string
@@ -506,9 +506,9 @@ func TestMerge(t *testing.T) {
 	} {
 		var in []mergedLine
 		for line := range strings.SplitSeq(c.in, "\n") {
-			in = append(in, mergedLine{words: strings.Split(line, " "), count: 1})
+			in = append(in, mergedLine{words: strings.Split(line, " "), commandCount: 1})
 		}
-		if got := strings.Join(selectedLines(mergeSimilar(in), nil), "\n"); got != c.want {
+		if got := strings.Join(selectedCommandLines(mergeSimilarCommands(in), nil), "\n"); got != c.want {
 			t.Errorf("merge(%q) = %q, want %q", c.in, got, c.want)
 		}
 	}
@@ -522,14 +522,14 @@ func TestMerge(t *testing.T) {
 		"tail -5":                                                           "tail -5",
 		"go test ./a -count=1 -timeout 5m -run X | tee /tmp/x | head -n 30": "go test ./a -run X",
 	} {
-		if got := normalizeCommand(in, tree); got != want {
+		if got := shortenCommand(in, tree); got != want {
 			t.Errorf("core(%q) = %q, want %q", in, got, want)
 		}
 	}
 	for in, want := range map[string]bool{"git status --short && git diff": true, "sed -i s/a/b/ x": false,
 		"cat a > b": false, "ls 2>&1 | head": true, "git commit -m x": false, "go test": false,
 		"cat x 2>/dev/null": true} {
-		if got := extract.IsPrintOnly(in); got != want {
+		if got := extract.IsPrintOnlyCommand(in); got != want {
 			t.Errorf("IsPrintOnly(%q) = %v", in, got)
 		}
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
 )
 
-// labelState is the key of the label that contains a handoff's state. A handoff without this label is open. Imported
+// stateLabelKey is the key of the label that contains a handoff's state. A handoff without this label is open. Imported
 // handoffs lack the label.
-const labelState = "handoff"
+const stateLabelKey = "handoff"
 
 // Values of the state label.
 const (
@@ -25,11 +25,11 @@ const (
 
 // Maximum numbers of skills and files in a handoff.
 const (
-	maxSkills = 32
-	maxFiles  = 256
+	maxSkillsPerHandoff = 32
+	maxFilesPerHandoff  = 256
 )
 
-// encodeContent returns the entry content for a task. It has a head between lines of three dashes, the
+// encodeTask returns the entry content for a task. It has a head between lines of three dashes, the
 // summary, the plan under the heading "## Plan", and the record under the heading "## Record". Each line
 // of the head is a key and a JSON value, which is also valid YAML. If the summary itself contains such
 // headings, the key plan has the number of the heading that begins the plan, or 0 for a task without a
@@ -48,7 +48,7 @@ const (
 //	## Plan
 //
 //	Walls next.
-func (t Task) encodeContent() string {
+func (t Task) encodeTask() string {
 	var b strings.Builder
 	b.WriteString("---\n")
 	line := func(key string, value any) { fmt.Fprintf(&b, "%s: %s\n", key, encodeJSON(value)) }
@@ -100,12 +100,12 @@ func countHeadings(text, heading string) (n int) {
 
 // splitAtHeading splits a text at the nth line that equals the heading. It returns the text before and after this
 // line. If there is no such line, before is the whole text.
-func splitAtHeading(text, heading string, nth int) (before, after string) {
+func splitAtHeading(text, heading string, headingNumber int) (before, after string) {
 	at := 0
 	for line := range strings.Lines(text) {
 		if strings.TrimSpace(line) == heading {
-			nth--
-			if nth == 0 {
+			headingNumber--
+			if headingNumber == 0 {
 				return strings.TrimSpace(text[:at]), strings.TrimSpace(text[at+len(line):])
 			}
 		}
@@ -125,10 +125,10 @@ func encodeJSON(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// parseContent parses the content of a handoff. The summary ends at the first plan heading, unless the head specifies
+// parseTask parses the content of a handoff. The summary ends at the first plan heading, unless the head specifies
 // a later heading. If the head is invalid, for example after an edit by hand, it becomes part of the summary, so that
 // no text is lost.
-func parseContent(content string) Task {
+func parseTask(content string) Task {
 	var t Task
 	head, body, _ := frontmatter.SplitFrontMatter(content)
 	plan, record := 1, 0
@@ -143,9 +143,9 @@ func parseContent(content string) Task {
 }
 
 // parseHead parses the head and reports whether all of it is valid. Each line of the head contains a key and a JSON
-// value. The numbers of the plan and record headings are stored in plan and record. The head is not parsed as YAML,
-// because YAML cannot represent every string.
-func (t *Task) parseHead(head string, plan, record *int) bool {
+// value. The numbers of the plan and record headings are stored in planHeading and record. The head is not parsed as
+// YAML, because YAML cannot represent every string.
+func (t *Task) parseHead(head string, planHeading, recordHeading *int) bool {
 	for line := range strings.Lines(head) {
 		line = strings.TrimSpace(line)
 		if line == "" {
@@ -161,9 +161,9 @@ func (t *Task) parseHead(head string, plan, record *int) bool {
 		case "files":
 			into = &t.Files
 		case "plan":
-			into = plan
+			into = planHeading
 		case "record":
-			into = record
+			into = recordHeading
 		default:
 			return false
 		}
@@ -185,8 +185,8 @@ func (t Task) validate() error {
 		most  int
 	}{
 		{"memory_profile", nonEmptyList(t.Profile), 1},
-		{"skills", t.Skills, maxSkills},
-		{"files_to_read", t.Files, maxFiles},
+		{"skills", t.Skills, maxSkillsPerHandoff},
+		{"files_to_read", t.Files, maxFilesPerHandoff},
 	} {
 		if len(l.words) > l.most {
 			return &oxbow.InvalidError{
@@ -224,7 +224,7 @@ func decodeHandoff(ctx context.Context, e oxbow.Entry) Handoff {
 		e.Content = ""
 	}
 	h := Handoff{
-		Task:       parseContent(e.Content),
+		Task:       parseTask(e.Content),
 		Name:       e.Name,
 		Version:    e.Version,
 		Created:    e.Created,
@@ -235,6 +235,6 @@ func decodeHandoff(ctx context.Context, e oxbow.Entry) Handoff {
 		Trust:      e.Trust(),
 	}
 	h.Project, _ = e.Label(oxbow.LabelProject)
-	h.IsTaken = slices.Contains(e.Labels, oxbow.Label{Key: labelState, Value: StateTaken})
+	h.IsTaken = slices.Contains(e.Labels, oxbow.Label{Key: stateLabelKey, Value: StateTaken})
 	return h
 }

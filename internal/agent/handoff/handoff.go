@@ -90,12 +90,12 @@ func (o *LoadedHandoff) Text() string {
 		b.WriteString(". What stands in fences was written by an earlier session.\n")
 	}
 	o.writeNames(&b)
-	writeFenced(&b, "Summary", h.Summary)
-	writeFenced(&b, "Plan", h.Plan)
+	writeFencedText(&b, "Summary", h.Summary)
+	writeFencedText(&b, "Plan", h.Plan)
 	if h.Name == "" && h.Record != "" {
 		b.WriteString("\n" + h.Record + "\n")
 	} else {
-		writeFenced(&b, "Record of the session that handed off", h.Record)
+		writeFencedText(&b, "Record of the session that handed off", h.Record)
 	}
 	for _, s := range o.Skills {
 		if s.Text != "" {
@@ -151,8 +151,8 @@ func (o *LoadedHandoff) writeNames(b *strings.Builder) {
 	}
 }
 
-// writeFenced writes a title and the text s in a fence. It writes nothing if s is empty.
-func writeFenced(b *strings.Builder, title, s string) {
+// writeFencedText writes a title and the text s in a fence. It writes nothing if s is empty.
+func writeFencedText(b *strings.Builder, title, s string) {
 	if s != "" {
 		b.WriteString("\n" + title + ":\n" + text.FenceCode("markdown", s))
 	}

@@ -46,7 +46,7 @@ func TestContent(t *testing.T) {
 	want := "---\nprofile: \"vtt-developer\"\nskills: [\"vtt-core\",\"senior <dev> \\\"x\\\"\"]\nfiles: " +
 		"[\"pkg/vtt/spatial.go\",\"a: b.md\"]\nrecord: 1\n---\n" +
 		"The grid is done.\n\nAll green.\n\n## Plan\n\nWalls next.\n\n## Plan\n\nB\n\n## Record\n\nGoal: x\n\n## Record\n\ny\n"
-	if got := full.encodeContent(); got != want {
+	if got := full.encodeTask(); got != want {
 		t.Errorf("content() = %q, want %q", got, want)
 	}
 	for _, task := range []Task{full, {Summary: "x"}, {Summary: "---\nprofile: \"y\"\n---\nz"},
@@ -55,7 +55,7 @@ func TestContent(t *testing.T) {
 		{Summary: "a\n## Record\nb"}, {Plan: "p", Record: "r"}, {Summary: "## Plan", Record: "r\n## Plan"},
 		{Summary: "a\n\n## Plan\n\nby A"}, {Summary: "## Plan"},
 		{Summary: "```\n## Plan\n```\n ## Plan", Plan: "b\n## Plan\nc"}} {
-		if got := parseContent(task.encodeContent()); !reflect.DeepEqual(got, task) {
+		if got := parseTask(task.encodeTask()); !reflect.DeepEqual(got, task) {
 			t.Errorf("parse(content()) = %+v, want %+v", got, task)
 		}
 	}
@@ -77,24 +77,24 @@ func TestContent(t *testing.T) {
 		{"a heading without a record", "---\n---\nt\n## Record\nu", Task{Summary: "t\n## Record\nu"}},
 		{"a negative record", "---\nrecord: -1\n---\nt\n## Record\nu", Task{Summary: "t\n## Record\nu"}},
 	} {
-		if got := parseContent(c.content); !reflect.DeepEqual(got, c.want) {
+		if got := parseTask(c.content); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: parse() = %+v, want %+v", c.name, got, c.want)
 		}
 	}
 }
 
-// FuzzParse checks that parseContent accepts any content, and that encoding its result and parsing it again gives the
+// FuzzParse checks that parseTask accepts any content, and that encoding its result and parsing it again gives the
 // same task.
 func FuzzParse(f *testing.F) {
 	f.Add("---\nprofile: \"p\"\nskills: [\"a\"]\n---\ns\n\n## Plan\n\np\n")
 	f.Add("---\nfiles: null\n---\n## Plan\n")
 	f.Add("---\n---\n---\n")
 	f.Fuzz(func(t *testing.T, content string) {
-		task := parseContent(content)
+		task := parseTask(content)
 		if task.validate() != nil || oxbow.CheckContent(content) != nil {
 			return
 		}
-		if got := parseContent(task.encodeContent()); fmt.Sprint(got) != fmt.Sprint(task) {
+		if got := parseTask(task.encodeTask()); fmt.Sprint(got) != fmt.Sprint(task) {
 			t.Errorf("parse(content()) = %+v, want %+v", got, task)
 		}
 	})
@@ -140,10 +140,11 @@ func TestNew(t *testing.T) {
 		"a skill twice":       {Summary: "x", Skills: []string{"a", "a"}},
 		"an empty skill":      {Summary: "x", Skills: []string{""}},
 		"a file of two lines": {Summary: "x", Files: []string{"a\nb"}},
-		"too many skills":     {Summary: "x", Skills: strings.Split(strings.Repeat("s ", maxSkills)+"t", " ")},
-		"a long profile":      {Summary: "x", Profile: strings.Repeat("p", oxbow.MaxName+1)},
-		"a wrong project":     {Summary: "x", Project: "a\tb"},
-		"a summary with NUL":  {Summary: "a\x00b"},
+		"too many skills": {Summary: "x", Skills: strings.Split(strings.Repeat("s ", maxSkillsPerHandoff)+"t",
+			" ")},
+		"a long profile":     {Summary: "x", Profile: strings.Repeat("p", oxbow.MaxName+1)},
+		"a wrong project":    {Summary: "x", Project: "a\tb"},
+		"a summary with NUL": {Summary: "a\x00b"},
 	} {
 		if _, err := StoreTask(t.Context(), m, bad); !errors.Is(err, oxbow.ErrInvalid) {
 			t.Errorf("%s: New() = %v, want ErrInvalid", name, err)

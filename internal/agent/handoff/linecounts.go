@@ -25,17 +25,17 @@ const (
 	maxCompareTime   = 300 * time.Millisecond
 )
 
-// countLines returns the line counts of the files that the turns changed, by path relative to the session's directory.
-// It returns nil if counting fails or takes longer than limit.
-func countLines(ctx context.Context, turns []session.Turn, limit time.Duration) map[string]lineChanges {
+// countChangedLinesByFile returns the line counts of the files that the turns changed, by path relative to the
+// session's directory. It returns nil if counting fails or takes longer than limit.
+func countChangedLinesByFile(ctx context.Context, turns []session.Turn, maxTime time.Duration) map[string]lineChanges {
 	r := newRecord(turns)
-	dir := filepath.FromSlash(r.dir)
-	if !filepath.IsAbs(dir) || len(r.files) == 0 {
+	dir := filepath.FromSlash(r.sessionDir)
+	if !filepath.IsAbs(dir) || len(r.changedFiles) == 0 {
 		return nil
 	}
-	ctx, stop := context.WithTimeout(ctx, limit)
+	ctx, stop := context.WithTimeout(ctx, maxTime)
 	defer stop()
-	repo, err := git.FindRepo(dir, &git.Options{Timeout: limit, MaxOutput: 16 << 20})
+	repo, err := git.FindRepo(dir, &git.Options{Timeout: maxTime, MaxOutput: 16 << 20})
 	if err != nil {
 		return nil
 	}
@@ -50,7 +50,7 @@ func countLines(ctx context.Context, turns []session.Turn, limit time.Duration) 
 	}
 	now := map[string]string{}
 	var files []string
-	for _, f := range r.files[:min(len(r.files), maxComparedFiles)] {
+	for _, f := range r.changedFiles[:min(len(r.changedFiles), maxComparedFiles)] {
 		if b, ok := readFile(root, path.Join(filepath.ToSlash(in), f)); ok {
 			now[f] = b
 			files = append(files, f)
@@ -101,9 +101,9 @@ func committedTexts(ctx context.Context, repo *git.Repo, dir string, files []str
 	if err != nil || head == "" {
 		return nil, err
 	}
-	var places []git.FileAt
+	var places []git.FileAtCommit
 	for _, f := range files {
-		places = append(places, git.FileAt{Commit: head, File: path.Join(dir, f)})
+		places = append(places, git.FileAtCommit{Commit: head, File: path.Join(dir, f)})
 	}
 	blobs, err := repo.BlobsAt(ctx, places)
 	if err != nil {
@@ -121,12 +121,12 @@ func committedTexts(ctx context.Context, repo *git.Repo, dir string, files []str
 }
 
 // countChangedLines counts the added and deleted lines between two texts. It ignores differences in line endings.
-func countChangedLines(a, b string) lineChanges {
-	in, m := diff.Interner{}, diff.Mapper{}
+func countChangedLines(before, after string) lineChanges {
+	in, m := diff.LineNumberer{}, diff.LineMapper{}
 	lines := func(s string) []int32 {
 		return in.LineIDs(slices.Collect(strings.Lines(strings.ReplaceAll(s, "\r\n", "\n"))))
 	}
-	old, now := lines(a), lines(b)
+	old, now := lines(before), lines(after)
 	kept := 0
 	for _, to := range m.MapLines(old, now) {
 		if to >= 0 {

@@ -72,7 +72,7 @@ func TestStats(t *testing.T) {
 		events[i].Dir = work
 	}
 	turns := session.BuildTurns(events)
-	got := countLines(t.Context(), turns, time.Minute) // The long limit allows for a busy machine.
+	got := countChangedLinesByFile(t.Context(), turns, time.Minute) // The long limit allows for a busy machine.
 	if want := map[string]lineChanges{"a.go": {2, 1}, "gone.go": {0, 1}, "new.go": {2, 0}}; !maps.Equal(got, want) {
 		t.Errorf("countLines() = %v, want %v", got, want)
 	}

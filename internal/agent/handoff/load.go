@@ -36,10 +36,10 @@ func (l *Loader) LoadHandoff(
 	ctx context.Context,
 	m *oxbow.Memory,
 	h Handoff,
-	files []File,
+	requiredFiles []File,
 	req profile.Request,
 ) LoadedHandoff {
-	o := l.LoadOnlySkills(h, files)
+	o := l.LoadOnlySkills(h, requiredFiles)
 	r, err := l.selectProfile(h.Profile)
 	if err != nil {
 		o.LoadProblem = FirstErrorLine(err)

@@ -24,11 +24,11 @@ type record struct {
 	conclusions    []string
 	todos          []string
 	failures       []string
-	files          []string  // paths of changed files, relative if the file is inside dir
+	changedFiles   []string  // paths of changed files, relative if the file is inside dir
 	passedCommands []command // commands that did not fail, without repetitions
 	hasUnknownExit bool      // for some commands, the client did not report an exit status
 	replacedWords  []replacedWord
-	dir            string
+	sessionDir     string
 }
 
 // command is a command line that an agent ran.
@@ -39,7 +39,7 @@ type command struct {
 
 func (r *record) isEmpty() bool {
 	return r.goal == "" && r.lastRequest == "" &&
-		len(r.conclusions)+len(r.todos)+len(r.failures)+len(r.files)+len(r.passedCommands) == 0
+		len(r.conclusions)+len(r.todos)+len(r.failures)+len(r.changedFiles)+len(r.passedCommands) == 0
 }
 
 // newRecord extracts the record of a session from its turns. It ignores turns before the person last cleared the
@@ -47,13 +47,13 @@ func (r *record) isEmpty() bool {
 // commands come from the last maxRecentTurns turns.
 func newRecord(turns []session.Turn) *record {
 	r := &record{}
-	turns = slices.Clone(turnsSinceClear(turns))
+	turns = slices.Clone(turnsAfterLastClear(turns))
 	for i := range turns {
 		turns[i] = turns[i].WithoutTaintedTexts()
 	}
 	for i := range turns {
-		if d := turns[i].Dir(); d != "" && r.dir == "" {
-			r.dir = strings.TrimSuffix(strings.ReplaceAll(d, `\`, "/"), "/")
+		if d := turns[i].Dir(); d != "" && r.sessionDir == "" {
+			r.sessionDir = strings.TrimSuffix(strings.ReplaceAll(d, `\`, "/"), "/")
 		}
 	}
 	segment := turnsSinceCompaction(turns)
@@ -74,9 +74,9 @@ func newRecord(turns []session.Turn) *record {
 	return r
 }
 
-// turnsSinceClear returns the turns after the person last cleared the conversation. A clearing is an event at the end
-// of the previous turn, or at the beginning of the first turn.
-func turnsSinceClear(turns []session.Turn) []session.Turn {
+// turnsAfterLastClear returns the turns after the person last cleared the conversation. A clearing is an event at
+// the end of the previous turn, or at the beginning of the first turn.
+func turnsAfterLastClear(turns []session.Turn) []session.Turn {
 	for i := len(turns) - 1; i >= 0; i-- {
 		events := turns[i].Events
 		at := slices.IndexFunc(events, func(e session.Event) bool {
@@ -121,7 +121,7 @@ func turnsSinceCompaction(turns []session.Turn) []session.Turn {
 func (r *record) addConclusions(t *session.Turn) {
 	said := t.AgentText()
 	all := extract.FindConclusions(said)
-	all = append(all, extract.FigureSentences(said)...)
+	all = append(all, extract.FindFigureSentences(said)...)
 	for _, s := range all {
 		if !slices.Contains(r.conclusions, s) && screen.ReasonToDoubt(nil, s) == "" {
 			r.conclusions = append(r.conclusions, s)
@@ -165,8 +165,8 @@ func (r *record) setFilesAndCommands(turns []session.Turn) {
 		for _, e := range slices.Backward(turns[i].CallEvents()) {
 			for _, p := range e.Call.WrittenFiles {
 				p = r.relativePath(p)
-				if !slices.Contains(r.files, p) && len(r.files) < maxRecordFiles {
-					r.files = append(r.files, p)
+				if !slices.Contains(r.changedFiles, p) && len(r.changedFiles) < maxRecordFiles {
+					r.changedFiles = append(r.changedFiles, p)
 				}
 			}
 			line := joinLines(e.Call.Command)
@@ -182,19 +182,19 @@ func (r *record) setFilesAndCommands(turns []session.Turn) {
 				continue
 			}
 			r.hasUnknownExit = r.hasUnknownExit || e.Call.ExitStatus == nil
-			r.passedCommands = append(r.passedCommands, command{line, extract.IsPrintOnly(line)})
+			r.passedCommands = append(r.passedCommands, command{line, extract.IsPrintOnlyCommand(line)})
 		}
 	}
 }
 
 // relativePath returns a path with slashes. A path inside the session's directory is returned relative to that
 // directory.
-func (r *record) relativePath(p string) string {
-	p = strings.ReplaceAll(p, `\`, "/")
-	if rest, ok := strings.CutPrefix(p, r.dir+"/"); ok && r.dir != "" {
+func (r *record) relativePath(filePath string) string {
+	filePath = strings.ReplaceAll(filePath, `\`, "/")
+	if rest, ok := strings.CutPrefix(filePath, r.sessionDir+"/"); ok && r.sessionDir != "" {
 		return path.Clean(rest)
 	}
-	return path.Clean(p)
+	return path.Clean(filePath)
 }
 
 func joinLines(s string) string { return strings.Join(strings.Fields(s), " ") }
@@ -237,17 +237,17 @@ func failureLine(line string, c *session.ToolCall) string {
 }
 
 // replacedWord is a long word, such as a directory, and the short name, such as $A, that replaces it.
-type replacedWord struct{ word, name string }
+type replacedWord struct{ longWord, shortName string }
 
 // maxRecentTurns is the number of last turns from which files, commands and conclusions are collected.
 const maxRecentTurns = 30
 
-// cutText shortens a text to at most n bytes. A shortened text ends with a mark.
-func cutText(s string, n int) string {
-	if len(s) <= n {
+// cutText shortens a text to at most maxBytes bytes. A shortened text ends with a mark.
+func cutText(s string, maxBytes int) string {
+	if len(s) <= maxBytes {
 		return s
 	}
-	return strings.TrimSpace(text.TruncateBytes(s, n)) + " […]"
+	return strings.TrimSpace(text.TruncateBytes(s, maxBytes)) + " […]"
 }
 
 // lineChanges contains the numbers of lines that were added to a file and deleted from it since the last commit.

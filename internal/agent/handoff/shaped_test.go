@@ -11,7 +11,7 @@ import (
 )
 
 func TestShapedTextIsLeftOut(t *testing.T) {
-	for form, order := range testenv.DisguisedOrders() {
+	for form, order := range testenv.DisguisedInstructions() {
 		for place, e := range map[string]session.Event{
 			"a conclusion":          event(session.KindText, "The root cause was that the file says: "+order),
 			"an open item":          event(session.KindPlan, "- [ ] first\n- [ ] "+order),

@@ -21,17 +21,17 @@ var (
 	ErrAlreadyTaken = errors.New("handoff was taken already")
 )
 
-// maxTries is the maximum number of attempts to make a change while other processes write.
-const maxTries = 100
+// maxNameAttempts is the maximum number of attempts to make a change while other processes write.
+const maxNameAttempts = 100
 
 // StoreTask stores a task as a new open handoff and returns the handoff. The name is derived from the summary. If an
 // open handoff with the same task exists, StoreTask returns that handoff and stores nothing. Therefore a call can be
 // repeated safely. If the task is invalid, the error matches [oxbow.ErrInvalid].
-func StoreTask(ctx context.Context, s oxbow.Store, t Task) (Handoff, error) {
-	if err := t.validate(); err != nil {
+func StoreTask(ctx context.Context, s oxbow.Store, task Task) (Handoff, error) {
+	if err := task.validate(); err != nil {
 		return Handoff{}, err
 	}
-	content := t.encodeContent()
+	content := task.encodeTask()
 	if err := oxbow.CheckContent(content); err != nil {
 		return Handoff{}, err
 	}
@@ -39,19 +39,19 @@ func StoreTask(ctx context.Context, s oxbow.Store, t Task) (Handoff, error) {
 		if err != nil {
 			return Handoff{}, err
 		}
-		if h := decodeHandoff(ctx, e); e.Content == content && h.Project == t.Project {
+		if h := decodeHandoff(ctx, e); e.Content == content && h.Project == task.Project {
 			return h, nil
 		}
 	}
-	labels := []oxbow.Label{{Key: labelState, Value: StateOpen}}
-	if t.Project != "" {
-		labels = append(labels, oxbow.Label{Key: oxbow.LabelProject, Value: t.Project})
+	labels := []oxbow.Label{{Key: stateLabelKey, Value: StateOpen}}
+	if task.Project != "" {
+		labels = append(labels, oxbow.Label{Key: oxbow.LabelProject, Value: task.Project})
 	}
 	addressed := slices.Clone(labels)
-	if t.Profile != "" {
-		addressed = append(addressed, oxbow.Label{Key: profile.LabelProfile, Value: t.Profile})
+	if task.Profile != "" {
+		addressed = append(addressed, oxbow.Label{Key: profile.LabelProfile, Value: task.Profile})
 	}
-	base := "handoff: " + text.DeriveName(cmp.Or(t.Summary, strings.TrimPrefix(t.Record, goalTitle)))
+	base := "handoff: " + text.DeriveName(cmp.Or(task.Summary, strings.TrimPrefix(task.Record, goalTitle)))
 	for n := 1; ; n++ {
 		name := base
 		if n > 1 {
@@ -64,7 +64,7 @@ func StoreTask(ctx context.Context, s oxbow.Store, t Task) (Handoff, error) {
 			add.Labels, addressed = oxbow.SortLabels(labels), labels
 			made, err = oxbow.Commit(oxbow.WithNote(ctx, "handoff"), s, add)
 		}
-		if errors.Is(err, oxbow.ErrExists) && n < maxTries {
+		if errors.Is(err, oxbow.ErrExists) && n < maxNameAttempts {
 			continue
 		}
 		if err != nil {
@@ -103,7 +103,7 @@ func ProjectList(project string) []string {
 	return []string{project}
 }
 
-func (c *HandoffChoice) matches(e *oxbow.Entry, h *Handoff) bool {
+func (c *HandoffChoice) matchesHandoff(e *oxbow.Entry, h *Handoff) bool {
 	return isOfProject(e, c.Projects) && h.IsTakeable && (h.IsOffered || !c.IsUnasked)
 }
 
@@ -122,7 +122,7 @@ func isOfProject(e *oxbow.Entry, projects []string) bool {
 	return projects == nil || (none && slices.Contains(projects, ""))
 }
 
-func (c *HandoffChoice) judgeTrust(h Handoff) Handoff {
+func (c *HandoffChoice) applyLowerTrust(h Handoff) Handoff {
 	if c.LowerTrust == nil {
 		return h
 	}
@@ -137,11 +137,11 @@ func ListOpen(ctx context.Context, s oxbow.Store, projects []string) ([]Handoff,
 
 // ListAll is like ListOpen, but also returns handoffs that were taken.
 func ListAll(ctx context.Context, s oxbow.Store, projects []string) ([]Handoff, error) {
-	return listHandoffs(ctx, s, kindFilter(), projects)
+	return listHandoffs(ctx, s, handoffFilter(), projects)
 }
 
 func listHandoffs(ctx context.Context, s oxbow.Store, f oxbow.Filter, projects []string) ([]Handoff, error) {
-	es, err := readEntries(ctx, s, f)
+	es, err := collectEntries(ctx, s, f)
 	var hs []Handoff
 	for _, e := range es {
 		if e.MayShow(oxbow.OnRequest(ctx)) && isOfProject(&e, projects) {
@@ -151,8 +151,8 @@ func listHandoffs(ctx context.Context, s oxbow.Store, f oxbow.Filter, projects [
 	return hs, err
 }
 
-// readEntries returns the entries that the filter selects, newest first.
-func readEntries(ctx context.Context, s oxbow.Store, f oxbow.Filter) ([]oxbow.Entry, error) {
+// collectEntries returns the entries that the filter selects, newest first.
+func collectEntries(ctx context.Context, s oxbow.Store, f oxbow.Filter) ([]oxbow.Entry, error) {
 	var es []oxbow.Entry
 	for e, err := range s.Entries(ctx, f) {
 		if err != nil {
@@ -168,13 +168,13 @@ func readEntries(ctx context.Context, s oxbow.Store, f oxbow.Filter) ([]oxbow.En
 
 // openFilter returns a filter that selects open handoffs.
 func openFilter() oxbow.Filter {
-	f := kindFilter()
-	f.Terms = append(f.Terms, oxbow.Term{Key: labelState, Values: []string{StateTaken}, Not: true})
+	f := handoffFilter()
+	f.Terms = append(f.Terms, oxbow.Term{Key: stateLabelKey, Values: []string{StateTaken}, Not: true})
 	return f
 }
 
-// kindFilter returns a filter that selects all handoffs, open or taken.
-func kindFilter() oxbow.Filter {
+// handoffFilter returns a filter that selects all handoffs, open or taken.
+func handoffFilter() oxbow.Filter {
 	return oxbow.Filter{Terms: []oxbow.Term{{Key: "kind", Values: []string{oxbow.Handoff.String()}}}}
 }
 
@@ -225,14 +225,15 @@ func TakeHandoff(ctx context.Context, s oxbow.Store, c HandoffChoice) (Handoff, 
 		if err != nil {
 			return Handoff{}, err
 		}
-		labels := slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool { return l.Key == labelState })
-		labels = oxbow.SortLabels(append(labels, oxbow.Label{Key: labelState, Value: StateTaken}))
+		labels := slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool { return l.Key == stateLabelKey })
+		labels = oxbow.SortLabels(append(labels, oxbow.Label{Key: stateLabelKey, Value: StateTaken}))
 		made, err := oxbow.Commit(
 			oxbow.WithNote(ctx, "handoff taken"),
 			s,
 			oxbow.Relabel{Name: e.Name, Labels: labels, If: e.Version},
 		)
-		if raced := errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrNotFound); raced && n < maxTries {
+		if raced := errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrNotFound); raced &&
+			n < maxNameAttempts {
 			continue // Another process changed the handoff first.
 		}
 		if err != nil {
@@ -256,14 +257,14 @@ func findHandoff(ctx context.Context, s oxbow.Store, c HandoffChoice) (oxbow.Ent
 		if err != nil {
 			return e, Handoff{}, err
 		}
-		return e, c.judgeTrust(decodeHandoff(ctx, e)), nil
+		return e, c.applyLowerTrust(decodeHandoff(ctx, e)), nil
 	}
-	es, err := readEntries(ctx, s, openFilter())
+	es, err := collectEntries(ctx, s, openFilter())
 	if err != nil {
 		return oxbow.Entry{}, Handoff{}, err
 	}
 	for _, e := range es {
-		if h := c.judgeTrust(decodeHandoff(ctx, e)); c.matches(&e, &h) {
+		if h := c.applyLowerTrust(decodeHandoff(ctx, e)); c.matchesHandoff(&e, &h) {
 			return e, h, nil
 		}
 	}

@@ -16,11 +16,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// fileLinesByForm returns the lines for the changed files in two forms. In the first form, each file has a line. In
+// formatFileLines returns the lines for the changed files in two forms. In the first form, each file has a line. In
 // the second form, each line lists the files of a directory, and short names replace frequent words.
-func fileLinesByForm(r *record, stats map[string]lineChanges, names []replacedWord) [][]string {
+func formatFileLines(r *record, changesByFile map[string]lineChanges, names []replacedWord) [][]string {
 	withStat := func(file, name string) string {
-		if s, ok := stats[file]; ok {
+		if s, ok := changesByFile[file]; ok {
 			return fmt.Sprintf("%s +%d-%d", name, s.Added, s.Deleted)
 		}
 		return name
@@ -28,7 +28,7 @@ func fileLinesByForm(r *record, stats map[string]lineChanges, names []replacedWo
 	var whole []string
 	byDir := map[string][]string{}
 	var dirs []string
-	for _, f := range r.files {
+	for _, f := range r.changedFiles {
 		whole = append(whole, withStat(f, f))
 		d, name := path.Split(f)
 		if byDir[d] == nil {
@@ -48,37 +48,37 @@ func fileLinesByForm(r *record, stats map[string]lineChanges, names []replacedWo
 
 // mergedLine is a line that stands for one command or for several similar commands.
 type mergedLine struct {
-	words    []string
-	count    int  // number of commands in this line
-	doesWork bool // at least one of the commands changed or tested something
+	words        []string
+	commandCount int  // number of commands in this line
+	hasEffect    bool // at least one of the commands changed or tested something
 }
 
-func (m *mergedLine) text() string { return strings.Join(m.words, " ") }
+func (m *mergedLine) formatLine() string { return strings.Join(m.words, " ") }
 
 // valuePerToken returns the number of commands in the line, divided by its size in tokens. Commands that changed or
 // tested something count twice.
 func (m *mergedLine) valuePerToken() float64 {
-	n := float64(m.count)
-	if m.doesWork {
+	n := float64(m.commandCount)
+	if m.hasEffect {
 		n *= 2
 	}
-	return n / float64(2+text.EstimateTokens(m.text()))
+	return n / float64(2+text.EstimateTokens(m.formatLine()))
 }
 
-// commandLinesByForm returns the passed commands in two forms: as typed, and shortened. In the short form, similar
+// formatCommandLines returns the passed commands in two forms: as typed, and shortened. In the short form, similar
 // commands are merged and short names replace frequent words.
-func commandLinesByForm(r *record, names []replacedWord) (typed []string, short []mergedLine) {
+func formatCommandLines(r *record, names []replacedWord) (typedLines []string, mergedLines []mergedLine) {
 	for _, c := range r.passedCommands {
-		typed = append(typed, c.line)
-		words := strings.Split(replaceWords(normalizeCommand(c.line, r.dir), names), " ")
-		short = append(short, mergedLine{words, 1, !c.onlyPrints})
+		typedLines = append(typedLines, c.line)
+		words := strings.Split(replaceWords(shortenCommand(c.line, r.sessionDir), names), " ")
+		mergedLines = append(mergedLines, mergedLine{words, 1, !c.onlyPrints})
 	}
-	return typed, mergeSimilar(short)
+	return typedLines, mergeSimilarCommands(mergedLines)
 }
 
-// normalizeCommand shortens a command line. It removes parts that do not change the command's effect, and the line
+// shortenCommand shortens a command line. It removes parts that do not change the command's effect, and the line
 // numbers of commands that print a part of a file.
-func normalizeCommand(line, dir string) string {
+func shortenCommand(line, dir string) string {
 	return printedLinesPattern().ReplaceAllString(removeQuotes(extract.NormalizeCommand(line, dir)), "$1$3 $2$4")
 }
 
@@ -89,17 +89,17 @@ var printedLinesPattern = sync.OnceValue(func() *regexp.Regexp {
 	)
 })
 
-// maxNames is the maximum number of words that are replaced by short names.
-const maxNames = 26
+// maxShortNames is the maximum number of words that are replaced by short names.
+const maxShortNames = 26
 
-// nameWords chooses directories and other words that are replaced by short names, because they occur so often in files
-// and commands that this saves space. The longest words come first.
-func nameWords(r *record) (names []replacedWord) {
+// chooseShortNames chooses directories and other words that are replaced by short names, because they occur so
+// often in files and commands that this saves space. The longest words come first.
+func chooseShortNames(r *record) (names []replacedWord) {
 	count := map[string]int{}
-	for _, f := range r.files {
+	for _, f := range r.changedFiles {
 		count[path.Dir(f)] = 1 // A directory is written once, whatever the number of its files.
 	}
-	for _, f := range r.files {
+	for _, f := range r.changedFiles {
 		word, _, _ := strings.Cut(path.Base(f), ".")
 		count[word]++
 	}
@@ -112,7 +112,7 @@ func nameWords(r *record) (names []replacedWord) {
 			}
 			return l
 		}, letters)
-		short := normalizeCommand(c.line, r.dir)
+		short := shortenCommand(c.line, r.sessionDir)
 		words := strings.FieldsFunc(short, func(r rune) bool { return !strings.ContainsRune(pathChars, r) })
 		words = append(words, strings.FieldsFunc(short, func(r rune) bool {
 			return !strings.ContainsRune(wordChars, r)
@@ -136,7 +136,7 @@ func nameWords(r *record) (names []replacedWord) {
 	for _, d := range slices.SortedFunc(maps.Keys(count), func(a, b string) int {
 		return cmp.Or(cmp.Compare(gain(b), gain(a)), strings.Compare(a, b))
 	}) {
-		if gain(d) <= 0 || len(names) == min(maxNames, len(letters)) {
+		if gain(d) <= 0 || len(names) == min(maxShortNames, len(letters)) {
 			break
 		}
 		if strings.ContainsAny(d, " =$") { // In the definition line, the end of this word would be unclear.
@@ -144,7 +144,7 @@ func nameWords(r *record) (names []replacedWord) {
 		}
 		names = append(names, replacedWord{d, "$" + letters[len(names):len(names)+1]})
 	}
-	slices.SortStableFunc(names, func(a, b replacedWord) int { return cmp.Compare(len(b.word), len(a.word)) })
+	slices.SortStableFunc(names, func(a, b replacedWord) int { return cmp.Compare(len(b.longWord), len(a.longWord)) })
 	return names
 }
 
@@ -159,34 +159,34 @@ const (
 func replaceWords(line string, names []replacedWord) string {
 	for _, n := range names {
 		signs := wordChars
-		if strings.Contains(n.word, "/") {
+		if strings.Contains(n.longWord, "/") {
 			signs = pathChars
 		}
 		isPath := func(s string, i int) bool { return i >= 0 && i < len(s) && strings.IndexByte(signs, s[i]) >= 0 }
 		for at := 0; ; {
-			i := strings.Index(line[at:], n.word)
+			i := strings.Index(line[at:], n.longWord)
 			if i < 0 {
 				break
 			}
 			i += at
-			end := i + len(n.word)
+			end := i + len(n.longWord)
 			begins := !isPath(line, i-1) || (strings.HasSuffix(line[:i], "./") && !isPath(line, i-3))
 			ends := !isPath(line, end) || line[end] == '/'
 			at = end
 			if begins && ends {
-				line = line[:i] + n.name + line[end:]
-				at = i + len(n.name)
+				line = line[:i] + n.shortName + line[end:]
+				at = i + len(n.shortName)
 			}
 		}
 	}
 	return line
 }
 
-// nameDefinitions returns the line that tells which word each short name replaces.
-func nameDefinitions(names []replacedWord) string {
+// shortNameDefinitions returns the line that tells which word each short name replaces.
+func shortNameDefinitions(names []replacedWord) string {
 	var all []string
 	for _, n := range names {
-		all = append(all, n.name+"="+n.word)
+		all = append(all, n.shortName+"="+n.longWord)
 	}
 	slices.Sort(all)
 	return strings.Join(all, " ")
@@ -197,9 +197,9 @@ var (
 	plainArgPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^["'][\w./:^$@%+=-]+["']$`) })
 )
 
-// maxQuotedArg is the maximum length, in bytes, of a quoted argument that is kept whole. Longer arguments, which are
-// mostly messages or scripts, are cut.
-const maxQuotedArg = 28
+// maxQuotedArgBytes is the maximum length, in bytes, of a quoted argument that is kept whole. Longer arguments,
+// which are mostly messages or scripts, are cut.
+const maxQuotedArgBytes = 28
 
 // removeQuotes removes unnecessary quotes from a command line, and shortens long quoted arguments and here documents.
 func removeQuotes(line string) string {
@@ -207,7 +207,7 @@ func removeQuotes(line string) string {
 		switch {
 		case plainArgPattern().MatchString(q):
 			return q[1 : len(q)-1]
-		case len(q) > maxQuotedArg:
+		case len(q) > maxQuotedArgBytes:
 			return q[:1] + strings.TrimSpace(text.TruncateBytes(q[1:], 12)) + ".." + q[:1]
 		}
 		return q
@@ -218,23 +218,26 @@ func removeQuotes(line string) string {
 	return line
 }
 
-// mergeSimilar merges lines. Equal commands become one line at the place of the first. Commands that differ in a
-// single word become one line with the words in braces, as a shell would expand them. Lines that then differ only in
-// numbers become one line, which tells how many lines it replaces.
-func mergeSimilar(lines []mergedLine) []mergedLine {
-	all := mergeByKey(lines, (*mergedLine).text)
+// mergeSimilarCommands merges lines. Equal commands become one line at the place of the first. Commands that differ
+// in a single word become one line with the words in braces, as a shell would expand them. Lines that then differ
+// only in numbers become one line, which tells how many lines it replaces.
+func mergeSimilarCommands(lines []mergedLine) []mergedLine {
+	all := mergeCommandsByKey(lines, (*mergedLine).formatLine)
 	for {
 		same := largestSimilarSet(all)
 		if same == nil {
 			break
 		}
-		all = mergeSet(all, same)
+		all = mergeSimilarSet(all, same)
 	}
-	numbered := mergeByKey(all, func(m *mergedLine) string { return digitsPattern().ReplaceAllString(m.text(), "0") })
+	numbered := mergeCommandsByKey(
+		all,
+		func(m *mergedLine) string { return digitsPattern().ReplaceAllString(m.formatLine(), "0") },
+	)
 	for i := range numbered {
 		m := &numbered[i]
 		j := slices.IndexFunc(all, func(o mergedLine) bool { return slices.Equal(o.words, m.words) })
-		if more := m.count - all[j].count; more > 0 {
+		if more := m.commandCount - all[j].commandCount; more > 0 {
 			m.words = append(slices.Clip(m.words), fmt.Sprintf("(and %d with other numbers)", more))
 		}
 	}
@@ -243,13 +246,13 @@ func mergeSimilar(lines []mergedLine) []mergedLine {
 
 var digitsPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9]+`) })
 
-// mergeByKey merges the lines with the same key into the first of them, and adds up their counts.
-func mergeByKey(lines []mergedLine, key func(*mergedLine) string) (all []mergedLine) {
+// mergeCommandsByKey merges the lines with the same key into the first of them, and adds up their counts.
+func mergeCommandsByKey(lines []mergedLine, key func(*mergedLine) string) (all []mergedLine) {
 	at := map[string]int{}
 	for _, m := range lines {
 		k := key(&m)
 		if i, ok := at[k]; ok {
-			all[i].count, all[i].doesWork = all[i].count+m.count, all[i].doesWork || m.doesWork
+			all[i].commandCount, all[i].hasEffect = all[i].commandCount+m.commandCount, all[i].hasEffect || m.hasEffect
 			continue
 		}
 		at[k] = len(all)
@@ -258,18 +261,18 @@ func mergeByKey(lines []mergedLine, key func(*mergedLine) string) (all []mergedL
 	return all
 }
 
-// similarCommands is a set of commands that differ only in the word at wordIndex. members contains the indexes of the
-// commands.
-type similarCommands struct {
-	wordIndex int
-	members   []int
+// similarCommandSet is a set of commands that differ only in the word at differingWordIndex. members contains the
+// indexes of the commands.
+type similarCommandSet struct {
+	differingWordIndex int
+	memberIndexes      []int
 }
 
 // largestSimilarSet returns the largest set of commands that differ only in the same word. It returns nil if no two
 // commands do.
-func largestSimilarSet(all []mergedLine) *similarCommands {
-	sets := map[string]*similarCommands{}
-	var best *similarCommands
+func largestSimilarSet(all []mergedLine) *similarCommandSet {
+	sets := map[string]*similarCommandSet{}
+	var best *similarCommandSet
 	for i := range all {
 		words := all[i].words
 		for w := 1; w < len(words); w++ { // Start at word 1: commands with different programs are not merged.
@@ -279,14 +282,14 @@ func largestSimilarSet(all []mergedLine) *similarCommands {
 			key := fmt.Sprint(w, " ", strings.Join(words[:w], " "), "\x00", strings.Join(words[w+1:], " "))
 			s := sets[key]
 			if s == nil {
-				s = &similarCommands{wordIndex: w}
+				s = &similarCommandSet{differingWordIndex: w}
 				sets[key] = s
 			}
-			s.members = append(s.members, i)
-			if len(s.members) < 2 {
+			s.memberIndexes = append(s.memberIndexes, i)
+			if len(s.memberIndexes) < 2 {
 				continue
 			}
-			if best == nil || len(s.members) > len(best.members) {
+			if best == nil || len(s.memberIndexes) > len(best.memberIndexes) {
 				best = s
 			}
 		}
@@ -294,21 +297,22 @@ func largestSimilarSet(all []mergedLine) *similarCommands {
 	return best
 }
 
-// mergeSet replaces the commands of a set by one merged line at the place of the first command.
-func mergeSet(all []mergedLine, s *similarCommands) (out []mergedLine) {
+// mergeSimilarSet replaces the commands of a set by one merged line at the place of the first command.
+func mergeSimilarSet(all []mergedLine, s *similarCommandSet) (out []mergedLine) {
 	var values []string
-	first := all[s.members[0]]
-	first.words, first.count = slices.Clone(first.words), 0
-	for _, i := range s.members {
-		values = append(values, all[i].words[s.wordIndex])
-		first.count, first.doesWork = first.count+all[i].count, first.doesWork || all[i].doesWork
+	first := all[s.memberIndexes[0]]
+	first.words, first.commandCount = slices.Clone(first.words), 0
+	for _, i := range s.memberIndexes {
+		values = append(values, all[i].words[s.differingWordIndex])
+		first.commandCount, first.hasEffect = first.commandCount+all[i].commandCount, first.hasEffect ||
+			all[i].hasEffect
 	}
-	first.words[s.wordIndex] = joinInBraces(values)
+	first.words[s.differingWordIndex] = joinInBraces(values)
 	for i, m := range all {
 		switch {
-		case i == s.members[0]:
+		case i == s.memberIndexes[0]:
 			out = append(out, first)
-		case !slices.Contains(s.members, i):
+		case !slices.Contains(s.memberIndexes, i):
 			out = append(out, m)
 		}
 	}

@@ -4,19 +4,19 @@ package inject
 
 import "github.com/oxbow-memory/oxbow/internal/base/text"
 
-// ActionLine joins head and as many parts as fit into [actionTokens] tokens to one line. If the first part is too
+// ActionLine joins head and as many parts as fit into [maxActionTokens] tokens to one line. If the first part is too
 // long, it is shortened. partCount is the number of parts in the line. If no part fits, ActionLine returns "" and 0.
-func ActionLine(head string, parts []string) (line string, partCount int) {
+func ActionLine(lineHead string, parts []string) (line string, partCount int) {
 	const fence = 12 // tokens of the fence around the line
-	fits := func(s string) bool { return text.EstimateTokens(s)+fence <= actionTokens }
+	fits := func(s string) bool { return text.EstimateTokens(s)+fence <= maxActionTokens }
 	for i, p := range parts {
-		next := head + p
+		next := lineHead + p
 		if i > 0 {
 			next = line + " | " + p
 		}
 		for size := len(p); i == 0 && !fits(next) && size > 0; {
 			size = size * 3 / 4
-			next = head + text.TruncateWithEllipsis(p, size)
+			next = lineHead + text.TruncateWithEllipsis(p, size)
 		}
 		if !fits(next) {
 			break

@@ -30,8 +30,8 @@ const (
 	// A unit may accompany the strongest unit in a block only if its strength, divided by its floor, is at least this
 	// share of the strongest unit's. The share is higher for turns, because people repeat the words of a question in
 	// orders, which do not answer the question.
-	minNoteMargin = .5
-	minTurnMargin = .6
+	minCompanionNoteMargin = .5
+	minCompanionTurnMargin = .6
 
 	maxPointers     = 2  // maximum number of units in a pointer block
 	maxPointerBytes = 60 // maximum size of a unit's text in a pointer block
@@ -41,29 +41,29 @@ const (
 	minRareIDF   = 4. // minimum inverse document frequency of a rare term
 )
 
-// payloadBlock returns a block that quotes the strongest units, the oldest unit first. It returns an empty block if no
-// unit is strong enough for a payload and has a sentence that was not shown before. It sets the reason of each unit
-// whose sentences were all shown before.
-func (p *Prompt) payloadBlock(ctx context.Context, units []foundUnit) Block {
+// composePayload returns a block that quotes the strongest units, the oldest unit first. It returns an empty block
+// if no unit is strong enough for a payload and has a sentence that was not shown before. It sets the reason of
+// each unit whose sentences were all shown before.
+func (p *Prompt) composePayload(ctx context.Context, units []foundUnit) Block {
 	var shown []quote
 	asked, prints := p.promptFingerprints(), map[string]bool{}
 	strongest := 0.
 	for _, u := range units {
-		if u.Reason == "" {
+		if u.RefusalReason == "" {
 			strongest = max(strongest, u.floorRatio())
 		}
 	}
 	maps.Copy(prints, p.State.Prints)
 	for i := range units {
 		u := &units[i]
-		least := minNoteMargin * strongest
+		least := minCompanionNoteMargin * strongest
 		if u.SourceKind == SourceSessions {
-			least = minTurnMargin * strongest
+			least = minCompanionTurnMargin * strongest
 		}
-		if len(shown) == maxUnits || u.Reason != "" {
+		if len(shown) == maxUnits || u.RefusalReason != "" {
 			continue
 		}
-		if !u.Floor.CanAccompanyAnswer(u.Strength) || u.floorRatio() < least {
+		if !u.StrengthFloor.CanAccompanyAnswer(u.MatchStrength) || u.floorRatio() < least {
 			continue
 		}
 		most := maxOtherSentences
@@ -72,7 +72,7 @@ func (p *Prompt) payloadBlock(ctx context.Context, units []foundUnit) Block {
 		}
 		q := u.selectSentences(asked, prints, most)
 		if len(q.sentences) == 0 {
-			u.Reason, u.Answer = whyAllShown, gate.AnswerSilence
+			u.RefusalReason, u.AnswerKind = reasonAllShown, gate.AnswerSilence
 			continue
 		}
 		for _, s := range q.sentences {
@@ -80,25 +80,25 @@ func (p *Prompt) payloadBlock(ctx context.Context, units []foundUnit) Block {
 		}
 		shown = append(shown, q)
 	}
-	if !slices.ContainsFunc(shown, func(q quote) bool { return q.answerRule(q.Strength) == gate.AnswerPayload }) {
+	if !slices.ContainsFunc(shown, func(q quote) bool { return q.answerRule(q.MatchStrength) == gate.AnswerPayload }) {
 		return Block{} // These units are only strong enough to accompany a payload.
 	}
 	for len(shown) > 0 {
-		b := quotationBlock(shown)
-		if b.Tokens <= promptTokens {
+		b := composeQuotations(shown)
+		if b.Tokens <= maxPromptTokens {
 			b.Answer, b.RareTerms = string(gate.AnswerPayload), p.rareTerms(ctx, shown)
 			return b
 		}
-		shown = shrinkQuotes(shown)
+		shown = shrinkToPromptTokens(shown)
 	}
 	return Block{}
 }
 
-// shrinkQuotes shortens the quotes, which are sorted from the strongest unit to the weakest. Each call takes one step:
-// it shortens the sentences of all units except the strongest. If this is no longer possible, it drops the weakest
-// sentence of the last unit that has several. Otherwise, it drops the last unit. This order prefers short parts of
-// several units to the whole strongest unit, because the answer is often in another unit.
-func shrinkQuotes(quotes []quote) []quote {
+// shrinkToPromptTokens shortens the quotes, which are sorted from the strongest unit to the weakest. Each call
+// takes one step: it shortens the sentences of all units except the strongest. If this is no longer possible, it
+// drops the weakest sentence of the last unit that has several. Otherwise, it drops the last unit. This order
+// prefers short parts of several units to the whole strongest unit, because the answer is often in another unit.
+func shrinkToPromptTokens(quotes []quote) []quote {
 	isShorter := false
 	for i := 1; i < len(quotes); i++ {
 		if quotes[i].shortenSentences() {
@@ -122,20 +122,20 @@ func shrinkQuotes(quotes []quote) []quote {
 func (p *Prompt) promptFingerprints() map[string]bool {
 	prints := map[string]bool{}
 	for s := range extract.Sentences(session.StripFences(p.Text)) {
-		prints[fingerprint(s)], prints[fingerprint(userPrefix+s)] = true, true
+		prints[sentenceFingerprint(s)], prints[sentenceFingerprint(userPrefix+s)] = true, true
 	}
 	return prints
 }
 
-// quotationBlock returns a block with the quotes, the oldest first.
-func quotationBlock(quotes []quote) (b Block) {
+// composeQuotations returns a block with the quotes, the oldest first.
+func composeQuotations(quotes []quote) (b Block) {
 	byTime := slices.Clone(quotes)
-	slices.SortStableFunc(byTime, func(a, b quote) int { return a.textTime().Compare(b.textTime()) })
+	slices.SortStableFunc(byTime, func(a, b quote) int { return a.spokenTime().Compare(b.spokenTime()) })
 	var s strings.Builder
 	s.WriteString(payloadHead)
 	for i, q := range byTime {
 		earlier := slices.ContainsFunc(byTime[i+1:], func(later quote) bool {
-			return later.textTime().After(q.textTime()) && later.coversTermsOf(q)
+			return later.spokenTime().After(q.spokenTime()) && later.hasAllTermsOf(q)
 		})
 		origin := q.originText()
 		if earlier {
@@ -145,7 +145,7 @@ func quotationBlock(quotes []quote) (b Block) {
 		b.ShownEntries = append(b.ShownEntries, q.ShownEntry)
 		for _, one := range q.sentences {
 			b.Fingerprints = append(b.Fingerprints, one.fingerprint)
-			if whole := fingerprint(OneLine(one.candidateSentence.text)); whole != one.fingerprint {
+			if whole := sentenceFingerprint(JoinToOneLine(one.candidateSentence.text)); whole != one.fingerprint {
 				b.Fingerprints = append(b.Fingerprints, whole)
 			}
 		}
@@ -155,21 +155,21 @@ func quotationBlock(quotes []quote) (b Block) {
 	return b
 }
 
-// pointerBlock returns a block that names the strongest units without quoting them.
-func (p *Prompt) pointerBlock(units []foundUnit) (b Block) {
+// composePointers returns a block that names the strongest units without quoting them.
+func (p *Prompt) composePointers(units []foundUnit) (b Block) {
 	var names []string
 	for i := range units {
 		u := &units[i]
-		if len(names) == maxPointers || u.Answer == gate.AnswerSilence {
+		if len(names) == maxPointers || u.AnswerKind == gate.AnswerSilence {
 			continue
 		}
-		if p.State.wasShownLately(u.ShownEntry) {
+		if p.State.wasShownRecently(u.ShownEntry) {
 			continue
 		}
 		name, prints := u.pointerLine()
 		names = append(names, name)
 		b.ShownEntries = append(b.ShownEntries, u.ShownEntry)
-		b.Fingerprints = append(append(b.Fingerprints, fingerprint(EntryKey(u.ShownEntry))), prints...)
+		b.Fingerprints = append(append(b.Fingerprints, sentenceFingerprint(EntryKey(u.ShownEntry))), prints...)
 	}
 	if len(names) == 0 {
 		return Block{}
@@ -182,18 +182,18 @@ func (p *Prompt) pointerBlock(units []foundUnit) (b Block) {
 // pointerLine returns a line with the unit's name, date and author, and the first words of its text. If the whole text
 // needs no more tokens than this line, and the unit has no Reason, pointerLine returns the whole text and its
 // fingerprints.
-func (u *foundUnit) pointerLine() (line string, prints []string) {
-	name, said := quote{foundUnit: u}.originText()+": ", OneLine(u.spokenText())
+func (u *foundUnit) pointerLine() (line string, fingerprints []string) {
+	name, said := quote{foundUnit: u}.originText()+": ", JoinToOneLine(u.spokenText())
 	short := name + text.TruncateWithEllipsis(said, maxPointerBytes)
 	whole := name + said
-	if u.Reason == "" && text.EstimateTokens(said) <= text.EstimateTokens(short) {
+	if u.RefusalReason == "" && text.EstimateTokens(said) <= text.EstimateTokens(short) {
 		return whole, ShownFingerprints(u.spokenText(), said)
 	}
 	return short, nil
 }
 
-// textTime returns the time when a turn was said, or when a note last changed.
-func (q quote) textTime() time.Time {
+// spokenTime returns the time when a turn was said, or when a note last changed.
+func (q quote) spokenTime() time.Time {
 	if q.SourceKind != SourceNotes || q.entry.Source.Actor == oxbow.Imported {
 		return q.entry.Created
 	}
@@ -204,10 +204,10 @@ func (q quote) textTime() time.Time {
 	return q.entry.Updated
 }
 
-// coversTermsOf reports whether q contains every term of the prompt that o contains.
-func (q quote) coversTermsOf(o quote) bool {
-	for _, t := range o.terms {
-		if t.Held && !slices.ContainsFunc(q.terms, func(u gate.Term) bool { return u.Held && u.Text == t.Text }) {
+// hasAllTermsOf reports whether q contains every term of the prompt that o contains.
+func (q quote) hasAllTermsOf(o quote) bool {
+	for _, t := range o.promptTerms {
+		if t.Held && !slices.ContainsFunc(q.promptTerms, func(u gate.Term) bool { return u.Held && u.Text == t.Text }) {
 			return false
 		}
 	}
@@ -216,21 +216,21 @@ func (q quote) coversTermsOf(o quote) bool {
 
 // originText returns the unit's name, version and date, and its author or project.
 func (q quote) originText() string {
-	said := fmt.Sprintf("%s@%d, %s", OneLine(q.Name), q.Version, q.textTime().Format(time.DateOnly))
+	said := fmt.Sprintf("%s@%d, %s", JoinToOneLine(q.Name), q.Version, q.spokenTime().Format(time.DateOnly))
 	switch {
 	case q.SourceKind == SourceSessions:
 		said += ", past session"
 	case q.entry.TextBy() != "":
 		said += ", by " + string(q.entry.TextBy())
 	}
-	if of := q.entry.Values(oxbow.LabelProject); q.Reason == whyOtherProject && len(of) > 0 {
-		said += ", project " + OneLine(of[0])
+	if of := q.entry.Values(oxbow.LabelProject); q.RefusalReason == reasonOtherProject && len(of) > 0 {
+		said += ", project " + JoinToOneLine(of[0])
 	}
 	return said
 }
 
-// fingerprint returns a hash of a sentence. Line breaks, spaces and letter case do not change the hash.
-func fingerprint(sentence string) string {
+// sentenceFingerprint returns a hash of a sentence. Line breaks, spaces and letter case do not change the hash.
+func sentenceFingerprint(sentence string) string {
 	sum := sha256.Sum256([]byte(sametext.NormalizeText(sentence)))
 	return hex.EncodeToString(sum[:6])
 }
@@ -238,30 +238,30 @@ func fingerprint(sentence string) string {
 // ShownFingerprints returns the fingerprints of those sentences in content that shownText contains. shownText is a
 // part of content, joined to one line. If shownText is the whole content, the fingerprint of the whole content is
 // added.
-func ShownFingerprints(content, shownText string) (prints []string) {
-	if OneLine(content) == shownText {
-		prints = append(prints, fingerprint(shownText))
+func ShownFingerprints(content, shownText string) (fingerprints []string) {
+	if JoinToOneLine(content) == shownText {
+		fingerprints = append(fingerprints, sentenceFingerprint(shownText))
 	}
 	for s := range extract.Sentences(content) {
-		if strings.Contains(shownText, OneLine(s)) {
-			prints = append(prints, fingerprint(OneLine(s)))
+		if strings.Contains(shownText, JoinToOneLine(s)) {
+			fingerprints = append(fingerprints, sentenceFingerprint(JoinToOneLine(s)))
 		}
 	}
-	return prints
+	return fingerprints
 }
 
-// RemoveShownSentences removes the sentences that were already shown from the content of a note. prints contains their
-// fingerprints. It returns "" if no sentence remains.
-func RemoveShownSentences(content string, prints map[string]bool) string {
-	if len(prints) == 0 {
+// RemoveShownSentences removes the sentences that were already shown from the content of a note. shownFingerprints
+// contains their fingerprints. It returns "" if no sentence remains.
+func RemoveShownSentences(content string, shownFingerprints map[string]bool) string {
+	if len(shownFingerprints) == 0 {
 		return content
 	}
-	if prints[fingerprint(OneLine(content))] {
+	if shownFingerprints[sentenceFingerprint(JoinToOneLine(content))] {
 		return ""
 	}
 	rest := content
 	for s := range extract.Sentences(content) {
-		if prints[fingerprint(OneLine(s))] {
+		if shownFingerprints[sentenceFingerprint(JoinToOneLine(s))] {
 			rest = strings.Replace(rest, s, "", 1)
 		}
 	}
@@ -272,8 +272,8 @@ func RemoveShownSentences(content string, prints map[string]bool) string {
 	return rest
 }
 
-// OneLine joins s to one line and removes the fences of hooks, so that s cannot close the fence around a block.
-func OneLine(s string) string {
+// JoinToOneLine joins s to one line and removes the fences of hooks, so that s cannot close the fence around a block.
+func JoinToOneLine(s string) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(session.StripFences(s)), " "), "</", "< /")
 }
 
@@ -290,7 +290,7 @@ func (p *Prompt) rareTerms(ctx context.Context, quotes []quote) (rare []string) 
 			return nil
 		}
 		for _, t := range read.Terms {
-			known := slices.ContainsFunc(q.terms, func(g gate.Term) bool { return g.Text == t.Term })
+			known := slices.ContainsFunc(q.promptTerms, func(g gate.Term) bool { return g.Text == t.Term })
 			isRare := t.DF > 0 && t.IDF >= minRareIDF
 			if isRare && !known {
 				terms = append(terms, t)

@@ -17,16 +17,16 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// floorSuffix is the suffix of the file that contains a store's floor. The file can be deleted at any time, because it
-// can be computed from the store.
-const floorSuffix = ".gate"
+// floorFileSuffix is the suffix of the file that contains a store's floor. The file can be deleted at any time,
+// because it can be computed from the store.
+const floorFileSuffix = ".gate"
 
 // FloorCalibration contains a memory's floor, and the number of entries and the decoys with which the floor was
 // computed.
 type FloorCalibration struct {
-	Decoys  string     `json:"decoys"` // hash of the decoy list
-	Entries int        `json:"entries"`
-	Floor   gate.Floor `json:"floor"`
+	DecoysHash string          `json:"decoys"` // hash of the decoy list
+	EntryCount int             `json:"entries"`
+	Floor      gate.ScoreFloor `json:"floor"`
 }
 
 // maxEntryGrowth is the maximum relative change in the number of entries since the calibration. After a larger change,
@@ -36,32 +36,32 @@ const maxEntryGrowth = .2
 // FitsSize reports whether the calibration is still exact: it used the decoys of this program, and the number of
 // entries has changed by at most [maxEntryGrowth] since.
 func (c FloorCalibration) FitsSize(entries int) bool {
-	off := float64(entries - c.Entries)
-	return c.Decoys == decoysHash() && max(off, -off) <= maxEntryGrowth*float64(c.Entries)
+	off := float64(entries - c.EntryCount)
+	return c.DecoysHash == decoysHash() && max(off, -off) <= maxEntryGrowth*float64(c.EntryCount)
 }
 
 // IsUsableFor reports whether the floor may be used until the next calibration is complete. The number of entries must
 // have less than doubled, and not have halved, since the last calibration.
 func (c FloorCalibration) IsUsableFor(entries int) bool {
-	return c.Decoys == decoysHash() && entries < 2*c.Entries && c.Entries < 2*entries
+	return c.DecoysHash == decoysHash() && entries < 2*c.EntryCount && c.EntryCount < 2*entries
 }
 
-// ruleVersion must be increased when a change of the code changes the strengths of units. Floors are then calibrated
-// again.
-const ruleVersion = "2\n"
+// floorRuleVersion must be increased when a change of the code changes the strengths of units. Floors are then
+// calibrated again.
+const floorRuleVersion = "2\n"
 
-// decoysHash returns a hash over all decoys and ruleVersion.
+// decoysHash returns a hash over all decoys and floorRuleVersion.
 var decoysHash = sync.OnceValue(func() string {
 	sum := sha256.New()
-	_, _ = sum.Write([]byte(ruleVersion)) // hash.Hash never returns an error
-	for _, d := range gate.Decoys() {
+	_, _ = sum.Write([]byte(floorRuleVersion)) // hash.Hash never returns an error
+	for _, d := range gate.DecoyPrompts() {
 		_, _ = sum.Write([]byte(d.Language + d.Text + "\n"))
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 })
 
-// CalibrateFloor computes the floor of a source by searching for decoys. searched is the number of decoys that it has
-// searched for.
+// CalibrateFloor computes the floor of a source by searching for decoys. searchedDecoys is the number of decoys that
+// it has searched for.
 //
 // A note raises the floor only if the gate would show the note for the decoy. A past turn always raises the floor,
 // because sessions contain the words of everyday talk. (If turns were treated like notes, 53 instead of 40 of 1,000
@@ -69,16 +69,16 @@ var decoysHash = sync.OnceValue(func() string {
 //
 // If ctx ends, CalibrateFloor returns the error of ctx, and the floor for the decoys so far. This floor is usable
 // after some hundred decoys.
-func (s *MemorySource) CalibrateFloor(ctx context.Context) (c FloorCalibration, searched int, err error) {
-	c.Decoys = decoysHash()
-	c.Entries, err = s.CountShowable(ctx)
+func (s *MemorySource) CalibrateFloor(ctx context.Context) (c FloorCalibration, searchedDecoys int, err error) {
+	c.DecoysHash = decoysHash()
+	c.EntryCount, err = s.CountShowable(ctx)
 	if err != nil {
 		return c, 0, err
 	}
 	gs := map[string][]float64{}
 	// All decoys share an analyzer, which caches words, because they have most words in common.
 	analyzer := analysis.NewAnalyzer()
-	for _, d := range gate.Decoys() {
+	for _, d := range gate.DecoyPrompts() {
 		units, uerr := s.rankUnits(ctx, analyzer, d.Text, s.Filter, maxUnits)
 		err = uerr
 		if err != nil {
@@ -86,15 +86,16 @@ func (s *MemorySource) CalibrateFloor(ctx context.Context) (c FloorCalibration, 
 		}
 		best := 0.
 		for _, u := range units {
-			if s.Kind == SourceSessions || gate.Floor(0).AnswerQuestion(u.Strength) != gate.AnswerSilence {
+			if s.SourceKind == SourceSessions ||
+				gate.ScoreFloor(0).AnswerQuestion(u.MatchStrength) != gate.AnswerSilence {
 				best = max(best, u.Value)
 			}
 		}
 		gs[d.Language] = append(gs[d.Language], best)
-		searched++
+		searchedDecoys++
 	}
 	c.Floor = gate.FloorForDecoys(gs)
-	return c, searched, err
+	return c, searchedDecoys, err
 }
 
 // CountShowable returns the number of entries that may be shown: all entries except those that a negated term of the
@@ -122,29 +123,29 @@ func (s *MemorySource) CountShowable(ctx context.Context) (n int, err error) {
 
 // ReadFloor reads the calibration from the file next to a store. If the file cannot be read, it returns the zero
 // FloorCalibration, which fits no memory.
-func ReadFloor(store string) (c FloorCalibration) {
-	dir, err := vfs.Dir(filepath.Dir(store))
+func ReadFloor(storePath string) (c FloorCalibration) {
+	dir, err := vfs.Dir(filepath.Dir(storePath))
 	if err != nil {
 		return c
 	}
 	defer dir.Close()
-	b, err := vfs.ReadFile(dir, filepath.Base(store)+floorSuffix, 4096)
+	b, err := vfs.ReadFile(dir, filepath.Base(storePath)+floorFileSuffix, 4096)
 	if err != nil || json.Unmarshal(b, &c) != nil {
 		return FloorCalibration{}
 	}
 	return c
 }
 
-// Write writes the calibration to the file next to the store.
-func (c FloorCalibration) Write(store string) error {
+// WriteFloorFile writes the calibration to the file next to the store.
+func (c FloorCalibration) WriteFloorFile(storePath string) error {
 	b, err := json.Marshal(c)
 	if err != nil {
 		return err
 	}
-	dir, err := vfs.Dir(filepath.Dir(store))
+	dir, err := vfs.Dir(filepath.Dir(storePath))
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
-	return vfs.WriteDerived(dir, filepath.Base(store)+floorSuffix, 0o600, append(b, '\n'))
+	return vfs.WriteDerived(dir, filepath.Base(storePath)+floorFileSuffix, 0o600, append(b, '\n'))
 }

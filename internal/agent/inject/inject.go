@@ -27,14 +27,14 @@ const (
 
 // Maximum sizes in tokens, including the fence.
 const (
-	StartTokens   = 200 // notes at a session's start (documents and profiles have their own limits)
-	promptTokens  = 160
-	actionTokens  = 120
-	SessionTokens = 6_000 // all payloads of a session; afterwards only pointers are shown
+	MaxStartTokens   = 200 // notes at a session's start (documents and profiles have their own limits)
+	maxPromptTokens  = 160
+	maxActionTokens  = 120
+	MaxSessionTokens = 6_000 // all payloads of a session; afterwards only pointers are shown
 )
 
-// minPromptsBetween is the number of prompts that must pass before an entry may be shown again.
-const minPromptsBetween = 10
+// minPromptsBeforeRepeat is the number of prompts that must pass before an entry may be shown again.
+const minPromptsBeforeRepeat = 10
 
 // Kinds of memories that are searched.
 const (
@@ -44,10 +44,10 @@ const (
 
 // MemorySource is a memory in which a prompt's answer is searched.
 type MemorySource struct {
-	Kind   string // SourceNotes or SourceSessions
-	Memory *oxbow.Memory
-	Filter oxbow.Filter // selects the entries that may be shown
-	Floor  gate.Floor
+	SourceKind    string // SourceNotes or SourceSessions
+	Memory        *oxbow.Memory
+	Filter        oxbow.Filter // selects the entries that may be shown
+	StrengthFloor gate.ScoreFloor
 
 	// IsUnused reports whether an entry was shown often but never used. Such an entry is shown only as a pointer. If
 	// IsUnused is nil, all entries count as used.
@@ -72,10 +72,10 @@ type ShownState struct {
 // EntryKey returns the key that identifies an entry in a [ShownState].
 func EntryKey(s session.ShownEntry) string { return s.SourceKind + " " + s.Name }
 
-// wasShownLately reports whether the entry was shown at one of the last [minPromptsBetween] prompts.
-func (s *ShownState) wasShownLately(e session.ShownEntry) bool {
+// wasShownRecently reports whether the entry was shown at one of the last [minPromptsBeforeRepeat] prompts.
+func (s *ShownState) wasShownRecently(e session.ShownEntry) bool {
 	at, shown := s.Shown[EntryKey(e)]
-	return shown && s.Prompt-at < minPromptsBetween
+	return shown && s.Prompt-at < minPromptsBeforeRepeat
 }
 
 // Prompt is a text that a person wrote to an agent, with its session and project.
@@ -99,20 +99,20 @@ type Block struct {
 // UnitDecision records whether a unit is shown, and why.
 type UnitDecision struct {
 	session.ShownEntry
-	gate.Strength
-	Floor  gate.Floor      `json:"floor"`
-	Answer gate.AnswerKind `json:"answer"`
-	// Reason tells why the unit is not shown or only named, if this was not decided by the gate.
-	Reason string `json:"why,omitempty"`
+	gate.MatchStrength
+	StrengthFloor gate.ScoreFloor `json:"floor"`
+	AnswerKind    gate.AnswerKind `json:"answer"`
+	// RefusalReason tells why the unit is not shown or only named, if this was not decided by the gate.
+	RefusalReason string `json:"why,omitempty"`
 }
 
 // Values of UnitDecision.Reason.
 const (
-	whyShownLately      = "it was shown a short time ago"
-	whyOtherProject     = "it is of another project"
-	whyUnused           = "it was shown often and never used"
-	whyAllShown         = "all of it was shown"
-	whyLikeInstructions = "it is shaped like instructions to an agent"
+	reasonShownRecently    = "it was shown a short time ago"
+	reasonOtherProject     = "it is of another project"
+	reasonNeverUsed        = "it was shown often and never used"
+	reasonAllShown         = "all of it was shown"
+	reasonLikeInstructions = "it is shaped like instructions to an agent"
 )
 
 const (
@@ -123,15 +123,15 @@ const (
 // foundUnit is a unit that the search found, with the decision about it.
 type foundUnit struct {
 	UnitDecision
-	source *MemorySource
-	entry  oxbow.Entry
-	terms  []gate.Term
+	source      *MemorySource
+	entry       oxbow.Entry
+	promptTerms []gate.Term
 	// decides by strength whether a unit is quoted, named or not shown; depends on the kind of prompt
-	answerRule func(gate.Strength) gate.AnswerKind
+	answerRule func(gate.MatchStrength) gate.AnswerKind
 }
 
 // floorRatio returns the strength of the unit divided by the floor of its memory.
-func (u *foundUnit) floorRatio() float64 { return u.Value / max(float64(u.Floor), 1e-9) }
+func (u *foundUnit) floorRatio() float64 { return u.Value / max(float64(u.StrengthFloor), 1e-9) }
 
 // BlockForPrompt searches the sources and returns the block to show for the prompt. If no unit is strong enough, the
 // block's Text is "".
@@ -156,47 +156,47 @@ func BlockForPrompt(ctx context.Context, p Prompt, sources ...MemorySource) (Blo
 
 // findUnits searches the source for words and returns the units that it found, each with the decision whether it may
 // be shown. At most [maxUnits] units without a Reason may be shown.
-func (s *MemorySource) findUnits(ctx context.Context, words string, p Prompt) ([]foundUnit, error) {
+func (s *MemorySource) findUnits(ctx context.Context, queryWords string, p Prompt) ([]foundUnit, error) {
 	f := s.Filter
-	if s.Kind == SourceSessions && p.Session != "" {
+	if s.SourceKind == SourceSessions && p.Session != "" {
 		f = f.And(oxbow.Filter{Terms: []oxbow.Term{{Key: "session", Values: []string{p.Session}, Not: true}}})
 	}
-	units, err := s.rankUnits(ctx, analysis.NewAnalyzer(), words, f, maxUnitsPerMemory)
+	units, err := s.rankUnits(ctx, analysis.NewAnalyzer(), queryWords, f, maxUnitsPerMemory)
 	if err != nil {
 		return nil, err
 	}
-	answer, floor := s.Floor.AnswerQuestion, s.Floor.QuestionFloor
-	if !gate.IsQuestion(words) {
-		answer, floor = s.Floor.AnswerOrder, s.Floor.OrderFloor
+	answer, floor := s.StrengthFloor.AnswerQuestion, s.StrengthFloor.QuestionFloor
+	if !gate.IsQuestion(queryWords) {
+		answer, floor = s.StrengthFloor.AnswerOrder, s.StrengthFloor.OrderFloor
 	}
 	own := 0
 	for i := range units {
 		u := &units[i]
 		u.answerRule = answer
-		u.Answer = answer(u.Strength)
-		if u.Answer != gate.AnswerSilence && s.Kind == SourceSessions {
+		u.AnswerKind = answer(u.MatchStrength)
+		if u.AnswerKind != gate.AnswerSilence && s.SourceKind == SourceSessions {
 			u.dropOutputTerms()
-			u.Answer = answer(u.Strength)
+			u.AnswerKind = answer(u.MatchStrength)
 		}
-		u.Floor = floor(u.Strength)
+		u.StrengthFloor = floor(u.MatchStrength)
 		switch {
-		case u.Answer != gate.AnswerSilence && u.looksLikeInstructions():
-			u.Reason = whyLikeInstructions
+		case u.AnswerKind != gate.AnswerSilence && u.looksLikeInstructions():
+			u.RefusalReason = reasonLikeInstructions
 		case isOfOtherProject(&u.entry, p.Project):
-			u.Reason = whyOtherProject
-		case p.State.wasShownLately(u.ShownEntry):
-			u.Reason = whyShownLately
-		case s.IsUnused != nil && u.Answer == gate.AnswerPayload && s.IsUnused(ctx, u.Name):
-			u.Reason = whyUnused
+			u.RefusalReason = reasonOtherProject
+		case p.State.wasShownRecently(u.ShownEntry):
+			u.RefusalReason = reasonShownRecently
+		case s.IsUnused != nil && u.AnswerKind == gate.AnswerPayload && s.IsUnused(ctx, u.Name):
+			u.RefusalReason = reasonNeverUsed
 		}
-		if u.Reason == "" {
+		if u.RefusalReason == "" {
 			own++
 		}
 		switch {
-		case own > maxUnits, u.Reason == whyShownLately, u.Reason == whyLikeInstructions:
-			u.Answer = gate.AnswerSilence
-		case u.Reason != "" && u.Answer == gate.AnswerPayload:
-			u.Answer = gate.AnswerPointer
+		case own > maxUnits, u.RefusalReason == reasonShownRecently, u.RefusalReason == reasonLikeInstructions:
+			u.AnswerKind = gate.AnswerSilence
+		case u.RefusalReason != "" && u.AnswerKind == gate.AnswerPayload:
+			u.AnswerKind = gate.AnswerPointer
 		}
 	}
 	return units, nil
@@ -212,30 +212,30 @@ func isOfOtherProject(e *oxbow.Entry, project string) bool {
 func (p *Prompt) composeBlock(ctx context.Context, units []foundUnit) (Block, error) {
 	best := -1
 	for i, u := range units {
-		if u.Answer == gate.AnswerPayload {
+		if u.AnswerKind == gate.AnswerPayload {
 			best = i
 			break
 		}
-		if u.Answer == gate.AnswerPointer && best < 0 {
+		if u.AnswerKind == gate.AnswerPointer && best < 0 {
 			best = i
 		}
 	}
 	if best < 0 {
 		return Block{}, ctx.Err()
 	}
-	answer := units[best].Answer
-	if answer == gate.AnswerPayload && p.State.Tokens+promptTokens > SessionTokens {
+	answer := units[best].AnswerKind
+	if answer == gate.AnswerPayload && p.State.Tokens+maxPromptTokens > MaxSessionTokens {
 		answer = gate.AnswerPointer
 	}
 	var b Block
 	if answer == gate.AnswerPayload {
-		b = p.payloadBlock(ctx, units)
+		b = p.composePayload(ctx, units)
 	}
 	if b.Text == "" {
-		b = p.pointerBlock(units)
+		b = p.composePointers(units)
 	}
 	b.Place = PlacePrompt
 	b.Strength = units[best].Value
-	b.Floor = float64(units[best].Floor)
+	b.Floor = float64(units[best].StrengthFloor)
 	return b, ctx.Err()
 }

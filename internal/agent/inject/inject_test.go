@@ -43,12 +43,12 @@ func memoryOf(t *testing.T, notes ...oxbow.Add) MemorySource {
 		}
 		now = now.AddDate(0, 0, 1)
 	}
-	s := MemorySource{Kind: SourceNotes, Memory: m}
+	s := MemorySource{SourceKind: SourceNotes, Memory: m}
 	c, asked, err := s.CalibrateFloor(t.Context())
-	if err != nil || asked != len(gate.Decoys()) || c.Entries != len(notes) || c.Floor <= 0 {
+	if err != nil || asked != len(gate.DecoyPrompts()) || c.EntryCount != len(notes) || c.Floor <= 0 {
 		t.Fatalf("Calibrate = %+v after %d decoys, %v", c, asked, err)
 	}
-	s.Floor = c.Floor
+	s.StrengthFloor = c.Floor
 	return s
 }
 
@@ -67,7 +67,7 @@ func ask(t *testing.T, p Prompt, sources ...MemorySource) Block {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.Text != "" && (b.Tokens < text.EstimateTokens(b.Text) || b.Tokens > promptTokens ||
+	if b.Text != "" && (b.Tokens < text.EstimateTokens(b.Text) || b.Tokens > maxPromptTokens ||
 		strings.HasSuffix(b.Text, "\n")) {
 		t.Errorf("%d tokens of %q", b.Tokens, b.Text)
 	}
@@ -134,7 +134,7 @@ func TestNotTwice(t *testing.T) {
 	s := memoryOf(t, kayak("staging-proxy", "Since the Hamburg migration the staging proxy listens on port 8443."))
 	b := ask(t, Prompt{}, s)
 	st := ShownState{Prompt: 5, Shown: map[string]int{EntryKey(b.ShownEntries[0]): 1}, Prints: map[string]bool{}}
-	if got := ask(t, Prompt{State: st}, s); got.Text != "" || got.Decisions[0].Reason != whyShownLately {
+	if got := ask(t, Prompt{State: st}, s); got.Text != "" || got.Decisions[0].RefusalReason != reasonShownRecently {
 		t.Errorf("four prompts later: %q, %+v", got.Text, got.Decisions)
 	}
 	st.Prompt = 11
@@ -147,7 +147,7 @@ func TestNotTwice(t *testing.T) {
 	if got := ask(t, Prompt{State: st}, s); strings.Contains(got.Text, "8443") {
 		t.Errorf("a sentence that was shown is shown again: %q", got.Text)
 	}
-	if got := ask(t, Prompt{State: ShownState{Tokens: SessionTokens - 100}}, s); got.Answer != "pointer" ||
+	if got := ask(t, Prompt{State: ShownState{Tokens: MaxSessionTokens - 100}}, s); got.Answer != "pointer" ||
 		!strings.Contains(got.Text, "8443") {
 		t.Errorf("with the session's budget spent, a note that is no longer than its pointer: %q", got.Text)
 	}
@@ -167,7 +167,7 @@ func TestPointers(t *testing.T) {
 		isWhole       bool
 	}{{"a short note", answer, true}, {"a long note", long, false}} {
 		s := memoryOf(t, kayak("staging-proxy", c.content))
-		b := ask(t, Prompt{State: ShownState{Tokens: SessionTokens - 100}}, s)
+		b := ask(t, Prompt{State: ShownState{Tokens: MaxSessionTokens - 100}}, s)
 		isWhole := strings.HasSuffix(b.Text, c.content)
 		if b.Answer != "pointer" || isWhole != c.isWhole || !strings.Contains(b.Text, "by person: Since the Hamburg") {
 			t.Errorf("%s: %q", c.name, b.Text)
@@ -187,8 +187,8 @@ func TestPointers(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	s := MemorySource{Kind: SourceSessions, Memory: m, Filter: session.TurnFilter, Floor: .5}
-	b := ask(t, Prompt{State: ShownState{Tokens: SessionTokens - 100}}, s)
+	s := MemorySource{SourceKind: SourceSessions, Memory: m, Filter: session.TurnFilter, StrengthFloor: .5}
+	b := ask(t, Prompt{State: ShownState{Tokens: MaxSessionTokens - 100}}, s)
 	if b.Answer != "pointer" || !strings.Contains(b.Text, "past session: user: Since the Hamburg migration") {
 		t.Errorf("a past turn: %q", b.Text)
 	}
@@ -216,7 +216,7 @@ func TestWeakCompanion(t *testing.T) {
 	if _, err := a.AddEvents(t.Context(), events); err != nil {
 		t.Fatal(err)
 	}
-	s := MemorySource{Kind: SourceSessions, Memory: m, Filter: session.TurnFilter, Floor: .5}
+	s := MemorySource{SourceKind: SourceSessions, Memory: m, Filter: session.TurnFilter, StrengthFloor: .5}
 	b := ask(t, Prompt{Text: "Why does Greet return its string instead of writing the reply?"}, s)
 	if b.Answer != "payload" || !strings.Contains(b.Text, "the server writes the reply itself") ||
 		strings.Contains(b.Text, "do not call") {
@@ -278,7 +278,7 @@ func TestRunningSession(t *testing.T) {
 	if _, err := a.AddEvents(t.Context(), events); err != nil {
 		t.Fatal(err)
 	}
-	s := MemorySource{Kind: SourceSessions, Memory: m, Filter: session.TurnFilter, Floor: .5}
+	s := MemorySource{SourceKind: SourceSessions, Memory: m, Filter: session.TurnFilter, StrengthFloor: .5}
 	if b := ask(t, Prompt{Client: "claude", Session: "one"}, s); b.Text != "" {
 		t.Errorf("of the running session: %q", b.Text)
 	}
@@ -356,14 +356,14 @@ func TestFloorFile(t *testing.T) {
 		t.Error("no file fits a memory")
 	}
 	c := FloorCalibration{decoysHash(), 100, 1.5}
-	if err := c.Write(store); err != nil {
+	if err := c.WriteFloorFile(store); err != nil {
 		t.Fatal(err)
 	}
 	got := ReadFloor(store)
 	if got != c || !got.FitsSize(119) || got.FitsSize(121) || !got.FitsSize(81) {
 		t.Errorf("read %+v, want %+v, which fits from 80 to 120 entries", got, c)
 	}
-	c.Decoys = "other"
+	c.DecoysHash = "other"
 	if c.FitsSize(100) {
 		t.Error("a floor of other decoys fits")
 	}
@@ -373,7 +373,7 @@ func TestCalibrateEnds(t *testing.T) {
 	s := memoryOf(t, kayak("a", "b"))
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, asked, err := s.CalibrateFloor(ctx); err == nil || asked == len(gate.Decoys()) {
+	if _, asked, err := s.CalibrateFloor(ctx); err == nil || asked == len(gate.DecoyPrompts()) {
 		t.Errorf("with a ctx that is done: %d decoys, %v", asked, err)
 	}
 }
@@ -417,7 +417,7 @@ func TestSmallBlocksHaveSeveralUnits(t *testing.T) {
 		notes = append(notes, kayak(fmt.Sprintf("plan-%d", i), strings.Join(sentences, " ")))
 	}
 	s := memoryOf(t, notes...)
-	s.Floor = .1
+	s.StrengthFloor = .1
 	b := ask(t, Prompt{}, s)
 	if b.Answer != "payload" || len(b.ShownEntries) < 2 {
 		t.Errorf("%s with %d units, want at least 2: %q", b.Answer, len(b.ShownEntries), b.Text)
@@ -429,7 +429,7 @@ func TestSmallBlocksHaveSeveralUnits(t *testing.T) {
 func TestOrdersNeedMore(t *testing.T) {
 	s := memoryOf(t, kayak("lamp-oil", "A lamp burns 90 seconds a flask; the tutorial cave has oil for two flasks."),
 		kayak("gateway-retry", "Never retry a call of the payment gateway, because it books twice."))
-	s.Floor = .3
+	s.StrengthFloor = .3
 	for prompt, want := range map[string]string{
 		"Make the class Lamp sealed and give its flask a better name and icon.":       "",
 		"How long does the lamp of a flask burn with the better icon in the class?":   "lamp-oil@",

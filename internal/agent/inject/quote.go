@@ -56,7 +56,7 @@ func (q *quote) shownText() string {
 func (q *quote) shortenSentences() (isShorter bool) {
 	for i := range q.sentences {
 		s := &q.sentences[i]
-		if short := OneLine(text.Snippet(s.candidateSentence.text, q.snippetWords(), maxShortenedChars)); len(
+		if short := JoinToOneLine(text.Snippet(s.candidateSentence.text, q.snippetWords(), maxShortenedChars)); len(
 			short,
 		) < len(
 			s.shownText,
@@ -82,9 +82,9 @@ func (q *quote) dropWeakestSentence() {
 
 // selectSentences returns the sentences of the unit to quote, in the order of the text. It chooses the maxSentences
 // sentences with the highest scores, and the best sentence that states a conclusion. Sentences of the prompt itself
-// (promptPrints) are never chosen. Chosen sentences that were shown before (shownPrints) are then removed without a
-// replacement.
-func (u *foundUnit) selectSentences(promptPrints, shownPrints map[string]bool, maxSentences int) quote {
+// (promptFingerprints) are never chosen. Chosen sentences that were shown before (shownFingerprints) are then removed
+// without a replacement.
+func (u *foundUnit) selectSentences(promptFingerprints, shownFingerprints map[string]bool, maxSentences int) quote {
 	content := u.spokenText()
 	all := u.scoreSentences(content)
 	if len(all) == 0 { // The unit has no prose: for example, it is code, a table or a list of figures.
@@ -95,7 +95,7 @@ func (u *foundUnit) selectSentences(promptPrints, shownPrints map[string]bool, m
 	var chosen []candidateSentence
 	concluded := false
 	for i, c := range best {
-		if promptPrints[fingerprint(c.text)] {
+		if promptFingerprints[sentenceFingerprint(c.text)] {
 			continue
 		}
 		take := len(chosen) < maxSentences && (c.score > 0 || i == 0)
@@ -110,9 +110,9 @@ func (u *foundUnit) selectSentences(promptPrints, shownPrints map[string]bool, m
 	slices.SortFunc(chosen, func(a, b candidateSentence) int { return cmp.Compare(a.index, b.index) })
 	q := quote{foundUnit: u}
 	for _, c := range chosen {
-		said := OneLine(text.Snippet(c.text, u.snippetWords(), maxSentenceChars))
-		if said != "" && !shownPrints[fingerprint(said)] {
-			q.sentences = append(q.sentences, quotedSentence{c, said, fingerprint(said)})
+		said := JoinToOneLine(text.Snippet(c.text, u.snippetWords(), maxSentenceChars))
+		if said != "" && !shownFingerprints[sentenceFingerprint(said)] {
+			q.sentences = append(q.sentences, quotedSentence{c, said, sentenceFingerprint(said)})
 		}
 	}
 	return q
@@ -122,7 +122,7 @@ func (u *foundUnit) selectSentences(promptPrints, shownPrints map[string]bool, m
 func (u *foundUnit) scoreSentences(content string) (all []candidateSentence) {
 	idf := map[string]float64{}
 	var terms []string
-	for _, t := range u.terms {
+	for _, t := range u.promptTerms {
 		if t.Held {
 			idf[t.Text] = t.IDF
 			terms = append(terms, t.Text)
@@ -162,7 +162,7 @@ func isHeading(s string) bool {
 // snippetWords returns the prompt's terms that the unit contains, in lower case. A snippet of the unit shows the text
 // around these words.
 func (u *foundUnit) snippetWords() (ws []string) {
-	for _, t := range u.terms {
+	for _, t := range u.promptTerms {
 		if t.Held {
 			ws = append(ws, strings.ToLower(t.Text))
 		}

@@ -46,7 +46,7 @@ func (u *foundUnit) looksLikeInstructions() bool {
 // person nor the agent said them.
 func (u *foundUnit) dropOutputTerms() {
 	var terms []string
-	for _, t := range u.terms {
+	for _, t := range u.promptTerms {
 		if t.Held {
 			terms = append(terms, t.Text)
 		}
@@ -60,14 +60,14 @@ func (u *foundUnit) dropOutputTerms() {
 		},
 	)
 	lost := false
-	for i := range u.terms {
-		if t := &u.terms[i]; t.Held && !said[t.Text] {
+	for i := range u.promptTerms {
+		if t := &u.promptTerms[i]; t.Held && !said[t.Text] {
 			t.Held = false
 			t.Score = 0
 			lost = true
 		}
 	}
 	if lost {
-		u.Strength = gate.StrengthOfTurn(u.terms)
+		u.MatchStrength = gate.TurnStrength(u.promptTerms)
 	}
 }

@@ -35,7 +35,11 @@ func TestOnlyPrinted(t *testing.T) {
 		if _, err := (&session.Archive{Memory: m}).AddEvents(t.Context(), []session.Event{e, call}); err != nil {
 			t.Fatal(err)
 		}
-		b := ask(t, Prompt{}, MemorySource{Kind: SourceSessions, Memory: m, Filter: session.TurnFilter, Floor: .5})
+		b := ask(
+			t,
+			Prompt{},
+			MemorySource{SourceKind: SourceSessions, Memory: m, Filter: session.TurnFilter, StrengthFloor: .5},
+		)
 		if (b.Text == "") != (c.want == "") || !strings.Contains(b.Text, c.want) ||
 			strings.Contains(b.Text, "timeout") {
 			t.Errorf("%s: %q, want %q", c.name, b.Text, c.want)

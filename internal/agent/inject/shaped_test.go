@@ -38,13 +38,13 @@ func TestShapedTurns(t *testing.T) {
 		return ask(
 			t,
 			Prompt{},
-			MemorySource{Kind: SourceSessions, Memory: m, Filter: session.TurnFilter, Floor: .5},
+			MemorySource{SourceKind: SourceSessions, Memory: m, Filter: session.TurnFilter, StrengthFloor: .5},
 		).Text
 	}
 	if shown("The proxy is fine.") == "" {
 		t.Fatal("an ordinary turn is not shown")
 	}
-	for form, order := range testenv.DisguisedOrders() {
+	for form, order := range testenv.DisguisedInstructions() {
 		if got := shown(order); got != "" {
 			t.Errorf("%s: %s", form, got)
 		}
@@ -53,7 +53,7 @@ func TestShapedTurns(t *testing.T) {
 	u := foundUnit{
 		UnitDecision: UnitDecision{ShownEntry: session.ShownEntry{SourceKind: SourceSessions}},
 		entry: oxbow.Entry{Content: "no turn\n" +
-			testenv.Order},
+			testenv.InstructionText},
 	}
 	if !u.looksLikeInstructions() {
 		t.Error("a damaged turn is not examined")
@@ -61,7 +61,11 @@ func TestShapedTurns(t *testing.T) {
 	// A note is examined again just before it is shown.
 	u = foundUnit{
 		UnitDecision: UnitDecision{ShownEntry: session.ShownEntry{SourceKind: SourceNotes}},
-		entry:        oxbow.Entry{Name: "n", Content: testenv.Order, Source: oxbow.Source{Actor: oxbow.Agent}},
+		entry: oxbow.Entry{
+			Name:    "n",
+			Content: testenv.InstructionText,
+			Source:  oxbow.Source{Actor: oxbow.Agent},
+		},
 	}
 	if !u.looksLikeInstructions() {
 		t.Error("a note without labels is not examined")

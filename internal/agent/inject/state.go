@@ -33,16 +33,16 @@ type StateFile struct {
 
 // Kinds of lines in the file. The places, such as [PlacePrompt], are further kinds.
 const (
-	eventShown   = "shown"   // a block was shown to the model
-	eventCompact = "compact" // the client has compacted the conversation
-	eventOther   = "other"   // the client has reported something else after a session's start
+	eventShown      = "shown"   // a block was shown to the model
+	eventCompaction = "compact" // the client has compacted the conversation
+	eventOther      = "other"   // the client has reported something else after a session's start
 )
 
 // stateLine is a line of the file. If Event is a place, the line records that a hook is answering at this place.
 type stateLine struct {
 	Time         time.Time `json:"time"`
-	Event        string    `json:"event"`
-	Key          string    `json:"key,omitempty"`   // identifies the answer at its place
+	EventKind    string    `json:"event"`
+	AnswerKey    string    `json:"key,omitempty"`   // identifies the answer at its place
 	ShownPlace   string    `json:"place,omitempty"` // place at which the block was shown
 	PromptNumber int       `json:"prompt"`          // number of prompts up to this line
 	TotalTokens  int       `json:"tokens"`          // number of shown tokens up to this line
@@ -52,10 +52,10 @@ type stateLine struct {
 
 // Limits of the state files.
 const (
-	maxStateFile   = 128 << 10 // maximum size of a file in bytes; only the last half of a larger file is kept
-	maxStateAge    = 30 * 24 * time.Hour
-	maxLockWait    = 200 * time.Millisecond // maximum time to wait for another process's lock
-	sameAnswerTime = 5 * time.Second        // maximum time between two reports of the same answer
+	maxStateFileBytes = 128 << 10 // maximum size of a file in bytes; only the last half of a larger file is kept
+	maxStateAge       = 30 * 24 * time.Hour
+	maxLockWait       = 200 * time.Millisecond // maximum time to wait for another process's lock
+	maxRepeatDelay    = 5 * time.Second        // maximum time between two reports of the same answer
 )
 
 func (f StateFile) fileName() string {
@@ -64,58 +64,66 @@ func (f StateFile) fileName() string {
 }
 
 // BeginAnswer records that a hook is about to answer at a place, and returns what was shown to the session before.
-// isFirst is false if another process recorded the same answer, with the same place and key, within the last five
+// isNewAnswer is false if another process recorded the same answer, with the same place and key, within the last five
 // seconds. A repeated start of a session is a new answer if anything else was reported in between.
-func (f StateFile) BeginAnswer(ctx context.Context, place, key string) (s ShownState, isFirst bool, err error) {
-	return f.recordAnswer(ctx, place, key, sameAnswerTime)
+func (f StateFile) BeginAnswer(
+	ctx context.Context,
+	place, answerKey string,
+) (s ShownState, isNewAnswer bool, err error) {
+	return f.recordAnswer(ctx, place, answerKey, maxRepeatDelay)
 }
 
-// BeginTurn is like BeginAnswer for the prompt of a turn. isFirst is false if another process recorded the same turn
+// BeginTurn is like BeginAnswer for the prompt of a turn. isNewTurn is false if another process recorded the same turn
 // before, at any time.
-func (f StateFile) BeginTurn(ctx context.Context, turn string) (s ShownState, isFirst bool, err error) {
-	return f.recordAnswer(ctx, PlacePrompt, turn, math.MaxInt64)
+func (f StateFile) BeginTurn(ctx context.Context, turnID string) (s ShownState, isNewTurn bool, err error) {
+	return f.recordAnswer(ctx, PlacePrompt, turnID, math.MaxInt64)
 }
 
-// recordAnswer is like BeginAnswer, but isFirst is false if the same answer was recorded less than maxAge ago.
+// recordAnswer is like BeginAnswer, but isNewAnswer is false if the same answer was recorded less than maxAge ago.
 func (f StateFile) recordAnswer(
 	ctx context.Context,
-	place, key string,
+	place, answerKey string,
 	maxAge time.Duration,
-) (s ShownState, isFirst bool, err error) {
+) (s ShownState, isNewAnswer bool, err error) {
 	err = f.lockAndAppend(ctx, func(s0 ShownState, lines []stateLine) *stateLine {
-		s, isFirst = s0, !slices.ContainsFunc(lines, func(l stateLine) bool {
-			return l.Event == place && l.Key == key && f.Now.Sub(l.Time).Abs() <= maxAge
+		s, isNewAnswer = s0, !slices.ContainsFunc(lines, func(l stateLine) bool {
+			return l.EventKind == place && l.AnswerKey == answerKey && f.Now.Sub(l.Time).Abs() <= maxAge
 		})
-		isFirst = isFirst || (place == PlaceStart && !endsWithStart(lines))
-		if !isFirst {
+		isNewAnswer = isNewAnswer || (place == PlaceStart && !endsWithStartBlock(lines))
+		if !isNewAnswer {
 			return nil
 		}
-		l := &stateLine{Event: place, Key: key}
+		l := &stateLine{EventKind: place, AnswerKey: answerKey}
 		s.applyLine(l)
 		return l
 	})
-	return s, isFirst, err
+	return s, isNewAnswer, err
 }
 
 // RecordBlock records a block that is about to be shown to the model. If all sentences of the block were shown to the
 // session in the meantime, it records nothing and returns false. A block of a session's start is always recorded,
 // because [ShownState.HasStart] depends on it.
-func (f StateFile) RecordBlock(ctx context.Context, b Block) (isNew bool, err error) {
+func (f StateFile) RecordBlock(ctx context.Context, b Block) (isFirstRecord bool, err error) {
 	err = f.lockAndAppend(ctx, func(s ShownState, _ []stateLine) *stateLine {
-		isNew = b.Place == PlaceStart || len(b.Fingerprints) == 0 ||
+		isFirstRecord = b.Place == PlaceStart || len(b.Fingerprints) == 0 ||
 			slices.ContainsFunc(b.Fingerprints, func(p string) bool {
 				return !s.Prints[p]
 			})
-		if !isNew {
+		if !isFirstRecord {
 			return nil
 		}
-		l := &stateLine{Event: eventShown, ShownPlace: b.Place, TotalTokens: b.Tokens, Fingerprints: b.Fingerprints}
+		l := &stateLine{
+			EventKind:    eventShown,
+			ShownPlace:   b.Place,
+			TotalTokens:  b.Tokens,
+			Fingerprints: b.Fingerprints,
+		}
 		for _, e := range b.ShownEntries {
 			l.ShownKeys = append(l.ShownKeys, EntryKey(e))
 		}
 		return l
 	})
-	return isNew, err
+	return isFirstRecord, err
 }
 
 // RecordCompaction records that the client compacted the conversation, so that the model no longer has the texts shown
@@ -124,13 +132,13 @@ func (f StateFile) RecordBlock(ctx context.Context, b Block) (isNew bool, err er
 func (f StateFile) RecordCompaction(ctx context.Context) error {
 	return f.lockAndAppend(ctx, func(_ ShownState, lines []stateLine) *stateLine {
 		for _, l := range slices.Backward(lines) {
-			if l.Event == PlaceStart && l.Key == "compact" {
-				return &stateLine{Event: eventOther}
-			} else if l.Event != eventShown {
+			if l.EventKind == PlaceStart && l.AnswerKey == "compact" {
+				return &stateLine{EventKind: eventOther}
+			} else if l.EventKind != eventShown {
 				break
 			}
 		}
-		return &stateLine{Event: eventCompact}
+		return &stateLine{EventKind: eventCompaction}
 	})
 }
 
@@ -141,29 +149,29 @@ func (f StateFile) RecordOtherReport(ctx context.Context) error {
 	if err != nil || len(lines) == 0 {
 		return err
 	}
-	if !endsWithStart(lines) {
+	if !endsWithStartBlock(lines) {
 		return nil
 	}
 	return f.lockAndAppend(ctx, func(_ ShownState, lines []stateLine) *stateLine {
-		if !endsWithStart(lines) {
+		if !endsWithStartBlock(lines) {
 			return nil
 		}
-		return &stateLine{Event: eventOther}
+		return &stateLine{EventKind: eventOther}
 	})
 }
 
-// endsWithStart reports whether the last line is a session's start. Lines about shown blocks are ignored.
-func endsWithStart(lines []stateLine) bool {
+// endsWithStartBlock reports whether the last line is a session's start. Lines about shown blocks are ignored.
+func endsWithStartBlock(lines []stateLine) bool {
 	for _, l := range slices.Backward(lines) {
-		if l.Event != eventShown {
-			return l.Event == PlaceStart
+		if l.EventKind != eventShown {
+			return l.EventKind == PlaceStart
 		}
 	}
 	return false
 }
 
-// emptyState returns the state of a session to which nothing was shown yet.
-func emptyState() ShownState {
+// newShownState returns the state of a session to which nothing was shown yet.
+func newShownState() ShownState {
 	return ShownState{Shown: map[string]int{}, Prints: map[string]bool{}, Stored: map[string]bool{}}
 }
 
@@ -176,14 +184,15 @@ func (f StateFile) ReadState() ShownState {
 // applyLine updates the state with a line of the file.
 func (s *ShownState) applyLine(l *stateLine) {
 	switch {
-	case l.Event == eventCompact, l.Event == PlaceStart && (l.Key == "compact" || l.Key == "clear"):
+	case l.EventKind == eventCompaction,
+		l.EventKind == PlaceStart && (l.AnswerKey == "compact" || l.AnswerKey == "clear"):
 		clear(s.Shown)
 		clear(s.Prints)
 		clear(s.Stored)
-		s.HasStart, s.Compacted = false, l.Key != "clear"
-	case l.Event == PlacePrompt:
+		s.HasStart, s.Compacted = false, l.AnswerKey != "clear"
+	case l.EventKind == PlacePrompt:
 		s.Prompt++
-	case l.Event == eventShown && l.ShownPlace == PlaceStart:
+	case l.EventKind == eventShown && l.ShownPlace == PlaceStart:
 		s.HasStart, s.Compacted = true, false
 	}
 	s.Tokens += l.TotalTokens
@@ -211,13 +220,13 @@ func (f StateFile) readState() ([]byte, ShownState, []stateLine, error) {
 
 // isValid reports whether the line has an event and no negative numbers.
 func (l *stateLine) isValid() bool {
-	return l.Event != "" && l.PromptNumber >= 0 && l.TotalTokens >= 0
+	return l.EventKind != "" && l.PromptNumber >= 0 && l.TotalTokens >= 0
 }
 
-// parseState parses the last [maxStateFile] bytes of b as lines. It skips invalid lines.
+// parseState parses the last [maxStateFileBytes] bytes of b as lines. It skips invalid lines.
 func parseState(b []byte) (s ShownState, lines []stateLine) {
-	s = emptyState()
-	for line := range bytes.Lines(b[max(0, len(b)-maxStateFile):]) {
+	s = newShownState()
+	for line := range bytes.Lines(b[max(0, len(b)-maxStateFileBytes):]) {
 		var l stateLine
 		if json.Unmarshal(line, &l) != nil || !l.isValid() {
 			continue
@@ -233,11 +242,17 @@ func parseState(b []byte) (s ShownState, lines []stateLine) {
 	return s, lines
 }
 
-// lockAndAppend locks the file, calls next with its state, and appends the line that next returns. If next returns
-// nil, the file stays unchanged. If another process keeps the lock for [maxLockWait], lockAndAppend returns
+// lockAndAppend locks the file, calls nextLine with its state, and appends the line that next returns. If nextLine
+// returns nil, the file stays unchanged. If another process keeps the lock for [maxLockWait], lockAndAppend returns
 // context.DeadlineExceeded.
-func (f StateFile) lockAndAppend(ctx context.Context, next func(ShownState, []stateLine) *stateLine) error {
-	ok, err := vfs.WithLock(ctx, f.Dir, f.fileName(), maxLockWait, func(*vfs.OS) error { return f.appendNext(next) })
+func (f StateFile) lockAndAppend(ctx context.Context, nextLine func(ShownState, []stateLine) *stateLine) error {
+	ok, err := vfs.WithLock(
+		ctx,
+		f.Dir,
+		f.fileName(),
+		maxLockWait,
+		func(*vfs.OS) error { return f.appendNext(nextLine) },
+	)
 	if err == nil && !ok {
 		err = context.DeadlineExceeded
 	}
@@ -245,7 +260,7 @@ func (f StateFile) lockAndAppend(ctx context.Context, next func(ShownState, []st
 }
 
 // appendNext is the part of lockAndAppend that runs while the file is locked.
-func (f StateFile) appendNext(next func(ShownState, []stateLine) *stateLine) error {
+func (f StateFile) appendNext(nextLine func(ShownState, []stateLine) *stateLine) error {
 	b, s, lines, err := f.readState()
 	if err != nil {
 		return err
@@ -253,12 +268,12 @@ func (f StateFile) appendNext(next func(ShownState, []stateLine) *stateLine) err
 	if len(lines) == 0 {
 		removeOldFiles(f.Dir, f.Now.Add(-maxStateAge))
 	}
-	l := next(s, lines)
+	l := nextLine(s, lines)
 	if l == nil {
 		return nil
 	}
 	sums := s
-	s = emptyState()
+	s = newShownState()
 	s.Prompt, s.Tokens = sums.Prompt, sums.Tokens
 	s.applyLine(l)
 	l.Time = f.Now
@@ -267,8 +282,8 @@ func (f StateFile) appendNext(next func(ShownState, []stateLine) *stateLine) err
 	return f.appendLine(b, l)
 }
 
-// appendLine appends the line l to the file. b is the present content of the file.
-func (f StateFile) appendLine(b []byte, l *stateLine) error {
+// appendLine appends the line l to the file. fileBytes is the present content of the file.
+func (f StateFile) appendLine(fileBytes []byte, l *stateLine) error {
 	line, err := json.Marshal(l)
 	if err != nil {
 		return err
@@ -276,13 +291,13 @@ func (f StateFile) appendLine(b []byte, l *stateLine) error {
 	// The first line break ends a previous line that was not written completely.
 	line = append(append([]byte{'\n'}, line...), '\n')
 	name := filepath.Join(f.Dir, f.fileName())
-	if len(b)+len(line) > maxStateFile {
+	if len(fileBytes)+len(line) > maxStateFileBytes {
 		dir, err := vfs.Dir(f.Dir)
 		if err != nil {
 			return err
 		}
 		defer dir.Close()
-		return vfs.WriteDerived(dir, f.fileName(), 0o600, b[len(b)-maxStateFile/2:], line)
+		return vfs.WriteDerived(dir, f.fileName(), 0o600, fileBytes[len(fileBytes)-maxStateFileBytes/2:], line)
 	}
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {

@@ -146,13 +146,13 @@ func TestBeginAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, _, lines, _ := f.readState(); len(lines) != 4 || lines[3].Event != eventOther {
+	if _, _, lines, _ := f.readState(); len(lines) != 4 || lines[3].EventKind != eventOther {
 		t.Errorf("the lines are %+v", lines)
 	}
 	f.mustBegin(t, PlaceStart, "resume", false, true)
 	f.mustBegin(t, PlacePrompt, "go on", false, true)
 	f.mustBegin(t, PlacePrompt, "go on", false, false)
-	f.Now = f.Now.Add(sameAnswerTime + 1)
+	f.Now = f.Now.Add(maxRepeatDelay + 1)
 	f.mustBegin(t, PlacePrompt, "go on", false, true)
 	f.mustBegin(t, PlaceStart, "resume", false, true)
 }
@@ -192,13 +192,13 @@ func TestStateIsBounded(t *testing.T) {
 	f.mustBegin(t, PlacePrompt, "0", true, true)
 	name := filepath.Join(f.Dir, f.fileName())
 	if err := os.WriteFile(name, []byte(strings.Repeat(`{"event":"prompt","key":"x","prompt":7,"tokens":5}`+
-		"\n", maxStateFile/50)), 0o600); err != nil {
+		"\n", maxStateFileBytes/50)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	f.mustAdd(t, block("style", "tabs"), true)
 	f.mustBegin(t, PlacePrompt, "1", true, true)
 	fi, err := os.Stat(name)
-	if s := f.ReadState(); err != nil || fi.Size() > maxStateFile || s.Prompt != 8 || s.Tokens != 15 ||
+	if s := f.ReadState(); err != nil || fi.Size() > maxStateFileBytes || s.Prompt != 8 || s.Tokens != 15 ||
 		s.Shown["notes style"] != 7 {
 		t.Errorf("the file has %d bytes, the state is %+v; %v", fi.Size(), s, err)
 	}
@@ -250,14 +250,14 @@ func TestWithoutShown(t *testing.T) {
 		{"", port, ""},
 	} {
 		prints := map[string]bool{}
-		for _, p := range ShownFingerprints(c.shown, OneLine(c.shown)) {
+		for _, p := range ShownFingerprints(c.shown, JoinToOneLine(c.shown)) {
 			prints[p] = true
 		}
 		if got := RemoveShownSentences(c.content, prints); got != c.want {
 			t.Errorf("RemoveShownSentences(%q, prints of %q) = %q, want %q", c.content, c.shown, got, c.want)
 		}
 	}
-	if got := ShownFingerprints(port+" "+key, port+" Ask"); len(got) != 1 || got[0] != fingerprint(port) {
+	if got := ShownFingerprints(port+" "+key, port+" Ask"); len(got) != 1 || got[0] != sentenceFingerprint(port) {
 		t.Errorf("a sentence that was cut counts as shown: %v", got)
 	}
 }

@@ -20,12 +20,13 @@ import (
 )
 
 const (
-	maxSearchWords = 24       // maximum number of words in a search; a longer prompt is reduced to its rarest words
-	maxProseBytes  = 16 << 10 // maximum number of bytes of a prompt that are considered
-	maxTermFactor  = 2.2      // BM25 parameter k1 + 1: maximum score of a term, divided by its weight and idf
+	// Maximum number of words in a search; a longer prompt is reduced to its rarest words.
+	maxSearchWords         = 24
+	maxProseBytes          = 16 << 10 // maximum number of bytes of a prompt that are considered
+	maxTermFrequencyFactor = 2.2      // BM25 parameter k1 + 1: maximum score of a term, divided by its weight and idf
 
-	lengthWeight   = .75 // BM25 parameter b: how much the length of a text reduces its score
-	shortNoteWords = 60. // a note of at most this many weighted words is not rated by its length
+	textLengthWeight  = .75 // BM25 parameter b: how much the length of a text reduces its score
+	maxShortNoteWords = 60. // a note of at most this many weighted words is not rated by its length
 
 	// minEntriesForUnique is the minimum number of entries in a memory from which a word counts as unique if only one
 	// entry contains it. In a smaller memory, most words occur in only one entry.
@@ -67,13 +68,13 @@ func personProse(prompt string) string {
 func (s *MemorySource) rankUnits(
 	ctx context.Context,
 	analyzer *analysis.Analyzer,
-	words string,
+	queryWords string,
 	f oxbow.Filter,
 	limit int,
 ) ([]foundUnit, error) {
-	q := oxbow.Query{Text: words, Limit: limit, Weigh: true, Filter: f, Rank: oxbow.RankOxbow}
-	if len(strings.Fields(words)) > maxSearchWords {
-		if err := s.shortenQuery(ctx, &q); err != nil {
+	q := oxbow.Query{Text: queryWords, Limit: limit, Weigh: true, Filter: f, Rank: oxbow.RankOxbow}
+	if len(strings.Fields(queryWords)) > maxSearchWords {
+		if err := s.keepRarestWords(ctx, &q); err != nil {
 			return nil, err
 		}
 	}
@@ -85,22 +86,22 @@ func (s *MemorySource) rankUnits(
 	identifiers := identifiersByTerm(ctx, analyzer, q.Text)
 	for _, h := range hits {
 		u := foundUnit{source: s, entry: h.Entry}
-		u.ShownEntry = session.ShownEntry{SourceKind: s.Kind, Name: h.Entry.Name, Version: h.Entry.Version}
-		u.Floor = s.Floor
-		u.terms = gateTerms(h.Explanation, identifiers)
-		if s.Kind == SourceSessions || analysis.IsTalkTurn(h.Entry.Content) {
-			u.Strength = gate.StrengthOfTurn(u.terms)
+		u.ShownEntry = session.ShownEntry{SourceKind: s.SourceKind, Name: h.Entry.Name, Version: h.Entry.Version}
+		u.StrengthFloor = s.StrengthFloor
+		u.promptTerms = gateTerms(h.Explanation, identifiers)
+		if s.SourceKind == SourceSessions || analysis.IsTalkTurn(h.Entry.Content) {
+			u.MatchStrength = gate.TurnStrength(u.promptTerms)
 		} else {
-			compareAsNote(h.Explanation, u.terms)
-			u.Strength = gate.StrengthOfNote(u.terms, h.Entry.Content)
+			adaptTermsToNote(h.Explanation, u.promptTerms)
+			u.MatchStrength = gate.NoteStrength(u.promptTerms, h.Entry.Content)
 		}
 		units = append(units, u)
 	}
 	return units, nil
 }
 
-// shortenQuery reduces the query's text to the [maxSearchWords] words with the highest idf.
-func (s *MemorySource) shortenQuery(ctx context.Context, q *oxbow.Query) error {
+// keepRarestWords reduces the query's text to the [maxSearchWords] words with the highest idf.
+func (s *MemorySource) keepRarestWords(ctx context.Context, q *oxbow.Query) error {
 	read, err := s.Memory.ParseQuery(ctx, *q)
 	if err != nil || len(read.Terms) <= maxSearchWords {
 		return err
@@ -123,28 +124,34 @@ func gateTerms(x *oxbow.Explanation, identifiers map[string]string) (terms []gat
 	for _, t := range x.Terms {
 		terms = append(
 			terms,
-			gate.Term{Text: t.Term, Most: maxTermFactor * t.Weight * t.IDF, IDF: t.IDF, Score: t.Score, Held: t.TF > 0,
+			gate.Term{
+				Text:   t.Term,
+				Most:   maxTermFrequencyFactor * t.Weight * t.IDF,
+				IDF:    t.IDF,
+				Score:  t.Score,
+				Held:   t.TF > 0,
 				Absent: t.DF == 0,
 				Unique: t.DF == 1 && x.Entries >= minEntriesForUnique,
-				Of:     identifiers[t.Term]},
+				Of:     identifiers[t.Term],
+			},
 		)
 	}
 	return terms
 }
 
-// compareAsNote adjusts the terms' scores for a note. For a note of at most [shortNoteWords] words, the score does not
-// depend on the length, because a note of four sentences answers a prompt as well as a note of one. A word that the
-// note lacks counts only once, even if the prompt repeats it.
-func compareAsNote(x *oxbow.Explanation, terms []gate.Term) {
+// adaptTermsToNote adjusts the terms' scores for a note. For a note of at most [maxShortNoteWords] words, the score
+// does not depend on the length, because a note of four sentences answers a prompt as well as a note of one. A word
+// that the note lacks counts only once, even if the prompt repeats it.
+func adaptTermsToNote(x *oxbow.Explanation, terms []gate.Term) {
 	if x == nil {
 		return
 	}
-	length := max(1, 1-lengthWeight+lengthWeight*x.Length/max(x.AvgLen, shortNoteWords))
+	length := max(1, 1-textLengthWeight+textLengthWeight*x.Length/max(x.AvgLen, maxShortNoteWords))
 	for i, t := range x.Terms {
 		if t.TF > 0 {
-			terms[i].Score = terms[i].Most * t.TF / (t.TF + (maxTermFactor-1)*length)
+			terms[i].Score = terms[i].Most * t.TF / (t.TF + (maxTermFrequencyFactor-1)*length)
 		} else {
-			terms[i].Most = maxTermFactor * min(t.Weight, 1) * t.IDF
+			terms[i].Most = maxTermFrequencyFactor * min(t.Weight, 1) * t.IDF
 		}
 	}
 }

@@ -18,7 +18,7 @@ func TestCompareAsNote(t *testing.T) {
 			{Term: "price", Weight: 3, DF: 4, IDF: 3},
 		}}
 		terms := gateTerms(x, nil)
-		compareAsNote(x, terms)
+		adaptTermsToNote(x, terms)
 		return terms
 	}
 	short := compare(10)

@@ -39,15 +39,15 @@ func (c *Context) PackIntoBudget(budget int) {
 		p.Tokens = EstimateTokens(p.Text)
 	}
 	c.Budget, c.Tokens = budget, 0
-	k := &packer{Context: c, remainingTokens: MaxEstimate(budget), isIncluded: make([]bool, len(c.Parts))}
+	k := &contextPacker{Context: c, remainingTokens: MaxEstimate(budget), isIncluded: make([]bool, len(c.Parts))}
 	for i, p := range c.Parts {
-		if p.IsPinned && !k.includeWhole(i) {
-			k.includeShortened(i)
+		if p.IsPinned && !k.includeWholePart(i) {
+			k.includeShortenedPart(i)
 		}
 	}
 	var over []int
 	for i, p := range c.Parts {
-		if !p.IsPinned && !k.includeWhole(i) {
+		if !p.IsPinned && !k.includeWholePart(i) {
 			over = append(over, i)
 		}
 	}
@@ -58,7 +58,7 @@ func (c *Context) PackIntoBudget(budget int) {
 			c.OmittedTexts = append(c.OmittedTexts, OmittedText{p.Name, p.Source, p.Tokens, "over the budget"})
 			continue
 		}
-		k.includeShortened(i)
+		k.includeShortenedPart(i)
 		shortened = k.isIncluded[i]
 	}
 	kept := c.Parts[:0:0]
@@ -70,15 +70,15 @@ func (c *Context) PackIntoBudget(budget int) {
 	c.Parts = kept
 }
 
-// packer is the state of one call of PackIntoBudget.
-type packer struct {
+// contextPacker is the state of one call of PackIntoBudget.
+type contextPacker struct {
 	*Context
 	remainingTokens int    // what is left of the budget, in estimated tokens
 	isIncluded      []bool // isIncluded[i] is set if part i is included
 }
 
-// includeWhole includes part i and returns true if the whole part fits into the remaining budget.
-func (k *packer) includeWhole(i int) bool {
+// includeWholePart includes part i and returns true if the whole part fits into the remaining budget.
+func (k *contextPacker) includeWholePart(i int) bool {
 	p := &k.Parts[i]
 	k.isIncluded[i] = p.Tokens <= k.remainingTokens-k.Tokens
 	if k.isIncluded[i] {
@@ -87,13 +87,13 @@ func (k *packer) includeWhole(i int) bool {
 	return k.isIncluded[i]
 }
 
-// includeShortened includes part i. If the part does not fit, it is shortened to the remaining budget or left out.
-func (k *packer) includeShortened(i int) {
+// includeShortenedPart includes part i. If the part does not fit, it is shortened to the remaining budget or left out.
+func (k *contextPacker) includeShortenedPart(i int) {
 	p := &k.Parts[i]
 	whole := p.Tokens
 	if s := shortenPart(*p, k.remainingTokens-k.Tokens); s != "" {
 		p.Text, p.Tokens = s, EstimateTokens(s)
-		k.includeWhole(i)
+		k.includeWholePart(i)
 	}
 	if k.isIncluded[i] {
 		k.OmittedTexts = append(
@@ -105,9 +105,9 @@ func (k *packer) includeShortened(i int) {
 	}
 }
 
-// Fence returns s in a fenced Markdown code block with the given info string. The fence has at least three backticks,
-// and more backticks than any sequence of backticks in s, so that s cannot end the block.
-func Fence(info, s string) string { return text.FenceCode(info, s) }
+// FenceText returns s in a fenced Markdown code block with the given info string. The fence has at least three
+// backticks, and more backticks than any sequence of backticks in s, so that s cannot end the block.
+func FenceText(language, s string) string { return text.FenceCode(language, s) }
 
 // FitParagraphs returns the longest beginning of s that ends at a paragraph's end and that fits accepts. It returns ""
 // if fits accepts no such beginning. A fits function that accepts a text must also accept every beginning of this

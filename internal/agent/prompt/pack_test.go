@@ -16,7 +16,7 @@ func TestFence(t *testing.T) {
 		{"```\nevil\n```", "````md\n```\nevil\n```\n````\n"},
 		{"a `````` b", "```````md\na `````` b\n```````\n"},
 	} {
-		if got := Fence("md", c.in); got != c.want {
+		if got := FenceText("md", c.in); got != c.want {
 			t.Errorf("Fence(%q) = %q, want %q", c.in, got, c.want)
 		}
 	}

@@ -99,14 +99,14 @@ func (c Context) Manifest() string {
 	return b.String()
 }
 
-func describeSource(source, why string) string {
+func describeSource(source, reason string) string {
 	if source != "" {
 		source = " " + strconv.Quote(source)
 	}
-	if why != "" {
-		why = ": " + why
+	if reason != "" {
+		reason = ": " + reason
 	}
-	return source + why
+	return source + reason
 }
 
 // FitToBudget estimates the tokens of each part, and keeps the context within the budget. A budget of 0 means

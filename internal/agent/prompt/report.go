@@ -131,10 +131,10 @@ func (w sectionWriter) writeCells(cells []report.Cell) {
 	for _, c := range cells {
 		switch v := c.Value.(type) {
 		case report.Text:
-			w.b.WriteString(Fence(c.Name, string(v)))
+			w.b.WriteString(FenceText(c.Name, string(v)))
 			continue
 		case report.Quote:
-			w.b.WriteString(Fence(c.Name, string(v)))
+			w.b.WriteString(FenceText(c.Name, string(v)))
 			continue
 		}
 		value := w.formatCell(c.Value)
@@ -194,7 +194,7 @@ func (w sectionWriter) formatValue(v any) string {
 		return w.formatCommands(string(v))
 	case report.Sentence:
 		return v.FormatWith(w.formatValue)
-	case report.WordedValue:
+	case report.ModelValue:
 		return v.ForModel()
 	case report.Name:
 		return strconv.Quote(string(v))

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// maxSmallPart is the largest size, in bytes, of a small pinned part. A small pinned part is included completely
-	// if there is room.
-	maxSmallPart = 1500
+	// maxSmallPartBytes is the largest size, in bytes, of a small pinned part. A small pinned part is included
+	// completely if there is room.
+	maxSmallPartBytes = 1500
 	// cutMark is the last line of a shortened part.
 	cutMark = "\n[… cut here]"
 	// maxNamedParts is the maximum number of cut parts that the last line of the text names.
@@ -82,34 +82,34 @@ func (c Context) TextWithin(limit int, advice string) string {
 	if text := c.Text(); len(text) <= limit {
 		return text
 	}
-	w := &limitedText{parts: c.Parts, partTexts: make([]string, len(c.Parts))}
+	w := &partLimiter{parts: c.Parts, partTexts: make([]string, len(c.Parts))}
 	// 20 bytes are reserved for the number of parts in the last line
-	w.remainingBytes = limit - len(w.cutSummary(advice, c.Parts)) - 20
-	w.addPinned()
-	w.addOthers()
+	w.remainingBytes = limit - len(w.describeCutParts(advice, c.Parts)) - 20
+	w.addPinnedParts()
+	w.addUnpinnedParts()
 	var cut []Part
 	for i, p := range c.Parts {
 		if w.partTexts[i] != p.Text {
 			cut = append(cut, p)
 		}
 	}
-	text := strings.Join(w.partTexts, "") + w.cutSummary(advice, cut)
+	text := strings.Join(w.partTexts, "") + w.describeCutParts(advice, cut)
 	if len(text) > limit {
 		return ""
 	}
 	return text
 }
 
-// limitedText is the state of one call of TextWithin.
-type limitedText struct {
+// partLimiter is the state of one call of TextWithin.
+type partLimiter struct {
 	parts          []Part
 	partTexts      []string // text of each part, by the part's index ("" if the part is left out)
 	remainingBytes int      // number of bytes that may still be added
 }
 
-// addPinned adds the pinned parts, the smallest first. Each part gets an equal share of the remaining room. If a small
-// part does not use its share, larger parts can.
-func (w *limitedText) addPinned() {
+// addPinnedParts adds the pinned parts, the smallest first. Each part gets an equal share of the remaining room. If
+// a small part does not use its share, larger parts can.
+func (w *partLimiter) addPinnedParts() {
 	var pinned []int
 	for i, p := range w.parts {
 		if p.IsPinned {
@@ -118,13 +118,14 @@ func (w *limitedText) addPinned() {
 	}
 	slices.SortStableFunc(pinned, func(i, j int) int { return len(w.parts[i].Text) - len(w.parts[j].Text) })
 	for n, i := range pinned {
-		share := max(w.remainingBytes/(len(pinned)-n), min(w.remainingBytes, maxSmallPart))
+		share := max(w.remainingBytes/(len(pinned)-n), min(w.remainingBytes, maxSmallPartBytes))
 		w.addPart(i, share)
 	}
 }
 
-// addOthers adds, in order, each part that is not pinned and that fits. It shortens the first part that does not fit.
-func (w *limitedText) addOthers() {
+// addUnpinnedParts adds, in order, each part that is not pinned and that fits. It shortens the first part that does
+// not fit.
+func (w *partLimiter) addUnpinnedParts() {
 	hasShort := false
 	for i, p := range w.parts {
 		switch {
@@ -139,13 +140,13 @@ func (w *limitedText) addOthers() {
 }
 
 // addPart adds part i, cut to at most limit bytes.
-func (w *limitedText) addPart(i, limit int) {
-	w.partTexts[i] = w.parts[i].textWithin(limit)
+func (w *partLimiter) addPart(i, limit int) {
+	w.partTexts[i] = w.parts[i].cutToLimit(limit)
 	w.remainingBytes -= len(w.partTexts[i])
 }
 
-// textWithin returns the part's text, cut to at most limit bytes. It returns "" if no text fits.
-func (p Part) textWithin(limit int) string {
+// cutToLimit returns the part's text, cut to at most limit bytes. It returns "" if no text fits.
+func (p Part) cutToLimit(limit int) string {
 	if len(p.Text) <= limit {
 		return p.Text
 	}
@@ -160,11 +161,11 @@ func (p Part) textWithin(limit int) string {
 	return p.cutFramed(limit)
 }
 
-// cutSummary returns the last line of a text that is cut. The line names the parts in cut, and ends with the sentence
-// rest.
-func (w *limitedText) cutSummary(rest string, cut []Part) string {
+// describeCutParts returns the last line of a text that is cut. The line names the parts in cut, and ends with the
+// sentence rest.
+func (w *partLimiter) describeCutParts(advice string, cutParts []Part) string {
 	var names []string
-	for _, p := range cut {
+	for _, p := range cutParts {
 		name := p.Source
 		if name == "" {
 			name = p.Name
@@ -180,5 +181,5 @@ func (w *limitedText) cutSummary(rest string, cut []Part) string {
 	if more := len(names) - maxNamedParts; more > 0 {
 		names = append(names[:maxNamedParts], fmt.Sprintf("%d more", more))
 	}
-	return "\n\n(Cut to fit: " + strings.Join(names, ", ") + ". " + rest + ")\n"
+	return "\n\n(Cut to fit: " + strings.Join(names, ", ") + ". " + advice + ")\n"
 }

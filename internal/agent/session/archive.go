@@ -96,17 +96,17 @@ func (r *ArchiveReport) addCounts(o ArchiveReport) {
 }
 
 // summaryName returns the name of the session's summary entry.
-func (t sessionKey) summaryName() string { return namePart(t.client) + "/" + namePart(t.session) }
+func (t sessionKey) summaryName() string { return toNamePart(t.client) + "/" + toNamePart(t.session) }
 
 func (t sessionKey) turnName(n int) string { return fmt.Sprintf("%s/%04d", t.summaryName(), n) }
 
-// namePart converts an identifier to a part of an entry name. If the identifier contains a slash or is longer than 100
-// bytes, it is changed and gets a hash as its suffix.
-func namePart(s string) string {
+// toNamePart converts an identifier to a part of an entry name. If the identifier contains a slash or is longer
+// than 100 bytes, it is changed and gets a hash as its suffix.
+func toNamePart(s string) string {
 	part := strings.ReplaceAll(s, "/", "_")
 	if part != s || len(part) > 100 {
 		sum := sha256.Sum256([]byte(s))
-		part = shortLine(part, 100) + "-" + hex.EncodeToString(sum[:6])
+		part = toShortLine(part, 100) + "-" + hex.EncodeToString(sum[:6])
 	}
 	return part
 }
@@ -221,12 +221,12 @@ func (a *Archive) addEventsThen(
 	for _, t := range slices.SortedFunc(maps.Keys(add.eventsBySession), func(a, b sessionKey) int {
 		return strings.Compare(a.summaryName(), b.summaryName())
 	}) {
-		ops, r, err := a.sessionOps(ctx, t, add.eventsBySession[t])
+		ops, r, err := a.sessionUpdateOps(ctx, t, add.eventsBySession[t])
 		if err != nil {
 			return add.totalReport, err
 		}
 		add.batchSessions, add.ops = append(add.batchSessions, t), append(add.ops, ops...)
-		add.size += contentSize(ops)
+		add.size += countContentBytes(ops)
 		add.batchReport.addCounts(r)
 		if add.size < maxBatchBytes {
 			continue
@@ -310,7 +310,7 @@ func (a *batchAdder) endBatch() {
 // If the session already contains all events, nothing is changed.
 func (a *Archive) addToSession(ctx context.Context, t sessionKey, events []Event) (ArchiveReport, error) {
 	for {
-		ops, r, err := a.sessionOps(ctx, t, events)
+		ops, r, err := a.sessionUpdateOps(ctx, t, events)
 		if err != nil {
 			return ArchiveReport{}, err
 		}
@@ -329,9 +329,9 @@ func isConcurrentChange(err error) bool {
 	return errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrNotFound)
 }
 
-// isEndedUnused reports whether the events belong to a session that ended before anything was said or done. Claude
+// isUnusedSession reports whether the events belong to a session that ended before anything was said or done. Claude
 // Code reports the end of such a session for each of its commands, such as "claude plugin list".
-func isEndedUnused(events []Event) bool {
+func isUnusedSession(events []Event) bool {
 	ended := false
 	for _, e := range events {
 		if e.Kind != KindStart && e.Kind != KindEnd {
@@ -342,8 +342,8 @@ func isEndedUnused(events []Event) bool {
 	return ended
 }
 
-// contentSize returns the total size of the contents that the operations write, in bytes.
-func contentSize(ops []oxbow.Op) int {
+// countContentBytes returns the total size of the contents that the operations write, in bytes.
+func countContentBytes(ops []oxbow.Op) int {
 	size := 0
 	for _, op := range ops {
 		switch op := op.(type) {
@@ -356,9 +356,9 @@ func contentSize(ops []oxbow.Op) int {
 	return size
 }
 
-// ApplyToTurn applies fn to all texts in a turn's content, including the texts in the content's compressed part. It
-// returns the new content. The bool is false if the content is not a turn's.
-func ApplyToTurn(content string, fn func(string) string) (string, bool) {
+// ApplyToTurnTexts applies fn to all texts in a turn's content, including the texts in the content's compressed
+// part. It returns the new content. The bool is false if the content is not a turn's.
+func ApplyToTurnTexts(content string, fn func(string) string) (string, bool) {
 	t, err := ParseTurn(content)
 	if err != nil {
 		return content, false
@@ -390,16 +390,20 @@ func (a *Archive) addsOnlyKnownPrompts(ctx context.Context, t sessionKey, events
 	return slices.ContainsFunc(k.parsedTurns, func(t Turn) bool { return t.PromptID != "" }), err
 }
 
-// needsWhole reports whether events may change any turn of the session, so that the whole session must be loaded. An
-// event without a time may belong to any turn. A prompt from a list may repeat a prompt in any turn.
-func needsWhole(events []Event) bool {
-	return hasUntimed(events) || slices.ContainsFunc(events, func(e Event) bool { return e.IsListed })
+// needsWholeSession reports whether events may change any turn of the session, so that the whole session must be
+// loaded. An event without a time may belong to any turn. A prompt from a list may repeat a prompt in any turn.
+func needsWholeSession(events []Event) bool {
+	return hasUntimedEvent(events) || slices.ContainsFunc(events, func(e Event) bool { return e.IsListed })
 }
 
-// sessionOps returns the operations that add the events to a stored session, and the counts of the changed turns. It
-// first loads only the session's last turns, and loads all turns if these are not enough. It returns no operations if
-// the archive need not store the events.
-func (a *Archive) sessionOps(ctx context.Context, t sessionKey, events []Event) ([]oxbow.Op, ArchiveReport, error) {
+// sessionUpdateOps returns the operations that add the events to a stored session, and the counts of the changed
+// turns. It first loads only the session's last turns, and loads all turns if these are not enough. It returns no
+// operations if the archive need not store the events.
+func (a *Archive) sessionUpdateOps(
+	ctx context.Context,
+	t sessionKey,
+	events []Event,
+) ([]oxbow.Op, ArchiveReport, error) {
 	isKnown, err := a.addsOnlyKnownPrompts(ctx, t, events)
 	if isKnown || err != nil {
 		return nil, ArchiveReport{}, err
@@ -408,14 +412,14 @@ func (a *Archive) sessionOps(ctx context.Context, t sessionKey, events []Event) 
 		return nil, ArchiveReport{}, err
 	}
 	k, enough, err := a.loadLastTurns(ctx, t, events)
-	isUncertain := func(t Turn) bool { return needsWhole(t.sourceReports) }
-	if needsWhole(events) || slices.ContainsFunc(k.parsedTurns, isUncertain) {
+	isUncertain := func(t Turn) bool { return needsWholeSession(t.sourceReports) }
+	if needsWholeSession(events) || slices.ContainsFunc(k.parsedTurns, isUncertain) {
 		enough = false
 	}
 	if err != nil {
 		return nil, ArchiveReport{}, err
 	}
-	if k.oldSummary.TurnCount == 0 && isEndedUnused(events) {
+	if k.oldSummary.TurnCount == 0 && isUnusedSession(events) {
 		return nil, ArchiveReport{}, nil
 	}
 	if enough {
@@ -433,23 +437,23 @@ func (a *Archive) sessionOps(ctx context.Context, t sessionKey, events []Event) 
 
 // turnOps returns the operations that add the events to the loaded turns and update the session's summary. It returns
 // false if the events may also change turns that are not loaded. The caller must then load the whole session.
-func (a *Archive) turnOps(k *storedSession, events []Event) (ops []oxbow.Op, r ArchiveReport, ok bool) {
+func (a *Archive) turnOps(stored *storedSession, events []Event) (ops []oxbow.Op, r ArchiveReport, ok bool) {
 	events = slices.Clone(events)
 	given := map[string][]oxbow.Label{} // labels of the existing turns, by turn identity
-	for _, t := range k.parsedTurns {
+	for _, t := range stored.parsedTurns {
 		events = append(events, t.SourceEvents()...)
-		given[t.identity()] = k.turnEntries[t.Number-k.firstNumber].Labels
+		given[t.identity()] = stored.turnEntries[t.Number-stored.firstLoadedNumber].Labels
 	}
-	turns, early := k.key.buildTurns(events, k.firstNumber)
-	sum, ok := k.summaryAfter(turns)
+	turns, early := stored.key.buildTurns(events, stored.firstLoadedNumber)
+	sum, ok := stored.summaryAfter(turns)
 	dependsOnEarlier := early || !ok
-	if dependsOnEarlier && k.firstNumber > 1 {
+	if dependsOnEarlier && stored.firstLoadedNumber > 1 {
 		return nil, r, false
 	}
 	for i, t := range turns {
 		var old oxbow.Entry
-		if i < len(k.turnEntries) {
-			old = k.turnEntries[i]
+		if i < len(stored.turnEntries) {
+			old = stored.turnEntries[i]
 		}
 		content := t.Content()
 		if content == old.Content && old.Version != 0 {
@@ -464,7 +468,7 @@ func (a *Archive) turnOps(k *storedSession, events []Event) (ops []oxbow.Op, r A
 			r.NewTurns++
 			ops = append(
 				ops,
-				oxbow.Add{Name: k.key.turnName(t.Number), Kind: oxbow.History, Content: content, Labels: labels,
+				oxbow.Add{Name: stored.key.turnName(t.Number), Kind: oxbow.History, Content: content, Labels: labels,
 					Created: t.StartTime},
 			)
 		case old.Created.Sub(t.StartTime).Abs() > maxTimeDifference && !t.StartTime.IsZero():
@@ -477,20 +481,20 @@ func (a *Archive) turnOps(k *storedSession, events []Event) (ops []oxbow.Op, r A
 		}
 	}
 	// Two turns have become one, so fewer entries are needed. Remove the rest.
-	ops = append(ops, removalOps(k.turnEntries[min(len(turns), len(k.turnEntries)):])...)
+	ops = append(ops, removalOps(stored.turnEntries[min(len(turns), len(stored.turnEntries)):])...)
 	if len(ops) == 0 {
 		return nil, r, true
 	}
-	sum.Project, _ = a.resolveProject(sum.Dir, k.summaryEntry.Labels)
+	sum.Project, _ = a.resolveProject(sum.Dir, stored.summaryEntry.Labels)
 	for i := range r.ChangedSessions {
 		r.ChangedSessions[i].Project = sum.Project
 	}
-	return append(ops, k.summaryOps(sum, turns)...), r, true
+	return append(ops, stored.summaryUpdateOps(sum, turns)...), r, true
 }
 
 // removalOps returns the operations that remove the entries. It skips an entry of version 0, which does not exist.
-func removalOps(es []oxbow.Entry) (ops []oxbow.Op) {
-	for _, e := range es {
+func removalOps(entries []oxbow.Entry) (ops []oxbow.Op) {
+	for _, e := range entries {
 		if e.Version != 0 {
 			ops = append(ops, oxbow.Remove{Name: e.Name, If: e.Version})
 		}
@@ -501,12 +505,12 @@ func removalOps(es []oxbow.Entry) (ops []oxbow.Op) {
 // identity returns a key that distinguishes a turn from the other turns of its session.
 func (t *Turn) identity() string { return cmp.Or(t.PromptID, t.StartTime.Format(time.RFC3339Nano)) }
 
-// summaryOps returns the operations that update the session's summary entry and its pages of hashes.
-func (k *storedSession) summaryOps(s Summary, turns []Turn) []oxbow.Op {
+// summaryUpdateOps returns the operations that update the session's summary entry and its pages of hashes.
+func (k *storedSession) summaryUpdateOps(s Summary, turns []Turn) []oxbow.Op {
 	b, _ := json.Marshal(&s) // Ignore the error: texts, numbers and valid times can always be encoded.
 	labels := appendLabel(nil, "client", s.Client)
 	labels = appendLabel(labels, oxbow.LabelProject, s.Project)
-	ops := k.pageOps(turns, labels)
+	ops := k.pageUpdateOps(turns, labels)
 	labels = appendLabel(labels, summaryLabel, fmt.Sprint(s.TurnCount))
 	if k.summaryEntry.Version == 0 {
 		return append(
@@ -530,8 +534,8 @@ func (k *storedSession) summaryOps(s Summary, turns []Turn) []oxbow.Op {
 // the last activity of the session was in a loaded turn that has become shorter, because then the summary depends on
 // turns that are not loaded.
 func (k *storedSession) summaryAfter(turns []Turn) (s Summary, ok bool) {
-	s = Summary{Client: k.key.client, Session: k.key.session, TurnCount: k.firstNumber - 1 + len(turns)}
-	if k.firstNumber > 1 {
+	s = Summary{Client: k.key.client, Session: k.key.session, TurnCount: k.firstLoadedNumber - 1 + len(turns)}
+	if k.firstLoadedNumber > 1 {
 		s.StartTime = k.oldSummary.StartTime
 	}
 	for i := range k.firstTurns {
@@ -544,7 +548,7 @@ func (k *storedSession) summaryAfter(turns []Turn) (s Summary, ok bool) {
 	for i := range k.parsedTurns {
 		was.addTurn(&k.parsedTurns[i])
 	}
-	if k.firstNumber == 1 || !s.LastTime.Before(k.oldSummary.LastTime) {
+	if k.firstLoadedNumber == 1 || !s.LastTime.Before(k.oldSummary.LastTime) {
 		return s, true
 	}
 	s.LastTime = k.oldSummary.LastTime // The last activity was in an earlier turn.
@@ -560,7 +564,7 @@ func (s *Summary) addTurn(t *Turn) {
 		s.LastTime = t.EndTime
 	}
 	if s.FirstPrompt == "" {
-		s.FirstPrompt = cutMarked(shortLine(t.Prompt(), 300), 300)
+		s.FirstPrompt = cutTextWithNote(toShortLine(t.Prompt(), 300), 300)
 	}
 	if s.Dir == "" {
 		s.Dir, s.Branch = t.Dir(), t.Branch()

@@ -237,8 +237,8 @@ func randomDay(r *rand.Rand) (all []session.Event) {
 // TestArchiveDay tests that a long session that is added in parts results in the same entries as the session that is
 // added at once. For each part, only the end of the session is read.
 func TestArchiveDay(t *testing.T) {
-	testenv.Sequential(t)
-	for seed := range uint64(testenv.Long(4, 28)) {
+	testenv.SkipInShortMode(t)
+	for seed := range uint64(testenv.RepeatCount(4, 28)) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		events := randomDay(r)
 		one, parts := open(t, t.TempDir()), open(t, t.TempDir())
@@ -426,7 +426,7 @@ func TestMain(m *testing.M) {
 // must be in the archive once.
 func TestKilled(t *testing.T) {
 	home := t.TempDir()
-	rounds := testenv.Long(4, 20)
+	rounds := testenv.RepeatCount(4, 20)
 	if testing.Short() {
 		rounds = 3
 	}

@@ -115,7 +115,7 @@ func BenchmarkTurn(b *testing.B) {
 // TestTurnGrowth tests that the memory needed to add a turn hardly grows with the session. If a session has twice as
 // many turns, only its pages of hashes are longer.
 func TestTurnGrowth(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	work := func(turns int) (bytes uint64) {
 		a := open(t, t.TempDir())
 		turn := longSession(t, a, turns)

@@ -19,26 +19,26 @@ import (
 
 // These limits apply to stored events. A text, a list or a path beyond its limit is cut.
 const (
-	maxText         = 256 << 10 // maximum size of a text in bytes
-	maxTurn         = 1 << 20   // maximum size of all texts of a turn in bytes
-	maxEvents       = 2000      // maximum number of reports of a turn
-	maxIdentifier   = 200       // maximum size of an identifier, a tool name or similar, in bytes
-	maxPath         = 1 << 10   // maximum size of a path or a URL in bytes
-	maxPaths        = 200       // maximum number of paths of a call
-	maxOutputLine   = 400       // maximum size of an output line in bytes
-	maxShownEntries = 40        // maximum number of entries of an injection
-	maxRareTerms    = 100       // maximum number of rare terms of an injection
-	maxTaints       = 8         // maximum number of calls in a turn's list of calls that returned text by others
-	maxTaintBytes   = 250       // maximum size of one such call in bytes
+	maxTextBytes         = 256 << 10 // maximum size of a text in bytes
+	maxTurnBytes         = 1 << 20   // maximum size of all texts of a turn in bytes
+	maxTurnReports       = 2000      // maximum number of reports of a turn
+	maxIdentifierBytes   = 200       // maximum size of an identifier, a tool name or similar, in bytes
+	maxPathBytes         = 1 << 10   // maximum size of a path or a URL in bytes
+	maxCallPaths         = 200       // maximum number of paths of a call
+	maxOutputLineBytes   = 400       // maximum size of an output line in bytes
+	maxShownEntries      = 40        // maximum number of entries of an injection
+	maxRareTerms         = 100       // maximum number of rare terms of an injection
+	maxTaintingCalls     = 8         // maximum number of calls in a turn's list of calls that returned text by others
+	maxTaintingCallBytes = 250       // maximum size of one such call in bytes
 )
 
 // normalize returns the event in its stored form. It is idempotent.
 func (e Event) normalize() Event {
 	for _, s := range []*string{&e.Client, &e.Session, &e.Turn, &e.ID, &e.Branch, &e.SubAgent, &e.Model} {
-		*s = shortLine(*s, maxIdentifier)
+		*s = toShortLine(*s, maxIdentifierBytes)
 	}
-	e.Dir, e.Transcript = shortLine(e.Dir, maxPath), shortLine(e.Transcript, maxPath)
-	e.Text = cutMarked(strings.TrimSpace(validText(e.Text)), maxText)
+	e.Dir, e.Transcript = toShortLine(e.Dir, maxPathBytes), toShortLine(e.Transcript, maxPathBytes)
+	e.Text = cutTextWithNote(strings.TrimSpace(toValidText(e.Text)), maxTextBytes)
 	e.Time = e.Time.UTC().Round(0)
 	if y := e.Time.Year(); y < 1 || y > 9999 { // JSON cannot encode a time in such a year.
 		e.Time = time.Time{}
@@ -58,17 +58,17 @@ func (e Event) normalize() Event {
 
 func (c *ToolCall) normalize() *ToolCall {
 	d := *c
-	d.Tool = shortLine(c.Tool, maxIdentifier)
-	d.Command = strings.TrimSpace(cutText(strings.TrimSpace(validText(c.Command)), MaxCommandBytes))
-	d.WebQuery = shortLine(c.WebQuery, maxPath)
+	d.Tool = toShortLine(c.Tool, maxIdentifierBytes)
+	d.Command = strings.TrimSpace(cutText(strings.TrimSpace(toValidText(c.Command)), MaxCommandBytes))
+	d.WebQuery = toShortLine(c.WebQuery, maxPathBytes)
 	d.WrittenFiles, d.ReadFiles = normalizePaths(c.WrittenFiles), normalizePaths(c.ReadFiles)
-	d.OldTextHash, d.NewTextHash = shortLine(c.OldTextHash, TextHashLen), shortLine(c.NewTextHash, TextHashLen)
-	d.FileHashBefore, d.FileHashAfter = shortLine(
+	d.OldTextHash, d.NewTextHash = toShortLine(c.OldTextHash, TextHashBytes), toShortLine(c.NewTextHash, TextHashBytes)
+	d.FileHashBefore, d.FileHashAfter = toShortLine(
 		c.FileHashBefore,
-		TextHashLen,
-	), shortLine(
+		TextHashBytes,
+	), toShortLine(
 		c.FileHashAfter,
-		TextHashLen,
+		TextHashBytes,
 	)
 	d.Output, d.TextSource = outputTail(c.Output), c.TextSource.normalize()
 	return &d
@@ -77,8 +77,8 @@ func (c *ToolCall) normalize() *ToolCall {
 // normalize returns the injection in its stored form.
 func (in *Injection) normalize() *Injection {
 	d := *in
-	d.Place = shortLine(in.Place, maxIdentifier)
-	d.Answer = shortLine(in.Answer, maxIdentifier)
+	d.Place = toShortLine(in.Place, maxIdentifierBytes)
+	d.Answer = toShortLine(in.Answer, maxIdentifierBytes)
 	d.Tokens = max(0, in.Tokens)
 	for _, f := range []*float64{&d.Strength, &d.Floor} {
 		if math.IsNaN(*f) || math.IsInf(*f, 0) { // JSON cannot encode NaN or infinity.
@@ -89,11 +89,11 @@ func (in *Injection) normalize() *Injection {
 	for _, s := range in.ShownEntries[:min(len(in.ShownEntries), maxShownEntries)] {
 		d.ShownEntries = append(
 			d.ShownEntries,
-			ShownEntry{shortLine(s.SourceKind, maxIdentifier), shortLine(s.Name, oxbow.MaxName), s.Version},
+			ShownEntry{toShortLine(s.SourceKind, maxIdentifierBytes), toShortLine(s.Name, oxbow.MaxName), s.Version},
 		)
 	}
 	for _, w := range in.RareTerms[:min(len(in.RareTerms), maxRareTerms)] {
-		w = shortLine(w, maxIdentifier)
+		w = toShortLine(w, maxIdentifierBytes)
 		if w != "" {
 			d.RareTerms = append(d.RareTerms, w)
 		}
@@ -104,18 +104,18 @@ func (in *Injection) normalize() *Injection {
 func normalizePaths(ps []string) []string {
 	var all []string
 	for _, p := range ps {
-		p = shortLine(p, maxPath)
+		p = toShortLine(p, maxPathBytes)
 		if p != "" {
 			all = append(all, p)
 		}
 	}
 	slices.Sort(all)
 	all = slices.Compact(all)
-	return all[:min(len(all), maxPaths)]
+	return all[:min(len(all), maxCallPaths)]
 }
 
-// validText returns the text as valid UTF-8 with Unix line ends and without NUL bytes.
-func validText(s string) string {
+// toValidText returns the text as valid UTF-8 with Unix line ends and without NUL bytes.
+func toValidText(s string) string {
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\ufffd")
 	}
@@ -125,8 +125,8 @@ func validText(s string) string {
 	return s
 }
 
-// shortLine joins the lines of s, removes control characters, and cuts the result to at most maxBytes bytes.
-func shortLine(s string, maxBytes int) string {
+// toShortLine joins the lines of s, removes control characters, and cuts the result to at most maxBytes bytes.
+func toShortLine(s string, maxBytes int) string {
 	if s == "" {
 		return ""
 	}
@@ -143,8 +143,8 @@ func shortLine(s string, maxBytes int) string {
 // cutText returns the beginning of a text, with at most maxBytes bytes.
 func cutText(s string, maxBytes int) string { return text.TruncateBytes(s, maxBytes) }
 
-// cutMarked cuts a text that is longer than maxBytes bytes, and appends a note with the original size.
-func cutMarked(s string, maxBytes int) string {
+// cutTextWithNote cuts a text that is longer than maxBytes bytes, and appends a note with the original size.
+func cutTextWithNote(s string, maxBytes int) string {
 	if len(s) <= maxBytes {
 		return s
 	}
@@ -152,13 +152,13 @@ func cutMarked(s string, maxBytes int) string {
 	return strings.TrimSpace(cutText(s, maxBytes-len(mark))) + mark
 }
 
-// outputTail returns the last [MaxOutputLines] lines of an output. Each line is cut to maxOutputLine bytes.
+// outputTail returns the last [MaxOutputLines] lines of an output. Each line is cut to maxOutputLineBytes bytes.
 func outputTail(output string) string {
-	output = strings.TrimRight(validText(output), " \t\n")
+	output = strings.TrimRight(toValidText(output), " \t\n")
 	lines := strings.Split(output, "\n")
 	lines = lines[max(0, len(lines)-MaxOutputLines):]
 	for i, l := range lines {
-		lines[i] = strings.TrimRight(cutText(l, maxOutputLine), " \t")
+		lines[i] = strings.TrimRight(cutText(l, maxOutputLineBytes), " \t")
 	}
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
@@ -169,10 +169,10 @@ func (e Event) merge(o Event) Event {
 	if compareTimes(&o, &e) < 0 {
 		e.Time, e.NoTime = o.Time, o.NoTime
 	}
-	e.SubAgent = namedAgent(e.SubAgent, o.SubAgent)
+	e.SubAgent = preferAgentName(e.SubAgent, o.SubAgent)
 	switch {
 	case e.HasHookID == o.HasHookID:
-		e.ID = longerText(e.ID, o.ID)
+		e.ID = preferLongerText(e.ID, o.ID)
 	case e.HasHookID && o.ID != "":
 		e.ID = o.ID
 	case o.HasHookID && e.ID == "":
@@ -187,7 +187,7 @@ func (e Event) merge(o Event) Event {
 		{&e.Model, &o.Model},
 		{&e.Transcript, &o.Transcript}, {&e.Text, &o.Text},
 	} {
-		*p[0] = longerText(*p[0], *p[1])
+		*p[0] = preferLongerText(*p[0], *p[1])
 	}
 	switch {
 	case e.Call == nil:
@@ -200,23 +200,24 @@ func (e Event) merge(o Event) Event {
 	return e
 }
 
-// namedAgent returns the more informative of two names of the same sub-agent. Any name is preferred to a missing name.
-func namedAgent(a, b string) string {
+// preferAgentName returns the more informative of two names of the same sub-agent. Any name is preferred to a
+// missing name.
+func preferAgentName(a, b string) string {
 	switch clientfile.UnnamedAgent {
 	case a:
 		return cmp.Or(b, a)
 	case b:
 		return cmp.Or(a, b)
 	}
-	return longerText(a, b)
+	return preferLongerText(a, b)
 }
 
 // compareTimes orders two reports of the same event by how exact their times are. A true time comes before an
 // estimated time, and a report without a time comes last. Of two equally exact times, the earlier comes first.
 func compareTimes(a, b *Event) int {
 	return cmp.Or(
-		cmp.Compare(boolWord(a.Time.IsZero()), boolWord(b.Time.IsZero())),
-		cmp.Compare(boolWord(a.NoTime), boolWord(b.NoTime)),
+		cmp.Compare(boolSortKey(a.Time.IsZero()), boolSortKey(b.Time.IsZero())),
+		cmp.Compare(boolSortKey(a.NoTime), boolSortKey(b.NoTime)),
 		a.Time.Compare(b.Time),
 	)
 }
@@ -238,11 +239,11 @@ func (r *RepeatedCalls) normalize() *RepeatedCalls {
 	all := RepeatedCalls{slices.Clone(r.Foreign), slices.Clone(r.Unvouched)}
 	for _, list := range []*[]string{&all.Foreign, &all.Unvouched} {
 		for i, s := range *list {
-			(*list)[i] = shortLine(s, maxTaintBytes)
+			(*list)[i] = toShortLine(s, maxTaintingCallBytes)
 		}
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
-		*list = (*list)[:min(len(*list), maxTaints)]
+		*list = (*list)[:min(len(*list), maxTaintingCalls)]
 	}
 	return &all
 }
@@ -252,7 +253,7 @@ func (r *TextSource) merge(o *TextSource) *TextSource {
 	if r == nil {
 		return o
 	}
-	if o != nil && o.trustRank() > r.trustRank() {
+	if o != nil && o.trustSortKey() > r.trustSortKey() {
 		return o
 	}
 	return r
@@ -265,8 +266,8 @@ func (r *TextSource) normalize() *TextSource {
 	}
 	d := TextSource{
 		Level:   r.Level,
-		Cause:   shortLine(r.Cause, maxTaintBytes),
-		TraceID: shortLine(r.TraceID, maxIdentifier),
+		Cause:   toShortLine(r.Cause, maxTaintingCallBytes),
+		TraceID: toShortLine(r.TraceID, maxIdentifierBytes),
 	}
 	if d.Level != LevelOwn && d.Level != LevelUnvouched {
 		d.Level = LevelForeign
@@ -276,25 +277,31 @@ func (r *TextSource) normalize() *TextSource {
 
 func (c *ToolCall) merge(o *ToolCall) *ToolCall {
 	d := *c
-	d.Tool = longerText(c.Tool, o.Tool)
-	d.Command = longerText(c.Command, o.Command)
-	d.WebQuery = longerText(c.WebQuery, o.WebQuery)
-	d.Output = longerText(c.Output, o.Output)
+	d.Tool = preferLongerText(c.Tool, o.Tool)
+	d.Command = preferLongerText(c.Command, o.Command)
+	d.WebQuery = preferLongerText(c.WebQuery, o.WebQuery)
+	d.Output = preferLongerText(c.Output, o.Output)
 	d.WrittenFiles, d.ReadFiles = normalizePaths(
 		slices.Concat(c.WrittenFiles, o.WrittenFiles),
 	), normalizePaths(
 		slices.Concat(c.ReadFiles, o.ReadFiles),
 	)
-	d.OldTextHash, d.NewTextHash = longerText(c.OldTextHash, o.OldTextHash), longerText(c.NewTextHash, o.NewTextHash)
-	d.FileHashBefore, d.FileHashAfter = longerText(
+	d.OldTextHash, d.NewTextHash = preferLongerText(
+		c.OldTextHash,
+		o.OldTextHash,
+	), preferLongerText(
+		c.NewTextHash,
+		o.NewTextHash,
+	)
+	d.FileHashBefore, d.FileHashAfter = preferLongerText(
 		c.FileHashBefore,
 		o.FileHashBefore,
-	), longerText(
+	), preferLongerText(
 		c.FileHashAfter,
 		o.FileHashAfter,
 	)
 	d.Failed = c.Failed || o.Failed
-	if exitStatus(o) > exitStatus(c) {
+	if exitStatusOrLowest(o) > exitStatusOrLowest(c) {
 		d.ExitStatus = o.ExitStatus
 	}
 	d.TextSource = c.TextSource.merge(o.TextSource)
@@ -306,7 +313,7 @@ func (in *Injection) merge(o *Injection) *Injection {
 	if in == nil {
 		return o
 	}
-	if o != nil && longerText(in.asJSON(), o.asJSON()) != in.asJSON() {
+	if o != nil && preferLongerText(in.asJSON(), o.asJSON()) != in.asJSON() {
 		return o
 	}
 	return in
@@ -318,9 +325,9 @@ func (in *Injection) asJSON() string {
 	return string(b)
 }
 
-// longerText returns the longer of two texts. Of two texts of the same length, it returns the one that is greater in
-// byte order, so that the result does not depend on the order of the arguments.
-func longerText(a, b string) string {
+// preferLongerText returns the longer of two texts. Of two texts of the same length, it returns the one that is
+// greater in byte order, so that the result does not depend on the order of the arguments.
+func preferLongerText(a, b string) string {
 	if cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) < 0 {
 		return b
 	}

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	spoolLockFile = "lock"
-	lockPause     = 5 * time.Millisecond
+	spoolLockFile  = "lock"
+	lockRetryPause = 5 * time.Millisecond
 )
 
 // DrainSpool adds the spooled events to the archive, and then the unread part of the transcripts that the events name.
@@ -74,7 +74,7 @@ func waitForLock(ctx context.Context, lock vfs.Lock) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(lockPause):
+		case <-time.After(lockRetryPause):
 		}
 	}
 }

@@ -125,5 +125,5 @@ type RepeatedCalls struct {
 const (
 	MaxCommandBytes = 200 // maximum size of a command in bytes
 	MaxOutputLines  = 10
-	TextHashLen     = 12 // length of a text's hash in bytes
+	TextHashBytes   = 12 // length of a text's hash in bytes
 )

@@ -21,24 +21,24 @@ var errorLinePattern = sync.OnceValue(func() *regexp.Regexp {
 	)
 })
 
-// placedErrorPattern matches a line in the form FILE:LINE:COLUMN: text, as compilers and linters print it. The name of
+// locatedErrorPattern matches a line in the form FILE:LINE:COLUMN: text, as compilers and linters print it. The name of
 // the tool may precede the file.
-var placedErrorPattern = sync.OnceValue(func() *regexp.Regexp {
+var locatedErrorPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:\w+: )?(?:[A-Za-z]:)?[\w@~+-]*[./\\][\w./\\@~+-]*:\d+(?::\d+)?:? +\S`)
 })
 
-// namesError reports whether a line of an output names an error. The line must have no white space around it. A line
+// doesNameError reports whether a line of an output names an error. The line must have no white space around it. A line
 // that begins with "#" does not name an error, because Go prints package names in this form.
-func namesError(line string) bool {
+func doesNameError(line string) bool {
 	if strings.HasPrefix(line, "#") {
 		return false
 	}
 	return (mayNameError(line) && errorLinePattern().MatchString(line)) ||
-		(strings.Contains(line, ":") && placedErrorPattern().MatchString(line))
+		(strings.Contains(line, ":") && locatedErrorPattern().MatchString(line))
 }
 
-// errorWords lists the beginnings of the words that errorLinePattern matches, by their first letter.
-var errorWords = map[byte][]string{
+// errorWordsByInitial lists the beginnings of the words that errorLinePattern matches, by their first letter.
+var errorWordsByInitial = map[byte][]string{
 	'a': {"assert"}, 'c': {"cannot", "can't", "could not"}, 'd': {"denied"}, 'f': {"fail", "fatal"}, 'i': {"invalid"},
 	'n': {"no such", "not found"},
 	'e': {"error", "exception", "e0", "e1", "e2", "e3", "e4", "e5", "e6", "e7", "e8", "e9"}, 'p': {"panic"},
@@ -46,8 +46,8 @@ var errorWords = map[byte][]string{
 	't': {"traceback", "timeout", "time out", "timed"}, 'u': {"undefined", "unresolved", "unexpected"},
 }
 
-// errorSuffixes lists the endings of the words that errorLinePattern matches.
-var errorSuffixes = []string{"error", "exception"}
+// errorWordEndings lists the endings of the words that errorLinePattern matches.
+var errorWordEndings = []string{"error", "exception"}
 
 // mayNameError reports whether errorLinePattern may match a line. It is faster than the pattern.
 func mayNameError(line string) bool {
@@ -63,12 +63,12 @@ func mayNameError(line string) bool {
 			i++
 		}
 		rest := line[begin:]
-		for _, w := range errorWords[rest[0]|0x20] {
+		for _, w := range errorWordsByInitial[rest[0]|0x20] {
 			if len(rest) >= len(w) && strings.EqualFold(rest[:len(w)], w) {
 				return true
 			}
 		}
-		for _, w := range errorSuffixes {
+		for _, w := range errorWordEndings {
 			if n := i - len(w); n >= begin && strings.EqualFold(line[n:i], w) {
 				return true
 			}
@@ -82,9 +82,9 @@ func isWordByte(c byte) bool {
 	return (c|0x20 >= 'a' && c|0x20 <= 'z') || (c >= '0' && c <= '9') || c == '_'
 }
 
-// variableParts lists patterns for parts of an output that differ between two runs with the same failure, with their
-// replacements.
-var variableParts = sync.OnceValue(func() []variablePart {
+// variablePartPatterns lists patterns for parts of an output that differ between two runs with the same failure,
+// with their replacements.
+var variablePartPatterns = sync.OnceValue(func() []variablePart {
 	return []variablePart{
 		{"\x1b", regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`), ""},
 		{
@@ -113,7 +113,7 @@ var variableParts = sync.OnceValue(func() []variablePart {
 	}
 })
 
-// variablePart is an element of variableParts.
+// variablePart is an element of variablePartPatterns.
 type variablePart struct {
 	requiredChars string // A text that contains none of these characters cannot match the pattern.
 	pattern       *regexp.Regexp
@@ -134,7 +134,7 @@ func ErrorLine(output string) string {
 		if first == "" || strings.HasPrefix(first, "#") {
 			first = line
 		}
-		if namesError(line) {
+		if doesNameError(line) {
 			return line
 		}
 	}
@@ -145,10 +145,10 @@ func ErrorLine(output string) string {
 // [ErrorLine]) with placeholders for paths, URLs, numbers, hexadecimal IDs and times. It is "" if the output is blank.
 func FailureSignature(output string) string {
 	found := text.TruncateBytes(ErrorLine(output), 4*maxSignatureBytes)
-	for _, v := range variableParts() {
+	for _, v := range variablePartPatterns() {
 		if strings.ContainsAny(found, v.requiredChars) {
 			found = v.pattern.ReplaceAllString(found, v.replacement)
 		}
 	}
-	return shortLine(found, maxSignatureBytes)
+	return toShortLine(found, maxSignatureBytes)
 }

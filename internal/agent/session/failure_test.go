@@ -20,7 +20,7 @@ func FuzzFailureSigns(f *testing.F) {
 				t.Errorf("%q names an error", line)
 			}
 		}
-		for _, v := range variableParts() {
+		for _, v := range variablePartPatterns() {
 			if v.pattern.MatchString(s) && !strings.ContainsAny(s, v.requiredChars) {
 				t.Errorf("%q matches %v", s, v.pattern)
 			}

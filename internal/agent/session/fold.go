@@ -9,10 +9,10 @@
 //     prompt is joined with the transcript's, and "continue" entered twice makes two turns.
 //   - A prompt of a client's list is dropped if the first named prompt is not later, because then
 //     the transcript has the prompt, perhaps in other words.
-//   - A prompt with NoTime is joined by text and order instead. See joinUntimed.
+//   - A prompt with NoTime is joined by text and order instead. See joinUntimedPrompts.
 //   - A call without ID is joined with a call with ID. Both must have the same turn, agent, tool
 //     and input, and the call with ID must have begun before the report and must not contradict
-//     its outcome. See mergeInOrder. A call with HasHookID is joined with a call that has the same
+//     its outcome. See mergeReportsInOrder. A call with HasHookID is joined with a call that has the same
 //     ID, or else by the same rule. If no call of the same tool remains, the command or the files
 //     suffice, because hooks and transcripts of a client may name a tool differently.
 //   - Two prompts or two calls without identifiers that are otherwise equal and at most
@@ -65,12 +65,12 @@ func (t sessionKey) buildTurns(events []Event, first int) (turns []Turn, early b
 			rest = append(rest, e)
 		}
 	}
-	all := joinUntimed(joinGroups(append(gs.allGroups, gs.unnamedGroups...)))
-	sortGroups(all)
+	all := joinUntimedPrompts(joinEqualPrompts(append(gs.allGroups, gs.unnamedGroups...)))
+	sortGroupsByTime(all)
 	if len(all) == 0 && len(rest) > 0 {
 		all = []*turnGroup{{start: rest[0].Time}}
 	}
-	early = assignEvents(all, rest)
+	early = assignUnplacedEvents(all, rest)
 	for i, g := range all {
 		turn := Turn{
 			Client:    t.client,
@@ -120,7 +120,7 @@ type turnGroup struct {
 	turnID, promptID string // Turn and ID of the group's prompt ("" if not known)
 	promptText       string // text of the group's first prompt
 	start            time.Time
-	noTime           bool // The first prompt has NoTime.
+	hasNoTime        bool // The first prompt has NoTime.
 	promptCount      int
 	reports          []Event
 }
@@ -130,7 +130,7 @@ func (g *turnGroup) addReport(e Event) {
 		g.promptCount++
 		if g.promptCount == 1 {
 			g.promptText = e.Text
-			g.start, g.noTime = e.Time, e.NoTime
+			g.start, g.hasNoTime = e.Time, e.NoTime
 		}
 		g.promptID = cmp.Or(g.promptID, e.ID)
 	}
@@ -144,8 +144,8 @@ func (g *turnGroup) absorbGroup(o *turnGroup) {
 	g.promptID = cmp.Or(g.promptID, o.promptID)
 	g.promptCount = g.promptCount + o.promptCount
 	switch {
-	case g.noTime && !o.noTime:
-		g.start, g.noTime = o.start, false
+	case g.hasNoTime && !o.hasNoTime:
+		g.start, g.hasNoTime = o.start, false
 	case o.start.Before(g.start):
 		g.start = o.start
 	}
@@ -198,16 +198,16 @@ func (gs *turnGroups) findGroup(e *Event) *turnGroup {
 // isMainPrompt reports whether the event is a prompt to the main agent. A sub-agent's task is not.
 func (e *Event) isMainPrompt() bool { return e.Kind == KindPrompt && e.SubAgent == "" }
 
-// canAbsorb reports whether the groups a and b may belong to the same prompt, so that a can absorb b.
-func canAbsorb(a, b *turnGroup) bool {
+// canAbsorbGroup reports whether the groups a and b may belong to the same prompt, so that a can absorb b.
+func canAbsorbGroup(a, b *turnGroup) bool {
 	if a.turnID != "" {
 		return b.turnID == "" && (a.promptID == "" || b.promptID == "" || a.promptID == b.promptID)
 	}
 	return a.promptID != "" && b.turnID == "" && b.promptID == ""
 }
 
-// sortGroups sorts the groups by time. A group without a prompt starts with its first report.
-func sortGroups(all []*turnGroup) {
+// sortGroupsByTime sorts the groups by time. A group without a prompt starts with its first report.
+func sortGroupsByTime(all []*turnGroup) {
 	for _, g := range all {
 		if g.promptCount == 0 {
 			g.start = g.reports[0].Time
@@ -223,11 +223,11 @@ func sortGroups(all []*turnGroup) {
 	})
 }
 
-// joinGroups joins the groups whose first prompts have equal texts and nearly the same time.
-func joinGroups(all []*turnGroup) []*turnGroup {
+// joinEqualPrompts joins the groups whose first prompts have equal texts and nearly the same time.
+func joinEqualPrompts(all []*turnGroup) []*turnGroup {
 	byText := map[string][]*turnGroup{}
 	for _, g := range all {
-		if g.promptCount > 0 && !g.noTime {
+		if g.promptCount > 0 && !g.hasNoTime {
 			byText[g.promptText] = append(byText[g.promptText], g)
 		}
 	}
@@ -235,12 +235,12 @@ func joinGroups(all []*turnGroup) []*turnGroup {
 	for _, same := range byText {
 		// A group with a prompt ID absorbs other groups first, then a group with a Turn.
 		for _, named := range []bool{false, true} {
-			joinNearest(
+			joinNearestPairs(
 				same,
 				maxPromptGap,
 				func(g *turnGroup) time.Time { return g.start },
 				func(a, b *turnGroup) bool {
-					return (a.turnID != "") == named && !gone[a] && !gone[b] && canAbsorb(a, b)
+					return (a.turnID != "") == named && !gone[a] && !gone[b] && canAbsorbGroup(a, b)
 				},
 				func(a, b *turnGroup) {
 					a.absorbGroup(b)
@@ -252,23 +252,23 @@ func joinGroups(all []*turnGroup) []*turnGroup {
 	return slices.DeleteFunc(all, func(g *turnGroup) bool { return gone[g] })
 }
 
-// joinUntimed joins the groups from a transcript without times with the unnamed groups of prompts that hooks reported.
-// Both lists are in the order of the conversation, but the hooks may have missed its beginning. Therefore it joins
-// prompts of equal text from the end: earlier prompts are joined only with earlier prompts. A prompt that a hook
-// reported after the transcript was written is not joined.
-func joinUntimed(all []*turnGroup) []*turnGroup {
+// joinUntimedPrompts joins the groups from a transcript without times with the unnamed groups of prompts that hooks
+// reported. Both lists are in the order of the conversation, but the hooks may have missed its beginning. Therefore
+// it joins prompts of equal text from the end: earlier prompts are joined only with earlier prompts. A prompt that
+// a hook reported after the transcript was written is not joined.
+func joinUntimedPrompts(all []*turnGroup) []*turnGroup {
 	var reported, untimed []*turnGroup
 	for _, g := range all {
 		switch {
 		case g.promptCount == 0:
-		case g.noTime:
+		case g.hasNoTime:
 			untimed = append(untimed, g)
 		case g.turnID == "" && g.promptID == "":
 			reported = append(reported, g)
 		}
 	}
-	sortGroups(reported)
-	sortGroups(untimed)
+	sortGroupsByTime(reported)
+	sortGroupsByTime(untimed)
 	gone, left := map[*turnGroup]bool{}, untimed
 	for _, r := range slices.Backward(reported) {
 		for i, u := range slices.Backward(left) {
@@ -281,19 +281,19 @@ func joinUntimed(all []*turnGroup) []*turnGroup {
 			}
 		}
 	}
-	startInOrder(untimed)
+	setUnknownStartTimes(untimed)
 	return slices.DeleteFunc(all, func(g *turnGroup) bool { return gone[g] })
 }
 
-// startInOrder gives each group without a time a start before that of the next group that has a time. The groups must
-// be in the order of the conversation.
-func startInOrder(groups []*turnGroup) {
+// setUnknownStartTimes gives each group without a time a start before that of the next group that has a time. The
+// groups must be in the order of the conversation.
+func setUnknownStartTimes(groups []*turnGroup) {
 	var next *turnGroup
 	for _, g := range slices.Backward(groups) {
-		if g.noTime && next == nil {
+		if g.hasNoTime && next == nil {
 			continue
 		}
-		if g.noTime {
+		if g.hasNoTime {
 			g.start = minTime(g.start, next.start.Add(-time.Millisecond))
 		}
 		next = g
@@ -327,16 +327,16 @@ func groupsByEvent(groups []*turnGroup) map[eventKey]*turnGroup {
 	return owner
 }
 
-// assignEvents adds each event whose turn is not known to a group. An event that is already in a group is added to
-// that group. An event of a session start is added to the group that follows the last session start. Any other event
-// is added to the last group that began before it. If an event is older than all groups, it is added to the first
-// group, and assignEvents returns true. The groups must be sorted by time.
-func assignEvents(groups []*turnGroup, unplaced []Event) (hasEarlierEvent bool) {
+// assignUnplacedEvents adds each event whose turn is not known to a group. An event that is already in a group is
+// added to that group. An event of a session start is added to the group that follows the last session start. Any
+// other event is added to the last group that began before it. If an event is older than all groups, it is added to
+// the first group, and assignUnplacedEvents returns true. The groups must be sorted by time.
+func assignUnplacedEvents(groups []*turnGroup, unplaced []Event) (hasEarlierEvent bool) {
 	owner := groupsByEvent(groups)
 	var started *turnGroup // group that follows the last session start
 	for _, e := range unplaced {
 		g := owner[eventKey{kind: e.Kind, id: e.ID}]
-		next := nextGroup(groups, e.Time)
+		next := firstGroupAfter(groups, e.Time)
 		if e.Kind == KindStart {
 			started = next
 		}
@@ -346,7 +346,7 @@ func assignEvents(groups []*turnGroup, unplaced []Event) (hasEarlierEvent bool) 
 			g = next
 		}
 		if g == nil {
-			i := lastGroup(groups, e.Time)
+			i := lastGroupBefore(groups, e.Time)
 			hasEarlierEvent = hasEarlierEvent || i < 0
 			g = groups[max(i, 0)]
 		}
@@ -355,9 +355,9 @@ func assignEvents(groups []*turnGroup, unplaced []Event) (hasEarlierEvent bool) 
 	return hasEarlierEvent
 }
 
-// lastGroup returns the index of the last group that begins at or before t, or -1 if all groups begin later. The
+// lastGroupBefore returns the index of the last group that begins at or before t, or -1 if all groups begin later. The
 // groups must be sorted by time.
-func lastGroup(groups []*turnGroup, t time.Time) int {
+func lastGroupBefore(groups []*turnGroup, t time.Time) int {
 	i, found := slices.BinarySearchFunc(groups, t, func(g *turnGroup, t time.Time) int { return g.start.Compare(t) })
 	for ; found && i+1 < len(groups) && groups[i+1].start.Equal(t); i++ {
 	}
@@ -367,9 +367,9 @@ func lastGroup(groups []*turnGroup, t time.Time) int {
 	return i
 }
 
-// nextGroup returns the first group that begins at or after t, or nil if all groups begin earlier. The groups must be
-// sorted by time.
-func nextGroup(groups []*turnGroup, t time.Time) *turnGroup {
+// firstGroupAfter returns the first group that begins at or after t, or nil if all groups begin earlier. The groups
+// must be sorted by time.
+func firstGroupAfter(groups []*turnGroup, t time.Time) *turnGroup {
 	i, _ := slices.BinarySearchFunc(groups, t, func(g *turnGroup, t time.Time) int { return g.start.Compare(t) })
 	if i == len(groups) {
 		return nil
@@ -379,11 +379,12 @@ func nextGroup(groups []*turnGroup, t time.Time) *turnGroup {
 
 // isFromSessionStart reports whether the event is a session start, or an injection that was made at a session start.
 func (e *Event) isFromSessionStart() bool {
-	return e.Kind == KindStart || (e.Kind == KindInjection && e.Injection != nil && e.Injection.Place == placeStart)
+	return e.Kind == KindStart ||
+		(e.Kind == KindInjection && e.Injection != nil && e.Injection.Place == placeSessionStart)
 }
 
-// placeStart is the place of an injection that is made when a session starts.
-const placeStart = "start"
+// placeSessionStart is the place of an injection that is made when a session starts.
+const placeSessionStart = "start"
 
 // limitReports returns the reports that fit into a turn. Prompts and injections come first, then the earliest other
 // reports. If reports are left out, it adds a report of kind kindOmitted.
@@ -401,7 +402,7 @@ func (g *turnGroup) limitReports() (kept []Event) {
 	}
 	slices.SortFunc(g.reports, compareEvents)
 	slices.SortStableFunc(g.reports, func(a, b Event) int { return cmp.Compare(rank(&a), rank(&b)) })
-	left, texts := maxTurn, map[string]bool{}
+	left, texts := maxTurnBytes, map[string]bool{}
 	for _, e := range g.reports {
 		if e.Kind == kindOmitted {
 			break
@@ -414,7 +415,7 @@ func (g *turnGroup) limitReports() (kept []Event) {
 			texts[e.Call.Output] = true
 			left -= len(e.Call.Output)
 		}
-		if left < 0 || len(kept) == maxEvents {
+		if left < 0 || len(kept) == maxTurnReports {
 			cut = true
 			break
 		}

@@ -266,8 +266,8 @@ func randomEvents(r *rand.Rand) []session.Event {
 // TestFoldOrder tests that the same turns are built from events in any order and with repetitions, also if the events
 // are added in parts and earlier turns are read back from their content.
 func TestFoldOrder(t *testing.T) {
-	testenv.Sequential(t)
-	for seed := range uint64(testenv.Long(100, 700)) {
+	testenv.SkipInShortMode(t)
+	for seed := range uint64(testenv.RepeatCount(100, 700)) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		events := randomEvents(r)
 		want := bytesOf(t, session.BuildTurns(events))
@@ -298,7 +298,7 @@ func TestFoldOrder(t *testing.T) {
 // TestFoldBounds tests that a turn that is too large is cut, that the turn records this, and that it is cut at the
 // same place for any order of the events.
 func TestFoldBounds(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	huge := event(session.KindPrompt, "p1", "", 0, strings.Repeat("word ", 1<<20))
 	turns := session.BuildTurns([]session.Event{huge})
 	if got := turns[0].Prompt(); len(got) > 256<<10 || !strings.Contains(got, "cut here: the text had") {

@@ -33,11 +33,11 @@ const (
 	metaSuffix    = "-->"
 	textSeparator = "\n\n"
 
-	maxMeta = 16 << 20 // maximum size of the uncompressed JSON in the last line, in bytes
+	maxMetaBytes = 16 << 20 // maximum size of the uncompressed JSON in the last line, in bytes
 )
 
-// textPrefixes maps an event kind to the prefix of its text in a content.
-var textPrefixes = map[EventKind]string{KindPrompt: "user: ", KindText: "assistant: "}
+// textPrefixesByKind maps an event kind to the prefix of its text in a content.
+var textPrefixesByKind = map[EventKind]string{KindPrompt: "user: ", KindText: "assistant: "}
 
 // turnMeta is the decoded last line of a turn's content.
 type turnMeta struct {
@@ -87,7 +87,7 @@ func (t *Turn) Content() string {
 		for _, es := range both {
 			for i := range es {
 				if es[i].Kind == k {
-					put(textPrefixes[k], es[i].Text)
+					put(textPrefixesByKind[k], es[i].Text)
 				}
 			}
 		}
@@ -118,9 +118,9 @@ func (t *Turn) Content() string {
 	return b.String() + metaPrefix + packMeta(&m) + metaSuffix
 }
 
-// splitContent divides a turn's content into its texts and the encoded last line without its delimiters. ok is false
-// if the content has no such last line.
-func splitContent(content string) (texts, last string, ok bool) {
+// splitTurnContent divides a turn's content into its texts and the encoded last line without its delimiters. ok is
+// false if the content has no such last line.
+func splitTurnContent(content string) (texts, last string, ok bool) {
 	body, ok := strings.CutSuffix(content, metaSuffix)
 	i := strings.LastIndexByte(body, '\n') + 1
 	if !ok || !strings.HasPrefix(body[i:], metaPrefix) {
@@ -131,14 +131,14 @@ func splitContent(content string) (texts, last string, ok bool) {
 
 // ReadableText returns a turn's content without the encoded last line.
 func ReadableText(content string) string {
-	texts, _, _ := splitContent(content)
+	texts, _, _ := splitTurnContent(content)
 	return strings.TrimRight(texts, "\n")
 }
 
 // ParseTurn decodes a turn from the content of an entry. The error matches errNotTurn if the content does not contain
 // a turn.
 func ParseTurn(content string) (Turn, error) {
-	texts, last, ok := splitContent(content)
+	texts, last, ok := splitTurnContent(content)
 	if !ok {
 		return Turn{}, errNotTurn
 	}
@@ -183,9 +183,9 @@ func hasTextLength(texts string, head, size int) bool {
 	return head <= len(texts) && size <= len(texts)-head
 }
 
-// PackedTexts returns the texts that only the last line of a turn's content contains. These are injections, and the
+// ReadPackedTexts returns the texts that only the last line of a turn's content contains. These are injections, and the
 // URLs and queries of calls. It returns nil if the content does not contain a turn.
-func PackedTexts(content string) (texts []string) {
+func ReadPackedTexts(content string) (texts []string) {
 	t, _ := ParseTurn(content)
 	for _, e := range t.sourceReports {
 		if e.Kind == KindInjection {
@@ -233,7 +233,7 @@ func unpackMeta(s string, m *turnMeta) error {
 		return err
 	}
 	p.buf.Reset()
-	if _, err := p.buf.ReadFrom(io.LimitReader(p.decompressor, maxMeta)); err != nil {
+	if _, err := p.buf.ReadFrom(io.LimitReader(p.decompressor, maxMetaBytes)); err != nil {
 		return err
 	}
 	return json.Unmarshal(p.buf.Bytes(), m)

@@ -301,12 +301,12 @@ func TestRedactedTurn(t *testing.T) {
 		put("p1", "i1", 1, "It was hunter2.", session.Injection{Place: "prompt", RareTerms: []string{"hunter2"}}),
 		asked,
 	})[0]
-	if got := session.PackedTexts(turn.Content()); fmt.Sprint(
+	if got := session.ReadPackedTexts(turn.Content()); fmt.Sprint(
 		got,
 	) != "[It was hunter2. https://a.example/?key=hunter2]" {
 		t.Errorf("Packed = %q", got)
 	}
-	content, ok := session.ApplyToTurn(turn.Content(), func(s string) string {
+	content, ok := session.ApplyToTurnTexts(turn.Content(), func(s string) string {
 		return strings.ReplaceAll(s, "hunter2", "[x]")
 	})
 	back, err := session.ParseTurn(content)
@@ -319,15 +319,16 @@ func TestRedactedTurn(t *testing.T) {
 	if again := session.BuildTurns(back.SourceEvents()); again[0].Content() != content {
 		t.Error("it folds to another turn")
 	}
-	if got, ok := session.ApplyToTurn("a note with hunter2", strings.ToUpper); ok || got != "a note with hunter2" ||
-		session.PackedTexts(got) != nil {
+	if got, ok := session.ApplyToTurnTexts("a note with hunter2", strings.ToUpper); ok ||
+		got != "a note with hunter2" ||
+		session.ReadPackedTexts(got) != nil {
 		t.Errorf("of a note: %q, %v", got, ok)
 	}
 }
 
 // TestInjectionGrowth tests that a turn with twice as many injections costs at most 2.6 times as much.
 func TestInjectionGrowth(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	cost := func(n int) uint64 {
 		events := []session.Event{event(session.KindPrompt, "p1", "", 0, "go")}
 		for i := range n {

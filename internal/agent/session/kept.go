@@ -24,7 +24,7 @@ import (
 
 const (
 	turnsPerPage = 64
-	hashChars    = 8 // number of characters of a 40-bit hash
+	charsPerHash = 8 // number of characters of a 40-bit hash
 
 	// maxJoinReach is more than the largest distance that matters: two prompts may be joined in two steps of
 	// maxPromptGap, and the next prompt may be another maxPromptGap away.
@@ -33,14 +33,14 @@ const (
 
 // storedSession is what was loaded of a stored session. An entry of version 0 does not exist.
 type storedSession struct {
-	key          sessionKey
-	summaryEntry oxbow.Entry
-	oldSummary   Summary       // decoded content of summaryEntry
-	hashPages    []oxbow.Entry // pages with the hashes of all turns
-	firstTurns   []Turn        // the session's first turns, which determine parts of its summary
-	firstNumber  int           // number of the first loaded turn
-	turnEntries  []oxbow.Entry
-	parsedTurns  []Turn // the loaded turns, without turns that cannot be read
+	key               sessionKey
+	summaryEntry      oxbow.Entry
+	oldSummary        Summary       // decoded content of summaryEntry
+	hashPages         []oxbow.Entry // pages with the hashes of all turns
+	firstTurns        []Turn        // the session's first turns, which determine parts of its summary
+	firstLoadedNumber int           // number of the first loaded turn
+	turnEntries       []oxbow.Entry
+	parsedTurns       []Turn // the loaded turns, without turns that cannot be read
 }
 
 // loadSession loads a whole session. It skips turns that cannot be read.
@@ -63,7 +63,7 @@ func (a *Archive) loadSession(ctx context.Context, t sessionKey) (storedSession,
 
 // loadSummaryAndPages loads a session's summary and its pages of hashes.
 func (a *Archive) loadSummaryAndPages(ctx context.Context, t sessionKey) (k storedSession, err error) {
-	k.key, k.firstNumber = t, 1
+	k.key, k.firstLoadedNumber = t, 1
 	k.summaryEntry, err = a.getEntryIfExists(ctx, t.summaryName())
 	if err != nil {
 		return k, err
@@ -123,14 +123,14 @@ func (a *Archive) loadLastTurns(
 		}
 		k.turnEntries = append(k.turnEntries, e)
 		k.parsedTurns = append(k.parsedTurns, turn)
-		k.firstNumber = n
+		k.firstLoadedNumber = n
 		if touched.startAfter(&turn).Sub(turn.StartTime) > maxJoinReach {
 			break
 		}
 	}
 	slices.Reverse(k.turnEntries)
 	slices.Reverse(k.parsedTurns)
-	if !k.isIndependent(events) {
+	if !k.isUnaffectedBefore(events) {
 		return k, false, nil
 	}
 	enough, err = a.loadFirstTurns(ctx, &k)
@@ -140,7 +140,7 @@ func (a *Archive) loadLastTurns(
 // loadFirstTurns loads the session's first turns, up to the turns that are already loaded, because the summary depends
 // on them. It returns false if a turn cannot be read.
 func (a *Archive) loadFirstTurns(ctx context.Context, k *storedSession) (bool, error) {
-	for n, s := 1, (Summary{}); n < k.firstNumber &&
+	for n, s := 1, (Summary{}); n < k.firstLoadedNumber &&
 		((s.FirstPrompt == "" && k.oldSummary.FirstPrompt != "") || (s.Dir == "" && k.oldSummary.Dir != "")); n++ {
 		e, err := a.getEntryIfExists(ctx, k.key.turnName(n))
 		turn, ok := k.key.parseTurn(e, n)
@@ -195,14 +195,14 @@ func (t *turnRange) startAfter(turn *Turn) time.Time {
 	return t.start
 }
 
-// isIndependent reports whether the events cannot change any turn before the loaded turns. The hashes on the pages
+// isUnaffectedBefore reports whether the events cannot change any turn before the loaded turns. The hashes on the pages
 // show this: no earlier turn contains the turn name or the identifier of a new event, or of an event in a loaded turn.
 // It returns false if a page is missing.
-func (k *storedSession) isIndependent(events []Event) bool {
+func (k *storedSession) isUnaffectedBefore(events []Event) bool {
 	asked := map[string]bool{}
 	ask := func(events []Event) {
 		for _, e := range events {
-			_, other := eventHashes(&e)
+			_, other := hashEventNames(&e)
 			for _, h := range other {
 				asked[h] = true
 			}
@@ -218,24 +218,24 @@ func (k *storedSession) isIndependent(events []Event) bool {
 			return false
 		}
 		for line := range strings.Lines(p.Content) {
-			if n == k.firstNumber {
+			if n == k.firstLoadedNumber {
 				return true
 			}
-			for line = strings.TrimSpace(line); len(line) >= hashChars; line = line[hashChars:] {
-				if asked[line[:hashChars]] {
+			for line = strings.TrimSpace(line); len(line) >= charsPerHash; line = line[charsPerHash:] {
+				if asked[line[:charsPerHash]] {
 					return false
 				}
 			}
 			n++
 		}
 	}
-	return n == k.firstNumber
+	return n == k.firstLoadedNumber
 }
 
-// eventHashes returns two lists of hashes of an event's turn name and identifier. ownHashes are written on the page.
+// hashEventNames returns two lists of hashes of an event's turn name and identifier. ownHashes are written on the page.
 // otherHashes are looked up on the pages, and show whether a turn contains an event that may have to be joined with
 // this event. The lists differ because turns with different names may contain the same identifier.
-func eventHashes(e *Event) (ownHashes, otherHashes []string) {
+func hashEventNames(e *Event) (ownHashes, otherHashes []string) {
 	id := string(e.Kind) + "\x00" + e.ID
 	switch {
 	case e.Turn != "":
@@ -269,16 +269,17 @@ func shortHash(kind, s string) string {
 func (t *Turn) pageLine() string {
 	var all []string
 	for i := range t.sourceReports {
-		own, _ := eventHashes(&t.sourceReports[i])
+		own, _ := hashEventNames(&t.sourceReports[i])
 		all = append(all, own...)
 	}
 	slices.Sort(all)
 	return " " + strings.Join(slices.Compact(all), "") + "\n"
 }
 
-// pageOps returns the operations that update the pages of hashes after the given turns have replaced the loaded turns.
-func (k *storedSession) pageOps(turns []Turn, labels []oxbow.Label) (ops []oxbow.Op) {
-	total, first := k.firstNumber-1+len(turns), (k.firstNumber-1)/turnsPerPage
+// pageUpdateOps returns the operations that update the pages of hashes after the given turns have replaced the
+// loaded turns.
+func (k *storedSession) pageUpdateOps(turns []Turn, labels []oxbow.Label) (ops []oxbow.Op) {
+	total, first := k.firstLoadedNumber-1+len(turns), (k.firstLoadedNumber-1)/turnsPerPage
 	for p := first; p*turnsPerPage < total || p < len(k.hashPages); p++ {
 		var old oxbow.Entry
 		if p < len(k.hashPages) {
@@ -287,14 +288,14 @@ func (k *storedSession) pageOps(turns []Turn, labels []oxbow.Label) (ops []oxbow
 		var b strings.Builder
 		n := p * turnsPerPage
 		for line := range strings.Lines(old.Content) {
-			if n >= k.firstNumber-1 {
+			if n >= k.firstLoadedNumber-1 {
 				break
 			}
 			b.WriteString(line)
 			n++
 		}
 		for ; n < min((p+1)*turnsPerPage, total); n++ {
-			b.WriteString(turns[n-k.firstNumber+1].pageLine())
+			b.WriteString(turns[n-k.firstLoadedNumber+1].pageLine())
 		}
 		name, content := k.key.pageName(p+1), b.String()
 		switch {

@@ -28,9 +28,9 @@ const turnLabel = "turn"
 // TurnFilter selects the entries of an archive that are turns.
 var TurnFilter = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{turnLabel}}}}
 
-// labelLimits lists the keys of a turn's labels in the order of their priority, with the maximum number of labels for
-// each key. If a turn has more than maxEventLabels labels in total, the last ones are left out.
-var labelLimits = []struct {
+// labelLimitsByKey lists the keys of a turn's labels in the order of their priority, with the maximum number of
+// labels for each key. If a turn has more than maxEventLabels labels in total, the last ones are left out.
+var labelLimitsByKey = []struct {
 	key string
 	n   int
 }{
@@ -67,13 +67,13 @@ func (a *Archive) turnLabels(t *Turn, existing []oxbow.Label) []oxbow.Label {
 		}
 	}
 	for i := range t.Events {
-		t.Events[i].addLabels(root, func(key, value string) { given[key] = append(given[key], value) })
+		t.Events[i].addEventLabels(root, func(key, value string) { given[key] = append(given[key], value) })
 	}
 	for _, s := range t.UsedEntries() {
 		given[labelUsed] = append(given[labelUsed], s.Name)
 	}
 	var all []oxbow.Label
-	for _, m := range labelLimits {
+	for _, m := range labelLimitsByKey {
 		for _, v := range given[m.key] {
 			if n := len(labelValues(all, m.key)); n < m.n && len(all) < maxEventLabels {
 				all = appendLabel(all, m.key, v)
@@ -91,8 +91,8 @@ func (a *Archive) turnLabels(t *Turn, existing []oxbow.Label) []oxbow.Label {
 	return oxbow.SortLabels(append(all, foreign[:min(len(foreign), maxOtherLabels)]...))
 }
 
-// addLabels calls add with the key and the value of each label for the event. The root is the project's directory.
-func (e *Event) addLabels(root string, add func(key, value string)) {
+// addEventLabels calls add with the key and the value of each label for the event. The root is the project's directory.
+func (e *Event) addEventLabels(root string, add func(key, value string)) {
 	add("agent", e.SubAgent)
 	if in := e.Injection; in != nil {
 		add(LabelInjected, in.Place)
@@ -126,7 +126,7 @@ func (e *Event) addLabels(root string, add func(key, value string)) {
 }
 
 func isEventLabelKey(key string) bool {
-	for _, m := range labelLimits {
+	for _, m := range labelLimitsByKey {
 		if m.key == key {
 			return true
 		}
@@ -139,7 +139,7 @@ func labelValues(ls []oxbow.Label, key string) []string { return oxbow.Entry{Lab
 // appendLabel appends a label to the list in a valid form. It does nothing if the value is empty or if the list
 // contains the label already.
 func appendLabel(ls []oxbow.Label, key, value string) []oxbow.Label {
-	l := oxbow.Label{Key: key, Value: shortLine(value, oxbow.MaxName)}
+	l := oxbow.Label{Key: key, Value: toShortLine(value, oxbow.MaxName)}
 	if slices.Contains(ls, l) || l.Check() != nil {
 		return ls
 	}

@@ -27,9 +27,9 @@ func HasCaller(s oxbow.Source) bool {
 	return caller != ""
 }
 
-// SourceSession returns the session to which the source of a change refers, as CLIENT/SESSION. It returns "" if the
+// SessionOfSource returns the session to which the source of a change refers, as CLIENT/SESSION. It returns "" if the
 // source refers to no session.
-func SourceSession(s oxbow.Source) string {
+func SessionOfSource(s oxbow.Source) string {
 	caller, _ := s.SplitRef()
 	name, ok := strings.CutPrefix(caller, oxbow.RefSession)
 	if !ok {
@@ -61,7 +61,7 @@ func (a *Archive) MatcherForSession(ctx context.Context, client, session string)
 // MadeChange reports whether the session made the change that has this source.
 func (o SessionMatcher) MadeChange(s oxbow.Source) bool {
 	caller, _ := s.SplitRef()
-	return caller != "" && (o.callRefs[caller] || SourceSession(s) == o.sessionName)
+	return caller != "" && (o.callRefs[caller] || SessionOfSource(s) == o.sessionName)
 }
 
 // HasTurn reports whether an entry name belongs to a turn of the session.

@@ -35,8 +35,9 @@ type Caller struct {
 const (
 	maxRunningSessions = 16             // maximum number of sessions
 	maxReportAge       = 12 * time.Hour // maximum time since a session's last report
-	maxSpoolTail       = 1 << 20        // maximum number of bytes at a spool file's end
-	maxTranscriptTail  = 128 << 10      // maximum number of bytes at a transcript's end that are searched for the call
+	maxSpoolTailBytes  = 1 << 20        // maximum number of bytes at a spool file's end
+	// Maximum number of bytes at a transcript's end that are searched for the call.
+	maxTranscriptTailBytes = 128 << 10
 )
 
 // Exposure describes which texts the model of a session has seen.
@@ -83,7 +84,7 @@ func (s Spool) FindExposure(
 		}
 	}
 	if len(chosen) == 1 {
-		x.ProofCommand, x.ProvenFiles = findProof(chosen[0].eventsSincePrompt())
+		x.ProofCommand, x.ProvenFiles = findWorkProof(chosen[0].eventsSincePrompt())
 	}
 	x.IsReported = len(chosen) > 0
 	for _, r := range chosen {
@@ -146,7 +147,7 @@ func (a *Archive) callerSessions(
 	}
 	return filterSessions(spooled, func(r *runningSession) bool {
 		return (c.Client == "" || r.client == c.Client) &&
-			(r.dir == "" || isInside(c.Dir, r.dir) || isInside(r.dir, c.Dir))
+			(r.dir == "" || isSameOrBelow(c.Dir, r.dir) || isSameOrBelow(r.dir, c.Dir))
 	}), nil
 }
 
@@ -163,7 +164,7 @@ func (c *Caller) namedSessions(all []runningSession) []runningSession {
 	if c.Call == "" {
 		return nil
 	}
-	return filterSessions(all, func(r *runningSession) bool { return r.hasCall(c.Call) })
+	return filterSessions(all, func(r *runningSession) bool { return r.hasCallID(c.Call) })
 }
 
 func filterSessions(all []runningSession, isWanted func(*runningSession) bool) (some []runningSession) {
@@ -242,14 +243,14 @@ type runningSession struct {
 	spoolTail                        []byte
 }
 
-// hasCall reports whether the spool or the transcript's end contains the call ID. An ID of fewer than 6 bytes is never
-// found.
-func (r *runningSession) hasCall(call string) bool {
-	if len(call) < 6 { // So short a text may occur by chance.
+// hasCallID reports whether the spool or the transcript's end contains the call ID. An ID of fewer than 6 bytes is
+// never found.
+func (r *runningSession) hasCallID(callID string) bool {
+	if len(callID) < 6 { // So short a text may occur by chance.
 		return false
 	}
-	return bytes.Contains(r.spoolTail, []byte(call)) ||
-		(r.transcript != "" && bytes.Contains(readTail(r.transcript, maxTranscriptTail), []byte(call)))
+	return bytes.Contains(r.spoolTail, []byte(callID)) ||
+		(r.transcript != "" && bytes.Contains(readTail(r.transcript, maxTranscriptTailBytes), []byte(callID)))
 }
 
 // runningSessions returns the sessions whose spool file was written within maxReportAge, latest first, and at most
@@ -280,9 +281,9 @@ func (s Spool) runningSessions(now time.Time) (all []runningSession) {
 		name := filepath.Join(s.Dir, n.name)
 		r := runningSession{
 			spoolTail: slices.Concat(
-				readTail(name+drainingSuffix, maxSpoolTail),
+				readTail(name+drainingSuffix, maxSpoolTailBytes),
 				[]byte{'\n'},
-				readTail(name, maxSpoolTail),
+				readTail(name, maxSpoolTailBytes),
 			),
 		}
 		r.events, _ = parseEvents(r.spoolTail)
@@ -309,13 +310,13 @@ func withoutInjections(b []byte) (rest []byte) {
 	return rest
 }
 
-// maxFailureTail is the number of bytes at a spool file's end that are searched for the last failure.
-const maxFailureTail = 64 << 10
+// maxFailureTailBytes is the number of bytes at a spool file's end that are searched for the last failure.
+const maxFailureTailBytes = 64 << 10
 
 // LastFailure returns the signature of the last failed command's error in a session. It returns "" if no command has
 // failed since the last prompt or the last write to a file, or if the same command has passed since.
 func (s Spool) LastFailure(client, session string) string {
-	events, _ := parseEvents(readTail(s.FilePath(client, session), maxFailureTail))
+	events, _ := parseEvents(readTail(s.FilePath(client, session), maxFailureTailBytes))
 	passed := map[string]bool{}
 	for _, e := range slices.Backward(events) {
 		c := e.Call
@@ -348,8 +349,8 @@ func readTail(name string, maxBytes int64) []byte {
 	return b[:n]
 }
 
-// isInside reports whether dir is the directory other or is below it.
-func isInside(dir, other string) bool {
+// isSameOrBelow reports whether dir is the directory other or is below it.
+func isSameOrBelow(dir, other string) bool {
 	dir, other = slashPath(dir), strings.TrimSuffix(slashPath(other), "/")
 	rest, ok := cutPrefixFold(dir, other, strings.Contains(other, ":"))
 	return ok && (rest == "" || rest[0] == '/')
@@ -367,7 +368,7 @@ func RequestCaller(clientName string, meta map[string]any) Caller {
 	get := func(keys ...string) string {
 		for _, k := range keys {
 			if s, ok := meta[k].(string); ok && s != "" {
-				return shortLine(s, maxIdentifier)
+				return toShortLine(s, maxIdentifierBytes)
 			}
 		}
 		return ""
@@ -379,7 +380,7 @@ func RequestCaller(clientName string, meta map[string]any) Caller {
 			Session string `json:"session_id"`
 		}
 		if json.Unmarshal([]byte(turn), &m) == nil {
-			c.Session = shortLine(m.Session, maxIdentifier)
+			c.Session = toShortLine(m.Session, maxIdentifierBytes)
 		}
 	}
 	return c

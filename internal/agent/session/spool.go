@@ -71,9 +71,9 @@ func (s Spool) AppendEvents(events ...Event) error {
 	if s.Redact != nil {
 		first = first.applyToNames(s.Redact)
 	}
-	name := spoolName(first.Client, first.Session)
+	name := spoolFileName(first.Client, first.Session)
 	for range maxAppendTries {
-		if done, err := appendTo(root, name, b); done || err != nil {
+		if done, err := appendToFile(root, name, b); done || err != nil {
 			return err
 		}
 	}
@@ -82,11 +82,11 @@ func (s Spool) AppendEvents(events ...Event) error {
 
 // FilePath returns the path of a session's spool file, which need not exist.
 func (s Spool) FilePath(client, session string) string {
-	return filepath.Join(s.Dir, spoolName(client, session))
+	return filepath.Join(s.Dir, spoolFileName(client, session))
 }
 
-// appendTo appends b to the named file. It reports whether the name still refers to the same file afterwards.
-func appendTo(root *os.Root, name string, b []byte) (bool, error) {
+// appendToFile appends b to the named file. It reports whether the name still refers to the same file afterwards.
+func appendToFile(root *os.Root, name string, b []byte) (bool, error) {
 	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return false, err
@@ -106,9 +106,9 @@ func appendTo(root *os.Root, name string, b []byte) (bool, error) {
 	return err == nil && os.SameFile(mine, now), err
 }
 
-// spoolName returns a name for a session's spool file that is valid on every system. It replaces all characters except
-// letters, digits, "-" and "_". A name that was changed, is long, or contains capital letters gets a hash.
-func spoolName(client, session string) string {
+// spoolFileName returns a name for a session's spool file that is valid on every system. It replaces all characters
+// except letters, digits, "-" and "_". A name that was changed, is long, or contains capital letters gets a hash.
+func spoolFileName(client, session string) string {
 	whole := client + "-" + session
 	name := strings.Map(func(r rune) rune {
 		isLetter := (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z')

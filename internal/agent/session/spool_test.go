@@ -15,7 +15,7 @@ func TestSpoolAppend(t *testing.T) {
 	if err := s.AppendEvents(first); err != nil {
 		t.Fatal(err)
 	}
-	name := filepath.Join(s.Dir, spoolName("claude", "a/b:c"))
+	name := filepath.Join(s.Dir, spoolFileName("claude", "a/b:c"))
 	f, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -45,13 +45,13 @@ func TestSpoolAppend(t *testing.T) {
 func TestSpoolName(t *testing.T) {
 	seen := map[string]string{}
 	for _, id := range []string{"178e33fd-9063", "a/b", "a:b", "A/B", "a_b", "A_b", "", "..", "é", "日本"} {
-		n := spoolName("claude", id)
+		n := spoolFileName("claude", id)
 		if n != filepath.Base(n) || len(n) > 130 || seen[n] != "" {
 			t.Errorf("spoolName(%q) = %q, as of %q", id, n, seen[n])
 		}
 		seen[n] = id + "!"
 	}
-	if n := spoolName("claude", "178e33fd-9063"); n != "claude-178e33fd-9063.jsonl" {
+	if n := spoolFileName("claude", "178e33fd-9063"); n != "claude-178e33fd-9063.jsonl" {
 		t.Errorf("a plain name became %q", n)
 	}
 }

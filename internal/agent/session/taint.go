@@ -66,10 +66,10 @@ func (t *Turn) ForeignReads() (found []string) {
 	return appendNew(found, untracedCalls(t.Events, t.Dir())...)
 }
 
-// appendNew appends the texts that the list does not contain yet. The list gets at most maxTaints elements.
+// appendNew appends the texts that the list does not contain yet. The list gets at most maxTaintingCalls elements.
 func appendNew(list []string, more ...string) []string {
 	for _, s := range more {
-		if len(list) < maxTaints && !slices.Contains(list, s) {
+		if len(list) < maxTaintingCalls && !slices.Contains(list, s) {
 			list = append(list, s)
 		}
 	}
@@ -94,7 +94,7 @@ func taintedEvents(events []Event, dir string, ownFiles ...string) iter.Seq2[int
 			if e.Kind != KindCall || e.Call == nil {
 				continue
 			}
-			if s := e.Call.taintSource(e.Client, dir, wrote); s != "" && !yield(i, s) {
+			if s := e.Call.taintingToolText(e.Client, dir, wrote); s != "" && !yield(i, s) {
 				return
 			}
 			wrote = append(wrote, e.Call.WrittenFiles...)
@@ -141,9 +141,9 @@ func (t *Turn) WithoutTaintedTexts() Turn {
 	return u
 }
 
-// taintSource describes the call, as its tool and argument, if the call returned text by others and has no
+// taintingToolText describes the call, as its tool and argument, if the call returned text by others and has no
 // fingerprints. Otherwise it returns "". The files in wrote are the agent's own.
-func (c *ToolCall) taintSource(client, dir string, wrote []string) string {
+func (c *ToolCall) taintingToolText(client, dir string, writtenFiles []string) string {
 	if r := c.TextSource; r != nil {
 		if r.Level == LevelForeign && r.TraceID == "" {
 			return cmp.Or(r.Cause, c.Tool)
@@ -157,15 +157,15 @@ func (c *ToolCall) taintSource(client, dir string, wrote []string) string {
 	case c.WebQuery != "" || isForeignTool(client, c.Tool):
 		arg = c.WebQuery
 	default:
-		arg = c.foreignReadPart(dir, wrote)
+		arg = c.findForeignRead(dir, writtenFiles)
 		if arg == "" {
 			return ""
 		}
 	}
 	return strings.TrimSpace(
 		text.TruncateBytes(
-			strings.TrimSpace(shortLine(c.Tool, maxIdentifier)+" "+shortLine(arg, maxPath)),
-			maxTaintBytes,
+			strings.TrimSpace(toShortLine(c.Tool, maxIdentifierBytes)+" "+toShortLine(arg, maxPathBytes)),
+			maxTaintingCallBytes,
 		),
 	)
 }
@@ -205,19 +205,19 @@ func isForeignTool(client, tool string) bool {
 	return slices.Contains(known.Tools.ForeignReaders, tool)
 }
 
-// foreignReadPart returns the first path, or the first part of the command, by which the call reads text that neither
+// findForeignRead returns the first path, or the first part of the command, by which the call reads text that neither
 // the agent nor the person wrote. It returns "" if there is none.
-func (c *ToolCall) foreignReadPart(dir string, wrote []string) string {
+func (c *ToolCall) findForeignRead(dir string, writtenFiles []string) string {
 	for _, p := range c.ReadFiles {
-		if isForeignPath(p, dir) && !slices.Contains(wrote, p) {
+		if isForeignPath(p, dir) && !slices.Contains(writtenFiles, p) {
 			return p
 		}
 	}
-	return foreignCommandPart(c.Command, dir, wrote)
+	return findForeignCommandPart(c.Command, dir, writtenFiles)
 }
 
-// fetchPrograms read URLs, and filePrinters print files. The hubPrograms gh and glab print text by others only with
-// the subcommands in hubReadCommands.
+// fetchPrograms read URLs, and filePrintingPrograms print files. The codeHostPrograms gh and glab print text by
+// others only with the subcommands in codeHostReadCommands.
 var (
 	fetchPrograms = []string{
 		"curl",
@@ -234,15 +234,37 @@ var (
 		"Invoke-RestMethod",
 		"irm",
 	}
-	hubPrograms     = []string{"gh", "glab"}
-	hubReadCommands = []string{"view", "api", "list", "diff", "search", "status", "comment", "checks"}
-	filePrinters    = []string{"cat", "bat", "head", "tail", "less", "more", "sed", "awk", "grep", "egrep", "rg", "ag",
-		"jq", "yq", "strings", "xxd", "nl", "cut", "sort", "type", "Get-Content", "gc"}
+	codeHostPrograms     = []string{"gh", "glab"}
+	codeHostReadCommands = []string{"view", "api", "list", "diff", "search", "status", "comment", "checks"}
+	filePrintingPrograms = []string{
+		"cat",
+		"bat",
+		"head",
+		"tail",
+		"less",
+		"more",
+		"sed",
+		"awk",
+		"grep",
+		"egrep",
+		"rg",
+		"ag",
+		"jq",
+		"yq",
+		"strings",
+		"xxd",
+		"nl",
+		"cut",
+		"sort",
+		"type",
+		"Get-Content",
+		"gc",
+	}
 )
 
-// foreignCommandPart returns the first part of a command line that reads a foreign URL or path, or "" if no part does.
-// It removes quotes, but expands no variables or patterns.
-func foreignCommandPart(command, dir string, wrote []string) string {
+// findForeignCommandPart returns the first part of a command line that reads a foreign URL or path, or "" if no
+// part does. It removes quotes, but expands no variables or patterns.
+func findForeignCommandPart(command, dir string, writtenFiles []string) string {
 	for _, part := range strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune("|;&\n()`", r) }) {
 		words := strings.Fields(part)
 		for len(words) > 0 && (strings.Contains(words[0], "=") || slices.Contains(wrapperPrograms, words[0])) {
@@ -252,7 +274,7 @@ func foreignCommandPart(command, dir string, wrote []string) string {
 			words[i] = strings.Trim(w, `"'<`)
 		}
 		if len(words) > 0 && readsForeignText(words, func(p string) bool {
-			return isForeignPath(p, dir) && !slices.Contains(wrote, p)
+			return isForeignPath(p, dir) && !slices.Contains(writtenFiles, p)
 		}) {
 			return strings.TrimSpace(part)
 		}
@@ -265,31 +287,31 @@ var wrapperPrograms = []string{"sudo", "env", "time", "nohup", "command", "exec"
 
 // readsForeignText reports whether a command reads text by others. The words are those of the command, and foreign
 // reports whether a path is foreign.
-func readsForeignText(words []string, foreign func(path string) bool) bool {
+func readsForeignText(words []string, isForeign func(path string) bool) bool {
 	args := words[1:]
 	switch program := strings.TrimSuffix(path.Base(slashPath(words[0])), ".exe"); {
 	case slices.Contains(fetchPrograms, program):
 		return slices.ContainsFunc(args, isRemoteAddress)
-	case slices.Contains(hubPrograms, program):
+	case slices.Contains(codeHostPrograms, program):
 		return len(args) > 0 && (args[0] == "api" || args[0] == "search" ||
-			(len(args) > 1 && slices.Contains(hubReadCommands, args[1])))
-	case slices.Contains(filePrinters, program):
+			(len(args) > 1 && slices.Contains(codeHostReadCommands, args[1])))
+	case slices.Contains(filePrintingPrograms, program):
 		return slices.ContainsFunc(args, func(w string) bool {
 			return !strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "/dev/") && strings.ContainsAny(w, `/\`) &&
-				foreign(w)
+				isForeign(w)
 		})
 	}
 	return false
 }
 
 // isRemoteAddress reports whether a word of a command is an address on another machine.
-func isRemoteAddress(w string) bool {
-	if strings.HasPrefix(w, "-") {
+func isRemoteAddress(word string) bool {
+	if strings.HasPrefix(word, "-") {
 		return false
 	}
-	_, host, ok := strings.Cut(w, "://")
+	_, host, ok := strings.Cut(word, "://")
 	if !ok {
-		host = w
+		host = word
 	}
 	host, _, _ = strings.Cut(host, "/")
 	if strings.HasPrefix(host, ":") || strings.HasPrefix(host, "[::1]") {

@@ -54,12 +54,14 @@ func (t *Turn) CallEvents() []Event {
 }
 
 // Dir returns the working directory at the start of the turn, or "" if it is not known.
-func (t *Turn) Dir() string { return t.firstMainValue(func(e *Event) string { return e.Dir }) }
+func (t *Turn) Dir() string { return t.firstMainAgentValue(func(e *Event) string { return e.Dir }) }
 
 // Branch returns the Git branch at the start of the turn, or "" if it is not known.
-func (t *Turn) Branch() string { return t.firstMainValue(func(e *Event) string { return e.Branch }) }
+func (t *Turn) Branch() string {
+	return t.firstMainAgentValue(func(e *Event) string { return e.Branch })
+}
 
-func (t *Turn) firstMainValue(valueOf func(*Event) string) string {
+func (t *Turn) firstMainAgentValue(valueOf func(*Event) string) string {
 	for i := range t.Events {
 		if s := valueOf(&t.Events[i]); s != "" && t.Events[i].SubAgent == "" {
 			return s
@@ -87,54 +89,66 @@ var kindOrder = []EventKind{
 
 // compareEvents orders events by time, then by kind, then by their other fields except Injection.
 func compareEvents(a, b Event) int {
-	return cmp.Or(a.Time.Compare(b.Time),
-		cmp.Compare(slices.Index(kindOrder, a.Kind), slices.Index(kindOrder, b.Kind)), cmp.Compare(a.Kind, b.Kind),
-		cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.ID, b.ID), cmp.Compare(a.SubAgent, b.SubAgent),
+	return cmp.Or(
+		a.Time.Compare(b.Time),
+		cmp.Compare(slices.Index(kindOrder, a.Kind), slices.Index(kindOrder, b.Kind)),
+		cmp.Compare(a.Kind, b.Kind),
+		cmp.Compare(a.Turn, b.Turn),
+		cmp.Compare(a.ID, b.ID),
+		cmp.Compare(a.SubAgent, b.SubAgent),
 		cmp.Compare(a.Text, b.Text),
-		cmp.Compare(a.Dir, b.Dir), cmp.Compare(a.Branch, b.Branch), cmp.Compare(a.Model, b.Model),
+		cmp.Compare(a.Dir, b.Dir),
+		cmp.Compare(a.Branch, b.Branch),
+		cmp.Compare(a.Model, b.Model),
 		cmp.Compare(a.Transcript, b.Transcript),
-		compareCalls(a.Call, b.Call), cmp.Compare(a.Repeats.joinedText(), b.Repeats.joinedText()),
-		cmp.Compare(boolWord(a.NoTime), boolWord(b.NoTime)), cmp.Compare(boolWord(a.HasHookID), boolWord(b.HasHookID)),
-		cmp.Compare(boolWord(a.IsListed), boolWord(b.IsListed)))
+		compareCalls(a.Call, b.Call),
+		cmp.Compare(a.Repeats.sortKey(), b.Repeats.sortKey()),
+		cmp.Compare(
+			boolSortKey(a.NoTime),
+			boolSortKey(b.NoTime),
+		),
+		cmp.Compare(boolSortKey(a.HasHookID), boolSortKey(b.HasHookID)),
+		cmp.Compare(boolSortKey(a.IsListed), boolSortKey(b.IsListed)),
+	)
 }
 
 func compareCalls(a, b *ToolCall) int {
 	if a == nil || b == nil {
-		return cmp.Compare(callPresence(a), callPresence(b))
+		return cmp.Compare(callSortRank(a), callSortRank(b))
 	}
 	return cmp.Or(
-		cmp.Compare(a.toolAndArgs(), b.toolAndArgs()),
-		cmp.Compare(exitStatus(a), exitStatus(b)),
+		cmp.Compare(a.toolArgsKey(), b.toolArgsKey()),
+		cmp.Compare(exitStatusOrLowest(a), exitStatusOrLowest(b)),
 		cmp.Compare(a.Output, b.Output),
 		cmp.Compare(a.OldTextHash+a.NewTextHash, b.OldTextHash+b.NewTextHash),
 		cmp.Compare(a.FileHashBefore+a.FileHashAfter, b.FileHashBefore+b.FileHashAfter),
-		cmp.Compare(boolWord(a.Failed), boolWord(b.Failed)),
-		cmp.Compare(a.TextSource.trustRank(), b.TextSource.trustRank()),
+		cmp.Compare(boolSortKey(a.Failed), boolSortKey(b.Failed)),
+		cmp.Compare(a.TextSource.trustSortKey(), b.TextSource.trustSortKey()),
 	)
 }
 
-// toolAndArgs returns the tool and the arguments of a call as a text. The text identifies the call if the client
+// toolArgsKey returns the tool and the arguments of a call as a text. The text identifies the call if the client
 // reports no ID.
-func (c *ToolCall) toolAndArgs() string {
+func (c *ToolCall) toolArgsKey() string {
 	return strings.Join(
 		slices.Concat([]string{c.Tool, c.Command, c.WebQuery, "w"}, c.WrittenFiles, []string{"r"}, c.ReadFiles),
 		"\x00",
 	)
 }
 
-func callPresence(c *ToolCall) int { return len(boolWord(c != nil)) }
+func callSortRank(c *ToolCall) int { return len(boolSortKey(c != nil)) }
 
-// boolWord returns a text for sorting. The text for true sorts after the text for false.
-func boolWord(b bool) string {
+// boolSortKey returns a text for sorting. The text for true sorts after the text for false.
+func boolSortKey(b bool) string {
 	if b {
 		return "x"
 	}
 	return ""
 }
 
-// exitStatus returns a call's exit status for sorting. If the status is not known, the result is lower than any
+// exitStatusOrLowest returns a call's exit status for sorting. If the status is not known, the result is lower than any
 // status.
-func exitStatus(c *ToolCall) int {
+func exitStatusOrLowest(c *ToolCall) int {
 	if c.ExitStatus == nil {
 		return -1 << 31
 	}
@@ -145,17 +159,17 @@ func exitStatus(c *ToolCall) int {
 // result is the same as for all original events.
 func (t *Turn) SourceEvents() []Event { return slices.Clone(t.sourceReports) }
 
-// joinedText returns the repeated calls as a single text, for sorting.
-func (r *RepeatedCalls) joinedText() string {
+// sortKey returns the repeated calls as a single text, for sorting.
+func (r *RepeatedCalls) sortKey() string {
 	if r == nil {
 		return ""
 	}
 	return strings.Join(r.Foreign, "\x00") + "\x01" + strings.Join(r.Unvouched, "\x00")
 }
 
-// trustRank returns a text for sorting. Judgements are sorted from the most trusted to the least trusted. On the same
-// level, a judgement without a trace comes last.
-func (r *TextSource) trustRank() string {
+// trustSortKey returns a text for sorting. Judgements are sorted from the most trusted to the least trusted. On the
+// same level, a judgement without a trace comes last.
+func (r *TextSource) trustSortKey() string {
 	if r == nil {
 		return ""
 	}
@@ -163,5 +177,5 @@ func (r *TextSource) trustRank() string {
 	if level == "" {
 		level = "4"
 	}
-	return level + boolWord(r.TraceID == "") + "\x00" + r.Cause + "\x00" + r.TraceID
+	return level + boolSortKey(r.TraceID == "") + "\x00" + r.Cause + "\x00" + r.TraceID
 }

@@ -36,7 +36,7 @@ func (e *Event) identityKey() eventKey {
 	}
 	k.text = e.SubAgent + "\x00" + e.Text
 	if e.Call != nil {
-		k.text += "\x00" + e.Call.toolAndArgs()
+		k.text += "\x00" + e.Call.toolArgsKey()
 	}
 	if e.Turn == "" || slices.Contains([]EventKind{KindPrompt, KindCall, kindOmitted}, e.Kind) {
 		k.time = e.Time
@@ -44,13 +44,13 @@ func (e *Event) identityKey() eventKey {
 	return k
 }
 
-// joinNearest calls join for pairs of elements. fit must return true for both elements, and their times must differ by
-// at most maxGap. The nearest pairs are joined first, and each element is joined at most once.
-func joinNearest[E comparable](
+// joinNearestPairs calls join for pairs of elements. canJoin must return true for both elements, and their times must
+// differ by at most maxGap. The nearest pairs are joined first, and each element is joined at most once.
+func joinNearestPairs[E comparable](
 	es []E,
 	maxGap time.Duration,
 	timeOf func(E) time.Time,
-	fit func(a, b E) bool,
+	canJoin func(a, b E) bool,
 	join func(a, b E),
 ) {
 	type pair struct {
@@ -62,7 +62,7 @@ func joinNearest[E comparable](
 		for j, b := range es {
 			d := timeOf(a).Sub(timeOf(b)).Abs()
 			isNear := i != j && d <= maxGap
-			if isNear && fit(a, b) {
+			if isNear && canJoin(a, b) {
 				pairs = append(pairs, pair{i, j, d})
 			}
 		}
@@ -83,7 +83,7 @@ func (t *Turn) deriveEvents() {
 	t.HasOmittedEvents = false
 	var all, texts, calls []Event
 	same := map[eventKey]int{} // index in all of the event with this key
-	for _, e := range withTimes(t.sourceReports, t.StartTime) {
+	for _, e := range withAssumedTimes(t.sourceReports, t.StartTime) {
 		e.Turn, e.IsListed = t.PromptID, false
 		switch {
 		case e.Kind == kindOmitted:
@@ -108,7 +108,7 @@ func (t *Turn) deriveEvents() {
 		all = append(all, e)
 	}
 	all = joinEventsWithoutID(all)
-	all = append(all, unmatchedTexts(all, texts)...)
+	all = append(all, textsWithoutMatch(all, texts)...)
 	all = append(all, mergeMatchingCalls(all, calls)...)
 	for i := range all {
 		all[i].HasHookID = false
@@ -122,15 +122,15 @@ func (t *Turn) deriveEvents() {
 	}
 }
 
-// hasUntimed reports whether one of the events has NoTime.
-func hasUntimed(events []Event) bool {
+// hasUntimedEvent reports whether one of the events has NoTime.
+func hasUntimedEvent(events []Event) bool {
 	return slices.ContainsFunc(events, func(e Event) bool { return e.NoTime })
 }
 
-// withTimes returns the reports of a turn with a time for each report that has NoTime. These reports get times right
-// after the start of the turn, in their order.
-func withTimes(reports []Event, start time.Time) []Event {
-	if !hasUntimed(reports) {
+// withAssumedTimes returns the reports of a turn with a time for each report that has NoTime. These reports get
+// times right after the start of the turn, in their order.
+func withAssumedTimes(reports []Event, start time.Time) []Event {
+	if !hasUntimedEvent(reports) {
 		return reports
 	}
 	all := slices.Clone(reports)
@@ -162,13 +162,13 @@ func joinEventsWithoutID(all []Event) []Event {
 	return all
 }
 
-// unmatchedTexts returns the texts without an ID, each once. It leaves out a text that is a concatenation of texts
+// textsWithoutMatch returns the texts without an ID, each once. It leaves out a text that is a concatenation of texts
 // with IDs in all.
-func unmatchedTexts(all, texts []Event) (rest []Event) {
+func textsWithoutMatch(all, texts []Event) (rest []Event) {
 	for _, e := range texts {
 		var named []string
 		for _, o := range all {
-			if o.isTextOf(e.SubAgent) {
+			if o.isTextOfAgent(e.SubAgent) {
 				named = append(named, removeSpace(o.Text))
 			}
 		}
@@ -176,16 +176,16 @@ func unmatchedTexts(all, texts []Event) (rest []Event) {
 		switch {
 		case same >= 0:
 			rest[same] = rest[same].merge(e)
-		case !isConcatenation(removeSpace(e.Text), named):
+		case !isConcatenationOf(removeSpace(e.Text), named):
 			rest = append(rest, e)
 		}
 	}
 	return rest
 }
 
-// isTextOf reports whether the event is a text with an ID by this agent. The name of an unnamed sub-agent matches any
-// sub-agent.
-func (e *Event) isTextOf(agent string) bool {
+// isTextOfAgent reports whether the event is a text with an ID by this agent. The name of an unnamed sub-agent
+// matches any sub-agent.
+func (e *Event) isTextOfAgent(agent string) bool {
 	isAgent := e.SubAgent == agent
 	if e.SubAgent != "" && agent != "" {
 		isAgent = isAgent || e.SubAgent == clientfile.UnnamedAgent || agent == clientfile.UnnamedAgent
@@ -203,8 +203,8 @@ func removeSpace(s string) string {
 	}, s)
 }
 
-// isConcatenation reports whether s consists of some of the parts, in their order.
-func isConcatenation(s string, parts []string) bool {
+// isConcatenationOf reports whether s consists of some of the parts, in their order.
+func isConcatenationOf(s string, parts []string) bool {
 	ends := []int{0}
 	for _, p := range parts {
 		for _, at := range slices.Clone(ends) {
@@ -235,9 +235,9 @@ func mergeMatchingCalls(all, calls []Event) (rest []Event) {
 			named = append(named, &all[i])
 		}
 	}
-	reports, named = joinByID(calls, named)
-	input := func(e *Event) string { return e.SubAgent + "\x00" + (&ToolCall{}).overrideWith(e.Call).toolAndArgs() }
-	reports, named = joinByInput(mergeDoubles(reports, input), named, input)
+	reports, named = joinCallsByID(calls, named)
+	input := func(e *Event) string { return e.SubAgent + "\x00" + (&ToolCall{}).orOverride(e.Call).toolArgsKey() }
+	reports, named = joinCallsByInput(mergeDoubleReports(reports, input), named, input)
 	var loose []*Event
 	for _, e := range reports {
 		if e.HasHookID {
@@ -246,28 +246,28 @@ func mergeMatchingCalls(all, calls []Event) (rest []Event) {
 			rest = append(rest, *e)
 		}
 	}
-	for _, e := range joinByWork(loose, named, sessionDir(all, calls)) {
+	for _, e := range joinBySameArguments(loose, named, sessionDir(all, calls)) {
 		rest = append(rest, *e)
 	}
 	return rest
 }
 
-// joinByWork merges calls into named calls that have the same arguments and another tool name. It returns the calls
-// that remain.
-func joinByWork(calls, named []*Event, dir string) (rest []*Event) {
+// joinBySameArguments merges calls into named calls that have the same arguments and another tool name. It returns
+// the calls that remain.
+func joinBySameArguments(calls, named []*Event, dir string) (rest []*Event) {
 	if len(calls) == 0 {
 		return nil
 	}
-	rest, _ = joinByInput(calls, slices.Clone(named), func(e *Event) string { return e.work(dir) })
+	rest, _ = joinCallsByInput(calls, slices.Clone(named), func(e *Event) string { return e.argumentsKey(dir) })
 	for _, e := range named {
 		e.Call = e.Call.withoutRepeatedPaths(dir)
 	}
 	return rest
 }
 
-// joinByID merges calls into the named calls with the same ID, and calls with the same ID into each other. It returns
-// the calls that remain, and the named calls into which no call was merged.
-func joinByID(calls []Event, named []*Event) (rest, free []*Event) {
+// joinCallsByID merges calls into the named calls with the same ID, and calls with the same ID into each other. It
+// returns the calls that remain, and the named calls into which no call was merged.
+func joinCallsByID(calls []Event, named []*Event) (rest, free []*Event) {
 	byID, isMerged := map[string]*Event{}, map[*Event]bool{}
 	for _, e := range named {
 		byID[e.ID] = e
@@ -286,8 +286,8 @@ func joinByID(calls []Event, named []*Event) (rest, free []*Event) {
 	return rest, slices.DeleteFunc(named, func(e *Event) bool { return isMerged[e] })
 }
 
-// mergeDoubles merges repeated reports of the same call, and returns each call once.
-func mergeDoubles(calls []*Event, input func(*Event) string) (rest []*Event) {
+// mergeDoubleReports merges repeated reports of the same call, and returns each call once.
+func mergeDoubleReports(calls []*Event, input func(*Event) string) (rest []*Event) {
 	byInput := map[string][]*Event{}
 	for _, e := range calls {
 		what := input(e)
@@ -302,9 +302,9 @@ func mergeDoubles(calls []*Event, input func(*Event) string) (rest []*Event) {
 	return rest
 }
 
-// joinByInput merges calls into named calls that have the same input. It returns the calls that remain, and the named
-// calls into which no call was merged. A call without an input is not merged.
-func joinByInput(calls, named []*Event, input func(*Event) string) (rest, free []*Event) {
+// joinCallsByInput merges calls into named calls that have the same input. It returns the calls that remain, and
+// the named calls into which no call was merged. A call without an input is not merged.
+func joinCallsByInput(calls, named []*Event, input func(*Event) string) (rest, free []*Event) {
 	byInput, isJoined := map[string][2][]*Event{}, map[*Event]bool{}
 	for i, list := range [][]*Event{calls, named} {
 		for _, e := range list {
@@ -318,7 +318,7 @@ func joinByInput(calls, named []*Event, input func(*Event) string) (rest, free [
 		}
 	}
 	for _, both := range byInput {
-		for _, e := range mergeInOrder(both[1], both[0]) {
+		for _, e := range mergeReportsInOrder(both[1], both[0]) {
 			isJoined[e] = true
 		}
 	}
@@ -353,10 +353,10 @@ func (c *ToolCall) withoutRepeatedPaths(dir string) *ToolCall {
 	return &d
 }
 
-// work returns a call's arguments as a text, without the names of the tool and the sub-agent. Paths below dir are
-// relative to dir. It returns "" if no argument is known.
-func (e *Event) work(dir string) string {
-	c := (&ToolCall{}).overrideWith(e.Call)
+// argumentsKey returns a call's arguments as a text, without the names of the tool and the sub-agent. Paths below
+// dir are relative to dir. It returns "" if no argument is known.
+func (e *Event) argumentsKey(dir string) string {
+	c := (&ToolCall{}).orOverride(e.Call)
 	relative := func(paths []string) (all []string) {
 		for _, p := range paths {
 			all = append(all, strings.TrimPrefix(p, strings.TrimSuffix(dir, "/")+"/"))
@@ -370,7 +370,7 @@ func (e *Event) work(dir string) string {
 		Command: c.Command, WebQuery: c.WebQuery,
 		WrittenFiles: relative(c.WrittenFiles), ReadFiles: relative(c.ReadFiles),
 	}
-	return boolWord(e.SubAgent != "") + d.toolAndArgs()
+	return boolSortKey(e.SubAgent != "") + d.toolArgsKey()
 }
 
 // isDoubleReport reports whether two reports without IDs are of the same call, because a hook is installed twice. A
@@ -379,14 +379,14 @@ func isDoubleReport(a, b *Event) bool {
 	return a.ID == b.ID && b.Time.Sub(a.Time).Abs() <= maxDoubleGap && compareCalls(a.Call, b.Call) == 0
 }
 
-// mergeInOrder merges reports from hooks into calls of the transcript, and returns the reports and the calls that were
-// merged. A hook reports a call when it ends, but the transcript contains the time at which the call starts. Each
-// report is merged into the earliest call that began before the report, has no report yet, and does not contradict the
-// report's outcome.
+// mergeReportsInOrder merges reports from hooks into calls of the transcript, and returns the reports and the calls
+// that were merged. A hook reports a call when it ends, but the transcript contains the time at which the call
+// starts. Each report is merged into the earliest call that began before the report, has no report yet, and does
+// not contradict the report's outcome.
 //
 // For Gemini CLI, the transcript contains the time at which the call was written, which is after the report. Therefore
 // the remaining reports and calls are then merged in their order.
-func mergeInOrder(calls, reports []*Event) (joined []*Event) {
+func mergeReportsInOrder(calls, reports []*Event) (joined []*Event) {
 	byTime := func(a, b *Event) int { return compareEvents(*a, *b) }
 	calls, reports = slices.SortedFunc(slices.Values(calls), byTime), slices.SortedFunc(slices.Values(reports), byTime)
 	for _, delay := range []time.Duration{clockSlack, writeDelay} {
@@ -420,8 +420,8 @@ func (c *ToolCall) contradictsOutcome(o *ToolCall) bool {
 		(c.ExitStatus != nil && o.ExitStatus != nil && *c.ExitStatus != *o.ExitStatus)
 }
 
-// overrideWith returns o, or c if o is nil.
-func (c *ToolCall) overrideWith(o *ToolCall) *ToolCall {
+// orOverride returns o, or c if o is nil.
+func (c *ToolCall) orOverride(o *ToolCall) *ToolCall {
 	if o != nil {
 		return o
 	}

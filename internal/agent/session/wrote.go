@@ -44,7 +44,7 @@ func (a *Archive) CheckFileWrite(
 			}
 			hasWritten = hasWritten || near
 			for _, s := range untracedCalls(t.Events[:i], t.Dir(), ownFiles...) {
-				if !slices.Contains(taints, s) && len(taints) < maxTaints {
+				if !slices.Contains(taints, s) && len(taints) < maxTaintingCalls {
 					taints = append(taints, s)
 				}
 			}

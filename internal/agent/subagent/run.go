@@ -26,25 +26,25 @@ import (
 
 // States of a run.
 const (
-	runRunning  = "running" // the run has not ended, or its end was not recorded (only used in entries)
-	RunDone     = "done"
-	runFailed   = "failed"  // the program returned an exit status other than 0 or could not be started
-	runStopped  = "stopped" // the run was stopped because its caller was stopped
-	runTimedOut = "timeout" // the run was stopped because it exceeded its time limit
+	stateRunning  = "running" // the run has not ended, or its end was not recorded (only used in entries)
+	StateDone     = "done"
+	stateFailed   = "failed"  // the program returned an exit status other than 0 or could not be started
+	stateStopped  = "stopped" // the run was stopped because its caller was stopped
+	stateTimedOut = "timeout" // the run was stopped because it exceeded its time limit
 )
 
 // Keys of the labels on a run's entry.
 const (
-	labelAgent = "agent" // label agent:ID
-	labelRun   = "run"   // label run:STATE, such as run:done
+	agentLabelKey    = "agent" // label agent:ID
+	runStateLabelKey = "run"   // label run:STATE, such as run:done
 )
 
 // Maximum sizes, in bytes, of the stored output. If the standard output is longer, only its beginning and its end are
 // stored.
 const (
-	maxOutputHead = 8 << 10
-	maxOutputTail = 24 << 10
-	maxErrors     = 4 << 10 // end of the standard error output
+	maxOutputHead  = 8 << 10
+	maxOutputTail  = 24 << 10
+	maxErrorOutput = 4 << 10 // end of the standard error output
 )
 
 // defaultGrace is the time that a stopped process has to end by itself: the time between SIGTERM and SIGKILL.
@@ -60,7 +60,7 @@ type RunOutcome struct {
 	Output       string // standard output; if it is too long, only its beginning and end
 	OmittedBytes int    // number of bytes left out of Output
 	ErrorOutput  string // end of the standard error output
-	Notes        []string
+	WarningNotes []string
 }
 
 // Run starts the sub-agent and waits until it ends. The sub-agent is stopped when ctx is done or its time limit is
@@ -72,7 +72,7 @@ type RunOutcome struct {
 //
 // If Run returns an error, no process was started.
 func (s *Service) Run(ctx context.Context, m *oxbow.Memory, r *Runner, b *Briefing) (out RunOutcome, err error) {
-	caller, end, err := s.beginRun(ctx)
+	caller, end, err := s.registerRun(ctx)
 	if err != nil {
 		return RunOutcome{}, err
 	}
@@ -83,7 +83,7 @@ func (s *Service) Run(ctx context.Context, m *oxbow.Memory, r *Runner, b *Briefi
 	}
 	defer func() {
 		if rerr := vfs.RemoveTree(dir); rerr != nil {
-			out.Notes = append(out.Notes, "the files of the briefing are left: "+rerr.Error())
+			out.WarningNotes = append(out.WarningNotes, "the files of the briefing are left: "+rerr.Error())
 		}
 	}()
 	argv, err := b.writePlaceholderFiles(r, dir)
@@ -94,7 +94,7 @@ func (s *Service) Run(ctx context.Context, m *oxbow.Memory, r *Runner, b *Briefi
 	if err != nil {
 		return RunOutcome{}, fmt.Errorf("starting %s by %s: %w", b.Agent, r.SettingsPath, err)
 	}
-	out = RunOutcome{StartTime: s.now(), ExitStatus: -1}
+	out = RunOutcome{StartTime: s.currentTime(), ExitStatus: -1}
 	var store oxbow.Store = m
 	if b.Profile != "" && s.BoundProfile == nil {
 		store = scope.New(m, b.resolvedProfile.Scope(), nil)
@@ -106,15 +106,18 @@ func (s *Service) Run(ctx context.Context, m *oxbow.Memory, r *Runner, b *Briefi
 	rec := &runRecord{ctx: recording, store: store, briefing: b}
 	out.EntryName, err = rec.addEntry(&out)
 	if errors.Is(err, oxbow.ErrInvalid) || errors.Is(err, oxbow.ErrUnsupported) {
-		out.Notes = append(out.Notes, "the run is not recorded: "+err.Error())
+		out.WarningNotes = append(out.WarningNotes, "the run is not recorded: "+err.Error())
 	} else if err != nil {
 		return RunOutcome{}, fmt.Errorf("recording the run of %s: %w", b.Agent, err)
 	}
 	s.runProcess(caller, r, b, argv, &out)
-	out.Duration = s.now().Sub(out.StartTime)
+	out.Duration = s.currentTime().Sub(out.StartTime)
 	if out.EntryName != "" {
 		if err := rec.updateEntry(&out); err != nil {
-			out.Notes = append(out.Notes, fmt.Sprintf("how it ended is not recorded in %q: %v", out.EntryName, err))
+			out.WarningNotes = append(
+				out.WarningNotes,
+				fmt.Sprintf("how it ended is not recorded in %q: %v", out.EntryName, err),
+			)
 		}
 	}
 	return out, nil
@@ -135,8 +138,8 @@ func findProgram(name string) (string, error) {
 
 // writePlaceholderFiles writes the files to which the command's placeholders refer into dir. It returns the command
 // with all placeholders replaced.
-func (b *Briefing) writePlaceholderFiles(r *Runner, dir string) ([]string, error) {
-	config, err := json.MarshalIndent(map[string]any{"mcpServers": map[string]any{"oxbow": b.Server}}, "", "  ")
+func (b *Briefing) writePlaceholderFiles(r *Runner, scratchDir string) ([]string, error) {
+	config, err := json.MarshalIndent(map[string]any{"mcpServers": map[string]any{"oxbow": b.MemoryServer}}, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("writing the configuration of %s: %w", b.Agent, err)
 	}
@@ -149,13 +152,13 @@ func (b *Briefing) writePlaceholderFiles(r *Runner, dir string) ([]string, error
 		{"briefing", "briefing.md", b.Text()}, {"task", "task.md", b.Task}, {"skill", "skill.md", skill},
 		{"mcp_config", "mcp.json", string(config)},
 	} {
-		path := filepath.Join(dir, f.name)
+		path := filepath.Join(scratchDir, f.name)
 		if err := os.WriteFile(path, []byte(f.body), 0o600); err != nil {
 			return nil, fmt.Errorf("writing the files of %s: %w", b.Agent, err)
 		}
 		values[f.key] = path
 	}
-	return r.expandCommand(values), nil
+	return r.expandPlaceholders(values), nil
 }
 
 // agentEnviron returns the environment variables for the sub-agent. It replaces oxbow's own variables by those that
@@ -167,31 +170,31 @@ func (s *Service) agentEnviron(b *Briefing) []string {
 			return strings.HasPrefix(strings.ToUpper(v), "OXBOW_")
 		})
 	}
-	for _, k := range slices.Sorted(maps.Keys(b.Server.Env)) {
-		env = append(env, k+"="+b.Server.Env[k])
+	for _, k := range slices.Sorted(maps.Keys(b.MemoryServer.Env)) {
+		env = append(env, k+"="+b.MemoryServer.Env[k])
 	}
 	return env
 }
 
 // runProcess starts the process, waits until it ends, and records the result in out.
-func (s *Service) runProcess(callerCtx context.Context, r *Runner, b *Briefing, argv []string, out *RunOutcome) {
-	ctx, cancel := context.WithTimeout(callerCtx, r.Timeout)
+func (s *Service) runProcess(callerCtx context.Context, r *Runner, b *Briefing, argv []string, outcome *RunOutcome) {
+	ctx, cancel := context.WithTimeout(callerCtx, r.RunTimeout)
 	defer cancel()
 	// On some systems, the process would be ended when the thread that started it ends. Therefore this thread must
 	// stay alive.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	said, complained := &outputBuffer{
+	said, complained := &headTailBuffer{
 		maxHeadBytes: maxOutputHead,
 		maxTailBytes: maxOutputTail,
-	}, &outputBuffer{
-		maxTailBytes: maxErrors,
+	}, &headTailBuffer{
+		maxTailBytes: maxErrorOutput,
 	}
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = s.WorkingDir, s.agentEnviron(b)
-	cmd.Stdout, cmd.Stderr = io.MultiWriter(said, &firstErrorWriter{w: s.Stdout}), io.MultiWriter(
+	cmd.Stdout, cmd.Stderr = io.MultiWriter(said, &discardAfterErrorWriter{w: s.Stdout}), io.MultiWriter(
 		complained,
-		&firstErrorWriter{w: s.Stderr},
+		&discardAfterErrorWriter{w: s.Stderr},
 	)
 	switch r.Stdin {
 	case stdinBriefing:
@@ -206,41 +209,41 @@ func (s *Service) runProcess(callerCtx context.Context, r *Runner, b *Briefing, 
 	switch {
 	case ctx.Err() != nil:
 		stopAll()
-		out.EndState = runStopped
+		outcome.EndState = stateStopped
 		if callerCtx.Err() == nil {
-			out.EndState = runTimedOut
-			out.Notes = append(
-				out.Notes,
+			outcome.EndState = stateTimedOut
+			outcome.WarningNotes = append(
+				outcome.WarningNotes,
 				fmt.Sprintf(
 					"it was stopped because its time of %s was up; %s sets another",
-					r.Timeout,
+					r.RunTimeout,
 					r.SettingsPath,
 				),
 			)
 		}
 	case err == nil || errors.Is(err, exec.ErrWaitDelay): // A child process may still keep the output open.
-		out.EndState = RunDone
+		outcome.EndState = StateDone
 	case errors.As(err, &exit):
-		out.EndState = runFailed
+		outcome.EndState = stateFailed
 	default:
-		out.EndState = runFailed
-		out.Notes = append(out.Notes, "it could not be started: "+err.Error())
+		outcome.EndState = stateFailed
+		outcome.WarningNotes = append(outcome.WarningNotes, "it could not be started: "+err.Error())
 	}
 	if cmd.ProcessState != nil {
-		out.ExitStatus = cmd.ProcessState.ExitCode()
+		outcome.ExitStatus = cmd.ProcessState.ExitCode()
 	}
-	out.Output, out.OmittedBytes = said.storedText()
-	out.ErrorOutput, _ = complained.storedText()
+	outcome.Output, outcome.OmittedBytes = said.headAndTailText()
+	outcome.ErrorOutput, _ = complained.headAndTailText()
 }
 
-// firstErrorWriter writes to w until a write fails, and discards all later data. Therefore a broken output cannot end
-// the sub-agent before its result is recorded.
-type firstErrorWriter struct {
+// discardAfterErrorWriter writes to w until a write fails, and discards all later data. Therefore a broken output
+// cannot end the sub-agent before its result is recorded.
+type discardAfterErrorWriter struct {
 	w         io.Writer
 	hasFailed bool
 }
 
-func (d *firstErrorWriter) Write(p []byte) (int, error) {
+func (d *discardAfterErrorWriter) Write(p []byte) (int, error) {
 	if d.w != nil && !d.hasFailed {
 		_, err := d.w.Write(p)
 		d.hasFailed = err != nil
@@ -248,16 +251,16 @@ func (d *firstErrorWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// outputBuffer keeps only the beginning and the end of the data that is written to it.
-type outputBuffer struct {
+// headTailBuffer keeps only the beginning and the end of the data that is written to it.
+type headTailBuffer struct {
 	maxHeadBytes, maxTailBytes int // maximum sizes in bytes
 	headBytes                  []byte
 	tailBytes                  []byte
-	written                    int // number of bytes that were written to the buffer
+	writtenBytes               int // number of bytes that were written to the buffer
 }
 
-func (k *outputBuffer) Write(p []byte) (int, error) {
-	k.written += len(p)
+func (k *headTailBuffer) Write(p []byte) (int, error) {
+	k.writtenBytes += len(p)
 	rest := p
 	if room := k.maxHeadBytes - len(k.headBytes); room > 0 {
 		n := min(room, len(rest))
@@ -270,14 +273,14 @@ func (k *outputBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// storedText returns the kept data as text that an entry may contain, and the number of bytes that were left out in
-// the middle.
-func (k *outputBuffer) storedText() (string, int) {
+// headAndTailText returns the kept data as text that an entry may contain, and the number of bytes that were left
+// out in the middle.
+func (k *headTailBuffer) headAndTailText() (string, int) {
 	last := k.tailBytes
 	if len(last) > k.maxTailBytes {
 		last = last[len(last)-k.maxTailBytes:]
 	}
-	cut := k.written - len(k.headBytes) - len(last)
+	cut := k.writtenBytes - len(k.headBytes) - len(last)
 	s := string(k.headBytes)
 	if cut > 0 && k.maxHeadBytes > 0 {
 		s += fmt.Sprintf("\n[… %d bytes are left out here …]\n", cut)
@@ -298,8 +301,8 @@ type runRecord struct {
 const maxNameAttempts = 100
 
 // addEntry adds the run's entry under an unused name, and returns the name.
-func (r *runRecord) addEntry(out *RunOutcome) (string, error) {
-	base := "run: " + r.briefing.Agent + " " + out.StartTime.UTC().Format("2006-01-02 15:04:05")
+func (r *runRecord) addEntry(outcome *RunOutcome) (string, error) {
+	base := "run: " + r.briefing.Agent + " " + outcome.StartTime.UTC().Format("2006-01-02 15:04:05")
 	for n := 1; ; n++ {
 		name := base
 		if n > 1 {
@@ -307,7 +310,12 @@ func (r *runRecord) addEntry(out *RunOutcome) (string, error) {
 		}
 		err := r.store.Apply(
 			r.ctx,
-			oxbow.Add{Name: name, Kind: oxbow.History, Content: r.entryText(out), Labels: r.runLabels(runRunning)},
+			oxbow.Add{
+				Name:    name,
+				Kind:    oxbow.History,
+				Content: r.entryText(outcome),
+				Labels:  r.runLabels(stateRunning),
+			},
 		)
 		var invalid *oxbow.InvalidError
 		taken := errors.Is(err, oxbow.ErrExists) || (errors.As(err, &invalid) && invalid.Field == "name")
@@ -323,26 +331,28 @@ func (r *runRecord) addEntry(out *RunOutcome) (string, error) {
 }
 
 // updateEntry writes the run's result into its entry. It keeps labels that others have changed in the meantime.
-func (r *runRecord) updateEntry(out *RunOutcome) error {
+func (r *runRecord) updateEntry(outcome *RunOutcome) error {
 	e, err := r.store.Get(r.ctx, r.entryName)
 	if err != nil {
 		return err
 	}
-	labels := slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool { return l.Key == labelRun })
-	labels = oxbow.SortLabels(append(labels, oxbow.Label{Key: labelRun, Value: out.EndState}))
+	labels := slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool { return l.Key == runStateLabelKey })
+	labels = oxbow.SortLabels(append(labels, oxbow.Label{Key: runStateLabelKey, Value: outcome.EndState}))
 	return r.store.Apply(
 		r.ctx,
-		oxbow.Update{Name: r.entryName, Content: r.entryText(out), Aliases: e.Aliases, Labels: labels},
+		oxbow.Update{Name: r.entryName, Content: r.entryText(outcome), Aliases: e.Aliases, Labels: labels},
 	)
 }
 
-func (r *runRecord) runLabels(run string) []oxbow.Label {
-	return oxbow.SortLabels([]oxbow.Label{{Key: labelAgent, Value: r.briefing.Agent}, {Key: labelRun, Value: run}})
+func (r *runRecord) runLabels(runState string) []oxbow.Label {
+	return oxbow.SortLabels(
+		[]oxbow.Label{{Key: agentLabelKey, Value: r.briefing.Agent}, {Key: runStateLabelKey, Value: runState}},
+	)
 }
 
 // entryText returns the text of the run's entry: the task, the time and the result. The sub-agent's output is data, so
 // it is put into code blocks that the output cannot close.
-func (r *runRecord) entryText(out *RunOutcome) string {
+func (r *runRecord) entryText(outcome *RunOutcome) string {
 	var w strings.Builder
 	fmt.Fprintf(&w, "Sub-agent %s", r.briefing.Agent)
 	if r.briefing.Profile != "" {
@@ -354,26 +364,26 @@ func (r *runRecord) entryText(out *RunOutcome) string {
 	if n := r.briefing.Selection.AsOf; n != 0 {
 		fmt.Fprintf(&w, ", memory as of change %d", n)
 	}
-	fmt.Fprintf(&w, ". Started %s", out.StartTime.UTC().Format("2006-01-02 15:04:05 UTC"))
-	if out.EndState == "" {
+	fmt.Fprintf(&w, ". Started %s", outcome.StartTime.UTC().Format("2006-01-02 15:04:05 UTC"))
+	if outcome.EndState == "" {
 		w.WriteString("; its end is not recorded here yet.\n")
 	} else {
-		fmt.Fprintf(&w, "; %s after %s", out.EndState, out.Duration.Round(time.Millisecond))
-		if out.ExitStatus >= 0 {
-			fmt.Fprintf(&w, ", exit status %d", out.ExitStatus)
+		fmt.Fprintf(&w, "; %s after %s", outcome.EndState, outcome.Duration.Round(time.Millisecond))
+		if outcome.ExitStatus >= 0 {
+			fmt.Fprintf(&w, ", exit status %d", outcome.ExitStatus)
 		}
 		w.WriteString(".\n")
 	}
-	for _, n := range out.Notes {
+	for _, n := range outcome.WarningNotes {
 		w.WriteString("\nNote: " + n + "\n")
 	}
-	w.WriteString("\n## Task\n\n" + prompt.Fence("markdown", strings.TrimSpace(r.briefing.Task)))
-	if out.EndState != "" {
-		w.WriteString("\n## Result\n\n" + prompt.Fence("text", out.Output))
+	w.WriteString("\n## Task\n\n" + prompt.FenceText("markdown", strings.TrimSpace(r.briefing.Task)))
+	if outcome.EndState != "" {
+		w.WriteString("\n## Result\n\n" + prompt.FenceText("text", outcome.Output))
 	}
-	hasFailed := out.EndState != "" && out.EndState != RunDone
-	if hasFailed && out.ErrorOutput != "" {
-		w.WriteString("\n## Errors\n\n" + prompt.Fence("text", out.ErrorOutput))
+	hasFailed := outcome.EndState != "" && outcome.EndState != StateDone
+	if hasFailed && outcome.ErrorOutput != "" {
+		w.WriteString("\n## Errors\n\n" + prompt.FenceText("text", outcome.ErrorOutput))
 	}
 	return w.String()
 }

@@ -58,7 +58,7 @@ const (
 type Runner struct {
 	Command      []string // program and arguments
 	Stdin        string
-	Timeout      time.Duration
+	RunTimeout   time.Duration
 	SettingsPath string // path of the settings file, for messages
 }
 
@@ -113,28 +113,33 @@ func (p *settingsParser) parseSettings(data []byte) *Runner {
 
 // eachKey calls fn for each key of the mapping n. It reports keys that are not in known, and repeated keys, as
 // mistakes. YAML aliases are mistakes as well, because an alias does not show its value.
-func (p *settingsParser) eachKey(n *yaml.Node, what string, known []string, fn func(key string, v *yaml.Node)) {
+func (p *settingsParser) eachKey(
+	n *yaml.Node,
+	mappingName string,
+	knownKeys []string,
+	fn func(key string, v *yaml.Node),
+) {
 	if n.Kind != yaml.MappingNode {
-		p.addDiagnostic(n, "%s is not a mapping with %s", what, strings.Join(known, ", "))
+		p.addDiagnostic(n, "%s is not a mapping with %s", mappingName, strings.Join(knownKeys, ", "))
 		return
 	}
 	var seen []string
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
-		near := text.FindSimilar(k.Value, slices.Values(known), 1)
+		near := text.FindSimilar(k.Value, slices.Values(knownKeys), 1)
 		switch {
 		case k.Kind != yaml.ScalarNode || v.Kind == yaml.AliasNode:
-			p.addDiagnostic(k, "%s holds what is no plain key and value", what)
+			p.addDiagnostic(k, "%s holds what is no plain key and value", mappingName)
 		case slices.Contains(seen, k.Value):
 			p.addDiagnostic(k, "%s is given twice", k.Value)
-		case slices.Contains(known, k.Value):
+		case slices.Contains(knownKeys, k.Value):
 			fn(k.Value, v)
 		case len(near) > 0:
 			p.addDiagnostic(
 				k,
 				"unknown key %q in %s; did you mean %s?",
 				text.TruncateWithEllipsis(k.Value, 64),
-				what,
+				mappingName,
 				near[0],
 			)
 		default:
@@ -142,8 +147,8 @@ func (p *settingsParser) eachKey(n *yaml.Node, what string, known []string, fn f
 				k,
 				"unknown key %q in %s; there are %s",
 				text.TruncateWithEllipsis(k.Value, 64),
-				what,
-				strings.Join(known, ", "),
+				mappingName,
+				strings.Join(knownKeys, ", "),
 			)
 		}
 		seen = append(seen, k.Value)
@@ -151,7 +156,7 @@ func (p *settingsParser) eachKey(n *yaml.Node, what string, known []string, fn f
 }
 
 func (p *settingsParser) parseRunner(n *yaml.Node) *Runner {
-	r := &Runner{Stdin: stdinBriefing, Timeout: defaultTimeout, SettingsPath: p.file}
+	r := &Runner{Stdin: stdinBriefing, RunTimeout: defaultTimeout, SettingsPath: p.file}
 	p.eachKey(n, "runner", []string{"command", "stdin", "timeout"}, func(key string, v *yaml.Node) {
 		switch key {
 		case "command":
@@ -171,7 +176,7 @@ func (p *settingsParser) parseRunner(n *yaml.Node) *Runner {
 					text.TruncateWithEllipsis(v.Value, 64),
 				)
 			}
-			r.Timeout = d
+			r.RunTimeout = d
 		}
 	})
 	if r.Command == nil && len(p.diagnostics) == 0 {
@@ -224,20 +229,21 @@ func (p *settingsParser) parseCommand(v *yaml.Node) []string {
 	return argv
 }
 
-// isValidProgram reports whether prog is a plain file name or an absolute path, and contains no placeholder. A
+// isValidProgram reports whether program is a plain file name or an absolute path, and contains no placeholder. A
 // relative path is not valid, because it could refer to a program in the current project.
-func isValidProgram(prog string) bool {
-	if prog == "" || placeholderPattern().MatchString(prog) {
+func isValidProgram(program string) bool {
+	if program == "" || placeholderPattern().MatchString(program) {
 		return false
 	}
-	return !strings.ContainsAny(prog, `/\`) || filepath.IsAbs(prog)
+	return !strings.ContainsAny(program, `/\`) || filepath.IsAbs(program)
 }
 
-// expandCommand returns the command with each placeholder replaced by its value.
-func (r *Runner) expandCommand(values map[string]string) []string {
+// expandPlaceholders returns the command with each placeholder replaced by its value.
+func (r *Runner) expandPlaceholders(placeholderValues map[string]string) []string {
 	argv := slices.Clone(r.Command)
 	for i, a := range argv[1:] {
-		argv[i+1] = placeholderPattern().ReplaceAllStringFunc(a, func(s string) string { return values[s[1:len(s)-1]] })
+		argv[i+1] = placeholderPattern().ReplaceAllStringFunc(a,
+			func(s string) string { return placeholderValues[s[1:len(s)-1]] })
 	}
 	return argv
 }

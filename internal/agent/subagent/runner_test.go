@@ -17,16 +17,16 @@ func TestParseRunner(t *testing.T) {
 	full := "# mine\nrunner:\n  command: [claude, --print, \"--mcp-config={mcp_config}\", '{\"a\": 1}', \"\"]\n  " +
 		"stdin: task\n  timeout: 90s\n"
 	r, err := ParseRunner("s.yaml", []byte(full))
-	if err != nil || r.Stdin != stdinTask || r.Timeout != 90*time.Second || r.SettingsPath != "s.yaml" ||
+	if err != nil || r.Stdin != stdinTask || r.RunTimeout != 90*time.Second || r.SettingsPath != "s.yaml" ||
 		!slices.Equal(r.Command, []string{"claude", "--print", "--mcp-config={mcp_config}", `{"a": 1}`, ""}) {
 		t.Fatalf("ParseRunner() = %+v, %v", r, err)
 	}
-	got := r.expandCommand(map[string]string{"mcp_config": "/tmp/{task} $x"})
+	got := r.expandPlaceholders(map[string]string{"mcp_config": "/tmp/{task} $x"})
 	if want := []string{"claude", "--print", "--mcp-config=/tmp/{task} $x", `{"a": 1}`, ""}; !slices.Equal(got, want) {
 		t.Errorf("argv() = %q, want %q", got, want)
 	}
 	r, err = ParseRunner("s.yaml", []byte("runner: {command: [/bin/agent]}"))
-	if err != nil || r.Stdin != stdinBriefing || r.Timeout != defaultTimeout {
+	if err != nil || r.Stdin != stdinBriefing || r.RunTimeout != defaultTimeout {
 		t.Errorf("a short one: %+v, %v", r, err)
 	}
 	for _, none := range []string{"", "# nothing\n", "---\n", "null\n"} {
@@ -80,7 +80,7 @@ func FuzzParseRunner(f *testing.F) {
 		if err != nil || r == nil {
 			return
 		}
-		if len(r.Command) == 0 || r.Command[0] == "" || r.Timeout < time.Second {
+		if len(r.Command) == 0 || r.Command[0] == "" || r.RunTimeout < time.Second {
 			t.Fatalf("ParseRunner accepts %+v", r)
 		}
 		for _, a := range r.Command {

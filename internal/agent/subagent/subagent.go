@@ -38,9 +38,9 @@ const NoSettings = "none"
 
 // Limits of sub-agents.
 const (
-	maxTask    = 256 << 10 // maximum size of a task in bytes
-	maxDepth   = 3         // maximum number of sub-agents that start each other
-	maxRunning = 4         // maximum number of sub-agents that a service runs at the same time
+	maxTaskBytes      = 256 << 10 // maximum size of a task in bytes
+	maxDepth          = 3         // maximum number of sub-agents that start each other
+	maxConcurrentRuns = 4         // maximum number of sub-agents that a service runs at the same time
 )
 
 // Service composes briefings and runs sub-agents. It is safe for concurrent use.
@@ -54,9 +54,9 @@ type Service struct {
 	ProgramEnv  map[string]string // environment variables for oxbow, such as OXBOW_HOME
 	SpawnDepth  int               // number of sub-agents above the caller
 
-	// Runner returns the runner, or nil if none is configured. It is called before each run, so that changes of the
+	// LoadRunner returns the runner, or nil if none is configured. It is called before each run, so that changes of the
 	// settings take effect. If Runner is nil, only briefings can be made.
-	Runner     func() (*Runner, error)
+	LoadRunner func() (*Runner, error)
 	WorkingDir string           // working directory of sub-agents
 	Environ    func() []string  // environment for sub-agents, without oxbow's variables (nil means empty)
 	Now        func() time.Time // nil means time.Now
@@ -66,10 +66,10 @@ type Service struct {
 
 	mu           sync.Mutex // guards the fields below
 	runningCount int
-	cancels      map[int]context.CancelFunc // cancel functions of the running sub-agents
+	cancelByRun  map[int]context.CancelFunc // cancel functions of the running sub-agents
 	nextKey      int                        // next key in cancels
 	isClosed     bool
-	runs         sync.WaitGroup // counts the running sub-agents, so that Close can wait for them
+	runWaitGroup sync.WaitGroup // counts the running sub-agents, so that Close can wait for them
 }
 
 // SubagentRequest specifies a sub-agent.
@@ -93,13 +93,13 @@ type ServerCommand struct {
 
 // Briefing is the information that a sub-agent receives.
 type Briefing struct {
-	Agent     string
-	Task      string
-	Profile   string       // "" if the sub-agent has access to the whole memory
-	Skill     *skill.Skill // nil if the sub-agent gets no skill
-	Selection profile.Selection
-	Server    ServerCommand
-	Tokens    int // estimated number of tokens in the text
+	Agent           string
+	Task            string
+	Profile         string       // "" if the sub-agent has access to the whole memory
+	Skill           *skill.Skill // nil if the sub-agent gets no skill
+	Selection       profile.Selection
+	MemoryServer    ServerCommand
+	EstimatedTokens int // estimated number of tokens in the text
 
 	resolvedProfile profile.Resolved
 	text            string
@@ -120,9 +120,9 @@ func (s *Service) MakeBriefing(ctx context.Context, m *oxbow.Memory, req Subagen
 	switch {
 	case strings.TrimSpace(req.Task) == "":
 		return nil, &oxbow.InvalidError{Field: "task", Reason: "is empty; say what the sub-agent is to do"}
-	case len(req.Task) > maxTask:
+	case len(req.Task) > maxTaskBytes:
 		return nil, &oxbow.InvalidError{Field: "task", Value: strconv.Itoa(len(req.Task)) + " bytes",
-			Reason: fmt.Sprintf("is longer than %d bytes; put what it needs into files and name them", maxTask)}
+			Reason: fmt.Sprintf("is longer than %d bytes; put what it needs into files and name them", maxTaskBytes)}
 	}
 	if err := oxbow.CheckContent(req.Task); err != nil {
 		return nil, fmt.Errorf("task: %w", err)
@@ -150,9 +150,9 @@ func (s *Service) MakeBriefing(ctx context.Context, m *oxbow.Memory, req Subagen
 	if err != nil {
 		return nil, fmt.Errorf("selecting the memory of %s: %w", req.Agent, err)
 	}
-	b.Server = s.serverCommand(b)
+	b.MemoryServer = s.serverCommand(b)
 	b.text = b.composeText()
-	b.Tokens = prompt.EstimateTokens(b.text)
+	b.EstimatedTokens = prompt.EstimateTokens(b.text)
 	return b, nil
 }
 
@@ -253,9 +253,9 @@ func (b *Briefing) composeText() string {
 	}
 	w.WriteString(
 		" If you have no memory tools yet, this starts the server of them (Model Context Protocol, standard " +
-			"streams):\n\n" + prompt.Fence(
+			"streams):\n\n" + prompt.FenceText(
 			"sh",
-			b.Server.ShellCommand(),
+			b.MemoryServer.ShellCommand(),
 		) + "\n",
 	)
 	if n := b.Selection.AsOf; n != 0 {
@@ -271,17 +271,17 @@ func (b *Briefing) composeText() string {
 	return w.String()
 }
 
-func (s *Service) now() time.Time {
+func (s *Service) currentTime() time.Time {
 	if s.Now == nil {
 		return time.Now()
 	}
 	return s.Now()
 }
 
-// beginRun registers a run. It returns a context that Close cancels, and a function that the caller must call when the
-// run has ended. It returns an error if the service is closed, if too many sub-agents are running, or if too many have
-// started each other.
-func (s *Service) beginRun(ctx context.Context) (context.Context, func(), error) {
+// registerRun registers a run. It returns a context that Close cancels, and a function that the caller must call
+// when the run has ended. It returns an error if the service is closed, if too many sub-agents are running, or if
+// too many have started each other.
+func (s *Service) registerRun(ctx context.Context) (context.Context, func(), error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -292,31 +292,31 @@ func (s *Service) beginRun(ctx context.Context) (context.Context, func(), error)
 			Field:  "sub-agent",
 			Reason: fmt.Sprintf("cannot be started: %d stand above already, which is the most", maxDepth),
 		}
-	case s.runningCount >= maxRunning:
+	case s.runningCount >= maxConcurrentRuns:
 		return ctx, nil, &oxbow.InvalidError{
 			Field: "sub-agent",
 			Reason: fmt.Sprintf(
 				"cannot be started: %d run already, which is the most; wait until one has ended",
-				maxRunning,
+				maxConcurrentRuns,
 			),
 		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	if s.cancels == nil {
-		s.cancels = map[int]context.CancelFunc{}
+	if s.cancelByRun == nil {
+		s.cancelByRun = map[int]context.CancelFunc{}
 	}
 	key := s.nextKey
 	s.nextKey++
 	s.runningCount++
-	s.cancels[key] = cancel
-	s.runs.Add(1)
+	s.cancelByRun[key] = cancel
+	s.runWaitGroup.Add(1)
 	return ctx, func() {
 		cancel()
 		s.mu.Lock()
 		s.runningCount--
-		delete(s.cancels, key)
+		delete(s.cancelByRun, key)
 		s.mu.Unlock()
-		s.runs.Done()
+		s.runWaitGroup.Done()
 	}, nil
 }
 
@@ -325,11 +325,11 @@ func (s *Service) beginRun(ctx context.Context) (context.Context, func(), error)
 func (s *Service) Close() error {
 	s.mu.Lock()
 	s.isClosed = true
-	for _, stop := range s.cancels {
+	for _, stop := range s.cancelByRun {
 		stop()
 	}
 	s.mu.Unlock()
-	s.runs.Wait()
+	s.runWaitGroup.Wait()
 	return nil
 }
 

@@ -75,7 +75,7 @@ func agent(t *testing.T, args ...string) *Runner {
 	return &Runner{
 		Command:      append([]string{program, "agent"}, args...),
 		Stdin:        stdinNone,
-		Timeout:      time.Minute,
+		RunTimeout:   time.Minute,
 		SettingsPath: "settings.yaml",
 	}
 }
@@ -183,8 +183,8 @@ func TestBriefing(t *testing.T) {
 	if sel := b.Selection.Text(); !strings.Contains(sel, "Hexagons.") || strings.Contains(sel, "zeppelin") {
 		t.Errorf("the selection is %s", sel)
 	}
-	if b.Tokens <= b.Selection.Context.Tokens {
-		t.Errorf("Tokens = %d, of which the selection has %d", b.Tokens, b.Selection.Context.Tokens)
+	if b.EstimatedTokens <= b.Selection.Context.Tokens {
+		t.Errorf("Tokens = %d, of which the selection has %d", b.EstimatedTokens, b.Selection.Context.Tokens)
 	}
 	// The briefing can be limited to a past state of the memory and to a budget.
 	b = brief(t, s, m, SubagentRequest{Agent: "author", Task: "Why?", Profile: "dev", AsOf: 1, Budget: 500})
@@ -197,8 +197,8 @@ func TestBriefing(t *testing.T) {
 	}
 	// Without a profile, the sub-agent sees the whole memory, unless the caller is bound to a profile.
 	b = brief(t, s, m, SubagentRequest{Agent: "all", Task: "x"})
-	if _, is := b.Server.Env[envProfile]; is || b.Profile != "" || !strings.Contains(b.Text(), "zeppelin") {
-		t.Errorf("without a profile: %q, %v", b.Profile, b.Server)
+	if _, is := b.MemoryServer.Env[envProfile]; is || b.Profile != "" || !strings.Contains(b.Text(), "zeppelin") {
+		t.Errorf("without a profile: %q, %v", b.Profile, b.MemoryServer)
 	}
 	dev, err := s.Profiles.Resolve("dev")
 	if err != nil {
@@ -229,7 +229,7 @@ func TestBriefingRefuses(t *testing.T) {
 		"an agent of a path": {SubagentRequest{Agent: "a/../b", Task: "x"}, "agent_id"},
 		"an agent of a flag": {SubagentRequest{Agent: "--yolo", Task: "x"}, "agent_id"},
 		"no task":            {SubagentRequest{Agent: "a", Task: " \n"}, "task is empty"},
-		"a long task":        {SubagentRequest{Agent: "a", Task: strings.Repeat("x", maxTask+1)}, "task"},
+		"a long task":        {SubagentRequest{Agent: "a", Task: strings.Repeat("x", maxTaskBytes+1)}, "task"},
 		"a binary task":      {SubagentRequest{Agent: "a", Task: "a\x00b"}, "task"},
 		"no such profile": {
 			SubagentRequest{Agent: "a", Task: "x", Profile: "dve"},
@@ -258,7 +258,7 @@ func TestRun(t *testing.T) {
 	r := agent(t, "cat")
 	r.Stdin = stdinBriefing
 	out, err := s.Run(t.Context(), m, r, b)
-	if err != nil || out.EndState != RunDone || out.ExitStatus != 0 || out.Output != b.Text() ||
+	if err != nil || out.EndState != StateDone || out.ExitStatus != 0 || out.Output != b.Text() ||
 		shown.String() != b.Text() {
 		t.Fatalf("Run() = %+v, %v; shown %q", out, err, shown.String())
 	}
@@ -300,7 +300,7 @@ func TestRun(t *testing.T) {
 	n := 0
 	for e, err := range m.Entries(
 		t.Context(),
-		oxbow.Filter{Terms: []oxbow.Term{{Key: labelRun, Values: []string{RunDone}}}},
+		oxbow.Filter{Terms: []oxbow.Term{{Key: runStateLabelKey, Values: []string{StateDone}}}},
 	) {
 		if err != nil || !strings.HasPrefix(e.Name, "run: refactor 2026-04-18 10:00:00") {
 			t.Errorf("%q, %v", e.Name, err)
@@ -318,8 +318,8 @@ func TestRunUnrecorded(t *testing.T) {
 	m, s := world(t)
 	b := brief(t, s, m, SubagentRequest{Agent: "a", Task: "x", Profile: "strict"})
 	out, err := s.Run(t.Context(), m, agent(t, "cat"), b)
-	if err != nil || out.EndState != RunDone || out.EntryName != "" || len(out.Notes) != 1 ||
-		!strings.Contains(out.Notes[0], "not recorded") {
+	if err != nil || out.EndState != StateDone || out.EntryName != "" || len(out.WarningNotes) != 1 ||
+		!strings.Contains(out.WarningNotes[0], "not recorded") {
 		t.Errorf("Run() = %+v, %v, want a note that it is not recorded", out, err)
 	}
 	r := agent(t, "cat")
@@ -366,7 +366,7 @@ func TestStop(t *testing.T) {
 		conns := begun(t, l, n)
 		cancel()
 		out := <-ended
-		if e, err := m.Get(t.Context(), out.EntryName); out.EndState != runStopped || err != nil ||
+		if e, err := m.Get(t.Context(), out.EntryName); out.EndState != stateStopped || err != nil ||
 			!strings.Contains(e.Content, "stopped after") {
 			t.Errorf("%s: %+v, recorded as %q, %v", mode, out, e.Content, err)
 		}
@@ -377,16 +377,18 @@ func TestStop(t *testing.T) {
 		}
 	}
 	late := agent(t, "wait", listen(t).Addr().String())
-	late.Timeout = 50 * time.Millisecond
-	if out, err := s.Run(t.Context(), m, late, b); err != nil || out.EndState != runTimedOut || len(out.Notes) != 1 ||
-		!strings.Contains(out.Notes[0], "its time of 50ms was up") {
-		t.Errorf("Run() = %+v, %v, want %s", out, err, runTimedOut)
+	late.RunTimeout = 50 * time.Millisecond
+	if out, err := s.Run(t.Context(), m, late, b); err != nil || out.EndState != stateTimedOut ||
+		len(out.WarningNotes) != 1 ||
+		!strings.Contains(out.WarningNotes[0], "its time of 50ms was up") {
+		t.Errorf("Run() = %+v, %v, want %s", out, err, stateTimedOut)
 	}
 
-	// Start maxRunning sub-agents at the same time. A further one must be refused, and Close must end all of them.
+	// Start maxConcurrentRuns sub-agents at the same time. A further one must be refused, and Close must end all of
+	// them.
 	l := listen(t)
-	ended := make(chan RunOutcome, maxRunning)
-	for range maxRunning {
+	ended := make(chan RunOutcome, maxConcurrentRuns)
+	for range maxConcurrentRuns {
 		go func() {
 			out, err := s.Run(t.Context(), m, agent(t, "wait", l.Addr().String()), b)
 			if err != nil {
@@ -395,7 +397,7 @@ func TestStop(t *testing.T) {
 			ended <- out
 		}()
 	}
-	begun(t, l, maxRunning)
+	begun(t, l, maxConcurrentRuns)
 	if _, err := s.Run(t.Context(), m, agent(t, "cat"), b); !errors.Is(err, oxbow.ErrInvalid) ||
 		!strings.Contains(err.Error(), "4 run already") {
 		t.Errorf("one more: %v", err)
@@ -403,8 +405,8 @@ func TestStop(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	for range maxRunning {
-		if out := <-ended; out.EndState != runStopped {
+	for range maxConcurrentRuns {
+		if out := <-ended; out.EndState != stateStopped {
 			t.Errorf("after Close: %+v", out)
 		}
 	}
@@ -431,7 +433,7 @@ func TestKeeper(t *testing.T) {
 		{"a\x00\xffb", "a\ufffd\ufffdb", 0},
 	} {
 		for _, step := range []int{1, 2, 7, 100} {
-			k := &outputBuffer{maxHeadBytes: 3, maxTailBytes: 5}
+			k := &headTailBuffer{maxHeadBytes: 3, maxTailBytes: 5}
 			for s := c.said; len(s) > 0; {
 				n := min(step, len(s))
 				if w, err := k.Write([]byte(s[:n])); w != n || err != nil {
@@ -439,7 +441,7 @@ func TestKeeper(t *testing.T) {
 				}
 				s = s[n:]
 			}
-			if got, cut := k.storedText(); got != c.want || cut != c.cut {
+			if got, cut := k.headAndTailText(); got != c.want || cut != c.cut {
 				t.Errorf("%q by %d: %q, %d, want %q, %d", c.said, step, got, cut, c.want, c.cut)
 			}
 		}

@@ -14,8 +14,8 @@ type ReaderWriterAt interface {
 
 // A File reads and writes Inner. As soon as Context is done, its methods return the error of Context instead.
 type File struct {
-	Context context.Context
-	Inner   ReaderWriterAt
+	Context   context.Context
+	InnerFile ReaderWriterAt
 }
 
 // WriteAt implements [io.WriterAt].
@@ -23,7 +23,7 @@ func (f File) WriteAt(b []byte, offset int64) (int, error) {
 	if err := f.Context.Err(); err != nil {
 		return 0, err
 	}
-	return f.Inner.WriteAt(b, offset)
+	return f.InnerFile.WriteAt(b, offset)
 }
 
 // ReadAt implements [io.ReaderAt].
@@ -31,5 +31,5 @@ func (f File) ReadAt(b []byte, offset int64) (int, error) {
 	if err := f.Context.Err(); err != nil {
 		return 0, err
 	}
-	return f.Inner.ReadAt(b, offset)
+	return f.InnerFile.ReadAt(b, offset)
 }

@@ -22,7 +22,7 @@ func TestFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := ctxfile.File{Context: ctx, Inner: file}
+	f := ctxfile.File{Context: ctx, InnerFile: file}
 	data := []byte("some text")
 	got := make([]byte, 9)
 	if n, err := f.WriteAt(data, 3); n != len(data) || err != nil {

@@ -12,9 +12,9 @@ import (
 func DiffLines(before, after string) iter.Seq2[byte, string] {
 	return func(yield func(mark byte, line string) bool) {
 		a, b := textLines(before), textLines(after)
-		interner := Interner{}
+		interner := LineNumberer{}
 		j := 0
-		for i, index := range new(Mapper).MapLines(interner.LineIDs(a), interner.LineIDs(b)) {
+		for i, index := range new(LineMapper).MapLines(interner.LineIDs(a), interner.LineIDs(b)) {
 			if index < 0 {
 				if !yield('-', a[i]) {
 					return

@@ -5,11 +5,12 @@ package diff
 
 import "slices"
 
-// Interner assigns a number, called ID, to each distinct line. Comparing the IDs is faster than comparing the lines.
-type Interner map[string]int32
+// LineNumberer assigns a number, called ID, to each distinct line. Comparing the IDs is faster than comparing the
+// lines.
+type LineNumberer map[string]int32
 
 // LineID returns the ID of a line. If the line has no ID yet, it gets the next unused number.
-func (in Interner) LineID(line string) int32 {
+func (in LineNumberer) LineID(line string) int32 {
 	n, ok := in[line]
 	if !ok {
 		n = int32(len(in))
@@ -19,7 +20,7 @@ func (in Interner) LineID(line string) int32 {
 }
 
 // LineIDs returns the ID of each line.
-func (in Interner) LineIDs(lines []string) []int32 {
+func (in LineNumberer) LineIDs(lines []string) []int32 {
 	out := make([]int32, len(lines))
 	for i, l := range lines {
 		out[i] = in.LineID(l)
@@ -27,15 +28,15 @@ func (in Interner) LineIDs(lines []string) []int32 {
 	return out
 }
 
-// A Mapper finds, for the lines of one text, the equal lines of another text. A Mapper can be used
+// A LineMapper finds, for the lines of one text, the equal lines of another text. A LineMapper can be used
 // for many pairs of texts, and reuses its working memory. The zero Mapper is ready to use.
-type Mapper struct {
-	occurrences []occurrence // indexed by line ID; all counts are zero between two calls of MapLines
+type LineMapper struct {
+	lineOccurrences []lineOccurrence // indexed by line ID; all counts are zero between two calls of MapLines
 }
 
-// occurrence counts a line in two texts, A and B. It contains the number of times that the line occurs in each text,
-// and the index of the last occurrence in each text.
-type occurrence struct{ countA, countB, lastA, lastB int32 }
+// lineOccurrence counts a line in two texts, A and B. It contains the number of times that the line occurs in each
+// text, and the index of the last occurrence in each text.
+type lineOccurrence struct{ countA, countB, lastA, lastB int32 }
 
 // MapLines returns, for each line in a, the index of its equal line in b, or -1. Mapped lines are in the same order in
 // both texts.
@@ -43,7 +44,7 @@ type occurrence struct{ countA, countB, lastA, lastB int32 }
 // The method is patience diff (Bram Cohen). Lines that occur exactly once in each text are anchors, and the parts
 // between two anchors are mapped separately. A part without anchors is mapped by a shortest edit script (Myers, "An
 // O(ND) Difference Algorithm and Its Variations", 1986).
-func (d *Mapper) MapLines(a, b []int32) []int {
+func (d *LineMapper) MapLines(a, b []int32) []int {
 	m := make([]int, len(a))
 	for i := range m {
 		m[i] = -1
@@ -54,27 +55,27 @@ func (d *Mapper) MapLines(a, b []int32) []int {
 			maxID = max(maxID, n)
 		}
 	}
-	if n := int(maxID) + 1; n > len(d.occurrences) {
-		d.occurrences = make([]occurrence, n+n/4)
+	if n := int(maxID) + 1; n > len(d.lineOccurrences) {
+		d.lineOccurrences = make([]lineOccurrence, n+n/4)
 	}
-	d.mapPart(a, b, 0, 0, m)
+	d.mapLineRange(a, b, 0, 0, m)
 	return m
 }
 
-// mapPart maps the lines of one part of each text. a and b are the line IDs in the parts, which begin at line i of the
-// first text and at line j of the second text. If a line has an equal line in the other part, mapPart stores this
-// line's index in m. It first maps equal lines at the beginning and end. Then it divides the parts at anchors or,
-// without anchors, finds a shortest edit script.
-func (d *Mapper) mapPart(a, b []int32, i, j int, m []int) {
+// mapLineRange maps the lines of one part of each text. a and b are the line IDs in the parts, which begin at line
+// i of the first text and at line j of the second text. If a line has an equal line in the other part, mapLineRange
+// stores this line's index in mapping. It first maps equal lines at the beginning and end. Then it divides the parts at
+// anchors or, without anchors, finds a shortest edit script.
+func (d *LineMapper) mapLineRange(a, b []int32, i, j int, mapping []int) {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
-		m[i] = j
+		mapping[i] = j
 		a = a[1:]
 		b = b[1:]
 		i = i + 1
 		j = j + 1
 	}
 	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
-		m[i+len(a)-1] = j + len(b) - 1
+		mapping[i+len(a)-1] = j + len(b) - 1
 		a, b = a[:len(a)-1], b[:len(b)-1]
 	}
 	if len(a) == 0 || len(b) == 0 {
@@ -82,23 +83,23 @@ func (d *Mapper) mapPart(a, b []int32, i, j int, m []int) {
 	}
 	anchors := d.findAnchors(a, b)
 	if len(anchors) == 0 {
-		mapByMyers(a, b, i, j, m)
+		mapByMyers(a, b, i, j, mapping)
 		return
 	}
 	x, y := 0, 0
 	for _, p := range anchors {
-		d.mapPart(a[x:p[0]], b[y:p[1]], i+x, j+y, m)
-		m[i+p[0]] = j + p[1]
+		d.mapLineRange(a[x:p[0]], b[y:p[1]], i+x, j+y, mapping)
+		mapping[i+p[0]] = j + p[1]
 		x, y = p[0]+1, p[1]+1
 	}
-	d.mapPart(a[x:], b[y:], i+x, j+y, m)
+	d.mapLineRange(a[x:], b[y:], i+x, j+y, mapping)
 }
 
 // findAnchors returns the anchors: pairs of indexes of the lines that occur exactly once in each text. Both indexes
 // increase from pair to pair. If the texts have these lines in different orders, findAnchors returns a longest list of
 // such pairs.
-func (d *Mapper) findAnchors(a, b []int32) [][2]int {
-	occurrences := d.occurrences
+func (d *LineMapper) findAnchors(a, b []int32) [][2]int {
+	occurrences := d.lineOccurrences
 	for i, l := range a {
 		occurrences[l].countA, occurrences[l].lastA = occurrences[l].countA+1, int32(i)
 	}
@@ -113,7 +114,7 @@ func (d *Mapper) findAnchors(a, b []int32) [][2]int {
 	}
 	for _, side := range [][]int32{a, b} {
 		for _, l := range side {
-			occurrences[l] = occurrence{}
+			occurrences[l] = lineOccurrence{}
 		}
 	}
 	return longestAscending(pairs)
@@ -147,22 +148,22 @@ func longestAscending(pairs [][2]int) [][2]int {
 	return result
 }
 
-// maxEdits is the maximum number of edits for which mapByMyers searches. If more edits are necessary, the part counts
-// as rewritten. The reasons are that the memory grows with the square of the number of edits, and that such a mapping
-// would not be useful.
-const maxEdits = 1000
+// maxLineEdits is the maximum number of edits for which mapByMyers searches. If more edits are necessary, the part
+// counts as rewritten. The reasons are that the memory grows with the square of the number of edits, and that such
+// a mapping would not be useful.
+const maxLineEdits = 1000
 
-// mapByMyers maps a part of each text by a shortest edit script. It has the same arguments as mapPart. If more than
-// maxEdits edits are necessary, it maps no line.
-func mapByMyers(a, b []int32, i, j int, m []int) {
-	maxDistance := min(len(a)+len(b), maxEdits)
+// mapByMyers maps a part of each text by a shortest edit script. It has the same arguments as mapLineRange. If more
+// than maxLineEdits edits are necessary, it maps no line.
+func mapByMyers(a, b []int32, i, j int, mapping []int) {
+	maxDistance := min(len(a)+len(b), maxLineEdits)
 	furthest := make([]int32, 2*maxDistance+2) // furthest position in a that was reached on each diagonal
 	// for each round, a copy of the part of furthest that the round can change
 	var trace [][]int32
 	for d := 0; d <= maxDistance; d++ {
 		for k := -d; k <= d; k += 2 {
 			var x int
-			if endsWithInsertion(furthest, maxDistance, k, d) {
+			if isReachedByInsertion(furthest, maxDistance, k, d) {
 				x = int(furthest[maxDistance+k+1])
 			} else {
 				x = int(furthest[maxDistance+k-1]) + 1
@@ -172,7 +173,7 @@ func mapByMyers(a, b []int32, i, j int, m []int) {
 			}
 			furthest[maxDistance+k] = int32(x)
 			if x >= len(a) && x-k >= len(b) {
-				mapTrace(trace, len(a), len(b), i, j, m)
+				followTrace(trace, len(a), len(b), i, j, mapping)
 				return
 			}
 		}
@@ -180,19 +181,19 @@ func mapByMyers(a, b []int32, i, j int, m []int) {
 	}
 }
 
-// endsWithInsertion reports how the furthest path to diagonal k ends in round d. It returns true if the last edit
+// isReachedByInsertion reports how the furthest path to diagonal k ends in round d. It returns true if the last edit
 // inserts a line of b, and false if the last edit deletes a line of a. Equal lines may follow the edit. The slice
 // furthest contains the furthest positions of the previous round. Diagonal 0 is at index middle.
-func endsWithInsertion(furthest []int32, middle, k, d int) bool {
+func isReachedByInsertion(furthest []int32, middle, k, d int) bool {
 	if k == -d || k == d {
 		return k == -d
 	}
 	return furthest[middle+k-1] < furthest[middle+k+1]
 }
 
-// mapTrace follows the trace from the end of both texts back to the start, and maps the equal lines on the path. Round
-// d of the trace contains the furthest positions on the diagonals -d to d.
-func mapTrace(trace [][]int32, x, y, i, j int, m []int) {
+// followTrace follows the trace from the end of both texts back to the start, and maps the equal lines on the path.
+// Round d of the trace contains the furthest positions on the diagonals -d to d.
+func followTrace(trace [][]int32, x, y, i, j int, mapping []int) {
 	for d := len(trace); d > 0; d-- {
 		round := trace[d-1]
 		furthest := func(k int) int {
@@ -203,19 +204,19 @@ func mapTrace(trace [][]int32, x, y, i, j int, m []int) {
 		}
 		k := x - y
 		diagonal, step := k-1, 1
-		if endsWithInsertion(round, d-1, k, d) {
+		if isReachedByInsertion(round, d-1, k, d) {
 			diagonal, step = k+1, 0
 		}
 		px := furthest(diagonal)
 		py := px - diagonal
 		for x > px+step {
 			x, y = x-1, y-1
-			m[i+x] = j + y
+			mapping[i+x] = j + y
 		}
 		x, y = px, py
 	}
 	for x > 0 && y > 0 {
 		x, y = x-1, y-1
-		m[i+x] = j + y
+		mapping[i+x] = j + y
 	}
 }

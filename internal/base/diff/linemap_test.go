@@ -23,8 +23,8 @@ func TestMap(t *testing.T) {
 		{"without anchors the shortest script", "x y x y z z", "y x y z z z x x", []int{-1, 0, 1, 2, 3, 4}},
 		{"two that changed places keep the longer", "a b c d", "d a b c", []int{1, 2, 3, -1}},
 	} {
-		in := Interner{}
-		got := new(Mapper).MapLines(in.LineIDs(strings.Fields(c.a)), in.LineIDs(strings.Fields(c.b)))
+		in := LineNumberer{}
+		got := new(LineMapper).MapLines(in.LineIDs(strings.Fields(c.a)), in.LineIDs(strings.Fields(c.b)))
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: Map = %v, want %v", c.name, got, c.want)
 		}
@@ -84,6 +84,6 @@ func TestMyersIsShortest(t *testing.T) {
 		if got, want := count(a, b, m), lcs(a, b); got != want {
 			t.Fatalf("myers of %v and %v matches %d lines, want %d: %v", a, b, got, want, m)
 		}
-		count(a, b, new(Mapper).MapLines(a, b))
+		count(a, b, new(LineMapper).MapLines(a, b))
 	}
 }

@@ -26,11 +26,11 @@ func (c LineChange) Compare(d LineChange) int {
 	return slices.Compare(c.Lines, d.Lines)
 }
 
-// LineChanges returns the changes that turn the lines of base into the lines of changed, in order. Between any two
+// CompareLines returns the changes that turn the lines of base into the lines of changed, in order. Between any two
 // changes there is at least one unchanged line.
-func LineChanges(base, changed []string) (changes []LineChange) {
-	in := Interner{}
-	var m Mapper
+func CompareLines(base, changed []string) (changes []LineChange) {
+	in := LineNumberer{}
+	var m LineMapper
 	ids := in.LineIDs(base)
 	i, j := 0, 0
 	add := func(to, end int) {
@@ -93,7 +93,7 @@ func MergeLines(base, ours, theirs string) (string, bool) {
 		return theirs, true
 	}
 	lines := splitAfterNewlines(base)
-	changes := append(LineChanges(lines, splitAfterNewlines(ours)), LineChanges(lines, splitAfterNewlines(theirs))...)
+	changes := append(CompareLines(lines, splitAfterNewlines(ours)), CompareLines(lines, splitAfterNewlines(theirs))...)
 	merged, err := ApplyChanges(lines, changes, func([]LineChange, int) ([]string, error) { return nil, errConflict })
 	return strings.Join(merged, ""), err == nil
 }

@@ -7,24 +7,24 @@ import (
 	"unicode"
 )
 
-// LinePart is a part of a line: some words that are all changed or all unchanged.
-type LinePart struct {
+// WordRun is a part of a line: some words that are all changed or all unchanged.
+type WordRun struct {
 	Text      string
 	IsChanged bool // the part does not occur in the other line
 }
 
-// maxWords is the maximum number of words in a line. [CompareWords] does not compare longer lines.
-const maxWords = 400
+// maxComparedWords is the maximum number of words in a line. [CompareWordRuns] does not compare longer lines.
+const maxComparedWords = 400
 
-// CompareWords compares two lines word by word and returns the parts of each. It returns nil if the lines differ more
-// than they have in common, or if a line is too long. In these cases the parts would not help a reader.
-func CompareWords(before, after string) (a, b []LinePart) {
+// CompareWordRuns compares two lines word by word and returns the parts of each. It returns nil if the lines differ
+// more than they have in common, or if a line is too long. In these cases the parts would not help a reader.
+func CompareWordRuns(before, after string) (a, b []WordRun) {
 	wordsA, wordsB := splitWords(before), splitWords(after)
-	if len(wordsA) > maxWords || len(wordsB) > maxWords {
+	if len(wordsA) > maxComparedWords || len(wordsB) > maxComparedWords {
 		return nil, nil
 	}
-	in := Interner{}
-	m := new(Mapper).MapLines(in.LineIDs(wordsA), in.LineIDs(wordsB))
+	in := LineNumberer{}
+	m := new(LineMapper).MapLines(in.LineIDs(wordsA), in.LineIDs(wordsB))
 	isCommonA, isCommonB := make([]bool, len(wordsA)), make([]bool, len(wordsB))
 	common := 0
 	for i, j := range m {
@@ -38,19 +38,19 @@ func CompareWords(before, after string) (a, b []LinePart) {
 	if 2*common < len(before)+len(after) {
 		return nil, nil
 	}
-	return joinParts(wordsA, isCommonA), joinParts(wordsB, isCommonB)
+	return joinWordRuns(wordsA, isCommonA), joinWordRuns(wordsB, isCommonB)
 }
 
-// joinParts joins neighboring words into parts. The words of a part are all common to both lines, or all changed. A
+// joinWordRuns joins neighboring words into parts. The words of a part are all common to both lines, or all changed. A
 // space between two changed words is also changed.
-func joinParts(words []string, isCommon []bool) (parts []LinePart) {
+func joinWordRuns(words []string, isCommon []bool) (parts []WordRun) {
 	for i, w := range words {
 		isChanged := !isCommon[i] || (w == " " && isBetweenChanges(isCommon, i))
 		if n := len(parts); n > 0 && parts[n-1].IsChanged == isChanged {
 			parts[n-1].Text += w
 			continue
 		}
-		parts = append(parts, LinePart{w, isChanged})
+		parts = append(parts, WordRun{w, isChanged})
 	}
 	return parts
 }

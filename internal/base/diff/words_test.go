@@ -8,7 +8,7 @@ import (
 )
 
 // marked returns the line with its changed parts in brackets.
-func marked(parts []LinePart) string {
+func marked(parts []WordRun) string {
 	var b strings.Builder
 	for _, p := range parts {
 		if p.IsChanged {
@@ -30,7 +30,7 @@ func TestWords(t *testing.T) {
 		{"We ship on Fridays.", "Nobody answers the phone.", "", ""},
 		{"", "new", "", ""},
 	} {
-		a, b := CompareWords(tc.before, tc.after)
+		a, b := CompareWordRuns(tc.before, tc.after)
 		if marked(a) != tc.wantBefore || marked(b) != tc.wantAfter {
 			t.Errorf("Words(%q, %q) = %q, %q; want %q, %q", tc.before, tc.after, marked(a), marked(b),
 				tc.wantBefore, tc.wantAfter)
@@ -44,7 +44,7 @@ func FuzzWords(f *testing.F) {
 	f.Add("a\xff b", "a b")
 	f.Fuzz(func(t *testing.T, before, after string) {
 		before, after = strings.ToValidUTF8(before, "?"), strings.ToValidUTF8(after, "?")
-		a, b := CompareWords(before, after)
+		a, b := CompareWordRuns(before, after)
 		if a == nil && b == nil {
 			return
 		}
@@ -54,7 +54,7 @@ func FuzzWords(f *testing.F) {
 	})
 }
 
-func plain(parts []LinePart) (s string) {
+func plain(parts []WordRun) (s string) {
 	for _, p := range parts {
 		s += p.Text
 	}

@@ -84,8 +84,8 @@ func isASCII(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) < 0
 }
 
-// markerPattern matches the Markdown marker of a list item, a quotation or a heading at the beginning of a line.
-var markerPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([-*+>•]|#+|\d+[.)])\s+`) })
+// lineMarkerPattern matches the Markdown marker of a list item, a quotation or a heading at the beginning of a line.
+var lineMarkerPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([-*+>•]|#+|\d+[.)])\s+`) })
 
 // splitSentences divides a text into sentences. The end of a line also ends a sentence. Fenced code, and the markers
 // of list items, quotations and headings, are left out.
@@ -101,7 +101,7 @@ func splitSentences(text string) []string {
 		if inFence {
 			continue
 		}
-		l = markerPattern().ReplaceAllString(l, "")
+		l = lineMarkerPattern().ReplaceAllString(l, "")
 		start := 0
 		for i, c := range l {
 			end := i + len(string(c))
@@ -110,16 +110,16 @@ func splitSentences(text string) []string {
 				(strings.ContainsRune(".!?", c) && end < len(l) && l[end] == ' ' && rest != "" &&
 					!unicode.IsLower([]rune(rest[:min(len(rest), 4)])[0]))
 			if isEnd {
-				out = appendSentence(out, l[start:end])
+				out = appendNonEmptySentence(out, l[start:end])
 				start = end
 			}
 		}
-		out = appendSentence(out, l[start:])
+		out = appendNonEmptySentence(out, l[start:])
 	}
 	return out
 }
 
-func appendSentence(out []string, s string) []string {
+func appendNonEmptySentence(out []string, s string) []string {
 	s = strings.TrimSpace(s)
 	if strings.IndexFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) < 0 {
 		return out

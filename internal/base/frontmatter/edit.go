@@ -15,28 +15,28 @@ type lineRange struct{ start, end int }
 // EditKeys changes the lines of some keys in the front matter data. mapping is the parsed data. EditKeys calls
 // renderKey for each of keys, with the key's present value or nil. renderKey returns the new lines of the key (""
 // removes the key) and true, or false to keep the key unchanged. A new key is inserted after the existing keys that
-// come before it in keys. eol is the line ending.
+// come before it in keys. lineEnd is the line ending.
 func EditKeys(
-	data, eol string,
+	frontMatter, lineEnd string,
 	mapping *yaml.Node,
-	keys []string,
+	orderedKeys []string,
 	renderKey func(key string, old *yaml.Node) (text string, ok bool),
 ) string {
 	var lines []string
-	for l := range strings.Lines(data) {
+	for l := range strings.Lines(frontMatter) {
 		lines = append(lines, l)
 	}
 	if n := len(lines); n > 0 && !strings.HasSuffix(lines[n-1], "\n") {
-		lines[n-1] += eol
+		lines[n-1] += lineEnd
 	}
-	spans, values := findKeys(mapping, lines)
+	spans, values := locateKeys(mapping, lines)
 	insertions := make([]string, len(lines)+1) // text to insert before each line
 	isRemoved := make([]bool, len(lines))
 	lastEnd := 0 // end of the last key so far
-	for _, k := range keys {
+	for _, k := range orderedKeys {
 		at, exists := spans[k]
 		text, ok := renderKey(k, values[k])
-		text = strings.ReplaceAll(text, "\n", eol)
+		text = strings.ReplaceAll(text, "\n", lineEnd)
 		switch {
 		case ok && exists:
 			for i := at.start; i < at.end; i++ {
@@ -58,15 +58,15 @@ func EditKeys(
 	return b.String()
 }
 
-// findKeys returns the lines and the value of each key in the mapping. If a key occurs several times, the first
+// locateKeys returns the lines and the value of each key in the mapping. If a key occurs several times, the first
 // occurrence counts.
-func findKeys(top *yaml.Node, lines []string) (map[string]lineRange, map[string]*yaml.Node) {
+func locateKeys(mapping *yaml.Node, lines []string) (map[string]lineRange, map[string]*yaml.Node) {
 	spans, values := map[string]lineRange{}, map[string]*yaml.Node{}
-	for i := 0; i+1 < len(top.Content); i += 2 {
-		k, v := top.Content[i], top.Content[i+1]
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		k, v := mapping.Content[i], mapping.Content[i+1]
 		end := len(lines)
-		if i+2 < len(top.Content) {
-			end = top.Content[i+2].Line - 1
+		if i+2 < len(mapping.Content) {
+			end = mapping.Content[i+2].Line - 1
 		}
 		if v.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0 {
 			// Comments and empty lines before the next key belong to that key.

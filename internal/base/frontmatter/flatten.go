@@ -11,9 +11,9 @@ import (
 
 // Property is a key with its values. A nested mapping becomes several properties with names such as owner.name.
 type Property struct {
-	Name   string       // name as spelled in the file; dots join the names of nested keys
-	Values []*yaml.Node // values, which may be null
-	IsList bool         // the file has a list of values
+	Name       string       // name as spelled in the file; dots join the names of nested keys
+	ValueNodes []*yaml.Node // values, which may be null
+	IsList     bool         // the file has a list of values
 }
 
 // FlattenProperty returns the properties for a key and its value. Nested lists are joined to a single list. A mapping
@@ -26,7 +26,7 @@ func FlattenProperty(name string, value *yaml.Node) []Property {
 		var all []Property
 		for i := 0; i+1 < len(value.Content); i += 2 {
 			member := value.Content[i].Value
-			if NormalizeKey(name) != "metadata" {
+			if FoldKeySpelling(name) != "metadata" {
 				member = name + "." + member
 			}
 			all = append(all, FlattenProperty(member, value.Content[i+1])...)
@@ -38,7 +38,7 @@ func FlattenProperty(name string, value *yaml.Node) []Property {
 		for _, item := range value.Content {
 			for _, q := range FlattenProperty(name, item) {
 				if q.Name == name {
-					p.Values = append(p.Values, q.Values...)
+					p.ValueNodes = append(p.ValueNodes, q.ValueNodes...)
 					continue
 				}
 				q.IsList = true
@@ -47,13 +47,13 @@ func FlattenProperty(name string, value *yaml.Node) []Property {
 		}
 		return append([]Property{p}, nested...)
 	}
-	p.Values = []*yaml.Node{value}
+	p.ValueNodes = []*yaml.Node{value}
 	return []Property{p}
 }
 
-// NormalizeKey returns a common spelling for all variants of a key: in lower case, with _ in place of hyphens and
+// FoldKeySpelling returns a common spelling for all variants of a key: in lower case, with _ in place of hyphens and
 // spaces.
-func NormalizeKey(name string) string {
+func FoldKeySpelling(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '-' || r == ' ' {
 			return '_'
@@ -64,4 +64,4 @@ func NormalizeKey(name string) string {
 
 // LabelKey returns the label key under which the value of an unknown front matter key is stored. For example,
 // Owner.name becomes owner_name.
-func LabelKey(name string) string { return strings.ReplaceAll(NormalizeKey(name), ".", "_") }
+func LabelKey(name string) string { return strings.ReplaceAll(FoldKeySpelling(name), ".", "_") }

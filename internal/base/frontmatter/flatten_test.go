@@ -27,7 +27,7 @@ func TestFlatten(t *testing.T) {
 		var got []string
 		for _, p := range FlattenProperty(top.Content[0].Value, top.Content[1]) {
 			var values []string
-			for _, n := range p.Values {
+			for _, n := range p.ValueNodes {
 				values = append(values, n.Value)
 			}
 			s := strings.Join(values, " ")

@@ -22,9 +22,10 @@ import (
 
 // Limits of the front matter.
 const (
-	MaxBytes = 64 << 10
-	maxLines = 500 // maximum number of lines; if no end follows within them, the first "---" is a horizontal rule
-	maxDepth = 4   // default maximum nesting of lists and mappings
+	MaxFrontMatterBytes = 64 << 10
+	// Maximum number of lines; if no end follows within them, the first "---" is a horizontal rule.
+	maxFrontMatterLines = 500
+	defaultMaxDepth     = 4 // default maximum nesting of lists and mappings
 )
 
 // A Diagnostic describes a mistake in a file.
@@ -54,7 +55,7 @@ func SplitFrontMatter(text string) (data, body string, ok bool) {
 		return "", text, false
 	}
 	start, end := len(firstLine)+1, len(firstLine)+1
-	for range maxLines {
+	for range maxFrontMatterLines {
 		if rest == "" {
 			break
 		}
@@ -76,8 +77,8 @@ type MappingReader struct {
 	Diagnostics []Diagnostic
 }
 
-// AddMistake records a mistake at a node. If n is nil, the mistake concerns the whole file.
-func (r *MappingReader) AddMistake(n *yaml.Node, format string, args ...any) {
+// AddNodeDiagnostic records a mistake at a node. If n is nil, the mistake concerns the whole file.
+func (r *MappingReader) AddNodeDiagnostic(n *yaml.Node, format string, args ...any) {
 	d := Diagnostic{Text: fmt.Sprintf(format, args...)}
 	if n != nil {
 		d.Line, d.Column = n.Line, n.Column
@@ -101,8 +102,8 @@ var decodeErrorPattern = sync.OnceValue(func() *regexp.Regexp {
 // ReadMapping parses data as a mapping. It returns an empty mapping with line 0 if data contains no value, and nil if
 // data contains mistakes, which are recorded. The line numbers of the nodes count from 1 in data.
 func (r *MappingReader) ReadMapping(data string) *yaml.Node {
-	if len(data) > MaxBytes {
-		r.AddMistake(nil, "has %d bytes; the most is %d", len(data), MaxBytes)
+	if len(data) > MaxFrontMatterBytes {
+		r.AddNodeDiagnostic(nil, "has %d bytes; the most is %d", len(data), MaxFrontMatterBytes)
 		return nil
 	}
 	if n := readPlainMapping(data); n != nil {
@@ -125,7 +126,7 @@ func (r *MappingReader) ReadMapping(data string) *yaml.Node {
 	if err == nil {
 		err = d.Decode(&second)
 		if err == nil {
-			r.AddMistake(&second, "begins a second document; there can be one only")
+			r.AddNodeDiagnostic(&second, "begins a second document; there can be one only")
 			return nil
 		}
 	}
@@ -148,21 +149,21 @@ func (r *MappingReader) ReadMapping(data string) *yaml.Node {
 func (r *MappingReader) checkNode(n *yaml.Node, depth int) bool {
 	found := len(r.Diagnostics)
 	switch {
-	case depth > cmp.Or(r.MaxDepth, maxDepth):
-		r.AddMistake(n, "is nested more than %d deep", cmp.Or(r.MaxDepth, maxDepth))
+	case depth > cmp.Or(r.MaxDepth, defaultMaxDepth):
+		r.AddNodeDiagnostic(n, "is nested more than %d deep", cmp.Or(r.MaxDepth, defaultMaxDepth))
 		return false
 	case n.Kind == yaml.AliasNode:
-		r.AddMistake(n, "*%s is an alias, which is refused here; write the value out", n.Value)
+		r.AddNodeDiagnostic(n, "*%s is an alias, which is refused here; write the value out", n.Value)
 		return false
 	}
 	if n.Anchor != "" {
-		r.AddMistake(n, "&%s is an anchor, which is refused here; write the value where it is needed", n.Anchor)
+		r.AddNodeDiagnostic(n, "&%s is an anchor, which is refused here; write the value where it is needed", n.Anchor)
 	}
 	if n.Style&yaml.TaggedStyle != 0 {
-		r.AddMistake(n, "%s is a tag, which is refused here; write the plain value", n.Tag)
+		r.AddNodeDiagnostic(n, "%s is a tag, which is refused here; write the plain value", n.Tag)
 	}
 	if n.Kind == yaml.SequenceNode && len(n.Content) > maxListValues {
-		r.AddMistake(n, "is a list of %d; the most is %d", len(n.Content), maxListValues)
+		r.AddNodeDiagnostic(n, "is a list of %d; the most is %d", len(n.Content), maxListValues)
 		return false
 	}
 	for _, c := range n.Content {
@@ -184,8 +185,8 @@ func DescribeKind(n *yaml.Node) string {
 	case n.Kind == yaml.SequenceNode:
 		return "a list"
 	}
-	return "the single value " + strconv.Quote(ClipValue(n.Value))
+	return "the single value " + strconv.Quote(ShortenValue(n.Value))
 }
 
-// ClipValue shortens a value so that it can be quoted in a message.
-func ClipValue(s string) string { return text.TruncateWithEllipsis(s, 40) }
+// ShortenValue shortens a value so that it can be quoted in a message.
+func ShortenValue(s string) string { return text.TruncateWithEllipsis(s, 40) }

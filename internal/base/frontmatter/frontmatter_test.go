@@ -24,8 +24,8 @@ func TestCut(t *testing.T) {
 		{"no beginning", "a: x\n---\n", "", "a: x\n---\n", false},
 		{"one line", "---", "", "---", false},
 		{"nothing", "", "", "", false},
-		{"an end that is far", "---\n" + strings.Repeat("x\n", maxLines) + "---\n", "", "---\n" +
-			strings.Repeat("x\n", maxLines) + "---\n", false},
+		{"an end that is far", "---\n" + strings.Repeat("x\n", maxFrontMatterLines) + "---\n", "", "---\n" +
+			strings.Repeat("x\n", maxFrontMatterLines) + "---\n", false},
 	} {
 		data, body, ok := SplitFrontMatter(tt.text)
 		if data != tt.data || body != tt.body || ok != tt.ok {
@@ -44,7 +44,7 @@ func TestRead(t *testing.T) {
 		{"a: !!str 1", "day.md:12:4: !!str is a tag"},
 		{"a: [[[[1]]]]", "day.md:12:7: is nested more than 4 deep"},
 		{"a: [" + strings.Repeat("x, ", maxListValues) + "x]", "day.md:12:4: is a list of 1001; the most is 1000"},
-		{"a: " + strings.Repeat("x", MaxBytes), "day.md:12: has 65539 bytes; the most is 65536"},
+		{"a: " + strings.Repeat("x", MaxFrontMatterBytes), "day.md:12: has 65539 bytes; the most is 65536"},
 		{"a: x\nb: \"\xff\"", "day.md:13: is not UTF-8 text"},
 		{"a: 1\n---\nb: 2", "day.md:13:1: begins a second document"},
 		{"a: b: c", "day.md:12: is not YAML"},

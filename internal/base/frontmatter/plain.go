@@ -18,8 +18,8 @@ const maxListValues = 1000
 // reservedWords contains unquoted words that YAML 1.1 or 1.2 does not read as text.
 var reservedWords = []string{"", "null", "true", "false", "yes", "no", "on", "off", "y", "n"}
 
-// IsBareWord reports whether a value needs no quotes: YAML reads it without quotes as the same text.
-func IsBareWord(s string) bool {
+// NeedsNoQuotes reports whether a value needs no quotes: YAML reads it without quotes as the same text.
+func NeedsNoQuotes(s string) bool {
 	for i, c := range s {
 		switch {
 		case (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'):
@@ -36,7 +36,7 @@ func IsBareWord(s string) bool {
 // time. It returns false for null.
 func isLiteral(s string) bool {
 	switch {
-	case s == "true", s == "false", IsBareWord(s):
+	case s == "true", s == "false", NeedsNoQuotes(s):
 		return true
 	case s == "", s[0] < '0', s[0] > '9', s[len(s)-1] == ':':
 		return false
@@ -44,9 +44,9 @@ func isLiteral(s string) bool {
 	return strings.Trim(s, "0123456789.:-TZ+") == ""
 }
 
-// isPlainKey reports whether a key is a bare word of at most 100 bytes.
-func isPlainKey(key string) bool {
-	return len(key) <= 100 && IsBareWord(key)
+// isUnquotedKey reports whether a key is a bare word of at most 100 bytes.
+func isUnquotedKey(key string) bool {
+	return len(key) <= 100 && NeedsNoQuotes(key)
 }
 
 // readPlainMapping returns the same mapping as the YAML decoder if data is simple: each line contains a bare key, ":
@@ -60,7 +60,7 @@ func readPlainMapping(data string) *yaml.Node {
 	for text := range strings.SplitSeq(strings.TrimSuffix(data, "\n"), "\n") {
 		line++
 		key, value, ok := strings.Cut(text, ": ")
-		if !ok || !isPlainKey(key) {
+		if !ok || !isUnquotedKey(key) {
 			return nil
 		}
 		column := utf8.RuneCountInString(key) + 3
@@ -89,7 +89,7 @@ func parsePlainList(text string, line, column int) *yaml.Node {
 		Content: make([]*yaml.Node, len(words))}
 	column++
 	for i, w := range words {
-		if !IsBareWord(w) {
+		if !NeedsNoQuotes(w) {
 			return nil
 		}
 		list.Content[i] = scalarNode(w, line, column)

@@ -38,10 +38,10 @@ const (
 	formatVersion = 1
 	headSize      = 120
 
-	numberBits = 24
+	textNumberBits = 24
 
 	// MaxTexts is the maximum number of texts in a table, because the number of a text has 24 bits.
-	MaxTexts = 1 << numberBits
+	MaxTexts = 1 << textNumberBits
 
 	textTable = 0
 	keyTable  = 1
@@ -61,8 +61,8 @@ var errDamaged = errors.New("the file of keys is damaged")
 // TextData is the row of a text: two numbers whose meaning the caller defines.
 type TextData [2]uint64
 
-// Head is the content of page 0, which describes the file.
-type Head struct {
+// FileHead is the content of page 0, which describes the file.
+type FileHead struct {
 	Revision       uint32          // revision of the rules by which texts get keys
 	UnicodeVersion string          // version of Unicode, at most 16 bytes
 	Position       logpos.Position // the file contains the texts up to this position in the log
@@ -71,7 +71,7 @@ type Head struct {
 	FullTextCount  int             // number of texts when the file was last made from all entries
 }
 
-func (h *Head) encode() []byte {
+func (h *FileHead) encode() []byte {
 	le := binary.LittleEndian
 	b := make([]byte, headSize)
 	copy(b, fileMagic[:])
@@ -86,7 +86,7 @@ func (h *Head) encode() []byte {
 }
 
 // decodeHead decodes page 0.
-func decodeHead(b []byte) (h Head, err error) {
+func decodeHead(b []byte) (h FileHead, err error) {
 	le := binary.LittleEndian
 	if [8]byte(b) != fileMagic || le.Uint32(b[8:]) != formatVersion {
 		return h, ErrFormat
@@ -95,7 +95,7 @@ func decodeHead(b []byte) (h Head, err error) {
 	keys := le.Uint64(b[104:])
 	whole := le.Uint64(b[112:])
 	var ok bool
-	h.Position, ok = logpos.Decode(string(b[32:96]))
+	h.Position, ok = logpos.DecodePosition(string(b[32:96]))
 	areCountsPossible := texts <= MaxTexts && max(keys, whole) <= maxKeyRows
 	if !ok || !areCountsPossible {
 		return h, fmt.Errorf("%w: its counts are impossible", errDamaged)
@@ -111,16 +111,16 @@ func decodeHead(b []byte) (h Head, err error) {
 // maxKeyRows is the largest possible number of rows with keys. On 32-bit systems, the limit is the largest int.
 const maxKeyRows = min(1<<40, math.MaxInt)
 
-func (h *Head) pageTables() []pagefile.Table {
-	return []pagefile.Table{{RowSize: 16, RowCount: h.TextCount}, {RowSize: 8, RowCount: h.KeyRowCount}}
+func (h *FileHead) tableSizes() []pagefile.TableSize {
+	return []pagefile.TableSize{{RowSize: 16, RowCount: h.TextCount}, {RowSize: 8, RowCount: h.KeyRowCount}}
 }
 
 // File is an open key table. It is safe for concurrent use. If a page cannot be read, the methods return zeros instead
 // of an error. Therefore the caller must call Err afterwards.
 type File struct {
-	Head   Head
-	tables *pagefile.Reader
-	file   vfs.File
+	Head       FileHead
+	pageReader *pagefile.Reader
+	file       vfs.File
 }
 
 // Open reads page 0 of a file and returns the key table. If Open fails, it closes the file. The error matches
@@ -132,9 +132,9 @@ func Open(file vfs.File) (*File, error) {
 		err = ErrFormat
 	}
 	if err == nil {
-		f.tables, err = pagefile.Open(file, func(head []byte) (tables []pagefile.Table, err error) {
+		f.pageReader, err = pagefile.Open(file, func(head []byte) (tables []pagefile.TableSize, err error) {
 			f.Head, err = decodeHead(head)
-			tables = f.Head.pageTables()
+			tables = f.Head.tableSizes()
 			if err == nil && int64(pagefile.CountPages(tables))*pagefile.PageSize != info.Size() {
 				err = fmt.Errorf("%w: it has another size than its head says", errDamaged)
 			}
@@ -150,11 +150,11 @@ func Open(file vfs.File) (*File, error) {
 func (f *File) Close() error { return f.file.Close() }
 
 // Err returns the first error that occurred while a page was read, or nil.
-func (f *File) Err() error { return f.tables.Err() }
+func (f *File) Err() error { return f.pageReader.Err() }
 
-// Text returns the data of the text with the given number.
-func (f *File) Text(number int) TextData {
-	row := f.tables.Row(textTable, number)
+// TextAt returns the data of the text with the given number.
+func (f *File) TextAt(textNumber int) TextData {
+	row := f.pageReader.Row(textTable, textNumber)
 	return TextData{binary.LittleEndian.Uint64(row), binary.LittleEndian.Uint64(row[8:])}
 }
 
@@ -162,7 +162,7 @@ func (f *File) Text(number int) TextData {
 // returns the error, and so does Err.
 func (f *File) EachText(fn func(t TextData)) error {
 	le := binary.LittleEndian
-	return f.tables.EachPage(textTable, func(rows []byte) {
+	return f.pageReader.EachTablePage(textTable, func(rows []byte) {
 		for ; len(rows) > 0; rows = rows[16:] {
 			fn(TextData{le.Uint64(rows), le.Uint64(rows[8:])})
 		}
@@ -170,14 +170,16 @@ func (f *File) EachText(fn func(t TextData)) error {
 }
 
 // KeyRow returns the row of the second table that says that the text with the given number has this key.
-func KeyRow(key uint64, number int) uint64 { return key>>numberBits<<numberBits | uint64(number) }
+func KeyRow(key uint64, textNumber int) uint64 {
+	return key>>textNumberBits<<textNumberBits | uint64(textNumber)
+}
 
 // EachTextWithKey calls fn with the number of each text that has the key, in ascending order. The lower 24 bits of the
 // key are ignored.
 func (f *File) EachTextWithKey(key uint64, fn func(number int)) {
 	least := KeyRow(key, 0)
-	for i := f.searchRow(least); i < f.Head.KeyRowCount; i++ {
-		row := f.tables.RowKey(keyTable, i)
+	for i := f.findRowIndex(least); i < f.Head.KeyRowCount; i++ {
+		row := f.pageReader.RowKey(keyTable, i)
 		if row-least >= MaxTexts {
 			return
 		}
@@ -185,8 +187,8 @@ func (f *File) EachTextWithKey(key uint64, fn func(number int)) {
 	}
 }
 
-// EachTextWithKeyIn is like EachTextWithKey, but searches rows in memory, which must be in ascending order.
-func EachTextWithKeyIn(rows []uint64, key uint64, fn func(number int)) {
+// EachTextInRows is like EachTextWithKey, but searches rows in memory, which must be in ascending order.
+func EachTextInRows(rows []uint64, key uint64, fn func(number int)) {
 	least := KeyRow(key, 0)
 	i := sort.Search(len(rows), func(i int) bool { return rows[i] >= least })
 	for ; i < len(rows) && rows[i]-least < MaxTexts; i++ {
@@ -194,10 +196,10 @@ func EachTextWithKeyIn(rows []uint64, key uint64, fn func(number int)) {
 	}
 }
 
-// searchRow returns the index of the first row that is not smaller than row. Keys are hashes and therefore spread
-// evenly, so searchRow guesses the page by interpolation. It usually reads two or three pages.
-func (f *File) searchRow(row uint64) int {
-	perPage := pagefile.PageDataSize / 8
+// findRowIndex returns the index of the first row that is not smaller than row. Keys are hashes and therefore spread
+// evenly, so findRowIndex guesses the page by interpolation. It usually reads two or three pages.
+func (f *File) findRowIndex(row uint64) int {
+	perPage := pagefile.PageDataBytes / 8
 	// The row is on one of these pages, or on the first page after them.
 	low, high := 0, (f.Head.KeyRowCount+perPage-1)/perPage
 	lowRow, highRow := uint64(0), uint64(1<<64-1)
@@ -209,8 +211,8 @@ func (f *File) searchRow(row uint64) int {
 			quotient, _ := bits.Div64(above, below, highRow-lowRow)
 			page = low + int(quotient)
 		}
-		first := f.tables.RowKey(keyTable, page*perPage)
-		last := f.tables.RowKey(keyTable, min((page+1)*perPage, f.Head.KeyRowCount)-1)
+		first := f.pageReader.RowKey(keyTable, page*perPage)
+		last := f.pageReader.RowKey(keyTable, min((page+1)*perPage, f.Head.KeyRowCount)-1)
 		switch {
 		case row <= first:
 			high, highRow = page, first
@@ -219,7 +221,7 @@ func (f *File) searchRow(row uint64) int {
 		default:
 			count := min(perPage, f.Head.KeyRowCount-page*perPage)
 			return page*perPage + sort.Search(count, func(i int) bool {
-				return f.tables.RowKey(keyTable, page*perPage+i) >= row
+				return f.pageReader.RowKey(keyTable, page*perPage+i) >= row
 			})
 		}
 	}
@@ -229,10 +231,10 @@ func (f *File) searchRow(row uint64) int {
 // CheckFile reads a whole file. It returns nil if the file is a valid key table, and otherwise an error that describes
 // the damage.
 func CheckFile(file io.ReaderAt, size int64) error {
-	var head Head
-	r, err := pagefile.Open(file, func(b []byte) (tables []pagefile.Table, err error) {
+	var head FileHead
+	r, err := pagefile.Open(file, func(b []byte) (tables []pagefile.TableSize, err error) {
 		head, err = decodeHead(b)
-		tables = head.pageTables()
+		tables = head.tableSizes()
 		if err == nil && int64(pagefile.CountPages(tables))*pagefile.PageSize != size {
 			err = fmt.Errorf("%w: it has another size than its head says", errDamaged)
 		}
@@ -241,11 +243,11 @@ func CheckFile(file io.ReaderAt, size int64) error {
 	if err != nil {
 		return err
 	}
-	if err := r.EachPage(textTable, func([]byte) {}); err != nil {
+	if err := r.EachTablePage(textTable, func([]byte) {}); err != nil {
 		return err
 	}
 	last, isAscending := uint64(0), true
-	err = r.EachPage(keyTable, func(rows []byte) {
+	err = r.EachTablePage(keyTable, func(rows []byte) {
 		for ; len(rows) > 0; rows = rows[8:] {
 			row := binary.LittleEndian.Uint64(rows)
 			isAscending = isAscending && row >= last && row%MaxTexts < uint64(head.TextCount)

@@ -15,8 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-var testHead = Head{Revision: 3, UnicodeVersion: "15.0.0", FullTextCount: 7,
-	Position: logpos.Position{LogID: [16]byte{1}, Seq: 2, Offset: 3, Chain: [32]byte{4}}}
+var testHead = FileHead{Revision: 3, UnicodeVersion: "15.0.0", FullTextCount: 7,
+	Position: logpos.Position{LogID: [16]byte{1}, Seq: 2, FileOffset: 3, ChainHash: [32]byte{4}}}
 
 const testName = "table"
 
@@ -55,12 +55,12 @@ func openTable(t *testing.T, disk vfs.FS) *File {
 func randomRuns(rng *rand.Rand, first, texts, rows int, wanted map[uint64][]int) [][]uint64 {
 	runs := make([][]uint64, 3)
 	for range rows {
-		key := rng.Uint64() >> numberBits << numberBits
+		key := rng.Uint64() >> textNumberBits << textNumberBits
 		switch rng.IntN(4) {
 		case 0:
-			key = uint64(rng.IntN(3)) << numberBits // a few keys get many texts, so the keys are not spread evenly
+			key = uint64(rng.IntN(3)) << textNumberBits // a few keys get many texts, so the keys are not spread evenly
 		case 1:
-			key = (1<<40 - 1 - uint64(rng.IntN(3))) << numberBits
+			key = (1<<40 - 1 - uint64(rng.IntN(3))) << textNumberBits
 		}
 		number := first + rng.IntN(texts)
 		if slices.Contains(wanted[key], number) {
@@ -97,9 +97,9 @@ func TestTable(t *testing.T) {
 		if f.Head != head {
 			t.Errorf("the head is %+v, want %+v", f.Head, head)
 		}
-		keys := []uint64{0, 5 << numberBits, 1 << 63, (1<<40 - 1) << numberBits}
+		keys := []uint64{0, 5 << textNumberBits, 1 << 63, (1<<40 - 1) << textNumberBits}
 		for key := range wanted {
-			keys = append(keys, key, key+1<<numberBits)
+			keys = append(keys, key, key+1<<textNumberBits)
 		}
 		for _, key := range keys {
 			var got []int
@@ -111,8 +111,8 @@ func TestTable(t *testing.T) {
 		}
 		i := 0
 		err := f.EachText(func(text TextData) {
-			if text != texts[i] || f.Text(i) != text {
-				t.Fatalf("text %d is %v and %v, want %v", i, text, f.Text(i), texts[i])
+			if text != texts[i] || f.TextAt(i) != text {
+				t.Fatalf("text %d is %v and %v, want %v", i, text, f.TextAt(i), texts[i])
 			}
 			i++
 		})
@@ -130,7 +130,7 @@ func TestSortRows(t *testing.T) {
 		for i := range count {
 			key := rng.Uint64()
 			if i%3 == 0 {
-				key %= 1 << (numberBits + 9) // few different keys, so that many texts have the same key
+				key %= 1 << (textNumberBits + 9) // few different keys, so that many texts have the same key
 			}
 			rows = append(rows, KeyRow(key, i/4))
 		}
@@ -150,7 +150,7 @@ func TestRowsInMemory(t *testing.T) {
 	}
 	for key, numbers := range wanted {
 		var got []int
-		EachTextWithKeyIn(rows, key, func(n int) { got = append(got, n) })
+		EachTextInRows(rows, key, func(n int) { got = append(got, n) })
 		slices.Sort(numbers)
 		if !slices.Equal(got, numbers) {
 			t.Fatalf("texts with the key %x: %v, want %v", key, got, numbers)

@@ -14,7 +14,7 @@ import (
 // WriteTable writes a key table. The table contains the texts and keys of the older table old, unless old is nil, and
 // the additional texts and keys. The numbers of the additional texts continue the numbers of the old table. Each
 // element of runs contains rows in ascending order. WriteTable sets the counts of the head.
-func WriteTable(to io.WriterAt, head Head, old *File, texts []TextData, runs [][]uint64) error {
+func WriteTable(output io.WriterAt, head FileHead, old *File, texts []TextData, runs [][]uint64) error {
 	head.TextCount, head.KeyRowCount = len(texts), 0
 	if old != nil {
 		head.TextCount += old.Head.TextCount
@@ -23,7 +23,7 @@ func WriteTable(to io.WriterAt, head Head, old *File, texts []TextData, runs [][
 	for _, run := range runs {
 		head.KeyRowCount += len(run)
 	}
-	out := bufio.NewWriterSize(io.NewOffsetWriter(to, 0), 1<<18)
+	out := bufio.NewWriterSize(io.NewOffsetWriter(output, 0), 1<<18)
 	w := pagefile.NewWriter(out)
 	w.Write(head.encode())
 	w.FinishPage()
@@ -38,7 +38,7 @@ func WriteTable(to io.WriterAt, head Head, old *File, texts []TextData, runs [][
 	w.FinishPage()
 	added := MergeRuns(runs)
 	if old != nil {
-		err := old.tables.EachPage(keyTable, func(page []byte) { added = writeMerged(w, page, added) })
+		err := old.pageReader.EachTablePage(keyTable, func(page []byte) { added = writeMergedRows(w, page, added) })
 		if err != nil {
 			return err
 		}
@@ -50,18 +50,18 @@ func WriteTable(to io.WriterAt, head Head, old *File, texts []TextData, runs [][
 	return out.Flush()
 }
 
-// writeMerged writes all rows of a page of the old table. It also writes the added rows that are smaller than one of
-// these rows, in ascending order. It returns the remaining added rows.
-func writeMerged(w *pagefile.Writer, page []byte, added []uint64) []uint64 {
-	for ; len(page) > 0; page = page[8:] {
-		row := binary.LittleEndian.Uint64(page)
-		for len(added) > 0 && added[0] < row {
-			w.AppendRow(added[0])
-			added = added[1:]
+// writeMergedRows writes all rows of a page of the old table. It also writes the added rows that are smaller than
+// one of these rows, in ascending order. It returns the remaining added rows.
+func writeMergedRows(w *pagefile.Writer, oldRows []byte, newRows []uint64) []uint64 {
+	for ; len(oldRows) > 0; oldRows = oldRows[8:] {
+		row := binary.LittleEndian.Uint64(oldRows)
+		for len(newRows) > 0 && newRows[0] < row {
+			w.AppendRow(newRows[0])
+			newRows = newRows[1:]
 		}
 		w.AppendRow(row)
 	}
-	return added
+	return newRows
 }
 
 // MergeRuns returns the rows of all runs in ascending order. The rows of each run must already be in ascending order.
@@ -98,7 +98,7 @@ func SortRows(rows []uint64) []uint64 {
 	// This is a radix sort. Each round keeps the order of rows with equal digits. Therefore rows with the same key
 	// stay in the order of their texts.
 	from, to := rows, make([]uint64, len(rows))
-	for shift := numberBits; shift < 64; shift += digitBits {
+	for shift := textNumberBits; shift < 64; shift += digitBits {
 		// next[digit] is first the number of rows with the digit, then the index at which the next such row is put
 		var next [digits]int
 		for _, row := range from {

@@ -12,10 +12,10 @@ import "encoding/binary"
 //	24    8 offset of its record in the file, or 0 for the base
 //	32   32 hash of the chain at the change
 type Position struct {
-	LogID  [16]byte
-	Seq    uint64
-	Offset int64
-	Chain  [32]byte
+	LogID      [16]byte
+	Seq        uint64
+	FileOffset int64
+	ChainHash  [32]byte
 }
 
 const encodedSize = 64
@@ -25,19 +25,19 @@ func (p Position) Encode() string {
 	var b [encodedSize]byte
 	copy(b[:], p.LogID[:])
 	binary.LittleEndian.PutUint64(b[16:], p.Seq)
-	binary.LittleEndian.PutUint64(b[24:], uint64(p.Offset))
-	copy(b[32:], p.Chain[:])
+	binary.LittleEndian.PutUint64(b[24:], uint64(p.FileOffset))
+	copy(b[32:], p.ChainHash[:])
 	return string(b[:])
 }
 
-// Decode decodes the output of Encode. ok is false if s does not have 64 bytes.
-func Decode[S ~string](s S) (p Position, ok bool) {
+// DecodePosition decodes the output of Encode. ok is false if s does not have 64 bytes.
+func DecodePosition[S ~string](s S) (p Position, ok bool) {
 	if len(s) != encodedSize {
 		return p, false
 	}
 	b := []byte(s)
 	return Position{LogID: [16]byte(b), Seq: binary.LittleEndian.Uint64(b[16:]),
-		Offset: int64(binary.LittleEndian.Uint64(b[24:])), Chain: [32]byte(b[32:])}, true
+		FileOffset: int64(binary.LittleEndian.Uint64(b[24:])), ChainHash: [32]byte(b[32:])}, true
 }
 
 // IsAtOrBefore reports whether both positions belong to the same log and p is not after q.

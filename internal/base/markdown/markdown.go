@@ -19,8 +19,8 @@ const MaxDepth = 40
 // a paragraph. The time for quotes grows with the square of their depth. People do not write texts beyond these
 // limits.
 const (
-	maxDelimiters  = 2000 // maximum number of delimiters in a paragraph
-	maxMarkerBytes = 60   // maximum number of bytes of quote and list markers at the beginning of a line
+	maxParagraphDelimiters = 2000 // maximum number of delimiters in a paragraph
+	maxMarkerBytes         = 60   // maximum number of bytes of quote and list markers at the beginning of a line
 )
 
 // Parse parses CommonMark with tables and strikethrough, but without HTML. It returns nil if parsing the text would
@@ -75,7 +75,7 @@ func isTooComplex(s string) bool {
 			}
 		}
 	}
-	return cost+delimiters*delimiters > maxDelimiters*maxDelimiters
+	return cost+delimiters*delimiters > maxParagraphDelimiters*maxParagraphDelimiters
 }
 
 // LiteralText returns a text node's characters, after escapes and entities were replaced.

@@ -18,9 +18,9 @@ type TerminalStyle struct {
 	WithColour bool // use the colours of package termtext (without colours, marks such as ** are kept)
 }
 
-// minWidth is the smallest width of a text in quotes and lists. If the width would be smaller, the text is not
+// minNestedWidth is the smallest width of a text in quotes and lists. If the width would be smaller, the text is not
 // indented any further.
-const minWidth = 20
+const minNestedWidth = 20
 
 // Render returns the rendered text as lines. A line may be wider than the width if it is code or a single long word.
 // Line breaks inside paragraphs are kept, because many notes are lists without markers. Characters that could harm a
@@ -29,7 +29,7 @@ func (t TerminalStyle) Render(source string) []string {
 	r := renderer{TerminalStyle: t, source: []byte(source)}
 	doc := Parse(r.source)
 	if doc == nil {
-		return termtext.Wrap(termtext.ReplaceHarmful(strings.TrimRight(source, "\n")), t.Width)
+		return termtext.WrapAtWords(termtext.ReplaceHarmful(strings.TrimRight(source, "\n")), t.Width)
 	}
 	return r.renderBlocks(doc, t.Width, 0)
 }
@@ -81,26 +81,26 @@ func (r *renderer) renderBlock(n ast.Node, width, depth int) []string {
 		if !r.WithColour {
 			mark = strings.Repeat("#", n.Level) + " "
 		}
-		return termtext.Wrap(mark+r.renderInlines(n, termtext.Bold, depth), width)
+		return termtext.WrapAtWords(mark+r.renderInlines(n, termtext.Bold, depth), width)
 	case *ast.Blockquote:
-		return prefixLines(r.renderBlocks(n, r.indentedWidth(width, 2), depth), r.paint(termtext.Dim, "│")+" ")
+		return prefixLines(r.renderBlocks(n, r.indentedWidth(width, 2), depth), r.paintText(termtext.Dim, "│")+" ")
 	case *ast.CodeBlock, *ast.FencedCodeBlock:
 		code := termtext.ReplaceHarmful(strings.TrimRight(string(n.Lines().Value(r.source)), "\n"))
 		return prefixLines(strings.Split(strings.ReplaceAll(code, "\t", "    "), "\n"), "    ")
 	case *ast.List:
 		return r.renderList(n, width, depth)
 	case *ast.ThematicBreak:
-		return []string{r.paint(termtext.Dim, strings.Repeat("─", min(width, 40)))}
+		return []string{r.paintText(termtext.Dim, strings.Repeat("─", min(width, 40)))}
 	case *xast.Table:
 		return r.renderTable(n, width, depth)
 	}
-	return termtext.Wrap(r.renderInlines(n, "", depth), width)
+	return termtext.WrapAtWords(r.renderInlines(n, "", depth), width)
 }
 
 // indentedWidth returns the width that remains for a text after it was indented by some columns. It is at least
-// minWidth, or width if that is smaller.
+// minNestedWidth, or width if that is smaller.
 func (r *renderer) indentedWidth(width, columns int) int {
-	return max(width-columns, min(minWidth, r.Width))
+	return max(width-columns, min(minNestedWidth, r.Width))
 }
 
 // prefixLines puts a prefix before each line. Before an empty line, the spaces at the prefix's end are left out.
@@ -162,13 +162,16 @@ func (r *renderer) renderTable(n ast.Node, width, depth int) (lines []string) {
 			for i, c := range cells {
 				lines = append(
 					lines,
-					prefixLines(termtext.Wrap(c, r.indentedWidth(width, 2)), strings.Repeat(" ", 2*min(i, 1)))...)
+					prefixLines(
+						termtext.WrapAtWords(c, r.indentedWidth(width, 2)),
+						strings.Repeat(" ", 2*min(i, 1)),
+					)...)
 			}
 			continue
 		}
 		var b strings.Builder
 		for i, c := range cells {
-			b.WriteString(termtext.Pad(c, widths[i]+2))
+			b.WriteString(termtext.PadToColumns(c, widths[i]+2))
 		}
 		lines = append(lines, strings.TrimRight(b.String(), " "))
 	}
@@ -228,7 +231,7 @@ func (r *renderer) renderLink(label, destination string) string {
 	if label == "" || label == destination {
 		return destination
 	}
-	return label + " " + r.paint(termtext.Dim, "("+destination+")")
+	return label + " " + r.paintText(termtext.Dim, "("+destination+")")
 }
 
 // renderText paints a text that others wrote. Each word is painted separately, so that the style does not get lost
@@ -240,12 +243,12 @@ func (r *renderer) renderText(style, s string) string {
 	}
 	words := strings.Split(s, " ")
 	for i, w := range words {
-		words[i] = r.paint(style, w)
+		words[i] = r.paintText(style, w)
 	}
 	return strings.Join(words, " ")
 }
 
-func (r *renderer) paint(code, s string) string {
+func (r *renderer) paintText(code, s string) string {
 	if !r.WithColour || s == "" {
 		return s
 	}

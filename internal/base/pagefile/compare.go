@@ -8,31 +8,31 @@ import (
 	"io"
 )
 
-// A PageComparison is a writer that compares the written pages with the pages of File. It ignores checksums.
-type PageComparison struct {
-	File          io.ReaderAt
-	HeadDiffers   bool // page 0 differs
-	DifferentPage int  // number of the first other page that differs, or 0
+// A PageComparer is a writer that compares the written pages with the pages of File. It ignores checksums.
+type PageComparer struct {
+	ComparedFile       io.ReaderAt
+	IsHeadDifferent    bool // page 0 differs
+	FirstDifferentPage int  // number of the first other page that differs, or 0
 }
 
 var errPageDiffers = errors.New("a page differs")
 
 // WriteAt implements [io.WriterAt]. It returns an error as soon as a page other than page 0 differs.
-func (c *PageComparison) WriteAt(b []byte, offset int64) (int, error) {
+func (c *PageComparer) WriteAt(b []byte, offset int64) (int, error) {
 	have := make([]byte, len(b))
-	if _, err := c.File.ReadAt(have, offset); err != nil && err != io.EOF {
+	if _, err := c.ComparedFile.ReadAt(have, offset); err != nil && err != io.EOF {
 		return 0, err
 	}
 	for i := 0; i < len(b); i += PageSize {
 		n := int(offset)/PageSize + i/PageSize
-		if bytes.Equal(b[i:][:PageDataSize], have[i:][:PageDataSize]) {
+		if bytes.Equal(b[i:][:PageDataBytes], have[i:][:PageDataBytes]) {
 			continue
 		}
 		if n > 0 {
-			c.DifferentPage = n
+			c.FirstDifferentPage = n
 			return 0, errPageDiffers
 		}
-		c.HeadDiffers = true
+		c.IsHeadDifferent = true
 	}
 	return len(b), nil
 }

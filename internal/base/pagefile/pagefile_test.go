@@ -13,7 +13,9 @@ import (
 
 // tables returns the tables of the test file: a table whose rows do not fill a page exactly, an empty table, plain
 // bytes, and a table with small rows.
-func tables(rows int) []Table { return []Table{{24, rows}, {16, 0}, {1, 3*rows + 1}, {4, rows}} }
+func tables(rows int) []TableSize {
+	return []TableSize{{24, rows}, {16, 0}, {1, 3*rows + 1}, {4, rows}}
+}
 
 func text(rows int) []byte { return bytes.Repeat([]byte("abc"), rows+1)[:3*rows+1] }
 
@@ -30,14 +32,14 @@ func write(rows int) []byte {
 	w.Write(text(rows))
 	w.FinishPage()
 	for i := range rows {
-		w.AppendRow4(uint32(i))
+		w.AppendUint32Row(uint32(i))
 	}
 	w.FinishPage()
 	return b.Bytes()
 }
 
 func open(b []byte, rows int) (*Reader, error) {
-	return Open(bytes.NewReader(b), func([]byte) ([]Table, error) { return tables(rows), nil })
+	return Open(bytes.NewReader(b), func([]byte) ([]TableSize, error) { return tables(rows), nil })
 }
 
 func TestRoundTrip(t *testing.T) {
@@ -63,7 +65,7 @@ func TestRoundTrip(t *testing.T) {
 			}
 		}
 		next := uint64(0)
-		err = r.EachPage(0, func(b []byte) {
+		err = r.EachTablePage(0, func(b []byte) {
 			for ; len(b) > 0; b = b[24:] {
 				if binary.LittleEndian.Uint64(b) != 2*next || binary.LittleEndian.Uint64(b[8:]) != next {
 					t.Fatalf("row %d of %d: %v", next, rows, b[:24])
@@ -104,7 +106,7 @@ func TestDamage(t *testing.T) {
 		}
 	}
 	for n := range len(sound) / PageSize {
-		for _, at := range []int{0, PageDataSize - 1, PageDataSize, PageSize - 1} {
+		for _, at := range []int{0, PageDataBytes - 1, PageDataBytes, PageSize - 1} {
 			b := bytes.Clone(sound)
 			b[n*PageSize+at] ^= 1
 			try("changed", n, b)
@@ -118,7 +120,7 @@ func TestDamage(t *testing.T) {
 	}
 	b := bytes.Clone(sound)
 	copy(b, "HEAD")
-	binary.LittleEndian.PutUint32(b[PageDataSize:], Checksum(b[:PageDataSize], 0, 0))
+	binary.LittleEndian.PutUint32(b[PageDataBytes:], PageChecksum(b[:PageDataBytes], 0, 0))
 	try("of a file with another head", 1, b)
 }
 
@@ -162,7 +164,7 @@ func TestUnreadableIsZeros(t *testing.T) {
 	if row := r.Row(0, 171); !bytes.Equal(row, make([]byte, 24)) || !errors.Is(r.Err(), errDamaged) {
 		t.Errorf("an unreadable row is %v, %v", row, r.Err())
 	}
-	if err := r.EachPage(0, func([]byte) {}); !errors.Is(err, errDamaged) {
+	if err := r.EachTablePage(0, func([]byte) {}); !errors.Is(err, errDamaged) {
 		t.Errorf("a table with an unreadable page: %v", err)
 	}
 	if r.RowKey(0, 3) != 6 {

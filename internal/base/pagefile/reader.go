@@ -22,8 +22,8 @@ import (
 const (
 	// PageSize is the size of a page in bytes.
 	PageSize = 4096
-	// PageDataSize is the size of a page without its checksum, in bytes.
-	PageDataSize = PageSize - 4
+	// PageDataBytes is the size of a page without its checksum, in bytes.
+	PageDataBytes = PageSize - 4
 
 	pagesPerRead = 256 // number of pages per read call when a whole table is read
 )
@@ -33,29 +33,29 @@ var errDamaged = errors.New("the file is damaged")
 
 var crcTable = crc32.MakeTable(crc32.Castagnoli)
 
-// Checksum returns the checksum of page n. data is the page without its checksum. head is the checksum of page 0,
-// which is not used for page 0 itself.
-func Checksum(data []byte, n int, head uint32) uint32 {
-	if n == 0 {
+// PageChecksum returns the checksum of page pageNumber. data is the page without its checksum. headChecksum is the
+// checksum of page 0, which is not used for page 0 itself.
+func PageChecksum(data []byte, pageNumber int, headChecksum uint32) uint32 {
+	if pageNumber == 0 {
 		return crc32.Update(0, crcTable, data)
 	}
 	var b [12]byte
-	binary.LittleEndian.PutUint32(b[:], head)
-	binary.LittleEndian.PutUint64(b[4:], uint64(n))
+	binary.LittleEndian.PutUint32(b[:], headChecksum)
+	binary.LittleEndian.PutUint64(b[4:], uint64(pageNumber))
 	return crc32.Update(crc32.Checksum(b[:], crcTable), crcTable, data)
 }
 
-// A Table is the size of a table: the row size in bytes (1 for plain bytes) and the number of rows.
-type Table struct{ RowSize, RowCount int }
+// A TableSize is the size of a table: the row size in bytes (1 for plain bytes) and the number of rows.
+type TableSize struct{ RowSize, RowCount int }
 
 // PageCount returns the number of pages that the table needs.
-func (t Table) PageCount() int {
-	perPage := PageDataSize / t.RowSize
+func (t TableSize) PageCount() int {
+	perPage := PageDataBytes / t.RowSize
 	return (t.RowCount + perPage - 1) / perPage
 }
 
 // CountPages returns the number of pages in a file with these tables, including page 0.
-func CountPages(tables []Table) int {
+func CountPages(tables []TableSize) int {
 	n := 1
 	for _, t := range tables {
 		n += t.PageCount()
@@ -71,7 +71,7 @@ type page = [PageSize]byte
 type Reader struct {
 	file         io.ReaderAt
 	headChecksum uint32 // checksum of page 0
-	tables       []Table
+	tables       []TableSize
 	firstPages   []int // number of the first page of each table
 	pages        []atomic.Pointer[page]
 	err          atomic.Pointer[error] // first error of any method
@@ -79,7 +79,7 @@ type Reader struct {
 
 // Open reads page 0 of a file and returns a reader for the file's tables. decodeTables receives page 0 without its
 // checksum, and returns the sizes of the tables.
-func Open(file io.ReaderAt, decodeTables func(head []byte) ([]Table, error)) (*Reader, error) {
+func Open(file io.ReaderAt, decodeTables func(head []byte) ([]TableSize, error)) (*Reader, error) {
 	r := &Reader{file: file}
 	head, err := r.ReadPages(0, 1)
 	if err != nil {
@@ -89,7 +89,7 @@ func Open(file io.ReaderAt, decodeTables func(head []byte) ([]Table, error)) (*R
 	if err != nil {
 		return nil, err
 	}
-	r.headChecksum = binary.LittleEndian.Uint32(head[PageDataSize:])
+	r.headChecksum = binary.LittleEndian.Uint32(head[PageDataBytes:])
 	r.pages = make([]atomic.Pointer[page], CountPages(r.tables))
 	n := 1
 	for _, t := range r.tables {
@@ -116,18 +116,18 @@ func (r *Reader) RowCount(table int) int { return r.tables[table].RowCount }
 // FirstPage returns the number of the first page of a table.
 func (r *Reader) FirstPage(table int) int { return r.firstPages[table] }
 
-// ReadPages reads count pages from page n on, and verifies their checksums. It does not use the cache.
-func (r *Reader) ReadPages(n, count int) ([]byte, error) {
+// ReadPages reads count pages from page firstPage on, and verifies their checksums. It does not use the cache.
+func (r *Reader) ReadPages(firstPage, count int) ([]byte, error) {
 	b := make([]byte, count*PageSize)
-	if err := r.readPages(b, n); err != nil {
+	if err := r.readPages(b, firstPage); err != nil {
 		return nil, err
 	}
 	return b, nil
 }
 
-// readPages fills b with the pages from page n on, and verifies their checksums.
-func (r *Reader) readPages(b []byte, n int) error {
-	if got, err := r.file.ReadAt(b, int64(n)*PageSize); got < len(b) {
+// readPages fills b with the pages from page firstPage on, and verifies their checksums.
+func (r *Reader) readPages(b []byte, firstPage int) error {
+	if got, err := r.file.ReadAt(b, int64(firstPage)*PageSize); got < len(b) {
 		if err == nil || err == io.EOF {
 			err = fmt.Errorf("%w: it is cut short", errDamaged)
 		}
@@ -135,46 +135,48 @@ func (r *Reader) readPages(b []byte, n int) error {
 	}
 	for i := range len(b) / PageSize {
 		p := b[i*PageSize : (i+1)*PageSize]
-		if Checksum(p[:PageDataSize], n+i, r.headChecksum) != binary.LittleEndian.Uint32(p[PageDataSize:]) {
-			return fmt.Errorf("%w: page %d does not match its check", errDamaged, n+i)
+		stored := binary.LittleEndian.Uint32(p[PageDataBytes:])
+		if PageChecksum(p[:PageDataBytes], firstPage+i, r.headChecksum) != stored {
+			return fmt.Errorf("%w: page %d does not match its check", errDamaged, firstPage+i)
 		}
 	}
 	return nil
 }
 
-// loadPages reads up to count pages from page n on into the cache, and returns page n.
-func (r *Reader) loadPages(n, count int) *page {
-	b, err := r.ReadPages(n, count)
+// loadPages reads up to count pages from page firstPage on into the cache, and returns page firstPage.
+func (r *Reader) loadPages(firstPage, count int) *page {
+	b, err := r.ReadPages(firstPage, count)
 	if err != nil {
 		r.RecordError(err)
 		return new(page)
 	}
 	for i := range count {
-		r.pages[n+i].CompareAndSwap(nil, (*page)(b[i*PageSize:]))
+		r.pages[firstPage+i].CompareAndSwap(nil, (*page)(b[i*PageSize:]))
 	}
-	return r.pages[n].Load()
+	return r.pages[firstPage].Load()
 }
 
 // Page returns the nth page of a table, counted from 0, including unused space and checksum.
-func (r *Reader) Page(table, n int) *[PageSize]byte {
-	n += r.firstPages[table]
-	if p := r.pages[n].Load(); p != nil {
+func (r *Reader) Page(table, pageIndex int) *[PageSize]byte {
+	pageIndex += r.firstPages[table]
+	if p := r.pages[pageIndex].Load(); p != nil {
 		return p
 	}
-	return r.loadPages(n, 1)
+	return r.loadPages(pageIndex, 1)
 }
 
-func (r *Reader) Row(table, i int) []byte {
+func (r *Reader) Row(table, rowIndex int) []byte {
 	size := r.tables[table].RowSize
-	perPage := PageDataSize / size
-	return r.Page(table, i/perPage)[i%perPage*size:][:size]
+	perPage := PageDataBytes / size
+	return r.Page(table, rowIndex/perPage)[rowIndex%perPage*size:][:size]
 }
 
-// EachPage calls fn with the rows of each page of a table, in order. The pages are not cached, so fn must not keep the
-// rows. If a page cannot be read, EachPage stops and returns the error, which it also records for Err.
-func (r *Reader) EachPage(table int, fn func(rows []byte)) error {
+// EachTablePage calls fn with the rows of each page of a table, in order. The pages are not cached, so fn must not
+// keep the rows. If a page cannot be read, EachTablePage stops and returns the error, which it also records for
+// Err.
+func (r *Reader) EachTablePage(table int, fn func(rows []byte)) error {
 	t := r.tables[table]
-	perPage, rowsLeft := PageDataSize/t.RowSize, t.RowCount
+	perPage, rowsLeft := PageDataBytes/t.RowSize, t.RowCount
 	var buffer []byte
 	for n, end := r.firstPages[table], r.firstPages[table]+t.PageCount(); n < end; n += pagesPerRead {
 		count := min(pagesPerRead, end-n)
@@ -209,7 +211,7 @@ func (r *Reader) LoadTable(table int) {
 func (r *Reader) EachCachedPage(table int, fn func(rows []byte)) {
 	r.LoadTable(table)
 	t := r.tables[table]
-	perPage := PageDataSize / t.RowSize
+	perPage := PageDataBytes / t.RowSize
 	for n := range t.PageCount() {
 		fn(r.Page(table, n)[:min(perPage, t.RowCount-n*perPage)*t.RowSize])
 	}
@@ -219,17 +221,19 @@ func (r *Reader) EachCachedPage(table int, fn func(rows []byte)) {
 // a page cannot be read, TableBytes returns the bytes before that page, and Err returns the error.
 func (r *Reader) TableBytes(table int) []byte {
 	b := make([]byte, 0, r.RowCount(table))
-	_ = r.EachPage(table, func(rows []byte) { b = append(b, rows...) }) // Err returns the error, too
+	_ = r.EachTablePage(table, func(rows []byte) { b = append(b, rows...) }) // Err returns the error, too
 	return b
 }
 
-// RowKey returns the key of row i: its first 8 bytes as a number.
-func (r *Reader) RowKey(table, i int) uint64 { return binary.LittleEndian.Uint64(r.Row(table, i)) }
+// RowKey returns the key of row rowIndex: its first 8 bytes as a number.
+func (r *Reader) RowKey(table, rowIndex int) uint64 {
+	return binary.LittleEndian.Uint64(r.Row(table, rowIndex))
+}
 
 // SearchKey returns the index of the first row whose key is at least key. If there is no such row, it returns the
 // number of rows. The keys of the table must be ascending.
 func (r *Reader) SearchKey(table int, key uint64) int {
-	count, perPage := r.RowCount(table), PageDataSize/r.tables[table].RowSize
+	count, perPage := r.RowCount(table), PageDataBytes/r.tables[table].RowSize
 	n := sort.Search(r.tables[table].PageCount(), func(n int) bool {
 		return r.RowKey(table, min((n+1)*perPage, count)-1) >= key
 	})
@@ -237,10 +241,10 @@ func (r *Reader) SearchKey(table int, key uint64) int {
 	return first + sort.Search(min(perPage, count-first), func(i int) bool { return r.RowKey(table, first+i) >= key })
 }
 
-// FindKey searches n ascending keys for key and returns its index. It interpolates between known keys. If the keys
-// have few gaps, the first page that it reads usually contains the key.
-func FindKey(n int, key uint64, keyAt func(i int) uint64) (i int, found bool) {
-	lo, hi := 0, n-1
+// FindKey searches rowCount ascending keys for key and returns its index. It interpolates between known keys. If the
+// keys have few gaps, the first page that it reads usually contains the key.
+func FindKey(rowCount int, key uint64, keyAt func(i int) uint64) (i int, found bool) {
+	lo, hi := 0, rowCount-1
 	for guesses := 4; lo <= hi; guesses-- {
 		guess := int(uint(lo+hi) / 2)
 		if guesses > 0 {

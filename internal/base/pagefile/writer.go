@@ -19,9 +19,9 @@ type Writer struct {
 
 func NewWriter(out io.Writer) *Writer { return &Writer{out: out, page: make([]byte, 0, PageSize)} }
 
-// ensureRoom finishes the current page if fewer than n bytes are left in it.
-func (w *Writer) ensureRoom(n int) {
-	if len(w.page)+n > PageDataSize {
+// finishPageIfFull finishes the current page if fewer than byteCount bytes are left in it.
+func (w *Writer) finishPageIfFull(byteCount int) {
+	if len(w.page)+byteCount > PageDataBytes {
 		w.FinishPage()
 	}
 }
@@ -32,9 +32,9 @@ func (w *Writer) FinishPage() {
 		return
 	}
 	from := len(w.page)
-	w.page = w.page[:PageDataSize]
+	w.page = w.page[:PageDataBytes]
 	clear(w.page[from:])
-	sum := Checksum(w.page, w.pageNumber, w.headChecksum)
+	sum := PageChecksum(w.page, w.pageNumber, w.headChecksum)
 	if w.pageNumber == 0 {
 		w.headChecksum = sum
 	}
@@ -47,29 +47,29 @@ func (w *Writer) HeadChecksum() uint32 { return w.headChecksum }
 
 // AppendRow appends a row that consists of 8-byte numbers.
 func (w *Writer) AppendRow(numbers ...uint64) {
-	w.ensureRoom(8 * len(numbers))
+	w.finishPageIfFull(8 * len(numbers))
 	for _, n := range numbers {
 		w.page = binary.LittleEndian.AppendUint64(w.page, n)
 	}
 }
 
-// AppendRow4 appends a row that consists of one 4-byte number.
-func (w *Writer) AppendRow4(n uint32) {
-	w.ensureRoom(4)
-	w.page = binary.LittleEndian.AppendUint32(w.page, n)
+// AppendUint32Row appends a row that consists of one 4-byte number.
+func (w *Writer) AppendUint32Row(number uint32) {
+	w.finishPageIfFull(4)
+	w.page = binary.LittleEndian.AppendUint32(w.page, number)
 }
 
 // AppendEncodedRow appends a row that the caller has encoded.
 func (w *Writer) AppendEncodedRow(row []byte) {
-	w.ensureRoom(len(row))
+	w.finishPageIfFull(len(row))
 	w.page = append(w.page, row...)
 }
 
 // Write appends bytes to the current table. They may cross pages.
 func (w *Writer) Write(b []byte) {
 	for len(b) > 0 {
-		w.ensureRoom(1)
-		n := min(len(b), PageDataSize-len(w.page))
+		w.finishPageIfFull(1)
+		n := min(len(b), PageDataBytes-len(w.page))
 		w.page = append(w.page, b[:n]...)
 		b = b[n:]
 	}

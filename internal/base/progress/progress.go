@@ -22,7 +22,7 @@ type State struct {
 	DoneCount  int64
 	TotalCount int64 // number of all units, or 0 if it is unknown
 	// share of the work that is done, from 0 to 1 (0 if the share follows from DoneCount and TotalCount)
-	DoneShare float64
+	FinishedShare float64
 }
 
 type reporterKey struct{}
@@ -42,9 +42,9 @@ func Reporter(ctx context.Context) func(State) {
 	return func(State) {}
 }
 
-// CountReporter returns a function that a call with this context calls to report its progress: the number of units
+// NewCountReporter returns a function that a call with this context calls to report its progress: the number of units
 // that are done, and the total number, or 0 if the total is unknown.
-func CountReporter(ctx context.Context, u Unit) func(done, total int) {
+func NewCountReporter(ctx context.Context, unit Unit) func(done, total int) {
 	show := Reporter(ctx)
-	return func(done, total int) { show(State{Unit: u, DoneCount: int64(done), TotalCount: int64(total)}) }
+	return func(done, total int) { show(State{Unit: unit, DoneCount: int64(done), TotalCount: int64(total)}) }
 }

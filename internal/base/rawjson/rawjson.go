@@ -23,7 +23,7 @@ func EachElement(b []byte) iter.Seq[json.RawMessage] {
 				return
 			}
 			from := i
-			i = valueEnd(b, i)
+			i = findValueEnd(b, i)
 			if !yield(b[from:i:i]) {
 				return
 			}
@@ -31,8 +31,9 @@ func EachElement(b []byte) iter.Seq[json.RawMessage] {
 	}
 }
 
-// valueEnd returns the offset after the value that begins at index i. The value must be inside an array or an object.
-func valueEnd(b []byte, i int) int {
+// findValueEnd returns the offset after the value that begins at index i. The value must be inside an array or an
+// object.
+func findValueEnd(b []byte, i int) int {
 	for depth := 0; ; {
 		switch b[i] {
 		case '"':
@@ -59,9 +60,9 @@ func isValueEnd(c byte) bool { return isSeparator(c) || c == ']' || c == '}' }
 // isSeparator reports whether a byte may be between two values.
 func isSeparator(c byte) bool { return c <= ' ' || c == ',' || c == ':' }
 
-// Unquote returns the text of a JSON string. The string must be valid JSON and UTF-8. An invalid escape, or one half
-// of a surrogate pair, becomes U+FFFD.
-func Unquote(raw []byte) string {
+// UnquoteString returns the text of a JSON string. The string must be valid JSON and UTF-8. An invalid escape, or
+// one half of a surrogate pair, becomes U+FFFD.
+func UnquoteString(raw []byte) string {
 	rest := raw[1 : len(raw)-1]
 	i := bytes.IndexByte(rest, '\\')
 	if i < 0 {
@@ -76,11 +77,11 @@ func Unquote(raw []byte) string {
 			continue
 		}
 		rest = rest[i:]
-		unit, size := escapedUnit(rest), 6
+		unit, size := escapedUTF16Unit(rest), 6
 		if unit < 0 {
 			size = 2
 		} else if utf16.IsSurrogate(unit) {
-			unit = utf16.DecodeRune(unit, escapedUnit(rest[6:]))
+			unit = utf16.DecodeRune(unit, escapedUTF16Unit(rest[6:]))
 			if unit != utf8.RuneError {
 				size = 12
 			}
@@ -90,9 +91,9 @@ func Unquote(raw []byte) string {
 	return string(append(b, rest...))
 }
 
-// escapedUnit returns the UTF-16 code unit of the \u escape at the start of b, or -1 if b does not start
+// escapedUTF16Unit returns the UTF-16 code unit of the \u escape at the start of b, or -1 if b does not start
 // with such an escape.
-func escapedUnit(b []byte) rune {
+func escapedUTF16Unit(b []byte) rune {
 	if len(b) < 6 || string(b[:2]) != `\u` {
 		return -1
 	}
@@ -103,9 +104,9 @@ func escapedUnit(b []byte) rune {
 	return rune(u)
 }
 
-// mayBeSurrogate reports whether b, which begins with a backslash, may begin with an escape from \uD800 to \uDFFF. It
-// is a fast check that excludes most other escapes.
-func mayBeSurrogate(b []byte) bool {
+// mayBeginSurrogate reports whether b, which begins with a backslash, may begin with an escape from \uD800 to
+// \uDFFF. It is a fast check that excludes most other escapes.
+func mayBeginSurrogate(b []byte) bool {
 	return len(b) > 2 && b[1] == 'u' && b[2]|0x20 == 'd'
 }
 
@@ -118,14 +119,14 @@ func FindLoneSurrogate(b []byte) int {
 			return -1
 		}
 		i += j
-		if !mayBeSurrogate(b[i:]) {
+		if !mayBeginSurrogate(b[i:]) {
 			i += 2 // Skip the escape: its digits contain no backslash.
 			continue
 		}
-		switch u := escapedUnit(b[i:]); {
+		switch u := escapedUTF16Unit(b[i:]); {
 		case !utf16.IsSurrogate(u):
 			i += 2
-		case utf16.DecodeRune(u, escapedUnit(b[i+6:])) == utf8.RuneError:
+		case utf16.DecodeRune(u, escapedUTF16Unit(b[i+6:])) == utf8.RuneError:
 			return i
 		default:
 			i += 12

@@ -157,20 +157,20 @@ type (
 	Labels []string
 )
 
-// WordedValue is a value of oxbow that each interface shows in other words. An example is a note that names a
+// ModelValue is a value of oxbow that each interface shows in other words. An example is a note that names a
 // parameter.
-type WordedValue interface{ ForModel() string }
+type ModelValue interface{ ForModel() string }
 
 // EffectVerb returns the verb that describes the effect of a call: did, or would in a dry run.
-func EffectVerb(dryRun bool, did, would string) Words {
+func EffectVerb(dryRun bool, doneVerb, dryRunVerb string) Words {
 	if dryRun {
-		return Words(would)
+		return Words(dryRunVerb)
 	}
-	return Words(did)
+	return Words(doneVerb)
 }
 
 // AddReasons adds the reasons why a result is empty, and the names that are similar to the name in the call. The type
-// of the reasons may be a [WordedValue].
+// of the reasons may be a [ModelValue].
 func AddReasons[N any](r *Report, why []N, similarNames []string) {
 	reasons := Reasons{SimilarNames: similarNames}
 	for _, w := range why {
@@ -179,7 +179,7 @@ func AddReasons[N any](r *Report, why []N, similarNames []string) {
 	r.Add(reasons)
 }
 
-// AddNotes adds the notes of an answer. The type of the notes may be a [WordedValue].
+// AddNotes adds the notes of an answer. The type of the notes may be a [ModelValue].
 func AddNotes[N any](r *Report, notes []N) {
 	for _, n := range notes {
 		r.AddNotef("%s", n)
@@ -239,21 +239,21 @@ func (s Sentence) FormatWith(write func(value any) string) string {
 		case int, int64, uint64, float64:
 			args[i] = v // A number keeps its type, for verbs such as %d and %.2f.
 		default:
-			args[i] = formattedValue{v, write}
+			args[i] = callbackValue{v, write}
 		}
 	}
 	return fmt.Sprintf(s.format, args...)
 }
 
-// formattedValue is a value whose text a function returns.
-type formattedValue struct {
+// callbackValue is a value whose text a function returns.
+type callbackValue struct {
 	value any
 	write func(any) string
 }
 
 // Format implements [fmt.Formatter]. With the verb %q, a string is quoted, which makes it safe without the function
 // write.
-func (w formattedValue) Format(f fmt.State, verb rune) {
+func (w callbackValue) Format(f fmt.State, verb rune) {
 	text, isString := w.value.(string)
 	if verb == 'q' && isString {
 		_, _ = io.WriteString(f, strconv.Quote(text))

@@ -37,12 +37,12 @@ var headerMagic = []byte("SQLite format 3\x00")
 
 // DB is an open database.
 type DB struct {
-	file, wal      *os.File // wal is nil if there is no write-ahead log
+	file, walFile  *os.File // wal is nil if there is no write-ahead log
 	pageSize       int
 	usablePageSize int              // bytes of a page without its reserved end
 	pageCount      int64            // number of pages
 	walOffsets     map[uint32]int64 // for each page in the write-ahead log, the offset of its newest version
-	initialState   string           // result of readState when the database was opened
+	stateAtOpen    string           // result of readState when the database was opened
 	path           string
 	visitedPages   int64 // number of pages that the current walk through a tree has visited
 }
@@ -61,7 +61,7 @@ func IsDatabase(path string) bool {
 
 // Open opens a database and its write-ahead log. The caller must close the database.
 func Open(path string) (*DB, error) {
-	if hasJournal(path) {
+	if hasRollbackJournal(path) {
 		return nil, errWriterActive
 	}
 	f, err := vfs.OpenRegular(path)
@@ -98,13 +98,13 @@ func (db *DB) readHeader() error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	db.wal = wal
+	db.walFile = wal
 	// Read the state before the log, so that frames which are appended later count as a change.
-	db.initialState, err = db.readState()
+	db.stateAtOpen, err = db.readState()
 	if err != nil {
 		return err
 	}
-	if db.wal != nil {
+	if db.walFile != nil {
 		if err := db.readWAL(); err != nil {
 			return err
 		}
@@ -122,8 +122,8 @@ func (db *DB) readHeader() error {
 // Close closes the files of the database.
 func (db *DB) Close() error {
 	err := db.file.Close()
-	if db.wal != nil {
-		err = errors.Join(err, db.wal.Close())
+	if db.walFile != nil {
+		err = errors.Join(err, db.walFile.Close())
 	}
 	return err
 }
@@ -135,7 +135,7 @@ func (db *DB) CheckUnchanged() error {
 	if err != nil {
 		return err
 	}
-	if hasJournal(db.path) || state != db.initialState {
+	if hasRollbackJournal(db.path) || state != db.stateAtOpen {
 		return errWriterActive
 	}
 	return nil
@@ -152,8 +152,8 @@ func (db *DB) readState() (string, error) {
 	}
 	state := fmt.Sprintf("%x", counter)
 	head := make([]byte, walHeaderSize)
-	if db.wal != nil {
-		n, err := db.wal.ReadAt(head, 0)
+	if db.walFile != nil {
+		n, err := db.walFile.ReadAt(head, 0)
 		if err != nil && err != io.EOF {
 			return "", err
 		}
@@ -173,9 +173,9 @@ func (db *DB) readState() (string, error) {
 	return state, nil
 }
 
-// hasJournal reports whether a rollback journal is in use, which means that another program is changing the database.
-// At the end of a change, SQLite deletes, truncates or clears the journal.
-func hasJournal(path string) bool {
+// hasRollbackJournal reports whether a rollback journal is in use, which means that another program is changing the
+// database. At the end of a change, SQLite deletes, truncates or clears the journal.
+func hasRollbackJournal(path string) bool {
 	f, err := vfs.OpenRegular(path + "-journal")
 	if err != nil {
 		return false
@@ -190,7 +190,7 @@ func hasJournal(path string) bool {
 func (db *DB) readPage(number uint32) ([]byte, error) {
 	b := make([]byte, db.pageSize)
 	if offset, ok := db.walOffsets[number]; ok {
-		_, err := db.wal.ReadAt(b, offset)
+		_, err := db.walFile.ReadAt(b, offset)
 		return b, err
 	}
 	if number == 0 || int64(number) > db.pageCount {
@@ -211,7 +211,7 @@ const (
 // log.
 func (db *DB) readWAL() error {
 	head := make([]byte, walHeaderSize)
-	if _, err := io.ReadFull(db.wal, head); err != nil {
+	if _, err := io.ReadFull(db.walFile, head); err != nil {
 		return nil // The log is empty.
 	}
 	var order binary.ByteOrder = binary.LittleEndian
@@ -225,17 +225,17 @@ func (db *DB) readWAL() error {
 	if size := binary.BigEndian.Uint32(head[8:]); int64(size) != int64(db.pageSize) {
 		return fmt.Errorf("%w: the write-ahead log has pages of %d bytes", errUnreadableFormat, size)
 	}
-	sum := updateChecksum(order, [2]uint32{}, head[:24])
+	sum := updateWALChecksum(order, [2]uint32{}, head[:24])
 	if sum[0] != binary.BigEndian.Uint32(head[24:]) || sum[1] != binary.BigEndian.Uint32(head[28:]) {
 		return nil // SQLite ignores a log with a damaged header.
 	}
 	pending := map[uint32]int64{}
 	frame := make([]byte, frameHeaderSize+db.pageSize)
 	for offset := int64(walHeaderSize); ; offset += int64(len(frame)) {
-		if _, err := io.ReadFull(db.wal, frame); err != nil {
+		if _, err := io.ReadFull(db.walFile, frame); err != nil {
 			return nil
 		}
-		sum = updateChecksum(order, updateChecksum(order, sum, frame[:8]), frame[frameHeaderSize:])
+		sum = updateWALChecksum(order, updateWALChecksum(order, sum, frame[:8]), frame[frameHeaderSize:])
 		isSame := bytes.Equal(frame[8:16], head[16:24]) && sum[0] == binary.BigEndian.Uint32(frame[16:]) &&
 			sum[1] == binary.BigEndian.Uint32(frame[20:])
 		if !isSame {
@@ -252,12 +252,12 @@ func (db *DB) readWAL() error {
 	}
 }
 
-// updateChecksum extends the checksum of a write-ahead log by the bytes b and returns the new checksum. The length of
-// b must be a multiple of eight.
-func updateChecksum(order binary.ByteOrder, sum [2]uint32, b []byte) [2]uint32 {
-	for i := 0; i+8 <= len(b); i += 8 {
-		sum[0] += order.Uint32(b[i:]) + sum[1]
-		sum[1] += order.Uint32(b[i+4:]) + sum[0]
+// updateWALChecksum extends the checksum of a write-ahead log by the bytes data and returns the new checksum. The
+// length of data must be a multiple of eight.
+func updateWALChecksum(byteOrder binary.ByteOrder, sum [2]uint32, data []byte) [2]uint32 {
+	for i := 0; i+8 <= len(data); i += 8 {
+		sum[0] += byteOrder.Uint32(data[i:]) + sum[1]
+		sum[1] += byteOrder.Uint32(data[i+4:]) + sum[0]
 	}
 	return sum
 }

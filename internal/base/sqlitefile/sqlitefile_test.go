@@ -71,14 +71,14 @@ func TestWith(t *testing.T) {
 		show  string
 		first string
 	}{
-		{notes.RowsWith, [2]string{"key", "note:117"}, 1, "key", "note:117"},
-		{notes.RowsWith, [2]string{"key", "note:11"}, 0, "", ""},
+		{notes.RowsWithText, [2]string{"key", "note:117"}, 1, "key", "note:117"},
+		{notes.RowsWithText, [2]string{"key", "note:11"}, 0, "", ""},
 		{notes.RowsWithPrefix, [2]string{"key", "note:11"}, 10, "key", "note:110"},
 		{notes.RowsWithPrefix, [2]string{"key", "note:"}, 200, "key", "note:000"},
-		{lines.RowsWith, [2]string{"session", "s3"}, 29, "text", "line 3"},
-		{lines.RowsWith, [2]string{"session", "s9"}, 1, "late", "here"},
-		{lines.RowsWith, [2]string{"text", "line 199"}, 1, "n", "-1"},
-		{lines.RowsWith, [2]string{"missing", "line 199"}, 0, "", ""},
+		{lines.RowsWithText, [2]string{"session", "s3"}, 29, "text", "line 3"},
+		{lines.RowsWithText, [2]string{"session", "s9"}, 1, "late", "here"},
+		{lines.RowsWithText, [2]string{"text", "line 199"}, 1, "n", "-1"},
+		{lines.RowsWithText, [2]string{"missing", "line 199"}, 0, "", ""},
 	}
 	for _, tt := range tests {
 		rows, err := tt.find(tt.about[0], tt.about[1])
@@ -211,7 +211,7 @@ func TestReservedSpace(t *testing.T) {
 // definition.
 func TestQuotedDefinition(t *testing.T) {
 	sql := "CREATE TABLE \"a,b\" (id TEXT, mark TEXT DEFAULT ',', side TEXT DEFAULT '(', \"last, one\" TEXT) STRICT"
-	parts, rest := splitDefinition(sql)
+	parts, rest := splitTableDefinition(sql)
 	if len(parts) != 4 || strings.TrimSpace(rest) != "STRICT" {
 		t.Errorf("parts %q, rest %q", parts, rest)
 	}

@@ -23,9 +23,9 @@ type Table struct {
 
 // Row is a row of a table.
 type Row struct {
-	table  *Table
-	values []any
-	id     int64
+	table        *Table
+	columnValues []any
+	rowID        int64
 }
 
 // schemaRow is a row of the table sqlite_schema, which describes a table or an index.
@@ -37,7 +37,7 @@ type schemaRow struct {
 // readSchema returns the tables and indexes of the database.
 func (db *DB) readSchema() (all []schemaRow, err error) {
 	db.visitedPages = 0
-	_, walkErr := db.walkTable(1, 0, func(c treeCell) bool {
+	_, walkErr := db.eachTableCell(1, 0, func(c treeCell) bool {
 		values, valueErr := db.decodeValues(c.record)
 		if valueErr != nil || len(values) < 5 {
 			err = valueErr
@@ -66,12 +66,12 @@ func (db *DB) Table(name string) (*Table, error) {
 		if r.objectType != "table" || !strings.EqualFold(r.name, name) {
 			continue
 		}
-		parts, rest := splitDefinition(r.sql)
+		parts, rest := splitTableDefinition(r.sql)
 		if strings.Contains(strings.ToUpper(rest), "WITHOUT") {
 			return nil, fmt.Errorf("%w: the table %s has no row IDs", errUnreadableFormat, name)
 		}
 		t := &Table{db: db, rootPage: r.rootPage, rowIDColumn: -1, indexRoots: map[string]uint32{}}
-		unique := t.readColumns(parts)
+		unique := t.parseColumns(parts)
 		for _, i := range all {
 			if i.objectType != "index" || !strings.EqualFold(i.table, name) {
 				continue
@@ -98,10 +98,10 @@ func (db *DB) HasTables(names ...string) bool {
 	})
 }
 
-// readColumns sets the table's columns from the parts of its definition. SQLite creates an index for each unique
-// column or group. readColumns returns the first column of each such index, in the order of the indexes' numbers.
-func (t *Table) readColumns(parts []string) (unique []string) {
-	for _, p := range parts {
+// parseColumns sets the table's columns from the parts of its definition. SQLite creates an index for each unique
+// column or group. parseColumns returns the first column of each such index, in the order of the indexes' numbers.
+func (t *Table) parseColumns(definitionParts []string) (uniqueColumns []string) {
+	for _, p := range definitionParts {
 		words := strings.Fields(p)
 		if len(words) == 0 {
 			continue
@@ -111,8 +111,8 @@ func (t *Table) readColumns(parts []string) (unique []string) {
 		switch first {
 		case "CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN":
 			if strings.Contains(upper, "PRIMARY KEY") || strings.Contains(upper, "UNIQUE") {
-				inner, _ := splitDefinition(p)
-				unique = append(unique, firstColumn(inner))
+				inner, _ := splitTableDefinition(p)
+				uniqueColumns = append(uniqueColumns, firstColumn(inner))
 			}
 			continue
 		}
@@ -123,26 +123,26 @@ func (t *Table) readColumns(parts []string) (unique []string) {
 		case isKey && len(words) > 1 && strings.EqualFold(words[1], "INTEGER"):
 			t.rowIDColumn = len(t.columns) - 1
 		case isKey, strings.Contains(upper, "UNIQUE"):
-			unique = append(unique, name)
+			uniqueColumns = append(uniqueColumns, name)
 		}
 	}
-	return unique
+	return uniqueColumns
 }
 
 // indexedColumn returns the first column of an index. It returns "" if texts cannot be looked up in the index. unique
 // contains the first columns of the indexes that SQLite created.
-func indexedColumn(i schemaRow, unique []string) string {
+func indexedColumn(i schemaRow, uniqueColumns []string) string {
 	if i.sql == "" { // The name of such an index is sqlite_autoindex_TABLE_NUMBER.
 		n, err := strconv.Atoi(i.name[strings.LastIndexByte(i.name, '_')+1:])
 		if err != nil {
 			return ""
 		}
-		if n < 1 || n > len(unique) {
+		if n < 1 || n > len(uniqueColumns) {
 			return ""
 		}
-		return unique[n-1]
+		return uniqueColumns[n-1]
 	}
-	parts, rest := splitDefinition(i.sql)
+	parts, rest := splitTableDefinition(i.sql)
 	upper := strings.ToUpper(strings.Join(parts, " ") + " ")
 	isOther := strings.Contains(upper, " DESC ") || strings.Contains(upper, "COLLATE") || strings.Contains(upper, "(")
 	if isOther || strings.TrimSpace(rest) != "" {
@@ -164,9 +164,9 @@ func firstColumn(parts []string) string {
 
 func unquoteName(s string) string { return strings.Trim(s, "\"'`[]") }
 
-// splitDefinition splits a CREATE statement. parts are the comma-separated parts between the first parenthesis and its
-// closing parenthesis, and rest is the text after it. Comments are removed.
-func splitDefinition(sql string) (parts []string, rest string) {
+// splitTableDefinition splits a CREATE statement. parts are the comma-separated parts between the first parenthesis
+// and its closing parenthesis, and optionsAfterColumns is the text after it. Comments are removed.
+func splitTableDefinition(sql string) (parts []string, optionsAfterColumns string) {
 	depth := 0
 	var part strings.Builder
 	for i := 0; i < len(sql); i++ {
@@ -223,7 +223,7 @@ func (t *Table) decodeRow(c treeCell) (Row, error) {
 func (t *Table) Rows() iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		t.db.visitedPages = 0
-		_, err := t.db.walkTable(t.rootPage, 0, func(c treeCell) bool {
+		_, err := t.db.eachTableCell(t.rootPage, 0, func(c treeCell) bool {
 			row, err := t.decodeRow(c)
 			return yield(row, err) && err == nil
 		})
@@ -233,8 +233,8 @@ func (t *Table) Rows() iter.Seq2[Row, error] {
 	}
 }
 
-// RowsWith returns the rows in which the column contains this text, in the order of their row IDs.
-func (t *Table) RowsWith(column, text string) ([]Row, error) {
+// RowsWithText returns the rows in which the column contains this text, in the order of their row IDs.
+func (t *Table) RowsWithText(column, text string) ([]Row, error) {
 	return t.rowsInSpan(column, textSpan{text, text + "\x00"})
 }
 
@@ -259,7 +259,7 @@ func (t *Table) rowsInSpan(column string, s textSpan) (all []Row, err error) {
 		return all, nil
 	}
 	t.db.visitedPages = 0
-	err = t.db.walkIndex(root, 0, s, func(id int64) error {
+	err = t.db.eachIndexEntry(root, 0, s, func(id int64) error {
 		c, found, err := t.db.findRow(t.rootPage, id)
 		if err != nil || !found {
 			return err
@@ -268,16 +268,16 @@ func (t *Table) rowsInSpan(column string, s textSpan) (all []Row, err error) {
 		all = append(all, row)
 		return err
 	})
-	slices.SortFunc(all, func(a, b Row) int { return int(max(min(a.id-b.id, 1), -1)) })
+	slices.SortFunc(all, func(a, b Row) int { return int(max(min(a.rowID-b.rowID, 1), -1)) })
 	return all, err
 }
 
 func (r Row) value(column string) any {
 	i := slices.IndexFunc(r.table.columns, func(c string) bool { return strings.EqualFold(c, column) })
-	if i < 0 || i >= len(r.values) {
+	if i < 0 || i >= len(r.columnValues) {
 		return nil
 	}
-	return r.values[i]
+	return r.columnValues[i]
 }
 
 // Text returns the value of a column as text: a text or blob unchanged, and a number in decimal. It returns "" for a

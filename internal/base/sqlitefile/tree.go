@@ -10,23 +10,23 @@ import (
 
 // Types of pages.
 const (
-	indexInterior = 0x02
-	tableInterior = 0x05
-	indexLeaf     = 0x0a
-	tableLeaf     = 0x0d
+	indexInteriorPage = 0x02
+	tableInteriorPage = 0x05
+	indexLeafPage     = 0x0a
+	tableLeafPage     = 0x0d
 )
 
-// treeNode is a page of a tree.
-type treeNode struct {
-	db         *DB
-	page       []byte
-	pageType   byte
-	cells      []byte // for each cell, its offset in the page as two bytes
-	pageNumber uint32
-	lastChild  uint32 // page number of the last child (only in interior pages)
+// treePage is a page of a tree.
+type treePage struct {
+	db          *DB
+	page        []byte
+	pageType    byte
+	cellOffsets []byte // for each cell, its offset in the page as two bytes
+	pageNumber  uint32
+	lastChild   uint32 // page number of the last child (only in interior pages)
 }
 
-func (db *DB) readNode(number uint32, depth int) (*treeNode, error) {
+func (db *DB) readNode(number uint32, depth int) (*treePage, error) {
 	db.visitedPages++
 	if depth > maxTreeDepth ||
 		// The second condition stops the walk in a damaged tree that contains itself.
@@ -41,13 +41,13 @@ func (db *DB) readNode(number uint32, depth int) (*treeNode, error) {
 	if number == 1 {
 		head = page[headerSize:]
 	}
-	n := &treeNode{db: db, page: page, pageType: head[0], pageNumber: number}
+	n := &treePage{db: db, page: page, pageType: head[0], pageNumber: number}
 	size := 8
 	switch n.pageType {
-	case indexInterior, tableInterior:
+	case indexInteriorPage, tableInteriorPage:
 		size = 12
 		n.lastChild = binary.BigEndian.Uint32(head[8:])
-	case indexLeaf, tableLeaf:
+	case indexLeafPage, tableLeafPage:
 	default:
 		return nil, n.damageError()
 	}
@@ -55,15 +55,15 @@ func (db *DB) readNode(number uint32, depth int) (*treeNode, error) {
 	if size+count > len(head) {
 		return nil, n.damageError()
 	}
-	n.cells = head[size : size+count]
+	n.cellOffsets = head[size : size+count]
 	return n, nil
 }
 
-func (n *treeNode) damageError() error {
+func (n *treePage) damageError() error {
 	return fmt.Errorf("%w: page %d is damaged", errUnreadableFormat, n.pageNumber)
 }
 
-func (n *treeNode) len() int { return len(n.cells) / 2 }
+func (n *treePage) cellCount() int { return len(n.cellOffsets) / 2 }
 
 // treeCell is an entry in a page of a tree.
 type treeCell struct {
@@ -75,23 +75,23 @@ type treeCell struct {
 
 // storedRecord locates the bytes of a record: the first bytes are in the page, and the rest is in overflow pages.
 type storedRecord struct {
-	localBytes   []byte
-	size         int
+	bytesInPage  []byte
+	recordSize   int
 	overflowPage uint32
 }
 
 // decodeCell decodes cell i of the page.
-func (n *treeNode) decodeCell(i int) (c treeCell, err error) {
-	at := int(binary.BigEndian.Uint16(n.cells[2*i:]))
+func (n *treePage) decodeCell(i int) (c treeCell, err error) {
+	at := int(binary.BigEndian.Uint16(n.cellOffsets[2*i:]))
 	if at+4 > n.db.usablePageSize {
 		return c, n.damageError()
 	}
 	b := n.page[at:n.db.usablePageSize:n.db.usablePageSize]
-	if n.pageType == indexInterior || n.pageType == tableInterior {
+	if n.pageType == indexInteriorPage || n.pageType == tableInteriorPage {
 		c.childPage = binary.BigEndian.Uint32(b)
 		b = b[4:]
 	}
-	if n.pageType == tableInterior {
+	if n.pageType == tableInteriorPage {
 		id, size := decodeVarint(b)
 		if size == 0 {
 			return c, n.damageError()
@@ -105,7 +105,7 @@ func (n *treeNode) decodeCell(i int) (c treeCell, err error) {
 		return c, n.damageError()
 	}
 	b = b[size:]
-	if n.pageType == tableLeaf {
+	if n.pageType == tableLeafPage {
 		id, size := decodeVarint(b)
 		if size == 0 {
 			return c, n.damageError()
@@ -113,11 +113,11 @@ func (n *treeNode) decodeCell(i int) (c treeCell, err error) {
 		c.rowID = int64(id)
 		b = b[size:]
 	}
-	local := n.localSize(int(length))
+	local := n.bytesStoredInPage(int(length))
 	if local > len(b) {
 		return c, n.damageError()
 	}
-	c.record = &storedRecord{localBytes: b[:local], size: int(length)}
+	c.record = &storedRecord{bytesInPage: b[:local], recordSize: int(length)}
 	if local < int(length) {
 		if local+4 > len(b) {
 			return c, n.damageError()
@@ -127,19 +127,19 @@ func (n *treeNode) decodeCell(i int) (c treeCell, err error) {
 	return c, nil
 }
 
-// localSize returns how many bytes of a record with size bytes are stored in the page itself, and not in overflow
-// pages.
-func (n *treeNode) localSize(size int) int {
+// bytesStoredInPage returns how many bytes of a record with size bytes are stored in the page itself, and not in
+// overflow pages.
+func (n *treePage) bytesStoredInPage(recordSize int) int {
 	usable := n.db.usablePageSize
 	most := usable - 35
-	if n.pageType != tableLeaf {
+	if n.pageType != tableLeafPage {
 		most = (usable-12)*64/255 - 23
 	}
-	if size <= most {
-		return size
+	if recordSize <= most {
+		return recordSize
 	}
 	least := (usable-12)*32/255 - 23
-	local := least + (size-least)%(usable-4)
+	local := least + (recordSize-least)%(usable-4)
 	if local > most {
 		return least
 	}
@@ -149,16 +149,16 @@ func (n *treeNode) localSize(size int) int {
 // readRecord returns all bytes of a record, including those in overflow pages.
 func (db *DB) readRecord(r *storedRecord) ([]byte, error) {
 	if r.overflowPage == 0 {
-		return r.localBytes, nil
+		return r.bytesInPage, nil
 	}
-	b := append(make([]byte, 0, min(r.size, 1<<20)), r.localBytes...)
-	for next := r.overflowPage; len(b) < r.size; {
+	b := append(make([]byte, 0, min(r.recordSize, 1<<20)), r.bytesInPage...)
+	for next := r.overflowPage; len(b) < r.recordSize; {
 		page, err := db.readPage(next)
 		if err != nil {
 			return nil, err
 		}
 		next = binary.BigEndian.Uint32(page)
-		b = append(b, page[4:min(db.usablePageSize, 4+r.size-len(b))]...)
+		b = append(b, page[4:min(db.usablePageSize, 4+r.recordSize-len(b))]...)
 	}
 	return b, nil
 }
@@ -192,16 +192,16 @@ func (db *DB) decodeValues(r *storedRecord) ([]any, error) {
 	return all, nil
 }
 
-// decodeColumn decodes the value at the start of b: nil, an int64, a float64, a string or a []byte. kind is the serial
-// type that the record's header specifies. ok is false if b is too short.
-func decodeColumn(kind uint64, b []byte) (value any, size int, ok bool) {
-	switch kind {
+// decodeColumn decodes the value at the start of b: nil, an int64, a float64, a string or a []byte. serialType is the
+// serial type that the record's header specifies. ok is false if b is too short.
+func decodeColumn(serialType uint64, b []byte) (value any, size int, ok bool) {
+	switch serialType {
 	case 0:
 		return nil, 0, true
 	case 8, 9:
-		return int64(kind - 8), 0, true
+		return int64(serialType - 8), 0, true
 	case 1, 2, 3, 4:
-		size = int(kind)
+		size = int(serialType)
 	case 5:
 		size = 6
 	case 6, 7:
@@ -209,11 +209,11 @@ func decodeColumn(kind uint64, b []byte) (value any, size int, ok bool) {
 	case 10, 11:
 		return nil, 0, false
 	default:
-		if (kind-12)/2 > uint64(len(b)) {
+		if (serialType-12)/2 > uint64(len(b)) {
 			return nil, 0, false
 		}
-		size = int((kind - 12) / 2)
-		if kind%2 == 1 {
+		size = int((serialType - 12) / 2)
+		if serialType%2 == 1 {
 			return string(b[:size]), size, true
 		}
 		return b[:size:size], size, true
@@ -225,7 +225,7 @@ func decodeColumn(kind uint64, b []byte) (value any, size int, ok bool) {
 	for _, c := range b[1:size] {
 		n = n<<8 | int64(c)
 	}
-	if kind == 7 {
+	if serialType == 7 {
 		return math.Float64frombits(uint64(n)), size, true
 	}
 	return n, size, true
@@ -245,23 +245,23 @@ func decodeVarint(b []byte) (n uint64, size int) {
 	return 0, 0
 }
 
-// walkTable calls yield for each cell of a table, in the order of row IDs. It stops and returns false when yield
+// eachTableCell calls yield for each cell of a table, in the order of row IDs. It stops and returns false when yield
 // returns false.
-func (db *DB) walkTable(number uint32, depth int, yield func(treeCell) bool) (hasMore bool, err error) {
+func (db *DB) eachTableCell(number uint32, depth int, yield func(treeCell) bool) (hasMore bool, err error) {
 	n, err := db.readNode(number, depth)
 	if err != nil {
 		return false, err
 	}
-	for i := range n.len() {
+	for i := range n.cellCount() {
 		c, err := n.decodeCell(i)
 		if err != nil {
 			return false, err
 		}
 		switch n.pageType {
-		case tableLeaf:
+		case tableLeafPage:
 			hasMore = yield(c)
-		case tableInterior:
-			hasMore, err = db.walkTable(c.childPage, depth+1, yield)
+		case tableInteriorPage:
+			hasMore, err = db.eachTableCell(c.childPage, depth+1, yield)
 		default:
 			return false, n.damageError()
 		}
@@ -269,8 +269,8 @@ func (db *DB) walkTable(number uint32, depth int, yield func(treeCell) bool) (ha
 			return false, err
 		}
 	}
-	if n.pageType == tableInterior {
-		return db.walkTable(n.lastChild, depth+1, yield)
+	if n.pageType == tableInteriorPage {
+		return db.eachTableCell(n.lastChild, depth+1, yield)
 	}
 	return true, nil
 }
@@ -285,33 +285,33 @@ func (db *DB) findRow(number uint32, id int64) (c treeCell, found bool, err erro
 			return c, false, err
 		}
 		number = n.lastChild
-		for i := range n.len() {
+		for i := range n.cellCount() {
 			c, err := n.decodeCell(i)
 			if err != nil {
 				return c, false, err
 			}
-			if n.pageType == tableLeaf && c.rowID == id {
+			if n.pageType == tableLeafPage && c.rowID == id {
 				return c, true, nil
 			}
-			if n.pageType == tableInterior && id <= c.rowID {
+			if n.pageType == tableInteriorPage && id <= c.rowID {
 				number = c.childPage
 				break
 			}
 		}
-		if n.pageType != tableInterior {
+		if n.pageType != tableInteriorPage {
 			return c, false, nil
 		}
 	}
 }
 
-// walkIndex calls yield with the row ID of each index entry whose first column is a text in the span s. The calls are
-// in the order of the index.
-func (db *DB) walkIndex(number uint32, depth int, s textSpan, yield func(rowID int64) error) error {
+// eachIndexEntry calls yield with the row ID of each index entry whose first column is a text in the span s. The
+// calls are in the order of the index.
+func (db *DB) eachIndexEntry(number uint32, depth int, s textSpan, yield func(rowID int64) error) error {
 	n, err := db.readNode(number, depth)
 	if err != nil {
 		return err
 	}
-	for i := range n.len() {
+	for i := range n.cellCount() {
 		c, err := n.decodeCell(i)
 		if err != nil {
 			return err
@@ -324,8 +324,8 @@ func (db *DB) walkIndex(number uint32, depth int, s textSpan, yield func(rowID i
 			return n.damageError()
 		}
 		position := s.compare(values[0])
-		if position >= 0 && n.pageType == indexInterior {
-			if err := db.walkIndex(c.childPage, depth+1, s, yield); err != nil {
+		if position >= 0 && n.pageType == indexInteriorPage {
+			if err := db.eachIndexEntry(c.childPage, depth+1, s, yield); err != nil {
 				return err
 			}
 		}
@@ -338,8 +338,8 @@ func (db *DB) walkIndex(number uint32, depth int, s textSpan, yield func(rowID i
 			}
 		}
 	}
-	if n.pageType == indexInterior {
-		return db.walkIndex(n.lastChild, depth+1, s, yield)
+	if n.pageType == indexInteriorPage {
+		return db.eachIndexEntry(n.lastChild, depth+1, s, yield)
 	}
 	return nil
 }

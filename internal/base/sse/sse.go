@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	receiveTimeout = 10 * time.Second // maximum time in which a client must receive an event
-	pingInterval   = 15 * time.Second
+	clientReceiveTimeout = 10 * time.Second // maximum time in which a client must receive an event
+	pingInterval         = 15 * time.Second
 )
 
 // LastEventIDHeader is the name of the header in which a reconnecting client sends the ID of the last event that it
@@ -30,8 +30,8 @@ type EventStream struct {
 // ServeEvents answers a request with a stream of events. It calls send whenever it receives from wake, and sends pings
 // in between. It returns when ctx is done, when the client disconnects or does not receive an event within 10 s, or
 // when send returns an error.
-func ServeEvents(ctx context.Context, w http.ResponseWriter, wake <-chan struct{}, send func(*EventStream) error) {
-	s, err := startStream(w, receiveTimeout)
+func ServeEvents(ctx context.Context, w http.ResponseWriter, newEvents <-chan struct{}, send func(*EventStream) error) {
+	s, err := startStream(w, clientReceiveTimeout)
 	ping := time.NewTicker(pingInterval)
 	defer ping.Stop()
 	for err == nil {
@@ -40,18 +40,18 @@ func ServeEvents(ctx context.Context, w http.ResponseWriter, wake <-chan struct{
 			return
 		case <-ping.C:
 			err = s.sendPing()
-		case <-wake:
+		case <-newEvents:
 			err = send(s)
 		}
 	}
 }
 
-func startStream(w http.ResponseWriter, wait time.Duration) (*EventStream, error) {
+func startStream(w http.ResponseWriter, receiveTimeout time.Duration) (*EventStream, error) {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no")
-	s := &EventStream{w, http.NewResponseController(w), wait}
+	s := &EventStream{w, http.NewResponseController(w), receiveTimeout}
 	// Remove the read deadline of the request. Ignore the error, because test recorders do not support deadlines.
 	_ = s.controller.SetReadDeadline(time.Time{})
 	w.WriteHeader(http.StatusOK)

@@ -15,12 +15,12 @@ import (
 var knownKeys = []string{"project", "tag", "file", "confidence",
 	"kind", "name", "by", "door", "has", "trust", "after", "before", "on"}
 
-// ReservedKeys contains the keys of conditions that cannot be used as label keys.
-var ReservedKeys = []string{"kind", "name", "by", "door", "after", "before", "on", "id", "has", "trust"}
+// NonLabelKeys contains the keys of conditions that cannot be used as label keys.
+var NonLabelKeys = []string{"kind", "name", "by", "door", "after", "before", "on", "id", "has", "trust"}
 
-// untilKey is a known key that may also be a label key. It once was a synonym, so memories may contain labels with
-// this key. It has no misspellings, because similar words such as util are likely label keys.
-const untilKey = "until"
+// untilFilterKey is a known key that may also be a label key. It once was a synonym, so memories may contain labels
+// with this key. It has no misspellings, because similar words such as util are likely label keys.
+const untilFilterKey = "until"
 
 // keySynonyms maps a word that people may type to the known key that it means.
 var keySynonyms = map[string]string{
@@ -38,7 +38,7 @@ func CanonicalKey(key string) string {
 
 // IsKnownKey reports whether key has a meaning in a filter, as a known key or as a synonym.
 func IsKnownKey(key string) bool {
-	return slices.Contains(knownKeys, CanonicalKey(key)) || key == untilKey
+	return slices.Contains(knownKeys, CanonicalKey(key)) || key == untilFilterKey
 }
 
 // IsLabelKey reports whether key has the form of a label key: a lower-case ASCII letter, followed
@@ -59,7 +59,7 @@ func IsLabelKey(key string) bool {
 // or is not similar to a known key. A key with fewer than ten letters may have one typing error, and a longer key two.
 // In keys of three or four letters, the first letter must be correct. Keys of two letters have no misspellings.
 func NearestKey(key string) string {
-	if IsKnownKey(key) || slices.Contains(ReservedKeys, key) {
+	if IsKnownKey(key) || slices.Contains(NonLabelKeys, key) {
 		return ""
 	}
 	for _, k := range knownKeys {
@@ -81,15 +81,15 @@ func NearestKey(key string) string {
 // QuoteKey returns a label key as it is written in a filter. It quotes the key if a filter would read the unquoted key
 // as another key or as a misspelling.
 func QuoteKey(key string) string {
-	if wouldBeMisread(key) {
+	if isReadAsFilterKey(key) {
 		return strconv.Quote(key)
 	}
 	return key
 }
 
-// wouldBeMisread reports whether a filter would read the unquoted key as another key or as a misspelling.
-func wouldBeMisread(key string) bool {
-	return CanonicalKey(key) != key || NearestKey(key) != "" || key == untilKey
+// isReadAsFilterKey reports whether a filter would read the unquoted key as another key or as a misspelling.
+func isReadAsFilterKey(key string) bool {
+	return CanonicalKey(key) != key || NearestKey(key) != "" || key == untilFilterKey
 }
 
 // QuoteValue returns a value as it is written in a filter, with quotation marks if they are necessary.

@@ -67,8 +67,8 @@ func describeFileSystem(path string) (FileSystem, error) {
 	f, ok := fileSystems[number]
 	switch {
 	case number == unix.FUSE_SUPER_MAGIC:
-		f.Name = mountTypeAt(path)
-		f.Kind = fuseKind(f.Name)
+		f.Name = mountTypeOfPath(path)
+		f.Kind = fuseMountKind(f.Name)
 	case !ok:
 		f.Name = fmt.Sprintf("%#x", number)
 	}
@@ -77,8 +77,8 @@ func describeFileSystem(path string) (FileSystem, error) {
 	return f, nil
 }
 
-// mountTypeAt returns the type of the mount that contains the path. If the type is unknown, it returns "fuse".
-func mountTypeAt(path string) string {
+// mountTypeOfPath returns the type of the mount that contains the path. If the type is unknown, it returns "fuse".
+func mountTypeOfPath(path string) string {
 	var st unix.Stat_t
 	if unix.Stat(path, &st) != nil {
 		return "fuse"
@@ -87,13 +87,13 @@ func mountTypeAt(path string) string {
 	if err != nil {
 		return "fuse"
 	}
-	return mountType(string(b), fmt.Sprintf("%d:%d", unix.Major(uint64(st.Dev)), unix.Minor(uint64(st.Dev))))
+	return mountTypeOfDevice(string(b), fmt.Sprintf("%d:%d", unix.Major(uint64(st.Dev)), unix.Minor(uint64(st.Dev))))
 }
 
-// mountType returns the type of the mount with a device number such as "8:1". mountinfo is the content of
+// mountTypeOfDevice returns the type of the mount with a device number such as "8:1". mountinfo is the content of
 // /proc/self/mountinfo (see proc_pid_mountinfo(5)). In each line, the third field is the device number, and the first
 // field after a single dash is the type.
-func mountType(mountinfo, device string) string {
+func mountTypeOfDevice(mountinfo, device string) string {
 	for line := range strings.Lines(mountinfo) {
 		before, after, ok := strings.Cut(line, " - ")
 		if !ok {

@@ -56,7 +56,7 @@ func DescribeFileSystem(path string) (FileSystem, error) {
 		}
 		up := filepath.Dir(path)
 		// A path below a file does not exist either, so continue with the parent.
-		isMissing := errors.Is(err, fs.ErrNotExist) || isNotDir(path)
+		isMissing := errors.Is(err, fs.ErrNotExist) || isNotDirError(path)
 		if up == path || !isMissing {
 			return FileSystem{}, err
 		}
@@ -64,8 +64,8 @@ func DescribeFileSystem(path string) (FileSystem, error) {
 	}
 }
 
-// isNotDir reports whether the nearest existing parent of the path is something other than a directory.
-func isNotDir(path string) bool {
+// isNotDirError reports whether the nearest existing parent of the path is something other than a directory.
+func isNotDirError(path string) bool {
 	for {
 		up := filepath.Dir(path)
 		if fi, err := os.Stat(up); err == nil {
@@ -78,8 +78,8 @@ func isNotDir(path string) bool {
 	}
 }
 
-// networkFUSEPrograms contains the names of FUSE programs that store files on other hosts.
-var networkFUSEPrograms = []string{
+// networkFUSENames contains the names of FUSE programs that store files on other hosts.
+var networkFUSENames = []string{
 	"sshfs", "nfs", "smb", "cifs", "smbnetfs", "rclone", "s3fs", "s3backer", "goofys", "mount-s3", "gcsfuse",
 	"blobfuse", "blobfuse2",
 	"glusterfs", "ceph", "ceph-fuse", "juicefs", "JuiceFS", "seaweedfs", "weed", "mfs", "lizardfs", "curlftpfs",
@@ -87,21 +87,21 @@ var networkFUSEPrograms = []string{
 	"google-drive-ocamlfuse", "gvfsd-fuse",
 }
 
-// localFUSEPrograms contains the names of FUSE programs that store files on a local disk.
-var localFUSEPrograms = []string{
+// localFUSENames contains the names of FUSE programs that store files on a local disk.
+var localFUSENames = []string{
 	"ntfs-3g", "ntfs", "exfat", "mergerfs", "gocryptfs", "encfs", "cryfs", "securefs", "bindfs", "lvmfs", "zfs",
 	"zfs-fuse", "ext2", "apfs",
 }
 
-// fuseKind returns the kind of a FUSE file system with a mount type such as "fuse.sshfs", "fuseblk" or "virtiofs".
-func fuseKind(mount string) FileSystemKind {
+// fuseMountKind returns the kind of a FUSE file system with a mount type such as "fuse.sshfs", "fuseblk" or "virtiofs".
+func fuseMountKind(mount string) FileSystemKind {
 	_, sub, _ := strings.Cut(mount, ".")
 	switch {
 	case strings.HasPrefix(mount, "fuseblk"): // The file system is on a block device.
 		return KindLocal
-	case slices.Contains(networkFUSEPrograms, sub):
+	case slices.Contains(networkFUSENames, sub):
 		return KindNetwork
-	case slices.Contains(localFUSEPrograms, sub):
+	case slices.Contains(localFUSENames, sub):
 		return KindLocal
 	}
 	return KindShared

@@ -25,7 +25,7 @@ func TestMountType(t *testing.T) {
 		{"8:2", "ext4"},
 		{"9:9", "fuse"},
 	} {
-		if got := mountType(mounts, c.device); got != c.want {
+		if got := mountTypeOfDevice(mounts, c.device); got != c.want {
 			t.Errorf("mountType(…, %q) = %q, want %q", c.device, got, c.want)
 		}
 	}

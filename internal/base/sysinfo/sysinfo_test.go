@@ -23,7 +23,7 @@ func TestFuseKind(t *testing.T) {
 		{"fuse", KindShared},
 		{"fuse.nobody-knows", KindShared},
 	} {
-		if got := fuseKind(c.mount); got != c.want {
+		if got := fuseMountKind(c.mount); got != c.want {
 			t.Errorf("fuseKind(%q) = %v, want %v", c.mount, got, c.want)
 		}
 	}

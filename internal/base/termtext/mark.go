@@ -19,9 +19,9 @@ func FindWords(s string, words []string) (positions []ucd.Word) {
 	return positions
 }
 
-// HighlightWords returns s with the words highlighted. The words must be in lower case and sorted. code is the escape
-// sequence for the style of the other text. It may be "".
-func HighlightWords(s string, words []string, code string) string {
+// HighlightWords returns s with the words highlighted. The words must be in lower case and sorted. styleCode is the
+// escape sequence for the style of the other text. It may be "".
+func HighlightWords(s string, words []string, styleCode string) string {
 	var b strings.Builder
 	paint := func(code, s string) {
 		if s != "" && code != "" {
@@ -31,10 +31,10 @@ func HighlightWords(s string, words []string, code string) string {
 	}
 	end := 0
 	for _, w := range FindWords(s, words) {
-		paint(code, s[end:w.Start])
+		paint(styleCode, s[end:w.Start])
 		paint(Red, s[w.Start:w.End])
 		end = w.End
 	}
-	paint(code, s[end:])
+	paint(styleCode, s[end:])
 	return b.String()
 }

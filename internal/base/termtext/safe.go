@@ -63,15 +63,15 @@ func appendSafeRune(b []byte, r rune) []byte {
 // A SafeWriter writes text to W and escapes harmful characters like [ReplaceHarmful]. It does not change CR LF and the
 // escape sequences in EscapeSequences.
 type SafeWriter struct {
-	W          io.Writer
-	incomplete []byte // beginning of a character or permitted sequence whose rest was not written yet
+	Output             io.Writer
+	incompleteSequence []byte // beginning of a character or permitted sequence whose rest was not written yet
 }
 
 // permittedSequences contains the byte sequences that [SafeWriter] does not change.
 var permittedSequences = append([]string{"\r\n"}, EscapeSequences...)
 
 func (s *SafeWriter) Write(b []byte) (int, error) {
-	input := append(s.incomplete, b...)
+	input := append(s.incompleteSequence, b...)
 	output := make([]byte, 0, len(input))
 	for len(input) > 0 && utf8.FullRune(input) {
 		if p, isComplete := permittedPrefix(input); isComplete {
@@ -83,8 +83,8 @@ func (s *SafeWriter) Write(b []byte) (int, error) {
 		r, n := utf8.DecodeRune(input)
 		output, input = appendSafeRune(output, r), input[n:]
 	}
-	s.incomplete = append([]byte(nil), input...)
-	if _, err := s.W.Write(output); err != nil {
+	s.incompleteSequence = append([]byte(nil), input...)
+	if _, err := s.Output.Write(output); err != nil {
 		return 0, err
 	}
 	return len(b), nil
@@ -92,7 +92,7 @@ func (s *SafeWriter) Write(b []byte) (int, error) {
 
 // permittedPrefix returns the permitted sequence with which b begins, and true. If b ends inside a permitted sequence,
 // it returns that sequence and false. Otherwise it returns "".
-func permittedPrefix(b []byte) (p string, isComplete bool) {
+func permittedPrefix(b []byte) (sequence string, isComplete bool) {
 	for _, p := range permittedSequences {
 		if n := min(len(b), len(p)); string(b[:n]) == p[:n] {
 			return p, n == len(p)

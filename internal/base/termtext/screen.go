@@ -16,41 +16,43 @@ var widthOptions = displaywidth.Options{ControlSequences: true}
 // CountColumns returns the number of terminal columns that s needs. Tabs are not counted.
 func CountColumns(s string) int { return widthOptions.String(s) }
 
-// ShortenToColumns shortens a text without escape sequences to at most n columns. A shortened text ends with an
-// ellipsis, so the result has at least one column.
-func ShortenToColumns(s string, n int) string {
-	if CountColumns(s) <= n {
+// ShortenToColumns shortens a text without escape sequences to at most maxColumns columns. A shortened text ends with
+// an ellipsis, so the result has at least one column.
+func ShortenToColumns(s string, maxColumns int) string {
+	if CountColumns(s) <= maxColumns {
 		return s
 	}
-	return strings.TrimRight(displaywidth.TruncateString(s, n-1, ""), " ") + "…"
+	return strings.TrimRight(displaywidth.TruncateString(s, maxColumns-1, ""), " ") + "…"
 }
 
-// Pad appends spaces to s until it has n columns.
-func Pad(s string, n int) string { return s + strings.Repeat(" ", max(0, n-CountColumns(s))) }
+// PadToColumns appends spaces to s until it has columnCount columns.
+func PadToColumns(s string, columnCount int) string {
+	return s + strings.Repeat(" ", max(0, columnCount-CountColumns(s)))
+}
 
-// Wrap breaks a text into lines of at most n columns, at line ends and at spaces. It replaces tabs by spaces. If a
-// line is broken, its continuation gets the same indentation. An ASCII word that is longer than a line, such as a
-// path, is not broken, so that it can be copied.
-func Wrap(s string, n int) (lines []string) {
+// WrapAtWords breaks a text into lines of at most maxColumns columns, at line ends and at spaces. It replaces tabs by
+// spaces. If a line is broken, its continuation gets the same indentation. An ASCII word that is longer than a
+// line, such as a path, is not broken, so that it can be copied.
+func WrapAtWords(s string, maxColumns int) (lines []string) {
 	for line := range strings.SplitSeq(strings.ReplaceAll(s, "\t", "    "), "\n") {
-		if CountColumns(line) <= n {
+		if CountColumns(line) <= maxColumns {
 			lines = append(lines, line)
 			continue
 		}
 		indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
-		if len(indent) > n/2 {
+		if len(indent) > maxColumns/2 {
 			indent = ""
 		}
 		row, space := indent, ""
 		for _, w := range strings.Fields(line) {
-			if space != "" && CountColumns(row+space+w) > n {
+			if space != "" && CountColumns(row+space+w) > maxColumns {
 				lines = append(lines, row)
 				row = indent
 				space = ""
 			}
 			for isWide := strings.ContainsFunc(w, func(r rune) bool { return r >= utf8.RuneSelf }); isWide; {
 				// TruncateString reads only the beginning of w.
-				part := displaywidth.TruncateString(w, n-CountColumns(row), "")
+				part := displaywidth.TruncateString(w, maxColumns-CountColumns(row), "")
 				if part == "" || part == w {
 					break
 				}
@@ -66,13 +68,13 @@ func Wrap(s string, n int) (lines []string) {
 }
 
 // WrapBreakingWords is like Wrap, but also breaks ASCII words that are longer than a line.
-func WrapBreakingWords(s string, n int) (rows []string) {
-	for _, row := range Wrap(s, n) {
-		if CountColumns(row) > n {
-			part := displaywidth.TruncateString(row, n, "") // TruncateString reads only the beginning of row.
+func WrapBreakingWords(s string, maxColumns int) (rows []string) {
+	for _, row := range WrapAtWords(s, maxColumns) {
+		if CountColumns(row) > maxColumns {
+			part := displaywidth.TruncateString(row, maxColumns, "") // TruncateString reads only the beginning of row.
 			for part != "" && part != row {
 				rows, row = append(rows, part), row[len(part):]
-				part = displaywidth.TruncateString(row, n, "")
+				part = displaywidth.TruncateString(row, maxColumns, "")
 			}
 		}
 		rows = append(rows, row)

@@ -52,7 +52,7 @@ func TestWrap(t *testing.T) {
 		},
 		{"nothing", "", 5, []string{""}},
 	} {
-		got := Wrap(c.in, c.n)
+		got := WrapAtWords(c.in, c.n)
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: Wrap(%q, %d) = %q, want %q", c.name, c.in, c.n, got, c.want)
 		}
@@ -98,7 +98,7 @@ func TestWriter(t *testing.T) {
 		Green
 	for _, size := range []int{len(in), 1, 3} {
 		var b bytes.Buffer
-		w := &SafeWriter{W: &b}
+		w := &SafeWriter{Output: &b}
 		for part := range slices.Chunk([]byte(in), size) {
 			if n, err := w.Write(part); n != len(part) || err != nil {
 				t.Fatalf("Write(%q) = %d, %v", part, n, err)

@@ -27,7 +27,7 @@ import (
 // In a class, candidates with fewer typing errors come first. If these are equal, candidates with the same first byte
 // come first, then candidates with a similar length, then the candidates in lexical order.
 func FindSimilar(word string, candidates iter.Seq[string], limit int) []string {
-	w := newTarget(word)
+	w := newSimilarityTarget(word)
 	if len(w.runes) == 0 || limit <= 0 {
 		return nil
 	}
@@ -59,26 +59,26 @@ func FindSimilar(word string, candidates iter.Seq[string], limit int) []string {
 
 // similarityTarget is the word with which candidates are compared.
 type similarityTarget struct {
-	runes     []rune
-	text      string // in lower case
-	maxErrors int    // maximum number of typing errors
-	letters   uint32 // the word's letters as a set (see letterSet)
-	isASCII   bool
+	runes           []rune
+	text            string // in lower case
+	maxTypingErrors int    // maximum number of typing errors
+	letterBits      uint32 // the word's letters as a set (see lettersAsBits)
+	isASCII         bool
 }
 
-func newTarget(word string) similarityTarget {
-	t := similarityTarget{text: lowerText(word), maxErrors: 2}
+func newSimilarityTarget(word string) similarityTarget {
+	t := similarityTarget{text: lowerText(word), maxTypingErrors: 2}
 	t.runes = []rune(t.text)
 	if len(t.runes) < 5 {
-		t.maxErrors = 1
+		t.maxTypingErrors = 1
 	}
-	t.letters, t.isASCII = letterSet(t.text)
+	t.letterBits, t.isASCII = lettersAsBits(t.text)
 	return t
 }
 
-// letterSet returns the set of letters in a text as bits, ignoring case. isASCII is false if the text contains other
-// characters, because then the set is incomplete.
-func letterSet(s string) (set uint32, isASCII bool) {
+// lettersAsBits returns the set of letters in a text as bits, ignoring case. isASCII is false if the text contains
+// other characters, because then the set is incomplete.
+func lettersAsBits(s string) (set uint32, isASCII bool) {
 	all := byte(0)
 	for i := range len(s) {
 		all |= s[i]
@@ -91,24 +91,24 @@ func letterSet(s string) (set uint32, isASCII bool) {
 // returns false within a few nanoseconds. It counts the letters that only one of the two words contains. Each such
 // letter is a typing error, unless one word contains the other.
 func (t *similarityTarget) mayBeSimilar(candidate string) bool {
-	letters, isASCII := letterSet(candidate)
+	letters, isASCII := lettersAsBits(candidate)
 	if !isASCII || !t.isASCII {
 		return true
 	}
-	more, less := letters&^t.letters, t.letters&^letters
+	more, less := letters&^t.letterBits, t.letterBits&^letters
 	if more == 0 || less == 0 {
 		return true // One word may be a part of the other.
 	}
 	difference := len(candidate) - len(t.text)
-	return max(difference, -difference) <= t.maxErrors &&
-		bits.OnesCount32(more) <= t.maxErrors && bits.OnesCount32(less) <= t.maxErrors
+	return max(difference, -difference) <= t.maxTypingErrors &&
+		bits.OnesCount32(more) <= t.maxTypingErrors && bits.OnesCount32(less) <= t.maxTypingErrors
 }
 
 // similarMatch is a candidate that is similar to the word.
 type similarMatch struct {
-	text     string
-	class    similarityClass
-	distance int // number of typing errors (0 in all other classes)
+	text         string
+	class        similarityClass
+	editDistance int // number of typing errors (0 in all other classes)
 	// 1 if the first bytes differ although the match allows typing errors, because people seldom mistype the first
 	// byte
 	differingStart   int
@@ -127,7 +127,7 @@ const (
 
 // compare orders two matches by how similar they are, best first.
 func (m similarMatch) compare(o similarMatch) int {
-	return cmp.Or(cmp.Compare(m.class, o.class), cmp.Compare(m.distance, o.distance),
+	return cmp.Or(cmp.Compare(m.class, o.class), cmp.Compare(m.editDistance, o.editDistance),
 		cmp.Compare(m.differingStart, o.differingStart), cmp.Compare(m.lengthDifference, o.lengthDifference),
 		cmp.Compare(m.text, o.text))
 }
@@ -146,14 +146,14 @@ func (t similarityTarget) compareCandidate(candidate string) (similarMatch, bool
 	case minLength >= 3 && (strings.Contains(text, t.text) || strings.Contains(t.text, text)):
 		m.class = classPart
 	// The time grows with the square of the length, so compare only short words.
-	case m.lengthDifference <= t.maxErrors && n <= 64:
+	case m.lengthDifference <= t.maxTypingErrors && n <= 64:
 		m.class = classTypingErrors
-		m.distance = EditDistance(t.runes, []rune(text))
+		m.editDistance = EditDistance(t.runes, []rune(text))
 		if text == "" || text[0] != t.text[0] {
 			m.differingStart = 1
 		}
 		// Reject a match in which every letter may be an error.
-		return m, m.distance <= t.maxErrors && m.distance < max(n, len(t.runes))
+		return m, m.editDistance <= t.maxTypingErrors && m.editDistance < max(n, len(t.runes))
 	default:
 		return m, false
 	}

@@ -8,14 +8,14 @@ import (
 	"sync"
 )
 
-// PrivateMark replaces a private part of a prompt.
-const PrivateMark = "[…]"
+// PrivatePartMark replaces a private part of a prompt.
+const PrivatePartMark = "[…]"
 
 var privateTagPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)<(/?)private>`) })
 
-// HidePrivateParts returns a prompt in which each part between <private> and </private> is replaced by [PrivateMark].
-// Letter case is ignored, and parts may be nested. A part without an end tag extends to the end of the prompt. An end
-// tag without a start tag is left unchanged.
+// HidePrivateParts returns a prompt in which each part between <private> and </private> is replaced by
+// [PrivatePartMark]. Letter case is ignored, and parts may be nested. A part without an end tag extends to the end
+// of the prompt. An end tag without a start tag is left unchanged.
 func HidePrivateParts(prompt string) string {
 	if !strings.Contains(prompt, "<") {
 		return prompt
@@ -29,7 +29,7 @@ func HidePrivateParts(prompt string) string {
 		case !isEnd:
 			if depth == 0 {
 				b.WriteString(prompt[kept:m[0]])
-				b.WriteString(PrivateMark)
+				b.WriteString(PrivatePartMark)
 			}
 			depth++
 		case depth > 0:

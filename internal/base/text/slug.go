@@ -9,11 +9,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/ucd"
 )
 
-// Slug converts s to a file name as crabtalk's earlier memory did, which had one file for each entry (its RFC 0038).
-// The result consists of the alphanumeric characters (Unicode 17) of s in full lower case. All other characters
-// between two of them become a single dash. The result never contains dots or slashes. It is "" if s contains no
-// alphanumeric characters.
-func Slug(s string) string {
+// MakeSlug converts s to a file name as crabtalk's earlier memory did, which had one file for each entry (its RFC
+// 0038). The result consists of the alphanumeric characters (Unicode 17) of s in full lower case. All other
+// characters between two of them become a single dash. The result never contains dots or slashes. It is "" if s
+// contains no alphanumeric characters.
+func MakeSlug(s string) string {
 	var b strings.Builder
 	for w := range ucd.Words(s) {
 		if b.Len() > 0 {
@@ -30,9 +30,9 @@ func Slug(s string) string {
 	return b.String()
 }
 
-// InvalidUTF8Index returns the offset of the first byte of s that is not valid UTF-8. If s is valid, it returns the
+// FirstInvalidUTF8 returns the offset of the first byte of s that is not valid UTF-8. If s is valid, it returns the
 // length of s.
-func InvalidUTF8Index(s string) int {
+func FirstInvalidUTF8(s string) int {
 	for i, r := range s {
 		if r == utf8.RuneError && !strings.HasPrefix(s[i:], "\ufffd") {
 			return i

@@ -17,7 +17,7 @@ func TestSlug(t *testing.T) {
 		{"!!!", ""},
 		{"\xff\xfea", "a"},
 	} {
-		if got := Slug(tt.name); got != tt.want {
+		if got := MakeSlug(tt.name); got != tt.want {
 			t.Errorf("Slug(%q) = %q, want %q", tt.name, got, tt.want)
 		}
 	}

@@ -66,11 +66,11 @@ func cutExcerpt(s string, terms []string, width int) string {
 	if utf8.RuneCountInString(s) <= width {
 		return s
 	}
-	start, stop, room := bestPart(s, terms, width)
+	start, stop, room := findBestPart(s, terms, width)
 	// Show some text before the terms and more text after them. Near the end of the content, show more text before the
 	// terms.
-	from := nextCutPosition(s, min(runesBefore(s, start, room/3), runesBefore(s, len(s), width)), start)
-	to := lastCutPosition(s, from, runesAfter(s, from, width), stop)
+	from := nextCutPosition(s, min(indexRunesBefore(s, start, room/3), indexRunesBefore(s, len(s), width)), start)
+	to := lastCutPosition(s, from, indexRunesAfter(s, from, width), stop)
 	out := strings.TrimSuffix(strings.TrimRight(s[from:to], " \n"), "\n-")
 	if from > 0 {
 		out = ellipsis + out
@@ -125,10 +125,10 @@ func normalizeSpace(s string) string {
 	return strings.Join(strings.Fields(strings.ToValidUTF8(s, string(utf8.RuneError))), " ")
 }
 
-// bestPart finds the part of s that contains the most distinct terms. It considers the parts of at most width
+// findBestPart finds the part of s that contains the most distinct terms. It considers the parts of at most width
 // characters that begin and end with a term. start and stop are the part's range in bytes. room is how many characters
 // the part is shorter than width. If s contains no term, the range is empty and room is width.
-func bestPart(s string, terms []string, width int) (start, stop, room int) {
+func findBestPart(s string, terms []string, width int) (start, stop, room int) {
 	type hit struct {
 		term       int // index of the term in terms
 		at, end    int // range in bytes, without the byte at end
@@ -186,8 +186,9 @@ func bestPart(s string, terms []string, width int) (start, stop, room int) {
 	return start, stop, room
 }
 
-// runesBefore returns the byte offset that is n characters before byte i. If there are fewer characters, it returns 0.
-func runesBefore(s string, i, n int) int {
+// indexRunesBefore returns the byte offset that is n characters before byte i. If there are fewer characters, it
+// returns 0.
+func indexRunesBefore(s string, i, n int) int {
 	for ; n > 0 && i > 0; n-- {
 		_, size := utf8.DecodeLastRuneInString(s[:i])
 		i -= size
@@ -195,9 +196,9 @@ func runesBefore(s string, i, n int) int {
 	return i
 }
 
-// runesAfter returns the byte offset that is n characters after byte i. If there are fewer characters, it returns
+// indexRunesAfter returns the byte offset that is n characters after byte i. If there are fewer characters, it returns
 // len(s).
-func runesAfter(s string, i, n int) int {
+func indexRunesAfter(s string, i, n int) int {
 	for ; n > 0 && i < len(s); n-- {
 		_, size := utf8.DecodeRuneInString(s[i:])
 		i += size

@@ -65,14 +65,14 @@ func EstimateTokens(s string) int {
 	for i := 0; i < len(s); {
 		if s[i] >= utf8.RuneSelf {
 			r, size := utf8.DecodeRuneInString(s[i:])
-			sum += runeCost(r, size)
+			sum += runeTokenCost(r, size)
 			i, digitCost = i+size, 0
 			continue
 		}
-		n := runLength(s[i:])
+		n := countEqualBytes(s[i:])
 		switch run := s[i : i+n]; byteClasses[s[i]] {
 		case letterClass:
-			sum += wordCost(run)
+			sum += wordTokenCost(run)
 		case digitClass:
 			sum += digitCost + (n+2)/3*costDigits
 		case spaceClass:
@@ -119,9 +119,9 @@ var byteClasses = func() (cs [256]byteClass) {
 	return cs
 }()
 
-// runLength returns how many bytes at the start of s have the same class. A run of marks must consist of the same
+// countEqualBytes returns how many bytes at the start of s have the same class. A run of marks must consist of the same
 // mark.
-func runLength(s string) int {
+func countEqualBytes(s string) int {
 	c, n := byteClasses[s[0]], 1
 	for n < len(s) && byteClasses[s[n]] == c && (c != markClass || s[n] == s[0]) {
 		n++
@@ -134,8 +134,8 @@ func isCamelHump(before, c byte) bool {
 	return c <= 'Z' && before >= 'a'
 }
 
-// wordCost returns the cost of a word that consists of ASCII letters.
-func wordCost(word string) int {
+// wordTokenCost returns the cost of a word that consists of ASCII letters.
+func wordTokenCost(word string) int {
 	sum := costWord + max(
 		0,
 		min(len(word), maxNormalLetters)-maxBaseLetters,
@@ -191,8 +191,8 @@ var scriptCosts = []struct {
 	{[]*unicode.RangeTable{unicode.Devanagari, unicode.Bengali, unicode.Tamil, unicode.Thai}, costIndic},
 }
 
-// runeCost returns the cost of a character outside of ASCII, which has size bytes.
-func runeCost(r rune, size int) int {
+// runeTokenCost returns the cost of a character outside of ASCII, which has size bytes.
+func runeTokenCost(r rune, size int) int {
 	switch {
 	case r == utf8.RuneError && size == 1:
 		return costInvalid

@@ -15,14 +15,14 @@ import (
 
 // markClass is a mark with its combining class. Marks that follow a letter are sorted by this class.
 type markClass struct {
-	char  rune
-	class uint8
+	mark           rune
+	combiningClass uint8
 }
 
 // decomposition is a character with its full decomposition.
 type decomposition struct {
-	char rune
-	full string
+	char       rune
+	decomposed string
 }
 
 // composition is a pair of characters with the character that they form.
@@ -30,18 +30,18 @@ type composition struct{ first, second, composed rune }
 
 // Code points and numbers of Hangul letters. Hangul syllables are composed by arithmetic, not by a table.
 const (
-	syllableFirst = 0xac00
-	leadFirst     = 0x1100
-	vowelFirst    = 0x1161
-	tailFirst     = 0x11a7 // code point before the first tail consonant
-	leadCount     = 19
-	vowelCount    = 21
-	tailCount     = 28
-	syllableCount = leadCount * vowelCount * tailCount
+	firstHangulSyllable = 0xac00
+	firstHangulLead     = 0x1100
+	firstHangulVowel    = 0x1161
+	hangulTailBase      = 0x11a7 // code point before the first tail consonant
+	hangulLeadCount     = 19
+	hangulVowelCount    = 21
+	hangulTailCount     = 28
+	hangulSyllableCount = hangulLeadCount * hangulVowelCount * hangulTailCount
 )
 
-// compositionPairs maps each pair of characters to the character that they form.
-var compositionPairs = sync.OnceValue(func() map[[2]rune]rune {
+// composedByPair maps each pair of characters to the character that they form.
+var composedByPair = sync.OnceValue(func() map[[2]rune]rune {
 	pairs := make(map[[2]rune]rune, len(compositions))
 	for _, c := range compositions {
 		pairs[[2]rune{c.first, c.second}] = c.composed
@@ -49,25 +49,25 @@ var compositionPairs = sync.OnceValue(func() map[[2]rune]rune {
 	return pairs
 })
 
-// Compose returns s in Unicode normal form C. Bytes that are not UTF-8 stay unchanged.
-func Compose(s string) string {
+// ToNFC returns s in Unicode normal form C. Bytes that are not UTF-8 stay unchanged.
+func ToNFC(s string) string {
 	if isComposed(s) {
 		return s
 	}
-	return mapValid(s, func(s string) string { return string(composeRunes(decomposeRunes(s))) })
+	return convertValidUTF8(s, func(s string) string { return string(composeRunes(decomposeRunes(s))) })
 }
 
-// Decompose returns s in Unicode normal form D. Bytes that are not UTF-8 stay unchanged.
-func Decompose(s string) string {
+// ToNFD returns s in Unicode normal form D. Bytes that are not UTF-8 stay unchanged.
+func ToNFD(s string) string {
 	if isASCII(s) {
 		return s
 	}
-	return mapValid(s, func(s string) string { return string(decomposeRunes(s)) })
+	return convertValidUTF8(s, func(s string) string { return string(decomposeRunes(s)) })
 }
 
-// mapValid calls convert for each part of s that is valid UTF-8, and returns the results together with the other
-// bytes.
-func mapValid(s string, convert func(string) string) string {
+// convertValidUTF8 calls convert for each part of s that is valid UTF-8, and returns the results together with the
+// other bytes.
+func convertValidUTF8(s string, convert func(string) string) string {
 	if utf8.ValidString(s) {
 		return convert(s)
 	}
@@ -130,26 +130,30 @@ func decomposeRunes(s string) []rune {
 	return rs
 }
 
-// isInRange reports whether 0 <= i < n.
-func isInRange(i, n rune) bool { return i >= 0 && i < n }
+// isValidIndex reports whether 0 <= i < n.
+func isValidIndex(i, n rune) bool { return i >= 0 && i < n }
 
-// isTail reports whether r is a consonant at the end of a Hangul syllable.
-func isTail(r rune) bool { return isInRange(r-tailFirst-1, tailCount-1) }
+// isHangulTail reports whether r is a consonant at the end of a Hangul syllable.
+func isHangulTail(r rune) bool { return isValidIndex(r-hangulTailBase-1, hangulTailCount-1) }
 
-// isOpenSyllable reports whether r is a Hangul syllable without a tail consonant.
-func isOpenSyllable(r rune) bool {
-	i := r - syllableFirst
-	return isInRange(i, syllableCount) && i%tailCount == 0
+// isHangulSyllableWithoutTail reports whether r is a Hangul syllable without a tail consonant.
+func isHangulSyllableWithoutTail(r rune) bool {
+	i := r - firstHangulSyllable
+	return isValidIndex(i, hangulSyllableCount) && i%hangulTailCount == 0
 }
 
 func appendDecomposed(rs []rune, r rune) []rune {
 	if r < utf8.RuneSelf {
 		return append(rs, r)
 	}
-	if i := r - syllableFirst; isInRange(i, syllableCount) {
-		rs = append(rs, leadFirst+i/(vowelCount*tailCount), vowelFirst+i%(vowelCount*tailCount)/tailCount)
-		if tail := i % tailCount; tail != 0 {
-			rs = append(rs, tailFirst+tail)
+	if i := r - firstHangulSyllable; isValidIndex(i, hangulSyllableCount) {
+		rs = append(
+			rs,
+			firstHangulLead+i/(hangulVowelCount*hangulTailCount),
+			firstHangulVowel+i%(hangulVowelCount*hangulTailCount)/hangulTailCount,
+		)
+		if tail := i % hangulTailCount; tail != 0 {
+			rs = append(rs, hangulTailBase+tail)
 		}
 		return rs
 	}
@@ -159,7 +163,7 @@ func appendDecomposed(rs []rune, r rune) []rune {
 	if !found {
 		return append(rs, r)
 	}
-	return append(rs, []rune(decompositions[i].full)...)
+	return append(rs, []rune(decompositions[i].decomposed)...)
 }
 
 // combiningClass returns the combining class of a mark, and 0 for any other character.
@@ -168,12 +172,12 @@ func combiningClass(r rune) uint8 {
 		return 0
 	}
 	i, found := slices.BinarySearchFunc(markClasses[:], r, func(m markClass, r rune) int {
-		return cmp.Compare(m.char, r)
+		return cmp.Compare(m.mark, r)
 	})
 	if !found {
 		return 0
 	}
-	return markClasses[i].class
+	return markClasses[i].combiningClass
 }
 
 // composeRunes composes decomposed characters. It reuses the memory of rs.
@@ -201,12 +205,13 @@ func composeRunes(rs []rune) []rune {
 
 // composePair returns the character that a and b form. It returns false if they form none.
 func composePair(a, b rune) (rune, bool) {
-	if lead, vowel := a-leadFirst, b-vowelFirst; isInRange(lead, leadCount) && isInRange(vowel, vowelCount) {
-		return syllableFirst + (lead*vowelCount+vowel)*tailCount, true
+	if lead, vowel := a-firstHangulLead, b-firstHangulVowel; isValidIndex(lead, hangulLeadCount) &&
+		isValidIndex(vowel, hangulVowelCount) {
+		return firstHangulSyllable + (lead*hangulVowelCount+vowel)*hangulTailCount, true
 	}
-	if isTail(b) && isOpenSyllable(a) {
-		return a + b - tailFirst, true
+	if isHangulTail(b) && isHangulSyllableWithoutTail(a) {
+		return a + b - hangulTailBase, true
 	}
-	c, ok := compositionPairs()[[2]rune{a, b}]
+	c, ok := composedByPair()[[2]rune{a, b}]
 	return c, ok
 }

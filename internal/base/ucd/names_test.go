@@ -12,10 +12,10 @@ import (
 
 func checkForms(t *testing.T, s string) {
 	t.Helper()
-	if got, want := Compose(s), norm.NFC.String(s); got != want {
+	if got, want := ToNFC(s), norm.NFC.String(s); got != want {
 		t.Errorf("Compose(%+q) = %+q, want %+q", s, got, want)
 	}
-	if got, want := Decompose(s), norm.NFD.String(s); got != want {
+	if got, want := ToNFD(s), norm.NFD.String(s); got != want {
 		t.Errorf("Decompose(%+q) = %+q, want %+q", s, got, want)
 	}
 }
@@ -36,7 +36,7 @@ func TestComposeMarks(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var special []rune
 	for _, m := range markClasses {
-		special = append(special, m.char)
+		special = append(special, m.mark)
 	}
 	for _, c := range compositions {
 		special = append(special, c.first, c.second, c.composed)
@@ -48,13 +48,13 @@ func TestComposeMarks(t *testing.T) {
 			case 0:
 				s += "e"
 			case 1:
-				s += string(rune(leadFirst + rnd.IntN(leadCount+1)))
+				s += string(rune(firstHangulLead + rnd.IntN(hangulLeadCount+1)))
 			case 2:
-				s += string(rune(vowelFirst + rnd.IntN(vowelCount+1)))
+				s += string(rune(firstHangulVowel + rnd.IntN(hangulVowelCount+1)))
 			case 3:
-				s += string(rune(tailFirst + rnd.IntN(tailCount+1)))
+				s += string(rune(hangulTailBase + rnd.IntN(hangulTailCount+1)))
 			case 4:
-				s += string(rune(syllableFirst + rnd.IntN(syllableCount)))
+				s += string(rune(firstHangulSyllable + rnd.IntN(hangulSyllableCount)))
 			default:
 				s += string(special[rnd.IntN(len(special))])
 			}
@@ -73,7 +73,7 @@ func FuzzCompose(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		if !utf8.ValidString(s) {
-			if got := Compose(Compose(s)); got != Compose(s) {
+			if got := ToNFC(ToNFC(s)); got != ToNFC(s) {
 				t.Errorf("Compose(Compose(%+q)) = %+q", s, got)
 			}
 			return

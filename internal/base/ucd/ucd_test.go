@@ -71,8 +71,8 @@ func TestTables(t *testing.T) {
 		if got := inRanges(ignorable, r); got != class['I'][r] {
 			t.Errorf("within(ignorable, %U) = %v, want %v", r, got, class['I'][r])
 		}
-		if r < utf8.RuneSelf && (asciiKind[r] != kindSeparator) != alnum[r] {
-			t.Errorf("asciiKind[%U] = %v, alphanumeric: %v", r, asciiKind[r], alnum[r])
+		if r < utf8.RuneSelf && (asciiByteKind[r] != kindSeparator) != alnum[r] {
+			t.Errorf("asciiKind[%U] = %v, alphanumeric: %v", r, asciiByteKind[r], alnum[r])
 		}
 	}
 }

@@ -27,8 +27,8 @@ const (
 	kindUpper
 )
 
-// asciiKind contains the kind of each byte below 0x80.
-var asciiKind = func() (kind [utf8.RuneSelf]uint8) {
+// asciiByteKind contains the kind of each byte below 0x80.
+var asciiByteKind = func() (kind [utf8.RuneSelf]uint8) {
 	for c := range kind {
 		switch {
 		case (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'):
@@ -49,7 +49,7 @@ func Words(s string) iter.Seq[Word] {
 			plain := true
 			for i < len(s) {
 				if c := s[i]; c < utf8.RuneSelf {
-					kind := asciiKind[c]
+					kind := asciiByteKind[c]
 					if kind == kindSeparator {
 						break
 					}
@@ -139,10 +139,10 @@ func LowerWord(word string) string {
 }
 
 // lowerFrom returns the lower case of a word whose first capital is at byte offset index.
-func lowerFrom(word string, index int) string {
-	b := make([]byte, index, len(word)+4)
+func lowerFrom(word string, byteIndex int) string {
+	b := make([]byte, byteIndex, len(word)+4)
 	copy(b, word)
-	for i, r := range word[index:] {
+	for i, r := range word[byteIndex:] {
 		switch {
 		case r < utf8.RuneSelf:
 			if r >= 'A' && r <= 'Z' {
@@ -151,7 +151,7 @@ func lowerFrom(word string, index int) string {
 			b = append(b, byte(r))
 		case r == CapitalIWithDot:
 			b = append(b, "i\u0307"...)
-		case r == capitalSigma && isFinalSigma(word, index+i):
+		case r == capitalSigma && isFinalSigma(word, byteIndex+i):
 			b = append(b, "ς"...)
 		default:
 			b = utf8.AppendRune(b, LowerRune(r))

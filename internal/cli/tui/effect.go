@@ -6,8 +6,8 @@ import "time"
 
 // An event of the model is a key or a value of one of these types.
 type (
-	size      struct{ width, height int }
-	tickEvent struct{} // the time for which the model waited has come
+	screenSize struct{ width, height int }
+	timerEvent struct{} // the time for which the model waited has come
 
 	searchAnswer struct { // the result of the search with this number
 		searchNumber int
@@ -25,20 +25,20 @@ type (
 
 // An effect is an action that the model asks for. Its type is one of these.
 type (
-	effect any
+	modelEffect any
 
 	searchEffect struct {
 		number int
 		query  string
 	}
-	wakeEffect    struct{ wakeTime time.Time } // send a tickEvent at this time
-	getEffect     struct{ hit Hit }
-	editEffect    struct{ hit Hit }
-	forgetEffect  struct{ hit Hit }
-	undoEffect    struct{ change uint64 }
-	chooseEffect  struct{ hit Hit } // end the screen, with this entry as the result
-	copyEffect    struct{ hit Hit } // copy the entry's text to the clipboard
-	suspendEffect struct{}
-	redrawEffect  struct{}
-	quitEffect    struct{}
+	timerEffect       struct{ wakeTime time.Time } // send a timerEvent at this time
+	loadEntryEffect   struct{ hit Hit }
+	editEntryEffect   struct{ hit Hit }
+	forgetEntryEffect struct{ hit Hit }
+	undoChangeEffect  struct{ change uint64 }
+	chooseEntryEffect struct{ hit Hit } // end the screen, with this entry as the result
+	copyTextEffect    struct{ hit Hit } // copy the entry's text to the clipboard
+	suspendEffect     struct{}
+	redrawEffect      struct{}
+	quitEffect        struct{}
 )

@@ -32,8 +32,8 @@ const (
 	keyUnknown // a key that has no meaning on this screen
 )
 
-// key is one key press, or one pasted text.
-type key struct {
+// keyPress is one key press, or one pasted text.
+type keyPress struct {
 	code keyCode
 	text string
 }
@@ -62,67 +62,68 @@ var escapeSequences = map[string]keyCode{
 // controlKeys maps a control character to the key that sends it. Other control characters are Ctrl with a letter.
 var controlKeys = map[byte]keyCode{'\r': keyEnter, '\n': keyEnter, '\t': keyTab, 0x7f: keyBackspace, 0x08: keyBackspace}
 
-// nextKey decodes the first key in b, and returns the key and its length in bytes. The length is 0 if b contains only
-// the beginning of a key. If last is set, no more bytes will arrive, so a lone escape character is the Escape key.
-func nextKey(b []byte, last bool) (k key, n int) {
+// decodeKey decodes the first key in b, and returns the key and its length in bytes. The length is 0 if b contains
+// only the beginning of a key. If isFinalInput is set, no more bytes will arrive, so a lone escape character is the
+// Escape key.
+func decodeKey(b []byte, isFinalInput bool) (k keyPress, n int) {
 	switch c := b[0]; {
 	case c == 0x1b:
-		return nextEscapeKey(b, last)
+		return decodeEscapeKey(b, isFinalInput)
 	case controlKeys[c] != 0:
-		return key{code: controlKeys[c]}, 1
+		return keyPress{code: controlKeys[c]}, 1
 	case c < 0x20:
-		return key{keyCtrl, string(rune(c | 0x60))}, 1
-	case !utf8.FullRune(b) && !last:
-		return key{}, 0
+		return keyPress{keyCtrl, string(rune(c | 0x60))}, 1
+	case !utf8.FullRune(b) && !isFinalInput:
+		return keyPress{}, 0
 	}
 	r, n := utf8.DecodeRune(b)
 	isInvalid := r == utf8.RuneError && n == 1
 	if isInvalid || termtext.IsHarmful(r) {
-		return key{code: keyUnknown}, n
+		return keyPress{code: keyUnknown}, n
 	}
-	return key{keyText, string(r)}, n
+	return keyPress{keyText, string(r)}, n
 }
 
-// nextEscapeKey is like nextKey. The bytes must begin with an escape character.
-func nextEscapeKey(b []byte, last bool) (key, int) {
+// decodeEscapeKey is like decodeKey. The bytes must begin with an escape character.
+func decodeEscapeKey(b []byte, isFinalInput bool) (keyPress, int) {
 	switch {
-	case len(b) == 1 && last, len(b) > 1 && b[1] == 0x1b:
-		return key{code: keyEscape}, 1
+	case len(b) == 1 && isFinalInput, len(b) > 1 && b[1] == 0x1b:
+		return keyPress{code: keyEscape}, 1
 	case len(b) == 1:
-		return key{}, 0
+		return keyPress{}, 0
 	case b[1] == '[' || b[1] == 'O':
 		if bytes.HasPrefix(b, []byte(pasteStart)) {
-			return nextPasteKey(b[len(pasteStart):], last)
+			return decodePastedKey(b[len(pasteStart):], isFinalInput)
 		}
-		return longEscapeKey(b, last)
-	case !utf8.FullRune(b[1:]) && !last:
-		return key{}, 0
+		return decodeLongEscapeKey(b, isFinalInput)
+	case !utf8.FullRune(b[1:]) && !isFinalInput:
+		return keyPress{}, 0
 	}
 	_, n := utf8.DecodeRune(b[1:])
-	return key{code: keyUnknown}, 1 + n // This is Alt with a character.
+	return keyPress{code: keyUnknown}, 1 + n // This is Alt with a character.
 }
 
-// longEscapeKey is like nextKey. The bytes must begin like an escape sequence of three or more bytes.
-func longEscapeKey(b []byte, last bool) (key, int) {
+// decodeLongEscapeKey is like decodeKey. The bytes must begin like an escape sequence of three or more bytes.
+func decodeLongEscapeKey(b []byte, isFinalInput bool) (keyPress, int) {
 	for i := 2; i < len(b); i++ {
 		switch c := b[i]; {
 		case c < 0x20 || c > 0x7e:
-			return key{code: keyUnknown}, i // this byte cannot be part of an escape sequence
+			return keyPress{code: keyUnknown}, i // this byte cannot be part of an escape sequence
 		case c >= 0x40:
-			return key{code: escapeSequenceKey(string(b[2 : i+1]))}, i + 1
+			return keyPress{code: sequenceKeyCode(string(b[2 : i+1]))}, i + 1
 		}
 	}
 	switch {
-	case last && len(b) == 2:
-		return key{code: keyEscape}, 1
-	case last || len(b) > maxPendingBytes:
-		return key{code: keyUnknown}, len(b)
+	case isFinalInput && len(b) == 2:
+		return keyPress{code: keyEscape}, 1
+	case isFinalInput || len(b) > maxPendingBytes:
+		return keyPress{code: keyUnknown}, len(b)
 	}
-	return key{}, 0
+	return keyPress{}, 0
 }
 
-// escapeSequenceKey returns the key that sends an escape sequence. It ignores modifiers such as Shift.
-func escapeSequenceKey(s string) keyCode {
+// sequenceKeyCode returns the key that sends an escape sequence. It ignores modifiers such as Shift.
+func sequenceKeyCode(s string) keyCode {
 	if params, _, ok := strings.Cut(s, ";"); ok {
 		s = params + s[len(s)-1:]
 		if s[len(s)-1] != '~' {
@@ -135,12 +136,12 @@ func escapeSequenceKey(s string) keyCode {
 	return keyUnknown
 }
 
-// nextPasteKey is like nextKey. The bytes must be those that follow [pasteStart].
-func nextPasteKey(b []byte, last bool) (key, int) {
+// decodePastedKey is like decodeKey. The bytes must be those that follow [pasteStart].
+func decodePastedKey(b []byte, isFinalInput bool) (keyPress, int) {
 	text, _, whole := strings.Cut(string(b), pasteEnd)
-	mayContinue := !last && len(b) < maxPasteBytes
+	mayContinue := !isFinalInput && len(b) < maxPasteBytes
 	if !whole && mayContinue {
-		return key{}, 0
+		return keyPress{}, 0
 	}
 	n := len(pasteStart) + len(text)
 	if whole {
@@ -155,5 +156,5 @@ func nextPasteKey(b []byte, last bool) (key, int) {
 		}
 		return r
 	}, text)
-	return key{keyText, text}, n
+	return keyPress{keyText, text}, n
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func TestKeys(t *testing.T) {
-	for in, want := range map[string][]key{
+	for in, want := range map[string][]keyPress{
 		"aé日": {{keyText, "a"}, {keyText, "é"}, {keyText, "日"}},
 		"\r\t\x7f\b": {{code: keyEnter}, {code: keyTab}, {code: keyBackspace},
 			{code: keyBackspace}},
@@ -32,11 +32,11 @@ func TestKeys(t *testing.T) {
 		"\x1b[200~two\nlines\x1b\x1b[201~!": {{keyText, "two lines"}, {keyText, "!"}},
 	} {
 		for size := 1; size <= len(in); size++ { // The result must not depend on how the bytes are divided into reads.
-			var got []key
+			var got []keyPress
 			var b []byte
 			for part := range slices.Chunk([]byte(in), size) {
 				for b = append(b, part...); len(b) > 0; {
-					k, n := nextKey(b, false)
+					k, n := decodeKey(b, false)
 					if n == 0 {
 						break
 					}
@@ -44,7 +44,7 @@ func TestKeys(t *testing.T) {
 				}
 			}
 			for len(b) > 0 {
-				k, n := nextKey(b, true)
+				k, n := decodeKey(b, true)
 				got, b = append(got, k), b[n:]
 			}
 			if !slices.Equal(got, want) {
@@ -59,11 +59,11 @@ func FuzzKeys(f *testing.F) {
 	f.Add([]byte("\x1b[200~two\nlines"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for len(b) > 0 {
-			k, n := nextKey(b, true)
+			k, n := decodeKey(b, true)
 			if n < 1 || n > len(b) || !utf8.ValidString(k.text) || strings.ContainsAny(k.text, "\x1b\n\r") {
 				t.Fatalf("nextKey(%q) = %v, %d", b, k, n)
 			}
-			if early, m := nextKey(b, false); m != 0 && (early != k || m != n) {
+			if early, m := decodeKey(b, false); m != 0 && (early != k || m != n) {
 				t.Fatalf("nextKey(%q) = %v, %d while more may come, else %v, %d", b, early, m, k, n)
 			}
 			b = b[n:]

@@ -42,7 +42,7 @@ func (l *inputLine) wordStart() int {
 }
 
 // applyKey applies a key that edits the line. It returns false, and does nothing, if k is not an editing key.
-func (l *inputLine) applyKey(k key) bool {
+func (l *inputLine) applyKey(k keyPress) bool {
 	switch {
 	case k.code == keyText:
 		l.replace(l.cursor, l.cursor, k.text)
@@ -51,19 +51,19 @@ func (l *inputLine) applyKey(k key) bool {
 	case k.code == keyDelete:
 		at := l.cursor
 		l.replace(at, min(at+1, len(l.text)), "")
-	case k.code == keyArrowLeft, k == key{keyCtrl, "b"}:
+	case k.code == keyArrowLeft, k == keyPress{keyCtrl, "b"}:
 		l.cursor = max(l.cursor-1, 0)
-	case k.code == keyArrowRight, k == key{keyCtrl, "f"}:
+	case k.code == keyArrowRight, k == keyPress{keyCtrl, "f"}:
 		l.cursor = min(l.cursor+1, len(l.text))
-	case k.code == keyHome, k == key{keyCtrl, "a"}:
+	case k.code == keyHome, k == keyPress{keyCtrl, "a"}:
 		l.cursor = 0
-	case k.code == keyEnd, k == key{keyCtrl, "e"}:
+	case k.code == keyEnd, k == keyPress{keyCtrl, "e"}:
 		l.cursor = len(l.text)
-	case k == key{keyCtrl, "u"}:
+	case k == keyPress{keyCtrl, "u"}:
 		l.replace(0, l.cursor, "")
-	case k == key{keyCtrl, "k"}:
+	case k == keyPress{keyCtrl, "k"}:
 		l.replace(l.cursor, len(l.text), "")
-	case k == key{keyCtrl, "w"}:
+	case k == keyPress{keyCtrl, "w"}:
 		l.replace(l.wordStart(), l.cursor, "")
 	default:
 		return false
@@ -74,7 +74,7 @@ func (l *inputLine) applyKey(k key) bool {
 // visiblePart returns the part of the line around the cursor that fits into n columns, and the column of the cursor in
 // it. An ellipsis stands for the text that does not fit.
 func (l *inputLine) visiblePart(n int) (text string, cursor int) {
-	before := cleanLine(string(l.text[:l.cursor]))
+	before := escapeLine(string(l.text[:l.cursor]))
 	if termtext.CountColumns(before) >= n {
 		rs := []rune(before)
 		from := len(rs)
@@ -83,5 +83,5 @@ func (l *inputLine) visiblePart(n int) (text string, cursor int) {
 		}
 		before = "…" + string(rs[from:])
 	}
-	return termtext.ShortenToColumns(before+cleanLine(string(l.text[l.cursor:])), n), termtext.CountColumns(before)
+	return termtext.ShortenToColumns(before+escapeLine(string(l.text[l.cursor:])), n), termtext.CountColumns(before)
 }

@@ -11,7 +11,7 @@ type hitList struct {
 	hasAnswer     bool   // an answer has arrived
 	chosenIndex   int
 	firstVisible  int    // index of the first hit on the screen
-	wantedName    string // name of the entry to choose when the next answer arrives, or ""
+	restoredName  string // name of the entry to choose when the next answer arrives, or ""
 }
 
 // setAnswer replaces the answer. If isSameQuery is set, the query has not changed, and the chosen entry stays chosen.
@@ -19,8 +19,8 @@ func (l *hitList) setAnswer(f QueryResult, isSameQuery bool) {
 	was, ok := l.chosenHit()
 	l.QueryResult, l.hasAnswer = f, true
 	name := was.Name
-	if l.wantedName != "" {
-		name, l.wantedName = l.wantedName, ""
+	if l.restoredName != "" {
+		name, l.restoredName = l.restoredName, ""
 	}
 	at := -1
 	hasChoice := ok && isSameQuery

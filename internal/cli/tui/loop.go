@@ -58,7 +58,7 @@ type eventLoop struct {
 	readRequests chan struct{} // each value lets readKeys read from the terminal once
 
 	pendingBytes []byte             // bytes of a key that has not arrived completely
-	hasQuit      bool               // the screen must end, because the person has quit or chosen an entry
+	hasEnded     bool               // the screen must end, because the person has quit or chosen an entry
 	cancelSearch context.CancelFunc // cancels the running search (nil before the first search)
 	verbMutex    sync.Mutex         // ensures that only one verb runs at a time
 	verbCalls    sync.WaitGroup
@@ -70,8 +70,8 @@ type (
 		bytes []byte
 		err   error
 	}
-	silenceEvent struct{ pendingCount int } // pendingCount bytes were pending, and no byte has arrived since
-	panicEvent   struct {
+	inputPauseEvent struct{ pendingCount int } // pendingCount bytes were pending, and no byte has arrived since
+	panicEvent      struct {
 		value any
 		stack []byte
 	}
@@ -83,7 +83,7 @@ func (l *eventLoop) run(ctx context.Context) error {
 	if err := l.performEffects(ctx, l.model.start(l.now())); err != nil {
 		return err
 	}
-	for !l.hasQuit {
+	for !l.hasEnded {
 		if err := l.terminal.draw(l.model.render()); err != nil {
 			return fmt.Errorf("drawing the screen: %w", err)
 		}
@@ -104,9 +104,9 @@ func (l *eventLoop) run(ctx context.Context) error {
 }
 
 // handleNotice handles a notice of the operating system.
-func (l *eventLoop) handleNotice(n notice) error {
+func (l *eventLoop) handleNotice(n signalNotice) error {
 	switch n {
-	case noticeStop:
+	case noticeSuspend:
 		return l.suspendProcess()
 	case noticeContinue: // draw everything again, because another program may have used the terminal
 		if err := l.terminal.enterScreen(); err != nil {
@@ -115,7 +115,7 @@ func (l *eventLoop) handleNotice(n notice) error {
 	case noticeHangup:
 		return context.Canceled
 	}
-	if s := l.terminal.size(); s != l.model.size {
+	if s := l.terminal.size(); s != l.model.screenSize {
 		l.model.update(s, l.now())
 	}
 	return nil
@@ -124,7 +124,7 @@ func (l *eventLoop) handleNotice(n notice) error {
 // suspendProcess restores the terminal and suspends this process, as Ctrl-Z does.
 func (l *eventLoop) suspendProcess() error {
 	l.terminal.leaveScreen()
-	l.signals.stopSelf()
+	l.signals.suspendSelf()
 	return l.handleNotice(noticeContinue)
 }
 
@@ -135,44 +135,44 @@ func (l *eventLoop) handleEvent(ctx context.Context, e any) error {
 		panic(fmt.Sprintf("%v\n\n%s", e.value, e.stack))
 	case inputEvent:
 		if errors.Is(e.err, io.EOF) {
-			l.hasQuit = true
+			l.hasEnded = true
 			return nil
 		}
 		if e.err != nil {
 			return fmt.Errorf("reading keys: %w", e.err)
 		}
 		l.pendingBytes = append(l.pendingBytes, e.bytes...)
-		err := l.passKeysToModel(ctx, moreBytesMayFollow)
+		err := l.handlePendingKeys(ctx, inputMayContinue)
 		l.readRequests <- struct{}{}
 		return err
-	case silenceEvent:
+	case inputPauseEvent:
 		if e.pendingCount != len(l.pendingBytes) {
 			return nil
 		}
-		return l.passKeysToModel(ctx, noMoreBytes)
+		return l.handlePendingKeys(ctx, inputComplete)
 	}
 	return l.performEffects(ctx, l.model.update(e, l.now()))
 }
 
-// moreBytes says whether the rest of an incomplete key may still arrive.
-type moreBytes int
+// inputStatus says whether the rest of an incomplete key may still arrive.
+type inputStatus int
 
 const (
-	moreBytesMayFollow moreBytes = iota
-	noMoreBytes
+	inputMayContinue inputStatus = iota
+	inputComplete
 )
 
-// passKeysToModel decodes the pending bytes, passes the keys to the model, and performs the effects. An incomplete key
-// stays pending.
-func (l *eventLoop) passKeysToModel(ctx context.Context, more moreBytes) error {
-	for len(l.pendingBytes) > 0 && !l.hasQuit {
-		k, n := nextKey(l.pendingBytes, more == noMoreBytes)
+// handlePendingKeys decodes the pending bytes, passes the keys to the model, and performs the effects. An
+// incomplete key stays pending.
+func (l *eventLoop) handlePendingKeys(ctx context.Context, more inputStatus) error {
+	for len(l.pendingBytes) > 0 && !l.hasEnded {
+		k, n := decodeKey(l.pendingBytes, more == inputComplete)
 		if n == 0 {
 			wait := escapeTimeout
 			if bytes.HasPrefix(l.pendingBytes, []byte(pasteStart)) {
 				wait = pasteTimeout
 			}
-			l.sendEventLater(ctx, wait, silenceEvent{len(l.pendingBytes)})
+			l.sendEventLater(ctx, wait, inputPauseEvent{len(l.pendingBytes)})
 			break
 		}
 		l.pendingBytes = l.pendingBytes[n:]
@@ -214,17 +214,17 @@ func (l *eventLoop) sendEventLater(ctx context.Context, d time.Duration, e any) 
 }
 
 // performEffects performs the actions that the model asked for.
-func (l *eventLoop) performEffects(ctx context.Context, effects []effect) error {
+func (l *eventLoop) performEffects(ctx context.Context, effects []modelEffect) error {
 	for _, e := range effects {
 		switch e := e.(type) {
 		case quitEffect:
-			l.hasQuit = true
-		case wakeEffect:
-			l.sendEventLater(ctx, e.wakeTime.Sub(l.now()), tickEvent{})
-		case chooseEffect:
+			l.hasEnded = true
+		case timerEffect:
+			l.sendEventLater(ctx, e.wakeTime.Sub(l.now()), timerEvent{})
+		case chooseEntryEffect:
 			l.verbs.Choose(e.hit)
-			l.hasQuit = true
-		case copyEffect:
+			l.hasEnded = true
+		case copyTextEffect:
 			l.terminal.copyText(e.hit.Text)
 		case redrawEffect:
 			l.terminal.shownFrame = frame{}
@@ -232,7 +232,7 @@ func (l *eventLoop) performEffects(ctx context.Context, effects []effect) error 
 			if err := l.suspendProcess(); err != nil {
 				return err
 			}
-		case editEffect:
+		case editEntryEffect:
 			if err := l.editEntry(ctx, e.hit); err != nil {
 				return err
 			}
@@ -240,24 +240,24 @@ func (l *eventLoop) performEffects(ctx context.Context, effects []effect) error 
 			l.cancelRunningSearch()
 			var own context.Context
 			own, l.cancelSearch = context.WithCancel(ctx)
-			l.callVerb(ctx, func() any { return searchAnswer{e.number, l.verbs.Recall(own, e.query)} }, own)
-		case getEffect:
-			l.callVerb(ctx, func() any { return loadedEntry{e.hit, l.verbs.Get(ctx, e.hit)} }, ctx)
-		case forgetEffect:
+			l.runVerb(ctx, func() any { return searchAnswer{e.number, l.verbs.Recall(own, e.query)} }, own)
+		case loadEntryEffect:
+			l.runVerb(ctx, func() any { return loadedEntry{e.hit, l.verbs.Get(ctx, e.hit)} }, ctx)
+		case forgetEntryEffect:
 			l.cancelRunningSearch()
-			l.callVerb(ctx, func() any { return changeOutcome{l.verbs.Forget(ctx, e.hit), false} }, ctx)
-		case undoEffect:
+			l.runVerb(ctx, func() any { return changeOutcome{l.verbs.Forget(ctx, e.hit), false} }, ctx)
+		case undoChangeEffect:
 			l.cancelRunningSearch()
-			l.callVerb(ctx, func() any { return changeOutcome{l.verbs.Undo(ctx, e.change), true} }, ctx)
+			l.runVerb(ctx, func() any { return changeOutcome{l.verbs.Undo(ctx, e.change), true} }, ctx)
 		}
 	}
 	return nil
 }
 
-// callVerb calls a verb in a new goroutine as soon as no other verb is running, and sends the verb's result as an
-// event. If the context wanted is cancelled first, callVerb does not call the verb. If it is cancelled later, no event
+// runVerb calls a verb in a new goroutine as soon as no other verb is running, and sends the verb's result as an
+// event. If the context wanted is cancelled first, runVerb does not call the verb. If it is cancelled later, no event
 // is sent.
-func (l *eventLoop) callVerb(ctx context.Context, verb func() any, wanted context.Context) {
+func (l *eventLoop) runVerb(ctx context.Context, verb func() any, searchContext context.Context) {
 	l.verbCalls.Go(func() {
 		defer func() {
 			if v := recover(); v != nil {
@@ -268,11 +268,11 @@ func (l *eventLoop) callVerb(ctx context.Context, verb func() any, wanted contex
 		var out any
 		func() {
 			defer l.verbMutex.Unlock()
-			if wanted.Err() == nil {
+			if searchContext.Err() == nil {
 				out = verb()
 			}
 		}()
-		if wanted.Err() == nil {
+		if searchContext.Err() == nil {
 			l.sendEvent(ctx, out)
 		}
 	})

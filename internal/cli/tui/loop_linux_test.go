@@ -29,7 +29,7 @@ type shown struct {
 func show(t *testing.T, ctx context.Context, v Verbs) *shown {
 	t.Helper()
 	s := &shown{t: t, ended: make(chan any, 1)}
-	s.person, s.program = testenv.Terminal(t)
+	s.person, s.program = testenv.OpenTerminal(t)
 	t.Cleanup(func() { s.program.Close() })
 	s.before = s.settings()
 	go func() {

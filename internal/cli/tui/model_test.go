@@ -22,14 +22,14 @@ type player struct {
 	m       *model
 	now     time.Time
 	entries []Hit
-	did     []effect // the effects since the last check, without searches and wake-ups
+	did     []modelEffect // the effects since the last check, without searches and wake-ups
 	asked   []searchEffect
 	mute    bool // the player does not answer searches
 }
 
 func play(t *testing.T, width, height int, entries ...Hit) *player {
 	p := &player{t: t, now: time.Date(2026, 4, 18, 9, 30, 0, 0, time.UTC), entries: entries}
-	p.m = newModel("", size{width, height}, typingPause)
+	p.m = newModel("", screenSize{width, height}, typingPause)
 	p.do(p.m.start(p.now))
 	return p
 }
@@ -46,7 +46,7 @@ func (p *player) recall(query string) (f QueryResult) {
 	return f
 }
 
-func (p *player) do(effects []effect) {
+func (p *player) do(effects []modelEffect) {
 	for _, e := range effects {
 		switch e := e.(type) {
 		case searchEffect:
@@ -54,7 +54,7 @@ func (p *player) do(effects []effect) {
 			if !p.mute {
 				p.event(searchAnswer{e.number, p.recall(e.query)})
 			}
-		case wakeEffect:
+		case timerEffect:
 		default:
 			p.did = append(p.did, e)
 		}
@@ -66,14 +66,14 @@ func (p *player) event(e any) { p.do(p.m.update(e, p.now)) }
 // wait advances the clock by d.
 func (p *player) wait(d time.Duration) {
 	p.now = p.now.Add(d)
-	p.event(tickEvent{})
+	p.event(timerEvent{})
 }
 
 // types presses the keys that a terminal sends as these bytes, and then pauses.
 func (p *player) types(bytes string) {
 	b := []byte(bytes)
 	for len(b) > 0 {
-		k, n := nextKey(b, true)
+		k, n := decodeKey(b, true)
 		p.event(k)
 		b = b[n:]
 	}
@@ -84,8 +84,14 @@ func (p *player) types(bytes string) {
 func (p *player) rows() (rows []string) {
 	p.t.Helper()
 	f := p.m.render()
-	if len(f.rows) != p.m.height || (f.hasCursor && (f.row >= p.m.height || f.column >= p.m.width)) {
-		p.t.Fatalf("at %v: %d rows, cursor in column %d of row %d", p.m.size, len(f.rows), f.column, f.row)
+	if len(f.rows) != p.m.height || (f.hasCursor && (f.cursorRow >= p.m.height || f.cursorColumn >= p.m.width)) {
+		p.t.Fatalf(
+			"at %v: %d rows, cursor in column %d of row %d",
+			p.m.screenSize,
+			len(f.rows),
+			f.cursorColumn,
+			f.cursorRow,
+		)
 	}
 	for _, row := range f.rows {
 		for _, c := range termtext.EscapeSequences {
@@ -94,10 +100,10 @@ func (p *player) rows() (rows []string) {
 		if i := strings.IndexFunc(row, func(r rune) bool {
 			return termtext.IsHarmful(r) || r == '\n' || r == '\t'
 		}); i >= 0 {
-			p.t.Fatalf("at %v: row %q holds %q", p.m.size, row, row[i:])
+			p.t.Fatalf("at %v: row %q holds %q", p.m.screenSize, row, row[i:])
 		}
 		if n := termtext.CountColumns(row); n > max(p.m.width, 4) {
-			p.t.Fatalf("at %v: row %q has %d columns", p.m.size, row, n)
+			p.t.Fatalf("at %v: row %q has %d columns", p.m.screenSize, row, n)
 		}
 		rows = append(rows, strings.TrimRight(row, " "))
 	}
@@ -127,7 +133,7 @@ func (p *player) foot(want string) {
 }
 
 // hasDone checks which effects occurred since the last call of hasDone.
-func (p *player) hasDone(want ...effect) {
+func (p *player) hasDone(want ...modelEffect) {
 	p.t.Helper()
 	if !reflect.DeepEqual(p.did, want) {
 		p.t.Errorf("effects are %#v, want %#v", p.did, want)
@@ -174,8 +180,8 @@ func TestTyping(t *testing.T) {
 	p.foot("Ctrl-U empties the query · Esc quits")
 	p.types("\x15deed\x1b[D\x1b[D\x7fXY\x1b[3~")
 	p.shows("> dXYd")
-	if f := p.m.render(); !f.hasCursor || f.column != 5 {
-		t.Errorf("cursor %v in column %d, want 5", f.hasCursor, f.column)
+	if f := p.m.render(); !f.hasCursor || f.cursorColumn != 5 {
+		t.Errorf("cursor %v in column %d, want 5", f.hasCursor, f.cursorColumn)
 	}
 	p.hasDone()
 	p.types(keyEsc)
@@ -188,7 +194,7 @@ func TestLatestSearchWins(t *testing.T) {
 	p := play(t, 60, 10, style, deploy)
 	p.mute, p.asked = true, nil
 	for _, k := range "dep" {
-		p.event(key{keyText, string(k)})
+		p.event(keyPress{keyText, string(k)})
 		p.wait(typingPause / 2)
 	}
 	if len(p.asked) > 0 {
@@ -234,7 +240,7 @@ func TestUnfinishedQuery(t *testing.T) {
 	}
 	for _, q := range []string{"", "a:", "http:", `a"b`, `"two words"`, `tag:"x"`, "project: x", "-5", `"a\"b"`,
 		"+must", "tag:a,b"} {
-		if lacks := missingEnd(q); lacks != "" {
+		if lacks := missingQueryEnd(q); lacks != "" {
 			t.Errorf("unfinished(%q) = %q", q, lacks)
 		}
 	}
@@ -262,16 +268,16 @@ func TestUnfinishedQuery(t *testing.T) {
 func TestChoosing(t *testing.T) {
 	p := play(t, 80, 12, style, deploy)
 	p.types("\x19")
-	p.hasDone(copyEffect{style})
+	p.hasDone(copyTextEffect{style})
 	p.foot("copied style, if the terminal allows it")
 	p.types(keyDown + keyDown + "\x19\r")
-	p.hasDone(copyEffect{deploy}, chooseEffect{deploy})
+	p.hasDone(copyTextEffect{deploy}, chooseEntryEffect{deploy})
 	p.event(loadedEntry{deploy, EntryDetails{Version: 2, Text: "whole"}})
 	p.types("\x19")
 	p.types("\r")
 	whole := deploy
 	whole.Version = 2
-	p.hasDone(copyEffect{whole}, chooseEffect{whole})
+	p.hasDone(copyTextEffect{whole}, chooseEntryEffect{whole})
 }
 
 // In the list, letters act on the chosen entry.
@@ -282,7 +288,7 @@ func TestListKeys(t *testing.T) {
 	p.types("u")
 	p.foot("nothing to undo: nothing was changed in this screen")
 	p.types(keyDown + "e")
-	p.hasDone(editEffect{deploy})
+	p.hasDone(editEntryEffect{deploy})
 	p.types("ed") // while a change is running, other changes are ignored
 	p.hasDone()
 	p.event(changeOutcome{ChangeResult{Text: "updated deploy", Change: 7}, false})
@@ -292,20 +298,20 @@ func TestListKeys(t *testing.T) {
 	p.types("n")
 	p.foot("kept")
 	p.types("dy")
-	p.hasDone(forgetEffect{deploy})
+	p.hasDone(forgetEntryEffect{deploy})
 	p.entries = []Hit{style}
 	p.event(changeOutcome{ChangeResult{Text: "forgot deploy", Change: 8}, false})
 	p.shows("", "1 entry, newest first", "▸ style  Tabs, not spaces. In Go, too.")
 	p.types("u")
-	p.hasDone(undoEffect{8})
+	p.hasDone(undoChangeEffect{8})
 	p.entries = []Hit{style, deploy}
 	p.event(changeOutcome{ChangeResult{Text: "undone", Name: "deploy"}, true})
 	p.shows("", "2 entries, newest first", "  style  Tabs, not spaces. In Go, too.", "▸ deploy  Deploy before noon.")
 	p.types("u")
-	p.hasDone(undoEffect{7})
+	p.hasDone(undoChangeEffect{7})
 	p.event(changeOutcome{ChangeResult{Text: "undoing: it changed since", Failed: true}, true})
 	p.types("u") // the change is still on the list of changes that can be undone
-	p.hasDone(undoEffect{7})
+	p.hasDone(undoChangeEffect{7})
 	p.event(changeOutcome{ChangeResult{Text: "undone"}, true})
 
 	p.types("x")
@@ -333,7 +339,7 @@ func TestUndoOfTheLastHit(t *testing.T) {
 	p.types("\tu")
 	p.shows("> u")
 	p.types("\x7f\tu")
-	p.hasDone(forgetEffect{style}, undoEffect{3})
+	p.hasDone(forgetEntryEffect{style}, undoChangeEffect{3})
 }
 
 // Another process adds and removes entries. The chosen index does not move, and the person is still asked about the
@@ -341,13 +347,13 @@ func TestUndoOfTheLastHit(t *testing.T) {
 func TestLiveList(t *testing.T) {
 	p := play(t, 60, 12, style, deploy)
 	p.types(keyDown + keyDown)
-	p.event(key{keyText, "d"})
+	p.event(keyPress{keyText, "d"})
 	p.entries = []Hit{drafts, style}
 	p.wait(typingPause)
 	p.shows("", "", "  draft  Perhaps deploy twice.", "▸ style  Tabs, not spaces. In Go, too.")
 	p.foot("Forget deploy? y forgets it, any other key keeps it")
 	p.types("y")
-	p.hasDone(forgetEffect{deploy})
+	p.hasDone(forgetEntryEffect{deploy})
 }
 
 // A whole entry can be scrolled. The key that opened it closes it again.
@@ -360,7 +366,7 @@ func TestReading(t *testing.T) {
 		Text:    "first\n" + strings.Repeat("more\n", 20) + "last",
 	}
 	p.types("\x0f")
-	p.hasDone(getEffect{long})
+	p.hasDone(loadEntryEffect{long})
 	p.event(loadedEntry{long, whole})
 	p.shows(
 		"long",
@@ -380,9 +386,9 @@ func TestReading(t *testing.T) {
 	p.shows("long", "rows 8 to 14 of 26")
 	p.types("\x1b[F")
 	p.shows("long", "rows 20 to 26 of 26", "more", "more", "more", "more", "more", "more", "last")
-	p.event(size{60, 40})
+	p.event(screenSize{60, 40})
 	p.shows("long", "", "kind  note", "labels  project:site tag:one tag:two tag:three")
-	p.event(size{40, 10})
+	p.event(screenSize{40, 10})
 	p.types("d")
 	p.foot("Forget long? y yes, else no")
 	p.types("n")
@@ -390,9 +396,9 @@ func TestReading(t *testing.T) {
 	p.types("e")
 	was := long
 	long.Version = 5 // the version that the screen shows
-	p.hasDone(editEffect{long})
+	p.hasDone(editEntryEffect{long})
 	p.event(changeOutcome{ChangeResult{Text: "updated long", Change: 6}, false})
-	p.hasDone(getEffect{long})
+	p.hasDone(loadEntryEffect{long})
 	p.types("\x0f")
 	p.shows(">", "1 entry, newest first")
 	p.event(loadedEntry{long, EntryDetails{Failure: "entry not found"}})
@@ -402,7 +408,7 @@ func TestReading(t *testing.T) {
 	p.event(loadedEntry{long, whole})
 	p.types("dy")
 	p.shows(">")
-	p.hasDone(getEffect{was}, forgetEffect{long})
+	p.hasDone(loadEntryEffect{was}, forgetEntryEffect{long})
 	p.types("\x03")
 	p.hasDone(quitEffect{})
 }
@@ -488,7 +494,7 @@ func TestPreviewAtRight(t *testing.T) {
 // For any entry and any screen size, each row fits and contains nothing that controls the terminal. FuzzScreen tests
 // the same with random keys.
 func TestHostileEntries(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	for width := 1; width < 160; width += 7 {
 		for height := 1; height < 30; height += 3 {
 			p := play(t, width, height, short, hostile)
@@ -524,11 +530,11 @@ func FuzzScreen(f *testing.F) {
 			p.types(string(k))
 			for _, e := range p.did {
 				switch e := e.(type) {
-				case getEffect:
+				case loadEntryEffect:
 					p.event(loadedEntry{e.hit, EntryDetails{Text: e.hit.Text}})
-				case editEffect, forgetEffect:
+				case editEntryEffect, forgetEntryEffect:
 					p.event(changeOutcome{ChangeResult{Change: uint64(i + 1)}, false})
-				case undoEffect:
+				case undoChangeEffect:
 					p.event(changeOutcome{ChangeResult{}, true})
 				}
 			}

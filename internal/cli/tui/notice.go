@@ -2,12 +2,12 @@
 
 package tui
 
-// notice says that the terminal has changed, or that this process must be suspended or ended.
-type notice int
+// signalNotice says that the terminal has changed, or that this process must be suspended or ended.
+type signalNotice int
 
 const (
-	noticeResize notice = iota
-	noticeStop
+	noticeResize signalNotice = iota
+	noticeSuspend
 	noticeContinue
 	noticeHangup
 )

@@ -9,11 +9,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 )
 
-// pager shows the entry that a person reads.
-type pager struct {
+// entryPager shows the entry that a person reads.
+type entryPager struct {
 	hit          Hit
 	details      EntryDetails
-	rows         []string // all rows for the current width, with the entry's text uncoloured
+	textRows     []string // all rows for the current width, with the entry's text uncoloured
 	firstTextRow int      // index of the first row of the entry's text, after the facts
 	width        int
 	firstVisible int // index of the first row on the screen
@@ -21,52 +21,52 @@ type pager struct {
 }
 
 // layOut divides the entry into rows for a screen of the given size.
-func (p *pager) layOut(width, height int) {
+func (p *entryPager) layOut(width, height int) {
 	p.height = height
-	if p.width != width || p.rows == nil {
-		p.width, p.rows = width, nil
+	if p.width != width || p.textRows == nil {
+		p.width, p.textRows = width, nil
 		if p.hit.Warning != "" {
-			for _, row := range termtext.WrapBreakingWords(cleanLine(p.hit.Warning), width) {
-				p.rows = append(p.rows, paint(termtext.Red, row))
+			for _, row := range termtext.WrapBreakingWords(escapeLine(p.hit.Warning), width) {
+				p.textRows = append(p.textRows, styleText(termtext.Red, row))
 			}
 		}
 		for _, f := range p.details.Facts {
-			named := min(factWidth, width/3)
-			head := termtext.Pad(termtext.ShortenToColumns(f.Name, max(named, 1)), named) + " "
-			for _, row := range termtext.WrapBreakingWords(cleanLine(f.Value), max(width-named-1, 1)) {
-				p.rows = append(p.rows, paint(termtext.Dim, head)+row)
+			named := min(factNameWidth, width/3)
+			head := termtext.PadToColumns(termtext.ShortenToColumns(f.Name, max(named, 1)), named) + " "
+			for _, row := range termtext.WrapBreakingWords(escapeLine(f.Value), max(width-named-1, 1)) {
+				p.textRows = append(p.textRows, styleText(termtext.Dim, head)+row)
 				head = strings.Repeat(" ", named+1)
 			}
 		}
-		p.rows = append(p.rows, "")
-		p.firstTextRow = len(p.rows)
-		p.rows = append(
-			p.rows,
+		p.textRows = append(p.textRows, "")
+		p.firstTextRow = len(p.textRows)
+		p.textRows = append(
+			p.textRows,
 			termtext.WrapBreakingWords(termtext.ReplaceHarmful(strings.TrimRight(p.details.Text, "\n")), width)...)
 	}
 	p.scroll(0)
 }
 
-// factWidth is the width in columns of the longest name of a fact.
-const factWidth = 8
+// factNameWidth is the width in columns of the longest name of a fact.
+const factNameWidth = 8
 
 // scroll moves the view down by the given number of rows, or up if it is negative.
-func (p *pager) scroll(rowCount int) {
-	p.firstVisible = max(min(p.firstVisible+rowCount, len(p.rows)-p.height), 0)
+func (p *entryPager) scroll(rowCount int) {
+	p.firstVisible = max(min(p.firstVisible+rowCount, len(p.textRows)-p.height), 0)
 }
 
 // visibleRows returns the rows that are on the screen. If they are not all rows, where says which rows they are.
-func (p *pager) visibleRows() (rows []string, where string) {
-	end := min(p.firstVisible+p.height, len(p.rows))
+func (p *entryPager) visibleRows() (rows []string, positionText string) {
+	end := min(p.firstVisible+p.height, len(p.textRows))
 	for i := p.firstVisible; i < end; i++ {
-		row := p.rows[i]
+		row := p.textRows[i]
 		if i >= p.firstTextRow {
 			row = termtext.HighlightWords(row, p.hit.Words, "")
 		}
 		rows = append(rows, row)
 	}
-	if len(rows) == len(p.rows) {
+	if len(rows) == len(p.textRows) {
 		return rows, ""
 	}
-	return rows, fmt.Sprintf("rows %d to %d of %d", p.firstVisible+1, end, len(p.rows))
+	return rows, fmt.Sprintf("rows %d to %d of %d", p.firstVisible+1, end, len(p.textRows))
 }

@@ -8,16 +8,16 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 )
 
-// cleanLine returns s on one line, without characters that could control the terminal.
-func cleanLine(s string) string {
+// escapeLine returns s on one line, without characters that could control the terminal.
+func escapeLine(s string) string {
 	return termtext.ReplaceHarmful(strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(s))
 }
 
-// oneLine is like cleanLine, but also replaces each run of white space by one space.
-func oneLine(s string) string { return strings.Join(strings.Fields(termtext.ReplaceHarmful(s)), " ") }
+// joinLines is like escapeLine, but also replaces each run of white space by one space.
+func joinLines(s string) string { return strings.Join(strings.Fields(termtext.ReplaceHarmful(s)), " ") }
 
-// paint returns s in the colour that the escape sequence code selects. If code is "", it returns s unchanged.
-func paint(code, s string) string {
+// styleText returns s in the colour that the escape sequence code selects. If code is "", it returns s unchanged.
+func styleText(code, s string) string {
 	if code == "" || s == "" {
 		return s
 	}

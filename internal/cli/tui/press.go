@@ -3,14 +3,14 @@
 package tui
 
 // handleKey does what a key means in the current mode, and returns the effects.
-func (m *model) handleKey(k key) []effect {
+func (m *model) handleKey(k keyPress) []modelEffect {
 	switch k {
-	case key{keyCtrl, "c"}:
-		return []effect{quitEffect{}}
-	case key{keyCtrl, "z"}:
-		return []effect{suspendEffect{}}
-	case key{keyCtrl, "l"}:
-		return []effect{redrawEffect{}}
+	case keyPress{keyCtrl, "c"}:
+		return []modelEffect{quitEffect{}}
+	case keyPress{keyCtrl, "z"}:
+		return []modelEffect{suspendEffect{}}
+	case keyPress{keyCtrl, "l"}:
+		return []modelEffect{redrawEffect{}}
 	}
 	switch m.mode {
 	case modeChoosing:
@@ -24,15 +24,15 @@ func (m *model) handleKey(k key) []effect {
 }
 
 // handleTypingKey handles a key while the query is edited (modeTyping).
-func (m *model) handleTypingKey(k key) []effect {
+func (m *model) handleTypingKey(k keyPress) []modelEffect {
 	switch {
 	case k.code == keyTab, k.code == keyArrowDown:
 		if len(m.list.Hits)+len(m.undoableChanges) > 0 {
 			m.mode = modeChoosing
 		}
-	case k == key{keyCtrl, "n"}:
+	case k == keyPress{keyCtrl, "n"}:
 		m.list.moveChoice(1)
-	case k == key{keyCtrl, "p"}, k.code == keyArrowUp:
+	case k == keyPress{keyCtrl, "p"}, k.code == keyArrowUp:
 		m.list.moveChoice(-1)
 	default:
 		if !m.query.applyKey(k) {
@@ -43,13 +43,13 @@ func (m *model) handleTypingKey(k key) []effect {
 }
 
 // handleChoosingKey handles a key while an entry of the list is chosen (modeChoosing).
-func (m *model) handleChoosingKey(k key) []effect {
+func (m *model) handleChoosingKey(k keyPress) []modelEffect {
 	switch {
-	case k.code == keyTab, k == key{keyText, "/"}, k.code == keyBackspace:
+	case k.code == keyTab, k == keyPress{keyText, "/"}, k.code == keyBackspace:
 		m.mode = modeTyping
-	case k.code == keyArrowDown, k == key{keyCtrl, "n"}, k == key{keyText, "j"}:
+	case k.code == keyArrowDown, k == keyPress{keyCtrl, "n"}, k == keyPress{keyText, "j"}:
 		m.list.moveChoice(1)
-	case k == key{keyCtrl, "p"}, k == key{keyText, "k"}:
+	case k == keyPress{keyCtrl, "p"}, k == keyPress{keyText, "k"}:
 		m.list.moveChoice(-1)
 	case k.code == keyArrowUp:
 		if !m.list.moveChoice(-1) {
@@ -71,8 +71,8 @@ func (m *model) handleChoosingKey(k key) []effect {
 }
 
 // handleCommonKey handles a key that has the same meaning in modeTyping and in modeChoosing.
-func (m *model) handleCommonKey(k key) []effect {
-	_, page, _ := m.layoutRows()
+func (m *model) handleCommonKey(k keyPress) []modelEffect {
+	_, page, _ := m.divideRows()
 	h, ok := m.list.chosenHit()
 	switch k.code {
 	case keyCtrl:
@@ -80,51 +80,51 @@ func (m *model) handleCommonKey(k key) []effect {
 			return m.handleShowOrCopyKey(k, h)
 		}
 	case keyEscape:
-		return []effect{quitEffect{}}
+		return []modelEffect{quitEffect{}}
 	case keyPageDown:
 		m.list.moveChoice(page)
 	case keyPageUp:
 		m.list.moveChoice(-page)
 	case keyEnter:
 		if ok {
-			return []effect{chooseEffect{h}}
+			return []modelEffect{chooseEntryEffect{h}}
 		}
 	}
 	return nil
 }
 
 // handleShowOrCopyKey handles a key that shows the whole entry h or copies its text.
-func (m *model) handleShowOrCopyKey(k key, h Hit) []effect {
+func (m *model) handleShowOrCopyKey(k keyPress, h Hit) []modelEffect {
 	switch {
 	case k.text == "o":
-		return []effect{getEffect{h}}
+		return []modelEffect{loadEntryEffect{h}}
 	case k.text == "y":
-		m.message = message{text: "copied " + h.Name + ", if the terminal allows it"}
-		return []effect{copyEffect{h}}
+		m.statusMessage = statusMessage{text: "copied " + h.Name + ", if the terminal allows it"}
+		return []modelEffect{copyTextEffect{h}}
 	}
 	return nil
 }
 
 // handleReadingKey handles a key while a whole entry is shown (modeReading).
-func (m *model) handleReadingKey(k key) []effect {
+func (m *model) handleReadingKey(k keyPress) []modelEffect {
 	page := max(m.pager.height-1, 1)
 	switch {
 	case k.code == keyEnter:
-		return []effect{chooseEffect{m.pager.hit}}
-	case k.code == keyEscape, k == key{keyText, "q"}, k == key{keyCtrl, "o"}:
+		return []modelEffect{chooseEntryEffect{m.pager.hit}}
+	case k.code == keyEscape, k == keyPress{keyText, "q"}, k == keyPress{keyCtrl, "o"}:
 		m.mode = m.modeBeforeReading
-	case k.code == keyArrowDown, k == key{keyCtrl, "n"}, k == key{keyText, "j"}:
+	case k.code == keyArrowDown, k == keyPress{keyCtrl, "n"}, k == keyPress{keyText, "j"}:
 		m.pager.scroll(1)
-	case k.code == keyArrowUp, k == key{keyCtrl, "p"}, k == key{keyText, "k"}:
+	case k.code == keyArrowUp, k == keyPress{keyCtrl, "p"}, k == keyPress{keyText, "k"}:
 		m.pager.scroll(-1)
-	case k.code == keyPageDown, k == key{keyText, " "}:
+	case k.code == keyPageDown, k == keyPress{keyText, " "}:
 		m.pager.scroll(page)
 	case k.code == keyPageUp:
 		m.pager.scroll(-page)
 	case k.code == keyHome:
-		m.pager.scroll(-len(m.pager.rows))
+		m.pager.scroll(-len(m.pager.textRows))
 	case k.code == keyEnd:
-		m.pager.scroll(len(m.pager.rows))
+		m.pager.scroll(len(m.pager.textRows))
 	case k.code == keyCtrl:
 		return m.handleShowOrCopyKey(k, m.pager.hit)
 	case k.code == keyText:
@@ -134,25 +134,25 @@ func (m *model) handleReadingKey(k key) []effect {
 }
 
 // handleChangeKey handles a key that changes the entry h, or undoes the last change. h is nil if no entry is chosen.
-func (m *model) handleChangeKey(k key, h *Hit) []effect {
+func (m *model) handleChangeKey(k keyPress, h *Hit) []modelEffect {
 	switch {
-	case m.isBusy:
+	case m.isChangeRunning:
 	case k.text == "u" && len(m.undoableChanges) == 0:
-		m.message = message{text: "nothing to undo: nothing was changed in this screen"}
+		m.statusMessage = statusMessage{text: "nothing to undo: nothing was changed in this screen"}
 	case k.text == "u":
 		m.beginChange()
-		return []effect{undoEffect{m.undoableChanges[len(m.undoableChanges)-1]}}
+		return []modelEffect{undoChangeEffect{m.undoableChanges[len(m.undoableChanges)-1]}}
 	case k.text != "e" && k.text != "d":
-		m.message = message{text: "Tab goes back to the query"}
+		m.statusMessage = statusMessage{text: "Tab goes back to the query"}
 		if m.mode == modeReading {
 			m.text = "Esc goes back"
 		}
 	case h == nil:
 	case h.Fixed != "":
-		m.message = message{h.Fixed, true}
+		m.statusMessage = statusMessage{h.Fixed, true}
 	case k.text == "e":
 		m.beginChange()
-		return []effect{editEffect{*h}}
+		return []modelEffect{editEntryEffect{*h}}
 	default:
 		m.entryToForget, m.mode, m.modeBeforeConfirm = *h, modeConfirmForget, m.mode
 	}
@@ -160,22 +160,22 @@ func (m *model) handleChangeKey(k key, h *Hit) []effect {
 }
 
 // handleForgetReply handles the key with which the person answers whether to forget an entry.
-func (m *model) handleForgetReply(k key) []effect {
+func (m *model) handleForgetReply(k keyPress) []modelEffect {
 	m.mode = m.modeBeforeConfirm
-	if k != (key{keyText, "y"}) {
-		m.message = message{text: "kept"}
+	if k != (keyPress{keyText, "y"}) {
+		m.statusMessage = statusMessage{text: "kept"}
 		return nil
 	}
 	if m.mode == modeReading {
 		m.mode = m.modeBeforeReading
 	}
 	m.beginChange()
-	return []effect{forgetEffect{m.entryToForget}}
+	return []modelEffect{forgetEntryEffect{m.entryToForget}}
 }
 
 // beginChange records that a change is running, and ignores the running search. The query is run again after the
 // change.
 func (m *model) beginChange() {
-	m.isBusy = true
+	m.isChangeRunning = true
 	m.ignoreRunningSearch()
 }

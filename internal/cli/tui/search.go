@@ -27,13 +27,13 @@ type searchState struct {
 }
 
 // scheduleSearch schedules a search for the end of the debounce delay. An earlier schedule is replaced.
-func (s *searchState) scheduleSearch(now time.Time) effect {
+func (s *searchState) scheduleSearch(now time.Time) modelEffect {
 	s.nextSearchTime = now.Add(s.debounce)
-	return wakeEffect{s.nextSearchTime}
+	return timerEffect{s.nextSearchTime}
 }
 
-// takeDueSearch reports whether the scheduled search is due. If so, it clears the schedule.
-func (s *searchState) takeDueSearch(now time.Time) bool {
+// clearDueSearch reports whether the scheduled search is due. If so, it clears the schedule.
+func (s *searchState) clearDueSearch(now time.Time) bool {
 	if s.nextSearchTime.IsZero() || now.Before(s.nextSearchTime) {
 		return false
 	}
@@ -43,7 +43,7 @@ func (s *searchState) takeDueSearch(now time.Time) bool {
 
 // startSearch starts a search for a query. If a search for the same query is running, startSearch lets that search
 // finish and repeats the query afterwards.
-func (s *searchState) startSearch(query string, now time.Time) []effect {
+func (s *searchState) startSearch(query string, now time.Time) []modelEffect {
 	if s.isRunning() && s.lastQuery == query {
 		s.repeatQuery = true
 		return nil
@@ -52,7 +52,7 @@ func (s *searchState) startSearch(query string, now time.Time) []effect {
 	s.lastQuery = query
 	s.startTime = now
 	s.repeatQuery = false
-	return []effect{searchEffect{s.searchNumber, query}, wakeEffect{now.Add(slowSearchDelay)}}
+	return []modelEffect{searchEffect{s.searchNumber, query}, timerEffect{now.Add(slowSearchDelay)}}
 }
 
 // markAnswered records that the answer to search n has arrived. It returns false, and does nothing, if n is not the
@@ -78,8 +78,8 @@ func (s *searchState) isSlow(now time.Time) bool {
 	return s.isRunning() && now.Sub(s.startTime) >= slowSearchDelay
 }
 
-// missingEnd says what an incomplete query lacks at its end. It returns "" if the query is complete.
-func missingEnd(query string) string {
+// missingQueryEnd says what an incomplete query lacks at its end. It returns "" if the query is complete.
+func missingQueryEnd(query string) string {
 	word, open := lastWord(query)
 	switch bare := strings.TrimLeft(word, "+-"); {
 	case open:
@@ -94,22 +94,22 @@ func missingEnd(query string) string {
 
 // lastWord returns the last word of a query, and whether the query ends inside an open quotation. As in package query,
 // a quotation can only begin at the beginning of a word, a key or a value.
-func lastWord(query string) (word string, open bool) {
+func lastWord(query string) (word string, isQuoteOpen bool) {
 	start := 0
 	begins := true
 	escaped := false
 	for i, r := range query {
 		switch {
-		case open && escaped:
+		case isQuoteOpen && escaped:
 			escaped = false
-		case open:
-			open, escaped = r != '"', r == '\\'
+		case isQuoteOpen:
+			isQuoteOpen, escaped = r != '"', r == '\\'
 		case unicode.IsSpace(r):
 			start, begins = i+utf8.RuneLen(r), true
 		default:
-			open = r == '"' && begins
+			isQuoteOpen = r == '"' && begins
 			begins = r == ':' || r == ',' || (begins && (r == '+' || r == '-'))
 		}
 	}
-	return query[start:], open
+	return query[start:], isQuoteOpen
 }

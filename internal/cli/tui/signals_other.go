@@ -8,12 +8,12 @@ import "time"
 
 // signals periodically sends a notice, after which the loop checks the size of the terminal.
 type signals struct {
-	notices chan notice
+	notices chan signalNotice
 	done    chan struct{}
 }
 
 func watchSignals() *signals {
-	s := &signals{make(chan notice), make(chan struct{})}
+	s := &signals{make(chan signalNotice), make(chan struct{})}
 	go func() {
 		t := time.NewTicker(250 * time.Millisecond)
 		defer t.Stop()
@@ -35,4 +35,4 @@ func watchSignals() *signals {
 
 func (s *signals) close() { close(s.done) }
 
-func (s *signals) stopSelf() {}
+func (s *signals) suspendSelf() {}

@@ -12,9 +12,9 @@ import (
 )
 
 // noticeBySignal contains the notice that each signal causes.
-var noticeBySignal = map[os.Signal]notice{
+var noticeBySignal = map[os.Signal]signalNotice{
 	syscall.SIGWINCH: noticeResize,
-	syscall.SIGTSTP:  noticeStop,
+	syscall.SIGTSTP:  noticeSuspend,
 	syscall.SIGCONT:  noticeContinue,
 	syscall.SIGHUP:   noticeHangup,
 	syscall.SIGQUIT:  noticeHangup,
@@ -22,13 +22,13 @@ var noticeBySignal = map[os.Signal]notice{
 
 // signals receives the signals to this process while the screen is shown.
 type signals struct {
-	notices    chan notice
+	notices    chan signalNotice
 	signalChan chan os.Signal
 	done       chan struct{}
 }
 
 func watchSignals() *signals {
-	s := &signals{make(chan notice), make(chan os.Signal, 8), make(chan struct{})}
+	s := &signals{make(chan signalNotice), make(chan os.Signal, 8), make(chan struct{})}
 	for sig := range noticeBySignal {
 		signal.Notify(s.signalChan, sig)
 	}
@@ -54,10 +54,10 @@ func (s *signals) close() {
 	close(s.done)
 }
 
-// stopSelf suspends all processes of this shell job, as Ctrl-Z does, and returns when they continue. The system drops
-// the signal SIGTSTP if no shell controls the job. Therefore this process suspends itself by SIGSTOP, which is never
-// dropped.
-func (s *signals) stopSelf() {
+// suspendSelf suspends all processes of this shell job, as Ctrl-Z does, and returns when they continue. The system
+// drops the signal SIGTSTP if no shell controls the job. Therefore this process suspends itself by SIGSTOP, which
+// is never dropped.
+func (s *signals) suspendSelf() {
 	on := make(chan os.Signal, 1)
 	signal.Notify(on, syscall.SIGCONT)
 	defer signal.Stop(on)

@@ -68,13 +68,13 @@ func (t *Terminal) copyText(s string) {
 }
 
 // size returns the columns and rows of the terminal, or 80 and 24 if they are unknown.
-func (t *Terminal) size() size {
+func (t *Terminal) size() screenSize {
 	w, h, err := term.GetSize(int(t.out.Fd()))
 	isEmpty := w < 1 || h < 1
 	if err != nil || isEmpty {
-		return size{80, 24}
+		return screenSize{80, 24}
 	}
-	return size{w, h}
+	return screenSize{w, h}
 }
 
 // draw shows a frame. It writes only the rows that have changed since the last frame.
@@ -91,10 +91,10 @@ func (t *Terminal) draw(f frame) error {
 		}
 		fmt.Fprintf(&b, "\x1b[%d;1H\x1b[K", i+1)
 		// The SafeWriter keeps the terminal safe even if a row contains harmful characters.
-		_, _ = (&termtext.SafeWriter{W: &b}).Write([]byte(row))
+		_, _ = (&termtext.SafeWriter{Output: &b}).Write([]byte(row))
 	}
 	if f.hasCursor {
-		fmt.Fprintf(&b, "\x1b[%d;%dH\x1b[?25h", f.row+1, f.column+1)
+		fmt.Fprintf(&b, "\x1b[%d;%dH\x1b[?25h", f.cursorRow+1, f.cursorColumn+1)
 	}
 	b.WriteString("\x1b[?2026l")
 	t.shownFrame = f

@@ -14,9 +14,9 @@ import (
 // frame is the content of the screen. The rows are safe to show and contain escape sequences for colours. The cursor
 // is at column and row if hasCursor is set.
 type frame struct {
-	rows        []string
-	hasCursor   bool
-	column, row int
+	rows                    []string
+	hasCursor               bool
+	cursorColumn, cursorRow int
 }
 
 // maxTextWidth is the maximum width of an entry's text in columns. Longer rows are hard to read.
@@ -31,24 +31,24 @@ const maxListRows = 15
 // minPreviewWidth is the minimum width of the screen, in columns, for which the preview is to the right of the list.
 const minPreviewWidth = 120
 
-// layoutRows divides the rows of the screen. state reports whether there is room for a row with the state. listed and
-// previewed are the numbers of rows for the list and for the preview. On a wide screen, list and preview are side by
-// side in the same rows.
-func (m *model) layoutRows() (state bool, listed, previewed int) {
+// divideRows divides the rows of the screen. hasStateRow reports whether there is room for a row with the state.
+// listed and previewed are the numbers of rows for the list and for the preview. On a wide screen, list and preview
+// are side by side in the same rows.
+func (m *model) divideRows() (hasStateRow bool, listed, previewed int) {
 	rest := m.height - 2
-	state = rest > 1
-	if state {
+	hasStateRow = rest > 1
+	if hasStateRow {
 		rest--
 	}
 	if rest < 5 {
-		return state, max(rest, 0), 0
+		return hasStateRow, max(rest, 0), 0
 	}
 	if m.width >= minPreviewWidth {
-		return state, rest, rest
+		return hasStateRow, rest, rest
 	}
 	rest-- // this row separates the list from the preview
 	listed = min((rest*2+4)/5, maxListRows)
-	return state, listed, rest - listed
+	return hasStateRow, listed, rest - listed
 }
 
 // render returns the frame for the current state.
@@ -59,8 +59,8 @@ func (m *model) render() frame {
 	} else {
 		const prompt = "> "
 		query, column := m.query.visiblePart(max(m.width-len(prompt), 1))
-		f.hasCursor, f.column = m.mode == modeTyping, min(len(prompt)+column, m.width-1)
-		f.rows = append([]string{paint(m.focusStyle(modeTyping), prompt) + query}, m.bodyRows()...)
+		f.hasCursor, f.cursorColumn = m.mode == modeTyping, min(len(prompt)+column, m.width-1)
+		f.rows = append([]string{styleText(m.focusStyle(modeTyping), prompt) + query}, m.bodyRows()...)
 	}
 	for len(f.rows) < m.height-1 {
 		f.rows = append(f.rows, "")
@@ -72,23 +72,23 @@ func (m *model) render() frame {
 }
 
 // focusStyle returns the style of a screen element that has the focus in mode has.
-func (m *model) focusStyle(has mode) string {
-	if m.isInMode(has) {
+func (m *model) focusStyle(focusMode screenMode) string {
+	if m.isInMode(focusMode) {
 		return termtext.Bold
 	}
 	return termtext.Dim
 }
 
 // isInMode reports whether the screen is in the wanted mode, or asks a question that interrupted the wanted mode.
-func (m *model) isInMode(wanted mode) bool {
+func (m *model) isInMode(wanted screenMode) bool {
 	return m.mode == wanted || (m.mode == modeConfirmForget && m.modeBeforeConfirm == wanted)
 }
 
 // bodyRows returns the rows between the query and the footer: the state, the list and the preview.
 func (m *model) bodyRows() (rows []string) {
-	state, listed, previewed := m.layoutRows()
+	state, listed, previewed := m.divideRows()
 	if state {
-		rows = append(rows, paint(termtext.Dim, termtext.ShortenToColumns(cleanLine(m.stateText()), m.width)))
+		rows = append(rows, styleText(termtext.Dim, termtext.ShortenToColumns(escapeLine(m.stateText()), m.width)))
 	}
 	hits, chosen := m.list.visibleHits(listed)
 	if len(hits) == 0 {
@@ -109,15 +109,15 @@ func (m *model) bodyRows() (rows []string) {
 	case m.width >= minPreviewWidth:
 		return append(rows, joinColumns(list, listWidth, m.rightPreviewRows(h, m.width-listWidth-3, previewed))...)
 	}
-	title := termtext.ShortenToColumns("── "+cleanLine(h.Meta)+" ", m.width)
+	title := termtext.ShortenToColumns("── "+escapeLine(h.Meta)+" ", m.width)
 	title += strings.Repeat("─", max(m.width-termtext.CountColumns(title), 0))
-	rows = append(append(rows, list...), paint(termtext.Dim, title))
+	rows = append(append(rows, list...), styleText(termtext.Dim, title))
 	return append(rows, previewRows(h, min(m.width, maxTextWidth), previewed)...)
 }
 
 // rightPreviewRows returns n rows of a preview to the right of the list. The first row identifies the hit.
 func (m *model) rightPreviewRows(h Hit, width, n int) []string {
-	title := paint(termtext.Dim, termtext.ShortenToColumns(cleanLine(h.Meta), width))
+	title := styleText(termtext.Dim, termtext.ShortenToColumns(escapeLine(h.Meta), width))
 	return append([]string{title}, previewRows(h, min(width, maxTextWidth), n-1)...)
 }
 
@@ -125,7 +125,7 @@ func (m *model) rightPreviewRows(h Hit, width, n int) []string {
 func joinColumns(left []string, width int, right []string) []string {
 	rows := make([]string, len(left))
 	for i, l := range left {
-		rows[i] = termtext.Pad(l, width) + paint(termtext.Dim, " │ ")
+		rows[i] = termtext.PadToColumns(l, width) + styleText(termtext.Dim, " │ ")
 		if i < len(right) {
 			rows[i] += right[i]
 		}
@@ -148,10 +148,10 @@ func (m *model) stateText() string {
 	switch {
 	case m.isSlow(m.now):
 		parts[0] = "searching…"
-	case m.missingEnd != "" && !m.list.hasAnswer:
-		parts[0] = m.missingEnd
-	case m.missingEnd != "":
-		parts = []string{m.missingEnd, "as before"}
+	case m.missingQueryEnd != "" && !m.list.hasAnswer:
+		parts[0] = m.missingQueryEnd
+	case m.missingQueryEnd != "":
+		parts = []string{m.missingQueryEnd, "as before"}
 	case !m.list.hasAnswer:
 		return ""
 	case len(m.list.Hits) > 0:
@@ -163,7 +163,7 @@ func (m *model) stateText() string {
 // reasonRows returns rows that explain why nothing was found.
 func (m *model) reasonRows() (rows []string) {
 	for _, w := range slices.Concat(m.list.EmptyReasons, m.list.Notes) {
-		for i, row := range termtext.WrapBreakingWords(cleanLine(w), max(m.width-2, 1)) {
+		for i, row := range termtext.WrapBreakingWords(escapeLine(w), max(m.width-2, 1)) {
 			rows = append(rows, termtext.ShortenToColumns(strings.Repeat(" ", 2*min(i, 1))+row, m.width))
 		}
 	}
@@ -187,12 +187,12 @@ func (m *model) hitRow(h Hit, chosen bool, width int) string {
 	if width >= 60 {
 		named = min(room*2/5, maxNameWidth)
 	}
-	name := termtext.ShortenToColumns(cleanLine(h.Name), named)
-	row := paint(m.focusStyle(modeChoosing), pointer) + termtext.HighlightWords(name, h.Words, style)
+	name := termtext.ShortenToColumns(escapeLine(h.Name), named)
+	row := styleText(m.focusStyle(modeChoosing), pointer) + termtext.HighlightWords(name, h.Words, style)
 	if gap := named - termtext.CountColumns(name) + 2; room-named > gap {
-		row += strings.Repeat(" ", gap) + paint(
+		row += strings.Repeat(" ", gap) + styleText(
 			termtext.Dim,
-			termtext.ShortenToColumns(oneLine(text.Snippet(h.Text, h.Words, room-named)), room-named-2),
+			termtext.ShortenToColumns(joinLines(text.Snippet(h.Text, h.Words, room-named)), room-named-2),
 		)
 	}
 	return row
@@ -206,7 +206,7 @@ func previewRows(h Hit, width, n int) []string {
 	}
 	var rows []string
 	if h.Warning != "" {
-		rows = append(rows, paint(termtext.Red, termtext.ShortenToColumns(cleanLine(h.Warning), width)))
+		rows = append(rows, styleText(termtext.Red, termtext.ShortenToColumns(escapeLine(h.Warning), width)))
 		n--
 	}
 	all := termtext.WrapBreakingWords(termtext.ReplaceHarmful(strings.TrimRight(part, "\n")), width)
@@ -230,11 +230,11 @@ func (m *model) entryRows() []string {
 	rows, where := m.pager.visibleRows()
 	head := []string{
 		termtext.HighlightWords(
-			termtext.ShortenToColumns(cleanLine(m.pager.hit.Name), m.width),
+			termtext.ShortenToColumns(escapeLine(m.pager.hit.Name), m.width),
 			m.pager.hit.Words,
 			termtext.Bold,
 		),
-		paint(termtext.Dim, termtext.ShortenToColumns(where, m.width)),
+		styleText(termtext.Dim, termtext.ShortenToColumns(where, m.width)),
 	}
 	return append(head, rows...)
 }
@@ -251,8 +251,8 @@ func (m *model) footerRows() []string {
 		}
 		var rows []string
 		for line := range strings.SplitSeq(m.text, "\n") {
-			for _, row := range termtext.WrapBreakingWords(cleanLine(line), m.width) {
-				rows = append(rows, paint(code, row))
+			for _, row := range termtext.WrapBreakingWords(escapeLine(line), m.width) {
+				rows = append(rows, styleText(code, row))
 			}
 		}
 		return rows[:min(len(rows), max(m.height-1, 1))]
@@ -265,13 +265,13 @@ func (m *model) footerRows() []string {
 	}
 	i := slices.IndexFunc(foot, func(s string) bool { return termtext.CountColumns(s) <= m.width })
 	if i < 0 {
-		return []string{paint(termtext.Dim, termtext.ShortenToColumns(foot[len(foot)-1], m.width))}
+		return []string{styleText(termtext.Dim, termtext.ShortenToColumns(foot[len(foot)-1], m.width))}
 	}
-	return []string{paint(termtext.Dim, foot[i])}
+	return []string{styleText(termtext.Dim, foot[i])}
 }
 
 // keyHelp contains the help on the keys of each mode, in several lengths, the longest first.
-var keyHelp = map[mode][]string{
+var keyHelp = map[screenMode][]string{
 	modeTyping: {
 		"Tab or ↓ list · Enter prints it · Ctrl-O shows all · Ctrl-Y copies · Esc quits",
 		"Tab list · Enter prints · Esc quits", "Tab list · Esc quits"},
@@ -293,6 +293,6 @@ func (m *model) forgetQuestion() string {
 		rest = strings.NewReplacer(" forgets it, any other key keeps it", " yes, else no").Replace(rest)
 	}
 	head := "Forget "
-	name := termtext.ShortenToColumns(cleanLine(m.entryToForget.Name), max(m.width-len(head)-len(rest), 1))
-	return paint(termtext.Bold, termtext.ShortenToColumns(head+name+rest, m.width))
+	name := termtext.ShortenToColumns(escapeLine(m.entryToForget.Name), max(m.width-len(head)-len(rest), 1))
+	return styleText(termtext.Bold, termtext.ShortenToColumns(head+name+rest, m.width))
 }

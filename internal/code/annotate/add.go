@@ -25,21 +25,21 @@ import (
 //
 // Add marks the records as written on this machine. Use [Store.AddOthers] for texts that somebody else wrote.
 func (b *Store) Add(ctx context.Context, records ...Record) ([]Record, error) {
-	return b.addMarked(ctx, records, b.markRecords)
+	return b.addWithMarks(ctx, records, b.markRecords)
 }
 
 // AddOthers is like Add for annotations that somebody else wrote, for example in an imported file.
 // AddOthers does not mark the annotations as written on this machine, so they are unreviewed until
 // the reviewed branch contains them.
 func (b *Store) AddOthers(ctx context.Context, records ...Record) ([]Record, error) {
-	return b.addMarked(ctx, records, func(_ context.Context, records []Record) {
+	return b.addWithMarks(ctx, records, func(_ context.Context, records []Record) {
 		for i := range records {
 			records[i].Mark = ""
 		}
 	})
 }
 
-func (b *Store) addMarked(
+func (b *Store) addWithMarks(
 	ctx context.Context,
 	records []Record,
 	markRecords func(context.Context, []Record),
@@ -157,7 +157,7 @@ func (b *Store) completeRecord(ctx context.Context, r *Record, seen map[string]*
 func (b *Store) readLines(file string) *fileLines {
 	data, err := b.readContent(file)
 	if isBinary(data) {
-		err = errBinary(file)
+		err = binaryFileError(file)
 	}
 	if err != nil {
 		return &fileLines{err: err}
@@ -231,7 +231,7 @@ func (b *Store) appendMissing(ctx context.Context, name string, records []*Recor
 		if was, ok := have.lastEvents[e.recordID]; ok && !e.time.After(was.time) {
 			e.time = was.time.Add(time.Millisecond)
 		}
-		out, err = e.appendTo(out)
+		out, err = e.appendEvent(out)
 		if err != nil {
 			return err
 		}
@@ -264,11 +264,11 @@ func (b *Store) appendToFile(full string, out []byte) (err error) {
 			out = append([]byte{'\n'}, out...)
 		}
 	}
-	if end+int64(len(out)) > maxSidecar {
+	if end+int64(len(out)) > maxSidecarBytes {
 		return &oxbow.InvalidError{
 			Field:  "sidecar",
 			Value:  full,
-			Reason: fmt.Sprintf("would be longer than %d MiB", maxSidecar>>20),
+			Reason: fmt.Sprintf("would be longer than %d MiB", maxSidecarBytes>>20),
 		}
 	}
 	_, err = f.WriteAt(out, end)

@@ -226,7 +226,7 @@ func benchRepo(b *testing.B) gitDir {
 
 func (g gitDir) git(b *testing.B, stdin *bytes.Buffer, args ...string) {
 	b.Helper()
-	cmd := exec.Command(testenv.Program(b, "git", "apt install git"), args...)
+	cmd := exec.Command(testenv.RequireProgram(b, "git", "apt install git"), args...)
 	cmd.Dir = string(g)
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
 	if stdin != nil {

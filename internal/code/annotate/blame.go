@@ -79,8 +79,8 @@ func (b *Store) blameCommits(ctx context.Context, head, file string, lines []str
 	if len(blamed) != len(old) {
 		return errors.New("git blame counts other lines than the file has")
 	}
-	in := diff.Interner{}
-	for i, to := range new(diff.Mapper).MapLines(in.LineIDs(old), in.LineIDs(lines)) {
+	in := diff.LineNumberer{}
+	for i, to := range new(diff.LineMapper).MapLines(in.LineIDs(old), in.LineIDs(lines)) {
 		if to >= 0 {
 			g, l := blamed[i], &out[to]
 			l.Commit = g.Commit

@@ -6,8 +6,8 @@ package annotate
 
 import "slices"
 
-// searchMethod is a method to find a block. It consists of three steps.
-type searchMethod struct {
+// blockSearchMethod is a method to find a block. It consists of three steps.
+type blockSearchMethod struct {
 	findCandidates  func(*blockSearch) []candidate
 	scoreCandidates func(*blockSearch, []candidate) []candidate
 	chooseMatch     func(*blockSearch, []candidate) blockMatch
@@ -15,24 +15,32 @@ type searchMethod struct {
 
 // The methods to find a block, the most certain method first.
 var (
-	methodsWithOldVersion = []searchMethod{
-		{(*blockSearch).findKept, (*blockSearch).scoreWords, (*blockSearch).chooseKept},
-		{(*blockSearch).findNewCopies, (*blockSearch).scoreContext, (*blockSearch).chooseMoved},
+	methodsWithOldVersion = []blockSearchMethod{
+		{(*blockSearch).findUnchanged, (*blockSearch).scoreWords, (*blockSearch).chooseUnchanged},
+		{(*blockSearch).findNewCopies, (*blockSearch).scoreContext, (*blockSearch).chooseMovedBlock},
 		{(*blockSearch).findCopies, (*blockSearch).scoreContext, (*blockSearch).chooseUniqueBlock},
-		{(*blockSearch).findKept, (*blockSearch).scoreWords, (*blockSearch).chooseHalfKept},
+		{(*blockSearch).findUnchanged, (*blockSearch).scoreWords, (*blockSearch).chooseHalfUnchanged},
 		{(*blockSearch).findReplacements, (*blockSearch).scoreMostSimilar, (*blockSearch).chooseReplacement},
 	}
-	methodsByText = []searchMethod{
+	methodsByText = []blockSearchMethod{
 		copyMethod,
-		{(*blockSearch).findSimilar, (*blockSearch).scoreMostSimilar, (*blockSearch).chooseSimilar},
+		{(*blockSearch).findSimilar, (*blockSearch).scoreMostSimilar, (*blockSearch).chooseSimilarBlock},
 	}
-	copyMethod       = searchMethod{(*blockSearch).findCopies, (*blockSearch).scoreContext, (*blockSearch).chooseCopy}
-	uniqueCopyMethod = searchMethod{(*blockSearch).findCopies, (*blockSearch).scoreContext, (*blockSearch).chooseUnique}
+	copyMethod = blockSearchMethod{
+		(*blockSearch).findCopies,
+		(*blockSearch).scoreContext,
+		(*blockSearch).chooseCopiedBlock,
+	}
+	uniqueCopyMethod = blockSearchMethod{
+		(*blockSearch).findCopies,
+		(*blockSearch).scoreContext,
+		(*blockSearch).chooseUniqueCopy,
+	}
 )
 
-// findWith searches for the block by one method.
-func (s *blockSearch) findWith(w searchMethod) blockMatch {
-	return w.chooseMatch(s, w.scoreCandidates(s, w.findCandidates(s)))
+// runMethod searches for the block by one method.
+func (s *blockSearch) runMethod(method blockSearchMethod) blockMatch {
+	return method.chooseMatch(s, method.scoreCandidates(s, method.findCandidates(s)))
 }
 
 // changedBlockFactor reduces the confidence if almost no line of the block is unchanged. Therefore a confidence of .5
@@ -67,7 +75,7 @@ func (s *blockSearch) findBlock(blob string) blockMatch {
 			break
 		}
 	}
-	if m.placing == Edited && s.sharedLetters(m.span) < minUnchangedShare {
+	if m.placing == Edited && s.sharedLetterShare(m.span) < minUnchangedShare {
 		m.confidence *= changedBlockFactor
 		m.explanation += ", in other words"
 	}
@@ -98,7 +106,7 @@ func (p *lineIndex) isSuccessorOf(s *sidecar, blob string) bool {
 		}
 		all++
 		search := blockSearch{newText: p, record: r}
-		if m := search.findWith(copyMethod); m.placing != Lost && m.span.First >= last {
+		if m := search.runMethod(copyMethod); m.placing != Lost && m.span.First >= last {
 			votes, last = votes+1, m.span.First
 		}
 	}

@@ -58,16 +58,17 @@ func (s *blockSearch) copiesOutsideLines(excludedLines []bool) []candidate {
 	return out
 }
 
-// hasCopyAt reports whether a copy of the block begins at the line with index first. The slice head contains the first
-// lines of the block. The slice tail contains the last lines if the middle of the block was left out, and is empty
-// otherwise.
-func (s *blockSearch) hasCopyAt(first int, head, tail []string) bool {
+// hasCopyAt reports whether a copy of the block begins at the line with index first. The slice firstLines contains the
+// first lines of the block. The slice lastLines contains the last lines if the middle of the block was left out, and
+// is empty otherwise.
+func (s *blockSearch) hasCopyAt(first int, firstLines, lastLines []string) bool {
 	r, lines := s.record, s.newText.lines
 	end := first + len(r.Block) + r.Cut
 	if first < 0 || end > len(lines) {
 		return false
 	}
-	if !slices.Equal(lines[first:first+len(head)], head) || !slices.Equal(lines[end-len(tail):end], tail) {
+	if !slices.Equal(lines[first:first+len(firstLines)], firstLines) ||
+		!slices.Equal(lines[end-len(lastLines):end], lastLines) {
 		return false
 	}
 	return r.Cut == 0 || hashLines(lines[first:end]) == r.Hash
@@ -106,9 +107,10 @@ func (f *oldVersion) unchangedLines(oldSpan Span) *unchangedLines {
 	return k
 }
 
-// findKept returns ranges that contain all unchanged lines of the block, or no range if too few lines are unchanged.
-// Each range ends at the nearest unchanged line outside the block, or has as many additional lines as the block had.
-func (s *blockSearch) findKept() []candidate {
+// findUnchanged returns ranges that contain all unchanged lines of the block, or no range if too few lines are
+// unchanged. Each range ends at the nearest unchanged line outside the block, or has as many additional lines as
+// the block had.
+func (s *blockSearch) findUnchanged() []candidate {
 	was := s.record.Span
 	k := s.oldVersion.unchangedLines(was)
 	if k.isWholeBlock {
@@ -177,20 +179,24 @@ func (f *oldVersion) possibleEnds(oldSpan Span, k *unchangedLines) []int {
 func (s *blockSearch) findReplacements() []candidate {
 	was := s.record.Span
 	_, _, lo, hi := s.oldVersion.extendToGap(was.First-1, was.Last)
-	s.windowBuffer = appendWindows(s.windowBuffer[:0], was.Len(), lo, hi, candidate{start: lo})
-	return s.windowBuffer
+	s.candidateBuffer = appendLineWindows(s.candidateBuffer[:0], was.Len(), lo, hi, candidate{start: lo})
+	return s.candidateBuffer
 }
 
-// appendWindows appends ranges between the line indexes lo and hi to out. The ranges have n lines, a third more, or a
-// third less. position is the supposed position of the block, from which each candidate gets its distance.
-func appendWindows(out []candidate, n, lo, hi int, position candidate) []candidate {
-	if hi <= lo || hi-lo > 8*n+40 {
+// appendLineWindows appends ranges between the line indexes firstStart and lastStart to out. The ranges have n lines,
+// a third more, or a third less. position is the supposed position of the block, from which each candidate gets its
+// distance.
+func appendLineWindows(out []candidate, n, firstStart, lastStart int, position candidate) []candidate {
+	if lastStart <= firstStart || lastStart-firstStart > 8*n+40 {
 		return out
 	}
 	for _, size := range []int{n, n + n/3 + 1, max(1, n-n/3)} {
-		for first := lo; first == lo || first+size <= hi; first++ {
-			out = append(out, candidate{start: first, end: min(first+size, hi), positionRank: position.positionRank,
-				distance: lineDistance(first, position.start)})
+		for first := firstStart; first == firstStart || first+size <= lastStart; first++ {
+			out = append(
+				out,
+				candidate{start: first, end: min(first+size, lastStart), positionRank: position.positionRank,
+					distance: lineDistance(first, position.start)},
+			)
 		}
 	}
 	return out
@@ -211,16 +217,16 @@ func (s *blockSearch) findSimilar() []candidate {
 		return cmp.Or(cmp.Compare(votes[b], votes[a]), a-b)
 	})
 	n := len(s.record.Block) + s.record.Cut
-	out := s.windowBuffer[:0]
+	out := s.candidateBuffer[:0]
 	for i, at := range places[:min(len(places), maxVotedPositions)] {
 		lo, hi := max(0, at-2), min(len(s.newText.lines), at+n+2)
 		if s.record.Cut > 0 && lo < hi { // The block is long, so try only the range that begins at the position.
 			out = append(out, candidate{start: lo, end: hi, positionRank: i})
 		} else {
-			out = appendWindows(out, n, lo, hi, candidate{start: at, positionRank: i})
+			out = appendLineWindows(out, n, lo, hi, candidate{start: at, positionRank: i})
 		}
 	}
-	s.windowBuffer = out
+	s.candidateBuffer = out
 	return out
 }
 

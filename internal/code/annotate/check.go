@@ -38,13 +38,13 @@ func (b *Store) CheckSidecars(ctx context.Context) (CheckReport, error) {
 	var r CheckReport
 	err := b.walkSidecars(ctx, func(name string) error {
 		full := path.Join(b.sidecarDir, name)
-		data, err := vfs.ReadFile(b.worktree, full, maxSidecar)
+		data, err := vfs.ReadFile(b.worktree, full, maxSidecarBytes)
 		if errors.Is(err, vfs.ErrTooLarge) {
 			r.Problems = append(
 				r.Problems,
 				SidecarProblem{
 					File:        full,
-					Description: fmt.Sprintf("is longer than %d MiB, and is not read", maxSidecar>>20),
+					Description: fmt.Sprintf("is longer than %d MiB, and is not read", maxSidecarBytes>>20),
 				},
 			)
 			return nil

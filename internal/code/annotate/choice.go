@@ -9,12 +9,12 @@ const (
 	minEqualWordsSimilarity = .95 // similarity from which a line counts as changed only in punctuation or white space
 )
 
-// keptExplanation tells a person how a changed block was found by its unchanged lines.
-const keptExplanation = "followed through the changes of the file since, which changed the block too"
+// unchangedExplanation tells a person how a changed block was found by its unchanged lines.
+const unchangedExplanation = "followed through the changes of the file since, which changed the block too"
 
-// chooseKept chooses the best candidate if the whole block is unchanged, or if many lines are unchanged and the words
-// are similar. All candidates contain the same unchanged lines.
-func (s *blockSearch) chooseKept(cs []candidate) blockMatch {
+// chooseUnchanged chooses the best candidate if the whole block is unchanged, or if many lines are unchanged and
+// the words are similar. All candidates contain the same unchanged lines.
+func (s *blockSearch) chooseUnchanged(cs []candidate) blockMatch {
 	if len(cs) == 0 {
 		return noMatch
 	}
@@ -25,7 +25,7 @@ func (s *blockSearch) chooseKept(cs []candidate) blockMatch {
 	if best.similarity < minSimilarity {
 		return noMatch
 	}
-	return blockMatch{best.span(), Edited, best.similarity, keptExplanation}
+	return blockMatch{best.span(), Edited, best.similarity, unchangedExplanation}
 }
 
 // matchUnchangedBlock returns the match for a block whose lines are all unchanged.
@@ -41,9 +41,9 @@ func (s *blockSearch) matchUnchangedBlock(c candidate) blockMatch {
 	return m
 }
 
-// chooseHalfKept is like chooseKept, but accepts words that are less similar than [minSimilarity] if at least half of
-// the block is unchanged.
-func (s *blockSearch) chooseHalfKept(cs []candidate) blockMatch {
+// chooseHalfUnchanged is like chooseUnchanged, but accepts words that are less similar than [minSimilarity] if at
+// least half of the block is unchanged.
+func (s *blockSearch) chooseHalfUnchanged(cs []candidate) blockMatch {
 	n := s.record.Span.Len()
 	if len(cs) == 0 || n < 2 {
 		return noMatch
@@ -53,17 +53,17 @@ func (s *blockSearch) chooseHalfKept(cs []candidate) blockMatch {
 	if k.letterShare < halfUnchangedShare && 2*k.count < n {
 		return noMatch
 	}
-	return blockMatch{best.span(), Edited, max(best.similarity, k.letterShare*minSimilarity), keptExplanation}
+	return blockMatch{best.span(), Edited, max(best.similarity, k.letterShare*minSimilarity), unchangedExplanation}
 }
 
-// chooseCopy chooses the copy of the block with the best context. The context must match if there are several copies,
-// or if the text of the block may occur by chance.
-func (s *blockSearch) chooseCopy(cs []candidate) blockMatch {
+// chooseCopiedBlock chooses the copy of the block with the best context. The context must match if there are
+// several copies, or if the text of the block may occur by chance.
+func (s *blockSearch) chooseCopiedBlock(cs []candidate) blockMatch {
 	if len(cs) == 0 {
 		return noMatch
 	}
 	best := cs[0]
-	if best.contextScore < minContextScore && !s.isUnmistakable(cs) {
+	if best.contextScore < minContextScore && !s.isCopyCertain(cs) {
 		return noMatch
 	}
 	confidence := .8 + .18*best.contextScore
@@ -81,8 +81,8 @@ func (s *blockSearch) chooseCopy(cs []candidate) blockMatch {
 	return m
 }
 
-// isUnmistakable reports whether the text of the block is enough to find it, whatever its context is.
-func (s *blockSearch) isUnmistakable(cs []candidate) bool {
+// isCopyCertain reports whether the text of the block is enough to find it, whatever its context is.
+func (s *blockSearch) isCopyCertain(cs []candidate) bool {
 	return len(cs) == 1 && isDistinctive(s.record.Block)
 }
 
@@ -98,37 +98,37 @@ func shareInWords(f float64) string {
 	return "none"
 }
 
-// chooseUnique chooses the block if its text is distinctive and occurs exactly once.
-func (s *blockSearch) chooseUnique(cs []candidate) blockMatch {
-	if !s.isUnmistakable(cs) {
+// chooseUniqueCopy chooses the block if its text is distinctive and occurs exactly once.
+func (s *blockSearch) chooseUniqueCopy(cs []candidate) blockMatch {
+	if !s.isCopyCertain(cs) {
 		return noMatch
 	}
-	return s.chooseCopy(cs)
+	return s.chooseCopiedBlock(cs)
 }
 
-// chooseUniqueBlock is like chooseUnique, but accepts only blocks of several lines, and no range that may be a
+// chooseUniqueBlock is like chooseUniqueCopy, but accepts only blocks of several lines, and no range that may be a
 // different copy of the block.
 func (s *blockSearch) chooseUniqueBlock(cs []candidate) blockMatch {
-	m := s.chooseUnique(cs)
+	m := s.chooseUniqueCopy(cs)
 	if m.placing == Lost || s.record.Span.Len() < 2 {
 		return noMatch
 	}
-	if s.isContested(cs[0]) {
+	if s.hasRival(cs[0]) {
 		return noMatch
 	}
 	return m
 }
 
-// chooseMoved chooses the copy with the best context. Most of the context must have moved with the block, or the block
-// must have moved together with adjacent lines.
-func (s *blockSearch) chooseMoved(cs []candidate) blockMatch {
-	m := s.chooseCopy(cs)
+// chooseMovedBlock chooses the copy with the best context. Most of the context must have moved with the block, or
+// the block must have moved together with adjacent lines.
+func (s *blockSearch) chooseMovedBlock(cs []candidate) blockMatch {
+	m := s.chooseCopiedBlock(cs)
 	if m.placing == Lost {
 		return noMatch
 	}
-	near := s.sharedContext(m.span)
+	near := s.contextShare(m.span)
 	isNear := near >= .65 || (near >= .5 && s.oldVersion.wasMovedInGroup(s.record.Span, m.span))
-	if !isNear || s.isContested(cs[0]) {
+	if !isNear || s.hasRival(cs[0]) {
 		return noMatch
 	}
 	return m
@@ -166,7 +166,7 @@ func (s *blockSearch) chooseReplacement(cs []candidate) blockMatch {
 	block := s.blockLines()
 	isShort := len(block) == 1 && countLetters(block[0]) < minLineLetters
 	isVague := isShort && c.similarity < minEqualWordsSimilarity
-	if isVague && s.sharedContext(c.span()) < minShortLineContext {
+	if isVague && s.contextShare(c.span()) < minShortLineContext {
 		return noMatch
 	}
 	if s.hasCloserRival(c) {
@@ -175,15 +175,15 @@ func (s *blockSearch) chooseReplacement(cs []candidate) blockMatch {
 	return blockMatch{c.span(), Edited, c.similarity, "similar lines stand in its place"}
 }
 
-// chooseSimilar chooses the most similar lines. They must be so similar that no other evidence is needed. In addition,
-// the block must be distinctive or its context must match.
-func (s *blockSearch) chooseSimilar(cs []candidate) blockMatch {
+// chooseSimilarBlock chooses the most similar lines. They must be so similar that no other evidence is needed. In
+// addition, the block must be distinctive or its context must match.
+func (s *blockSearch) chooseSimilarBlock(cs []candidate) blockMatch {
 	if len(cs) == 0 {
 		return noMatch
 	}
 	c := bestWindow(cs)
 	isShort := countLetters(s.record.Block...) < distinctiveLetters
-	if isShort && s.sharedContext(c.span()) < minContextScore {
+	if isShort && s.contextShare(c.span()) < minContextScore {
 		return noMatch
 	}
 	confidence := .9 * c.similarity // The confidence is reduced, because similarity is the only evidence.
@@ -193,10 +193,10 @@ func (s *blockSearch) chooseSimilar(cs []candidate) blockMatch {
 	return blockMatch{c.span(), Edited, confidence, "similar lines stand there"}
 }
 
-// isContested reports whether the range c may rather belong to another copy of the block that the old text had and the
+// hasRival reports whether the range c may rather belong to another copy of the block that the old text had and the
 // new text lacks. This happens if several copies were merged into one. If other copies fit the range equally well, the
 // range is contested only if the new text has fewer such ranges than there are copies.
-func (s *blockSearch) isContested(c candidate) bool {
+func (s *blockSearch) hasRival(c candidate) bool {
 	f := s.oldVersion
 	if f.oldIndex == nil {
 		f.oldIndex = newLineIndex(s.newText.interner, f.lines)
@@ -236,13 +236,13 @@ func (s *blockSearch) hasCloserRival(c candidate) bool {
 	was := s.record.Span
 	from, to := was.First-1, was.Last
 	a, b, _, _ := s.oldVersion.extendToGap(from, to)
-	if b-a > maxRivals {
+	if b-a > maxRivalBlocks {
 		return false
 	}
 	for i := a; i+was.Len() <= b; i++ {
 		isRival := i+was.Len() <= from || i >= to
 		if isRival &&
-			s.newText.newWordBag(s.oldVersion.lines[i:i+was.Len()]).similarity(c.start, c.end) > c.similarity {
+			s.newText.newWordBag(s.oldVersion.lines[i:i+was.Len()]).windowSimilarity(c.start, c.end) > c.similarity {
 			return true
 		}
 	}

@@ -40,8 +40,8 @@ type Diff struct {
 // after the change, and the other fields have its position at the base.
 type TouchedAnnotation struct {
 	FoundAnnotation
-	BaseFile string
-	BaseSpan Span
+	OldFile string
+	OldSpan Span
 }
 
 // Diff finds the annotations that a change touches, and the annotations that the change adds. A
@@ -59,8 +59,8 @@ func (b *Store) Diff(ctx context.Context, o DiffOptions) (*Diff, error) {
 	return &x.Diff, nil
 }
 
-// comparison is the state of one call of Diff.
-type comparison struct {
+// rangeComparison is the state of one call of Diff.
+type rangeComparison struct {
 	Diff
 	worktreeStore *Store // the store of the working tree
 	base          *git.Repo
@@ -70,14 +70,14 @@ type comparison struct {
 	baseFiles, headFiles *fileSet
 	// maps a file of the base to the sidecars that are stored under the file's former names
 	formerSidecars map[string][]string
-	newNames       map[string]string // maps a file of the base to its new name, if the head has renamed it
+	renamedFiles   map[string]string // maps a file of the base to its new name, if the head has renamed it
 	progress       func(done, total int)
 }
 
 // compareRange compares the base and the head of a range, and returns a comparison with the annotations that the
 // change touches or adds, and with the files that could not be read. It calls o.Progress after each batch of files.
-func (b *Store) compareRange(ctx context.Context, o DiffOptions) (*comparison, error) {
-	x := &comparison{worktreeStore: b, progress: o.Progress}
+func (b *Store) compareRange(ctx context.Context, o DiffOptions) (*rangeComparison, error) {
+	x := &rangeComparison{worktreeStore: b, progress: o.Progress}
 	if x.progress == nil {
 		x.progress = func(int, int) {}
 	}
@@ -87,7 +87,7 @@ func (b *Store) compareRange(ctx context.Context, o DiffOptions) (*comparison, e
 	x.base = b.repo.AtCommit(x.Base)
 	x.baseBlobs = cachedHistory{History: x.base, blobs: map[string][]byte{}}
 	x.baseStore = &Store{worktree: b.worktree, sidecarDir: b.sidecarDir, history: &x.baseBlobs, opts: b.opts}
-	x.baseStore.dropCaches()
+	x.baseStore.clearCaches()
 	if err := x.findFormerSidecars(ctx); err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (b *Store) compareRange(ctx context.Context, o DiffOptions) (*comparison, e
 
 // resolveSides parses the range in the options, sets the base and the head of the comparison, and lists the files on
 // both sides.
-func (x *comparison) resolveSides(ctx context.Context, o DiffOptions) error {
+func (x *rangeComparison) resolveSides(ctx context.Context, o DiffOptions) error {
 	repo := x.worktreeStore.repo
 	from, to, two := strings.Cut(o.Range, "..")
 	var err error
@@ -159,7 +159,7 @@ func (x *comparison) resolveSides(ctx context.Context, o DiffOptions) error {
 }
 
 // resolveCommit returns the ID of the named commit. "" means HEAD.
-func (x *comparison) resolveCommit(ctx context.Context, name string) (string, error) {
+func (x *rangeComparison) resolveCommit(ctx context.Context, name string) (string, error) {
 	name = cmp.Or(name, "HEAD")
 	id, err := x.worktreeStore.repo.ResolveRevision(ctx, name)
 	if errors.Is(err, git.ErrNoCommit) {
@@ -174,7 +174,7 @@ func (x *comparison) resolveCommit(ctx context.Context, name string) (string, er
 
 // setCommits sets the head commit. headName is the part of the range after "..". If it begins with a third dot, as in
 // A...B, setCommits also replaces the base by the merge base of both commits.
-func (x *comparison) setCommits(ctx context.Context, rangeText, headName string) (err error) {
+func (x *rangeComparison) setCommits(ctx context.Context, rangeText, headName string) (err error) {
 	headName, common := strings.CutPrefix(headName, ".")
 	x.Head, err = x.resolveCommit(ctx, headName)
 	if err != nil || !common {
@@ -192,9 +192,9 @@ func (x *comparison) setCommits(ctx context.Context, rangeText, headName string)
 }
 
 // sideContent returns the content of a file in the base or in the head.
-func (x *comparison) sideContent(side *fileSet, file string) ([]byte, error) {
+func (x *rangeComparison) sideContent(side *fileSet, file string) ([]byte, error) {
 	data := x.baseBlobs.blobs[side.blobsByPath[file]]
-	if data == nil && side.isWorktree {
+	if data == nil && side.isWorkingTree {
 		return x.worktreeStore.readContent(file)
 	}
 	if data == nil {
@@ -217,7 +217,7 @@ type diffJob struct {
 
 // baseSidecars returns the blob names of the sidecars that a file has at the base: its own sidecar, then the sidecars
 // that are stored under its former names.
-func (x *comparison) baseSidecars(file string) []string {
+func (x *rangeComparison) baseSidecars(file string) []string {
 	if own, ok := x.baseFiles.blobsByPath[x.worktreeStore.sidecarDir+"/"+sidecarPath(file)]; ok {
 		return slices.Concat([]string{own}, x.formerSidecars[file])
 	}
@@ -226,12 +226,12 @@ func (x *comparison) baseSidecars(file string) []string {
 
 // changedFileJobs returns a job for each file that has annotations at the base and differs in the
 // head.
-func (x *comparison) changedFileJobs() []diffJob {
+func (x *rangeComparison) changedFileJobs() []diffJob {
 	var jobs []diffJob
 	for _, file := range x.baseFiles.sortedPaths() {
 		blob, to := x.baseFiles.blobsByPath[file], file
 		if _, ok := x.headFiles.blobsByPath[file]; !ok {
-			to = x.newNames[file]
+			to = x.renamedFiles[file]
 		}
 		isUnchanged := to != "" && x.headFiles.blobsByPath[to] == blob
 		if isUnchanged || !x.worktreeStore.mayHaveAnnotations(file) {
@@ -247,7 +247,7 @@ func (x *comparison) changedFileJobs() []diffJob {
 
 // findFormerSidecars finds sidecars that are stored under a former name, because a file was renamed before the base
 // without its sidecar.
-func (x *comparison) findFormerSidecars(ctx context.Context) error {
+func (x *rangeComparison) findFormerSidecars(ctx context.Context) error {
 	var gone []string
 	for name := range x.baseFiles.blobsByPath {
 		if !x.worktreeStore.isSidecar(name) {
@@ -274,7 +274,7 @@ func (x *comparison) findFormerSidecars(ctx context.Context) error {
 }
 
 // addedFileJobs returns a job for each sidecar that has an annotation in the head but not at the base.
-func (x *comparison) addedFileJobs(ctx context.Context) ([]diffJob, error) {
+func (x *rangeComparison) addedFileJobs(ctx context.Context) ([]diffJob, error) {
 	differ := func(a, b *fileSet) (names, blobs []string) {
 		for _, name := range a.sortedPaths() {
 			if x.worktreeStore.isSidecar(name) && a.blobsByPath[name] != b.blobsByPath[name] {
@@ -303,7 +303,7 @@ func (x *comparison) addedFileJobs(ctx context.Context) ([]diffJob, error) {
 		}
 		s := parseSidecar(data)
 		j := diffJob{
-			headFile:    sidecarOwner(strings.TrimPrefix(name, x.worktreeStore.sidecarDir+"/"), s),
+			headFile:    annotatedFileOf(strings.TrimPrefix(name, x.worktreeStore.sidecarDir+"/"), s),
 			headSidecar: s,
 			newIDs:      map[string]bool{},
 		}
@@ -320,7 +320,7 @@ func (x *comparison) addedFileJobs(ctx context.Context) ([]diffJob, error) {
 }
 
 // findInFiles does the jobs. It reads everything that it needs from git in a single call.
-func (x *comparison) findInFiles(ctx context.Context, jobs []diffJob) error {
+func (x *rangeComparison) findInFiles(ctx context.Context, jobs []diffJob) error {
 	var want []string
 	for _, j := range jobs {
 		want = append(want, j.sidecarBlobs...)
@@ -341,7 +341,7 @@ func (x *comparison) findInFiles(ctx context.Context, jobs []diffJob) error {
 		if j.headSidecar != nil {
 			sidecars[i] = append(sidecars[i], j.headSidecar)
 		}
-		for blob := range recordedBlobs(sidecars[i], "") {
+		for blob := range collectBlobNames(sidecars[i], "") {
 			want = append(want, blob)
 		}
 	}
@@ -358,7 +358,7 @@ func (x *comparison) findInFiles(ctx context.Context, jobs []diffJob) error {
 }
 
 // readMissingBlobs reads the named blobs from git, except blobs that were read before.
-func (x *comparison) readMissingBlobs(ctx context.Context, names []string) error {
+func (x *rangeComparison) readMissingBlobs(ctx context.Context, names []string) error {
 	slices.Sort(names)
 	names = slices.DeleteFunc(slices.Compact(names), func(n string) bool {
 		_, ok := x.baseBlobs.blobs[n]
@@ -369,7 +369,7 @@ func (x *comparison) readMissingBlobs(ctx context.Context, names []string) error
 
 // findInFile finds the annotations of the sidecars in a file on one side. It returns no annotations if that side does
 // not have the file, or if the file is binary.
-func (x *comparison) findInFile(
+func (x *rangeComparison) findInFile(
 	ctx context.Context,
 	side *fileSet,
 	file string,
@@ -397,7 +397,7 @@ func (x *comparison) findInFile(
 }
 
 // findOnBothSides finds a file's annotations in the base and in the head, and adds those that are touched or new.
-func (x *comparison) findOnBothSides(ctx context.Context, j diffJob, sidecars []*sidecar) error {
+func (x *rangeComparison) findOnBothSides(ctx context.Context, j diffJob, sidecars []*sidecar) error {
 	now, after, err := x.findInFile(ctx, x.headFiles, j.headFile, sidecars)
 	if j.headSidecar != nil {
 		x.addNewAnnotations(j, now)
@@ -423,7 +423,7 @@ func (x *comparison) findOnBothSides(ctx context.Context, j diffJob, sidecars []
 		if f.Placed == Lost || !touches(f.Now) {
 			continue
 		}
-		t := TouchedAnnotation{FoundAnnotation: at[f.ID], BaseFile: j.baseFile, BaseSpan: f.Now}
+		t := TouchedAnnotation{FoundAnnotation: at[f.ID], OldFile: j.baseFile, OldSpan: f.Now}
 		if t.ID == "" || after == nil {
 			t.FoundAnnotation = FoundAnnotation{Record: f.Record, In: j.baseFile, Placed: Lost}
 		}
@@ -434,7 +434,7 @@ func (x *comparison) findOnBothSides(ctx context.Context, j diffJob, sidecars []
 
 // addNewAnnotations adds the new annotations of a file to x.AddedAnnotations. headAnnotations are the annotations
 // found in the head. A new annotation that is not among them is added as lost.
-func (x *comparison) addNewAnnotations(j diffJob, headAnnotations []FoundAnnotation) {
+func (x *rangeComparison) addNewAnnotations(j diffJob, headAnnotations []FoundAnnotation) {
 	for _, f := range headAnnotations {
 		if j.newIDs[f.ID] {
 			x.AddedAnnotations = append(x.AddedAnnotations, f)
@@ -451,8 +451,8 @@ func (x *comparison) addNewAnnotations(j diffJob, headAnnotations []FoundAnnotat
 // touchedSpanFunc returns a function that reports whether the change from before to after touches a span of old lines:
 // a line of the span was deleted or changed, or a line was inserted between two lines of the span.
 func touchedSpanFunc(before, after []string) func(Span) bool {
-	in := diff.Interner{}
-	to := new(diff.Mapper).MapLines(in.LineIDs(before), in.LineIDs(after))
+	in := diff.LineNumberer{}
+	to := new(diff.LineMapper).MapLines(in.LineIDs(before), in.LineIDs(after))
 	// gone[i] is the number of deleted lines before line i. apart[i] is the number of lines before
 	// line i that have inserted lines directly before them.
 	gone, apart := make([]int, len(to)+1), make([]int, len(to)+1)
@@ -474,10 +474,10 @@ func touchedSpanFunc(before, after []string) func(Span) bool {
 	}
 }
 
-// FindTouchedBy returns the annotations of lines that a change to a file would delete, modify or divide (see
+// FindTouchedAnnotations returns the annotations of lines that a change to a file would delete, modify or divide (see
 // [Store.Diff]). The function change receives the file's present content and returns the new content, or false if it
 // changes nothing.
-func (b *Store) FindTouchedBy(
+func (b *Store) FindTouchedAnnotations(
 	ctx context.Context,
 	file string,
 	change func(text string) (string, bool),

@@ -24,7 +24,7 @@ func touched(t *testing.T, b *Store, o DiffOptions) string {
 	}
 	var all []string
 	for _, x := range d.TouchedAnnotations {
-		all = append(all, fmt.Sprintf("%s %s:%s %s", x.Why, x.BaseFile, x.BaseSpan, x.Placed))
+		all = append(all, fmt.Sprintf("%s %s:%s %s", x.Why, x.OldFile, x.OldSpan, x.Placed))
 	}
 	for _, f := range d.AddedAnnotations {
 		all = append(all, fmt.Sprintf("+%s %s:%s", f.Why, f.In, f.Now))

@@ -19,15 +19,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/fileref"
 )
 
-// minFreshShare is the minimum share of unchanged letters for which a file or its lines count as unchanged.
-const minFreshShare = .8
+// minCurrentShare is the minimum share of unchanged letters for which a file or its lines count as unchanged.
+const minCurrentShare = .8
 
-// maxGitQuestions limits how many references of one call may each start git. Further references are reported as
+// maxGitLookups limits how many references of one call may each start git. Further references are reported as
 // unverifiable, unless their content is unchanged.
-const maxGitQuestions = 20
+const maxGitLookups = 20
 
-// errTooManyQuestions is the reason if git was already started maxGitQuestions times.
-var errTooManyQuestions = errors.New("too many files to ask git about at once")
+// errTooManyLookups is the reason if git was already started maxGitLookups times.
+var errTooManyLookups = errors.New("too many files to ask git about at once")
 
 // FileBlobName returns git's name for the content of a file in the working tree, whether or not git has
 // stored the content. It returns false if the file cannot be read, or if the path cannot be the
@@ -85,16 +85,16 @@ func splitReference(file string) (string, Span) {
 // version in HEAD's history before the reference's Time, or the first version after that time, which may have existed
 // in the working tree before it was committed.
 func (b *Store) CheckFileRefs(ctx context.Context, refs []fileref.Ref) []fileref.CheckResult {
-	c := &refChecker{store: b, ctx: ctx, remainingQuestions: maxGitQuestions}
+	c := &refChecker{store: b, ctx: ctx, remainingLookups: maxGitLookups}
 	if b.history != nil {
 		c.head, c.err = b.history.HeadCommit(ctx)
 	}
 	out := make([]fileref.CheckResult, len(refs))
-	var open []uncheckedRef
+	var open []openReference
 	want := map[string]bool{}
 	for i, r := range refs {
 		out[i] = fileref.CheckResult{Ref: r, State: fileref.Unverifiable}
-		o := uncheckedRef{result: &out[i]}
+		o := openReference{result: &out[i]}
 		if !o.readReferencedFile(b) {
 			continue
 		}
@@ -105,7 +105,7 @@ func (b *Store) CheckFileRefs(ctx context.Context, refs []fileref.Ref) []fileref
 	}
 	c.readBlobs(want)
 	for _, o := range open {
-		if c.err == nil || errors.Is(c.err, errTooManyQuestions) {
+		if c.err == nil || errors.Is(c.err, errTooManyLookups) {
 			if o.exists {
 				c.compareVersions(o.result, o.file, o.file, o.span, o.content)
 			} else {
@@ -122,8 +122,8 @@ func (b *Store) CheckFileRefs(ctx context.Context, refs []fileref.Ref) []fileref
 	return out
 }
 
-// uncheckedRef is a reference whose file must be compared with its old content.
-type uncheckedRef struct {
+// openReference is a reference whose file must be compared with its old content.
+type openReference struct {
 	result  *fileref.CheckResult
 	file    string
 	span    Span
@@ -133,7 +133,7 @@ type uncheckedRef struct {
 
 // readReferencedFile reads the referenced file. It returns false, and sets the result of the check, if no comparison
 // with the old content is needed or possible.
-func (o *uncheckedRef) readReferencedFile(b *Store) bool {
+func (o *openReference) readReferencedFile(b *Store) bool {
 	r := o.result
 	o.file = b.relativeToTree(r.File)
 	// If a file has this whole name, its end is part of the name and not a line range.
@@ -179,12 +179,12 @@ func (o *uncheckedRef) readReferencedFile(b *Store) bool {
 
 // refChecker reads the old contents of referenced files from git, and compares them.
 type refChecker struct {
-	store              *Store
-	ctx                context.Context
-	head               string // commit of HEAD ("" without git)
-	blobs              map[string][]byte
-	remainingQuestions int // how many more times git may be started
-	err                error
+	store            *Store
+	ctx              context.Context
+	head             string // commit of HEAD ("" without git)
+	blobs            map[string][]byte
+	remainingLookups int // how many more times git may be started
+	err              error
 }
 
 // readBlobs reads the wanted blobs, if git works.
@@ -204,15 +204,15 @@ func (a *refChecker) readBlobs(wanted map[string]bool) {
 	a.blobs, a.err = a.store.history.ReadBlobs(a.ctx, names)
 }
 
-// countQuestion counts one more use of git. It returns false if git must not be used, because it was used too often,
+// takeLookup counts one more use of git. It returns false if git must not be used, because it was used too often,
 // has failed, or the tree has no commit.
-func (a *refChecker) countQuestion() bool {
+func (a *refChecker) takeLookup() bool {
 	if a.err != nil || a.head == "" {
 		return false
 	}
-	a.remainingQuestions--
-	if a.remainingQuestions < 0 {
-		a.err = errTooManyQuestions
+	a.remainingLookups--
+	if a.remainingLookups < 0 {
+		a.err = errTooManyLookups
 	}
 	return a.err == nil
 }
@@ -229,7 +229,7 @@ func (a *refChecker) oldVersions(
 	if c.IsDoubtful || c.Time.IsZero() {
 		return nil, "", false
 	}
-	if !a.countQuestion() {
+	if !a.takeLookup() {
 		return nil, "", false
 	}
 	before, after, err := a.store.history.BlobsAround(a.ctx, file, c.Time)
@@ -290,7 +290,7 @@ func (a *refChecker) compareVersions(c *fileref.CheckResult, file, currentPath s
 		c.CurrentPath = currentPath
 	}
 	switch {
-	case best.confidence < minFreshShare:
+	case best.confidence < minCurrentShare:
 		c.State = fileref.Stale
 	case c.CurrentPath != "":
 		c.State = fileref.Moved
@@ -316,7 +316,7 @@ func bestMatch(texts [][]byte, file string, span Span, content []byte) blockMatc
 			was := &oldVersion{
 				oldText: &oldText{old, x.interner.lineIDs.LineIDs(old)},
 				newText: x,
-				mapper:  new(diff.Mapper),
+				mapper:  new(diff.LineMapper),
 			}
 			search := blockSearch{newText: x, record: r, oldVersion: was}
 			m = search.findBlock("")
@@ -333,9 +333,9 @@ func bestMatch(texts [][]byte, file string, span Span, content []byte) blockMatc
 
 // unchangedLetterShare returns the share of the old text's letters that are in unchanged lines. A line counts as
 // unchanged only if it is still in the same order relative to the other unchanged lines.
-func unchangedLetterShare(pg *lineIndex, oldLines []string) float64 {
+func unchangedLetterShare(newText *lineIndex, oldLines []string) float64 {
 	all, kept := 0, 0
-	for i, to := range new(diff.Mapper).MapLines(pg.interner.lineIDs.LineIDs(oldLines), pg.ids) {
+	for i, to := range new(diff.LineMapper).MapLines(newText.interner.lineIDs.LineIDs(oldLines), newText.ids) {
 		n := countLetters(oldLines[i])
 		all += n
 		if to >= 0 {
@@ -359,7 +359,7 @@ func (a *refChecker) checkMissingFile(c *fileref.CheckResult, file string, span 
 		c.Explanation = "there is no such file here; it may be of another project"
 		return
 	}
-	if !a.countQuestion() {
+	if !a.takeLookup() {
 		return
 	}
 	names, was, err := a.store.history.LaterNames(a.ctx, file)

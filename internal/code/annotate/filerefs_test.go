@@ -47,7 +47,7 @@ func (g *repo) commitAt(at time.Time) {
 	g.t.Helper()
 	g.git("add", "-A")
 	cmd := exec.Command(
-		testenv.Program(g.t, "git", "apt install git"),
+		testenv.RequireProgram(g.t, "git", "apt install git"),
 		"-c",
 		"user.name=A",
 		"-c",
@@ -229,12 +229,12 @@ func TestCheckFileRefsAsksGitLittle(t *testing.T) {
 	g.write("a.txt", numbered(9))
 	g.commitAt(noon)
 	var cs []fileref.Ref
-	for i := range maxGitQuestions + 5 {
+	for i := range maxGitLookups + 5 {
 		cs = append(cs, fileref.Ref{File: fmt.Sprintf("none%d.txt", i), Time: noon})
 	}
 	cs = append(cs, fileref.Ref{File: "a.txt", Blob: blobName([]byte(numbered(9)), false)})
 	out := g.store().CheckFileRefs(t.Context(), cs)
-	if got := out[maxGitQuestions+4]; got.State != fileref.Unverifiable ||
+	if got := out[maxGitLookups+4]; got.State != fileref.Unverifiable ||
 		!strings.Contains(got.Explanation, "too many") {
 		t.Errorf("the citation beyond the bound is %s (%s)", got.State, got.Explanation)
 	}

@@ -21,8 +21,8 @@ import (
 // fileSet lists the regular files on one side, with the blob name of each file's content. The blob of a file in the
 // working tree may not be stored in git.
 type fileSet struct {
-	blobsByPath map[string]string
-	isWorktree  bool // the contents must be read from the working tree
+	blobsByPath   map[string]string
+	isWorkingTree bool // the contents must be read from the working tree
 }
 
 // sortedPaths returns the paths, sorted.
@@ -46,7 +46,7 @@ func (b *Store) stagedFiles() (*fileSet, error) {
 	}
 	s := &fileSet{blobsByPath: map[string]string{}}
 	for _, e := range entries {
-		isOurs := e.Stage == 0 || e.Stage == 2
+		isOurs := e.MergeStage == 0 || e.MergeStage == 2
 		if e.IsRegular && isOurs {
 			s.blobsByPath[e.Name] = e.Blob
 		}
@@ -57,7 +57,7 @@ func (b *Store) stagedFiles() (*fileSet, error) {
 // worktreeFiles lists the files of the working tree that are in base, in the index, or in the sidecar directory. It
 // does not read a file if the index shows that the file has not changed.
 func (b *Store) worktreeFiles(ctx context.Context, base map[string]string) (*fileSet, error) {
-	s := &fileSet{blobsByPath: map[string]string{}, isWorktree: true}
+	s := &fileSet{blobsByPath: map[string]string{}, isWorkingTree: true}
 	entries, at, err := b.repo.IndexEntries()
 	if err != nil { // Ignore the error: without the index, all files are read.
 		entries = nil
@@ -96,7 +96,7 @@ func (b *Store) worktreeFiles(ctx context.Context, base map[string]string) (*fil
 
 // fileBlob returns the blob name of a file in the working tree. It returns false if the file does not exist. The name
 // is "" if the file cannot be read.
-func (b *Store) fileBlob(name string, e *git.IndexEntry, indexed time.Time) (string, bool) {
+func (b *Store) fileBlob(name string, entry *git.IndexEntry, indexTime time.Time) (string, bool) {
 	if CheckFile(name) != nil {
 		return "", false
 	}
@@ -104,8 +104,8 @@ func (b *Store) fileBlob(name string, e *git.IndexEntry, indexed time.Time) (str
 	if err != nil || !fi.Mode().IsRegular() {
 		return "", err != nil && !errors.Is(err, fs.ErrNotExist)
 	}
-	if e != nil && isUnchanged(e, fi, indexed) {
-		return e.Blob, true
+	if entry != nil && isUnchanged(entry, fi, indexTime) {
+		return entry.Blob, true
 	}
 	data, err := vfs.ReadFile(b.worktree, name, MaxFile)
 	if err != nil {
@@ -114,10 +114,10 @@ func (b *Store) fileBlob(name string, e *git.IndexEntry, indexed time.Time) (str
 	return blobName(data, b.usesSHA256()), true
 }
 
-// isUnchanged reports whether a file has the same size and time as when git wrote its index entry e.
-func isUnchanged(e *git.IndexEntry, fi fs.FileInfo, indexed time.Time) bool {
-	isSame := uint32(fi.Size()) == e.Size && fi.ModTime().Equal(e.Time)
-	return isSame && e.Stage == 0 && e.Time.Before(indexed)
+// isUnchanged reports whether a file has the same size and time as when git wrote its index entry.
+func isUnchanged(entry *git.IndexEntry, info fs.FileInfo, indexTime time.Time) bool {
+	isSame := uint32(info.Size()) == entry.Size && info.ModTime().Equal(entry.Time)
+	return isSame && entry.MergeStage == 0 && entry.Time.Before(indexTime)
 }
 
 // Limits for finding renamed files.
@@ -129,8 +129,8 @@ const (
 
 // findRenames finds the new names of annotated files that the base has and the head does not have. Such a file was
 // renamed if the change added a file with the same content or with most of its lines.
-func (x *comparison) findRenames(ctx context.Context) error {
-	x.newNames = map[string]string{}
+func (x *rangeComparison) findRenames(ctx context.Context) error {
+	x.renamedFiles = map[string]string{}
 	var gone, fresh []string
 	for _, file := range x.baseFiles.sortedPaths() {
 		if _, ok := x.headFiles.blobsByPath[file]; !ok && len(x.baseSidecars(file)) > 0 {
@@ -159,7 +159,7 @@ func (x *comparison) findRenames(ctx context.Context) error {
 		}); i >= 0 {
 			to = same[i]
 		}
-		x.newNames[file], taken[to] = to, true
+		x.renamedFiles[file], taken[to] = to, true
 		return true
 	})
 	fresh = slices.DeleteFunc(fresh, func(f string) bool { return taken[f] })
@@ -168,7 +168,7 @@ func (x *comparison) findRenames(ctx context.Context) error {
 
 // findSimilarRenames finds renames of files whose content also changed. It compares the lines of each added file with
 // all deleted files at once.
-func (x *comparison) findSimilarRenames(ctx context.Context, deletedFiles, addedFiles []string) error {
+func (x *rangeComparison) findSimilarRenames(ctx context.Context, deletedFiles, addedFiles []string) error {
 	if len(deletedFiles) == 0 || len(addedFiles) == 0 {
 		return nil
 	}
@@ -225,23 +225,23 @@ type renamePair struct {
 }
 
 // setBestRenames chooses renames from the pairs, the most similar pair first. Each file is used in at most one rename.
-// It stores the renames in x.newNames.
-func (x *comparison) setBestRenames(pairs []renamePair, deletedFiles, addedFiles []string) {
+// It stores the renames in x.renamedFiles.
+func (x *rangeComparison) setBestRenames(pairs []renamePair, deletedFiles, addedFiles []string) {
 	slices.SortFunc(pairs, func(a, b renamePair) int {
 		return cmp.Or(cmp.Compare(b.share, a.share), a.deletedIndex-b.deletedIndex, a.addedIndex-b.addedIndex)
 	})
 	taken := map[string]bool{}
 	for _, p := range pairs {
 		from, to := deletedFiles[p.deletedIndex], addedFiles[p.addedIndex]
-		if x.newNames[from] == "" && !taken[to] {
-			x.newNames[from], taken[to] = to, true
+		if x.renamedFiles[from] == "" && !taken[to] {
+			x.renamedFiles[from], taken[to] = to, true
 		}
 	}
 }
 
 // eachFileText calls fn for each file, with the file's index and its significant lines without white space. Binary
 // files are skipped.
-func (x *comparison) eachFileText(
+func (x *rangeComparison) eachFileText(
 	ctx context.Context,
 	side *fileSet,
 	files []string,

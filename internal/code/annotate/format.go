@@ -42,8 +42,8 @@ import (
 // lineVersion is the version of the line format that this program writes.
 const lineVersion = 1
 
-// maxSidecarLine is the maximum length of a sidecar's line, in bytes.
-const maxSidecarLine = 2 << 20
+// maxSidecarLineBytes is the maximum length of a sidecar's line, in bytes.
+const maxSidecarLineBytes = 2 << 20
 
 // sidecarLine is the JSON object in a line of a sidecar.
 type sidecarLine struct {
@@ -116,7 +116,7 @@ func appendRecord(dst []byte, r *Record) ([]byte, error) {
 	)
 }
 
-func (e archiveEvent) appendTo(dst []byte) ([]byte, error) {
+func (e archiveEvent) appendEvent(dst []byte) ([]byte, error) {
 	l := &sidecarLine{Version: lineVersion, Time: e.time.UTC(), RunName: e.runName, UndoneRun: e.undoneRun}
 	if e.isRestored {
 		l.RestoredID = e.recordID
@@ -133,10 +133,10 @@ func appendLine(dst []byte, l *sidecarLine) ([]byte, error) {
 	if err := enc.Encode(l); err != nil {
 		return nil, fmt.Errorf("encoding an annotation: %w", err)
 	}
-	if b.Len() > maxSidecarLine {
+	if b.Len() > maxSidecarLineBytes {
 		return nil, &oxbow.InvalidError{
 			Field:  "annotation",
-			Reason: fmt.Sprintf("has %d bytes with its lines; the most is %d", b.Len(), maxSidecarLine),
+			Reason: fmt.Sprintf("has %d bytes with its lines; the most is %d", b.Len(), maxSidecarLineBytes),
 		}
 	}
 	return append(dst, b.Bytes()...), nil
@@ -156,8 +156,8 @@ func parseSidecarLine(b []byte) (*Record, *archiveEvent, bool, error) {
 			return nil, nil, false, errConflictMark
 		}
 	}
-	if len(b) > maxSidecarLine {
-		return nil, nil, false, fmt.Errorf("it has %d bytes; the most is %d", len(b), maxSidecarLine)
+	if len(b) > maxSidecarLineBytes {
+		return nil, nil, false, fmt.Errorf("it has %d bytes; the most is %d", len(b), maxSidecarLineBytes)
 	}
 	if !utf8.Valid(b) {
 		return nil, nil, false, errors.New("it is not UTF-8")
@@ -185,8 +185,8 @@ func parseSidecarLine(b []byte) (*Record, *archiveEvent, bool, error) {
 		return nil, nil, false, errors.New("it has not one id")
 	}
 	if l.ID == "" {
-		if len(l.RunName) > maxField || len(l.UndoneRun) > maxField {
-			return nil, nil, false, fmt.Errorf("its run has more than %d bytes", maxField)
+		if len(l.RunName) > maxFieldBytes || len(l.UndoneRun) > maxFieldBytes {
+			return nil, nil, false, fmt.Errorf("its run has more than %d bytes", maxFieldBytes)
 		}
 		return nil, &archiveEvent{
 			recordID:   id,
@@ -222,7 +222,7 @@ func (s Span) isValidRange() bool { return s.Len() > 0 && s.Last <= 1<<30 }
 
 // isWithinLimits reports whether the record contains no more lines than [Store.Add] stores.
 func (r *Record) isWithinLimits() bool {
-	isBlockShort := r.Cut >= 0 && len(r.Block) <= maxBlock
+	isBlockShort := r.Cut >= 0 && len(r.Block) <= maxBlockLines
 	isContextShort := len(r.Before) <= ContextLines && len(r.After) <= ContextLines &&
 		len(r.Scope) <= maxEnclosingLines
 	return isBlockShort && isContextShort
@@ -334,9 +334,9 @@ func parseSidecar(data []byte) *sidecar {
 	return s
 }
 
-// sidecarOwner returns the source file to which the sidecar name belongs. If the name was shortened, sidecarOwner uses
-// the file in the newest annotation.
-func sidecarOwner(name string, s *sidecar) string {
+// annotatedFileOf returns the source file to which the sidecar name belongs. If the name was shortened,
+// annotatedFileOf uses the file in the newest annotation.
+func annotatedFileOf(name string, s *sidecar) string {
 	if file, ok := fileOfSidecarPath(name); ok || len(s.records) == 0 {
 		return file
 	}

@@ -57,7 +57,7 @@ func TestMergesInAnyOrder(t *testing.T) {
 			runName: "s"},
 		{recordID: sample(2).ID, isRestored: true, time: noon, runName: "t", undoneRun: "r"},
 		{recordID: sample(3).ID, isRestored: true, time: noon}, {recordID: sample(3).ID, time: noon.Add(1)}} {
-		b, err := e.appendTo(nil)
+		b, err := e.appendEvent(nil)
 		if err != nil {
 			t.Fatal(i, err)
 		}
@@ -97,7 +97,7 @@ func TestTornTail(t *testing.T) {
 	add(t, b, Record{File: "a.txt", Span: Span{1, 1}, Why: "one"})
 	name := ".oxbow/annotations/a.txt.why"
 	put(t, m, name, get(t, m, name)+two[:len(two)/2])
-	b.dropCaches()
+	b.clearCaches()
 	add(t, b, Record{File: "a.txt", Span: Span{2, 2}, Why: "two"})
 	s := parseSidecar([]byte(get(t, m, name)))
 	if len(s.records) != 2 || len(s.damagedLines) != 1 {

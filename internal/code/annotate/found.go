@@ -56,17 +56,17 @@ type textSources struct {
 	gitError        error // error of git, if git failed (the next lookup asks git again)
 }
 
-// fileResults contains the annotations that were found in a file. Results are cached.
-type fileResults struct {
+// fileAnnotations contains the annotations that were found in a file. Results are cached.
+type fileAnnotations struct {
 	*textSources
-	found               []FoundAnnotation // sorted by position, with lost annotations at the end
-	isElsewhereSearched bool              // other files were already searched for the lost blocks
+	found                []FoundAnnotation // sorted by position, with lost annotations at the end
+	wasSearchedElsewhere bool              // other files were already searched for the lost blocks
 	// deleted files whose annotations may belong to this file but were not found in it
 	orphanFiles []string
 }
 
 // sortFound sorts the annotations by position, and at the same position by time. Lost annotations come last.
-func (p *fileResults) sortFound() {
+func (p *fileAnnotations) sortFound() {
 	order := make([]*FoundAnnotation, len(p.found)) // Sort pointers, because copying a FoundAnnotation is expensive.
 	for i := range p.found {
 		order[i] = &p.found[i]

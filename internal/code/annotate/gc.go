@@ -35,12 +35,12 @@ type GCReport struct {
 // of GC changes nothing.
 func (b *Store) GC(ctx context.Context, dryRun bool) (GCReport, error) {
 	var rep GCReport
-	run := b.runName()
+	run := b.newRunName()
 	changes := map[string][]archiveEvent{}
 	var order []string
 	skipped, err := b.surveySidecars(
 		ctx,
-		searchTreeAndHead,
+		areaTreeAndHead,
 		func(name string, s *sidecar, at []FoundAnnotation) error {
 			rep.Files++
 			rep.Annotations += len(at)
@@ -82,8 +82,10 @@ func (b *Store) GC(ctx context.Context, dryRun bool) (GCReport, error) {
 	return rep, nil
 }
 
-// runName returns the name of a run that starts now.
-func (b *Store) runName() string { return "gc-" + b.opts.Clock().UTC().Format("20060102T150405.000Z") }
+// newRunName returns the name of a run that starts now.
+func (b *Store) newRunName() string {
+	return "gc-" + b.opts.Clock().UTC().Format("20060102T150405.000Z")
+}
 
 // UndoGC undoes the last run of [Store.GC] that was not undone yet. It restores the annotations that the run archived,
 // and archives the annotations that the run restored, unless they were changed since. If UndoGC is called again, it
@@ -128,14 +130,14 @@ func (b *Store) UndoGC(ctx context.Context, dryRun bool) (GCReport, error) {
 
 // undoRun undoes the changes that a run made, except changes to annotations that a later run has changed. Later runs
 // that are in undone do not count.
-func (b *Store) undoRun(ctx context.Context, run string, undone map[string]bool, dryRun bool) (GCReport, error) {
+func (b *Store) undoRun(ctx context.Context, run string, undoneRuns map[string]bool, dryRun bool) (GCReport, error) {
 	rep := GCReport{RunName: run}
 	err := b.eachSidecar(ctx, func(name string, s *sidecar) error {
 		rep.Files++
 		rep.Annotations += len(s.records)
 		counts := map[string]archiveEvent{}
 		for _, e := range s.events {
-			if e.undoneRun == "" && !undone[e.runName] {
+			if e.undoneRun == "" && !undoneRuns[e.runName] {
 				counts[e.recordID] = e
 			}
 		}
@@ -158,7 +160,7 @@ func (b *Store) undoRun(ctx context.Context, run string, undone map[string]bool,
 					undoneRun:  run,
 				},
 			)
-			at := FoundAnnotation{Record: *r, In: sidecarOwner(name, s), Placed: Lost}
+			at := FoundAnnotation{Record: *r, In: annotatedFileOf(name, s), Placed: Lost}
 			at.Archived = e.isRestored
 			if e.isRestored {
 				rep.Archived = append(rep.Archived, at)

@@ -59,7 +59,7 @@ const (
 type blobHistory struct {
 	mu            sync.Mutex // guards the fields below; held while the file's annotations are searched
 	interner      *lineInterner
-	mapper        diff.Mapper
+	mapper        diff.LineMapper
 	oldTexts      map[string]*oldText // old versions, by blob name
 	missingAtHead map[string]string   // maps a blob that git did not have to the commit that was HEAD then
 	bytes         int
@@ -83,7 +83,7 @@ func (l *blobHistory) internText(data []byte) *oldText {
 func (l *blobHistory) fetchMissing(ctx context.Context, h History, head string, wanted map[string]bool) error {
 	var names []string
 	for n := range wanted {
-		if l.isUnread(n, head) && (len(n) == 64) == h.IsSHA256() {
+		if l.isBlobUnread(n, head) && (len(n) == 64) == h.IsSHA256() {
 			names = append(names, n)
 		}
 	}
@@ -106,15 +106,16 @@ func (l *blobHistory) fetchMissing(ctx context.Context, h History, head string, 
 	return nil
 }
 
-// isUnread reports whether a blob must be read from git: it is not cached, and git was not asked for it at this HEAD.
-func (l *blobHistory) isUnread(name, head string) bool {
+// isBlobUnread reports whether a blob must be read from git: it is not cached, and git was not asked for it at this
+// HEAD.
+func (l *blobHistory) isBlobUnread(name, head string) bool {
 	asked, isMissing := l.missingAtHead[name]
 	return l.oldTexts[name] == nil && (!isMissing || asked != head)
 }
 
-// recordedBlobs returns the blob names of the file contents for which the annotations were written. It leaves out
+// collectBlobNames returns the blob names of the file contents for which the annotations were written. It leaves out
 // currentBlob, which names the present content.
-func recordedBlobs(sidecars []*sidecar, currentBlob string) map[string]bool {
+func collectBlobNames(sidecars []*sidecar, currentBlob string) map[string]bool {
 	want := map[string]bool{}
 	for _, s := range sidecars {
 		for _, r := range s.records {

@@ -55,10 +55,10 @@ func (b *Store) FilesAt(ctx context.Context, places []FileAt) ([]FileVersion, er
 	if b.repo == nil {
 		return nil, fmt.Errorf("%w: this tree is in no git repository", oxbow.ErrUnsupported)
 	}
-	asked := make([]git.FileAt, len(places))
+	asked := make([]git.FileAtCommit, len(places))
 	var commits []string
 	for i, p := range places {
-		asked[i] = git.FileAt{Commit: p.Commit, File: p.File}
+		asked[i] = git.FileAtCommit{Commit: p.Commit, File: p.File}
 		commits = append(commits, p.Commit)
 	}
 	names, err := b.repo.BlobsAt(ctx, asked)

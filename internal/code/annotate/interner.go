@@ -6,16 +6,16 @@ import "github.com/oxbow-memory/oxbow/internal/base/diff"
 
 // lineInterner assigns numbers to the lines and words of all versions of a file.
 type lineInterner struct {
-	lineIDs     diff.Interner
-	wordIDs     diff.Interner
-	wordsByLine [][]int32     // for each line number, the numbers of the line's words; nil until first needed
-	bareLineIDs diff.Interner // numbers of lines whose white space was removed
+	lineIDs     diff.LineNumberer
+	wordIDs     diff.LineNumberer
+	wordsByLine [][]int32         // for each line number, the numbers of the line's words; nil until first needed
+	bareLineIDs diff.LineNumberer // numbers of lines whose white space was removed
 	// for each line number, the number of the line without white space, plus 1; 0 until first needed
 	bareIDByLine []int32
 }
 
 func newLineInterner() *lineInterner {
-	return &lineInterner{lineIDs: diff.Interner{}, wordIDs: diff.Interner{}, bareLineIDs: diff.Interner{}}
+	return &lineInterner{lineIDs: diff.LineNumberer{}, wordIDs: diff.LineNumberer{}, bareLineIDs: diff.LineNumberer{}}
 }
 
 // lineWordIDs returns the numbers of the words in a line, whose own number is n. The result is cached.
@@ -31,7 +31,7 @@ func (x *lineInterner) lineWordIDs(n int32, line string) []int32 {
 
 // appendWordIDs appends the numbers of the words in a line to dst.
 func (x *lineInterner) appendWordIDs(dst []int32, line string) []int32 {
-	for w := range lineTokens(line) {
+	for w := range eachLineToken(line) {
 		dst = append(dst, x.wordIDs.LineID(w))
 	}
 	return dst
@@ -57,23 +57,23 @@ func (x *lineInterner) bareLineIDsOf(ids []int32, lines []string) []int32 {
 	return out
 }
 
-// postings lists, for each number, the positions at which it occurs in a sequence of numbers.
-type postings struct {
-	starts    []int32 // for each number, the index in positions at which its positions begin
-	positions []int32 // positions in the sequence, grouped by number, in ascending order
+// linePositions lists, for each number, the positions at which it occurs in a sequence of numbers.
+type linePositions struct {
+	firstPositions []int32 // for each number, the index in positions at which its positions begin
+	positions      []int32 // positions in the sequence, grouped by number, in ascending order
 }
 
-// newPostings returns the positions of each number in ids. All numbers must be less than idCount.
-func newPostings(ids []int32, idCount int) postings {
-	p := postings{make([]int32, idCount+1), make([]int32, len(ids))}
+// newLinePositions returns the positions of each number in ids. All numbers must be less than idCount.
+func newLinePositions(ids []int32, idCount int) linePositions {
+	p := linePositions{make([]int32, idCount+1), make([]int32, len(ids))}
 	for _, n := range ids {
-		p.starts[n+1]++
+		p.firstPositions[n+1]++
 	}
 	for n := range idCount {
-		p.starts[n+1] += p.starts[n]
+		p.firstPositions[n+1] += p.firstPositions[n]
 	}
 	next := make([]int32, idCount)
-	copy(next, p.starts)
+	copy(next, p.firstPositions)
 	for i, n := range ids {
 		p.positions[next[n]] = int32(i)
 		next[n]++
@@ -82,9 +82,9 @@ func newPostings(ids []int32, idCount int) postings {
 }
 
 // positionsOf returns the positions of number n. It returns nil if n was assigned after the postings were made.
-func (p postings) positionsOf(n int32) []int32 {
-	if int(n) >= len(p.starts)-1 {
+func (p linePositions) positionsOf(n int32) []int32 {
+	if int(n) >= len(p.firstPositions)-1 {
 		return nil
 	}
-	return p.positions[p.starts[n]:p.starts[n+1]]
+	return p.positions[p.firstPositions[n]:p.firstPositions[n+1]]
 }

@@ -7,10 +7,11 @@ type lineIndex struct {
 	lines    []string
 	interner *lineInterner // also knows lines of other versions of the file
 	ids      []int32       // number of each line
-	postings postings      // positions at which each number occurs in ids
+	postings linePositions // positions at which each number occurs in ids
 
-	cachedBarePostings *postings // positions of the lines by their numbers without white space; nil until first needed
-	bag                *wordBag  // compares words; nil until first needed
+	// Positions of the lines by their numbers without white space; nil until first needed.
+	cachedBarePostings *linePositions
+	cachedWordBag      *wordBag // compares words; nil until first needed
 
 	enclosingIndexes []int32 // for each line, the index of the line that encloses it; nil until first needed
 }
@@ -18,13 +19,13 @@ type lineIndex struct {
 // newLineIndex returns an index of the lines. Other texts may share the interner.
 func newLineIndex(in *lineInterner, lines []string) *lineIndex {
 	ids := in.lineIDs.LineIDs(lines)
-	return &lineIndex{lines: lines, interner: in, ids: ids, postings: newPostings(ids, len(in.lineIDs))}
+	return &lineIndex{lines: lines, interner: in, ids: ids, postings: newLinePositions(ids, len(in.lineIDs))}
 }
 
 // barePostings returns the positions of lines by the number that a line has without white space.
-func (p *lineIndex) barePostings() postings {
+func (p *lineIndex) barePostings() linePositions {
 	if p.cachedBarePostings == nil {
-		at := newPostings(p.interner.bareLineIDsOf(p.ids, p.lines), len(p.interner.bareLineIDs))
+		at := newLinePositions(p.interner.bareLineIDsOf(p.ids, p.lines), len(p.interner.bareLineIDs))
 		p.cachedBarePostings = &at
 	}
 	return *p.cachedBarePostings
@@ -33,11 +34,11 @@ func (p *lineIndex) barePostings() postings {
 // newWordBag returns a bag to compare a block with parts of the text. Its window is empty. The index has only one bag,
 // so the bag of an earlier call becomes invalid.
 func (p *lineIndex) newWordBag(block []string) *wordBag {
-	if p.bag == nil {
-		p.bag = newWordBag(p.lines, p.ids, p.interner)
+	if p.cachedWordBag == nil {
+		p.cachedWordBag = newWordBag(p.lines, p.ids, p.interner)
 	}
-	p.bag.setBlock(block)
-	return p.bag
+	p.cachedWordBag.setComparedBlock(block)
+	return p.cachedWordBag
 }
 
 // enclosingLine returns the index of the line that encloses the line with index lineNo, or -1 if there is none.

@@ -32,13 +32,13 @@ func SplitLines(text []byte) []string {
 	return lines
 }
 
-// maxLine is the maximum length of a line in bytes. SplitLines shortens longer lines.
-const maxLine = 1024
+// maxLineBytes is the maximum length of a line in bytes. SplitLines shortens longer lines.
+const maxLineBytes = 1024
 
 func normalizeLine(line string) string {
-	if len(line) > maxLine {
+	if len(line) > maxLineBytes {
 		sum := sha256.Sum256([]byte(line))
-		line = text.TruncateBytes(line, maxLine-40) + "… " + hex.EncodeToString(sum[:16])
+		line = text.TruncateBytes(line, maxLineBytes-40) + "… " + hex.EncodeToString(sum[:16])
 	}
 	if !utf8.ValidString(line) {
 		line = strings.ToValidUTF8(line, "\ufffd")
@@ -71,8 +71,8 @@ func isBinary(data []byte) bool { return bytes.IndexByte(data[:min(len(data), 80
 // isAnnotatable reports whether a file with this content can be annotated: it is neither too long nor binary.
 func isAnnotatable(data []byte) bool { return len(data) <= MaxFile && !isBinary(data) }
 
-// errBinary returns the error for a file that cannot be annotated because it is binary.
-func errBinary(file string) error {
+// binaryFileError returns the error for a file that cannot be annotated because it is binary.
+func binaryFileError(file string) error {
 	return &oxbow.InvalidError{Field: "file", Value: file, Reason: "is binary: it has no lines to annotate"}
 }
 
@@ -118,29 +118,29 @@ func isLetter(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
-// lineTokens returns an iterator over the words of a line. A word consists of letters, digits and underscores.
-func lineTokens(l string) func(func(string) bool) {
+// eachLineToken returns an iterator over the words of a line. A word consists of letters, digits and underscores.
+func eachLineToken(line string) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		start := -1
-		for i, r := range l {
+		for i, r := range line {
 			if isLetter(r) || r == '_' {
 				if start < 0 {
 					start = i
 				}
 				continue
 			}
-			if start >= 0 && !yield(l[start:i]) {
+			if start >= 0 && !yield(line[start:i]) {
 				return
 			}
 			start = -1
 		}
 		if start >= 0 {
-			yield(l[start:])
+			yield(line[start:])
 		}
 	}
 }
 
-func removeLineSpace(l string) string { return strings.Join(strings.Fields(l), "") }
+func removeLineSpace(line string) string { return strings.Join(strings.Fields(line), "") }
 
 // Limits of [FindEnclosingLines].
 const (
@@ -170,10 +170,10 @@ func FindEnclosingLines(lines []string, index int) []string {
 
 // indentWidth returns the indentation of a line in columns. A tab counts as eight spaces. The result is -1 for a line
 // that contains only white space.
-func indentWidth(l string) int {
+func indentWidth(line string) int {
 	n := 0
-	for i := range len(l) {
-		switch l[i] {
+	for i := range len(line) {
+		switch line[i] {
 		case ' ':
 			n++
 		case '\t':

@@ -71,7 +71,7 @@ func (b *Store) Lookup(ctx context.Context, file string, span Span) ([]FoundAnno
 }
 
 // partialError returns a [PartialError] if git failed, and nil otherwise.
-func (p *fileResults) partialError() error {
+func (p *fileAnnotations) partialError() error {
 	if p.gitError == nil {
 		return nil
 	}
@@ -80,7 +80,7 @@ func (p *fileResults) partialError() error {
 
 // resolveFile finds all annotations of a file. If the file, its sidecars and HEAD have not changed since the last
 // call, it returns the results of that call.
-func (b *Store) resolveFile(ctx context.Context, file string) (*fileResults, error) {
+func (b *Store) resolveFile(ctx context.Context, file string) (*fileAnnotations, error) {
 	src, err := b.readSources(ctx, file)
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (b *Store) resolveFile(ctx context.Context, file string) (*fileResults, err
 	if err != nil {
 		return nil, err
 	}
-	err = b.listOrphans(ctx, p)
+	err = b.listOrphanFiles(ctx, p)
 	if err == nil && p.gitError == nil {
 		b.cacheResults(p)
 	}

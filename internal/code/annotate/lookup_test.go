@@ -147,7 +147,7 @@ func newRepo(t *testing.T) *repo {
 func (g *repo) git(args ...string) string {
 	g.t.Helper()
 	cmd := exec.Command(
-		testenv.Program(g.t, "git", "apt install git"),
+		testenv.RequireProgram(g.t, "git", "apt install git"),
 		append(
 			[]string{"-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"},
 			args...,
@@ -307,7 +307,7 @@ func TestLookupRefuses(t *testing.T) {
 	add(t, b, Record{File: "a.txt", Span: Span{2, 3}, Why: "w"})
 	name := ".oxbow/annotations/a.txt.why"
 	put(t, m, name, strings.Replace(get(t, m, name), `"lines":[2,3]`, `"lines":[900,1000]`, 1))
-	b.dropCaches()
+	b.clearCaches()
 	checkFound(t, whole(t, b, "a.txt"), Moved, Span{2, 3})
 }
 

@@ -31,7 +31,7 @@ type blockSearch struct {
 	record     *Record
 	oldVersion *oldVersion // the version of the file for which the annotation was written (nil if it is not known)
 
-	windowBuffer []candidate // reused memory for candidates; the next search for similar lines overwrites it
+	candidateBuffer []candidate // reused memory for candidates; the next search for similar lines overwrites it
 }
 
 // blockLines returns the lines of the block. If the block is long and the old version is not known, the lines in its
@@ -53,7 +53,7 @@ type candidate struct {
 	distance     int // number of lines between the range and that position
 
 	contextScore float64 // share of the context that matches; see [blockSearch.contextScore]
-	similarity   float64 // similarity of the words; see [wordBag.similarity]
+	similarity   float64 // similarity of the words; see [wordBag.windowSimilarity]
 	equalLines   int     // number of lines that equal the block's line at the same index
 }
 

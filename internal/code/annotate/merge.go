@@ -47,7 +47,7 @@ func MergeSidecars(base, ours, theirs []byte) MergeResult {
 		all = append(all, p)
 	}
 	for _, p := range b.lines {
-		inOurs, inTheirs := o.contains[p.text], t.contains[p.text]
+		inOurs, inTheirs := o.containsLine[p.text], t.containsLine[p.text]
 		// A damaged side may have lost the line without anybody deleting it.
 		isKept := (inOurs && inTheirs) || (inOurs && t.isDamaged) || (inTheirs && o.isDamaged)
 		if isKept {
@@ -59,7 +59,7 @@ func MergeSidecars(base, ours, theirs []byte) MergeResult {
 	fresh := map[string]*mergeLine{}
 	for _, side := range []*mergeSide{o, t} {
 		for _, p := range side.lines {
-			if !b.contains[p.text] {
+			if !b.containsLine[p.text] {
 				fresh[p.text] = p
 			}
 		}
@@ -82,7 +82,7 @@ func MergeSidecars(base, ours, theirs []byte) MergeResult {
 		}
 	}
 	m.RecordCount = len(ids)
-	bad := slices.Concat(o.unreadable, t.unreadable)
+	bad := slices.Concat(o.unreadableLines, t.unreadableLines)
 	slices.Sort(bad)
 	for _, l := range slices.Compact(bad) {
 		m.UnreadableLines = append(append(m.UnreadableLines, l...), '\n')
@@ -101,21 +101,21 @@ type mergeLine struct {
 
 // mergeSide contains the lines of one version of the sidecar, without duplicates.
 type mergeSide struct {
-	lines      []*mergeLine
-	contains   map[string]bool
-	unreadable []string
-	isDamaged  bool
+	lines           []*mergeLine
+	containsLine    map[string]bool
+	unreadableLines []string
+	isDamaged       bool
 }
 
 func parseMergeSide(data []byte) *mergeSide {
-	s := &mergeSide{contains: map[string]bool{}}
+	s := &mergeSide{containsLine: map[string]bool{}}
 	for l := range bytes.Lines(data) {
 		l = bytes.TrimRight(l, "\r\n")
 		r, e, newer, err := parseSidecarLine(l)
 		p := &mergeLine{text: string(l)}
 		switch {
 		case err != nil:
-			s.unreadable, s.isDamaged = append(s.unreadable, p.text), true
+			s.unreadableLines, s.isDamaged = append(s.unreadableLines, p.text), true
 			continue
 		case r != nil:
 			p.time, p.id = r.Time, r.ID
@@ -140,8 +140,8 @@ func parseMergeSide(data []byte) *mergeSide {
 		default:
 			continue
 		}
-		if !s.contains[p.text] {
-			s.contains[p.text] = true
+		if !s.containsLine[p.text] {
+			s.containsLine[p.text] = true
 			s.lines = append(s.lines, p)
 		}
 	}

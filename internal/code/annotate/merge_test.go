@@ -37,7 +37,7 @@ func TestMerge(t *testing.T) {
 	same.Time, same.Commit = same.Time.Add(time.Hour), strings.Repeat("b", 40)
 	late := encoded(t, same)
 	first := min(early, late) // the record that counts if both lines are read
-	gone, err := archiveEvent{recordID: sample(1).ID, time: noon.Add(90 * time.Second), runName: "r"}.appendTo(nil)
+	gone, err := archiveEvent{recordID: sample(1).ID, time: noon.Add(90 * time.Second), runName: "r"}.appendEvent(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestMergeLosesNothing(t *testing.T) {
 			recordID:   sample(i + 1).ID,
 			isRestored: i%3 == 0,
 			time:       noon.Add(time.Duration(rng.IntN(50)) * time.Minute),
-		}.appendTo(
+		}.appendEvent(
 			nil,
 		)
 		if err != nil {

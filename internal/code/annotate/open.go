@@ -53,7 +53,7 @@ func OpenDir(_ context.Context, dir string, o *Options) (*Store, error) {
 	}
 	b.root = root
 	b.repo = repo
-	b.bareErr = bare
+	b.bareRepoError = bare
 	b.closeDir = work.Close
 	return b, nil
 }
@@ -66,7 +66,7 @@ func findAnnotatedDir(dir, sub string) string {
 	}
 	for d := dir; ; d = filepath.Dir(d) {
 		at := filepath.Join(d, filepath.FromSlash(sub))
-		if isDirectory(at) && areOwnPaths(d, at) {
+		if isDirectory(at) && isInsideOwnDir(d, at) {
 			return d
 		}
 		if d == filepath.Dir(d) {
@@ -75,7 +75,7 @@ func findAnnotatedDir(dir, sub string) string {
 	}
 }
 
-func areOwnPaths(parent, dir string) bool { return git.IsOwnPath(parent) && git.IsOwnPath(dir) }
+func isInsideOwnDir(parent, dir string) bool { return git.IsOwnPath(parent) && git.IsOwnPath(dir) }
 
 func isDirectory(path string) bool {
 	fi, err := os.Stat(path)

@@ -49,9 +49,9 @@ func CheckFile(name string) error {
 	return &oxbow.InvalidError{Field: "file", Value: strings.ToValidUTF8(name, "\ufffd"), Reason: reason}
 }
 
-// maxPathElement is the maximum length, in bytes, of each name in a sidecar's path, without the suffix. Most file
+// maxPathElementBytes is the maximum length, in bytes, of each name in a sidecar's path, without the suffix. Most file
 // systems allow names of 255 bytes.
-const maxPathElement = 200
+const maxPathElementBytes = 200
 
 // sidecarPath returns the path of a file's sidecar, relative to the annotations directory. The directories mirror the
 // directories of the source files. Characters that some file systems refuse are percent-encoded. A directory name that
@@ -64,14 +64,15 @@ func sidecarPath(file string) string {
 	return strings.Join(parts, "/") + sidecarSuffix
 }
 
-func encodePathElement(p string, isDir bool) string {
+func encodePathElement(element string, isDir bool) string {
 	var b strings.Builder
-	for i := range len(p) {
-		c := p[i]
+	for i := range len(element) {
+		c := element[i]
 		odd := c < 0x20 || c == 0x7f || strings.IndexByte(`%"*:<>?|\`, c) >= 0 ||
-			((c == '.' || c == ' ') && i == len(p)-1) ||
-			(i == 0 && (isReservedName(p) || p == ".lock" || p == ".gitignore" || p == ".gitattributes")) ||
-			(isDir && i == len(p)-len(sidecarSuffix) && strings.HasSuffix(p, sidecarSuffix))
+			((c == '.' || c == ' ') && i == len(element)-1) ||
+			(i == 0 && (isReservedName(element) || element == ".lock" || element == ".gitignore" ||
+				element == ".gitattributes")) ||
+			(isDir && i == len(element)-len(sidecarSuffix) && strings.HasSuffix(element, sidecarSuffix))
 		if odd {
 			fmt.Fprintf(&b, "%%%02X", c)
 		} else {
@@ -79,10 +80,10 @@ func encodePathElement(p string, isDir bool) string {
 		}
 	}
 	s := b.String()
-	if len(s) > maxPathElement {
-		sum := sha256.Sum256([]byte(p))
+	if len(s) > maxPathElementBytes {
+		sum := sha256.Sum256([]byte(element))
 		s = strings.TrimRight(
-			text.TruncateBytes(s, maxPathElement-40),
+			text.TruncateBytes(s, maxPathElementBytes-40),
 			"%. 0123456789ABCDEF",
 		) + "%~" + hex.EncodeToString(
 			sum[:12],
@@ -93,9 +94,9 @@ func encodePathElement(p string, isDir bool) string {
 
 // isReservedName reports whether Windows reserves the name for a device. Ports with a superscript number do not count,
 // because the paths of existing sidecars depend on this function.
-func isReservedName(p string) bool {
-	base, _, _ := strings.Cut(p, ".")
-	return text.IsDeviceName(p) && !strings.ContainsAny(base, "¹²³")
+func isReservedName(name string) bool {
+	base, _, _ := strings.Cut(name, ".")
+	return text.IsDeviceName(name) && !strings.ContainsAny(base, "¹²³")
 }
 
 // fileOfSidecarPath returns the source file to which a sidecar belongs. It returns false if the path is not that of a

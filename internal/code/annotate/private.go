@@ -17,24 +17,24 @@ const gitignoreText = "# made by oxbow: the lock is of this machine only\n.lock\
 // privateGitignoreLines are added to .gitignore while the annotations are private.
 const privateGitignoreLines = "# kept out of git until oxbow annotate setup\n*\n"
 
-// maxGitignore is the maximum size, in bytes, of a .gitignore file that the store reads.
-const maxGitignore = 1 << 20
+// maxGitignoreBytes is the maximum size, in bytes, of a .gitignore file that the store reads.
+const maxGitignoreBytes = 1 << 20
 
-// StartPrivate makes new annotations private: when the first annotation of the tree is added, the store tells git to
-// ignore the annotations until [Store.MakePublic] is called. It has no effect if the tree already has annotations.
-// Call it before any other method.
-func (b *Store) StartPrivate() { b.startsPrivate = true }
+// KeepNewDirPrivate makes new annotations private: when the first annotation of the tree is added, the store tells
+// git to ignore the annotations until [Store.MakePublic] is called. It has no effect if the tree already has
+// annotations. Call it before any other method.
+func (b *Store) KeepNewDirPrivate() { b.startsPrivate = true }
 
 // IsPrivate reports whether git ignores the annotations of the tree because of
-// [Store.StartPrivate].
+// [Store.KeepNewDirPrivate].
 func (b *Store) IsPrivate() bool {
-	text, err := vfs.ReadFile(b.worktree, b.gitignorePath(), maxGitignore)
+	text, err := vfs.ReadFile(b.worktree, b.gitignorePath(), maxGitignoreBytes)
 	return err == nil && bytes.Contains(text, []byte(privateGitignoreLines))
 }
 
 // MakePublic lets git see private annotations again. It does nothing if the annotations are not private.
 func (b *Store) MakePublic() error {
-	text, err := vfs.ReadFile(b.worktree, b.gitignorePath(), maxGitignore)
+	text, err := vfs.ReadFile(b.worktree, b.gitignorePath(), maxGitignoreBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -56,9 +56,9 @@ const (
 	MaxReasoning = 65536 // maximum size, in bytes, of the reasoning and of each rejected alternative
 	MaxFile      = 16 << 20
 	// maximum number of stored lines; of a longer block, half as many lines are stored from each end
-	maxBlock    = 200
-	maxField    = 256 // maximum size, in bytes, of each of Agent, Model, Session, Profile and Ref
-	maxRejected = 100
+	maxBlockLines   = 200
+	maxFieldBytes   = 256 // maximum size, in bytes, of each of Agent, Model, Session, Profile and Ref
+	maxAlternatives = 100
 )
 
 // Record is an annotation: the reason why the lines of a span were written as they are.
@@ -133,9 +133,9 @@ func (r *Record) setLines(lines []string) {
 // SetBlock sets Hash, Block and Cut. The argument contains all lines of the block.
 func (r *Record) SetBlock(lines []string) {
 	r.Hash, r.Cut = hashLines(lines), 0
-	if len(lines) > maxBlock {
-		half := maxBlock / 2
-		r.Cut = len(lines) - maxBlock
+	if len(lines) > maxBlockLines {
+		half := maxBlockLines / 2
+		r.Cut = len(lines) - maxBlockLines
 		lines = append(append([]string(nil), lines[:half]...), lines[len(lines)-half:]...)
 	}
 	r.Block = append([]string(nil), lines...)
@@ -175,11 +175,11 @@ func (r *Record) validate() error {
 			return invalidField(field, "", "is not UTF-8")
 		}
 	}
-	if len(r.Rejected) > maxRejected {
+	if len(r.Rejected) > maxAlternatives {
 		return invalidField(
 			"rejected",
 			"",
-			fmt.Sprintf("has %d alternatives; the most is %d", len(r.Rejected), maxRejected),
+			fmt.Sprintf("has %d alternatives; the most is %d", len(r.Rejected), maxAlternatives),
 		)
 	}
 	return r.validateFields()
@@ -194,8 +194,8 @@ func (r *Record) validateFields() error {
 		{"profile", r.Profile},
 		{"ref", r.Ref},
 	} {
-		if len(w.value) > maxField || !utf8.ValidString(w.value) {
-			return invalidField(w.field, w.value, fmt.Sprintf("is not UTF-8 of at most %d bytes", maxField))
+		if len(w.value) > maxFieldBytes || !utf8.ValidString(w.value) {
+			return invalidField(w.field, w.value, fmt.Sprintf("is not UTF-8 of at most %d bytes", maxFieldBytes))
 		}
 	}
 	if r.ID != "" && !isValidID(r.ID) {

@@ -10,23 +10,23 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// recordStore is a read-only [oxbow.Store] of annotations. The ID of an entry is the index of its annotation plus 1.
-type recordStore struct {
-	records    []FoundAnnotation
-	searchText func(*Record) string
+// foundStore is a read-only [oxbow.Store] of annotations. The ID of an entry is the index of its annotation plus 1.
+type foundStore struct {
+	records      []FoundAnnotation
+	textToSearch func(*Record) string
 }
 
-// reasoningText returns the text in which a search by reasoning looks.
-func reasoningText(r *Record) string {
+// searchedReasoning returns the text in which a search by reasoning looks.
+func searchedReasoning(r *Record) string {
 	return strings.Join(append([]string{r.Why}, r.Rejected...), "\n")
 }
 
-// blockText returns the text in which a search by lines looks.
-func blockText(r *Record) string { return strings.Join(r.Block, "\n") }
+// searchedBlock returns the text in which a search by lines looks.
+func searchedBlock(r *Record) string { return strings.Join(r.Block, "\n") }
 
-func (s *recordStore) entryAt(i int) oxbow.Entry {
+func (s *foundStore) entryAt(i int) oxbow.Entry {
 	r := &s.records[i].Record
-	e := oxbow.Entry{ID: uint64(i) + 1, Name: r.ID, Content: s.searchText(r), Created: r.Time, Updated: r.Time,
+	e := oxbow.Entry{ID: uint64(i) + 1, Name: r.ID, Content: s.textToSearch(r), Created: r.Time, Updated: r.Time,
 		Source: oxbow.Source{Time: r.Time, Actor: r.By, Session: r.Session, Profile: r.Profile}}
 	for _, l := range []oxbow.Label{
 		{Key: oxbow.LabelFile, Value: s.records[i].In},
@@ -46,7 +46,7 @@ func (s *recordStore) entryAt(i int) oxbow.Entry {
 }
 
 // Entries yields the annotations that match the filter as entries.
-func (s *recordStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
+func (s *foundStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
 		for i := range s.records {
 			if err := ctx.Err(); err != nil {
@@ -61,7 +61,7 @@ func (s *recordStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxb
 }
 
 // Get returns the annotation whose ID is name as an entry.
-func (s *recordStore) Get(_ context.Context, name string) (oxbow.Entry, error) {
+func (s *foundStore) Get(_ context.Context, name string) (oxbow.Entry, error) {
 	for i := range s.records {
 		if s.records[i].ID == name {
 			return s.entryAt(i), nil
@@ -71,7 +71,7 @@ func (s *recordStore) Get(_ context.Context, name string) (oxbow.Entry, error) {
 }
 
 // Apply always fails. Annotations are written by [Store.Add].
-func (s *recordStore) Apply(context.Context, ...oxbow.Op) error { return oxbow.ErrReadOnly }
+func (s *foundStore) Apply(context.Context, ...oxbow.Op) error { return oxbow.ErrReadOnly }
 
 // Close does nothing.
-func (s *recordStore) Close() error { return nil }
+func (s *foundStore) Close() error { return nil }

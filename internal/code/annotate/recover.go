@@ -59,7 +59,7 @@ func (b *Store) recoverSidecar(ctx context.Context, name string, dryRun bool) (s
 		}
 		defer func() { err = errors.Join(err, unlock()) }()
 	}
-	data, err := vfs.ReadFile(b.worktree, full, maxSidecar)
+	data, err := vfs.ReadFile(b.worktree, full, maxSidecarBytes)
 	if err != nil {
 		return saved, err
 	}

@@ -12,18 +12,18 @@ import (
 )
 
 // cachedResults returns the cached results for these sources, or nil.
-func (b *Store) cachedResults(src *textSources) *fileResults {
+func (b *Store) cachedResults(src *textSources) *fileAnnotations {
 	b.mu.Lock()
 	cached := b.resultsByFile[src.file]
 	b.mu.Unlock()
-	if cached == nil || !cached.hasSources(src) {
+	if cached == nil || !cached.isFromSources(src) {
 		return nil
 	}
 	return cached
 }
 
 // cacheResults caches the results for later calls.
-func (b *Store) cacheResults(p *fileResults) {
+func (b *Store) cacheResults(p *fileAnnotations) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.resultsByFile) >= maxCachedFiles {
@@ -32,8 +32,8 @@ func (b *Store) cacheResults(p *fileResults) {
 	b.resultsByFile[p.file] = p
 }
 
-// hasSources reports whether the results belong to the content, the sidecars and the HEAD of src.
-func (p *fileResults) hasSources(src *textSources) bool {
+// isFromSources reports whether the results belong to the content, the sidecars and the HEAD of src.
+func (p *fileAnnotations) isFromSources(src *textSources) bool {
 	return p.headCommit == src.headCommit && slices.Equal(p.sidecars, src.sidecars) &&
 		bytes.Equal(p.content, src.content)
 }
@@ -43,9 +43,9 @@ var errShallow = errors.New(
 	"this shallow clone has not the history that says what became of a file; git fetch --unshallow gets it",
 )
 
-// listOrphans lists the deleted files whose annotations may belong to this file. It does so only if git failed, or if
-// the clone is shallow and no annotation was found.
-func (b *Store) listOrphans(ctx context.Context, p *fileResults) error {
+// listOrphanFiles lists the deleted files whose annotations may belong to this file. It does so only if git failed,
+// or if the clone is shallow and no annotation was found.
+func (b *Store) listOrphanFiles(ctx context.Context, p *fileAnnotations) error {
 	if p.gitError == nil {
 		if len(p.found) > 0 || !b.isShallow() {
 			return nil
@@ -73,9 +73,9 @@ func (b *Store) listOrphans(ctx context.Context, p *fileResults) error {
 
 // resolveSources searches the content for the annotations of the sidecars. Annotations of a deleted file count only if
 // that file was probably renamed to this file, or if their text is distinctive and unchanged.
-func (b *Store) resolveSources(ctx context.Context, src *textSources) (*fileResults, error) {
+func (b *Store) resolveSources(ctx context.Context, src *textSources) (*fileAnnotations, error) {
 	src.splitContent(b.usesSHA256())
-	p := &fileResults{textSources: src}
+	p := &fileAnnotations{textSources: src}
 	h := b.lockBlobHistory(src.file)
 	defer h.mu.Unlock()
 	// The function fetch reads all old versions that the sidecars need at once.
@@ -83,7 +83,7 @@ func (b *Store) resolveSources(ctx context.Context, src *textSources) (*fileResu
 		if b.history == nil {
 			return nil
 		}
-		err := h.fetchMissing(ctx, b.history, src.headCommit, recordedBlobs(sidecars, src.blob))
+		err := h.fetchMissing(ctx, b.history, src.headCommit, collectBlobNames(sidecars, src.blob))
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -127,7 +127,7 @@ func (b *Store) resolveSources(ctx context.Context, src *textSources) (*fileResu
 				search.oldVersion = olds[r.Blob]
 				m = search.findBlock(src.blob)
 			} else {
-				m = search.findWith(uniqueCopyMethod)
+				m = search.runMethod(uniqueCopyMethod)
 				if m.confidence < .9 {
 					// The annotation belongs to a different file. It counts only if its text is the same and the
 					// confidence is high.

@@ -17,8 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// markSize is the number of bytes in a mark.
-const markSize = 12
+// markBytes is the number of bytes in a mark.
+const markBytes = 12
 
 // protectedText returns everything in a record that its mark protects: the texts and the lines.
 func (r *Record) protectedText() string {
@@ -42,7 +42,7 @@ func (r *Record) protectedText() string {
 func (r *Record) computeMark(key []byte) string {
 	h := hmac.New(sha256.New, key)
 	h.Write([]byte(r.protectedText()))
-	return hex.EncodeToString(h.Sum(nil)[:markSize])
+	return hex.EncodeToString(h.Sum(nil)[:markBytes])
 }
 
 // isMarkedWith reports whether the record has the mark that belongs to the key.
@@ -112,9 +112,9 @@ func (b *Store) reviewedTexts(ctx context.Context, names []string) map[string]bo
 	if err != nil || commit == "" {
 		return nil
 	}
-	places := make([]git.FileAt, len(names))
+	places := make([]git.FileAtCommit, len(names))
 	for i, name := range names {
-		places[i] = git.FileAt{Commit: commit, File: path.Join(b.sidecarDir, name)}
+		places[i] = git.FileAtCommit{Commit: commit, File: path.Join(b.sidecarDir, name)}
 	}
 	blobs, err := b.repo.BlobsAt(ctx, places)
 	if err != nil {

@@ -45,7 +45,7 @@ func (s *blockSearch) scoreWords(cs []candidate) []candidate {
 	}
 	bag := s.newText.newWordBag(s.blockLines())
 	for i := range cs {
-		cs[i].similarity = bag.similarity(cs[i].start, cs[i].end)
+		cs[i].similarity = bag.windowSimilarity(cs[i].start, cs[i].end)
 	}
 	slices.Reverse(cs)
 	slices.SortStableFunc(cs, func(a, b candidate) int { return cmp.Compare(b.similarity, a.similarity) })
@@ -64,7 +64,7 @@ func (s *blockSearch) scoreMostSimilar(cs []candidate) []candidate {
 	bag := s.newText.newWordBag(block)
 	best := cs[:0]
 	for _, c := range cs {
-		c.similarity = bag.similarity(c.start, c.end)
+		c.similarity = bag.windowSimilarity(c.start, c.end)
 		if c.similarity > most {
 			most, best = c.similarity, best[:0]
 		}
@@ -110,9 +110,9 @@ func (f *oldVersion) isDistinctiveBlock(oldSpan Span) bool {
 	return n >= minConfidentLetters || len(f.lines) < 2*ContextLines
 }
 
-// scopeWeight is the weight of the enclosing lines in contextScore. Each of the two lines next to the block has weight
-// 1.
-const scopeWeight = 1.5
+// enclosingLineWeight is the weight of the enclosing lines in contextScore. Each of the two lines next to the block
+// has weight 1.
+const enclosingLineWeight = 1.5
 
 // contextScore returns the share, from 0 to 1, of the block's context that is also around the lines first to end-1.
 // Nearer lines have more weight. The beginning and the end of the file count as lines.
@@ -137,14 +137,14 @@ func (s *blockSearch) contextScore(first, end int) float64 {
 	}
 	if len(r.Scope) > 0 {
 		same, of := s.sharedEnclosingLines(first)
-		got, all = got+scopeWeight*float64(same)/float64(of), all+scopeWeight
+		got, all = got+enclosingLineWeight*float64(same)/float64(of), all+enclosingLineWeight
 	}
 	return got / all
 }
 
-// sharedContext returns the share of the block's context that is also around the span. The context consists of the
+// contextShare returns the share of the block's context that is also around the span. The context consists of the
 // lines before and after, in any order, and the enclosing lines. White space is ignored.
-func (s *blockSearch) sharedContext(newSpan Span) float64 {
+func (s *blockSearch) contextShare(newSpan Span) float64 {
 	r, p := s.record, s.newText
 	got, all := 0, 0
 	side := func(want []string, from, to int) {
@@ -189,9 +189,9 @@ func (s *blockSearch) sharedEnclosingLines(first int) (same, total int) {
 	return min(same, len(r.Scope)), len(r.Scope)
 }
 
-// sharedLetters returns the share of the block's letters that are in lines that also occur in the span. White space is
-// ignored.
-func (s *blockSearch) sharedLetters(newSpan Span) float64 {
+// sharedLetterShare returns the share of the block's letters that are in lines that also occur in the span. White
+// space is ignored.
+func (s *blockSearch) sharedLetterShare(newSpan Span) float64 {
 	have := s.newText.bareLineSet(newSpan.First-1, newSpan.Last)
 	got, all := 0, 0
 	for _, l := range s.record.Block {
@@ -238,6 +238,6 @@ func (f *oldVersion) wasMovedInGroup(oldSpan, newSpan Span) bool {
 
 // Limits of the work for comparing blocks.
 const (
-	maxMovedGroup = 1000 // maximum number of lines in a group that was moved together
-	maxRivals     = 100  // maximum number of lines that are compared with the block
+	maxMovedGroup  = 1000 // maximum number of lines in a group that was moved together
+	maxRivalBlocks = 100  // maximum number of lines that are compared with the block
 )

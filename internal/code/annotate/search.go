@@ -35,7 +35,7 @@ type SearchHit struct {
 //   - the note has the labels file (the file's present name), agent, model and profile, and an archived annotation
 //     also has the label archived:true
 func (b *Store) Search(ctx context.Context, q oxbow.Query) ([]SearchHit, error) {
-	all, err := b.allUnlocated(ctx)
+	all, err := b.unlocatedAnnotations(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("searching annotations: %w", err)
 	}
@@ -45,7 +45,7 @@ func (b *Store) Search(ctx context.Context, q oxbow.Query) ([]SearchHit, error) 
 	var hits []SearchHit
 	seen := map[uint64]bool{}
 	rank := func(content func(*Record) string) error {
-		found, err := oxbow.New(&recordStore{all, content}, nil).Recall(ctx, q)
+		found, err := oxbow.New(&foundStore{all, content}, nil).Recall(ctx, q)
 		for _, f := range found {
 			if !seen[f.Entry.ID] && len(hits) < q.Limit {
 				seen[f.Entry.ID] = true
@@ -54,11 +54,11 @@ func (b *Store) Search(ctx context.Context, q oxbow.Query) ([]SearchHit, error) 
 		}
 		return err
 	}
-	err = rank(reasoningText)
+	err = rank(searchedReasoning)
 	wantsMore := len(hits) < q.Limit && strings.TrimSpace(q.Text) != ""
 	if err == nil && wantsMore {
 		byReasoning := len(hits)
-		err = rank(blockText)
+		err = rank(searchedBlock)
 		for i := byReasoning; i < len(hits); i++ {
 			hits[i].MatchesOnlyLines = true
 		}
@@ -90,16 +90,16 @@ func (b *Store) locateHit(ctx context.Context, h *SearchHit) {
 
 // Diagnose explains why a search for q finds nothing.
 func (b *Store) Diagnose(ctx context.Context, q oxbow.Query) (oxbow.Diagnosis, error) {
-	all, err := b.allUnlocated(ctx)
+	all, err := b.unlocatedAnnotations(ctx)
 	if err != nil {
 		return oxbow.Diagnosis{}, fmt.Errorf("searching annotations: %w", err)
 	}
-	return oxbow.New(&recordStore{all, reasoningText}, nil).Diagnose(ctx, q)
+	return oxbow.New(&foundStore{all, searchedReasoning}, nil).Diagnose(ctx, q)
 }
 
-// allUnlocated returns all annotations with the positions at which they were written, because finding the present
-// positions takes long. They are sorted by the path of the sidecar and then by time.
-func (b *Store) allUnlocated(ctx context.Context) ([]FoundAnnotation, error) {
+// unlocatedAnnotations returns all annotations with the positions at which they were written, because finding the
+// present positions takes long. They are sorted by the path of the sidecar and then by time.
+func (b *Store) unlocatedAnnotations(ctx context.Context) ([]FoundAnnotation, error) {
 	var all []FoundAnnotation
 	seen := map[string]bool{}
 	left := maxRenameQueries

@@ -45,8 +45,8 @@ const unionMerge = "merge=union text eol=lf"
 // mergeDriverName is the name by which git's config refers to the merge driver.
 const mergeDriverName = "oxbow"
 
-// maxAttributes is the maximum size, in bytes, of an attributes file that the store reads.
-const maxAttributes = 4 << 20
+// maxAttributesBytes is the maximum size, in bytes, of an attributes file that the store reads.
+const maxAttributesBytes = 4 << 20
 
 // SetupOptions are the options of [Store.SetUpGitMerge].
 type SetupOptions struct {
@@ -124,7 +124,7 @@ func (b *Store) SetUpGitMerge(ctx context.Context, o SetupOptions) (SetupResult,
 // this merge driver for sidecars, and fails if the file specifies another merge driver. It examines only patterns that
 // begin with prefix.
 func checkAttributes(fsys vfs.FS, name, prefix string, l *attributeLine, merge string) ([]byte, error) {
-	old, err := vfs.ReadFile(fsys, name, maxAttributes)
+	old, err := vfs.ReadFile(fsys, name, maxAttributesBytes)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import "math"
 // text. White space and punctuation occur in all code, so they do not count.
 type wordBag struct {
 	lines                  []string // all lines of the text
-	ids                    []int32  // numbers of these lines
+	lineIDs                []int32  // numbers of these lines
 	interner               *lineInterner
 	blockCounts            []int32 // for each word, how often the block contains it
 	windowCounts           []int32 // for each word, how often the window contains it
@@ -26,7 +26,7 @@ type wordBag struct {
 
 // newWordBag returns a bag for a text. Its block and its window are empty.
 func newWordBag(lines []string, ids []int32, in *lineInterner) *wordBag {
-	b := &wordBag{lines: lines, ids: ids, interner: in}
+	b := &wordBag{lines: lines, lineIDs: ids, interner: in}
 	for i := range lines {
 		ws := in.lineWordIDs(ids[i], lines[i])
 		if n := len(in.wordIDs); n > len(b.wordWeights) {
@@ -44,8 +44,8 @@ func newWordBag(lines []string, ids []int32, in *lineInterner) *wordBag {
 	return b
 }
 
-// setBlock sets the block that is compared, and makes the window empty.
-func (b *wordBag) setBlock(block []string) {
+// setComparedBlock sets the block that is compared, and makes the window empty.
+func (b *wordBag) setComparedBlock(block []string) {
 	b.moveWindow(0, 0)
 	for _, w := range b.blockWords {
 		b.blockCounts[w] = 0
@@ -80,35 +80,35 @@ func (b *wordBag) growCounts() {
 	}
 }
 
-// moveWindow moves the window to the lines with indexes lo to hi-1.
-func (b *wordBag) moveWindow(lo, hi int) {
+// moveWindow moves the window to the lines with indexes start to hi-1.
+func (b *wordBag) moveWindow(start, end int) {
 	// The old and the new window have no line in common, so start with an empty window.
-	if lo >= b.windowEnd || hi <= b.windowStart {
+	if start >= b.windowEnd || end <= b.windowStart {
 		for i := b.windowStart; i < b.windowEnd; i++ {
 			b.removeLine(i)
 		}
-		b.windowStart, b.windowEnd = lo, lo
+		b.windowStart, b.windowEnd = start, start
 	}
-	for b.windowStart > lo {
+	for b.windowStart > start {
 		b.windowStart--
 		b.addLine(b.windowStart)
 	}
-	for b.windowEnd < hi {
+	for b.windowEnd < end {
 		b.addLine(b.windowEnd)
 		b.windowEnd++
 	}
-	for b.windowStart < lo {
+	for b.windowStart < start {
 		b.removeLine(b.windowStart)
 		b.windowStart++
 	}
-	for b.windowEnd > hi {
+	for b.windowEnd > end {
 		b.windowEnd--
 		b.removeLine(b.windowEnd)
 	}
 }
 
 func (b *wordBag) addLine(line int) {
-	ws := b.interner.lineWordIDs(b.ids[line], b.lines[line])
+	ws := b.interner.lineWordIDs(b.lineIDs[line], b.lines[line])
 	b.growCounts()
 	for _, w := range ws {
 		b.windowCounts[w]++
@@ -120,7 +120,7 @@ func (b *wordBag) addLine(line int) {
 }
 
 func (b *wordBag) removeLine(line int) {
-	for _, w := range b.interner.lineWordIDs(b.ids[line], b.lines[line]) {
+	for _, w := range b.interner.lineWordIDs(b.lineIDs[line], b.lines[line]) {
 		if b.windowCounts[w] <= b.blockCounts[w] {
 			b.commonWeight -= b.wordWeight(w)
 		}
@@ -129,10 +129,10 @@ func (b *wordBag) removeLine(line int) {
 	}
 }
 
-// similarity moves the window to the lines lo to hi-1, and returns how similar these lines are to the block, from 0 to
-// 1.
-func (b *wordBag) similarity(lo, hi int) float64 {
-	b.moveWindow(lo, hi)
+// windowSimilarity moves the window to the lines start to hi-1, and returns how similar these lines are to the block,
+// from 0 to 1.
+func (b *wordBag) windowSimilarity(start, end int) float64 {
+	b.moveWindow(start, end)
 	if b.blockWeight+b.windowWeight == 0 {
 		return 0
 	}

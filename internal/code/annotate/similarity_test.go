@@ -14,7 +14,7 @@ import (
 func wordDice(page, a, b []string) float64 {
 	often := map[string]int{}
 	for _, l := range page {
-		for w := range lineTokens(l) {
+		for w := range eachLineToken(l) {
 			often[w]++
 		}
 	}
@@ -22,13 +22,13 @@ func wordDice(page, a, b []string) float64 {
 	count := map[string]int{}
 	all, common := 0.0, 0.0
 	for _, l := range a {
-		for w := range lineTokens(l) {
+		for w := range eachLineToken(l) {
 			count[w]++
 			all += weight(w)
 		}
 	}
 	for _, l := range b {
-		for w := range lineTokens(l) {
+		for w := range eachLineToken(l) {
 			all += weight(w)
 			if count[w] > 0 {
 				count[w]--
@@ -62,7 +62,7 @@ func TestAlike(t *testing.T) {
 		for range 30 {
 			lo := rng.IntN(41)
 			hi := lo + rng.IntN(41-lo)
-			if got, want := bag.similarity(lo, hi), wordDice(p.lines, block, p.lines[lo:hi]); got != want {
+			if got, want := bag.windowSimilarity(lo, hi), wordDice(p.lines, block, p.lines[lo:hi]); got != want {
 				t.Fatalf("alike(%q, lines %d to %d) = %v, want %v", block, lo, hi, got, want)
 			}
 		}
@@ -72,7 +72,7 @@ func TestAlike(t *testing.T) {
 	if got, want := newLineIndex(
 		newLineInterner(),
 		[]string{"close(pool)", "pool, close"},
-	).newWordBag([]string{"p.close(pool)"}).similarity(
+	).newWordBag([]string{"p.close(pool)"}).windowSimilarity(
 		0,
 		1,
 	), 2896.0/3920; got != want {

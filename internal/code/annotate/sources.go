@@ -12,9 +12,9 @@ import (
 )
 
 // splitContent sets lines and blob from the content. Later calls do nothing.
-func (s *textSources) splitContent(sha2 bool) {
+func (s *textSources) splitContent(usesSHA256 bool) {
 	if s.blob == "" {
-		s.lines, s.blob = SplitLines(s.content), blobName(s.content, sha2)
+		s.lines, s.blob = SplitLines(s.content), blobName(s.content, usesSHA256)
 	}
 }
 
@@ -24,7 +24,7 @@ func (s *textSources) splitContent(sha2 bool) {
 func (b *Store) readSources(ctx context.Context, file string) (*textSources, error) {
 	content, contentErr := b.readContent(file)
 	if isBinary(content) {
-		contentErr = errBinary(file)
+		contentErr = binaryFileError(file)
 	}
 	src := &textSources{file: file, content: content, sidecarPath: sidecarPath(file)}
 	own, err := b.readSidecar(src.sidecarPath)
@@ -81,7 +81,7 @@ func (b *Store) prefetchBlobs(ctx context.Context, src *textSources) {
 	src.splitContent(b.usesSHA256())
 	h := b.lockBlobHistory(src.file)
 	defer h.mu.Unlock()
-	_ = h.fetchMissing(ctx, b.history, src.headCommit, recordedBlobs(src.sidecars, src.blob))
+	_ = h.fetchMissing(ctx, b.history, src.headCommit, collectBlobNames(src.sidecars, src.blob))
 }
 
 // readSidecars reads the sidecars of the named files. It skips names of files that cannot be annotated.
@@ -100,18 +100,18 @@ func (b *Store) readSidecars(files []string) ([]*sidecar, error) {
 	return sidecars, nil
 }
 
-// nameQuery asks git for the former names of a file, in the background.
-type nameQuery struct {
+// formerNamesQuery asks git for the former names of a file, in the background.
+type formerNamesQuery struct {
 	names         []string
 	err           error
-	done          chan struct{} // closed when the names are known; nil if they were known from the start
+	doneChan      chan struct{} // closed when the names are known; nil if they were known from the start
 	cancelAndWait func()        // cancels the query and waits until git has ended
 }
 
 // waitForNames waits for the former names. If git fails, it returns the error and the names found so far.
-func (q *nameQuery) waitForNames() ([]string, error) {
-	if q.done != nil {
-		<-q.done
+func (q *formerNamesQuery) waitForNames() ([]string, error) {
+	if q.doneChan != nil {
+		<-q.doneChan
 	}
 	return q.names, q.err
 }
@@ -119,8 +119,8 @@ func (q *nameQuery) waitForNames() ([]string, error) {
 // startNameQuery sets the HEAD commit of src, and starts to ask git for the former names of the file. If the names are
 // already cached, it starts no query and known is true. It also starts no query if the tree has no git history, or if
 // no other file can be the origin of an annotation.
-func (b *Store) startNameQuery(ctx context.Context, src *textSources) (q *nameQuery, known bool) {
-	q = &nameQuery{cancelAndWait: func() {}}
+func (b *Store) startNameQuery(ctx context.Context, src *textSources) (q *formerNamesQuery, isCached bool) {
+	q = &formerNamesQuery{cancelAndWait: func() {}}
 	if b.history == nil {
 		return q, false
 	}
@@ -135,16 +135,16 @@ func (b *Store) startNameQuery(ctx context.Context, src *textSources) (q *nameQu
 	}
 	key := src.headCommit + " " + src.file + "\n" + strings.Join(origins, "\n")
 	b.mu.Lock()
-	q.names, known = b.formerNames[key]
+	q.names, isCached = b.formerNames[key]
 	b.mu.Unlock()
-	if known {
+	if isCached {
 		return q, true
 	}
 	asking, cancel := context.WithCancel(ctx)
-	q.done = make(chan struct{})
-	q.cancelAndWait = func() { cancel(); <-q.done }
+	q.doneChan = make(chan struct{})
+	q.cancelAndWait = func() { cancel(); <-q.doneChan }
 	go func() {
-		defer close(q.done)
+		defer close(q.doneChan)
 		q.names, q.err = b.history.FormerNames(asking, src.file, origins)
 		if q.err == nil {
 			b.cacheFormerNames(key, q.names)
@@ -199,7 +199,7 @@ func (b *Store) possibleOrigins(ctx context.Context, src *textSources) (files []
 				src.splitContent(b.usesSHA256())
 				have = (&lineIndex{lines: src.lines}).bareLineSet(0, len(src.lines))
 			}
-			file = sidecarOwner(name, s)
+			file = annotatedFileOf(name, s)
 			if b.HasFile(file) && !slices.ContainsFunc(s.records, stands) {
 				return nil
 			}

@@ -32,7 +32,7 @@ func (b *Store) Stats(ctx context.Context) (Stats, error) {
 	st := Stats{CountByPlacing: map[PlacingKind]int{}, CountByAuthor: map[string]int{}}
 	best := map[string]FoundAnnotation{}
 	var order []string
-	skipped, err := b.surveySidecars(ctx, searchTreeOnly, func(name string, s *sidecar, at []FoundAnnotation) error {
+	skipped, err := b.surveySidecars(ctx, areaWorkingTree, func(name string, s *sidecar, at []FoundAnnotation) error {
 		b.mu.Lock()
 		if c := b.cachedSidecars[name]; c != nil {
 			st.SidecarBytes += c.size

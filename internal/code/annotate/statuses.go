@@ -21,9 +21,9 @@ type SkippedFile struct {
 type searchArea int
 
 const (
-	searchTreeOnly searchArea = iota // search the working tree
+	areaWorkingTree searchArea = iota // search the working tree
 	// search the working tree, and HEAD for annotations that the working tree does not contain
-	searchTreeAndHead
+	areaTreeAndHead
 )
 
 // surveySidecars finds the present positions of all annotations, and calls fn for each sidecar. at contains the
@@ -52,7 +52,7 @@ func (b *Store) surveySidecars(
 			return nil
 		}
 		var err error
-		own := sidecarOwner(name, s)
+		own := annotatedFileOf(name, s)
 		l.found, err = b.findStatuses(ctx, commit, searchedArea, own, s)
 		if errors.As(err, &l.incompleteErr) {
 			return nil
@@ -94,9 +94,9 @@ func (e *unreadableError) Unwrap() error { return e.err }
 var errUnknownContent = errors.New("git did not say what the file was like")
 
 // resolveMissing finds the annotations of a file that does not exist, and returns their present positions.
-func (b *Store) resolveMissing(ctx context.Context, src *textSources) (*fileResults, error) {
+func (b *Store) resolveMissing(ctx context.Context, src *textSources) (*fileAnnotations, error) {
 	own := src.sidecars[0]
-	found, err := b.findStatuses(ctx, src.headCommit, searchTreeOnly, src.file, own)
+	found, err := b.findStatuses(ctx, src.headCommit, areaWorkingTree, src.file, own)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -108,7 +108,7 @@ func (b *Store) resolveMissing(ctx context.Context, src *textSources) (*fileResu
 		}
 	}
 	found = slices.DeleteFunc(found, func(f FoundAnnotation) bool { return f.Placed == Lost && f.Archived })
-	p := &fileResults{textSources: src, found: found, isElsewhereSearched: true}
+	p := &fileAnnotations{textSources: src, found: found, wasSearchedElsewhere: true}
 	p.sortFound()
 	return p, nil
 }
@@ -134,7 +134,7 @@ func (b *Store) findStatuses(
 	if err != nil || l.countLost() == 0 {
 		return l.found, err
 	}
-	if area == searchTreeAndHead && commit != "" {
+	if area == areaTreeAndHead && commit != "" {
 		if err := l.searchHead(ctx, names, seen); err != nil || l.countLost() == 0 {
 			return l.found, err
 		}
@@ -166,7 +166,7 @@ func (l *annotationLocator) countLost() int {
 // name of the content.
 func (l *annotationLocator) searchContent(ctx context.Context, file string, content []byte) (blob string, err error) {
 	if isBinary(content) {
-		return "", &unreadableError{file, errBinary(file)}
+		return "", &unreadableError{file, binaryFileError(file)}
 	}
 	src := &textSources{file: file, content: content, headCommit: l.commit, sidecars: []*sidecar{l.sidecar}}
 	p, err := l.store.resolveSources(ctx, src)
@@ -181,7 +181,7 @@ func (l *annotationLocator) searchContent(ctx context.Context, file string, cont
 }
 
 // copyFound takes over those positions from p that belong to annotations not found yet.
-func (l *annotationLocator) copyFound(p *fileResults) {
+func (l *annotationLocator) copyFound(p *fileAnnotations) {
 	found := map[string]FoundAnnotation{}
 	for _, f := range p.found {
 		found[f.ID] = f
@@ -286,7 +286,7 @@ func (b *Store) searchOtherFiles(ctx context.Context, lostLocators []*annotation
 		if CheckFile(name) != nil {
 			return nil
 		}
-		src := &textSources{file: name, content: content, sidecars: []*sidecar{emptySidecar}}
+		src := &textSources{file: name, content: content, sidecars: []*sidecar{missingSidecar}}
 		for _, l := range lostLocators {
 			src.sidecars = append(src.sidecars, l.sidecar)
 		}
@@ -315,10 +315,11 @@ var errTooManyFiles = fmt.Errorf(
 	maxOtherFiles,
 )
 
-// searchElsewhere searches other files for the lost annotations of a file. It does so only once for each fileResults.
-func (b *Store) searchElsewhere(ctx context.Context, p *fileResults) error {
+// searchElsewhere searches other files for the lost annotations of a file. It does so only once for each
+// fileAnnotations.
+func (b *Store) searchElsewhere(ctx context.Context, p *fileAnnotations) error {
 	b.mu.Lock()
-	done := p.isElsewhereSearched
+	done := p.wasSearchedElsewhere
 	found := slices.Clone(p.found)
 	b.mu.Unlock()
 	if done {
@@ -329,7 +330,7 @@ func (b *Store) searchElsewhere(ctx context.Context, p *fileResults) error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	p.found, p.isElsewhereSearched = found, true
+	p.found, p.wasSearchedElsewhere = found, true
 	return nil
 }
 
@@ -385,7 +386,7 @@ func (b *Store) findElsewhere(ctx context.Context, file string, found []FoundAnn
 		x := newLineIndex(newLineInterner(), SplitLines(content))
 		for _, f := range lost {
 			search := blockSearch{newText: x, record: &f.Record}
-			if m := search.findWith(uniqueCopyMethod); m.confidence >= minElsewhereConfidence &&
+			if m := search.runMethod(uniqueCopyMethod); m.confidence >= minElsewhereConfidence &&
 				m.confidence > f.Confidence {
 				f.In = name
 				f.Placed = Moved

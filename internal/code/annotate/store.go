@@ -46,22 +46,22 @@ type Options struct {
 // Store reads and writes the annotations of one working tree. Several goroutines may use a Store at the same
 // time, and several processes may open the same tree.
 type Store struct {
-	worktree   vfs.FS
-	sidecarDir string
-	history    History
-	opts       Options
-	closeDir   func() error
-	root       string    // root of the tree as a path of the operating system ("" if it is not known)
-	repo       *git.Repo // git repository of the tree (nil without git)
-	bareErr    error     // error to return if the repository has no working tree
+	worktree      vfs.FS
+	sidecarDir    string
+	history       History
+	opts          Options
+	closeDir      func() error
+	root          string    // root of the tree as a path of the operating system ("" if it is not known)
+	repo          *git.Repo // git repository of the tree (nil without git)
+	bareRepoError error     // error to return if the repository has no working tree
 
 	startsPrivate bool  // the first annotation that is added makes the annotations private
 	maxReadSize   int64 // maximum size, in bytes, of a sidecar that is read (0 means no limit)
 
-	mu             sync.Mutex                // guards the fields below
-	cachedSidecars map[string]*cachedSidecar // by the path of the sidecar
-	resultsByFile  map[string]*fileResults   // results of the last lookups, by file
-	formerNames    map[string][]string       // former names of files, by HEAD and file
+	mu             sync.Mutex                  // guards the fields below
+	cachedSidecars map[string]*cachedSidecar   // by the path of the sidecar
+	resultsByFile  map[string]*fileAnnotations // results of the last lookups, by file
+	formerNames    map[string][]string         // former names of files, by HEAD and file
 
 	histories map[string]*blobHistory // old versions of files, by file
 }
@@ -86,16 +86,16 @@ func Open(work vfs.FS, o *Options) (*Store, error) {
 	if err := CheckFile(b.sidecarDir); err != nil {
 		return nil, fmt.Errorf("opening annotations: %w", err)
 	}
-	b.dropCaches()
+	b.clearCaches()
 	return b, nil
 }
 
-// dropCaches removes everything from the caches.
-func (b *Store) dropCaches() {
+// clearCaches removes everything from the caches.
+func (b *Store) clearCaches() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.cachedSidecars = map[string]*cachedSidecar{}
-	b.resultsByFile = map[string]*fileResults{}
+	b.resultsByFile = map[string]*fileAnnotations{}
 	b.formerNames = map[string][]string{}
 	b.histories = map[string]*blobHistory{}
 }
@@ -120,28 +120,28 @@ func (c *cachedSidecar) isCurrent(fi fs.FileInfo) bool {
 	return c.size == fi.Size() && c.modTime.Equal(fi.ModTime())
 }
 
-// maxSidecar is the maximum size, in bytes, of a sidecar.
-const maxSidecar = 256 << 20
+// maxSidecarBytes is the maximum size, in bytes, of a sidecar.
+const maxSidecarBytes = 256 << 20
 
 // SkipLargeSidecars makes the store ignore sidecars of more than size bytes. Hooks need this because they must answer
 // quickly, and reading a large sidecar takes long. Call it before any other method.
 func (b *Store) SkipLargeSidecars(size int64) { b.maxReadSize = size }
 
-var emptySidecar = &sidecar{} // emptySidecar is the result for a file without a sidecar. It must not be changed.
+var missingSidecar = &sidecar{} // missingSidecar is the result for a file without a sidecar. It must not be changed.
 
 // readSidecar reads a sidecar. name is the path relative to the sidecar directory. If the file does not exist,
-// readSidecar returns emptySidecar. The caller must not change the result, because the result is cached.
+// readSidecar returns missingSidecar. The caller must not change the result, because the result is cached.
 func (b *Store) readSidecar(name string) (*sidecar, error) {
 	full := path.Join(b.sidecarDir, name)
 	fi, err := b.worktree.Stat(full)
 	if errors.Is(err, fs.ErrNotExist) {
-		return emptySidecar, nil
+		return missingSidecar, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading annotations: %w", err)
 	}
 	if b.maxReadSize > 0 && fi.Size() > b.maxReadSize {
-		return emptySidecar, nil
+		return missingSidecar, nil
 	}
 	b.mu.Lock()
 	c := b.cachedSidecars[name]
@@ -149,9 +149,9 @@ func (b *Store) readSidecar(name string) (*sidecar, error) {
 	if c != nil && c.isCurrent(fi) {
 		return c.sidecar, nil
 	}
-	data, err := vfs.ReadFile(b.worktree, full, maxSidecar)
+	data, err := vfs.ReadFile(b.worktree, full, maxSidecarBytes)
 	if errors.Is(err, fs.ErrNotExist) {
-		return emptySidecar, nil
+		return missingSidecar, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading annotations: %w", err)
@@ -214,8 +214,8 @@ func (b *Store) ReadRecords(_ context.Context, file string) ([]Record, error) {
 
 // readContent returns the content of a file in the working tree.
 func (b *Store) readContent(file string) ([]byte, error) {
-	if b.bareErr != nil {
-		return nil, b.bareErr
+	if b.bareRepoError != nil {
+		return nil, b.bareRepoError
 	}
 	data, err := vfs.ReadFile(b.worktree, file, MaxFile)
 	if errors.Is(err, vfs.ErrTooLarge) {
@@ -337,7 +337,7 @@ func (b *Store) FileLines(file string) ([]string, error) {
 		return nil, fmt.Errorf("reading a file: %w", err)
 	}
 	if isBinary(data) {
-		return nil, errBinary(file)
+		return nil, binaryFileError(file)
 	}
 	return SplitLines(data), nil
 }

@@ -98,7 +98,7 @@ func TestAddFillsIn(t *testing.T) {
 	if !reflect.DeepEqual(out[0], want) {
 		t.Errorf("Add = %+v, want %+v", out[0], want)
 	}
-	b.dropCaches()
+	b.clearCaches()
 	rs, err := b.ReadRecords(ctx, "pkg/a.go")
 	if err != nil || len(rs) != 1 || !reflect.DeepEqual(rs[0], want) {
 		t.Errorf("Records = %+v, %v, want %+v", rs, err, want)
@@ -262,8 +262,8 @@ func TestManyWriters(t *testing.T) {
 func TestLongBlock(t *testing.T) {
 	_, b := tree(t, map[string]string{"long": numbered(1000)})
 	r := add(t, b, Record{File: "long", Span: Span{1, 1000}, Why: "generated"})
-	if len(r.Block) != maxBlock || r.Cut != 1000-maxBlock || r.Block[0] != "line 1" ||
-		r.Block[maxBlock-1] != "line 1000" {
+	if len(r.Block) != maxBlockLines || r.Cut != 1000-maxBlockLines || r.Block[0] != "line 1" ||
+		r.Block[maxBlockLines-1] != "line 1000" {
 		t.Errorf("block has %d lines from %q to %q, cut %d", len(r.Block), r.Block[0], r.Block[len(r.Block)-1], r.Cut)
 	}
 	if want := hashLines(SplitLines([]byte(numbered(1000)))); r.Hash != want {
@@ -289,7 +289,7 @@ func TestLines(t *testing.T) {
 		}
 	}
 	a, b := SplitLines([]byte(long + "a"))[0], SplitLines([]byte(long + "b"))[0]
-	if a == b || len(a) > maxLine {
+	if a == b || len(a) > maxLineBytes {
 		t.Errorf("long lines that differ at the end are %q and %q", a, b)
 	}
 }

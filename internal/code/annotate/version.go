@@ -19,7 +19,7 @@ type oldText struct {
 type oldVersion struct {
 	*oldText
 	newText *lineIndex // the present text
-	mapper  *diff.Mapper
+	mapper  *diff.LineMapper
 
 	// newIndexes contains, for each old line, the index of the same line in the new text, or -1 if the new text does
 	// not have the line. It is nil before the first call of mapLines.
@@ -57,7 +57,7 @@ func (f *oldVersion) newIndexIgnoringSpace(index int) int {
 	old := in.bareLineIDsOf(f.lineIDs[i:end], f.lines[i:end])
 	now := in.bareLineIDsOf(f.newText.ids[j:to], f.newText.lines[j:to])
 	for k, t := range f.mapper.MapLines(old, now) {
-		f.bareNewIndexes[i+k] = lineNotFound
+		f.bareNewIndexes[i+k] = newIndexMissing
 		if t >= 0 {
 			f.bareNewIndexes[i+k] = j + t
 		}
@@ -65,24 +65,24 @@ func (f *oldVersion) newIndexIgnoringSpace(index int) int {
 	return f.bareNewIndexes[index]
 }
 
-// lineNotFound marks an old line that was searched for in the new text and not found.
-const lineNotFound = -2
+// newIndexMissing marks an old line that was searched for in the new text and not found.
+const newIndexMissing = -2
 
 // extendToGap extends the range of old lines from to to-1 by the adjacent lines that were changed or deleted. It
-// returns the extended range, first to last-1, and the range of the new lines that replaced it, lo to hi-1.
-func (f *oldVersion) extendToGap(from, to int) (first, last, lo, hi int) {
+// returns the extended range, first to last-1, and the range of the new lines that replaced it, gapStart to hi-1.
+func (f *oldVersion) extendToGap(from, to int) (first, last, gapStart, gapEnd int) {
 	for from > 0 && f.newIndexes[from-1] < 0 {
 		from--
 	}
 	for to < len(f.newIndexes) && f.newIndexes[to] < 0 {
 		to++
 	}
-	lo, hi = 0, len(f.newText.lines)
+	gapStart, gapEnd = 0, len(f.newText.lines)
 	if from > 0 {
-		lo = f.newIndexes[from-1] + 1
+		gapStart = f.newIndexes[from-1] + 1
 	}
 	if to < len(f.newIndexes) {
-		hi = f.newIndexes[to]
+		gapEnd = f.newIndexes[to]
 	}
-	return from, to, lo, hi
+	return from, to, gapStart, gapEnd
 }

@@ -74,7 +74,7 @@ type Repo struct {
 	commonDir  string // directory with the shared references: gitDir, or the main working tree's .git directory
 	program    string
 	opts       Options
-	sha256     bool
+	isSHA256   bool
 	pinnedHead string // commit that is used as HEAD, or "" if HEAD is read from the repository
 }
 
@@ -112,7 +112,7 @@ func FindRepo(dir string, o *Options) (*Repo, error) {
 			return nil, fmt.Errorf("%w: %s", ErrOtherOwner, p)
 		}
 	}
-	r.sha256 = r.usesSHA256()
+	r.isSHA256 = r.usesSHA256()
 	return r, nil
 }
 
@@ -233,7 +233,7 @@ func (r *Repo) SetConfig(ctx context.Context, key, value string) error {
 }
 
 // IsSHA256 reports whether the repository names objects by SHA-256 and not by SHA-1.
-func (r *Repo) IsSHA256() bool { return r.sha256 }
+func (r *Repo) IsSHA256() bool { return r.isSHA256 }
 
 // usesSHA256 reports whether the config sets extensions.objectFormat to sha256. It finds the setting only on a line of
 // its own, because git init writes the setting there.
@@ -329,7 +329,7 @@ func (r *Repo) makeTempGitDir() (string, error) {
 		return "", err
 	}
 	config := "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
-	if r.sha256 {
+	if r.isSHA256 {
 		config = "[core]\n\trepositoryformatversion = 1\n\tbare = false\n[extensions]\n\tobjectformat = sha256\n"
 	}
 	files := map[string]string{"HEAD": "ref: refs/heads/none\n", "config": config}
@@ -431,7 +431,7 @@ func IsHash(s string) bool {
 	return len(s) == 40 || len(s) == 64
 }
 
-func checkHex(s string) error {
+func checkHexHash(s string) error {
 	if !IsHash(s) {
 		return fmt.Errorf("%.80q is not the whole hex name of a git object", s)
 	}

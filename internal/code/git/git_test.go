@@ -25,7 +25,11 @@ type repo struct {
 
 func newRepo(t testing.TB, initArgs ...string) *repo {
 	t.Helper()
-	g := &repo{t: t, program: testenv.Program(t, "git", "apt install git"), dir: filepath.Join(t.TempDir(), "work")}
+	g := &repo{
+		t:       t,
+		program: testenv.RequireProgram(t, "git", "apt install git"),
+		dir:     filepath.Join(t.TempDir(), "work"),
+	}
 	if err := os.Mkdir(g.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}

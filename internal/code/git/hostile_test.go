@@ -194,7 +194,7 @@ func TestHostileRepository(t *testing.T) {
 	}
 	if got, err := r.BlobsAt(
 		t.Context(),
-		[]FileAt{
+		[]FileAtCommit{
 			{head, "a.txt"},
 			{missing, "a.txt"},
 			{head, "../a.txt"},
@@ -231,9 +231,9 @@ func TestHostileNames(t *testing.T) {
 	}
 	head := g.commit("one")
 	r := g.find()
-	var places []FileAt
+	var places []FileAtCommit
 	for _, n := range names {
-		places = append(places, FileAt{head, n})
+		places = append(places, FileAtCommit{head, n})
 		at, err := r.BlobAt(t.Context(), head, n)
 		if err != nil || at == "" {
 			t.Errorf("At(%q) = %q, %v", n, at, err)
@@ -260,7 +260,7 @@ func TestHostileNames(t *testing.T) {
 		_, err2 := r.Blame(t.Context(), rev, "HEAD")
 		_, err3 := r.FilesChangedWith(t.Context(), rev, "HEAD")
 		_, err4 := r.ReadBlobs(t.Context(), []string{rev})
-		_, err5 := r.BlobsAt(t.Context(), []FileAt{{rev, "HEAD"}})
+		_, err5 := r.BlobsAt(t.Context(), []FileAtCommit{{rev, "HEAD"}})
 		_, err6 := r.CommitTimes(t.Context(), []string{rev})
 		for i, err := range []error{err1, err2, err3, err4, err5, err6} {
 			if err == nil || !strings.Contains(err.Error(), "not the whole hex name") {

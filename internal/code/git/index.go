@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// maxIndex is the maximum size, in bytes, of an index that is read.
-const maxIndex = 256 << 20
+// maxIndexBytes is the maximum size, in bytes, of an index that is read.
+const maxIndexBytes = 256 << 20
 
 var errUnknownIndexFormat = errors.New("git's index is of a form that is not known")
 
@@ -36,7 +36,7 @@ func IndexNames(path string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.sha256 = r.usesSHA256()
+	r.isSHA256 = r.usesSHA256()
 	at := strings.ToLower(filepath.ToSlash(rel))
 	var names []string
 	err = r.readIndexNames(filepath.Join(r.gitDir, "index"), func(e IndexEntry) {
@@ -56,18 +56,18 @@ func IndexNames(path string) ([]string, error) {
 	return names, nil
 }
 
-// IsInTree reports whether a directory is in a git working tree.
-func IsInTree(dir string) bool {
+// IsInWorktree reports whether a directory is in a git working tree.
+func IsInWorktree(dir string) bool {
 	r := &Repo{}
 	return r.locateDirs(dir) == nil || r.root != ""
 }
 
 // IndexEntry describes a file that git tracks.
 type IndexEntry struct {
-	Name      string
-	Blob      string
-	IsRegular bool // The file is a regular file, and not a link or a submodule.
-	Stage     int  // side of a merge conflict, or 0 if the file has no conflict
+	Name       string
+	Blob       string
+	IsRegular  bool // The file is a regular file, and not a link or a submodule.
+	MergeStage int  // side of a merge conflict, or 0 if the file has no conflict
 
 	// Size and Time are the size and the modification time that the file had when git last examined it. If both are
 	// unchanged, the file still has the blob's content, unless Time is the time of the index or later.
@@ -106,7 +106,7 @@ func (r *Repo) readIndexNames(file string, fn func(IndexEntry)) error {
 // readIndex calls fn with each entry in an index file. It returns the path of the shared index that contains the other
 // entries, or "" if the index is not split.
 func (r *Repo) readIndex(file string, fn func(IndexEntry)) (shared string, err error) {
-	b, err := readFileStart(file, maxIndex)
+	b, err := readFileStart(file, maxIndexBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
@@ -114,7 +114,7 @@ func (r *Repo) readIndex(file string, fn func(IndexEntry)) (shared string, err e
 		return "", err
 	}
 	hash := 20
-	if r.sha256 {
+	if r.isSHA256 {
 		hash = 32
 	}
 	if len(b) < 12+hash || string(b[:4]) != "DIRC" {
@@ -141,15 +141,15 @@ func (r *Repo) readIndex(file string, fn func(IndexEntry)) (shared string, err e
 }
 
 // sharedIndexName returns the file name of the shared index, which is in an extension of a split index. It returns ""
-// if there is no such extension. hash is the length of an object name in bytes.
-func sharedIndexName(extensions []byte, hash int) (string, error) {
+// if there is no such extension. hashSize is the length of an object name in bytes.
+func sharedIndexName(extensions []byte, hashSize int) (string, error) {
 	for len(extensions) >= 8 {
 		size := binary.BigEndian.Uint32(extensions[4:])
 		if uint64(size) > uint64(len(extensions)-8) {
 			return "", errUnknownIndexFormat
 		}
-		if body := extensions[8 : 8+size]; string(extensions[:4]) == "link" && len(body) >= hash {
-			return "sharedindex." + hex.EncodeToString(body[:hash]), nil
+		if body := extensions[8 : 8+size]; string(extensions[:4]) == "link" && len(body) >= hashSize {
+			return "sharedindex." + hex.EncodeToString(body[:hashSize]), nil
 		}
 		extensions = extensions[8+size:]
 	}
@@ -157,23 +157,23 @@ func sharedIndexName(extensions []byte, hash int) (string, error) {
 }
 
 // parseEntryStat parses the fixed-size part of an entry, which precedes the name. The caller must check that b is long
-// enough. hash is the length of an object name in bytes.
-func parseEntryStat(b []byte, name string, hash int) IndexEntry {
+// enough. hashSize is the length of an object name in bytes.
+func parseEntryStat(b []byte, name string, hashSize int) IndexEntry {
 	word := func(at int) uint32 { return binary.BigEndian.Uint32(b[at:]) }
-	flags := binary.BigEndian.Uint16(b[40+hash:])
-	e := IndexEntry{Name: name, Blob: hex.EncodeToString(b[40 : 40+hash]), IsRegular: word(24)>>12 == 0o10,
-		Stage: int(flags>>12) & 3,
-		Size:  word(36), Time: time.Unix(int64(word(8)), int64(word(12)))}
+	flags := binary.BigEndian.Uint16(b[40+hashSize:])
+	e := IndexEntry{Name: name, Blob: hex.EncodeToString(b[40 : 40+hashSize]), IsRegular: word(24)>>12 == 0o10,
+		MergeStage: int(flags>>12) & 3,
+		Size:       word(36), Time: time.Unix(int64(word(8)), int64(word(12)))}
 	if flags&0x4000 != 0 {
-		e.IsNotCheckedOut = binary.BigEndian.Uint16(b[40+hash+2:])&0x4000 != 0
+		e.IsNotCheckedOut = binary.BigEndian.Uint16(b[40+hashSize+2:])&0x4000 != 0
 	}
 	return e
 }
 
 // parseEntryName returns the name of the first entry in b, and the bytes after this entry. In version 4, a name is
 // stored as its difference from previousName, the name of the previous entry.
-func parseEntryName(b []byte, previousName string, version uint32, hash int) (name string, rest []byte, err error) {
-	head := 40 + hash + 2
+func parseEntryName(b []byte, previousName string, version uint32, hashSize int) (name string, rest []byte, err error) {
+	head := 40 + hashSize + 2
 	if len(b) < head {
 		return "", nil, errUnknownIndexFormat
 	}

@@ -37,7 +37,8 @@ func TestTracked(t *testing.T) {
 			}
 		})
 	}
-	if got, err := IndexNames(filepath.Join(t.TempDir(), ".oxbow")); err != nil || got != nil || IsInTree(t.TempDir()) {
+	if got, err := IndexNames(filepath.Join(t.TempDir(), ".oxbow")); err != nil || got != nil ||
+		IsInWorktree(t.TempDir()) {
 		t.Errorf("Tracked() outside of a working tree = %q, %v, want nothing", got, err)
 	}
 }

@@ -58,17 +58,17 @@ func (r *Repo) ReadNotes(ctx context.Context, ref string) (map[string]string, er
 	return notes, nil
 }
 
-// FileAt is the path of a file and a commit.
-type FileAt struct{ Commit, File string }
+// FileAtCommit is the path of a file and a commit.
+type FileAtCommit struct{ Commit, File string }
 
 // BlobsAt returns the blob name of each file at its commit, in the order of places. The name is "" if the commit has
 // no such file. It is also "" if the path is not valid for io/fs or contains a line feed, because git's input cannot
 // represent such a path.
-func (r *Repo) BlobsAt(ctx context.Context, places []FileAt) ([]string, error) {
+func (r *Repo) BlobsAt(ctx context.Context, places []FileAtCommit) ([]string, error) {
 	var in bytes.Buffer
 	var asked []int
 	for i, p := range places {
-		if err := checkHex(p.Commit); err != nil {
+		if err := checkHexHash(p.Commit); err != nil {
 			return nil, fmt.Errorf("reading trees: %w", err)
 		}
 		// Leave out an invalid path, such as ../x, because git would then fail for all paths.

@@ -66,11 +66,11 @@ func (r *Repo) readRef(ref string) ([]byte, error) {
 	return b, err
 }
 
-// maxPackedRefs is the maximum number of bytes to read from packed-refs.
-const maxPackedRefs = 64 << 20
+// maxPackedRefsBytes is the maximum number of bytes to read from packed-refs.
+const maxPackedRefsBytes = 64 << 20
 
 func (r *Repo) readPackedRef(ref string) (string, error) {
-	b, err := readFileStart(filepath.Join(r.commonDir, "packed-refs"), maxPackedRefs)
+	b, err := readFileStart(filepath.Join(r.commonDir, "packed-refs"), maxPackedRefsBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
@@ -97,7 +97,7 @@ func (r *Repo) ReadBlobs(ctx context.Context, names []string) (map[string][]byte
 func (r *Repo) readObjects(ctx context.Context, names []string, kind string) (map[string][]byte, error) {
 	var in bytes.Buffer
 	for _, n := range names {
-		if err := checkHex(n); err != nil {
+		if err := checkHexHash(n); err != nil {
 			return nil, fmt.Errorf("reading objects: %w", err)
 		}
 		in.WriteString(n + "\n")
@@ -135,7 +135,7 @@ func (r *Repo) readObjects(ctx context.Context, names []string, kind string) (ma
 
 // BlobAt returns the blob name of a file at a commit, or "" if the commit does not contain the file.
 func (r *Repo) BlobAt(ctx context.Context, commit, file string) (string, error) {
-	if err := checkHex(commit); err != nil {
+	if err := checkHexHash(commit); err != nil {
 		return "", fmt.Errorf("reading a tree: %w", err)
 	}
 	out, err := r.runGit(ctx, nil, "ls-tree", "-z", "--full-tree", commit, "--", file)
@@ -178,7 +178,7 @@ func parseRawLog(out []byte) ([]fileChange, error) {
 		f := strings.TrimLeft(fields[i], "\n")
 		if id, ok := strings.CutPrefix(f, "commit "); ok {
 			commit, f, _ = strings.Cut(id, "\n")
-			if err := checkHex(commit); err != nil {
+			if err := checkHexHash(commit); err != nil {
 				return steps, fmt.Errorf("reading a history: %w", err)
 			}
 			f = strings.TrimLeft(f, "\n")
@@ -223,7 +223,7 @@ func (r *Repo) FormerNames(ctx context.Context, file string, others []string) (n
 			break
 		}
 		var from string
-		commit, from, err = r.copyOrigin(ctx, commit, file, others)
+		commit, from, err = r.findCopyOrigin(ctx, commit, file, others)
 		if from == "" || slices.Contains(names, from) {
 			break
 		}
@@ -232,11 +232,11 @@ func (r *Repo) FormerNames(ctx context.Context, file string, others []string) (n
 	return names, err
 }
 
-// copyOrigin searches the history of head for the newest commit that created the file by renaming or copying another
-// file. It returns this commit and the other file, or "" if there is none. As the other file, it considers only the
-// files in others and the files that the commit deleted or changed. To consider all files, as git log --follow does,
-// would be the slowest part of a lookup.
-func (r *Repo) copyOrigin(
+// findCopyOrigin searches the history of head for the newest commit that created the file by renaming or copying
+// another file. It returns this commit and the other file, or "" if there is none. As the other file, it considers
+// only the files in others and the files that the commit deleted or changed. To consider all files, as git log
+// --follow does, would be the slowest part of a lookup.
+func (r *Repo) findCopyOrigin(
 	ctx context.Context,
 	head, file string,
 	others []string,
@@ -282,7 +282,7 @@ func (r *Repo) copyOrigin(
 // maxCommitsAlongside commits that changed the file after the given commit. It follows only first parents. The files
 // of the newest commits come first.
 func (r *Repo) FilesChangedWith(ctx context.Context, commit, file string) ([]string, error) {
-	if err := checkHex(commit); err != nil {
+	if err := checkHexHash(commit); err != nil {
 		return nil, fmt.Errorf("reading a history: %w", err)
 	}
 	head, err := r.HeadCommit(ctx)
@@ -443,7 +443,7 @@ type blamedLine struct {
 
 // Blame returns, for each line of the file at the commit, the commit that wrote it.
 func (r *Repo) Blame(ctx context.Context, commit, file string) ([]blamedLine, error) {
-	if err := checkHex(commit); err != nil {
+	if err := checkHexHash(commit); err != nil {
 		return nil, fmt.Errorf("blaming: %w", err)
 	}
 	out, err := r.runGit(ctx, nil, "blame", "--no-textconv", "--porcelain", commit, "--", file)

@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxReflog is the number of bytes that are read from the end of the reflog.
-const maxReflog = 1 << 20
+// maxReflogBytes is the number of bytes that are read from the end of the reflog.
+const maxReflogBytes = 1 << 20
 
 // HeadMove records that HEAD began to refer to another commit. Its time has a precision of one second.
 type HeadMove struct {
@@ -39,8 +39,8 @@ func (r *Repo) ReadHeadMoves() []HeadMove {
 	if err != nil {
 		return nil
 	}
-	from := max(0, fi.Size()-maxReflog)
-	b, err := io.ReadAll(io.NewSectionReader(f, from, maxReflog))
+	from := max(0, fi.Size()-maxReflogBytes)
+	b, err := io.ReadAll(io.NewSectionReader(f, from, maxReflogBytes))
 	if err != nil {
 		return nil
 	}

@@ -55,7 +55,7 @@ func (r *Repo) ResolveRevision(ctx context.Context, name string) (string, error)
 	if m == nil {
 		return "", fmt.Errorf("%.80q %w", name, ErrNoCommit)
 	}
-	id, steps := r.resolveName(m[1]), m[2]
+	id, steps := r.resolveRefName(m[1]), m[2]
 	if id == "" {
 		_, err := r.HeadCommit(ctx) // HeadCommit fails if the references cannot be read at all.
 		return "", errors.Join(fmt.Errorf("%.80q %w", name, ErrNoCommit), err)
@@ -71,9 +71,9 @@ func (r *Repo) ResolveRevision(ctx context.Context, name string) (string, error)
 	return commit, nil
 }
 
-// resolveName returns the object that a reference names. If no reference has the name, it returns ref itself if ref
+// resolveRefName returns the object that a reference names. If no reference has the name, it returns ref itself if ref
 // may be an abbreviated object name in hex, and otherwise "".
-func (r *Repo) resolveName(ref string) string {
+func (r *Repo) resolveRefName(ref string) string {
 	if ref == "@" {
 		ref = "HEAD"
 	}
@@ -98,7 +98,7 @@ func (r *Repo) resolveName(ref string) string {
 // MergeBase returns the best common ancestor of two commits, or "" if the commits have no common
 // ancestor.
 func (r *Repo) MergeBase(ctx context.Context, a, b string) (string, error) {
-	if err := errors.Join(checkHex(a), checkHex(b)); err != nil {
+	if err := errors.Join(checkHexHash(a), checkHexHash(b)); err != nil {
 		return "", err
 	}
 	out, err := r.runGit(ctx, nil, "merge-base", a, b)
@@ -122,7 +122,7 @@ func (r *Repo) CommitFilesIn(ctx context.Context, commit, dir string) (map[strin
 }
 
 func (r *Repo) listTree(ctx context.Context, commit, depth, path string) (map[string]string, error) {
-	if err := checkHex(commit); err != nil {
+	if err := checkHexHash(commit); err != nil {
 		return nil, fmt.Errorf("reading a tree: %w", err)
 	}
 	args := []string{"ls-tree", depth, "-z", "--full-tree", commit}
@@ -162,7 +162,7 @@ func (r *Repo) FollowRef(name string) (string, error) {
 // LastCommitOf returns the commit that last changed a file, or "" if there is none. It follows only first parents, so
 // a merge counts as a change of each file that it merged.
 func (r *Repo) LastCommitOf(ctx context.Context, commit, file string) (string, error) {
-	if err := checkHex(commit); err != nil {
+	if err := checkHexHash(commit); err != nil {
 		return "", fmt.Errorf("reading a history: %w", err)
 	}
 	steps, err := r.logFileChanges(ctx, nil, "--no-renames", "-n", "1", commit, "--", file)

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// maxHookIndex is the maximum size, in bytes, of an index that is read while a client waits for a hook. An index of
-// this size lists about 100,000 files.
-const maxHookIndex = 12 << 20
+// maxHookIndexBytes is the maximum size, in bytes, of an index that is read while a client waits for a hook. An
+// index of this size lists about 100,000 files.
+const maxHookIndexBytes = 12 << 20
 
 // Worktree is a git working tree.
 type Worktree struct{ gitRepo Repo }
@@ -22,7 +22,7 @@ func FindWorktree(dir string) (*Worktree, bool) {
 	if err := w.gitRepo.locateDirs(dir); err != nil {
 		return nil, false
 	}
-	w.gitRepo.sha256 = w.gitRepo.usesSHA256()
+	w.gitRepo.isSHA256 = w.gitRepo.usesSHA256()
 	return w, true
 }
 
@@ -30,10 +30,10 @@ func FindWorktree(dir string) (*Worktree, bool) {
 func (w *Worktree) Root() string { return w.gitRepo.root }
 
 // TrackedNames returns those of the names that git tracks. The names are relative to the root and slash-separated.
-// Letter case is ignored. TrackedNames fails if the index is larger than maxHookIndex.
+// Letter case is ignored. TrackedNames fails if the index is larger than maxHookIndexBytes.
 func (w *Worktree) TrackedNames(names ...string) (map[string]bool, error) {
 	index := filepath.Join(w.gitRepo.gitDir, "index")
-	if fi, err := os.Stat(index); err == nil && fi.Size() > maxHookIndex {
+	if fi, err := os.Stat(index); err == nil && fi.Size() > maxHookIndexBytes {
 		return nil, fmt.Errorf("%s has %d bytes, which take too long to read", index, fi.Size())
 	}
 	wanted := make(map[string]string, len(names))

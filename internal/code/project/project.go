@@ -41,7 +41,7 @@ const maxParentDirs = 64
 func FindProject(dir string, read func(path string) ([]byte, error), isDir func(path string) bool) (Project, error) {
 	home := ""
 	for d, n := dir, 0; n < maxParentDirs; d, n = filepath.Dir(d), n+1 {
-		if p, ok := gitProject(d, read); ok {
+		if p, ok := findGitProject(d, read); ok {
 			return p, checkProject(p)
 		}
 		if home == "" && isDir(filepath.Join(d, ".oxbow")) {
@@ -73,10 +73,10 @@ func checkProject(p Project) error {
 	return nil
 }
 
-// gitProject determines the project of the worktree whose root is dir. If .git is a directory, it is the repository.
-// If .git is a file, it names the repository ("gitdir: PATH"). In a linked worktree, the repository's file commondir
-// names the shared repository (gitrepository-layout(5)).
-func gitProject(dir string, read func(string) ([]byte, error)) (Project, bool) {
+// findGitProject determines the project of the worktree whose root is dir. If .git is a directory, it is the
+// repository. If .git is a file, it names the repository ("gitdir: PATH"). In a linked worktree, the repository's
+// file commondir names the shared repository (gitrepository-layout(5)).
+func findGitProject(dir string, read func(string) ([]byte, error)) (Project, bool) {
 	git, main := filepath.Join(dir, ".git"), dir
 	if b, err := read(git); err == nil {
 		to, ok := strings.CutPrefix(firstLine(b), "gitdir: ")
@@ -163,7 +163,7 @@ func resolvePath(dir, p string) string {
 
 // configuredRemote returns the name and the URL of the remote origin in a git config. If origin does not exist, it
 // uses the first remote (git-config(1), "Syntax").
-func configuredRemote(config string) (remote, u string) {
+func configuredRemote(config string) (remote, remoteURL string) {
 	section := ""
 	for line := range strings.Lines(config) {
 		line = strings.TrimSpace(line)
@@ -184,11 +184,11 @@ func configuredRemote(config string) (remote, u string) {
 		}
 		value = strings.Trim(strings.TrimSpace(value), `"`)
 		isFirstOrigin := section == "origin" && remote != "origin"
-		if u == "" || isFirstOrigin {
-			remote, u = section, value
+		if remoteURL == "" || isFirstOrigin {
+			remote, remoteURL = section, value
 		}
 	}
-	return remote, u
+	return remote, remoteURL
 }
 
 // projectNameFromURL returns the last element of a git URL as a project name. The URL may have any form of

@@ -18,8 +18,8 @@ import (
 
 // image contains what an OCI image is built from.
 type image struct {
-	name, arch     string
-	program, certs []byte
+	name, arch                     string
+	programBytes, certificateBytes []byte
 }
 
 // userID is the ID of the user who runs the program in a container. This user owns only the data directory.
@@ -63,21 +63,21 @@ type descriptor struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// blobs contains the content of each blob, by digest.
-type blobs map[string][]byte
+// blobFiles contains the content of each blob, by digest.
+type blobFiles map[string][]byte
 
-func digestString(b []byte) string {
+func blobDigest(b []byte) string {
 	sum := sha256.Sum256(b)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-func (s blobs) addBlob(mediaType string, b []byte) descriptor {
-	d := descriptor{Type: "application/vnd.oci.image." + mediaType, Digest: digestString(b), Size: len(b)}
+func (s blobFiles) addBlob(mediaType string, b []byte) descriptor {
+	d := descriptor{Type: "application/vnd.oci.image." + mediaType, Digest: blobDigest(b), Size: len(b)}
 	s[d.Digest] = b
 	return d
 }
 
-func (s blobs) addJSON(mediaType string, v any) (descriptor, error) {
+func (s blobFiles) addJSON(mediaType string, v any) (descriptor, error) {
 	b, err := json.Marshal(v)
 	return s.addBlob(mediaType, b), err
 }
@@ -85,16 +85,16 @@ func (s blobs) addJSON(mediaType string, v any) (descriptor, error) {
 // makeLayer returns the image's only layer: a tar archive with the program, the certificates and the directories.
 func (im *image) makeLayer() ([]byte, error) {
 	files := []imageFile{{name: "data/", mode: 0o700, uid: userID}}
-	if len(im.certs) > 0 {
+	if len(im.certificateBytes) > 0 {
 		files = append(
 			files,
 			imageFile{name: "etc/", mode: 0o755},
 			imageFile{name: "etc/ssl/", mode: 0o755},
 			imageFile{name: "etc/ssl/certs/", mode: 0o755},
-			imageFile{name: "etc/ssl/certs/ca-certificates.crt", mode: 0o644, data: im.certs},
+			imageFile{name: "etc/ssl/certs/ca-certificates.crt", mode: 0o644, data: im.certificateBytes},
 		)
 	}
-	return packTar(append(files, imageFile{name: "oxbow", mode: 0o755, data: im.program}, imageFile{name: "tmp/",
+	return packTar(append(files, imageFile{name: "oxbow", mode: 0o755, data: im.programBytes}, imageFile{name: "tmp/",
 		mode: 0o1777}))
 }
 
@@ -114,11 +114,11 @@ func (im *image) makeLayout() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := blobs{}
+	all := blobFiles{}
 	layer := all.addBlob("layer.v1.tar+gzip", packed.Bytes())
 	config, err := all.addJSON("config.v1+json", map[string]any{
 		"architecture": im.arch, "os": "linux",
-		"rootfs": map[string]any{"type": "layers", "diff_ids": []string{digestString(plain)}},
+		"rootfs": map[string]any{"type": "layers", "diff_ids": []string{blobDigest(plain)}},
 		"config": map[string]any{
 			"User": "65532:65532", "WorkingDir": "/data", "Entrypoint": []string{"/oxbow"}, "Cmd": []string{"serve"},
 			"Env": []string{
@@ -170,9 +170,9 @@ func (im *image) makeLayout() ([]byte, error) {
 	return packTar(files)
 }
 
-// checkStatic returns an error if the program needs a dynamic loader, because the image does not
+// checkStaticProgram returns an error if the program needs a dynamic loader, because the image does not
 // contain one.
-func checkStatic(program []byte) error {
+func checkStaticProgram(program []byte) error {
 	f, err := elf.NewFile(bytes.NewReader(program))
 	if err != nil {
 		return err

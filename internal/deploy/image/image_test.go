@@ -52,8 +52,8 @@ func read(t *testing.T, layout []byte) (config map[string]any, files []imageFile
 	seen := 0
 	blob := func(d descriptor) []byte {
 		b, ok := all["blobs/"+strings.Replace(d.Digest, ":", "/", 1)]
-		if !ok || digestString(b) != d.Digest || len(b) != d.Size {
-			t.Fatalf("the blob %+v has %d bytes and the digest %s", d, len(b), digestString(b))
+		if !ok || blobDigest(b) != d.Digest || len(b) != d.Size {
+			t.Fatalf("the blob %+v has %d bytes and the digest %s", d, len(b), blobDigest(b))
 		}
 		seen++
 		return b
@@ -91,8 +91,8 @@ func read(t *testing.T, layout []byte) (config map[string]any, files []imageFile
 		t.Fatal(err)
 	}
 	rootfs, _ := config["rootfs"].(map[string]any)
-	if ids, _ := rootfs["diff_ids"].([]any); len(ids) != 1 || ids[0] != digestString(layer) {
-		t.Errorf("the diff ids are %v, want %s", ids, digestString(layer))
+	if ids, _ := rootfs["diff_ids"].([]any); len(ids) != 1 || ids[0] != blobDigest(layer) {
+		t.Errorf("the diff ids are %v, want %s", ids, blobDigest(layer))
 	}
 	if blobs := len(all) - 4; blobs != seen {
 		t.Errorf("%d blobs, %d of them in use", blobs, seen)
@@ -101,7 +101,12 @@ func read(t *testing.T, layout []byte) (config map[string]any, files []imageFile
 }
 
 func TestLayout(t *testing.T) {
-	im := image{name: "oxbow:v1", arch: "amd64", program: []byte("a program"), certs: []byte("certificates")}
+	im := image{
+		name:             "oxbow:v1",
+		arch:             "amd64",
+		programBytes:     []byte("a program"),
+		certificateBytes: []byte("certificates"),
+	}
 	layout, err := im.makeLayout()
 	if err != nil {
 		t.Fatal(err)
@@ -136,14 +141,14 @@ func TestLayout(t *testing.T) {
 	if config["os"] != "linux" || config["architecture"] != "amd64" || runs["User"] != "65532:65532" {
 		t.Errorf("the config is %v", config)
 	}
-	if err := checkStatic([]byte("#!/bin/sh")); err == nil {
+	if err := checkStaticProgram([]byte("#!/bin/sh")); err == nil {
 		t.Error("a script is taken for a static program")
 	}
 }
 
 // TestProgram checks that the real program is static, runs in an empty directory tree, and makes a small image.
 func TestProgram(t *testing.T) {
-	testenv.Rarely(t) // This test is slow, because the whole program is built again without cgo.
+	testenv.SkipUnlessLong(t) // This test is slow, because the whole program is built again without cgo.
 	if testing.Short() || runtime.GOOS != "linux" {
 		t.Skip("builds the program for linux")
 	}

@@ -35,17 +35,17 @@ func main() {
 func writeImage(programPath, certsPath, name, arch, out string) error {
 	im := image{name: name, arch: arch}
 	var err error
-	im.program, err = os.ReadFile(programPath)
+	im.programBytes, err = os.ReadFile(programPath)
 	if err != nil {
 		return err
 	}
 	if certsPath != "" {
-		im.certs, err = os.ReadFile(certsPath)
+		im.certificateBytes, err = os.ReadFile(certsPath)
 		if err != nil {
 			return err
 		}
 	}
-	if err := checkStatic(im.program); err != nil {
+	if err := checkStaticProgram(im.programBytes); err != nil {
 		return fmt.Errorf("%s: %w; build it with CGO_ENABLED=0", programPath, err)
 	}
 	b, err := im.makeLayout()

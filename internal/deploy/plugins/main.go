@@ -30,8 +30,8 @@ func main() {
 	fmt.Printf("wrote %d files\n", n)
 }
 
-// pluginFilesByPath returns the contents of all plug-in files by path.
-func pluginFilesByPath() (map[string]string, error) {
+// readPluginFiles returns the contents of all plug-in files by path.
+func readPluginFiles() (map[string]string, error) {
 	var failed error
 	files, err := setup.PluginFiles(func(argv []string) string {
 		source, err := hook.OpencodePlugin(argv)
@@ -45,7 +45,7 @@ func pluginFilesByPath() (map[string]string, error) {
 }
 
 func writePlugins(repository string) (n int, err error) {
-	files, err := pluginFilesByPath()
+	files, err := readPluginFiles()
 	if err != nil {
 		return 0, err
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 func TestUpToDate(t *testing.T) {
-	want, err := pluginFilesByPath()
+	want, err := readPluginFiles()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestUpToDate(t *testing.T) {
 
 func TestWriteBundles(t *testing.T) {
 	dir := t.TempDir()
-	want, err := pluginFilesByPath()
+	want, err := readPluginFiles()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,17 +33,17 @@ var installScript string
 // configFile is goreleaser's configuration file in the root of the repository.
 const configFile = ".goreleaser.yaml"
 
-// binary is a program that goreleaser built, as described in goreleaser's artifacts.json.
-type binary struct {
+// builtProgram is a program that goreleaser built, as described in goreleaser's artifacts.json.
+type builtProgram struct {
 	Type   string `json:"type"`
 	Path   string `json:"path"`
 	GOOS   string `json:"goos"`
 	GOARCH string `json:"goarch"`
 }
 
-func (b binary) target() setup.Target { return setup.Target{OS: b.GOOS, Arch: b.GOARCH} }
+func (b builtProgram) releaseTarget() setup.Target { return setup.Target{OS: b.GOOS, Arch: b.GOARCH} }
 
-func buildRelease(root, dist, targets string) error {
+func buildRelease(root, distDir, targetList string) error {
 	// The directory is in the repository because goreleaser packs only files below the repository. Git ignores this
 	// directory.
 	tmp, err := os.MkdirTemp(root, ".release-")
@@ -61,7 +61,7 @@ func buildRelease(root, dist, targets string) error {
 	if err != nil {
 		return err
 	}
-	config, err := configForTargets(source, dist, targets)
+	config, err := configForTargets(source, distDir, targetList)
 	if err != nil {
 		return err
 	}
@@ -77,25 +77,25 @@ func buildRelease(root, dist, targets string) error {
 	if err := c.Run(); err != nil {
 		return fmt.Errorf("goreleaser: %w", err)
 	}
-	return writeRemainingFiles(root, dist)
+	return writeRemainingFiles(root, distDir)
 }
 
-// configForTargets returns goreleaser's configuration, changed to write to the directory dist. If targets is not
+// configForTargets returns goreleaser's configuration, changed to write to the directory dist. If targetList is not
 // empty, it is restricted to these platforms.
-func configForTargets(source []byte, dist, targets string) ([]byte, error) {
+func configForTargets(source []byte, dist, targetList string) ([]byte, error) {
 	var config map[string]any
 	if err := yaml.Unmarshal(source, &config); err != nil {
 		return nil, fmt.Errorf("%s: %w", configFile, err)
 	}
 	config["dist"] = dist
-	if targets != "" {
+	if targetList != "" {
 		builds, _ := config["builds"].([]any)
 		if len(builds) != 1 {
 			return nil, fmt.Errorf("%s has %d builds, want 1", configFile, len(builds))
 		}
 		first := builds[0].(map[string]any)
 		all := first["targets"].([]any)
-		wanted := strings.Split(targets, ",")
+		wanted := strings.Split(targetList, ",")
 		for _, t := range wanted {
 			if !slices.Contains(all, any(t)) {
 				return nil, fmt.Errorf("there is no target %q; the targets are %v", t, all)
@@ -103,7 +103,7 @@ func configForTargets(source []byte, dist, targets string) ([]byte, error) {
 		}
 		first["targets"] = wanted
 		// Without an archive for Windows, goreleaser cannot write the Scoop manifest.
-		if !strings.Contains(targets, "windows_") {
+		if !strings.Contains(targetList, "windows_") {
 			delete(config, "scoops")
 		}
 	}
@@ -140,7 +140,7 @@ func writeCompletions(dir string) error {
 // release describes the files that goreleaser has written to a directory.
 type release struct {
 	root, dist, version string
-	binaries            []binary
+	binaries            []builtProgram
 }
 
 func readRelease(root, dist string) (release, error) {
@@ -148,7 +148,7 @@ func readRelease(root, dist string) (release, error) {
 	var metadata struct {
 		Version string `json:"version"`
 	}
-	var artifacts []binary
+	var artifacts []builtProgram
 	for name, into := range map[string]any{"metadata.json": &metadata, "artifacts.json": &artifacts} {
 		b, err := os.ReadFile(filepath.Join(dist, name))
 		if err != nil {
@@ -186,7 +186,7 @@ func writeRemainingFiles(root, dist string) error {
 		return err
 	}
 	var targets []setup.Target
-	var bundles []setup.BundleFile
+	var bundles []setup.PublishedBundle
 	var sums strings.Builder
 	write := func(name string, content []byte) error {
 		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(content), name)
@@ -201,7 +201,7 @@ func writeRemainingFiles(root, dist string) error {
 		if err != nil {
 			return err
 		}
-		t := b.target()
+		t := b.releaseTarget()
 		targets = append(targets, t)
 		npm := map[string][]byte{"package.json": []byte(t.NPMProgramManifest(r.version)), "LICENSE": license,
 			"NOTICE": notice, t.Executable(): program}
@@ -213,7 +213,7 @@ func writeRemainingFiles(root, dist string) error {
 		if err != nil {
 			return err
 		}
-		bundles = append(bundles, setup.BundleFile{
+		bundles = append(bundles, setup.PublishedBundle{
 			URL:    r.downloadURL() + name,
 			SHA256: fmt.Sprintf("%x", sha256.Sum256(bundleBytes)),
 		})
@@ -292,11 +292,11 @@ func npmArchive(files map[string][]byte) []byte {
 		h := &tar.Header{
 			Name: "package/" + name, Mode: fileMode(name), Size: int64(len(files[name])), Format: tar.FormatUSTAR,
 		}
-		mustWrite(w.WriteHeader(h))
+		panicOnError(w.WriteHeader(h))
 		_, err := w.Write(files[name])
-		mustWrite(err)
+		panicOnError(err)
 	}
-	mustWrite(errors.Join(w.Close(), z.Close()))
+	panicOnError(errors.Join(w.Close(), z.Close()))
 	return b.Bytes()
 }
 
@@ -308,16 +308,16 @@ func zipArchive(files map[string][]byte) []byte {
 		h := &zip.FileHeader{Name: name, Method: zip.Deflate}
 		h.SetMode(os.FileMode(fileMode(name)))
 		f, err := w.CreateHeader(h)
-		mustWrite(err)
+		panicOnError(err)
 		_, err = f.Write(files[name])
-		mustWrite(err)
+		panicOnError(err)
 	}
-	mustWrite(w.Close())
+	panicOnError(w.Close())
 	return b.Bytes()
 }
 
-// mustWrite panics if err is not nil. It is used for writes to memory, which fail only if this program has a bug.
-func mustWrite(err error) {
+// panicOnError panics if err is not nil. It is used for writes to memory, which fail only if this program has a bug.
+func panicOnError(err error) {
 	if err != nil {
 		panic(err)
 	}

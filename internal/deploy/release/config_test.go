@@ -97,12 +97,12 @@ func TestTypedLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, kind := range []string{"archive", "deb", "npm"} {
-		lines, err := installLines(string(page), kind)
+		lines, err := documentedCommands(string(page), kind)
 		if err != nil || len(lines) > 5 || !strings.HasSuffix(lines[len(lines)-1], "oxbow recall tabs") {
 			t.Errorf("the lines for %s are %q, %v", kind, lines, err)
 		}
 	}
-	if _, err := installLines(string(page), "abacus"); err == nil {
+	if _, err := documentedCommands(string(page), "abacus"); err == nil {
 		t.Error("the page has lines for an unknown kind")
 	}
 }

@@ -27,7 +27,7 @@ func (r release) downloadURL() string {
 // checkFiles checks the checksums of all files and the program for each platform, and prints the results. It continues
 // after an error and returns all errors.
 func (r release) checkFiles() error {
-	count, err := r.checkSums()
+	count, err := r.checkFileHashes()
 	fmt.Printf("%s: %d files\n", checksumsFile, count)
 	for _, b := range r.binaries {
 		modules, size, berr := r.checkBinary(b)
@@ -39,9 +39,9 @@ func (r release) checkFiles() error {
 	return err
 }
 
-// checkSums compares the files with the listed checksums, and returns the number of checksums. It returns an error if
-// a package is not listed.
-func (r release) checkSums() (int, error) {
+// checkFileHashes compares the files with the listed checksums, and returns the number of checksums. It returns an
+// error if a package is not listed.
+func (r release) checkFileHashes() (int, error) {
 	b, err := os.ReadFile(filepath.Join(r.dist, checksumsFile))
 	if err != nil {
 		return 0, err
@@ -69,21 +69,21 @@ func (r release) checkSums() (int, error) {
 }
 
 // checkHash returns an error if the SHA-256 of the file is not want.
-func checkHash(path, want string) error {
+func checkHash(path, wantHash string) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
 	sum := sha256.Sum256(b)
-	if got := hex.EncodeToString(sum[:]); got != want {
-		return fmt.Errorf("the checksum of %s is %s, not %s", filepath.Base(path), got, want)
+	if got := hex.EncodeToString(sum[:]); got != wantHash {
+		return fmt.Errorf("the checksum of %s is %s, not %s", filepath.Base(path), got, wantHash)
 	}
 	return nil
 }
 
 // checkBinary checks that a program was built with -trimpath, -s and -w, and that its SBOM lists exactly the modules
 // in the program. It returns the number of modules and the size of the program.
-func (r release) checkBinary(b binary) (modules int, size int64, err error) {
+func (r release) checkBinary(b builtProgram) (modules int, size int64, err error) {
 	path := b.Path
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(r.root, path)
@@ -108,7 +108,7 @@ func (r release) checkBinary(b binary) (modules int, size int64, err error) {
 		err = fmt.Errorf("it was built with %v", settings)
 	}
 	if b.GOOS == "linux" {
-		err = errors.Join(err, checkStripped(program))
+		err = errors.Join(err, checkHasNoSymbols(program))
 	}
 	document, rerr := os.ReadFile(filepath.Join(r.dist,
 		fmt.Sprintf("oxbow_%s_%s_%s.cdx.json", r.version, b.GOOS, b.GOARCH)))
@@ -137,8 +137,8 @@ func (r release) checkBinary(b binary) (modules int, size int64, err error) {
 	return len(info.Deps), size, err
 }
 
-// checkStripped returns an error if a Linux program contains a symbol table or debugging information.
-func checkStripped(program []byte) error {
+// checkHasNoSymbols returns an error if a Linux program contains a symbol table or debugging information.
+func checkHasNoSymbols(program []byte) error {
 	f, err := elf.NewFile(bytes.NewReader(program))
 	if err != nil {
 		return err

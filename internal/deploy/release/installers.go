@@ -26,11 +26,15 @@ func installArchive(r release, dir string) (installedProgram, error) {
 		return installedProgram{}, err
 	}
 	program := filepath.Join(dir, "oxbow")
-	return installedProgram{argv: []string{program}, typedCommand: program, variables: []string{}}, errors.Join(
-		checkFilesExist(dir, "LICENSE", "NOTICE", "man/oxbow.1", "completions/oxbow.bash", "completions/_oxbow",
-			"completions/oxbow.fish", "completions/oxbow.ps1"),
-		checkOutput(dir, []string{"OXBOW-RECALL"}, "man", "-l", "-P", "cat", "man/oxbow-recall.1"),
-	)
+	return installedProgram{
+			commandLine:  []string{program},
+			typedCommand: program,
+			environment:  []string{},
+		}, errors.Join(
+			checkFilesExist(dir, "LICENSE", "NOTICE", "man/oxbow.1", "completions/oxbow.bash", "completions/_oxbow",
+				"completions/oxbow.fish", "completions/oxbow.ps1"),
+			checkOutputContains(dir, []string{"OXBOW-RECALL"}, "man", "-l", "-P", "cat", "man/oxbow-recall.1"),
+		)
 }
 
 // linuxPackageFiles are the files that the deb and rpm packages install, except the program.
@@ -43,7 +47,7 @@ var linuxPackageFiles = []string{"usr/share/man/man1/oxbow.1", "usr/share/man/ma
 func installDeb(r release, dir string) (installedProgram, error) {
 	root := filepath.Join(dir, "root")
 	dpkg := []string{"dpkg", "--root=" + root, "--force-not-root"}
-	if err := makeDpkgRoot(root); err != nil {
+	if err := createDpkgRoot(root); err != nil {
 		return installedProgram{}, err
 	}
 	if _, err := runProgram(dir, append(dpkg, "-i", r.packagePath(".deb"))...); err != nil {
@@ -54,21 +58,24 @@ func installDeb(r release, dir string) (installedProgram, error) {
 	clean, stubs := filepath.Join(dir, "clean-root"), filepath.Join(dir, "stubs")
 	path := filepath.Join(clean, "usr/bin") + ":" + stubs + ":" + os.Getenv("PATH")
 	real, err := exec.LookPath("dpkg")
-	err = errors.Join(err, makeDpkgRoot(clean), os.Mkdir(stubs, 0o755),
+	err = errors.Join(err, createDpkgRoot(clean), os.Mkdir(stubs, 0o755),
 		os.WriteFile(filepath.Join(stubs, "sudo"), []byte("#!/bin/sh\nexec \"$@\"\n"), 0o755),
 		os.WriteFile(filepath.Join(stubs, "dpkg"),
 			[]byte("#!/bin/sh\nexec "+real+" --root='"+clean+"' --force-not-root \"$@\"\n"), 0o755),
 		checkFilesExist(root, linuxPackageFiles...))
 	return installedProgram{
-		argv: []string{program}, typedCommand: program, variables: []string{"PATH=" + path},
+		commandLine: []string{program}, typedCommand: program, environment: []string{"PATH=" + path},
 		uninstall: func() error {
-			return errors.Join(checkOutput(dir, nil, append(dpkg, "-r", "oxbow")...), checkAbsent(program))
+			return errors.Join(
+				checkOutputContains(dir, nil, append(dpkg, "-r", "oxbow")...),
+				checkFileRemoved(program),
+			)
 		},
 	}, err
 }
 
-// makeDpkgRoot creates a root directory in which dpkg has not installed any package.
-func makeDpkgRoot(root string) error {
+// createDpkgRoot creates a root directory in which dpkg has not installed any package.
+func createDpkgRoot(root string) error {
 	var err error
 	for _, d := range []string{"info", "updates"} {
 		err = errors.Join(err, os.MkdirAll(filepath.Join(root, "var/lib/dpkg", d), 0o755))
@@ -84,7 +91,7 @@ func makeDpkgRoot(root string) error {
 func installRPM(r release, dir string) (installedProgram, error) {
 	root := filepath.Join(dir, "root")
 	program := filepath.Join(root, "usr/bin/oxbow")
-	installed := installedProgram{argv: []string{program}, typedCommand: program}
+	installed := installedProgram{commandLine: []string{program}, typedCommand: program}
 	if err := os.Mkdir(root, 0o755); err != nil {
 		return installed, err
 	}
@@ -96,8 +103,8 @@ func installRPM(r release, dir string) (installedProgram, error) {
 		}
 		installed.uninstall = func() error {
 			return errors.Join(
-				checkOutput(dir, []string{"oxbow"}, append(rpm, "-q", "oxbow")...),
-				checkOutput(dir, nil, append(rpm, "--nodeps", "-e", "oxbow")...), checkAbsent(program))
+				checkOutputContains(dir, []string{"oxbow"}, append(rpm, "-q", "oxbow")...),
+				checkOutputContains(dir, nil, append(rpm, "--nodeps", "-e", "oxbow")...), checkFileRemoved(program))
 		}
 		return installed, checkFilesExist(root, linuxPackageFiles...)
 	}
@@ -113,9 +120,9 @@ func installNPM(r release, dir string) (installedProgram, error) {
 	launcher := filepath.Join(r.dist, npmFileName("oxbow", r.version))
 	program := filepath.Join(r.dist, npmFileName(t.NPMPackage(), r.version))
 	installed := installedProgram{
-		argv:         []string{"npx", "--offline", "oxbow"},
+		commandLine:  []string{"npx", "--offline", "oxbow"},
 		typedCommand: "npx oxbow",
-		variables:    []string{"npm_config_offline=true", "npm_config_audit=false", "npm_config_fund=false"},
+		environment:  []string{"npm_config_offline=true", "npm_config_audit=false", "npm_config_fund=false"},
 		uninstall:    func() error { return checkLauncher(dir, t.NPMPackage()) },
 	}
 	_, err := runProgram(dir, "npm", "install", "--offline", "--no-audit", "--no-fund", program, launcher)
@@ -150,14 +157,14 @@ const mcpHandshake = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"p
 // installBundle unpacks the bundle and checks that its server answers a client.
 func installBundle(r release, dir string) (installedProgram, error) {
 	bundle := filepath.Join(dir, "bundle")
-	if err := unzip(r.packagePath(".mcpb"), bundle); err != nil {
+	if err := extractZip(r.packagePath(".mcpb"), bundle); err != nil {
 		return installedProgram{}, err
 	}
 	argv, err := bundleCommand(bundle)
 	if err != nil {
 		return installedProgram{}, err
 	}
-	installed := installedProgram{argv: argv[:1], typedCommand: argv[0]}
+	installed := installedProgram{commandLine: argv[:1], typedCommand: argv[0]}
 	c := exec.Command(argv[0], argv[1:]...)
 	c.Dir = dir
 	c.Env = []string{"HOME=" + dir, "PATH="}
@@ -174,7 +181,7 @@ func installBundle(r release, dir string) (installedProgram, error) {
 	return installed, nil
 }
 
-func unzip(file, dir string) error {
+func extractZip(file, dir string) error {
 	z, err := zip.OpenReader(file)
 	if err != nil {
 		return err
@@ -197,7 +204,7 @@ func installByScript(r release, dir string) (installedProgram, error) {
 		if err == nil || !strings.Contains(told, "checksum") {
 			return installedProgram{}, fmt.Errorf("with %s checksums install.sh prints %q, %v", name, told, err)
 		}
-		if err := checkAbsent(program); err != nil {
+		if err := checkFileRemoved(program); err != nil {
 			return installedProgram{}, err
 		}
 	}
@@ -205,12 +212,15 @@ func installByScript(r release, dir string) (installedProgram, error) {
 	if err == nil && !strings.Contains(told, "next: "+program+" demo") {
 		err = fmt.Errorf("install.sh prints %q, want the next command with %s", told, program)
 	}
-	return installedProgram{argv: []string{program}, typedCommand: program}, err
+	return installedProgram{commandLine: []string{program}, typedCommand: program}, err
 }
 
-// runInstallScript runs install.sh so that it installs into the directory place. change may modify the checksums that
-// the script downloads. It returns the path of the installed program and the output of the script.
-func (r release) runInstallScript(place string, change func(sums string) string) (program, told string, err error) {
+// runInstallScript runs install.sh so that it installs into the directory place. changeChecksums may modify the
+// checksums that the script downloads. It returns the path of the installed program and the output of the script.
+func (r release) runInstallScript(
+	installDir string,
+	changeChecksums func(sums string) string,
+) (program, output string, err error) {
 	files := http.FileServerFS(os.DirFS(r.dist))
 	sums, err := os.ReadFile(filepath.Join(r.dist, checksumsFile))
 	if err != nil {
@@ -218,20 +228,20 @@ func (r release) runInstallScript(place string, change func(sums string) string)
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if q.URL.Path == "/"+checksumsFile {
-			io.WriteString(w, change(string(sums)))
+			io.WriteString(w, changeChecksums(string(sums)))
 			return
 		}
 		files.ServeHTTP(w, q)
 	}))
 	defer server.Close()
-	told, err = runProgramWith(
-		filepath.Dir(place),
-		[]string{"OXBOW_BASE_URL=" + server.URL, "OXBOW_INSTALL_DIR=" + place,
+	output, err = runProgramWith(
+		filepath.Dir(installDir),
+		[]string{"OXBOW_BASE_URL=" + server.URL, "OXBOW_INSTALL_DIR=" + installDir,
 			"no_proxy=127.0.0.1"},
 		"sh",
 		filepath.Join(r.dist, "install.sh"),
 	)
-	return filepath.Join(place, "oxbow"), told, err
+	return filepath.Join(installDir, "oxbow"), output, err
 }
 
 //go:embed formula.rb
@@ -249,9 +259,15 @@ func installFormula(r release, dir string) (installedProgram, error) {
 	}
 	program := filepath.Join(prefix, "bin/oxbow")
 	_, err := runProgram(dir, "ruby", runner, formula, r.dist, r.downloadURL(), r.version, prefix)
-	return installedProgram{argv: []string{program}, typedCommand: program}, errors.Join(err, checkFilesExist(prefix,
-		"share/man/man1/oxbow.1", "etc/bash_completion.d/oxbow", "share/zsh/site-functions/_oxbow",
-		"share/fish/vendor_completions.d/oxbow.fish"))
+	return installedProgram{
+			commandLine:  []string{program},
+			typedCommand: program,
+		}, errors.Join(
+			err,
+			checkFilesExist(prefix,
+				"share/man/man1/oxbow.1", "etc/bash_completion.d/oxbow", "share/zsh/site-functions/_oxbow",
+				"share/fish/vendor_completions.d/oxbow.fish"),
+		)
 }
 
 // installImage loads the image with buildah and runs its program without a daemon.
@@ -263,7 +279,7 @@ func installImage(r release, dir string) (installedProgram, error) {
 		dir,
 		append(buildah, "from", "--name", container, "oci-archive:"+r.packagePath(imageSuffix))...)
 	return installedProgram{
-		argv:         append(buildah, "run", "--isolation", "chroot", container, "--", "/oxbow"),
+		commandLine:  append(buildah, "run", "--isolation", "chroot", container, "--", "/oxbow"),
 		typedCommand: "/oxbow",
 		uninstall: func() error {
 			_, err := runProgram(dir, append(buildah, "rm", container)...)
@@ -308,7 +324,7 @@ func installScoop(r release, dir string) (installedProgram, error) {
 	}
 	place := filepath.Join(dir, "scoop")
 	err = errors.Join(
-		unzip(filepath.Join(r.dist, name), place),
+		extractZip(filepath.Join(r.dist, name), place),
 		checkFilesExist(place, "completions/oxbow.ps1", "LICENSE"),
 	)
 	return installedProgram{runDemo: func() error {

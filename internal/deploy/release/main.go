@@ -51,7 +51,7 @@ func runCommandLine(repository, out, targets string, args []string) error {
 	case args[0] == "build" && len(args) == 1:
 		return buildRelease(root, dist, targets)
 	case args[0] == "try":
-		return tryRelease(root, dist, args[1:])
+		return tryInstallations(root, dist, args[1:])
 	}
 	return fmt.Errorf("unknown command %q: build or try", args)
 }

@@ -13,24 +13,24 @@ import (
 	"strings"
 )
 
-// A trial installs oxbow in one way and tests the installed program.
-type trial struct {
-	kind             string
+// An installTrial installs oxbow in one way and tests the installed program.
+type installTrial struct {
+	packageKind      string
 	requiredPrograms []string // programs that the trial needs on this machine
 	install          func(r release, dir string) (installedProgram, error)
 }
 
 // installedProgram is a program that a trial has installed.
 type installedProgram struct {
-	argv         []string // command line of the program, or nil if this system cannot run it
+	commandLine  []string // command line of the program, or nil if this system cannot run it
 	typedCommand string   // command that the program's messages tell users to type
 	// environment for the lines in docs/install.md; nil if the page has no lines for this way
-	variables []string
-	runDemo   func() error // runs the demo if argv is nil
-	uninstall func() error // uninstalls the program (may be nil)
+	environment []string
+	runDemo     func() error // runs the demo if argv is nil
+	uninstall   func() error // uninstalls the program (may be nil)
 }
 
-var trials = []trial{
+var installTrials = []installTrial{
 	{"archive", []string{"tar", "man"}, installArchive},
 	{"deb", []string{"dpkg-deb", "dpkg"}, installDeb},
 	{"rpm", []string{"rpm", "rpm2cpio", "cpio"}, installRPM},
@@ -42,9 +42,9 @@ var trials = []trial{
 	{"scoop", []string{"go"}, installScoop},
 }
 
-// tryRelease checks the files of a release, runs the trials of the given kinds, and prints a table. Without kinds, it
-// runs all trials. A trial fails if a program that it needs is missing.
-func tryRelease(root, dist string, kinds []string) error {
+// tryInstallations checks the files of a release, runs the trials of the given kinds, and prints a table. Without
+// kinds, it runs all trials. A trial fails if a program that it needs is missing.
+func tryInstallations(root, dist string, kinds []string) error {
 	r, err := readRelease(root, dist)
 	if err != nil {
 		return err
@@ -52,69 +52,69 @@ func tryRelease(root, dist string, kinds []string) error {
 	failed := r.checkFiles()
 	fmt.Print("\n| kind | installed | demo | typed lines until the first recall |\n|---|---|---|---|\n")
 	for _, kind := range kinds {
-		if !slices.ContainsFunc(trials, func(t trial) bool { return t.kind == kind }) {
+		if !slices.ContainsFunc(installTrials, func(t installTrial) bool { return t.packageKind == kind }) {
 			return fmt.Errorf("there is no kind %q", kind)
 		}
 	}
-	for _, t := range trials {
-		if len(kinds) > 0 && !slices.Contains(kinds, t.kind) {
+	for _, t := range installTrials {
+		if len(kinds) > 0 && !slices.Contains(kinds, t.packageKind) {
 			continue
 		}
 		cells, err := r.runTrial(t)
-		fmt.Printf("| %s | %s |\n", t.kind, strings.Join(cells, " | "))
+		fmt.Printf("| %s | %s |\n", t.packageKind, strings.Join(cells, " | "))
 		if err != nil {
-			failed = errors.Join(failed, fmt.Errorf("%s: %w", t.kind, err))
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", t.packageKind, err))
 		}
 	}
 	return failed
 }
 
 // runTrial runs a trial and returns the cells of its row in the table.
-func (r release) runTrial(t trial) (cells []string, err error) {
-	cells = []string{"no", "no", ""}
+func (r release) runTrial(t installTrial) (tableCells []string, err error) {
+	tableCells = []string{"no", "no", ""}
 	for _, program := range t.requiredPrograms {
 		if _, err := exec.LookPath(program); err != nil {
-			return cells, fmt.Errorf("not tried: %w", err)
+			return tableCells, fmt.Errorf("not tried: %w", err)
 		}
 	}
 	dir, err := os.MkdirTemp("", "oxbow-try-")
 	if err != nil {
-		return cells, err
+		return tableCells, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	installed, err := t.install(r, dir)
 	if err != nil {
-		return cells, err
+		return tableCells, err
 	}
-	cells[0] = "yes"
+	tableCells[0] = "yes"
 	if installed.runDemo == nil {
-		installed.runDemo = func() error { return checkDemo(dir, installed.typedCommand, installed.argv...) }
+		installed.runDemo = func() error { return checkDemo(dir, installed.typedCommand, installed.commandLine...) }
 	}
 	if err := installed.runDemo(); err != nil {
-		return cells, err
+		return tableCells, err
 	}
-	cells[1] = "passed"
-	if installed.variables != nil {
-		count, err := r.runInstallLines(t.kind, dir, installed.variables)
+	tableCells[1] = "passed"
+	if installed.environment != nil {
+		count, err := r.runDocumentedCommands(t.packageKind, dir, installed.environment)
 		if err != nil {
-			return cells, err
+			return tableCells, err
 		}
-		cells[2] = fmt.Sprint(count)
+		tableCells[2] = fmt.Sprint(count)
 	}
 	if installed.uninstall != nil {
-		return cells, installed.uninstall()
+		return tableCells, installed.uninstall()
 	}
-	return cells, nil
+	return tableCells, nil
 }
 
-// runInstallLines runs the lines that docs/install.md shows for one way to install oxbow, and returns their number. It
-// runs them with an empty home in a directory that contains the files of the release.
-func (r release) runInstallLines(kind, dir string, variables []string) (int, error) {
+// runDocumentedCommands runs the lines that docs/install.md shows for one way to install oxbow, and returns their
+// number. It runs them with an empty home in a directory that contains the files of the release.
+func (r release) runDocumentedCommands(kind, dir string, variables []string) (int, error) {
 	page, err := os.ReadFile(filepath.Join(r.root, installPage))
 	if err != nil {
 		return 0, err
 	}
-	lines, err := installLines(string(page), kind)
+	lines, err := documentedCommands(string(page), kind)
 	if err != nil {
 		return 0, err
 	}
@@ -143,8 +143,8 @@ func (r release) runInstallLines(kind, dir string, variables []string) (int, err
 // installPage is the page with the lines that users type to install oxbow.
 const installPage = "docs/install.md"
 
-// installLines returns the shell lines that the page shows for one way to install oxbow.
-func installLines(page, kind string) ([]string, error) {
+// documentedCommands returns the shell lines that the page shows for one way to install oxbow.
+func documentedCommands(page, kind string) ([]string, error) {
 	_, rest, found := strings.Cut(page, "<!-- try "+kind+" -->\n```sh\n")
 	block, _, ended := strings.Cut(rest, "\n```\n")
 	if !found || !ended {
@@ -174,8 +174,8 @@ func runProgramWith(dir string, variables []string, argv ...string) (string, err
 	return string(b), nil
 }
 
-// checkOutput runs a program and returns an error unless the output contains all the words.
-func checkOutput(dir string, words []string, argv ...string) error {
+// checkOutputContains runs a program and returns an error unless the output contains all the words.
+func checkOutputContains(dir string, words []string, argv ...string) error {
 	got, err := runProgram(dir, argv...)
 	if err != nil {
 		return err
@@ -193,13 +193,13 @@ func checkOutput(dir string, words []string, argv ...string) error {
 func checkDemo(dir, typed string, program ...string) error {
 	run := func(words ...string) []string { return slices.Concat(program, words) }
 	return errors.Join(
-		checkOutput(dir, []string{"undid 1 change", "Now yours: " + typed + " init"}, run("demo")...),
-		checkOutput(dir, []string{"revision ", runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH},
+		checkOutputContains(dir, []string{"undid 1 change", "Now yours: " + typed + " init"}, run("demo")...),
+		checkOutputContains(dir, []string{"revision ", runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH},
 			run("version")...),
-		checkOutput(dir, []string{"  " + typed + " recall tabs"}, run("init")...),
-		checkOutput(dir, []string{"remembered style"}, run("remember", "style", "Tabs, not spaces.")...),
-		checkOutput(dir, []string{"Tabs, not spaces."}, run("recall", "tabs")...),
-		checkOutput(dir, []string{"sound"}, run("check")...),
+		checkOutputContains(dir, []string{"  " + typed + " recall tabs"}, run("init")...),
+		checkOutputContains(dir, []string{"remembered style"}, run("remember", "style", "Tabs, not spaces.")...),
+		checkOutputContains(dir, []string{"Tabs, not spaces."}, run("recall", "tabs")...),
+		checkOutputContains(dir, []string{"sound"}, run("check")...),
 	)
 }
 
@@ -217,7 +217,7 @@ func checkFilesExist(dir string, names ...string) error {
 	return nil
 }
 
-func checkAbsent(path string) error {
+func checkFileRemoved(path string) error {
 	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("%s is still there (%v)", path, err)
 	}

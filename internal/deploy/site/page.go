@@ -86,7 +86,7 @@ func parsePage(file string, content []byte) *sitePage {
 }
 
 // renderPage returns the page as HTML, with links that lead to pages of the site.
-func (p *sitePage) renderPage(s *pageSite) ([]byte, error) {
+func (p *sitePage) renderPage(s *website) ([]byte, error) {
 	err := ast.Walk(p.root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
@@ -113,7 +113,7 @@ func (p *sitePage) renderPage(s *pageSite) ([]byte, error) {
 
 // searchItems returns an item for each section of the page, for the search.
 func (p *sitePage) searchItems() []searchItem {
-	s := pageSite{pages: map[string]*sitePage{p.path: p}}
+	s := website{pages: map[string]*sitePage{p.path: p}}
 	address, _ := s.pageAddress(p.path)
 	items := []searchItem{{Page: p.title, Heading: p.title, Address: address}}
 	for n := p.root.FirstChild(); n != nil; n = n.NextSibling() {

@@ -51,7 +51,7 @@ func writeSite(repository fs.FS, sourceURL, out string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	site := &pageSite{repository: repository, sourceURL: sourceURL, pages: map[string]*sitePage{}}
+	site := &website{repository: repository, sourceURL: sourceURL, pages: map[string]*sitePage{}}
 	for _, p := range paths {
 		text, err := fs.ReadFile(repository, p)
 		if err != nil {
@@ -95,15 +95,15 @@ func findPages(repository fs.FS) ([]string, error) {
 	return paths, nil
 }
 
-// pageSite contains the pages of the site, and what is needed to write each of them.
-type pageSite struct {
+// website contains the pages of the site, and what is needed to write each of them.
+type website struct {
 	repository fs.FS
 	sourceURL  string
 	pages      map[string]*sitePage
 }
 
 // pageAddress returns the path of a file's page on the site. ok is false if the site does not contain the file.
-func (s *pageSite) pageAddress(file string) (string, bool) {
+func (s *website) pageAddress(file string) (string, bool) {
 	if _, isPage := s.pages[file]; isPage {
 		dir, name := path.Split(file)
 		if name == "README.md" {
@@ -116,7 +116,7 @@ func (s *pageSite) pageAddress(file string) (string, bool) {
 
 // resolveLink returns the address to which a link in a page leads on the site. The link can name a page, a picture, or
 // another file of the repository. It returns an error if the target does not exist.
-func (s *pageSite) resolveLink(from, link string) (string, error) {
+func (s *website) resolveLink(from, link string) (string, error) {
 	if strings.Contains(link, ":") {
 		return link, nil // The link already leads to another site.
 	}
@@ -152,7 +152,7 @@ func relativeAddress(from, to string) string {
 }
 
 // checkLinks returns an error that lists all links without a target.
-func (s *pageSite) checkLinks(paths []string) error {
+func (s *website) checkLinks(paths []string) error {
 	var wrong []error
 	for _, p := range paths {
 		for _, link := range s.pages[p].links {
@@ -170,7 +170,7 @@ var (
 )
 
 // makeNavigation returns the groups of links in the navigation of a page, with addresses relative to this page.
-func (s *pageSite) makeNavigation(from string) ([]navigationGroup, error) {
+func (s *website) makeNavigation(from string) ([]navigationGroup, error) {
 	var groups []navigationGroup
 	for line := range strings.Lines(string(s.pages[indexPage].text)) {
 		if m := navigationHeadingPattern.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
@@ -191,7 +191,7 @@ func (s *pageSite) makeNavigation(from string) ([]navigationGroup, error) {
 	return groups, nil
 }
 
-func (s *pageSite) writePage(p *sitePage, out string) error {
+func (s *website) writePage(p *sitePage, out string) error {
 	content, err := p.renderPage(s)
 	if err != nil {
 		return err
@@ -215,7 +215,7 @@ func (s *pageSite) writePage(p *sitePage, out string) error {
 }
 
 // copyPictures copies the pictures that the pages show.
-func (s *pageSite) copyPictures(out string) error {
+func (s *website) copyPictures(out string) error {
 	for p, page := range s.pages {
 		for _, link := range page.links {
 			if path.Ext(link) != ".png" || strings.Contains(link, ":") {

@@ -45,7 +45,7 @@ func main() {
 		chosen = defaultTestPackages
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := tryUnderWine(ctx, *repository, *prefix, *built, chosen)
+	err := testUnderWine(ctx, *repository, *prefix, *built, chosen)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "wine:", err)

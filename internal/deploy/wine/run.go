@@ -16,7 +16,7 @@ import (
 )
 
 //go:embed library/processprng.c
-var processPRNG string
+var processPRNGSource string
 
 // wineInstallation describes an installed Wine and the directories that a run uses.
 type wineInstallation struct {
@@ -26,9 +26,9 @@ type wineInstallation struct {
 	tempDir    string
 }
 
-// tryUnderWine runs the program under Wine, and then the tests of the packages. built is the path of the program. If
-// it is empty, tryUnderWine builds the program.
-func tryUnderWine(ctx context.Context, repository, prefix, built string, packages []string) (err error) {
+// testUnderWine runs the program under Wine, and then the tests of the packages. programPath is the path of the
+// program. If it is empty, testUnderWine builds the program.
+func testUnderWine(ctx context.Context, repository, prefix, programPath string, packages []string) (err error) {
 	program, err := findWine()
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func tryUnderWine(ctx context.Context, repository, prefix, built string, package
 	if err != nil {
 		return err
 	}
-	err = w.tryProgram(ctx, built)
+	err = w.testProgram(ctx, programPath)
 	if len(packages) > 0 {
 		err = errors.Join(err, w.runTests(ctx, packages))
 	}
@@ -102,7 +102,7 @@ func (w wineInstallation) runCommandIn(ctx context.Context, dir, name string, ar
 
 // keepServicesRunning starts a program that runs until the returned function is called. Meanwhile Wine's services keep
 // running, so the tests need not start them again.
-func (w wineInstallation) keepServicesRunning(ctx context.Context) (end func() error, err error) {
+func (w wineInstallation) keepServicesRunning(ctx context.Context) (stop func() error, err error) {
 	c := exec.CommandContext(ctx, w.winePath, "cmd")
 	c.Env = w.environment()
 	input, err := c.StdinPipe()
@@ -124,7 +124,7 @@ func (w wineInstallation) preparePrefix(ctx context.Context) error {
 		return err
 	}
 	source := filepath.Join(w.tempDir, "processprng.c")
-	if err := os.WriteFile(source, []byte(processPRNG), 0o644); err != nil {
+	if err := os.WriteFile(source, []byte(processPRNGSource), 0o644); err != nil {
 		return err
 	}
 	library := filepath.Join(w.prefix, "drive_c", "windows", "system32", "bcryptprimitives.dll")
@@ -132,15 +132,15 @@ func (w wineInstallation) preparePrefix(ctx context.Context) error {
 	return err
 }
 
-// tryProgram runs the demo and the commands of a new user, in a directory whose name contains a space and an umlaut.
-// The program is copied from the path built. If built is empty, tryProgram builds the program.
-func (w wineInstallation) tryProgram(ctx context.Context, built string) error {
+// testProgram runs the demo and the commands of a new user, in a directory whose name contains a space and an umlaut.
+// The program is copied from the path built. If programPath is empty, testProgram builds the program.
+func (w wineInstallation) testProgram(ctx context.Context, programPath string) error {
 	dir := filepath.Join(w.tempDir, "Jörg Groß")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
 	}
 	program := filepath.Join(dir, "oxbow.exe")
-	if err := w.placeProgram(ctx, built, program); err != nil {
+	if err := w.placeProgram(ctx, programPath, program); err != nil {
 		return err
 	}
 	for _, step := range []struct{ command, want string }{
@@ -172,16 +172,16 @@ func (w wineInstallation) tryProgram(ctx context.Context, built string) error {
 }
 
 // placeProgram copies the program from the path built, or builds it if the path is empty.
-func (w wineInstallation) placeProgram(ctx context.Context, built, program string) error {
-	if built == "" {
-		_, err := w.runCommand(ctx, "go", "build", "-trimpath", "-o", program, "./cmd/oxbow")
+func (w wineInstallation) placeProgram(ctx context.Context, source, target string) error {
+	if source == "" {
+		_, err := w.runCommand(ctx, "go", "build", "-trimpath", "-o", target, "./cmd/oxbow")
 		return err
 	}
-	b, err := os.ReadFile(built)
+	b, err := os.ReadFile(source)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(program, b, 0o755)
+	return os.WriteFile(target, b, 0o755)
 }
 
 // runTests runs the tests of packages under Wine and prints a table of the results.
@@ -225,7 +225,7 @@ func (w wineInstallation) writeTestOverlay(ctx context.Context) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	replaced, err := replaceCleanup(string(b))
+	replaced, err := replaceRemoveFunc(string(b))
 	if err != nil {
 		return "", err
 	}
@@ -240,7 +240,7 @@ func (w wineInstallation) writeTestOverlay(ctx context.Context) (string, error) 
 	return list, os.WriteFile(list, b, 0o644)
 }
 
-const cleanupSource = `
+const removeFuncSource = `
 
 func removeByRemove(path string) error {
 	err := os.RemoveAll(path)
@@ -260,11 +260,11 @@ func removeByRemove(path string) error {
 }
 `
 
-// replaceCleanup changes the source of testing.go, so that the removal of temporary directories works under Wine.
-func replaceCleanup(source string) (string, error) {
+// replaceRemoveFunc changes the source of testing.go, so that the removal of temporary directories works under Wine.
+func replaceRemoveFunc(source string) (string, error) {
 	const call = "err := os.RemoveAll(path)"
 	if strings.Count(source, call) != 1 {
 		return "", fmt.Errorf("testing.go of this Go has not one %q; change withCleanup", call)
 	}
-	return strings.Replace(source, call, "err := removeByRemove(path)", 1) + cleanupSource, nil
+	return strings.Replace(source, call, "err := removeByRemove(path)", 1) + removeFuncSource, nil
 }

@@ -59,14 +59,14 @@ func TestWithCleanup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	replaced, err := replaceCleanup(string(b))
+	replaced, err := replaceRemoveFunc(string(b))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Count(replaced, "err := removeByRemove(path)\n") != 1 || !strings.HasSuffix(replaced, cleanupSource) {
+	if strings.Count(replaced, "err := removeByRemove(path)\n") != 1 || !strings.HasSuffix(replaced, removeFuncSource) {
 		t.Error("the call or the function was not added")
 	}
-	if _, err := replaceCleanup("package testing\n"); err == nil {
+	if _, err := replaceRemoveFunc("package testing\n"); err == nil {
 		t.Error("a file without the call was accepted")
 	}
 }

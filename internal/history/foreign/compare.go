@@ -24,9 +24,9 @@ type Texts struct {
 	OnlyTainted bool
 }
 
-// maxReadBytes is the maximum number of bytes of foreign text that are read in a store without an index. If the store
-// has more, the comparison fails with ErrTooManyEntries.
-const maxReadBytes = 32 << 20
+// maxComparedBytes is the maximum number of bytes of foreign text that are read in a store without an index. If the
+// store has more, the comparison fails with ErrTooManyEntries.
+const maxComparedBytes = 32 << 20
 
 // maxTaintedBytes is the maximum size of all tainted entries, in bytes, up to which they are compared one by one.
 // Above this size, the index is used. Most memories have only a few tainted entries, and reading these is faster than
@@ -36,28 +36,29 @@ const maxTaintedBytes = 64 << 10
 // ErrTooManyEntries is returned if the entries have too much foreign text to read it all.
 var ErrTooManyEntries = errors.New("too many entries that nobody vouches for")
 
-// EachRepeatedEntry calls fn with each entry whose foreign text one of the texts repeats, and with the index of this
-// text. An entry never counts as a repetition of itself. Several entries may have the same trust, taints and reasons
-// why nobody vouches for them. If a text repeats several of these, EachRepeatedEntry may call fn for only one.
+// EachRepeatedEntry calls onRepeat with each entry whose foreign text one of the texts repeats, and with the index of
+// this text. An entry never counts as a repetition of itself. Several entries may have the same trust, taints and
+// reasons why nobody vouches for them. If a text repeats several of these, EachRepeatedEntry may call onRepeat for
+// only one.
 //
 // If the store is a log, EachRepeatedEntry uses the index. It also writes the index file if writer is not nil and the
-// file lacks many entries. writer must be a memory that uses the same log. If the store is not a log,
+// file lacks many entries. writerMemory must be a memory that uses the same log. If the store is not a log,
 // EachRepeatedEntry reads all its entries. It returns ErrTooManyEntries if these have more than 32 MiB of foreign
 // text.
 func (x *Index) EachRepeatedEntry(
 	ctx context.Context,
 	store oxbow.Store,
-	writer *oxbow.Memory,
+	writerMemory *oxbow.Memory,
 	texts *Texts,
-	fn func(e *oxbow.Entry, i int),
+	onRepeat func(e *oxbow.Entry, i int),
 ) error {
-	c := &comparison{texts: texts, onRepeat: fn}
+	c := &comparison{texts: texts, onRepeat: onRepeat}
 	db, isLog := store.(*logstore.DB)
 	if !isLog {
-		return c.readEntries(ctx, store, maxReadBytes)
+		return c.compareAllEntries(ctx, store, maxComparedBytes)
 	}
 	if texts.OnlyTainted {
-		if err := c.readEntries(ctx, store, cmp.Or(x.maxTaintedBytes, maxTaintedBytes)); !errors.Is(
+		if err := c.compareAllEntries(ctx, store, cmp.Or(x.maxTaintedBytes, maxTaintedBytes)); !errors.Is(
 			err,
 			ErrTooManyEntries,
 		) {
@@ -67,12 +68,12 @@ func (x *Index) EachRepeatedEntry(
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.comparisonCount++
-	found, err := x.candidatesFor(ctx, db, c)
+	found, err := x.findRepeatCandidates(ctx, db, c)
 	if err == nil {
-		err = c.readCandidates(db, found)
+		err = c.compareCandidateEntries(db, found)
 	}
-	if to := writableLog(writer); err == nil && to != nil {
-		_ = x.saveFile(ctx, to) // Ignore the error: a later call tries to write the file again.
+	if to := writableLogStore(writerMemory); err == nil && to != nil {
+		_ = x.saveIndexFile(ctx, to) // Ignore the error: a later call tries to write the file again.
 	}
 	return err
 }
@@ -81,7 +82,7 @@ func (x *Index) EachRepeatedEntry(
 // so much text that EachRepeatedEntry would be faster, it returns ErrTooManyEntries.
 func EachTaintedEntry(ctx context.Context, store oxbow.Store, fn func(*oxbow.Entry) error) error {
 	left := maxTaintedBytes
-	return eachMatchingEntry(ctx, store, classTerms[:classTainted+1], func(e *oxbow.Entry) error {
+	return eachMatchingEntry(ctx, store, filterTermsByClass[:classTaintedEntry+1], func(e *oxbow.Entry) error {
 		left -= len(e.Content)
 		if left < 0 {
 			return ErrTooManyEntries
@@ -93,11 +94,11 @@ func EachTaintedEntry(ctx context.Context, store oxbow.Store, fn func(*oxbow.Ent
 // EachRepeatedEntryIn is like EachRepeatedEntry, but compares the texts with the entries that each passes to its
 // argument.
 func (t *Texts) EachRepeatedEntryIn(
-	each func(compare func(*oxbow.Entry) error) error,
-	fn func(e *oxbow.Entry, i int),
+	eachEntry func(compare func(*oxbow.Entry) error) error,
+	onRepeat func(e *oxbow.Entry, i int),
 ) error {
-	c := &comparison{texts: t, onRepeat: fn}
-	return each(func(e *oxbow.Entry) error {
+	c := &comparison{texts: t, onRepeat: onRepeat}
+	return eachEntry(func(e *oxbow.Entry) error {
 		c.compareEntry(e)
 		return nil
 	})
@@ -106,23 +107,23 @@ func (t *Texts) EachRepeatedEntryIn(
 // SaveIndex writes the index file of a memory if the file lacks many entries. It should be called after many entries
 // were written. Otherwise the next change would have to read them.
 func SaveIndex(ctx context.Context, m *oxbow.Memory) error {
-	db := writableLog(m)
+	db := writableLogStore(m)
 	if db == nil {
 		return nil
 	}
 	x := new(Index)
 	defer x.Close()
 	x.mu.Lock()
-	err := x.catchUp(ctx, db)
+	err := x.catchUpWithLog(ctx, db)
 	if err == nil {
-		err = x.saveFile(ctx, db)
+		err = x.saveIndexFile(ctx, db)
 	}
 	x.mu.Unlock()
 	return err
 }
 
-// writableLog returns the log of a memory, or nil if the memory is not a log or may not write files next to it.
-func writableLog(m *oxbow.Memory) *logstore.DB {
+// writableLogStore returns the log of a memory, or nil if the memory is not a log or may not write files next to it.
+func writableLogStore(m *oxbow.Memory) *logstore.DB {
 	if m == nil {
 		return nil
 	}
@@ -133,18 +134,18 @@ func writableLog(m *oxbow.Memory) *logstore.DB {
 	return db
 }
 
-// candidatesFor returns the entry versions that the texts may repeat, according to the index. If the index file is
-// damaged, it builds the index from all entries.
-func (x *Index) candidatesFor(ctx context.Context, db *logstore.DB, c *comparison) ([]candidate, error) {
-	if err := x.catchUp(ctx, db); err != nil || x.isEmpty() {
+// findRepeatCandidates returns the entry versions that the texts may repeat, according to the index. If the index
+// file is damaged, it builds the index from all entries.
+func (x *Index) findRepeatCandidates(ctx context.Context, db *logstore.DB, c *comparison) ([]repeatCandidate, error) {
+	if err := x.catchUpWithLog(ctx, db); err != nil || x.isEmpty() {
 		return nil, err
 	}
-	keys := c.fingerprintComparison().Keys()
+	keys := c.lazyFingerprints().Keys()
 	found, err := x.findCandidates(keys, c.texts.OnlyTainted)
 	if err == nil {
 		return found, nil
 	}
-	if err := x.readAll(ctx, db); err != nil {
+	if err := x.indexAllEntries(ctx, db); err != nil {
 		return nil, err
 	}
 	return x.findCandidates(keys, c.texts.OnlyTainted)
@@ -155,33 +156,33 @@ type comparison struct {
 	texts        *Texts
 	onRepeat     func(e *oxbow.Entry, i int)
 	fingerprints *fingerprint.Comparison // nil until a text is compared
-	foundRepeats map[repeat]bool
+	foundRepeats map[repeatedText]bool
 }
 
-// repeat records that the text with an index repeats an entry with this originHash.
-type repeat struct {
+// repeatedText records that the text with an index repeats an entry with this originHash.
+type repeatedText struct {
 	originHash uint64
 	textIndex  int32
 }
 
-func (c *comparison) fingerprintComparison() *fingerprint.Comparison {
+func (c *comparison) lazyFingerprints() *fingerprint.Comparison {
 	if c.fingerprints == nil {
 		c.fingerprints = fingerprint.NewComparison(c.texts.Texts, c.texts.IgnoredTexts)
-		c.foundRepeats = map[repeat]bool{}
+		c.foundRepeats = map[repeatedText]bool{}
 	}
 	return c.fingerprints
 }
 
-// readEntries compares the texts with all entries that have foreign text. It returns ErrTooManyEntries as soon as it
-// has read more than most bytes.
-func (c *comparison) readEntries(ctx context.Context, store oxbow.Store, most int) error {
-	terms := classTerms
+// compareAllEntries compares the texts with all entries that have foreign text. It returns ErrTooManyEntries as
+// soon as it has read more than most bytes.
+func (c *comparison) compareAllEntries(ctx context.Context, store oxbow.Store, maxBytes int) error {
+	terms := filterTermsByClass
 	if c.texts.OnlyTainted {
-		terms = terms[:classTainted+1]
+		terms = terms[:classTaintedEntry+1]
 	}
 	return eachMatchingEntry(ctx, store, terms, func(e *oxbow.Entry) error {
-		most -= len(e.Content)
-		if most < 0 {
+		maxBytes -= len(e.Content)
+		if maxBytes < 0 {
 			return ErrTooManyEntries
 		}
 		c.compareEntry(e)
@@ -191,23 +192,23 @@ func (c *comparison) readEntries(ctx context.Context, store oxbow.Store, most in
 
 // compareEntry compares the texts with an entry.
 func (c *comparison) compareEntry(e *oxbow.Entry) {
-	for _, i := range c.fingerprintComparison().FindRepeats(AllText(e)) {
+	for _, i := range c.lazyFingerprints().FindRepeats(ComparableText(e)) {
 		if c.texts.Names[i] != e.Name {
 			c.onRepeat(e, i)
-			c.foundRepeats[repeat{originHash(e), int32(i)}] = true
+			c.foundRepeats[repeatedText{originHash(e), int32(i)}] = true
 		}
 	}
 }
 
-// readCandidates reads the entries of the candidates and compares the texts with them.
-func (c *comparison) readCandidates(db *logstore.DB, all []candidate) error {
+// compareCandidateEntries reads the entries of the candidates and compares the texts with them.
+func (c *comparison) compareCandidateEntries(db *logstore.DB, all []repeatCandidate) error {
 	compared := map[uint64]bool{}
 	for _, candidate := range all {
-		if compared[candidate.id] || c.isKnownRepeat(&candidate) {
+		if compared[candidate.entryID] || c.isKnownRepeat(&candidate) {
 			continue
 		}
-		compared[candidate.id] = true
-		e, err := db.EntryByID(candidate.id)
+		compared[candidate.entryID] = true
+		e, err := db.EntryByID(candidate.entryID)
 		if err != nil {
 			return err
 		}
@@ -221,19 +222,19 @@ func (c *comparison) readCandidates(db *logstore.DB, all []candidate) error {
 
 // mustCompare reports whether the texts must be compared with the entry, because its text is foreign.
 func (c *comparison) mustCompare(e *oxbow.Entry) bool {
-	class := entryClass(e)
-	return class == classTainted || (class != classOwnText && !c.texts.OnlyTainted)
+	class := foreignClassOf(e)
+	return class == classTaintedEntry || (class != classOwnText && !c.texts.OnlyTainted)
 }
 
 // isKnownRepeat reports whether reading a candidate cannot give a new result. This is the case if each text that has a
 // key in common with the candidate is already known to repeat an entry with the same originHash. The caller then skips
 // the candidate. It may skip an old version of an entry, because the current version is a candidate as well.
-func (c *comparison) isKnownRepeat(candidate *candidate) bool {
+func (c *comparison) isKnownRepeat(candidate *repeatCandidate) bool {
 	return !slices.ContainsFunc(candidate.textIndexes, func(i int32) bool {
-		return !c.foundRepeats[repeat{candidate.originHash, i}]
+		return !c.foundRepeats[repeatedText{candidate.originHash, i}]
 	})
 }
 
-func compareCandidates(a, b candidate) int {
-	return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.id, b.id))
+func compareCandidates(a, b repeatCandidate) int {
+	return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.entryID, b.entryID))
 }

@@ -22,24 +22,24 @@ import (
 type foreignClass uint64
 
 const (
-	classTainted    foreignClass = iota
-	classUnvouched               // the entry has the label unvouched
-	classWithOrigin              // the entry has the label origin
-	classByOthers                // an import or another system wrote the entry
-	classOwnText                 // the text is not foreign
+	classTaintedEntry foreignClass = iota
+	classUnvouched                 // the entry has the label unvouched
+	classWithOrigin                // the entry has the label origin
+	classByOthers                  // an import or another system wrote the entry
+	classOwnText                   // the text is not foreign
 )
 
-// classTerms contains, for each class, the filter term that selects its entries. An entry belongs to the first class
-// whose term selects it.
-var classTerms = []oxbow.Term{
-	classTainted:    {Key: "has", Values: []string{oxbow.LabelTaint}},
-	classUnvouched:  {Key: "has", Values: []string{oxbow.LabelUnvouched}},
-	classWithOrigin: {Key: "has", Values: []string{oxbow.LabelOrigin}},
-	classByOthers:   {Key: "by", Values: []string{string(oxbow.Imported), string(oxbow.Foreign)}},
+// filterTermsByClass contains, for each class, the filter term that selects its entries. An entry belongs to the
+// first class whose term selects it.
+var filterTermsByClass = []oxbow.Term{
+	classTaintedEntry: {Key: "has", Values: []string{oxbow.LabelTaint}},
+	classUnvouched:    {Key: "has", Values: []string{oxbow.LabelUnvouched}},
+	classWithOrigin:   {Key: "has", Values: []string{oxbow.LabelOrigin}},
+	classByOthers:     {Key: "by", Values: []string{string(oxbow.Imported), string(oxbow.Foreign)}},
 }
 
-func entryClass(e *oxbow.Entry) foreignClass {
-	for c, term := range classTerms {
+func foreignClassOf(e *oxbow.Entry) foreignClass {
+	for c, term := range filterTermsByClass {
 		if (oxbow.Filter{Terms: []oxbow.Term{term}}).Match(e) {
 			return foreignClass(c)
 		}
@@ -47,8 +47,8 @@ func entryClass(e *oxbow.Entry) foreignClass {
 	return classOwnText
 }
 
-// AllText returns the texts of an entry that can be repeated, joined to one text.
-func AllText(e *oxbow.Entry) string {
+// ComparableText returns the texts of an entry that can be repeated, joined to one text.
+func ComparableText(e *oxbow.Entry) string {
 	return strings.Join(append([]string{e.Content, e.Name}, e.Aliases...), "\n")
 }
 
@@ -70,7 +70,7 @@ func originHash(e *oxbow.Entry) uint64 {
 }
 
 // eachMatchingEntry calls fn once for each entry that one of the terms selects, in the order of the terms, until fn
-// returns an error. The terms must be a prefix of classTerms.
+// returns an error. The terms must be a prefix of filterTermsByClass.
 func eachMatchingEntry(ctx context.Context, store oxbow.Store, terms []oxbow.Term, fn func(*oxbow.Entry) error) error {
 	// Negated terms of the earlier queries, so that later queries do not return the same entries again.
 	var seen []oxbow.Term

@@ -33,23 +33,23 @@ type Index struct {
 	comparisonCount int // number of comparisons so far
 	retrySaveAt     int // after writing has failed, the value of versionsRead from which it is tried again
 
-	leastRows       int // minimum number of rows in memory before the file is written (0 means the default)
-	maxTaintedBytes int // replaces the constant maxTaintedBytes in tests
+	minRowsBeforeSave int // minimum number of rows in memory before the file is written (0 means the default)
+	maxTaintedBytes   int // replaces the constant maxTaintedBytes in tests
 }
 
 // indexState contains the data that an index has read.
 type indexState struct {
 	// db is the log whose entries are in the index, up to the position. It is nil if nothing was read yet.
-	db       *logstore.DB
-	position oxbow.Position
+	db              *logstore.DB
+	indexedPosition oxbow.Position
 
-	file  *keytable.File // index file, or nil if no usable file exists
-	texts []keytable.TextData
+	indexFile        *keytable.File // index file, or nil if no usable file exists
+	textsOutsideFile []keytable.TextData
 	// Sorted rows of the texts that are not in the file. Each run is longer than the run after it.
 	sortedRuns [][]uint64
 	// Rows that are not in a run yet, in the order of their texts. A row may occur several times.
-	freshRows []uint64
-	keys      []fingerprint.Key // buffer for the keys of one text
+	unsortedRows []uint64
+	keyBuffer    []fingerprint.Key // buffer for the keys of one text
 	// number of texts when the index was last built from all entries
 	fullBuildTexts int
 	// Number of versions that were read and are not in the file, including versions without foreign text.
@@ -57,22 +57,23 @@ type indexState struct {
 }
 
 const (
-	idShift = 2 // number of bits for the class, which follow the entry ID
+	idClassBits = 2 // number of bits for the class, which follow the entry ID
 
-	// maxRunRows is the maximum number of rows that are kept unsorted.
-	maxRunRows = 1 << 20
+	// maxRowsPerRun is the maximum number of rows that are kept unsorted.
+	maxRowsPerRun = 1 << 20
 
-	// A process that has made more than longProcessCalls comparisons probably runs for long, such as a server.
-	longProcessCalls = 8
+	// A process that has made more than minCallsOfLongProcess comparisons probably runs for long, such as a server.
+	minCallsOfLongProcess = 8
 
-	// The index file is written when at least leastRows rows are in memory, or when at least leastVersions versions
-	// were read. For a process that runs for long, leastLongRows and leastLongVersions are used instead.
-	leastRows         = 4 << 10
-	leastVersions     = 512
-	leastLongRows     = 64 << 10
-	leastLongVersions = 4 << 10
+	// The index file is written when at least minRowsBeforeSave rows are in memory, or when at least
+	// minVersionsBeforeSave versions were read. For a process that runs for long, minRowsInLongProcess and
+	// minVersionsInLongProcess are used instead.
+	minRowsBeforeSave        = 4 << 10
+	minVersionsBeforeSave    = 512
+	minRowsInLongProcess     = 64 << 10
+	minVersionsInLongProcess = 4 << 10
 
-	leastStaleTexts = 4 << 10 // minimum number of outdated texts before the file is built from all entries again
+	minTextsBeforeRebuild = 4 << 10 // minimum number of outdated texts before the file is built from all entries again
 )
 
 // errTooManyTexts is returned if the memory has more foreign texts than an index file can contain.
@@ -80,8 +81,8 @@ var errTooManyTexts = fmt.Errorf("more than %d texts are foreign", keytable.MaxT
 
 // discardState discards everything that the index has read, and closes the file.
 func (x *Index) discardState() {
-	if x.file != nil {
-		_ = x.file.Close() // Ignore the error: the file was only read.
+	if x.indexFile != nil {
+		_ = x.indexFile.Close() // Ignore the error: the file was only read.
 	}
 	x.indexState = indexState{}
 }
@@ -93,23 +94,23 @@ func (x *Index) Close() {
 	x.discardState()
 }
 
-// catchUp reads all changes of the log db that are not in the index yet.
-func (x *Index) catchUp(ctx context.Context, db *logstore.DB) error {
+// catchUpWithLog reads all changes of the log db that are not in the index yet.
+func (x *Index) catchUpWithLog(ctx context.Context, db *logstore.DB) error {
 	if x.db != db {
 		x.discardState()
-		if !x.openFile(db) {
-			return x.readAll(ctx, db)
+		if !x.openIndexFile(db) {
+			return x.indexAllEntries(ctx, db)
 		}
 	}
-	err := x.readNewChanges(ctx)
+	err := x.indexNewChanges(ctx)
 	if errors.Is(err, oxbow.ErrPosition) { // The log was rewritten, or the index belongs to another history.
-		return x.readAll(ctx, db)
+		return x.indexAllEntries(ctx, db)
 	}
 	return err
 }
 
-// openFile opens the index file. It returns false if no usable file exists.
-func (x *Index) openFile(db *logstore.DB) bool {
+// openIndexFile opens the index file. It returns false if no usable file exists.
+func (x *Index) openIndexFile(db *logstore.DB) bool {
 	file, err := db.DerivedFile(keytable.ForeignSuffix).Open()
 	if err != nil {
 		return false
@@ -124,26 +125,26 @@ func (x *Index) openFile(db *logstore.DB) bool {
 		return false
 	}
 	x.indexState = indexState{
-		db:             db,
-		position:       oxbow.Position(at.Encode()),
-		file:           table,
-		fullBuildTexts: table.Head.FullTextCount,
+		db:              db,
+		indexedPosition: oxbow.Position(at.Encode()),
+		indexFile:       table,
+		fullBuildTexts:  table.Head.FullTextCount,
 	}
 	return true
 }
 
 // hasCurrentRevision reports whether the keys in a file were computed with the rules of this program.
-func hasCurrentRevision(h *keytable.Head) bool {
+func hasCurrentRevision(h *keytable.FileHead) bool {
 	return h.Revision == fingerprint.KeyRevision && h.UnicodeVersion == fingerprint.KeyUnicode
 }
 
-// readNewChanges adds the entries that were changed since the position of the index.
-func (x *Index) readNewChanges(ctx context.Context) error {
+// indexNewChanges adds the entries that were changed since the position of the index.
+func (x *Index) indexNewChanges(ctx context.Context) error {
 	now, err := x.db.Position(ctx) // Position also reads the changes of other processes.
-	if err != nil || now == x.position {
+	if err != nil || now == x.indexedPosition {
 		return err
 	}
-	for delta, err := range x.db.Since(ctx, x.position) {
+	for delta, err := range x.db.Since(ctx, x.indexedPosition) {
 		x.versionsRead++
 		if err == nil && delta.Entry != nil {
 			err = x.addEntry(delta.Entry)
@@ -152,65 +153,65 @@ func (x *Index) readNewChanges(ctx context.Context) error {
 			return err
 		}
 	}
-	x.position = now
+	x.indexedPosition = now
 	x.sortFreshRows()
 	return nil
 }
 
-// readAll builds the index from all entries with foreign text. It does not use the file.
-func (x *Index) readAll(ctx context.Context, db *logstore.DB) error {
+// indexAllEntries builds the index from all entries with foreign text. It does not use the file.
+func (x *Index) indexAllEntries(ctx context.Context, db *logstore.DB) error {
 	x.discardState()
 	now, err := db.Position(ctx)
 	if err == nil {
-		err = eachMatchingEntry(ctx, db, classTerms, x.addEntry)
+		err = eachMatchingEntry(ctx, db, filterTermsByClass, x.addEntry)
 	}
 	if err != nil {
 		x.discardState()
 		return err
 	}
 	x.sortFreshRows()
-	x.db, x.position = db, now
-	x.fullBuildTexts = len(x.texts)
+	x.db, x.indexedPosition = db, now
+	x.fullBuildTexts = len(x.textsOutsideFile)
 	_, x.versionsRead = db.Size()
 	return nil
 }
 
 // addEntry adds the current version of an entry to the index if its text is foreign.
 func (x *Index) addEntry(e *oxbow.Entry) error {
-	c := entryClass(e)
+	c := foreignClassOf(e)
 	if c == classOwnText {
 		return nil
 	}
-	number := x.fileTextCount() + len(x.texts)
+	number := x.fileTextCount() + len(x.textsOutsideFile)
 	if number == keytable.MaxTexts {
 		return errTooManyTexts
 	}
-	x.texts = append(x.texts, keytable.TextData{e.ID<<idShift | uint64(c), originHash(e)})
-	x.keys = fingerprint.AppendKeys(x.keys[:0], AllText(e))
-	for _, k := range x.keys {
-		x.freshRows = append(x.freshRows, keytable.KeyRow(uint64(k), number))
+	x.textsOutsideFile = append(x.textsOutsideFile, keytable.TextData{e.ID<<idClassBits | uint64(c), originHash(e)})
+	x.keyBuffer = fingerprint.AppendKeys(x.keyBuffer[:0], ComparableText(e))
+	for _, k := range x.keyBuffer {
+		x.unsortedRows = append(x.unsortedRows, keytable.KeyRow(uint64(k), number))
 	}
-	if len(x.freshRows) >= maxRunRows {
+	if len(x.unsortedRows) >= maxRowsPerRun {
 		x.sortFreshRows()
 	}
 	return nil
 }
 
 func (x *Index) fileTextCount() int {
-	if x.file == nil {
+	if x.indexFile == nil {
 		return 0
 	}
-	return x.file.Head.TextCount
+	return x.indexFile.Head.TextCount
 }
 
 // sortFreshRows sorts the fresh rows into a new run. It then merges runs of similar lengths, so that there are only a
 // few runs.
 func (x *Index) sortFreshRows() {
-	if len(x.freshRows) == 0 {
+	if len(x.unsortedRows) == 0 {
 		return
 	}
-	x.sortedRuns = append(x.sortedRuns, slices.Compact(keytable.SortRows(x.freshRows)))
-	x.freshRows = nil
+	x.sortedRuns = append(x.sortedRuns, slices.Compact(keytable.SortRows(x.unsortedRows)))
+	x.unsortedRows = nil
 	for n := len(x.sortedRuns); n > 1 && len(x.sortedRuns[n-2]) < 2*len(x.sortedRuns[n-1]); n-- {
 		x.sortedRuns = append(x.sortedRuns[:n-2], keytable.MergeRuns(x.sortedRuns[n-2:]))
 	}
@@ -224,55 +225,59 @@ func (x *Index) rowsInMemory() (rows int) {
 	return rows
 }
 
-func (x *Index) isEmpty() bool { return x.fileTextCount()+len(x.texts) == 0 }
+func (x *Index) isEmpty() bool { return x.fileTextCount()+len(x.textsOutsideFile) == 0 }
 
-// candidate is a version of an entry that has at least one key in common with the new texts.
-type candidate struct {
-	id          uint64
+// repeatCandidate is a version of an entry that has at least one key in common with the new texts.
+type repeatCandidate struct {
+	entryID     uint64
 	class       foreignClass
 	originHash  uint64
 	textIndexes []int32 // indexes of these texts
 }
 
 // findCandidates returns the versions that have one of the keys, sorted by class like the calls of eachMatchingEntry.
-// keys maps each key to the indexes of the new texts that have it.
-func (x *Index) findCandidates(keys map[fingerprint.Key][]int32, onlyTainted bool) ([]candidate, error) {
+// textIndexesByKey maps each key to the indexes of the new texts that have it.
+func (x *Index) findCandidates(
+	textIndexesByKey map[fingerprint.Key][]int32,
+	onlyTainted bool,
+) ([]repeatCandidate, error) {
 	found := map[int][]int32{}
-	for _, k := range slices.Sorted(maps.Keys(keys)) { // In sorted order, each page of the file is read only once.
+	// In sorted order, each page of the file is read only once.
+	for _, k := range slices.Sorted(maps.Keys(textIndexesByKey)) {
 		add := func(number int) {
-			for _, i := range keys[k] {
+			for _, i := range textIndexesByKey[k] {
 				if !slices.Contains(found[number], i) {
 					found[number] = append(found[number], i)
 				}
 			}
 		}
-		if x.file != nil {
-			x.file.EachTextWithKey(uint64(k), add)
+		if x.indexFile != nil {
+			x.indexFile.EachTextWithKey(uint64(k), add)
 		}
 		for _, run := range x.sortedRuns {
-			keytable.EachTextWithKeyIn(run, uint64(k), add)
+			keytable.EachTextInRows(run, uint64(k), add)
 		}
 	}
-	var all []candidate
+	var all []repeatCandidate
 	for number, texts := range found {
 		t := x.textAt(number)
-		c := candidate{t[0] >> idShift, foreignClass(t[0] & (1<<idShift - 1)), t[1], texts}
-		if c.class == classTainted || !onlyTainted {
+		c := repeatCandidate{t[0] >> idClassBits, foreignClass(t[0] & (1<<idClassBits - 1)), t[1], texts}
+		if c.class == classTaintedEntry || !onlyTainted {
 			all = append(all, c)
 		}
 	}
 	slices.SortFunc(all, compareCandidates)
-	if x.file != nil {
-		return all, x.file.Err()
+	if x.indexFile != nil {
+		return all, x.indexFile.Err()
 	}
 	return all, nil
 }
 
-func (x *Index) textAt(number int) keytable.TextData {
-	if n := x.fileTextCount(); number >= n {
-		return x.texts[number-n]
+func (x *Index) textAt(textNumber int) keytable.TextData {
+	if n := x.fileTextCount(); textNumber >= n {
+		return x.textsOutsideFile[textNumber-n]
 	}
-	return x.file.Text(number)
+	return x.indexFile.TextAt(textNumber)
 }
 
 // shouldSave reports whether the file lacks so many rows that it should be written. The cost of writing grows with the
@@ -282,51 +287,52 @@ func (x *Index) textAt(number int) keytable.TextData {
 func (x *Index) shouldSave() bool {
 	rows := x.rowsInMemory()
 	total := rows
-	if x.file != nil {
-		total += x.file.Head.KeyRowCount
+	if x.indexFile != nil {
+		total += x.indexFile.Head.KeyRowCount
 	}
 	if x.versionsRead < x.retrySaveAt {
 		return false
 	}
-	if x.leastRows > 0 {
-		return rows >= x.leastRows
+	if x.minRowsBeforeSave > 0 {
+		return rows >= x.minRowsBeforeSave
 	}
-	if x.comparisonCount > longProcessCalls {
-		return rows >= max(leastLongRows, total/16) || x.versionsRead >= max(leastLongVersions, total/16)
+	if x.comparisonCount > minCallsOfLongProcess {
+		return rows >= max(minRowsInLongProcess, total/16) || x.versionsRead >= max(minVersionsInLongProcess, total/16)
 	}
 	root := int(math.Sqrt(float64(total)))
-	return rows >= max(leastRows, 4*root) || x.versionsRead >= max(leastVersions, root)
+	return rows >= max(minRowsBeforeSave, 4*root) || x.versionsRead >= max(minVersionsBeforeSave, root)
 }
 
-// saveFile writes the index file if it lacks many rows. to must be the log of the index. If writing fails, for example
-// because another process is writing to the log, a later call tries again.
-func (x *Index) saveFile(ctx context.Context, to *logstore.DB) error {
+// saveIndexFile writes the index file if it lacks many rows. to must be the log of the index. If writing fails, for
+// example because another process is writing to the log, a later call tries again.
+func (x *Index) saveIndexFile(ctx context.Context, to *logstore.DB) error {
 	if x.db == nil || !x.shouldSave() {
 		return nil
 	}
 	// The epoch ensures that the file is not written if the log is rewritten after this line. Otherwise the file could
 	// contain words of erased texts.
 	epoch := to.CurrentLogState(func() {}).Epoch
-	err := x.catchUp(ctx, x.db)
-	if isStale := x.fileTextCount()+len(x.texts) > 2*x.fullBuildTexts+leastStaleTexts; err == nil && isStale {
-		err = x.readAll(ctx, x.db)
+	err := x.catchUpWithLog(ctx, x.db)
+	if isStale := x.fileTextCount()+len(x.textsOutsideFile) > 2*x.fullBuildTexts+minTextsBeforeRebuild; err == nil &&
+		isStale {
+		err = x.indexAllEntries(ctx, x.db)
 	}
-	at, ok := logpos.Decode(x.position)
+	at, ok := logpos.DecodePosition(x.indexedPosition)
 	if err != nil || !ok {
 		return err
 	}
-	head := keytable.Head{
+	head := keytable.FileHead{
 		Revision:       fingerprint.KeyRevision,
 		UnicodeVersion: fingerprint.KeyUnicode,
 		Position:       at,
 		FullTextCount:  x.fullBuildTexts,
 	}
 	err = to.DerivedFile(keytable.ForeignSuffix).Create(ctx, epoch, func(file vfs.File) error {
-		return keytable.WriteTable(file, head, x.file, x.texts, x.sortedRuns)
+		return keytable.WriteTable(file, head, x.indexFile, x.textsOutsideFile, x.sortedRuns)
 	})
 	if err != nil {
-		x.retrySaveAt = x.versionsRead + leastVersions/8
-		if x.file != nil && x.file.Err() != nil {
+		x.retrySaveAt = x.versionsRead + minVersionsBeforeSave/8
+		if x.indexFile != nil && x.indexFile.Err() != nil {
 			x.discardState()
 		}
 		return err

@@ -83,7 +83,7 @@ func newRandomMemory(t *testing.T, seed uint64) *randomMemory {
 
 // testIndex returns an index that writes its file after few rows, and that is used even if there are only a few
 // tainted entries.
-func testIndex() *Index { return &Index{leastRows: 12, maxTaintedBytes: 1} }
+func testIndex() *Index { return &Index{minRowsBeforeSave: 12, maxTaintedBytes: 1} }
 
 func (r *randomMemory) text() string {
 	words := strings.Fields("run Read the LOG of oxbow7 configuration pagination Straße naïve 部署脚本 ไทย é don't " +
@@ -173,7 +173,7 @@ func (r *randomMemory) usesFile() bool {
 	x := testIndex()
 	defer x.Close()
 	db := r.m.Store().(*logstore.DB)
-	return x.openFile(db) && x.readNewChanges(r.t.Context()) == nil
+	return x.openIndexFile(db) && x.indexNewChanges(r.t.Context()) == nil
 }
 
 func TestSameResults(t *testing.T) {
@@ -297,7 +297,7 @@ func TestStaleTextsAreDropped(t *testing.T) {
 	for i := range 50 {
 		ops = append(ops, oxbow.Add{Name: fmt.Sprint("n", i), Content: "one two three four five six"})
 	}
-	for range 4 + leastStaleTexts/len(ops) {
+	for range 4 + minTextsBeforeRebuild/len(ops) {
 		if err := r.m.Apply(ctx, ops...); err != nil {
 			t.Fatal(err)
 		}
@@ -315,7 +315,7 @@ func TestStaleTextsAreDropped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := table.Head.TextCount; n > leastStaleTexts+3*len(ops) {
+	if n := table.Head.TextCount; n > minTextsBeforeRebuild+3*len(ops) {
 		t.Errorf("the file has %d texts of 50 entries", n)
 	}
 	r.long.Close()
@@ -343,7 +343,7 @@ func TestStoreWithoutLog(t *testing.T) {
 			texts:    &Texts{Names: []string{"new"}, Texts: []string{text}},
 			onRepeat: func(*oxbow.Entry, int) { found++ },
 		}
-		if err := compare.readEntries(t.Context(), plainStore{m.Store()}, c.most); err != c.want || found < 2 {
+		if err := compare.compareAllEntries(t.Context(), plainStore{m.Store()}, c.most); err != c.want || found < 2 {
 			t.Errorf(
 				"a comparison with %d bytes found %d entries and returned %v, want %v",
 				c.most,

@@ -21,17 +21,17 @@ const (
 	tailBytesPerKey = 1
 )
 
-// finder finds edges in a memory's history. An edge leads from an entry to its source.
-type finder struct {
-	history    oxbow.Historian
-	file       *oxbow.LineageFile // the key file, or nil if this memory cannot have one
-	wholeGraph *graph             // the whole history, or nil if it was not read
+// lineageFinder finds edges in a memory's history. An edge leads from an entry to its source.
+type lineageFinder struct {
+	history     oxbow.Historian
+	lineageFile *oxbow.LineageFile // the key file, or nil if this memory cannot have one
+	wholeGraph  *historyGraph      // the whole history, or nil if it was not read
 
 	// The fields below are set if the key file is used.
-	keys          *keyFile
-	tailChanges   []oxbow.Change           // changes after the last change in the key file, oldest first
-	versions      map[uint32]oxbow.Version // versions that were read from the log, by their number in the key file
-	versionPlaces map[uint32]versionPlace  // places of these versions, by the same number
+	keys             *keyFile
+	changesAfterFile []oxbow.Change           // changes after the last change in the key file, oldest first
+	versions         map[uint32]oxbow.Version // versions that were read from the log, by their number in the key file
+	versionPlaces    map[uint32]versionPlace  // places of these versions, by the same number
 }
 
 // FindLineage returns the edges that lead from an entry to its sources, their sources, and so on. It also returns the
@@ -39,33 +39,33 @@ type finder struct {
 //
 // If the memory is a log, FindLineage may write a key file next to the log, which makes later calls faster. The
 // results do not depend on this file.
-func FindLineage(ctx context.Context, m *oxbow.Memory, name string) (sources, made []Edge, err error) {
+func FindLineage(ctx context.Context, m *oxbow.Memory, name string) (sources, derived []Edge, err error) {
 	h, err := m.History()
 	if err != nil {
 		return nil, nil, err
 	}
-	f := finder{history: h, file: m.LineageFile()}
-	if f.file != nil {
-		if err := f.openFile(ctx); err != nil && ctx.Err() != nil {
+	f := lineageFinder{history: h, lineageFile: m.LineageFile()}
+	if f.lineageFile != nil {
+		if err := f.openLineageFile(ctx); err != nil && ctx.Err() != nil {
 			return nil, nil, err
 		}
 	}
 	if f.keys != nil {
 		defer f.keys.file.Close()
 	}
-	return walkBothDirections(name, func(names map[string]bool) ([]Edge, error) { return f.edges(ctx, names) })
+	return walkBothDirections(name, func(names map[string]bool) ([]Edge, error) { return f.findEdges(ctx, names) })
 }
 
-// openFile opens the key file and reads the changes after it. It returns an error if the file does not exist, if it
-// cannot be used, or if too many changes are newer than the file.
-func (f *finder) openFile(ctx context.Context) error {
-	file, err := f.file.Open()
+// openLineageFile opens the key file and reads the changes after it. It returns an error if the file does not
+// exist, if it cannot be used, or if too many changes are newer than the file.
+func (f *lineageFinder) openLineageFile(ctx context.Context) error {
+	file, err := f.lineageFile.Open()
 	if err != nil {
 		return err
 	}
 	keys, err := openKeyFile(file)
 	if err == nil {
-		err = f.readTail(ctx, &keys.head)
+		err = f.readChangesAfterFile(ctx, &keys.head)
 	}
 	if err != nil {
 		return errors.Join(err, file.Close())
@@ -76,22 +76,22 @@ func (f *finder) openFile(ctx context.Context) error {
 	return nil
 }
 
-// readTail reads the changes that are newer than the key file. It returns an error if the history does not contain the
-// file's last change with the same hash.
-func (f *finder) readTail(ctx context.Context, head *keyHead) error {
+// readChangesAfterFile reads the changes that are newer than the key file. It returns an error if the history does
+// not contain the file's last change with the same hash.
+func (f *lineageFinder) readChangesAfterFile(ctx context.Context, head *keyFileHead) error {
 	left := maxTailBytes + tailBytesPerKey*head.keyCount
-	f.tailChanges = nil
+	f.changesAfterFile = nil
 	for c, err := range f.history.Log(ctx) {
 		if err != nil {
 			return err
 		}
-		if c.Seq <= head.seq {
+		if c.Seq <= head.lastSeq {
 			hash, ok := decodeHash(c.Hash)
-			isHead := c.Seq == head.seq && ok && hash == head.hash
+			isHead := c.Seq == head.lastSeq && ok && hash == head.lastHash
 			if !isHead {
 				break
 			}
-			slices.Reverse(f.tailChanges)
+			slices.Reverse(f.changesAfterFile)
 			return nil
 		}
 		for i := range c.Versions {
@@ -100,14 +100,14 @@ func (f *finder) readTail(ctx context.Context, head *keyHead) error {
 		if left < 0 {
 			return fmt.Errorf("%w: it lacks too many changes", errUnusableKeyFile)
 		}
-		f.tailChanges = append(f.tailChanges, c)
+		f.changesAfterFile = append(f.changesAfterFile, c)
 	}
 	return fmt.Errorf("%w: it belongs to another history", errUnusableKeyFile)
 }
 
-// edges returns the edges that start or end at the named entries. The result is the same as that of [graph.Edges] for
-// the whole history.
-func (f *finder) edges(ctx context.Context, names map[string]bool) ([]Edge, error) {
+// findEdges returns the edges that start or end at the named entries. The result is the same as that of
+// [graph.Edges] for the whole history.
+func (f *lineageFinder) findEdges(ctx context.Context, names map[string]bool) ([]Edge, error) {
 	if f.wholeGraph == nil && f.keys != nil {
 		part, err := f.readPartialGraph(ctx, names)
 		if err == nil {
@@ -121,7 +121,7 @@ func (f *finder) edges(ctx context.Context, names map[string]bool) ([]Edge, erro
 		}
 	}
 	if f.wholeGraph == nil {
-		if err := f.readWholeHistory(ctx, f.file == nil); err != nil {
+		if err := f.readWholeHistory(ctx, f.lineageFile == nil); err != nil {
 			return nil, err
 		}
 	}
@@ -129,8 +129,8 @@ func (f *finder) edges(ctx context.Context, names map[string]bool) ([]Edge, erro
 }
 
 // readWholeHistory reads the whole history and then writes the key file, unless keepFile is set.
-func (f *finder) readWholeHistory(ctx context.Context, keepFile bool) (err error) {
-	f.wholeGraph, err = readGraph(ctx, f.history)
+func (f *lineageFinder) readWholeHistory(ctx context.Context, keepFile bool) (err error) {
+	f.wholeGraph, err = readHistoryGraph(ctx, f.history)
 	if err != nil {
 		return err
 	}
@@ -138,13 +138,13 @@ func (f *finder) readWholeHistory(ctx context.Context, keepFile bool) (err error
 		return nil
 	}
 	changes := f.wholeGraph.changes
-	f.file.Write(ctx, func(to io.WriterAt) error { return writeKeyFile(to, changes) })
+	f.lineageFile.Write(ctx, func(to io.WriterAt) error { return writeKeyFile(to, changes) })
 	return nil
 }
 
 // readPartialGraph returns a part of the history that contains all edges of the named entries: the versions of these
 // entries, the versions that share words or labels with them, and the changes after the key file.
-func (f *finder) readPartialGraph(ctx context.Context, names map[string]bool) (*graph, error) {
+func (f *lineageFinder) readPartialGraph(ctx context.Context, names map[string]bool) (*historyGraph, error) {
 	wanted := map[uint32]bool{}
 	for name := range names {
 		if err := f.addVersionNumbers(nameKey(name), wanted); err != nil {
@@ -154,7 +154,7 @@ func (f *finder) readPartialGraph(ctx context.Context, names map[string]bool) (*
 	if err := f.readVersions(ctx, wanted); err != nil {
 		return nil, err
 	}
-	keys := map[key]bool{}
+	keys := map[versionKey]bool{}
 	scanner := gramScanner{hasStableHashes: true}
 	addKeys := func(v *oxbow.Version) {
 		if names[v.Entry.Name] {
@@ -171,9 +171,9 @@ func (f *finder) readPartialGraph(ctx context.Context, names map[string]bool) (*
 			keys[nameKey(v.Entry.Name)] = true
 		}
 	}
-	for i := range f.tailChanges {
-		for j := range f.tailChanges[i].Versions {
-			v := &f.tailChanges[i].Versions[j]
+	for i := range f.changesAfterFile {
+		for j := range f.changesAfterFile[i].Versions {
+			v := &f.changesAfterFile[i].Versions[j]
 			addKeys(v)
 			if len(v.Entry.Values(SourceLabel)) > 0 {
 				keys[nameKey(v.Entry.Name)] = true
@@ -193,12 +193,12 @@ func (f *finder) readPartialGraph(ctx context.Context, names map[string]bool) (*
 
 // addVersionNumbers adds to numbers the numbers of the versions that have a key. It returns errTooManyVersions if
 // numbers then contains about a quarter of all versions or more.
-func (f *finder) addVersionNumbers(k key, numbers map[uint32]bool) error {
+func (f *lineageFinder) addVersionNumbers(k versionKey, numbers map[uint32]bool) error {
 	return f.keys.addVersionNumbers(k, numbers, 64+f.keys.head.versionCount/4)
 }
 
 // readVersions reads those of the numbered versions that have not been read yet.
-func (f *finder) readVersions(ctx context.Context, numbers map[uint32]bool) error {
+func (f *lineageFinder) readVersions(ctx context.Context, numbers map[uint32]bool) error {
 	var seqs []uint64
 	missing := map[uint64][]uint32{} // numbers of the versions to read, by the number of their change
 	for _, number := range slices.Sorted(maps.Keys(numbers)) {
@@ -221,9 +221,9 @@ func (f *finder) readVersions(ctx context.Context, numbers map[uint32]bool) erro
 		}
 		wanted := map[int]bool{}
 		for _, number := range missing[seq] {
-			wanted[f.versionPlaces[number].index] = true
+			wanted[f.versionPlaces[number].indexInChange] = true
 		}
-		vs, err := f.file.Versions(seq, func(i int) bool { return wanted[i] })
+		vs, err := f.lineageFile.Versions(seq, func(i int) bool { return wanted[i] })
 		if err != nil {
 			return err
 		}
@@ -238,7 +238,7 @@ func (f *finder) readVersions(ctx context.Context, numbers map[uint32]bool) erro
 }
 
 // versionGraph returns a graph with the numbered versions and the changes after the key file.
-func (f *finder) versionGraph(numbers map[uint32]bool) *graph {
+func (f *lineageFinder) versionGraph(numbers map[uint32]bool) *historyGraph {
 	var changes []oxbow.Change
 	for _, number := range slices.Sorted(maps.Keys(numbers)) {
 		p := f.versionPlaces[number]
@@ -248,5 +248,5 @@ func (f *finder) versionGraph(numbers map[uint32]bool) *graph {
 		last := &changes[len(changes)-1]
 		last.Versions = append(last.Versions, f.versions[number])
 	}
-	return newGraph(append(changes, f.tailChanges...))
+	return newHistoryGraph(append(changes, f.changesAfterFile...))
 }

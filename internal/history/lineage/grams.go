@@ -29,12 +29,12 @@ var hashSeed = maphash.MakeSeed()
 // the program are not comparable.
 func HashGrams(s string) []Gram { return new(gramScanner).hashGrams(s) }
 
-// gramFactor is the factor by which the hash is multiplied for each word. It is odd, so that no bits are lost, and its
-// set bits are spread over the whole number. oldestFactor is the power of gramFactor by which the first word of a gram
-// is multiplied.
+// gramFactor is the factor by which the hash is multiplied for each word. It is odd, so that no bits are lost, and
+// its set bits are spread over the whole number. oldestWordFactor is the power of gramFactor by which the first
+// word of a gram is multiplied.
 const (
-	gramFactor   = 0x9e3779b97f4a7c15
-	oldestFactor = gramFactor * gramFactor % (1 << 64) * gramFactor % (1 << 64) *
+	gramFactor       = 0x9e3779b97f4a7c15
+	oldestWordFactor = gramFactor * gramFactor % (1 << 64) * gramFactor % (1 << 64) *
 		gramFactor % (1 << 64) * gramFactor % (1 << 64)
 )
 
@@ -48,7 +48,7 @@ type gramScanner struct {
 	hasStableHashes bool // Hashes are the same in each run of the program, so that they can be stored in a file.
 }
 
-// hashWord returns the hash of the word in the first n bytes of b. b must have at least shortWord more bytes.
+// hashWord returns the hash of the word in the first n bytes of b. b must have at least maxShortWord more bytes.
 func (s *gramScanner) hashWord(b []byte, n int) uint64 {
 	if s.hasStableHashes {
 		return stableHash(b, n)
@@ -61,12 +61,12 @@ func (s *gramScanner) hashGrams(content string) []Gram {
 	if !s.hashASCII(content) {
 		s.hashWords(splitWords(content))
 	}
-	return s.combineHashes()
+	return s.combineWordHashes()
 }
 
-// wordByte maps each ASCII letter or digit to its lower case, each other ASCII character to 0, and each byte of a
-// non-ASCII character to notASCII.
-var wordByte = func() (table [256]byte) {
+// lowerWordBytes maps each ASCII letter or digit to its lower case, each other ASCII character to 0, and each byte of a
+// non-ASCII character to notASCIIMark.
+var lowerWordBytes = func() (table [256]byte) {
 	for c := range table {
 		switch {
 		case c >= 'A' && c <= 'Z':
@@ -74,13 +74,13 @@ var wordByte = func() (table [256]byte) {
 		case c >= 'a' && c <= 'z', c >= '0' && c <= '9':
 			table[c] = byte(c)
 		case c >= utf8.RuneSelf:
-			table[c] = notASCII
+			table[c] = notASCIIMark
 		}
 	}
 	return table
 }()
 
-const notASCII = 0xff
+const notASCIIMark = 0xff
 
 // hashASCII computes the hash of each word of an ASCII text. The words are the same as those of splitWords. It returns
 // false if the text contains a character that is not ASCII.
@@ -89,11 +89,11 @@ func (s *gramScanner) hashASCII(content string) bool {
 	s.lowerText = append(
 		s.lowerText,
 		// These zeros end the last word and give hashWord the bytes that it reads after a word.
-		make([]byte, 1+shortWord)...)
+		make([]byte, 1+maxShortWord)...)
 	from := -1
 	for i := range len(content) + 1 {
-		switch b := wordByte[s.lowerText[i]]; {
-		case b == notASCII:
+		switch b := lowerWordBytes[s.lowerText[i]]; {
+		case b == notASCIIMark:
 			return false
 		case b != 0:
 			s.lowerText[i] = b
@@ -112,53 +112,53 @@ func (s *gramScanner) hashASCII(content string) bool {
 func (s *gramScanner) hashWords(words []string) {
 	s.hashes = s.hashes[:0]
 	for _, w := range words {
-		s.lowerText = append(append(s.lowerText[:0], w...), make([]byte, shortWord)...)
+		s.lowerText = append(append(s.lowerText[:0], w...), make([]byte, maxShortWord)...)
 		s.hashes = append(s.hashes, s.hashWord(s.lowerText, len(w)))
 	}
 }
 
-// A word of at most shortWord bytes is hashed as a single number.
-const shortWord = 8
+// A word of at most maxShortWord bytes is hashed as a single number.
+const maxShortWord = 8
 
 // hashSecrets are two random numbers, so that nobody can construct words with equal hashes.
 var hashSecrets = [2]uint64{maphash.String(hashSeed, "add"), maphash.String(hashSeed, "multiply") | 1}
 
-// hashWord returns the hash of the word in the first n bytes of b. b must have at least shortWord more bytes. Most
+// hashWord returns the hash of the word in the first n bytes of b. b must have at least maxShortWord more bytes. Most
 // words are short, and a short word is hashed faster as a single number.
 func hashWord(b []byte, n int) uint64 {
-	if n > shortWord {
+	if n > maxShortWord {
 		return maphash.Bytes(hashSeed, b[:n])
 	}
-	word := binary.LittleEndian.Uint64(b) << (8 * (shortWord - n)) // The shift removes the bytes after the word.
+	word := binary.LittleEndian.Uint64(b) << (8 * (maxShortWord - n)) // The shift removes the bytes after the word.
 	hi, lo := bits.Mul64(word^hashSecrets[0], hashSecrets[1])
 	return hi ^ lo
 }
 
 // stableHash returns a hash of the first n bytes of b that is the same in each run of the program. b must have at
-// least shortWord more bytes.
+// least maxShortWord more bytes.
 func stableHash(b []byte, n int) uint64 {
 	h := uint64(n)
-	for ; n > shortWord; n -= shortWord {
-		h = mixHash(h, binary.LittleEndian.Uint64(b))
-		b = b[shortWord:]
+	for ; n > maxShortWord; n -= maxShortWord {
+		h = mixHashes(h, binary.LittleEndian.Uint64(b))
+		b = b[maxShortWord:]
 	}
 	// The shift removes the bytes after the word.
-	return mixHash(h, binary.LittleEndian.Uint64(b)<<(8*(shortWord-n)))
+	return mixHashes(h, binary.LittleEndian.Uint64(b)<<(8*(maxShortWord-n)))
 }
 
-// mixHash combines two numbers to a hash. If any single bit of a or b changes, about half of the hash's bits change.
-func mixHash(a, b uint64) uint64 {
+// mixHashes combines two numbers to a hash. If any single bit of a or b changes, about half of the hash's bits change.
+func mixHashes(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a^gramFactor, b^0xa0761d6478bd642f)
 	return hi ^ lo
 }
 
-// combineHashes computes the grams from the hashes of the words. It computes each gram from the previous gram.
-func (s *gramScanner) combineHashes() []Gram {
+// combineWordHashes computes the grams from the hashes of the words. It computes each gram from the previous gram.
+func (s *gramScanner) combineWordHashes() []Gram {
 	s.grams = s.grams[:0]
 	g := uint64(0)
 	for i, h := range s.hashes {
 		if i >= wordsPerGram {
-			g -= s.hashes[i-wordsPerGram] * oldestFactor
+			g -= s.hashes[i-wordsPerGram] * oldestWordFactor
 		}
 		g = g*gramFactor + h
 		if i >= wordsPerGram-1 {
@@ -172,7 +172,7 @@ func (s *gramScanner) combineHashes() []Gram {
 func wordGrams(words []string) []Gram {
 	var s gramScanner
 	s.hashWords(words)
-	return s.combineHashes()
+	return s.combineWordHashes()
 }
 
 // splitWords returns the words of a text in lower case.

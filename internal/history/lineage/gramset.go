@@ -12,23 +12,23 @@ const bitsPerGram = 32
 // Therefore a filter is checked before the map: a bitmap of a few kilobytes in which the upper bits of each gram are
 // marked. It rejects a gram several times faster than the map.
 type gramSet struct {
-	grams  map[Gram]bool
-	filter []uint64
-	shift  int // number of a gram's lower bits, which the filter ignores
+	grams       map[Gram]bool
+	bitFilter   []uint64
+	ignoredBits int // number of a gram's lower bits, which the filter ignores
 }
 
 func newGramSet(grams map[Gram]bool) *gramSet {
 	size := max(6, bits.Len(uint(len(grams)*bitsPerGram)))
-	s := &gramSet{grams: grams, filter: make([]uint64, 1<<(size-6)), shift: 64 - size}
+	s := &gramSet{grams: grams, bitFilter: make([]uint64, 1<<(size-6)), ignoredBits: 64 - size}
 	for g := range grams {
-		i := uint64(g) >> s.shift
-		s.filter[i/64] |= 1 << (i % 64)
+		i := uint64(g) >> s.ignoredBits
+		s.bitFilter[i/64] |= 1 << (i % 64)
 	}
 	return s
 }
 
 // contains reports whether the set contains a gram.
 func (s *gramSet) contains(g Gram) bool {
-	i := uint64(g) >> s.shift
-	return s.filter[i/64]&(1<<(i%64)) != 0 && s.grams[g]
+	i := uint64(g) >> s.ignoredBits
+	return s.bitFilter[i/64]&(1<<(i%64)) != 0 && s.grams[g]
 }

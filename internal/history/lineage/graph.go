@@ -25,15 +25,15 @@ type Edge struct {
 	FoundBy       string `json:"how"`                // ByLabel, ByMerge or ByWords
 }
 
-// graph contains the whole history, or a part of it that is enough to find the requested edges.
-type graph struct {
+// historyGraph contains the whole history, or a part of it that is enough to find the requested edges.
+type historyGraph struct {
 	changes []oxbow.Change // changes, oldest first
-	// previous maps each version to the previous version of the same entry.
-	previous map[*oxbow.Version]*oxbow.Version
+	// previousVersion maps each version to the previous version of the same entry.
+	previousVersion map[*oxbow.Version]*oxbow.Version
 }
 
-// readGraph reads the whole history of a memory.
-func readGraph(ctx context.Context, h oxbow.Historian) (*graph, error) {
+// readHistoryGraph reads the whole history of a memory.
+func readHistoryGraph(ctx context.Context, h oxbow.Historian) (*historyGraph, error) {
 	var changes []oxbow.Change
 	for c, err := range h.Log(ctx) {
 		if err != nil {
@@ -42,16 +42,16 @@ func readGraph(ctx context.Context, h oxbow.Historian) (*graph, error) {
 		changes = append(changes, c)
 	}
 	slices.Reverse(changes)
-	return newGraph(changes), nil
+	return newHistoryGraph(changes), nil
 }
 
-// newGraph returns the graph of the changes, which must be in order, oldest first.
-func newGraph(changes []oxbow.Change) *graph {
-	g := &graph{changes: changes, previous: map[*oxbow.Version]*oxbow.Version{}}
+// newHistoryGraph returns the graph of the changes, which must be in order, oldest first.
+func newHistoryGraph(changes []oxbow.Change) *historyGraph {
+	g := &historyGraph{changes: changes, previousVersion: map[*oxbow.Version]*oxbow.Version{}}
 	last := map[string]*oxbow.Version{}
 	for v := range g.eachVersion {
 		if old := last[v.Entry.Name]; old != nil {
-			g.previous[v] = old
+			g.previousVersion[v] = old
 		}
 		last[v.Entry.Name] = v
 	}
@@ -59,7 +59,7 @@ func newGraph(changes []oxbow.Change) *graph {
 }
 
 // eachVersion yields all versions that were not erased, oldest first.
-func (g *graph) eachVersion(yield func(*oxbow.Version) bool) {
+func (g *historyGraph) eachVersion(yield func(*oxbow.Version) bool) {
 	for i := range g.changes {
 		for j := range g.changes[i].Versions {
 			if v := &g.changes[i].Versions[j]; !v.Erased && !yield(v) {
@@ -71,7 +71,7 @@ func (g *graph) eachVersion(yield func(*oxbow.Version) bool) {
 
 // Edges returns the edges that start or end at a named entry, ordered by version. If several edges connect the same
 // two entries, it returns only the first. A version that an undo or a revert restored does not count as copied.
-func (g *graph) Edges(names map[string]bool) (edges []Edge) {
+func (g *historyGraph) Edges(names map[string]bool) (edges []Edge) {
 	type ends struct{ name, from string }
 	found := map[ends]bool{}
 	add := func(e Edge) {
@@ -112,7 +112,7 @@ func (g *graph) Edges(names map[string]bool) (edges []Edge) {
 }
 
 // versionGrams returns the set of the grams in all versions of the named entries.
-func (g *graph) versionGrams(names map[string]bool) *gramSet {
+func (g *historyGraph) versionGrams(names map[string]bool) *gramSet {
 	all, scanner := map[Gram]bool{}, gramScanner{}
 	for v := range g.eachVersion {
 		if names[v.Entry.Name] {
@@ -125,9 +125,9 @@ func (g *graph) versionGrams(names map[string]bool) *gramSet {
 }
 
 // labelEdges returns an edge for each source label of a version that the previous version of the entry does not have.
-func (g *graph) labelEdges(v *oxbow.Version) (edges []Edge) {
+func (g *historyGraph) labelEdges(v *oxbow.Version) (edges []Edge) {
 	for _, l := range v.Entry.Values(SourceLabel) {
-		if old := g.previous[v]; old != nil && slices.Contains(old.Entry.Values(SourceLabel), l) {
+		if old := g.previousVersion[v]; old != nil && slices.Contains(old.Entry.Values(SourceLabel), l) {
 			continue
 		}
 		e := Edge{Name: v.Entry.Name, Seq: v.Seq, SourceName: l, FoundBy: ByLabel}
@@ -140,7 +140,7 @@ func (g *graph) labelEdges(v *oxbow.Version) (edges []Edge) {
 }
 
 // mergeEdges returns an edge for each two entries that a change merged.
-func (g *graph) mergeEdges(c *oxbow.Change) (edges []Edge) {
+func (g *historyGraph) mergeEdges(c *oxbow.Change) (edges []Edge) {
 	eachMerge(c, func(gone, kept int) {
 		from, to := &c.Versions[gone], &c.Versions[kept]
 		edges = append(edges, Edge{to.Entry.Name, to.Seq, from.Entry.Name, from.Prev, ByMerge})
@@ -172,35 +172,38 @@ func eachMerge(c *oxbow.Change, fn func(gone, kept int)) {
 	}
 }
 
-// FindLineage follows at most maxSteps edges from the entry.
-const maxSteps = 8
+// FindLineage follows at most maxEdgeSteps edges from the entry.
+const maxEdgeSteps = 8
 
-// walkBothDirections returns the two lists of edges that [FindLineage] returns. find must return the edges that start
-// or end at the named entries.
-func walkBothDirections(name string, find func(map[string]bool) ([]Edge, error)) (sources, made []Edge, err error) {
-	nearest, err := find(map[string]bool{name: true})
+// walkBothDirections returns the two lists of edges that [FindLineage] returns. findEdges must return the edges that
+// start or end at the named entries.
+func walkBothDirections(
+	name string,
+	findEdges func(map[string]bool) ([]Edge, error),
+) (sources, derived []Edge, err error) {
+	nearest, err := findEdges(map[string]bool{name: true})
 	if err != nil {
 		return nil, nil, err
 	}
-	w := walker{findEdges: find, isTowardSources: true}
+	w := edgeWalker{findEdges: findEdges, isTowardSources: true}
 	sources, err = w.followEdges(name, nearest)
 	if err != nil {
 		return nil, nil, err
 	}
 	w.isTowardSources = false
-	made, err = w.followEdges(name, nearest)
-	return sources, made, err
+	derived, err = w.followEdges(name, nearest)
+	return sources, derived, err
 }
 
-// walker follows edges either toward the sources or away from them.
-type walker struct {
+// edgeWalker follows edges either toward the sources or away from them.
+type edgeWalker struct {
 	findEdges       func(names map[string]bool) ([]Edge, error)
 	isTowardSources bool
 }
 
 // edgeEnds returns the names at both ends of an edge. near is the end from which the walker comes, and far is the end
 // to which it goes.
-func (w walker) edgeEnds(e Edge) (near, far string) {
+func (w edgeWalker) edgeEnds(e Edge) (near, far string) {
 	if w.isTowardSources {
 		return e.Name, e.SourceName
 	}
@@ -209,7 +212,7 @@ func (w walker) edgeEnds(e Edge) (near, far string) {
 
 // followEdges returns all edges that can be reached from the named entry. found must be the edges that start or end at
 // this entry.
-func (w walker) followEdges(name string, found []Edge) (edges []Edge, err error) {
+func (w edgeWalker) followEdges(name string, found []Edge) (edges []Edge, err error) {
 	seen, at := map[string]bool{name: true}, map[string]bool{name: true}
 	for step := 1; ; step++ {
 		next := map[string]bool{}
@@ -223,7 +226,7 @@ func (w walker) followEdges(name string, found []Edge) (edges []Edge, err error)
 				seen[far], next[far] = true, true
 			}
 		}
-		if len(next) == 0 || step == maxSteps {
+		if len(next) == 0 || step == maxEdgeSteps {
 			return edges, nil
 		}
 		at = next

@@ -36,15 +36,15 @@ import (
 // a row of 8 bytes for each key of each version: the key in the upper 40 bits, and the number of the version in the
 // lower 24 bits. Both tables are in ascending order.
 const (
-	keyFormat   = 2
-	maxVersions = 1 << placeBits
-	maxKeys     = 1 << 25 // If there are more keys, no key file is written.
+	keyFileFormat      = 2
+	maxKeyFileVersions = 1 << versionNumberBits
+	maxKeyFileKeys     = 1 << 25 // If there are more keys, no key file is written.
 
-	changeTable = 0
-	keyTable    = 1
+	changeTableIndex = 0
+	keyTableIndex    = 1
 )
 
-var keyMagic = [8]byte{0x89, 'o', 'x', 'w', 'd', 's', '\r', '\n'}
+var keyFileMagic = [8]byte{0x89, 'o', 'x', 'w', 'd', 's', '\r', '\n'}
 
 // errUnusableKeyFile is returned if the key file cannot be used. The whole history is then read instead.
 var errUnusableKeyFile = errors.New("the file of words is of no use")
@@ -61,44 +61,45 @@ func decodeHash(s string) (hash [32]byte, ok bool) {
 	return [32]byte(b), true
 }
 
-// keyHead is the decoded content of page 0.
-type keyHead struct {
+// keyFileHead is the decoded content of page 0.
+type keyFileHead struct {
 	unicodeVersion                      string
-	seq                                 uint64
-	hash                                [32]byte
+	lastSeq                             uint64
+	lastHash                            [32]byte
 	changeCount, versionCount, keyCount int
 }
 
-func (h *keyHead) encode() []byte {
+func (h *keyFileHead) encode() []byte {
 	le := binary.LittleEndian
 	b := make([]byte, 96)
-	copy(b, keyMagic[:])
-	le.PutUint32(b[8:], keyFormat)
+	copy(b, keyFileMagic[:])
+	le.PutUint32(b[8:], keyFileFormat)
 	copy(b[16:32], h.unicodeVersion)
-	le.PutUint64(b[32:], h.seq)
-	copy(b[40:], h.hash[:])
+	le.PutUint64(b[32:], h.lastSeq)
+	copy(b[40:], h.lastHash[:])
 	le.PutUint64(b[72:], uint64(h.changeCount))
 	le.PutUint64(b[80:], uint64(h.versionCount))
 	le.PutUint64(b[88:], uint64(h.keyCount))
 	return b
 }
 
-// decodeKeyHead decodes page 0.
-func decodeKeyHead(b []byte) (h keyHead, err error) {
+// decodeKeyFileHead decodes page 0.
+func decodeKeyFileHead(b []byte) (h keyFileHead, err error) {
 	le := binary.LittleEndian
-	if [8]byte(b) != keyMagic || le.Uint32(b[8:]) != keyFormat {
+	if [8]byte(b) != keyFileMagic || le.Uint32(b[8:]) != keyFileFormat {
 		return h, fmt.Errorf("%w: it has another format", errUnusableKeyFile)
 	}
-	h = keyHead{
+	h = keyFileHead{
 		unicodeVersion: string(bytes.TrimRight(b[16:32], "\x00")),
-		seq:            le.Uint64(b[32:]),
-		hash:           [32]byte(b[40:72]),
+		lastSeq:        le.Uint64(b[32:]),
+		lastHash:       [32]byte(b[40:72]),
 		changeCount:    int(le.Uint64(b[72:])),
 		versionCount:   int(le.Uint64(b[80:])),
 		keyCount:       int(le.Uint64(b[88:])),
 	}
 	counts := []int{h.changeCount, h.versionCount, h.keyCount}
-	isTooLarge := h.versionCount > maxVersions || h.changeCount > maxVersions || h.keyCount > maxKeys
+	isTooLarge := h.versionCount > maxKeyFileVersions || h.changeCount > maxKeyFileVersions ||
+		h.keyCount > maxKeyFileKeys
 	if slices.Min(counts) < 0 || isTooLarge {
 		return h, fmt.Errorf("%w: its counts are impossible", errUnusableKeyFile)
 	}
@@ -108,31 +109,31 @@ func decodeKeyHead(b []byte) (h keyHead, err error) {
 	return h, nil
 }
 
-func (h *keyHead) tables() []pagefile.Table {
-	return []pagefile.Table{{RowSize: 16, RowCount: h.changeCount}, {RowSize: 8, RowCount: h.keyCount}}
+func (h *keyFileHead) tables() []pagefile.TableSize {
+	return []pagefile.TableSize{{RowSize: 16, RowCount: h.changeCount}, {RowSize: 8, RowCount: h.keyCount}}
 }
 
 // writeKeyFile writes the key file of a history.
 func writeKeyFile(to io.WriterAt, changes []oxbow.Change) error {
-	h := keyHead{unicodeVersion: unicode.Version}
+	h := keyFileHead{unicodeVersion: unicode.Version}
 	var rows []uint64  // rows of the key table
 	var first []uint64 // number of the first version of each change
 	scanner := gramScanner{hasStableHashes: true}
 	for i := range changes {
 		c := &changes[i]
 		first = append(first, uint64(h.versionCount))
-		scanner.eachChangeKey(c, func(i int, k key) { rows = append(rows, uint64(k)|uint64(h.versionCount+i)) })
+		scanner.eachChangeKey(c, func(i int, k versionKey) { rows = append(rows, uint64(k)|uint64(h.versionCount+i)) })
 		h.versionCount += len(c.Versions)
 		if len(c.Versions) > 0 {
 			h.changeCount++
 		}
-		if h.versionCount > maxVersions || len(rows) > maxKeys {
+		if h.versionCount > maxKeyFileVersions || len(rows) > maxKeyFileKeys {
 			return fmt.Errorf("%w: the history has too many words", errUnusableKeyFile)
 		}
-		h.seq = c.Seq
+		h.lastSeq = c.Seq
 	}
 	var ok bool
-	h.hash, ok = decodeHash(changes[len(changes)-1].Hash)
+	h.lastHash, ok = decodeHash(changes[len(changes)-1].Hash)
 	if !ok {
 		return fmt.Errorf("%w: the history has no hashes", errUnusableKeyFile)
 	}
@@ -158,7 +159,7 @@ func writeKeyFile(to io.WriterAt, changes []oxbow.Change) error {
 
 // keyFile is an open key file.
 type keyFile struct {
-	head keyHead
+	head keyFileHead
 	rows *pagefile.Reader
 	file vfs.File
 }
@@ -166,10 +167,10 @@ type keyFile struct {
 func openKeyFile(file vfs.File) (*keyFile, error) {
 	k := &keyFile{file: file}
 	var err error
-	k.rows, err = pagefile.Open(file, func(head []byte) ([]pagefile.Table, error) {
+	k.rows, err = pagefile.Open(file, func(head []byte) ([]pagefile.TableSize, error) {
 		info, err := file.Stat()
 		if err == nil {
-			k.head, err = decodeKeyHead(head)
+			k.head, err = decodeKeyFileHead(head)
 		}
 		if err == nil && int64(pagefile.CountPages(k.head.tables()))*pagefile.PageSize != info.Size() {
 			err = fmt.Errorf("%w: it has another size than its head says", errUnusableKeyFile)
@@ -184,20 +185,20 @@ func openKeyFile(file vfs.File) (*keyFile, error) {
 
 // versionPlace is the place of a version in the history: the number of its change, and its index in the change.
 type versionPlace struct {
-	seq   uint64
-	index int
+	seq           uint64
+	indexInChange int
 }
 
 // addVersionNumbers adds to numbers the numbers of the versions that have a key. It returns errTooManyVersions if
 // numbers then has more than most elements.
-func (f *keyFile) addVersionNumbers(k key, numbers map[uint32]bool, most int) error {
-	for i := f.rows.SearchKey(keyTable, uint64(k)); i < f.head.keyCount; i++ {
-		row := f.rows.RowKey(keyTable, i)
-		if newKey(row) != k {
+func (f *keyFile) addVersionNumbers(k versionKey, numbers map[uint32]bool, maxNumbers int) error {
+	for i := f.rows.SearchKey(keyTableIndex, uint64(k)); i < f.head.keyCount; i++ {
+		row := f.rows.RowKey(keyTableIndex, i)
+		if newVersionKey(row) != k {
 			break
 		}
 		numbers[uint32(row-uint64(k))] = true
-		if len(numbers) > most {
+		if len(numbers) > maxNumbers {
 			return errTooManyVersions
 		}
 	}
@@ -206,11 +207,11 @@ func (f *keyFile) addVersionNumbers(k key, numbers map[uint32]bool, most int) er
 
 // findVersion returns the place of a version, which is given by its number in the file.
 func (f *keyFile) findVersion(number uint32) (versionPlace, error) {
-	i := f.rows.SearchKey(changeTable, uint64(number)+1) - 1
+	i := f.rows.SearchKey(changeTableIndex, uint64(number)+1) - 1
 	if i < 0 {
 		return versionPlace{}, fmt.Errorf("%w: version %d is in no change", errUnusableKeyFile, number)
 	}
-	row := f.rows.Row(changeTable, i)
+	row := f.rows.Row(changeTableIndex, i)
 	le := binary.LittleEndian
 	p := versionPlace{le.Uint64(row[8:]), int(uint64(number) - le.Uint64(row))}
 	return p, f.rows.Err()

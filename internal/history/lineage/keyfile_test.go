@@ -84,11 +84,11 @@ func (r *randomHistory) compare(when string) (usedFile bool) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	whole, err := readGraph(r.t.Context(), h)
+	whole, err := readHistoryGraph(r.t.Context(), h)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	usedFile = (&finder{history: h, file: r.m.LineageFile()}).openFile(r.t.Context()) == nil
+	usedFile = (&lineageFinder{history: h, lineageFile: r.m.LineageFile()}).openLineageFile(r.t.Context()) == nil
 	for i := range 13 {
 		name := fmt.Sprint("n", i)
 		if i == 12 {

@@ -13,44 +13,46 @@ import (
 // smallest hash of the three. If two texts have six consecutive words in common, they have this key in common, because
 // it depends only on these words.
 const (
-	keyWords  = 4
-	keyWindow = wordsPerGram - keyWords + 1
+	wordsPerKey = 4
+	keysPerGram = wordsPerGram - wordsPerKey + 1
 )
 
-// A key is a hash of keyWords consecutive words, or of the name of an entry. Its lower bits are zero, because only the
-// upper keyBits bits are stored. Keys are the same in each run of the program.
-type key uint64
+// A versionKey is a hash of wordsPerKey consecutive words, or of the name of an entry. Its lower bits are zero, because
+// only the upper keyBits bits are stored. Keys are the same in each run of the program.
+type versionKey uint64
 
 const (
-	keyBits   = 40
-	placeBits = 64 - keyBits
+	keyBits           = 40
+	versionNumberBits = 64 - keyBits
 )
 
-func newKey(hash uint64) key { return key(hash >> placeBits << placeBits) }
+func newVersionKey(hash uint64) versionKey {
+	return versionKey(hash >> versionNumberBits << versionNumberBits)
+}
 
 // nameKey returns the key of the name of an entry or a turn.
-func nameKey(name string) key {
-	b := append([]byte(name), make([]byte, shortWord)...)
-	return newKey(mixHash(stableHash(b, len(name)), 1))
+func nameKey(name string) versionKey {
+	b := append([]byte(name), make([]byte, maxShortWord)...)
+	return newVersionKey(mixHashes(stableHash(b, len(name)), 1))
 }
 
 // appendWordKeys appends the keys of the word sequences in a text. If several consecutive sequences have the same key,
 // the key is appended only once.
-func (s *gramScanner) appendWordKeys(keys []key, text string) []key {
+func (s *gramScanner) appendWordKeys(keys []versionKey, text string) []versionKey {
 	if !s.hashASCII(text) {
 		s.hashWords(splitWords(text))
 	}
-	var last [keyWindow]uint64 // hashes of the last sequences of four words
-	for i := keyWords; i <= len(s.hashes); i++ {
+	var last [keysPerGram]uint64 // hashes of the last sequences of four words
+	for i := wordsPerKey; i <= len(s.hashes); i++ {
 		h := uint64(0)
-		for _, word := range s.hashes[i-keyWords : i] {
-			h = mixHash(h, word)
+		for _, word := range s.hashes[i-wordsPerKey : i] {
+			h = mixHashes(h, word)
 		}
-		last[i%keyWindow] = h
+		last[i%keysPerGram] = h
 		if i < wordsPerGram {
 			continue
 		}
-		k := newKey(slices.Min(last[:]))
+		k := newVersionKey(slices.Min(last[:]))
 		if len(keys) == 0 || keys[len(keys)-1] != k {
 			keys = append(keys, k)
 		}
@@ -61,12 +63,12 @@ func (s *gramScanner) appendWordKeys(keys []key, text string) []key {
 // eachChangeKey calls add for each key of each version in a change. i is the index of the version in the change. The
 // keys of a version are those of its word sequences, of its name, and of the names in its source labels. If the change
 // merged two entries, each of their versions also has the key of the other's name.
-func (s *gramScanner) eachChangeKey(c *oxbow.Change, add func(i int, k key)) {
-	var keys []key
+func (s *gramScanner) eachChangeKey(c *oxbow.Change, add func(i int, k versionKey)) {
+	var keys []versionKey
 	for i := range c.Versions {
 		v := &c.Versions[i]
 		keys = append(s.appendWordKeys(keys[:0], v.Entry.Content), nameKey(v.Entry.Name))
-		for _, k := range append(keys, sourceKeys(v)...) {
+		for _, k := range append(keys, sourceLabelKeys(v)...) {
 			add(i, k)
 		}
 	}
@@ -76,8 +78,8 @@ func (s *gramScanner) eachChangeKey(c *oxbow.Change, add func(i int, k key)) {
 	})
 }
 
-// sourceKeys returns the keys of the names in the source labels of a version.
-func sourceKeys(v *oxbow.Version) (keys []key) {
+// sourceLabelKeys returns the keys of the names in the source labels of a version.
+func sourceLabelKeys(v *oxbow.Version) (keys []versionKey) {
 	for _, l := range v.Entry.Values(SourceLabel) {
 		name, _, ok := ParseSource(l)
 		if !ok {

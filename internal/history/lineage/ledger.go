@@ -16,9 +16,9 @@ import (
 
 // These are the limits of a ledger and of its results.
 const (
-	maxShownBytes  = 1 << 20 // maximum total size of the texts in a ledger, in bytes
-	maxSources     = 4       // maximum number of sources that are returned for a text
-	leastRareWords = 4       // minimum number of rare words that a text shares with a source
+	maxShownBytes      = 1 << 20 // maximum total size of the texts in a ledger, in bytes
+	maxSources         = 4       // maximum number of sources that are returned for a text
+	minSharedRareWords = 4       // minimum number of rare words that a text shares with a source
 )
 
 // Ledger records the texts that a model was shown in a session. It is safe for concurrent use. The zero Ledger is
@@ -65,13 +65,13 @@ func (s *ShownText) SourceValue() string {
 
 // AddTexts adds texts to the ledger, each cut to its first maxShownBytes/2 bytes. If the ledger is full, it drops the
 // oldest texts. On a nil Ledger, AddTexts does nothing.
-func (l *Ledger) AddTexts(all ...ShownText) {
+func (l *Ledger) AddTexts(texts ...ShownText) {
 	if l == nil {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, s := range all {
+	for _, s := range texts {
 		s.Text = s.Text[:min(len(s.Text), maxShownBytes/2)]
 		key := s.key()
 		if s.Text == "" || l.shownKeys[key] {
@@ -101,9 +101,9 @@ func (l *Ledger) AddTexts(all ...ShownText) {
 // FindSources returns the shown texts from which text was probably copied, at most maxSources. First come the texts
 // that have six consecutive words in common with text. Then come the texts that have at least four rare words in
 // common with it. Texts with more matches come first. Words that are also in old, the previous content of the entry,
-// do not count. Texts of the entry itself, whose name is name, are left out. rare must return those of the words that
-// are rare in the memory.
-func (l *Ledger) FindSources(name, text, old string, rare func(words []string) map[string]bool) []*ShownText {
+// do not count. Texts of the entry itself, whose name is name, are left out. findRareWords must return those of the
+// words that are rare in the memory.
+func (l *Ledger) FindSources(name, text, old string, findRareWords func(words []string) map[string]bool) []*ShownText {
 	if l == nil {
 		return nil
 	}
@@ -129,7 +129,7 @@ func (l *Ledger) FindSources(name, text, old string, rare func(words []string) m
 		}
 	}
 	found := l.sortByCount(rows)
-	for _, s := range l.sortByCount(l.countRareWords(name, longWordsNotIn(words, had), rare)) {
+	for _, s := range l.sortByCount(l.countRareWords(name, longWordsNotIn(words, had), findRareWords)) {
 		if rows[s] == 0 {
 			found = append(found, s)
 		}
@@ -138,11 +138,11 @@ func (l *Ledger) FindSources(name, text, old string, rare func(words []string) m
 }
 
 // countRareWords returns, for each shown text, how many of the rare words it contains. Texts with fewer than
-// leastRareWords are left out.
+// minSharedRareWords are left out.
 func (l *Ledger) countRareWords(
 	name string,
 	words map[string]bool,
-	rare func([]string) map[string]bool,
+	findRareWords func([]string) map[string]bool,
 ) map[*ShownText]int {
 	var shared []string
 	for w := range words {
@@ -150,17 +150,17 @@ func (l *Ledger) countRareWords(
 			shared = append(shared, w)
 		}
 	}
-	if len(shared) < leastRareWords {
+	if len(shared) < minSharedRareWords {
 		return nil
 	}
 	slices.Sort(shared)
 	counts := map[*ShownText]int{}
-	for w := range rare(shared) {
+	for w := range findRareWords(shared) {
 		for _, s := range l.textsByWord[w] {
 			counts[s]++
 		}
 	}
-	maps.DeleteFunc(counts, func(s *ShownText, n int) bool { return n < leastRareWords || s.Name == name })
+	maps.DeleteFunc(counts, func(s *ShownText, n int) bool { return n < minSharedRareWords || s.Name == name })
 	return counts
 }
 
@@ -195,14 +195,14 @@ func (l *Ledger) sortByCount(counts map[*ShownText]int) (found []*ShownText) {
 	return found
 }
 
-// leastWordLetters is the minimum length, in letters, of a rare word.
-const leastWordLetters = 3
+// minRareWordLetters is the minimum length, in letters, of a rare word.
+const minRareWordLetters = 3
 
-// longWordsNotIn returns the set of those words that have at least leastWordLetters letters and are not in others.
+// longWordsNotIn returns the set of those words that have at least minRareWordLetters letters and are not in others.
 func longWordsNotIn(words, others []string) map[string]bool {
 	set := make(map[string]bool, len(words))
 	for _, w := range words {
-		if utf8.RuneCountInString(w) >= leastWordLetters {
+		if utf8.RuneCountInString(w) >= minRareWordLetters {
 			set[w] = true
 		}
 	}

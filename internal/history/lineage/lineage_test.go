@@ -124,7 +124,7 @@ func TestManyEdges(t *testing.T) {
 		}}
 		merged.Versions = append(merged.Versions, gone, kept)
 	}
-	g := &graph{changes: []oxbow.Change{added, merged}}
+	g := &historyGraph{changes: []oxbow.Change{added, merged}}
 	if got := g.Edges(map[string]bool{"n0": true}); len(got) != n {
 		// Entry n0 is the source of all other entries with the sentence, and of k0.
 		t.Errorf("%d edges, want %d", len(got), n)

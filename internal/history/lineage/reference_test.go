@@ -14,7 +14,7 @@ import (
 
 // plainEdges returns the edges by words that [graph.Edges] must return. It compares the words themselves and not their
 // hashes.
-func plainEdges(g *graph, names map[string]bool) (edges []Edge) {
+func plainEdges(g *historyGraph, names map[string]bool) (edges []Edge) {
 	first := map[string]*oxbow.Version{}
 	for v := range g.eachVersion {
 		words := splitWords(v.Entry.Content)
@@ -52,7 +52,7 @@ func TestEdgesOfRandomHistories(t *testing.T) {
 			}
 			return b.String()
 		}
-		g := &graph{}
+		g := &historyGraph{}
 		texts := []string{""}
 		for seq := range uint64(30) {
 			content := text()

@@ -144,13 +144,13 @@ func say(p *Plan) string {
 		return s
 	}
 	for _, s := range p.Steps {
-		all = append(all, s.Action+" "+s.Name+list(s.RevertedChanges))
+		all = append(all, s.Outcome+" "+s.Name+list(s.RevertedChanges))
 	}
 	for _, c := range p.Conflicts {
-		if c.KeptParts == nil {
+		if c.PartsLeft == nil {
 			all = append(all, "null in JSON")
 		}
-		all = append(all, "kept "+strings.Join(c.KeptParts, " ")+" of "+c.Name+list(c.LaterChanges)+" by "+c.LastActor)
+		all = append(all, "kept "+strings.Join(c.PartsLeft, " ")+" of "+c.Name+list(c.LaterChanges)+" by "+c.LastActor)
 	}
 	for _, d := range p.Derived {
 		all = append(

@@ -41,41 +41,41 @@ type DerivedVersion struct {
 	Source     oxbow.Source `json:"-"`
 }
 
-// node is a version in the part of the log from the first selected version on.
-type node struct {
+// versionNode is a version in the part of the log from the first selected version on.
+type versionNode struct {
 	oxbow.Version
-	previous   *oxbow.Entry // the entry as it was before this version (nil if it did not exist)
-	isSelected bool
-	derivation *DerivedVersion
+	previous       *oxbow.Entry // the entry as it was before this version (nil if it did not exist)
+	isSelected     bool
+	derivedVersion *DerivedVersion
 	// An undo has reverted this version, or the version is itself an undo. It has no effect on the present entry.
 	isUndone bool
 }
 
 // isRestore reports whether an undo or a revert wrote the version, so that it contains no new work.
-func (n *node) isRestore() bool {
+func (n *versionNode) isRestore() bool {
 	return n.Verb == oxbow.VerbRestore || strings.HasPrefix(n.Note, revertNotePrefix)
 }
 
 // isToRevert reports whether the version is to be reverted.
-func (n *node) isToRevert(sel *Selection) bool {
-	return n.isSelected || (n.derivation != nil && sel.WithDerived)
+func (n *versionNode) isToRevert(sel *Selection) bool {
+	return n.isSelected || (n.derivedVersion != nil && sel.WithDerived)
 }
 
 // isSelectedOrDerived reports whether the version is selected, or derived from a selected version.
-func (n *node) isSelectedOrDerived() bool {
-	return n.isSelected || n.derivation != nil
+func (n *versionNode) isSelectedOrDerived() bool {
+	return n.isSelected || n.derivedVersion != nil
 }
 
-// window is the part of the log from the first selected version on. Its nodes are sorted by age, oldest first.
-type window struct {
-	nodes           []*node
+// revertWindow is the part of the log from the first selected version on. Its nodes are sorted by age, oldest first.
+type revertWindow struct {
+	nodes           []*versionNode
 	storeBefore     oxbow.Store // the memory as it was before the first selected version
 	selectedChanges []uint64    // numbers of the changes that contain a selected version
 }
 
-// readWindow reads the changes from the first change with a selected version on, and the memory as it was before. It
-// returns nil if no version is selected.
-func readWindow(ctx context.Context, h oxbow.Historian, sel *Selection) (*window, error) {
+// readRevertWindow reads the changes from the first change with a selected version on, and the memory as it was
+// before. It returns nil if no version is selected.
+func readRevertWindow(ctx context.Context, h oxbow.Historian, sel *Selection) (*revertWindow, error) {
 	first := uint64(0)
 	for c, err := range h.Log(ctx) {
 		if err != nil {
@@ -88,7 +88,7 @@ func readWindow(ctx context.Context, h oxbow.Historian, sel *Selection) (*window
 	if first == 0 {
 		return nil, nil
 	}
-	w, undone := &window{}, map[uint64]bool{}
+	w, undone := &revertWindow{}, map[uint64]bool{}
 	for c, err := range h.Log(ctx) {
 		if err != nil {
 			return nil, err
@@ -97,7 +97,7 @@ func readWindow(ctx context.Context, h oxbow.Historian, sel *Selection) (*window
 			break
 		}
 		w.addChange(&c, sel, undone)
-		if !revertsSince(&c, first) {
+		if !includesRevertsSince(&c, first) {
 			continue
 		}
 		if !undone[c.Seq] && !sel.hasVersionOf(&c) {
@@ -114,9 +114,9 @@ func readWindow(ctx context.Context, h oxbow.Historian, sel *Selection) (*window
 	return w, w.linkPrevious(ctx)
 }
 
-// revertsSince reports whether a change reverts other changes, and none of these is before the change with number
-// first.
-func revertsSince(c *oxbow.Change, first uint64) bool {
+// includesRevertsSince reports whether a change reverts other changes, and none of these is before the change with
+// number first.
+func includesRevertsSince(c *oxbow.Change, first uint64) bool {
 	return len(c.Reverts) > 0 && slices.Min(c.Reverts) >= first
 }
 
@@ -126,8 +126,8 @@ func (sel *Selection) hasVersionOf(c *oxbow.Change) bool {
 }
 
 // addChange adds the versions of a change to the window. Changes must be added from the newest to the oldest.
-// readWindow reverses the order afterwards.
-func (w *window) addChange(c *oxbow.Change, sel *Selection, undone map[uint64]bool) {
+// readRevertWindow reverses the order afterwards.
+func (w *revertWindow) addChange(c *oxbow.Change, sel *Selection, undone map[uint64]bool) {
 	if sel.hasVersionOf(c) && !undone[c.Seq] {
 		w.selectedChanges = append(w.selectedChanges, c.Seq)
 	}
@@ -135,7 +135,7 @@ func (w *window) addChange(c *oxbow.Change, sel *Selection, undone map[uint64]bo
 		if !v.Erased { // Skip an erased version, because its text is not known.
 			w.nodes = append(
 				w.nodes,
-				&node{Version: v, isSelected: sel.SelectsVersion(c, &v), isUndone: undone[c.Seq]},
+				&versionNode{Version: v, isSelected: sel.SelectsVersion(c, &v), isUndone: undone[c.Seq]},
 			)
 		}
 	}
@@ -143,7 +143,7 @@ func (w *window) addChange(c *oxbow.Change, sel *Selection, undone map[uint64]bo
 
 // markUndoneChanges is called for a change that is an undo and that was added last. It marks this change, and all
 // changes that it undid.
-func (w *window) markUndoneChanges(c *oxbow.Change, undone map[uint64]bool) {
+func (w *revertWindow) markUndoneChanges(c *oxbow.Change, undone map[uint64]bool) {
 	for _, s := range c.Reverts {
 		undone[s] = true
 	}
@@ -156,14 +156,14 @@ func (w *window) markUndoneChanges(c *oxbow.Change, undone map[uint64]bool) {
 }
 
 // linkPrevious sets the field previous of all nodes.
-func (w *window) linkPrevious(ctx context.Context) error {
+func (w *revertWindow) linkPrevious(ctx context.Context) error {
 	now := map[string]*oxbow.Entry{}
 	for _, n := range w.nodes {
 		name := n.Entry.Name
 		old, ok := now[name]
 		if !ok {
 			var err error
-			old, err = entryOrNil(ctx, w.storeBefore, name)
+			old, err = getEntryOrNil(ctx, w.storeBefore, name)
 			if err != nil {
 				return err
 			}
@@ -176,8 +176,8 @@ func (w *window) linkPrevious(ctx context.Context) error {
 	return nil
 }
 
-// entryOrNil returns the entry with a name, or nil if it does not exist.
-func entryOrNil(ctx context.Context, s oxbow.Store, name string) (*oxbow.Entry, error) {
+// getEntryOrNil returns the entry with a name, or nil if it does not exist.
+func getEntryOrNil(ctx context.Context, s oxbow.Store, name string) (*oxbow.Entry, error) {
 	e, err := s.Get(ctx, name)
 	if errors.Is(err, oxbow.ErrNotFound) {
 		return nil, nil
@@ -188,7 +188,7 @@ func entryOrNil(ctx context.Context, s oxbow.Store, name string) (*oxbow.Entry, 
 // findDerived finds the versions that were derived from selected versions. A version is a copy only if it contains
 // words that were not in the memory before its source was written. Finding the first occurrence of words is expensive.
 // Therefore a first pass without it checks whether any version has words in common with a source.
-func (w *window) findDerived(ctx context.Context, sel *Selection) error {
+func (w *revertWindow) findDerived(ctx context.Context, sel *Selection) error {
 	shared := w.traceDerived(sel, nil)
 	if len(shared) == 0 {
 		return nil
@@ -209,28 +209,35 @@ func (w *window) findDerived(ctx context.Context, sel *Selection) error {
 	}
 	for _, n := range w.nodes {
 		note(n.Entry.Content, n.Seq)
-		if n.derivation != nil {
-			n.derivation = nil
+		if n.derivedVersion != nil {
+			n.derivedVersion = nil
 		}
 	}
 	w.traceDerived(sel, known)
 	return nil
 }
 
-// trace records, version by version, which text selected and derived versions have left in the memory.
-type trace struct {
+// derivationTrace records, version by version, which text selected and derived versions have left in the memory.
+type derivationTrace struct {
 	selection *Selection
 	// number of the change in which each gram first occurred (nil in the first pass)
-	firstOccurrence map[lineage.Gram]uint64
-	firstVersions   map[string]*node       // for each name, the first selected or derived version
-	writtenGrams    map[lineage.Gram]*node // grams that selected and derived versions wrote, each with its version
-	sharedGrams     map[lineage.Gram]bool  // grams in writtenGrams that later versions contain
+	firstChangeByGram   map[lineage.Gram]uint64
+	firstVersionsByName map[string]*versionNode // for each name, the first selected or derived version
+	// Grams that selected and derived versions wrote, each with its version.
+	writersByGram map[lineage.Gram]*versionNode
+	sharedGrams   map[lineage.Gram]bool // grams in writersByGram that later versions contain
 }
 
 // traceDerived sets the field derivation of all derived versions. It returns the grams that derived versions have in
 // common with their sources.
-func (w *window) traceDerived(sel *Selection, firstOccurrence map[lineage.Gram]uint64) map[lineage.Gram]bool {
-	t := &trace{sel, firstOccurrence, map[string]*node{}, map[lineage.Gram]*node{}, map[lineage.Gram]bool{}}
+func (w *revertWindow) traceDerived(sel *Selection, firstOccurrence map[lineage.Gram]uint64) map[lineage.Gram]bool {
+	t := &derivationTrace{
+		sel,
+		firstOccurrence,
+		map[string]*versionNode{},
+		map[lineage.Gram]*versionNode{},
+		map[lineage.Gram]bool{},
+	}
 	for from := 0; from < len(w.nodes); {
 		to := from
 		for to < len(w.nodes) && w.nodes[to].Seq == w.nodes[from].Seq {
@@ -243,23 +250,23 @@ func (w *window) traceDerived(sel *Selection, firstOccurrence map[lineage.Gram]u
 }
 
 // traceVersions examines the versions of one change.
-func (t *trace) traceVersions(nodes []*node) {
+func (t *derivationTrace) traceVersions(nodes []*versionNode) {
 	for _, n := range nodes {
 		if n.isSelectedOrDerived() || n.isUndone {
 			continue
 		}
-		from, how := t.findCause(n)
+		from, how := t.findDerivationCause(n)
 		t.markDerived(n, from, how)
 	}
 	t.markMerges(nodes)
 	for _, n := range nodes {
-		t.recordText(n)
+		t.recordVersionText(n)
 	}
 }
 
-func (t *trace) markDerived(n *node, from, how string) {
+func (t *derivationTrace) markDerived(n *versionNode, from, how string) {
 	if from != "" {
-		n.derivation = &DerivedVersion{
+		n.derivedVersion = &DerivedVersion{
 			Name:       n.Entry.Name,
 			Seq:        n.Seq,
 			SourceName: from,
@@ -269,32 +276,32 @@ func (t *trace) markDerived(n *node, from, how string) {
 	}
 }
 
-// recordText records the text that a version has left in the memory.
-func (t *trace) recordText(n *node) {
+// recordVersionText records the text that a version has left in the memory.
+func (t *derivationTrace) recordVersionText(n *versionNode) {
 	name := n.Entry.Name
 	switch {
 	case !n.isSelectedOrDerived() && n.isUndone:
-		if first := t.firstVersions[name]; first != nil && first.isUndone {
-			delete(t.firstVersions, name)
+		if first := t.firstVersionsByName[name]; first != nil && first.isUndone {
+			delete(t.firstVersionsByName, name)
 		}
 	case !n.isSelectedOrDerived():
 		if n.Verb == oxbow.VerbRemove {
-			delete(t.firstVersions, name)
+			delete(t.firstVersionsByName, name)
 		}
 	default:
-		if t.firstVersions[name] == nil {
-			t.firstVersions[name] = n
+		if t.firstVersionsByName[name] == nil {
+			t.firstVersionsByName[name] = n
 		}
 		for _, g := range addedGrams(n) {
-			if _, ok := t.writtenGrams[g]; !ok {
-				t.writtenGrams[g] = n
+			if _, ok := t.writersByGram[g]; !ok {
+				t.writersByGram[g] = n
 			}
 		}
 	}
 }
 
 // addedGrams returns the grams that the version contains and the previous version of the entry does not.
-func addedGrams(n *node) []lineage.Gram {
+func addedGrams(n *versionNode) []lineage.Gram {
 	if n.previous == nil || n.Verb == oxbow.VerbRemove {
 		return lineage.HashGrams(n.Entry.Content)
 	}
@@ -308,25 +315,25 @@ func addedGrams(n *node) []lineage.Gram {
 	return slices.DeleteFunc(lineage.HashGrams(n.Entry.Content), func(g lineage.Gram) bool { return old[g] })
 }
 
-// findCause returns the source from which a version was derived, and how this was recognized. Both are "" if the
-// version is not derived.
-func (t *trace) findCause(n *node) (from, how string) {
+// findDerivationCause returns the source from which a version was derived, and how this was recognized. Both are ""
+// if the version is not derived.
+func (t *derivationTrace) findDerivationCause(n *versionNode) (from, how string) {
 	if n.Verb == oxbow.VerbRemove || n.isRestore() {
 		return "", ""
 	}
-	from = t.labelSource(n)
+	from = t.sourceFromLabels(n)
 	if from != "" {
 		return from, lineage.ByLabel
 	}
-	from = t.copySource(n)
+	from = t.sourceFromText(n)
 	if from != "" {
 		return from, lineage.ByWords
 	}
 	return "", ""
 }
 
-// labelSource returns a selected or derived source that a new label of the version names, or "".
-func (t *trace) labelSource(n *node) string {
+// sourceFromLabels returns a selected or derived source that a new label of the version names, or "".
+func (t *derivationTrace) sourceFromLabels(n *versionNode) string {
 	for _, v := range n.Entry.Values(lineage.SourceLabel) {
 		if n.previous != nil && slices.Contains(n.previous.Values(lineage.SourceLabel), v) {
 			continue
@@ -345,46 +352,46 @@ func (sel *Selection) namesSource(label string) bool {
 
 // namesSelectedOrDerived reports whether the label of a source names a version of an entry that is not older than the
 // entry's first selected or derived version.
-func (t *trace) namesSelectedOrDerived(source string) bool {
+func (t *derivationTrace) namesSelectedOrDerived(source string) bool {
 	name, seq, ok := lineage.ParseSource(source)
-	first := t.firstVersions[name]
+	first := t.firstVersionsByName[name]
 	return ok && first != nil && first.Seq <= seq
 }
 
-// copySource returns the selected or derived version from which the new text of n was copied, or "". It records the
+// sourceFromText returns the selected or derived version from which the new text of n was copied, or "". It records the
 // grams that both have in common.
-func (t *trace) copySource(n *node) (from string) {
+func (t *derivationTrace) sourceFromText(n *versionNode) (from string) {
 	if n.previous != nil && n.previous.Content == n.Entry.Content {
 		return ""
 	}
 	for _, g := range lineage.HashGrams(n.Entry.Content) {
-		s := t.writtenGrams[g]
+		s := t.writersByGram[g]
 		if s == nil {
 			continue
 		}
 		t.sharedGrams[g] = true
-		if from == "" && t.isNewSince(g, s.Seq) {
+		if from == "" && t.isGramNewSince(g, s.Seq) {
 			from = lineage.FormatSource(s.Entry.Name, s.Seq)
 		}
 	}
 	return from
 }
 
-// isNewSince reports whether a gram first occurred in the change with number seq, or later. In the first pass, this is
-// not known, and isNewSince returns true.
-func (t *trace) isNewSince(g lineage.Gram, seq uint64) bool {
-	if t.firstOccurrence == nil {
+// isGramNewSince reports whether a gram first occurred in the change with number seq, or later. In the first pass,
+// this is not known, and isGramNewSince returns true.
+func (t *derivationTrace) isGramNewSince(g lineage.Gram, seq uint64) bool {
+	if t.firstChangeByGram == nil {
 		return true
 	}
-	first, ok := t.firstOccurrence[g]
+	first, ok := t.firstChangeByGram[g]
 	return ok && first >= seq
 }
 
 // markMerges marks versions that were derived by a merge of entries. In a merge, an entry is removed, and its name
 // becomes an alias of another entry in the same change. If one of the two versions contains text of a selected or
 // derived version, both count as derived.
-func (t *trace) markMerges(nodes []*node) {
-	gone := map[string]*node{}
+func (t *derivationTrace) markMerges(nodes []*versionNode) {
+	gone := map[string]*versionNode{}
 	for _, n := range nodes {
 		if n.Verb != oxbow.VerbRemove || n.isRestore() {
 			continue
@@ -400,10 +407,10 @@ func (t *trace) markMerges(nodes []*node) {
 		if n.Verb == oxbow.VerbRemove || n.isSelected {
 			continue
 		}
-		parts, from := []*node{n}, t.firstVersions[n.Entry.Name]
+		parts, from := []*versionNode{n}, t.firstVersionsByName[n.Entry.Name]
 		for _, a := range n.Entry.Aliases {
 			if o := gone[a]; o != nil {
-				parts, from = append(parts, o), cmp.Or(from, t.firstVersions[a])
+				parts, from = append(parts, o), cmp.Or(from, t.firstVersionsByName[a])
 			}
 		}
 		if from == nil || len(parts) == 1 {

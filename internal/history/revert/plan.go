@@ -14,17 +14,17 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// These are the values of [Step.Action].
+// These are the values of [Step.Outcome].
 const (
-	stepRemoved  = "removed"  // The entry is removed, because a reverted change had created it.
-	stepReturned = "returned" // The entry gets the state that it would have without the reverted changes.
-	stepRestored = "restored" // The entry, which had been removed, is added again.
+	outcomeRemoved  = "removed"  // The entry is removed, because a reverted change had created it.
+	outcomeReturned = "returned" // The entry gets the state that it would have without the reverted changes.
+	outcomeRestored = "restored" // The entry, which had been removed, is added again.
 )
 
 // Step describes what a revert does to one entry.
 type Step struct {
 	Name            string   `json:"name"`
-	Action          string   `json:"did"`       // one of stepRemoved, stepReturned and stepRestored
+	Outcome         string   `json:"did"`       // one of outcomeRemoved, outcomeReturned and outcomeRestored
 	RevertedChanges []uint64 `json:"took_back"` // numbers of the reverted changes of the entry
 	// earlier version of the entry with the same text (0 if there is none)
 	Version uint64 `json:"version,omitempty"`
@@ -36,9 +36,9 @@ type Conflict struct {
 	RevertedChanges []uint64 `json:"took_back"`
 	LaterChanges    []uint64 `json:"later"` // numbers of the later changes that others made
 	LastActor       string   `json:"by"`    // actor of the last of these changes: person, agent, tool or import
-	// KeptParts names the parts of the later changes that stay: content, aliases, labels, forgotten, or all. It is
+	// PartsLeft names the parts of the later changes that stay: content, aliases, labels, forgotten, or all. It is
 	// empty if nothing could be kept.
-	KeptParts []string `json:"kept"`
+	PartsLeft []string `json:"kept"`
 	Reason    string   `json:"reason,omitempty"` // reason why the whole entry is kept unchanged ("" if it is not)
 }
 
@@ -60,7 +60,7 @@ type Plan struct {
 // were derived from them. It changes nothing. If no version is selected, the plan is empty.
 func MakePlan(ctx context.Context, h oxbow.Historian, sel Selection) (*Plan, error) {
 	p := &Plan{history: h, FirstVersions: map[string]uint64{}, lastChanges: map[string]uint64{}}
-	w, err := readWindow(ctx, h, &sel)
+	w, err := readRevertWindow(ctx, h, &sel)
 	if err != nil || w == nil {
 		return p, err
 	}
@@ -68,7 +68,7 @@ func MakePlan(ctx context.Context, h oxbow.Historian, sel Selection) (*Plan, err
 		return p, err
 	}
 	p.Changes = w.selectedChanges
-	byName := map[string][]*node{}
+	byName := map[string][]*versionNode{}
 	var names []string // names of the entries with versions to revert
 	for _, n := range w.nodes {
 		name := n.Entry.Name
@@ -77,16 +77,16 @@ func MakePlan(ctx context.Context, h oxbow.Historian, sel Selection) (*Plan, err
 		if isToRevert && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
-		if n.derivation != nil {
-			n.derivation.IsReverted = sel.WithDerived
-			p.Derived = append(p.Derived, *n.derivation)
+		if n.derivedVersion != nil {
+			n.derivedVersion.IsReverted = sel.WithDerived
+			p.Derived = append(p.Derived, *n.derivedVersion)
 		}
 		if _, ok := p.FirstVersions[name]; !ok && n.isSelectedOrDerived() {
 			p.FirstVersions[name] = n.Seq
 		}
 	}
 	for _, name := range names {
-		if err := p.planEntry(ctx, w, byName[name], &sel); err != nil {
+		if err := p.planEntrySteps(ctx, w, byName[name], &sel); err != nil {
 			return p, err
 		}
 	}
@@ -97,10 +97,10 @@ func MakePlan(ctx context.Context, h oxbow.Historian, sel Selection) (*Plan, err
 	return p, err
 }
 
-// planEntry adds the steps that revert one entry to the plan. nodes contains all versions of the entry in the window,
-// oldest first. If the version before them was redacted, the entry cannot be reverted, and planEntry adds only a
-// conflict.
-func (p *Plan) planEntry(ctx context.Context, w *window, nodes []*node, sel *Selection) error {
+// planEntrySteps adds the steps that revert one entry to the plan. nodes contains all versions of the entry in the
+// window, oldest first. If the version before them was redacted, the entry cannot be reverted, and planEntrySteps
+// adds only a conflict.
+func (p *Plan) planEntrySteps(ctx context.Context, w *revertWindow, nodes []*versionNode, sel *Selection) error {
 	name, last := nodes[0].Entry.Name, nodes[len(nodes)-1]
 	before := nodes[0].previous
 	var now *oxbow.Entry
@@ -119,13 +119,13 @@ func (p *Plan) planEntry(ctx context.Context, w *window, nodes []*node, sel *Sel
 				Name:            name,
 				RevertedChanges: r.revertedVersions,
 				LastActor:       string(last.Source.Actor),
-				KeptParts:       []string{"all"},
+				PartsLeft:       []string{"all"},
 				Reason:          "what it said before was redacted",
 			},
 		)
 		return nil
 	}
-	ops := editOps(now, r.entry)
+	ops := entryEditOps(now, r.entry)
 	if c, ok := r.findConflict(now); ok {
 		p.Conflicts = append(p.Conflicts, c)
 	}
@@ -133,12 +133,12 @@ func (p *Plan) planEntry(ctx context.Context, w *window, nodes []*node, sel *Sel
 		return nil
 	}
 	p.ops = append(p.ops, ops...)
-	s := Step{Name: name, RevertedChanges: r.revertedVersions, Action: stepReturned}
+	s := Step{Name: name, RevertedChanges: r.revertedVersions, Outcome: outcomeReturned}
 	switch {
 	case r.entry == nil:
-		s.Action = stepRemoved
+		s.Outcome = outcomeRemoved
 	case now == nil:
-		s.Action = stepRestored
+		s.Outcome = outcomeRestored
 	}
 	if r.entry != nil && len(r.laterVersions) == 0 {
 		s.Version = r.entry.Version
@@ -150,22 +150,22 @@ func (p *Plan) planEntry(ctx context.Context, w *window, nodes []*node, sel *Sel
 // findConflict describes what other writers changed in the entry after the first reverted change, and which parts of
 // this stay. Undos and reverts do not count. now is the present entry (nil if it does not exist). ok is false if there
 // are no such changes.
-func (r *replay) findConflict(now *oxbow.Entry) (c Conflict, ok bool) {
-	c.KeptParts = []string{} // Use an empty list, which JSON encodes as [] and not as null.
+func (r *entryReplay) findConflict(now *oxbow.Entry) (c Conflict, ok bool) {
+	c.PartsLeft = []string{} // Use an empty list, which JSON encodes as [] and not as null.
 	for _, n := range r.laterVersions {
 		if !n.isRestore() && !(n.Verb == oxbow.VerbRemove && r.entry == nil && now == nil) {
 			c.Name, c.LastActor = n.Entry.Name, string(n.Source.Actor)
 			c.LaterChanges = append(c.LaterChanges, n.Seq)
-			c.KeptParts = append(c.KeptParts, r.keptParts(n)...)
+			c.PartsLeft = append(c.PartsLeft, r.keptParts(n)...)
 		}
 	}
-	slices.Sort(c.KeptParts)
-	c.RevertedChanges, c.KeptParts = r.revertedVersions, slices.Compact(c.KeptParts)
+	slices.Sort(c.PartsLeft)
+	c.RevertedChanges, c.PartsLeft = r.revertedVersions, slices.Compact(c.PartsLeft)
 	return c, len(c.LaterChanges) > 0
 }
 
 // keptParts returns the parts that a later change modified and that stay in the entry.
-func (r *replay) keptParts(n *node) (parts []string) {
+func (r *entryReplay) keptParts(n *versionNode) (parts []string) {
 	if r.entry == nil {
 		if n.Verb == oxbow.VerbRemove {
 			parts = append(parts, "forgotten")
@@ -188,16 +188,16 @@ func (r *replay) keptParts(n *node) (parts []string) {
 	return parts
 }
 
-// maxNumbers is the maximum number of changes that a note lists.
-const maxNumbers = 10
+// maxJoinedNumbers is the maximum number of changes that a note lists.
+const maxJoinedNumbers = 10
 
-func joinNumbers(seqs []uint64) string {
+func joinChangeNumbers(seqs []uint64) string {
 	var words []string
-	for _, n := range seqs[:min(len(seqs), maxNumbers)] {
+	for _, n := range seqs[:min(len(seqs), maxJoinedNumbers)] {
 		words = append(words, strconv.FormatUint(n, 10))
 	}
 	s := strings.Join(words, ", ")
-	if len(seqs) > maxNumbers {
+	if len(seqs) > maxJoinedNumbers {
 		s += fmt.Sprintf("… (%d changes)", len(seqs))
 	}
 	return s
@@ -212,7 +212,7 @@ func (p *Plan) Apply(ctx context.Context) (uint64, error) {
 	if p.IsEmpty() {
 		return 0, nil
 	}
-	made, err := oxbow.Commit(oxbow.WithNote(ctx, revertNotePrefix+joinNumbers(p.Changes)), p.history, p.ops...)
+	made, err := oxbow.Commit(oxbow.WithNote(ctx, revertNotePrefix+joinChangeNumbers(p.Changes)), p.history, p.ops...)
 	if errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrNotFound) {
 		err = &oxbow.ConflictError{Name: p.ops[0].Target()}
 	}

@@ -12,21 +12,21 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
-// replay is the state of an entry while its changes are applied again.
-type replay struct {
+// entryReplay is the state of an entry while its changes are applied again.
+type entryReplay struct {
 	entry *oxbow.Entry // the entry without the reverted versions (nil if it would not exist)
 	// contents of the reverted versions, each with the entry as it would be instead
 	revertedContents map[string]*oxbow.Entry
 	keptContents     map[string]bool // contents of the versions that are not reverted
 	revertedVersions []uint64        // numbers of the reverted versions
-	laterVersions    []*node         // versions after the first reverted version that are not reverted
+	laterVersions    []*versionNode  // versions after the first reverted version that are not reverted
 }
 
 // replayWithout applies the changes of an entry again. It leaves out the versions to revert, and versions that an undo
 // has already reverted. before is the entry before the first of the nodes (nil if it did not exist). The result
 // contains the entry as it would be.
-func replayWithout(before *oxbow.Entry, nodes []*node, sel *Selection) *replay {
-	r := &replay{entry: before, revertedContents: map[string]*oxbow.Entry{}, keptContents: map[string]bool{}}
+func replayWithout(before *oxbow.Entry, nodes []*versionNode, sel *Selection) *entryReplay {
+	r := &entryReplay{entry: before, revertedContents: map[string]*oxbow.Entry{}, keptContents: map[string]bool{}}
 	if before != nil {
 		r.keptContents[before.Content] = true
 	}
@@ -44,7 +44,7 @@ func replayWithout(before *oxbow.Entry, nodes []*node, sel *Selection) *replay {
 		case n.Verb == oxbow.VerbRemove:
 			r.entry = nil
 		default:
-			r.entry = r.repeatChange(n)
+			r.entry = r.applyChangeAgain(n)
 			if !n.isRestore() {
 				r.keptContents[content] = true
 				delete(r.revertedContents, content)
@@ -58,15 +58,15 @@ func replayWithout(before *oxbow.Entry, nodes []*node, sel *Selection) *replay {
 }
 
 // hadContent reports whether an earlier version of the entry had the content.
-func (r *replay) hadContent(content string) bool {
+func (r *entryReplay) hadContent(content string) bool {
 	_, isBad := r.revertedContents[content]
 	return isBad || r.keptContents[content]
 }
 
-// repeatChange applies the change that a version made to the replayed entry, and returns the changed entry. Only the
-// parts that the version changed are replaced. If the version restored a content that is reverted, the content that
-// replaces it is used. The result is nil if the entry would not exist.
-func (r *replay) repeatChange(n *node) *oxbow.Entry {
+// applyChangeAgain applies the change that a version made to the replayed entry, and returns the changed entry.
+// Only the parts that the version changed are replaced. If the version restored a content that is reverted, the
+// content that replaces it is used. The result is nil if the entry would not exist.
+func (r *entryReplay) applyChangeAgain(n *versionNode) *oxbow.Entry {
 	old := oxbow.Entry{}
 	if n.previous != nil {
 		old = *n.previous
@@ -89,7 +89,7 @@ func (r *replay) repeatChange(n *node) *oxbow.Entry {
 
 // contentAfter returns the content that the replayed entry has after a version. ok is false if the entry would not
 // exist.
-func (r *replay) contentAfter(n *node, old string) (content string, ok bool) {
+func (r *entryReplay) contentAfter(n *versionNode, old string) (content string, ok bool) {
 	content = n.Entry.Content
 	if n.previous != nil && content == old {
 		if r.entry == nil {
@@ -116,10 +116,10 @@ func (r *replay) contentAfter(n *node, old string) (content string, ok bool) {
 	return content, true
 }
 
-// editOps returns the operations that change the entry from to the entry to. Either may be nil, which means that the
-// entry does not exist. The operations fail if the entry has another version than from. The result is nil if both are
-// equal.
-func editOps(from, to *oxbow.Entry) []oxbow.Op {
+// entryEditOps returns the operations that change the entry from to the entry to. Either may be nil, which means
+// that the entry does not exist. The operations fail if the entry has another version than from. The result is nil
+// if both are equal.
+func entryEditOps(from, to *oxbow.Entry) []oxbow.Op {
 	switch {
 	case from == nil && to == nil:
 		return nil
@@ -136,7 +136,7 @@ func editOps(from, to *oxbow.Entry) []oxbow.Op {
 }
 
 // isPreviousRedacted reports whether the text of the version before n was redacted.
-func isPreviousRedacted(ctx context.Context, h oxbow.Historian, n *node) (bool, error) {
+func isPreviousRedacted(ctx context.Context, h oxbow.Historian, n *versionNode) (bool, error) {
 	if n.Prev == 0 {
 		return false, nil
 	}

@@ -138,7 +138,7 @@ func (c *Comparison) compareNewest(err *error) {
 	})
 	t := c.newComparedTable(TableNewest)
 	for _, row := range order {
-		t.AppendRow4(row)
+		t.AppendUint32Row(row)
 	}
 	c.finishTable(t, len(order), err)
 }
@@ -158,13 +158,13 @@ func (c *Comparison) finishTable(t *comparedTable, rows int, err *error) {
 type comparedTable struct {
 	*pagefile.Writer
 	number    int
-	pages     pagefile.PageComparison
+	pages     pagefile.PageComparer
 	out       *bufio.Writer
 	byteCount int // number of bytes that writeBytes wrote
 }
 
 func (c *Comparison) newComparedTable(number int) *comparedTable {
-	t := &comparedTable{number: number, pages: pagefile.PageComparison{File: c.file}}
+	t := &comparedTable{number: number, pages: pagefile.PageComparer{ComparedFile: c.file}}
 	offset := int64(c.tables.FirstPage(number)) * pagefile.PageSize
 	t.out = bufio.NewWriterSize(io.NewOffsetWriter(&t.pages, offset), 16*pagefile.PageSize)
 	t.Writer = pagefile.NewWriter(t.out)
@@ -177,4 +177,4 @@ func (t *comparedTable) writeBytes(b []byte) {
 }
 
 // isDifferent reports whether a page of the table is different.
-func (t *comparedTable) isDifferent() bool { return t.pages.DifferentPage > 0 }
+func (t *comparedTable) isDifferent() bool { return t.pages.FirstDifferentPage > 0 }

@@ -61,9 +61,9 @@ type Rows struct {
 	Changes                 []int64
 	OpIDs, Sums             []byte
 
-	Base      *pagefile.Reader   // tables of the previous snapshot (may be nil)
-	IsHidden  func(row int) bool // reports whether a row of Base's TableEntries is no longer valid
-	HiddenIDs map[uint64]bool    // IDs of the entries in hidden rows
+	BaseTables  *pagefile.Reader   // tables of the previous snapshot (may be nil)
+	IsHiddenRow func(row int) bool // reports whether a row of Base's TableEntries is no longer valid
+	HiddenIDs   map[uint64]bool    // IDs of the entries in hidden rows
 	// rows of Base's TableRemoved that are no longer valid, because an entry has the name again
 	ReusedNames map[TableKey]bool
 
@@ -118,7 +118,7 @@ func (r *Rows) WriteFile(to io.WriterAt, head func(counts [TableCount]int) []byt
 		r.textTableSize(),
 	}
 	if counts[TableNames] != n {
-		r.failBase()
+		r.recordBaseFailure()
 	}
 	out := bufio.NewWriterSize(io.NewOffsetWriter(to, 0), 1<<18)
 	w := &tableWriter{Rows: r, Writer: pagefile.NewWriter(out), newFormNumbers: numbers}
@@ -152,24 +152,24 @@ func (r *Rows) WriteFile(to io.WriterAt, head func(counts [TableCount]int) []byt
 
 // baseRowCount returns the number of rows that the base has in a table.
 func (r *Rows) baseRowCount(table int) int {
-	if r.Base == nil {
+	if r.BaseTables == nil {
 		return 0
 	}
-	return r.Base.RowCount(table)
+	return r.BaseTables.RowCount(table)
 }
 
-// failBase records that Base cannot be used.
-func (r *Rows) failBase() {
-	if r.Base != nil {
-		r.Base.RecordError(errInconsistentTables)
+// recordBaseFailure records that Base cannot be used.
+func (r *Rows) recordBaseFailure() {
+	if r.BaseTables != nil {
+		r.BaseTables.RecordError(errInconsistentTables)
 	}
 }
 
 func (r *Rows) err() error {
-	if r.Base == nil {
+	if r.BaseTables == nil {
 		return nil
 	}
-	return r.Base.Err()
+	return r.BaseTables.Err()
 }
 
 // mergeRows merges n new rows with a table of Base. It calls fn for each row of Base and add for each new row, in the
@@ -183,8 +183,8 @@ func (r *Rows) mergeRows(
 	next := 0
 	i := 0
 	size := RowSize[table]
-	if r.Base != nil {
-		_ = r.Base.EachPage(table, func(rows []byte) { // Ignore the error, because Base keeps it.
+	if r.BaseTables != nil {
+		_ = r.BaseTables.EachTablePage(table, func(rows []byte) { // Ignore the error, because Base keeps it.
 			for ; len(rows) > 0; rows, i = rows[size:], i+1 {
 				for ; next < n && before(next, i, rows[:size]); next++ {
 					add(next)
@@ -228,7 +228,7 @@ func (r *Rows) countRows(table int, keys []TableKey) int {
 func (r *Rows) rowForm(row []byte) uint32 {
 	n := binary.LittleEndian.Uint32(row)
 	if int(n) >= len(r.formTexts) {
-		r.failBase()
+		r.recordBaseFailure()
 		return 0
 	}
 	return n
@@ -242,7 +242,7 @@ func (r *Rows) usedForms() (table []byte, newNumbers []uint32) {
 		has[e.Form] = true
 	}
 	r.eachBaseRow(TableHeads, func(i int, row []byte) {
-		if !r.IsHidden(i) {
+		if !r.IsHiddenRow(i) {
 			has[r.rowForm(row)] = true
 		}
 	})
@@ -269,7 +269,7 @@ func (r *Rows) usedForms() (table []byte, newNumbers []uint32) {
 func EachText(f *pagefile.Reader, fn func(i int, text string) bool) {
 	rest := "" // beginning of a text that continues on the next page
 	i, done := 0, false
-	_ = f.EachPage(TableTexts, func(page []byte) { // Ignore the error, because f keeps it.
+	_ = f.EachTablePage(TableTexts, func(page []byte) { // Ignore the error, because f keeps it.
 		b := rest + string(page)
 		for !done {
 			text, after, ok := CutText(b)
@@ -312,8 +312,8 @@ func CutText(s string) (text, rest string, ok bool) {
 
 // eachBaseText calls fn with each text of Base. Without a Base, it does nothing.
 func (r *Rows) eachBaseText(fn func(i int, text string)) {
-	if r.Base != nil {
-		EachText(r.Base, func(i int, text string) bool {
+	if r.BaseTables != nil {
+		EachText(r.BaseTables, func(i int, text string) bool {
 			fn(i, text)
 			return true
 		})
@@ -329,7 +329,7 @@ func (r *Rows) textTableSize() (size int) {
 		size += encodedTextSize(len(r.Entries[i].Text))
 	}
 	r.eachBaseText(func(i int, text string) {
-		if !r.IsHidden(i) {
+		if !r.IsHiddenRow(i) {
 			size += encodedTextSize(len(text))
 		}
 	})
@@ -359,7 +359,7 @@ func (w *tableWriter) writeEntries() {
 		return w.Entries[next].ID <= binary.LittleEndian.Uint64(row)
 	}, func(i int, row []byte) {
 		w.baseEntryIndexes[i] = n
-		if !w.IsHidden(i) {
+		if !w.IsHiddenRow(i) {
 			w.AppendEncodedRow(row)
 			n++
 		}
@@ -370,7 +370,7 @@ func (w *tableWriter) writeEntries() {
 		n++
 	})
 	if int(n) != w.baseRowCount(TableEntries)-len(w.HiddenIDs)+len(w.Entries) {
-		w.failBase()
+		w.recordBaseFailure()
 	}
 }
 
@@ -405,7 +405,7 @@ func (w *tableWriter) writeHeads() {
 	w.mergeRows(TableHeads, len(w.newEntryIndexes), func(next, i int, _ []byte) bool {
 		return w.newEntryIndexes[next] < w.baseEntryIndexes[i]
 	}, func(i int, row []byte) {
-		if !w.IsHidden(i) {
+		if !w.IsHiddenRow(i) {
 			write(w.rowForm(row), binary.LittleEndian.Uint32(row[4:]))
 		}
 	}, func(next int) { write(w.Entries[next].Form, w.Entries[next].Size) })
@@ -423,7 +423,7 @@ func (w *tableWriter) writeTexts() {
 			w.newEntryIndexes[next] < w.baseEntryIndexes[i]; next++ {
 			write(w.Entries[next].Text)
 		}
-		if !w.IsHidden(i) {
+		if !w.IsHiddenRow(i) {
 			write(text)
 		}
 	})
@@ -448,19 +448,19 @@ func (w *tableWriter) writeNewest() {
 		if int(i) >= len(w.baseEntryIndexes) {
 			return false
 		}
-		updated := int64(binary.LittleEndian.Uint64(w.Base.Row(TableEntries, int(i))[32:]))
+		updated := int64(binary.LittleEndian.Uint64(w.BaseTables.Row(TableEntries, int(i))[32:]))
 		return w.Entries[e].Updated > updated ||
 			(w.Entries[e].Updated == updated && w.newEntryIndexes[e] > w.baseEntryIndexes[i])
 	}, func(_ int, row []byte) {
 		switch i := int(binary.LittleEndian.Uint32(row)); {
 		case i >= len(w.baseEntryIndexes):
 			left = math.MinInt
-		case !w.IsHidden(i):
-			w.AppendRow4(w.baseEntryIndexes[i])
+		case !w.IsHiddenRow(i):
+			w.AppendUint32Row(w.baseEntryIndexes[i])
 			left--
 		}
-	}, func(next int) { w.AppendRow4(w.newEntryIndexes[order[next]]) })
+	}, func(next int) { w.AppendUint32Row(w.newEntryIndexes[order[next]]) })
 	if left != 0 {
-		w.failBase()
+		w.recordBaseFailure()
 	}
 }

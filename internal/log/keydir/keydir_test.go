@@ -72,10 +72,10 @@ func write(t *testing.T, r *Rows) ([]byte, *pagefile.Reader) {
 	t.Helper()
 	var m memory
 	head := []byte("head")
-	var tables []pagefile.Table
+	var tables []pagefile.TableSize
 	err := r.WriteFile(&m, func(counts [TableCount]int) []byte {
 		for i, n := range counts {
-			tables = append(tables, pagefile.Table{RowSize: RowSize[i], RowCount: n})
+			tables = append(tables, pagefile.TableSize{RowSize: RowSize[i], RowCount: n})
 		}
 		return head
 	})
@@ -85,7 +85,7 @@ func write(t *testing.T, r *Rows) ([]byte, *pagefile.Reader) {
 	if want := pagefile.CountPages(tables) * pagefile.PageSize; len(m) != want {
 		t.Fatalf("the file has %d bytes, its tables %d", len(m), want)
 	}
-	f, err := pagefile.Open(bytes.NewReader(m), func([]byte) ([]pagefile.Table, error) { return tables, nil })
+	f, err := pagefile.Open(bytes.NewReader(m), func([]byte) ([]pagefile.TableSize, error) { return tables, nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func write(t *testing.T, r *Rows) ([]byte, *pagefile.Reader) {
 // over makes base the Base of the rows. was describes the entries in base, and is describes the new entries.
 func over(t *testing.T, r *Rows, base *pagefile.Reader, was, is *model) {
 	t.Helper()
-	r.Base = base
+	r.BaseTables = base
 	r.HiddenIDs = map[uint64]bool{}
 	r.ReusedNames = map[TableKey]bool{}
 	r.formTexts = nil
@@ -124,7 +124,7 @@ func over(t *testing.T, r *Rows, base *pagefile.Reader, was, is *model) {
 			}
 		}
 	}
-	r.IsHidden = func(row int) bool { return hidden[row] }
+	r.IsHiddenRow = func(row int) bool { return hidden[row] }
 	r.Changes = is.changes[len(was.changes):]
 }
 
@@ -197,16 +197,16 @@ func TestUnfitBase(t *testing.T) {
 		page := b[n*pagefile.PageSize:][:pagefile.PageSize]
 		page[1] ^= 0x77 // Damage the first number of a row.
 		if wrong != 0 {
-			head := binary.LittleEndian.Uint32(b[pagefile.PageDataSize:])
+			head := binary.LittleEndian.Uint32(b[pagefile.PageDataBytes:])
 			binary.LittleEndian.PutUint32(
-				page[pagefile.PageDataSize:],
-				pagefile.Checksum(page[:pagefile.PageDataSize], n, head),
+				page[pagefile.PageDataBytes:],
+				pagefile.PageChecksum(page[:pagefile.PageDataBytes], n, head),
 			)
 		}
-		f, err := pagefile.Open(bytes.NewReader(b), func([]byte) ([]pagefile.Table, error) {
-			var ts []pagefile.Table
+		f, err := pagefile.Open(bytes.NewReader(b), func([]byte) ([]pagefile.TableSize, error) {
+			var ts []pagefile.TableSize
 			for i := range TableCount {
-				ts = append(ts, pagefile.Table{RowSize: RowSize[i], RowCount: base.RowCount(i)})
+				ts = append(ts, pagefile.TableSize{RowSize: RowSize[i], RowCount: base.RowCount(i)})
 			}
 			return ts, nil
 		})

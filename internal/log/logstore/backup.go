@@ -82,11 +82,11 @@ func VerifyFile(ctx context.Context, path string, o Options) (store.CheckReport,
 
 // openForCopy opens a second reader of the log with open. The reader sees a single state of the store, because a log
 // only grows and a rewrite creates a new file. The caller must close the reader.
-func (d *DB) openForCopy(ctx context.Context, open func() (*wal.Log, error)) (*wal.Log, error) {
+func (d *DB) openForCopy(ctx context.Context, openLog func() (*wal.Log, error)) (*wal.Log, error) {
 	if err := d.Refresh(ctx); err != nil {
 		return nil, err
 	}
-	log, err := open()
+	log, err := openLog()
 	if err != nil {
 		return nil, err
 	}

@@ -10,28 +10,28 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// maxGroupBytes is the approximate size of the entries in one base record. A longer entry gets a record of its own.
-// Damage to a record destroys all entries in it, but each record needs 72 more bytes. For entries of 20 bytes, a base
-// is 14 % larger than with large records. With one record for each entry, it would be 104 % larger.
-const maxGroupBytes = 1 << 10
+// maxEntryGroupBytes is the approximate size of the entries in one base record. A longer entry gets a record of its
+// own. Damage to a record destroys all entries in it, but each record needs 72 more bytes. For entries of 20 bytes,
+// a base is 14 % larger than with large records. With one record for each entry, it would be 104 % larger.
+const maxEntryGroupBytes = 1 << 10
 
 // opIDsPerRecord is the maximum number of op IDs in a base record.
 const opIDsPerRecord = 256
 
 // baseWriter creates the records of a base. Each record can be decoded without the others.
 type baseWriter struct {
-	emitRecord func(b []byte, ops []loggedOp) error
-	bodyHash   hash.Hash // hash of the bodies of all records
-	nextID     uint64
-	opIDs      []seenOpID // op IDs that are not in a record yet
-	ops        []loggedOp // entries that are not in a record yet
-	opsSize    int        // approximate encoded size of ops, in bytes
+	emitRecord     func(b []byte, ops []loggedOp) error
+	bodyHash       hash.Hash // hash of the bodies of all records
+	nextEntryID    uint64
+	pendingOpIDs   []seenOpID // op IDs that are not in a record yet
+	pendingOps     []loggedOp // entries that are not in a record yet
+	pendingOpsSize int        // approximate encoded size of ops, in bytes
 }
 
-// newBaseWriter returns a writer of base records. It passes each record and the record's entries to emit. nextID is
-// the ID of the next new entry, and opIDs are the op IDs that the base remembers.
-func newBaseWriter(nextID uint64, opIDs []seenOpID, emit func(b []byte, ops []loggedOp) error) *baseWriter {
-	return &baseWriter{emitRecord: emit, bodyHash: sha256.New(), nextID: nextID, opIDs: opIDs}
+// newBaseWriter returns a writer of base records. It passes each record and the record's entries to emit. nextEntryID
+// is the ID of the next new entry, and opIDs are the op IDs that the base remembers.
+func newBaseWriter(nextEntryID uint64, opIDs []seenOpID, emitRecord func(b []byte, ops []loggedOp) error) *baseWriter {
+	return &baseWriter{emitRecord: emitRecord, bodyHash: sha256.New(), nextEntryID: nextEntryID, pendingOpIDs: opIDs}
 }
 
 // addEntry adds an entry to the base. It removes passwords and keys from the entry's source. The sources of logged
@@ -46,13 +46,13 @@ func (w *baseWriter) addEntry(e *store.Entry) error {
 		e = &screened
 	}
 	p := loggedOp{verb: store.VerbAdd, entry: e}
-	if len(w.ops) > 0 && w.opsSize+p.encodedSize() > maxGroupBytes {
+	if len(w.pendingOps) > 0 && w.pendingOpsSize+p.encodedSize() > maxEntryGroupBytes {
 		if err := w.writeEntries(); err != nil {
 			return err
 		}
 	}
-	w.ops = append(w.ops, p)
-	w.opsSize += p.encodedSize()
+	w.pendingOps = append(w.pendingOps, p)
+	w.pendingOpsSize += p.encodedSize()
 	return nil
 }
 
@@ -63,29 +63,29 @@ func isLargeGroup(ops []loggedOp) bool {
 	for i := range ops {
 		size += ops[i].encodedSize()
 	}
-	return len(ops) > 1 && size > maxGroupBytes
+	return len(ops) > 1 && size > maxEntryGroupBytes
 }
 
 // writeOpIDs writes the records that precede the entries. They contain the op IDs and the ID of the next new entry.
 func (w *baseWriter) writeOpIDs() error {
-	for len(w.opIDs) > 0 {
-		n := min(len(w.opIDs), opIDsPerRecord)
-		if err := w.writeBody(&recordBody{nextID: w.nextID, seenOpIDs: w.opIDs[:n]}); err != nil {
+	for len(w.pendingOpIDs) > 0 {
+		n := min(len(w.pendingOpIDs), opIDsPerRecord)
+		if err := w.writeBody(&recordBody{nextEntryID: w.nextEntryID, seenOpIDs: w.pendingOpIDs[:n]}); err != nil {
 			return err
 		}
-		w.opIDs = w.opIDs[n:]
+		w.pendingOpIDs = w.pendingOpIDs[n:]
 	}
 	return nil
 }
 
 func (w *baseWriter) writeEntries() error {
-	v := &recordBody{ops: w.ops}
-	w.ops, w.opsSize = nil, 0
+	v := &recordBody{ops: w.pendingOps}
+	w.pendingOps, w.pendingOpsSize = nil, 0
 	return w.writeBody(v)
 }
 
 func (w *baseWriter) writeBody(v *recordBody) error {
-	b := appendBase(nil, v)
+	b := appendBaseBody(nil, v)
 	w.bodyHash.Write(b)
 	return w.emitRecord(b, v.ops)
 }
@@ -95,13 +95,13 @@ func (w *baseWriter) close() (sum [32]byte, err error) {
 	if err := w.writeOpIDs(); err != nil {
 		return sum, err
 	}
-	if len(w.ops) > 0 {
+	if len(w.pendingOps) > 0 {
 		if err := w.writeEntries(); err != nil {
 			return sum, err
 		}
 	}
-	if w.nextID > 0 {
-		err = w.writeBody(&recordBody{nextID: w.nextID})
+	if w.nextEntryID > 0 {
+		err = w.writeBody(&recordBody{nextEntryID: w.nextEntryID})
 	}
 	w.bodyHash.Sum(sum[:0])
 	return sum, err
@@ -109,7 +109,7 @@ func (w *baseWriter) close() (sum [32]byte, err error) {
 
 // writeStateAsBase passes base records with the entries of a state to emit. It returns the hash of this base.
 func writeStateAsBase(st *state, emit func(b []byte) error) (sum [32]byte, err error) {
-	w := newBaseWriter(st.nextID, st.rememberedOpIDs(), func(b []byte, _ []loggedOp) error { return emit(b) })
+	w := newBaseWriter(st.nextEntryID, st.rememberedOpIDs(), func(b []byte, _ []loggedOp) error { return emit(b) })
 	for _, e := range st.changedByID {
 		if err := w.addEntry(e); err != nil {
 			return sum, err

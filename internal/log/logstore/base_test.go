@@ -107,7 +107,7 @@ func TestBaseDamage(t *testing.T) {
 	}
 	records, names := baseRecords(t, d)
 	for i, in := range names {
-		if size := len(records[i].Body); len(in) > 1 && size > 2*maxGroupBytes {
+		if size := len(records[i].Body); len(in) > 1 && size > 2*maxEntryGroupBytes {
 			t.Errorf("record %d has %d bytes and %d entries", i, size, len(in))
 		}
 	}

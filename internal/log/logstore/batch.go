@@ -10,13 +10,13 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// batch is the state with staged changes on top of it. The staged changes are not durable yet.
-type batch struct {
+// commitBatch is the state with staged changes on top of it. The staged changes are not durable yet.
+type commitBatch struct {
 	st           *state
 	stagedByName map[string]*store.Entry // staged entries by name (nil for a staged removal)
 	removedNames map[string]uint64
 	opIDs        map[string]seenOpID // staged op IDs, by their keys
-	nextID       uint64
+	nextEntryID  uint64
 	seq          uint64 // number of the change that is staged now
 	changeTime   time.Time
 
@@ -25,19 +25,19 @@ type batch struct {
 
 // rollbackStep contains what the batch had for a name before the change that is staged now.
 type rollbackStep struct {
-	name      string
-	entry     *store.Entry
-	wasStaged bool // The batch had an entry or a removal for this name.
-	removedBy uint64
-	nextID    uint64
+	name        string
+	stagedEntry *store.Entry
+	wasStaged   bool // The batch had an entry or a removal for this name.
+	removedBy   uint64
+	nextEntryID uint64
 }
 
 // rollbackChange removes the change that is staged now from the batch, because it has failed.
-func (g *batch) rollbackChange() {
+func (g *commitBatch) rollbackChange() {
 	for _, u := range slices.Backward(g.rollbackSteps) {
-		g.removedNames[u.name], g.nextID = u.removedBy, u.nextID
+		g.removedNames[u.name], g.nextEntryID = u.removedBy, u.nextEntryID
 		if u.wasStaged {
-			g.stagedByName[u.name] = u.entry
+			g.stagedByName[u.name] = u.stagedEntry
 		} else {
 			delete(g.stagedByName, u.name)
 		}
@@ -46,7 +46,7 @@ func (g *batch) rollbackChange() {
 }
 
 // completeChange ends the staging of a change. The change can no longer be rolled back.
-func (g *batch) completeChange(opID string) {
+func (g *commitBatch) completeChange(opID string) {
 	if opID != "" {
 		g.opIDs[store.OpIDKey(opID)] = seenOpID{opID, g.seq}
 	}
@@ -56,7 +56,7 @@ func (g *batch) completeChange(opID string) {
 
 // changeWithOpID returns the number of the earlier change that was made with this op ID, or 0 if the ID is new. If the
 // ID belongs to a different call, the error is [store.ErrOpIDUsed].
-func (g *batch) changeWithOpID(opID string) (uint64, error) {
+func (g *commitBatch) changeWithOpID(opID string) (uint64, error) {
 	if opID == "" {
 		return 0, nil
 	}
@@ -72,7 +72,7 @@ func (g *batch) changeWithOpID(opID string) (uint64, error) {
 }
 
 // findEntry returns the entry with this name, including staged changes, or nil if there is none.
-func (g *batch) findEntry(name string) *store.Entry {
+func (g *commitBatch) findEntry(name string) *store.Entry {
 	if e, ok := g.stagedByName[name]; ok {
 		return e
 	}
@@ -80,7 +80,7 @@ func (g *batch) findEntry(name string) *store.Entry {
 }
 
 // lastChangeTo returns the number of the last change that wrote or removed an entry with this name.
-func (g *batch) lastChangeTo(name string) uint64 {
+func (g *commitBatch) lastChangeTo(name string) uint64 {
 	if e, ok := g.stagedByName[name]; ok {
 		if e != nil {
 			return e.Version
@@ -91,16 +91,16 @@ func (g *batch) lastChangeTo(name string) uint64 {
 }
 
 // stageEntry stages an entry, and returns the op that writes it.
-func (g *batch) stageEntry(verb store.Verb, e *store.Entry) loggedOp {
+func (g *commitBatch) stageEntry(verb store.Verb, e *store.Entry) loggedOp {
 	p := loggedOp{verb: verb, prevSeq: g.lastChangeTo(e.Name), entry: e}
 	g.setEntryForName(e.Name, e)
 	e.Version = g.seq // This version is temporary. applyChange sets the final version.
-	g.nextID = max(g.nextID, e.ID+1)
+	g.nextEntryID = max(g.nextEntryID, e.ID+1)
 	return p
 }
 
 // stageRemoval stages the removal of an entry, and returns the op.
-func (g *batch) stageRemoval(e *store.Entry) loggedOp {
+func (g *commitBatch) stageRemoval(e *store.Entry) loggedOp {
 	p := loggedOp{
 		verb:    store.VerbRemove,
 		prevSeq: g.lastChangeTo(e.Name),
@@ -110,11 +110,17 @@ func (g *batch) stageRemoval(e *store.Entry) loggedOp {
 	return p
 }
 
-func (g *batch) setEntryForName(name string, e *store.Entry) {
+func (g *commitBatch) setEntryForName(name string, e *store.Entry) {
 	old, had := g.stagedByName[name]
 	g.rollbackSteps = append(
 		g.rollbackSteps,
-		rollbackStep{name: name, entry: old, wasStaged: had, removedBy: g.removedNames[name], nextID: g.nextID},
+		rollbackStep{
+			name:        name,
+			stagedEntry: old,
+			wasStaged:   had,
+			removedBy:   g.removedNames[name],
+			nextEntryID: g.nextEntryID,
+		},
 	)
 	g.stagedByName[name] = e
 	if e == nil {
@@ -124,7 +130,7 @@ func (g *batch) setEntryForName(name string, e *store.Entry) {
 
 // findOwner returns the name of an entry that has the word as its name or alias. It ignores the entry except. ok is
 // false if there is no such entry.
-func (g *batch) findOwner(word, except string) (name string, ok bool) {
+func (g *commitBatch) findOwner(word, except string) (name string, ok bool) {
 	if word != except && g.findEntry(word) != nil {
 		return word, true
 	}
@@ -146,8 +152,8 @@ func (g *batch) findOwner(word, except string) (name string, ok bool) {
 
 // stageOps returns a function that stages the ops of one call in a batch. The function returns the body of the record
 // to write.
-func stageOps(ops []store.Op) func(g *batch) (*recordBody, error) {
-	return func(g *batch) (*recordBody, error) {
+func stageOps(ops []store.Op) func(g *commitBatch) (*recordBody, error) {
+	return func(g *commitBatch) (*recordBody, error) {
 		v := new(recordBody)
 		for _, op := range ops {
 			p, err := g.stageOp(op)
@@ -164,7 +170,7 @@ func stageOps(ops []store.Op) func(g *batch) (*recordBody, error) {
 }
 
 // stageOp stages one op of a call.
-func (g *batch) stageOp(op store.Op) (loggedOp, error) {
+func (g *commitBatch) stageOp(op store.Op) (loggedOp, error) {
 	name := op.Target()
 	old := g.findEntry(name)
 	_, isAdd := op.(store.Add)
@@ -192,7 +198,7 @@ func (g *batch) stageOp(op store.Op) (loggedOp, error) {
 	e.Aliases = slices.Clone(e.Aliases)
 	e.Labels = store.SortLabels(e.Labels)
 	if isAdd {
-		e.ID = g.nextID
+		e.ID = g.nextEntryID
 		if e.Created.IsZero() {
 			e.Created = g.changeTime
 		} else {
@@ -203,14 +209,18 @@ func (g *batch) stageOp(op store.Op) (loggedOp, error) {
 }
 
 // removeNameFromAliases removes the name of a new entry from the aliases of other entries, in the same change.
-func (g *batch) removeNameFromAliases(v *recordBody, name string, owner func(word, but string) (string, bool)) {
+func (g *commitBatch) removeNameFromAliases(v *recordBody, name string, owner func(word, but string) (string, bool)) {
 	for _, form := range store.NameForms(name) {
 		g.removeWordFromAliases(v, form, name, owner)
 	}
 }
 
 // removeWordFromAliases removes one spelling of the name from the aliases of other entries.
-func (g *batch) removeWordFromAliases(v *recordBody, word, name string, owner func(word, but string) (string, bool)) {
+func (g *commitBatch) removeWordFromAliases(
+	v *recordBody,
+	word, name string,
+	owner func(word, but string) (string, bool),
+) {
 	for {
 		other, ok := owner(word, word)
 		if !ok || other == name {

@@ -37,7 +37,7 @@ func (d *DB) Check(ctx context.Context) (store.CheckReport, error) {
 // finds may therefore be an unfinished write. Such a problem is reported only if a second pass also
 // finds the problem. During the second pass, no other process can change the files.
 func (d *DB) CheckEntries(ctx context.Context) (store.CheckReport, []CheckedVersion, error) {
-	look, err := d.checkOnce(ctx)
+	look, err := d.runCheckPass(ctx)
 	if err == nil && look.isSound() {
 		return look.report, look.versions, nil
 	}
@@ -46,7 +46,7 @@ func (d *DB) CheckEntries(ctx context.Context) (store.CheckReport, []CheckedVers
 	}
 	for range maxCheckPasses {
 		before, beforeErr := look, err
-		quiet, lerr := d.withWritersBlocked(ctx, func() { look, err = d.checkOnce(ctx) })
+		quiet, lerr := d.withWritersBlocked(ctx, func() { look, err = d.runCheckPass(ctx) })
 		switch {
 		case ctx.Err() != nil:
 			return look.report, nil, ctx.Err()
@@ -105,8 +105,8 @@ func (d *DB) withWritersBlocked(ctx context.Context, fn func()) (isQuiet bool, e
 	return isQuiet, nil
 }
 
-// checkOnce makes one pass. It acquires no lock.
-func (d *DB) checkOnce(ctx context.Context) (pass checkPass, err error) {
+// runCheckPass makes one pass. It acquires no lock.
+func (d *DB) runCheckPass(ctx context.Context) (pass checkPass, err error) {
 	pass.report.Path = d.path
 	// Read the lock file first. Otherwise a change by another process after the log was read would look like a lost
 	// change.

@@ -75,7 +75,7 @@ func (d *DB) openReadableSnapshot() *snapshot {
 		return nil
 	}
 	for i := range sectionCount {
-		if s.tables.EachPage(i, func([]byte) {}) != nil {
+		if s.tables.EachTablePage(i, func([]byte) {}) != nil {
 			s.release()
 			return nil
 		}
@@ -86,18 +86,18 @@ func (d *DB) openReadableSnapshot() *snapshot {
 // compareSnapshot compares the snapshot with the state after its last change.
 func (f *checkedFiles) compareSnapshot(p *versionState) error {
 	s := f.snapshot
-	if s.head.chain != p.lastChain {
+	if s.head.lastChain != p.lastChain {
 		return errOtherState
 	}
 	table, err := p.findDifferentTable(s)
 	if err != nil || s.readError() != nil {
 		return err
 	}
-	what := errSnapshot.Error()
+	what := errUnusableSnapshot.Error()
 	switch {
 	case table < sectionCount:
 		what = "its table of " + sectionTitles[table] + " is not that of the log"
-	case s.head.nextID == p.nextID():
+	case s.head.nextEntryID == p.nextID():
 		return nil
 	}
 	path := f.db.path + SnapshotSuffix

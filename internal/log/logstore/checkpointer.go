@@ -27,10 +27,10 @@ const (
 	tailBytesPerEntry = 80
 )
 
-// maxTailLength returns the number of log bytes after a snapshot with n entries at which the next snapshot is written.
-// The result is at least minBytes.
-func maxTailLength(minBytes int64, n int) int64 {
-	return max(minBytes, min(maxTailBytes, tailBytesPerEntry*int64(n)))
+// maxTailLength returns the number of log bytes after a snapshot with this many entries at which the next snapshot is
+// written. The result is at least minBytes.
+func maxTailLength(minBytes int64, entries int) int64 {
+	return max(minBytes, min(maxTailBytes, tailBytesPerEntry*int64(entries)))
 }
 
 // checkpointer decides when a process writes a snapshot. It writes one snapshot
@@ -62,15 +62,15 @@ func (c *checkpointer) isWorthwhile(ops, entries int) bool {
 	return ops >= least
 }
 
-// isQuick reports whether a snapshot can be written in a few milliseconds. rows is the number of rows in the snapshot,
-// and read is the number of bytes of the log that must be read to make it.
-func (c *checkpointer) isQuick(rows int, read int64) bool {
-	return rows <= maxRowsAtClose && read <= quickCompactBytes
+// isQuickToWrite reports whether a snapshot can be written in a few milliseconds. rows is the number of rows in the
+// snapshot, and bytesToRead is the number of bytes of the log that must be read to make it.
+func (c *checkpointer) isQuickToWrite(rows int, bytesToRead int64) bool {
+	return rows <= maxRowsAtClose && bytesToRead <= quickCompactBytes
 }
 
-// setNextTail sets the log length at which the next snapshot is written. end is the log length at the present
+// setNextTailLength sets the log length at which the next snapshot is written. end is the log length at the present
 // snapshot, which has so many entries.
-func (c *checkpointer) setNextTail(end int64, entries int) {
+func (c *checkpointer) setNextTailLength(end int64, entries int) {
 	c.nextTailLength.Store(end + maxTailLength(c.opts.MinTailBytes, entries))
 }
 

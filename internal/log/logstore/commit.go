@@ -39,10 +39,10 @@ func (d *DB) Commit(ctx context.Context, ops ...store.Op) (store.Change, error) 
 		return store.Change{}, r.err
 	}
 	if r.writtenBody != nil {
-		return decodeChange(r.seq, r.hash, r.writtenBody), nil
+		return decodeChange(r.seq, r.chainHash, r.writtenBody), nil
 	}
 	// An earlier call with the same op ID has made the change.
-	rec, v, ok, err := d.readRecord(r.seq)
+	rec, v, ok, err := d.readChangeRecord(r.seq)
 	if !ok || err != nil {
 		// Return no error, because the change was made even if its record cannot be read.
 		return store.Change{Seq: r.seq}, nil
@@ -72,14 +72,14 @@ func (d *DB) DryRun(ctx context.Context, ops ...store.Op) error {
 	var v *recordBody
 	var err error
 	if rerr := d.withState(ctx, func(st *state) {
-		g := &batch{stagedByName: map[string]*store.Entry{}, removedNames: map[string]uint64{}, st: st,
-			nextID:     st.nextID,
-			changeTime: d.opts.Clock().UTC()}
+		g := &commitBatch{stagedByName: map[string]*store.Entry{}, removedNames: map[string]uint64{}, st: st,
+			nextEntryID: st.nextEntryID,
+			changeTime:  d.opts.Clock().UTC()}
 		v, err = stageOps(ops)(g)
 	}); rerr != nil || err != nil {
 		return cmp.Or(rerr, err)
 	}
-	f := draft{body: v}
+	f := changeDraft{body: v}
 	defer f.releaseEncoded()
 	return f.checkSize()
 }
@@ -89,7 +89,7 @@ var errBatchPanicked = fmt.Errorf("%w: the program panicked meanwhile", store.Er
 
 // commitChange makes a change durable. build stages the change in a batch. The returned request is finished: it has
 // the number of the change, or an error.
-func (d *DB) commitChange(ctx context.Context, build func(g *batch) (*recordBody, error)) *commitRequest {
+func (d *DB) commitChange(ctx context.Context, build func(g *commitBatch) (*recordBody, error)) *commitRequest {
 	r := newCommitRequest(ctx, build)
 	if len(store.OpIDFrom(ctx)) > 64 {
 		r.finishRequest(0, &store.InvalidError{
@@ -128,7 +128,7 @@ func (d *DB) commitChange(ctx context.Context, build func(g *batch) (*recordBody
 	err = d.withLock(ctx, func() error {
 		err := d.commitRequests(batch)
 		// Nothing was written. Read the state from the log again, because the snapshot is damaged.
-		if errors.Is(err, errSnapshot) {
+		if errors.Is(err, errUnusableSnapshot) {
 			err = d.reload()
 			if err == nil {
 				err = d.commitRequests(slices.DeleteFunc(slices.Clone(batch), (*commitRequest).isFinished))
@@ -211,7 +211,7 @@ func (d *DB) commitRequests(batch []*commitRequest) error {
 	d.applyDurable(recs, drafts)
 	for i, rec := range recs {
 		r := drafts[i].request
-		r.writtenBody, r.hash = drafts[i].body, rec.Chain
+		r.writtenBody, r.chainHash = drafts[i].body, rec.Chain
 		r.finishRequest(rec.Seq, nil)
 	}
 	for _, finish := range later {
@@ -228,8 +228,11 @@ func (d *DB) commitRequests(batch []*commitRequest) error {
 // before, has no change to append. It is finished at once if no change was staged before it. Otherwise its result may
 // depend on an earlier change. finishLater then has a function that finishes it, which the caller must call when the
 // changes are durable. The error is about the snapshot, if it cannot be read.
-func (d *DB) stageRequests(g *batch, requests []*commitRequest) (drafts []draft, finishLater []func(), err error) {
-	drafts = make([]draft, 0, len(requests))
+func (d *DB) stageRequests(
+	g *commitBatch,
+	requests []*commitRequest,
+) (drafts []changeDraft, finishLater []func(), err error) {
+	drafts = make([]changeDraft, 0, len(requests))
 	answer := func(r *commitRequest, seq uint64, err error) {
 		if len(drafts) == 0 {
 			r.finishRequest(seq, err)
@@ -256,7 +259,7 @@ func (d *DB) stageRequests(g *batch, requests []*commitRequest) (drafts []draft,
 		v.note = withoutSecrets(cmp.Or(v.note, store.NoteFrom(r.ctx)))
 		v.source = d.changeSource(r.ctx)
 		v.source = sourceWithoutSecrets(v.source)
-		f := draft{request: r, body: v}
+		f := changeDraft{request: r, body: v}
 		if err := f.checkSize(); err != nil {
 			// Stage the remaining requests normally, because they do not depend on the failed request.
 			g.rollbackChange()
@@ -290,14 +293,14 @@ func sourceWithoutSecrets(s store.Source) store.Source {
 }
 
 // applyDurable applies changes that are durable now to the state, and sends them to the watchers.
-func (d *DB) applyDurable(recs []wal.Record, drafts []draft) {
+func (d *DB) applyDurable(recs []wal.Record, drafts []changeDraft) {
 	deltas := make([]store.Delta, 0, len(drafts))
 	d.mu.Lock()
 	for i, rec := range recs {
 		d.changeOffsets = append(d.changeOffsets, rec.Offset)
 		deltas = append(deltas, d.st.applyChange(rec.Seq, time.Unix(0, rec.Time).UTC(), drafts[i].body)...)
 	}
-	d.recent.addStep(d.currentPosition(), deltas)
+	d.recentDeltas.addStep(d.currentPosition(), deltas)
 	failed := d.st.readError()
 	d.mu.Unlock()
 	d.publishDeltas(deltas)
@@ -306,8 +309,8 @@ func (d *DB) applyDurable(recs []wal.Record, drafts []draft) {
 	}
 }
 
-// draft is a staged change that will be appended to the log.
-type draft struct {
+// changeDraft is a staged change that will be appended to the log.
+type changeDraft struct {
 	request *commitRequest
 	body    *recordBody
 	encoded *bodyEncoder // encoded change, or nil if it was not needed yet
@@ -317,7 +320,7 @@ type draft struct {
 const alwaysFittingSize = 1 << 20
 
 // checkSize returns an error if the change is too large for a record.
-func (f *draft) checkSize() error {
+func (f *changeDraft) checkSize() error {
 	if f.body.encodedSize() <= alwaysFittingSize {
 		return nil
 	}
@@ -330,7 +333,7 @@ func (f *draft) checkSize() error {
 }
 
 // releaseEncoded lets later changes reuse the memory of the encoded change.
-func (f *draft) releaseEncoded() {
+func (f *changeDraft) releaseEncoded() {
 	if f.encoded != nil {
 		f.encoded.release()
 		f.encoded = nil
@@ -338,7 +341,7 @@ func (f *draft) releaseEncoded() {
 }
 
 // appendDrafts appends the drafts to the log. When it returns their records, these are durable.
-func (d *DB) appendDrafts(drafts []draft, appendTime time.Time) ([]wal.Record, error) {
+func (d *DB) appendDrafts(drafts []changeDraft, appendTime time.Time) ([]wal.Record, error) {
 	for i := range drafts {
 		for _, p := range drafts[i].body.ops {
 			// Set the version to 0, because the record itself contains the number. The batch is no longer used.
@@ -355,15 +358,15 @@ func (d *DB) appendDrafts(drafts []draft, appendTime time.Time) ([]wal.Record, e
 	for i := range drafts {
 		f := &drafts[i]
 		defer f.releaseEncoded()
-		recs[i] = wal.Payload{Type: typeChange, Time: appendTime.UnixNano(), IsUrgent: hasOnlyRemovals(f.body),
+		recs[i] = wal.Payload{Type: recordTypeChange, Time: appendTime.UnixNano(), IsUrgent: hasOnlyRemovals(f.body),
 			Body: f.encoded.body, Digest: f.encoded.digest}
 		f.body.stampEntries(d.log.LastSeq()+1+uint64(i), time.Unix(0, appendTime.UnixNano()).UTC())
 	}
-	return d.log.AppendWhile(d.onAppend(entriesWritten(drafts)), recs...)
+	return d.log.AppendWhile(d.onAppend(draftEntries(drafts)), recs...)
 }
 
-// entriesWritten yields the entries that the changes write.
-func entriesWritten(drafts []draft) iter.Seq[*store.Entry] {
+// draftEntries yields the entries that the changes write.
+func draftEntries(drafts []changeDraft) iter.Seq[*store.Entry] {
 	return func(yield func(*store.Entry) bool) {
 		for i := range drafts {
 			for _, p := range drafts[i].body.ops {
@@ -415,25 +418,25 @@ func hasOnlyRemovals(v *recordBody) bool {
 }
 
 // newBatch returns an empty batch on top of the state. The caller must hold writerMu.
-func (d *DB) newBatch() *batch {
+func (d *DB) newBatch() *commitBatch {
 	g := d.spareBatch
 	d.spareBatch = nil
 	if g == nil {
-		g = &batch{
+		g = &commitBatch{
 			stagedByName: map[string]*store.Entry{},
 			removedNames: map[string]uint64{},
 			opIDs:        map[string]seenOpID{},
 		}
 	}
 	g.st = d.st
-	g.nextID = d.st.nextID
+	g.nextEntryID = d.st.nextEntryID
 	g.seq = d.log.LastSeq() + 1
 	g.changeTime = d.opts.Clock().UTC()
 	return g
 }
 
 // saveSpareBatch keeps the batch so that the next commit can reuse its memory, unless the batch is large.
-func (d *DB) saveSpareBatch(g *batch) {
+func (d *DB) saveSpareBatch(g *commitBatch) {
 	if max(len(g.stagedByName), len(g.removedNames), len(g.opIDs), cap(g.rollbackSteps)) > 128 {
 		return
 	}

@@ -61,7 +61,7 @@ func TestAnswersWaitForTheSync(t *testing.T) {
 		if opID != "" {
 			ctx = store.WithOpID(ctx, opID)
 		}
-		return newCommitRequest(ctx, func(g *batch) (*recordBody, error) {
+		return newCommitRequest(ctx, func(g *commitBatch) (*recordBody, error) {
 			p, err := g.stageOp(store.Add{Name: "a", Content: "text"})
 			return &recordBody{ops: []loggedOp{p}}, err
 		})
@@ -167,7 +167,7 @@ func TestLine(t *testing.T) {
 				var panicked any
 				go func() {
 					defer func() { panicked = recover() }()
-					first = d.commitChange(ctx, func(*batch) (*recordBody, error) { panic("a mistake") }).err
+					first = d.commitChange(ctx, func(*commitBatch) (*recordBody, error) { panic("a mistake") }).err
 				}()
 				synctest.Wait()
 				go func() { second = m.Apply(t.Context(), store.Add{Name: "a", Content: "text"}) }()

@@ -13,7 +13,7 @@ import (
 // commitRequest is a call's request to commit a change.
 type commitRequest struct {
 	ctx         context.Context
-	stageChange func(g *batch) (*recordBody, error)
+	stageChange func(g *commitBatch) (*recordBody, error)
 
 	// wake receives a value when the request is finished or when its caller becomes the leader. The channel is
 	// buffered, so that the sender never waits.
@@ -24,10 +24,10 @@ type commitRequest struct {
 
 	// The fields below are set before isDone, if this request made the change.
 	writtenBody *recordBody // body that was written; the state shares its entries
-	hash        [32]byte    // hash of the chain after the change
+	chainHash   [32]byte    // hash of the chain after the change
 }
 
-func newCommitRequest(ctx context.Context, build func(g *batch) (*recordBody, error)) *commitRequest {
+func newCommitRequest(ctx context.Context, build func(g *commitBatch) (*recordBody, error)) *commitRequest {
 	return &commitRequest{ctx: ctx, stageChange: build, wake: make(chan struct{}, 1)}
 }
 

@@ -47,14 +47,14 @@ import (
 )
 
 const (
-	// maxAheadBytes is the maximum size of the entries that are cached because their record was read for another
+	// maxReadAheadBytes is the maximum size of the entries that are cached because their record was read for another
 	// entry.
-	maxAheadBytes = 32 << 20
+	maxReadAheadBytes = 32 << 20
 	// maxRemainingChanges is the number of changes that may still be missing when the lock is acquired, because so
 	// many changes can be copied quickly.
 	maxRemainingChanges = 256
-	// entryOverhead is the approximate size, in bytes, that an entry needs in the log in addition to its content.
-	entryOverhead = 256
+	// entryOverheadBytes is the approximate size, in bytes, that an entry needs in the log in addition to its content.
+	entryOverheadBytes = 256
 )
 
 // compaction is the state of a running compaction.
@@ -62,7 +62,7 @@ type compaction struct {
 	*logSurvey
 	db              *DB
 	oldLog          *wal.Log // second reader of the log that is replaced
-	rewriter        *wal.Rewriter
+	logRewriter     *wal.Rewriter
 	baseHash        [32]byte // hash of the base
 	rows            *keydir.Rows
 	summary         *entrySummary
@@ -71,14 +71,14 @@ type compaction struct {
 	changeOffsets   []int64 // offsets of the changes after the snapshot in the new file
 }
 
-// beginCompaction reads the log to find out what must be kept. drops reports whether a change may be dropped. If
+// beginCompaction reads the log to find out what must be kept. isDropped reports whether a change may be dropped. If
 // reading fails, it returns both the compaction, whose files the caller must close, and the error.
-func (d *DB) beginCompaction(ctx context.Context, drops dropFunc) (*compaction, error) {
+func (d *DB) beginCompaction(ctx context.Context, isDropped isDroppedFunc) (*compaction, error) {
 	log, err := d.openSecondLog()
 	if err != nil {
 		return nil, err
 	}
-	c := &compaction{db: d, oldLog: log, logSurvey: newSurvey(ctx, log, drops)}
+	c := &compaction{db: d, oldLog: log, logSurvey: newLogSurvey(ctx, log, isDropped)}
 	if _, err := d.replayLog(log, c.logSurvey, nil, 0); err != nil {
 		return c, err
 	}
@@ -89,20 +89,20 @@ func (d *DB) beginCompaction(ctx context.Context, drops dropFunc) (*compaction, 
 // hasNoEffect reports whether the compaction would change nothing. This is so if all changes must be kept, the log is
 // sound, and the base has the current form.
 func (c *compaction) hasNoEffect() bool {
-	return c.horizon == c.oldLog.Header().BaseSeq && len(c.oldLog.Gaps()) == 0 && !c.hasLargeGroup
+	return c.horizonSeq == c.oldLog.Header().BaseSeq && len(c.oldLog.Gaps()) == 0 && !c.hasLargeGroup
 }
 
 // keptChangeBytes returns the size of the changes after the horizon.
 func (c *compaction) keptChangeBytes() int64 {
-	if len(c.keptOffsets) == 0 {
+	if len(c.keptChangeOffsets) == 0 {
 		return 0
 	}
-	return c.oldLog.EndOffset() - c.keptOffsets[0]
+	return c.oldLog.EndOffset() - c.keptChangeOffsets[0]
 }
 
 // writeBase writes the base. It passes each record and the record's entries to emit.
 func (c *compaction) writeBase(emit func(b []byte, ops []loggedOp) error) error {
-	w := newBaseWriter(c.baseBody.nextID, c.baseBody.seenOpIDs, emit)
+	w := newBaseWriter(c.baseBody.nextEntryID, c.baseBody.seenOpIDs, emit)
 	reader := c.oldLog.NewReader()
 	ahead, size := map[uint64]*store.Entry{}, 0
 	for _, p := range c.base {
@@ -120,7 +120,7 @@ func (c *compaction) writeBase(emit func(b []byte, ops []loggedOp) error) error 
 				return c.db.unknownBodyError(&r, err)
 			}
 			size += len(r.Body)
-			if size > maxAheadBytes {
+			if size > maxReadAheadBytes {
 				clear(ahead)
 				size = len(r.Body)
 			}
@@ -151,12 +151,12 @@ func (c *compaction) writeBase(emit func(b []byte, ops []loggedOp) error) error 
 
 // writeRecord writes a record to the new file and reports the progress. Writing counts as the second half of the work.
 func (c *compaction) writeRecord(r wal.Record) (offset int64, err error) {
-	offset, err = c.rewriter.AppendRecord(r)
+	offset, err = c.logRewriter.AppendRecord(r)
 	c.reportProgress(
 		progress.State{
-			Unit:      progress.UnitBytes,
-			DoneCount: offset,
-			DoneShare: min(1, .5+float64(offset)/float64(c.logSize)/2),
+			Unit:          progress.UnitBytes,
+			DoneCount:     offset,
+			FinishedShare: min(1, .5+float64(offset)/float64(c.logSize)/2),
 		},
 	)
 	return offset, err
@@ -164,7 +164,7 @@ func (c *compaction) writeRecord(r wal.Record) (offset int64, err error) {
 
 // copyLog writes the base, the kept changes and a snapshot to new files.
 func (c *compaction) copyLog() (err error) {
-	c.rewriter, err = c.oldLog.NewRewriter(c.horizon, c.horizonChain)
+	c.logRewriter, err = c.oldLog.NewRewriter(c.horizonSeq, c.horizonChain)
 	if err != nil {
 		return err
 	}
@@ -175,13 +175,15 @@ func (c *compaction) copyLog() (err error) {
 	c.summary = &entrySummary{counts: map[store.Label]int{}}
 	last, now := c.oldLog.LastSeq(), c.db.opts.Clock().UnixNano()
 	err = c.writeBase(func(b []byte, ops []loggedOp) error {
-		off, err := c.writeRecord(wal.Record{Seq: c.horizon, DurableSeq: last, Time: now, Type: wal.TypeBase, Body: b,
-			Chain: c.horizonChain})
+		off, err := c.writeRecord(
+			wal.Record{Seq: c.horizonSeq, DurableSeq: last, Time: now, Type: wal.TypeBase, Body: b,
+				Chain: c.horizonChain},
+		)
 		c.addEntryRows(ops, off)
 		return err
 	})
 	reader := c.oldLog.NewReader()
-	for _, off := range c.keptOffsets {
+	for _, off := range c.keptChangeOffsets {
 		err = cmp.Or(err, c.ctx.Err())
 		if err != nil {
 			return err
@@ -208,7 +210,7 @@ func (c *compaction) copyLog() (err error) {
 	if err != nil {
 		return err
 	}
-	if err := c.rewriter.Flush(); err != nil {
+	if err := c.logRewriter.Flush(); err != nil {
 		return err
 	}
 	return c.writeSnapshot()
@@ -219,8 +221,8 @@ func (c *compaction) copyLog() (err error) {
 func (c *compaction) addEntryRows(ops []loggedOp, offset int64) {
 	for _, p := range slices.Backward(ops) {
 		e := p.entry
-		key := placedVersion{id: e.ID, version: e.Version}
-		at, ok := slices.BinarySearchFunc(c.newestByID, key, placedVersion.compare)
+		key := locatedVersion{id: e.ID, version: e.Version}
+		at, ok := slices.BinarySearchFunc(c.newestByID, key, locatedVersion.compare)
 		if p.isErased || p.verb == store.VerbRemove {
 			continue
 		}
@@ -246,21 +248,21 @@ func (c *compaction) writeSnapshot() error {
 	h := snapshotHead{
 		logID:        c.oldLog.Header().ID,
 		lastSeq:      c.oldLog.LastSeq(),
-		chain:        c.oldLog.LastChain(),
-		base:         c.horizon,
-		syncedOffset: c.rewriter.EndOffset(),
-		nextID:       c.opIDState.nextID,
+		lastChain:    c.oldLog.LastChain(),
+		base:         c.horizonSeq,
+		syncedOffset: c.logRewriter.EndOffset(),
+		nextEntryID:  c.opIDState.nextEntryID,
 	}
 	if n := len(c.rows.Changes); n > 0 {
-		h.offset = c.rows.Changes[n-1]
+		h.lastOffset = c.rows.Changes[n-1]
 	}
 	c.newestByID, c.removedNames = nil, nil
-	c.newSnapshotName = c.rewriter.TempName() + SnapshotSuffix
+	c.newSnapshotName = c.logRewriter.TempName() + SnapshotSuffix
 	f, err := c.db.fs.OpenFile(c.newSnapshotName, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(c.rows.WriteFile(ctxfile.File{Context: c.ctx, Inner: f}, h.pageEncoder()),
+	if err := errors.Join(c.rows.WriteFile(ctxfile.File{Context: c.ctx, InnerFile: f}, h.pageEncoder()),
 		f.Close()); err != nil {
 		return err
 	}
@@ -268,7 +270,7 @@ func (c *compaction) writeSnapshot() error {
 	s, err := openSnapshot(c.db.fs, c.newSnapshotName, c.db.opts.CacheBudget, func() (*wal.Log, error) {
 		o := c.db.logOptions()
 		o.ReadOnly = true
-		return wal.Open(c.db.fs, c.rewriter.TempName(), o)
+		return wal.Open(c.db.fs, c.logRewriter.TempName(), o)
 	})
 	if err != nil {
 		return err
@@ -294,7 +296,7 @@ func (c *compaction) copyChange(r wal.Record) error {
 		return c.db.unknownBodyError(&r, err)
 	}
 	r.DurableSeq = r.Seq
-	r.Offset, err = c.rewriter.AppendRecord(r)
+	r.Offset, err = c.logRewriter.AppendRecord(r)
 	if err != nil {
 		return err
 	}
@@ -308,7 +310,7 @@ func (c *compaction) catchUp() error {
 	for range 100 {
 		was := c.oldLog.LastSeq()
 		if err := c.copyNewChanges(); err != nil || c.oldLog.LastSeq()-was < maxRemainingChanges {
-			return cmp.Or(err, c.rewriter.Flush())
+			return cmp.Or(err, c.logRewriter.Flush())
 		}
 	}
 	return errLogReplaced // The log grows faster than it can be copied.
@@ -342,7 +344,7 @@ func (c *compaction) replaceLog(ctx context.Context, note string) (uint64, error
 		return 0, fmt.Errorf("replacing the snapshot: %w", err)
 	}
 	end := d.log.EndOffset()
-	rerr := d.log.ReplaceBy(c.rewriter)
+	rerr := d.log.ReplaceBy(c.logRewriter)
 	if rerr != nil && d.log.EndOffset() == end {
 		// Remove the snapshot that was renamed, because it belongs to the new file.
 		_ = d.removeDerivedFile(d.snapshotName())
@@ -350,11 +352,11 @@ func (c *compaction) replaceLog(ctx context.Context, note string) (uint64, error
 	}
 	// The new file is in place. If this call fails, the rename may not be durable.
 	if err := d.log.JumpToRecord(c.changeOffsets[len(c.changeOffsets)-1], mark.Seq, mark.Chain,
-		c.rewriter.EndOffset()); err != nil {
+		c.logRewriter.EndOffset()); err != nil {
 		return mark.Seq, errors.Join(rerr, d.reload()) // Continue with a state that is read from the log.
 	}
 	d.setState(c.st, c.changeOffsets)
-	c.st, c.rewriter = nil, nil
+	c.st, c.logRewriter = nil, nil
 	return mark.Seq, rerr
 }
 
@@ -367,8 +369,8 @@ func (c *compaction) removeTempFiles() {
 	if c.st != nil {
 		c.st.base.release()
 	}
-	if c.rewriter != nil {
-		c.rewriter.Cancel()
+	if c.logRewriter != nil {
+		c.logRewriter.Cancel()
 		if c.newSnapshotName != "" {
 			_ = c.db.fs.Remove(c.newSnapshotName)
 		}
@@ -386,7 +388,7 @@ func (d *DB) Compact(ctx context.Context, before time.Time, dryRun bool) (rep st
 		return rep, d.describeError(wal.ErrReadOnly)
 	}
 	err = d.compactor.runExclusively(ctx, func(holdWriters bool) error {
-		rep, err = d.compact(ctx, drops, compactOptions{dryRun: dryRun, holdWriters: holdWriters})
+		rep, err = d.compact(ctx, drops, compactOptions{dryRun: dryRun, shouldBlockWriters: holdWriters})
 		return err
 	})
 	return rep, err
@@ -395,12 +397,12 @@ func (d *DB) Compact(ctx context.Context, before time.Time, dryRun bool) (rep st
 // startAutoCompaction starts a compaction in another goroutine if more than half of the log is not needed any more. It
 // ignores errors, because it is called again later. The caller must hold logmu exclusively.
 func (d *DB) startAutoCompaction() {
-	d.compactor.startIfUnneeded(
+	d.compactor.startIfMostUnneeded(
 		d.log.EndOffset(),
 		d.base,
 		d.log.LastSeq(),
 		d.neededBytes,
-		func(ctx context.Context, drops dropFunc) bool {
+		func(ctx context.Context, drops isDroppedFunc) bool {
 			rep, _ := d.compact(ctx, drops, compactOptions{})
 			return rep.Seq != 0
 		},
@@ -408,13 +410,13 @@ func (d *DB) startAutoCompaction() {
 }
 
 // neededBytes returns the approximate size, in bytes, of what a compaction would keep. The caller must hold logmu.
-func (d *DB) neededBytes(drops dropFunc) (int64, error) {
+func (d *DB) neededBytes(isDropped isDroppedFunc) (int64, error) {
 	var failed error
 	dropped := sort.Search(int(d.log.LastSeq()-d.base), func(i int) bool {
 		off, _, err := d.recordOffset(d.base + uint64(i) + 1)
 		r, rerr := d.log.RecordAt(off)
 		failed = cmp.Or(failed, err, rerr)
-		return !drops(&r)
+		return !isDropped(&r)
 	})
 	off, _, err := d.recordOffset(d.base + uint64(dropped) + 1)
 	err = cmp.Or(failed, err)
@@ -423,7 +425,7 @@ func (d *DB) neededBytes(drops dropFunc) (int64, error) {
 	}
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	n := d.log.EndOffset() - off + entryOverhead*int64(d.st.len())
+	n := d.log.EndOffset() - off + entryOverheadBytes*int64(d.st.len())
 	if b := d.st.base; b != nil {
 		sums, err := decodeSummary(b.tables.TableBytes(sectionSums))
 		if err != nil {
@@ -451,7 +453,7 @@ func (c *compaction) replacedError(err error) error {
 	switch {
 	case perr == nil && place == wal.PollReplaced:
 		return errLogReplaced
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errSnapshot):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errUnusableSnapshot):
 		return errLogReplaced
 	}
 	return err
@@ -464,16 +466,20 @@ func (c *compaction) hasState() bool {
 
 // compactOptions are the options of [DB.compact].
 type compactOptions struct {
-	dryRun      bool // Only compute the report.
-	holdWriters bool // Hold the lock from the beginning, so that no other process can write.
+	dryRun             bool // Only compute the report.
+	shouldBlockWriters bool // Hold the lock from the beginning, so that no other process can write.
 }
 
 // compact compacts the log, or only computes the report if o.dryRun is set.
-func (d *DB) compact(ctx context.Context, drops dropFunc, o compactOptions) (rep store.CompactReport, err error) {
+func (d *DB) compact(
+	ctx context.Context,
+	isDropped isDroppedFunc,
+	o compactOptions,
+) (rep store.CompactReport, err error) {
 	var c *compaction
 	defer func() { c.removeTempFiles() }()
 	prepare := func() error {
-		c, err = d.beginCompaction(ctx, drops)
+		c, err = d.beginCompaction(ctx, isDropped)
 		if err != nil {
 			return err
 		}
@@ -481,7 +487,7 @@ func (d *DB) compact(ctx context.Context, drops dropFunc, o compactOptions) (rep
 		if c.hasNoEffect() {
 			return nil
 		}
-		rep.Changes, rep.Versions = int(c.horizon-c.oldLog.Header().BaseSeq), c.versionCount-len(c.base)
+		rep.Changes, rep.Versions = int(c.horizonSeq-c.oldLog.Header().BaseSeq), c.versionCount-len(c.base)
 		if o.dryRun {
 			rep.BytesAfter = wal.HeaderSize + c.keptChangeBytes()
 			return c.writeBase(func(b []byte, _ []loggedOp) error {
@@ -501,20 +507,20 @@ func (d *DB) compact(ctx context.Context, drops dropFunc, o compactOptions) (rep
 				"%s%d changes up to %d dropped, %d earlier versions with them",
 				compactionNote,
 				rep.Changes,
-				c.horizon,
+				c.horizonSeq,
 				rep.Versions,
 			),
 		)
 		rep.BytesAfter = d.log.Size()
 		return err
 	}
-	if !o.holdWriters {
+	if !o.shouldBlockWriters {
 		if err := prepare(); err != nil || !c.hasState() {
 			return rep, d.describeError(c.replacedError(err))
 		}
 	}
 	return rep, d.withExclusiveLock(ctx, func() error {
-		if o.holdWriters {
+		if o.shouldBlockWriters {
 			if err := prepare(); err != nil || !c.hasState() {
 				return err
 			}
@@ -546,7 +552,7 @@ func (f DerivedFile) isValidAfter(kind DerivedFileKind, s *logSurvey) bool {
 		return false
 	}
 	defer file.Close()
-	return kind.StaysValid(file, s.horizon, s.hasVersion)
+	return kind.StaysValid(file, s.horizonSeq, s.hasVersion)
 }
 
 // newRewriteRecord returns the record of a change that states that the log was rewritten. The record contains the hash
@@ -554,7 +560,7 @@ func (f DerivedFile) isValidAfter(kind DerivedFileKind, s *logSurvey) bool {
 // this record.
 func (d *DB) newRewriteRecord(ctx context.Context, sum []byte, note string) wal.Record {
 	v := &recordBody{base: sum, source: d.changeSource(ctx), note: note}
-	r := wal.Record{Seq: d.log.LastSeq() + 1, Time: d.opts.Clock().UnixNano(), Type: typeChange}
+	r := wal.Record{Seq: d.log.LastSeq() + 1, Time: d.opts.Clock().UnixNano(), Type: recordTypeChange}
 	enc := encodeBody(v)
 	r.Body = enc.body
 	r.Chain = wal.NextChain(d.log.LastChain(), r.Seq, r.Time, r.Type, enc.digest)

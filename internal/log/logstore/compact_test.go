@@ -136,7 +136,7 @@ func TestCompactorClockThatPanics(t *testing.T) {
 	}}, mu: ctxmutex.New()}
 	func() {
 		defer func() { _ = recover() }()
-		c.startIfUnneeded(1<<20, 0, 10, nil, nil)
+		c.startIfMostUnneeded(1<<20, 0, 10, nil, nil)
 	}()
 	if !c.mu.TryLock() {
 		t.Error("the lock of compactions is held")

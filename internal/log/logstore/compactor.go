@@ -31,9 +31,9 @@ const (
 // errLogReplaced is returned if another process replaced the log during a compaction.
 var errLogReplaced = errors.New("another process replaced the log meanwhile")
 
-// dropFunc reports whether a compaction may drop a change. The change is dropped only if all changes before it are
+// isDroppedFunc reports whether a compaction may drop a change. The change is dropped only if all changes before it are
 // dropped.
-type dropFunc func(r *wal.Record) bool
+type isDroppedFunc func(r *wal.Record) bool
 
 // compactor decides when a store is compacted automatically. A process runs at most one compaction at a time.
 type compactor struct {
@@ -44,16 +44,16 @@ type compactor struct {
 	cancelLast      atomic.Pointer[context.CancelFunc] // function that cancels the last automatic compaction
 }
 
-// startIfUnneeded starts a compaction in the background if more than half of the log is not needed any more, automatic
-// compactions are enabled, and no compaction is running. length is the size of the log, which contains the changes
-// after base up to last. neededBytes must return the approximate size of what would be kept. compact must compact the
-// log and report whether the log has changed. If no compaction is due, the next decision is made when the log has
-// grown.
-func (c *compactor) startIfUnneeded(
+// startIfMostUnneeded starts a compaction in the background if more than half of the log is not needed any more,
+// automatic compactions are enabled, and no compaction is running. length is the size of the log, which contains
+// the changes after base up to last. neededBytes must return the approximate size of what would be kept. compact
+// must compact the log and report whether the log has changed. If no compaction is due, the next decision is made
+// when the log has grown.
+func (c *compactor) startIfMostUnneeded(
 	length int64,
 	base, last uint64,
-	neededBytes func(dropFunc) (int64, error),
-	compact func(context.Context, dropFunc) bool,
+	neededBytes func(isDroppedFunc) (int64, error),
+	compact func(context.Context, isDroppedFunc) bool,
 ) {
 	keep := uint64(c.opts.KeepChanges)
 	if c.opts.KeepChanges <= 0 || last-base <= keep {
@@ -88,15 +88,16 @@ func (c *compactor) startIfUnneeded(
 	}()
 }
 
-// runExclusively calls compact when no other compaction of this process is running. If compact returns errLogReplaced,
-// it calls compact again. holdWriters is true in the last attempt, which must keep other processes from writing.
-func (c *compactor) runExclusively(ctx context.Context, compact func(holdWriters bool) error) error {
+// runExclusively calls tryCompaction when no other compaction of this process is running. If tryCompaction returns
+// errLogReplaced, it calls tryCompaction again. shouldBlockWriters is true in the last attempt, which must keep other
+// processes from writing.
+func (c *compactor) runExclusively(ctx context.Context, tryCompaction func(holdWriters bool) error) error {
 	if err := c.mu.LockContext(ctx); err != nil {
 		return err
 	}
 	defer c.mu.Unlock()
 	for try := 1; ; try++ {
-		if err := compact(try == maxCompactTries); !errors.Is(err, errLogReplaced) || try == maxCompactTries {
+		if err := tryCompaction(try == maxCompactTries); !errors.Is(err, errLogReplaced) || try == maxCompactTries {
 			return err
 		}
 	}

@@ -14,16 +14,16 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// nameKey is the first half of the SHA-256 hash of a name.
-type nameKey [16]byte
+// nameHash is the first half of the SHA-256 hash of a name.
+type nameHash [16]byte
 
-func hashName(name string) nameKey {
+func hashName(name string) nameHash {
 	h := sha256.Sum256([]byte(name))
-	return nameKey(h[:])
+	return nameHash(h[:])
 }
 
-// placedVersion identifies a version of an entry and the record that contains it.
-type placedVersion struct {
+// locatedVersion identifies a version of an entry and the record that contains it.
+type locatedVersion struct {
 	id, version uint64
 	offset      int64 // offset of the record, or -1 if the version is already in the new file
 }
@@ -31,21 +31,21 @@ type placedVersion struct {
 // logSurvey collects what a compaction must know about the log.
 type logSurvey struct {
 	ctx          context.Context
-	isDropped    dropFunc
-	horizon      uint64          // number of the last change that is dropped, or of the base
-	horizonChain [32]byte        // hash chain after that change
-	versionCount int             // number of versions up to that change
-	isFrozen     bool            // All changes up to the horizon were read.
-	base         []placedVersion // versions of the entries at the horizon, by ID
-	baseBody     *recordBody     // op IDs and next entry ID of the base
+	isDropped    isDroppedFunc
+	horizonSeq   uint64           // number of the last change that is dropped, or of the base
+	horizonChain [32]byte         // hash chain after that change
+	versionCount int              // number of versions up to that change
+	isFrozen     bool             // All changes up to the horizon were read.
+	base         []locatedVersion // versions of the entries at the horizon, by ID
+	baseBody     *recordBody      // op IDs and next entry ID of the base
 
-	newestByName map[nameKey]placedVersion // newest versions of the entries by name (nil after finishSurvey)
+	newestByName map[nameHash]locatedVersion // newest versions of the entries by name (nil after finishSurvey)
 	// The same versions by ID, after finishSurvey. They are equal to base if no change is kept.
-	newestByID []placedVersion
+	newestByID []locatedVersion
 	// Names that were removed after the horizon, with the numbers of the changes that removed them.
-	removedNames map[nameKey]uint64
-	opIDState    *state  // state that contains only the op IDs and the next entry ID
-	keptOffsets  []int64 // offsets of the changes after the horizon
+	removedNames      map[nameHash]uint64
+	opIDState         *state  // state that contains only the op IDs and the next entry ID
+	keptChangeOffsets []int64 // offsets of the changes after the horizon
 
 	hasLargeGroup bool // The base contains a record with more entries than oxbow now puts into one record.
 
@@ -53,10 +53,10 @@ type logSurvey struct {
 	logSize        int64 // size of the log, in bytes
 }
 
-func newSurvey(ctx context.Context, log *wal.Log, drops dropFunc) *logSurvey {
+func newLogSurvey(ctx context.Context, log *wal.Log, isDropped isDroppedFunc) *logSurvey {
 	h := log.Header()
-	return &logSurvey{ctx: ctx, isDropped: drops, horizon: h.BaseSeq, horizonChain: h.BaseChain,
-		newestByName: map[nameKey]placedVersion{}, removedNames: map[nameKey]uint64{}, opIDState: newState(),
+	return &logSurvey{ctx: ctx, isDropped: isDropped, horizonSeq: h.BaseSeq, horizonChain: h.BaseChain,
+		newestByName: map[nameHash]locatedVersion{}, removedNames: map[nameHash]uint64{}, opIDState: newState(),
 		reportProgress: progress.Reporter(ctx), logSize: max(1, log.Size())}
 }
 
@@ -64,25 +64,25 @@ func newSurvey(ctx context.Context, log *wal.Log, drops dropFunc) *logSurvey {
 func (s *logSurvey) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, error) {
 	s.reportProgress(
 		progress.State{
-			Unit:      progress.UnitBytes,
-			DoneCount: r.Offset,
-			DoneShare: float64(r.Offset) / float64(s.logSize) / 2,
+			Unit:          progress.UnitBytes,
+			DoneCount:     r.Offset,
+			FinishedShare: float64(r.Offset) / float64(s.logSize) / 2,
 		},
 	)
-	if r.Type == typeChange {
+	if r.Type == recordTypeChange {
 		if !s.isFrozen && !s.isDropped(r) {
 			s.freezeHorizon()
 		}
 		if s.isFrozen {
-			s.keptOffsets = append(s.keptOffsets, r.Offset)
+			s.keptChangeOffsets = append(s.keptChangeOffsets, r.Offset)
 		} else {
-			s.horizon, s.horizonChain = r.Seq, r.Chain
+			s.horizonSeq, s.horizonChain = r.Seq, r.Chain
 		}
 	}
 	s.hasLargeGroup = s.hasLargeGroup || (r.Type == wal.TypeBase && isLargeGroup(v.ops))
 	for _, p := range v.ops {
 		e := p.entry
-		s.opIDState.nextID = max(s.opIDState.nextID, e.ID+1)
+		s.opIDState.nextEntryID = max(s.opIDState.nextEntryID, e.ID+1)
 		switch key := hashName(e.Name); {
 		case p.isErased:
 		case p.verb == store.VerbRemove:
@@ -91,7 +91,7 @@ func (s *logSurvey) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, er
 				s.removedNames[key] = r.Seq
 			}
 		default:
-			s.newestByName[key] = placedVersion{e.ID, cmp.Or(e.Version, r.Seq), r.Offset}
+			s.newestByName[key] = locatedVersion{e.ID, cmp.Or(e.Version, r.Seq), r.Offset}
 			delete(s.removedNames, key)
 			if !s.isFrozen {
 				s.versionCount++
@@ -105,7 +105,7 @@ func (s *logSurvey) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, er
 // freezeHorizon records the present entries as the entries at the horizon.
 func (s *logSurvey) freezeHorizon() {
 	s.isFrozen = true
-	s.baseBody = &recordBody{nextID: s.opIDState.nextID, seenOpIDs: s.opIDState.rememberedOpIDs()}
+	s.baseBody = &recordBody{nextEntryID: s.opIDState.nextEntryID, seenOpIDs: s.opIDState.rememberedOpIDs()}
 	s.base = s.sortedVersions()
 }
 
@@ -122,18 +122,18 @@ func (s *logSurvey) finishSurvey() {
 }
 
 // sortedVersions returns the newest version of each entry, by ID.
-func (s *logSurvey) sortedVersions() []placedVersion {
-	all := slices.AppendSeq(make([]placedVersion, 0, len(s.newestByName)), maps.Values(s.newestByName))
-	slices.SortFunc(all, placedVersion.compare)
+func (s *logSurvey) sortedVersions() []locatedVersion {
+	all := slices.AppendSeq(make([]locatedVersion, 0, len(s.newestByName)), maps.Values(s.newestByName))
+	slices.SortFunc(all, locatedVersion.compare)
 	return all
 }
 
-func (p placedVersion) compare(q placedVersion) int {
+func (p locatedVersion) compare(q locatedVersion) int {
 	return cmp.Or(cmp.Compare(p.id, q.id), cmp.Compare(p.version, q.version))
 }
 
 // hasVersion reports whether the compacted log will contain this version, in its base or in a later change.
 func (s *logSurvey) hasVersion(id, version uint64) bool {
-	_, ok := slices.BinarySearchFunc(s.base, placedVersion{id: id, version: version}, placedVersion.compare)
-	return ok || version > s.horizon
+	_, ok := slices.BinarySearchFunc(s.base, locatedVersion{id: id, version: version}, locatedVersion.compare)
+	return ok || version > s.horizonSeq
 }

@@ -13,10 +13,10 @@ import (
 // currentState is the current state, which mu guards. To change it, a goroutine must hold both mu and logmu
 // exclusively. Therefore a goroutine that holds logmu may read it without mu.
 type currentState struct {
-	mu       sync.RWMutex
-	st       *state
-	recent   recentDeltas
-	isClosed bool
+	mu           sync.RWMutex
+	st           *state
+	recentDeltas recentDeltas
+	isClosed     bool
 }
 
 // checkReady returns an error if ctx is done or the store is closed.

@@ -30,7 +30,7 @@ type DB struct {
 
 	writerMu   ctxmutex.Mutex // held by the leader of a group commit while it writes
 	queue      commitQueue    // requests that wait to be committed
-	spareBatch *batch         // batch whose memory can be reused (guarded by writerMu)
+	spareBatch *commitBatch   // batch whose memory can be reused (guarded by writerMu)
 
 	sharedLog
 	currentState
@@ -61,9 +61,9 @@ func (d *DB) logOptions() wal.Options {
 		Rand:        d.opts.Rand,
 		LockWait:    d.opts.LockWait,
 		// If the caller passed a file system, the log need not exist at its path in the operating system.
-		ReadOnly:      d.opts.ReadOnly,
-		DigestBody:    digestBody,
-		IsBoundToPath: d.opts.FS == nil,
+		ReadOnly:        d.opts.ReadOnly,
+		DigestBody:      digestBody,
+		FailsIfDirMoved: d.opts.FS == nil,
 	}
 }
 
@@ -73,7 +73,7 @@ func (d *DB) readTail() ([]store.Delta, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	deltas, err := d.replayLog(d.log, d.st, func(off int64) { d.changeOffsets = append(d.changeOffsets, off) }, 0)
-	d.recent.addStep(d.currentPosition(), deltas)
+	d.recentDeltas.addStep(d.currentPosition(), deltas)
 	return deltas, err
 }
 
@@ -82,26 +82,31 @@ type recordApplier interface {
 	applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, error)
 }
 
-// replayLog applies the rest of the log to st, up to and including the change with the number last, or to the end if
-// last is 0. If recordOffset is not nil, it is called with the offset of each change.
-func (d *DB) replayLog(log *wal.Log, st recordApplier, recordOffset func(int64), last uint64) ([]store.Delta, error) {
+// replayLog applies the rest of the log to applier, up to and including the change with the number last, or to the end
+// if lastSeq is 0. If recordOffset is not nil, it is called with the offset of each change.
+func (d *DB) replayLog(
+	log *wal.Log,
+	applier recordApplier,
+	recordOffset func(int64),
+	lastSeq uint64,
+) ([]store.Delta, error) {
 	var deltas []store.Delta
 	err := log.Read(func(r *wal.Record) error {
-		if last != 0 && r.Seq > last {
+		if lastSeq != 0 && r.Seq > lastSeq {
 			return errStopReplay
 		}
 		switch r.Type {
-		case typeChange, wal.TypeBase:
+		case recordTypeChange, wal.TypeBase:
 			v, err := decodeBody(r.Body)
 			if err != nil {
 				return d.unknownBodyError(r, err)
 			}
-			did, err := st.applyRecord(r, v)
+			did, err := applier.applyRecord(r, v)
 			if err != nil {
 				return err
 			}
 			deltas = append(deltas, did...)
-			if r.Type == typeChange && recordOffset != nil {
+			if r.Type == recordTypeChange && recordOffset != nil {
 				recordOffset(r.Offset)
 			}
 		case wal.TypeSeal:
@@ -142,7 +147,7 @@ func (d *DB) refresh() error {
 		return errors.Join(broken, err)
 	}
 	if overwritten {
-		read, err := d.rereadOverwritten()
+		read, err := d.rereadOverwrittenLog()
 		if read || err != nil {
 			return err
 		}
@@ -155,11 +160,11 @@ func (d *DB) refresh() error {
 	return d.catchUp()
 }
 
-// rereadOverwritten reads the file again from its start, because another program may have overwritten bytes that were
-// already read. Before, it acquires the lock, because it might otherwise read a record that its writer is about to
-// remove. If the lock is not free or the home is read-only, it reads nothing and returns false. The next write then
-// finds the difference.
-func (d *DB) rereadOverwritten() (didRead bool, err error) {
+// rereadOverwrittenLog reads the file again from its start, because another program may have overwritten bytes that
+// were already read. Before, it acquires the lock, because it might otherwise read a record that its writer is
+// about to remove. If the lock is not free or the home is read-only, it reads nothing and returns false. The next
+// write then finds the difference.
+func (d *DB) rereadOverwrittenLog() (didRead bool, err error) {
 	if d.opts.ReadOnly || !d.writerMu.TryLock() {
 		return false, nil
 	}
@@ -191,12 +196,12 @@ func (d *DB) catchUp() error {
 		if err == nil && news == wal.PollGrown {
 			end := d.log.EndOffset()
 			deltas, rerr := d.readTail()
-			if errors.Is(rerr, errSnapshot) {
+			if errors.Is(rerr, errUnusableSnapshot) {
 				return d.reload()
 			}
 			d.publishDeltas(deltas)
 			if rerr != nil {
-				d.recordBroken(rerr)
+				d.recordBrokenLog(rerr)
 				return rerr
 			}
 			d.onOthersChange()
@@ -244,7 +249,7 @@ func (d *DB) reloadWith(read func() (*state, []int64, error)) error {
 	}
 	st, offsets, err := read()
 	if err != nil {
-		d.recordBroken(err)
+		d.recordBrokenLog(err)
 		if d.brokenErr == nil && d.st.readError() != nil {
 			d.brokenErr = err // Without a state, the store cannot be used any more.
 		}
@@ -261,16 +266,16 @@ func (d *DB) reloadWith(read func() (*state, []int64, error)) error {
 	if same {
 		d.publishDeltas(deltas)
 	} else {
-		d.resetWatchers()
+		d.sendResetToWatchers()
 	}
 	d.brokenErr = nil
 	return nil
 }
 
-// resetWatchers sends a reset to the watchers, which must then read all entries again.
-func (d *DB) resetWatchers() {
+// sendResetToWatchers sends a reset to the watchers, which must then read all entries again.
+func (d *DB) sendResetToWatchers() {
 	d.mu.Lock()
-	d.recent = recentDeltas{position: d.recent.position}
+	d.recentDeltas = recentDeltas{position: d.recentDeltas.position}
 	d.mu.Unlock()
 	d.watchers.Send(store.Event{Reset: true})
 }
@@ -290,7 +295,7 @@ func (d *DB) readFromSnapshot() (*state, []int64, error) {
 	st := newState()
 	err = cmp.Or(
 		st.loadSnapshot(s),
-		d.log.JumpToRecord(s.head.offset, s.head.lastSeq, s.head.chain, s.head.syncedOffset),
+		d.log.JumpToRecord(s.head.lastOffset, s.head.lastSeq, s.head.lastChain, s.head.syncedOffset),
 	)
 	if err == nil {
 		_, err = d.replayLog(d.log, st, func(off int64) { offsets = append(offsets, off) }, 0)
@@ -317,7 +322,7 @@ func (d *DB) readAll() (*state, []int64, error) {
 // changesSinceLast returns the changes since the last position that watchers know. It returns false if the file's
 // history does not contain this position. The old state must not be used afterwards.
 func (d *DB) changesSinceLast(st *state, offsets []int64) ([]store.Delta, bool) {
-	was, ok := logpos.Decode(d.recent.position)
+	was, ok := logpos.DecodePosition(d.recentDeltas.position)
 	h := d.log.Header()
 	if !ok || h.ID != was.LogID {
 		return nil, false
@@ -328,11 +333,11 @@ func (d *DB) changesSinceLast(st *state, offsets []int64) ([]store.Delta, bool) 
 	}
 	switch {
 	case was.Seq == h.BaseSeq:
-		was.Offset = 0
+		was.FileOffset = 0
 	case was.Seq > from && was.Seq-from <= uint64(len(offsets)):
-		was.Offset = offsets[was.Seq-from-1]
+		was.FileOffset = offsets[was.Seq-from-1]
 	default:
-		was.Offset, ok = st.base.changeOffset(was.Seq)
+		was.FileOffset, ok = st.base.changeOffset(was.Seq)
 		if !ok {
 			return nil, false
 		}
@@ -342,7 +347,7 @@ func (d *DB) changesSinceLast(st *state, offsets []int64) ([]store.Delta, bool) 
 		return nil, false
 	}
 	defer log.Close()
-	if log.JumpToRecord(was.Offset, was.Seq, was.Chain, 0) != nil {
+	if log.JumpToRecord(was.FileOffset, was.Seq, was.ChainHash, 0) != nil {
 		return nil, false
 	}
 	d.mu.Lock()
@@ -357,7 +362,7 @@ type rewriteRefuser struct{ *state }
 // applyRecord implements recordApplier.
 func (f rewriteRefuser) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, error) {
 	if isRewrite(r, v) {
-		return nil, errSnapshot
+		return nil, errUnusableSnapshot
 	}
 	return f.state.applyRecord(r, v)
 }
@@ -383,8 +388,8 @@ func (d *DB) setEqualState(st *state, offsets []int64) {
 	if st.base != nil {
 		d.startSeq = st.base.head.lastSeq
 	}
-	d.checkpointer.setNextTail(st.base.logOffset(), st.len())
-	d.recent.addStep(d.currentPosition(), nil)
+	d.checkpointer.setNextTailLength(st.base.logOffset(), st.len())
+	d.recentDeltas.addStep(d.currentPosition(), nil)
 }
 
 // withState reads the changes of other processes and calls fn with the current state. If the snapshot of the state is
@@ -398,14 +403,14 @@ func (d *DB) withState(ctx context.Context, fn func(st *state)) error {
 		if st.readError() == nil {
 			return nil
 		}
-		if err := d.reloadDamaged(st); err != nil {
+		if err := d.reloadWithoutSnapshot(st); err != nil {
 			return err
 		}
 	}
 }
 
-// reloadDamaged reads the state from the whole log, because the snapshot of st is damaged.
-func (d *DB) reloadDamaged(st *state) error {
+// reloadWithoutSnapshot reads the state from the whole log, because the snapshot of st is damaged.
+func (d *DB) reloadWithoutSnapshot(st *state) error {
 	d.logmu.Lock()
 	defer d.logmu.Unlock()
 	if d.brokenErr != nil || d.st != st {
@@ -450,7 +455,7 @@ func (d *DB) EntryByID(id uint64) (*store.Entry, error) {
 		if st.readError() == nil {
 			return e, nil
 		}
-		if err := d.reloadDamaged(st); err != nil {
+		if err := d.reloadWithoutSnapshot(st); err != nil {
 			return nil, err
 		}
 	}
@@ -464,27 +469,27 @@ func (d *DB) currentPosition() store.Position {
 	if !d.log.Exists() {
 		return ""
 	}
-	p := logpos.Position{LogID: d.log.Header().ID, Seq: d.log.LastSeq(), Chain: d.log.LastChain()}
+	p := logpos.Position{LogID: d.log.Header().ID, Seq: d.log.LastSeq(), ChainHash: d.log.LastChain()}
 	if n := len(d.changeOffsets); n > 0 {
-		p.Offset = d.changeOffsets[n-1]
+		p.FileOffset = d.changeOffsets[n-1]
 	} else if d.st.base != nil {
-		p.Offset = d.st.base.head.offset
+		p.FileOffset = d.st.base.head.lastOffset
 	}
 	return store.Position(p.Encode())
 }
 
 // openSecondLog opens a second reader of the log, which begins at the start.
-func (d *DB) openSecondLog() (*wal.Log, error) { return d.openReadOnly(d.logOptions()) }
+func (d *DB) openSecondLog() (*wal.Log, error) { return d.openLogReadOnly(d.logOptions()) }
 
 // openVerifiedLog is like openSecondLog, but the reader also verifies the hash chain of each record.
 func (d *DB) openVerifiedLog() (*wal.Log, error) {
 	o := d.logOptions()
 	o.VerifyChain = true
-	return d.openReadOnly(o)
+	return d.openLogReadOnly(o)
 }
 
-// openReadOnly opens a second reader of the log, which cannot write.
-func (d *DB) openReadOnly(o wal.Options) (*wal.Log, error) {
+// openLogReadOnly opens a second reader of the log, which cannot write.
+func (d *DB) openLogReadOnly(o wal.Options) (*wal.Log, error) {
 	o.ReadOnly = true
 	log, err := wal.Open(d.fs, d.name, o)
 	return log, d.describeError(err)

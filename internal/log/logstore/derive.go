@@ -33,12 +33,12 @@ var (
 func (d *DB) writeDerivedFile(
 	name string,
 	epoch uint64,
-	begin, end func(fn func() error) error,
+	lockedCreate, lockedRename func(fn func() error) error,
 	write func(f vfs.File) error,
 ) error {
 	var f vfs.File
 	var temp string
-	err := begin(func() error {
+	err := lockedCreate(func() error {
 		err := d.checkEpoch(epoch)
 		if err == nil {
 			err = d.removeDerivedTemps(name)
@@ -56,7 +56,7 @@ func (d *DB) writeDerivedFile(
 	}
 	named := false
 	if err == nil {
-		err = end(func() error {
+		err = lockedRename(func() error {
 			err := d.checkEpoch(epoch)
 			if err == nil {
 				err = d.renameDerivedFile(f, temp, name)

@@ -17,8 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// errSnapshot is returned if the snapshot cannot be used. The log is then read instead.
-var errSnapshot = errors.New("the snapshot cannot be used")
+// errUnusableSnapshot is returned if the snapshot cannot be used. The log is then read instead.
+var errUnusableSnapshot = errors.New("the snapshot cannot be used")
 
 // snapshotLabelKeys are the keys of the labels that a snapshot contains. Profiles select and rank by these labels, and
 // each has few values.
@@ -43,7 +43,7 @@ func encodeForm(e *store.Entry) string {
 func cutPrefixedText(b []byte) (text string, rest []byte, err error) {
 	n, size := binary.Uvarint(b)
 	if size <= 0 || n > uint64(len(b)-size) {
-		return "", nil, errSnapshot
+		return "", nil, errUnusableSnapshot
 	}
 	return string(b[size : size+int(n)]), b[size+int(n):], nil
 }
@@ -67,7 +67,7 @@ func decodeNames(text string, e *store.Entry) error {
 		e.Aliases = append(e.Aliases, alias)
 	}
 	if !ok {
-		return errSnapshot
+		return errUnusableSnapshot
 	}
 	return nil
 }
@@ -89,10 +89,10 @@ func decodeFormTable(b []byte) (t formTable, err error) {
 		var ok bool
 		text, rest, ok = keydir.CutText(rest)
 		if !ok {
-			return t, errSnapshot
+			return t, errUnusableSnapshot
 		}
 		if text == "" || !store.Kind(text[0]).Valid() {
-			return t, fmt.Errorf("%w: a form has an unknown kind", errSnapshot)
+			return t, fmt.Errorf("%w: a form has an unknown kind", errUnusableSnapshot)
 		}
 		t.texts = append(t.texts, text)
 	}
@@ -110,7 +110,7 @@ func appendFormLabels(labels []store.Label, text string) ([]store.Label, error) 
 		l.Key, rest, hasKey = keydir.CutText(rest)
 		l.Value, rest, hasValue = keydir.CutText(rest)
 		if !hasKey || !hasValue {
-			return labels, errSnapshot
+			return labels, errUnusableSnapshot
 		}
 		labels = append(labels, l)
 	}
@@ -225,9 +225,9 @@ func isFormTerm(key string, values []string) bool {
 	return slices.Contains(snapshotLabelKeys, key)
 }
 
-// headFilter returns the part of a filter that can be evaluated with heads. isWhole reports whether this part is the
-// whole filter.
-func headFilter(f store.Filter) (part store.Filter, isWhole bool) {
+// splitHeadFilter returns the part of a filter that can be evaluated with heads. isWhole reports whether this part
+// is the whole filter.
+func splitHeadFilter(f store.Filter) (part store.Filter, isWhole bool) {
 	for _, t := range f.Terms {
 		if isFormTerm(t.Key, t.Values) {
 			part.Terms = append(part.Terms, t)

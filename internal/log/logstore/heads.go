@@ -156,7 +156,7 @@ func (d *DB) EachName(ctx context.Context, fn func(name string) bool) (ok bool, 
 // encodedNames returns the encoded name and aliases of each entry, by row. All texts share the memory of one string.
 func (s *snapshot) encodedNames() []string {
 	var all strings.Builder
-	all.Grow(s.head.counts[sectionTexts])
+	all.Grow(s.head.sectionCounts[sectionTexts])
 	ends := make([]int, 0, s.len())
 	keydir.EachText(s.tables, func(_ int, text string) bool {
 		all.WriteString(text)
@@ -171,9 +171,9 @@ func (s *snapshot) encodedNames() []string {
 	return texts
 }
 
-// decodeHead sets e to the head of the entry in a row and returns the size of the content. If mayBeFar is true, the
+// decodeHead sets e to the head of the entry in a row and returns the size of the content. If mayBeClamped is true, the
 // creation time may be outside the range that a snapshot can store.
-func (s *snapshot) decodeHead(row int, labels *formLabels, e *store.Entry) (size int, mayBeFar bool) {
+func (s *snapshot) decodeHead(row int, labels *formLabels, e *store.Entry) (size int, mayBeClamped bool) {
 	number, bytes := s.formAndSize(row)
 	kind, formLabels := labels.decodeForm(s, number)
 	le, r := binary.LittleEndian, s.tables.Row(sectionEntries, row)

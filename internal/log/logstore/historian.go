@@ -16,30 +16,34 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// readRecord reads the record of a change. ok is false if the log does not contain the change.
-func (d *DB) readRecord(seq uint64) (r wal.Record, v *recordBody, ok bool, err error) {
-	return d.readRecordPart(seq, nil)
+// readChangeRecord reads the record of a change. ok is false if the log does not contain the change.
+func (d *DB) readChangeRecord(seq uint64) (r wal.Record, v *recordBody, ok bool, err error) {
+	return d.readChangeRecordPart(seq, nil)
 }
 
-// readRecordPart is like readRecord, but decodes only the ops with indexes for which isWanted returns true. If
-// isWanted is nil, it decodes all ops.
-func (d *DB) readRecordPart(seq uint64, isWanted func(i int) bool) (r wal.Record, v *recordBody, ok bool, err error) {
+// readChangeRecordPart is like readChangeRecord, but decodes only the ops with indexes for which isWanted returns
+// true. If isWanted is nil, it decodes all ops.
+func (d *DB) readChangeRecordPart(
+	seq uint64,
+	isWanted func(i int) bool,
+) (r wal.Record, v *recordBody, ok bool, err error) {
 	for {
 		d.mu.RLock()
 		st := d.st
 		d.mu.RUnlock()
-		r, v, ok, err = d.tryReadRecordPart(seq, isWanted)
-		if !errors.Is(err, errSnapshot) {
+		r, v, ok, err = d.tryReadChangeRecordPart(seq, isWanted)
+		if !errors.Is(err, errUnusableSnapshot) {
 			return r, v, ok, err
 		}
-		if err := d.reloadDamaged(st); err != nil {
+		if err := d.reloadWithoutSnapshot(st); err != nil {
 			return r, nil, false, err
 		}
 	}
 }
 
-// tryReadRecordPart is like readRecordPart, but fails with errSnapshot if the snapshot cannot be read.
-func (d *DB) tryReadRecordPart(
+// tryReadChangeRecordPart is like readChangeRecordPart, but fails with errUnusableSnapshot if the snapshot cannot
+// be read.
+func (d *DB) tryReadChangeRecordPart(
 	seq uint64,
 	isWanted func(i int) bool,
 ) (r wal.Record, v *recordBody, ok bool, err error) {
@@ -111,34 +115,34 @@ type entryVersion struct{ id, version uint64 }
 func (d *DB) NewVersionReader() *VersionReader { return &VersionReader{db: d, offset: -1} }
 
 // EntryVersion is like [DB.EntryVersion].
-func (r *VersionReader) EntryVersion(id, version uint64, last int64) *store.Entry {
+func (r *VersionReader) EntryVersion(id, version uint64, lastOffset int64) *store.Entry {
 	r.db.logmu.RLock()
 	defer r.db.logmu.RUnlock()
 	if offset, ok, err := r.db.recordOffset(version); ok && err == nil {
-		last = offset
+		lastOffset = offset
 	}
-	if last == r.offset {
+	if lastOffset == r.offset {
 		if r.entries == nil {
 			r.decodeRecord(nil)
 		}
 		return r.entries[entryVersion{id, version}]
 	}
-	record, err := r.db.log.RecordAt(last)
+	record, err := r.db.log.RecordAt(lastOffset)
 	if err != nil {
 		return nil
 	}
-	r.offset, r.record = last, record
+	r.offset, r.record = lastOffset, record
 	r.decodeRecord(func(of uint64) bool { return of == id })
 	e := r.entries[entryVersion{id, version}]
 	r.entries = nil // The next call may need another entry of the record.
 	return e
 }
 
-// decodeRecord sets entries to those entries in record for which want returns true. If want is nil, it sets entries to
-// all entries. If the record cannot be decoded, entries is empty.
-func (r *VersionReader) decodeRecord(want func(id uint64) bool) {
+// decodeRecord sets entries to those entries in record for which want returns true. If isWanted is nil, it sets
+// entries to all entries. If the record cannot be decoded, entries is empty.
+func (r *VersionReader) decodeRecord(isWanted func(id uint64) bool) {
 	r.entries = map[entryVersion]*store.Entry{}
-	es, err := decodeEntries(&r.record, want)
+	es, err := decodeEntries(&r.record, isWanted)
 	if err != nil {
 		return
 	}
@@ -187,7 +191,7 @@ func (d *DB) LogFrom(ctx context.Context, seq uint64, skip int) iter.Seq2[store.
 // ReadChangePart returns a change with only those versions whose index is wanted. If isWanted is nil, the change has
 // all versions. ok is false if the log does not contain the change.
 func (d *DB) ReadChangePart(seq uint64, isWanted func(i int) bool) (c store.Change, ok bool, err error) {
-	r, v, ok, err := d.readRecordPart(seq, isWanted)
+	r, v, ok, err := d.readChangeRecordPart(seq, isWanted)
 	if err != nil || !ok {
 		return store.Change{}, false, err
 	}
@@ -197,7 +201,7 @@ func (d *DB) ReadChangePart(seq uint64, isWanted func(i int) bool) (c store.Chan
 // decodeChange converts the body of a record to a change. The caller must have called stampEntries for the body.
 func decodeChange(seq uint64, hash [32]byte, v *recordBody) store.Change {
 	c := store.Change{Seq: seq, Hash: hex.EncodeToString(hash[:]), Time: v.source.Time, Source: v.source,
-		Note: v.note, Reverts: v.reverts}
+		Note: v.note, Reverts: v.revertedSeqs}
 	for _, p := range v.ops {
 		c.Versions = append(c.Versions, newVersion(seq, v, p))
 	}
@@ -226,7 +230,7 @@ func (d *DB) Versions(ctx context.Context, name string) iter.Seq2[store.Version,
 				yield(store.Version{}, err)
 				return
 			}
-			vs, err := d.versionsIn(seq, name, id)
+			vs, err := d.versionsInChange(seq, name, id)
 			if err != nil {
 				yield(store.Version{}, err)
 				return
@@ -244,21 +248,21 @@ func (d *DB) Versions(ctx context.Context, name string) iter.Seq2[store.Version,
 	}
 }
 
-// isSameID reports whether the two IDs are equal and not 0.
-func isSameID(a, b uint64) bool { return a != 0 && a == b }
+// isSameKnownID reports whether the two IDs are equal and not 0.
+func isSameKnownID(a, b uint64) bool { return a != 0 && a == b }
 
-// versionsIn returns the versions of the entry with this name that change seq wrote, in order. If the change is in the
-// base, it searches the base. An erased version has no name, so it is returned if it belongs to the entry with this
-// ID. ID 0 matches no version.
-func (d *DB) versionsIn(seq uint64, name string, id uint64) ([]store.Version, error) {
-	_, v, ok, err := d.readRecord(seq)
+// versionsInChange returns the versions of the entry with this name that change seq wrote, in order. If the change
+// is in the base, it searches the base. An erased version has no name, so it is returned if it belongs to the entry
+// with this ID. ID 0 matches no version.
+func (d *DB) versionsInChange(seq uint64, name string, id uint64) ([]store.Version, error) {
+	_, v, ok, err := d.readChangeRecord(seq)
 	if err != nil {
 		return nil, err
 	}
 	var vs []store.Version
 	if ok {
 		for _, p := range v.ops {
-			if p.isErased && isSameID(p.entry.ID, id) {
+			if p.isErased && isSameKnownID(p.entry.ID, id) {
 				p.entry.Name = name
 			}
 			if p.entry.Name == name {
@@ -312,7 +316,7 @@ func (d *DB) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
 	// still finds the change, unless this happened near t.
 	var failed error
 	i := sort.Search(int(last+1-first), func(i int) bool {
-		r, _, _, err := d.readRecordPart(first+uint64(i), func(int) bool { return false })
+		r, _, _, err := d.readChangeRecordPart(first+uint64(i), func(int) bool { return false })
 		failed = errors.Join(failed, err)
 		return time.Unix(0, r.Time).After(t)
 	})
@@ -327,15 +331,15 @@ func (d *DB) AsOf(ctx context.Context, seq uint64) (store.Store, error) {
 	if err := d.Refresh(ctx); err != nil {
 		return nil, err
 	}
-	if err := d.checkHasState(seq); err != nil {
+	if err := d.checkHasStateAfter(seq); err != nil {
 		return nil, err
 	}
 	st, err := d.stateAt(seq)
-	return &fixedView{st: st}, err
+	return &fixedStateStore{st: st}, err
 }
 
-// checkHasState returns an error if the log cannot provide the state after change seq.
-func (d *DB) checkHasState(seq uint64) error {
+// checkHasStateAfter returns an error if the log cannot provide the state after change seq.
+func (d *DB) checkHasStateAfter(seq uint64) error {
 	first, last := d.changeRange()
 	if seq > last {
 		return store.NoChange("there is no change %d yet; the last is %d", seq, last)
@@ -346,8 +350,8 @@ func (d *DB) checkHasState(seq uint64) error {
 	return nil
 }
 
-// replayTo applies the log from its start up to change seq to st.
-func (d *DB) replayTo(seq uint64, st recordApplier) ([]store.Delta, error) {
+// replayUpTo applies the log from its start up to change seq to applier.
+func (d *DB) replayUpTo(seq uint64, applier recordApplier) ([]store.Delta, error) {
 	if seq == 0 {
 		return nil, nil
 	}
@@ -356,35 +360,35 @@ func (d *DB) replayTo(seq uint64, st recordApplier) ([]store.Delta, error) {
 		return nil, err
 	}
 	defer log.Close()
-	return d.replayLog(log, st, nil, seq)
+	return d.replayLog(log, applier, nil, seq)
 }
 
 // stateAt returns the state after a change. It reads the log from the start.
 func (d *DB) stateAt(seq uint64) (*state, error) {
 	st := newState()
-	_, err := d.replayTo(seq, st)
+	_, err := d.replayUpTo(seq, st)
 	return st, err
 }
 
-// fixedView is a read-only store whose state never changes.
-type fixedView struct{ st *state }
+// fixedStateStore is a read-only store whose state never changes.
+type fixedStateStore struct{ st *state }
 
-func (v *fixedView) Get(_ context.Context, name string) (store.Entry, error) {
+func (v *fixedStateStore) Get(_ context.Context, name string) (store.Entry, error) {
 	return v.st.getEntry(name)
 }
 
-func (v *fixedView) Entries(ctx context.Context, f store.Filter) iter.Seq2[store.Entry, error] {
+func (v *fixedStateStore) Entries(ctx context.Context, f store.Filter) iter.Seq2[store.Entry, error] {
 	return func(yield func(store.Entry, error) bool) {
 		yieldEntries(ctx, slices.Values(v.st.changedByID), f, yield)
 	}
 }
 
-func (v *fixedView) Apply(context.Context, ...store.Op) error {
+func (v *fixedStateStore) Apply(context.Context, ...store.Op) error {
 	return fmt.Errorf("%w: this is how it was, not how it is", store.ErrReadOnly)
 }
 
-func (v *fixedView) Close() error { return nil }
+func (v *fixedStateStore) Close() error { return nil }
 
 // Watch and Refresh implement [store.Watcher]. They send no events, because nothing changes.
-func (v *fixedView) Watch(func(store.Event)) (stop func()) { return func() {} }
-func (v *fixedView) Refresh(context.Context) error         { return nil }
+func (v *fixedStateStore) Watch(func(store.Event)) (stop func()) { return func() {} }
+func (v *fixedStateStore) Refresh(context.Context) error         { return nil }

@@ -35,24 +35,24 @@ type entryListing struct {
 // openListing returns a listing of the entries that a filter may select. The caller must close the listing.
 func (d *DB) openListing(ctx context.Context, f store.Filter) (l *entryListing, err error) {
 	err = d.withState(ctx, func(st *state) {
-		p, _ := logpos.Decode(d.recent.position)
+		p, _ := logpos.DecodePosition(d.recentDeltas.position)
 		l = &entryListing{base: st.base.acquire(), hiddenRows: slices.Clone(st.hiddenRows), lastSeq: p.Seq}
-		if selectsRareLabel(f) {
+		if selectsOnlyRareLabels(f) {
 			l.changedEntries = slices.Clone(st.rareLabelEntries)
 		} else {
 			l.changedEntries = slices.Clone(st.changedByID)
 		}
 	})
 	if err == nil {
-		l.excludeRows(f)
+		l.excludeUnselectedRows(f)
 	}
 	return l, err
 }
 
 func (l *entryListing) close() { l.base.release() }
 
-// excludeRows removes those rows from the listing that the filter certainly does not select.
-func (l *entryListing) excludeRows(f store.Filter) {
+// excludeUnselectedRows removes those rows from the listing that the filter certainly does not select.
+func (l *entryListing) excludeUnselectedRows(f store.Filter) {
 	if l.base == nil {
 		return
 	}
@@ -60,7 +60,7 @@ func (l *entryListing) excludeRows(f store.Filter) {
 		l.selectedRows = l.rowsNamed(f.Terms[i].Values)
 		return
 	}
-	if part, _ := headFilter(f); !part.IsZero() {
+	if part, _ := splitHeadFilter(f); !part.IsZero() {
 		l.selectedRows = l.base.selectRows(part)
 	}
 }
@@ -160,11 +160,11 @@ func (s *snapshot) mayHaveKinds(f store.Filter) bool {
 // cannot be decoded, ok is false.
 func (s *snapshot) kindNames() (kinds []string, ok bool) {
 	const contentSize = 8
-	size := s.head.counts[sectionSums]
+	size := s.head.sectionCounts[sectionSums]
 	if size < contentSize {
 		return nil, false
 	}
-	rest := string(s.tables.Page(sectionSums, 0)[contentSize:min(pagefile.PageDataSize, size)])
+	rest := string(s.tables.Page(sectionSums, 0)[contentSize:min(pagefile.PageDataBytes, size)])
 	for len(rest) > 0 {
 		key, afterKey, hasKey := keydir.CutText(rest)
 		if hasKey && key != "kind" {
@@ -176,7 +176,7 @@ func (s *snapshot) kindNames() (kinds []string, ok bool) {
 		}
 		kinds, rest = append(kinds, value), afterValue[8:]
 	}
-	return kinds, size <= pagefile.PageDataSize
+	return kinds, size <= pagefile.PageDataBytes
 }
 
 // eachEntry yields the entries in order of ID. At an entry that cannot be read, it yields nil and ends.
@@ -212,7 +212,7 @@ func (l *entryListing) readRow(row int) *store.Entry {
 		l.scan = newRowScan(l.base)
 	}
 	e, err := l.scan.readEntry(row)
-	return l.base.entryOrFail(row, e, err)
+	return l.base.entryOrRecordError(row, e, err)
 }
 
 func (l *entryListing) eachBaseRow() iter.Seq[int] {
@@ -340,13 +340,13 @@ func (d *DB) Summary(ctx context.Context) (out store.Summary, err error) {
 	return out, err
 }
 
-// writtenVersion is the ID of an entry, and the time when its present version was written.
-type writtenVersion struct {
+// entryWriteTime is the ID of an entry, and the time when its present version was written.
+type entryWriteTime struct {
 	writeTime int64
 	id        uint64
 }
 
-func (a writtenVersion) compare(b writtenVersion) int {
+func (a entryWriteTime) compare(b entryWriteTime) int {
 	return cmp.Or(cmp.Compare(b.writeTime, a.writeTime), cmp.Compare(b.id, a.id))
 }
 
@@ -357,15 +357,15 @@ func (d *DB) Newest(
 	f store.Filter,
 	offset, limit int,
 ) (page []store.Entry, total int, err error) {
-	if _, all := headFilter(f); !all {
+	if _, all := splitHeadFilter(f); !all {
 		return store.Newest(ctx, d, f, offset, limit)
 	}
 	err = d.withState(ctx, func(st *state) {
 		page, total = nil, 0
-		var best []writtenVersion // newest entries that were found so far, newest first
+		var best []entryWriteTime // newest entries that were found so far, newest first
 		most := offset + limit
-		add := func(w writtenVersion) {
-			i, _ := slices.BinarySearchFunc(best, w, writtenVersion.compare)
+		add := func(w entryWriteTime) {
+			i, _ := slices.BinarySearchFunc(best, w, entryWriteTime.compare)
 			if i < most {
 				best = slices.Insert(best, i, w)
 				best = best[:min(len(best), most)]
@@ -374,14 +374,14 @@ func (d *DB) Newest(
 		for _, e := range slices.Backward(st.changedByID) {
 			if f.Match(e) {
 				total++
-				add(writtenVersion{e.Updated.UnixNano(), e.ID})
+				add(entryWriteTime{e.Updated.UnixNano(), e.ID})
 			}
 		}
 		found := 0 // number of rows in the base that the filter selects
 		for row := range st.newestRows(f) {
 			found++
 			if found <= most {
-				add(writtenVersion{st.base.entryField(row, 4), st.base.entryID(row)})
+				add(entryWriteTime{st.base.entryField(row, 4), st.base.entryID(row)})
 			} else if f.IsZero() {
 				break
 			}

@@ -16,17 +16,17 @@ import (
 func (d *DB) RefreshPosition(p logpos.Position) (logpos.Position, error) {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
-	p.Offset = d.recordOffsetOrLast(p.Seq, p.Offset)
+	p.FileOffset = d.recordOffsetOrLast(p.Seq, p.FileOffset)
 	is := d.log.Header()
 	switch {
 	case !d.log.Exists() || is.ID != p.LogID || p.Seq > d.log.LastSeq():
-	case p.Offset == 0:
-		if is.BaseSeq == p.Seq && is.BaseChain == p.Chain {
+	case p.FileOffset == 0:
+		if is.BaseSeq == p.Seq && is.BaseChain == p.ChainHash {
 			return p, nil
 		}
 	default:
-		r, err := d.log.RecordAt(p.Offset)
-		if err == nil && r.IsChainedRecord(p.Seq, p.Chain) {
+		r, err := d.log.RecordAt(p.FileOffset)
+		if err == nil && r.IsChainedRecord(p.Seq, p.ChainHash) {
 			return p, nil
 		}
 	}
@@ -51,7 +51,7 @@ func (d *DB) UpdateOffsets(ctx context.Context, vs VersionList) error {
 		if d.base == 0 {
 			to = min(to, from+part)
 		}
-		err := d.updateOffsetsOf(vs, from, to)
+		err := d.updateOffsetRange(vs, from, to)
 		d.logmu.RUnlock()
 		err = cmp.Or(err, ctx.Err())
 		if err != nil {
@@ -62,9 +62,9 @@ func (d *DB) UpdateOffsets(ctx context.Context, vs VersionList) error {
 	return nil
 }
 
-// updateOffsetsOf is like UpdateOffsets, for the versions with the indexes from from up to, but not including, to. The
-// caller must hold logmu.
-func (d *DB) updateOffsetsOf(vs VersionList, from, to int) error {
+// updateOffsetRange is like UpdateOffsets, for the versions with the indexes from from up to, but not including,
+// to. The caller must hold logmu.
+func (d *DB) updateOffsetRange(vs VersionList, from, to int) error {
 	before := map[uint64]int{} // indexes of the versions in the base, by entry ID
 	for i := from; i < to; i++ {
 		id, version := vs.Version(i)
@@ -101,9 +101,9 @@ func (d *DB) updateOffsetsOf(vs VersionList, from, to int) error {
 
 // LogState describes the log at one moment.
 type LogState struct {
-	Position logpos.Position
-	Exists   bool   // The log has a file, so it has a position.
-	NextID   uint64 // ID of the next new entry
+	Position      logpos.Position
+	LogFileExists bool   // The log has a file, so it has a position.
+	NextEntryID   uint64 // ID of the next new entry
 	// The epoch changes when the log is read again, because data that were derived in an earlier epoch may contain
 	// redacted texts.
 	Epoch uint64
@@ -117,8 +117,8 @@ func (d *DB) CurrentLogState(fn func()) LogState {
 	fn()
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	p, ok := logpos.Decode(d.currentPosition())
-	return LogState{p, ok, d.st.nextID, d.epoch.Load()}
+	p, ok := logpos.DecodePosition(d.currentPosition())
+	return LogState{p, ok, d.st.nextEntryID, d.epoch.Load()}
 }
 
 // Size returns the size of the log in bytes and the number of entries, as of the last read of the log.

@@ -45,9 +45,9 @@ func openDir(dir string, readOnly bool) (vfs.FS, error) {
 	return vfs.Dir(dir)
 }
 
-// OnAppend sets a function that is called with the entries that changes write, while the log is locked. If it returns
-// a function, this function is called while the changes become durable.
-func (d *DB) OnAppend(fn func(entries iter.Seq[*store.Entry]) func()) { d.onAppend = fn }
+// SetOnAppend sets a function that is called with the entries that changes write, while the log is locked. If it
+// returns a function, this function is called while the changes become durable.
+func (d *DB) SetOnAppend(fn func(entries iter.Seq[*store.Entry]) func()) { d.onAppend = fn }
 
 // EndWaiting ends all waiting for other processes and all work in the background.
 func (d *DB) EndWaiting() { d.endWaiting() }
@@ -103,7 +103,7 @@ func (d *DB) loadState() error {
 		return err
 	}
 	d.setState(st, offsets)
-	d.recent = recentDeltas{position: d.recent.position}
+	d.recentDeltas = recentDeltas{position: d.recentDeltas.position}
 	return nil
 }
 

@@ -22,13 +22,13 @@ func (d *DB) DeltasBefore(ctx context.Context, seq uint64, limit int) (deltas []
 	if err := d.Refresh(ctx); err != nil {
 		return nil, false, err
 	}
-	if err := d.checkHasState(seq); err != nil {
+	if err := d.checkHasStateAfter(seq); err != nil {
 		return nil, false, err
 	}
-	p := pastVersions{entries: map[uint64]*store.Entry{}}
+	p := pastVersions{entriesByID: map[uint64]*store.Entry{}}
 	ops := 0
 	for _, last := d.changeRange(); last > seq; last-- {
-		r, v, found, err := d.readRecord(last)
+		r, v, found, err := d.readChangeRecord(last)
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -51,22 +51,22 @@ func (d *DB) DeltasBefore(ctx context.Context, seq uint64, limit int) (deltas []
 		}
 	}
 	for _, id := range p.entryIDs {
-		deltas = append(deltas, store.Delta{ID: id, Entry: p.entries[id]})
+		deltas = append(deltas, store.Delta{ID: id, Entry: p.entriesByID[id]})
 	}
 	return deltas, true, nil
 }
 
 // pastVersions collects the versions that entries had before some changes.
 type pastVersions struct {
-	entries  map[uint64]*store.Entry // version of each entry by ID, or nil if the entry did not exist
-	entryIDs []uint64                // keys of entries, in the order in which they were added
+	entriesByID map[uint64]*store.Entry // version of each entry by ID, or nil if the entry did not exist
+	entryIDs    []uint64                // keys of entries, in the order in which they were added
 }
 
 func (p *pastVersions) setEntry(id uint64, e *store.Entry) {
-	if _, known := p.entries[id]; !known {
+	if _, known := p.entriesByID[id]; !known {
 		p.entryIDs = append(p.entryIDs, id)
 	}
-	p.entries[id] = e
+	p.entriesByID[id] = e
 }
 
 // addVersionsBefore sets, for each entry that change seq wrote, the version before this change.

@@ -14,9 +14,9 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// minIndexedBody is the minimum size, in bytes, of a body whose entries' positions are recorded. A smaller body can be
-// read and checked as a whole in the time of a single system call.
-const minIndexedBody = 8 << 10
+// minIndexedBodyBytes is the minimum size, in bytes, of a body whose entries' positions are recorded. A smaller
+// body can be read and checked as a whole in the time of a single system call.
+const minIndexedBodyBytes = 8 << 10
 
 // opPositions contains the positions of the entries in one record.
 type opPositions struct {
@@ -34,23 +34,23 @@ type opPosition struct {
 
 // findOpPositions returns the positions of the entries in a record, which must have been checked. The result is nil
 // for a small record. Entries without a row are left out.
-func findOpPositions(r *wal.Record, rowOf func(id uint64) (row int, ok bool)) *opPositions {
-	if len(r.Body) < minIndexedBody {
+func findOpPositions(r *wal.Record, findRow func(id uint64) (row int, ok bool)) *opPositions {
+	if len(r.Body) < minIndexedBodyBytes {
 		return nil
 	}
 	p := &opPositions{offset: r.Offset, seq: r.Seq}
 	err := wire.EachFieldOffsets(r.Body, func(num, from, at, end int) error {
 		switch num {
 		case 0:
-			return wire.ErrTruncated // The record must be read as a whole.
-		case fieldSource:
+			return wire.ErrTruncatedField // The record must be read as a whole.
+		case bodyFieldSource:
 			return wire.EachField(string(r.Body[from:end]), func(f wire.Field) (err error) {
 				p.source, err = decodeSource(f)
 				return err
 			})
-		case fieldOp:
+		case bodyFieldOp:
 			op := r.Body[at:end]
-			if row, ok := rowOf(entryIDOfOp(op)); ok {
+			if row, ok := findRow(entryIDOfOp(op)); ok {
 				p.ops = append(
 					p.ops,
 					opPosition{uint32(row), uint32(at), uint32(len(op)), crc32.Checksum(op, crcTable)},
@@ -84,7 +84,7 @@ func (p *opPositions) readEntry(log *wal.Log, row int) *store.Entry {
 		crc32.Checksum(op, crcTable) != p.ops[i].checksum {
 		return nil
 	}
-	v, err := decodeOp(wire.Field{Number: fieldOp, IsBytes: true, Text: string(op)})
+	v, err := decodeOp(wire.Field{FieldNumber: bodyFieldOp, IsBytes: true, BytesValue: string(op)})
 	if err != nil || v.verb == store.VerbRemove {
 		return nil
 	}

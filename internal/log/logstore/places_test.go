@@ -83,7 +83,7 @@ func TestPlaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	row, _ := s.rowNamed("twice 7")
+	row, _ := s.findRowByName("twice 7")
 	at := bytes.Index(b, []byte("kestrel of now 7"))
 	f, err := disk.OpenFile("memory.oxbow", os.O_RDWR, 0)
 	if err != nil {

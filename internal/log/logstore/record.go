@@ -63,8 +63,8 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// typeChange is the record type of a change.
-const typeChange = 1
+// recordTypeChange is the record type of a change.
+const recordTypeChange = 1
 
 // compactionNote is the beginning of the note in the change by which a compaction is recorded. This change has no ops.
 // A redaction or a recovery is recorded by a change without ops, too.
@@ -72,15 +72,15 @@ const compactionNote = "compaction: "
 
 // These are the field numbers in the body of a record.
 const (
-	fieldSource  = 1
-	fieldOp      = 2
-	fieldOpID    = 3
-	fieldNote    = 4
-	fieldReverts = 5
-	fieldBase    = 6
-	fieldErased  = 15
-	fieldNextID  = 16
-	fieldSeenID  = 17
+	bodyFieldSource  = 1
+	bodyFieldOp      = 2
+	bodyFieldOpID    = 3
+	bodyFieldNote    = 4
+	bodyFieldReverts = 5
+	bodyFieldBase    = 6
+	bodyFieldErased  = 15
+	bodyFieldNextID  = 16
+	bodyFieldSeenID  = 17
 )
 
 var verbsByCode = [...]store.Verb{
@@ -94,14 +94,14 @@ var verbsByCode = [...]store.Verb{
 
 // recordBody is the decoded body of a record.
 type recordBody struct {
-	source    store.Source
-	ops       []loggedOp
-	opID      string
-	note      string
-	reverts   []uint64
-	base      []byte
-	nextID    uint64
-	seenOpIDs []seenOpID
+	source       store.Source
+	ops          []loggedOp
+	opID         string
+	note         string
+	revertedSeqs []uint64
+	base         []byte
+	nextEntryID  uint64
+	seenOpIDs    []seenOpID
 }
 
 // stampEntries sets the version, time and source of the entries that a change wrote. Entries in a base already have
@@ -156,21 +156,21 @@ func encodeBody(v *recordBody) *bodyEncoder {
 	c := encoderPool.Get().(*bodyEncoder)
 	b := slices.Grow(c.body[:0], v.encodedSize())
 	c.opBuffer = appendSource(c.opBuffer[:0], &v.source)
-	b = wire.AppendBytes(b, fieldSource, c.opBuffer)
+	b = wire.AppendBytesField(b, bodyFieldSource, c.opBuffer)
 	sum := append(c.digestInput[:0], b...)
 	for i := range v.ops {
 		c.opBuffer = appendOp(slices.Grow(c.opBuffer[:0], v.ops[i].encodedSize()), &v.ops[i])
-		b = wire.AppendBytes(b, fieldOp, c.opBuffer)
+		b = wire.AppendBytesField(b, bodyFieldOp, c.opBuffer)
 		h := sha256.Sum256(c.opBuffer)
-		sum = append(append(sum, fieldOp), h[:]...)
+		sum = append(append(sum, bodyFieldOp), h[:]...)
 	}
 	rest := len(b)
-	b = wire.AppendString(b, fieldOpID, v.opID)
-	b = wire.AppendString(b, fieldNote, v.note)
-	for _, s := range v.reverts {
-		b = wire.AppendUint(b, fieldReverts, s)
+	b = wire.AppendStringField(b, bodyFieldOpID, v.opID)
+	b = wire.AppendStringField(b, bodyFieldNote, v.note)
+	for _, s := range v.revertedSeqs {
+		b = wire.AppendUintField(b, bodyFieldReverts, s)
 	}
-	b = wire.AppendBytes(b, fieldBase, v.base)
+	b = wire.AppendBytesField(b, bodyFieldBase, v.base)
 	sum = append(sum, b[rest:]...)
 	c.body = b
 	c.digestInput = sum
@@ -180,21 +180,25 @@ func encodeBody(v *recordBody) *bodyEncoder {
 
 // encodedSize returns the approximate size of the encoded body in bytes. It is rarely less than the real size.
 func (v *recordBody) encodedSize() int {
-	n := 256 + len(v.note) + len(v.base) + 10*len(v.reverts)
+	n := 256 + len(v.note) + len(v.base) + 10*len(v.revertedSeqs)
 	for i := range v.ops {
 		n += v.ops[i].encodedSize()
 	}
 	return n
 }
 
-// appendBase appends the encoded body of a base record.
-func appendBase(b []byte, v *recordBody) []byte {
+// appendBaseBody appends the encoded body of a base record.
+func appendBaseBody(b []byte, v *recordBody) []byte {
 	for i := range v.ops {
-		b = wire.AppendBytes(b, fieldOp, appendBaseOp(nil, &v.ops[i]))
+		b = wire.AppendBytesField(b, bodyFieldOp, appendBaseOp(nil, &v.ops[i]))
 	}
-	b = wire.AppendUint(b, fieldNextID, v.nextID)
+	b = wire.AppendUintField(b, bodyFieldNextID, v.nextEntryID)
 	for _, s := range v.seenOpIDs {
-		b = wire.AppendBytes(b, fieldSeenID, wire.AppendUint(wire.AppendString(nil, 1, s.id), 2, s.seq))
+		b = wire.AppendBytesField(
+			b,
+			bodyFieldSeenID,
+			wire.AppendUintField(wire.AppendStringField(nil, 1, s.id), 2, s.seq),
+		)
 	}
 	return b
 }
@@ -216,34 +220,38 @@ func appendOp(b []byte, p *loggedOp) []byte {
 	e := p.entry
 	for i, v := range verbsByCode {
 		if v == p.verb {
-			b = wire.AppendUint(b, 1, uint64(i))
+			b = wire.AppendUintField(b, 1, uint64(i))
 		}
 	}
-	b = wire.AppendUint(b, 2, e.ID)
-	b = wire.AppendString(b, 3, e.Name)
-	b = wire.AppendUint(b, 4, uint64(e.Kind))
+	b = wire.AppendUintField(b, 2, e.ID)
+	b = wire.AppendStringField(b, 3, e.Name)
+	b = wire.AppendUintField(b, 4, uint64(e.Kind))
 	if p.verb != store.VerbRemove {
-		b = wire.AppendString(b, 5, e.Content)
+		b = wire.AppendStringField(b, 5, e.Content)
 		for _, a := range e.Aliases {
-			b = wire.AppendString(b, 6, a)
+			b = wire.AppendStringField(b, 6, a)
 		}
 		var memory [256]byte // This is enough for most labels.
 		for _, l := range e.Labels {
-			b = wire.AppendBytes(b, 7, wire.AppendString(wire.AppendString(memory[:0], 1, l.Key), 2, l.Value))
+			b = wire.AppendBytesField(
+				b,
+				7,
+				wire.AppendStringField(wire.AppendStringField(memory[:0], 1, l.Key), 2, l.Value),
+			)
 		}
-		b = wire.AppendUint(b, 8, wire.Zigzag(e.Created.Unix()))
-		b = wire.AppendUint(b, 9, uint64(e.Created.Nanosecond()))
+		b = wire.AppendUintField(b, 8, wire.EncodeZigzag(e.Created.Unix()))
+		b = wire.AppendUintField(b, 9, uint64(e.Created.Nanosecond()))
 	}
-	return wire.AppendUint(b, 10, p.prevSeq)
+	return wire.AppendUintField(b, 10, p.prevSeq)
 }
 
 // appendBaseOp appends the encoded op of a base record. The op includes the version, time and source, which a change
 // has only once for all ops.
 func appendBaseOp(b []byte, p *loggedOp) []byte {
 	b = appendOp(b, p)
-	b = wire.AppendUint(b, 11, p.entry.Version)
-	b = wire.AppendUint(b, 12, wire.Zigzag(p.entry.Updated.UnixNano()))
-	return wire.AppendBytes(b, 13, appendSource(nil, &p.entry.Source))
+	b = wire.AppendUintField(b, 11, p.entry.Version)
+	b = wire.AppendUintField(b, 12, wire.EncodeZigzag(p.entry.Updated.UnixNano()))
+	return wire.AppendBytesField(b, 13, appendSource(nil, &p.entry.Source))
 }
 
 // sourceFields returns pointers to the texts of a source, in the order of their field numbers, which start at 1.
@@ -254,7 +262,7 @@ func sourceFields(s *store.Source) [7]*string {
 
 func appendSource(b []byte, s *store.Source) []byte {
 	for i, v := range sourceFields(s) {
-		b = wire.AppendString(b, i+1, *v)
+		b = wire.AppendStringField(b, i+1, *v)
 	}
 	return b
 }
@@ -264,31 +272,31 @@ func decodeBody(data []byte) (*recordBody, error) {
 	v := new(recordBody)
 	err := wire.EachField(string(data), func(f wire.Field) error {
 		var err error
-		switch f.Number {
-		case fieldSource:
+		switch f.FieldNumber {
+		case bodyFieldSource:
 			v.source, err = decodeSource(f)
-		case fieldOp:
+		case bodyFieldOp:
 			var p loggedOp
 			p, err = decodeOp(f)
 			v.ops = append(v.ops, p)
-		case fieldErased:
+		case bodyFieldErased:
 			var p loggedOp
-			p, err = decodeErased(f)
+			p, err = decodeErasedOp(f)
 			v.ops = append(v.ops, p)
-		case fieldOpID:
-			v.opID = f.Text
-		case fieldNote:
-			v.note = f.Text
-		case fieldReverts:
-			v.reverts = append(v.reverts, f.Uint)
-		case fieldBase:
-			v.base = []byte(f.Text)
-		case fieldNextID:
-			v.nextID = f.Uint
-		case fieldSeenID:
+		case bodyFieldOpID:
+			v.opID = f.BytesValue
+		case bodyFieldNote:
+			v.note = f.BytesValue
+		case bodyFieldReverts:
+			v.revertedSeqs = append(v.revertedSeqs, f.VarintValue)
+		case bodyFieldBase:
+			v.base = []byte(f.BytesValue)
+		case bodyFieldNextID:
+			v.nextEntryID = f.VarintValue
+		case bodyFieldSeenID:
 			var id, seq wire.Field
-			id, seq, err = wire.DecodePair(f.Text)
-			v.seenOpIDs = append(v.seenOpIDs, seenOpID{id: id.Text, seq: seq.Uint})
+			id, seq, err = wire.DecodeTwoFields(f.BytesValue)
+			v.seenOpIDs = append(v.seenOpIDs, seenOpID{id: id.BytesValue, seq: seq.VarintValue})
 		default:
 			return f.UnknownError()
 		}
@@ -311,7 +319,7 @@ func decodeOps(data []byte, isWanted func(i int) bool) (*recordBody, error) {
 		case 0: // Decode the whole body, because the other body fields may contain ops.
 			isSplit = isSplit && end == from
 			return nil
-		case fieldOp, fieldErased:
+		case bodyFieldOp, bodyFieldErased:
 			i++
 			if !isWanted(i) {
 				return nil
@@ -345,41 +353,41 @@ func decodeOp(f wire.Field) (loggedOp, error) {
 	if !f.IsBytes {
 		return p, f.UnknownError()
 	}
-	err := wire.EachField(f.Text, func(f wire.Field) error {
+	err := wire.EachField(f.BytesValue, func(f wire.Field) error {
 		var err error
-		switch f.Number {
+		switch f.FieldNumber {
 		case 1:
-			if f.Uint >= uint64(len(verbsByCode)) || f.Uint == 0 {
-				return fmt.Errorf("unknown verb %d", f.Uint)
+			if f.VarintValue >= uint64(len(verbsByCode)) || f.VarintValue == 0 {
+				return fmt.Errorf("unknown verb %d", f.VarintValue)
 			}
-			p.verb = verbsByCode[f.Uint]
+			p.verb = verbsByCode[f.VarintValue]
 		case 2:
-			e.ID = f.Uint
+			e.ID = f.VarintValue
 		case 3:
-			e.Name = f.Text
+			e.Name = f.BytesValue
 		case 4:
-			if f.Uint > math.MaxUint8 || !store.Kind(f.Uint).Valid() {
-				return fmt.Errorf("unknown kind %d", f.Uint)
+			if f.VarintValue > math.MaxUint8 || !store.Kind(f.VarintValue).Valid() {
+				return fmt.Errorf("unknown kind %d", f.VarintValue)
 			}
-			e.Kind = store.Kind(f.Uint)
+			e.Kind = store.Kind(f.VarintValue)
 		case 5:
-			e.Content = f.Text
+			e.Content = f.BytesValue
 		case 6:
-			e.Aliases = append(e.Aliases, f.Text)
+			e.Aliases = append(e.Aliases, f.BytesValue)
 		case 7:
 			var key, value wire.Field
-			key, value, err = wire.DecodePair(f.Text)
-			e.Labels = append(e.Labels, store.Label{Key: key.Text, Value: value.Text})
+			key, value, err = wire.DecodeTwoFields(f.BytesValue)
+			e.Labels = append(e.Labels, store.Label{Key: key.BytesValue, Value: value.BytesValue})
 		case 8:
-			sec = wire.Unzigzag(f.Uint)
+			sec = wire.DecodeZigzag(f.VarintValue)
 		case 9:
-			nsec = f.Uint
+			nsec = f.VarintValue
 		case 10:
-			p.prevSeq = f.Uint
+			p.prevSeq = f.VarintValue
 		case 11:
-			e.Version = f.Uint
+			e.Version = f.VarintValue
 		case 12:
-			e.Updated = time.Unix(0, wire.Unzigzag(f.Uint)).UTC()
+			e.Updated = time.Unix(0, wire.DecodeZigzag(f.VarintValue)).UTC()
 		case 13:
 			e.Source, err = decodeSource(f)
 		default:
@@ -399,25 +407,25 @@ func decodeOp(f wire.Field) (loggedOp, error) {
 	return p, err
 }
 
-func decodeErased(f wire.Field) (loggedOp, error) {
+func decodeErasedOp(f wire.Field) (loggedOp, error) {
 	p := loggedOp{entry: new(store.Entry), isErased: true}
 	hashed := false
-	err := wire.EachField(f.Text, func(f wire.Field) error {
-		switch f.Number {
+	err := wire.EachField(f.BytesValue, func(f wire.Field) error {
+		switch f.FieldNumber {
 		case 1:
-			if len(f.Text) != sha256.Size {
+			if len(f.BytesValue) != sha256.Size {
 				return errors.New("an erased op without its hash")
 			}
 			hashed = true
 		case 2:
-			p.entry.ID = f.Uint
+			p.entry.ID = f.VarintValue
 		case 3:
-			if f.Uint >= uint64(len(verbsByCode)) {
-				return fmt.Errorf("unknown verb %d", f.Uint)
+			if f.VarintValue >= uint64(len(verbsByCode)) {
+				return fmt.Errorf("unknown verb %d", f.VarintValue)
 			}
-			p.verb = verbsByCode[f.Uint]
+			p.verb = verbsByCode[f.VarintValue]
 		case 10:
-			p.prevSeq = f.Uint
+			p.prevSeq = f.VarintValue
 		default:
 			return f.UnknownError()
 		}
@@ -432,11 +440,11 @@ func decodeErased(f wire.Field) (loggedOp, error) {
 func decodeSource(f wire.Field) (store.Source, error) {
 	var s store.Source
 	texts := sourceFields(&s)
-	err := wire.EachField(f.Text, func(f wire.Field) error {
-		if f.Number > len(texts) {
+	err := wire.EachField(f.BytesValue, func(f wire.Field) error {
+		if f.FieldNumber > len(texts) {
 			return f.UnknownError()
 		}
-		*texts[f.Number-1] = f.Text
+		*texts[f.FieldNumber-1] = f.BytesValue
 		return nil
 	})
 	return s, err
@@ -447,21 +455,21 @@ func decodeSource(f wire.Field) (store.Source, error) {
 func digestBody(_ uint8, data []byte) ([32]byte, error) {
 	h := sha256.New()
 	err := wire.EachField(string(data), func(f wire.Field) error {
-		switch f.Number {
-		case fieldOp:
-			sum := sha256.Sum256([]byte(f.Text))
-			h.Write([]byte{fieldOp})
+		switch f.FieldNumber {
+		case bodyFieldOp:
+			sum := sha256.Sum256([]byte(f.BytesValue))
+			h.Write([]byte{bodyFieldOp})
 			h.Write(sum[:])
-		case fieldErased:
-			h.Write([]byte{fieldOp})
-			return wire.EachField(f.Text, func(f wire.Field) error {
-				if f.Number == 1 {
-					h.Write([]byte(f.Text))
+		case bodyFieldErased:
+			h.Write([]byte{bodyFieldOp})
+			return wire.EachField(f.BytesValue, func(f wire.Field) error {
+				if f.FieldNumber == 1 {
+					h.Write([]byte(f.BytesValue))
 				}
 				return nil
 			})
 		default:
-			h.Write([]byte(f.Encoded))
+			h.Write([]byte(f.EncodedField))
 		}
 		return nil
 	})
@@ -475,7 +483,7 @@ func digestBody(_ uint8, data []byte) ([32]byte, error) {
 // different ops do not share memory.
 func eachWantedField(body []byte, isWanted func(id uint64) bool, fn func(f wire.Field) error) error {
 	return wire.EachFieldOffsets(body, func(num, from, at, end int) error {
-		if num == fieldOp && isWanted != nil {
+		if num == bodyFieldOp && isWanted != nil {
 			if !isWanted(entryIDOfOp(body[at:end])) {
 				return nil
 			}
@@ -514,10 +522,10 @@ func decodeEntries(r *wal.Record, isWanted func(id uint64) bool) ([]*store.Entry
 	var es []*store.Entry
 	var source store.Source
 	err := eachWantedField(r.Body, isWanted, func(f wire.Field) (err error) {
-		switch f.Number {
-		case fieldSource:
+		switch f.FieldNumber {
+		case bodyFieldSource:
 			source, err = decodeSource(f)
-		case fieldOp:
+		case bodyFieldOp:
 			var p loggedOp
 			p, err = decodeOp(f)
 			if p.verb != store.VerbRemove {

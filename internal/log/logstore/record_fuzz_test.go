@@ -28,7 +28,7 @@ func FuzzDecodeBody(f *testing.F) {
 	e := &store.Entry{ID: 3, Name: "a name", Kind: store.World, Content: "what\nwas said", Aliases: []string{"x", "y"},
 		Labels: []store.Label{{Key: "project", Value: "p"}, {Key: "tag", Value: "t"}}, Created: at}
 	change := &recordBody{source: store.Source{Door: "mcp", Actor: store.Agent, Session: "s"}, opID: "id", note: "why",
-		reverts: []uint64{1, 300},
+		revertedSeqs: []uint64{1, 300},
 		ops: []loggedOp{
 			{verb: store.VerbAdd, entry: e, prevSeq: 7},
 			{verb: store.VerbRemove, entry: &store.Entry{ID: 9, Name: "b"}, prevSeq: 2},
@@ -43,17 +43,23 @@ func FuzzDecodeBody(f *testing.F) {
 	}
 	based := *e
 	based.Version, based.Updated = 12, at
-	f.Add(appendBase(
+	f.Add(appendBaseBody(
 		nil,
 		&recordBody{
-			nextID:    40,
-			seenOpIDs: []seenOpID{{"id", 7}},
-			ops:       []loggedOp{{verb: store.VerbAdd, entry: &based}},
+			nextEntryID: 40,
+			seenOpIDs:   []seenOpID{{"id", 7}},
+			ops:         []loggedOp{{verb: store.VerbAdd, entry: &based}},
 		},
 	))
-	f.Add(wire.AppendBytes(nil, fieldErased, wire.AppendUint(wire.AppendBytes(nil, 1, make([]byte, 32)), 2, 5)))
-	f.Add(bytes.Repeat([]byte{fieldOp<<3 | 2, 0}, 500))
-	f.Add(bytes.Repeat([]byte{fieldErased<<3 | 2, 0}, 1<<16))
+	f.Add(
+		wire.AppendBytesField(
+			nil,
+			bodyFieldErased,
+			wire.AppendUintField(wire.AppendBytesField(nil, 1, make([]byte, 32)), 2, 5),
+		),
+	)
+	f.Add(bytes.Repeat([]byte{bodyFieldOp<<3 | 2, 0}, 500))
+	f.Add(bytes.Repeat([]byte{bodyFieldErased<<3 | 2, 0}, 1<<16))
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var v *recordBody
@@ -66,7 +72,7 @@ func FuzzDecodeBody(f *testing.F) {
 			return
 		}
 		// Each body that can be decoded must have a digest.
-		if _, err := digestBody(typeChange, data); err != nil {
+		if _, err := digestBody(recordTypeChange, data); err != nil {
 			t.Errorf("a body that decodes has no digest: %v", err)
 		}
 		snapshotAlike(t, v, data)
@@ -78,7 +84,7 @@ func FuzzDecodeBody(f *testing.F) {
 				t.Errorf("an entry was made in the year %d, which JSON has no form for", y)
 			}
 		}
-		if v.nextID != 0 || len(v.seenOpIDs) > 0 {
+		if v.nextEntryID != 0 || len(v.seenOpIDs) > 0 {
 			return // The body is that of a base record, or of no record.
 		}
 		// Encoding the decoded body must give the same bytes, and decoding these the same body.
@@ -93,7 +99,7 @@ func FuzzDecodeBody(f *testing.F) {
 		if !bytes.Equal(once, twice) || sum != sum2 {
 			t.Errorf("encodeBody is not stable: %x, then %x", once, twice)
 		}
-		if digest, err := digestBody(typeChange, once); err != nil || digest != sum {
+		if digest, err := digestBody(recordTypeChange, once); err != nil || digest != sum {
 			t.Errorf("encodeBody returned the digest %x, digestBody %x, %v", sum, digest, err)
 		}
 	})

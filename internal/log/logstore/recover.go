@@ -58,7 +58,7 @@ func RecoverStore(ctx context.Context, path, out string, o Options) (store.Recov
 // salvagePlan describes the undamaged records of a log: which changes are missing, and where the history of the new
 // file begins.
 type salvagePlan struct {
-	isStarted bool     // lastSeq, lastChain, base and baseChain are set.
+	hasStart  bool     // lastSeq, lastChain, base and baseChain are set.
 	lastSeq   uint64   // number of the last change that was read
 	lastChain [32]byte // hash chain after that change
 	// number of the last change after a gap; the history of the new file begins after this change
@@ -71,10 +71,10 @@ type salvagePlan struct {
 
 // setStart sets the number and the hash chain from which the first record continues.
 func (p *salvagePlan) setStart(sal *wal.SalvageDamage) {
-	if p.isStarted {
+	if p.hasStart {
 		return
 	}
-	p.isStarted = true
+	p.hasStart = true
 	p.lastSeq, p.lastChain = sal.Header.BaseSeq, sal.Header.BaseChain
 	if sal.HasGuessedHeader {
 		p.lastChain = wal.FirstChain(sal.Header.ID)
@@ -89,7 +89,7 @@ func (p *salvagePlan) addRecord(sal *wal.SalvageDamage, r *wal.Record) bool {
 	switch {
 	case r.Type == wal.TypeSeal:
 		if r.Seq > p.lastSeq { // The seal has a higher number, which proves that changes are missing.
-			p.addLost(p.lastSeq+1, r.Seq)
+			p.addLostRange(p.lastSeq+1, r.Seq)
 			p.restartHistory(r)
 		}
 		return false
@@ -108,7 +108,7 @@ func (p *salvagePlan) addRecord(sal *wal.SalvageDamage, r *wal.Record) bool {
 		digest, err := digestBody(r.Type, r.Body)
 		linked = err == nil && r.Chain == wal.NextChain(p.lastChain, r.Seq, r.Time, r.Type, digest)
 	} else {
-		p.addLost(p.lastSeq+1, r.Seq-1)
+		p.addLostRange(p.lastSeq+1, r.Seq-1)
 	}
 	p.lastSeq, p.lastChain = r.Seq, r.Chain
 	if !linked {
@@ -126,8 +126,8 @@ func (p *salvagePlan) restartHistory(r *wal.Record) {
 	p.baseChain = r.Chain
 }
 
-// addLost records that the changes from first to last are lost.
-func (p *salvagePlan) addLost(first, last uint64) {
+// addLostRange records that the changes from first to last are lost.
+func (p *salvagePlan) addLostRange(first, last uint64) {
 	if n := len(p.lostRanges); n > 0 && p.lostRanges[n-1][1]+1 == first {
 		p.lostRanges[n-1][1] = last
 		return
@@ -145,9 +145,9 @@ func (d *DB) halfProgressReporter(ctx context.Context) func(r *wal.Record, befor
 	return func(r *wal.Record, before float64) {
 		tell(
 			progress.State{
-				Unit:      progress.UnitBytes,
-				DoneCount: r.Offset,
-				DoneShare: before + float64(r.Offset)/float64(size)/2,
+				Unit:          progress.UnitBytes,
+				DoneCount:     r.Offset,
+				FinishedShare: before + float64(r.Offset)/float64(size)/2,
 			},
 		)
 	}
@@ -212,7 +212,7 @@ func (d *DB) writeRecovered(
 			if err != nil {
 				return d.unknownBodyError(r, err)
 			}
-			if r.Type == typeChange && r.Seq > plan.base {
+			if r.Type == recordTypeChange && r.Seq > plan.base {
 				if err := cmp.Or(writeBase(), emit(*r)); err != nil {
 					return err
 				}
@@ -224,7 +224,7 @@ func (d *DB) writeRecovered(
 		if err != nil {
 			return err
 		}
-		r := wal.Record{Seq: plan.lastSeq + 1, Time: now, Type: typeChange}
+		r := wal.Record{Seq: plan.lastSeq + 1, Time: now, Type: recordTypeChange}
 		enc := encodeBody(v)
 		r.Body = enc.body
 		r.Chain = wal.NextChain(plan.lastChain, r.Seq, r.Time, r.Type, enc.digest)
@@ -247,5 +247,5 @@ func (d *DB) AcceptRollback(ctx context.Context) error {
 		}
 	}
 	d.logmu.Unlock()
-	return d.withLock(ctx, func() error { d.log.AcceptCurrent(); return nil })
+	return d.withLock(ctx, func() error { d.log.AcceptDurableSeq(); return nil })
 }

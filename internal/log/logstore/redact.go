@@ -53,7 +53,7 @@ func (d *DB) eraseVersions(
 	d.writerMu.Lock()
 	defer d.writerMu.Unlock()
 	rep := store.RedactReport{Left: []string{"backups, dumps and exports made before"}}
-	if _, err := d.fs.Stat(d.log.LostDir()); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := d.fs.Stat(d.log.LostBytesDir()); !errors.Is(err, fs.ErrNotExist) {
 		rep.Left = append(rep.Left, "torn tails set aside in "+d.path+".lost")
 	}
 	rep.Left = append(rep.Left,
@@ -70,7 +70,7 @@ func (d *DB) eraseVersions(
 			return err
 		}
 		base := newState()
-		if _, err := d.replayTo(d.base, base); err != nil {
+		if _, err := d.replayUpTo(d.base, base); err != nil {
 			return err
 		}
 		for _, e := range slices.Clone(base.changedByID) {
@@ -129,11 +129,11 @@ func (d *DB) callAfterRefresh(ctx context.Context, fn func() error) error {
 
 // eraseOps returns the body of a change in which the picked ops are erased. It adds the number of erased ops to ops
 // and the number of erased versions to versions. All other fields keep their bytes.
-func eraseOps(r wal.Record, isPicked func(*store.Entry) bool, versions, ops *int) ([]byte, error) {
+func eraseOps(r wal.Record, isPicked func(*store.Entry) bool, erasedVersions, erasedOps *int) ([]byte, error) {
 	var out []byte
 	err := wire.EachField(string(r.Body), func(f wire.Field) error {
-		if f.Number != fieldOp {
-			out = append(out, f.Encoded...)
+		if f.FieldNumber != bodyFieldOp {
+			out = append(out, f.EncodedField...)
 			return nil
 		}
 		p, err := decodeOp(f)
@@ -142,23 +142,23 @@ func eraseOps(r wal.Record, isPicked func(*store.Entry) bool, versions, ops *int
 		}
 		p.entry.Version = r.Seq
 		if !isPicked(p.entry) {
-			out = append(out, f.Encoded...)
+			out = append(out, f.EncodedField...)
 			return nil
 		}
-		*ops++
+		*erasedOps++
 		if p.verb != store.VerbRemove {
-			*versions++
+			*erasedVersions++
 		}
-		sum := sha256.Sum256([]byte(f.Text))
-		e := wire.AppendBytes(nil, 1, sum[:])
-		e = wire.AppendUint(e, 2, p.entry.ID)
+		sum := sha256.Sum256([]byte(f.BytesValue))
+		e := wire.AppendBytesField(nil, 1, sum[:])
+		e = wire.AppendUintField(e, 2, p.entry.ID)
 		for i, v := range verbsByCode {
 			if v == p.verb {
-				e = wire.AppendUint(e, 3, uint64(i))
+				e = wire.AppendUintField(e, 3, uint64(i))
 			}
 		}
-		e = wire.AppendUint(e, 10, p.prevSeq)
-		out = wire.AppendBytes(out, fieldErased, e)
+		e = wire.AppendUintField(e, 10, p.prevSeq)
+		out = wire.AppendBytesField(out, bodyFieldErased, e)
 		return nil
 	})
 	return out, err
@@ -169,7 +169,7 @@ func eraseOps(r wal.Record, isPicked func(*store.Entry) bool, versions, ops *int
 // rewrite. The caller must hold logmu and the lock between processes.
 func (d *DB) rewriteLog(
 	ctx context.Context,
-	base *state,
+	baseState *state,
 	note string,
 	editBody func(wal.Record) ([]byte, error),
 ) (uint64, error) {
@@ -188,7 +188,7 @@ func (d *DB) rewriteLog(
 	var sum []byte // hash of the base
 	if d.base > 0 {
 		now := d.opts.Clock().UnixNano()
-		s, berr := writeStateAsBase(base, func(b []byte) error {
+		s, berr := writeStateAsBase(baseState, func(b []byte) error {
 			return emit(wal.Record{Seq: d.base, Time: now, Type: wal.TypeBase, Body: b, Chain: chain})
 		})
 		sum, err = s[:], berr
@@ -216,11 +216,11 @@ func (d *DB) rewriteLog(
 	// The position has changed, so the new file is in place. The rename may not be durable yet.
 	st, offsets, rerr := d.readAll()
 	if rerr != nil {
-		d.recordBroken(rerr)
+		d.recordBrokenLog(rerr)
 		return 0, rerr
 	}
 	d.setState(st, offsets)
-	d.resetWatchers()
+	d.sendResetToWatchers()
 	return mark.Seq, err
 }
 

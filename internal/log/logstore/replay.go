@@ -28,7 +28,7 @@ type comparingReplay struct {
 
 // applyRecord applies a record. It first makes the comparisons with the state before the record.
 func (c *comparingReplay) applyRecord(r *wal.Record, v *recordBody) error {
-	if r.Type == typeChange {
+	if r.Type == recordTypeChange {
 		if err := c.compareState(); err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ func (f checkedFile) RefreshPosition(p logpos.Position) (logpos.Position, error)
 
 // StateAt implements [CheckedFile].
 func (f checkedFile) StateAt(p logpos.Position) (CheckedState, error) {
-	if f.state == nil || f.state.lastSeq != p.Seq || f.state.lastChain != p.Chain {
+	if f.state == nil || f.state.lastSeq != p.Seq || f.state.lastChain != p.ChainHash {
 		return nil, errOtherState
 	}
 	return &checkedState{f.state, f.state.log.NewReader()}, nil

@@ -57,19 +57,19 @@ func (c *rowScan) readEntry(row int) (*store.Entry, error) {
 	if c.hasCacheRoom() {
 		c.cache.cacheRows(decoded)
 	} else {
-		c.keepDecoded(decoded, row)
+		c.keepDecodedAhead(decoded, row)
 	}
 	return decoded[row], err
 }
 
-// keepDecoded keeps the decoded entries of the rows after the row present, because later calls will need them.
-func (c *rowScan) keepDecoded(decoded map[int]*store.Entry, present int) {
+// keepDecodedAhead keeps the decoded entries of the rows after the row present, because later calls will need them.
+func (c *rowScan) keepDecodedAhead(decoded map[int]*store.Entry, currentRow int) {
 	if c.aheadSize > maxScanBytes {
 		clear(c.decodedAhead)
 		c.aheadSize = 0
 	}
 	for row, e := range decoded {
-		if row > present && c.decodedAhead[row] == nil {
+		if row > currentRow && c.decodedAhead[row] == nil {
 			c.decodedAhead[row] = e
 			c.aheadSize += EntryBytes(e)
 		}

@@ -22,7 +22,7 @@ func (d *DB) Position(ctx context.Context) (store.Position, error) {
 	}
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	return d.recent.position, nil
+	return d.recentDeltas.position, nil
 }
 
 // Since implements [store.Sequencer].
@@ -33,8 +33,8 @@ func (d *DB) Since(ctx context.Context, p store.Position) iter.Seq2[store.Delta,
 			return
 		}
 		d.mu.RLock()
-		steps, ok := d.recent.stepsSince(p)
-		last, _ := logpos.Decode(d.recent.position)
+		steps, ok := d.recentDeltas.stepsSince(p)
+		last, _ := logpos.DecodePosition(d.recentDeltas.position)
 		d.mu.RUnlock()
 		if !ok {
 			err := d.readSince(p, last.Seq, func(delta store.Delta) bool { return yield(delta, nil) })
@@ -53,12 +53,12 @@ func (d *DB) Since(ctx context.Context, p store.Position) iter.Seq2[store.Delta,
 	}
 }
 
-// readSince reads from the log the changes after position s, up to and including the change with the number last.
-func (d *DB) readSince(s store.Position, last uint64, yield func(store.Delta) bool) error {
+// readSince reads from the log the changes after position start, up to and including the change with the number last.
+func (d *DB) readSince(start store.Position, lastSeq uint64, yield func(store.Delta) bool) error {
 	unknown := fmt.Errorf("%w: %s", store.ErrPosition, d.path)
-	p, ok := logpos.Decode(s)
-	isPosition := ok || s == ""
-	if !isPosition || p.Seq > last {
+	p, ok := logpos.DecodePosition(start)
+	isPosition := ok || start == ""
+	if !isPosition || p.Seq > lastSeq {
 		return unknown
 	}
 	log, err := d.openSecondLog()
@@ -66,26 +66,26 @@ func (d *DB) readSince(s store.Position, last uint64, yield func(store.Delta) bo
 		return err
 	}
 	defer log.Close()
-	if s == "" {
+	if start == "" {
 		// Use the position before the first change.
-		p = logpos.Position{LogID: log.Header().ID, Chain: wal.FirstChain(log.Header().ID)}
+		p = logpos.Position{LogID: log.Header().ID, ChainHash: wal.FirstChain(log.Header().ID)}
 	}
 	if !log.Exists() || log.Header().ID != p.LogID {
 		return unknown
 	}
 	d.logmu.RLock()
-	at := d.recordOffsetOrLast(p.Seq, p.Offset)
+	at := d.recordOffsetOrLast(p.Seq, p.FileOffset)
 	d.logmu.RUnlock()
-	switch err := log.JumpToRecord(at, p.Seq, p.Chain, 0); {
+	switch err := log.JumpToRecord(at, p.Seq, p.ChainHash, 0); {
 	case errors.As(err, new(*wal.CorruptError)):
 		return unknown
 	case err != nil:
 		return d.describeError(err)
 	}
-	if p.Seq == last {
+	if p.Seq == lastSeq {
 		return nil
 	}
-	_, err = d.replayLog(log, &deltaReader{d, yield, unknown}, nil, last)
+	_, err = d.replayLog(log, &deltaReader{d, yield, unknown}, nil, lastSeq)
 	return err
 }
 
@@ -109,7 +109,7 @@ func (t *deltaReader) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, 
 			deltas[0].Entry = nil
 		case p.verb == store.VerbRestore && p.prevSeq != 0:
 			// An undo may have replaced an entry with the same name and another ID.
-			before, err := t.db.versionsIn(p.prevSeq, p.entry.Name, p.entry.ID)
+			before, err := t.db.versionsInChange(p.prevSeq, p.entry.Name, p.entry.ID)
 			if err != nil {
 				return nil, err
 			}

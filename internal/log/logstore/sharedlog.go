@@ -60,8 +60,8 @@ func (l *sharedLog) changeRange() (first, last uint64) {
 	return l.base + 1, l.startSeq + uint64(len(l.changeOffsets))
 }
 
-// recordBroken records an error that reading the log again cannot fix. The caller must hold logmu exclusively.
-func (l *sharedLog) recordBroken(err error) {
+// recordBrokenLog records an error that reading the log again cannot fix. The caller must hold logmu exclusively.
+func (l *sharedLog) recordBrokenLog(err error) {
 	switch {
 	case errors.Is(err, store.ErrCorrupt), errors.Is(err, store.ErrVersion), errors.Is(err, store.ErrNotStore):
 		l.brokenErr = err

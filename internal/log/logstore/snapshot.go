@@ -114,21 +114,21 @@ const (
 
 // snapshotHead is the decoded content of page 0.
 type snapshotHead struct {
-	logID        [16]byte
-	lastSeq      uint64
-	offset       int64
-	chain        [32]byte
-	base         uint64
-	syncedOffset int64
-	nextID       uint64
-	counts       [sectionCount]int
+	logID         [16]byte
+	lastSeq       uint64
+	lastOffset    int64
+	lastChain     [32]byte
+	base          uint64
+	syncedOffset  int64
+	nextEntryID   uint64
+	sectionCounts [sectionCount]int
 }
 
 // tableSizes returns the sizes of the sections.
-func (h *snapshotHead) tableSizes() []pagefile.Table {
-	ts := make([]pagefile.Table, sectionCount)
-	for i, n := range h.counts {
-		ts[i] = pagefile.Table{RowSize: keydir.RowSize[i], RowCount: n}
+func (h *snapshotHead) tableSizes() []pagefile.TableSize {
+	ts := make([]pagefile.TableSize, sectionCount)
+	for i, n := range h.sectionCounts {
+		ts[i] = pagefile.TableSize{RowSize: keydir.RowSize[i], RowCount: n}
 	}
 	return ts
 }
@@ -136,18 +136,18 @@ func (h *snapshotHead) tableSizes() []pagefile.Table {
 // encode returns page 0 without its checksum.
 func (h *snapshotHead) encode() []byte {
 	le := binary.LittleEndian
-	b := make([]byte, 0, pagefile.PageDataSize)
+	b := make([]byte, 0, pagefile.PageDataBytes)
 	b = append(b, snapshotMagic[:]...)
 	b = le.AppendUint32(b, snapshotVersion)
 	b = le.AppendUint32(b, 0)
 	b = append(b, h.logID[:]...)
 	b = le.AppendUint64(b, h.lastSeq)
-	b = le.AppendUint64(b, uint64(h.offset))
-	b = append(b, h.chain[:]...)
+	b = le.AppendUint64(b, uint64(h.lastOffset))
+	b = append(b, h.lastChain[:]...)
 	b = le.AppendUint64(b, h.base)
 	b = le.AppendUint64(b, uint64(h.syncedOffset))
-	b = le.AppendUint64(b, h.nextID)
-	for _, n := range h.counts {
+	b = le.AppendUint64(b, h.nextEntryID)
+	for _, n := range h.sectionCounts {
 		b = le.AppendUint64(b, uint64(n))
 	}
 	return b
@@ -158,20 +158,20 @@ func decodeSnapshotHead(b []byte, size int64) (h snapshotHead, err error) {
 	le := binary.LittleEndian
 	switch {
 	case [8]byte(b) != snapshotMagic, le.Uint32(b[8:]) != snapshotVersion, le.Uint32(b[12:]) != 0:
-		return h, fmt.Errorf("%w: it is of another version", errSnapshot)
+		return h, fmt.Errorf("%w: it is of another version", errUnusableSnapshot)
 	}
-	h = snapshotHead{logID: [16]byte(b[16:]), lastSeq: le.Uint64(b[32:]), offset: int64(le.Uint64(b[40:])),
-		chain: [32]byte(b[48:]),
-		base:  le.Uint64(b[80:]), syncedOffset: int64(le.Uint64(b[88:])), nextID: le.Uint64(b[96:])}
+	h = snapshotHead{logID: [16]byte(b[16:]), lastSeq: le.Uint64(b[32:]), lastOffset: int64(le.Uint64(b[40:])),
+		lastChain: [32]byte(b[48:]),
+		base:      le.Uint64(b[80:]), syncedOffset: int64(le.Uint64(b[88:])), nextEntryID: le.Uint64(b[96:])}
 	for s := range sectionCount {
 		n := le.Uint64(b[104+8*s:])
 		if n > uint64(size) {
-			return h, fmt.Errorf("%w: it claims %d rows", errSnapshot, n)
+			return h, fmt.Errorf("%w: it claims %d rows", errUnusableSnapshot, n)
 		}
-		h.counts[s] = int(n)
+		h.sectionCounts[s] = int(n)
 	}
 	if !h.isConsistent(size) {
-		return h, fmt.Errorf("%w: its size is not what it says", errSnapshot)
+		return h, fmt.Errorf("%w: its size is not what it says", errUnusableSnapshot)
 	}
 	return h, nil
 }
@@ -181,11 +181,12 @@ func (h *snapshotHead) isConsistent(size int64) bool {
 	if int64(pagefile.CountPages(h.tableSizes()))*pagefile.PageSize != size {
 		return false
 	}
-	if h.lastSeq-h.base != uint64(h.counts[sectionChanges]) {
+	if h.lastSeq-h.base != uint64(h.sectionCounts[sectionChanges]) {
 		return false
 	}
-	rows := h.counts[sectionEntries]
-	return h.counts[sectionNames] == rows && h.counts[sectionHeads] == rows && h.counts[sectionNewest] == rows
+	rows := h.sectionCounts[sectionEntries]
+	return h.sectionCounts[sectionNames] == rows && h.sectionCounts[sectionHeads] == rows &&
+		h.sectionCounts[sectionNewest] == rows
 }
 
 // textHash returns the hash by which a name or an alias is found in a snapshot.
@@ -213,18 +214,18 @@ type snapshot struct {
 }
 
 // openSnapshot opens the snapshot with this name. It fails if the snapshot does not belong to the history of the log.
-// open must open a new reader of the log, and room is the budget for cached entries.
+// openLog must open a new reader of the log, and cacheBudget is the budget for cached entries.
 func openSnapshot(
 	fsys vfs.FS,
 	name string,
-	room *cache.Budget,
-	open func() (*wal.Log, error),
+	cacheBudget *cache.Budget,
+	openLog func() (*wal.Log, error),
 ) (_ *snapshot, err error) {
 	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
-	s := &snapshot{file: f, cacheBudget: room}
+	s := &snapshot{file: f, cacheBudget: cacheBudget}
 	s.refCount.Store(1)
 	defer func() {
 		if err != nil {
@@ -235,28 +236,28 @@ func openSnapshot(
 	if err != nil {
 		return nil, err
 	}
-	s.tables, err = pagefile.Open(f, func(page []byte) ([]pagefile.Table, error) {
+	s.tables, err = pagefile.Open(f, func(page []byte) ([]pagefile.TableSize, error) {
 		s.head, err = decodeSnapshotHead(page, info.Size())
 		return s.head.tableSizes(), err
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.cachedEntries = cache.NewSlots[*store.Entry](room, s.head.counts[sectionEntries])
-	s.log, err = open()
+	s.cachedEntries = cache.NewSlots[*store.Entry](cacheBudget, s.head.sectionCounts[sectionEntries])
+	s.log, err = openLog()
 	if err != nil {
 		return nil, err
 	}
 	if h := s.log.Header(); h.ID != s.head.logID || h.BaseSeq != s.head.base {
-		return nil, fmt.Errorf("%w: it is of another history", errSnapshot)
+		return nil, fmt.Errorf("%w: it is of another history", errUnusableSnapshot)
 	}
-	if err := s.log.JumpToRecord(s.head.offset, s.head.lastSeq, s.head.chain, s.head.syncedOffset); err != nil {
+	if err := s.log.JumpToRecord(s.head.lastOffset, s.head.lastSeq, s.head.lastChain, s.head.syncedOffset); err != nil {
 		return nil, err
 	}
 	// If several records were not synced, a crash may have lost an earlier record but not the last. The log then ends
 	// at the lost record, so the snapshot cannot be used.
-	if s.log.SyncedOffset() < s.head.offset {
-		return nil, fmt.Errorf("%w: records before its last change may be lost", errSnapshot)
+	if s.log.SyncedOffset() < s.head.lastOffset {
+		return nil, fmt.Errorf("%w: records before its last change may be lost", errUnusableSnapshot)
 	}
 	return s, nil
 }
@@ -289,7 +290,7 @@ func (s *snapshot) readError() error {
 		return nil
 	}
 	if err := s.tables.Err(); err != nil {
-		return fmt.Errorf("%w: %w", errSnapshot, err)
+		return fmt.Errorf("%w: %w", errUnusableSnapshot, err)
 	}
 	return nil
 }
@@ -298,7 +299,8 @@ func (s *snapshot) readError() error {
 func (s *snapshot) findNumbersByHash(section int, text string) []uint64 {
 	var ns []uint64
 	hash := textHash(text)
-	for i := s.tables.SearchKey(section, hash); i < s.head.counts[section] && s.tables.RowKey(section, i) == hash; i++ {
+	for i := s.tables.SearchKey(section, hash); i < s.head.sectionCounts[section] && s.tables.RowKey(section,
+		i) == hash; i++ {
 		ns = append(ns, binary.LittleEndian.Uint64(s.tables.Row(section, i)[8:]))
 	}
 	return ns
@@ -309,7 +311,7 @@ func (s *snapshot) len() int {
 	if s == nil {
 		return 0
 	}
-	return s.head.counts[sectionEntries]
+	return s.head.sectionCounts[sectionEntries]
 }
 
 // logOffset returns the offset of the record of the last change in the snapshot.
@@ -317,14 +319,14 @@ func (s *snapshot) logOffset() int64 {
 	if s == nil {
 		return wal.HeaderSize
 	}
-	return s.head.offset
+	return s.head.lastOffset
 }
 
 func (s *snapshot) entryID(row int) uint64 { return s.tables.RowKey(sectionEntries, row) }
 
 // entryField returns one field of an entry's row: 1 version, 2 offset, 3 created, 4 updated.
-func (s *snapshot) entryField(row, n int) int64 {
-	return int64(binary.LittleEndian.Uint64(s.tables.Row(sectionEntries, row)[8*n:]))
+func (s *snapshot) entryField(row, fieldNumber int) int64 {
+	return int64(binary.LittleEndian.Uint64(s.tables.Row(sectionEntries, row)[8*fieldNumber:]))
 }
 
 // entryPosition implements rowTable.
@@ -397,14 +399,14 @@ func (c *formLabels) decodeForm(s *snapshot, number int) (store.Kind, []store.La
 
 // recordFormError records that the entry of a row has an unknown form.
 func (s *snapshot) recordFormError(row int) {
-	s.recordError(fmt.Errorf("%w: entry %d has a form that is not there", errSnapshot, s.entryID(row)))
+	s.recordError(fmt.Errorf("%w: entry %d has a form that is not there", errUnusableSnapshot, s.entryID(row)))
 }
 
 // newestRow returns the row whose version is at index rank when the rows are sorted by time, newest first.
 func (s *snapshot) newestRow(rank int) (row int) {
 	row = int(binary.LittleEndian.Uint32(s.tables.Row(sectionNewest, rank)))
 	if row >= s.len() {
-		s.recordError(fmt.Errorf("%w: row %d is not there", errSnapshot, row))
+		s.recordError(fmt.Errorf("%w: row %d is not there", errUnusableSnapshot, row))
 		row = 0
 	}
 	return row
@@ -419,16 +421,16 @@ func (s *snapshot) findRow(id uint64) (row int, ok bool) {
 	return row, row < s.len() && s.entryID(row) == id
 }
 
-// lastRemoval returns the number of the last change that removed an entry with this name, or 0 if there is none.
-func (s *snapshot) lastRemoval(name string) (last uint64) {
-	if s == nil || s.head.counts[sectionRemoved] == 0 {
+// lastRemovalSeq returns the number of the last change that removed an entry with this name, or 0 if there is none.
+func (s *snapshot) lastRemovalSeq(name string) (last uint64) {
+	if s == nil || s.head.sectionCounts[sectionRemoved] == 0 {
 		return 0
 	}
 	for _, seq := range s.findNumbersByHash(sectionRemoved, name) {
 		offset, ok := s.changeOffset(seq)
 		r, err := s.log.RecordAt(offset)
 		if !ok || err != nil {
-			s.recordError(errors.Join(errSnapshot, err))
+			s.recordError(errors.Join(errUnusableSnapshot, err))
 			return 0
 		}
 		v, err := decodeBody(r.Body)

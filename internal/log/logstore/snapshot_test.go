@@ -97,7 +97,13 @@ func answers(t *testing.T, m *DB) map[string]any {
 	d := m
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
-	said["state"] = []any{d.st.nextID, maps.Clone(d.st.opIDs), slices.Clone(d.st.opIDOrder), d.log.LastSeq(), d.base}
+	said["state"] = []any{
+		d.st.nextEntryID,
+		maps.Clone(d.st.opIDs),
+		slices.Clone(d.st.opIDOrder),
+		d.log.LastSeq(),
+		d.base,
+	}
 	return said
 }
 
@@ -273,7 +279,7 @@ func TestSnapshotOfSnapshot(t *testing.T) {
 				based++
 			}
 			got := encode(m)
-			if err := m.reloadDamaged(m.st); err != nil {
+			if err := m.reloadWithoutSnapshot(m.st); err != nil {
 				t.Fatal(err)
 			}
 			want := encode(m)
@@ -316,8 +322,8 @@ func equalTables(t *testing.T, a, b []byte) bool {
 	}
 	for n := 1; n < len(a)/pagefile.PageSize; n++ {
 		if !bytes.Equal(
-			a[n*pagefile.PageSize:][:pagefile.PageDataSize],
-			b[n*pagefile.PageSize:][:pagefile.PageDataSize],
+			a[n*pagefile.PageSize:][:pagefile.PageDataBytes],
+			b[n*pagefile.PageSize:][:pagefile.PageDataBytes],
 		) {
 			return false
 		}
@@ -442,19 +448,19 @@ func TestSnapshotChecked(t *testing.T) {
 	}
 	defer s.release()
 	for i := range sectionCount {
-		if s.head.counts[i] == 0 {
+		if s.head.sectionCounts[i] == 0 {
 			continue
 		}
 		// a byte of the first row, other bytes, and the last byte of the unused space
-		for at := 7; at < pagefile.PageDataSize; at += 908 {
+		for at := 7; at < pagefile.PageDataBytes; at += 908 {
 			b := bytes.Clone(sound)
 			n := s.tables.FirstPage(i)
 			page := b[n*pagefile.PageSize:][:pagefile.PageSize]
 			page[at] ^= 1 // The checksum of the page is correct.
-			head := binary.LittleEndian.Uint32(sound[pagefile.PageDataSize:])
+			head := binary.LittleEndian.Uint32(sound[pagefile.PageDataBytes:])
 			binary.LittleEndian.PutUint32(
-				page[pagefile.PageDataSize:],
-				pagefile.Checksum(page[:pagefile.PageDataSize], n, head),
+				page[pagefile.PageDataBytes:],
+				pagefile.PageChecksum(page[:pagefile.PageDataBytes], n, head),
 			)
 			if err := h.fs.(*vfs.Mem).Put(testSnapshot, b, 0o600, time.Unix(1, 0)); err != nil {
 				t.Fatal(err)

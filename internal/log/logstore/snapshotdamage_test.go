@@ -39,7 +39,7 @@ func snapshotHome(t *testing.T) (*randomHistory, map[string]any) {
 }
 
 func TestSnapshotDamaged(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	h, want := snapshotHome(t)
 	sound, err := vfs.ReadFile(h.fs, testSnapshot, -1)
 	if err != nil {
@@ -160,7 +160,7 @@ func TestSnapshotDamagedWhileListing(t *testing.T) {
 
 // TestSnapshotEveryBit tests that a snapshot with any flipped bit or any wrong length is refused.
 func TestSnapshotEveryBit(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	h, _ := snapshotHome(t)
 	mem := h.fs.(*vfs.Mem)
 	m := h.open(Options{ReadOnly: true})
@@ -187,7 +187,7 @@ func TestSnapshotEveryBit(t *testing.T) {
 	if refused(bytes.Clone(sound)) {
 		t.Fatal("the sound snapshot is refused")
 	}
-	step := testenv.Long(7, 1) | 1 // An odd step reaches each bit position in a byte.
+	step := testenv.RepeatCount(7, 1) | 1 // An odd step reaches each bit position in a byte.
 	for bit := 0; bit < 8*len(sound); bit += step {
 		b := bytes.Clone(sound)
 		b[bit/8] ^= 1 << (bit % 8)

@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// rowNamed returns the row of the entry with this name. ok is false if the snapshot has no such entry.
-func (s *snapshot) rowNamed(name string) (row int, ok bool) {
+// findRowByName returns the row of the entry with this name. ok is false if the snapshot has no such entry.
+func (s *snapshot) findRowByName(name string) (row int, ok bool) {
 	if s == nil {
 		return 0, false
 	}
@@ -23,7 +23,9 @@ func (s *snapshot) rowNamed(name string) (row int, ok bool) {
 	for _, id := range s.findNumbersByHash(sectionNames, name) {
 		row, ok := s.findRow(id)
 		if !ok {
-			s.recordError(fmt.Errorf("%w: it lists a name of entry %d, which it does not have", errSnapshot, id))
+			s.recordError(
+				fmt.Errorf("%w: it lists a name of entry %d, which it does not have", errUnusableSnapshot, id),
+			)
 			break
 		}
 		if e := s.readEntry(row); e != nil && e.Name == name {
@@ -63,7 +65,7 @@ func (s *snapshot) readEntry(row int) *store.Entry {
 		}
 		es, err = s.decodeAndCache(&r, func(op uint64) bool { return op == id })
 	}
-	return s.entryOrFail(row, es[row], err)
+	return s.entryOrRecordError(row, es[row], err)
 }
 
 // readEntryAtPosition returns the entry in a row by reading only the bytes of the entry. It returns nil if the
@@ -105,16 +107,22 @@ func (s *snapshot) readEntriesByID(ids []uint64) []*store.Entry {
 	}
 	found := make([]*store.Entry, len(ids))
 	for i, row := range rows {
-		found[i] = s.entryOrFail(row, es[row], nil)
+		found[i] = s.entryOrRecordError(row, es[row], nil)
 	}
 	return found
 }
 
-// entryOrFail returns the entry e in a row. If e is nil, it records err or an error about the row, and returns nil.
-func (s *snapshot) entryOrFail(row int, e *store.Entry, err error) *store.Entry {
+// entryOrRecordError returns the entry e in a row. If e is nil, it records err or an error about the row, and
+// returns nil.
+func (s *snapshot) entryOrRecordError(row int, e *store.Entry, err error) *store.Entry {
 	if e == nil {
 		s.recordError(errors.Join(
-			fmt.Errorf("%w: entry %d is not at byte %d of the log", errSnapshot, s.entryID(row), s.entryField(row, 2)),
+			fmt.Errorf(
+				"%w: entry %d is not at byte %d of the log",
+				errUnusableSnapshot,
+				s.entryID(row),
+				s.entryField(row, 2),
+			),
 			err,
 		))
 	}

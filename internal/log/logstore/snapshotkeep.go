@@ -34,7 +34,7 @@ func (d *DB) freezeState() (*frozenState, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, _ := logpos.Decode(d.currentPosition())
+	p, _ := logpos.DecodePosition(d.currentPosition())
 	st := d.st
 	return &frozenState{
 		epoch: d.epoch.Load(),
@@ -43,13 +43,20 @@ func (d *DB) freezeState() (*frozenState, error) {
 			hiddenRows:       slices.Clone(st.hiddenRows),
 			changedByID:      slices.Clone(st.changedByID),
 			removedNames:     maps.Clone(st.removedNames),
-			nextID:           st.nextID,
+			nextEntryID:      st.nextEntryID,
 			opIDs:            maps.Clone(st.opIDs),
 			opIDOrder:        slices.Clone(st.opIDOrder),
 			rareLabelEntries: slices.Clone(st.rareLabelEntries),
 		},
-		head: snapshotHead{logID: p.LogID, lastSeq: p.Seq, offset: p.Offset, chain: p.Chain, base: d.base,
-			syncedOffset: d.log.SyncedOffset(), nextID: st.nextID},
+		head: snapshotHead{
+			logID:        p.LogID,
+			lastSeq:      p.Seq,
+			lastOffset:   p.FileOffset,
+			lastChain:    p.ChainHash,
+			base:         d.base,
+			syncedOffset: d.log.SyncedOffset(),
+			nextEntryID:  st.nextEntryID,
+		},
 		offsets:     slices.Clone(d.changeOffsets),
 		baseOffsets: places,
 	}, nil
@@ -100,7 +107,7 @@ func (d *DB) Checkpoint(ctx context.Context) error {
 		return err
 	}
 	err := d.updateSnapshot(ctx)
-	if errors.Is(err, errSnapshot) || errors.Is(err, ErrDerivedFile) {
+	if errors.Is(err, errUnusableSnapshot) || errors.Is(err, ErrDerivedFile) {
 		return nil
 	}
 	return err
@@ -145,9 +152,9 @@ func (d *DB) freezeIf(isWorthwhile func() bool) (*frozenState, error) {
 func (d *DB) isQuickSnapshotDue() bool {
 	rows, read := d.st.len()+len(d.st.removedNames)+int(d.log.LastSeq()-d.base)/4, d.log.EndOffset()
 	if b := d.st.base; b != nil {
-		rows, read = rows+b.head.counts[sectionRemoved], 0
+		rows, read = rows+b.head.sectionCounts[sectionRemoved], 0
 	}
-	return d.checkpointer.isQuick(rows, read) && d.isSnapshotDue()
+	return d.checkpointer.isQuickToWrite(rows, read) && d.isSnapshotDue()
 }
 
 // isSnapshotDue reports whether enough has changed to write a snapshot. The caller must hold logmu.
@@ -192,9 +199,13 @@ func (d *DB) renewSnapshot(ctx context.Context) error {
 
 // writeFrozenState writes a snapshot of the frozen state. It writes nothing if the existing snapshot contains the last
 // change of this state. For begin and end, see [DB.writeDerivedFile].
-func (d *DB) writeFrozenState(ctx context.Context, f *frozenState, begin, end func(fn func() error) error) error {
-	return d.writeDerivedFile(d.snapshotName(), f.epoch, begin, func(put func() error) error {
-		return end(func() error {
+func (d *DB) writeFrozenState(
+	ctx context.Context,
+	f *frozenState,
+	lockedCreate, lockedRename func(fn func() error) error,
+) error {
+	return d.writeDerivedFile(d.snapshotName(), f.epoch, lockedCreate, func(put func() error) error {
+		return lockedRename(func() error {
 			if err := d.checkEpoch(f.epoch); err != nil {
 				return err
 			}
@@ -206,7 +217,7 @@ func (d *DB) writeFrozenState(ctx context.Context, f *frozenState, begin, end fu
 			}
 			return put()
 		})
-	}, func(file vfs.File) error { return f.writeSnapshot(ctxfile.File{Context: ctx, Inner: file}) })
+	}, func(file vfs.File) error { return f.writeSnapshot(ctxfile.File{Context: ctx, InnerFile: file}) })
 }
 
 // rebaseCondition says when rebaseOnSnapshot makes the snapshot the base of the state.
@@ -218,12 +229,12 @@ const (
 	rebaseIfWorthwhile
 )
 
-// rebaseOnSnapshot calls put, which may write a snapshot, and then makes the snapshot the base of the state. The state
-// then keeps only the later changes in memory. The lock between processes is held during the call. If the snapshot is
-// not newer than the present base, or if the condition is not met, the error is errSnapshot.
-func (d *DB) rebaseOnSnapshot(ctx context.Context, put func() error, condition rebaseCondition) error {
+// rebaseOnSnapshot calls writeSnapshot, which may write a snapshot, and then makes the snapshot the base of the state.
+// The state then keeps only the later changes in memory. The lock between processes is held during the call. If the
+// snapshot is not newer than the present base, or if the condition is not met, the error is errUnusableSnapshot.
+func (d *DB) rebaseOnSnapshot(ctx context.Context, writeSnapshot func() error, condition rebaseCondition) error {
 	return d.withExclusiveLock(ctx, func() error {
-		if err := put(); err != nil {
+		if err := writeSnapshot(); err != nil {
 			return err
 		}
 		s, err := d.openSnapshot()
@@ -238,7 +249,7 @@ func (d *DB) rebaseOnSnapshot(ctx context.Context, put func() error, condition r
 		}
 		if !isUsable {
 			s.release()
-			return errSnapshot
+			return errUnusableSnapshot
 		}
 		st := d.st.withBase(s)
 		if err := st.readError(); err != nil {

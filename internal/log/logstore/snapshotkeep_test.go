@@ -385,7 +385,7 @@ func TestClosedOpensNothing(t *testing.T) {
 	if f, err := m.freezeIf(func() bool { return true }); f != nil || err != nil {
 		t.Errorf("freezeIf() = %+v, %v, want nothing", f, err)
 	}
-	m.st.base.recordError(errSnapshot) // Reading a closed file records the same error.
+	m.st.base.recordError(errUnusableSnapshot) // Reading a closed file records the same error.
 	if e, err := m.EntryByID(1); !errors.Is(err, store.ErrClosed) {
 		t.Errorf("EntryByID() = %+v, %v, want ErrClosed", e, err)
 	}

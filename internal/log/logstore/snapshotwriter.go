@@ -24,9 +24,9 @@ func newRowWithoutForm(e *store.Entry, offset int64) keydir.EntryRow {
 // base. offset must return the offset of the record with an entry's version.
 func (st *state) snapshotRows(changes []int64, offset func(e *store.Entry) int64) *keydir.Rows {
 	r := &keydir.Rows{Changes: changes, Sums: st.computeSummary().encode(), OpIDs: encodeOpIDs(st.rememberedOpIDs()),
-		IsHidden: st.hiddenRows.hasBit, HiddenIDs: map[uint64]bool{}, ReusedNames: map[keydir.TableKey]bool{}}
+		IsHiddenRow: st.hiddenRows.hasBit, HiddenIDs: map[uint64]bool{}, ReusedNames: map[keydir.TableKey]bool{}}
 	if b := st.base; b != nil {
-		r.Base = b.tables
+		r.BaseTables = b.tables
 		for _, text := range b.entryForms().texts {
 			r.FormNumber(text)
 		}
@@ -36,7 +36,7 @@ func (st *state) snapshotRows(changes []int64, offset func(e *store.Entry) int64
 	}
 	use := func(name string) uint64 {
 		hash := textHash(name)
-		if seq := st.base.lastRemoval(name); seq > 0 {
+		if seq := st.base.lastRemovalSeq(name); seq > 0 {
 			r.ReusedNames[keydir.TableKey{Hash: hash, Number: seq}] = true
 		}
 		return hash
@@ -66,7 +66,7 @@ func (st *state) snapshotRows(changes []int64, offset func(e *store.Entry) int64
 // pageEncoder returns a function that encodes page 0 with the given counts.
 func (h snapshotHead) pageEncoder() func(counts [sectionCount]int) []byte {
 	return func(counts [sectionCount]int) []byte {
-		h.counts = counts
+		h.sectionCounts = counts
 		return h.encode()
 	}
 }

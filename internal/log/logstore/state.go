@@ -34,7 +34,7 @@ type state struct {
 	changedByID   []*store.Entry          // the same entries, ordered by ID
 	// names of the removed entries, with the numbers of the changes that removed them
 	removedNames     map[string]uint64
-	nextID           uint64
+	nextEntryID      uint64
 	rareLabelEntries []*store.Entry // entries with a label whose key is in rareLabelKeys, ordered by ID
 	// number of ops that were applied after base; an op counts once more for each contentBytesPerOp bytes of content
 	opsSinceBase int
@@ -47,7 +47,7 @@ func newState() *state {
 	return &state{
 		changedByName: map[string]*store.Entry{},
 		removedNames:  map[string]uint64{},
-		nextID:        1,
+		nextEntryID:   1,
 		opIDs:         map[string]seenOpID{},
 	}
 }
@@ -57,7 +57,7 @@ func newState() *state {
 func (st *state) withBase(s *snapshot) *state {
 	n := newState()
 	n.base, n.hiddenRows = s, make(bitmap, (s.len()+63)/64)
-	n.nextID = st.nextID
+	n.nextEntryID = st.nextEntryID
 	n.opIDs = st.opIDs
 	n.opIDOrder = st.opIDOrder
 	for _, e := range st.changedByID {
@@ -105,7 +105,7 @@ func (st *state) baseRowOf(name string) (row int, ok bool) {
 	if _, gone := st.removedNames[name]; gone {
 		return 0, false
 	}
-	row, ok = st.base.rowNamed(name)
+	row, ok = st.base.findRowByName(name)
 	return row, ok && !st.hiddenRows.hasBit(row)
 }
 
@@ -152,13 +152,13 @@ func (st *state) lastChangeTo(name string) uint64 {
 	if seq, ok := st.removedNames[name]; ok {
 		return seq
 	}
-	return st.base.lastRemoval(name)
+	return st.base.lastRemovalSeq(name)
 }
 
 // applyRecord implements recordApplier.
 func (st *state) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, error) {
 	if st.base != nil && isRewrite(r, v) {
-		return nil, errSnapshot // The snapshot was made from an earlier version of the file.
+		return nil, errUnusableSnapshot // The snapshot was made from an earlier version of the file.
 	}
 	deltas := st.applyChange(r.Seq, time.Unix(0, r.Time).UTC(), v)
 	return deltas, st.readError()
@@ -167,14 +167,14 @@ func (st *state) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, error
 // isRewrite reports whether a redaction or a recovery wrote the record. If so, earlier records may differ from those
 // that were read before. A compaction does not count, because it does not change entries.
 func isRewrite(r *wal.Record, v *recordBody) bool {
-	if r.Type != typeChange {
+	if r.Type != recordTypeChange {
 		return true
 	}
 	if len(v.ops) > 0 {
 		return slices.ContainsFunc(v.ops, func(p loggedOp) bool { return p.isErased })
 	}
 	isCompaction := v.base != nil && strings.HasPrefix(v.note, compactionNote)
-	return !isCompaction && len(v.reverts) == 0
+	return !isCompaction && len(v.revertedSeqs) == 0
 }
 
 // applyChange applies a change to the state and returns the deltas.
@@ -201,7 +201,7 @@ func (st *state) applyChange(seq uint64, changeTime time.Time, v *recordBody) []
 			}
 			deltas = append(deltas, store.Delta{ID: e.ID, Entry: e})
 		}
-		st.nextID = max(st.nextID, e.ID+1)
+		st.nextEntryID = max(st.nextEntryID, e.ID+1)
 	}
 	st.rememberOpIDs(seq, v)
 	return deltas
@@ -209,7 +209,7 @@ func (st *state) applyChange(seq uint64, changeTime time.Time, v *recordBody) []
 
 // rememberOpIDs remembers the op IDs with which a change was made.
 func (st *state) rememberOpIDs(seq uint64, v *recordBody) {
-	st.nextID = max(st.nextID, v.nextID)
+	st.nextEntryID = max(st.nextEntryID, v.nextEntryID)
 	if v.opID != "" {
 		st.rememberOpID(v.opID, seq)
 	}
@@ -234,7 +234,7 @@ func (st *state) putEntry(e *store.Entry) (replaced uint64) {
 	switch row, ok := st.base.findRow(e.ID); {
 	case old != nil && old.ID != e.ID:
 		replaced = old.ID
-		st.removeFromChanged(old.ID)
+		st.removeChangedEntry(old.ID)
 	case old != nil:
 	case ok && !st.hiddenRows.hasBit(row): // Remove the old name, because an ID has only one name.
 		st.hiddenRows.setBit(row)
@@ -264,15 +264,15 @@ func (st *state) putEntry(e *store.Entry) (replaced uint64) {
 func (st *state) removeEntry(e *store.Entry, seq uint64) {
 	if old := st.changedByName[e.Name]; old != nil {
 		delete(st.changedByName, e.Name)
-		st.removeFromChanged(old.ID)
+		st.removeChangedEntry(old.ID)
 	} else if row, ok := st.base.findRow(e.ID); ok {
 		st.hiddenRows.setBit(row)
 	}
 	st.removedNames[e.Name] = seq
 }
 
-// removeFromChanged removes the entry with this ID from changedByID.
-func (st *state) removeFromChanged(id uint64) {
+// removeChangedEntry removes the entry with this ID from changedByID.
+func (st *state) removeChangedEntry(id uint64) {
 	if i, found := st.searchChangedID(id); found {
 		st.removeRareLabelEntry(id)
 		st.changedByID = slices.Delete(st.changedByID, i, i+1)
@@ -300,8 +300,8 @@ func (st *state) removeRareLabelEntry(id uint64) {
 	}
 }
 
-// selectsRareLabel reports whether a filter selects only entries with a rare label.
-func selectsRareLabel(f store.Filter) bool {
+// selectsOnlyRareLabels reports whether a filter selects only entries with a rare label.
+func selectsOnlyRareLabels(f store.Filter) bool {
 	return slices.ContainsFunc(f.Terms, func(t store.Term) bool {
 		isRare := func(key string) bool { return slices.Contains(rareLabelKeys, key) }
 		return t.Key == "has" && !t.Not && !slices.ContainsFunc(t.Values, func(v string) bool { return !isRare(v) })
@@ -369,7 +369,7 @@ func encodeOpIDs(ids []seenOpID) (b []byte) {
 func decodeOpIDs(b []byte) (ids []seenOpID, err error) {
 	for len(b) > 0 {
 		if len(b) < 9 || len(b) < 9+int(b[8]) {
-			return nil, errSnapshot
+			return nil, errUnusableSnapshot
 		}
 		ids = append(ids, seenOpID{string(b[9 : 9+int(b[8])]), binary.LittleEndian.Uint64(b)})
 		b = b[9+int(b[8]):]
@@ -387,7 +387,7 @@ func (st *state) loadSnapshot(s *snapshot) error {
 		st.rememberOpID(o.id, o.seq)
 	}
 	st.base = s
-	st.nextID = s.head.nextID
+	st.nextEntryID = s.head.nextEntryID
 	st.hiddenRows = make(bitmap, (s.len()+63)/64)
 	return s.readError()
 }

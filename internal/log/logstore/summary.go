@@ -62,7 +62,7 @@ func (s *entrySummary) encode() []byte {
 // decodeSummary decodes section 7 of a snapshot.
 func decodeSummary(b []byte) (*entrySummary, error) {
 	if len(b) < 8 {
-		return nil, errSnapshot
+		return nil, errUnusableSnapshot
 	}
 	s := &entrySummary{contentBytes: int64(binary.LittleEndian.Uint64(b)), counts: map[store.Label]int{}}
 	for b = b[8:]; len(b) > 0; {
@@ -73,7 +73,7 @@ func decodeSummary(b []byte) (*entrySummary, error) {
 			l.Value, b, err = cutPrefixedText(b)
 		}
 		if err != nil || len(b) < 8 {
-			return nil, errSnapshot
+			return nil, errUnusableSnapshot
 		}
 		s.counts[l], b = int(binary.LittleEndian.Uint64(b)), b[8:]
 	}

@@ -32,7 +32,7 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	}
 	var steps []step
 	for _, seq := range seqs {
-		_, v, ok, err := d.readRecord(seq)
+		_, v, ok, err := d.readChangeRecord(seq)
 		if err != nil {
 			return 0, err
 		}
@@ -59,8 +59,8 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 			steps = append(steps, s)
 		}
 	}
-	r := d.commitChange(ctx, func(g *batch) (*recordBody, error) {
-		v := &recordBody{reverts: seqs, note: "undo of " + joinNumbers(seqs)}
+	r := d.commitChange(ctx, func(g *commitBatch) (*recordBody, error) {
+		v := &recordBody{revertedSeqs: seqs, note: "undo of " + joinNumbers(seqs)}
 		was := map[string]*store.Entry{} // entry with each name before the undo (nil if there was none)
 		for _, s := range slices.Backward(steps) {
 			name := s.p.entry.Name
@@ -89,7 +89,7 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 // removes from a restored entry each alias that another entry has now. If a restored entry did not exist before the
 // change, its name is removed from the aliases of other entries. entryBefore must return the entry that had a name
 // before the change, or nil.
-func (g *batch) freeRestoredAliases(v *recordBody, entryBefore func(name string) *store.Entry) error {
+func (g *commitBatch) freeRestoredAliases(v *recordBody, entryBefore func(name string) *store.Entry) error {
 	owner := g.ownerFinder(v)
 	for _, p := range slices.Clone(v.ops) {
 		if p.verb != store.VerbRestore {
@@ -113,7 +113,7 @@ func (g *batch) freeRestoredAliases(v *recordBody, entryBefore func(name string)
 const minOpsForAliasTable = 16
 
 // ownerFinder returns a function that returns the same as g.findOwner, but is fast for a change of many entries.
-func (g *batch) ownerFinder(v *recordBody) func(word, but string) (string, bool) {
+func (g *commitBatch) ownerFinder(v *recordBody) func(word, but string) (string, bool) {
 	if len(v.ops) < minOpsForAliasTable {
 		return g.findOwner
 	}
@@ -122,13 +122,13 @@ func (g *batch) ownerFinder(v *recordBody) func(word, but string) (string, bool)
 
 // aliasTable finds the entries of a batch by their names and aliases.
 type aliasTable struct {
-	batch        *batch
+	batch        *commitBatch
 	namesByAlias map[string][]string // names of the entries that may have an alias, by alias
 }
 
 // newAliasTable returns a table of the entries that are not in the snapshot. For the entries in the snapshot, the
 // snapshot has a table of its own.
-func (g *batch) newAliasTable() *aliasTable {
+func (g *commitBatch) newAliasTable() *aliasTable {
 	t := &aliasTable{g, map[string][]string{}}
 	add := func(e *store.Entry) {
 		for _, a := range e.Aliases {
@@ -233,7 +233,7 @@ func (d *DB) versionBefore(
 	if p.prevSeq == 0 {
 		return nil, nil
 	}
-	vs, err := d.versionsIn(p.prevSeq, p.entry.Name, p.entry.ID)
+	vs, err := d.versionsInChange(p.prevSeq, p.entry.Name, p.entry.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -306,13 +306,13 @@ func (d *DB) restoreVersion(ctx context.Context, name string, seq uint64, wanted
 	switch {
 	case found == nil || found.Verb == store.VerbRemove:
 		return 0, cmp.Or(
-			d.checkHasState(seq),
+			d.checkHasStateAfter(seq),
 			fmt.Errorf("%w as of change %d", &store.NameError{Name: name, Err: store.ErrNotFound}, seq),
 		)
 	case found.Erased:
 		return 0, store.NoChange("version %d of %q was erased, so that nothing is left to restore", found.Seq, name)
 	}
-	r := d.commitChange(ctx, func(g *batch) (*recordBody, error) {
+	r := d.commitChange(ctx, func(g *commitBatch) (*recordBody, error) {
 		e := d.restoredEntry(ctx, found)
 		v := &recordBody{note: fmt.Sprintf("restore of %s@%d", name, found.Seq)}
 		now := g.findEntry(name)

@@ -47,7 +47,7 @@ func TestVerifyFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	step := testenv.Long(13, 1)
+	step := testenv.RepeatCount(13, 1)
 	for i := wal.HeaderSize; i < int(got.Bytes); i += step {
 		b := append([]byte(nil), sound...)
 		b[i] ^= 1

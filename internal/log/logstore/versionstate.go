@@ -63,7 +63,7 @@ func newVersionState(log *wal.Log, sizeHint int) *versionState {
 func (p *versionState) len() int { return len(p.rows) - p.removedCount }
 
 // nextID returns the ID of the next new entry.
-func (p *versionState) nextID() uint64 { return p.opIDState.nextID }
+func (p *versionState) nextID() uint64 { return p.opIDState.nextEntryID }
 
 // currentRows yields the rows of the entries, ordered by ID, with their indexes in rows.
 func (p *versionState) currentRows() iter.Seq2[int, *versionRow] {
@@ -90,10 +90,10 @@ func (p *versionState) applyRecord(r *wal.Record, v *recordBody) {
 		default:
 			p.putEntry(e, r.Offset)
 		}
-		p.opIDState.nextID = max(p.opIDState.nextID, e.ID+1)
+		p.opIDState.nextEntryID = max(p.opIDState.nextEntryID, e.ID+1)
 	}
 	p.opIDState.rememberOpIDs(r.Seq, v)
-	if r.Type == typeChange {
+	if r.Type == recordTypeChange {
 		p.changeOffsets = append(p.changeOffsets, r.Offset)
 		p.lastSeq, p.lastChain = r.Seq, r.Chain
 	}

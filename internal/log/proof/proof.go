@@ -90,8 +90,8 @@ func ParseKey(text []byte) (SigningKey, error) {
 	return SigningKey{}, errors.New("it holds no key with which oxbow signs")
 }
 
-// fieldsPerLine is the number of fields in the line of a signed head.
-const fieldsPerLine = 6
+// fieldsPerHeadLine is the number of fields in the line of a signed head.
+const fieldsPerHeadLine = 6
 
 // signedMessage returns the message that is signed for a line. The line has no signature yet.
 func signedMessage(line string) []byte { return []byte("oxbow signed head 1\n" + line) }
@@ -107,7 +107,7 @@ func (k SigningKey) SignHead(h SignedHead) []byte {
 // signature does not fit the line's key.
 func parseSignedHead(line string) (h SignedHead, ok bool) {
 	w := strings.Split(line, " ")
-	if len(w) != fieldsPerLine {
+	if len(w) != fieldsPerHeadLine {
 		return SignedHead{}, false
 	}
 	h = SignedHead{HeadKind: w[0], Chain: w[2], PublicKey: w[4]}
@@ -129,7 +129,7 @@ func parseSignedHead(line string) (h SignedHead, ok bool) {
 	if h.HeadKind != KindHead && h.HeadKind != KindRollback {
 		return SignedHead{}, false
 	}
-	return h, ed25519.Verify(key, signedMessage(strings.Join(w[:fieldsPerLine-1], " ")), sig)
+	return h, ed25519.Verify(key, signedMessage(strings.Join(w[:fieldsPerHeadLine-1], " ")), sig)
 }
 
 // ParseHeads parses a file of signed heads. heads contains the heads that the given key has signed and that are not

@@ -45,7 +45,7 @@ func (l *Log) AppendWhile(work func(), payloads ...Payload) ([]Record, error) {
 	if err := l.makeRoom(int64(len(buf)), urgent); err != nil {
 		return nil, err
 	}
-	from, err := l.prependUnsynced(&buf)
+	from, err := l.prependUnsyncedBytes(&buf)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (l *Log) AppendWhile(work func(), payloads ...Payload) ([]Record, error) {
 		}
 	}
 	for i := range recs {
-		l.advancePast(&recs[i])
+		l.acceptRecord(&recs[i])
 	}
 	l.durableSeq = l.lastSeq
 	l.syncedEnd = l.endOffset
@@ -105,12 +105,12 @@ func (l *Log) syncFile(work func()) error {
 	return l.file.Sync()
 }
 
-// prependUnsynced prepends to buf the records that another process has just appended and that may not be on stable
+// prependUnsyncedBytes prepends to buf the records that another process has just appended and that may not be on stable
 // storage. It returns the offset at which buf must be written.
 //
 // The reason is a failed sync: the other process may have died before it could record the failure. A later sync would
 // then succeed without writing the records. Therefore the same bytes are written again.
-func (l *Log) prependUnsynced(buf *[]byte) (from int64, err error) {
+func (l *Log) prependUnsyncedBytes(buf *[]byte) (from int64, err error) {
 	if l.syncedEnd >= l.endOffset || l.endOffset-l.syncedEnd > MaxBody {
 		return l.endOffset, nil
 	}
@@ -216,7 +216,7 @@ func (l *Log) createFile() error {
 		return fmt.Errorf("make an identity: %w", err)
 	}
 	h.BaseChain = FirstChain(h.ID)
-	err := l.swapFile(&h, "", func(*Rewriter) error { return nil })
+	err := l.rewriteFile(&h, "", func(*Rewriter) error { return nil })
 	if l.file != nil { // the file exists, but its name in the directory may not be durable
 		l.endOffset = HeaderSize
 		l.lastSeq = 0

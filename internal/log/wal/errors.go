@@ -71,17 +71,17 @@ func (e *RolledBackError) Error() string {
 	)
 }
 
-// matchingError is the error err of a file system that also matches sentinel, an error of this package.
-type matchingError struct{ sentinel, err error }
+// sentinelError is the error err of a file system that also matches sentinel, an error of this package.
+type sentinelError struct{ matchedError, err error }
 
-func (r *matchingError) Error() string   { return r.err.Error() }
-func (r *matchingError) Unwrap() []error { return []error{r.sentinel, r.err} }
+func (r *sentinelError) Error() string   { return r.err.Error() }
+func (r *sentinelError) Unwrap() []error { return []error{r.matchedError, r.err} }
 
 // asFullError returns err so that it matches ErrFull, if err says that the disk is full or that the file must not
 // grow.
 func asFullError(err error) error {
 	if vfs.IsFull(err) || errors.Is(err, io.ErrShortWrite) {
-		return &matchingError{ErrFull, err}
+		return &sentinelError{ErrFull, err}
 	}
 	return err
 }
@@ -89,7 +89,7 @@ func asFullError(err error) error {
 // asReadOnlyError returns err so that it matches ErrReadOnly, if err is a permission error of a file system.
 func asReadOnlyError(err error) error {
 	if errors.Is(err, fs.ErrPermission) || isReadOnlyFS(err) {
-		return &matchingError{ErrReadOnly, err}
+		return &sentinelError{ErrReadOnly, err}
 	}
 	return err
 }

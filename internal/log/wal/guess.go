@@ -41,7 +41,7 @@ func guessHeader(f io.ReaderAt, size int64, knownID []byte) (h Header, seed uint
 	var failed error
 	err = eachRecordMark(f, HeaderSize, size, func(offset int64) bool {
 		var n int64
-		seed, n, failed = seedAt(f, offset, min(size, offset+left))
+		seed, n, failed = computeSeedAt(f, offset, min(size, offset+left))
 		if failed != nil || n == 0 {
 			return failed == nil
 		}
@@ -62,10 +62,10 @@ func guessHeader(f io.ReaderAt, size int64, knownID []byte) (h Header, seed uint
 // maxReadsPerByte limits how often each byte of the file is read on average.
 const maxReadsPerByte = 4
 
-// seedAt assumes that a record begins at offset, and computes the checksum seed that makes the record valid. It
+// computeSeedAt assumes that a record begins at offset, and computes the checksum seed that makes the record valid. It
 // returns the seed and the size of the record in bytes. The size is 0 if the bytes cannot be a record that ends at or
 // before end.
-func seedAt(f io.ReaderAt, offset, end int64) (seed uint32, bytes int64, err error) {
+func computeSeedAt(f io.ReaderAt, offset, end int64) (seed uint32, bytes int64, err error) {
 	var b [prefixSize]byte
 	if _, err := f.ReadAt(b[:], offset); err != nil && err != io.EOF {
 		return 0, 0, err
@@ -82,21 +82,21 @@ func seedAt(f io.ReaderAt, offset, end int64) (seed uint32, bytes int64, err err
 	if _, err := f.ReadAt(rest, offset+prefixSize); err != nil && err != io.EOF {
 		return 0, 0, err
 	}
-	return checksumBefore(checksumBefore(le.Uint32(b[36:]), rest), b[:36]), RecordOverhead + n, nil
+	return reverseChecksum(reverseChecksum(le.Uint32(b[36:]), rest), b[:36]), RecordOverhead + n, nil
 }
 
-// checksumBefore computes a CRC-32C backwards: it returns the checksum that becomes sum when p is appended.
-func checksumBefore(sum uint32, p []byte) uint32 {
+// reverseChecksum computes a CRC-32C backwards: it returns the checksum that becomes sum when p is appended.
+func reverseChecksum(sum uint32, p []byte) uint32 {
 	c := ^sum
 	for _, b := range slices.Backward(p) {
-		i := crcTableIndex[c>>24]
+		i := reverseCRCTable[c>>24]
 		c = (c^crcTable[i])<<8 | uint32(i^b)
 	}
 	return ^c
 }
 
-// crcTableIndex maps the highest byte of each value in crcTable to the value's index. All these bytes differ.
-var crcTableIndex = func() (places [256]byte) {
+// reverseCRCTable maps the highest byte of each value in crcTable to the value's index. All these bytes differ.
+var reverseCRCTable = func() (places [256]byte) {
 	for i, v := range crcTable {
 		places[v>>24] = byte(i)
 	}

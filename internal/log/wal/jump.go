@@ -36,7 +36,7 @@ func (l *Log) JumpToRecord(offset int64, seq uint64, chain [32]byte, synced int6
 		if offset < max(HeaderSize, l.header.BaseEnd) || !r.IsChainedRecord(seq, chain) {
 			return wrong(offset)
 		}
-		l.advancePast(&r)
+		l.acceptRecord(&r)
 	}
 	l.syncedEnd = max(l.syncedEnd, min(synced, l.endOffset))
 	return nil

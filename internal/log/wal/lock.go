@@ -31,7 +31,7 @@ func (l *Log) Lock(ctx context.Context) error {
 		}
 		l.lock = k
 	}
-	if l.isMetaPending {
+	if l.isMetaUnwritten {
 		return nil // This log still holds the lock from an earlier call.
 	}
 	ok, waited, err := vfs.AcquireLock(ctx, l.lock, l.opts.LockWait)
@@ -73,8 +73,8 @@ func (l *Log) createDir() error {
 // Unlock releases the write lock. If a failure of the log could not be written to the lock file before, Unlock tries
 // again. If that also fails, it keeps the lock.
 func (l *Log) Unlock() error {
-	l.isMetaPending = l.isMetaPending && l.writeLockMeta() != nil
-	if l.isMetaPending {
+	l.isMetaUnwritten = l.isMetaUnwritten && l.writeLockMeta() != nil
+	if l.isMetaUnwritten {
 		return nil
 	}
 	return l.lock.Unlock()

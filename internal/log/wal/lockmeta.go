@@ -35,15 +35,15 @@ func ReadLockMeta(fsys vfs.FS, name string) (LockMeta, bool) {
 		n.DurableSeq = 0
 		n.HasFailedSync = false
 	}
-	if hasSecondName(fsys, l.lockName()) {
+	if hasHardLink(fsys, l.lockName()) {
 		n.DurableSeq = 0
 	}
 	n.IsSuspended = sysinfo.ProcessState(n.PID) == sysinfo.StateStopped
 	return LockMeta{n.LockHolder, n.ID, n.DurableSeq, n.HasFailedSync}, true
 }
 
-// hasSecondName reports whether the lock file has several names (hard links). It returns false if that is unknown.
-func hasSecondName(fsys vfs.FS, name string) bool {
+// hasHardLink reports whether the lock file has several names (hard links). It returns false if that is unknown.
+func hasHardLink(fsys vfs.FS, name string) bool {
 	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
 		return false
@@ -83,7 +83,7 @@ func (l *Log) readLockMeta() {
 		l.metaFile = f
 	}
 	isShared, err := vfs.HasSecondName(l.metaFile)
-	l.hasMetaSecondName = err == nil && isShared
+	l.hasMetaHardLink = err == nil && isShared
 	b := &l.lastReadMeta
 	n, _ := l.metaFile.ReadAt(b[:], 0)
 	if n == lockMetaSize && *b == l.lastWrittenMeta {
@@ -93,7 +93,7 @@ func (l *Log) readLockMeta() {
 	if json.Unmarshal(b[:n], &l.meta) != nil || l.meta.Checksum != crc32.Checksum(l.meta.appendFields(nil), crcTable) {
 		l.meta = lockMeta{}
 	}
-	if l.hasMetaSecondName {
+	if l.hasMetaHardLink {
 		l.meta.DurableSeq = 0
 	}
 	// The last holder may have written the metadata before it saw this process's last append.
@@ -109,7 +109,7 @@ func (l *Log) writeLockMeta() error {
 	}
 	l.meta.Since = l.opts.Clock().UTC()
 	meta := l.meta
-	if l.hasMetaSecondName && !meta.HasFailedSync {
+	if l.hasMetaHardLink && !meta.HasFailedSync {
 		meta.ID = "" // Write no identity, because the log with the lock file's other name may be shorter.
 	}
 	_, err := l.metaFile.WriteAt(meta.encode(l.lastWrittenMeta[:0]), 0)
@@ -137,9 +137,9 @@ func (l *Log) identityHex() string {
 	return l.hexID
 }
 
-// AcceptCurrent accepts the log as it is, even if the lock file says that the log lacks durable changes. The log must
-// have been read to its end, and the caller must hold the lock.
-func (l *Log) AcceptCurrent() {
+// AcceptDurableSeq accepts the log as it is, even if the lock file says that the log lacks durable changes. The log
+// must have been read to its end, and the caller must hold the lock.
+func (l *Log) AcceptDurableSeq() {
 	l.durableSeq = min(l.durableSeq, l.lastSeq)
 	l.meta = lockMeta{}
 	l.updateDurableMeta()

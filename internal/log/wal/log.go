@@ -26,9 +26,9 @@ type Options struct {
 	// FreeStep. FreeReserve is the part of the free space that only urgent appends may use. Zero means the default.
 	FreeStep, FreeReserve int64
 
-	// IsBoundToPath makes [Log.PollChanges] return [PollGone] if the log's directory was moved. It has an effect only
+	// FailsIfDirMoved makes [Log.PollChanges] return [PollGone] if the log's directory was moved. It has an effect only
 	// if the file system is a [vfs.OS].
-	IsBoundToPath bool
+	FailsIfDirMoved bool
 
 	// DigestBody computes the digest of a chained record's body, which becomes part of the chain. It is required.
 	DigestBody func(typ uint8, body []byte) ([32]byte, error)
@@ -64,17 +64,17 @@ type Log struct {
 	appendBuf []byte       // reused memory for encoding appended records
 	gaps      []DamagedGap // damaged bytes that were skipped because they contained no change
 
-	lock              vfs.Lock
-	metaFile          vfs.File
-	hasMetaSecondName bool               // the lock file has a second name, so its metadata may describe another log
-	meta              lockMeta           // metadata in the lock file when the lock was acquired
-	durableMeta       lockMeta           // metadata about what this log last made durable
-	lastWrittenMeta   [lockMetaSize]byte // content of the lock file that this log last wrote
-	lastReadMeta      [lockMetaSize]byte // content of the lock file that this log last read
-	hexID             string             // hexIDSource in hex, which is cached
-	hexIDSource       [16]byte
-	appendErr         error // the error because of which appends are refused, or nil
-	isMetaPending     bool  // the log keeps the lock, because appendErr could not be written to the lock file
+	lock            vfs.Lock
+	metaFile        vfs.File
+	hasMetaHardLink bool               // the lock file has a second name, so its metadata may describe another log
+	meta            lockMeta           // metadata in the lock file when the lock was acquired
+	durableMeta     lockMeta           // metadata about what this log last made durable
+	lastWrittenMeta [lockMetaSize]byte // content of the lock file that this log last wrote
+	lastReadMeta    [lockMetaSize]byte // content of the lock file that this log last read
+	hexID           string             // hexIDSource in hex, which is cached
+	hexIDSource     [16]byte
+	appendErr       error // the error because of which appends are refused, or nil
+	isMetaUnwritten bool  // the log keeps the lock, because appendErr could not be written to the lock file
 }
 
 // newLog returns a log that has no open file.
@@ -158,7 +158,7 @@ func (l *Log) PollChanges() (pollResult, error) {
 			return PollSame, err
 		}
 		l.freeOffset.Store(-1)
-		l.hasForeignBytes.Store(n < chainSize || [chainSize]byte(b[:]) != l.bytesBefore())
+		l.hasForeignBytes.Store(n < chainSize || [chainSize]byte(b[:]) != l.chainBeforeEnd())
 		after := b[min(chainSize, n):n]
 		if !isZero(after[:min(len(after), len(recordMark))]) {
 			return PollGrown, nil
@@ -178,9 +178,9 @@ func (l *Log) PollChanges() (pollResult, error) {
 // again from the start.
 func (l *Log) MayBeOverwritten() bool { return l.hasForeignBytes.Load() }
 
-// bytesBefore returns the bytes that the file must have directly before the position: the chain of the last record, or
-// the last bytes of the header.
-func (l *Log) bytesBefore() [chainSize]byte {
+// chainBeforeEnd returns the bytes that the file must have directly before the position: the chain of the last
+// record, or the last bytes of the header.
+func (l *Log) chainBeforeEnd() [chainSize]byte {
 	if l.endOffset > HeaderSize {
 		return l.lastChain
 	}
@@ -214,7 +214,7 @@ func (l *Log) PollName() (pollResult, error) {
 
 // nameRefersToFile reports whether the log's name refers to the file that the log has open.
 func (l *Log) nameRefersToFile() (bool, error) {
-	if dir, ok := l.fs.(*vfs.OS); ok && l.opts.IsBoundToPath {
+	if dir, ok := l.fs.(*vfs.OS); ok && l.opts.FailsIfDirMoved {
 		return dir.RefersTo(l.name, l.fileInfo)
 	}
 	return vfs.NameRefersTo(l.fs, l.name, l.fileInfo)

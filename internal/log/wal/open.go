@@ -36,7 +36,7 @@ func (l *Log) Reopen() error {
 		var rerr error
 		f, rerr = l.fs.OpenFile(l.name, os.O_RDONLY, 0)
 		if rerr != nil {
-			return describeOpen(l.fs, l.name, err)
+			return wrapOpenError(l.fs, l.name, err)
 		}
 		l.opts.ReadOnly = true
 	}
@@ -49,8 +49,8 @@ func (l *Log) Reopen() error {
 	return l.adoptFile(f)
 }
 
-// describeOpen replaces the error for a file that cannot be opened by a clearer error if the name is a directory.
-func describeOpen(fsys vfs.FS, name string, err error) error {
+// wrapOpenError replaces the error for a file that cannot be opened by a clearer error if the name is a directory.
+func wrapOpenError(fsys vfs.FS, name string, err error) error {
 	if fi, serr := fsys.Stat(name); serr == nil && fi.IsDir() {
 		return fmt.Errorf("%w: it is a directory", ErrNotLog)
 	}
@@ -61,7 +61,7 @@ func describeOpen(fsys vfs.FS, name string, err error) error {
 func (l *Log) Close() error {
 	l.SealLastRecord()
 	var errs []error
-	if l.isMetaPending {
+	if l.isMetaUnwritten {
 		_ = l.writeLockMeta() // Write the metadata now, because later there is no chance to inform other processes.
 	}
 	if l.metaFile != nil {
@@ -108,6 +108,6 @@ func (l *Log) SealLastRecord() {
 		return
 	}
 	if _, err := l.file.WriteAt(appendRecord(nil, &r, l.checksumSeed), l.endOffset); err == nil {
-		l.advancePast(&r)
+		l.acceptRecord(&r)
 	}
 }

@@ -49,7 +49,7 @@ func (l *Log) Read(fn func(r *Record) error) error {
 	if d.offset < l.header.BaseEnd || chainIsBroken {
 		return &CorruptError{Offset: d.offset, Reason: d.reason}
 	}
-	next, lost, err := l.findAfterDamage(d.offset)
+	next, lost, err := l.findNextRecord(d.offset)
 	switch {
 	case err != nil:
 		return err
@@ -113,7 +113,7 @@ func (l *Log) readOnce(fn func(r *Record) error) error {
 			if err := fn(&r); err != nil {
 				return err
 			}
-			l.advancePast(&r)
+			l.acceptRecord(&r)
 			continue
 		case need > 0 && !eof:
 			if err := more(int(need)); err != nil {
@@ -123,15 +123,15 @@ func (l *Log) readOnce(fn func(r *Record) error) error {
 		case (err == errLogEnd || err == errShortRecord) && l.endOffset < l.header.BaseEnd:
 			return &recordDamage{l.endOffset, "the base section is cut short"}
 		case err == errLogEnd, err == errShortRecord && isZero(buf[l.endOffset-off:]):
-			return l.checkFree(buf[l.endOffset-off:], off+int64(len(buf)), eof)
+			return l.checkFreeSpace(buf[l.endOffset-off:], off+int64(len(buf)), eof)
 		}
 		return &recordDamage{l.endOffset, err.Error()}
 	}
 }
 
-// checkFree checks that all bytes after the last record are zeros. It does so once per opened file. tail contains the
-// bytes after the last record that were already read. They end at the file offset next.
-func (l *Log) checkFree(tail []byte, next int64, atEOF bool) error {
+// checkFreeSpace checks that all bytes after the last record are zeros. It does so once per opened file. tail
+// contains the bytes after the last record that were already read. They end at the file offset next.
+func (l *Log) checkFreeSpace(tail []byte, offset int64, atEOF bool) error {
 	if l.isFreeSpaceChecked {
 		return nil
 	}
@@ -145,12 +145,12 @@ func (l *Log) checkFree(tail []byte, next int64, atEOF bool) error {
 			l.isFreeSpaceChecked = true
 			return nil
 		}
-		n, err := l.file.ReadAt(buf[:], next)
+		n, err := l.file.ReadAt(buf[:], offset)
 		atEOF = err == io.EOF
 		if err != nil && !atEOF {
 			return err
 		}
-		tail, next = buf[:n], next+int64(n)
+		tail, offset = buf[:n], offset+int64(n)
 	}
 }
 
@@ -174,14 +174,14 @@ func (l *Log) checkChain(r *Record) error {
 		return &recordDamage{r.Offset, fmt.Sprintf("change %d stands where change %d belongs", r.Seq, want)}
 	}
 	mustVerify := r.Type >= MinUnchainedType || l.opts.VerifyChain
-	if mustVerify && !l.isSuccessor(r) {
+	if mustVerify && !l.isNextRecord(r) {
 		return &recordDamage{r.Offset, errBrokenChain.reason}
 	}
 	return nil
 }
 
-// advancePast records that r was read: it moves the position to the end of r.
-func (l *Log) advancePast(r *Record) {
+// acceptRecord records that r was read: it moves the position to the end of r.
+func (l *Log) acceptRecord(r *Record) {
 	l.endOffset = r.Offset + r.encodedSize()
 	if r.DurableSeq+1 >= r.Seq {
 		l.syncedEnd = max(l.syncedEnd, r.Offset)
@@ -191,13 +191,13 @@ func (l *Log) advancePast(r *Record) {
 	l.isLastOwnUnsealed = false
 }
 
-// findAfterDamage searches for valid records after an invalid record, from the offset from on. If one of them directly
+// findNextRecord searches for valid records after an invalid record, from the offset from on. If one of them directly
 // follows the last valid record in the chain, no change was lost, and next is the offset of that record. If a later
 // record shows that durable records were lost, lostSeqs contains their sequence numbers, at most 1,000. If both
 // results are zero, the bytes are a torn tail.
-func (l *Log) findAfterDamage(from int64) (next int64, lostSeqs []uint64, err error) {
+func (l *Log) findNextRecord(from int64) (next int64, lostSeqs []uint64, err error) {
 	err = l.scanRecords(from+1, func(r *Record) bool {
-		if l.isSuccessor(r) {
+		if l.isNextRecord(r) {
 			next = r.Offset
 			return false
 		}
@@ -242,9 +242,9 @@ func (l *Log) isTornSeal(from, to int64) (bool, error) {
 	return begin < RecordOverhead && isZero(b[:begin]) && bytes.HasSuffix(whole, b[max(begin, prefixSize):]), nil
 }
 
-// isSuccessor reports whether the chain shows that r directly follows the last record before the
+// isNextRecord reports whether the chain shows that r directly follows the last record before the
 // position.
-func (l *Log) isSuccessor(r *Record) bool {
+func (l *Log) isNextRecord(r *Record) bool {
 	if r.Type >= MinUnchainedType {
 		return r.Seq == l.lastSeq && r.Chain == l.lastChain
 	}

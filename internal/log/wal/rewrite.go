@@ -84,7 +84,7 @@ func (l *Log) NewRewriter(base uint64, chain [32]byte) (*Rewriter, error) {
 }
 
 func (l *Log) newRewriter(h Header) (*Rewriter, error) {
-	f, temp, err := l.createNewFile()
+	f, temp, err := l.createRewriteFile()
 	if err != nil {
 		return nil, asFullError(err)
 	}
@@ -175,7 +175,7 @@ func (l *Log) ReplaceBy(w *Rewriter) error {
 	if _, err := l.saveTornTail(); err != nil {
 		return fmt.Errorf("keep the torn tail aside: %w", asFullError(err))
 	}
-	l.removeNewFiles(w.tempName)
+	l.removeRewriteFiles(w.tempName)
 	err := l.renameOverLog(w)
 	if err == nil || l.appendErr != nil {
 		h := &w.header
@@ -189,11 +189,12 @@ func (l *Log) ReplaceBy(w *Rewriter) error {
 	return asFullError(err)
 }
 
-// swapFile writes a new file with header h and the records that fill appends, syncs the file, and renames it over the
-// log. The position does not change. Therefore the new file must have the same records before the position as the log.
-func (l *Log) swapFile(h *Header, keepPrefix string, fill func(w *Rewriter) error) error {
+// rewriteFile writes a new file with header h and the records that fill appends, syncs the file, and renames it
+// over the log. The position does not change. Therefore the new file must have the same records before the position
+// as the log.
+func (l *Log) rewriteFile(h *Header, keepPrefix string, fill func(w *Rewriter) error) error {
 	if l.lock != nil { // Copying a log does not need the lock. Without the lock, do not remove other files.
-		l.removeNewFiles(keepPrefix)
+		l.removeRewriteFiles(keepPrefix)
 	}
 	w, err := l.newRewriter(*h)
 	if err != nil {
@@ -222,7 +223,7 @@ func (l *Log) renameOverLog(w *Rewriter) error {
 	if err != nil {
 		return err
 	}
-	confirm, err := l.recordRenameIntent(h)
+	confirm, err := l.writeRenameIntent(h)
 	if err != nil {
 		return err
 	}
@@ -246,7 +247,7 @@ func (l *Log) renameOverLog(w *Rewriter) error {
 	// Before the directory is synced, a crash may restore the old file, and all records appended to the new file would
 	// be lost. Therefore append only afterwards.
 	if err := l.fs.SyncDir(path.Dir(l.name)); err != nil {
-		l.refuseAppends(err)
+		l.setAppendError(err)
 		return errors.Join(ErrUnknown, err)
 	}
 	l.meta.HasFailedSync = false
@@ -254,12 +255,12 @@ func (l *Log) renameOverLog(w *Rewriter) error {
 	return nil
 }
 
-// recordRenameIntent writes to the lock file that a new file with header h is about to replace the log, and that the
+// writeRenameIntent writes to the lock file that a new file with header h is about to replace the log, and that the
 // rename may not be durable. The caller must call confirm after the directory was synced, which removes this note.
 //
 // If the process is killed before that, the next writer finds the note and writes another new file. Therefore no
 // process appends to a file whose rename may be undone by a crash.
-func (l *Log) recordRenameIntent(h *Header) (confirm func(), err error) {
+func (l *Log) writeRenameIntent(h *Header) (confirm func(), err error) {
 	if l.lock == nil || l.metaFile == nil {
 		return func() {}, nil
 	}
@@ -277,10 +278,10 @@ func (l *Log) recordRenameIntent(h *Header) (confirm func(), err error) {
 	return func() { _ = l.writeLockMeta() }, nil
 }
 
-// removeNewFiles removes the new files of earlier rewrites that never replaced the log, and the files that belong to
-// them. Each may be as large as the log. The processes that created them have ended, or will notice that the log was
-// replaced. Files whose name begins with keepPrefix are kept.
-func (l *Log) removeNewFiles(keepPrefix string) {
+// removeRewriteFiles removes the new files of earlier rewrites that never replaced the log, and the files that
+// belong to them. Each may be as large as the log. The processes that created them have ended, or will notice that
+// the log was replaced. Files whose name begins with keepPrefix are kept.
+func (l *Log) removeRewriteFiles(keepPrefix string) {
 	entries, err := l.fs.ReadDir(path.Dir(l.name))
 	if err != nil {
 		return
@@ -288,16 +289,16 @@ func (l *Log) removeNewFiles(keepPrefix string) {
 	for _, e := range entries {
 		name := path.Join(path.Dir(l.name), e.Name())
 		isKept := keepPrefix != "" && strings.HasPrefix(name, path.Clean(keepPrefix))
-		if l.isNewFile(e.Name()) && !isKept {
+		if l.isRewriteFile(e.Name()) && !isKept {
 			_ = l.fs.Remove(name)
 		}
 	}
 }
 
-// isNewFile reports whether a file in the log's directory is a new file of a rewrite or belongs to one. The name of
+// isRewriteFile reports whether a file in the log's directory is a new file of a rewrite or belongs to one. The name of
 // such a file consists of the log's name, 12 hexadecimal digits, "tmp", and possibly the suffix of a file that belongs
 // to it.
-func (l *Log) isNewFile(name string) bool {
+func (l *Log) isRewriteFile(name string) bool {
 	rest, ok := strings.CutPrefix(name, path.Base(l.name)+".")
 	if !ok {
 		return false
@@ -325,14 +326,14 @@ func writeZeros(f vfs.File, from, to int64) error {
 // rewriteAfterSyncError writes the log and the records in buf to a new file, which replaces the file whose sync has
 // failed.
 func (l *Log) rewriteAfterSyncError(buf []byte, keepName string, cause error) error {
-	err := l.swapFile(&l.header, keepName, func(w *Rewriter) error {
+	err := l.rewriteFile(&l.header, keepName, func(w *Rewriter) error {
 		if err := w.copyFrom(l.file, HeaderSize, l.endOffset); err != nil {
 			return err
 		}
 		return w.writeBytes(buf)
 	})
 	if err != nil {
-		l.refuseAppends(cause)
+		l.setAppendError(cause)
 		return errors.Join(ErrUnknown, cause, err)
 	}
 	return nil
@@ -349,21 +350,21 @@ func (l *Log) copyFromSharedFile() error {
 	if _, err := l.saveTornTail(); err != nil {
 		return err
 	}
-	return l.swapFile(&l.header, "", func(w *Rewriter) error { return w.copyFrom(l.file, HeaderSize, l.endOffset) })
+	return l.rewriteFile(&l.header, "", func(w *Rewriter) error { return w.copyFrom(l.file, HeaderSize, l.endOffset) })
 }
 
-// refuseAppends makes the log refuse further appends, and writes to the lock file that the end of the log may not be
+// setAppendError makes the log refuse further appends, and writes to the lock file that the end of the log may not be
 // durable. If the lock file cannot be written, the log keeps the lock, because other processes would append after
 // records that a crash may lose.
-func (l *Log) refuseAppends(cause error) {
+func (l *Log) setAppendError(cause error) {
 	l.appendErr = cause
 	l.updateDurableMeta()
 	l.meta.HasFailedSync = true
-	l.isMetaPending = l.writeLockMeta() != nil
+	l.isMetaUnwritten = l.writeLockMeta() != nil
 }
 
-// createNewFile creates a new file next to the log. No other process uses its name.
-func (l *Log) createNewFile() (vfs.File, string, error) {
+// createRewriteFile creates a new file next to the log. No other process uses its name.
+func (l *Log) createRewriteFile() (vfs.File, string, error) {
 	for {
 		var b [6]byte
 		if _, err := io.ReadFull(l.opts.Rand, b[:]); err != nil {

@@ -30,7 +30,7 @@ func SalvageRecords(
 ) (SalvageDamage, error) {
 	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
-		return SalvageDamage{}, describeOpen(fsys, name, err)
+		return SalvageDamage{}, wrapOpenError(fsys, name, err)
 	}
 	defer f.Close()
 	fi, err := f.Stat()
@@ -118,7 +118,7 @@ func CreateLog(fsys vfs.FS, name string, o Options, h Header, fill func(emit fun
 	}()
 	h.BaseEnd = HeaderSize
 	var durable uint64
-	return l.swapFile(&h, "", func(w *Rewriter) error {
+	return l.rewriteFile(&h, "", func(w *Rewriter) error {
 		return fill(func(r Record) error {
 			r.DurableSeq = max(r.Seq, durable)
 			durable = r.DurableSeq
@@ -158,7 +158,7 @@ func (l *Log) CopyTo(dst vfs.FS, name string, mayReplace bool) error {
 	}
 	h := l.header
 	c := newLog(dst, name, l.opts)
-	err := c.swapFile(&h, "", func(w *Rewriter) error { return w.copyFrom(l.file, HeaderSize, l.endOffset) })
+	err := c.rewriteFile(&h, "", func(w *Rewriter) error { return w.copyFrom(l.file, HeaderSize, l.endOffset) })
 	if c.file != nil {
 		err = errors.Join(err, c.file.Close())
 	}

@@ -39,8 +39,8 @@ func (l *Log) truncateTornTail() error {
 	return nil
 }
 
-// saveTornTail copies the bytes after the last record durably to a file in LostDir. isTorn is false if there are none.
-// Call it before these bytes are cut off or left out of a new file.
+// saveTornTail copies the bytes after the last record durably to a file in LostBytesDir. isTorn is false if there
+// are none. Call it before these bytes are cut off or left out of a new file.
 func (l *Log) saveTornTail() (isTorn bool, err error) {
 	if l.isFreeSpaceChecked {
 		if l.freeOffset.Load() == l.endOffset {
@@ -59,7 +59,7 @@ func (l *Log) saveTornTail() (isTorn bool, err error) {
 	if err != nil || len(tail) == 0 {
 		return false, err
 	}
-	dir := l.LostDir()
+	dir := l.LostBytesDir()
 	if err := l.fs.MkdirAll(dir, 0o700); err != nil {
 		return false, err
 	}
@@ -71,8 +71,8 @@ func (l *Log) saveTornTail() (isTorn bool, err error) {
 	return true, l.fs.SyncDir(path.Dir(dir))
 }
 
-// LostDir returns the directory in which torn tails are saved. It is next to the log.
-func (l *Log) LostDir() string { return l.name + ".lost" }
+// LostBytesDir returns the directory in which torn tails are saved. It is next to the log.
+func (l *Log) LostBytesDir() string { return l.name + ".lost" }
 
 // readTail returns the bytes from the position to the last byte that is not zero, but at most MaxBody+RecordOverhead
 // bytes.

@@ -11,18 +11,18 @@ import (
 
 // Field is a decoded field of a message.
 type Field struct {
-	Number  int
-	IsBytes bool   // the value is in Text (otherwise it is a varint in Uint)
-	Uint    uint64 // value of a varint field
-	Text    string // value of a length-delimited field
-	Encoded string // the whole encoded field, including its tag
+	FieldNumber  int
+	IsBytes      bool   // the value is in Text (otherwise it is a varint in Uint)
+	VarintValue  uint64 // value of a varint field
+	BytesValue   string // value of a length-delimited field
+	EncodedField string // the whole encoded field, including its tag
 }
 
 // UnknownError returns the error for a field whose number the caller does not know.
-func (f Field) UnknownError() error { return fmt.Errorf("unknown field %d", f.Number) }
+func (f Field) UnknownError() error { return fmt.Errorf("unknown field %d", f.FieldNumber) }
 
-// ErrTruncated is returned if a message ends inside a field.
-var ErrTruncated = errors.New("a field is cut short")
+// ErrTruncatedField is returned if a message ends inside a field.
+var ErrTruncatedField = errors.New("a field is cut short")
 
 // isValidTag reports whether a tag is valid: the field number is from 1 to 1<<20, and the wire type is 0 (varint) or 2
 // (length-delimited).
@@ -31,34 +31,34 @@ func isValidTag(tag uint64) bool {
 	return num > 0 && num <= 1<<20 && (form == 0 || form == 2)
 }
 
-// EachField calls fn for each field of the message s, in order. It stops when fn returns an error, and returns the
-// error. The strings in the fields share memory with s.
-func EachField(s string, fn func(f Field) error) error {
-	for len(s) > 0 {
-		rest := s
-		tag, n := uvarint(s)
+// EachField calls fn for each field of the message, in order. It stops when fn returns an error, and returns the
+// error. The strings in the fields share memory with message.
+func EachField(message string, fn func(f Field) error) error {
+	for len(message) > 0 {
+		rest := message
+		tag, n := decodeUvarint(message)
 		if n <= 0 {
-			return ErrTruncated
+			return ErrTruncatedField
 		}
-		f := Field{Number: int(tag >> 3), IsBytes: tag&7 == 2}
-		s = s[n:]
+		f := Field{FieldNumber: int(tag >> 3), IsBytes: tag&7 == 2}
+		message = message[n:]
 		if !isValidTag(tag) {
 			return fmt.Errorf("field %d has an unknown form", tag>>3)
 		}
-		v, n := uvarint(s)
+		v, n := decodeUvarint(message)
 		if n <= 0 {
-			return ErrTruncated
+			return ErrTruncatedField
 		}
-		s = s[n:]
+		message = message[n:]
 		if f.IsBytes {
-			if v > uint64(len(s)) {
-				return ErrTruncated
+			if v > uint64(len(message)) {
+				return ErrTruncatedField
 			}
-			f.Text, s = s[:v], s[v:]
+			f.BytesValue, message = message[:v], message[v:]
 		} else {
-			f.Uint = v
+			f.VarintValue = v
 		}
-		f.Encoded = rest[:len(rest)-len(s)]
+		f.EncodedField = rest[:len(rest)-len(message)]
 		if err := fn(f); err != nil {
 			return err
 		}
@@ -66,10 +66,10 @@ func EachField(s string, fn func(f Field) error) error {
 	return nil
 }
 
-// DecodePair decodes a message that has no fields except 1 and 2. A missing field is zero.
-func DecodePair(s string) (first, second Field, err error) {
-	err = EachField(s, func(f Field) error {
-		switch f.Number {
+// DecodeTwoFields decodes a message that has no fields except 1 and 2. A missing field is zero.
+func DecodeTwoFields(message string) (first, second Field, err error) {
+	err = EachField(message, func(f Field) error {
+		switch f.FieldNumber {
 		case 1:
 			first = f
 		case 2:
@@ -82,20 +82,20 @@ func DecodePair(s string) (first, second Field, err error) {
 	return first, second, err
 }
 
-// EachFieldOffsets calls fn for each field of body with the field's number and three offsets: from is the start of the
-// field, at is the start of its value, and end is its end. If a field is invalid or not length-delimited,
+// EachFieldOffsets calls visit for each field of body with the field's number and three offsets: from is the start of
+// the field, at is the start of its value, and end is its end. If a field is invalid or not length-delimited,
 // EachFieldOffsets makes a last call with num 0 for the rest of the body.
-func EachFieldOffsets(body []byte, fn func(num, from, at, end int) error) error {
-	for from := 0; from < len(body); {
-		tag, n := binary.Uvarint(body[from:])
-		v, m := binary.Uvarint(body[from+max(n, 0):])
+func EachFieldOffsets(message []byte, visit func(num, from, at, end int) error) error {
+	for from := 0; from < len(message); {
+		tag, n := binary.Uvarint(message[from:])
+		v, m := binary.Uvarint(message[from+max(n, 0):])
 		at := from + n + m
 		isDelimited := n > 0 && m > 0 && tag&7 == 2
-		if !isDelimited || v > uint64(len(body)-at) {
-			return fn(0, from, from, len(body))
+		if !isDelimited || v > uint64(len(message)-at) {
+			return visit(0, from, from, len(message))
 		}
 		end := at + int(v)
-		if err := fn(int(tag>>3), from, at, end); err != nil {
+		if err := visit(int(tag>>3), from, at, end); err != nil {
 			return err
 		}
 		from = end
@@ -103,8 +103,8 @@ func EachFieldOffsets(body []byte, fn func(num, from, at, end int) error) error 
 	return nil
 }
 
-// uvarint decodes a varint from a string, like binary.Uvarint.
-func uvarint(s string) (uint64, int) {
+// decodeUvarint decodes a varint from a string, like binary.Uvarint.
+func decodeUvarint(s string) (uint64, int) {
 	var x uint64
 	for i := 0; i < len(s) && i < binary.MaxVarintLen64; i++ {
 		c := s[i]
@@ -119,35 +119,35 @@ func uvarint(s string) (uint64, int) {
 	return 0, 0
 }
 
-// AppendUint appends a field with a varint. If v is 0, it appends nothing.
-func AppendUint(b []byte, num int, v uint64) []byte {
+// AppendUintField appends a field with a varint. If v is 0, it appends nothing.
+func AppendUintField(b []byte, fieldNumber int, v uint64) []byte {
 	if v == 0 {
 		return b
 	}
-	return binary.AppendUvarint(binary.AppendUvarint(b, uint64(num)<<3), v)
+	return binary.AppendUvarint(binary.AppendUvarint(b, uint64(fieldNumber)<<3), v)
 }
 
-// AppendString appends a field with a string. If s is empty, it appends nothing.
-func AppendString(b []byte, num int, s string) []byte {
+// AppendStringField appends a field with a string. If s is empty, it appends nothing.
+func AppendStringField(b []byte, fieldNumber int, s string) []byte {
 	if s == "" {
 		return b
 	}
-	b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(num)<<3|2), uint64(len(s)))
+	b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(fieldNumber)<<3|2), uint64(len(s)))
 	return append(b, s...)
 }
 
-// AppendBytes appends a field with bytes. If v is empty, it appends nothing.
-func AppendBytes(b []byte, num int, v []byte) []byte {
+// AppendBytesField appends a field with bytes. If v is empty, it appends nothing.
+func AppendBytesField(b []byte, fieldNumber int, v []byte) []byte {
 	if len(v) == 0 {
 		return b
 	}
-	b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(num)<<3|2), uint64(len(v)))
+	b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(fieldNumber)<<3|2), uint64(len(v)))
 	return append(b, v...)
 }
 
-// Zigzag encodes a signed number as an unsigned number. Numbers near 0, positive or negative, get small values, and
-// thus short varints.
-func Zigzag(v int64) uint64 { return uint64(v<<1) ^ uint64(v>>63) }
+// EncodeZigzag encodes a signed number as an unsigned number. Numbers near 0, positive or negative, get small
+// values, and thus short varints.
+func EncodeZigzag(v int64) uint64 { return uint64(v<<1) ^ uint64(v>>63) }
 
-// Unzigzag decodes the result of Zigzag.
-func Unzigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }
+// DecodeZigzag decodes the result of Zigzag.
+func DecodeZigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }

@@ -15,11 +15,11 @@ func TestBytes(t *testing.T) {
 		got  []byte
 		want string
 	}{
-		{AppendUint(nil, 1, 150), "\x08\x96\x01"},
-		{AppendString(nil, 2, "testing"), "\x12\x07testing"},
-		{AppendBytes(nil, 2, []byte("testing")), "\x12\x07testing"},
-		{AppendUint(AppendString(AppendBytes(nil, 3, nil), 2, ""), 1, 0), ""},
-		{AppendUint(nil, 20, math.MaxUint64), "\xa0\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"},
+		{AppendUintField(nil, 1, 150), "\x08\x96\x01"},
+		{AppendStringField(nil, 2, "testing"), "\x12\x07testing"},
+		{AppendBytesField(nil, 2, []byte("testing")), "\x12\x07testing"},
+		{AppendUintField(AppendStringField(AppendBytesField(nil, 3, nil), 2, ""), 1, 0), ""},
+		{AppendUintField(nil, 20, math.MaxUint64), "\xa0\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"},
 	} {
 		if string(tc.got) != tc.want {
 			t.Errorf("% x, want % x", tc.got, tc.want)
@@ -27,8 +27,8 @@ func TestBytes(t *testing.T) {
 	}
 	for v, want := range map[int64]uint64{0: 0, -1: 1, 1: 2, -2: 3, math.MaxInt64: math.MaxUint64 - 1,
 		math.MinInt64: math.MaxUint64} {
-		if got := Zigzag(v); got != want || Unzigzag(got) != v {
-			t.Errorf("Zigzag(%d) = %d, want %d; back %d", v, got, want, Unzigzag(got))
+		if got := EncodeZigzag(v); got != want || DecodeZigzag(got) != v {
+			t.Errorf("Zigzag(%d) = %d, want %d; back %d", v, got, want, DecodeZigzag(got))
 		}
 	}
 }
@@ -36,7 +36,7 @@ func TestBytes(t *testing.T) {
 // show returns the fields that EachField passes, and the offsets that EachFieldOffsets passes, as text.
 func show(s string) (fields, parts string, err error) {
 	err = EachField(s, func(f Field) error {
-		fields += fmt.Sprintf("%d %t %d %q %q;", f.Number, f.IsBytes, f.Uint, f.Text, f.Encoded)
+		fields += fmt.Sprintf("%d %t %d %q %q;", f.FieldNumber, f.IsBytes, f.VarintValue, f.BytesValue, f.EncodedField)
 		return nil
 	})
 	_ = EachFieldOffsets([]byte(s), func(num, from, at, end int) error {
@@ -47,7 +47,7 @@ func show(s string) (fields, parts string, err error) {
 }
 
 func TestEach(t *testing.T) {
-	whole := string(AppendUint(AppendString(nil, 2, "testing"), 1, 150))
+	whole := string(AppendUintField(AppendStringField(nil, 2, "testing"), 1, 150))
 	fields, parts, err := show(whole)
 	if want := `2 true 0 "testing" "\x12\atesting";1 false 150 "" "\b\x96\x01";`; err != nil || fields != want ||
 		parts != "2 0 2 9;0 9 9 12;" {
@@ -55,7 +55,7 @@ func TestEach(t *testing.T) {
 	}
 	for n := range len(whole) {
 		if _, _, err := show(whole[:n]); (err == nil) != (n == 0 || n == 9) ||
-			(err != nil && !errors.Is(err, ErrTruncated)) {
+			(err != nil && !errors.Is(err, ErrTruncatedField)) {
 			t.Errorf("cut after %d bytes: %v", n, err)
 		}
 	}
@@ -80,16 +80,16 @@ func TestPair(t *testing.T) {
 		number   uint64
 		bad      bool
 	}{
-		{in: string(AppendUint(AppendString(nil, 1, "project"), 2, 150)), text: "project", number: 150},
-		{in: string(AppendString(AppendString(nil, 1, "a"), 1, "b")), text: "b"},
+		{in: string(AppendUintField(AppendStringField(nil, 1, "project"), 2, 150)), text: "project", number: 150},
+		{in: string(AppendStringField(AppendStringField(nil, 1, "a"), 1, "b")), text: "b"},
 		{in: ""},
-		{in: string(AppendUint(nil, 3, 1)), bad: true},
+		{in: string(AppendUintField(nil, 3, 1)), bad: true},
 		{in: "\x0a\x02a", bad: true},
 	} {
-		first, second, err := DecodePair(tc.in)
-		if (err != nil) != tc.bad || first.Text != tc.text || second.Uint != tc.number {
+		first, second, err := DecodeTwoFields(tc.in)
+		if (err != nil) != tc.bad || first.BytesValue != tc.text || second.VarintValue != tc.number {
 			t.Errorf("DecodePair(%q) = %q, %d, %v; want %q, %d",
-				tc.in, first.Text, second.Uint, err, tc.text, tc.number)
+				tc.in, first.BytesValue, second.VarintValue, err, tc.text, tc.number)
 		}
 	}
 }
@@ -103,11 +103,11 @@ func FuzzEach(f *testing.F) {
 		var b []byte
 		raw := ""
 		err := EachField(s, func(f Field) error {
-			raw += f.Encoded
+			raw += f.EncodedField
 			if f.IsBytes {
-				b = AppendString(b, f.Number, f.Text)
+				b = AppendStringField(b, f.FieldNumber, f.BytesValue)
 			} else {
-				b = AppendUint(b, f.Number, f.Uint)
+				b = AppendUintField(b, f.FieldNumber, f.VarintValue)
 			}
 			return nil
 		})

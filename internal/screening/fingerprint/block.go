@@ -41,18 +41,18 @@ import (
 )
 
 const (
-	headerSize    = 32
-	blockHeadSize = 40
-	nonceSize     = 12
-	bytesPerPrint = 6
-	maxBlockBody  = 4 << 20 // maximum number of bytes after the head of a block
+	headerSize          = 32
+	blockHeadSize       = 40
+	nonceSize           = 12
+	bytesPerFingerprint = 6
+	maxBlockBody        = 4 << 20 // maximum number of bytes after the head of a block
 )
 
 var (
 	headerMagic = []byte("OXprint1")
 	blockMagic  = []byte("OXfp")
 	castagnoli  = crc32.MakeTable(crc32.Castagnoli)
-	le          = binary.LittleEndian
+	byteOrder   = binary.LittleEndian
 )
 
 // errDamaged reports that a file is damaged.
@@ -75,8 +75,8 @@ const (
 	levelProgramRun Level = 7 // like levelForeignRun, for a program that may have written text that nobody vouches for
 )
 
-// printHash is called a print: a keyed hash, of 48 bits, of a run of words.
-type printHash uint64
+// fingerprintHash is called a print: a keyed hash, of 48 bits, of a run of words.
+type fingerprintHash uint64
 
 // cipherKey contains the ciphers that are derived from the key of a home.
 type cipherKey struct {
@@ -96,17 +96,17 @@ func newCipherKey(key []byte) (*cipherKey, error) {
 
 // hashPrint encrypts a hash of a run of words with the home's key. The result is the print that is stored instead of
 // the hash.
-func (k *cipherKey) hashPrint(hash uint64) printHash {
+func (k *cipherKey) hashPrint(hash uint64) fingerprintHash {
 	var b [16]byte
-	le.PutUint64(b[:], hash)
+	byteOrder.PutUint64(b[:], hash)
 	b[15] = 1 // Only this function encrypts blocks with this last byte.
 	k.blockCipher.Encrypt(b[:], b[:])
 	return decodePrint(b[:])
 }
 
 // decodePrint decodes the print at the start of b.
-func decodePrint(b []byte) printHash {
-	return printHash(le.Uint32(b)) | printHash(le.Uint16(b[4:]))<<32
+func decodePrint(b []byte) fingerprintHash {
+	return fingerprintHash(byteOrder.Uint32(b)) | fingerprintHash(byteOrder.Uint16(b[4:]))<<32
 }
 
 // shortHMAC returns the first eight bytes of the HMAC-SHA-256 of the parts.
@@ -115,16 +115,16 @@ func (k *cipherKey) shortHMAC(parts ...[]byte) uint64 {
 	for _, p := range parts {
 		h.Write(p)
 	}
-	return le.Uint64(h.Sum(nil))
+	return byteOrder.Uint64(h.Sum(nil))
 }
 
 // makeHeader returns the header of a file in which the first size bytes are valid.
 func (k *cipherKey) makeHeader(size int64) []byte {
 	b := make([]byte, headerSize)
 	copy(b, headerMagic)
-	le.PutUint64(b[8:], k.shortHMAC([]byte("prints")))
-	le.PutUint64(b[16:], uint64(size))
-	le.PutUint32(b[28:], crc32.Checksum(b[:28], castagnoli))
+	byteOrder.PutUint64(b[8:], k.shortHMAC([]byte("prints")))
+	byteOrder.PutUint64(b[16:], uint64(size))
+	byteOrder.PutUint32(b[28:], crc32.Checksum(b[:28], castagnoli))
 	return b
 }
 
@@ -134,11 +134,11 @@ func (k *cipherKey) readHeader(b []byte) (size int64, err error) {
 	if len(b) < headerSize || !bytes.Equal(b[:8], headerMagic) {
 		return 0, errDamaged
 	}
-	if crc32.Checksum(b[:28], castagnoli) != le.Uint32(b[28:]) {
+	if crc32.Checksum(b[:28], castagnoli) != byteOrder.Uint32(b[28:]) {
 		return 0, errDamaged
 	}
-	size = int64(le.Uint64(b[16:]))
-	if le.Uint64(b[8:]) != k.shortHMAC([]byte("prints")) || size < headerSize {
+	size = int64(byteOrder.Uint64(b[16:]))
+	if byteOrder.Uint64(b[8:]) != k.shortHMAC([]byte("prints")) || size < headerSize {
 		return 0, errDamaged
 	}
 	return size, nil
@@ -159,16 +159,23 @@ func readHead(b []byte) (h blockHead, err error) {
 	if len(b) < blockHeadSize || !bytes.Equal(b[:4], blockMagic) {
 		return h, errDamaged
 	}
-	if le.Uint32(b[4:]) != crc32.Checksum(b[8:blockHeadSize], castagnoli) {
+	if byteOrder.Uint32(b[4:]) != crc32.Checksum(b[8:blockHeadSize], castagnoli) {
 		return h, errDamaged
 	}
-	sealed, prints := le.Uint32(b[12:]), le.Uint32(b[16:])
+	sealed, prints := byteOrder.Uint32(b[12:]), byteOrder.Uint32(b[16:])
 	switch {
-	case sealed > maxBlockBody, prints > maxBlockBody, prints%bytesPerPrint != 0:
+	case sealed > maxBlockBody, prints > maxBlockBody, prints%bytesPerFingerprint != 0:
 		return h, errDamaged
 	}
-	return blockHead{b[:blockHeadSize], le.Uint32(b[8:]), int(sealed), int(prints), Level(le.Uint32(b[20:])),
-		time.Unix(int64(le.Uint64(b[24:])), 0), le.Uint64(b[32:])}, nil
+	return blockHead{
+		b[:blockHeadSize],
+		byteOrder.Uint32(b[8:]),
+		int(sealed),
+		int(prints),
+		Level(byteOrder.Uint32(b[20:])),
+		time.Unix(int64(byteOrder.Uint64(b[24:])), 0),
+		byteOrder.Uint64(b[32:]),
+	}, nil
 }
 
 // blockSize returns the length of the block in bytes.
@@ -180,7 +187,7 @@ func (k *cipherKey) appendBlock(
 	level Level,
 	at time.Time,
 	labels []string,
-	prints []printHash,
+	prints []fingerprintHash,
 ) (_ []byte, id uint64) {
 	var plain, body []byte
 	for _, l := range labels {
@@ -189,19 +196,19 @@ func (k *cipherKey) appendBlock(
 	for _, p := range prints {
 		body = append(body, byte(p), byte(p>>8), byte(p>>16), byte(p>>24), byte(p>>32), byte(p>>40))
 	}
-	id = k.shortHMAC(le.AppendUint32(nil, uint32(level)), plain, []byte{0}, body)
+	id = k.shortHMAC(byteOrder.AppendUint32(nil, uint32(level)), plain, []byte{0}, body)
 	raw := make([]byte, blockHeadSize)
 	copy(raw, blockMagic)
-	le.PutUint32(raw[20:], uint32(level))
-	le.PutUint64(raw[24:], uint64(at.Unix()))
-	le.PutUint64(raw[32:], id)
+	byteOrder.PutUint32(raw[20:], uint32(level))
+	byteOrder.PutUint64(raw[24:], uint64(at.Unix()))
+	byteOrder.PutUint64(raw[32:], id)
 	nonce := make([]byte, nonceSize)
 	_, _ = rand.Read(nonce) // never fails
 	sealed := k.aead.Seal(nonce, nonce, plain, raw[20:])
-	le.PutUint32(raw[12:], uint32(len(sealed)))
-	le.PutUint32(raw[16:], uint32(len(body)))
-	le.PutUint32(raw[8:], crc32.Update(crc32.Checksum(sealed, castagnoli), castagnoli, body))
-	le.PutUint32(raw[4:], crc32.Checksum(raw[8:], castagnoli))
+	byteOrder.PutUint32(raw[12:], uint32(len(sealed)))
+	byteOrder.PutUint32(raw[16:], uint32(len(body)))
+	byteOrder.PutUint32(raw[8:], crc32.Update(crc32.Checksum(sealed, castagnoli), castagnoli, body))
+	byteOrder.PutUint32(raw[4:], crc32.Checksum(raw[8:], castagnoli))
 	return append(append(append(b, raw...), sealed...), body...), id
 }
 

@@ -31,12 +31,12 @@ const (
 )
 
 const (
-	// maxAge is the time for which the prints of a text are kept.
-	maxAge = 14 * 24 * time.Hour
+	// maxBlockAge is the time for which the prints of a text are kept.
+	maxBlockAge = 14 * 24 * time.Hour
 
-	maxFile    = 8 << 20 // maximum size of a file in bytes, above which its oldest blocks are dropped
-	shrunkSize = 6 << 20 // size of a file in bytes after its oldest blocks were dropped
-	keySize    = 32
+	maxFile         = 8 << 20 // maximum size of a file in bytes, above which its oldest blocks are dropped
+	shrunkFileBytes = 6 << 20 // size of a file in bytes after its oldest blocks were dropped
+	keySize         = 32
 	// number of bytes that the parts of a long text have in common, so that no run of words is lost between them
 	partOverlap = 4 << 10
 	maxLabels   = 8 // maximum number of labels in a block
@@ -50,8 +50,8 @@ type File struct {
 	Now func() time.Time
 }
 
-// errTooLong means that a text was too long, so its labels were stored only with its beginning and its end.
-var errTooLong = errors.New("it is too long to be kept as a whole")
+// errTextTooLong means that a text was too long, so its labels were stored only with its beginning and its end.
+var errTextTooLong = errors.New("it is too long to be kept as a whole")
 
 // ReadText is a text that a tool read. It is an argument of [File.AddAll].
 type ReadText struct {
@@ -74,11 +74,11 @@ func (f File) AddText(level Level, text string, labels ...string) (id string, er
 // AddAll is like [File.AddText] for several texts. It returns an identifier for each text. It locks and writes the
 // file only once.
 func (f File) AddAll(texts ...ReadText) (ids []string, err error) {
-	var blocks []newBlock
+	var blocks []unwrittenBlock
 	var longTexts []string
 	for _, t := range texts {
 		hashes, isWhole := hashesToStore(t.Text)
-		blocks = append(blocks, hashedBlock(t.Level, t.Labels, hashes))
+		blocks = append(blocks, makeHashedBlock(t.Level, t.Labels, hashes))
 		if !isWhole {
 			longTexts = append(longTexts, t.Text)
 		}
@@ -88,7 +88,7 @@ func (f File) AddAll(texts ...ReadText) (ids []string, err error) {
 		return nil, err
 	}
 	for _, text := range longTexts {
-		err = errors.Join(err, cmp.Or(f.addMiddlePrints(text), errTooLong))
+		err = errors.Join(err, cmp.Or(f.addMiddlePrints(text), errTextTooLong))
 	}
 	return ids, err
 }
@@ -110,8 +110,8 @@ func (f File) addMiddlePrints(text string) error {
 		if err != nil {
 			return err
 		}
-		var prints []printHash
-		eachHash(
+		var prints []fingerprintHash
+		eachStoredHash(
 			text[max(0, maxFullyHashedBytes-partOverlap):len(text)-maxFullyHashedBytes+partOverlap],
 			func(h uint64) {
 				prints = append(prints, key.hashPrint(h))
@@ -122,17 +122,17 @@ func (f File) addMiddlePrints(text string) error {
 	return err
 }
 
-// newBlock contains what a block to be added consists of.
-type newBlock struct {
+// unwrittenBlock contains what a block to be added consists of.
+type unwrittenBlock struct {
 	level  Level
 	labels []string
-	prints func(*cipherKey) []printHash // returns the prints of the block, which depend on the key
+	prints func(*cipherKey) []fingerprintHash // returns the prints of the block, which depend on the key
 }
 
-// hashedBlock returns a block whose prints are made from the hashes.
-func hashedBlock(level Level, labels []string, hashes []uint64) newBlock {
-	return newBlock{level, labels, func(key *cipherKey) []printHash {
-		prints := make([]printHash, len(hashes))
+// makeHashedBlock returns a block whose prints are made from the hashes.
+func makeHashedBlock(level Level, labels []string, hashes []uint64) unwrittenBlock {
+	return unwrittenBlock{level, labels, func(key *cipherKey) []fingerprintHash {
+		prints := make([]fingerprintHash, len(hashes))
 		for i, h := range hashes {
 			prints[i] = key.hashPrint(h)
 		}
@@ -148,7 +148,7 @@ type encodedBlock struct {
 }
 
 // addBlocks appends blocks to the file with this name, and returns the identifiers of the blocks.
-func (f File) addBlocks(name string, blocks ...newBlock) (ids []string, err error) {
+func (f File) addBlocks(name string, blocks ...unwrittenBlock) (ids []string, err error) {
 	ok, err := vfs.WithLock(context.Background(), f.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
 		key, err := f.openOrCreateKey(dir)
 		if err != nil {
@@ -190,7 +190,7 @@ func (f File) appendBlockTo(dir *vfs.OS, name string, key *cipherKey, blocks []e
 	if err != nil {
 		return err
 	}
-	added := f.withoutRepeats(file, name, size, blocks)
+	added := f.dropRecentRepeats(file, name, size, blocks)
 	if len(added) == 0 {
 		return nil
 	}
@@ -210,11 +210,11 @@ func (f File) appendBlockTo(dir *vfs.OS, name string, key *cipherKey, blocks []e
 	return nil
 }
 
-// withoutRepeats returns the bytes of the blocks that must be written to a file. A block that was already written
+// dropRecentRepeats returns the bytes of the blocks that must be written to a file. A block that was already written
 // within the last day is left out. Blocks with paths or with vouched texts are always written, because their order
 // matters.
-func (f File) withoutRepeats(file vfs.File, name string, size int64, blocks []encodedBlock) (added []byte) {
-	var recent *recentBlocks
+func (f File) dropRecentRepeats(file vfs.File, name string, size int64, blocks []encodedBlock) (added []byte) {
+	var recent *recentBlockIDs
 	isAdded := map[uint64]bool{}
 	now := f.Now()
 	for _, b := range blocks {
@@ -223,7 +223,7 @@ func (f File) withoutRepeats(file vfs.File, name string, size int64, blocks []en
 			continue
 		}
 		if recent == nil {
-			recent = recentBlocksOf(filepath.Join(f.Dir, name))
+			recent = cachedRecentBlocks(filepath.Join(f.Dir, name))
 			recent.readNew(file, size)
 		}
 		if !isAdded[b.id] && !recent.isRepeat(b.id, now) {
@@ -301,7 +301,7 @@ func (f File) scanBlocks(name string, fn func(key *cipherKey, h *blockHead, seal
 		return err
 	}
 	defer file.Close()
-	oldest := f.Now().Add(-maxAge)
+	oldest := f.Now().Add(-maxBlockAge)
 	w := newWindow(io.NewSectionReader(file, headerSize, size-headerSize))
 	defer w.release()
 	var h blockHead
@@ -417,7 +417,7 @@ func (f File) shrinkFile(dir *vfs.OS, name string, key *cipherKey) error {
 			if b.isDroppedLast() != isLasting {
 				continue
 			}
-			if size+int64(len(b.encoded)) > shrunkSize {
+			if size+int64(len(b.encoded)) > shrunkFileBytes {
 				break
 			}
 			isKept[i] = true
@@ -425,7 +425,7 @@ func (f File) shrinkFile(dir *vfs.OS, name string, key *cipherKey) error {
 		}
 	}
 	contents := [][]byte{key.makeHeader(size)}
-	var dropped []printHash
+	var dropped []fingerprintHash
 	for i, b := range blocks {
 		switch {
 		case isKept[i]:
@@ -454,8 +454,8 @@ func (b *storedBlock) isDroppedLast() bool {
 }
 
 // appendPrints appends the block's prints to a list.
-func (b *storedBlock) appendPrints(list []printHash) []printHash {
-	for p := b.encoded[len(b.encoded)-b.printsSize:]; len(p) >= bytesPerPrint; p = p[bytesPerPrint:] {
+func (b *storedBlock) appendPrints(list []fingerprintHash) []fingerprintHash {
+	for p := b.encoded[len(b.encoded)-b.printsSize:]; len(p) >= bytesPerFingerprint; p = p[bytesPerFingerprint:] {
 		list = append(list, decodePrint(p))
 	}
 	return list

@@ -12,7 +12,7 @@ type Match struct {
 	Foreign   []string // labels of the repeated texts that others wrote
 	Unvouched []string // labels of the repeated texts that nobody vouches for
 
-	commonPrints []printHash
+	commonPrints []fingerprintHash
 }
 
 // IsRepeat reports whether the text repeats a foreign text or a text that nobody vouches for.
@@ -21,11 +21,11 @@ func (m *Match) IsRepeat() bool { return len(m.Foreign) > 0 || len(m.Unvouched) 
 // batchSize is the approximate number of prints that one pass over the file searches for.
 const batchSize = 1 << 18
 
-// printNumber is a print, or a hash without a key.
-type printNumber interface{ ~uint64 }
+// hashNumber is a print, or a hash without a key.
+type hashNumber interface{ ~uint64 }
 
-// printSearch contains the prints of written texts, for which a search looks in earlier texts.
-type printSearch[P printNumber] struct {
+// repeatSearch contains the prints of written texts, for which a search looks in earlier texts.
+type repeatSearch[P hashNumber] struct {
 	texts  map[P][]int32 // for each print, the indexes of the texts that contain it
 	filter []uint64      // bits that exclude most prints that no text contains; their number is a power of two
 	mask   P             // selects the bits of a print that are the index into filter
@@ -36,7 +36,7 @@ type printSearch[P printNumber] struct {
 const filterBitsPerPrint = 64
 
 // buildFilter builds the filter for the prints in texts.
-func (w *printSearch[P]) buildFilter() {
+func (w *repeatSearch[P]) buildFilter() {
 	size := 1 << bits.Len(uint(len(w.texts)*filterBitsPerPrint))
 	w.mask = P(max(size, 64) - 1)
 	w.filter = make([]uint64, (w.mask+1)/64)
@@ -46,11 +46,11 @@ func (w *printSearch[P]) buildFilter() {
 }
 
 // mayContain returns true if a text contains the print. For a few other prints, it also returns true.
-func (w *printSearch[P]) mayContain(p P) bool { return w.filter[p&w.mask/64]&(1<<(p%64)) != 0 }
+func (w *repeatSearch[P]) mayContain(p P) bool { return w.filter[p&w.mask/64]&(1<<(p%64)) != 0 }
 
 // addText adds the prints of text i, except prints that also occur in the text ignored. The function print converts a
 // hash to a print.
-func (w *printSearch[P]) addText(i int, text, ignored string, print func(hash uint64) P) {
+func (w *repeatSearch[P]) addText(i int, text, ignored string, print func(hash uint64) P) {
 	ignoredHashes := map[uint64]bool{}
 	if ignored != "" {
 		eachWrittenHash(ignored, func(h uint64) { ignoredHashes[h] = true })
@@ -89,7 +89,7 @@ func (f File) FindRepeats(texts, ignored []string) []Match {
 	}
 	for i := range matches {
 		m := &matches[i]
-		if isLost && isLongEnough(texts[i]) {
+		if isLost && isLongEnoughToMatch(texts[i]) {
 			m.Unvouched = append(m.Unvouched, lossLabel)
 		}
 		m.Foreign, m.Unvouched = limitLabels(m.Foreign), limitLabels(m.Unvouched)
@@ -104,8 +104,8 @@ func limitLabels(all []string) []string {
 	return all[:min(len(all), maxLabels)]
 }
 
-// isLongEnough reports whether a text contains enough words to be recognized as a repetition.
-func isLongEnough(text string) (ok bool) {
+// isLongEnoughToMatch reports whether a text contains enough words to be recognized as a repetition.
+func isLongEnoughToMatch(text string) (ok bool) {
 	eachWrittenHash(text, func(uint64) { ok = true })
 	return ok
 }
@@ -113,12 +113,12 @@ func isLongEnough(text string) (ok bool) {
 // findBatch searches for several texts, from index first on, in one pass over the file. end is the index of the first
 // text that was left for the next pass, because the pass already searches for enough prints.
 func (f File) findBatch(texts, ignored []string, matches []Match, first int) (end int, err error) {
-	var w *printSearch[printHash] // created when the key is known
-	found := map[printHash][]printOrigin{}
+	var w *repeatSearch[fingerprintHash] // created when the key is known
+	found := map[fingerprintHash][]printOrigin{}
 	end = len(texts)
 	err = f.scanBlocks(printsFile, func(key *cipherKey, h *blockHead, sealed, prints []byte) error {
 		if w == nil {
-			w = &printSearch[printHash]{texts: map[printHash][]int32{}}
+			w = &repeatSearch[fingerprintHash]{texts: map[fingerprintHash][]int32{}}
 			for i := first; i < len(texts); i++ {
 				w.addText(i, texts[i], textOrEmpty(ignored, i), key.hashPrint)
 				if len(w.texts) > batchSize {
@@ -144,7 +144,11 @@ func (f File) findBatch(texts, ignored []string, matches []Match, first int) (en
 // searchDropped searches the dropped prints for the prints of the written texts. It adds those that are found to
 // found, as unvouched. A set may also report prints that were never dropped. Call searchDropped before the blocks of
 // the file are searched: a block in which a person vouches for a text then removes the text's prints from found.
-func (f File) searchDropped(key *cipherKey, w *printSearch[printHash], found map[printHash][]printOrigin) error {
+func (f File) searchDropped(
+	key *cipherKey,
+	w *repeatSearch[fingerprintHash],
+	found map[fingerprintHash][]printOrigin,
+) error {
 	sets, err := f.readDroppedSets(key)
 	if err != nil {
 		return err
@@ -168,7 +172,7 @@ func textOrEmpty(texts []string, i int) string {
 
 // searchBlock searches a block for the prints of the written texts, and adds those that the block contains to found.
 // If a person vouched for the text of the block, searchBlock instead removes these prints from found.
-func (w *printSearch[P]) searchBlock(
+func (w *repeatSearch[P]) searchBlock(
 	key *cipherKey,
 	h *blockHead,
 	sealed, prints []byte,
@@ -178,7 +182,7 @@ func (w *printSearch[P]) searchBlock(
 		return nil
 	}
 	var blockOrigin *printOrigin // The labels are decrypted when the first print is found.
-	for ; len(prints) >= bytesPerPrint; prints = prints[bytesPerPrint:] {
+	for ; len(prints) >= bytesPerFingerprint; prints = prints[bytesPerFingerprint:] {
 		p := P(decodePrint(prints))
 		if !w.mayContain(p) || w.texts[p] == nil {
 			continue
@@ -200,7 +204,7 @@ func (w *printSearch[P]) searchBlock(
 }
 
 // addCommonPrint records that the text and earlier texts contain the print p. origins describes the earlier texts.
-func (m *Match) addCommonPrint(p printHash, origins []printOrigin) {
+func (m *Match) addCommonPrint(p fingerprintHash, origins []printOrigin) {
 	if len(origins) > 0 {
 		m.commonPrints = append(m.commonPrints, p)
 	}
@@ -216,26 +220,29 @@ func (m *Match) addCommonPrint(p printHash, origins []printOrigin) {
 // VouchFor records that a person vouches for the words that the matches have in common with earlier texts. These words
 // are then ignored, until another foreign text that contains them is read.
 func (f File) VouchFor(matches ...Match) error {
-	var prints []printHash
+	var prints []fingerprintHash
 	for i := range matches {
 		prints = append(prints, matches[i].commonPrints...)
 	}
 	if len(prints) == 0 {
 		return nil
 	}
-	_, err := f.addBlocks(printsFile, newBlock{levelVouched, nil, func(*cipherKey) []printHash { return prints }})
+	_, err := f.addBlocks(
+		printsFile,
+		unwrittenBlock{levelVouched, nil, func(*cipherKey) []fingerprintHash { return prints }},
+	)
 	return err
 }
 
 // A Comparison finds out which of several written texts repeat another text.
 type Comparison struct {
 	texts  []string
-	search printSearch[uint64]
+	search repeatSearch[uint64]
 }
 
 // NewComparison returns a Comparison for written texts. ignored has the same meaning as in [File.FindRepeats].
 func NewComparison(texts, ignored []string) *Comparison {
-	c := &Comparison{texts: texts, search: printSearch[uint64]{texts: map[uint64][]int32{}}}
+	c := &Comparison{texts: texts, search: repeatSearch[uint64]{texts: map[uint64][]int32{}}}
 	for i := range texts {
 		c.search.addText(i, texts[i], textOrEmpty(ignored, i), func(hash uint64) uint64 { return hash })
 	}
@@ -244,8 +251,8 @@ func NewComparison(texts, ignored []string) *Comparison {
 }
 
 // FindRepeats returns the indexes of the written texts that repeat the text other.
-func (c *Comparison) FindRepeats(other string) (indexes []int) {
-	eachHash(other, func(h uint64) {
+func (c *Comparison) FindRepeats(text string) (indexes []int) {
+	eachStoredHash(text, func(h uint64) {
 		if !c.search.mayContain(h) {
 			return
 		}

@@ -109,7 +109,7 @@ func TestFormsOfPages(t *testing.T) {
 		"look-alikes":   "Dерloys оf thе hаrbоr sеrvicе аlwаys run frоm thе mirrоr zinс аftеr thе lаmрs аrе lit.",
 	} {
 		f, _ := newFile(t)
-		mustAdd(t, f, LevelForeign, OutputText([]byte(read)), "page")
+		mustAdd(t, f, LevelForeign, ExtractOutputText([]byte(read)), "page")
 		if got := labelsOf(f, note, ""); got != "page|" {
 			t.Errorf("%s: the note repeats %q, want the page", name, got)
 		}
@@ -159,7 +159,7 @@ func TestVouch(t *testing.T) {
 func TestForgets(t *testing.T) {
 	f, now := newFile(t)
 	id := mustAdd(t, f, LevelForeign, page, "page")
-	*now = now.Add(maxAge - time.Hour)
+	*now = now.Add(maxBlockAge - time.Hour)
 	if got := labelsOf(f, page, ""); got != "page|" || !f.HasAllIDs(id) {
 		t.Errorf("before 14 days: %q, has %t", got, f.HasAllIDs(id))
 	}
@@ -351,7 +351,7 @@ func TestLoss(t *testing.T) {
 				!f.HasAllIDs(id) {
 				t.Errorf("the new text repeats %q, has %t", got, f.HasAllIDs(id))
 			}
-			*now = now.Add(maxAge)
+			*now = now.Add(maxBlockAge)
 			if got := labelsOf(f, "something that nobody has ever written before", ""); got != "|" {
 				t.Errorf("14 days after the damage: %q", got)
 			}
@@ -488,9 +488,9 @@ func FuzzWords(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		_ = OutputText([]byte(s))
+		_ = ExtractOutputText([]byte(s))
 		count := 0
-		eachHash(s, func(uint64) { count++ })
+		eachStoredHash(s, func(uint64) { count++ })
 		if got := NewComparison([]string{s}, nil).FindRepeats(s); (count > 0) != (len(got) == 1) {
 			t.Errorf("%q has %d prints and repeats itself %d times", s, count, len(got))
 		}
@@ -569,11 +569,11 @@ func TestFlood(t *testing.T) {
 	if got := labelsOf(f, middle, ""); got != "|"+droppedLabel {
 		t.Errorf("the middle of a long page repeats %q", got)
 	}
-	*now = now.Add(maxAge - time.Hour)
+	*now = now.Add(maxBlockAge - time.Hour)
 	if got := labelsOf(f, page, ""); got != "|"+droppedLabel {
 		t.Errorf("14 days later, the first page repeats %q", got)
 	}
-	if err := os.WriteFile(filepath.Join(f.Dir, droppedFile), []byte("x"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(f.Dir, droppedFileName), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {

@@ -12,11 +12,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
 )
 
-// textForms returns a text and the forms in which a reader may repeat it: without HTML tags, with JSON escapes
+// equivalentForms returns a text and the forms in which a reader may repeat it: without HTML tags, with JSON escapes
 // resolved, and without the line numbers and names that tools print. The last form combines these changes. In
 // addition, it has no addresses, no footnote numbers, no hyphens at line ends, and no characters that look like other
 // letters.
-func textForms(text string) []string {
+func equivalentForms(text string) []string {
 	forms := []string{text}
 	all := text
 	add := func(change func(string) string) {
@@ -26,7 +26,7 @@ func textForms(text string) []string {
 	if hasEscapes(text) {
 		add(func(s string) string { return unescapeJSON([]byte(s)) })
 	}
-	if hasTags(text) {
+	if mayHaveTags(text) {
 		add(removeTags)
 	}
 	s, changed := removePrefixes(text)
@@ -51,8 +51,8 @@ func hasEscapes(text string) bool {
 	return strings.Contains(text, `\n`) || strings.Contains(text, `\u`) || strings.Contains(text, `\t`)
 }
 
-// hasTags reports whether a text seems to contain HTML tags or character references.
-func hasTags(text string) bool {
+// mayHaveTags reports whether a text seems to contain HTML tags or character references.
+func mayHaveTags(text string) bool {
 	for _, part := range []string{"</", "/>", "<br"} {
 		if strings.Contains(text, part) {
 			return true

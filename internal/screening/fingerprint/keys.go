@@ -13,19 +13,19 @@ import (
 )
 
 // A Key is a number computed from a part of a text. If a written text repeats a foreign text, both have a key in
-// common. The converse is not true, so the result must be checked by [Comparison.FindRepeats]. The lower 64 - keyBits
-// bits of a key are zero. Keys are the same in each run of the program, so they can be stored.
+// common. The converse is not true, so the result must be checked by [Comparison.FindRepeats]. The lower 64 -
+// keyHashBits bits of a key are zero. Keys are the same in each run of the program, so they can be stored.
 type Key uint64
 
-// keyBits is the number of upper bits in which keys may differ.
-const keyBits = 40
+// keyHashBits is the number of upper bits in which keys may differ.
+const keyHashBits = 40
 
 // KeyRevision must be incremented if texts get other keys than before, because an index with the older keys would then
 // miss repetitions. This includes changes of the forms in which a text is compared, and of the table of look-alikes.
 // TestKeyRevision detects such a change.
 const KeyRevision = 1
 
-func newKey(hash uint64) Key { return Key(hash >> (64 - keyBits) << (64 - keyBits)) }
+func keyFromHash(hash uint64) Key { return Key(hash >> (64 - keyHashBits) << (64 - keyHashBits)) }
 
 // eachKeyedRun is like eachRun, but also passes the key of each run. Neighbouring runs often have the same key, so a
 // text has only about half as many keys as runs.
@@ -35,7 +35,7 @@ func eachKeyedRun(words []word, fn func(hash uint64, k Key)) {
 		units := 0
 		last := i
 		for ; last < len(words); last++ {
-			hash = hash*runFactor + words[last].hash
+			hash = hash*runHashFactor + words[last].hash
 			units += int(words[last].units)
 			if units >= unitsPerRun {
 				break
@@ -57,17 +57,17 @@ func keyOfRun(run []word) Key {
 	for from := range len(run) - length + 1 {
 		hash := uint64(0)
 		for _, w := range run[from : from+length] {
-			hash = hash*runFactor + w.hash
+			hash = hash*runHashFactor + w.hash
 		}
 		least = min(least, mixBits(hash))
 	}
-	return newKey(least)
+	return keyFromHash(least)
 }
 
 // eachKeyedWrittenHash is like eachWrittenHash, but also passes the key of each hash.
 func eachKeyedWrittenHash(text string, fn func(hash uint64, k Key)) {
-	keyLine := func(h uint64) { fn(h, newKey(h)) }
-	for _, form := range textForms(text) {
+	keyLine := func(h uint64) { fn(h, keyFromHash(h)) }
+	for _, form := range equivalentForms(text) {
 		words := splitWords(form)
 		eachKeyedRun(words, fn)
 		eachShortLine(words, keyLine)
@@ -82,8 +82,8 @@ func AppendKeys(keys []Key, text string) []Key {
 		pooled = new([]word)
 	}
 	words := *pooled
-	addLine := func(hash uint64) { keys = appendKey(keys, newKey(hash)) }
-	for _, form := range textForms(text) {
+	addLine := func(hash uint64) { keys = appendKey(keys, keyFromHash(hash)) }
+	for _, form := range equivalentForms(text) {
 		words = appendWords(words[:0], form)
 		keys = appendRunKeys(keys, words)
 		eachShortLine(words, addLine)
@@ -121,11 +121,11 @@ func appendRunKeys(keys []Key, words []word) []Key {
 	for i := 0; i+partWords <= len(words); i++ {
 		hash := uint64(0)
 		for _, w := range words[i : i+partWords] {
-			hash = hash*runFactor + w.hash
+			hash = hash*runHashFactor + w.hash
 		}
 		part := mixBits(hash)
 		if i >= wordsPerRun-partWords {
-			keys = appendKey(keys, newKey(min(older, old, part)))
+			keys = appendKey(keys, keyFromHash(min(older, old, part)))
 		}
 		older, old = old, part
 	}

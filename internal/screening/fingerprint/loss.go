@@ -56,7 +56,7 @@ func (f File) repairFile(name string) {
 			return nil // Another process has already repaired the files.
 		}
 		if droppedErr != nil {
-			for _, name := range []string{droppedFile, droppedOldFile} {
+			for _, name := range []string{droppedFileName, oldDroppedFileName} {
 				if _, err := f.readDroppedSet(name, key); err != nil {
 					f.renameDamagedFile(dir, name, lossReason(name, err))
 				}
@@ -78,6 +78,6 @@ func (f File) LastLoss() (l Loss, ok bool) {
 	if err != nil {
 		l.Time, l.Reason = f.Now(), lossFile+" cannot be read"
 	}
-	l.EndTime = l.Time.Add(maxAge)
+	l.EndTime = l.Time.Add(maxBlockAge)
 	return l, l.EndTime.After(f.Now())
 }

@@ -24,13 +24,13 @@ const (
 // AddRun records that a program ran from one time to another. A file that changed in this period counts as written by
 // the program, with text of the given level, unless the agent writes the file later. level must be LevelForeign or
 // LevelUnvouched.
-func (f File) AddRun(level Level, from, to time.Time) error {
+func (f File) AddRun(level Level, start, end time.Time) error {
 	run := levelForeignRun
 	if level == LevelUnvouched {
 		run = levelProgramRun
 	}
-	_, err := f.addBlocks(pathsFile, newBlock{run, nil, func(*cipherKey) []printHash {
-		return []printHash{printHash(from.UnixMilli()), printHash(to.UnixMilli())}
+	_, err := f.addBlocks(pathsFile, unwrittenBlock{run, nil, func(*cipherKey) []fingerprintHash {
+		return []fingerprintHash{fingerprintHash(start.UnixMilli()), fingerprintHash(end.UnixMilli())}
 	}})
 	return err
 }
@@ -41,10 +41,10 @@ var runWriters = map[Level]Writer{levelForeignRun: WriterForeign, levelProgramRu
 // setRunWriters sets the writer of each file that changed during a program's run. It does the same for a file whose
 // change time is in the future, because somebody may have set such a time to hide a change.
 func setRunWriters(writers []Writer, changed []int64, now int64, run Level, prints []byte) {
-	if len(prints) < 2*bytesPerPrint {
+	if len(prints) < 2*bytesPerFingerprint {
 		return
 	}
-	from, to := int64(decodePrint(prints)), int64(decodePrint(prints[bytesPerPrint:]))
+	from, to := int64(decodePrint(prints)), int64(decodePrint(prints[bytesPerFingerprint:]))
 	for i, changeTime := range changed {
 		if changeTime < from {
 			continue
@@ -80,7 +80,7 @@ func (f File) addPaths(level Level, paths []string) error {
 	for i, p := range paths {
 		hashes[i] = pathHash(p)
 	}
-	_, err := f.addBlocks(pathsFile, hashedBlock(level, nil, hashes))
+	_, err := f.addBlocks(pathsFile, makeHashedBlock(level, nil, hashes))
 	return err
 }
 
@@ -89,7 +89,7 @@ func pathHash(path string) uint64 {
 	for _, c := range []byte(strings.TrimSuffix(path, "/")) {
 		h = (h ^ uint64(c)) * hashPrime
 	}
-	return mixBits(h * runFactor)
+	return mixBits(h * runHashFactor)
 }
 
 // LastWriters returns the kind of writer that wrote each file last. If the records cannot be read, it returns
@@ -97,10 +97,10 @@ func pathHash(path string) uint64 {
 func (f File) LastWriters(paths []string) []Writer {
 	writers := make([]Writer, len(paths))
 	var times []int64 // set when the first run is found
-	var indexes map[printHash][]int
+	var indexes map[fingerprintHash][]int
 	err := f.scanBlocks(pathsFile, func(key *cipherKey, h *blockHead, _, prints []byte) error {
 		if indexes == nil {
-			indexes = make(map[printHash][]int, len(paths))
+			indexes = make(map[fingerprintHash][]int, len(paths))
 			for i, p := range paths {
 				n := key.hashPrint(pathHash(p))
 				indexes[n] = append(indexes[n], i)
@@ -117,7 +117,7 @@ func (f File) LastWriters(paths []string) []Writer {
 		if h.level == levelForeignPath {
 			writer = WriterForeign
 		}
-		for ; len(prints) >= bytesPerPrint; prints = prints[bytesPerPrint:] {
+		for ; len(prints) >= bytesPerFingerprint; prints = prints[bytesPerFingerprint:] {
 			for _, i := range indexes[decodePrint(prints)] {
 				writers[i] = writer
 			}

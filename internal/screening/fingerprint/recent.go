@@ -20,35 +20,35 @@ const (
 	repeatInterval = 24 * time.Hour // a block that is older than this is written again
 )
 
-// recentBlocks contains the identifiers of the blocks near the end of a file, including those appended later by this
+// recentBlockIDs contains the identifiers of the blocks near the end of a file, including those appended later by this
 // or another process. It is used only while the lock of the directory is held.
-type recentBlocks struct {
+type recentBlockIDs struct {
 	times    map[uint64]time.Time // for each identifier, when the block was added
 	end      int64                // the blocks before this offset have been read
 	lastHead []byte               // head of the last block that was read
 	lastAt   int64                // offset of lastHead in the file
 }
 
-// recentFiles contains the *recentBlocks of each file to which this process has added blocks, by the file's absolute
+// recentFiles contains the *recentBlockIDs of each file to which this process has added blocks, by the file's absolute
 // path.
 var recentFiles sync.Map
 
-func recentBlocksOf(path string) *recentBlocks {
+func cachedRecentBlocks(path string) *recentBlockIDs {
 	full, err := filepath.Abs(path)
 	if err != nil {
 		// Without an absolute path, nothing is cached, and the end of the file is read each time.
-		return new(recentBlocks)
+		return new(recentBlockIDs)
 	}
-	r, _ := recentFiles.LoadOrStore(full, new(recentBlocks))
-	return r.(*recentBlocks)
+	r, _ := recentFiles.LoadOrStore(full, new(recentBlockIDs))
+	return r.(*recentBlockIDs)
 }
 
 // readNew reads the blocks that were appended to a file, of the given size, since the last call. If the file was
 // replaced, readNew forgets all blocks and reads the end of the new file. If a part cannot be read, its blocks are
 // unknown, so their texts get a second block.
-func (r *recentBlocks) readNew(file vfs.File, size int64) {
-	if !r.isOf(file, size) {
-		*r = recentBlocks{times: map[uint64]time.Time{}}
+func (r *recentBlockIDs) readNew(file vfs.File, size int64) {
+	if !r.isFromFile(file, size) {
+		*r = recentBlockIDs{times: map[uint64]time.Time{}}
 	}
 	from := max(r.end, headerSize, size-recentBlockBytes)
 	b := make([]byte, size-from)
@@ -72,8 +72,9 @@ func (r *recentBlocks) readNew(file vfs.File, size int64) {
 	r.end = size
 }
 
-// isOf reports whether the known blocks belong to the file. They do if the last known block is still at its offset.
-func (r *recentBlocks) isOf(file vfs.File, size int64) bool {
+// isFromFile reports whether the known blocks belong to the file. They do if the last known block is still at its
+// offset.
+func (r *recentBlockIDs) isFromFile(file vfs.File, size int64) bool {
 	if r.lastHead == nil || r.end > size {
 		return false
 	}
@@ -83,7 +84,7 @@ func (r *recentBlocks) isOf(file vfs.File, size int64) bool {
 }
 
 // isRepeat reports whether a block with this identifier was added so recently that it need not be written again.
-func (r *recentBlocks) isRepeat(id uint64, now time.Time) bool {
+func (r *recentBlockIDs) isRepeat(id uint64, now time.Time) bool {
 	t, known := r.times[id]
 	return known && now.Sub(t) < repeatInterval
 }

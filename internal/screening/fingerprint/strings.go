@@ -8,10 +8,10 @@ import (
 	"unicode/utf16"
 )
 
-// OutputText returns the text that a model reads in a tool's output. For JSON, these are the strings with their
-// escapes resolved, each on separate lines. Other output is returned unchanged. OutputText does not parse the JSON,
-// because tools may return invalid JSON and very long JSON.
-func OutputText(raw []byte) string {
+// ExtractOutputText returns the text that a model reads in a tool's output. For JSON, these are the strings with
+// their escapes resolved, each on separate lines. Other output is returned unchanged. ExtractOutputText does not
+// parse the JSON, because tools may return invalid JSON and very long JSON.
+func ExtractOutputText(raw []byte) string {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || bytes.IndexByte([]byte(`{["`), raw[0]) < 0 {
 		return string(raw)

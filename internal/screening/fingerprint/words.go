@@ -42,9 +42,9 @@ const (
 )
 
 const (
-	hashBasis = 14695981039346656037
-	hashPrime = 1099511628211
-	runFactor = 0x9e3779b97f4a7c15
+	hashBasis     = 14695981039346656037
+	hashPrime     = 1099511628211
+	runHashFactor = 0x9e3779b97f4a7c15
 	// start value of a short line's hash, which makes it differ from the hash of a run
 	shortLineBasis = 0x5851f42d4c957f2d
 )
@@ -197,7 +197,7 @@ func eachRun(words []word, fn func(hash uint64)) {
 		var h uint64
 		units := 0
 		for j := i; j < len(words); j++ {
-			h = h*runFactor + words[j].hash
+			h = h*runHashFactor + words[j].hash
 			units += int(words[j].units)
 			if units >= unitsPerRun {
 				fn(mixBits(h))
@@ -229,7 +229,7 @@ func eachShortLine(words []word, fn func(hash uint64)) {
 func shortLineHash(words []word) (h uint64, units, letters int) {
 	h = shortLineBasis
 	for i := range words {
-		h = h*runFactor + words[i].hash
+		h = h*runHashFactor + words[i].hash
 		units += int(words[i].units)
 		letters += int(words[i].letters)
 		if units >= unitsPerRun {
@@ -246,7 +246,7 @@ func eachInnerLine(words []word, fn func(hash uint64)) {
 		units := 0
 		letters := 0
 		for j := i; j < len(words); j++ {
-			h = h*runFactor + words[j].hash
+			h = h*runHashFactor + words[j].hash
 			letters += int(words[j].letters)
 			units += int(words[j].units)
 			if units >= unitsPerRun {
@@ -270,18 +270,18 @@ func hashesToStore(text string) (all []uint64, isWhole bool) {
 	add := func(h uint64) { all = append(all, h) }
 	isWhole = len(text) <= maxFullyHashedBytes
 	if isWhole {
-		eachHash(text, add)
+		eachStoredHash(text, add)
 	} else {
-		eachHash(text[:maxFullyHashedBytes], add)
-		eachHash(text[len(text)-maxFullyHashedBytes:], add)
+		eachStoredHash(text[:maxFullyHashedBytes], add)
+		eachStoredHash(text[len(text)-maxFullyHashedBytes:], add)
 	}
 	slices.Sort(all)
 	return slices.Compact(all), isWhole
 }
 
-// eachHash calls fn with each hash that is stored for a text that was read.
-func eachHash(text string, fn func(hash uint64)) {
-	for _, form := range textForms(text) {
+// eachStoredHash calls fn with each hash that is stored for a text that was read.
+func eachStoredHash(text string, fn func(hash uint64)) {
+	for _, form := range equivalentForms(text) {
 		words := splitWords(form)
 		eachRun(words, fn)
 		eachShortLine(words, fn)
@@ -293,7 +293,7 @@ func eachHash(text string, fn func(hash uint64)) {
 
 // eachWrittenHash calls fn with each hash of a written text that may equal the stored hash of an earlier text.
 func eachWrittenHash(text string, fn func(hash uint64)) {
-	for _, form := range textForms(text) {
+	for _, form := range equivalentForms(text) {
 		words := splitWords(form)
 		eachRun(words, fn)
 		eachShortLine(words, fn)

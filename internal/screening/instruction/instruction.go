@@ -19,27 +19,27 @@ import (
 // instructions. A text that matches a single weak rule does not look like instructions. Find reads the text in the way
 // a model does, so that look-alike letters, invisible characters or split words do not prevent a match.
 func Find(text string) []string {
-	low, has := lowerWithKinds(text)
-	var f finder
-	if !has.isASCII && hasHidden(text) {
+	low, has := lowerWithTraits(text)
+	var f ruleFinder
+	if !has.isASCII && hasHiddenChars(text) {
 		f.addStrong(RuleHidden)
 	}
 	switch {
 	case !has.isASCII, has.hasControls && hidesLetters(low):
-		low = removeInvisible(low)
+		low = removeInvisibleChars(low)
 	}
 	f.hasLines = has.hasControls
-	f.applyRules(low)
+	f.applyMatchingRules(low)
 	if !has.isASCII {
 		if s := ReplaceLookalikes(low); s != low {
-			f.applyRules(s)
+			f.applyMatchingRules(s)
 		}
 	}
-	if !f.isStrong && len(f.names) < minWeakRules {
+	if !f.isStrong && len(f.foundNames) < minWeakRules {
 		return nil
 	}
-	slices.Sort(f.names)
-	return f.names
+	slices.Sort(f.foundNames)
+	return f.foundNames
 }
 
 // RuleHidden is the name of the rule for characters that a person cannot see.
@@ -59,70 +59,70 @@ func hasBoldWords(low string) bool {
 		(strings.IndexByte(low, '_') >= 0 && strings.Count(low, "__") >= minBoldMarks)
 }
 
-// finder collects the rules that the readings of a text match. A reading is a normalized form of
+// ruleFinder collects the rules that the readings of a text match. A reading is a normalized form of
 // the text.
-type finder struct {
-	names    []string
-	isStrong bool // a matched rule is not weak
-	hasLines bool // the text may contain line breaks or tabs
+type ruleFinder struct {
+	foundNames []string
+	isStrong   bool // a matched rule is not weak
+	hasLines   bool // the text may contain line breaks or tabs
 }
 
 // addStrong adds the name of a rule that is not weak.
-func (f *finder) addStrong(name string) {
+func (f *ruleFinder) addStrong(name string) {
 	f.isStrong = true
-	if !slices.Contains(f.names, name) {
-		f.names = append(f.names, name)
+	if !slices.Contains(f.foundNames, name) {
+		f.foundNames = append(f.foundNames, name)
 	}
 }
 
-// applyRules applies the rules to a reading. If words in the reading may be split, applyRules also applies the rules
-// to the same reading with its split words joined.
-func (f *finder) applyRules(low string) {
+// applyMatchingRules applies the rules to a reading. If words in the reading may be split, applyMatchingRules also
+// applies the rules to the same reading with its split words joined.
+func (f *ruleFinder) applyMatchingRules(low string) {
 	flowingText, hasShortLines := low, false
 	isJoined := f.hasLines || strings.Contains(low, "  ")
 	if isJoined {
 		flowingText, hasShortLines = joinLines(low)
 	}
-	hasMatch := f.addMatches(low, flowingText)
+	hasMatch := f.addMatchingRules(low, flowingText)
 	if !hasMatch && !hasShortLines {
 		if !hasBoldWords(low) {
 			return
 		}
 	}
-	joined, squashed := joinSplitWords(low)
+	joined, squashed := joinDividedWords(low)
 	words := flowingText
 	if joined != low || !isJoined {
 		words, _ = joinLines(joined)
 	}
 	if strings.TrimRight(words, "\n") != strings.TrimRight(flowingText, "\n") {
-		f.addMatches(words, words)
+		f.addMatchingRules(words, words)
 	}
 	for _, s := range squashed {
 		f.addSquashedMatches(s)
 	}
 }
 
-// addMatches adds the rules that a reading matches. The parameter lines is the reading with its original line breaks,
-// and is used for rules about the start of a line. The parameter flowing is used for all other rules. addMatches also
-// reports whether words of the reading may be split.
-func (f *finder) addMatches(lines, flowing string) (mayBeSplit bool) {
-	t := rules()
-	found, mayBeSplit := t.matchedGroups(flowing)
+// addMatchingRules adds the rules that a reading matches. The parameter lines is the reading with its original line
+// breaks, and is used for rules about the start of a line. The parameter joinedLines is used for all other rules.
+// addMatchingRules also reports whether words of the reading may be split.
+func (f *ruleFinder) addMatchingRules(lines, joinedLines string) (mayBeSplit bool) {
+	t := loadedRules()
+	found, mayBeSplit := t.findMatchedGroups(joinedLines)
 	for i := range t.rules {
 		r := &t.rules[i]
-		if found&r.wordGroups != r.wordGroups {
+		if found&r.requiredGroups != r.requiredGroups {
 			continue
 		}
-		text := flowing
-		if r.isForLineStart() {
+		text := joinedLines
+		if r.needsLineStart() {
 			text = lines
 		}
 		switch {
 		case !r.matches(text):
 		case !r.isWeak:
 			f.addStrong(r.name)
-		case !slices.Contains(f.names, r.name):
-			f.names = append(f.names, r.name)
+		case !slices.Contains(f.foundNames, r.name):
+			f.foundNames = append(f.foundNames, r.name)
 		}
 	}
 	return mayBeSplit
@@ -130,12 +130,12 @@ func (f *finder) addMatches(lines, flowing string) (mayBeSplit bool) {
 
 // addSquashedMatches adds the rules that match a word without spaces. It does not add weak rules. The word may consist
 // of several words.
-func (f *finder) addSquashedMatches(word string) {
-	t := rules()
-	found := t.matchedSquashedGroups(word)
+func (f *ruleFinder) addSquashedMatches(word string) {
+	t := loadedRules()
+	found := t.findSquashedGroups(word)
 	for i := range t.rules {
 		r := &t.rules[i]
-		if r.isWeak || found&r.wordGroups != r.wordGroups {
+		if r.isWeak || found&r.requiredGroups != r.requiredGroups {
 			continue
 		}
 		if r.squashedExpr().MatchString(word) {
@@ -146,21 +146,21 @@ func (f *finder) addSquashedMatches(word string) {
 
 // rule is a line of rules.txt.
 type rule struct {
-	name       string
-	isWeak     bool
-	wordGroups groupSet // Groups of words. A text can match only if it contains a word of each group.
-	expression string
-	once       sync.Once
+	name           string
+	isWeak         bool
+	requiredGroups wordGroupSet // Groups of words. A text can match only if it contains a word of each group.
+	expression     string
+	once           sync.Once
 	*pattern
-	onceSquashed    sync.Once
-	squashedPattern *regexp.Regexp
+	onceSquashed   sync.Once
+	squashedRegexp *regexp.Regexp
 }
 
 // sentencePart replaces the sign … in an expression. It matches a part of a sentence.
 const sentencePart = `[^.!?\n]{0,60}`
 
-// isForLineStart reports whether a match must be at the start of a line. Signs may precede the match in its line.
-func (r *rule) isForLineStart() bool { return r.expression[0] == '^' }
+// needsLineStart reports whether a match must be at the start of a line. Signs may precede the match in its line.
+func (r *rule) needsLineStart() bool { return r.expression[0] == '^' }
 
 // matches reports whether a text matches the rule's expression. The text must be in lower case and begin with a line
 // break. The expression is compiled when it is first used.
@@ -185,56 +185,56 @@ func (r *rule) squashedExpr() *regexp.Regexp {
 			sentencePart,
 		).Replace(strings.TrimPrefix(r.expression, "^"))
 		if re, err := regexp.Compile(expr); err == nil {
-			r.squashedPattern = re
+			r.squashedRegexp = re
 		} else {
 			// The expression requires a space, so this pattern matches no text.
-			r.squashedPattern = regexp.MustCompile(`[^\s\S]`)
+			r.squashedRegexp = regexp.MustCompile(`[^\s\S]`)
 		}
 	})
-	return r.squashedPattern
+	return r.squashedRegexp
 }
 
-// charKinds specifies which kinds of characters a text contains.
-type charKinds struct {
+// textTraits specifies which kinds of characters a text contains.
+type textTraits struct {
 	isASCII     bool
 	hasControls bool // control characters: line breaks, tabs and escapes
 }
 
-// lowerWithKinds returns a line break and the text in lower case, like [strings.ToLower]. It also returns which kinds
+// lowerWithTraits returns a line break and the text in lower case, like [strings.ToLower]. It also returns which kinds
 // of characters the text contains.
-func lowerWithKinds(text string) (low string, has charKinds) {
+func lowerWithTraits(text string) (low string, traits textTraits) {
 	const ones = 0x0101010101010101
 	b := append(make([]byte, 0, 1+len(text)), '\n')
-	has.isASCII = true
+	traits.isASCII = true
 	for controls := uint64(0); text != "" || controls != 0; {
 		if len(text) >= 8 {
 			if eight := uint64(headBytes(text)) | uint64(headBytes(text[4:]))<<32; eight&(0x80*ones) == 0 {
 				upperCase := (eight + (0x80-'A')*ones) &^ (eight + (0x80-'Z'-1)*ones) & (0x80 * ones)
 				controls |= ^(eight + (0x80-' ')*ones) & (0x80 * ones)
-				b, text = le.AppendUint64(b, eight|upperCase>>2), text[8:]
+				b, text = littleEndian.AppendUint64(b, eight|upperCase>>2), text[8:]
 				continue
 			}
 		}
 		if controls != 0 {
-			has.hasControls, controls = true, 0
+			traits.hasControls, controls = true, 0
 			continue
 		}
 		c, n := utf8.DecodeRuneInString(text)
-		has.isASCII = has.isASCII && c < utf8.RuneSelf
-		has.hasControls = has.hasControls || c < ' '
+		traits.isASCII = traits.isASCII && c < utf8.RuneSelf
+		traits.hasControls = traits.hasControls || c < ' '
 		b, text = utf8.AppendRune(b, unicode.ToLower(c)), text[n:]
 	}
-	return string(b), has
+	return string(b), traits
 }
 
-var le = binary.LittleEndian
+var littleEndian = binary.LittleEndian
 
-// maxZeroWidthRun is the maximum number of consecutive zero-width characters in a harmless text. Some
+// maxZeroWidthChars is the maximum number of consecutive zero-width characters in a harmless text. Some
 // emoji contain a single joiner.
-const maxZeroWidthRun = 1
+const maxZeroWidthChars = 1
 
-// hidingRanges contains the invisible characters that can hide text anywhere: tags and direction controls.
-var hidingRanges = &unicode.RangeTable{
+// hiddenCharRanges contains the invisible characters that can hide text anywhere: tags and direction controls.
+var hiddenCharRanges = &unicode.RangeTable{
 	R16: []unicode.Range16{{Lo: 0x202D, Hi: 0x202E, Stride: 1}, {Lo: 0x2066, Hi: 0x2069, Stride: 1}},
 	R32: []unicode.Range32{{Lo: 0xE0020, Hi: 0xE007F, Stride: 1}},
 }
@@ -245,10 +245,10 @@ const zeroWidthChars = "\u200B\u200C\u200D\u2060\u2061\u2062\u2063\u2064\u180E\u
 
 const softHyphen = 0xAD
 
-// hasHidden reports whether a text has invisible characters that no script needs: tags,
+// hasHiddenChars reports whether a text has invisible characters that no script needs: tags,
 // direction controls, several zero-width characters in a row, or zero-width characters
 // between two ASCII letters.
-func hasHidden(text string) bool {
+func hasHiddenChars(text string) bool {
 	joinerCount, selectorCount := 0, 0
 	afterLetter := false // the previous character is an ASCII letter
 	afterHidden := false // the previous characters are invisible and follow an ASCII letter
@@ -264,7 +264,7 @@ func hasHidden(text string) bool {
 			afterHidden = false
 			continue
 		}
-		if unicode.Is(hidingRanges, c) && !endsInFlag(text[:i]) {
+		if unicode.Is(hiddenCharRanges, c) && !endsInFlag(text[:i]) {
 			return true
 		}
 		switch {
@@ -282,22 +282,22 @@ func hasHidden(text string) bool {
 			afterHidden = afterLetter || afterHidden
 		}
 		afterLetter = false
-		if joinerCount > maxZeroWidthRun || selectorCount > maxZeroWidthRun {
+		if joinerCount > maxZeroWidthChars || selectorCount > maxZeroWidthChars {
 			return true
 		}
 	}
 	return false
 }
 
-// blackFlag is the first character of regional flags. Tags with the name of the region follow it.
-const blackFlag = 0x1F3F4
+// blackFlagRune is the first character of regional flags. Tags with the name of the region follow it.
+const blackFlagRune = 0x1F3F4
 
 // endsInFlag reports whether a text ends inside the emoji of a regional flag.
 func endsInFlag(text string) bool {
 	for text != "" {
 		c, n := utf8.DecodeLastRuneInString(text)
 		if c < 0xE0020 || c > 0xE007F {
-			return c == blackFlag
+			return c == blackFlagRune
 		}
 		text = text[:len(text)-n]
 	}

@@ -82,12 +82,12 @@ func TestFind(t *testing.T) {
 // TestRules tests that each rule has words, and that the words are in lower case and can be found by the look-up.
 // Otherwise the rule would never be tried.
 func TestRules(t *testing.T) {
-	all := rules()
+	all := loadedRules()
 	if len(all.rules) < 20 {
 		t.Fatalf("%d rules", len(all.rules))
 	}
-	groups := groupSet(0)
-	for _, ws := range append(all.words[:], all.oneByteWords) {
+	groups := wordGroupSet(0)
+	for _, ws := range append(all.wordsByHead[:], all.oneByteWords) {
 		for _, w := range ws {
 			groups |= w.groups
 			if w.text != strings.ToLower(w.text) || groupsOf("x "+w.text)&w.groups != w.groups {
@@ -97,8 +97,8 @@ func TestRules(t *testing.T) {
 	}
 	for i := range all.rules {
 		r := &all.rules[i]
-		if groups&r.wordGroups != r.wordGroups || r.wordGroups == 0 || r.name == "" || r.expression == "" {
-			t.Errorf("rule %d, %q, has groups %b of %b", i, r.name, groups&r.wordGroups, r.wordGroups)
+		if groups&r.requiredGroups != r.requiredGroups || r.requiredGroups == 0 || r.name == "" || r.expression == "" {
+			t.Errorf("rule %d, %q, has groups %b of %b", i, r.name, groups&r.requiredGroups, r.requiredGroups)
 		} else {
 			r.matches("") // the expression compiles
 		}
@@ -109,15 +109,15 @@ func TestRules(t *testing.T) {
 // begin, and if the whole text is searched.
 func searched(t *testing.T, text string) {
 	t.Helper()
-	low, has := lowerWithKinds(text)
+	low, has := lowerWithTraits(text)
 	if want := "\n" + strings.ToLower(text); low != want ||
 		has.isASCII != !strings.ContainsFunc(text, func(c rune) bool {
 			return c >= utf8.RuneSelf
 		}) {
 		t.Errorf("lower(%q) = %q, %+v, want %q", text, low, has, want)
 	}
-	for i := range rules().rules {
-		r := &rules().rules[i]
+	for i := range loadedRules().rules {
+		r := &loadedRules().rules[i]
 		if got := r.matches(low); got != r.unanchoredExpr().MatchString(low) {
 			t.Errorf("%s, %q: matches(%q) = %t", r.name, r.expression, low, got)
 		}
@@ -142,8 +142,8 @@ func TestMatchesAsSearched(t *testing.T) {
 			}
 		}
 	}
-	for i := range rules().rules { // the words with which expressions begin, and texts that may follow the words
-		r := &rules().rules[i]
+	for i := range loadedRules().rules { // the words with which expressions begin, and texts that may follow the words
+		r := &loadedRules().rules[i]
 		for _, s := range r.prefixes {
 			searched(t, "so"+s)
 			for _, end := range []string{
@@ -156,10 +156,10 @@ func TestMatchesAsSearched(t *testing.T) {
 	}
 }
 
-// plainGroups is like matchedGroups. It compares each word with each position of the text.
-func (t *ruleTable) plainGroups(low string) (has groupSet) {
+// plainGroups is like findMatchedGroups. It compares each word with each position of the text.
+func (t *ruleTable) plainGroups(low string) (has wordGroupSet) {
 	letter := func(c byte) bool { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') }
-	for _, ws := range append(t.words[:], t.oneByteWords) {
+	for _, ws := range append(t.wordsByHead[:], t.oneByteWords) {
 		for _, w := range ws {
 			for i := range len(low) {
 				if strings.HasPrefix(low[i:], w.text) && (i == 0 || !letter(low[i]) || !letter(low[i-1])) {
@@ -171,18 +171,18 @@ func (t *ruleTable) plainGroups(low string) (has groupSet) {
 	return has
 }
 
-func groupsOf(low string) groupSet {
-	has, _ := rules().matchedGroups(low)
+func groupsOf(low string) wordGroupSet {
+	has, _ := loadedRules().findMatchedGroups(low)
 	return has
 }
 
 func TestGroupsIn(t *testing.T) {
-	all := rules()
+	all := loadedRules()
 	var b strings.Builder
 	for i := range all.rules {
-		for _, ws := range append(all.words[:], all.oneByteWords) {
+		for _, ws := range append(all.wordsByHead[:], all.oneByteWords) {
 			for _, w := range ws {
-				if w.groups&all.rules[i].wordGroups != 0 && b.Len() < (i+1)*200 {
+				if w.groups&all.rules[i].requiredGroups != 0 && b.Len() < (i+1)*200 {
 					b.WriteString(strings.Repeat(" ", b.Len()%7) + w.text + "é"[:b.Len()%3])
 				}
 			}
@@ -199,9 +199,9 @@ func TestGroupsIn(t *testing.T) {
 
 // TestSquashedGroupsIn compares the results of the index of squashed words with a search for each of the words.
 func TestSquashedGroupsIn(t *testing.T) {
-	all := rules()
+	all := loadedRules()
 	var words []ruleWord
-	for _, ws := range all.squashedWords {
+	for _, ws := range all.squashedWordsByHead {
 		words = append(words, ws...)
 	}
 	if len(words) < 100 {
@@ -209,17 +209,17 @@ func TestSquashedGroupsIn(t *testing.T) {
 	}
 	for i, w := range words {
 		text := "xx" + w.text + "q" + words[(i*7+3)%len(words)].text[1:] + "\u00e9" + words[(i*11+5)%len(words)].text
-		want := groupSet(0)
+		want := wordGroupSet(0)
 		for _, w := range words {
 			if strings.Contains(text, w.text) {
 				want |= w.groups
 			}
 		}
-		if got := all.matchedSquashedGroups(text); got != want {
+		if got := all.findSquashedGroups(text); got != want {
 			t.Fatalf("matchedSquashedGroups(%q) = %b, want %b", text, got, want)
 		}
 	}
-	if got := all.matchedSquashedGroups("zzzzzzzzzzzzzzzzz"); got != 0 {
+	if got := all.findSquashedGroups("zzzzzzzzzzzzzzzzz"); got != 0 {
 		t.Errorf("matchedSquashedGroups of a text without a rule's ruleWord = %b", got)
 	}
 }
@@ -245,8 +245,8 @@ func FuzzFind(f *testing.F) {
 	f.Add("\U000E0061 \u200B\u200B <|im_start|>")
 	f.Fuzz(func(t *testing.T, s string) {
 		searched(t, s)
-		if low, _ := lowerWithKinds(s); groupsOf(low) != rules().plainGroups(low) {
-			t.Errorf("matchedGroups(%q) = %b, want %b", low, groupsOf(low), rules().plainGroups(low))
+		if low, _ := lowerWithTraits(s); groupsOf(low) != loadedRules().plainGroups(low) {
+			t.Errorf("matchedGroups(%q) = %b, want %b", low, groupsOf(low), loadedRules().plainGroups(low))
 		}
 		if got := Find(s); !slices.IsSorted(got) || len(slices.Compact(slices.Clone(got))) != len(got) {
 			t.Errorf("Find(%q) = %q", s, got)

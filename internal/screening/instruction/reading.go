@@ -19,14 +19,15 @@ import (
 //   - the text with split words joined: single letters with spaces, words joined by signs such as an
 //     underscore, and one word per line.
 
-// removeInvisible returns a text without its invisible characters, control characters and terminal escape sequences.
-func removeInvisible(low string) string {
+// removeInvisibleChars returns a text without its invisible characters, control characters and terminal escape
+// sequences.
+func removeInvisibleChars(low string) string {
 	b := make([]byte, 0, len(low))
 	for i := 0; i < len(low); {
 		c, n := utf8.DecodeRuneInString(low[i:])
 		switch {
 		case c == '\x1b':
-			n = escapeSize(low[i:])
+			n = countEscapeBytes(low[i:])
 		case c != '\n' && c != '\t' && c != '\r' && unicode.IsControl(c), isInvisible(c):
 		default:
 			b = append(b, low[i:i+n]...)
@@ -36,9 +37,9 @@ func removeInvisible(low string) string {
 	return string(b)
 }
 
-// escapeSize returns the length of the terminal escape sequence at the start of a text. It returns 1 if the sequence
-// is unfinished or unknown.
-func escapeSize(s string) int {
+// countEscapeBytes returns the length of the terminal escape sequence at the start of a text. It returns 1 if the
+// sequence is unfinished or unknown.
+func countEscapeBytes(s string) int {
 	if len(s) < 2 || s[1] != '[' {
 		return 1
 	}
@@ -109,7 +110,7 @@ func isSpace(c byte) bool { return c == ' ' || (c >= '\t' && c <= '\r') }
 // joinLines replaces each run of white space by a space. At the end of a paragraph or before a list item, joinLines
 // uses a line break instead of the space. This is necessary because most texts have line breaks anywhere in a
 // sentence. joinLines also reports whether the text has several consecutive lines of at most two words.
-func joinLines(low string) (flowing string, hasShortLines bool) {
+func joinLines(low string) (joined string, hasShortLines bool) {
 	var changed []byte // the text with replaced white space (nil if nothing was replaced yet)
 	shortLines := 0
 	for lineStart := 1; lineStart < len(low); {
@@ -135,26 +136,26 @@ func joinLines(low string) (flowing string, hasShortLines bool) {
 			changed[lineStart-1] = ' '
 		}
 	}
-	flowing = low
+	joined = low
 	if changed != nil {
-		flowing = string(changed)
+		joined = string(changed)
 	}
-	if hasGaps(flowing) {
-		flowing = squeezeSpace(flowing)
+	if hasWideGaps(joined) {
+		joined = joinSpaces(joined)
 	}
-	return flowing, hasShortLines
+	return joined, hasShortLines
 }
 
-// hasGaps reports whether a text has white space other than single spaces and line breaks.
-func hasGaps(s string) bool {
+// hasWideGaps reports whether a text has white space other than single spaces and line breaks.
+func hasWideGaps(s string) bool {
 	return strings.Contains(s, "  ") || strings.IndexByte(s, '\t') >= 0 || strings.IndexByte(s, '\r') >= 0 ||
 		strings.Contains(s, "\n ") ||
 		strings.IndexByte(s, '\v') >= 0 || strings.IndexByte(s, '\f') >= 0
 }
 
-// squeezeSpace replaces each run of white space by a single line break if the run contains a line break, and otherwise
+// joinSpaces replaces each run of white space by a single line break if the run contains a line break, and otherwise
 // by a single space. Therefore the result has no blank lines.
-func squeezeSpace(s string) string {
+func joinSpaces(s string) string {
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); {
 		from := i
@@ -202,24 +203,24 @@ func isListItem(line string) bool {
 
 // Limits for joining split words.
 const (
-	maxShortLine     = 40 // maximum length of a short line in bytes
-	maxShortWords    = 2  // maximum number of words in a short line
-	minShortLines    = 3  // minimum number of consecutive short lines
-	minSingleLetters = 5  // minimum number of consecutive single letters
-	minChainedWords  = 2  // minimum number of consecutive signs that join words
-	minSquashed      = 16 // minimum number of letters in a word that may consist of several words
+	maxShortLine       = 40 // maximum length of a short line in bytes
+	maxShortWords      = 2  // maximum number of words in a short line
+	minShortLines      = 3  // minimum number of consecutive short lines
+	minSingleLetters   = 5  // minimum number of consecutive single letters
+	minChainedWords    = 2  // minimum number of consecutive signs that join words
+	minSquashedLetters = 16 // minimum number of letters in a word that may consist of several words
 	// maximum number of words that are examined in a text because they may consist of several words
-	maxSquashed = 16
+	maxSquashedWords = 16
 )
 
 // wordAndGap is a word of a text, with the characters between the word and the next word.
-type wordAndGap struct{ word, gap string }
+type wordAndGap struct{ word, gapAfter string }
 
-// splitPieces divides a text into words and the gaps after them. If the text does not begin with a word, the word of
-// the first piece is empty.
+// splitWordsAndGaps divides a text into words and the gaps after them. If the text does not begin with a word, the
+// word of the first piece is empty.
 //
 // The pieces are appended to the parameter all, which may be empty.
-func splitPieces(s string, all []wordAndGap) []wordAndGap {
+func splitWordsAndGaps(s string, all []wordAndGap) []wordAndGap {
 	for i := 0; i < len(s); {
 		from := i
 		for i < len(s) && !isGapByte[s[i]] {
@@ -241,19 +242,19 @@ var isGapByte = func() (is [256]bool) {
 	return is
 }()
 
-// piecesPool contains slices for splitPieces to reuse, because most texts are short and many texts are examined one
-// after the other.
-var piecesPool = sync.Pool{New: func() any { return new([]wordAndGap) }}
+// wordsAndGapsPool contains slices for splitWordsAndGaps to reuse, because most texts are short and many texts are
+// examined one after the other.
+var wordsAndGapsPool = sync.Pool{New: func() any { return new([]wordAndGap) }}
 
-// joinSplitWords returns a text with its split words joined. If there are no such words, it returns the same text. It
+// joinDividedWords returns a text with its split words joined. If there are no such words, it returns the same text. It
 // also returns long words that may consist of several words.
-func joinSplitWords(low string) (joined string, squashed []string) {
-	pooled, ok := piecesPool.Get().(*[]wordAndGap)
+func joinDividedWords(low string) (joined string, squashed []string) {
+	pooled, ok := wordsAndGapsPool.Get().(*[]wordAndGap)
 	if !ok {
 		pooled = new([]wordAndGap)
 	}
 	text := joinShortLines(low)
-	all := splitPieces(text, (*pooled)[:0])
+	all := splitWordsAndGaps(text, (*pooled)[:0])
 	var b []byte // the changed text up to the next piece, or nil if it is equal to text[:offset]
 	offset := 0
 	beginChange := func() {
@@ -271,20 +272,20 @@ func joinSplitWords(low string) (joined string, squashed []string) {
 		} else {
 			next = i + 1 + countChainedWords(all[i:])
 			last := next - 1
-			if last > i || hasEmphasis(all[last].gap) {
+			if last > i || hasEmphasis(all[last].gapAfter) {
 				beginChange()
 			}
 			for _, p := range all[i:last] {
-				b = append(append(append(b, p.word...), strings.TrimSuffix(p.gap, all[i].gap)...), ' ')
+				b = append(append(append(b, p.word...), strings.TrimSuffix(p.gapAfter, all[i].gapAfter)...), ' ')
 				squashed = appendIfLong(squashed, p.word)
 			}
 			if b != nil {
-				b = appendWithoutEmphasis(append(b, all[last].word...), all[last].gap)
+				b = appendWithoutEmphasis(append(b, all[last].word...), all[last].gapAfter)
 			}
 			squashed = appendIfLong(squashed, all[last].word)
 		}
 		for ; i < next; i++ {
-			offset += len(all[i].word) + len(all[i].gap)
+			offset += len(all[i].word) + len(all[i].gapAfter)
 		}
 	}
 	if b != nil {
@@ -292,8 +293,8 @@ func joinSplitWords(low string) (joined string, squashed []string) {
 	}
 	clear(all) // so that the pool does not keep the text
 	*pooled = all
-	piecesPool.Put(pooled)
-	return withOneBreak(text), squashed[:min(len(squashed), maxSquashed)]
+	wordsAndGapsPool.Put(pooled)
+	return withOneBreak(text), squashed[:min(len(squashed), maxSquashedWords)]
 }
 
 // withOneBreak returns a text that begins with exactly one line break.
@@ -306,7 +307,7 @@ func withOneBreak(text string) string {
 }
 
 func appendIfLong(squashed []string, word string) []string {
-	if len(word) < minSquashed {
+	if len(word) < minSquashedLetters {
 		return squashed
 	}
 	return append(squashed, word)
@@ -346,7 +347,7 @@ func countSingleLetters(all []wordAndGap) int {
 	n := 0
 	for n < len(all) && isSingleLetter(all[n].word) {
 		n++
-		if g := all[n-1].gap; len(g) > widest || strings.Contains(g, "\n\n") {
+		if g := all[n-1].gapAfter; len(g) > widest || strings.Contains(g, "\n\n") {
 			break
 		}
 	}
@@ -366,11 +367,11 @@ func isSingleLetter(word string) bool {
 // Any other gap ends a word. appendJoined also returns all letters as a single word.
 func appendJoined(b []byte, letters []wordAndGap) (joined []byte, run string) {
 	count := map[string]int{}
-	commonGap := letters[0].gap
+	commonGap := letters[0].gapAfter
 	for _, p := range letters[:len(letters)-1] {
-		count[p.gap]++
-		if count[p.gap] > count[commonGap] {
-			commonGap = p.gap
+		count[p.gapAfter]++
+		if count[p.gapAfter] > count[commonGap] {
+			commonGap = p.gapAfter
 		}
 	}
 	var all strings.Builder
@@ -379,11 +380,11 @@ func appendJoined(b []byte, letters []wordAndGap) (joined []byte, run string) {
 		all.WriteString(p.word)
 		switch {
 		case i == len(letters)-1:
-			b = append(b, p.gap...)
-		case p.gap != commonGap:
-			signs := strings.ReplaceAll(p.gap, commonGap, "")
+			b = append(b, p.gapAfter...)
+		case p.gapAfter != commonGap:
+			signs := strings.ReplaceAll(p.gapAfter, commonGap, "")
 			b = append(b, signs...)
-			if signs == "" || strings.Contains(p.gap, commonGap+commonGap) {
+			if signs == "" || strings.Contains(p.gapAfter, commonGap+commonGap) {
 				b = append(b, ' ')
 			}
 		}
@@ -394,12 +395,12 @@ func appendJoined(b []byte, letters []wordAndGap) (joined []byte, run string) {
 // countChainedWords returns the number of words at the start of a text that are joined to the next word by the same
 // sign. It returns 0 if the number is below minChainedWords.
 func countChainedWords(all []wordAndGap) int {
-	sign := all[0].gap
+	sign := all[0].gapAfter
 	if len(sign) != 1 || strings.IndexByte("_-.*~+/|,:;=\\", sign[0]) < 0 {
 		return 0
 	}
 	n := 1
-	for n < len(all)-1 && len(all[n].gap) <= 3 && strings.HasSuffix(all[n].gap, sign) {
+	for n < len(all)-1 && len(all[n].gapAfter) <= 3 && strings.HasSuffix(all[n].gapAfter, sign) {
 		n++
 	}
 	if n < minChainedWords || n == len(all) {
@@ -415,7 +416,7 @@ func joinShortLines(low string) string {
 	if strings.Count(low, "\n") < minShortLines {
 		return low
 	}
-	if !hasShortRun(low) {
+	if !hasShortLineRun(low) {
 		return low
 	}
 	b := make([]byte, 0, len(low)+1)
@@ -454,9 +455,9 @@ func joinShortLines(low string) string {
 	return string(b)
 }
 
-// hasShortRun reports whether a text has minShortLines consecutive lines of at most two words. Empty lines between
+// hasShortLineRun reports whether a text has minShortLines consecutive lines of at most two words. Empty lines between
 // such lines are ignored.
-func hasShortRun(low string) bool {
+func hasShortLineRun(low string) bool {
 	lineCount := 0
 	for low != "" {
 		var line string
@@ -474,28 +475,28 @@ func hasShortRun(low string) bool {
 	return false
 }
 
-// lineSigns contains the characters that do not count as a word before the first word of a line.
-const lineSigns = " \t-*#>|+0123456789.)"
+// lineMarkChars contains the characters that do not count as a word before the first word of a line.
+const lineMarkChars = " \t-*#>|+0123456789.)"
 
-// isLineSign has the value true for each byte in lineSigns.
-var isLineSign = func() (is [256]bool) {
-	for _, c := range []byte(lineSigns) {
+// isLineMarkByte has the value true for each byte in lineMarkChars.
+var isLineMarkByte = func() (is [256]bool) {
+	for _, c := range []byte(lineMarkChars) {
 		is[c] = true
 	}
 	return is
 }()
 
 // firstWords returns the first words of a line, and the number n of these words. The number is at most
-// maxShortWords+1. firstWords ignores lineSigns at the start of the line.
+// maxShortWords+1. firstWords ignores lineMarkChars at the start of the line.
 func firstWords(line string) (words [maxShortWords + 1]string, n int) {
-	for line != "" && isLineSign[line[0]] {
+	for line != "" && isLineMarkByte[line[0]] {
 		line = line[1:]
 	}
 	from := 0
 	for i := 0; i <= len(line) && n < len(words); i++ {
 		switch {
 		case i < len(line) && line[i] >= utf8.RuneSelf: // There may be white space outside of ASCII.
-			return firstFields(line)
+			return firstFieldWords(line)
 		case i < len(line) && !isSpace(line[i]):
 			continue
 		case from < i:
@@ -507,8 +508,8 @@ func firstWords(line string) (words [maxShortWords + 1]string, n int) {
 	return words, n
 }
 
-// firstFields is like firstWords, for a line that may contain any characters and has no signs at its start.
-func firstFields(line string) (words [maxShortWords + 1]string, n int) {
+// firstFieldWords is like firstWords, for a line that may contain any characters and has no signs at its start.
+func firstFieldWords(line string) (words [maxShortWords + 1]string, n int) {
 	for w := range strings.FieldsSeq(line) {
 		words[n] = w
 		n++

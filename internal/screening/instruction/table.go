@@ -14,11 +14,12 @@ type ruleTable struct {
 	rules        []rule
 	oneByteWords []ruleWord               // words of a single byte
 	usedHeads    [headBuckets / 64]uint64 // bit set of the indexes in words whose elements are not empty
-	words        [headBuckets][]ruleWord  // longer words, by a hash of their first three bytes
+	wordsByHead  [headBuckets][]ruleWord  // longer words, by a hash of their first three bytes
 
 	// words of at least minInnerLetters letters, without their spaces, by a hash of their first three bytes
-	squashedWords     [headBuckets][]ruleWord
-	usedSquashedHeads [headBuckets / 64]uint64 // bit set of the indexes in squashedWords whose elements are not empty
+	squashedWordsByHead [headBuckets][]ruleWord
+	// Bit set of the indexes in squashedWordsByHead whose elements are not empty.
+	usedSquashedHeads [headBuckets / 64]uint64
 }
 
 const headBuckets = 1 << 12
@@ -26,12 +27,12 @@ const headBuckets = 1 << 12
 // minInnerLetters is the minimum length of a word that is also searched for inside longer words.
 const minInnerLetters = 4
 
-// headIndex returns the index in ruleTable.words and ruleTable.squashedWords for a head. The index depends on the
+// headIndex returns the index in ruleTable.words and ruleTable.squashedWordsByHead for a head. The index depends on the
 // first three bytes of the head.
 func headIndex(head uint32) uint32 { return head << 8 * 0x9E3779B1 >> 20 }
 
-// groupSet is a set of groups of words. Each group of each rule has its own bit.
-type groupSet uint64
+// wordGroupSet is a set of groups of words. Each group of each rule has its own bit.
+type wordGroupSet uint64
 
 // maxGroups is the maximum number of groups in all rules together.
 const maxGroups = 64
@@ -41,7 +42,7 @@ type ruleWord struct {
 	text string
 	// first four bytes of the text, and a mask (its bits are 0 for bytes after the end of a shorter text)
 	head, mask uint32
-	groups     groupSet // all groups that contain the word
+	groups     wordGroupSet // all groups that contain the word
 }
 
 // addTo adds a word to a list. If the list already has an element with the same text, addTo only adds the groups of
@@ -84,26 +85,26 @@ func (t *ruleTable) addWord(w ruleWord) {
 // addWordAtHead adds a word to the list for texts that begin with the bytes of head.
 func (t *ruleTable) addWordAtHead(w ruleWord, head uint32) {
 	place := headIndex(head)
-	t.words[place] = w.addTo(t.words[place])
+	t.wordsByHead[place] = w.addTo(t.wordsByHead[place])
 	t.usedHeads[place/64] |= 1 << (place % 64)
 }
 
 // addSquashedWord adds a word that is also searched for inside longer words.
 func (t *ruleTable) addSquashedWord(w ruleWord) {
 	place := headIndex(w.head)
-	t.squashedWords[place] = w.addTo(t.squashedWords[place])
+	t.squashedWordsByHead[place] = w.addTo(t.squashedWordsByHead[place])
 	t.usedSquashedHeads[place/64] |= 1 << (place % 64)
 }
 
-// matchedSquashedGroups is like matchedGroups, for a single word that may consist of several words without spaces.
-func (t *ruleTable) matchedSquashedGroups(squashed string) (found groupSet) {
+// findSquashedGroups is like findMatchedGroups, for a single word that may consist of several words without spaces.
+func (t *ruleTable) findSquashedGroups(squashed string) (found wordGroupSet) {
 	for i := 0; i+minInnerLetters <= len(squashed); i++ {
 		head := headBytes(squashed[i:])
 		place := headIndex(head)
 		if t.usedSquashedHeads[place/64]>>(place%64)&1 == 0 {
 			continue
 		}
-		for _, w := range t.squashedWords[place] {
+		for _, w := range t.squashedWordsByHead[place] {
 			if head == w.head && strings.HasPrefix(squashed[i:], w.text) {
 				found |= w.groups
 			}
@@ -112,17 +113,17 @@ func (t *ruleTable) matchedSquashedGroups(squashed string) (found groupSet) {
 	return found
 }
 
-// matchedGroups returns the groups that have a word in the text. It also reports whether words of the text may be
+// findMatchedGroups returns the groups that have a word in the text. It also reports whether words of the text may be
 // split or joined. This is possible if the text has four single letters at equal distances, three joining signs within
 // a few words, or an unusually long word.
-func (t *ruleTable) matchedGroups(low string) (found groupSet, mayBeSplit bool) {
+func (t *ruleTable) findMatchedGroups(low string) (found wordGroupSet, mayBeSplit bool) {
 	for _, w := range t.oneByteWords {
 		if strings.IndexByte(low, w.text[0]) >= 0 {
 			found |= w.groups
 		}
 	}
 	afterLetter := uint64(0) // The lowest bit is set if the byte before the block is a part of a word.
-	var splits splitDetector
+	var splits dividedWordDetector
 	for blockStart := 0; blockStart < len(low); blockStart += len(textBlock{}) {
 		var b textBlock
 		copy(b[:], low[blockStart:])
@@ -134,7 +135,7 @@ func (t *ruleTable) matchedGroups(low string) (found groupSet, mayBeSplit bool) 
 			}
 			head := headBytes(low[i:])
 			if place := headIndex(head); t.usedHeads[place/64]>>(place%64)&1 != 0 {
-				found |= groupsAt(t.words[place], head, low[i:])
+				found |= findGroupsAt(t.wordsByHead[place], head, low[i:])
 			}
 		}
 		splits.addBlock(letters, others, afterLetter)
@@ -143,9 +144,9 @@ func (t *ruleTable) matchedGroups(low string) (found groupSet, mayBeSplit bool) 
 	return found, splits.isSplit
 }
 
-// groupsAt returns the groups of the words with which a text begins. The parameter head contains the first bytes of
+// findGroupsAt returns the groups of the words with which a text begins. The parameter head contains the first bytes of
 // the text.
-func groupsAt(words []ruleWord, head uint32, text string) (found groupSet) {
+func findGroupsAt(words []ruleWord, head uint32, text string) (found wordGroupSet) {
 	for i := range words {
 		if w := &words[i]; head&w.mask == w.head && strings.HasPrefix(text, w.text) {
 			found |= w.groups
@@ -154,8 +155,8 @@ func groupsAt(words []ruleWord, head uint32, text string) (found groupSet) {
 	return found
 }
 
-// splitDetector detects split words. It examines a text block by block.
-type splitDetector struct {
+// dividedWordDetector detects split words. It examines a text block by block.
+type dividedWordDetector struct {
 	isSplit     bool
 	joinCount   int // number of signs that join words in the previous block
 	tailLetters int // number of letters at the end of the previous block
@@ -166,17 +167,17 @@ const (
 	minLongWord     = 16 // minimum number of letters in a long word
 )
 
-// addBlock examines the letters and signs of a block. The parameter before is 1 if a letter precedes the block.
-func (a *splitDetector) addBlock(letters, others, before uint64) {
+// addBlock examines the letters and signs of a block. The parameter letterBefore is 1 if a letter precedes the block.
+func (a *dividedWordDetector) addBlock(letters, others, letterBefore uint64) {
 	if a.isSplit {
 		return
 	}
-	single := letters &^ (letters<<1 | before) &^ (letters >> 1)
+	single := letters &^ (letters<<1 | letterBefore) &^ (letters >> 1)
 	spelled := single&(single<<2)&(single<<4)&(single<<6) |
 		single&(single<<3)&(single<<6)&(single<<9) |
 		single&(single<<4)&(single<<8)&(single<<12)
 	signs := 0
-	if joins := others & (letters<<1 | before) & (letters >> 1); joins != 0 {
+	if joins := others & (letters<<1 | letterBefore) & (letters >> 1); joins != 0 {
 		signs = bits.OnesCount64(joins)
 	}
 	longWord := letters & (letters << 1)
@@ -195,26 +196,26 @@ type textBlock [64]byte
 func (b *textBlock) classify() (letters, others uint64) {
 	const ones, tops, low = 0x0101010101010101, 0x8080808080808080, 0x7f7f7f7f7f7f7f7f
 	for i := 0; i < len(b); i += 8 {
-		x := le.Uint64(b[i:])
+		x := littleEndian.Uint64(b[i:])
 		y := x & low
 		in := (y+(0x80-'a')*ones)&^(y+(0x80-'z'-1)*ones) | (y+(0x80-'0')*ones)&^(y+(0x80-'9'-1)*ones)
 		in &= tops &^ x
 		out := ((y ^ ' '*ones) + low | x) & tops &^ in
-		letters |= in >> 7 * gatherFactor >> 56 << i
-		others |= out >> 7 * gatherFactor >> 56 << i
+		letters |= in >> 7 * bitGatherFactor >> 56 << i
+		others |= out >> 7 * bitGatherFactor >> 56 << i
 	}
 	return letters, others
 }
 
-// If a word is multiplied by gatherFactor, the highest byte of the product contains the lowest bit of each byte of the
-// word.
-const gatherFactor = 0x0102040810204080
+// If a word is multiplied by bitGatherFactor, the highest byte of the product contains the lowest bit of each byte
+// of the word.
+const bitGatherFactor = 0x0102040810204080
 
 //go:embed rules.txt
 var ruleText string
 
-// rules returns the table of the rules in rules.txt.
-var rules = sync.OnceValue(func() *ruleTable {
+// loadedRules returns the table of the rules in rules.txt.
+var loadedRules = sync.OnceValue(func() *ruleTable {
 	t := new(ruleTable)
 	groupCount := 0
 	for line := range strings.Lines(ruleText) {
@@ -225,12 +226,12 @@ var rules = sync.OnceValue(func() *ruleTable {
 		name, rest, _ := strings.Cut(line, "\t")
 		words, expr, _ := strings.Cut(rest, "\t")
 		name, weak := strings.CutSuffix(name, "?")
-		groups := groupSet(0)
+		groups := wordGroupSet(0)
 		for group := range strings.SplitSeq(words, " & ") {
 			if groupCount == maxGroups {
 				panic("the rules have too many groups of words")
 			}
-			bit := groupSet(1) << groupCount
+			bit := wordGroupSet(1) << groupCount
 			groupCount++
 			groups |= bit
 			for w := range strings.SplitSeq(group, "|") {
@@ -240,7 +241,7 @@ var rules = sync.OnceValue(func() *ruleTable {
 				}
 			}
 		}
-		t.rules = append(t.rules, rule{name: name, isWeak: weak, wordGroups: groups, expression: expr})
+		t.rules = append(t.rules, rule{name: name, isWeak: weak, requiredGroups: groups, expression: expr})
 	}
 	return t
 })

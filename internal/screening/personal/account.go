@@ -2,16 +2,16 @@
 
 package personal
 
-// issuer is a card issuer. The first digits of its card numbers are a number from lowPrefix to highPrefix, which has
-// the given number of digits. Its card numbers have one of the lengths (ISO/IEC 7812). For Visa, the length 13 is not
-// listed because such cards are not issued any more, and the length 19 is not listed because one in ten other numbers
-// of this length would match.
-type issuer struct {
+// cardIssuer is a card issuer. The first digits of its card numbers are a number from lowPrefix to highPrefix,
+// which has the given number of digits. Its card numbers have one of the lengths (ISO/IEC 7812). For Visa, the
+// length 13 is not listed because such cards are not issued any more, and the length 19 is not listed because one
+// in ten other numbers of this length would match.
+type cardIssuer struct {
 	lowPrefix, highPrefix, prefixDigits int
 	lengths                             []int
 }
 
-var issuers = []issuer{
+var cardIssuers = []cardIssuer{
 	{4, 4, 1, []int{16}},               // Visa
 	{51, 55, 2, []int{16}},             // Mastercard
 	{2221, 2720, 4, []int{16}},         // Mastercard
@@ -51,18 +51,18 @@ var cardShapes = [][]int{
 	{4, 12},
 }
 
-// matchCard returns the number of groups, beginning with group k, that form a card number. It returns 0 if the groups
-// do not form a card number.
-func (c *digitChain) matchCard(k int) int {
-	gs := c.groups[k:]
+// findCardAt returns the number of groups, beginning with group firstGroup, that form a card number. It returns 0 if
+// the groups do not form a card number.
+func (c *digitGroupChain) findCardAt(firstGroup int) int {
+	gs := c.groups[firstGroup:]
 	if gs[0].digitCount < 4 {
 		return 0
 	}
-	if gs[0].digitCount > maxGroupDigits && !c.isSeparateNumber(k, 1) {
+	if gs[0].digitCount > maxGroupDigits && !c.isNumberSeparate(firstGroup, 1) {
 		return 0
 	}
 	for _, shape := range cardShapes {
-		if !matchesShape(gs, shape) || !c.isSeparateNumber(k, len(shape)) {
+		if !matchesGroupSizes(gs, shape) || !c.isNumberSeparate(firstGroup, len(shape)) {
 			continue
 		}
 		if d := c.groupDigits(gs[:len(shape)]); hasKnownIssuer(d) && hasLuhnDigit(d) {
@@ -72,53 +72,54 @@ func (c *digitChain) matchCard(k int) int {
 	return 0
 }
 
-// matchesShape reports whether the first groups have the lengths of the shape and the separators between these groups
-// are equal.
-func matchesShape(gs []digitGroup, shape []int) bool {
-	if len(gs) < len(shape) {
+// matchesGroupSizes reports whether the first groups have the lengths of the shape and the separators between these
+// groups are equal.
+func matchesGroupSizes(groups []digitGroup, shape []int) bool {
+	if len(groups) < len(shape) {
 		return false
 	}
 	for i, n := range shape {
-		if gs[i].digitCount != n {
+		if groups[i].digitCount != n {
 			return false
 		}
 		if i == 0 {
 			continue
 		}
-		if gs[i].sep != gs[1].sep || gs[i].sep > dash {
+		if groups[i].separatorAfter != groups[1].separatorAfter || groups[i].separatorAfter > dash {
 			return false
 		}
 	}
 	return true
 }
 
-// isSeparateNumber reports whether n groups, beginning with group k, form a separate number. This is the case if the
-// groups before and after them have other separators or other lengths.
-func (c *digitChain) isSeparateNumber(k, n int) bool {
-	first, last := c.groups[k], c.groups[k+n-1]
-	if k == 0 && !canNumberStart(c.text, first.start) {
+// isNumberSeparate reports whether groupCount groups, beginning with group firstGroup, form a separate number. This is
+// the case if the groups before and after them have other separators or other lengths.
+func (c *digitGroupChain) isNumberSeparate(firstGroup, groupCount int) bool {
+	first, last := c.groups[firstGroup], c.groups[firstGroup+groupCount-1]
+	if firstGroup == 0 && !canNumberStart(c.text, first.start) {
 		return false
 	}
-	isLast := k+n == len(c.groups) && c.hasAllGroups
+	isLast := firstGroup+groupCount == len(c.groups) && c.hasAllGroups
 	if isLast && !canNumberEnd(c.text, last.end) {
 		return false
 	}
-	if k > 0 {
-		continuesPattern := n > 1 && c.groups[k-1].digitCount == first.digitCount
-		if first.sep != space || continuesPattern {
+	if firstGroup > 0 {
+		continuesPattern := groupCount > 1 && c.groups[firstGroup-1].digitCount == first.digitCount
+		if first.separatorAfter != space || continuesPattern {
 			return false
 		}
 	}
-	if k+n < len(c.groups) {
-		next := c.groups[k+n]
-		return (next.sep == space && (n == 1 || next.digitCount != c.groups[k].digitCount)) ||
-			(next.sep == slash && n > 1)
+	if firstGroup+groupCount < len(c.groups) {
+		next := c.groups[firstGroup+groupCount]
+		return (next.separatorAfter == space && (groupCount == 1 ||
+			next.digitCount != c.groups[firstGroup].digitCount)) ||
+			(next.separatorAfter == slash && groupCount > 1)
 	}
 	return true
 }
 
 func hasKnownIssuer(d []byte) bool {
-	for _, is := range issuers {
+	for _, is := range cardIssuers {
 		v := 0
 		for _, b := range d[:is.prefixDigits] {
 			v = 10*v + int(b-'0')
@@ -172,10 +173,10 @@ var ibanLengths = map[string]int{
 	"UA": 29, "VA": 22, "VG": 24, "XK": 20, "YE": 30,
 }
 
-// ibanEnd returns the end of the IBAN whose first digit is at position i. If there is no IBAN, ibanEnd returns 0.
-// There may be a space or a dash between any two characters of the IBAN. At least half of the characters must be
-// digits.
-func ibanEnd(text string, i int) int {
+// findIBANEnd returns the end of the IBAN whose first digit is at position i. If there is no IBAN, findIBANEnd
+// returns 0. There may be a space or a dash between any two characters of the IBAN. At least half of the characters
+// must be digits.
+func findIBANEnd(text string, i int) int {
 	if i < 2 {
 		return 0
 	}
@@ -190,7 +191,7 @@ func ibanEnd(text string, i int) int {
 	var b [34]byte
 	n, digits := copy(b[:], country[:]), 0
 	for n < length {
-		c, size := ibanChar(text, i, n)
+		c, size := readIBANChar(text, i, n)
 		if size == 0 {
 			return 0
 		}
@@ -207,16 +208,17 @@ func ibanEnd(text string, i int) int {
 	if i < len(text) && isWordByte(text[i]) {
 		return 0
 	}
-	if 2*digits < length || mod97(b[:n]) != 1 {
+	if 2*digits < length || remainderBy97(b[:n]) != 1 {
 		return 0
 	}
 	return i
 }
 
-// ibanChar returns the character of an IBAN at position i of the text, and the length of the character in bytes. The
-// parameter n is the number of IBAN characters before position i. If there is a single separator at the position, the
-// returned character is 0. If there is neither an IBAN character nor a separator, the returned length is 0.
-func ibanChar(text string, i, n int) (c byte, size int) {
+// readIBANChar returns the character of an IBAN at position i of the text, and the length of the character in
+// bytes. The parameter n is the number of IBAN characters before position i. If there is a single separator at the
+// position, the returned character is 0. If there is neither an IBAN character nor a separator, the returned length
+// is 0.
+func readIBANChar(text string, i, n int) (c byte, size int) {
 	if i >= len(text) {
 		return 0, 0
 	}
@@ -244,10 +246,10 @@ func upperByte(b byte) byte {
 	return b
 }
 
-// mod97 returns the remainder according to ISO 7064 MOD 97-10. The remainder of a valid IBAN is 1. For the
+// remainderBy97 returns the remainder according to ISO 7064 MOD 97-10. The remainder of a valid IBAN is 1. For the
 // calculation, the first four characters are moved to the end. The letter A has the value 10, the letter B has the
 // value 11, and so on.
-func mod97(b []byte) int {
+func remainderBy97(b []byte) int {
 	r := 0
 	for i := range b {
 		switch c := b[(i+4)%len(b)]; {

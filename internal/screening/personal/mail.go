@@ -15,13 +15,13 @@ const (
 	maxDomain    = 255
 )
 
-// atSigns contains the forms of the at sign: the plain sign, its encoding in a URL, and the full-width sign.
-var atSigns = []string{"@", "%40", "＠"}
+// atSignForms contains the forms of the at sign: the plain sign, its encoding in a URL, and the full-width sign.
+var atSignForms = []string{"@", "%40", "＠"}
 
 // findMailAddresses returns the mail addresses in a text.
 func findMailAddresses(text string) []Finding {
 	var found []Finding
-	for _, sign := range atSigns {
+	for _, sign := range atSignForms {
 		lastEnd := 0 // end of the previous address
 		for signPos := 0; ; {
 			i := strings.Index(text[signPos:], sign)
@@ -29,9 +29,9 @@ func findMailAddresses(text string) []Finding {
 				break
 			}
 			signPos += i
-			start, end := localStart(text[lastEnd:signPos])+lastEnd, domainEnd(text, signPos+len(sign))
+			start, end := findLocalPartStart(text[lastEnd:signPos])+lastEnd, findDomainEnd(text, signPos+len(sign))
 			isAddress := start < signPos && end > 0
-			if isAddress && isPersonal(text, start, signPos, signPos+len(sign), end) {
+			if isAddress && isPersonalAddress(text, start, signPos, signPos+len(sign), end) {
 				found = append(found, Finding{kindMail, start, end})
 				lastEnd = end
 			}
@@ -55,24 +55,24 @@ func isLetter(c rune) bool {
 
 func isDigit(c rune) bool { return c >= '0' && c <= '9' }
 
-// isInLocalPart reports whether the local part of a mail address may contain the character c.
-func isInLocalPart(c rune) bool {
+// isLocalPartChar reports whether the local part of a mail address may contain the character c.
+func isLocalPartChar(c rune) bool {
 	return isLetter(c) || isDigit(c) || strings.ContainsRune("._+-'", c)
 }
 
-// isInLabel reports whether a label of a domain may contain the character c. The first character of a label cannot be
-// a hyphen.
-func isInLabel(c rune, isFirst bool) bool {
+// isDomainLabelChar reports whether a label of a domain may contain the character c. The first character of a label
+// cannot be a hyphen.
+func isDomainLabelChar(c rune, isFirst bool) bool {
 	return isLetter(c) || isDigit(c) || (c == '-' && !isFirst)
 }
 
-// localStart returns the start of the local part in the text before an at sign. If there is no local part, or if the
-// local part is too long, localStart returns len(before).
-func localStart(before string) int {
+// findLocalPartStart returns the start of the local part in the text before an at sign. If there is no local part,
+// or if the local part is too long, findLocalPartStart returns len(before).
+func findLocalPartStart(before string) int {
 	i := len(before)
 	for i > 0 {
 		c, n := utf8.DecodeLastRuneInString(before[:i])
-		if !isInLocalPart(c) {
+		if !isLocalPartChar(c) {
 			break
 		}
 		i -= n
@@ -89,9 +89,9 @@ func localStart(before string) int {
 	return i
 }
 
-// domainEnd returns the end of the domain at position start. If there is no domain, domainEnd returns 0. A domain has
-// at least two labels, and its last label consists of letters.
-func domainEnd(text string, start int) int {
+// findDomainEnd returns the end of the domain at position start. If there is no domain, findDomainEnd returns 0. A
+// domain has at least two labels, and its last label consists of letters.
+func findDomainEnd(text string, start int) int {
 	end := 0
 	label := start
 	labels := 0
@@ -103,7 +103,7 @@ func domainEnd(text string, start int) int {
 				break
 			}
 			label, labels = i+1, labels+1
-		} else if !isInLabel(c, i == label) {
+		} else if !isDomainLabelChar(c, i == label) {
 			break
 		}
 		i += n
@@ -132,9 +132,9 @@ func isTopLevelDomain(label string) bool {
 // that are used in examples, and top-level domains that nobody can own (RFC 2606, RFC 6762) or that are extensions of
 // file names.
 var (
-	programNames = []string{"git", "hg", "svn", "root", "mailer-daemon", "notifications", "postmaster", "bounce",
+	programUserNames = []string{"git", "hg", "svn", "root", "mailer-daemon", "notifications", "postmaster", "bounce",
 		"bounces", "actions"}
-	placeholders = []string{"user", "username", "you", "me", "name", "your", "yourname", "your.name", "your-name",
+	placeholderNames = []string{"user", "username", "you", "me", "name", "your", "yourname", "your.name", "your-name",
 		"your_name", "your-email", "your_email", "youremail", "myemail", "my-email", "my_email",
 		"someone", "somebody", "foo", "bar", "baz", "test", "email", "mail", "admin", "info", "support", "contact",
 		"hello", "sales", "team", "x", "a", "b",
@@ -179,9 +179,9 @@ var (
 	}
 )
 
-// isPersonal reports whether a mail address may belong to a person. The local part of the address is
+// isPersonalAddress reports whether a mail address may belong to a person. The local part of the address is
 // text[start:atSign], and the domain is text[domain:end].
-func isPersonal(text string, start, atSign, domain, end int) bool {
+func isPersonalAddress(text string, start, atSign, domain, end int) bool {
 	local, host := strings.ToLower(text[start:atSign]), strings.ToLower(text[domain:end])
 	top := host[strings.LastIndexByte(host, '.')+1:]
 	switch {
@@ -189,9 +189,9 @@ func isPersonal(text string, start, atSign, domain, end int) bool {
 		return false
 	case strings.HasPrefix(text[end:], ":/"), strings.HasPrefix(text[end:], ":~"): // The text is a path on a host.
 		return false
-	case slices.Contains(programNames, local) || slices.Contains(reservedTopDomains, top):
+	case slices.Contains(programUserNames, local) || slices.Contains(reservedTopDomains, top):
 		return false
-	case slices.Contains(exampleDomains, host) && slices.Contains(placeholders, local):
+	case slices.Contains(exampleDomains, host) && slices.Contains(placeholderNames, local):
 		return false
 	case strings.Contains(host, "noreply") || strings.HasSuffix(local, "noreply"),
 		strings.HasSuffix(local, "no-reply"),

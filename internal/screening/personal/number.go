@@ -21,8 +21,8 @@ const (
 // digitGroup is a sequence of digits without a separator.
 type digitGroup struct {
 	start, end             int       // position of the group in the text
-	firstDigit, digitCount int       // index of the first digit in digitChain.digits, and number of digits
-	sep                    separator // separator before the group (unused for the first group of a chain)
+	firstDigit, digitCount int       // index of the first digit in digitGroupChain.digits, and number of digits
+	separatorAfter         separator // separator before the group (unused for the first group of a chain)
 }
 
 // maxGroups is the maximum number of digit groups that are examined together. None of the numbers that are searched
@@ -33,8 +33,8 @@ const maxGroups = 24
 // maxGroupDigits+1 digits are stored, so that the group cannot match.
 const maxGroupDigits = 20
 
-// digitChain is a sequence of digit groups. There is a single separator between two groups.
-type digitChain struct {
+// digitGroupChain is a sequence of digit groups. There is a single separator between two groups.
+type digitGroupChain struct {
 	text   string
 	groups []digitGroup
 	digits []byte // digits of all groups as the bytes '0' to '9', for any script that the text uses
@@ -42,10 +42,10 @@ type digitChain struct {
 	hasAllGroups bool
 }
 
-// zeroDigits contains the digit 0 of the other scripts that are recognized: full-width, Arabic, Persian and
+// otherZeroDigits contains the digit 0 of the other scripts that are recognized: full-width, Arabic, Persian and
 // Devanagari. The UTF-8 encodings of the digits 1 to 9 of a script differ from the encoding of its digit 0 only in the
 // last byte.
-var zeroDigits = []string{"０", "٠", "۰", "०"}
+var otherZeroDigits = []string{"０", "٠", "۰", "०"}
 
 // digitAt returns the digit at a position and the length of the digit in bytes. If there is no digit at the position,
 // the length is 0.
@@ -56,7 +56,7 @@ func digitAt(text string, i int) (d byte, size int) {
 		}
 		return 0, 0
 	}
-	for _, zero := range zeroDigits {
+	for _, zero := range otherZeroDigits {
 		last := len(zero) - 1
 		if i+last >= len(text) || text[i:i+last] != zero[:last] {
 			continue
@@ -132,14 +132,14 @@ func gapAt(text string) (sep separator, size int) {
 }
 
 // scanGroups reads the digit groups that begin at position i, and returns the end of the last group.
-func (c *digitChain) scanGroups(text string, i int) (end int) {
+func (c *digitGroupChain) scanGroups(text string, i int) (end int) {
 	c.text = text
 	c.groups = c.groups[:0]
 	c.digits = c.digits[:0]
 	c.hasAllGroups = true
 	sep := space
 	for {
-		g := digitGroup{start: i, firstDigit: len(c.digits), sep: sep}
+		g := digitGroup{start: i, firstDigit: len(c.digits), separatorAfter: sep}
 		for i < len(text) {
 			d, size := digitAt(text, i)
 			if size == 0 {
@@ -170,9 +170,9 @@ func (c *digitChain) scanGroups(text string, i int) (end int) {
 }
 
 // groupDigits returns the digits of several groups.
-func (c *digitChain) groupDigits(gs []digitGroup) []byte {
-	last := gs[len(gs)-1]
-	return c.digits[gs[0].firstDigit : last.firstDigit+last.digitCount]
+func (c *digitGroupChain) groupDigits(groups []digitGroup) []byte {
+	last := groups[len(groups)-1]
+	return c.digits[groups[0].firstDigit : last.firstDigit+last.digitCount]
 }
 
 // isDigitStart has the value true for each byte that can be the first byte of a digit.
@@ -186,18 +186,18 @@ var isDigitStart = func() (table [256]bool) {
 // minNumberDigits is the minimum number of digits in a number that is searched for.
 const minNumberDigits = 14
 
-// chains contains digit chains for reuse, because most texts are short and contain numbers.
-var chains = sync.Pool{New: func() any { return new(digitChain) }}
+// digitChainPool contains digit chains for reuse, because most texts are short and contain numbers.
+var digitChainPool = sync.Pool{New: func() any { return new(digitGroupChain) }}
 
 // findNumbers appends the numbers in a text to found.
 func findNumbers(text string, found []Finding) []Finding {
-	c, ok := chains.Get().(*digitChain)
+	c, ok := digitChainPool.Get().(*digitGroupChain)
 	if !ok {
-		c = new(digitChain)
+		c = new(digitGroupChain)
 	}
 	defer func() {
 		c.text = "" // Otherwise the pool would keep the text in memory.
-		chains.Put(c)
+		digitChainPool.Put(c)
 	}()
 	for i := 0; i < len(text); {
 		if !isDigitStart[text[i]] {
@@ -208,7 +208,7 @@ func findNumbers(text string, found []Finding) []Finding {
 			i++
 			continue
 		}
-		if end := ibanEnd(text, i); end > 0 {
+		if end := findIBANEnd(text, i); end > 0 {
 			found = append(found, Finding{kindIBAN, i - 2, end})
 			i = end
 			continue
@@ -224,15 +224,15 @@ func findNumbers(text string, found []Finding) []Finding {
 
 // appendNumbers appends the numbers of the chain to found. It also returns the position at which the scan must
 // continue.
-func (c *digitChain) appendNumbers(found []Finding, end int) ([]Finding, int) {
+func (c *digitGroupChain) appendNumbers(found []Finding, end int) ([]Finding, int) {
 	for k := 0; k < len(c.groups); {
 		if len(c.digits)-c.groups[k].firstDigit < minNumberDigits {
 			break
 		}
-		n := c.matchCard(k)
+		n := c.findCardAt(k)
 		if n == 0 {
 			// An IBAN begins here. It is found as a part of the next chain.
-			if ibanEnd(c.text, c.groups[k].start) > 0 {
+			if findIBANEnd(c.text, c.groups[k].start) > 0 {
 				return found, c.groups[k].start
 			}
 			k++

@@ -8,13 +8,13 @@ import "github.com/oxbow-memory/oxbow/internal/screening/secret"
 // Rule is the name of the rule that found it.
 type Secret = secret.Finding
 
-// Secrets returns the secrets in a text, in order and without overlaps. The marks with which a [Cleaner] replaces
+// FindSecrets returns the secrets in a text, in order and without overlaps. The marks with which a [Cleaner] replaces
 // secrets are not secrets.
-func Secrets(text string) []Secret { return secret.Find(text) }
+func FindSecrets(text string) []Secret { return secret.Find(text) }
 
-// DividedSecrets returns secrets that begin in one of the texts and end in another. For each text, the result contains
-// the parts of these secrets in the text.
-func DividedSecrets(texts ...string) [][]Secret { return secret.FindDivided(texts...) }
+// FindDividedSecrets returns secrets that begin in one of the texts and end in another. For each text, the result
+// contains the parts of these secrets in the text.
+func FindDividedSecrets(texts ...string) [][]Secret { return secret.FindDivided(texts...) }
 
 // A Cleaner replaces secrets in a text by marks: passwords, keys and tokens. Every text passes a Cleaner before oxbow
 // writes it to a disk, whether it becomes an entry, a past turn, a report of a hook, an annotation or a note about a
@@ -32,21 +32,21 @@ func NewCleaner(dir string) *Cleaner { return &Cleaner{secret.NewRedactor(dir)} 
 
 // Clean replaces the secrets in a text by marks. It returns the new text, and the secrets with their positions in the
 // original text. A text without secrets is returned unchanged.
-func (c *Cleaner) Clean(text string) (string, []Secret) { return c.redactorWithKey().Redact(text) }
+func (c *Cleaner) Clean(text string) (string, []Secret) { return c.loadRedactor().Redact(text) }
 
 // CleanText is like Clean, but returns only the text.
 func (c *Cleaner) CleanText(text string) string {
-	text, _ = c.redactorWithKey().Redact(text)
+	text, _ = c.loadRedactor().Redact(text)
 	return text
 }
 
 // ReplaceSecrets replaces the given secrets in a text by marks.
 func (c *Cleaner) ReplaceSecrets(text string, found []Secret) string {
-	return c.redactorWithKey().ReplaceFindings(text, found)
+	return c.loadRedactor().ReplaceFindings(text, found)
 }
 
-// redactorWithKey returns the redactor of the cleaner. If c is nil, it returns a redactor without a key.
-func (c *Cleaner) redactorWithKey() *secret.Redactor {
+// loadRedactor returns the redactor of the cleaner. If c is nil, it returns a redactor without a key.
+func (c *Cleaner) loadRedactor() *secret.Redactor {
 	if c == nil {
 		return nil
 	}

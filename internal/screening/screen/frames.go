@@ -14,7 +14,7 @@ import (
 type ConversationTexts struct {
 	mu              sync.Mutex
 	spokenByContent map[[sha256.Size]byte]string // for the hash of each content, the texts of its turns without roles
-	size            int                          // total size of the texts in bytes
+	totalBytes      int                          // total size of the texts in bytes
 }
 
 // maxConversationBytes is the maximum total size of the remembered texts. An import never reads that much text before
@@ -26,11 +26,11 @@ const maxConversationBytes = 64 << 20
 func (f *ConversationTexts) AddConversation(content, spoken string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.spokenByContent == nil || f.size+len(spoken) > maxConversationBytes {
-		f.spokenByContent, f.size = map[[sha256.Size]byte]string{}, 0
+	if f.spokenByContent == nil || f.totalBytes+len(spoken) > maxConversationBytes {
+		f.spokenByContent, f.totalBytes = map[[sha256.Size]byte]string{}, 0
 	}
 	f.spokenByContent[sha256.Sum256([]byte(content))] = spoken
-	f.size += len(spoken)
+	f.totalBytes += len(spoken)
 }
 
 // SpokenText returns the text that must be examined for a content. For a remembered conversation, these are the texts

@@ -4,9 +4,10 @@
 // finds passwords and keys, personal finds personal data, instruction finds text that looks like instructions to an
 // agent, and fingerprint finds text that repeats foreign text.
 //
-// A text that is written is examined in two steps. First, a [Cleaner] replaces its secrets, or the text is refused, so
-// that no later step stores a secret. Then [Find] examines the text that will be stored, and its findings become
-// labels. A text without labels, such as a file, is examined by [ReasonToDoubt] each time it is shown.
+// A text that is written is examined in two steps. First, a [Cleaner] replaces its secrets, or the text is refused,
+// so that no later step stores a secret. Then [ExamineTexts] examines the text that will be stored, and its
+// findings become labels. A text without labels, such as a file, is examined by [ReasonToDoubt] each time it is
+// shown.
 //
 // Other packages call this package instead of secret, personal and instruction. Therefore a new kind of finding must
 // be added only here.
@@ -23,34 +24,35 @@ import (
 // PersonalKind is a kind of personal data.
 type PersonalKind = personal.Kind
 
-// PersonalKinds returns all kinds of personal data that [Find] finds.
+// PersonalKinds returns all kinds of personal data that [ExamineTexts] finds.
 func PersonalKinds() []PersonalKind { return personal.AllKinds() }
 
-// Findings contains what [Find] has found in texts that are read together, such as the name, the content and the
-// aliases of an entry.
+// Findings contains what [ExamineTexts] has found in texts that are read together, such as the name, the content
+// and the aliases of an entry.
 type Findings struct {
-	Personal     []PersonalKind // kinds of personal data, sorted
-	Instructions []string       // names of the rules that the texts match because they look like instructions, sorted
+	PersonalDataKinds []PersonalKind // kinds of personal data, sorted
+	// Names of the rules that the texts match because they look like instructions, sorted.
+	InstructionRuleNames []string
 }
 
-// Find examines texts that are read together. The texts in added come from programs, such as the values of labels
-// about the text's origin. Find searches these only for personal data.
-func Find(texts, added []string) Findings {
+// ExamineTexts examines texts that are read together. The texts in added come from programs, such as the values of
+// labels about the text's origin. Find searches these only for personal data.
+func ExamineTexts(texts, addedTexts []string) Findings {
 	size := 0
 	for _, text := range texts {
 		size += len(text) + 1
 	}
-	all := strings.Join(slices.Concat(texts, added), "\n")
+	all := strings.Join(slices.Concat(texts, addedTexts), "\n")
 	written := all[:max(0, size-1)]
-	return Findings{Personal: personal.FindKinds(all), Instructions: InstructionRules(written)}
+	return Findings{PersonalDataKinds: personal.FindKinds(all), InstructionRuleNames: FindInstructionRules(written)}
 }
 
-// RuleHidden is the rule of [InstructionRules] for characters that a model reads but a person does not see.
+// RuleHidden is the rule of [FindInstructionRules] for characters that a model reads but a person does not see.
 const RuleHidden = instruction.RuleHidden
 
-// InstructionRules returns the names of the rules that a text matches because it looks like instructions to an agent,
-// sorted. It returns nil if the text matches no rule.
-func InstructionRules(text string) []string { return instruction.Find(text) }
+// FindInstructionRules returns the names of the rules that a text matches because it looks like instructions to an
+// agent, sorted. It returns nil if the text matches no rule.
+func FindInstructionRules(text string) []string { return instruction.Find(text) }
 
 // A DoubtReason tells why a text without labels needs a warning, or must not be shown to a model that did not ask for
 // it. It completes a sentence that begins with "a part of it". If it is "", the text may be shown.
@@ -64,14 +66,14 @@ const (
 
 // ReasonToDoubt returns the reason to doubt texts that are read together, because agents or strangers may have written
 // them. It decides this for all texts without labels: files of other layouts, past turns, profiles and annotations.
-// For entries, see store.Entry.WhyHeld. repeats reports whether a text repeats foreign text. If it is nil, this is not
-// checked.
-func ReasonToDoubt(repeats func(text string) bool, texts ...string) DoubtReason {
+// For entries, see store.Entry.WhyHeld. repeatsForeignText reports whether a text repeats foreign text. If it is nil,
+// this is not checked.
+func ReasonToDoubt(repeatsForeignText func(text string) bool, texts ...string) DoubtReason {
 	text := strings.Join(texts, "\n")
 	switch {
-	case InstructionRules(text) != nil:
+	case FindInstructionRules(text) != nil:
 		return DoubtInstructions
-	case repeats != nil && repeats(text):
+	case repeatsForeignText != nil && repeatsForeignText(text):
 		return DoubtForeignText
 	}
 	return ""
@@ -80,7 +82,7 @@ func ReasonToDoubt(repeats func(text string) bool, texts ...string) DoubtReason 
 // DescribeInstructions describes the rules that a text matches because it looks like instructions to an agent. It
 // returns "" if the text matches no rule.
 func DescribeInstructions(text string) string {
-	rules := InstructionRules(text)
+	rules := FindInstructionRules(text)
 	if rules == nil {
 		return ""
 	}

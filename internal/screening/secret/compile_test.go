@@ -62,9 +62,9 @@ var parts = strings.NewReplacer(
 // fixed contains the expressions that do not belong to a rule. They match a placeholder of a value (${NAME}, {{ name
 // }}, %NAME%, <name>), the end of a line that assigns hexadecimal digits, and the name of a secret.
 var fixed = []string{
-	exprVariable:    `^\$\{?[A-Za-z_0-9]+\}?$|^\$?\{\{[^}]*\}\}$|^%\w+%$|^@\w+@$|^<[^>]*>$|^\{\w*\}$`,
-	exprHexValue:    `(?i)[:=][ \t]*["']?[0-9a-f]{20,}["']?,?[ \t\r]*$`,
-	exprNamesSecret: `(?i)key|secret|token|pass|auth|cred`,
+	exprIndexVariable:   `^\$\{?[A-Za-z_0-9]+\}?$|^\$?\{\{[^}]*\}\}$|^%\w+%$|^@\w+@$|^<[^>]*>$|^\{\w*\}$`,
+	exprIndexHexValue:   `(?i)[:=][ \t]*["']?[0-9a-f]{20,}["']?,?[ \t\r]*$`,
+	exprIndexSecretName: `(?i)key|secret|token|pass|auth|cred`,
 }
 
 // tableWriter writes a table. In the table, the sets and the expressions precede the data that refers to them, but
@@ -107,11 +107,11 @@ func compiled(t testing.TB) []byte {
 	w := &tableWriter{exprs: slices.Clone(fixed)}
 	all := sources(t)
 	w.rest = appendInts(nil, len(all))
-	allowed, words := 0, []keyword(nil)
+	allowed, words := 0, []ruleKeyword(nil)
 	for i, s := range all {
 		allowed += len(s.allow)
 		for k := range strings.FieldsSeq(s.fields[4]) {
-			words = append(words, keyword{strings.ReplaceAll(k, "%20", " "), i})
+			words = append(words, ruleKeyword{strings.ReplaceAll(k, "%20", " "), i})
 		}
 	}
 	w.rest = appendInts(w.rest, allowed)
@@ -208,16 +208,16 @@ func (w *tableWriter) program(p *program) []byte {
 		case opBranch:
 			b = appendInts(appendInts(b, len(in.branches)), in.branches...)
 		case opJump, opSave:
-			b = appendInts(b, in.operand)
+			b = appendInts(b, in.targetOrSlot)
 		}
 	}
 	return b
 }
 
-func (w *tableWriter) keywords(a *automaton) {
+func (w *tableWriter) keywords(a *keywordAutomaton) {
 	w.rest = appendInts(w.rest, len(a.words))
 	for _, k := range a.words {
-		w.rest = appendInts(appendText(w.rest, k.word), k.rule)
+		w.rest = appendInts(appendText(w.rest, k.word), k.ruleIndex)
 	}
 	w.rest = append(appendInts(w.rest, a.classCount), a.byteClass[:]...)
 	w.rest = appendInts(w.rest, len(a.wordStarts))

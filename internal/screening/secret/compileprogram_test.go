@@ -36,7 +36,7 @@ func newProgram(expr string) *program {
 	}
 	p := &program{slotCount: 2}
 	p.add(re)
-	p.instructions = append(p.instructions, instruction{opcode: opMatch})
+	p.instructions = append(p.instructions, ruleInstruction{opcode: opMatch})
 	// All jumps lead forward, so the instructions are processed from the last to the first.
 	for pc := len(p.instructions) - 1; pc >= 0; pc-- {
 		p.begins(pc)
@@ -68,7 +68,7 @@ func (p *program) begins(pc int) {
 			f.join(&p.instructions[alt].firstBytes)
 		}
 	case opJump:
-		*f = p.instructions[in.operand].firstBytes
+		*f = p.instructions[in.targetOrSlot].firstBytes
 	case opMatch:
 		*f = allBytes
 	case opEnd: // no byte can follow
@@ -77,7 +77,7 @@ func (p *program) begins(pc int) {
 	}
 }
 
-func (p *program) emit(in instruction) int {
+func (p *program) emit(in ruleInstruction) int {
 	p.instructions = append(p.instructions, in)
 	return len(p.instructions) - 1
 }
@@ -92,12 +92,12 @@ func (p *program) add(re *syntax.Regexp) {
 		if fold {
 			text = strings.ToLower(text)
 		}
-		p.emit(instruction{opcode: opLiteral, text: text, isCaseless: fold})
+		p.emit(ruleInstruction{opcode: opLiteral, text: text, isCaseless: fold})
 	case syntax.OpCapture:
 		p.slotCount = max(p.slotCount, 2*re.Cap+2)
-		p.emit(instruction{opcode: opSave, operand: 2 * re.Cap})
+		p.emit(ruleInstruction{opcode: opSave, targetOrSlot: 2 * re.Cap})
 		p.add(re.Sub[0])
-		p.emit(instruction{opcode: opSave, operand: 2*re.Cap + 1})
+		p.emit(ruleInstruction{opcode: opSave, targetOrSlot: 2*re.Cap + 1})
 	case syntax.OpConcat:
 		for _, sub := range re.Sub {
 			p.add(sub)
@@ -105,13 +105,13 @@ func (p *program) add(re *syntax.Regexp) {
 	case syntax.OpAlternate:
 		p.branch(re.Sub...)
 	case syntax.OpBeginText:
-		p.emit(instruction{opcode: opBegin})
+		p.emit(ruleInstruction{opcode: opBegin})
 	case syntax.OpEndText:
-		p.emit(instruction{opcode: opEnd})
+		p.emit(ruleInstruction{opcode: opEnd})
 	case syntax.OpWordBoundary:
-		p.emit(instruction{opcode: opBoundary})
+		p.emit(ruleInstruction{opcode: opBoundary})
 	case syntax.OpNoWordBoundary:
-		p.emit(instruction{opcode: opNoBoundary})
+		p.emit(ruleInstruction{opcode: opNoBoundary})
 	default:
 		p.repeat(re)
 	}
@@ -119,15 +119,15 @@ func (p *program) add(re *syntax.Regexp) {
 
 // branch appends the instructions of alternatives. The first alternative that matches is used.
 func (p *program) branch(subs ...*syntax.Regexp) {
-	branch := p.emit(instruction{opcode: opBranch})
+	branch := p.emit(ruleInstruction{opcode: opBranch})
 	var jumps []int
 	for _, sub := range subs {
 		p.instructions[branch].branches = append(p.instructions[branch].branches, len(p.instructions))
 		p.add(sub)
-		jumps = append(jumps, p.emit(instruction{opcode: opJump}))
+		jumps = append(jumps, p.emit(ruleInstruction{opcode: opJump}))
 	}
 	for _, j := range jumps {
-		p.instructions[j].operand = len(p.instructions)
+		p.instructions[j].targetOrSlot = len(p.instructions)
 	}
 }
 
@@ -164,7 +164,7 @@ func (p *program) repeat(re *syntax.Regexp) {
 			most = math.MaxInt - 1
 		}
 		isLazy := re.Flags&syntax.NonGreedy != 0 && least != most
-		p.emit(instruction{opcode: opRun, runBytes: &s, minLength: least, maxLength: most, isLazy: isLazy})
+		p.emit(ruleInstruction{opcode: opRun, runBytes: &s, minLength: least, maxLength: most, isLazy: isLazy})
 		return
 	}
 	if sub == re || most < 0 || most > maxUnrolled {
@@ -218,7 +218,7 @@ func setOf(re *syntax.Regexp) (s byteSet, ok bool) {
 		}
 		c := byte(re.Rune[0])
 		s.add(c)
-		if re.Flags&syntax.FoldCase != 0 && (byteKind(c) == kindLower || byteKind(c) == kindUpper) {
+		if re.Flags&syntax.FoldCase != 0 && (classifyByte(c) == byteLower || classifyByte(c) == byteUpper) {
 			s.add(c ^ 0x20)
 		}
 		return s, true
@@ -242,15 +242,15 @@ func setOf(re *syntax.Regexp) (s byteSet, ok bool) {
 }
 
 func upperByte(c byte) byte {
-	if byteKind(c) == kindLower {
+	if classifyByte(c) == byteLower {
 		return c - 0x20
 	}
 	return c
 }
 
 // newAutomaton returns the automaton for words. The words must be in lower case.
-func newAutomaton(words []keyword) *automaton {
-	a := &automaton{classCount: 1}
+func newAutomaton(words []ruleKeyword) *keywordAutomaton {
+	a := &keywordAutomaton{classCount: 1}
 	letters := 1
 	for _, w := range words {
 		letters += min(len(w.word), maxStoredPrefix)
@@ -265,7 +265,7 @@ func newAutomaton(words []keyword) *automaton {
 		a.byteClass[c-'a'+'A'] = a.byteClass[c]
 	}
 	next := make([]uint16, a.classCount, a.classCount*letters)
-	ends := [][]keyword{nil}
+	ends := [][]ruleKeyword{nil}
 	for _, w := range words {
 		s := 0
 		for i := range min(len(w.word), maxStoredPrefix) {
@@ -293,7 +293,7 @@ func newAutomaton(words []keyword) *automaton {
 
 // link gives each state the transitions and the words of its longest proper suffix that is also a state. The states
 // are processed in order of depth.
-func link(next []uint16, width int, ends [][]keyword) {
+func link(next []uint16, width int, ends [][]ruleKeyword) {
 	fail := make([]uint16, len(ends))
 	var queue []uint16
 	for _, s := range next[:width] {

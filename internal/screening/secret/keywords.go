@@ -2,31 +2,31 @@
 
 package secret
 
-// keyword is a lower-case word, and the index of the rule to try at each occurrence of the word.
-type keyword struct {
-	word string
-	rule int
+// ruleKeyword is a lower-case word, and the index of the rule to try at each occurrence of the word.
+type ruleKeyword struct {
+	word      string
+	ruleIndex int
 }
 
 // maxStoredPrefix is the maximum number of bytes of a word that the automaton stores. This keeps the automaton small.
 // If a text matches the stored prefix of a word, the text is then compared with the whole word.
 const maxStoredPrefix = 4
 
-// automaton finds many words in one pass over a text. It ignores case. See Aho and Corasick, Efficient string
+// keywordAutomaton finds many words in one pass over a text. It ignores case. See Aho and Corasick, Efficient string
 // matching, 1975.
-type automaton struct {
+type keywordAutomaton struct {
 	// class of each byte (an upper-case letter has the class of its lower-case letter, and bytes that occur in no word
 	// have the class 0)
 	byteClass   [256]uint8
 	classCount  int      // number of classes
 	transitions []uint16 // the next state, at index state*classCount+class
 	wordStarts  []uint32 // The words that end in state s are words[wordStarts[s]:wordStarts[s+1]].
-	words       []keyword
+	words       []ruleKeyword
 }
 
 // eachKeyword calls fn for each occurrence of a keyword in the text, with the keyword and the position of its first
 // byte.
-func (a *automaton) eachKeyword(text string, fn func(w keyword, start int)) {
+func (a *keywordAutomaton) eachKeyword(text string, fn func(w ruleKeyword, start int)) {
 	state := 0
 	for i := range len(text) {
 		state = int(a.transitions[state*a.classCount+int(a.byteClass[text[i]])])

@@ -8,13 +8,13 @@ import "strings"
 // package does not use package regexp, because the time that regexp needs for each position grows with the size of the
 // expression. The programs are stored in rules.bin.
 type program struct {
-	instructions []instruction
+	instructions []ruleInstruction
 	slotCount    int // number of elements of matcher.slots that are used
 }
 
-// instruction is an instruction of a program. After an instruction that is not a jump, the program continues with the
-// next instruction.
-type instruction struct {
+// ruleInstruction is an instruction of a program. After an instruction that is not a jump, the program continues
+// with the next instruction.
+type ruleInstruction struct {
 	opcode     uint8
 	isCaseless bool // the literal matches upper-case and lower-case letters
 	isLazy     bool // the run is as short as possible, instead of as long as possible
@@ -25,7 +25,7 @@ type instruction struct {
 	runBytes             *byteSet // bytes that the run may contain
 	minLength, maxLength int      // minimum and maximum length of the run in bytes
 	branches             []int    // the first instruction of each branch
-	operand              int      // instruction to jump to, or slot in which the position is stored
+	targetOrSlot         int      // instruction to jump to, or slot in which the position is stored
 }
 
 // Operations of instructions.
@@ -57,13 +57,13 @@ type matcher struct {
 	*program
 	text       string
 	slots      [2 * maxGroups]int // start and end of each group (group 0 is the whole match)
-	cachedRuns []span             // the most recent long run, by instruction
+	cachedRuns []byteSpan         // the most recent long run, by instruction
 	// number of instructions and of bytes in runs that were processed so far, to measure time
 	stepCount int
 }
 
-// span is the range of positions from start to end. It does not include end.
-type span struct{ start, end int }
+// byteSpan is the range of positions from start to end. It does not include end.
+type byteSpan struct{ start, end int }
 
 // maxGroups is the maximum number of groups in an expression. The whole match counts as a group.
 const maxGroups = 20
@@ -105,13 +105,13 @@ func (m *matcher) matchFrom(pc, pos int) bool {
 			}
 			return false
 		case opJump:
-			pc = instr.operand
+			pc = instr.targetOrSlot
 			continue
 		case opSave:
-			oldStart := m.slots[instr.operand]
-			m.slots[instr.operand] = pos
+			oldStart := m.slots[instr.targetOrSlot]
+			m.slots[instr.targetOrSlot] = pos
 			if !m.matchFrom(pc+1, pos) {
-				m.slots[instr.operand] = oldStart
+				m.slots[instr.targetOrSlot] = oldStart
 				return false
 			}
 			return true
@@ -123,7 +123,7 @@ func (m *matcher) matchFrom(pc, pos int) bool {
 				return m.tryRunLengths(pc, pos)
 			}
 		}
-		n := m.fixedSize(pc, pos)
+		n := m.matchFixedSize(pc, pos)
 		if n < 0 {
 			return false
 		}
@@ -132,9 +132,9 @@ func (m *matcher) matchFrom(pc, pos int) bool {
 	}
 }
 
-// fixedSize returns the length of the match of an instruction that can match in only one way. It returns -1 if the
+// matchFixedSize returns the length of the match of an instruction that can match in only one way. It returns -1 if the
 // instruction does not match.
-func (m *matcher) fixedSize(pc, pos int) int {
+func (m *matcher) matchFixedSize(pc, pos int) int {
 	instr := &m.instructions[pc]
 	switch instr.opcode {
 	case opLiteral:
@@ -142,7 +142,7 @@ func (m *matcher) fixedSize(pc, pos int) int {
 			return len(instr.text)
 		}
 	case opRun:
-		n := m.runLength(pc, pos)
+		n := m.countRunBytes(pc, pos)
 		isTooLong := n > instr.maxLength && instr.isExact
 		if n >= instr.minLength && !isTooLong {
 			return min(n, instr.maxLength)
@@ -190,7 +190,7 @@ func (m *matcher) tryRunLengths(pc, pos int) bool {
 		}
 		return false
 	}
-	for n := min(m.runLength(pc, pos), instr.maxLength); n >= instr.minLength; n-- {
+	for n := min(m.countRunBytes(pc, pos), instr.maxLength); n >= instr.minLength; n-- {
 		if m.canMatch(pc+1, pos+n) && m.matchFrom(pc+1, pos+n) {
 			return true
 		}
@@ -198,9 +198,9 @@ func (m *matcher) tryRunLengths(pc, pos int) bool {
 	return false
 }
 
-// runLength returns the length of the run at a position. The result is at most the maximum length of the instruction
-// plus one.
-func (m *matcher) runLength(pc, pos int) int {
+// countRunBytes returns the length of the run at a position. The result is at most the maximum length of the
+// instruction plus one.
+func (m *matcher) countRunBytes(pc, pos int) int {
 	in := &m.instructions[pc]
 	if in.maxLength <= maxUncachedRun {
 		n := 0
@@ -211,11 +211,11 @@ func (m *matcher) runLength(pc, pos int) int {
 		return n
 	}
 	if m.cachedRuns == nil {
-		m.cachedRuns = make([]span, len(m.instructions))
+		m.cachedRuns = make([]byteSpan, len(m.instructions))
 	}
 	r := &m.cachedRuns[pc]
 	if pos < r.start || pos >= r.end {
-		*r = span{pos, pos}
+		*r = byteSpan{pos, pos}
 		for r.end < len(m.text) && in.runBytes.has(m.text[r.end]) {
 			r.end++
 		}
@@ -225,7 +225,7 @@ func (m *matcher) runLength(pc, pos int) int {
 }
 
 // hasPrefix reports whether a text begins with the literal text of the instruction.
-func (in *instruction) hasPrefix(text string) bool {
+func (in *ruleInstruction) hasPrefix(text string) bool {
 	if in.isCaseless {
 		return hasPrefixFold(text, in.text)
 	}
@@ -234,7 +234,7 @@ func (in *instruction) hasPrefix(text string) bool {
 
 // equalsFold reports whether c is the lower-case character low, or the upper-case form of this character.
 func equalsFold(c, low byte) bool {
-	return c == low || (byteKind(c) == kindUpper && c|0x20 == low)
+	return c == low || (classifyByte(c) == byteUpper && c|0x20 == low)
 }
 
 // hasPrefixFold reports whether a text begins with a word, ignoring case. The word must be in lower

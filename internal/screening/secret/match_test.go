@@ -20,21 +20,21 @@ import (
 func reference(t testing.TB, text string) []Finding {
 	var found []Finding
 	rules := ruleSet()
-	for i, r := range rules.ruleList {
-		var near []span
-		rules.keywords.eachKeyword(text, func(w keyword, start int) {
-			if w.rule == i {
-				near = append(near, span{start - r.bytesBefore, start + r.bytesAfter})
+	for i, r := range rules.rulesInOrder {
+		var near []byteSpan
+		rules.keywords.eachKeyword(text, func(w ruleKeyword, start int) {
+			if w.ruleIndex == i {
+				near = append(near, byteSpan{start - r.maxBytesBefore, start + r.maxBytesAfter})
 			}
 		})
 		if near == nil {
 			continue
 		}
 		for _, m := range peer(t, i).FindAllStringSubmatchIndex(text, -1) {
-			if !slices.ContainsFunc(near, func(n span) bool { return n.start <= m[0] && m[0] <= n.end }) {
+			if !slices.ContainsFunc(near, func(n byteSpan) bool { return n.start <= m[0] && m[0] <= n.end }) {
 				continue
 			}
-			if f, ok := r.secretInMatch(text, m); ok {
+			if f, ok := r.findSecretInMatch(text, m); ok {
 				found = append(found, f)
 			}
 		}
@@ -124,7 +124,7 @@ func sample(r *rand.Rand, b *strings.Builder, re *syntax.Regexp) {
 // countsBytes reports whether a rule has runs whose length is measured in bytes by this package and in characters by
 // regexp.
 func countsBytes(rule int) bool {
-	return slices.ContainsFunc(ruleSet().ruleList[rule].program().instructions, func(in instruction) bool {
+	return slices.ContainsFunc(ruleSet().rulesInOrder[rule].program().instructions, func(in ruleInstruction) bool {
 		return in.opcode == opRun && in.maxLength > 1 && in.runBytes.has(0x80)
 	})
 }
@@ -217,12 +217,12 @@ func hostile() map[string]string {
 // TestFindGrowth tests that a text of twice the size needs twice as many steps, and that no text needs many steps per
 // byte.
 func TestFindGrowth(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	const size, most = 16 << 10, 250
 	steps := func(text string) (n int) {
 		s := textSearch{text: text, rules: ruleSet()}
-		s.rules.keywords.eachKeyword(text, s.tryRule)
-		for _, r := range s.searches {
+		s.rules.keywords.eachKeyword(text, s.matchRuleAt)
+		for _, r := range s.ruleSearches {
 			n += r.stepCount
 		}
 		return n
@@ -247,7 +247,7 @@ func BenchmarkFirst(b *testing.B) {
 	}
 	for b.Loop() {
 		s := textSearch{text: string(text[:4<<10]), rules: loadRules()}
-		s.rules.keywords.eachKeyword(s.text, s.tryRule)
+		s.rules.keywords.eachKeyword(s.text, s.matchRuleAt)
 	}
 }
 

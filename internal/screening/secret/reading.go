@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// decodedText is the decoded form of a text or of a part of a text.
-type decodedText struct {
+// decodedForm is the decoded form of a text or of a part of a text.
+type decodedForm struct {
 	text string
 	// position in the original text of each byte of the decoded text and of its end (nil if the positions are not
 	// known)
@@ -20,36 +20,36 @@ type decodedText struct {
 }
 
 // originalRange returns the range in the original text from which text[start:end] was decoded.
-func (r *decodedText) originalRange(start, end int) (originalStart, originalEnd int) {
+func (r *decodedForm) originalRange(start, end int) (originalStart, originalEnd int) {
 	if r.originalStarts == nil {
 		return r.originalStart, r.originalEnd
 	}
 	return r.originalStarts[start], r.originalStarts[end]
 }
 
-// decodedTexts returns the decoded forms of a text and of its parts. A decoded form may contain secrets that are not
+// decodeAllForms returns the decoded forms of a text and of its parts. A decoded form may contain secrets that are not
 // visible in the text itself. Only lines that contain encoded characters, such as percent signs, are decoded.
 // Consecutive lines of this kind are decoded together.
-func decodedTexts(text string) []decodedText {
-	all := base64Texts(text)
+func decodeAllForms(text string) []decodedForm {
+	all := decodeBase64Texts(text)
 	if !mayHideSecret(text) {
 		return all
 	}
 	for start := 0; start < len(text); {
 		end := start
 		for end < len(text) {
-			next := end + lineLength(text[end:])
+			next := end + measureLine(text[end:])
 			if !mayHideSecret(text[end:next]) {
 				break
 			}
 			end = next
 		}
 		if end == start {
-			start += lineLength(text[start:])
+			start += measureLine(text[start:])
 			continue
 		}
-		r := decodeForms(text[start:end], start)
-		for _, inner := range base64Texts(r.text) {
+		r := decodePlainForm(text[start:end], start)
+		for _, inner := range decodeBase64Texts(r.text) {
 			inner.originalStart, inner.originalEnd = r.originalRange(inner.originalStart, inner.originalEnd)
 			all = append(all, inner)
 		}
@@ -59,15 +59,15 @@ func decodedTexts(text string) []decodedText {
 	return all
 }
 
-// lineLength returns the length of the first line of a text, including the line feed.
-func lineLength(text string) int {
+// measureLine returns the length of the first line of a text, including the line feed.
+func measureLine(text string) int {
 	if i := strings.IndexByte(text, '\n'); i >= 0 {
 		return i + 1
 	}
 	return len(text)
 }
 
-// mayHideSecret reports whether [decodeForms] may find a secret that is not visible in the text itself.
+// mayHideSecret reports whether [decodePlainForm] may find a secret that is not visible in the text itself.
 func mayHideSecret(text string) bool {
 	for rest := text; ; rest = rest[1:] {
 		percent := strings.IndexByte(rest, '%')
@@ -88,14 +88,14 @@ func mayHideSecret(text string) bool {
 	for _, c := range text {
 		switch {
 		case c < utf8.RuneSelf:
-			afterToken = isBase64[byte(c)]
+			afterToken = isBase64Byte[byte(c)]
 		case isInvisible(c):
 			if afterToken {
 				return true
 			}
 		default:
 			afterToken = false
-			if plain := plainForm(c); plain != c && isBase64[byte(plain)] {
+			if plain := plainForm(c); plain != c && isBase64Byte[byte(plain)] {
 				return true
 			}
 		}
@@ -103,9 +103,10 @@ func mayHideSecret(text string) bool {
 	return false
 }
 
-// decodeForms returns the decoded form of a part of a text. The part begins at the offset in the text. decodeForms
-// replaces variants of ASCII letters by the letters, removes invisible characters, and decodes percent-encoding.
-func decodeForms(text string, offset int) decodedText {
+// decodePlainForm returns the decoded form of a part of a text. The part begins at the offset in the text.
+// decodePlainForm replaces variants of ASCII letters by the letters, removes invisible characters, and decodes
+// percent-encoding.
+func decodePlainForm(text string, offset int) decodedForm {
 	decoded := make([]byte, 0, len(text))
 	starts := make([]int, 0, len(text)+1)
 	add := func(part string, start int) {
@@ -130,7 +131,7 @@ func decodeForms(text string, offset int) decodedText {
 		}
 		i += size
 	}
-	return decodedText{text: string(decoded), originalStarts: append(starts, offset+len(text))}
+	return decodedForm{text: string(decoded), originalStarts: append(starts, offset+len(text))}
 }
 
 // asciiLetters contains the ASCII letters in the order of Unicode's mathematical alphabets.
@@ -181,39 +182,39 @@ func isInvisible(c rune) bool {
 
 // These are limits for base64 texts, in bytes.
 const (
-	minBase64   = 24 // minimum length of a run (the rules would find no secret in a shorter run)
-	minFullLine = 60 // minimum length of a line that may be followed by another line of the same run
-	probeSize   = 24 // number of bytes that are decoded to determine whether a run encodes text
+	minBase64Chars   = 24 // minimum length of a run (the rules would find no secret in a shorter run)
+	minFullLineChars = 60 // minimum length of a line that may be followed by another line of the same run
+	probeBytes       = 24 // number of bytes that are decoded to determine whether a run encodes text
 )
 
-// base64Texts returns the decoded forms of the base64 runs in a text that encode text.
-func base64Texts(text string) (all []decodedText) {
-	for i := 0; i+minBase64 <= len(text); {
-		last := i + minBase64 - 1
-		for last >= i && isBase64[text[last]] {
+// decodeBase64Texts returns the decoded forms of the base64 runs in a text that encode text.
+func decodeBase64Texts(text string) (all []decodedForm) {
+	for i := 0; i+minBase64Chars <= len(text); {
+		last := i + minBase64Chars - 1
+		for last >= i && isBase64Byte[text[last]] {
 			last--
 		}
 		if last >= i { // A run that begins before the next byte would be shorter than the minimum length.
 			i = last + 1
 			continue
 		}
-		end := base64End(text, i)
+		end := findBase64End(text, i)
 		if decoded := decodeBase64(text[i:end]); decoded != "" {
-			all = append(all, decodedText{text: decoded, originalStart: i, originalEnd: end})
+			all = append(all, decodedForm{text: decoded, originalStart: i, originalEnd: end})
 		}
 		i = end
 	}
 	return all
 }
 
-// base64End returns the end of the base64 run that begins at start. The run may extend over several lines.
-func base64End(text string, start int) int {
+// findBase64End returns the end of the base64 run that begins at start. The run may extend over several lines.
+func findBase64End(text string, start int) int {
 	lineStart := start
 	for i := start; ; {
-		for i < len(text) && isBase64[text[i]] {
+		for i < len(text) && isBase64Byte[text[i]] {
 			i++
 		}
-		if i-lineStart < minFullLine {
+		if i-lineStart < minFullLineChars {
 			return i
 		}
 		next := i
@@ -223,7 +224,7 @@ func base64End(text string, start int) int {
 		if next == i || next == len(text) {
 			return i
 		}
-		if !isBase64[text[next]] {
+		if !isBase64Byte[text[next]] {
 			return i
 		}
 		i, lineStart = next, next
@@ -231,8 +232,8 @@ func base64End(text string, start int) int {
 }
 
 // base64Values contains the six bits of each base64 byte, including the bytes of the URL alphabet, and 0xff for all
-// other bytes. isBase64 has the value true for each base64 byte.
-var base64Values, isBase64 = func() (values [256]uint8, isValue [256]bool) {
+// other bytes. isBase64Byte has the value true for each base64 byte.
+var base64Values, isBase64Byte = func() (values [256]uint8, isValue [256]bool) {
 	for c := range 256 {
 		values[c] = 0xff
 	}
@@ -249,7 +250,7 @@ func areTextBytes(a, b, c byte) bool { return isTextByte(a) && isTextByte(b) && 
 
 // decodeBase64 returns the text that a run encodes, or "" if the run does not encode a text.
 func decodeBase64(run string) string {
-	for i := 0; i < probeSize; i += 4 {
+	for i := 0; i < probeBytes; i += 4 {
 		b := uint32(0)
 		for _, c := range []byte(run[i : i+4]) {
 			b = b<<6 | uint32(base64Values[c]&63)
@@ -258,16 +259,16 @@ func decodeBase64(run string) string {
 			return ""
 		}
 	}
-	run = standardBase64.Replace(run)
+	run = base64Normalizer.Replace(run)
 	if len(run)%4 == 1 {
 		run = run[:len(run)-1] // a single remaining character encodes no byte
 	}
 	return decodeText(run)
 }
 
-// standardBase64 removes line breaks, and replaces the characters of the URL alphabet by the characters of the
+// base64Normalizer removes line breaks, and replaces the characters of the URL alphabet by the characters of the
 // standard alphabet.
-var standardBase64 = strings.NewReplacer("\r", "", "\n", "", "-", "+", "_", "/")
+var base64Normalizer = strings.NewReplacer("\r", "", "\n", "", "-", "+", "_", "/")
 
 // isTextByte reports whether a byte can be a part of an encoded text. Zero bytes can, because they occur in UTF-16.
 func isTextByte(c byte) bool {

@@ -12,28 +12,29 @@ import (
 // password.
 const genericRuleName = "generic-api-key"
 
-// rule describes one kind of secret.
-type rule struct {
-	name                    string
-	tableIndex              int  // index of the rule in the table
-	bytesBefore, bytesAfter int  // maximum distance in bytes between the start of a match and the start of its keyword
-	isForAssignments        bool // the keyword is a part of a name, and the secret is assigned to the name
-	noWords                 bool // secrets of this rule do not contain words
-	entropy                 float64
-	secretGroup             int
-	allowances              []allowance
+// secretRule describes one kind of secret.
+type secretRule struct {
+	name       string
+	tableIndex int // index of the rule in the table
+	// Maximum distance in bytes between the start of a match and the start of its keyword.
+	maxBytesBefore, maxBytesAfter int
+	isForAssignments              bool // the keyword is a part of a name, and the secret is assigned to the name
+	hasNoWords                    bool // secrets of this rule do not contain words
+	minEntropy                    float64
+	secretGroupIndex              int
+	harmlessPatterns              []harmlessPattern
 	*expression
 }
 
-// allowance is an expression that excludes some matches of a rule, because these matches are not secrets.
-type allowance struct {
-	target int
+// harmlessPattern is an expression that excludes some matches of a rule, because these matches are not secrets.
+type harmlessPattern struct {
+	targetText int
 	*expression
 }
 
 // hasRule reports whether there is a rule with this name.
-func (rs *rules) hasRule(name string) bool {
-	return slices.ContainsFunc(rs.ruleList, func(r rule) bool { return r.name == name })
+func (rs *secretRules) hasRule(name string) bool {
+	return slices.ContainsFunc(rs.rulesInOrder, func(r secretRule) bool { return r.name == name })
 }
 
 // maxNameLength is the maximum distance in bytes between a keyword and the assignment sign.
@@ -42,22 +43,22 @@ const maxNameLength = 64
 // minAssignedLength is the minimum length, in bytes, of a value that is assigned to a name.
 const minAssignedLength = 8
 
-// beginsWithAssign reports whether a text of up to three bytes begins with an ASCII assignment sign, or is a
+// beginsWithAssignment reports whether a text of up to three bytes begins with an ASCII assignment sign, or is a
 // full-width colon or equals sign.
-func beginsWithAssign(sign string) bool {
+func beginsWithAssignment(sign string) bool {
 	return strings.IndexByte("=>:|,?", sign[0]) >= 0 || sign == "：" || sign == "＝"
 }
 
-// looksLikeAssignment reports whether a text can consist of the rest of a name, an assignment sign, and a value
+// looksLikeAssignedValue reports whether a text can consist of the rest of a name, an assignment sign, and a value
 // without white space.
-func looksLikeAssignment(text string) bool {
+func looksLikeAssignedValue(text string) bool {
 	i := 0
 	for i < len(text) && i < maxNameLength && (isWordByte(text[i]) || strings.IndexByte(" \t\r\n\f.-'\"\\*[]?()",
 		text[i]) >= 0) {
 		i++
 	}
 	sign := text[i:min(len(text), i+3)]
-	if sign == "" || !beginsWithAssign(sign) {
+	if sign == "" || !beginsWithAssignment(sign) {
 		return false
 	}
 	for i += 1; i < len(text) && (strings.IndexByte("=>:|", text[i]) >= 0 || text[i] >= 0x80); i++ {
@@ -82,9 +83,9 @@ func isWordByte(c byte) bool {
 // isTokenByte reports whether a byte can be a part of a token. All ASCII bytes can, except white space and quotes.
 func isTokenByte(c byte) bool { return ' ' < c && c < 0x7f && c != '"' && c != '\'' && c != '`' }
 
-// secretInMatch returns the secret in a match. It returns false if the match does not contain a secret.
-func (r *rule) secretInMatch(text string, match []int) (Finding, bool) {
-	start, end := r.secretRange(match)
+// findSecretInMatch returns the secret in a match. It returns false if the match does not contain a secret.
+func (r *secretRule) findSecretInMatch(text string, match []int) (Finding, bool) {
+	start, end := r.locateSecretInMatch(match)
 	for end > start && text[end-1] == '\n' {
 		end--
 	}
@@ -92,11 +93,11 @@ func (r *rule) secretInMatch(text string, match []int) (Finding, bool) {
 	return f, end > start && !r.isHarmless(text, match[0], match[1], f)
 }
 
-// secretRange returns the position of the secret in a match. This is the position of the group that the rule
+// locateSecretInMatch returns the position of the secret in a match. This is the position of the group that the rule
 // specifies, or of the first group that is not empty, or of the whole match.
-func (r *rule) secretRange(match []int) (start, end int) {
-	if r.secretGroup > 0 {
-		return match[2*r.secretGroup], match[2*r.secretGroup+1]
+func (r *secretRule) locateSecretInMatch(match []int) (start, end int) {
+	if r.secretGroupIndex > 0 {
+		return match[2*r.secretGroupIndex], match[2*r.secretGroupIndex+1]
 	}
 	for i := 2; i < len(match); i += 2 {
 		if match[i] >= 0 && match[i] < match[i+1] {
@@ -108,32 +109,32 @@ func (r *rule) secretRange(match []int) (start, end int) {
 
 // isHarmless reports whether a finding is not a secret, because it is an example, a variable, a path, a public key, or
 // a text of words.
-func (r *rule) isHarmless(text string, start, end int, f Finding) bool {
+func (r *secretRule) isHarmless(text string, start, end int, f Finding) bool {
 	secret := text[f.Start:f.End]
-	isGuessable := r.entropy > 0 && entropy(secret) <= r.entropy
+	isGuessable := r.minEntropy > 0 && shannonEntropy(secret) <= r.minEntropy
 	if isGuessable || isExample(secret) {
 		return true
 	}
-	if r.noWords && isInTable(text, f) {
+	if r.hasNoWords && isInHexTable(text, f) {
 		return true
 	}
 	if isJoinedWords(secret) || isPublicKey(secret) {
 		return true
 	}
 	isRandom := isScrambled(secret)
-	if !isRandom && r.hasWords(secret) {
+	if !isRandom && r.hasUnexpectedWords(secret) {
 		return true
 	}
-	for _, a := range r.allowances {
-		if isRandom && a.target == targetWord {
+	for _, a := range r.harmlessPatterns {
+		if isRandom && a.targetText == targetWord {
 			continue
 		}
 		target := secret
-		switch a.target {
+		switch a.targetText {
 		case targetMatch:
-			target = extendToName(text, start, end)
+			target = extendToNameStart(text, start, end)
 		case targetLine:
-			target = surroundingLines(text, start, end)
+			target = withSurroundingLines(text, start, end)
 		}
 		if a.program().matchesIn(target) {
 			return true
@@ -158,7 +159,7 @@ func isJoinedWords(s string) bool {
 		if strings.Trim(part, "abcdefghijklmnopqrstuvwxyz") != "" || len(part) > maxJoinedWord {
 			return false
 		}
-		if len(part) > maxUnspokenWord && !isPronounceable(part) {
+		if len(part) > maxUnspokenBytes && !isPronounceable(part) {
 			return false
 		}
 		words, letterCount = words+1, letterCount+len(part)
@@ -175,30 +176,31 @@ const maxJoinedWord = 16
 var publicKeys = []string{"age1", "AAAAB3NzaC1", "AAAAC3NzaC1", "AAAAE2VjZHNh", "AAAAGnNrLXNz", "AAAAInNrLWVj",
 	"mQEN", "mQIN", "mQGN", "mDME", "xsBN", "xsFN"}
 
-// minPublicKey is the minimum length in bytes of a public key or of its first line.
-const minPublicKey = 60
+// minPublicKeyBytes is the minimum length in bytes of a public key or of its first line.
+const minPublicKeyBytes = 60
 
 // isPublicKey reports whether a text is a public key.
 func isPublicKey(s string) bool {
-	return len(s) >= minPublicKey && slices.ContainsFunc(publicKeys, func(begin string) bool {
+	return len(s) >= minPublicKeyBytes && slices.ContainsFunc(publicKeys, func(begin string) bool {
 		return strings.HasPrefix(s, begin)
 	})
 }
 
-// hasWords reports whether a secret contains words although secrets of this rule never contain words. A match with
-// such a secret is ignored.
-func (r *rule) hasWords(secret string) bool {
-	return (r.noWords && (isPlainValue(secret) || hasStopword(secret))) ||
+// hasUnexpectedWords reports whether a secret contains words although secrets of this rule never contain words. A
+// match with such a secret is ignored.
+func (r *secretRule) hasUnexpectedWords(secret string) bool {
+	return (r.hasNoWords && (isPlainValue(secret) || hasStopword(secret))) ||
 		(r.isForAssignments && isPlainValue(secret) && isCapitalized(secret))
 }
 
-// lineMargin is the maximum number of bytes that are examined on each side of a match as parts of the match's lines.
-const lineMargin = 128
+// lineMarginBytes is the maximum number of bytes that are examined on each side of a match as parts of the match's
+// lines.
+const lineMarginBytes = 128
 
-// surroundingLines returns text[start:end] together with the rest of its lines. It adds at most lineMargin bytes on
-// each side.
-func surroundingLines(text string, start, end int) string {
-	from, to := max(0, start-lineMargin), min(len(text), end+lineMargin)
+// withSurroundingLines returns text[start:end] together with the rest of its lines. It adds at most lineMarginBytes
+// bytes on each side.
+func withSurroundingLines(text string, start, end int) string {
+	from, to := max(0, start-lineMarginBytes), min(len(text), end+lineMarginBytes)
 	if i := strings.LastIndexByte(text[from:start], '\n'); i >= 0 {
 		from += i + 1
 	}
@@ -208,8 +210,8 @@ func surroundingLines(text string, start, end int) string {
 	return text[from:to]
 }
 
-// entropy returns the Shannon entropy of the text s in bits per byte.
-func entropy(s string) float64 {
+// shannonEntropy returns the Shannon entropy of the text s in bits per byte.
+func shannonEntropy(s string) float64 {
 	var count [256]int
 	for i := range len(s) {
 		count[s[i]]++
@@ -233,12 +235,12 @@ func isExample(s string) bool {
 	lowered := strings.ToLower(s)
 	return strings.Contains(lowered, "abcdefghijklmnopqrstuvwxyz") ||
 		strings.Contains(lowered, "014df517-39d1-4453-b7b3-9930c563627c") ||
-		(strings.IndexByte("${%@<", s[0]) >= 0 && ruleSet().expressions[exprVariable].program().matchesIn(s))
+		(strings.IndexByte("${%@<", s[0]) >= 0 && ruleSet().expressions[exprIndexVariable].program().matchesIn(s))
 }
 
-// extendToName returns a match together with the beginning of the name that the match continues. The expressions of
-// gitleaks expect this name.
-func extendToName(text string, start, end int) string {
+// extendToNameStart returns a match together with the beginning of the name that the match continues. The
+// expressions of gitleaks expect this name.
+func extendToNameStart(text string, start, end int) string {
 	for n := 0; n < 50 && start > 0 && (isWordByte(text[start-1]) || text[start-1] == '.' ||
 		text[start-1] == '-'); n++ {
 		start--
@@ -246,31 +248,32 @@ func extendToName(text string, start, end int) string {
 	return text[start:end]
 }
 
-// To determine whether a value is a part of a table, the tableLines lines before the value and the tableLines lines
-// after it are examined, but at most maxTableLine bytes on each side. If minTableLines of these lines contain
-// hexadecimal values, the value is a part of a table.
+// To determine whether a value is a part of a table, the examinedTableLines lines before the value and the
+// examinedTableLines lines after it are examined, but at most maxTableLineBytes bytes on each side. If
+// minTableLines of these lines contain hexadecimal values, the value is a part of a table.
 const (
-	minTableLines = 4
-	tableLines    = 6
-	maxTableLine  = 4 << 10
+	minTableLines      = 4
+	examinedTableLines = 6
+	maxTableLineBytes  = 4 << 10
 )
 
-// isInTable reports whether a finding is a hexadecimal value in a table of such values, for example of test vectors.
+// isInHexTable reports whether a finding is a hexadecimal value in a table of such values, for example of test vectors.
 // Such a value is not a secret.
-func isInTable(text string, f Finding) bool {
+func isInHexTable(text string, f Finding) bool {
 	if !isHexadecimal(text[f.Start:f.End]) {
 		return false
 	}
-	lines := strings.Split(text[max(0, f.Start-maxTableLine):f.Start], "\n")
-	n := countHexLines(lines[max(0, len(lines)-1-tableLines) : len(lines)-1])
-	lines = strings.Split(text[f.End:min(len(text), f.End+maxTableLine)], "\n")
-	return n+countHexLines(lines[1:min(len(lines), 1+tableLines)]) >= minTableLines
+	lines := strings.Split(text[max(0, f.Start-maxTableLineBytes):f.Start], "\n")
+	n := countHexLines(lines[max(0, len(lines)-1-examinedTableLines) : len(lines)-1])
+	lines = strings.Split(text[f.End:min(len(text), f.End+maxTableLineBytes)], "\n")
+	return n+countHexLines(lines[1:min(len(lines), 1+examinedTableLines)]) >= minTableLines
 }
 
 func isHexadecimal(s string) bool { return strings.Trim(s, "0123456789abcdefABCDEF") == "" }
 
 func countHexLines(lines []string) (n int) {
-	names, value := ruleSet().expressions[exprNamesSecret].program(), ruleSet().expressions[exprHexValue].program()
+	names, value := ruleSet().expressions[exprIndexSecretName].program(),
+		ruleSet().expressions[exprIndexHexValue].program()
 	for _, l := range lines {
 		if !names.matchesIn(l) && value.matchesIn(l) {
 			n++
@@ -290,16 +293,16 @@ func isPlainValue(s string) bool {
 	letters := 0
 	digits := 0
 	for s != "" {
-		n := firstWordSize(s)
-		w, kind := s[:n], byteKind(s[n-1])
+		n := measureFirstWord(s)
+		w, kind := s[:n], classifyByte(s[n-1])
 		s = s[n:]
-		if kind == kindOther {
+		if kind == byteOther {
 			continue
 		}
-		if kind == kindDigit {
+		if kind == byteDigit {
 			digits++
 		}
-		isLongWord := n > 3 && kind == kindLower
+		isLongWord := n > 3 && kind == byteLower
 		if isLongWord && !isPronounceable(w) {
 			return false
 		}
@@ -310,11 +313,12 @@ func isPlainValue(s string) bool {
 
 // These are limits for random values.
 const (
-	minScrambled = 14
+	minScrambledBytes = 14
 	// maximum length in bytes of a part that cannot be pronounced but counts as one word, such as TLS
-	maxUnspokenWord  = 4
-	bytesPerUnspoken = 3.0 // number of bytes, in a longer part that cannot be pronounced, that count as one more word
-	minWithStopword  = 2.5 // minimum average length of the words, in bytes, in a value that contains a stop word
+	maxUnspokenBytes = 4
+	// Number of bytes, in a longer part that cannot be pronounced, that count as one more word.
+	bytesPerUnspokenWord   = 3.0
+	minAverageWithStopword = 2.5 // minimum average length of the words, in bytes, in a value that contains a stop word
 )
 
 // isScrambled reports whether a part of a value alternates between upper case, lower case and digits as often as a
@@ -325,44 +329,44 @@ func isScrambled(s string) bool {
 	}
 	for part := range strings.FieldsFuncSeq(s, func(c rune) bool {
 		return c >= 0x80 ||
-			byteKind(byte(c)) == kindOther
+			classifyByte(byte(c)) == byteOther
 	}) {
 		wordCount, minLength := 0.0, minAverageWord
 		for rest := part; rest != ""; wordCount++ {
-			n := firstWordSize(rest)
+			n := measureFirstWord(rest)
 			if startsWithStopword(rest[:n]) {
-				minLength = minWithStopword
+				minLength = minAverageWithStopword
 			}
-			isLongWord := n > maxUnspokenWord && byteKind(rest[n-1]) != kindDigit
+			isLongWord := n > maxUnspokenBytes && classifyByte(rest[n-1]) != byteDigit
 			if isLongWord && !isPronounceable(rest[:n]) {
-				wordCount += float64(n) / bytesPerUnspoken
+				wordCount += float64(n) / bytesPerUnspokenWord
 			}
 			rest = rest[n:]
 		}
-		if len(part) >= minScrambled && float64(len(part)) <= minLength*wordCount {
+		if len(part) >= minScrambledBytes && float64(len(part)) <= minLength*wordCount {
 			return true
 		}
 	}
 	return false
 }
 
-// firstWordSize returns the length of the first word in a camel-case identifier. For example, the identifier RSAKey
+// measureFirstWord returns the length of the first word in a camel-case identifier. For example, the identifier RSAKey
 // consists of the words RSA and Key.
-func firstWordSize(s string) int {
-	kind, n := byteKind(s[0]), 1
-	for n < len(s) && byteKind(s[n]) == kind {
+func measureFirstWord(s string) int {
+	kind, n := classifyByte(s[0]), 1
+	for n < len(s) && classifyByte(s[n]) == kind {
 		n++
 	}
-	if kind != kindUpper || n == len(s) {
+	if kind != byteUpper || n == len(s) {
 		return n
 	}
-	if byteKind(s[n]) != kindLower {
+	if classifyByte(s[n]) != byteLower {
 		return n
 	}
 	if n > 1 {
 		return n - 1
 	}
-	for n < len(s) && byteKind(s[n]) == kindLower {
+	for n < len(s) && classifyByte(s[n]) == byteLower {
 		n++
 	}
 	return n
@@ -387,42 +391,42 @@ func isPronounceable(w string) bool {
 
 // Kinds of bytes in an identifier.
 const (
-	kindOther = iota
-	kindLower
-	kindUpper
-	kindDigit
+	byteOther = iota
+	byteLower
+	byteUpper
+	byteDigit
 )
 
-func byteKind(c byte) int {
+func classifyByte(c byte) int {
 	switch {
 	case 'a' <= c && c <= 'z':
-		return kindLower
+		return byteLower
 	case 'A' <= c && c <= 'Z':
-		return kindUpper
+		return byteUpper
 	case '0' <= c && c <= '9':
-		return kindDigit
+		return byteDigit
 	}
-	return kindOther
+	return byteOther
 }
 
 // isCapitalized reports whether a word consists of one upper-case letter followed by lower-case letters.
 func isCapitalized(s string) bool {
-	return byteKind(s[0]) == kindUpper && strings.Trim(s[1:], "abcdefghijklmnopqrstuvwxyz") == ""
+	return classifyByte(s[0]) == byteUpper && strings.Trim(s[1:], "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-// minStopword is the minimum length, in bytes, of a stop word in an identifier. Shorter stop words often occur in
+// minStopwordBytes is the minimum length, in bytes, of a stop word in an identifier. Shorter stop words often occur in
 // random letters by chance.
-const minStopword = 4
+const minStopwordBytes = 4
 
 // startsWithStopword reports whether a word of an identifier is a stop word, or begins with a stop word of at least
 // half the length of the word.
 func startsWithStopword(w string) bool {
-	if len(w) < minStopword {
+	if len(w) < minStopwordBytes {
 		return false
 	}
-	lowered, words := strings.ToLower(w), &ruleSet().stopwords
+	lowered, words := strings.ToLower(w), &ruleSet().stopwordsByFirstByte
 	for list := tableReader(words[lowered[0]]); list != ""; {
-		if s := list.readText(); len(s) >= max(minStopword, (len(w)+1)/2) && strings.HasPrefix(lowered, s) {
+		if s := list.readText(); len(s) >= max(minStopwordBytes, (len(w)+1)/2) && strings.HasPrefix(lowered, s) {
 			return true
 		}
 	}
@@ -431,7 +435,7 @@ func startsWithStopword(w string) bool {
 
 // hasStopword reports whether a secret contains a stop word. Stop words do not occur in real secrets.
 func hasStopword(s string) bool {
-	lowered, words := strings.ToLower(s), &ruleSet().stopwords
+	lowered, words := strings.ToLower(s), &ruleSet().stopwordsByFirstByte
 	for i := range lowered {
 		for list := tableReader(words[lowered[i]]); list != ""; {
 			if strings.HasPrefix(lowered[i:], list.readText()) {

@@ -34,7 +34,7 @@ type Finding struct {
 // invisible characters or a line break. The marks that [Redactor.Redact] writes are not findings.
 func Find(text string) []Finding {
 	found := append(findLiteral(text), findAcrossLines(text)...)
-	for _, r := range decodedTexts(text) {
+	for _, r := range decodeAllForms(text) {
 		for _, f := range findLiteral(r.text) {
 			f.Start, f.End = r.originalRange(f.Start, f.End)
 			found = append(found, f)
@@ -50,10 +50,10 @@ func findLiteral(text string) []Finding {
 	if !ok {
 		pooled = new([]ruleSearch)
 	}
-	s := textSearch{text: text, rules: rules, searches: (*pooled)[:0]}
-	rules.keywords.eachKeyword(text, s.tryRule)
-	clear(s.searches) // Otherwise the pool would keep the text in memory.
-	*pooled = s.searches
+	s := textSearch{text: text, rules: rules, ruleSearches: (*pooled)[:0]}
+	rules.keywords.eachKeyword(text, s.matchRuleAt)
+	clear(s.ruleSearches) // Otherwise the pool would keep the text in memory.
+	*pooled = s.ruleSearches
 	searchPool.Put(pooled)
 	return s.findings
 }
@@ -64,48 +64,48 @@ var searchPool = sync.Pool{New: func() any { return new([]ruleSearch) }}
 
 // textSearch is the state of a pass over a text. It tries each rule at most once at a position.
 type textSearch struct {
-	text     string
-	rules    *rules
-	searches []ruleSearch // searches of the rules whose keywords occurred (usually only a few rules)
-	findings []Finding
+	text         string
+	rules        *secretRules
+	ruleSearches []ruleSearch // searches of the rules whose keywords occurred (usually only a few rules)
+	findings     []Finding
 }
 
 // ruleSearch is the state of a search for one rule.
 type ruleSearch struct {
 	matcher
-	rule    int
-	nextPos int // first position at which the next match may begin
+	ruleIndex    int
+	nextPosition int // first position at which the next match may begin
 }
 
 // findRuleSearch returns the state of the search for a rule. The result is valid until the next call of
 // findRuleSearch.
 func (s *textSearch) findRuleSearch(rule int) *ruleSearch {
-	for i := range s.searches {
-		if s.searches[i].rule == rule {
-			return &s.searches[i]
+	for i := range s.ruleSearches {
+		if s.ruleSearches[i].ruleIndex == rule {
+			return &s.ruleSearches[i]
 		}
 	}
-	s.searches = append(s.searches, ruleSearch{rule: rule,
-		matcher: matcher{program: s.rules.ruleList[rule].program(), text: s.text}})
-	return &s.searches[len(s.searches)-1]
+	s.ruleSearches = append(s.ruleSearches, ruleSearch{ruleIndex: rule,
+		matcher: matcher{program: s.rules.rulesInOrder[rule].program(), text: s.text}})
+	return &s.ruleSearches[len(s.ruleSearches)-1]
 }
 
-// tryRule tries to match a rule near an occurrence of one of its keywords. Like package regexp, it finds matches from
-// left to right that do not overlap.
-func (s *textSearch) tryRule(word keyword, start int) {
-	r := &s.rules.ruleList[word.rule]
-	if r.isForAssignments && !looksLikeAssignment(s.text[start+len(word.word):]) {
+// matchRuleAt tries to match a rule near an occurrence of one of its keywords. Like package regexp, it finds
+// matches from left to right that do not overlap.
+func (s *textSearch) matchRuleAt(word ruleKeyword, start int) {
+	r := &s.rules.rulesInOrder[word.ruleIndex]
+	if r.isForAssignments && !looksLikeAssignedValue(s.text[start+len(word.word):]) {
 		return
 	}
-	rs := s.findRuleSearch(word.rule)
-	lastPos := min(start+r.bytesAfter, len(s.text))
-	for pos := max(start-r.bytesBefore, rs.nextPos); pos <= lastPos; pos = max(pos+1, rs.nextPos) {
-		rs.nextPos = pos + 1
+	rs := s.findRuleSearch(word.ruleIndex)
+	lastPos := min(start+r.maxBytesAfter, len(s.text))
+	for pos := max(start-r.maxBytesBefore, rs.nextPosition); pos <= lastPos; pos = max(pos+1, rs.nextPosition) {
+		rs.nextPosition = pos + 1
 		if !rs.matchAt(pos) {
 			continue
 		}
-		rs.nextPos = max(rs.nextPos, rs.slots[1])
-		if f, ok := r.secretInMatch(s.text, rs.slots[:rs.slotCount]); ok {
+		rs.nextPosition = max(rs.nextPosition, rs.slots[1])
+		if f, ok := r.findSecretInMatch(s.text, rs.slots[:rs.slotCount]); ok {
 			s.findings = append(s.findings, f)
 		}
 	}
@@ -122,7 +122,7 @@ func mergeFindings(text string, found []Finding) []Finding {
 		func(a, b Finding) int { return cmp.Or(a.Start-b.Start, b.End-a.End, a.ruleIndex-b.ruleIndex) },
 	)
 	var out []Finding
-	marks := findMarks(text)
+	marks := findRedactionMarks(text)
 	for _, f := range found {
 		for len(marks) > 0 && marks[0].End <= f.Start {
 			marks = marks[1:]
@@ -144,32 +144,32 @@ func mergeFindings(text string, found []Finding) []Finding {
 
 // A mark has the form [redacted: RULE #tag]. If there is no key, it has the form [redacted: RULE].
 const (
-	markBegin = "[redacted: "
-	markEnd   = "]"
-	maxMark   = 100 // maximum length of a mark in bytes
-	tagSize   = 8   // number of hexadecimal digits in a tag
+	markBeginning = "[redacted: "
+	markEnding    = "]"
+	maxMarkBytes  = 100 // maximum length of a mark in bytes
+	tagDigits     = 8   // number of hexadecimal digits in a tag
 )
 
-// findMarks returns the positions of the marks in a text.
-func findMarks(text string) (marks []Finding) {
+// findRedactionMarks returns the positions of the marks in a text.
+func findRedactionMarks(text string) (marks []Finding) {
 	for from := 0; ; {
-		i := strings.Index(text[from:], markBegin)
+		i := strings.Index(text[from:], markBeginning)
 		if i < 0 {
 			return marks
 		}
 		start := from + i
-		from = start + len(markBegin)
-		if size := markSize(text[start:]); size > 0 {
+		from = start + len(markBeginning)
+		if size := measureMark(text[start:]); size > 0 {
 			marks = append(marks, Finding{Start: start, End: start + size})
 			from = start + size
 		}
 	}
 }
 
-// markSize returns the length of the mark at the start of a text. It returns 0 if the text does not begin with a mark.
-// A mark must have the name of an existing rule and a valid tag, so that a false mark cannot hide a secret.
-func markSize(text string) int {
-	body, _, ok := strings.Cut(text[len(markBegin):min(len(text), maxMark)], markEnd)
+// measureMark returns the length of the mark at the start of a text. It returns 0 if the text does not begin with a
+// mark. A mark must have the name of an existing rule and a valid tag, so that a false mark cannot hide a secret.
+func measureMark(text string) int {
+	body, _, ok := strings.Cut(text[len(markBeginning):min(len(text), maxMarkBytes)], markEnding)
 	if !ok {
 		return 0
 	}
@@ -180,24 +180,24 @@ func markSize(text string) int {
 	if hasTag && !isTag(tag) {
 		return 0
 	}
-	return len(markBegin) + len(body) + len(markEnd)
+	return len(markBeginning) + len(body) + len(markEnding)
 }
 
 // isTag reports whether the text s has the form of a tag in a mark. A tag consists of lower-case hexadecimal digits.
 func isTag(s string) bool {
-	return len(s) == tagSize && strings.Trim(s, "0123456789abcdef") == ""
+	return len(s) == tagDigits && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// maxSearches is the maximum number of searches in a text. A repeated search may find a secret that overlapped a
+// maxReplaceRounds is the maximum number of searches in a text. A repeated search may find a secret that overlapped a
 // finding of an earlier search.
-const maxSearches = 4
+const maxReplaceRounds = 4
 
 // replaceSecrets replaces the secrets in a text by marks. It returns the new text, and the secrets that the first
 // search found, with their positions in the original text. The function tag must return the tag of a secret, which
 // consists of eight hexadecimal digits, or "" for a mark without a tag.
 func replaceSecrets(text string, tag func(secret string) string) (string, []Finding) {
 	var first []Finding
-	for range maxSearches {
+	for range maxReplaceRounds {
 		found := Find(text)
 		if len(found) == 0 {
 			break
@@ -208,11 +208,11 @@ func replaceSecrets(text string, tag func(secret string) string) (string, []Find
 		var b strings.Builder
 		end := 0
 		for _, f := range found {
-			b.WriteString(text[end:f.Start] + markBegin + f.Rule)
+			b.WriteString(text[end:f.Start] + markBeginning + f.Rule)
 			if t := tag(text[f.Start:f.End]); t != "" {
 				b.WriteString(" #" + t)
 			}
-			b.WriteString(markEnd)
+			b.WriteString(markEnding)
 			end = f.End
 		}
 		text = b.String() + text[end:]
@@ -224,8 +224,8 @@ func replaceSecrets(text string, tag func(secret string) string) (string, []Find
 // the piece does not contain the whole prefix of a key. If a piece is longer than the maximum, it is found without the
 // other piece.
 const (
-	minPieceLength = 4
-	maxPieceLength = 300
+	minPieceBytes = 4
+	maxPieceBytes = 300
 )
 
 // FindDivided finds secrets that are divided between two of the texts. A divided secret begins at the end of one text
@@ -235,7 +235,7 @@ const (
 func FindDivided(texts ...string) [][]Finding {
 	found := make([][]Finding, len(texts))
 	for i, first := range texts {
-		start := pieceStart(first, len(first))
+		start := findPieceStart(first, len(first))
 		if !hasKeyword(first[start:]) {
 			continue
 		}
@@ -243,7 +243,7 @@ func FindDivided(texts ...string) [][]Finding {
 			if k == i {
 				continue
 			}
-			end := pieceEnd(second, 0)
+			end := findPieceEnd(second, 0)
 			if f, size := findDividedKey(first[start:], second[:end]); size > 0 {
 				found[i] = append(found[i], Finding{Rule: f.Rule, Start: start + f.Start, End: len(first)})
 				found[k] = append(found[k], Finding{Rule: f.Rule, End: size})
@@ -269,7 +269,7 @@ func findAcrossLines(text string) (found []Finding) {
 		if end > 0 && text[end-1] == '\r' {
 			end--
 		}
-		start := pieceStart(text, end)
+		start := findPieceStart(text, end)
 		if !hasKeyword(text[start:end]) {
 			continue
 		}
@@ -277,7 +277,7 @@ func findAcrossLines(text string) (found []Finding) {
 		for second < len(text) && (text[second] == ' ' || text[second] == '\t' || text[second] == '>') {
 			second++
 		}
-		f, size := findDividedKey(text[start:end], text[second:pieceEnd(text, second)])
+		f, size := findDividedKey(text[start:end], text[second:findPieceEnd(text, second)])
 		if size > 0 {
 			found = append(
 				found,
@@ -287,34 +287,34 @@ func findAcrossLines(text string) (found []Finding) {
 	}
 }
 
-// pieceStart returns the start of the longest run of key characters that ends at end.
-func pieceStart(text string, end int) int {
+// findPieceStart returns the start of the longest run of key characters that ends at end.
+func findPieceStart(text string, end int) int {
 	start := end
-	for start > max(0, end-maxPieceLength) && isKeyByte(text[start-1]) {
+	for start > max(0, end-maxPieceBytes) && isKeyByte(text[start-1]) {
 		start--
 	}
 	return start
 }
 
-// pieceEnd returns the end of the longest run of key characters that begins at start.
-func pieceEnd(text string, start int) int {
+// findPieceEnd returns the end of the longest run of key characters that begins at start.
+func findPieceEnd(text string, start int) int {
 	end := start
-	for end < min(len(text), start+maxPieceLength) && isKeyByte(text[end]) {
+	for end < min(len(text), start+maxPieceBytes) && isKeyByte(text[end]) {
 		end++
 	}
 	return end
 }
 
-func isKeyByte(c byte) bool { return isBase64[c] || c == '.' || c == '=' }
+func isKeyByte(c byte) bool { return isBase64Byte[c] || c == '.' || c == '=' }
 
 // hasKeyword reports whether a piece contains the keyword of a rule for keys with a distinctive prefix.
 func hasKeyword(piece string) (ok bool) {
-	if len(piece) < minPieceLength {
+	if len(piece) < minPieceBytes {
 		return false
 	}
 	rules := ruleSet()
-	rules.keywords.eachKeyword(piece, func(h keyword, _ int) {
-		r := &rules.ruleList[h.rule]
+	rules.keywords.eachKeyword(piece, func(h ruleKeyword, _ int) {
+		r := &rules.rulesInOrder[h.ruleIndex]
 		ok = ok || (!r.isForAssignments && r.name != genericRuleName && r.name != "password")
 	})
 	return ok
@@ -329,7 +329,7 @@ func findDividedKey(first, second string) (f Finding, size int) {
 		return Finding{}, 0
 	}
 	for _, f := range findLiteral(first + second) {
-		isInBoth := f.Start <= len(first)-minPieceLength && f.End > len(first)
+		isInBoth := f.Start <= len(first)-minPieceBytes && f.End > len(first)
 		if isInBoth && f.Rule != genericRuleName {
 			return f, f.End - len(first)
 		}

@@ -44,20 +44,20 @@ func (r *tableReader) readBytes(n int) string {
 
 func (r *tableReader) readText() string { return r.readBytes(r.readInt()) }
 
-// rules contains all rules and the automaton of the keywords of all rules.
-type rules struct {
-	byteSets    []byteSet
-	expressions []expression // all expressions, beginning with the expressions that do not belong to a rule
-	ruleList    []rule
-	keywords    automaton
-	stopwords   [256]string // stop words by first byte (the length of a word precedes the word)
+// secretRules contains all rules and the automaton of the keywords of all rules.
+type secretRules struct {
+	byteSetTable         []byteSet
+	expressions          []expression // all expressions, beginning with the expressions that do not belong to a rule
+	rulesInOrder         []secretRule
+	keywords             keywordAutomaton
+	stopwordsByFirstByte [256]string // stop words by first byte (the length of a word precedes the word)
 }
 
 // These constants are the indexes in rules.expressions of the expressions that do not belong to a rule.
 const (
-	exprVariable = iota
-	exprHexValue
-	exprNamesSecret
+	exprIndexVariable = iota
+	exprIndexHexValue
+	exprIndexSecretName
 )
 
 // These constants specify the part of a text that is compared with the expression of an allowance.
@@ -70,47 +70,54 @@ const (
 
 var ruleSet = sync.OnceValue(loadRules)
 
-func loadRules() *rules {
-	rs, r := new(rules), tableReader(ruleTable)
-	rs.byteSets = make([]byteSet, r.readInt())
-	for i := range rs.byteSets {
+func loadRules() *secretRules {
+	rs, r := new(secretRules), tableReader(ruleTable)
+	rs.byteSetTable = make([]byteSet, r.readInt())
+	for i := range rs.byteSetTable {
 		b := []byte(r.readBytes(32))
-		for j := range rs.byteSets[i] {
-			rs.byteSets[i][j] = binary.LittleEndian.Uint64(b[8*j:])
+		for j := range rs.byteSetTable[i] {
+			rs.byteSetTable[i][j] = binary.LittleEndian.Uint64(b[8*j:])
 		}
 	}
 	rs.expressions = make([]expression, r.readInt())
 	for i := range rs.expressions {
 		rs.expressions[i].code = r.readText()
 	}
-	rs.ruleList = make([]rule, r.readInt())
-	allowances := make([]allowance, 0, r.readInt())
-	for i := range rs.ruleList {
+	rs.rulesInOrder = make([]secretRule, r.readInt())
+	allowances := make([]harmlessPattern, 0, r.readInt())
+	for i := range rs.rulesInOrder {
 		firstAllowance := len(allowances)
-		newRule := rule{name: r.readText(), tableIndex: i, bytesBefore: r.readInt(), bytesAfter: r.readInt(),
+		newRule := secretRule{
+			name:             r.readText(),
+			tableIndex:       i,
+			maxBytesBefore:   r.readInt(),
+			maxBytesAfter:    r.readInt(),
 			isForAssignments: r.readInt() != 0,
-			noWords:          r.readInt() != 0,
-			entropy: float64(
+			hasNoWords:       r.readInt() != 0,
+			minEntropy: float64(
 				r.readInt(),
-			) / 1000, secretGroup: r.readInt(), expression: &rs.expressions[r.readInt()]}
-		for range r.readInt() {
-			allowances = append(allowances, allowance{r.readInt(), &rs.expressions[r.readInt()]})
+			) / 1000,
+			secretGroupIndex: r.readInt(),
+			expression:       &rs.expressions[r.readInt()],
 		}
-		newRule.allowances = allowances[firstAllowance:]
-		rs.ruleList[i] = newRule
+		for range r.readInt() {
+			allowances = append(allowances, harmlessPattern{r.readInt(), &rs.expressions[r.readInt()]})
+		}
+		newRule.harmlessPatterns = allowances[firstAllowance:]
+		rs.rulesInOrder[i] = newRule
 	}
 	rs.keywords.decode(&r)
 	for range r.readInt() {
 		c := r.readInt()
-		rs.stopwords[c] = r.readText()
+		rs.stopwordsByFirstByte[c] = r.readText()
 	}
 	return rs
 }
 
-func (a *automaton) decode(r *tableReader) {
-	a.words = make([]keyword, r.readInt())
+func (a *keywordAutomaton) decode(r *tableReader) {
+	a.words = make([]ruleKeyword, r.readInt())
 	for i := range a.words {
-		a.words[i] = keyword{r.readText(), r.readInt()}
+		a.words[i] = ruleKeyword{r.readText(), r.readInt()}
 	}
 	a.classCount = r.readInt()
 	copy(a.byteClass[:], r.readBytes(len(a.byteClass)))
@@ -133,12 +140,12 @@ type expression struct {
 }
 
 func (e *expression) program() *program {
-	e.once.Do(func() { e.decoded = decodeProgram(tableReader(e.code), ruleSet().byteSets) })
+	e.once.Do(func() { e.decoded = decodeProgram(tableReader(e.code), ruleSet().byteSetTable) })
 	return e.decoded
 }
 
 func decodeProgram(r tableReader, sets []byteSet) *program {
-	p := &program{slotCount: r.readInt(), instructions: make([]instruction, r.readInt())}
+	p := &program{slotCount: r.readInt(), instructions: make([]ruleInstruction, r.readInt())}
 	for i := range p.instructions {
 		in := &p.instructions[i]
 		in.opcode = uint8(r.readInt())
@@ -160,7 +167,7 @@ func decodeProgram(r tableReader, sets []byteSet) *program {
 				in.branches[j] = r.readInt()
 			}
 		case opJump, opSave:
-			in.operand = r.readInt()
+			in.targetOrSlot = r.readInt()
 		}
 	}
 	return p

@@ -55,7 +55,7 @@ func (r *Redactor) secretTag(secret string) string {
 	}
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(secret))
-	return hex.EncodeToString(mac.Sum(nil))[:tagSize]
+	return hex.EncodeToString(mac.Sum(nil))[:tagDigits]
 }
 
 // readKey returns the key of the home in a directory. If the home has no key, readKey creates a key. If reading or
@@ -94,11 +94,11 @@ func readKey(dir string) []byte {
 // ReplaceFindings replaces the findings in a text by marks.
 func (r *Redactor) ReplaceFindings(text string, found []Finding) string {
 	for _, f := range slices.Backward(found) {
-		mark := markBegin + f.Rule
+		mark := markBeginning + f.Rule
 		if t := r.secretTag(text[f.Start:f.End]); t != "" {
 			mark += " #" + t
 		}
-		text = text[:f.Start] + mark + markEnd + text[f.End:]
+		text = text[:f.Start] + mark + markEnding + text[f.End:]
 	}
 	return text
 }

@@ -113,7 +113,7 @@ func TestQuestion(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			q := NewAnalyzer().AnalyzeQuestion(context.Background(), QueryText{Words: tt.text})
-			ws, only := q.Words, q.StopWords
+			ws, only := q.Words, q.HasOnlyStopWords
 			var ts []string
 			for _, w := range ws {
 				ts = append(ts, w.Term)
@@ -215,7 +215,7 @@ func TestAddressesProgram(t *testing.T) {
 
 func TestShare(t *testing.T) {
 	the := EnglishShare("the")
-	time := EnglishShare(Root("time"))
+	time := EnglishShare(TermOfWord("time"))
 	rare := EnglishShare("oxbow")
 	if !(the > .5 && the <= 1 && time > .01 && time < the && rare == 0) {
 		t.Errorf("shares of the, time and oxbow are %v, %v and %v", the, time, rare)
@@ -316,7 +316,7 @@ func TestLongQuestion(t *testing.T) {
 	text := strings.Join(words, " ")
 	question := text + " the " + text + " " + words[99] + " " + words[3]
 	q := NewAnalyzer().AnalyzeQuestion(t.Context(), QueryText{Words: question})
-	got, only := q.Words, q.StopWords
+	got, only := q.Words, q.HasOnlyStopWords
 	if only || len(got) != len(words) {
 		t.Fatalf("%d words, only stop words %v; want %d", len(got), only, len(words))
 	}

@@ -19,16 +19,16 @@ type Field struct {
 // An Analyzer converts text to terms. It caches the terms of the chunks (words and compounds) that it has analyzed,
 // because a look-up in the cache is faster than stemming. An Analyzer is safe for concurrent use.
 type Analyzer struct {
-	mu             sync.Mutex
-	cache          unitCache
-	documentNumber uint64 // number of the document that is being analyzed (see term.documentNumber)
+	mu              sync.Mutex
+	cache           unitCache
+	currentDocument uint64 // number of the document that is being analyzed (see term.currentDocument)
 }
 
 // initialSlots is the initial size of the cache's hash table. It is large enough for the words of a few texts.
 const initialSlots = 1 << 10
 
 // NewAnalyzer returns an analyzer with an empty cache.
-func NewAnalyzer() *Analyzer { return &Analyzer{cache: newUnitCache(Root, initialSlots)} }
+func NewAnalyzer() *Analyzer { return &Analyzer{cache: newUnitCache(TermOfWord, initialSlots)} }
 
 // beginDocument prepares the analyzer for a new document. Only beginDocument empties the cache, because an unfinished
 // document refers to terms in the cache.
@@ -36,7 +36,7 @@ func (a *Analyzer) beginDocument() {
 	if a.cache.isFull() {
 		a.cache.removeAll()
 	}
-	a.documentNumber++
+	a.currentDocument++
 }
 
 // SetDoc sets the document d to the terms of the given fields. Each word counts with the weight of its field. Wholes,
@@ -54,30 +54,30 @@ func (a *Analyzer) SetDoc(ctx context.Context, d *index.Document, fields []Field
 	for i := range fields {
 		f := &fields[i]
 		s, w := f.Text, contextChecker{ctx: ctx}
-		for from, to := nextChunk(s, 0); from < to && !w.isDone(to); from, to = nextChunk(s, to) {
+		for from, to := findNextChunk(s, 0); from < to && !w.isDoneAt(to); from, to = findNextChunk(s, to) {
 			c := s[from:to]
 			if len(c) <= maxWholeBytes {
-				if k := a.cache.findOrAnalyze(c); k.unitCount == 1 {
-					a.addOccurrence(d, k.firstTerm, k.startsWithWhole, f.Weight)
+				if k := a.cache.findOrAnalyzeChunk(c); k.unitCount == 1 {
+					a.addTermOccurrence(d, k.firstTerm, k.startsWithWhole, f.Weight)
 					continue
 				}
 			}
 			for _, u := range a.cache.chunkUnits(c) {
-				a.addOccurrence(d, u.term, u.isWhole, f.Weight)
+				a.addTermOccurrence(d, u.term, u.isWhole, f.Weight)
 			}
 		}
 	}
 }
 
-// addOccurrence adds an occurrence of the term with the given number to d. The parameter isWhole must be true for a
+// addTermOccurrence adds an occurrence of the term with the given number to d. The parameter isWhole must be true for a
 // term that combines several words.
-func (a *Analyzer) addOccurrence(d *index.Document, number uint32, isWhole bool, weight uint32) {
+func (a *Analyzer) addTermOccurrence(d *index.Document, number uint32, isWhole bool, weight uint32) {
 	if !isWhole {
 		d.Len += weight
 	}
 	t := &a.cache.terms[number]
-	if t.documentNumber != a.documentNumber {
-		t.documentNumber, t.documentIndex = a.documentNumber, len(d.Terms)
+	if t.documentNumber != a.currentDocument {
+		t.documentNumber, t.documentIndex = a.currentDocument, len(d.Terms)
 		d.Terms = append(d.Terms, index.Term{Text: t.text})
 		d.Numbers = append(d.Numbers, number)
 	}

@@ -40,6 +40,6 @@ func (c *TermSet) HasAllWithPrefix(prefix string) bool {
 	return found || (i > 0 && strings.HasPrefix(prefix, c.prefixes[i-1]))
 }
 
-// Terms returns the terms that were passed to NewTermSet, in an unspecified order.
-func (c *TermSet) Terms() []string    { return slices.Collect(maps.Keys(c.terms)) }
-func (c *TermSet) Prefixes() []string { return c.prefixes }
+// ListTerms returns the terms that were passed to NewTermSet, in an unspecified order.
+func (c *TermSet) ListTerms() []string    { return slices.Collect(maps.Keys(c.terms)) }
+func (c *TermSet) ListPrefixes() []string { return c.prefixes }

@@ -30,8 +30,8 @@ var asciiClass = func() (class [utf8.RuneSelf]uint8) {
 	return class
 }()
 
-// firstClass returns the class of the first character in the text s, and the length of the character in bytes.
-func firstClass(s string) (class uint8, size int) {
+// classifyFirstChar returns the class of the first character in the text s, and the length of the character in bytes.
+func classifyFirstChar(s string) (class uint8, size int) {
 	if c := s[0]; c < utf8.RuneSelf {
 		return asciiClass[c], 1
 	}
@@ -59,9 +59,9 @@ type contextChecker struct {
 	nextCheck int // offset in the text at which the context is checked next
 }
 
-// isDone reports whether the context is done. It checks the context only if at least maxChunkBytes bytes were
+// isDoneAt reports whether the context is done. It checks the context only if at least maxChunkBytes bytes were
 // processed since the last check.
-func (w *contextChecker) isDone(at int) bool {
+func (w *contextChecker) isDoneAt(at int) bool {
 	if at < w.nextCheck {
 		return false
 	}
@@ -69,20 +69,20 @@ func (w *contextChecker) isDone(at int) bool {
 	return w.ctx.Err() != nil
 }
 
-// nextChunk returns the start and the end of the first chunk in s at or after byte i. If there is no further chunk,
+// findNextChunk returns the start and the end of the first chunk in s at or after byte i. If there is no further chunk,
 // the start and the end are equal. A chunk may be slightly longer than maxChunkBytes.
-func nextChunk(s string, i int) (from, to int) {
+func findNextChunk(s string, i int) (from, to int) {
 	for i < len(s) {
-		if c := s[i]; c < utf8.RuneSelf { // For ASCII characters, this is faster than firstClass.
+		if c := s[i]; c < utf8.RuneSelf { // For ASCII characters, this is faster than classifyFirstChar.
 			if asciiClass[c] == classWord {
 				break
 			}
 			i++
 			continue
 		}
-		class, n := firstClass(s[i:])
+		class, n := classifyFirstChar(s[i:])
 		if class == classEmoji {
-			return i, i + emojiSize(s[i:])
+			return i, i + measureEmoji(s[i:])
 		}
 		if class == classWord {
 			break
@@ -100,7 +100,7 @@ func nextChunk(s string, i int) (from, to int) {
 				break
 			}
 		}
-		class, n := firstClass(s[i:])
+		class, n := classifyFirstChar(s[i:])
 		if class == classWord {
 			i, joined = i+n, false
 			continue
@@ -108,7 +108,7 @@ func nextChunk(s string, i int) (from, to int) {
 		if class != classConnector || i+n == len(s) {
 			break
 		}
-		next, _ := firstClass(s[i+n:])
+		next, _ := classifyFirstChar(s[i+n:])
 		if next != classWord {
 			break
 		}
@@ -138,7 +138,7 @@ func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
 const (
 	zeroWidthJoiner = '\u200d'
 
-	maxEmoji = 64 // maximum size of an emoji in bytes, without its last character
+	maxEmojiBytes = 64 // maximum size of an emoji in bytes, without its last character
 )
 
 // isEmojiStart reports whether the character r is an emoji or another pictograph. Arrows, box drawings and geometric
@@ -157,9 +157,9 @@ func isSkinTone(r rune) bool { return r >= 0x1f3fb && r <= 0x1f3ff }
 // emoji, or as a key.
 func isEmojiSuffix(r rune) bool { return r == 0xfe0e || r == 0xfe0f || r == 0x20e3 }
 
-// emojiSize returns the size in bytes of the emoji at the start of s. Such an emoji may consist of several joined
-// emoji, or of the two letters of a flag. The size may be slightly larger than maxEmoji.
-func emojiSize(s string) int {
+// measureEmoji returns the size in bytes of the emoji at the start of s. Such an emoji may consist of several joined
+// emoji, or of the two letters of a flag. The size may be slightly larger than maxEmojiBytes.
+func measureEmoji(s string) int {
 	first, i := utf8.DecodeRuneInString(s)
 	if isFlagLetter(first) {
 		if r, n := utf8.DecodeRuneInString(s[i:]); isFlagLetter(r) {
@@ -168,7 +168,7 @@ func emojiSize(s string) int {
 		return i
 	}
 	isJoined := false
-	for end := i; end < len(s) && end < maxEmoji; {
+	for end := i; end < len(s) && end < maxEmojiBytes; {
 		r, n := utf8.DecodeRuneInString(s[end:])
 		switch {
 		case isEmojiSuffix(r) || isSkinTone(r):

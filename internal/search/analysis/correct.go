@@ -28,10 +28,10 @@ var (
 // the correction must not contain digits. Among several corrections, CorrectSpelling prefers those with the same first
 // byte as the word. Among these, it prefers the most frequent correction, then the lexically smallest.
 //
-// The function df must return the number of documents that contain a term. CorrectSpelling calls it for each possible
-// correction (some hundreds). This is faster than a comparison of the word with the whole vocabulary (see Norvig, "How
-// to Write a Spelling Corrector", 2007).
-func CorrectSpelling(term string, df func(string) int) string {
+// The function documentCount must return the number of documents that contain a term. CorrectSpelling calls it for
+// each possible correction (some hundreds). This is faster than a comparison of the word with the whole vocabulary
+// (see Norvig, "How to Write a Spelling Corrector", 2007).
+func CorrectSpelling(term string, documentCount func(string) int) string {
 	if len(term) < minCorrectedBytes || len(term) > maxCorrectedBytes {
 		return ""
 	}
@@ -47,7 +47,7 @@ func CorrectSpelling(term string, df func(string) int) string {
 		if string(b) == term {
 			return
 		}
-		n := df(string(b))
+		n := documentCount(string(b))
 		if n == 0 {
 			return
 		}
@@ -85,7 +85,7 @@ func CorrectSpelling(term string, df func(string) int) string {
 // correction is a possible correction of an unknown word.
 type correction struct {
 	word               string
-	df                 int  // number of documents that contain the correction
+	documentCount      int  // number of documents that contain the correction
 	hasSameFirstLetter bool // The correction begins with the same letter as the unknown word.
 }
 
@@ -98,8 +98,8 @@ func (c *correction) isWorse(b []byte, df int, isAlike bool) bool {
 		return true
 	case c.hasSameFirstLetter != isAlike:
 		return isAlike
-	case c.df != df:
-		return df > c.df
+	case c.documentCount != df:
+		return df > c.documentCount
 	}
 	return string(b) < c.word
 }

@@ -4,9 +4,9 @@
 
 package analysis
 
-// decompositions pairs each lower-case letter with diacritics with its base letter,
+// letterDecompositions pairs each lower-case letter with diacritics with its base letter,
 // rising by the first.
-var decompositions = [...][2]rune{
+var letterDecompositions = [...][2]rune{
 	{'à', 'a'}, {'á', 'a'}, {'â', 'a'}, {'ã', 'a'}, {'ä', 'a'}, {'å', 'a'},
 	{'ç', 'c'}, {'è', 'e'}, {'é', 'e'}, {'ê', 'e'}, {'ë', 'e'}, {'ì', 'i'},
 	{'í', 'i'}, {'î', 'i'}, {'ï', 'i'}, {'ñ', 'n'}, {'ò', 'o'}, {'ó', 'o'},

@@ -20,9 +20,9 @@ func isWordEnd(s string, i int) bool {
 	return i == len(s) || s[i] == ' ' || s[i] == '\n'
 }
 
-// chatSpeakerSize returns the length of the speaker's word and of the colon at the start of the text s, as in "user:".
-// It also reports whether the speaker is a program. If s does not start with a speaker, the length is 0.
-func chatSpeakerSize(s string) (n int, byProgram bool) {
+// measureChatSpeaker returns the length of the speaker's word and of the colon at the start of the text s, as in
+// "user:". It also reports whether the speaker is a program. If s does not start with a speaker, the length is 0.
+func measureChatSpeaker(s string) (n int, byProgram bool) {
 	i := strings.IndexByte(s[:min(len(s), len("assistant:"))], ':')
 	if i < 0 || !isWordEnd(s, i+1) {
 		return 0, false
@@ -41,10 +41,10 @@ func chatSpeakerSize(s string) (n int, byProgram bool) {
 // a question with a name is more often about texts by that person than about texts that mention the person.
 const speakerWeight = 48
 
-// leadingNameSize returns the length of the name at the start of the text s if a colon and a space follow the name, as
-// in "Caroline Smith: Hello". Otherwise, it returns 0. A name has at most three words, and each word starts with a
-// capital letter.
-func leadingNameSize(s string) int {
+// measureLeadingName returns the length of the name at the start of the text s if a colon and a space follow the
+// name, as in "Caroline Smith: Hello". Otherwise, it returns 0. A name has at most three words, and each word
+// starts with a capital letter.
+func measureLeadingName(s string) int {
 	i := strings.Index(s[:min(len(s), 48)], ": ")
 	if i < 1 || strings.ContainsAny(s[:i], "\n.,;/(") {
 		return 0
@@ -68,8 +68,8 @@ func leadingNameSize(s string) int {
 // IsTalkTurn reports whether a text is a short turn in a talk between people, such as "Caroline: Hello". Such a text
 // starts with a name, has at most 1500 bytes, and consists of a single paragraph.
 func IsTalkTurn(text string) bool {
-	n, _ := chatSpeakerSize(text)
-	return n == 0 && len(text) <= 1500 && leadingNameSize(text) > 0 &&
+	n, _ := measureChatSpeaker(text)
+	return n == 0 && len(text) <= 1500 && measureLeadingName(text) > 0 &&
 		!strings.Contains(strings.TrimSpace(text), "\n\n")
 }
 
@@ -91,8 +91,8 @@ func ClassifySpeech(text string) SpeechKind {
 	if IsTalkTurn(text) {
 		return TurnOfTalk
 	}
-	n, program := chatSpeakerSize(text)
-	if n == 0 && leadingNameSize(text) == 0 {
+	n, program := measureChatSpeaker(text)
+	if n == 0 && measureLeadingName(text) == 0 {
 		return NoSpeech
 	}
 	chat, first := n > 0, SpeakerName(text)
@@ -117,15 +117,15 @@ func ClassifySpeech(text string) SpeechKind {
 
 // startsNewTurn reports whether a paragraph starts with a speaker of a chat, or with the name at the start of the
 // text. This name is "" if the text does not start with a name.
-func startsNewTurn(paragraph, first string) bool {
-	if n, _ := chatSpeakerSize(paragraph); n > 0 {
+func startsNewTurn(paragraph, firstName string) bool {
+	if n, _ := measureChatSpeaker(paragraph); n > 0 {
 		return true
 	}
-	return first != "" && SpeakerName(paragraph) == first
+	return firstName != "" && SpeakerName(paragraph) == firstName
 }
 
 // SpeakerName returns the name at the start of a turn. If there is no name, it returns "".
-func SpeakerName(turn string) string { return turn[:leadingNameSize(turn)] }
+func SpeakerName(turn string) string { return turn[:measureLeadingName(turn)] }
 
 // EndsInQuestion reports whether a turn ends with a question mark.
 func EndsInQuestion(turn string) bool { return strings.HasSuffix(strings.TrimSpace(turn), "?") }
@@ -138,9 +138,9 @@ func EndsInQuestion(turn string) bool { return strings.HasSuffix(strings.TrimSpa
 // The parameter personWeight is the weight of the words in the body and in turns by people. The parameter
 // programWeight is the weight of the words in turns by programs. Both are in sixteenths.
 func SplitDialogue(text string, personWeight, programWeight uint32) []Field {
-	n, byProgram := chatSpeakerSize(text)
+	n, byProgram := measureChatSpeaker(text)
 	if n == 0 {
-		if n := leadingNameSize(text); n > 0 {
+		if n := measureLeadingName(text); n > 0 {
 			return []Field{{"speaker", text[:n], speakerWeight}, {"body", text[n:], personWeight}}
 		}
 		return []Field{{"body", text, personWeight}}
@@ -161,7 +161,7 @@ func SplitDialogue(text string, personWeight, programWeight uint32) []Field {
 			return fs
 		}
 		i += j + 2
-		if n, p := chatSpeakerSize(text[i:]); n > 0 {
+		if n, p := measureChatSpeaker(text[i:]); n > 0 {
 			add(text[from:i])
 			from, byProgram = i+n, p
 		}

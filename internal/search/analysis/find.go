@@ -24,7 +24,7 @@ type TermFinder struct {
 	wantsDigits bool // a wanted term may be a number
 
 	startPatterns []startPattern // patterns for the first letters of the plain words that may have a wanted term
-	// bit set of the first three letters of these words (see packThree), for a fast first test
+	// bit set of the first three letters of these words (see packThreeLetters), for a fast first test
 	threeLetterStarts [1 << 10]uint32
 	termSignatures    []uint64 // signatures of the wanted terms (nil if prefixes are wanted)
 }
@@ -40,17 +40,17 @@ const maxStartPatterns = 32
 // NewTermFinder returns a TermFinder for the given set of terms.
 func NewTermFinder(choice *TermSet) *TermFinder {
 	f := &TermFinder{wantedTerms: choice}
-	for _, t := range slices.Concat(choice.Terms(), choice.Prefixes()) {
+	for _, t := range slices.Concat(choice.ListTerms(), choice.ListPrefixes()) {
 		f.addStemStarts(t)
 		f.wantsDigits = f.wantsDigits || t == "" || isDigit(t[0])
 		f.termSignatures = append(f.termSignatures, termSignature(t))
 	}
 	for t := range choice.terms {
-		f.addWordStarts(wordsWithoutRule()[t])
+		f.addWordStarts(irregularWordsByTerm()[t])
 	}
 	if len(choice.prefixes) > 0 {
 		f.termSignatures = nil
-		for t, words := range wordsWithoutRule() {
+		for t, words := range irregularWordsByTerm() {
 			if choice.HasAllWithPrefix(t) {
 				f.addWordStarts(words)
 			}
@@ -75,9 +75,9 @@ func packLetters(word string) (w uint64) {
 	return w
 }
 
-// packThree returns the first three letters as a number of 15 bits, with five bits for each letter. The letter a has
-// the value 1, and a missing letter has the value 0.
-func packThree(first uint64) uint32 {
+// packThreeLetters returns the first three letters as a number of 15 bits, with five bits for each letter. The
+// letter a has the value 1, and a missing letter has the value 0.
+func packThreeLetters(first uint64) uint32 {
 	return uint32(first&31<<10 | first>>8&31<<5 | first>>16&31)
 }
 
@@ -89,7 +89,7 @@ func (f *TermFinder) addStartPattern(first uint64, n int) {
 		b.letters &= b.mask
 	}
 	f.startPatterns = append(f.startPatterns, b)
-	three, free := packThree(b.letters), packThree(^b.mask)
+	three, free := packThreeLetters(b.letters), packThreeLetters(^b.mask)
 	for some := free; ; some = (some - 1) & free {
 		f.threeLetterStarts[(three|some)>>5] |= 1 << ((three | some) & 31)
 		if some == 0 {
@@ -100,7 +100,7 @@ func (f *TermFinder) addStartPattern(first uint64, n int) {
 
 // mayHaveTerm reports whether a plain word with these first letters may have a wanted term.
 func (f *TermFinder) mayHaveTerm(first uint64) bool {
-	return f.hasThreeLetterStart(packThree(first)) && f.matchesStartPattern(first)
+	return f.hasThreeLetterStart(packThreeLetters(first)) && f.matchesStartPattern(first)
 }
 
 func (f *TermFinder) hasThreeLetterStart(three uint32) bool {
@@ -120,10 +120,10 @@ func (f *TermFinder) matchesStartPattern(first uint64) bool {
 	return false
 }
 
-// wordsWithoutRule contains, by term, the words whose terms do not follow from the rules of the stemmer.
-var wordsWithoutRule = sync.OnceValue(func() map[string][]string {
+// irregularWordsByTerm contains, by term, the words whose terms do not follow from the rules of the stemmer.
+var irregularWordsByTerm = sync.OnceValue(func() map[string][]string {
 	words := map[string][]string{}
-	for form, root := range irregular {
+	for form, root := range irregularBaseForms {
 		words[Stem(root)] = append(words[Stem(root)], form)
 	}
 	for word, stem := range stemExceptions {
@@ -135,7 +135,7 @@ var wordsWithoutRule = sync.OnceValue(func() map[string][]string {
 // trimCache empties the cache of chunks if it is full.
 func (f *TermFinder) trimCache() {
 	if f.cache.wantedTerms == nil || f.cache.isFull() {
-		f.cache = newUnitCache(f.wantedRoot, 1<<6)
+		f.cache = newUnitCache(f.rootIfWanted, 1<<6)
 		f.cache.wantedTerms = f.wantedTerms
 	}
 }
@@ -144,21 +144,21 @@ func (f *TermFinder) trimCache() {
 // apostrophe also begins other characters.
 func mayBeApostrophe(c byte) bool { return c == '\'' || c == "’"[0] }
 
-// wantedRoot returns the term of a folded word. It may return "" if the term is certainly not wanted.
-func (f *TermFinder) wantedRoot(word string) string {
+// rootIfWanted returns the term of a folded word. It may return "" if the term is certainly not wanted.
+func (f *TermFinder) rootIfWanted(word string) string {
 	if len(word) > 2 && isLetterWord(word) {
 		if !f.mayHaveTerm(packLetters(word)) {
 			return ""
 		}
 	}
-	return Root(word)
+	return TermOfWord(word)
 }
 
 // addStemStarts registers the first letters of all plain words whose stem is t or begins with t. Stemming does not
-// change the first two letters of a word, and changes other letters only at the end of the stem, except for the words
-// in wordsWithoutRule. In a stem of three letters, only the last letter may differ from the word: an e may replace ing
-// or ed (using, use), and an i may replace y (cry, cri). In a longer stem, the first three letters, and all letters
-// except the last two, are unchanged (bility, ble).
+// change the first two letters of a word, and changes other letters only at the end of the stem, except for the
+// words in irregularWordsByTerm. In a stem of three letters, only the last letter may differ from the word: an e
+// may replace ing or ed (using, use), and an i may replace y (cry, cri). In a longer stem, the first three letters,
+// and all letters except the last two, are unchanged (bility, ble).
 func (f *TermFinder) addStemStarts(t string) {
 	for i := range len(t) {
 		if !isLower(t[i]) {
@@ -188,24 +188,24 @@ func (f *TermFinder) SetDoc(ctx context.Context, d *index.Document, fields []Fie
 	d.Numbers = d.Numbers[:0]
 	d.Len = 0
 	for i := range fields {
-		if f.addText(ctx, d, fields[i].Text, fields[i].Weight) {
+		if f.addTextTerms(ctx, d, fields[i].Text, fields[i].Weight) {
 			hasSome = true
 		}
 	}
 	return hasSome
 }
 
-// addText adds the wanted terms of a text to d. It reports whether the text has any terms.
-func (f *TermFinder) addText(ctx context.Context, d *index.Document, s string, weight uint32) (hasSome bool) {
+// addTextTerms adds the wanted terms of a text to d. It reports whether the text has any terms.
+func (f *TermFinder) addTextTerms(ctx context.Context, d *index.Document, s string, weight uint32) (hasSome bool) {
 	w := contextChecker{ctx: ctx}
-	for i := 0; i < len(s) && !w.isDone(i); {
+	for i := 0; i < len(s) && !w.isDoneAt(i); {
 		switch c := s[i]; {
 		case isLower(c | 0x20):
-			if n, end, w := matchPlainWord(s[i:]); n > 0 {
+			if n, end, w := measurePlainWord(s[i:]); n > 0 {
 				hasSome = true
 				d.Len += weight
 				if f.mayHaveTerm(w) {
-					f.addUnits(d, f.cache.storedUnits(f.cache.findOrAnalyze(s[i:i+n])), weight)
+					f.addWantedUnits(d, f.cache.unitsOfChunk(f.cache.findOrAnalyzeChunk(s[i:i+n])), weight)
 				}
 				i += end
 				if i < len(s) && s[i] == ' ' {
@@ -214,7 +214,7 @@ func (f *TermFinder) addText(ctx context.Context, d *index.Document, s string, w
 				continue
 			}
 		case isDigit(c):
-			if n := numberSize(s[i:]); n > 0 && !f.wantsDigits {
+			if n := measureNumber(s[i:]); n > 0 && !f.wantsDigits {
 				hasSome = true
 				d.Len += weight
 				i += n
@@ -224,42 +224,42 @@ func (f *TermFinder) addText(ctx context.Context, d *index.Document, s string, w
 			i++
 			continue
 		}
-		from, to := nextChunk(s, i)
+		from, to := findNextChunk(s, i)
 		if from == to {
 			break
 		}
-		hasSome = f.addChunk(d, s[from:to], weight) || hasSome
+		hasSome = f.addChunkTerms(d, s[from:to], weight) || hasSome
 		i = to
 	}
 	return hasSome
 }
 
-// addChunk adds the wanted terms of a chunk to d. It reports whether the chunk has any terms.
-func (f *TermFinder) addChunk(d *index.Document, c string, weight uint32) bool {
+// addChunkTerms adds the wanted terms of a chunk to d. It reports whether the chunk has any terms.
+func (f *TermFinder) addChunkTerms(d *index.Document, c string, weight uint32) bool {
 	if len(c) <= maxWholeBytes {
-		k := f.cache.findOrAnalyze(c)
+		k := f.cache.findOrAnalyzeChunk(c)
 		d.Len += weight * uint32(k.partCount)
-		f.addUnits(d, f.cache.storedUnits(k), weight)
+		f.addWantedUnits(d, f.cache.unitsOfChunk(k), weight)
 		return k.hasUnits
 	}
 	us, parts, any := f.cache.appendNumberedUnits(nil, c)
 	d.Len += weight * uint32(parts)
-	f.addUnits(d, us, weight)
+	f.addWantedUnits(d, us, weight)
 	return any
 }
 
-// addUnits adds the units of a chunk to d.
-func (f *TermFinder) addUnits(d *index.Document, us []unit, weight uint32) {
+// addWantedUnits adds the units of a chunk to d.
+func (f *TermFinder) addWantedUnits(d *index.Document, us []chunkUnit, weight uint32) {
 	for i := range us {
 		d.Terms = append(d.Terms, index.Term{Text: us[i].text, TF: uint16(weight)})
 	}
 }
 
-// matchPlainWord determines whether the text s starts with a plain word that is a whole chunk, except for a
+// measurePlainWord determines whether the text s starts with a plain word that is a whole chunk, except for a
 // contraction such as 's. It returns the length of the word, the end of the chunk, and the first letters of the word
 // in the form that [packLetters] returns. If this cannot be determined without an analysis of the chunk, the length is
 // 0.
-func matchPlainWord(s string) (n, end int, first uint64) {
+func measurePlainWord(s string) (n, end int, first uint64) {
 	const (
 		each = 0x0101010101010101
 		high = 0x80 * each
@@ -287,7 +287,7 @@ func matchPlainWord(s string) (n, end int, first uint64) {
 	}
 	end = n
 	if n < len(s) && mayBeApostrophe(s[n]) {
-		end += contractionSize(s[n:])
+		end += measureContraction(s[n:])
 	}
 	if n > maxWordBytes || !chunkEndsAt(s, end) {
 		return 0, 0, 0
@@ -295,9 +295,9 @@ func matchPlainWord(s string) (n, end int, first uint64) {
 	return n, end, first
 }
 
-// contractionSize returns the length of the English contraction, such as 's, at the start of the text s. It returns 0
-// if there is no contraction or if the chunk does not end after it.
-func contractionSize(s string) int {
+// measureContraction returns the length of the English contraction, such as 's, at the start of the text s. It
+// returns 0 if there is no contraction or if the chunk does not end after it.
+func measureContraction(s string) int {
 	n := len("'")
 	if s[0] != '\'' {
 		if !strings.HasPrefix(s, "’") {
@@ -313,9 +313,9 @@ func contractionSize(s string) int {
 	return 0
 }
 
-// numberSize returns the length of the chunk at the start of the text s if the chunk is certainly a number and
+// measureNumber returns the length of the chunk at the start of the text s if the chunk is certainly a number and
 // therefore a single word. Otherwise, it returns 0.
-func numberSize(s string) int {
+func measureNumber(s string) int {
 	n := 1
 	for n < len(s) && isDigit(s[n]) {
 		n++

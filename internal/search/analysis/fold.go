@@ -18,13 +18,13 @@ import (
 func Fold(s string) string {
 	for i := range len(s) {
 		if c := s[i]; c >= utf8.RuneSelf || isUpper(c) {
-			return foldFrom(s, i)
+			return foldFromIndex(s, i)
 		}
 	}
 	return s
 }
 
-func foldFrom(s string, index int) string {
+func foldFromIndex(s string, index int) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	b.WriteString(s[:index])
@@ -74,10 +74,10 @@ func baseLetter(r rune) rune {
 	case 'й':
 		return r // Keep й, because it is a separate letter.
 	}
-	if i, ok := slices.BinarySearchFunc(decompositions[:], r, func(p [2]rune, r rune) int {
+	if i, ok := slices.BinarySearchFunc(letterDecompositions[:], r, func(p [2]rune, r rune) int {
 		return int(p[0] - r)
 	}); ok {
-		return decompositions[i][1]
+		return letterDecompositions[i][1]
 	}
 	return r
 }

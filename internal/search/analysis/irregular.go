@@ -4,8 +4,8 @@ package analysis
 
 import "strings"
 
-// irregular maps each irregular form to the word whose stem is used for the form.
-var irregular = func() map[string]string {
+// irregularBaseForms maps each irregular form to the word whose stem is used for the form.
+var irregularBaseForms = func() map[string]string {
 	m := map[string]string{}
 	for line := range strings.SplitSeq(irregularForms, ",") {
 		ws := strings.Fields(line)

@@ -31,28 +31,28 @@ type unitCache struct {
 	seed1, seed2 uint64
 	seed         maphash.Seed
 
-	slots      []slot // The length is a power of two. At least half of the slots are free.
-	chunks     []cachedChunk
-	terms      []term
-	texts      []string
-	units      []unit
-	termByText map[string]uint32
+	slots          []cacheSlot // The length is a power of two. At least half of the slots are free.
+	chunks         []cachedChunk
+	terms          []cachedTerm
+	longChunkTexts []string
+	units          []chunkUnit
+	termByText     map[string]uint32
 	// terms whose units are stored, without numbers (nil if the units of all terms are stored, with numbers)
 	wantedTerms  *TermSet
 	wordRoot     func(word string) string
-	scratchUnits []unit // temporary memory for reuse
+	scratchUnits []chunkUnit // temporary memory for reuse
 
-	indexNumbers *index.TermNumbers // numbers of the terms in the index that is being built
+	indexNumbers *index.TermNumberCache // numbers of the terms in the index that is being built
 }
 
-type slot struct {
+type cacheSlot struct {
 	hash        uint32 // upper part of the hash (the lower part selects the slot)
 	chunkNumber uint32 // number of the chunk plus one (0 if the slot is free)
 }
 
 // cachedChunk is a chunk in the cache.
 type cachedChunk struct {
-	ends            textEnds
+	endBytes        endBytes
 	firstTerm       uint32 // number of the term of the first unit
 	firstUnit       uint32 // index of the first unit in unitCache.units
 	length          uint8
@@ -62,24 +62,24 @@ type cachedChunk struct {
 	hasUnits        bool  // the chunk has units, stored or not
 }
 
-// term is a term in the cache, with its index in the document that is being built.
-type term struct {
+// cachedTerm is a term in the cache, with its index in the document that is being built.
+type cachedTerm struct {
 	text           string
 	documentNumber uint64 // number of the last analyzed document that contains the term
 	documentIndex  int    // index of the term in the Terms of that document
 }
 
-// textEnds contains the first and the last bytes of a text. If the text has at most 16 bytes, it contains all bytes.
-type textEnds [2]uint64
+// endBytes contains the first and the last bytes of a text. If the text has at most 16 bytes, it contains all bytes.
+type endBytes [2]uint64
 
-func chunkEnds(s string) textEnds {
+func packEndBytes(s string) endBytes {
 	switch n := len(s); {
 	case n >= 8:
-		return textEnds{readUint64(s), readUint64(s[n-8:])}
+		return endBytes{readUint64(s), readUint64(s[n-8:])}
 	case n >= 4:
-		return textEnds{uint64(readUint32(s)) | uint64(readUint32(s[n-4:]))<<32}
+		return endBytes{uint64(readUint32(s)) | uint64(readUint32(s[n-4:]))<<32}
 	default:
-		return textEnds{uint64(s[0]) | uint64(s[n/2])<<8 | uint64(s[n-1])<<16}
+		return endBytes{uint64(s[0]) | uint64(s[n/2])<<8 | uint64(s[n-1])<<16}
 	}
 }
 
@@ -97,13 +97,13 @@ func newUnitCache(root func(word string) string, slots int) unitCache {
 	return unitCache{
 		seed1: rand.Uint64(), seed2: rand.Uint64(), seed: maphash.MakeSeed(),
 		slots: make(
-			[]slot,
+			[]cacheSlot,
 			slots,
-		), termByText: map[string]uint32{}, indexNumbers: new(index.TermNumbers), wordRoot: root,
+		), termByText: map[string]uint32{}, indexNumbers: new(index.TermNumberCache), wordRoot: root,
 	}
 }
 
-func (k *unitCache) hash(s string, e textEnds) uint64 {
+func (k *unitCache) hashText(s string, e endBytes) uint64 {
 	if len(s) > 16 {
 		return maphash.String(k.seed, s)
 	}
@@ -114,14 +114,14 @@ func (k *unitCache) hash(s string, e textEnds) uint64 {
 // removeAll removes all chunks from the cache but keeps the allocated memory.
 func (k *unitCache) removeAll() {
 	clear(k.slots)
-	clear(k.texts)
+	clear(k.longChunkTexts)
 	clear(k.units)
 	clear(k.termByText)
 	k.chunks = k.chunks[:0]
 	k.terms = k.terms[:0]
-	k.texts = k.texts[:0]
+	k.longChunkTexts = k.longChunkTexts[:0]
 	k.units = k.units[:0]
-	k.indexNumbers = new(index.TermNumbers)
+	k.indexNumbers = new(index.TermNumberCache)
 }
 
 // isFull reports whether the cache exceeds its maximum number of chunks.
@@ -129,18 +129,19 @@ func (k *unitCache) isFull() bool {
 	return len(k.chunks) > maxCachedChunks || len(k.terms) > 2*maxCachedChunks
 }
 
-// findOrAnalyze returns the cached data of a chunk. If the chunk is not in the cache, findOrAnalyze analyzes the
-// chunk. The chunk must have at most maxWholeBytes bytes. The result is valid until the next call of findOrAnalyze.
-func (k *unitCache) findOrAnalyze(c string) *cachedChunk {
-	e := chunkEnds(c)
-	hash := k.hash(c, e)
+// findOrAnalyzeChunk returns the cached data of a chunk. If the chunk is not in the cache, findOrAnalyzeChunk
+// analyzes the chunk. The chunk must have at most maxWholeBytes bytes. The result is valid until the next call of
+// findOrAnalyzeChunk.
+func (k *unitCache) findOrAnalyzeChunk(c string) *cachedChunk {
+	e := packEndBytes(c)
+	hash := k.hashText(c, e)
 	mask := uint32(len(k.slots) - 1)
 	i, part := uint32(hash)&mask, uint32(hash>>32)
 	for ; k.slots[i].chunkNumber != 0; i = (i + 1) & mask {
 		if s := k.slots[i]; s.hash == part {
 			known := &k.chunks[s.chunkNumber-1]
-			if known.ends == e && int(known.length) == len(c) {
-				if len(c) <= 16 || k.texts[s.chunkNumber-1] == c {
+			if known.endBytes == e && int(known.length) == len(c) {
+				if len(c) <= 16 || k.longChunkTexts[s.chunkNumber-1] == c {
 					return known
 				}
 			}
@@ -151,7 +152,7 @@ func (k *unitCache) findOrAnalyze(c string) *cachedChunk {
 		c = strings.Clone(c)
 	}
 	n, from := uint32(len(k.chunks)), len(k.units)
-	s := cachedChunk{ends: e, length: uint8(len(c)), firstUnit: uint32(from)}
+	s := cachedChunk{endBytes: e, length: uint8(len(c)), firstUnit: uint32(from)}
 	var parts int
 	k.units, parts, s.hasUnits = k.appendNumberedUnits(k.units, c)
 	s.unitCount, s.partCount = uint8(len(k.units)-from), uint8(parts)
@@ -159,8 +160,8 @@ func (k *unitCache) findOrAnalyze(c string) *cachedChunk {
 		s.firstTerm, s.startsWithWhole = k.units[from].term, k.units[from].isWhole
 	}
 	k.chunks = append(k.chunks, s)
-	k.texts = append(k.texts, c)
-	k.slots[i] = slot{part, n + 1}
+	k.longChunkTexts = append(k.longChunkTexts, c)
+	k.slots[i] = cacheSlot{part, n + 1}
 	if 2*len(k.chunks) > len(k.slots) {
 		k.growSlots()
 	}
@@ -168,20 +169,22 @@ func (k *unitCache) findOrAnalyze(c string) *cachedChunk {
 }
 
 // chunkUnits returns the units of a chunk. If the chunk is too long for the cache, it is analyzed each time.
-func (k *unitCache) chunkUnits(c string) []unit {
+func (k *unitCache) chunkUnits(c string) []chunkUnit {
 	if len(c) <= maxWholeBytes {
-		return k.storedUnits(k.findOrAnalyze(c))
+		return k.unitsOfChunk(k.findOrAnalyzeChunk(c))
 	}
 	us, _, _ := k.appendNumberedUnits(nil, strings.Clone(c))
 	return us
 }
 
-// storedUnits returns the stored units of a chunk.
-func (k *unitCache) storedUnits(s *cachedChunk) []unit { return k.units[s.firstUnit:][:s.unitCount] }
+// unitsOfChunk returns the stored units of a chunk.
+func (k *unitCache) unitsOfChunk(s *cachedChunk) []chunkUnit {
+	return k.units[s.firstUnit:][:s.unitCount]
+}
 
 // appendNumberedUnits appends the units of a chunk to us and assigns numbers to their terms. It omits the units that
 // must not be stored. It also returns the number of units that are not wholes, and whether the chunk has any units.
-func (k *unitCache) appendNumberedUnits(us []unit, c string) (_ []unit, parts int, hasUnits bool) {
+func (k *unitCache) appendNumberedUnits(us []chunkUnit, c string) (_ []chunkUnit, parts int, hasUnits bool) {
 	k.scratchUnits = appendUnits(k.scratchUnits[:0], c, k.wordRoot)
 	for _, u := range k.scratchUnits {
 		if !u.isWhole {
@@ -199,7 +202,7 @@ func (k *unitCache) appendNumberedUnits(us []unit, c string) (_ []unit, parts in
 				u.text = strings.Clone(u.text)
 			}
 			n = uint32(len(k.terms))
-			k.terms = append(k.terms, term{text: u.text})
+			k.terms = append(k.terms, cachedTerm{text: u.text})
 			k.termByText[u.text] = n
 		}
 		u.term, u.isStopWord = n, IsStopWord(u.word)
@@ -210,14 +213,14 @@ func (k *unitCache) appendNumberedUnits(us []unit, c string) (_ []unit, parts in
 
 // growSlots doubles the number of slots.
 func (k *unitCache) growSlots() {
-	k.slots = make([]slot, 2*len(k.slots))
+	k.slots = make([]cacheSlot, 2*len(k.slots))
 	mask := uint32(len(k.slots) - 1)
 	for n, e := range k.chunks {
-		hash := k.hash(k.texts[n], e.ends)
+		hash := k.hashText(k.longChunkTexts[n], e.endBytes)
 		i := uint32(hash) & mask
 		for k.slots[i].chunkNumber != 0 {
 			i = (i + 1) & mask
 		}
-		k.slots[i] = slot{uint32(hash >> 32), uint32(n + 1)}
+		k.slots[i] = cacheSlot{uint32(hash >> 32), uint32(n + 1)}
 	}
 }

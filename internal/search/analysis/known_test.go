@@ -23,12 +23,12 @@ func TestKnownAsCut(t *testing.T) {
 			b[rng.IntN(n)] = "abS_./9"[rng.IntN(7)]
 		}
 		c := string(b)
-		if from, to := nextChunk(c, 0); from != 0 || to != n {
+		if from, to := findNextChunk(c, 0); from != 0 || to != n {
 			continue
 		}
 		seen[c] = true
-		got, want := a.cache.chunkUnits(c), appendUnits(nil, c, Root)
-		same := slices.EqualFunc(got, want, func(a, b unit) bool {
+		got, want := a.cache.chunkUnits(c), appendUnits(nil, c, TermOfWord)
+		same := slices.EqualFunc(got, want, func(a, b chunkUnit) bool {
 			return a.text == b.text && a.word == b.word && a.isWhole == b.isWhole
 		})
 		if !same {
@@ -91,7 +91,7 @@ func TestPlainChunks(t *testing.T) {
 		if isPlainWord(c) {
 			plain++
 		}
-		if got, want := appendUnits(nil, c, Root), appendParts(nil, c, Root); !slices.Equal(got, want) {
+		if got, want := appendUnits(nil, c, TermOfWord), appendParts(nil, c, TermOfWord); !slices.Equal(got, want) {
 			t.Fatalf("%q has the units %+v, want %+v", c, got, want)
 		}
 	}

@@ -27,7 +27,7 @@ var shapes = map[string]string{
 }
 
 func TestWorkIsLinear(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	allocated := func(s string) uint64 {
 		var before, after runtime.MemStats
 		a := NewAnalyzer()
@@ -42,7 +42,7 @@ func TestWorkIsLinear(t *testing.T) {
 			small := strings.Repeat(unit, 2*maxChunkBytes/len(unit))
 			large := small + small
 			// The length of a chunk limits the work that is done for each chunk.
-			for from, to := nextChunk(large, 0); from < to; from, to = nextChunk(large, to) {
+			for from, to := findNextChunk(large, 0); from < to; from, to = findNextChunk(large, to) {
 				if to-from > maxChunkBytes+8 {
 					t.Fatalf("a chunk has %d bytes, want at most about %d", to-from, maxChunkBytes)
 				}
@@ -69,7 +69,7 @@ func (c *looked) Err() error {
 }
 
 func TestCanceledAnalysisEnds(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	for name, unit := range shapes {
 		text := strings.Repeat(unit, 8*maxChunkBytes/len(unit))
 		var part, all index.Document

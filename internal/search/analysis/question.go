@@ -41,9 +41,9 @@ type Prefix struct {
 // A Question contains the analyzed texts of a query.
 type Question struct {
 	// Words contains the distinct terms of the question's words in order, without stop words. If all words are stop
-	// words, Words contains the stop words, and StopWords is true.
-	Words     []Word
-	StopWords bool
+	// words, Words contains the stop words, and HasOnlyStopWords is true.
+	Words            []Word
+	HasOnlyStopWords bool
 
 	Clauses  []QueryClause // the required words, phrases and prefixes, followed by the excluded ones
 	Prefixes []Prefix
@@ -62,36 +62,36 @@ var timeNouns = map[string]bool{"date": true, "day": true, "week": true, "month"
 
 // AnalyzeQuestion analyzes the texts of a query. If ctx is done, it returns early.
 func (a *Analyzer) AnalyzeQuestion(ctx context.Context, t QueryText) Question {
-	q := a.analyzeRankWords(ctx, t.Words)
+	q := a.analyzeRankingWords(ctx, t.Words)
 	for _, s := range t.Required {
-		q.Clauses = append(q.Clauses, a.parseClause(ctx, s))
+		q.Clauses = append(q.Clauses, a.analyzeClause(ctx, s))
 	}
 	for _, s := range t.Excluded {
-		c := a.parseClause(ctx, s)
+		c := a.analyzeClause(ctx, s)
 		c.IsExcluded = true
 		q.Clauses = append(q.Clauses, c)
 	}
 	for _, s := range t.Prefixes {
-		q.Prefixes = append(q.Prefixes, makePrefix(s))
+		q.Prefixes = append(q.Prefixes, newPrefix(s))
 	}
 	return q
 }
 
-// analyzeRankWords returns the words that determine the ranking of a query, and whether the query asks for a time or
+// analyzeRankingWords returns the words that determine the ranking of a query, and whether the query asks for a time or
 // addresses the program. If all words of the query are stop words, the stop words are used.
-func (a *Analyzer) analyzeRankWords(ctx context.Context, s string) Question {
+func (a *Analyzer) analyzeRankingWords(ctx context.Context, s string) Question {
 	var q Question
 	var stop []Word
-	var words wordSet
+	var words distinctWords
 	// The variable before contains the previous word. The variable begun is true after the first word that is not a
 	// stop word.
 	before, begun := "", false
-	a.eachChunk(ctx, s, func(us []unit) {
+	a.eachChunk(ctx, s, func(us []chunkUnit) {
 		for _, u := range us {
 			if w := (Word{Term: u.text, Word: u.word}); u.isStopWord {
 				stop = append(stop, w)
 			} else {
-				words.add(w)
+				words.addWord(w)
 			}
 		}
 		word := ""
@@ -111,23 +111,23 @@ func (a *Analyzer) analyzeRankWords(ctx context.Context, s string) Question {
 		begun = len(words.words) > 0
 	})
 	if len(words.words) == 0 {
-		q.StopWords = len(stop) > 0
+		q.HasOnlyStopWords = len(stop) > 0
 		for _, w := range stop {
-			words.add(w)
+			words.addWord(w)
 		}
 	}
 	q.Words = words.words
 	return q
 }
 
-// wordSet collects the distinct words of a question in order, and counts their occurrences.
-type wordSet struct {
+// distinctWords collects the distinct words of a question in order, and counts their occurrences.
+type distinctWords struct {
 	words       []Word
 	indexByTerm map[string]int // index in the words by term (nil while there are few words)
 }
 
-func (s *wordSet) add(w Word) {
-	i := s.find(w.Term)
+func (s *distinctWords) addWord(w Word) {
+	i := s.findTerm(w.Term)
 	if i < 0 {
 		i = len(s.words)
 		s.words = append(s.words, w)
@@ -138,8 +138,8 @@ func (s *wordSet) add(w Word) {
 	s.words[i].N++
 }
 
-// find returns the index of a term. If the set does not contain the term, find returns -1.
-func (s *wordSet) find(term string) int {
+// findTerm returns the index of a term. If the set does not contain the term, find returns -1.
+func (s *distinctWords) findTerm(term string) int {
 	if len(s.words) <= maxLinearUnits {
 		return slices.IndexFunc(s.words, func(w Word) bool { return w.Term == term })
 	}
@@ -159,7 +159,7 @@ func (s *wordSet) find(term string) int {
 // If ctx is done, TermSequence returns early.
 func (a *Analyzer) TermSequence(ctx context.Context, s string) []string {
 	var ts []string
-	a.eachChunk(ctx, s, func(us []unit) {
+	a.eachChunk(ctx, s, func(us []chunkUnit) {
 		for _, u := range us {
 			if !u.isWhole {
 				ts = append(ts, u.text)
@@ -176,7 +176,7 @@ func (a *Analyzer) CountTerms(ctx context.Context, text string, terms []string) 
 	for i, t := range terms {
 		place[t] = i
 	}
-	a.eachChunk(ctx, text, func(us []unit) {
+	a.eachChunk(ctx, text, func(us []chunkUnit) {
 		for _, u := range us {
 			if i, ok := place[u.text]; ok {
 				n[i]++
@@ -187,25 +187,25 @@ func (a *Analyzer) CountTerms(ctx context.Context, text string, terms []string) 
 }
 
 // eachChunk calls fn with the units of each chunk in the text. It stops if ctx is done.
-func (a *Analyzer) eachChunk(ctx context.Context, s string, fn func([]unit)) {
+func (a *Analyzer) eachChunk(ctx context.Context, s string, fn func([]chunkUnit)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.beginDocument()
 	w := contextChecker{ctx: ctx}
-	for from, to := nextChunk(s, 0); from < to && !w.isDone(to); from, to = nextChunk(s, to) {
+	for from, to := findNextChunk(s, 0); from < to && !w.isDoneAt(to); from, to = findNextChunk(s, to) {
 		fn(a.cache.chunkUnits(s[from:to]))
 	}
 }
 
-func (a *Analyzer) parseClause(ctx context.Context, s string) QueryClause {
+func (a *Analyzer) analyzeClause(ctx context.Context, s string) QueryClause {
 	if word, ok := strings.CutSuffix(s, "*"); ok {
-		p := makePrefix(word)
+		p := newPrefix(word)
 		return QueryClause{Text: s, Prefix: &p}
 	}
 	return QueryClause{Text: s, Terms: a.TermSequence(ctx, s)}
 }
 
-func makePrefix(word string) Prefix {
+func newPrefix(word string) Prefix {
 	folded := Fold(word)
-	return Prefix{Text: folded, Term: Root(folded)}
+	return Prefix{Text: folded, Term: TermOfWord(folded)}
 }

@@ -25,9 +25,9 @@ func Stem(word string) string {
 	}
 	var buf [64]byte
 	w := stemmer{letters: append(buf[:0], word...)}
-	w.markY()
+	w.markConsonantY()
 	w.setRegions()
-	w.step0()
+	w.removePossessive()
 	w.step1a()
 	switch string(w.letters) { // The following steps must not change these words.
 	case "inning", "outing", "canning", "herring", "earring", "proceed", "exceed", "succeed":
@@ -72,8 +72,8 @@ func isVowel(c byte) bool {
 	return false
 }
 
-// markY replaces each y at the start of the word or after a vowel by Y.
-func (w *stemmer) markY() {
+// markConsonantY replaces each y at the start of the word or after a vowel by Y.
+func (w *stemmer) markConsonantY() {
 	for i, c := range w.letters {
 		if c != 'y' {
 			continue
@@ -142,7 +142,7 @@ func (w *stemmer) isShortSyllableAt(i int) bool {
 	return false
 }
 
-func (w *stemmer) step0() {
+func (w *stemmer) removePossessive() {
 	for _, s := range [...]string{"'s'", "'s", "'"} {
 		if w.hasSuffix(s) {
 			w.replaceSuffix(len(s), "")

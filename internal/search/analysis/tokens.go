@@ -15,9 +15,10 @@ type Tokens struct {
 
 	// The list of tokens. A token is a number. Its lower 16 bits are the distance in bytes from the start of the
 	// previous token. For a plain word (lower-case letters after a lower-case or capital letter), the upper 16 bits
-	// are the first three letters (see packThree). For a number, they are numberToken. For any other chunk, they are
-	// chunkToken, and three more numbers follow: the number of words in the chunk, and the signature of the chunk's
-	// terms in two parts. A token with spaceToken is not a word, but only increases the distance to the next token.
+	// are the first three letters (see packThreeLetters). For a number, they are numberToken. For any other chunk,
+	// they are chunkToken, and three more numbers follow: the number of words in the chunk, and the signature of
+	// the chunk's terms in two parts. A token with spaceToken is not a word, but only increases the distance to the
+	// next token.
 	encoded []uint32
 }
 
@@ -25,7 +26,7 @@ const (
 	distanceBits = 16
 	maxDistance  = 1<<distanceBits - 1
 
-	// These values differ from all results of packThree.
+	// These values differ from all results of packThreeLetters.
 	spaceToken  = 1<<15 - 1
 	numberToken = 1<<15 - 2
 	chunkToken  = 1<<15 - 3
@@ -41,15 +42,15 @@ func termSignature(term string) uint64 {
 	return 1<<(sum&63) | 1<<(sum>>6&63)
 }
 
-// spareCaches contains caches with terms from earlier texts for reuse. The reuse of a cache saves work, because texts
-// have most of their words in common.
-var spareCaches = sync.Pool{New: func() any { return new(unitCache) }}
+// spareUnitCaches contains caches with terms from earlier texts for reuse. The reuse of a cache saves work, because
+// texts have most of their words in common.
+var spareUnitCaches = sync.Pool{New: func() any { return new(unitCache) }}
 
-// borrowCache returns a cache from spareCaches. The caller must return the cache to spareCaches.
-func borrowCache() *unitCache {
-	k := spareCaches.Get().(*unitCache)
+// borrowUnitCache returns a cache from spareUnitCaches. The caller must return the cache to spareUnitCaches.
+func borrowUnitCache() *unitCache {
+	k := spareUnitCaches.Get().(*unitCache)
 	if k.slots == nil || k.isFull() {
-		*k = newUnitCache(Root, initialSlots)
+		*k = newUnitCache(TermOfWord, initialSlots)
 	}
 	return k
 }
@@ -57,8 +58,8 @@ func borrowCache() *unitCache {
 // Tokenize returns the tokens of a text, which can be used with any [TermFinder]. If ctx is done, Tokenize returns
 // early, and the caller must not use the result.
 func Tokenize(ctx context.Context, s string) *Tokens {
-	k := borrowCache()
-	defer spareCaches.Put(k)
+	k := borrowUnitCache()
+	defer spareUnitCaches.Put(k)
 	words := make([]uint32, 0, len(s)/5)
 	before, w := 0, contextChecker{ctx: ctx}
 	add := func(what uint32, at int) {
@@ -68,11 +69,11 @@ func Tokenize(ctx context.Context, s string) *Tokens {
 		words = append(words, what<<distanceBits|uint32(at-before))
 		before = at
 	}
-	for i := 0; i < len(s) && !w.isDone(i); {
+	for i := 0; i < len(s) && !w.isDoneAt(i); {
 		switch c := s[i]; {
 		case isLower(c | 0x20):
-			if n, end, first := matchPlainWord(s[i:]); n > 0 {
-				add(packThree(first), i)
+			if n, end, first := measurePlainWord(s[i:]); n > 0 {
+				add(packThreeLetters(first), i)
 				i += end
 				if i < len(s) && s[i] == ' ' {
 					i++
@@ -80,7 +81,7 @@ func Tokenize(ctx context.Context, s string) *Tokens {
 				continue
 			}
 		case isDigit(c):
-			if n := numberSize(s[i:]); n > 0 {
+			if n := measureNumber(s[i:]); n > 0 {
 				add(numberToken, i)
 				i += n
 				continue
@@ -89,7 +90,7 @@ func Tokenize(ctx context.Context, s string) *Tokens {
 			i++
 			continue
 		}
-		from, to := nextChunk(s, i)
+		from, to := findNextChunk(s, i)
 		if from == to {
 			break
 		}
@@ -115,8 +116,8 @@ func (k *unitCache) chunkSignature(c string) (parts int, signature uint64) {
 // FindOccurrences calls fn for each occurrence of a wanted term in the text. The argument at of fn is the number of
 // words up to the end of the occurrence. FindOccurrences returns the number of words in the text.
 func (f *TermFinder) FindOccurrences(t *Tokens, fn func(term string, at int)) (words int) {
-	k := borrowCache()
-	defer spareCaches.Put(k)
+	k := borrowUnitCache()
+	defer spareUnitCaches.Put(k)
 	at := 0
 	take := func(chunk string) {
 		us := k.chunkUnits(chunk)
@@ -134,21 +135,21 @@ func (f *TermFinder) FindOccurrences(t *Tokens, fn func(term string, at int)) (w
 		case chunkToken:
 			words += int(t.encoded[i+1])
 			if signature := uint64(t.encoded[i+2]) | uint64(t.encoded[i+3])<<32; f.matchesSignature(signature) {
-				_, to := nextChunk(t.text, at)
+				_, to := findNextChunk(t.text, at)
 				take(t.text[at:to])
 			}
 			i += 3
 		case numberToken:
 			words++
 			if f.wantsDigits {
-				take(t.text[at : at+numberSize(t.text[at:])])
+				take(t.text[at : at+measureNumber(t.text[at:])])
 			}
 		default:
 			words++
 			if !f.hasThreeLetterStart(token) {
 				continue
 			}
-			if n, _, first := matchPlainWord(t.text[at:]); f.matchesStartPattern(first) {
+			if n, _, first := measurePlainWord(t.text[at:]); f.matchesStartPattern(first) {
 				take(t.text[at : at+n])
 			}
 		}

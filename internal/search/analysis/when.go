@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// timeTerms contains the terms of words that specify when something happened or will happen. The word may is not
+// timeWordTerms contains the terms of words that specify when something happened or will happen. The word may is not
 // included, because it is usually a verb.
-var timeTerms = sync.OnceValue(func() map[string]bool {
+var timeWordTerms = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(`
 yesterday today tomorrow tonight night morning day week weekend month year ago last next recently
 monday tuesday wednesday thursday friday saturday sunday spring summer fall winter
 january february march april june july august september october november december`) {
-		m[Root(w)] = true
+		m[TermOfWord(w)] = true
 	}
 	return m
 })
@@ -40,8 +40,8 @@ var monthNames = sync.OnceValue(func() map[string]bool {
 // the name of a month.
 func (a *Analyzer) MentionsTime(text string) bool {
 	tells := false
-	a.eachChunk(context.Background(), text, func(us []unit) {
-		tells = tells || slices.ContainsFunc(us, func(u unit) bool { return timeTerms()[u.text] })
+	a.eachChunk(context.Background(), text, func(us []chunkUnit) {
+		tells = tells || slices.ContainsFunc(us, func(u chunkUnit) bool { return timeWordTerms()[u.text] })
 	})
 	return tells
 }

@@ -32,8 +32,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// unit is a term of a chunk.
-type unit struct {
+// chunkUnit is a term of a chunk.
+type chunkUnit struct {
 	term       uint32 // number of the term in the cache
 	isWhole    bool   // the term combines several words, which are also separate units
 	isStopWord bool   // the word of this unit is a stop word
@@ -51,7 +51,7 @@ const (
 
 // unitSet collects the units of a chunk.
 type unitSet struct {
-	units        []unit
+	units        []chunkUnit
 	firstOfChunk int             // index of the first unit of the chunk
 	unitTexts    map[string]bool // texts of the first indexedUnits units (nil while there are only a few units)
 	indexedUnits int
@@ -60,21 +60,21 @@ type unitSet struct {
 // maxLinearUnits is the maximum number of units for which linear search is used.
 const maxLinearUnits = 32
 
-// addPart adds a unit that is a part of the chunk.
-func (s *unitSet) addPart(text, word string) {
-	s.units = append(s.units, unit{text: text, word: word})
+// addPartUnit adds a unit that is a part of the chunk.
+func (s *unitSet) addPartUnit(text, word string) {
+	s.units = append(s.units, chunkUnit{text: text, word: word})
 }
 
-// addWhole adds a unit that combines several parts, unless the chunk already has a unit with the same text.
-func (s *unitSet) addWhole(text, word string) {
+// addWholeUnit adds a unit that combines several parts, unless the chunk already has a unit with the same text.
+func (s *unitSet) addWholeUnit(text, word string) {
 	if !s.contains(text) {
-		s.units = append(s.units, unit{text: text, word: word, isWhole: true})
+		s.units = append(s.units, chunkUnit{text: text, word: word, isWhole: true})
 	}
 }
 
 func (s *unitSet) contains(text string) bool {
 	if len(s.units)-s.firstOfChunk <= maxLinearUnits {
-		return slices.ContainsFunc(s.units[s.firstOfChunk:], func(u unit) bool { return u.text == text })
+		return slices.ContainsFunc(s.units[s.firstOfChunk:], func(u chunkUnit) bool { return u.text == text })
 	}
 	if s.unitTexts == nil {
 		s.unitTexts, s.indexedUnits = map[string]bool{}, s.firstOfChunk
@@ -85,18 +85,18 @@ func (s *unitSet) contains(text string) bool {
 	return s.unitTexts[text]
 }
 
-// addEmoji adds the units of a chunk that is an emoji.
-func (s *unitSet) addEmoji(c string) {
+// addEmojiUnits adds the units of a chunk that is an emoji.
+func (s *unitSet) addEmojiUnits(c string) {
 	parts, whole := splitEmoji(c)
 	for _, p := range parts {
-		s.addPart(p, p)
+		s.addPartUnit(p, p)
 	}
 	if len(parts) > 1 && len(whole) <= maxWholeBytes {
-		s.addWhole(whole, whole)
+		s.addWholeUnit(whole, whole)
 	}
 }
 
-// splitEmoji returns the parts of an emoji with the length that emojiSize returns, and the whole emoji without
+// splitEmoji returns the parts of an emoji with the length that measureEmoji returns, and the whole emoji without
 // variants and skin tones.
 func splitEmoji(emoji string) (parts []string, whole string) {
 	whole = strings.Map(func(r rune) rune {
@@ -108,35 +108,36 @@ func splitEmoji(emoji string) (parts []string, whole string) {
 	return strings.Split(whole, string(zeroWidthJoiner)), whole
 }
 
-// addIdentifier adds the units of an identifier, such as getUserName: its parts, and the whole without its hyphens.
-func (s *unitSet) addIdentifier(c string, root func(word string) string) {
+// addIdentifierUnits adds the units of an identifier, such as getUserName: its parts, and the whole without its
+// hyphens.
+func (s *unitSet) addIdentifierUnits(c string, root func(word string) string) {
 	parts := splitIdentifier(c)
 	joined := ""
 	for _, p := range parts {
-		if w := addWord(p, root, s.addPart); len(parts) > 1 && len(joined) <= maxWholeBytes {
+		if w := addWordTerms(p, root, s.addPartUnit); len(parts) > 1 && len(joined) <= maxWholeBytes {
 			joined += w
 		}
 	}
 	if len(parts) > 1 && len(joined) <= maxWholeBytes {
-		s.addWhole(root(joined), joined)
+		s.addWholeUnit(root(joined), joined)
 	}
 }
 
 // appendUnits appends the units of a chunk to us. The parts are in order, and each whole follows its parts. The
 // function root must return the term of a folded word.
-func appendUnits(us []unit, c string, root func(word string) string) []unit {
+func appendUnits(us []chunkUnit, c string, root func(word string) string) []chunkUnit {
 	if isPlainWord(c) {
 		w := Fold(c)
-		return append(us, unit{text: root(w), word: w})
+		return append(us, chunkUnit{text: root(w), word: w})
 	}
 	return appendParts(us, c, root)
 }
 
 // appendParts is like appendUnits, for a chunk that may have several parts.
-func appendParts(us []unit, c string, root func(word string) string) []unit {
+func appendParts(us []chunkUnit, c string, root func(word string) string) []chunkUnit {
 	set := unitSet{units: us, firstOfChunk: len(us)}
-	if class, _ := firstClass(c); class == classEmoji {
-		set.addEmoji(c)
+	if class, _ := classifyFirstChar(c); class == classEmoji {
+		set.addEmojiUnits(c)
 		return set.units
 	}
 	elements := 0
@@ -145,19 +146,19 @@ func appendParts(us []unit, c string, root func(word string) string) []unit {
 		dotted := strings.FieldsFunc(element, func(r rune) bool { return r == '.' || r == '@' })
 		if isNumberChunk(element) { // the element is a version, a date or a decimal number
 			w := text.TruncateBytes(strings.TrimPrefix(strings.ReplaceAll(Fold(element), ",", ""), "v"), maxWordBytes)
-			set.addPart(w, w)
-			addVersions(&set, w)
+			set.addPartUnit(w, w)
+			addVersionPrefixes(&set, w)
 			continue
 		}
 		for _, d := range dotted {
-			set.addIdentifier(d, root)
+			set.addIdentifierUnits(d, root)
 		}
 		if w := Fold(element); len(dotted) > 1 && len(w) <= maxWholeBytes {
-			set.addWhole(w, w)
+			set.addWholeUnit(w, w)
 		}
 	}
 	if w := Fold(c); elements > 1 && len(w) <= maxWholeBytes {
-		set.addWhole(w, w)
+		set.addWholeUnit(w, w)
 	}
 	return set.units
 }
@@ -214,19 +215,19 @@ func isNumberChunk(s string) bool {
 	return false
 }
 
-// addVersions adds the shorter versions with which a version of at least three parts begins. For 1.2.3-rc1, these are
-// 1.2 and 1.2.3.
-func addVersions(set *unitSet, version string) {
+// addVersionPrefixes adds the shorter versions with which a version of at least three parts begins. For 1.2.3-rc1,
+// these are 1.2 and 1.2.3.
+func addVersionPrefixes(set *unitSet, version string) {
 	dots := 0
 	for i := range len(version) {
 		switch c := version[i]; {
 		case c == '.':
 			dots++
 			if dots > 1 {
-				set.addWhole(version[:i], version[:i])
+				set.addWholeUnit(version[:i], version[:i])
 			}
 		case c == '-' && dots > 0:
-			set.addWhole(version[:i], version[:i])
+			set.addWholeUnit(version[:i], version[:i])
 			return
 		}
 	}
@@ -272,9 +273,9 @@ func splitIdentifier(s string) []string {
 	return parts
 }
 
-// addWord adds the terms of a word and returns the folded word. Chinese, Japanese and Korean characters are added in
-// pairs.
-func addWord(w string, root func(word string) string, addPart func(text, word string)) string {
+// addWordTerms adds the terms of a word and returns the folded word. Chinese, Japanese and Korean characters are
+// added in pairs.
+func addWordTerms(w string, root func(word string) string, addPart func(text, word string)) string {
 	f := Fold(w)
 	if !hasWideRune(f) {
 		if len(f) > maxWordBytes {
@@ -341,10 +342,10 @@ func isWide(r rune) bool {
 		(r >= 0xac00 && r <= 0xd7af) || (r >= 0xf900 && r <= 0xfaff) || (r >= 0x20000 && r <= 0x3ffff)
 }
 
-// Root returns the term of a folded word. The term is the stem of the word. For an irregular form, it is the stem of
-// the base form.
-func Root(word string) string {
-	if root, ok := irregular[word]; ok {
+// TermOfWord returns the term of a folded word. The term is the stem of the word. For an irregular form, it is the
+// stem of the base form.
+func TermOfWord(word string) string {
+	if root, ok := irregularBaseForms[word]; ok {
 		word = root
 	}
 	return Stem(word)

@@ -4,10 +4,10 @@ package index
 
 import "strings"
 
-// termArena stores many short strings one after another in large blocks. Before each string, a byte contains its
+// stringArena stores many short strings one after another in large blocks. Before each string, a byte contains its
 // length. A string needs only its own bytes and 5 more, and the garbage collector sees only the blocks. Returned
 // strings remain valid, because written bytes never change.
-type termArena struct {
+type stringArena struct {
 	blocks      []string         // blocks whose bytes are all written, and the written part of the last block
 	lastBlock   *strings.Builder // builder of the last block, to which strings are added
 	longStrings []string         // strings that are too long to be stored in a block
@@ -26,7 +26,7 @@ const (
 )
 
 // add copies the string into the arena and returns a reference to the copy.
-func (t *termArena) add(s string) uint32 {
+func (t *stringArena) add(s string) uint32 {
 	t.totalBytes += len(s)
 	room := t.lastBlock != nil && t.lastBlock.Len()+1+len(s) <= min(t.lastBlock.Cap(), blockBytes)
 	isFull := !room && len(t.blocks) == maxBlocks
@@ -48,7 +48,7 @@ func (t *termArena) add(s string) uint32 {
 }
 
 // get returns the string with this reference.
-func (t *termArena) get(ref uint32) string {
+func (t *stringArena) get(ref uint32) string {
 	if ref >= longStringFlag {
 		return t.longStrings[ref&^longStringFlag]
 	}

@@ -13,10 +13,10 @@ import (
 // added, the length of each posting list is known, and the builder distributes the postings to the lists. Only one
 // goroutine may use a builder.
 type builder struct {
-	segment     *segment
-	seed        maphash.Seed
-	countsEmpty bool // documents without terms count in the number of documents and in the average length
-	approxBytes int  // approximate size of the documents in memory, without terms
+	segment              *segment
+	seed                 maphash.Seed
+	countsEmptyDocuments bool // documents without terms count in the number of documents and in the average length
+	approxBytes          int  // approximate size of the documents in memory, without terms
 	// the segment will be the whole index, so the builder records the analyzer's term numbers in the documents
 	isWholeIndex  bool
 	docTermMemory []docTerm   // unused memory for the docTerms of the next documents
@@ -46,7 +46,7 @@ type docTerm struct {
 }
 
 func (x *Searcher) newBuilder() *builder {
-	return &builder{segment: new(segment), seed: x.seed, countsEmpty: x.params.CountEmpty}
+	return &builder{segment: new(segment), seed: x.seed, countsEmptyDocuments: x.params.CountEmpty}
 }
 
 // addDocument adds a document to the segment that is being built. The builder keeps a reference to d.Data, but not to
@@ -65,11 +65,11 @@ func (b *builder) addDocument(d *Document) {
 	b.docTermMemory = b.docTermMemory[:len(b.docTermMemory)+len(items)]
 	b.documentTerms = append(b.documentTerms, items)
 	b.approxBytes += approxDocBytes + approxDocTermBytes*len(items)
-	s.addDoc(d, b.countsEmpty)
+	s.addDoc(d, b.countsEmptyDocuments)
 }
 
-// addDoc adds a document without its terms to the segment. If countsEmpty is set, a document without terms counts in
-// the number of documents and in the average length.
+// addDoc adds a document without its terms to the segment. If countsEmptyDocuments is set, a document without terms
+// counts in the number of documents and in the average length.
 func (s *segment) addDoc(d *Document, countsEmpty bool) {
 	dl := uint32(unscoredLength)
 	if len(d.Terms) > 0 || countsEmpty {
@@ -84,9 +84,9 @@ func (s *segment) addDoc(d *Document, countsEmpty bool) {
 	s.data = append(s.data, d.Data)
 }
 
-// addLostTerm records that a document with this term was deleted from another segment, so that the term's document
+// addDeletedTerm records that a document with this term was deleted from another segment, so that the term's document
 // frequency is reduced.
-func (b *builder) addLostTerm(text string, hash uint64) {
+func (b *builder) addDeletedTerm(text string, hash uint64) {
 	n, ok := b.segment.termNumber(text, hash)
 	if !ok {
 		n = b.newTerm(text, hash)
@@ -112,7 +112,7 @@ func (b *builder) countTerms(d *Document) []uint32 {
 	if d.Known == nil || !b.isWholeIndex {
 		numbers = nil
 	} else if d.Known.owner != b {
-		*d.Known = TermNumbers{owner: b}
+		*d.Known = TermNumberCache{owner: b}
 	}
 	for some := range slices.Chunk(d.Terms, len(termLookups{}.hashes)) {
 		n := min(len(some), len(numbers))
@@ -131,7 +131,7 @@ type termLookups struct {
 
 // countTermGroup implements countTerms for a group of terms. Looking up terms mostly means waiting for memory.
 // Therefore independent reads are made in separate loops, so that they overlap.
-func (b *builder) countTermGroup(words []Term, numbers []uint32, known *TermNumbers) {
+func (b *builder) countTermGroup(words []Term, numbers []uint32, known *TermNumberCache) {
 	var l termLookups
 	s := b.segment
 	for i, number := range numbers {

@@ -47,7 +47,7 @@ var _ iter.Seq[*Document]
 
 // number sets term numbers in some of the documents. The numbers come from two analyzers.
 func number(r *rand.Rand, docs []Doc) {
-	var makers [2]TermNumbers
+	var makers [2]TermNumberCache
 	var known [2]map[string]uint32
 	for i := range docs {
 		maker := r.IntN(3)

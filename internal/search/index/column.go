@@ -12,7 +12,7 @@ import (
 // column stores one number for each document of a segment. The index is the document's number.
 type column[T int64 | uint64] struct {
 	values []T
-	file   *fileColumn[T] // used instead of values if the segment is in a snapshot
+	file   *storedColumn[T] // used instead of values if the segment is in a snapshot
 }
 
 // valueAt returns the value of a document. If it cannot be read from the snapshot, valueAt returns 0, and the
@@ -38,25 +38,25 @@ func (c *column[T]) appendValue(v T) { c.values = append(c.values, v) }
 // trimSpare releases unused memory. Call it after the last document was added.
 func (c *column[T]) trimSpare() { c.values = trimCapacity(c.values) }
 
-// fileColumn reads one field of the documents in a snapshot.
-type fileColumn[T int64 | uint64] struct {
+// storedColumn reads one field of the documents in a snapshot.
+type storedColumn[T int64 | uint64] struct {
 	docs         *pagefile.Reader
 	fieldOffset  int // offset of the field in a document's row, in bytes
 	cachedValues atomic.Pointer[[]T]
 }
 
-func (c *fileColumn[T]) valueAt(number uint32) T {
-	const perPage = pagefile.PageDataSize / docRowSize
+func (c *storedColumn[T]) valueAt(number uint32) T {
+	const perPage = pagefile.PageDataBytes / docRowSize
 	page := c.docs.Page(tableDocs, int(number/perPage))
 	return T(binary.LittleEndian.Uint64(page[int(number%perPage)*docRowSize+c.fieldOffset:]))
 }
 
-func (c *fileColumn[T]) allValues() []T {
+func (c *storedColumn[T]) allValues() []T {
 	if whole := c.cachedValues.Load(); whole != nil {
 		return *whole
 	}
 	values := make([]T, 0, c.docs.RowCount(tableDocs))
-	err := c.docs.EachPage(tableDocs, func(rows []byte) {
+	err := c.docs.EachTablePage(tableDocs, func(rows []byte) {
 		for ; len(rows) > 0; rows = rows[docRowSize:] {
 			values = append(values, T(binary.LittleEndian.Uint64(rows[c.fieldOffset:])))
 		}
@@ -69,11 +69,11 @@ func (c *fileColumn[T]) allValues() []T {
 }
 
 // blockMaxima returns the largest number of each block of 64 documents. It keeps no other numbers in memory.
-func (c *fileColumn[T]) blockMaxima() []T {
+func (c *storedColumn[T]) blockMaxima() []T {
 	count := c.docs.RowCount(tableDocs)
 	blocks := make([]T, (count+63)/64)
 	number := 0
-	err := c.docs.EachPage(tableDocs, func(rows []byte) {
+	err := c.docs.EachTablePage(tableDocs, func(rows []byte) {
 		for ; len(rows) > 0; rows = rows[docRowSize:] {
 			value := T(binary.LittleEndian.Uint64(rows[c.fieldOffset:]))
 			if number%64 == 0 || value > blocks[number/64] {

@@ -19,16 +19,16 @@ type Term struct {
 	TF   uint16 // term frequency in sixteenths: [OneTF] for each occurrence in plain text
 }
 
-// TermNumbers maps the term numbers of an analyzer to the term numbers of an index that is being filled, so that
+// TermNumberCache maps the term numbers of an analyzer to the term numbers of an index that is being filled, so that
 // [Index.FillEmpty] looks up each text only once. The zero value is ready to use. Do not use it for several analyzers
 // or for several fills at the same time.
-type TermNumbers struct {
+type TermNumberCache struct {
 	indexNumbers []uint32 // by the analyzer's number: the number of the term in the index, plus 1
 	owner        any      // the builder to which the numbers in indexNumbers belong
 }
 
 // indexNumber returns the number that a term has in the index, plus 1. It returns 0 if the number is unknown.
-func (k *TermNumbers) indexNumber(number uint32) uint32 {
+func (k *TermNumberCache) indexNumber(number uint32) uint32 {
 	if int(number) >= len(k.indexNumbers) {
 		return 0
 	}
@@ -36,7 +36,7 @@ func (k *TermNumbers) indexNumber(number uint32) uint32 {
 }
 
 // setIndexNumber records that the analyzer's number stands for a term of the index.
-func (k *TermNumbers) setIndexNumber(number, term uint32) {
+func (k *TermNumberCache) setIndexNumber(number, term uint32) {
 	for int(number) >= len(k.indexNumbers) {
 		k.indexNumbers = append(k.indexNumbers, 0)
 	}
@@ -58,7 +58,7 @@ type Document struct {
 
 	// Known and Numbers may be set by an analyzer that numbers its terms. Numbers contains its numbers for the first
 	// len(Numbers) Terms, and Known maps them to the numbers of the index.
-	Known   *TermNumbers
+	Known   *TermNumberCache
 	Numbers []uint32
 }
 

@@ -16,8 +16,8 @@ import (
 // Numbers of the tables in the documents part of a snapshot.
 const (
 	tableDocs = iota
-	tableLens
-	tableLongLens
+	tableLengths
+	tableLongLengths
 	tableTimes
 )
 
@@ -40,8 +40,8 @@ type docsHeader struct {
 	pageChecksum        uint32 // checksum of page 0
 }
 
-func (h *docsHeader) tableSizes() []pagefile.Table {
-	return []pagefile.Table{
+func (h *docsHeader) tableSizes() []pagefile.TableSize {
+	return []pagefile.TableSize{
 		{RowSize: docRowSize, RowCount: h.docCount},
 		{RowSize: 2, RowCount: h.docCount},
 		{RowSize: longLenSize, RowCount: h.longCount},
@@ -70,7 +70,7 @@ func readDocsHeader(page []byte, size int64, p Params) (docsHeader, error) {
 		longCount:    int(le.Uint32(page[4:])),
 		totalLength:  le.Uint64(page[8:]),
 		rowsChecksum: le.Uint32(page[36:]),
-		pageChecksum: le.Uint32(page[pagefile.PageDataSize:]),
+		pageChecksum: le.Uint32(page[pagefile.PageDataBytes:]),
 		params: Params{
 			K1:         math.Float64frombits(le.Uint64(page[16:])),
 			B:          math.Float64frombits(le.Uint64(page[24:])),
@@ -151,22 +151,22 @@ func encodeShortLen(dl uint32) uint16 {
 // newSegment returns a segment that contains the documents but no terms.
 func (h *docsHeader) newSegment(docs *pagefile.Reader) (*segment, error) {
 	s := &segment{isAscending: true}
-	s.ids.file = &fileColumn[uint64]{docs: docs}
-	s.updated.file = &fileColumn[int64]{docs: docs, fieldOffset: 8}
-	s.created.file = &fileColumn[int64]{docs: docs, fieldOffset: 16}
-	err := s.readLens(docs)
+	s.ids.file = &storedColumn[uint64]{docs: docs}
+	s.updated.file = &storedColumn[int64]{docs: docs, fieldOffset: 8}
+	s.created.file = &storedColumn[int64]{docs: docs, fieldOffset: 16}
+	err := s.readDocumentLengths(docs)
 	if err == nil && s.totalLength != h.totalLength {
 		err = fmt.Errorf("%w: its lengths do not add up", errSnapshot)
 	}
 	return s, err
 }
 
-// readLens reads the length of each document into s.docLengths.
-func (s *segment) readLens(docs *pagefile.Reader) error {
+// readDocumentLengths reads the length of each document into s.docLengths.
+func (s *segment) readDocumentLengths(docs *pagefile.Reader) error {
 	le := binary.LittleEndian
-	s.docLengths = make([]uint32, 0, docs.RowCount(tableLens))
+	s.docLengths = make([]uint32, 0, docs.RowCount(tableLengths))
 	long := 0
-	err := docs.EachPage(tableLens, func(rows []byte) {
+	err := docs.EachTablePage(tableLengths, func(rows []byte) {
 		from := len(s.docLengths)
 		s.docLengths = s.docLengths[:from+len(rows)/2]
 		lens := s.docLengths[from:]
@@ -191,8 +191,8 @@ func (s *segment) readLens(docs *pagefile.Reader) error {
 	if err != nil {
 		return err
 	}
-	fits, next := long == docs.RowCount(tableLongLens), 0
-	err = docs.EachPage(tableLongLens, func(rows []byte) {
+	fits, next := long == docs.RowCount(tableLongLengths), 0
+	err = docs.EachTablePage(tableLongLengths, func(rows []byte) {
 		for ; len(rows) > 0; rows = rows[longLenSize:] {
 			n, dl := int(le.Uint32(rows)), le.Uint32(rows[4:])
 			if n < next || n >= len(s.docLengths) {
@@ -220,7 +220,7 @@ func (img *snapshotTerms) timeBlocks() []timeBlock {
 		return *ts
 	}
 	ts := make([]timeBlock, 0, img.docs.RowCount(tableTimes))
-	err := img.docs.EachPage(tableTimes, func(rows []byte) {
+	err := img.docs.EachTablePage(tableTimes, func(rows []byte) {
 		le := binary.LittleEndian
 		for ; len(rows) > 0; rows = rows[timeRowSize:] {
 			ts = append(ts, timeBlock{int64(le.Uint64(rows)), int64(le.Uint64(rows[8:]))})
@@ -240,7 +240,7 @@ func (img *snapshotTerms) checkDocs() error {
 	next := uint64(0)
 	fits := true
 	ts, of := img.timeBlocks(), timeBlock{}
-	err := img.docs.EachPage(tableDocs, func(rows []byte) {
+	err := img.docs.EachTablePage(tableDocs, func(rows []byte) {
 		sum = crc32.Update(sum, castagnoli, rows)
 		for ; len(rows) > 0; rows = rows[docRowSize:] {
 			id, created := binary.LittleEndian.Uint64(rows), int64(binary.LittleEndian.Uint64(rows[16:]))

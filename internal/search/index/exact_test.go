@@ -94,7 +94,7 @@ func (m *model) search(t *testing.T, terms []string, limit int, allow func(uint6
 // Small indexes change all the time and have many equal scores. Large indexes have many windows, in which weak terms
 // are skipped.
 func TestExactAgainstBruteForce(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	tests := []struct {
 		name                          string
 		params                        Params
@@ -104,7 +104,7 @@ func TestExactAgainstBruteForce(t *testing.T) {
 		{"tiny", Params{}, 0, 3, 600, 12, 1.5},
 		{"small", Params{CountEmpty: true}, 100, 5, 600, 60, 1.2},
 		{"medium", Params{}, 1000, 20, 600, 2000, 1.2},
-		{"large", Params{}, 9000, 60, testenv.Long(60, 250), 5000, 1.3},
+		{"large", Params{}, 9000, 60, testenv.RepeatCount(60, 250), 5000, 1.3},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -182,7 +182,8 @@ func TestExactAgainstBruteForce(t *testing.T) {
 					sum := 0.0
 					for _, ts := range e.Terms {
 						sum += ts.Score
-						if ts.Occurrences != float64(m.docs[h.ID].tf[ts.Term]) || ts.DF != x.DF(ts.Term) {
+						if ts.Occurrences != float64(m.docs[h.ID].tf[ts.Term]) ||
+							ts.DocumentFrequency != x.DF(ts.Term) {
 							t.Fatalf("query %d: Explain(%d, %q) says %+v", i, h.ID, q, ts)
 						}
 					}
@@ -228,7 +229,7 @@ func reopened(t *testing.T, x *Index, p Params) *Index {
 // The history of an index must not affect scores: an index that was changed often must compute the same scores as a
 // new index with the same documents.
 func TestHistoryDoesNotShow(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	docs := zipfText(3000)
 	fresh, worn := New(Params{}), New(Params{})
 	for i, d := range docs {
@@ -326,7 +327,7 @@ func TestReadersBesideAWriter(t *testing.T) {
 					return
 				}
 				if e, ok := x.Explain(hits[0].ID, TermsForWords([]string{"all"})); !ok || e.DocumentCount != docs ||
-					e.Terms[0].DF != docs {
+					e.Terms[0].DocumentFrequency != docs {
 					t.Errorf("Explain = %+v, %v", e, ok)
 					return
 				}

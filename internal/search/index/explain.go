@@ -14,12 +14,12 @@ type Explanation struct {
 // A TermScore says how much a term adds to a document's score. The score is 0 if the document does not contain the
 // term.
 type TermScore struct {
-	Term        string
-	Weight      float64 // weight of the term in the query
-	Occurrences float64 // how often the document contains the term, a multiple of 1/16
-	DF          int     // number of documents that contain the term
-	IDF         float64 // ln((N − DF + 0.5)/(DF + 0.5) + 1), where N and DF include the term's prior
-	Score       float64
+	Term              string
+	Weight            float64 // weight of the term in the query
+	Occurrences       float64 // how often the document contains the term, a multiple of 1/16
+	DocumentFrequency int     // number of documents that contain the term
+	IDF               float64 // ln((N − DF + 0.5)/(DF + 0.5) + 1), where N and DF include the term's prior
+	Score             float64
 }
 
 // Explain returns how [Searcher.Search] computes the score of a document. The sum is equal to the last bit. ok is
@@ -39,7 +39,12 @@ func (x *Searcher) Explain(id uint64, terms []QueryTerm) (Explanation, bool) {
 		Terms:         make([]TermScore, 0, len(q.terms)),
 	}
 	for k, w := range q.terms {
-		ts := TermScore{Term: w.Text, Weight: w.Weight, DF: q.dfs[k], IDF: s.idf(q.dfs[k], w.Prior)}
+		ts := TermScore{
+			Term:              w.Text,
+			Weight:            w.Weight,
+			DocumentFrequency: q.documentCounts[k],
+			IDF:               s.idf(q.documentCounts[k], w.Prior),
+		}
 		for i := range x.views {
 			if &x.views[i] != at {
 				continue

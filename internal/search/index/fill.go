@@ -98,7 +98,7 @@ func (f *fillRun) spillRun() {
 	newFile, x := f.runs.NewFile, f.searcher
 	views := f.views
 	go func() {
-		s, err := writeRun(x, b, newFile)
+		s, err := writeRunFile(x, b, newFile)
 		views[at].segment = s
 		to <- err == nil
 	}()
@@ -116,9 +116,9 @@ func (f *fillRun) waitForRun() {
 	f.runWritten = nil
 }
 
-// writeRun writes the documents of a builder to a new file, and returns them as a segment that reads the file. If this
-// fails, it returns the error and a segment in memory.
-func writeRun(x *Searcher, b *builder, newFile func() (RunFile, error)) (*segment, error) {
+// writeRunFile writes the documents of a builder to a new file, and returns them as a segment that reads the file.
+// If this fails, it returns the error and a segment in memory.
+func writeRunFile(x *Searcher, b *builder, newFile func() (RunFile, error)) (*segment, error) {
 	f, err := newFile()
 	if err != nil {
 		return b.finishSegment(x.params.newScale(b.segment.scoredCount, b.segment.totalLength)), err

@@ -17,10 +17,10 @@ type filterSet struct {
 	documentShare float64  // documentCount divided by the number of documents in the view, or 1 if the view is empty
 	scratchBits   []uint64 // reused memory for the bits of one condition
 
-	// If lateRange is not nil, the set may contain documents outside this range of times. The time of a document is
-	// then compared when the search reaches the document.
-	lateRange *TimeRange
-	created   *column[int64]
+	// If unappliedRange is not nil, the set may contain documents outside this range of times. The time of a
+	// document is then compared when the search reaches the document.
+	unappliedRange *TimeRange
+	created        *column[int64]
 }
 
 // accepts reports whether a document meets all conditions.
@@ -28,12 +28,12 @@ func (w *filterSet) accepts(number uint32) bool {
 	return w.acceptsAll || (w.hasBit(number) && w.isInTime(number))
 }
 
-// hasBit reports whether the bit of a document is set. Do not call it if acceptsAll is set. If lateRange is not nil,
-// the time of the document must be compared as well (see isInTime).
+// hasBit reports whether the bit of a document is set. Do not call it if acceptsAll is set. If unappliedRange is
+// not nil, the time of the document must be compared as well (see isInTime).
 func (w *filterSet) hasBit(number uint32) bool { return w.documentBits[number/64]>>(number%64)&1 != 0 }
 
-// blockBits returns the bits of the documents from 64*block to 64*block+63. If lateRange is not nil, the times of the
-// documents must be compared, too (see isInTime).
+// blockBits returns the bits of the documents from 64*block to 64*block+63. If unappliedRange is not nil, the times
+// of the documents must be compared, too (see isInTime).
 func (w *filterSet) blockBits(block int) uint64 {
 	if !w.acceptsAll {
 		return w.documentBits[block]
@@ -43,14 +43,14 @@ func (w *filterSet) blockBits(block int) uint64 {
 
 // isInTime reports whether a document of the set meets the condition that is examined late.
 func (w *filterSet) isInTime(number uint32) bool {
-	return w.lateRange == nil || w.lateRange.containsTime(w.created.valueAt(number))
+	return w.unappliedRange == nil || w.unappliedRange.containsTime(w.created.valueAt(number))
 }
 
 // computeSet computes the set of documents in a view that meet the conditions of a query. expectedVisits estimates for
 // how many documents the search will ask whether they are in the set.
 func (w *filterSet) computeSet(v *view, ask *Query, hash func(string) uint64, expectedVisits int) {
 	w.acceptsAll = len(ask.Conditions) == 0 && ask.CreatedRange == nil
-	w.lateRange = nil
+	w.unappliedRange = nil
 	w.documentCount = len(v.docLengths)
 	w.documentShare = 1
 	if w.acceptsAll || w.documentCount == 0 {
@@ -117,13 +117,13 @@ func (w *filterSet) applyCondition(v *view, c TermCondition, hash func(string) u
 
 // applyTimeRange removes the documents outside the range of times from the set. Reading all times may be slower than
 // reading the times of the documents that the search will visit. In that case, it leaves the documents in the set and
-// sets lateRange.
+// sets unappliedRange.
 func (w *filterSet) applyTimeRange(v *view, t *TimeRange, expectedVisits int) {
 	w.created = &v.created
 	blocks := v.timeBlocks()
 	var created []int64
 	if expectedVisits < lateCheckLimit(blocks, t) {
-		w.lateRange = t
+		w.unappliedRange = t
 	} else {
 		created = v.created.allValues()
 	}
@@ -132,7 +132,7 @@ func (w *filterSet) applyTimeRange(v *view, t *TimeRange, expectedVisits int) {
 		case w.documentBits[i] == 0 || (t.containsTime(block.first) && t.containsTime(block.last)):
 		case block.last < t.First || block.first > t.Last:
 			w.documentBits[i] = 0
-		case w.lateRange == nil:
+		case w.unappliedRange == nil:
 			for j := range min(64, len(v.docLengths)-64*i) {
 				if !t.containsTime(created[64*i+j]) {
 					w.documentBits[i] &^= 1 << j
@@ -142,9 +142,9 @@ func (w *filterSet) applyTimeRange(v *view, t *TimeRange, expectedVisits int) {
 	}
 }
 
-// lateTimeCost estimates the cost of comparing times late. If one in k documents is in the range, such a search
-// compares the times of about lateTimeCost·k documents.
-const lateTimeCost = 4096
+// lateTimeCheckCost estimates the cost of comparing times late. If one in k documents is in the range, such a search
+// compares the times of about lateTimeCheckCost·k documents.
+const lateTimeCheckCost = 4096
 
 // lateCheckLimit returns the number of visited documents up to which it is faster to compare their times one by one.
 // If a search visits more, it is faster to compare the times of all documents in the blocks that are partly in the
@@ -161,15 +161,15 @@ func lateCheckLimit(blocks []timeBlock, t *TimeRange) int {
 			in += (float64(min(b.last, t.Last)) - float64(max(b.first, t.First))) / (float64(b.last) - float64(b.first))
 		}
 	}
-	if compared := lateTimeCost * float64(len(blocks)) / max(in, 1); compared < float64(64*partial) {
+	if compared := lateTimeCheckCost * float64(len(blocks)) / max(in, 1); compared < float64(64*partial) {
 		return math.MaxInt
 	}
 	return 64 * partial
 }
 
-// If fewer than 1 in fewDocsDivisor documents meet the conditions, the search looks up each of these documents instead
-// of processing all postings. Looking up a document takes as long as skipping postingsPerLookup postings.
+// If fewer than 1 in fewDocumentsDivisor documents meet the conditions, the search looks up each of these documents
+// instead of processing all postings. Looking up a document takes as long as skipping postingsPerLookup postings.
 const (
-	fewDocsDivisor    = 200
-	postingsPerLookup = 4
+	fewDocumentsDivisor = 200
+	postingsPerLookup   = 4
 )

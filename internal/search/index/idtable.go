@@ -4,10 +4,10 @@ package index
 
 import "slices"
 
-// idTable is a hash table of numbers. It finds the number of a term by the hash of its text, or the number of a
+// numberHashTable is a hash table of numbers. It finds the number of a term by the hash of its text, or the number of a
 // document by the hash of its ID. The table stores neither text nor ID, so the caller must compare them. Collisions
 // are resolved by linear probing.
-type idTable struct {
+type numberHashTable struct {
 	slots     []slot
 	usedSlots int
 }
@@ -20,7 +20,7 @@ type slot struct {
 }
 
 // find returns the number that has this hash and for which isMatch returns true. It returns false if there is none.
-func (t *idTable) find(hash uint64, isMatch func(number uint32) bool) (uint32, bool) {
+func (t *numberHashTable) find(hash uint64, isMatch func(number uint32) bool) (uint32, bool) {
 	if len(t.slots) == 0 {
 		return 0, false
 	}
@@ -42,7 +42,7 @@ func (t *idTable) find(hash uint64, isMatch func(number uint32) bool) (uint32, b
 
 // firstNumber returns the first number with this hash, plus 1. It returns 0 if there is none. The caller must check
 // whether it is the right number.
-func (t *idTable) firstNumber(hash uint64) uint32 {
+func (t *numberHashTable) firstNumber(hash uint64) uint32 {
 	if len(t.slots) == 0 {
 		return 0
 	}
@@ -60,7 +60,7 @@ func (t *idTable) firstNumber(hash uint64) uint32 {
 }
 
 // insert adds a number that the table does not contain yet. The number must be less than 1<<32 - 1.
-func (t *idTable) insert(hash uint64, number uint32) {
+func (t *numberHashTable) insert(hash uint64, number uint32) {
 	if t.usedSlots*4 >= len(t.slots)*3 {
 		t.resize(2*len(t.slots) + 16)
 	}
@@ -69,17 +69,19 @@ func (t *idTable) insert(hash uint64, number uint32) {
 }
 
 // trimSpare releases unused memory. Call it after the last number was added.
-func (t *idTable) trimSpare() {
+func (t *numberHashTable) trimSpare() {
 	if want := t.usedSlots*4/3 + 4; want < len(t.slots)*3/4 {
 		t.resize(want)
 	}
 }
 
 // firstSlot returns the index of the slot at which the search for a hash begins.
-func (t *idTable) firstSlot(hash uint32) int { return int(uint64(hash) * uint64(len(t.slots)) >> 32) }
+func (t *numberHashTable) firstSlot(hash uint32) int {
+	return int(uint64(hash) * uint64(len(t.slots)) >> 32)
+}
 
 // insertSlot stores s in the first free slot for its hash. The table must have a free slot.
-func (t *idTable) insertSlot(s slot) {
+func (t *numberHashTable) insertSlot(s slot) {
 	i := t.firstSlot(s.hash)
 	for t.slots[i].number != 0 {
 		i++
@@ -91,7 +93,7 @@ func (t *idTable) insertSlot(s slot) {
 }
 
 // resize changes the number of slots. There must be more slots than stored numbers.
-func (t *idTable) resize(slots int) {
+func (t *numberHashTable) resize(slots int) {
 	old := t.slots
 	t.slots = make([]slot, slots)
 	for _, s := range old {
@@ -102,7 +104,7 @@ func (t *idTable) resize(slots int) {
 }
 
 // reserve makes the table large enough for n more numbers.
-func (t *idTable) reserve(n int) {
+func (t *numberHashTable) reserve(n int) {
 	if want := (t.usedSlots+n)*4/3 + 4; want > len(t.slots) {
 		t.resize(want)
 	}

@@ -26,7 +26,7 @@ func TestTableIsAsAMap(t *testing.T) {
 	for kind := range uint64(3) {
 		rng := rand.New(rand.NewPCG(kind, 2))
 		most := []uint32{20_000, 600, 150}[kind]
-		var x idTable
+		var x numberHashTable
 		has := map[uint32]bool{}
 		check := func() {
 			t.Helper()
@@ -39,7 +39,8 @@ func TestTableIsAsAMap(t *testing.T) {
 				if ok != has[n] || (ok && got != n) {
 					t.Fatalf("kind %d: find(%d) = %d, %v", kind, n, got, ok)
 				}
-				if first := x.firstNumber(h); ok && (first == 0 || uint32(hashOf(first-1, kind)>>32) != uint32(h>>32)) {
+				if first := x.firstNumber(h); ok &&
+					(first == 0 || uint32(hashOf(first-1, kind)>>32) != uint32(h>>32)) {
 					t.Fatalf("kind %d: first(%d) = %d", kind, n, first)
 				}
 			}
@@ -60,7 +61,7 @@ func TestTableIsAsAMap(t *testing.T) {
 }
 
 func TestTexts(t *testing.T) {
-	var x termArena
+	var x stringArena
 	want := map[uint32]string{}
 	for i := range 30_000 {
 		s := fmt.Sprint(i)
@@ -100,7 +101,7 @@ func TestTexts(t *testing.T) {
 
 // When there are too many blocks to be numbered, strings must be stored one by one.
 func TestTextsBeyondBlocks(t *testing.T) {
-	x := termArena{blocks: make([]string, maxBlocks)}
+	x := stringArena{blocks: make([]string, maxBlocks)}
 	a, b := x.add("a"), x.add("b")
 	if x.get(a) != "a" || x.get(b) != "b" || len(x.blocks) != maxBlocks || len(x.longStrings) != 2 {
 		t.Errorf("got %q and %q; %d blocks, %d texts beside", x.get(a), x.get(b), len(x.blocks), len(x.longStrings))
@@ -155,8 +156,14 @@ func TestLongDocument(t *testing.T) {
 		t.Fatalf("%d terms, want %d", len(e.Terms), len(count))
 	}
 	for _, ts := range e.Terms {
-		if ts.Occurrences != float64(count[ts.Term]) || ts.DF != 3 {
-			t.Errorf("%q stands %v times in %d documents, want %d in 3", ts.Term, ts.Occurrences, ts.DF, count[ts.Term])
+		if ts.Occurrences != float64(count[ts.Term]) || ts.DocumentFrequency != 3 {
+			t.Errorf(
+				"%q stands %v times in %d documents, want %d in 3",
+				ts.Term,
+				ts.Occurrences,
+				ts.DocumentFrequency,
+				count[ts.Term],
+			)
 		}
 	}
 	checkInside(t, x)

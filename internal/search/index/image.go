@@ -17,8 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 )
 
-// recordError records that the snapshot could not be read. The index must not be used afterwards.
-func (img *snapshotTerms) recordError(err error) { img.docs.RecordError(err) }
+// storeReadError records that the snapshot could not be read. The index must not be used afterwards.
+func (img *snapshotTerms) storeReadError(err error) { img.docs.RecordError(err) }
 
 // findTerm returns the term with this text. It returns false if there is none or if the snapshot cannot be read.
 func (img *snapshotTerms) findTerm(text string) (*snapshotTerm, bool) {
@@ -67,7 +67,7 @@ func (img *snapshotTerms) loadTerm(text string) (foundTerm, bool) {
 	}
 	f := new(foundTerm)
 	if err := img.readTerm(t, f); err != nil {
-		img.recordError(err)
+		img.storeReadError(err)
 		*f = foundTerm{}
 	}
 	t.cachedPostings.Store(f)
@@ -118,7 +118,7 @@ func (img *snapshotTerms) loadDocuments(text string) docSet {
 	}
 	d := new(docSet)
 	if err := img.readDocuments(t, d); err != nil {
-		img.recordError(err)
+		img.storeReadError(err)
 		*d = docSet{}
 	}
 	t.cachedDocuments.Store(d)
@@ -139,7 +139,7 @@ func (img *snapshotTerms) readDocuments(t *snapshotTerm, d *docSet) error {
 	if err != nil {
 		return err
 	}
-	if int(t.df)*bitsShare < len(img.docLengths) {
+	if int(t.df)*minBitmapShare < len(img.docLengths) {
 		d.numbers = make([]uint32, 0, t.df)
 	} else {
 		d.docBits = make([]uint64, (len(img.docLengths)+63)/64)
@@ -196,12 +196,12 @@ func (img *snapshotTerms) eachTerm(prefix string, fn func(text string, df int) b
 		}
 		b = slices.Grow(b[:0], int(k.termsSize))[:k.termsSize]
 		if err := img.readBlockBytes(k, b); err != nil {
-			img.recordError(err)
+			img.storeReadError(err)
 			return
 		}
 		n, err := countTerms(b)
 		if err != nil {
-			img.recordError(err)
+			img.storeReadError(err)
 			return
 		}
 		texts := string(b[n*termEntrySize:])
@@ -237,7 +237,7 @@ func (img *snapshotTerms) loadBlock(i int) []snapshotTerm {
 	}
 	ts, err := img.readBlock(k)
 	if err != nil {
-		img.recordError(err)
+		img.storeReadError(err)
 		return nil
 	}
 	k.cachedTerms.CompareAndSwap(nil, &ts)
@@ -322,8 +322,8 @@ func readTerms(b []byte, k *dictBlock) ([]snapshotTerm, error) {
 	return ts, nil
 }
 
-// blockLists contains the encoded posting lists of one block.
-type blockLists struct {
+// encodedBlockLists contains the encoded posting lists of one block.
+type encodedBlockLists struct {
 	blockNumber int
 	encoded     []byte
 }
@@ -339,10 +339,10 @@ func (img *snapshotTerms) decodeTermPostings(n int, list []posting) []posting {
 	if last == nil || last.blockNumber != i {
 		b, err := readBytesAt(img.reader, k.listsOffset, int64(k.listsSize), math.MaxInt64)
 		if err != nil {
-			img.recordError(err)
+			img.storeReadError(err)
 			return list
 		}
-		last = &blockLists{i, b}
+		last = &encodedBlockLists{i, b}
 		img.lastLists.Store(last)
 	}
 	return img.decodeListBytes(t, last.encoded[t.listOffset-k.listsOffset:], list)
@@ -358,7 +358,7 @@ func (img *snapshotTerms) decodeListBytes(t *snapshotTerm, b []byte, list []post
 		list, err = r.appendPostings(slices.Grow(list, int(t.df)))
 	}
 	if err != nil {
-		img.recordError(err)
+		img.storeReadError(err)
 		return list[:before]
 	}
 	return list
@@ -373,7 +373,7 @@ type snapshotTerms struct {
 	impactScale  bm25Scale // scale with which impacts are computed
 	termCount    int
 	blocks       []dictBlock
-	lastLists    atomic.Pointer[blockLists] // lists of the block that decodeTermPostings read last
+	lastLists    atomic.Pointer[encodedBlockLists] // lists of the block that decodeTermPostings read last
 
 	cachedTimeBlocks atomic.Pointer[[]timeBlock] // time ranges of the blocks of documents (nil until they are read)
 	latestUpdates    atomic.Pointer[[]int64]     // latest update in each block of documents (nil until they are read)
@@ -421,13 +421,13 @@ var errSnapshot = errors.New("the index snapshot is damaged")
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // readBytesAt reads n bytes from r at offset off. It fails if they are not within the first size bytes. The result has
-// listMargin bytes of unused capacity.
+// listPaddingBytes bytes of unused capacity.
 func readBytesAt(r io.ReaderAt, off, n, size int64) ([]byte, error) {
 	switch {
 	case n < 0, off < 0, n > size-off:
 		return nil, fmt.Errorf("%w: it is cut short", errSnapshot)
 	}
-	b := make([]byte, n, n+listMargin)
+	b := make([]byte, n, n+listPaddingBytes)
 	if got, err := r.ReadAt(b, off); int64(got) < n {
 		if err == io.EOF {
 			return nil, fmt.Errorf("%w: it is cut short", errSnapshot)

@@ -17,9 +17,9 @@ type Index struct {
 
 	current atomic.Pointer[Searcher]
 
-	mu         sync.Mutex // held while a change is applied
-	mergeLanes [2][]view  // views that are being merged in the background: of small segments, and of large segments
-	mergeGroup sync.WaitGroup
+	mu            sync.Mutex // held while a change is applied
+	runningMerges [2][]view  // views that are being merged in the background: of small segments, and of large segments
+	mergeGroup    sync.WaitGroup
 }
 
 // New returns an empty index. It panics if K1 is negative, if B is not from 0 to 1, or if one of them is NaN.
@@ -41,7 +41,7 @@ func (x *Index) Apply(changes ...Change) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if now := x.current.Load(); len(changes) > 0 {
-		x.publishSearcher(x.nextSearcher(now, lastChanges(changes)))
+		x.publishSearcher(x.nextSearcher(now, keepLastChanges(changes)))
 	}
 }
 
@@ -51,8 +51,8 @@ func (x *Index) Put(d Document) { x.Apply(Change{ID: d.ID, Document: &d}) }
 // Delete deletes the document with this ID, if it exists.
 func (x *Index) Delete(id uint64) { x.Apply(Change{ID: id}) }
 
-// lastChanges returns the changes without those that a later change of the same document replaces.
-func lastChanges(changes []Change) []Change {
+// keepLastChanges returns the changes without those that a later change of the same document replaces.
+func keepLastChanges(changes []Change) []Change {
 	if len(changes) < 2 {
 		return changes
 	}
@@ -74,7 +74,7 @@ func lastChanges(changes []Change) []Change {
 
 // nextSearcher returns the searcher after the changes, which must concern different documents. If there are few
 // changes, they are added to the memtable. Otherwise they become a new segment.
-func (x *Index) nextSearcher(now *Searcher, changes []Change) *Searcher {
+func (x *Index) nextSearcher(current *Searcher, changes []Change) *Searcher {
 	terms := 0
 	for _, c := range changes {
 		if c.Document != nil {
@@ -82,11 +82,11 @@ func (x *Index) nextSearcher(now *Searcher, changes []Change) *Searcher {
 		}
 	}
 	if len(changes) < maxMemDocs && terms < maxMemPostings {
-		to := now.withViews(slices.Clone(now.views))
+		to := current.withViews(slices.Clone(current.views))
 		to.addToMemtable(changes)
 		return to
 	}
-	return now.withSegment(changes)
+	return current.withSegment(changes)
 }
 
 // WithChanges returns the searcher that would follow from the changes, which must concern different documents. It does
@@ -103,7 +103,7 @@ func (x *Searcher) WithChanges(changes []Change) *Searcher {
 func (x *Searcher) withSegment(changes []Change) *Searcher {
 	to := x.withViews(slices.Clone(x.views))
 	b := x.newBuilder()
-	to.removeDocuments(changes, b.addLostTerm)
+	to.removeDocuments(changes, b.addDeletedTerm)
 	for _, c := range changes {
 		if c.Document != nil {
 			b.addDocument(c.Document)
@@ -120,7 +120,7 @@ func (x *Searcher) addToMemtable(changes []Change) {
 	at := slices.IndexFunc(x.views, func(v view) bool { return v.memtable != nil && !v.memtable.isFull() })
 	s, m := &segment{isAscending: true}, memtable{}
 	if at >= 0 {
-		s, m = x.views[at].segment.growableCopy(), *x.views[at].memtable
+		s, m = x.views[at].segment.copyForGrowth(), *x.views[at].memtable
 	}
 	s.memtable = &m
 	x.removeDocuments(changes, func(text string, hash uint64) { m.addPosting(text, hash, lostPosting, 0) })
@@ -152,8 +152,8 @@ func (x *Searcher) addToMemtable(changes []Change) {
 	}
 }
 
-// growableCopy returns a copy of a memtable's segment. Documents can be added to the copy, while readers use s.
-func (s *segment) growableCopy() *segment {
+// copyForGrowth returns a copy of a memtable's segment. Documents can be added to the copy, while readers use s.
+func (s *segment) copyForGrowth() *segment {
 	return &segment{
 		ids:         s.ids,
 		updated:     s.updated,
@@ -166,9 +166,9 @@ func (s *segment) growableCopy() *segment {
 	}
 }
 
-// removeDocuments removes the changed documents from a searcher, which must not be published yet. It calls loseTerm
-// for each term of each removed document.
-func (x *Searcher) removeDocuments(changes []Change, loseTerm func(text string, hash uint64)) {
+// removeDocuments removes the changed documents from a searcher, which must not be published yet. It calls
+// countLostTerm for each term of each removed document.
+func (x *Searcher) removeDocuments(changes []Change, countLostTerm func(text string, hash uint64)) {
 	owned := map[*segment]bool{}      // segments whose bits for deleted documents have been copied already
 	wanted := map[*segment][]uint32{} // numbers of the documents whose terms must be read from the segment
 	for _, c := range changes {
@@ -180,12 +180,12 @@ func (x *Searcher) removeDocuments(changes []Change, loseTerm func(text string, 
 		case v.memtable != nil:
 			v.memtable.eachDocumentTerm(
 				number,
-				func(n uint32) { loseTerm(v.memtable.terms[n].text, v.memtable.terms[n].hash) },
+				func(n uint32) { countLostTerm(v.memtable.terms[n].text, v.memtable.terms[n].hash) },
 			)
 		case dl == unscoredLength:
 		case c.Old != nil && min(c.Old.Len, unscoredLength-1) == dl:
 			for _, text := range c.Old.distinctTerms() {
-				loseTerm(text, x.hashTerm(text))
+				countLostTerm(text, x.hashTerm(text))
 			}
 		default:
 			wanted[v.segment] = append(wanted[v.segment], number)
@@ -199,7 +199,7 @@ func (x *Searcher) removeDocuments(changes []Change, loseTerm func(text string, 
 	}
 	for _, v := range x.views {
 		if documents := wanted[v.segment]; documents != nil {
-			v.eachTermOfDocuments(documents, func(text string) { loseTerm(text, x.hashTerm(text)) })
+			v.eachTermOfDocuments(documents, func(text string) { countLostTerm(text, x.hashTerm(text)) })
 		}
 	}
 }
@@ -214,29 +214,30 @@ func (x *Searcher) NeedsOld(id uint64) bool {
 // publishSearcher makes now the current searcher and starts merges in the background. A full memtable contains the
 // newest documents and waits for a merge. If too many are waiting, publishSearcher merges them itself first. The
 // caller must hold x.mu.
-func (x *Index) publishSearcher(now *Searcher) {
-	if full := smallToMerge(now.views, x.mergingViews()); len(full) > maxFullMemtables && full[0].memtable != nil {
-		if s := now.mergeViews(full); s != nil {
-			now = now.withViews(replaceViews(now.views, full, s))
+func (x *Index) publishSearcher(searcher *Searcher) {
+	if full := smallViewsToMerge(searcher.views, x.mergingViews()); len(full) > maxFullMemtables &&
+		full[0].memtable != nil {
+		if s := searcher.mergeViews(full); s != nil {
+			searcher = searcher.withViews(replaceViews(searcher.views, full, s))
 		}
 	}
-	x.current.Store(now)
-	for lane := range x.mergeLanes {
-		if x.mergeLanes[lane] != nil {
+	x.current.Store(searcher)
+	for lane := range x.runningMerges {
+		if x.runningMerges[lane] != nil {
 			continue
 		}
-		choose := smallToMerge
+		choose := smallViewsToMerge
 		if lane == 1 {
-			choose = largeToMerge
+			choose = largeViewsToMerge
 		}
-		if merged := choose(now.views, x.mergingViews()); merged != nil {
-			x.startMerge(now, lane, merged)
+		if merged := choose(searcher.views, x.mergingViews()); merged != nil {
+			x.startMerge(searcher, lane, merged)
 		}
 	}
 }
 
 // mergingViews returns the views that are being merged. The caller must hold x.mu.
-func (x *Index) mergingViews() []view { return slices.Concat(x.mergeLanes[:]...) }
+func (x *Index) mergingViews() []view { return slices.Concat(x.runningMerges[:]...) }
 
 // withViews returns a searcher with other views, which must contain the same documents.
 func (x *Searcher) withViews(views []view) *Searcher {
@@ -251,13 +252,13 @@ func (x *Searcher) withViews(views []view) *Searcher {
 
 // startMerge starts to merge views in the background. lane says whether they are small or large segments. The caller
 // must hold x.mu.
-func (x *Index) startMerge(now *Searcher, lane int, merged []view) {
-	x.mergeLanes[lane] = merged
+func (x *Index) startMerge(current *Searcher, lane int, merged []view) {
+	x.runningMerges[lane] = merged
 	x.mergeGroup.Go(func() {
-		s := now.mergeViews(merged)
+		s := current.mergeViews(merged)
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		x.mergeLanes[lane] = nil
+		x.runningMerges[lane] = nil
 		// Discard the result if the snapshot could not be read, or if Compact has replaced the segments meanwhile.
 		if now := x.current.Load(); now.Err() == nil && containsAllSegments(now.views, merged) {
 			to := now.withViews(replaceViews(now.views, merged, s))

@@ -20,7 +20,7 @@ const cachedLengths = 4096
 // listReader decodes one posting list of a snapshot.
 type listReader struct {
 	snapshot   *snapshotTerms
-	encoded    []byte // what is left of the encoded list, and listMargin more bytes
+	encoded    []byte // what is left of the encoded list, and listPaddingBytes more bytes
 	remaining  uint32 // number of postings that are not decoded yet
 	minNextDoc uint64 // the next posting's document number is at least this number
 
@@ -35,9 +35,9 @@ type listReader struct {
 	impactMemory  [cachedLengths]uint8 // memory for impactsForOne
 }
 
-// listMargin is the number of bytes that must follow a list in memory, because the decoder may read that many bytes
-// from the start of each posting. Their content does not matter.
-const listMargin = 8
+// listPaddingBytes is the number of bytes that must follow a list in memory, because the decoder may read that many
+// bytes from the start of each posting. Their content does not matter.
+const listPaddingBytes = 8
 
 // listReaders is a pool of readers for reuse, because a reader needs about 8 kB.
 var listReaders = sync.Pool{New: func() any { return new(listReader) }}
@@ -47,7 +47,7 @@ var listReaders = sync.Pool{New: func() any { return new(listReader) }}
 func (img *snapshotTerms) openList(t *snapshotTerm, b []byte) (*listReader, error) {
 	r := listReaders.Get().(*listReader)
 	r.snapshot = img
-	r.encoded = b[:t.listSize+listMargin]
+	r.encoded = b[:t.listSize+listPaddingBytes]
 	r.remaining = t.df
 	r.minNextDoc = 0
 	r.impactsForOne = nil
@@ -103,7 +103,7 @@ func (r *listReader) decodePostings(n int) error {
 	next := r.minNextDoc
 	docs := uint64(len(r.snapshot.docLengths))
 	for i := 0; i < n; i++ {
-		if i+8 <= n && len(b) >= 8+listMargin {
+		if i+8 <= n && len(b) >= 8+listPaddingBytes {
 			if eight := binary.LittleEndian.Uint64(b); eight&multiByteMask == 0 {
 				for k := range 8 {
 					next += eight & 0xff >> 1
@@ -118,14 +118,14 @@ func (r *listReader) decodePostings(n int) error {
 				continue
 			}
 		}
-		if len(b) <= listMargin {
+		if len(b) <= listPaddingBytes {
 			return fmt.Errorf("%w: a list is cut short", errSnapshot)
 		}
 		two := uint64(binary.LittleEndian.Uint16(b))
 		more := two >> 7 & 1
 		v, size := two&0x7f|two>>8&0x7f<<7&-more, 1+int(more)
 		if more&(two>>15) != 0 {
-			v, size = binary.Uvarint(b[:len(b)-listMargin])
+			v, size = binary.Uvarint(b[:len(b)-listPaddingBytes])
 			if size <= 0 {
 				return fmt.Errorf("%w: a list is cut short", errSnapshot)
 			}
@@ -153,8 +153,8 @@ func (r *listReader) decodePostings(n int) error {
 	r.encoded = b
 	r.remaining = r.remaining - uint32(n)
 	r.minNextDoc = next
-	hasRest := r.remaining == 0 && len(b) > listMargin
-	if len(b) < listMargin || hasRest {
+	hasRest := r.remaining == 0 && len(b) > listPaddingBytes
+	if len(b) < listPaddingBytes || hasRest {
 		return fmt.Errorf("%w: a list has an unknown form", errSnapshot)
 	}
 	return nil
@@ -184,14 +184,14 @@ func (r *listReader) fillColumns(w *columns) (most uint8, err error) {
 		for _, impact := range r.impacts[:n] {
 			most = max(most, impact)
 		}
-		w.pushBatch(r.numbers[:n], r.tfs[:n], r.impacts[:n])
+		w.appendBatch(r.numbers[:n], r.tfs[:n], r.impacts[:n])
 	}
 	w.finishColumns()
 	return most, nil
 }
 
-// pushBatch appends several postings to the columns, like pushPosting for each of them.
-func (w *columns) pushBatch(numbers []uint32, tfs []uint16, impacts []uint8) {
+// appendBatch appends several postings to the columns, like pushPosting for each of them.
+func (w *columns) appendBatch(numbers []uint32, tfs []uint16, impacts []uint8) {
 	w.impacts = append(w.impacts, impacts...)
 	from := len(w.docs)
 	w.docs = w.docs[:from+len(numbers)]

@@ -29,26 +29,26 @@ func (v *view) searchBest(q *searchState, ask *Query, best *topK) (done bool) {
 		return false
 	}
 	for i := range q.cursors {
-		if q.cursors[i].gainShare < minGainShare {
+		if q.cursors[i].gainShare < minTermGainShare {
 			return false
 		}
 	}
 	postings := q.countPostings()
 	b := maxScore{
-		searchState:   q,
-		view:          v,
-		searchQuery:   ask,
-		limit:         best.limit,
-		refusalBudget: postings / postingsPerRefusal,
-		nextBatchSize: firstBatchSize,
+		searchState:       q,
+		view:              v,
+		searchQuery:       ask,
+		limit:             best.limit,
+		remainingRefusals: postings / postingsPerRefusal,
+		nextBatchSize:     firstBatchSize,
 	}
 	b.estimateSlack = 1 - float32(len(q.terms)+maxRoundingErrors)*(1.0/(1<<22))
-	b.kBase, b.kSlope = max(float32(q.scale.lengthBase), lengthEpsilon), float32(q.scale.lengthSlope)
+	b.lengthBase, b.lengthSlope = max(float32(q.scale.lengthBase), lengthEpsilon), float32(q.scale.lengthSlope)
 	b.topEstimates, b.keptDocuments = q.topEstimates[:0], q.keptDocuments[:0]
 	for _, r := range best.heap {
 		b.pushEstimate(float32(r.score / q.gainSum))
 	}
-	b.threshold = max(b.threshold, b.boundOfTenBest()*b.estimateSlack)
+	b.threshold = max(b.threshold, b.tenthBestBound()*b.estimateSlack)
 	switch {
 	case b.hasFewCandidates(postings):
 		b.scoreAllCandidates()
@@ -58,38 +58,38 @@ func (v *view) searchBest(q *searchState, ask *Query, best *topK) (done bool) {
 		b.processTerms()
 	}
 	q.topEstimates, q.keptDocuments = b.topEstimates, b.keptDocuments
-	if b.refusalBudget < 0 {
+	if b.remainingRefusals < 0 {
 		return false
 	}
 	b.rescoreKept(best)
 	return true
 }
 
-// Estimates in single precision are used only if each term contributes at least minGainShare of the query's norm, and
-// if the norm is between minNorm and maxNorm.
+// Estimates in single precision are used only if each term contributes at least minTermGainShare of the query's
+// norm, and if the norm is between minNorm and maxNorm.
 const (
-	minGainShare      = 1e-20
+	minTermGainShare  = 1e-20
 	minNorm           = 1e-280
 	maxNorm           = 1e280
 	lengthEpsilon     = 1e-30 // added to document lengths, so that 0 is never divided by 0
 	maxRoundingErrors = 16    // maximum number of rounding errors in the contribution of a term
 )
 
-// keepsScores reports whether the query accepts every document and multiplies no score by a factor.
-func (b *maxScore) keepsScores() bool {
+// canKeepScores reports whether the query accepts every document and multiplies no score by a factor.
+func (b *maxScore) canKeepScores() bool {
 	return b.filter.acceptsAll && b.searchQuery.AcceptDocument == nil && b.searchQuery.ScoreFactor == nil
 }
 
-// boundOfTenBest returns a score that at least ten documents of the view reach by their strongest term alone. It
+// tenthBestBound returns a score that at least ten documents of the view reach by their strongest term alone. It
 // returns 0 if the query wants more than ten documents, or if some of the ten might not be hits. Impacts are rounded
 // up, so it uses the next lower impact. It reduces the result if document lengths count more now than when the impacts
 // were computed.
-func (b *maxScore) boundOfTenBest() float32 {
+func (b *maxScore) tenthBestBound() float32 {
 	v, least := b.view, 0.0
-	if b.limit > tenthRank {
+	if b.limit > highImpactRank {
 		return 0
 	}
-	if v.deletedCount > 0 || !b.keepsScores() {
+	if v.deletedCount > 0 || !b.canKeepScores() {
 		return 0
 	}
 	for i := range b.cursors {
@@ -126,20 +126,22 @@ type maxScore struct {
 	searchQuery *Query
 	limit       int
 
-	threshold     float32        // minimum estimate of a candidate; it never decreases
-	estimateSlack float32        // factor below 1; a score may be higher than its estimate by so much
-	topEstimates  []uint32       // the largest estimates so far, at most limit, as float bits in ascending order
+	threshold     float32 // minimum estimate of a candidate; it never decreases
+	estimateSlack float32 // factor below 1; a score may be higher than its estimate by so much
+	// The largest estimates so far, at most limit, as float bits in ascending order.
+	topEstimates  []uint32
 	keptDocuments []keptDocument // candidates whose estimate reached the threshold
-	kBase, kSlope float32        // the k of a candidate is kBase + kSlope·dl, where dl is the document's length
-	nextBatchSize int            // number of candidates in the next batch
-	refusalBudget int            // number of candidates that may still be refused before the search gives up
+	// The k of a candidate is kBase + kSlope·dl, where dl is the document's length.
+	lengthBase, lengthSlope float32
+	nextBatchSize           int // number of candidates in the next batch
+	remainingRefusals       int // number of candidates that may still be refused before the search gives up
 }
 
 // processTerms processes the terms, the strongest first, until the remaining terms cannot reach the threshold.
 func (b *maxScore) processTerms() {
 	for place, i := range b.cursorOrder {
 		c := &b.cursors[i]
-		if b.maxRest[place] < float64(b.threshold) || b.refusalBudget < 0 {
+		if b.maxRestScores[place] < float64(b.threshold) || b.remainingRefusals < 0 {
 			return
 		}
 		switch w := c.columns; {
@@ -163,7 +165,7 @@ func (b *maxScore) processTerms() {
 // minImpact returns the lowest impact with which a posting of term c can reach the threshold. orderIndex is the term's
 // index in the order of processing. If no impact is high enough, the result is above maxImpact.
 func (b *maxScore) minImpact(c *queryCursor, orderIndex int) int {
-	need := math.Ceil((float64(b.threshold) - b.maxRest[orderIndex+1]) / c.impactUnit)
+	need := math.Ceil((float64(b.threshold) - b.maxRestScores[orderIndex+1]) / c.impactUnit)
 	return int(min(max(need, 1), maxImpact+1))
 }
 
@@ -173,7 +175,7 @@ const maxLookupShare = 0.15
 
 // makeCandidate returns the candidate for a posting of term c.
 func (b *maxScore) makeCandidate(c *queryCursor, doc uint32, tf uint16) candidate {
-	f, k := float32(tf), b.kBase+b.kSlope*float32(b.view.docLengths[doc])
+	f, k := float32(tf), b.lengthBase+b.lengthSlope*float32(b.view.docLengths[doc])
 	return candidate{doc, c.gainShare * f / (f + k), k}
 }
 
@@ -199,26 +201,26 @@ const (
 // scoreColumns processes the postings of term c with an impact from minImpact to impactLimit-1.
 func (b *maxScore) scoreColumns(c *queryCursor, orderIndex, minImpact, impactLimit int) {
 	w := c.columns
-	upper, end := uint32(0), w.endOfUpperHalf(0)
+	upper, end := uint32(0), w.upperHalfEnd(0)
 	unit := float32(w.denseUnit)
 	docs := w.docs
 	tfs := w.tfs
 	dense := w.denseTFs
 	lens := b.view.docLengths
 	part := c.gainShare
-	c0 := b.kBase
-	c1 := b.kSlope
+	c0 := b.lengthBase
+	c1 := b.lengthSlope
 	all := b.filter.acceptsAll
 	for i := 0; i < len(w.impacts) && minImpact < impactLimit &&
-		b.refusalBudget >= 0; minImpact = max(minImpact, b.minImpact(c, orderIndex)) {
+		b.remainingRefusals >= 0; minImpact = max(minImpact, b.minImpact(c, orderIndex)) {
 		n := 0
-		n, i = b.collectReaching(w.impacts, i, minImpact, impactLimit)
+		n, i = b.collectHighImpacts(w.impacts, i, minImpact, impactLimit)
 		left := 0
 		for _, x := range b.candidateBatch[:n] {
 			at := int(x.doc)
 			for at >= end {
 				upper += 1 << 16
-				end = w.endOfUpperHalf(upper)
+				end = w.upperHalfEnd(upper)
 			}
 			doc, f := upper|uint32(docs[at]), float32(0)
 			if !all && !b.filter.hasBit(doc) {
@@ -239,7 +241,7 @@ func (b *maxScore) scoreColumns(c *queryCursor, orderIndex, minImpact, impactLim
 			left++
 		}
 		batch := b.candidateBatch[:left]
-		if b.filter.lateRange != nil { // This check is not in the loop above, because a small loop is faster.
+		if b.filter.unappliedRange != nil { // This check is not in the loop above, because a small loop is faster.
 			batch = slices.DeleteFunc(batch, func(c candidate) bool { return !b.filter.isInTime(c.doc) })
 		}
 		b.nextBatchSize = min(2*b.nextBatchSize, batchSize)
@@ -247,20 +249,20 @@ func (b *maxScore) scoreColumns(c *queryCursor, orderIndex, minImpact, impactLim
 	}
 }
 
-// collectReaching collects the indexes of the impacts from minImpact to impactLimit-1. It starts at index i and stops
-// when the batch is full. It returns the number of collected indexes, and the index at which to continue.
+// collectHighImpacts collects the indexes of the impacts from minImpact to impactLimit-1. It starts at index i and
+// stops when the batch is full. It returns the number of collected indexes, and the index at which to continue.
 //
-// One addition compares eight impacts: it overflows into the top bit of each byte whose impact is at least minImpact.
-// Few blocks contain such an impact, so a branch on it would be mispredicted. Therefore collectReaching first collects
-// these blocks without a branch that depends on the impacts.
-func (b *maxScore) collectReaching(impacts []uint8, i, minImpact, impactLimit int) (n, next int) {
+// One addition compares eight impacts: it overflows into the top bit of each byte whose impact is at least
+// minImpact. Few blocks contain such an impact, so a branch on it would be mispredicted. Therefore
+// collectHighImpacts first collects these blocks without a branch that depends on the impacts.
+func (b *maxScore) collectHighImpacts(impacts []uint8, i, minImpact, impactLimit int) (n, next int) {
 	var blocks [64]int32
 	low, high := uint64(0x80-minImpact)*onesInBytes, uint64(0x80-impactLimit)*onesInBytes
 	le := binary.LittleEndian
 	for i < len(impacts) {
 		found := 0
-		for end := min(i+len(blocks)*impactBlock, len(impacts)); i < end; i += impactBlock {
-			some := impacts[i : i+impactBlock]
+		for end := min(i+len(blocks)*impactBlockSize, len(impacts)); i < end; i += impactBlockSize {
+			some := impacts[i : i+impactBlockSize]
 			set := ((le.Uint64(some) + low) | (le.Uint64(some[8:]) + low) | (le.Uint64(
 				some[16:],
 			) + low) | (le.Uint64(some[24:]) + low)) & topBitsOfBytes
@@ -268,8 +270,8 @@ func (b *maxScore) collectReaching(impacts []uint8, i, minImpact, impactLimit in
 			found += int((set | -set) >> 63)
 		}
 		for _, at := range blocks[:found] {
-			some, set := impacts[at:at+impactBlock], uint64(0)
-			for j := 0; j < impactBlock; j += 8 {
+			some, set := impacts[at:at+impactBlockSize], uint64(0)
+			for j := 0; j < impactBlockSize; j += 8 {
 				eight := le.Uint64(some[j:])
 				set |= ((eight + low) &^ (eight + high) & topBitsOfBytes >> 7 * gatherBitsFactor) >> 56 << j
 			}
@@ -278,7 +280,7 @@ func (b *maxScore) collectReaching(impacts []uint8, i, minImpact, impactLimit in
 				n++
 			}
 			if n >= b.nextBatchSize {
-				return n, int(at) + impactBlock
+				return n, int(at) + impactBlockSize
 			}
 		}
 	}
@@ -290,7 +292,7 @@ func (b *maxScore) collectReaching(impacts []uint8, i, minImpact, impactLimit in
 func (b *maxScore) scoreFiltered(c *queryCursor, orderIndex int) {
 	n := 0
 	for i, set := range b.filter.documentBits {
-		for set &= c.columns.docBits[i]; set != 0 && b.refusalBudget >= 0; set &= set - 1 {
+		for set &= c.columns.docBits[i]; set != 0 && b.remainingRefusals >= 0; set &= set - 1 {
 			doc := uint32(64*i + bits.TrailingZeros64(set))
 			if !b.filter.isInTime(doc) {
 				continue
@@ -310,7 +312,7 @@ func (b *maxScore) scoreFiltered(c *queryCursor, orderIndex int) {
 // cannot reach the threshold, and offers the others.
 func (b *maxScore) completeCandidates(orderIndex int, candidates []candidate) {
 	for next := orderIndex + 1; next < len(b.cursorOrder) && len(candidates) > 0; next++ {
-		if need := b.threshold - float32(b.maxRest[next]); need > 0 {
+		if need := b.threshold - float32(b.maxRestScores[next]); need > 0 {
 			left := 0
 			for _, x := range candidates {
 				candidates[left] = x
@@ -370,7 +372,7 @@ func (c *queryCursor) addContributions(candidates []candidate) {
 		for i := range candidates {
 			x := &candidates[i]
 			slot, low := x.doc>>shift, uint16(x.doc)
-			if at, ok := findLow(docs, starts[slot], starts[slot+1], low); ok {
+			if at, ok := findLowerHalf(docs, starts[slot], starts[slot+1], low); ok {
 				f := float32(w.tfs[at])
 				x.sum += part * f / (f + x.k)
 			}
@@ -390,7 +392,7 @@ func (b *maxScore) offerCandidate(orderIndex int, x candidate) {
 		}
 	}
 	if b.searchQuery.AcceptDocument != nil && !b.searchQuery.AcceptDocument(b.view.ids.valueAt(x.doc)) {
-		b.refusalBudget--
+		b.remainingRefusals--
 		return
 	}
 	// A factor never increases a score, so a candidate that is refused now cannot become a hit.
@@ -427,7 +429,7 @@ func (b *maxScore) pushEstimate(sum float32) {
 // rescoreKept computes the exact scores of the candidates that were kept, and adds the best ones to the heap. It
 // processes all candidates for one term before the next term, so that it reads memory in order.
 func (b *maxScore) rescoreKept(best *topK) {
-	n, rest := 0, max(b.scale.lengthBase, minRest)
+	n, rest := 0, max(b.scale.lengthBase, minRestScore)
 	for _, x := range b.keptDocuments {
 		if x.estimate >= b.threshold {
 			b.keptDocuments[n] = keptDocument{
@@ -453,9 +455,9 @@ func (b *maxScore) rescoreKept(best *topK) {
 	}
 }
 
-// minRest replaces a remainder of 0, so that a term with frequency 0 contributes 0 and not NaN. It is too small to
+// minRestScore replaces a remainder of 0, so that a term with frequency 0 contributes 0 and not NaN. It is too small to
 // change any other score.
-const minRest = 1e-300
+const minRestScore = 1e-300
 
 // addExactScores adds what term c contributes to the exact score of each candidate. It computes the same as the
 // scale's score, which is inlined by hand.
@@ -491,7 +493,7 @@ func (c *queryCursor) addExactScores(docs []keptDocument) {
 // to process the postings.
 func (b *maxScore) hasFewCandidates(postings int) bool {
 	w := &b.filter
-	return !w.acceptsAll && w.documentCount*fewDocsDivisor <= len(b.view.docLengths) &&
+	return !w.acceptsAll && w.documentCount*fewDocumentsDivisor <= len(b.view.docLengths) &&
 		w.documentCount*len(b.cursors) <= postings*postingsPerLookup
 }
 
@@ -501,13 +503,13 @@ func (b *maxScore) scoreAllCandidates() {
 	complete := func() {
 		for i := range b.candidateBatch[:n] {
 			x := &b.candidateBatch[i]
-			x.sum, x.k = 0, b.kBase+b.kSlope*float32(b.view.docLengths[x.doc])
+			x.sum, x.k = 0, b.lengthBase+b.lengthSlope*float32(b.view.docLengths[x.doc])
 		}
 		b.completeCandidates(-1, b.candidateBatch[:n])
 		n = 0
 	}
 	for i, set := range b.filter.documentBits {
-		for ; set != 0 && b.refusalBudget >= 0; set &= set - 1 {
+		for ; set != 0 && b.remainingRefusals >= 0; set &= set - 1 {
 			doc := uint32(64*i + bits.TrailingZeros64(set))
 			if !b.filter.isInTime(doc) {
 				continue

@@ -92,9 +92,9 @@ func (m *table) meets(d *row, q Query) bool {
 // Documents have one of few lengths and times, so that many scores are equal. New documents are sometimes longer, so
 // that the average length differs from the average with which the impacts were computed.
 func TestTenThousandQueries(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	const vocab, ids = 250, 6000 // large enough that not all postings are added up
-	queries := testenv.Long(100, 10_700)
+	queries := testenv.RepeatCount(100, 10_700)
 	seed := rand.Uint64()
 	defer func() {
 		if t.Failed() {
@@ -318,7 +318,7 @@ func TestColumns(t *testing.T) {
 
 // The best documents must also be found among more documents than 16 bits can number.
 func TestManyDocuments(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	const docs = 150_000
 	x := New(Params{})
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -336,7 +336,7 @@ func TestManyDocuments(t *testing.T) {
 			yield(&d)
 		}
 	}, nil)
-	for i := range testenv.Long(200, 2000) {
+	for i := range testenv.RepeatCount(200, 2000) {
 		q := Query{Terms: TermsForWords(words(1 + rng.IntN(6))), Limit: maxScoreLimit + 1}
 		if i%3 == 0 {
 			q.Conditions = []TermCondition{{Terms: words(1 + rng.IntN(2)), IsNegated: i%2 == 0}}
@@ -399,12 +399,12 @@ func TestTenStrongest(t *testing.T) {
 				yield(&d)
 			}
 		}, nil)
-		q := Query{Terms: TermsForWords([]string{"term"}), Limit: tenthRank}
+		q := Query{Terms: TermsForWords([]string{"term"}), Limit: highImpactRank}
 		c.change(x, &q)
 		x.WaitForMerges()
 		got := x.Search(q)
 		q.Limit = maxScoreLimit + 1 // with this limit, all postings are added up
-		if want := x.Search(q)[:tenthRank]; !slices.Equal(got, want) {
+		if want := x.Search(q)[:highImpactRank]; !slices.Equal(got, want) {
 			t.Errorf("%s: Search = %v, want %v", c.name, got, want)
 		}
 		checkInside(t, x)
@@ -448,7 +448,7 @@ func TestLateTimes(t *testing.T) {
 		var w filterSet
 		v := &x.Searcher().views[0]
 		w.computeSet(v, &ranged, x.Searcher().hashTerm, 100)
-		if w.lateRange != nil {
+		if w.unappliedRange != nil {
 			late++
 		}
 	}

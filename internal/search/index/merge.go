@@ -16,11 +16,11 @@ import (
 // A memtable has class 0 and is converted to a segment when it is full. If a segment has too many deleted documents,
 // it is merged with all smaller segments, because these contain the counts of lost terms.
 const (
-	classBits  = 3
-	fanIn      = 4
-	fanInLarge = 3 // used for large segments, because they have most of their terms in common
+	sizeClassBits = 3
+	mergeFanIn    = 4
+	fanInLarge    = 3 // used for large segments, because they have most of their terms in common
 	// lowest class of large segments, which are merged separately, so that small segments do not wait for them
-	largeClass = 4
+	largeSizeClass = 4
 	// maximum number of full memtables that may wait for a merge; if a change finds more, it merges them itself
 	maxFullMemtables = 8
 	// minimum number of deleted documents for rewriting a segment; also, at least 3 in 10 documents must be deleted
@@ -31,18 +31,18 @@ func (v *view) sizeClass() int {
 	if v.memtable != nil {
 		return 0
 	}
-	return max(1, bits.Len(uint(v.liveCount()+len(v.terms)/256))/classBits)
+	return max(1, bits.Len(uint(v.liveCount()+len(v.terms)/256))/sizeClassBits)
 }
 
-// smallToMerge returns the views of small segments that should be merged next, or nil. It ignores memtables that are
-// not full and views that are already being merged.
-func smallToMerge(views, merging []view) []view {
-	return viewsToMerge(views, merging, func(class int) bool { return class < largeClass })
+// smallViewsToMerge returns the views of small segments that should be merged next, or nil. It ignores memtables
+// that are not full and views that are already being merged.
+func smallViewsToMerge(views, merging []view) []view {
+	return viewsToMerge(views, merging, func(class int) bool { return class < largeSizeClass })
 }
 
-// largeToMerge is like smallToMerge for large segments, which have class largeClass or above.
-func largeToMerge(views, merging []view) []view {
-	return viewsToMerge(views, merging, func(class int) bool { return class >= largeClass })
+// largeViewsToMerge is like smallViewsToMerge for large segments, which have class largeSizeClass or above.
+func largeViewsToMerge(views, merging []view) []view {
+	return viewsToMerge(views, merging, func(class int) bool { return class >= largeSizeClass })
 }
 
 // viewsToMerge returns the views that should be merged next, or nil. Only views with a class for which hasClass
@@ -65,11 +65,11 @@ func viewsToMerge(views, merging []view, hasClass func(class int) bool) []view {
 		byClass[c] = append(byClass[c], v)
 	}
 	for c, some := range byClass {
-		most := fanIn
+		most := mergeFanIn
 		switch {
 		case c == 0:
 			most = 1
-		case c >= largeClass:
+		case c >= largeSizeClass:
 			most = fanInLarge
 		}
 		if len(some) >= most {
@@ -106,7 +106,7 @@ func (x *Searcher) mergeViews(views []view) *segment {
 	// for each view, the new number of each document
 	numbers := make([][]uint32, len(views))
 	for i := range views {
-		numbers[i] = b.adoptDocs(&views[i])
+		numbers[i] = b.copyDocuments(&views[i])
 	}
 	largest := 0
 	for i := range views {
@@ -117,16 +117,16 @@ func (x *Searcher) mergeViews(views []view) *segment {
 	terms := make([][]uint32, len(views)) // for each view, the new number of each term
 	var room []posting
 	for i := range views {
-		terms[i] = b.adoptTerms(&views[i], &room)
+		terms[i] = b.copyTerms(&views[i], &room)
 	}
 	l := newPostingLayout(s)
 	for i := range views {
 		for n, to := range terms[i] {
-			if to == droppedNumber {
+			if to == deletedDocument {
 				continue
 			}
 			for _, p := range views[i].termPostings(n, &room) {
-				if number := numbers[i][p.doc]; number != droppedNumber {
+				if number := numbers[i][p.doc]; number != deletedDocument {
 					l.pushPosting(to, posting{number, p.tf, sc.impact(p.tf, s.docLengths[number])})
 				}
 			}
@@ -147,12 +147,12 @@ func (s *segment) firstID() uint64 {
 	return s.ids.valueAt(0)
 }
 
-// droppedNumber is the new number of a document or term that the merged segment does not contain.
-const droppedNumber = math.MaxUint32
+// deletedDocument is the new number of a document or term that the merged segment does not contain.
+const deletedDocument = math.MaxUint32
 
-// adoptDocs adds the documents of a view to the builder, except deleted documents. It returns the new number of each
-// document.
-func (b *builder) adoptDocs(v *view) []uint32 {
+// copyDocuments adds the documents of a view to the builder, except deleted documents. It returns the new number of
+// each document.
+func (b *builder) copyDocuments(v *view) []uint32 {
 	s := b.segment
 	numbers := make([]uint32, len(v.docLengths))
 	ids := v.ids.allValues()
@@ -160,7 +160,7 @@ func (b *builder) adoptDocs(v *view) []uint32 {
 	created := v.created.allValues()
 	for i, id := range ids {
 		if v.isDeleted(uint32(i)) {
-			numbers[i] = droppedNumber
+			numbers[i] = deletedDocument
 			continue
 		}
 		numbers[i] = uint32(len(s.docLengths))
@@ -177,16 +177,16 @@ func (b *builder) adoptDocs(v *view) []uint32 {
 	return numbers
 }
 
-// adoptTerms adds the terms of a view and their counts to the builder. It returns the new number of each term. room is
-// reused memory.
-func (b *builder) adoptTerms(v *view, room *[]posting) []uint32 {
+// copyTerms adds the terms of a view and their counts to the builder. It returns the new number of each term. scratch
+// is reused memory.
+func (b *builder) copyTerms(v *view, scratch *[]posting) []uint32 {
 	numbers := make([]uint32, v.termCount())
 	for n := range numbers {
 		t := v.termCountsAt(n)
 		df := t.df
 		if v.deletedCount > 0 {
 			df = 0
-			for _, p := range v.termPostings(n, room) {
+			for _, p := range v.termPostings(n, scratch) {
 				if !v.isDeleted(p.doc) {
 					df++
 				}
@@ -194,7 +194,7 @@ func (b *builder) adoptTerms(v *view, room *[]posting) []uint32 {
 		}
 		lost := t.lostCount - (t.df - df)
 		if df == 0 && lost == 0 {
-			numbers[n] = droppedNumber
+			numbers[n] = deletedDocument
 			continue
 		}
 		hash := maphash.String(b.seed, t.text)

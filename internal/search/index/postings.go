@@ -36,15 +36,15 @@ func (p postings) addDocBits(docBits []uint64) {
 // together, because a search mostly looks for large impacts.
 //
 //	index      0    1    2    3  …
-//	impacts   90   12   55   31  …   padded with zeros to a multiple of impactBlock
+//	impacts   90   12   55   31  …   padded with zeros to a multiple of impactBlockSize
 //	docs       3   17   64    2  …   lower half of document numbers: 65,538 is 2
 //	tfs       16   16   32   16  …
 //
 //	starts    by number >> shift: index of the first posting from that number on
 //
-// A document is looked up with startIndexes. If at least one in bitsShare documents contains the term, there is also a
-// bit for each document. If at least one in denseShare documents contains the term, a byte for each document replaces
-// tfs.
+// A document is looked up with startIndexes. If at least one in minBitmapShare documents contains the term, there
+// is also a bit for each document. If at least one in minDenseShare documents contains the term, a byte for each
+// document replaces tfs.
 type columns struct {
 	impacts []uint8
 	docs    []uint16
@@ -63,12 +63,12 @@ type columns struct {
 
 const (
 	minColumnPostings = 64  // minimum number of postings for which columns are used; it must be greater than ten
-	tenthRank         = 10  // rank of the posting with the impact tenthImpact
-	bitsShare         = 32  // a term has docBits if at least one in so many documents contains it
-	denseShare        = 8   // a term has denseTFs if at least one in so many documents contains it
+	highImpactRank    = 10  // rank of the posting with the impact tenthImpact
+	minBitmapShare    = 32  // a term has docBits if at least one in so many documents contains it
+	minDenseShare     = 8   // a term has denseTFs if at least one in so many documents contains it
 	postingsPerStart  = 4   // approximate number of postings for each element of startIndexes, if docBits is nil
 	maxDenseTF        = 255 // largest value in denseTFs, which means that the frequency is in largePostings
-	impactBlock       = 32  // number of impacts that are compared at once
+	impactBlockSize   = 32  // number of impacts that are compared at once
 )
 
 // newPostings returns the postings of a list in a segment with docs documents. The result may use the memory of list.
@@ -90,15 +90,15 @@ func newPostings(list []posting, docs int) postings {
 // newColumns returns empty columns with capacity for a number of postings, in a segment with docs documents.
 func newColumns(postings, docs int) *columns {
 	w := &columns{
-		impacts: make([]uint8, 0, (postings+impactBlock-1)&^(impactBlock-1)),
+		impacts: make([]uint8, 0, (postings+impactBlockSize-1)&^(impactBlockSize-1)),
 		docs:    make([]uint16, 0, postings+valuesPerStep),
 	}
 	switch {
-	case postings*denseShare >= docs:
+	case postings*minDenseShare >= docs:
 		w.startShift = 16
 		w.denseTFs = make([]uint8, docs)
 		w.denseUnit = 1
-	case postings*bitsShare >= docs:
+	case postings*minBitmapShare >= docs:
 		w.startShift = 6
 	default:
 		w.startShift = uint8(min(bits.Len(uint(docs*postingsPerStart/postings))-1, 16))
@@ -106,7 +106,7 @@ func newColumns(postings, docs int) *columns {
 	if w.denseTFs == nil {
 		w.tfs = make([]uint16, 0, postings)
 	}
-	if postings*bitsShare >= docs {
+	if postings*minBitmapShare >= docs {
 		w.docBits = make([]uint64, (docs+63)/64)
 	}
 	w.startIndexes = make([]uint32, (docs-1)>>w.startShift+2)
@@ -143,15 +143,15 @@ func (w *columns) finishColumns() {
 		with[i]++
 	}
 	w.tenthImpact = maxImpact
-	for n := with[w.tenthImpact]; n < tenthRank; n += with[w.tenthImpact] {
+	for n := with[w.tenthImpact]; n < highImpactRank; n += with[w.tenthImpact] {
 		w.tenthImpact--
 	}
 	w.impacts = w.impacts[:cap(w.impacts)]
 }
 
-// endOfUpperHalf returns an index in docs. It is the index after the last posting whose document number has the same
+// upperHalfEnd returns an index in docs. It is the index after the last posting whose document number has the same
 // upper 16 bits as number.
-func (w *columns) endOfUpperHalf(number uint32) int {
+func (w *columns) upperHalfEnd(number uint32) int {
 	return int(w.startIndexes[min(int(number>>16+1)<<(16-w.startShift), len(w.startIndexes)-1)])
 }
 
@@ -162,13 +162,13 @@ func (w *columns) findIndex(number uint32) (int, bool) {
 		set, bit := w.docBits[i], uint64(1)<<(number%64)
 		return int(w.startIndexes[i]) + bits.OnesCount64(set&(bit-1)), set&bit != 0
 	}
-	at, ok := findLow(w.docs, w.startIndexes[i], w.startIndexes[i+1], uint16(number))
+	at, ok := findLowerHalf(w.docs, w.startIndexes[i], w.startIndexes[i+1], uint16(number))
 	return int(at), ok
 }
 
-// findLow searches docs, from index at to index to-1, for the value low. It returns the index and whether low was
+// findLowerHalf searches docs, from index at to index to-1, for the value low. It returns the index and whether low was
 // found. It compares several values at once, because branches would be mispredicted.
-func findLow(docs []uint16, at, to uint32, low uint16) (uint32, bool) {
+func findLowerHalf(docs []uint16, at, to uint32, low uint16) (uint32, bool) {
 	pattern := uint64(low) * onesInPairs
 	for {
 		some := docs[at : at+valuesPerStep]
@@ -235,7 +235,7 @@ func (w *columns) findLargeTF(number uint32) uint16 {
 // bits. postingAt sets *upperBits to the posting's upper bits. A caller that reads postings in order passes the same
 // upperBits each time.
 func (w *columns) postingAt(index int, upperBits *uint32) posting {
-	for index >= w.endOfUpperHalf(*upperBits) {
+	for index >= w.upperHalfEnd(*upperBits) {
 		*upperBits += 1 << 16
 	}
 	p := posting{doc: *upperBits&^math.MaxUint16 | uint32(w.docs[index]), impact: w.impacts[index]}
@@ -256,7 +256,7 @@ func (w *columns) addDocBits(set []uint64) {
 		return
 	}
 	for i, upper := 0, uint32(0); i < len(w.docs); upper += 1 << 16 {
-		for end := w.endOfUpperHalf(upper); i < end; i++ {
+		for end := w.upperHalfEnd(upper); i < end; i++ {
 			doc := upper | uint32(w.docs[i])
 			set[doc/64] |= 1 << (doc % 64)
 		}

@@ -20,17 +20,18 @@ type searchState struct {
 	// sum of the gains, which is the query's norm: estimates and their bounds are divided by it
 	gainSum        float64
 	termCandidates []uint32 // for each term, the number in a segment that it probably has, plus 1
-	dfs            []int
+	documentCounts []int
 	foundTerms     []foundTerm // postings of each term in each view
 	// memory for the postings of terms with a single posting; it is never reallocated, because foundTerms refers to it
 	singlePostings []posting
 	cursors        []queryCursor // cursors of the terms that the current view contains, in the order of the terms
 	cursorOrder    []int         // indexes of the cursors, in descending order of their maximum contributions
-	// maxRest[n] is the sum of the maximum contributions of the cursors from cursorOrder[n] on, divided by gainSum
-	maxRest        []float64
+	// maxRestScores[n] is the sum of the maximum contributions of the cursors from cursorOrder[n] on, divided by
+	// gainSum
+	maxRestScores  []float64
 	hitHeap        []rankedHit
 	filter         filterSet
-	candidateBatch [batchSize + impactBlock]candidate
+	candidateBatch [batchSize + impactBlockSize]candidate
 	topEstimates   []uint32 // memory for the search in maxscore.go
 	keptDocuments  []keptDocument
 	// sums of the scores in the current window; all zero when no window is being processed
@@ -59,7 +60,7 @@ func newSearchState(x *Searcher, terms []QueryTerm) *searchState {
 	q.terms = distinctTerms(q.terms[:0], terms)
 	q.hashes = q.hashes[:0]
 	q.gains = q.gains[:0]
-	q.dfs = q.dfs[:0]
+	q.documentCounts = q.documentCounts[:0]
 	q.gainSum = 0
 	q.foundTerms = slices.Grow(q.foundTerms[:0], len(q.terms)*len(x.views))[:len(q.terms)*len(x.views)]
 	q.singlePostings = slices.Grow(q.singlePostings[:0], len(q.foundTerms))
@@ -95,7 +96,7 @@ func newSearchState(x *Searcher, terms []QueryTerm) *searchState {
 			df += q.foundTerms[i].df - q.foundTerms[i].lostCount
 		}
 		gain := q.scale.termGain(q.scale.idf(df, w.Prior), w.Weight)
-		q.dfs = append(q.dfs, df)
+		q.documentCounts = append(q.documentCounts, df)
 		q.gains = append(q.gains, gain)
 		q.gainSum = q.gainSum + gain
 	}
@@ -118,13 +119,13 @@ func (q *searchState) release() {
 	searchStates.Put(q)
 }
 
-// openView prepares the search in view i. It sets a cursor for each query term that the view contains, and sorts the
-// cursors by their maximum contributions. q.maxRest[n] becomes the sum of the maximum contributions of all cursors
-// from n on.
+// openView prepares the search in view i. It sets a cursor for each query term that the view contains, and sorts
+// the cursors by their maximum contributions. q.maxRestScores[n] becomes the sum of the maximum contributions of
+// all cursors from n on.
 func (q *searchState) openView(i int) *view {
 	v := &q.searcher.views[i]
 	q.cursors, q.cursorOrder = q.cursors[:0], q.cursorOrder[:0]
-	step := q.scale.boundFactor(v.impactSlope) / maxImpact
+	step := q.scale.impactBoundFactor(v.impactSlope) / maxImpact
 	for k, f := range q.foundTerms[i*len(q.terms):][:len(q.terms)] {
 		if f.df == 0 {
 			continue
@@ -148,10 +149,10 @@ func (q *searchState) openView(i int) *view {
 		func(a, b int) int { return cmp.Compare(q.cursors[b].maxContribution, q.cursors[a].maxContribution) },
 	)
 	n := len(q.cursorOrder)
-	q.maxRest = slices.Grow(q.maxRest[:0], n+1)[:n+1]
-	q.maxRest[n] = 0
+	q.maxRestScores = slices.Grow(q.maxRestScores[:0], n+1)[:n+1]
+	q.maxRestScores[n] = 0
 	for place := n - 1; place >= 0; place-- {
-		q.maxRest[place] = q.maxRest[place+1] + q.cursors[q.cursorOrder[place]].maxContribution
+		q.maxRestScores[place] = q.maxRestScores[place+1] + q.cursors[q.cursorOrder[place]].maxContribution
 	}
 	return v
 }
@@ -243,7 +244,7 @@ func (q *searchState) addColumnScores(c *queryCursor, first int, lens []uint32) 
 	slope := q.scale.lengthSlope
 	w := c.columns
 	low := first % (math.MaxUint16 + 1)
-	for i, doc := range w.docs[c.windowEnd:w.endOfUpperHalf(uint32(first))] {
+	for i, doc := range w.docs[c.windowEnd:w.upperHalfEnd(uint32(first))] {
 		at := int(doc) - low
 		if at >= len(lens) {
 			break

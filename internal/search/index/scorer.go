@@ -91,10 +91,10 @@ func (s bm25Scale) impact(tf uint16, dl uint32) uint8 {
 	return uint8(min(1+int(maxImpact*f/(f+(s.lengthBase+float64(s.lengthSlope*float64(dl))))), maxImpact))
 }
 
-// boundFactor returns a factor for bounds that are computed from impacts. The impacts were computed with a scale whose
-// lengthSlope was slope. If the average length has increased since, each length reduces scores less, so the bounds
-// must be raised.
-func (s bm25Scale) boundFactor(slope float64) float64 {
+// impactBoundFactor returns a factor for bounds that are computed from impacts. The impacts were computed with a
+// scale whose lengthSlope was slope. If the average length has increased since, each length reduces scores less, so
+// the bounds must be raised.
+func (s bm25Scale) impactBoundFactor(slope float64) float64 {
 	if s.lengthSlope > 0 && s.lengthSlope < slope {
 		return slope / s.lengthSlope
 	}

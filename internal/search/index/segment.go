@@ -22,15 +22,15 @@ type segment struct {
 
 	latestUpdates []int64 // largest value of updated in each block of 64 documents (see latestUpdateBlocks)
 
-	isAscending bool    // the IDs ascend with the document numbers
-	byID        idTable // finds documents by ID if the IDs do not ascend
-	scoredCount int     // number of documents whose length is not unscoredLength
-	totalLength uint64  // sum of the lengths of these documents
-	impactSlope float64 // lengthSlope of the scale with which the impacts were computed
+	isAscending bool            // the IDs ascend with the document numbers
+	byID        numberHashTable // finds documents by ID if the IDs do not ascend
+	scoredCount int             // number of documents whose length is not unscoredLength
+	totalLength uint64          // sum of the lengths of these documents
+	impactSlope float64         // lengthSlope of the scale with which the impacts were computed
 
-	termTable    idTable // finds term numbers by the hash of the text
-	terms        []term  // indexed by term number
-	arena        termArena
+	termTable    numberHashTable // finds term numbers by the hash of the text
+	terms        []term          // indexed by term number
+	arena        stringArena
 	postingLists []postings     // postings of the terms that have several
 	snapshot     *snapshotTerms // used instead of the fields above if the segment is in a snapshot
 	memtable     *memtable      // used instead of the fields above if the segment is still growing

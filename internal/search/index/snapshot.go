@@ -100,7 +100,7 @@ type snapshotWriter struct {
 	size         int64  // number of bytes written so far
 	docsChecksum uint32 // checksum of page 0
 	termCount    int
-	newNumbers   [][]uint32 // for each view, the new number of each document (droppedNumber for a deleted document)
+	newNumbers   [][]uint32 // for each view, the new number of each document (deletedDocument for a deleted document)
 
 	block                  termBlock
 	blockTable, firstTerms []byte
@@ -141,7 +141,7 @@ func (w *snapshotWriter) writeDocuments() {
 		created[i] = v.created.allValues()
 		w.newNumbers[i] = make([]uint32, len(v.docLengths))
 		for n := range v.docLengths {
-			w.newNumbers[i][n] = droppedNumber
+			w.newNumbers[i][n] = deletedDocument
 			if !v.isDeleted(uint32(n)) {
 				docs = append(docs, docRef{uint32(i), uint32(n)})
 			}
@@ -307,7 +307,7 @@ func (f *snapshotFooter) hasTable(from, to int64) bool {
 func OpenSnapshot(r io.ReaderAt, size int64, p Params) (*Index, error) {
 	x := New(p)
 	var h docsHeader
-	docs, err := pagefile.Open(r, func(page []byte) (_ []pagefile.Table, err error) {
+	docs, err := pagefile.Open(r, func(page []byte) (_ []pagefile.TableSize, err error) {
 		h, err = readDocsHeader(page, size, x.params)
 		return h.tableSizes(), err
 	})

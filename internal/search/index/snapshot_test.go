@@ -276,7 +276,7 @@ func TestSnapshotFailsMeanwhile(t *testing.T) {
 // A changed byte must cause an error or must not be read. It must never change a result.
 func TestSnapshotDamageShows(t *testing.T) {
 	x, b := smallSnapshot(t)
-	terms, step := len(b)/pagefile.PageSize*pagefile.PageSize, testenv.Long(5, 1)
+	terms, step := len(b)/pagefile.PageSize*pagefile.PageSize, testenv.RepeatCount(5, 1)
 	for i := range b {
 		if i < terms && i%step != 0 {
 			continue // skip most bytes of the pages, which are mostly zeros
@@ -308,7 +308,7 @@ func TestSnapshotDamageShows(t *testing.T) {
 			t.Fatalf("byte %d changed, and all was read without an error", i)
 		}
 	}
-	for n := 0; n < len(b); n += testenv.Long(7, 1) {
+	for n := 0; n < len(b); n += testenv.RepeatCount(7, 1) {
 		if _, err := OpenSnapshot(bytes.NewReader(b[:n]), int64(n), Params{}); err == nil {
 			t.Fatalf("opened the first %d bytes of %d", n, len(b))
 		}
@@ -353,12 +353,12 @@ func resum(b []byte) {
 		return
 	}
 	h := docsHeader{docCount: int(le.Uint32(b)), longCount: int(le.Uint32(b[4:]))}
-	head := pagefile.Checksum(b[:pagefile.PageDataSize], 0, 0)
+	head := pagefile.PageChecksum(b[:pagefile.PageDataBytes], 0, 0)
 	for n := range pagefile.CountPages(h.tableSizes()) {
 		if from := n * pagefile.PageSize; from+pagefile.PageSize <= len(b) {
 			le.PutUint32(
-				b[from+pagefile.PageDataSize:],
-				pagefile.Checksum(b[from:from+pagefile.PageDataSize], n, head),
+				b[from+pagefile.PageDataBytes:],
+				pagefile.PageChecksum(b[from:from+pagefile.PageDataBytes], n, head),
 			)
 		}
 	}
@@ -398,7 +398,7 @@ func resum(b []byte) {
 // If the old document is known, it is removed from a snapshot without reading the lists. The result must be the same
 // as with reading them.
 func TestOldDocumentsSpareReading(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	x := New(Params{})
 	old := func(i int, d []string) *Document {
 		o := DocumentOfWords(0, d)

@@ -15,7 +15,7 @@ import (
 // memory.
 type termCursor struct {
 	view        *view
-	newNumbers  []uint32 // new number of each document (droppedNumber for a deleted document)
+	newNumbers  []uint32 // new number of each document (deletedDocument for a deleted document)
 	firstNumber uint32   // smallest new number, by which views are ordered
 	text        string   // text of the current term
 
@@ -23,7 +23,7 @@ type termCursor struct {
 	currentIndex int          // index of the current term in sortedTerms or in the snapshot
 
 	terms           []snapshotTerm // terms of the current block, if the view is in a snapshot
-	lists           blockLists
+	lists           encodedBlockLists
 	scratchPostings []posting
 }
 
@@ -37,7 +37,7 @@ type sortedTerm struct {
 // numbers contains the new document numbers for each view.
 func openCursors(views []view, numbers [][]uint32) (cs []*termCursor) {
 	for i := range views {
-		c := &termCursor{view: &views[i], newNumbers: numbers[i], firstNumber: droppedNumber, currentIndex: -1}
+		c := &termCursor{view: &views[i], newNumbers: numbers[i], firstNumber: deletedDocument, currentIndex: -1}
 		if len(numbers[i]) > 0 {
 			c.firstNumber = slices.Min(numbers[i])
 		}
@@ -109,12 +109,12 @@ func (c *termCursor) nextTerm() bool {
 	}
 	if c.currentIndex%termsPerBlock == 0 {
 		if err := c.readBlock(c.currentIndex / termsPerBlock); err != nil {
-			img.recordError(err)
+			img.storeReadError(err)
 			return false
 		}
 	}
 	if c.currentIndex%termsPerBlock >= len(c.terms) {
-		img.recordError(fmt.Errorf("%w: a block has too few terms", errSnapshot))
+		img.storeReadError(fmt.Errorf("%w: a block has too few terms", errSnapshot))
 		return false
 	}
 	c.text = c.terms[c.currentIndex%termsPerBlock].text
@@ -129,7 +129,7 @@ func (c *termCursor) readBlock(n int) error {
 	if err != nil {
 		return err
 	}
-	c.lists = blockLists{n, b[:k.listsSize]}
+	c.lists = encodedBlockLists{n, b[:k.listsSize]}
 	b = b[k.listsSize:]
 	if crc32.Checksum(b, castagnoli) != k.checksum {
 		return fmt.Errorf(
@@ -159,7 +159,7 @@ func (c *termCursor) appendPostings(list []posting) []posting {
 	}
 	for _, p := range own {
 		p.doc = c.newNumbers[p.doc]
-		if p.doc != droppedNumber {
+		if p.doc != deletedDocument {
 			list = append(list, p)
 		}
 	}

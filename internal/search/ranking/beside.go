@@ -13,41 +13,41 @@ import (
 
 // Parameters for neighbouring turns.
 const (
-	candidateReach = 2 // distance up to which neighbours of a candidate become candidates
+	maxCandidateDistance = 2 // distance up to which neighbours of a candidate become candidates
 
-	neighbourReach        = 5   // maximum distance of a neighbour that contributes
+	maxNeighbourDistance  = 5   // maximum distance of a neighbour that contributes
 	previousQuestionShare = 0.9 // share that the previous turn contributes if it is a question
 	previousTurnShare     = 0.6 // share that the previous turn contributes otherwise
 	nextTurnShare         = 0.4 // share that the next turn contributes
 	otherNeighbourShare   = 0.3 // share that other neighbours contribute
-	// minRarestHolders is the number of turns with the rarest query word that must rank before all turns without any
-	// query word.
-	minRarestHolders = 2
+	// minTurnsWithRarestWord is the number of turns with the rarest query word that must rank before all turns
+	// without any query word.
+	minTurnsWithRarestWord = 2
 	// relative distance below the limit at which the highest score of a turn without query words is
 	// placed
 	limitMargin = 1e-6
 	// a neighbour's contribution is ignored if it is less than this share of the turn's own contribution
-	minNeighbourShare = 0.25
+	minShareOfOwnScore = 0.25
 )
 
-// neighbourTerm is the contribution of a neighbour to the score of a turn, for a single term.
-type neighbourTerm struct {
-	term        int
+// neighbourContribution is the contribution of a neighbour to the score of a turn, for a single term.
+type neighbourContribution struct {
+	termIndex   int
 	neighbourID uint64
-	power       float64
+	fourthPower float64
 }
 
 // neighbourShare returns the share of its own score that a neighbour at this distance contributes.
-func neighbourShare(step int, neighbour *turn) float64 {
-	if step == -1 && !neighbour.isQuestion {
+func neighbourShare(distance int, neighbour *dialogueTurn) float64 {
+	if distance == -1 && !neighbour.isQuestion {
 		return previousTurnShare
 	}
-	return maxNeighbourShare(step)
+	return maxNeighbourShare(distance)
 }
 
 // maxNeighbourShare returns the largest share that a neighbour at this distance can contribute.
-func maxNeighbourShare(step int) float64 {
-	switch step {
+func maxNeighbourShare(distance int) float64 {
+	switch distance {
 	case -1:
 		return previousQuestionShare
 	case 1:
@@ -56,17 +56,17 @@ func maxNeighbourShare(step int) float64 {
 	return otherNeighbourShare
 }
 
-// combineNeighbours sets each term's contribution to the score of turn i. This is the fourth root of a sum of
+// addNeighbourScores sets each term's contribution to the score of turn i. This is the fourth root of a sum of
 // fourth powers. The sum has a term for the turn's own contribution, and a term for each
 // neighbour's share. The result is a little more than the largest contribution, and more if many
 // turns have the word. Terms of dates do not use neighbours.
-func (t *dialogue) combineNeighbours(i int, own *candidate, a *scoreAccount) {
+func (t *dialogueScorer) addNeighbourScores(i int, own *candidate, a *scoreExplanation) {
 	a.neighbours, a.fourthPowers = a.neighbours[:0], a.fourthPowers[:0]
 	for _, given := range own.termScores {
 		a.fourthPowers = append(a.fourthPowers, fourthPower(given))
 	}
 	counts := func(k int, given float64) bool {
-		return given > minNeighbourShare*own.termScores[k] && !t.isDateTerm[k]
+		return given > minShareOfOwnScore*own.termScores[k] && !t.isDateTerm[k]
 	}
 	worth := func(n *candidate, step int) bool {
 		part := maxNeighbourShare(step)
@@ -77,18 +77,18 @@ func (t *dialogue) combineNeighbours(i int, own *candidate, a *scoreAccount) {
 		}
 		return false
 	}
-	t.eachNeighbour(i, neighbourReach, worth, func(n *candidate, step int) {
+	t.eachNeighbour(i, maxNeighbourDistance, worth, func(n *candidate, step int) {
 		part := neighbourShare(step, n.turn)
 		for k, given := range n.termScores {
 			if given := part * given; counts(k, given) {
 				power := fourthPower(given)
-				a.neighbours = append(a.neighbours, neighbourTerm{k, n.id, power})
+				a.neighbours = append(a.neighbours, neighbourContribution{k, n.id, power})
 				a.fourthPowers[k] += power
 			}
 		}
 	})
 	for _, b := range a.neighbours {
-		a.termScores[b.term] = math.Sqrt(math.Sqrt(a.fourthPowers[b.term]))
+		a.termScores[b.termIndex] = math.Sqrt(math.Sqrt(a.fourthPowers[b.termIndex]))
 	}
 }
 
@@ -96,7 +96,7 @@ func (t *dialogue) combineNeighbours(i int, own *candidate, a *scoreAccount) {
 // does not answer a question. The limit is the second-best score among candidates with the
 // rarest word, or the score of the only such candidate. It returns 0, which means no limit, if
 // no candidate has a query word.
-func (t *dialogue) neighbourOnlyLimit() float64 {
+func (t *dialogueScorer) neighbourOnlyLimit() float64 {
 	t.plan.neighbourOnlyLimit = 0
 	if !t.plan.foundKinds.hasTalks {
 		return 0
@@ -119,23 +119,23 @@ func (t *dialogue) neighbourOnlyLimit() float64 {
 	var scores []float64
 	for _, i := range t.candidates {
 		if t.hasTerm(t.readTurn(i), rarest) {
-			t.explainScore(i, &t.spareAccount)
-			scores = append(scores, t.spareAccount.score)
+			t.explainScore(i, &t.accountBuffer)
+			scores = append(scores, t.accountBuffer.score)
 		}
 	}
 	slices.SortFunc(scores, func(a, b float64) int { return cmp.Compare(b, a) })
-	return scores[min(minRarestHolders, len(scores))-1]
+	return scores[min(minTurnsWithRarestWord, len(scores))-1]
 }
 
-// limitNeighbourOnly lowers the score of a turn that itself has no word of the query, so that the score is just below
-// the limit for such turns. The order among these turns stays the same. A turn that follows a question with a word of
-// the query is not limited, because answers seldom repeat the words of the question.
-func (t *dialogue) limitNeighbourOnly(i int, own *candidate, a *scoreAccount) {
+// limitToNeighbourScore lowers the score of a turn that itself has no word of the query, so that the score is just
+// below the limit for such turns. The order among these turns stays the same. A turn that follows a question with a
+// word of the query is not limited, because answers seldom repeat the words of the question.
+func (t *dialogueScorer) limitToNeighbourScore(i int, own *candidate, a *scoreExplanation) {
 	limit := t.plan.neighbourOnlyLimit
 	if limit <= 0 || a.score < limit {
 		return
 	}
-	if own.turn.kind != analysis.TurnOfTalk {
+	if own.turn.speechKind != analysis.TurnOfTalk {
 		return
 	}
 	for k := range t.termScores.Terms {
@@ -155,17 +155,17 @@ func (t *dialogue) limitNeighbourOnly(i int, own *candidate, a *scoreAccount) {
 	a.score *= f.multiplier
 }
 
-// hasTerm reports whether the turn itself has term k, which must not be a date or the name of
+// hasTerm reports whether the turn itself has term termIndex, which must not be a date or the name of
 // its speaker.
-func (t *dialogue) hasTerm(own *candidate, k int) bool {
-	if own.turn.kind != analysis.TurnOfTalk {
+func (t *dialogueScorer) hasTerm(own *candidate, termIndex int) bool {
+	if own.turn.speechKind != analysis.TurnOfTalk {
 		return false
 	}
-	if own.termScores[k] == 0 || t.isDateTerm[k] {
+	if own.termScores[termIndex] == 0 || t.isDateTerm[termIndex] {
 		return false
 	}
-	weights := t.findSpeaker(own.turn.speaker).weights
-	return weights == nil || weights[k] == 1
+	weights := t.speakerByName(own.turn.speaker).termWeights
+	return weights == nil || weights[termIndex] == 1
 }
 
 // fourthPower returns the fourth power of x. The fourth power and the fourth root are identical to the

@@ -13,19 +13,19 @@ import (
 )
 
 const (
-	itemsPerBatch = 64 // number of items in a batch
-	batchesAhead  = 4  // number of batches for each worker that may wait before and after the analysis
+	itemsPerBatch     = 64 // number of items in a batch
+	maxWaitingBatches = 4  // number of batches for each worker that may wait before and after the analysis
 	// number of batches after which another worker starts (each worker needs a separate cache
 	// of words)
-	batchesPerWorker = 8
-	maxWorkers       = 4 // maximum number of workers (the index can keep up with about three)
+	batchesBeforeNextWorker = 8
+	maxWorkers              = 4 // maximum number of workers (the index can keep up with about three)
 )
 
 // buildBatch is a group of items and their documents.
 type buildBatch struct {
-	items    []Item
-	docs     []index.Document
-	analyzed chan struct{} // receives a value when all items are analyzed (buffered)
+	items     []Item
+	documents []index.Document
+	analyzed  chan struct{} // receives a value when all items are analyzed (buffered)
 }
 
 // FillIndex adds items to an empty index. The items must be in order of ID. If ctx is done, FillIndex returns an
@@ -35,12 +35,12 @@ func (r *Scorer) FillIndex(
 	ctx context.Context,
 	items iter.Seq2[Item, error],
 	busyProcessors int,
-	runs *index.RunOptions,
+	runOptions *index.RunOptions,
 ) error {
 	most := max(1, min(runtime.GOMAXPROCS(0)-busyProcessors, maxWorkers))
-	toAnalyze := make(chan *buildBatch, batchesAhead*most)
+	toAnalyze := make(chan *buildBatch, maxWaitingBatches*most)
 	// the same batches in the order of the items (a single goroutine adds them to the index)
-	toPut := make(chan *buildBatch, batchesAhead*most)
+	toPut := make(chan *buildBatch, maxWaitingBatches*most)
 	used := make(chan *buildBatch, cap(toAnalyze)+cap(toPut)+most) // batches for reuse
 	// error of the sequence of items (set before toPut is closed)
 	var failed error
@@ -48,7 +48,7 @@ func (r *Scorer) FillIndex(
 		defer close(toPut)
 		defer close(toAnalyze)
 		failed = groupIntoBatches(items, used, func(n int, b *buildBatch) {
-			if workers := n / batchesPerWorker; n%batchesPerWorker == 0 && workers < most {
+			if workers := n / batchesBeforeNextWorker; n%batchesBeforeNextWorker == 0 && workers < most {
 				go r.analyzeBatches(ctx, toAnalyze, workers > 0)
 			}
 			toAnalyze <- b
@@ -67,16 +67,16 @@ func (r *Scorer) FillIndex(
 	}
 	r.index.FillEmpty(func(yield func(*index.Document) bool) {
 		next(func(b *buildBatch) {
-			for i := range b.docs {
+			for i := range b.documents {
 				if ctx.Err() == nil { // do not add documents, because they may be incomplete if ctx is done
-					yield(&b.docs[i])
+					yield(&b.documents[i])
 				}
 			}
 		})
 		if ctx.Err() != nil {
 			yield(nil)
 		}
-	}, runs)
+	}, runOptions)
 	return cmp.Or(failed, ctx.Err())
 }
 
@@ -90,10 +90,10 @@ func groupIntoBatches(
 	next := func() *buildBatch {
 		select {
 		case b := <-freeBatches:
-			b.items, b.docs = b.items[:0], b.docs[:0]
+			b.items, b.documents = b.items[:0], b.documents[:0]
 			return b
 		default:
-			return &buildBatch{docs: make([]index.Document, 0, itemsPerBatch), analyzed: make(chan struct{}, 1)}
+			return &buildBatch{documents: make([]index.Document, 0, itemsPerBatch), analyzed: make(chan struct{}, 1)}
 		}
 	}
 	n, b := 0, next()
@@ -102,7 +102,7 @@ func groupIntoBatches(
 			return err
 		}
 		b.items = append(b.items, it)
-		b.docs = b.docs[:len(b.docs)+1] // the batch has enough capacity for another document
+		b.documents = b.documents[:len(b.documents)+1] // the batch has enough capacity for another document
 		if len(b.items) == itemsPerBatch {
 			fn(n, b)
 			n, b = n+1, next()
@@ -116,16 +116,16 @@ func groupIntoBatches(
 // scorer's. As soon as ctx is done, it passes the remaining batches on without analysis.
 func (r *Scorer) analyzeBatches(ctx context.Context, batches <-chan *buildBatch, withOwnAnalyzer bool) {
 	if withOwnAnalyzer {
-		r = New(r.name, r.index)
+		r = NewScorer(r.rankingName, r.index)
 	}
-	var buf Buffer
+	var buf AnalysisBuffer
 	for b := range batches {
 		for i, it := range b.items {
 			if ctx.Err() == nil {
-				r.AnalyzeItem(ctx, it, &b.docs[i], &buf)
-				b.docs[i].Data = it
+				r.AnalyzeItem(ctx, it, &b.documents[i], &buf)
+				b.documents[i].Data = it
 				if it.ItemMemo().Late {
-					b.docs[i].Data = nil
+					b.documents[i].Data = nil
 				}
 			}
 		}

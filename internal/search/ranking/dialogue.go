@@ -24,14 +24,15 @@ const (
 	maxCheckedHits = 10
 	minCandidates  = 30 // minimum number of hits whose scores are adjusted
 
-	factorSpeaker  = 1.5 // the query names the speaker
-	factorQuestion = 0.8 // the turn ends in a question
-	factorTime     = 1.3 // the query asks for a time, and the turn mentions a time
-	factorProgram  = 0.7 // a program wrote the turn, and the query does not ask for texts by programs
+	namedSpeakerFactor = 1.5 // the query names the speaker
+	questionTurnFactor = 0.8 // the turn ends in a question
+	timeMentionFactor  = 1.3 // the query asks for a time, and the turn mentions a time
+	programTurnFactor  = 0.7 // a program wrote the turn, and the query does not ask for texts by programs
 
 	// Weights of query terms.
-	weightSpeaker = 0.5   // the speaker's name, because factorSpeaker already counts it
-	minTermShare  = 0.001 // share of English texts that have a term; above it, the term's weight in a chat is reduced
+	speakerNameWeight = 0.5 // the speaker's name, because namedSpeakerFactor already counts it
+	// Share of English texts that have a term; above it, the term's weight in a chat is reduced.
+	minEnglishTermShare = 0.001
 )
 
 // candidateCount returns the number of hits to fetch from the index if limit turns are wanted.
@@ -46,13 +47,13 @@ type dialogueKinds struct {
 }
 
 // findDialogueKinds returns the kinds of dialogue among the hits.
-func (v *View) findDialogueKinds(p *Plan, found []index.Hit) (s dialogueKinds) {
-	for i := range found {
-		switch v.itemTurn(v.hitItem(&found[i])).kind {
+func (v *View) findDialogueKinds(p *Plan, hits []index.Hit) (s dialogueKinds) {
+	for i := range hits {
+		switch v.itemTurn(v.hitItem(&hits[i])).speechKind {
 		case analysis.TurnOfTalk:
 			s.hasTalks = true
 		case analysis.TurnOfChat:
-			s.hasChats = !p.asksProgram
+			s.hasChats = !p.isAddressedToProgram
 		case analysis.WholeTalk, analysis.WholeChat:
 			s.hasWholeDialogues = true
 		}
@@ -65,22 +66,22 @@ func (v *View) findDialogueKinds(p *Plan, found []index.Hit) (s dialogueKinds) {
 func (v *View) rescoreDialogues(p *Plan, found []index.Hit, limit int) []index.Hit {
 	p.stretchRanked = nil
 	if p.foundKinds.hasWholeDialogues {
-		for _, h := range found[:min(len(found), maxStretchHits)] {
+		for _, h := range found[:min(len(found), maxHitsForStretches)] {
 			p.stretchRanked = append(p.stretchRanked, h.ID)
 		}
 		slices.Sort(p.stretchRanked)
 	}
 	d := newDialogue(v, p, found)
-	defer d.release()
+	defer d.releaseForReuse()
 	p.neighbourOnlyLimit = d.neighbourOnlyLimit()
 	order := func(a, b index.Hit) int {
 		if c := cmp.Compare(b.Score, a.Score); c != 0 {
 			return c
 		}
-		return cmp.Or(v.compareNewer(a, b), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(v.compareNewestFirst(a, b), cmp.Compare(a.ID, b.ID))
 	}
 	hits := make([]index.Hit, 0, min(limit, len(d.candidates))+1)
-	a := &d.spareAccount
+	a := &d.accountBuffer
 	slices.SortFunc(
 		d.candidates,
 		func(i, j int) int { return cmp.Compare(d.neighbourhood[j].scoreBound, d.neighbourhood[i].scoreBound) },
@@ -106,78 +107,79 @@ func (v *View) rescoreDialogues(p *Plan, found []index.Hit, limit int) []index.H
 	return hits
 }
 
-// dialogue contains the candidates and their neighbours, and the data that the adjustments of scores need.
-type dialogue struct {
+// dialogueScorer contains the candidates and their neighbours, and the data that the adjustments of scores need.
+type dialogueScorer struct {
 	view          *View
 	plan          *Plan
 	candidates    []int       // indexes in neighbourhood, ascending
 	neighbourhood []candidate // candidates and neighbours, sorted by ID (the neighbours of a candidate are next to it)
 	termScores    index.TermScores
-	isDateTerm    []bool    // for each term of the query, whether it is a date (dates in neighbours do not count)
-	speakers      []speaker // speakers that were looked up so far (usually few)
+	// For each term of the query, whether it is a date (dates in neighbours do not count).
+	isDateTerm []bool
+	speakers   []speakerWeights // speakers that were looked up so far (usually few)
 
 	cachedRarities []float64 // weight of each term in a chat (nil until needed)
 
-	ids           []uint64       // reused memory
+	idBuffer      []uint64       // reused memory
 	stretchFinder *stretchFinder // nil until needed
-	spareAccount  scoreAccount
+	accountBuffer scoreExplanation
 }
 
 // candidate is an entry that may become a hit, or a neighbour of such an entry. It may also be an ID that no entry
 // has.
 type candidate struct {
 	id           uint64
-	termScores   []float64 // contribution of each term before adjustment (nil if the entry is not in the index)
-	maxTermScore float64   // largest of termScores
-	scoreBound   float64   // upper bound of the adjusted score (not set for neighbours)
-	item         Item      // nil until it is read
-	turn         *turn     // nil until it is read (noTurn if the plan excludes the entry)
+	termScores   []float64     // contribution of each term before adjustment (nil if the entry is not in the index)
+	maxTermScore float64       // largest of termScores
+	scoreBound   float64       // upper bound of the adjusted score (not set for neighbours)
+	item         Item          // nil until it is read
+	turn         *dialogueTurn // nil until it is read (noTurn if the plan excludes the entry)
 }
 
 // spareDialogues contains dialogues for reuse, because a dialogue has a size of about 50 kB.
-var spareDialogues = sync.Pool{New: func() any { return new(dialogue) }}
+var spareDialogues = sync.Pool{New: func() any { return new(dialogueScorer) }}
 
 // newDialogue looks up the hits and their neighbours. The nearest neighbours become candidates as well. The caller may
 // release the result as soon as nothing refers to a part of it.
-func newDialogue(v *View, p *Plan, found []index.Hit) *dialogue {
-	t := spareDialogues.Get().(*dialogue)
+func newDialogue(v *View, p *Plan, hits []index.Hit) *dialogueScorer {
+	t := spareDialogues.Get().(*dialogueScorer)
 	t.view, t.plan = v, p
-	ids := make([]uint64, len(found))
-	for i, h := range found {
+	ids := make([]uint64, len(hits))
+	for i, h := range hits {
 		ids[i] = h.ID
 	}
 	slices.Sort(ids)
 	reach := uint64(0)
 	if p.foundKinds.hasTalks {
-		reach = candidateReach + neighbourReach
+		reach = maxCandidateDistance + maxNeighbourDistance
 	}
 	for _, id := range ids {
 		from, last := id-min(id, reach), id+min(reach, math.MaxUint64-id)
-		if n := len(t.ids); n > 0 {
-			if t.ids[n-1] == last {
+		if n := len(t.idBuffer); n > 0 {
+			if t.idBuffer[n-1] == last {
 				continue // the list already ends with the largest possible ID
 			}
-			from = max(from, t.ids[n-1]+1)
+			from = max(from, t.idBuffer[n-1]+1)
 		}
 		for n := from; n < last; n++ {
-			t.ids = append(t.ids, n)
+			t.idBuffer = append(t.idBuffer, n)
 		}
-		t.ids = append(t.ids, last)
+		t.idBuffer = append(t.idBuffer, last)
 	}
-	v.searcher.ComputeTermScores(&t.termScores, t.ids, p.indexQuery.Terms)
+	v.searcher.ComputeTermScores(&t.termScores, t.idBuffer, p.indexQuery.Terms)
 	for _, text := range t.termScores.Terms {
 		t.isDateTerm = append(t.isDateTerm, strings.HasPrefix(text, datePrefix))
 	}
-	t.neighbourhood = slices.Grow(t.neighbourhood, len(t.ids))
-	for i, id := range t.ids {
+	t.neighbourhood = slices.Grow(t.neighbourhood, len(t.idBuffer))
+	for i, id := range t.idBuffer {
 		n := candidate{id: id, termScores: t.termScores.Contributions(i)}
 		for _, given := range n.termScores {
 			n.maxTermScore = max(n.maxTermScore, given)
 		}
 		t.neighbourhood = append(t.neighbourhood, n)
 	}
-	for _, h := range found {
-		t.neighbourhood[t.findIndex(h.ID)].item, _ = h.Data.(Item)
+	for _, h := range hits {
+		t.neighbourhood[t.indexOfID(h.ID)].item, _ = h.Data.(Item)
 	}
 	i := 0
 	for _, id := range ids {
@@ -187,7 +189,7 @@ func newDialogue(v *View, p *Plan, found []index.Hit) *dialogue {
 		t.candidates = append(t.candidates, i)
 		t.eachNeighbour(
 			i,
-			candidateReach,
+			maxCandidateDistance,
 			nil,
 			func(n *candidate, step int) { t.candidates = append(t.candidates, i+step) },
 		)
@@ -195,14 +197,14 @@ func newDialogue(v *View, p *Plan, found []index.Hit) *dialogue {
 	slices.Sort(t.candidates)
 	t.candidates = slices.Compact(t.candidates)
 	for _, i := range t.candidates {
-		t.neighbourhood[i].scoreBound = t.scoreBound(i)
+		t.neighbourhood[i].scoreBound = t.upperScoreBound(i)
 	}
 	return t
 }
 
-// scoreBound returns an upper bound for the score of candidate i. Only turns of talks
+// upperScoreBound returns an upper bound for the score of candidate i. Only turns of talks
 // have weights or factors above 1.
-func (t *dialogue) scoreBound(i int) float64 {
+func (t *dialogueScorer) upperScoreBound(i int) float64 {
 	if t.plan.foundKinds.hasTalks {
 		return math.Inf(1)
 	}
@@ -217,45 +219,45 @@ func (t *dialogue) scoreBound(i int) float64 {
 	return sum
 }
 
-// release puts the dialogue into spareDialogues.
-func (t *dialogue) release() {
+// releaseForReuse puts the dialogue into spareDialogues.
+func (t *dialogueScorer) releaseForReuse() {
 	clear(t.speakers)
 	t.termScores.Release()
 	clear(t.neighbourhood)
-	*t = dialogue{
+	*t = dialogueScorer{
 		candidates:    t.candidates[:0],
 		neighbourhood: t.neighbourhood[:0],
 		termScores:    t.termScores,
 		isDateTerm:    t.isDateTerm[:0],
 		speakers:      t.speakers[:0],
-		ids:           t.ids[:0],
-		spareAccount:  t.spareAccount,
+		idBuffer:      t.idBuffer[:0],
+		accountBuffer: t.accountBuffer,
 	}
 	spareDialogues.Put(t)
 }
 
 // readTurn reads the turn with index i in neighbourhood. This may read a file. It is called only when the turn is
 // needed, because most neighbours do not contribute.
-func (t *dialogue) readTurn(i int) *candidate {
+func (t *dialogueScorer) readTurn(i int) *candidate {
 	n := &t.neighbourhood[i]
 	if n.turn != nil {
 		return n
 	}
-	n.turn = noTurn
+	n.turn = turnOutsideDialogue
 	if n.termScores != nil {
 		n.turn = t.view.itemTurn(t.itemAt(i))
 	}
-	if n.turn.kind != analysis.TurnOfTalk || t.plan.acceptDocument == nil {
+	if n.turn.speechKind != analysis.TurnOfTalk || t.plan.acceptDocument == nil {
 		return n
 	}
 	if !t.plan.acceptDocument(n.id) {
-		n.turn = noTurn
+		n.turn = turnOutsideDialogue
 	}
 	return n
 }
 
 // itemAt returns the item with index i in neighbourhood, or nil if the item cannot be read.
-func (t *dialogue) itemAt(i int) Item {
+func (t *dialogueScorer) itemAt(i int) Item {
 	n := &t.neighbourhood[i]
 	if n.item == nil {
 		it, ok := t.termScores.Data(i).(Item)
@@ -267,8 +269,8 @@ func (t *dialogue) itemAt(i int) Item {
 	return n.item
 }
 
-// findIndex returns the index of the ID in neighbourhood.
-func (t *dialogue) findIndex(id uint64) int {
+// indexOfID returns the index of the ID in neighbourhood.
+func (t *dialogueScorer) indexOfID(id uint64) int {
 	i, _ := slices.BinarySearchFunc(
 		t.neighbourhood,
 		id,
@@ -282,7 +284,7 @@ func (t *dialogue) findIndex(id uint64) int {
 // the same. Consecutive turns have consecutive IDs, but entries between them that are not turns are skipped. If
 // isWorthwhile is not nil and returns false for a candidate, this candidate is skipped without being read. If the
 // given entry is not a turn, fn is not called.
-func (t *dialogue) eachNeighbour(
+func (t *dialogueScorer) eachNeighbour(
 	i, reach int,
 	isWorthwhile func(n *candidate, step int) bool,
 	fn func(n *candidate, step int),
@@ -291,7 +293,7 @@ func (t *dialogue) eachNeighbour(
 		return // skip the neighbour without reading its entry
 	}
 	own := t.readTurn(i)
-	if own.turn.kind != analysis.TurnOfTalk {
+	if own.turn.speechKind != analysis.TurnOfTalk {
 		return
 	}
 	for n := range 2 * reach {
@@ -311,23 +313,23 @@ func (t *dialogue) eachNeighbour(
 				continue
 			}
 		}
-		if n := t.readTurn(j); n.turn.isNextTo(own.turn) {
+		if n := t.readTurn(j); n.turn.isInSameTalkAs(own.turn) {
 			fn(n, step)
 		}
 	}
 }
 
-// scoreAccount explains the score of an entry. The score is a sum, multiplied by all factors. The sum consists of the
-// terms' contributions and the contributions from the best stretch (the part of a long text with the most query
-// words). Each contribution is multiplied by the weight of its term.
-type scoreAccount struct {
+// scoreExplanation explains the score of an entry. The score is a sum, multiplied by all factors. The sum consists
+// of the terms' contributions and the contributions from the best stretch (the part of a long text with the most
+// query words). Each contribution is multiplied by the weight of its term.
+type scoreExplanation struct {
 	termScores []float64 // contribution of each term
-	// for each term, a sum of fourth powers (only for a turn in a talk; see combineNeighbours)
+	// for each term, a sum of fourth powers (only for a turn in a talk; see addNeighbourScores)
 	fourthPowers  []float64
-	neighbours    []neighbourTerm // contributions of neighbours
-	stretchScores []float64       // contribution of each term in the best stretch (may be nil)
-	weights       []float64       // weight of each term in this entry (nil means 1)
-	weightReason  string          // reason for the weights
+	neighbours    []neighbourContribution // contributions of neighbours
+	stretchScores []float64               // contribution of each term in the best stretch (may be nil)
+	termWeights   []float64               // weight of each term in this entry (nil means 1)
+	weightReason  string                  // reason for the weights
 	factors       []scoreFactor
 	score         float64
 }
@@ -338,29 +340,29 @@ type scoreFactor struct {
 }
 
 // explainScore sets a to the explanation of candidate i's score. It reuses the memory of a.
-func (t *dialogue) explainScore(i int, a *scoreAccount) {
+func (t *dialogueScorer) explainScore(i int, a *scoreExplanation) {
 	own := t.readTurn(i)
 	a.termScores = append(a.termScores[:0], own.termScores...)
 	a.stretchScores = nil
-	a.weights = nil
+	a.termWeights = nil
 	a.factors = a.factors[:0]
 	a.score = 0
-	t.combineNeighbours(i, own, a)
+	t.addNeighbourScores(i, own, a)
 	if _, long := slices.BinarySearch(t.plan.stretchRanked, own.id); long {
 		a.stretchScores = t.bestStretch(i)
 	}
 	switch {
-	case own.turn.kind == analysis.WholeChat && t.plan.foundKinds.hasWholeDialogues:
-		a.weights, a.weightReason = t.termRarities(), "how common it is"
-	case own.turn.kind == analysis.TurnOfTalk && t.plan.foundKinds.hasTalks:
-		a.weights, a.weightReason = t.findSpeaker(own.turn.speaker).weights, "the name of who speaks"
+	case own.turn.speechKind == analysis.WholeChat && t.plan.foundKinds.hasWholeDialogues:
+		a.termWeights, a.weightReason = t.termRarities(), "how common it is"
+	case own.turn.speechKind == analysis.TurnOfTalk && t.plan.foundKinds.hasTalks:
+		a.termWeights, a.weightReason = t.speakerByName(own.turn.speaker).termWeights, "the name of who speaks"
 	}
 	for k, given := range a.termScores {
 		if a.stretchScores != nil {
 			given += a.stretchScores[k]
 		}
-		if a.weights != nil {
-			given = float64(given * a.weights[k])
+		if a.termWeights != nil {
+			given = float64(given * a.termWeights[k])
 		}
 		a.score += given
 	}
@@ -373,17 +375,17 @@ func (t *dialogue) explainScore(i int, a *scoreAccount) {
 	for _, f := range a.factors {
 		a.score *= f.multiplier
 	}
-	t.limitNeighbourOnly(i, own, a)
+	t.limitToNeighbourScore(i, own, a)
 }
 
 // termRarities returns the weight of each term in a chat with a program, because such a chat usually has many
 // subjects. The weight is the square root of the term's information, relative to a term that occurs in 1 out of 1,000
 // English texts.
-func (t *dialogue) termRarities() []float64 {
+func (t *dialogueScorer) termRarities() []float64 {
 	if t.cachedRarities == nil {
 		for _, term := range t.termScores.Terms {
-			share := max(analysis.EnglishShare(term), minTermShare)
-			t.cachedRarities = append(t.cachedRarities, math.Sqrt(math.Log(share)/math.Log(minTermShare)))
+			share := max(analysis.EnglishShare(term), minEnglishTermShare)
+			t.cachedRarities = append(t.cachedRarities, math.Sqrt(math.Log(share)/math.Log(minEnglishTermShare)))
 		}
 	}
 	return t.cachedRarities
@@ -391,7 +393,7 @@ func (t *dialogue) termRarities() []float64 {
 
 // bestStretch returns the contribution of each term in an entry's best stretch. It returns nil if no stretch scores
 // high enough. The result is valid until the next call.
-func (t *dialogue) bestStretch(i int) []float64 {
+func (t *dialogueScorer) bestStretch(i int) []float64 {
 	it := t.itemAt(i)
 	if it == nil || t.neighbourhood[i].maxTermScore == 0 {
 		return nil
@@ -399,31 +401,32 @@ func (t *dialogue) bestStretch(i int) []float64 {
 	if t.stretchFinder == nil {
 		t.stretchFinder = newStretch(t.termScores.Terms)
 	}
-	return t.stretchFinder.findBest(t.view.itemTokens(it), t.termScores.Gains)
+	return t.stretchFinder.findBest(t.view.spokenTokens(it), t.termScores.Gains)
 }
 
-// appendFactors appends the factors by which a candidate's score is multiplied. terms are the terms' contributions.
-func (t *dialogue) appendFactors(own *candidate, terms []float64, fs []scoreFactor) []scoreFactor {
-	switch own.turn.kind {
+// appendFactors appends the factors by which a candidate's score is multiplied. termScores are the terms'
+// contributions.
+func (t *dialogueScorer) appendFactors(own *candidate, termScores []float64, fs []scoreFactor) []scoreFactor {
+	switch own.turn.speechKind {
 	case analysis.TurnOfChat:
 		if t.plan.foundKinds.hasChats {
-			fs = append(fs, scoreFactor{"a program says it", factorProgram})
+			fs = append(fs, scoreFactor{"a program says it", programTurnFactor})
 		}
 	case analysis.TurnOfTalk:
 		if !t.plan.foundKinds.hasTalks {
 			break
 		}
-		if share := t.termCoverage(terms); share < 1 {
+		if share := t.termCoverage(termScores); share < 1 {
 			fs = append(fs, scoreFactor{"words it has not", math.Sqrt(math.Sqrt(share))})
 		}
-		if t.findSpeaker(own.turn.speaker).weights != nil {
-			fs = append(fs, scoreFactor{"who speaks", factorSpeaker})
+		if t.speakerByName(own.turn.speaker).termWeights != nil {
+			fs = append(fs, scoreFactor{"who speaks", namedSpeakerFactor})
 		}
 		if own.turn.isQuestion {
-			fs = append(fs, scoreFactor{"it asks", factorQuestion})
+			fs = append(fs, scoreFactor{"it asks", questionTurnFactor})
 		}
 		if t.plan.asksForTime && t.mentionsTime(own) {
-			fs = append(fs, scoreFactor{"it tells when", factorTime})
+			fs = append(fs, scoreFactor{"it tells when", timeMentionFactor})
 		}
 	}
 	return fs
@@ -433,9 +436,9 @@ func (t *dialogue) appendFactors(own *candidate, terms []float64, fs []scoreFact
 // is never 0: if only a date matches, it counts as half a term. The factor for the score is the fourth root of the
 // fraction. It is computed as two square roots, because a general power is five times slower and not identical on all
 // machines.
-func (t *dialogue) termCoverage(terms []float64) float64 {
+func (t *dialogueScorer) termCoverage(termScores []float64) float64 {
 	has, all := 0, 0
-	for k, given := range terms {
+	for k, given := range termScores {
 		if !t.isDateTerm[k] {
 			all++
 			if given > 0 {
@@ -449,29 +452,29 @@ func (t *dialogue) termCoverage(terms []float64) float64 {
 	return max(float64(has), .5) / float64(all)
 }
 
-// speaker is the speaker of a turn.
-type speaker struct {
-	name    unique.Handle[string]
-	weights []float64 // weight of each term in the speaker's turns (nil if the query does not name the speaker)
+// speakerWeights is the speaker of a turn.
+type speakerWeights struct {
+	name        unique.Handle[string]
+	termWeights []float64 // weight of each term in the speaker's turns (nil if the query does not name the speaker)
 }
 
-// findSpeaker returns the speaker with this name. The query names the speaker if it contains a word of the name.
-func (t *dialogue) findSpeaker(name unique.Handle[string]) *speaker {
+// speakerByName returns the speaker with this name. The query names the speaker if it contains a word of the name.
+func (t *dialogueScorer) speakerByName(name unique.Handle[string]) *speakerWeights {
 	for i := range t.speakers {
 		if t.speakers[i].name == name {
 			return &t.speakers[i]
 		}
 	}
-	s := speaker{name: name}
+	s := speakerWeights{name: name}
 	for _, term := range t.view.scorer.queryAnalyzer.TermSequence(t.view.ctx, name.Value()) {
-		if !slices.ContainsFunc(t.plan.Words, func(w Term) bool { return w.Term == term }) {
+		if !slices.ContainsFunc(t.plan.WordTerms, func(w QueryWordTerm) bool { return w.Term == term }) {
 			continue
 		}
-		if s.weights == nil {
-			s.weights = slices.Repeat([]float64{1}, len(t.termScores.Terms))
+		if s.termWeights == nil {
+			s.termWeights = slices.Repeat([]float64{1}, len(t.termScores.Terms))
 		}
 		if k, ok := slices.BinarySearch(t.termScores.Terms, term); ok {
-			s.weights[k] = weightSpeaker
+			s.termWeights[k] = speakerNameWeight
 		}
 	}
 	t.speakers = append(t.speakers, s)
@@ -479,13 +482,13 @@ func (t *dialogue) findSpeaker(name unique.Handle[string]) *speaker {
 }
 
 // mentionsTime reports whether a turn mentions a time.
-func (t *dialogue) mentionsTime(n *candidate) bool {
+func (t *dialogueScorer) mentionsTime(n *candidate) bool {
 	when := n.turn.timeMention.Load()
 	if when == timeUnknown {
 		when = timeNotMentioned
 		if it := t.view.findItem(n.id); it != nil {
-			it.FillText(&t.view.text)
-			if t.view.scorer.queryAnalyzer.MentionsTime(t.view.text.Content) {
+			it.FillText(&t.view.textBuffer)
+			if t.view.scorer.queryAnalyzer.MentionsTime(t.view.textBuffer.Content) {
 				when = timeMentioned
 			}
 		}

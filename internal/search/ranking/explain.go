@@ -13,16 +13,16 @@ import (
 
 // An Explanation explains a score, which is the sum of the terms' scores.
 type Explanation struct {
-	Documents      int
-	Length, AvgLen float64
-	Terms          []TermScore
+	DocumentCount                 int
+	DocumentLength, AverageLength float64
+	TermScores                    []TermScore
 }
 
 // A TermScore is a term's contribution to a score.
 type TermScore struct {
 	index.TermScore
-	Word   string       // the word in the query (empty if it is equal to the term)
-	Fields []FieldScore // parts of Score by field (nil for the ranking Seed without recency)
+	QueryWord   string       // the word in the query (empty if it is equal to the term)
+	FieldScores []FieldScore // parts of Score by field (nil for the ranking Seed without recency)
 }
 
 // A FieldScore is the part of a term's score that comes from a certain field.
@@ -38,9 +38,9 @@ func (v *View) ExplainUnadjusted(p *Plan, id uint64) *Explanation {
 	if !ok {
 		return nil
 	}
-	e := &Explanation{Documents: x.DocumentCount, Length: x.Len, AvgLen: x.AvgLen}
+	e := &Explanation{DocumentCount: x.DocumentCount, DocumentLength: x.Len, AverageLength: x.AvgLen}
 	for _, t := range x.Terms {
-		e.Terms = append(e.Terms, TermScore{TermScore: t})
+		e.TermScores = append(e.TermScores, TermScore{TermScore: t})
 	}
 	return e
 }
@@ -51,10 +51,10 @@ func (v *View) Explain(p *Plan, id uint64) *Explanation {
 	if !ok {
 		return nil
 	}
-	e := &Explanation{Documents: x.DocumentCount, Length: x.Len, AvgLen: x.AvgLen}
+	e := &Explanation{DocumentCount: x.DocumentCount, DocumentLength: x.Len, AverageLength: x.AvgLen}
 	fieldsOfTerm := func(i int, ts *TermScore) {
 		if p.indexQuery.ScoreFactor != nil && ts.Score > 0 {
-			ts.Fields = []FieldScore{{Field: "text", TF: ts.Occurrences, Score: ts.Score}}
+			ts.FieldScores = []FieldScore{{Field: "text", TF: ts.Occurrences, Score: ts.Score}}
 			applyFactors(ts, []scoreFactor{{"age", p.indexQuery.ScoreFactor(id)}})
 		}
 	}
@@ -63,22 +63,25 @@ func (v *View) Explain(p *Plan, id uint64) *Explanation {
 		if it == nil {
 			return nil
 		}
-		fieldsOfTerm = v.explainFields(p, id, it, x.Terms)
+		fieldsOfTerm = v.fieldExplainer(p, id, it, x.Terms)
 	}
 	for i, t := range x.Terms {
 		ts := TermScore{TermScore: t}
-		if k := slices.IndexFunc(p.Words, func(w Term) bool { return w.Term == t.Term && w.Word != t.Term }); k >= 0 {
-			ts.Word = p.Words[k].Word
+		if k := slices.IndexFunc(p.WordTerms, func(w QueryWordTerm) bool {
+			return w.Term == t.Term &&
+				w.Word != t.Term
+		}); k >= 0 {
+			ts.QueryWord = p.WordTerms[k].Word
 		}
 		fieldsOfTerm(i, &ts)
-		e.Terms = append(e.Terms, ts)
+		e.TermScores = append(e.TermScores, ts)
 	}
 	return e
 }
 
-// explainFields returns a function that sets the score of term i and the fields that it
+// fieldExplainer returns a function that sets the score of term i and the fields that it
 // comes from.
-func (v *View) explainFields(p *Plan, id uint64, it Item, terms []index.TermScore) func(i int, ts *TermScore) {
+func (v *View) fieldExplainer(p *Plan, id uint64, it Item, terms []index.TermScore) func(i int, ts *TermScore) {
 	texts := make([]string, len(terms))
 	for i, t := range terms {
 		texts[i] = t.Term
@@ -88,31 +91,38 @@ func (v *View) explainFields(p *Plan, id uint64, it Item, terms []index.TermScor
 	for _, f := range fields {
 		counts = append(counts, v.scorer.queryAnalyzer.CountTerms(v.ctx, f.Text, texts))
 	}
-	var account scoreAccount
+	var account scoreExplanation
 	d := newDialogue(v, p, []index.Hit{{ID: id}})
-	d.explainScore(d.findIndex(id), &account)
+	d.explainScore(d.indexOfID(id), &account)
 	return func(i int, ts *TermScore) {
 		own := ts.Score
 		ts.Score = account.termScores[i]
 		switch {
 		case own == 0:
 		case strings.HasPrefix(ts.Term, datePrefix):
-			ts.Fields = []FieldScore{{Field: "date", TF: ts.Occurrences, Score: ts.Score}}
+			ts.FieldScores = []FieldScore{{Field: "date", TF: ts.Occurrences, Score: ts.Score}}
 		default:
-			ts.Fields = fieldScores(account.termScores[i]*(fourthPower(own)/account.fourthPowers[i]), fields, counts, i)
+			ts.FieldScores = fieldScores(
+				account.termScores[i]*(fourthPower(own)/account.fourthPowers[i]),
+				fields,
+				counts,
+				i,
+			)
 		}
 		for _, b := range account.neighbours {
-			if b.term == i {
-				ts.Fields = append(ts.Fields, FieldScore{Field: "beside " +
-					v.itemName(b.neighbourID), Score: account.termScores[i] * (b.power / account.fourthPowers[i])})
+			if b.termIndex == i {
+				ts.FieldScores = append(ts.FieldScores, FieldScore{Field: "beside " +
+					v.itemName(
+						b.neighbourID,
+					), Score: account.termScores[i] * (b.fourthPower / account.fourthPowers[i])})
 			}
 		}
 		if account.stretchScores != nil && account.stretchScores[i] > 0 {
 			ts.Score += account.stretchScores[i]
-			ts.Fields = append(ts.Fields, FieldScore{Field: "best stretch", Score: account.stretchScores[i]})
+			ts.FieldScores = append(ts.FieldScores, FieldScore{Field: "best stretch", Score: account.stretchScores[i]})
 		}
-		if account.weights != nil {
-			applyFactors(ts, []scoreFactor{{account.weightReason, account.weights[i]}})
+		if account.termWeights != nil {
+			applyFactors(ts, []scoreFactor{{account.weightReason, account.termWeights[i]}})
 		}
 		applyFactors(ts, account.factors)
 	}
@@ -122,7 +132,7 @@ func (v *View) explainFields(p *Plan, id uint64, it Item, terms []index.TermScor
 func applyFactors(t *TermScore, factors []scoreFactor) {
 	for _, f := range factors {
 		if more := t.Score*f.multiplier - t.Score; more != 0 {
-			t.Fields = append(t.Fields, FieldScore{Field: f.reason, Score: more})
+			t.FieldScores = append(t.FieldScores, FieldScore{Field: f.reason, Score: more})
 			t.Score += more
 		}
 	}
@@ -130,14 +140,14 @@ func applyFactors(t *TermScore, factors []scoreFactor) {
 
 // fieldScores divides a term's score among the fields that contain the term. The shares are proportional to the term's
 // weighted frequencies. Fields with the same name are combined.
-func fieldScores(score float64, fields []analysis.Field, counts [][]int, i int) []FieldScore {
+func fieldScores(score float64, fields []analysis.Field, termCounts [][]int, termIndex int) []FieldScore {
 	var fs []FieldScore
 	sum := 0.0
 	for j, f := range fields {
-		if counts[j][i] == 0 {
+		if termCounts[j][termIndex] == 0 {
 			continue
 		}
-		tf := float64(counts[j][i]) * float64(f.Weight) / 16
+		tf := float64(termCounts[j][termIndex]) * float64(f.Weight) / 16
 		sum += tf
 		k := slices.IndexFunc(fs, func(s FieldScore) bool { return s.Field == f.Name })
 		if k < 0 {

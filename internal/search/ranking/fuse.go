@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// fuseK is the parameter k of reciprocal rank fusion: rank r, counting from 1, scores
+// reciprocalRankConstant is the parameter k of reciprocal rank fusion: rank r, counting from 1, scores
 // 1/(k+r). See Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet
 // and individual Rank Learning Methods", 2009.
-const fuseK = 60
+const reciprocalRankConstant = 60
 
 // FuseRankings computes the sum of 1/(60+rank) over the rankings for each element. It returns the elements in order of
 // their sums, and the sums. Elements with equal sums are in the order of the first ranking that contains them.
@@ -21,7 +21,7 @@ func FuseRankings[T comparable](rankings ...[]T) (all []T, scores map[T]float64)
 			if _, ok := scores[id]; !ok {
 				all = append(all, id)
 			}
-			scores[id] += 1 / float64(fuseK+i+1)
+			scores[id] += 1 / float64(reciprocalRankConstant+i+1)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b T) int { return cmp.Compare(scores[b], scores[a]) })

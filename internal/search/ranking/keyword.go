@@ -8,7 +8,7 @@ import "strings"
 // keywordPrefix is the prefix of keywords. Words of texts never contain this character.
 const keywordPrefix = "="
 
-// Keyword returns the term of all documents whose property key has this value.
-func Keyword(key, value string) string { return keywordPrefix + key + "\x00" + value }
+// KeywordTerm returns the term of all documents whose property key has this value.
+func KeywordTerm(key, value string) string { return keywordPrefix + key + "\x00" + value }
 
 func isKeyword(term string) bool { return strings.HasPrefix(term, keywordPrefix) }

@@ -9,28 +9,28 @@ import (
 
 // fieldWords contains the words of a field and the positions of each word.
 type fieldWords struct {
-	words     []string
-	positions map[string][]int
+	words           []string
+	positionsByWord map[string][]int
 }
 
 // containsSequence reports whether the words of seq occur in sequence in the field. It returns false if
 // ctx is done.
-func (f *fieldWords) containsSequence(ctx context.Context, seq []string) bool {
+func (f *fieldWords) containsSequence(ctx context.Context, words []string) bool {
 	rarest := 0
-	for i, w := range seq {
-		if len(f.positions[w]) < len(f.positions[seq[rarest]]) {
+	for i, w := range words {
+		if len(f.positionsByWord[w]) < len(f.positionsByWord[words[rarest]]) {
 			rarest = i
 		}
 	}
-	for n, at := range f.positions[seq[rarest]] {
+	for n, at := range f.positionsByWord[words[rarest]] {
 		if n%256 == 255 && ctx.Err() != nil {
 			return false
 		}
 		i := at - rarest
-		if i < 0 || i+len(seq) > len(f.words) {
+		if i < 0 || i+len(words) > len(f.words) {
 			continue
 		}
-		if slices.Equal(f.words[i:i+len(seq)], seq) {
+		if slices.Equal(f.words[i:i+len(words)], words) {
 			return true
 		}
 	}

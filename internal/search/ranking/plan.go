@@ -21,51 +21,51 @@ import (
 // A Query has the parameters of a search.
 type Query struct {
 	analysis.QueryText
-	Spans        []Span // documents created in these spans rank higher
-	NoCorrection bool   // do not correct misspelt words
+	PreferredSpans    []TimeSpan // documents created in these spans rank higher
+	WithoutCorrection bool       // do not correct misspelt words
 
-	Conditions   []index.TermCondition // conditions of the filter that the index can evaluate
-	CreatedRange *index.TimeRange      // range of creation times (may be nil)
+	IndexConditions []index.TermCondition // conditions of the filter that the index can evaluate
+	CreatedRange    *index.TimeRange      // range of creation times (may be nil)
 	// reports whether the document meets all conditions, including Conditions and CreatedRange (may be nil)
 	AcceptDocument func(id uint64) bool
 	// AcceptDocument also checks conditions that are not in Conditions or CreatedRange
-	HasMoreConditions bool
+	HasUnindexedConditions bool
 	// returns the factor by which a document's score is multiplied for its age, above 0 and at most 1 (may be nil)
 	RecencyFactor func(id uint64) float64
 }
 
-// Span is a time range from From (inclusive) to To (exclusive). Zero means no bound.
-type Span struct{ From, To time.Time }
+// TimeSpan is a time range from From (inclusive) to To (exclusive). Zero means no bound.
+type TimeSpan struct{ From, To time.Time }
 
-// A Term is a word of a query and the term to search for.
-type Term struct {
+// A QueryWordTerm is a word of a query and the term to search for.
+type QueryWordTerm struct {
 	Word, Term string
 	Corrected  bool // no document contains the word, so that Term is a word that differs by a single typing error
 }
 
 // A WordClause is a required or excluded word or phrase of a query.
 type WordClause struct {
-	Text           string
-	IsExcluded     bool
-	AcceptDocument func(id uint64) bool
-	Conditions     []index.TermCondition // necessary conditions that the index can evaluate
+	ClauseText      string
+	IsExcluded      bool
+	AcceptDocument  func(id uint64) bool
+	IndexConditions []index.TermCondition // necessary conditions that the index can evaluate
 }
 
 // A Plan is a query prepared for an index.
 type Plan struct {
-	HasNoWords bool // the query lacks words to rank by, so the newest documents are returned
-	Words      []Term
-	StopWords  bool // the query consists of stop words only, so that they are searched
-	Clauses    []WordClause
+	HasNoWords    bool // the query lacks words to rank by, so the newest documents are returned
+	WordTerms     []QueryWordTerm
+	OnlyStopWords bool // the query consists of stop words only, so that they are searched
+	WordClauses   []WordClause
 
 	// indexQuery is the query for the index, without a limit. Its AcceptDocument checks the conditions that the index
 	// cannot evaluate.
 	indexQuery index.Query
 
-	isSeed      bool          // the ranking is Seed
-	asksForTime bool          // the query asks for a time
-	asksProgram bool          // the query asks for texts by programs
-	foundKinds  dialogueKinds // kinds of dialogue among the best hits of the last search
+	isForSeedRanking     bool          // the ranking is Seed
+	asksForTime          bool          // the query asks for a time
+	isAddressedToProgram bool          // the query asks for texts by programs
+	foundKinds           dialogueKinds // kinds of dialogue among the best hits of the last search
 	// IDs of the last search's hits for which the best stretch was computed, ascending
 	stretchRanked  []uint64
 	acceptDocument func(id uint64) bool // evaluates the filter and the clauses (may be nil)
@@ -84,21 +84,21 @@ func englishPrior(term string) index.Prior {
 func (p *Plan) HasTerms() bool { return len(p.indexQuery.Terms) > 0 }
 
 // LookupTerms returns the terms that a query may look up in an index, including all values of the
-// given [Keyword] keys. It returns nil if the query may look up all terms.
-func LookupTerms(ranking string, q Query, keys []string) *analysis.TermSet {
-	v := New(ranking, nil).View(context.Background(), nil)
+// given [KeywordTerm] keys. It returns nil if the query may look up all terms.
+func LookupTerms(ranking string, q Query, keywordKeys []string) *analysis.TermSet {
+	v := NewScorer(ranking, nil).NewView(context.Background(), nil)
 	asked := &scanStats{searcher: v.searcher}
-	v.stats = asked
+	v.termStats = asked
 	p := v.MakePlan(q)
-	terms, prefixes := asked.terms, asked.prefixes
+	terms, prefixes := asked.lookedUpTerms, asked.lookedUpPrefixes
 	for _, t := range p.indexQuery.Terms {
 		terms = append(terms, t.Text)
 	}
 	for _, c := range p.indexQuery.Conditions {
 		terms = append(terms, c.Terms...)
 	}
-	for _, k := range keys {
-		prefixes = append(prefixes, Keyword(k, ""))
+	for _, k := range keywordKeys {
+		prefixes = append(prefixes, KeywordTerm(k, ""))
 	}
 	if slices.Contains(prefixes, "") {
 		return nil
@@ -108,48 +108,48 @@ func LookupTerms(ranking string, q Query, keys []string) *analysis.TermSet {
 
 // scanStats records look-ups of terms that a scan did not collect because they are not in choice.
 type scanStats struct {
-	searcher  *index.Searcher
-	choice    *analysis.TermSet
-	hasMissed atomic.Bool
+	searcher       *index.Searcher
+	scannedTerms   *analysis.TermSet
+	hasMissingTerm atomic.Bool
 
-	// terms and prefixes that were looked up (only recorded during planning, while choice is
+	// lookedUpTerms and prefixes that were looked up (only recorded during planning, while choice is
 	// nil)
-	terms, prefixes []string
+	lookedUpTerms, lookedUpPrefixes []string
 }
 
-// missTerm records that a term was looked up that is not in choice.
-func (s *scanStats) missTerm(term string) {
-	s.hasMissed.Store(true)
-	if s.choice == nil {
-		s.terms = append(s.terms, term)
+// recordMissingTerm records that a term was looked up that is not in choice.
+func (s *scanStats) recordMissingTerm(term string) {
+	s.hasMissingTerm.Store(true)
+	if s.scannedTerms == nil {
+		s.lookedUpTerms = append(s.lookedUpTerms, term)
 	}
 }
 
-// missPrefix is like missTerm, for all terms with a prefix.
-func (s *scanStats) missPrefix(prefix string) {
-	s.hasMissed.Store(true)
-	if s.choice == nil {
-		s.prefixes = append(s.prefixes, prefix)
+// recordMissingPrefix is like recordMissingTerm, for all terms with a prefix.
+func (s *scanStats) recordMissingPrefix(prefix string) {
+	s.hasMissingTerm.Store(true)
+	if s.scannedTerms == nil {
+		s.lookedUpPrefixes = append(s.lookedUpPrefixes, prefix)
 	}
 }
 
 func (s *scanStats) DF(term string) int {
-	if s.choice == nil || !s.choice.Has(term) {
-		s.missTerm(term)
+	if s.scannedTerms == nil || !s.scannedTerms.Has(term) {
+		s.recordMissingTerm(term)
 	}
 	return s.searcher.DF(term)
 }
 
 func (s *scanStats) DocumentIDs(term string) []uint64 {
-	if s.choice == nil || !s.choice.Has(term) {
-		s.missTerm(term)
+	if s.scannedTerms == nil || !s.scannedTerms.Has(term) {
+		s.recordMissingTerm(term)
 	}
 	return s.searcher.DocumentIDs(term)
 }
 
 func (s *scanStats) TermsWithPrefix(prefix string) iter.Seq2[string, int] {
-	if s.choice == nil || !s.choice.HasAllWithPrefix(prefix) {
-		s.missPrefix(prefix)
+	if s.scannedTerms == nil || !s.scannedTerms.HasAllWithPrefix(prefix) {
+		s.recordMissingPrefix(prefix)
 	}
 	return s.searcher.TermsWithPrefix(prefix)
 }
@@ -158,15 +158,15 @@ func (s *scanStats) TermsWithPrefix(prefix string) iter.Seq2[string, int] {
 func (v *View) MakePlan(q Query) *Plan {
 	r := v.scorer
 	p := &Plan{
-		isSeed:         r.queryAnalyzer == nil,
-		acceptDocument: q.AcceptDocument,
+		isForSeedRanking: r.queryAnalyzer == nil,
+		acceptDocument:   q.AcceptDocument,
 		indexQuery: index.Query{
-			Conditions:   q.Conditions,
+			Conditions:   q.IndexConditions,
 			CreatedRange: q.CreatedRange,
 			ScoreFactor:  q.RecencyFactor,
 		},
 	}
-	if q.HasMoreConditions {
+	if q.HasUnindexedConditions {
 		p.indexQuery.AcceptDocument = q.AcceptDocument
 	}
 	if r.queryAnalyzer == nil {
@@ -175,53 +175,53 @@ func (v *View) MakePlan(q Query) *Plan {
 		p.indexQuery.Terms = index.TermsForWords(terms)
 		slices.Sort(terms)
 		terms = slices.Compact(terms)
-		p.Words = make([]Term, len(terms))
+		p.WordTerms = make([]QueryWordTerm, len(terms))
 		for i, t := range terms {
-			p.Words[i] = Term{t, t, false}
+			p.WordTerms[i] = QueryWordTerm{t, t, false}
 		}
 		return p
 	}
 	asked := r.queryAnalyzer.AnalyzeQuestion(v.ctx, q.QueryText)
 	ws := asked.Words
-	p.StopWords = asked.StopWords
+	p.OnlyStopWords = asked.HasOnlyStopWords
 	p.asksForTime = asked.AsksForTime
-	p.asksProgram = asked.AddressesProgram
+	p.isAddressedToProgram = asked.AddressesProgram
 	for _, c := range asked.Clauses {
 		v.addClause(p, c)
 	}
-	p.Words, p.indexQuery.Terms = make([]Term, 0, len(ws)), make([]index.QueryTerm, 0, len(ws)+1)
+	p.WordTerms, p.indexQuery.Terms = make([]QueryWordTerm, 0, len(ws)), make([]index.QueryTerm, 0, len(ws)+1)
 	for _, w := range ws {
 		// A repeated word gets a greater weight. The increase is smaller in a question than in a long text.
-		pl, weight := Term{w.Word, w.Term, false}, float64(w.N)
+		pl, weight := QueryWordTerm{w.Word, w.Term, false}, float64(w.N)
 		if len(ws) < minLongQueryWords {
 			weight = math.Sqrt(weight)
 		}
-		if !q.NoCorrection && v.stats.DF(w.Term) == 0 {
-			if t := analysis.CorrectSpelling(w.Term, v.stats.DF); t != "" {
+		if !q.WithoutCorrection && v.termStats.DF(w.Term) == 0 {
+			if t := analysis.CorrectSpelling(w.Term, v.termStats.DF); t != "" {
 				pl.Term = t
 				pl.Corrected = true
-				weight = weight * weightCorrected
+				weight = weight * correctedWordWeight
 			}
 		}
-		p.Words = append(p.Words, pl)
+		p.WordTerms = append(p.WordTerms, pl)
 		term := index.QueryTerm{Text: pl.Term, Weight: weight, Prior: englishPrior(pl.Term)}
 		p.indexQuery.Terms = append(p.indexQuery.Terms, term)
 		// A year or month in the query also finds the entries that were created in that year or
 		// month.
-		if t := datePrefix + w.Word; analysis.MayBeDate(w.Word) && v.stats.DF(t) > 0 {
-			p.indexQuery.Terms = append(p.indexQuery.Terms, index.QueryTerm{Text: t, Weight: weightQueryDate})
+		if t := datePrefix + w.Word; analysis.MayBeDate(w.Word) && v.termStats.DF(t) > 0 {
+			p.indexQuery.Terms = append(p.indexQuery.Terms, index.QueryTerm{Text: t, Weight: queryDateWeight})
 		}
 	}
 	for i, prefix := range asked.Prefixes {
 		ts := v.termsWithPrefix(prefix)
 		for _, t := range ts[:min(len(ts), maxPrefixWords)] {
-			p.Words = append(p.Words, Term{q.Prefixes[i] + "*", t, false})
-			p.indexQuery.Terms = append(p.indexQuery.Terms, index.QueryTerm{Text: t, Weight: weightPrefix})
+			p.WordTerms = append(p.WordTerms, QueryWordTerm{q.Prefixes[i] + "*", t, false})
+			p.indexQuery.Terms = append(p.indexQuery.Terms, index.QueryTerm{Text: t, Weight: prefixWordWeight})
 		}
 	}
-	for _, d := range q.Spans {
+	for _, d := range q.PreferredSpans {
 		for _, t := range spanDateTerms(d) {
-			p.indexQuery.Terms = append(p.indexQuery.Terms, index.QueryTerm{Text: t, Weight: weightQueryDate})
+			p.indexQuery.Terms = append(p.indexQuery.Terms, index.QueryTerm{Text: t, Weight: queryDateWeight})
 		}
 	}
 	// If a term occurs twice, the larger weight is used.
@@ -230,14 +230,14 @@ func (v *View) MakePlan(q Query) *Plan {
 	})
 	isSameTerm := func(a, b index.QueryTerm) bool { return a.Text == b.Text }
 	p.indexQuery.Terms = slices.CompactFunc(p.indexQuery.Terms, isSameTerm)
-	p.HasNoWords = len(p.Words) == 0 && len(q.Prefixes) == 0 && strings.TrimSpace(q.Words) == ""
+	p.HasNoWords = len(p.WordTerms) == 0 && len(q.Prefixes) == 0 && strings.TrimSpace(q.Words) == ""
 	return p
 }
 
 // spanDateTerms returns the terms of a date expression. If the expression has few days, these are the
 // terms of the days, otherwise the terms of the months or years. An expression without a start or
 // an end gets no terms, because such terms would not change the order of entries.
-func spanDateTerms(d Span) []string {
+func spanDateTerms(d TimeSpan) []string {
 	if d.From.IsZero() || d.To.IsZero() {
 		return nil
 	}
@@ -282,9 +282,9 @@ func spanDateTerms(d Span) []string {
 }
 
 // isWholeMonth reports whether a span with this number of days is a whole calendar month.
-func isWholeMonth(from, last time.Time, days int) bool {
+func isWholeMonth(from, lastDay time.Time, days int) bool {
 	isFromFirst := days >= 28 && from.Day() == 1
-	isToLast := from.Month() == last.Month() && last.AddDate(0, 0, 1).Day() == 1
+	isToLast := from.Month() == lastDay.Month() && lastDay.AddDate(0, 0, 1).Day() == 1
 	return isFromFirst && isToLast
 }
 
@@ -311,35 +311,37 @@ func (v *View) termsWithPrefix(prefix analysis.Prefix) []string {
 }
 
 // addClause adds a clause to the plan.
-func (v *View) addClause(p *Plan, asked analysis.QueryClause) {
-	c := WordClause{Text: asked.Text, IsExcluded: asked.IsExcluded}
+func (v *View) addClause(p *Plan, clause analysis.QueryClause) {
+	c := WordClause{ClauseText: clause.Text, IsExcluded: clause.IsExcluded}
 	var holds func(id uint64) bool
 	isExact := true // the index can evaluate the whole clause
-	if asked.Prefix != nil {
-		terms := v.termsWithPrefix(*asked.Prefix)
+	if clause.Prefix != nil {
+		terms := v.termsWithPrefix(*clause.Prefix)
 		holds = v.anyTermFilter(terms)
-		c.Conditions = []index.TermCondition{{Terms: terms, IsNegated: c.IsExcluded}}
+		c.IndexConditions = []index.TermCondition{{Terms: terms, IsNegated: c.IsExcluded}}
 	} else {
-		holds = v.sequenceFilter(asked.Terms)
-		isExact = len(asked.Terms) == 1
+		holds = v.sequenceFilter(clause.Terms)
+		isExact = len(clause.Terms) == 1
 		switch {
 		case !c.IsExcluded:
-			c.Conditions = requireAll(asked.Terms)
+			c.IndexConditions = requireAll(clause.Terms)
 		case isExact:
-			c.Conditions = []index.TermCondition{{Terms: asked.Terms, IsNegated: true}}
+			c.IndexConditions = []index.TermCondition{{Terms: clause.Terms, IsNegated: true}}
 		}
 	}
-	c.AcceptDocument = func(id uint64) bool { return holds(id) != asked.IsExcluded }
-	p.Clauses = append(p.Clauses, c)
-	p.indexQuery.Conditions = append(p.indexQuery.Conditions, c.Conditions...)
+	c.AcceptDocument = func(id uint64) bool { return holds(id) != clause.IsExcluded }
+	p.WordClauses = append(p.WordClauses, c)
+	p.indexQuery.Conditions = append(p.indexQuery.Conditions, c.IndexConditions...)
 	p.acceptDocument = acceptBoth(p.acceptDocument, c.AcceptDocument)
 	if !isExact {
 		p.indexQuery.AcceptDocument = acceptBoth(p.indexQuery.AcceptDocument, c.AcceptDocument)
 	}
 }
 
-// Accepts reports whether the filter and the clauses of the query select the document.
-func (p *Plan) Accepts(id uint64) bool { return p.acceptDocument == nil || p.acceptDocument(id) }
+// AcceptsDocument reports whether the filter and the clauses of the query select the document.
+func (p *Plan) AcceptsDocument(id uint64) bool {
+	return p.acceptDocument == nil || p.acceptDocument(id)
+}
 
 // acceptBoth returns a function that reports whether a and b return true. a may be nil.
 func acceptBoth(a, b func(id uint64) bool) func(id uint64) bool {
@@ -354,7 +356,7 @@ func acceptBoth(a, b func(id uint64) bool) func(id uint64) bool {
 func (v *View) anyTermFilter(terms []string) func(id uint64) bool {
 	ids := sync.OnceValue(func() (ids []uint64) {
 		for _, t := range terms {
-			ids = append(ids, v.stats.DocumentIDs(t)...)
+			ids = append(ids, v.termStats.DocumentIDs(t)...)
 		}
 		slices.Sort(ids)
 		return ids
@@ -369,12 +371,12 @@ func (v *View) anyTermFilter(terms []string) func(id uint64) bool {
 // It uses the index to find the entries with the rarest word. The list of these entries is made
 // at the first call, because the index often evaluates the whole clause, and their fields are
 // only read when the function is called.
-func (v *View) sequenceFilter(seq []string) func(id uint64) bool {
-	if len(seq) == 0 {
+func (v *View) sequenceFilter(words []string) func(id uint64) bool {
+	if len(words) == 0 {
 		return func(uint64) bool { return true } // an empty sequence requires nothing
 	}
-	rarest := slices.MinFunc(seq, func(a, b string) int { return cmp.Compare(v.stats.DF(a), v.stats.DF(b)) })
-	ids := sync.OnceValue(func() []uint64 { return v.stats.DocumentIDs(rarest) })
+	rarest := slices.MinFunc(words, func(a, b string) int { return cmp.Compare(v.termStats.DF(a), v.termStats.DF(b)) })
+	ids := sync.OnceValue(func() []uint64 { return v.termStats.DocumentIDs(rarest) })
 	found := map[uint64]bool{}
 	return func(id uint64) bool {
 		holds, known := found[id]
@@ -385,8 +387,8 @@ func (v *View) sequenceFilter(seq []string) func(id uint64) bool {
 			return false
 		}
 		if it := v.findItem(id); it != nil {
-			holds = len(seq) == 1 || slices.ContainsFunc(v.fieldWords(it), func(f fieldWords) bool {
-				return f.containsSequence(v.ctx, seq)
+			holds = len(words) == 1 || slices.ContainsFunc(v.fieldWords(it), func(f fieldWords) bool {
+				return f.containsSequence(v.ctx, words)
 			})
 		}
 		found[id] = holds

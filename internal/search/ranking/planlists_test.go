@@ -27,14 +27,16 @@ type note struct {
 	text string
 }
 
-func (n *note) FillText(t *Text) { *t = Text{ID: n.id, Labels: t.Labels[:0], Content: n.text} }
+func (n *note) FillText(t *ItemText) {
+	*t = ItemText{ID: n.id, LabelValues: t.LabelValues[:0], Content: n.text}
+}
 
 func (n *note) Keywords() []string { return nil }
 
 // TestClausesInTheIndexMakeNoLists checks that a search makes no list of all entries with a word if the index can
 // evaluate the clause.
 func TestClausesInTheIndexMakeNoLists(t *testing.T) {
-	r := New(Oxbow, nil)
+	r := NewScorer(Oxbow, nil)
 	err := r.FillIndex(t.Context(), func(yield func(Item, error) bool) {
 		for i := range 100 {
 			text := fmt.Sprintf("crane harbor pier%d", i)
@@ -58,9 +60,9 @@ func TestClausesInTheIndexMakeNoLists(t *testing.T) {
 		{Query{QueryText: analysis.QueryText{Words: "crane", Excluded: []string{"pier1*"}}}, false},
 		{Query{QueryText: analysis.QueryText{Words: "crane", Required: []string{"harbor pier7"}}}, true},
 	} {
-		v := r.View(t.Context(), nil)
-		counter := &listCounter{termStats: v.stats}
-		v.stats = counter
+		v := r.NewView(t.Context(), nil)
+		counter := &listCounter{termStats: v.termStats}
+		v.termStats = counter
 		if hits := v.Search(v.MakePlan(c.query), 10); len(hits) == 0 {
 			t.Errorf("%+v finds nothing", c.query)
 		}

@@ -14,9 +14,9 @@ import (
 // Item is something that can be ranked. It is either the Data of a document or read when it is needed.
 type Item interface {
 	// FillText sets t to the texts of the item. It reuses the memory of the slices in t.
-	FillText(t *Text)
+	FillText(t *ItemText)
 
-	// Keywords returns the terms that [Keyword] makes for the item's properties, sorted.
+	// Keywords returns the terms that [KeywordTerm] makes for the item's properties, sorted.
 	Keywords() []string
 
 	// ItemMemo returns the item's embedded [Memo].
@@ -25,7 +25,7 @@ type Item interface {
 
 // Memo caches results that were computed from the text of an item. Each type that implements [Item] must embed a Memo.
 type Memo struct {
-	turn   atomic.Pointer[turn]
+	turn   atomic.Pointer[dialogueTurn]
 	tokens atomic.Pointer[[]*analysis.Tokens] // tokens of the spoken fields (nil until needed)
 	Late   bool                               // the item is read when it is needed, and is not the Data of a document
 }
@@ -41,24 +41,24 @@ func MemoBytes(content string) int {
 	return 0
 }
 
-// Text contains the texts by which an item can be found.
-type Text struct {
+// ItemText contains the texts by which an item can be found.
+type ItemText struct {
 	ID               uint64
 	Name             string
 	Aliases          []string
-	Labels           []string // values of labels
+	LabelValues      []string // values of labels
 	Content          string
 	Session          string // ID of the session to which a turn belongs (only set for turns, may be empty)
 	Created, Updated time.Time
 }
 
-// turn contains the properties of an item that matter in a dialogue.
-type turn struct {
-	kind             analysis.SpeechKind   // no other field is set unless the item is a turn in a talk
-	isQuestion       bool                  // the turn ends in a question
-	created          int64                 // in nanoseconds since 1970
-	session, speaker unique.Handle[string] // handles, because they are often compared
-	timeMention      atomic.Int32
+// dialogueTurn contains the properties of an item that matter in a dialogue.
+type dialogueTurn struct {
+	speechKind         analysis.SpeechKind   // no other field is set unless the item is a turn in a talk
+	isQuestion         bool                  // the turn ends in a question
+	createdNanoseconds int64                 // in nanoseconds since 1970
+	session, speaker   unique.Handle[string] // handles, because they are often compared
+	timeMention        atomic.Int32
 }
 
 // These are the values of turn.timeMention, which tells whether the turn mentions a time. It is computed only when it
@@ -69,28 +69,29 @@ const (
 	timeNotMentioned
 )
 
-// noTurns contains a shared turn for each kind of item that is not a turn in a talk.
-var noTurns = [...]*turn{
+// turnByOtherKind contains a shared turn for each kind of item that is not a turn in a talk.
+var turnByOtherKind = [...]*dialogueTurn{
 	analysis.NoSpeech:   {},
-	analysis.TurnOfChat: {kind: analysis.TurnOfChat},
-	analysis.WholeTalk:  {kind: analysis.WholeTalk},
-	analysis.WholeChat:  {kind: analysis.WholeChat},
+	analysis.TurnOfChat: {speechKind: analysis.TurnOfChat},
+	analysis.WholeTalk:  {speechKind: analysis.WholeTalk},
+	analysis.WholeChat:  {speechKind: analysis.WholeChat},
 }
 
-// noTurn is the turn of all items that do not belong to a dialogue.
-var noTurn = noTurns[analysis.NoSpeech]
+// turnOutsideDialogue is the turn of all items that do not belong to a dialogue.
+var turnOutsideDialogue = turnByOtherKind[analysis.NoSpeech]
 
 // maxNeighbourTime is the maximum time between the creation of neighbouring turns.
 const maxNeighbourTime = time.Hour
 
-// isNextTo reports whether t is a turn of the same talk as other, created within maxNeighbourTime.
+// isInSameTalkAs reports whether t is a turn of the same talk as other, created within maxNeighbourTime.
 // The caller must check that their IDs are close.
-func (t *turn) isNextTo(other *turn) bool {
-	return t.kind == analysis.TurnOfTalk && t.session == other.session && t.isCreatedNear(other.created)
+func (t *dialogueTurn) isInSameTalkAs(other *dialogueTurn) bool {
+	return t.speechKind == analysis.TurnOfTalk && t.session == other.session &&
+		t.isCreatedNear(other.createdNanoseconds)
 }
 
 // isCreatedNear reports whether the turn was created at most maxNeighbourTime before or after the given time.
-func (t *turn) isCreatedNear(created int64) bool {
-	a, b := min(t.created, created), max(t.created, created)
+func (t *dialogueTurn) isCreatedNear(created int64) bool {
+	a, b := min(t.createdNanoseconds, created), max(t.createdNanoseconds, created)
 	return uint64(b)-uint64(a) <= uint64(maxNeighbourTime)
 }

@@ -18,13 +18,18 @@ type chat struct {
 	id uint64
 }
 
-func (c *chat) FillText(t *Text) {
-	*t = Text{ID: c.id, Labels: t.Labels[:0], Name: fmt.Sprint("chat ", c.id), Updated: time.Unix(int64(c.id), 0),
+func (c *chat) FillText(t *ItemText) {
+	*t = ItemText{
+		ID:          c.id,
+		LabelValues: t.LabelValues[:0],
+		Name:        fmt.Sprint("chat ", c.id),
+		Updated:     time.Unix(int64(c.id), 0),
 		Content: fmt.Sprintf(
 			"user: where is the lantern of %d?\n\nassistant: in the harbour\n\nuser: thanks for number %d",
 			c.id,
 			c.id,
-		)}
+		),
+	}
 }
 
 func (c *chat) Keywords() []string { return nil }
@@ -32,7 +37,7 @@ func (c *chat) Keywords() []string { return nil }
 // TestReads checks that a search for chats reads each item at most once. It must read only the hits and the items
 // whose best stretch could make them hits, which are fewer than it ranks.
 func TestReads(t *testing.T) {
-	r := New(Oxbow, nil)
+	r := NewScorer(Oxbow, nil)
 	const n = 200
 	err := r.FillIndex(t.Context(), func(yield func(Item, error) bool) {
 		for id := range uint64(n) {
@@ -52,7 +57,7 @@ func TestReads(t *testing.T) {
 	reads := map[uint64]int{}
 	for range 2 { // the second search already knows that the index contains chats
 		clear(reads)
-		v := r.View(context.Background(), func(id uint64) Item {
+		v := r.NewView(context.Background(), func(id uint64) Item {
 			reads[id]++
 			return &chat{id: id}
 		})
@@ -66,7 +71,7 @@ func TestReads(t *testing.T) {
 			t.Errorf("item %d was read %d times", id, times)
 		}
 	}
-	if len(reads) < 5 || len(reads) > maxStretchHits {
-		t.Errorf("%d items were read, want from 5 to %d", len(reads), maxStretchHits)
+	if len(reads) < 5 || len(reads) > maxHitsForStretches {
+		t.Errorf("%d items were read, want from 5 to %d", len(reads), maxHitsForStretches)
 	}
 }

@@ -22,13 +22,13 @@ import (
 const scanBatch = 512
 
 // ScanItems returns a view of an index that contains only the terms in choice. The items must be in order of ID.
-func ScanItems(ctx context.Context, ranking string, items []Item, choice *analysis.TermSet) (*View, error) {
+func ScanItems(ctx context.Context, ranking string, items []Item, chosenTerms *analysis.TermSet) (*View, error) {
 	batches := make([][]index.Document, (len(items)+scanBatch-1)/scanBatch)
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
-			sc := newScanner(ranking, choice)
+			sc := newScanner(ranking, chosenTerms)
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
 				if i >= len(batches) {
@@ -45,7 +45,7 @@ func ScanItems(ctx context.Context, ranking string, items []Item, choice *analys
 	p := FormulaParams(ranking)
 	// Count documents without terms. The text of such a document may contain terms that were not scanned for.
 	p.CountEmpty = true
-	r := New(ranking, index.New(p))
+	r := NewScorer(ranking, index.New(p))
 	r.index.FillEmpty(func(yield func(*index.Document) bool) {
 		for _, docs := range batches {
 			for i := range docs {
@@ -53,50 +53,50 @@ func ScanItems(ctx context.Context, ranking string, items []Item, choice *analys
 			}
 		}
 	}, nil)
-	v := r.View(ctx, nil)
-	v.stats = &scanStats{searcher: v.searcher, choice: choice}
+	v := r.NewView(ctx, nil)
+	v.termStats = &scanStats{searcher: v.searcher, scannedTerms: chosenTerms}
 	return v, nil
 }
 
 // CoversTerms reports whether the scan that created the view was for this ranking and included
 // all terms of c. It returns false if c is nil, which means all terms.
 func (v *View) CoversTerms(ranking string, c *analysis.TermSet) bool {
-	have := v.stats.(*scanStats).choice
-	return v.Ranking() == ranking && c != nil && !slices.ContainsFunc(c.Terms(), func(t string) bool {
+	have := v.termStats.(*scanStats).scannedTerms
+	return v.Ranking() == ranking && c != nil && !slices.ContainsFunc(c.ListTerms(), func(t string) bool {
 		return !have.Has(t)
 	}) &&
-		!slices.ContainsFunc(c.Prefixes(), func(p string) bool { return !have.HasAllWithPrefix(p) })
+		!slices.ContainsFunc(c.ListPrefixes(), func(p string) bool { return !have.HasAllWithPrefix(p) })
 }
 
 // HasMissingTerms reports whether terms were looked up for which the items were not scanned. In this case, the results
 // of the view must be discarded.
 func (v *View) HasMissingTerms() bool {
-	s, ok := v.stats.(*scanStats)
-	return ok && s.hasMissed.Load()
+	s, ok := v.termStats.(*scanStats)
+	return ok && s.hasMissingTerm.Load()
 }
 
 // RequireAllDocuments marks the scan as insufficient if the plan needs documents that a scan for the ranking Seed
 // leaves out.
 func (v *View) RequireAllDocuments(p *Plan) {
-	if s, ok := v.stats.(*scanStats); ok && p.isSeed {
-		s.hasMissed.Store(true)
+	if s, ok := v.termStats.(*scanStats); ok && p.isForSeedRanking {
+		s.hasMissingTerm.Store(true)
 	}
 }
 
-// scanner searches items for the chosen terms. It finds a term exactly if [Scorer.AnalyzeItem] would. Only one
+// itemScanner searches items for the chosen terms. It finds a term exactly if [Scorer.AnalyzeItem] would. Only one
 // goroutine may use a scanner.
-type scanner struct {
-	choice        *analysis.TermSet
-	finder        *analysis.TermFinder // nil for the ranking Seed
+type itemScanner struct {
+	chosenTerms   *analysis.TermSet
+	termFinder    *analysis.TermFinder // nil for the ranking Seed
 	wantsDates    bool                 // the chosen terms may include the date of an item
 	wantsKeywords bool                 // the chosen terms may include a keyword
-	buffer        Buffer
-	terms         []index.Term // memory for the terms of many documents
+	buffer        AnalysisBuffer
+	termBuffer    []index.Term // memory for the terms of many documents
 }
 
-func newScanner(ranking string, c *analysis.TermSet) *scanner {
-	sc := &scanner{choice: c}
-	for _, t := range slices.Concat(c.Terms(), c.Prefixes()) {
+func newScanner(ranking string, c *analysis.TermSet) *itemScanner {
+	sc := &itemScanner{chosenTerms: c}
+	for _, t := range slices.Concat(c.ListTerms(), c.ListPrefixes()) {
 		sc.wantsKeywords = sc.wantsKeywords || isKeyword(t)
 		date, ok := strings.CutPrefix(t, datePrefix)
 		// Plan looks up "date:" terms for ordinary words as well, so check whether the term is a
@@ -107,14 +107,14 @@ func newScanner(ranking string, c *analysis.TermSet) *scanner {
 		}
 	}
 	if ranking != Seed {
-		sc.finder = analysis.NewTermFinder(c)
+		sc.termFinder = analysis.NewTermFinder(c)
 	}
 	return sc
 }
 
 // scanItems returns the documents of the items, with the chosen terms only. For the ranking Seed, it leaves out
 // documents without words, because Seed does not count them. If ctx is done, it returns early.
-func (sc *scanner) scanItems(ctx context.Context, items []Item) []index.Document {
+func (sc *itemScanner) scanItems(ctx context.Context, items []Item) []index.Document {
 	docs := make([]index.Document, 0, len(items))
 	t := &sc.buffer.text
 	for _, it := range items {
@@ -122,20 +122,20 @@ func (sc *scanner) scanItems(ctx context.Context, items []Item) []index.Document
 			break
 		}
 		it.FillText(t)
-		d := index.Document{ID: t.ID, Updated: t.Updated.UnixNano(), Created: timestamp(t.Created), Data: it}
-		from := len(sc.terms)
-		d.Terms = sc.terms[from:]
-		if sc.finder == nil {
+		d := index.Document{ID: t.ID, Updated: t.Updated.UnixNano(), Created: clampedNanoseconds(t.Created), Data: it}
+		from := len(sc.termBuffer)
+		d.Terms = sc.termBuffer[from:]
+		if sc.termFinder == nil {
 			if !sc.setSeedWords(t, &d) {
 				continue
 			}
 		} else {
 			sc.buffer.fields = appendFields(sc.buffer.fields[:0], t)
-			sc.finder.SetDoc(ctx, &d, sc.buffer.fields)
+			sc.termFinder.SetDoc(ctx, &d, sc.buffer.fields)
 			d.Len += lengthPadding(t)
 		}
 		if sc.wantsDates {
-			sc.addWantedTerms(&d, dateTerms(t.Created), weightDate)
+			sc.addWantedTerms(&d, dateTerms(t.Created), dateTermWeight)
 		}
 		if sc.wantsKeywords {
 			sc.addWantedTerms(&d, it.Keywords(), 1)
@@ -147,17 +147,17 @@ func (sc *scanner) scanItems(ctx context.Context, items []Item) []index.Document
 }
 
 // addWantedTerms adds to d the terms that were chosen.
-func (sc *scanner) addWantedTerms(d *index.Document, terms []string, tf uint16) {
+func (sc *itemScanner) addWantedTerms(d *index.Document, terms []string, frequency uint16) {
 	for _, t := range terms {
-		if sc.choice.Has(t) {
-			d.Terms = append(d.Terms, index.Term{Text: t, TF: tf})
+		if sc.chosenTerms.Has(t) {
+			d.Terms = append(d.Terms, index.Term{Text: t, TF: frequency})
 		}
 	}
 }
 
 // setSeedWords sets d to the words of a text for the ranking Seed. It returns false if the text has no words.
-func (sc *scanner) setSeedWords(t *Text, d *index.Document) bool {
-	sc.buffer.words = seedWords(sc.buffer.words[:0], t)
+func (sc *itemScanner) setSeedWords(t *ItemText, d *index.Document) bool {
+	sc.buffer.words = appendSeedTerms(sc.buffer.words[:0], t)
 	d.Len = index.OneTF * uint32(len(sc.buffer.words))
 	sc.addWantedTerms(d, sc.buffer.words, index.OneTF)
 	return len(sc.buffer.words) > 0

@@ -32,19 +32,19 @@ const (
 	turnPadding = 16 * index.OneTF
 
 	// Weights of a word, in sixteenths.
-	weightName      = 32
-	weightAlias     = 32
-	weightLabel     = 16
-	weightContent   = 16
-	weightAssistant = 2 // a text that a program wrote in a chat
-	weightDate      = 16
+	nameWordWeight    = 32
+	aliasWordWeight   = 32
+	labelWordWeight   = 16
+	contentWordWeight = 16
+	programWordWeight = 2 // a text that a program wrote in a chat
+	dateTermWeight    = 16
 
 	// These are the weights of query terms that are not ordinary words. The weight of an ordinary word is 1.
-	weightCorrected = 0.8 // a corrected word
-	weightQueryDate = 1   // a date in the query
-	weightPrefix    = 0.8 // a word that begins with a prefix in the query
-	maxPrefixWords  = 32  // maximum number of words that a prefix stands for
-	maxDateTerms    = 31  // maximum number of days, months or years that a date expression stands for
+	correctedWordWeight = 0.8 // a corrected word
+	queryDateWeight     = 1   // a date in the query
+	prefixWordWeight    = 0.8 // a word that begins with a prefix in the query
+	maxPrefixWords      = 32  // maximum number of words that a prefix stands for
+	maxDateTerms        = 31  // maximum number of days, months or years that a date expression stands for
 	// minimum number of words in a query that is treated as a text, in which repeated words show the subject
 	minLongQueryWords = 20
 
@@ -55,7 +55,7 @@ const (
 
 // Scorer implements a ranking. It converts texts to terms, and maintains the index of these terms.
 type Scorer struct {
-	name          string
+	rankingName   string
 	index         *index.Index
 	queryAnalyzer *analysis.Analyzer // analyzes queries (nil for the ranking Seed)
 	// analyzes documents (separate, so that a query does not wait for the analysis of a document)
@@ -63,20 +63,20 @@ type Scorer struct {
 	foundDialogues   atomic.Bool // the last search found parts of dialogues
 }
 
-// New returns the scorer of a ranking for the index x. If x is nil, New creates an empty index.
-func New(name string, x *index.Index) *Scorer {
+// NewScorer returns the scorer of a ranking for the index x. If x is nil, NewScorer creates an empty index.
+func NewScorer(rankingName string, x *index.Index) *Scorer {
 	if x == nil {
-		x = index.New(FormulaParams(name))
+		x = index.New(FormulaParams(rankingName))
 	}
-	r := &Scorer{name: name, index: x}
-	if name != Seed {
+	r := &Scorer{rankingName: rankingName, index: x}
+	if rankingName != Seed {
 		r.queryAnalyzer, r.documentAnalyzer = analysis.NewAnalyzer(), analysis.NewAnalyzer()
 	}
 	return r
 }
 
 // Index returns the index. The Data of each document is an [Item], or nil if the item is read by the function that is
-// passed to [Scorer.View].
+// passed to [Scorer.NewView].
 func (r *Scorer) Index() *index.Index { return r.index }
 
 // FormulaParams returns the parameters of a ranking's formula.
@@ -87,23 +87,23 @@ func FormulaParams(ranking string) index.Params {
 	return index.Params{K1: oxbowK1, B: oxbowB}
 }
 
-// Buffer is memory that calls of AnalyzeItem reuse.
-type Buffer struct {
-	text   Text
+// AnalysisBuffer is memory that calls of AnalyzeItem reuse.
+type AnalysisBuffer struct {
+	text   ItemText
 	fields []analysis.Field
 	words  []string
 }
 
 // AnalyzeItem sets d to the document of an item, except for Data. It reuses the memory of d. If ctx is done, it
 // returns early, and d must not be used.
-func (r *Scorer) AnalyzeItem(ctx context.Context, it Item, d *index.Document, b *Buffer) {
+func (r *Scorer) AnalyzeItem(ctx context.Context, it Item, d *index.Document, b *AnalysisBuffer) {
 	t := &b.text
 	it.FillText(t)
 	d.ID = t.ID
 	d.Updated = t.Updated.UnixNano()
-	d.Created = timestamp(t.Created)
+	d.Created = clampedNanoseconds(t.Created)
 	if r.documentAnalyzer == nil {
-		b.words = seedWords(b.words[:0], t)
+		b.words = appendSeedTerms(b.words[:0], t)
 		d.SetWords(b.words)
 		if len(b.words) == 0 {
 			return // Seed does not count documents without words
@@ -113,7 +113,7 @@ func (r *Scorer) AnalyzeItem(ctx context.Context, it Item, d *index.Document, b 
 		r.documentAnalyzer.SetDoc(ctx, d, b.fields)
 		d.Len += lengthPadding(t)
 		for _, term := range dateTerms(t.Created) {
-			d.Terms = append(d.Terms, index.Term{Text: term, TF: weightDate})
+			d.Terms = append(d.Terms, index.Term{Text: term, TF: dateTermWeight})
 		}
 	}
 	for _, k := range it.Keywords() {
@@ -121,8 +121,8 @@ func (r *Scorer) AnalyzeItem(ctx context.Context, it Item, d *index.Document, b 
 	}
 }
 
-// seedWords appends the terms of a text for the ranking Seed.
-func seedWords(words []string, t *Text) []string {
+// appendSeedTerms appends the terms of a text for the ranking Seed.
+func appendSeedTerms(words []string, t *ItemText) []string {
 	words = text.AppendCrabtalkTerms(words, t.Content)
 	for _, a := range t.Aliases {
 		words = text.AppendCrabtalkTerms(words, a)
@@ -131,7 +131,7 @@ func seedWords(words []string, t *Text) []string {
 }
 
 // lengthPadding returns the number that the ranking Oxbow adds to the length of a text.
-func lengthPadding(t *Text) uint32 {
+func lengthPadding(t *ItemText) uint32 {
 	if analysis.IsTalkTurn(t.Content) {
 		return turnPadding
 	}
@@ -139,15 +139,15 @@ func lengthPadding(t *Text) uint32 {
 }
 
 // appendFields appends the fields of a text for the ranking Oxbow.
-func appendFields(fs []analysis.Field, t *Text) []analysis.Field {
-	fs = append(fs, analysis.Field{Name: "name", Text: t.Name, Weight: weightName})
+func appendFields(fs []analysis.Field, t *ItemText) []analysis.Field {
+	fs = append(fs, analysis.Field{Name: "name", Text: t.Name, Weight: nameWordWeight})
 	for _, a := range t.Aliases {
-		fs = append(fs, analysis.Field{Name: "alias", Text: a, Weight: weightAlias})
+		fs = append(fs, analysis.Field{Name: "alias", Text: a, Weight: aliasWordWeight})
 	}
-	for _, l := range t.Labels {
-		fs = append(fs, analysis.Field{Name: "label", Text: l, Weight: weightLabel})
+	for _, l := range t.LabelValues {
+		fs = append(fs, analysis.Field{Name: "label", Text: l, Weight: labelWordWeight})
 	}
-	return append(fs, analysis.SplitDialogue(t.Content, weightContent, weightAssistant)...)
+	return append(fs, analysis.SplitDialogue(t.Content, contentWordWeight, programWordWeight)...)
 }
 
 // WordClauses returns conditions that are true for every document that contains all words of the text. For the ranking
@@ -188,9 +188,9 @@ var monthTerms = func() (terms [13]string) {
 	return terms
 }()
 
-// timestamp returns a time in nanoseconds since 1970. If the time is out of the range of an int64, it returns the
-// smallest or the largest int64.
-func timestamp(t time.Time) int64 {
+// clampedNanoseconds returns a time in nanoseconds since 1970. If the time is out of the range of an int64, it
+// returns the smallest or the largest int64.
+func clampedNanoseconds(t time.Time) int64 {
 	switch {
 	case !isOutsideInt64(t):
 		return t.UnixNano()
@@ -214,14 +214,14 @@ func CreationRange(from, before time.Time) (times *index.TimeRange, isInexact bo
 	}
 	times = &index.TimeRange{First: math.MinInt64, Last: math.MaxInt64}
 	if !from.IsZero() {
-		times.First, isInexact = timestamp(from), isOutsideInt64(from)
+		times.First, isInexact = clampedNanoseconds(from), isOutsideInt64(from)
 	}
 	switch {
 	case before.IsZero():
 	case isOutsideInt64(before):
-		times.Last, isInexact = timestamp(before), true
+		times.Last, isInexact = clampedNanoseconds(before), true
 	default:
-		times.Last = timestamp(before) - 1
+		times.Last = clampedNanoseconds(before) - 1
 	}
 	return times, isInexact
 }

@@ -54,7 +54,7 @@ func (v *View) Search(p *Plan, limit int) []Hit {
 func (v *View) Newest(p *Plan, limit int) []Hit {
 	v.RequireAllDocuments(p)
 	lookup := p.indexQuery
-	if p.isSeed { // for the ranking Seed, the index has no keywords of documents without words
+	if p.isForSeedRanking { // for the ranking Seed, the index has no keywords of documents without words
 		lookup = index.Query{AcceptDocument: p.acceptDocument}
 	}
 	lookup.Limit = limit
@@ -74,7 +74,7 @@ func (v *View) CountHits(p *Plan, filter index.Query, accept func(id uint64) boo
 		filter.Terms = p.indexQuery.Terms
 		return v.searcher.CountHits(filter)
 	}
-	if p.isSeed { // for the ranking Seed, evaluate accept, because the index lacks keywords (see Newest)
+	if p.isForSeedRanking { // for the ranking Seed, evaluate accept, because the index lacks keywords (see Newest)
 		filter = index.Query{AcceptDocument: accept}
 	}
 	filter.Limit = math.MaxInt

@@ -22,7 +22,7 @@ func TestSpanTermsAreFew(t *testing.T) {
 			0,
 			time.FixedZone("", (r.IntN(27)-12)*3600),
 		)
-		d := Span{From: from}
+		d := TimeSpan{From: from}
 		switch r.IntN(4) {
 		case 0:
 			d.To = from.AddDate(0, 0, 1+r.IntN(100))

@@ -11,17 +11,17 @@ import (
 // These parameters are for whole dialogues. The score of the best stretch is added to the score of the dialogue,
 // because only a few turns answer a question.
 const (
-	stretchWords   = 40  // length of a stretch, in words
-	stretchWeight  = 0.5 // factor for the score of the best stretch
-	maxStretchHits = 15  // number of best hits whose best stretch is computed
+	stretchWords        = 40  // length of a stretch, in words
+	stretchWeight       = 0.5 // factor for the score of the best stretch
+	maxHitsForStretches = 15  // number of best hits whose best stretch is computed
 )
 
-// stretchFields are the fields in which the best stretch is searched. All of them have the weight weightContent. Texts
-// by programs are left out, because their weight is too low to be worth the time.
+// stretchFields are the fields in which the best stretch is searched. All of them have the weight
+// contentWordWeight. Texts by programs are left out, because their weight is too low to be worth the time.
 var stretchFields = []string{"body", "user"}
 
-// itemTokens returns the tokens of the fields of an item that contain speech. It caches them in the memo of the item.
-func (v *View) itemTokens(it Item) []*analysis.Tokens {
+// spokenTokens returns the tokens of the fields of an item that contain speech. It caches them in the memo of the item.
+func (v *View) spokenTokens(it Item) []*analysis.Tokens {
 	kept := &it.ItemMemo().tokens
 	if ts := kept.Load(); ts != nil {
 		return *ts
@@ -38,14 +38,14 @@ func (v *View) itemTokens(it Item) []*analysis.Tokens {
 	return ts
 }
 
-// occurrence is a position in a text at which a query term occurs, and the number of the term.
-type occurrence struct{ position, term int }
+// termOccurrence is a position in a text at which a query term occurs, and the number of the term.
+type termOccurrence struct{ position, termNumber int }
 
 // stretchFinder finds the best stretches of texts for a query's terms.
 type stretchFinder struct {
-	finder      *analysis.TermFinder
-	numbers     map[string]int // number of each term
-	occurrences []occurrence
+	termFinder  *analysis.TermFinder
+	termNumbers map[string]int // number of each term
+	occurrences []termOccurrence
 
 	// These contain for each term: the number of occurrences in the present stretch, the term's score in this stretch,
 	// and the term's weighted score in the best stretch.
@@ -54,41 +54,41 @@ type stretchFinder struct {
 
 func newStretch(terms []string) *stretchFinder {
 	s := &stretchFinder{
-		finder:  analysis.NewTermFinder(analysis.NewTermSet(terms, nil)),
-		numbers: make(map[string]int, len(terms)),
+		termFinder:  analysis.NewTermFinder(analysis.NewTermSet(terms, nil)),
+		termNumbers: make(map[string]int, len(terms)),
 	}
 	for k, t := range terms {
-		s.numbers[t] = k
+		s.termNumbers[t] = k
 	}
 	return s
 }
 
 // stretchScore returns the score of a term that occurs tf times in a stretch. It is the formula BM25 without the
 // length of the text, because all stretches have the same length.
-func stretchScore(gain, tf float64) float64 { return gain * tf / (tf + oxbowK1) }
+func stretchScore(termWeight, tf float64) float64 { return termWeight * tf / (tf + oxbowK1) }
 
 // findBest returns the contribution of each term in the best stretch, by the number of the term. It returns nil if no
 // term occurs. The result is valid until the next call.
-func (s *stretchFinder) findBest(texts []*analysis.Tokens, gains []float64) []float64 {
+func (s *stretchFinder) findBest(texts []*analysis.Tokens, termWeights []float64) []float64 {
 	s.occurrences = s.occurrences[:0]
 	from := 0
 	for _, t := range texts {
-		from += s.finder.FindOccurrences(t, func(term string, at int) {
-			s.occurrences = append(s.occurrences, occurrence{from + at, s.numbers[term]})
+		from += s.termFinder.FindOccurrences(t, func(term string, at int) {
+			s.occurrences = append(s.occurrences, termOccurrence{from + at, s.termNumbers[term]})
 		})
 	}
-	s.currentCounts = zeroedSlice(s.currentCounts, len(gains))
-	s.currentScores = zeroedSlice(s.currentScores, len(gains))
-	s.bestScores = zeroedSlice(s.bestScores, len(gains))
+	s.currentCounts = reuseAsZeros(s.currentCounts, len(termWeights))
+	s.currentScores = reuseAsZeros(s.currentScores, len(termWeights))
+	s.bestScores = reuseAsZeros(s.bestScores, len(termWeights))
 	count := func(k int, by float64) {
 		s.currentCounts[k] += by
-		s.currentScores[k] = stretchScore(gains[k], s.currentCounts[k])
+		s.currentScores[k] = stretchScore(termWeights[k], s.currentCounts[k])
 	}
 	most, first := 0.0, 0
 	for _, o := range s.occurrences {
-		count(o.term, 1)
+		count(o.termNumber, 1)
 		for ; o.position-s.occurrences[first].position >= stretchWords; first++ {
-			count(s.occurrences[first].term, -1)
+			count(s.occurrences[first].termNumber, -1)
 		}
 		sum := 0.0
 		for _, given := range s.currentScores {
@@ -107,8 +107,8 @@ func (s *stretchFinder) findBest(texts []*analysis.Tokens, gains []float64) []fl
 	return s.bestScores
 }
 
-// zeroedSlice returns n zeros, using the memory of s if possible.
-func zeroedSlice(s []float64, n int) []float64 {
+// reuseAsZeros returns n zeros, using the memory of s if possible.
+func reuseAsZeros(s []float64, n int) []float64 {
 	s = slices.Grow(s[:0], n)[:n]
 	clear(s)
 	return s

@@ -15,14 +15,14 @@ import (
 // View is the state of a scorer between two changes of its index. A view belongs to a single query and a single
 // goroutine.
 type View struct {
-	ctx      context.Context // context of the query
-	scorer   *Scorer
-	searcher *index.Searcher
-	stats    termStats // frequencies of terms in the index
-	loadItem func(id uint64) Item
+	ctx       context.Context // context of the query
+	scorer    *Scorer
+	searcher  *index.Searcher
+	termStats termStats // frequencies of terms in the index
+	loadItem  func(id uint64) Item
 
-	text       Text // reused memory
-	lastItem   Item // item to which lastFields belongs
+	textBuffer ItemText // reused memory
+	lastItem   Item     // item to which lastFields belongs
 	lastFields []fieldWords
 }
 
@@ -33,16 +33,16 @@ type termStats interface {
 	TermsWithPrefix(prefix string) iter.Seq2[string, int]
 }
 
-// View returns the present state of the scorer. As soon as ctx is done, the results of the view must be discarded.
-// read reads the item of a document without Data, or returns nil if this fails. read may be nil if all documents have
-// Data.
-func (r *Scorer) View(ctx context.Context, read func(id uint64) Item) *View {
-	return r.ViewOfSearcher(ctx, r.index.Searcher(), read)
+// NewView returns the present state of the scorer. As soon as ctx is done, the results of the view must be discarded.
+// read reads the item of a document without Data, or returns nil if this fails. readItem may be nil if all documents
+// have Data.
+func (r *Scorer) NewView(ctx context.Context, readItem func(id uint64) Item) *View {
+	return r.ViewOfSearcher(ctx, r.index.Searcher(), readItem)
 }
 
 // ViewOfSearcher is like View, but uses a searcher of one of the scorer's indexes.
-func (r *Scorer) ViewOfSearcher(ctx context.Context, x *index.Searcher, read func(id uint64) Item) *View {
-	return &View{ctx: ctx, scorer: r, searcher: x, stats: x, loadItem: read}
+func (r *Scorer) ViewOfSearcher(ctx context.Context, x *index.Searcher, readItem func(id uint64) Item) *View {
+	return &View{ctx: ctx, scorer: r, searcher: x, termStats: x, loadItem: readItem}
 }
 
 // WithContext returns the same view for a query with another context.
@@ -53,19 +53,19 @@ func (v *View) WithContext(ctx context.Context) *View {
 }
 
 // Ranking returns the name of the ranking.
-func (v *View) Ranking() string { return v.scorer.name }
+func (v *View) Ranking() string { return v.scorer.rankingName }
 
 // Searcher returns the searcher of the index.
 func (v *View) Searcher() *index.Searcher { return v.searcher }
 
 // DF returns the number of documents that contain a term (the document frequency).
-func (v *View) DF(term string) int { return v.stats.DF(term) }
+func (v *View) DF(term string) int { return v.termStats.DF(term) }
 
 // TermFrequency returns the number of documents that contain a word of the plan, and the inverse document frequency of
 // its term. For a corrected word, both results belong to the word as the user wrote it.
-func (v *View) TermFrequency(w Term) (df int, idf float64) {
+func (v *View) TermFrequency(w QueryWordTerm) (df int, idf float64) {
 	if !w.Corrected {
-		df = v.stats.DF(w.Term)
+		df = v.termStats.DF(w.Term)
 	}
 	var prior index.Prior
 	if v.scorer.queryAnalyzer != nil && !w.Corrected {
@@ -107,20 +107,20 @@ func (v *View) hitItem(h *index.Hit) Item {
 
 // itemFields returns the fields of an item.
 func (v *View) itemFields(it Item) []analysis.Field {
-	it.FillText(&v.text)
-	return appendFields(nil, &v.text)
+	it.FillText(&v.textBuffer)
+	return appendFields(nil, &v.textBuffer)
 }
 
-// compareNewer compares two hits by the time of their versions. The newer hit comes first.
-func (v *View) compareNewer(a, b index.Hit) int {
+// compareNewestFirst compares two hits by the time of their versions. The newer hit comes first.
+func (v *View) compareNewestFirst(a, b index.Hit) int {
 	ia, ib := v.hitItem(&a), v.hitItem(&b)
 	if ia == nil || ib == nil {
 		return 0
 	}
-	ia.FillText(&v.text)
-	updated := v.text.Updated
-	ib.FillText(&v.text)
-	return v.text.Updated.Compare(updated)
+	ia.FillText(&v.textBuffer)
+	updated := v.textBuffer.Updated
+	ib.FillText(&v.textBuffer)
+	return v.textBuffer.Updated.Compare(updated)
 }
 
 // itemName returns the name of an item.
@@ -129,26 +129,31 @@ func (v *View) itemName(id uint64) string {
 	if it == nil {
 		return ""
 	}
-	it.FillText(&v.text)
-	return v.text.Name
+	it.FillText(&v.textBuffer)
+	return v.textBuffer.Name
 }
 
 // itemTurn returns the turn of an item, and caches it in the memo of the item. The item may be nil.
-func (v *View) itemTurn(it Item) *turn {
+func (v *View) itemTurn(it Item) *dialogueTurn {
 	if it == nil {
-		return noTurn
+		return turnOutsideDialogue
 	}
 	kept := &it.ItemMemo().turn
 	if t := kept.Load(); t != nil {
 		return t
 	}
-	x := &v.text
+	x := &v.textBuffer
 	it.FillText(x)
 	kind := analysis.ClassifySpeech(x.Content)
-	t := noTurns[kind]
+	t := turnByOtherKind[kind]
 	if kind == analysis.TurnOfTalk {
-		t = &turn{kind: kind, isQuestion: analysis.EndsInQuestion(x.Content), created: timestamp(x.Created),
-			session: unique.Make(x.Session), speaker: unique.Make(analysis.SpeakerName(x.Content))}
+		t = &dialogueTurn{
+			speechKind:         kind,
+			isQuestion:         analysis.EndsInQuestion(x.Content),
+			createdNanoseconds: clampedNanoseconds(x.Created),
+			session:            unique.Make(x.Session),
+			speaker:            unique.Make(analysis.SpeakerName(x.Content)),
+		}
 	}
 	kept.CompareAndSwap(nil, t)
 	return kept.Load()
@@ -158,14 +163,14 @@ func (v *View) itemTurn(it Item) *turn {
 // turns are left out for which accept returns false. If the entry is not a turn in a talk, the result is empty.
 func (v *View) Neighbours(id uint64, reach int, accept func(id uint64) bool) (before, after []Item) {
 	own := v.itemTurn(v.findItem(id))
-	if own.kind != analysis.TurnOfTalk {
+	if own.speechKind != analysis.TurnOfTalk {
 		return nil, nil
 	}
 	for step := -reach; step <= reach; step++ {
 		at := id + uint64(int64(step))
 		it := v.findItem(at)
 		switch {
-		case step == 0 || it == nil || !v.itemTurn(it).isNextTo(own) || (accept != nil && !accept(at)):
+		case step == 0 || it == nil || !v.itemTurn(it).isInSameTalkAs(own) || (accept != nil && !accept(at)):
 		case step < 0:
 			before = append(before, it)
 		default:
@@ -178,7 +183,7 @@ func (v *View) Neighbours(id uint64, reach int, accept func(id uint64) bool) (be
 // Vocabulary yields the words that begin with the prefix, and the number of documents that contain each word.
 func (v *View) Vocabulary(prefix string) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
-		for t, df := range v.stats.TermsWithPrefix(prefix) {
+		for t, df := range v.termStats.TermsWithPrefix(prefix) {
 			if isKeyword(t) || strings.HasPrefix(t, datePrefix) {
 				continue // a prefixed term, such as a date, is not a word
 			}
@@ -189,7 +194,7 @@ func (v *View) Vocabulary(prefix string) iter.Seq2[string, int] {
 	}
 }
 
-// KeywordValues yields the values that documents have for a key of [Keyword].
+// KeywordValues yields the values that documents have for a key of [KeywordTerm].
 func (v *View) KeywordValues(key string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for value := range v.KeywordCounts(key) {
@@ -203,8 +208,8 @@ func (v *View) KeywordValues(key string) iter.Seq[string] {
 // KeywordCounts yields the values that documents have for a key, and the number of documents with each.
 func (v *View) KeywordCounts(key string) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
-		prefix := Keyword(key, "")
-		for t, df := range v.stats.TermsWithPrefix(prefix) {
+		prefix := KeywordTerm(key, "")
+		for t, df := range v.termStats.TermsWithPrefix(prefix) {
 			if !yield(t[len(prefix):], df) {
 				return
 			}
@@ -220,7 +225,7 @@ func (v *View) fieldWords(it Item) []fieldWords {
 		for _, f := range v.itemFields(it) {
 			w := fieldWords{v.scorer.queryAnalyzer.TermSequence(v.ctx, f.Text), map[string][]int{}}
 			for i, word := range w.words {
-				w.positions[word] = append(w.positions[word], i)
+				w.positionsByWord[word] = append(w.positionsByWord[word], i)
 			}
 			v.lastFields = append(v.lastFields, w)
 		}

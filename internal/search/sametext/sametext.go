@@ -1,7 +1,7 @@
 // This file finds near-duplicates among short texts. It compares the words of the texts, not their meanings.
 
-// Package sametext finds near-duplicates: texts that say the same as another text. [NearDuplicates] is used for hits
-// that repeat a better hit, for entries to consolidate, and for facts to remove from a Markdown file.
+// Package sametext finds near-duplicates: texts that say the same as another text. [FindNearDuplicates] is used for
+// hits that repeat a better hit, for entries to consolidate, and for facts to remove from a Markdown file.
 //
 // The comparison is conservative. A text is a duplicate only if the other text contains all of its words in the same
 // order, and both have the same numbers, symbols and negations.
@@ -43,10 +43,10 @@ type nearDuplicate struct {
 }
 
 const (
-	// minComparedWords is the minimum number of words, without stop words, for a text to be compared by its words. It
+	// minWordsToCompare is the minimum number of words, without stop words, for a text to be compared by its words. It
 	// is also the minimum number of words, with stop words, for texts with different headings to count as equal. In
-	// scripts without spaces, minComparedRunes is the minimum number of characters for the second purpose.
-	minComparedWords, minComparedRunes = 3, 6
+	// scripts without spaces, minRunesToCompare is the minimum number of characters for the second purpose.
+	minWordsToCompare, minRunesToCompare = 3, 6
 
 	// The shorter text must have at least this share of the longer text's words. Otherwise, the longer text probably
 	// says more than the shorter text.
@@ -54,25 +54,27 @@ const (
 
 	// These constants limit the work if many texts have the same rarest word, for example because they follow the same
 	// pattern. For each text, the signatures of at most maxSignatures longer texts are compared, and the words of at
-	// most maxWordComparisons.
-	maxSignatures      = 4096
-	maxWordComparisons = 256
+	// most maxComparisonsPerText.
+	maxSignatures         = 4096
+	maxComparisonsPerText = 256
 )
 
 // preparedText is a text that was analyzed for comparisons.
 type preparedText struct {
-	index       int
-	passage     Passage
-	normalized  string   // the normalized text (equal texts have the same value)
-	words       []uint32 // numbers of the stems in order, without stop words (nil if the text is not compared by words)
-	hasFewWords bool     // the text is so short that an equal text is a duplicate only below the same heading
-	exactWords  string   // the words that must be identical in a duplicate: numbers, words with symbols, and negations
+	index          int
+	source         Passage
+	normalizedText string // the normalized text (equal texts have the same value)
+	// Numbers of the stems in order, without stop words (nil if the text is not compared by words).
+	stemNumbers []uint32
+	hasFewWords bool // the text is so short that an equal text is a duplicate only below the same heading
+	// The words that must be identical in a duplicate: numbers, words with symbols, and negations.
+	exactWords string
 }
 
-// signature returns a set with one bit for each word. Several words may have the same bit. If a text contains all
+// wordBitSet returns a set with one bit for each word. Several words may have the same bit. If a text contains all
 // words of another text, its signature contains all bits of the other signature.
-func (s *preparedText) signature() (bits uint64) {
-	for _, w := range s.words {
+func (s *preparedText) wordBitSet() (bits uint64) {
+	for _, w := range s.stemNumbers {
 		bits |= 1 << (w * 0x9e3779b1 >> 26)
 	}
 	return bits
@@ -93,7 +95,7 @@ type duplicateSearch struct {
 // results must never change.
 func NormalizeText(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), " ") }
 
-// NearDuplicates returns the texts that can be dropped, in order of Drop. The result
+// FindNearDuplicates returns the texts that can be dropped, in order of Drop. The result
 // depends only on the texts.
 //
 // A text is a duplicate of an equal text. It is also a duplicate of a longer text if the longer
@@ -103,15 +105,15 @@ func NormalizeText(s string) string { return strings.Join(strings.Fields(strings
 // negations. Texts in scripts without spaces between words are only duplicates of equal texts. If
 // very many texts share their rarest word, not all pairs are compared.
 //
-// NearDuplicates returns an error if ctx is done. After each analyzed text, it calls
+// FindNearDuplicates returns an error if ctx is done. After each analyzed text, it calls
 // progress, which may be nil, with the number of analyzed texts.
-func NearDuplicates(ctx context.Context, texts []Passage, progress func(done int)) ([]nearDuplicate, error) {
+func FindNearDuplicates(ctx context.Context, texts []Passage, progress func(done int)) ([]nearDuplicate, error) {
 	d := duplicateSearch{keptByDropped: map[int]int{}, exactByDropped: map[int]bool{}}
-	err := d.findAll(ctx, texts, progress)
+	err := d.findAllDuplicates(ctx, texts, progress)
 	return d.listDuplicates(), err
 }
 
-func (d *duplicateSearch) findAll(ctx context.Context, texts []Passage, progress func(done int)) error {
+func (d *duplicateSearch) findAllDuplicates(ctx context.Context, texts []Passage, progress func(done int)) error {
 	c := textAnalyzer{analysis.NewAnalyzer(), map[string]uint32{}, map[string]analyzedWord{}}
 	samples := make([]*preparedText, len(texts))
 	for i, t := range texts {
@@ -123,24 +125,24 @@ func (d *duplicateSearch) findAll(ctx context.Context, texts []Passage, progress
 			progress(i + 1)
 		}
 	}
-	return d.findContained(ctx, d.findEqual(samples), len(c.stemNumbers))
+	return d.findContainedTexts(ctx, d.findEqualTexts(samples), len(c.stemNumbers))
 }
 
-// findEqual finds equal texts, and returns one text of each group of equal texts.
-func (d *duplicateSearch) findEqual(samples []*preparedText) []*preparedText {
+// findEqualTexts finds equal texts, and returns one text of each group of equal texts.
+func (d *duplicateSearch) findEqualTexts(samples []*preparedText) []*preparedText {
 	samples = slices.Clone(samples)
 	slices.SortStableFunc(
 		samples,
-		func(a, b *preparedText) int { return cmp.Compare(b.passage.Weight, a.passage.Weight) },
+		func(a, b *preparedText) int { return cmp.Compare(b.source.Weight, a.source.Weight) },
 	)
 	first := map[string]*preparedText{}
 	var left []*preparedText
 	for _, s := range samples {
-		key := s.normalized
+		key := s.normalizedText
 		if s.hasFewWords {
-			key += "\x00" + s.passage.Heading
+			key += "\x00" + s.source.Heading
 		}
-		if f := first[key]; f != nil && s.normalized != "" {
+		if f := first[key]; f != nil && s.normalizedText != "" {
 			d.keptByDropped[s.index], d.exactByDropped[s.index] = f.index, true
 			continue
 		}
@@ -150,21 +152,21 @@ func (d *duplicateSearch) findEqual(samples []*preparedText) []*preparedText {
 	return left
 }
 
-// findContained finds texts whose words a longer text contains. It processes longer texts first, so that they are
+// findContainedTexts finds texts whose words a longer text contains. It processes longer texts first, so that they are
 // already registered when a shorter text is compared. All numbers of words are less than count.
-func (d *duplicateSearch) findContained(ctx context.Context, samples []*preparedText, count int) error {
-	samples = slices.DeleteFunc(samples, func(s *preparedText) bool { return s.words == nil })
+func (d *duplicateSearch) findContainedTexts(ctx context.Context, samples []*preparedText, wordCount int) error {
+	samples = slices.DeleteFunc(samples, func(s *preparedText) bool { return s.stemNumbers == nil })
 	slices.SortFunc(samples, func(a, b *preparedText) int {
 		return cmp.Or(
-			cmp.Compare(len(b.words), len(a.words)),
-			cmp.Compare(len(b.normalized), len(a.normalized)),
+			cmp.Compare(len(b.stemNumbers), len(a.stemNumbers)),
+			cmp.Compare(len(b.normalizedText), len(a.normalizedText)),
 			cmp.Compare(a.index, b.index),
 		)
 	})
 	// last is, for each word, the last sample that contains it, counting from 1
-	frequency, last := make([]int, count), make([]int, count)
+	frequency, last := make([]int, wordCount), make([]int, wordCount)
 	for i, s := range samples {
-		for _, w := range s.words {
+		for _, w := range s.stemNumbers {
 			if last[w] != i+1 {
 				last[w] = i + 1
 				frequency[w]++
@@ -179,10 +181,10 @@ func (d *duplicateSearch) findContained(ctx context.Context, samples []*prepared
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		signatures[i] = s.signature()
-		d.findLonger(i, samples, signatures, holders[number[keys[i]]])
+		signatures[i] = s.wordBitSet()
+		d.findContainingText(i, samples, signatures, holders[number[keys[i]]])
 		k := keys[i]
-		for _, k.word = range s.words {
+		for _, k.word = range s.stemNumbers {
 			if last[k.word] == i+1 {
 				continue
 			}
@@ -195,14 +197,14 @@ func (d *duplicateSearch) findContained(ctx context.Context, samples []*prepared
 	return nil
 }
 
-// rareWord is a text's rarest word, together with a number for the text's exact words: numbers, words with symbols, and
-// negations. Texts with the same exact words have the same number.
-type rareWord struct{ word, exactWordCount uint32 }
+// rarestWordKey is a text's rarest word, together with a number for the text's exact words: numbers, words with
+// symbols, and negations. Texts with the same exact words have the same number.
+type rarestWordKey struct{ word, exactWordsNumber uint32 }
 
 // rarestWords returns the key of each sample: the word of the sample that occurs in the fewest samples, and a number
 // for the exact words of the sample. keyNumbers assigns numbers to the different keys.
-func rarestWords(samples []*preparedText, frequency []int) (keys []rareWord, keyNumbers map[rareWord]int) {
-	keys, keyNumbers = make([]rareWord, len(samples)), map[rareWord]int{}
+func rarestWords(samples []*preparedText, frequency []int) (keys []rarestWordKey, keyNumbers map[rarestWordKey]int) {
+	keys, keyNumbers = make([]rarestWordKey, len(samples)), map[rarestWordKey]int{}
 	sharps := map[string]uint32{}
 	for i, s := range samples {
 		n, ok := sharps[s.exactWords]
@@ -210,8 +212,8 @@ func rarestWords(samples []*preparedText, frequency []int) (keys []rareWord, key
 			n = uint32(len(sharps))
 			sharps[s.exactWords] = n
 		}
-		word := slices.MinFunc(s.words, func(a, b uint32) int { return cmp.Compare(frequency[a], frequency[b]) })
-		keys[i] = rareWord{word, n}
+		word := slices.MinFunc(s.stemNumbers, func(a, b uint32) int { return cmp.Compare(frequency[a], frequency[b]) })
+		keys[i] = rarestWordKey{word, n}
 		if _, ok := keyNumbers[keys[i]]; !ok {
 			keyNumbers[keys[i]] = len(keyNumbers)
 		}
@@ -219,13 +221,19 @@ func rarestWords(samples []*preparedText, frequency []int) (keys []rareWord, key
 	return keys, keyNumbers
 }
 
-// findLonger searches for a sample that contains the words of sample i. longer lists the candidates, longest first.
-func (d *duplicateSearch) findLonger(i int, samples []*preparedText, signatures []uint64, longer []int32) {
+// findContainingText searches for a sample that contains the words of sample i. longerSamples lists the candidates,
+// longest first.
+func (d *duplicateSearch) findContainingText(
+	i int,
+	samples []*preparedText,
+	signatures []uint64,
+	longerSamples []int32,
+) {
 	s, compared := samples[i], d.wordComparisons
-	longer = longer[sort.Search(len(longer), func(i int) bool {
-		return len(s.words)*minShareDenominator >= len(samples[longer[i]].words)*minShareNumerator
+	longerSamples = longerSamples[sort.Search(len(longerSamples), func(i int) bool {
+		return len(s.stemNumbers)*minShareDenominator >= len(samples[longerSamples[i]].stemNumbers)*minShareNumerator
 	}):]
-	for _, l := range longer[:min(len(longer), maxSignatures)] {
+	for _, l := range longerSamples[:min(len(longerSamples), maxSignatures)] {
 		d.signatureChecks++
 		if signatures[i]&^signatures[l] != 0 {
 			continue
@@ -235,7 +243,7 @@ func (d *duplicateSearch) findLonger(i int, samples []*preparedText, signatures 
 			d.keptByDropped[s.index] = samples[l].index
 			return
 		}
-		if d.wordComparisons == compared+maxWordComparisons {
+		if d.wordComparisons == compared+maxComparisonsPerText {
 			return
 		}
 	}
@@ -278,18 +286,18 @@ func wordSet(words []string) map[string]bool {
 // trimmedCharacters are the characters that are removed from both ends of a word: punctuation, quotes and emphasis.
 const trimmedCharacters = ".,;:!?\"'()*_`“”‘’«»…"
 
-// negations are words that reverse the meaning of a text.
-var negations = wordSet(
+// negationWords are words that reverse the meaning of a text.
+var negationWords = wordSet(
 	strings.Fields(`not no never none nobody nothing neither nor without except unless cannot cant dont
 	isnt arent wasnt doesnt didnt wont shouldnt mustnt nt stop stopped instead
 	nicht kein keine keinen nie ohne pas jamais sans ne non nunca sin geen niet ikke inte bez не нет без`),
 )
 
-// maxCachedWords is the maximum number of words that a textAnalyzer caches. maxCachedWord is the maximum length of
+// maxCachedWords is the maximum number of words that a textAnalyzer caches. maxCachedWordBytes is the maximum length of
 // such a word in bytes.
 const (
-	maxCachedWords = 1 << 16
-	maxCachedWord  = 64
+	maxCachedWords     = 1 << 16
+	maxCachedWordBytes = 64
 )
 
 // textAnalyzer analyzes texts. It caches the results for short words.
@@ -309,15 +317,15 @@ type analyzedWord struct {
 // prepareText analyzes a text for comparisons. If the text is Korean or in a script without spaces, the result has no
 // words, because such a text is only compared as a whole.
 func (c *textAnalyzer) prepareText(ctx context.Context, index int, t Passage) *preparedText {
-	s := &preparedText{index: index, passage: t, hasFewWords: true}
-	s.normalized = strings.TrimRight(NormalizeText(t.Text), ".")
+	s := &preparedText{index: index, source: t, hasFewWords: true}
+	s.normalizedText = strings.TrimRight(NormalizeText(t.Text), ".")
 	for _, r := range t.Text {
 		if r < utf8.RuneSelf {
 			continue
 		}
 		// Korean is written with spaces, but particles are attached to its words.
 		if text.IsUnspaced(r) || unicode.Is(unicode.Hangul, r) {
-			s.hasFewWords = utf8.RuneCountInString(s.normalized) < minComparedRunes
+			s.hasFewWords = utf8.RuneCountInString(s.normalizedText) < minRunesToCompare
 			return s
 		}
 	}
@@ -333,7 +341,7 @@ func (c *textAnalyzer) prepareText(ctx context.Context, index int, t Passage) *p
 			if len(c.analyzedWords) > maxCachedWords {
 				clear(c.analyzedWords)
 			}
-			if len(w) <= maxCachedWord {
+			if len(w) <= maxCachedWordBytes {
 				c.analyzedWords[w] = cut
 			}
 		}
@@ -342,9 +350,9 @@ func (c *textAnalyzer) prepareText(ctx context.Context, index int, t Passage) *p
 			sharps = append(sharps, cut.exactForm)
 		}
 	}
-	s.hasFewWords = len(strings.Fields(s.normalized)) < minComparedWords
-	if len(words) >= minComparedWords {
-		s.words = slices.Clip(words)
+	s.hasFewWords = len(strings.Fields(s.normalizedText)) < minWordsToCompare
+	if len(words) >= minWordsToCompare {
+		s.stemNumbers = slices.Clip(words)
 	}
 	slices.Sort(sharps)
 	s.exactWords = strings.Join(sharps, " ")
@@ -352,7 +360,7 @@ func (c *textAnalyzer) prepareText(ctx context.Context, index int, t Passage) *p
 }
 
 // analyzeWord analyzes a word between spaces.
-func (c *textAnalyzer) analyzeWord(ctx context.Context, w string) (cut analyzedWord) {
+func (c *textAnalyzer) analyzeWord(ctx context.Context, w string) (analyzed analyzedWord) {
 	w = strings.Trim(w, trimmedCharacters)
 	folded := analysis.Fold(w)
 	plain := strings.Map(func(r rune) rune {
@@ -362,10 +370,10 @@ func (c *textAnalyzer) analyzeWord(ctx context.Context, w string) (cut analyzedW
 		return r
 	}, folded)
 	switch {
-	case negations[plain] || (strings.HasSuffix(plain, "nt") && plain != folded):
-		cut.exactForm = plain
+	case negationWords[plain] || (strings.HasSuffix(plain, "nt") && plain != folded):
+		analyzed.exactForm = plain
 	case mustBeIdentical(w):
-		cut.exactForm = w
+		analyzed.exactForm = w
 	}
 	for _, stem := range c.analyzer.TermSequence(ctx, w) {
 		if analysis.IsStopWord(stem) {
@@ -376,9 +384,9 @@ func (c *textAnalyzer) analyzeWord(ctx context.Context, w string) (cut analyzedW
 			n = uint32(len(c.stemNumbers))
 			c.stemNumbers[strings.Clone(stem)] = n
 		}
-		cut.stemNumbers = append(cut.stemNumbers, n)
+		analyzed.stemNumbers = append(analyzed.stemNumbers, n)
 	}
-	return cut
+	return analyzed
 }
 
 // mustBeIdentical reports whether a word must be identical in a duplicate because it contains a digit or a symbol. A
@@ -403,9 +411,9 @@ func mustBeIdentical(word string) bool {
 // isContainedIn reports whether the longer text contains the words of s in the same order.
 func (s *preparedText) isContainedIn(longer *preparedText) bool {
 	// more is the number of words that the longer text may still have besides the words of s
-	n, more := 0, len(longer.words)-len(s.words)
-	for _, w := range longer.words {
-		if n < len(s.words) && w == s.words[n] {
+	n, more := 0, len(longer.stemNumbers)-len(s.stemNumbers)
+	for _, w := range longer.stemNumbers {
+		if n < len(s.stemNumbers) && w == s.stemNumbers[n] {
 			n++
 		} else {
 			more--

@@ -128,15 +128,15 @@ func TestNearDuplicatesWeight(t *testing.T) {
 // TestNearDuplicatesByChance compares texts of random words. The part of one of the texts must be found among all
 // texts with the same rarest word, and the number of comparisons must not exceed its limits.
 func TestNearDuplicatesByChance(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	for _, tt := range []struct {
 		name                 string
 		texts, length, words int
 		compared             int // maximum number of pairs whose words are compared
 	}{
 		{"of many words", 8_000, 40, 500, 80},
-		{"of few words", 40_000, 10, 20, 40_000 * maxWordComparisons},
-		{"of the same words", 4_000, 40, 10, 4_000 * maxWordComparisons},
+		{"of few words", 40_000, 10, 20, 40_000 * maxComparisonsPerText},
+		{"of the same words", 4_000, 40, 10, 4_000 * maxComparisonsPerText},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, 2))
@@ -149,7 +149,7 @@ func TestNearDuplicatesByChance(t *testing.T) {
 			}
 			texts = append(texts, Passage{Text: texts[17].Text[4:]})
 			d := duplicateSearch{keptByDropped: map[int]int{}, exactByDropped: map[int]bool{}}
-			if err := d.findAll(t.Context(), texts, nil); err != nil {
+			if err := d.findAllDuplicates(t.Context(), texts, nil); err != nil {
 				t.Fatal(err)
 			}
 			if at, ok := d.keptByDropped[tt.texts]; tt.compared < tt.texts && (!ok || at != 17) {
@@ -227,7 +227,7 @@ func BenchmarkNearDuplicates(b *testing.B) {
 
 func near(t testing.TB, texts []Passage) []nearDuplicate {
 	t.Helper()
-	dups, err := NearDuplicates(context.Background(), texts, nil)
+	dups, err := FindNearDuplicates(context.Background(), texts, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

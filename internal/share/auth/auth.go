@@ -25,32 +25,32 @@ type Permissions struct {
 // AreLimited reports whether the permissions exclude some projects or kinds.
 func (r Permissions) AreLimited() bool { return len(r.Projects) > 0 || len(r.Kinds) > 0 }
 
-// Intersect returns permissions that allow only the operations that both r and o allow. If r and o have different
-// profiles, or if their lists of projects or kinds have no common element, Intersect returns an error that matches
-// [oxbow.ErrInvalid].
-func (r Permissions) Intersect(o Permissions) (Permissions, error) {
-	combined := Permissions{ReadOnly: r.ReadOnly || o.ReadOnly, Profile: r.Profile}
+// Intersect returns permissions that allow only the operations that both r and other allow. If r and other have
+// different profiles, or if their lists of projects or kinds have no common element, Intersect returns an error that
+// matches [oxbow.ErrInvalid].
+func (r Permissions) Intersect(other Permissions) (Permissions, error) {
+	combined := Permissions{ReadOnly: r.ReadOnly || other.ReadOnly, Profile: r.Profile}
 	switch {
 	case r.Profile == "":
-		combined.Profile = o.Profile
-	case o.Profile != "" && o.Profile != r.Profile:
+		combined.Profile = other.Profile
+	case other.Profile != "" && other.Profile != r.Profile:
 		return combined, &oxbow.InvalidError{
 			Field:  "profile",
-			Value:  o.Profile,
+			Value:  other.Profile,
 			Reason: fmt.Sprintf("is not %q, to which all is bound already", r.Profile),
 		}
 	}
 	var err error
-	combined.Projects, err = intersect("project", r.Projects, o.Projects)
+	combined.Projects, err = intersectLists("project", r.Projects, other.Projects)
 	if err != nil {
 		return combined, err
 	}
-	combined.Kinds, err = intersect("kind", r.Kinds, o.Kinds)
+	combined.Kinds, err = intersectLists("kind", r.Kinds, other.Kinds)
 	return combined, err
 }
 
-// intersect returns the elements that both lists contain. An empty list means all elements.
-func intersect(listName string, a, b []string) ([]string, error) {
+// intersectLists returns the elements that both lists contain. An empty list means all elements.
+func intersectLists(listName string, a, b []string) ([]string, error) {
 	if len(a) == 0 || len(b) == 0 {
 		return slices.Concat(a, b), nil
 	}
@@ -144,8 +144,8 @@ func (r Permissions) String() string {
 	return s + " what is of " + strings.Join(parts, " and ")
 }
 
-// Check returns an error if a project or kind is not valid. The error matches [oxbow.ErrInvalid].
-func (r Permissions) Check() error {
+// CheckNames returns an error if a project or kind is not valid. The error matches [oxbow.ErrInvalid].
+func (r Permissions) CheckNames() error {
 	for _, p := range r.Projects {
 		if err := (oxbow.Label{Key: oxbow.LabelProject, Value: p}).Check(); err != nil {
 			return err

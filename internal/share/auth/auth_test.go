@@ -128,7 +128,7 @@ const secret = "a-secret-of-24-characters"
 
 func digest(s string) string {
 	b := sha256.Sum256([]byte(s))
-	return hashedPrefix + hex.EncodeToString(b[:])
+	return hashedSecretPrefix + hex.EncodeToString(b[:])
 }
 
 func TestParseTokens(t *testing.T) {
@@ -151,20 +151,20 @@ func TestParseTokens(t *testing.T) {
 		t.Fatalf("%d tokens, want %d", len(ts), len(want))
 	}
 	for i, s := range []string{secret, "another long secret, with spaces", "sixteen#letters!"} {
-		got, ok := ts.Find(s)
-		got.digest = [sha256.Size]byte{}
+		got, ok := ts.FindBySecret(s)
+		got.secretDigest = [sha256.Size]byte{}
 		if !ok || !reflect.DeepEqual(got, want[i]) {
 			t.Errorf("Find(%q) = %+v, %v, want %+v", s, got, ok, want[i])
 		}
 	}
 	for _, s := range []string{"", secret[1:], secret +
 		"x", strings.ToUpper(secret), digest(secret),
-		strings.TrimPrefix(digest("another long secret, with spaces"), hashedPrefix)} {
-		if got, ok := ts.Find(s); ok {
+		strings.TrimPrefix(digest("another long secret, with spaces"), hashedSecretPrefix)} {
+		if got, ok := ts.FindBySecret(s); ok {
 			t.Errorf("Find(%q) = %+v, want none", s, got)
 		}
 	}
-	if _, ok := (Tokens{New("", "", Permissions{})}).Find(""); ok {
+	if _, ok := (Tokens{NewToken("", "", Permissions{})}).FindBySecret(""); ok {
 		t.Error("the empty secret was let in")
 	}
 }
@@ -198,7 +198,7 @@ func TestParseTokensDiagnostics(t *testing.T) {
 			" ro\n", []string{"tokens:2: there is a token \"ci\" already, in line 1",
 			`tokens:3: token "vtt" has the secret of "ci", in line 1`}},
 		{"not text", "ci \xff", []string{"not UTF-8"}},
-		{"long", strings.Repeat("#\n", MaxTokenFile/2+1), []string{"more than"}},
+		{"long", strings.Repeat("#\n", MaxTokenFileBytes/2+1), []string{"more than"}},
 	} {
 		ts, _, err := ParseTokens("tokens", []byte(tt.file))
 		if ts != nil || !errors.Is(err, oxbow.ErrInvalid) {
@@ -241,13 +241,14 @@ func FuzzParseTokens(f *testing.F) {
 		}
 		names := map[string]bool{}
 		for _, tk := range ts {
-			if names[tk.Name] || checkName(tk.Name) != nil || tk.Rights.Check() != nil {
+			if names[tk.Name] || checkName(tk.Name) != nil || tk.Rights.CheckNames() != nil {
 				t.Errorf("token %+v is odd", tk)
 			}
 			names[tk.Name] = true
 		}
 		for _, s := range []string{"", "x", file} {
-			if tk, ok := ts.Find(s); ok && !strings.Contains(file, hashedPrefix) && !strings.Contains(file, s) {
+			if tk, ok := ts.FindBySecret(s); ok && !strings.Contains(file, hashedSecretPrefix) &&
+				!strings.Contains(file, s) {
 				t.Errorf("%q found %+v", s, tk)
 			}
 		}

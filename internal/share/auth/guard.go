@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// MaxBody is the maximum body size of an HTTP request, in bytes.
-const MaxBody = 4 << 20
+// MaxBodyBytes is the maximum body size of an HTTP request, in bytes.
+const MaxBodyBytes = 4 << 20
 
 // A Guard decides which HTTP requests a server answers.
 //
@@ -36,16 +36,16 @@ type Guard struct {
 	// this machine are always permitted. UNSAFE: scripts of pages with such an origin may send requests.
 	Origins []string
 
-	// Verify returns the token for a secret that is not in Tokens, for example for a secret that a provider signed. If
-	// Verify cannot check the secret at present, it returns an [*UncheckedError]. If Verify is nil, only the tokens in
-	// Tokens are valid.
-	Verify func(ctx context.Context, secret string) (Token, error)
+	// VerifySecret returns the token for a secret that is not in Tokens, for example for a secret that a provider
+	// signed. If Verify cannot check the secret at present, it returns an [*UncheckedError]. If Verify is nil, only
+	// the tokens in Tokens are valid.
+	VerifySecret func(ctx context.Context, secret string) (Token, error)
 
 	// MetadataURL is the URL at which clients find the provider of the tokens that Verify accepts. It may be "".
 	MetadataURL string
 
-	// LargeBodyPath is the path of a handler that permits more than MaxBody bytes and limits the size of its requests
-	// itself. It may be "".
+	// LargeBodyPath is the path of a handler that permits more than MaxBodyBytes bytes and limits the size of its
+	// requests itself. It may be "".
 	LargeBodyPath string
 }
 
@@ -70,7 +70,7 @@ func (e *UncheckedError) Unwrap() error { return e.Err }
 
 // Admit returns the token of a request. If the request is refused, Admit returns a [*RefusedError]. Its status is 403
 // if the Host or Origin header is not permitted, 401 if the request has no valid token, and 503 if tokens cannot be
-// checked at present. The status is 413 if the request declares more than [MaxBody] bytes and its path is not
+// checked at present. The status is 413 if the request declares more than [MaxBodyBytes] bytes and its path is not
 // g.LargeBodyPath. With the status 413, Admit also returns the token, because the handler needs it to explain the
 // refusal. If a request does not declare its size, the handler must limit the body.
 func (g Guard) Admit(r *http.Request) (Token, error) {
@@ -88,43 +88,43 @@ func (g Guard) Admit(r *http.Request) (Token, error) {
 	if err != nil {
 		return Token{}, &RefusedError{Status: http.StatusUnauthorized, Reason: err.Error(), metadataURL: g.MetadataURL}
 	}
-	if r.ContentLength > MaxBody && r.URL.Path != g.LargeBodyPath {
+	if r.ContentLength > MaxBodyBytes && r.URL.Path != g.LargeBodyPath {
 		return token, &RefusedError{
 			Status: http.StatusRequestEntityTooLarge,
-			Reason: fmt.Sprintf("the request has %d bytes; the most is %d", r.ContentLength, MaxBody),
+			Reason: fmt.Sprintf("the request has %d bytes; the most is %d", r.ContentLength, MaxBodyBytes),
 		}
 	}
 	return token, nil
 }
 
-var errNoToken = errors.New("the token is missing or wrong; send the header Authorization: Bearer TOKEN")
+var errMissingToken = errors.New("the token is missing or wrong; send the header Authorization: Bearer TOKEN")
 
 // bearerToken returns the token in the Authorization header of a request.
 func (g Guard) bearerToken(r *http.Request) (Token, error) {
 	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
-		return Token{}, errNoToken
+		return Token{}, errMissingToken
 	}
 	secret = strings.TrimSpace(secret)
-	token, ok := g.Tokens.Find(secret)
+	token, ok := g.Tokens.FindBySecret(secret)
 	switch {
 	case ok:
 		return token, nil
-	case g.Verify == nil || strings.Count(secret, ".") != 2:
-		return Token{}, errNoToken
+	case g.VerifySecret == nil || strings.Count(secret, ".") != 2:
+		return Token{}, errMissingToken
 	}
-	return g.Verify(r.Context(), secret)
+	return g.VerifySecret(r.Context(), secret)
 }
 
 // ForTenant returns a guard that accepts only the tokens of a tenant. If tenant is "", the guard accepts only tokens
 // that do not belong to a tenant.
 func (g Guard) ForTenant(tenant string) Guard {
 	g.Tokens = g.Tokens.ForTenant(tenant)
-	if verify := g.Verify; verify != nil {
-		g.Verify = func(ctx context.Context, secret string) (Token, error) {
+	if verify := g.VerifySecret; verify != nil {
+		g.VerifySecret = func(ctx context.Context, secret string) (Token, error) {
 			t, err := verify(ctx, secret)
 			if err == nil && t.Tenant != tenant {
-				return Token{}, errNoToken
+				return Token{}, errMissingToken
 			}
 			return t, err
 		}

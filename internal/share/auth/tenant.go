@@ -18,9 +18,9 @@ import (
 // A Quota limits the data of a tenant and the rate of the tenant's changes. If a field is 0, it does not limit
 // anything.
 type Quota struct {
-	Entries int   // maximum number of entries
-	Bytes   int64 // maximum size of the memory and its history, in bytes
-	Writes  int   // maximum number of changes per second, averaged over a short time
+	MaxEntries         int   // maximum number of entries
+	MaxBytes           int64 // maximum size of the memory and its history, in bytes
+	MaxWritesPerSecond int   // maximum number of changes per second, averaged over a short time
 }
 
 // maxTenantNameLength is the maximum length of a tenant's name.
@@ -66,13 +66,13 @@ func (ts Tokens) ForTenant(tenant string) Tokens {
 	return slices.DeleteFunc(slices.Clone(ts), func(t Token) bool { return t.Tenant != tenant || t.Only != "" })
 }
 
-// onlyMetrics is the value of [Token.Only] for a token that can only be used to read metrics.
-const onlyMetrics = "metrics"
+// purposeMetrics is the value of [Token.Only] for a token that can only be used to read metrics.
+const purposeMetrics = "metrics"
 
 // ReadsMetrics reports whether the token may be used to read the metrics of all tenants. This is the case for tokens
 // that are only for metrics, and for tokens that give access to all data in the server's own home.
 func (t Token) ReadsMetrics() bool {
-	return t.Only == onlyMetrics || (t.Tenant == "" && !t.Rights.AreLimited() && t.Rights.Profile == "")
+	return t.Only == purposeMetrics || (t.Tenant == "" && !t.Rights.AreLimited() && t.Rights.Profile == "")
 }
 
 // quotaKeys contains the keys that a line with the quota of a tenant may have.
@@ -115,11 +115,11 @@ func parseQuota(words []string) (tenant string, q Quota, err error) {
 				map[bool]string{true: "500MB", false: "1000"}[key == "bytes"],
 			)
 		case key == "entries":
-			q.Entries = int(n)
+			q.MaxEntries = int(n)
 		case key == "bytes":
-			q.Bytes = n
+			q.MaxBytes = n
 		case key == "writes":
-			q.Writes = int(n)
+			q.MaxWritesPerSecond = int(n)
 		}
 	}
 	return tenant, q, nil

@@ -66,7 +66,7 @@ func TestTenantTokens(t *testing.T) {
 	for tenant, name := range map[string]string{"": "own", "acme": "ops", "beta": "ci"} {
 		for i := range 3 {
 			s := secret + "-" + string(rune('0'+i))
-			if got, ok := ts.ForTenant(tenant).Find(s); ok != (got.Name == name) {
+			if got, ok := ts.ForTenant(tenant).FindBySecret(s); ok != (got.Name == name) {
 				t.Errorf("of tenant %q, Find(%q) = %q, %v", tenant, s, got.Name, ok)
 			}
 		}

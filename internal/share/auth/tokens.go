@@ -19,9 +19,9 @@ import (
 
 // Limits of a token file.
 const (
-	MaxTokenFile    = 1 << 20 // maximum size of a token file in bytes
-	maxTokens       = 1000    // maximum number of tokens in a token file
-	minSecretLength = 16      // minimum number of characters in a secret
+	MaxTokenFileBytes = 1 << 20 // maximum size of a token file in bytes
+	maxTokens         = 1000    // maximum number of tokens in a token file
+	minSecretChars    = 16      // minimum number of characters in a secret
 )
 
 // A Token identifies a client by its secret.
@@ -32,12 +32,12 @@ type Token struct {
 	Only   string // "metrics" if the token gives no access to a memory (otherwise "")
 	Rights Permissions
 
-	digest [sha256.Size]byte // digest of the secret (the secret itself is not stored)
+	secretDigest [sha256.Size]byte // digest of the secret (the secret itself is not stored)
 }
 
-// New returns a token with the given name, secret and permissions.
-func New(name, secret string, r Permissions) Token {
-	return Token{Name: name, Rights: r, digest: sha256.Sum256([]byte(secret))}
+// NewToken returns a token with the given name, secret and permissions.
+func NewToken(name, secret string, r Permissions) Token {
+	return Token{Name: name, Rights: r, secretDigest: sha256.Sum256([]byte(secret))}
 }
 
 // Title returns a name for the permissions of the token. The errors of the permissions' scope contain this name.
@@ -51,16 +51,16 @@ func (t Token) Title() string {
 // Tokens contains all accepted tokens.
 type Tokens []Token
 
-// Find returns the token with a secret. It returns false if there is no such token. Find compares the digest of the
-// secret with the digests of all tokens. All digests have the same length, so the running time reveals nothing about
-// the tokens.
-func (ts Tokens) Find(secret string) (Token, bool) {
+// FindBySecret returns the token with a secret. It returns false if there is no such token. Find compares the
+// digest of the secret with the digests of all tokens. All digests have the same length, so the running time
+// reveals nothing about the tokens.
+func (ts Tokens) FindBySecret(secret string) (Token, bool) {
 	have := sha256.Sum256([]byte(secret))
 	index := -1
 	for i := range ts {
 		// Set index to i if the digests are equal. No branch is used, because the running time would then depend on
 		// the digests.
-		index = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(have[:], ts[i].digest[:]), i, index)
+		index = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(have[:], ts[i].secretDigest[:]), i, index)
 	}
 	if index < 0 || secret == "" {
 		return Token{}, false
@@ -68,9 +68,9 @@ func (ts Tokens) Find(secret string) (Token, bool) {
 	return ts[index], true
 }
 
-// hashedPrefix is the start of a secret that the token file contains in the form of its SHA-256 digest in hexadecimal.
-// A slower hash function is not necessary, because secrets are long and random.
-const hashedPrefix = "sha256:"
+// hashedSecretPrefix is the start of a secret that the token file contains in the form of its SHA-256 digest in
+// hexadecimal. A slower hash function is not necessary, because secrets are long and random.
+const hashedSecretPrefix = "sha256:"
 
 // ParseTokens parses the data of a token file. The parameter file is the path of the token file, which error messages
 // contain. Each line is a token:
@@ -101,8 +101,8 @@ func ParseTokens(file string, data []byte) (ts Tokens, quotas map[string]Quota, 
 		wrong = append(wrong, profile.Diagnostic{File: file, Line: line, Text: fmt.Sprintf(format, args...)})
 	}
 	switch {
-	case len(data) > MaxTokenFile:
-		add(0, "has more than %d bytes, which is the most", MaxTokenFile)
+	case len(data) > MaxTokenFileBytes:
+		add(0, "has more than %d bytes, which is the most", MaxTokenFileBytes)
 		return nil, nil, wrong
 	case !utf8.Valid(data):
 		add(0, "is not UTF-8 text")
@@ -112,7 +112,7 @@ func ParseTokens(file string, data []byte) (ts Tokens, quotas map[string]Quota, 
 	n := 0
 	for line := range strings.Lines(string(data)) {
 		n++
-		words, err := splitWords(line)
+		words, err := splitTokenLine(line)
 		if err != nil {
 			add(n, "%v", err)
 			continue
@@ -136,7 +136,7 @@ func ParseTokens(file string, data []byte) (ts Tokens, quotas map[string]Quota, 
 			add(n, "there is a token %q already, in line %d", t.Name, ts[i].Line)
 			continue
 		}
-		if i := slices.IndexFunc(ts, func(o Token) bool { return o.digest == t.digest }); i >= 0 {
+		if i := slices.IndexFunc(ts, func(o Token) bool { return o.secretDigest == t.secretDigest }); i >= 0 {
 			add(n, "token %q has the secret of %q, in line %d", t.Name, ts[i].Name, ts[i].Line)
 			continue
 		}
@@ -155,8 +155,8 @@ func ParseTokens(file string, data []byte) (ts Tokens, quotas map[string]Quota, 
 	return ts, quotas, nil
 }
 
-// splitWords splits a line into words, and removes quotes and comments.
-func splitWords(line string) ([]string, error) {
+// splitTokenLine splits a line into words, and removes quotes and comments.
+func splitTokenLine(line string) ([]string, error) {
 	var words []string
 	for {
 		line = strings.TrimLeft(line, " \t\r\n")
@@ -197,7 +197,7 @@ func parseToken(words []string) (Token, error) {
 		return t, err
 	}
 	var err error
-	t.digest, err = parseSecret(words[1])
+	t.secretDigest, err = parseSecretDigest(words[1])
 	if err != nil {
 		return t, err
 	}
@@ -206,7 +206,7 @@ func parseToken(words []string) (Token, error) {
 	case "ro":
 		t.Rights.ReadOnly = true
 	case "rw":
-	case "only=" + onlyMetrics: // With only=metrics, ro or rw is not necessary.
+	case "only=" + purposeMetrics: // With only=metrics, ro or rw is not necessary.
 		t.Rights.ReadOnly, rest = true, words[2:]
 	default:
 		return t, fmt.Errorf("the rights of token %q are neither ro nor rw", t.Name)
@@ -232,7 +232,7 @@ func parseToken(words []string) (Token, error) {
 			return t, err
 		}
 	}
-	return t, t.Rights.Check()
+	return t, t.Rights.CheckNames()
 }
 
 // setOption sets an option of a token.
@@ -253,7 +253,7 @@ func (t *Token) setOption(key, value string) error {
 	case "kind":
 		t.Rights.Kinds = append(t.Rights.Kinds, value)
 	case "only":
-		if value != onlyMetrics {
+		if value != purposeMetrics {
 			return fmt.Errorf("what a token can be for alone is metrics: only=metrics")
 		}
 		t.Only = value
@@ -284,14 +284,14 @@ func checkName(name string) error {
 	return nil
 }
 
-// parseSecret returns the digest of a secret in a token file.
-func parseSecret(s string) (digest [sha256.Size]byte, err error) {
-	if rest, ok := strings.CutPrefix(s, hashedPrefix); ok {
+// parseSecretDigest returns the digest of a secret in a token file.
+func parseSecretDigest(s string) (digest [sha256.Size]byte, err error) {
+	if rest, ok := strings.CutPrefix(s, hashedSecretPrefix); ok {
 		b, err := hex.DecodeString(rest)
 		if err != nil || len(b) != len(digest) {
 			return digest, fmt.Errorf(
 				"%s is not followed by %d hexadecimal digits; printf %%s SECRET | sha256sum gives them",
-				strings.TrimSuffix(hashedPrefix, ":"),
+				strings.TrimSuffix(hashedSecretPrefix, ":"),
 				2*len(digest),
 			)
 		}
@@ -302,10 +302,10 @@ func parseSecret(s string) (digest [sha256.Size]byte, err error) {
 			return digest, fmt.Errorf("the secret holds what a header cannot: use letters, digits and signs of ASCII")
 		}
 	}
-	if len(s) < minSecretLength {
+	if len(s) < minSecretChars {
 		return digest, fmt.Errorf(
 			"the secret is shorter than %d characters; make one at random: openssl rand -base64 24",
-			minSecretLength,
+			minSecretChars,
 		)
 	}
 	return sha256.Sum256([]byte(s)), nil

@@ -19,7 +19,7 @@ import (
 
 // overlayStore is a read-only store with the entries of two stores, called upper and lower.
 type overlayStore struct {
-	upperMemory       *oxbow.Memory // the memory to which the upper store belongs
+	upperView         *oxbow.Memory // the memory to which the upper store belongs
 	upper, lower      oxbow.Store
 	upperCapabilities oxbow.Capabilities // the optional interfaces that the upper store implements
 	lowerWatcher      oxbow.Watcher
@@ -27,8 +27,8 @@ type overlayStore struct {
 	watchers          subscribers.List[oxbow.Event]
 	stopFuncs         []func()
 
-	isStale  atomic.Bool // the lower entries may be outdated, because one of the stores has changed
-	isClosed atomic.Bool
+	isLowerStale atomic.Bool // the lower entries may be outdated, because one of the stores has changed
+	isClosed     atomic.Bool
 
 	mu      sync.Mutex     // guards entries; also locked while the entries are loaded
 	entries []*oxbow.Entry // entries of the lower store with their names in the overlay, ordered by ID
@@ -48,14 +48,14 @@ func New(ctx context.Context, m *oxbow.Memory, lower oxbow.Store, suffix string)
 	return oxbow.New(o, &opts), nil
 }
 
-func newStore(ctx context.Context, m *oxbow.Memory, under oxbow.Store, suffix string) (*overlayStore, error) {
-	o := &overlayStore{upperMemory: m, upper: m.Store(), lower: under, suffix: suffix,
-		upperCapabilities: oxbow.CapabilitiesOf(m.Store()), lowerWatcher: oxbow.CapabilitiesOf(under).Watcher}
-	o.isStale.Store(true)
+func newStore(ctx context.Context, m *oxbow.Memory, lower oxbow.Store, suffix string) (*overlayStore, error) {
+	o := &overlayStore{upperView: m, upper: m.Store(), lower: lower, suffix: suffix,
+		upperCapabilities: oxbow.CapabilitiesOf(m.Store()), lowerWatcher: oxbow.CapabilitiesOf(lower).Watcher}
+	o.isLowerStale.Store(true)
 	if o.lowerWatcher == nil {
 		return nil, fmt.Errorf("%w: a store under a memory must report its changes", oxbow.ErrUnsupported)
 	}
-	o.stopFuncs = append(o.stopFuncs, o.lowerWatcher.Watch(func(oxbow.Event) { o.isStale.Store(true) }))
+	o.stopFuncs = append(o.stopFuncs, o.lowerWatcher.Watch(func(oxbow.Event) { o.isLowerStale.Store(true) }))
 	if w := o.upperCapabilities.Watcher; w != nil {
 		o.stopFuncs = append(o.stopFuncs, w.Watch(o.forwardEvents))
 	}
@@ -90,7 +90,7 @@ func (o *overlayStore) LowerEntries() []*oxbow.Entry {
 // entries again, because the change may have used names or made names free. It does not load them itself, because a
 // store must not be called while it sends an event.
 func (o *overlayStore) forwardEvents(e oxbow.Event) {
-	o.isStale.Store(true)
+	o.isLowerStale.Store(true)
 	o.watchers.Send(e)
 }
 
@@ -118,12 +118,12 @@ func (o *overlayStore) refreshLower(ctx context.Context) error {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !o.isStale.Swap(false) {
+	if !o.isLowerStale.Swap(false) {
 		return nil
 	}
 	now, err := o.loadLower(ctx)
 	if err != nil {
-		o.isStale.Store(true)
+		o.isLowerStale.Store(true)
 		return err
 	}
 	ds := compareEntries(o.entries, now)
@@ -199,8 +199,8 @@ func compareEntries(old, current []*oxbow.Entry) (deltas []oxbow.Delta) {
 	return deltas
 }
 
-// freshEntries returns the entries of the lower store, and loads them if they are outdated.
-func (o *overlayStore) freshEntries(ctx context.Context) ([]*oxbow.Entry, error) {
+// currentLowerEntries returns the entries of the lower store, and loads them if they are outdated.
+func (o *overlayStore) currentLowerEntries(ctx context.Context) ([]*oxbow.Entry, error) {
 	if o.isClosed.Load() {
 		return nil, oxbow.ErrClosed
 	}
@@ -212,7 +212,7 @@ func (o *overlayStore) freshEntries(ctx context.Context) ([]*oxbow.Entry, error)
 
 // Get implements [oxbow.Store].
 func (o *overlayStore) Get(ctx context.Context, name string) (oxbow.Entry, error) {
-	under, err := o.freshEntries(ctx)
+	under, err := o.currentLowerEntries(ctx)
 	if err != nil {
 		return oxbow.Entry{}, err
 	}
@@ -230,7 +230,7 @@ func (o *overlayStore) Get(ctx context.Context, name string) (oxbow.Entry, error
 // Entries implements [oxbow.Store].
 func (o *overlayStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
-		under, err := o.freshEntries(ctx)
+		under, err := o.currentLowerEntries(ctx)
 		if err != nil {
 			yield(oxbow.Entry{}, err)
 			return
@@ -254,7 +254,7 @@ func (o *overlayStore) ViewHeads(
 	keys, names []string,
 	fn func(all iter.Seq2[oxbow.Head, error], read func(ids []uint64) ([]*oxbow.Entry, error)) error,
 ) (bool, error) {
-	under, err := o.freshEntries(ctx)
+	under, err := o.currentLowerEntries(ctx)
 	if err != nil {
 		return true, err
 	}
@@ -280,11 +280,11 @@ func (o *overlayStore) Newest(
 	f oxbow.Filter,
 	offset, limit int,
 ) (page []oxbow.Entry, total int, err error) {
-	under, err := o.freshEntries(ctx)
+	under, err := o.currentLowerEntries(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	es, total, err := o.upperMemory.Newest(ctx, f, 0, offset+limit)
+	es, total, err := o.upperView.Newest(ctx, f, 0, offset+limit)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -10,13 +10,13 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
-// resolveAliases changes the steps of a pull, so that no alias belongs to two entries of the home afterwards. It adds
+// dropTakenAliases changes the steps of a pull, so that no alias belongs to two entries of the home afterwards. It adds
 // a step for each home entry that loses an alias. The lost aliases are in the report. The next push also removes them
 // from the server's entries.
 //
 // Each home makes the same decision, because it compares the names and creation times that the entries have on the
 // server. Otherwise two homes might remove the alias from both entries.
-func (s *syncRun) resolveAliases(steps []*plannedStep) []*plannedStep {
+func (s *syncRun) dropTakenAliases(steps []*plannedStep) []*plannedStep {
 	byPair := map[*entryPair]*plannedStep{}
 	for _, st := range steps {
 		byPair[st.pair] = st
@@ -25,7 +25,7 @@ func (s *syncRun) resolveAliases(steps []*plannedStep) []*plannedStep {
 	of := map[string]*entryPair{} // by the name of the home's entry, the pair to which it belongs
 	for _, p := range s.pairs {
 		st := byPair[p]
-		e := entryAfterStep(p, st)
+		e := homeEntryAfterStep(p, st)
 		if e == nil {
 			continue
 		}
@@ -61,14 +61,14 @@ func (s *syncRun) resolveAliases(steps []*plannedStep) []*plannedStep {
 			}
 			steps = append(steps, st)
 		}
-		s.dropAliases(st, p, lostAliases[p])
+		s.dropStepAliases(st, p, lostAliases[p])
 	}
 	return steps
 }
 
-// entryAfterStep returns the home's entry of pair p as it will be after step st. It returns nil if the home will have
-// no such entry. st may be nil.
-func entryAfterStep(p *entryPair, st *plannedStep) *oxbow.Entry {
+// homeEntryAfterStep returns the home's entry of pair p as it will be after step st. It returns nil if the home
+// will have no such entry. st may be nil.
+func homeEntryAfterStep(p *entryPair, st *plannedStep) *oxbow.Entry {
 	switch {
 	case st == nil || len(st.ops) == 0:
 		return p.home
@@ -78,9 +78,9 @@ func entryAfterStep(p *entryPair, st *plannedStep) *oxbow.Entry {
 	return st.homeEntry
 }
 
-// dropAliases changes step st, so that the home's entry will not have these aliases.
-func (s *syncRun) dropAliases(st *plannedStep, p *entryPair, lostAliases []string) {
-	e := entryAfterStep(p, st).Clone()
+// dropStepAliases changes step st, so that the home's entry will not have these aliases.
+func (s *syncRun) dropStepAliases(st *plannedStep, p *entryPair, lostAliases []string) {
+	e := homeEntryAfterStep(p, st).Clone()
 	e.Aliases = slices.DeleteFunc(e.Aliases, func(a string) bool { return slices.Contains(lostAliases, a) })
 	isChanged := slices.ContainsFunc(st.ops, func(op oxbow.Op) bool { return op.Target() == e.Name })
 	switch {
@@ -95,7 +95,7 @@ func (s *syncRun) dropAliases(st *plannedStep, p *entryPair, lostAliases []strin
 		st.ops = threeway.ReplaceOps(p.home, &e)
 	}
 	st.homeEntry = &e
-	if p.server != nil && p.serverChange == sideChanged {
+	if p.server != nil && p.serverChange == entryChanged {
 		st.hasHomeChanges = s.state.entryHash(&e) != s.state.entryHash(p.server)
 	} else {
 		st.hasHomeChanges = true

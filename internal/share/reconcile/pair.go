@@ -23,7 +23,7 @@ func (s *syncRun) pairEntries(home, server *sideEntries) {
 		if r.WasRemoved {
 			continue
 		}
-		p := &entryPair{record: r, oldRecord: r, homeChange: sideRemoved, serverChange: sideUnchanged}
+		p := &entryPair{record: r, oldRecord: r, homeChange: entryRemoved, serverChange: entryUnchanged}
 		s.pairs = append(s.pairs, p)
 		p.home = home.byName[r.Home.Name]
 		if p.home != nil && !atHome[p.home] {
@@ -31,7 +31,7 @@ func (s *syncRun) pairEntries(home, server *sideEntries) {
 		} else {
 			p.home = nil
 		}
-		s.findServer(p, server, atServer)
+		s.findServerEntry(p, server, atServer)
 	}
 	s.findRenames(home, server, atHome, atServer)
 	for _, p := range s.pairs {
@@ -39,10 +39,10 @@ func (s *syncRun) pairEntries(home, server *sideEntries) {
 	}
 	for _, e := range server.entries {
 		if !atServer[e] {
-			p := &entryPair{server: e, serverChange: sideChanged}
+			p := &entryPair{server: e, serverChange: entryChanged}
 			if h := home.findName(e.Name); h != nil && !atHome[h] {
 				p.home = h
-				p.homeChange = sideChanged
+				p.homeChange = entryChanged
 				atHome[h] = true
 			}
 			s.pairs = append(s.pairs, p)
@@ -50,30 +50,30 @@ func (s *syncRun) pairEntries(home, server *sideEntries) {
 	}
 	for _, e := range home.entries {
 		if !atHome[e] {
-			s.pairs = append(s.pairs, &entryPair{home: e, homeChange: sideChanged})
+			s.pairs = append(s.pairs, &entryPair{home: e, homeChange: entryChanged})
 		}
 	}
 }
 
-// findServer sets p.server to the entry on the server that belongs to the record of p, if there is one.
-func (s *syncRun) findServer(p *entryPair, server *sideEntries, used map[*oxbow.Entry]bool) {
+// findServerEntry sets p.server to the entry on the server that belongs to the record of p, if there is one.
+func (s *syncRun) findServerEntry(p *entryPair, server *sideEntries, used map[*oxbow.Entry]bool) {
 	r := p.record
 	e, candidate := server.byID[r.ID]
 	isFound := r.ID != 0 && e != nil
-	if !isFound || mayBeOtherEntry(e, r, server) {
+	if !isFound || couldBeOtherEntry(e, r, server) {
 		e = server.byName[r.Server.Name]
 	}
 	if e != nil && !used[e] {
 		p.server, used[e] = e, true
 	} else if candidate || server.isComplete {
-		p.serverChange = sideRemoved
+		p.serverChange = entryRemoved
 	}
 }
 
-// mayBeOtherEntry reports whether an entry with the ID in a record may be a different entry. This is possible if the
+// couldBeOtherEntry reports whether an entry with the ID in a record may be a different entry. This is possible if the
 // server's store was replaced by another store that uses the same IDs.
-func mayBeOtherEntry(e *oxbow.Entry, r *syncRecord, server *sideEntries) bool {
-	return !server.isTrusted && e.Name != r.Server.Name
+func couldBeOtherEntry(e *oxbow.Entry, r *syncRecord, server *sideEntries) bool {
+	return !server.areTrusted && e.Name != r.Server.Name
 }
 
 // findRenames finds entries that were renamed on one side. If the entry of a record is missing on a side, it pairs the
@@ -85,19 +85,19 @@ func (s *syncRun) findRenames(home, server *sideEntries, atHome, atServer map[*o
 		names[e.Name] = true
 	}
 	for _, p := range s.pairs {
-		if p.serverChange == sideUnchanged {
+		if p.serverChange == entryUnchanged {
 			names[p.record.Server.Name] = true
 		}
 	}
 	s.findMovedEntries(home.entries, atHome, func(p *entryPair) (entryIdentity, bool) {
-		return p.record.Home, p.home == nil && home.isTrusted
+		return p.record.Home, p.home == nil && home.areTrusted
 	},
 		func(name string) bool { return !names[name] }, func(p *entryPair, e *oxbow.Entry) { p.home = e })
 	s.findMovedEntries(server.entries, atServer, func(p *entryPair) (entryIdentity, bool) {
-		return p.record.Server, p.serverChange == sideRemoved && server.isTrusted
+		return p.record.Server, p.serverChange == entryRemoved && server.areTrusted
 	},
 		func(name string) bool { return home.findName(name) == nil }, func(p *entryPair, e *oxbow.Entry) {
-			p.server, p.serverChange = e, sideUnchanged
+			p.server, p.serverChange = e, entryUnchanged
 		})
 }
 
@@ -106,20 +106,20 @@ func (s *syncRun) findRenames(home, server *sideEntries, atHome, atServer map[*o
 func (s *syncRun) findMovedEntries(
 	entries []*oxbow.Entry,
 	used map[*oxbow.Entry]bool,
-	missing func(*entryPair) (entryIdentity, bool),
-	free func(string) bool,
+	lostIdentity func(*entryPair) (entryIdentity, bool),
+	isNameFree func(string) bool,
 	assign func(*entryPair, *oxbow.Entry),
 ) {
 	candidates := func(k oxbow.Kind, created int64) string { return fmt.Sprint(k, created) }
 	moved, isMatch := map[string][]*entryPair{}, map[string][]*oxbow.Entry{}
 	for _, p := range s.pairs {
-		if m, ok := missing(p); ok {
+		if m, ok := lostIdentity(p); ok {
 			k := candidates(m.Kind, m.Created)
 			moved[k] = append(moved[k], p)
 		}
 	}
 	for _, e := range entries {
-		isCandidate := len(moved) > 0 && !used[e] && free(e.Name)
+		isCandidate := len(moved) > 0 && !used[e] && isNameFree(e.Name)
 		if isCandidate {
 			k := candidates(e.Kind, e.Created.UnixNano())
 			isMatch[k] = append(isMatch[k], e)
@@ -156,36 +156,36 @@ func (s *syncRun) compareWithRecord(p *entryPair, home, server *sideEntries) {
 	r := p.record
 	switch {
 	case p.home != nil && s.state.entryHash(p.home) == r.Home.Hash:
-		p.homeChange = sideUnchanged
+		p.homeChange = entryUnchanged
 	case p.home != nil:
-		p.homeChange = sideChanged
+		p.homeChange = entryChanged
 	}
 	switch {
 	case p.server != nil && s.state.entryHash(p.server) == r.Server.Hash:
-		p.serverChange = sideUnchanged
+		p.serverChange = entryUnchanged
 		r.ID = p.server.ID
 		r.Version = p.server.Version
 		r.Updated = p.server.Updated.UnixNano()
 	case p.server != nil:
-		p.serverChange = sideChanged
+		p.serverChange = entryChanged
 	}
-	if p.homeChange == sideRemoved && !home.isTrusted {
+	if p.homeChange == entryRemoved && !home.areTrusted {
 		s.report.NotRemoved++
 		p.record = nil
-		p.homeChange = sideAbsent
-		p.serverChange = sideChanged
+		p.homeChange = entryAbsent
+		p.serverChange = entryChanged
 		if p.server == nil {
-			p.serverChange = sideRemoved
+			p.serverChange = entryRemoved
 		}
 	}
-	isCertain := server.isTrusted && (r.ID > 0 || server.isExact)
+	isCertain := server.areTrusted && (r.ID > 0 || server.hasExactContents)
 	if isCertain || p.home == nil {
 		return
 	}
-	if p.serverChange == sideRemoved { // The entry may still exist on the server, so the home's version is sent again.
+	if p.serverChange == entryRemoved { // The entry may still exist on the server, so the home's version is sent again.
 		s.report.NotRemoved++
 		p.record = nil
-		p.serverChange = sideAbsent
-		p.homeChange = sideChanged
+		p.serverChange = entryAbsent
+		p.homeChange = entryChanged
 	}
 }

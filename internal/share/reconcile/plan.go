@@ -32,28 +32,28 @@ const planSuffix = ".plan"
 type runPlan struct {
 	homePosition oxbow.Position // position in the home's history when the run began
 	isPull       bool
-	mark         pullMark
+	mark         pullIdentity
 	steps        []*planStep
 }
 
-// pullMark identifies the changes of a pull in the home's history. They are the changes after AfterSeq that have this
-// session and whose note is Note.
-type pullMark struct {
-	AfterSeq uint64 `json:"after,omitempty"`
-	Session  string `json:"session,omitempty"`
-	Note     string `json:"note,omitempty"`
+// pullIdentity identifies the changes of a pull in the home's history. They are the changes after AfterSeq that
+// have this session and whose note is Note.
+type pullIdentity struct {
+	AfterSeq   uint64 `json:"after,omitempty"`
+	Session    string `json:"session,omitempty"`
+	NotePrefix string `json:"note,omitempty"`
 }
 
 // planHeader is the first line of a plan file.
 type planHeader struct {
 	Version int `json:"oxbow_plan"`
 	// digest of the state file for which the plan was made (empty if there was no state file)
-	StateDigest []byte   `json:"base,omitempty"`
-	Salt        []byte   `json:"salt"`
-	Home        []byte   `json:"home,omitempty"`
-	IsPull      bool     `json:"pull,omitempty"`
-	Mark        pullMark `json:"mark,omitzero"`
-	Sum         []byte   `json:"sum"` // SHA-256 of all lines after the header
+	StateDigest []byte       `json:"base,omitempty"`
+	Salt        []byte       `json:"salt"`
+	Home        []byte       `json:"home,omitempty"`
+	IsPull      bool         `json:"pull,omitempty"`
+	Mark        pullIdentity `json:"mark,omitzero"`
+	Checksum    []byte       `json:"sum"` // SHA-256 of all lines after the header
 }
 
 // planStep is one step in a plan file, which changes one entry.
@@ -116,7 +116,7 @@ func (s *State) readPlan(fsys vfs.FS, name string) error {
 	}
 	s.hasPlan = true
 	h, p := parsePlan(b, len(s.records))
-	if p != nil && s.fitsPlan(h) {
+	if p != nil && s.isPlanOfState(h) {
 		s.salt = h.Salt
 		s.plan = p
 		s.hasUnsavedResults = true
@@ -124,8 +124,8 @@ func (s *State) readPlan(fsys vfs.FS, name string) error {
 	return nil
 }
 
-// fitsPlan reports whether the plan with header h was made for this state.
-func (s *State) fitsPlan(h planHeader) bool {
+// isPlanOfState reports whether the plan with header h was made for this state.
+func (s *State) isPlanOfState(h planHeader) bool {
 	if !bytes.Equal(h.StateDigest, s.fileDigest) {
 		return false
 	}
@@ -139,7 +139,7 @@ func parsePlan(b []byte, records int) (planHeader, *runPlan) {
 	if json.Unmarshal(line, &h) != nil || h.Version != planVersion {
 		return h, nil
 	}
-	if sum := sha256.Sum256(rest); len(h.Salt) == 0 || !bytes.Equal(sum[:], h.Sum) {
+	if sum := sha256.Sum256(rest); len(h.Salt) == 0 || !bytes.Equal(sum[:], h.Checksum) {
 		return h, nil
 	}
 	p := &runPlan{homePosition: oxbow.Position(h.Home), isPull: h.IsPull, mark: h.Mark}

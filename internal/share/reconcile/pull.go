@@ -15,7 +15,7 @@ import (
 
 func (s *syncRun) planPull() (steps []*plannedStep, err error) {
 	for _, p := range s.pairs {
-		if p.homeChange == sideUnchanged && p.losesName() {
+		if p.homeChange == entryUnchanged && p.losesName() {
 			delete(s.usedNames, p.home.Name)
 		}
 	}
@@ -23,7 +23,7 @@ func (s *syncRun) planPull() (steps []*plannedStep, err error) {
 		return cmp.Compare(boolToInt(a.home == nil), boolToInt(b.home == nil))
 	})
 	for _, p := range s.pairs {
-		st, err := s.pullStep(p)
+		st, err := s.planPullStep(p)
 		if err != nil {
 			return nil, err
 		}
@@ -32,45 +32,45 @@ func (s *syncRun) planPull() (steps []*plannedStep, err error) {
 			steps = append(steps, st)
 		}
 	}
-	steps = s.resolveAliases(steps)
+	steps = s.dropTakenAliases(steps)
 	// Put removals first, because another entry may need the name of a removed entry.
-	slices.SortStableFunc(steps, func(a, b *plannedStep) int { return cmp.Compare(stepOrder(a), stepOrder(b)) })
+	slices.SortStableFunc(steps, func(a, b *plannedStep) int { return cmp.Compare(pullStepOrder(a), pullStepOrder(b)) })
 	return steps, nil
 }
 
 // losesName reports whether the server's entry no longer has the name that the home's entry has.
 func (p *entryPair) losesName() bool {
 	switch p.serverChange {
-	case sideRemoved:
+	case entryRemoved:
 		return true
-	case sideChanged:
+	case entryChanged:
 		return p.server.Name != p.home.Name
 	}
 	return false
 }
 
-// pullStep returns what a pull does with a pair, or nil if it changes neither the entry nor the record.
-func (s *syncRun) pullStep(p *entryPair) (*plannedStep, error) {
+// planPullStep returns what a pull does with a pair, or nil if it changes neither the entry nor the record.
+func (s *syncRun) planPullStep(p *entryPair) (*plannedStep, error) {
 	st := &plannedStep{oldRecord: p.oldRecord, record: p.record, serverEntry: p.server}
 	switch {
-	case p.serverChange == sideRemoved && p.homeChange == sideUnchanged:
+	case p.serverChange == entryRemoved && p.homeChange == entryUnchanged:
 		st.record = nil
 		st.ops = []oxbow.Op{oxbow.Remove{Name: p.home.Name, If: p.home.Version}}
 		st.change = Change{Name: p.home.Name, Verb: oxbow.VerbRemove}
-	case p.serverChange == sideRemoved:
+	case p.serverChange == entryRemoved:
 		st.record = nil // The server removed the entry. The home keeps it, because the home has changed it.
-	case p.server == nil || p.serverChange == sideUnchanged:
+	case p.server == nil || p.serverChange == entryUnchanged:
 		if p.record != nil {
 			return nil, nil
 		}
 	case p.home == nil:
-		s.planAdd(st, *p.server)
+		s.planHomeAdd(st, *p.server)
 	case s.state.entryHash(p.home) == s.state.entryHash(p.server):
 		st.record = s.state.pairRecord(p.server, p.home)
-	case p.homeChange == sideUnchanged:
-		s.planReplace(st, p.home, *p.server)
+	case p.homeChange == entryUnchanged:
+		s.planHomeReplace(st, p.home, *p.server)
 	default:
-		return st, s.planMerge(st, p)
+		return st, s.planHomeMerge(st, p)
 	}
 	return st, nil
 }
@@ -82,8 +82,8 @@ func boolToInt(b bool) int {
 	return 0
 }
 
-// stepOrder returns a number by which steps are sorted: removals first, then renames, then all other steps.
-func stepOrder(s *plannedStep) int {
+// pullStepOrder returns a number by which steps are sorted: removals first, then renames, then all other steps.
+func pullStepOrder(s *plannedStep) int {
 	if len(s.ops) > 0 {
 		if _, ok := s.ops[0].(oxbow.Remove); ok {
 			return len(s.ops)
@@ -117,8 +117,8 @@ func conflictName(e *oxbow.Entry, n int) string {
 	return strings.TrimSpace(name) + end
 }
 
-// planAdd makes the step add the entry e to the home.
-func (s *syncRun) planAdd(st *plannedStep, e oxbow.Entry) {
+// planHomeAdd makes the step add the entry e to the home.
+func (s *syncRun) planHomeAdd(st *plannedStep, e oxbow.Entry) {
 	st.record = s.state.pairRecord(st.serverEntry, nil)
 	name := s.chooseFreeName(&e, "")
 	st.hasHomeChanges = name != e.Name
@@ -129,12 +129,12 @@ func (s *syncRun) planAdd(st *plannedStep, e oxbow.Entry) {
 	s.usedNames[name] = true
 }
 
-// planReplace makes the step replace an entry of the home by e.
-func (s *syncRun) planReplace(st *plannedStep, oldEntry *oxbow.Entry, e oxbow.Entry) {
+// planHomeReplace makes the step replace an entry of the home by e.
+func (s *syncRun) planHomeReplace(st *plannedStep, oldEntry *oxbow.Entry, e oxbow.Entry) {
 	st.record = s.state.pairRecord(st.serverEntry, nil)
-	ls := slices.Concat(withoutStamps(e.Labels), onlyStamps(oldEntry.Labels))
+	ls := slices.Concat(withoutServerStamps(e.Labels), onlyServerStamps(oldEntry.Labels))
 	if e.Content != oldEntry.Content {
-		ls = append(ls, onlyStamps(e.Labels)...)
+		ls = append(ls, onlyServerStamps(e.Labels)...)
 	}
 	e.Labels = oxbow.SortLabels(ls)
 	name := s.chooseFreeName(&e, oldEntry.Name)
@@ -149,10 +149,10 @@ func (s *syncRun) planReplace(st *plannedStep, oldEntry *oxbow.Entry, e oxbow.En
 	st.homeEntry = &e
 }
 
-// planMerge makes the step merge the changes that both sides made to an entry. If the merged entry would be invalid,
-// the step keeps the home's entry and adds the server's entry under another name, with a label that reports the
-// conflict.
-func (s *syncRun) planMerge(st *plannedStep, p *entryPair) error {
+// planHomeMerge makes the step merge the changes that both sides made to an entry. If the merged entry would be
+// invalid, the step keeps the home's entry and adds the server's entry under another name, with a label that
+// reports the conflict.
+func (s *syncRun) planHomeMerge(st *plannedStep, p *entryPair) error {
 	baseContent := ""
 	if p.home.Content != p.server.Content {
 		var err error
@@ -168,7 +168,7 @@ func (s *syncRun) planMerge(st *plannedStep, p *entryPair) error {
 	if err == nil {
 		st.hasHomeChanges = s.state.entryHash(&m) != s.state.entryHash(p.server)
 		_, st.change.HasConflict = m.Label(threeway.LabelConflict)
-		s.planReplace(st, p.home, m)
+		s.planHomeReplace(st, p.home, m)
 		if s.state.entryHash(&m) == s.state.entryHash(p.home) {
 			st.ops = nil
 			st.change = Change{}
@@ -200,7 +200,7 @@ func (s *syncRun) planMerge(st *plannedStep, p *entryPair) error {
 // and labels whose hashes are in the record.
 func (s *syncRun) mergeEntry(p *entryPair, baseContent string) (oxbow.Entry, error) {
 	a, b := p.home.Clone(), p.server.Clone()
-	a.Labels, b.Labels = withoutStamps(a.Labels), withoutStamps(b.Labels)
+	a.Labels, b.Labels = withoutServerStamps(a.Labels), withoutServerStamps(b.Labels)
 	o := oxbow.Entry{Content: baseContent}
 	if r := p.record; r != nil {
 		o.Name = r.Server.Name
@@ -225,11 +225,11 @@ func (s *syncRun) mergeEntry(p *entryPair, baseContent string) (oxbow.Entry, err
 func (s *syncRun) applyPull(steps []*plannedStep) (err error) {
 	total, before := countChanges(steps), s.state.serverPosition
 	if total > 0 {
-		s.clearPullInfo()
+		s.forgetUndoData()
 	}
 	var pulls []uint64
 	for len(steps) > 0 && err == nil {
-		part := countFittingSteps(steps, len(steps), pullBytes)
+		part := countStepsPerChange(steps, len(steps), pullBytes)
 		var seq uint64
 		seq, err = s.applyHomeChange(steps[:part])
 		if seq > 0 {
@@ -241,7 +241,7 @@ func (s *syncRun) applyPull(steps []*plannedStep) (err error) {
 		steps = steps[part:]
 	}
 	if len(s.report.Changes) > 0 {
-		s.state.pullChanges, s.state.serverBeforePull = pulls, before
+		s.state.pullChangeNumbers, s.state.serverBeforePull = pulls, before
 	}
 	s.finishRun()
 	if err == nil {
@@ -263,9 +263,9 @@ func countChanges(steps []*plannedStep) (n int) {
 	return n
 }
 
-// countFittingSteps returns how many of the first steps fit into one change with at most the given numbers of
+// countStepsPerChange returns how many of the first steps fit into one change with at most the given numbers of
 // operations and bytes. It returns at least 1.
-func countFittingSteps(steps []*plannedStep, items, bytes int) (n int) {
+func countStepsPerChange(steps []*plannedStep, items, bytes int) (n int) {
 	size := 0
 	for n < len(steps) && n < items && (n == 0 || size+steps[n].size <= bytes) {
 		size += steps[n].size
@@ -274,14 +274,14 @@ func countFittingSteps(steps []*plannedStep, items, bytes int) (n int) {
 	return n
 }
 
-// clearPullInfo removes what the records contain about the last pull. That information is needed only to notice that
+// forgetUndoData removes what the records contain about the last pull. That information is needed only to notice that
 // the pull was undone.
-func (s *syncRun) clearPullInfo() {
+func (s *syncRun) forgetUndoData() {
 	for _, r := range s.state.records {
 		if r.WasRemoved {
 			s.replacements[r] = nil
 		} else if r.WasPulled {
-			s.replacements[r] = withoutPullInfo(r)
+			s.replacements[r] = withoutUndoData(r)
 		}
 	}
 }
@@ -316,11 +316,11 @@ func (s *syncRun) applyHomeChange(steps []*plannedStep) (seq uint64, err error) 
 // sortRemovalsFirst sorts operations, so that a name becomes free before another entry gets it.
 func sortRemovalsFirst(ops []oxbow.Op) []oxbow.Op {
 	out := slices.Clone(ops)
-	slices.SortStableFunc(out, func(a, b oxbow.Op) int { return cmp.Compare(opOrder(a), opOrder(b)) })
+	slices.SortStableFunc(out, func(a, b oxbow.Op) int { return cmp.Compare(removalOrder(a), removalOrder(b)) })
 	return out
 }
 
-func opOrder(op oxbow.Op) int {
+func removalOrder(op oxbow.Op) int {
 	switch op.(type) {
 	case oxbow.Remove:
 		return 0
@@ -330,8 +330,8 @@ func opOrder(op oxbow.Op) int {
 	return 1
 }
 
-// withoutPullInfo returns a copy of the record without the information about the last pull.
-func withoutPullInfo(r *syncRecord) *syncRecord {
+// withoutUndoData returns a copy of the record without the information about the last pull.
+func withoutUndoData(r *syncRecord) *syncRecord {
 	if r == nil {
 		return nil
 	}
@@ -344,10 +344,10 @@ func withoutPullInfo(r *syncRecord) *syncRecord {
 // name, as the home stored them. They may differ from the planned entries, because the home may have redacted an entry
 // or added labels.
 func (s *syncRun) recordPulledStep(st *plannedStep, written map[string]*oxbow.Entry) {
-	defer s.queueRecord(st)
+	defer s.addFinishedRecord(st)
 	if st.record == nil {
 		if len(st.ops) > 0 && st.oldRecord != nil {
-			st.record = &syncRecord{WasPulled: true, WasRemoved: true, BeforePull: withoutPullInfo(st.oldRecord)}
+			st.record = &syncRecord{WasPulled: true, WasRemoved: true, BeforePull: withoutUndoData(st.oldRecord)}
 		}
 		return
 	}
@@ -362,12 +362,12 @@ func (s *syncRun) recordPulledStep(st *plannedStep, written map[string]*oxbow.En
 		}
 	}
 	if len(st.ops) > 0 {
-		st.record.WasPulled, st.record.BeforePull = true, withoutPullInfo(st.oldRecord)
+		st.record.WasPulled, st.record.BeforePull = true, withoutUndoData(st.oldRecord)
 	}
 }
 
-// lastHomeChange returns the number of the last change in the home, or 0 if it is unknown.
-func (s *syncRun) lastHomeChange() uint64 {
+// lastHomeChangeSeq returns the number of the last change in the home, or 0 if it is unknown.
+func (s *syncRun) lastHomeChangeSeq() uint64 {
 	if c := oxbow.CapabilitiesOf(s.exactHome).Counter; c != nil {
 		if stats, err := c.Stats(s.ctx); err == nil {
 			return stats.Last

@@ -16,40 +16,40 @@ import (
 func (s *syncRun) planPush() (steps []*plannedStep) {
 	s.unpulledAliases = map[string]string{}
 	for _, p := range s.pairs {
-		if p.serverChange == sideChanged && p.server != nil {
+		if p.serverChange == entryChanged && p.server != nil {
 			for _, a := range p.server.Aliases {
 				s.unpulledAliases[oxbow.NormalName(a)] = p.server.Name
 			}
 		}
 	}
 	for _, p := range s.pairs {
-		if st := s.pushStep(p); st != nil {
+		if st := s.planPushStep(p); st != nil {
 			steps = append(steps, st)
 		}
 	}
-	slices.SortStableFunc(steps, func(a, b *plannedStep) int { return cmp.Compare(stepOrder(a), stepOrder(b)) })
+	slices.SortStableFunc(steps, func(a, b *plannedStep) int { return cmp.Compare(pullStepOrder(a), pullStepOrder(b)) })
 	return steps
 }
 
-// pushStep returns what a push does with a pair, or nil if it changes neither the entry nor the record.
-func (s *syncRun) pushStep(p *entryPair) *plannedStep {
+// planPushStep returns what a push does with a pair, or nil if it changes neither the entry nor the record.
+func (s *syncRun) planPushStep(p *entryPair) *plannedStep {
 	st := &plannedStep{oldRecord: p.oldRecord, record: p.record, homeEntry: p.home}
 	switch {
-	case p.serverChange == sideChanged:
+	case p.serverChange == entryChanged:
 		return s.pushChangedOnServer(st, p)
-	case p.homeChange == sideRemoved && p.serverChange == sideRemoved:
+	case p.homeChange == entryRemoved && p.serverChange == entryRemoved:
 		st.record = nil
-	case p.serverChange == sideRemoved && p.homeChange != sideChanged:
+	case p.serverChange == entryRemoved && p.homeChange != entryChanged:
 		s.report.ServerChanges++
 		if p.oldRecord == nil || p.record != nil {
 			return nil
 		}
-	case p.homeChange == sideRemoved:
+	case p.homeChange == entryRemoved:
 		st.record = nil
 		st.ops = []oxbow.Op{oxbow.Remove{Name: p.record.Server.Name, If: p.record.Version}}
 		st.change = Change{Name: p.record.Server.Name, Verb: oxbow.VerbRemove}
-	case p.homeChange == sideChanged:
-		if !s.planSending(st, p) {
+	case p.homeChange == entryChanged:
+		if !s.planServerChange(st, p) {
 			return nil
 		}
 	default:
@@ -58,7 +58,7 @@ func (s *syncRun) pushStep(p *entryPair) *plannedStep {
 	return st
 }
 
-// pushChangedOnServer is like pushStep for an entry that the server has changed as well.
+// pushChangedOnServer is like planPushStep for an entry that the server has changed as well.
 func (s *syncRun) pushChangedOnServer(st *plannedStep, p *entryPair) *plannedStep {
 	hasBoth := p.home != nil && p.server != nil
 	if hasBoth && s.state.entryHash(p.home) == s.state.entryHash(p.server) {
@@ -66,8 +66,8 @@ func (s *syncRun) pushChangedOnServer(st *plannedStep, p *entryPair) *plannedSte
 		return st
 	}
 	s.report.ServerChanges++
-	if p.homeChange == sideChanged {
-		s.report.Unsent = append(s.report.Unsent, Problem{p.home.Name, ErrBothChanged})
+	if p.homeChange == entryChanged {
+		s.report.UnsentEntries = append(s.report.UnsentEntries, Problem{p.home.Name, ErrBothChanged})
 		return nil
 	}
 	if p.oldRecord == nil || p.record != nil {
@@ -77,12 +77,12 @@ func (s *syncRun) pushChangedOnServer(st *plannedStep, p *entryPair) *plannedSte
 	return st
 }
 
-// planSending makes the step send the home's entry to the server. It returns false if the entry must not be sent, or
-// must be pulled first.
-func (s *syncRun) planSending(st *plannedStep, p *entryPair) bool {
+// planServerChange makes the step send the home's entry to the server. It returns false if the entry must not be
+// sent, or must be pulled first.
+func (s *syncRun) planServerChange(st *plannedStep, p *entryPair) bool {
 	if s.opts.CheckSend != nil {
 		if err := s.opts.CheckSend(p.home); err != nil {
-			s.report.Blocked = append(s.report.Blocked, Problem{p.home.Name, err})
+			s.report.BlockedEntries = append(s.report.BlockedEntries, Problem{p.home.Name, err})
 			return false
 		}
 	}
@@ -95,13 +95,13 @@ func (s *syncRun) planSending(st *plannedStep, p *entryPair) bool {
 				a,
 				owner,
 			)
-			s.report.Unsent = append(s.report.Unsent, Problem{e.Name, err})
+			s.report.UnsentEntries = append(s.report.UnsentEntries, Problem{e.Name, err})
 			return false
 		}
 	}
-	e.Labels = withoutStamps(e.Labels)
+	e.Labels = withoutServerStamps(e.Labels)
 	st.size, st.change = len(e.Content), Change{Name: e.Name, Verb: oxbow.VerbAdd}
-	if p.record == nil || p.serverChange == sideRemoved {
+	if p.record == nil || p.serverChange == entryRemoved {
 		st.ops = []oxbow.Op{threeway.AddOp(&e)}
 	} else {
 		was := oxbow.Entry{Name: p.record.Server.Name, Kind: p.record.Server.Kind, Version: p.record.Version}
@@ -117,14 +117,14 @@ func (s *syncRun) planSending(st *plannedStep, p *entryPair) bool {
 	return true
 }
 
-// applyPush sends the planned changes to the server and updates the records. A request contains at most pushItems
-// changes and pushBytes bytes. If a request fails, the plan in s.state keeps only the steps that may not have reached
-// the server.
+// applyPush sends the planned changes to the server and updates the records. A request contains at most maxPushOps
+// changes and maxPushBytes bytes. If a request fails, the plan in s.state keeps only the steps that may not have
+// reached the server.
 func (s *syncRun) applyPush(steps []*plannedStep) error {
 	total := countChanges(steps)
 	var sendErr error
 	for len(steps) > 0 {
-		part := countFittingSteps(steps, pushItems, pushBytes)
+		part := countStepsPerChange(steps, maxPushOps, maxPushBytes)
 		sendErr = s.sendSteps(steps[:part])
 		if sendErr != nil {
 			break
@@ -141,7 +141,7 @@ func (s *syncRun) applyPush(steps []*plannedStep) error {
 			s.state.plan = s.unfinishedPush(steps)
 		}
 	}
-	hasPushedAll := sendErr == nil && s.report.ServerChanges == 0 && len(s.report.Unsent) == 0
+	hasPushedAll := sendErr == nil && s.report.ServerChanges == 0 && len(s.report.UnsentEntries) == 0
 	if hasPushedAll {
 		s.state.serverPosition = s.serverPos
 	}
@@ -162,7 +162,7 @@ func (s *syncRun) fetchSentVersions() {
 		return
 	}
 	s.serverPos = now
-	if s.readSince(d, before) != nil {
+	if s.readServerChanges(d, before) != nil {
 		return
 	}
 	ids, names := map[uint64]bool{}, map[string]*syncRecord{}
@@ -205,7 +205,7 @@ func (s *syncRun) sendSteps(steps []*plannedStep) error {
 	switch {
 	case err == nil:
 		for _, st := range steps {
-			s.queueRecord(st)
+			s.addFinishedRecord(st)
 			if len(st.ops) > 0 {
 				s.report.Changes = append(s.report.Changes, st.change)
 			}
@@ -222,6 +222,6 @@ func (s *syncRun) sendSteps(steps []*plannedStep) error {
 	case moved:
 		err = ErrBothChanged
 	}
-	s.report.Unsent = append(s.report.Unsent, Problem{steps[0].change.Name, err})
+	s.report.UnsentEntries = append(s.report.UnsentEntries, Problem{steps[0].change.Name, err})
 	return nil
 }

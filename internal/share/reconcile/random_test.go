@@ -242,7 +242,7 @@ func settle(t *testing.T, w *world, homes []*writer) {
 		for _, h := range homes {
 			did += len(h.pull().Changes)
 			rep := h.push()
-			did += len(rep.Changes) + len(rep.Unsent)
+			did += len(rep.Changes) + len(rep.UnsentEntries)
 		}
 		if did == 0 {
 			return

@@ -11,8 +11,9 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// isMachineKind reports whether entries of this kind belong to the sessions of one machine. They are not synchronized.
-func isMachineKind(k oxbow.Kind) bool { return k == oxbow.Handoff || k == oxbow.History }
+// isMachineOnlyKind reports whether entries of this kind belong to the sessions of one machine. They are not
+// synchronized.
+func isMachineOnlyKind(k oxbow.Kind) bool { return k == oxbow.Handoff || k == oxbow.History }
 
 // errServer is the error for an answer that a correct server never sends.
 var errServer = errors.New("the server's answer cannot be used, and nothing was changed")
@@ -23,8 +24,9 @@ type sideEntries struct {
 	byID       map[uint64]*oxbow.Entry // the value is nil for an entry that was removed
 	entries    []*oxbow.Entry
 	isComplete bool // all entries of the side were read, and not only its changes
-	isTrusted  bool // the side's history continues from the last synchronization, so a missing entry was removed there
-	isExact    bool // exactly the changes since the last synchronization were read
+	// The side's history continues from the last synchronization, so a missing entry was removed there.
+	areTrusted       bool
+	hasExactContents bool // exactly the changes since the last synchronization were read
 }
 
 func newSideEntries() *sideEntries {
@@ -32,7 +34,7 @@ func newSideEntries() *sideEntries {
 }
 
 func (d *sideEntries) addEntry(e oxbow.Entry) {
-	if isMachineKind(e.Kind) {
+	if isMachineOnlyKind(e.Kind) {
 		d.byID[e.ID] = nil
 		return
 	}
@@ -64,18 +66,18 @@ func (s *syncRun) readHome() (*sideEntries, error) {
 		return nil, err
 	}
 	s.homePos = now
-	d.isTrusted = s.state.homePosition == now || s.state.homePosition.Precedes(now)
-	s.isUndone, err = s.wasPullUndone()
-	if s.isUndone {
+	d.areTrusted = s.state.homePosition == now || s.state.homePosition.Precedes(now)
+	s.wasLastPullUndone, err = s.isPullUndone()
+	if s.wasLastPullUndone {
 		s.state.undoPull()
 	}
 	return d, err
 }
 
-// wasPullUndone reports whether somebody has undone the changes of the last pull.
-func (s *syncRun) wasPullUndone() (bool, error) {
+// isPullUndone reports whether somebody has undone the changes of the last pull.
+func (s *syncRun) isPullUndone() (bool, error) {
 	h, err := oxbow.HistoryOf(s.home)
-	if err != nil || len(s.state.pullChanges) == 0 {
+	if err != nil || len(s.state.pullChangeNumbers) == 0 {
 		return false, nil
 	}
 	reverted := map[uint64]bool{}
@@ -83,14 +85,14 @@ func (s *syncRun) wasPullUndone() (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if c.Seq <= s.state.pullChanges[0] {
+		if c.Seq <= s.state.pullChangeNumbers[0] {
 			break
 		}
 		for _, seq := range c.Reverts {
 			reverted[seq] = reverted[seq] || !reverted[c.Seq]
 		}
 	}
-	for _, seq := range s.state.pullChanges {
+	for _, seq := range s.state.pullChangeNumbers {
 		if reverted[seq] {
 			return true, nil
 		}
@@ -107,13 +109,13 @@ func (s *syncRun) readServer(homeTrusted bool) (d *sideEntries, err error) {
 	}
 	d = newSideEntries()
 	if s.state.serverPosition != "" {
-		if err := s.readSince(d, s.state.serverPosition); err != nil && !errors.Is(err, oxbow.ErrPosition) {
+		if err := s.readServerChanges(d, s.state.serverPosition); err != nil && !errors.Is(err, oxbow.ErrPosition) {
 			return nil, err
 		} else if err == nil {
-			d.isTrusted, d.isExact = true, true
+			d.areTrusted, d.hasExactContents = true, true
 		}
 	}
-	isComplete := !d.isExact || s.isUndone || !homeTrusted
+	isComplete := !d.hasExactContents || s.wasLastPullUndone || !homeTrusted
 	for _, r := range s.state.records {
 		isComplete = isComplete || (!r.WasRemoved && r.ID == 0 && d.byName[r.Server.Name] == nil)
 	}
@@ -122,10 +124,10 @@ func (s *syncRun) readServer(homeTrusted bool) (d *sideEntries, err error) {
 	}
 	all := newSideEntries()
 	all.isComplete = true
-	all.isTrusted = d.isTrusted
-	all.isExact = d.isExact
-	if !all.isTrusted {
-		all.isTrusted, err = s.continuesHistory()
+	all.areTrusted = d.areTrusted
+	all.hasExactContents = d.hasExactContents
+	if !all.areTrusted {
+		all.areTrusted, err = s.isServerSameHistory()
 		if err != nil {
 			return nil, err
 		}
@@ -136,7 +138,7 @@ func (s *syncRun) readServer(homeTrusted bool) (d *sideEntries, err error) {
 // readPosition returns the present position in the server's history.
 func (s *syncRun) readPosition() (oxbow.Position, error) {
 	p, err := storePosition(s.ctx, s.server)
-	if err == nil && len(p) > maxPosition {
+	if err == nil && len(p) > maxPositionBytes {
 		err = fmt.Errorf("%w: its position has %d bytes", errServer, len(p))
 	}
 	return p, err
@@ -160,10 +162,10 @@ func (s *syncRun) readAllEntries(all *sideEntries) error {
 	return nil
 }
 
-// continuesHistory reports whether the server's history contains the last server change that the records mention. It
+// isServerSameHistory reports whether the server's history contains the last server change that the records mention. It
 // is needed for servers whose positions are valid only until they restart: it distinguishes a restart from another
 // store or a restored backup.
-func (s *syncRun) continuesHistory() (bool, error) {
+func (s *syncRun) isServerSameHistory() (bool, error) {
 	var last *syncRecord
 	for _, r := range s.state.records {
 		if r.ID == 0 {
@@ -177,16 +179,16 @@ func (s *syncRun) continuesHistory() (bool, error) {
 		return false, nil
 	}
 	found := false
-	_, _, err := s.newestVersion(s.server, []string{last.Server.Name}, func(v oxbow.Version) bool {
+	_, _, err := s.findNewestVersion(s.server, []string{last.Server.Name}, func(v oxbow.Version) bool {
 		found = found || (v.Seq == last.Version && v.Source.Time.UnixNano() == last.Updated)
 		return found || v.Seq < last.Version
 	})
 	return found, err
 }
 
-// readSince adds the entries that changed on the server after the position from to d. For an entry that was removed,
-// d.byID[ID] becomes nil. It returns an error if the server's answer is too large or contradicts itself.
-func (s *syncRun) readSince(d *sideEntries, from oxbow.Position) error {
+// readServerChanges adds the entries that changed on the server after the position from to d. For an entry that was
+// removed, d.byID[ID] becomes nil. It returns an error if the server's answer is too large or contradicts itself.
+func (s *syncRun) readServerChanges(d *sideEntries, from oxbow.Position) error {
 	if s.serverPos == from {
 		return nil
 	}
@@ -223,15 +225,15 @@ func (s *syncRun) readSince(d *sideEntries, from oxbow.Position) error {
 	return nil
 }
 
-// readLimit limits how much data is read from a server.
-type readLimit struct{ entries, bytes, maxEntries int }
+// serverReadLimit limits how much data is read from a server.
+type serverReadLimit struct{ entries, bytes, maxEntries int }
 
-func (s *syncRun) newReadLimit() *readLimit {
-	return &readLimit{maxEntries: cmp.Or(s.opts.maxEntries, maxServerEntries)}
+func (s *syncRun) newReadLimit() *serverReadLimit {
+	return &serverReadLimit{maxEntries: cmp.Or(s.opts.maxEntries, maxServerEntries)}
 }
 
 // countEntry counts an entry of this size in bytes. It fails if a limit is exceeded.
-func (b *readLimit) countEntry(bytes int) error {
+func (b *serverReadLimit) countEntry(bytes int) error {
 	b.entries, b.bytes = b.entries+1, b.bytes+bytes
 	if b.entries > b.maxEntries || b.bytes > maxServerBytes {
 		return fmt.Errorf("%w: there are more than %d entries, or than %d bytes", errServer, b.maxEntries,
@@ -240,7 +242,7 @@ func (b *readLimit) countEntry(bytes int) error {
 	return nil
 }
 
-func (b *readLimit) checkEntry(e *oxbow.Entry) error {
+func (b *serverReadLimit) checkEntry(e *oxbow.Entry) error {
 	if err := b.countEntry(len(e.Content)); err != nil {
 		return err
 	}
@@ -267,7 +269,7 @@ func (s *syncRun) baseContent(p *entryPair) (string, error) {
 		homes, servers = append(homes, r.Home.Name), append(servers, r.Server.Name)
 	}
 	versions, before := map[string]bool{}, ""
-	_, _, err := s.newestContent(s.exactHome, homes, func(text string) bool {
+	_, _, err := s.findNewestContent(s.exactHome, homes, func(text string) bool {
 		versions[text] = true
 		if base(text) {
 			before = text
@@ -277,7 +279,11 @@ func (s *syncRun) baseContent(p *entryPair) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, ok, err := s.newestContent(s.server, servers, func(text string) bool { return versions[text] || base(text) })
+	text, ok, err := s.findNewestContent(
+		s.server,
+		servers,
+		func(text string) bool { return versions[text] || base(text) },
+	)
 	if err != nil || ok {
 		return text, err
 	}
@@ -287,17 +293,21 @@ func (s *syncRun) baseContent(p *entryPair) (string, error) {
 // maxVersions is the maximum number of versions of an entry that are examined.
 const maxVersions = 1000
 
-// newestContent returns the newest content, among all versions with one of these names, for which matches returns
+// findNewestContent returns the newest content, among all versions with one of these names, for which matches returns
 // true. The bool is false if there is none.
-func (s *syncRun) newestContent(store oxbow.Store, names []string, matches func(string) bool) (string, bool, error) {
-	return s.newestVersion(store, names, func(v oxbow.Version) bool {
+func (s *syncRun) findNewestContent(
+	store oxbow.Store,
+	names []string,
+	matches func(string) bool,
+) (string, bool, error) {
+	return s.findNewestVersion(store, names, func(v oxbow.Version) bool {
 		return v.Verb != oxbow.VerbRemove && !v.Erased && matches(v.Entry.Content)
 	})
 }
 
-// newestVersion returns the content of the newest version, among all versions with one of these names, for which
+// findNewestVersion returns the content of the newest version, among all versions with one of these names, for which
 // matches returns true. The bool is false if there is none.
-func (s *syncRun) newestVersion(store oxbow.Store, names []string, matches func(oxbow.Version) bool) (string, bool,
+func (s *syncRun) findNewestVersion(store oxbow.Store, names []string, matches func(oxbow.Version) bool) (string, bool,
 	error) {
 	h, err := oxbow.HistoryOf(store)
 	if err != nil {

@@ -36,8 +36,8 @@ type Options struct {
 type Report struct {
 	Changes []Change
 	// for a push: entries that were not sent because both sides changed them, or that the server refused
-	Unsent  []Problem
-	Blocked []Problem // for a push: entries that [Options.CheckSend] did not allow to be sent
+	UnsentEntries  []Problem
+	BlockedEntries []Problem // for a push: entries that [Options.CheckSend] did not allow to be sent
 	// for a push: number of entries that the server has changed and that a pull would change in the home
 	ServerChanges int
 	// NotRemoved is the number of entries that are missing on one side and were not removed from the other side,
@@ -68,14 +68,14 @@ var ErrBothChanged = errors.New("both sides changed it")
 const (
 	maxServerEntries = 1 << 20
 	maxServerBytes   = 1 << 30
-	maxPosition      = 4 << 10 // maximum length in bytes
+	maxPositionBytes = 4 << 10 // maximum length in bytes
 )
 
 // Limits for a single change or request.
 const (
-	pullBytes = 32 << 20
-	pushItems = 500
-	pushBytes = 4 << 20
+	pullBytes    = 32 << 20
+	maxPushOps   = 500
+	maxPushBytes = 4 << 20
 )
 
 // syncRun is the state of one pull or push.
@@ -90,10 +90,10 @@ type syncRun struct {
 	pairs   []*entryPair
 	homePos oxbow.Position // position in the home's history when it was read ("" if the home has no positions)
 	// position in the server's history before it was read ("" if the server has no positions)
-	serverPos oxbow.Position
-	pullMark  pullMark        // identifies the changes that this pull makes in the home
-	usedNames map[string]bool // names that the home's entries will have after the planned steps
-	isUndone  bool            // somebody has undone the last pull
+	serverPos         oxbow.Position
+	pullMark          pullIdentity    // identifies the changes that this pull makes in the home
+	usedNames         map[string]bool // names that the home's entries will have after the planned steps
+	wasLastPullUndone bool            // somebody has undone the last pull
 
 	// for a push: aliases of entries that a pull would change, each with the name of the server's entry that has the
 	// alias
@@ -103,14 +103,14 @@ type syncRun struct {
 	newRecords   []*syncRecord               // records of entries that had none
 }
 
-// sideChange says how an entry has changed on one side since the last synchronization.
-type sideChange uint8
+// entryChange says how an entry has changed on one side since the last synchronization.
+type entryChange uint8
 
 const (
-	sideAbsent    sideChange = iota // this side does not have the entry and never had it
-	sideUnchanged                   // the entry has not changed since the last synchronization
-	sideChanged
-	sideRemoved
+	entryAbsent    entryChange = iota // this side does not have the entry and never had it
+	entryUnchanged                    // the entry has not changed since the last synchronization
+	entryChanged
+	entryRemoved
 )
 
 // entryPair contains the versions of one entry on both sides.
@@ -119,8 +119,8 @@ type entryPair struct {
 	oldRecord    *syncRecord  // record of the last synchronization, even if it is not trusted
 	home         *oxbow.Entry // the home's entry, or nil if the home does not have it
 	server       *oxbow.Entry // the server's entry, or nil if the server does not have it or has not changed it
-	homeChange   sideChange   // how the entry has changed in the home
-	serverChange sideChange   // how the entry has changed on the server
+	homeChange   entryChange  // how the entry has changed in the home
+	serverChange entryChange  // how the entry has changed on the server
 }
 
 // plannedStep is what a run does with one pair: it may change the entry, the record, or both.
@@ -145,8 +145,8 @@ func (s *syncRun) addToReport(steps []*plannedStep) {
 	}
 }
 
-// queueRecord stores the record of a step that was made. moveRecords later moves it into the state.
-func (s *syncRun) queueRecord(st *plannedStep) {
+// addFinishedRecord stores the record of a step that was made. replaceRecords later moves it into the state.
+func (s *syncRun) addFinishedRecord(st *plannedStep) {
 	st.isDone = true
 	if st.oldRecord != nil {
 		s.replacements[st.oldRecord] = st.record
@@ -157,13 +157,13 @@ func (s *syncRun) queueRecord(st *plannedStep) {
 
 // finishRun moves the new records into the state, and records the home's present position.
 func (s *syncRun) finishRun() {
-	s.moveRecords()
+	s.replaceRecords()
 	if now, err := storePosition(s.ctx, s.exactHome); err == nil {
 		s.state.homePosition = now
 	}
 }
 
-func (s *syncRun) moveRecords() {
+func (s *syncRun) replaceRecords() {
 	var all []*syncRecord
 	for _, r := range s.state.records {
 		if current, ok := s.replacements[r]; !ok {

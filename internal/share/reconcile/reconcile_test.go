@@ -173,10 +173,10 @@ func names(rep Report) string {
 	for _, c := range rep.Changes {
 		out = append(out, fmt.Sprintf("%s %s", c.Verb, c.Name))
 	}
-	for _, p := range rep.Unsent {
+	for _, p := range rep.UnsentEntries {
 		out = append(out, "waiting "+p.Name)
 	}
-	for _, p := range rep.Blocked {
+	for _, p := range rep.BlockedEntries {
 		out = append(out, "kept "+p.Name)
 	}
 	slices.Sort(out)

@@ -23,7 +23,7 @@ func (s *syncRun) ensureSession() error {
 		src.Session = hex.EncodeToString(b)
 		s.ctx = oxbow.WithSource(s.ctx, src)
 	}
-	s.pullMark = pullMark{AfterSeq: s.lastHomeChange(), Session: src.Session, Note: oxbow.NoteFrom(s.ctx)}
+	s.pullMark = pullIdentity{AfterSeq: s.lastHomeChangeSeq(), Session: src.Session, NotePrefix: oxbow.NoteFrom(s.ctx)}
 	return nil
 }
 
@@ -116,7 +116,7 @@ func (s *syncRun) resumePull() error {
 		if c.Seq <= p.mark.AfterSeq {
 			break
 		}
-		isOfRun := c.Source.Session == p.mark.Session && c.Note == p.mark.Note
+		isOfRun := c.Source.Session == p.mark.Session && c.Note == p.mark.NotePrefix
 		if isOfRun && len(c.Reverts) == 0 {
 			d.addChange(c)
 		}
@@ -124,14 +124,14 @@ func (s *syncRun) resumePull() error {
 	if len(d.seqs) == 0 {
 		return nil
 	}
-	s.clearPullInfo()
+	s.forgetUndoData()
 	for _, q := range p.steps {
-		if st := s.finishedPullStep(q, d); st != nil {
-			s.queueRecord(st)
+		if st := s.makeFinishedStep(q, d); st != nil {
+			s.addFinishedRecord(st)
 		}
 	}
-	s.moveRecords()
-	s.state.pullChanges, s.state.serverBeforePull = d.seqs, s.state.serverPosition
+	s.replaceRecords()
+	s.state.pullChangeNumbers, s.state.serverBeforePull = d.seqs, s.state.serverPosition
 	if s.state.homePosition == "" {
 		s.state.homePosition = p.homePosition
 	}
@@ -157,15 +157,15 @@ func (d *pullChanges) addChange(c oxbow.Change) {
 	}
 }
 
-// finishedPullStep returns the step of a pull for the planned step q. It returns nil if the pull did not make the
+// makeFinishedStep returns the step of a pull for the planned step q. It returns nil if the pull did not make the
 // change.
-func (s *syncRun) finishedPullStep(q *planStep, d pullChanges) *plannedStep {
+func (s *syncRun) makeFinishedStep(q *planStep, d pullChanges) *plannedStep {
 	st := &plannedStep{oldRecord: s.recordByNumber(q.RecordNumber), record: q.Record}
 	if q.Record == nil {
 		if !d.removed[q.Name] {
 			return nil
 		}
-		st.record = &syncRecord{WasPulled: true, WasRemoved: true, BeforePull: withoutPullInfo(st.oldRecord)}
+		st.record = &syncRecord{WasPulled: true, WasRemoved: true, BeforePull: withoutUndoData(st.oldRecord)}
 		return st
 	}
 	if _, ok := d.entries[q.Name]; !ok {
@@ -177,7 +177,7 @@ func (s *syncRun) finishedPullStep(q *planStep, d pullChanges) *plannedStep {
 	if q.HasHomeChanges {
 		st.record.Home.Hash = ""
 	}
-	st.record.WasPulled, st.record.BeforePull = true, withoutPullInfo(st.oldRecord)
+	st.record.WasPulled, st.record.BeforePull = true, withoutUndoData(st.oldRecord)
 	return st
 }
 
@@ -196,12 +196,12 @@ func (s *syncRun) resumePush(server *sideEntries) error {
 		if !arrived {
 			continue
 		}
-		s.queueRecord(&plannedStep{oldRecord: s.recordByNumber(q.RecordNumber), record: q.Record})
+		s.addFinishedRecord(&plannedStep{oldRecord: s.recordByNumber(q.RecordNumber), record: q.Record})
 		if s.state.homePosition == "" {
 			s.state.homePosition = p.homePosition
 		}
 	}
-	s.moveRecords()
+	s.replaceRecords()
 	return nil
 }
 
@@ -223,7 +223,7 @@ func (s *syncRun) hasArrived(q *planStep, server *sideEntries) (found bool, err 
 	oldEntry := oxbow.Version{Seq: e.Version, Source: oxbow.Source{Time: e.Updated}}
 	found = s.state.entryHash(e) == q.Record.Server.Hash
 	if !found { // Other clients may have changed the entry after the push, so search for an older version.
-		_, _, err = s.newestVersion(s.server, []string{e.Name}, func(v oxbow.Version) bool {
+		_, _, err = s.findNewestVersion(s.server, []string{e.Name}, func(v oxbow.Version) bool {
 			found = v.Verb != oxbow.VerbRemove && s.state.entryHash(&v.Entry) == q.Record.Server.Hash
 			if found {
 				oldEntry = v

@@ -248,7 +248,7 @@ func TestLostPart(t *testing.T) {
 	w := newWorld(t)
 	h := w.home("h")
 	var ops []oxbow.Op
-	for i := range pushItems + 5 {
+	for i := range maxPushOps + 5 {
 		ops = append(ops, note(fmt.Sprintf("n%03d", i), "1/2", "h"))
 	}
 	h.apply(ops...)
@@ -260,8 +260,8 @@ func TestLostPart(t *testing.T) {
 		return false, applies > 1
 	})
 	rep, err := h.run(Push, false)
-	if len(rep.Changes) != pushItems || !errors.Is(err, oxbow.ErrUnknownOutcome) {
-		t.Fatalf("Push() = %d changes, %v, want %d and an unknown outcome", len(rep.Changes), err, pushItems)
+	if len(rep.Changes) != maxPushOps || !errors.Is(err, oxbow.ErrUnknownOutcome) {
+		t.Fatalf("Push() = %d changes, %v, want %d and an unknown outcome", len(rep.Changes), err, maxPushOps)
 	}
 	w.cutBy(nil)
 	h.apply(update("n501", "1b/2"), oxbow.Remove{Name: "n502"})
@@ -279,7 +279,7 @@ func FuzzParsePlan(f *testing.F) {
 	f.Add([]byte(`{"oxbow_plan":1,"salt":"AA==","sum":"47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="}`+"\n"), 0)
 	f.Fuzz(func(t *testing.T, b []byte, records int) {
 		sum := sha256.Sum256(b)
-		head, err := json.Marshal(planHeader{Version: planVersion, Salt: []byte("s"), Sum: sum[:]})
+		head, err := json.Marshal(planHeader{Version: planVersion, Salt: []byte("s"), Checksum: sum[:]})
 		if err != nil {
 			t.Fatal(err)
 		}

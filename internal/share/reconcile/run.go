@@ -92,7 +92,7 @@ func (s *syncRun) readSides() error {
 	if err != nil {
 		return err
 	}
-	server, err := s.readServer(home.isTrusted)
+	server, err := s.readServer(home.areTrusted)
 	if err == nil {
 		err = s.resumePush(server)
 	}

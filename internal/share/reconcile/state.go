@@ -39,11 +39,11 @@ type State struct {
 
 	salt []byte
 	// the records include the server's changes up to this position ("" if it is unknown)
-	serverPosition   oxbow.Position
-	homePosition     oxbow.Position // position in the home's history at the last synchronization ("" if it is unknown)
-	pullChanges      []uint64       // numbers of the changes that the last pull made in the home
-	serverBeforePull oxbow.Position // value of serverPosition before that pull
-	records          []*syncRecord
+	serverPosition    oxbow.Position
+	homePosition      oxbow.Position // position in the home's history at the last synchronization ("" if it is unknown)
+	pullChangeNumbers []uint64       // numbers of the changes that the last pull made in the home
+	serverBeforePull  oxbow.Position // value of serverPosition before that pull
+	records           []*syncRecord
 
 	fileDigest        []byte   // digest of the header in the state file (nil if there is no file)
 	hasUnsavedResults bool     // the state contains results of a killed run that the state file does not contain yet
@@ -60,7 +60,7 @@ type header struct {
 	HomePosition     []byte   `json:"home,omitempty"`
 	Pulls            []uint64 `json:"pulls,omitempty"`
 	ServerBeforePull []byte   `json:"before,omitempty"`
-	Sum              []byte   `json:"sum"` // SHA-256 of all lines after the header
+	Checksum         []byte   `json:"sum"` // SHA-256 of all lines after the header
 }
 
 // syncRecord describes an entry as it was at the last synchronization.
@@ -105,7 +105,7 @@ func (s *State) undoPull() {
 	}
 	s.records = all
 	s.serverPosition = s.serverBeforePull
-	s.pullChanges = nil
+	s.pullChangeNumbers = nil
 	s.serverBeforePull = ""
 	s.hasUnsavedResults = true
 }
@@ -132,7 +132,7 @@ func (s *State) saltedHashes(all []string) (out []string) {
 // set them independently.
 func (s *State) entryHash(e *oxbow.Entry) string {
 	aliases := slices.Sorted(slices.Values(e.Aliases))
-	labels := labelTexts(withoutStamps(e.Labels))
+	labels := labelTexts(withoutServerStamps(e.Labels))
 	return s.saltedHash(slices.Concat(
 		[]string{e.Name, e.Kind.String(), e.Content, fmt.Sprint(len(aliases))},
 		aliases,
@@ -150,7 +150,7 @@ func (s *State) pairRecord(server, home *oxbow.Entry) *syncRecord {
 	r := &syncRecord{ID: server.ID, Version: server.Version, Updated: server.Updated.UnixNano(),
 		Server:  s.identify(server),
 		Content: s.saltedHash(server.Content),
-		Aliases: s.saltedHashes(server.Aliases), Labels: s.saltedHashes(labelTexts(withoutStamps(server.Labels)))}
+		Aliases: s.saltedHashes(server.Aliases), Labels: s.saltedHashes(labelTexts(withoutServerStamps(server.Labels)))}
 	if home != nil {
 		r.Home = s.identify(home)
 	}
@@ -200,7 +200,7 @@ func parseState(b []byte) (*State, error) {
 	if h.Version != stateVersion || len(h.Salt) == 0 {
 		return s, nil
 	}
-	if sum := sha256.Sum256(rest); !bytes.Equal(sum[:], h.Sum) {
+	if sum := sha256.Sum256(rest); !bytes.Equal(sum[:], h.Checksum) {
 		return s, nil
 	}
 	var records []*syncRecord
@@ -214,7 +214,7 @@ func parseState(b []byte) (*State, error) {
 	s.salt = h.Salt
 	s.serverPosition = oxbow.Position(h.ServerPosition)
 	s.homePosition = oxbow.Position(h.HomePosition)
-	s.pullChanges = h.Pulls
+	s.pullChangeNumbers = h.Pulls
 	s.records = records
 	s.serverBeforePull = oxbow.Position(h.ServerBeforePull)
 	return s, nil
@@ -256,7 +256,7 @@ func (s *State) writeState(fsys vfs.FS, name string) error {
 	}
 	sum := sha256.Sum256(body.Bytes())
 	head, err := json.Marshal(
-		header{stateVersion, s.URL, s.salt, []byte(s.serverPosition), []byte(s.homePosition), s.pullChanges,
+		header{stateVersion, s.URL, s.salt, []byte(s.serverPosition), []byte(s.homePosition), s.pullChangeNumbers,
 			[]byte(s.serverBeforePull), sum[:]},
 	)
 	if err == nil {
@@ -269,17 +269,17 @@ func (s *State) writeState(fsys vfs.FS, name string) error {
 	return nil
 }
 
-// withoutStamps returns the labels that are not stamps. Stamps are labels with which programs describe a text. The two
-// sides set them independently.
-func withoutStamps(ls []oxbow.Label) []oxbow.Label {
-	return slices.DeleteFunc(slices.Clone(ls), isStamp)
+// withoutServerStamps returns the labels that are not stamps. Stamps are labels with which programs describe a
+// text. The two sides set them independently.
+func withoutServerStamps(ls []oxbow.Label) []oxbow.Label {
+	return slices.DeleteFunc(slices.Clone(ls), isServerStamp)
 }
 
-func onlyStamps(ls []oxbow.Label) []oxbow.Label {
-	return slices.DeleteFunc(slices.Clone(ls), func(l oxbow.Label) bool { return !isStamp(l) })
+func onlyServerStamps(ls []oxbow.Label) []oxbow.Label {
+	return slices.DeleteFunc(slices.Clone(ls), func(l oxbow.Label) bool { return !isServerStamp(l) })
 }
 
-func isStamp(l oxbow.Label) bool {
+func isServerStamp(l oxbow.Label) bool {
 	return l.IsPersonal() || l.Key == oxbow.LabelVerified || l.Key == oxbow.LabelApproved ||
 		l.Key == oxbow.LabelTextBy || slices.Contains(oxbow.Unasked.HeldLabels(), l.Key)
 }
@@ -287,10 +287,10 @@ func isStamp(l oxbow.Label) bool {
 // StateFile returns the name of the file that contains the state for a server. It is next to the memory's file.
 func StateFile(memory, url string) string {
 	sum := sha256.Sum256([]byte(url))
-	return fmt.Sprintf("%s%s%x", memory, fileInfix, sum[:6])
+	return fmt.Sprintf("%s%s%x", memory, stateFileInfix, sum[:6])
 }
 
-const fileInfix = ".remote-"
+const stateFileInfix = ".remote-"
 
 // ReadStates returns the state for each server with which a memory was synchronized.
 func ReadStates(fsys vfs.FS, memory string) (all []*State, err error) {
@@ -299,7 +299,7 @@ func ReadStates(fsys vfs.FS, memory string) (all []*State, err error) {
 		return nil, nil
 	}
 	for _, f := range files {
-		if name := f.Name(); strings.HasPrefix(name, memory+fileInfix) {
+		if name := f.Name(); strings.HasPrefix(name, memory+stateFileInfix) {
 			s, err := ReadState(fsys, name)
 			if err != nil {
 				return nil, err

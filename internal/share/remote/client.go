@@ -36,10 +36,10 @@ type Options struct {
 	// source.
 	Claimed oxbow.Claim
 
-	// WaitLater is called if the server asks the client to try again after some time. It should wait, and return nil
-	// so that the request is sent again. If WaitLater is nil or returns an error, the call fails with the server's
-	// error, which wraps a [*RetryLaterError].
-	WaitLater func(ctx context.Context, after time.Duration) error
+	// WaitForServer is called if the server asks the client to try again after some time. It should wait, and
+	// return nil so that the request is sent again. If WaitForServer is nil or returns an error, the call fails
+	// with the server's error, which wraps a [*RetryLaterError].
+	WaitForServer func(ctx context.Context, after time.Duration) error
 }
 
 // Store is a store on a server. It implements the optional store interfaces that are listed below. If the server's
@@ -52,7 +52,7 @@ type Store struct {
 	link     serverLink
 	claimed  oxbow.Claim
 	isClosed atomic.Bool
-	follower follower
+	follower serverFollower
 
 	randMu sync.Mutex // guards rand
 	rand   io.Reader
@@ -71,7 +71,7 @@ var _ interface {
 // token. Open sends no request. An error matches [oxbow.ErrInvalid].
 func Open(address, token string, o *Options) (*Store, error) {
 	u, err := url.Parse(address)
-	if err != nil || !isServerURL(u) {
+	if err != nil || !isHTTPAddress(u) {
 		return nil, &oxbow.InvalidError{
 			Field:  "address",
 			Value:  text.TruncateWithEllipsis(address, 200),
@@ -97,20 +97,20 @@ func Open(address, token string, o *Options) (*Store, error) {
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	s := &Store{
-		link:    serverLink{strings.TrimRight(address, "/"), token, &client, opts.WaitLater},
+		link:    serverLink{strings.TrimRight(address, "/"), token, &client, opts.WaitForServer},
 		claimed: opts.Claimed,
 		rand:    opts.Rand,
 	}
-	s.follower.store, s.follower.lock = s, make(chan struct{}, 1)
-	s.follower.lock <- struct{}{}
+	s.follower.store, s.follower.positionLock = s, make(chan struct{}, 1)
+	s.follower.positionLock <- struct{}{}
 	if s.rand == nil {
 		s.rand = rand.Reader
 	}
 	return s, nil
 }
 
-// isServerURL reports whether a URL can be that of a server: it is http or https, without user, query and fragment.
-func isServerURL(u *url.URL) bool {
+// isHTTPAddress reports whether a URL can be that of a server: it is http or https, without user, query and fragment.
+func isHTTPAddress(u *url.URL) bool {
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return false
 	}
@@ -127,10 +127,10 @@ func (s *Store) checkReady(ctx context.Context) error {
 
 // Get implements [oxbow.Store].
 func (s *Store) Get(ctx context.Context, name string) (oxbow.Entry, error) {
-	return s.getEntry(ctx, name, nil)
+	return s.fetchEntry(ctx, name, nil)
 }
 
-func (s *Store) getEntry(ctx context.Context, name string, version *uint64) (oxbow.Entry, error) {
+func (s *Store) fetchEntry(ctx context.Context, name string, version *uint64) (oxbow.Entry, error) {
 	if err := s.checkReady(ctx); err != nil {
 		return oxbow.Entry{}, err
 	}
@@ -169,20 +169,20 @@ func (s *Store) streamEntries(ctx context.Context, f oxbow.Filter, version *uint
 		last = 0
 		return s.link.post(ctx, "entries", wireEntries{toWireFilter(f), version})
 	}
-	return streamLines(ctx, s, ask, func(r *streamReader) (oxbow.Entry, error) {
+	return readAnswerLines(ctx, s, ask, func(r *streamReader) (oxbow.Entry, error) {
 		e, err := r.readEntry(last)
 		last = e.ID
 		return e, err
 	})
 }
 
-// streamLines yields the values in the lines of an answer. The function ask sends the request. The function next reads
-// a value and returns io.EOF after the last line.
-func streamLines[T any](
+// readAnswerLines yields the values in the lines of an answer. The function ask sends the request. The function
+// next reads a value and returns io.EOF after the last line.
+func readAnswerLines[T any](
 	ctx context.Context,
 	s *Store,
-	ask func() (*http.Response, error),
-	next func(*streamReader) (T, error),
+	request func() (*http.Response, error),
+	readNext func(*streamReader) (T, error),
 ) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
@@ -190,7 +190,7 @@ func streamLines[T any](
 			yield(none, err)
 			return
 		}
-		res, err := ask()
+		res, err := request()
 		if err != nil {
 			yield(none, err)
 			return
@@ -198,9 +198,9 @@ func streamLines[T any](
 		defer res.Body.Close()
 		r := newStreamReader(res.Body)
 		for {
-			v, err := next(r)
+			v, err := readNext(r)
 			if err == io.EOF {
-				closeAnswer(res)
+				closeAnswerBody(res)
 				return
 			}
 			if err != nil {
@@ -243,7 +243,7 @@ func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 // Commit implements [oxbow.Committer]. The returned change is empty if the server is too old to return changes, or if
 // the connection was interrupted after the server had reported success.
 func (s *Store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
-	return s.sendChange(ctx, returnChange, ops)
+	return s.sendChange(ctx, preferReturnChange, ops)
 }
 
 // sendChange sends the ops as one change. prefer is the value of the Prefer header, or "".
@@ -256,18 +256,18 @@ func (s *Store) sendChange(ctx context.Context, prefer string, ops []oxbow.Op) (
 	if err != nil {
 		return oxbow.Change{}, err
 	}
-	res, err := s.link.sendChange(ctx, "apply", prefer, body)
+	res, err := s.link.sendChangeRequest(ctx, "apply", prefer, body)
 	for isRetry := true; isRetry && ctx.Err() == nil; {
 		isLost, ok := errors.AsType[*lostAnswerError](err)
-		if !ok || !s.recognizesOpIDs(ctx) {
+		if !ok || !s.serverKeepsOpIDs(ctx) {
 			break
 		}
-		isRetry = s.link.isLater(isLost)
+		isRetry = s.link.isRetryLater(isLost)
 		if isRetry && !s.link.waitForServer(ctx, isLost) {
 			break
 		}
-		res, err = s.link.sendChange(ctx, "apply", prefer, body)
-		if !isRetry && hasFailedUnanswered(err) {
+		res, err = s.link.sendChangeRequest(ctx, "apply", prefer, body)
+		if !isRetry && isWithoutAnswer(err) {
 			err = isLost
 		}
 	}
@@ -281,8 +281,8 @@ func (s *Store) sendChange(ctx context.Context, prefer string, ops []oxbow.Op) (
 	), nil // The status says that the change was made, so this error must not make the call fail.
 }
 
-// hasFailedUnanswered reports whether err means that the server sent no answer to a request.
-func hasFailedUnanswered(err error) bool {
+// isWithoutAnswer reports whether err means that the server sent no answer to a request.
+func isWithoutAnswer(err error) bool {
 	_, isAnswer := err.(*serverError)
 	return err != nil && !isAnswer
 }
@@ -294,7 +294,7 @@ func (s *Store) applyBody(ctx context.Context, ops []oxbow.Op, since *wirePositi
 	if err != nil {
 		return nil, err
 	}
-	stamp.OpID, err = s.givenOrNewOpID(stamp.OpID)
+	stamp.OpID, err = s.chooseOpID(stamp.OpID)
 	if err != nil {
 		return nil, err
 	}
@@ -314,8 +314,8 @@ func (s *Store) applyBody(ctx context.Context, ops []oxbow.Op, since *wirePositi
 	return body, err
 }
 
-// givenOrNewOpID returns given, or a new random ID if given is "".
-func (s *Store) givenOrNewOpID(given string) (string, error) {
+// chooseOpID returns given, or a new random ID if given is "".
+func (s *Store) chooseOpID(given string) (string, error) {
 	var b [16]byte
 	s.randMu.Lock()
 	defer s.randMu.Unlock()
@@ -327,8 +327,8 @@ func (s *Store) givenOrNewOpID(given string) (string, error) {
 	return cmp.Or(given, base64.RawURLEncoding.EncodeToString(b[:])), nil
 }
 
-// recognizesOpIDs reports whether the server recognizes a repeated change by its op ID. It asks the server.
-func (s *Store) recognizesOpIDs(ctx context.Context) bool {
+// serverKeepsOpIDs reports whether the server recognizes a repeated change by its op ID. It asks the server.
+func (s *Store) serverKeepsOpIDs(ctx context.Context) bool {
 	var about wireAbout
 	res, err := s.link.get(ctx, "about", nil)
 	return err == nil && decodeJSON(res, &about) == nil && about.KeepsOpIDs
@@ -345,7 +345,7 @@ func (s *Store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 	}
 	res, err := s.link.post(ctx, "dryrun", wireApply{Ops: ws})
 	if err == nil {
-		closeAnswer(res)
+		closeAnswerBody(res)
 	}
 	return err
 }

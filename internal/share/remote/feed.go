@@ -16,45 +16,45 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// sequencer contains the methods of [oxbow.Sequencer] that the server uses.
-type sequencer interface {
+// changeSequencer contains the methods of [oxbow.Sequencer] that the server uses.
+type changeSequencer interface {
 	Position(ctx context.Context) (oxbow.Position, error)
 	Since(ctx context.Context, p oxbow.Position) iter.Seq2[oxbow.Delta, error]
 }
 
 // Limits for the events that a server keeps. A client that needs older events has to read all entries again.
 const (
-	maxFeeds     = 64
-	maxFeedSteps = 1024
-	maxFeedBytes = 16 << 20
+	maxEventFeeds = 64
+	maxFeedEvents = 1024
+	maxFeedBytes  = 16 << 20
 )
 
 // eventFeeds contains the feeds of the stores that were used most recently.
 type eventFeeds struct {
-	mu   sync.Mutex   // guards list
-	list []*eventFeed // all feeds; the one that was used last is at the end
+	mu       sync.Mutex        // guards list
+	allFeeds []*storeEventFeed // all feeds; the one that was used last is at the end
 }
 
 func newEventFeeds() *eventFeeds { return &eventFeeds{} }
 
 // feedFor returns the feed of a store. If there is none, it creates one.
-func (fs *eventFeeds) feedFor(w oxbow.Watcher) *eventFeed {
+func (fs *eventFeeds) feedFor(w oxbow.Watcher) *storeEventFeed {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	i := slices.IndexFunc(fs.list, func(f *eventFeed) bool { return isSameStore(f.store, w) })
+	i := slices.IndexFunc(fs.allFeeds, func(f *storeEventFeed) bool { return isSameStore(f.store, w) })
 	if i < 0 {
-		f := &eventFeed{store: w}
-		f.reset()
+		f := &storeEventFeed{store: w}
+		f.dropEvents()
 		f.stop = w.Watch(f.addEvent)
-		fs.list = append(fs.list, f)
-		if len(fs.list) > maxFeeds {
-			fs.list[0].stop()
-			fs.list = fs.list[1:]
+		fs.allFeeds = append(fs.allFeeds, f)
+		if len(fs.allFeeds) > maxEventFeeds {
+			fs.allFeeds[0].stop()
+			fs.allFeeds = fs.allFeeds[1:]
 		}
 		return f
 	}
-	f := fs.list[i]
-	fs.list = append(slices.Delete(fs.list, i, i+1), f)
+	f := fs.allFeeds[i]
+	fs.allFeeds = append(slices.Delete(fs.allFeeds, i, i+1), f)
 	return f
 }
 
@@ -63,9 +63,9 @@ func isSameStore(a, b oxbow.Watcher) bool {
 	return reflect.TypeOf(a) == reflect.TypeOf(b) && reflect.TypeOf(a).Comparable() && a == b
 }
 
-// eventFeed keeps the last events of a store. A position in the feed consists of the feed's ID (16 bytes) and of the
-// number of events before it (8 bytes, big-endian). A reset changes the ID.
-type eventFeed struct {
+// storeEventFeed keeps the last events of a store. A position in the feed consists of the feed's ID (16 bytes) and
+// of the number of events before it (8 bytes, big-endian). A reset changes the ID.
+type storeEventFeed struct {
 	store oxbow.Watcher
 	stop  func()
 
@@ -76,8 +76,8 @@ type eventFeed struct {
 	bytes        int // size of the contents in events, in bytes
 }
 
-// reset removes all events and changes the feed's ID, so that all earlier positions become invalid.
-func (f *eventFeed) reset() {
+// dropEvents removes all events and changes the feed's ID, so that all earlier positions become invalid.
+func (f *storeEventFeed) dropEvents() {
 	_, _ = rand.Read(f.id[:]) // rand.Read never fails.
 	f.droppedCount = 0
 	f.events = nil
@@ -85,24 +85,24 @@ func (f *eventFeed) reset() {
 }
 
 // addEvent adds an event of the store, and drops the oldest events if there are too many.
-func (f *eventFeed) addEvent(e oxbow.Event) {
+func (f *storeEventFeed) addEvent(e oxbow.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if e.Reset {
-		f.reset()
+		f.dropEvents()
 	}
 	if len(e.Changes) == 0 {
 		return
 	}
 	f.events = append(f.events, e.Changes)
-	f.bytes += contentSize(e.Changes)
-	for len(f.events) > maxFeedSteps || (f.bytes > maxFeedBytes && len(f.events) > 1) {
-		f.bytes -= contentSize(f.events[0])
+	f.bytes += sumContentBytes(e.Changes)
+	for len(f.events) > maxFeedEvents || (f.bytes > maxFeedBytes && len(f.events) > 1) {
+		f.bytes -= sumContentBytes(f.events[0])
 		f.events, f.droppedCount = f.events[1:], f.droppedCount+1
 	}
 }
 
-func contentSize(ds []oxbow.Delta) (n int) {
+func sumContentBytes(ds []oxbow.Delta) (n int) {
 	for _, d := range ds {
 		n += 64
 		if d.Entry != nil {
@@ -113,7 +113,7 @@ func contentSize(ds []oxbow.Delta) (n int) {
 }
 
 // Position implements sequencer.
-func (f *eventFeed) Position(ctx context.Context) (oxbow.Position, error) {
+func (f *storeEventFeed) Position(ctx context.Context) (oxbow.Position, error) {
 	if err := f.store.Refresh(ctx); err != nil {
 		return "", err
 	}
@@ -123,7 +123,7 @@ func (f *eventFeed) Position(ctx context.Context) (oxbow.Position, error) {
 }
 
 // Since implements sequencer.
-func (f *eventFeed) Since(_ context.Context, p oxbow.Position) iter.Seq2[oxbow.Delta, error] {
+func (f *storeEventFeed) Since(_ context.Context, p oxbow.Position) iter.Seq2[oxbow.Delta, error] {
 	return func(yield func(oxbow.Delta, error) bool) {
 		steps, ok := f.eventsAfter(p)
 		if !ok {
@@ -142,7 +142,7 @@ func (f *eventFeed) Since(_ context.Context, p oxbow.Position) iter.Seq2[oxbow.D
 
 // eventsAfter returns the events after a position. It returns false if the position is invalid, or if some of these
 // events were already dropped.
-func (f *eventFeed) eventsAfter(p oxbow.Position) ([][]oxbow.Delta, bool) {
+func (f *storeEventFeed) eventsAfter(p oxbow.Position) ([][]oxbow.Delta, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(p) != 24 || !bytes.Equal([]byte(p[:16]), f.id[:]) {

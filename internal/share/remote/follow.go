@@ -26,7 +26,7 @@ func (s *Store) Position(ctx context.Context) (oxbow.Position, error) {
 
 // Since implements [oxbow.Sequencer].
 func (s *Store) Since(ctx context.Context, p oxbow.Position) iter.Seq2[oxbow.Delta, error] {
-	return streamLines(
+	return readAnswerLines(
 		ctx,
 		s,
 		func() (*http.Response, error) { return s.requestSince(ctx, p) },
@@ -46,40 +46,40 @@ func (s *Store) Refresh(ctx context.Context) error {
 	if err := s.checkReady(ctx); err != nil {
 		return err
 	}
-	return s.follower.sendChanges(ctx)
+	return s.follower.reportServerChanges(ctx)
 }
 
 // Limits for the changes in one event. If there are more, the event is a reset, after which a watcher must read all
 // entries.
 const (
-	maxDeltas     = 100_000
-	maxDeltaBytes = 64 << 20
+	maxReadDeltas     = 100_000
+	maxReadDeltaBytes = 64 << 20
 )
 
-// followTimeout is the timeout for requests that are sent without the context of a caller.
-const followTimeout = 10 * time.Second
+// ownChangeTimeout is the timeout for requests that are sent without the context of a caller.
+const ownChangeTimeout = 10 * time.Second
 
-// follower sends events to the watchers of a store. It remembers the position up to which it has sent events.
-type follower struct {
+// serverFollower sends events to the watchers of a store. It remembers the position up to which it has sent events.
+type serverFollower struct {
 	store    *Store
 	watchers subscribers.List[oxbow.Event]
 
-	// lock is a mutex for which a goroutine can stop waiting when a context is done. A goroutine locks it by receiving
-	// a value, and unlocks it by sending one. It guards the fields below.
-	lock        chan struct{}
-	hasPosition bool // position is valid on the server
-	position    oxbow.Position
+	// positionLock is a mutex for which a goroutine can stop waiting when a context is done. A goroutine locks it
+	// by receiving a value, and unlocks it by sending one. It guards the fields below.
+	positionLock chan struct{}
+	hasPosition  bool // position is valid on the server
+	position     oxbow.Position
 }
 
 // knownPosition returns the position up to which events were sent. It returns nil if there are no watchers, or if the
 // position is unknown.
-func (f *follower) knownPosition() *wirePosition {
+func (f *serverFollower) knownPosition() *wirePosition {
 	if f.watchers.Len() == 0 {
 		return nil
 	}
 	select {
-	case <-f.lock:
-		defer func() { f.lock <- struct{}{} }()
+	case <-f.positionLock:
+		defer func() { f.positionLock <- struct{}{} }()
 	default:
 		return nil
 	}
@@ -90,11 +90,11 @@ func (f *follower) knownPosition() *wirePosition {
 }
 
 // addWatcher adds a watcher. If the server cannot be asked for its position now, the first event will be a reset.
-func (f *follower) addWatcher(fn func(oxbow.Event)) (stop func()) {
-	<-f.lock
-	defer func() { f.lock <- struct{}{} }()
+func (f *serverFollower) addWatcher(fn func(oxbow.Event)) (stop func()) {
+	<-f.positionLock
+	defer func() { f.positionLock <- struct{}{} }()
 	if f.watchers.Len() == 0 {
-		ctx, cancel := context.WithTimeout(context.Background(), followTimeout)
+		ctx, cancel := context.WithTimeout(context.Background(), ownChangeTimeout)
 		defer cancel()
 		p, err := f.store.Position(ctx)
 		f.position, f.hasPosition = p, err == nil
@@ -102,18 +102,18 @@ func (f *follower) addWatcher(fn func(oxbow.Event)) (stop func()) {
 	return f.watchers.Add(fn)
 }
 
-// sendChanges asks the server for the changes since the last event, and sends them as an event. If it fails, no event
-// is sent, and the next call sends these changes.
-func (f *follower) sendChanges(ctx context.Context) error {
+// reportServerChanges asks the server for the changes since the last event, and sends them as an event. If it
+// fails, no event is sent, and the next call sends these changes.
+func (f *serverFollower) reportServerChanges(ctx context.Context) error {
 	if f.watchers.Len() == 0 {
 		return nil
 	}
 	select {
-	case <-f.lock:
+	case <-f.positionLock:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { f.lock <- struct{}{} }()
+	defer func() { f.positionLock <- struct{}{} }()
 	if f.hasPosition {
 		res, err := f.store.requestSince(ctx, f.position)
 		var changes []oxbow.Delta
@@ -142,14 +142,14 @@ func (f *follower) sendChanges(ctx context.Context) error {
 // readChangeAnswer reads the server's answer to a change and sends an event. It returns the change, which is empty if
 // the server did not return it. If from is not nil, the answer contains all changes since that position. If another
 // event was sent meanwhile, readChangeAnswer asks the server for the changes since that event instead.
-func (f *follower) readChangeAnswer(
+func (f *serverFollower) readChangeAnswer(
 	ctx context.Context,
 	res *http.Response,
 	from *wirePosition,
 ) (change oxbow.Change) {
 	r := newStreamReader(res.Body)
 	var err error
-	if res.Header.Get(appliedHeader) == returnChange {
+	if res.Header.Get(appliedHeaderName) == preferReturnChange {
 		change, err = r.readChange(math.MaxUint64)
 		if err != nil {
 			// Return the change without its versions, because some of them may be missing.
@@ -157,36 +157,36 @@ func (f *follower) readChangeAnswer(
 		}
 	}
 	if from == nil || err != nil {
-		closeAnswer(res)
-		f.sendOwnChange(ctx)
+		closeAnswerBody(res)
+		f.reportOwnChange(ctx)
 		return change
 	}
 	changes, next, err := readDeltas(res, r)
-	<-f.lock
+	<-f.positionLock
 	fits := err == nil && f.hasPosition && f.position == oxbow.Position(from.Position)
 	if fits {
 		f.position = next
 		f.sendEvent(oxbow.Event{Changes: changes})
 	}
-	f.lock <- struct{}{}
+	f.positionLock <- struct{}{}
 	if !fits {
-		f.sendOwnChange(ctx)
+		f.reportOwnChange(ctx)
 	}
 	return change
 }
 
-// sendOwnChange sends an event for a change that this client has made, even if ctx is done.
-func (f *follower) sendOwnChange(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), followTimeout)
+// reportOwnChange sends an event for a change that this client has made, even if ctx is done.
+func (f *serverFollower) reportOwnChange(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ownChangeTimeout)
 	defer cancel()
-	if err := f.sendChanges(ctx); err != nil {
-		<-f.lock
-		defer func() { f.lock <- struct{}{} }()
+	if err := f.reportServerChanges(ctx); err != nil {
+		<-f.positionLock
+		defer func() { f.positionLock <- struct{}{} }()
 		f.sendEvent(oxbow.Event{Reset: true})
 	}
 }
 
-func (f *follower) sendEvent(e oxbow.Event) {
+func (f *serverFollower) sendEvent(e oxbow.Event) {
 	if e.Reset || len(e.Changes) > 0 {
 		f.watchers.Send(e)
 	}
@@ -198,7 +198,7 @@ func readDeltas(res *http.Response, r *streamReader) (changes []oxbow.Delta, nex
 	for size := 0; ; {
 		d, err := r.readDelta()
 		if r.end != nil {
-			closeAnswer(res)
+			closeAnswerBody(res)
 			return changes, oxbow.Position(r.end.Position), nil
 		}
 		if err != nil {
@@ -208,7 +208,7 @@ func readDeltas(res *http.Response, r *streamReader) (changes []oxbow.Delta, nex
 			size += len(d.Entry.Content)
 		}
 		changes = append(changes, d)
-		if len(changes) > maxDeltas || size > maxDeltaBytes {
+		if len(changes) > maxReadDeltas || size > maxReadDeltaBytes {
 			return nil, "", fmt.Errorf("%w: too much has changed", oxbow.ErrPosition)
 		}
 	}

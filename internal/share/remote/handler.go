@@ -90,14 +90,14 @@ func (h *handler) serveRequest(w http.ResponseWriter, r *http.Request) {
 			Detail: fmt.Sprintf("%s is asked by %s", name, route.method)}.Write(w)
 		return
 	}
-	if err := h.runRoute(w, r, route); err != nil {
+	if err := h.serveRoute(w, r, route); err != nil {
 		p := MakeProblem(err)
 		p.LogWithheld(h.log)
 		p.Write(w)
 	}
 }
 
-func (h *handler) runRoute(w http.ResponseWriter, r *http.Request, route route) error {
+func (h *handler) serveRoute(w http.ResponseWriter, r *http.Request, route route) error {
 	q, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return badRequestError("has a query that cannot be read")
@@ -116,9 +116,9 @@ func (h *handler) runRoute(w http.ResponseWriter, r *http.Request, route route) 
 	return route.serve(&servedCall{ctx, w, r, q, store, h.feeds, h.log})
 }
 
-// unsupportedError returns the error if a store lacks an optional interface. what says what it cannot do.
-func unsupportedError(what string) error {
-	return fmt.Errorf("%w: %s", oxbow.ErrUnsupported, what)
+// unsupportedRequestError returns the error if a store lacks an optional interface. feature says what it cannot do.
+func unsupportedRequestError(feature string) error {
+	return fmt.Errorf("%w: %s", oxbow.ErrUnsupported, feature)
 }
 
 // readBody decodes the JSON document in the request's body into v.

@@ -86,7 +86,7 @@ func TestHostileRequests(t *testing.T) {
 				!tried {
 				t.Errorf("%s %.80q is answered with %s", name, body, w.Body)
 			}
-			if w.Body.Len() > 4*maxDetail {
+			if w.Body.Len() > 4*maxDetailBytes {
 				t.Errorf("%s %.80q is refused with %d bytes", name, body, w.Body.Len())
 			}
 		}
@@ -149,7 +149,7 @@ func (z *zeros) Read(b []byte) (int, error) {
 }
 
 func TestLargeRequests(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	h := Handler((&served{store: m}).open, nil)
 	for name, head := range map[string]string{
@@ -282,7 +282,7 @@ func TestLongErrors(t *testing.T) {
 			_ = c.Close()
 		}()
 		c := dial(t, &served{url: "http://" + l.Addr().String()})
-		if _, err := c.Get(t.Context(), "a"); err == nil || len(err.Error()) > maxDetail+1000 ||
+		if _, err := c.Get(t.Context(), "a"); err == nil || len(err.Error()) > maxDetailBytes+1000 ||
 			!strings.Contains(err.Error(), "xxx") {
 			t.Errorf("Get() = %.100v…, want an error that is cut", err)
 		}

@@ -22,9 +22,9 @@ func (e *RetryLaterError) Unwrap() error { return e.Err }
 // maxRetryAfter is the maximum time that a client accepts. A longer time is shortened to this time.
 const maxRetryAfter = 365 * 24 * time.Hour
 
-// retryAfter returns the time for which the server asks the client to wait, or 0 if it does not ask. If the server
+// parseRetryAfter returns the time for which the server asks the client to wait, or 0 if it does not ask. If the server
 // sends a date, the time is computed with the server's own clock.
-func retryAfter(res *http.Response) time.Duration {
+func parseRetryAfter(res *http.Response) time.Duration {
 	if res.StatusCode != http.StatusTooManyRequests && res.StatusCode != http.StatusServiceUnavailable {
 		return 0
 	}
@@ -45,7 +45,7 @@ func retryAfter(res *http.Response) time.Duration {
 
 // withRetryAfter wraps err in a RetryLaterError if the answer asks the client to try again later.
 func withRetryAfter(res *http.Response, err error) error {
-	if after := retryAfter(res); after > 0 {
+	if after := parseRetryAfter(res); after > 0 {
 		return &RetryLaterError{after, err}
 	}
 	return err

@@ -66,7 +66,7 @@ func TestLater(t *testing.T) {
 			s := serve(t, m, b.wrap)
 			var waits []time.Duration
 			most := 3
-			c, err := Open(s.url, secret, &Options{WaitLater: func(_ context.Context, after time.Duration) error {
+			c, err := Open(s.url, secret, &Options{WaitForServer: func(_ context.Context, after time.Duration) error {
 				if len(waits) == most {
 					return errors.New("no longer")
 				}
@@ -130,16 +130,16 @@ func TestRetryAfter(t *testing.T) {
 		"Tue, 24 Nov 2099 08:00:00 GMT": maxRetryAfter,
 	} {
 		res := &http.Response{StatusCode: 503, Header: http.Header{"Retry-After": {after}, "Date": {now}}}
-		if got := retryAfter(res); got != want {
+		if got := parseRetryAfter(res); got != want {
 			t.Errorf("retryAfter(%q) = %v, want %v", after, got, want)
 		}
 		res.StatusCode = 500
-		if got := retryAfter(res); got != 0 {
+		if got := parseRetryAfter(res); got != 0 {
 			t.Errorf("retryAfter(%q) of a 500 = %v, want 0", after, got)
 		}
 	}
 	res := &http.Response{StatusCode: 503, Header: http.Header{"Retry-After": {now}}}
-	if got := retryAfter(res); got != 0 {
+	if got := parseRetryAfter(res); got != 0 {
 		t.Errorf("retryAfter() without the server's clock = %v, want 0", got)
 	}
 }

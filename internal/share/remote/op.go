@@ -23,15 +23,15 @@ import (
 // With the first header, a client asks for the change in the answer. With the second header, the server says that the
 // answer begins with the change.
 const (
-	preferHeader  = "Prefer"
-	appliedHeader = "Preference-Applied"
-	returnChange  = "return=representation"
+	preferHeaderName   = "Prefer"
+	appliedHeaderName  = "Preference-Applied"
+	preferReturnChange = "return=representation"
 )
 
 // Limits for a request with a change. They are the limits of the store with additional room for JSON escapes.
 const (
-	maxChangeBody = 128 << 20 // in bytes
-	maxOps        = 1 << 20
+	maxChangeBody    = 128 << 20 // in bytes
+	maxOpsPerRequest = 1 << 20
 )
 
 // wireStamp contains everything that a change has besides its ops.
@@ -71,9 +71,9 @@ type wireApply struct {
 	Since *wirePosition `json:"since,omitempty"`
 }
 
-// wireSeqs is the request to undo changes, and wireRestore is the request to restore a version.
+// wireRevert is the request to undo changes, and wireRestore is the request to restore a version.
 type (
-	wireSeqs struct {
+	wireRevert struct {
 		wireStamp
 		Seqs []uint64 `json:"seqs"`
 	}
@@ -88,11 +88,11 @@ type (
 
 // encodeOps checks the ops like a store does, and returns their JSON form.
 func encodeOps(ops []oxbow.Op) ([]opjson.Op, error) {
-	if len(ops) > maxOps {
+	if len(ops) > maxOpsPerRequest {
 		return nil, &oxbow.InvalidError{
 			Field:  "change",
 			Value:  fmt.Sprint(len(ops)),
-			Reason: fmt.Sprintf("has more than %d ops; split it", maxOps),
+			Reason: fmt.Sprintf("has more than %d ops; split it", maxOpsPerRequest),
 		}
 	}
 	ws := make([]opjson.Op, len(ops))
@@ -139,8 +139,8 @@ func decodeApply(r io.Reader) (w wireApply, ops []oxbow.Op, err error) {
 					err = op.Check()
 				}
 				ops = append(ops, op)
-				if err == nil && len(ops) > maxOps {
-					err = badRequestError(fmt.Sprintf("has more than %d ops; split it", maxOps))
+				if err == nil && len(ops) > maxOpsPerRequest {
+					err = badRequestError(fmt.Sprintf("has more than %d ops; split it", maxOpsPerRequest))
 				}
 				return err
 			})

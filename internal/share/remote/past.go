@@ -22,7 +22,7 @@ func (s *Store) Log(ctx context.Context) iter.Seq2[oxbow.Change, error] {
 		last = math.MaxUint64
 		return s.link.get(ctx, "log", nil)
 	}
-	return streamLines(ctx, s, ask, func(r *streamReader) (oxbow.Change, error) {
+	return readAnswerLines(ctx, s, ask, func(r *streamReader) (oxbow.Change, error) {
 		c, err := r.readChange(last)
 		last = c.Seq
 		return c, err
@@ -39,7 +39,7 @@ func (s *Store) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Versi
 		}
 		return s.link.get(ctx, "versions", url.Values{"name": {name}})
 	}
-	return streamLines(ctx, s, ask, func(r *streamReader) (oxbow.Version, error) {
+	return readAnswerLines(ctx, s, ask, func(r *streamReader) (oxbow.Version, error) {
 		v, err := r.readVersion(last)
 		last = v.Seq
 		return v, err
@@ -60,33 +60,33 @@ func (s *Store) AsOf(ctx context.Context, seq uint64) (oxbow.Store, error) {
 	if err := s.getJSON(ctx, "asof", url.Values{"seq": {fmt.Sprint(seq)}}, &w); err != nil {
 		return nil, err
 	}
-	return &pastView{s, seq}, nil
+	return &pastStore{s, seq}, nil
 }
 
-// pastView is a server's store in the state after the change seq. It is read-only.
-type pastView struct {
+// pastStore is a server's store in the state after the change seq. It is read-only.
+type pastStore struct {
 	store *Store
 	seq   uint64
 }
 
-func (v *pastView) Get(ctx context.Context, name string) (oxbow.Entry, error) {
-	return v.store.getEntry(ctx, name, &v.seq)
+func (v *pastStore) Get(ctx context.Context, name string) (oxbow.Entry, error) {
+	return v.store.fetchEntry(ctx, name, &v.seq)
 }
 
-func (v *pastView) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
+func (v *pastStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
 	return v.store.streamEntries(ctx, f, &v.seq)
 }
 
-func (v *pastView) Apply(context.Context, ...oxbow.Op) error {
+func (v *pastStore) Apply(context.Context, ...oxbow.Op) error {
 	return fmt.Errorf("%w: this is how it was, not how it is", oxbow.ErrReadOnly)
 }
 
-func (v *pastView) Close() error { return nil }
+func (v *pastStore) Close() error { return nil }
 
-// Watch and Refresh make a pastView an [oxbow.Watcher] that never sends an event, because a past state does not
+// Watch and Refresh make a pastStore an [oxbow.Watcher] that never sends an event, because a past state does not
 // change.
-func (v *pastView) Watch(func(oxbow.Event)) (stop func()) { return func() {} }
-func (v *pastView) Refresh(context.Context) error         { return nil }
+func (v *pastStore) Watch(func(oxbow.Event)) (stop func()) { return func() {} }
+func (v *pastStore) Refresh(context.Context) error         { return nil }
 
 // Revert implements [oxbow.Historian].
 func (s *Store) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
@@ -94,7 +94,7 @@ func (s *Store) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return s.changeHistory(ctx, "revert", wireSeqs{stamp, seqs})
+	return s.postHistoryChange(ctx, "revert", wireRevert{stamp, seqs})
 }
 
 // Restore implements [oxbow.Historian].
@@ -115,12 +115,12 @@ func (s *Store) restoreVersion(ctx context.Context, w wireRestore) (seq uint64, 
 	if err != nil {
 		return 0, err
 	}
-	return s.changeHistory(ctx, "restore", w)
+	return s.postHistoryChange(ctx, "restore", w)
 }
 
-// changeHistory sends an undo or a restoration, and returns the number of the change that the server made. If the
+// postHistoryChange sends an undo or a restoration, and returns the number of the change that the server made. If the
 // answer is lost, the request is not repeated, because a scope on the server might take the repetition for a conflict.
-func (s *Store) changeHistory(ctx context.Context, route string, v any) (uint64, error) {
+func (s *Store) postHistoryChange(ctx context.Context, route string, v any) (uint64, error) {
 	if err := s.checkReady(ctx); err != nil {
 		return 0, err
 	}
@@ -128,11 +128,11 @@ func (s *Store) changeHistory(ctx context.Context, route string, v any) (uint64,
 	if err != nil {
 		return 0, err
 	}
-	res, err := s.link.sendChange(ctx, route, "", body)
+	res, err := s.link.sendChangeRequest(ctx, route, "", body)
 	if err != nil {
 		return 0, err
 	}
-	s.follower.sendOwnChange(ctx)
+	s.follower.reportOwnChange(ctx)
 	var w wireSeq
 	if err := decodeJSON(res, &w); err != nil {
 		return 0, &lostAnswerError{err}

@@ -85,13 +85,13 @@ var problemCodes = []struct {
 	{"canceled", http.StatusServiceUnavailable, "The call was cancelled", context.Canceled},
 }
 
-// maxDetail is the maximum length, in bytes, of an error text in a document.
-const maxDetail = 4 << 10
+// maxDetailBytes is the maximum length, in bytes, of an error text in a document.
+const maxDetailBytes = 4 << 10
 
 // MakeProblem returns the document for an error. It contains no remedy.
 func MakeProblem(err error) Problem {
 	p := Problem{Type: "about:blank", Title: "The server failed", Status: http.StatusInternalServerError,
-		Code: "internal", Detail: text.TruncateWithEllipsis(err.Error(), maxDetail)}
+		Code: "internal", Detail: text.TruncateWithEllipsis(err.Error(), maxDetailBytes)}
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		p.Code = "too_large"
 		p.Status = http.StatusRequestEntityTooLarge
@@ -113,19 +113,19 @@ func MakeProblem(err error) Problem {
 	return p
 }
 
-// serverPath returns a pattern for the beginning of an absolute path on the server.
-var serverPath = sync.OnceValue(func() *regexp.Regexp {
+// serverPathPattern returns a pattern for the beginning of an absolute path on the server.
+var serverPathPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(^|[^\w.~/-])(/[^/\s]|[A-Za-z]:[\\/]|\\\\)`)
 })
 
 // hideFileNames removes the server's file names from Detail if the server has failed. They are kept in Withheld.
 func (p *Problem) hideFileNames(err error) {
 	mayNameFiles := p.Status >= 500 || p.Code == "read_only" || p.Code == "position"
-	if !mayNameFiles || !serverPath().MatchString(p.Detail) {
+	if !mayNameFiles || !serverPathPattern().MatchString(p.Detail) {
 		return
 	}
 	p.Withheld, p.Detail = err, "the log of the server says why"
-	if cause := p.knownError(); cause != nil {
+	if cause := p.matchingError(); cause != nil {
 		p.Detail = cause.Error()
 	}
 }
@@ -141,11 +141,11 @@ func (p Problem) LogWithheld(log *slog.Logger) {
 func (p *Problem) setErrorFields(err error) {
 	if e, ok := errors.AsType[*oxbow.InvalidError](err); ok && p.Code == "invalid" {
 		p.Field = e.Field
-		p.Value = text.TruncateWithEllipsis(e.Value, maxDetail)
+		p.Value = text.TruncateWithEllipsis(e.Value, maxDetailBytes)
 		p.Reason = e.Reason
 	}
 	if e, ok := errors.AsType[*oxbow.NameError](err); ok {
-		p.Name = text.TruncateWithEllipsis(e.Name, maxDetail)
+		p.Name = text.TruncateWithEllipsis(e.Name, maxDetailBytes)
 	}
 	if e, ok := errors.AsType[*oxbow.ConflictError](err); ok && p.Code == "conflict" {
 		p.Name = e.Name
@@ -175,15 +175,15 @@ func (p *Problem) setErrorFields(err error) {
 // Err returns the error that the document describes. It has the same text as the error on the server, and matches the
 // same errors.
 func (p Problem) Err() error {
-	err := p.knownError()
+	err := p.matchingError()
 	if err != nil && err.Error() == p.Detail {
 		return err
 	}
 	return &answeredError{p, err}
 }
 
-// knownError returns the error of package oxbow that belongs to the code, or nil if there is none.
-func (p Problem) knownError() error {
+// matchingError returns the error of package oxbow that belongs to the code, or nil if there is none.
+func (p Problem) matchingError() error {
 	var err error
 	for _, c := range problemCodes {
 		if c.code == p.Code {

@@ -133,7 +133,7 @@ func TestOtherErrors(t *testing.T) {
 		t.Errorf("%v comes back as %v", both, got)
 	}
 	long := &oxbow.NameError{Name: strings.Repeat("n", 1<<20), Err: oxbow.ErrNotFound}
-	if _, got := sent(t, long); !errors.Is(got, oxbow.ErrNotFound) || len(got.Error()) > 2*maxDetail {
+	if _, got := sent(t, long); !errors.Is(got, oxbow.ErrNotFound) || len(got.Error()) > 2*maxDetailBytes {
 		t.Errorf("a name of 1 MB comes back as an error of %d bytes", len(got.Error()))
 	}
 }

@@ -256,14 +256,14 @@ func TestFeed(t *testing.T) {
 	begin := position()
 	apply(oxbow.Add{Name: "a", Content: "x"})
 	middle := position()
-	for range maxFeedSteps - 1 {
+	for range maxFeedEvents - 1 {
 		apply(oxbow.Update{Name: "a", Content: "y"})
 	}
-	if n, err := since(begin); n != maxFeedSteps || err != nil {
+	if n, err := since(begin); n != maxFeedEvents || err != nil {
 		t.Errorf("since the begin, there are %d deltas, %v", n, err)
 	}
 	apply(oxbow.Remove{Name: "a"})
-	if n, err := since(middle); n != maxFeedSteps || err != nil {
+	if n, err := since(middle); n != maxFeedEvents || err != nil {
 		t.Errorf("since the first change, there are %d deltas, %v", n, err)
 	}
 	if n, err := since(position()); n != 0 || err != nil {
@@ -276,7 +276,7 @@ func TestFeed(t *testing.T) {
 		}
 	}
 	last := position()
-	for range maxFeeds {
+	for range maxEventFeeds {
 		s.set(part())
 		if p := position(); p == last {
 			t.Error("two stores have one position")

@@ -25,7 +25,7 @@ const routePrefix = "/api/v1/store/"
 // Limits for the answers of a server, in bytes.
 const (
 	maxProblem  = 64 << 10
-	maxDocument = maxLine
+	maxDocument = maxLineBytes
 )
 
 // lostAnswerError means that a request may have reached the server, but no answer arrived.
@@ -39,7 +39,7 @@ type serverLink struct {
 	base      string // URL of the server without a slash at its end
 	token     string
 	client    *http.Client
-	waitLater func(ctx context.Context, after time.Duration) error // see [Options.WaitLater]
+	waitLater func(ctx context.Context, after time.Duration) error // see [Options.WaitForServer]
 }
 
 // get sends a GET request and returns the answer, which is a document or a stream.
@@ -47,7 +47,7 @@ func (k *serverLink) get(ctx context.Context, route string, q url.Values) (*http
 	if len(q) > 0 {
 		route += "?" + q.Encode()
 	}
-	return k.sendRead(ctx, http.MethodGet, route, nil)
+	return k.sendReadRequest(ctx, http.MethodGet, route, nil)
 }
 
 // post sends a JSON document in a POST request that changes nothing on the server. The answer is a document or a
@@ -57,25 +57,25 @@ func (k *serverLink) post(ctx context.Context, route string, v any) (*http.Respo
 	if err != nil {
 		return nil, err
 	}
-	return k.sendRead(ctx, http.MethodPost, route, b)
+	return k.sendReadRequest(ctx, http.MethodPost, route, b)
 }
 
-// sendRead sends a request that changes nothing on the server. It therefore repeats the request if the server asks for
-// it.
-func (k *serverLink) sendRead(ctx context.Context, method, route string, body []byte) (*http.Response, error) {
+// sendReadRequest sends a request that changes nothing on the server. It therefore repeats the request if the
+// server asks for it.
+func (k *serverLink) sendReadRequest(ctx context.Context, method, route string, body []byte) (*http.Response, error) {
 	for {
-		res, err := k.send(ctx, method, route, "", body)
+		res, err := k.sendOnce(ctx, method, route, "", body)
 		if err == nil || !k.waitForServer(ctx, err) {
 			return res, err
 		}
 	}
 }
 
-// sendChange sends a JSON document that requests a change. prefer is the value of the Prefer header, or "". If no
-// answer arrives, the error is a lostAnswerError, unless there was no connection.
-func (k *serverLink) sendChange(ctx context.Context, route, prefer string, body []byte) (*http.Response, error) {
+// sendChangeRequest sends a JSON document that requests a change. prefer is the value of the Prefer header, or "".
+// If no answer arrives, the error is a lostAnswerError, unless there was no connection.
+func (k *serverLink) sendChangeRequest(ctx context.Context, route, prefer string, body []byte) (*http.Response, error) {
 	for {
-		res, err := k.send(ctx, http.MethodPost, route, prefer, body)
+		res, err := k.sendOnce(ctx, http.MethodPost, route, prefer, body)
 		_, answered := err.(*serverError)
 		if answered && k.waitForServer(ctx, err) {
 			continue
@@ -90,8 +90,8 @@ func (k *serverLink) sendChange(ctx context.Context, route, prefer string, body 
 	}
 }
 
-// isLater reports whether the server asks the client to try again later, and whether the client is able to wait.
-func (k *serverLink) isLater(err error) bool {
+// isRetryLater reports whether the server asks the client to try again later, and whether the client is able to wait.
+func (k *serverLink) isRetryLater(err error) bool {
 	return k.waitLater != nil && errors.As(err, new(*RetryLaterError))
 }
 
@@ -107,9 +107,9 @@ type serverError struct{ error }
 
 func (e *serverError) Unwrap() error { return e.error }
 
-// send sends a request once. If the status of the answer is not 200, it returns an error. This error is a serverError
-// unless the answer may come from a proxy.
-func (k *serverLink) send(ctx context.Context, method, route, prefer string, body []byte) (*http.Response, error) {
+// sendOnce sends a request once. If the status of the answer is not 200, it returns an error. This error is a
+// serverError unless the answer may come from a proxy.
+func (k *serverLink) sendOnce(ctx context.Context, method, route, prefer string, body []byte) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, k.base+routePrefix+route, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (k *serverLink) send(ctx context.Context, method, route, prefer string, bod
 	req.Header.Set("Authorization", "Bearer "+k.token)
 	req.Header.Set("User-Agent", "oxbow")
 	if prefer != "" {
-		req.Header.Set(preferHeader, prefer)
+		req.Header.Set(preferHeaderName, prefer)
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
@@ -143,7 +143,7 @@ func (k *serverLink) refusalError(res *http.Response) error {
 	var p Problem
 	isProblem := media == "application/problem+json" && err == nil && json.Unmarshal(b, &p) == nil
 	if isProblem && p.Code != "" {
-		p.Detail = text.TruncateWithEllipsis(p.Detail, maxDetail)
+		p.Detail = text.TruncateWithEllipsis(p.Detail, maxDetailBytes)
 		return &serverError{withRetryAfter(res, p.Err())}
 	}
 	err = fmt.Errorf("%w: %s answered %s", errInvalidAnswer, k.base, text.TruncateWithEllipsis(res.Status, 200))
@@ -154,9 +154,9 @@ func (k *serverLink) refusalError(res *http.Response) error {
 	return &serverError{err}
 }
 
-// closeAnswer closes the body of an answer. If only a few bytes are left, it reads them first, so that the connection
-// can be reused.
-func closeAnswer(res *http.Response) {
+// closeAnswerBody closes the body of an answer. If only a few bytes are left, it reads them first, so that the
+// connection can be reused.
+func closeAnswerBody(res *http.Response) {
 	_, _ = io.CopyN(io.Discard, res.Body, 4<<10)
 	_ = res.Body.Close()
 }

@@ -104,7 +104,7 @@ func (c *servedCall) applyChange() error {
 	if err != nil {
 		return err
 	}
-	withChange := c.r.Header.Get(preferHeader) == returnChange
+	withChange := c.r.Header.Get(preferHeaderName) == preferReturnChange
 	var made oxbow.Change
 	if withChange {
 		made, err = oxbow.Commit(w.stampContext(c.ctx), c.store, ops...)
@@ -121,7 +121,7 @@ func (c *servedCall) applyChange() error {
 	// The change was made. Set the status now, because a later error does not mean that the change failed.
 	out.setHeaders()
 	if withChange {
-		c.w.Header().Set(appliedHeader, returnChange)
+		c.w.Header().Set(appliedHeaderName, preferReturnChange)
 		if out.writeChange(made) != nil {
 			return nil // The client has disconnected.
 		}
@@ -140,7 +140,7 @@ func (c *servedCall) dryRunChange() error {
 	}
 	d := oxbow.CapabilitiesOf(c.store).DryRunner
 	if d == nil {
-		return unsupportedError("it tries no changes without making them")
+		return unsupportedRequestError("it tries no changes without making them")
 	}
 	if err := d.DryRun(w.stampContext(c.ctx), ops...); err != nil {
 		return err
@@ -151,7 +151,7 @@ func (c *servedCall) dryRunChange() error {
 func (c *servedCall) writeCheck() error {
 	s := oxbow.CapabilitiesOf(c.store).Checker
 	if s == nil {
-		return unsupportedError("it has nothing to check")
+		return unsupportedRequestError("it has nothing to check")
 	}
 	r, err := s.Check(c.ctx)
 	if err != nil {
@@ -163,7 +163,7 @@ func (c *servedCall) writeCheck() error {
 func (c *servedCall) writeStats() error {
 	s := oxbow.CapabilitiesOf(c.store).Counter
 	if s == nil {
-		return unsupportedError("its numbers are not known")
+		return unsupportedRequestError("its numbers are not known")
 	}
 	n, err := s.Stats(c.ctx)
 	if err != nil {
@@ -174,7 +174,7 @@ func (c *servedCall) writeStats() error {
 
 // sequencer returns the store if it numbers its changes. Otherwise it returns a feed, which numbers the store's
 // events.
-func (c *servedCall) sequencer() (sequencer, error) {
+func (c *servedCall) sequencer() (changeSequencer, error) {
 	can := oxbow.CapabilitiesOf(c.store)
 	switch {
 	case can.Sequencer != nil:
@@ -182,7 +182,7 @@ func (c *servedCall) sequencer() (sequencer, error) {
 	case can.Watcher != nil:
 		return c.feeds.feedFor(can.Watcher), nil
 	}
-	return nil, unsupportedError("its changes are not in one order")
+	return nil, unsupportedRequestError("its changes are not in one order")
 }
 
 func (c *servedCall) writePosition() error {
@@ -276,7 +276,7 @@ func (c *servedCall) writePastState() error {
 }
 
 func (c *servedCall) revertChanges() error {
-	var w wireSeqs
+	var w wireRevert
 	if err := c.readBody(&w); err != nil {
 		return err
 	}

@@ -29,31 +29,31 @@ type streamLine struct {
 	Change  *wireChange  `json:"change,omitempty"`
 	Version *wireVersion `json:"version,omitempty"`
 	Delta   *wireDelta   `json:"delta,omitempty"`
-	End     *wireEnd     `json:"end,omitempty"`
+	End     *streamEnd   `json:"end,omitempty"`
 	Problem *Problem     `json:"problem,omitempty"`
 }
 
-// wireEnd is the content of the last line, which shows that the stream is complete.
-type wireEnd struct {
+// streamEnd is the content of the last line, which shows that the stream is complete.
+type streamEnd struct {
 	Count    int    `json:"count"` // number of lines before this line
 	Position []byte `json:"position,omitempty"`
 }
 
-// maxLine is the maximum length of a line in bytes. A line may contain the longest content, with each byte escaped,
-// and the other fields of an entry.
-const maxLine = 6*oxbow.MaxContent + 1<<20
+// maxLineBytes is the maximum length of a line in bytes. A line may contain the longest content, with each byte
+// escaped, and the other fields of an entry.
+const maxLineBytes = 6*oxbow.MaxContent + 1<<20
 
 // writeTimeout is the time in which a client must receive what the server writes at once, which is some kilobytes.
 const writeTimeout = time.Minute
 
 // streamWriter writes the lines of a stream. Its methods return an error if the client has disconnected.
 type streamWriter struct {
-	w         http.ResponseWriter
-	out       *bufio.Writer
-	enc       *json.Encoder
-	count     int
-	isStarted bool
-	log       *slog.Logger // may be nil
+	w          http.ResponseWriter
+	out        *bufio.Writer
+	enc        *json.Encoder
+	count      int
+	hasHeaders bool
+	log        *slog.Logger // may be nil
 }
 
 func newStreamWriter(w http.ResponseWriter, log *slog.Logger) *streamWriter {
@@ -75,8 +75,8 @@ func (s *streamWriter) Write(b []byte) (int, error) {
 
 // setHeaders sets the headers of the answer. Its status will be 200.
 func (s *streamWriter) setHeaders() {
-	if !s.isStarted {
-		s.isStarted = true
+	if !s.hasHeaders {
+		s.hasHeaders = true
 		s.w.Header().Set("Content-Type", "application/x-ndjson")
 		s.w.Header().Set("Cache-Control", "no-store")
 	}
@@ -106,13 +106,13 @@ func (s *streamWriter) close(err error, p oxbow.Position) {
 		problem.LogWithheld(s.log)
 	}
 	switch {
-	case failed && !s.isStarted:
+	case failed && !s.hasHeaders:
 		problem.Write(s.w)
 		return
 	case failed:
 		_ = s.writeLine(streamLine{Problem: &problem})
 	default:
-		_ = s.writeLine(streamLine{End: &wireEnd{s.count, []byte(p)}})
+		_ = s.writeLine(streamLine{End: &streamEnd{s.count, []byte(p)}})
 	}
 	_ = s.out.Flush()
 }
@@ -122,7 +122,7 @@ type streamReader struct {
 	r     *bufio.Reader
 	buf   []byte
 	count int
-	end   *wireEnd
+	end   *streamEnd
 }
 
 func newStreamReader(r io.Reader) *streamReader {
@@ -166,8 +166,8 @@ func (s *streamReader) readLine() ([]byte, error) {
 	s.buf = s.buf[:0]
 	for {
 		b, err := s.r.ReadSlice('\n')
-		if len(s.buf)+len(b) > maxLine {
-			return nil, fmt.Errorf("%w: a line has more than %d bytes", errInvalidAnswer, maxLine)
+		if len(s.buf)+len(b) > maxLineBytes {
+			return nil, fmt.Errorf("%w: a line has more than %d bytes", errInvalidAnswer, maxLineBytes)
 		}
 		switch {
 		case err == nil && len(s.buf) == 0:
@@ -243,14 +243,14 @@ func (s *streamReader) readChange(before uint64) (oxbow.Change, error) {
 			return c, errIncompleteStream
 		case err != nil:
 			return c, err
-		case size > maxChange:
-			return c, fmt.Errorf("%w: a change has more than %d bytes", errInvalidAnswer, maxChange)
+		case size > maxChangeVersions:
+			return c, fmt.Errorf("%w: a change has more than %d bytes", errInvalidAnswer, maxChangeVersions)
 		}
 		c.Versions = append(c.Versions, v)
 	}
 	return c, nil
 }
 
-// maxChange is the maximum size of a change in bytes: the contents of its versions, and 256 bytes for each version.
-// The engine's limit for an encoded change is lower.
-const maxChange = 1 << 29
+// maxChangeVersions is the maximum size of a change in bytes: the contents of its versions, and 256 bytes for each
+// version. The engine's limit for an encoded change is lower.
+const maxChangeVersions = 1 << 29

@@ -265,11 +265,11 @@ var orders = [][]string{
 }
 
 func TestClonesInAnyOrder(t *testing.T) {
-	testenv.Sequential(t)
-	for seed := range uint64(testenv.Long(1, 12)) {
+	testenv.SkipInShortMode(t)
+	for seed := range uint64(testenv.RepeatCount(1, 12)) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			w := &writer{Rand: rand.New(rand.NewPCG(seed, 20))}
-			h := w.history(12, testenv.Long(60, 200))
+			h := w.history(12, testenv.RepeatCount(60, 200))
 			dir := h.build(t)
 			var first string
 			for _, order := range orders {

@@ -41,14 +41,14 @@ func isEntryFile(name string) bool {
 	prefix, id := id[:len(id)-ulidLength], id[len(id)-ulidLength:]
 	title, hasDash := strings.CutSuffix(prefix, "-")
 	return id[0] <= '7' && strings.Trim(id, base32Alphabet) == "" &&
-		(prefix == "" || (hasDash && title != "" && len(title) <= maxTitleBytes && title == fileTitle(title)))
+		(prefix == "" || (hasDash && title != "" && len(title) <= maxTitleBytes && title == titleForName(title)))
 }
 
-// fileTitle returns the title with which the file name of an entry begins. It consists of the words in the entry's
+// titleForName returns the title with which the file name of an entry begins. It consists of the words in the entry's
 // name, with only ASCII letters in lower case and digits, and with single dashes between the words. It returns "" if
 // nothing is left.
-func fileTitle(name string) string {
-	words := strings.FieldsFunc(text.Slug(name), func(r rune) bool {
+func titleForName(name string) string {
+	words := strings.FieldsFunc(text.MakeSlug(name), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
 	})
 	title := strings.Join(words, "-")
@@ -58,7 +58,7 @@ func fileTitle(name string) string {
 // fileName returns the file name for a new entry. It contains the words of the entry's name, by which people recognize
 // the file, and a ULID, so that two branches never choose the same name.
 func fileName(name string, at time.Time, random [10]byte) string {
-	if title := fileTitle(name); title != "" {
+	if title := titleForName(name); title != "" {
 		return title + "-" + newULID(at, random) + fileExtension
 	}
 	return newULID(at, random) + fileExtension

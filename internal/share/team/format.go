@@ -33,7 +33,7 @@ const (
 	keyLinesAfter  = "lines_after" // number of line ends at the end of the content
 )
 
-const lineEnds = "\r\n"
+const lineEndChars = "\r\n"
 
 // labelKeys lists the keys of the front matter that contain labels, each with the key of these labels.
 var labelKeys = []struct{ key, label string }{
@@ -43,7 +43,7 @@ var labelKeys = []struct{ key, label string }{
 // FormatEntry returns the text of an entry's file. Equal entries always have equal texts. An entry that YAML cannot
 // represent is written in the format of package mdtree.
 func FormatEntry(e oxbow.Entry) string {
-	if !hasYAMLForm(&e) {
+	if !isWrittenAsYAML(&e) {
 		return mdtree.FormatEntry(e)
 	}
 	var b strings.Builder
@@ -73,7 +73,7 @@ func FormatEntry(e oxbow.Entry) string {
 	if !e.Created.IsZero() {
 		b.WriteString(keyCreated + ": " + e.Created.UTC().Format(time.RFC3339Nano) + "\n")
 	}
-	text := strings.Trim(e.Content, lineEnds)
+	text := strings.Trim(e.Content, lineEndChars)
 	before, after, _ := strings.Cut(e.Content, text)
 	if text == "" {
 		before, after = e.Content, ""
@@ -91,8 +91,8 @@ func FormatEntry(e oxbow.Entry) string {
 	return b.String()
 }
 
-// hasYAMLForm reports whether YAML front matter can represent the entry exactly.
-func hasYAMLForm(e *oxbow.Entry) bool {
+// isWrittenAsYAML reports whether YAML front matter can represent the entry exactly.
+func isWrittenAsYAML(e *oxbow.Entry) bool {
 	year := e.Created.UTC().Year()
 	texts := append([]string{e.Name, e.Content}, e.Aliases...)
 	for _, l := range e.Labels {
@@ -116,7 +116,7 @@ func writeList(b *strings.Builder, key string, values []string) {
 
 // quoteUnlessBare returns s as a YAML scalar, with quotation marks if they are necessary.
 func quoteUnlessBare(s string) string {
-	if frontmatter.IsBareWord(s) {
+	if frontmatter.NeedsNoQuotes(s) {
 		return s
 	}
 	return strconv.Quote(s)
@@ -130,18 +130,18 @@ func parseText(text string) (e oxbow.Entry, notes []string, ok bool, err error) 
 	if !ok {
 		return e, nil, false, nil
 	}
-	r := &fileReader{MappingReader: frontmatter.MappingReader{FirstLine: 2}}
+	r := &teamFileReader{MappingReader: frontmatter.MappingReader{FirstLine: 2}}
 	switch top := r.ReadMapping(data); {
 	case top == nil || top.Line == 0:
 	case top.Kind != yaml.MappingNode:
-		r.AddMistake(top, "is %s; write lines such as name: deploy", frontmatter.DescribeKind(top))
+		r.AddNodeDiagnostic(top, "is %s; write lines such as name: deploy", frontmatter.DescribeKind(top))
 	default:
 		r.readKeys(top)
 	}
 	r.entry.Labels = oxbow.SortLabels(r.entry.Labels)
 	r.entry.Content = r.linesBefore + strings.Trim(
-		strings.Join(append(r.paragraphs, strings.Trim(body, lineEnds)), "\n\n"),
-		lineEnds,
+		strings.Join(append(r.paragraphs, strings.Trim(body, lineEndChars)), "\n\n"),
+		lineEndChars,
 	) + r.linesAfter
 	var errs []error
 	for _, d := range r.Diagnostics {
@@ -150,8 +150,8 @@ func parseText(text string) (e oxbow.Entry, notes []string, ok bool, err error) 
 	return r.entry, r.notes, true, errors.Join(errs...)
 }
 
-// fileReader reads the front matter of an entry's file.
-type fileReader struct {
+// teamFileReader reads the front matter of an entry's file.
+type teamFileReader struct {
 	frontmatter.MappingReader
 	entry                   oxbow.Entry
 	linesBefore, linesAfter string
@@ -159,22 +159,22 @@ type fileReader struct {
 	paragraphs              []string // values that cannot be labels, which become paragraphs before the content
 }
 
-func (r *fileReader) readKeys(top *yaml.Node) {
+func (r *teamFileReader) readKeys(top *yaml.Node) {
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(top.Content); i += 2 {
 		k, v := top.Content[i], top.Content[i+1]
 		if seen[k.Value] {
-			r.AddMistake(k, "the key %s is there twice; keep one", frontmatter.ClipValue(k.Value))
+			r.AddNodeDiagnostic(k, "the key %s is there twice; keep one", frontmatter.ShortenValue(k.Value))
 			continue
 		}
 		seen[k.Value] = true
 		if !frontmatter.IsNull(v) {
-			r.readValue(k, v)
+			r.readKnownKey(k, v)
 		}
 	}
 }
 
-func (r *fileReader) readValue(k, v *yaml.Node) {
+func (r *teamFileReader) readKnownKey(k, v *yaml.Node) {
 	for _, l := range labelKeys {
 		if k.Value != l.key {
 			continue
@@ -195,7 +195,7 @@ func (r *fileReader) readValue(k, v *yaml.Node) {
 		for _, n := range r.valueNodes(k, v) {
 			l, err := oxbow.ParseLabel(n.Value)
 			if err != nil {
-				r.AddMistake(n, "%v", err)
+				r.AddNodeDiagnostic(n, "%v", err)
 				continue
 			}
 			r.addLabel(n, l)
@@ -216,9 +216,9 @@ func (r *fileReader) readValue(k, v *yaml.Node) {
 const maxOtherLabels = oxbow.MaxLabels / 2
 
 // readOtherKey converts a key that oxbow does not know to labels, like an import does.
-func (r *fileReader) readOtherKey(k, v *yaml.Node) {
+func (r *teamFileReader) readOtherKey(k, v *yaml.Node) {
 	for _, p := range frontmatter.FlattenProperty(k.Value, v) {
-		for _, n := range p.Values {
+		for _, n := range p.ValueNodes {
 			l := oxbow.Label{Key: frontmatter.LabelKey(p.Name), Value: strings.TrimSpace(n.Value)}
 			isNote := l.Key == "kind" && l.Value == oxbow.Note.String()
 			switch {
@@ -226,50 +226,50 @@ func (r *fileReader) readOtherKey(k, v *yaml.Node) {
 			case l.Check() == nil && len(r.entry.Labels) < maxOtherLabels:
 				r.entry.Labels = append(r.entry.Labels, l)
 			default:
-				r.addParagraph(p.Name, n.Value, "cannot be a label")
+				r.keepAsParagraph(p.Name, n.Value, "cannot be a label")
 			}
 		}
 	}
 }
 
-// addParagraph keeps a value as a paragraph before the content, and adds a note with the reason.
-func (r *fileReader) addParagraph(key, value, reason string) {
+// keepAsParagraph keeps a value as a paragraph before the content, and adds a note with the reason.
+func (r *teamFileReader) keepAsParagraph(key, value, reason string) {
 	r.paragraphs = append(r.paragraphs, key+": "+strings.TrimSpace(value))
 	r.notes = append(r.notes, fmt.Sprintf("has the key %q with %q, which %s and is kept with the text",
-		frontmatter.ClipValue(key), frontmatter.ClipValue(value), reason))
+		frontmatter.ShortenValue(key), frontmatter.ShortenValue(value), reason))
 }
 
-func (r *fileReader) addLabel(n *yaml.Node, l oxbow.Label) {
+func (r *teamFileReader) addLabel(n *yaml.Node, l oxbow.Label) {
 	if err := l.Check(); err != nil {
-		r.AddMistake(n, "%v", err)
+		r.AddNodeDiagnostic(n, "%v", err)
 		return
 	}
 	r.entry.Labels = append(r.entry.Labels, l)
 }
 
 // singleValue returns the value of a key that must have a single value. Otherwise it records a mistake and returns "".
-func (r *fileReader) singleValue(k, v *yaml.Node) string {
+func (r *teamFileReader) singleValue(k, v *yaml.Node) string {
 	if v.Kind != yaml.ScalarNode {
-		r.AddMistake(v, "%s is %s; write a single value", k.Value, frontmatter.DescribeKind(v))
+		r.AddNodeDiagnostic(v, "%s is %s; write a single value", k.Value, frontmatter.DescribeKind(v))
 		return ""
 	}
 	return v.Value
 }
 
 // valueNodes returns the elements of a list. It treats a single value as a list of one.
-func (r *fileReader) valueNodes(k, v *yaml.Node) []*yaml.Node {
+func (r *teamFileReader) valueNodes(k, v *yaml.Node) []*yaml.Node {
 	if v.Kind == yaml.ScalarNode {
 		return []*yaml.Node{v}
 	}
 	isScalar := func(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode }
 	if v.Kind != yaml.SequenceNode || slices.ContainsFunc(v.Content, func(n *yaml.Node) bool { return !isScalar(n) }) {
-		r.AddMistake(v, "%s is not a list of words; write a list such as [a, b]", k.Value)
+		r.AddNodeDiagnostic(v, "%s is not a list of words; write a list such as [a, b]", k.Value)
 		return nil
 	}
 	return v.Content
 }
 
-func (r *fileReader) readCreated(k, v *yaml.Node) {
+func (r *teamFileReader) readCreated(k, v *yaml.Node) {
 	s := r.singleValue(k, v)
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly} {
 		if t, err := time.Parse(layout, s); err == nil {
@@ -277,13 +277,13 @@ func (r *fileReader) readCreated(k, v *yaml.Node) {
 			return
 		}
 	}
-	r.addParagraph(keyCreated, s, "is not a date such as 2026-04-18T09:30:00Z")
+	r.keepAsParagraph(keyCreated, s, "is not a date such as 2026-04-18T09:30:00Z")
 }
 
-func (r *fileReader) readLineEnds(k, v *yaml.Node) string {
+func (r *teamFileReader) readLineEnds(k, v *yaml.Node) string {
 	s := r.singleValue(k, v)
-	if strings.Trim(s, lineEnds) != "" || len(s) > maxContent {
-		r.AddMistake(v, "%s is not a list of line ends such as \"\\n\\n\"; take the line out", k.Value)
+	if strings.Trim(s, lineEndChars) != "" || len(s) > maxContent {
+		r.AddNodeDiagnostic(v, "%s is not a list of line ends such as \"\\n\\n\"; take the line out", k.Value)
 		return ""
 	}
 	return s

@@ -278,14 +278,14 @@ func (e *evil) use(ctx context.Context, dir string) {
 }
 
 func TestHostileRepositories(t *testing.T) {
-	testenv.Sequential(t)
-	testenv.Program(t, "git", "apt install git")
+	testenv.SkipInShortMode(t)
+	testenv.RequireProgram(t, "git", "apt install git")
 	base := t.TempDir()
 	outside := filepath.Join(base, "outside")
 	put(t, outside, map[string]string{"file": noteFile("stolen", "secret"), "config": "[x]\n\ty = z\n", "team/" +
 		nth(1): noteFile("stolen", "secret"), "team/team.yaml": "version: 1\n"})
 	before := digest(t, outside)
-	count := testenv.Long(40, 1000)
+	count := testenv.RepeatCount(40, 1000)
 	for seed := range uint64(count) {
 		dir := filepath.Join(base, fmt.Sprint(seed))
 		if err := os.Mkdir(dir, 0o755); err != nil {

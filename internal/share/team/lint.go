@@ -29,7 +29,7 @@ type File struct {
 
 // LintFiles reads all team files in a directory. It returns the entries in the order of the file names, and a finding
 // for each problem. Files that are not meant to be entries are ignored. It fails if the directory cannot be read.
-func LintFiles(dir string) (files []File, wrong []Finding, err error) {
+func LintFiles(dir string) (files []File, findings []Finding, err error) {
 	t := &Tree{path: filepath.Clean(dir)}
 	if fi, err := os.Lstat(dir); err == nil && !fi.IsDir() {
 		return nil, nil, fmt.Errorf(
@@ -46,7 +46,7 @@ func LintFiles(dir string) (files []File, wrong []Finding, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading team files: %w", err)
 	}
-	l := &linter{dir: d, fileByEntryName: map[string]string{}}
+	l := &fileLinter{dir: d, fileByEntryName: map[string]string{}}
 	for _, e := range entries {
 		if name := e.Name(); name == settingsFile {
 			l.lintSettings(t)
@@ -60,18 +60,18 @@ func LintFiles(dir string) (files []File, wrong []Finding, err error) {
 	return l.files, l.findings, nil
 }
 
-type linter struct {
+type fileLinter struct {
 	dir             *vfs.OS
 	fileByEntryName map[string]string // by the name of an entry, the file that contains it
 	files           []File
 	findings        []Finding
 }
 
-func (l *linter) addFinding(file, mend, format string, args ...any) {
+func (l *fileLinter) addFinding(file, mend, format string, args ...any) {
 	l.findings = append(l.findings, Finding{file, fmt.Sprintf(format, args...), mend})
 }
 
-func (l *linter) lintSettings(t *Tree) {
+func (l *fileLinter) lintSettings(t *Tree) {
 	text, err := t.readTeamFile(settingsFile)
 	if err == nil {
 		_, err = parseSettings(settingsFile, text)
@@ -87,7 +87,7 @@ func (l *linter) lintSettings(t *Tree) {
 }
 
 // lintFile checks a file that contains an entry, or that was probably meant to contain one.
-func (l *linter) lintFile(d os.DirEntry) {
+func (l *fileLinter) lintFile(d os.DirEntry) {
 	name := d.Name()
 	switch {
 	case !strings.EqualFold(filepath.Ext(name), fileExtension) || strings.EqualFold(name, "README.md"):
@@ -129,7 +129,7 @@ func (l *linter) lintFile(d os.DirEntry) {
 }
 
 // lintEntry checks the entry that a file contains.
-func (l *linter) lintEntry(name string, e oxbow.Entry) {
+func (l *fileLinter) lintEntry(name string, e oxbow.Entry) {
 	if first, twice := l.fileByEntryName[e.Name]; twice {
 		l.addFinding(
 			name,

@@ -152,8 +152,8 @@ func FuzzSettings(f *testing.F) {
 	f.Add("branch: [a]\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := parseSettings("team.yaml", text)
-		if (err != nil && s.Branch != "" && !isBranch(s.Branch)) ||
-			(err == nil && s.Branch != "" && !isBranch(s.Branch)) {
+		if (err != nil && s.Branch != "" && !isBranchName(s.Branch)) ||
+			(err == nil && s.Branch != "" && !isBranchName(s.Branch)) {
 			t.Fatalf("parseSettings(%q) = %+v, %v", text, s, err)
 		}
 		if err == nil {

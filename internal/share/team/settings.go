@@ -31,7 +31,12 @@ func parseSettings(file, text string) (teamSettings, error) {
 	switch n := r.ReadMapping(text); {
 	case n == nil || n.Line == 0:
 	case n.Kind != yaml.MappingNode:
-		r.AddMistake(n, "is %s; it has lines such as \"version: %s\"", frontmatter.DescribeKind(n), settingsVersion)
+		r.AddNodeDiagnostic(
+			n,
+			"is %s; it has lines such as \"version: %s\"",
+			frontmatter.DescribeKind(n),
+			settingsVersion,
+		)
 	default:
 		r.readNode(n)
 	}
@@ -53,16 +58,16 @@ func (r *settingsReader) readNode(n *yaml.Node) {
 		k, v := n.Content[i], n.Content[i+1]
 		switch {
 		case seenKeys[k.Value]:
-			r.AddMistake(k, "%s is there twice", frontmatter.ClipValue(k.Value))
+			r.AddNodeDiagnostic(k, "%s is there twice", frontmatter.ShortenValue(k.Value))
 		case k.Value == "version" && v.Value != settingsVersion:
-			r.AddMistake(
+			r.AddNodeDiagnostic(
 				v,
 				"is of version %s, and this oxbow reads %s: install a newer one",
-				frontmatter.ClipValue(v.Value),
+				frontmatter.ShortenValue(v.Value),
 				settingsVersion,
 			)
-		case k.Value == "branch" && (v.Kind != yaml.ScalarNode || !isBranch(v.Value)):
-			r.AddMistake(
+		case k.Value == "branch" && (v.Kind != yaml.ScalarNode || !isBranchName(v.Value)):
+			r.AddNodeDiagnostic(
 				v,
 				"is %s; branch is the name of a branch of the remote, such as main",
 				frontmatter.DescribeKind(v),
@@ -70,19 +75,19 @@ func (r *settingsReader) readNode(n *yaml.Node) {
 		case k.Value == "branch":
 			r.settings.Branch = v.Value
 		case k.Value != "version":
-			r.AddMistake(
+			r.AddNodeDiagnostic(
 				k,
 				"unknown key %q; there are version and branch. A newer oxbow may have written it: install that, or "+
 					"take the line out",
-				frontmatter.ClipValue(k.Value),
+				frontmatter.ShortenValue(k.Value),
 			)
 		}
 		seenKeys[k.Value] = true
 	}
 }
 
-// isBranch reports whether git accepts the name for a branch.
-func isBranch(name string) bool {
+// isBranchName reports whether git accepts the name for a branch.
+func isBranchName(name string) bool {
 	return len(name) <= 200 && fs.ValidPath(name) && name != "." && name[0] != '-' && !strings.Contains(name, "..") &&
 		!strings.HasSuffix(name, ".lock") &&
 		!strings.ContainsFunc(name, func(r rune) bool {

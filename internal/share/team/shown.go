@@ -17,8 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// unreviewedTaint is the taint of an entry that was not reviewed.
-const unreviewedTaint = "team files: not on the reviewed branch"
+// unreviewedReason is the taint of an entry that was not reviewed.
+const unreviewedReason = "team files: not on the reviewed branch"
 
 // privilegedLabels lists labels with special effects. Agents receive entries with the first two without asking, and
 // the last says that somebody has verified the entry. They are removed from entries that were not reviewed.
@@ -78,7 +78,7 @@ func (s *TeamStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow
 				yield(e, err)
 				return
 			}
-			e = presentEntry(e.Clone(), reviewed[e.Name], own, up)
+			e = labelReviewState(e.Clone(), reviewed[e.Name], own, up)
 			if f.Match(&e) && !yield(e, nil) {
 				return
 			}
@@ -86,16 +86,16 @@ func (s *TeamStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow
 	}
 }
 
-// presentEntry returns an entry as the team store shows it. There are three cases. A reviewed entry has the actor
+// labelReviewState returns an entry as the team store shows it. There are three cases. A reviewed entry has the actor
 // [oxbow.Team]. An entry that the user shared has the actor [oxbow.Agent]. Any other entry has the actor
 // [oxbow.Imported], a taint, and no privileged labels. The lowest two bits of the version encode the case, so that the
 // version changes when the entry is reviewed or shared.
-func presentEntry(e oxbow.Entry, reviewed bool, sharedHashes map[string]bool, up Upstream) oxbow.Entry {
+func labelReviewState(e oxbow.Entry, reviewed bool, sharedHashes map[string]bool, upstream Upstream) oxbow.Entry {
 	isOwn := !reviewed && sharedHashes[EntryHash(e)]
 	e.Version &^= 3
 	if reviewed {
 		e.Version |= 1
-		e.Source = oxbow.Source{Time: e.Source.Time, Actor: oxbow.Team, Ref: up.String()}
+		e.Source = oxbow.Source{Time: e.Source.Time, Actor: oxbow.Team, Ref: upstream.String()}
 		return e
 	}
 	e.Source = oxbow.Source{Time: e.Source.Time, Actor: oxbow.Imported, Ref: Dir}
@@ -107,7 +107,7 @@ func presentEntry(e oxbow.Entry, reviewed bool, sharedHashes map[string]bool, up
 	e.Labels = slices.DeleteFunc(e.Labels, func(l oxbow.Label) bool { return slices.Contains(privilegedLabels, l.Key) })
 	e.Labels = oxbow.SortLabels(append(
 		e.Labels[:min(len(e.Labels), oxbow.MaxLabels-1)],
-		oxbow.Label{Key: oxbow.LabelTaint, Value: unreviewedTaint},
+		oxbow.Label{Key: oxbow.LabelTaint, Value: unreviewedReason},
 	))
 	return e
 }

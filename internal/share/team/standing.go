@@ -62,9 +62,9 @@ func (t *Tree) reviewedFiles(ctx context.Context) map[string]string {
 	return blobs
 }
 
-// isReviewedFunc returns a function that reports whether the reviewed branch contains a file with this text. The
+// newReviewCheck returns a function that reports whether the reviewed branch contains a file with this text. The
 // function reads the branch once, when it is first called.
-func (s *Store) isReviewedFunc(ctx context.Context) func(file, text string) bool {
+func (s *Store) newReviewCheck(ctx context.Context) func(file, text string) bool {
 	blobs := sync.OnceValue(func() map[string]string { return s.tree.reviewedFiles(ctx) })
 	return func(file, text string) bool {
 		blob, ok := blobs()[file]

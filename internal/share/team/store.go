@@ -27,15 +27,15 @@ type Store struct {
 	*mdtree.Store
 	tree      *Tree
 	files     *entryFiles
-	blobNames *blobNames
+	blobNames *blobNameCache
 	clock     func() time.Time
 
 	mu       sync.Mutex // guards openTime
 	openTime time.Time  // when the store was opened (zero after the first Refresh)
 }
 
-// noRefreshTime is the time after Open within which the first Refresh does nothing.
-const noRefreshTime = 50 * time.Millisecond
+// refreshInterval is the time after Open within which the first Refresh does nothing.
+const refreshInterval = 50 * time.Millisecond
 
 // Open opens the files as a store, and reads the reviewed branch at the same time. It uses only the options Clock and
 // Warn.
@@ -57,13 +57,20 @@ func (t *Tree) Open(ctx context.Context, o mdtree.Options) (*Store, error) {
 	lasting := context.WithoutCancel(ctx)
 	s := &Store{tree: t, files: &entryFiles{dir, maxFiles, func() map[string]string {
 		return t.reviewedFiles(lasting)
-	}}, blobNames: &blobNames{isSHA256: t.repo.IsSHA256(), byFile: map[string]blobName{}}, clock: o.Clock}
+	}}, blobNames: &blobNameCache{isSHA256: t.repo.IsSHA256(), byFile: map[string]blobName{}}, clock: o.Clock}
 	s.Store, err = mdtree.Open(
 		ctx,
 		s.files,
-		teamLayout{s.blobNames},
-		mdtree.Options{Clock: o.Clock, Warn: o.Warn, Path: t.path, NoJournal: true, Manual: true, MaxFile: maxFile,
-			Prefer: s.isReviewedFunc},
+		teamFileLayout{s.blobNames},
+		mdtree.Options{
+			Clock:         o.Clock,
+			Warn:          o.Warn,
+			DirectoryName: t.path,
+			NoJournal:     true,
+			ManualScans:   true,
+			MaxFile:       maxFile,
+			PreferFile:    s.newReviewCheck,
+		},
 	)
 	if err != nil {
 		_ = dir.Close()
@@ -76,7 +83,7 @@ func (t *Tree) Open(ctx context.Context, o mdtree.Options) (*Store, error) {
 // Refresh implements [oxbow.Watcher].
 func (s *Store) Refresh(ctx context.Context) error {
 	s.mu.Lock()
-	skip := !s.openTime.IsZero() && s.clock().Sub(s.openTime) < noRefreshTime
+	skip := !s.openTime.IsZero() && s.clock().Sub(s.openTime) < refreshInterval
 	s.openTime = time.Time{}
 	s.mu.Unlock()
 	if skip {
@@ -100,8 +107,8 @@ func (s *Store) EntryFile(ctx context.Context, name string) (string, error) {
 	return filepath.Join(s.tree.path, p.Path), err
 }
 
-// blobNames caches the names that git gives to the contents of files.
-type blobNames struct {
+// blobNameCache caches the names that git gives to the contents of files.
+type blobNameCache struct {
 	isSHA256 bool
 
 	mu     sync.Mutex // guards byFile
@@ -111,7 +118,7 @@ type blobNames struct {
 type blobName struct{ text, blob string }
 
 // blobName returns the name that git gives to the text of a file. It keeps the name for the last text of each file.
-func (s *blobNames) blobName(file, text string) string {
+func (s *blobNameCache) blobName(file, text string) string {
 	s.mu.Lock()
 	cached, ok := s.byFile[file]
 	s.mu.Unlock()
@@ -124,18 +131,18 @@ func (s *blobNames) blobName(file, text string) string {
 	return cached.blob
 }
 
-// teamLayout is the format of team files. Each file contains one entry. Files are read in parallel, so their blob
+// teamFileLayout is the format of team files. Each file contains one entry. Files are read in parallel, so their blob
 // names are computed in parallel as well.
-type teamLayout struct{ blobNames *blobNames }
+type teamFileLayout struct{ blobNames *blobNameCache }
 
 // Dirs implements [mdtree.Layout].
-func (teamLayout) Dirs() []string { return []string{"."} }
+func (teamFileLayout) Dirs() []string { return []string{"."} }
 
 // Match implements [mdtree.Layout].
-func (teamLayout) Match(path string) bool { return isEntryFile(path) }
+func (teamFileLayout) Match(path string) bool { return isEntryFile(path) }
 
 // Parse implements [mdtree.Layout].
-func (l teamLayout) Parse(file, text string) ([]mdtree.Item, error) {
+func (l teamFileLayout) Parse(file, text string) ([]mdtree.Item, error) {
 	e, _, err := parseEntry(text)
 	if err != nil {
 		return nil, err
@@ -146,7 +153,7 @@ func (l teamLayout) Parse(file, text string) ([]mdtree.Item, error) {
 
 // Plan implements [mdtree.Layout]. It refuses all changes, because [Tree.WriteEntry] and [Tree.RemoveEntry] must check
 // what git knows about a file.
-func (teamLayout) Plan(mdtree.View, oxbow.Op, time.Time) ([]mdtree.Edit, error) {
+func (teamFileLayout) Plan(mdtree.View, oxbow.Op, time.Time) ([]mdtree.Edit, error) {
 	return nil, fmt.Errorf("team files are changed by oxbow team: %w", oxbow.ErrReadOnly)
 }
 

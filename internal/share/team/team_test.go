@@ -30,7 +30,7 @@ func runGit(t testing.TB, dir string, args ...string) string {
 }
 
 func tryGit(t testing.TB, dir string, args ...string) (string, error) {
-	cmd := exec.Command(testenv.Program(t, "git", "apt-get install git"), args...)
+	cmd := exec.Command(testenv.RequireProgram(t, "git", "apt-get install git"), args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "LC_ALL=C",
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=a",

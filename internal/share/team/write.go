@@ -21,12 +21,12 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// driverName is the name by which git's config refers to the merge driver.
-const driverName = "oxbow-entry"
+// mergeDriverName is the name by which git's config refers to the merge driver.
+const mergeDriverName = "oxbow-entry"
 
 // gitAttributes is the text that assigns the merge driver to the files. It also prevents git from changing line ends,
 // because reviewed files are compared byte for byte.
-const gitAttributes = "*.md -text merge=" + driverName + "\n"
+const gitAttributes = "*.md -text merge=" + mergeDriverName + "\n"
 
 const (
 	attributesFile = ".gitattributes"
@@ -88,8 +88,8 @@ func (t *Tree) installDriver(ctx context.Context, command string) error {
 	if config := filepath.Join(t.repo.CommonDir(), "config"); !isRegular(config) {
 		return fmt.Errorf("%s is not a regular file", config)
 	}
-	return errors.Join(t.repo.SetConfig(ctx, "merge."+driverName+".name", "team files of oxbow"),
-		t.repo.SetConfig(ctx, "merge."+driverName+".driver", command))
+	return errors.Join(t.repo.SetConfig(ctx, "merge."+mergeDriverName+".name", "team files of oxbow"),
+		t.repo.SetConfig(ctx, "merge."+mergeDriverName+".driver", command))
 }
 
 // MergeCommand returns the shell command with which git merges a file. It runs the program. If the program is missing
@@ -100,7 +100,7 @@ func MergeCommand(program string) string {
 
 // HasMergeDriver reports whether the git config of this clone names the merge driver.
 func (t *Tree) HasMergeDriver() bool {
-	return strings.Contains(t.repo.ConfigValue("merge", driverName, "driver"), " merge-entry %O %A %B")
+	return strings.Contains(t.repo.ConfigValue("merge", mergeDriverName, "driver"), " merge-entry %O %A %B")
 }
 
 // ignoredTemps is a line for .gitignore that makes git ignore temporary files.
@@ -144,7 +144,7 @@ func (t *Tree) WriteEntry(
 		return "", false, fmt.Errorf("%w: it %w", oxbow.ErrInvalid, err)
 	}
 	if exists, err := t.directoryExists(); err != nil || !exists {
-		return "", false, errors.Join(err, errorUnless(exists, fs.ErrNotExist))
+		return "", false, errors.Join(err, notRegularError(exists, fs.ErrNotExist))
 	}
 	text, newFile := FormatEntry(e), ""
 	err = s.Edit(ctx, func(v mdtree.View, _ time.Time) (edits []mdtree.Edit, err error) {
@@ -204,7 +204,7 @@ func (t *Tree) CheckReplace(ctx context.Context, file string, ownHashes map[stri
 		return err
 	}
 	e, _, err := parseEntry(text)
-	isSaved := err == nil && ownHashes[EntryHash(e)] && containsOnly(text, &e)
+	isSaved := err == nil && ownHashes[EntryHash(e)] && containsOnlyEntry(text, &e)
 	if isSaved {
 		return nil
 	}
@@ -215,15 +215,15 @@ func (t *Tree) CheckReplace(ctx context.Context, file string, ownHashes map[stri
 // because removing the file would lose this text. The text of the entry itself is stored elsewhere.
 func (t *Tree) CheckRemove(ctx context.Context, p mdtree.Place) error {
 	text, err := t.readTeamFile(p.Path)
-	if err != nil || containsOnly(text, &p.Entry) {
+	if err != nil || containsOnlyEntry(text, &p.Entry) {
 		return err
 	}
 	return t.checkCommitted(ctx, p.Path, text)
 }
 
-// containsOnly reports whether a file contains only its entry, in the present format or in the format of package
+// containsOnlyEntry reports whether a file contains only its entry, in the present format or in the format of package
 // mdtree, which earlier versions wrote. LF and CRLF count as equal, because git may have changed the line ends.
-func containsOnly(text string, e *oxbow.Entry) bool {
+func containsOnlyEntry(text string, e *oxbow.Entry) bool {
 	text = normalizeLineEnds(text)
 	return text == normalizeLineEnds(FormatEntry(*e)) || text == normalizeLineEnds(mdtree.FormatEntry(*e))
 }
@@ -257,7 +257,7 @@ func (t *Tree) checkCommitted(ctx context.Context, file, text string) error {
 func (t *Tree) RemoveEntry(ctx context.Context, s *Store, p mdtree.Place) (err error) {
 	defer func() { err = wrapError("removing a team file", err) }()
 	if exists, err := t.directoryExists(); err != nil || !exists {
-		return errors.Join(err, errorUnless(exists, fs.ErrNotExist))
+		return errors.Join(err, notRegularError(exists, fs.ErrNotExist))
 	}
 	return s.Edit(ctx, func(v mdtree.View, _ time.Time) ([]mdtree.Edit, error) {
 		items := v.Items(p.Path)
@@ -318,7 +318,7 @@ func wrapError(action string, err error) error {
 	return err
 }
 
-func errorUnless(ok bool, err error) error {
+func notRegularError(ok bool, err error) error {
 	if ok {
 		return nil
 	}

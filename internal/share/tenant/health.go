@@ -17,18 +17,18 @@ const (
 
 // Health serves /healthz. It answers with an error if memories cannot be read. A nil Health always reports success.
 type Health struct {
-	ready func(context.Context) error
-	now   func() time.Time
+	checkMemory func(context.Context) error
+	now         func() time.Time
 
 	lock      chan struct{} // holds one value while the fields below are in use; concurrent requests share a result
 	checkTime time.Time     // time when err was determined
 	err       error
 }
 
-// NewHealth returns a Health that calls ready to find out whether memories can be read. Everybody can see the text of
-// the error that ready returns.
-func NewHealth(ready func(context.Context) error, now func() time.Time) *Health {
-	return &Health{ready: ready, now: now, lock: make(chan struct{}, 1)}
+// NewHealth returns a Health that calls checkMemory to find out whether memories can be read. Everybody can see the
+// text of the error that ready returns.
+func NewHealth(checkMemory func(context.Context) error, now func() time.Time) *Health {
+	return &Health{checkMemory: checkMemory, now: now, lock: make(chan struct{}, 1)}
 }
 
 // ServeHTTP implements [http.Handler].
@@ -52,7 +52,7 @@ func (h *Health) checkReady() error {
 		// Do not use the context of the request, because other requests share the result.
 		ctx, cancel := context.WithTimeout(context.Background(), healthTimeout)
 		defer cancel()
-		h.err = h.ready(ctx)
+		h.err = h.checkMemory(ctx)
 		h.checkTime = h.now()
 	}
 	return h.err

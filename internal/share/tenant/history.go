@@ -55,7 +55,7 @@ func (s *limitedHistory) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Cha
 
 // Revert implements [oxbow.Historian].
 func (s *limitedHistory) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
-	ops, err := s.undoOps(ctx, seqs)
+	ops, err := s.opsToUndo(ctx, seqs)
 	if err := s.allowOps(ctx, ops, err); err != nil {
 		return 0, err
 	}
@@ -79,13 +79,13 @@ func (s *limitedHistory) RestoreIf(ctx context.Context, name string, seq, versio
 }
 
 func (s *limitedHistory) allowRestore(ctx context.Context, name string, seq uint64) error {
-	ops, err := s.appendRestore(ctx, nil, name, seq)
+	ops, err := s.appendRestoreOp(ctx, nil, name, seq)
 	return s.allowOps(ctx, ops, err)
 }
 
-// undoOps returns ops with the same effect as undoing the changes: they restore each entry to its version before the
+// opsToUndo returns ops with the same effect as undoing the changes: they restore each entry to its version before the
 // first of the changes.
-func (s *limitedHistory) undoOps(ctx context.Context, seqs []uint64) (ops []oxbow.Op, err error) {
+func (s *limitedHistory) opsToUndo(ctx context.Context, seqs []uint64) (ops []oxbow.Op, err error) {
 	if len(seqs) == 0 {
 		return nil, nil
 	}
@@ -104,7 +104,7 @@ func (s *limitedHistory) undoOps(ctx context.Context, seqs []uint64) (ops []oxbo
 		}
 	}
 	for name, seq := range versions {
-		ops, err = s.appendRestore(ctx, ops, name, seq)
+		ops, err = s.appendRestoreOp(ctx, ops, name, seq)
 		if err != nil {
 			return nil, err
 		}
@@ -112,9 +112,9 @@ func (s *limitedHistory) undoOps(ctx context.Context, seqs []uint64) (ops []oxbo
 	return ops, nil
 }
 
-// appendRestore appends to ops the op that restores the named entry to its version in change seq. If seq is 0, or if
+// appendRestoreOp appends to ops the op that restores the named entry to its version in change seq. If seq is 0, or if
 // this change removed the entry, the op removes the entry.
-func (s *limitedHistory) appendRestore(
+func (s *limitedHistory) appendRestoreOp(
 	ctx context.Context,
 	ops []oxbow.Op,
 	name string,

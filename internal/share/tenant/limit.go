@@ -16,26 +16,26 @@ type Limit struct {
 	quota auth.Quota
 	now   func() time.Time
 
-	mu         sync.Mutex // guards the fields below
-	credit     float64    // number of changes that may be made now; it grows with time
-	creditTime time.Time  // time for which credit was computed
-	lastSeq    uint64     // number of the last change in the store
-	grants     []grant    // allowed changes that are not in the store yet, oldest first
+	mu             sync.Mutex      // guards the fields below
+	changeCredit   float64         // number of changes that may be made now; it grows with time
+	creditTime     time.Time       // time for which credit was computed
+	lastSeq        uint64          // number of the last change in the store
+	pendingChanges []allowedChange // allowed changes that are not in the store yet, oldest first
 }
 
-// grant is the size and the time of an allowed change.
-type grant struct {
+// allowedChange is the size and the time of an allowed change.
+type allowedChange struct {
 	entries int
 	bytes   int64
 	time    time.Time
 }
 
-// An allowed change that is not in the store after maxGrantAge has failed.
-const maxGrantAge = 5 * time.Second
+// An allowed change that is not in the store after maxPendingAge has failed.
+const maxPendingAge = 5 * time.Second
 
 // NewLimit returns a limit that enforces the quota. It reads the time with now.
 func NewLimit(q auth.Quota, now func() time.Time) *Limit {
-	return &Limit{quota: q, now: now, credit: float64(q.Writes), creditTime: now()}
+	return &Limit{quota: q, now: now, changeCredit: float64(q.MaxWritesPerSecond), creditTime: now()}
 }
 
 // Allow returns an [oxbow.QuotaError] if the ops may not be applied to the store. Ops that only remove entries are
@@ -48,32 +48,32 @@ func (l *Limit) Allow(ctx context.Context, s oxbow.Store, ops []oxbow.Op) error 
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	if rate := float64(l.quota.Writes); rate > 0 {
-		l.credit = min(rate, l.credit+now.Sub(l.creditTime).Seconds()*rate)
+	if rate := float64(l.quota.MaxWritesPerSecond); rate > 0 {
+		l.changeCredit = min(rate, l.changeCredit+now.Sub(l.creditTime).Seconds()*rate)
 		l.creditTime = now
-		if l.credit < 1 {
+		if l.changeCredit < 1 {
 			return &oxbow.QuotaError{
 				Bound: "changes a second",
-				Most:  int64(l.quota.Writes),
-				Wait:  time.Duration((1 - l.credit) / rate * float64(time.Second)),
+				Most:  int64(l.quota.MaxWritesPerSecond),
+				Wait:  time.Duration((1 - l.changeCredit) / rate * float64(time.Second)),
 			}
 		}
 	}
-	g := newGrant(ops)
+	g := newAllowedChange(ops)
 	g.time = now
-	hasQuota := l.quota.Entries > 0 || l.quota.Bytes > 0
+	hasQuota := l.quota.MaxEntries > 0 || l.quota.MaxBytes > 0
 	if hasQuota && g.bytes > 0 {
 		if err := l.checkQuota(ctx, s, g); err != nil {
 			return err
 		}
-		l.grants = append(l.grants, g)
+		l.pendingChanges = append(l.pendingChanges, g)
 	}
-	l.credit--
+	l.changeCredit--
 	return nil
 }
 
 // checkQuota returns an error if the memory would exceed the quota after the change g. The caller must hold l.mu.
-func (l *Limit) checkQuota(ctx context.Context, s oxbow.Store, g grant) error {
+func (l *Limit) checkQuota(ctx context.Context, s oxbow.Store, g allowedChange) error {
 	counter := oxbow.CapabilitiesOf(s).Counter
 	if counter == nil {
 		return oxbow.ErrUnsupported
@@ -82,26 +82,27 @@ func (l *Limit) checkQuota(ctx context.Context, s oxbow.Store, g grant) error {
 	if err != nil {
 		return err
 	}
-	for ; len(l.grants) > 0 && (l.lastSeq < stats.Last ||
-		g.time.Sub(l.grants[0].time) > maxGrantAge); l.grants = l.grants[1:] {
+	for ; len(l.pendingChanges) > 0 && (l.lastSeq < stats.Last ||
+		g.time.Sub(l.pendingChanges[0].time) > maxPendingAge); l.pendingChanges = l.pendingChanges[1:] {
 		l.lastSeq++
 	}
 	l.lastSeq = stats.Last
 	entries, bytes := stats.Entries+g.entries, stats.Used+g.bytes
-	for _, o := range l.grants {
+	for _, o := range l.pendingChanges {
 		entries, bytes = entries+o.entries, bytes+o.bytes
 	}
 	switch {
-	case l.quota.Entries > 0 && g.entries > 0 && entries > l.quota.Entries:
-		return &oxbow.QuotaError{Bound: "entries", Most: int64(l.quota.Entries)}
-	case l.quota.Bytes > 0 && bytes > l.quota.Bytes:
-		return &oxbow.QuotaError{Bound: "bytes", Most: l.quota.Bytes}
+	case l.quota.MaxEntries > 0 && g.entries > 0 && entries > l.quota.MaxEntries:
+		return &oxbow.QuotaError{Bound: "entries", Most: int64(l.quota.MaxEntries)}
+	case l.quota.MaxBytes > 0 && bytes > l.quota.MaxBytes:
+		return &oxbow.QuotaError{Bound: "bytes", Most: l.quota.MaxBytes}
 	}
 	return nil
 }
 
-// newGrant returns the number of entries and of bytes that the ops add. If the ops only remove entries, bytes is 0.
-func newGrant(ops []oxbow.Op) (g grant) {
+// newAllowedChange returns the number of entries and of bytes that the ops add. If the ops only remove entries,
+// bytes is 0.
+func newAllowedChange(ops []oxbow.Op) (g allowedChange) {
 	const head = 100 // approximate size of an entry besides its texts, in bytes
 	for _, op := range ops {
 		switch op := op.(type) {

@@ -43,7 +43,7 @@ func refused(err error, bound string) bool {
 }
 
 func TestEntries(t *testing.T) {
-	m, _ := limited(t, auth.Quota{Entries: 3})
+	m, _ := limited(t, auth.Quota{MaxEntries: 3})
 	ctx := t.Context()
 	add := func(name string) error { return m.Apply(ctx, oxbow.Add{Name: name, Content: name}) }
 	for _, name := range []string{"a", "b", "c"} {
@@ -73,7 +73,7 @@ func TestEntries(t *testing.T) {
 }
 
 func TestBytes(t *testing.T) {
-	m, _ := limited(t, auth.Quota{Bytes: 20_000})
+	m, _ := limited(t, auth.Quota{MaxBytes: 20_000})
 	ctx := t.Context()
 	var err error
 	for n := 0; err == nil && n < 100; n++ {
@@ -92,7 +92,7 @@ func TestBytes(t *testing.T) {
 }
 
 func TestRate(t *testing.T) {
-	m, clock := limited(t, auth.Quota{Writes: 4})
+	m, clock := limited(t, auth.Quota{MaxWritesPerSecond: 4})
 	ctx := t.Context()
 	write := func() error { return m.Apply(ctx, oxbow.Add{Name: fmt.Sprint(clock.Add(1)), Content: "x"}) }
 	for range 4 {
@@ -123,7 +123,7 @@ func TestRate(t *testing.T) {
 
 // TestWritersAtOnce tests that concurrent writers cannot exceed the quota and do not wait forever.
 func TestWritersAtOnce(t *testing.T) {
-	m, clock := limited(t, auth.Quota{Entries: 50})
+	m, clock := limited(t, auth.Quota{MaxEntries: 50})
 	var wg sync.WaitGroup
 	var made atomic.Int64
 	for i := range 32 {
@@ -144,7 +144,7 @@ func TestWritersAtOnce(t *testing.T) {
 	if n := made.Load(); n > 50 || n < 30 {
 		t.Errorf("%d entries were made, of 50", n)
 	}
-	for clock.Add(int64(2 * maxGrantAge)); made.Load() < 50; made.Add(1) {
+	for clock.Add(int64(2 * maxPendingAge)); made.Load() < 50; made.Add(1) {
 		if err := m.Apply(t.Context(), oxbow.Add{Name: fmt.Sprint("late ", made.Load()), Content: "x"}); err != nil {
 			t.Fatalf("with %d entries: %v", made.Load(), err)
 		}
@@ -156,7 +156,7 @@ func TestWritersAtOnce(t *testing.T) {
 
 // TestUndo tests that texts that undo or restore brings back count, even through a scope.
 func TestUndo(t *testing.T) {
-	m, clock := limited(t, auth.Quota{Entries: 2, Bytes: 3000, Writes: 1000})
+	m, clock := limited(t, auth.Quota{MaxEntries: 2, MaxBytes: 3000, MaxWritesPerSecond: 1000})
 	ctx := t.Context()
 	apply := func(ops ...oxbow.Op) error { clock.Add(int64(time.Second)); return m.Apply(ctx, ops...) }
 	long := strings.Repeat("x", 900)

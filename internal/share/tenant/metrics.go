@@ -49,8 +49,8 @@ func NewMetrics(version string, started time.Time) *Metrics {
 		durations: map[string]*histogram{}}
 }
 
-// doorName returns the name of the door, which is the interface that serves a path, such as "mcp".
-func doorName(path string) string {
+// doorForPath returns the name of the door, which is the interface that serves a path, such as "mcp".
+func doorForPath(path string) string {
 	if strings.HasSuffix(path, "/events") {
 		return "events"
 	}
@@ -70,7 +70,7 @@ func doorName(path string) string {
 // beginRequest counts a request that is in progress. The caller must call end when the request is finished. The
 // durations of event streams are not recorded.
 func (m *Metrics) beginRequest(path string) (end func(tenant string, code int)) {
-	start, door := time.Now(), doorName(path)
+	start, door := time.Now(), doorForPath(path)
 	m.mu.Lock()
 	m.inProgress++
 	m.mu.Unlock()
@@ -95,8 +95,8 @@ func (m *Metrics) beginRequest(path string) (end func(tenant string, code int)) 
 	}
 }
 
-// writeAll writes all metrics of the server and of the pool p.
-func (m *Metrics) writeAll(w io.Writer, p *Pool) error {
+// writeMetrics writes all metrics of the server and of the pool p.
+func (m *Metrics) writeMetrics(w io.Writer, p *Pool) error {
 	var b bytes.Buffer
 	metric := func(name, kind, help string) { fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind) }
 	metric("oxbow_build_info", "gauge", "The version that runs.")

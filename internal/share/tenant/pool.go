@@ -36,28 +36,28 @@ type Pool struct {
 	open func(ctx context.Context, tenant string) (Home, error)
 	opts Options
 
-	mu        sync.Mutex // guards the fields below and the fields of all slots
-	slots     map[string]*homeSlot
-	isClosed  bool
-	openCount int // number of times that homes were opened
+	mu            sync.Mutex // guards the fields below and the fields of all slots
+	slotsByTenant map[string]*homeSlot
+	isClosed      bool
+	openCount     int // number of times that homes were opened
 }
 
 // homeSlot is a home that is being opened, is open, or is being closed.
 type homeSlot struct {
-	tenant    string
-	ready     chan struct{} // closed when home or err is set
-	home      Home
-	err       error
-	users     int         // number of requests in progress
-	lastUse   time.Time   // time when the last request ended
-	idleTimer *time.Timer // timer that closes the home (nil before the first use)
-	isClosing bool
-	closed    chan struct{} // closed when the home was closed
+	tenant             string
+	ready              chan struct{} // closed when home or err is set
+	home               Home
+	err                error
+	requestsInProgress int         // number of requests in progress
+	lastUse            time.Time   // time when the last request ended
+	idleTimer          *time.Timer // timer that closes the home (nil before the first use)
+	isClosing          bool
+	closed             chan struct{} // closed when the home was closed
 }
 
 // New returns a pool without open homes. The pool opens the home of a tenant with open.
 func New(open func(ctx context.Context, tenant string) (Home, error), o *Options) *Pool {
-	p := &Pool{open: open, slots: map[string]*homeSlot{}}
+	p := &Pool{open: open, slotsByTenant: map[string]*homeSlot{}}
 	if o != nil {
 		p.opts = *o
 	}
@@ -82,7 +82,7 @@ func (p *Pool) useHome(ctx context.Context, tenant string) (_ Home, release func
 		case err != nil:
 			return nil, nil, err
 		case mustFill:
-			p.fillSlot(ctx, s)
+			p.openSlotHome(ctx, s)
 		case s == nil:
 			select {
 			case <-wait:
@@ -105,26 +105,26 @@ func (p *Pool) useHome(ctx context.Context, tenant string) (_ Home, release func
 	}
 }
 
-// acquireSlot returns the slot of a tenant and counts the caller as a user of it. If mustFill is true, the caller must
-// call fillSlot. If another home must be closed first, it returns no slot, and the caller must try again when wait is
-// closed. If all homes are in use, the error is errAllHomesInUse.
-func (p *Pool) acquireSlot(tenant string) (_ *homeSlot, wait <-chan struct{}, mustFill bool, err error) {
+// acquireSlot returns the slot of a tenant and counts the caller as a user of it. If mustOpen is true, the caller
+// must call openSlotHome. If another home must be closed first, it returns no slot, and the caller must try again
+// when wait is closed. If all homes are in use, the error is errAllHomesInUse.
+func (p *Pool) acquireSlot(tenant string) (_ *homeSlot, wait <-chan struct{}, mustOpen bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s := p.slots[tenant]
+	s := p.slotsByTenant[tenant]
 	switch {
 	case p.isClosed:
 		return nil, nil, false, errPoolClosed
 	case s != nil && s.isClosing:
 		return nil, s.closed, false, nil
 	case s != nil:
-		s.users++
+		s.requestsInProgress++
 		if s.idleTimer != nil {
 			s.idleTimer.Stop()
 		}
 		return s, nil, false, nil
-	case len(p.slots) >= p.opts.MaxOpen:
-		idle := p.homeToClose()
+	case len(p.slotsByTenant) >= p.opts.MaxOpen:
+		idle := p.chooseHomeToClose()
 		if idle == nil {
 			return nil, nil, false, errAllHomesInUse
 		}
@@ -133,8 +133,8 @@ func (p *Pool) acquireSlot(tenant string) (_ *homeSlot, wait <-chan struct{}, mu
 		}
 		return nil, idle.closed, false, nil
 	}
-	s = &homeSlot{tenant: tenant, ready: make(chan struct{}), closed: make(chan struct{}), users: 1}
-	p.slots[tenant] = s
+	s = &homeSlot{tenant: tenant, ready: make(chan struct{}), closed: make(chan struct{}), requestsInProgress: 1}
+	p.slotsByTenant[tenant] = s
 	p.openCount++
 	return s, nil, true, nil
 }
@@ -143,31 +143,31 @@ func (p *Pool) acquireSlot(tenant string) (_ *homeSlot, wait <-chan struct{}, mu
 func (p *Pool) countHomes() (open, opened int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.slots), p.openCount
+	return len(p.slotsByTenant), p.openCount
 }
 
-// homeToClose returns the home to close so that another can be opened. It prefers a home that is already being closed.
-// Otherwise it returns the home that was unused for the longest time, or nil if all homes are in use.
-func (p *Pool) homeToClose() (idle *homeSlot) {
-	for _, s := range p.slots {
+// chooseHomeToClose returns the home to close so that another can be opened. It prefers a home that is already
+// being closed. Otherwise it returns the home that was unused for the longest time, or nil if all homes are in use.
+func (p *Pool) chooseHomeToClose() (idle *homeSlot) {
+	for _, s := range p.slotsByTenant {
 		switch {
 		case s.isClosing:
 			return s
-		case s.users == 0 && (idle == nil || s.lastUse.Before(idle.lastUse)):
+		case s.requestsInProgress == 0 && (idle == nil || s.lastUse.Before(idle.lastUse)):
 			idle = s
 		}
 	}
 	return idle
 }
 
-// fillSlot opens the home of a slot for all requests that wait for it. If this fails, the next request opens the home
-// again.
-func (p *Pool) fillSlot(ctx context.Context, s *homeSlot) {
+// openSlotHome opens the home of a slot for all requests that wait for it. If this fails, the next request opens
+// the home again.
+func (p *Pool) openSlotHome(ctx context.Context, s *homeSlot) {
 	s.err = errOpening // This error remains if open panics.
 	defer func() {
 		if s.err != nil {
 			p.mu.Lock()
-			delete(p.slots, s.tenant)
+			delete(p.slotsByTenant, s.tenant)
 			p.mu.Unlock()
 		}
 		close(s.ready)
@@ -179,18 +179,18 @@ func (p *Pool) fillSlot(ctx context.Context, s *homeSlot) {
 func (p *Pool) releaseSlot(s *homeSlot) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s.users--
-	if s.users > 0 || p.isClosed {
+	s.requestsInProgress--
+	if s.requestsInProgress > 0 || p.isClosed {
 		return
 	}
-	if p.slots[s.tenant] != s {
+	if p.slotsByTenant[s.tenant] != s {
 		return // The home could not be opened.
 	}
 	s.lastUse = time.Now()
 	s.idleTimer = time.AfterFunc(p.opts.IdleTimeout, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		isUsed := s.users > 0 || time.Since(s.lastUse) < p.opts.IdleTimeout
+		isUsed := s.requestsInProgress > 0 || time.Since(s.lastUse) < p.opts.IdleTimeout
 		if s.isClosing || p.isClosed {
 			return
 		}
@@ -209,7 +209,7 @@ func (p *Pool) evictHome(s *homeSlot) {
 			p.opts.Logger.Warn("closing the memory of a tenant", "tenant", s.tenant, "error", err)
 		}
 		p.mu.Lock()
-		delete(p.slots, s.tenant)
+		delete(p.slotsByTenant, s.tenant)
 		p.mu.Unlock()
 		close(s.closed)
 	}()
@@ -220,7 +220,7 @@ func (p *Pool) Close() error {
 	p.mu.Lock()
 	p.isClosed = true
 	var all []*homeSlot
-	for _, s := range p.slots {
+	for _, s := range p.slotsByTenant {
 		all = append(all, s)
 	}
 	p.mu.Unlock()

@@ -94,7 +94,7 @@ func (s *street) ask(t *testing.T, ctx context.Context, name, query string) (int
 		},
 	}
 	for _, n := range []string{"a", "b", "c", ""} {
-		token := auth.New("t"+n, secretOf(n), auth.Permissions{})
+		token := auth.NewToken("t"+n, secretOf(n), auth.Permissions{})
 		token.Tenant = n
 		server.Guard.Tokens = append(server.Guard.Tokens, token)
 	}
@@ -251,7 +251,7 @@ func TestFailure(t *testing.T) {
 // refuses it. With an unknown token, it is passed to the handler for requests without a tenant.
 func TestTooLarge(t *testing.T) {
 	s := newStreet(Options{})
-	token := auth.New("a", secretOf("a"), auth.Permissions{})
+	token := auth.NewToken("a", secretOf("a"), auth.Permissions{})
 	token.Tenant = "a"
 	server := &Server{
 		Pool:            s.pool,
@@ -261,7 +261,7 @@ func TestTooLarge(t *testing.T) {
 	}
 	for name, want := range map[string]string{"a": "a", "b": "404 page not found\n"} {
 		w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "POST", "http://localhost/", nil)
-		r.ContentLength = auth.MaxBody + 1
+		r.ContentLength = auth.MaxBodyBytes + 1
 		r.Header.Set("Authorization", "Bearer "+secretOf(name))
 		server.ServeHTTP(w, r)
 		if w.Body.String() != want {

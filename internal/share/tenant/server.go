@@ -67,7 +67,7 @@ func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	_ = s.Metrics.writeAll(w, s.Pool) // Ignore the error, because the client has disconnected.
+	_ = s.Metrics.writeMetrics(w, s.Pool) // Ignore the error, because the client has disconnected.
 }
 
 // serveTenant passes a request to the home of a tenant, or to s.NoTenantHandler if tenant is "".

@@ -59,8 +59,8 @@ type homeFacts struct {
 	trackedErr   error    // error because of which trackedNames is not known
 }
 
-// isTracked reports whether git tracks the name.
-func (f *homeFacts) isTracked(name string) bool { return slices.Contains(f.trackedNames, name) }
+// isTrackedName reports whether git tracks the name.
+func (f *homeFacts) isTrackedName(name string) bool { return slices.Contains(f.trackedNames, name) }
 
 // examineHome collects the facts about a home. store is the path of its store file, or the home itself.
 func examineHome(home, store string) (homeFacts, error) {

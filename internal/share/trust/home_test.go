@@ -32,7 +32,7 @@ func newStore(t *testing.T, home string) (store string) {
 // newGit creates a repository in dir that tracks the given files.
 func newGit(t *testing.T, dir string, add ...string) {
 	t.Helper()
-	testenv.Program(t, "git", "install git")
+	testenv.RequireProgram(t, "git", "install git")
 	for _, args := range [][]string{{"init", "-q"}, append([]string{"add", "-f", "--"}, add...)} {
 		cmd := exec.Command("git", args...)
 		cmd.Dir = dir
@@ -48,7 +48,7 @@ func begunRecord(t *testing.T) List {
 	l := List{Dir: filepath.Join(t.TempDir(), "config")}
 	l.StartRecord()
 	past := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(filepath.Join(l.Dir, startFile), past, past); err != nil {
+	if err := os.Chtimes(filepath.Join(l.Dir, recordStartFile), past, past); err != nil {
 		t.Fatal(err)
 	}
 	return l

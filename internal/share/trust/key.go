@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	keyFile = "own-texts.key"
-	keySize = 32
+	machineKeyFile = "own-texts.key"
+	machineKeySize = 32
 )
 
 // MachineKey returns the key of this machine, or nil if the key has not been created yet.
 func (l List) MachineKey() []byte {
-	if key := l.readFile(keyFile); len(key) == keySize {
+	if key := l.readFile(machineKeyFile); len(key) == machineKeySize {
 		return key
 	}
 	return nil
@@ -28,11 +28,11 @@ func (l List) EnsureMachineKey(ctx context.Context, random io.Reader) []byte {
 	if key := l.MachineKey(); key != nil || random == nil {
 		return key
 	}
-	err := l.replaceFile(ctx, keyFile, func(old []byte) ([]byte, error) {
-		if len(old) == keySize { // Another process has just created the key.
+	err := l.replaceFile(ctx, machineKeyFile, func(old []byte) ([]byte, error) {
+		if len(old) == machineKeySize { // Another process has just created the key.
 			return old, nil
 		}
-		key := make([]byte, keySize)
+		key := make([]byte, machineKeySize)
 		if _, err := io.ReadFull(random, key); err != nil {
 			return nil, fmt.Errorf("making a key: %w", err)
 		}

@@ -102,10 +102,10 @@ func (l List) findHome(f homeFacts) (Home, bool) {
 type List struct{ Dir string }
 
 const (
-	homesFile = "trusted"
-	lockFile  = "trusted.lock"
-	startFile = "trusted.began"
-	lockWait  = 5 * time.Second
+	homesFileName   = "trusted"
+	trustLockFile   = "trusted.lock"
+	recordStartFile = "trusted.began"
+	maxLockWait     = 5 * time.Second
 )
 
 // recordStart returns the time at which the record was started on this machine. Since that time, the record contains
@@ -115,7 +115,7 @@ func (l List) recordStart() (time.Time, error) {
 	if l.Dir == "" {
 		return time.Time{}, errors.New("no configuration directory is known")
 	}
-	path := filepath.Join(l.Dir, startFile)
+	path := filepath.Join(l.Dir, recordStartFile)
 	fi, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = os.MkdirAll(l.Dir, 0o700)
@@ -138,13 +138,13 @@ func (l List) StartRecord() { _, _ = l.recordStart() }
 
 // Homes returns the recorded homes. Lines that cannot be read are ignored.
 func (l List) Homes() []Home {
-	return slices.DeleteFunc(parseHomes(l.readFile(homesFile)), func(h Home) bool { return h.Revoked })
+	return slices.DeleteFunc(parseHomes(l.readFile(homesFileName)), func(h Home) bool { return h.Revoked })
 }
 
 // homesContaining returns the homes in those lines of the record that contain one of the words. So a command need not
 // parse all lines of a long record.
 func (l List) homesContaining(words ...string) (homes []Home) {
-	for line := range bytes.Lines(l.readFile(homesFile)) {
+	for line := range bytes.Lines(l.readFile(homesFileName)) {
 		if slices.ContainsFunc(words, func(w string) bool { return w != "" && bytes.Contains(line, quoteWord(w)) }) {
 			homes = append(homes, parseHomes(line)...)
 		}
@@ -170,9 +170,9 @@ func (l List) readFile(file string) []byte {
 	return b
 }
 
-// parseLines returns the JSON values in the lines of a file. It ignores lines that cannot be parsed, and values for
+// parseJSONLines returns the JSON values in the lines of a file. It ignores lines that cannot be parsed, and values for
 // which key returns "".
-func parseLines[T any](file []byte, key func(v *T) string) (values []T) {
+func parseJSONLines[T any](file []byte, key func(v *T) string) (values []T) {
 	for line := range bytes.Lines(file) {
 		var v T
 		if json.Unmarshal(line, &v) == nil && key(&v) != "" {
@@ -182,7 +182,9 @@ func parseLines[T any](file []byte, key func(v *T) string) (values []T) {
 	return values
 }
 
-func parseHomes(file []byte) []Home { return parseLines(file, func(h *Home) string { return h.Path }) }
+func parseHomes(file []byte) []Home {
+	return parseJSONLines(file, func(h *Home) string { return h.Path })
+}
 
 // TrustHome records that the user trusts a home as it is now, including the settings file settings, unless it is "".
 func (l List) TrustHome(ctx context.Context, home, store, settings string, now time.Time) (Home, error) {
@@ -215,7 +217,7 @@ func (l List) TrustHome(ctx context.Context, home, store, settings string, now t
 	}
 	slices.Sort(h.TrackedFiles)
 	h.TrackedFiles = slices.Compact(h.TrackedFiles)
-	return h, l.putHome(ctx, h)
+	return h, l.replaceHomeRecord(ctx, h)
 }
 
 // addDocument records the digest of the document at path. A missing document is not recorded.
@@ -252,13 +254,13 @@ func (l List) RecordHome(ctx context.Context, home, store string, now time.Time)
 		h.Documents = old.Documents
 		h.TrackedFiles = old.TrackedFiles
 	}
-	return l.putHome(ctx, h)
+	return l.replaceHomeRecord(ctx, h)
 }
 
-// putHome replaces all lines that have the path or the link of the home by h.
-func (l List) putHome(ctx context.Context, h Home) error {
-	if err := l.changeHomes(ctx, func(homes []Home) []Home {
-		return append(removeHome(homes, h.Path, h.Link), h)
+// replaceHomeRecord replaces all lines that have the path or the link of the home by h.
+func (l List) replaceHomeRecord(ctx context.Context, h Home) error {
+	if err := l.updateHomes(ctx, func(homes []Home) []Home {
+		return append(withoutHome(homes, h.Path, h.Link), h)
 	}); err != nil {
 		return err
 	}
@@ -272,7 +274,7 @@ func (l List) RevokeHome(ctx context.Context, home string) (wasRecorded bool, er
 	if l.Dir == "" || !slices.ContainsFunc(l.Homes(), func(h Home) bool { return h.Path == path }) {
 		return false, nil
 	}
-	return true, l.changeHomes(ctx, func(homes []Home) []Home {
+	return true, l.updateHomes(ctx, func(homes []Home) []Home {
 		for i := range homes {
 			if homes[i].Path == path {
 				homes[i] = Home{Path: path, Link: homes[i].Link, Revoked: true, Since: homes[i].Since}
@@ -282,7 +284,7 @@ func (l List) RevokeHome(ctx context.Context, home string) (wasRecorded bool, er
 	})
 }
 
-func removeHome(homes []Home, path, link string) []Home {
+func withoutHome(homes []Home, path, link string) []Home {
 	return slices.DeleteFunc(homes, func(h Home) bool { return h.Path == path && h.Link == link })
 }
 
@@ -336,9 +338,13 @@ func fileDigest(file string) (string, error) {
 	return hex.EncodeToString(sum[:]), err
 }
 
-// changeHomes replaces the recorded homes by those that fn returns.
-func (l List) changeHomes(ctx context.Context, fn func([]Home) []Home) error {
-	return l.replaceFile(ctx, homesFile, func(old []byte) ([]byte, error) { return encodeLines(fn(parseHomes(old))) })
+// updateHomes replaces the recorded homes by those that fn returns.
+func (l List) updateHomes(ctx context.Context, fn func([]Home) []Home) error {
+	return l.replaceFile(
+		ctx,
+		homesFileName,
+		func(old []byte) ([]byte, error) { return encodeJSONLines(fn(parseHomes(old))) },
+	)
 }
 
 // replaceFile replaces the content of a file of the record by the result of fn. It holds a lock, so that concurrent
@@ -354,7 +360,7 @@ func (l List) replaceFile(ctx context.Context, file string, fn func(old []byte) 
 			err = fmt.Errorf("recording what is trusted: %w", err)
 		}
 	}()
-	ok, err := vfs.WithLock(ctx, l.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
+	ok, err := vfs.WithLock(ctx, l.Dir, trustLockFile, maxLockWait, func(dir *vfs.OS) error {
 		b, err := os.ReadFile(filepath.Join(l.Dir, file))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -371,8 +377,8 @@ func (l List) replaceFile(ctx context.Context, file string, fn func(old []byte) 
 	return err
 }
 
-// encodeLines returns the values as lines of JSON.
-func encodeLines[T any](values []T) ([]byte, error) {
+// encodeJSONLines returns the values as lines of JSON.
+func encodeJSONLines[T any](values []T) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	var errs []error

@@ -16,8 +16,8 @@ type writtenFile struct {
 
 const outputsFile = "outputs"
 
-// maxOutputs is the maximum number of files in the record. If there are more, the oldest is removed.
-const maxOutputs = 1000
+// maxRecordedOutputs is the maximum number of files in the record. If there are more, the oldest is removed.
+const maxRecordedOutputs = 1000
 
 // AddOutput records that oxbow wrote a text with this digest to a file.
 func (l List) AddOutput(ctx context.Context, path, digest string) error {
@@ -25,7 +25,7 @@ func (l List) AddOutput(ctx context.Context, path, digest string) error {
 	return l.replaceFile(ctx, outputsFile, func(old []byte) ([]byte, error) {
 		all := slices.DeleteFunc(parseOutputs(old), func(o writtenFile) bool { return o.Path == path })
 		all = append(all, writtenFile{path, digest})
-		return encodeLines(all[max(0, len(all)-maxOutputs):])
+		return encodeJSONLines(all[max(0, len(all)-maxRecordedOutputs):])
 	})
 }
 
@@ -35,5 +35,5 @@ func (l List) HasOutput(path, digest string) bool {
 }
 
 func parseOutputs(file []byte) []writtenFile {
-	return parseLines(file, func(o *writtenFile) string { return o.Path })
+	return parseJSONLines(file, func(o *writtenFile) string { return o.Path })
 }

@@ -57,7 +57,7 @@ func (l List) AddServer(ctx context.Context, home, url, tokenFile string, now ti
 		} else if tokenFile != "" {
 			all[i].TokenFile = tokenFile
 		}
-		return encodeLines(all)
+		return encodeJSONLines(all)
 	})
 }
 
@@ -69,6 +69,6 @@ func (l List) RemoveServer(ctx context.Context, home, url string) (wasRecorded b
 		return false, nil
 	}
 	return true, l.replaceFile(ctx, serversFile, func(old []byte) ([]byte, error) {
-		return encodeLines(slices.DeleteFunc(parseServers(old), isServer))
+		return encodeJSONLines(slices.DeleteFunc(parseServers(old), isServer))
 	})
 }

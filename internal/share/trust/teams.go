@@ -20,12 +20,14 @@ const teamsFile = "trusted-teams"
 // Teams returns the trusted repositories. Lines that cannot be read are ignored.
 func (l List) Teams() []Team { return parseTeams(l.readFile(teamsFile)) }
 
-func parseTeams(file []byte) []Team { return parseLines(file, func(t *Team) string { return t.ID }) }
+func parseTeams(file []byte) []Team {
+	return parseJSONLines(file, func(t *Team) string { return t.ID })
+}
 
 // AddTeam records that the user trusts the team files of a repository.
 func (l List) AddTeam(ctx context.Context, id string, now time.Time) error {
 	return l.replaceFile(ctx, teamsFile, func(old []byte) ([]byte, error) {
-		return encodeLines(append(withoutTeam(parseTeams(old), id), Team{id, now.UTC()}))
+		return encodeJSONLines(append(withoutTeam(parseTeams(old), id), Team{id, now.UTC()}))
 	})
 }
 
@@ -35,7 +37,7 @@ func (l List) RemoveTeam(ctx context.Context, id string) (wasRecorded bool, err 
 		return false, nil
 	}
 	return true, l.replaceFile(ctx, teamsFile, func(old []byte) ([]byte, error) {
-		return encodeLines(withoutTeam(parseTeams(old), id))
+		return encodeJSONLines(withoutTeam(parseTeams(old), id))
 	})
 }
 
@@ -43,33 +45,33 @@ func withoutTeam(teams []Team, id string) []Team {
 	return slices.DeleteFunc(teams, func(t Team) bool { return t.ID == id })
 }
 
-// A sharedFile is the hash of a team file that this user wrote.
-type sharedFile struct {
+// A teamFileHash is the hash of a team file that this user wrote.
+type teamFileHash struct {
 	Hash string `json:"print"`
 }
 
-const sharesFile = "shared-entries"
+const teamFileHashesFile = "shared-entries"
 
-// maxShares is the maximum number of recorded hashes. If there are more, the oldest are removed.
-const maxShares = 10_000
+// maxTeamFileHashes is the maximum number of recorded hashes. If there are more, the oldest are removed.
+const maxTeamFileHashes = 10_000
 
 // AddSharedFile records the hash of a team file that this user wrote.
 func (l List) AddSharedFile(ctx context.Context, hash string) error {
-	return l.replaceFile(ctx, sharesFile, func(old []byte) ([]byte, error) {
-		all := append(parseSharedFiles(old), sharedFile{hash})
-		return encodeLines(all[max(0, len(all)-maxShares):])
+	return l.replaceFile(ctx, teamFileHashesFile, func(old []byte) ([]byte, error) {
+		all := append(parseTeamFileHashes(old), teamFileHash{hash})
+		return encodeJSONLines(all[max(0, len(all)-maxTeamFileHashes):])
 	})
 }
 
 // WrittenTeamFiles returns the hashes of the team files that this user wrote.
 func (l List) WrittenTeamFiles() map[string]bool {
 	prints := map[string]bool{}
-	for _, s := range parseSharedFiles(l.readFile(sharesFile)) {
+	for _, s := range parseTeamFileHashes(l.readFile(teamFileHashesFile)) {
 		prints[s.Hash] = true
 	}
 	return prints
 }
 
-func parseSharedFiles(file []byte) []sharedFile {
-	return parseLines(file, func(s *sharedFile) string { return s.Hash })
+func parseTeamFileHashes(file []byte) []teamFileHash {
+	return parseJSONLines(file, func(s *teamFileHash) string { return s.Hash })
 }

@@ -54,7 +54,7 @@ type Verdict struct {
 // Judge decides whether a home that was found from the working directory belongs to the user. store is the path of its
 // store file, or the home itself if the layout uses several files.
 func (l List) Judge(home, store string) Verdict {
-	if v, refused := judgeOwner(home, store); refused {
+	if v, refused := judgeHomeOwner(home, store); refused {
 		return v
 	}
 	f, err := examineHome(home, store)
@@ -62,7 +62,7 @@ func (l List) Judge(home, store string) Verdict {
 		// Ignore the error, because opening the home fails with the same error and names the remedy.
 		return Verdict{State: Own}
 	}
-	if f.link != "" && f.isTracked(".") {
+	if f.link != "" && f.isTrackedName(".") {
 		return Verdict{
 			State:         NoHome,
 			IsTrackedLink: true,
@@ -73,11 +73,11 @@ func (l List) Judge(home, store string) Verdict {
 	record, found := l.findHome(f)
 	switch {
 	case !found:
-		return l.judgeUnrecorded(f)
+		return l.judgeUnrecordedHome(f)
 	case record.Revoked:
 		return f.foreignOrNoHome("you revoked its trust")
 	}
-	if name := f.unexpectedFile(record); name != "" {
+	if name := f.findUnexpectedFile(record); name != "" {
 		return f.foreignOrNoHome("git tracks " + name + ", and did not when the home was recorded as yours")
 	}
 	v := Verdict{State: Own, Unrecorded: !record.matchesExactly(f)}
@@ -87,9 +87,9 @@ func (l List) Judge(home, store string) Verdict {
 	return v
 }
 
-// judgeOwner refuses a home or a store that belongs to another user or that other users can write to. On Windows, it
-// checks neither owners nor access lists.
-func judgeOwner(home, store string) (v Verdict, refused bool) {
+// judgeHomeOwner refuses a home or a store that belongs to another user or that other users can write to. On
+// Windows, it checks neither owners nor access lists.
+func judgeHomeOwner(home, store string) (v Verdict, refused bool) {
 	for _, path := range []string{home, store} {
 		switch owner := sysinfo.ReadOwner(path); {
 		case owner.IsOtherUser:
@@ -108,10 +108,10 @@ func judgeOwner(home, store string) (v Verdict, refused bool) {
 	return Verdict{}, false
 }
 
-// judgeUnrecorded judges a home that is not in the record. Earlier versions of oxbow recorded only few homes.
+// judgeUnrecordedHome judges a home that is not in the record. Earlier versions of oxbow recorded only few homes.
 // Therefore a home that is older than the record belongs to the user if git tracks nothing in it. A newer home is
 // foreign, because it comes from an archive, a copy or a clone.
-func (l List) judgeUnrecorded(f homeFacts) Verdict {
+func (l List) judgeUnrecordedHome(f homeFacts) Verdict {
 	if f.trackedErr != nil {
 		return f.foreignOrNoHome(fmt.Sprintf(
 			"it is in a working tree of git, and whether it came with a clone is unknown: %v",
@@ -195,10 +195,10 @@ func (f *homeFacts) trackedName() string {
 	return filepath.Join(filepath.Base(f.home), filepath.FromSlash(f.trackedNames[0]))
 }
 
-// unexpectedFile returns a file in the home that git tracks and that the record does not contain, or "". A pull or a
-// checkout may have brought such a file into the user's home. It does not compare the files of the store, which the
-// fingerprint identifies, nor settings and documents, which are compared when they are used.
-func (f *homeFacts) unexpectedFile(record Home) string {
+// findUnexpectedFile returns a file in the home that git tracks and that the record does not contain, or "". A pull
+// or a checkout may have brought such a file into the user's home. It does not compare the files of the store,
+// which the fingerprint identifies, nor settings and documents, which are compared when they are used.
+func (f *homeFacts) findUnexpectedFile(record Home) string {
 	if f.fingerprint == layoutFingerprint {
 		return "" // The tracked file is the memory itself.
 	}

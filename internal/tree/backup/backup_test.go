@@ -184,8 +184,8 @@ func TestNothingOfADamagedBackup(t *testing.T) {
 			t.Fatalf("%s: %s were there, now there are %s", what, before, now)
 		}
 	}
-	refused("another key", good, other, ErrKey)
-	refused("a passphrase", good, pass, ErrKey)
+	refused("another key", good, other, ErrWrongKey)
+	refused("a passphrase", good, pass, ErrWrongKey)
 	refused("no key", good, Keys{}, ErrEncrypted)
 	head := bytes.Index(good, []byte("\n---")) + 1
 	for _, n := range []int{head, head + 40, head + 64, len(good) / 2, len(good) - 65_536 - 16, len(good) - 16,
@@ -217,7 +217,7 @@ func TestKeepsTheEarlierBackup(t *testing.T) {
 		want    error
 	}{
 		{t.Context(), k, false, fs.ErrExist},
-		{t.Context(), Keys{Recipients: k.Recipients, Identity: other.Identity}, true, ErrKey},
+		{t.Context(), Keys{Recipients: k.Recipients, Identity: other.Identity}, true, ErrWrongKey},
 		{ended, k, true, context.Canceled},
 		{t.Context(), Keys{Recipients: []string{filepath.Join(dir, "none")}}, true, oxbow.ErrInvalid},
 		{t.Context(), Keys{Recipients: []string{other.Identity}}, true, oxbow.ErrInvalid},

@@ -28,8 +28,8 @@ func IsKey(s string) bool {
 		strings.HasPrefix(s, sshKeyPrefix)
 }
 
-// maxKeyFile is the maximum size of a key file, in bytes.
-const maxKeyFile = 1 << 20
+// maxKeyFileBytes is the maximum size of a key file, in bytes.
+const maxKeyFileBytes = 1 << 20
 
 // Keys name the keys for encrypting or decrypting a backup.
 type Keys struct {
@@ -44,9 +44,9 @@ func (k Keys) CanEncrypt() bool { return len(k.Recipients) > 0 || k.Passphrase !
 // CanDecrypt reports whether k names a key for decrypting. It may be the wrong key.
 func (k Keys) CanDecrypt() bool { return k.Identity != "" || k.Passphrase != "" }
 
-// readRecipients returns the keys for encrypting: a key made from the passphrase, or the public keys in k.Recipients.
-// It fails if k names both.
-func (k Keys) readRecipients() ([]age.Recipient, error) {
+// readRecipientKeys returns the keys for encrypting: a key made from the passphrase, or the public keys in
+// k.Recipients. It fails if k names both.
+func (k Keys) readRecipientKeys() ([]age.Recipient, error) {
 	if k.Passphrase != "" {
 		if len(k.Recipients) > 0 {
 			return nil, invalidf("a backup is encrypted to keys or with a passphrase, not both")
@@ -68,7 +68,7 @@ func (k Keys) readRecipients() ([]age.Recipient, error) {
 			)
 		case !IsKey(to):
 			var err error
-			text, err = readKeys(to)
+			text, err = readKeyFile(to)
 			if errors.Is(err, os.ErrNotExist) {
 				return nil, invalidf("%q is neither a public key, which begins with age1, nor a file of them", to)
 			} else if err != nil {
@@ -89,11 +89,11 @@ func (k Keys) readRecipients() ([]age.Recipient, error) {
 	return all, nil
 }
 
-// readIdentities returns the keys for decrypting.
-func (k Keys) readIdentities() ([]age.Identity, error) {
+// readIdentityKeys returns the keys for decrypting.
+func (k Keys) readIdentityKeys() ([]age.Identity, error) {
 	var all []age.Identity
 	if k.Identity != "" {
-		text, err := readKeys(k.Identity)
+		text, err := readKeyFile(k.Identity)
 		if err != nil {
 			return nil, err
 		}
@@ -118,7 +118,7 @@ func (k Keys) readIdentities() ([]age.Identity, error) {
 
 // readPassphrase returns the passphrase in a file, which must be its only line.
 func readPassphrase(file string) (string, error) {
-	text, err := readKeys(file)
+	text, err := readKeyFile(file)
 	if err != nil {
 		return "", err
 	}
@@ -129,18 +129,18 @@ func readPassphrase(file string) (string, error) {
 	return pass, nil
 }
 
-// readKeys returns the content of a key file.
-func readKeys(file string) ([]byte, error) {
+// readKeyFile returns the content of a key file.
+func readKeyFile(file string) ([]byte, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, fmt.Errorf("reading keys: %w", err)
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxKeyFile+1))
+	b, err := io.ReadAll(io.LimitReader(f, maxKeyFileBytes+1))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("reading keys: %w", err)
-	case len(b) > maxKeyFile:
+	case len(b) > maxKeyFileBytes:
 		return nil, invalidf("%s is too long for a file of keys", file)
 	}
 	return b, nil

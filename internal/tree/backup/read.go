@@ -23,16 +23,16 @@ import (
 // [oxbow.ErrCorrupt] instead.
 var (
 	ErrEncrypted = errors.New("it is encrypted, and no key was given")
-	ErrKey       = errors.New("none of the keys opens it")
+	ErrWrongKey  = errors.New("none of the keys opens it")
 )
 
-// magic is the beginning of an encrypted file in age's format.
-const magic = "age-encryption.org/"
+// ageMagic is the beginning of an encrypted file in age's format.
+const ageMagic = "age-encryption.org/"
 
 // IsEncrypted reports whether a file with this beginning is encrypted in age's format.
 func IsEncrypted(head []byte) bool {
-	for _, m := range []string{magic, armor.Header} {
-		if len(head) >= len(magic) && string(head[:len(magic)]) == m[:len(magic)] {
+	for _, m := range []string{ageMagic, armor.Header} {
+		if len(head) >= len(ageMagic) && string(head[:len(ageMagic)]) == m[:len(ageMagic)] {
 			return true
 		}
 	}
@@ -42,7 +42,7 @@ func IsEncrypted(head []byte) bool {
 // Restore writes the store in a backup to a new temporary file in the directory of target, and returns the name of
 // this file. The caller must rename or remove it. If Restore fails, no file remains.
 func Restore(ctx context.Context, file string, k Keys, target string) (temp string, err error) {
-	ids, err := k.readIdentities()
+	ids, err := k.readIdentityKeys()
 	if err != nil {
 		return "", err
 	}
@@ -55,7 +55,7 @@ func Restore(ctx context.Context, file string, k Keys, target string) (temp stri
 	if err != nil {
 		return "", err
 	}
-	dir, name, err := openDir(target)
+	dir, name, err := openFileDir(target)
 	if err != nil {
 		return "", err
 	}
@@ -64,7 +64,7 @@ func Restore(ctx context.Context, file string, k Keys, target string) (temp stri
 	if err != nil {
 		return "", err
 	}
-	_, err = io.CopyBuffer(&contextWriter{ctx: ctx, writer: io.NewOffsetWriter(f, 0)}, r, make([]byte, copyStep))
+	_, err = io.CopyBuffer(&contextWriter{ctx: ctx, writer: io.NewOffsetWriter(f, 0)}, r, make([]byte, copyStepBytes))
 	if err == nil {
 		err = f.Sync()
 	}
@@ -75,13 +75,13 @@ func Restore(ctx context.Context, file string, k Keys, target string) (temp stri
 	return temp, nil
 }
 
-// copyStep is the number of bytes that are written between two checks of the context.
-const copyStep = 256 << 10
+// copyStepBytes is the number of bytes that are written between two checks of the context.
+const copyStepBytes = 256 << 10
 
 // RenameRestored renames a file from [Restore] to file, which must be in the same directory, and syncs the directory.
 // If file exists, the error matches [fs.ErrExist].
 func RenameRestored(temp, file string) (err error) {
-	dir, name, err := openDir(file)
+	dir, name, err := openFileDir(file)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func RenameRestored(temp, file string) (err error) {
 
 // newDecryptReader returns a reader of the decrypted content of src. If src is not encrypted, it returns src.
 func newDecryptReader(src io.Reader, ids []age.Identity) (io.Reader, error) {
-	in := bufio.NewReaderSize(src, copyStep)
+	in := bufio.NewReaderSize(src, copyStepBytes)
 	head, err := in.Peek(len(armor.Header))
 	if err != nil && err != io.EOF {
 		return nil, err
@@ -110,23 +110,23 @@ func newDecryptReader(src io.Reader, ids []age.Identity) (io.Reader, error) {
 	var none *age.NoIdentityMatchError
 	switch {
 	case errors.As(err, &none) && slices.Contains(none.StanzaTypes, "scrypt"):
-		return nil, fmt.Errorf("%w: it is encrypted with a passphrase", ErrKey)
+		return nil, fmt.Errorf("%w: it is encrypted with a passphrase", ErrWrongKey)
 	case errors.As(err, &none):
-		return nil, ErrKey
+		return nil, ErrWrongKey
 	case err != nil:
 		return nil, damageError(err, 0)
 	}
-	return &damageReader{r: text}, nil
+	return &damageReader{decrypted: text}, nil
 }
 
 // damageReader reads decrypted data. If reading fails, it returns an error that says where the backup is damaged.
 type damageReader struct {
-	r         io.Reader
+	decrypted io.Reader
 	readBytes int64
 }
 
 func (s *damageReader) Read(b []byte) (int, error) {
-	n, err := s.r.Read(b)
+	n, err := s.decrypted.Read(b)
 	s.readBytes += int64(n)
 	if err != nil && err != io.EOF {
 		err = damageError(err, s.readBytes)

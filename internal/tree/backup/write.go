@@ -17,8 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Written describes a new backup.
-type Written struct {
+// WrittenBackup describes a new backup.
+type WrittenBackup struct {
 	oxbow.CheckReport       // result of checking the copied store
 	Size              int64 // size of the file, in bytes
 	IsVerified        bool  // The file was decrypted, and its content was equal to the store.
@@ -29,16 +29,16 @@ type Written struct {
 //
 // Before copying the store, Write checks it. Afterwards it reads the file and compares it with the written bytes. If k
 // can decrypt the file, Write also decrypts it and compares the content with the store.
-func Write(ctx context.Context, m *oxbow.Memory, file string, k Keys, replace bool) (out Written, err error) {
-	to, err := k.readRecipients()
+func Write(ctx context.Context, m *oxbow.Memory, file string, k Keys, replace bool) (out WrittenBackup, err error) {
+	to, err := k.readRecipientKeys()
 	if err != nil {
 		return out, err
 	}
-	ids, err := k.readIdentities()
+	ids, err := k.readIdentityKeys()
 	if err != nil {
 		return out, err
 	}
-	dir, name, err := openDir(file)
+	dir, name, err := openFileDir(file)
 	if err != nil {
 		return out, err
 	}
@@ -65,7 +65,7 @@ func commitDraft(d *vfs.Draft, replace bool) error {
 // writeVerified writes the encrypted store to the draft d, and reads the draft again to check that it contains the
 // written bytes. If ids contains keys, it also decrypts the draft and sets o.IsVerified if the content equals the
 // store.
-func (o *Written) writeVerified(
+func (o *WrittenBackup) writeVerified(
 	ctx context.Context,
 	m *oxbow.Memory,
 	d *vfs.Draft,
@@ -114,8 +114,8 @@ func (o *Written) writeVerified(
 	return nil
 }
 
-// openDir opens the directory of a file. It also returns the name of the file in this directory.
-func openDir(file string) (dir *vfs.OS, name string, err error) {
+// openFileDir opens the directory of a file. It also returns the name of the file in this directory.
+func openFileDir(file string) (dir *vfs.OS, name string, err error) {
 	dir, err = vfs.Dir(filepath.Dir(file))
 	return dir, filepath.Base(file), err
 }

@@ -23,12 +23,12 @@ import (
 
 // commitRequest is a call of Commit or Apply that waits until its ops are committed.
 type commitRequest struct {
-	ctx  context.Context
-	ops  []oxbow.Op
-	done chan struct{} // closed after err was set, which may be to nil
-	err  error
+	ctx      context.Context
+	storeOps []oxbow.Op
+	done     chan struct{} // closed after err was set, which may be to nil
+	err      error
 
-	written []oxbow.Version // entries after each op, when the request was last staged
+	writtenVersions []oxbow.Version // entries after each op, when the request was last staged
 }
 
 func (r *commitRequest) setResult(err error) {
@@ -56,11 +56,11 @@ func (s *Store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, erro
 	if len(ops) == 0 {
 		return oxbow.Change{}, s.Refresh(ctx)
 	}
-	r := &commitRequest{ctx: ctx, ops: ops, done: make(chan struct{})}
+	r := &commitRequest{ctx: ctx, storeOps: ops, done: make(chan struct{})}
 	if err := s.commit(r); err != nil {
 		return oxbow.Change{}, err
 	}
-	return oxbow.Change{Versions: r.written}, nil
+	return oxbow.Change{Versions: r.writtenVersions}, nil
 }
 
 // DryRun implements [oxbow.DryRunner].
@@ -71,7 +71,7 @@ func (s *Store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 	s.mu.RLock()
 	g := newStagedChanges(s.st, s.clock())
 	s.mu.RUnlock()
-	return g.stageRequest(&commitRequest{ops: ops})
+	return g.stageRequest(&commitRequest{storeOps: ops})
 }
 
 // Checkpoint writes the whole file, although nothing has changed. If the file does not exist, Checkpoint creates it.
@@ -102,7 +102,7 @@ func (s *Store) commit(r *commitRequest) error {
 	s.queue = nil
 	s.queueMu.Unlock()
 
-	err := s.withLock(r.ctx, func() error { return s.commitAll(batch) })
+	err := s.withLock(r.ctx, func() error { return s.commitRequests(batch) })
 	if r.ctx.Err() != nil && !r.isFinished() {
 		// only the caller of this request has given up, so commit the other requests
 		r.setResult(r.ctx.Err())
@@ -124,7 +124,7 @@ func (s *Store) checkWritable(ctx context.Context) error {
 		return err
 	}
 	if s.isReadOnly {
-		return fmt.Errorf("%w: %s was opened so", oxbow.ErrReadOnly, s.path)
+		return fmt.Errorf("%w: %s was opened so", oxbow.ErrReadOnly, s.messagePath)
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -140,19 +140,19 @@ func (s *Store) withLock(ctx context.Context, fn func() error) error {
 		return err
 	}
 	if err := s.syncParents(); err != nil {
-		return fmt.Errorf("writing %s: %w", s.path, err)
+		return fmt.Errorf("writing %s: %w", s.messagePath, err)
 	}
 	if err := s.acquireLock(ctx); err != nil {
 		return err
 	}
 	err := fn()
-	return errors.Join(err, s.lock.Unlock())
+	return errors.Join(err, s.processLock.Unlock())
 }
 
 // syncParents creates the parent directories of the file and syncs them. Directories that exist already are synced
 // once, because another process may have created them without a sync.
 func (s *Store) syncParents() error {
-	dir := path.Dir(s.name)
+	dir := path.Dir(s.fileName)
 	if s.isCleaned || dir == "." {
 		return nil
 	}
@@ -172,14 +172,14 @@ func (s *Store) syncParents() error {
 // change.
 var errFileOverwritten = errors.New("was written by another program meanwhile")
 
-// maxRaceAttempts is the maximum number of attempts to make a change. An attempt fails if a program that does not use
-// the lock writes the file at the same time.
-const maxRaceAttempts = 20
+// maxOverwriteAttempts is the maximum number of attempts to make a change. An attempt fails if a program that does
+// not use the lock writes the file at the same time.
+const maxOverwriteAttempts = 20
 
-// commitAll stages the requests, writes the file, and makes the changes visible. If a request
+// commitRequests stages the requests, writes the file, and makes the changes visible. If a request
 // fails, the remaining requests are still committed.
-func (s *Store) commitAll(batch []*commitRequest) error {
-	for range maxRaceAttempts {
+func (s *Store) commitRequests(requests []*commitRequest) error {
+	for range maxOverwriteAttempts {
 		if err := s.reloadIfChanged(); err != nil {
 			return err
 		}
@@ -189,9 +189,9 @@ func (s *Store) commitAll(batch []*commitRequest) error {
 		st, seen := s.st, s.lastImage
 		s.mu.RUnlock()
 		g := newStagedChanges(st, s.clock())
-		errs := make([]error, len(batch))
+		errs := make([]error, len(requests))
 		write := false
-		for i, r := range batch {
+		for i, r := range requests {
 			if r.isFinished() {
 				continue
 			}
@@ -207,7 +207,7 @@ func (s *Store) commitAll(batch []*commitRequest) error {
 				continue
 			}
 		}
-		for i, r := range batch {
+		for i, r := range requests {
 			if !r.isFinished() {
 				if errs[i] == nil {
 					errs[i] = err
@@ -217,18 +217,18 @@ func (s *Store) commitAll(batch []*commitRequest) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("%w: another program, which takes no lock, writes %s over and over", oxbow.ErrBusy, s.path)
+	return fmt.Errorf("%w: another program, which takes no lock, writes %s over and over", oxbow.ErrBusy, s.messagePath)
 }
 
 // stageRequest stages all ops of a request, or none if an op fails.
 func (g *stagedChanges) stageRequest(r *commitRequest) error {
-	for _, op := range r.ops {
+	for _, op := range r.storeOps {
 		if err := g.checkOp(op); err != nil {
 			return err
 		}
 	}
-	written, err := g.stageOps(r.ops)
-	r.written = written
+	written, err := g.stageOps(r.storeOps)
+	r.writtenVersions = written
 	return err
 }
 
@@ -250,7 +250,7 @@ func (s *Store) reloadIfChanged() error {
 			}
 		}
 	}
-	return s.readFile()
+	return s.refreshFromFile()
 }
 
 // writeChunkSize is the number of bytes that are encoded before they are written. A chunk is so small that its data
@@ -258,13 +258,13 @@ func (s *Store) reloadIfChanged() error {
 const writeChunkSize = 128 << 10
 
 // writeStaged writes the whole file, including the staged changes. After the file is synced, the staged changes become
-// part of the state. seen is the file on which the changes are based.
-func (s *Store) writeStaged(g *stagedChanges, seen fileImage) (err error) {
+// part of the state. basedOn is the file on which the changes are based.
+func (s *Store) writeStaged(g *stagedChanges, basedOn fileImage) (err error) {
 	order := g.orderedRecords()
 	if uint64(len(order)) > 1<<32-1 {
 		return unsupportedError("counts up to 4294967295 entries")
 	}
-	f, temp, err := s.createTemp(seen)
+	f, temp, err := s.createTemp(basedOn)
 	if err != nil {
 		return s.writeError(err)
 	}
@@ -286,26 +286,26 @@ func (s *Store) writeStaged(g *stagedChanges, seen fileImage) (err error) {
 	if err != nil {
 		return s.writeError(err)
 	}
-	switch info, err := s.fs.Stat(s.name); {
-	case errors.Is(err, fs.ErrNotExist) && seen.file == nil:
+	switch info, err := s.fs.Stat(s.fileName); {
+	case errors.Is(err, fs.ErrNotExist) && basedOn.file == nil:
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return s.writeError(err)
-	case !seen.isUnchanged(info):
+	case !basedOn.isUnchanged(info):
 		return errFileOverwritten
 	}
-	if err := s.fs.Rename(temp, s.name); err != nil {
+	if err := s.fs.Rename(temp, s.fileName); err != nil {
 		// The file may have been renamed in spite of the error, for example on a network file system.
-		info, serr := s.fs.Stat(s.name)
+		info, serr := s.fs.Stat(s.fileName)
 		if serr != nil || !vfs.SameFile(info, img.info) {
 			return s.writeError(err)
 		}
 	}
 	renamed = true
 	// this store must show the new file, because other programs see it from now on
-	err = s.fs.SyncDir(path.Dir(s.name))
-	s.publish(g, order, img)
+	err = s.fs.SyncDir(path.Dir(s.fileName))
+	s.publishChanges(g, order, img)
 	if err != nil {
-		return fmt.Errorf("%w: %s: making its name durable: %w", oxbow.ErrUnknownOutcome, s.path, err)
+		return fmt.Errorf("%w: %s: making its name durable: %w", oxbow.ErrUnknownOutcome, s.messagePath, err)
 	}
 	s.removeTemps()
 	return nil
@@ -313,28 +313,28 @@ func (s *Store) writeStaged(g *stagedChanges, seen fileImage) (err error) {
 
 func (s *Store) writeError(err error) error {
 	if vfs.IsFull(err) {
-		return fmt.Errorf("%w: %s: nothing was changed: %w", oxbow.ErrFull, s.path, err)
+		return fmt.Errorf("%w: %s: nothing was changed: %w", oxbow.ErrFull, s.messagePath, err)
 	}
-	return fmt.Errorf("writing %s: nothing was changed: %w", s.path, err)
+	return fmt.Errorf("writing %s: nothing was changed: %w", s.messagePath, err)
 }
 
 // createTemp creates a temporary file whose mode is the mode of the store's file. It does not use the name NAME.tmp of
 // the RFC, because a running crabtalk would truncate that file.
-func (s *Store) createTemp(seen fileImage) (vfs.File, string, error) {
+func (s *Store) createTemp(basedOn fileImage) (vfs.File, string, error) {
 	perm := fs.FileMode(0o600)
-	if seen.file != nil {
-		perm = seen.info.Mode().Perm() | 0o200
+	if basedOn.file != nil {
+		perm = basedOn.info.Mode().Perm() | 0o200
 	}
-	return vfs.CreateTemp(s.fs, s.name, perm)
+	return vfs.CreateTemp(s.fs, s.fileName, perm)
 }
 
 // writeAndSync writes a whole memory file, that is, the header and the given records in order. It then syncs the file.
-func (s *Store) writeAndSync(f vfs.File, next uint64, order []*record) error {
+func (s *Store) writeAndSync(f vfs.File, nextID uint64, records []*record) error {
 	var at int64
-	if s.buf == nil {
-		s.buf = make([]byte, 0, writeChunkSize+writeChunkSize/4)
+	if s.writeBuffer == nil {
+		s.writeBuffer = make([]byte, 0, writeChunkSize+writeChunkSize/4)
 	}
-	b := appendHeader(s.buf[:0], next, len(order))
+	b := appendHeader(s.writeBuffer[:0], nextID, len(records))
 	put := func() error {
 		n, err := f.WriteAt(b, at)
 		if err == nil && n < len(b) {
@@ -342,13 +342,13 @@ func (s *Store) writeAndSync(f vfs.File, next uint64, order []*record) error {
 		}
 		at += int64(n)
 		if cap(b) <= 4*writeChunkSize {
-			s.buf = b
+			s.writeBuffer = b
 		}
 		b = b[:0]
 		return err
 	}
-	for _, r := range order {
-		b = r.appendTo(b)
+	for _, r := range records {
+		b = r.appendEncoded(b)
 		if len(b) >= writeChunkSize {
 			if err := put(); err != nil {
 				return err
@@ -368,25 +368,25 @@ func fileChecksum(data []byte) uint64 {
 	return uint64(crc32.Checksum(data, castagnoli))<<32 | uint64(crc32.ChecksumIEEE(data))
 }
 
-// publish makes the staged changes part of the state, and reports the changes to the watchers.
-func (s *Store) publish(g *stagedChanges, order []*record, img fileImage) {
+// publishChanges makes the staged changes part of the state, and reports the changes to the watchers.
+func (s *Store) publishChanges(g *stagedChanges, records []*record, image fileImage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lastImage.close()
-	s.lastImage, s.contentErr = img, nil
-	next := &state{byName: g.base.byName, sortedRecords: order, nextID: g.nextID}
+	s.lastImage, s.contentErr = image, nil
+	next := &state{byName: g.base.byName, sortedRecords: records, nextID: g.nextID}
 	if s.st != g.base {
 		// Just before this process replaced the file, a program that ignores the lock wrote a
 		// different file, and a reader of this store has read that file.
-		next.byName = make(map[string]*record, len(order))
-		for _, r := range order {
+		next.byName = make(map[string]*record, len(records))
+		for _, r := range records {
 			next.byName[r.Name] = r
 		}
 		s.replaceState(next)
 		return
 	}
 	var deltas []oxbow.Delta
-	for name, r := range g.staged {
+	for name, r := range g.stagedRecords {
 		before := next.byName[name]
 		isSame := r != nil && before != nil && r.ID == before.ID
 		if before != nil && !isSame {
@@ -417,19 +417,19 @@ func (s *Store) removeTemps() {
 	}
 	s.isCleaned = true
 	for _, name := range s.tempNames() {
-		_ = s.fs.Remove(path.Join(path.Dir(s.name), name))
+		_ = s.fs.Remove(path.Join(path.Dir(s.fileName), name))
 	}
 }
 
 // tempNames returns the names of this package's temporary files next to the store.
 func (s *Store) tempNames() []string {
-	es, err := s.fs.ReadDir(path.Dir(s.name))
+	es, err := s.fs.ReadDir(path.Dir(s.fileName))
 	if err != nil {
 		return nil
 	}
 	var names []string
 	for _, e := range es {
-		if rest, ok := strings.CutPrefix(e.Name(), path.Base(s.name)); ok && tempNamePattern().MatchString(rest) {
+		if rest, ok := strings.CutPrefix(e.Name(), path.Base(s.fileName)); ok && tempNamePattern().MatchString(rest) {
 			names = append(names, e.Name())
 		}
 	}

@@ -14,10 +14,10 @@ import (
 // Check implements [oxbow.Checker]. It cannot detect a changed byte that is still valid, because the format has no
 // checksum.
 func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
-	rep := oxbow.CheckReport{Path: s.path}
+	rep := oxbow.CheckReport{Path: s.messagePath}
 	// The state and the file cannot be compared if another process writes the file after the state was read. In this
 	// case, Check tries again.
-	for range maxReadAttempts {
+	for range maxFileReadAttempts {
 		if err := s.Refresh(ctx); err != nil {
 			var f *FormatError
 			if errors.As(err, &f) {
@@ -31,13 +31,13 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 		seen := s.lastImage
 		s.mu.RUnlock()
 		if seen.file == nil {
-			rep.Problems = append(rep.Problems, s.staleFiles()...)
+			rep.Problems = append(rep.Problems, s.leftoverFileProblems()...)
 			return rep, nil
 		}
 		img, data, err := s.readImage()
 		isExpected := errors.Is(err, errChangedDuringRead) || errors.Is(err, fs.ErrNotExist)
 		if err != nil && !isExpected {
-			return rep, fmt.Errorf("reading %s: %w", s.path, err)
+			return rep, fmt.Errorf("reading %s: %w", s.messagePath, err)
 		}
 		if err != nil {
 			continue
@@ -63,7 +63,7 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 		if !current {
 			continue
 		}
-		if d, err := parseEntries(data, kindArch); err == nil && d.file.NextID < f.NextID {
+		if d, err := decodeEntries(data, kindNumberArchive); err == nil && d.file.NextID < f.NextID {
 			rep.Problems = append(rep.Problems, oxbow.Problem{Offset: headerSize,
 				What: fmt.Sprintf(
 					"the next id is %d, but entries up to %d are there: crabtalk would write over one of them",
@@ -72,31 +72,32 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 				),
 				Mend: "the next change puts it right"})
 		}
-		rep.Problems = append(rep.Problems, s.staleFiles()...)
+		rep.Problems = append(rep.Problems, s.leftoverFileProblems()...)
 		return rep, nil
 	}
 	return rep, fmt.Errorf("%w: others write faster than it can be checked", oxbow.ErrBusy)
 }
 
 // compareStates returns a problem if the state in memory differs from the state in the file.
-func compareStates(have, want *state) []oxbow.Problem {
+func compareStates(memoryState, fileState *state) []oxbow.Problem {
 	const mend = "this is a defect of oxbow: please report it; a restart reads the file anew"
-	if len(have.sortedRecords) != len(want.sortedRecords) || len(have.byName) != len(want.byName) {
+	if len(memoryState.sortedRecords) != len(fileState.sortedRecords) ||
+		len(memoryState.byName) != len(fileState.byName) {
 		return []oxbow.Problem{
 			{
 				Offset: -1,
 				What: fmt.Sprintf(
 					"%d entries are answered from, %d are in the file",
-					len(have.sortedRecords),
-					len(want.sortedRecords),
+					len(memoryState.sortedRecords),
+					len(fileState.sortedRecords),
 				),
 				Mend: mend,
 			},
 		}
 	}
-	for i, r := range have.sortedRecords {
-		w := want.sortedRecords[i]
-		isIndexed := have.byName[r.Name] == r
+	for i, r := range memoryState.sortedRecords {
+		w := fileState.sortedRecords[i]
+		isIndexed := memoryState.byName[r.Name] == r
 		if !isIndexed || !r.equals(w) {
 			return []oxbow.Problem{
 				{Offset: -1, What: fmt.Sprintf("entry %q in memory is not the one in the file", r.Name), Mend: mend},
@@ -106,15 +107,15 @@ func compareStates(have, want *state) []oxbow.Problem {
 	return nil
 }
 
-// staleFiles returns a problem for each file next to the store that an interrupted write has left.
-func (s *Store) staleFiles() []oxbow.Problem {
+// leftoverFileProblems returns a problem for each file next to the store that an interrupted write has left.
+func (s *Store) leftoverFileProblems() []oxbow.Problem {
 	var ps []oxbow.Problem
 	for _, name := range s.tempNames() {
 		ps = append(ps, oxbow.Problem{Offset: -1, What: "a write was interrupted and left " + name,
 			Mend: "nothing to do: the first change of the next program that opens the store removes it"})
 	}
-	if _, err := s.fs.Stat(s.name + ".tmp"); err == nil {
-		ps = append(ps, oxbow.Problem{Offset: -1, What: "an interrupted crabtalk left " + s.path + ".tmp",
+	if _, err := s.fs.Stat(s.fileName + ".tmp"); err == nil {
+		ps = append(ps, oxbow.Problem{Offset: -1, What: "an interrupted crabtalk left " + s.messagePath + ".tmp",
 			Mend: "when no crabtalk is running, remove it: nothing needs it"})
 	}
 	return ps

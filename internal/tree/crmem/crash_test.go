@@ -42,7 +42,7 @@ func holds(t *testing.T, s *Store) string {
 // TestCrashAnywhere checks that after a crash, the store contains all changes that were acknowledged. The change that
 // was interrupted must be applied either completely or not at all.
 func TestCrashAnywhere(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	images := 0
 	for at, done := 1, false; !done; at++ {
 		disk := crashfs.New(nil)

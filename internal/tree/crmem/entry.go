@@ -11,16 +11,16 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// maxDate is the last second that all user interfaces can show as a date.
-const maxDate = 253402300799 // 9999-12-31T23:59:59Z
+// lastShownSecond is the last second that all user interfaces can show as a date.
+const lastShownSecond = 253402300799 // 9999-12-31T23:59:59Z
 
 // toEntry returns the record as an entry. If the date is after the year 9999, the entry has the last second of that
 // year. The file is not changed.
 func (r *record) toEntry() oxbow.Entry {
-	created := time.Unix(int64(min(r.Created, maxDate)), 0).UTC()
+	created := time.Unix(int64(min(r.Created, lastShownSecond)), 0).UTC()
 	e := oxbow.Entry{ID: r.ID, Name: r.Name, Content: r.Content, Aliases: r.Aliases,
-		Created: created, Updated: created, Version: r.version}
-	if r.Kind == kindArch {
+		Created: created, Updated: created, Version: r.computedVersion}
+	if r.Kind == kindNumberArchive {
 		e.Kind = oxbow.Archive
 	}
 	return e
@@ -34,9 +34,9 @@ func unsupportedError(format string, args ...any) error {
 func kindNumber(k oxbow.Kind) (uint32, error) {
 	switch k {
 	case oxbow.Note:
-		return kindNote, nil
+		return kindNumberNote, nil
 	case oxbow.Archive:
-		return kindArch, nil
+		return kindNumberArchive, nil
 	}
 	return 0, unsupportedError("keeps notes and archives, and no entry of kind %s", k)
 }
@@ -58,22 +58,22 @@ func checkLabels(ls []oxbow.Label) error {
 
 // stagedChanges contains changes of the records of a store that are not written yet.
 type stagedChanges struct {
-	base   *state
-	nextID uint64
-	now    uint64
+	base       *state
+	nextID     uint64
+	commitTime uint64
 
-	staged    map[string]*record // changed records by name (nil for a removed record)
-	undoFuncs []func()           // functions that undo the staged changes of the present request
+	stagedRecords map[string]*record // changed records by name (nil for a removed record)
+	undoFuncs     []func()           // functions that undo the staged changes of the present request
 }
 
 func newStagedChanges(st *state, now time.Time) *stagedChanges {
-	return &stagedChanges{base: st, nextID: st.nextID, now: uint64(max(now.Unix(), 0)),
-		staged: map[string]*record{}}
+	return &stagedChanges{base: st, nextID: st.nextID, commitTime: uint64(max(now.Unix(), 0)),
+		stagedRecords: map[string]*record{}}
 }
 
 // findRecord returns the record with this name, or nil.
 func (g *stagedChanges) findRecord(name string) *record {
-	if r, ok := g.staged[name]; ok {
+	if r, ok := g.stagedRecords[name]; ok {
 		return r
 	}
 	return g.base.byName[name]
@@ -81,28 +81,28 @@ func (g *stagedChanges) findRecord(name string) *record {
 
 // nameOwner returns the name of the record that has the word as its name. If there is none, it returns the name of the
 // oldest record that has the word as an alias. The record named except is ignored.
-func (g *stagedChanges) nameOwner(word, except string) (name string, ok bool) {
-	if word != except && g.findRecord(word) != nil {
+func (g *stagedChanges) nameOwner(word, exceptName string) (name string, ok bool) {
+	if word != exceptName && g.findRecord(word) != nil {
 		return word, true
 	}
 	for _, r := range g.orderedRecords() {
-		if r.Name != except && slices.Contains(r.Aliases, word) {
+		if r.Name != exceptName && slices.Contains(r.Aliases, word) {
 			return r.Name, true
 		}
 	}
 	return "", false
 }
 
-func (g *stagedChanges) setRecord(name string, r *record) {
-	old, had := g.staged[name]
+func (g *stagedChanges) stageRecord(name string, r *record) {
+	old, had := g.stagedRecords[name]
 	g.undoFuncs = append(g.undoFuncs, func() {
 		if had {
-			g.staged[name] = old
+			g.stagedRecords[name] = old
 		} else {
-			delete(g.staged, name)
+			delete(g.stagedRecords, name)
 		}
 	})
-	g.staged[name] = r
+	g.stagedRecords[name] = r
 }
 
 // stageOps stages either all ops or none, and returns the entry after each op.
@@ -154,18 +154,18 @@ func (g *stagedChanges) stageOp(op oxbow.Op) error {
 	default:
 		panic(fmt.Sprintf("crmem: op %T outside the sealed set", op))
 	}
-	if want := op.IfVersion(); want != 0 && want != old.version {
-		return &oxbow.ConflictError{Name: name, Want: want, Have: old.version}
+	if want := op.IfVersion(); want != 0 && want != old.computedVersion {
+		return &oxbow.ConflictError{Name: name, Want: want, Have: old.computedVersion}
 	}
 	if err := oxbow.CheckAliases(op, old.Aliases, g.nameOwner); err != nil {
 		return err
 	}
 	if _, remove := op.(oxbow.Remove); remove {
-		g.setRecord(name, nil)
+		g.stageRecord(name, nil)
 		return nil
 	}
-	r.version = entryVersion(r.appendTo(nil))
-	g.setRecord(name, &r)
+	r.computedVersion = entryVersion(r.appendEncoded(nil))
+	g.stageRecord(name, &r)
 	return nil
 }
 
@@ -183,7 +183,7 @@ func (g *stagedChanges) stageAdd(op oxbow.Add, old *record) error {
 	if err := oxbow.CheckAliases(op, nil, g.nameOwner); err != nil {
 		return err
 	}
-	created := g.now
+	created := g.commitTime
 	if !op.Created.IsZero() {
 		created, err = unixSeconds(op.Created)
 		if err != nil {
@@ -198,9 +198,9 @@ func (g *stagedChanges) stageAdd(op oxbow.Add, old *record) error {
 	}
 	r := &record{ID: g.nextID, Created: created, Kind: kind, Name: op.Name, Content: op.Content,
 		Aliases: slices.Clone(op.Aliases)}
-	r.version = entryVersion(r.appendTo(nil))
+	r.computedVersion = entryVersion(r.appendEncoded(nil))
 	g.nextID++
-	g.setRecord(op.Name, r)
+	g.stageRecord(op.Name, r)
 	return nil
 }
 
@@ -241,8 +241,8 @@ func (g *stagedChanges) checkOp(op oxbow.Op) error {
 
 // orderedRecords returns the records with the staged changes applied, sorted by ID.
 func (g *stagedChanges) orderedRecords() []*record {
-	replaced := make(map[uint64]*record, len(g.staged)) // nil for removed records
-	for name, r := range g.staged {
+	replaced := make(map[uint64]*record, len(g.stagedRecords)) // nil for removed records
+	for name, r := range g.stagedRecords {
 		if old := g.base.byName[name]; old != nil {
 			replaced[old.ID] = nil
 		}

@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	magic        = "CRMEM\x00"
-	version      = 1
-	headerSize   = 16
-	bodyStart    = headerSize + 8 + 4 // offset of the first entry
-	minEntrySize = 8 + 8 + 4 + 4 + 4 + 4
-	kindNote     = 0
-	kindArch     = 1
-	kindTopic    = 2 // third kind, which a later crabtalk writes without increasing the version
+	formatMagic       = "CRMEM\x00"
+	formatVersion     = 1
+	headerSize        = 16
+	firstEntryOffset  = headerSize + 8 + 4 // offset of the first entry
+	minEntrySize      = 8 + 8 + 4 + 4 + 4 + 4
+	kindNumberNote    = 0
+	kindNumberArchive = 1
+	kindNumberTopic   = 2 // third kind, which a later crabtalk writes without increasing the version
 )
 
 // memoryFile is the content of a file in the format CRMEM v1.
@@ -41,12 +41,13 @@ type record struct {
 	Content string
 	Aliases []string
 
-	version uint64 // see entryVersion
+	computedVersion uint64 // see entryVersion
 }
 
 // equals reports whether two records have the same ID, version, name, content and aliases.
 func (r *record) equals(other *record) bool {
-	return r.ID == other.ID && r.version == other.version && r.Name == other.Name && r.Content == other.Content &&
+	return r.ID == other.ID && r.computedVersion == other.computedVersion && r.Name == other.Name &&
+		r.Content == other.Content &&
 		slices.Equal(r.Aliases, other.Aliases)
 }
 
@@ -57,11 +58,11 @@ var ErrBadFormat = errors.New("bad memory file format")
 // [oxbow.ErrNotStore] if the file has a different format, [oxbow.ErrVersion] if the file has a different layout or
 // version, and [oxbow.ErrCorrupt] if the file is damaged.
 type FormatError struct {
-	Path     string // path of the file ("" if the data was not read from a file)
-	Offset   int64  // offset of the error, or -1 if unknown
-	Reason   string
-	Hint     string // advice for the user (may be empty)
-	category error
+	Path          string // path of the file ("" if the data was not read from a file)
+	Offset        int64  // offset of the error, or -1 if unknown
+	Reason        string
+	Hint          string // advice for the user (may be empty)
+	categoryError error
 }
 
 func (e *FormatError) Error() string {
@@ -79,22 +80,27 @@ func (e *FormatError) Error() string {
 }
 
 // Is reports whether target is [ErrBadFormat] or the other error that e matches.
-func (e *FormatError) Is(target error) bool { return target == ErrBadFormat || target == e.category }
+func (e *FormatError) Is(target error) bool {
+	return target == ErrBadFormat || target == e.categoryError
+}
 
 func corruptError(offset int, reason string) *FormatError {
-	return &FormatError{Offset: int64(offset), Reason: reason, category: oxbow.ErrCorrupt}
+	return &FormatError{Offset: int64(offset), Reason: reason, categoryError: oxbow.ErrCorrupt}
 }
 
 // decodeMemoryFile decodes a file in the format CRMEM v1. It also returns the entries by name. The result
 // does not share memory with data. All errors are [*FormatError]. The package comment describes
 // which files are refused.
 func decodeMemoryFile(data []byte) (*memoryFile, map[string]*record, error) {
-	d, err := parseEntries(data, kindArch)
+	d, err := decodeEntries(data, kindNumberArchive)
 	if err != nil {
 		return nil, nil, err
 	}
-	if d.offset < len(data) {
-		return nil, nil, corruptError(d.offset, fmt.Sprintf("%d bytes behind the last entry", len(data)-d.offset))
+	if d.readOffset < len(data) {
+		return nil, nil, corruptError(
+			d.readOffset,
+			fmt.Sprintf("%d bytes behind the last entry", len(data)-d.readOffset),
+		)
 	}
 	for i := range data[12:headerSize] {
 		if data[12+i] != 0 {
@@ -140,40 +146,41 @@ func checkHeader(data []byte) error {
 	switch {
 	case len(data) < headerSize:
 		class := oxbow.ErrNotStore
-		if len(data) > 0 && string(data[:min(len(data), len(magic))]) == magic[:min(len(data), len(magic))] {
+		if len(data) > 0 &&
+			string(data[:min(len(data), len(formatMagic))]) == formatMagic[:min(len(data), len(formatMagic))] {
 			class = oxbow.ErrCorrupt
 		}
-		return &FormatError{Offset: int64(len(data)), Reason: "file shorter than header", category: class}
-	case string(data[:6]) != magic:
-		return &FormatError{Offset: 0, Reason: "invalid magic", category: oxbow.ErrNotStore}
-	case binary.LittleEndian.Uint32(data[6:]) != version:
-		return &FormatError{Offset: 6, Reason: "unsupported version", category: oxbow.ErrVersion}
+		return &FormatError{Offset: int64(len(data)), Reason: "file shorter than header", categoryError: class}
+	case string(data[:6]) != formatMagic:
+		return &FormatError{Offset: 0, Reason: "invalid magic", categoryError: oxbow.ErrNotStore}
+	case binary.LittleEndian.Uint32(data[6:]) != formatVersion:
+		return &FormatError{Offset: 6, Reason: "unsupported version", categoryError: oxbow.ErrVersion}
 	case binary.LittleEndian.Uint16(data[10:]) != 0:
-		return &FormatError{Offset: 10, Reason: "unknown flags", category: oxbow.ErrVersion}
+		return &FormatError{Offset: 10, Reason: "unknown flags", categoryError: oxbow.ErrVersion}
 	}
 	return nil
 }
 
-// decoder decodes the part of a file after the header. It stores the first error.
-type decoder struct {
-	data   []byte
-	text   string // data as a string, so that substrings need no copies
-	offset int
-	err    error
-	file   *memoryFile
+// entryDecoder decodes the part of a file after the header. It stores the first error.
+type entryDecoder struct {
+	data       []byte
+	text       string // data as a string, so that substrings need no copies
+	readOffset int
+	err        error
+	file       *memoryFile
 }
 
-// parseEntries decodes the header and the entries, in the order of the file. Kinds above highest are refused. The
+// decodeEntries decodes the header and the entries, in the order of the file. Kinds above highest are refused. The
 // caller has to check the bytes after the last entry.
-func parseEntries(data []byte, highest uint32) (*decoder, error) {
+func decodeEntries(data []byte, maxKind uint32) (*entryDecoder, error) {
 	if err := checkHeader(data); err != nil {
 		return nil, err
 	}
-	d := &decoder{data: data, offset: headerSize, file: &memoryFile{}}
+	d := &entryDecoder{data: data, readOffset: headerSize, file: &memoryFile{}}
 	d.file.NextID = d.readUint64()
 	count := int64(d.readUint32())
-	if d.err == nil && count > int64(len(data)-d.offset)/minEntrySize {
-		d.setError(len(data), "truncated body")
+	if d.err == nil && count > int64(len(data)-d.readOffset)/minEntrySize {
+		d.recordError(len(data), "truncated body")
 	}
 	if d.err != nil {
 		return nil, d.err
@@ -181,7 +188,7 @@ func parseEntries(data []byte, highest uint32) (*decoder, error) {
 	d.text = string(data)
 	d.file.Entries = make([]record, count)
 	for i := range d.file.Entries {
-		d.readRecord(&d.file.Entries[i], highest)
+		d.readRecord(&d.file.Entries[i], maxKind)
 		if d.err != nil {
 			return nil, d.err
 		}
@@ -189,64 +196,64 @@ func parseEntries(data []byte, highest uint32) (*decoder, error) {
 	return d, nil
 }
 
-func (d *decoder) setError(offset int, reason string) {
+func (d *entryDecoder) recordError(offset int, reason string) {
 	if d.err == nil {
 		d.err = corruptError(offset, reason)
 	}
 }
 
-// takeBytes returns the next n bytes, or nil if there are fewer.
-func (d *decoder) takeBytes(n int64) []byte {
-	if d.err == nil && n > int64(len(d.data)-d.offset) {
-		d.setError(len(d.data), "truncated body")
+// readBytes returns the next n bytes, or nil if there are fewer.
+func (d *entryDecoder) readBytes(n int64) []byte {
+	if d.err == nil && n > int64(len(d.data)-d.readOffset) {
+		d.recordError(len(d.data), "truncated body")
 	}
 	if d.err != nil {
 		return nil
 	}
-	b := d.data[d.offset : d.offset+int(n)]
-	d.offset += int(n)
+	b := d.data[d.readOffset : d.readOffset+int(n)]
+	d.readOffset += int(n)
 	return b
 }
 
-func (d *decoder) readUint32() uint32 {
-	if b := d.takeBytes(4); b != nil {
+func (d *entryDecoder) readUint32() uint32 {
+	if b := d.readBytes(4); b != nil {
 		return binary.LittleEndian.Uint32(b)
 	}
 	return 0
 }
 
-func (d *decoder) readUint64() uint64 {
-	if b := d.takeBytes(8); b != nil {
+func (d *entryDecoder) readUint64() uint64 {
+	if b := d.readBytes(8); b != nil {
 		return binary.LittleEndian.Uint64(b)
 	}
 	return 0
 }
 
-func (d *decoder) readString() string {
+func (d *entryDecoder) readString() string {
 	n := int64(d.readUint32())
-	start := d.offset
-	if d.takeBytes(n) == nil {
+	start := d.readOffset
+	if d.readBytes(n) == nil {
 		return ""
 	}
-	s := d.text[start:d.offset]
+	s := d.text[start:d.readOffset]
 	if !utf8.ValidString(s) {
-		d.setError(start, "invalid utf8")
+		d.recordError(start, "invalid utf8")
 	}
 	return s
 }
 
-func (d *decoder) readRecord(r *record, highest uint32) {
-	start := d.offset
+func (d *entryDecoder) readRecord(r *record, maxKind uint32) {
+	start := d.readOffset
 	r.ID, r.Created = d.readUint64(), d.readUint64()
-	kindAt := d.offset
+	kindAt := d.readOffset
 	r.Kind = d.readUint32()
-	if d.err == nil && r.Kind > highest {
-		d.setError(kindAt, "unknown entry kind")
+	if d.err == nil && r.Kind > maxKind {
+		d.recordError(kindAt, "unknown entry kind")
 	}
 	r.Name, r.Content = d.readString(), d.readString()
 	count := int64(d.readUint32())
-	if d.err == nil && count > int64(len(d.data)-d.offset)/4 {
-		d.setError(len(d.data), "truncated body")
+	if d.err == nil && count > int64(len(d.data)-d.readOffset)/4 {
+		d.recordError(len(d.data), "truncated body")
 	}
 	if d.err != nil {
 		return
@@ -257,19 +264,19 @@ func (d *decoder) readRecord(r *record, highest uint32) {
 			r.Aliases[i] = d.readString()
 		}
 	}
-	r.version = entryVersion(d.data[start:d.offset])
+	r.computedVersion = entryVersion(d.data[start:d.readOffset])
 }
 
-func appendHeader(b []byte, next uint64, count int) []byte {
-	b = append(b, magic...)
-	b = binary.LittleEndian.AppendUint32(b, version)
+func appendHeader(b []byte, nextID uint64, count int) []byte {
+	b = append(b, formatMagic...)
+	b = binary.LittleEndian.AppendUint32(b, formatVersion)
 	b = append(b, 0, 0, 0, 0, 0, 0) // flags and reserved bytes
-	b = binary.LittleEndian.AppendUint64(b, next)
+	b = binary.LittleEndian.AppendUint64(b, nextID)
 	return binary.LittleEndian.AppendUint32(b, uint32(count))
 }
 
-// appendTo appends the record in the format of the file.
-func (r *record) appendTo(b []byte) []byte {
+// appendEncoded appends the record in the format of the file.
+func (r *record) appendEncoded(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint64(b, r.ID)
 	b = binary.LittleEndian.AppendUint64(b, r.Created)
 	b = binary.LittleEndian.AppendUint32(b, r.Kind)

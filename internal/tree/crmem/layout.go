@@ -49,10 +49,10 @@ func detectLayout(data []byte) Layout {
 		return layoutUnknown
 	}
 	var whole, topics bool
-	if d, err := parseEntries(data, kindTopic); err == nil && d.offset == len(data) {
+	if d, err := decodeEntries(data, kindNumberTopic); err == nil && d.readOffset == len(data) {
 		whole = true
 		for _, r := range d.file.Entries {
-			topics = topics || r.Kind == kindTopic
+			topics = topics || r.Kind == kindNumberTopic
 		}
 	}
 	db := isCrabDB(data)
@@ -97,16 +97,16 @@ func Import(data []byte) (ImportedFile, error) {
 	switch in.Layout {
 	case layoutAmbiguous:
 		return ImportedFile{}, &FormatError{Offset: -1, Reason: "the file is " +
-			in.Layout.String(), category: oxbow.ErrVersion,
+			in.Layout.String(), categoryError: oxbow.ErrVersion,
 			Hint: "open it with the crabtalk that wrote it and dump it from there"}
 	case layoutCrabDB:
-		return in, in.readCrabDB(data)
+		return in, in.importCrabDB(data)
 	}
-	d, err := parseEntries(data, kindTopic)
+	d, err := decodeEntries(data, kindNumberTopic)
 	if err != nil {
 		return ImportedFile{}, err
 	}
-	if n := len(data) - d.offset; n > 0 {
+	if n := len(data) - d.readOffset; n > 0 {
 		in.addWarning("%d bytes behind the last entry were left out", n)
 	}
 	last := make(map[string]int, len(d.file.Entries))
@@ -117,7 +117,7 @@ func Import(data []byte) (ImportedFile, error) {
 		r := &d.file.Entries[i]
 		e := r.toEntry()
 		e.ID, e.Version = 0, 0
-		if r.Kind == kindTopic {
+		if r.Kind == kindNumberTopic {
 			e.Labels = []oxbow.Label{topicLabel}
 		}
 		if last[r.Name] != i {
@@ -168,29 +168,29 @@ type crabKey struct {
 
 // crabRecord is a record of a crabdb, and the offset of the next record.
 type crabRecord struct {
-	op, column byte
-	key, value []byte
-	end        int
+	operation, column byte
+	key, value        []byte
+	endOffset         int
 }
 
 var (
-	errCrabTorn = errors.New("the file ends in a record")
-	errCrabOp   = errors.New("a record is neither put nor delete")
+	errCrabTorn             = errors.New("the file ends in a record")
+	errUnknownCrabOperation = errors.New("a record is neither put nor delete")
 )
 
 func parseCrabRecord(data []byte, offset int) (crabRecord, error) {
-	d := &decoder{data: data, offset: offset}
-	b := d.takeBytes(2)
+	d := &entryDecoder{data: data, readOffset: offset}
+	b := d.readBytes(2)
 	if b == nil {
 		return crabRecord{}, errCrabTorn
 	}
 	if b[0] > 1 {
-		return crabRecord{}, errCrabOp
+		return crabRecord{}, errUnknownCrabOperation
 	}
-	r := crabRecord{op: b[0], column: b[1]}
-	r.key = d.takeBytes(int64(d.readUint32()))
-	r.value = d.takeBytes(int64(d.readUint32()))
-	r.end = d.offset
+	r := crabRecord{operation: b[0], column: b[1]}
+	r.key = d.readBytes(int64(d.readUint32()))
+	r.value = d.readBytes(int64(d.readUint32()))
+	r.endOffset = d.readOffset
 	if d.err != nil {
 		return crabRecord{}, errCrabTorn
 	}
@@ -200,7 +200,7 @@ func parseCrabRecord(data []byte, offset int) (crabRecord, error) {
 // readCrabIndex reads the index to which the header refers, and returns the offset at which replaying
 // starts. If the file has no index, keys is nil and ok is true. ok is false if the index is
 // invalid.
-func readCrabIndex(data []byte) (keys map[crabKey]int, replay int, ok bool) {
+func readCrabIndex(data []byte) (keys map[crabKey]int, replayOffset int, ok bool) {
 	if len(data) < crabRecordsOffset {
 		return nil, 0, false
 	}
@@ -213,7 +213,7 @@ func readCrabIndex(data []byte) (keys map[crabKey]int, replay int, ok bool) {
 	if !isInFile || n < 4 {
 		return nil, 0, false
 	}
-	d := &decoder{data: data[:at+n], offset: int(at)}
+	d := &entryDecoder{data: data[:at+n], readOffset: int(at)}
 	count := int64(d.readUint32())
 	const least = 1 + 4 + 8
 	if count > int64(n)/least {
@@ -221,21 +221,21 @@ func readCrabIndex(data []byte) (keys map[crabKey]int, replay int, ok bool) {
 	}
 	keys = make(map[crabKey]int, count)
 	for range count {
-		col := d.takeBytes(1)
-		key := d.takeBytes(int64(d.readUint32()))
+		col := d.readBytes(1)
+		key := d.readBytes(int64(d.readUint32()))
 		off := d.readUint64()
 		isBefore := crabRecordsOffset <= off && off < at
 		if d.err != nil || !isBefore {
 			return nil, 0, false
 		}
 		r, err := parseCrabRecord(data, int(off))
-		isEntry := err == nil && r.op == 0 && r.column == col[0] && string(r.key) == string(key)
+		isEntry := err == nil && r.operation == 0 && r.column == col[0] && string(r.key) == string(key)
 		if !isEntry {
 			return nil, 0, false
 		}
 		keys[crabKey{col[0], string(key)}] = int(off)
 	}
-	if d.offset != len(d.data) {
+	if d.readOffset != len(d.data) {
 		return nil, 0, false
 	}
 	return keys, int(at + n), true
@@ -252,14 +252,14 @@ func isCrabDB(data []byte) bool {
 		if err != nil {
 			return errors.Is(err, errCrabTorn)
 		}
-		at = r.end
+		at = r.endOffset
 	}
 	return true
 }
 
-// readCrabDB adds the entries of a crabdb to in. If keys are not entries, or the last write was interrupted, it leaves
-// them out and adds a warning.
-func (in *ImportedFile) readCrabDB(data []byte) error {
+// importCrabDB adds the entries of a crabdb to in. If keys are not entries, or the last write was interrupted, it
+// leaves them out and adds a warning.
+func (in *ImportedFile) importCrabDB(data []byte) error {
 	keys, at, _ := readCrabIndex(data)
 	if keys == nil {
 		keys = map[crabKey]int{}
@@ -271,15 +271,15 @@ func (in *ImportedFile) readCrabDB(data []byte) error {
 			break
 		}
 		k := crabKey{r.column, string(r.key)}
-		if r.op == 0 {
+		if r.operation == 0 {
 			keys[k] = at
 		} else {
 			delete(keys, k)
 		}
-		at = r.end
+		at = r.endOffset
 	}
 	others := 0
-	for _, k := range sortedKeys(keys) {
+	for _, k := range sortCrabKeys(keys) {
 		_, name, ok := strings.Cut(k.key, crabKeyParts)
 		if k.column != crabMemory || !ok {
 			others++
@@ -337,7 +337,7 @@ func (in *ImportedFile) crabEntry(name string, value []byte) (oxbow.Entry, error
 	return e, nil
 }
 
-func sortedKeys(keys map[crabKey]int) []crabKey {
+func sortCrabKeys(keys map[crabKey]int) []crabKey {
 	return slices.SortedFunc(maps.Keys(keys), func(a, b crabKey) int {
 		return cmp.Or(cmp.Compare(a.column, b.column), strings.Compare(a.key, b.key))
 	})

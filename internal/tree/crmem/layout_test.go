@@ -66,7 +66,7 @@ func TestRecognise(t *testing.T) {
 		{"v1", memoryFile{NextID: 2, Entries: []record{note}}.encode(), layoutV1},
 		{
 			"topics",
-			memoryFile{NextID: 3, Entries: []record{note, {ID: 2, Kind: kindTopic, Name: "t"}}}.encode(),
+			memoryFile{NextID: 3, Entries: []record{note, {ID: 2, Kind: kindNumberTopic, Name: "t"}}}.encode(),
 			layoutTopics,
 		},
 		{"empty crabdb", newCrab().b, layoutCrabDB},
@@ -88,7 +88,7 @@ func TestRecognise(t *testing.T) {
 // TestOpenLater checks that Open refuses a later layout, and does not change the file.
 func TestOpenLater(t *testing.T) {
 	plain, indexed := crabs()
-	topics := memoryFile{NextID: 2, Entries: []record{{ID: 1, Kind: kindTopic, Name: "t"}}}.encode()
+	topics := memoryFile{NextID: 2, Entries: []record{{ID: 1, Kind: kindNumberTopic, Name: "t"}}}.encode()
 	for name, data := range map[string][]byte{
 		"crabdb":  plain,
 		"indexed": indexed,
@@ -157,7 +157,7 @@ func TestImport(t *testing.T) {
 	// Open refuses this file because it repeats IDs and names. Import must read all of its entries.
 	b := append(
 		memoryFile{NextID: 3, Entries: []record{{ID: 1, Name: "a", Content: "old"}, {ID: 2, Name: "a", Content: "new"},
-			{ID: 2, Kind: kindTopic, Name: "t", Content: "topic"}}}.encode(), "tail"...,
+			{ID: 2, Kind: kindNumberTopic, Name: "t", Content: "topic"}}}.encode(), "tail"...,
 	)
 	in, err := Import(b)
 	if err != nil || len(in.Entries) != 3 {
@@ -175,7 +175,7 @@ func FuzzDecode(f *testing.F) {
 		NextID: 4,
 		Entries: []record{
 			{ID: 1, Name: "a", Content: "x"},
-			{ID: 3, Kind: kindArch, Name: "b", Aliases: []string{"y", ""}},
+			{ID: 3, Kind: kindNumberArchive, Name: "b", Aliases: []string{"y", ""}},
 		},
 	}.encode()
 	huge := appendHeader(nil, 2, 1<<31-1)

@@ -21,28 +21,28 @@ import (
 // lockHolder is the content of the lock file. It describes the process that has the lock, or had it last. It is used
 // only in messages, and is not synced.
 type lockHolder struct {
-	PID     int       `json:"pid"`
-	Program string    `json:"program"`
-	Since   time.Time `json:"since"`
+	PID         int       `json:"pid"`
+	Program     string    `json:"program"`
+	LockedSince time.Time `json:"since"`
 }
 
-// holderSize is the size of the lock file's content in bytes, including padding. The padding ensures that a single
+// lockHolderBytes is the size of the lock file's content in bytes, including padding. The padding ensures that a single
 // write replaces the whole content.
-const holderSize = 192
+const lockHolderBytes = 192
 
-func (s *Store) lockName() string { return s.name + ".lock" }
+func (s *Store) lockName() string { return s.fileName + ".lock" }
 
 // acquireLock acquires the lock between processes. It waits at most for s.lockTimeout. The caller must be the writer
 // of this process.
 func (s *Store) acquireLock(ctx context.Context) error {
-	if s.lock == nil {
+	if s.processLock == nil {
 		k, err := s.fs.OpenLock(s.lockName())
 		if err != nil {
 			return s.lockError(err)
 		}
-		s.lock = k
+		s.processLock = k
 	}
-	ok, waited, err := vfs.AcquireLock(ctx, s.lock, s.lockTimeout)
+	ok, waited, err := vfs.AcquireLock(ctx, s.processLock, s.lockTimeout)
 	switch {
 	case ctx.Err() != nil && err != nil:
 		return err
@@ -50,7 +50,13 @@ func (s *Store) acquireLock(ctx context.Context) error {
 		return s.lockError(err)
 	case !ok:
 		h := s.readLockHolder()
-		return &oxbow.BusyError{Path: s.path, Waited: waited, PID: h.PID, Program: h.Program, Since: h.Since}
+		return &oxbow.BusyError{
+			Path:    s.messagePath,
+			Waited:  waited,
+			PID:     h.PID,
+			Program: h.Program,
+			Since:   h.LockedSince,
+		}
 	}
 	s.writeLockHolder()
 	return nil
@@ -58,9 +64,9 @@ func (s *Store) acquireLock(ctx context.Context) error {
 
 func (s *Store) lockError(err error) error {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
-		return fmt.Errorf("%w: %s: %w", oxbow.ErrReadOnly, s.path, err)
+		return fmt.Errorf("%w: %s: %w", oxbow.ErrReadOnly, s.messagePath, err)
 	}
-	return fmt.Errorf("locking %s: %w", s.path, err)
+	return fmt.Errorf("locking %s: %w", s.messagePath, err)
 }
 
 // writeLockHolder writes the description of this process to the lock file.
@@ -70,14 +76,14 @@ func (s *Store) writeLockHolder() {
 		program = strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
 	}
 	note, err := json.Marshal(lockHolder{os.Getpid(), program[:min(len(program), 48)], s.clock().UTC().Round(0)})
-	if err != nil || len(note) >= holderSize {
+	if err != nil || len(note) >= lockHolderBytes {
 		return
 	}
 	f, err := s.fs.OpenFile(s.lockName(), os.O_RDWR, 0)
 	if err != nil {
 		return
 	}
-	b := []byte(fmt.Sprintf("%-*s\n", holderSize-1, note))
+	b := []byte(fmt.Sprintf("%-*s\n", lockHolderBytes-1, note))
 	_, _ = f.WriteAt(b, 0)
 	_ = f.Close()
 }

@@ -28,8 +28,8 @@ import (
 // Locks are acquired in this order: the token of the writer, the lock between processes, mu.
 type Store struct {
 	fs          vfs.FS
-	name        string // name of the file in fs
-	path        string // path of the file in messages
+	fileName    string // name of the file in fs
+	messagePath string // path of the file in messages
 	clock       func() time.Time
 	lockTimeout time.Duration
 	isReadOnly  bool
@@ -38,9 +38,9 @@ type Store struct {
 	writerToken chan struct{}    // held by the goroutine that commits all requests
 	queueMu     sync.Mutex       // guards queue
 	queue       []*commitRequest // requests that wait to be committed
-	lock        vfs.Lock         // nil until the first change (used by the writer)
+	processLock vfs.Lock         // nil until the first change (used by the writer)
 	isCleaned   bool             // temporary files of crashed writers were removed, and the directories were synced
-	buf         []byte           // memory that is reused for writing
+	writeBuffer []byte           // memory that is reused for writing
 
 	mu         sync.RWMutex // guards all fields below
 	st         *state
@@ -99,8 +99,16 @@ func Open(file string, o *oxbow.Options) (*Store, error) {
 	if o == nil {
 		o = &oxbow.Options{}
 	}
-	s := &Store{fs: o.FS, name: file, path: file, clock: o.Clock, lockTimeout: o.LockWait, isReadOnly: o.ReadOnly,
-		writerToken: make(chan struct{}, 1), st: &state{byName: map[string]*record{}, nextID: 1}}
+	s := &Store{
+		fs:          o.FS,
+		fileName:    file,
+		messagePath: file,
+		clock:       o.Clock,
+		lockTimeout: o.LockWait,
+		isReadOnly:  o.ReadOnly,
+		writerToken: make(chan struct{}, 1),
+		st:          &state{byName: map[string]*record{}, nextID: 1},
+	}
 	if s.clock == nil {
 		s.clock = time.Now
 	}
@@ -126,11 +134,11 @@ func Open(file string, o *oxbow.Options) (*Store, error) {
 			return nil, err
 		}
 		s.fs = d
-		s.name = filepath.Base(abs)
+		s.fileName = filepath.Base(abs)
 		s.ownedDir = d
 	}
 	s.mu.Lock()
-	err := s.readFile()
+	err := s.refreshFromFile()
 	s.mu.Unlock()
 	if err == nil {
 		err = s.refuseLink()
@@ -148,32 +156,32 @@ func (s *Store) refuseLink() error {
 	if s.isReadOnly || s.lastImage.file == nil {
 		return nil
 	}
-	es, err := s.fs.ReadDir(path.Dir(s.name))
+	es, err := s.fs.ReadDir(path.Dir(s.fileName))
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(es, func(e fs.DirEntry) bool { return e.Name() == path.Base(s.name) })
+	i := slices.IndexFunc(es, func(e fs.DirEntry) bool { return e.Name() == path.Base(s.fileName) })
 	if i >= 0 && es[i].Type()&fs.ModeSymlink != 0 {
-		return &oxbow.InvalidError{Field: "store", Value: s.path,
+		return &oxbow.InvalidError{Field: "store", Value: s.messagePath,
 			Reason: "is a symbolic link, and writing would replace the link; open the file that it leads to, or open " +
 				"it read-only"}
 	}
 	return nil
 }
 
-// maxReadAttempts is the number of attempts to read a file that changes while it is read.
-const maxReadAttempts = 100
+// maxFileReadAttempts is the number of attempts to read a file that changes while it is read.
+const maxFileReadAttempts = 100
 
-// readFile updates the state from the file if the file has changed. The caller must have acquired mu for writing. An
-// error in the content of the file is remembered until the file changes.
-func (s *Store) readFile() error {
-	for range maxReadAttempts {
-		info, err := s.fs.Stat(s.name)
+// refreshFromFile updates the state from the file if the file has changed. The caller must have acquired mu for
+// writing. An error in the content of the file is remembered until the file changes.
+func (s *Store) refreshFromFile() error {
+	for range maxFileReadAttempts {
+		info, err := s.fs.Stat(s.fileName)
 		if errors.Is(err, fs.ErrNotExist) {
 			return s.handleMissingFile()
 		}
 		if err != nil {
-			return fmt.Errorf("reading %s: %w", s.path, err)
+			return fmt.Errorf("reading %s: %w", s.messagePath, err)
 		}
 		if s.lastImage.isUnchanged(info) {
 			return s.contentErr
@@ -183,7 +191,7 @@ func (s *Store) readFile() error {
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, errChangedDuringRead):
 			continue
 		case err != nil:
-			return fmt.Errorf("reading %s: %w", s.path, err)
+			return fmt.Errorf("reading %s: %w", s.messagePath, err)
 		}
 		s.lastImage.close()
 		unchanged := s.lastImage.file != nil && !s.lastImage.isOwnWrite && s.contentErr == nil &&
@@ -195,7 +203,11 @@ func (s *Store) readFile() error {
 		}
 		f, names, err := decodeMemoryFile(data)
 		if err == nil && isCrabDB(data) {
-			err = &FormatError{Offset: -1, Reason: "it is " + layoutAmbiguous.String(), category: oxbow.ErrVersion}
+			err = &FormatError{
+				Offset:        -1,
+				Reason:        "it is " + layoutAmbiguous.String(),
+				categoryError: oxbow.ErrVersion,
+			}
 		}
 		s.contentErr = s.describeError(data, err)
 		if err != nil {
@@ -204,7 +216,7 @@ func (s *Store) readFile() error {
 		s.replaceState(newState(f, names))
 		return nil
 	}
-	return fmt.Errorf("%w: %s is being written over and over", oxbow.ErrBusy, s.path)
+	return fmt.Errorf("%w: %s is being written over and over", oxbow.ErrBusy, s.messagePath)
 }
 
 // errChangedDuringRead is returned if the file changed while the store read it.
@@ -212,7 +224,7 @@ var errChangedDuringRead = errors.New("changed while being read")
 
 // readImage reads the file. The caller must close the image.
 func (s *Store) readImage() (fileImage, []byte, error) {
-	f, err := s.fs.OpenFile(s.name, os.O_RDONLY, 0)
+	f, err := s.fs.OpenFile(s.fileName, os.O_RDONLY, 0)
 	if err != nil {
 		return fileImage{}, nil, err
 	}
@@ -252,7 +264,7 @@ func (s *Store) handleMissingFile() error {
 		return nil
 	}
 	if len(s.st.sortedRecords) > 0 || s.contentErr != nil {
-		return fmt.Errorf("%w: %s", oxbow.ErrVanished, s.path)
+		return fmt.Errorf("%w: %s", oxbow.ErrVanished, s.messagePath)
 	}
 	s.lastImage.close()
 	s.lastImage = fileImage{}
@@ -267,19 +279,19 @@ func (s *Store) describeError(data []byte, err error) error {
 		return err
 	}
 	d := *f
-	d.Path = s.path
+	d.Path = s.messagePath
 	if l := detectLayout(data); l != layoutUnknown && l != layoutV1 {
 		d.Reason = "the file is " + l.String()
 		d.Offset = -1
-		d.category = oxbow.ErrVersion
+		d.categoryError = oxbow.ErrVersion
 		d.Hint = "it is not opened, because writing would destroy it; `oxbow convert DIR` copies what it holds"
 	}
 	return &d
 }
 
 // newState returns a state with the entries of a decoded file.
-func newState(f *memoryFile, names map[string]*record) *state {
-	st := &state{byName: names, nextID: f.NextID, sortedRecords: make([]*record, len(f.Entries))}
+func newState(f *memoryFile, recordsByName map[string]*record) *state {
+	st := &state{byName: recordsByName, nextID: f.NextID, sortedRecords: make([]*record, len(f.Entries))}
 	for i := range f.Entries {
 		st.sortedRecords[i] = &f.Entries[i]
 	}
@@ -301,7 +313,7 @@ func (s *Store) replaceState(next *state) {
 			deltas = append(deltas, oxbow.Delta{ID: o[0].ID})
 		}
 		if len(o) > 0 && o[0].ID == r.ID {
-			same := o[0].version == r.version
+			same := o[0].computedVersion == r.computedVersion
 			o = o[1:]
 			if same {
 				continue
@@ -326,7 +338,7 @@ func (s *Store) Refresh(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	info, err := s.fs.Stat(s.name)
+	info, err := s.fs.Stat(s.fileName)
 	if errors.Is(err, fs.ErrNotExist) {
 		info, err = nil, nil
 	}
@@ -346,7 +358,7 @@ func (s *Store) Refresh(ctx context.Context) error {
 	if s.closed {
 		return oxbow.ErrClosed
 	}
-	return s.readFile()
+	return s.refreshFromFile()
 }
 
 // Get implements [oxbow.Store].
@@ -394,7 +406,7 @@ func (s *Store) Stats(ctx context.Context) (oxbow.Stats, error) {
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	st := oxbow.Stats{Path: s.path, Entries: len(s.st.sortedRecords)}
+	st := oxbow.Stats{Path: s.messagePath, Entries: len(s.st.sortedRecords)}
 	if s.lastImage.file != nil {
 		st.Bytes = s.lastImage.info.Size()
 		st.Used = st.Bytes
@@ -414,8 +426,8 @@ func (s *Store) Close() error {
 	s.closed = true
 	s.lastImage.close()
 	var err error
-	if s.lock != nil {
-		err = s.lock.Close()
+	if s.processLock != nil {
+		err = s.processLock.Close()
 	}
 	if s.ownedDir != nil {
 		err = errors.Join(err, s.ownedDir.Close())

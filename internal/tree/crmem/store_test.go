@@ -137,7 +137,7 @@ func (f memoryFile) encode() []byte {
 	slices.SortStableFunc(rs, func(a, b record) int { return cmp.Compare(a.ID, b.ID) })
 	b := appendHeader(nil, f.NextID, len(rs))
 	for _, r := range rs {
-		b = r.appendTo(b)
+		b = r.appendEncoded(b)
 	}
 	return b
 }
@@ -177,7 +177,7 @@ func TestStrangeEntries(t *testing.T) {
 		{ID: 0, Name: "", Content: "no name"},
 		{ID: 3, Name: " padded\n", Content: "nul\x00", Aliases: []string{"", "x", "x", " pad "},
 			Created: math.MaxUint64},
-		{ID: 9, Name: "ok", Content: "x", Kind: kindArch},
+		{ID: 9, Name: "ok", Content: "x", Kind: kindNumberArchive},
 	}}.encode())
 	s := open(t, fsys)
 	ctx := t.Context()

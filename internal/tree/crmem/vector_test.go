@@ -236,7 +236,7 @@ func TestDecodeByHand(t *testing.T) {
 	enc := func(next uint64, rs ...record) []byte {
 		b := appendHeader(nil, next, len(rs))
 		for _, r := range rs {
-			b = r.appendTo(b)
+			b = r.appendEncoded(b)
 		}
 		return b
 	}
@@ -257,7 +257,7 @@ func TestDecodeByHand(t *testing.T) {
 		{"repeated name", "the same name", enc(3, entry(1, "a"), entry(2, "a")), oxbow.ErrCorrupt},
 		{"repeated id", "the same id", enc(3, entry(1, "a"), entry(1, "b")), oxbow.ErrCorrupt},
 		{"nothing", "file shorter than header", nil, oxbow.ErrNotStore},
-		{"cut in the header", "file shorter than header", []byte(magic), oxbow.ErrCorrupt},
+		{"cut in the header", "file shorter than header", []byte(formatMagic), oxbow.ErrCorrupt},
 		{"other text", "file shorter than header", []byte("hello"), oxbow.ErrNotStore},
 		{"other file", "invalid magic", []byte("SQLite format 3\x00 and more"), oxbow.ErrNotStore},
 	} {
@@ -271,7 +271,7 @@ func TestDecodeByHand(t *testing.T) {
 	whole := enc(
 		3,
 		entry(1, "a"),
-		record{ID: 2, Kind: kindArch, Name: "b", Content: "é", Aliases: []string{"x", "yy"}},
+		record{ID: 2, Kind: kindNumberArchive, Name: "b", Content: "é", Aliases: []string{"x", "yy"}},
 	)
 	for n := headerSize; n < len(whole); n++ {
 		if _, err := decodeFile(whole[:n]); err == nil || !strings.Contains(err.Error(), "truncated body") {

@@ -45,7 +45,7 @@ func isBasicMemory(head []byte) bool {
 	if !mayHavePermalink(head) {
 		return false
 	}
-	keys, _, _ := parseFront(string(head))
+	keys, _, _ := parseYAMLFront(string(head))
 	has := func(key string) bool {
 		return slices.ContainsFunc(keys, func(k frontKey) bool { return k.key == key && len(k.values) == 1 })
 	}

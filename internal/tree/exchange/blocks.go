@@ -41,7 +41,7 @@ func blockStarts(text string) iter.Seq[blockStart] {
 type blockScanner struct {
 	fence           string // marker that opened the current code block ("" outside of code blocks)
 	isInComment     bool   // The scan is inside of a comment <!-- -->.
-	afterText       bool   // The previous line was not blank.
+	isAfterText     bool   // The previous line was not blank.
 	block           blockType
 	paragraphOffset int // byte offset of the current paragraph
 	paragraphLine   int
@@ -51,46 +51,47 @@ type blockScanner struct {
 type blockType uint8
 
 const (
-	noBlock    blockType = iota // The next line begins a new block.
-	paraBlock                   // A paragraph. If the next line consists of = or -, the paragraph becomes a heading.
-	otherBlock                  // A list, a quotation, a table or HTML.
+	blockNone blockType = iota // The next line begins a new block.
+	// A paragraph. If the next line consists of = or -, the paragraph becomes a heading.
+	blockParagraph
+	blockOther // A list, a quotation, a table or HTML.
 )
 
-func (s *blockScanner) scanLine(text string, off, end, num int, yield func(blockStart) bool) bool {
-	l := strings.TrimRight(text[off:end], "\r\n")
+func (s *blockScanner) scanLine(text string, offset, end, lineNumber int, yield func(blockStart) bool) bool {
+	l := strings.TrimRight(text[offset:end], "\r\n")
 	rest := strings.TrimLeft(l, " ")
 	// A line that is indented by four spaces or a tab begins a code block or continues the previous line.
 	indented := len(l)-len(rest) > 3 || strings.HasPrefix(rest, "\t")
 	rest = strings.Trim(rest, " \t")
-	afterText := s.afterText
-	s.afterText = rest != ""
+	afterText := s.isAfterText
+	s.isAfterText = rest != ""
 	begins := func() bool {
-		return afterText || yield(blockStart{offset: off, end: end, line: num})
+		return afterText || yield(blockStart{offset: offset, end: end, line: lineNumber})
 	}
 
 	switch {
 	case s.isInCodeOrComment(rest, indented):
 		return true
 	case rest == "":
-		s.block = noBlock
+		s.block = blockNone
 		return true
 	case indented:
 		return begins()
 	}
-	if f := openFence(rest); f != "" {
-		s.fence, s.block = f, noBlock
+	if f := openingFence(rest); f != "" {
+		s.fence, s.block = f, blockNone
 		return begins()
 	}
 	if level, title, ok := parseATXHeading(rest); ok {
-		s.block = noBlock
-		return yield(blockStart{offset: off, end: end, line: num, level: level, text: title})
+		s.block = blockNone
+		return yield(blockStart{offset: offset, end: end, line: lineNumber, level: level, text: title})
 	}
-	if level := underlineLevel(rest); level > 0 && s.block == paraBlock {
-		s.block = noBlock
-		title := strings.Join(strings.Fields(text[s.paragraphOffset:off]), " ")
+	if level := underlineLevel(rest); level > 0 && s.block == blockParagraph {
+		s.block = blockNone
+		title := strings.Join(strings.Fields(text[s.paragraphOffset:offset]), " ")
 		return yield(blockStart{offset: s.paragraphOffset, end: end, line: s.paragraphLine, level: level, text: title})
 	}
-	s.continueBlock(rest, off, num)
+	s.continueBlock(rest, offset, lineNumber)
 	return begins()
 }
 
@@ -113,24 +114,24 @@ func (s *blockScanner) isInCodeOrComment(text string, indented bool) bool {
 }
 
 // continueBlock processes a line that is neither a heading nor in a code block.
-func (s *blockScanner) continueBlock(text string, off, num int) {
+func (s *blockScanner) continueBlock(text string, offset, lineNumber int) {
 	switch {
 	case strings.HasPrefix(text, "<!--"):
-		s.block = noBlock
+		s.block = blockNone
 		s.isInComment = !strings.Contains(text[len("<!--"):], "-->")
 	case strings.Trim(text, "-*_ \t") == "":
-		s.block = noBlock // The line is a horizontal rule or a list item without text.
+		s.block = blockNone // The line is a horizontal rule or a list item without text.
 	case beginsOtherBlock(text):
-		s.block = otherBlock
-	case s.block == noBlock:
-		s.block = paraBlock
-		s.paragraphOffset = off
-		s.paragraphLine = num
+		s.block = blockOther
+	case s.block == blockNone:
+		s.block = blockParagraph
+		s.paragraphOffset = offset
+		s.paragraphLine = lineNumber
 	}
 }
 
-// openFence returns the marker that opens a code block (at least three ` or ~), or "" for any other line.
-func openFence(s string) string {
+// openingFence returns the marker that opens a code block (at least three ` or ~), or "" for any other line.
+func openingFence(s string) string {
 	c := s[0]
 	if c != '`' && c != '~' {
 		return ""

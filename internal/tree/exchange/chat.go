@@ -36,17 +36,17 @@ func readChat(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		var turns []json.RawMessage
 		size := 0
-		for l, err := range eachObject(r, ref) {
+		for l, err := range eachJSONObject(r, ref) {
 			it := Item{Ref: l.ref, Origin: ref}
 			if _, turn := l.fields.rawValue("role"); err == nil && turn {
 				size += len(l.text)
-				if size > maxGraph {
+				if size > maxGraphBytes {
 					yield(
 						Item{},
 						fmt.Errorf(
 							"reading %s: has more than the %d MiB of one session that are read; cut it",
 							ref,
-							maxGraph>>20,
+							maxGraphBytes>>20,
 						),
 					)
 					return
@@ -78,14 +78,14 @@ func readChat(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 			if o != nil {
 				it.Entry.Created = o.Dates[it.Entry.Name]
 			}
-			it.setTurns(turns)
+			it.setContentFromTurns(turns)
 			yieldItem(yield, it)
 		}
 	}
 }
 
-// setTurns sets the content of the item to the text of the turns.
-func (it *Item) setTurns(turns []json.RawMessage) {
+// setContentFromTurns sets the content of the item to the text of the turns.
+func (it *Item) setContentFromTurns(turns []json.RawMessage) {
 	raw, err := json.Marshal(turns)
 	if err == nil {
 		var left []string
@@ -98,17 +98,17 @@ func (it *Item) setTurns(turns []json.RawMessage) {
 }
 
 // parseSession sets the item to the session in a line of a chat log.
-func (it *Item) parseSession(fields object, o *ReadOptions) (err error) {
+func (it *Item) parseSession(fields jsonObject, o *ReadOptions) (err error) {
 	e := &it.Entry
 	e.Kind = oxbow.Archive
-	e.Name, err = eitherField(fields, "id", "session_id", object.textOrNumber)
+	e.Name, err = eitherField(fields, "id", "session_id", jsonObject.textOrNumber)
 	if err != nil {
 		return err
 	}
 	if e.Name == "" {
 		return errors.New("session has no id")
 	}
-	date, err := eitherField(fields, "date", "created", object.textValue)
+	date, err := eitherField(fields, "date", "created", jsonObject.textValue)
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (it *Item) parseSession(fields object, o *ReadOptions) (err error) {
 }
 
 // eitherField returns the value of the field a or b. If the object has both, their values must be equal.
-func eitherField(o object, a, b string, get func(object, string) (string, error)) (string, error) {
+func eitherField(o jsonObject, a, b string, get func(jsonObject, string) (string, error)) (string, error) {
 	va, err := get(o, a)
 	if err != nil {
 		return "", err
@@ -160,7 +160,7 @@ func eitherField(o object, a, b string, get func(object, string) (string, error)
 }
 
 // textOrNumber returns the value of a field that is a string or a number, as a string.
-func (o object) textOrNumber(key string) (string, error) {
+func (o jsonObject) textOrNumber(key string) (string, error) {
 	if raw, ok := o.rawValue(key); ok && strings.IndexByte("-0123456789", raw[0]) >= 0 {
 		return string(raw), nil
 	}
@@ -184,7 +184,7 @@ func sessionText(raw json.RawMessage) (content, spoken string, omittedFields []s
 		}
 		for _, f := range more {
 			f = "turn's " + f
-			if !slices.Contains(omittedFields, f) && len(omittedFields) < maxFields {
+			if !slices.Contains(omittedFields, f) && len(omittedFields) < maxObjectFields {
 				omittedFields = append(omittedFields, f)
 			}
 		}
@@ -245,7 +245,7 @@ func parseTurn(raw json.RawMessage) (role, message string, omittedFields []strin
 		// Skip the turn, for example because it is a tool call. Its fields are in omittedFields.
 		return role, "", omittedFields, nil
 	case content[0] == '[':
-		said, more, err := joinParts(content)
+		said, more, err := joinMessageParts(content)
 		return role, said, append(omittedFields, more...), err
 	}
 	message, err = o.textValue("content")
@@ -255,8 +255,8 @@ func parseTurn(raw json.RawMessage) (role, message string, omittedFields []strin
 	return role, message, omittedFields, nil
 }
 
-// joinParts joins the text parts of a message whose content is a list of parts.
-func joinParts(raw json.RawMessage) (text string, omittedFields []string, err error) {
+// joinMessageParts joins the text parts of a message whose content is a list of parts.
+func joinMessageParts(raw json.RawMessage) (text string, omittedFields []string, err error) {
 	var texts []string
 	for p := range rawjson.EachElement(raw) {
 		o, err := parseObject(p)
@@ -280,14 +280,14 @@ func joinParts(raw json.RawMessage) (text string, omittedFields []string, err er
 	return strings.Join(texts, "\n"), omittedFields, nil
 }
 
-// readDates reads LongMemEval's file of questions, in which haystacks contain the dates of sessions:
+// readSessionDates reads LongMemEval's file of questions, in which haystacks contain the dates of sessions:
 //
 //	{"question_id":"q1","haystack":[["s1","2023/04/30 (Sun) 13:59"]]}
 //
 // It adds the date of each session to dates, by session ID. If a session has several dates, it keeps the earliest, so
 // that the order of the lines does not matter. Other fields are ignored. It yields an [*ItemError] for each invalid
 // line or date. An error of another type ends the reading and is yielded last.
-func readDates(r io.Reader, ref string, loc *time.Location, dates map[string]time.Time) iter.Seq[error] {
+func readSessionDates(r io.Reader, ref string, loc *time.Location, dates map[string]time.Time) iter.Seq[error] {
 	return func(yield func(error) bool) {
 		for l, err := range scanLines(r, ref) {
 			if err != nil {
@@ -296,8 +296,8 @@ func readDates(r io.Reader, ref string, loc *time.Location, dates map[string]tim
 				}
 				continue
 			}
-			for _, err := range addDates(l.text, loc, dates) {
-				if errors.Is(err, errDates) {
+			for _, err := range addSessionDates(l.text, loc, dates) {
+				if errors.Is(err, errTooManyDates) {
 					yield(fmt.Errorf("reading %s: %w", lineRef(ref, l.number), err))
 					return
 				}
@@ -309,9 +309,9 @@ func readDates(r io.Reader, ref string, loc *time.Location, dates map[string]tim
 	}
 }
 
-var errDates = fmt.Errorf("more than %d sessions", maxSessionDates)
+var errTooManyDates = fmt.Errorf("more than %d sessions", maxDatedSessions)
 
-func addDates(text []byte, loc *time.Location, dates map[string]time.Time) (bad []error) {
+func addSessionDates(text []byte, loc *time.Location, dates map[string]time.Time) (bad []error) {
 	o, err := parseLine(text)
 	if err != nil {
 		return []error{err}
@@ -339,8 +339,8 @@ func addDates(text []byte, loc *time.Location, dates map[string]time.Time) (bad 
 			continue
 		}
 		have, ok := dates[pair[0]]
-		if !ok && len(dates) == maxSessionDates {
-			return append(bad, errDates)
+		if !ok && len(dates) == maxDatedSessions {
+			return append(bad, errTooManyDates)
 		}
 		if !ok || t.Before(have) {
 			dates[pair[0]] = t

@@ -88,7 +88,7 @@ func TestReadDates(t *testing.T) {
 `
 	dates := make(map[string]time.Time)
 	var errs []string
-	for err := range readDates(strings.NewReader(in), "q.jsonl", nil, dates) {
+	for err := range readSessionDates(strings.NewReader(in), "q.jsonl", nil, dates) {
 		errs = append(errs, err.Error())
 	}
 	want := time.Date(2023, 5, 21, 2, 32, 0, 0, time.UTC)

@@ -21,7 +21,7 @@ import (
 // project.
 func readClaudeExport(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
-		for rec, err := range documentObjects(r, ref, documentLists{}) {
+		for rec, err := range documentObjects(r, ref, documentListNames{}) {
 			items, itemErr := []Item(nil), err
 			if err == nil {
 				items, itemErr = claudeExportItems(rec, o)
@@ -49,7 +49,7 @@ var (
 )
 
 // claudeExportItems returns the items in one object of the export.
-func claudeExportItems(rec objectAt, o *ReadOptions) ([]Item, error) {
+func claudeExportItems(rec jsonObjectAt, o *ReadOptions) ([]Item, error) {
 	switch f := rec.fields; {
 	case f.hasKey("conversations_memory") || f.hasKey("project_memories"):
 		return claudeMemories(rec)
@@ -65,7 +65,7 @@ func claudeExportItems(rec objectAt, o *ReadOptions) ([]Item, error) {
 
 // claudeMemories returns the items in an object of memories.json: the memories from all conversations, and those from
 // the conversations of each project.
-func claudeMemories(rec objectAt) (items []Item, err error) {
+func claudeMemories(rec jsonObjectAt) (items []Item, err error) {
 	add := func(name, id, content, project string) {
 		if strings.TrimSpace(content) == "" {
 			return
@@ -106,14 +106,14 @@ func claudeMemories(rec objectAt) (items []Item, err error) {
 
 // claudeAccount returns the ID of the account to which the memories belong, from the object or from a file name such
 // as memories/ID.json. It keeps the memories of several accounts apart. It is "" if neither contains an ID.
-func claudeAccount(rec objectAt) (string, error) {
+func claudeAccount(rec jsonObjectAt) (string, error) {
 	if raw, ok := rec.fields.rawValue("account_uuid"); ok && string(raw) != "null" {
 		id, err := decodeText("account_uuid", raw)
 		if err != nil || id != "" {
 			return "/" + id, err
 		}
 	}
-	file := refFile(rec.ref)
+	file := fileOfRef(rec.ref)
 	if path.Base(path.Dir(file)) == "memories" {
 		return "/" + strings.TrimSuffix(path.Base(file), path.Ext(file)), nil
 	}
@@ -121,15 +121,26 @@ func claudeAccount(rec objectAt) (string, error) {
 }
 
 var (
-	claudeProjectForm = recordForm{format: ClaudeExport, id: []string{"uuid"}, text: []string{"prompt_template"},
-		keys: map[string]string{"created_at": "created", "updated_at": "updated", "docs": "", "creator": "",
-			"is_private": "", "is_starter_project": "", "docs_count": ""}}
-	claudeDocForm = recordForm{format: ClaudeExport, id: []string{"uuid"}, text: []string{"content"},
-		keys: map[string]string{"created_at": "created", "filename": ""}}
+	claudeProjectForm = recordForm{
+		format:     ClaudeExport,
+		idFields:   []string{"uuid"},
+		textFields: []string{"prompt_template"},
+		frontKeysByField: map[string]string{
+			"created_at":         "created",
+			"updated_at":         "updated",
+			"docs":               "",
+			"creator":            "",
+			"is_private":         "",
+			"is_starter_project": "",
+			"docs_count":         "",
+		},
+	}
+	claudeDocForm = recordForm{format: ClaudeExport, idFields: []string{"uuid"}, textFields: []string{"content"},
+		frontKeysByField: map[string]string{"created_at": "created", "filename": ""}}
 )
 
 // claudeProject returns the items of a project: one for its description and instructions, and one for each document.
-func claudeProject(rec objectAt, o *ReadOptions) (items []Item, err error) {
+func claudeProject(rec jsonObjectAt, o *ReadOptions) (items []Item, err error) {
 	name, err := rec.fields.textValue("name")
 	if err != nil {
 		return nil, err
@@ -158,10 +169,10 @@ func claudeProject(rec objectAt, o *ReadOptions) (items []Item, err error) {
 }
 
 // claudeDocument returns the item for a document of a project.
-func claudeDocument(raw json.RawMessage, project objectAt, projectName string, o *ReadOptions) (Item, error) {
-	doc := objectAt{ref: project.ref}
+func claudeDocument(raw json.RawMessage, project jsonObjectAt, projectName string, o *ReadOptions) (Item, error) {
+	doc := jsonObjectAt{ref: project.ref}
 	var err error
-	doc.fields, err = parseRecord(raw)
+	doc.fields, err = parseValidObject(raw)
 	if err != nil {
 		return Item{}, err
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/rawjson"
 )
 
-// errPrompt is returned for the record of a prompt, because the prompt alone is not a memory.
-var errPrompt = errors.New("is a prompt without its answer, and no memory; oxbow session import brings the " +
+// errOnlyPrompt is returned for the record of a prompt, because the prompt alone is not a memory.
+var errOnlyPrompt = errors.New("is a prompt without its answer, and no memory; oxbow session import brings the " +
 	"conversations that the client has kept")
 
 var claudeMemKeys = map[string]string{
@@ -30,9 +30,17 @@ var claudeMemKeys = map[string]string{
 }
 
 var (
-	claudeMemID          = []string{"memory_session_id", "sdk_session_id", "id"}
-	claudeMemObservation = recordForm{format: claudeMem, id: claudeMemID, keys: claudeMemKeys}
-	claudeMemSummary     = recordForm{format: claudeMem, id: claudeMemID, keys: claudeMemKeys}
+	claudeMemIDFields        = []string{"memory_session_id", "sdk_session_id", "id"}
+	claudeMemObservationForm = recordForm{
+		format:           claudeMem,
+		idFields:         claudeMemIDFields,
+		frontKeysByField: claudeMemKeys,
+	}
+	claudeMemSummaryForm = recordForm{
+		format:           claudeMem,
+		idFields:         claudeMemIDFields,
+		frontKeysByField: claudeMemKeys,
+	}
 )
 
 // claudeMemSections lists the fields of a session summary that become sections, with the title of each.
@@ -43,14 +51,14 @@ var claudeMemSections = [][2]string{
 
 var claudeMemProgram = recordProgram{
 	format: claudeMem,
-	lists: documentLists{
+	lists: documentListNames{
 		recordLists:  []string{"observations", "summaries", "prompts"},
 		ignoredNames: []string{"sessions"},
 	},
-	convert: func(rec objectAt, o *ReadOptions) (Item, error) {
+	convert: func(rec jsonObjectAt, o *ReadOptions) (Item, error) {
 		switch {
 		case rec.list == "prompts" || rec.fields.hasKey("prompt_text"):
-			return Item{}, errPrompt
+			return Item{}, errOnlyPrompt
 		case rec.list == "summaries" || rec.fields.hasKey("request"):
 			return claudeMemSummaryItem(rec, o)
 		}
@@ -64,8 +72,8 @@ func readClaudeMem(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, 
 }
 
 // claudeMemItem converts an observation to an item. The content consists of the narrative and a list of the facts.
-func claudeMemItem(rec objectAt, o *ReadOptions) (Item, error) {
-	rec.fields = unpackedLists(rec.fields)
+func claudeMemItem(rec jsonObjectAt, o *ReadOptions) (Item, error) {
+	rec.fields = unpackLists(rec.fields)
 	var facts []string
 	if raw, ok := rec.fields.rawValue("facts"); ok {
 		var err error
@@ -74,35 +82,35 @@ func claudeMemItem(rec objectAt, o *ReadOptions) (Item, error) {
 			facts = []string{string(raw)} // If the facts have an unknown form, keep them unchanged.
 		}
 	}
-	if !hasText(rec.fields, "narrative", "text", "title", "subtitle") && len(facts) == 0 {
-		return Item{}, errNoField("narrative")
+	if !hasTextField(rec.fields, "narrative", "text", "title", "subtitle") && len(facts) == 0 {
+		return Item{}, missingTextFieldError("narrative")
 	}
-	form := claudeMemObservation
-	form.text = []string{"narrative", "text"}
+	form := claudeMemObservationForm
+	form.textFields = []string{"narrative", "text"}
 	if narrative, _ := rec.fields.textValue("narrative"); narrative != "" {
-		form.text = []string{"narrative"}
+		form.textFields = []string{"narrative"}
 	}
 	if len(facts) > 0 {
-		rec.fields = append(rec.fields, field{factList, quotedText(bulletList(facts))})
-		form.text = append(form.text, factList)
+		rec.fields = append(rec.fields, jsonField{factListField, quoteJSONText(formatBulletList(facts))})
+		form.textFields = append(form.textFields, factListField)
 	}
-	if !hasText(rec.fields, append(form.text, "subtitle")...) {
-		form.text = []string{"title"} // Use the title as the text, because the observation has no other text.
+	if !hasTextField(rec.fields, append(form.textFields, "subtitle")...) {
+		form.textFields = []string{"title"} // Use the title as the text, because the observation has no other text.
 	}
 	return form.toItem(rec, o)
 }
 
-// factList is the name of an added field that contains the facts as a Markdown list.
-const factList = "\x00facts"
+// factListField is the name of an added field that contains the facts as a Markdown list.
+const factListField = "\x00facts"
 
 // claudeMemSummaryItem converts a session summary to an item. Each field in claudeMemSections that is not empty
 // becomes a section with a heading.
-func claudeMemSummaryItem(rec objectAt, o *ReadOptions) (Item, error) {
-	rec.fields = unpackedLists(rec.fields)
-	form := claudeMemSummary
+func claudeMemSummaryItem(rec jsonObjectAt, o *ReadOptions) (Item, error) {
+	rec.fields = unpackLists(rec.fields)
+	form := claudeMemSummaryForm
 	var sections []string
 	for _, s := range claudeMemSections {
-		form.text = append(form.text, s[0])
+		form.textFields = append(form.textFields, s[0])
 		text, err := rec.fields.textValue(s[0])
 		if err != nil {
 			return Item{}, err
@@ -120,9 +128,9 @@ func claudeMemSummaryItem(rec objectAt, o *ReadOptions) (Item, error) {
 		return it, err
 	}
 	request, _ := rec.fields.textValue("request")
-	it.Entry.Name = cleanName("Session: "+nameOr("", request), 100)
+	it.Entry.Name = cleanName("Session: "+nameOrFromContent("", request), 100)
 	if request == "" {
-		it.Entry.Name = cleanName("Session: "+nameOr("", it.Entry.Content), 100)
+		it.Entry.Name = cleanName("Session: "+nameOrFromContent("", it.Entry.Content), 100)
 	}
 	it.Entry.Content = strings.Join(sections, "\n\n")
 	if it.ID != "" {
@@ -133,14 +141,14 @@ func claudeMemSummaryItem(rec objectAt, o *ReadOptions) (Item, error) {
 	return it, nil
 }
 
-// unpackedLists returns the fields with each string that contains a JSON array replaced by this array.
-func unpackedLists(o object) object {
+// unpackLists returns the fields with each string that contains a JSON array replaced by this array.
+func unpackLists(o jsonObject) jsonObject {
 	o = slices.Clone(o)
 	for i, f := range o {
 		if f.rawValue[0] != '"' {
 			continue
 		}
-		s := []byte(strings.TrimSpace(rawjson.Unquote(f.rawValue)))
+		s := []byte(strings.TrimSpace(rawjson.UnquoteString(f.rawValue)))
 		isList := len(s) > 1 && s[0] == '[' && rawjson.Valid(s) && rawjson.FindLoneSurrogate(s) < 0
 		if isList {
 			o[i].rawValue = s

@@ -21,7 +21,7 @@ type ConvertOptions struct {
 	// First its labels are removed, unless it is held back on the occasion [oxbow.WithoutLabels]. Then its aliases are
 	// removed. Then it becomes a note. The report lists what was lost. If Adapt is not set, such an entry is only
 	// reported as refused.
-	Adapt bool
+	AdaptEntries bool
 	// Progress, if not nil, is called after each batch with the number of entries that were written
 	// or refused so far.
 	Progress func(done int)
@@ -47,8 +47,8 @@ type RefusedEntry struct {
 	Reason string `json:"why"`
 }
 
-// convertBatch is the maximum number of entries that one change writes.
-const convertBatch = 256
+// convertBatchSize is the maximum number of entries that one change writes.
+const convertBatchSize = 256
 
 // Convert copies all entries of a store to another store, ordered by ID. It copies names, kinds, contents, aliases,
 // labels and creation times, but not the history. The entries get new IDs. Afterwards Convert reads the new store and
@@ -76,7 +76,7 @@ func Convert(ctx context.Context, from, to oxbow.Store, o *ConvertOptions) (Conv
 		}
 		e = e.Clone()
 		batch = append(batch, threeway.AddOp(&e))
-		if len(batch) == convertBatch {
+		if len(batch) == convertBatchSize {
 			if err := flush(); err != nil {
 				return c.report, err
 			}
@@ -98,11 +98,11 @@ type converter struct {
 
 // writtenEntry describes an entry as it was passed to the new store, for a comparison with what the store has kept.
 type writtenEntry struct {
-	kind    oxbow.Kind
-	created time.Time
-	aliases []string
-	labels  []oxbow.Label
-	sum     digest // digest of the content
+	kind          oxbow.Kind
+	created       time.Time
+	aliases       []string
+	labels        []oxbow.Label
+	contentDigest digest // digest of the content
 }
 
 // recordWritten records an entry that the new store has accepted.
@@ -110,7 +110,7 @@ func (c *converter) recordWritten(add oxbow.Add) {
 	if c.written == nil {
 		c.written = map[string]writtenEntry{}
 	}
-	c.written[add.Name] = writtenEntry{add.Kind, add.Created, add.Aliases, add.Labels, hashParts(add.Content)}
+	c.written[add.Name] = writtenEntry{add.Kind, add.Created, add.Aliases, add.Labels, digestParts(add.Content)}
 	c.report.Entries++
 }
 
@@ -162,7 +162,7 @@ func (w *writtenEntry) missingParts(e *oxbow.Entry) (lost []string) {
 	if !slices.Equal(oxbow.SortLabels(e.Labels), oxbow.SortLabels(w.labels)) {
 		lost = append(lost, "labels")
 	}
-	if hashParts(e.Content) != w.sum {
+	if digestParts(e.Content) != w.contentDigest {
 		lost = append(lost, "characters of the text")
 	}
 	if !w.created.IsZero() && e.Created.Sub(w.created).Abs() >= time.Second {
@@ -171,8 +171,9 @@ func (w *writtenEntry) missingParts(e *oxbow.Entry) (lost []string) {
 	return lost
 }
 
-// isRefusal reports whether err says that the store does not accept the entry. Other errors mean that writing failed.
-func isRefusal(err error) bool {
+// isRefusedByStore reports whether err says that the store does not accept the entry. Other errors mean that
+// writing failed.
+func isRefusedByStore(err error) bool {
 	return errors.Is(err, oxbow.ErrUnsupported) || errors.Is(err, oxbow.ErrInvalid) || errors.Is(err, oxbow.ErrExists)
 }
 
@@ -197,7 +198,7 @@ func (c *converter) writeBatch(ctx context.Context, batch []oxbow.Op) error {
 		}
 		return nil
 	}
-	if !isRefusal(err) {
+	if !isRefusedByStore(err) {
 		return fmt.Errorf("writing the new store: %w", err)
 	}
 	for _, op := range batch {
@@ -219,11 +220,11 @@ func (c *converter) writeEntry(ctx context.Context, add oxbow.Add) error {
 			}
 			return nil
 		}
-		if !isRefusal(err) {
+		if !isRefusedByStore(err) {
 			return fmt.Errorf("writing entry %q: %w", add.Name, err)
 		}
 		switch {
-		case !c.opts.Adapt || errors.Is(err, oxbow.ErrExists):
+		case !c.opts.AdaptEntries || errors.Is(err, oxbow.ErrExists):
 		case len(add.Labels) > 0:
 			if e := (oxbow.Entry{Labels: add.Labels}); !e.MayShow(oxbow.WithoutLabels) {
 				err = fmt.Errorf("%w: it is held back, which the layout has no place for", err)

@@ -125,7 +125,7 @@ func TestConvert(t *testing.T) {
 			ctx,
 			from,
 			tt.to(m),
-			&exchange.ConvertOptions{Adapt: tt.adapt, Progress: func(n int) {
+			&exchange.ConvertOptions{AdaptEntries: tt.adapt, Progress: func(n int) {
 				progress = n
 			}},
 		)

@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/crmem"
 )
 
-// maxCRMEM is the maximum size, in bytes, of a crabtalk memory, because the whole file is read into memory.
-const maxCRMEM = 1 << 30
+// maxCRMEMBytes is the maximum size, in bytes, of a crabtalk memory, because the whole file is read into memory.
+const maxCRMEMBytes = 1 << 30
 
 // readCRMEM reads a crabtalk memory in any version of the format. In a reference, the line number is the position of
 // the entry in the file. A name that other stores do not allow is changed, with a warning.
@@ -20,8 +20,8 @@ func readCRMEM(r io.Reader, ref string) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		data, err := io.ReadAll(&boundedReader{
 			r:         r,
-			remaining: maxCRMEM,
-			err:       fmt.Errorf("is longer than the %d bytes that are read", maxCRMEM),
+			remaining: maxCRMEMBytes,
+			err:       fmt.Errorf("is longer than the %d bytes that are read", maxCRMEMBytes),
 		})
 		var in crmem.ImportedFile
 		if err == nil {

@@ -22,9 +22,14 @@ import (
 // csvTextColumns lists the names of the columns whose texts become the content.
 var csvTextColumns = []string{"content", "text", "note", "body", "memory"}
 
-// csvRow says how a row becomes an item. If a row has an id, the item updates the entry that an earlier import made
+// csvRowForm says how a row becomes an item. If a row has an id, the item updates the entry that an earlier import made
 // from a row with this id.
-var csvRow = recordForm{format: csvTable, id: []string{"id"}, text: csvTextColumns, keys: map[string]string{}}
+var csvRowForm = recordForm{
+	format:           csvTable,
+	idFields:         []string{"id"},
+	textFields:       csvTextColumns,
+	frontKeysByField: map[string]string{},
+}
 
 // checkTableFile returns nil if a file is a table. It is used if the user names the format and a directory.
 func checkTableFile(file string) error {
@@ -46,8 +51,8 @@ func isTableFile(name string) bool {
 // csvSeparators lists the characters that may separate columns.
 var csvSeparators = []rune{',', ';', '\t'}
 
-// guessSeparator returns the separator that occurs most often in the line with the column names.
-func guessSeparator(head string) rune {
+// guessCSVSeparator returns the separator that occurs most often in the line with the column names.
+func guessCSVSeparator(head string) rune {
 	line, _, _ := strings.Cut(head, "\n")
 	separator := csvSeparators[0]
 	for _, c := range csvSeparators {
@@ -60,35 +65,35 @@ func guessSeparator(head string) rune {
 
 // readCSV yields an item for each row of a table.
 func readCSV(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
-	p := recordProgram{format: csvTable, convert: func(row objectAt, o *ReadOptions) (Item, error) {
-		if !slices.ContainsFunc(row.fields, isTextField) {
+	p := recordProgram{format: csvTable, convert: func(row jsonObjectAt, o *ReadOptions) (Item, error) {
+		if !slices.ContainsFunc(row.fields, isCSVTextField) {
 			return Item{}, errors.New("has no text in the column of the content")
 		}
-		it, err := csvRow.toItem(row, o)
+		it, err := csvRowForm.toItem(row, o)
 		it.Origin = ref // The same id may occur in another table, so the origin contains the file.
 		return it, err
 	}}
 	return p.readRecords(csvRows(r, ref), o)
 }
 
-// isTextField reports whether a column contains a part of the content.
-func isTextField(f field) bool { return slices.Contains(csvTextColumns, f.key) }
+// isCSVTextField reports whether a column contains a part of the content.
+func isCSVTextField(f jsonField) bool { return slices.Contains(csvTextColumns, f.key) }
 
 // csvRows yields the rows of a table. It leaves out empty cells. At a row that cannot be parsed, it yields an error
 // and ends, because it is unknown where the next row begins.
-func csvRows(r *bufio.Reader, ref string) iter.Seq2[objectAt, error] {
-	return func(yield func(objectAt, error) bool) {
+func csvRows(r *bufio.Reader, ref string) iter.Seq2[jsonObjectAt, error] {
+	return func(yield func(jsonObjectAt, error) bool) {
 		head, _ := r.Peek(peekSize) // For a shorter file, Peek returns an error, which the next read returns again.
 		if strings.HasPrefix(string(head), "\uFEFF") {
 			_, _ = r.Discard(len("\uFEFF")) // The bytes were peeked, so discarding them cannot fail.
 			head = head[len("\uFEFF"):]
 		}
-		t := csvReader{ref: ref, limited: &limitedReader{r: r, remaining: maxLine}}
+		t := csvReader{ref: ref, limited: &limitedReader{r: r, remaining: maxLineBytes}}
 		t.rows = csv.NewReader(t.limited)
-		t.rows.Comma = guessSeparator(string(head))
+		t.rows.Comma = guessCSVSeparator(string(head))
 		t.rows.FieldsPerRecord = -1
 		if err := t.readNames(); err != nil {
-			yield(objectAt{}, csvProblem(ref, 1, err))
+			yield(jsonObjectAt{}, csvReadError(ref, 1, err))
 			return
 		}
 		for {
@@ -125,30 +130,31 @@ func (t *csvReader) readNames() error {
 }
 
 // readRow returns the next row. After the last row, the error is io.EOF.
-func (t *csvReader) readRow() (objectAt, error) {
-	t.limited.remaining = maxLine
+func (t *csvReader) readRow() (jsonObjectAt, error) {
+	t.limited.remaining = maxLineBytes
 	row, err := t.rows.Read()
 	if err == io.EOF {
-		return objectAt{}, err
+		return jsonObjectAt{}, err
 	}
 	if err != nil {
 		t.isDamaged = true
-		return objectAt{}, csvProblem(t.ref, 1, err)
+		return jsonObjectAt{}, csvReadError(t.ref, 1, err)
 	}
 	line, _ := t.rows.FieldPos(0)
-	o := objectAt{ref: lineRef(t.ref, line)}
+	o := jsonObjectAt{ref: lineRef(t.ref, line)}
 	o.fields, err = csvFields(t.names, row)
 	return o, o.itemError(err)
 }
 
-// csvProblem returns the error for a table that is damaged. If err does not contain a line number, the number is line.
-func csvProblem(ref string, line int, err error) error {
+// csvReadError returns the error for a table that is damaged. If err does not contain a line number, the number is
+// line.
+func csvReadError(ref string, line int, err error) error {
 	parse, isParse := errors.AsType[*csv.ParseError](err)
 	switch {
 	case isParse:
 		err = fmt.Errorf("is not CSV: %w; what comes before was read", parse.Err)
 		return newItemError(lineRef(ref, parse.StartLine), err)
-	case errors.Is(err, errEmptyFile) || errors.Is(err, errLongRecord) || errors.Is(err, errColumns):
+	case errors.Is(err, errEmptyFile) || errors.Is(err, errRecordTooLong) || errors.Is(err, errNoTextColumn):
 		return newItemError(lineRef(ref, line), err)
 	}
 	return fmt.Errorf("reading %s: %w", ref, err)
@@ -163,20 +169,20 @@ type limitedReader struct {
 
 func (b *limitedReader) Read(p []byte) (int, error) {
 	if b.remaining <= 0 {
-		return 0, errLongRecord
+		return 0, errRecordTooLong
 	}
 	n, err := b.r.Read(p)
 	b.remaining -= n
 	return n, err
 }
 
-// errColumns is returned if no column has a name in csvTextColumns.
-var errColumns = errors.New("no column has the text of the entries")
+// errNoTextColumn is returned if no column has a name in csvTextColumns.
+var errNoTextColumn = errors.New("no column has the text of the entries")
 
 // csvColumns returns the names of the columns in the form of front matter keys. It fails if no column contains text.
 func csvColumns(names []string) (keys []string, err error) {
 	for _, name := range names {
-		keys = append(keys, frontmatter.NormalizeKey(strings.TrimSpace(name)))
+		keys = append(keys, frontmatter.FoldKeySpelling(strings.TrimSpace(name)))
 	}
 	if containsAny(keys, csvTextColumns...) {
 		return keys, nil
@@ -185,14 +191,14 @@ func csvColumns(names []string) (keys []string, err error) {
 		names = append(slices.Clone(names[:8]), "…")
 	}
 	return nil, fmt.Errorf("%w: the first line must name the columns, one of them %s. It is %s. Put a line such as "+
-		"name,content,tags above the rows", errColumns, strings.Join(csvTextColumns, ", "),
+		"name,content,tags above the rows", errNoTextColumn, strings.Join(csvTextColumns, ", "),
 		quoteShort(strings.Join(names, ", ")))
 }
 
 // csvFields returns the fields of a row. It fails if the row has more values than columns, or a text that is not
 // UTF-8.
-func csvFields(names, row []string) (object, error) {
-	var fields object
+func csvFields(names, row []string) (jsonObject, error) {
+	var fields jsonObject
 	for i, value := range row {
 		switch {
 		case strings.TrimSpace(value) == "":
@@ -208,7 +214,7 @@ func csvFields(names, row []string) (object, error) {
 		if key == "" {
 			key = fmt.Sprintf("column_%d", i+1)
 		}
-		fields = append(fields, field{key, quotedText(value)})
+		fields = append(fields, jsonField{key, quoteJSONText(value)})
 	}
 	return fields, nil
 }

@@ -65,9 +65,9 @@ func splitGlobs(s string) (globs []string) {
 	return globs
 }
 
-// cursorRoots returns the paths with rules in a project, such as .cursor/rules and .cursorrules. If there are none, it
-// returns the directory itself.
-func cursorRoots(fsys vfs.FS, dir string) []string {
+// cursorRuleRoots returns the paths with rules in a project, such as .cursor/rules and .cursorrules. If there are
+// none, it returns the directory itself.
+func cursorRuleRoots(fsys vfs.FS, dir string) []string {
 	var roots []string
 	for _, below := range []string{".cursor/rules", "rules", ".cursorrules"} {
 		name := path.Join(dir, below)

@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// calendarHour is the hour, in UTC, at which a date without a time is stored. At this hour, it is the same day in all
+// dateOnlyHour is the hour, in UTC, at which a date without a time is stored. At this hour, it is the same day in all
 // time zones from -10:00 (Hawaii) to +13:45 (Chatham Islands in summer), so a filter finds the entry on its day in
 // nearly all places. No hour is on the same day everywhere, because the time zones span 26 hours.
-const calendarHour = 10
+const dateOnlyHour = 10
 
 // parseDate parses a date or a time and returns it in UTC. loc is the time zone of a time without a time zone, and nil
-// means UTC. A date without a time is stored at [calendarHour].
+// means UTC. A date without a time is stored at [dateOnlyHour].
 func parseDate(s string, loc *time.Location) (time.Time, error) {
 	if loc == nil {
 		loc = time.UTC
@@ -26,9 +26,9 @@ func parseDate(s string, loc *time.Location) (time.Time, error) {
 	if inner, ok := strings.CutPrefix(text, "[["); ok && strings.HasSuffix(inner, "]]") {
 		text = inner[:len(inner)-2] // Remove the brackets of a link in Obsidian.
 	}
-	t, ok := parseNumber(text)
+	t, ok := parseUnixTime(text)
 	if !ok {
-		t, ok = parseStandard(text)
+		t, ok = parseStandardTime(text)
 	}
 	if !ok {
 		t, ok = parseWrittenDate(text, loc)
@@ -44,8 +44,8 @@ func parseDate(s string, loc *time.Location) (time.Time, error) {
 	return t, nil
 }
 
-// parseNumber parses a time that is a number of seconds (10 digits) or milliseconds (13 digits) since 1970.
-func parseNumber(s string) (time.Time, bool) {
+// parseUnixTime parses a time that is a number of seconds (10 digits) or milliseconds (13 digits) since 1970.
+func parseUnixTime(s string) (time.Time, bool) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	switch {
 	case err != nil || n <= 0 || s[0] == '+':
@@ -58,9 +58,9 @@ func parseNumber(s string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// parseStandard parses a time in the form that most programs write, such as 2026-04-18T09:30:00Z or
+// parseStandardTime parses a time in the form that most programs write, such as 2026-04-18T09:30:00Z or
 // 2026-04-18T09:30:00.5+02:00. It returns false for any other form, even if parseWrittenDate accepts it.
-func parseStandard(s string) (time.Time, bool) {
+func parseStandardTime(s string) (time.Time, bool) {
 	t, err := time.Parse(time.RFC3339Nano, s)
 	return t, err == nil
 }
@@ -94,16 +94,16 @@ var (
 	timePattern = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(
 			`^(?:[Tt]|,? +(?:at +)?)([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,9})[0-9]*)?)?` +
-				` ?([AaPp][Mm])? ?` + zoneExpr + `?(?: \([^()]*\))?$`,
+				` ?([AaPp][Mm])? ?` + timeZoneExpr + `?(?: \([^()]*\))?$`,
 		)
 	})
 	compactTimePattern = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^[T ]?([0-9]{2})([0-9]{2})([0-9]{2})?()()` + zoneExpr + `?$`)
+		return regexp.MustCompile(`^[T ]?([0-9]{2})([0-9]{2})([0-9]{2})?()()` + timeZoneExpr + `?$`)
 	})
 )
 
-// zoneExpr matches a time zone whose difference from UTC is known.
-const zoneExpr = `([Zz]|(?:UTC|GMT)?[+-][0-9]{2}:?(?:[0-9]{2})?|UTC|GMT)`
+// timeZoneExpr matches a time zone whose difference from UTC is known.
+const timeZoneExpr = `([Zz]|(?:UTC|GMT)?[+-][0-9]{2}:?(?:[0-9]{2})?|UTC|GMT)`
 
 // parseWrittenDate parses a date in one of the dateForms, and the time after the date.
 func parseWrittenDate(s string, loc *time.Location) (time.Time, bool) {
@@ -119,7 +119,7 @@ func parseWrittenDate(s string, loc *time.Location) (time.Time, bool) {
 		}
 		rest := s[len(m[0]):]
 		if rest == "" {
-			return day.Add(calendarHour * time.Hour), true
+			return day.Add(dateOnlyHour * time.Hour), true
 		}
 		clock := timePattern().FindStringSubmatch(rest)
 		if clock == nil && len(m[0]) == len("20060102") {
@@ -138,17 +138,17 @@ func (f *dateForm) parseDay(groups []string) (time.Time, bool) {
 	for i, g := range groups {
 		switch f.partOrder[i] {
 		case 'y':
-			y = digitsValue(g)
+			y = parseDigits(g)
 		case 'm':
-			m = monthNumber(g)
+			m = parseMonth(g)
 		case 'd':
-			d = digitsValue(g)
+			d = parseDigits(g)
 		}
 	}
 	if f.partOrder == "??y" {
 		// A date such as 4/5/2026 may be in April or in May. It is certain only if one number is above 12 or both are
 		// equal.
-		m, d = digitsValue(groups[0]), digitsValue(groups[1])
+		m, d = parseDigits(groups[0]), parseDigits(groups[1])
 		if m > 12 {
 			m, d = d, m
 		} else if d <= 12 && m != d {
@@ -159,8 +159,8 @@ func (f *dateForm) parseDay(groups []string) (time.Time, bool) {
 	return t, t.Year() == y && int(t.Month()) == m && t.Day() == d
 }
 
-// digitsValue returns the value of a number with at most nine digits, or 0 for "".
-func digitsValue(digits string) int {
+// parseDigits returns the value of a number with at most nine digits, or 0 for "".
+func parseDigits(digits string) int {
 	n, err := strconv.Atoi(digits)
 	if err != nil {
 		return 0
@@ -168,9 +168,9 @@ func digitsValue(digits string) int {
 	return n
 }
 
-// monthNumber returns the number of a month, which is given by a number or by at least three letters of its English
+// parseMonth returns the number of a month, which is given by a number or by at least three letters of its English
 // name. It returns 0 for any other text.
-func monthNumber(s string) int {
+func parseMonth(s string) int {
 	for m := time.January; m <= time.December; m++ {
 		name := m.String()
 		isBeginning := 3 <= len(s) && len(s) <= len(name)
@@ -181,14 +181,14 @@ func monthNumber(s string) int {
 	if strings.EqualFold(s, "sept") {
 		return int(time.September)
 	}
-	return digitsValue(s)
+	return parseDigits(s)
 }
 
 // withTimeOfDay returns the time on a day. groups are the groups of timePattern.
 func withTimeOfDay(day time.Time, groups []string, loc *time.Location) (time.Time, bool) {
-	hour, minute := digitsValue(groups[0]), digitsValue(groups[1])
-	second := digitsValue(groups[2])
-	nano := digitsValue((groups[3] + "000000000")[:9])
+	hour, minute := parseDigits(groups[0]), parseDigits(groups[1])
+	second := parseDigits(groups[2])
+	nano := parseDigits((groups[3] + "000000000")[:9])
 	half := strings.ToLower(groups[4])
 	isHalfHour := 1 <= hour && hour <= 12
 	if half != "" && !isHalfHour {
@@ -204,15 +204,15 @@ func withTimeOfDay(day time.Time, groups []string, loc *time.Location) (time.Tim
 	if !isTime {
 		return time.Time{}, false
 	}
-	loc, ok := timeZone(groups[5], loc)
+	loc, ok := parseTimeZone(groups[5], loc)
 	if !ok {
 		return time.Time{}, false
 	}
 	return time.Date(day.Year(), day.Month(), day.Day(), hour, minute, second, nano, loc), true
 }
 
-// timeZone returns the time zone that a text matched by zoneExpr names, or loc for "".
-func timeZone(s string, loc *time.Location) (*time.Location, bool) {
+// parseTimeZone returns the time zone that a text matched by timeZoneExpr names, or loc for "".
+func parseTimeZone(s string, loc *time.Location) (*time.Location, bool) {
 	if s == "" {
 		return loc, true
 	}
@@ -221,7 +221,7 @@ func timeZone(s string, loc *time.Location) (*time.Location, bool) {
 		return time.UTC, true
 	}
 	digits := strings.ReplaceAll(s[1:], ":", "")
-	hours, minutes := digitsValue(digits[:2]), digitsValue(digits[2:])
+	hours, minutes := parseDigits(digits[:2]), parseDigits(digits[2:])
 	if hours > 23 || minutes > 59 {
 		return nil, false
 	}
@@ -236,8 +236,8 @@ var dateInNamePattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|[^0-9])([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[^0-9]|$)`)
 })
 
-// nameDate returns the first date in a file name, such as 2026-04-18-standup.md. ok is false if there is none.
-func nameDate(name string, loc *time.Location) (time.Time, bool) {
+// dateInName returns the first date in a file name, such as 2026-04-18-standup.md. ok is false if there is none.
+func dateInName(name string, loc *time.Location) (time.Time, bool) {
 	m := dateInNamePattern().FindStringSubmatch(name)
 	if m == nil {
 		return time.Time{}, false

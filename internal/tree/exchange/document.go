@@ -19,8 +19,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// documentLists says which lists in a program's documents contain records.
-type documentLists struct {
+// documentListNames says which lists in a program's documents contain records.
+type documentListNames struct {
 	recordLists []string // names of the lists whose elements are records
 	// names of further lists of records, which are read only if the object itself is not a record
 	tableLists   []string
@@ -31,8 +31,8 @@ type documentLists struct {
 // object. An object without such lists is a record itself, as in a file with an object on each line. documentObjects
 // yields an [*ItemError] for a value that is not a record, and for a list with an unknown name, which is not imported.
 // If a document is damaged, it yields the records before the damage and then an ItemError.
-func documentObjects(r io.Reader, ref string, lists documentLists) iter.Seq2[objectAt, error] {
-	return func(yield func(objectAt, error) bool) {
+func documentObjects(r io.Reader, ref string, lists documentListNames) iter.Seq2[jsonObjectAt, error] {
+	return func(yield func(jsonObjectAt, error) bool) {
 		br := bufio.NewReaderSize(r, peekSize)
 		if bom, _ := br.Peek(3); string(bom) == "\uFEFF" {
 			_, _ = br.Discard(3) // The bytes were peeked, so discarding them cannot fail.
@@ -40,23 +40,23 @@ func documentObjects(r io.Reader, ref string, lists documentLists) iter.Seq2[obj
 		lines := &lineCounter{r: br, line: 1}
 		d := &documentReader{ref: ref, lists: lists, lines: lines, yield: yield}
 		d.dec = json.NewDecoder(lines)
-		d.readAll()
+		d.readAllValues()
 	}
 }
 
 // documentReader is the state of [documentObjects].
 type documentReader struct {
 	ref   string
-	lists documentLists
+	lists documentListNames
 	lines *lineCounter
 	dec   *json.Decoder
-	yield func(objectAt, error) bool
+	yield func(jsonObjectAt, error) bool
 
 	isDone bool // The caller wants no more records, or the rest of the input cannot be read.
 }
 
-// readAll reads all values in the input.
-func (d *documentReader) readAll() {
+// readAllValues reads all values in the input.
+func (d *documentReader) readAllValues() {
 	for !d.isDone {
 		tok, err := d.readToken()
 		switch {
@@ -71,14 +71,14 @@ func (d *documentReader) readAll() {
 		default:
 			where := lineRef(d.ref, d.lines.lineAt(d.dec.InputOffset()))
 			err = fmt.Errorf("is not a JSON object or array, but %s", quoteShort(fmt.Sprint(tok)))
-			d.yieldObject(objectAt{}, newItemError(where, err))
+			d.yieldObject(jsonObjectAt{}, newItemError(where, err))
 		}
 	}
 }
 
 // readToken returns the next token of the JSON text. The size of a token is limited.
 func (d *documentReader) readToken() (json.Token, error) {
-	d.lines.remaining = maxLine
+	d.lines.remaining = maxLineBytes
 	return d.dec.Token()
 }
 
@@ -92,12 +92,12 @@ func (d *documentReader) yieldError(err error) {
 		err = errors.New("is not JSON: it ends too early; what comes before was read")
 	case isSyntax:
 		err = fmt.Errorf("is not JSON: %w; what comes before was read", syn)
-	case errors.Is(err, errLongRecord):
+	case errors.Is(err, errRecordTooLong):
 	default:
-		d.yield(objectAt{}, fmt.Errorf("reading %s: %w", where, err))
+		d.yield(jsonObjectAt{}, fmt.Errorf("reading %s: %w", where, err))
 		return
 	}
-	d.yield(objectAt{}, newItemError(where, err))
+	d.yield(jsonObjectAt{}, newItemError(where, err))
 }
 
 // readList yields the records in a list. The caller has read the opening bracket.
@@ -107,9 +107,9 @@ func (d *documentReader) readList(list string) {
 		if d.isDone {
 			return
 		}
-		o := objectAt{list: list, number: num, text: raw, ref: lineRef(d.ref, line)}
+		o := jsonObjectAt{list: list, number: num, text: raw, ref: lineRef(d.ref, line)}
 		var err error
-		o.fields, err = parseRecord(raw)
+		o.fields, err = parseValidObject(raw)
 		d.yieldObject(o, o.itemError(err))
 	}
 	if !d.isDone {
@@ -121,7 +121,7 @@ func (d *documentReader) readList(list string) {
 
 // readObject reads an object. The caller has read the opening brace.
 func (d *documentReader) readObject() {
-	o := objectAt{ref: lineRef(d.ref, d.lines.lineAt(d.dec.InputOffset()))}
+	o := jsonObjectAt{ref: lineRef(d.ref, d.lines.lineAt(d.dec.InputOffset()))}
 	hasList := false
 	var bad error
 	for !d.isDone && d.dec.More() {
@@ -133,7 +133,7 @@ func (d *documentReader) readObject() {
 		name, _ := key.(string)
 		if slices.Contains(d.lists.recordLists, name) {
 			hasList = true
-			d.readMember(name)
+			d.readListMember(name)
 		} else {
 			bad = cmp.Or(bad, d.readField(&o, name))
 		}
@@ -144,7 +144,7 @@ func (d *documentReader) readObject() {
 	if _, err := d.readToken(); err != nil { // Read the closing brace.
 		d.yieldError(err)
 	} else if hasList {
-		d.reportUnread(o)
+		d.reportUnreadLists(o)
 	} else {
 		d.yieldObject(o, o.itemError(bad))
 	}
@@ -152,21 +152,21 @@ func (d *documentReader) readObject() {
 
 // readField adds a member to the object o. If the member is a table, its rows are yielded as records instead. It fails
 // if the member cannot be a field.
-func (d *documentReader) readField(o *objectAt, name string) error {
+func (d *documentReader) readField(o *jsonObjectAt, name string) error {
 	raw, line := d.readValue()
 	switch {
 	case d.isDone:
 		return nil
 	case slices.Contains(d.lists.tableLists, name) && isTable(raw):
-		d.yieldRows(name, raw, line)
+		d.yieldTableRows(name, raw, line)
 		return nil
-	case len(o.fields) >= maxFields:
-		return fmt.Errorf("has more than %d fields", maxFields)
+	case len(o.fields) >= maxObjectFields:
+		return fmt.Errorf("has more than %d fields", maxObjectFields)
 	case o.fields.hasKey(name):
 		return fmt.Errorf("field %s is given twice", quoteShort(name))
 	}
-	o.fields = append(o.fields, field{name, raw})
-	return checkText(raw)
+	o.fields = append(o.fields, jsonField{name, raw})
+	return checkJSONText(raw)
 }
 
 // isTable reports whether a value is a list that contains only objects.
@@ -180,23 +180,23 @@ func isTable(raw json.RawMessage) bool {
 	return false
 }
 
-// yieldRows yields the records in a list that was read as a whole.
-func (d *documentReader) yieldRows(list string, raw json.RawMessage, line int) {
+// yieldTableRows yields the records in a list that was read as a whole.
+func (d *documentReader) yieldTableRows(list string, raw json.RawMessage, line int) {
 	num := 0
 	for row := range rawjson.EachElement(raw) {
 		num++
 		if d.isDone {
 			return
 		}
-		o := objectAt{list: list, number: num, text: row, ref: lineRef(d.ref, line)}
+		o := jsonObjectAt{list: list, number: num, text: row, ref: lineRef(d.ref, line)}
 		var err error
-		o.fields, err = parseRecord(row)
+		o.fields, err = parseValidObject(row)
 		d.yieldObject(o, o.itemError(err))
 	}
 }
 
-// readMember reads a member of a document. If its name is that of a list, it yields the records in the list.
-func (d *documentReader) readMember(name string) {
+// readListMember reads a member of a document. If its name is that of a list, it yields the records in the list.
+func (d *documentReader) readListMember(name string) {
 	tok, err := d.readToken()
 	switch {
 	case err != nil:
@@ -207,12 +207,12 @@ func (d *documentReader) readMember(name string) {
 		d.yieldError(fmt.Errorf("%s is not a list", name))
 	case tok != nil:
 		where := lineRef(d.ref, d.lines.lineAt(d.dec.InputOffset()))
-		d.yieldObject(objectAt{}, newItemError(where, fmt.Errorf("%s is not a list", name)))
+		d.yieldObject(jsonObjectAt{}, newItemError(where, fmt.Errorf("%s is not a list", name)))
 	}
 }
 
-// reportUnread yields an error for each list in the object o that is not imported.
-func (d *documentReader) reportUnread(o objectAt) {
+// reportUnreadLists yields an error for each list in the object o that is not imported.
+func (d *documentReader) reportUnreadLists(o jsonObjectAt) {
 	for _, f := range o.fields {
 		isReported := f.rawValue[0] == '[' && !slices.Contains(d.lists.ignoredNames, f.key)
 		if d.isDone || !isReported {
@@ -225,7 +225,7 @@ func (d *documentReader) reportUnread(o objectAt) {
 		if n > 0 {
 			err := fmt.Errorf("%s of the list %s %s left out, because oxbow does not know it",
 				text.FormatCount(n, "record", "records"), quoteShort(f.key), wasOrWere(n))
-			d.yieldObject(objectAt{}, newItemError(o.ref, err))
+			d.yieldObject(jsonObjectAt{}, newItemError(o.ref, err))
 		}
 	}
 }
@@ -237,9 +237,9 @@ func wasOrWere(n int) string {
 	return "were"
 }
 
-func (d *documentReader) yieldObject(o objectAt, err error) {
+func (d *documentReader) yieldObject(o jsonObjectAt, err error) {
 	if err != nil {
-		o = objectAt{}
+		o = jsonObjectAt{}
 	}
 	if !d.yield(o, err) {
 		d.isDone = true
@@ -249,7 +249,7 @@ func (d *documentReader) yieldObject(o objectAt, err error) {
 // readValue returns the next value and the line on which it begins. If the value cannot be read, readValue yields an
 // error and ends the reading.
 func (d *documentReader) readValue() (raw json.RawMessage, line int) {
-	d.lines.remaining = maxLine
+	d.lines.remaining = maxLineBytes
 	if err := d.dec.Decode(&raw); err != nil {
 		d.yieldError(err)
 		return nil, 0
@@ -258,16 +258,16 @@ func (d *documentReader) readValue() (raw json.RawMessage, line int) {
 	return raw, d.lines.lineAt(end - int64(len(raw)))
 }
 
-// parseRecord parses a JSON object that is known to be valid.
-func parseRecord(raw []byte) (object, error) {
-	if err := checkText(raw); err != nil {
+// parseValidObject parses a JSON object that is known to be valid.
+func parseValidObject(raw []byte) (jsonObject, error) {
+	if err := checkJSONText(raw); err != nil {
 		return nil, err
 	}
 	return parseObject(raw)
 }
 
-// checkText returns an error if a JSON value contains text that encoding/json would change, such as invalid UTF-8.
-func checkText(raw []byte) error {
+// checkJSONText returns an error if a JSON value contains text that encoding/json would change, such as invalid UTF-8.
+func checkJSONText(raw []byte) error {
 	if !utf8.Valid(raw) {
 		return errors.New("is not UTF-8")
 	}
@@ -278,7 +278,7 @@ func checkText(raw []byte) error {
 }
 
 // itemError returns an [*ItemError] with the position of the record, or nil if err is nil.
-func (o objectAt) itemError(err error) error {
+func (o jsonObjectAt) itemError(err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -290,35 +290,35 @@ func (o objectAt) itemError(err error) error {
 	return newItemError(o.ref, err)
 }
 
-// errLongRecord is returned for a record that is longer than maxLine.
-var errLongRecord = fmt.Errorf("has more than the %d MiB of one record that are read", maxLine>>20)
+// errRecordTooLong is returned for a record that is longer than maxLineBytes.
+var errRecordTooLong = fmt.Errorf("has more than the %d MiB of one record that are read", maxLineBytes>>20)
 
 // lineCounter is a reader that can tell the line number at an offset. It fails after remaining bytes.
 type lineCounter struct {
 	r             io.Reader
 	remaining     int
-	memory        []byte // buffer of pending, from its beginning
-	pending       []byte // bytes that were read but whose lines are not counted yet
+	pendingBuffer []byte // buffer of pending, from its beginning
+	pendingBytes  []byte // bytes that were read but whose lines are not counted yet
 	pendingOffset int64  // offset of the first pending byte
 	line          int    // number of the line at pendingOffset
 }
 
 func (c *lineCounter) Read(p []byte) (int, error) {
 	if c.remaining <= 0 {
-		return 0, errLongRecord
+		return 0, errRecordTooLong
 	}
 	n, err := c.r.Read(p)
 	c.remaining -= n
-	c.memory = append(append(c.memory[:0], c.pending...), p[:n]...)
-	c.pending = c.memory
+	c.pendingBuffer = append(append(c.pendingBuffer[:0], c.pendingBytes...), p[:n]...)
+	c.pendingBytes = c.pendingBuffer
 	return n, err
 }
 
 // lineAt returns the line number at an offset. The offset must not be lower than in an earlier call.
 func (c *lineCounter) lineAt(offset int64) int {
-	n := min(max(int(offset-c.pendingOffset), 0), len(c.pending))
-	c.line += bytes.Count(c.pending[:n], []byte("\n"))
-	c.pending = c.pending[n:]
+	n := min(max(int(offset-c.pendingOffset), 0), len(c.pendingBytes))
+	c.line += bytes.Count(c.pendingBytes[:n], []byte("\n"))
+	c.pendingBytes = c.pendingBytes[n:]
 	c.pendingOffset += int64(n)
 	return c.line
 }
@@ -326,8 +326,8 @@ func (c *lineCounter) lineAt(offset int64) int {
 // nextValueLine returns the number of the line on which the next value after an offset begins.
 func (c *lineCounter) nextValueLine(offset int64) int {
 	line := c.lineAt(offset)
-	rest := bytes.TrimLeft(c.pending, ", \t\r\n")
-	return line + bytes.Count(c.pending[:len(c.pending)-len(rest)], []byte("\n"))
+	rest := bytes.TrimLeft(c.pendingBytes, ", \t\r\n")
+	return line + bytes.Count(c.pendingBytes[:len(c.pendingBytes)-len(rest)], []byte("\n"))
 }
 
 // jsonHead describes the beginning of a JSON document. The rest may be missing.
@@ -349,7 +349,7 @@ func readJSONHead(head []byte) (h jsonHead, ok bool) {
 	switch tok {
 	case json.Delim('['):
 		h.isArray = true
-		h.keys = firstKeys(dec)
+		h.keys = firstElementKeys(dec)
 		return h, h.keys != nil
 	case json.Delim('{'):
 	default:
@@ -374,8 +374,8 @@ func readJSONHead(head []byte) (h jsonHead, ok bool) {
 	return h, true
 }
 
-// firstKeys returns the keys of the first element in an array. The caller has read the opening bracket.
-func firstKeys(dec *json.Decoder) []string {
+// firstElementKeys returns the keys of the first element in an array. The caller has read the opening bracket.
+func firstElementKeys(dec *json.Decoder) []string {
 	if !dec.More() {
 		return nil
 	}
@@ -413,8 +413,8 @@ func containsAny(keys []string, words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(keys, w) })
 }
 
-// unknownDocument returns the error for a JSON document in an unknown format. The error names its keys.
-func unknownDocument(h jsonHead) error {
+// unknownDocumentError returns the error for a JSON document in an unknown format. The error names its keys.
+func unknownDocumentError(h jsonHead) error {
 	what := "is a JSON document"
 	if h.isArray {
 		what = "is a JSON array of objects"

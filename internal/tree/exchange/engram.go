@@ -16,28 +16,38 @@ var engramKeys = map[string]string{
 }
 
 var (
-	engramObservation = recordForm{format: engram, id: []string{"sync_id"}, text: []string{"content"}, keys: engramKeys}
-	engramSession     = recordForm{format: engram, id: []string{"id"}, text: []string{"summary"}, keys: engramKeys}
+	engramObservationForm = recordForm{
+		format:           engram,
+		idFields:         []string{"sync_id"},
+		textFields:       []string{"content"},
+		frontKeysByField: engramKeys,
+	}
+	engramSessionForm = recordForm{
+		format:           engram,
+		idFields:         []string{"id"},
+		textFields:       []string{"summary"},
+		frontKeysByField: engramKeys,
+	}
 )
 
 var engramProgram = recordProgram{
 	format: engram,
-	lists:  documentLists{recordLists: []string{"sessions", "observations", "prompts"}},
-	convert: func(rec objectAt, o *ReadOptions) (Item, error) {
+	lists:  documentListNames{recordLists: []string{"sessions", "observations", "prompts"}},
+	convert: func(rec jsonObjectAt, o *ReadOptions) (Item, error) {
 		if raw, ok := rec.fields.rawValue("deleted_at"); ok && raw[0] == '"' {
 			return Item{}, errDeleted
 		}
 		switch {
 		case rec.list == "prompts":
-			return Item{}, errPrompt
+			return Item{}, errOnlyPrompt
 		case rec.list == "sessions":
 			return engramSessionItem(rec, o)
-		case !hasText(rec.fields, "content"):
-			return Item{}, errNoField("content")
+		case !hasTextField(rec.fields, "content"):
+			return Item{}, missingTextFieldError("content")
 		}
-		form := engramObservation
+		form := engramObservationForm
 		if id, _ := rec.fields.textValue("sync_id"); id == "" {
-			form.id = []string{"session_id", "id"} // Earlier versions of engram wrote no sync_id.
+			form.idFields = []string{"session_id", "id"} // Earlier versions of engram wrote no sync_id.
 		}
 		return form.toItem(rec, o)
 	},
@@ -49,11 +59,11 @@ func readEngram(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, err
 }
 
 // engramSessionItem converts a session to an item with the session's summary.
-func engramSessionItem(rec objectAt, o *ReadOptions) (Item, error) {
+func engramSessionItem(rec jsonObjectAt, o *ReadOptions) (Item, error) {
 	if summary, _ := rec.fields.textValue("summary"); summary == "" {
 		return Item{}, errNotMemory
 	}
-	it, err := engramSession.toItem(rec, o)
+	it, err := engramSessionForm.toItem(rec, o)
 	if err == nil {
 		it.Entry.Name = cleanName("Session: "+it.Entry.Name, 100)
 		it.addLabel("type", "summary")

@@ -44,7 +44,7 @@ func Export(ctx context.Context, s oxbow.Store, f oxbow.Filter, w io.Writer) (in
 	bw := bufio.NewWriterSize(w, 64<<10)
 	enc := json.NewEncoder(bw)
 	enc.SetEscapeHTML(false) // Do not escape <, > and &, because the output is not used in HTML.
-	n, tell := 0, progress.CountReporter(ctx, progress.UnitEntries)
+	n, tell := 0, progress.NewCountReporter(ctx, progress.UnitEntries)
 	for e, err := range s.Entries(ctx, f) {
 		if err != nil {
 			return n, fmt.Errorf("exporting entries: %w", err)

@@ -45,7 +45,7 @@ func Read(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 		}
 		o := o.withSummedProgress()
 		if !info.IsDir() {
-			o.expectBytes(info.Size())
+			o.addExpectedBytes(info.Size())
 			for it, err := range readFile(fsys, name, o) {
 				if !yield(it, err) {
 					return
@@ -61,15 +61,15 @@ func Read(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 func readDir(fsys vfs.FS, dir string, o *ReadOptions, yield func(Item, error) bool) {
 	opts := o.orDefault()
 	if opts.Format == "" {
-		opts.Format = dirFormat(fsys, dir)
+		opts.Format = detectDirFormat(fsys, dir)
 	}
 	opts.root = strings.TrimSuffix(o.withBase(dir), "/.")
-	src, _ := findSource(opts.Format) // If the user named no format, each file is recognized separately.
+	src, _ := findFormatSource(opts.Format) // If the user named no format, each file is recognized separately.
 	roots := []string{dir}
-	if src.roots != nil {
-		roots = src.roots(fsys, dir)
+	if src.findRoots != nil {
+		roots = src.findRoots(fsys, dir)
 	}
-	w := walker{fsys: fsys, options: &opts, check: src.checkFile, contentsPaths: make(map[string]bool)}
+	w := fileWalker{fsys: fsys, options: &opts, checkFormatFile: src.checkFile, contentsPaths: make(map[string]bool)}
 	for _, root := range roots {
 		if err := w.walkRoot(root); err != nil {
 			yield(Item{}, err)
@@ -77,7 +77,7 @@ func readDir(fsys vfs.FS, dir string, o *ReadOptions, yield func(Item, error) bo
 		}
 	}
 	isEmpty := len(w.files) == 0 && len(w.problems) == 0
-	if isEmpty && !w.hasIgnored {
+	if isEmpty && !w.hasIgnoredFile {
 		yield(Item{}, w.noFilesError(dir))
 		return
 	}
@@ -92,8 +92,8 @@ func readDir(fsys vfs.FS, dir string, o *ReadOptions, yield func(Item, error) bo
 }
 
 // noFilesError returns the error for a directory that contains no file to read.
-func (w *walker) noFilesError(dir string) error {
-	if w.check != nil {
+func (w *fileWalker) noFilesError(dir string) error {
+	if w.checkFormatFile != nil {
 		return fmt.Errorf(
 			"reading %s: no file below it is one of %s%s",
 			strings.TrimSuffix(w.options.withBase(dir), "/."),
@@ -109,7 +109,7 @@ func (w *walker) noFilesError(dir string) error {
 }
 
 // walkRoot collects the files below a root. The root may also be a single file.
-func (w *walker) walkRoot(root string) error {
+func (w *fileWalker) walkRoot(root string) error {
 	w.root = root
 	if info, err := w.fsys.Stat(root); err == nil && info.Mode().IsRegular() {
 		w.files = append(w.files, root)
@@ -119,13 +119,13 @@ func (w *walker) walkRoot(root string) error {
 }
 
 // checkFile returns nil if the file is to be read, otherwise the reason why it is skipped.
-func (w *walker) checkFile(name string) error {
+func (w *fileWalker) checkFile(name string) error {
 	switch {
-	case w.check != nil:
+	case w.checkFormatFile != nil:
 		if w.root != "." {
 			name = strings.TrimPrefix(name, w.root+"/")
 		}
-		return w.check(name)
+		return w.checkFormatFile(name)
 	case formatByExtension(name) == "":
 		return errOtherExtension
 	}
@@ -134,13 +134,13 @@ func (w *walker) checkFile(name string) error {
 
 // otherFilesHint tells the user how to import the first file that was skipped because of its extension. Such a file is
 // read only if the user names the file itself.
-func (w *walker) otherFilesHint() string {
+func (w *fileWalker) otherFilesHint() string {
 	for _, err := range w.otherErrors {
 		item, ok := errors.AsType[*ItemError](err)
 		if !ok {
 			continue
 		}
-		if item.Err != errOtherExtension && !isSkipped(item.Err) {
+		if item.Err != errOtherExtension && !isSkippedError(item.Err) {
 			continue
 		}
 		if _, isArchive := w.fsys.(*zipFS); isArchive {
@@ -196,8 +196,8 @@ func originBase(dir, root string) string {
 	return filepath.ToSlash(dir)
 }
 
-// walker collects the files below a directory that Read reads.
-type walker struct {
+// fileWalker collects the files below a directory that Read reads.
+type fileWalker struct {
 	fsys          vfs.FS
 	options       *ReadOptions
 	files         []string
@@ -205,50 +205,50 @@ type walker struct {
 	otherErrors   []error         // errors for files that were skipped because of their extension
 	contentsPaths map[string]bool // paths of the tables of contents of mdBooks
 
-	check      func(file string) error // checkFile of the format's source (may be nil)
-	root       string                  // directory or file from which the walk begins
-	hasIgnored bool                    // At least one file was ignored without a message.
+	checkFormatFile func(file string) error // checkFile of the format's source (may be nil)
+	root            string                  // directory or file from which the walk begins
+	hasIgnoredFile  bool                    // At least one file was ignored without a message.
 }
 
 // bookFile is the name of the settings file of an mdBook.
 const bookFile = "book.toml"
 
-// bookSource matches the setting for the directory with an mdBook's pages.
-var bookSource = sync.OnceValue(func() *regexp.Regexp {
+// bookSourcePattern matches the setting for the directory with an mdBook's pages.
+var bookSourcePattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^\s*src\s*=\s*["']([^"']*)["']`)
 })
 
-// recordContents records the path of the table of contents, if the directory contains an mdBook.
-func (w *walker) recordContents(dir string) {
+// recordContentsPath records the path of the table of contents, if the directory contains an mdBook.
+func (w *fileWalker) recordContentsPath(dir string) {
 	src := "src"
 	text, err := vfs.ReadFile(w.fsys, path.Join(dir, bookFile), peekSize)
-	if m := bookSource().FindSubmatch(text); err == nil && m != nil {
+	if m := bookSourcePattern().FindSubmatch(text); err == nil && m != nil {
 		src = string(m[1])
 	}
 	w.contentsPaths[path.Join(dir, "SUMMARY.md")], w.contentsPaths[path.Join(dir, src, "SUMMARY.md")] = true, true
 }
 
-// maxHidden is the maximum depth to which a hidden directory is searched for files that could be imported.
-const maxHidden = 4
+// maxHiddenDepth is the maximum depth to which a hidden directory is searched for files that could be imported.
+const maxHiddenDepth = 4
 
-// hasNotes reports whether the directory, or a directory below it, contains a file that could be imported.
-func (w *walker) hasNotes(dir string, depth int) bool {
+// hasImportableFile reports whether the directory, or a directory below it, contains a file that could be imported.
+func (w *fileWalker) hasImportableFile(dir string, depth int) bool {
 	list, err := w.fsys.ReadDir(dir)
-	if err != nil || depth > maxDepth {
+	if err != nil || depth > maxDirDepth {
 		return false
 	}
 	return slices.ContainsFunc(list, func(d fs.DirEntry) bool {
 		if d.IsDir() {
-			return strings.Count(dir, "/") < maxHidden && w.hasNotes(path.Join(dir, d.Name()), depth+1)
+			return strings.Count(dir, "/") < maxHiddenDepth && w.hasImportableFile(path.Join(dir, d.Name()), depth+1)
 		}
 		return formatByExtension(d.Name()) != ""
 	})
 }
 
 // walkDir collects the files below a directory. depth is the number of directories above it.
-func (w *walker) walkDir(dir string, depth int) error {
-	if depth > maxDepth {
-		return fmt.Errorf("reading %s: directories are more than %d deep", w.options.withBase(dir), maxDepth)
+func (w *fileWalker) walkDir(dir string, depth int) error {
+	if depth > maxDirDepth {
+		return fmt.Errorf("reading %s: directories are more than %d deep", w.options.withBase(dir), maxDirDepth)
 	}
 	list, err := w.fsys.ReadDir(dir)
 	if err != nil {
@@ -259,7 +259,7 @@ func (w *walker) walkDir(dir string, depth int) error {
 		return nil
 	}
 	if slices.ContainsFunc(list, func(d fs.DirEntry) bool { return d.Name() == bookFile }) {
-		w.recordContents(dir)
+		w.recordContentsPath(dir)
 	}
 	for _, d := range list {
 		if err := w.visitFile(path.Join(dir, d.Name()), d, depth); err != nil {
@@ -274,18 +274,18 @@ const linkReason = "is a symbolic link, which is not followed"
 
 // isHiddenNote reports whether a file or directory would be read if its name did not begin with a dot. Files of git,
 // and the metadata that macOS stores beside other files, would not be read.
-func (w *walker) isHiddenNote(name string, d fs.DirEntry, depth int) bool {
+func (w *fileWalker) isHiddenNote(name string, d fs.DirEntry, depth int) bool {
 	switch {
 	case d.Name() == ".git" || strings.HasPrefix(d.Name(), "._"):
 		return false
 	case d.IsDir():
-		return w.hasNotes(name, depth+1)
+		return w.hasImportableFile(name, depth+1)
 	}
 	return formatByExtension(d.Name()) != ""
 }
 
 // visitFile adds a file to one of the lists, or walks into a directory.
-func (w *walker) visitFile(name string, d fs.DirEntry, depth int) error {
+func (w *fileWalker) visitFile(name string, d fs.DirEntry, depth int) error {
 	switch {
 	case d.Name() == bookFile, w.contentsPaths[name]:
 	case strings.HasPrefix(d.Name(), "."):
@@ -296,7 +296,7 @@ func (w *walker) visitFile(name string, d fs.DirEntry, depth int) error {
 		return w.walkDir(name, depth+1)
 	case w.checkFile(name) != nil:
 		if err := w.checkFile(name); err == errIgnoredFile {
-			w.hasIgnored = true
+			w.hasIgnoredFile = true
 		} else {
 			if d.Type()&fs.ModeSymlink != 0 { // The link may lead to a directory with notes.
 				err = &skippedError{"was passed over: it " + linkReason}
@@ -364,7 +364,7 @@ func readFiles(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, err
 	}
 	for _, name := range rest {
 		if info, err := fsys.Stat(name); o.orDefault().Progress != nil && err == nil {
-			o.expectBytes(info.Size())
+			o.addExpectedBytes(info.Size())
 		}
 	}
 	for _, name := range rest {
@@ -439,12 +439,12 @@ func readDatesFile(fsys vfs.FS, name string, o *ReadOptions, dates map[string]ti
 			return
 		}
 		defer f.Close()
-		r, err := decompress(bufio.NewReaderSize(o.boundReader(fileSection(f)), peekSize), o)
+		r, err := decompressInput(bufio.NewReaderSize(o.cancelableReader(wholeFileReader(f)), peekSize), o)
 		if err != nil {
 			yield(newItemError(o.withBase(name), err))
 			return
 		}
-		for err := range readDates(r, o.withBase(name), o.orDefault().Location, dates) {
+		for err := range readSessionDates(r, o.withBase(name), o.orDefault().Location, dates) {
 			if !yield(err) {
 				return
 			}
@@ -469,7 +469,7 @@ func readFile(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 			return
 		}
 		for it, err := range readStream(
-			bufio.NewReaderSize(o.meteredReader(o.boundReader(fileSection(f))), int(size)),
+			bufio.NewReaderSize(o.meteredReader(o.cancelableReader(wholeFileReader(f))), int(size)),
 			o.withBase(name),
 			&opts,
 		) {
@@ -484,7 +484,7 @@ func readFile(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 func isZipFile(f vfs.File) bool {
 	var head [4]byte
 	n, _ := f.ReadAt(head[:], 0) // Ignore the error, because the reader of the file reports it.
-	return isZip(head[:n])
+	return isZipHead(head[:n])
 }
 
 // readZip yields the items of the files in a ZIP archive. ref is the name of the archive.
@@ -499,17 +499,17 @@ func readZip(f vfs.File, ref string, o *ReadOptions, yield func(Item, error) boo
 	readDir(fsys, root, &opts, yield)
 }
 
-// fileSection returns a reader for the whole file.
-func fileSection(f vfs.File) io.Reader { return io.NewSectionReader(f, 0, math.MaxInt64) }
+// wholeFileReader returns a reader for the whole file.
+func wholeFileReader(f vfs.File) io.Reader { return io.NewSectionReader(f, 0, math.MaxInt64) }
 
 // ReadStream reads a single input, which may be compressed with gzip. ref is its name. If o does not specify a format,
 // the format is determined from the name and the first bytes.
 func ReadStream(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
-	return readStream(bufio.NewReaderSize(o.boundReader(r), peekSize), ref, o)
+	return readStream(bufio.NewReaderSize(o.cancelableReader(r), peekSize), ref, o)
 }
 
 func readStream(br *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
-	plain, err := decompress(br, o)
+	plain, err := decompressInput(br, o)
 	if err != nil {
 		return fatalErrorSeq(fmt.Errorf("reading %s: %w", ref, err))
 	}
@@ -524,16 +524,16 @@ func readStream(br *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, er
 			return fatalErrorSeq(err)
 		}
 	}
-	src, ok := findSource(format)
+	src, ok := findFormatSource(format)
 	if !ok {
 		return fatalErrorSeq(fmt.Errorf("reading %s: format %s is unknown", ref, quoteShort(string(format))))
 	}
 	return src.readItems(plain, ref, o)
 }
 
-// decompress returns a reader of the decompressed input. The reader fails if the result is longer than
+// decompressInput returns a reader of the decompressed input. The reader fails if the result is longer than
 // [ReadOptions.MaxExpanded]. If the input is not compressed, decompress returns it unchanged.
-func decompress(br *bufio.Reader, o *ReadOptions) (*bufio.Reader, error) {
+func decompressInput(br *bufio.Reader, o *ReadOptions) (*bufio.Reader, error) {
 	head, err := br.Peek(3)
 	if err != nil && err != io.EOF {
 		return nil, err
@@ -547,7 +547,7 @@ func decompress(br *bufio.Reader, o *ReadOptions) (*bufio.Reader, error) {
 	}
 	limit := o.orDefault().MaxExpanded
 	if limit <= 0 {
-		limit = maxExpanded
+		limit = maxExpandedBytes
 	}
 	over := fmt.Errorf("%w: %d", errExpandedTooLarge, limit)
 	return bufio.NewReaderSize(&boundedReader{r: zr, remaining: limit, err: over}, peekSize), nil

@@ -305,7 +305,7 @@ func TestReadStream(t *testing.T) {
 // noise returns n random hexadecimal digits, which gzip can hardly compress.
 func noise(n int) string {
 	var b strings.Builder
-	for h := hashParts("noise"); b.Len() < n; h = hashParts(string(h[:])) {
+	for h := digestParts("noise"); b.Len() < n; h = digestParts(string(h[:])) {
 		for _, c := range h {
 			b.WriteByte("0123456789abcdef"[c>>4])
 			b.WriteByte("0123456789abcdef"[c&15])

@@ -27,7 +27,7 @@ func ReadFiles(fsys vfs.FS, files []string, o *ReadOptions) iter.Seq2[Item, erro
 // NoteFormat returns Obsidian if a directory is a vault of Obsidian. Otherwise it returns "", because each file in the
 // directory can have a different format.
 func NoteFormat(fsys vfs.FS, dir string) Format {
-	if dirFormat(fsys, dir) == Obsidian {
+	if detectDirFormat(fsys, dir) == Obsidian {
 		return Obsidian
 	}
 	return ""
@@ -36,16 +36,16 @@ func NoteFormat(fsys vfs.FS, dir string) Format {
 // IsMarkdown reports whether a file with this name is a Markdown file.
 func IsMarkdown(name string) bool { return formatByExtension(name) == Markdown }
 
-// OriginValue returns the value that the label [LabelImport] has for the entries of a file.
-func OriginValue(file string) string { return originLabel(file) }
+// OriginLabelValue returns the value that the label [LabelImport] has for the entries of a file.
+func OriginLabelValue(file string) string { return originLabel(file) }
 
-// MarkedLabels returns the labels, and also the labels that an import of the file would add to the entry e.
-func MarkedLabels(e oxbow.Entry, file string) []oxbow.Label {
-	return markedItem(Item{Entry: e.Clone(), Origin: file}).Entry.Labels
+// LabelsWithImportMarks returns the labels, and also the labels that an import of the file would add to the entry e.
+func LabelsWithImportMarks(e oxbow.Entry, file string) []oxbow.Label {
+	return withImportMarks(Item{Entry: e.Clone(), Origin: file}).Entry.Labels
 }
 
-// WithMarks returns the labels, but with the import marks in marked instead of their own import marks.
-func WithMarks(labels, marked []oxbow.Label) []oxbow.Label {
+// WithImportMarks returns the labels, but with the import marks in marked instead of their own import marks.
+func WithImportMarks(labels, marked []oxbow.Label) []oxbow.Label {
 	labels = slices.DeleteFunc(slices.Clone(labels), isImportMark)
 	for _, l := range marked {
 		if isImportMark(l) {
@@ -55,23 +55,23 @@ func WithMarks(labels, marked []oxbow.Label) []oxbow.Label {
 	return oxbow.SortLabels(labels)
 }
 
-// FileLabel returns the value of the label that names the file from which an entry was imported, or "".
-func FileLabel(e oxbow.Entry) string {
-	file, _ := e.Label(markOrigin)
+// FileLabelValue returns the value of the label that names the file from which an entry was imported, or "".
+func FileLabelValue(e oxbow.Entry) string {
+	file, _ := e.Label(originLabelKey)
 	return file
 }
 
-// EqualBodies reports whether two texts are the same body of a file, apart from line breaks at the beginning and the
-// end.
-func EqualBodies(a, b string) bool { return trimBreaks(a) == trimBreaks(b) }
+// HaveEqualBodies reports whether two texts are the same body of a file, apart from line breaks at the beginning
+// and the end.
+func HaveEqualBodies(a, b string) bool { return trimLineBreaks(a) == trimLineBreaks(b) }
 
-func trimBreaks(s string) string { return strings.Trim(s, "\r\n") }
+func trimLineBreaks(s string) string { return strings.Trim(s, "\r\n") }
 
 // ReplaceContent returns the text of a Markdown file in which the text of the item is replaced by content. The rest of
 // the file does not change. It fails if the item's text does not occur exactly once in the file, or if content does
 // not begin with the description in the front matter.
 func ReplaceContent(file string, it Item, content string) (string, error) {
-	above, was := it.Entry.Content[:it.frontTextLen], trimBreaks(it.Entry.Content[it.frontTextLen:])
+	above, was := it.Entry.Content[:it.frontTextLen], trimLineBreaks(it.Entry.Content[it.frontTextLen:])
 	body, ok := strings.CutPrefix(content, above)
 	switch {
 	case !ok:
@@ -79,19 +79,19 @@ func ReplaceContent(file string, it Item, content string) (string, error) {
 	case strings.TrimSpace(was) == "" || strings.Count(file, was) != 1:
 		return "", errors.New("its text cannot be found in the file")
 	}
-	return strings.Replace(file, was, trimBreaks(body), 1), nil
+	return strings.Replace(file, was, trimLineBreaks(body), 1), nil
 }
 
-// WithTitle returns the text of a Markdown file with this title in its front matter.
-func WithTitle(file, title string) (string, error) {
+// SetFrontTitle returns the text of a Markdown file with this title in its front matter.
+func SetFrontTitle(file, title string) (string, error) {
 	top := &yaml.Node{Kind: yaml.MappingNode}
-	addKey(top, "title", title)
+	addTextKey(top, "title", title)
 	b, err := yaml.Marshal(top)
 	if err != nil {
 		return "", err
 	}
 	const rule = "---\n"
-	if _, size, _ := parseFront(file); size > 0 && strings.HasPrefix(file, rule) {
+	if _, size, _ := parseYAMLFront(file); size > 0 && strings.HasPrefix(file, rule) {
 		return rule + string(b) + file[len(rule):], nil
 	}
 	return rule + string(b) + rule + "\n" + file, nil
@@ -102,12 +102,12 @@ func WithTitle(file, title string) (string, error) {
 func FormatNote(e oxbow.Entry, withName bool) (string, error) {
 	top := &yaml.Node{Kind: yaml.MappingNode}
 	if withName {
-		addKey(top, "title", e.Name)
+		addTextKey(top, "title", e.Name)
 	}
-	addKeys(top, "aliases", e.Aliases)
+	addValuesKey(top, "aliases", e.Aliases)
 	values := map[string][]string{}
-	for _, l := range withoutOrigin(e.Labels) {
-		if !isStamp(l) && l.Key != oxbow.LabelVerified {
+	for _, l := range withoutOriginLabels(e.Labels) {
+		if !isStampLabel(l) && l.Key != oxbow.LabelVerified {
 			values[l.Key] = append(values[l.Key], l.Value)
 		}
 	}
@@ -119,7 +119,7 @@ func FormatNote(e oxbow.Entry, withName bool) (string, error) {
 		case oxbow.LabelFile:
 			name = "related_files"
 		}
-		addKeys(top, name, values[key])
+		addValuesKey(top, name, values[key])
 	}
 	front := ""
 	if len(top.Content) > 0 {
@@ -129,5 +129,5 @@ func FormatNote(e oxbow.Entry, withName bool) (string, error) {
 		}
 		front = "---\n" + string(b) + "---\n\n"
 	}
-	return front + trimBreaks(e.Content) + "\n", nil
+	return front + trimLineBreaks(e.Content) + "\n", nil
 }

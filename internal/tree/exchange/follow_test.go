@@ -139,22 +139,27 @@ func TestRewritten(t *testing.T) {
 
 // TestFormatNote tests that a note that was written to a file is read as the same note.
 func TestFormatNote(t *testing.T) {
-	e := oxbow.Entry{Name: "Life vest: two", Content: "Vests hang in the hall.", Aliases: []string{"vest, two", "true"},
+	e := oxbow.Entry{
+		Name:    "Life vest: two",
+		Content: "Vests hang in the hall.",
+		Aliases: []string{"vest, two", "true"},
 		Labels: oxbow.SortLabels([]oxbow.Label{{Key: "tag", Value: "boat"}, {Key: "tag", Value: "no"},
-			{Key: "project", Value: "harbor"}, {Key: "rating", Value: "5"}, {Key: "file", Value: "a/b.go"}})}
+			{Key: "project", Value: "harbor"}, {Key: "rating", Value: "5"}, {Key: "file", Value: "a/b.go"}}),
+	}
 	text, err := FormatNote(e, true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for it, err := range ReadStream(strings.NewReader(text), "x.md", nil) {
 		got := it.Entry
-		isSame := got.Name == e.Name && EqualBodies(got.Content, e.Content) && slices.Equal(got.Aliases, e.Aliases) &&
+		isSame := got.Name == e.Name && HaveEqualBodies(got.Content, e.Content) &&
+			slices.Equal(got.Aliases, e.Aliases) &&
 			slices.Equal(oxbow.SortLabels(got.Labels), e.Labels)
 		if err != nil || !isSame {
 			t.Errorf("%s is read as %v %v %v, %v; want %v", text, got, got.Aliases, got.Labels, err, e)
 		}
 	}
-	titled, err := WithTitle("---\ntags: [a]\n---\nText.\n", "A: b")
+	titled, err := SetFrontTitle("---\ntags: [a]\n---\nText.\n", "A: b")
 	if want := "---\ntitle: 'A: b'\ntags: [a]\n---\nText.\n"; titled != want || err != nil {
 		t.Errorf("WithTitle() = %q, %v; want %q", titled, err, want)
 	}

@@ -61,7 +61,7 @@ func formatByText(name string, head []byte) (Format, error) {
 	first, _, _ := bytes.Cut(text, []byte("\n"))
 	first = bytes.TrimSpace(first)
 	switch {
-	case bytes.HasPrefix(text, []byte("{")) || isArray(first):
+	case bytes.HasPrefix(text, []byte("{")) || isJSONArrayLine(first):
 		return formatOfJSON(text, first)
 	case formatByExtension(name) == JSONL:
 		return JSONL, nil // Return JSONL, because the reader of JSON lines reports the error.
@@ -80,14 +80,14 @@ func formatByText(name string, head []byte) (Format, error) {
 // formatOfJSON returns the format of a JSON document or of JSON lines. first is the first line of text.
 func formatOfJSON(text, first []byte) (Format, error) {
 	h, isKnown := readJSONHead(text)
-	if f := documentFormat(h); isKnown && f != "" {
+	if f := detectDocumentFormat(h); isKnown && f != "" {
 		return f, nil
 	}
 	if isKnown && containsAny(h.keys, "mapping", "chat_messages") {
 		return "", errChatService
 	}
-	if isKnown && isDocument(first) {
-		return "", unknownDocument(h)
+	if isKnown && isMultilineDocument(first) {
+		return "", unknownDocumentError(h)
 	}
 	f := formatByKeys(text)
 	if f == "" {
@@ -96,9 +96,9 @@ func formatOfJSON(text, first []byte) (Format, error) {
 	return f, nil
 }
 
-// isArray reports whether a line begins a JSON array. A bracket alone is not enough, because a line of Markdown may
-// also begin with one.
-func isArray(line []byte) bool {
+// isJSONArrayLine reports whether a line begins a JSON array. A bracket alone is not enough, because a line of
+// Markdown may also begin with one.
+func isJSONArrayLine(line []byte) bool {
 	return string(line) == "[" || bytes.HasPrefix(line, []byte("[{")) ||
 		(bytes.HasPrefix(line, []byte("[")) && json.Valid(line))
 }
@@ -150,7 +150,7 @@ func formatByKeys(text []byte) Format {
 
 // isUTF8Text reports whether the bytes are valid UTF-8. The end of the last character may be missing.
 func isUTF8Text(b []byte) bool {
-	i := text.InvalidUTF8Index(string(b))
+	i := text.FirstInvalidUTF8(string(b))
 	return (len(b)-i < utf8.UTFMax && !utf8.FullRune(b[i:])) || i == len(b)
 }
 

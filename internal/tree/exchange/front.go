@@ -39,9 +39,9 @@ func (k *frontKey) value() string {
 	return ""
 }
 
-// parseFront returns the keys in a text's front matter, and the number of bytes and lines of the front matter. If
+// parseYAMLFront returns the keys in a text's front matter, and the number of bytes and lines of the front matter. If
 // there is no front matter, the size is 0. Text between two lines --- is front matter only if its first line is a key.
-func parseFront(text string) (keys []frontKey, size, count int) {
+func parseYAMLFront(text string) (keys []frontKey, size, count int) {
 	data, body, ok := frontmatter.SplitFrontMatter(text)
 	if !ok {
 		return nil, 0, 0
@@ -108,12 +108,14 @@ var keyTwins = map[string]string{
 // is a sentence.
 const maxKeyWords = 3
 
-// quotedKey matches a line that begins with a key in quotes.
-var quotedKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:"([^"\\]+)"|'([^']+)'):(.*)$`) })
+// quotedKeyPattern matches a line that begins with a key in quotes.
+var quotedKeyPattern = sync.OnceValue(
+	func() *regexp.Regexp { return regexp.MustCompile(`^(?:"([^"\\]+)"|'([^']+)'):(.*)$`) },
+)
 
 // cutKey splits a line "Key: value". The key may be in quotes. ok is false if the line has another form.
 func cutKey(l string) (name, value string, ok bool) {
-	if m := quotedKey().FindStringSubmatch(l); m != nil {
+	if m := quotedKeyPattern().FindStringSubmatch(l); m != nil {
 		name = m[1] + m[2] // A name in quotes may contain a colon.
 		value = m[3]
 		ok = true
@@ -150,7 +152,7 @@ var (
 // readKeys returns the keys that a value stands for: k with its values or, for a nested mapping, one key for each
 // member. value is the text on the line of the key, and lines are the lines that continue it.
 func (k frontKey) readKeys(value string, lines []string) []frontKey {
-	k.key = frontmatter.NormalizeKey(k.name)
+	k.key = frontmatter.FoldKeySpelling(k.name)
 	comment := ""
 	if rest, end := cutComment(value); rest == "" || !slices.Contains(textKeys, k.key) {
 		value, comment = rest, end
@@ -227,9 +229,9 @@ func decodeValue(value string, lines []string) *yaml.Node {
 	return top.Content[1]
 }
 
-// scalarStart matches what precedes the text on a line of YAML: the indent, list markers, and the key in a nested
-// mapping.
-var scalarStart = sync.OnceValue(func() *regexp.Regexp {
+// scalarStartPattern matches what precedes the text on a line of YAML: the indent, list markers, and the key in a
+// nested mapping.
+var scalarStartPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*(?:- +)*(?:[^\s"'\[\]{}#,&*!|>%@` + "`" + `:-][^"'\[\]{}#:]*: +)?`)
 })
 
@@ -246,7 +248,7 @@ func quoteHashes(lines []string) []string {
 		if blockIndent >= 0 && isIndented {
 			continue
 		}
-		textStart := len(scalarStart().FindString(line))
+		textStart := len(scalarStartPattern().FindString(line))
 		blockIndent = -1
 		if textStart < len(line) && strings.ContainsRune("|>", rune(line[textStart])) {
 			blockIndent = indent
@@ -277,15 +279,15 @@ func (k frontKey) flattenNode(n *yaml.Node) []frontKey {
 	properties := frontmatter.FlattenProperty(k.name, n)
 	for i, p := range properties {
 		hasNested := i+1 < len(properties) && strings.HasPrefix(properties[i+1].Name, p.Name+".")
-		if len(p.Values) == 0 && hasNested {
+		if len(p.ValueNodes) == 0 && hasNested {
 			continue // the values of a list of mappings are in the properties that follow
 		}
 		sub := k
 		sub.name = p.Name
-		sub.key = frontmatter.NormalizeKey(p.Name)
+		sub.key = frontmatter.FoldKeySpelling(p.Name)
 		sub.isList = p.IsList
-		sub.isEmpty = len(p.Values) == 0
-		keys = append(keys, sub.readScalars(p.Values)...)
+		sub.isEmpty = len(p.ValueNodes) == 0
+		keys = append(keys, sub.readScalars(p.ValueNodes)...)
 	}
 	return keys
 }

@@ -112,7 +112,7 @@ func FuzzFrontMatter(f *testing.F) {
 	f.Add("---\na: |\n  x\n\n y\nb: 'it''s' # c\n...\n")
 	f.Add("---\nname: x\ntags: a, b\nconfidence: 1\ncreated: 2026-04-18\nkind: world\n---\n# T\n")
 	f.Fuzz(func(t *testing.T, in string) {
-		keys, size, count := parseFront(in)
+		keys, size, count := parseYAMLFront(in)
 		if size < 0 || size > len(in) || (size > 0 && strings.Count(in[:size], "\n") > count) {
 			t.Fatalf("front matter takes %d of %d bytes, %d lines", size, len(in), count)
 		}

@@ -14,19 +14,19 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/rawjson"
 )
 
-// graph is the knowledge graph in a file of the MCP memory server.
-type graph struct {
-	nodes  []graphNode
-	byName map[string]int // index of the first node with each name
-	edges  []graphEdge
-	size   int // total size of the texts, in bytes
+// knowledgeGraph is the knowledge graph in a file of the MCP memory server.
+type knowledgeGraph struct {
+	nodes     []graphNode
+	byName    map[string]int // index of the first node with each name
+	edges     []graphEdge
+	textBytes int // total size of the texts, in bytes
 }
 
 type graphNode struct {
 	name, entityType, ref string
 	observations          []string
 	relations             []string
-	otherMembers          object // members that the official memory server does not write
+	otherMembers          jsonObject // members that the official memory server does not write
 }
 
 type graphEdge struct {
@@ -44,18 +44,18 @@ var (
 	entityTypeKeys = []string{"entityType", "entity_type"}
 )
 
-var errGraphSize = fmt.Errorf("the knowledge graph has more than %d MiB of text; cut the file", maxGraph>>20)
+var errGraphSize = fmt.Errorf("the knowledge graph has more than %d MiB of text; cut the file", maxGraphBytes>>20)
 
-// addLine adds a relation to the graph if typ is "relation", and otherwise an entity. where is its position. addLine
-// fails if a required field is missing or empty, or if the graph becomes too large.
-func (g *graph) addLine(typ string, o object, where string) error {
+// addGraphLine adds a relation to the graph if typ is "relation", and otherwise an entity. where is its position.
+// addGraphLine fails if a required field is missing or empty, or if the graph becomes too large.
+func (g *knowledgeGraph) addGraphLine(typ string, o jsonObject, where string) error {
 	need := func(key string) (s string, err error) {
 		s, err = o.textValue(key)
 		if err == nil && s == "" {
 			err = fmt.Errorf("%s has no %s", typ, key)
 		}
 		// Add 64 bytes for each string, because of its header in memory.
-		g.size += len(s) + 64
+		g.textBytes += len(s) + 64
 		return s, err
 	}
 	if typ == "relation" {
@@ -66,7 +66,7 @@ func (g *graph) addLine(typ string, o object, where string) error {
 		return err
 	}
 	n := graphNode{name: name, ref: where}
-	typeKey := o.firstKey(entityTypeKeys...)
+	typeKey := o.firstPresentKey(entityTypeKeys...)
 	n.entityType, err = o.textValue(typeKey)
 	if err != nil {
 		return err
@@ -75,11 +75,11 @@ func (g *graph) addLine(typ string, o object, where string) error {
 		n.observations = observationTexts(raw)
 	}
 	for _, s := range n.observations {
-		g.size += len(s) + 64
+		g.textBytes += len(s) + 64
 	}
 	n.otherMembers = o.withoutFields("type", "name", typeKey, "observations")
 	for _, f := range n.otherMembers {
-		g.size += len(f.key) + len(f.rawValue) + 64
+		g.textBytes += len(f.key) + len(f.rawValue) + 64
 	}
 	if g.byName == nil {
 		g.byName = make(map[string]int)
@@ -92,10 +92,14 @@ func (g *graph) addLine(typ string, o object, where string) error {
 }
 
 // addRelation adds a relation. requiredField must return the value of a field, or an error if the field is empty.
-func (g *graph) addRelation(o object, where string, requiredField func(key string) (string, error)) (err error) {
+func (g *knowledgeGraph) addRelation(
+	o jsonObject,
+	where string,
+	requiredField func(key string) (string, error),
+) (err error) {
 	e := graphEdge{ref: where}
-	from, to := o.firstKey(fromKeys...), o.firstKey(toKeys...)
-	relation := o.firstKey(relationKeys...)
+	from, to := o.firstPresentKey(fromKeys...), o.firstPresentKey(toKeys...)
+	relation := o.firstPresentKey(relationKeys...)
 	e.fromName, err = requiredField(from)
 	if err != nil {
 		return err
@@ -111,7 +115,7 @@ func (g *graph) addRelation(o object, where string, requiredField func(key strin
 	for _, f := range o.withoutFields("type", from, to, relation) {
 		if s := memberText(f.rawValue); s != "" {
 			e.otherMembers = append(e.otherMembers, f.key+": "+s)
-			g.size += len(f.key) + len(s) + 64
+			g.textBytes += len(f.key) + len(s) + 64
 		}
 	}
 	g.edges = append(g.edges, e)
@@ -151,16 +155,16 @@ func observationTexts(raw json.RawMessage) (texts []string) {
 	return texts
 }
 
-func (g *graph) checkSize() error {
-	if g.size > maxGraph {
+func (g *knowledgeGraph) checkSize() error {
+	if g.textBytes > maxGraphBytes {
 		return errGraphSize
 	}
 	return nil
 }
 
-// entityNotes yields a note for each entity, in the order of the file. Before these, it yields an error for each
+// yieldEntityNotes yields a note for each entity, in the order of the file. Before these, it yields an error for each
 // relation with an entity that does not exist.
-func (g *graph) entityNotes(ref string, yield func(Item, error) bool) {
+func (g *knowledgeGraph) yieldEntityNotes(ref string, yield func(Item, error) bool) {
 	for _, e := range g.edges {
 		i, ok := g.byName[e.fromName]
 		if !ok {
@@ -208,7 +212,7 @@ func (n *graphNode) toItem(ref string) Item {
 	}
 	for _, f := range n.otherMembers {
 		value := memberText(f.rawValue)
-		if keyTwins[frontmatter.NormalizeKey(f.key)] == "created" {
+		if keyTwins[frontmatter.FoldKeySpelling(f.key)] == "created" {
 			if t, err := parseDate(value, nil); err == nil {
 				it.Entry.Created = t
 				continue
@@ -218,7 +222,7 @@ func (n *graphNode) toItem(ref string) Item {
 			addLabel(f.key, value)
 		}
 	}
-	it.Entry.Content = bulletList(texts)
+	it.Entry.Content = formatBulletList(texts)
 	return it
 }
 
@@ -226,15 +230,16 @@ func (n *graphNode) toItem(ref string) Item {
 func memberText(raw json.RawMessage) string {
 	switch {
 	case raw[0] == '"':
-		return rawjson.Unquote(raw)
+		return rawjson.UnquoteString(raw)
 	case string(raw) == "null":
 		return ""
 	}
 	return string(raw)
 }
 
-// bulletList returns the texts as a Markdown list. If a text has several lines, those after the first are indented.
-func bulletList(texts []string) string {
+// formatBulletList returns the texts as a Markdown list. If a text has several lines, those after the first are
+// indented.
+func formatBulletList(texts []string) string {
 	var b strings.Builder
 	for i, t := range texts {
 		if i > 0 {

@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// header contains the values from front matter, which apply to all entries of a file.
-type header struct {
+// noteHeader contains the values from front matter, which apply to all entries of a file.
+type noteHeader struct {
 	entry       oxbow.Entry // Name is "" if the front matter has no name.
 	description string
 	paragraphs  []string // "key: value" for each value that cannot become a label
@@ -31,30 +31,30 @@ type header struct {
 type headerField struct {
 	key        string
 	allowsMany bool // The key may have several values.
-	set        func(*header, frontKey)
+	setValue   func(*noteHeader, frontKey)
 }
 
 // headerFields lists the keys that correspond to a field of an entry. All other keys become labels.
 var headerFields = []headerField{
-	{"name", false, (*header).setName},
-	{"title", false, (*header).setName},
-	{"description", false, func(h *header, k frontKey) { h.description = strings.TrimSpace(k.value()) }},
-	{"tags", true, (*header).addTags},
-	{"aliases", true, (*header).addAliases},
-	{"project", true, func(h *header, k frontKey) { h.addLabels(k, oxbow.LabelProject, k.values...) }},
-	{"related_files", true, func(h *header, k frontKey) { h.addLabels(k, oxbow.LabelFile, k.values...) }},
-	{"confidence", false, (*header).setConfidence},
-	{"created", false, (*header).setCreated},
-	{"date", false, (*header).setCreated},
-	{"kind", false, (*header).setKind},
-	{"type", false, (*header).setType}, // If the value is not a kind, setType makes it a label.
+	{"name", false, (*noteHeader).setName},
+	{"title", false, (*noteHeader).setName},
+	{"description", false, func(h *noteHeader, k frontKey) { h.description = strings.TrimSpace(k.value()) }},
+	{"tags", true, (*noteHeader).addTags},
+	{"aliases", true, (*noteHeader).addAliases},
+	{"project", true, func(h *noteHeader, k frontKey) { h.addLabels(k, oxbow.LabelProject, k.values...) }},
+	{"related_files", true, func(h *noteHeader, k frontKey) { h.addLabels(k, oxbow.LabelFile, k.values...) }},
+	{"confidence", false, (*noteHeader).setConfidence},
+	{"created", false, (*noteHeader).setCreated},
+	{"date", false, (*noteHeader).setCreated},
+	{"kind", false, (*noteHeader).setKind},
+	{"type", false, (*noteHeader).setType}, // If the value is not a kind, setType makes it a label.
 }
 
 // readHeader converts the keys of front matter. Values that it cannot use become warnings.
-func readHeader(keys []frontKey, ref string, o *ReadOptions) header {
-	h := header{ref: ref, opts: o, seenKeys: make(map[string]bool)}
+func readHeader(keys []frontKey, ref string, o *ReadOptions) noteHeader {
+	h := noteHeader{ref: ref, opts: o, seenKeys: make(map[string]bool)}
 	for _, k := range keys {
-		h.applyKey(k)
+		h.applyFrontKey(k)
 	}
 	h.entry.Aliases = tidyAliases(h.entry.Name, h.entry.Aliases)
 	return h
@@ -62,7 +62,7 @@ func readHeader(keys []frontKey, ref string, o *ReadOptions) header {
 
 // addSecondFront adds the values of a second front matter, which also stays in the text. A value of the first front
 // matter has precedence.
-func (h *header) addSecondFront(keys []frontKey) {
+func (h *noteHeader) addSecondFront(keys []frontKey) {
 	second := readHeader(keys, h.ref, h.opts)
 	e := &h.entry
 	e.Name = cmp.Or(e.Name, second.entry.Name)
@@ -79,9 +79,9 @@ func (h *header) addSecondFront(keys []frontKey) {
 	h.otherLabels = append(h.otherLabels, second.otherLabels...)
 }
 
-// applyKey sets the field of a key. A value that is not valid for the field is kept as a label or a paragraph, with a
-// warning.
-func (h *header) applyKey(k frontKey) {
+// applyFrontKey sets the field of a key. A value that is not valid for the field is kept as a label or a paragraph,
+// with a warning.
+func (h *noteHeader) applyFrontKey(k frontKey) {
 	if twin, ok := keyTwins[k.key]; ok {
 		k.key = twin
 	}
@@ -121,11 +121,11 @@ func (h *header) applyKey(k frontKey) {
 			h.addParagraph(k, strings.Join(k.values, ", "))
 		default:
 			h.seenKeys[k.key] = true
-			f.set(h, k)
+			f.setValue(h, k)
 		}
 		return
 	}
-	if near := misspeltField(k.key); near != "" && !h.seenKeys[k.key] {
+	if near := findMisspeltField(k.key); near != "" && !h.seenKeys[k.key] {
 		h.addWarning(k, "key %s is kept as a label; did you mean %s?", quoteShort(k.name), near)
 	}
 	h.seenKeys[k.key] = true
@@ -134,8 +134,8 @@ func (h *header) applyKey(k frontKey) {
 	h.otherLabels = append(h.otherLabels, h.entry.Labels[at:]...)
 }
 
-// misspeltField returns a key in headerFields that differs from key only by one typing error, or "".
-func misspeltField(key string) string {
+// findMisspeltField returns a key in headerFields that differs from key only by one typing error, or "".
+func findMisspeltField(key string) string {
 	const shortest = 3 // A shorter key would resemble too many words.
 	if len(key) < shortest {
 		return ""
@@ -169,7 +169,7 @@ func mayBeOneError(a, b string) bool {
 
 // warnEmptyKey adds a warning about a key without a value, because it cannot become a label. There is no warning about
 // a key such as tags, because it has the same effect as a missing key.
-func (h *header) warnEmptyKey(k frontKey) {
+func (h *noteHeader) warnEmptyKey(k frontKey) {
 	isField := slices.ContainsFunc(headerFields, func(f headerField) bool { return f.key == k.key })
 	if k.isEmpty && !isField {
 		h.addWarning(k, "property %s has no value, so it is left out", quoteShort(k.name))
@@ -177,25 +177,25 @@ func (h *header) warnEmptyKey(k frontKey) {
 }
 
 // addParagraph keeps a value that cannot become a label. The value is put above the text of the first entry.
-func (h *header) addParagraph(k frontKey, value string) {
+func (h *noteHeader) addParagraph(k frontKey, value string) {
 	h.paragraphs = append(h.paragraphs, k.name+": "+value)
 }
 
 // addRawLines keeps lines of front matter unchanged above the text. A comment is escaped, because Markdown would show
 // it as a heading.
-func (h *header) addRawLines(raw string) {
+func (h *noteHeader) addRawLines(raw string) {
 	if strings.HasPrefix(raw, "#") {
 		raw = `\` + raw
 	}
 	h.paragraphs = append(h.paragraphs, raw)
 }
 
-func (h *header) addWarning(k frontKey, format string, args ...any) {
+func (h *noteHeader) addWarning(k frontKey, format string, args ...any) {
 	h.warnings = append(h.warnings, fmt.Sprintf("%s: %s", lineRef(h.ref, k.line), fmt.Sprintf(format, args...)))
 }
 
 // setName sets the name of the entry. If the front matter has both a name and a title, the title becomes an alias.
-func (h *header) setName(k frontKey) {
+func (h *noteHeader) setName(k frontKey) {
 	e := &h.entry
 	name := cleanName(k.value(), oxbow.MaxName)
 	if len(name) < len(strings.TrimSpace(k.value())) && len(k.value()) > oxbow.MaxName {
@@ -213,7 +213,7 @@ func (h *header) setName(k frontKey) {
 	}
 }
 
-func (h *header) addTags(k frontKey) {
+func (h *noteHeader) addTags(k frontKey) {
 	tags := k.values
 	if !k.isList {
 		tags = []string{k.value()}
@@ -223,7 +223,7 @@ func (h *header) addTags(k frontKey) {
 	}
 }
 
-func (h *header) addAliases(k frontKey) {
+func (h *noteHeader) addAliases(k frontKey) {
 	for _, v := range k.values {
 		if err := oxbow.CheckName(v); err != nil {
 			h.addWarning(k, "an alias is kept with the text: %v", err)
@@ -242,7 +242,7 @@ func (h *header) addAliases(k frontKey) {
 // addLabels adds a label for each value. If a value has several lines, the label contains them as one line, and the
 // value is also kept as a paragraph. A value that is not allowed in a label, for example because it is too long, is
 // kept only as a paragraph.
-func (h *header) addLabels(k frontKey, key string, values ...string) {
+func (h *noteHeader) addLabels(k frontKey, key string, values ...string) {
 	for _, v := range values {
 		l := oxbow.Label{Key: key, Value: strings.Join(strings.Fields(v), " ")}
 		if l.Value == "" {
@@ -259,7 +259,7 @@ func (h *header) addLabels(k frontKey, key string, values ...string) {
 	}
 }
 
-func (h *header) setConfidence(k frontKey) {
+func (h *noteHeader) setConfidence(k frontKey) {
 	c, err := strconv.ParseFloat(k.value(), 64)
 	if err != nil || !(c >= 0 && c <= 1) {
 		h.addWarning(k, "confidence %s is kept with the text: it is not a number from 0 to 1", quoteShort(k.value()))
@@ -270,7 +270,7 @@ func (h *header) setConfidence(k frontKey) {
 }
 
 // setCreated sets the creation time. If the front matter has the keys created and date, created is used.
-func (h *header) setCreated(k frontKey) {
+func (h *noteHeader) setCreated(k frontKey) {
 	t, err := parseDate(k.value(), h.opts.location())
 	switch {
 	case err != nil:
@@ -281,7 +281,7 @@ func (h *header) setCreated(k frontKey) {
 	}
 }
 
-func (h *header) setKind(k frontKey) {
+func (h *noteHeader) setKind(k frontKey) {
 	kind, err := parseKind(k.value())
 	if err != nil {
 		h.addWarning(k, "kind is kept with the text: %v", err)
@@ -293,7 +293,7 @@ func (h *header) setKind(k frontKey) {
 
 // setType sets the kind of the entry. If the value is not a kind, it becomes a label, because many programs have types
 // of their own.
-func (h *header) setType(k frontKey) {
+func (h *noteHeader) setType(k frontKey) {
 	if kind, err := oxbow.ParseKind(k.value()); err == nil && !h.seenKeys["kind"] {
 		h.entry.Kind = kind
 		return

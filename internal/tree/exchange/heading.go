@@ -16,9 +16,9 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// maxHeadingText is the maximum length, in bytes, of a heading that is parsed as Markdown. The time for links and
+// maxHeadingBytes is the maximum length, in bytes, of a heading that is parsed as Markdown. The time for links and
 // emphasis grows with the square of their number.
-const maxHeadingText = 1000
+const maxHeadingBytes = 1000
 
 // headingParser parses a line as a paragraph with links, emphasis, code and HTML.
 var headingParser = sync.OnceValue(func() parser.Parser {
@@ -35,11 +35,13 @@ var headingParser = sync.OnceValue(func() parser.Parser {
 	)
 })
 
-// headingID matches attributes at the end of a heading, such as {#id .class}.
-var headingID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\s*\{\s*[#.:][^{}]*\}\s*$`) })
+// headingAttributesPattern matches attributes at the end of a heading, such as {#id .class}.
+var headingAttributesPattern = sync.OnceValue(
+	func() *regexp.Regexp { return regexp.MustCompile(`\s*\{\s*[#.:][^{}]*\}\s*$`) },
+)
 
-// wikiLink matches a link of Obsidian. Its groups are the target and the text that is shown instead.
-var wikiLink = sync.OnceValue(func() *regexp.Regexp {
+// wikiLinkPattern matches a link of Obsidian. Its groups are the target and the text that is shown instead.
+var wikiLinkPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`!?\[\[([^\[\]|]+)(?:\|([^\[\]|]+))?\]\]`)
 })
 
@@ -47,12 +49,12 @@ var wikiLink = sync.OnceValue(func() *regexp.Regexp {
 // marks of emphasis or attributes. If no text remains, it returns the alternative texts of the images. If there are
 // none, it returns the heading unchanged.
 func headingText(heading string) string {
-	if len(heading) > maxHeadingText || !strings.ContainsAny(heading, "[<*_`~\\&{!") {
+	if len(heading) > maxHeadingBytes || !strings.ContainsAny(heading, "[<*_`~\\&{!") {
 		return heading
 	}
-	source := headingID().ReplaceAllString(heading, "")
-	source = wikiLink().ReplaceAllStringFunc(source, func(link string) string {
-		m := wikiLink().FindStringSubmatch(link)
+	source := headingAttributesPattern().ReplaceAllString(heading, "")
+	source = wikiLinkPattern().ReplaceAllStringFunc(source, func(link string) string {
+		m := wikiLinkPattern().FindStringSubmatch(link)
 		if m[2] != "" {
 			return m[2]
 		}
@@ -62,11 +64,11 @@ func headingText(heading string) string {
 	return cmp.Or(shown, images, heading)
 }
 
-// maxDecoration is the maximum length, in bytes, of the text before a title that is checked by isDecoration.
-const maxDecoration = 4000
+// maxDecorationBytes is the maximum length, in bytes, of the text before a title that is checked by isDecoration.
+const maxDecorationBytes = 4000
 
-// htmlComment matches a comment of HTML.
-var htmlComment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)<!--.*?-->`) })
+// htmlCommentPattern matches a comment of HTML.
+var htmlCommentPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)<!--.*?-->`) })
 
 // isDecoration reports whether a text contains no words that a reader sees: only comments, images such as badges, HTML
 // tags, and definitions of link addresses.
@@ -74,8 +76,8 @@ func isDecoration(text string) bool {
 	if strings.TrimSpace(text) == "" {
 		return true
 	}
-	text = htmlComment().ReplaceAllString(text, "")
-	if len(text) > maxDecoration || strings.Contains(text, "<!--") {
+	text = htmlCommentPattern().ReplaceAllString(text, "")
+	if len(text) > maxDecorationBytes || strings.Contains(text, "<!--") {
 		return false
 	}
 	shown, _ := visibleText(text)
@@ -126,35 +128,35 @@ func (r *headingReader) addText(n ast.Node) {
 		r.imageDepth++
 		defer func() { r.imageDepth-- }()
 	case *ast.RawHTML:
-		r.readTag(string(n.Segments.Value(r.source)))
+		r.addTagText(string(n.Segments.Value(r.source)))
 	}
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		r.addText(c)
 	}
 }
 
-// htmlTag matches an HTML tag that shows no text itself. Other words in angle brackets, such as the type in Vec<T>,
-// are text. imageText matches the alternative text in an image tag.
+// htmlTagPattern matches an HTML tag that shows no text itself. Other words in angle brackets, such as the type in
+// Vec<T>, are text. imageTextPattern matches the alternative text in an image tag.
 var (
-	htmlTag = sync.OnceValue(func() *regexp.Regexp {
+	htmlTagPattern = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(
 			`(?is)^</?(?:img|a|abbr|b|big|br|center|code|del|details|div|em|font|h[1-6]|hr|i|ins|` +
 				`kbd|mark|p|picture|q|s|small|source|span|strong|sub|summary|sup|svg|u|wbr)(?:[\s/].*)?>$`,
 		)
 	})
-	imageText = sync.OnceValue(func() *regexp.Regexp {
+	imageTextPattern = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?is)^<img\s.*?\balt\s*=\s*(?:"([^"]*)"|'([^']*)')`)
 	})
 )
 
-// readTag adds the text that an HTML tag shows.
-func (r *headingReader) readTag(tag string) {
+// addTagText adds the text that an HTML tag shows.
+func (r *headingReader) addTagText(tag string) {
 	switch {
 	case strings.HasPrefix(tag, "<!"):
-	case !htmlTag().MatchString(tag):
+	case !htmlTagPattern().MatchString(tag):
 		r.text.WriteString(tag)
 	default:
-		if m := imageText().FindStringSubmatch(tag); m != nil {
+		if m := imageTextPattern().FindStringSubmatch(tag); m != nil {
 			r.images.WriteString(" " + html.UnescapeString(m[1]+m[2]))
 		}
 	}

@@ -19,15 +19,16 @@ import (
 // These are the limits of a batch. One Apply writes a whole batch or nothing. Larger batches would be faster, but a
 // person who stops an import has to wait until a batch is written.
 const (
-	batchItems = 500
-	batchBytes = 4 << 20
+	maxBatchItems = 500
+	maxBatchBytes = 4 << 20
 )
 
-// maxAttempts is the maximum number of attempts to write a batch, if other writers change its entries in the meantime.
-const maxAttempts = 4
+// maxBatchAttempts is the maximum number of attempts to write a batch, if other writers change its entries in the
+// meantime.
+const maxBatchAttempts = 4
 
-// maxMessages is the maximum number of problems in a report, and also the maximum number of notes.
-const maxMessages = 1000
+// maxReportMessages is the maximum number of problems in a report, and also the maximum number of notes.
+const maxReportMessages = 1000
 
 // ImportOptions configure [Import]. Nil means the defaults.
 type ImportOptions struct {
@@ -80,7 +81,7 @@ type Report struct {
 	Skipped int // items that were not imported; Problems and Notes contain the reasons
 
 	// Problems lists the items that were not imported, with file and line. Notes lists items that were imported with
-	// changes, and files without items. Each list has at most maxMessages messages. More is the number of omitted
+	// changes, and files without items. Each list has at most maxReportMessages messages. More is the number of omitted
 	// messages.
 	Problems []string
 	Notes    []string
@@ -106,7 +107,7 @@ type Report struct {
 const maxFirstNames = 3
 
 // Changed reports whether the import has added or updated the entry with this name.
-func (r *Report) Changed(name string) bool { return r.matchStates[hashParts(name)] == 2 }
+func (r *Report) Changed(name string) bool { return r.matchStates[digestParts(name)] == 2 }
 
 // Change says how an import changed an entry.
 type Change struct {
@@ -116,7 +117,7 @@ type Change struct {
 }
 
 func (r *Report) addMessage(list *[]string, format string, args ...any) {
-	if len(*list) == maxMessages {
+	if len(*list) == maxReportMessages {
 		r.More++
 		return
 	}
@@ -172,7 +173,7 @@ func Import(ctx context.Context, s oxbow.Store, items iter.Seq2[Item, error], o 
 	im.report.matchStates = im.usedNames.matchStates
 	err := im.importItems(readAhead(items, o.Interrupt))
 	if err == nil {
-		err = im.findStale()
+		err = im.findStaleEntries()
 	}
 	return im.report, err
 }
@@ -192,7 +193,7 @@ type importer struct {
 	// Names of the entries that earlier imports made from records, by the digest of program and ID. The map is nil
 	// before it is needed.
 	recordNames    map[digest]string
-	count          int  // number of items processed so far
+	itemCount      int  // number of items processed so far
 	wasEmpty       bool // The store was empty when the import began.
 	storesNoLabels bool // The store cannot store labels, so items get no import marks.
 }
@@ -205,11 +206,11 @@ func (im *importer) importItems(items iter.Seq2[Item, error]) error {
 			if err := im.writeBatch(importBatch{items: batch}); err != nil {
 				return err
 			}
-			im.count += len(batch)
+			im.itemCount += len(batch)
 			batch, size = batch[:0], 0
 		}
 		if im.opts.Progress != nil {
-			im.opts.Progress(im.count)
+			im.opts.Progress(im.itemCount)
 		}
 		return nil
 	}
@@ -219,25 +220,25 @@ func (im *importer) importItems(items iter.Seq2[Item, error]) error {
 		}
 		switch {
 		case errors.Is(err, errEmptyFile), errors.Is(err, errOtherExtension), errors.Is(err, errHidden),
-			errors.Is(err, errDeleted), isSkipped(err):
+			errors.Is(err, errDeleted), isSkippedError(err):
 			im.report.addMessage(&im.report.Notes, "%v", err)
 			im.report.Skipped++
-			im.count++
+			im.itemCount++
 			continue
 		case err != nil && isItemError(err):
 			im.reportSkipped(1, "%v", err)
-			im.count++
+			im.itemCount++
 			continue
 		case err != nil:
 			// Write the items that were read before the error.
 			return errors.Join(err, flush())
 		}
-		it, ok := im.markAndCheck(it)
+		it, ok := im.markAndCheckItem(it)
 		if !ok {
 			continue
 		}
 		n := len(it.Entry.Content)
-		if len(batch) == batchItems || size+n > batchBytes {
+		if len(batch) == maxBatchItems || size+n > maxBatchBytes {
 			if err := flush(); err != nil {
 				return err
 			}
@@ -256,12 +257,12 @@ func readAhead(items iter.Seq2[Item, error], interrupt func()) iter.Seq2[Item, e
 		err  error
 	}
 	return func(yield func(Item, error) bool) {
-		ahead, room := make(chan read, batchItems), semaphore.NewWeighted(batchBytes)
+		ahead, room := make(chan read, maxBatchItems), semaphore.NewWeighted(maxBatchBytes)
 		wanted, stop := context.WithCancel(context.Background())
 		go func() {
 			defer close(ahead)
 			for it, err := range items {
-				size := min(int64(len(it.Entry.Content)), batchBytes)
+				size := min(int64(len(it.Entry.Content)), maxBatchBytes)
 				if room.Acquire(wanted, size) != nil {
 					return
 				}
@@ -289,9 +290,9 @@ func readAhead(items iter.Seq2[Item, error], interrupt func()) iter.Seq2[Item, e
 	}
 }
 
-// markAndCheck adds the import marks to an item. It returns false, and reports the reason, if no store could store the
-// item.
-func (im *importer) markAndCheck(it Item) (Item, bool) {
+// markAndCheckItem adds the import marks to an item. It returns false, and reports the reason, if no store could
+// store the item.
+func (im *importer) markAndCheckItem(it Item) (Item, bool) {
 	for _, s := range it.Losses {
 		im.report.addMessage(&im.report.Problems, "%s", s)
 	}
@@ -311,12 +312,12 @@ func (im *importer) markAndCheck(it Item) (Item, bool) {
 			im.origins[originLabel(it.Origin)] = true
 		}
 		if !im.opts.NoOrigin && !im.storesNoLabels {
-			it = markedItem(it)
+			it = withImportMarks(it)
 		}
 	}
 	if err := it.checkValid(); err != nil {
 		im.reportSkipped(1, "%s: %v", it.Ref, err)
-		im.count++
+		im.itemCount++
 		return it, false
 	}
 	return it, true
@@ -340,7 +341,7 @@ type importBatch struct {
 func (im *importer) writeBatch(batch importBatch) error {
 	items := batch.items
 	if im.storesNoLabels {
-		items = unmarkedItems(items)
+		items = withoutImportMarks(items)
 	}
 	p, err := im.applyBatch(items)
 	refused := errors.Is(err, oxbow.ErrInvalid) || errors.Is(err, oxbow.ErrUnsupported)
@@ -359,9 +360,9 @@ func (im *importer) writeBatch(batch importBatch) error {
 		}
 		im.addToReport(p)
 		return nil
-	case errors.Is(err, oxbow.ErrUnsupported) && !batch.isUnmarked && slices.ContainsFunc(items, isMarked):
+	case errors.Is(err, oxbow.ErrUnsupported) && !batch.isUnmarked && slices.ContainsFunc(items, hasImportMarks):
 		// The store may be unable to store import marks, so try without them.
-		return im.writeBatch(importBatch{items: unmarkedItems(items), isUnmarked: true})
+		return im.writeBatch(importBatch{items: withoutImportMarks(items), isUnmarked: true})
 	case refused && len(items) > 1:
 		// The store refuses an item, for example because its limits are narrower than usual. Halve the batch to find
 		// this item, and write the other items.
@@ -398,7 +399,7 @@ func (im *importer) applyBatch(items []Item) (*batchPlan, error) {
 		err = im.store.Apply(im.sourceContext(items), p.ops...)
 		changed := errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrNotFound) ||
 			errors.Is(err, oxbow.ErrConflict)
-		if !changed || try == maxAttempts {
+		if !changed || try == maxBatchAttempts {
 			return p, err
 		}
 	}
@@ -438,9 +439,9 @@ func (im *importer) sourceContext(items []Item) context.Context {
 
 // commonOrigin returns the file or the directory from which all items come, or "" if there is none.
 func commonOrigin(items []Item) string {
-	origin := refFile(items[0].Ref)
+	origin := fileOfRef(items[0].Ref)
 	for _, it := range items[1:] {
-		for origin != refFile(it.Ref) && !strings.HasPrefix(it.Ref, origin+"/") {
+		for origin != fileOfRef(it.Ref) && !strings.HasPrefix(it.Ref, origin+"/") {
 			up := path.Dir(origin)
 			if up == origin || up == "." {
 				return ""
@@ -451,33 +452,33 @@ func commonOrigin(items []Item) string {
 	return origin
 }
 
-// refFile returns the file in a reference file:line.
-func refFile(ref string) string {
+// fileOfRef returns the file in a reference file:line.
+func fileOfRef(ref string) string {
 	if i := strings.LastIndexByte(ref, ':'); i > 0 && strings.Trim(ref[i+1:], "0123456789") == "" {
 		return ref[:i]
 	}
 	return ref
 }
 
-// findStale adds two lists of entries to the report: Stale lists the entries of files that were read but contain no
-// such item any more, and Gone lists the entries of files that do not exist any more.
-func (im *importer) findStale() error {
+// findStaleEntries adds two lists of entries to the report: Stale lists the entries of files that were read but
+// contain no such item any more, and Gone lists the entries of files that do not exist any more.
+func (im *importer) findStaleEntries() error {
 	if im.opts.NoOrigin || im.storesNoLabels {
 		return nil
 	}
 	if len(im.origins) == 0 && im.opts.IsGone == nil {
 		return nil
 	}
-	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{markOrigin}}}}
+	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{originLabelKey}}}}
 	for e, err := range im.store.Entries(im.ctx, f) {
 		if err != nil {
 			return fmt.Errorf("looking for stale entries: %w", err)
 		}
-		origin, _ := e.Label(markOrigin)
+		origin, _ := e.Label(originLabelKey)
 		switch {
 		case im.isStaleEntry(&e, origin):
 			im.report.Stale = append(im.report.Stale, e.Name)
-		case im.opts.IsGone != nil && im.usedNames.matchStates[hashParts(e.Name)] == 0 && im.opts.IsGone(origin):
+		case im.opts.IsGone != nil && im.usedNames.matchStates[digestParts(e.Name)] == 0 && im.opts.IsGone(origin):
 			im.report.Gone = append(im.report.Gone, fmt.Sprintf("%s (%s)", e.Name, origin))
 		}
 	}
@@ -487,5 +488,5 @@ func (im *importer) findStale() error {
 // isStaleEntry reports whether an entry was imported from a file that was read now and that no longer contains its
 // item.
 func (im *importer) isStaleEntry(e *oxbow.Entry, origin string) bool {
-	return im.origins[origin] && im.usedNames.matchStates[hashParts(e.Name)] == 0
+	return im.origins[origin] && im.usedNames.matchStates[digestParts(e.Name)] == 0
 }

@@ -325,12 +325,12 @@ func TestImportRace(t *testing.T) {
 	s.before = func() error { tries++; return &oxbow.ConflictError{Name: "a"} }
 	tries = 0
 	if _, err := Import(t.Context(), s, markdown("a.md", "ours"), nil); !errors.Is(err, oxbow.ErrConflict) ||
-		tries != maxAttempts {
+		tries != maxBatchAttempts {
 		t.Errorf(
 			"Import into a store that never rests = %v after %d tries, want a conflict after %d",
 			err,
 			tries,
-			maxAttempts,
+			maxBatchAttempts,
 		)
 	}
 }
@@ -416,8 +416,8 @@ func TestImportStops(t *testing.T) {
 }
 
 func TestImportManyProblems(t *testing.T) {
-	rep := load(t, newStore(), jsonl(strings.Repeat("x\n", maxMessages+50)), nil)
-	if rep.Skipped != maxMessages+50 || len(rep.Problems) != maxMessages || rep.More != 50 {
+	rep := load(t, newStore(), jsonl(strings.Repeat("x\n", maxReportMessages+50)), nil)
+	if rep.Skipped != maxReportMessages+50 || len(rep.Problems) != maxReportMessages || rep.More != 50 {
 		t.Errorf("Import of bad lines: skipped %d, %d problems, %d more", rep.Skipped, len(rep.Problems), rep.More)
 	}
 }
@@ -426,7 +426,7 @@ func TestOriginLabel(t *testing.T) {
 	seen := make(map[string]string)
 	for _, origin := range []string{"a.md", " a.md", "a.md ", "a\tb.md", "a  b.md", "\xff", "",
 		strings.Repeat("é/", 200) + "x.md", strings.Repeat("e/", 200) + "x.md"} {
-		l := oxbow.Label{Key: markOrigin, Value: originLabel(origin)}
+		l := oxbow.Label{Key: originLabelKey, Value: originLabel(origin)}
 		if err := l.Check(); err != nil && origin != "" {
 			t.Errorf("originLabel(%q) = %q: %v", origin, l.Value, err)
 		}
@@ -471,12 +471,12 @@ func TestReadAheadEnds(t *testing.T) {
 	}, nil) {
 		break
 	}
-	if !ended || read > batchItems+2 {
+	if !ended || read > maxBatchItems+2 {
 		t.Errorf("readAhead read %d items for one, ended: %v", read, ended)
 	}
 
 	read, ended = 0, false
-	half := Item{Entry: oxbow.Entry{Content: strings.Repeat("x", batchBytes/2)}}
+	half := Item{Entry: oxbow.Entry{Content: strings.Repeat("x", maxBatchBytes/2)}}
 	for range readAhead(func(yield func(Item, error) bool) {
 		defer func() { ended = true }()
 		for read < 1000 && yield(half, nil) {
@@ -496,7 +496,7 @@ func TestImportInterrupts(t *testing.T) {
 	s.before = func() error { return oxbow.ErrFull }
 	waits := make(chan struct{})
 	items := func(yield func(Item, error) bool) {
-		for i := range batchItems + 1 {
+		for i := range maxBatchItems + 1 {
 			if !yield(Item{Entry: oxbow.Entry{Name: fmt.Sprint(i), Content: "x"}, Ref: "f:1"}, nil) {
 				return
 			}

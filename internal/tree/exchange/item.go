@@ -17,25 +17,25 @@ import (
 
 // These are the limits of the input. They limit the memory that a reader needs.
 const (
-	// maxLine is the maximum length of a line of JSON, in bytes. Escapes can make a content of [oxbow.MaxContent]
+	// maxLineBytes is the maximum length of a line of JSON, in bytes. Escapes can make a content of [oxbow.MaxContent]
 	// bytes six times longer, and a line that Export wrote must be readable.
-	maxLine = 32 << 20
+	maxLineBytes = 32 << 20
 
-	// maxMarkdown is the maximum size of a Markdown file, in bytes.
-	maxMarkdown = 16 << 20
+	// maxMarkdownBytes is the maximum size of a Markdown file, in bytes.
+	maxMarkdownBytes = 16 << 20
 
-	// maxGraph is the maximum total size of the texts in a knowledge graph, in bytes. The whole graph must be in
+	// maxGraphBytes is the maximum total size of the texts in a knowledge graph, in bytes. The whole graph must be in
 	// memory, because relations of an entity may be anywhere after it.
-	maxGraph = 64 << 20
+	maxGraphBytes = 64 << 20
 
 	// maxFiles is the maximum number of files that are read from a directory and its subdirectories.
 	maxFiles = 100_000
 
-	// maxExpanded is the default of [ReadOptions.MaxExpanded].
-	maxExpanded = 4 << 30
+	// maxExpandedBytes is the default of [ReadOptions.MaxExpanded].
+	maxExpandedBytes = 4 << 30
 
-	maxDepth        = 64      // maximum depth of nested directories
-	maxSessionDates = 1 << 20 // maximum number of sessions in files of dates
+	maxDirDepth      = 64      // maximum depth of nested directories
+	maxDatedSessions = 1 << 20 // maximum number of sessions in files of dates
 )
 
 // Item is an entry in the form that it had in another program.
@@ -71,8 +71,8 @@ type Item struct {
 	Losses   []string
 	Warnings []string
 
-	frontTextLen int    // length of the text from front matter with which the content begins, in bytes
-	sum          string // contentSum of Entry ("" before it is computed)
+	frontTextLen     int    // length of the text from front matter with which the content begins, in bytes
+	cachedContentSum string // contentSum of Entry ("" before it is computed)
 }
 
 // errEmptyFile is returned for a file without text. It leads only to a note, because nothing is lost.
@@ -91,8 +91,8 @@ type skippedError struct{ reason string }
 
 func (p *skippedError) Error() string { return p.reason }
 
-// isSkipped reports whether err says that a file in a directory was skipped.
-func isSkipped(err error) bool {
+// isSkippedError reports whether err says that a file in a directory was skipped.
+func isSkippedError(err error) bool {
 	_, ok := errors.AsType[*skippedError](err)
 	return ok
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
 )
 
-// parseJSONFront is like [parseFront] for front matter in JSON. If a text consists only of an object, the object is
+// parseJSONFront is like [parseYAMLFront] for front matter in JSON. If a text consists only of an object, the object is
 // not front matter.
 func parseJSONFront(text string) (keys []frontKey, size, count int) {
 	first, _, _ := strings.Cut(text, "\n")
 	if strings.TrimRight(first, " \t\r") != "{" {
 		return nil, 0, 0
 	}
-	d := json.NewDecoder(strings.NewReader(text[:min(len(text), frontmatter.MaxBytes)]))
+	d := json.NewDecoder(strings.NewReader(text[:min(len(text), frontmatter.MaxFrontMatterBytes)]))
 	d.UseNumber()
 	var values map[string]any
 	if err := d.Decode(&values); err != nil {
@@ -31,7 +31,7 @@ func parseJSONFront(text string) (keys []frontKey, size, count int) {
 	}
 	size = len(text) - len(body)
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		k := frontKey{name: name, key: frontmatter.NormalizeKey(name), line: jsonKeyLine(text[:end], name)}
+		k := frontKey{name: name, key: frontmatter.FoldKeySpelling(name), line: jsonKeyLine(text[:end], name)}
 		keys = append(keys, k.flattenNode(yamlNode(values[name]))...)
 	}
 	return keys, size, strings.Count(text[:size], "\n")

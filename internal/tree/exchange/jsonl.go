@@ -39,22 +39,22 @@ var keySynonyms = map[string]string{
 // Lines of the official MCP memory server are recognized by their type, entity or relation. An
 // entity becomes a note. The content of the note lists the entity's observations, then its
 // relations ("- works at → Acme"). The entity's type becomes a tag. These notes are yielded after
-// all other items. The graph in an input may contain at most maxGraph bytes of text.
+// all other items. The graph in an input may contain at most maxGraphBytes bytes of text.
 func readJSONL(r io.Reader, ref string) iter.Seq2[Item, error] {
-	return readObjects(eachObject(r, ref), ref)
+	return readObjects(eachJSONObject(r, ref), ref)
 }
 
 // readObjects is like [readJSONL], for objects from lines or from a document. It collects the entities and relations
 // of a knowledge graph, and finally yields their notes.
-func readObjects(lines iter.Seq2[objectAt, error], ref string) iter.Seq2[Item, error] {
+func readObjects(lines iter.Seq2[jsonObjectAt, error], ref string) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
-		var g graph
+		var g knowledgeGraph
 		for l, err := range lines {
 			it := Item{Ref: l.ref}
 			read := err == nil
 			if read {
-				if typ := graphType(l); typ != "" {
-					err = g.addLine(typ, l.fields, l.ref)
+				if typ := graphRecordType(l); typ != "" {
+					err = g.addGraphLine(typ, l.fields, l.ref)
 					if err == nil {
 						continue
 					}
@@ -76,12 +76,12 @@ func readObjects(lines iter.Seq2[objectAt, error], ref string) iter.Seq2[Item, e
 				return
 			}
 		}
-		g.entityNotes(ref, yield)
+		g.yieldEntityNotes(ref, yield)
 	}
 }
 
-// graphType returns "entity" or "relation" if an object is a part of a knowledge graph, otherwise "".
-func graphType(o objectAt) string {
+// graphRecordType returns "entity" or "relation" if an object is a part of a knowledge graph, otherwise "".
+func graphRecordType(o jsonObjectAt) string {
 	switch o.list {
 	case "entities":
 		return "entity"
@@ -95,7 +95,7 @@ func graphType(o objectAt) string {
 }
 
 // parseEntry converts an object to an entry. The caller must check the name, the content and the labels.
-func parseEntry(o object) (e oxbow.Entry, err error) {
+func parseEntry(o jsonObject) (e oxbow.Entry, err error) {
 	if others := o.otherFields(entryFields); len(others) > 0 {
 		return e, unknownField(others[0])
 	}
@@ -141,7 +141,7 @@ func parseEntry(o object) (e oxbow.Entry, err error) {
 }
 
 // timeValue returns the value of a field that contains a date, or the zero time if the object does not have the field.
-func (o object) timeValue(key string, loc *time.Location) (time.Time, error) {
+func (o jsonObject) timeValue(key string, loc *time.Location) (time.Time, error) {
 	s, err := o.textValue(key)
 	if err != nil || s == "" {
 		return time.Time{}, err
@@ -160,7 +160,7 @@ func unknownField(key string) error {
 	case key == "turns" || key == "messages" || key == "session_id":
 		return fmt.Errorf("field %s is unknown in an entry; is this a chat log?", quoteShort(key))
 	}
-	if h := nearestHint(key, entryFields); h != "" {
+	if h := nearestCandidateHint(key, entryFields); h != "" {
 		return fmt.Errorf("field %s is unknown%s", quoteShort(key), h)
 	}
 	return fmt.Errorf("field %s is unknown; there are %s", quoteShort(key), strings.Join(entryFields, ", "))
@@ -174,22 +174,22 @@ func parseKind(s string) (oxbow.Kind, error) {
 		for _, k := range oxbow.Kinds() {
 			words = append(words, k.String())
 		}
-		return 0, fmt.Errorf("%w%s", err, nearestHint(s, words))
+		return 0, fmt.Errorf("%w%s", err, nearestCandidateHint(s, words))
 	}
 	return k, nil
 }
 
 // parseLabels returns the labels of an object: those in the field labels, in either form, and those from other fields
 // that become labels.
-func parseLabels(o object) ([]oxbow.Label, error) {
+func parseLabels(o jsonObject) ([]oxbow.Label, error) {
 	var ls []oxbow.Label
 	if raw, ok := o.rawValue("labels"); ok {
 		var err error
 		switch raw[0] {
 		case '[':
-			ls, err = labelList(raw)
+			ls, err = parseLabelList(raw)
 		case '{':
-			ls, err = labelObject(raw)
+			ls, err = parseLabelObject(raw)
 		default:
 			err = fmt.Errorf("labels must be a list or an object, not %s", quoteShort(string(raw)))
 		}
@@ -221,7 +221,7 @@ func parseLabels(o object) ([]oxbow.Label, error) {
 	return ls, nil
 }
 
-func labelList(raw json.RawMessage) ([]oxbow.Label, error) {
+func parseLabelList(raw json.RawMessage) ([]oxbow.Label, error) {
 	var ls []oxbow.Label
 	known := []string{"key", "value"}
 	for p := range rawjson.EachElement(raw) {
@@ -234,7 +234,7 @@ func labelList(raw json.RawMessage) ([]oxbow.Label, error) {
 				"label %d has the unknown field %s%s",
 				len(ls)+1,
 				quoteShort(others[0]),
-				nearestHint(others[0], known),
+				nearestCandidateHint(others[0], known),
 			)
 		}
 		var l oxbow.Label
@@ -251,14 +251,14 @@ func labelList(raw json.RawMessage) ([]oxbow.Label, error) {
 	return ls, nil
 }
 
-func labelObject(raw json.RawMessage) ([]oxbow.Label, error) {
+func parseLabelObject(raw json.RawMessage) ([]oxbow.Label, error) {
 	o, err := parseObject(raw)
 	if err != nil {
 		return nil, fmt.Errorf("labels: %w", err)
 	}
 	var ls []oxbow.Label
 	for _, f := range o {
-		vs, err := object{f}.listValue(f.key)
+		vs, err := jsonObject{f}.listValue(f.key)
 		if err != nil {
 			return nil, fmt.Errorf("label %w", err)
 		}

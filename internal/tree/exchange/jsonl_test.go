@@ -161,7 +161,11 @@ func TestReadJSONLDocument(t *testing.T) {
 
 func TestReadJSONLLongLine(t *testing.T) {
 	good := `{"name":"a","content":"b"}` + "\n"
-	r := io.MultiReader(strings.NewReader(good), io.LimitReader(endless('x'), maxLine+10), strings.NewReader("\n"+good))
+	r := io.MultiReader(
+		strings.NewReader(good),
+		io.LimitReader(endless('x'), maxLineBytes+10),
+		strings.NewReader("\n"+good),
+	)
 	items, errs := collect(readJSONL(r, "in"))
 	if len(items) != 2 || len(errs) != 1 || !strings.HasPrefix(errs[0], "in:2: line of 33554443 bytes is longer") {
 		t.Errorf("a line over maxLine between two good ones gave %d items and %q", len(items), errs)
@@ -226,12 +230,14 @@ func TestGraph(t *testing.T) {
 // TestGraphOfForks tests files of forks of the memory server, which write other keys, observations as texts or
 // objects, and further members.
 func TestGraphOfForks(t *testing.T) {
-	items, errs := collect(jsonl(`{"type":"entity","name":"Wren","entity_type":"person","observations":"keeps the log",` +
-		`"weight":6,"created_at":"2025-01-02T03:04:05Z","id":"7","where":{"x":null}}
+	items, errs := collect(
+		jsonl(`{"type":"entity","name":"Wren","entity_type":"person","observations":"keeps the log",` +
+			`"weight":6,"created_at":"2025-01-02T03:04:05Z","id":"7","where":{"x":null}}
 {"type":"entity","name":"Snipe","entityType":"bird","observations":[{"text":"drums","timestamp":"2025-01-02"},{"content":"dives","weight":null}]}
 {"type":"relation","from_entity":"Wren","to_entity":"Snipe","relationType":"watches"}
 {"type":"relation","source":"Wren","target":"Snipe","relation_type":"feeds","weight":3,"note":null}
-`))
+`),
+	)
 	if len(items) != 2 || len(errs) > 0 {
 		t.Fatalf("readJSONL = %v, %q", items, errs)
 	}
@@ -290,7 +296,7 @@ func TestExportRoundTrip(t *testing.T) {
 
 // TestExportLargest tests that a line can contain the content that JSON's escapes make longest.
 func TestExportLargest(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	s := newStore()
 	s.must(t, oxbow.Add{Name: "a", Content: strings.Repeat("\x01", oxbow.MaxContent)})
 	it := one(t, jsonl(export(t, s)))

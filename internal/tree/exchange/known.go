@@ -9,10 +9,10 @@ import (
 	"slices"
 )
 
-// KnownRecords returns the format of a JSON file that contains records of a known program, or entries. It returns ""
-// for any other file, also if the file may be a transcript of an agent or an export of a chat service. It reads at
-// most 64 KiB.
-func KnownRecords(path string) Format {
+// KnownRecordFormat returns the format of a JSON file that contains records of a known program, or entries. It
+// returns "" for any other file, also if the file may be a transcript of an agent or an export of a chat service.
+// It reads at most 64 KiB.
+func KnownRecordFormat(path string) Format {
 	if checkJSONFile(path) != nil {
 		return ""
 	}
@@ -21,7 +21,7 @@ func KnownRecords(path string) Format {
 		return ""
 	}
 	defer f.Close()
-	plain, err := decompress(bufio.NewReaderSize(f, peekSize), nil)
+	plain, err := decompressInput(bufio.NewReaderSize(f, peekSize), nil)
 	if err != nil {
 		return ""
 	}
@@ -31,7 +31,7 @@ func KnownRecords(path string) Format {
 		return ""
 	}
 	isField := func(key string) bool { return slices.Contains(entryFields, key) }
-	switch f := documentFormat(h); f {
+	switch f := detectDocumentFormat(h); f {
 	case mem0, claudeMem, engram, serverMemory:
 		return f
 	case JSONL:

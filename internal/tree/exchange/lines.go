@@ -18,29 +18,29 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// maxFields is the maximum number of fields in an object. No format has so many. The limit keeps the comparison of
-// field names fast.
-const maxFields = 64
+// maxObjectFields is the maximum number of fields in an object. No format has so many. The limit keeps the
+// comparison of field names fast.
+const maxObjectFields = 64
 
 // maxBlankBytes is the maximum total length of consecutive blank lines. A file with more is not a text file.
 const maxBlankBytes = 64 << 20
 
-// errDocument is returned if the input is one JSON document and not JSON lines.
-var errDocument = errors.New(
+// errJSONDocument is returned if the input is one JSON document and not JSON lines.
+var errJSONDocument = errors.New(
 	"is one JSON document, and no lines of JSON. If you gave --from, leave it out or name the " +
 		"program that wrote the file. Otherwise convert the entries to lines such as {\"name\":\"…\",\"content\":\"…\"}",
 )
 
-// line is a line of the input. Its text is valid until the next line is read.
-type line struct {
+// numberedLine is a line of the input. Its text is valid until the next line is read.
+type numberedLine struct {
 	text   []byte
 	number int
 }
 
-// scanLines yields the lines of r that are not blank. For a line that is longer than maxLine or not
+// scanLines yields the lines of r that are not blank. For a line that is longer than maxLineBytes or not
 // UTF-8, it yields an [*ItemError] and continues. For a file in UTF-16, it yields a single error.
-func scanLines(r io.Reader, ref string) iter.Seq2[line, error] {
-	return func(yield func(line, error) bool) {
+func scanLines(r io.Reader, ref string) iter.Seq2[numberedLine, error] {
+	return func(yield func(numberedLine, error) bool) {
 		br := bufio.NewReaderSize(r, 64<<10)
 		var buf []byte
 		blank := 0
@@ -58,14 +58,14 @@ func scanLines(r io.Reader, ref string) iter.Seq2[line, error] {
 			bad := checkLine(data, len(buf), rest)
 			switch {
 			case num == 1 && isUTF16(data):
-				yield(line{number: num}, newItemError(ref, errUTF16))
+				yield(numberedLine{number: num}, newItemError(ref, errUTF16))
 				return
 			case err != nil && err != io.EOF:
-				yield(line{number: num}, fmt.Errorf("reading %s: %w", lineRef(ref, num), err))
+				yield(numberedLine{number: num}, fmt.Errorf("reading %s: %w", lineRef(ref, num), err))
 				return
 			case blank > maxBlankBytes:
 				yield(
-					line{number: num},
+					numberedLine{number: num},
 					fmt.Errorf(
 						"reading %s: more than %d bytes of blank lines follow each other",
 						lineRef(ref, num),
@@ -74,11 +74,11 @@ func scanLines(r io.Reader, ref string) iter.Seq2[line, error] {
 				)
 				return
 			case bad != nil:
-				if !yield(line{number: num}, newItemError(lineRef(ref, num), bad)) {
+				if !yield(numberedLine{number: num}, newItemError(lineRef(ref, num), bad)) {
 					return
 				}
 			case len(data) > 0:
-				if !yield(line{data, num}, nil) {
+				if !yield(numberedLine{data, num}, nil) {
 					return
 				}
 			}
@@ -93,19 +93,19 @@ func scanLines(r io.Reader, ref string) iter.Seq2[line, error] {
 func checkLine(data []byte, read, unread int) error {
 	switch {
 	case unread > 0:
-		return fmt.Errorf("line of %d bytes is longer than the %d that are read", read+unread, maxLine)
+		return fmt.Errorf("line of %d bytes is longer than the %d that are read", read+unread, maxLineBytes)
 	case !utf8.Valid(data):
-		return fmt.Errorf("is not UTF-8 at byte %d of the line", text.InvalidUTF8Index(string(data)))
+		return fmt.Errorf("is not UTF-8 at byte %d of the line", text.FirstInvalidUTF8(string(data)))
 	}
 	return nil
 }
 
-// readLine appends a line to buf, but at most maxLine bytes of it. rest is the number of bytes of the line that were
-// not appended.
+// readLine appends a line to buf, but at most maxLineBytes bytes of it. rest is the number of bytes of the line
+// that were not appended.
 func readLine(br *bufio.Reader, buf []byte) (text []byte, rest int, err error) {
 	for {
 		part, err := br.ReadSlice('\n')
-		if n := maxLine - len(buf); len(bytes.TrimSuffix(part, []byte("\n"))) > n {
+		if n := maxLineBytes - len(buf); len(bytes.TrimSuffix(part, []byte("\n"))) > n {
 			rest += len(part) - n
 			part = part[:n]
 		}
@@ -116,18 +116,18 @@ func readLine(br *bufio.Reader, buf []byte) (text []byte, rest int, err error) {
 	}
 }
 
-// field is a field of a JSON object, with its unparsed value.
-type field struct {
+// jsonField is a field of a JSON object, with its unparsed value.
+type jsonField struct {
 	key      string
 	rawValue json.RawMessage
 }
 
-// object contains the fields of a JSON object in the order in which they were written.
-type object []field
+// jsonObject contains the fields of a JSON object in the order in which they were written.
+type jsonObject []jsonField
 
 // parseLine parses a JSON object. Unlike encoding/json, it fails if a field is repeated, or if a string contains half
 // of a surrogate pair, which encoding/json would replace by another character. The result refers to the memory of b.
-func parseLine(b []byte) (object, error) {
+func parseLine(b []byte) (jsonObject, error) {
 	if i := rawjson.FindLoneSurrogate(b); i >= 0 {
 		return nil, fmt.Errorf("has half a character (a lone surrogate) at byte %d of the line", i)
 	}
@@ -141,52 +141,52 @@ func parseLine(b []byte) (object, error) {
 }
 
 // parseObject parses a JSON object that is known to be valid JSON.
-func parseObject(b []byte) (object, error) {
+func parseObject(b []byte) (jsonObject, error) {
 	if b[0] != '{' {
 		return nil, errors.New("is not a JSON object")
 	}
-	o, key := make(object, 0, 8), ""
+	o, key := make(jsonObject, 0, 8), ""
 	isKey := false
 	for p := range rawjson.EachElement(b) {
 		isKey = !isKey
 		if isKey {
-			key = rawjson.Unquote(p)
+			key = rawjson.UnquoteString(p)
 			continue
 		}
 		if o.hasKey(key) {
 			return nil, fmt.Errorf("field %s is given twice", quoteShort(key))
 		}
-		if len(o) == maxFields {
-			return nil, fmt.Errorf("has more than %d fields", maxFields)
+		if len(o) == maxObjectFields {
+			return nil, fmt.Errorf("has more than %d fields", maxObjectFields)
 		}
-		o = append(o, field{key, p})
+		o = append(o, jsonField{key, p})
 	}
 	return o, nil
 }
 
-// objectAt is an object with its place in the input.
-type objectAt struct {
-	fields object
+// jsonObjectAt is an object with its place in the input.
+type jsonObjectAt struct {
+	fields jsonObject
 	text   []byte // text of the object, which is valid until the next object is read
 	ref    string
 	list   string // name of the list that contains the object, or "" if none does
 	number int    // number of the object in its list, from 1 (0 without a list)
 }
 
-// eachObject yields the object in each line of the input. For a line that contains no object, it yields an
-// [*ItemError]. If the first line begins a JSON document of several lines, it yields errDocument and ends.
-func eachObject(r io.Reader, ref string) iter.Seq2[objectAt, error] {
-	return func(yield func(objectAt, error) bool) {
+// eachJSONObject yields the object in each line of the input. For a line that contains no object, it yields an
+// [*ItemError]. If the first line begins a JSON document of several lines, it yields errJSONDocument and ends.
+func eachJSONObject(r io.Reader, ref string) iter.Seq2[jsonObjectAt, error] {
+	return func(yield func(jsonObjectAt, error) bool) {
 		first := true
 		for l, err := range scanLines(r, ref) {
 			begins := first
 			first = false
 			mayBeDocument := err == nil && begins
-			if mayBeDocument && isDocument(l.text) {
-				yield(objectAt{}, fmt.Errorf("reading %s: %w", ref, errDocument))
+			if mayBeDocument && isMultilineDocument(l.text) {
+				yield(jsonObjectAt{}, fmt.Errorf("reading %s: %w", ref, errJSONDocument))
 				return
 			}
-			o := objectAt{text: l.text, ref: lineRef(ref, l.number)}
+			o := jsonObjectAt{text: l.text, ref: lineRef(ref, l.number)}
 			if err == nil {
 				o.fields, err = parseLine(l.text)
 				if err != nil {
@@ -200,8 +200,8 @@ func eachObject(r io.Reader, ref string) iter.Seq2[objectAt, error] {
 	}
 }
 
-// isDocument reports whether a line begins a JSON value that continues on the next line.
-func isDocument(text []byte) bool {
+// isMultilineDocument reports whether a line begins a JSON value that continues on the next line.
+func isMultilineDocument(text []byte) bool {
 	return string(text) == "{" || string(text) == "[" || (len(text) > 0 && text[0] == '[')
 }
 
@@ -215,13 +215,13 @@ func jsonError(err error) error {
 	return fmt.Errorf("is not JSON: %w", err)
 }
 
-func (o object) hasKey(key string) bool {
-	return slices.ContainsFunc(o, func(f field) bool { return f.key == key })
+func (o jsonObject) hasKey(key string) bool {
+	return slices.ContainsFunc(o, func(f jsonField) bool { return f.key == key })
 }
 
 // rawValue returns the unparsed value of a field. It returns false if the object does not have the field or its value
 // is null.
-func (o object) rawValue(key string) (json.RawMessage, bool) {
+func (o jsonObject) rawValue(key string) (json.RawMessage, bool) {
 	for _, f := range o {
 		if f.key == key {
 			return f.rawValue, string(f.rawValue) != "null"
@@ -230,8 +230,8 @@ func (o object) rawValue(key string) (json.RawMessage, bool) {
 	return nil, false
 }
 
-// firstKey returns the first of the keys that the object has. If it has none of them, it returns keys[0].
-func (o object) firstKey(keys ...string) string {
+// firstPresentKey returns the first of the keys that the object has. If it has none of them, it returns keys[0].
+func (o jsonObject) firstPresentKey(keys ...string) string {
 	for _, key := range keys {
 		if o.hasKey(key) {
 			return key
@@ -241,7 +241,7 @@ func (o object) firstKey(keys ...string) string {
 }
 
 // textValue returns the value of a field that is a string, or "" if the object does not have the field.
-func (o object) textValue(key string) (string, error) {
+func (o jsonObject) textValue(key string) (string, error) {
 	raw, ok := o.rawValue(key)
 	if !ok {
 		return "", nil
@@ -250,7 +250,7 @@ func (o object) textValue(key string) (string, error) {
 }
 
 // listValue returns the value of a field that is a list of strings. A single string counts as a list.
-func (o object) listValue(key string) ([]string, error) {
+func (o jsonObject) listValue(key string) ([]string, error) {
 	raw, ok := o.rawValue(key)
 	if !ok {
 		return nil, nil
@@ -263,7 +263,7 @@ func (o object) listValue(key string) ([]string, error) {
 }
 
 // otherFields returns the names of those fields of the object that are not in known.
-func (o object) otherFields(known []string) []string {
+func (o jsonObject) otherFields(known []string) []string {
 	var ks []string
 	for _, f := range o {
 		if !slices.Contains(known, f.key) {
@@ -275,11 +275,11 @@ func (o object) otherFields(known []string) []string {
 
 // withoutFields returns a copy of those fields of the object whose names are not in known. The copy does not refer to
 // the memory of the line.
-func (o object) withoutFields(known ...string) object {
-	var rest object
+func (o jsonObject) withoutFields(known ...string) jsonObject {
+	var rest jsonObject
 	for _, f := range o {
 		if !slices.Contains(known, f.key) {
-			rest = append(rest, field{key: strings.Clone(f.key), rawValue: bytes.Clone(f.rawValue)})
+			rest = append(rest, jsonField{key: strings.Clone(f.key), rawValue: bytes.Clone(f.rawValue)})
 		}
 	}
 	return rest
@@ -297,7 +297,7 @@ func decodeText(key string, raw json.RawMessage) (string, error) {
 	if raw[0] != '"' {
 		return "", fmt.Errorf("%s must be a string, not %s", key, quoteShort(string(raw)))
 	}
-	return rawjson.Unquote(raw), nil
+	return rawjson.UnquoteString(raw), nil
 }
 
 func decodeList(key string, raw json.RawMessage) (ss []string, err error) {

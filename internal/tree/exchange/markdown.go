@@ -20,7 +20,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// ReadMarkdown reads a Markdown file of at most maxMarkdown bytes. ref is the file's name, for
+// ReadMarkdown reads a Markdown file of at most maxMarkdownBytes bytes. ref is the file's name, for
 // messages and origins, and is used as title if the file has none.
 //
 // Front matter is YAML between lines of "---", TOML between lines of "+++", or a JSON object that begins with a line
@@ -51,22 +51,25 @@ import (
 // o.ModTime.
 func ReadMarkdown(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
-		b, err := io.ReadAll(io.LimitReader(r, maxMarkdown+1))
+		b, err := io.ReadAll(io.LimitReader(r, maxMarkdownBytes+1))
 		switch {
 		case err != nil:
 			yield(Item{}, fmt.Errorf("reading %s: %w", ref, err))
 			return
-		case len(b) > maxMarkdown:
+		case len(b) > maxMarkdownBytes:
 			yield(
 				Item{},
 				newItemError(
 					ref,
-					fmt.Errorf("has more than the %d MiB of a Markdown file that are read; cut it", maxMarkdown>>20),
+					fmt.Errorf(
+						"has more than the %d MiB of a Markdown file that are read; cut it",
+						maxMarkdownBytes>>20,
+					),
 				),
 			)
 			return
 		}
-		if i := text.InvalidUTF8Index(string(b)); i < len(b) {
+		if i := text.FirstInvalidUTF8(string(b)); i < len(b) {
 			yield(
 				Item{},
 				newItemError(
@@ -101,10 +104,10 @@ func ReadMarkdown(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error
 
 // markdownItems returns the items of a text. The caller must check them.
 func markdownItems(text, ref string, o *ReadOptions) []Item {
-	keys, size, count := parseAnyFront(text)
+	keys, size, count := parseAnyFrontMatter(text)
 	h := readHeader(keys, ref, o)
 	body := text[size:]
-	second, titleFrom := secondFront(body)
+	second, titleFrom := findSecondFront(body)
 	if size == 0 {
 		titleFrom = 0
 	} else {
@@ -118,7 +121,7 @@ func markdownItems(text, ref string, o *ReadOptions) []Item {
 	}
 	hasOnlyFront := size > 0 && strings.TrimSpace(body) == ""
 	if hasOnlyFront && hasValues(keys) {
-		body = propertyText(text[:size]) // Use the front matter as the text, because the note has no other text.
+		body = frontMatterText(text[:size]) // Use the front matter as the text, because the note has no other text.
 		titleFrom = 0
 		h.paragraphs, h.description = nil, ""
 	}
@@ -136,7 +139,7 @@ func markdownItems(text, ref string, o *ReadOptions) []Item {
 		it.Entry.Name = uniqueName(pieceName(title, top, p), used)
 		it.Entry.Content = body[p.start:p.end]
 		if o.orDefault().Format == Obsidian {
-			it.Entry.Labels = append(it.Entry.Labels, inlineTags(it.Entry.Content)...)
+			it.Entry.Labels = append(it.Entry.Labels, findInlineTags(it.Entry.Content)...)
 		}
 		if i == 0 {
 			it.Ref = lineRef(ref, 1)
@@ -144,7 +147,7 @@ func markdownItems(text, ref string, o *ReadOptions) []Item {
 				it.FileName = file
 			}
 			it.Warnings = h.warnings
-			above := h.textAbove()
+			above := h.textAboveContent()
 			it.frontTextLen = len(above)
 			it.Entry.Content = above + it.Entry.Content
 		} else {
@@ -155,9 +158,9 @@ func markdownItems(text, ref string, o *ReadOptions) []Item {
 	return items
 }
 
-// parseAnyFront is like [parseFront] for front matter in YAML, TOML or JSON.
-func parseAnyFront(text string) (keys []frontKey, size, count int) {
-	for _, parse := range []func(string) ([]frontKey, int, int){parseFront, parseTOMLFront, parseJSONFront} {
+// parseAnyFrontMatter is like [parseYAMLFront] for front matter in YAML, TOML or JSON.
+func parseAnyFrontMatter(text string) (keys []frontKey, size, count int) {
+	for _, parse := range []func(string) ([]frontKey, int, int){parseYAMLFront, parseTOMLFront, parseJSONFront} {
 		keys, size, count = parse(text)
 		if size > 0 || len(keys) > 0 {
 			break
@@ -172,23 +175,23 @@ func hasValues(keys []frontKey) bool {
 
 // setFileDate sets the creation time, if the front matter has no date. It uses the date in the file's name, or else
 // the time of the file.
-func (h *header) setFileDate() {
+func (h *noteHeader) setFileDate() {
 	if !h.entry.Created.IsZero() {
 		return
 	}
-	if t, ok := nameDate(path.Base(h.ref), h.opts.location()); ok {
+	if t, ok := dateInName(path.Base(h.ref), h.opts.location()); ok {
 		h.entry.Created = t
 	} else if h.opts != nil && !h.opts.ModTime.IsZero() {
 		h.entry.Created = h.opts.ModTime.UTC()
 	}
 }
 
-// secondFront looks for a second front matter at the beginning of body, the text after the first front matter. It
+// findSecondFront looks for a second front matter at the beginning of body, the text after the first front matter. It
 // returns the keys and the offset of its end. There is a second front matter if a program has put its own before that
 // of a note.
-func secondFront(body string) (keys []frontKey, end int) {
+func findSecondFront(body string) (keys []frontKey, end int) {
 	blank := len(body) - len(strings.TrimLeft(body, " \t\r\n"))
-	keys, size, _ := parseFront(body[blank:])
+	keys, size, _ := parseYAMLFront(body[blank:])
 	for _, k := range keys {
 		if k.err != nil {
 			return nil, 0 // The text is between two horizontal rules and is not front matter.
@@ -200,14 +203,15 @@ func secondFront(body string) (keys []frontKey, end int) {
 	return keys, blank + size
 }
 
-// propertyText returns front matter without its first and its last line.
-func propertyText(front string) string {
+// frontMatterText returns front matter without its first and its last line.
+func frontMatterText(front string) string {
 	_, data, _ := strings.Cut(front, "\n")
 	return data[:strings.LastIndexByte(strings.TrimRight(data, "\r\n"), '\n')+1]
 }
 
-// textAbove returns the text to put above the content: the description, and the values that cannot become labels.
-func (h *header) textAbove() string {
+// textAboveContent returns the text to put above the content: the description, and the values that cannot become
+// labels.
+func (h *noteHeader) textAboveContent() string {
 	var b strings.Builder
 	if h.description != "" {
 		b.WriteString(h.description + "\n\n")
@@ -234,25 +238,34 @@ func firstTitle(body string) string {
 	return title
 }
 
-// commonNames lists the names of files that many directories contain.
-var commonNames = []string{"readme", "index", "_index", "license", "licence", "changelog", "contributing", "copying",
-	"notice"}
+// commonFileNames lists the names of files that many directories contain.
+var commonFileNames = []string{
+	"readme",
+	"index",
+	"_index",
+	"license",
+	"licence",
+	"changelog",
+	"contributing",
+	"copying",
+	"notice",
+}
 
 // fileTitle returns the name of a file without its extension. If many directories have a file with this name, common
 // is true, and the name of the directory precedes it.
-func fileTitle(ref string) (title string, common bool) {
+func fileTitle(ref string) (title string, isCommon bool) {
 	base := path.Base(ref)
 	base = strings.TrimSuffix(base, ".gz")
 	if t := strings.TrimSuffix(base, path.Ext(base)); t != "" {
 		base = t
 	}
 	dir := path.Base(path.Dir(ref))
-	common = slices.Contains(commonNames, strings.ToLower(base))
+	isCommon = slices.Contains(commonFileNames, strings.ToLower(base))
 	isNamed := dir != "." && dir != "/"
-	if common && isNamed {
+	if isCommon && isNamed {
 		base = dir + "/" + base
 	}
-	return cmp.Or(cleanName(base, oxbow.MaxName), "untitled"), common
+	return cmp.Or(cleanName(base, oxbow.MaxName), "untitled"), isCommon
 }
 
 // nameWords returns the words of a name in lower case. If a title and the file name have the same words, the file name
@@ -271,9 +284,9 @@ var tagPattern = sync.OnceValue(
 // codePattern matches inline code.
 var codePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`[^`]*`") })
 
-// inlineTags returns the #tags in a text as labels, at most maxHeaderLabels-8. It ignores tags in code and tags
+// findInlineTags returns the #tags in a text as labels, at most maxHeaderLabels-8. It ignores tags in code and tags
 // without letters.
-func inlineTags(text string) (ls []oxbow.Label) {
+func findInlineTags(text string) (ls []oxbow.Label) {
 	fence := ""
 	for line := range strings.Lines(text) {
 		l := strings.TrimSpace(line)
@@ -284,7 +297,7 @@ func inlineTags(text string) (ls []oxbow.Label) {
 			}
 			continue
 		case l != "":
-			fence = openFence(l)
+			fence = openingFence(l)
 		}
 		for _, m := range tagPattern().FindAllStringSubmatch(codePattern().ReplaceAllString(line, "` `"), -1) {
 			tag := oxbow.Label{Key: oxbow.LabelTag, Value: strings.Trim(m[1], "/")}
@@ -302,7 +315,7 @@ func inlineTags(text string) (ls []oxbow.Label) {
 // the piece would not fit into the name, because these distinguish the pieces. The heading top of the whole file is
 // not repeated.
 func pieceName(title, top string, p textPiece) string {
-	path := p.path
+	path := p.headingPath
 	if len(path) > 0 && top != "" && cleanName(headingText(path[0]), oxbow.MaxName) == top {
 		path = path[1:]
 	}

@@ -84,7 +84,7 @@ func TestFrontMatter(t *testing.T) {
 			"",
 		},
 	} {
-		keys, size, _ := parseFront(tt.in)
+		keys, size, _ := parseYAMLFront(tt.in)
 		var got []string
 		for _, k := range keys {
 			if k.err != nil {
@@ -392,7 +392,7 @@ func TestIsConflictCopy(t *testing.T) {
 
 func TestMarkdownNameAndDate(t *testing.T) {
 	mod := time.Date(2025, 5, 5, 5, 5, 5, 0, time.UTC)
-	day := time.Date(2026, 4, 18, calendarHour, 0, 0, 0, time.UTC)
+	day := time.Date(2026, 4, 18, dateOnlyHour, 0, 0, 0, time.UTC)
 	for _, tt := range []struct {
 		ref, in, name string
 		created       time.Time
@@ -434,7 +434,7 @@ func TestMarkdownBad(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
 		{"a\nb\xff\n", "x.md:2: is not UTF-8"},
 		{"a\n\nb\x00\n", "x.md:3: holds a NUL"},
-		{strings.Repeat("a", maxMarkdown+1), "x.md: has more than the 16 MiB"},
+		{strings.Repeat("a", maxMarkdownBytes+1), "x.md: has more than the 16 MiB"},
 		{" \n\n", "x.md:1: holds no text"},
 	} {
 		items, errs := collect(markdown("x.md", tt.in))
@@ -585,7 +585,7 @@ func TestHeadingText(t *testing.T) {
 		"![logo](a) `a*b*` and *s* ~~gone~~ \\*star\\* &amp; <b>bold</b>": "a*b* and s gone *star* & bold",
 		"Vec<T> and List<String>": "Vec<T> and List<String>", "A <!-- b --> c": "A c", "**": "**",
 		"[[Page|shown]] and [[Other]]": "shown and Other", "***": "***",
-		strings.Repeat("[", maxHeadingText+1): strings.Repeat("[", maxHeadingText+1),
+		strings.Repeat("[", maxHeadingBytes+1): strings.Repeat("[", maxHeadingBytes+1),
 	} {
 		if got := headingText(in); got != want {
 			t.Errorf("headingText(%q) = %q, want %q", in, got, want)

@@ -16,10 +16,10 @@ import (
 )
 
 var mem0Form = recordForm{
-	format: mem0,
-	id:     []string{"id"},
-	text:   []string{"memory", "content", "data", "text"},
-	keys: map[string]string{
+	format:     mem0,
+	idFields:   []string{"id"},
+	textFields: []string{"memory", "content", "data", "text"},
+	frontKeysByField: map[string]string{
 		"created_at": "created", "categories": "tags", "hash": "", "score": "", "updated_at": "updated",
 		"archived_at": "", "deleted_at": "", "category_ids": "", "embedding": "", "vector": "",
 		"structured_attributes": "", "event": "",
@@ -28,7 +28,7 @@ var mem0Form = recordForm{
 
 // mem0Lists says which lists in mem0's documents contain memories. The other tables of OpenMemory contain users,
 // settings and history.
-var mem0Lists = documentLists{
+var mem0Lists = documentListNames{
 	recordLists:  []string{"results", "memories"},
 	tableLists:   []string{"categories", "apps"},
 	ignoredNames: []string{"memory_categories", "status_history", "access_controls", "relations"},
@@ -37,10 +37,10 @@ var mem0Lists = documentLists{
 // readMem0 yields an item for each memory.
 func readMem0(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	names := map[string]string{} // names of the categories and apps, by ID
-	p := recordProgram{format: mem0, convert: func(rec objectAt, o *ReadOptions) (Item, error) {
+	p := recordProgram{format: mem0, convert: func(rec jsonObjectAt, o *ReadOptions) (Item, error) {
 		return mem0Item(rec, names, o)
 	}}
-	objects := func(yield func(objectAt, error) bool) {
+	objects := func(yield func(jsonObjectAt, error) bool) {
 		for rec, err := range documentObjects(r, ref, mem0Lists) {
 			isName := rec.list == "categories" || rec.list == "apps"
 			if err == nil && isName {
@@ -57,13 +57,16 @@ func readMem0(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error
 }
 
 // mem0Item converts a memory to an item. In the dump of a vector database, the memory is in the payload of a point.
-func mem0Item(rec objectAt, names map[string]string, o *ReadOptions) (Item, error) {
+func mem0Item(rec jsonObjectAt, names map[string]string, o *ReadOptions) (Item, error) {
 	if raw, ok := rec.fields.rawValue("payload"); ok && raw[0] == '{' {
 		inner, err := parseObject(raw)
 		if err != nil {
 			return Item{}, err
 		}
-		rec.fields = slices.DeleteFunc(append(rec.fields, inner...), func(f field) bool { return f.key == "payload" })
+		rec.fields = slices.DeleteFunc(
+			append(rec.fields, inner...),
+			func(f jsonField) bool { return f.key == "payload" },
+		)
 	}
 	if raw, ok := rec.fields.rawValue("deleted_at"); ok && raw[0] == '"' {
 		return Item{}, errDeleted
@@ -71,10 +74,10 @@ func mem0Item(rec objectAt, names map[string]string, o *ReadOptions) (Item, erro
 	if state, _ := rec.fields.textValue("state"); state == "deleted" {
 		return Item{}, errDeleted
 	}
-	if !hasText(rec.fields, mem0Form.text...) {
-		return Item{}, errNoField("memory")
+	if !hasTextField(rec.fields, mem0Form.textFields...) {
+		return Item{}, missingTextFieldError("memory")
 	}
-	rec.fields = slices.DeleteFunc(slices.Clone(rec.fields), func(f field) bool {
+	rec.fields = slices.DeleteFunc(slices.Clone(rec.fields), func(f jsonField) bool {
 		return f.key == "state" && string(f.rawValue) == `"active"`
 	})
 	it, err := mem0Form.toItem(rec, o)
@@ -88,14 +91,14 @@ func mem0Item(rec objectAt, names map[string]string, o *ReadOptions) (Item, erro
 }
 
 // listStrings returns the strings in a field that is a list, or nil for any other field.
-func listStrings(o object, key string) (ids []string) {
+func listStrings(o jsonObject, key string) (ids []string) {
 	raw, ok := o.rawValue(key)
 	if !ok || raw[0] != '[' {
 		return nil
 	}
 	for part := range rawjson.EachElement(json.RawMessage(raw)) {
 		if part[0] == '"' {
-			ids = append(ids, rawjson.Unquote(part))
+			ids = append(ids, rawjson.UnquoteString(part))
 		}
 	}
 	return ids

@@ -54,11 +54,11 @@ func (im *importer) planFollowedChange(it Item, old oxbow.Entry, p *batchPlan) e
 // addConflictCopy plans a new entry for the text that an entry had in the store.
 func (im *importer) addConflictCopy(it Item, old oxbow.Entry, p *batchPlan) error {
 	for n := 1; ; n++ {
-		name := cleanName(old.Name, oxbow.MaxName-len(copySuffix)) + copySuffix
+		name := cleanName(old.Name, oxbow.MaxName-len(conflictCopySuffix)) + conflictCopySuffix
 		if n > 1 {
 			name = numberedName(name, n)
 		}
-		id := hashParts(name)
+		id := digestParts(name)
 		owner, err := im.nameOwner(name, p)
 		if err != nil {
 			return err
@@ -68,7 +68,7 @@ func (im *importer) addConflictCopy(it Item, old oxbow.Entry, p *batchPlan) erro
 		}
 		p.names.matchStates[id] = 2
 		p.ops = append(p.ops, oxbow.Add{Name: name, Kind: old.Kind, Content: old.Content,
-			Labels: withoutOrigin(old.Labels)})
+			Labels: withoutOriginLabels(old.Labels)})
 		p.report.Changes = append(p.report.Changes, Change{name, oxbow.VerbAdd, it.Ref})
 		p.report.Notes = append(p.report.Notes, fmt.Sprintf(
 			"%s: %q was edited in the memory, and its file was edited too: the file's text is in %q, the memory's in %q",
@@ -81,15 +81,15 @@ func (im *importer) addConflictCopy(it Item, old oxbow.Entry, p *batchPlan) erro
 	}
 }
 
-// copySuffix is the end of the name of an entry that keeps the text of the store after a conflict.
-const copySuffix = " (conflict copy)"
+// conflictCopySuffix is the end of the name of an entry that keeps the text of the store after a conflict.
+const conflictCopySuffix = " (conflict copy)"
 
 // mergeLabels returns the labels of the file, with the changes that the store made to the labels in base. If there are
 // too many for an entry, the last labels that the store added are omitted.
 func mergeLabels(base, store, file []oxbow.Label) []oxbow.Label {
-	isOwn := func(l oxbow.Label) bool { return isStamp(l) && !slices.Contains(base, l) }
-	store = slices.DeleteFunc(withoutOrigin(store), isOwn)
-	merged := threeway.MergeLabels(withoutOrigin(base), file, store)
+	isOwn := func(l oxbow.Label) bool { return isStampLabel(l) && !slices.Contains(base, l) }
+	store = slices.DeleteFunc(withoutOriginLabels(store), isOwn)
+	merged := threeway.MergeLabels(withoutOriginLabels(base), file, store)
 	for i := len(merged) - 1; i >= 0 && len(merged) > oxbow.MaxLabels; i-- {
 		if !slices.Contains(file, merged[i]) {
 			merged = slices.Delete(merged, i, i+1)
@@ -105,7 +105,7 @@ func (im *importer) importedVersion(old oxbow.Entry) (*oxbow.Entry, error) {
 	if err != nil {
 		return nil, nil // The store has no history.
 	}
-	sum, _ := old.Label(markSum)
+	sum, _ := old.Label(sumLabelKey)
 	for v, err := range history.Versions(im.ctx, old.Name) {
 		switch {
 		case errors.Is(err, oxbow.ErrNotFound):
@@ -115,7 +115,7 @@ func (im *importer) importedVersion(old oxbow.Entry) (*oxbow.Entry, error) {
 		case v.Verb == oxbow.VerbRemove:
 			return nil, nil
 		}
-		if was, _ := v.Entry.Label(markSum); was == sum && !IsEdited(v.Entry) {
+		if was, _ := v.Entry.Label(sumLabelKey); was == sum && !IsEdited(v.Entry) {
 			e := v.Entry.Clone()
 			return &e, nil
 		}

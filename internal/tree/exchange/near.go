@@ -27,8 +27,9 @@ func nearestCandidate(word string, candidates []string) string {
 	return best
 }
 
-// nearestHint returns the end of an error message that suggests the nearest candidate, or "" if no candidate is near.
-func nearestHint(word string, candidates []string) string {
+// nearestCandidateHint returns the end of an error message that suggests the nearest candidate, or "" if no
+// candidate is near.
+func nearestCandidateHint(word string, candidates []string) string {
 	if c := nearestCandidate(word, candidates); c != "" {
 		return "; did you mean " + c + "?"
 	}

@@ -26,18 +26,18 @@ import (
 // These are the front matter keys that correspond to a field of an entry. All other keys become labels, from which an
 // export can write the same key again.
 const (
-	okfType      = "type"
-	okfTitle     = "title"
-	okfTags      = "tags"
-	okfAliases   = "aliases"
-	okfGenerated = "generated"
-	okfTimestamp = "timestamp" // The format had this key in version 0.1.
-	okfOxbowKey  = "oxbow"     // Exports of oxbow put their own keys below this key.
+	okfTypeKey      = "type"
+	okfTitleKey     = "title"
+	okfTagsKey      = "tags"
+	okfAliasesKey   = "aliases"
+	okfGeneratedKey = "generated"
+	okfTimestampKey = "timestamp" // The format had this key in version 0.1.
+	okfOxbowKey     = "oxbow"     // Exports of oxbow put their own keys below this key.
 )
 
-// okfLabel is the key of a label that contains a front matter key that cannot be a label key. The value is a JSON
+// okfLabelKey is the key of a label that contains a front matter key that cannot be a label key. The value is a JSON
 // object with the front matter key.
-const okfLabel = "okf"
+const okfLabelKey = "okf"
 
 // okfHeader is the front matter below okfOxbowKey, which only exports of oxbow contain.
 type okfHeader struct {
@@ -53,15 +53,15 @@ type okfHeader struct {
 // Otherwise the path of the concept becomes an alias.
 func readOKF(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
-		b, err := io.ReadAll(io.LimitReader(r, maxMarkdown+1))
+		b, err := io.ReadAll(io.LimitReader(r, maxMarkdownBytes+1))
 		if err != nil {
 			yield(Item{}, fmt.Errorf("reading %s: %w", ref, err))
 			return
 		}
 		data, body, hasFront := frontmatter.SplitFrontMatter(string(b))
 		var doc yaml.Node
-		mayBeConcept := hasFront && len(b) <= maxMarkdown
-		if !mayBeConcept || !isMapping(data, &doc) {
+		mayBeConcept := hasFront && len(b) <= maxMarkdownBytes
+		if !mayBeConcept || !decodeMapping(data, &doc) {
 			if !yield(Item{}, newItemError(lineRef(ref, 1), errNoConcept)) {
 				return
 			}
@@ -101,9 +101,9 @@ func okfItem(front *yaml.Node, body, ref string, o *ReadOptions) (Item, error) {
 		if key.Value != okfOxbowKey && !slices.Contains(own.Derived, key.Value) {
 			it.applyOKF(key.Value, value)
 		}
-		isFirstTime := key.Value == okfTimestamp && it.Entry.Updated.IsZero()
-		if key.Value == okfGenerated || isFirstTime {
-			it.Entry.Updated = okfTime(value, o)
+		isFirstTime := key.Value == okfTimestampKey && it.Entry.Updated.IsZero()
+		if key.Value == okfGeneratedKey || isFirstTime {
+			it.Entry.Updated = parseOKFTime(value, o)
 		}
 	}
 	body = strings.TrimPrefix(body, "\n")
@@ -132,8 +132,8 @@ func okfItem(front *yaml.Node, body, ref string, o *ReadOptions) (Item, error) {
 	return it, err
 }
 
-// isMapping decodes front matter into doc. It reports whether it is a mapping.
-func isMapping(data string, doc *yaml.Node) bool {
+// decodeMapping decodes front matter into doc. It reports whether it is a mapping.
+func decodeMapping(data string, doc *yaml.Node) bool {
 	return yaml.Unmarshal([]byte(data), doc) == nil && len(doc.Content) > 0 &&
 		doc.Content[0].Kind == yaml.MappingNode
 }
@@ -149,13 +149,13 @@ func mappingPairs(n *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
 	}
 }
 
-// okfTime returns the time in a node that is a time or has a member at with a time. For any other node, it returns the
-// zero time.
-func okfTime(n *yaml.Node, o *ReadOptions) time.Time {
+// parseOKFTime returns the time in a node that is a time or has a member at with a time. For any other node, it
+// returns the zero time.
+func parseOKFTime(n *yaml.Node, o *ReadOptions) time.Time {
 	if n.Kind == yaml.MappingNode {
 		for key, value := range mappingPairs(n) {
 			if key.Value == "at" {
-				return okfTime(value, o)
+				return parseOKFTime(value, o)
 			}
 		}
 	}
@@ -174,10 +174,10 @@ func (it *Item) applyOKF(key string, value *yaml.Node) {
 	}
 	isScalar := value.Kind == yaml.ScalarNode
 	switch {
-	case key == okfTitle && isScalar:
+	case key == okfTitleKey && isScalar:
 		it.Entry.Name = cleanName(value.Value, oxbow.MaxName)
 		return
-	case key == okfType && isScalar:
+	case key == okfTypeKey && isScalar:
 		if kind, err := oxbow.ParseKind(value.Value); err == nil {
 			it.Entry.Kind = kind
 			return
@@ -192,16 +192,16 @@ func (it *Item) applyOKF(key string, value *yaml.Node) {
 func (it *Item) applyOKFValue(key string, v *yaml.Node) {
 	switch {
 	case frontmatter.IsNull(v):
-	case key == okfAliases && v.Kind == yaml.ScalarNode && oxbow.CheckName(v.Value) == nil:
+	case key == okfAliasesKey && v.Kind == yaml.ScalarNode && oxbow.CheckName(v.Value) == nil:
 		it.Entry.Aliases = append(it.Entry.Aliases, v.Value)
-	case key == okfTags && v.Kind == yaml.ScalarNode:
+	case key == okfTagsKey && v.Kind == yaml.ScalarNode:
 		for _, tag := range oxbow.SplitTags(v.Value) {
 			it.addOKFLabel(oxbow.LabelTag, key, tag)
 		}
 	case v.Kind == yaml.ScalarNode:
 		it.addOKFLabel(key, key, v.Value)
 	default:
-		it.addOKFLabel(key, key, nodeJSON(v))
+		it.addOKFLabel(key, key, nodeToJSON(v))
 	}
 }
 
@@ -212,9 +212,9 @@ func (it *Item) addOKFLabel(labelKey, key, value string) {
 	if value == "" {
 		return
 	}
-	isProgram := isStamp(l) || isImportMark(l) || l.Key == oxbow.LabelVerified || l.Key == oxbow.LabelPersonal
+	isProgram := isStampLabel(l) || isImportMark(l) || l.Key == oxbow.LabelVerified || l.Key == oxbow.LabelPersonal
 	if l.Check() != nil || isProgram {
-		l = oxbow.Label{Key: okfLabel, Value: fmt.Sprintf("{%s:%s}", quotedText(key), jsonOrText(value))}
+		l = oxbow.Label{Key: okfLabelKey, Value: fmt.Sprintf("{%s:%s}", quoteJSONText(key), jsonOrText(value))}
 	}
 	if l.Check() != nil || len(it.Entry.Labels) >= maxHeaderLabels {
 		it.Entry.Content += "\n\n" + key + ": " + value
@@ -230,7 +230,7 @@ func jsonOrText(value string) string {
 	if isJSONCollection(value) {
 		return value
 	}
-	return string(quotedText(value))
+	return string(quoteJSONText(value))
 }
 
 // isJSONCollection reports whether the value is a JSON object or array.
@@ -238,18 +238,18 @@ func isJSONCollection(value string) bool {
 	return (strings.HasPrefix(value, "{") || strings.HasPrefix(value, "[")) && json.Valid([]byte(value))
 }
 
-// nodeJSON returns a mapping or a list as JSON, with its members in the order of the file.
-func nodeJSON(n *yaml.Node) string {
+// nodeToJSON returns a mapping or a list as JSON, with its members in the order of the file.
+func nodeToJSON(n *yaml.Node) string {
 	var parts []string
 	switch n.Kind {
 	case yaml.MappingNode:
 		for key, value := range mappingPairs(n) {
-			parts = append(parts, string(quotedText(key.Value))+":"+nodeJSON(value))
+			parts = append(parts, string(quoteJSONText(key.Value))+":"+nodeToJSON(value))
 		}
 		return "{" + strings.Join(parts, ",") + "}"
 	case yaml.SequenceNode:
 		for _, value := range n.Content {
-			parts = append(parts, nodeJSON(value))
+			parts = append(parts, nodeToJSON(value))
 		}
 		return "[" + strings.Join(parts, ",") + "]"
 	}
@@ -257,7 +257,7 @@ func nodeJSON(n *yaml.Node) string {
 	if isPlainJSON && json.Valid([]byte(n.Value)) {
 		return n.Value
 	}
-	return string(quotedText(n.Value))
+	return string(quoteJSONText(n.Value))
 }
 
 // isOKFIndex reports whether the index of a directory says that the directory is a bundle.
@@ -266,15 +266,15 @@ func isOKFIndex(text []byte) bool {
 	return ok && strings.Contains(data, "okf_version:")
 }
 
-// maxSampled is the maximum number of files whose front matter is read to recognize a bundle.
-const maxSampled = 20
+// maxSampledFiles is the maximum number of files whose front matter is read to recognize a bundle.
+const maxSampledFiles = 20
 
 // isOKFBundle reports whether a directory is a bundle although its index has no okf_version. Some of the files in the
 // directory and its subdirectories are read: each must have a type, and one must say who generated it.
 func isOKFBundle(fsys vfs.FS, dir string) bool {
 	isGenerated := false
 	for _, file := range sampleConcepts(fsys, dir) {
-		head, err := vfs.ReadFile(fsys, file, maxMarkdown)
+		head, err := vfs.ReadFile(fsys, file, maxMarkdownBytes)
 		if err != nil {
 			return false
 		}
@@ -293,7 +293,7 @@ func isOKFBundle(fsys vfs.FS, dir string) bool {
 	return isGenerated
 }
 
-// sampleConcepts returns at most maxSampled files that may be concepts, in a directory and its subdirectories.
+// sampleConcepts returns at most maxSampledFiles files that may be concepts, in a directory and its subdirectories.
 func sampleConcepts(fsys vfs.FS, dir string) (files []string) {
 	list, err := fsys.ReadDir(dir)
 	if err != nil {
@@ -312,7 +312,7 @@ func sampleConcepts(fsys vfs.FS, dir string) (files []string) {
 		}
 	}
 	for _, file := range all {
-		if path.Ext(file) == ".md" && checkOKFFile(file) == nil && len(files) < maxSampled {
+		if path.Ext(file) == ".md" && checkOKFFile(file) == nil && len(files) < maxSampledFiles {
 			files = append(files, file)
 		}
 	}

@@ -130,7 +130,7 @@ func conforms(t *testing.T, fsys vfs.FS) {
 				t.Errorf("%s does not begin with a heading:\n%s", name, b)
 			}
 		default:
-			if typ, _ := frontOf(t, fsys, name)[okfType].(string); typ == "" {
+			if typ, _ := frontOf(t, fsys, name)[okfTypeKey].(string); typ == "" {
 				t.Errorf("%s has no type:\n%s", name, b)
 			}
 		}
@@ -149,7 +149,7 @@ func TestOKFOfOthers(t *testing.T) {
 		"okf/computations/depth.md": "note/depth-of-a-berth.md",
 	} {
 		want, got := frontOf(t, fsys, file), frontOf(t, mem, written)
-		for _, key := range []string{okfOxbowKey, okfAliases, LabelImport, markSum} {
+		for _, key := range []string{okfOxbowKey, okfAliasesKey, LabelImport, sumLabelKey} {
 			delete(got, key)
 		}
 		if want["description"] == nil {
@@ -186,22 +186,22 @@ func TestOKFExample(t *testing.T) {
 			continue
 		}
 		want := frontOf(t, fsys, name)
-		e, err := s.Get(t.Context(), want[okfTitle].(string))
+		e, err := s.Get(t.Context(), want[okfTitleKey].(string))
 		id := strings.TrimSuffix(strings.TrimPrefix(name, "ferries/"), ".md")
 		if err != nil || !slices.Contains(e.Aliases, id) {
 			t.Errorf("%s is %+v, %v", name, e, err)
 			continue
 		}
-		written := "note/" + text.Slug(e.Name) + ".md"
+		written := "note/" + text.MakeSlug(e.Name) + ".md"
 		got := frontOf(t, mem, written)
 		derived, _ := got[okfOxbowKey].(map[string]any)["derived"].([]any)
 		for _, key := range derived {
-			if key != okfType {
+			if key != okfTypeKey {
 				delete(got, key.(string))
 			}
 		}
 		delete(got, okfOxbowKey)
-		delete(got, okfAliases)
+		delete(got, okfAliasesKey)
 		sortTags(got)
 		sortTags(want)
 		if !reflect.DeepEqual(got, want) {
@@ -230,7 +230,7 @@ func TestOKFExample(t *testing.T) {
 
 // sortTags sorts the tags of front matter, because the labels of an entry have no order.
 func sortTags(front map[string]any) {
-	if tags, ok := front[okfTags].([]any); ok {
+	if tags, ok := front[okfTagsKey].([]any); ok {
 		slices.SortFunc(tags, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })
 	}
 }

@@ -19,9 +19,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// okfKeys lists the keys of the format that cannot be written for a label with the same key, because they have another
-// meaning.
-var okfKeys = []string{okfType, okfTitle, okfTags, okfAliases, okfOxbowKey}
+// okfReservedKeys lists the keys of the format that cannot be written for a label with the same key, because they
+// have another meaning.
+var okfReservedKeys = []string{okfTypeKey, okfTitleKey, okfTagsKey, okfAliasesKey, okfOxbowKey}
 
 // okfConcept describes a written concept, for the indexes.
 type okfConcept struct {
@@ -35,7 +35,7 @@ type okfConcept struct {
 func ExportOKF(ctx context.Context, s oxbow.Store, f oxbow.Filter, dir vfs.FS) (int, error) {
 	used := map[string]bool{}
 	concepts := map[string][]okfConcept{} // concepts, by directory
-	n, tell := 0, progress.CountReporter(ctx, progress.UnitEntries)
+	n, tell := 0, progress.NewCountReporter(ctx, progress.UnitEntries)
 	for e, err := range s.Entries(ctx, f) {
 		if err == nil {
 			err = ctx.Err()
@@ -57,11 +57,11 @@ func ExportOKF(ctx context.Context, s oxbow.Store, f oxbow.Filter, dir vfs.FS) (
 // writeConcept writes an entry as a concept. used contains the paths that other concepts have.
 func writeConcept(dir vfs.FS, e oxbow.Entry, used map[string]bool) (okfConcept, error) {
 	c := okfConcept{name: e.Name, created: e.Created, updated: e.Updated}
-	front, err := okfFront(e, &c)
+	front, err := formatOKFFront(e, &c)
 	if err != nil {
 		return c, err
 	}
-	stem := text.Slug(e.Name)
+	stem := text.MakeSlug(e.Name)
 	if slices.Contains([]string{"", "index", "log"}, stem) {
 		stem = strings.TrimPrefix(fmt.Sprintf("%s-%d", stem, e.ID), "-")
 	}
@@ -76,8 +76,8 @@ func writeConcept(dir vfs.FS, e oxbow.Entry, used map[string]bool) (okfConcept, 
 	return c, vfs.WriteFile(dir, c.file, []byte("---\n"+front+"---\n\n"+e.Content+"\n"), 0o600)
 }
 
-// okfFront returns the front matter of an entry. It also sets the description of the concept c.
-func okfFront(e oxbow.Entry, c *okfConcept) (string, error) {
+// formatOKFFront returns the front matter of an entry. It also sets the description of the concept c.
+func formatOKFFront(e oxbow.Entry, c *okfConcept) (string, error) {
 	top := &yaml.Node{Kind: yaml.MappingNode}
 	own := okfHeader{Created: e.Created.UTC(), Updated: e.Updated.UTC(), Kind: e.Kind.String()}
 	own.Labels = map[string][]string{}
@@ -86,13 +86,13 @@ func okfFront(e oxbow.Entry, c *okfConcept) (string, error) {
 	for _, l := range e.Labels {
 		switch {
 		case l.IsLocal():
-		case l.Key == okfLabel && isJSONCollection(l.Value):
-			key, value := okfMember(l.Value)
+		case l.Key == okfLabelKey && isJSONCollection(l.Value):
+			key, value := splitOKFLabel(l.Value)
 			if values[key] == nil {
 				keys = append(keys, key)
 			}
 			values[key] = append(values[key], value)
-		case isOwnLabel(l):
+		case needsOxbowKey(l):
 			own.Labels[l.Key] = append(own.Labels[l.Key], l.Value)
 		default:
 			if values[l.Key] == nil {
@@ -101,20 +101,20 @@ func okfFront(e oxbow.Entry, c *okfConcept) (string, error) {
 			values[l.Key] = append(values[l.Key], l.Value)
 		}
 	}
-	addKey(top, okfType, conceptType(e, &own))
-	addKey(top, okfTitle, e.Name)
-	addKeys(top, okfAliases, e.Aliases)
-	addKeys(top, okfTags, values[oxbow.LabelTag])
+	addTextKey(top, okfTypeKey, conceptType(e, &own))
+	addTextKey(top, okfTitleKey, e.Name)
+	addValuesKey(top, okfAliasesKey, e.Aliases)
+	addValuesKey(top, okfTagsKey, values[oxbow.LabelTag])
 	for _, key := range keys {
 		if key != oxbow.LabelTag {
-			addKeys(top, key, values[key])
+			addValuesKey(top, key, values[key])
 		}
 	}
 	c.description = firstSentence(e.Content)
 	if d := values["description"]; len(d) == 1 {
 		c.description = d[0]
-	} else if c.description != "" && !hasKey(top, "description") {
-		addKey(top, "description", c.description)
+	} else if c.description != "" && !mappingHasKey(top, "description") {
+		addTextKey(top, "description", c.description)
 		own.Derived = append(own.Derived, "description")
 	}
 	addDerivedKeys(top, e, &own)
@@ -122,20 +122,20 @@ func okfFront(e oxbow.Entry, c *okfConcept) (string, error) {
 	if err := node.Encode(own); err != nil {
 		return "", err
 	}
-	appendPairs(top, &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{textScalar(okfOxbowKey), node}})
+	appendPairs(top, &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{newTextScalar(okfOxbowKey), node}})
 	b, err := yaml.Marshal(top)
 	return string(b), err
 }
 
-// okfMember splits the value of a label okf into the front matter key and its value.
-func okfMember(value string) (key, member string) {
+// splitOKFLabel splits the value of a label okf into the front matter key and its value.
+func splitOKFLabel(value string) (key, member string) {
 	isKey := true
 	for part := range rawjson.EachElement([]byte(value)) {
 		switch {
 		case isKey && part[0] == '"':
-			key = rawjson.Unquote(part)
+			key = rawjson.UnquoteString(part)
 		case part[0] == '"':
-			member = rawjson.Unquote(part)
+			member = rawjson.UnquoteString(part)
 		default:
 			member = string(part)
 		}
@@ -144,17 +144,19 @@ func okfMember(value string) (key, member string) {
 	return key, member
 }
 
-// isOwnLabel reports whether a label must be written below okfOxbowKey, because its key has another meaning in the
+// needsOxbowKey reports whether a label must be written below okfOxbowKey, because its key has another meaning in the
 // format or only programs may set the label.
-func isOwnLabel(l oxbow.Label) bool {
-	return slices.Contains(okfKeys, l.Key) || isStamp(l) || isImportMark(l) || l.Key == oxbow.LabelVerified ||
-		l.Key == oxbow.LabelPersonal || l.Key == okfLabel
+func needsOxbowKey(l oxbow.Label) bool {
+	return slices.Contains(okfReservedKeys, l.Key) || isStampLabel(l) || isImportMark(l) ||
+		l.Key == oxbow.LabelVerified ||
+		l.Key == oxbow.LabelPersonal ||
+		l.Key == okfLabelKey
 }
 
 // conceptType returns the type of a concept: the label type of a note, or otherwise the kind of the entry.
 func conceptType(e oxbow.Entry, own *okfHeader) string {
-	types := own.Labels[okfType]
-	own.Derived = append(own.Derived, okfType)
+	types := own.Labels[okfTypeKey]
+	own.Derived = append(own.Derived, okfTypeKey)
 	if e.Kind == oxbow.Note && len(types) == 1 {
 		return types[0]
 	}
@@ -166,16 +168,16 @@ func conceptType(e oxbow.Entry, own *okfHeader) string {
 func addDerivedKeys(top *yaml.Node, e oxbow.Entry, own *okfHeader) {
 	at := e.Updated.UTC().Format(time.RFC3339Nano)
 	add := func(key string, by string) {
-		if hasKey(top, key) {
+		if mappingHasKey(top, key) {
 			return // Another program wrote this key, and oxbow has kept it as a label.
 		}
 		pair := &yaml.Node{Kind: yaml.MappingNode}
-		addKey(pair, "by", by)
-		pair.Content = append(pair.Content, textScalar("at"), &yaml.Node{Kind: yaml.ScalarNode, Value: at})
-		top.Content = append(top.Content, textScalar(key), pair)
+		addTextKey(pair, "by", by)
+		pair.Content = append(pair.Content, newTextScalar("at"), &yaml.Node{Kind: yaml.ScalarNode, Value: at})
+		top.Content = append(top.Content, newTextScalar(key), pair)
 		own.Derived = append(own.Derived, key)
 	}
-	add(okfGenerated, okfActor(e))
+	add(okfGeneratedKey, okfActor(e))
 	switch {
 	case e.TextBy() != oxbow.Person && slices.ContainsFunc(e.Labels, func(l oxbow.Label) bool {
 		return l.Key == oxbow.LabelApproved
@@ -184,8 +186,8 @@ func addDerivedKeys(top *yaml.Node, e oxbow.Entry, own *okfHeader) {
 	case len(e.Values(oxbow.LabelVerified)) > 0:
 		add("verified", "process:"+e.Values(oxbow.LabelVerified)[0])
 	}
-	if !e.MayShow(oxbow.UnaskedByLabels) && !hasKey(top, "status") {
-		addKey(top, "status", "draft")
+	if !e.MayShow(oxbow.UnaskedByLabels) && !mappingHasKey(top, "status") {
+		addTextKey(top, "status", "draft")
 		own.Derived = append(own.Derived, "status")
 	}
 }
@@ -206,8 +208,8 @@ func okfActor(e oxbow.Entry) string {
 	}
 }
 
-// hasKey reports whether a mapping has a key.
-func hasKey(top *yaml.Node, key string) bool {
+// mappingHasKey reports whether a mapping has a key.
+func mappingHasKey(top *yaml.Node, key string) bool {
 	for k := range mappingPairs(top) {
 		if k.Value == key {
 			return true
@@ -216,20 +218,20 @@ func hasKey(top *yaml.Node, key string) bool {
 	return false
 }
 
-func textScalar(s string) *yaml.Node {
+func newTextScalar(s string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
 }
 
-func addKey(top *yaml.Node, key, value string) {
-	top.Content = append(top.Content, textScalar(key), textScalar(value))
+func addTextKey(top *yaml.Node, key, value string) {
+	top.Content = append(top.Content, newTextScalar(key), newTextScalar(value))
 }
 
-// okfLists contains the keys whose values are always written as lists.
-var okfLists = []string{okfTags, okfAliases, "sources", "verified", "parameters"}
+// okfListKeys contains the keys whose values are always written as lists.
+var okfListKeys = []string{okfTagsKey, okfAliasesKey, "sources", "verified", "parameters"}
 
-// addKeys adds a key with its values. One value is written as a scalar and several values as a list. For the keys in
-// okfLists, there is always a list. A value that is JSON is written as a mapping or list.
-func addKeys(top *yaml.Node, key string, values []string) {
+// addValuesKey adds a key with its values. One value is written as a scalar and several values as a list. For the
+// keys in okfListKeys, there is always a list. A value that is JSON is written as a mapping or list.
+func addValuesKey(top *yaml.Node, key string, values []string) {
 	if len(values) == 0 {
 		return
 	}
@@ -242,17 +244,17 @@ func addKeys(top *yaml.Node, key string, values []string) {
 				node = doc.Content[0]
 				unquoteDates(node)
 			}
-		} else if isNullText(v) {
+		} else if isYAMLNullText(v) {
 			node.Tag = "!!str"
 		}
 		nodes = append(nodes, node)
 	}
-	if len(nodes) == 1 && !slices.Contains(okfLists, key) {
-		top.Content = append(top.Content, textScalar(key), nodes[0])
+	if len(nodes) == 1 && !slices.Contains(okfListKeys, key) {
+		top.Content = append(top.Content, newTextScalar(key), nodes[0])
 		return
 	}
 	list := &yaml.Node{Kind: yaml.SequenceNode, Content: nodes}
-	top.Content = append(top.Content, textScalar(key), list)
+	top.Content = append(top.Content, newTextScalar(key), list)
 }
 
 // unquoteDates removes the quotes around dates, because YAML writes dates without quotes. It removes those around
@@ -271,8 +273,8 @@ func unquoteDates(n *yaml.Node) {
 	}
 }
 
-// isNullText reports whether YAML would read the text as null.
-func isNullText(s string) bool { return s == "~" || strings.EqualFold(s, "null") || s == "" }
+// isYAMLNullText reports whether YAML would read the text as null.
+func isYAMLNullText(s string) bool { return s == "~" || strings.EqualFold(s, "null") || s == "" }
 
 func appendPairs(top, pairs *yaml.Node) { top.Content = append(top.Content, pairs.Content...) }
 
@@ -307,7 +309,7 @@ func writeOKFIndexes(dir vfs.FS, concepts map[string][]okfConcept) error {
 		var b strings.Builder
 		fmt.Fprintf(&b, "# %s\n\n", kind)
 		for _, c := range concepts[kind] {
-			fmt.Fprintf(&b, "* [%s](%s)", linkText(c.name), path.Base(c.file))
+			fmt.Fprintf(&b, "* [%s](%s)", escapeLinkText(c.name), path.Base(c.file))
 			if c.description != "" {
 				fmt.Fprintf(&b, " - %s", c.description)
 			}
@@ -321,11 +323,11 @@ func writeOKFIndexes(dir vfs.FS, concepts map[string][]okfConcept) error {
 	if err := vfs.WriteFile(dir, "index.md", []byte(top.String()), 0o600); err != nil {
 		return err
 	}
-	return vfs.WriteFile(dir, "log.md", []byte(okfLog(all)), 0o600)
+	return vfs.WriteFile(dir, "log.md", []byte(formatOKFLog(all)), 0o600)
 }
 
-// okfLog returns the log of a bundle, which lists the last change of each concept, newest first.
-func okfLog(all []okfConcept) string {
+// formatOKFLog returns the log of a bundle, which lists the last change of each concept, newest first.
+func formatOKFLog(all []okfConcept) string {
 	slices.SortStableFunc(all, func(a, b okfConcept) int { return b.updated.Compare(a.updated) })
 	var b strings.Builder
 	b.WriteString("# Log\n")
@@ -339,13 +341,15 @@ func okfLog(all []okfConcept) string {
 		if c.updated.Equal(c.created) {
 			word = "Creation"
 		}
-		fmt.Fprintf(&b, "* **%s**: [%s](/%s)\n", word, linkText(c.name), c.file)
+		fmt.Fprintf(&b, "* **%s**: [%s](/%s)\n", word, escapeLinkText(c.name), c.file)
 	}
 	return b.String()
 }
 
-// linkText escapes a name for the text of a link.
-func linkText(name string) string { return strings.NewReplacer("[", `\[`, "]", `\]`).Replace(name) }
+// escapeLinkText escapes a name for the text of a link.
+func escapeLinkText(name string) string {
+	return strings.NewReplacer("[", `\[`, "]", `\]`).Replace(name)
+}
 
 func sortedKeys(m map[string][]okfConcept) []string {
 	var keys []string

@@ -16,19 +16,19 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// openClawFiles maps each file of a workspace that contains memories to the type of these memories.
-var openClawFiles = map[string]string{
+// openClawMemoryTypes maps each file of a workspace that contains memories to the type of these memories.
+var openClawMemoryTypes = map[string]string{
 	"memory.md": "memory", "user.md": "user", "dreams.md": "dream",
 }
 
-// openClawInstructions lists the files by which a workspace is recognized.
-var openClawInstructions = []string{"SOUL.md", "IDENTITY.md", "HEARTBEAT.md", "AGENTS.md", "USER.md", "TOOLS.md"}
+// openClawMarkerFiles lists the files by which a workspace is recognized.
+var openClawMarkerFiles = []string{"SOUL.md", "IDENTITY.md", "HEARTBEAT.md", "AGENTS.md", "USER.md", "TOOLS.md"}
 
 // readOpenClaw reads a file of a workspace like a Markdown file, and adds a label with the type of the memories.
 func readOpenClaw(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
-		typ := openClawFiles[strings.ToLower(path.Base(ref))]
-		if _, isDaily := nameDate(path.Base(ref), nil); isDaily {
+		typ := openClawMemoryTypes[strings.ToLower(path.Base(ref))]
+		if _, isDaily := dateInName(path.Base(ref), nil); isDaily {
 			typ = "daily"
 		}
 		for it, err := range ReadMarkdown(r, ref, o) {
@@ -76,7 +76,7 @@ func fileNames(list []fs.DirEntry) []string {
 // isOpenClawDir reports whether a directory with these names is a workspace.
 func isOpenClawDir(files []string) bool {
 	count := 0
-	for _, name := range openClawInstructions {
+	for _, name := range openClawMarkerFiles {
 		if slices.Contains(files, name) {
 			count++
 		}
@@ -93,7 +93,7 @@ var errNoOpenClawMemory = &skippedError{"was passed over: it is no memory of the
 // workspace.
 func checkOpenClawFile(file string) error {
 	dir, _, isBelow := strings.Cut(file, "/")
-	isMemory := (isBelow && dir == "memory") || (!isBelow && openClawFiles[strings.ToLower(file)] != "")
+	isMemory := (isBelow && dir == "memory") || (!isBelow && openClawMemoryTypes[strings.ToLower(file)] != "")
 	if formatByExtension(file) != Markdown || !isMemory {
 		return errNoOpenClawMemory
 	}

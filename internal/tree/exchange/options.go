@@ -44,8 +44,8 @@ type ReadOptions struct {
 	MaxExpanded int64
 }
 
-// boundReader returns a reader that fails when the context of the options is done.
-func (o *ReadOptions) boundReader(r io.Reader) io.Reader {
+// cancelableReader returns a reader that fails when the context of the options is done.
+func (o *ReadOptions) cancelableReader(r io.Reader) io.Reader {
 	if o == nil || o.Context == nil {
 		return r
 	}
@@ -53,12 +53,12 @@ func (o *ReadOptions) boundReader(r io.Reader) io.Reader {
 		if err := o.Context.Err(); err != nil {
 			return 0, err
 		}
-		return r.Read(p[:min(len(p), maxRead)])
+		return r.Read(p[:min(len(p), maxReadBytes)])
 	})
 }
 
-// maxRead is the maximum number of bytes that are read before the context is checked again.
-const maxRead = 1 << 20
+// maxReadBytes is the maximum number of bytes that are read before the context is checked again.
+const maxReadBytes = 1 << 20
 
 // meteredReader returns a reader that passes the number of the bytes it has read to Progress.
 func (o *ReadOptions) meteredReader(r io.Reader) io.Reader {
@@ -72,8 +72,8 @@ func (o *ReadOptions) meteredReader(r io.Reader) io.Reader {
 	})
 }
 
-// expectBytes adds size to the total number of bytes that Progress receives.
-func (o *ReadOptions) expectBytes(size int64) {
+// addExpectedBytes adds size to the total number of bytes that Progress receives.
+func (o *ReadOptions) addExpectedBytes(size int64) {
 	if o != nil && o.Progress != nil {
 		o.Progress(0, size)
 	}

@@ -24,53 +24,58 @@ const LabelImport = "import"
 
 // These are the keys of the labels by which an imported entry is recognized. They are called import marks.
 const (
-	markOrigin = LabelImport
-	markSum    = "import-sum" // digest of the content, aliases and labels as they were imported
-	markID     = "import-id"  // ID of a record in the program that wrote it
+	originLabelKey = LabelImport
+	sumLabelKey    = "import-sum" // digest of the content, aliases and labels as they were imported
+	idLabelKey     = "import-id"  // ID of a record in the program that wrote it
 )
 
-// isStamp reports whether programs add labels with this key to imported entries by themselves. Such a label does not
-// count as an edit.
-func isStamp(l oxbow.Label) bool {
-	return l.Key == oxbow.LabelApproved || l.Key == oxbow.LabelTextBy || slices.Contains(heldLabels(), l.Key)
+// isStampLabel reports whether programs add labels with this key to imported entries by themselves. Such a label
+// does not count as an edit.
+func isStampLabel(l oxbow.Label) bool {
+	return l.Key == oxbow.LabelApproved || l.Key == oxbow.LabelTextBy || slices.Contains(heldLabelKeys(), l.Key)
 }
 
-// heldLabels returns the keys of the labels because of which an entry is not shown to a model that did not ask for it.
-var heldLabels = sync.OnceValue(oxbow.Unasked.HeldLabels)
+// heldLabelKeys returns the keys of the labels because of which an entry is not shown to a model that did not ask
+// for it.
+var heldLabelKeys = sync.OnceValue(oxbow.Unasked.HeldLabels)
 
-// markedItem returns the item with the labels by which a later import recognizes its entry.
-func markedItem(it Item) Item {
-	ls := withoutOrigin(it.Entry.Labels)
+// withImportMarks returns the item with the labels by which a later import recognizes its entry.
+func withImportMarks(it Item) Item {
+	ls := withoutOriginLabels(it.Entry.Labels)
 	it.Entry.Labels = ls
 	sum := contentSum(it.Entry)
-	it.sum = sum
-	ls = append(ls, oxbow.Label{Key: markOrigin, Value: originLabel(it.Origin)}, oxbow.Label{Key: markSum, Value: sum})
+	it.cachedContentSum = sum
+	ls = append(
+		ls,
+		oxbow.Label{Key: originLabelKey, Value: originLabel(it.Origin)},
+		oxbow.Label{Key: sumLabelKey, Value: sum},
+	)
 	if it.ID != "" {
-		ls = append(ls, oxbow.Label{Key: markID, Value: it.ID})
+		ls = append(ls, oxbow.Label{Key: idLabelKey, Value: it.ID})
 	}
 	it.Entry.Labels = oxbow.SortLabels(ls)
 	return it
 }
 
-// isMarked reports whether [unmarkedItems] would remove something from the item.
-func isMarked(it Item) bool {
+// hasImportMarks reports whether [withoutImportMarks] would remove something from the item.
+func hasImportMarks(it Item) bool {
 	return it.FileName != "" || len(it.Further) > 0 || slices.ContainsFunc(it.Entry.Labels, func(l oxbow.Label) bool {
 		return isImportMark(l)
 	})
 }
 
 func isImportMark(l oxbow.Label) bool {
-	return l.Key == markOrigin || l.Key == markSum || l.Key == markID
+	return l.Key == originLabelKey || l.Key == sumLabelKey || l.Key == idLabelKey
 }
 
-// unmarkedItems returns the items without import marks, and without the aliases and labels that some stores cannot
+// withoutImportMarks returns the items without import marks, and without the aliases and labels that some stores cannot
 // store.
-func unmarkedItems(items []Item) []Item {
+func withoutImportMarks(items []Item) []Item {
 	bare := slices.Clone(items)
 	for i := range bare {
 		it := &bare[i]
-		it.sum = ""
-		it.Entry.Labels = slices.DeleteFunc(withoutOrigin(it.Entry.Labels), func(l oxbow.Label) bool {
+		it.cachedContentSum = ""
+		it.Entry.Labels = slices.DeleteFunc(withoutOriginLabels(it.Entry.Labels), func(l oxbow.Label) bool {
 			return slices.Contains(it.Further, l)
 		})
 		it.Entry.Aliases = slices.DeleteFunc(slices.Clone(it.Entry.Aliases), func(a string) bool {
@@ -87,17 +92,17 @@ func originLabel(origin string) string {
 	if v == origin && len(v) <= oxbow.MaxName {
 		return v
 	}
-	h := hashParts(origin)
+	h := digestParts(origin)
 	v = hex.EncodeToString(h[:6]) + "…" + v[max(0, len(v)-200):]
 	return cleanName(strings.ToValidUTF8(v, ""), oxbow.MaxName)
 }
 
-func withoutOrigin(ls []oxbow.Label) []oxbow.Label {
-	return slices.DeleteFunc(withoutLocal(ls), isImportMark)
+func withoutOriginLabels(ls []oxbow.Label) []oxbow.Label {
+	return slices.DeleteFunc(withoutLocalLabels(ls), isImportMark)
 }
 
-// withoutLocal returns the labels in order, without local labels (see [oxbow.Label.IsLocal]).
-func withoutLocal(ls []oxbow.Label) []oxbow.Label {
+// withoutLocalLabels returns the labels in order, without local labels (see [oxbow.Label.IsLocal]).
+func withoutLocalLabels(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(oxbow.SortLabels(ls), oxbow.Label.IsLocal)
 }
 
@@ -111,17 +116,17 @@ func contentSum(e oxbow.Entry) string {
 		labels = oxbow.SortLabels(labels)
 	}
 	for _, l := range labels {
-		if isOfContent(l) {
+		if isContentLabel(l) {
 			parts = append(parts, l.Key, l.Value)
 		}
 	}
-	h := hashParts(parts...)
+	h := digestParts(parts...)
 	return hex.EncodeToString(h[:])
 }
 
-// isOfContent reports whether a label is one that an import may change: it is not a local label, an import mark or a
+// isContentLabel reports whether a label is one that an import may change: it is not a local label, an import mark or a
 // stamp.
-func isOfContent(l oxbow.Label) bool { return !l.IsLocal() && !isImportMark(l) && !isStamp(l) }
+func isContentLabel(l oxbow.Label) bool { return !l.IsLocal() && !isImportMark(l) && !isStampLabel(l) }
 
 // areSortedLabels reports whether the labels are in the order of [oxbow.SortLabels] and different.
 func areSortedLabels(labels []oxbow.Label) bool {
@@ -136,7 +141,7 @@ func areSortedLabels(labels []oxbow.Label) bool {
 
 // IsEdited reports whether an imported entry was edited after its import.
 func IsEdited(e oxbow.Entry) bool {
-	sum, _ := e.Label(markSum)
+	sum, _ := e.Label(sumLabelKey)
 	return sum != contentSum(e)
 }
 
@@ -144,7 +149,7 @@ func IsEdited(e oxbow.Entry) bool {
 // bytes for each item.
 type digest [16]byte
 
-func hashParts(parts ...string) digest {
+func digestParts(parts ...string) digest {
 	b := make([]byte, 0, 1024)
 	for _, p := range parts {
 		b = append(binary.LittleEndian.AppendUint64(b, uint64(len(p))), p...)
@@ -184,18 +189,18 @@ type batchPlan struct {
 	skipsLookups bool // Do not look up names, because the store was empty when the import began.
 }
 
-func (im *importer) planBatch(items []Item, blind bool) (*batchPlan, error) {
-	p := &batchPlan{names: newUsedNames(), skipsLookups: blind}
+func (im *importer) planBatch(items []Item, skipsLookups bool) (*batchPlan, error) {
+	p := &batchPlan{names: newUsedNames(), skipsLookups: skipsLookups}
 	for _, it := range items {
-		if err := im.placeItem(it, p); err != nil {
+		if err := im.planItem(it, p); err != nil {
 			return nil, err
 		}
 	}
 	return p, nil
 }
 
-// placeItem finds the entry to which an item belongs, and adds the change to the plan.
-func (im *importer) placeItem(it Item, p *batchPlan) error {
+// planItem finds the entry to which an item belongs, and adds the change to the plan.
+func (im *importer) planItem(it Item, p *batchPlan) error {
 	it, err := im.normalizedItem(it, p)
 	if err == nil {
 		it, err = im.withKnownName(it, p)
@@ -203,12 +208,12 @@ func (im *importer) placeItem(it Item, p *batchPlan) error {
 	if err != nil {
 		return err
 	}
-	own := hashParts(it.Entry.Name)
-	sum := it.sum
+	own := digestParts(it.Entry.Name)
+	sum := it.cachedContentSum
 	if sum == "" {
 		sum = contentSum(it.Entry)
 	}
-	whole := hashParts(it.Entry.Name, it.Entry.Kind.String(), sum)
+	whole := digestParts(it.Entry.Name, it.Entry.Kind.String(), sum)
 	if im.usedNames.itemHashes[whole] || p.names.itemHashes[whole] {
 		p.report.Same++
 		return nil
@@ -218,12 +223,12 @@ func (im *importer) placeItem(it Item, p *batchPlan) error {
 		name, id := it.Entry.Name, own
 		if n > 1 {
 			name = numberedName(name, n)
-			id = hashParts(name)
+			id = digestParts(name)
 		}
 		if im.usedNames.matchStates[id]+p.names.matchStates[id] > 0 {
 			continue
 		}
-		v, reason := verdictFresh, ""
+		v, reason := verdictNew, ""
 		var old oxbow.Entry
 		if !p.skipsLookups {
 			var err error
@@ -241,10 +246,10 @@ func (im *importer) placeItem(it Item, p *batchPlan) error {
 		if v == verdictSame {
 			v, reason = im.judgeItem(it, old, n)
 		}
-		if v == verdictOther {
+		if v == verdictOtherEntry {
 			continue
 		}
-		if v == verdictBoth && !im.opts.Follow {
+		if v == verdictBothChanged && !im.opts.Follow {
 			v = verdictSkip
 		}
 		p.names.matchStates[id] = 1
@@ -261,11 +266,11 @@ func (im *importer) placeItem(it Item, p *batchPlan) error {
 				fmt.Sprintf("%s: named %q, since another entry has its name", it.Ref, name),
 			)
 		}
-		if slices.Contains([]verdict{verdictFresh, verdictReplace, verdictBoth}, v) {
+		if slices.Contains([]itemVerdict{verdictNew, verdictReplace, verdictBothChanged}, v) {
 			p.report.Notes = append(p.report.Notes, left...)
 			p.names.matchStates[id] = 2
 		}
-		if v == verdictBoth {
+		if v == verdictBothChanged {
 			return im.planFollowedChange(it, old, p)
 		}
 		p.planVerdict(v, it, old, reason)
@@ -279,8 +284,8 @@ func (im *importer) normalizedItem(it Item, p *batchPlan) (Item, error) {
 	was := it.Entry
 	it.Entry = oxbow.NormalEntry(was)
 	changedWords := !slices.Equal(it.Entry.Aliases, was.Aliases) || !slices.Equal(it.Entry.Labels, was.Labels)
-	if changedWords && slices.ContainsFunc(it.Entry.Labels, func(l oxbow.Label) bool { return l.Key == markSum }) {
-		it = markedItem(it)
+	if changedWords && slices.ContainsFunc(it.Entry.Labels, func(l oxbow.Label) bool { return l.Key == sumLabelKey }) {
+		it = withImportMarks(it)
 	}
 	if it.Entry.Name == was.Name || p.skipsLookups {
 		return it, nil
@@ -305,7 +310,7 @@ func (im *importer) withKnownName(it Item, p *batchPlan) (Item, error) {
 			return it, err
 		}
 	}
-	if name := im.recordNames[hashParts(originLabel(it.Origin), it.ID)]; name != "" {
+	if name := im.recordNames[digestParts(originLabel(it.Origin), it.ID)]; name != "" {
 		it.Entry.Name = name
 	}
 	return it, nil
@@ -314,14 +319,14 @@ func (im *importer) withKnownName(it Item, p *batchPlan) (Item, error) {
 // readRecordNames reads the names of all entries that earlier imports made from records.
 func (im *importer) readRecordNames() error {
 	records := map[digest]string{}
-	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{markID}}}}
+	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{idLabelKey}}}}
 	for e, err := range im.exactStore.Entries(im.ctx, f) {
 		if err != nil {
 			return err
 		}
-		origin, _ := e.Label(markOrigin)
-		id, _ := e.Label(markID)
-		records[hashParts(origin, id)] = strings.Clone(e.Name)
+		origin, _ := e.Label(originLabelKey)
+		id, _ := e.Label(idLabelKey)
+		records[digestParts(origin, id)] = strings.Clone(e.Name)
 	}
 	im.recordNames = records
 	return nil
@@ -351,15 +356,15 @@ func (im *importer) withFreeAliases(
 		return it, nil, nil
 	}
 	it.Entry.Aliases = free
-	if slices.ContainsFunc(it.Entry.Labels, func(l oxbow.Label) bool { return l.Key == markSum }) {
-		it = markedItem(it)
+	if slices.ContainsFunc(it.Entry.Labels, func(l oxbow.Label) bool { return l.Key == sumLabelKey }) {
+		it = withImportMarks(it)
 	}
 	return it, left, nil
 }
 
 // nameOwner returns the name of the entry that has the word as its name or as an alias, or "" if none has.
 func (im *importer) nameOwner(word string, p *batchPlan) (string, error) {
-	id := hashParts(word)
+	id := digestParts(word)
 	if im.usedNames.matchStates[id]+p.names.matchStates[id] > 0 {
 		return word, nil
 	}
@@ -384,40 +389,48 @@ func (im *importer) nameOwner(word string, p *batchPlan) (string, error) {
 				return "", err
 			}
 			for _, a := range e.Aliases {
-				im.aliases[hashParts(oxbow.NormalName(a))] = strings.Clone(e.Name)
+				im.aliases[digestParts(oxbow.NormalName(a))] = strings.Clone(e.Name)
 			}
 		}
 	}
 	return im.aliases[id], nil
 }
 
-// verdict is the decision about an item whose name an entry has.
-type verdict uint8
+// itemVerdict is the decision about an item whose name an entry has.
+type itemVerdict uint8
 
 const (
-	verdictFresh   verdict = iota // No entry has the name of the item.
-	verdictSame                   // The entry has the same content as the item.
-	verdictReplace                // The item replaces the entry.
-	verdictSkip                   // The entry stays as it is, and the item is not imported.
-	verdictBoth                   // The entry and its file were both changed since the last import.
-	verdictOther                  // The entry and the item are different things with the same name.
+	verdictNew         itemVerdict = iota // No entry has the name of the item.
+	verdictSame                           // The entry has the same content as the item.
+	verdictReplace                        // The item replaces the entry.
+	verdictSkip                           // The entry stays as it is, and the item is not imported.
+	verdictBothChanged                    // The entry and its file were both changed since the last import.
+	verdictOtherEntry                     // The entry and the item are different things with the same name.
 )
 
-// judgeItem decides what to do with an item and the existing entry old with the same name. If n is above 0, the entry
-// has the item's name with this number.
-func (im *importer) judgeItem(it Item, old oxbow.Entry, n int) (verdict, string) {
+// judgeItem decides what to do with an item and the existing entry old with the same name. If nameNumber is above 0,
+// the entry has the item's name with this number.
+func (im *importer) judgeItem(it Item, old oxbow.Entry, nameNumber int) (itemVerdict, string) {
 	// Some stores store a note as another kind.
 	equal := (it.Entry.Kind == old.Kind || it.Entry.Kind == oxbow.Note) && it.Entry.Content == old.Content &&
 		slices.Equal(it.Entry.Aliases, old.Aliases)
 	// Ignore the labels that the store added when it imported the item, and the approval by a person.
-	stamped := func(l oxbow.Label) bool { return isStamp(l) && !slices.Contains(it.Entry.Labels, l) }
+	stamped := func(l oxbow.Label) bool { return isStampLabel(l) && !slices.Contains(it.Entry.Labels, l) }
 	if it.Origin == "" {
-		if equal && slices.Equal(withoutLocal(it.Entry.Labels), slices.DeleteFunc(withoutLocal(old.Labels), stamped)) {
+		if equal &&
+			slices.Equal(
+				withoutLocalLabels(it.Entry.Labels),
+				slices.DeleteFunc(withoutLocalLabels(old.Labels), stamped),
+			) {
 			return verdictSame, ""
 		}
-		return im.judgeExported(it, old, n)
+		return im.judgeExported(it, old, nameNumber)
 	}
-	if equal && slices.Equal(withoutOrigin(it.Entry.Labels), slices.DeleteFunc(withoutOrigin(old.Labels), stamped)) {
+	if equal &&
+		slices.Equal(
+			withoutOriginLabels(it.Entry.Labels),
+			slices.DeleteFunc(withoutOriginLabels(old.Labels), stamped),
+		) {
 		return verdictSame, ""
 	}
 	return im.judgeImported(it, old)
@@ -425,16 +438,16 @@ func (im *importer) judgeItem(it Item, old oxbow.Entry, n int) (verdict, string)
 
 // judgeExported decides about an item of an export and an entry that differs from it. A later date in the file is not
 // enough to replace the entry, because anybody can write a date.
-func (im *importer) judgeExported(it Item, old oxbow.Entry, n int) (verdict, string) {
-	known := isSameEntry(it, old) || isFromFile(it, old)
+func (im *importer) judgeExported(it Item, old oxbow.Entry, nameNumber int) (itemVerdict, string) {
+	known := isCopyOfEntry(it, old) || isImportedFromFile(it, old)
 	switch {
-	case n > 1 && !known:
+	case nameNumber > 1 && !known:
 		// An import appended the number, so an equal name does not mean that the entries are the same.
-		return verdictOther, ""
-	case n == 1 && im.opts.Overwrite:
+		return verdictOtherEntry, ""
+	case nameNumber == 1 && im.opts.Overwrite:
 		return verdictReplace, ""
 	case !known && !it.Entry.Created.IsZero():
-		return verdictOther, ""
+		return verdictOtherEntry, ""
 	case it.Entry.Kind != old.Kind:
 		return verdictSkip, fmt.Sprintf("%q is of kind %s in the store, and a kind is fixed", old.Name, old.Kind)
 	case it.Entry.Updated.IsZero():
@@ -453,28 +466,28 @@ func (im *importer) judgeExported(it Item, old oxbow.Entry, n int) (verdict, str
 	return verdictReplace, ""
 }
 
-// isSameEntry reports whether an item of an export and the entry with its name are copies of one entry. Only copies
+// isCopyOfEntry reports whether an item of an export and the entry with its name are copies of one entry. Only copies
 // have the same creation time.
-func isSameEntry(it Item, old oxbow.Entry) bool {
+func isCopyOfEntry(it Item, old oxbow.Entry) bool {
 	return it.Origin == "" && !it.Entry.Created.IsZero() && it.Entry.Created.Equal(old.Created)
 }
 
-// isFromFile reports whether the present version of an entry was imported from the item's file, or from a directory
-// that contains the file. It returns false for standard input.
-func isFromFile(it Item, old oxbow.Entry) bool {
-	file := refFile(it.Ref)
+// isImportedFromFile reports whether the present version of an entry was imported from the item's file, or from a
+// directory that contains the file. It returns false for standard input.
+func isImportedFromFile(it Item, old oxbow.Entry) bool {
+	file := fileOfRef(it.Ref)
 	return old.Source.Actor == oxbow.Imported && file != "-" && old.Source.Ref != "" &&
 		(file == old.Source.Ref || strings.HasPrefix(file, old.Source.Ref+"/"))
 }
 
 // judgeImported decides about an item from another program and an entry that differs from it.
-func (im *importer) judgeImported(it Item, old oxbow.Entry) (verdict, string) {
-	was, _ := old.Label(markSum)
+func (im *importer) judgeImported(it Item, old oxbow.Entry) (itemVerdict, string) {
+	was, _ := old.Label(sumLabelKey)
 	switch {
-	case !slices.Contains(old.Labels, oxbow.Label{Key: markOrigin, Value: originLabel(it.Origin)}):
-		return verdictOther, ""
-	case it.ID != "" && !slices.Contains(old.Labels, oxbow.Label{Key: markID, Value: it.ID}):
-		return verdictOther, "" // The entry belongs to another record of the same program.
+	case !slices.Contains(old.Labels, oxbow.Label{Key: originLabelKey, Value: originLabel(it.Origin)}):
+		return verdictOtherEntry, ""
+	case it.ID != "" && !slices.Contains(old.Labels, oxbow.Label{Key: idLabelKey, Value: it.ID}):
+		return verdictOtherEntry, "" // The entry belongs to another record of the same program.
 	case im.opts.Overwrite:
 		return verdictReplace, ""
 	case it.Entry.Kind != old.Kind:
@@ -482,25 +495,25 @@ func (im *importer) judgeImported(it Item, old oxbow.Entry) (verdict, string) {
 	case was == contentSum(it.Entry):
 		return verdictSame, "" // Keep the entry, because it was edited here and the file has not changed.
 	case was != contentSum(old):
-		return verdictBoth, fmt.Sprintf("%q was edited in the store, and the file has changed too", old.Name)
+		return verdictBothChanged, fmt.Sprintf("%q was edited in the store, and the file has changed too", old.Name)
 	}
 	return verdictReplace, ""
 }
 
 // planVerdict adds the change for a verdict to the plan. The change requires the present version of the entry, so that
 // an edit in the meantime is not lost.
-func (p *batchPlan) planVerdict(v verdict, it Item, old oxbow.Entry, reason string) {
+func (p *batchPlan) planVerdict(v itemVerdict, it Item, old oxbow.Entry, reason string) {
 	e := &it.Entry
-	if v == verdictFresh || v == verdictReplace {
+	if v == verdictNew || v == verdictReplace {
 		for _, a := range old.Aliases {
-			p.names.aliases[hashParts(a)] = ""
+			p.names.aliases[digestParts(a)] = ""
 		}
 		for _, a := range e.Aliases {
-			p.names.aliases[hashParts(a)] = e.Name
+			p.names.aliases[digestParts(a)] = e.Name
 		}
 	}
 	switch v {
-	case verdictFresh:
+	case verdictNew:
 		p.ops = append(p.ops, threeway.AddOp(e))
 		p.report.Added++
 		p.report.Changes = append(p.report.Changes, Change{e.Name, oxbow.VerbAdd, it.Ref})

@@ -71,7 +71,7 @@ func examples(t testing.TB) []string {
 // begins.
 func exampleFormat(dir string) Format {
 	best := ""
-	for _, f := range Formats() {
+	for _, f := range FormatNames() {
 		if strings.HasPrefix(dir, f) && len(f) > len(best) {
 			best = f
 		}
@@ -109,7 +109,7 @@ func TestPrograms(t *testing.T) {
 func withoutFileTimes(t *testing.T, fsys vfs.FS, items []Item) []Item {
 	t.Helper()
 	for i, it := range items {
-		info, err := fsys.Stat(refFile(it.Ref))
+		info, err := fsys.Stat(fileOfRef(it.Ref))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +124,7 @@ func withoutFileTimes(t *testing.T, fsys vfs.FS, items []Item) []Item {
 func TestProgramsAreRecognized(t *testing.T) {
 	fsys := openPrograms(t)
 	dirs := examples(t)
-	for _, s := range allSources() {
+	for _, s := range allFormatSources() {
 		isPlain := slices.Contains([]Format{Markdown, JSONL, Chat, Dates, crmemFile}, s.format)
 		isExample := func(dir string) bool { return exampleFormat(dir) == s.format }
 		if !isPlain && !slices.ContainsFunc(dirs, isExample) {
@@ -269,8 +269,8 @@ func FuzzDocument(f *testing.F) {
 			checkItems(t, format, in)
 		}
 		h, ok := readJSONHead(in)
-		if !ok && documentFormat(h) != "" {
-			t.Errorf("%q is no document, but of format %s", in, documentFormat(h))
+		if !ok && detectDocumentFormat(h) != "" {
+			t.Errorf("%q is no document, but of format %s", in, detectDocumentFormat(h))
 		}
 	})
 }

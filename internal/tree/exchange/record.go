@@ -29,15 +29,15 @@ var errNotMemory = errors.New("is no memory")
 // recordProgram says how the records of a program are read.
 type recordProgram struct {
 	format Format
-	lists  documentLists
+	lists  documentListNames
 
 	// convert returns the item for a record. If the record contains nothing to import, it returns an error such as
 	// errDeleted.
-	convert func(o objectAt, opts *ReadOptions) (Item, error)
+	convert func(o jsonObjectAt, opts *ReadOptions) (Item, error)
 }
 
 // readRecords yields an item for each record in the documents of a program.
-func (p recordProgram) readRecords(objects iter.Seq2[objectAt, error], o *ReadOptions) iter.Seq2[Item, error] {
+func (p recordProgram) readRecords(objects iter.Seq2[jsonObjectAt, error], o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		for rec, err := range objects {
 			var it Item
@@ -61,20 +61,21 @@ func (p recordProgram) readRecords(objects iter.Seq2[objectAt, error], o *ReadOp
 
 // recordForm says how the fields of a program's records become the parts of an item.
 type recordForm struct {
-	format Format
-	id     []string // fields that identify the record together, the most important field last
-	text   []string // fields whose texts become the content, joined as paragraphs
+	format     Format
+	idFields   []string // fields that identify the record together, the most important field last
+	textFields []string // fields whose texts become the content, joined as paragraphs
 
-	// keys maps other fields to the front matter key with the same meaning. A field that is mapped to "" is omitted,
-	// because it has a meaning only within its program. A field that is not in the map keeps its name.
-	keys map[string]string
+	// frontKeysByField maps other fields to the front matter key with the same meaning. A field that is mapped to
+	// "" is omitted, because it has a meaning only within its program. A field that is not in the map keeps its
+	// name.
+	frontKeysByField map[string]string
 }
 
 // toItem returns the item for a record.
-func (f recordForm) toItem(o objectAt, opts *ReadOptions) (Item, error) {
+func (f recordForm) toItem(o jsonObjectAt, opts *ReadOptions) (Item, error) {
 	it := Item{Ref: o.ref, Origin: string(f.format)}
 	var paragraphs []string
-	for _, name := range f.text {
+	for _, name := range f.textFields {
 		s, err := o.fields.textValue(name)
 		if err != nil {
 			return it, err
@@ -92,24 +93,24 @@ func (f recordForm) toItem(o objectAt, opts *ReadOptions) (Item, error) {
 	it.Entry = h.entry
 	it.Further = h.otherLabels
 	it.Warnings = h.warnings
-	it.Entry.Content = strings.TrimRight(h.textAbove(), "\n")
+	it.Entry.Content = strings.TrimRight(h.textAboveContent(), "\n")
 	for _, p := range paragraphs {
 		it.appendText(p)
 	}
 	if it.Entry.Content == "" {
 		return it, errEmptyFile
 	}
-	it.Entry.Name = nameOr(it.Entry.Name, it.Entry.Content)
+	it.Entry.Name = nameOrFromContent(it.Entry.Name, it.Entry.Content)
 	it.ID = cleanName(id, oxbow.MaxName)
 	return it, nil
 }
 
 // recordID returns the ID of a record, or "" if it has none. A number is unique only within a database, so recordID
 // puts the ID of the record's session before it.
-func (f recordForm) recordID(o object) (string, error) {
+func (f recordForm) recordID(o jsonObject) (string, error) {
 	var parts []string
 	last := ""
-	for _, name := range f.id {
+	for _, name := range f.idFields {
 		var err error
 		last, err = o.textOrNumber(name)
 		if err != nil {
@@ -136,8 +137,8 @@ func (it *Item) appendText(paragraph string) {
 	it.Entry.Content += paragraph
 }
 
-// nameOr returns the name. If it is "", it returns a name made from the content.
-func nameOr(name, content string) string {
+// nameOrFromContent returns the name. If it is "", it returns a name made from the content.
+func nameOrFromContent(name, content string) string {
 	if name != "" {
 		return name
 	}
@@ -152,14 +153,14 @@ func utcOptions(o *ReadOptions) *ReadOptions {
 }
 
 // frontKeys returns those fields of a record that are not used otherwise, as front matter keys.
-func (f recordForm) frontKeys(o objectAt) []frontKey {
+func (f recordForm) frontKeys(o jsonObjectAt) []frontKey {
 	keys := make([]frontKey, 0, len(o.fields))
-	line := refLine(o.ref)
+	line := lineOfRef(o.ref)
 	for _, fd := range o.fields {
-		name, isListed := f.keys[fd.key]
-		isID := len(f.id) > 0 && fd.key == f.id[len(f.id)-1]
+		name, isListed := f.frontKeysByField[fd.key]
+		isID := len(f.idFields) > 0 && fd.key == f.idFields[len(f.idFields)-1]
 		isIgnored := isListed && name == ""
-		isText := slices.Contains(f.text, fd.key)
+		isText := slices.Contains(f.textFields, fd.key)
 		isUsed := isID || isText
 		if isUsed || isIgnored {
 			continue
@@ -172,16 +173,16 @@ func (f recordForm) frontKeys(o objectAt) []frontKey {
 	return keys
 }
 
-// refLine returns the line number in a reference file:line.
-func refLine(ref string) int {
-	line, _ := strconv.Atoi(strings.TrimPrefix(ref[len(refFile(ref)):], ":")) // Without a line number, line is 0.
+// lineOfRef returns the line number in a reference file:line.
+func lineOfRef(ref string) int {
+	line, _ := strconv.Atoi(strings.TrimPrefix(ref[len(fileOfRef(ref)):], ":")) // Without a line number, line is 0.
 	return line
 }
 
 // appendJSONKeys appends the front matter keys for a value: one key for a scalar or a list, and one key for each
 // member of an object. Members of an object named metadata keep their names.
 func appendJSONKeys(keys []frontKey, name string, raw json.RawMessage, line int) []frontKey {
-	k := frontKey{name: name, key: frontmatter.NormalizeKey(name), line: line}
+	k := frontKey{name: name, key: frontmatter.FoldKeySpelling(name), line: line}
 	switch raw[0] {
 	case '{':
 		member := ""
@@ -189,7 +190,7 @@ func appendJSONKeys(keys []frontKey, name string, raw json.RawMessage, line int)
 		for part := range rawjson.EachElement(raw) {
 			isKey = !isKey
 			if isKey {
-				member = rawjson.Unquote(part)
+				member = rawjson.UnquoteString(part)
 				continue
 			}
 			if k.key != "metadata" {
@@ -214,7 +215,7 @@ func appendJSONKeys(keys []frontKey, name string, raw json.RawMessage, line int)
 	}
 	s := string(raw)
 	if raw[0] == '"' {
-		s = rawjson.Unquote(raw)
+		s = rawjson.UnquoteString(raw)
 	}
 	if strings.IndexByte(s, 0) >= 0 {
 		k.err = fmt.Errorf("%s: %w: %s", k.name, errNoText, quoteShort(s))
@@ -237,19 +238,21 @@ func (it *Item) addLabel(key, value string) {
 	}
 }
 
-// hasText reports whether the object has one of the fields and its value is a string.
-func hasText(o object, keys ...string) bool {
+// hasTextField reports whether the object has one of the fields and its value is a string.
+func hasTextField(o jsonObject, keys ...string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool {
 		raw, ok := o.rawValue(key)
 		return ok && raw[0] == '"'
 	})
 }
 
-// errNoField returns the error for a record without the field that should contain its text.
-func errNoField(key string) error { return fmt.Errorf("has no text in the field %s", quoteShort(key)) }
+// missingTextFieldError returns the error for a record without the field that should contain its text.
+func missingTextFieldError(key string) error {
+	return fmt.Errorf("has no text in the field %s", quoteShort(key))
+}
 
-// quotedText returns a text as a JSON string.
-func quotedText(s string) json.RawMessage {
+// quoteJSONText returns a text as a JSON string.
+func quoteJSONText(s string) json.RawMessage {
 	b, err := json.Marshal(s)
 	if err != nil {
 		return json.RawMessage(`""`) // A string can always be encoded, so this is not reached.

@@ -20,16 +20,17 @@ type formatSource struct {
 	format    Format
 	readItems func(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error]
 
-	// isDocument reports whether a JSON document has the keys of the format. It is nil if the format is not JSON.
-	isDocument func(h jsonHead) bool
+	// isMultilineDocument reports whether a JSON document has the keys of the format. It is nil if the format is
+	// not JSON.
+	isFormatDocument func(h jsonHead) bool
 
-	// isDir reports whether a directory with these file names belongs to the format. It is nil if each file must be
-	// recognized separately.
-	isDir func(files []string) bool
+	// isFormatDir reports whether a directory with these file names belongs to the format. It is nil if each file
+	// must be recognized separately.
+	isFormatDir func(files []string) bool
 
-	// roots returns those directories and files below a directory that are read. If it is nil, the directory itself is
-	// read.
-	roots func(fsys vfs.FS, dir string) []string
+	// findRoots returns those directories and files below a directory that are read. If it is nil, the directory
+	// itself is read.
+	findRoots func(fsys vfs.FS, dir string) []string
 
 	// checkFile decides whether a file in a directory is read. It returns nil if it is read, a skippedError if it is
 	// skipped with a note, and errIgnoredFile if it is skipped without a note. If checkFile is nil, files with the
@@ -37,44 +38,55 @@ type formatSource struct {
 	checkFile func(file string) error
 }
 
-// allSources returns all formats and programs.
-func allSources() []formatSource {
+// allFormatSources returns all formats and programs.
+func allFormatSources() []formatSource {
 	return []formatSource{
 		{format: Markdown, readItems: readMarkdownFrom},
-		{format: JSONL, readItems: readEntries, isDocument: isEntriesDocument},
+		{format: JSONL, readItems: readEntries, isFormatDocument: isEntriesDocument},
 		{format: Chat, readItems: readChatFrom},
 		{format: Dates, readItems: readNoSessions},
 		{format: crmemFile, readItems: readCRMEMFrom},
-		{format: Obsidian, readItems: readMarkdownFrom, isDir: isObsidianDir},
-		{format: serverMemory, readItems: readEntries, isDocument: isServerMemory, checkFile: checkJSONFile},
-		{format: ClaudeExport, readItems: readClaudeExport, isDocument: isClaudeExport, isDir: isClaudeExportDir,
-			checkFile: checkClaudeExportFile},
+		{format: Obsidian, readItems: readMarkdownFrom, isFormatDir: isObsidianDir},
+		{format: serverMemory, readItems: readEntries, isFormatDocument: isServerMemory, checkFile: checkJSONFile},
 		{
-			format:    openClaw,
-			readItems: readOpenClaw,
-			isDir:     isOpenClawDir,
-			roots:     openClawRoots,
-			checkFile: checkOpenClawFile,
+			format:           ClaudeExport,
+			readItems:        readClaudeExport,
+			isFormatDocument: isClaudeExport,
+			isFormatDir:      isClaudeExportDir,
+			checkFile:        checkClaudeExportFile,
 		},
 		{
-			format:    cursorRules,
-			readItems: readCursorRules,
-			isDir:     isCursorDir,
-			roots:     cursorRoots,
-			checkFile: checkCursorFile,
+			format:      openClaw,
+			readItems:   readOpenClaw,
+			isFormatDir: isOpenClawDir,
+			findRoots:   openClawRoots,
+			checkFile:   checkOpenClawFile,
+		},
+		{
+			format:      cursorRules,
+			readItems:   readCursorRules,
+			isFormatDir: isCursorDir,
+			findRoots:   cursorRuleRoots,
+			checkFile:   checkCursorFile,
 		},
 		{format: okf, readItems: readOKF, checkFile: checkOKFFile},
 		{format: basicMemory, readItems: readBasicMemory},
 		{format: csvTable, readItems: readCSV, checkFile: checkTableFile},
-		{format: mem0, readItems: readMem0, isDocument: isMem0, isDir: isOpenMemoryDir, checkFile: checkMem0File},
-		{format: claudeMem, readItems: readClaudeMem, isDocument: isClaudeMem, checkFile: checkJSONFile},
-		{format: engram, readItems: readEngram, isDocument: isEngram, checkFile: checkJSONFile},
+		{
+			format:           mem0,
+			readItems:        readMem0,
+			isFormatDocument: isMem0,
+			isFormatDir:      isOpenMemoryDir,
+			checkFile:        checkMem0File,
+		},
+		{format: claudeMem, readItems: readClaudeMem, isFormatDocument: isClaudeMem, checkFile: checkJSONFile},
+		{format: engram, readItems: readEngram, isFormatDocument: isEngram, checkFile: checkJSONFile},
 	}
 }
 
-// findSource returns the source of a format. ok is false if there is none.
-func findSource(f Format) (s formatSource, ok bool) {
-	for _, s := range allSources() {
+// findFormatSource returns the source of a format. ok is false if there is none.
+func findFormatSource(f Format) (s formatSource, ok bool) {
+	for _, s := range allFormatSources() {
 		if s.format == f {
 			return s, true
 		}
@@ -82,10 +94,10 @@ func findSource(f Format) (s formatSource, ok bool) {
 	return formatSource{}, false
 }
 
-// Formats returns the names of the formats that a user can name, in alphabetical order.
-func Formats() []string {
+// FormatNames returns the names of the formats that a user can name, in alphabetical order.
+func FormatNames() []string {
 	var names []string
-	for _, s := range allSources() {
+	for _, s := range allFormatSources() {
 		if s.format != crmemFile {
 			names = append(names, string(s.format))
 		}
@@ -94,18 +106,18 @@ func Formats() []string {
 	return names
 }
 
-// documentFormat returns the format of a JSON document, or "" if no known program writes such documents.
-func documentFormat(h jsonHead) Format {
-	for _, s := range allSources() {
-		if s.isDocument != nil && s.isDocument(h) {
+// detectDocumentFormat returns the format of a JSON document, or "" if no known program writes such documents.
+func detectDocumentFormat(h jsonHead) Format {
+	for _, s := range allFormatSources() {
+		if s.isFormatDocument != nil && s.isFormatDocument(h) {
 			return s.format
 		}
 	}
 	return ""
 }
 
-// dirFormat returns the format of a directory, or "" if each file in it must be recognized separately.
-func dirFormat(fsys vfs.FS, dir string) Format {
+// detectDirFormat returns the format of a directory, or "" if each file in it must be recognized separately.
+func detectDirFormat(fsys vfs.FS, dir string) Format {
 	list, err := fsys.ReadDir(dir)
 	if err != nil {
 		return ""
@@ -117,8 +129,8 @@ func dirFormat(fsys vfs.FS, dir string) Format {
 			return okf
 		}
 	}
-	for _, s := range allSources() {
-		if s.isDir != nil && s.isDir(files) {
+	for _, s := range allFormatSources() {
+		if s.isFormatDir != nil && s.isFormatDir(files) {
 			return s.format
 		}
 	}
@@ -202,7 +214,10 @@ func isEntriesDocument(h jsonHead) bool { return containsAll(h.keys, "name", "co
 // document.
 func readEntries(r *bufio.Reader, ref string, _ *ReadOptions) iter.Seq2[Item, error] {
 	if isDocumentStart(r) {
-		return readObjects(documentObjects(r, ref, documentLists{recordLists: []string{"entities", "relations"}}), ref)
+		return readObjects(
+			documentObjects(r, ref, documentListNames{recordLists: []string{"entities", "relations"}}),
+			ref,
+		)
 	}
 	return readJSONL(r, ref)
 }
@@ -216,7 +231,7 @@ func isDocumentStart(r *bufio.Reader) bool {
 	head = bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\uFEFF")))
 	first, _, _ := bytes.Cut(head, []byte("\n"))
 	h, ok := readJSONHead(head)
-	return ok && (h.isArray || isDocument(bytes.TrimSpace(first)) || h.lists["entities"] != nil ||
+	return ok && (h.isArray || isMultilineDocument(bytes.TrimSpace(first)) || h.lists["entities"] != nil ||
 		slices.Contains(h.keys, "relations"))
 }
 

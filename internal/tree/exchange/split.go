@@ -10,20 +10,20 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// These limits are in bytes. A text of less than maxWholeSize is not split. A section of more than sectionSize, which
-// is about the size of a long memory, is split again.
+// These limits are in bytes. A text of less than maxWholeTextBytes is not split. A section of more than
+// maxSectionBytes, which is about the size of a long memory, is split again.
 const (
-	maxWholeSize = 4 << 10
-	sectionSize  = 16 << 10
-	maxHeadings  = 10_000 // maximum number of headings at which a text is split; later headings are ignored
+	maxWholeTextBytes = 4 << 10
+	maxSectionBytes   = 16 << 10
+	maxHeadings       = 10_000 // maximum number of headings at which a text is split; later headings are ignored
 )
 
 // textPiece is a part of a text. All pieces of a text in order, joined, are the text.
 type textPiece struct {
-	start, end int      // byte offsets of the beginning and the end
-	line       int      // number of the first line, from 1
-	path       []string // texts of the headings above the piece, outermost first
-	partNumber int      // number of the piece within its section, from 1 (0 if the section is not split)
+	start, end  int      // byte offsets of the beginning and the end
+	line        int      // number of the first line, from 1
+	headingPath []string // texts of the headings above the piece, outermost first
+	partNumber  int      // number of the piece within its section, from 1 (0 if the section is not split)
 }
 
 // splitText splits a text at its headings of level 1 and 2. If a section is still too long, it is split at headings of
@@ -39,13 +39,13 @@ func splitText(text string) []textPiece {
 		}
 	}
 	whole := textPiece{start: 0, end: len(text), line: 1}
-	isSection := len(heads) == 0 && len(text) <= sectionSize
-	if isSection || len(text) < maxWholeSize {
+	isSection := len(heads) == 0 && len(text) <= maxSectionBytes
+	if isSection || len(text) < maxWholeTextBytes {
 		return []textPiece{whole}
 	}
 	var ps []textPiece
 	for _, sec := range splitSections(text, whole, heads, 1, 2) {
-		if sec.end-sec.start <= sectionSize {
+		if sec.end-sec.start <= maxSectionBytes {
 			ps = append(ps, sec)
 			continue
 		}
@@ -60,7 +60,7 @@ func splitText(text string) []textPiece {
 // heading is joined with the next section. Blank text before the first heading is joined with the first section.
 func splitSections(text string, p textPiece, heads []blockStart, low, high int) []textPiece {
 	var ps []textPiece
-	path := slices.Clone(p.path)
+	path := slices.Clone(p.headingPath)
 	levels := make([]int, len(path)) // levels of the headings in path (0 for headings before the piece p)
 	cur := p
 	body := p.start // end offset of the headings at the beginning of the current section
@@ -85,16 +85,16 @@ func splitSections(text string, p textPiece, heads []blockStart, low, high int) 
 			levels, path = levels[:len(levels)-1], path[:len(path)-1]
 		}
 		levels, path = append(levels, h.level), append(path, h.text)
-		cur.path = slices.Clone(path)
+		cur.headingPath = slices.Clone(path)
 		body = h.end
 	}
 	return append(ps, cur)
 }
 
-// splitParagraphs splits a piece that is longer than sectionSize into groups of whole paragraphs. A paragraph that is
-// too long for an entry is split as well. If there are several pieces, they get numbers.
+// splitParagraphs splits a piece that is longer than maxSectionBytes into groups of whole paragraphs. A paragraph
+// that is too long for an entry is split as well. If there are several pieces, they get numbers.
 func splitParagraphs(text string, p textPiece) []textPiece {
-	if p.end-p.start <= sectionSize {
+	if p.end-p.start <= maxSectionBytes {
 		return []textPiece{p}
 	}
 	var ps []textPiece
@@ -103,21 +103,21 @@ func splitParagraphs(text string, p textPiece) []textPiece {
 	cut := func(off, line int) {
 		cur.end = off
 		ps = append(ps, cur)
-		cur = textPiece{start: off, end: p.end, line: line, path: p.path}
+		cur = textPiece{start: off, end: p.end, line: line, headingPath: p.headingPath}
 	}
 	for m := range blockStarts(text[p.start:p.end]) {
 		off, line := p.start+m.offset, p.line+m.line-1
-		if off-cur.start > sectionSize && last > cur.start {
+		if off-cur.start > maxSectionBytes && last > cur.start {
 			cut(last, lastLine)
 		}
 		last, lastLine = off, line
 	}
-	if p.end-cur.start > sectionSize && last > cur.start {
+	if p.end-cur.start > maxSectionBytes && last > cur.start {
 		cut(last, lastLine)
 	}
 	var all []textPiece
 	for _, q := range append(ps, cur) {
-		all = append(all, forceSplit(text, q)...)
+		all = append(all, splitLongParagraph(text, q)...)
 	}
 	if len(all) > 1 {
 		for i := range all {
@@ -127,9 +127,9 @@ func splitParagraphs(text string, p textPiece) []textPiece {
 	return all
 }
 
-// forceSplit splits a piece that is too long for an entry after a line break. If a line is too long, it splits the
-// line before a character.
-func forceSplit(text string, p textPiece) []textPiece {
+// splitLongParagraph splits a piece that is too long for an entry after a line break. If a line is too long, it
+// splits the line before a character.
+func splitLongParagraph(text string, p textPiece) []textPiece {
 	var ps []textPiece
 	for p.end-p.start > oxbow.MaxContent {
 		end := p.start + oxbow.MaxContent
@@ -140,7 +140,7 @@ func forceSplit(text string, p textPiece) []textPiece {
 				end--
 			}
 		}
-		ps = append(ps, textPiece{start: p.start, end: end, line: p.line, path: p.path})
+		ps = append(ps, textPiece{start: p.start, end: end, line: p.line, headingPath: p.headingPath})
 		p.line += strings.Count(text[p.start:end], "\n")
 		p.start = end
 	}

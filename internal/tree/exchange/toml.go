@@ -17,20 +17,20 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
 )
 
-// tomlMark is the line before and after front matter in TOML.
-const tomlMark = "+++"
+// tomlFrontMark is the line before and after front matter in TOML.
+const tomlFrontMark = "+++"
 
-// parseTOMLFront is like [parseFront] for front matter in TOML.
+// parseTOMLFront is like [parseYAMLFront] for front matter in TOML.
 func parseTOMLFront(text string) (keys []frontKey, size, count int) {
 	open, rest, _ := strings.Cut(text, "\n")
-	if strings.TrimRight(open, " \t\r") != tomlMark {
+	if strings.TrimRight(open, " \t\r") != tomlFrontMark {
 		return nil, 0, 0
 	}
 	start := len(open) + 1
-	for at := start; rest != "" && at-start <= frontmatter.MaxBytes; at = len(text) - len(rest) {
+	for at := start; rest != "" && at-start <= frontmatter.MaxFrontMatterBytes; at = len(text) - len(rest) {
 		var line string
 		line, rest, _ = strings.Cut(rest, "\n")
-		if strings.TrimRight(line, " \t\r") == tomlMark {
+		if strings.TrimRight(line, " \t\r") == tomlFrontMark {
 			keys := tomlKeys(text[start:at])
 			if len(keys) > 0 && keys[0].err != nil {
 				return keys, 0, 0 // Leave the front matter in the text, because the text is not TOML.
@@ -55,14 +55,14 @@ func tomlKeys(data string) []frontKey {
 		if m := regexp.MustCompile(`(?m)^\s*\[*["']?` + regexp.QuoteMeta(name)).FindStringIndex(data); m != nil {
 			line += strings.Count(data[:m[0]], "\n")
 		}
-		k := frontKey{name: name, key: frontmatter.NormalizeKey(name), line: line}
+		k := frontKey{name: name, key: frontmatter.FoldKeySpelling(name), line: line}
 		keys = append(keys, k.flattenNode(yamlNode(values[name]))...)
 	}
 	return keys
 }
 
-// tomlString matches a string on a single line, a comment, or the quotes of a string with several lines.
-var tomlString = sync.OnceValue(func() *regexp.Regexp {
+// tomlStringPattern matches a string on a single line, a comment, or the quotes of a string with several lines.
+var tomlStringPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("\"\"\"|'''|\"(?:[^\"\\\\]|\\\\.)*\"|'[^']*'|#.*")
 })
 
@@ -70,7 +70,7 @@ var tomlString = sync.OnceValue(func() *regexp.Regexp {
 func tomlComments(data string) (keys []frontKey) {
 	line, open := 2, "" // open is the closing quotes of the current string, if it has several lines, otherwise "".
 	for l := range strings.Lines(data) {
-		for _, m := range tomlString().FindAllString(strings.TrimRight(l, " \t\r\n"), -1) {
+		for _, m := range tomlStringPattern().FindAllString(strings.TrimRight(l, " \t\r\n"), -1) {
 			switch {
 			case open != "":
 				if m == open {

@@ -15,11 +15,12 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxArchiveFile is the maximum size of a file in an archive, in bytes. The whole file is in memory while it is read.
-const maxArchiveFile = 512 << 20
+// maxArchivedFileBytes is the maximum size of a file in an archive, in bytes. The whole file is in memory while it
+// is read.
+const maxArchivedFileBytes = 512 << 20
 
-// isZip reports whether a file that begins with these bytes is a ZIP archive.
-func isZip(head []byte) bool { return bytes.HasPrefix(head, []byte("PK\x03\x04")) }
+// isZipHead reports whether a file that begins with these bytes is a ZIP archive.
+func isZipHead(head []byte) bool { return bytes.HasPrefix(head, []byte("PK\x03\x04")) }
 
 // zipFS is the file system of a ZIP archive. It is read-only.
 type zipFS struct {
@@ -76,15 +77,15 @@ func (z *zipFS) OpenFile(name string, flag int, _ fs.FileMode) (vfs.File, error)
 	if err != nil {
 		return nil, err
 	}
-	b, err := io.ReadAll(io.LimitReader(f, maxArchiveFile+1))
+	b, err := io.ReadAll(io.LimitReader(f, maxArchivedFileBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("unpacking %s: %w", name, err)
 	}
-	if len(b) > maxArchiveFile {
+	if len(b) > maxArchivedFileBytes {
 		return nil, fmt.Errorf(
 			"%s has more than the %d MiB of a file in an archive that are read",
 			name,
-			maxArchiveFile>>20,
+			maxArchivedFileBytes>>20,
 		)
 	}
 	return &zipFile{Reader: bytes.NewReader(b), info: info}, nil
@@ -98,9 +99,9 @@ type zipFile struct {
 
 func (f *zipFile) Stat() (fs.FileInfo, error) { return f.info, nil }
 func (f *zipFile) Close() error               { return nil }
-func (f *zipFile) Sync() error                { return errReadOnly }
-func (f *zipFile) Truncate(int64) error       { return errReadOnly }
+func (f *zipFile) Sync() error                { return errArchiveReadOnly }
+func (f *zipFile) Truncate(int64) error       { return errArchiveReadOnly }
 
-func (f *zipFile) WriteAt([]byte, int64) (int, error) { return 0, errReadOnly }
+func (f *zipFile) WriteAt([]byte, int64) (int, error) { return 0, errArchiveReadOnly }
 
-var errReadOnly = errors.New("an archive cannot be changed")
+var errArchiveReadOnly = errors.New("an archive cannot be changed")

@@ -21,21 +21,21 @@ import (
 )
 
 const (
-	maxDepth    = 64      // maximum depth of nested directories
-	maxFiles    = 100_000 // maximum number of files in a folder
-	maxNoteSize = 16 << 20
+	maxDirDepth    = 64      // maximum depth of nested directories
+	maxFolderFiles = 100_000 // maximum number of files in a folder
+	maxNoteBytes   = 16 << 20
 
-	// If a file was changed more recently than racyTime ago, another change may not change its modification time.
-	racyTime = 2 * time.Second
+	// If a file was changed more recently than racyFileAge ago, another change may not change its modification time.
+	racyFileAge = 2 * time.Second
 
-	// maxMissingUnasked is the maximum number of files that may disappear at once without a question. If more files
+	// maxMissingFiles is the maximum number of files that may disappear at once without a question. If more files
 	// are missing, and more than half of the folder's files are missing, the missing files are withheld.
-	maxMissingUnasked = 10
+	maxMissingFiles = 10
 
-	// maxEmptiedUnasked is the maximum number of notes that may disappear without a question from directories that are
+	// maxEmptiedFiles is the maximum number of notes that may disappear without a question from directories that are
 	// now empty. If more notes are missing, they are withheld, because an empty directory may be the mount point of a
 	// disk that is not mounted.
-	maxEmptiedUnasked = 3
+	maxEmptiedFiles = 3
 )
 
 // ErrUnavailable is returned for a folder that cannot be read as a whole, for example because its disk is not mounted.
@@ -51,14 +51,14 @@ type Options struct {
 
 // A Comparison is the difference between a folder and its state.
 type Comparison struct {
-	Changed []string          // names of new and changed files
-	Moved   map[string]string // present name of each renamed file, by its former name
-	Deleted []string          // names of deleted files
+	ChangedFiles []string          // names of new and changed files
+	RenamedFiles map[string]string // present name of each renamed file, by its former name
+	DeletedFiles []string          // names of deleted files
 
-	// Withheld contains the names of files that are missing but may not have been deleted. Reason explains why they
-	// are withheld.
-	Withheld []string
-	Reason   string
+	// WithheldFiles contains the names of files that are missing but may not have been deleted. Reason explains why
+	// they are withheld.
+	WithheldFiles  []string
+	WithholdReason string
 
 	NewProblems []string // problems that are not in the previous state
 
@@ -68,18 +68,20 @@ type Comparison struct {
 }
 
 // IsEmpty reports whether the folder is unchanged.
-func (c *Comparison) IsEmpty() bool { return len(c.Changed)+len(c.Moved)+len(c.Deleted) == 0 }
+func (c *Comparison) IsEmpty() bool {
+	return len(c.ChangedFiles)+len(c.RenamedFiles)+len(c.DeletedFiles) == 0
+}
 
-// Save writes the new state into a home if it differs from the previous state. The new state contains Position.
-func (c *Comparison) Save(home, name string) error {
+// SaveState writes the new state into a home if it differs from the previous state. The new state contains Position.
+func (c *Comparison) SaveState(home, name string) error {
 	if !c.hasNewState {
 		return nil
 	}
 	return c.State.save(home, name)
 }
 
-// AddNotes adds notes to the state. If there are more than maxNotes notes, the state keeps only the newest.
-func (c *Comparison) AddNotes(notes ...string) {
+// AddStateNotes adds notes to the state. If there are more than maxNotes notes, the state keeps only the newest.
+func (c *Comparison) AddStateNotes(notes ...string) {
 	if len(notes) > 0 {
 		all := slices.Concat(c.State.notes, notes)
 		c.State.notes = all[max(0, len(all)-maxNotes):]
@@ -94,16 +96,16 @@ func (c *Comparison) ForceSave() { c.hasNewState = true }
 // about its files, the error matches [ErrUnavailable].
 func Compare(fsys vfs.FS, old *State, o Options) (*Comparison, error) {
 	w := noteLister{
-		fsys:      fsys,
-		fileInfos: map[string]fs.FileInfo{},
-		problems:  map[string]string{},
-		emptyDirs: map[string]bool{},
+		fsys:          fsys,
+		fileInfos:     map[string]fs.FileInfo{},
+		problems:      map[string]string{},
+		emptyDirNames: map[string]bool{},
 	}
 	if err := w.listDir(".", 0); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	c := &Comparison{
-		Moved: map[string]string{},
+		RenamedFiles: map[string]string{},
 		State: &State{Position: old.Position, files: make(map[string]fileStamp, len(w.fileInfos)),
 			problems: w.problems, notes: old.notes},
 	}
@@ -111,7 +113,7 @@ func Compare(fsys vfs.FS, old *State, o Options) (*Comparison, error) {
 	for name, info := range w.fileInfos {
 		c.compareFile(fsys, name, info, old, o.Now)
 	}
-	c.findMissing(&w, old, o)
+	c.sortMissingFiles(&w, old, o)
 	if !maps.Equal(c.State.problems, old.problems) {
 		c.hasNewState = true
 	}
@@ -121,10 +123,10 @@ func Compare(fsys vfs.FS, old *State, o Options) (*Comparison, error) {
 		}
 	}
 	slices.Sort(c.NewProblems)
-	slices.Sort(c.Changed)
-	slices.Sort(c.Deleted)
-	slices.Sort(c.Withheld)
-	if len(c.Changed)+len(c.Deleted)+len(c.Moved) > 0 {
+	slices.Sort(c.ChangedFiles)
+	slices.Sort(c.DeletedFiles)
+	slices.Sort(c.WithheldFiles)
+	if len(c.ChangedFiles)+len(c.DeletedFiles)+len(c.RenamedFiles) > 0 {
 		c.hasNewState = true
 	}
 	return c, nil
@@ -134,13 +136,13 @@ func Compare(fsys vfs.FS, old *State, o Options) (*Comparison, error) {
 // reads the file if they differ.
 func (c *Comparison) compareFile(fsys vfs.FS, name string, info fs.FileInfo, old *State, now time.Time) {
 	was, isKnown := old.files[name]
-	st := newFileStamp(info, was.sum)
+	st := newFileStamp(info, was.contentDigest)
 	if isKnown && was.isSame(st) {
 		c.State.files[name] = was
 		return
 	}
 	c.hasNewState = true
-	st.isRacy = sysinfo.LastChangeTime(info).After(now.Add(-racyTime))
+	st.isRacy = sysinfo.LastChangeTime(info).After(now.Add(-racyFileAge))
 	sum, err := hashFile(fsys, name)
 	if err != nil {
 		c.State.problems[name] = err.Error()
@@ -149,35 +151,35 @@ func (c *Comparison) compareFile(fsys vfs.FS, name string, info fs.FileInfo, old
 		}
 		return
 	}
-	st.sum = sum
+	st.contentDigest = sum
 	c.State.files[name] = st
-	if !isKnown || was.sum != sum {
-		c.Changed = append(c.Changed, name)
+	if !isKnown || was.contentDigest != sum {
+		c.ChangedFiles = append(c.ChangedFiles, name)
 	}
 }
 
 // newFileStamp returns the stamp of a file with the given digest. The stamp contains the change time of the inode,
 // because a program such as rsync -t may write a text of the same size and then set the modification time back.
-func newFileStamp(info fs.FileInfo, sum string) fileStamp {
+func newFileStamp(info fs.FileInfo, contentDigest string) fileStamp {
 	return fileStamp{
-		size:       info.Size(),
-		modTime:    info.ModTime().UnixNano(),
-		changeTime: sysinfo.LastChangeTime(info).UnixNano(),
-		inode:      sysinfo.InodeNumber(info),
-		sum:        sum,
+		size:          info.Size(),
+		modTime:       info.ModTime().UnixNano(),
+		changeTime:    sysinfo.LastChangeTime(info).UnixNano(),
+		inode:         sysinfo.InodeNumber(info),
+		contentDigest: contentDigest,
 	}
 }
 
-// findMissing divides the files that are in the old state but not in the folder into renamed, deleted and withheld
+// sortMissingFiles divides the files that are in the old state but not in the folder into renamed, deleted and withheld
 // files. If so many files are missing that the folder may be incomplete, and o.Prune is false, files are withheld so
 // that their notes are kept.
-func (c *Comparison) findMissing(w *noteLister, old *State, o Options) {
+func (c *Comparison) sortMissingFiles(lister *noteLister, old *State, o Options) {
 	var missing []string
 	for name, was := range old.files {
-		if _, ok := w.fileInfos[name]; ok {
+		if _, ok := lister.fileInfos[name]; ok {
 			continue
 		}
-		if w.hasParent(name, func(dir string) bool { return w.problems[dir] != "" }) {
+		if lister.hasParent(name, func(dir string) bool { return lister.problems[dir] != "" }) {
 			c.State.files[name] = was // The directory of the file cannot be read, so the file is kept.
 			continue
 		}
@@ -186,27 +188,27 @@ func (c *Comparison) findMissing(w *noteLister, old *State, o Options) {
 	slices.Sort(missing)
 	missing = c.findRenamedFiles(missing, old)
 	for _, name := range missing {
-		if !o.Prune && w.hasParent(name, func(dir string) bool { return w.emptyDirs[dir] }) {
-			c.Withheld = append(c.Withheld, name)
+		if !o.Prune && lister.hasParent(name, func(dir string) bool { return lister.emptyDirNames[dir] }) {
+			c.WithheldFiles = append(c.WithheldFiles, name)
 		} else {
-			c.Deleted = append(c.Deleted, name)
+			c.DeletedFiles = append(c.DeletedFiles, name)
 		}
 	}
-	if len(c.Withheld) <= maxEmptiedUnasked {
-		c.Deleted, c.Withheld = append(c.Deleted, c.Withheld...), nil
+	if len(c.WithheldFiles) <= maxEmptiedFiles {
+		c.DeletedFiles, c.WithheldFiles = append(c.DeletedFiles, c.WithheldFiles...), nil
 	}
-	hasNone := len(w.fileInfos) == 0
-	isMost := len(c.Deleted) > maxMissingUnasked && 2*len(c.Deleted) > len(old.files)
+	hasNone := len(lister.fileInfos) == 0
+	isMost := len(c.DeletedFiles) > maxMissingFiles && 2*len(c.DeletedFiles) > len(old.files)
 	switch {
 	case len(missing) == 0 || o.Prune:
 	case hasNone || isMost:
-		c.Withheld, c.Deleted = append(c.Withheld, c.Deleted...), nil
-		c.Reason = fmt.Sprintf("%d of %d notes are missing", len(missing), len(old.files))
-	case len(c.Withheld) > 0:
-		c.Reason = fmt.Sprintf("%d of %d notes are missing, and their directory is empty", len(c.Withheld),
+		c.WithheldFiles, c.DeletedFiles = append(c.WithheldFiles, c.DeletedFiles...), nil
+		c.WithholdReason = fmt.Sprintf("%d of %d notes are missing", len(missing), len(old.files))
+	case len(c.WithheldFiles) > 0:
+		c.WithholdReason = fmt.Sprintf("%d of %d notes are missing, and their directory is empty", len(c.WithheldFiles),
 			len(old.files))
 	}
-	for _, name := range c.Withheld {
+	for _, name := range c.WithheldFiles {
 		c.State.files[name] = old.files[name]
 	}
 }
@@ -233,7 +235,7 @@ func (c *Comparison) findRenamedFiles(missing []string, old *State) (others []st
 	slices.SortFunc(files, func(a, b string) int { return cmp.Or(isNew(a)-isNew(b), strings.Compare(b, a)) })
 	for _, name := range files {
 		st := c.State.files[name]
-		bySum[st.sum] = name
+		bySum[st.contentDigest] = name
 		if isNew(name) == 1 && st.inode != 0 {
 			byInode[st.inode] = name
 		}
@@ -241,23 +243,23 @@ func (c *Comparison) findRenamedFiles(missing []string, old *State) (others []st
 	isTaken := map[string]bool{}
 	for _, name := range missing {
 		was := old.files[name]
-		to := cmp.Or(byInode[was.inode], bySum[was.sum])
+		to := cmp.Or(byInode[was.inode], bySum[was.contentDigest])
 		if to == "" || isTaken[to] {
 			others = append(others, name)
 			continue
 		}
 		isTaken[to] = true
-		c.Moved[name] = to
+		c.RenamedFiles[name] = to
 	}
 	return others
 }
 
 // noteLister lists the notes below a folder.
 type noteLister struct {
-	fsys      vfs.FS
-	fileInfos map[string]fs.FileInfo
-	problems  map[string]string
-	emptyDirs map[string]bool // directories that contain neither files nor directories
+	fsys          vfs.FS
+	fileInfos     map[string]fs.FileInfo
+	problems      map[string]string
+	emptyDirNames map[string]bool // directories that contain neither files nor directories
 }
 
 // hasParent reports whether cond returns true for a directory above a file.
@@ -280,12 +282,12 @@ func (w *noteLister) listDir(dir string, depth int) error {
 	case err != nil:
 		w.problems[dir] = errorReason(err)
 		return nil
-	case depth > maxDepth:
-		w.problems[dir] = fmt.Sprintf("directories are more than %d deep", maxDepth)
+	case depth > maxDirDepth:
+		w.problems[dir] = fmt.Sprintf("directories are more than %d deep", maxDirDepth)
 		return nil
 	}
 	if len(list) == 0 {
-		w.emptyDirs[dir] = true
+		w.emptyDirNames[dir] = true
 	}
 	for _, d := range list {
 		if err := w.listDirEntry(path.Join(dir, d.Name()), d, depth); err != nil {
@@ -306,8 +308,8 @@ func (w *noteLister) listDirEntry(name string, d fs.DirEntry, depth int) error {
 		w.problems[name] = "is a symbolic link, which is not followed"
 	case !d.Type().IsRegular():
 		w.problems[name] = "is not a regular file"
-	case len(w.fileInfos) == maxFiles:
-		return fmt.Errorf("it has more than %d notes", maxFiles)
+	case len(w.fileInfos) == maxFolderFiles:
+		return fmt.Errorf("it has more than %d notes", maxFolderFiles)
 	default:
 		info, err := d.Info()
 		if err == nil {
@@ -329,9 +331,9 @@ func errorReason(err error) string {
 
 // hashFile returns the digest of a file's content.
 func hashFile(fsys vfs.FS, name string) (string, error) {
-	b, err := vfs.ReadFile(fsys, name, maxNoteSize)
+	b, err := vfs.ReadFile(fsys, name, maxNoteBytes)
 	if errors.Is(err, vfs.ErrTooLarge) {
-		return "", fmt.Errorf("has more than the %d MiB of a Markdown file that are read; cut it", maxNoteSize>>20)
+		return "", fmt.Errorf("has more than the %d MiB of a Markdown file that are read; cut it", maxNoteBytes>>20)
 	}
 	if err != nil {
 		return "", errors.New(errorReason(err))
@@ -354,11 +356,11 @@ func (c *Comparison) RecordWritten(fsys vfs.FS, name string, content []byte) err
 	return nil
 }
 
-// IsCurrent reports whether a file is unchanged since the comparison.
-func (c *Comparison) IsCurrent(fsys vfs.FS, name string) bool {
+// IsFileCurrent reports whether a file is unchanged since the comparison.
+func (c *Comparison) IsFileCurrent(fsys vfs.FS, name string) bool {
 	sum, err := hashFile(fsys, name)
-	return err == nil && sum == c.State.files[name].sum
+	return err == nil && sum == c.State.files[name].contentDigest
 }
 
-// Names returns the sorted file names of the notes.
-func (c *Comparison) Names() []string { return slices.Sorted(maps.Keys(c.State.files)) }
+// FileNames returns the sorted file names of the notes.
+func (c *Comparison) FileNames() []string { return slices.Sorted(maps.Keys(c.State.files)) }

@@ -77,7 +77,7 @@ func (tr *tree) compare(prune bool) *Comparison {
 	if err != nil {
 		tr.t.Fatal(err)
 	}
-	if err := c.Save(tr.home, "f"); err != nil {
+	if err := c.SaveState(tr.home, "f"); err != nil {
 		tr.t.Fatal(err)
 	}
 	return c
@@ -140,28 +140,38 @@ func TestCompare(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tr := newTree(t, tt.files...)
-			if c := tr.compare(false); len(c.Changed) != len(tt.files) || len(c.Deleted) > 0 {
-				t.Fatalf("at first: %d changed, %v gone; want %d and none", len(c.Changed), c.Deleted, len(tt.files))
+			if c := tr.compare(false); len(c.ChangedFiles) != len(tt.files) || len(c.DeletedFiles) > 0 {
+				t.Fatalf(
+					"at first: %d changed, %v gone; want %d and none",
+					len(c.ChangedFiles),
+					c.DeletedFiles,
+					len(tt.files),
+				)
 			}
 			tt.change(tr)
 			c := tr.compare(tt.prune)
-			if !slices.Equal(c.Changed, tt.changed) && len(c.Changed)+len(tt.changed) > 0 {
+			if !slices.Equal(c.ChangedFiles, tt.changed) && len(c.ChangedFiles)+len(tt.changed) > 0 {
 				// A renamed file is also in Changed, because its name is new.
-				t.Errorf("changed are %v, want %v", c.Changed, tt.changed)
+				t.Errorf("changed are %v, want %v", c.ChangedFiles, tt.changed)
 			}
-			if len(c.Moved)+len(tt.moved) > 0 && !reflect.DeepEqual(c.Moved, tt.moved) {
-				t.Errorf("moved are %v, want %v", c.Moved, tt.moved)
+			if len(c.RenamedFiles)+len(tt.moved) > 0 && !reflect.DeepEqual(c.RenamedFiles, tt.moved) {
+				t.Errorf("moved are %v, want %v", c.RenamedFiles, tt.moved)
 			}
-			if !slices.Equal(c.Deleted, tt.gone) && len(c.Deleted)+len(tt.gone) > 0 {
-				t.Errorf("gone are %v, want %v", c.Deleted, tt.gone)
+			if !slices.Equal(c.DeletedFiles, tt.gone) && len(c.DeletedFiles)+len(tt.gone) > 0 {
+				t.Errorf("gone are %v, want %v", c.DeletedFiles, tt.gone)
 			}
-			if len(c.Withheld) != tt.withheld || (c.Reason != "") != (tt.withheld > 0) {
-				t.Errorf("%d withheld (%s), want %d", len(c.Withheld), c.Reason, tt.withheld)
+			if len(c.WithheldFiles) != tt.withheld || (c.WithholdReason != "") != (tt.withheld > 0) {
+				t.Errorf("%d withheld (%s), want %d", len(c.WithheldFiles), c.WithholdReason, tt.withheld)
 			}
 			again := tr.compare(false)
-			if !again.IsEmpty() || len(again.Withheld) != tt.withheld {
-				t.Errorf("again: %v, %v, %v, %d withheld; want nothing new", again.Changed, again.Moved, again.Deleted,
-					len(again.Withheld))
+			if !again.IsEmpty() || len(again.WithheldFiles) != tt.withheld {
+				t.Errorf(
+					"again: %v, %v, %v, %d withheld; want nothing new",
+					again.ChangedFiles,
+					again.RenamedFiles,
+					again.DeletedFiles,
+					len(again.WithheldFiles),
+				)
 			}
 		})
 	}
@@ -183,20 +193,26 @@ func TestProblems(t *testing.T) {
 	if err := os.Symlink(filepath.Join(tr.dir, "a.md"), filepath.Join(tr.dir, "link.md")); err != nil {
 		t.Skipf("no symbolic links here: %v", err)
 	}
-	tr.write("b.md", strings.Repeat("x", maxNoteSize+1))
+	tr.write("b.md", strings.Repeat("x", maxNoteBytes+1))
 	c := tr.compare(false)
 	want := []string{"b.md: has more than the 16 MiB of a Markdown file that are read; cut it",
 		"link.md: is a symbolic link, which is not followed"}
 	if !slices.Equal(c.NewProblems, want) || !c.IsEmpty() {
-		t.Errorf("problems are %q, and changes %v, %v; want %q and none", c.NewProblems, c.Changed, c.Deleted, want)
+		t.Errorf(
+			"problems are %q, and changes %v, %v; want %q and none",
+			c.NewProblems,
+			c.ChangedFiles,
+			c.DeletedFiles,
+			want,
+		)
 	}
 	if c := tr.compare(false); len(c.NewProblems) > 0 || len(c.State.Problems()) != 2 {
 		t.Errorf("again: new problems %q, all %q; want the same two and none new", c.NewProblems, c.State.Problems())
 	}
 	tr.remove("link.md")
 	tr.write("b.md", "short again")
-	if c := tr.compare(false); !slices.Equal(c.Changed, []string{"b.md"}) || len(c.State.Problems()) > 0 {
-		t.Errorf("after the repair: %v changed, problems %q; want b.md and none", c.Changed, c.State.Problems())
+	if c := tr.compare(false); !slices.Equal(c.ChangedFiles, []string{"b.md"}) || len(c.State.Problems()) > 0 {
+		t.Errorf("after the repair: %v changed, problems %q; want b.md and none", c.ChangedFiles, c.State.Problems())
 	}
 }
 
@@ -204,7 +220,7 @@ func TestProblems(t *testing.T) {
 func TestDamagedState(t *testing.T) {
 	tr := newTree(t, "a.md", "b.md")
 	tr.compare(false)
-	path := filepath.Join(tr.home, statePrefix+"f")
+	path := filepath.Join(tr.home, stateFilePrefix+"f")
 	good, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -216,8 +232,8 @@ func TestDamagedState(t *testing.T) {
 		if err := os.WriteFile(path, bad, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if c := tr.compare(false); len(c.Deleted) > 0 || !slices.Equal(c.Changed, []string{"a.md"}) {
-			t.Fatalf("byte %d flipped: %v gone, %v changed; want none and a.md", i, c.Deleted, c.Changed)
+		if c := tr.compare(false); len(c.DeletedFiles) > 0 || !slices.Equal(c.ChangedFiles, []string{"a.md"}) {
+			t.Fatalf("byte %d flipped: %v gone, %v changed; want none and a.md", i, c.DeletedFiles, c.ChangedFiles)
 		}
 	}
 }
@@ -246,11 +262,11 @@ func TestEditWithTheOldTime(t *testing.T) {
 	if sysinfo.LastChangeTime(after).Equal(sysinfo.LastChangeTime(before)) {
 		t.Skip("this file system has no change times, or they are too coarse")
 	}
-	if c := tr.compare(false); !slices.Equal(c.Changed, []string{"a.md"}) {
-		t.Errorf("changed are %v, want a.md", c.Changed)
+	if c := tr.compare(false); !slices.Equal(c.ChangedFiles, []string{"a.md"}) {
+		t.Errorf("changed are %v, want a.md", c.ChangedFiles)
 	}
 	if c := tr.compare(false); !c.IsEmpty() {
-		t.Errorf("again: %v changed, want none", c.Changed)
+		t.Errorf("again: %v changed, want none", c.ChangedFiles)
 	}
 }
 
@@ -270,57 +286,63 @@ func TestStateOfVersion1(t *testing.T) {
 	c := tr.compare(false)
 	c.State.Position = "\x01\x02"
 	lines := "at 0102\n"
-	for _, name := range c.Names() {
+	for _, name := range c.FileNames() {
 		st := c.State.files[name]
-		lines += fmt.Sprintf("f %d %d %d %s 0 %q\n", st.size, st.modTime, st.inode, st.sum, name)
+		lines += fmt.Sprintf("f %d %d %d %s 0 %q\n", st.size, st.modTime, st.inode, st.contentDigest, name)
 	}
-	old := stateHeadV1 + checksum([]byte(lines)) + "\n" + lines
-	if err := os.WriteFile(filepath.Join(tr.home, statePrefix+"f"), []byte(old), 0o600); err != nil {
+	old := stateHeaderV1 + stateChecksum([]byte(lines)) + "\n" + lines
+	if err := os.WriteFile(filepath.Join(tr.home, stateFilePrefix+"f"), []byte(old), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	tr.write("a.md", "other text")
 	tr.remove("b.md")
 	c = tr.compare(false)
-	if !slices.Equal(c.Changed, []string{"a.md"}) || !slices.Equal(c.Deleted, []string{"b.md"}) ||
+	if !slices.Equal(c.ChangedFiles, []string{"a.md"}) || !slices.Equal(c.DeletedFiles, []string{"b.md"}) ||
 		c.State.Position != "\x01\x02" {
-		t.Errorf("changed are %v, gone are %v, at %x; want a.md, b.md and the old position", c.Changed, c.Deleted,
-			string(c.State.Position))
+		t.Errorf(
+			"changed are %v, gone are %v, at %x; want a.md, b.md and the old position",
+			c.ChangedFiles,
+			c.DeletedFiles,
+			string(c.State.Position),
+		)
 	}
 }
 
 func TestList(t *testing.T) {
 	home := t.TempDir()
-	all := []Folder{{Name: "vault", Path: filepath.Join(home, "x"), Write: true, Added: time.Unix(1, 0).UTC()}}
-	if HasList(home) {
+	all := []Folder{
+		{Name: "vault", Path: filepath.Join(home, "x"), WritesFiles: true, AddedTime: time.Unix(1, 0).UTC()},
+	}
+	if HasFolders(home) {
 		t.Error("an empty home has a list of folders")
 	}
-	if err := SaveList(home, all); err != nil {
+	if err := SaveFolders(home, all); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := List(home); err != nil || !reflect.DeepEqual(got, all) {
+	if got, err := ListFolders(home); err != nil || !reflect.DeepEqual(got, all) {
 		t.Errorf("List() = %v, %v; want %v", got, err, all)
 	}
-	if got := FreeName(all, "/a b/vault"); got != "vault-2" {
+	if got := ChooseName(all, "/a b/vault"); got != "vault-2" {
 		t.Errorf("FreeName() = %q, want vault-2", got)
 	}
 	for _, bad := range []string{`{"version":9}`, `{"version":1,"folders":[{"name":"../x","path":"/y"}]}`,
 		`{"version":1,"folders":[{"name":"x","path":"y"}]}`, `{`} {
-		if err := os.WriteFile(filepath.Join(home, listFile), []byte(bad), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(home, listFileName), []byte(bad), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := List(home); err == nil {
+		if got, err := ListFolders(home); err == nil {
 			t.Errorf("List() of %s = %v, want an error", bad, got)
 		}
 	}
-	if err := SaveList(home, nil); err != nil || HasList(home) {
-		t.Errorf("after saving no folders: %v, registered %v", err, HasList(home))
+	if err := SaveFolders(home, nil); err != nil || HasFolders(home) {
+		t.Errorf("after saving no folders: %v, registered %v", err, HasFolders(home))
 	}
 }
 
 func FuzzParseState(f *testing.F) {
 	f.Add("at 00\nn \"a note\"\nf 1 2 2 3 abc 0 \"a.md\"\np \"b.md\"\t\"is a link\"\n")
 	f.Fuzz(func(t *testing.T, lines string) {
-		s, err := parseState([]byte(stateHead + checksum([]byte(lines)) + "\n" + lines))
+		s, err := parseState([]byte(stateHeader + stateChecksum([]byte(lines)) + "\n" + lines))
 		if err != nil {
 			return
 		}
@@ -362,7 +384,7 @@ func (listOnly) OpenFile(string, int, os.FileMode) (vfs.File, error) { return ni
 
 func BenchmarkUnchanged(b *testing.B) {
 	tr := &tree{dir: b.TempDir(), home: b.TempDir()}
-	for i := range testenv.Long(500, 5000) {
+	for i := range testenv.RepeatCount(500, 5000) {
 		dir := filepath.Join(tr.dir, fmt.Sprint(i%50))
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			b.Fatal(err)
@@ -383,7 +405,7 @@ func BenchmarkUnchanged(b *testing.B) {
 		defer fsys.Close()
 		c, err := Compare(fsys, st, Options{Now: later()})
 		if err == nil {
-			err = c.Save(tr.home, "f")
+			err = c.SaveState(tr.home, "f")
 		}
 		if err != nil {
 			b.Fatal(err)

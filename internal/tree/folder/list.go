@@ -22,18 +22,18 @@ import (
 const LabelFolder = "folder"
 
 const (
-	listFile    = "memory.oxbow.folders"
-	statePrefix = "memory.oxbow.folder."
-	listVersion = 1
-	maxListSize = 1 << 20 // maximum size of the list's file in bytes
+	listFileName    = "memory.oxbow.folders"
+	stateFilePrefix = "memory.oxbow.folder."
+	listVersion     = 1
+	maxListBytes    = 1 << 20 // maximum size of the list's file in bytes
 )
 
 // A Folder is a directory of notes that a memory follows.
 type Folder struct {
-	Name  string    `json:"name"`
-	Path  string    `json:"path"`            // absolute path of the directory
-	Write bool      `json:"write,omitempty"` // changes of entries in the memory are also written to the files
-	Added time.Time `json:"added"`
+	Name        string    `json:"name"`
+	Path        string    `json:"path"`            // absolute path of the directory
+	WritesFiles bool      `json:"write,omitempty"` // changes of entries in the memory are also written to the files
+	AddedTime   time.Time `json:"added"`
 }
 
 // folderList is the content of the list's file.
@@ -42,15 +42,15 @@ type folderList struct {
 	Folders []Folder `json:"folders"`
 }
 
-// HasList reports whether a home has a list of folders. It does not read the list, so it is fast.
-func HasList(home string) bool {
-	_, err := os.Lstat(filepath.Join(home, listFile))
+// HasFolders reports whether a home has a list of folders. It does not read the list, so it is fast.
+func HasFolders(home string) bool {
+	_, err := os.Lstat(filepath.Join(home, listFileName))
 	return err == nil
 }
 
-// List returns the folders that are registered in a home.
-func List(home string) ([]Folder, error) {
-	if !HasList(home) {
+// ListFolders returns the folders that are registered in a home.
+func ListFolders(home string) ([]Folder, error) {
+	if !HasFolders(home) {
 		return nil, nil
 	}
 	fsys, err := vfs.Dir(home)
@@ -58,7 +58,7 @@ func List(home string) ([]Folder, error) {
 		return nil, err
 	}
 	defer fsys.Close()
-	b, err := vfs.ReadFile(fsys, listFile, maxListSize)
+	b, err := vfs.ReadFile(fsys, listFileName, maxListBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -67,11 +67,11 @@ func List(home string) ([]Folder, error) {
 		err = json.Unmarshal(b, &l)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the list of folders %s: %w", filepath.Join(home, listFile), err)
+		return nil, fmt.Errorf("reading the list of folders %s: %w", filepath.Join(home, listFileName), err)
 	}
 	if l.Version != listVersion {
 		return nil, fmt.Errorf("the list of folders %s has version %d, and %d is known: %w",
-			filepath.Join(home, listFile), l.Version, listVersion, oxbow.ErrVersion)
+			filepath.Join(home, listFileName), l.Version, listVersion, oxbow.ErrVersion)
 	}
 	for _, f := range l.Folders {
 		if !isName(f.Name) || !filepath.IsAbs(f.Path) {
@@ -79,7 +79,7 @@ func List(home string) ([]Folder, error) {
 				"the list of folders %s names %q in %q: %w",
 				filepath.Join(
 					home,
-					listFile,
+					listFileName,
 				),
 				text.TruncateWithEllipsis(f.Name, 60),
 				text.TruncateWithEllipsis(f.Path, 60),
@@ -90,10 +90,10 @@ func List(home string) ([]Folder, error) {
 	return l.Folders, nil
 }
 
-// SaveList writes the list of folders into a home. If the list is empty, SaveList deletes the file.
-func SaveList(home string, folders []Folder) error {
+// SaveFolders writes the list of folders into a home. If the list is empty, SaveFolders deletes the file.
+func SaveFolders(home string, folders []Folder) error {
 	if len(folders) == 0 {
-		err := os.Remove(filepath.Join(home, listFile))
+		err := os.Remove(filepath.Join(home, listFileName))
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
@@ -111,17 +111,17 @@ func SaveList(home string, folders []Folder) error {
 		return err
 	}
 	defer fsys.Close()
-	return vfs.WriteFile(fsys, listFile, append(b, '\n'), 0o600)
+	return vfs.WriteFile(fsys, listFileName, append(b, '\n'), 0o600)
 }
 
-// Find returns the index of the folder with this name or path. If there is no such folder, Find returns -1.
-func Find(folders []Folder, nameOrPath string) int {
+// FindFolder returns the index of the folder with this name or path. If there is no such folder, Find returns -1.
+func FindFolder(folders []Folder, nameOrPath string) int {
 	return slices.IndexFunc(folders, func(f Folder) bool { return f.Name == nameOrPath || f.Path == nameOrPath })
 }
 
-// FreeName returns a name for the folder at the path that none of the folders has. If possible, this is the name of
+// ChooseName returns a name for the folder at the path that none of the folders has. If possible, this is the name of
 // the directory.
-func FreeName(folders []Folder, path string) string {
+func ChooseName(folders []Folder, path string) string {
 	base := strings.Map(func(r rune) rune {
 		if strings.ContainsRune(" \t\n\\/:\"'", r) {
 			return '-'
@@ -132,7 +132,7 @@ func FreeName(folders []Folder, path string) string {
 		base = "notes"
 	}
 	name := base
-	for n := 2; Find(folders, name) >= 0; n++ {
+	for n := 2; FindFolder(folders, name) >= 0; n++ {
 		name = fmt.Sprintf("%s-%d", base, n)
 	}
 	return name

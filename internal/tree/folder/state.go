@@ -19,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// stateHead is the beginning of a state's file. The number is the version of the format:
+// stateHeader is the beginning of a state's file. The number is the version of the format:
 //
 //	oxbow-folder 2 CRC32                    of the following lines, in hexadecimal
 //	at POSITION                             of the memory, in hexadecimal
@@ -30,21 +30,21 @@ import (
 // Paths are quoted like strings in Go, and so are problems and notes. Version 1 has no CHANGED. Its files are read
 // again once.
 const (
-	stateHead   = "oxbow-folder 2 "
-	stateHeadV1 = "oxbow-folder 1 "
+	stateHeader   = "oxbow-folder 2 "
+	stateHeaderV1 = "oxbow-folder 1 "
 )
 
-// maxStateSize is the maximum size of a state's file in bytes.
-const maxStateSize = 256 << 20
+// maxStateBytes is the maximum size of a state's file in bytes.
+const maxStateBytes = 256 << 20
 
 // fileStamp describes a file at the time at which the file was read.
 type fileStamp struct {
-	size       int64
-	modTime    int64 // modification time in nanoseconds
-	changeTime int64 // time of the last change of the file or its inode in nanoseconds (programs cannot set it back)
-	inode      uint64
-	sum        string // digest of the content of the file
-	isRacy     bool   // the file was changed so recently that a further change may not change the times
+	size          int64
+	modTime       int64 // modification time in nanoseconds
+	changeTime    int64 // time of the last change of the file or its inode in nanoseconds (programs cannot set it back)
+	inode         uint64
+	contentDigest string // digest of the content of the file
+	isRacy        bool   // the file was changed so recently that a further change may not change the times
 }
 
 // isSame reports whether a file that now has the stamp now is certainly unchanged since it had the stamp s. Such a
@@ -94,7 +94,7 @@ func LoadState(home, name string) (*State, error) {
 		return nil, err
 	}
 	defer fsys.Close()
-	b, err := vfs.ReadFile(fsys, statePrefix+name, maxStateSize)
+	b, err := vfs.ReadFile(fsys, stateFilePrefix+name, maxStateBytes)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return empty, nil
@@ -113,26 +113,26 @@ var errDamagedState = fmt.Errorf("the state of a folder is damaged: %w", oxbow.E
 // parseState parses the content of a state's file.
 func parseState(b []byte) (*State, error) {
 	head, rest, _ := bytes.Cut(b, []byte("\n"))
-	sum, ok := strings.CutPrefix(string(head), stateHead)
+	sum, ok := strings.CutPrefix(string(head), stateHeader)
 	if !ok {
-		sum, ok = strings.CutPrefix(string(head), stateHeadV1)
+		sum, ok = strings.CutPrefix(string(head), stateHeaderV1)
 	}
-	if !ok || sum != checksum(rest) {
+	if !ok || sum != stateChecksum(rest) {
 		return nil, errDamagedState
 	}
-	hasChanged := bytes.HasPrefix(head, []byte(stateHead))
+	hasChanged := bytes.HasPrefix(head, []byte(stateHeader))
 	s := &State{files: make(map[string]fileStamp, bytes.Count(rest, []byte("\n"))), problems: map[string]string{}}
 	for line := range strings.Lines(string(rest)) {
-		if err := s.parseLine(strings.TrimSuffix(line, "\n"), hasChanged); err != nil {
+		if err := s.parseStateLine(strings.TrimSuffix(line, "\n"), hasChanged); err != nil {
 			return nil, err
 		}
 	}
 	return s, nil
 }
 
-// parseLine parses a line after the first line. hasChanged must be true if the lines of files contain the field
+// parseStateLine parses a line after the first line. hasChangeTime must be true if the lines of files contain the field
 // CHANGED.
-func (s *State) parseLine(line string, hasChanged bool) error {
+func (s *State) parseStateLine(line string, hasChangeTime bool) error {
 	kind, rest, _ := strings.Cut(line, " ")
 	switch kind {
 	case "at":
@@ -152,7 +152,7 @@ func (s *State) parseLine(line string, hasChanged bool) error {
 		s.problems[name], err = strconv.Unquote(why)
 		return err
 	case "f":
-		st, name, err := parseFile(rest, hasChanged)
+		st, name, err := parseFileLine(rest, hasChangeTime)
 		if err != nil {
 			return err
 		}
@@ -162,9 +162,9 @@ func (s *State) parseLine(line string, hasChanged bool) error {
 	return errDamagedState
 }
 
-// parseFile parses the part after the first word of a file's line. hasChanged must be true if the line contains the
-// field CHANGED.
-func parseFile(line string, hasChanged bool) (st fileStamp, name string, err error) {
+// parseFileLine parses the part after the first word of a file's line. hasChangeTime must be true if the line contains
+// the field CHANGED.
+func parseFileLine(line string, hasChangeTime bool) (st fileStamp, name string, err error) {
 	next := func() (field string) {
 		field, line, _ = strings.Cut(line, " ")
 		return field
@@ -176,12 +176,12 @@ func parseFile(line string, hasChanged bool) (st fileStamp, name string, err err
 	}
 	st.size = nextInt()
 	st.modTime = nextInt()
-	if hasChanged {
+	if hasChangeTime {
 		st.changeTime = nextInt()
 	}
 	var inodeErr, nameErr error
 	st.inode, inodeErr = strconv.ParseUint(next(), 10, 64)
-	st.sum = next()
+	st.contentDigest = next()
 	st.isRacy = next() == "1"
 	name, nameErr = strconv.Unquote(line)
 	if errors.Join(err, inodeErr, nameErr) != nil {
@@ -200,7 +200,17 @@ func (s *State) save(home, name string) error {
 		if st.isRacy {
 			racy = 1
 		}
-		fmt.Fprintf(&b, "f %d %d %d %d %s %d %q\n", st.size, st.modTime, st.changeTime, st.inode, st.sum, racy, file)
+		fmt.Fprintf(
+			&b,
+			"f %d %d %d %d %s %d %q\n",
+			st.size,
+			st.modTime,
+			st.changeTime,
+			st.inode,
+			st.contentDigest,
+			racy,
+			file,
+		)
 	}
 	for _, file := range slices.Sorted(maps.Keys(s.problems)) {
 		fmt.Fprintf(&b, "p %q\t%q\n", file, s.problems[file])
@@ -213,11 +223,11 @@ func (s *State) save(home, name string) error {
 		return err
 	}
 	defer fsys.Close()
-	text := append([]byte(stateHead+checksum(b.Bytes())+"\n"), b.Bytes()...)
-	return vfs.WriteDerived(fsys, statePrefix+name, 0o600, text)
+	text := append([]byte(stateHeader+stateChecksum(b.Bytes())+"\n"), b.Bytes()...)
+	return vfs.WriteDerived(fsys, stateFilePrefix+name, 0o600, text)
 }
 
-func checksum(b []byte) string { return fmt.Sprintf("%08x", crc32.ChecksumIEEE(b)) }
+func stateChecksum(b []byte) string { return fmt.Sprintf("%08x", crc32.ChecksumIEEE(b)) }
 
 // RemoveState deletes the state of a folder.
 func RemoveState(home, name string) error {
@@ -226,7 +236,7 @@ func RemoveState(home, name string) error {
 		return err
 	}
 	defer fsys.Close()
-	err = fsys.Remove(statePrefix + name)
+	err = fsys.Remove(stateFilePrefix + name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -34,14 +34,14 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Version is the format version of the journal.
+// FormatVersion is the format version of the journal.
 //
 //	1: the first
 //	2: directories that are moved whole
-const Version = 2
+const FormatVersion = 2
 
-// MaxJournal is the maximum size, in bytes, of a journal.
-const MaxJournal = 1 << 30
+// MaxJournalBytes is the maximum size, in bytes, of a journal.
+const MaxJournalBytes = 1 << 30
 
 // These are the errors of [Stage.LoadJournal].
 var (
@@ -51,25 +51,25 @@ var (
 
 // Journal describes a change of several files. It is stored as JSON.
 type Journal struct {
-	Version  int        `json:"version"`
-	Writes   []Change   `json:"write"`
-	Removals []Deletion `json:"remove"`
+	Version  int             `json:"version"`
+	Writes   []StagedWrite   `json:"write"`
+	Removals []StagedRemoval `json:"remove"`
 
 	// Dirs lists directories that do not exist yet. Each of them is staged as a whole, under its own name. The files
 	// in it are not listed in Writes.
 	Dirs []string `json:"dirs,omitempty"`
 }
 
-// Change is a file that the change writes. In the staging directory, the file's name is the index of this Change in
-// [Journal.Writes].
-type Change struct {
+// StagedWrite is a file that the change writes. In the staging directory, the file's name is the index of this
+// Change in [Journal.Writes].
+type StagedWrite struct {
 	Path   string `json:"path"`
 	OldSum string `json:"was"` // hash of the file that is replaced, or "" if there is no such file
 	NewSum string `json:"sha256"`
 }
 
-// Deletion is a file that the change removes.
-type Deletion struct {
+// StagedRemoval is a file that the change removes.
+type StagedRemoval struct {
 	Path   string `json:"path"`
 	OldSum string `json:"was"`
 }
@@ -80,23 +80,23 @@ func HexSum(data []byte) string {
 	return hex.EncodeToString(h[:])
 }
 
-// parseJournal parses a journal. It fails if badWrite returns true for a file that the journal writes, or badRemoval
-// for a file that it removes. Errors match [ErrInvalid] or [ErrVersion].
-func (s Stage) parseJournal(data []byte, badWrite, badRemoval func(path string) bool) (*Journal, error) {
+// parseJournal parses a journal. It fails if isBadWrite returns true for a file that the journal writes, or
+// isBadRemoval for a file that it removes. Errors match [ErrInvalid] or [ErrVersion].
+func (s StagingDir) parseJournal(data []byte, isBadWrite, isBadRemoval func(path string) bool) (*Journal, error) {
 	var j Journal
 	if err := json.Unmarshal(data, &j); err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrInvalid, err)
 	}
-	if j.Version < 1 || j.Version > Version {
+	if j.Version < 1 || j.Version > FormatVersion {
 		return nil, fmt.Errorf("%w: %d", ErrVersion, j.Version)
 	}
 	for _, c := range j.Writes {
-		if badWrite(c.Path) {
+		if isBadWrite(c.Path) {
 			return nil, fmt.Errorf("%w: it names %q", ErrInvalid, clipText(c.Path))
 		}
 	}
 	for _, r := range j.Removals {
-		if badRemoval(r.Path) {
+		if isBadRemoval(r.Path) {
 			return nil, fmt.Errorf("%w: it names %q", ErrInvalid, clipText(r.Path))
 		}
 	}
@@ -110,8 +110,8 @@ func (s Stage) parseJournal(data []byte, badWrite, badRemoval func(path string) 
 
 func clipText(s string) string { return s[:min(len(s), 80)] }
 
-// Stage is a staging directory, which contains the new files of a change before they are moved into place.
-type Stage struct {
+// StagingDir is a staging directory, which contains the new files of a change before they are moved into place.
+type StagingDir struct {
 	FS   vfs.FS
 	Home string // directory to which the paths in the journal are relative
 	Name string // path of the staging directory, relative to Home
@@ -120,16 +120,16 @@ type Stage struct {
 }
 
 // StagedFile returns the path of the staged file with index i.
-func (s Stage) StagedFile(i int) string { return s.StagedPath(strconv.Itoa(i)) }
+func (s StagingDir) StagedFile(i int) string { return s.StagedPath(strconv.Itoa(i)) }
 
 // StagedPath returns the path of a staged directory, or of a file in it.
-func (s Stage) StagedPath(p string) string { return path.Join(s.Home, s.Name, p) }
+func (s StagingDir) StagedPath(p string) string { return path.Join(s.Home, s.Name, p) }
 
 // JournalPath returns the path at which the journal of a committed change is.
-func (s Stage) JournalPath() string { return s.StagedPath("commit.json") }
+func (s StagingDir) JournalPath() string { return s.StagedPath("commit.json") }
 
 // CreateFileSync creates a file and syncs its content. It does not sync the directory.
-func (s Stage) CreateFileSync(name string, data []byte, perm fs.FileMode) error {
+func (s StagingDir) CreateFileSync(name string, data []byte, perm fs.FileMode) error {
 	f, err := s.createFile(name, perm)
 	if err != nil {
 		return err
@@ -138,7 +138,7 @@ func (s Stage) CreateFileSync(name string, data []byte, perm fs.FileMode) error 
 }
 
 // CreateFile creates a file. It does not sync it.
-func (s Stage) CreateFile(name string, data []byte, perm fs.FileMode) error {
+func (s StagingDir) CreateFile(name string, data []byte, perm fs.FileMode) error {
 	f, err := s.createFile(name, perm)
 	if err != nil {
 		return err
@@ -147,8 +147,8 @@ func (s Stage) CreateFile(name string, data []byte, perm fs.FileMode) error {
 	return errors.Join(err, f.Close())
 }
 
-// PutStream is like [Stage.CreateFile], but write writes the content, which need not be in memory as a whole.
-func (s Stage) PutStream(name string, perm fs.FileMode, write func(w io.Writer) error) error {
+// CreateStream is like [Stage.CreateFile], but write writes the content, which need not be in memory as a whole.
+func (s StagingDir) CreateStream(name string, perm fs.FileMode, write func(w io.Writer) error) error {
 	f, err := s.createFile(name, perm)
 	if err != nil {
 		return err
@@ -156,8 +156,9 @@ func (s Stage) PutStream(name string, perm fs.FileMode, write func(w io.Writer) 
 	return errors.Join(writeStream(f, write), f.Close())
 }
 
-// PutStreamSync is like [Stage.CreateFileSync], but write writes the content, which need not be in memory as a whole.
-func (s Stage) PutStreamSync(name string, perm fs.FileMode, write func(w io.Writer) error) error {
+// CreateStreamSync is like [Stage.CreateFileSync], but write writes the content, which need not be in memory as a
+// whole.
+func (s StagingDir) CreateStreamSync(name string, perm fs.FileMode, write func(w io.Writer) error) error {
 	f, err := s.createFile(name, perm)
 	if err != nil {
 		return err
@@ -169,37 +170,37 @@ func (s Stage) PutStreamSync(name string, perm fs.FileMode, write func(w io.Writ
 	return errors.Join(err, f.Close())
 }
 
-// streamBuffer is the size of the buffer through which a stream is written, in bytes.
-const streamBuffer = 1 << 18
+// streamBufferBytes is the size of the buffer through which a stream is written, in bytes.
+const streamBufferBytes = 1 << 18
 
 func writeStream(f vfs.File, write func(w io.Writer) error) error {
-	w := bufio.NewWriterSize(io.NewOffsetWriter(f, 0), streamBuffer)
+	w := bufio.NewWriterSize(io.NewOffsetWriter(f, 0), streamBufferBytes)
 	if err := write(w); err != nil {
 		return err
 	}
 	return w.Flush()
 }
 
-func (s Stage) createFile(name string, perm fs.FileMode) (vfs.File, error) {
+func (s StagingDir) createFile(name string, perm fs.FileMode) (vfs.File, error) {
 	return s.FS.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, perm)
 }
 
 // LoadJournal returns the journal of a change that was committed but not completed, or nil if there is none. It fails
-// if badWrite returns true for a file that the journal writes, or badRemoval for a file that it removes.
-func (s Stage) LoadJournal(badWrite, badRemoval func(path string) bool) (*Journal, error) {
-	data, err := vfs.ReadFile(s.FS, s.JournalPath(), MaxJournal)
+// if isBadWrite returns true for a file that the journal writes, or isBadRemoval for a file that it removes.
+func (s StagingDir) LoadJournal(isBadWrite, isBadRemoval func(path string) bool) (*Journal, error) {
+	data, err := vfs.ReadFile(s.FS, s.JournalPath(), MaxJournalBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.parseJournal(data, badWrite, badRemoval)
+	return s.parseJournal(data, isBadWrite, isBadRemoval)
 }
 
 // Commit writes and syncs the journal, which commits the change. If it returns an error, the change may be committed
 // or not. Call [Stage.LoadJournal] to find out.
-func (s Stage) Commit(j *Journal) error {
+func (s StagingDir) Commit(j *Journal) error {
 	data, err := json.Marshal(j)
 	if err != nil {
 		return err
@@ -233,7 +234,7 @@ func (s Stage) Commit(j *Journal) error {
 
 // RemoveCompleted removes the journal of a completed change and then the staging directory. If a crash brings the
 // journal back, the change is completed a second time, which has no effect.
-func (s Stage) RemoveCompleted() error {
+func (s StagingDir) RemoveCompleted() error {
 	if err := s.FS.Remove(s.JournalPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -241,7 +242,7 @@ func (s Stage) RemoveCompleted() error {
 }
 
 // RemoveUncommitted removes the staged files of a change that was not committed.
-func (s Stage) RemoveUncommitted() error {
+func (s StagingDir) RemoveUncommitted() error {
 	dir := s.StagedPath(".")
 	items, err := s.FS.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -11,7 +11,7 @@ import (
 
 func TestStage(t *testing.T) {
 	m := vfs.NewMem()
-	s := Stage{FS: m, Home: "brain", Name: ".stage"}
+	s := StagingDir{FS: m, Home: "brain", Name: ".stage"}
 	all := func(string) bool { return false }
 	if j, err := s.LoadJournal(all, all); j != nil || err != nil {
 		t.Errorf("Load() of nothing = %v, %v", j, err)
@@ -26,9 +26,9 @@ func TestStage(t *testing.T) {
 		t.Errorf("the staged file is %v, %v", info, err)
 	}
 	want := &Journal{
-		Version:  Version,
-		Writes:   []Change{{"a.md", "", HexSum([]byte("new"))}},
-		Removals: []Deletion{{"b.md", "x"}},
+		Version:  FormatVersion,
+		Writes:   []StagedWrite{{"a.md", "", HexSum([]byte("new"))}},
+		Removals: []StagedRemoval{{"b.md", "x"}},
 	}
 	if err := s.Commit(want); err != nil {
 		t.Fatal(err)
@@ -62,11 +62,11 @@ func FuzzParse(f *testing.F) {
 	f.Add(`{"version":3}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		bad := func(p string) bool { return p == "bad" }
-		j, err := Stage{Dirs: []string{"notes"}}.parseJournal([]byte(text), bad, bad)
+		j, err := StagingDir{Dirs: []string{"notes"}}.parseJournal([]byte(text), bad, bad)
 		switch {
 		case err != nil && !errors.Is(err, ErrInvalid) && !errors.Is(err, ErrVersion):
 			t.Errorf("Parse(%q) = %v", text, err)
-		case err == nil && (j.Version < 1 || j.Version > Version):
+		case err == nil && (j.Version < 1 || j.Version > FormatVersion):
 			t.Errorf("Parse(%q) = %+v", text, j)
 		case err == nil:
 			for _, c := range j.Writes {

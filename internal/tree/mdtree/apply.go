@@ -40,8 +40,8 @@ func (s *Store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, erro
 }
 
 // planOps returns a function that plans all ops.
-func (s *Store) planOps(ops []oxbow.Op) func(v *overlay, now time.Time) (*planOutcome, error) {
-	return func(v *overlay, now time.Time) (*planOutcome, error) {
+func (s *Store) planOps(ops []oxbow.Op) func(v *plannedTree, now time.Time) (*planOutcome, error) {
+	return func(v *plannedTree, now time.Time) (*planOutcome, error) {
 		own := &planOutcome{removedNames: map[string]bool{}, conflictCopies: map[string]string{}}
 		for _, op := range ops {
 			if err := s.planOp(v, op, now, own); err != nil {
@@ -54,12 +54,12 @@ func (s *Store) planOps(ops []oxbow.Op) func(v *overlay, now time.Time) (*planOu
 
 // DryRun implements [oxbow.DryRunner].
 func (s *Store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
-	if err := s.refreshUnlessManual(ctx); err != nil {
+	if err := s.scanUnlessManual(ctx); err != nil {
 		return err
 	}
 	s.scanner.mu.Lock()
 	defer s.scanner.mu.Unlock()
-	_, err := s.planOps(ops)(newOverlay(s), s.opts.Clock())
+	_, err := s.planOps(ops)(newOverlay(s), s.options.Clock())
 	return err
 }
 
@@ -71,28 +71,28 @@ func (s *Store) Edit(ctx context.Context, plan func(v View, now time.Time) ([]Ed
 	if err := s.checkReady(ctx); err != nil {
 		return err
 	}
-	_, err := s.makeChange(ctx, func(v *overlay, now time.Time) (*planOutcome, error) {
+	_, err := s.makeChange(ctx, func(v *plannedTree, now time.Time) (*planOutcome, error) {
 		edits, err := plan(v, now)
 		if err != nil {
 			return nil, err
 		}
-		_, _, err = v.addEdits(edits)
+		_, _, err = v.applyEdits(edits)
 		return &planOutcome{conflictCopies: map[string]string{}}, err
 	})
 	return err
 }
 
 // planOp plans an op, and adds the edits to the overlay.
-func (s *Store) planOp(v *overlay, op oxbow.Op, now time.Time, own *planOutcome) error {
+func (s *Store) planOp(v *plannedTree, op oxbow.Op, now time.Time, outcome *planOutcome) error {
 	name := op.Target()
 	old, found := v.Find(name)
 	if err := checkTarget(op, old, found); err != nil {
 		return err
 	}
-	e := v.files[old.Path]
+	e := v.pendingFiles[old.Path]
 	isUnedited := e == nil || !e.isChanged
 	if found && isUnedited {
-		op = s.mergeOp(op, old, own)
+		op = s.mergeWithForeignChange(op, old, outcome)
 	}
 	if err := oxbow.CheckAliases(op, old.Entry.Aliases, v.nameOwner); err != nil {
 		return err
@@ -101,19 +101,19 @@ func (s *Store) planOp(v *overlay, op oxbow.Op, now time.Time, own *planOutcome)
 	if err != nil {
 		return err
 	}
-	had, have, err := v.addEdits(edits)
+	had, have, err := v.applyEdits(edits)
 	if err != nil {
 		return err
 	}
-	if err := checkNeighbours(name, had, have); err != nil {
+	if err := checkOtherEntriesUnchanged(name, had, have); err != nil {
 		return err
 	}
 	if _, ok := op.(oxbow.Remove); ok {
 		if len(have[name]) >= len(had[name]) {
 			return &oxbow.InvalidError{Field: "entry", Value: name, Reason: "cannot be removed from this layout"}
 		}
-		own.removedNames[name] = true
-		own.writtenVersions = append(own.writtenVersions, oxbow.WrittenBy(op, old.Entry))
+		outcome.removedNames[name] = true
+		outcome.writtenVersions = append(outcome.writtenVersions, oxbow.WrittenBy(op, old.Entry))
 		return nil
 	}
 	if len(have[name]) > max(1, len(had[name])) {
@@ -133,30 +133,30 @@ func (s *Store) planOp(v *overlay, op oxbow.Op, now time.Time, own *planOutcome)
 	}
 	want := op.ApplyTo(old.Entry)
 	want.Labels = oxbow.SortLabels(want.Labels)
-	own.writtenVersions = append(own.writtenVersions, oxbow.WrittenBy(op, place.Entry))
-	return checkResult(want, place.Entry)
+	outcome.writtenVersions = append(outcome.writtenVersions, oxbow.WrittenBy(op, place.Entry))
+	return checkParsedEntry(want, place.Entry)
 }
 
 // checkTarget returns an error if the op's entry does not exist, exists already, or has a different
 // version than the op requires.
-func checkTarget(op oxbow.Op, old Place, found bool) error {
+func checkTarget(op oxbow.Op, current Place, found bool) error {
 	name := op.Target()
 	if _, add := op.(oxbow.Add); add && found {
 		return &oxbow.NameError{Name: name, Err: oxbow.ErrExists}
 	} else if !add && !found {
 		return &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 	}
-	if want := op.IfVersion(); want != 0 && want != old.Entry.Version {
-		return &oxbow.ConflictError{Name: name, Want: want, Have: old.Entry.Version}
+	if want := op.IfVersion(); want != 0 && want != current.Entry.Version {
+		return &oxbow.ConflictError{Name: name, Want: want, Have: current.Entry.Version}
 	}
 	return nil
 }
 
-// checkNeighbours returns an error if the edits that change an entry also change a different entry.
-func checkNeighbours(name string, had, have map[string][]uint64) error {
-	for _, m := range []map[string][]uint64{had, have} {
+// checkOtherEntriesUnchanged returns an error if the edits that change an entry also change a different entry.
+func checkOtherEntriesUnchanged(name string, versionsBefore, versionsAfter map[string][]uint64) error {
+	for _, m := range []map[string][]uint64{versionsBefore, versionsAfter} {
 		for n := range m {
-			if n != name && !slices.Equal(had[n], have[n]) {
+			if n != name && !slices.Equal(versionsBefore[n], versionsAfter[n]) {
 				return &oxbow.InvalidError{Field: "entry", Value: name,
 					Reason: fmt.Sprintf("cannot be held by this layout: writing it would change entry %q", n)}
 			}
@@ -165,26 +165,29 @@ func checkNeighbours(name string, had, have map[string][]uint64) error {
 	return nil
 }
 
-// mergeOp merges an op with changes by another program. The op was made for the entry as this store last returned it,
-// and the program changed the entry afterwards.
-func (s *Store) mergeOp(op oxbow.Op, now Place, own *planOutcome) oxbow.Op {
-	name := now.Entry.Name
-	base := s.served.base[name]
-	isChanged := base != nil && base.Version != now.Entry.Version
+// mergeWithForeignChange merges an op with changes by another program. The op was made for the entry as this store
+// last returned it, and the program changed the entry afterwards.
+func (s *Store) mergeWithForeignChange(op oxbow.Op, current Place, outcome *planOutcome) oxbow.Op {
+	name := current.Entry.Name
+	base := s.servedEntries.base[name]
+	isChanged := base != nil && base.Version != current.Entry.Version
 	if !isChanged || op.IfVersion() != 0 {
 		return op
 	}
 	u, ok := op.(oxbow.Update)
 	if !ok {
 		if _, gone := op.(oxbow.Remove); gone {
-			own.conflictCopies[now.Path] = fmt.Sprintf("entry %q was removed while somebody else changed it", name)
+			outcome.conflictCopies[current.Path] = fmt.Sprintf(
+				"entry %q was removed while somebody else changed it",
+				name,
+			)
 		}
 		return op
 	}
 	ours := oxbow.Entry{Content: u.Content, Aliases: u.Aliases, Labels: u.Labels}
-	both, isClean := threeway.MergeEntry(base, &ours, &now.Entry)
+	both, isClean := threeway.MergeEntry(base, &ours, &current.Entry)
 	if !isClean {
-		own.conflictCopies[now.Path] = fmt.Sprintf(
+		outcome.conflictCopies[current.Path] = fmt.Sprintf(
 			"entry %q was written while somebody else changed the same lines",
 			name,
 		)
@@ -194,7 +197,7 @@ func (s *Store) mergeOp(op oxbow.Op, now Place, own *planOutcome) oxbow.Op {
 	merged := u
 	merged.Aliases, merged.Labels = both.Aliases, both.Labels
 	if merged.Check() != nil { // the merged op is not valid, for example because it has too many labels
-		own.conflictCopies[now.Path] = fmt.Sprintf(
+		outcome.conflictCopies[current.Path] = fmt.Sprintf(
 			"entry %q was given labels or aliases while somebody else gave it others",
 			name,
 		)
@@ -203,31 +206,31 @@ func (s *Store) mergeOp(op oxbow.Op, now Place, own *planOutcome) oxbow.Op {
 	return merged
 }
 
-// checkResult returns an error if have, the entry in the edited file, differs from want, the requested entry.
-func checkResult(want, have oxbow.Entry) error {
+// checkParsedEntry returns an error if have, the entry in the edited file, differs from want, the requested entry.
+func checkParsedEntry(requested, parsed oxbow.Entry) error {
 	refuse := func(field, value string) error {
 		return &oxbow.InvalidError{Field: field, Value: value,
 			Reason: fmt.Sprintf(
 				"cannot be held by this layout: the files would give it back as %q",
-				fieldText(field, have),
+				entryFieldText(field, parsed),
 			)}
 	}
 	switch {
-	case want.Name != have.Name:
-		return refuse("name", want.Name)
-	case want.Kind != have.Kind:
-		return refuse("kind", want.Kind.String())
-	case want.Content != have.Content:
-		return refuse("content", shortenText(want.Content))
-	case !slices.Equal(want.Aliases, have.Aliases):
-		return refuse("aliases", shortenText(fmt.Sprint(want.Aliases)))
-	case !slices.Equal(want.Labels, have.Labels):
-		return refuse("labels", shortenText(fmt.Sprint(want.Labels)))
+	case requested.Name != parsed.Name:
+		return refuse("name", requested.Name)
+	case requested.Kind != parsed.Kind:
+		return refuse("kind", requested.Kind.String())
+	case requested.Content != parsed.Content:
+		return refuse("content", shortenText(requested.Content))
+	case !slices.Equal(requested.Aliases, parsed.Aliases):
+		return refuse("aliases", shortenText(fmt.Sprint(requested.Aliases)))
+	case !slices.Equal(requested.Labels, parsed.Labels):
+		return refuse("labels", shortenText(fmt.Sprint(requested.Labels)))
 	}
 	return nil
 }
 
-func fieldText(field string, e oxbow.Entry) string {
+func entryFieldText(field string, e oxbow.Entry) string {
 	switch field {
 	case "name":
 		return e.Name

@@ -15,8 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Origin identifies a store in a manifest.
-type Origin struct {
+// StoreOrigin identifies a store in a manifest.
+type StoreOrigin struct {
 	Name        string                // present name of the store (may be empty)
 	IsSameStore func(was string) bool // reports whether was is a present or former name of this store
 
@@ -26,14 +26,14 @@ type Origin struct {
 }
 
 // isThisStore reports whether a manifest that names the store was belongs to this store.
-func (o Origin) isThisStore(was string) bool {
-	return was != "" && o.IsSameStore != nil && o.IsSameStore(was)
+func (o StoreOrigin) isThisStore(manifestName string) bool {
+	return manifestName != "" && o.IsSameStore != nil && o.IsSameStore(manifestName)
 }
 
 // isForeign reports whether a manifest that names the store was belongs to a different store. It returns false if this
 // is unknown.
-func (o Origin) isForeign(was string) bool {
-	return was != "" && o.IsSameStore != nil && !o.IsSameStore(was)
+func (o StoreOrigin) isForeign(manifestName string) bool {
+	return manifestName != "" && o.IsSameStore != nil && !o.IsSameStore(manifestName)
 }
 
 // matchesEntry reports whether a dump of the entry would write the file of the item.
@@ -44,22 +44,24 @@ func (f manifestItem) matchesEntry(e *oxbow.Entry) bool {
 	buf := readBuffers.Get().(*[]byte)
 	defer readBuffers.Put(buf)
 	text, nameAt := entryText{Entry: e}.appendWithoutName((*buf)[:0])
-	if f.hasSum(text) {
+	if f.matchesBytes(text) {
 		return true
 	}
-	return f.hasSum(slices.Insert(text, nameAt, appendName(nil, e.Name)...))
+	return f.matchesBytes(slices.Insert(text, nameAt, appendName(nil, e.Name)...))
 }
 
-// hasSum reports whether the text has the hash of the item.
-func (f manifestItem) hasSum(text []byte) bool { return digest(sha256.Sum256(text)) == f.Sum }
+// matchesBytes reports whether the text has the hash of the item.
+func (f manifestItem) matchesBytes(text []byte) bool {
+	return sha256Digest(sha256.Sum256(text)) == f.Sum
+}
 
-func (f manifestItem) matchesText(e entryText) bool { return f.hasSum(e.appendTo(nil)) }
+func (f manifestItem) matchesText(e entryText) bool { return f.matchesBytes(e.appendFileText(nil)) }
 
-// isText reports whether the item has this directory and text. Differences in line ends, and in line breaks around the
-// content, are ignored.
-func (f manifestItem) isText(dir, text string, e *oxbow.Entry, showName bool) bool {
+// matchesFileText reports whether the item has this directory and text. Differences in line ends, and in line
+// breaks around the content, are ignored.
+func (f manifestItem) matchesFileText(dir, text string, e *oxbow.Entry, showName bool) bool {
 	return f.Sum.isKnown() && path.Dir(f.Path) == dir &&
-		(f.hasSum([]byte(text)) || f.matchesText(entryText{Entry: e, showName: showName}))
+		(f.matchesBytes([]byte(text)) || f.matchesText(entryText{Entry: e, withName: showName}))
 }
 
 // kindDirectory returns a kind's directory, or "" for an unknown kind.
@@ -74,7 +76,7 @@ func kindDirectory(k oxbow.Kind) string {
 // unixLines converts CRLF to LF if all lines of the text end in CRLF and it starts with a block of
 // data. A dump ends the block's lines with LF, so another program must have converted the file.
 func unixLines(text string) string {
-	if !strings.HasPrefix(strings.TrimPrefix(text, byteOrderMark), metaOpen+"\r\n") {
+	if !strings.HasPrefix(strings.TrimPrefix(text, byteOrderMark), metaBlockStart+"\r\n") {
 		return text
 	}
 	if lf := strings.ReplaceAll(text, "\r\n", "\n"); len(text)-len(lf) == strings.Count(lf, "\n") {
@@ -86,31 +88,31 @@ func unixLines(text string) string {
 // storeHistory finds earlier states of entries in the history of a store. If the store has no history, it finds
 // nothing.
 type storeHistory struct {
-	ctx      context.Context
-	history  oxbow.Historian // nil if the store has no history
-	undos    map[uint64]bool // for each change that was read, whether it undid other changes
-	readFrom uint64          // number of the earliest change in undos
+	ctx          context.Context
+	history      oxbow.Historian // nil if the store has no history
+	isUndoBySeq  map[uint64]bool // for each change that was read, whether it undid other changes
+	firstReadSeq uint64          // number of the earliest change in undos
 }
 
 func newStoreHistory(ctx context.Context, s oxbow.Store) *storeHistory {
 	h, _ := oxbow.HistoryOf(s)
-	return &storeHistory{ctx: ctx, history: h, undos: map[uint64]bool{}, readFrom: ^uint64(0)}
+	return &storeHistory{ctx: ctx, history: h, isUndoBySeq: map[uint64]bool{}, firstReadSeq: ^uint64(0)}
 }
 
 // hadEntry reports whether the store contained this entry after the base was dumped, and something other than an undo
 // has changed the entry since. In this case, the file is older than the store.
-func (p *storeHistory) hadEntry(want *oxbow.Entry, base manifestItem) (bool, error) {
+func (p *storeHistory) hadEntry(fileEntry *oxbow.Entry, base manifestItem) (bool, error) {
 	if p.history == nil {
 		return false, nil
 	}
-	for v, err := range p.history.Versions(p.ctx, want.Name) {
+	for v, err := range p.history.Versions(p.ctx, fileEntry.Name) {
 		v.Entry.Labels = withoutLocal(v.Entry.Labels)
 		switch {
 		case errors.Is(err, oxbow.ErrNotFound):
 			return false, nil
 		case err != nil:
 			return false, err
-		case v.Verb != oxbow.VerbRemove && isSameEntry(want, &v.Entry):
+		case v.Verb != oxbow.VerbRemove && isSameAsStored(fileEntry, &v.Entry):
 			return true, nil
 		case v.Verb == oxbow.VerbRestore || (v.Verb != oxbow.VerbRemove && base.matchesEntry(&v.Entry)):
 			return false, nil
@@ -148,18 +150,18 @@ func (p *storeHistory) dumpedEntry(name string, base manifestItem) (e oxbow.Entr
 
 // isUndo reports whether the change with this number undid other changes.
 func (p *storeHistory) isUndo(seq uint64) (bool, error) {
-	if seq >= p.readFrom {
-		return p.undos[seq], nil
+	if seq >= p.firstReadSeq {
+		return p.isUndoBySeq[seq], nil
 	}
 	for c, err := range p.history.Log(p.ctx) {
 		if err != nil {
 			return false, err
 		}
-		p.undos[c.Seq] = len(c.Reverts) > 0
-		p.readFrom = c.Seq
+		p.isUndoBySeq[c.Seq] = len(c.Reverts) > 0
+		p.firstReadSeq = c.Seq
 		if c.Seq <= seq {
 			break
 		}
 	}
-	return p.undos[seq], nil
+	return p.isUndoBySeq[seq], nil
 }

@@ -15,24 +15,24 @@ import (
 // Check implements [oxbow.Checker]. It reads all files again. It reports damaged files of which an earlier state is
 // used, files that cannot be read, names that occur in several files, and conflict copies.
 func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
-	if err := s.scanWith(ctx, s.scanAll); err != nil {
+	if err := s.scanWith(ctx, s.rereadAllFiles); err != nil {
 		return oxbow.CheckReport{}, err
 	}
 	s.scanner.mu.Lock()
 	defer s.scanner.mu.Unlock()
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	rep := oxbow.CheckReport{Path: s.opts.Path, Entries: len(s.st.entriesByID)}
+	rep := oxbow.CheckReport{Path: s.options.DirectoryName, Entries: len(s.st.entriesByID)}
 	found := func(what, mend string) {
 		rep.Problems = append(rep.Problems, oxbow.Problem{Offset: -1, What: what, Mend: mend})
 	}
 	for _, p := range s.st.paths {
 		f := s.st.files[p]
 		rep.Records += len(f.items)
-		rep.Bytes += int64(len(f.text))
-		s.st.checkFile(f, found)
+		rep.Bytes += int64(len(f.lastGoodText))
+		s.st.reportFileProblems(f, found)
 	}
-	for _, p := range slices.Sorted(maps.Keys(s.served.emptiedDocuments)) {
+	for _, p := range slices.Sorted(maps.Keys(s.servedEntries.emptiedDocuments)) {
 		found(p+" is empty; it is held as it was last good", "write it again, or remove it")
 	}
 	dirs := map[string]bool{}
@@ -42,7 +42,7 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 			found(d.path+" cannot be listed: "+d.listError, "give the program leave to read it")
 		}
 	}
-	for p := range s.served.documents {
+	for p := range s.servedEntries.documentTexts {
 		dirs[path.Dir(p)] = true
 	}
 	for _, dir := range slices.Sorted(maps.Keys(dirs)) {
@@ -71,28 +71,30 @@ func (s *Store) isOverlooked(p string) bool {
 	return ok && !s.layout.Match(p) && o.Overlooks(p)
 }
 
-// checkFile reports the problems in a file.
-func (st *state) checkFile(f *file, found func(what, mend string)) {
+// reportFileProblems reports the problems in a file.
+func (st *treeState) reportFileProblems(f *treeFile, addProblem func(what, mend string)) {
 	switch {
 	case f.holdReason != "" && !f.hasNoGoodText:
-		found(
+		addProblem(
 			f.path+" "+f.holdReason+"; it is held as it was last good",
 			"mend the file, or remove it if it is done with; writing one of its entries puts it back",
 		)
 	case f.holdReason != "":
-		found(f.path+" "+f.holdReason, "mend the file, or remove it")
+		addProblem(f.path+" "+f.holdReason, "mend the file, or remove it")
 	}
-	if f.diagnostic != "" {
-		found(f.path+": "+f.diagnostic, "mend the file")
+	if f.leftOutEntries != "" {
+		addProblem(f.path+": "+f.leftOutEntries, "mend the file")
 	}
 	for i, it := range f.items {
 		c := st.entriesByName[it.Entry.Name]
 		if c == nil {
 			continue
 		}
-		if c.file != f || c.index != i {
-			found(fmt.Sprintf("%s says %q, which %s says too and which counts", f.path, it.Entry.Name, c.file.path),
-				"give one of them another name, or remove it")
+		if c.file != f || c.itemIndex != i {
+			addProblem(
+				fmt.Sprintf("%s says %q, which %s says too and which counts", f.path, it.Entry.Name, c.file.path),
+				"give one of them another name, or remove it",
+			)
 		}
 	}
 }

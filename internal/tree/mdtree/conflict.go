@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxCopies is the maximum number of conflict copies for a file.
-const maxCopies = 10_000
+// maxConflictCopies is the maximum number of conflict copies for a file.
+const maxConflictCopies = 10_000
 
 // IsConflict reports whether the path belongs to a conflict copy, such as note.conflict-1.md.
 // Conflict copies are not read as entries.
@@ -29,11 +29,11 @@ func IsConflict(p string) bool {
 }
 
 // conflictName returns an unused name for a conflict copy of a file. It must not be in taken either.
-func conflictName(fsys vfs.FS, p string, taken map[string]bool) (string, error) {
+func conflictName(fsys vfs.FS, p string, takenNames map[string]bool) (string, error) {
 	ext := path.Ext(p)
-	for n := 1; n <= maxCopies; n++ {
+	for n := 1; n <= maxConflictCopies; n++ {
 		name := fmt.Sprintf("%s.conflict-%d%s", strings.TrimSuffix(p, ext), n, ext)
-		if taken[name] {
+		if takenNames[name] {
 			continue
 		}
 		if _, err := fsys.Stat(name); errors.Is(err, fs.ErrNotExist) {
@@ -42,5 +42,9 @@ func conflictName(fsys vfs.FS, p string, taken map[string]bool) (string, error) 
 			return "", err
 		}
 	}
-	return "", fmt.Errorf("%s has %d conflict copies: look at them, and remove those that are done with", p, maxCopies)
+	return "", fmt.Errorf(
+		"%s has %d conflict copies: look at them, and remove those that are done with",
+		p,
+		maxConflictCopies,
+	)
 }

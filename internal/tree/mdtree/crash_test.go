@@ -91,7 +91,7 @@ func history(t *testing.T) (old, next *mapStore) {
 // TestStopAnywhere stops a dump at each of its steps. Read must return exactly the old or the new tree, and the next
 // dump must write the new tree. The recovery may also be stopped at each step.
 func TestStopAnywhere(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	old, next := history(t)
 	memory := func() vfs.FS { return vfs.NewMem() }
 	folding := func() vfs.FS { return newFoldFS() }
@@ -107,7 +107,7 @@ func TestStopAnywhere(t *testing.T) {
 		base := c.base
 		old := c.old
 		next := c.next
-		stride := testenv.Long(4*c.stride+1, c.stride)
+		stride := testenv.RepeatCount(4*c.stride+1, c.stride)
 		clean := base()
 		mustDump(t, next, clean, "brain")
 		want := files(t, clean, "brain")
@@ -135,13 +135,13 @@ func TestStopAnywhere(t *testing.T) {
 				doneSecond = err == nil
 			}
 			where := fmt.Sprintf("stops after %d and %d (late %v)", first, second, late)
-			tree, err := Read(fsys, "brain", nil)
+			tree, err := ReadTree(fsys, "brain", nil)
 			if err != nil {
 				t.Fatalf("%s: Read: %v", where, err)
 			}
 			switch got := describeAll(tree.Entries); {
-			case len(tree.Missing) > 0:
-				t.Fatalf("%s: missing %v", where, tree.Missing)
+			case len(tree.MissingFiles) > 0:
+				t.Fatalf("%s: missing %v", where, tree.MissingFiles)
 			case slices.Equal(got, newWant):
 				sawNew++
 			case slices.Equal(got, oldWant) && !doneFirst && !doneSecond:
@@ -180,7 +180,7 @@ type crashed struct {
 // synced is lost. See package crashfs for the changes that may be lost. If the dump has returned without an error, the
 // new tree must exist.
 func TestCrashAnywhere(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	ctx := t.Context()
 	old := storeOf(
 		t,
@@ -204,14 +204,14 @@ func TestCrashAnywhere(t *testing.T) {
 	images := 0
 	sawOld := 0
 	sawNew := 0
-	every := testenv.Long(97, 31)
+	every := testenv.RepeatCount(97, 31)
 	checked := map[crashed]bool{}
 	// check checks a disk after a crash. first is true if there was no old tree. done is true if the dump had returned
 	// without an error.
 	check := func(img *vfs.Mem, label string, at int, first, done bool) {
 		images++
 		where := fmt.Sprintf("crash at %d, first dump %v, %s", at, first, label)
-		tree, err := Read(img, "brain", nil)
+		tree, err := ReadTree(img, "brain", nil)
 		switch {
 		case first && !done && errors.Is(err, ErrNoTree):
 			sawOld++
@@ -234,7 +234,7 @@ func TestCrashAnywhere(t *testing.T) {
 	for _, c := range []struct {
 		first bool
 		o     *DumpOptions
-	}{{false, nil}, {true, nil}, {false, &DumpOptions{bulk: 1}}, {true, &DumpOptions{bulk: 1}}} {
+	}{{false, nil}, {true, nil}, {false, &DumpOptions{minBulkSync: 1}}, {true, &DumpOptions{minBulkSync: 1}}} {
 		first := c.first
 		o := c.o
 		img := start
@@ -260,7 +260,7 @@ func TestCrashAnywhere(t *testing.T) {
 					continue
 				}
 				checked[key] = true
-				img, label := sketch.Mem(), sketch.Label()
+				img, label := sketch.BuildImage(), sketch.Label()
 				check(img, label, at, first, done)
 				// Let the recovery from the first crash crash as well.
 				if second {
@@ -272,7 +272,7 @@ func TestCrashAnywhere(t *testing.T) {
 						key := crashed{twice.Sum(nil), first, done}
 						if !checked[key] {
 							checked[key] = true
-							check(twice.Mem(), label+", then "+twice.Label(), at, first, done)
+							check(twice.BuildImage(), label+", then "+twice.Label(), at, first, done)
 						}
 					}
 				}
@@ -288,8 +288,8 @@ func TestCrashAnywhere(t *testing.T) {
 // TestSyncFails checks that a failed sync is reported as an error. Later dumps must not assume that the changes were
 // synced.
 func TestSyncFails(t *testing.T) {
-	testenv.Sequential(t)
-	for _, o := range []*DumpOptions{nil, {bulk: 1}} {
+	testenv.SkipInShortMode(t)
+	for _, o := range []*DumpOptions{nil, {minBulkSync: 1}} {
 		testSyncFails(t, o)
 	}
 }
@@ -309,7 +309,7 @@ func testSyncFails(t *testing.T, o *DumpOptions) {
 		if failed && !errors.Is(err, syscall.EIO) {
 			t.Fatalf("fault at %d: %v, want EIO", at, err)
 		}
-		tree, err := Read(fsys, "brain", nil)
+		tree, err := ReadTree(fsys, "brain", nil)
 		if err != nil {
 			t.Fatalf("fault at %d: Read: %v", at, err)
 		}
@@ -433,7 +433,7 @@ func TestForgedJournal(t *testing.T) {
 		put(t, fsys, "brain/"+commitFile, journal)
 		put(t, fsys, "brain/"+dumpStageDir+"/0", "evil")
 		before := files(t, fsys, ".")
-		if _, err := Read(fsys, "brain", nil); err == nil {
+		if _, err := ReadTree(fsys, "brain", nil); err == nil {
 			t.Errorf("Read with journal %s: no error", journal)
 		}
 		if _, err := Dump(t.Context(), s, fsys, "brain", nil); err == nil {

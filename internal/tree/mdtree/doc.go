@@ -2,7 +2,7 @@
 
 // Package mdtree stores a memory in directories of Markdown files that people and programs can
 // edit. It implements a store that consists of such files ([Open]), and a dump that is written and
-// loaded as a whole ([Dump], [Read]).
+// loaded as a whole ([Dump], [ReadTree]).
 //
 // # The store
 //
@@ -72,11 +72,11 @@
 // Reading a dump returns the same names, kinds, contents, aliases, labels and dates, byte for byte. A dump of the
 // entries that were read has the same bytes as the first dump, except for the line of the manifest that names the
 // memory. If all files are up to date, a dump writes at most the list of known files. [Dump] describes the state after
-// a crash, and [Read] describes which trees are refused.
+// a crash, and [ReadTree] describes which trees are refused.
 //
 // A load compares three states: the files, the store, and the manifest as their base. Files that were not edited
 // change nothing. A change that was made only in the store is kept. If both were changed, the load is refused; see
-// [Tree.Plan]. It is not an edit to convert the line ends of a file to CRLF, or to add or remove line breaks at the
+// [Tree.PlanLoad]. It is not an edit to convert the line ends of a file to CRLF, or to add or remove line breaks at the
 // end of the file. The manifest of a different store, or of a state that the store has not reached, is not used as a
 // base.
 package mdtree

@@ -18,23 +18,23 @@ func (s *Store) Document(ctx context.Context, path string) (text string, ok bool
 	if err := s.checkReady(ctx); err != nil {
 		return "", false, err
 	}
-	if err := s.waitIdle(ctx); err != nil {
+	if err := s.waitForOpenChange(ctx); err != nil {
 		return "", false, err
 	}
 	s.scanner.mu.Lock()
 	defer s.scanner.mu.Unlock()
-	text, _, err = s.readText(path, maxFile)
-	last, served := s.served.documents[path]
+	text, _, err = s.readText(path, maxEntryFileBytes)
+	last, served := s.servedEntries.documentTexts[path]
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		delete(s.served.documents, path)
-		delete(s.served.emptiedDocuments, path)
+		delete(s.servedEntries.documentTexts, path)
+		delete(s.servedEntries.emptiedDocuments, path)
 		return "", false, nil
 	case err != nil:
 		return "", false, fmt.Errorf("reading %s: %w", path, err)
 	case text == "" && served && last != "":
-		if !s.served.emptiedDocuments[path] {
-			s.served.emptiedDocuments[path] = true
+		if !s.servedEntries.emptiedDocuments[path] {
+			s.servedEntries.emptiedDocuments[path] = true
 			s.warn("%s is empty; it is held as it was last good", path)
 		}
 		return last, true, nil
@@ -42,7 +42,7 @@ func (s *Store) Document(ctx context.Context, path string) (text string, ok bool
 	if why := CheckText(text); why != "" {
 		return "", false, &oxbow.InvalidError{Field: "file", Value: path, Reason: why}
 	}
-	delete(s.served.emptiedDocuments, path)
-	s.served.documents[path] = text
+	delete(s.servedEntries.emptiedDocuments, path)
+	s.servedEntries.documentTexts[path] = text
 	return text, true, nil
 }

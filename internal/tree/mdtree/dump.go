@@ -24,42 +24,42 @@ import (
 type DumpOptions struct {
 	// Force allows a dump to a directory that is not empty and was not written by a dump. With
 	// Force, a dump also replaces or removes entry files that the user changed or added, even if
-	// the user has not loaded these files. Copies of such files are kept (see [Report.Kept]).
+	// the user has not loaded these files. Copies of such files are kept (see [DumpReport.KeptCopies]).
 	Force bool
 
 	Filter oxbow.Filter // selects the entries that are dumped
 
 	// Origin names the store in the manifest. If the present manifest names a different store, the manifest is
 	// ignored, and all present files count as edited.
-	Origin Origin
+	Origin StoreOrigin
 
-	Ref string // name of the directory in errors (its path by default)
+	DirectoryName string // name of the directory in errors (its path by default)
 
 	// Progress is called once with done = 0, and after each entry.
 	Progress func(done, total int)
 
-	resolution time.Duration // resolution of the file system's clock (0 means that it is determined)
+	clockResolution time.Duration // resolution of the file system's clock (0 means that it is determined)
 
 	spoolMemory int // maximum number of bytes of new files that are kept in memory (0 means the default)
 
-	bulk int // minimum number of files for which the whole file system is synced at once (0 means the default)
+	minBulkSync int // minimum number of files for which the whole file system is synced at once (0 means the default)
 }
 
-// Report describes a dump's changes to the tree's files, except the manifest.
-type Report struct {
-	Entries   int  // number of entries in the store
-	Written   int  // number of files created or replaced
-	Unchanged int  // number of files that were up to date
-	Removed   int  // number of files removed because their entries do not exist any more
-	Recovered bool // the dump first completed an earlier dump that was interrupted
+// DumpReport describes a dump's changes to the tree's files, except the manifest.
+type DumpReport struct {
+	EntryCount       int  // number of entries in the store
+	WrittenFiles     int  // number of files created or replaced
+	UnchangedFiles   int  // number of files that were up to date
+	RemovedFiles     int  // number of files removed because their entries do not exist any more
+	CompletedEarlier bool // the dump first completed an earlier dump that was interrupted
 
-	// Kept lists the copies of files that were edited, not loaded, and then replaced or removed by this dump. These
-	// may be the table of contents and, if Force is set, files of entries.
-	Kept []string
+	// KeptCopies lists the copies of files that were edited, not loaded, and then replaced or removed by this dump.
+	// These may be the table of contents and, if Force is set, files of entries.
+	KeptCopies []string
 
-	// Directives lists the entries with mdbook directives, such as {{#include FILE}}, if a
+	// EntriesWithDirectives lists the entries with mdbook directives, such as {{#include FILE}}, if a
 	// book.toml that the user wrote allows mdbook to execute them.
-	Directives []string
+	EntriesWithDirectives []string
 }
 
 // Dump writes all entries of a store as a tree at dir, and creates dir if necessary. Files that are
@@ -67,7 +67,7 @@ type Report struct {
 // comment). New files and directories are accessible only to their owner (0600, 0700), like the
 // memory. A replaced file keeps its mode.
 //
-// For [Read] and for the next Dump, the dump is always atomic. They see either the old tree or the
+// For [ReadTree] and for the next Dump, the dump is always atomic. They see either the old tree or the
 // new tree. After a crash, other programs may see a mixture of new and old files until the next
 // Dump.
 //
@@ -75,22 +75,22 @@ type Report struct {
 // ignored. If files of entries were changed since the last dump and contain text that the store
 // does not, Dump returns a [*FilesError] matching [ErrEdited]. If another process is dumping to
 // dir, the error matches [oxbow.ErrBusy].
-func Dump(ctx context.Context, s oxbow.Store, fsys vfs.FS, dir string, o *DumpOptions) (Report, error) {
+func Dump(ctx context.Context, s oxbow.Store, fsys vfs.FS, dir string, o *DumpOptions) (DumpReport, error) {
 	if o == nil {
 		o = &DumpOptions{}
 	}
 	d := &dumper{dumpTree: newDumpTree(fsys, dir), store: s, isForced: o.Force, origin: o.Origin, progress: o.Progress,
 		history: newStoreHistory(ctx, s), spoolMemory: cmp.Or(o.spoolMemory, defaultSpoolMemory)}
 	d.filter = o.Filter
-	d.resolution = o.resolution
-	if o.bulk > 0 {
-		d.minBulkSync = o.bulk
+	d.clockResolution = o.clockResolution
+	if o.minBulkSync > 0 {
+		d.minBulkSync = o.minBulkSync
 	}
 	if d.progress == nil {
 		d.progress = func(int, int) {}
 	}
-	if err := d.dump(ctx); err != nil {
-		return Report{}, fmt.Errorf("dumping to %s: %w", cmp.Or(o.Ref, d.dir), err)
+	if err := d.dumpWithRetries(ctx); err != nil {
+		return DumpReport{}, fmt.Errorf("dumping to %s: %w", cmp.Or(o.DirectoryName, d.dir), err)
 	}
 	return d.report, nil
 }
@@ -100,55 +100,55 @@ type dumper struct {
 	store    oxbow.Store
 	filter   oxbow.Filter
 	isForced bool
-	origin   Origin
+	origin   StoreOrigin
 	history  *storeHistory
 	progress func(done, total int)
-	report   Report
+	report   DumpReport
 
-	outputs       outputs
-	spool         spool
-	keepsAllTexts bool         // the text of each entry is kept, even if the entry's file is probably unchanged
-	doneCount     atomic.Int64 // number of entries that were reported as progress
-	extra         []item       // files of entries that the dump would not write, sorted by path
+	outputs           outputTable
+	spool             textSpool
+	keepsAllTexts     bool          // the text of each entry is kept, even if the entry's file is probably unchanged
+	doneCount         atomic.Int64  // number of entries that were reported as progress
+	filesWithoutEntry []kindDirFile // files of entries that the dump would not write, sorted by path
 	// the spelling of each path on disk, by its Unicode normal form C (only for paths that are not ASCII)
 	pathByNFC map[string]string
-	last      lastDump
+	lastDump  lastDump
 
-	manifestSum digest // hash of the manifest after the dump
-	summarySum  digest // hash of the table of contents after the dump
-	memory      string // name of the store in the manifest after the dump
+	newManifestDigest sha256Digest // hash of the manifest after the dump
+	newSummaryDigest  sha256Digest // hash of the table of contents after the dump
+	memoryName        string       // name of the store in the manifest after the dump
 
-	knownFiles  knownHead
-	knownRows   int // number of rows in the list of known files
-	knownHits   int // number of files whose rows in the list of known files are still valid
-	examination examination
-	hasExamined bool // a file was read that may enter the list
+	knownFiles          knownHead
+	knownFileCount      int // number of rows in the list of known files
+	unchangedKnownFiles int // number of files whose rows in the list of known files are still valid
+	examination         examination
+	hasNewKnownFile     bool // a file was read that may enter the list
 
-	writes       []int32          // rows of outputs whose files are written
-	was          map[int32]string // for each row, the hash of the file that is replaced, in hex
-	lists        []listFile       // other files that are written, such as the manifest
-	removals     []journal.Deletion
-	editedFiles  []string
-	copiesToKeep []string // edited files that are copied because the dump replaces or removes them
+	rowsToWrite       []int32          // rows of outputs whose files are written
+	replacedHashByRow map[int32]string // for each row, the hash of the file that is replaced, in hex
+	listFilesToWrite  []listFile       // other files that are written, such as the manifest
+	removals          []journal.StagedRemoval
+	editedFiles       []string
+	copiesToKeep      []string // edited files that are copied because the dump replaces or removes them
 
-	spoolMemory    int
-	findDirectives bool // see Report.Directives
+	spoolMemory       int
+	reportsDirectives bool // see Report.Directives
 }
 
 // listFile is a file to write that does not belong to an entry.
 type listFile struct {
-	journal.Change
-	content func(w io.Writer) error
+	journal.StagedWrite
+	writeContent func(w io.Writer) error
 }
 
-func (d *dumper) dump(ctx context.Context) error {
-	if err := d.checkOurs(); err != nil {
+func (d *dumper) dumpWithRetries(ctx context.Context) error {
+	if err := d.checkNoForeignFiles(); err != nil {
 		return err
 	}
 	if err := d.fs.MkdirAll(d.dir, d.dirPerm); err != nil {
 		return err
 	}
-	unlock, err := d.lock()
+	unlock, err := d.lockDumps()
 	if err != nil {
 		return err
 	}
@@ -158,29 +158,29 @@ func (d *dumper) dump(ctx context.Context) error {
 	}
 	err = d.dumpOnce(ctx)
 	if errors.Is(err, errEntryChanged) {
-		recovered := d.report.Recovered
-		d.reset()
-		d.report.Recovered = recovered
+		recovered := d.report.CompletedEarlier
+		d.discardPlan()
+		d.report.CompletedEarlier = recovered
 		d.keepsAllTexts = true
 		err = d.dumpOnce(ctx)
 	}
 	return err
 }
 
-// reset discards the plan of the last attempt.
-func (d *dumper) reset() {
-	d.report = Report{}
-	d.outputs = outputs{}
-	d.extra = nil
-	d.writes = nil
-	d.was = nil
-	d.lists = nil
+// discardPlan discards the plan of the last attempt.
+func (d *dumper) discardPlan() {
+	d.report = DumpReport{}
+	d.outputs = outputTable{}
+	d.filesWithoutEntry = nil
+	d.rowsToWrite = nil
+	d.replacedHashByRow = nil
+	d.listFilesToWrite = nil
 	d.removals = nil
 	d.editedFiles = nil
 	d.copiesToKeep = nil
-	d.knownRows = 0
-	d.knownHits = 0
-	d.hasExamined = false
+	d.knownFileCount = 0
+	d.unchangedKnownFiles = 0
+	d.hasNewKnownFile = false
 	d.doneCount.Store(0)
 }
 
@@ -190,11 +190,11 @@ func (d *dumper) dumpOnce(ctx context.Context) error {
 	if err := d.readLast(); err != nil {
 		return err
 	}
-	d.spool = spool{tree: &d.tree, limit: d.spoolMemory}
+	d.spool = textSpool{tree: &d.fileTree, maxMemoryBytes: d.spoolMemory}
 	err := d.planFiles(ctx)
 	written := &examination{isTimeUnknown: true}
-	if err != nil || len(d.writes)+len(d.lists)+len(d.removals) == 0 {
-		err = errors.Join(err, d.dropSpool())
+	if err != nil || len(d.rowsToWrite)+len(d.listFilesToWrite)+len(d.removals) == 0 {
+		err = errors.Join(err, d.deleteUnusedSpool())
 	} else {
 		written, err = d.stageAndMove(ctx)
 	}
@@ -209,7 +209,7 @@ func (d *dumper) planFiles(ctx context.Context) error {
 	if err := d.collectEntries(ctx); err != nil {
 		return err
 	}
-	if err := d.listFiles(); err != nil {
+	if err := d.matchFilesToOutputs(); err != nil {
 		return err
 	}
 	err := d.planChanges(ctx)
@@ -221,16 +221,16 @@ func (d *dumper) planFiles(ctx context.Context) error {
 	return err
 }
 
-// dropSpool deletes the spool if the dump stages no files.
-func (d *dumper) dropSpool() error {
-	if d.spool.file == nil {
+// deleteUnusedSpool deletes the spool if the dump stages no files.
+func (d *dumper) deleteUnusedSpool() error {
+	if d.spool.spoolFile == nil {
 		return nil
 	}
-	return errors.Join(d.spool.close(), d.stage.RemoveUncommitted())
+	return errors.Join(d.spool.deleteSpoolFile(), d.stagingArea.RemoveUncommitted())
 }
 
-// checkOurs returns an error if the directory contains files that are not from a dump.
-func (d *dumper) checkOurs() error {
+// checkNoForeignFiles returns an error if the directory contains files that are not from a dump.
+func (d *dumper) checkNoForeignFiles() error {
 	if d.isForced {
 		return nil
 	}
@@ -264,8 +264,8 @@ func (d *dumper) checkOurs() error {
 	return fmt.Errorf("%w: it has %s; choose another directory, or force the dump", ErrForeign, visible[0])
 }
 
-// lock prevents concurrent dumps. It does nothing on a file system without locks.
-func (d *dumper) lock() (unlock func(), err error) {
+// lockDumps prevents concurrent dumps. It does nothing on a file system without locks.
+func (d *dumper) lockDumps() (unlock func(), err error) {
 	l, err := d.fs.OpenLock(d.fullPath(dumpLockFile))
 	if errors.Is(err, vfs.ErrUnsupported) {
 		return func() {}, nil
@@ -292,15 +292,15 @@ func (d *dumper) recoverDump() error {
 		return err
 	}
 	if j == nil {
-		return d.stage.RemoveUncommitted()
+		return d.stagingArea.RemoveUncommitted()
 	}
-	d.report.Recovered = true
+	d.report.CompletedEarlier = true
 	return d.resumeChange(j)
 }
 
 // readLast reads the manifest of the last dump and the settings of the book.
 func (d *dumper) readLast() error {
-	if err := d.checkTop(); err != nil {
+	if err := d.checkTopDirectory(); err != nil {
 		return err
 	}
 	d.examination = examination{}
@@ -308,18 +308,18 @@ func (d *dumper) readLast() error {
 	if err != nil {
 		return err
 	}
-	d.last = last
-	return d.scanBook()
+	d.lastDump = last
+	return d.checkBookForDirectives()
 }
 
-// listFiles compares the files in the tree with the outputs. It notes which outputs have a file, and which of these
-// files are unchanged since they entered the list of known files.
-func (d *dumper) listFiles() error {
+// matchFilesToOutputs compares the files in the tree with the outputs. It notes which outputs have a file, and
+// which of these files are unchanged since they entered the list of known files.
+func (d *dumper) matchFilesToOutputs() error {
 	outs := &d.outputs
 	d.knownFiles, _ = d.loadKnownFiles(func(f knownFile) {
-		d.knownRows++
-		if i, ok := outs.find(f.path); ok && outs.rows[i].sum == f.sum {
-			outs.rows[i].stamp = d.hashStamp(f.stamp)
+		d.knownFileCount++
+		if i, ok := outs.findPath(f.path); ok && outs.outputFiles[i].fileDigest == f.contentDigest {
+			outs.outputFiles[i].stamp = d.hashStamp(f.fileStamp)
 		}
 	})
 	d.pathByNFC = make(map[string]string)
@@ -331,29 +331,29 @@ func (d *dumper) listFiles() error {
 		if e.isKindDir() || e.mode != 0 {
 			return fmt.Errorf("%s is %s, which a dump does not touch; move it away", e.path, describeMode(e.mode))
 		}
-		i, ok := outs.find(e.path)
+		i, ok := outs.findPath(e.path)
 		if !ok {
-			d.extra = append(d.extra, item{e.path, e.kind})
+			d.filesWithoutEntry = append(d.filesWithoutEntry, kindDirFile{e.path, e.kind})
 			if !isASCII(e.path) {
 				d.pathByNFC[normalizeNFC(e.path)] = e.path
 			}
 			return nil
 		}
-		out := &outs.rows[i]
+		out := &outs.outputFiles[i]
 		out.state = fileUnread
 		if out.stamp != 0 && out.stamp == d.hashEntryStamp(e) {
 			out.state = fileKnown
-			d.knownHits++
+			d.unchangedKnownFiles++
 		}
 		return nil
 	})
-	slices.SortFunc(d.extra, func(a, b item) int { return strings.Compare(a.path, b.path) })
+	slices.SortFunc(d.filesWithoutEntry, func(a, b kindDirFile) int { return strings.Compare(a.path, b.path) })
 	return err
 }
 
-// checkTop returns an error if a file that the dump writes has the name of a link or directory. If an earlier dump
-// crashed, it deletes the temporary files of the list of known files.
-func (d *dumper) checkTop() error {
+// checkTopDirectory returns an error if a file that the dump writes has the name of a link or directory. If an
+// earlier dump crashed, it deletes the temporary files of the list of known files.
+func (d *dumper) checkTopDirectory() error {
 	top, err := d.fs.ReadDir(d.dir)
 	if err != nil {
 		return err
@@ -376,7 +376,7 @@ func (d *dumper) checkTop() error {
 // that decides which of the new files may enter the list of known files.
 func (d *dumper) stageAndMove(ctx context.Context) (*examination, error) {
 	written := &examination{isTimeUnknown: true}
-	j, staged, err := d.stageNames()
+	j, staged, err := d.makeJournal()
 	if err == nil {
 		err = d.stageFiles(ctx, len(staged), func(i int, buf *[]byte) (stagedFile, error) {
 			return d.fileToStage(ctx, i, staged[i], buf)
@@ -385,16 +385,16 @@ func (d *dumper) stageAndMove(ctx context.Context) (*examination, error) {
 	if err == nil {
 		err = d.keepCopies()
 	}
-	err = errors.Join(err, d.spool.close())
+	err = errors.Join(err, d.spool.deleteSpoolFile())
 	if err != nil {
 		// Nothing has been committed. If a file cannot be deleted now, the next dump deletes it.
-		return written, errors.Join(err, d.stage.RemoveUncommitted())
+		return written, errors.Join(err, d.stagingArea.RemoveUncommitted())
 	}
-	if d.hasStamps() {
+	if d.supportsStamps() {
 		settled, ok := d.settledTime()
 		written = &examination{settledTime: settled, isTimeUnknown: !ok}
 	}
-	if err := d.stage.Commit(j); err != nil {
+	if err := d.stagingArea.Commit(j); err != nil {
 		return written, fmt.Errorf("committing: %w", err)
 	}
 	if err := d.finishChange(j); err != nil {
@@ -403,25 +403,25 @@ func (d *dumper) stageAndMove(ctx context.Context) (*examination, error) {
 	return written, nil
 }
 
-// fileToStage returns the i-th file to be staged. The files of entries come before other files. index is the index of
-// the file in the journal, or -1. buf is reused for the texts of entries.
-func (d *dumper) fileToStage(ctx context.Context, i int, index int32, buf *[]byte) (stagedFile, error) {
-	p, was := d.writtenFile(i)
-	f := stagedFile{name: d.stage.StagedPath(p), perm: 0o600}
-	if index >= 0 {
-		f.name = d.stage.StagedFile(int(index))
+// fileToStage returns the i-th file to be staged. The files of entries come before other files. journalIndex is the
+// index of the file in the journal, or -1. buf is reused for the texts of entries.
+func (d *dumper) fileToStage(ctx context.Context, i int, journalIndex int32, buf *[]byte) (stagedFile, error) {
+	p, was := d.pathAndOldHash(i)
+	f := stagedFile{name: d.stagingArea.StagedPath(p), perm: 0o600}
+	if journalIndex >= 0 {
+		f.name = d.stagingArea.StagedFile(int(journalIndex))
 	}
 	if was != "" {
 		if info, err := d.fs.Stat(d.fullPath(p)); err == nil {
 			f.perm = info.Mode().Perm()
 		}
 	}
-	if i >= len(d.writes) {
-		f.write = d.lists[i-len(d.writes)].content
+	if i >= len(d.rowsToWrite) {
+		f.writeContent = d.listFilesToWrite[i-len(d.rowsToWrite)].writeContent
 		return f, nil
 	}
 	var err error
-	*buf, err = d.appendText(ctx, (*buf)[:0], d.writes[i])
+	*buf, err = d.appendText(ctx, (*buf)[:0], d.rowsToWrite[i])
 	f.data = *buf
 	if err == nil {
 		d.reportProgress()
@@ -429,33 +429,37 @@ func (d *dumper) fileToStage(ctx context.Context, i int, index int32, buf *[]byt
 	return f, err
 }
 
-// writtenFile returns the path of the i-th file that is written, and the hash, in hex, of the file that is replaced.
-func (d *dumper) writtenFile(i int) (p, was string) {
-	if i >= len(d.writes) {
-		l := d.lists[i-len(d.writes)]
+// pathAndOldHash returns the path of the i-th file that is written, and the hash, in hex, of the file that is replaced.
+func (d *dumper) pathAndOldHash(i int) (p, oldHash string) {
+	if i >= len(d.rowsToWrite) {
+		l := d.listFilesToWrite[i-len(d.rowsToWrite)]
 		return l.Path, l.OldSum
 	}
-	return d.outputs.path(d.writes[i]), d.was[d.writes[i]]
+	return d.outputs.pathOfRow(d.rowsToWrite[i]), d.replacedHashByRow[d.rowsToWrite[i]]
 }
 
-// change returns the change of the i-th file that is written.
-func (d *dumper) change(i int) journal.Change {
-	if i >= len(d.writes) {
-		return d.lists[i-len(d.writes)].Change
+// journalChange returns the change of the i-th file that is written.
+func (d *dumper) journalChange(i int) journal.StagedWrite {
+	if i >= len(d.rowsToWrite) {
+		return d.listFilesToWrite[i-len(d.rowsToWrite)].StagedWrite
 	}
-	p, was := d.writtenFile(i)
-	return journal.Change{Path: p, OldSum: was, NewSum: d.outputs.rows[d.writes[i]].sum.hex()}
+	p, was := d.pathAndOldHash(i)
+	return journal.StagedWrite{
+		Path:   p,
+		OldSum: was,
+		NewSum: d.outputs.outputFiles[d.rowsToWrite[i]].fileDigest.hexText(),
+	}
 }
 
-// stageNames returns the journal of the dump, and the index of each new file in the journal. If a
+// makeJournal returns the journal of the dump, and the index of each new file in the journal. If a
 // file's directory does not exist yet, the file is staged under its own name in a directory that is
 // later moved as a whole. The index of such a file is -1.
-func (d *dumper) stageNames() (*journal.Journal, []int32, error) {
-	j := &journal.Journal{Version: journal.Version, Removals: d.removals}
-	staged := make([]int32, len(d.writes)+len(d.lists))
+func (d *dumper) makeJournal() (*journal.Journal, []int32, error) {
+	j := &journal.Journal{Version: journal.FormatVersion, Removals: d.removals}
+	staged := make([]int32, len(d.rowsToWrite)+len(d.listFilesToWrite))
 	missing := map[string]bool{".": false}
 	for i := range staged {
-		p, _ := d.writtenFile(i)
+		p, _ := d.pathAndOldHash(i)
 		dir := path.Dir(p)
 		whole, known := missing[dir]
 		if !known {
@@ -463,7 +467,7 @@ func (d *dumper) stageNames() (*journal.Journal, []int32, error) {
 			whole = !there
 			if err == nil && whole {
 				j.Dirs = append(j.Dirs, dir)
-				err = d.fs.MkdirAll(d.stage.StagedPath(dir), d.dirPerm)
+				err = d.fs.MkdirAll(d.stagingArea.StagedPath(dir), d.dirPerm)
 			}
 			if err != nil {
 				return nil, nil, err
@@ -475,10 +479,10 @@ func (d *dumper) stageNames() (*journal.Journal, []int32, error) {
 			continue
 		}
 		staged[i] = int32(len(j.Writes))
-		j.Writes = append(j.Writes, d.change(i))
+		j.Writes = append(j.Writes, d.journalChange(i))
 	}
 	return j, staged, nil
 }
 
 // reportProgress reports that one more entry is done.
-func (d *dumper) reportProgress() { d.progress(int(d.doneCount.Add(1)), len(d.outputs.rows)) }
+func (d *dumper) reportProgress() { d.progress(int(d.doneCount.Add(1)), len(d.outputs.outputFiles)) }

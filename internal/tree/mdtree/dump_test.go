@@ -82,15 +82,16 @@ func TestRoundTrip(t *testing.T) {
 				}
 				t.Fatalf("Read after Dump gave %d entries, want %d", len(got), len(want))
 			}
-			if len(tree.Warnings)+len(tree.Missing) > 0 {
-				t.Errorf("warnings %v, missing %v; want none", tree.Warnings, tree.Missing)
+			if len(tree.Warnings)+len(tree.MissingFiles) > 0 {
+				t.Errorf("warnings %v, missing %v; want none", tree.Warnings, tree.MissingFiles)
 			}
-			if p, err := tree.Plan(t.Context(), s, &PlanOptions{Mode: Replace}); err != nil || len(p.Ops) > 0 ||
-				len(p.Unchanged) != len(s.entries) {
+			if p, err := tree.PlanLoad(t.Context(), s, &PlanOptions{Mode: ReplaceMode}); err != nil ||
+				len(p.StoreOps) > 0 ||
+				len(p.UnchangedNames) != len(s.entries) {
 				t.Errorf(
 					"Plan over the same store = %d ops, %d same, %v; want 0, %d",
-					len(p.Ops),
-					len(p.Unchanged),
+					len(p.StoreOps),
+					len(p.UnchangedNames),
 					err,
 					len(s.entries),
 				)
@@ -152,14 +153,14 @@ func TestDumpAgain(t *testing.T) {
 	fsys := &countFS{FS: vfs.NewMem()}
 	s := storeOf(t, note("a", "one"), note("b", "two"),
 		oxbow.Add{Name: "s", Kind: oxbow.Archive, Content: "sum", Created: noon})
-	want := Report{Entries: 3, Written: 5}
+	want := DumpReport{EntryCount: 3, WrittenFiles: 5}
 	if got := mustDump(t, s, fsys, "brain"); !reflect.DeepEqual(got, want) {
 		t.Errorf("first Dump = %+v, want %+v", got, want)
 	}
 
 	// If nothing has changed, the dump writes nothing.
 	fsys.changes = nil
-	want = Report{Entries: 3, Unchanged: 5}
+	want = DumpReport{EntryCount: 3, UnchangedFiles: 5}
 	if got := mustDump(t, s, fsys, "brain"); !reflect.DeepEqual(got, want) {
 		t.Errorf("Dump again = %+v, want %+v", got, want)
 	}
@@ -176,7 +177,7 @@ func TestDumpAgain(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	want = Report{Entries: 3, Written: 3, Unchanged: 2, Removed: 1}
+	want = DumpReport{EntryCount: 3, WrittenFiles: 3, UnchangedFiles: 2, RemovedFiles: 1}
 	if got := mustDump(t, s, fsys, "brain"); !reflect.DeepEqual(got, want) {
 		t.Errorf("Dump after changes = %+v, want %+v", got, want)
 	}
@@ -231,7 +232,7 @@ func TestDumpForbidsDirectives(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.Join(rep.Directives, " "); got != c.told {
+			if got := strings.Join(rep.EntriesWithDirectives, " "); got != c.told {
 				t.Errorf("the report names %q, want %q", got, c.told)
 			}
 			if got := files(t, fsys, "brain")["book.toml"]; got != c.want {
@@ -352,8 +353,8 @@ func TestDumpForcedKeepsEdits(t *testing.T) {
 	}
 	r, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Force: true})
 	if want := []string{"notes/a.md.kept", "notes/c.md.kept", "notes/new.md.kept"}; err != nil ||
-		!slices.Equal(slices.Sorted(slices.Values(r.Kept)), want) {
-		t.Fatalf("forced Dump kept %v, %v; want %v", r.Kept, err, want)
+		!slices.Equal(slices.Sorted(slices.Values(r.KeptCopies)), want) {
+		t.Fatalf("forced Dump kept %v, %v; want %v", r.KeptCopies, err, want)
 	}
 	for p, text := range edits {
 		if got := get(t, fsys, "brain/"+p+".kept"); got != text {
@@ -365,11 +366,11 @@ func TestDumpForcedKeepsEdits(t *testing.T) {
 	}
 	put(t, fsys, "brain/notes/a.md", "typed again")
 	if r, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Force: true}); err != nil ||
-		!slices.Equal(r.Kept, []string{"notes/a.md.kept-2"}) {
-		t.Errorf("second forced Dump kept %v, %v; want notes/a.md.kept-2", r.Kept, err)
+		!slices.Equal(r.KeptCopies, []string{"notes/a.md.kept-2"}) {
+		t.Errorf("second forced Dump kept %v, %v; want notes/a.md.kept-2", r.KeptCopies, err)
 	}
-	if r, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Force: true}); err != nil || r.Kept != nil ||
-		r.Written > 0 {
+	if r, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Force: true}); err != nil || r.KeptCopies != nil ||
+		r.WrittenFiles > 0 {
 		t.Errorf("forced Dump without edits = %+v, %v; want nothing written or kept", r, err)
 	}
 }
@@ -387,18 +388,18 @@ func TestDumpKeepsSummary(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	if r := mustDump(t, s, fsys, "brain"); r.Kept != nil {
-		t.Errorf("Dump kept %v of what the last dump wrote", r.Kept)
+	if r := mustDump(t, s, fsys, "brain"); r.KeptCopies != nil {
+		t.Errorf("Dump kept %v of what the last dump wrote", r.KeptCopies)
 	}
 	put(t, fsys, "brain/SUMMARY.md", strings.ReplaceAll(get(t, fsys, "brain/SUMMARY.md"), "\n", "\r\n"))
-	if r := mustDump(t, s, fsys, "brain"); r.Kept != nil {
-		t.Errorf("Dump kept %v, in which only git changed the ends of lines", r.Kept)
+	if r := mustDump(t, s, fsys, "brain"); r.KeptCopies != nil {
+		t.Errorf("Dump kept %v, in which only git changed the ends of lines", r.KeptCopies)
 	}
 	typed := get(t, fsys, "brain/SUMMARY.md") + "\n- [Mine](mine.md)\n"
 	put(t, fsys, "brain/SUMMARY.md", typed)
-	if r := mustDump(t, s, fsys, "brain"); !slices.Equal(r.Kept, []string{"SUMMARY.md.kept"}) ||
+	if r := mustDump(t, s, fsys, "brain"); !slices.Equal(r.KeptCopies, []string{"SUMMARY.md.kept"}) ||
 		get(t, fsys, "brain/SUMMARY.md.kept") != typed {
-		t.Errorf("Dump kept %v, want SUMMARY.md.kept with what was typed", r.Kept)
+		t.Errorf("Dump kept %v, want SUMMARY.md.kept with what was typed", r.KeptCopies)
 	}
 }
 
@@ -432,7 +433,7 @@ func TestDumpRefusesIrregular(t *testing.T) {
 		!strings.Contains(err.Error(), "SUMMARY.md is a symbolic link") {
 		t.Errorf("Dump over a link: %v, want a refusal that names it", err)
 	}
-	if _, err := Read(fsys, "brain", nil); !errors.Is(err, oxbow.ErrInvalid) ||
+	if _, err := ReadTree(fsys, "brain", nil); !errors.Is(err, oxbow.ErrInvalid) ||
 		!strings.Contains(err.Error(), "notes/a.md: it is a symbolic link") {
 		t.Errorf("Read of a link: %v, want a refusal that names it", err)
 	}
@@ -456,7 +457,7 @@ func TestDumpRenameCase(t *testing.T) {
 			if !slices.Equal(describeAll(got.Entries), describeAll(s.entries)) {
 				t.Errorf("tree has %q, want %q", describeAll(got.Entries), describeAll(s.entries))
 			}
-			if r := mustDump(t, s, fsys, "brain"); r.Written+r.Removed > 0 {
+			if r := mustDump(t, s, fsys, "brain"); r.WrittenFiles+r.RemovedFiles > 0 {
 				t.Errorf("dump again = %+v, want nothing to do", r)
 			}
 		})
@@ -472,8 +473,8 @@ func TestDumpNormalForm(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := mustRead(t, fsys, "brain")
-	if len(got.Entries) != 1 || got.Entries[0].Name != "caf\u00e9" || len(got.Missing) > 0 {
-		t.Errorf("Read = %q, missing %v; want the name in its own form", describeAll(got.Entries), got.Missing)
+	if len(got.Entries) != 1 || got.Entries[0].Name != "caf\u00e9" || len(got.MissingFiles) > 0 {
+		t.Errorf("Read = %q, missing %v; want the name in its own form", describeAll(got.Entries), got.MissingFiles)
 	}
 }
 
@@ -603,7 +604,7 @@ func TestDumpModes(t *testing.T) {
 func TestDumpOverLongTableOfContents(t *testing.T) {
 	s, fsys := storeOf(t, note("one", "text")), vfs.NewMem()
 	mustDump(t, s, fsys, "brain")
-	long := files(t, fsys, "brain")[summaryFile] + strings.Repeat("- [x](notes/x.md)\n", maxFile/16)
+	long := files(t, fsys, "brain")[summaryFile] + strings.Repeat("- [x](notes/x.md)\n", maxEntryFileBytes/16)
 	if err := vfs.WriteFile(fsys, "brain/"+summaryFile, []byte(long), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -611,10 +612,10 @@ func TestDumpOverLongTableOfContents(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := mustDump(t, s, fsys, "brain")
-	if r.Written != 2 || len(r.Kept) != 1 {
+	if r.WrittenFiles != 2 || len(r.KeptCopies) != 1 {
 		t.Errorf("Dump() = %+v, want two files written and the edited table of contents kept", r)
 	}
-	if again := mustDump(t, s, fsys, "brain"); again.Written != 0 {
+	if again := mustDump(t, s, fsys, "brain"); again.WrittenFiles != 0 {
 		t.Errorf("the dump after it = %+v, want no file written", again)
 	}
 	if got := mustRead(t, fsys, "brain"); len(got.Entries) != 2 {
@@ -627,7 +628,7 @@ func TestDumpOverLongTableOfContents(t *testing.T) {
 func TestTextThatIsNotReadIsKept(t *testing.T) {
 	s := storeOf(t, note("a", "one"), note("b", "two"))
 	fsys := vfs.NewMem()
-	origin := Origin{Name: "x", IsSameStore: func(was string) bool { return was == "x" }}
+	origin := StoreOrigin{Name: "x", IsSameStore: func(was string) bool { return was == "x" }}
 	o := &DumpOptions{Origin: origin}
 	if _, err := Dump(t.Context(), s, fsys, "brain", o); err != nil {
 		t.Fatal(err)
@@ -640,8 +641,8 @@ func TestTextThatIsNotReadIsKept(t *testing.T) {
 		from, to, _ := strings.Cut(edit, "|")
 		put(t, fsys, name, strings.Replace(get(t, fsys, name), from, to, 1))
 	}
-	put(t, fsys, "brain/notes/new.md", metaOpen+"\n<p>Ada</p>\n"+metaClose+"\n\nthree\n")
-	tree, err := Read(fsys, "brain", &ReadOptions{SkipUnchanged: true})
+	put(t, fsys, "brain/notes/new.md", metaBlockStart+"\n<p>Ada</p>\n"+metaBlockEnd+"\n\nthree\n")
+	tree, err := ReadTree(fsys, "brain", &ReadOptions{SkipUnchanged: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -660,10 +661,10 @@ func TestTextThatIsNotReadIsKept(t *testing.T) {
 	}
 	o.Force = true
 	r, err := Dump(t.Context(), s, fsys, "brain", o)
-	if err != nil || len(r.Kept) != 3 {
-		t.Fatalf("the forced dump keeps %q (%v), want three copies", r.Kept, err)
+	if err != nil || len(r.KeptCopies) != 3 {
+		t.Fatalf("the forced dump keeps %q (%v), want three copies", r.KeptCopies, err)
 	}
-	for _, kept := range r.Kept {
+	for _, kept := range r.KeptCopies {
 		if text := get(t, fsys, "brain/"+kept); !strings.Contains(text, "Ada") {
 			t.Errorf("the copy %s has lost what the person wrote:\n%s", kept, text)
 		}

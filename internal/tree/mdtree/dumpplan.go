@@ -29,7 +29,7 @@ var errEntryChanged = fmt.Errorf("%w: an entry was changed meanwhile", oxbow.Err
 func (d *dumper) collectEntries(ctx context.Context) error {
 	if c := oxbow.CapabilitiesOf(d.store).Counter; c != nil {
 		if stats, err := c.Stats(ctx); err == nil {
-			d.outputs.rows = make([]outputFile, 0, stats.Entries)
+			d.outputs.outputFiles = make([]outputFile, 0, stats.Entries)
 		}
 	}
 	var buf []byte
@@ -46,56 +46,56 @@ func (d *dumper) collectEntries(ctx context.Context) error {
 			}
 		}
 		e.Labels = withoutLocal(e.Labels)
-		if d.findDirectives && hasDirective(&e) {
-			d.report.Directives = append(d.report.Directives, strings.Clone(e.Name))
+		if d.reportsDirectives && hasDirective(&e) {
+			d.report.EntriesWithDirectives = append(d.report.EntriesWithDirectives, strings.Clone(e.Name))
 		}
 		out, text, err := d.renderEntry(&e, buf)
 		if err != nil {
 			return err
 		}
 		buf = text
-		d.outputs.rows = append(d.outputs.rows, out)
+		d.outputs.outputFiles = append(d.outputs.outputFiles, out)
 	}
-	d.last.sums = nil
-	slices.Sort(d.report.Directives)
-	d.report.Entries = len(d.outputs.rows)
+	d.lastDump.hashPrefixes = nil
+	slices.Sort(d.report.EntriesWithDirectives)
+	d.report.EntryCount = len(d.outputs.outputFiles)
 	return d.assignFiles(ctx)
 }
 
 // hasDirective reports whether mdbook would execute a directive in the name or the content of the entry.
 func hasDirective(e *oxbow.Entry) bool {
-	return directives().MatchString(e.Content) || directives().MatchString(e.Name)
+	return fileDirectivePattern().MatchString(e.Content) || fileDirectivePattern().MatchString(e.Name)
 }
 
 // renderEntry returns the output for an entry. It adds the text to the spool, unless the last dump probably wrote the
 // same text. It uses the memory of buf for the text, and returns the memory for the next call.
 func (d *dumper) renderEntry(e *oxbow.Entry, buf []byte) (outputFile, []byte, error) {
 	// Copy the name, because it may share the memory of the whole entry.
-	out := outputFile{kind: e.Kind, name: d.outputs.names.add(e.Name), text: noText}
+	out := outputFile{kind: e.Kind, name: d.outputs.nameTable.copyName(e.Name), spoolNumber: notInSpool}
 	text, nameAt := entryText{Entry: e}.appendWithoutName(buf[:0])
-	out.sum = sha256.Sum256(text)
-	if !d.keepsAllTexts && d.last.mayHave(out.sum) {
+	out.fileDigest = sha256.Sum256(text)
+	if !d.keepsAllTexts && d.lastDump.mayHave(out.fileDigest) {
 		return out, text, nil
 	}
 	var err error
-	out.text, err = d.spool.addText(text, nameAt)
+	out.spoolNumber, err = d.spool.addText(text, nameAt)
 	return out, text, err
 }
 
 // assignFiles assigns a path to each output, and determines the hash of its file.
 func (d *dumper) assignFiles(ctx context.Context) error {
-	if err := d.outputs.assignFiles(); err != nil {
+	if err := d.outputs.sortAndAssignPaths(); err != nil {
 		return err
 	}
 	var buf []byte
-	for row := range d.outputs.stems {
-		out := &d.outputs.rows[row]
-		out.sum = digest{}
+	for row := range d.outputs.unshownStemByRow {
+		out := &d.outputs.outputFiles[row]
+		out.fileDigest = sha256Digest{}
 		text, err := d.appendText(ctx, buf[:0], row)
 		if err != nil {
 			return err
 		}
-		out.sum = sha256.Sum256(text)
+		out.fileDigest = sha256.Sum256(text)
 		buf = text
 	}
 	return nil
@@ -103,15 +103,15 @@ func (d *dumper) assignFiles(ctx context.Context) error {
 
 // appendText appends the text of an output's file to b. If the text must be read from the store and
 // has changed there, the error is errEntryChanged.
-func (d *dumper) appendText(ctx context.Context, b []byte, row int32) ([]byte, error) {
-	out := &d.outputs.rows[row]
+func (d *dumper) appendText(ctx context.Context, b []byte, outputRow int32) ([]byte, error) {
+	out := &d.outputs.outputFiles[outputRow]
 	switch {
-	case out.text == noText:
+	case out.spoolNumber == notInSpool:
 		return d.appendFromStore(ctx, b, out)
-	case out.showName:
-		return d.spool.appendTo(b, out.text, appendName(nil, out.name))
+	case out.withName:
+		return d.spool.appendSpooledText(b, out.spoolNumber, appendName(nil, out.name))
 	}
-	return d.spool.appendTo(b, out.text, nil)
+	return d.spool.appendSpooledText(b, out.spoolNumber, nil)
 }
 
 func (d *dumper) appendFromStore(ctx context.Context, b []byte, out *outputFile) ([]byte, error) {
@@ -124,8 +124,8 @@ func (d *dumper) appendFromStore(ctx context.Context, b []byte, out *outputFile)
 	}
 	e.Labels = withoutLocal(e.Labels)
 	start := len(b)
-	b = entryText{Entry: &e, showName: out.showName}.appendTo(b)
-	hasSum := !out.sum.isKnown() || digest(sha256.Sum256(b[start:])) == out.sum
+	b = entryText{Entry: &e, withName: out.withName}.appendFileText(b)
+	hasSum := !out.fileDigest.isKnown() || sha256Digest(sha256.Sum256(b[start:])) == out.fileDigest
 	if e.Kind != out.kind || !hasSum {
 		return b, errEntryChanged
 	}
@@ -134,31 +134,31 @@ func (d *dumper) appendFromStore(ctx context.Context, b []byte, out *outputFile)
 
 // differingFile is an entry's file that differs from what the dump would write.
 type differingFile struct {
-	path string
-	row  int32 // row of the output that has the file, or -1 if the file belongs to no entry
+	path      string
+	outputRow int32 // row of the output that has the file, or -1 if the file belongs to no entry
 }
 
 // planChanges determines the files to write and remove.
 func (d *dumper) planChanges(ctx context.Context) error {
 	outs := &d.outputs
-	d.was = map[int32]string{}
+	d.replacedHashByRow = map[int32]string{}
 	// If the file system changes the spelling of names, like HFS+, a file with a different spelling
 	// may be the same file.
 	sameFile := make(map[string]bool)
 	var differing []differingFile
-	d.progress(0, len(outs.rows))
-	for i := range outs.rows {
+	d.progress(0, len(outs.outputFiles))
+	for i := range outs.outputFiles {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		out, row := &outs.rows[i], int32(i)
+		out, row := &outs.outputFiles[i], int32(i)
 		if out.state == fileMissing {
 			if err := d.findSpelling(row, sameFile); err != nil {
 				return err
 			}
 		}
 		if out.state == fileUnread {
-			if err := d.examine(row); err != nil {
+			if err := d.examineFile(row); err != nil {
 				return err
 			}
 		}
@@ -166,51 +166,51 @@ func (d *dumper) planChanges(ctx context.Context) error {
 		case out.state == fileMissing:
 			d.planWrite(row)
 		case out.state == fileUnread:
-			differing = append(differing, differingFile{outs.path(row), row})
+			differing = append(differing, differingFile{outs.pathOfRow(row), row})
 		default:
-			d.report.Unchanged++
+			d.report.UnchangedFiles++
 			d.reportProgress()
 		}
 	}
-	for _, it := range d.extra {
+	for _, it := range d.filesWithoutEntry {
 		if !sameFile[it.path] {
 			differing = append(differing, differingFile{it.path, -1})
 		}
 	}
-	if err := d.replaceFiles(ctx, differing); err != nil {
+	if err := d.planReplacements(ctx, differing); err != nil {
 		return err
 	}
-	d.report.Removed = len(d.removals)
-	return d.compareLists()
+	d.report.RemovedFiles = len(d.removals)
+	return d.planListFiles()
 }
 
 // findSpelling finds a file whose path differs from the output's path only in its Unicode form. It adds the path to
 // sameFile.
-func (d *dumper) findSpelling(row int32, sameFile map[string]bool) error {
+func (d *dumper) findSpelling(outputRow int32, sameFile map[string]bool) error {
 	if len(d.pathByNFC) == 0 {
 		return nil
 	}
-	p := d.outputs.path(row)
+	p := d.outputs.pathOfRow(outputRow)
 	spelled, like := d.pathByNFC[normalizeNFC(p)]
 	if !like {
 		return nil
 	}
 	found, err := d.nameExists(d.fullPath(p))
 	if err == nil && found {
-		d.outputs.rows[row].state = fileUnread
+		d.outputs.outputFiles[outputRow].state = fileUnread
 		sameFile[spelled] = true
 	}
 	return err
 }
 
-func (d *dumper) planWrite(row int32) {
-	d.outputs.rows[row].state = fileWritten
-	d.writes = append(d.writes, row)
-	d.report.Written++
+func (d *dumper) planWrite(outputRow int32) {
+	d.outputs.outputFiles[outputRow].state = fileWritten
+	d.rowsToWrite = append(d.rowsToWrite, outputRow)
+	d.report.WrittenFiles++
 }
 
-// replaceFiles plans to replace or remove the differing files.
-func (d *dumper) replaceFiles(ctx context.Context, differing []differingFile) error {
+// planReplacements plans to replace or remove the differing files.
+func (d *dumper) planReplacements(ctx context.Context, differing []differingFile) error {
 	if len(differing) == 0 {
 		return nil
 	}
@@ -218,7 +218,7 @@ func (d *dumper) replaceFiles(ctx context.Context, differing []differingFile) er
 	for _, f := range differing {
 		paths[f.path] = true
 	}
-	dumped, err := d.last.itemsAt(&d.dumpTree, paths)
+	dumped, err := d.lastDump.itemsAt(&d.dumpTree, paths)
 	if err != nil {
 		return err
 	}
@@ -228,72 +228,79 @@ func (d *dumper) replaceFiles(ctx context.Context, differing []differingFile) er
 			return err
 		}
 		switch {
-		case !may && f.row >= 0:
+		case !may && f.outputRow >= 0:
 			d.reportProgress()
 		case !may:
-		case f.row >= 0:
-			d.was[f.row] = sum.hex()
-			d.planWrite(f.row)
+		case f.outputRow >= 0:
+			d.replacedHashByRow[f.outputRow] = sum.hexText()
+			d.planWrite(f.outputRow)
 		default:
-			d.removals = append(d.removals, journal.Deletion{Path: f.path, OldSum: sum.hex()})
+			d.removals = append(d.removals, journal.StagedRemoval{Path: f.path, OldSum: sum.hexText()})
 		}
 	}
 	return nil
 }
 
-// compareLists is like planChanges, for the files that contain no entries.
-func (d *dumper) compareLists() error {
-	d.memory = d.origin.Name
-	hasMemory := d.last.exists && d.last.Memory != ""
-	if hasMemory && len(d.writes)+len(d.removals) == 0 {
-		d.memory = d.last.Memory // keep the old name of the memory, because nothing else in the manifest changed
+// planListFiles is like planChanges, for the files that contain no entries.
+func (d *dumper) planListFiles() error {
+	d.memoryName = d.origin.Name
+	hasMemory := d.lastDump.hasManifest && d.lastDump.DumpedStore != ""
+	if hasMemory && len(d.rowsToWrite)+len(d.removals) == 0 {
+		// Keep the old name of the memory, because nothing else in the manifest changed.
+		d.memoryName = d.lastDump.DumpedStore
 	}
 	var err error
-	d.manifestSum, _, err = d.compareList(manifestFile, func(w io.Writer) error {
-		return writeManifest(w, d.memory, len(d.outputs.rows), d.outputs.manifestItems())
+	d.newManifestDigest, _, err = d.planListFile(manifestFile, func(w io.Writer) error {
+		return writeManifest(w, d.memoryName, len(d.outputs.outputFiles), d.outputs.manifestItems())
 	})
 	if err != nil {
 		return err
 	}
-	writeLinks := func(w io.Writer) error { return writeSummary(w, d.outputs.links) }
+	writeLinks := func(w io.Writer) error { return writeSummary(w, d.outputs.summaryLinks) }
 	var was string
-	d.summarySum, was, err = d.compareList(summaryFile, writeLinks)
+	d.newSummaryDigest, was, err = d.planListFile(summaryFile, writeLinks)
 	if err != nil {
 		return err
 	}
-	if d.summarySum.hex() != was {
-		if err := d.addSummaryToKeep(was); err != nil {
+	if d.newSummaryDigest.hexText() != was {
+		if err := d.keepEditedSummary(was); err != nil {
 			return err
 		}
 	}
-	d.countList(d.summarySum.hex() != was)
+	d.countListFile(d.newSummaryDigest.hexText() != was)
 	return d.planBook()
 }
 
-// compareList adds a file to the files to write if its content changes. It returns the hash of the new content, and
+// planListFile adds a file to the files to write if its content changes. It returns the hash of the new content, and
 // the hash of the present content in hex.
-func (d *dumper) compareList(p string, content func(w io.Writer) error) (sum digest, was string, err error) {
-	was, err = d.hashFile(p)
+func (d *dumper) planListFile(
+	p string,
+	content func(w io.Writer) error,
+) (newDigest sha256Digest, oldHash string, err error) {
+	oldHash, err = d.hashFile(p)
 	if err != nil {
-		return sum, was, err
+		return newDigest, oldHash, err
 	}
 	h := sha256.New()
 	w := bufio.NewWriterSize(h, 1<<16)
 	if err := errors.Join(content(w), w.Flush()); err != nil {
-		return sum, was, err
+		return newDigest, oldHash, err
 	}
-	sum = digest(h.Sum(nil))
-	if sum.hex() != was {
-		d.lists = append(d.lists, listFile{journal.Change{Path: p, OldSum: was, NewSum: sum.hex()}, content})
+	newDigest = sha256Digest(h.Sum(nil))
+	if newDigest.hexText() != oldHash {
+		d.listFilesToWrite = append(
+			d.listFilesToWrite,
+			listFile{journal.StagedWrite{Path: p, OldSum: oldHash, NewSum: newDigest.hexText()}, content},
+		)
 	}
-	return sum, was, nil
+	return newDigest, oldHash, nil
 }
 
-func (d *dumper) countList(isWritten bool) {
+func (d *dumper) countListFile(isWritten bool) {
 	if isWritten {
-		d.report.Written++
+		d.report.WrittenFiles++
 	} else {
-		d.report.Unchanged++
+		d.report.UnchangedFiles++
 	}
 }
 
@@ -304,17 +311,18 @@ func (d *dumper) bookSettings() (settings string, isOurs bool, err error) {
 	if err != nil || !exists {
 		return "", true, err
 	}
-	settings, err = d.readText(bookFile, maxFile)
+	settings, err = d.readText(bookFile, maxEntryFileBytes)
 	if err != nil {
 		return "", false, nil // leave the file unchanged, because it is not a text file
 	}
 	return settings, settings == oldBookSettings, nil
 }
 
-// scanBook determines whether mdbook would execute directives, so that the report lists the entries with directives.
-func (d *dumper) scanBook() error {
+// checkBookForDirectives determines whether mdbook would execute directives, so that the report lists the entries
+// with directives.
+func (d *dumper) checkBookForDirectives() error {
 	settings, isOurs, err := d.bookSettings()
-	d.findDirectives = !isOurs && readsFiles(settings)
+	d.reportsDirectives = !isOurs && readsFiles(settings)
 	return err
 }
 
@@ -326,43 +334,43 @@ func (d *dumper) planBook() error {
 		return err
 	}
 	if !isOurs {
-		d.report.Unchanged++
+		d.report.UnchangedFiles++
 		return nil
 	}
-	sum, was, err := d.compareList(bookFile, func(w io.Writer) error {
+	sum, was, err := d.planListFile(bookFile, func(w io.Writer) error {
 		_, err := io.WriteString(w, newBookSettings)
 		return err
 	})
 	if err == nil {
-		d.countList(sum.hex() != was)
+		d.countListFile(sum.hexText() != was)
 	}
 	return err
 }
 
-// examine reads the file of an output. If the file has the hash of the output, examine changes the output's state.
-func (d *dumper) examine(row int32) error {
-	out := &d.outputs.rows[row]
-	text, stamp, err := d.readAndList(d.outputs.path(row))
+// examineFile reads the file of an output. If the file has the hash of the output, examine changes the output's state.
+func (d *dumper) examineFile(outputRow int32) error {
+	out := &d.outputs.outputFiles[outputRow]
+	text, stamp, err := d.readAndStamp(d.outputs.pathOfRow(outputRow))
 	if err != nil {
 		return err
 	}
-	if digest(sha256.Sum256([]byte(text))) != out.sum {
+	if sha256Digest(sha256.Sum256([]byte(text))) != out.fileDigest {
 		return nil
 	}
 	out.state = fileCompared
 	if stamp != 0 {
 		out.state, out.stamp = fileExamined, stamp
-		d.hasExamined = true
+		d.hasNewKnownFile = true
 	}
 	return nil
 }
 
-// readAndList returns the text of an entry's file. stamp is 0 if the file must not enter the list of known files.
-func (d *dumper) readAndList(p string) (text string, stamp stampHash, err error) {
+// readAndStamp returns the text of an entry's file. stamp is 0 if the file must not enter the list of known files.
+func (d *dumper) readAndStamp(p string) (text string, stamp stampHash, err error) {
 	if d.examination.settledTime == 0 && !d.examination.isTimeUnknown {
-		d.prepareExamination()
+		d.determineSettledTime()
 	}
-	text, info, err := d.tree.readText(p, maxFile)
+	text, info, err := d.fileTree.readText(p, maxEntryFileBytes)
 	if err != nil {
 		return "", 0, fmt.Errorf("reading %s: %w", d.fullPath(p), err)
 	}
@@ -375,9 +383,9 @@ func (d *dumper) readAndList(p string) (text string, stamp stampHash, err error)
 	return text, stamp, nil
 }
 
-// prepareExamination determines the time before which a file must have been changed to enter the list of known files.
-func (d *dumper) prepareExamination() {
-	ok := d.hasStamps()
+// determineSettledTime determines the time before which a file must have been changed to enter the list of known files.
+func (d *dumper) determineSettledTime() {
+	ok := d.supportsStamps()
 	if ok {
 		d.examination.settledTime, ok = d.settledTime()
 	}
@@ -387,9 +395,9 @@ func (d *dumper) prepareExamination() {
 // saveKnownFiles writes the list of known files if it has changed. written decides which of the files that this dump
 // wrote enter the list. Errors are ignored, because without the list, only the next dump and load take longer.
 func (d *dumper) saveKnownFiles(written *examination) {
-	head := knownHead{d.manifestSum, d.summarySum}
-	hasNewFiles := d.hasExamined || len(d.writes) > 0
-	hasSameFiles := !hasNewFiles && d.knownHits == d.knownRows
+	head := knownHead{d.newManifestDigest, d.newSummaryDigest}
+	hasNewFiles := d.hasNewKnownFile || len(d.rowsToWrite) > 0
+	hasSameFiles := !hasNewFiles && d.unchangedKnownFiles == d.knownFileCount
 	if hasSameFiles && d.knownFiles == head {
 		return
 	}
@@ -399,24 +407,24 @@ func (d *dumper) saveKnownFiles(written *examination) {
 	}
 	w := newKnownWriter(draft, head)
 	err = d.eachEntry(func(e dirEntry) error {
-		row, ok := d.outputs.find(e.path)
+		row, ok := d.outputs.findPath(e.path)
 		if !ok || e.DirEntry == nil {
 			return nil
 		}
 		if s, ok := d.knownStamp(row, e, written); ok {
-			w.add(knownFile{e.path, s, d.outputs.rows[row].sum})
+			w.addFile(knownFile{e.path, s, d.outputs.outputFiles[row].fileDigest})
 		}
 		return nil
 	})
-	if errors.Join(err, w.end()) == nil {
+	if errors.Join(err, w.finishList()) == nil {
 		_ = draft.Commit(nil)
 	}
 	_ = draft.Discard() // does nothing after a commit
 }
 
 // knownStamp returns the stamp of an output's file. ok is false if the file must not enter the list of known files.
-func (d *dumper) knownStamp(row int32, e dirEntry, written *examination) (s sysinfo.Stamp, ok bool) {
-	switch out := &d.outputs.rows[row]; out.state {
+func (d *dumper) knownStamp(outputRow int32, e dirEntry, written *examination) (s sysinfo.Stamp, ok bool) {
+	switch out := &d.outputs.outputFiles[outputRow]; out.state {
 	case fileKnown, fileExamined:
 		s, ok = stampFromEntry(e)
 		return s, ok && d.hashStamp(s) == out.stamp
@@ -431,19 +439,23 @@ func (d *dumper) knownStamp(row int32, e dirEntry, written *examination) (s sysi
 	return s, false
 }
 
-// mayReplace returns the hash of a file, and reports whether the dump may replace or remove the file. last is the
+// mayReplace returns the hash of a file, and reports whether the dump may replace or remove the file. lastItem is the
 // file's item in the last dump. If the file was edited, it is added to d.editedFiles or, with Force, to
 // d.copiesToKeep.
-func (d *dumper) mayReplace(ctx context.Context, p string, last manifestItem) (sum digest, may bool, err error) {
-	text, _, err := d.readAndList(p)
+func (d *dumper) mayReplace(
+	ctx context.Context,
+	p string,
+	lastItem manifestItem,
+) (sum sha256Digest, may bool, err error) {
+	text, _, err := d.readAndStamp(p)
 	if err != nil {
 		return sum, false, err
 	}
 	sum = sha256.Sum256([]byte(text))
-	if last.Sum == sum {
+	if lastItem.Sum == sum {
 		return sum, true, nil
 	}
-	isSaved, err := d.losesNothing(ctx, p, text)
+	isSaved, err := d.isTextInStoreHistory(ctx, p, text)
 	switch {
 	case err != nil || isSaved:
 		return sum, true, err
@@ -455,14 +467,14 @@ func (d *dumper) mayReplace(ctx context.Context, p string, last manifestItem) (s
 	return sum, false, nil
 }
 
-// losesNothing reports whether the file can be replaced without losing text, because the store contains the text or
-// contained it before.
-func (d *dumper) losesNothing(ctx context.Context, p, text string) (bool, error) {
+// isTextInStoreHistory reports whether the file can be replaced without losing text, because the store contains the
+// text or contained it before.
+func (d *dumper) isTextInStoreHistory(ctx context.Context, p, text string) (bool, error) {
 	i := slices.IndexFunc(kindDirs[:], func(s kindDir) bool { return s.dir == path.Dir(p) })
-	if d.last.exists && d.last.Count > 0 {
+	if d.lastDump.hasManifest && d.lastDump.EntryCount > 0 {
 		text = unixLines(text)
 	}
-	e, f, err := readEntryFile(&kindDirs[i], p, text)
+	e, f, err := parseEntryFile(&kindDirs[i], p, text)
 	if err != nil || len(f.warnings) > 0 {
 		return false, nil
 	}
@@ -470,23 +482,23 @@ func (d *dumper) losesNothing(ctx context.Context, p, text string) (bool, error)
 	switch {
 	case err == nil:
 		have.Labels = withoutLocal(have.Labels)
-		if isSameEntry(&e, &have) {
+		if isSameAsStored(&e, &have) {
 			return true, nil
 		}
 	case !errors.Is(err, oxbow.ErrNotFound):
 		return false, err
 	}
-	last, err := d.last.itemNamed(&d.dumpTree, e.Name)
+	last, err := d.lastDump.itemByName(&d.dumpTree, e.Name)
 	if err != nil {
 		return false, err
 	}
 	return d.history.hadEntry(&e, last)
 }
 
-// addSummaryToKeep adds the table of contents to d.copiesToKeep, unless it is unchanged since the last dump. was is
-// its hash in hex.
-func (d *dumper) addSummaryToKeep(was string) error {
-	if was == "" || was == d.knownFiles.summary.hex() {
+// keepEditedSummary adds the table of contents to d.copiesToKeep, unless it is unchanged since the last dump. oldHash
+// is its hash in hex.
+func (d *dumper) keepEditedSummary(oldHash string) error {
+	if oldHash == "" || oldHash == d.knownFiles.summaryDigest.hexText() {
 		return nil
 	}
 	text, err := d.readText(summaryFile, maxListSize)
@@ -514,7 +526,7 @@ func (d *dumper) keepCopies() error {
 		if err != nil {
 			return err
 		}
-		d.report.Kept = append(d.report.Kept, path.Join(path.Dir(p), path.Base(kept)))
+		d.report.KeptCopies = append(d.report.KeptCopies, path.Join(path.Dir(p), path.Base(kept)))
 	}
 	return nil
 }

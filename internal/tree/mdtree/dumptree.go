@@ -21,36 +21,36 @@ const (
 	commitFile   = dumpStageDir + "/commit.json"
 )
 
-// isForeignWrite reports whether a journal that writes the path is not from a dump.
-func isForeignWrite(p string) bool {
-	return isForeignRemoval(p) && p != bookFile && p != summaryFile && p != manifestFile
+// isForbiddenWrite reports whether a journal that writes the path is not from a dump.
+func isForbiddenWrite(p string) bool {
+	return isForbiddenRemoval(p) && p != bookFile && p != summaryFile && p != manifestFile
 }
 
-// isForeignRemoval reports whether a journal that removes the path is not from a dump.
-func isForeignRemoval(p string) bool { return !isEntryPath(p) }
+// isForbiddenRemoval reports whether a journal that removes the path is not from a dump.
+func isForbiddenRemoval(p string) bool { return !isEntryPath(p) }
 
 // dumpTree is a directory that a dump writes and a load reads.
 type dumpTree struct {
-	tree
-	resolution time.Duration // resolution of the file system's clock (0 means that it is determined)
-	seed       maphash.Seed  // seed of stampHash
+	fileTree
+	clockResolution time.Duration // resolution of the file system's clock (0 means that it is determined)
+	stampHashSeed   maphash.Seed  // seed of stampHash
 }
 
 func newDumpTree(fsys vfs.FS, dir string) dumpTree {
 	t := newTree(fsys, path.Clean(dir), dumpStageDir)
-	t.keepEdits = true
+	t.keepsEditedFiles = true
 	t.removesEmptyDirs = true
-	t.listFiles = []string{manifestFile, summaryFile}
+	t.filesListingEntries = []string{manifestFile, summaryFile}
 	t.dirPerm = 0o700
 	for _, k := range kindDirs {
-		t.stage.Dirs = append(t.stage.Dirs, k.dir)
+		t.stagingArea.Dirs = append(t.stagingArea.Dirs, k.dir)
 	}
-	return dumpTree{tree: t, seed: maphash.MakeSeed()}
+	return dumpTree{fileTree: t, stampHashSeed: maphash.MakeSeed()}
 }
 
 // readText returns the text of a file.
 func (t *dumpTree) readText(p string, limit int64) (string, error) {
-	text, _, err := t.tree.readText(p, limit)
+	text, _, err := t.fileTree.readText(p, limit)
 	if err != nil {
 		return "", fmt.Errorf("reading %s: %w", t.fullPath(p), err)
 	}
@@ -59,7 +59,7 @@ func (t *dumpTree) readText(p string, limit int64) (string, error) {
 
 // readJournal returns the journal of a dump that was committed but not completed, or nil if there is no such dump.
 func (t *dumpTree) readJournal() (*journal.Journal, error) {
-	j, err := t.stage.LoadJournal(isForeignWrite, isForeignRemoval)
+	j, err := t.stagingArea.LoadJournal(isForbiddenWrite, isForbiddenRemoval)
 	switch {
 	case errors.Is(err, journal.ErrVersion):
 		return nil, fmt.Errorf("reading %s: %w: %v", commitFile, oxbow.ErrVersion, err)
@@ -69,8 +69,8 @@ func (t *dumpTree) readJournal() (*journal.Journal, error) {
 	return j, err
 }
 
-// item is a file in a directory of entries.
-type item struct {
+// kindDirFile is a file in a directory of entries.
+type kindDirFile struct {
 	path string // path in the tree
 	kind *kindDir
 }
@@ -101,7 +101,7 @@ func (t *dumpTree) eachEntry(fn func(e dirEntry) error) error {
 				continue
 			}
 			if e.IsDir() {
-				err = t.eachEntryOf(kind, fn)
+				err = t.eachEntryInKindDir(kind, fn)
 			} else {
 				err = fn(dirEntry{e, kind.dir, kind, e.Type()})
 			}
@@ -109,7 +109,7 @@ func (t *dumpTree) eachEntry(fn func(e dirEntry) error) error {
 				return err
 			}
 		}
-		for p, staged := range t.overlay {
+		for p, staged := range t.stagedFileByPath {
 			if staged == "" || path.Dir(p) != kind.dir {
 				continue
 			}
@@ -121,11 +121,11 @@ func (t *dumpTree) eachEntry(fn func(e dirEntry) error) error {
 	return nil
 }
 
-// eachEntryOf is like eachEntry, for a single directory that is not changed by an incomplete dump.
-func (t *dumpTree) eachEntryOf(kind *kindDir, fn func(e dirEntry) error) error {
+// eachEntryInKindDir is like eachEntry, for a single directory that is not changed by an incomplete dump.
+func (t *dumpTree) eachEntryInKindDir(kind *kindDir, fn func(e dirEntry) error) error {
 	return vfs.EachEntry(t.fs, t.fullPath(kind.dir), func(e fs.DirEntry) error {
 		p := kind.dir + "/" + e.Name()
-		if _, changed := t.overlay[p]; changed {
+		if _, changed := t.stagedFileByPath[p]; changed {
 			return nil
 		}
 		return fn(dirEntry{e, p, kind, e.Type()})
@@ -145,7 +145,7 @@ func describeMode(mode fs.FileMode) string {
 // openManifest opens the manifest of a tree. If a dump was interrupted, it opens the new manifest. If there is no
 // manifest, the error matches [fs.ErrNotExist].
 func (t *dumpTree) openManifest() (vfs.File, error) {
-	f, err := t.openRead(manifestFile)
+	f, err := t.openForReading(manifestFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("reading %s: %w", t.fullPath(manifestFile), err)
 	}

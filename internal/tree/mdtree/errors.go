@@ -10,7 +10,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// These are the errors of [Dump] and [Read]. Test for them with errors.Is.
+// These are the errors of [Dump] and [ReadTree]. Test for them with errors.Is.
 var (
 	// ErrNoTree is returned if a directory does not exist or contains no entries.
 	ErrNoTree = errors.New("no tree of a memory")
@@ -29,8 +29,8 @@ var (
 	ErrMissing = errors.New("files are gone since the last dump")
 )
 
-// maxProblems is the maximum number of problems or files listed in an error.
-const maxProblems = 20
+// maxListedProblems is the maximum number of problems or files listed in an error.
+const maxListedProblems = 20
 
 // Problem is a problem in a tree.
 type Problem struct {
@@ -48,14 +48,14 @@ func (p Problem) String() string {
 // ProblemsError lists at most 20 of the problems in a tree. It matches [oxbow.ErrInvalid] and the errors of the listed
 // problems.
 type ProblemsError struct {
-	Dir      string
-	Problems []Problem
-	More     int // number of problems that are not listed
+	Dir              string
+	Problems         []Problem
+	UnlistedProblems int // number of problems that are not listed
 }
 
 func (e *ProblemsError) Error() string {
 	var b strings.Builder
-	n := len(e.Problems) + e.More
+	n := len(e.Problems) + e.UnlistedProblems
 	if n == 1 {
 		fmt.Fprintf(&b, "tree %s has a problem: %v", e.Dir, e.Problems[0])
 		return b.String()
@@ -64,8 +64,8 @@ func (e *ProblemsError) Error() string {
 	for _, p := range e.Problems {
 		fmt.Fprintf(&b, "\n  %v", p)
 	}
-	if e.More > 0 {
-		fmt.Fprintf(&b, "\n  and %d more", e.More)
+	if e.UnlistedProblems > 0 {
+		fmt.Fprintf(&b, "\n  and %d more", e.UnlistedProblems)
 	}
 	return b.String()
 }
@@ -82,12 +82,12 @@ func (e *ProblemsError) Unwrap() []error {
 	return errs
 }
 
-// Add adds a problem of a file.
-func (e *ProblemsError) Add(file string, err error) {
-	if len(e.Problems) < maxProblems {
+// AddProblem adds a problem of a file.
+func (e *ProblemsError) AddProblem(file string, err error) {
+	if len(e.Problems) < maxListedProblems {
 		e.Problems = append(e.Problems, Problem{file, err})
 	} else {
-		e.More++
+		e.UnlistedProblems++
 	}
 }
 
@@ -110,9 +110,9 @@ type FilesError struct {
 
 func (e *FilesError) Error() string {
 	list, more := e.Files, ""
-	if len(list) > maxProblems {
-		more = fmt.Sprintf(" and %d more", len(list)-maxProblems)
-		list = list[:maxProblems]
+	if len(list) > maxListedProblems {
+		more = fmt.Sprintf(" and %d more", len(list)-maxListedProblems)
+		list = list[:maxListedProblems]
 	}
 	return fmt.Sprintf("tree %s: %v (%s): %s%s", e.Dir, e.Err, e.Hint, strings.Join(list, ", "), more)
 }

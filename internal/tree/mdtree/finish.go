@@ -18,15 +18,15 @@ import (
 // resumeChange completes a change whose journal was found. The journal may not be durable: the process that wrote it
 // may have ended before the sync, or the sync may have failed. Therefore resumeChange commits the journal again before
 // it moves any file.
-func (t *tree) resumeChange(j *journal.Journal) error {
-	if err := t.stage.Commit(j); err != nil {
+func (t *fileTree) resumeChange(j *journal.Journal) error {
+	if err := t.stagingArea.Commit(j); err != nil {
 		return err
 	}
 	return t.finishChange(j)
 }
 
 // finishChange moves the files of a committed change to their places. If it was interrupted, it can be called again.
-func (t *tree) finishChange(j *journal.Journal) error {
+func (t *fileTree) finishChange(j *journal.Journal) error {
 	// Remove files first, because "A.md" and "a.md" are the same file if the file system ignores
 	// letter case. If the new file is already in place, skip the removal, because removing the old
 	// name would delete the new file.
@@ -37,7 +37,7 @@ func (t *tree) finishChange(j *journal.Journal) error {
 	dirs := map[string]bool{}
 	for _, r := range j.Removals {
 		dirs[path.Dir(r.Path)] = true
-		if !placed[foldKey(r.Path)] {
+		if !placed[foldFileName(r.Path)] {
 			if err := t.finishRemoval(r); err != nil {
 				return err
 			}
@@ -53,54 +53,54 @@ func (t *tree) finishChange(j *journal.Journal) error {
 	// directory together with the file, which is no longer in the old place.
 	for _, c := range j.Writes {
 		dirs[path.Dir(c.Path)] = true
-		if err := t.makeDir(path.Dir(c.Path)); err != nil {
+		if err := t.createAndSyncDir(path.Dir(c.Path)); err != nil {
 			return err
 		}
 	}
 	for i, c := range j.Writes {
-		if !placed[foldKey(c.Path)] {
-			if err := t.finishWrite(t.stage.StagedFile(i), c); err != nil {
+		if !placed[foldFileName(c.Path)] {
+			if err := t.finishWrite(t.stagingArea.StagedFile(i), c); err != nil {
 				return err
 			}
 		}
 	}
 	for _, d := range j.Dirs {
-		if err := t.finishDir(d, dirs); err != nil {
+		if err := t.moveStagedDir(d, dirs); err != nil {
 			return err
 		}
 	}
 	if err := t.pruneAndSync(dirs); err != nil {
 		return err
 	}
-	return t.stage.RemoveCompleted()
+	return t.stagingArea.RemoveCompleted()
 }
 
-// placedFiles returns the new files that are already in their places, by foldKey.
-func (t *tree) placedFiles(j *journal.Journal) (map[string]bool, error) {
+// placedFiles returns the new files that are already in their places, by foldFileName.
+func (t *fileTree) placedFiles(j *journal.Journal) (map[string]bool, error) {
 	placed := map[string]bool{}
 	for i, c := range j.Writes {
-		staged, err := t.nameExists(t.stage.StagedFile(i))
+		staged, err := t.nameExists(t.stagingArea.StagedFile(i))
 		if err != nil {
 			return nil, err
 		}
 		if !staged {
-			placed[foldKey(c.Path)] = true
+			placed[foldFileName(c.Path)] = true
 		}
 	}
 	return placed, nil
 }
 
-// finishDir moves a staged directory to its place. It moves the files individually if another program created a
+// moveStagedDir moves a staged directory to its place. It moves the files individually if another program created a
 // directory with that name or, on Windows, has a file in the staged directory open. It adds the directories whose
 // content changed to dirs.
-func (t *tree) finishDir(dir string, dirs map[string]bool) error {
-	dirs["."] = true
+func (t *fileTree) moveStagedDir(dir string, changedDirs map[string]bool) error {
+	changedDirs["."] = true
 	there, err := t.nameExists(t.fullPath(dir))
 	if err != nil {
 		return err
 	}
 	if !there {
-		err = t.fs.Rename(t.stage.StagedPath(dir), t.fullPath(dir))
+		err = t.fs.Rename(t.stagingArea.StagedPath(dir), t.fullPath(dir))
 		if err == nil {
 			t.movedDirs[dir] = true
 		}
@@ -108,24 +108,24 @@ func (t *tree) finishDir(dir string, dirs map[string]bool) error {
 			return err
 		}
 	}
-	items, err := t.fs.ReadDir(t.stage.StagedPath(dir))
+	items, err := t.fs.ReadDir(t.stagingArea.StagedPath(dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // the directory was already moved to its place
 	}
 	if err != nil {
 		return err
 	}
-	dirs[dir] = true
-	if err := t.makeDir(dir); err != nil {
+	changedDirs[dir] = true
+	if err := t.createAndSyncDir(dir); err != nil {
 		return err
 	}
 	for _, it := range items {
 		p := path.Join(dir, it.Name())
-		data, err := vfs.ReadFile(t.fs, t.stage.StagedPath(p), maxFile)
+		data, err := vfs.ReadFile(t.fs, t.stagingArea.StagedPath(p), maxEntryFileBytes)
 		if err != nil {
 			return err
 		}
-		if err := t.finishWrite(t.stage.StagedPath(p), journal.Change{Path: p,
+		if err := t.finishWrite(t.stagingArea.StagedPath(p), journal.StagedWrite{Path: p,
 			NewSum: journal.HexSum(data)}); err != nil {
 			return err
 		}
@@ -133,14 +133,14 @@ func (t *tree) finishDir(dir string, dirs map[string]bool) error {
 	return nil
 }
 
-func (t *tree) finishRemoval(r journal.Deletion) error {
+func (t *fileTree) finishRemoval(r journal.StagedRemoval) error {
 	sum, err := t.hashFile(r.Path)
 	switch {
 	case err != nil:
 		return err
 	case sum == r.OldSum:
 		err = t.fs.Remove(t.fullPath(r.Path))
-	case sum != "" && !t.keepEdits:
+	case sum != "" && !t.keepsEditedFiles:
 		err = t.keepConflictCopy(r.Path)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
@@ -149,14 +149,14 @@ func (t *tree) finishRemoval(r journal.Deletion) error {
 	return err
 }
 
-func (t *tree) finishWrite(staged string, c journal.Change) error {
+func (t *fileTree) finishWrite(staged string, c journal.StagedWrite) error {
 	sum, err := t.hashFile(c.Path)
 	if err != nil {
 		return err
 	}
 	isOurs := sum == c.OldSum || sum == c.NewSum
 	if sum != "" && !isOurs {
-		if t.keepEdits {
+		if t.keepsEditedFiles {
 			return nil
 		}
 		if err := t.keepConflictCopy(c.Path); err != nil {
@@ -164,18 +164,18 @@ func (t *tree) finishWrite(staged string, c journal.Change) error {
 		}
 	}
 	err = t.fs.Rename(staged, t.fullPath(c.Path))
-	if err == nil || t.keepEdits {
+	if err == nil || t.keepsEditedFiles {
 		return err
 	}
 	// The file may be on a different file system than the staging directory.
-	if cerr := t.copyFile(staged, t.fullPath(c.Path), t.sizeLimit(c.Path)); cerr != nil {
+	if cerr := t.copyFile(staged, t.fullPath(c.Path), t.maxFileSize(c.Path)); cerr != nil {
 		return fmt.Errorf("%w; copying it instead: %w", err, cerr)
 	}
 	return nil
 }
 
 // keepConflictCopy renames an edited file to a conflict copy.
-func (t *tree) keepConflictCopy(p string) error {
+func (t *fileTree) keepConflictCopy(p string) error {
 	name, err := conflictName(t.fs, t.fullPath(p), nil)
 	if err != nil {
 		return err
@@ -188,7 +188,7 @@ func (t *tree) keepConflictCopy(p string) error {
 }
 
 // copyFile moves a file of at most limit bytes by copying it.
-func (t *tree) copyFile(from, to string, limit int64) error {
+func (t *fileTree) copyFile(from, to string, limit int64) error {
 	info, err := t.fs.Stat(from)
 	if err != nil {
 		return err
@@ -204,25 +204,25 @@ func (t *tree) copyFile(from, to string, limit int64) error {
 }
 
 // pruneAndSync removes empty directories if the tree removes them. It then syncs the other directories.
-func (t *tree) pruneAndSync(dirs map[string]bool) error {
+func (t *fileTree) pruneAndSync(changedDirs map[string]bool) error {
 	if t.removesEmptyDirs {
-		if err := t.removeEmptyDirs(dirs); err != nil {
+		if err := t.removeEmptyDirs(changedDirs); err != nil {
 			return err
 		}
 	}
-	return t.syncDirs(dirs)
+	return t.syncDirs(changedDirs)
 }
 
 // removeEmptyDirs removes the directories that are empty, except the root of the tree, and deletes
 // them from dirs.
-func (t *tree) removeEmptyDirs(dirs map[string]bool) error {
-	for _, dir := range slices.Backward(slices.Sorted(maps.Keys(dirs))) {
+func (t *fileTree) removeEmptyDirs(changedDirs map[string]bool) error {
+	for _, dir := range slices.Backward(slices.Sorted(maps.Keys(changedDirs))) {
 		if dir == "." {
 			continue
 		}
 		items, err := t.fs.ReadDir(t.fullPath(dir))
 		if err == nil && len(items) == 0 {
-			delete(dirs, dir)
+			delete(changedDirs, dir)
 			err = t.fs.Remove(t.fullPath(dir))
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -233,8 +233,8 @@ func (t *tree) removeEmptyDirs(dirs map[string]bool) error {
 }
 
 // syncDirs syncs directories. The root of the tree comes last.
-func (t *tree) syncDirs(dirs map[string]bool) error {
-	for _, dir := range slices.Backward(slices.Sorted(maps.Keys(dirs))) {
+func (t *fileTree) syncDirs(changedDirs map[string]bool) error {
+	for _, dir := range slices.Backward(slices.Sorted(maps.Keys(changedDirs))) {
 		if err := t.fs.SyncDir(t.fullPath(dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

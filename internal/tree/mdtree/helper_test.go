@@ -122,7 +122,7 @@ func note(name, content string) oxbow.Add {
 	return oxbow.Add{Name: name, Content: content, Created: noon}
 }
 
-func mustDump(t testing.TB, s oxbow.Store, fsys vfs.FS, dir string) Report {
+func mustDump(t testing.TB, s oxbow.Store, fsys vfs.FS, dir string) DumpReport {
 	t.Helper()
 	r, err := Dump(t.Context(), s, fsys, dir, nil)
 	if err != nil {
@@ -133,7 +133,7 @@ func mustDump(t testing.TB, s oxbow.Store, fsys vfs.FS, dir string) Report {
 
 func mustRead(t testing.TB, fsys vfs.FS, dir string) *Tree {
 	t.Helper()
-	tree, err := Read(fsys, dir, nil)
+	tree, err := ReadTree(fsys, dir, nil)
 	if err != nil {
 		t.Fatalf("Read(%s): %v", dir, err)
 	}
@@ -141,13 +141,13 @@ func mustRead(t testing.TB, fsys vfs.FS, dir string) *Tree {
 }
 
 // load makes the store equal to the tree.
-func load(t testing.TB, tree *Tree, s oxbow.Store, o *PlanOptions) Plan {
+func load(t testing.TB, tree *Tree, s oxbow.Store, o *PlanOptions) LoadPlan {
 	t.Helper()
-	p, err := tree.Plan(t.Context(), s, o)
+	p, err := tree.PlanLoad(t.Context(), s, o)
 	if err != nil {
 		t.Fatalf("Plan: %v", err)
 	}
-	if err := s.Apply(t.Context(), p.Ops...); err != nil {
+	if err := s.Apply(t.Context(), p.StoreOps...); err != nil {
 		t.Fatalf("Apply: %v", err)
 	}
 	return p

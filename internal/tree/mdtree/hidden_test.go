@@ -95,7 +95,7 @@ func TestCreatedStays(t *testing.T) {
 // TestLockOfSomewhereElse checks that a tree has a single lock if it is opened from two directories.
 func TestLockOfSomewhereElse(t *testing.T) {
 	m := vfs.NewMem()
-	s := openOn(t, m, Options{Lock: "place/.lock", LockWait: time.Millisecond})
+	s := openOn(t, m, Options{LockPath: "place/.lock", LockWait: time.Millisecond})
 	mustApply(t, s, oxbow.Add{Name: "a", Content: "x"})
 	lock, err := m.OpenLock("place/.lock")
 	if err != nil {

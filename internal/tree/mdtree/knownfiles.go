@@ -39,71 +39,71 @@ const (
 	//	3: adds the hash of the table of contents, and allows files in any order
 	knownFilesMagic = "known files of a dump of oxbow, version 3\n"
 
-	// maxKnownRow is the maximum length of a row of the list in bytes.
-	maxKnownRow = 1024
+	// maxKnownFileRow is the maximum length of a row of the list in bytes.
+	maxKnownFileRow = 1024
 )
 
 // knownFile is a row of the list.
 type knownFile struct {
-	path  string
-	stamp sysinfo.Stamp
-	sum   digest // hash of the content
+	path          string
+	fileStamp     sysinfo.Stamp
+	contentDigest sha256Digest // hash of the content
 }
 
 // knownHead describes the dump that wrote the list.
 type knownHead struct {
-	manifest digest // hash of the manifest after the dump
-	summary  digest // hash of the table of contents after the dump
+	manifestDigest sha256Digest // hash of the manifest after the dump
+	summaryDigest  sha256Digest // hash of the table of contents after the dump
 }
 
 // knownWriter writes the list. The list consists of the magic, the hashes of the manifest and of the table of
 // contents, the rows, a zero, and the SHA-256 of all previous bytes. A row consists of the length of the path, the
 // path, the hash, the size, both times, and the inode. Numbers are varints.
 type knownWriter struct {
-	out  io.Writer
-	hash hash.Hash
-	buf  []byte
-	err  error
+	out      io.Writer
+	listHash hash.Hash
+	buf      []byte
+	err      error
 }
 
 // knownBuffer is the number of bytes that a knownWriter writes at once.
 const knownBuffer = 1 << 16
 
 func newKnownWriter(out io.Writer, head knownHead) *knownWriter {
-	w := &knownWriter{out: out, hash: sha256.New()}
+	w := &knownWriter{out: out, listHash: sha256.New()}
 	w.buf = append(w.buf, knownFilesMagic...)
-	w.buf = append(w.buf, head.manifest[:]...)
-	w.buf = append(w.buf, head.summary[:]...)
+	w.buf = append(w.buf, head.manifestDigest[:]...)
+	w.buf = append(w.buf, head.summaryDigest[:]...)
 	return w
 }
 
-func (w *knownWriter) add(f knownFile) {
+func (w *knownWriter) addFile(f knownFile) {
 	w.buf = binary.AppendUvarint(w.buf, uint64(len(f.path)))
 	w.buf = append(w.buf, f.path...)
-	w.buf = append(w.buf, f.sum[:]...)
-	w.buf = binary.AppendVarint(w.buf, f.stamp.Size)
-	w.buf = binary.AppendVarint(w.buf, f.stamp.ModTime)
-	w.buf = binary.AppendVarint(w.buf, f.stamp.ChangeTime)
-	w.buf = binary.AppendUvarint(w.buf, f.stamp.Inode)
+	w.buf = append(w.buf, f.contentDigest[:]...)
+	w.buf = binary.AppendVarint(w.buf, f.fileStamp.Size)
+	w.buf = binary.AppendVarint(w.buf, f.fileStamp.ModTime)
+	w.buf = binary.AppendVarint(w.buf, f.fileStamp.ChangeTime)
+	w.buf = binary.AppendUvarint(w.buf, f.fileStamp.Inode)
 	if len(w.buf) >= knownBuffer {
-		w.flush()
+		w.flushBuffer()
 	}
 }
 
-func (w *knownWriter) flush() {
-	w.hash.Write(w.buf)
+func (w *knownWriter) flushBuffer() {
+	w.listHash.Write(w.buf)
 	if w.err == nil {
 		_, w.err = w.out.Write(w.buf)
 	}
 	w.buf = w.buf[:0]
 }
 
-// end writes the end of the list, and returns the first error of all writes.
-func (w *knownWriter) end() error {
+// finishList writes the end of the list, and returns the first error of all writes.
+func (w *knownWriter) finishList() error {
 	w.buf = append(w.buf, 0)
-	w.flush()
+	w.flushBuffer()
 	if w.err == nil {
-		_, w.err = w.out.Write(w.hash.Sum(nil))
+		_, w.err = w.out.Write(w.listHash.Sum(nil))
 	}
 	return w.err
 }
@@ -116,10 +116,10 @@ func readKnownFiles(file io.ReaderAt, size int64, fn func(knownFile)) (head know
 		return head, false
 	}
 	h := sha256.New()
-	var want digest
+	var want sha256Digest
 	_, err := io.Copy(h, io.NewSectionReader(file, 0, body))
 	_, werr := io.ReadFull(io.NewSectionReader(file, body, sha256.Size), want[:])
-	isWhole := err == nil && werr == nil && digest(h.Sum(nil)) == want
+	isWhole := err == nil && werr == nil && sha256Digest(h.Sum(nil)) == want
 	if !isWhole {
 		return head, false
 	}
@@ -128,66 +128,66 @@ func readKnownFiles(file io.ReaderAt, size int64, fn func(knownFile)) (head know
 	if _, err := io.ReadFull(r, magic); err != nil || string(magic) != knownFilesMagic {
 		return head, false
 	}
-	for _, d := range []*digest{&head.manifest, &head.summary} {
+	for _, d := range []*sha256Digest{&head.manifestDigest, &head.summaryDigest} {
 		if _, err := io.ReadFull(r, d[:]); err != nil {
 			return knownHead{}, false
 		}
 	}
 	// The checksum is correct, so the rows are complete.
 	for {
-		rest, _ := r.Peek(maxKnownRow)
-		row := rowReader{rest: rest}
+		rest, _ := r.Peek(maxKnownFileRow)
+		row := rowReader{remainingBytes: rest}
 		f := knownFile{path: string(row.readBytes(row.readUnsigned()))}
-		if f.path == "" || row.failed {
+		if f.path == "" || row.hasFailed {
 			return head, true
 		}
-		f.sum = digest(row.readBytes(sha256.Size))
-		f.stamp.Size = row.readSigned()
-		f.stamp.ModTime = row.readSigned()
-		f.stamp.ChangeTime = row.readSigned()
-		f.stamp.Inode = row.readUnsigned()
-		if row.failed {
+		f.contentDigest = sha256Digest(row.readBytes(sha256.Size))
+		f.fileStamp.Size = row.readSigned()
+		f.fileStamp.ModTime = row.readSigned()
+		f.fileStamp.ChangeTime = row.readSigned()
+		f.fileStamp.Inode = row.readUnsigned()
+		if row.hasFailed {
 			return head, true
 		}
 		fn(f)
 		// Ignore the error, because the bytes have been read.
-		_, _ = r.Discard(len(rest) - len(row.rest))
+		_, _ = r.Discard(len(rest) - len(row.remainingBytes))
 	}
 }
 
 // rowReader decodes numbers and byte strings. After an error, it returns zeros.
 type rowReader struct {
-	rest   []byte
-	failed bool
+	remainingBytes []byte
+	hasFailed      bool
 }
 
 func (r *rowReader) readUnsigned() uint64 {
-	v, n := binary.Uvarint(r.rest)
-	return v * uint64(r.advance(n))
+	v, n := binary.Uvarint(r.remainingBytes)
+	return v * uint64(r.skipDecoded(n))
 }
 
 func (r *rowReader) readSigned() int64 {
-	v, n := binary.Varint(r.rest)
-	return v * int64(r.advance(n))
+	v, n := binary.Varint(r.remainingBytes)
+	return v * int64(r.skipDecoded(n))
 }
 
-// advance skips n bytes that were decoded. It returns 1, or 0 after an error.
-func (r *rowReader) advance(n int) int {
-	if n <= 0 || r.failed {
-		r.failed = true
+// skipDecoded skips n bytes that were decoded. It returns 1, or 0 after an error.
+func (r *rowReader) skipDecoded(n int) int {
+	if n <= 0 || r.hasFailed {
+		r.hasFailed = true
 		return 0
 	}
-	r.rest = r.rest[n:]
+	r.remainingBytes = r.remainingBytes[n:]
 	return 1
 }
 
 func (r *rowReader) readBytes(n uint64) []byte {
-	if r.failed || n > uint64(len(r.rest)) {
-		r.failed = true
+	if r.hasFailed || n > uint64(len(r.remainingBytes)) {
+		r.hasFailed = true
 		return make([]byte, sha256.Size)
 	}
-	b := r.rest[:n]
-	r.rest = r.rest[n:]
+	b := r.remainingBytes[:n]
+	r.remainingBytes = r.remainingBytes[n:]
 	return b
 }
 
@@ -211,7 +211,7 @@ type stampHash uint64
 
 // hashStamp returns the hash of a stamp.
 func (t *dumpTree) hashStamp(s sysinfo.Stamp) stampHash {
-	return stampHash(maphash.Comparable(t.seed, s) | 1)
+	return stampHash(maphash.Comparable(t.stampHashSeed, s) | 1)
 }
 
 // hashEntryStamp returns the hash of the stamp of a file in a directory. It returns 0 if the file has no stamp.
@@ -244,8 +244,8 @@ func (x *examination) isSettled(s sysinfo.Stamp) bool {
 	return max(s.ModTime, s.ChangeTime) < x.settledTime
 }
 
-// hasStamps reports whether the files of the tree have stamps.
-func (t *dumpTree) hasStamps() bool {
+// supportsStamps reports whether the files of the tree have stamps.
+func (t *dumpTree) supportsStamps() bool {
 	info, err := t.fs.Stat(t.dir)
 	if err != nil {
 		return false
@@ -270,7 +270,7 @@ func (t *dumpTree) settledTime() (int64, bool) {
 		return 0, false
 	}
 	s, ok := sysinfo.ReadStamp(info)
-	return s.ModTime - int64(cmp.Or(t.resolution, timeResolution(s.ModTime))), ok
+	return s.ModTime - int64(cmp.Or(t.clockResolution, timeResolution(s.ModTime))), ok
 }
 
 // timeResolution returns an upper bound for the resolution of a file system's clock, given one of its times. Some file

@@ -22,15 +22,15 @@ import (
 )
 
 func TestKnownFilesRoundTrip(t *testing.T) {
-	head := knownHead{manifest: digest{1}, summary: digest{2}}
+	head := knownHead{manifestDigest: sha256Digest{1}, summaryDigest: sha256Digest{2}}
 	rows := []knownFile{
 		{"notes/b c.md", sysinfo.Stamp{Size: 1 << 40, ModTime: 1 << 62, ChangeTime: -1 << 62, Inode: 1<<64 - 1},
-			digest{31: 255}},
-		{"notes/a.md", sysinfo.Stamp{Size: 1, ModTime: -2, ChangeTime: 3, Inode: 4}, digest{5}},
+			sha256Digest{31: 255}},
+		{"notes/a.md", sysinfo.Stamp{Size: 1, ModTime: -2, ChangeTime: 3, Inode: 4}, sha256Digest{5}},
 	}
 	for i := range 3000 { // more rows than fit into the buffer
 		stamp := sysinfo.Stamp{Size: int64(i), ModTime: 1, ChangeTime: 2, Inode: 3}
-		rows = append(rows, knownFile{fmt.Sprintf("notes/%d.md", i), stamp, digest{6}})
+		rows = append(rows, knownFile{fmt.Sprintf("notes/%d.md", i), stamp, sha256Digest{6}})
 	}
 	read := func(data []byte) (got []knownFile, head knownHead, ok bool) {
 		head, ok = readKnownFiles(bytes.NewReader(data), int64(len(data)), func(f knownFile) { got = append(got, f) })
@@ -40,9 +40,9 @@ func TestKnownFilesRoundTrip(t *testing.T) {
 		var data bytes.Buffer
 		w := newKnownWriter(&data, head)
 		for _, f := range rows {
-			w.add(f)
+			w.addFile(f)
 		}
-		if err := w.end(); err != nil {
+		if err := w.finishList(); err != nil {
 			t.Fatal(err)
 		}
 		return data.Bytes()
@@ -129,10 +129,10 @@ func editUntilSeen(t *testing.T, file, text string) {
 func TestUnchangedFilesAreNotRead(t *testing.T) {
 	fsys, dir := stamped(t)
 	s := storeOf(t, note("a", "one"), note("b", "two"), note("c", "three"))
-	origin := Origin{Name: "x", IsSameStore: func(was string) bool { return was == "x" }}
+	origin := StoreOrigin{Name: "x", IsSameStore: func(was string) bool { return was == "x" }}
 	// The resolution of -1 hour makes files settled although they have just been changed.
-	o := &DumpOptions{Origin: origin, resolution: -time.Hour}
-	dump := func() Report {
+	o := &DumpOptions{Origin: origin, clockResolution: -time.Hour}
+	dump := func() DumpReport {
 		t.Helper()
 		r, err := Dump(t.Context(), s, fsys, "brain", o)
 		if err != nil {
@@ -142,15 +142,15 @@ func TestUnchangedFilesAreNotRead(t *testing.T) {
 	}
 	dump()
 	fsys.take()
-	if r := dump(); len(fsys.take()) > 0 || r.Unchanged != 5 {
-		t.Errorf("the second dump read files or found %d of 5 unchanged", r.Unchanged)
+	if r := dump(); len(fsys.take()) > 0 || r.UnchangedFiles != 5 {
+		t.Errorf("the second dump read files or found %d of 5 unchanged", r.UnchangedFiles)
 	}
 
 	file := filepath.Join(dir, "brain/notes/b.md")
 	text := get(t, fsys, "brain/notes/b.md")
 	fsys.take()
 	editUntilSeen(t, file, strings.Replace(text, "two", "TWO", 1))
-	tree, err := Read(fsys, "brain", &ReadOptions{SkipUnchanged: true})
+	tree, err := ReadTree(fsys, "brain", &ReadOptions{SkipUnchanged: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,23 +161,23 @@ func TestUnchangedFilesAreNotRead(t *testing.T) {
 		t.Errorf("Dump over an edited file = %v, want an error that names notes/b.md", err)
 	}
 	p := load(t, tree, s, &PlanOptions{Origin: origin})
-	if !slices.Equal(p.Changed, []string{"b"}) || !slices.Equal(p.Unchanged, []string{"a", "c"}) {
-		t.Errorf("the load changed %q and left %q, want b, and a c", p.Changed, p.Unchanged)
+	if !slices.Equal(p.ChangedNames, []string{"b"}) || !slices.Equal(p.UnchangedNames, []string{"a", "c"}) {
+		t.Errorf("the load changed %q and left %q, want b, and a c", p.ChangedNames, p.UnchangedNames)
 	}
 	if e, err := s.Get(t.Context(), "b"); err != nil || e.Content != "TWO" {
 		t.Errorf("b is %q after the load (%v), want TWO", e.Content, err)
 	}
 	dump()
 	fsys.take()
-	if r := dump(); len(fsys.take()) > 0 || r.Unchanged != 5 {
-		t.Errorf("the dump after the load read files or found %d of 5 unchanged", r.Unchanged)
+	if r := dump(); len(fsys.take()) > 0 || r.UnchangedFiles != 5 {
+		t.Errorf("the dump after the load read files or found %d of 5 unchanged", r.UnchangedFiles)
 	}
 
 	// In a copy of the tree, the stamps differ, so that all files are read.
 	if err := os.CopyFS(filepath.Join(dir, "copy"), os.DirFS(filepath.Join(dir, "brain"))); err != nil {
 		t.Fatal(err)
 	}
-	tree, err = Read(fsys, "copy", &ReadOptions{SkipUnchanged: true})
+	tree, err = ReadTree(fsys, "copy", &ReadOptions{SkipUnchanged: true})
 	if err != nil || len(fsys.take()) != 3 || len(tree.Entries) != 0 {
 		t.Errorf("Read of a copy: %v; want that it reads three files, all unchanged", err)
 	}
@@ -189,12 +189,12 @@ func TestRecentFilesAreRead(t *testing.T) {
 	fsys, _ := stamped(t)
 	s := storeOf(t, note("a", "one"), note("b", "two"))
 	for range 2 {
-		if _, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{resolution: time.Hour}); err != nil {
+		if _, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{clockResolution: time.Hour}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	fsys.take()
-	if _, err := Read(fsys, "brain", &ReadOptions{SkipUnchanged: true}); err != nil {
+	if _, err := ReadTree(fsys, "brain", &ReadOptions{SkipUnchanged: true}); err != nil {
 		t.Fatal(err)
 	}
 	if got := fsys.take(); len(got) != 2 {
@@ -227,7 +227,7 @@ func TestFileEditedBeforeCommitIsRead(t *testing.T) {
 			counted, dir := stamped(t)
 			fsys := &editingFS{OS: counted.OS}
 			s := storeOf(t, note("a", "one"), note("b", "two"))
-			o := &DumpOptions{resolution: -time.Hour} // all files count as settled
+			o := &DumpOptions{clockResolution: -time.Hour} // all files count as settled
 			if _, err := Dump(t.Context(), s, fsys, "brain", o); err != nil {
 				t.Fatal(err)
 			}
@@ -241,7 +241,7 @@ func TestFileEditedBeforeCommitIsRead(t *testing.T) {
 			if _, err := Dump(t.Context(), s, fsys, "brain", o); err != nil {
 				t.Fatal(err)
 			}
-			tree, err := Read(fsys, "brain", &ReadOptions{SkipUnchanged: true})
+			tree, err := ReadTree(fsys, "brain", &ReadOptions{SkipUnchanged: true})
 			if err != nil || len(tree.Entries) != 1 || tree.Entries[0].Content != "of the user" {
 				t.Errorf("the load reads %+v (%v), want the text of the user", tree, err)
 			}
@@ -320,19 +320,19 @@ func TestDumpOfChangingStore(t *testing.T) {
 	if got, want := describeAll(tree.Entries), describeAll(s.entries); !slices.Equal(got, want) {
 		t.Errorf("the tree has %q, want %q", got, want)
 	}
-	if slices.Contains(tree.areUnedited, false) {
-		t.Errorf("unedited = %v, want that the manifest agrees with all files", tree.areUnedited)
+	if slices.Contains(tree.isUneditedEntry, false) {
+		t.Errorf("unedited = %v, want that the manifest agrees with all files", tree.isUneditedEntry)
 	}
 }
 
 // TestManifestLines checks that the fast parser of manifest lines agrees with package json.
 func TestManifestLines(t *testing.T) {
 	items := []manifestItem{
-		{"notes/a.md", "a", digest{1}},
-		{"notes/b%22.md", `b"\`, digest{}},
-		{"notes/c.md", "line\nbreak", digest{2}},
-		{"notes/日.md", "日", digest{3}},
-		{"worlds/x~2.md", "X", digest{4}},
+		{"notes/a.md", "a", sha256Digest{1}},
+		{"notes/b%22.md", `b"\`, sha256Digest{}},
+		{"notes/c.md", "line\nbreak", sha256Digest{2}},
+		{"notes/日.md", "日", sha256Digest{3}},
+		{"worlds/x~2.md", "X", sha256Digest{4}},
 	}
 	var data bytes.Buffer
 	if err := writeManifest(&data, "log:12", len(items), slices.Values(items)); err != nil {
@@ -357,17 +357,17 @@ func TestManifestLines(t *testing.T) {
 			continue
 		}
 		var got []manifestItem
-		for row := range m.rows {
-			got = append(got, m.item(row))
-			if at, ok := m.rowAt(m.path(row)); !ok || at != row {
-				t.Errorf("%s: rowAt(%q) = %d, %v, want %d", what, m.path(row), at, ok, row)
+		for row := range m.fileRows {
+			got = append(got, m.itemOfRow(row))
+			if at, ok := m.rowAt(m.pathOfRow(row)); !ok || at != row {
+				t.Errorf("%s: rowAt(%q) = %d, %v, want %d", what, m.pathOfRow(row), at, ok, row)
 			}
-			if f, ok := m.findItem(m.name(row)); !ok || f != m.item(row) {
-				t.Errorf("%s: findItem(%q) = %v, %v, want %v", what, m.name(row), f, ok, m.item(row))
+			if f, ok := m.findItem(m.nameOfRow(row)); !ok || f != m.itemOfRow(row) {
+				t.Errorf("%s: findItem(%q) = %v, %v, want %v", what, m.nameOfRow(row), f, ok, m.itemOfRow(row))
 			}
 		}
-		if m.Memory != "log:12" || !slices.Equal(got, items) {
-			t.Errorf("%s: the manifest is read as %v of %q, want %v", what, got, m.Memory, items)
+		if m.DumpedStore != "log:12" || !slices.Equal(got, items) {
+			t.Errorf("%s: the manifest is read as %v of %q, want %v", what, got, m.DumpedStore, items)
 		}
 	}
 	if m, err := parseManifest(t, strings.Replace(lines, `"X"`, `"a"`, 1)); err != nil {

@@ -19,13 +19,13 @@ import (
 // as empty. In this case, all files whose text the store does not contain count as edited.
 type lastDump struct {
 	manifestHead
-	exists bool
-	sums   []uint64  // first bytes of the hashes of the files, sorted
-	all    *manifest // the whole manifest (nil until it is needed)
+	hasManifest   bool
+	hashPrefixes  []uint64  // first bytes of the hashes of the files, sorted
+	wholeManifest *manifest // the whole manifest (nil until it is needed)
 }
 
 // readLastDump reads the manifest of the last dump of a store.
-func (t *dumpTree) readLastDump(origin Origin) (last lastDump, err error) {
+func (t *dumpTree) readLastDump(origin StoreOrigin) (last lastDump, err error) {
 	f, err := t.openManifest()
 	if errors.Is(err, fs.ErrNotExist) {
 		return last, nil
@@ -38,7 +38,7 @@ func (t *dumpTree) readLastDump(origin Origin) (last lastDump, err error) {
 	if err != nil {
 		return last, err
 	}
-	sums := make([]uint64, 0, info.Size()/leastManifestLine)
+	sums := make([]uint64, 0, info.Size()/minManifestLine)
 	head, err := eachManifestItem(f, func(f manifestItem) {
 		if f.Sum.isKnown() {
 			sums = append(sums, binary.BigEndian.Uint64(f.Sum[:]))
@@ -49,23 +49,23 @@ func (t *dumpTree) readLastDump(origin Origin) (last lastDump, err error) {
 		return last, nil
 	case err != nil:
 		return last, fmt.Errorf("reading %s: %w", t.fullPath(manifestFile), err)
-	case origin.isForeign(head.Memory):
+	case origin.isForeign(head.DumpedStore):
 		return last, nil
 	}
 	slices.Sort(sums)
-	return lastDump{manifestHead: head, exists: true, sums: sums}, nil
+	return lastDump{manifestHead: head, hasManifest: true, hashPrefixes: sums}, nil
 }
 
 // mayHave reports whether the last dump probably wrote a file with this hash. If it returns false, the last dump did
 // not write such a file.
-func (l *lastDump) mayHave(sum digest) bool {
-	_, found := slices.BinarySearch(l.sums, binary.BigEndian.Uint64(sum[:]))
+func (l *lastDump) mayHave(sum sha256Digest) bool {
+	_, found := slices.BinarySearch(l.hashPrefixes, binary.BigEndian.Uint64(sum[:]))
 	return found
 }
 
 // itemsAt returns the items of the last dump that have a wanted path, by path.
-func (l *lastDump) itemsAt(t *dumpTree, isWanted map[string]bool) (map[string]manifestItem, error) {
-	if !l.exists {
+func (l *lastDump) itemsAt(t *dumpTree, wantedPaths map[string]bool) (map[string]manifestItem, error) {
+	if !l.hasManifest {
 		return nil, nil
 	}
 	f, err := t.openManifest()
@@ -75,7 +75,7 @@ func (l *lastDump) itemsAt(t *dumpTree, isWanted map[string]bool) (map[string]ma
 	defer f.Close()
 	items := map[string]manifestItem{}
 	_, err = eachManifestItem(f, func(f manifestItem) {
-		if isWanted[f.Path] {
+		if wantedPaths[f.Path] {
 			items[strings.Clone(f.Path)] = manifestItem{
 				Path: strings.Clone(f.Path),
 				Name: strings.Clone(f.Name),
@@ -86,23 +86,23 @@ func (l *lastDump) itemsAt(t *dumpTree, isWanted map[string]bool) (map[string]ma
 	return items, err
 }
 
-// itemNamed is like [manifest.findItem]. It returns an empty item if there is none.
-func (l *lastDump) itemNamed(t *dumpTree, name string) (f manifestItem, err error) {
-	if !l.exists {
+// itemByName is like [manifest.findItem]. It returns an empty item if there is none.
+func (l *lastDump) itemByName(t *dumpTree, name string) (f manifestItem, err error) {
+	if !l.hasManifest {
 		return f, nil
 	}
-	if l.all == nil {
-		l.all, err = t.readManifest()
+	if l.wholeManifest == nil {
+		l.wholeManifest, err = t.readManifest()
 		if err != nil {
 			return f, err
 		}
 	}
-	f, _ = l.all.findItem(name)
+	f, _ = l.wholeManifest.findItem(name)
 	return f, nil
 }
 
 // lastLinks returns the links of the table of contents that the last dump wrote, even if it dumped a different store.
-func (t *dumpTree) lastLinks() (func(dir *kindDir) iter.Seq[link], error) {
+func (t *dumpTree) lastLinks() (func(dir *kindDir) iter.Seq[summaryLink], error) {
 	m, err := t.readManifest()
 	isMissing := errors.Is(err, fs.ErrNotExist)
 	isDamaged := errors.Is(err, oxbow.ErrInvalid) || errors.Is(err, oxbow.ErrVersion)
@@ -112,15 +112,15 @@ func (t *dumpTree) lastLinks() (func(dir *kindDir) iter.Seq[link], error) {
 	case err != nil:
 		return nil, err
 	}
-	rows := make([]int, len(m.rows))
+	rows := make([]int, len(m.fileRows))
 	for i := range rows {
 		rows[i] = i
 	}
-	slices.SortFunc(rows, func(a, b int) int { return strings.Compare(m.name(a), m.name(b)) })
-	return func(dir *kindDir) iter.Seq[link] {
-		return func(yield func(link) bool) {
+	slices.SortFunc(rows, func(a, b int) int { return strings.Compare(m.nameOfRow(a), m.nameOfRow(b)) })
+	return func(dir *kindDir) iter.Seq[summaryLink] {
+		return func(yield func(summaryLink) bool) {
 			for _, row := range rows {
-				if m.dir(row) == dir && !yield(link{m.name(row), m.path(row)}) {
+				if m.kindDirOfRow(row) == dir && !yield(summaryLink{m.nameOfRow(row), m.pathOfRow(row)}) {
 					return
 				}
 			}

@@ -70,7 +70,7 @@ type Item struct {
 	Entry      oxbow.Entry
 	Start, End int // the entry's part of the text, in bytes: from Start to End, excluding End
 
-	isUndated bool // the text does not contain the time of creation
+	hasNoCreationTime bool // the text does not contain the time of creation
 }
 
 // Place is an item and its file.

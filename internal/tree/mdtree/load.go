@@ -23,16 +23,16 @@ import (
 // have this many entries more than the manifest lists, so that every dump can be loaded.
 const defaultMaxFiles = 100_000
 
-// ReadOptions configure [Read]. Nil and zero fields mean the default.
+// ReadOptions configure [ReadTree]. Nil and zero fields mean the default.
 type ReadOptions struct {
-	MaxFiles int    // maximum number of entries (0 means 100,000 more than the last dump wrote)
-	Ref      string // name of the directory in errors (its path by default)
+	MaxEntries    int    // maximum number of entries (0 means 100,000 more than the last dump wrote)
+	DirectoryName string // name of the directory in errors (its path by default)
 
 	// Progress is called with done = 0, with the number of files that need not be read, and after each other file.
 	Progress func(done, total int)
 
 	// SkipUnchanged leaves an entry out of [Tree.Entries] if the entry's file has not changed since the last dump.
-	// [Tree.Plan] adds such an entry if the store has a different version. Files that are known to be unchanged are
+	// [Tree.PlanLoad] adds such an entry if the store has a different version. Files that are known to be unchanged are
 	// not read at all.
 	SkipUnchanged bool
 }
@@ -43,15 +43,15 @@ type Tree struct {
 	// does not contain it. They are sorted by kind, then by file name.
 	Entries []oxbow.Entry
 
-	// Files contains the path of each entry's file, relative to the tree.
-	Files []string
+	// EntryPaths contains the path of each entry's file, relative to the tree.
+	EntryPaths []string
 
-	// Memory is the store that was dumped here, in the form of [Origin.Name]. It is "" if the
+	// DumpedStore is the store that was dumped here, in the form of [Origin.Name]. It is "" if the
 	// manifest does not exist or does not name a store.
-	Memory string
+	DumpedStore string
 
-	// Missing lists the entries of the last dump whose files do not exist any more.
-	Missing []MissingFile
+	// MissingFiles lists the entries of the last dump whose files do not exist any more.
+	MissingFiles []MissingFile
 
 	// Warnings describe files and parts of files that were ignored or that may have been
 	// misunderstood.
@@ -60,12 +60,12 @@ type Tree struct {
 	// PartlyReadFiles is the number of entries' files with text that is not read. Warnings name each text.
 	PartlyReadFiles int
 
-	dir         string
-	files       dumpTree
-	base        *manifest // manifest of the last dump, or nil
-	isOwn       bool      // a dump on this machine wrote base, so that nobody can have edited base
-	areUnedited []bool    // for each entry, whether its file is unchanged since the last dump
-	hasMarkers  []bool    // for each entry, whether its file contains git's conflict markers
+	dir                string
+	files              dumpTree
+	base               *manifest // manifest of the last dump, or nil
+	isManifestUnedited bool      // a dump on this machine wrote base, so that nobody can have edited base
+	isUneditedEntry    []bool    // for each entry, whether its file is unchanged since the last dump
+	hasMarkers         []bool    // for each entry, whether its file contains git's conflict markers
 
 	// isUnchanged is true for each row of base whose file is unchanged since the last dump. Such a file is not in
 	// Files. The slice is nil without [ReadOptions.SkipUnchanged].
@@ -78,7 +78,7 @@ type MissingFile struct {
 	File string
 }
 
-// Read reads a whole tree and changes nothing. If a crash interrupted a dump, Read returns the tree
+// ReadTree reads a whole tree and changes nothing. If a crash interrupted a dump, ReadTree returns the tree
 // either before or after the dump, never a mixture.
 //
 // Read reads a crabtalk tree like crabtalk, with two differences. Read keeps white space around
@@ -91,7 +91,7 @@ type MissingFile struct {
 // manifest shows that an empty memory was dumped. All other problems are listed in a single
 // [*ProblemsError]: links and other irregular files, text that is not UTF-8, files that are too
 // long, too many files, invalid blocks of data, and names that two files use.
-func Read(fsys vfs.FS, dir string, o *ReadOptions) (*Tree, error) {
+func ReadTree(fsys vfs.FS, dir string, o *ReadOptions) (*Tree, error) {
 	opts := ReadOptions{}
 	if o != nil {
 		opts = *o
@@ -100,17 +100,17 @@ func Read(fsys vfs.FS, dir string, o *ReadOptions) (*Tree, error) {
 		opts.Progress = func(int, int) {}
 	}
 	r := newDumpTree(fsys, dir)
-	ref := cmp.Or(opts.Ref, r.dir)
+	ref := cmp.Or(opts.DirectoryName, r.dir)
 	// Every dump that changes a file changes the journal or the manifest. If both are unchanged,
 	// all files were read in the same state of the tree.
 	const tries = 3
 	for range tries {
-		before, err := r.readDumpState()
+		before, err := r.readDumpHashes()
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", ref, err)
 		}
 		t, readErr := r.readTree(opts, before.manifestHash)
-		after, err := r.readDumpState()
+		after, err := r.readDumpHashes()
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", ref, err)
 		}
@@ -125,11 +125,11 @@ func Read(fsys vfs.FS, dir string, o *ReadOptions) (*Tree, error) {
 	return nil, fmt.Errorf("reading %s: %w: a dump is at work there", ref, oxbow.ErrBusy)
 }
 
-// dumpState contains the hashes, in hex, of the files that every dump changes.
-type dumpState struct{ journalHash, manifestHash string }
+// dumpHashes contains the hashes, in hex, of the files that every dump changes.
+type dumpHashes struct{ journalHash, manifestHash string }
 
-// readDumpState returns the state of the last dump.
-func (r *dumpTree) readDumpState() (s dumpState, err error) {
+// readDumpHashes returns the state of the last dump.
+func (r *dumpTree) readDumpHashes() (s dumpHashes, err error) {
 	s.journalHash, err = r.hashFileStream(commitFile)
 	if err != nil {
 		return s, err
@@ -138,21 +138,21 @@ func (r *dumpTree) readDumpState() (s dumpState, err error) {
 	return s, err
 }
 
-// readTree reads the tree. manifestSum is the hash of the manifest, in hex.
-func (r *dumpTree) readTree(opts ReadOptions, manifestSum string) (*Tree, error) {
+// readTree reads the tree. newManifestDigest is the hash of the manifest, in hex.
+func (r *dumpTree) readTree(opts ReadOptions, manifestHash string) (*Tree, error) {
 	j, err := r.readJournal()
 	if err != nil {
 		return nil, err
 	}
-	if err := r.setOverlay(j); err != nil {
+	if err := r.showChangeAsComplete(j); err != nil {
 		return nil, err
 	}
 	problems := &ProblemsError{Dir: r.dir}
 	m := r.manifest(problems)
 	t := &Tree{dir: r.dir, files: *r, base: m}
-	rd := &treeReader{tree: t, problems: problems, ownerFiles: make(map[string]string)}
+	rd := &treeReader{tree: t, problems: problems, fileByEntryName: make(map[string]string)}
 	if opts.SkipUnchanged && m != nil {
-		rd.prepareToSkip(manifestSum)
+		rd.prepareToSkip(manifestHash)
 	}
 	files, err := rd.listFiles(r)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -161,12 +161,12 @@ func (r *dumpTree) readTree(opts ReadOptions, manifestSum string) (*Tree, error)
 	if err != nil {
 		return nil, err
 	}
-	count := len(files) + rd.unchanged
+	count := len(files) + rd.unchangedFiles
 	if most := opts.maxFiles(m); count > most {
-		problems.Add("", fmt.Errorf("it has %d files of entries; the most is %d", count, most))
+		problems.AddProblem("", fmt.Errorf("it has %d files of entries; the most is %d", count, most))
 		return nil, problems
 	}
-	isEmptyDump := m != nil && m.Count == 0
+	isEmptyDump := m != nil && m.EntryCount == 0
 	if count+len(problems.Problems) == 0 && !isEmptyDump {
 		return nil, emptyTreeError(m)
 	}
@@ -178,9 +178,9 @@ func (r *dumpTree) readTree(opts ReadOptions, manifestSum string) (*Tree, error)
 		)
 	}
 	if m != nil {
-		t.Memory = m.Memory
+		t.DumpedStore = m.DumpedStore
 	}
-	t.findMissing(m, rd.ownerFiles)
+	t.findMissing(m, rd.fileByEntryName)
 	t.warnTopNames(r)
 	if err := problems.orNil(); err != nil {
 		return nil, err
@@ -194,40 +194,40 @@ func emptyTreeError(m *manifest) error {
 	if m == nil {
 		return fmt.Errorf("%w: it has no files such as notes/NAME.md", ErrNoTree)
 	}
-	return emptiedError(m.Count)
+	return allFilesGoneError(m.EntryCount)
 }
 
-// emptiedError is returned for a directory without entries although its manifest lists files. The value is the number
-// of these files.
-type emptiedError int
+// allFilesGoneError is returned for a directory without entries although its manifest lists files. The value is the
+// number of these files.
+type allFilesGoneError int
 
-func (n emptiedError) Error() string {
+func (n allFilesGoneError) Error() string {
 	return fmt.Sprintf("all files of entries that the last dump wrote here are gone (number of files: %d), "+
 		"and nothing was changed; dump again to restore the files, or forget the entries by name", int(n))
 }
 
-func (emptiedError) Is(target error) bool { return target == ErrNoTree }
+func (allFilesGoneError) Is(target error) bool { return target == ErrNoTree }
 
 // maxFiles returns the maximum number of entries for a tree with this manifest. m is nil for a
 // tree without a manifest.
 func (o *ReadOptions) maxFiles(m *manifest) int {
 	switch {
-	case o.MaxFiles > 0:
-		return o.MaxFiles
+	case o.MaxEntries > 0:
+		return o.MaxEntries
 	case m == nil:
 		return defaultMaxFiles
 	}
-	return m.Count + defaultMaxFiles
+	return m.EntryCount + defaultMaxFiles
 }
 
 func (t *Tree) addWarning(file string, err error) {
 	t.Warnings = append(t.Warnings, Problem{file, err})
 }
 
-// listFiles returns the files of entries that must be read, sorted by kind and path. It marks the files that are known
-// to be unchanged.
-func (r *treeReader) listFiles(t *dumpTree) ([]item, error) {
-	var files []item
+// listFiles returns the files of entries that must be read, sorted by kind and path. It marks the files
+// that are known to be unchanged.
+func (r *treeReader) listFiles(t *dumpTree) ([]kindDirFile, error) {
+	var files []kindDirFile
 	var others []dirEntry
 	err := t.eachEntry(func(e dirEntry) error {
 		isEntry := !e.isKindDir() && isEntryFile(path.Base(e.path)) && e.mode == 0
@@ -235,20 +235,20 @@ func (r *treeReader) listFiles(t *dumpTree) ([]item, error) {
 		case !isEntry:
 			others = append(others, e)
 		case !r.isKnown(t, &e):
-			files = append(files, item{e.path, e.kind})
+			files = append(files, kindDirFile{e.path, e.kind})
 		}
 		return nil
 	})
-	slices.SortFunc(files, func(a, b item) int { return comparePlaces(a.kind, b.kind, a.path, b.path) })
-	slices.SortFunc(others, func(a, b dirEntry) int { return comparePlaces(a.kind, b.kind, a.path, b.path) })
+	slices.SortFunc(files, func(a, b kindDirFile) int { return compareKindDirPaths(a.kind, b.kind, a.path, b.path) })
+	slices.SortFunc(others, func(a, b dirEntry) int { return compareKindDirPaths(a.kind, b.kind, a.path, b.path) })
 	for i := range others {
 		r.nameOther(&others[i])
 	}
 	return files, err
 }
 
-// comparePlaces compares two paths in the directories of kinds: first the kinds, then the paths.
-func comparePlaces(aKind, bKind *kindDir, aPath, bPath string) int {
+// compareKindDirPaths compares two paths in the directories of kinds: first the kinds, then the paths.
+func compareKindDirPaths(aKind, bKind *kindDir, aPath, bPath string) int {
 	return cmp.Or(cmp.Compare(dirNumber(aKind.dir), dirNumber(bKind.dir)), strings.Compare(aPath, bPath))
 }
 
@@ -258,14 +258,14 @@ func (r *treeReader) nameOther(e *dirEntry) {
 	isHidden := name[0] == '.'
 	switch {
 	case e.isKindDir():
-		r.problems.Add(e.path, fmt.Errorf("it is %s, not a directory", describeMode(e.mode)))
+		r.problems.AddProblem(e.path, fmt.Errorf("it is %s, not a directory", describeMode(e.mode)))
 	case isHidden && strings.HasSuffix(name, ".md"):
 		r.tree.addWarning(e.path, errors.New("it is hidden and so not read"))
 	case isHidden:
 	case !isEntryFile(name):
 		r.tree.addWarning(e.path, errors.New("it is not read: only names that end in .md are"))
 	default:
-		r.problems.Add(e.path, fmt.Errorf("it is %s, not a regular file", describeMode(e.mode)))
+		r.problems.AddProblem(e.path, fmt.Errorf("it is %s, not a regular file", describeMode(e.mode)))
 	}
 }
 
@@ -276,7 +276,7 @@ func (t *dumpTree) manifest(problems *ProblemsError) *manifest {
 		return nil
 	}
 	if err != nil {
-		problems.Add(manifestFile, err)
+		problems.AddProblem(manifestFile, err)
 		return nil
 	}
 	return m
@@ -287,60 +287,61 @@ type treeReader struct {
 	tree            *Tree
 	problems        *ProblemsError
 	dumpedSpellings map[string]string // see manifest.dumpedSpellings (nil until needed)
-	ownerFiles      map[string]string // for each name of an entry, the file that contains it
-	unchanged       int               // number of files that are known to be unchanged
+	fileByEntryName map[string]string // for each name of an entry, the file that contains it
+	unchangedFiles  int               // number of files that are known to be unchanged
 
-	// known contains, for each row of the manifest, the stamp that the file had when it had the hash in the row.
-	known []stampHash
+	// stampByRow contains, for each row of the manifest, the stamp that the file had when it had the hash in the row.
+	stampByRow []stampHash
 }
 
-// prepareToSkip reads what is needed to read only the changed files. manifestSum is the hash of the manifest in hex.
-func (r *treeReader) prepareToSkip(manifestSum string) {
+// prepareToSkip reads what is needed to read only the changed files. newManifestDigest is the hash of the manifest
+// in hex.
+func (r *treeReader) prepareToSkip(manifestHash string) {
 	t := r.tree
-	t.isUnchanged = make([]bool, len(t.base.rows))
-	r.known = make([]stampHash, len(t.base.rows))
+	t.isUnchanged = make([]bool, len(t.base.fileRows))
+	r.stampByRow = make([]stampHash, len(t.base.fileRows))
 	head, ok := t.files.loadKnownFiles(func(f knownFile) {
-		if row, ok := t.base.rowAt(f.path); ok && t.base.rows[row].sum == f.sum {
-			r.known[row] = t.files.hashStamp(f.stamp)
+		if row, ok := t.base.rowAt(f.path); ok && t.base.fileRows[row].fileDigest == f.contentDigest {
+			r.stampByRow[row] = t.files.hashStamp(f.fileStamp)
 		}
 	})
-	t.isOwn = ok && manifestSum != "" && head.manifest.hex() == manifestSum
+	t.isManifestUnedited = ok && manifestHash != "" && head.manifestDigest.hexText() == manifestHash
 }
 
 // readAll adds the files to the tree, and returns the number of topics.
-func (r *treeReader) readAll(t *dumpTree, files []item, progress func(done, total int)) (topics int) {
-	total := r.unchanged + len(files)
+func (r *treeReader) readAll(t *dumpTree, files []kindDirFile, progress func(done, total int)) (topicCount int) {
+	total := r.unchangedFiles + len(files)
 	progress(0, total)
-	if r.unchanged > 0 {
-		progress(r.unchanged, total)
+	if r.unchangedFiles > 0 {
+		progress(r.unchangedFiles, total)
 	}
-	done := r.unchanged
+	done := r.unchangedFiles
 	for i := range files {
 		it := &files[i]
 		if r.readFile(t, it) && it.kind.isTopic {
-			topics++
+			topicCount++
 		}
 		done++
 		progress(done, total)
 	}
-	return topics
+	return topicCount
 }
 
 // readFile adds a file to the tree. It reports whether the file could be read.
-func (r *treeReader) readFile(t *dumpTree, it *item) bool {
-	row, isUnique := r.dumpedRow(it.path, it.kind)
-	text, err := t.readText(it.path, maxFile)
+func (r *treeReader) readFile(t *dumpTree, it *kindDirFile) bool {
+	row, isUnique := r.manifestRowOf(it.path, it.kind)
+	text, err := t.readText(it.path, maxEntryFileBytes)
 	switch {
 	case errors.Is(err, vfs.ErrTooLarge):
-		r.problems.Add(
+		r.problems.AddProblem(
 			it.path,
 			fmt.Errorf("it is longer than the %d bytes that one entry may hold", oxbow.MaxContent),
 		)
 		return false
 	case err != nil:
-		r.problems.Add(it.path, err)
+		r.problems.AddProblem(it.path, err)
 		return false
-	case isUnique && digest(sha256.Sum256([]byte(text))) == r.tree.base.rows[row].sum:
+	case isUnique && sha256Digest(sha256.Sum256([]byte(text))) == r.tree.base.fileRows[row].fileDigest:
 		r.tree.isUnchanged[row] = true
 	default:
 		r.addFile(it, text)
@@ -348,9 +349,9 @@ func (r *treeReader) readFile(t *dumpTree, it *item) bool {
 	return true
 }
 
-// dumpedRow returns the row of a file in the manifest. ok is true if the file need not be parsed because the row
+// manifestRowOf returns the row of a file in the manifest. ok is true if the file need not be parsed because the row
 // describes it completely, as long as the file has the hash in the row.
-func (r *treeReader) dumpedRow(p string, kind *kindDir) (row int, ok bool) {
+func (r *treeReader) manifestRowOf(p string, kind *kindDir) (row int, ok bool) {
 	base := r.tree.base
 	if r.tree.isUnchanged == nil || kind.isTopic {
 		return 0, false
@@ -359,35 +360,35 @@ func (r *treeReader) dumpedRow(p string, kind *kindDir) (row int, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	name := base.name(row)
-	if _, isOwned := r.ownerFiles[name]; isOwned {
+	name := base.nameOfRow(row)
+	if _, isOwned := r.fileByEntryName[name]; isOwned {
 		return 0, false
 	}
-	if r.tree.isOwn {
+	if r.tree.isManifestUnedited {
 		return row, true
 	}
 	// If the path does not show the name, the name may be wrong, because somebody edited the
 	// manifest.
 	_, isUnique, _ := base.findName(name)
-	return row, isUnique && decodeName(fileStem(p)) == name
+	return row, isUnique && decodeStem(fileStem(p)) == name
 }
 
 // isKnown reports whether the list of known files shows that a file has the hash in its row of the manifest. If so,
 // isKnown marks the file as unchanged.
 func (r *treeReader) isKnown(t *dumpTree, e *dirEntry) bool {
 	isStaged := e.DirEntry == nil
-	if r.known == nil || isStaged {
+	if r.stampByRow == nil || isStaged {
 		return false
 	}
-	row, ok := r.dumpedRow(e.path, e.kind)
-	if !ok || r.known[row] == 0 {
+	row, ok := r.manifestRowOf(e.path, e.kind)
+	if !ok || r.stampByRow[row] == 0 {
 		return false
 	}
-	if r.known[row] != t.hashEntryStamp(e) {
+	if r.stampByRow[row] != t.hashEntryStamp(e) {
 		return false
 	}
 	r.tree.isUnchanged[row] = true
-	r.unchanged++
+	r.unchangedFiles++
 	return true
 }
 
@@ -396,8 +397,8 @@ type entryState struct{ isUnedited, hasMarkers bool }
 
 func (t *Tree) addEntry(e oxbow.Entry, file string, s entryState) {
 	t.Entries = append(t.Entries, e)
-	t.Files = append(t.Files, file)
-	t.areUnedited = append(t.areUnedited, s.isUnedited)
+	t.EntryPaths = append(t.EntryPaths, file)
+	t.isUneditedEntry = append(t.isUneditedEntry, s.isUnedited)
 	t.hasMarkers = append(t.hasMarkers, s.hasMarkers)
 }
 
@@ -412,25 +413,25 @@ func (t *Tree) unchangedRow(name string) (row int, ok bool) {
 
 // addFile parses the text of a file and adds the entry to the tree. If the file is invalid, or if another file has an
 // entry of the same name, it adds a problem instead.
-func (r *treeReader) addFile(it *item, text string) {
+func (r *treeReader) addFile(it *kindDirFile, text string) {
 	p := it.path
 	if as := r.dumpedSpelling(p); as != "" {
 		p = as
 	}
 	e, f, err := r.tree.parseFile(it.kind, p, text)
 	if err != nil {
-		r.problems.Add(it.path, err)
+		r.problems.AddProblem(it.path, err)
 		return
 	}
-	first, isOwned := r.ownerFiles[e.Name]
+	first, isOwned := r.fileByEntryName[e.Name]
 	if row, isUnchanged := r.tree.unchangedRow(e.Name); !isOwned && isUnchanged {
-		first, isOwned = r.tree.base.path(row), true
+		first, isOwned = r.tree.base.pathOfRow(row), true
 	}
 	if isOwned {
-		r.problems.Add(it.path, fmt.Errorf("%w: %s has the name %q too", oxbow.ErrExists, first, e.Name))
+		r.problems.AddProblem(it.path, fmt.Errorf("%w: %s has the name %q too", oxbow.ErrExists, first, e.Name))
 		return
 	}
-	r.ownerFiles[e.Name] = it.path
+	r.fileByEntryName[e.Name] = it.path
 	for _, w := range f.warnings {
 		r.tree.addWarning(it.path, errors.New(w))
 	}
@@ -443,7 +444,7 @@ func (r *treeReader) addFile(it *item, text string) {
 	}
 	last, _ := r.tree.base.findItem(e.Name)
 	r.tree.addEntry(e, it.path, entryState{
-		isUnedited: last.isText(it.kind.dir, text, &e, f.hasName),
+		isUnedited: last.matchesFileText(it.kind.dir, text, &e, f.hasName),
 		hasMarkers: HasConflictMarkers(text),
 	})
 }
@@ -453,14 +454,14 @@ func (t *Tree) parseFile(kind *kindDir, p, text string) (oxbow.Entry, parsedFile
 	if t.base != nil {
 		text = unixLines(text)
 	}
-	return readEntryFile(kind, p, text)
+	return parseEntryFile(kind, p, text)
 }
 
 // readUnchanged adds the entry of a row to t.Entries that was left out because its file was unchanged. If the file was
 // edited since the tree was read, the entry has the new text.
 func (t *Tree) readUnchanged(row int) error {
-	last, kind := t.base.item(row), t.base.dir(row)
-	text, err := t.files.readText(last.Path, maxFile)
+	last, kind := t.base.itemOfRow(row), t.base.kindDirOfRow(row)
+	text, err := t.files.readText(last.Path, maxEntryFileBytes)
 	if err != nil {
 		return err
 	}
@@ -472,7 +473,7 @@ func (t *Tree) readUnchanged(row int) error {
 		return fmt.Errorf("reading %s: %w", t.files.fullPath(last.Path), err)
 	}
 	t.addEntry(e, last.Path, entryState{
-		isUnedited: last.isText(kind.dir, text, &e, parsed.hasName),
+		isUnedited: last.matchesFileText(kind.dir, text, &e, parsed.hasName),
 		hasMarkers: HasConflictMarkers(text),
 	})
 	return nil
@@ -497,11 +498,11 @@ func (m *manifest) dumpedSpellings() map[string]string {
 	if m == nil {
 		return as
 	}
-	for row := range m.rows {
-		if isASCII(m.rows[row].stem) {
+	for row := range m.fileRows {
+		if isASCII(m.fileRows[row].fileStem) {
 			continue
 		}
-		p := m.path(row)
+		p := m.pathOfRow(row)
 		// If two paths in the tree differ only in normal form, use their own spelling.
 		if _, twice := as[normalizeNFC(p)]; twice {
 			as[normalizeNFC(p)] = ""
@@ -516,8 +517,8 @@ func normalizeNFC(s string) string { return norm.NFC.String(s) }
 
 func fileStem(p string) string { return strings.TrimSuffix(path.Base(p), ".md") }
 
-// readEntryFile parses the text of an entry's file with path p. The file need not exist.
-func readEntryFile(s *kindDir, p, text string) (oxbow.Entry, parsedFile, error) {
+// parseEntryFile parses the text of an entry's file with path p. The file need not exist.
+func parseEntryFile(s *kindDir, p, text string) (oxbow.Entry, parsedFile, error) {
 	if !utf8.ValidString(p) {
 		return oxbow.Entry{}, parsedFile{}, errors.New("its name is not UTF-8; rename it")
 	}
@@ -547,7 +548,7 @@ func readEntryFile(s *kindDir, p, text string) (oxbow.Entry, parsedFile, error) 
 	e := oxbow.Entry{Name: f.name, Kind: s.kind, Content: f.content,
 		Aliases: f.aliases, Labels: labels, Created: f.created}
 	if !f.hasName {
-		e.Name = decodeName(fileStem(p))
+		e.Name = decodeStem(fileStem(p))
 	}
 	if s.isTopic {
 		e.Labels = oxbow.SortLabels(append(slices.Clone(e.Labels), topicLabel))
@@ -556,17 +557,17 @@ func readEntryFile(s *kindDir, p, text string) (oxbow.Entry, parsedFile, error) 
 }
 
 // findMissing finds the entries of the last dump that the tree does not contain.
-func (t *Tree) findMissing(m *manifest, owner map[string]string) {
+func (t *Tree) findMissing(m *manifest, fileByEntryName map[string]string) {
 	if m == nil {
 		return
 	}
-	for row := range m.rows {
+	for row := range m.fileRows {
 		if t.isUnchanged != nil && t.isUnchanged[row] {
 			continue
 		}
-		name := m.name(row)
-		if _, hasFile := owner[name]; !hasFile {
-			t.Missing = append(t.Missing, MissingFile{name, m.path(row)})
+		name := m.nameOfRow(row)
+		if _, hasFile := fileByEntryName[name]; !hasFile {
+			t.MissingFiles = append(t.MissingFiles, MissingFile{name, m.pathOfRow(row)})
 		}
 	}
 }

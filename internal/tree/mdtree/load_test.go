@@ -16,19 +16,20 @@ import (
 
 func TestReadNoTree(t *testing.T) {
 	fsys := vfs.NewMem()
-	if _, err := Read(fsys, "brain", nil); !errors.Is(err, ErrNoTree) || !errors.Is(err, fs.ErrNotExist) {
+	if _, err := ReadTree(fsys, "brain", nil); !errors.Is(err, ErrNoTree) || !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Read of a missing directory: %v, want ErrNoTree", err)
 	}
 	put(t, fsys, "brain/book.toml", newBookSettings)
 	put(t, fsys, "brain/SUMMARY.md", summaryHead)
-	if _, err := Read(fsys, "brain", nil); !errors.Is(err, ErrNoTree) {
+	if _, err := ReadTree(fsys, "brain", nil); !errors.Is(err, ErrNoTree) {
 		t.Errorf("Read of an empty tree: %v, want ErrNoTree", err)
 	}
 	mustDump(t, storeOf(t, note("a", "x")), fsys, "brain")
 	if err := fsys.Remove("brain/notes/a.md"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Read(fsys, "brain", nil); !errors.Is(err, ErrNoTree) || !strings.Contains(err.Error(), "are gone") {
+	if _, err := ReadTree(fsys, "brain", nil); !errors.Is(err, ErrNoTree) ||
+		!strings.Contains(err.Error(), "are gone") {
 		t.Errorf("Read of a tree whose files are all gone: %v, want ErrNoTree and what happened", err)
 	}
 }
@@ -41,14 +42,14 @@ func TestReadProblems(t *testing.T) {
 	put(t, fsys, "brain/notes/latin1.md", "caf\xe9")
 	put(t, fsys, "brain/notes/badlabel.md", open+"<dt>Labels</dt><dd><li>id:x</li></dd>"+end)
 	put(t, fsys, "brain/notes/long.md", strings.Repeat("x", oxbow.MaxContent+1))
-	put(t, fsys, "brain/notes/huge.md", strings.Repeat("x", maxFile+1))
+	put(t, fsys, "brain/notes/huge.md", strings.Repeat("x", maxEntryFileBytes+1))
 	put(t, fsys, "brain/notes/dir.md/x", "")
 	put(t, fsys, "brain/archives/good.md", "again")
 	put(t, fsys, "brain/notes/other.md", open+"<dt>Name</dt><dd>good</dd>"+end)
 	put(t, fsys, "brain/worlds", "a file")
 	put(t, fsys, "brain/"+manifestFile, "<<<<<<< HEAD")
 	before := files(t, fsys, "brain")
-	_, err := Read(fsys, "brain", nil)
+	_, err := ReadTree(fsys, "brain", nil)
 	var pe *ProblemsError
 	if !errors.As(err, &pe) || !errors.Is(err, oxbow.ErrInvalid) || !errors.Is(err, oxbow.ErrExists) {
 		t.Fatalf("Read = %v, want a ProblemsError", err)
@@ -64,8 +65,8 @@ func TestReadProblems(t *testing.T) {
 			t.Errorf("problems %v\nlack %q of %s", err, text, file)
 		}
 	}
-	if len(pe.Problems) != 9 || pe.More != 0 {
-		t.Errorf("%d problems and %d more, want 9 and none", len(pe.Problems), pe.More)
+	if len(pe.Problems) != 9 || pe.UnlistedProblems != 0 {
+		t.Errorf("%d problems and %d more, want 9 and none", len(pe.Problems), pe.UnlistedProblems)
 	}
 	if d := diffFiles(files(t, fsys, "brain"), before); d != "" {
 		t.Errorf("Read changed files:\n%s", d)
@@ -98,13 +99,13 @@ func TestReadManyProblems(t *testing.T) {
 	for i := range 25 {
 		put(t, fsys, fmt.Sprintf("brain/notes/n%02d.md", i), "\xff")
 	}
-	_, err := Read(fsys, "brain", nil)
+	_, err := ReadTree(fsys, "brain", nil)
 	var pe *ProblemsError
-	if !errors.As(err, &pe) || len(pe.Problems) != 20 || pe.More != 5 ||
+	if !errors.As(err, &pe) || len(pe.Problems) != 20 || pe.UnlistedProblems != 5 ||
 		!strings.HasSuffix(err.Error(), "and 5 more") {
 		t.Errorf("Read = %v, want 20 problems and 5 more", err)
 	}
-	if _, err := Read(fsys, "brain", &ReadOptions{MaxFiles: 24}); err == nil ||
+	if _, err := ReadTree(fsys, "brain", &ReadOptions{MaxEntries: 24}); err == nil ||
 		!strings.Contains(err.Error(), "25 files") {
 		t.Errorf("Read of at most 24 files = %v, want a refusal that says 25", err)
 	}
@@ -112,14 +113,14 @@ func TestReadManyProblems(t *testing.T) {
 
 // TestMaxFiles checks that a tree may contain all entries of a dump, and a limited number of further entries.
 func TestMaxFiles(t *testing.T) {
-	dumped := &manifest{manifestHead: manifestHead{Count: 250_000}}
+	dumped := &manifest{manifestHead: manifestHead{EntryCount: 250_000}}
 	for _, tt := range []struct {
 		o    ReadOptions
 		m    *manifest
 		want int
 	}{
 		{ReadOptions{}, nil, 100_000}, {ReadOptions{}, &manifest{}, 100_000}, {ReadOptions{}, dumped, 350_000},
-		{ReadOptions{MaxFiles: 24}, dumped, 24},
+		{ReadOptions{MaxEntries: 24}, dumped, 24},
 	} {
 		if got := tt.o.maxFiles(tt.m); got != tt.want {
 			t.Errorf("with %+v and a manifest %v, maxFiles = %d, want %d", tt.o, tt.m != nil, got, tt.want)
@@ -147,9 +148,9 @@ func TestReadWarnings(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("warnings for %q, want %q:\n%v", got, want, tree.Warnings)
 	}
-	if want := []string{"notes/a%2Fb.md", "notes/good.md", "notes/open.md"}; !slices.Equal(tree.Files, want) ||
+	if want := []string{"notes/a%2Fb.md", "notes/good.md", "notes/open.md"}; !slices.Equal(tree.EntryPaths, want) ||
 		tree.Entries[0].Name != "a/b" {
-		t.Errorf("read %q, the first as %q; want %q and a/b", tree.Files, tree.Entries[0].Name, want)
+		t.Errorf("read %q, the first as %q; want %q and a/b", tree.EntryPaths, tree.Entries[0].Name, want)
 	}
 }
 
@@ -170,7 +171,7 @@ func TestReadDuringDump(t *testing.T) {
 	mustDump(t, storeOf(t, note("a", "1"), note("b", "1")), fsys, "brain")
 	second := storeOf(t, note("a", "2"), note("b", "2"))
 	dumped := 0
-	tree, err := Read(&changingFS{fsys, func(name string) {
+	tree, err := ReadTree(&changingFS{fsys, func(name string) {
 		if name == "brain/notes/b.md" && dumped == 0 {
 			dumped++
 			mustDump(t, second, fsys, "brain")
@@ -180,7 +181,7 @@ func TestReadDuringDump(t *testing.T) {
 		t.Errorf("Read during a dump = %v, %v; want what was dumped", tree, err)
 	}
 	n := 0
-	_, err = Read(&changingFS{fsys, func(name string) {
+	_, err = ReadTree(&changingFS{fsys, func(name string) {
 		if name == "brain/notes/b.md" {
 			n++
 			mustDump(t, storeOf(t, note("a", fmt.Sprint(n)), note("b", "2")), fsys, "brain")

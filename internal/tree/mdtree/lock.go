@@ -22,67 +22,67 @@ const (
 	storeStageDir = ".oxbow-tree"
 	storeLockFile = ".oxbow-tree.lock"
 
-	// journalWait is the time for which a read-only store waits for a writer to complete its
+	// maxJournalWait is the time for which a read-only store waits for a writer to complete its
 	// change.
-	journalWait = 200 * time.Millisecond
+	maxJournalWait = 200 * time.Millisecond
 )
 
 // acquireWriter waits until the caller is the only writer among all processes, and completes an interrupted change.
 // The caller must call release. If another process keeps the lock for longer than LockWait, the error is an
 // [oxbow.BusyError].
 func (s *Store) acquireWriter(ctx context.Context) (release func(), err error) {
-	if s.opts.ReadOnly {
+	if s.options.ReadOnly {
 		return nil, oxbow.ErrReadOnly
 	}
 	select {
-	case s.writer.sem <- struct{}{}:
+	case s.writer.writerToken <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 	defer func() {
 		if err != nil {
-			<-s.writer.sem
+			<-s.writer.writerToken
 		}
 	}()
 	if err := s.checkReady(ctx); err != nil {
 		return nil, err
 	}
-	if s.opts.NoJournal {
-		s.removeStaleTemps()
-		return func() { <-s.writer.sem }, nil
+	if s.options.NoJournal {
+		s.removeLeftoverTemps()
+		return func() { <-s.writer.writerToken }, nil
 	}
-	if s.writer.lock == nil {
-		if err := s.makeDir(path.Dir(s.opts.Lock)); err != nil {
+	if s.writer.processLock == nil {
+		if err := s.createAndSyncDir(path.Dir(s.options.LockPath)); err != nil {
 			return nil, s.storeError(err)
 		}
-		s.writer.lock, err = s.fs.OpenLock(s.opts.Lock)
+		s.writer.processLock, err = s.fs.OpenLock(s.options.LockPath)
 		if err != nil {
-			s.writer.lock = nil
+			s.writer.processLock = nil
 			return nil, s.storeError(err)
 		}
 	}
-	got, waited, err := vfs.AcquireLock(ctx, s.writer.lock, s.opts.LockWait)
+	got, waited, err := vfs.AcquireLock(ctx, s.writer.processLock, s.options.LockWait)
 	if err != nil {
 		return nil, s.storeError(err)
 	}
 	if !got {
-		return nil, &oxbow.BusyError{Path: path.Join(s.opts.Path, s.opts.Lock), Waited: waited}
+		return nil, &oxbow.BusyError{Path: path.Join(s.options.DirectoryName, s.options.LockPath), Waited: waited}
 	}
 	if err := s.recoverChange(); err != nil {
-		return nil, errors.Join(err, s.writer.lock.Unlock())
+		return nil, errors.Join(err, s.writer.processLock.Unlock())
 	}
 	return func() {
 		// Ignore the error, because the lock is released in any case when the process ends.
-		_ = s.writer.lock.Unlock()
-		<-s.writer.sem
+		_ = s.writer.processLock.Unlock()
+		<-s.writer.writerToken
 	}, nil
 }
 
-// waitIdle waits until no change is in progress, and completes a change that a crash interrupted. A
+// waitForOpenChange waits until no change is in progress, and completes a change that a crash interrupted. A
 // read-only store instead sets up an overlay, which makes the change appear complete.
-func (s *Store) waitIdle(ctx context.Context) error {
+func (s *Store) waitForOpenChange(ctx context.Context) error {
 	idle := !s.hasJournal()
-	if !idle && !s.opts.ReadOnly {
+	if !idle && !s.options.ReadOnly {
 		release, err := s.acquireWriter(ctx)
 		if err == nil {
 			release()
@@ -91,7 +91,7 @@ func (s *Store) waitIdle(ctx context.Context) error {
 	}
 	if !idle {
 		var err error
-		idle, err = vfs.Poll(ctx, min(s.opts.LockWait, journalWait), func() (bool, error) {
+		idle, err = vfs.Poll(ctx, min(s.options.LockWait, maxJournalWait), func() (bool, error) {
 			return !s.hasJournal(), nil
 		})
 		if err != nil {
@@ -100,11 +100,11 @@ func (s *Store) waitIdle(ctx context.Context) error {
 	}
 	s.scanner.mu.Lock()
 	defer s.scanner.mu.Unlock()
-	if idle && s.overlay == nil {
+	if idle && s.stagedFileByPath == nil {
 		return nil
 	}
-	s.markDirty(slices.Collect(maps.Keys(s.overlay))...)
-	s.overlay = nil
+	s.readAgainInNextScan(slices.Collect(maps.Keys(s.stagedFileByPath))...)
+	s.stagedFileByPath = nil
 	if idle {
 		return nil
 	}
@@ -112,21 +112,21 @@ func (s *Store) waitIdle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.setOverlay(j); err != nil {
+	if err := s.showChangeAsComplete(j); err != nil {
 		return err
 	}
-	s.markDirty(slices.Collect(maps.Keys(s.overlay))...)
+	s.readAgainInNextScan(slices.Collect(maps.Keys(s.stagedFileByPath))...)
 	return nil
 }
 
-// removeStaleTemps deletes the temporary files of killed writers. It does so only once for each store.
-func (s *Store) removeStaleTemps() {
+// removeLeftoverTemps deletes the temporary files of killed writers. It does so only once for each store.
+func (s *Store) removeLeftoverTemps() {
 	if s.writer.isCleaned {
 		return
 	}
 	s.writer.isCleaned = true
 	for _, d := range s.scanner.dirs {
-		vfs.RemoveStaleTemps(s.fs, d.path, s.opts.Clock(), func(name string) bool {
+		vfs.RemoveStaleTemps(s.fs, d.path, s.options.Clock(), func(name string) bool {
 			return s.mayHoldEntries(path.Join(d.path, name))
 		})
 	}
@@ -134,10 +134,10 @@ func (s *Store) removeStaleTemps() {
 
 // hasJournal reports whether there is a journal, unless the store ignores journals.
 func (s *Store) hasJournal() bool {
-	if s.opts.NoJournal {
+	if s.options.NoJournal {
 		return false
 	}
-	_, err := s.fs.Stat(s.stage.JournalPath())
+	_, err := s.fs.Stat(s.stagingArea.JournalPath())
 	return err == nil
 }
 
@@ -145,7 +145,7 @@ func (s *Store) hasJournal() bool {
 func (s *Store) readJournal() (*journal.Journal, error) {
 	// a journal must not contain paths that changes never write
 	isBad := func(p string) bool { return !fs.ValidPath(p) || p == "." || s.isHiddenPath(p) }
-	j, err := s.stage.LoadJournal(isBad, isBad)
+	j, err := s.stagingArea.LoadJournal(isBad, isBad)
 	if err == nil {
 		return j, nil
 	}
@@ -154,7 +154,7 @@ func (s *Store) readJournal() (*journal.Journal, error) {
 		is = oxbow.ErrVersion
 	}
 	return nil, fmt.Errorf("%w: reading %s: %v; look at the files in %s and remove it when they are as they should be",
-		is, s.stage.JournalPath(), err, storeStageDir)
+		is, s.stagingArea.JournalPath(), err, storeStageDir)
 }
 
 // recoverChange completes a change that a crash interrupted, and removes leftover temporary files. The caller must
@@ -172,10 +172,10 @@ func (s *Store) recoverChange() error {
 				return fmt.Errorf("finishing a change that was cut off: %w", s.storeError(err))
 			}
 			for _, c := range j.Writes {
-				s.markDirty(c.Path)
+				s.readAgainInNextScan(c.Path)
 			}
 			for _, r := range j.Removals {
-				s.markDirty(r.Path)
+				s.readAgainInNextScan(r.Path)
 			}
 		}
 	}
@@ -183,14 +183,14 @@ func (s *Store) recoverChange() error {
 		return nil
 	}
 	s.writer.isCleaned = true
-	if err := s.stage.RemoveUncommitted(); err != nil {
+	if err := s.stagingArea.RemoveUncommitted(); err != nil {
 		return s.storeError(err)
 	}
 	dirs := map[string]bool{}
 	for _, d := range s.scanner.dirs {
 		dirs[d.path] = true
 	}
-	for p := range s.served.documents {
+	for p := range s.servedEntries.documentTexts {
 		dirs[path.Dir(p)] = true
 	}
 	for dir := range dirs {

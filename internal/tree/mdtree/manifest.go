@@ -26,21 +26,21 @@ const (
 	manifestVersion = 1
 
 	// maxListSize is the maximum size of the manifest, and of the other files that list all entries, in bytes.
-	maxListSize = journal.MaxJournal
+	maxListSize = journal.MaxJournalBytes
 )
 
 // manifestHead is the content of the manifest file before the list of files.
 type manifestHead struct {
-	Version int    `json:"version"`
-	Memory  string `json:"memory,omitempty"` // store that was dumped, see [DumpOptions.Origin]
-	Count   int    `json:"count"`            // number of entries
+	Version     int    `json:"version"`
+	DumpedStore string `json:"memory,omitempty"` // store that was dumped, see [DumpOptions.Origin]
+	EntryCount  int    `json:"count"`            // number of entries
 }
 
 // manifestItem is a file in the manifest.
 type manifestItem struct {
-	Path string // path relative to the tree
-	Name string // name of the entry
-	Sum  digest // hash of the file (unknown if the manifest was edited)
+	Path string       // path relative to the tree
+	Name string       // name of the entry
+	Sum  sha256Digest // hash of the file (unknown if the manifest was edited)
 }
 
 // manifestLine is the form of a manifestItem in the manifest file.
@@ -53,34 +53,36 @@ type manifestLine struct {
 // manifest is the content of the manifest file, in a form that needs little memory.
 type manifest struct {
 	manifestHead
-	rows  []manifestRow
-	named map[int32]string // entry names of the rows whose file names do not represent the name
+	fileRows       []manifestRow
+	entryNameByRow map[int32]string // entry names of the rows whose file names do not represent the name
 
-	paths rowIndex
-	names rowIndex // rows by entry name (empty until findName is called)
-	twins map[string]bool
+	rowByPath     rowsByString
+	rowByName     rowsByString // rows by entry name (empty until findName is called)
+	repeatedNames map[string]bool
 }
 
 // manifestRow is a file in the manifest. dir is an index in kindDirs.
 type manifestRow struct {
-	stem string
-	sum  digest
-	dir  int8
+	fileStem     string
+	fileDigest   sha256Digest
+	kindDirIndex int8
 }
 
-func (m *manifest) dir(row int) *kindDir { return &kindDirs[m.rows[row].dir] }
+func (m *manifest) kindDirOfRow(row int) *kindDir { return &kindDirs[m.fileRows[row].kindDirIndex] }
 
-func (m *manifest) path(row int) string { return entryPath(m.dir(row).dir, m.rows[row].stem) }
+func (m *manifest) pathOfRow(row int) string {
+	return entryPath(m.kindDirOfRow(row).dir, m.fileRows[row].fileStem)
+}
 
-func (m *manifest) name(row int) string {
-	if name, ok := m.named[int32(row)]; ok {
+func (m *manifest) nameOfRow(row int) string {
+	if name, ok := m.entryNameByRow[int32(row)]; ok {
 		return name
 	}
-	return decodeName(m.rows[row].stem)
+	return decodeStem(m.fileRows[row].fileStem)
 }
 
-func (m *manifest) item(row int) manifestItem {
-	return manifestItem{m.path(row), m.name(row), m.rows[row].sum}
+func (m *manifest) itemOfRow(row int) manifestItem {
+	return manifestItem{m.pathOfRow(row), m.nameOfRow(row), m.fileRows[row].fileDigest}
 }
 
 // writeManifest writes a manifest with a line for each file, so that diffs of a tree in git are
@@ -104,9 +106,9 @@ func writeManifest(w io.Writer, memory string, count int, files iter.Seq[manifes
 			buf.WriteString(`","name":"`)
 			buf.WriteString(f.Name)
 			buf.WriteString(`","sha256":"`)
-			buf.WriteString(f.Sum.hex())
+			buf.WriteString(f.Sum.hexText())
 			buf.WriteString("\"}\n")
-		} else if err := enc.Encode(manifestLine{f.Path, f.Name, f.Sum.hex()}); err != nil {
+		} else if err := enc.Encode(manifestLine{f.Path, f.Name, f.Sum.hexText()}); err != nil {
 			return fmt.Errorf("encoding the manifest: %w", err)
 		}
 		if _, err := w.Write(buf.Bytes()); err != nil {
@@ -145,7 +147,7 @@ func eachManifestItem(file io.ReaderAt, fn func(manifestItem)) (manifestHead, er
 	take := func(l manifestLine) {
 		if bad == nil && !isEntryPath(l.Path) {
 			bad = fmt.Errorf("%w: it lists %q, which is no file of an entry",
-				oxbow.ErrInvalid, text.TruncateWithEllipsis(l.Path, maxShownValue))
+				oxbow.ErrInvalid, text.TruncateWithEllipsis(l.Path, maxValueInMessage))
 		}
 		count++
 		fn(manifestItem{l.Path, l.Name, parseDigest(l.Sum)})
@@ -160,9 +162,9 @@ func eachManifestItem(file io.ReaderAt, fn func(manifestItem)) (manifestHead, er
 	case head.Version != manifestVersion:
 		return head, fmt.Errorf("%w: it has version %d, and %d is known",
 			oxbow.ErrVersion, head.Version, manifestVersion)
-	case head.Count != count:
+	case head.EntryCount != count:
 		return head, fmt.Errorf("%w: it lists %d files and counts %d; remove it to go on without",
-			oxbow.ErrInvalid, count, head.Count)
+			oxbow.ErrInvalid, count, head.EntryCount)
 	}
 	return head, bad
 }
@@ -172,7 +174,7 @@ var errNotLines = errors.New("the manifest is written differently")
 
 // readManifestLines reads a manifest in the form that writeManifest writes. It needs little memory, and is several
 // times as fast as package json. If the manifest has a different form, the error is errNotLines.
-func readManifestLines(file io.Reader, take func(manifestLine)) (head manifestHead, err error) {
+func readManifestLines(file io.Reader, addLine func(manifestLine)) (head manifestHead, err error) {
 	r := bufio.NewReaderSize(file, maxManifestLine)
 	var start []byte
 	for !bytes.HasSuffix(start, []byte("\"files\": [\n")) {
@@ -202,7 +204,7 @@ func readManifestLines(file io.Reader, take func(manifestLine)) (head manifestHe
 		if !hasComma || !isItem {
 			return head, errNotLines
 		}
-		take(f)
+		addLine(f)
 	}
 	end, err := io.ReadAll(io.LimitReader(r, 3))
 	if err == nil && string(end) != "}\n" {
@@ -222,7 +224,7 @@ func manifestReadError(err error) error {
 
 // readManifestJSON reads a manifest in any form. It skips the first read files, because readManifestLines has already
 // read them.
-func readManifestJSON(file io.Reader, read int, take func(manifestLine)) (manifestHead, error) {
+func readManifestJSON(file io.Reader, skippedLines int, addLine func(manifestLine)) (manifestHead, error) {
 	var m struct {
 		manifestHead
 		Files []manifestLine `json:"files"`
@@ -237,8 +239,8 @@ func readManifestJSON(file io.Reader, read int, take func(manifestLine)) (manife
 	if err := json.Unmarshal(data, &m); err != nil {
 		return m.manifestHead, fmt.Errorf("%w: it is damaged (%v); remove it to go on without", oxbow.ErrInvalid, err)
 	}
-	for _, f := range m.Files[min(read, len(m.Files)):] {
-		take(f)
+	for _, f := range m.Files[min(skippedLines, len(m.Files)):] {
+		addLine(f)
 	}
 	return m.manifestHead, nil
 }
@@ -262,8 +264,8 @@ func parseManifestLine(line string) (f manifestLine, ok bool) {
 	return manifestLine{path, name, sum}, true
 }
 
-// leastManifestLine is the approximate number of bytes of a manifest line for a file with a short name.
-const leastManifestLine = 115
+// minManifestLine is the approximate number of bytes of a manifest line for a file with a short name.
+const minManifestLine = 115
 
 // readManifest returns the content of a manifest.
 func readManifest(file vfs.File) (*manifest, error) {
@@ -271,31 +273,31 @@ func readManifest(file vfs.File) (*manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &manifest{named: map[int32]string{}, rows: make([]manifestRow, 0, info.Size()/leastManifestLine)}
-	var texts nameTable
+	m := &manifest{entryNameByRow: map[int32]string{}, fileRows: make([]manifestRow, 0, info.Size()/minManifestLine)}
+	var texts nameCopies
 	add := func(f manifestItem) {
 		dir, stem := splitEntryPath(f.Path)
-		row := manifestRow{stem: texts.add(stem), sum: f.Sum, dir: int8(dirNumber(dir))}
-		if f.Name != decodeName(stem) {
-			m.named[int32(len(m.rows))] = texts.add(f.Name)
+		row := manifestRow{fileStem: texts.copyName(stem), fileDigest: f.Sum, kindDirIndex: int8(dirNumber(dir))}
+		if f.Name != decodeStem(stem) {
+			m.entryNameByRow[int32(len(m.fileRows))] = texts.copyName(f.Name)
 		}
-		m.rows = append(m.rows, row)
+		m.fileRows = append(m.fileRows, row)
 	}
 	m.manifestHead, err = eachManifestItem(file, add)
 	if err != nil {
 		return nil, err
 	}
-	m.paths = newRowIndex(len(m.rows))
-	for i := range m.rows {
-		p := m.path(i)
-		m.paths.add(p, i, func(row int) bool { return m.isAt(row, p) })
+	m.rowByPath = newRowIndex(len(m.fileRows))
+	for i := range m.fileRows {
+		p := m.pathOfRow(i)
+		m.rowByPath.addRow(p, i, func(row int) bool { return m.isAt(row, p) })
 	}
 	return m, nil
 }
 
 func (m *manifest) isAt(row int, p string) bool {
 	dir, stem := splitEntryPath(p)
-	return m.rows[row].stem == stem && m.dir(row).dir == dir
+	return m.fileRows[row].fileStem == stem && m.kindDirOfRow(row).dir == dir
 }
 
 // findName returns the row with an entry name. If several rows have the name, isUnique is false. m may be nil.
@@ -304,22 +306,22 @@ func (m *manifest) findName(name string) (row int, isUnique, found bool) {
 		return 0, false, false
 	}
 	m.indexNames()
-	row, found = m.names.find(name, func(row int) bool { return m.name(row) == name })
-	return row, !m.twins[name], found
+	row, found = m.rowByName.findRow(name, func(row int) bool { return m.nameOfRow(row) == name })
+	return row, !m.repeatedNames[name], found
 }
 
 // indexNames builds the index of names when it is called for the first time, because a load of unedited files does not
 // need the index.
 func (m *manifest) indexNames() {
-	if len(m.names.slots) > 0 {
+	if len(m.rowByName.slots) > 0 {
 		return
 	}
-	m.names = newRowIndex(len(m.rows))
-	m.twins = map[string]bool{}
-	for i := range m.rows {
-		name := m.name(i)
-		if _, isTaken := m.names.add(name, i, func(row int) bool { return m.name(row) == name }); isTaken {
-			m.twins[name] = true
+	m.rowByName = newRowIndex(len(m.fileRows))
+	m.repeatedNames = map[string]bool{}
+	for i := range m.fileRows {
+		name := m.nameOfRow(i)
+		if _, isTaken := m.rowByName.addRow(name, i, func(row int) bool { return m.nameOfRow(row) == name }); isTaken {
+			m.repeatedNames[name] = true
 		}
 	}
 }
@@ -334,7 +336,7 @@ func (m *manifest) findItem(name string) (f manifestItem, found bool) {
 	case !isUnique:
 		return manifestItem{Name: name}, true
 	}
-	return m.item(row), true
+	return m.itemOfRow(row), true
 }
 
 // rowAt returns the row with a path, which must be the path of an entry's file. m may be nil.
@@ -342,5 +344,5 @@ func (m *manifest) rowAt(p string) (row int, found bool) {
 	if m == nil {
 		return 0, false
 	}
-	return m.paths.find(p, func(row int) bool { return m.isAt(row, p) })
+	return m.rowByPath.findRow(p, func(row int) bool { return m.isAt(row, p) })
 }

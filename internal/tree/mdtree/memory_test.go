@@ -50,9 +50,9 @@ func TestLoadIntoMemory(t *testing.T) {
 	if err := second.Apply(ctx, note("mine", "before the load")); err != nil {
 		t.Fatal(err)
 	}
-	p := load(t, mustRead(t, fsys, "brain"), second, &PlanOptions{Mode: Replace})
-	if len(p.Added) < 50 || !slices.Equal(p.Removed, []string{"mine"}) {
-		t.Errorf("load added %d entries and removed %q, want 50 or more and mine", len(p.Added), p.Removed)
+	p := load(t, mustRead(t, fsys, "brain"), second, &PlanOptions{Mode: ReplaceMode})
+	if len(p.AddedNames) < 50 || !slices.Equal(p.RemovedNames, []string{"mine"}) {
+		t.Errorf("load added %d entries and removed %q, want 50 or more and mine", len(p.AddedNames), p.RemovedNames)
 	}
 	mustDump(t, second, fsys, "again")
 	if d := diffFiles(files(t, fsys, "again"), files(t, fsys, "brain")); d != "" {
@@ -71,8 +71,8 @@ func TestLoadIntoMemory(t *testing.T) {
 	if e, err := second.Get(ctx, "mine"); err != nil || e.Content != "before the load" {
 		t.Errorf("after undoing the load Get(mine) = %q, %v", e.Content, err)
 	}
-	if _, err := second.Get(ctx, p.Added[0]); !errors.Is(err, oxbow.ErrNotFound) {
-		t.Errorf("after undoing the load Get(%q): %v, want ErrNotFound", p.Added[0], err)
+	if _, err := second.Get(ctx, p.AddedNames[0]); !errors.Is(err, oxbow.ErrNotFound) {
+		t.Errorf("after undoing the load Get(%q): %v, want ErrNotFound", p.AddedNames[0], err)
 	}
 }
 
@@ -101,7 +101,7 @@ func TestLoadSpellings(t *testing.T) {
 	}
 	mustDump(t, first, fsys, "brain")
 	for _, m := range []*oxbow.Memory{first, second} {
-		load(t, mustRead(t, fsys, "brain"), m, &PlanOptions{Mode: Replace})
+		load(t, mustRead(t, fsys, "brain"), m, &PlanOptions{Mode: ReplaceMode})
 	}
 	if e, err := first.Get(ctx, "cafe\u0301"); err != nil || e.Content != "text of cafe\u0301" {
 		t.Errorf("after a load into its own memory, the decomposed name has %q, %v", e.Content, err)

@@ -17,28 +17,28 @@ import (
 )
 
 const (
-	metaOpen      = `<div id="meta">`
-	metaClose     = `</div>`
-	lineEndsOpen  = "<!-- content: "
-	lineEndsClose = " -->"
-	byteOrderMark = "\ufeff"
-	lineEnds      = "\r\n"
+	metaBlockStart       = `<div id="meta">`
+	metaBlockEnd         = `</div>`
+	lineEndsCommentStart = "<!-- content: "
+	lineEndsCommentEnd   = " -->"
+	byteOrderMark        = "\ufeff"
+	lineEnds             = "\r\n"
 
-	// maxShownValue is the maximum length, in bytes, of a value in a message.
-	maxShownValue = 60
+	// maxValueInMessage is the maximum length, in bytes, of a value in a message.
+	maxValueInMessage = 60
 )
 
 // entryText is an entry as shown in its file.
 type entryText struct {
 	*oxbow.Entry
-	showName bool // the block of data contains the name
+	withName bool // the block of data contains the name
 }
 
-// appendTo appends the text of the entry's file to b.
-func (e entryText) appendTo(b []byte) []byte {
+// appendFileText appends the text of the entry's file to b.
+func (e entryText) appendFileText(b []byte) []byte {
 	start := len(b)
 	b, nameAt := e.appendWithoutName(b)
-	if !e.showName {
+	if !e.withName {
 		return b
 	}
 	return slices.Insert(b, start+nameAt, appendName(nil, e.Name)...)
@@ -53,7 +53,7 @@ func appendName(b []byte, name string) []byte {
 // position in that text at which [appendName] would add the name.
 func (e entryText) appendWithoutName(b []byte) (text []byte, nameAt int) {
 	start := len(b)
-	b = append(b, metaOpen+"\n<dl>\n"...)
+	b = append(b, metaBlockStart+"\n<dl>\n"...)
 	if !e.Created.IsZero() {
 		t := formatTime(e.Created)
 		b = append(b, "  <dt>Created</dt>\n  <dd><time datetime=\""+t+"\">"+t+"</time></dd>\n"...)
@@ -65,9 +65,9 @@ func (e entryText) appendWithoutName(b []byte) (text []byte, nameAt int) {
 		b = appendList(b, "Labels", len(e.Labels), func(i int) string { return e.Labels[i].String() })
 	}
 	nameAt = len(b) - start
-	head, _, tail := cutLineEnds(e.Content)
+	head, _, tail := splitLineEnds(e.Content)
 	if head != "" || tail != "" {
-		b = append(b, "  "+lineEndsOpen...)
+		b = append(b, "  "+lineEndsCommentStart...)
 		if head != "" {
 			b = append(b, formatLineEnds(head)+" before"...)
 		}
@@ -77,9 +77,9 @@ func (e entryText) appendWithoutName(b []byte) (text []byte, nameAt int) {
 		if tail != "" {
 			b = append(b, formatLineEnds(tail)+" after"...)
 		}
-		b = append(b, lineEndsClose+"\n"...)
+		b = append(b, lineEndsCommentEnd+"\n"...)
 	}
-	b = append(b, "</dl>\n"+metaClose+"\n\n"...)
+	b = append(b, "</dl>\n"+metaBlockEnd+"\n\n"...)
 	content := strings.TrimLeft(e.Content, "\n")
 	b = append(b, content...)
 	if content != "" && !strings.HasSuffix(content, "\n") {
@@ -114,12 +114,12 @@ type parsedFile struct {
 func parseEntry(file string) (parsedFile, error) {
 	var p parsedFile
 	file = strings.TrimPrefix(file, byteOrderMark)
-	rest, ok := strings.CutPrefix(file, metaOpen)
+	rest, ok := strings.CutPrefix(file, metaBlockStart)
 	if !ok {
 		p.content = strings.TrimRight(file, lineEnds)
 		return p, nil
 	}
-	block, body, ok := strings.Cut(rest, metaClose)
+	block, body, ok := strings.Cut(rest, metaBlockEnd)
 	if !ok {
 		p.content = strings.TrimRight(file, lineEnds)
 		p.warnings = append(p.warnings, "its block of data is never closed, so all of it is read as content")
@@ -127,8 +127,8 @@ func parseEntry(file string) (parsedFile, error) {
 	}
 	p.content = strings.Trim(body, lineEnds)
 	var errs []error
-	if i := strings.Index(block, lineEndsOpen); i >= 0 {
-		mark, _, _ := strings.Cut(block[i+len(lineEndsOpen):], lineEndsClose)
+	if i := strings.Index(block, lineEndsCommentStart); i >= 0 {
+		mark, _, _ := strings.Cut(block[i+len(lineEndsCommentStart):], lineEndsCommentEnd)
 		head, tail, err := parseLineEndsComment(mark)
 		if err != nil {
 			errs = append(errs, err)
@@ -143,7 +143,7 @@ func parseEntry(file string) (parsedFile, error) {
 				p.warnings,
 				fmt.Sprintf(
 					"its date %q is not understood and so not read; write it like 2026-04-18T09:30:00Z",
-					text.TruncateWithEllipsis(s, maxShownValue),
+					text.TruncateWithEllipsis(s, maxValueInMessage),
 				),
 			)
 		}
@@ -161,7 +161,7 @@ func parseEntry(file string) (parsedFile, error) {
 	if s := textAfterTitle(block, "Name"); s != "" {
 		_, s, _ = strings.Cut(s, "<dd>")
 		s, _, p.hasName = strings.Cut(s, "</dd>")
-		p.name = unescape(strings.TrimSpace(s))
+		p.name = unescapeBlockText(strings.TrimSpace(s))
 	}
 	for _, t := range unreadParts(block) {
 		p.hasUnread = true
@@ -169,7 +169,7 @@ func parseEntry(file string) (parsedFile, error) {
 			p.warnings,
 			fmt.Sprintf(
 				"its block of data has %q, which is not read; to keep this text, move it below the block",
-				text.TruncateWithEllipsis(t, maxShownValue),
+				text.TruncateWithEllipsis(t, maxValueInMessage),
 			),
 		)
 	}
@@ -184,15 +184,16 @@ var blockTags = strings.NewReplacer("<dl>", "", "</dl>", "", "<dd>", "", "</dd>"
 func unreadParts(block string) []string {
 	var unread []string
 	rest := block
-	if from, to := strings.Index(rest, lineEndsOpen), strings.Index(rest, lineEndsClose); 0 <= from && from < to {
-		rest = rest[:from] + rest[to+len(lineEndsClose):]
+	if from, to := strings.Index(rest, lineEndsCommentStart), strings.Index(rest, lineEndsCommentEnd); 0 <= from &&
+		from < to {
+		rest = rest[:from] + rest[to+len(lineEndsCommentEnd):]
 	}
 	if value, ok := findTime(rest); ok {
 		rest = removeTime(rest, value)
 	}
 	rest = strings.Replace(rest, "<dt>Created</dt>", "", 1)
 	for _, title := range []string{"Aliases", "Labels"} {
-		rest = replacePart(rest, title, withoutItems)
+		rest = replacePart(rest, title, removeListItems)
 	}
 	rest = replacePart(rest, "Name", func(s string) string {
 		before, name, isOpen := strings.Cut(s, "<dd>")
@@ -244,8 +245,8 @@ func replacePart(block, title string, change func(part string) string) string {
 	return before + change(p) + s[len(p):]
 }
 
-// withoutItems removes the items that listItems would return.
-func withoutItems(s string) string {
+// removeListItems removes the items that listItems would return.
+func removeListItems(s string) string {
 	var b strings.Builder
 	for {
 		before, rest, ok := strings.Cut(s, "<li>")
@@ -277,7 +278,7 @@ func blockTitles(block string) []string {
 		if !ok || !closed {
 			return ts
 		}
-		ts = append(ts, unescape(t))
+		ts = append(ts, unescapeBlockText(t))
 		block = rest
 	}
 }
@@ -295,7 +296,7 @@ func listItems(s string) []string {
 		if strings.ContainsAny(item, lineEnds) {
 			item = strings.TrimSpace(item)
 		}
-		items = append(items, unescape(item))
+		items = append(items, unescapeBlockText(item))
 		s = rest
 	}
 }
@@ -317,8 +318,8 @@ func findTime(block string) (string, bool) {
 
 // These are the first and the last second that RFC 3339 can represent, in the years 0 and 9999, in seconds since 1970.
 const (
-	minUnix = -62167219200
-	maxUnix = 253402300799
+	minUnixSeconds = -62167219200
+	maxUnixSeconds = 253402300799
 )
 
 // formatTime formats a time in UTC as defined in RFC 3339. The fraction of a second is left out if it is zero. RFC
@@ -327,9 +328,9 @@ func formatTime(t time.Time) string {
 	t = t.UTC()
 	sec, nano := t.Unix(), t.Nanosecond()
 	switch {
-	case (sec < minUnix || sec > maxUnix) && nano == 0:
+	case (sec < minUnixSeconds || sec > maxUnixSeconds) && nano == 0:
 		return "@" + strconv.FormatInt(sec, 10)
-	case sec < minUnix || sec > maxUnix:
+	case sec < minUnixSeconds || sec > maxUnixSeconds:
 		return fmt.Sprintf("@%d+%09d", sec, nano)
 	case nano == 0:
 		return t.Format("2006-01-02T15:04:05Z")
@@ -377,9 +378,9 @@ func parseTime(s string) (time.Time, bool) {
 	return t.UTC(), true
 }
 
-// cutLineEnds splits a content into the line breaks at its beginning, the text, and the line breaks
+// splitLineEnds splits a content into the line breaks at its beginning, the text, and the line breaks
 // at its end. If the content consists only of line breaks, head contains all of the content.
-func cutLineEnds(s string) (head, text, tail string) {
+func splitLineEnds(s string) (head, text, tail string) {
 	rest := strings.TrimLeft(s, lineEnds)
 	text = strings.TrimRight(rest, lineEnds)
 	return s[:len(s)-len(rest)], text, rest[len(text):]
@@ -423,7 +424,7 @@ func parseLineEndsComment(s string) (head, tail string, err error) {
 		if err != nil {
 			return "", "", fmt.Errorf(
 				"the comment on line breaks, %q, %w; write it like %sLF*2 before, CRLF after%s or take it out",
-				text.TruncateWithEllipsis(s, maxShownValue), err, lineEndsOpen, lineEndsClose,
+				text.TruncateWithEllipsis(s, maxValueInMessage), err, lineEndsCommentStart, lineEndsCommentEnd,
 			)
 		}
 	}
@@ -496,13 +497,13 @@ func escapeEdges(s string) string {
 	return b.String()
 }
 
-var entities = []struct{ name, text string }{
+var htmlEntities = []struct{ name, text string }{
 	{"&amp;", "&"}, {"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", `"`}, {"&apos;", "'"},
 }
 
-// unescape reverses escapeText. It also decodes the names of the two quotes and all decimal numbers. Anything else is
-// left unchanged.
-func unescape(s string) string {
+// unescapeBlockText reverses escapeText. It also decodes the names of the two quotes and all decimal numbers.
+// Anything else is left unchanged.
+func unescapeBlockText(s string) string {
 	if !strings.Contains(s, "&") {
 		return s
 	}
@@ -515,7 +516,7 @@ next:
 		}
 		b.WriteString(s[:i])
 		s = s[i:]
-		for _, e := range entities {
+		for _, e := range htmlEntities {
 			if rest, ok := strings.CutPrefix(s, e.name); ok {
 				b.WriteString(e.text)
 				s = rest

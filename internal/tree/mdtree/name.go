@@ -30,19 +30,19 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxStem is the maximum length, in bytes, of a stem that represents a name. With a suffix and
+// maxStemBytes is the maximum length, in bytes, of a stem that represents a name. With a suffix and
 // ".md", it is shorter than the 255 bytes that file systems allow.
-const maxStem = 200
+const maxStemBytes = 200
 
 const upperHex = "0123456789ABCDEF"
 
-// encodeName returns the stem for a name. shown is true if the stem represents the name, that is,
-// if decodeName(stem) == name.
-func encodeName(name string) (stem string, shown bool) {
+// encodeName returns the stem for a name. isNameShown is true if the stem represents the name, that is,
+// if decodeStem(stem) == name.
+func encodeName(name string) (stem string, isNameShown bool) {
 	if name == "" {
 		return "empty", false
 	}
-	if isPlainName(name) {
+	if isNameUsableAsStem(name) {
 		return name, true
 	}
 	var b strings.Builder
@@ -51,7 +51,7 @@ func encodeName(name string) (stem string, shown bool) {
 		r, n := utf8.DecodeRuneInString(name[i:])
 		edge := i == 0 || i+n == len(name)
 		switch {
-		case r == utf8.RuneError && n == 1, isReserved(r), r == '.' && edge, i == 0 && device:
+		case r == utf8.RuneError && n == 1, isReservedRune(r), r == '.' && edge, i == 0 && device:
 			for _, c := range []byte(name[i : i+n]) {
 				b.WriteByte('%')
 				b.WriteByte(upperHex[c>>4])
@@ -64,16 +64,16 @@ func encodeName(name string) (stem string, shown bool) {
 	}
 	stem = b.String()
 	last, _ := utf8.DecodeLastRuneInString(stem)
-	if len(stem) <= maxStem && !unicode.IsSpace(last) {
+	if len(stem) <= maxStemBytes && !unicode.IsSpace(last) {
 		return stem, true
 	}
 	sum := sha256.Sum256([]byte(name))
-	return cutStem(stem, maxStem-40) + "~" + hex.EncodeToString(sum[:8]), false
+	return shortenStem(stem, maxStemBytes-40) + "~" + hex.EncodeToString(sum[:8]), false
 }
 
-// isPlainName reports whether a name can be used as stem unchanged, because it begins and ends with a letter or a digit
-// and consists of ASCII characters that are not reserved. It returns false for some other such names.
-func isPlainName(name string) bool {
+// isNameUsableAsStem reports whether a name can be used as stem unchanged, because it begins and ends with a letter
+// or a digit and consists of ASCII characters that are not reserved. It returns false for some other such names.
+func isNameUsableAsStem(name string) bool {
 	for i := range len(name) {
 		c := name[i]
 		switch {
@@ -84,12 +84,12 @@ func isPlainName(name string) bool {
 		}
 	}
 	const longestDevice = 4 // longest name of a device that consists only of letters and digits
-	return len(name) <= maxStem && (len(name) > longestDevice || !text.IsDeviceName(name))
+	return len(name) <= maxStemBytes && (len(name) > longestDevice || !text.IsDeviceName(name))
 }
 
-// cutStem shortens a stem to at most n bytes. It does not cut within a character or an escape, and removes dots and
+// shortenStem shortens a stem to at most n bytes. It does not cut within a character or an escape, and removes dots and
 // white space at the end.
-func cutStem(stem string, n int) string {
+func shortenStem(stem string, n int) string {
 	if len(stem) > n {
 		n = len(text.TruncateBytes(stem, n))
 		for k := 1; k <= 2; k++ {
@@ -103,9 +103,9 @@ func cutStem(stem string, n int) string {
 	return strings.TrimRightFunc(stem, func(r rune) bool { return r == '.' || unicode.IsSpace(r) })
 }
 
-// decodeName returns the name that a stem represents. If encoding never results in this stem, the
+// decodeStem returns the name that a stem represents. If encoding never results in this stem, the
 // stem itself is the name, because other programs write names without encoding.
-func decodeName(stem string) string {
+func decodeStem(stem string) string {
 	if !strings.Contains(stem, "%") {
 		return stem
 	}
@@ -131,16 +131,16 @@ func decodeName(stem string) string {
 	return b.String()
 }
 
-// unshownStems returns the stems of the names in a directory whose stems do not represent the names. All other names
-// have the stems that encodeName returns. The n names that the function name returns must be sorted and distinct. No
-// two stems have the same [foldKey]. The result depends only on the set of names.
-func unshownStems(n int, name func(i int) string) map[int]string {
+// stemsNotShowingNames returns the stems of the names in a directory whose stems do not represent the names. All
+// other names have the stems that encodeName returns. The n names that the function name returns must be sorted and
+// distinct. No two stems have the same [foldFileName]. The result depends only on the set of names.
+func stemsNotShowingNames(n int, nameAt func(i int) string) map[int]string {
 	// Compare hashes first, because a set of all keys would need much memory.
 	hashes := make([]uint64, 0, n)
 	var unshown []int
 	for i := range n {
-		if stem, ok := encodeName(name(i)); ok {
-			hashes = append(hashes, hashFold(stem))
+		if stem, ok := encodeName(nameAt(i)); ok {
+			hashes = append(hashes, hashFoldedStem(stem))
 		} else {
 			unshown = append(unshown, i)
 		}
@@ -150,11 +150,11 @@ func unshownStems(n int, name func(i int) string) map[int]string {
 	// name that got the suffix ~2.
 	taken := map[string]bool{}
 	for i := range n {
-		stem, ok := encodeName(name(i))
-		if !ok || !isRepeated(hashes, hashFold(stem)) {
+		stem, ok := encodeName(nameAt(i))
+		if !ok || !isRepeatedHash(hashes, hashFoldedStem(stem)) {
 			continue
 		}
-		key := foldKey(stem)
+		key := foldFileName(stem)
 		if taken[key] {
 			unshown = append(unshown, i)
 		}
@@ -169,28 +169,28 @@ func unshownStems(n int, name func(i int) string) map[int]string {
 	// next suffix to try for a stem, so that the time is linear if there are many similar names
 	next := make(map[string]int)
 	for _, i := range unshown {
-		first, _ := encodeName(name(i))
-		stem, base := first, foldKey(first)
-		for key := base; isTaken(key); key = foldKey(stem) {
+		first, _ := encodeName(nameAt(i))
+		stem, base := first, foldFileName(first)
+		for key := base; isTaken(key); key = foldFileName(stem) {
 			next[base] = max(next[base], 1) + 1
 			stem = first + "~" + strconv.Itoa(next[base])
 		}
-		taken[foldKey(stem)] = true
+		taken[foldFileName(stem)] = true
 		stems[i] = stem
 	}
 	return stems
 }
 
-// isRepeated reports whether a sorted list contains a hash more than once.
-func isRepeated(hashes []uint64, hash uint64) bool {
+// isRepeatedHash reports whether a sorted list contains a hash more than once.
+func isRepeatedHash(hashes []uint64, hash uint64) bool {
 	i, _ := slices.BinarySearch(hashes, hash)
 	return i+1 < len(hashes) && hashes[i+1] == hash
 }
 
-// hashFold returns the hash of a stem's foldKey.
-func hashFold(stem string) uint64 {
+// hashFoldedStem returns the hash of a stem's foldFileName.
+func hashFoldedStem(stem string) uint64 {
 	if !isASCII(stem) {
-		return hashKey(foldKey(stem))
+		return hashKey(foldFileName(stem))
 	}
 	h := uint64(fnvOffset)
 	for i := range len(stem) {
@@ -203,8 +203,8 @@ func hashFold(stem string) uint64 {
 	return h
 }
 
-// hashKey returns the hash of a foldKey. It is the same in all processes (FNV-1a), because the file names of a dump
-// depend on it if two keys have the same hash.
+// hashKey returns the hash of a foldFileName. It is the same in all processes (FNV-1a), because the file names of a
+// dump depend on it if two keys have the same hash.
 func hashKey(key string) uint64 {
 	h := uint64(fnvOffset)
 	for i := range len(key) {
@@ -218,7 +218,7 @@ const (
 	fnvPrime  = 1099511628211
 )
 
-func isReserved(r rune) bool {
+func isReservedRune(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r < ' ' || r == 0x7f || strings.ContainsRune(`/\:*?"<>|%`, r)
 	}
@@ -226,11 +226,11 @@ func isReserved(r rune) bool {
 		(r >= 0x2028 && r <= 0x202e) || (r >= 0x2066 && r <= 0x2069)
 }
 
-// foldKey maps file names that some file system treats as equal to the same string: names that
+// foldFileName maps file names that some file system treats as equal to the same string: names that
 // differ in case, in normal form, or in ignorable characters. It treats more names as equal than
 // any single system. The compatibility forms of Unicode include its full case folding, except for
 // the sharp s.
-func foldKey(s string) string {
+func foldFileName(s string) string {
 	plain := true
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
@@ -246,7 +246,7 @@ func foldKey(s string) string {
 		switch {
 		case r == 'ß' || r == 'ẞ':
 			b.WriteString("SS")
-		case isIgnorable(r):
+		case isIgnorableRune(r):
 		default:
 			b.WriteRune(foldRune(r))
 		}
@@ -263,9 +263,9 @@ func foldRune(r rune) rune {
 	return least
 }
 
-// isIgnorable reports whether file systems that ignore case also ignore the character
+// isIgnorableRune reports whether file systems that ignore case also ignore the character
 // (Default_Ignorable_Code_Point in Unicode).
-func isIgnorable(r rune) bool {
+func isIgnorableRune(r rune) bool {
 	return r == 0xad || r == 0x34f || r == 0x61c || (r >= 0x115f && r <= 0x1160) ||
 		(r >= 0x17b4 && r <= 0x17b5) || (r >= 0x180b && r <= 0x180f) || (r >= 0x200b && r <= 0x200f) ||
 		(r >= 0x202a && r <= 0x202e) || (r >= 0x2060 && r <= 0x206f) || r == 0x3164 ||

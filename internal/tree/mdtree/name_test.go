@@ -50,7 +50,7 @@ func TestEncodeName(t *testing.T) {
 		if stem != c.stem || !shown {
 			t.Errorf("encodeName(%q) = %q, %v, want %q, true", c.name, stem, shown, c.stem)
 		}
-		if got := decodeName(stem); got != c.name {
+		if got := decodeStem(stem); got != c.name {
 			t.Errorf("decodeName(%q) = %q, want %q", stem, got, c.name)
 		}
 	}
@@ -62,7 +62,7 @@ func TestEncodeName(t *testing.T) {
 		{strings.Repeat("/", 256), strings.Repeat("%2F", 53) + "~"},
 	} {
 		stem, shown := encodeName(c.name)
-		if shown || !strings.HasPrefix(stem, c.prefix) || len(stem) > maxStem {
+		if shown || !strings.HasPrefix(stem, c.prefix) || len(stem) > maxStemBytes {
 			t.Errorf(
 				"encodeName(%q) = %q, %v, want a stem that begins with %q and does not show the name",
 				c.name,
@@ -87,7 +87,7 @@ func TestDecodeName(t *testing.T) {
 		{"con", "con"},
 		{"a%2Fb", "a/b"},
 	} {
-		if got := decodeName(c.stem); got != c.name {
+		if got := decodeStem(c.stem); got != c.name {
 			t.Errorf("decodeName(%q) = %q, want %q", c.stem, got, c.name)
 		}
 	}
@@ -110,7 +110,7 @@ func TestAssignStems(t *testing.T) {
 		got, shown := assignStems(c.names)
 		want := slices.Clone(c.stems)
 		for i := range got {
-			if shown[i] != (decodeName(got[i]) == c.names[i]) {
+			if shown[i] != (decodeStem(got[i]) == c.names[i]) {
 				t.Errorf("assignStems(%q): shown[%d] = %v for stem %q", c.names, i, shown[i], got[i])
 			}
 		}
@@ -124,7 +124,7 @@ func TestAssignStems(t *testing.T) {
 // safeStem returns the reason why a stem is not safe as a file name, or "" if it is safe.
 func safeStem(stem string) string {
 	switch {
-	case stem == "" || len(stem) > maxStem+8:
+	case stem == "" || len(stem) > maxStemBytes+8:
 		return "its length"
 	case !utf8.ValidString(stem):
 		return "its bytes"
@@ -158,24 +158,26 @@ func FuzzNames(f *testing.F) {
 			if why := safeStem(stem); why != "" {
 				t.Errorf("stem %q of %q is not safe: %s", stem, names[i], why)
 			}
-			if shown[i] && decodeName(stem) != names[i] {
-				t.Errorf("decodeName(%q) = %q, want %q", stem, decodeName(stem), names[i])
+			if shown[i] && decodeStem(stem) != names[i] {
+				t.Errorf("decodeName(%q) = %q, want %q", stem, decodeStem(stem), names[i])
 			}
-			if other, ok := keys[foldKey(stem)]; ok {
+			if other, ok := keys[foldFileName(stem)]; ok {
 				t.Errorf("names %q and %q have stems that fold to one: %q", other, names[i], stem)
 			}
-			keys[foldKey(stem)] = names[i]
-			if strings.EqualFold(stem, strings.ToLower(stem)) && foldKey(stem) != foldKey(strings.ToLower(stem)) {
+			keys[foldFileName(stem)] = names[i]
+			if strings.EqualFold(stem, strings.ToLower(stem)) &&
+				foldFileName(stem) != foldFileName(strings.ToLower(stem)) {
 				t.Errorf("foldKey(%q) differs from that of its lower case", stem)
 			}
 		}
 		for _, stem := range names {
-			decodeName(stem)
+			decodeStem(stem)
 		}
 	})
 }
 
-// TestNamesInjective uses many names at once, to find names that a file system treats as equal but foldKey does not.
+// TestNamesInjective uses many names at once, to find names that a file system treats as equal but foldFileName
+// does not.
 func TestNamesInjective(t *testing.T) {
 	parts := []string{"a", "A", "é", "e\u0301", "ß", "ss", "K", "\u212a", "ﬀ", "ff", "%", ".", " ", "/", "~2", "İ",
 		"i\u0307", "\u200d", "σ", "ς", "Σ"}
@@ -195,7 +197,7 @@ func TestNamesInjective(t *testing.T) {
 		if why := safeStem(stem); why != "" {
 			t.Errorf("stem %q of %q is not safe: %s", stem, names[i], why)
 		}
-		// This key is computed independently of foldKey, and treats fewer names as equal.
+		// This key is computed independently of foldFileName, and treats fewer names as equal.
 		key := sha256.Sum256([]byte(strings.ToLower(strings.ToUpper(normalizeNFC(stem)))))
 		if other, ok := lower[key]; ok {
 			t.Errorf("%q and %q get stems that are one without case", other, names[i])
@@ -204,8 +206,8 @@ func TestNamesInjective(t *testing.T) {
 	}
 }
 
-// TestStemsLikeASet checks that unshownStems, which compares hashes, assigns the same stems as an algorithm with a set
-// of all keys.
+// TestStemsLikeASet checks that stemsNotShowingNames, which compares hashes, assigns the same stems as an algorithm
+// with a set of all keys.
 func TestStemsLikeASet(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	parts := []string{
@@ -239,9 +241,9 @@ func TestStemsLikeASet(t *testing.T) {
 		want := make([]string, len(names))
 		for i, name := range names {
 			stem, ok := encodeName(name)
-			if ok && !taken[foldKey(stem)] {
+			if ok && !taken[foldFileName(stem)] {
 				want[i] = stem
-				taken[foldKey(stem)] = true
+				taken[foldFileName(stem)] = true
 			}
 			if shown[i] != (want[i] != "") {
 				t.Fatalf("assignStems(%q): shown[%d] = %v", names, i, shown[i])
@@ -254,12 +256,12 @@ func TestStemsLikeASet(t *testing.T) {
 			}
 			first, _ := encodeName(name)
 			stem := first
-			for taken[foldKey(stem)] {
-				next[foldKey(first)] = max(next[foldKey(first)], 1) + 1
-				stem = fmt.Sprint(first, "~", next[foldKey(first)])
+			for taken[foldFileName(stem)] {
+				next[foldFileName(first)] = max(next[foldFileName(first)], 1) + 1
+				stem = fmt.Sprint(first, "~", next[foldFileName(first)])
 			}
 			want[i] = stem
-			taken[foldKey(stem)] = true
+			taken[foldFileName(stem)] = true
 		}
 		if !slices.Equal(stems, want) {
 			t.Fatalf("assignStems(%q) = %q, want %q", names, stems, want)
@@ -269,7 +271,7 @@ func TestStemsLikeASet(t *testing.T) {
 
 // assignStems returns the stem of each name, and whether it represents the name.
 func assignStems(names []string) (stems []string, shown []bool) {
-	unshown := unshownStems(len(names), func(i int) string { return names[i] })
+	unshown := stemsNotShowingNames(len(names), func(i int) string { return names[i] })
 	for i, name := range names {
 		stem, isUnshown := unshown[i]
 		if !isUnshown {

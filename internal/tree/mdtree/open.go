@@ -25,52 +25,52 @@ func Open(ctx context.Context, fsys vfs.FS, l Layout, o Options) (*Store, error)
 		o.LockWait = vfs.DefaultLockWait
 	}
 	if o.MaxFile == 0 {
-		o.MaxFile = maxFile
+		o.MaxFile = maxEntryFileBytes
 	}
-	if o.Lock == "" {
-		o.Lock = storeLockFile
+	if o.LockPath == "" {
+		o.LockPath = storeLockFile
 	}
-	s := &Store{tree: newTree(fsys, ".", storeStageDir), layout: l, opts: o, st: newState(),
-		writer:  writer{sem: make(chan struct{}, 1)},
-		scanner: scanner{dirtyFiles: map[string]bool{}},
-		served: servedEntries{
+	s := &Store{fileTree: newTree(fsys, ".", storeStageDir), layout: l, options: o, st: newState(),
+		writer:  writerState{writerToken: make(chan struct{}, 1)},
+		scanner: scanState{dirtyFiles: map[string]bool{}},
+		servedEntries: servedEntries{
 			base:             map[string]*oxbow.Entry{},
-			documents:        map[string]string{},
+			documentTexts:    map[string]string{},
 			emptiedDocuments: map[string]bool{},
 		}}
-	s.tree.warn = s.warn
+	s.fileTree.warn = s.warn
 	for _, d := range l.Dirs() {
-		s.scanner.dirs = append(s.scanner.dirs, &directory{path: d, hiddenPrefix: hiddenPrefix(d)})
+		s.scanner.dirs = append(s.scanner.dirs, &layoutDirectory{path: d, hiddenPrefix: hiddenPrefix(d)})
 	}
-	if err := s.refreshUnlessManual(ctx); err != nil {
+	if err := s.scanUnlessManual(ctx); err != nil {
 		return nil, err
 	}
 	s.scanner.isOpened = true
 	return s, nil
 }
 
-// refreshUnlessManual scans for changes by other programs before a caller reads, unless Options.Manual is set.
-func (s *Store) refreshUnlessManual(ctx context.Context) error {
-	if s.opts.Manual && s.scanner.isOpened {
+// scanUnlessManual scans for changes by other programs before a caller reads, unless Options.Manual is set.
+func (s *Store) scanUnlessManual(ctx context.Context) error {
+	if s.options.ManualScans && s.scanner.isOpened {
 		return s.checkReady(ctx)
 	}
-	return s.scanWith(ctx, s.scanChanged)
+	return s.scanWith(ctx, s.scanForChanges)
 }
 
-// scanWith scans with s.scan or s.scanAll for changes by other programs.
+// scanWith scans with s.scan or s.rereadAllFiles for changes by other programs.
 func (s *Store) scanWith(ctx context.Context, scan func(context.Context) error) error {
 	if err := s.checkReady(ctx); err != nil {
 		return err
 	}
 	for {
-		if err := s.waitIdle(ctx); err != nil {
+		if err := s.waitForOpenChange(ctx); err != nil {
 			return err
 		}
 		s.scanner.mu.Lock()
 		err := scan(ctx)
-		isWhole := s.overlay != nil || !s.hasJournal()
+		isWhole := s.stagedFileByPath != nil || !s.hasJournal()
 		if err == nil && isWhole {
-			clear(s.served.base)
+			clear(s.servedEntries.base)
 			s.scanner.mu.Unlock()
 			return nil
 		}
@@ -85,7 +85,7 @@ func (s *Store) scanWith(ctx context.Context, scan func(context.Context) error) 
 
 // Get implements [oxbow.Store].
 func (s *Store) Get(ctx context.Context, name string) (oxbow.Entry, error) {
-	if err := s.refreshUnlessManual(ctx); err != nil {
+	if err := s.scanUnlessManual(ctx); err != nil {
 		return oxbow.Entry{}, err
 	}
 	s.mu.RLock()
@@ -99,7 +99,7 @@ func (s *Store) Get(ctx context.Context, name string) (oxbow.Entry, error) {
 // Entries implements [oxbow.Store].
 func (s *Store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
-		if err := s.refreshUnlessManual(ctx); err != nil {
+		if err := s.scanUnlessManual(ctx); err != nil {
 			yield(oxbow.Entry{}, err)
 			return
 		}
@@ -122,7 +122,7 @@ func (s *Store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 
 // Locate returns the position of the entry with that name.
 func (s *Store) Locate(ctx context.Context, name string) (Place, error) {
-	if err := s.refreshUnlessManual(ctx); err != nil {
+	if err := s.scanUnlessManual(ctx); err != nil {
 		return Place{}, err
 	}
 	s.mu.RLock()
@@ -135,7 +135,7 @@ func (s *Store) Locate(ctx context.Context, name string) (Place, error) {
 
 // toItem returns the item of the entry, including the ID that the store assigned.
 func (c *namedEntry) toItem() Item {
-	it := c.file.items[c.index]
+	it := c.file.items[c.itemIndex]
 	it.Entry = *c.entry
 	return it
 }
@@ -144,18 +144,18 @@ func (c *namedEntry) toItem() Item {
 func (s *Store) Watch(fn func(oxbow.Event)) (stop func()) { return s.watchers.Add(fn) }
 
 // Refresh implements [oxbow.Watcher]. It scans for changes by other programs.
-func (s *Store) Refresh(ctx context.Context) error { return s.scanWith(ctx, s.scanChanged) }
+func (s *Store) Refresh(ctx context.Context) error { return s.scanWith(ctx, s.scanForChanges) }
 
 // Stats implements [oxbow.Counter].
 func (s *Store) Stats(ctx context.Context) (oxbow.Stats, error) {
-	if err := s.refreshUnlessManual(ctx); err != nil {
+	if err := s.scanUnlessManual(ctx); err != nil {
 		return oxbow.Stats{}, err
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	st := oxbow.Stats{Path: s.opts.Path, Entries: len(s.st.entriesByID)}
+	st := oxbow.Stats{Path: s.options.DirectoryName, Entries: len(s.st.entriesByID)}
 	for _, f := range s.st.files {
-		st.Bytes += int64(len(f.text))
+		st.Bytes += int64(len(f.lastGoodText))
 	}
 	st.Used = st.Bytes
 	return st, nil
@@ -163,8 +163,8 @@ func (s *Store) Stats(ctx context.Context) (oxbow.Stats, error) {
 
 // Close implements [oxbow.Store].
 func (s *Store) Close() error {
-	s.writer.sem <- struct{}{}
-	defer func() { <-s.writer.sem }()
+	s.writer.writerToken <- struct{}{}
+	defer func() { <-s.writer.writerToken }()
 	s.scanner.mu.Lock()
 	defer s.scanner.mu.Unlock()
 	s.mu.Lock()
@@ -174,11 +174,11 @@ func (s *Store) Close() error {
 	}
 	s.closed = true
 	var err error
-	if s.writer.lock != nil {
-		err = s.writer.lock.Close()
+	if s.writer.processLock != nil {
+		err = s.writer.processLock.Close()
 	}
-	if s.scanner.watch != nil {
-		err = errors.Join(err, s.scanner.watch.Close())
+	if s.scanner.fileWatch != nil {
+		err = errors.Join(err, s.scanner.fileWatch.Close())
 	}
 	return err
 }
@@ -186,7 +186,7 @@ func (s *Store) Close() error {
 // View calls fn with the present tree. fn must not call the store, and must not keep v after
 // it returns.
 func (s *Store) View(ctx context.Context, fn func(v View) error) error {
-	if err := s.refreshUnlessManual(ctx); err != nil {
+	if err := s.scanUnlessManual(ctx); err != nil {
 		return err
 	}
 	s.scanner.mu.Lock()

@@ -14,42 +14,43 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// overlay is the tree including edits that are planned. The state of the store does not change in the meantime,
+// plannedTree is the tree including edits that are planned. The state of the store does not change in the meantime,
 // because the writer has locked scanner.mu.
-type overlay struct {
-	store *Store
-	files map[string]*pendingFile
-	names map[string][]string // for each name, the edited files that contain it
+type plannedTree struct {
+	store             *Store
+	pendingFiles      map[string]*pendingFile
+	editedFilesByName map[string][]string // for each name, the edited files that contain it
 }
 
 // pendingFile is a file that a change edits, or a document that it reads.
 type pendingFile struct {
 	// text for which the change was planned: the text on disk or, if the file is damaged, the last good text
-	base      string
-	exists    bool // the file exists
-	text      string
-	isRemoved bool
-	isChanged bool
-	isMatched bool // the layout may store entries in the file
-	items     []Item
+	base           string
+	exists         bool // the file exists
+	newText        string
+	isRemoved      bool
+	isChanged      bool
+	mayHoldEntries bool // the layout may store entries in the file
+	items          []Item
 }
 
-func newOverlay(s *Store) *overlay {
-	return &overlay{store: s, files: map[string]*pendingFile{}, names: map[string][]string{}}
+func newOverlay(s *Store) *plannedTree {
+	return &plannedTree{store: s, pendingFiles: map[string]*pendingFile{}, editedFilesByName: map[string][]string{}}
 }
 
 // Find implements [View].
-func (v *overlay) Find(name string) (Place, bool) {
+func (v *plannedTree) Find(name string) (Place, bool) {
 	// If several files contain the name, the first file by path counts, or the file that Options.Prefer chose. In the
 	// second case, this change must not have edited the file.
-	edited := func(f *file) bool { e := v.files[f.path]; return e != nil && e.isChanged }
+	edited := func(f *treeFile) bool { e := v.pendingFiles[f.path]; return e != nil && e.isChanged }
 	best := ""
 	if c := v.store.st.entriesByName[name]; c != nil && !edited(c.file) {
 		best = c.file.path
-	} else if i := slices.IndexFunc(v.store.st.filesByName[name], func(f *file) bool { return !edited(f) }); i >= 0 {
+	} else if i := slices.IndexFunc(v.store.st.filesByName[name],
+		func(f *treeFile) bool { return !edited(f) }); i >= 0 {
 		best = v.store.st.filesByName[name][i].path
 	}
-	for _, p := range v.names[name] {
+	for _, p := range v.editedFilesByName[name] {
 		if best == "" || p < best {
 			best = p
 		}
@@ -70,12 +71,12 @@ func (v *overlay) Find(name string) (Place, bool) {
 
 // nameOwner returns the name of the entry that has the word as its name or alias. The entry named except
 // is ignored.
-func (v *overlay) nameOwner(word, except string) (name string, ok bool) {
+func (v *plannedTree) nameOwner(word, exceptName string) (name string, ok bool) {
 	for p := range v.Files() {
 		for _, it := range v.Items(p) {
 			e := &it.Entry
 			hasWord := e.Name == word || slices.Contains(e.Aliases, word)
-			if hasWord && e.Name != except {
+			if hasWord && e.Name != exceptName {
 				return e.Name, true
 			}
 		}
@@ -84,12 +85,12 @@ func (v *overlay) nameOwner(word, except string) (name string, ok bool) {
 }
 
 // File implements [View].
-func (v *overlay) File(p string) (string, bool) {
-	if e := v.files[p]; e != nil {
-		return e.text, (e.exists && !e.isChanged) || (e.isChanged && !e.isRemoved)
+func (v *plannedTree) File(p string) (string, bool) {
+	if e := v.pendingFiles[p]; e != nil {
+		return e.newText, (e.exists && !e.isChanged) || (e.isChanged && !e.isRemoved)
 	}
 	if f := v.store.st.files[p]; f != nil {
-		return f.text, !f.hasNoGoodText
+		return f.lastGoodText, !f.hasNoGoodText
 	}
 	if v.store.mayHoldEntries(p) {
 		return "", false
@@ -98,23 +99,23 @@ func (v *overlay) File(p string) (string, bool) {
 	if err != nil {
 		return "", false
 	}
-	return e.text, e.exists
+	return e.newText, e.exists
 }
 
 // readDocument reads a file that the layout does not match.
-func (v *overlay) readDocument(p string) (*pendingFile, error) {
-	text, _, err := v.store.readText(p, maxFile)
+func (v *plannedTree) readDocument(p string) (*pendingFile, error) {
+	text, _, err := v.store.readText(p, maxEntryFileBytes)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading %s: %w", p, err)
 	}
-	e := &pendingFile{base: text, text: text, exists: err == nil}
-	v.files[p] = e
+	e := &pendingFile{base: text, newText: text, exists: err == nil}
+	v.pendingFiles[p] = e
 	return e, nil
 }
 
 // Items implements [View].
-func (v *overlay) Items(p string) []Item {
-	if e := v.files[p]; e != nil && e.isChanged {
+func (v *plannedTree) Items(p string) []Item {
+	if e := v.pendingFiles[p]; e != nil && e.isChanged {
 		return e.items
 	}
 	if f := v.store.st.files[p]; f != nil {
@@ -124,13 +125,13 @@ func (v *overlay) Items(p string) []Item {
 }
 
 // Files implements [View].
-func (v *overlay) Files() iter.Seq[string] {
+func (v *plannedTree) Files() iter.Seq[string] {
 	there := map[string]bool{}
 	for p := range v.store.st.files {
 		there[p] = true
 	}
-	for p, e := range v.files {
-		if e.isChanged && e.isMatched {
+	for p, e := range v.pendingFiles {
+		if e.isChanged && e.mayHoldEntries {
 			there[p] = !e.isRemoved
 		}
 	}
@@ -139,18 +140,18 @@ func (v *overlay) Files() iter.Seq[string] {
 }
 
 // Taken implements [View].
-func (v *overlay) Taken(p string) bool {
-	if e := v.files[p]; e != nil && e.isChanged {
+func (v *plannedTree) Taken(p string) bool {
+	if e := v.pendingFiles[p]; e != nil && e.isChanged {
 		return !e.isRemoved
 	}
 	_, err := v.store.fs.Stat(p)
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// addEdits adds edits. For the entries in the edited files, it returns the versions before and after the edits, by
+// applyEdits adds edits. For the entries in the edited files, it returns the versions before and after the edits, by
 // name and in order.
-func (v *overlay) addEdits(edits []Edit) (had, have map[string][]uint64, err error) {
-	had, have = map[string][]uint64{}, map[string][]uint64{}
+func (v *plannedTree) applyEdits(edits []Edit) (versionsBefore, versionsAfter map[string][]uint64, err error) {
+	versionsBefore, versionsAfter = map[string][]uint64{}, map[string][]uint64{}
 	for i, ed := range edits {
 		isFile := fs.ValidPath(ed.Path) && ed.Path != "."
 		isSpecial := !isFile || IsConflict(ed.Path)
@@ -170,26 +171,29 @@ func (v *overlay) addEdits(edits []Edit) (had, have map[string][]uint64, err err
 		}
 		for _, it := range v.Items(ed.Path) {
 			name := it.Entry.Name
-			had[name] = append(had[name], it.Entry.Version)
-			v.names[name] = slices.DeleteFunc(v.names[name], func(p string) bool { return p == ed.Path })
+			versionsBefore[name] = append(versionsBefore[name], it.Entry.Version)
+			v.editedFilesByName[name] = slices.DeleteFunc(
+				v.editedFilesByName[name],
+				func(p string) bool { return p == ed.Path },
+			)
 		}
 		if err := v.applyEdit(e, ed); err != nil {
 			return nil, nil, err
 		}
 		for _, it := range e.items {
 			name := it.Entry.Name
-			have[name] = append(have[name], it.Entry.Version)
-			if !slices.Contains(v.names[name], ed.Path) {
-				v.names[name] = append(v.names[name], ed.Path)
+			versionsAfter[name] = append(versionsAfter[name], it.Entry.Version)
+			if !slices.Contains(v.editedFilesByName[name], ed.Path) {
+				v.editedFilesByName[name] = append(v.editedFilesByName[name], ed.Path)
 			}
 		}
 	}
-	return had, have, nil
+	return versionsBefore, versionsAfter, nil
 }
 
 // pendingFile returns the present state of a file in the change.
-func (v *overlay) pendingFile(p string) (*pendingFile, error) {
-	if e := v.files[p]; e != nil {
+func (v *plannedTree) pendingFile(p string) (*pendingFile, error) {
+	if e := v.pendingFiles[p]; e != nil {
 		return e, nil
 	}
 	if !v.store.mayHoldEntries(p) {
@@ -197,47 +201,47 @@ func (v *overlay) pendingFile(p string) (*pendingFile, error) {
 	}
 	e := &pendingFile{}
 	if f := v.store.st.files[p]; f != nil {
-		e.base, e.exists = f.text, true
+		e.base, e.exists = f.lastGoodText, true
 	}
-	v.files[p] = e
+	v.pendingFiles[p] = e
 	return e, nil
 }
 
 // applyEdit applies an edit to a pending file, and parses the entries in the new text if the layout matches the file.
 // It returns an error if the new text is invalid, too long, or cannot be parsed.
-func (v *overlay) applyEdit(e *pendingFile, ed Edit) error {
-	e.text = ed.Text
+func (v *plannedTree) applyEdit(e *pendingFile, ed Edit) error {
+	e.newText = ed.Text
 	e.isRemoved = ed.Remove
 	e.isChanged = true
-	e.isMatched = v.store.mayHoldEntries(ed.Path)
+	e.mayHoldEntries = v.store.mayHoldEntries(ed.Path)
 	e.items = nil
 	if e.isRemoved {
-		e.text = ""
+		e.newText = ""
 		return nil
 	}
-	if e.text == "" {
-		e.text = "\n"
+	if e.newText == "" {
+		e.newText = "\n"
 	}
-	if why := CheckText(e.text); why != "" {
+	if why := CheckText(e.newText); why != "" {
 		return &oxbow.InvalidError{Field: "file", Value: ed.Path, Reason: why}
 	}
-	if len(e.text) > maxFile {
+	if len(e.newText) > maxEntryFileBytes {
 		return &oxbow.InvalidError{
 			Field:  "file",
 			Value:  ed.Path,
-			Reason: fmt.Sprintf("would have %d bytes; the most is %d", len(e.text), maxFile),
+			Reason: fmt.Sprintf("would have %d bytes; the most is %d", len(e.newText), maxEntryFileBytes),
 		}
 	}
-	if !e.isMatched {
+	if !e.mayHoldEntries {
 		return nil
 	}
-	items, err := v.store.layout.Parse(ed.Path, e.text)
+	items, err := v.store.layout.Parse(ed.Path, e.newText)
 	if err != nil {
 		return &oxbow.InvalidError{Field: "entry", Reason: "cannot be held by this layout: " + ed.Path +
 			" could not be read back: " + err.Error()}
 	}
 	var diagnostics []string
-	e.items, diagnostics = completeItems(items, v.store.opts.Clock())
+	e.items, diagnostics = completeItems(items, v.store.options.Clock())
 	if len(diagnostics) > 0 {
 		return &oxbow.InvalidError{Field: "entry", Reason: "cannot be held by this layout: " + diagnostics[0]}
 	}

@@ -14,50 +14,50 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
-// Mode specifies what happens to entries of the store that the tree lacks.
-type Mode uint8
+// LoadMode specifies what happens to entries of the store that the tree lacks.
+type LoadMode uint8
 
 // These are the modes of [PlanOptions].
 const (
-	Merge   Mode = iota // keep these entries
-	Replace             // remove these entries
+	MergeMode   LoadMode = iota // keep these entries
+	ReplaceMode                 // remove these entries
 )
 
-// PlanOptions configure [Tree.Plan]. Nil and zero fields mean the default.
+// PlanOptions configure [Tree.PlanLoad]. Nil and zero fields mean the default.
 type PlanOptions struct {
-	Mode Mode
+	Mode LoadMode
 
-	// Prune allows [Replace] to remove entries whose files do not exist any more since the last
+	// RemovesMissing allows [ReplaceMode] to remove entries whose files do not exist any more since the last
 	// dump. Otherwise missing files are an error, because a copy of a tree may be incomplete by
 	// accident.
-	Prune bool
+	RemovesMissing bool
 
 	// Origin is the origin of the store. If the manifest names this store, the last dump is the
 	// base of the comparison, so that changes made only in the store are kept.
-	Origin Origin
+	Origin StoreOrigin
 
 	// FilesWin uses the files if both the files and the store were changed since the last dump.
-	// With [Replace], it also removes entries that were added to the store since. Without FilesWin,
+	// With [ReplaceMode], it also removes entries that were added to the store since. Without FilesWin,
 	// changes of both are an error, and added entries are kept.
 	FilesWin bool
 }
 
-// Plan is the shortest list of changes that makes a store equal to a tree. The lists of names are
+// LoadPlan is the shortest list of changes that makes a store equal to a tree. The lists of names are
 // sorted.
-type Plan struct {
-	Ops       []oxbow.Op // ops to apply in a single change
-	Added     []string
-	Changed   []string
-	Removed   []string // removed entries (none with [Merge])
-	Unchanged []string
-	Kept      []string // entries that were changed, added or removed only in the store since the last dump
-	Merged    []string // entries in Changed that were also changed in the store since the last dump
-	UsedBase  bool     // the last dump was used as the base
+type LoadPlan struct {
+	StoreOps       []oxbow.Op // ops to apply in a single change
+	AddedNames     []string
+	ChangedNames   []string
+	RemovedNames   []string // removed entries (none with [MergeMode])
+	UnchangedNames []string
+	KeptNames      []string // entries that were changed, added or removed only in the store since the last dump
+	MergedNames    []string // entries in Changed that were also changed in the store since the last dump
+	UsedBase       bool     // the last dump was used as the base
 
 	Warnings []Problem // warnings about aliases that another entry has, too
 }
 
-// Plan compares the tree with a store and changes neither. The caller should pass Ops to a single
+// PlanLoad compares the tree with a store and changes neither. The caller should pass Ops to a single
 // call of [oxbow.Store.Apply], so that the change can be undone as a whole. Ops require the
 // versions for which they were planned. If an entry has changed since, Apply fails with
 // [oxbow.ErrConflict].
@@ -72,16 +72,16 @@ type Plan struct {
 // both changed the same or adjacent lines, or if the store has no history, the file is listed in a
 // [*FilesError] matching [ErrDiverged]. Without such a manifest, the files win.
 //
-// Entries that no store accepts are listed in a [*ProblemsError]. With [Replace], missing files are
+// Entries that no store accepts are listed in a [*ProblemsError]. With [ReplaceMode], missing files are
 // listed in a [*FilesError] matching [ErrMissing], unless Prune is set.
-func (t *Tree) Plan(ctx context.Context, s oxbow.Store, o *PlanOptions) (Plan, error) {
+func (t *Tree) PlanLoad(ctx context.Context, s oxbow.Store, o *PlanOptions) (LoadPlan, error) {
 	opts := PlanOptions{}
 	if o != nil {
 		opts = *o
 	}
-	p := &planner{tree: t, opts: opts, history: newStoreHistory(ctx, s)}
+	p := &loadPlanner{tree: t, opts: opts, history: newStoreHistory(ctx, s)}
 	p.nameUses, p.hasDuplicateNames = t.countNames()
-	p.UsedBase = opts.Origin.isThisStore(t.Memory)
+	p.UsedBase = opts.Origin.isThisStore(t.DumpedStore)
 	err := p.readStore(ctx, s)
 	if err == nil {
 		p.normalizeNames()
@@ -91,21 +91,22 @@ func (t *Tree) Plan(ctx context.Context, s oxbow.Store, o *PlanOptions) (Plan, e
 		err = p.dropTakenAliases(ctx, s)
 	}
 	if err != nil {
-		return Plan{}, fmt.Errorf("planning the load of %s: %w", t.dir, err)
+		return LoadPlan{}, fmt.Errorf("planning the load of %s: %w", t.dir, err)
 	}
-	for _, names := range [][]string{p.Added, p.Changed, p.Removed, p.Unchanged, p.Kept, p.Merged} {
+	for _, names := range [][]string{p.AddedNames, p.ChangedNames, p.RemovedNames, p.UnchangedNames, p.KeptNames,
+		p.MergedNames} {
 		slices.Sort(names)
 	}
-	return p.Plan, nil
+	return p.LoadPlan, nil
 }
 
 // storedEntry is an entry of the store. For most entries, a plan needs only the name, the aliases and the version.
 // Therefore a load does not need memory for the contents of all entries.
 type storedEntry struct {
-	aliases []string
-	version uint64
-	isBase  bool         // the entry is unchanged since the last dump
-	entry   *oxbow.Entry // the whole entry (nil if no file of the tree can differ from it)
+	aliases              []string
+	version              uint64
+	isUnchangedSinceDump bool         // the entry is unchanged since the last dump
+	wholeEntry           *oxbow.Entry // the whole entry (nil if no file of the tree can differ from it)
 }
 
 // maxSingleReads is the maximum number of entries that a plan reads one by one. If it needs more entries, it is faster
@@ -114,7 +115,7 @@ const maxSingleReads = 200
 
 // readStore reads the entries of the store. If the changes since the last dump are known and few, it reads only the
 // changed entries, and the entries that have a name or an alias of an edited file.
-func (p *planner) readStore(ctx context.Context, s oxbow.Store) error {
+func (p *loadPlanner) readStore(ctx context.Context, s oxbow.Store) error {
 	var f oxbow.Filter
 	changed, ok := p.changedSinceDump(ctx)
 	if ok {
@@ -136,15 +137,15 @@ func (p *planner) readStore(ctx context.Context, s oxbow.Store) error {
 // changedSinceDump returns the names of the entries that were added or changed in the store since the last dump. ok is
 // false if all entries must be read. This is the case if the changes are unknown, if an entry was removed, or if the
 // plan needs the other entries as well.
-func (p *planner) changedSinceDump(ctx context.Context) (names map[string]bool, ok bool) {
+func (p *loadPlanner) changedSinceDump(ctx context.Context) (names map[string]bool, ok bool) {
 	t := p.tree
-	isKnown := p.UsedBase && t.isOwn && p.opts.Origin.ChangesSince != nil
-	needsAll := p.opts.Mode == Replace || p.hasDuplicateNames || len(t.Entries) > maxSingleReads
+	isKnown := p.UsedBase && t.isManifestUnedited && p.opts.Origin.ChangesSince != nil
+	needsAll := p.opts.Mode == ReplaceMode || p.hasDuplicateNames || len(t.Entries) > maxSingleReads
 	if !isKnown || needsAll {
 		return nil, false
 	}
 	names = map[string]bool{}
-	for delta, err := range p.opts.Origin.ChangesSince(ctx, t.Memory) {
+	for delta, err := range p.opts.Origin.ChangesSince(ctx, t.DumpedStore) {
 		if err != nil || delta.Entry == nil {
 			return nil, false
 		}
@@ -170,13 +171,13 @@ func (t *Tree) readEntries(ctx context.Context, s oxbow.Store, f oxbow.Filter) (
 		}
 		e.Labels = withoutLocal(e.Labels)
 		last, dumped := t.base.findItem(e.Name)
-		stored := &storedEntry{version: e.Version, isBase: dumped && last.matchesEntry(&e)}
+		stored := &storedEntry{version: e.Version, isUnchangedSinceDump: dumped && last.matchesEntry(&e)}
 		_, unchanged := t.unchangedRow(e.Name)
 		// A name that is not ASCII may belong to a file in another Unicode form.
-		mustRead := unchanged && !stored.isBase
+		mustRead := unchanged && !stored.isUnchangedSinceDump
 		isNamed := isRead[e.Name] || !isASCII(e.Name)
 		if mustRead || isNamed {
-			stored.entry = &e
+			stored.wholeEntry = &e
 			stored.aliases = e.Aliases
 		} else {
 			// Clone the strings, because they may share the memory of the whole entry.
@@ -193,7 +194,7 @@ func (t *Tree) readEntries(ctx context.Context, s oxbow.Store, f oxbow.Filter) (
 // otherwise to Unicode normal form C. This is needed because some file systems and archives change
 // the composition of names. If this makes two names equal and the store does not have both, the
 // decomposed name gets a number.
-func (p *planner) normalizeNames() {
+func (p *loadPlanner) normalizeNames() {
 	t := p.tree
 	have, used := p.storedEntries, p.nameUses
 	for i := range t.Entries {
@@ -221,7 +222,7 @@ func (p *planner) normalizeNames() {
 		}
 		used[name]++
 		t.addWarning(
-			t.Files[i],
+			t.EntryPaths[i],
 			fmt.Errorf(
 				"it is loaded as %q: another file has its name %q in another Unicode composition",
 				name,
@@ -246,11 +247,11 @@ func (t *Tree) countNames() (used map[string]int, hasDuplicateNames bool) {
 		return used, false
 	}
 	for row, isUnchanged := range t.isUnchanged {
-		hasDuplicateNames = hasDuplicateNames || (isUnchanged && used[oxbow.NormalName(t.base.name(row))] > 0)
+		hasDuplicateNames = hasDuplicateNames || (isUnchanged && used[oxbow.NormalName(t.base.nameOfRow(row))] > 0)
 	}
 	for row, isUnchanged := range t.isUnchanged {
 		if hasDuplicateNames && isUnchanged {
-			used[oxbow.NormalName(t.base.name(row))]++
+			used[oxbow.NormalName(t.base.nameOfRow(row))]++
 		}
 	}
 	return used, hasDuplicateNames
@@ -267,9 +268,9 @@ func storedSpelling(name string, have map[string]*storedEntry) string {
 	return name
 }
 
-// planner makes a plan.
-type planner struct {
-	Plan
+// loadPlanner makes a plan.
+type loadPlanner struct {
+	LoadPlan
 	tree    *Tree
 	opts    PlanOptions
 	history *storeHistory
@@ -283,12 +284,12 @@ type planner struct {
 	nameUses          map[string]int // see [Tree.countNames]
 	hasDuplicateNames bool
 
-	owners        map[string][]string // entries by name or alias (nil until needed)
-	divergedFiles []string            // files whose changes cannot be merged with those of the store
+	namesByNameOrAlias map[string][]string // entries by name or alias (nil until needed)
+	divergedFiles      []string            // files whose changes cannot be merged with those of the store
 }
 
-func (p *planner) makePlan() error {
-	if p.opts.Mode == Replace {
+func (p *loadPlanner) makePlan() error {
+	if p.opts.Mode == ReplaceMode {
 		if err := p.planRemovals(); err != nil {
 			return err
 		}
@@ -303,7 +304,7 @@ func (p *planner) makePlan() error {
 			return err
 		}
 		if err := p.checkIntended(i); len(ops) > 0 && err != nil {
-			problems.Add(p.tree.Files[i], err)
+			problems.AddProblem(p.tree.EntryPaths[i], err)
 			continue
 		}
 		for _, op := range ops {
@@ -312,11 +313,11 @@ func (p *planner) makePlan() error {
 				continue
 			}
 			if err := op.Check(); err != nil {
-				problems.Add(p.tree.Files[i], err)
+				problems.AddProblem(p.tree.EntryPaths[i], err)
 				break
 			}
 		}
-		p.Ops = append(p.Ops, ops...)
+		p.StoreOps = append(p.StoreOps, ops...)
 	}
 	if len(p.divergedFiles) > 0 {
 		slices.Sort(p.divergedFiles)
@@ -328,22 +329,22 @@ func (p *planner) makePlan() error {
 
 // planUnchanged plans the entries whose files are unchanged since the last dump. It reads the files for which the
 // store has a different entry.
-func (p *planner) planUnchanged() error {
+func (p *loadPlanner) planUnchanged() error {
 	for row, isUnchanged := range p.tree.isUnchanged {
 		if !isUnchanged {
 			continue
 		}
-		name := p.tree.base.name(row)
+		name := p.tree.base.nameOfRow(row)
 		if p.changedNames != nil && !p.changedNames[name] {
-			p.Unchanged = append(p.Unchanged, name)
+			p.UnchangedNames = append(p.UnchangedNames, name)
 			continue
 		}
 		e, exists := p.storedEntries[name]
 		switch {
-		case exists && e.isBase:
-			p.Unchanged = append(p.Unchanged, name)
+		case exists && e.isUnchangedSinceDump:
+			p.UnchangedNames = append(p.UnchangedNames, name)
 		case !exists && p.UsedBase:
-			p.Kept = append(p.Kept, name)
+			p.KeptNames = append(p.KeptNames, name)
 		default:
 			if err := p.tree.readUnchanged(row); err != nil {
 				return err
@@ -356,33 +357,33 @@ func (p *planner) planUnchanged() error {
 // checkIntended returns an error if a file's content is probably not intended: the file lost all
 // text, for example because the disk was full, or the file contains git's conflict markers. Blank
 // text or markers are accepted if the store's entry also has them.
-func (p *planner) checkIntended(i int) error {
+func (p *loadPlanner) checkIntended(i int) error {
 	want := &p.tree.Entries[i]
 	e, exists := p.storedEntries[want.Name]
-	lostText := exists && isBlank(want.Content) && !isBlank(e.entry.Content)
+	lostText := exists && isBlankText(want.Content) && !isBlankText(e.wholeEntry.Content)
 	if lostText {
 		return errors.New("it has no text any more: write some, or delete the file to forget its entry")
 	}
-	if p.tree.hasMarkers[i] && !(exists && HasConflictMarkers(e.entry.Content)) {
+	if p.tree.hasMarkers[i] && !(exists && HasConflictMarkers(e.wholeEntry.Content)) {
 		return fmt.Errorf("it %w", ErrConflictMarkers)
 	}
 	return nil
 }
 
-func isBlank(s string) bool { return strings.TrimSpace(s) == "" }
+func isBlankText(s string) bool { return strings.TrimSpace(s) == "" }
 
 // dropTakenAliases removes the aliases that another entry has, and warns about each. It also
 // warns if a new entry's name is an alias of another entry, because the name has precedence.
-func (p *planner) dropTakenAliases(ctx context.Context, s oxbow.Store) error {
+func (p *loadPlanner) dropTakenAliases(ctx context.Context, s oxbow.Store) error {
 	file := map[string]string{}
 	for i, e := range p.tree.Entries {
-		file[e.Name] = p.tree.Files[i]
+		file[e.Name] = p.tree.EntryPaths[i]
 	}
-	ops, taken, err := oxbow.WithoutTakenAliases(ctx, s, p.Ops)
+	ops, taken, err := oxbow.WithoutTakenAliases(ctx, s, p.StoreOps)
 	if err != nil {
 		return err
 	}
-	p.Ops = ops
+	p.StoreOps = ops
 	for _, t := range taken {
 		p.Warnings = append(p.Warnings, Problem{file[t.Name], errors.New(t.String())})
 	}
@@ -390,17 +391,17 @@ func (p *planner) dropTakenAliases(ctx context.Context, s oxbow.Store) error {
 	for _, op := range ops {
 		isChanged[op.Target()] = true
 	}
-	p.Changed = slices.DeleteFunc(p.Changed, func(name string) bool {
+	p.ChangedNames = slices.DeleteFunc(p.ChangedNames, func(name string) bool {
 		if !isChanged[name] {
-			p.Unchanged = append(p.Unchanged, name)
+			p.UnchangedNames = append(p.UnchangedNames, name)
 		}
 		return !isChanged[name]
 	})
-	if len(p.Added) == 0 {
+	if len(p.AddedNames) == 0 {
 		return nil
 	}
 	isAdded := map[string]bool{}
-	for _, name := range p.Added {
+	for _, name := range p.AddedNames {
 		isAdded[name] = true
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.storedEntries)) {
@@ -415,17 +416,17 @@ func (p *planner) dropTakenAliases(ctx context.Context, s oxbow.Store) error {
 }
 
 // planEntry plans the change for an entry of the tree.
-func (p *planner) planEntry(i int) ([]oxbow.Op, error) {
+func (p *loadPlanner) planEntry(i int) ([]oxbow.Op, error) {
 	want := &p.tree.Entries[i]
 	e, exists := p.storedEntries[want.Name]
-	if exists && isSameEntry(want, e.entry) {
-		p.Unchanged = append(p.Unchanged, want.Name)
+	if exists && isSameAsStored(want, e.wholeEntry) {
+		p.UnchangedNames = append(p.UnchangedNames, want.Name)
 		return nil, nil
 	}
-	if p.UsedBase && !(exists && p.lacksOnlyTakenAliases(want, e.entry)) {
+	if p.UsedBase && !(exists && p.lacksOnlyTakenAliases(want, e.wholeEntry)) {
 		base, known := p.tree.base.findItem(want.Name)
-		kept := known && p.tree.areUnedited[i]
-		storeChanged := exists != known || (exists && !e.isBase)
+		kept := known && p.tree.isUneditedEntry[i]
+		storeChanged := exists != known || (exists && !e.isUnchangedSinceDump)
 		mayBeOlder := storeChanged || !exists
 		if mayBeOlder && !kept {
 			held, err := p.history.hadEntry(want, base)
@@ -436,40 +437,40 @@ func (p *planner) planEntry(i int) ([]oxbow.Op, error) {
 		}
 		switch {
 		case kept:
-			p.Kept = append(p.Kept, want.Name)
+			p.KeptNames = append(p.KeptNames, want.Name)
 			return nil, nil
 		case storeChanged && !p.opts.FilesWin:
-			return p.planMerge(i, e, base)
+			return p.mergeTreeEntry(i, e, base)
 		}
 	}
 	if !exists {
-		p.Added = append(p.Added, want.Name)
+		p.AddedNames = append(p.AddedNames, want.Name)
 		added := storableEntry(want)
 		return []oxbow.Op{threeway.AddOp(&added)}, nil
 	}
-	p.Changed = append(p.Changed, want.Name)
-	return changeOps(want, e.entry), nil
+	p.ChangedNames = append(p.ChangedNames, want.Name)
+	return changeOps(want, e.wholeEntry), nil
 }
 
-// planMerge plans the change for an entry of the tree if both the file and the store were changed since the
+// mergeTreeEntry plans the change for an entry of the tree if both the file and the store were changed since the
 // last dump. e is nil if the store has no such entry any more. If the changes cannot be merged, the file is
 // added to p.divergedFiles.
 //
 // The first op writes the entry of the file, and the second op writes the merged entry. Therefore the
 // history contains the text of the file, and the next dump may replace the file.
-func (p *planner) planMerge(i int, e *storedEntry, base manifestItem) ([]oxbow.Op, error) {
+func (p *loadPlanner) mergeTreeEntry(i int, e *storedEntry, base manifestItem) ([]oxbow.Op, error) {
 	want := &p.tree.Entries[i]
-	canMerge := e != nil && want.Kind == e.entry.Kind && haveSameDate(want, e.entry)
+	canMerge := e != nil && want.Kind == e.wholeEntry.Kind && haveSameDate(want, e.wholeEntry)
 	if canMerge {
 		dumped, isKnown, err := p.history.dumpedEntry(want.Name, base)
 		if err != nil {
 			return nil, err
 		}
-		merged, isClean := threeway.MergeEntry(&dumped, want, e.entry)
+		merged, isClean := threeway.MergeEntry(&dumped, want, e.wholeEntry)
 		if isKnown && isClean {
-			p.Changed = append(p.Changed, want.Name)
-			p.Merged = append(p.Merged, want.Name)
-			return append(changeOps(want, e.entry), oxbow.Update{
+			p.ChangedNames = append(p.ChangedNames, want.Name)
+			p.MergedNames = append(p.MergedNames, want.Name)
+			return append(changeOps(want, e.wholeEntry), oxbow.Update{
 				Name:    want.Name,
 				Content: merged.Content,
 				Aliases: tidyAliases(merged.Aliases),
@@ -477,48 +478,51 @@ func (p *planner) planMerge(i int, e *storedEntry, base manifestItem) ([]oxbow.O
 			}), nil
 		}
 	}
-	p.divergedFiles = append(p.divergedFiles, p.tree.Files[i])
+	p.divergedFiles = append(p.divergedFiles, p.tree.EntryPaths[i])
 	return nil, nil
 }
 
 // lacksOnlyTakenAliases reports whether the store's entry differs from the entry in a file only by aliases that other
 // entries have. An earlier load left out these aliases, so that the entry was not changed in the store.
-func (p *planner) lacksOnlyTakenAliases(want, e *oxbow.Entry) bool {
-	free := *want
-	free.Aliases = slices.DeleteFunc(slices.Clone(want.Aliases), func(a string) bool {
+func (p *loadPlanner) lacksOnlyTakenAliases(fileEntry, e *oxbow.Entry) bool {
+	free := *fileEntry
+	free.Aliases = slices.DeleteFunc(slices.Clone(fileEntry.Aliases), func(a string) bool {
 		return !slices.Contains(e.Aliases, a) && p.isTaken(a, e.Name)
 	})
-	return isSameEntry(&free, e)
+	return isSameAsStored(&free, e)
 }
 
 // isTaken reports whether a word is the name or an alias of an entry. The entry named but is ignored.
-func (p *planner) isTaken(word, but string) bool {
-	if p.owners == nil {
-		p.owners = map[string][]string{}
+func (p *loadPlanner) isTaken(word, exceptName string) bool {
+	if p.namesByNameOrAlias == nil {
+		p.namesByNameOrAlias = map[string][]string{}
 		for name, e := range p.storedEntries {
 			for _, w := range append([]string{name}, e.aliases...) {
 				w = oxbow.NormalName(w)
-				p.owners[w] = append(p.owners[w], name)
+				p.namesByNameOrAlias[w] = append(p.namesByNameOrAlias[w], name)
 			}
 		}
 	}
-	return slices.ContainsFunc(p.owners[oxbow.NormalName(word)], func(name string) bool { return name != but })
+	return slices.ContainsFunc(
+		p.namesByNameOrAlias[oxbow.NormalName(word)],
+		func(name string) bool { return name != exceptName },
+	)
 }
 
 // planRemovals plans to remove the entries of the store that the tree does not contain.
-func (p *planner) planRemovals() error {
+func (p *loadPlanner) planRemovals() error {
 	in := make(map[string]bool, len(p.tree.Entries))
 	for i := range p.tree.Entries {
 		in[p.tree.Entries[i].Name] = true
 	}
 	for row, isUnchanged := range p.tree.isUnchanged {
 		if isUnchanged {
-			in[p.tree.base.name(row)] = true
+			in[p.tree.base.nameOfRow(row)] = true
 		}
 	}
-	if !p.opts.Prune {
+	if !p.opts.RemovesMissing {
 		var files []string
-		for _, g := range p.tree.Missing {
+		for _, g := range p.tree.MissingFiles {
 			if _, ok := p.storedEntries[g.Name]; ok {
 				files = append(files, g.File)
 			}
@@ -535,54 +539,54 @@ func (p *planner) planRemovals() error {
 		switch {
 		case in[name]:
 			continue
-		case !p.UsedBase || p.opts.FilesWin || e.isBase:
+		case !p.UsedBase || p.opts.FilesWin || e.isUnchangedSinceDump:
 		case known:
 			p.divergedFiles = append(p.divergedFiles, base.Path)
 			continue
 		default:
-			p.Kept = append(p.Kept, name)
+			p.KeptNames = append(p.KeptNames, name)
 			continue
 		}
-		p.Removed = append(p.Removed, name)
-		p.Ops = append(p.Ops, oxbow.Remove{Name: name, If: e.version})
+		p.RemovedNames = append(p.RemovedNames, name)
+		p.StoreOps = append(p.StoreOps, oxbow.Remove{Name: name, If: e.version})
 	}
 	return nil
 }
 
 // storableEntry returns an entry of a file in the form in which a store has it.
-func storableEntry(want *oxbow.Entry) oxbow.Entry {
-	e := *want
-	e.Aliases = tidyAliases(want.Aliases)
-	e.Labels = slices.Clone(want.Labels)
+func storableEntry(fileEntry *oxbow.Entry) oxbow.Entry {
+	e := *fileEntry
+	e.Aliases = tidyAliases(fileEntry.Aliases)
+	e.Labels = slices.Clone(fileEntry.Labels)
 	return e
 }
 
 // changeOps returns the ops that change e into want.
-func changeOps(want, e *oxbow.Entry) []oxbow.Op {
-	to := storableEntry(want)
-	isDated := haveSameDate(want, e)
+func changeOps(fileEntry, e *oxbow.Entry) []oxbow.Op {
+	to := storableEntry(fileEntry)
+	isDated := haveSameDate(fileEntry, e)
 	if isDated {
 		to.Created = e.Created
 	}
-	isSameText := isDated && want.Kind == e.Kind && want.Content == e.Content
+	isSameText := isDated && fileEntry.Kind == e.Kind && fileEntry.Content == e.Content
 	switch {
 	case !isDated:
 		return threeway.RecreateOps(e, &to)
-	case isSameText && slices.Equal(want.Labels, oxbow.SortLabels(e.Labels)):
+	case isSameText && slices.Equal(fileEntry.Labels, oxbow.SortLabels(e.Labels)):
 		return []oxbow.Op{oxbow.Alias{Name: e.Name, Aliases: to.Aliases, If: e.Version}}
-	case isSameText && haveSameAliases(want.Aliases, e.Aliases):
+	case isSameText && haveSameAliases(fileEntry.Aliases, e.Aliases):
 		return []oxbow.Op{oxbow.Relabel{Name: e.Name, Labels: to.Labels, If: e.Version}}
 	}
 	return threeway.ReplaceOps(e, &to)
 }
 
-// isSameEntry reports whether a store's entry equals the entry in a file. Two differences are
+// isSameAsStored reports whether a store's entry equals the entry in a file. Two differences are
 // ignored: white space around an alias, because stores remove such white space, and a fraction of a
 // second that only one of the times has. A file without a date matches any date.
-func isSameEntry(want, e *oxbow.Entry) bool {
-	return want.Name == e.Name && want.Kind == e.Kind && want.Content == e.Content &&
-		haveSameAliases(want.Aliases, e.Aliases) && slices.Equal(want.Labels, oxbow.SortLabels(e.Labels)) &&
-		haveSameDate(want, e)
+func isSameAsStored(fileEntry, e *oxbow.Entry) bool {
+	return fileEntry.Name == e.Name && fileEntry.Kind == e.Kind && fileEntry.Content == e.Content &&
+		haveSameAliases(fileEntry.Aliases, e.Aliases) && slices.Equal(fileEntry.Labels, oxbow.SortLabels(e.Labels)) &&
+		haveSameDate(fileEntry, e)
 }
 
 // withoutLocal returns the labels without local labels, which are not written to files (see
@@ -607,9 +611,10 @@ func tidyAliases(aliases []string) []string {
 	return tidy
 }
 
-func haveSameDate(want, e *oxbow.Entry) bool {
-	if want.Created.IsZero() || want.Created.Equal(e.Created) {
+func haveSameDate(fileEntry, e *oxbow.Entry) bool {
+	if fileEntry.Created.IsZero() || fileEntry.Created.Equal(e.Created) {
 		return true
 	}
-	return want.Created.Unix() == e.Created.Unix() && (want.Created.Nanosecond() == 0) != (e.Created.Nanosecond() == 0)
+	return fileEntry.Created.Unix() == e.Created.Unix() &&
+		(fileEntry.Created.Nanosecond() == 0) != (e.Created.Nanosecond() == 0)
 }

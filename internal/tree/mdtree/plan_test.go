@@ -55,7 +55,7 @@ func TestPlan(t *testing.T) {
 		}
 		return e.Version
 	}
-	p, err := tree.Plan(t.Context(), s, nil)
+	p, err := tree.PlanLoad(t.Context(), s, nil)
 	if err != nil {
 		t.Fatalf("Plan: %v", err)
 	}
@@ -70,24 +70,24 @@ func TestPlan(t *testing.T) {
 		oxbow.Remove{Name: "kind", If: version("kind")},
 		oxbow.Add{Name: "kind", Kind: oxbow.World, Content: "k", Created: noon},
 	}
-	if got, want := fmt.Sprintf("%+v", p.Ops), fmt.Sprintf("%+v", want); got != want {
+	if got, want := fmt.Sprintf("%+v", p.StoreOps), fmt.Sprintf("%+v", want); got != want {
 		t.Errorf("Plan.Ops =\n%s\nwant\n%s", got, want)
 	}
-	lists := fmt.Sprint(p.Added, p.Changed, p.Removed, p.Unchanged)
+	lists := fmt.Sprint(p.AddedNames, p.ChangedNames, p.RemovedNames, p.UnchangedNames)
 	if want := "[new] [alias content date kind label] [] [fraction same undated]"; lists != want {
 		t.Errorf("Plan lists %s, want %s", lists, want)
 	}
 
-	p, err = tree.Plan(t.Context(), s, &PlanOptions{Mode: Replace})
-	if err != nil || !slices.Equal(p.Removed, []string{"unknown to the tree"}) {
-		t.Fatalf("Plan to replace removes %q, %v; want the entry that the tree lacks", p.Removed, err)
+	p, err = tree.PlanLoad(t.Context(), s, &PlanOptions{Mode: ReplaceMode})
+	if err != nil || !slices.Equal(p.RemovedNames, []string{"unknown to the tree"}) {
+		t.Fatalf("Plan to replace removes %q, %v; want the entry that the tree lacks", p.RemovedNames, err)
 	}
-	if err := s.Apply(t.Context(), p.Ops...); err != nil {
+	if err := s.Apply(t.Context(), p.StoreOps...); err != nil {
 		t.Fatalf("Apply: %v", err)
 	}
-	p, err = tree.Plan(t.Context(), s, &PlanOptions{Mode: Replace})
-	if err != nil || len(p.Ops) > 0 {
-		t.Errorf("Plan after its Apply = %+v, %v; want nothing to do", p.Ops, err)
+	p, err = tree.PlanLoad(t.Context(), s, &PlanOptions{Mode: ReplaceMode})
+	if err != nil || len(p.StoreOps) > 0 {
+		t.Errorf("Plan after its Apply = %+v, %v; want nothing to do", p.StoreOps, err)
 	}
 }
 
@@ -97,14 +97,14 @@ func TestPlanConflict(t *testing.T) {
 	s := storeOf(t, note("a", "one"))
 	mustDump(t, s, fsys, "brain")
 	edit(t, fsys, "brain/notes/a.md", "one", "two")
-	p, err := mustRead(t, fsys, "brain").Plan(t.Context(), s, nil)
+	p, err := mustRead(t, fsys, "brain").PlanLoad(t.Context(), s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Apply(t.Context(), oxbow.Update{Name: "a", Content: "three"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Apply(t.Context(), p.Ops...); !errors.Is(err, oxbow.ErrConflict) {
+	if err := s.Apply(t.Context(), p.StoreOps...); !errors.Is(err, oxbow.ErrConflict) {
 		t.Errorf("Apply of an old plan: %v, want ErrConflict", err)
 	}
 }
@@ -123,19 +123,19 @@ func TestPlanMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	tree := mustRead(t, fsys, "brain")
-	if want := []MissingFile{{"a", "notes/a.md"}, {"b", "notes/b.md"}}; !slices.Equal(tree.Missing, want) {
-		t.Errorf("Missing = %v, want %v", tree.Missing, want)
+	if want := []MissingFile{{"a", "notes/a.md"}, {"b", "notes/b.md"}}; !slices.Equal(tree.MissingFiles, want) {
+		t.Errorf("Missing = %v, want %v", tree.MissingFiles, want)
 	}
-	_, err := tree.Plan(t.Context(), s, &PlanOptions{Mode: Replace})
+	_, err := tree.PlanLoad(t.Context(), s, &PlanOptions{Mode: ReplaceMode})
 	var fe *FilesError
 	if !errors.As(err, &fe) || !errors.Is(err, ErrMissing) || !slices.Equal(fe.Files, []string{"notes/a.md"}) {
 		t.Errorf("Plan to replace: %v, want ErrMissing naming notes/a.md", err)
 	}
-	if p, err := tree.Plan(t.Context(), s, nil); err != nil || len(p.Ops) > 0 {
-		t.Errorf("Plan to merge = %v, %v; want nothing to do", p.Ops, err)
+	if p, err := tree.PlanLoad(t.Context(), s, nil); err != nil || len(p.StoreOps) > 0 {
+		t.Errorf("Plan to merge = %v, %v; want nothing to do", p.StoreOps, err)
 	}
-	p, err := tree.Plan(t.Context(), s, &PlanOptions{Mode: Replace, Prune: true})
-	if err != nil || !slices.Equal(p.Removed, []string{"a"}) || len(p.Ops) != 1 {
+	p, err := tree.PlanLoad(t.Context(), s, &PlanOptions{Mode: ReplaceMode, RemovesMissing: true})
+	if err != nil || !slices.Equal(p.RemovedNames, []string{"a"}) || len(p.StoreOps) != 1 {
 		t.Errorf("Plan to prune = %+v, %v; want the removal of a", p, err)
 	}
 }
@@ -146,10 +146,10 @@ func TestPlanProblems(t *testing.T) {
 	bad := storeOf(t, note(" padded", "x"), note("zero", "x\x00"), note("good", "x"))
 	mustDump(t, bad, fsys, "brain")
 	tree := mustRead(t, fsys, "brain")
-	if p, err := tree.Plan(t.Context(), bad, nil); err != nil || len(p.Unchanged) != 3 {
+	if p, err := tree.PlanLoad(t.Context(), bad, nil); err != nil || len(p.UnchangedNames) != 3 {
 		t.Errorf("Plan over the same store = %+v, %v; want all the same", p, err)
 	}
-	_, err := tree.Plan(t.Context(), storeOf(t), nil)
+	_, err := tree.PlanLoad(t.Context(), storeOf(t), nil)
 	var pe *ProblemsError
 	if !errors.As(err, &pe) || len(pe.Problems) != 2 || pe.Problems[0].File != "notes/ padded.md" ||
 		pe.Problems[1].File != "notes/zero.md" {
@@ -161,7 +161,7 @@ func TestPlanProblems(t *testing.T) {
 // wrote as "v1", and contains its present text in the files and in the store. "" means that the entry does not exist.
 func TestPlanBase(t *testing.T) {
 	const name = "of this store"
-	origin := Origin{Name: name, IsSameStore: func(was string) bool { return was == name }}
+	origin := StoreOrigin{Name: name, IsSameStore: func(was string) bool { return was == name }}
 	for _, c := range []struct {
 		file, store string
 		o           PlanOptions
@@ -178,11 +178,11 @@ func TestPlanBase(t *testing.T) {
 		{"v2", "", PlanOptions{}, "ErrDiverged"},
 		{"v2", "", PlanOptions{FilesWin: true}, "[a] [] [] [] []"},
 		{"", "v1", PlanOptions{}, "[] [] [] [] []"},
-		{"", "v1", PlanOptions{Mode: Replace}, "ErrMissing"},
-		{"", "v1", PlanOptions{Mode: Replace, Prune: true}, "[] [] [a] [] []"},
-		{"", "v2", PlanOptions{Mode: Replace, Prune: true}, "ErrDiverged"},
-		{"", "v2", PlanOptions{Mode: Replace, Prune: true, FilesWin: true}, "[] [] [a] [] []"},
-		{"", "", PlanOptions{Mode: Replace}, "[] [] [] [] []"},
+		{"", "v1", PlanOptions{Mode: ReplaceMode}, "ErrMissing"},
+		{"", "v1", PlanOptions{Mode: ReplaceMode, RemovesMissing: true}, "[] [] [a] [] []"},
+		{"", "v2", PlanOptions{Mode: ReplaceMode, RemovesMissing: true}, "ErrDiverged"},
+		{"", "v2", PlanOptions{Mode: ReplaceMode, RemovesMissing: true, FilesWin: true}, "[] [] [a] [] []"},
+		{"", "", PlanOptions{Mode: ReplaceMode}, "[] [] [] [] []"},
 	} {
 		for _, skip := range []bool{false, true} {
 			fsys := vfs.NewMem()
@@ -204,13 +204,13 @@ func TestPlanBase(t *testing.T) {
 				edit(t, fsys, "brain/notes/a.md", "v1", c.file)
 			}
 			c.o.Origin = origin
-			tree, err := Read(fsys, "brain", &ReadOptions{SkipUnchanged: skip})
+			tree, err := ReadTree(fsys, "brain", &ReadOptions{SkipUnchanged: skip})
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := tree.Plan(t.Context(), s, &c.o)
-			p.Unchanged = slices.DeleteFunc(p.Unchanged, func(n string) bool { return n == "b" })
-			got := fmt.Sprint(p.Added, p.Changed, p.Removed, p.Unchanged, p.Kept)
+			p, err := tree.PlanLoad(t.Context(), s, &c.o)
+			p.UnchangedNames = slices.DeleteFunc(p.UnchangedNames, func(n string) bool { return n == "b" })
+			got := fmt.Sprint(p.AddedNames, p.ChangedNames, p.RemovedNames, p.UnchangedNames, p.KeptNames)
 			switch {
 			case errors.Is(err, ErrDiverged):
 				got = "ErrDiverged"
@@ -232,7 +232,7 @@ func TestPlanBase(t *testing.T) {
 // TestPlanEditedManifest checks that nothing is lost if names or hashes in the manifest were edited. An entry that the
 // manifest does not describe correctly counts as changed in both the files and the store.
 func TestPlanEditedManifest(t *testing.T) {
-	origin := Origin{Name: "x", IsSameStore: func(was string) bool { return was == "x" }}
+	origin := StoreOrigin{Name: "x", IsSameStore: func(was string) bool { return was == "x" }}
 	fsys := vfs.NewMem()
 	s := storeOf(t, note("a", "v1"), note("b", "v1"))
 	if _, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Origin: origin}); err != nil {
@@ -240,7 +240,7 @@ func TestPlanEditedManifest(t *testing.T) {
 	}
 	edit(t, fsys, "brain/"+manifestFile, `"name":"a"`, `"name":"b"`)
 	mustApply(t, s, oxbow.Update{Name: "b", Content: "v2"})
-	_, err := mustRead(t, fsys, "brain").Plan(t.Context(), s, &PlanOptions{Origin: origin})
+	_, err := mustRead(t, fsys, "brain").PlanLoad(t.Context(), s, &PlanOptions{Origin: origin})
 	if fe, ok := errors.AsType[*FilesError](err); !ok || !slices.Equal(fe.Files, []string{"notes/b.md"}) {
 		t.Errorf("Plan = %v, want ErrDiverged naming notes/b.md", err)
 	}
@@ -280,7 +280,7 @@ func TestUnfinishedFiles(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			_, err := mustRead(t, fsys, "brain").Plan(t.Context(), s, nil)
+			_, err := mustRead(t, fsys, "brain").PlanLoad(t.Context(), s, nil)
 			if c.problem == "" && err != nil {
 				t.Errorf("%s (with a base: %v): %v", c.name, hasBase, err)
 			}

@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// digest is a SHA-256 hash. The zero value means that the hash is not known.
-type digest [sha256.Size]byte
+// sha256Digest is a SHA-256 hash. The zero value means that the hash is not known.
+type sha256Digest [sha256.Size]byte
 
-func (d digest) isKnown() bool { return d != digest{} }
+func (d sha256Digest) isKnown() bool { return d != sha256Digest{} }
 
-// hex returns the hash in hex, or "" if it is not known.
-func (d digest) hex() string {
+// hexText returns the hash in hex, or "" if it is not known.
+func (d sha256Digest) hexText() string {
 	if !d.isKnown() {
 		return ""
 	}
@@ -24,24 +24,24 @@ func (d digest) hex() string {
 }
 
 // parseDigest parses a hash in lower-case hex. It returns the zero value for any other text.
-func parseDigest(s string) (d digest) {
+func parseDigest(s string) (d sha256Digest) {
 	if len(s) != hex.EncodedLen(len(d)) || strings.ToLower(s) != s {
 		return d
 	}
 	if _, err := hex.Decode(d[:], []byte(s)); err != nil {
-		return digest{}
+		return sha256Digest{}
 	}
 	return d
 }
 
-// namesChunk is the number of bytes that a nameTable allocates at once.
+// namesChunk is the number of bytes that a nameCopies allocates at once.
 const namesChunk = 64 << 10
 
-// nameTable copies many short strings into few allocations.
-type nameTable struct{ chunk strings.Builder }
+// nameCopies copies many short strings into few allocations.
+type nameCopies struct{ chunk strings.Builder }
 
-// add returns a copy of s.
-func (t *nameTable) add(s string) string {
+// copyName returns a copy of s.
+func (t *nameCopies) copyName(s string) string {
 	if t.chunk.Cap()-t.chunk.Len() < len(s) {
 		t.chunk = strings.Builder{}
 		t.chunk.Grow(max(namesChunk, len(s)))
@@ -51,23 +51,23 @@ func (t *nameTable) add(s string) string {
 	return t.chunk.String()[from:]
 }
 
-// rowIndex finds rows of a table by a string. It needs at most 8 bytes for each row.
-type rowIndex struct {
+// rowsByString finds rows of a table by a string. It needs at most 8 bytes for each row.
+type rowsByString struct {
 	slots []int32 // number of a row, plus 1; 0 if the slot is empty
 	seed  maphash.Seed
 }
 
 // newRowIndex returns an index for at most n rows.
-func newRowIndex(n int) rowIndex {
+func newRowIndex(n int) rowsByString {
 	size := 16
 	for size < n+n/2 {
 		size *= 2
 	}
-	return rowIndex{slots: make([]int32, size), seed: maphash.MakeSeed()}
+	return rowsByString{slots: make([]int32, size), seed: maphash.MakeSeed()}
 }
 
-// find returns the row with a key. equal reports whether a row has the key.
-func (x *rowIndex) find(key string, equal func(row int) bool) (row int, ok bool) {
+// findRow returns the row with a key. equal reports whether a row has the key.
+func (x *rowsByString) findRow(key string, equal func(row int) bool) (row int, ok bool) {
 	if len(x.slots) == 0 {
 		return 0, false
 	}
@@ -75,8 +75,8 @@ func (x *rowIndex) find(key string, equal func(row int) bool) (row int, ok bool)
 	return int(x.slots[slot]) - 1, x.slots[slot] != 0
 }
 
-// add inserts a row. If another row has the key, add returns that row and inserts nothing.
-func (x *rowIndex) add(key string, row int, equal func(row int) bool) (other int, isTaken bool) {
+// addRow inserts a row. If another row has the key, add returns that row and inserts nothing.
+func (x *rowsByString) addRow(key string, row int, equal func(row int) bool) (other int, isTaken bool) {
 	slot := x.findSlot(key, equal)
 	if x.slots[slot] != 0 {
 		return int(x.slots[slot]) - 1, true
@@ -86,7 +86,7 @@ func (x *rowIndex) add(key string, row int, equal func(row int) bool) (other int
 }
 
 // findSlot returns the slot of the row with a key, or the empty slot in which the row would be.
-func (x *rowIndex) findSlot(key string, equal func(row int) bool) int {
+func (x *rowsByString) findSlot(key string, equal func(row int) bool) int {
 	mask := len(x.slots) - 1
 	slot := int(maphash.String(x.seed, key)) & mask
 	for x.slots[slot] != 0 && !equal(int(x.slots[slot])-1) {

@@ -26,7 +26,7 @@ func TestRowIndex(t *testing.T) {
 	x := newRowIndex(1000)
 	for i := range 1000 {
 		key := fmt.Sprint("key", i%900)
-		other, isTaken := x.add(key, i, func(row int) bool { return rows[row] == key })
+		other, isTaken := x.addRow(key, i, func(row int) bool { return rows[row] == key })
 		if wantTaken := i >= 900; isTaken != wantTaken || (isTaken && other != i-900) {
 			t.Errorf("add(%q) = %d, %v", key, other, isTaken)
 		}
@@ -34,26 +34,26 @@ func TestRowIndex(t *testing.T) {
 	}
 	for i := range 1000 {
 		key := fmt.Sprint("key", i)
-		row, ok := x.find(key, func(row int) bool { return rows[row] == key })
+		row, ok := x.findRow(key, func(row int) bool { return rows[row] == key })
 		if ok != (i < 900) || (ok && row != i) {
 			t.Errorf("find(%q) = %d, %v", key, row, ok)
 		}
 	}
-	if _, ok := new(rowIndex).find("key", func(int) bool { return true }); ok {
+	if _, ok := new(rowsByString).findRow("key", func(int) bool { return true }); ok {
 		t.Error("an empty index finds a row")
 	}
 }
 
 func TestNameTable(t *testing.T) {
-	var names nameTable
+	var names nameCopies
 	var got, want []string
 	for i := range 5000 {
 		s := strings.Repeat(fmt.Sprint(i, " "), i%40)
 		want = append(want, s)
-		got = append(got, names.add(s))
+		got = append(got, names.copyName(s))
 	}
 	long := strings.Repeat("x", 2*namesChunk)
-	if !slices.Equal(got, want) || names.add(long) != long {
+	if !slices.Equal(got, want) || names.copyName(long) != long {
 		t.Error("the names differ from what was added")
 	}
 }
@@ -70,9 +70,9 @@ func TestCompareStems(t *testing.T) {
 }
 
 func TestParseDigest(t *testing.T) {
-	d := digest{1, 2, 0xab}
-	for s, want := range map[string]digest{
-		d.hex(): d, "": {}, strings.ToUpper(d.hex()): {}, d.hex() + "0": {}, d.hex()[1:] + "x": {},
+	d := sha256Digest{1, 2, 0xab}
+	for s, want := range map[string]sha256Digest{
+		d.hexText(): d, "": {}, strings.ToUpper(d.hexText()): {}, d.hexText() + "0": {}, d.hexText()[1:] + "x": {},
 	} {
 		if got := parseDigest(s); got != want {
 			t.Errorf("parseDigest(%q) = %x, want %x", s, got, want)

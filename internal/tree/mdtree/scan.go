@@ -22,38 +22,40 @@ import (
 )
 
 const (
-	// racyWindow is the minimum time between the last change of a file and reading it. If a file
+	// minAgeWhenRead is the minimum time between the last change of a file and reading it. If a file
 	// was changed later, a further change may not change its modification time, because some file
 	// systems record times with a precision of only 2 s.
-	racyWindow = 2 * time.Second
+	minAgeWhenRead = 2 * time.Second
 
-	// watchThreshold is the minimum number of files in a watched directory. For smaller
+	// minWatchedFiles is the minimum number of files in a watched directory. For smaller
 	// directories, listing costs less than processing an event for each write of this store.
-	watchThreshold = 64
+	minWatchedFiles = 64
 )
 
-// markDirty makes the next scan read the files even if their modification times are unchanged. A failed write may have
-// changed the files.
-func (s *Store) markDirty(paths ...string) {
+// readAgainInNextScan makes the next scan read the files even if their modification times are unchanged. A failed
+// write may have changed the files.
+func (s *Store) readAgainInNextScan(paths ...string) {
 	for _, p := range paths {
 		s.scanner.dirtyFiles[p] = true
 	}
 }
 
-// scanChanged updates the state from the files. The caller must have locked scanner.mu.
-func (s *Store) scanChanged(ctx context.Context) error { return s.scanFiles(ctx, &fileScan{store: s}) }
+// scanForChanges updates the state from the files. The caller must have locked scanner.mu.
+func (s *Store) scanForChanges(ctx context.Context) error {
+	return s.scanFiles(ctx, &fileScan{store: s})
+}
 
-// scanAll is like scanChanged, but reads all files again, even if their modification times are unchanged.
-func (s *Store) scanAll(ctx context.Context) error {
+// rereadAllFiles is like scanForChanges, but reads all files again, even if their modification times are unchanged.
+func (s *Store) rereadAllFiles(ctx context.Context) error {
 	return s.scanFiles(ctx, &fileScan{store: s, readsAll: true})
 }
 
-// scanFiles is like scanChanged, but uses a fileScan of the caller.
+// scanFiles is like scanForChanges, but uses a fileScan of the caller.
 func (s *Store) scanFiles(ctx context.Context, r *fileScan) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	r.changedFiles = map[string]*file{}
+	r.changedFiles = map[string]*treeFile{}
 	changed, lost := s.watchEvents()
 	for _, d := range s.scanner.dirs {
 		if err := s.scanDir(ctx, d, r, changed, lost); err != nil {
@@ -62,13 +64,13 @@ func (s *Store) scanFiles(ctx context.Context, r *fileScan) error {
 	}
 	for p := range s.scanner.dirtyFiles {
 		if _, done := r.changedFiles[p]; !done && s.mayHoldEntries(p) {
-			r.readFile(p)
+			r.readAndCompare(p)
 		}
 	}
 	clear(s.scanner.dirtyFiles)
-	if s.opts.Prefer != nil {
+	if s.options.PreferFile != nil {
 		s.mu.Lock()
-		s.st.isPreferred = s.opts.Prefer(ctx)
+		s.st.isPreferred = s.options.PreferFile(ctx)
 		s.mu.Unlock()
 	}
 	s.applyFiles(r.changedFiles, nil)
@@ -77,8 +79,8 @@ func (s *Store) scanFiles(ctx context.Context, r *fileScan) error {
 
 // applyFiles adds files to the state, and reports the changes to the watchers. If this store made the change, own is
 // its outcome, otherwise nil.
-func (s *Store) applyFiles(next map[string]*file, own *planOutcome) {
-	touched := s.st.changedWinners()
+func (s *Store) applyFiles(next map[string]*treeFile, outcome *planOutcome) {
+	touched := s.st.namesWithOtherFile()
 	if len(next)+len(touched) == 0 {
 		return
 	}
@@ -90,7 +92,7 @@ func (s *Store) applyFiles(next map[string]*file, own *planOutcome) {
 	}
 	slices.Sort(paths)
 	var deltas []oxbow.Delta
-	if len(s.st.files) == 0 && own == nil {
+	if len(s.st.files) == 0 && outcome == nil {
 		deltas = s.st.addAllFiles(paths, next)
 	} else {
 		for _, p := range paths {
@@ -102,19 +104,19 @@ func (s *Store) applyFiles(next map[string]*file, own *planOutcome) {
 			}
 		}
 		var reborn map[string]bool
-		if own != nil {
-			reborn = own.removedNames
+		if outcome != nil {
+			reborn = outcome.removedNames
 		}
 		deltas = s.st.updateEntries(touched, reborn)
 	}
 	for name, e := range old {
 		now := s.st.entriesByName[name]
 		switch {
-		case own != nil:
-			delete(s.served.base, name)
+		case outcome != nil:
+			delete(s.servedEntries.base, name)
 		case now == nil || now.entry.Version != e.Version:
-			if _, ok := s.served.base[name]; !ok {
-				s.served.base[name] = e
+			if _, ok := s.servedEntries.base[name]; !ok {
+				s.servedEntries.base[name] = e
 			}
 		}
 	}
@@ -126,39 +128,39 @@ func (s *Store) applyFiles(next map[string]*file, own *planOutcome) {
 
 // watchEvents returns the events since the last call: the files to read, by directory, and the
 // directories that are not watched any more.
-func (s *Store) watchEvents() (changed map[string][]string, lost map[string]bool) {
-	if s.scanner.watch == nil {
+func (s *Store) watchEvents() (changed map[string][]string, unwatchedDirs map[string]bool) {
+	if s.scanner.fileWatch == nil {
 		return nil, nil
 	}
-	files, gone, err := s.scanner.watch.Changed()
-	changed, lost = map[string][]string{}, map[string]bool{}
+	files, gone, err := s.scanner.fileWatch.Changed()
+	changed, unwatchedDirs = map[string][]string{}, map[string]bool{}
 	for _, d := range s.scanner.dirs {
-		lost[d.path] = err != nil || slices.Contains(gone, d.path)
+		unwatchedDirs[d.path] = err != nil || slices.Contains(gone, d.path)
 	}
 	for _, p := range files {
 		changed[path.Dir(p)] = append(changed[path.Dir(p)], p)
 	}
-	return changed, lost
+	return changed, unwatchedDirs
 }
 
 // scanDir reads the changed files in a directory.
 func (s *Store) scanDir(
 	ctx context.Context,
-	d *directory,
+	d *layoutDirectory,
 	r *fileScan,
 	changed map[string][]string,
-	lost map[string]bool,
+	unwatchedDirs map[string]bool,
 ) error {
-	isWatched := d.info != nil && !lost[d.path]
+	isWatched := d.watchedInfo != nil && !unwatchedDirs[d.path]
 	if isWatched && !r.readsAll {
 		// The name may now refer to a different directory, which is not watched.
-		if now, err := s.fs.Stat(d.path); err == nil && vfs.SameFile(now, d.info) {
+		if now, err := s.fs.Stat(d.path); err == nil && vfs.SameFile(now, d.watchedInfo) {
 			s.scanWatchedDir(d, r, changed[d.path])
 			return nil
 		}
 	}
-	d.info = nil
-	if s.scanner.isOpened && d.fileCount >= watchThreshold {
+	d.watchedInfo = nil
+	if s.scanner.isOpened && d.fileCount >= minWatchedFiles {
 		s.watchDir(d)
 	}
 	return s.listDir(ctx, d, r)
@@ -166,10 +168,10 @@ func (s *Store) scanDir(
 
 // scanWatchedDir reads the changed files in a watched directory. Targets of links are not watched, so
 // they are checked.
-func (s *Store) scanWatchedDir(d *directory, r *fileScan, changed []string) {
+func (s *Store) scanWatchedDir(d *layoutDirectory, r *fileScan, changed []string) {
 	for _, p := range changed {
 		if s.mayHoldEntries(p) {
-			r.readFile(p)
+			r.readAndCompare(p)
 		}
 	}
 	for _, p := range d.linkFiles {
@@ -180,20 +182,20 @@ func (s *Store) scanWatchedDir(d *directory, r *fileScan, changed []string) {
 		if err == nil && s.isCurrent(p, now) {
 			continue
 		}
-		r.readFile(p)
+		r.readAndCompare(p)
 	}
 }
 
 // isCurrent reports whether the state contains the file with this size and modification time.
-func (s *Store) isCurrent(p string, now fs.FileInfo) bool {
+func (s *Store) isCurrent(p string, info fs.FileInfo) bool {
 	f := s.st.files[p]
-	return f != nil && !f.isRacy && f.info != nil && isSameUnchangedFile(now, f.info)
+	return f != nil && !f.isRacy && f.info != nil && isSameUnchangedFile(info, f.info)
 }
 
 // watchDir starts to watch a directory. It must be called before the directory is listed, so that no change is missed.
 // If the directory cannot be watched, each scan lists it.
-func (s *Store) watchDir(d *directory) {
-	if s.scanner.watch == nil {
+func (s *Store) watchDir(d *layoutDirectory) {
+	if s.scanner.fileWatch == nil {
 		w, ok := s.fs.(vfs.Watcher)
 		if !ok || s.scanner.isWatchUnsupported {
 			return
@@ -203,18 +205,18 @@ func (s *Store) watchDir(d *directory) {
 			s.scanner.isWatchUnsupported = true
 			return
 		}
-		s.scanner.watch = notes
+		s.scanner.fileWatch = notes
 	}
-	info, err := s.scanner.watch.Add(d.path)
+	info, err := s.scanner.fileWatch.Add(d.path)
 	if err != nil {
 		s.scanner.isWatchUnsupported = s.scanner.isWatchUnsupported || errors.Is(err, vfs.ErrUnsupported)
 		return
 	}
-	d.info = info
+	d.watchedInfo = info
 }
 
 // listDir lists a directory and reads the changed files in it.
-func (s *Store) listDir(ctx context.Context, d *directory, r *fileScan) error {
+func (s *Store) listDir(ctx context.Context, d *layoutDirectory, r *fileScan) error {
 	entries, err := s.fs.ReadDir(d.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -233,16 +235,21 @@ func (s *Store) listDir(ctx context.Context, d *directory, r *fileScan) error {
 	d.listError = ""
 	d.fileCount = 0
 	d.linkFiles = nil
-	todo, err := s.changedFiles(ctx, d, entries, r.readsAll)
+	todo, err := s.filesToRead(ctx, d, entries, r.readsAll)
 	if err != nil {
 		return err
 	}
-	return r.readAll(ctx, todo)
+	return r.readFiles(ctx, todo)
 }
 
-// changedFiles returns the files in a listed directory that must be read: the changed and removed
+// filesToRead returns the files in a listed directory that must be read: the changed and removed
 // files, or, with force, all files.
-func (s *Store) changedFiles(ctx context.Context, d *directory, entries []fs.DirEntry, force bool) ([]string, error) {
+func (s *Store) filesToRead(
+	ctx context.Context,
+	d *layoutDirectory,
+	entries []fs.DirEntry,
+	readAll bool,
+) ([]string, error) {
 	listed := make(map[string]bool, len(entries))
 	var todo []string
 	for i, e := range entries {
@@ -258,7 +265,7 @@ func (s *Store) changedFiles(ctx context.Context, d *directory, entries []fs.Dir
 		if e.Type()&fs.ModeSymlink != 0 {
 			d.linkFiles = append(d.linkFiles, p)
 		}
-		mustRead := force || s.scanner.dirtyFiles[p]
+		mustRead := readAll || s.scanner.dirtyFiles[p]
 		if mustRead || !s.isUnchanged(p, e) {
 			todo = append(todo, p)
 		}
@@ -300,31 +307,31 @@ func isSameUnchangedFile(a, b fs.FileInfo) bool {
 type fileScan struct {
 	store        *Store
 	readsAll     bool
-	changedFiles map[string]*file // files that differ from the state (nil for a removed file)
+	changedFiles map[string]*treeFile // files that differ from the state (nil for a removed file)
 }
 
 // readResult is the result of reading a file, before it is compared with the state.
 type readResult struct {
-	file   *file
-	err    error  // error from reading the file
-	reason string // reason why the content cannot be trusted
+	file           *treeFile
+	err            error  // error from reading the file
+	distrustReason string // reason why the content cannot be trusted
 }
 
-// readFile reads a file and compares the text with the state.
-func (r *fileScan) readFile(p string) {
+// readAndCompare reads a file and compares the text with the state.
+func (r *fileScan) readAndCompare(p string) {
 	l := r.store.readFile(p)
-	r.compareFile(p, &l)
+	r.compareWithState(p, &l)
 }
 
 // filesPerBatch is the number of files that a goroutine reads at a time.
 const filesPerBatch = 64
 
-// readAll reads files. Many files are read in parallel, because parsing takes about as long as
+// readFiles reads files. Many files are read in parallel, because parsing takes about as long as
 // reading.
-func (r *fileScan) readAll(ctx context.Context, paths []string) error {
+func (r *fileScan) readFiles(ctx context.Context, paths []string) error {
 	if len(paths) <= 2*filesPerBatch {
 		for _, p := range paths {
-			r.readFile(p)
+			r.readAndCompare(p)
 		}
 		return nil
 	}
@@ -349,7 +356,7 @@ func (r *fileScan) readAll(ctx context.Context, paths []string) error {
 		return err
 	}
 	for i, p := range paths {
-		r.compareFile(p, &all[i])
+		r.compareWithState(p, &all[i])
 	}
 	return nil
 }
@@ -357,25 +364,25 @@ func (r *fileScan) readAll(ctx context.Context, paths []string) error {
 // readFile reads and parses a file. It does not change the state. The caller must have locked scanner.mu.
 func (s *Store) readFile(p string) (l readResult) {
 	old := s.st.files[p]
-	text, info, err := s.readText(p, s.opts.MaxFile)
+	text, info, err := s.readText(p, s.options.MaxFile)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotFile) {
 		l.err = fs.ErrNotExist
 		return l
 	}
-	f := &file{path: p, info: info, text: text}
+	f := &treeFile{path: p, info: info, lastGoodText: text}
 	l.file = f
 	// if the file's metadata is unknown, let the next scan read the file again
-	f.isRacy = info == nil || info.ModTime().After(s.opts.Clock().Add(-racyWindow))
+	f.isRacy = info == nil || info.ModTime().After(s.options.Clock().Add(-minAgeWhenRead))
 	switch {
 	case err != nil:
-		l.err, l.reason = err, "cannot be read: "+err.Error()
+		l.err, l.distrustReason = err, "cannot be read: "+err.Error()
 		return l
 	case strings.TrimPrefix(text, "\ufeff") == "":
-		l.reason = "is empty"
+		l.distrustReason = "is empty"
 		return l
 	}
-	l.reason = CheckText(text)
-	if l.reason != "" {
+	l.distrustReason = CheckText(text)
+	if l.distrustReason != "" {
 		return l
 	}
 	if old != nil && old.hasSameText(f) {
@@ -383,24 +390,25 @@ func (s *Store) readFile(p string) (l readResult) {
 	}
 	items, err := s.layout.Parse(p, text)
 	if err != nil {
-		l.reason = "cannot be understood: " + err.Error()
+		l.distrustReason = "cannot be understood: " + err.Error()
 	}
 	var wrong []string
 	f.items, wrong = completeItems(items, info.ModTime())
 	if len(wrong) > 0 {
-		f.diagnostic = strings.Join(wrong, "; ")
+		f.leftOutEntries = strings.Join(wrong, "; ")
 	}
 	return l
 }
 
 // hasSameText reports whether the text and the modification time are unchanged.
-func (f *file) hasSameText(now *file) bool {
-	return f.holdReason == "" && !f.hasNoGoodText && f.info != nil && f.text == now.text &&
+func (f *treeFile) hasSameText(now *treeFile) bool {
+	return f.holdReason == "" && !f.hasNoGoodText && f.info != nil && f.lastGoodText == now.lastGoodText &&
 		f.info.ModTime().Equal(now.info.ModTime())
 }
 
-// compareFile compares the text of a file with the state. If the text has changed, it adds the file to r.changedFiles.
-func (r *fileScan) compareFile(p string, l *readResult) {
+// compareWithState compares the text of a file with the state. If the text has changed, it adds the file to
+// r.filesToRead.
+func (r *fileScan) compareWithState(p string, l *readResult) {
 	s := r.store
 	old := r.store.st.files[p]
 	f := l.file
@@ -410,25 +418,25 @@ func (r *fileScan) compareFile(p string, l *readResult) {
 		}
 		return
 	}
-	if l.reason == "" {
+	if l.distrustReason == "" {
 		if old != nil && old.hasSameText(f) {
 			old.info, old.isRacy = f.info, f.isRacy
 			return
 		}
-		isNew := old == nil || old.diagnostic != f.diagnostic
-		if isNew && f.diagnostic != "" {
-			s.warn("%s: %s", p, f.diagnostic)
+		isNew := old == nil || old.leftOutEntries != f.leftOutEntries
+		if isNew && f.leftOutEntries != "" {
+			s.warn("%s: %s", p, f.leftOutEntries)
 		}
 		r.changedFiles[p] = f
 		return
 	}
-	f.holdReason = l.reason
+	f.holdReason = l.distrustReason
 	if l.err == nil {
-		f.diskText = f.text
+		f.diskText = f.lastGoodText
 	}
 	said := "no entry is taken from it"
 	if old != nil && !old.hasNoGoodText {
-		f.text, f.items = old.text, old.items
+		f.lastGoodText, f.items = old.lastGoodText, old.items
 		said = "it is held as it was last good"
 	} else {
 		f.hasNoGoodText = true
@@ -437,7 +445,7 @@ func (r *fileScan) compareFile(p string, l *readResult) {
 		}
 	}
 	if old == nil || old.holdReason != f.holdReason {
-		s.warn("%s %s; %s", p, l.reason, said)
+		s.warn("%s %s; %s", p, l.distrustReason, said)
 	}
 	r.changedFiles[p] = f
 }

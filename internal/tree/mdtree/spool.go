@@ -16,76 +16,79 @@ const spoolFile = "texts"
 // defaultSpoolMemory is the number of bytes that a spool keeps in memory before it uses a file.
 const defaultSpoolMemory = 4 << 20
 
-// spool stores texts: in memory if there are few, otherwise in a file. Therefore a dump does not need more memory if
-// there are more texts.
-type spool struct {
-	tree        *tree
-	limit       int      // maximum number of bytes in memory
-	recentTexts []byte   // the last texts that were added
-	file        vfs.File // file with the other texts (nil if all texts are in memory)
-	size        int64    // length of the file
-	texts       []spooledText
+// textSpool stores texts: in memory if there are few, otherwise in a file. Therefore a dump does not need more
+// memory if there are more texts.
+type textSpool struct {
+	tree           *fileTree
+	maxMemoryBytes int      // maximum number of bytes in memory
+	recentTexts    []byte   // the last texts that were added
+	spoolFile      vfs.File // file with the other texts (nil if all texts are in memory)
+	spoolFileSize  int64    // length of the file
+	textPlaces     []spooledText
 }
 
 // spooledText is the position of a text in the spool. The text is the content of an entry's file without the name.
 type spooledText struct {
-	offset int64
-	length int32
-	nameAt int32 // position in the text at which the name is inserted
+	offset     int64
+	length     int32
+	nameOffset int32 // position in the text at which the name is inserted
 }
 
 // addText adds a text and returns the number of the text.
-func (s *spool) addText(text []byte, nameAt int) (int32, error) {
-	at := int32(len(s.texts))
-	s.texts = append(s.texts, spooledText{s.size + int64(len(s.recentTexts)), int32(len(text)), int32(nameAt)})
+func (s *textSpool) addText(text []byte, nameAt int) (int32, error) {
+	at := int32(len(s.textPlaces))
+	s.textPlaces = append(
+		s.textPlaces,
+		spooledText{s.spoolFileSize + int64(len(s.recentTexts)), int32(len(text)), int32(nameAt)},
+	)
 	s.recentTexts = append(s.recentTexts, text...)
-	if len(s.recentTexts) < s.limit {
+	if len(s.recentTexts) < s.maxMemoryBytes {
 		return at, nil
 	}
-	if s.file == nil {
-		if err := s.tree.fs.MkdirAll(s.tree.stage.StagedPath("."), s.tree.dirPerm); err != nil {
+	if s.spoolFile == nil {
+		if err := s.tree.fs.MkdirAll(s.tree.stagingArea.StagedPath("."), s.tree.dirPerm); err != nil {
 			return at, err
 		}
-		f, err := s.tree.fs.OpenFile(s.tree.stage.StagedPath(spoolFile), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+		f, err := s.tree.fs.OpenFile(s.tree.stagingArea.StagedPath(spoolFile), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 		if err != nil {
 			return at, err
 		}
-		s.file = f
+		s.spoolFile = f
 	}
-	_, err := s.file.WriteAt(s.recentTexts, s.size)
-	s.size += int64(len(s.recentTexts))
+	_, err := s.spoolFile.WriteAt(s.recentTexts, s.spoolFileSize)
+	s.spoolFileSize += int64(len(s.recentTexts))
 	s.recentTexts = s.recentTexts[:0]
 	return at, err
 }
 
-// appendTo appends the text with this number to b. If name is not nil, it inserts the name into the text. It is safe
-// for concurrent use.
-func (s *spool) appendTo(b []byte, text int32, name []byte) ([]byte, error) {
-	at, start := s.texts[text], len(b)
+// appendSpooledText appends the text with this number to b. If name is not nil, it inserts the name into the text. It
+// is safe for concurrent use.
+func (s *textSpool) appendSpooledText(b []byte, textNumber int32, name []byte) ([]byte, error) {
+	at, start := s.textPlaces[textNumber], len(b)
 	b, err := s.appendBytes(b, at)
 	if err == nil && name != nil {
-		b = slices.Insert(b, start+int(at.nameAt), name...)
+		b = slices.Insert(b, start+int(at.nameOffset), name...)
 	}
 	return b, err
 }
 
-func (s *spool) appendBytes(b []byte, at spooledText) ([]byte, error) {
-	if at.offset >= s.size {
-		from := at.offset - s.size
+func (s *textSpool) appendBytes(b []byte, at spooledText) ([]byte, error) {
+	if at.offset >= s.spoolFileSize {
+		from := at.offset - s.spoolFileSize
 		return append(b, s.recentTexts[from:from+int64(at.length)]...), nil
 	}
 	n := len(b)
 	b = append(b, make([]byte, at.length)...)
-	_, err := s.file.ReadAt(b[n:], at.offset)
+	_, err := s.spoolFile.ReadAt(b[n:], at.offset)
 	return b, err
 }
 
-// close deletes the spool's file.
-func (s *spool) close() error {
-	if s.file == nil {
+// deleteSpoolFile deletes the spool's file.
+func (s *textSpool) deleteSpoolFile() error {
+	if s.spoolFile == nil {
 		return nil
 	}
-	err := s.file.Close()
-	s.file = nil
-	return errors.Join(err, s.tree.fs.Remove(s.tree.stage.StagedPath(spoolFile)))
+	err := s.spoolFile.Close()
+	s.spoolFile = nil
+	return errors.Join(err, s.tree.fs.Remove(s.tree.stagingArea.StagedPath(spoolFile)))
 }

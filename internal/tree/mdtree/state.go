@@ -13,15 +13,15 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// file is a file of the tree, as it was when it was last read.
-type file struct {
+// treeFile is a file of the tree, as it was when it was last read.
+type treeFile struct {
 	path string
 	info fs.FileInfo // metadata of the file before it was read
 	// the file had been changed so recently that a further change may have resulted in the same time
-	isRacy bool
-	text   string // last good text
-	items  []Item
-	index  map[string]int // index in items of each name (nil until needed)
+	isRacy          bool
+	lastGoodText    string // last good text
+	items           []Item
+	itemIndexByName map[string]int // index in items of each name (nil until needed)
 	// the file has never been valid, so that text and items are the parts of it that can be read
 	hasNoGoodText bool
 
@@ -29,54 +29,54 @@ type file struct {
 	holdReason string
 	diskText   string // if holdReason is not "", the text on disk ("" if it is empty or could not be read)
 
-	diagnostic string // description of entries that were left out because no store accepts them
+	leftOutEntries string // description of entries that were left out because no store accepts them
 }
 
-// state contains the files and entries of a tree. Changes require that the store's mu is locked.
-type state struct {
-	files         map[string]*file
+// treeState contains the files and entries of a tree. Changes require that the store's mu is locked.
+type treeState struct {
+	files         map[string]*treeFile
 	paths         []string               // paths of files, sorted
-	filesByName   map[string][]*file     // for each name, the files that contain it, sorted by path
+	filesByName   map[string][]*treeFile // for each name, the files that contain it, sorted by path
 	entriesByName map[string]*namedEntry // for each name, the entry that is used
 	entriesByID   []*oxbow.Entry         // sorted by ID
 	nextID        uint64
 
-	contested   map[string]bool              // names that several files contain
-	isPreferred func(path, text string) bool // see Options.Prefer (may be nil)
+	namesInSeveralFiles map[string]bool              // names that several files contain
+	isPreferred         func(path, text string) bool // see Options.Prefer (may be nil)
 }
 
 // namedEntry is the entry with a certain name, and its position.
 type namedEntry struct {
-	entry *oxbow.Entry
-	file  *file
-	index int // index in file.items
+	entry     *oxbow.Entry
+	file      *treeFile
+	itemIndex int // index in file.items
 }
 
-func newState() *state {
-	return &state{
-		files:         map[string]*file{},
-		filesByName:   map[string][]*file{},
-		entriesByName: map[string]*namedEntry{},
-		nextID:        1,
-		contested:     map[string]bool{},
+func newState() *treeState {
+	return &treeState{
+		files:               map[string]*treeFile{},
+		filesByName:         map[string][]*treeFile{},
+		entriesByName:       map[string]*namedEntry{},
+		nextID:              1,
+		namesInSeveralFiles: map[string]bool{},
 	}
 }
 
 // addAllFiles adds all files of a tree, sorted by path, to an empty state. The result is the same as with setFile and
 // updateEntries, but takes a third of the time.
-func (st *state) addAllFiles(paths []string, files map[string]*file) []oxbow.Delta {
+func (st *treeState) addAllFiles(paths []string, files map[string]*treeFile) []oxbow.Delta {
 	n := 0
 	for _, f := range files {
 		if f != nil {
 			n += len(f.items)
 		}
 	}
-	st.files = make(map[string]*file, len(paths))
+	st.files = make(map[string]*treeFile, len(paths))
 	st.paths = make([]string, 0, len(paths))
-	st.filesByName = make(map[string][]*file, n)
+	st.filesByName = make(map[string][]*treeFile, n)
 	st.entriesByName = make(map[string]*namedEntry, n)
 	st.entriesByID = make([]*oxbow.Entry, 0, n)
-	claims := make([]*file, 0, n)
+	claims := make([]*treeFile, 0, n)
 	currents := make([]namedEntry, 0, n)
 	entries := make([]oxbow.Entry, 0, n)
 	for _, p := range paths {
@@ -91,7 +91,7 @@ func (st *state) addAllFiles(paths []string, files map[string]*file) []oxbow.Del
 			if c := st.filesByName[name]; c != nil {
 				if c[len(c)-1] != f {
 					st.filesByName[name] = append(c, f)
-					st.contested[name] = true
+					st.namesInSeveralFiles[name] = true
 				}
 				continue
 			}
@@ -106,7 +106,7 @@ func (st *state) addAllFiles(paths []string, files map[string]*file) []oxbow.Del
 			st.entriesByID = append(st.entriesByID, e)
 		}
 	}
-	st.updateEntries(st.changedWinners(), nil)
+	st.updateEntries(st.namesWithOtherFile(), nil)
 	deltas := make([]oxbow.Delta, 0, len(st.entriesByID))
 	for _, e := range st.entriesByID {
 		deltas = append(deltas, oxbow.Delta{ID: e.ID, Entry: e})
@@ -115,17 +115,17 @@ func (st *state) addAllFiles(paths []string, files map[string]*file) []oxbow.Del
 }
 
 // itemIndex returns the index of the first item with that name, or -1.
-func (f *file) itemIndex(name string) int {
+func (f *treeFile) itemIndex(name string) int {
 	if len(f.items) < 16 {
 		return slices.IndexFunc(f.items, func(it Item) bool { return it.Entry.Name == name })
 	}
-	if f.index == nil {
-		f.index = make(map[string]int, len(f.items))
+	if f.itemIndexByName == nil {
+		f.itemIndexByName = make(map[string]int, len(f.items))
 		for i := len(f.items) - 1; i >= 0; i-- {
-			f.index[f.items[i].Entry.Name] = i
+			f.itemIndexByName[f.items[i].Entry.Name] = i
 		}
 	}
-	if i, ok := f.index[name]; ok {
+	if i, ok := f.itemIndexByName[name]; ok {
 		return i
 	}
 	return -1
@@ -133,12 +133,12 @@ func (f *file) itemIndex(name string) int {
 
 // setFile adds or replaces a file, or removes it if f is nil. It adds the names in the old and in the new file to
 // touched.
-func (st *state) setFile(path string, f *file, touched map[string]bool) {
+func (st *treeState) setFile(path string, f *treeFile, touchedNames map[string]bool) {
 	if old := st.files[path]; old != nil {
 		for _, it := range old.items {
 			name := it.Entry.Name
-			touched[name] = true
-			st.filesByName[name] = slices.DeleteFunc(st.filesByName[name], func(g *file) bool { return g == old })
+			touchedNames[name] = true
+			st.filesByName[name] = slices.DeleteFunc(st.filesByName[name], func(g *treeFile) bool { return g == old })
 			if len(st.filesByName[name]) == 0 {
 				delete(st.filesByName, name)
 			}
@@ -158,33 +158,33 @@ func (st *state) setFile(path string, f *file, touched map[string]bool) {
 	st.files[path] = f
 	for _, it := range f.items {
 		name := it.Entry.Name
-		touched[name] = true
+		touchedNames[name] = true
 		if c := st.filesByName[name]; !slices.Contains(c, f) {
-			j, _ := slices.BinarySearchFunc(c, f, func(a, b *file) int { return strings.Compare(a.path, b.path) })
+			j, _ := slices.BinarySearchFunc(c, f, func(a, b *treeFile) int { return strings.Compare(a.path, b.path) })
 			st.filesByName[name] = slices.Insert(c, j, f)
 		}
 	}
 }
 
-// winningFile returns the file whose entry is used if several files contain the name.
-func (st *state) winningFile(name string) *file {
+// fileUsedForName returns the file whose entry is used if several files contain the name.
+func (st *treeState) fileUsedForName(name string) *treeFile {
 	c := st.filesByName[name]
 	if st.isPreferred != nil && len(c) > 1 {
-		if i := slices.IndexFunc(c, func(f *file) bool { return st.isPreferred(f.path, f.text) }); i > 0 {
+		if i := slices.IndexFunc(c, func(f *treeFile) bool { return st.isPreferred(f.path, f.lastGoodText) }); i > 0 {
 			return c[i]
 		}
 	}
 	return c[0]
 }
 
-// changedWinners returns the names for which isPreferred now chooses a different file.
-func (st *state) changedWinners() map[string]bool {
+// namesWithOtherFile returns the names for which isPreferred now chooses a different file.
+func (st *treeState) namesWithOtherFile() map[string]bool {
 	touched := map[string]bool{}
 	if st.isPreferred == nil {
 		return touched
 	}
-	for name := range st.contested {
-		if c := st.entriesByName[name]; c != nil && st.winningFile(name) != c.file {
+	for name := range st.namesInSeveralFiles {
+		if c := st.entriesByName[name]; c != nil && st.fileUsedForName(name) != c.file {
 			touched[name] = true
 		}
 	}
@@ -193,17 +193,17 @@ func (st *state) changedWinners() map[string]bool {
 
 // updateEntries updates the entries of the touched names and returns the changes. Names in newIDs
 // get a new ID even if they existed before.
-func (st *state) updateEntries(touched, newIDs map[string]bool) []oxbow.Delta {
+func (st *treeState) updateEntries(touchedNames, newIDs map[string]bool) []oxbow.Delta {
 	type arrival struct {
 		c    *namedEntry
 		name string
 	}
 	var deltas []oxbow.Delta
 	var added []arrival
-	for name := range touched {
-		delete(st.contested, name)
+	for name := range touchedNames {
+		delete(st.namesInSeveralFiles, name)
 		if len(st.filesByName[name]) > 1 {
-			st.contested[name] = true
+			st.namesInSeveralFiles[name] = true
 		}
 		old := st.entriesByName[name]
 		isGone := len(st.filesByName[name]) == 0 || newIDs[name]
@@ -216,32 +216,32 @@ func (st *state) updateEntries(touched, newIDs map[string]bool) []oxbow.Delta {
 		if len(st.filesByName[name]) == 0 {
 			continue
 		}
-		f := st.winningFile(name)
-		c := &namedEntry{file: f, index: f.itemIndex(name)}
-		e := f.items[c.index].Entry // copy, so that the parsed entry is not changed
+		f := st.fileUsedForName(name)
+		c := &namedEntry{file: f, itemIndex: f.itemIndex(name)}
+		e := f.items[c.itemIndex].Entry // copy, so that the parsed entry is not changed
 		c.entry = &e
 		if old == nil {
 			added = append(added, arrival{c, name})
 			continue
 		}
 		e.ID = old.entry.ID
-		if f.items[c.index].isUndated && old.entry.Created.Before(e.Created) {
+		if f.items[c.itemIndex].hasNoCreationTime && old.entry.Created.Before(e.Created) {
 			e.Created = old.entry.Created
 		}
 		hasTimes := e.Updated.Equal(old.entry.Updated) && e.Created.Equal(old.entry.Created)
 		isSame := f.path == old.file.path && e.Version == old.entry.Version
 		if isSame && hasTimes {
 			// Keep the entry that callers have received, because the entry itself has not changed.
-			old.file, old.index = c.file, c.index
+			old.file, old.itemIndex = c.file, c.itemIndex
 			continue
 		}
 		st.entriesByName[name] = c
-		j, _ := st.findEntry(e.ID)
+		j, _ := st.indexOfEntryID(e.ID)
 		st.entriesByID[j] = c.entry
 		deltas = append(deltas, oxbow.Delta{ID: e.ID, Entry: c.entry})
 	}
 	slices.SortFunc(added, func(a, b arrival) int {
-		return cmp.Or(strings.Compare(a.c.file.path, b.c.file.path), cmp.Compare(a.c.index, b.c.index))
+		return cmp.Or(strings.Compare(a.c.file.path, b.c.file.path), cmp.Compare(a.c.itemIndex, b.c.itemIndex))
 	})
 	slices.SortFunc(deltas, func(a, b oxbow.Delta) int { return cmp.Compare(a.ID, b.ID) })
 	for _, a := range added {
@@ -254,7 +254,7 @@ func (st *state) updateEntries(touched, newIDs map[string]bool) []oxbow.Delta {
 	return deltas
 }
 
-func (st *state) findEntry(id uint64) (int, bool) {
+func (st *treeState) indexOfEntryID(id uint64) (int, bool) {
 	return slices.BinarySearchFunc(
 		st.entriesByID,
 		id,
@@ -262,15 +262,15 @@ func (st *state) findEntry(id uint64) (int, bool) {
 	)
 }
 
-func (st *state) removeEntry(id uint64) {
-	if i, found := st.findEntry(id); found {
+func (st *treeState) removeEntry(id uint64) {
+	if i, found := st.indexOfEntryID(id); found {
 		st.entriesByID = slices.Delete(st.entriesByID, i, i+1)
 	}
 }
 
 // completeItems sets the times, versions and sources of parsed entries. Entries that no store
 // accepts are left out and reported in diagnostics.
-func completeItems(items []Item, mod time.Time) (kept []Item, diagnostics []string) {
+func completeItems(items []Item, fileTime time.Time) (kept []Item, diagnostics []string) {
 	kept = items[:0]
 	for _, it := range items {
 		e := &it.Entry
@@ -286,10 +286,10 @@ func completeItems(items []Item, mod time.Time) (kept []Item, diagnostics []stri
 		e.Labels = oxbow.SortLabels(e.Labels)
 		e.Version = entryVersion(e)
 		if e.Updated.IsZero() {
-			e.Updated = mod.UTC()
+			e.Updated = fileTime.UTC()
 		}
 		if e.Created.IsZero() {
-			e.Created, it.isUndated = e.Updated, true
+			e.Created, it.hasNoCreationTime = e.Updated, true
 		}
 		e.Source = oxbow.Source{Time: e.Updated, Door: "files"}
 		kept = append(kept, it)

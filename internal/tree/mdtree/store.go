@@ -25,9 +25,9 @@ type Options struct {
 	Clock func() time.Time
 	// LockWait is the maximum time to wait for other writers. The default is [vfs.DefaultLockWait].
 	LockWait time.Duration
-	// Lock is the path of the lock file, for layouts that can be opened from several directories.
+	// LockPath is the path of the lock file, for layouts that can be opened from several directories.
 	// The default is .oxbow-tree.lock.
-	Lock string
+	LockPath string
 	// ReadOnly makes all changes fail. No lock is acquired.
 	ReadOnly bool
 	// NoJournal is for directories that git shares, to which a lock file must not be added, and whose
@@ -35,19 +35,19 @@ type Options struct {
 	// files. A change may write only one file, and leftover temporary files are deleted only if they are
 	// stale (see [vfs.RemoveStaleTemps]).
 	NoJournal bool
-	// Manual restricts scans for changed files to Open, Refresh and Check. Other methods use the
+	// ManualScans restricts scans for changed files to Open, Refresh and Check. Other methods use the
 	// result of the last scan.
-	Manual bool
-	// Prefer is called by each scan. The function that it returns is called for names that several
+	ManualScans bool
+	// PreferFile is called by each scan. The function that it returns is called for names that several
 	// files contain, and reports whether the entry in a file has priority over entries in files
 	// that come earlier by path. It must not call the store. A change to an entry that several files
 	// contain starts from the preferred file. By default, the first file by path counts.
-	Prefer func(ctx context.Context) func(path, text string) bool
+	PreferFile func(ctx context.Context) func(path, text string) bool
 	// MaxFile is the maximum size, in bytes, of a file. The default is large enough for the longest
 	// content.
 	MaxFile int64
-	// Path is the name of the directory in messages. It is never opened.
-	Path string
+	// DirectoryName is the name of the directory in messages. It is never opened.
+	DirectoryName string
 	// Warn receives warnings that no method returns as an error, for example that the last good
 	// state of a file is used, or that a conflict copy was created. It must not call the store. If
 	// Warn is nil, warnings are discarded.
@@ -63,17 +63,17 @@ type Options struct {
 // of its content and metadata. It is the same in every process, and the same again if a text is
 // restored. The time of an update is the file's modification time, unless the layout parses a time.
 type Store struct {
-	tree   // scanner.mu guards the field overlay and reads of the tree; the writer token guards syncedDirs
-	layout Layout
-	opts   Options
+	fileTree // scanner.mu guards the field overlay and reads of the tree; the writer token guards syncedDirs
+	layout   Layout
+	options  Options
 
-	writer   writer
-	scanner  scanner
-	served   servedEntries
-	watchers subscribers.List[oxbow.Event]
+	writer        writerState
+	scanner       scanState
+	servedEntries servedEntries
+	watchers      subscribers.List[oxbow.Event]
 
 	mu     sync.RWMutex // guards the fields below (to change them, scanner.mu must also be locked)
-	st     *state
+	st     *treeState
 	closed bool
 }
 
@@ -82,7 +82,7 @@ type Store struct {
 type servedEntries struct {
 	// entries as callers received them (only entries that were changed since)
 	base             map[string]*oxbow.Entry
-	documents        map[string]string // texts of documents as callers received them
+	documentTexts    map[string]string // texts of documents as callers received them
 	emptiedDocuments map[string]bool   // documents that became empty, so that their last text is used
 }
 
@@ -106,35 +106,35 @@ func (s *Store) checkReady(ctx context.Context) error {
 }
 
 func (s *Store) warn(format string, args ...any) {
-	if s.opts.Warn != nil {
-		s.opts.Warn(fmt.Sprintf(format, args...))
+	if s.options.Warn != nil {
+		s.options.Warn(fmt.Sprintf(format, args...))
 	}
 }
 
-// writer is the state of the single writer in this process. The writer has acquired sem, which guards all other
+// writerState is the state of the single writer in this process. The writer has acquired sem, which guards all other
 // fields.
-type writer struct {
-	sem       chan struct{}
-	lock      vfs.Lock // lock between processes (nil until the first change)
-	isCleaned bool     // leftover temporary files were removed
+type writerState struct {
+	writerToken chan struct{}
+	processLock vfs.Lock // lock between processes (nil until the first change)
+	isCleaned   bool     // leftover temporary files were removed
 }
 
-// scanner is the state of the directories. mu is locked during scans and changes. It guards all other fields, the
+// scanState is the state of the directories. mu is locked during scans and changes. It guards all other fields, the
 // tree's overlay, and the served entries.
-type scanner struct {
+type scanState struct {
 	mu                 sync.Mutex
-	dirs               []*directory
-	watch              vfs.Watch       // nil if no directory is watched
+	dirs               []*layoutDirectory
+	fileWatch          vfs.Watch       // nil if no directory is watched
 	isWatchUnsupported bool            // the file system does not support watching
 	isOpened           bool            // the first scan is complete
-	dirtyFiles         map[string]bool // files that the next scan must read (see markDirty)
+	dirtyFiles         map[string]bool // files that the next scan must read (see readAgainInNextScan)
 }
 
-// directory is a directory of the layout.
-type directory struct {
+// layoutDirectory is a directory of the layout.
+type layoutDirectory struct {
 	path         string
 	hiddenPrefix string      // the part of the path up to the last hidden element (see the function hiddenPrefix)
-	info         fs.FileInfo // description of the watched directory (nil if it is not watched)
+	watchedInfo  fs.FileInfo // description of the watched directory (nil if it is not watched)
 	fileCount    int         // number of matching files in the last listing
 	linkFiles    []string    // matching files that are links, whose targets are not watched
 	listError    string      // error from listing the directory, which is reported once
@@ -189,7 +189,8 @@ func (s *Store) mayHoldEntries(p string) bool {
 		return false
 	}
 	dir := path.Dir(p)
-	return slices.ContainsFunc(s.scanner.dirs, func(d *directory) bool { return d.path == dir }) && s.layout.Match(p)
+	return slices.ContainsFunc(s.scanner.dirs, func(d *layoutDirectory) bool { return d.path == dir }) &&
+		s.layout.Match(p)
 }
 
 // planOutcome contains the results of a plan other than its edits.

@@ -188,7 +188,7 @@ func TestTwoProcesses(t *testing.T) {
 	if ok, err := lock.TryLock(); !ok || err != nil {
 		t.Fatalf("TryLock() = %v, %v", ok, err)
 	}
-	b.opts.LockWait = time.Millisecond
+	b.options.LockWait = time.Millisecond
 	if err := b.Apply(t.Context(), oxbow.Remove{Name: "0-1"}); !errors.Is(err, oxbow.ErrBusy) {
 		t.Errorf("Apply() without the lock = %v", err)
 	}

@@ -60,7 +60,7 @@ func BenchmarkOpen(b *testing.B) {
 			b.Fatal(err)
 		}
 		for _, it := range items {
-			if _, err := vfs.ReadFile(fsys, "cards/"+it.Name(), maxFile); err != nil {
+			if _, err := vfs.ReadFile(fsys, "cards/"+it.Name(), maxEntryFileBytes); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -41,7 +41,7 @@ func mustApply(t *testing.T, s oxbow.Store, ops ...oxbow.Op) {
 // synced is lost. The tree must be the tree before or after the change. A change that was acknowledged must exist. The
 // recovery may be stopped at each operation as well.
 func TestStoreCrashAnywhere(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	start := vfs.NewMem()
 	s := openOn(t, start, Options{})
 	mustApply(

@@ -18,10 +18,10 @@ import (
 
 // kindDir is the directory for a kind of entry.
 type kindDir struct {
-	dir     string
-	title   string
-	kind    oxbow.Kind
-	isTopic bool // the directory is only read: it contains crabtalk's third kind, which oxbow does not have
+	dir          string
+	sectionTitle string
+	kind         oxbow.Kind
+	isTopic      bool // the directory is only read: it contains crabtalk's third kind, which oxbow does not have
 }
 
 // kindDirs lists all directories of entries, in the order in which they are read.
@@ -54,19 +54,19 @@ const (
 	summaryHead = "# Summary\n\n"
 )
 
-// directives matches directives that mdbook's default preprocessors replace by the content of local
+// fileDirectivePattern matches directives that mdbook's default preprocessors replace by the content of local
 // files.
-var directives = sync.OnceValue(func() *regexp.Regexp {
+var fileDirectivePattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\{\{\s*#\s*(?:include|rustdoc_include|playground|playpen|template)\b`)
 })
 
-// noPreprocessors matches the setting that disables the default preprocessors.
-var noPreprocessors = sync.OnceValue(func() *regexp.Regexp {
+// noPreprocessorsPattern matches the setting that disables the default preprocessors.
+var noPreprocessorsPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^\s*(?:build\.)?use-default-preprocessors\s*=\s*false\s*(?:#.*)?$`)
 })
 
-// linksPreprocessor matches settings that enable the preprocessor "links".
-var linksPreprocessor = sync.OnceValue(func() *regexp.Regexp {
+// linksPreprocessorPattern matches settings that enable the preprocessor "links".
+var linksPreprocessorPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`(?m)^\s*\[\s*preprocessor\s*\.\s*["']?links["']?\s*\]|^\s*preprocessor\s*\.\s*["']?links`,
 	)
@@ -74,25 +74,25 @@ var linksPreprocessor = sync.OnceValue(func() *regexp.Regexp {
 
 // readsFiles reports whether mdbook with these settings replaces directives by the content of
 // files.
-func readsFiles(settings string) bool {
-	return !noPreprocessors().MatchString(settings) || linksPreprocessor().MatchString(settings)
+func readsFiles(bookSettings string) bool {
+	return !noPreprocessorsPattern().MatchString(bookSettings) || linksPreprocessorPattern().MatchString(bookSettings)
 }
 
-// link is a line in the table of contents.
-type link struct{ name, path string }
+// summaryLink is a line in the table of contents.
+type summaryLink struct{ entryName, path string }
 
 // writeSummary writes the table of contents. links yields the entries in a directory, sorted by name.
-func writeSummary(w io.Writer, links func(dir *kindDir) iter.Seq[link]) error {
+func writeSummary(w io.Writer, linksOfDir func(dir *kindDir) iter.Seq[summaryLink]) error {
 	b := []byte(summaryHead)
 	for i := range kindDirs {
 		kind := &kindDirs[i]
 		count := 0
-		for l := range links(kind) {
+		for l := range linksOfDir(kind) {
 			if count == 0 {
-				b = append(b, "# "+kind.title+"\n\n"...)
+				b = append(b, "# "+kind.sectionTitle+"\n\n"...)
 			}
 			count++
-			b = append(b, "- ["+linkText(l.name)+"]("+linkTarget(l.path)+")\n"...)
+			b = append(b, "- ["+linkText(l.entryName)+"]("+linkTarget(l.path)+")\n"...)
 			if _, err := w.Write(b); err != nil {
 				return err
 			}
@@ -120,7 +120,7 @@ func isSummary(text string) bool {
 		}
 		found := false
 		for _, s := range kindDirs {
-			found = found || line == "# "+s.title ||
+			found = found || line == "# "+s.sectionTitle ||
 				(strings.HasPrefix(line, "- [") &&
 					(strings.Contains(line, "]("+s.dir+"/") || strings.Contains(line, "](<"+s.dir+"/")))
 		}
@@ -142,7 +142,7 @@ func linkText(name string) string {
 		case strings.ContainsRune("\\[]*`<>&~!", r), r == '_' && !(isWord(before) && isWord(after)):
 			b.WriteByte('\\')
 			b.WriteRune(r)
-		case isReserved(r) && r >= utf8.RuneSelf, unicode.IsControl(r):
+		case isReservedRune(r) && r >= utf8.RuneSelf, unicode.IsControl(r):
 			b.WriteRune(utf8.RuneError)
 		default:
 			b.WriteRune(r)

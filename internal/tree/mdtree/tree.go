@@ -27,42 +27,42 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxFile is the maximum size, in bytes, of a file with entries. It leaves much more room around
+// maxEntryFileBytes is the maximum size, in bytes, of a file with entries. It leaves much more room around
 // the content than a file needs.
-const maxFile = 4*oxbow.MaxContent + 1<<20
+const maxEntryFileBytes = 4*oxbow.MaxContent + 1<<20
 
-// tree is a directory of files. Paths are relative to it.
-type tree struct {
-	fs    vfs.FS
-	dir   string // path in fs
-	stage journal.Stage
+// fileTree is a directory of files. Paths are relative to it.
+type fileTree struct {
+	fs          vfs.FS
+	dir         string // path in fs
+	stagingArea journal.StagingDir
 
-	// overlay maps each file that an incomplete change writes to the staged file, and each file
-	// that the change removes to "". overlay is nil unless [tree.setOverlay] has set it.
-	overlay map[string]string
+	// stagedFileByPath maps each file that an incomplete change writes to the staged file, and each file
+	// that the change removes to "". overlay is nil unless [tree.showChangeAsComplete] has set it.
+	stagedFileByPath map[string]string
 
 	syncedDirs map[string]bool // directories that were synced in their parents
 	movedDirs  map[string]bool // directories that finishChange moved to their places as a whole
 	dirPerm    fs.FileMode     // mode of new directories
 
-	// keepEdits specifies what finishChange does with a file that was edited after the change was
+	// keepsEditedFiles specifies what finishChange does with a file that was edited after the change was
 	// planned. If it is set, the edited file is kept and the change to this file is dropped.
 	// Otherwise, the edited file is renamed to a conflict copy, and warn is called.
-	keepEdits bool
-	warn      func(format string, args ...any)
+	keepsEditedFiles bool
+	warn             func(format string, args ...any)
 
-	removesEmptyDirs bool     // finishChange removes directories that become empty
-	listFiles        []string // files that list all entries, so that the maximum size of a journal applies to them
-	minBulkSync      int      // minimum number of staged files for which the whole file system is synced at once
+	removesEmptyDirs    bool     // finishChange removes directories that become empty
+	filesListingEntries []string // files that list all entries, so that the maximum size of a journal applies to them
+	minBulkSync         int      // minimum number of staged files for which the whole file system is synced at once
 }
 
-func newTree(fsys vfs.FS, dir, stageDir string) tree {
-	return tree{fs: fsys, dir: dir, stage: journal.Stage{FS: fsys, Home: dir, Name: stageDir},
+func newTree(fsys vfs.FS, dir, stageDir string) fileTree {
+	return fileTree{fs: fsys, dir: dir, stagingArea: journal.StagingDir{FS: fsys, Home: dir, Name: stageDir},
 		syncedDirs: map[string]bool{}, movedDirs: map[string]bool{}, dirPerm: 0o755, minBulkSync: filesPerWorker}
 }
 
 // fullPath returns the path of a file in fs.
-func (t *tree) fullPath(p string) string {
+func (t *fileTree) fullPath(p string) string {
 	if t.dir == "." {
 		return p
 	}
@@ -75,9 +75,9 @@ var readBuffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return 
 // errNotFile is returned if a name does not belong to a regular file.
 var errNotFile = errors.New("not a regular file")
 
-// openRead opens a file for reading. If a change is incomplete, it opens the staged file.
-func (t *tree) openRead(p string) (vfs.File, error) {
-	if staged, ok := t.overlay[p]; ok {
+// openForReading opens a file for reading. If a change is incomplete, it opens the staged file.
+func (t *fileTree) openForReading(p string) (vfs.File, error) {
+	if staged, ok := t.stagedFileByPath[p]; ok {
 		if staged == "" {
 			return nil, fs.ErrNotExist
 		}
@@ -90,7 +90,7 @@ func (t *tree) openRead(p string) (vfs.File, error) {
 	return t.openFile(t.fullPath(p))
 }
 
-func (t *tree) openFile(name string) (vfs.File, error) {
+func (t *fileTree) openFile(name string) (vfs.File, error) {
 	f, err := t.fs.OpenFile(name, os.O_RDONLY, 0)
 	if err == nil {
 		return f, nil
@@ -104,8 +104,8 @@ func (t *tree) openFile(name string) (vfs.File, error) {
 // readText returns the text of a file with at most limit bytes, and the file's metadata from before
 // the read. If the file is written while it is read, the next Stat returns a different
 // description.
-func (t *tree) readText(p string, limit int64) (string, fs.FileInfo, error) {
-	f, err := t.openRead(p)
+func (t *fileTree) readText(p string, limit int64) (string, fs.FileInfo, error) {
+	f, err := t.openForReading(p)
 	if err != nil {
 		return "", nil, err
 	}
@@ -140,20 +140,20 @@ func (t *tree) readText(p string, limit int64) (string, fs.FileInfo, error) {
 	}
 }
 
-// sizeLimit returns the maximum size of a file in bytes.
-func (t *tree) sizeLimit(p string) int64 {
-	if slices.Contains(t.listFiles, p) {
-		return journal.MaxJournal
+// maxFileSize returns the maximum size of a file in bytes.
+func (t *fileTree) maxFileSize(p string) int64 {
+	if slices.Contains(t.filesListingEntries, p) {
+		return journal.MaxJournalBytes
 	}
-	return maxFile
+	return maxEntryFileBytes
 }
 
 // hashFile returns the hash of a file, or "" if it does not exist.
-func (t *tree) hashFile(p string) (string, error) {
-	if slices.Contains(t.listFiles, p) {
+func (t *fileTree) hashFile(p string) (string, error) {
+	if slices.Contains(t.filesListingEntries, p) {
 		return t.hashFileStream(p)
 	}
-	text, _, err := t.readText(p, t.sizeLimit(p))
+	text, _, err := t.readText(p, t.maxFileSize(p))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", nil
@@ -165,7 +165,7 @@ func (t *tree) hashFile(p string) (string, error) {
 
 // hashFileStream returns the hash of a file, or "" if it does not exist. It does not need memory for the
 // whole file.
-func (t *tree) hashFileStream(p string) (string, error) {
+func (t *fileTree) hashFileStream(p string) (string, error) {
 	f, err := t.openFile(t.fullPath(p))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
@@ -182,7 +182,7 @@ func (t *tree) hashFileStream(p string) (string, error) {
 }
 
 // nameExists reports whether fs contains a file or directory with that name.
-func (t *tree) nameExists(name string) (bool, error) {
+func (t *fileTree) nameExists(name string) (bool, error) {
 	_, err := t.fs.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -190,10 +190,10 @@ func (t *tree) nameExists(name string) (bool, error) {
 	return err == nil, err
 }
 
-// makeDir creates a directory and its parents, and syncs their names. It also syncs directories that existed already,
-// once, because the process that created them may have ended before the sync. The caller must have the lock between
-// processes.
-func (t *tree) makeDir(dir string) error {
+// createAndSyncDir creates a directory and its parents, and syncs their names. It also syncs directories that
+// existed already, once, because the process that created them may have ended before the sync. The caller must have
+// the lock between processes.
+func (t *fileTree) createAndSyncDir(dir string) error {
 	if dir == "." {
 		return nil
 	}
@@ -219,8 +219,8 @@ func (t *tree) makeDir(dir string) error {
 // file systems can complete several syncs with a single write of their journal. Unless the files are synced together,
 // each worker stages at least filesPerWorker files. Therefore a single worker stages a few files in order.
 const (
-	maxStageWorkers = 8
-	filesPerWorker  = 64
+	maxStagingWorkers = 8
+	filesPerWorker    = 64
 )
 
 // stagedFile is a file to be staged.
@@ -229,30 +229,32 @@ type stagedFile struct {
 	data []byte
 	perm fs.FileMode
 
-	// write writes the content. It is nil unless the file is so large that it should not be in memory as a whole.
-	write func(w io.Writer) error
+	// writeContent writes the content. It is nil unless the file is so large that it should not be in memory as a
+	// whole.
+	writeContent func(w io.Writer) error
 }
 
-// A makeFile returns the i-th file to be staged. It may store the content in buf, which a worker reuses for all calls.
-type makeFile func(i int, buf *[]byte) (stagedFile, error)
+// A stagedFileFunc returns the i-th file to be staged. It may store the content in buf, which a worker reuses for
+// all calls.
+type stagedFileFunc func(i int, buf *[]byte) (stagedFile, error)
 
 // stageFiles writes and syncs n new files. If there are many files and the file system supports it,
 // stageFiles syncs all files together.
-func (t *tree) stageFiles(ctx context.Context, n int, file makeFile) error {
-	if err := t.fs.MkdirAll(t.fullPath(t.stage.Name), t.dirPerm); err != nil {
+func (t *fileTree) stageFiles(ctx context.Context, n int, file stagedFileFunc) error {
+	if err := t.fs.MkdirAll(t.fullPath(t.stagingArea.Name), t.dirPerm); err != nil {
 		return err
 	}
 	opened := vfs.OpenDirsOnce(t.fs)
 	defer opened.Close()
-	stage := t.stage
+	stage := t.stagingArea
 	stage.FS = opened
 	if bulk, ok := t.fs.(vfs.BulkSyncer); ok && n >= t.minBulkSync {
-		err := bulk.SyncAfter(t.fullPath(t.stage.Name), func() error {
+		err := bulk.SyncAfter(t.fullPath(t.stagingArea.Name), func() error {
 			// Use a single worker. A file system creates only one file in a directory at a time, so that several
 			// workers would mostly wait.
 			return t.writeFiles(ctx, n, 1, file, func(f stagedFile) error {
-				if f.write != nil {
-					return stage.PutStream(f.name, f.perm, f.write)
+				if f.writeContent != nil {
+					return stage.CreateStream(f.name, f.perm, f.writeContent)
 				}
 				return stage.CreateFile(f.name, f.data, f.perm)
 			})
@@ -261,20 +263,20 @@ func (t *tree) stageFiles(ctx context.Context, n int, file makeFile) error {
 			return err
 		}
 	}
-	return t.writeFiles(ctx, n, min(maxStageWorkers, 1+n/filesPerWorker), file, func(f stagedFile) error {
-		if f.write != nil {
-			return stage.PutStreamSync(f.name, f.perm, f.write)
+	return t.writeFiles(ctx, n, min(maxStagingWorkers, 1+n/filesPerWorker), file, func(f stagedFile) error {
+		if f.writeContent != nil {
+			return stage.CreateStreamSync(f.name, f.perm, f.writeContent)
 		}
 		return stage.CreateFileSync(f.name, f.data, f.perm)
 	})
 }
 
 // writeFiles writes n new files with the function put, in several goroutines.
-func (t *tree) writeFiles(
+func (t *fileTree) writeFiles(
 	ctx context.Context,
 	n, workers int,
-	file makeFile,
-	put func(stagedFile) error,
+	file stagedFileFunc,
+	putFile func(stagedFile) error,
 ) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -290,7 +292,7 @@ func (t *tree) writeFiles(
 				}
 				f, err := file(i, &buf)
 				if err == nil {
-					err = put(f)
+					err = putFile(f)
 				}
 				if err != nil {
 					stop(err)
@@ -302,20 +304,20 @@ func (t *tree) writeFiles(
 	return context.Cause(ctx)
 }
 
-// setOverlay makes [tree.readText] return the files as they will be when the journal's change is
+// showChangeAsComplete makes [tree.readText] return the files as they will be when the journal's change is
 // complete. A nil journal ends this state.
-func (t *tree) setOverlay(j *journal.Journal) error {
-	t.overlay = nil
+func (t *fileTree) showChangeAsComplete(j *journal.Journal) error {
+	t.stagedFileByPath = nil
 	if j == nil {
 		return nil
 	}
 	overlay := map[string]string{}
 	for i, c := range j.Writes {
-		staged, err := t.nameExists(t.stage.StagedFile(i))
+		staged, err := t.nameExists(t.stagingArea.StagedFile(i))
 		if err != nil {
 			return err
 		}
-		if staged && t.keepEdits {
+		if staged && t.keepsEditedFiles {
 			sum, err := t.hashFile(c.Path)
 			if err != nil {
 				return err
@@ -323,7 +325,7 @@ func (t *tree) setOverlay(j *journal.Journal) error {
 			staged = sum == "" || sum == c.OldSum || sum == c.NewSum
 		}
 		if staged {
-			overlay[c.Path] = t.stage.StagedFile(i)
+			overlay[c.Path] = t.stagingArea.StagedFile(i)
 		}
 	}
 	for _, r := range j.Removals {
@@ -336,14 +338,14 @@ func (t *tree) setOverlay(j *journal.Journal) error {
 			return err
 		}
 	}
-	t.overlay = overlay
+	t.stagedFileByPath = overlay
 	return nil
 }
 
 // addStagedDir adds to overlay the files of a staged directory that were not moved to their
 // places yet.
-func (t *tree) addStagedDir(dir string, overlay map[string]string) error {
-	items, err := t.fs.ReadDir(t.stage.StagedPath(dir))
+func (t *fileTree) addStagedDir(dir string, overlay map[string]string) error {
+	items, err := t.fs.ReadDir(t.stagingArea.StagedPath(dir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -354,14 +356,14 @@ func (t *tree) addStagedDir(dir string, overlay map[string]string) error {
 			return err
 		}
 		if !there {
-			overlay[p] = t.stage.StagedPath(p)
+			overlay[p] = t.stagingArea.StagedPath(p)
 		}
 	}
 	return nil
 }
 
 // removeTemps deletes leftover temporary files in a directory.
-func (t *tree) removeTemps(dir string) {
+func (t *fileTree) removeTemps(dir string) {
 	items, err := t.fs.ReadDir(t.fullPath(dir))
 	if err != nil {
 		return // ignore the error: the directory does not exist, or the next listing of it returns the same error

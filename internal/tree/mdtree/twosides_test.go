@@ -148,9 +148,9 @@ func (r *twoSides) fill(t *testing.T) error {
 }
 
 // origin identifies the memory by its position in the log, like the program.
-func (r *twoSides) origin(t *testing.T) (Origin, error) {
+func (r *twoSides) origin(t *testing.T) (StoreOrigin, error) {
 	at, err := r.m.Store().(oxbow.Sequencer).Position(t.Context())
-	return Origin{Name: hex.EncodeToString([]byte(at)), IsSameStore: func(was string) bool {
+	return StoreOrigin{Name: hex.EncodeToString([]byte(at)), IsSameStore: func(was string) bool {
 		b, err := hex.DecodeString(was)
 		return err == nil && oxbow.Position(b).Precedes(at)
 	}, ChangesSince: func(ctx context.Context, was string) iter.Seq2[oxbow.Delta, error] {
@@ -192,14 +192,14 @@ func (r *twoSides) dump(t *testing.T) error {
 	if err != nil {
 		return err
 	}
-	tree, err := Read(r.fsys, "brain", nil)
+	tree, err := ReadTree(r.fsys, "brain", nil)
 	if err != nil {
 		return err
 	}
 	r.files, r.paths = map[string]oxbow.Entry{}, map[string]string{}
 	for i, e := range tree.Entries {
 		r.files[e.Name] = fileEntry(&e)
-		r.paths[e.Name] = tree.Files[i]
+		r.paths[e.Name] = tree.EntryPaths[i]
 	}
 	return diffEntries("the dumped tree", r.files, r.base)
 }
@@ -292,8 +292,8 @@ func (r *twoSides) changed(e oxbow.Entry) oxbow.Entry {
 // edit writes the file of an entry like a person's editor. It sometimes adds or removes a line break at the end.
 func (r *twoSides) edit(t *testing.T, e oxbow.Entry) {
 	p := r.paths[e.Name]
-	showName := decodeName(fileStem(p)) != e.Name
-	text := string(entryText{Entry: &e, showName: showName}.appendTo(nil))
+	showName := decodeStem(fileStem(p)) != e.Name
+	text := string(entryText{Entry: &e, withName: showName}.appendFileText(nil))
 	if r.rand.IntN(4) == 0 {
 		text += "\n"
 	}
@@ -345,8 +345,8 @@ func (r *twoSides) load(t *testing.T) error {
 	}
 	o := PlanOptions{}
 	if r.rand.IntN(3) == 0 {
-		o.Mode = Replace
-		o.Prune = true
+		o.Mode = ReplaceMode
+		o.RemovesMissing = true
 	}
 	want, conflicts := r.expect(have, o)
 	plan, err := r.plan(t, o)
@@ -364,8 +364,8 @@ func (r *twoSides) load(t *testing.T) error {
 	if err != nil {
 		return fmt.Errorf("the load: %w", err)
 	}
-	if len(plan.Ops) > 0 {
-		if err := r.m.Apply(t.Context(), plan.Ops...); err != nil {
+	if len(plan.StoreOps) > 0 {
+		if err := r.m.Apply(t.Context(), plan.StoreOps...); err != nil {
 			return err
 		}
 	}
@@ -379,28 +379,28 @@ func (r *twoSides) load(t *testing.T) error {
 	return diffEntries(fmt.Sprintf("the memory after the load with %+v", o.Mode), now, want)
 }
 
-func (r *twoSides) plan(t *testing.T, o PlanOptions) (Plan, error) {
+func (r *twoSides) plan(t *testing.T, o PlanOptions) (LoadPlan, error) {
 	read := &ReadOptions{SkipUnchanged: r.rand.IntN(2) == 0}
-	tree, err := Read(r.fsys, "brain", read)
+	tree, err := ReadTree(r.fsys, "brain", read)
 	if err != nil {
-		return Plan{}, err
+		return LoadPlan{}, err
 	}
-	again, err := Read(r.fsys, "brain", read)
+	again, err := ReadTree(r.fsys, "brain", read)
 	if err != nil {
-		return Plan{}, err
+		return LoadPlan{}, err
 	}
 	o.Origin, err = r.origin(t)
 	if err != nil {
-		return Plan{}, err
+		return LoadPlan{}, err
 	}
 	s := &scanCounter{Store: r.m}
-	plan, err := tree.Plan(t.Context(), s, &o)
+	plan, err := tree.PlanLoad(t.Context(), s, &o)
 	if read.SkipUnchanged && s.scans == 0 {
 		r.count["read in part"]++
 	}
 	// The plan must be the same if it reads all entries of the memory.
 	o.Origin.ChangesSince = nil
-	whole, wholeErr := again.Plan(t.Context(), r.m, &o)
+	whole, wholeErr := again.PlanLoad(t.Context(), r.m, &o)
 	if !reflect.DeepEqual(plan, whole) || fmt.Sprint(err) != fmt.Sprint(wholeErr) {
 		return plan, fmt.Errorf("the plan is\n%+v (%v)\nand, if all entries are read,\n%+v (%v)",
 			plan, err, whole, wholeErr)
@@ -440,13 +440,13 @@ func (r *twoSides) expect(have map[string]oxbow.Entry, o PlanOptions) (map[strin
 		switch {
 		case !fileChanged && storeChanged:
 			r.count["store changed"]++
-			if o.Mode == Replace && o.FilesWin && !dumped {
+			if o.Mode == ReplaceMode && o.FilesWin && !dumped {
 				delete(want, name)
 			}
 		case !fileChanged:
 		case !hasFile: // the file was deleted
 			r.count["file deleted"]++
-			if o.Mode == Replace && known {
+			if o.Mode == ReplaceMode && known {
 				r.count["pruned"]++
 				inConflict = storeChanged
 				delete(want, name)

@@ -135,12 +135,12 @@ func TestReadCrabtalkTree(t *testing.T) {
 	s := storeOf(t)
 	load(t, tree, s, nil)
 	r := mustDump(t, s, fsys, "brain")
-	if r.Removed != 1 {
-		t.Errorf("dump over a loaded crabtalk tree removed %d files, want topics/Auth.md only", r.Removed)
+	if r.RemovedFiles != 1 {
+		t.Errorf("dump over a loaded crabtalk tree removed %d files, want topics/Auth.md only", r.RemovedFiles)
 	}
 	again := mustRead(t, fsys, "brain")
-	if p, err := again.Plan(t.Context(), s, &PlanOptions{Mode: Replace}); err != nil || len(p.Ops) != 0 {
-		t.Errorf("Plan after dump = %v ops, %v; want none", p.Ops, err)
+	if p, err := again.PlanLoad(t.Context(), s, &PlanOptions{Mode: ReplaceMode}); err != nil || len(p.StoreOps) != 0 {
+		t.Errorf("Plan after dump = %v ops, %v; want none", p.StoreOps, err)
 	}
 }
 

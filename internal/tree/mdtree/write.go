@@ -27,7 +27,7 @@ const maxAttempts = 50
 // written.
 func (s *Store) makeChange(
 	ctx context.Context,
-	plan func(v *overlay, now time.Time) (*planOutcome, error),
+	plan func(v *plannedTree, now time.Time) (*planOutcome, error),
 ) (*planOutcome, error) {
 	release, err := s.acquireWriter(ctx)
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *Store) makeChange(
 // fileChange is the change of a file.
 type fileChange struct {
 	path      string
-	text      string
+	newText   string
 	isRemoved bool
 	exists    bool        // the file exists
 	diskText  string      // present text of the file
@@ -58,15 +58,15 @@ type fileChange struct {
 // is written and the error matches vfs.ErrChanged.
 func (s *Store) attemptChange(
 	ctx context.Context,
-	plan func(v *overlay, now time.Time) (*planOutcome, error),
+	plan func(v *plannedTree, now time.Time) (*planOutcome, error),
 ) (*planOutcome, error) {
 	s.scanner.mu.Lock()
 	defer s.scanner.mu.Unlock()
-	if err := s.scanChanged(ctx); err != nil {
+	if err := s.scanForChanges(ctx); err != nil {
 		return nil, err
 	}
 	v := newOverlay(s)
-	own, err := plan(v, s.opts.Clock())
+	own, err := plan(v, s.options.Clock())
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (s *Store) attemptChange(
 		return nil, err
 	}
 	switch {
-	case len(changes) > 1 && s.opts.NoJournal:
+	case len(changes) > 1 && s.options.NoJournal:
 		return nil, fmt.Errorf("%w: a change of several files in a directory without a journal", oxbow.ErrUnsupported)
 	case len(changes) == 1 && changes[0].isRemoved:
 		err = s.removeChange(changes[0])
@@ -86,20 +86,20 @@ func (s *Store) attemptChange(
 	}
 	if err != nil {
 		for _, w := range changes {
-			s.markDirty(w.path)
+			s.readAgainInNextScan(w.path)
 		}
 		return nil, s.storeError(err)
 	}
 	for p, why := range own.conflictCopies {
 		s.warn("%s: %s; what they wrote is kept beside as a conflict copy", p, why)
 	}
-	r := &fileScan{store: s, changedFiles: map[string]*file{}}
+	r := &fileScan{store: s, changedFiles: map[string]*treeFile{}}
 	for _, w := range changes {
 		if s.mayHoldEntries(w.path) {
-			r.readFile(w.path)
-		} else if _, ok := s.served.documents[w.path]; ok {
-			s.served.documents[w.path] = w.text
-			delete(s.served.emptiedDocuments, w.path)
+			r.readAndCompare(w.path)
+		} else if _, ok := s.servedEntries.documentTexts[w.path]; ok {
+			s.servedEntries.documentTexts[w.path] = w.newText
+			delete(s.servedEntries.emptiedDocuments, w.path)
 		}
 	}
 	s.applyFiles(r.changedFiles, own)
@@ -127,27 +127,27 @@ func (s *Store) completeEntries(written []oxbow.Version) {
 
 // prepareChanges compares the present files with the texts for which a change was planned, and returns the
 // files to write.
-func (s *Store) prepareChanges(v *overlay, own *planOutcome) ([]fileChange, error) {
+func (s *Store) prepareChanges(v *plannedTree, outcome *planOutcome) ([]fileChange, error) {
 	var changes []fileChange
 	taken := map[string]bool{}
-	for _, p := range slices.Sorted(maps.Keys(v.files)) {
-		e := v.files[p]
+	for _, p := range slices.Sorted(maps.Keys(v.pendingFiles)) {
+		e := v.pendingFiles[p]
 		if !e.isChanged {
 			continue
 		}
-		w := fileChange{path: p, text: e.text, isRemoved: e.isRemoved, perm: 0o644}
-		if err := s.readPresentFile(&w, e, own); err != nil {
+		w := fileChange{path: p, newText: e.newText, isRemoved: e.isRemoved, perm: 0o644}
+		if err := s.readPresentFile(&w, e, outcome); err != nil {
 			return nil, err
 		}
-		if w.exists && own.conflictCopies[p] != "" {
+		if w.exists && outcome.conflictCopies[p] != "" {
 			name, err := conflictName(s.fs, p, taken)
 			if err != nil {
 				return nil, err
 			}
 			taken[name] = true
-			changes = append(changes, fileChange{path: name, text: w.diskText, perm: w.perm})
+			changes = append(changes, fileChange{path: name, newText: w.diskText, perm: w.perm})
 		}
-		isWritten := w.exists && w.diskText == w.text
+		isWritten := w.exists && w.diskText == w.newText
 		isDone := (w.isRemoved && !w.exists) || (!w.isRemoved && isWritten)
 		if !isDone {
 			changes = append(changes, w)
@@ -159,8 +159,8 @@ func (s *Store) prepareChanges(v *overlay, own *planOutcome) ([]fileChange, erro
 // readPresentFile reads the present state of a file into w. If it differs from the state for which the
 // change was planned, the error matches vfs.ErrChanged. If the last good state of the file was used,
 // the present text is kept as a conflict copy.
-func (s *Store) readPresentFile(w *fileChange, e *pendingFile, own *planOutcome) error {
-	text, info, err := s.readText(w.path, maxFile)
+func (s *Store) readPresentFile(w *fileChange, e *pendingFile, outcome *planOutcome) error {
+	text, info, err := s.readText(w.path, maxEntryFileBytes)
 	switch {
 	case err == nil:
 		w.exists = true
@@ -171,16 +171,16 @@ func (s *Store) readPresentFile(w *fileChange, e *pendingFile, own *planOutcome)
 	}
 	there, before := e.exists, e.base
 	f := s.st.files[w.path]
-	held := e.isMatched && f != nil && f.holdReason != ""
+	held := e.mayHoldEntries && f != nil && f.holdReason != ""
 	if held {
 		there, before = true, f.diskText
 	}
 	if w.exists != there || w.diskText != before {
-		s.markDirty(w.path)
+		s.readAgainInNextScan(w.path)
 		return fmt.Errorf("%s: %w", w.path, vfs.ErrChanged)
 	}
 	if held && strings.TrimPrefix(w.diskText, byteOrderMark) != "" {
-		own.conflictCopies[w.path] = "it " + f.holdReason
+		outcome.conflictCopies[w.path] = "it " + f.holdReason
 	}
 	return nil
 }
@@ -195,14 +195,14 @@ func (w *fileChange) contentBefore() []byte {
 }
 
 func (s *Store) writeChange(w fileChange) error {
-	if err := s.makeDir(path.Dir(w.path)); err != nil {
+	if err := s.createAndSyncDir(path.Dir(w.path)); err != nil {
 		return err
 	}
-	err := vfs.ReplaceUnchanged(s.fs, w.path, w.contentBefore(), []byte(w.text), w.perm)
+	err := vfs.ReplaceUnchanged(s.fs, w.path, w.contentBefore(), []byte(w.newText), w.perm)
 	if err == nil || errors.Is(err, vfs.ErrChanged) {
 		return err
 	}
-	if text, _, rerr := s.readText(w.path, maxFile); rerr != nil || text == w.text {
+	if text, _, rerr := s.readText(w.path, maxEntryFileBytes); rerr != nil || text == w.newText {
 		// The new file may be in its place without being synced.
 		return fmt.Errorf("%w: %w", oxbow.ErrUnknownOutcome, err)
 	}
@@ -214,7 +214,7 @@ func (s *Store) removeChange(w fileChange) error {
 	if err == nil || errors.Is(err, vfs.ErrChanged) {
 		return err
 	}
-	if _, _, rerr := s.readText(w.path, maxFile); errors.Is(rerr, fs.ErrNotExist) {
+	if _, _, rerr := s.readText(w.path, maxEntryFileBytes); errors.Is(rerr, fs.ErrNotExist) {
 		// The file was removed, but the removal may not be durable.
 		return fmt.Errorf("%w: %w", oxbow.ErrUnknownOutcome, err)
 	}
@@ -223,10 +223,10 @@ func (s *Store) removeChange(w fileChange) error {
 
 // writeAll changes several files. It changes either all or none.
 func (s *Store) writeAll(ctx context.Context, changes []fileChange) error {
-	if err := s.stage.RemoveUncommitted(); err != nil {
+	if err := s.stagingArea.RemoveUncommitted(); err != nil {
 		return err
 	}
-	j := &journal.Journal{Version: journal.Version}
+	j := &journal.Journal{Version: journal.FormatVersion}
 	var staged []fileChange
 	for _, w := range changes {
 		was := ""
@@ -234,24 +234,31 @@ func (s *Store) writeAll(ctx context.Context, changes []fileChange) error {
 			was = journal.HexSum([]byte(w.diskText))
 		}
 		if w.isRemoved {
-			j.Removals = append(j.Removals, journal.Deletion{Path: w.path, OldSum: was})
+			j.Removals = append(j.Removals, journal.StagedRemoval{Path: w.path, OldSum: was})
 			continue
 		}
 		staged = append(staged, w)
-		j.Writes = append(j.Writes, journal.Change{Path: w.path, OldSum: was, NewSum: journal.HexSum([]byte(w.text))})
+		j.Writes = append(
+			j.Writes,
+			journal.StagedWrite{Path: w.path, OldSum: was, NewSum: journal.HexSum([]byte(w.newText))},
+		)
 	}
 	err := s.stageFiles(ctx, len(staged), func(i int, _ *[]byte) (stagedFile, error) {
-		return stagedFile{name: s.stage.StagedFile(i), data: []byte(staged[i].text), perm: staged[i].perm}, nil
+		return stagedFile{
+			name: s.stagingArea.StagedFile(i),
+			data: []byte(staged[i].newText),
+			perm: staged[i].perm,
+		}, nil
 	})
 	for i := 0; err == nil && i < len(changes); i++ {
 		err = vfs.CheckUnchanged(s.fs, changes[i].path, changes[i].contentBefore())
 	}
 	if err == nil {
-		err = s.stage.Commit(j)
+		err = s.stagingArea.Commit(j)
 	}
 	if err != nil && !s.hasJournal() {
 		// Nothing has been committed. Ignore the error, because leftover staged files are harmless.
-		_ = s.stage.RemoveUncommitted()
+		_ = s.stagingArea.RemoveUncommitted()
 		return err
 	}
 	if err == nil {

@@ -100,8 +100,8 @@ type AnnotationStatsOut struct {
 	Skipped        []SkippedFile  `json:"skipped,omitempty"`
 }
 
-// allPlacings lists the ways in which an annotation can be placed, the most certain way first.
-var allPlacings = []annotate.PlacingKind{
+// allPlacingKinds lists the ways in which an annotation can be placed, the most certain way first.
+var allPlacingKinds = []annotate.PlacingKind{
 	annotate.Exact,
 	annotate.Tracked,
 	annotate.Moved,
@@ -122,7 +122,7 @@ func AnnotationStats(ctx context.Context, w *verb.Workspace, _ AnnotationStatsIn
 	out := AnnotationStatsOut{Files: st.AnnotatedFiles, Annotations: st.Annotations, CountByPlacing: map[string]int{},
 		Archived: st.Archived, CountByActor: map[string]int{},
 		Bytes: st.SidecarBytes, Damaged: st.DamagedLines, Newer: st.NewerLines, Skipped: skippedFiles(st.SkippedFiles)}
-	for _, p := range allPlacings {
+	for _, p := range allPlacingKinds {
 		out.CountByPlacing[string(p)] = st.CountByPlacing[p]
 	}
 	for by, n := range st.CountByAuthor {
@@ -273,7 +273,7 @@ func MergeSidecars(_ context.Context, _ *verb.Workspace, in MergeSidecarsIn) (ou
 	}()
 	var texts [3][]byte
 	for i, file := range []string{in.Base, in.Ours, in.Theirs} {
-		if err := withDir(filepath.Dir(file), func(dir vfs.FS) (err error) {
+		if err := withOpenDir(filepath.Dir(file), func(dir vfs.FS) (err error) {
 			texts[i], err = vfs.ReadFile(dir, filepath.Base(file), maxSidecarSize)
 			return err
 		}); err != nil {
@@ -289,14 +289,14 @@ func MergeSidecars(_ context.Context, _ *verb.Workspace, in MergeSidecarsIn) (ou
 			return out, fmt.Errorf("keeping damaged lines: %w", err)
 		}
 	}
-	return out, withDir(filepath.Dir(in.Ours), func(dir vfs.FS) error {
+	return out, withOpenDir(filepath.Dir(in.Ours), func(dir vfs.FS) error {
 		return vfs.WriteFile(dir, filepath.Base(in.Ours), m.Data, 0o644)
 	})
 }
 
-// withDir opens a directory, passes it to fn, and closes it afterwards. name is a path in the form of the operating
+// withOpenDir opens a directory, passes it to fn, and closes it afterwards. name is a path in the form of the operating
 // system.
-func withDir(name string, fn func(vfs.FS) error) error {
+func withOpenDir(name string, fn func(vfs.FS) error) error {
 	dir, err := vfs.Dir(name)
 	if err != nil {
 		return err
@@ -312,7 +312,7 @@ func saveUnreadableLines(in MergeSidecarsIn, lines []byte) (MergeSidecarsOut, er
 	}
 	name = path.Clean(name) + ".damaged"
 	out := MergeSidecarsOut{KeptIn: name}
-	return out, withDir(in.Dir, func(dir vfs.FS) error {
+	return out, withOpenDir(in.Dir, func(dir vfs.FS) error {
 		old, err := vfs.ReadFile(dir, name, maxSidecarSize)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

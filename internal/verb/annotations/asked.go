@@ -16,8 +16,8 @@ import (
 // maxPromptBytes is the maximum length, in bytes, of the prompt that is shown with an annotation.
 const maxPromptBytes = 300
 
-// addPrompts sets Prompt in each annotation that was written in a session that is in the archive.
-func addPrompts(ctx context.Context, w *verb.Workspace, all []Annotation) {
+// addPromptsToAnnotations sets Prompt in each annotation that was written in a session that is in the archive.
+func addPromptsToAnnotations(ctx context.Context, w *verb.Workspace, all []Annotation) {
 	turns := map[string][]session.Turn{} // turns of each session, by agent and session ID
 	for i := range all {
 		a := &all[i]
@@ -27,17 +27,17 @@ func addPrompts(ctx context.Context, w *verb.Workspace, all []Annotation) {
 		}
 		key := a.Agent + " " + a.Session
 		if _, known := turns[key]; !known {
-			turns[key] = findTurns(ctx, w, a)
+			turns[key] = findSessionTurns(ctx, w, a)
 		}
 		// Add a second, because the time of an annotation is truncated to seconds.
 		a.Prompt = findPrompt(turns[key], at.Add(time.Second))
 	}
 }
 
-// findTurns returns the turns of the session in which an annotation was written, or nil if the session is not in the
-// archive. If sessions of several clients have this ID, it uses the client whose name is the beginning of the agent's
-// name, such as claude for claude-code.
-func findTurns(ctx context.Context, w *verb.Workspace, a *Annotation) []session.Turn {
+// findSessionTurns returns the turns of the session in which an annotation was written, or nil if the session is
+// not in the archive. If sessions of several clients have this ID, it uses the client whose name is the beginning
+// of the agent's name, such as claude for claude-code.
+func findSessionTurns(ctx context.Context, w *verb.Workspace, a *Annotation) []session.Turn {
 	ctx, archive, err := w.OpenArchive(ctx)
 	if err != nil {
 		return nil

@@ -23,12 +23,12 @@ func (o AnnotateTranscriptsOut) Report() (r report.Report) {
 	r.AddDetailf(
 		"%s %s of %s; %d were there already",
 		report.EffectVerb(o.DryRun, "added", "would add"),
-		countText(
+		countWithNoun(
 			o.Added,
 			"annotation",
 			"annotations",
 		),
-		countText(o.Transcripts, "transcript", "transcripts"),
+		countWithNoun(o.Transcripts, "transcript", "transcripts"),
 		o.KnownAnnotations,
 	)
 	s := o.Skipped
@@ -45,7 +45,11 @@ func (o AnnotateTranscriptsOut) Report() (r report.Report) {
 		{s.Others, "file", "files", "without a transcript in it"},
 	} {
 		if skipped.n > 0 {
-			r.AddNotef("left out %s %s", countText(skipped.n, skipped.one, skipped.many), report.Words(skipped.what))
+			r.AddNotef(
+				"left out %s %s",
+				countWithNoun(skipped.n, skipped.one, skipped.many),
+				report.Words(skipped.what),
+			)
 		}
 	}
 	if len(o.OutsideFiles) > 0 && o.Added+o.KnownAnnotations == 0 {
@@ -68,8 +72,8 @@ func (o GCAnnotationsOut) Report() (r report.Report) {
 		len(o.Archived),
 		report.EffectVerb(o.DryRun, "returned", "return"),
 		len(o.Returned),
-		countText(o.Annotations, "annotation", "annotations"),
-		countText(o.Files, "sidecar", "sidecars"),
+		countWithNoun(o.Annotations, "annotation", "annotations"),
+		countWithNoun(o.Files, "sidecar", "sidecars"),
 	)
 	addSkippedNotes(&r, o.Skipped)
 	// A dry run has changed nothing, and an undo cannot be undone.
@@ -101,7 +105,7 @@ func (o RecoverAnnotationsOut) Report() (r report.Report) {
 		r.AddLinef(
 			"%s: %s %s in %s, %d found in them",
 			s.File,
-			countText(s.UnreadableLines, "damaged line", "damaged lines"),
+			countWithNoun(s.UnreadableLines, "damaged line", "damaged lines"),
 			report.EffectVerb(o.DryRun, "kept", "would be kept"),
 			s.BackupFile,
 			s.RestoredLines,

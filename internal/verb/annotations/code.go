@@ -32,13 +32,13 @@ var (
 // [verb.Table], because most memories do not belong to a repository.
 func CodeTools() []verb.Tool {
 	return []verb.Tool{
-		verb.Define(
+		verb.DefineTool(
 			verb.Tool{
 				Verb:        verb.Verb{Name: "annotate", Title: "Annotate code", Idempotent: true},
 				Description: annotateDescription,
 			}, Annotate,
 		),
-		verb.Define(
+		verb.DefineTool(
 			verb.Tool{
 				Verb: verb.Verb{Name: "get_annotations", Title: "Why code is as it is", ReadOnly: true,
 					Idempotent: true},
@@ -179,7 +179,7 @@ func Annotate(ctx context.Context, w *verb.Workspace, in AnnotateIn) (AnnotateOu
 		return AnnotateOut{}, err
 	}
 	rs := []annotate.Record{r}
-	if _, err := screenRecords(ctx, &w.Secrets, rs); err != nil {
+	if _, err := screenAnnotationRecords(ctx, &w.Secrets, rs); err != nil {
 		return AnnotateOut{}, err
 	}
 	rs, err = b.Add(ctx, rs...)
@@ -205,9 +205,9 @@ func GetAnnotations(ctx context.Context, w *verb.Workspace, in GetAnnotationsIn)
 	}
 	out, err := getAllAnnotations(ctx, w, in)
 	if in.WithPrompts {
-		addPrompts(ctx, w, out.Annotations)
+		addPromptsToAnnotations(ctx, w, out.Annotations)
 	}
-	out.cutToBudget(offset, most)
+	out.cutToPage(offset, most)
 	return out, err
 }
 
@@ -436,11 +436,11 @@ func (a Annotation) record() report.Record {
 	return r
 }
 
-// cutToBudget keeps only the annotations of a page, which begins at offset and has at most maxTokens tokens.
-func (o *GetAnnotationsOut) cutToBudget(offset, maxTokens int) {
+// cutToPage keeps only the annotations of a page, which begins at offset and has at most maxTokens tokens.
+func (o *GetAnnotationsOut) cutToPage(offset, maxTokens int) {
 	o.Annotations = o.Annotations[min(offset, len(o.Annotations)):]
 	all := len(o.Annotations)
-	n := verb.CountFitting(
+	n := verb.CountFittingItems(
 		o.Annotations,
 		prompt.EstimateTokens(prompt.ReporterText(GetAnnotationsOut{Notes: o.Notes})),
 		maxTokens,

@@ -55,7 +55,7 @@ func AnnotateHook(ctx context.Context, w *verb.Workspace, in HookReportIn) (Anno
 	if !s.HasAnnotations() && !mayBegin {
 		return AnnotateHookOut{}, nil
 	}
-	s.StartPrivate()
+	s.KeepNewDirPrivate()
 	records, err := fileedits.AnnotationsForHook(ctx, s, in.Report)
 	if err != nil || len(records) == 0 {
 		return AnnotateHookOut{}, err
@@ -146,7 +146,7 @@ func annotationsLine(found []annotate.FoundAnnotation, clean func(string) string
 	var parts []string
 	for _, f := range found {
 		parts = append(parts, strings.Join(strings.Fields(f.In), " ")+":"+f.Now.String()+": "+
-			joinToLine(clean(f.Headline())))
+			joinToShortLine(clean(f.Headline())))
 		ids = append(ids, f.ID)
 	}
 	line, held := inject.ActionLine(
@@ -156,9 +156,9 @@ func annotationsLine(found []annotate.FoundAnnotation, clean func(string) string
 	return line, ids[:held]
 }
 
-// joinToLine joins the lines of a text and shortens it to maxShownBytes bytes. It breaks closing tags, so that the
+// joinToShortLine joins the lines of a text and shortens it to maxShownBytes bytes. It breaks closing tags, so that the
 // text cannot end the element in which it is shown.
-func joinToLine(s string) string {
+func joinToShortLine(s string) string {
 	return text.TruncateWithEllipsis(
 		strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "</", "< /"),
 		maxShownBytes,

@@ -21,8 +21,8 @@ import (
 
 // These are the formats of annotations.
 const (
-	AgentTrace = "agent-trace"
-	GitAI      = "git-ai"
+	FormatAgentTrace = "agent-trace"
+	FormatGitAI      = "git-ai"
 )
 
 // InterchangeOut is the result of an export or an import of annotations.
@@ -83,10 +83,11 @@ type ExportAnnotationsIn struct {
 	Stdout io.Writer `json:"-"` // receives the records if Output is ""
 }
 
-// ExportAnnotations writes annotations as Agent Trace records to the file in.Output, or to in.Stdout if in.Output is
-// "". It exports the annotations of in.Files, or all annotations if in.Files is empty. in.Format must be [AgentTrace].
+// ExportAnnotations writes annotations as Agent Trace records to the file in.Output, or to in.Stdout if in.Output
+// is "". It exports the annotations of in.Files, or all annotations if in.Files is empty. in.Format must be
+// [FormatAgentTrace].
 func ExportAnnotations(ctx context.Context, w *verb.Workspace, in ExportAnnotationsIn) (InterchangeOut, error) {
-	if in.Format != AgentTrace {
+	if in.Format != FormatAgentTrace {
 		return InterchangeOut{}, verb.Advise(
 			verb.Invalidf("%q is no format that annotations are written in", in.Format),
 			"write --format agent-trace",
@@ -123,7 +124,7 @@ func ExportAnnotations(ctx context.Context, w *verb.Workspace, in ExportAnnotati
 	if in.Output == "" {
 		err = write(in.Stdout)
 	} else {
-		out.KeptCopy, err = output.Output{Path: in.Path, Name: in.Output, Operation: "exporting", Force: in.Force,
+		out.KeptCopy, err = output.Output{Path: in.Path, Name: in.Output, OperationName: "exporting", Force: in.Force,
 			TrustList:   w.Host.Trusted,
 			OtherAdvice: "; a pipe or a device is written by: oxbow annotate export > FILE"}.Write(ctx, 0o644, write)
 	}
@@ -151,9 +152,9 @@ func ImportAnnotations(ctx context.Context, w *verb.Workspace, in ImportAnnotati
 	var records []annotate.Record
 	var rep interchange.ConversionReport
 	switch in.Format {
-	case GitAI:
+	case FormatGitAI:
 		records, rep, err = interchange.ReadGitAI(ctx, s)
-	case AgentTrace:
+	case FormatAgentTrace:
 		r := in.Stdin
 		if in.File != "-" {
 			f, err := os.Open(in.File)

@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// countText returns a number with its noun, for a report.
-func countText(n int, one, many string) report.Words {
+// countWithNoun returns a number with its noun, for a report.
+func countWithNoun(n int, one, many string) report.Words {
 	return report.Words(text.FormatCount(n, one, many))
 }
 
@@ -27,9 +27,9 @@ func addSkippedNotes(r *report.Report, skipped []SkippedFile) {
 func (o AnnotationStatsOut) Report() (r report.Report) {
 	var cells []report.Cell
 	add := func(name string, value any) { cells = append(cells, report.Cell{Name: name, Value: value}) }
-	add("annotations", report.Sentencef("%d of %s, %s", o.Annotations, countText(o.Files, "file", "files"),
+	add("annotations", report.Sentencef("%d of %s, %s", o.Annotations, countWithNoun(o.Files, "file", "files"),
 		report.Words(text.FormatBytes(o.Bytes))))
-	for _, p := range allPlacings {
+	for _, p := range allPlacingKinds {
 		if n := o.CountByPlacing[string(p)]; n > 0 {
 			add(string(p), n)
 		}
@@ -49,10 +49,10 @@ func (o AnnotationStatsOut) Report() (r report.Report) {
 	r.Add(report.Fields{Cells: cells})
 	if n := o.CountByPlacing[string(annotate.Lost)]; n > 0 {
 		r.AddNotef("%s nowhere in the working tree; oxbow annotate gc archives what HEAD lacks, too",
-			countText(n, "stands", "stand"))
+			countWithNoun(n, "stands", "stand"))
 	}
 	if o.Damaged > 0 {
-		r.AddNotef("%s of sidecars cannot be read; oxbow check says which", countText(o.Damaged, "line", "lines"))
+		r.AddNotef("%s of sidecars cannot be read; oxbow check says which", countWithNoun(o.Damaged, "line", "lines"))
 	}
 	addSkippedNotes(&r, o.Skipped)
 	return r

@@ -11,9 +11,13 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// screenRecords replaces the secrets in the texts of annotations, or refuses the texts, as [verb.SecretPolicy] says.
-// It returns the secrets that it found.
-func screenRecords(ctx context.Context, s *verb.SecretPolicy, rs []annotate.Record) (found []screen.Secret, err error) {
+// screenAnnotationRecords replaces the secrets in the texts of annotations, or refuses the texts, as
+// [verb.SecretPolicy] says. It returns the secrets that it found.
+func screenAnnotationRecords(
+	ctx context.Context,
+	s *verb.SecretPolicy,
+	rs []annotate.Record,
+) (found []screen.Secret, err error) {
 	for i := range rs {
 		rs[i].Why, err = s.ScreenText(ctx, "reason", rs[i].Why, &found)
 		if err != nil {

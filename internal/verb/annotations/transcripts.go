@@ -208,7 +208,7 @@ func unstoredRecords(
 	// The author is the agent that wrote the transcript, even if a person imports it.
 	by, _ := oxbow.SourceFrom(ctx)
 	by.Actor = oxbow.Imported
-	if _, err := screenRecords(oxbow.WithSource(ctx, by), &w.Secrets, records); err != nil {
+	if _, err := screenAnnotationRecords(oxbow.WithSource(ctx, by), &w.Secrets, records); err != nil {
 		return nil, err
 	}
 	has, err := s.HasRecords(ctx, records)

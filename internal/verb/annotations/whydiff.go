@@ -51,7 +51,7 @@ func AnnotationsInDiff(ctx context.Context, w *verb.Workspace, in WhyDiffIn) (Wh
 		annotate.DiffOptions{
 			Range:    in.Range,
 			Staged:   in.Staged,
-			Progress: progress.CountReporter(ctx, progress.UnitFiles),
+			Progress: progress.NewCountReporter(ctx, progress.UnitFiles),
 		},
 	)
 	if errors.Is(err, oxbow.ErrUnsupported) {
@@ -65,7 +65,7 @@ func AnnotationsInDiff(ctx context.Context, w *verb.Workspace, in WhyDiffIn) (Wh
 	for _, t := range d.TouchedAnnotations {
 		out.TouchedAnnotations = append(
 			out.TouchedAnnotations,
-			TouchedAnnotation{makeAnnotation(t.FoundAnnotation), t.BaseFile, t.BaseSpan.String()},
+			TouchedAnnotation{makeAnnotation(t.FoundAnnotation), t.OldFile, t.OldSpan.String()},
 		)
 	}
 	if !d.BaseHasAnnotations && len(out.AddedAnnotations) == 0 {
@@ -117,16 +117,16 @@ func (o WhyDiffOut) Markdown() string {
 		case t.StartLine == 0:
 			now = ": its lines are gone"
 		case t.File != t.BaseFile:
-			now = fmt.Sprintf(": now %s, %s, %s", t.File, LineSpanText(currentLines(t.Annotation)), t.PlacingName)
+			now = fmt.Sprintf(": now %s, %s, %s", t.File, LineSpanText(currentLineSpan(t.Annotation)), t.PlacingName)
 		default:
-			now = fmt.Sprintf(": now %s, %s", LineSpanText(currentLines(t.Annotation)), t.PlacingName)
+			now = fmt.Sprintf(": now %s, %s", LineSpanText(currentLineSpan(t.Annotation)), t.PlacingName)
 		}
 		item(t.BaseFile+", "+LineSpanText(t.BaseLines), now, t.Annotation)
 	}
 	for _, a := range o.AddedAnnotations {
 		at := a.File
 		if a.StartLine > 0 {
-			at += ", " + LineSpanText(currentLines(a))
+			at += ", " + LineSpanText(currentLineSpan(a))
 		}
 		item(at, ": new", a)
 	}
@@ -136,8 +136,8 @@ func (o WhyDiffOut) Markdown() string {
 	return b.String()
 }
 
-// currentLines returns the present lines of an annotation, such as "42-60".
-func currentLines(a Annotation) string {
+// currentLineSpan returns the present lines of an annotation, such as "42-60".
+func currentLineSpan(a Annotation) string {
 	return annotate.Span{First: a.StartLine, Last: a.EndLine}.String()
 }
 

@@ -33,7 +33,7 @@ func (o WhyDiffOut) remarkReport() (r report.Report) {
 		r.Warnf("passed over %s: %s", s.File, report.Text(s.Reason))
 	}
 	if len(o.TouchedAnnotations)+len(o.AddedAnnotations) == 0 && len(o.Notes) == 0 {
-		r.AddNotef("no annotation is touched in %s", countText(o.Files, "file", "files"))
+		r.AddNotef("no annotation is touched in %s", countWithNoun(o.Files, "file", "files"))
 	}
 	report.AddNotes(&r, o.Notes)
 	return r

@@ -70,8 +70,8 @@ func HasMirrors(home string) bool {
 	return err == nil
 }
 
-// maxRacyAge is the age of a file below which it may be changed again and keep its modification time.
-const maxRacyAge = 2 * time.Second
+// maxUnsettledAge is the age of a file below which it may be changed again and keep its modification time.
+const maxUnsettledAge = 2 * time.Second
 
 // MirrorIn is the argument of Mirror.
 type MirrorIn struct {
@@ -80,10 +80,10 @@ type MirrorIn struct {
 	// returns the name of the project to which a directory belongs (may be nil)
 	Project func(dir string) string `json:"-"`
 
-	// Report is an event that a hook of a running session has reported, or nil. Taints returns the foreign texts that
-	// the session has read since the person's last prompt. The files in own do not count as foreign.
-	Report *session.Event              `json:"-"`
-	Taints func(own []string) []string `json:"-"`
+	// SessionStart is an event that a hook of a running session has reported, or nil. Taints returns the foreign
+	// texts that the session has read since the person's last prompt. The files in own do not count as foreign.
+	SessionStart *session.Event              `json:"-"`
+	Taints       func(own []string) []string `json:"-"`
 }
 
 // Mirror imports the changes in a client's own memory since the last call. It does nothing unless setup was told to
@@ -106,7 +106,7 @@ func Mirror(ctx context.Context, w *verb.Workspace, in MirrorIn) (out transfer.I
 	if !isMirrored || client == nil {
 		return out, nil
 	}
-	m := mirrorRun{
+	m := memoryMirroring{
 		workspace:   w,
 		arguments:   in,
 		allFiles:    client.MemoryFiles(in.World),
@@ -125,11 +125,11 @@ func Mirror(ctx context.Context, w *verb.Workspace, in MirrorIn) (out transfer.I
 	if len(m.changedFiles) == 0 {
 		return out, nil
 	}
-	young := w.CurrentTime().Add(-maxRacyAge)
+	young := w.CurrentTime().Add(-maxUnsettledAge)
 	if seen.IsZero() {
 		err = m.importFiles(ctx, m.changedFiles, nil)
 	} else {
-		err = m.importChanged(ctx, young)
+		err = m.importChangedFiles(ctx, young)
 	}
 	if newest.After(young) {
 		newest = young
@@ -141,8 +141,8 @@ func Mirror(ctx context.Context, w *verb.Workspace, in MirrorIn) (out transfer.I
 	return m.out, known.save(p.Dir())
 }
 
-// mirrorRun is the state of one call of Mirror.
-type mirrorRun struct {
+// memoryMirroring is the state of one call of Mirror.
+type memoryMirroring struct {
 	workspace              *verb.Workspace
 	arguments              MirrorIn
 	allFiles, changedFiles []setup.MemoryFile
@@ -151,16 +151,16 @@ type mirrorRun struct {
 	out                    transfer.ImportOut
 }
 
-// importChanged imports the files that have changed. Files that the report does not name come first, because an agent
-// may have read them before it wrote the named files.
-func (m *mirrorRun) importChanged(ctx context.Context, youngSince time.Time) error {
+// importChangedFiles imports the files that have changed. Files that the report does not name come first, because
+// an agent may have read them before it wrote the named files.
+func (m *memoryMirroring) importChangedFiles(ctx context.Context, settledBefore time.Time) error {
 	var named []setup.MemoryFile
 	for _, f := range m.changedFiles {
-		if r := m.arguments.Report; r != nil && r.WritesFile(f.Path) {
+		if r := m.arguments.SessionStart; r != nil && r.WritesFile(f.Path) {
 			named = append(named, f)
 			continue
 		}
-		if err := m.importUnnamedFile(ctx, f, youngSince); err != nil {
+		if err := m.importUnnamedFile(ctx, f, settledBefore); err != nil {
 			return err
 		}
 	}
@@ -183,7 +183,7 @@ func (m *mirrorRun) importChanged(ctx context.Context, youngSince time.Time) err
 // importUnnamedFile imports a changed file that the report does not name. If a session is running and the file has
 // changed after the time young, a hook may still report the call that has changed it. In that case the file is left to
 // a later call of Mirror.
-func (m *mirrorRun) importUnnamedFile(ctx context.Context, f setup.MemoryFile, young time.Time) error {
+func (m *memoryMirroring) importUnnamedFile(ctx context.Context, f setup.MemoryFile, settledBefore time.Time) error {
 	own, err := m.safeFiles(ctx, &f)
 	if err != nil {
 		return err
@@ -193,7 +193,7 @@ func (m *mirrorRun) importUnnamedFile(ctx context.Context, f setup.MemoryFile, y
 	switch {
 	case err != nil:
 		return err
-	case !wrote && m.arguments.Report != nil && f.Time.After(young):
+	case !wrote && m.arguments.SessionStart != nil && f.Time.After(settledBefore):
 		return m.postponeFile(ctx, f)
 	case !wrote || (waited && !at.Equal(f.Time)):
 		taints = append(taints, editTaint(f.Path))
@@ -202,8 +202,8 @@ func (m *mirrorRun) importUnnamedFile(ctx context.Context, f setup.MemoryFile, y
 }
 
 // postponeFile leaves a file to a later call of Mirror if importing it would add or update a note.
-func (m *mirrorRun) postponeFile(ctx context.Context, f setup.MemoryFile) error {
-	read, err := m.importArgument(ctx, []setup.MemoryFile{f}, m.storedProject)
+func (m *memoryMirroring) postponeFile(ctx context.Context, f setup.MemoryFile) error {
+	read, err := m.makeImportArgument(ctx, []setup.MemoryFile{f}, m.storedProject)
 	if err != nil {
 		return err
 	}
@@ -217,7 +217,7 @@ func (m *mirrorRun) postponeFile(ctx context.Context, f setup.MemoryFile) error 
 
 // archivedWrites searches the archive of sessions for calls that have written a file. It returns the taints of these
 // calls. foundWrite is true if there is such a call.
-func (m *mirrorRun) archivedWrites(
+func (m *memoryMirroring) archivedWrites(
 	ctx context.Context,
 	f setup.MemoryFile,
 	ownFiles []string,
@@ -235,7 +235,7 @@ func (m *mirrorRun) archivedWrites(
 // safeFiles returns the paths of those of the client's files that are safe to read. A file is not safe if a note that
 // was imported from it is held back, or if its path is too long for a label. If exceptFile is not nil, the result also
 // leaves out all changed files except *exceptFile, because their changes have not been examined yet.
-func (m *mirrorRun) safeFiles(ctx context.Context, exceptFile *setup.MemoryFile) ([]string, error) {
+func (m *memoryMirroring) safeFiles(ctx context.Context, exceptFile *setup.MemoryFile) ([]string, error) {
 	ctx, mem, err := m.workspace.OpenMemory(ctx, verb.Create)
 	if err != nil {
 		return nil, err
@@ -273,12 +273,12 @@ func editTaint(file string) string {
 }
 
 // importFiles imports files. Notes that are new or have changed get the taints.
-func (m *mirrorRun) importFiles(ctx context.Context, files []setup.MemoryFile, taints []string) error {
-	project := m.project
+func (m *memoryMirroring) importFiles(ctx context.Context, files []setup.MemoryFile, taints []string) error {
+	project := m.clientProject
 	if len(taints) > 0 {
 		project = m.storedProject
 	}
-	read, err := m.importArgument(ctx, files, project)
+	read, err := m.makeImportArgument(ctx, files, project)
 	if err != nil {
 		return err
 	}
@@ -293,9 +293,9 @@ func (m *mirrorRun) importFiles(ctx context.Context, files []setup.MemoryFile, t
 	return err
 }
 
-// importArgument returns the argument with which [transfer.Import] imports the files. It calls projectOf for the
+// makeImportArgument returns the argument with which [transfer.Import] imports the files. It calls projectOf for the
 // project of each file, and fails if projectOf fails.
-func (m *mirrorRun) importArgument(
+func (m *memoryMirroring) makeImportArgument(
 	ctx context.Context,
 	files []setup.MemoryFile,
 	projectOf func(context.Context, setup.MemoryFile) (string, error),
@@ -315,7 +315,7 @@ func (m *mirrorRun) importArgument(
 
 // storedProject is like project. But if notes were imported from the file before, it returns their project, so that
 // they do not move to another project.
-func (m *mirrorRun) storedProject(ctx context.Context, f setup.MemoryFile) (string, error) {
+func (m *memoryMirroring) storedProject(ctx context.Context, f setup.MemoryFile) (string, error) {
 	ctx, mem, err := m.workspace.OpenMemory(ctx, verb.Create)
 	if err != nil {
 		return "", err
@@ -329,11 +329,11 @@ func (m *mirrorRun) storedProject(ctx context.Context, f setup.MemoryFile) (stri
 		project, _ := hits[0].Entry.Label(oxbow.LabelProject)
 		return project, nil
 	}
-	return m.project(ctx, f)
+	return m.clientProject(ctx, f)
 }
 
-// project returns the name of the project to which a file belongs, or "" if it is unknown.
-func (m *mirrorRun) project(_ context.Context, f setup.MemoryFile) (string, error) {
+// clientProject returns the name of the project to which a file belongs, or "" if it is unknown.
+func (m *memoryMirroring) clientProject(_ context.Context, f setup.MemoryFile) (string, error) {
 	if dir := f.Dir(); m.arguments.Project != nil && dir != "" {
 		return m.arguments.Project(dir), nil
 	}

@@ -32,7 +32,7 @@ type SetupIn struct {
 	NoAnnotate bool     `json:"no_annotate,omitempty"          usage:"Do not store the reasons for agents' edits next to the code."`
 	OwnMemory  string   `json:"own_memory,omitempty"           usage:"Leave the client's own memory unchanged, copy it into this memory now and during sessions, or switch it off." enum:"leave,mirror,off"`
 	Trust      bool     `json:"trust,omitempty"                usage:"Mark the hooks as trusted if the client (Codex) asks for it."`
-	Check      bool     `json:"check,omitempty"                usage:"Change nothing; show what is set up, and start the server."`
+	OnlyCheck  bool     `json:"check,omitempty"                usage:"Change nothing; show what is set up, and start the server."`
 	Remove     bool     `json:"remove,omitempty"               usage:"Restore the files, or remove oxbow's settings from them."`
 	DryRun     bool     `json:"dry_run,omitempty"              usage:"Show what would change, and change nothing."`
 
@@ -118,12 +118,12 @@ type SetupServer struct {
 // processed.
 func SetupClients(ctx context.Context, w *verb.Workspace, in SetupIn) (SetupOut, error) {
 	out := SetupOut{DryRun: in.DryRun, Clients: []SetupClient{}}
-	chosen, look, err := in.prepareSetup(w)
+	chosen, look, err := in.chooseClients(w)
 	if err != nil {
 		return out, err
 	}
 	for _, c := range chosen {
-		s := in.clientState(c)
+		s := in.describeClient(c)
 		switch {
 		case in.isListOnly(): // Only describe the client's state.
 		case len(in.Clients) == 0 && !s.SetUp && !c.IsRecorded(in.World, look.Options):
@@ -159,11 +159,11 @@ func (in *SetupIn) remainingFiles(all []SetupClient) []string {
 }
 
 // isListOnly reports whether the call only lists the clients and their state.
-func (in *SetupIn) isListOnly() bool { return len(in.Clients) == 0 && !in.Remove && !in.Check }
+func (in *SetupIn) isListOnly() bool { return len(in.Clients) == 0 && !in.Remove && !in.OnlyCheck }
 
-// prepareSetup checks the arguments. It returns the clients to process, and an inspection of the clients'
+// chooseClients checks the arguments. It returns the clients to process, and an inspection of the clients'
 // configuration.
-func (in *SetupIn) prepareSetup(w *verb.Workspace) ([]*setup.Client, *setup.Inspection, error) {
+func (in *SetupIn) chooseClients(w *verb.Workspace) ([]*setup.Client, *setup.Inspection, error) {
 	chosen, err := in.chosenClients()
 	if err == nil {
 		err = in.checkMirrorAllowed(w)
@@ -220,8 +220,8 @@ func (in *SetupIn) setUpClient(
 	s *SetupClient,
 ) error {
 	o := inspection.Options
-	if in.Check {
-		o = inspection.ChosenOptions(c)
+	if in.OnlyCheck {
+		o = inspection.OptionsOfSetup(c)
 	}
 	if in.Remove { // Do this first, because changing the files may delete the last record together with its directory.
 		if err := in.switchAnnotations(c, o, s); err != nil {
@@ -238,7 +238,7 @@ func (in *SetupIn) setUpClient(
 	}
 	err := in.setUpOwnMemory(ctx, w, c, s)
 	if in.changesFiles() {
-		err = errors.Join(err, in.switchInjection(w, c.Name))
+		err = errors.Join(err, in.turnOnInjection(w, c.Name))
 	}
 	if in.Remove { // Ignore the error, because oxbow can be removed even if the home cannot be read.
 		return nil
@@ -255,12 +255,12 @@ func (in *SetupIn) setUpClient(
 
 // changesFiles reports whether the call may change files: it is neither a dry run nor a check.
 func (in *SetupIn) changesFiles() bool {
-	return !in.DryRun && !in.Check
+	return !in.DryRun && !in.OnlyCheck
 }
 
-// switchInjection records in the home whether hooks of the client show entries to its model. It does nothing if the
+// turnOnInjection records in the home whether hooks of the client show entries to its model. It does nothing if the
 // home cannot be read or has another layout.
-func (in *SetupIn) switchInjection(w *verb.Workspace, clientName string) error {
+func (in *SetupIn) turnOnInjection(w *verb.Workspace, clientName string) error {
 	p, err := w.FindPlace()
 	if err != nil || !p.HasOwnLayout() {
 		return nil
@@ -271,7 +271,7 @@ func (in *SetupIn) switchInjection(w *verb.Workspace, clientName string) error {
 // switchAnnotations makes the client's hooks start or stop recording why its agent edits lines. It does nothing in a
 // check or a dry run.
 func (in *SetupIn) switchAnnotations(c *setup.Client, o setup.Options, s *SetupClient) error {
-	if in.Check {
+	if in.OnlyCheck {
 		s.Annotates = in.World.IsAnnotationOn(c.Name, in.World.Dir)
 		return nil
 	}
@@ -299,7 +299,7 @@ func (in *SetupIn) setUpOwnMemory(ctx context.Context, w *verb.Workspace, c *set
 	}
 	_, was := m[c.Name]
 	s.OwnMemory, s.Mirrored = in.remainingMemory(c, was)
-	if in.DryRun || in.Check {
+	if in.DryRun || in.OnlyCheck {
 		return nil
 	}
 	delete(m, c.Name)
@@ -394,8 +394,8 @@ func (in *SetupIn) setupOptions() setup.Options {
 	return o
 }
 
-// clientState returns the result for a client that was not changed: whether it is installed and set up.
-func (in *SetupIn) clientState(c *setup.Client) SetupClient {
+// describeClient returns the result for a client that was not changed: whether it is installed and set up.
+func (in *SetupIn) describeClient(c *setup.Client) SetupClient {
 	return SetupClient{
 		Client:    c.Name,
 		Title:     c.Title,
@@ -457,7 +457,7 @@ func (in *SetupIn) fileErrorAdvice(c *setup.Client, err error) string {
 func setupFiles(changes []*setup.Change) (all []SetupFile) {
 	for _, ch := range changes {
 		if !ch.IsUnchanged() || ch.Before != nil {
-			all = append(all, SetupFile{Path: ch.Path, Outcome: describeChange(ch), Diff: ch.Diff()})
+			all = append(all, SetupFile{Path: ch.Path, Outcome: describeFileChange(ch), Diff: ch.Diff()})
 		}
 	}
 	return all
@@ -473,7 +473,7 @@ func applyChanges(changes []*setup.Change) (int, error) {
 	return len(changes), nil
 }
 
-func describeChange(c *setup.Change) string {
+func describeFileChange(c *setup.Change) string {
 	switch {
 	case c.IsUnchanged():
 		return "unchanged"
@@ -508,7 +508,7 @@ func (in *SetupIn) checkServer(
 		r.Answer = a.Text
 		r.Home = a.Home
 		r.Entries = parseEntryCount(a.Text)
-		r.NoMemory = a.NoMemoryReason != ""
+		r.NoMemory = a.MissingMemoryReason != ""
 		err = a.Err
 	}
 	switch {

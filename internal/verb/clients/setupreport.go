@@ -17,7 +17,7 @@ import (
 // Report says what was done for each client or, in a dry run, would be done. in is the argument of the call. If the
 // call names no client, the report lists all clients with their state.
 func (o SetupOut) Report(in SetupIn) (r report.Report) {
-	isList := len(in.Clients) == 0 && !in.Remove && !in.Check
+	isList := len(in.Clients) == 0 && !in.Remove && !in.OnlyCheck
 	if isList {
 		o.addClients(&r)
 		return r
@@ -84,7 +84,7 @@ func addIndented(r *report.Report, format string, values ...any) {
 // addToReport adds the result for a client to a report.
 func (c *SetupClient) addToReport(r *report.Report, in SetupIn) {
 	r.AddLinef("%s", report.Name(c.Title))
-	if !in.Check {
+	if !in.OnlyCheck {
 		for _, f := range c.Files {
 			f.addToReport(r, in)
 		}
@@ -111,7 +111,7 @@ func (c *SetupClient) addToReport(r *report.Report, in SetupIn) {
 			c.UpdatedNotes,
 		)
 		if c.HeldNotes > 0 {
-			addIndented(r, "%s", verb.HeldBackText(c.HeldNotes, ""))
+			addIndented(r, "%s", verb.HeldEntriesText(c.HeldNotes, ""))
 		}
 	case c.OwnMemory != "":
 		addIndented(
@@ -159,7 +159,7 @@ func (s *SetupServer) addToReport(r *report.Report) {
 // addFindings adds the findings that a person should see, and what to do about them.
 func (o SetupOut) addFindings(r *report.Report) {
 	for _, f := range o.Findings {
-		if !f.AlwaysShown {
+		if !f.IsAlwaysShown {
 			continue
 		}
 		r.AddLinef("%s: %s", report.Words(strings.Replace(f.Level, setup.LevelOK, "note", 1)), f.Message)

@@ -75,7 +75,7 @@ func Sync(ctx context.Context, w *verb.Workspace, in SyncIn) (out SyncOut, err e
 	if err != nil {
 		return out, err
 	}
-	all, err := folder.List(home)
+	all, err := folder.ListFolders(home)
 	if err != nil {
 		return out, err
 	}
@@ -86,7 +86,13 @@ func Sync(ctx context.Context, w *verb.Workspace, in SyncIn) (out SyncOut, err e
 		}
 		all = all[i : i+1]
 	}
-	c := syncRun{w: w, home: home, dryRun: in.DryRun, prune: in.ForgetMissing, onlyFiles: in.OnlyFiles}
+	c := folderSyncRun{
+		workspace:      w,
+		home:           home,
+		dryRun:         in.DryRun,
+		forgetsMissing: in.ForgetMissing,
+		onlyFiles:      in.OnlyFiles,
+	}
 	for _, f := range all {
 		change, _, err := c.syncFolder(ctx, f)
 		out.Changes = append(out.Changes, change)
@@ -97,18 +103,18 @@ func Sync(ctx context.Context, w *verb.Workspace, in SyncIn) (out SyncOut, err e
 	return out, nil
 }
 
-// syncRun is the state of one call of Sync.
-type syncRun struct {
-	w      *verb.Workspace
-	home   string
-	dryRun bool
-	prune  bool
+// folderSyncRun is the state of one call of Sync.
+type folderSyncRun struct {
+	workspace      *verb.Workspace
+	home           string
+	dryRun         bool
+	forgetsMissing bool
 
 	onlyFiles bool // see [SyncIn.OnlyFiles]
 }
 
 // syncFolder synchronizes one folder with the memory, and returns the number of files in the folder.
-func (c *syncRun) syncFolder(ctx context.Context, f folder.Folder) (ch FolderChange, files int, err error) {
+func (c *folderSyncRun) syncFolder(ctx context.Context, f folder.Folder) (ch FolderChange, files int, err error) {
 	ch = FolderChange{Folder: f.Name, Problems: []string{}, Notes: []string{}}
 	st, err := folder.LoadState(c.home, f.Name)
 	if err != nil {
@@ -124,8 +130,8 @@ func (c *syncRun) syncFolder(ctx context.Context, f folder.Folder) (ch FolderCha
 	}
 	defer fsys.Close()
 	ch.Problems = append(ch.Problems, cmp.NewProblems...)
-	ch.KeptMissing, ch.WithheldReason = len(cmp.Withheld), cmp.Reason
-	s := folderSync{syncRun: c, folder: f, fsys: fsys, comparison: cmp, change: &ch, base: c.originBase(f)}
+	ch.KeptMissing, ch.WithheldReason = len(cmp.WithheldFiles), cmp.WithholdReason
+	s := folderSync{folderSyncRun: c, folder: f, fsys: fsys, comparison: cmp, change: &ch, base: c.originBase(f)}
 	if !cmp.IsEmpty() {
 		if err := s.importFileChanges(ctx); err != nil {
 			return ch, 0, err
@@ -135,13 +141,13 @@ func (c *syncRun) syncFolder(ctx context.Context, f folder.Folder) (ch FolderCha
 		return ch, cmp.State.FileCount(), nil
 	}
 	mayWriteBack := !c.onlyFiles || !cmp.IsEmpty()
-	if f.Write && mayWriteBack {
-		if err := s.writeBack(ctx); err != nil {
+	if f.WritesFiles && mayWriteBack {
+		if err := s.writeEntriesBack(ctx); err != nil {
 			return ch, 0, err
 		}
 	}
-	cmp.AddNotes(ch.Notes...)
-	return ch, cmp.State.FileCount(), cmp.Save(c.home, f.Name)
+	cmp.AddStateNotes(ch.Notes...)
+	return ch, cmp.State.FileCount(), cmp.SaveState(c.home, f.Name)
 }
 
 // listTimeout is the maximum time for listing a folder. A file server that does not answer must not block every use of
@@ -150,7 +156,7 @@ const listTimeout = 10 * time.Second
 
 // listFolder opens a folder and compares its files with the state at the last synchronization. The error matches
 // [folder.ErrUnavailable] if the folder cannot be read, or not within listTimeout. The caller must close fsys.
-func (c *syncRun) listFolder(
+func (c *folderSyncRun) listFolder(
 	ctx context.Context,
 	f folder.Folder,
 	st *folder.State,
@@ -161,13 +167,13 @@ func (c *syncRun) listFolder(
 		fsys *vfs.OS
 		cmp  *folder.Comparison
 	}
-	now := c.w.CurrentTime()
-	got, err := waitFor(ctx, func() (listed, error) {
+	now := c.workspace.CurrentTime()
+	got, err := runWithTimeout(ctx, func() (listed, error) {
 		fsys, err := vfs.Dir(f.Path)
 		if err != nil {
 			return listed{}, fmt.Errorf("%w: %w", folder.ErrUnavailable, err)
 		}
-		cmp, err := folder.Compare(fsys, st, folder.Options{Now: now, Prune: c.prune})
+		cmp, err := folder.Compare(fsys, st, folder.Options{Now: now, Prune: c.forgetsMissing})
 		if err != nil {
 			return listed{}, errors.Join(err, fsys.Close())
 		}
@@ -179,9 +185,9 @@ func (c *syncRun) listFolder(
 	return got.fsys, got.cmp, err
 }
 
-// waitFor calls fn in a goroutine and returns its result. If ctx is done first, it returns the error of ctx. fn then
-// continues to run, and its result is ignored.
-func waitFor[T any](ctx context.Context, fn func() (T, error)) (T, error) {
+// runWithTimeout calls fn in a goroutine and returns its result. If ctx is done first, it returns the error of ctx.
+// fn then continues to run, and its result is ignored.
+func runWithTimeout[T any](ctx context.Context, fn func() (T, error)) (T, error) {
 	type result struct {
 		value T
 		err   error
@@ -203,7 +209,7 @@ func waitFor[T any](ctx context.Context, fn func() (T, error)) (T, error) {
 // originBase returns what is put before the name of a folder's file in the labels that say where an entry comes from.
 // It is a path relative to the project's directory if the home belongs to a project that contains the folder.
 // Otherwise it is an absolute path.
-func (c *syncRun) originBase(f folder.Folder) string {
+func (c *folderSyncRun) originBase(f folder.Folder) string {
 	if filepath.Base(c.home) != ".oxbow" {
 		return filepath.ToSlash(f.Path)
 	}
@@ -218,7 +224,7 @@ func (c *syncRun) originBase(f folder.Folder) string {
 
 // folderSync is the synchronization of one folder that has changed.
 type folderSync struct {
-	*syncRun
+	*folderSyncRun
 	folder     folder.Folder
 	fsys       vfs.FS
 	comparison *folder.Comparison
@@ -230,7 +236,9 @@ type folderSync struct {
 func (s *folderSync) refPath(file string) string { return s.base + "/" + file }
 
 // originLabel returns the value of the label that says from which file an entry was imported.
-func (s *folderSync) originLabel(file string) string { return exchange.OriginValue(s.refPath(file)) }
+func (s *folderSync) originLabel(file string) string {
+	return exchange.OriginLabelValue(s.refPath(file))
+}
 
 // importContext returns a context for changes of the memory that have their cause in changed files.
 func (s *folderSync) importContext(ctx context.Context) context.Context {
@@ -242,7 +250,7 @@ func (s *folderSync) importContext(ctx context.Context) context.Context {
 
 // importFileChanges updates the memory for files that are new, changed, renamed or deleted.
 func (s *folderSync) importFileChanges(ctx context.Context) error {
-	ctx, m, err := s.w.OpenMemory(ctx, verb.Create.UnlessDryRun(s.dryRun))
+	ctx, m, err := s.workspace.OpenMemory(ctx, verb.Create.UnlessDryRun(s.dryRun))
 	if err != nil {
 		return err
 	}
@@ -259,11 +267,11 @@ func (s *folderSync) importFileChanges(ctx context.Context) error {
 // moveRenamedEntries updates the labels of entries whose files were renamed, so that they are found by the new names.
 // If the file with the new name already has entries, the file with the old name counts as deleted.
 func (s *folderSync) moveRenamedEntries(ctx context.Context, m *oxbow.Memory) error {
-	if len(s.comparison.Moved) == 0 {
+	if len(s.comparison.RenamedFiles) == 0 {
 		return nil
 	}
 	to := map[string]string{}
-	for old, name := range s.comparison.Moved {
+	for old, name := range s.comparison.RenamedFiles {
 		to[s.originLabel(old)] = name
 	}
 	var ops []oxbow.Op
@@ -273,20 +281,20 @@ func (s *folderSync) moveRenamedEntries(ctx context.Context, m *oxbow.Memory) er
 		if err != nil {
 			return err
 		}
-		hasEntries[exchange.FileLabel(e)] = true
-		if to[exchange.FileLabel(e)] != "" {
+		hasEntries[exchange.FileLabelValue(e)] = true
+		if to[exchange.FileLabelValue(e)] != "" {
 			moved = append(moved, e.Clone())
 		}
 	}
 	for _, e := range moved {
-		name := to[exchange.FileLabel(e)]
+		name := to[exchange.FileLabelValue(e)]
 		if hasEntries[s.originLabel(name)] {
 			continue // The file with the new name has its own entry, which was made from a copy of the file.
 		}
-		marked := exchange.MarkedLabels(e, s.refPath(name))
-		labels := exchange.WithMarks(e.Labels, marked)
+		marked := exchange.LabelsWithImportMarks(e, s.refPath(name))
+		labels := exchange.WithImportMarks(e.Labels, marked)
 		if exchange.IsEdited(e) {
-			labels = replaceValue(
+			labels = replaceLabelValue(
 				e.Labels,
 				exchange.LabelImport,
 				s.originLabel(name),
@@ -294,11 +302,11 @@ func (s *folderSync) moveRenamedEntries(ctx context.Context, m *oxbow.Memory) er
 		}
 		ops = append(ops, oxbow.Relabel{Name: e.Name, Labels: labels, If: e.Version})
 	}
-	for old, name := range s.comparison.Moved {
+	for old, name := range s.comparison.RenamedFiles {
 		if hasEntries[s.originLabel(name)] {
-			s.comparison.Deleted = append(s.comparison.Deleted, old)
-		} else if !slices.Contains(s.comparison.Changed, name) {
-			s.comparison.Changed = append(s.comparison.Changed, name)
+			s.comparison.DeletedFiles = append(s.comparison.DeletedFiles, old)
+		} else if !slices.Contains(s.comparison.ChangedFiles, name) {
+			s.comparison.ChangedFiles = append(s.comparison.ChangedFiles, name)
 		}
 	}
 	if len(ops) == 0 || s.dryRun {
@@ -307,8 +315,8 @@ func (s *folderSync) moveRenamedEntries(ctx context.Context, m *oxbow.Memory) er
 	return m.Apply(s.importContext(ctx), ops...)
 }
 
-// replaceValue returns the labels, sorted. Each label with the key gets the given value.
-func replaceValue(labels []oxbow.Label, key, value string) []oxbow.Label {
+// replaceLabelValue returns the labels, sorted. Each label with the key gets the given value.
+func replaceLabelValue(labels []oxbow.Label, key, value string) []oxbow.Label {
 	labels = slices.Clone(labels)
 	for i := range labels {
 		if labels[i].Key == key {
@@ -320,10 +328,10 @@ func replaceValue(labels []oxbow.Label, key, value string) []oxbow.Label {
 
 // importFiles imports the changed files. It returns the names of entries whose text these files no longer contain.
 func (s *folderSync) importFiles(ctx context.Context) (staleNames []string, err error) {
-	if len(s.comparison.Changed) == 0 {
+	if len(s.comparison.ChangedFiles) == 0 {
 		return nil, nil
 	}
-	out, err := transfer.Import(ctx, s.w, transfer.ImportIn{
+	out, err := transfer.Import(ctx, s.workspace, transfer.ImportIn{
 		Items: func(ctx context.Context, zone *time.Location) iter.Seq2[exchange.Item, error] {
 			return s.changedItems(ctx, zone)
 		},
@@ -347,9 +355,9 @@ func (s *folderSync) changedItems(ctx context.Context, zone *time.Location) iter
 		Format:   exchange.NoteFormat(s.fsys, "."),
 	}
 	return func(yield func(exchange.Item, error) bool) {
-		for it, err := range exchange.ReadFiles(s.fsys, s.comparison.Changed, o) {
+		for it, err := range exchange.ReadFiles(s.fsys, s.comparison.ChangedFiles, o) {
 			if err == nil {
-				it = s.withLabel(it)
+				it = s.addOriginLabel(it)
 			}
 			if !yield(it, err) {
 				return
@@ -358,25 +366,25 @@ func (s *folderSync) changedItems(ctx context.Context, zone *time.Location) iter
 	}
 }
 
-// withLabel returns the item with the label of the folder. If the item has too many labels, the folder's label is left
-// out.
-func (s *folderSync) withLabel(it exchange.Item) exchange.Item {
+// addOriginLabel returns the item with the label of the folder. If the item has too many labels, the folder's label
+// is left out.
+func (s *folderSync) addOriginLabel(item exchange.Item) exchange.Item {
 	l := oxbow.Label{Key: folder.LabelFolder, Value: s.folder.Name}
-	others := slices.DeleteFunc(slices.Clone(it.Entry.Labels), func(o oxbow.Label) bool { return o.Key == l.Key })
+	others := slices.DeleteFunc(slices.Clone(item.Entry.Labels), func(o oxbow.Label) bool { return o.Key == l.Key })
 	if len(others) < oxbow.MaxLabels-4 { // the import may add up to four labels
-		it.Entry.Labels = oxbow.SortLabels(append(others, l))
+		item.Entry.Labels = oxbow.SortLabels(append(others, l))
 	}
-	return it
+	return item
 }
 
 // forgetStaleEntries forgets the entries of deleted files, and the entries in staleNames. If an entry was edited in
 // the memory, it is kept, and a note says so.
 func (s *folderSync) forgetStaleEntries(ctx context.Context, m *oxbow.Memory, staleNames []string) error {
-	if len(s.comparison.Deleted)+len(staleNames) == 0 {
+	if len(s.comparison.DeletedFiles)+len(staleNames) == 0 {
 		return nil
 	}
 	gone := map[string]string{}
-	for _, file := range s.comparison.Deleted {
+	for _, file := range s.comparison.DeletedFiles {
 		gone[s.originLabel(file)] = file
 	}
 	var ops []oxbow.Op
@@ -384,7 +392,7 @@ func (s *folderSync) forgetStaleEntries(ctx context.Context, m *oxbow.Memory, st
 		if err != nil {
 			return err
 		}
-		file, isGone := gone[exchange.FileLabel(e)]
+		file, isGone := gone[exchange.FileLabelValue(e)]
 		isStale := slices.Contains(staleNames, e.Name)
 		switch {
 		case !isGone && !isStale:
@@ -396,7 +404,7 @@ func (s *folderSync) forgetStaleEntries(ctx context.Context, m *oxbow.Memory, st
 		default:
 			s.change.Notes = append(s.change.Notes, fmt.Sprintf(
 				"%s no longer has the text of %q, which was edited in the memory, so it stays there",
-				exchange.FileLabel(e),
+				exchange.FileLabelValue(e),
 				e.Name,
 			))
 		}
@@ -437,8 +445,8 @@ func (c *FolderChange) Messages() []string {
 	return slices.Concat(c.openProblems(), c.Problems, c.Notes)
 }
 
-// addTo adds the warnings and notes to a report.
-func (c *FolderChange) addTo(r *report.Report) {
+// addToReport adds the warnings and notes to a report.
+func (c *FolderChange) addToReport(r *report.Report) {
 	for _, said := range slices.Concat(c.openProblems(), c.Problems) {
 		r.Warnf("%s", said)
 	}
@@ -460,7 +468,7 @@ func (o SyncOut) Report() (r report.Report) {
 		}
 		r.AddLinef("%s: %s %d added, %d updated, %d forgotten; %d files written",
 			c.Folder, report.Words(verbWord), c.Added, c.Updated, c.Forgotten, c.Written)
-		c.addTo(&r)
+		c.addToReport(&r)
 		changed += c.Added + c.Updated + c.Forgotten
 	}
 	if changed > 0 && !o.DryRun {

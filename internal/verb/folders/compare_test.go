@@ -16,12 +16,12 @@ func TestWaitFor(t *testing.T) {
 		defer stop()
 		answer := make(chan int)
 		start := time.Now()
-		_, err := waitFor(ctx, func() (int, error) { return <-answer, nil })
+		_, err := runWithTimeout(ctx, func() (int, error) { return <-answer, nil })
 		if waited := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || waited != listTimeout {
 			t.Errorf("without an answer: %v after %v, want a deadline after %v", err, waited, listTimeout)
 		}
 		answer <- 1
-		if got, err := waitFor(t.Context(), func() (int, error) { return 7, nil }); got != 7 || err != nil {
+		if got, err := runWithTimeout(t.Context(), func() (int, error) { return 7, nil }); got != 7 || err != nil {
 			t.Errorf("waitFor() = %d, %v; want 7", got, err)
 		}
 	})

@@ -52,25 +52,25 @@ func Add(ctx context.Context, w *verb.Workspace, in AddIn) (out AddOut, err erro
 		return out, err
 	}
 	// Check the path, and add the folder to the list of registered folders.
-	in.Path, err = in.absolutePath()
+	in.Path, err = in.resolvePath()
 	if err != nil {
 		return out, err
 	}
-	all, err := folder.List(home)
+	all, err := folder.ListFolders(home)
 	if err != nil {
 		return out, err
 	}
-	if err := checkPath(home, in.Path, all); err != nil {
+	if err := checkFolderPath(home, in.Path, all); err != nil {
 		return out, err
 	}
-	f, all, err := in.withRegistered(all, w.CurrentTime().UTC())
+	f, all, err := in.registerFolder(all, w.CurrentTime().UTC())
 	if err != nil {
 		return out, err
 	}
 	out.Folder = f
 	out.IsVault = exchange.IsVault(in.Path)
 	// Import the notes. In a dry run, syncFolder only determines what it would import.
-	c := syncRun{w: w, home: home, dryRun: in.DryRun}
+	c := folderSyncRun{workspace: w, home: home, dryRun: in.DryRun}
 	out.Change, out.Files, err = c.syncFolder(ctx, f)
 	if err != nil || in.DryRun {
 		return out, err
@@ -79,41 +79,41 @@ func Add(ctx context.Context, w *verb.Workspace, in AddIn) (out AddOut, err erro
 		return out, verb.Advise(fmt.Errorf("reading %s: %s", in.Path, out.Change.Unavailable), "check the path")
 	}
 	// Save the list last, so that the folder is not registered if importing its notes fails.
-	return out, folder.SaveList(home, all)
+	return out, folder.SaveFolders(home, all)
 }
 
-// withRegistered returns the folder to register, and a list of the registered folders that includes it. If the path is
+// registerFolder returns the folder to register, and a list of the registered folders that includes it. If the path is
 // already registered, the folder keeps its name and the time at which it was added. It returns an error if the path is
 // registered under another name, or if another folder has the name.
-func (in *AddIn) withRegistered(
+func (in *AddIn) registerFolder(
 	all []folder.Folder,
 	now time.Time,
 ) (f folder.Folder, withFolder []folder.Folder, err error) {
-	f = folder.Folder{Name: in.Name, Path: in.Path, Write: in.WriteFiles, Added: now}
+	f = folder.Folder{Name: in.Name, Path: in.Path, WritesFiles: in.WriteFiles, AddedTime: now}
 	i := slices.IndexFunc(all, func(f folder.Folder) bool { return f.Path == in.Path })
 	switch {
 	case i >= 0 && in.Name != "" && in.Name != all[i].Name:
 		return f, nil, verb.Advise(verb.Invalidf("%s is registered as %s", in.Path, all[i].Name),
 			"oxbow folder remove "+all[i].Name+", then add it again")
 	case i >= 0:
-		f.Name, f.Added = all[i].Name, all[i].Added
+		f.Name, f.AddedTime = all[i].Name, all[i].AddedTime
 		all[i] = f
 		return f, all, nil
 	case f.Name == "":
-		f.Name = folder.FreeName(all, in.Path)
+		f.Name = folder.ChooseName(all, in.Path)
 	}
 	if err := folder.CheckName(f.Name); err != nil {
 		return f, nil, err
 	}
-	if folder.Find(all, f.Name) >= 0 {
+	if folder.FindFolder(all, f.Name) >= 0 {
 		return f, nil, verb.Advise(verb.Invalidf("another folder has the name %s", f.Name), "choose one with --name")
 	}
 	return f, append(all, f), nil
 }
 
-// absolutePath returns the path of the directory without symbolic links. It refuses a relative path from a server's
+// resolvePath returns the path of the directory without symbolic links. It refuses a relative path from a server's
 // caller: the server has another working directory, so it would find another directory than the caller means.
-func (in *AddIn) absolutePath() (string, error) {
+func (in *AddIn) resolvePath() (string, error) {
 	switch {
 	case in.Path != "":
 		return in.Path, nil
@@ -143,9 +143,9 @@ func findHome(w *verb.Workspace) (string, error) {
 	return filepath.Dir(store), nil
 }
 
-// checkPath returns an error if a directory cannot be registered. It must not be in the home. It also must not be
+// checkFolderPath returns an error if a directory cannot be registered. It must not be in the home. It also must not be
 // inside another folder or contain one, because two entries would then belong to the same file.
-func checkPath(home, path string, all []folder.Folder) error {
+func checkFolderPath(home, path string, all []folder.Folder) error {
 	fi, err := os.Stat(path)
 	switch {
 	case err != nil:
@@ -153,12 +153,12 @@ func checkPath(home, path string, all []folder.Folder) error {
 	case !fi.IsDir():
 		return verb.Advise(verb.Invalidf("%s is not a directory", path),
 			"name the directory; for a file: oxbow import "+text.ShellQuote(path))
-	case isWithin(home, path):
+	case isPathWithin(home, path):
 		return verb.Advise(verb.Invalidf("%s is in the home %s, which has the memory itself", path, home),
 			"name a directory outside of it")
 	}
 	for _, f := range all {
-		overlaps := isWithin(f.Path, path) || isWithin(path, f.Path)
+		overlaps := isPathWithin(f.Path, path) || isPathWithin(path, f.Path)
 		if f.Path != path && overlaps {
 			return verb.Advise(verb.Invalidf("%s and the folder %s (%s) contain the same files", path, f.Name, f.Path),
 				"oxbow folder remove "+f.Name+" if this one replaces it")
@@ -167,8 +167,8 @@ func checkPath(home, path string, all []folder.Folder) error {
 	return nil
 }
 
-// isWithin reports whether a path is dir or a path below dir.
-func isWithin(dir, path string) bool {
+// isPathWithin reports whether a path is dir or a path below dir.
+func isPathWithin(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && (rel == "." || filepath.IsLocal(rel))
 }
@@ -198,7 +198,7 @@ func List(ctx context.Context, w *verb.Workspace, _ ListIn) (out ListOut, err er
 	if err != nil {
 		return out, err
 	}
-	all, err := folder.List(home)
+	all, err := folder.ListFolders(home)
 	if err != nil {
 		return out, err
 	}
@@ -209,7 +209,7 @@ func List(ctx context.Context, w *verb.Workspace, _ ListIn) (out ListOut, err er
 		}
 		l := ListedFolder{Folder: f, Files: st.FileCount(), Problems: verb.EmptyIfNil(st.Problems()),
 			Notes: verb.EmptyIfNil(st.Notes())}
-		c := syncRun{w: w, home: home, dryRun: true}
+		c := folderSyncRun{workspace: w, home: home, dryRun: true}
 		if change, _, err := c.syncFolder(ctx, f); err == nil {
 			l.Problems = append(l.Problems, change.openProblems()...)
 		}
@@ -247,7 +247,7 @@ func Remove(ctx context.Context, w *verb.Workspace, in RemoveIn) (out RemoveOut,
 	if err != nil {
 		return out, err
 	}
-	all, err := folder.List(home)
+	all, err := folder.ListFolders(home)
 	if err != nil {
 		return out, err
 	}
@@ -265,7 +265,7 @@ func Remove(ctx context.Context, w *verb.Workspace, in RemoveIn) (out RemoveOut,
 		switch {
 		case err != nil:
 			return out, err
-		case in.ForgetNotes && exchange.FileLabel(e) != "" && !exchange.IsEdited(e):
+		case in.ForgetNotes && exchange.FileLabelValue(e) != "" && !exchange.IsEdited(e):
 			ops = append(ops, oxbow.Remove{Name: e.Name, If: e.Version})
 			out.Forgotten++
 		default:
@@ -280,7 +280,7 @@ func Remove(ctx context.Context, w *verb.Workspace, in RemoveIn) (out RemoveOut,
 			return out, err
 		}
 	}
-	if err := folder.SaveList(home, slices.Delete(all, i, i+1)); err != nil {
+	if err := folder.SaveFolders(home, slices.Delete(all, i, i+1)); err != nil {
 		return out, err
 	}
 	return out, folder.RemoveState(home, out.Folder.Name)
@@ -288,10 +288,10 @@ func Remove(ctx context.Context, w *verb.Workspace, in RemoveIn) (out RemoveOut,
 
 // findFolder returns the index of the folder with this name or path, or -1 if there is none.
 func findFolder(all []folder.Folder, name, path string) int {
-	if i := folder.Find(all, name); i >= 0 || path == "" {
+	if i := folder.FindFolder(all, name); i >= 0 || path == "" {
 		return i
 	}
-	return folder.Find(all, path)
+	return folder.FindFolder(all, path)
 }
 
 // notRegisteredError returns the error for a folder that is not registered. Its advice names the registered folders.
@@ -327,14 +327,14 @@ func (o AddOut) Report() (r report.Report) {
 		o.Change.Added,
 		o.Change.Updated,
 	)
-	o.Change.addTo(&r)
+	o.Change.addToReport(&r)
 	if o.IsVault {
 		r.AddNotef("a vault of Obsidian: its #tags are tags")
 	}
 	if o.DryRun {
 		return r
 	}
-	if o.Folder.Write {
+	if o.Folder.WritesFiles {
 		r.AddNotef("changes of these notes are written into the files, and new notes with the tag %s become files",
 			o.Folder.Name)
 	}
@@ -356,7 +356,7 @@ func (o ListOut) Report() (r report.Report) {
 	}
 	for _, f := range o.Folders {
 		how := "read only"
-		if f.Write {
+		if f.WritesFiles {
 			how = "read and written"
 		}
 		r.Add(report.Record{Key: f.Name, Cells: []report.Cell{

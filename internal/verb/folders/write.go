@@ -23,11 +23,11 @@ import (
 // maxNoteBytes is the maximum size, in bytes, of a file that is changed.
 const maxNoteBytes = 16 << 20
 
-// writeBack writes the folder's entries that have changed since the last synchronization into their files. It creates
-// a file for a new entry that has the folder's name as a tag. It does not delete the file of a forgotten entry. If an
-// entry cannot be written, the result's Problems say so.
-func (s *folderSync) writeBack(ctx context.Context) error {
-	ctx, m, err := s.w.OpenMemory(ctx, verb.Create)
+// writeEntriesBack writes the folder's entries that have changed since the last synchronization into their files.
+// It creates a file for a new entry that has the folder's name as a tag. It does not delete the file of a forgotten
+// entry. If an entry cannot be written, the result's Problems say so.
+func (s *folderSync) writeEntriesBack(ctx context.Context) error {
+	ctx, m, err := s.workspace.OpenMemory(ctx, verb.Create)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (s *folderSync) changedEntries(
 // if it was not made from a file and has the folder's name as a tag.
 func (s *folderSync) belongsToFolder(e *oxbow.Entry) bool {
 	return slices.Contains(e.Values(folder.LabelFolder), s.folder.Name) ||
-		(exchange.FileLabel(*e) == "" && slices.Contains(e.Values(oxbow.LabelTag), s.folder.Name))
+		(exchange.FileLabelValue(*e) == "" && slices.Contains(e.Values(oxbow.LabelTag), s.folder.Name))
 }
 
 // writeEntry writes an entry into the file from which it was made, if the file has another text, or into a new file.
@@ -113,11 +113,11 @@ func (s *folderSync) writeEntry(ctx context.Context, m *oxbow.Memory, e oxbow.En
 	if !e.MayShow(oxbow.WithoutLabels) {
 		return fmt.Errorf("it waits for your approval: oxbow approve %s", text.QuoteShellOperand(e.Name))
 	}
-	origin := exchange.FileLabel(e)
+	origin := exchange.FileLabelValue(e)
 	if origin == "" {
 		return s.writeNewFile(ctx, m, e)
 	}
-	for _, file := range s.comparison.Names() {
+	for _, file := range s.comparison.FileNames() {
 		if s.originLabel(file) == origin {
 			return s.writeToOriginFile(ctx, m, e, file)
 		}
@@ -144,11 +144,11 @@ func (s *folderSync) writeToOriginFile(ctx context.Context, m *oxbow.Memory, e o
 	switch {
 	case i < 0:
 		return fmt.Errorf("%s has no such note", file)
-	case exchange.EqualBodies(items[i].Entry.Content, e.Content):
+	case exchange.HaveEqualBodies(items[i].Entry.Content, e.Content):
 		return nil
 	case hasSecret:
 		return fmt.Errorf("%s has a secret, which the memory does not keep", file)
-	case !s.comparison.IsCurrent(s.fsys, file):
+	case !s.comparison.IsFileCurrent(s.fsys, file):
 		return nil // The file has changed since the folder was listed. The next synchronization will decide.
 	}
 	changed, it, err := s.rewriteItem(ctx, file, string(old), items, i, e)
@@ -174,7 +174,7 @@ func (s *folderSync) rewriteItem(
 	}
 	after, err := s.checkRewrite(ctx, file, changed, items, i, e)
 	if after == nil && err == nil { // The heading that named the note may be gone, so add a title.
-		changed, err = exchange.WithTitle(changed, items[i].Entry.Name)
+		changed, err = exchange.SetFrontTitle(changed, items[i].Entry.Name)
 		if err == nil {
 			after, err = s.checkRewrite(ctx, file, changed, items, i, e)
 		}
@@ -201,7 +201,7 @@ func (s *folderSync) checkRewrite(
 	if err != nil {
 		return nil, err
 	}
-	isSame := len(after) == len(oldItems) && exchange.EqualBodies(after[i].Entry.Content, e.Content)
+	isSame := len(after) == len(oldItems) && exchange.HaveEqualBodies(after[i].Entry.Content, e.Content)
 	for j := range oldItems {
 		isSame = isSame && after[j].Entry.Name == oldItems[j].Entry.Name
 	}
@@ -227,7 +227,7 @@ func (s *folderSync) writeNewFile(ctx context.Context, m *oxbow.Memory, e oxbow.
 			return err
 		}
 		isReadBack := len(items) == 1 && items[0].Entry.Name == e.Name
-		if isReadBack && exchange.EqualBodies(items[0].Entry.Content, e.Content) {
+		if isReadBack && exchange.HaveEqualBodies(items[0].Entry.Content, e.Content) {
 			return s.writeFile(ctx, m, e, items[0], file, content)
 		}
 	}
@@ -265,17 +265,21 @@ func (s *folderSync) parseFile(
 	ctx context.Context,
 	file, content string,
 ) (items []exchange.Item, hasSecret bool, err error) {
-	o := &exchange.ReadOptions{Location: s.w.CurrentTime().Location(), Format: exchange.NoteFormat(s.fsys, ".")}
+	o := &exchange.ReadOptions{
+		Location: s.workspace.CurrentTime().Location(),
+		Format:   exchange.NoteFormat(s.fsys, "."),
+	}
 	ctx = oxbow.WithSource(ctx, oxbow.Source{Actor: oxbow.Imported})
 	for it, err := range exchange.ReadStream(strings.NewReader(content), s.refPath(file), o) {
 		if err != nil {
 			return nil, false, err
 		}
 		var found []screen.Secret
-		if _, err := s.w.Secrets.ScreenEntry(ctx, it.Entry, oxbow.Entry{}, &found); err != nil || len(found) > 0 {
+		if _, err := s.workspace.Secrets.ScreenEntry(ctx, it.Entry, oxbow.Entry{}, &found); err != nil ||
+			len(found) > 0 {
 			hasSecret = true
 		}
-		items = append(items, s.withLabel(it))
+		items = append(items, s.addOriginLabel(it))
 	}
 	return items, hasSecret, nil
 }
@@ -305,13 +309,13 @@ func (s *folderSync) writeFile(
 	// labels that only the memory contains.
 	pure := e.Clone()
 	pure.Labels = it.Entry.Labels
-	marked := exchange.MarkedLabels(pure, s.refPath(file))
-	ops := []oxbow.Op{oxbow.Relabel{Name: e.Name, Labels: addMissingStamps(marked, e.Labels), If: e.Version}}
-	merged := exchange.WithMarks(e.Labels, marked)
+	marked := exchange.LabelsWithImportMarks(pure, s.refPath(file))
+	ops := []oxbow.Op{oxbow.Relabel{Name: e.Name, Labels: addMissingLabels(marked, e.Labels), If: e.Version}}
+	merged := exchange.WithImportMarks(e.Labels, marked)
 	if l := (oxbow.Label{Key: folder.LabelFolder, Value: s.folder.Name}); !slices.Contains(merged, l) {
 		merged = oxbow.SortLabels(append(merged, l))
 	}
-	if !slices.Equal(merged, addMissingStamps(marked, e.Labels)) {
+	if !slices.Equal(merged, addMissingLabels(marked, e.Labels)) {
 		ops = append(ops, oxbow.Relabel{Name: e.Name, Labels: merged})
 	}
 	src, _ := oxbow.SourceFrom(ctx)
@@ -322,9 +326,9 @@ func (s *folderSync) writeFile(
 		ops...)
 }
 
-// addMissingStamps returns the labels together with those stamps in stamped that they lack, sorted. Stamps are labels
+// addMissingLabels returns the labels together with those stamps in stamped that they lack, sorted. Stamps are labels
 // that hold an entry back from models, record its approval, or name the author of its text.
-func addMissingStamps(labels, stamped []oxbow.Label) []oxbow.Label {
+func addMissingLabels(labels, stamped []oxbow.Label) []oxbow.Label {
 	labels = slices.Clone(labels)
 	for _, l := range stamped {
 		isStamp := l.Key == oxbow.LabelApproved || l.Key == oxbow.LabelTextBy
@@ -338,6 +342,6 @@ func addMissingStamps(labels, stamped []oxbow.Label) []oxbow.Label {
 
 // HasWritableFolder reports whether the home has a folder that is registered for writing.
 func HasWritableFolder(home string) bool {
-	all, err := folder.List(home)
-	return err == nil && slices.ContainsFunc(all, func(f folder.Folder) bool { return f.Write })
+	all, err := folder.ListFolders(home)
+	return err == nil && slices.ContainsFunc(all, func(f folder.Folder) bool { return f.WritesFiles })
 }

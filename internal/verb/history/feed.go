@@ -35,21 +35,22 @@ type ChangeFeed struct {
 	resetCount int // number of resets that the store has reported
 }
 
-// feedInterval is the time between two ticks of the default ticker.
-const feedInterval = 100 * time.Millisecond
+// pollInterval is the time between two ticks of the default ticker.
+const pollInterval = 100 * time.Millisecond
 
-// NewChangeFeed returns a feed of the memory that open returns. If tick is nil, the feed ticks every [feedInterval].
+// NewChangeFeed returns a feed of the memory that open returns. If newTicker is nil, the feed ticks every
+// [pollInterval].
 func NewChangeFeed(
-	open func(context.Context, verb.Access) (*oxbow.Memory, error),
-	tick func() (<-chan time.Time, func()),
+	openMemory func(context.Context, verb.Access) (*oxbow.Memory, error),
+	newTicker func() (<-chan time.Time, func()),
 ) *ChangeFeed {
-	if tick == nil {
-		tick = func() (<-chan time.Time, func()) {
-			t := time.NewTicker(feedInterval)
+	if newTicker == nil {
+		newTicker = func() (<-chan time.Time, func()) {
+			t := time.NewTicker(pollInterval)
 			return t.C, t.Stop
 		}
 	}
-	return &ChangeFeed{openMemory: open, newTicker: tick, listeners: map[*ChangeListener]bool{}}
+	return &ChangeFeed{openMemory: openMemory, newTicker: newTicker, listeners: map[*ChangeListener]bool{}}
 }
 
 // ChangeListener reads the changes from a [ChangeFeed]. Only one goroutine may use it.
@@ -186,8 +187,8 @@ func (l *ChangeListener) wakeUp() {
 
 // addListener adds a listener. For the first listener, it starts the poller. It must not call the store while it holds
 // f.mu, because the store calls wakeAll, which locks f.mu.
-func (f *ChangeFeed) addListener(l *ChangeListener, all *oxbow.Memory) error {
-	w := oxbow.CapabilitiesOf(all).Watcher
+func (f *ChangeFeed) addListener(l *ChangeListener, wholeMemory *oxbow.Memory) error {
+	w := oxbow.CapabilitiesOf(wholeMemory).Watcher
 	if w == nil {
 		return verb.Advise(errNoEvents, "read the log from time to time")
 	}

@@ -229,7 +229,7 @@ func sessionMatchers(
 		if err != nil {
 			return nil, nil, err
 		}
-		runs[c.Source.Session], named[session.SourceSession(c.Source)] = true, true
+		runs[c.Source.Session], named[session.SessionOfSource(c.Source)] = true, true
 	}
 	var found []session.Summary
 	if a != nil {
@@ -272,7 +272,7 @@ func sessionMatchers(
 		return func(s oxbow.Source) bool { return s.Session == all[0] }, nil, nil
 	}
 	if a == nil {
-		return func(s oxbow.Source) bool { return session.SourceSession(s) == all[0] }, nil, nil
+		return func(s oxbow.Source) bool { return session.SessionOfSource(s) == all[0] }, nil, nil
 	}
 	o, err := a.MatcherForSession(ctx, client, name)
 	return o.MadeChange, o.HasTurn, err

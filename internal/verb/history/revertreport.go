@@ -25,7 +25,7 @@ func (o RevertOut) Report() (r report.Report) {
 			report.Words(text.FormatCount(o.TakenBackCount(), "change", "changes")),
 			report.Words(text.FormatCount(len(o.Steps), "entry", "entries")))
 	}
-	steps := report.List{AllItemsAdvice: verb.AllTouchedAdvice(o.DryRun), IsAnswer: true}
+	steps := report.List{AllItemsAdvice: verb.ShowAllAdvice(o.DryRun), IsAnswer: true}
 	for _, s := range o.Steps {
 		steps.Items = append(steps.Items, stepLine(s))
 	}
@@ -78,7 +78,7 @@ func (o RevertOut) Report() (r report.Report) {
 func (o RevertOut) TakenBackCount() int {
 	taken := map[uint64]bool{}
 	for _, s := range o.Steps {
-		addSeqs(taken, s.RevertedChanges)
+		addSeqsToSet(taken, s.RevertedChanges)
 	}
 	return len(taken)
 }
@@ -88,10 +88,10 @@ func (o RevertOut) TakenBackCount() int {
 func (o RevertOut) IneffectiveCount() int {
 	named := map[uint64]bool{}
 	for _, s := range o.Steps {
-		addSeqs(named, s.RevertedChanges)
+		addSeqsToSet(named, s.RevertedChanges)
 	}
 	for _, c := range o.Conflicts {
-		addSeqs(named, c.RevertedChanges)
+		addSeqsToSet(named, c.RevertedChanges)
 	}
 	n := 0
 	for _, seq := range o.Changes {
@@ -102,7 +102,7 @@ func (o RevertOut) IneffectiveCount() int {
 	return n
 }
 
-func addSeqs(set map[uint64]bool, seqs []uint64) {
+func addSeqsToSet(set map[uint64]bool, seqs []uint64) {
 	for _, seq := range seqs {
 		set[seq] = true
 	}
@@ -127,7 +127,7 @@ func addTitledList[T any](
 }
 
 func stepLine(s revert.Step) report.Line {
-	did, took := report.Words(fmt.Sprintf("%-8s", s.Action)), report.Words(changeList(s.RevertedChanges))
+	did, took := report.Words(fmt.Sprintf("%-8s", s.Outcome)), report.Words(changeList(s.RevertedChanges))
 	if s.Version == 0 {
 		return report.Line{Sentence: report.Sentencef("  %s  %s  %s", did, report.Name(s.Name), took)}
 	}
@@ -142,14 +142,14 @@ func conflictSentence(c revert.Conflict) report.Sentence {
 	switch {
 	case c.Reason != "":
 		return report.Sentencef("kept as it is: %s", report.Words(c.Reason))
-	case len(c.KeptParts) == 0:
+	case len(c.PartsLeft) == 0:
 		return report.Sentencef(
 			"nothing kept of %s by %s: there was nothing else to it",
 			later,
 			report.Words(c.LastActor),
 		)
 	}
-	return report.Sentencef("kept %s of %s, the last by %s", report.Words(strings.Join(c.KeptParts, ", ")), later,
+	return report.Sentencef("kept %s of %s, the last by %s", report.Words(strings.Join(c.PartsLeft, ", ")), later,
 		report.Words(c.LastActor))
 }
 

@@ -38,8 +38,8 @@ type ImportOut struct {
 	transfer.ImportOut
 
 	// Clients and Unread say which sessions were added to the archive, and which transcripts could not be read.
-	Clients []sessions.ImportedClient   `json:"clients,omitempty"`
-	Unread  []sessions.UnreadTranscript `json:"unread,omitempty"`
+	Clients           []sessions.ImportedClient   `json:"clients,omitempty"`
+	UnreadTranscripts []sessions.UnreadTranscript `json:"unread,omitempty"`
 
 	// HasOnlySessions is set if the files contain nothing but sessions.
 	HasOnlySessions bool `json:"-"`
@@ -47,12 +47,12 @@ type ImportOut struct {
 
 // SessionsOut returns the part of the result that is about sessions.
 func (o ImportOut) SessionsOut() sessions.ImportSessionsOut {
-	return sessions.ImportSessionsOut{DryRun: o.DryRun, Clients: o.Clients, UnreadTranscripts: o.Unread}
+	return sessions.ImportSessionsOut{DryRun: o.DryRun, Clients: o.Clients, UnreadTranscripts: o.UnreadTranscripts}
 }
 
 // Report says what was imported: sessions, entries, or both.
 func (o ImportOut) Report() (r report.Report) {
-	if len(o.Clients) > 0 || len(o.Unread) > 0 {
+	if len(o.Clients) > 0 || len(o.UnreadTranscripts) > 0 {
 		r.Append(o.SessionsOut().Report())
 		if !o.DryRun && !o.SessionsOut().Failed() {
 			r.AddNotef("conversations are in the archive of sessions: oxbow session search WORDS")

@@ -23,7 +23,7 @@ func sessionSources() map[string]string {
 	sources := map[string]string{"chatgpt": transcript.ChatGPT, "claude-export": transcript.ClaudeAI,
 		"claude-code": "claude"}
 	for _, c := range clientfile.EventClients {
-		if c.Name != "claude" && !slices.Contains(exchange.Formats(), c.Name) {
+		if c.Name != "claude" && !slices.Contains(exchange.FormatNames(), c.Name) {
 			sources[c.Name] = c.Name
 		}
 	}
@@ -32,7 +32,7 @@ func sessionSources() map[string]string {
 
 // SourceNames returns the names of all programs and formats that Import can read, in alphabetical order.
 func SourceNames() []string {
-	names := exchange.Formats()
+	names := exchange.FormatNames()
 	for name := range sessionSources() {
 		if !slices.Contains(names, name) {
 			names = append(names, name)
@@ -56,8 +56,8 @@ func CheckSource(name string) error {
 			"which need no --from")
 }
 
-// pathContents lists the paths of an import by what they contain.
-type pathContents struct {
+// classifiedPaths lists the paths of an import by what they contain.
+type classifiedPaths struct {
 	clients  []string            // names of the clients, in the order of the paths
 	sessions map[string][]string // files with sessions, by the name of the client
 	entries  []string            // paths that contain entries
@@ -66,14 +66,14 @@ type pathContents struct {
 	notes   []string // files of exports that are not read
 }
 
-func (c *pathContents) addSessions(client string, files ...string) {
+func (c *classifiedPaths) addSessions(client string, files ...string) {
 	if c.sessions[client] == nil {
 		c.clients = append(c.clients, client)
 	}
 	c.sessions[client] = append(c.sessions[client], files...)
 }
 
-func (c *pathContents) addEntries(path string, format exchange.Format) {
+func (c *classifiedPaths) addEntries(path string, format exchange.Format) {
 	c.entries = append(c.entries, path)
 	if format != "" {
 		c.formats[path] = format
@@ -81,8 +81,8 @@ func (c *pathContents) addEntries(path string, format exchange.Format) {
 }
 
 // classifyPaths finds out whether each path contains sessions, entries, or both.
-func (in *ImportIn) classifyPaths() (pathContents, error) {
-	c := pathContents{sessions: map[string][]string{}, formats: map[string]exchange.Format{}}
+func (in *ImportIn) classifyPaths() (classifiedPaths, error) {
+	c := classifiedPaths{sessions: map[string][]string{}, formats: map[string]exchange.Format{}}
 	client := sessionSources()[in.SourceName]
 	for _, path := range in.Paths {
 		var err error
@@ -96,7 +96,7 @@ func (in *ImportIn) classifyPaths() (pathContents, error) {
 		case in.SourceName != "":
 			c.addEntries(path, exchange.Format(in.SourceName))
 		default:
-			err = c.addDetectedPath(path)
+			err = c.addUnknownPath(path)
 		}
 		if err != nil {
 			return c, err
@@ -106,7 +106,7 @@ func (in *ImportIn) classifyPaths() (pathContents, error) {
 }
 
 // addSessionPath adds a path that contains sessions of the given client.
-func (c *pathContents) addSessionPath(client, path string) error {
+func (c *classifiedPaths) addSessionPath(client, path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
@@ -129,7 +129,7 @@ func (c *pathContents) addSessionPath(client, path string) error {
 }
 
 // addClaudeExport adds an export of claude.ai. It contains conversations, and other files with memories and projects.
-func (c *pathContents) addClaudeExport(path string, isDir bool) error {
+func (c *classifiedPaths) addClaudeExport(path string, isDir bool) error {
 	files, err := transcript.FindChatFiles(path)
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func (c *pathContents) addClaudeExport(path string, isDir bool) error {
 }
 
 // addChatGPTExport adds the conversations of an export of ChatGPT, and notes the files in it that are not read.
-func (c *pathContents) addChatGPTExport(path string) error {
+func (c *classifiedPaths) addChatGPTExport(path string) error {
 	unread, err := transcript.FindUnreadChatFiles(path)
 	for _, file := range unread {
 		c.notes = append(c.notes, file+": was passed over: oxbow does not know what ChatGPT writes into this file")
@@ -155,15 +155,15 @@ func (c *pathContents) addChatGPTExport(path string) error {
 	return err
 }
 
-// addDetectedPath adds a path after detecting what it contains: sessions of a client, the export of a chat service, or
+// addUnknownPath adds a path after detecting what it contains: sessions of a client, the export of a chat service, or
 // entries. A path that does not exist is added as entries, so that the import reports the error.
-func (c *pathContents) addDetectedPath(path string) error {
+func (c *classifiedPaths) addUnknownPath(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		c.addEntries(path, "") // the import will report that it does not exist
 		return nil
 	}
-	if !info.IsDir() && exchange.KnownRecords(path) != "" {
+	if !info.IsDir() && exchange.KnownRecordFormat(path) != "" {
 		c.addEntries(path, "")
 		return nil
 	}
@@ -206,7 +206,7 @@ func findChatService(path string) (string, error) {
 }
 
 // importSessions adds the sessions to the archive and describes them in the result.
-func (in *ImportIn) importSessions(ctx context.Context, w *verb.Workspace, c pathContents, out *ImportOut) error {
+func (in *ImportIn) importSessions(ctx context.Context, w *verb.Workspace, c classifiedPaths, out *ImportOut) error {
 	for _, client := range c.clients {
 		read := sessions.ImportSessionsIn{Clients: []string{client}, Files: c.sessions[client], DryRun: in.DryRun}
 		if in.PrepareSessions != nil {
@@ -216,7 +216,7 @@ func (in *ImportIn) importSessions(ctx context.Context, w *verb.Workspace, c pat
 		}
 		got, err := sessions.ImportSessions(ctx, w, read)
 		out.Clients = append(out.Clients, got.Clients...)
-		out.Unread = append(out.Unread, got.UnreadTranscripts...)
+		out.UnreadTranscripts = append(out.UnreadTranscripts, got.UnreadTranscripts...)
 		if err != nil {
 			return err
 		}

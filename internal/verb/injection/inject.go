@@ -96,8 +96,8 @@ func silenceReasons(all []inject.UnitDecision) []verb.Note {
 	}
 	best := all[0]
 	switch {
-	case best.Reason != "":
-		return []verb.Note{verb.Notef("the best match is %s, but %s", best.Name, best.Reason)}
+	case best.RefusalReason != "":
+		return []verb.Note{verb.Notef("the best match is %s, but %s", best.Name, best.RefusalReason)}
 	case best.MatchedWords < 2:
 		return []verb.Note{
 			verb.Notef("the best match, %s, shares one word with the prompt, and two are needed", best.Name),
@@ -109,14 +109,14 @@ func silenceReasons(all []inject.UnitDecision) []verb.Note {
 				best.Name,
 			),
 		}
-	case best.Value > float64(best.Floor):
+	case best.Value > float64(best.StrengthFloor):
 		return []verb.Note{
 			verb.Notef(
 				"the best match is %s, with a strength of %.2f, which is above the floor of %.2f; but a note is shown without a "+
 					"search only if it shares more rare words with the prompt",
 				best.Name,
 				best.Value,
-				float64(best.Floor),
+				float64(best.StrengthFloor),
 			),
 		}
 	}
@@ -125,13 +125,13 @@ func silenceReasons(all []inject.UnitDecision) []verb.Note {
 			"the best match is %s, with a strength of %.2f; this prompt needs more than %.2f in this memory",
 			best.Name,
 			best.Value,
-			float64(best.Floor),
+			float64(best.StrengthFloor),
 		),
 	}
 }
 
-// injectSource is a memory in which the notes or turns for a prompt are searched.
-type injectSource struct {
+// calibratedSource is a memory in which the notes or turns for a prompt are searched.
+type calibratedSource struct {
 	inject.MemorySource
 	storePath string // path of the memory's store ("" if the floor is not stored beside it)
 }
@@ -149,12 +149,16 @@ func CalibrateFloors(ctx context.Context, w *verb.Workspace) error {
 // injectSources returns the memories from which hooks take texts for models: the notes, and the archive of sessions.
 // If the notes cannot be opened, the archive alone is returned. If there is no archive or it is unsupported, the notes
 // alone are returned.
-func injectSources(ctx context.Context, w *verb.Workspace) (all []injectSource, err error) {
+func injectSources(ctx context.Context, w *verb.Workspace) (all []calibratedSource, err error) {
 	place, perr := w.FindPlace()
 	_, m, err := w.OpenMemory(ctx, verb.Read)
 	if err == nil {
-		s := injectSource{
-			MemorySource: inject.MemorySource{Kind: inject.SourceNotes, Memory: m, Filter: oxbow.Unasked.Filter()},
+		s := calibratedSource{
+			MemorySource: inject.MemorySource{
+				SourceKind: inject.SourceNotes,
+				Memory:     m,
+				Filter:     oxbow.Unasked.Filter(),
+			},
 		}
 		if perr == nil && place.HasOwnLayout() {
 			s.storePath = place.StorePath
@@ -171,11 +175,11 @@ func injectSources(ctx context.Context, w *verb.Workspace) (all []injectSource, 
 		}
 		return all, errors.Join(err, serr)
 	}
-	s := injectSource{
+	s := calibratedSource{
 		MemorySource: inject.MemorySource{
-			Kind:   inject.SourceSessions,
-			Memory: a.Memory,
-			Filter: session.TurnFilter.And(oxbow.Unasked.Filter()),
+			SourceKind: inject.SourceSessions,
+			Memory:     a.Memory,
+			Filter:     session.TurnFilter.And(oxbow.Unasked.Filter()),
 		},
 	}
 	if perr == nil && place.HasOwnLayout() {
@@ -197,18 +201,18 @@ const minDecoys = 300
 // calibrateFloor sets the floor of the source. It takes the stored floor if that still fits the size of the memory.
 // Otherwise it computes a new floor and stores it. If maxWait is over before enough decoys were tried, it sets
 // [gate.UnreachableFloor], so that nothing is shown.
-func (s *injectSource) calibrateFloor(ctx context.Context, maxWait time.Duration) error {
+func (s *calibratedSource) calibrateFloor(ctx context.Context, maxWait time.Duration) error {
 	n, err := s.CountShowable(ctx)
 	if err != nil {
 		return err
 	}
 	if n == 0 {
-		s.Floor = gate.UnreachableFloor // There is nothing to show, so any floor will do.
+		s.StrengthFloor = gate.UnreachableFloor // There is nothing to show, so any floor will do.
 		return nil
 	}
 	if s.storePath != "" {
 		c := inject.ReadFloor(s.storePath)
-		s.Floor = c.Floor
+		s.StrengthFloor = c.Floor
 		isNearEnough := maxWait > 0 && c.IsUsableFor(n)
 		if isNearEnough || c.FitsSize(n) {
 			return nil
@@ -225,13 +229,13 @@ func (s *injectSource) calibrateFloor(ctx context.Context, maxWait time.Duration
 	if err != nil && !isTimeUp {
 		return err
 	}
-	s.Floor = c.Floor
+	s.StrengthFloor = c.Floor
 	if err != nil && asked < minDecoys {
-		s.Floor = gate.UnreachableFloor
+		s.StrengthFloor = gate.UnreachableFloor
 		return nil
 	}
 	if s.storePath != "" {
-		_ = c.Write(s.storePath) // An error is ignored: then the next call calibrates again.
+		_ = c.WriteFloorFile(s.storePath) // An error is ignored: then the next call calibrates again.
 	}
 	return nil
 }

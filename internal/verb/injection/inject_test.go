@@ -107,7 +107,7 @@ func TestInjectUnused(t *testing.T) {
 	}
 	out, err := Inject(t.Context(), w, InjectIn{Prompt: injectQuestion, Explain: true})
 	if err != nil || out.Answer != "pointer" || strings.Contains(out.Text, "8443") || len(out.Accounts) == 0 ||
-		!strings.Contains(out.Accounts[0].Reason, "never used") {
+		!strings.Contains(out.Accounts[0].RefusalReason, "never used") {
 		t.Errorf("Inject = %+v, %v", out, err)
 	}
 }

@@ -27,9 +27,9 @@ type InjectedIn struct {
 	ShowText   bool   `json:"text,omitempty"    usage:"show the whole text that the agent was shown"`
 	ListUnused bool   `json:"unused,omitempty"  usage:"list entries that were shown in at least ten turns and never used"`
 
-	// IsOff tells that a person has switched off injection in this home or project. The answer for an empty list then
-	// says so.
-	IsOff bool `json:"-"`
+	// IsInjectionOff tells that a person has switched off injection in this home or project. The answer for an
+	// empty list then says so.
+	IsInjectionOff bool `json:"-"`
 }
 
 // InjectedOut is the result of ListInjections. The newest injection comes first.
@@ -81,7 +81,7 @@ func ListInjections(ctx context.Context, w *verb.Workspace, in InjectedIn) (Inje
 	if err != nil {
 		return out, err
 	}
-	limit, notes, err := verb.ResolveLimit(in.Limit, sessions.DefaultLimit)
+	limit, notes, err := verb.ResolveLimit(in.Limit, sessions.DefaultSessionLimit)
 	if err != nil {
 		return out, err
 	}
@@ -239,7 +239,7 @@ func (in InjectedIn) explainEmpty(ctx context.Context, a *session.Archive) (why 
 			),
 		}
 	}
-	if in.IsOff {
+	if in.IsInjectionOff {
 		why = append(
 			why,
 			verb.PlainNote(

@@ -57,14 +57,14 @@ type StartEntry struct {
 // Bytes count bytes.
 const (
 	selectionTokens = 1_500 // limit for the home's documents, or for what a bound profile selects
-	startTailTokens = 75    // room that is kept for the end: names of other notes, an open handoff, and how to search
-	// If the lines of a group do not all fit, the group gets only 1/groupShare of the budget. The notes that agents
+	startEndTokens  = 75    // room that is kept for the end: names of other notes, an open handoff, and how to search
+	// If the lines of a group do not all fit, the group gets only 1/maxGroupShare of the budget. The notes that agents
 	// used most come first, then the newest.
-	groupShare    = 4
+	maxGroupShare = 4
 	minLineTokens = 25 // A note whose shortened line would have fewer tokens is left out.
 
 	maxVouchedNotes    = 200 // maximum number of notes that one query returns
-	maxNamedNotes      = 3   // maximum number of other notes whose names are shown
+	maxNotesByName     = 3   // maximum number of other notes whose names are shown
 	maxLineBytes       = 140 // limit for the text of a note in its line
 	maxPinnedLineBytes = 320 // limit for the text of a note that is pinned or that every process gets
 	maxHandoffBytes    = 100 // limit for the beginning of a handoff
@@ -156,19 +156,19 @@ func (out *StartOut) addNotes(
 	if err != nil {
 		return "", err
 	}
-	budget := cmp.Or(in.MaxTokens, inject.StartTokens)
-	room := budget - startTailTokens - prompt.EstimateTokens(startHeading)
+	budget := cmp.Or(in.MaxTokens, inject.MaxStartTokens)
+	room := budget - startEndTokens - prompt.EstimateTokens(startHeading)
 	var lines strings.Builder
 	for len(vouched) > 0 {
-		first := startGroup(&vouched[0])
-		n := slices.IndexFunc(vouched, func(e oxbow.Entry) bool { return startGroup(&e) != first })
+		first := startNoteGroup(&vouched[0])
+		n := slices.IndexFunc(vouched, func(e oxbow.Entry) bool { return startNoteGroup(&e) != first })
 		if n < 0 {
 			n = len(vouched)
 		}
 		group := withoutShownSentences(vouched[:n], in.ShownSentences, &out.knownNotes)
 		groupRoom := room
-		if !groupFits(group, room) {
-			groupRoom = min(room, budget/groupShare)
+		if !doesGroupFit(group, room) {
+			groupRoom = min(room, budget/maxGroupShare)
 			sortByUse(ctx, w, group)
 		}
 		room -= out.addGroup(&lines, group, groupRoom)
@@ -184,10 +184,11 @@ func (out *StartOut) addNotes(
 	return startHeading + lines.String() + rest, nil
 }
 
-// groupFits reports whether the lines of all notes in a group have together at most room tokens. For pinned notes and
-// notes for every process, it always returns true: each of them is more important than any note of another group.
-func groupFits(group []oxbow.Entry, room int) bool {
-	if len(group) == 0 || startGroup(&group[0]) < groupDecision {
+// doesGroupFit reports whether the lines of all notes in a group have together at most room tokens. For pinned
+// notes and notes for every process, it always returns true: each of them is more important than any note of
+// another group.
+func doesGroupFit(group []oxbow.Entry, maxTokens int) bool {
+	if len(group) == 0 || startNoteGroup(&group[0]) < groupDecision {
 		return true
 	}
 	all := 0
@@ -195,7 +196,7 @@ func groupFits(group []oxbow.Entry, room int) bool {
 		note := newStartNote(&group[i])
 		all += prompt.EstimateTokens(note.formatLine(maxLineBytes))
 	}
-	return all <= room
+	return all <= maxTokens
 }
 
 // sortByUse moves the notes that agents used most to the front. Notes that were used equally often keep their order,
@@ -226,12 +227,12 @@ func sortByUse(ctx context.Context, w *verb.Workspace, notes []oxbow.Entry) {
 
 // addGroup appends a line for each note of a group that fits. The lines have together at most room tokens. The result
 // is the number of their tokens. Lines of notes that are pinned or for every process may be longer.
-func (out *StartOut) addGroup(lines *strings.Builder, group []oxbow.Entry, room int) (used int) {
+func (out *StartOut) addGroup(lines *strings.Builder, group []oxbow.Entry, maxTokens int) (used int) {
 	if len(group) == 0 {
 		return 0
 	}
 	size := maxLineBytes
-	if startGroup(&group[0]) < groupDecision {
+	if startNoteGroup(&group[0]) < groupDecision {
 		size = maxPinnedLineBytes
 	}
 	for i := range group {
@@ -239,12 +240,12 @@ func (out *StartOut) addGroup(lines *strings.Builder, group []oxbow.Entry, room 
 		note := newStartNote(e)
 		line := note.formatLine(size)
 		tokens := prompt.EstimateTokens(line)
-		for size > 0 && tokens > room-used && tokens > minLineTokens {
+		for size > 0 && tokens > maxTokens-used && tokens > minLineTokens {
 			size /= 2
 			line = note.formatLine(size)
 			tokens = prompt.EstimateTokens(line)
 		}
-		if tokens > room-used {
+		if tokens > maxTokens-used {
 			continue
 		}
 		used += tokens
@@ -301,7 +302,7 @@ func vouchedNotes(ctx context.Context, m *oxbow.Memory, project string) ([]oxbow
 		}
 		slices.SortStableFunc(found, func(a, b oxbow.Entry) int {
 			return cmp.Or(
-				cmp.Compare(startGroup(&a), startGroup(&b)),
+				cmp.Compare(startNoteGroup(&a), startNoteGroup(&b)),
 				b.Updated.Compare(a.Updated),
 				cmp.Compare(b.ID, a.ID),
 			)
@@ -337,25 +338,25 @@ const (
 	groupOther
 )
 
-// startGroup returns the group to which a note belongs.
-func startGroup(e *oxbow.Entry) int {
+// startNoteGroup returns the group to which a note belongs.
+func startNoteGroup(e *oxbow.Entry) int {
 	switch startReason(e) {
 	case profile.LabelPinned + ":true":
 		return groupPinned
 	case profile.LabelProcess + ":true":
 		return groupProcess
-	case labelDecision:
+	case decisionLabel:
 		return groupDecision
 	}
 	return groupOther
 }
 
-const labelDecision = "tag:decision"
+const decisionLabel = "tag:decision"
 
 // startReason returns why a note is in the block: a label of the note, or else who vouches for it.
 func startReason(e *oxbow.Entry) string {
 	labels := verb.LabelTexts(e.Labels)
-	for _, why := range []string{profile.LabelPinned + ":true", profile.LabelProcess + ":true", labelDecision} {
+	for _, why := range []string{profile.LabelPinned + ":true", profile.LabelProcess + ":true", decisionLabel} {
 		if slices.Contains(labels, why) {
 			return why
 		}
@@ -390,7 +391,7 @@ func newStartNote(e *oxbow.Entry) startNote {
 	if e.TextBy() != "" {
 		who += ", by " + string(e.TextBy())
 	}
-	return startNote{e, "- " + inject.OneLine(e.Name) + " (" + who + "): ", inject.OneLine(e.Content)}
+	return startNote{e, "- " + inject.JoinToOneLine(e.Name) + " (" + who + "): ", inject.JoinToOneLine(e.Content)}
 }
 
 // formatLine returns the line of the note. The line contains at most size bytes of the note's text.
@@ -420,7 +421,7 @@ func (out *StartOut) remainingNotesLine(ctx context.Context, m *oxbow.Memory, pr
 	}
 	var names []string
 	for _, place := range projectFilters(project) {
-		limit := len(out.ShownEntries) + len(out.knownNotes) + maxNamedNotes
+		limit := len(out.ShownEntries) + len(out.knownNotes) + maxNotesByName
 		hits, err := m.Recall(
 			ctx,
 			oxbow.Query{Filter: oxbow.Unasked.Filter().And(withoutSessionNotes).And(place), Limit: limit},
@@ -431,8 +432,8 @@ func (out *StartOut) remainingNotesLine(ctx context.Context, m *oxbow.Memory, pr
 		for _, h := range hits {
 			isShown := slices.Contains(out.knownNotes, h.Entry.Name) ||
 				slices.ContainsFunc(out.Entries, func(s StartEntry) bool { return s.Name == h.Entry.Name })
-			mayName := !isShown && len(names) < maxNamedNotes && h.Entry.MayShow(oxbow.Unasked)
-			if name := inject.OneLine(h.Entry.Name); mayName && len(name) <= maxNameBytes {
+			mayName := !isShown && len(names) < maxNotesByName && h.Entry.MayShow(oxbow.Unasked)
+			if name := inject.JoinToOneLine(h.Entry.Name); mayName && len(name) <= maxNameBytes {
 				names = append(names, name)
 			}
 		}

@@ -24,7 +24,8 @@ import (
 // budget, must contain the pinned note, and must record each note that it shows.
 func TestStartIsBounded(t *testing.T) {
 	w, m := startWorkspace(t)
-	if out, err := StartBlock(t.Context(), w, StartIn{Project: "harbor", MaxTokens: inject.StartTokens}); err != nil ||
+	if out, err := StartBlock(t.Context(), w, StartIn{Project: "harbor",
+		MaxTokens: inject.MaxStartTokens}); err != nil ||
 		out.Text != "" {
 		t.Fatalf("Start of an empty memory = %q, %v", out.Text, err)
 	}
@@ -52,7 +53,7 @@ func TestStartIsBounded(t *testing.T) {
 	if err := m.Apply(person, ops...); err != nil {
 		t.Fatal(err)
 	}
-	for _, budget := range []int{inject.StartTokens, 600} {
+	for _, budget := range []int{inject.MaxStartTokens, 600} {
 		out, err := StartBlock(t.Context(), w, StartIn{Project: "harbor", MaxTokens: budget})
 		if err != nil || prompt.EstimateTokens(out.Text) > budget || out.Tokens != prompt.EstimateTokens(out.Text) ||
 			!strings.Contains(out.Text, "Answer in German.") {
@@ -66,14 +67,15 @@ func TestStartIsBounded(t *testing.T) {
 		for _, e := range out.Entries[min(1, len(out.Entries)):] {
 			tokens += e.Tokens
 		}
-		if tokens > budget/groupShare {
+		if tokens > budget/maxGroupShare {
 			t.Errorf("of a budget of %d, %d tokens are the newest of 300 notes: %s", budget, tokens, out.Text)
 		}
 		if want := fmt.Sprintf("%d more notes", 301-len(out.ShownEntries)); !strings.Contains(out.Text, want) {
 			t.Errorf("Start = %q, want %q in it", out.Text, want)
 		}
 	}
-	if out, err := StartBlock(t.Context(), w, StartIn{Project: "bakery", MaxTokens: inject.StartTokens}); err != nil ||
+	if out, err := StartBlock(t.Context(), w, StartIn{Project: "bakery",
+		MaxTokens: inject.MaxStartTokens}); err != nil ||
 		len(out.ShownEntries) != 1 {
 		t.Errorf("in another project are shown %+v, %v", out.ShownEntries, err)
 	}
@@ -111,8 +113,9 @@ func TestStartOfManyDecisions(t *testing.T) {
 	if _, err := archive.AddEvents(t.Context(), []session.Event{asked, shown, said}); err != nil {
 		t.Fatal(err)
 	}
-	out, err := StartBlock(t.Context(), w, StartIn{Project: "harbor", MaxTokens: inject.StartTokens})
-	if err != nil || out.Tokens > inject.StartTokens || len(out.Entries) == 0 || out.Entries[0].Name != "decision 7" {
+	out, err := StartBlock(t.Context(), w, StartIn{Project: "harbor", MaxTokens: inject.MaxStartTokens})
+	if err != nil || out.Tokens > inject.MaxStartTokens || len(out.Entries) == 0 ||
+		out.Entries[0].Name != "decision 7" {
 		t.Fatalf("Start has %d tokens and begins with %+v, %v: %s", out.Tokens, out.Entries, err, out.Text)
 	}
 	tokens := 0
@@ -120,7 +123,7 @@ func TestStartOfManyDecisions(t *testing.T) {
 		tokens += e.Tokens
 	}
 	want := fmt.Sprintf("%d more notes, such as decision 1", 144-len(out.Entries))
-	if tokens > inject.StartTokens/groupShare || !strings.Contains(out.Text, want) {
+	if tokens > inject.MaxStartTokens/maxGroupShare || !strings.Contains(out.Text, want) {
 		t.Errorf("%d tokens are decisions, and %q is expected: %s", tokens, want, out.Text)
 	}
 	checkMemory(t, m)

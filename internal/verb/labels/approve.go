@@ -80,23 +80,27 @@ func Approve(ctx context.Context, w *verb.Workspace, in ApproveIn) (RelabelOut, 
 // groupEntryNames returns the names of the entries of a group that the filter selects. If there are no such entries,
 // the error matches [oxbow.ErrNotFound].
 func groupEntryNames(ctx context.Context, m *oxbow.Memory, group string, f oxbow.Filter) (names []string, err error) {
-	err = surveyHeld(ctx, m, func(s *heldSurvey, read func(ids []uint64) ([]*oxbow.Entry, error)) error {
-		names = nil
-		g := s.groups[group]
-		if g == nil {
-			return verb.Advise(
-				fmt.Errorf("%w: no group %q is held back", oxbow.ErrNotFound, group),
-				"oxbow approve lists what is",
-			)
-		}
-		members, err := g.firstEntries(read, g.Count)
-		for i := range members {
-			if f.Match(&members[i]) {
-				names = append(names, members[i].Name)
+	err = collectHeldEntries(
+		ctx,
+		m,
+		func(s *heldEntryCollector, read func(ids []uint64) ([]*oxbow.Entry, error)) error {
+			names = nil
+			g := s.groupsByID[group]
+			if g == nil {
+				return verb.Advise(
+					fmt.Errorf("%w: no group %q is held back", oxbow.ErrNotFound, group),
+					"oxbow approve lists what is",
+				)
 			}
-		}
-		return err
-	})
+			members, err := g.readFirstEntries(read, g.Count)
+			for i := range members {
+				if f.Match(&members[i]) {
+					names = append(names, members[i].Name)
+				}
+			}
+			return err
+		},
+	)
 	if err == nil && names == nil {
 		err = verb.Advise(
 			fmt.Errorf("%w: the filter selects no entry of group %q", oxbow.ErrNotFound, group),

@@ -34,7 +34,7 @@ type HeldOut struct {
 type HeldEntry struct {
 	Name             string   `json:"name"`
 	Version          uint64   `json:"version"`
-	Trust            string   `json:"trust"`
+	TrustLevel       string   `json:"trust"`
 	ForeignSources   []string `json:"read,omitempty"`    // sources of the text in the entry that comes from others
 	UnvouchedReasons []string `json:"unknown,omitempty"` // reasons why nobody vouches for the entry
 	// rules that the text matches because it looks like instructions
@@ -86,8 +86,8 @@ func isHeldAsImport(e *oxbow.Entry) bool {
 	return e.WhyHeld(oxbow.UnaskedByLabels) == oxbow.HeldAsImported
 }
 
-// groupID returns the ID of the group of the texts with this source.
-func groupID(s oxbow.Source) string {
+// groupIDOfSource returns the ID of the group of the texts with this source.
+func groupIDOfSource(s oxbow.Source) string {
 	sum := sha256.Sum256([]byte(s.Session + "\x00" + s.Ref))
 	if s.Session != "" {
 		sum = sha256.Sum256([]byte(s.Session))
@@ -95,10 +95,10 @@ func groupID(s oxbow.Source) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// textSource returns the source of the change that wrote the text of an entry. It ignores later changes of labels and
+// sourceOfText returns the source of the change that wrote the text of an entry. It ignores later changes of labels and
 // names, and reverts of the removal of the entry. If the history does not contain the change that wrote the text,
-// textSource returns the oldest source of this text in the history.
-func textSource(ctx context.Context, m *oxbow.Memory, e *oxbow.Entry) oxbow.Source {
+// sourceOfText returns the oldest source of this text in the history.
+func sourceOfText(ctx context.Context, m *oxbow.Memory, e *oxbow.Entry) oxbow.Source {
 	source := e.Source
 	if source.Actor == oxbow.Imported {
 		return source
@@ -119,27 +119,27 @@ func textSource(ctx context.Context, m *oxbow.Memory, e *oxbow.Entry) oxbow.Sour
 	return source
 }
 
-// heldSurvey collects the entries that are held back.
-type heldSurvey struct {
+// heldEntryCollector collects the entries that are held back.
+type heldEntryCollector struct {
 	ctx    context.Context
 	memory *oxbow.Memory
 
-	singleEntries []heldText                // entries about which a person decides separately
-	groups        map[string]*surveyedGroup // groups by their IDs
+	singleEntries []sourcedEntry             // entries about which a person decides separately
+	groupsByID    map[string]*collectedGroup // groups by their IDs
 
 	// Heads of the entries that belong to groups, by version. All entries of a version were written by the same
 	// change, so they have the same source.
-	byVersion map[uint64]*versionHeads
+	headsByVersion map[uint64]*versionHeads
 }
 
-// heldText is an entry with the source of its text.
-type heldText struct {
+// sourcedEntry is an entry with the source of its text.
+type sourcedEntry struct {
 	entry  oxbow.Entry
 	source oxbow.Source
 }
 
-// surveyedGroup is a group with its entries.
-type surveyedGroup struct {
+// collectedGroup is a group with its entries.
+type collectedGroup struct {
 	HeldGroup
 	headIDs      []uint64      // IDs of the entries whose heads are known
 	otherEntries []oxbow.Entry // the other entries, without their contents
@@ -152,31 +152,32 @@ type versionHeads struct {
 	labelCounts map[oxbow.Label]int
 }
 
-// surveyHeld calls fn with the entries that are held back. It also passes a function read, which returns entries by
-// their IDs and is valid until fn returns. If an entry could not be read, surveyHeld calls fn again with a new survey.
+// collectHeldEntries calls fn with the entries that are held back. It also passes a function read, which returns
+// entries by their IDs and is valid until fn returns. If an entry could not be read, collectHeldEntries calls fn
+// again with a new survey.
 //
-// Because a memory can contain 100,000 imported entries, surveyHeld reads only one entry of each change that imported
-// entries, and all entries that do not belong to groups.
-func surveyHeld(
+// Because a memory can contain 100,000 imported entries, collectHeldEntries reads only one entry of each change
+// that imported entries, and all entries that do not belong to groups.
+func collectHeldEntries(
 	ctx context.Context,
 	m *oxbow.Memory,
-	fn func(s *heldSurvey, read func(ids []uint64) ([]*oxbow.Entry, error)) error,
+	fn func(s *heldEntryCollector, read func(ids []uint64) ([]*oxbow.Entry, error)) error,
 ) error {
 	needs := heads.Needs{Keys: append(slices.Clone(groupLabelKeys), oxbow.Unasked.HeldLabels()...)}
 	return heads.View(ctx, m.Store(), needs, func(all heads.List) error {
-		s := &heldSurvey{
-			ctx:       ctx,
-			memory:    m,
-			groups:    map[string]*surveyedGroup{},
-			byVersion: map[uint64]*versionHeads{},
+		s := &heldEntryCollector{
+			ctx:            ctx,
+			memory:         m,
+			groupsByID:     map[string]*collectedGroup{},
+			headsByVersion: map[uint64]*versionHeads{},
 		}
-		ids, err := s.separateHeads(all)
+		ids, err := s.sortHeadsByKind(all)
 		if err != nil {
 			return err
 		}
-		err = s.readEntries(all, ids)
+		err = s.readAndAddEntries(all, ids)
 		if err == nil {
-			err = s.assignHeads(all)
+			err = s.assignHeadsToGroups(all)
 		}
 		if err == nil {
 			err = s.addUnlabelledImports()
@@ -188,10 +189,10 @@ func surveyHeld(
 	})
 }
 
-// separateHeads processes the heads of all entries that are held back. It collects the heads of imported entries,
-// which belong to groups, by version. If a head contains the whole entry, separateHeads adds the entry. It returns the
-// IDs of all other entries, which must be read.
-func (s *heldSurvey) separateHeads(all heads.List) (unread []uint64, err error) {
+// sortHeadsByKind processes the heads of all entries that are held back. It collects the heads of imported entries,
+// which belong to groups, by version. If a head contains the whole entry, sortHeadsByKind adds the entry. It
+// returns the IDs of all other entries, which must be read.
+func (s *heldEntryCollector) sortHeadsByKind(all heads.List) (unread []uint64, err error) {
 	for h, err := range all.All {
 		if err != nil {
 			return nil, err
@@ -204,10 +205,10 @@ func (s *heldSurvey) separateHeads(all heads.List) (unread []uint64, err error) 
 		case !isHeldAsImport(e):
 			unread = append(unread, e.ID)
 		default:
-			v := s.byVersion[e.Version]
+			v := s.headsByVersion[e.Version]
 			if v == nil {
 				v = &versionHeads{labelCounts: map[oxbow.Label]int{}}
-				s.byVersion[e.Version] = v
+				s.headsByVersion[e.Version] = v
 			}
 			v.ids = append(v.ids, e.ID)
 			countGroupLabels(v.labelCounts, e)
@@ -216,8 +217,8 @@ func (s *heldSurvey) separateHeads(all heads.List) (unread []uint64, err error) 
 	return unread, nil
 }
 
-// readEntries reads and adds the entries with these IDs.
-func (s *heldSurvey) readEntries(all heads.List, ids []uint64) error {
+// readAndAddEntries reads and adds the entries with these IDs.
+func (s *heldEntryCollector) readAndAddEntries(all heads.List, ids []uint64) error {
 	found, err := all.Read(ids)
 	for _, e := range found {
 		if e != nil {
@@ -236,14 +237,14 @@ func countGroupLabels(counts map[oxbow.Label]int, e *oxbow.Entry) {
 	}
 }
 
-// assignHeads adds the heads that separateHeads collected to the groups of their imports. It reads only one entry of
-// each version, because all entries of a version have the same source. If a version was not written by an import,
-// assignHeads reads and adds each of its entries.
-func (s *heldSurvey) assignHeads(all heads.List) error {
-	versions := slices.Sorted(maps.Keys(s.byVersion))
+// assignHeadsToGroups adds the heads that sortHeadsByKind collected to the groups of their imports. It reads only
+// one entry of each version, because all entries of a version have the same source. If a version was not written by
+// an import, assignHeadsToGroups reads and adds each of its entries.
+func (s *heldEntryCollector) assignHeadsToGroups(all heads.List) error {
+	versions := slices.Sorted(maps.Keys(s.headsByVersion))
 	var first []uint64 // one entry of each version
 	for _, version := range versions {
-		first = append(first, s.byVersion[version].ids[0])
+		first = append(first, s.headsByVersion[version].ids[0])
 	}
 	samples, err := all.Read(first)
 	if err != nil {
@@ -256,13 +257,13 @@ func (s *heldSurvey) assignHeads(all heads.List) error {
 		}
 	}
 	for _, version := range versions {
-		v, e := s.byVersion[version], byVersion[version]
+		v, e := s.headsByVersion[version], byVersion[version]
 		if e != nil && e.Source.Actor == oxbow.Imported {
 			s.addToGroup(e.Source, len(v.ids)).addHeads(v)
 			continue
 		}
 		// A person changed the labels of these entries or restored them, so each text may have a different source.
-		if err := s.readEntries(all, v.ids); err != nil {
+		if err := s.readAndAddEntries(all, v.ids); err != nil {
 			return err
 		}
 	}
@@ -271,7 +272,7 @@ func (s *heldSurvey) assignHeads(all heads.List) error {
 
 // addUnlabelledImports adds the entries that earlier versions of oxbow imported. These versions did not label the
 // entries.
-func (s *heldSurvey) addUnlabelledImports() error {
+func (s *heldEntryCollector) addUnlabelledImports() error {
 	hits, err := s.memory.Recall(s.ctx, oxbow.Query{Filter: importedFilter, Limit: oxbow.MaxLimit})
 	if err != nil {
 		return err
@@ -292,10 +293,10 @@ func (s *heldSurvey) addUnlabelledImports() error {
 }
 
 // addEntry adds an entry that is held back.
-func (s *heldSurvey) addEntry(e *oxbow.Entry) {
-	source := textSource(s.ctx, s.memory, e)
+func (s *heldEntryCollector) addEntry(e *oxbow.Entry) {
+	source := sourceOfText(s.ctx, s.memory, e)
 	if !isHeldAsImport(e) {
-		s.singleEntries = append(s.singleEntries, heldText{*e, source})
+		s.singleEntries = append(s.singleEntries, sourcedEntry{*e, source})
 		return
 	}
 	g := s.addToGroup(source, 1)
@@ -307,22 +308,22 @@ func (s *heldSurvey) addEntry(e *oxbow.Entry) {
 
 // addToGroup adds n to the number of entries in the group of the texts with this source, and returns the group. It
 // creates the group if necessary, and updates the origin and the time of the group.
-func (s *heldSurvey) addToGroup(source oxbow.Source, n int) *surveyedGroup {
-	id := groupID(source)
-	g := s.groups[id]
+func (s *heldEntryCollector) addToGroup(source oxbow.Source, n int) *collectedGroup {
+	id := groupIDOfSource(source)
+	g := s.groupsByID[id]
 	if g == nil {
-		g = &surveyedGroup{
+		g = &collectedGroup{
 			HeldGroup:   HeldGroup{ID: id, ImportSource: importOrigin(source), Session: source.Session},
 			labelCounts: map[oxbow.Label]int{},
 		}
-		s.groups[id] = g
+		s.groupsByID[id] = g
 	}
 	g.addOrigin(source)
 	g.Count += n
 	return g
 }
 
-func (g *surveyedGroup) addHeads(v *versionHeads) {
+func (g *collectedGroup) addHeads(v *versionHeads) {
 	g.headIDs = append(g.headIDs, v.ids...)
 	for l, n := range v.labelCounts {
 		g.labelCounts[l] += n
@@ -331,7 +332,7 @@ func (g *surveyedGroup) addHeads(v *versionHeads) {
 
 // addOrigin updates the group for an entry with this source. ImportSource becomes the longest directory path that
 // contains the origins of all entries of the group. Time becomes the latest time.
-func (g *surveyedGroup) addOrigin(source oxbow.Source) {
+func (g *collectedGroup) addOrigin(source oxbow.Source) {
 	origin := importOrigin(source)
 	for g.ImportSource != origin && !strings.HasPrefix(origin, g.ImportSource+"/") && g.ImportSource != "" {
 		up := path.Dir(g.ImportSource)
@@ -343,8 +344,8 @@ func (g *surveyedGroup) addOrigin(source oxbow.Source) {
 	g.Time = max(g.Time, verb.FormatTimestamp(source.Time))
 }
 
-// firstEntries returns the first n entries of the group in the order of their IDs. It omits the contents.
-func (g *surveyedGroup) firstEntries(
+// readFirstEntries returns the first n entries of the group in the order of their IDs. It omits the contents.
+func (g *collectedGroup) readFirstEntries(
 	read func(ids []uint64) ([]*oxbow.Entry, error),
 	n int,
 ) (first []oxbow.Entry, err error) {
@@ -361,9 +362,9 @@ func (g *surveyedGroup) firstEntries(
 }
 
 // describeGroup returns the group with the names of its first entries and its most frequent labels.
-func (g *surveyedGroup) describeGroup(read func(ids []uint64) ([]*oxbow.Entry, error)) (HeldGroup, error) {
+func (g *collectedGroup) describeGroup(read func(ids []uint64) ([]*oxbow.Entry, error)) (HeldGroup, error) {
 	out := g.HeldGroup
-	first, err := g.firstEntries(read, maxGroupNames)
+	first, err := g.readFirstEntries(read, maxGroupNames)
 	for _, e := range first {
 		out.Names = append(out.Names, e.Name)
 	}
@@ -387,20 +388,24 @@ func ListHeld(ctx context.Context, w *verb.Workspace, _ HeldIn) (out HeldOut, er
 	if err != nil {
 		return HeldOut{Entries: []HeldEntry{}, Groups: []HeldGroup{}}, err
 	}
-	err = surveyHeld(ctx, m, func(s *heldSurvey, read func(ids []uint64) ([]*oxbow.Entry, error)) error {
-		out = HeldOut{Entries: []HeldEntry{}, Groups: []HeldGroup{}}
-		for i := range s.singleEntries {
-			out.Entries = append(out.Entries, describeHeldEntry(ctx, &s.singleEntries[i]))
-		}
-		for _, g := range s.groups {
-			group, err := g.describeGroup(read)
-			if err != nil {
-				return err
+	err = collectHeldEntries(
+		ctx,
+		m,
+		func(s *heldEntryCollector, read func(ids []uint64) ([]*oxbow.Entry, error)) error {
+			out = HeldOut{Entries: []HeldEntry{}, Groups: []HeldGroup{}}
+			for i := range s.singleEntries {
+				out.Entries = append(out.Entries, describeHeldEntry(ctx, &s.singleEntries[i]))
 			}
-			out.Groups = append(out.Groups, group)
-		}
-		return nil
-	})
+			for _, g := range s.groupsByID {
+				group, err := g.describeGroup(read)
+				if err != nil {
+					return err
+				}
+				out.Groups = append(out.Groups, group)
+			}
+			return nil
+		},
+	)
 	slices.SortFunc(out.Entries, func(a, b HeldEntry) int {
 		return cmp.Or(strings.Compare(b.Created, a.Created), cmp.Compare(b.Version, a.Version),
 			strings.Compare(a.Name, b.Name))
@@ -413,17 +418,17 @@ func ListHeld(ctx context.Context, w *verb.Workspace, _ HeldIn) (out HeldOut, er
 
 // describeHeldEntry describes an entry about which a person decides separately. It includes only what the caller of
 // the context may see.
-func describeHeldEntry(ctx context.Context, t *heldText) HeldEntry {
+func describeHeldEntry(ctx context.Context, t *sourcedEntry) HeldEntry {
 	e := t.entry
 	verb.WithholdQuarantinedText(ctx, &e)
 	held := HeldEntry{
-		Name: e.Name, Version: e.Version, Trust: string(e.Trust()), ForeignSources: e.Values(oxbow.LabelTaint),
+		Name: e.Name, Version: e.Version, TrustLevel: string(e.Trust()), ForeignSources: e.Values(oxbow.LabelTaint),
 		UnvouchedReasons: e.Values(oxbow.LabelUnvouched),
 		InstructionRules: append(e.Values(oxbow.LabelSuspect), e.Values(oxbow.LabelQuarantine)...),
 		Created: verb.FormatTimestamp(
 			e.Created,
 		), Aliases: e.Aliases, Labels: verb.LabelTexts(withoutHeldLabels(e.Labels)),
-		Content: e.Content, Session: session.SourceSession(t.source),
+		Content: e.Content, Session: session.SessionOfSource(t.source),
 	}
 	if t.source.Actor == oxbow.Imported {
 		held.ImportSource = importOrigin(t.source)
@@ -466,14 +471,14 @@ func CountHeldEntries(
 			}
 			source = read[0].Source
 		}
-		group = groupID(source)
+		group = groupIDOfSource(source)
 		return nil
 	})
 	return n, group, err
 }
 
-// NamesText returns the names of the first entries, and the number of further entries in the group.
-func (g *HeldGroup) NamesText() string {
+// FormatNames returns the names of the first entries, and the number of further entries in the group.
+func (g *HeldGroup) FormatNames() string {
 	s := strings.Join(g.Names, "; ")
 	if more := g.Count - len(g.Names); more > 0 {
 		s += fmt.Sprintf("; and %d more", more)
@@ -497,7 +502,7 @@ func withoutHeldLabels(ls []oxbow.Label) []oxbow.Label {
 // Report lists the entries and the imports that are held back, with the reasons.
 func (o HeldOut) Report() (r report.Report) {
 	for _, e := range o.Entries {
-		held := report.Record{Key: report.Name(e.Name), Cells: []report.Cell{{Value: e.Trust},
+		held := report.Record{Key: report.Name(e.Name), Cells: []report.Cell{{Value: e.TrustLevel},
 			{Name: "words of", Value: strings.Join(e.ForeignSources, "; ")},
 			{Name: "not vouched for:", Value: strings.Join(e.UnvouchedReasons, ", ")},
 			{Name: "shaped like instructions:", Value: strings.Join(e.InstructionRules, ", ")}}}
@@ -514,7 +519,7 @@ func (o HeldOut) Report() (r report.Report) {
 			from = report.Sentencef("%s imported from %s", report.Words(count), g.ImportSource)
 		}
 		r.Add(report.Record{Key: g.ID, Cells: []report.Cell{{Value: from}, {Value: report.TimeValue(g.Time)}},
-			TextCells: []report.Cell{{Value: report.Quote(g.NamesText())}}})
+			TextCells: []report.Cell{{Value: report.Quote(g.FormatNames())}}})
 	}
 	if len(o.Groups) > 0 {
 		r.AddNotef("to approve all that an import brought: oxbow approve --group %s", o.Groups[0].ID)

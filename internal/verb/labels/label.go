@@ -20,13 +20,13 @@ import (
 
 // LabelCount is a label with the number of entries that have it.
 type LabelCount struct {
-	Label   string `json:"label"`
-	Key     string `json:"key"`
-	Value   string `json:"value"`
-	Entries int    `json:"entries"`
+	Label      string `json:"label"`
+	Key        string `json:"key"`
+	Value      string `json:"value"`
+	EntryCount int    `json:"entries"`
 }
 
-func makeLabelCounts(cs []label.Count) []LabelCount {
+func toLabelCounts(cs []label.Count) []LabelCount {
 	out := make([]LabelCount, len(cs))
 	for i, c := range cs {
 		out[i] = LabelCount{c.Label.String(), c.Label.Key, c.Label.Value, c.Entries}
@@ -110,7 +110,7 @@ func ListLabels(ctx context.Context, w *verb.Workspace, in LabelsIn) (LabelsOut,
 	if err != nil {
 		return LabelsOut{}, fmt.Errorf("counting labels: %w", err)
 	}
-	return LabelsOut{makeLabelCounts(cs)}, nil
+	return LabelsOut{toLabelCounts(cs)}, nil
 }
 
 // countLabels counts the labels of the entries that match the filter, with the key if the key is not empty. It leaves
@@ -162,19 +162,19 @@ func AddLabels(ctx context.Context, w *verb.Workspace, in EditLabelsIn) (Relabel
 			}
 		}
 	}
-	return editLabels(ctx, w, in, label.PlanAdd)
+	return editLabels(ctx, w, in, label.PlanAddLabels)
 }
 
 // RemoveLabels removes labels from the selected entries.
 func RemoveLabels(ctx context.Context, w *verb.Workspace, in EditLabelsIn) (RelabelOut, error) {
-	return editLabels(ctx, w, in, label.PlanRemove)
+	return editLabels(ctx, w, in, label.PlanRemoveLabels)
 }
 
 func editLabels(
 	ctx context.Context,
 	w *verb.Workspace,
 	in EditLabelsIn,
-	planner func(label.Selection, ...oxbow.Label) label.Planner,
+	newPlanner func(label.Selection, ...oxbow.Label) label.Planner,
 ) (RelabelOut, error) {
 	ls, err := parseLabels(in.Labels...)
 	if err != nil {
@@ -184,7 +184,7 @@ func editLabels(
 	if err != nil {
 		return RelabelOut{}, err
 	}
-	return applyLabelPlan(ctx, w, planner(label.Selection{Filter: f, Names: in.Names}, ls...), in.DryRun)
+	return applyLabelPlan(ctx, w, newPlanner(label.Selection{Filter: f, Names: in.Names}, ls...), in.DryRun)
 }
 
 // RenameLabelIn is the argument of RenameLabel.
@@ -210,7 +210,7 @@ func RenameLabel(ctx context.Context, w *verb.Workspace, in RenameLabelIn) (Rela
 	if err != nil {
 		return RelabelOut{}, err
 	}
-	return applyLabelPlan(ctx, w, label.PlanRename(old[0], now), in.DryRun)
+	return applyLabelPlan(ctx, w, label.PlanRenameLabel(old[0], now), in.DryRun)
 }
 
 // MergeLabelsIn is the argument of MergeLabels.
@@ -230,7 +230,7 @@ func MergeLabels(ctx context.Context, w *verb.Workspace, in MergeLabelsIn) (Rela
 	if err != nil {
 		return RelabelOut{}, err
 	}
-	return applyLabelPlan(ctx, w, label.PlanMerge(old, into), in.DryRun)
+	return applyLabelPlan(ctx, w, label.PlanMergeLabels(old, into), in.DryRun)
 }
 
 // applyLabelPlan calls plan and applies the changes of labels that plan returns. If isDryRun is true, applyLabelPlan
@@ -248,12 +248,12 @@ func applyLabelPlan(ctx context.Context, w *verb.Workspace, plan label.Planner, 
 	if isDryRun {
 		p, err = plan(ctx, m)
 		if err == nil {
-			err = m.DryRun(ctx, p.Ops()...)
+			err = m.DryRun(ctx, p.StoreOps()...)
 		}
 	} else {
-		p, out.Seq, err = label.Apply(ctx, m, plan)
+		p, out.Seq, err = label.ApplyPlan(ctx, m, plan)
 		// A hook would not have enough time to index so many changes.
-		verb.IndexAfterLargeWrite(ctx, m, len(p.Changes))
+		verb.IndexAfterLargeWrite(ctx, m, len(p.EntryChanges))
 	}
 	var unused *label.UnusedError
 	if errors.As(err, &unused) {
@@ -262,8 +262,8 @@ func applyLabelPlan(ctx context.Context, w *verb.Workspace, plan label.Planner, 
 	if err != nil {
 		return out, err
 	}
-	for _, c := range p.Changes {
-		r, err := relabelEntry(ctx, w, m, c, isDryRun)
+	for _, c := range p.EntryChanges {
+		r, err := describeRelabelling(ctx, w, m, c, isDryRun)
 		if err != nil {
 			return out, err
 		}
@@ -274,9 +274,9 @@ func applyLabelPlan(ctx context.Context, w *verb.Workspace, plan label.Planner, 
 	return out, nil
 }
 
-// isProgramLabel reports whether only oxbow itself sets the label. Except for oxbow, only a person may change such a
+// isSetByProgram reports whether only oxbow itself sets the label. Except for oxbow, only a person may change such a
 // label.
-func isProgramLabel(l oxbow.Label) bool {
+func isSetByProgram(l oxbow.Label) bool {
 	return slices.Contains(oxbow.Unasked.HeldLabels(), l.Key) || l.Key == oxbow.LabelVerified ||
 		l.Key == oxbow.LabelApproved ||
 		l.Key == oxbow.LabelTextBy ||
@@ -288,9 +288,9 @@ func isProgramLabel(l oxbow.Label) bool {
 func refuseProgramLabels(plan label.Planner) label.Planner {
 	return func(ctx context.Context, s oxbow.Store) (label.Plan, error) {
 		p, err := plan(ctx, s)
-		for _, c := range p.Changes {
+		for _, c := range p.EntryChanges {
 			for _, l := range slices.Concat(c.AddedLabels(), c.RemovedLabels()) {
-				if isProgramLabel(l) {
+				if isSetByProgram(l) {
 					return label.Plan{}, verb.Advise(
 						verb.InvalidValue(
 							"label",
@@ -306,11 +306,11 @@ func refuseProgramLabels(plan label.Planner) label.Planner {
 	}
 }
 
-// relabelEntry changes the labels of an entry and returns the change. The new labels in the result are the labels that
-// are stored afterwards. They may differ from the requested labels, because secrets in labels are replaced, and
-// because labels that only programs set do not change. For a dry run, the new labels are the requested labels without
-// secrets.
-func relabelEntry(
+// describeRelabelling changes the labels of an entry and returns the change. The new labels in the result are the
+// labels that are stored afterwards. They may differ from the requested labels, because secrets in labels are
+// replaced, and because labels that only programs set do not change. For a dry run, the new labels are the
+// requested labels without secrets.
+func describeRelabelling(
 	ctx context.Context,
 	w *verb.Workspace,
 	m *oxbow.Memory,
@@ -320,7 +320,7 @@ func relabelEntry(
 	if !isDryRun {
 		switch now, err := m.Get(ctx, c.Name); {
 		case err == nil:
-			c.After = now.Labels
+			c.LabelsAfter = now.Labels
 		case !errors.Is(err, oxbow.ErrNotFound): // another process may have removed the entry in the meantime
 			return RelabelledEntry{}, err
 		}
@@ -366,7 +366,7 @@ func LintLabels(ctx context.Context, w *verb.Workspace, _ LintLabelsIn) (LintLab
 		return out, fmt.Errorf("counting labels: %w", err)
 	}
 	for _, f := range label.Lint(cs) {
-		out.Findings = append(out.Findings, LabelFinding{makeLabelCounts(f.Labels), f.Why, f.Merge.String()})
+		out.Findings = append(out.Findings, LabelFinding{toLabelCounts(f.Labels), f.Why, f.Merge.String()})
 	}
 	return out, nil
 }
@@ -433,7 +433,7 @@ func AcceptLabels(ctx context.Context, w *verb.Workspace, in SuggestLabelsIn) (R
 	if err != nil {
 		return RelabelOut{}, err
 	}
-	return applyLabelPlan(ctx, w, label.PlanAccept(ss, in.MinConfidence), in.DryRun)
+	return applyLabelPlan(ctx, w, label.PlanAcceptSuggestions(ss, in.MinConfidence), in.DryRun)
 }
 
 func suggestLabels(
@@ -450,7 +450,11 @@ func suggestLabels(
 	if err != nil {
 		return nil, err
 	}
-	ss, err := label.Suggest(ctx, m, label.SuggestOptions{Filter: f, Keys: in.Keys, MinConfidence: in.MinConfidence})
+	ss, err := label.Suggest(
+		ctx,
+		m,
+		label.SuggestOptions{Filter: f, LabelKeys: in.Keys, MinConfidence: in.MinConfidence},
+	)
 	if err != nil {
 		return nil, fmt.Errorf("suggesting labels: %w", err)
 	}
@@ -461,7 +465,7 @@ func suggestLabels(
 func (o LabelsOut) Report() (r report.Report) {
 	var t report.Table
 	for _, l := range o.Labels {
-		t.Rows = append(t.Rows, []any{l.Label, report.Words(text.FormatCount(l.Entries, "entry", "entries"))})
+		t.Rows = append(t.Rows, []any{l.Label, report.Words(text.FormatCount(l.EntryCount, "entry", "entries"))})
 	}
 	r.Add(t)
 	if len(o.Labels) == 0 {
@@ -477,7 +481,7 @@ func (o RelabelOut) Report() (r report.Report) {
 	isUndoable := o.Seq != 0
 	items := report.List{}
 	if o.DryRun || isUndoable {
-		items.AllItemsAdvice = verb.AllTouchedAdvice(o.DryRun)
+		items.AllItemsAdvice = verb.ShowAllAdvice(o.DryRun)
 	}
 	for _, e := range o.Entries {
 		line, values := "%s", []any{report.Name(e.Name)}
@@ -510,7 +514,7 @@ func (o LintLabelsOut) Report() (r report.Report) {
 		var counts []string
 		merge := []string{"oxbow", "label", "merge"}
 		for _, l := range d.Labels {
-			counts = append(counts, fmt.Sprintf("%s (%d)", l.Label, l.Entries))
+			counts = append(counts, fmt.Sprintf("%s (%d)", l.Label, l.EntryCount))
 			if l.Label != d.MergeInto {
 				merge = append(merge, text.ShellQuote(l.Label))
 			}

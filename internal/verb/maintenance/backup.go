@@ -122,7 +122,7 @@ func copyStore(ctx context.Context, w *verb.Workspace, store string, in BackupIn
 		return BackupOut{}, fmt.Errorf("backing up: %w", err)
 	}
 	to := in.outputFile(w)
-	in.File, err = in.checkTarget(to, src)
+	in.File, err = in.checkBackupTarget(to, src)
 	if err != nil {
 		return BackupOut{}, err
 	}
@@ -167,7 +167,7 @@ func copyStore(ctx context.Context, w *verb.Workspace, store string, in BackupIn
 // writeEncrypted writes an encrypted copy of the memory to in.File.
 func (o *BackupOut) writeEncrypted(ctx context.Context, m *oxbow.Memory, in BackupIn, k backup.Keys) error {
 	r, err := backup.Write(ctx, m, in.File, k, in.Force)
-	if errors.Is(err, backup.ErrKey) {
+	if errors.Is(err, backup.ErrWrongKey) {
 		return verb.Advise(
 			fmt.Errorf("%w; nothing was written", err),
 			"name with --to the public key of that identity: age-keygen -y KEYFILE prints it",
@@ -186,17 +186,17 @@ func (o *BackupOut) writeEncrypted(ctx context.Context, m *oxbow.Memory, in Back
 func (in BackupIn) outputFile(w *verb.Workspace) output.Output {
 	name := filepath.Join(in.File, "memory-"+w.CurrentTime().Format("20060102")+".oxbow")
 	return output.Output{
-		Path:      in.File,
-		Name:      in.File,
-		Operation: "backing up",
-		Force:     in.Force,
-		TrustList: w.Host.Trusted,
-		DirAdvice: ": oxbow backup " + text.ShellQuote(name),
+		Path:          in.File,
+		Name:          in.File,
+		OperationName: "backing up",
+		Force:         in.Force,
+		TrustList:     w.Host.Trusted,
+		DirAdvice:     ": oxbow backup " + text.ShellQuote(name),
 	}
 }
 
-// checkTarget returns the path of the file to write. It fails if this is a memory that is in use.
-func (in BackupIn) checkTarget(to output.Output, store fs.FileInfo) (string, error) {
+// checkBackupTarget returns the path of the file to write. It fails if this is a memory that is in use.
+func (in BackupIn) checkBackupTarget(to output.Output, store fs.FileInfo) (string, error) {
 	if fi, err := os.Stat(in.File); err == nil && os.SameFile(fi, store) {
 		return "", verb.Advise(verb.Invalidf("%s is the memory itself", in.File), "name another file")
 	}
@@ -213,9 +213,9 @@ func (in BackupIn) checkTarget(to output.Output, store fs.FileInfo) (string, err
 	return file, nil
 }
 
-// openBackup writes the store in a backup to a new temporary file in the directory of target, and returns the path of
-// this file.
-func openBackup(ctx context.Context, file string, k backup.Keys, target string) (string, error) {
+// restoreToTempFile writes the store in a backup to a new temporary file in the directory of target, and returns
+// the path of this file.
+func restoreToTempFile(ctx context.Context, file string, k backup.Keys, target string) (string, error) {
 	temp, err := backup.Restore(ctx, file, k, target)
 	if err == nil {
 		return filepath.Join(filepath.Dir(target), temp), nil
@@ -223,7 +223,7 @@ func openBackup(ctx context.Context, file string, k backup.Keys, target string) 
 	advice := map[error]string{
 		backup.ErrEncrypted: "name the key that opens it: --identity KEYFILE, as age-keygen writes it, or " +
 			"--passphrase-file FILE",
-		backup.ErrKey: "age-keygen -y KEYFILE prints the public key of an identity: it must be one of those " +
+		backup.ErrWrongKey: "age-keygen -y KEYFILE prints the public key of an identity: it must be one of those " +
 			"for which the backup was made; a passphrase stands in --passphrase-file FILE",
 		oxbow.ErrCorrupt: "nothing was changed; fetch the file again, or take another backup",
 	}

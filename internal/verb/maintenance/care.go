@@ -22,9 +22,9 @@ type CompactIn struct {
 	DryRun bool   `json:"dry_run,omitempty"                            jsonschema:"show what would be dropped and change nothing"`
 }
 
-// Compact builds the index again if the store has less than maxReindexedSize bytes. For such a store, this takes at
+// Compact builds the index again if the store has less than maxReindexedBytes bytes. For such a store, this takes at
 // most two seconds.
-const maxReindexedSize = 32 << 20
+const maxReindexedBytes = 32 << 20
 
 // CompactOut is the result of Compact.
 type CompactOut struct {
@@ -61,7 +61,7 @@ func Compact(ctx context.Context, w *verb.Workspace, in CompactIn) (CompactOut, 
 	if err != nil {
 		return CompactOut{}, err
 	}
-	if r.Seq > 0 && r.BytesAfter < maxReindexedSize {
+	if r.Seq > 0 && r.BytesAfter < maxReindexedBytes {
 		// The compaction may have removed the index file. If building the index fails, the next recall builds it.
 		_ = m.MakeIndex(ctx)
 	}
@@ -132,7 +132,7 @@ func Redact(ctx context.Context, w *verb.Workspace, in RedactIn) (RedactOut, err
 		errors.Is(err, oxbow.ErrInvalid) {
 		return RedactOut{}, err // Any other error is returned by the call of Redact below.
 	}
-	notes, err := noteMentions(ctx, w, m, in.Name)
+	notes, err := changeNoteMentions(ctx, w, m, in.Name)
 	if err != nil {
 		return RedactOut{}, fmt.Errorf("redacting: %w", err)
 	}
@@ -247,7 +247,7 @@ func Stats(ctx context.Context, w *verb.Workspace, _ StatsIn) (StatsOut, error) 
 	hasArchive := err == nil && file != ""
 	if hasArchive && w.Sessions != nil {
 		if a, err := w.Sessions(ctx); err == nil { // Ignore an error, because the verb doctor reports it.
-			out.WaitingProposals, _ = inbox.CountOpen(ctx, a.Memory)
+			out.WaitingProposals, _ = inbox.CountOpenProposals(ctx, a.Memory)
 		}
 	}
 	return out, nil

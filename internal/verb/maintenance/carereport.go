@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// countText returns a number with its noun, for a report.
-func countText(n int, singular, plural string) report.Words {
+// countWithNoun returns a number with its noun, for a report.
+func countWithNoun(n int, singular, plural string) report.Words {
 	return report.Words(text.FormatCount(n, singular, plural))
 }
 
@@ -68,8 +68,8 @@ func (o RecoverOut) Report() (r report.Report) {
 	}
 	r.AddLinef(
 		"saved %s, from %s, in %s",
-		countText(o.Entries, "entry", "entries"),
-		countText(o.Changes, "change", "changes"),
+		countWithNoun(o.Entries, "entry", "entries"),
+		countWithNoun(o.Changes, "change", "changes"),
 		o.OutputFile,
 	)
 	o.addLostChanges(&r)
@@ -166,7 +166,7 @@ func (o StatsOut) Report() (r report.Report) {
 		add("created", report.Sentencef("%s to %s", report.TimeValue(o.Oldest), report.TimeValue(o.Newest)))
 	}
 	if o.WaitingProposals > 0 {
-		add("inbox", countText(o.WaitingProposals, "proposal waits", "proposals wait")+"; oxbow inbox shows what")
+		add("inbox", countWithNoun(o.WaitingProposals, "proposal waits", "proposals wait")+"; oxbow inbox shows what")
 	}
 	switch {
 	case !o.HasOwnLayout:

@@ -29,7 +29,7 @@ func CheckAll(ctx context.Context, w *verb.Workspace, in CheckIn) (CheckOut, err
 	if err := checkHead("--since", in.Since); err != nil {
 		return CheckOut{}, err
 	}
-	out, err := checkProof(ctx, w, in.Since, in.Sign)
+	out, err := checkStoreProof(ctx, w, in.Since, in.Sign)
 	if err != nil {
 		return out, err
 	}
@@ -155,7 +155,7 @@ func checkSessions(ctx context.Context, w *verb.Workspace, examine checkStoreFun
 	}
 	out := &SessionsCheck{Store: file, Problems: []verb.Problem{}}
 	r, err := examine(ctx, w, file, func(m *oxbow.Memory) (err error) {
-		out.WaitingProposals, err = inbox.CountOpen(ctx, m)
+		out.WaitingProposals, err = inbox.CountOpenProposals(ctx, m)
 		return err
 	})
 	var damage *oxbow.CorruptError

@@ -55,7 +55,7 @@ func Consolidate(ctx context.Context, w *verb.Workspace, in ConsolidateIn) (out 
 	if in.Over > 0 && out.Before <= in.Over {
 		return out, nil
 	}
-	out.Dropped, err = duplicate.FindDuplicates(ctx, m, progress.CountReporter(ctx, progress.UnitEntries))
+	out.Dropped, err = duplicate.FindDuplicates(ctx, m, progress.NewCountReporter(ctx, progress.UnitEntries))
 	if err != nil {
 		return out, err
 	}

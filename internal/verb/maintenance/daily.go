@@ -36,10 +36,10 @@ func CountByDay(ctx context.Context, w *verb.Workspace, in DailyIn) (out DailyOu
 		return out, nil
 	}
 	if h, herr := m.History(); herr == nil {
-		out.Changes, err = dailyChanges(ctx, m, h, in.Starts)
+		out.Changes, err = countDailyChanges(ctx, m, h, in.Starts)
 	}
 	if err == nil {
-		out.Entries, err = dailyEntries(ctx, m, in.Starts)
+		out.Entries, err = countDailyEntries(ctx, m, in.Starts)
 	}
 	if err != nil {
 		return out, fmt.Errorf("counting days: %w", err)
@@ -47,10 +47,10 @@ func CountByDay(ctx context.Context, w *verb.Workspace, in DailyIn) (out DailyOu
 	return out, nil
 }
 
-// dailyChanges returns the number of changes on each day. starts contains the beginnings of the days in ascending
+// countDailyChanges returns the number of changes on each day. starts contains the beginnings of the days in ascending
 // order, and the last day ends now. If a compaction has dropped the changes of a day, its number is 0. If the caller
 // may see only a part of the memory, the result is nil.
-func dailyChanges(
+func countDailyChanges(
 	ctx context.Context,
 	m *oxbow.Memory,
 	h oxbow.Historian,
@@ -83,8 +83,8 @@ func dailyChanges(
 	return counts, nil
 }
 
-// dailyEntries counts the entries that were created before the end of each day.
-func dailyEntries(ctx context.Context, m *oxbow.Memory, starts []time.Time) (counts []int, err error) {
+// countDailyEntries counts the entries that were created before the end of each day.
+func countDailyEntries(ctx context.Context, m *oxbow.Memory, starts []time.Time) (counts []int, err error) {
 	err = heads.View(ctx, m.Store(), heads.Needs{}, func(all heads.List) error {
 		counts = make([]int, len(starts)) // Begin again, because View may call this function a second time.
 		for h, err := range all.All {

@@ -46,8 +46,8 @@ func Doctor(ctx context.Context, w *verb.Workspace, in DoctorIn) (DoctorOut, err
 	d.checkEnvironment()
 	d.checkClients(ctx, in.Clients)
 	trusted := d.checkTrust()
-	d.addVersion()
-	d.addLayout()
+	d.addVersionFinding()
+	d.addLayoutFinding()
 	d.checkFileSystem()
 	d.checkPermissions()
 	if p.HasOwnLayout() && !d.isDirForbidden { // Files of other layouts are not checked.
@@ -66,7 +66,7 @@ func Doctor(ctx context.Context, w *verb.Workspace, in DoctorIn) (DoctorOut, err
 	}
 	out := DoctorOut{OK: true, ReadAll: in.Full, Home: d.storeDir, Store: p.StorePath, Findings: d.findings}
 	for _, f := range d.findings {
-		out.OK = out.OK && f.Level != levelProblem
+		out.OK = out.OK && f.Level != findingLevelProblem
 	}
 	return out, nil
 }

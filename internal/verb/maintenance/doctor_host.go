@@ -23,9 +23,9 @@ import (
 // checkEnvironment adds a finding that says how the home was found. It also checks whether programs that start oxbow
 // by name will find the same home.
 func (d *diagnosis) checkEnvironment() {
-	d.addFinding(levelOK, "home", "", "%s, chosen by %s", d.place.Home, d.place.HomeRule)
+	d.addFinding(findingLevelOK, "home", "", "%s, chosen by %s", d.place.Home, d.place.HomeRule)
 	if v := d.workspace.Host.Getenv("OXBOW_HOME"); v != "" && !filepath.IsAbs(v) {
-		d.addFinding(levelWarning, "environment", "set OXBOW_HOME to a path from the root",
+		d.addFinding(findingLevelWarning, "environment", "set OXBOW_HOME to a path from the root",
 			"OXBOW_HOME %q is relative: another home in each working directory", v)
 	}
 	if _, err := d.workspace.Host.IsNetworkFSAllowed(); err != nil {
@@ -39,12 +39,12 @@ func (d *diagnosis) checkEnvironment() {
 	for _, dir := range filepath.SplitList(d.workspace.Host.Getenv("PATH")) {
 		path := filepath.Join(dir, name)
 		fi, err := os.Stat(path)
-		if err != nil || !d.isProgram(fi) {
+		if err != nil || !d.isExecutable(fi) {
 			continue
 		}
 		if own, err := os.Stat(this); err == nil && !os.SameFile(own, fi) {
 			d.addFinding(
-				levelWarning,
+				findingLevelWarning,
 				"environment",
 				"remove one of them, or put the directory of the right one first in PATH",
 				"PATH leads to another oxbow, %s; this one is %s",
@@ -53,19 +53,19 @@ func (d *diagnosis) checkEnvironment() {
 			)
 			return
 		}
-		d.addFinding(levelOK, "environment", "", "PATH leads to this oxbow, %s", path)
+		d.addFinding(findingLevelOK, "environment", "", "PATH leads to this oxbow, %s", path)
 		return
 	}
 	d.addFinding(
-		levelWarning,
+		findingLevelWarning,
 		"environment",
 		"put its directory in PATH, or give agents its full path",
 		"no directory in PATH has oxbow: agents that start it by its name will not find it",
 	)
 }
 
-// isProgram reports whether the operating system would run a file. On Windows, this depends on the name of the file.
-func (d *diagnosis) isProgram(fi fs.FileInfo) bool {
+// isExecutable reports whether the operating system would run a file. On Windows, this depends on the name of the file.
+func (d *diagnosis) isExecutable(fi fs.FileInfo) bool {
 	if !fi.Mode().IsRegular() {
 		return false
 	}
@@ -77,19 +77,19 @@ func (d *diagnosis) checkTrust() bool {
 	v := ownership.JudgeHome(d.workspace.Host, d.place)
 	switch v.State {
 	case trust.Refused:
-		d.addFinding(levelProblem, "trust", v.Mend, "the home is not used: %s", v.Reason)
+		d.addFinding(findingLevelProblem, "trust", v.Mend, "the home is not used: %s", v.Reason)
 	case trust.Foreign:
 		d.addFinding(
-			levelWarning,
+			findingLevelWarning,
 			"trust",
 			v.Mend,
 			"%s, and it is not trusted: its entries are foreign, nothing is written",
 			v.Reason,
 		)
 	case trust.Trusted:
-		d.addFinding(levelOK, "trust", "", "%s, and you trust it", v.Reason)
+		d.addFinding(findingLevelOK, "trust", "", "%s, and you trust it", v.Reason)
 	default:
-		d.addFinding(levelOK, "trust", "", "the home is your own")
+		d.addFinding(findingLevelOK, "trust", "", "the home is your own")
 	}
 	d.addUnusedDocuments()
 	d.checkGitFiles()
@@ -110,7 +110,7 @@ func (d *diagnosis) addUnusedDocuments() {
 		}
 		if why := d.workspace.Host.Trusted.DocumentRefusal(d.place.Home, e.Name()); why != "" {
 			d.addFinding(
-				levelWarning,
+				findingLevelWarning,
 				"trust",
 				"read it; to let it count as it is now: oxbow trust",
 				"%s is not used: git tracks it, and it is not as you trusted it",
@@ -122,45 +122,45 @@ func (d *diagnosis) addUnusedDocuments() {
 
 // checkGitFiles checks which files of the home git tracks, and which it would track after git add.
 func (d *diagnosis) checkGitFiles() {
-	if !git.IsInTree(d.place.Home) {
+	if !git.IsInWorktree(d.place.Home) {
 		return
 	}
 	const about = "git"
 	names, err := git.IndexNames(d.place.Home)
 	if err != nil {
-		d.addFinding(levelUnknown, about, "", "%v", err)
+		d.addFinding(findingLevelUnknown, about, "", "%v", err)
 		return
 	}
 	for _, n := range names {
 		if strings.HasPrefix(n, "memory.oxbow") || n == "token" {
 			path := filepath.Join(d.place.Home, n)
-			d.addFinding(levelWarning, about, "git rm --cached "+
+			d.addFinding(findingLevelWarning, about, "git rm --cached "+
 				text.ShellQuote(path), "git tracks %s: who gets the repository gets it", path)
 		}
 	}
-	if missing := missingIgnores(d.place.Home); len(missing) > 0 && d.place.HasOwnLayout() {
-		d.addFinding(levelWarning, about, "add "+strings.Join(missing, " and ")+" to "+
+	if missing := missingIgnoreLines(d.place.Home); len(missing) > 0 && d.place.HasOwnLayout() {
+		d.addFinding(findingLevelWarning, about, "add "+strings.Join(missing, " and ")+" to "+
 			text.ShellQuote(filepath.Join(d.place.Home, ".gitignore"))+", unless another one leaves the home out",
 			"git add would take what is not for others")
 	}
 }
 
-func (d *diagnosis) addVersion() {
+func (d *diagnosis) addVersionFinding() {
 	v := d.workspace.Host.Version
-	d.addFinding(levelOK, "version", "", "oxbow %s, file format %d, %s", v.Version, v.FileFormat, v.Platform)
+	d.addFinding(findingLevelOK, "version", "", "oxbow %s, file format %d, %s", v.Version, v.FileFormat, v.Platform)
 }
 
-// addLayout adds a finding that names the layout of the home.
-func (d *diagnosis) addLayout() {
+// addLayoutFinding adds a finding that names the layout of the home.
+func (d *diagnosis) addLayoutFinding() {
 	_, err := os.Stat(d.place.StorePath)
 	d.isDirForbidden = errors.Is(err, fs.ErrPermission)
 	switch {
 	case d.isDirForbidden:
-		d.addFinding(levelUnknown, "layout", "", "the home may not be opened")
+		d.addFinding(findingLevelUnknown, "layout", "", "the home may not be opened")
 	case d.place.HasOwnLayout():
-		d.addFinding(levelOK, "layout", "", "oxbow's own: one file, %s", filepath.Base(d.place.StorePath))
+		d.addFinding(findingLevelOK, "layout", "", "oxbow's own: one file, %s", filepath.Base(d.place.StorePath))
 	default:
-		d.addFinding(levelOK, "layout", "", "%s", d.place.LayoutTitle)
+		d.addFinding(findingLevelOK, "layout", "", "%s", d.place.LayoutTitle)
 	}
 }
 
@@ -169,7 +169,7 @@ func (d *diagnosis) checkFileSystem() {
 	const about = "file system"
 	f, err := d.workspace.Host.FileSystem(d.storeDir)
 	if err != nil {
-		d.addFinding(levelUnknown, about, "", "it cannot be looked at: %v", err)
+		d.addFinding(findingLevelUnknown, about, "", "it cannot be looked at: %v", err)
 		return
 	}
 	name := f.Name
@@ -180,7 +180,7 @@ func (d *diagnosis) checkFileSystem() {
 	switch f.Kind {
 	case sysinfo.KindUnknown:
 		d.addFinding(
-			levelUnknown,
+			findingLevelUnknown,
 			about,
 			"",
 			"its kind is not known here%s; a memory wants a local disk",
@@ -190,7 +190,7 @@ func (d *diagnosis) checkFileSystem() {
 		// Another finding reports a wrong value of OXBOW_NETWORK_FS.
 		if allowed, err := d.workspace.Host.IsNetworkFSAllowed(); allowed && err == nil {
 			d.addFinding(
-				levelWarning,
+				findingLevelWarning,
 				about,
 				away,
 				"%s is on the network, and writing to it is allowed: one host at a time",
@@ -198,7 +198,7 @@ func (d *diagnosis) checkFileSystem() {
 			)
 		} else {
 			d.addFinding(
-				levelProblem,
+				findingLevelProblem,
 				about,
 				away+", or give --network-fs when only this host writes",
 				"%s is on the network: one host at a time, since locks may not reach others",
@@ -207,28 +207,28 @@ func (d *diagnosis) checkFileSystem() {
 		}
 	case sysinfo.KindShared:
 		d.addFinding(
-			levelWarning,
+			findingLevelWarning,
 			about,
 			away+" where others write to it as well",
 			"%s is handed in by another system or program: one host at a time, since locks may not reach others",
 			name,
 		)
 	case sysinfo.KindVolatile:
-		d.addFinding(levelWarning, about, away, "%s is in memory: gone at the next boot", name)
+		d.addFinding(findingLevelWarning, about, away, "%s is in memory: gone at the next boot", name)
 	case sysinfo.KindLayered:
 		d.addFinding(
-			levelWarning,
+			findingLevelWarning,
 			about,
 			"in a container, mount a volume for the home",
 			"%s: in a container, gone with the container",
 			name,
 		)
 	default:
-		d.addFinding(levelOK, about, "", "%s, on this machine", name)
+		d.addFinding(findingLevelOK, about, "", "%s, on this machine", name)
 	}
 	if f.IsReadOnly {
 		d.addFinding(
-			levelProblem,
+			findingLevelProblem,
 			about,
 			"mount it for writing, or choose another home",
 			"it is mounted read-only: nothing can be remembered",
@@ -237,19 +237,19 @@ func (d *diagnosis) checkFileSystem() {
 	free := text.FormatBytes(int64(min(f.FreeBytes, 1<<62)))
 	switch {
 	case f.TotalBytes == 0:
-		d.addFinding(levelUnknown, "space", "", "not known here")
-	case f.FreeBytes < minFreeSpace:
+		d.addFinding(findingLevelUnknown, "space", "", "not known here")
+	case f.FreeBytes < minFreeSpaceBytes:
 		d.addFinding(
-			levelProblem,
+			findingLevelProblem,
 			"space",
 			"free some space: nothing more can be remembered soon; forget still works",
 			"%s free",
 			free,
 		)
-	case f.FreeBytes < lowFreeSpace:
-		d.addFinding(levelWarning, "space", "free some space", "%s free", free)
+	case f.FreeBytes < lowFreeSpaceBytes:
+		d.addFinding(findingLevelWarning, "space", "free some space", "%s free", free)
 	default:
-		d.addFinding(levelOK, "space", "", "%s free", free)
+		d.addFinding(findingLevelOK, "space", "", "%s free", free)
 	}
 }
 
@@ -291,7 +291,7 @@ func (d *diagnosis) checkPermissions() {
 				what = "is not a directory"
 			}
 			d.addFinding(
-				levelProblem,
+				findingLevelProblem,
 				about,
 				"move it away, or choose another home with --home DIR",
 				"%s %s",
@@ -303,7 +303,7 @@ func (d *diagnosis) checkPermissions() {
 		d.storeExists = d.storeExists || !p.dir
 		if mode := fi.Mode().Perm(); d.workspace.Host.GOOS != "windows" && mode&0o077 != 0 {
 			d.addFinding(
-				levelWarning,
+				findingLevelWarning,
 				about,
 				p.chmod+text.ShellQuote(p.path),
 				"others may use %s (mode %04o)",
@@ -313,7 +313,7 @@ func (d *diagnosis) checkPermissions() {
 		}
 		if !sysinfo.IsWritable(p.path) {
 			d.addFinding(
-				levelProblem,
+				findingLevelProblem,
 				about,
 				"change its owner or mode",
 				"%s may not be written by this user: nothing can be remembered",
@@ -324,9 +324,9 @@ func (d *diagnosis) checkPermissions() {
 	switch {
 	case len(d.findings) > before:
 	case d.workspace.Host.GOOS == "windows":
-		d.addFinding(levelUnknown, about, "", "the access lists of Windows are not looked at")
+		d.addFinding(findingLevelUnknown, about, "", "the access lists of Windows are not looked at")
 	default:
-		d.addFinding(levelOK, about, "", "only this user may use it")
+		d.addFinding(findingLevelOK, about, "", "only this user may use it")
 	}
 }
 
@@ -336,37 +336,38 @@ func (d *diagnosis) checkLock() {
 	name := filepath.Base(d.place.StorePath)
 	dir, err := vfs.Dir(d.storeDir)
 	if err != nil {
-		d.addFinding(levelOK, about, "", "free: there is no home yet")
+		d.addFinding(findingLevelOK, about, "", "free: there is no home yet")
 		return
 	}
 	defer dir.Close()
 	if _, err := dir.Stat(wal.LockName(name)); err != nil {
-		d.addFinding(levelOK, about, "", "free: nobody has written yet")
+		d.addFinding(findingLevelOK, about, "", "free: nobody has written yet")
 		return
 	}
 	l, err := dir.OpenLock(wal.LockName(name))
 	if err != nil {
-		d.addFinding(levelUnknown, about, "", "it cannot be looked at: %v", err)
+		d.addFinding(findingLevelUnknown, about, "", "it cannot be looked at: %v", err)
 		return
 	}
 	defer l.Close()
 	// Release the lock at once, because other writers wait for it.
 	got, err := l.TryLock()
 	if err != nil {
-		d.addFinding(levelUnknown, about, "", "it cannot be looked at: %v", err)
+		d.addFinding(findingLevelUnknown, about, "", "it cannot be looked at: %v", err)
 		return
 	}
 	n, noted := wal.ReadLockMeta(dir, name)
 	if got {
 		if noted {
-			d.addFinding(levelOK, about, "", "free; %s had it last, %s", n.Program, d.workspace.FormatDate(n.Since))
+			since := d.workspace.FormatDate(n.Since)
+			d.addFinding(findingLevelOK, about, "", "free; %s had it last, %s", n.Program, since)
 		} else {
-			d.addFinding(levelOK, about, "", "free")
+			d.addFinding(findingLevelOK, about, "", "free")
 		}
 		return
 	}
 	if !noted || n.PID == 0 {
-		d.addFinding(levelWarning, about, "", "held by a process that is not known")
+		d.addFinding(findingLevelWarning, about, "", "held by a process that is not known")
 		return
 	}
 	since := d.workspace.FormatDate(n.Since)
@@ -376,7 +377,7 @@ func (d *diagnosis) checkLock() {
 	switch sysinfo.ProcessState(n.PID) {
 	case sysinfo.StateStopped:
 		d.addFinding(
-			levelProblem,
+			findingLevelProblem,
 			about,
 			h,
 			"held by %s (pid %d) since %s, which is stopped: nobody else can write",
@@ -386,7 +387,7 @@ func (d *diagnosis) checkLock() {
 		)
 	case sysinfo.StateGone:
 		d.addFinding(
-			levelWarning,
+			findingLevelWarning,
 			about,
 			"look for it there",
 			"held by %s (pid %d) since %s, in another container or on another host",
@@ -397,7 +398,7 @@ func (d *diagnosis) checkLock() {
 	default:
 		if d.workspace.CurrentTime().Sub(n.Since) > maxLockTime {
 			d.addFinding(
-				levelWarning,
+				findingLevelWarning,
 				about,
 				h,
 				"held by %s (pid %d) since %s: it hangs, or rewrites the file",
@@ -407,6 +408,6 @@ func (d *diagnosis) checkLock() {
 			)
 			return
 		}
-		d.addFinding(levelOK, about, "", "held by %s (pid %d), which is writing", n.Program, n.PID)
+		d.addFinding(findingLevelOK, about, "", "held by %s (pid %d), which is writing", n.Program, n.PID)
 	}
 }

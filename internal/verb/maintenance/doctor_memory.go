@@ -26,35 +26,35 @@ func (d *diagnosis) checkStaleFiles() {
 	const about = "leftovers"
 	left, err := listStaleFiles(d.place.StorePath)
 	if err != nil {
-		d.addFinding(levelUnknown, about, "", "they cannot be looked at: %v", err)
+		d.addFinding(findingLevelUnknown, about, "", "they cannot be looked at: %v", err)
 		return
 	}
 	if len(left) == 0 {
-		d.addFinding(levelOK, about, "", "none")
+		d.addFinding(findingLevelOK, about, "", "none")
 	}
 	for _, l := range left {
 		remove := "rm " + text.ShellQuote(l.path)
 		what, mend := "", ""
 		switch l.kind {
-		case staleTemp:
+		case staleTempFile:
 			what, mend = "a rewrite was interrupted and left %s, %s, which nothing "+
 				"needs", "when no other oxbow is running: "+remove
-		case staleTorn:
+		case staleTornTail:
 			what, mend = "an interrupted write left %s, %s; nothing acknowledged is in it", remove
-		case staleDamaged:
+		case staleDamagedStore:
 			what, mend = "the store before oxbow recover --replace is %s, %s", "once you miss nothing: "+remove
-		case staleRecovered:
+		case staleRecoveredStore:
 			what, mend = "oxbow recover left %s, %s", "look with oxbow --home "+text.ShellQuote(l.path)+
 				" list; when you do not need it: "+remove
-		case staleUnsaved:
+		case staleUnsavedText:
 			what, mend = "oxbow edit could not save %s, %s", "take what you need from it, then "+remove
 		}
-		d.addFinding(levelWarning, about, mend, what, l.path, text.FormatBytes(l.size))
+		d.addFinding(findingLevelWarning, about, mend, what, l.path, text.FormatBytes(l.size))
 	}
 	if !d.storeExists {
 		for _, l := range left {
-			if l.kind == staleDamaged || l.kind == staleRecovered {
-				d.addFinding(levelProblem, "store", "mv "+text.ShellQuote(l.path)+" "+
+			if l.kind == staleDamagedStore || l.kind == staleRecoveredStore {
+				d.addFinding(findingLevelProblem, "store", "mv "+text.ShellQuote(l.path)+" "+
 					text.ShellQuote(
 						d.place.StorePath,
 					), "%s is missing, and a recovery was under way here", d.place.StorePath)
@@ -68,7 +68,7 @@ func (d *diagnosis) checkStaleFiles() {
 // readAll is set, it reads the whole store.
 func (d *diagnosis) checkMemory(ctx context.Context, readAll bool) error {
 	if !d.storeExists {
-		d.addFinding(levelOK, "store", "", "there is none yet; the first remember makes it")
+		d.addFinding(findingLevelOK, "store", "", "there is none yet; the first remember makes it")
 		return nil
 	}
 	found := len(d.findings)
@@ -86,7 +86,7 @@ func (d *diagnosis) checkMemory(ctx context.Context, readAll bool) error {
 	}
 	if _, herr := m.History(); !readAll && herr == nil {
 		d.addFinding(
-			levelOK,
+			findingLevelOK,
 			"integrity",
 			"",
 			"%s; oxbow doctor --full reads every byte and compares what it answers",
@@ -99,13 +99,13 @@ func (d *diagnosis) checkMemory(ctx context.Context, readAll bool) error {
 		return err
 	}
 	for _, p := range out.Problems {
-		d.addFinding(levelProblem, "integrity", p.Mend, "%s", p.Description)
+		d.addFinding(findingLevelProblem, "integrity", p.Mend, "%s", p.Description)
 	}
 	switch {
 	case out.OK && out.Head != "":
-		d.addFinding(levelOK, "integrity", "", "sound; head %s", out.Head)
+		d.addFinding(findingLevelOK, "integrity", "", "sound; head %s", out.Head)
 	case out.OK:
-		d.addFinding(levelOK, "integrity", "", "sound")
+		d.addFinding(findingLevelOK, "integrity", "", "sound")
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ func (d *diagnosis) checkStore(ctx context.Context, m *oxbow.Memory) error {
 	}
 	if !d.place.HasOwnLayout() {
 		d.addFinding(
-			levelOK,
+			findingLevelOK,
 			"size",
 			"",
 			"%s, %s",
@@ -144,10 +144,10 @@ func (d *diagnosis) checkStore(ctx context.Context, m *oxbow.Memory) error {
 	}
 	if had > s.Last {
 		d.addFinding(
-			levelProblem,
+			findingLevelProblem,
 			"history",
 			d.workspace.NoteText(verb.ErrorRemedy(oxbow.ErrRolledBack)),
-			rollbackFormat,
+			rollbackMessageFormat,
 			s.Last,
 			had,
 		)
@@ -155,7 +155,7 @@ func (d *diagnosis) checkStore(ctx context.Context, m *oxbow.Memory) error {
 	if dir, err := vfs.Dir(d.storeDir); err == nil {
 		if n, ok := wal.ReadLockMeta(dir, filepath.Base(d.place.StorePath)); ok && n.HasFailedSync {
 			d.addFinding(
-				levelWarning,
+				findingLevelWarning,
 				"history",
 				"look after the disk; the next change writes the file anew",
 				"a sync of the file failed, and what was written last may not be durable",
@@ -169,14 +169,14 @@ func (d *diagnosis) checkStore(ctx context.Context, m *oxbow.Memory) error {
 		}
 		if ahead := c.Time.Sub(d.workspace.CurrentTime()); ahead > maxClockSkew {
 			d.addFinding(
-				levelWarning,
+				findingLevelWarning,
 				"clock",
 				"set the clock of this machine",
 				"the last change is dated %s, in the future: this clock is behind, or another was ahead",
 				c.Time.In(d.workspace.CurrentTime().Location()).Format(time.DateTime),
 			)
 		} else {
-			d.addFinding(levelOK, "clock", "", "the last change is of %s", d.workspace.FormatDate(c.Time))
+			d.addFinding(findingLevelOK, "clock", "", "the last change is of %s", d.workspace.FormatDate(c.Time))
 		}
 		break
 	}
@@ -185,7 +185,7 @@ func (d *diagnosis) checkStore(ctx context.Context, m *oxbow.Memory) error {
 		return err
 	}
 	mend := ""
-	if s.Used > largeHistory && s.Used > 4*content {
+	if s.Used > largeHistoryBytes && s.Used > 4*content {
 		mend = "most of it is history; oxbow compact --dry-run says what a compaction would drop"
 	}
 	changes := "no change yet"
@@ -193,9 +193,9 @@ func (d *diagnosis) checkStore(ctx context.Context, m *oxbow.Memory) error {
 		changes = text.FormatCount(int(s.Last+1-s.First), "change", "changes")
 	}
 	if fi, err := os.Stat(d.place.StorePath + index.FileSuffix); err == nil {
-		if name := filepath.Base(d.place.StorePath) + index.FileSuffix; fi.Size() < minIndexSize {
+		if name := filepath.Base(d.place.StorePath) + index.FileSuffix; fi.Size() < minIndexBytes {
 			d.addFinding(
-				levelOK,
+				findingLevelOK,
 				"index",
 				"",
 				"none yet; %s says that a recall did without, and the next makes it; it may be deleted",
@@ -203,7 +203,7 @@ func (d *diagnosis) checkStore(ctx context.Context, m *oxbow.Memory) error {
 			)
 		} else {
 			d.addFinding(
-				levelOK,
+				findingLevelOK,
 				"index",
 				"",
 				"%s in %s, so that the first recall need not make it; it may be deleted",
@@ -213,7 +213,7 @@ func (d *diagnosis) checkStore(ctx context.Context, m *oxbow.Memory) error {
 		}
 	}
 	d.addFinding(
-		levelOK,
+		findingLevelOK,
 		"size",
 		mend,
 		"%s of %s, %s and %s",
@@ -233,7 +233,7 @@ func (d *diagnosis) checkAnnotations(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if err != nil {
-		d.addFinding(levelUnknown, about, "", "those of the code here cannot be looked at: %v", err)
+		d.addFinding(findingLevelUnknown, about, "", "those of the code here cannot be looked at: %v", err)
 		return nil
 	}
 	if out == nil {
@@ -241,14 +241,14 @@ func (d *diagnosis) checkAnnotations(ctx context.Context) error {
 	}
 	for i, p := range out.Problems {
 		if i == maxListedFindings {
-			d.addFinding(levelProblem, about, "oxbow check lists them", "%d more", len(out.Problems)-i)
+			d.addFinding(findingLevelProblem, about, "oxbow check lists them", "%d more", len(out.Problems)-i)
 			break
 		}
-		d.addFinding(levelProblem, about, sidecarRepairAdvice, "%s %s", p.Position(), p.Description)
+		d.addFinding(findingLevelProblem, about, sidecarRepairAdvice, "%s %s", p.Position(), p.Description)
 	}
 	if len(out.Problems) == 0 {
 		d.addFinding(
-			levelOK,
+			findingLevelOK,
 			about,
 			"",
 			"%d of the code here, in %s",
@@ -270,10 +270,10 @@ func (d *diagnosis) checkMergeDriver(ctx context.Context) error {
 	case errors.Is(err, oxbow.ErrUnsupported): // The working tree is not in a git repository.
 		return nil
 	case err != nil:
-		d.addFinding(levelUnknown, "annotations", "", "whether git can merge them: %v", err)
+		d.addFinding(findingLevelUnknown, "annotations", "", "whether git can merge them: %v", err)
 	case !s.Attributes.AlreadyExists && !s.LocalAttributes.AlreadyExists:
 		d.addFinding(
-			levelWarning,
+			findingLevelWarning,
 			"annotations",
 			"oxbow annotate setup",
 			"two branches that annotate one file will conflict in git",

@@ -50,7 +50,7 @@ func EmbedEntries(ctx context.Context, w *verb.Workspace, in EmbedIn) (out Embed
 	}
 	var r vectors.Report
 	err = errors.Join(m.View(ctx, func(all oxbow.Entries) {
-		r, err = v.Fill(ctx, all, in.DryRun, progress.CountReporter(ctx, progress.UnitTexts))
+		r, err = v.Fill(ctx, all, in.DryRun, progress.NewCountReporter(ctx, progress.UnitTexts))
 	}), err)
 	return EmbedOut{in.DryRun, v.Model, v.Endpoint, r.Computed, r.Existing, r.Bytes}, err
 }

@@ -127,7 +127,7 @@ func examineStore(ctx context.Context, w *verb.Workspace) (CheckOut, error) {
 	}
 	stale, err := listStaleFiles(p.StorePath)
 	for _, f := range stale {
-		if f.kind == staleTorn {
+		if f.kind == staleTornTail {
 			out.TornTails = append(out.TornTails, TornTail{f.path, f.size})
 		}
 	}
@@ -199,7 +199,7 @@ func (o *CheckOut) readStore(ctx context.Context, w *verb.Workspace, p verb.Plac
 			o.Problems,
 			verb.Problem{
 				Offset:      -1,
-				Description: fmt.Sprintf(rollbackFormat, o.LastSeq, o.durableSeq),
+				Description: fmt.Sprintf(rollbackMessageFormat, o.LastSeq, o.durableSeq),
 				Mend:        w.NoteText(verb.ErrorRemedy(oxbow.ErrRolledBack)),
 			},
 		)
@@ -236,7 +236,7 @@ func RollbackNote(ctx context.Context, m *oxbow.Memory, file string) verb.Note {
 	}
 	if s, err := m.Stats(ctx); err == nil && had > s.Last {
 		return verb.JoinNotes([]verb.Note{verb.Notef("the memory may lack what was remembered: "+
-			rollbackFormat, s.Last, had), verb.ErrorRemedy(oxbow.ErrRolledBack)})
+			rollbackMessageFormat, s.Last, had), verb.ErrorRemedy(oxbow.ErrRolledBack)})
 	}
 	return verb.Note{}
 }
@@ -310,5 +310,5 @@ func recordedDurableSeq(store, identityFile string) (seq uint64, err error) {
 	return n.DurableSeq, nil
 }
 
-// rollbackFormat is the format of the message about missing durable changes.
-const rollbackFormat = "it went back: it ends at change %d, and change %d had been written"
+// rollbackMessageFormat is the format of the message about missing durable changes.
+const rollbackMessageFormat = "it went back: it ends at change %d, and change %d had been written"

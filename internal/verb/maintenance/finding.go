@@ -12,10 +12,10 @@ import (
 
 // These are the levels of a finding.
 const (
-	levelOK      = "ok"
-	levelUnknown = "unknown" // This could not be checked here.
-	levelWarning = "warning" // This works now, but may fail later.
-	levelProblem = "problem" // This does not work, or entries may get lost.
+	findingLevelOK      = "ok"
+	findingLevelUnknown = "unknown" // This could not be checked here.
+	findingLevelWarning = "warning" // This works now, but may fail later.
+	findingLevelProblem = "problem" // This does not work, or entries may get lost.
 )
 
 // Finding is the result of a check by doctor.
@@ -54,7 +54,7 @@ func (d *diagnosis) addFinding(level, subject, remedy, format string, args ...an
 // addErrorFinding adds an error as a problem, with the remedy that the error names.
 func (d *diagnosis) addErrorFinding(about string, err error) {
 	d.addFinding(
-		levelProblem,
+		findingLevelProblem,
 		about,
 		d.workspace.NoteText(verb.ErrorRemedy(err)),
 		"%s",
@@ -62,15 +62,16 @@ func (d *diagnosis) addErrorFinding(about string, err error) {
 	)
 }
 
-// These limits are in bytes. If there is less free space, doctor reports a problem (minFreeSpace) or a warning
-// (lowFreeSpace). It reports a store that consists mostly of history if the history has at least largeHistory bytes.
+// These limits are in bytes. If there is less free space, doctor reports a problem (minFreeSpaceBytes) or a warning
+// (lowFreeSpaceBytes). It reports a store that consists mostly of history if the history has at least
+// largeHistoryBytes bytes.
 const (
-	minFreeSpace = 1 << 20
-	lowFreeSpace = 100 << 20
-	largeHistory = 16 << 20
+	minFreeSpaceBytes = 1 << 20
+	lowFreeSpaceBytes = 100 << 20
+	largeHistoryBytes = 16 << 20
 
 	// A smaller index file contains only a count of recalls and no index.
-	minIndexSize = 128
+	minIndexBytes = 128
 )
 
 // If a process holds the lock for longer than maxLockTime, doctor reports this. A writer usually holds it for

@@ -23,14 +23,14 @@ func (o DoctorOut) Report() report.Report {
 	for _, f := range o.Findings {
 		counts[f.Level]++
 	}
-	problems := countText(counts[levelProblem], "problem", "problems")
-	warnings := countText(counts[levelWarning], "warning", "warnings")
+	problems := countWithNoun(counts[findingLevelProblem], "problem", "problems")
+	warnings := countWithNoun(counts[findingLevelWarning], "warning", "warnings")
 	switch {
-	case counts[levelProblem] > 0 && counts[levelWarning] > 0:
+	case counts[findingLevelProblem] > 0 && counts[findingLevelWarning] > 0:
 		r.AddDetailf("%s, %s", problems, warnings)
-	case counts[levelProblem] > 0:
+	case counts[findingLevelProblem] > 0:
 		r.AddDetailf("%s", problems)
-	case counts[levelWarning] > 0:
+	case counts[findingLevelWarning] > 0:
 		r.AddDetailf("it works, with %s", warnings)
 	case o.ReadAll:
 		r.AddDetailf("all is fine")
@@ -55,7 +55,7 @@ func (o RedactOut) Report() (r report.Report) {
 	r.AddLinef(
 		"%s %s of %s",
 		report.EffectVerb(o.DryRun, "erased", "would erase"),
-		countText(o.Versions, "version", "versions"),
+		countWithNoun(o.Versions, "version", "versions"),
 		report.Name(o.Name),
 	)
 	addRemainingPlaces(&r, o.RemainingPlaces)
@@ -71,10 +71,10 @@ func (o ScanOut) Report() (r report.Report) {
 	case len(o.FoundSecrets) == 0:
 		r.AddLinef("no secrets were found")
 	case o.FixedSecrets > 0:
-		r.AddLinef("replaced %s; erased %s of the history", countText(o.FixedSecrets, "secret", "secrets"),
-			countText(o.Versions, "version", "versions"))
+		r.AddLinef("replaced %s; erased %s of the history", countWithNoun(o.FixedSecrets, "secret", "secrets"),
+			countWithNoun(o.Versions, "version", "versions"))
 	case o.Fix && o.DryRun:
-		r.AddLinef("would replace %s", countText(len(o.FoundSecrets), "secret", "secrets"))
+		r.AddLinef("would replace %s", countWithNoun(len(o.FoundSecrets), "secret", "secrets"))
 	case !o.Fix:
 		r.AddNotef("oxbow scan --fix replaces them, in the history too; a key that was written down is best changed " +
 			"where it is used")

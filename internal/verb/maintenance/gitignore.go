@@ -14,19 +14,19 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// ignoreLines are the lines of .gitignore for files that git must not track: all files whose names begin with the name
-// of the store or the archive, keys and tokens, and texts that an editor could not save. Annotations, profiles and
-// skills may be tracked.
-var ignoreLines = []string{"memory.oxbow*", "sessions.oxbow*", "spool/", "redact.key", "token", "unsaved/"}
+// gitignoreLines are the lines of .gitignore for files that git must not track: all files whose names begin with
+// the name of the store or the archive, keys and tokens, and texts that an editor could not save. Annotations,
+// profiles and skills may be tracked.
+var gitignoreLines = []string{"memory.oxbow*", "sessions.oxbow*", "spool/", "redact.key", "token", "unsaved/"}
 
-// ignoredTokenDrafts is the line for the temporary file of a token, which a killed process may leave. Doctor does not
+// tokenDraftIgnoreLine is the line for the temporary file of a token, which a killed process may leave. Doctor does not
 // report it as missing, because homes from earlier versions do not contain it.
-const ignoredTokenDrafts = "token.*.tmp"
+const tokenDraftIgnoreLine = "token.*.tmp"
 
 // WriteGitignore creates a home and its .gitignore, if the home is in a git working tree or in a directory that may
 // become one. It does not change an existing .gitignore, but doctor reports the lines that are missing in it.
 func WriteGitignore(home string) error {
-	if !git.IsInTree(home) && filepath.Base(home) != ".oxbow" {
+	if !git.IsInWorktree(home) && filepath.Base(home) != ".oxbow" {
 		return nil
 	}
 	if err := os.MkdirAll(home, 0o700); err != nil {
@@ -38,14 +38,14 @@ func WriteGitignore(home string) error {
 	}
 	if err == nil {
 		_, err = f.WriteString("# What oxbow keeps for you alone.\n" +
-			strings.Join(append(slices.Clone(ignoreLines), ignoredTokenDrafts), "\n") + "\n")
+			strings.Join(append(slices.Clone(gitignoreLines), tokenDraftIgnoreLine), "\n") + "\n")
 		err = errors.Join(err, f.Close())
 	}
 	return verb.WrapError("writing .gitignore", err)
 }
 
-// missingIgnores returns those of ignoreLines that the .gitignore of a home does not contain.
-func missingIgnores(home string) []string {
+// missingIgnoreLines returns those of gitignoreLines that the .gitignore of a home does not contain.
+func missingIgnoreLines(home string) []string {
 	b, err := os.ReadFile(filepath.Join(home, ".gitignore"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -54,7 +54,7 @@ func missingIgnores(home string) []string {
 	if slices.Contains(lines, "*") || slices.Contains(lines, "/*") {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(ignoreLines), func(i string) bool {
+	return slices.DeleteFunc(slices.Clone(gitignoreLines), func(i string) bool {
 		return slices.Contains(lines, i) || slices.Contains(lines, "/"+i)
 	})
 }

@@ -76,7 +76,7 @@ func (d *diagnosis) checkFingerprints(spool string) {
 	if !ok {
 		return
 	}
-	d.addFinding(levelWarning, "hooks", "oxbow approve NAME lets a note that you have read count again",
+	d.addFinding(findingLevelWarning, "hooks", "oxbow approve NAME lets a note that you have read count again",
 		"the fingerprints of what agents had read were lost at %s (%s): until %s what agents write is kept and "+
 			"found, but not shown unasked",
 		d.workspace.FormatDate(l.Time), l.Reason, d.workspace.FormatDate(l.EndTime))
@@ -92,10 +92,16 @@ func (d *diagnosis) checkHooks(ctx context.Context, readAll bool) {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		d.addErrorFinding(about, err)
 	case err == nil && !fi.IsDir():
-		d.addFinding(levelProblem, about, "move it away", "%s is not a directory: what hooks report is lost", spool)
+		d.addFinding(
+			findingLevelProblem,
+			about,
+			"move it away",
+			"%s is not a directory: what hooks report is lost",
+			spool,
+		)
 	case err == nil && !sysinfo.IsWritable(spool):
 		d.addFinding(
-			levelProblem,
+			findingLevelProblem,
 			about,
 			"change its owner or mode",
 			"%s may not be written by this user: what hooks report is lost",
@@ -104,7 +110,7 @@ func (d *diagnosis) checkHooks(ctx context.Context, readAll bool) {
 	}
 	if f, ok := lastFailure(d.storeDir); ok && d.workspace.CurrentTime().Sub(f.Time) <= failureLifetime {
 		d.addFinding(
-			levelWarning,
+			findingLevelWarning,
 			about,
 			"what the client has kept itself comes with oxbow session import",
 			"a hook of %s could not keep what it was given at %s: %s",
@@ -124,11 +130,11 @@ func (d *diagnosis) checkHooks(ctx context.Context, readAll bool) {
 		d.addErrorFinding("sessions", err)
 	case out != nil:
 		for _, p := range out.Problems {
-			d.addFinding(levelProblem, "sessions", p.Mend, "%s: %s", out.Store, p.Description)
+			d.addFinding(findingLevelProblem, "sessions", p.Mend, "%s: %s", out.Store, p.Description)
 		}
 		if out.WaitingProposals > 0 {
 			d.addFinding(
-				levelOK,
+				findingLevelOK,
 				"inbox",
 				"",
 				"%s; oxbow inbox shows what",
@@ -146,11 +152,11 @@ func (d *diagnosis) checkSwitches() {
 		getenv = d.workspace.Host.Getenv
 	}
 	if path := injection.FindOffFile(injection.HooksOffFile, d.storeDir, d.workspace.Dir); path != "" {
-		d.addFinding(levelWarning, about, mend, "%s switches hooks off: nothing of sessions is kept", path)
+		d.addFinding(findingLevelWarning, about, mend, "%s switches hooks off: nothing of sessions is kept", path)
 	}
 	if path := injection.FindOffFile(injection.InjectOffFile, d.storeDir, d.workspace.Dir); path != "" {
 		d.addFinding(
-			levelOK,
+			findingLevelOK,
 			about,
 			"oxbow inject on, with --project when it is in a project",
 			"%s switches off what hooks put before a model",
@@ -159,13 +165,20 @@ func (d *diagnosis) checkSwitches() {
 	}
 	for _, c := range setup.Clients() {
 		if path := filepath.Join(d.storeDir, injection.ClientInjectOffFile(c.Name)); pathExists(path) {
-			d.addFinding(levelOK, about, "oxbow setup "+
+			d.addFinding(findingLevelOK, about, "oxbow setup "+
 				c.Name, "%s switches off what hooks put before the model of %s (setup --no-inject)", path, c.Title)
 		}
 	}
 	for name, what := range map[string]string{"OXBOW_HOOKS": "hooks", "OXBOW_INJECT": "what hooks put before a model"} {
 		if getenv(name) == "off" {
-			d.addFinding(levelOK, about, "", "%s=off switches off %s in clients that are started here", name, what)
+			d.addFinding(
+				findingLevelOK,
+				about,
+				"",
+				"%s=off switches off %s in clients that are started here",
+				name,
+				what,
+			)
 		}
 	}
 }

@@ -72,7 +72,7 @@ func InitHome(ctx context.Context, w *verb.Workspace, in InitIn) (InitOut, error
 		)
 	}
 	if in.From != "" {
-		return initFrom(ctx, w, p, in)
+		return initFromBackup(ctx, w, p, in)
 	}
 	out, how := InitOut{Home: p.Home, Store: p.StorePath}, verb.Read
 	if _, err := os.Stat(p.StorePath); errors.Is(err, fs.ErrNotExist) {
@@ -88,9 +88,9 @@ func InitHome(ctx context.Context, w *verb.Workspace, in InitIn) (InitOut, error
 	return out, err
 }
 
-// initFrom creates a home whose memory is the copy in the backup in.From. It fails if the home already has a store or
-// if the backup is damaged.
-func initFrom(ctx context.Context, w *verb.Workspace, p verb.Place, in InitIn) (out InitOut, err error) {
+// initFromBackup creates a home whose memory is the copy in the backup in.From. It fails if the home already has a
+// store or if the backup is damaged.
+func initFromBackup(ctx context.Context, w *verb.Workspace, p verb.Place, in InitIn) (out InitOut, err error) {
 	other := "oxbow recover " + text.ShellQuote(in.From) +
 		" --replace puts it in the place of the memory there; --home DIR names another home"
 	if _, err := os.Lstat(p.StorePath); err == nil {
@@ -103,7 +103,7 @@ func initFrom(ctx context.Context, w *verb.Workspace, p verb.Place, in InitIn) (
 	if err := os.MkdirAll(p.Home, 0o700); err != nil {
 		return out, verb.WrapError("making the home", err)
 	}
-	temp, err := openBackup(ctx, in.From, in.backupKeys(), p.StorePath)
+	temp, err := restoreToTempFile(ctx, in.From, in.backupKeys(), p.StorePath)
 	if err == nil {
 		err = checkAndRenameStore(ctx, w, temp, p.StorePath)
 		if err != nil {

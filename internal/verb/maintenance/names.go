@@ -22,7 +22,7 @@ func (d *diagnosis) checkNames(ctx context.Context, m *oxbow.Memory, last uint64
 	}
 	found, err := keep(last, check)
 	for _, clash := range found.sharedNames[:min(len(found.sharedNames), maxListedFindings)] {
-		d.addFinding(levelWarning, "aliases", sharedAliasAdvice, "%s", clash)
+		d.addFinding(findingLevelWarning, "aliases", sharedAliasAdvice, "%s", clash)
 	}
 	return found.totalSize, err
 }

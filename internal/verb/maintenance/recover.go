@@ -87,9 +87,14 @@ func Recover(ctx context.Context, w *verb.Workspace, in RecoverIn) (RecoverOut, 
 	}
 	var out RecoverOut
 	if in.Replace {
-		out, err = recoverInPlace(ctx, w, store, func() (RecoverOut, error) { return saveReadable(ctx, w, store, "") })
+		out, err = recoverInPlace(
+			ctx,
+			w,
+			store,
+			func() (RecoverOut, error) { return saveReadablePart(ctx, w, store, "") },
+		)
 	} else {
-		out, err = saveReadable(ctx, w, store, in.Out)
+		out, err = saveReadablePart(ctx, w, store, in.Out)
 	}
 	if err != nil {
 		return out, err
@@ -118,7 +123,7 @@ func recoverBackup(ctx context.Context, w *verb.Workspace, in RecoverIn) (out Re
 	if !in.Replace {
 		out, err = saved()
 	} else {
-		err = ownership.CheckTrusted(w)
+		err = ownership.CheckHomeTrusted(w)
 		if err == nil {
 			var m *oxbow.Memory
 			over := *w
@@ -151,7 +156,7 @@ func writeBackupContent(ctx context.Context, w *verb.Workspace, store string, in
 	} else if _, err := os.Lstat(out); err == nil {
 		return o, verb.Advise(fmt.Errorf("recovering: %w: %s", fs.ErrExist, out), "name another file with --out")
 	}
-	temp, err := openBackup(ctx, in.File, in.backupKeys(), out)
+	temp, err := restoreToTempFile(ctx, in.File, in.backupKeys(), out)
 	if err != nil {
 		return o, err
 	}
@@ -160,7 +165,7 @@ func writeBackupContent(ctx context.Context, w *verb.Workspace, store string, in
 	case errors.Is(err, oxbow.ErrNotStore):
 		err = verb.Advise(fmt.Errorf("opening the backup %s: %w", in.File, err), "name a file that oxbow backup wrote")
 	case err != nil || len(r.Problems) > 0:
-		o, err = saveReadable(ctx, w, temp, out)
+		o, err = saveReadablePart(ctx, w, temp, out)
 	default:
 		o = RecoverOut{OutputFile: out, Entries: r.Entries, Changes: int(r.Last + 1 - r.First), FirstSeq: r.First,
 			LastSeq: r.Last, LostChanges: [][2]uint64{}}
@@ -287,8 +292,8 @@ func lockStore(ctx context.Context, w *verb.Workspace, dir vfs.FS, store string)
 	return release, nil
 }
 
-// saveReadable saves the readable part of the store in a new file and checks this file.
-func saveReadable(ctx context.Context, w *verb.Workspace, store, out string) (RecoverOut, error) {
+// saveReadablePart saves the readable part of the store in a new file and checks this file.
+func saveReadablePart(ctx context.Context, w *verb.Workspace, store, out string) (RecoverOut, error) {
 	var err error
 	if out == "" {
 		out, err = unusedPath(store + recoveredSuffix)

@@ -148,7 +148,7 @@ func (o *ScanOut) scanMemory(ctx context.Context, w *verb.Workspace, scanned sca
 	if err := o.dropChangesUntil(ctx, w, m, until, len(o.FoundSecrets)-before-inEntries, archive); err != nil {
 		return err
 	}
-	if s, err := m.Stats(ctx); err == nil && s.Bytes < maxReindexedSize {
+	if s, err := m.Stats(ctx); err == nil && s.Bytes < maxReindexedBytes {
 		_ = m.MakeIndex(ctx) // Ignore an error, because the next recall builds the index.
 	}
 	return nil
@@ -280,7 +280,7 @@ func removeSecrets(ctx context.Context, s *verb.SecretPolicy, m *oxbow.Memory, w
 	ctx = oxbow.WithNote(oxbow.WithSource(ctx, by), "scan: secrets replaced")
 	for _, old := range withSecrets {
 		var found []screen.Secret
-		old.Content, _ = session.ApplyToTurn(
+		old.Content, _ = session.ApplyToTurnTexts(
 			old.Content,
 			func(t string) string { return s.RedactText(ctx, t, &found) },
 		)

@@ -76,7 +76,7 @@ func (o *ScanOut) dropChangesUntil(
 		return nil
 	}
 	if !isArchive {
-		command, err := dropCommand(w, until)
+		command, err := compactCommand(w, until)
 		o.RemainingSteps = append(o.RemainingSteps, command)
 		return err
 	}
@@ -91,8 +91,8 @@ func (o *ScanOut) dropChangesUntil(
 	return nil
 }
 
-// dropCommand returns the command that drops the changes up to a time.
-func dropCommand(w *verb.Workspace, until time.Time) (string, error) {
+// compactCommand returns the command that drops the changes up to a time.
+func compactCommand(w *verb.Workspace, until time.Time) (string, error) {
 	p, err := w.FindPlace()
 	hours := max(int(w.CurrentTime().Sub(until).Hours()), 0)
 	return fmt.Sprintf("oxbow --home %s compact --keep %dh --yes", text.ShellQuote(p.Home), hours), err
@@ -101,10 +101,10 @@ func dropCommand(w *verb.Workspace, until time.Time) (string, error) {
 // Words with fewer letters than minWordLength are not searched for, because they are in many notes.
 const minWordLength = 3
 
-// noteMentions returns a sentence about notes of changes that contain the name, an alias or a label of an entry. It
-// includes the command that drops these changes. Redacting the entry does not change the notes. If no note contains
-// such a word, the result is "".
-func noteMentions(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, name string) (string, error) {
+// changeNoteMentions returns a sentence about notes of changes that contain the name, an alias or a label of an
+// entry. It includes the command that drops these changes. Redacting the entry does not change the notes. If no
+// note contains such a word, the result is "".
+func changeNoteMentions(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, name string) (string, error) {
 	words := map[string]bool{name: true}
 	var noted []oxbow.Change // changes with a note, newest first
 	for c, err := range m.Log(ctx) {
@@ -143,7 +143,7 @@ func noteMentions(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, name 
 	if seqs == nil {
 		return "", nil
 	}
-	command, err := dropCommand(w, until)
+	command, err := compactCommand(w, until)
 	return "notes of changes, which oxbow log shows (" + text.TruncateWithEllipsis(
 		strings.Join(seqs, ", "),
 		60,

@@ -73,7 +73,7 @@ func scannedFiles(p verb.Place) (texts, leftovers []string, err error) {
 			return nil, nil, err
 		}
 		for _, s := range stale {
-			if name := relative(s.path); s.kind != staleUnsaved {
+			if name := relative(s.path); s.kind != staleUnsavedText {
 				leftovers = append(leftovers, name)
 			}
 		}
@@ -95,7 +95,7 @@ func scannedFiles(p verb.Place) (texts, leftovers []string, err error) {
 	}
 	here, readErr := os.ReadDir(dir)
 	for _, e := range here {
-		isSaved := strings.HasPrefix(e.Name(), transfer.SavedBeforeLoad+"-") && strings.HasSuffix(e.Name(), ".jsonl")
+		isSaved := strings.HasPrefix(e.Name(), transfer.BeforeLoadPrefix+"-") && strings.HasSuffix(e.Name(), ".jsonl")
 		isText := isSaved || slices.Contains(profiles.DefaultDocuments(), e.Name())
 		if isText && e.Type().IsRegular() {
 			texts = append(texts, e.Name())

@@ -19,7 +19,7 @@ type scanProgress struct {
 	showProgress func(progress.State) // function that receives the progress (may be nil)
 	memoryShare  float64              // share of the memory in the whole work, estimated from the sizes of the files
 	// Share of the work that was done before the present memory, and share of the present memory.
-	firstShare, shareWidth            float64
+	workShareBefore, memoryWorkShare  float64
 	processedItems, processedInMemory int64 // number of processed items in all memories, and in the present memory
 	totalItems                        int64 // number of items in the present memory
 }
@@ -42,11 +42,11 @@ func newScanProgress(ctx context.Context, p verb.Place) scanProgress {
 
 // beginMemory begins to count the items of a memory.
 func (s *scanProgress) beginMemory(ctx context.Context, m *oxbow.Memory, isArchive bool) {
-	s.firstShare = 0
-	s.shareWidth = s.memoryShare
+	s.workShareBefore = 0
+	s.memoryWorkShare = s.memoryShare
 	if isArchive {
-		s.firstShare = s.memoryShare
-		s.shareWidth = 1 - s.memoryShare
+		s.workShareBefore = s.memoryShare
+		s.memoryWorkShare = 1 - s.memoryShare
 	}
 	s.processedInMemory = 0
 	s.totalItems = 0
@@ -64,7 +64,7 @@ func (s *scanProgress) countItem() {
 	}
 	part := 0.
 	if s.totalItems > 0 {
-		part = s.firstShare + s.shareWidth*min(1, float64(s.processedInMemory)/float64(s.totalItems))
+		part = s.workShareBefore + s.memoryWorkShare*min(1, float64(s.processedInMemory)/float64(s.totalItems))
 	}
-	s.showProgress(progress.State{Unit: progress.UnitTexts, DoneCount: s.processedItems, DoneShare: part})
+	s.showProgress(progress.State{Unit: progress.UnitTexts, DoneCount: s.processedItems, FinishedShare: part})
 }

@@ -31,11 +31,12 @@ func TestScanProgress(t *testing.T) {
 		t.Fatalf("a scan of 20 entries told %d times how far it was: %v", len(told), told)
 	}
 	for i, s := range told {
-		if s.Unit != progress.UnitTexts || s.DoneCount != int64(i+1) || (i > 0 && s.DoneShare < told[i-1].DoneShare) {
+		if s.Unit != progress.UnitTexts || s.DoneCount != int64(i+1) ||
+			(i > 0 && s.FinishedShare < told[i-1].FinishedShare) {
 			t.Errorf("told %+v at step %d", s, i)
 		}
 	}
-	if last := told[len(told)-1]; last.DoneShare != 1 {
+	if last := told[len(told)-1]; last.FinishedShare != 1 {
 		t.Errorf("at the end it told %+v", last)
 	}
 }

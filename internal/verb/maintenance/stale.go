@@ -19,11 +19,11 @@ import (
 type staleKind int
 
 const (
-	staleTemp      staleKind = iota // unfinished rewrite of the log
-	staleTorn                       // end of the log after an interrupted write, which was cut off and kept
-	staleDamaged                    // damaged store that oxbow recover --replace has replaced
-	staleRecovered                  // store that oxbow recover has written
-	staleUnsaved                    // text that oxbow edit could not store
+	staleTempFile       staleKind = iota // unfinished rewrite of the log
+	staleTornTail                        // end of the log after an interrupted write, which was cut off and kept
+	staleDamagedStore                    // damaged store that oxbow recover --replace has replaced
+	staleRecoveredStore                  // store that oxbow recover has written
+	staleUnsavedText                     // text that oxbow edit could not store
 )
 
 // staleFile is a file next to the store that is not in use.
@@ -51,17 +51,17 @@ func listStaleFiles(store string) ([]staleFile, error) {
 	dir, base := filepath.Split(store)
 	found, err := listFiles(dir, func(name string) (staleKind, bool) {
 		if _, isDraft := vfs.TempOf(name); isDraft {
-			return staleTemp, true
+			return staleTempFile, true
 		}
 		rest, ours := strings.CutPrefix(name, base)
 		switch {
 		case !ours:
 		case strings.HasPrefix(rest, ".") && strings.HasSuffix(rest, tempSuffix):
-			return staleTemp, true
+			return staleTempFile, true
 		case strings.HasPrefix(rest, damagedSuffix):
-			return staleDamaged, true
+			return staleDamagedStore, true
 		case rest == recoveredSuffix || strings.HasPrefix(rest, recoveredSuffix+"-"):
-			return staleRecovered, true
+			return staleRecoveredStore, true
 		}
 		return 0, false
 	})
@@ -73,10 +73,10 @@ func listStaleFiles(store string) ([]staleFile, error) {
 		dir  string
 		kind staleKind
 	}
-	places := []place{{store + lostSuffix, staleTorn}, {unsaved, staleUnsaved}}
+	places := []place{{store + lostSuffix, staleTornTail}, {unsaved, staleUnsavedText}}
 	profiles, err := listFiles(filepath.Join(dir, "profiles"), func(name string) (staleKind, bool) {
 		_, isDraft := vfs.TempOf(name)
-		return staleTemp, isDraft
+		return staleTempFile, isDraft
 	})
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func listStaleFiles(store string) ([]staleFile, error) {
 	editing, _ := os.ReadDir(unsaved) // listFiles returns the error.
 	for _, e := range editing {
 		if e.IsDir() { // The directory belongs to an open editor or was left by a killed process.
-			places = append(places, place{filepath.Join(unsaved, e.Name()), staleUnsaved})
+			places = append(places, place{filepath.Join(unsaved, e.Name()), staleUnsavedText})
 		}
 	}
 	for _, d := range places {

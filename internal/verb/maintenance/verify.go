@@ -57,9 +57,9 @@ func checkHead(flag, head string) error {
 	return nil
 }
 
-// checkProof checks the store and compares it with the signed heads and with notedHead, a hash that the user noted (""
-// without one). If sign is set and the store is sound, it signs the head of the store.
-func checkProof(ctx context.Context, w *verb.Workspace, notedHead string, sign bool) (CheckOut, error) {
+// checkStoreProof checks the store and compares it with the signed heads and with notedHead, a hash that the user
+// noted ("" without one). If sign is set and the store is sound, it signs the head of the store.
+func checkStoreProof(ctx context.Context, w *verb.Workspace, notedHead string, sign bool) (CheckOut, error) {
 	p, err := w.FindPlace()
 	if err != nil {
 		return CheckOut{}, err

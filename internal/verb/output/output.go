@@ -26,10 +26,10 @@ import (
 // a person may have edited it. In this case, oxbow keeps a copy next to the file (see [vfs.KeepCopy]). Links,
 // directories, devices and pipes are never replaced.
 type Output struct {
-	Path      string // path in the form of the operating system
-	Name      string // path in the form in which the user wrote it
-	Operation string // start of error messages, such as "exporting"
-	Force     bool   // an existing regular file may be replaced
+	Path          string // path in the form of the operating system
+	Name          string // path in the form in which the user wrote it
+	OperationName string // start of error messages, such as "exporting"
+	Force         bool   // an existing regular file may be replaced
 
 	DirAdvice   string // advice for the user if the path is a directory (may be "")
 	OtherAdvice string // advice for the user if the path is a pipe, a device or similar (may be "")
@@ -37,11 +37,11 @@ type Output struct {
 	TrustList trust.List // list in which the digest of each written file is recorded (see [verb.Host])
 }
 
-// AddKeptCopyNote adds a note with the path of the copy that was kept of an edited file. If kept is "", it adds
+// AddKeptCopyNote adds a note with the path of the copy that was kept of an edited file. If copyPath is "", it adds
 // nothing.
-func AddKeptCopyNote(r *report.Report, kept string) {
-	if kept != "" {
-		r.AddNotef("the file was edited since oxbow wrote it; a copy is kept as %s", kept)
+func AddKeptCopyNote(r *report.Report, copyPath string) {
+	if copyPath != "" {
+		r.AddNotef("the file was edited since oxbow wrote it; a copy is kept as %s", copyPath)
 	}
 }
 
@@ -61,21 +61,21 @@ func (o Output) FindTarget() (string, error) {
 	}
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("%s: %w", o.Operation, err)
+		return "", fmt.Errorf("%s: %w", o.OperationName, err)
 	case fi.IsDir():
 		return "", verb.Advise(verb.Invalidf("%s is a directory", o.Name), "name a file in it"+o.DirAdvice)
 	case !fi.Mode().IsRegular():
 		return "", verb.Advise(verb.Invalidf("%s is not a regular file", o.Name), "name another file"+o.OtherAdvice)
 	case !o.Force:
-		return "", o.existsError()
+		return "", o.fileExistsError()
 	}
 	path, err := filepath.EvalSymlinks(o.Path)
-	return path, verb.WrapError(o.Operation, err)
+	return path, verb.WrapError(o.OperationName, err)
 }
 
-// existsError returns the error for an existing file that may not be replaced.
-func (o Output) existsError() error {
-	return verb.Advise(fmt.Errorf("%s: %w: %s", o.Operation, fs.ErrExist, o.Name),
+// fileExistsError returns the error for an existing file that may not be replaced.
+func (o Output) fileExistsError() error {
+	return verb.Advise(fmt.Errorf("%s: %w: %s", o.OperationName, fs.ErrExist, o.Name),
 		"name another file, or replace it with --force, which keeps a copy of a file that was edited")
 }
 
@@ -102,7 +102,7 @@ func (o Output) WriteInOneStep(ctx context.Context, write func() error) (keptCop
 		ctx,
 		func(dir vfs.FS, name string, isOurs func(string) bool) (digest, kept string, err error) {
 			vfs.RemoveDrafts(dir, name)
-			kept, err = keepEditedCopy(dir, name, isOurs)
+			kept, err = keepCopyIfEdited(dir, name, isOurs)
 			if err != nil {
 				return "", "", err
 			}
@@ -130,7 +130,7 @@ func (o Output) writeToTarget(
 	}
 	dir, err := vfs.Dir(filepath.Dir(path))
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", o.Operation, &fs.PathError{Op: "open", Path: path, Err: systemError(err)})
+		return "", fmt.Errorf("%s: %w", o.OperationName, &fs.PathError{Op: "open", Path: path, Err: rootCause(err)})
 	}
 	defer dir.Close()
 	digest, kept, err := write(dir, filepath.Base(path), func(digest string) bool {
@@ -138,12 +138,12 @@ func (o Output) writeToTarget(
 	})
 	switch {
 	case errors.Is(err, fs.ErrExist): // another program created the file in the meantime
-		return "", o.existsError()
+		return "", o.fileExistsError()
 	case err != nil:
 		if p, ok := errors.AsType[*fs.PathError](err); ok && p.Path == filepath.Base(path) {
 			p.Path = path
 		}
-		return "", fmt.Errorf("%s: %w", o.Operation, err)
+		return "", fmt.Errorf("%s: %w", o.OperationName, err)
 	}
 	_ = o.TrustList.AddOutput(ctx, path, digest) // If this fails, the next call keeps a copy.
 	if kept != "" {
@@ -168,7 +168,7 @@ func writeFile(
 	}
 	d, err := vfs.NewDraft(fsys, name, perm)
 	if err != nil { // The caller does not know the name of the temporary file.
-		return "", "", &fs.PathError{Op: "open", Path: name, Err: systemError(err)}
+		return "", "", &fs.PathError{Op: "open", Path: name, Err: rootCause(err)}
 	}
 	if !isNew {
 		err = d.SetMode(old.Mode())
@@ -183,7 +183,7 @@ func writeFile(
 			err = d.CommitNew()
 		} else {
 			err = d.Commit(func() (err error) {
-				kept, err = keepEditedCopy(fsys, name, func(was string) bool { return was == digest || isOurs(was) })
+				kept, err = keepCopyIfEdited(fsys, name, func(was string) bool { return was == digest || isOurs(was) })
 				return err
 			})
 		}
@@ -191,17 +191,17 @@ func writeFile(
 	return digest, kept, errors.Join(err, d.Discard())
 }
 
-// systemError returns the operating system's error that an error wraps, because the error contains another path.
-func systemError(err error) error {
+// rootCause returns the operating system's error that an error wraps, because the error contains another path.
+func rootCause(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
 	}
 	return err
 }
 
-// keepEditedCopy copies a file unless isOurs returns true for its digest. It returns the name of the copy, or "" if no
-// copy was necessary.
-func keepEditedCopy(fsys vfs.FS, name string, isOurs func(digest string) bool) (kept string, err error) {
+// keepCopyIfEdited copies a file unless isOurs returns true for its digest. It returns the name of the copy, or ""
+// if no copy was necessary.
+func keepCopyIfEdited(fsys vfs.FS, name string, isOurs func(digest string) bool) (kept string, err error) {
 	switch digest, err := fileDigest(fsys, name); {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", nil

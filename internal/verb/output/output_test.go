@@ -31,10 +31,10 @@ func writes(text string) func(io.Writer) error {
 func TestOutputKeepsEdits(t *testing.T) {
 	dir := t.TempDir()
 	o := Output{
-		Path:      filepath.Join(dir, "f"),
-		Name:      "f",
-		Operation: "exporting",
-		TrustList: trust.List{Dir: filepath.Join(dir, "record")},
+		Path:          filepath.Join(dir, "f"),
+		Name:          "f",
+		OperationName: "exporting",
+		TrustList:     trust.List{Dir: filepath.Join(dir, "record")},
 	}
 	write := func(text, wantKept string) {
 		t.Helper()
@@ -115,7 +115,7 @@ func TestOutputReplacesFilesOnly(t *testing.T) {
 	}
 	dir := t.TempDir()
 	at := func(name string) Output {
-		return Output{Path: filepath.Join(dir, name), Name: name, Operation: "exporting", Force: true}
+		return Output{Path: filepath.Join(dir, name), Name: name, OperationName: "exporting", Force: true}
 	}
 	if err := errors.Join(os.WriteFile(at("file").Path, []byte("typed"), 0o640), os.Symlink("file", at("link").Path),
 		os.Symlink("none", at("broken").Path), os.Mkdir(at("dir").Path, 0o700)); err != nil {

@@ -15,9 +15,9 @@ import (
 
 // An OutputDir is a directory that a verb creates as a whole for the user. An example is a new home.
 type OutputDir struct {
-	Path      string // absolute path in the form of the operating system
-	Name      string // path in the form in which the user wrote it
-	Operation string // start of error messages, such as "making the new home"
+	Path          string // absolute path in the form of the operating system
+	Name          string // path in the form in which the user wrote it
+	OperationName string // start of error messages, such as "making the new home"
 }
 
 // CheckEmpty returns an error if the path leads to anything except an empty directory.
@@ -27,10 +27,10 @@ func (o OutputDir) CheckEmpty() error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return fmt.Errorf("%s: %w", o.Operation, err)
+		return fmt.Errorf("%s: %w", o.OperationName, err)
 	case len(entries) > 0:
 		return verb.Advise(
-			fmt.Errorf("%s: %s is not empty: %w", o.Operation, o.Name, fs.ErrExist),
+			fmt.Errorf("%s: %s is not empty: %w", o.OperationName, o.Name, fs.ErrExist),
 			"name a directory that does not exist yet",
 		)
 	}
@@ -56,28 +56,31 @@ func (o OutputDir) BuildInPlace(write func(dir string) error) (clearedPath strin
 	}
 	parent := filepath.Dir(target)
 	if err := os.MkdirAll(parent, 0o700); err != nil {
-		return "", fmt.Errorf("%s: %w", o.Operation, err)
+		return "", fmt.Errorf("%s: %w", o.OperationName, err)
 	}
 	fsys, err := vfs.Dir(parent)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", o.Operation, err)
+		return "", fmt.Errorf("%s: %w", o.OperationName, err)
 	}
 	defer func() { err = errors.Join(err, fsys.Close()) }()
 	draft, err := vfs.NewDraftDir(fsys, filepath.Base(target), 0o700)
 	switch {
 	case errors.Is(err, vfs.ErrBusy):
-		return "", verb.Advise(fmt.Errorf("%s: %w", o.Operation, err), "wait for that run, or name another directory")
+		return "", verb.Advise(
+			fmt.Errorf("%s: %w", o.OperationName, err),
+			"wait for that run, or name another directory",
+		)
 	case errors.Is(err, fs.ErrExist):
-		return "", verb.Advise(fmt.Errorf("%s: %w", o.Operation, err), "name a directory that does not exist yet")
+		return "", verb.Advise(fmt.Errorf("%s: %w", o.OperationName, err), "name a directory that does not exist yet")
 	case err != nil:
-		return "", fmt.Errorf("%s: %w", o.Operation, err)
+		return "", fmt.Errorf("%s: %w", o.OperationName, err)
 	}
 	if name := draft.Cleared(); name != "" {
 		clearedPath = filepath.Join(parent, name)
 	}
 	err = write(filepath.Join(parent, filepath.FromSlash(draft.Dir())))
 	if err == nil {
-		err = verb.WrapError(o.Operation, draft.Commit())
+		err = verb.WrapError(o.OperationName, draft.Commit())
 	}
 	return clearedPath, errors.Join(err, draft.Discard())
 }

@@ -133,7 +133,7 @@ func TestOutputDirAtEveryStop(t *testing.T) {
 func TestOutputDirLeavesOthers(t *testing.T) {
 	top := t.TempDir()
 	at := func(name string) OutputDir {
-		return OutputDir{Path: filepath.Join(top, name), Name: name, Operation: "making"}
+		return OutputDir{Path: filepath.Join(top, name), Name: name, OperationName: "making"}
 	}
 	file := func(dir string) error { return os.WriteFile(filepath.Join(dir, "f"), []byte("text"), 0o600) }
 	if err := errors.Join(os.Mkdir(at("full").Path, 0o700), file(at("full").Path), os.Mkdir(at("empty").Path, 0o700),

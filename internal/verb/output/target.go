@@ -38,7 +38,7 @@ func CheckTarget(p verb.Place, path string, isBound bool) error {
 		if SameFile(path, home) {
 			return verb.Advise(verb.Invalidf("%s is the home of the memory", path), "name another path")
 		}
-		inner, inside := relativeToDir(path, home)
+		inner, inside := pathInDir(path, home)
 		if !inside {
 			continue
 		}
@@ -46,7 +46,7 @@ func CheckTarget(p verb.Place, path string, isBound bool) error {
 		switch {
 		case p.HasOwnLayout() && strings.EqualFold(inner, filepath.Base(p.StorePath)):
 			return verb.Advise(verb.Invalidf("%s is the memory itself", path), other)
-		case isOwnName(p, first):
+		case isOwnFileName(p, first):
 			return verb.Advise(verb.Invalidf("%s belongs to the memory in %s", path, home), other)
 		case isBound:
 			return verb.Advise(
@@ -63,8 +63,8 @@ func CheckTarget(p verb.Place, path string, isBound bool) error {
 	return checkHardLinks(p, path, other)
 }
 
-// isOwnName reports whether a file with that name in the home belongs to oxbow.
-func isOwnName(p verb.Place, name string) bool {
+// isOwnFileName reports whether a file with that name in the home belongs to oxbow.
+func isOwnFileName(p verb.Place, name string) bool {
 	name = strings.ToLower(name) // Some file systems ignore case.
 	store := strings.ToLower(filepath.Base(p.StorePath))
 	isStore := name == store || strings.HasPrefix(name, store+".")
@@ -85,16 +85,16 @@ func checkHardLinks(p verb.Place, path, remedy string) error {
 		return fmt.Errorf("looking for the files of the memory: %w", err)
 	}
 	for _, f := range files {
-		if name := filepath.Join(p.Dir(), f.Name()); isOwnName(p, f.Name()) && SameFile(path, name) {
+		if name := filepath.Join(p.Dir(), f.Name()); isOwnFileName(p, f.Name()) && SameFile(path, name) {
 			return verb.Advise(verb.Invalidf("%s is %s, which belongs to the memory", path, name), remedy)
 		}
 	}
 	return nil
 }
 
-// relativeToDir returns the part of a path that is relative to a directory, even if the path leads into the directory
+// pathInDir returns the part of a path that is relative to a directory, even if the path leads into the directory
 // through links. It returns false if the path does not lead into the directory.
-func relativeToDir(path, dir string) (inner string, ok bool) {
+func pathInDir(path, dir string) (inner string, ok bool) {
 	for {
 		parent := filepath.Dir(path)
 		if parent == path {

@@ -78,7 +78,7 @@ func TrustHome(ctx context.Context, w *verb.Workspace, in TrustIn) (TrustOut, er
 	if _, serr := os.Stat(settings); serr == nil {
 		out.AgentSettings = settings
 	}
-	if !mayBeHome(p.Home) {
+	if !mayBeHomePath(p.Home) {
 		err = verb.NoMemoryError(p.Home)
 	}
 	out.Outcome = "trusted"
@@ -89,8 +89,8 @@ func TrustHome(ctx context.Context, w *verb.Workspace, in TrustIn) (TrustOut, er
 	return out, err
 }
 
-// mayBeHome reports whether a path leads to a directory, which may be a home, or to a file, which may be a store.
-func mayBeHome(path string) bool {
+// mayBeHomePath reports whether a path leads to a directory, which may be a home, or to a file, which may be a store.
+func mayBeHomePath(path string) bool {
 	fi, err := os.Stat(path)
 	if err != nil {
 		return false
@@ -106,9 +106,9 @@ func JudgeHome(h *verb.Host, p verb.Place) trust.Verdict {
 	return h.Trusted.Judge(p.Home, p.StorePath)
 }
 
-// UntrustedError returns the error for a change to a home that does not belong to the user. The error matches
+// NewUntrustedError returns the error for a change to a home that does not belong to the user. The error matches
 // [oxbow.ErrReadOnly].
-func UntrustedError(home string) error {
+func NewUntrustedError(home string) error {
 	return verb.Advise(
 		fmt.Errorf(
 			"%s is not trusted: nothing is written to it, and no program is started by it: %w",
@@ -120,9 +120,9 @@ func UntrustedError(home string) error {
 	)
 }
 
-// CheckSpool returns an error if the spool is a symbolic link, because prompts would be written to the file that the
+// CheckSpoolDir returns an error if the spool is a symbolic link, because prompts would be written to the file that the
 // link leads to.
-func CheckSpool(home string) error {
+func CheckSpoolDir(home string) error {
 	spool := filepath.Join(home, session.SpoolDir)
 	fi, err := os.Lstat(spool)
 	if err != nil || fi.Mode()&fs.ModeSymlink == 0 {
@@ -134,11 +134,11 @@ func CheckSpool(home string) error {
 	)
 }
 
-// CheckTrusted returns an error if the home does not belong to the user, so that nothing in the home is replaced.
-func CheckTrusted(w *verb.Workspace) error {
+// CheckHomeTrusted returns an error if the home does not belong to the user, so that nothing in the home is replaced.
+func CheckHomeTrusted(w *verb.Workspace) error {
 	p, err := w.FindPlace()
 	if err == nil && JudgeHome(w.Host, p).State == trust.Foreign {
-		err = UntrustedError(p.Home)
+		err = NewUntrustedError(p.Home)
 	}
 	return err
 }
@@ -147,7 +147,7 @@ func CheckTrusted(w *verb.Workspace) error {
 // the home is in a working tree of git, the settings may also come from others. Therefore only the settings that were
 // trusted together with the home belong to the user.
 func AreSettingsTrusted(h *verb.Host, home, settings string) bool {
-	return !git.IsInTree(home) || h.Trusted.TrustsSettings(home, settings)
+	return !git.IsInWorktree(home) || h.Trusted.TrustsSettings(home, settings)
 }
 
 // Report lists the trusted homes, or explains what was done with a home.

@@ -41,13 +41,13 @@ type ListedProfile struct {
 	Description string `json:"description,omitempty"`
 	File        string `json:"file"`
 	Origin      string `json:"from"` // "home" or "project"
-	Hidden      bool   `json:"hidden,omitempty"`
+	IsHidden    bool   `json:"hidden,omitempty"`
 	Problem     string `json:"wrong,omitempty"`
 }
 
 // originName returns the value of the field Origin for a profile of a project or of the home.
-func originName(project bool) string {
-	if project {
+func originName(isInProject bool) string {
+	if isInProject {
 		return "project"
 	}
 	return "home"
@@ -66,7 +66,7 @@ func ListProfiles(_ context.Context, w *verb.Workspace, _ ProfilesIn) (ProfilesO
 			continue // a run that is bound to a profile sees only this profile
 		}
 		r := ListedProfile{Name: f.Name, Description: f.Description, File: f.File, Origin: originName(f.Project),
-			Hidden: f.Hidden}
+			IsHidden: f.Hidden}
 		if f.Wrong == nil && !f.Hidden {
 			// report if a profile that it extends is missing, or extends it in turn
 			_, f.Wrong = l.Profiles.Resolve(f.Name)
@@ -106,9 +106,9 @@ func ShowProfile(_ context.Context, w *verb.Workspace, in ProfileIn) (ProfileOut
 	scope := r.Scope()
 	out := ProfileOut{Name: r.Name, Description: r.Description, File: r.File, Origin: originName(r.Project),
 		WithProcess: r.Process, MaxTokens: r.MaxTokens, RedactedKinds: r.Redact,
-		Extends: append([]string{}, r.Chain...), Include: filterTexts(scope.Any),
+		Extends: append([]string{}, r.Chain...), Include: formatFilters(scope.Any),
 		Entries: append([]string{}, scope.Names...),
-		Exclude: filterTexts(scope.Except), Documents: []string{}}
+		Exclude: formatFilters(scope.Except), Documents: []string{}}
 	for _, d := range r.Documents {
 		out.Documents = append(out.Documents, d.Path)
 	}
@@ -120,8 +120,8 @@ func ShowProfile(_ context.Context, w *verb.Workspace, in ProfileIn) (ProfileOut
 	return out, nil
 }
 
-// filterTexts returns the filters as text. For an empty filter, the text is "all entries".
-func filterTexts(fs []oxbow.Filter) []string {
+// formatFilters returns the filters as text. For an empty filter, the text is "all entries".
+func formatFilters(fs []oxbow.Filter) []string {
 	texts := []string{}
 	for _, f := range fs {
 		if f.IsZero() {
@@ -186,9 +186,9 @@ func LintProfiles(ctx context.Context, w *verb.Workspace, in LintIn) (LintOut, e
 	return out, nil
 }
 
-func lintProfile(ctx context.Context, set *profile.Set, m *oxbow.Memory, name string) (LintedProfile, error) {
+func lintProfile(ctx context.Context, profiles *profile.Set, m *oxbow.Memory, name string) (LintedProfile, error) {
 	l := LintedProfile{Profile: name, Problems: []string{}}
-	r, err := set.Resolve(name)
+	r, err := profiles.Resolve(name)
 	var wrong profile.Diagnostics
 	var unknown *profile.UnknownError
 	switch {
@@ -198,7 +198,7 @@ func lintProfile(ctx context.Context, set *profile.Set, m *oxbow.Memory, name st
 	case err != nil: // report an unreadable file like any other problem
 		l.Problems = append(l.Problems, err.Error())
 	default:
-		wrong, err = set.Lint(ctx, m, &r)
+		wrong, err = profiles.Lint(ctx, m, &r)
 		if err != nil {
 			return l, fmt.Errorf("looking at profile %q: %w", name, err)
 		}
@@ -219,18 +219,18 @@ type DiffProfilesIn struct {
 
 // DiffProfilesOut is the result of DiffProfiles.
 type DiffProfilesOut struct {
-	A ProfileSide `json:"a"`
-	B ProfileSide `json:"b"`
+	SideA ComparedSelection `json:"a"`
+	SideB ComparedSelection `json:"b"`
 	profile.Diff
 }
 
-// ProfileSide is one of the two selections in a comparison.
-type ProfileSide struct {
+// ComparedSelection is one of the two selections in a comparison.
+type ComparedSelection struct {
 	Profile string `json:"profile"`
 	AsOf    uint64 `json:"as_of,omitempty"` // number of a change (0 is the present state)
 }
 
-func (s ProfileSide) String() string {
+func (s ComparedSelection) String() string {
 	if s.AsOf == 0 {
 		return s.Profile
 	}
@@ -267,7 +267,7 @@ func DiffProfiles(ctx context.Context, w *verb.Workspace, in DiffProfilesIn) (Di
 	if err != nil {
 		return DiffProfilesOut{}, fmt.Errorf("comparing: %w", err)
 	}
-	return DiffProfilesOut{ProfileSide{a.Name, x.AsOf}, ProfileSide{b.Name, y.AsOf}, d}, nil
+	return DiffProfilesOut{ComparedSelection{a.Name, x.AsOf}, ComparedSelection{b.Name, y.AsOf}, d}, nil
 }
 
 // NewProfileIn is the argument of NewProfile.
@@ -435,11 +435,11 @@ func ReplaceProfile(ctx context.Context, w *verb.Workspace, in ReplaceProfileIn)
 // that would become unreadable. It returns an error if the text is not a valid profile.
 func checkNewProfile(
 	ctx context.Context, w *verb.Workspace,
-	set *profile.Set,
+	profiles *profile.Set,
 	in ReplaceProfileIn,
 	out *ReplaceProfileOut,
 ) error {
-	after, err := set.Trial(in.Name, in.NewText)
+	after, err := profiles.Trial(in.Name, in.NewText)
 	if err != nil {
 		return err
 	}
@@ -447,12 +447,12 @@ func checkNewProfile(
 	if err != nil {
 		return err
 	}
-	names, err := set.Names()
+	names, err := profiles.Names()
 	if err != nil {
 		return err
 	}
 	for _, n := range names {
-		if _, err := set.Resolve(n); n == in.Name || err != nil {
+		if _, err := profiles.Resolve(n); n == in.Name || err != nil {
 			continue // skip a profile that is unreadable already
 		}
 		if _, err := after.Resolve(n); err != nil {

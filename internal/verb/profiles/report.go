@@ -20,7 +20,7 @@ func (o ProfilesOut) Report() (r report.Report) {
 			first, _, _ := strings.Cut(p.Problem, "\n")
 			description = report.Sentencef("wrong: %s", first)
 		}
-		if p.Hidden {
+		if p.IsHidden {
 			description = report.Sentencef("(hidden by the one before) %s", description)
 		}
 		table.Rows = append(table.Rows, []any{report.Text(p.Name), report.Words(p.Origin), description})
@@ -124,8 +124,8 @@ func (o ReplaceProfileOut) Report() (r report.Report) {
 
 // Report lists the differences between two selections.
 func (o DiffProfilesOut) Report() (r report.Report) {
-	r.AddLinef("--- %s (about %d tokens)", report.Text(o.A.String()), o.TokensA)
-	r.AddLinef("+++ %s (about %d tokens)", report.Text(o.B.String()), o.TokensB)
+	r.AddLinef("--- %s (about %d tokens)", report.Text(o.SideA.String()), o.TokensA)
+	r.AddLinef("+++ %s (about %d tokens)", report.Text(o.SideB.String()), o.TokensB)
 	list := func(mark, kind report.Words, all []profile.Chosen) {
 		for _, c := range all {
 			row := report.Sentencef("%s %7d  %s%s", mark, c.Tokens, kind, report.Text(c.Name))

@@ -37,7 +37,7 @@ func SelectEntries(ctx context.Context, w *verb.Workspace, in SelectIn) (verb.Se
 
 func selectFromProfile(
 	ctx context.Context, w *verb.Workspace,
-	set *profile.Set,
+	profiles *profile.Set,
 	m *oxbow.Memory,
 	r *profile.Resolved,
 	in SelectIn,
@@ -46,7 +46,7 @@ func selectFromProfile(
 	if err != nil {
 		return verb.SelectionOut{}, err
 	}
-	got, err := set.Select(ctx, m, r, req)
+	got, err := profiles.Select(ctx, m, r, req)
 	if err != nil {
 		return verb.SelectionOut{}, err
 	}

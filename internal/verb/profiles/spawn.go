@@ -28,14 +28,14 @@ var spawnDescription string
 
 // SubAgentTools returns the verb spawn_sub_agent. The verb starts sub-agents with the given service. It is not in
 // [verb.Table], because some interfaces must not start programs.
-func SubAgentTools(svc *subagent.Service) []verb.Tool {
+func SubAgentTools(service *subagent.Service) []verb.Tool {
 	return []verb.Tool{
-		verb.Define(
+		verb.DefineTool(
 			verb.Tool{
 				Verb:        verb.Verb{Name: "spawn_sub_agent", Title: "Start a sub-agent"},
 				Description: spawnDescription,
 			}, func(ctx context.Context, w *verb.Workspace, in SpawnSubAgentIn) (SpawnSubAgentOut, error) {
-				return SpawnSubAgent(ctx, w, svc, in)
+				return SpawnSubAgent(ctx, w, service, in)
 			},
 		),
 	}
@@ -81,21 +81,21 @@ type SubAgentRun struct {
 	Errors       string  `json:"errors,omitempty"` // end of standard error (only if the run failed)
 }
 
-// SpawnSubAgent starts a sub-agent with the service, or only returns the briefing for a sub-agent. svc is nil if the
-// caller may not start sub-agents.
+// SpawnSubAgent starts a sub-agent with the service, or only returns the briefing for a sub-agent. service is nil if
+// the caller may not start sub-agents.
 func SpawnSubAgent(
 	ctx context.Context,
 	w *verb.Workspace,
-	svc *subagent.Service,
+	service *subagent.Service,
 	in SpawnSubAgentIn,
 ) (SpawnSubAgentOut, error) {
-	if svc == nil {
+	if service == nil {
 		return SpawnSubAgentOut{}, verb.UnservedError(
 			"sub-agents are not served here",
 			"oxbow spawn AGENT_ID TASK starts one, on the machine of the memory",
 		)
 	}
-	r, err := agentRunner(svc, in)
+	r, err := runnerForRequest(service, in)
 	if err != nil {
 		return SpawnSubAgentOut{}, err
 	}
@@ -111,12 +111,13 @@ func SpawnSubAgent(
 	if err != nil {
 		return SpawnSubAgentOut{}, err
 	}
-	b, err := svc.MakeBriefing(ctx, m, req)
+	b, err := service.MakeBriefing(ctx, m, req)
 	if err != nil {
 		return SpawnSubAgentOut{}, err
 	}
 	out := SpawnSubAgentOut{AgentID: b.Agent, MemoryProfile: b.Profile, Skill: b.Skill, AsOf: b.Selection.AsOf,
-		Entries: b.Selection.In, Tokens: b.Tokens, MemoryReach: b.Server, Notes: verb.PlainNotes(b.Selection.Notes)}
+		Entries: b.Selection.In, Tokens: b.EstimatedTokens, MemoryReach: b.MemoryServer,
+		Notes: verb.PlainNotes(b.Selection.Notes)}
 	if b.Selection.In == 0 {
 		out.Notes = append(
 			out.Notes,
@@ -147,7 +148,7 @@ func SpawnSubAgent(
 			"is for a page of the briefing; give briefing_only too, or the sub-agent runs again",
 		)
 	}
-	went, err := svc.Run(ctx, m, r, b)
+	went, err := service.Run(ctx, m, r, b)
 	if err != nil {
 		return SpawnSubAgentOut{}, err
 	}
@@ -179,36 +180,36 @@ func (in *SpawnSubAgentIn) makeRequest(
 
 // addRunOutcome adds the outcome of a run. If the result is longer than a page, it adds only the end of the result.
 // The entry that records the run contains the whole result.
-func (o *SpawnSubAgentOut) addRunOutcome(went *subagent.RunOutcome, maxBytes int) {
+func (o *SpawnSubAgentOut) addRunOutcome(outcome *subagent.RunOutcome, maxBytes int) {
 	o.Run = &SubAgentRun{
-		Outcome:    went.EndState,
-		ExitStatus: went.ExitStatus,
-		Started:    went.StartTime.UTC().Format(time.RFC3339),
+		Outcome:    outcome.EndState,
+		ExitStatus: outcome.ExitStatus,
+		Started:    outcome.StartTime.UTC().Format(time.RFC3339),
 		Seconds: float64(
-			went.Duration.Milliseconds(),
+			outcome.Duration.Milliseconds(),
 		) / 1000,
-		RecordEntry:  went.EntryName,
-		Result:       went.Output,
-		OmittedBytes: went.OmittedBytes,
+		RecordEntry:  outcome.EntryName,
+		Result:       outcome.Output,
+		OmittedBytes: outcome.OmittedBytes,
 	}
-	if went.EndState != subagent.RunDone {
-		o.Run.Errors = went.ErrorOutput
+	if outcome.EndState != subagent.StateDone {
+		o.Run.Errors = outcome.ErrorOutput
 	}
-	o.Notes = append(o.Notes, verb.PlainNotes(went.Notes)...)
-	if over := len(went.Output) - maxBytes; over > 0 && went.EntryName != "" {
-		o.Run.Result = went.Output[len(text.TruncateBytes(went.Output, over)):]
+	o.Notes = append(o.Notes, verb.PlainNotes(outcome.WarningNotes)...)
+	if over := len(outcome.Output) - maxBytes; over > 0 && outcome.EntryName != "" {
+		o.Run.Result = outcome.Output[len(text.TruncateBytes(outcome.Output, over)):]
 		o.Notes = append(o.Notes, verb.Notef("the first %d bytes of its answer are left out here; %s", over,
-			&verb.CallHint{Verb: "get", Args: []verb.Arg{{Name: "name", Value: went.EntryName}},
+			&verb.CallHint{Verb: "get", Args: []verb.Arg{{Name: "name", Value: outcome.EntryName}},
 				Does: "gives all of it"}))
 	}
 }
 
-// agentRunner returns the runner that starts the sub-agent, or nil if the call only makes a briefing.
-func agentRunner(svc *subagent.Service, in SpawnSubAgentIn) (*subagent.Runner, error) {
-	if in.BriefingOnly || svc.Runner == nil {
+// runnerForRequest returns the runner that starts the sub-agent, or nil if the call only makes a briefing.
+func runnerForRequest(service *subagent.Service, in SpawnSubAgentIn) (*subagent.Runner, error) {
+	if in.BriefingOnly || service.LoadRunner == nil {
 		return nil, nil
 	}
-	r, err := svc.Runner()
+	r, err := service.LoadRunner()
 	if err != nil {
 		return nil, fmt.Errorf("reading how sub-agents are started: %w", err)
 	}
@@ -241,4 +242,4 @@ func (o SpawnSubAgentOut) Report() (r report.Report) {
 }
 
 // Failed reports whether a run was started and did not succeed.
-func (o SpawnSubAgentOut) Failed() bool { return o.Run != nil && o.Run.Outcome != subagent.RunDone }
+func (o SpawnSubAgentOut) Failed() bool { return o.Run != nil && o.Run.Outcome != subagent.StateDone }

@@ -14,16 +14,16 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// maxOrigins is the maximum number of labels with origins for an entry.
-const maxOrigins = 16
+// maxOriginLabels is the maximum number of labels with origins for an entry.
+const maxOriginLabels = 16
 
 // originFinder finds the texts from which a new text was made.
 type originFinder struct {
-	ctx          context.Context
-	memory       *oxbow.Memory
-	ledger       *lineage.Ledger // nil if the session is unknown
-	allowedTurns []string
-	isAgent      bool
+	ctx               context.Context
+	memory            *oxbow.Memory
+	ledger            *lineage.Ledger // nil if the session is unknown
+	settableTurnNames []string
+	isAgent           bool
 }
 
 func newOriginFinder(ctx context.Context, m *oxbow.Memory) originFinder {
@@ -31,7 +31,7 @@ func newOriginFinder(ctx context.Context, m *oxbow.Memory) originFinder {
 	src, _ := oxbow.SourceFrom(ctx)
 	o.isAgent = src.Actor == oxbow.Agent
 	o.ledger = verb.ContextLedger(ctx)
-	o.allowedTurns = verb.ContextOriginTurns(ctx)
+	o.settableTurnNames = verb.ContextOriginTurns(ctx)
 	return o
 }
 
@@ -48,30 +48,31 @@ func (o *originFinder) addShownTexts(shown []session.ShownText) {
 
 // maySetLabel reports whether the caller may set the label l. An agent must not add a label that names an origin or
 // that vouches for the entry. The only exception is a turn that a program passed in the context.
-func (o *originFinder) maySetLabel(l oxbow.Label, old []oxbow.Label) bool {
-	if !o.isAgent || !slices.Contains(originKeys, l.Key) {
+func (o *originFinder) maySetLabel(l oxbow.Label, oldLabels []oxbow.Label) bool {
+	if !o.isAgent || !slices.Contains(originLabelKeys, l.Key) {
 		return true
 	}
-	return slices.Contains(old, l) || (l.Key == lineage.SourceLabel && slices.Contains(o.allowedTurns, l.Value))
+	return slices.Contains(oldLabels, l) ||
+		(l.Key == lineage.SourceLabel && slices.Contains(o.settableTurnNames, l.Value))
 }
 
-// originKeys are the keys of labels that name the origin of a text or vouch for an entry.
-var originKeys = []string{lineage.SourceLabel, oxbow.LabelOrigin, oxbow.LabelVerified, oxbow.LabelApproved}
+// originLabelKeys are the keys of labels that name the origin of a text or vouch for an entry.
+var originLabelKeys = []string{lineage.SourceLabel, oxbow.LabelOrigin, oxbow.LabelVerified, oxbow.LabelApproved}
 
 // originLabels returns the labels for the origins of an agent's text. These are the origins of the previous version,
 // new origins and the taints of their texts, and a label if an origin was imported. If the caller is not an agent, the
 // result is nil.
-func (o *originFinder) originLabels(name, content string, old oxbow.Entry) (ls []oxbow.Label) {
+func (o *originFinder) originLabels(name, content string, oldEntry oxbow.Entry) (ls []oxbow.Label) {
 	if !o.isAgent {
 		return nil
 	}
-	for _, l := range old.Labels {
+	for _, l := range oldEntry.Labels {
 		if l.Key == lineage.SourceLabel || l.Key == oxbow.LabelOrigin {
 			ls = append(ls, l)
 		}
 	}
-	for _, s := range o.ledger.FindSources(name, content, old.Content, o.rareWords) {
-		if l := (oxbow.Label{Key: lineage.SourceLabel, Value: s.SourceValue()}); len(ls) < maxOrigins &&
+	for _, s := range o.ledger.FindSources(name, content, oldEntry.Content, o.rareWords) {
+		if l := (oxbow.Label{Key: lineage.SourceLabel, Value: s.SourceValue()}); len(ls) < maxOriginLabels &&
 			l.Check() == nil {
 			ls = append(ls, l)
 		}

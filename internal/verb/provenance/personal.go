@@ -14,12 +14,17 @@ import (
 // labelPersonalData returns the changes with a label for each kind of personal data in the text that the entry will
 // have. Old labels for personal data are removed, and callers cannot set or remove such labels. The changes whose
 // indexes are in labelled have these labels already.
-func labelPersonalData(ctx context.Context, store oxbow.Store, ops []oxbow.Op, labelled map[int]bool) []oxbow.Op {
+func labelPersonalData(
+	ctx context.Context,
+	store oxbow.Store,
+	ops []oxbow.Op,
+	labelledIndexes map[int]bool,
+) []oxbow.Op {
 	out := make([]oxbow.Op, 0, len(ops))
 	staged := newStagedEntries(len(ops)) // entries after the changes that were already processed
 	for i, op := range ops {
 		name := op.Target()
-		old, found := staged.find(name)
+		old, found := staged.findByName(name)
 		if !found && needsOldEntry(op) {
 			var err error
 			old, err = store.Get(ctx, name)
@@ -29,14 +34,14 @@ func labelPersonalData(ctx context.Context, store oxbow.Store, ops []oxbow.Op, l
 			}
 		}
 		e := op.ApplyTo(old)
-		if labelled[i] {
-			staged.set(name, e)
+		if labelledIndexes[i] {
+			staged.setEntry(name, e)
 			out = append(out, op)
 			continue
 		}
 		had := e.Labels
 		e.Labels = personalEntryLabels(&e)
-		staged.set(name, e)
+		staged.setEntry(name, e)
 		out = append(out, withLabels(op, e.Labels))
 		if a, ok := op.(oxbow.Alias); ok && !slices.Equal(had, e.Labels) {
 			out = append(out, oxbow.Relabel{Name: a.Name, Labels: e.Labels})
@@ -78,7 +83,7 @@ func personalEntryLabels(e *oxbow.Entry) []oxbow.Label {
 			texts = append(texts, l.Value)
 		}
 	}
-	return withPersonalLabels(e.Labels, screen.Find(nil, texts).Personal)
+	return withPersonalLabels(e.Labels, screen.ExamineTexts(nil, texts).PersonalDataKinds)
 }
 
 // withPersonalLabels returns the labels with a label for each kind of personal data. It removes old labels for

@@ -24,25 +24,25 @@ func CheckForeignRepeats(ctx context.Context, w *verb.Workspace, textName string
 	if k.CanVouch(src) || strings.TrimSpace(text) == "" {
 		return nil
 	}
-	var s stamper
+	var s originStamper
 	if src.Actor != oxbow.Person {
-		s.origins.isAgent = src.Actor == oxbow.Agent
+		s.originFinder.isAgent = src.Actor == oxbow.Agent
 		s.addSessionReads(ctx, k)
 	}
 	c := repeatFinder{
-		entryNames:   []string{""},
-		texts:        []string{text},
-		oldTexts:     []string{""},
-		foundRepeats: []foreignRepeats{{foreignSources: s.unknownCalls}},
+		entryNames:    []string{""},
+		newTexts:      []string{text},
+		oldTexts:      []string{""},
+		repeatsByText: []foreignRepeats{{foreignSources: s.unknownCalls}},
 	}
 	c.findInSessionTexts(k)
-	if w.Open != nil && !c.foundRepeats[0].hasRepeats() {
+	if w.Open != nil && !c.repeatsByText[0].hasRepeats() {
 		// Without a memory, there are no entries that the texts could repeat.
 		if ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn); err == nil {
 			c.findInEntries(ctx, m.Store(), verb.ProvenanceData{Memory: m})
 		}
 	}
-	found := &c.foundRepeats[0]
+	found := &c.repeatsByText[0]
 	if !found.hasRepeats() {
 		return nil
 	}

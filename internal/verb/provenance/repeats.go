@@ -16,13 +16,13 @@ import (
 
 // foreignRepeats lists the foreign texts that a change repeats word for word.
 type foreignRepeats struct {
-	foreignSources   []string // names of the calls that returned the text, or taints of the entry that contains it
-	unvouchedSources []string
-	isImported       bool // the change repeats an entry that was imported
+	foreignSources       []string // names of the calls that returned the text, or taints of the entry that contains it
+	unvouchedSources     []string
+	repeatsImportedEntry bool // the change repeats an entry that was imported
 }
 
 func (r *foreignRepeats) hasRepeats() bool {
-	return len(r.foreignSources)+len(r.unvouchedSources) > 0 || r.isImported
+	return len(r.foreignSources)+len(r.unvouchedSources) > 0 || r.repeatsImportedEntry
 }
 
 func (r *foreignRepeats) addSources(foreign, unvouched []string) {
@@ -47,21 +47,21 @@ func appendMissing(list, more []string) []string {
 // sentenceLikeKeys returns the key of a label if it consists of several words, because such a key may contain a
 // sentence.
 func sentenceLikeKeys(l oxbow.Label) []string {
-	if strings.ContainsAny(l.Key, "-_") && !slices.Contains(stampKeys, l.Key) {
+	if strings.ContainsAny(l.Key, "-_") && !slices.Contains(originStampKeys, l.Key) {
 		return []string{l.Key}
 	}
 	return nil
 }
 
-// writtenText returns the text that a change writes, and the text of the entry before the change. Each text consists
-// of lines with the content, the name, the aliases and the values of labels. If the change only changes labels,
-// written contains only the values of new labels. Labels with which programs record an origin are left out. If the old
-// entry was tainted or unvouched, before is empty, because its text counts as foreign.
-func writtenText(op oxbow.Op, old oxbow.Entry) (written, before string) {
+// textBeforeAndAfter returns the text that a change writes, and the text of the entry before the change. Each text
+// consists of lines with the content, the name, the aliases and the values of labels. If the change only changes
+// labels, written contains only the values of new labels. Labels with which programs record an origin are left out.
+// If the old entry was tainted or unvouched, before is empty, because its text counts as foreign.
+func textBeforeAndAfter(op oxbow.Op, oldEntry oxbow.Entry) (written, before string) {
 	join := func(name, content string, aliases []string, labels []oxbow.Label) string {
 		lines := append([]string{content, name}, aliases...)
 		for _, l := range labels {
-			if !slices.Contains(stampKeys, l.Key) {
+			if !slices.Contains(originStampKeys, l.Key) {
 				lines = append(lines, l.Value)
 				lines = append(lines, sentenceLikeKeys(l)...)
 			}
@@ -69,9 +69,9 @@ func writtenText(op oxbow.Op, old oxbow.Entry) (written, before string) {
 		return strings.Join(lines, "\n")
 	}
 	if !isTaintedOrUnvouched(
-		&old,
+		&oldEntry,
 	) { // the text of an entry in quarantine counts as foreign, even if the entry is not changed
-		before = join(old.Name, old.Content, old.Aliases, old.Labels)
+		before = join(oldEntry.Name, oldEntry.Content, oldEntry.Aliases, oldEntry.Labels)
 	}
 	switch o := op.(type) {
 	case oxbow.Add:
@@ -81,7 +81,7 @@ func writtenText(op oxbow.Op, old oxbow.Entry) (written, before string) {
 	// compare only new labels; otherwise, an approval would repeat the labels of the approved entry
 	case oxbow.Relabel:
 		added := slices.DeleteFunc(slices.Clone(o.Labels), func(l oxbow.Label) bool {
-			return slices.Contains(old.Labels, l)
+			return slices.Contains(oldEntry.Labels, l)
 		})
 		written = join("", "", nil, added)
 	case oxbow.Alias:
@@ -90,9 +90,9 @@ func writtenText(op oxbow.Op, old oxbow.Entry) (written, before string) {
 	return written, before
 }
 
-// stampKeys are the keys of labels with which programs record the origin of a text. The values of such labels do not
-// count as text that a change writes.
-var stampKeys = []string{oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine, oxbow.LabelOrigin,
+// originStampKeys are the keys of labels with which programs record the origin of a text. The values of such labels
+// do not count as text that a change writes.
+var originStampKeys = []string{oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine, oxbow.LabelOrigin,
 	oxbow.LabelVerified, oxbow.LabelUnvouched, "from", "import", "import-id", "import-sum"}
 
 func isTaintedOrUnvouched(e *oxbow.Entry) bool {
@@ -102,44 +102,44 @@ func isTaintedOrUnvouched(e *oxbow.Entry) bool {
 }
 
 // findRepeats returns the foreign texts that each change repeats. It compares the changes with texts that sessions
-// have read, and with entries for which nobody vouches. If isUnvouched is set, the changes are unvouched even if they
-// repeat nothing.
+// have read, and with entries for which nobody vouches. If areChangesUnvouched is set, the changes are unvouched
+// even if they repeat nothing.
 func findRepeats(
 	ctx context.Context,
 	store oxbow.Store,
 	ops []oxbow.Op,
 	k verb.ProvenanceData,
-	isUnvouched bool,
+	areChangesUnvouched bool,
 ) []foreignRepeats {
 	c := repeatFinder{
-		entryNames:   make([]string, len(ops)),
-		texts:        make([]string, len(ops)),
-		oldTexts:     make([]string, len(ops)),
-		foundRepeats: make([]foreignRepeats, len(ops)),
+		entryNames:    make([]string, len(ops)),
+		newTexts:      make([]string, len(ops)),
+		oldTexts:      make([]string, len(ops)),
+		repeatsByText: make([]foreignRepeats, len(ops)),
 	}
 	staged := newStagedEntries(len(ops))
 	for i, op := range ops {
 		name := op.Target()
-		old, ok := staged.find(name)
+		old, ok := staged.findByName(name)
 		if _, adds := op.(oxbow.Add); !ok && !adds {
 			old, _ = store.Get(ctx, name) // ignore the error, because the store will report it
 		}
 		c.entryNames[i] = name
-		c.texts[i], c.oldTexts[i] = writtenText(op, old)
-		staged.set(name, op.ApplyTo(old))
+		c.newTexts[i], c.oldTexts[i] = textBeforeAndAfter(op, old)
+		staged.setEntry(name, op.ApplyTo(old))
 	}
 	c.findInSessionTexts(k)
-	c.isUnvouched = isUnvouched
+	c.areChangesUnvouched = areChangesUnvouched
 	c.findInEntries(ctx, store, k)
-	return c.foundRepeats
+	return c.repeatsByText
 }
 
 // repeatFinder compares texts that are written with foreign texts.
 type repeatFinder struct {
-	entryNames      []string // for each text, the name of its entry (or "")
-	texts, oldTexts []string
-	foundRepeats    []foreignRepeats
-	isUnvouched     bool // the changes are unvouched even if they repeat nothing
+	entryNames          []string // for each text, the name of its entry (or "")
+	newTexts, oldTexts  []string
+	repeatsByText       []foreignRepeats
+	areChangesUnvouched bool // the changes are unvouched even if they repeat nothing
 }
 
 // findInSessionTexts finds repetitions of texts that sessions have read.
@@ -147,27 +147,33 @@ func (c *repeatFinder) findInSessionTexts(k verb.ProvenanceData) {
 	if k.Fingerprints == nil {
 		return
 	}
-	for i, m := range k.Fingerprints.FindRepeats(c.texts, c.oldTexts) {
-		c.foundRepeats[i].addSources(m.Foreign, m.Unvouched)
+	for i, m := range k.Fingerprints.FindRepeats(c.newTexts, c.oldTexts) {
+		c.repeatsByText[i].addSources(m.Foreign, m.Unvouched)
 	}
 }
 
-// notCompared is the value of the label unvouched if the text could not be compared with all unvouched entries. Either
-// the memory is damaged, or it is not stored in a log and has too many such entries.
-const notCompared = "not-compared"
+// notComparedValue is the value of the label unvouched if the text could not be compared with all unvouched
+// entries. Either the memory is damaged, or it is not stored in a log and has too many such entries.
+const notComparedValue = "not-compared"
 
 // findInEntries finds repetitions of tainted, unvouched and imported entries. If the entries cannot be compared, for
 // example because the memory is damaged, each text counts as unvouched. findInEntries returns no error, because damage
 // must not prevent changes of the memory.
 func (c *repeatFinder) findInEntries(ctx context.Context, store oxbow.Store, k verb.ProvenanceData) {
-	texts := foreign.Texts{Names: c.entryNames, Texts: c.texts, IgnoredTexts: c.oldTexts, OnlyTainted: c.isUnvouched}
+	texts := foreign.Texts{
+		Names:        c.entryNames,
+		Texts:        c.newTexts,
+		IgnoredTexts: c.oldTexts,
+		OnlyTainted:  c.areChangesUnvouched,
+	}
 	add := func(e *oxbow.Entry, i int) {
-		c.foundRepeats[i].addSources(e.Values(oxbow.LabelTaint), e.Values(oxbow.LabelUnvouched))
-		c.foundRepeats[i].isImported = c.foundRepeats[i].isImported || e.Trust() == oxbow.TrustImported
+		c.repeatsByText[i].addSources(e.Values(oxbow.LabelTaint), e.Values(oxbow.LabelUnvouched))
+		c.repeatsByText[i].repeatsImportedEntry = c.repeatsByText[i].repeatsImportedEntry ||
+			e.Trust() == oxbow.TrustImported
 	}
 	err := foreign.ErrTooManyEntries
-	if tainted := verb.ContextTaintedEntries(ctx); tainted != nil && c.isUnvouched {
-		err = findInTainted(ctx, store, k.SecondReader, tainted, &texts, add)
+	if tainted := verb.ContextTaintedEntries(ctx); tainted != nil && c.areChangesUnvouched {
+		err = findRepeatsOfTainted(ctx, store, k.SecondReader, tainted, &texts, add)
 	}
 	if errors.Is(err, foreign.ErrTooManyEntries) {
 		err = k.SecondReader.Read(store, func(store oxbow.Store, index *foreign.Index) error {
@@ -177,34 +183,34 @@ func (c *repeatFinder) findInEntries(ctx context.Context, store oxbow.Store, k v
 	if err == nil {
 		return
 	}
-	for i, text := range c.texts {
+	for i, text := range c.newTexts {
 		if strings.TrimSpace(text) != "" {
-			c.foundRepeats[i].addSources(nil, []string{notCompared})
+			c.repeatsByText[i].addSources(nil, []string{notComparedValue})
 		}
 	}
 }
 
-// findInTainted calls add for each tainted entry that the texts repeat. It is used in a run that keeps a list of the
-// tainted entries, so that only the first change of the run reads the memory. If there are so many tainted entries
-// that the index is faster, the error matches foreign.ErrTooManyEntries.
-func findInTainted(
+// findRepeatsOfTainted calls addRepeat for each tainted entry that the texts repeat. It is used in a run that keeps a
+// list of the tainted entries, so that only the first change of the run reads the memory. If there are so many
+// tainted entries that the index is faster, the error matches foreign.ErrTooManyEntries.
+func findRepeatsOfTainted(
 	ctx context.Context,
 	store oxbow.Store,
-	reader *verb.SecondReader,
+	secondReader *verb.SecondReader,
 	tainted *verb.TaintedEntries,
 	texts *foreign.Texts,
-	add func(e *oxbow.Entry, i int),
+	addRepeat func(e *oxbow.Entry, i int),
 ) error {
 	read := func(keep func(*oxbow.Entry) error) error {
 		// close the reader, because it contains metadata of all entries and is seldom used again in this run
-		defer reader.Close()
-		return reader.Read(store, func(store oxbow.Store, _ *foreign.Index) error {
+		defer secondReader.Close()
+		return secondReader.Read(store, func(store oxbow.Store, _ *foreign.Index) error {
 			return foreign.EachTaintedEntry(ctx, store, keep)
 		})
 	}
 	return texts.EachRepeatedEntryIn(
 		func(compare func(*oxbow.Entry) error) error { return tainted.Each(read, compare) },
-		add,
+		addRepeat,
 	)
 }
 
@@ -217,7 +223,7 @@ func recordPersonTexts(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k
 	}
 	var texts []string
 	for _, op := range ops {
-		s, _ := writtenText(op, oxbow.Entry{})
+		s, _ := textBeforeAndAfter(op, oxbow.Entry{})
 		if o, ok := op.(oxbow.Relabel); ok && !isTaintedOrUnvouched(&oxbow.Entry{Labels: o.Labels}) {
 			if old, err := store.Get(ctx, o.Name); err == nil &&
 				isTaintedOrUnvouched(&old) { // the change approves the entry

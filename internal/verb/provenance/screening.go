@@ -12,8 +12,8 @@ import (
 
 // ScreeningSettings are the properties of a home, and of the present run of the program, on which screening depends.
 type ScreeningSettings struct {
-	// Place returns the location of the home's memory.
-	Place func() (verb.Place, error)
+	// MemoryPlace returns the location of the home's memory.
+	MemoryPlace func() (verb.Place, error)
 
 	// ConfigDir is the user's configuration directory. If the home does not have oxbow's own layout, the directory
 	// contains the key for marks, because such a home contains only files of its own system.
@@ -48,7 +48,7 @@ type Screening struct {
 // NewScreening returns the screening of a home.
 func NewScreening(s ScreeningSettings) *Screening {
 	dir := s.ConfigDir
-	if p, err := s.Place(); err == nil && p.HasOwnLayout() {
+	if p, err := s.MemoryPlace(); err == nil && p.HasOwnLayout() {
 		dir = p.Dir()
 	}
 	return &Screening{s, screen.NewCleaner(dir), &verb.SecondReader{OpenMemory: s.ReopenMemory}}
@@ -72,9 +72,9 @@ func (s *Screening) ScreenForMemory(
 				return nil, err
 			}
 		}
-		place, err := s.settings.Place()
+		place, err := s.settings.MemoryPlace()
 		screener := Screener{SecretPolicy: s.SecretPolicy(), ProvenanceData: s.settings.ProvenanceData(),
-			NoLabels: err == nil && !place.HasOwnLayout(), KeepOrigins: s.settings.KeepOrigins}
+			OmitLabels: err == nil && !place.HasOwnLayout(), KeepOrigins: s.settings.KeepOrigins}
 		screener.ProvenanceData.Memory, screener.ProvenanceData.SecondReader = *m, s.secondReader
 		return screener.ScreenOps(ctx, store, ops)
 	}

@@ -15,8 +15,8 @@ func newStagedEntries(changes int) *stagedEntries {
 	return &stagedEntries{make([]oxbow.Entry, 0, changes), make(map[string]int, changes)}
 }
 
-// find returns the entry with this name.
-func (s *stagedEntries) find(name string) (e oxbow.Entry, found bool) {
+// findByName returns the entry with this name.
+func (s *stagedEntries) findByName(name string) (e oxbow.Entry, found bool) {
 	i, found := s.indexes[name]
 	if found {
 		e = s.entries[i]
@@ -24,8 +24,8 @@ func (s *stagedEntries) find(name string) (e oxbow.Entry, found bool) {
 	return e, found
 }
 
-// set adds or replaces the entry with this name.
-func (s *stagedEntries) set(name string, e oxbow.Entry) {
+// setEntry adds or replaces the entry with this name.
+func (s *stagedEntries) setEntry(name string, e oxbow.Entry) {
 	if i, found := s.indexes[name]; found {
 		s.entries[i] = e
 		return
@@ -34,8 +34,8 @@ func (s *stagedEntries) set(name string, e oxbow.Entry) {
 	s.entries = append(s.entries, e)
 }
 
-// apply makes the change in the set.
-func (s *stagedEntries) apply(op oxbow.Op) {
-	old, _ := s.find(op.Target())
-	s.set(op.Target(), op.ApplyTo(old))
+// applyOp makes the change in the set.
+func (s *stagedEntries) applyOp(op oxbow.Op) {
+	old, _ := s.findByName(op.Target())
+	s.setEntry(op.Target(), op.ApplyTo(old))
 }

@@ -19,14 +19,14 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// protectedKeys are the keys of labels that put an entry into every prompt. In a turn that has read foreign text, such
-// an entry must not be written or changed.
-var protectedKeys = []string{profile.LabelPinned, profile.LabelProcess}
+// protectedLabelKeys are the keys of labels that put an entry into every prompt. In a turn that has read foreign
+// text, such an entry must not be written or changed.
+var protectedLabelKeys = []string{profile.LabelPinned, profile.LabelProcess}
 
 // noHooksValue is the value of the label unvouched for a text by an agent whose hooks do not report what it has read.
 const noHooksValue = "no-hooks"
 
-// stampOrigins returns the changes with labels that record the origin of each change's text. labelled contains the
+// labelOrigins returns the changes with labels that record the origin of each change's text. fullyLabelled contains the
 // indexes of the changes that also have labels for all findings about the text.
 //
 // Changes by a person at a terminal or a page are returned without new labels. If such a text repeats foreign text,
@@ -39,58 +39,58 @@ const noHooksValue = "no-hooks"
 //
 // A change of an entry that is pinned or belongs to every process is refused if its text repeats foreign text, or if
 // the turn has read foreign text. The error matches [oxbow.ErrInvalid].
-func stampOrigins(
+func labelOrigins(
 	ctx context.Context,
 	store oxbow.Store,
 	ops []oxbow.Op,
 	k verb.ProvenanceData,
-) (out []oxbow.Op, labelled map[int]bool, err error) {
+) (out []oxbow.Op, fullyLabelled map[int]bool, err error) {
 	src, _ := oxbow.SourceFrom(ctx)
 	if src.Actor == oxbow.Person {
-		ops = labelPersonOps(ctx, store, ops)
+		ops = labelVouchedTexts(ctx, store, ops)
 	}
 	if k.CanVouch(src) {
 		recordPersonTexts(ctx, store, ops, k)
 		return ops, nil, nil
 	}
-	s := stamper{
-		stagedEntries:   newStagedEntries(len(ops)),
-		labelledChanges: make(map[int]bool, len(ops)),
-		source:          src,
-		ownFrames:       screen.ConversationTextsFrom(ctx),
-		unexaminedTexts: make([]unexaminedText, 0, len(ops)),
+	s := originStamper{
+		stagedEntries:     newStagedEntries(len(ops)),
+		labelledChanges:   make(map[int]bool, len(ops)),
+		source:            src,
+		conversationTexts: screen.ConversationTextsFrom(ctx),
+		unexaminedTexts:   make([]unexaminedText, 0, len(ops)),
 	}
 	if src.Actor != oxbow.Person {
-		s.origins = newOriginFinder(ctx, k.Memory)
+		s.originFinder = newOriginFinder(ctx, k.Memory)
 		s.addSessionReads(ctx, k)
 	}
 	// An import is unvouched even if it repeats nothing.
-	repeats := findRepeats(ctx, store, ops, k, s.noHooks || src.Actor == oxbow.Imported)
+	repeats := findRepeats(ctx, store, ops, k, s.isWithoutHooks || src.Actor == oxbow.Imported)
 	for i, op := range ops {
-		s.repeats = repeats[i]
-		if src.Actor == oxbow.Person && !s.repeats.hasRepeats() {
-			s.stagedEntries.apply(op)
+		s.foreignRepeats = repeats[i]
+		if src.Actor == oxbow.Person && !s.foreignRepeats.hasRepeats() {
+			s.stagedEntries.applyOp(op)
 			out = append(out, op)
 			continue
 		}
 		if _, ok := op.(oxbow.Alias); ok {
 			// an alias keeps the labels of its entry, so that all labels must have been added before it
-			s.addFindings(out)
+			s.labelUnexaminedTexts(out)
 		}
 		s.changeIndex = len(out)
-		stamped, err := s.labelledOps(ctx, store, op)
+		stamped, err := s.labelOp(ctx, store, op)
 		if err != nil {
 			return nil, nil, err
 		}
 		for _, op := range stamped {
-			s.stagedEntries.apply(op)
+			s.stagedEntries.applyOp(op)
 		}
 		out = append(out, stamped...)
 	}
-	s.addFindings(out)
+	s.labelUnexaminedTexts(out)
 	tainted := verb.ContextTaintedEntries(ctx)
 	for _, op := range out {
-		e, _ := s.stagedEntries.find(op.Target())
+		e, _ := s.stagedEntries.findByName(op.Target())
 		tainted.Add(e)
 	}
 	recordFingerprints(out, k)
@@ -100,7 +100,7 @@ func stampOrigins(
 // addSessionReads records what the model of the caller's session has read since the last prompt by a person: the calls
 // that returned foreign text, and the texts that hooks showed. If the context contains taints (see
 // [verb.ContextTaints]), only these are recorded.
-func (s *stamper) addSessionReads(ctx context.Context, k verb.ProvenanceData) {
+func (s *originStamper) addSessionReads(ctx context.Context, k verb.ProvenanceData) {
 	caller, ok := verb.ContextCaller(ctx)
 	if !ok {
 		caller = k.DefaultCaller
@@ -116,39 +116,39 @@ func (s *stamper) addSessionReads(ctx context.Context, k verb.ProvenanceData) {
 	}
 	s.unknownCalls = x.UntracedReads
 	s.foreignCalls = x.ForeignReads
-	s.noHooks = s.origins.isAgent && !x.IsReported
+	s.isWithoutHooks = s.originFinder.isAgent && !x.IsReported
 	s.proofFile, s.provedFiles = x.ProofCommand, x.ProvenFiles
-	s.origins.addShownTexts(x.ShownTexts)
+	s.originFinder.addShownTexts(x.ShownTexts)
 }
 
-// labelledOps returns the op with labels for its origin. Changes of labels follow that become necessary, for example
+// labelOp returns the op with labels for its origin. Changes of labels follow that become necessary, for example
 // because a new alias repeats foreign text. If the entry cannot be read, the op is returned unchanged, because the
-// store will report the error. If the caller must not change the entry, labelledOps returns an error.
-func (s *stamper) labelledOps(ctx context.Context, store oxbow.Store, op oxbow.Op) (_ []oxbow.Op, err error) {
+// store will report the error. If the caller must not change the entry, labelOp returns an error.
+func (s *originStamper) labelOp(ctx context.Context, store oxbow.Store, op oxbow.Op) (_ []oxbow.Op, err error) {
 	name := op.Target()
-	old, found := s.stagedEntries.find(name)
+	old, found := s.stagedEntries.findByName(name)
 	if _, adds := op.(oxbow.Add); !found && !adds {
 		old, err = store.Get(ctx, name)
 		if err != nil {
 			return []oxbow.Op{op}, nil // the entry cannot be read, and the store will report the error
 		}
-		s.stagedEntries.set(name, old)
+		s.stagedEntries.setEntry(name, old)
 	}
 	switch o := op.(type) {
 	case oxbow.Add:
-		o.Labels, err = s.stampLabels(o.Name, o.Content, o.Aliases, o.Labels, oxbow.Entry{})
+		o.Labels, err = s.computeLabels(o.Name, o.Content, o.Aliases, o.Labels, oxbow.Entry{})
 		op = o
 	case oxbow.Update:
-		o.Labels, err = s.stampLabels(o.Name, o.Content, o.Aliases, o.Labels, old)
+		o.Labels, err = s.computeLabels(o.Name, o.Content, o.Aliases, o.Labels, old)
 		op = o
 	case oxbow.Relabel:
-		o.Labels, err = s.stampLabels(old.Name, old.Content, old.Aliases, o.Labels, old)
+		o.Labels, err = s.computeLabels(old.Name, old.Content, old.Aliases, o.Labels, old)
 		op = o
 	case oxbow.Alias:
 		err = s.checkProtected(old.Labels)
 		if err == nil {
-			ops := append([]oxbow.Op{op}, s.aliasLabelOps(o, old)...)
-			kept := s.updateVouchLabels(slices.Clone(old.Labels), old.Content, old)
+			ops := append([]oxbow.Op{op}, s.labelAliasedEntry(o, old)...)
+			kept := s.updateApprovalLabels(slices.Clone(old.Labels), old.Content, old)
 			if len(ops) == 1 && len(kept) > len(old.Labels) {
 				ops = append(ops, oxbow.Relabel{Name: o.Name, Labels: oxbow.SortLabels(kept)})
 			}
@@ -160,36 +160,43 @@ func (s *stamper) labelledOps(ctx context.Context, store oxbow.Store, op oxbow.O
 	return []oxbow.Op{op}, err
 }
 
-// aliasLabelOps returns the change that adds labels to an entry if a tainted call adds aliases to the entry. Others
+// labelAliasedEntry returns the change that adds labels to an entry if a tainted call adds aliases to the entry. Others
 // may have chosen the aliases, that is, the words by which the entry is then found. The result is nil if the call is
 // not tainted, or if it adds no alias.
-func (s *stamper) aliasLabelOps(o oxbow.Alias, old oxbow.Entry) []oxbow.Op {
-	add := slices.DeleteFunc(slices.Clone(o.Aliases), func(a string) bool { return slices.Contains(old.Aliases, a) })
-	isTainted := len(s.unknownCalls) > 0 || s.repeats.hasRepeats()
+func (s *originStamper) labelAliasedEntry(o oxbow.Alias, oldEntry oxbow.Entry) []oxbow.Op {
+	add := slices.DeleteFunc(
+		slices.Clone(o.Aliases),
+		func(a string) bool { return slices.Contains(oldEntry.Aliases, a) },
+	)
+	isTainted := len(s.unknownCalls) > 0 || s.foreignRepeats.hasRepeats()
 	if !isTainted || len(add) == 0 {
 		return nil
 	}
-	bare := stamper{unknownCalls: s.unknownCalls, repeats: s.repeats, stagedEntries: newStagedEntries(1)}
+	bare := originStamper{
+		unknownCalls:   s.unknownCalls,
+		foreignRepeats: s.foreignRepeats,
+		stagedEntries:  newStagedEntries(1),
+	}
 	// ignore the error, which can only concern protected labels
-	ls, _ := bare.stampLabels("", "", add, nil, oxbow.Entry{})
-	bare.unexaminedTexts[0].labels = append(ls, old.Labels...)
+	ls, _ := bare.computeLabels("", "", add, nil, oxbow.Entry{})
+	bare.unexaminedTexts[0].labels = append(ls, oldEntry.Labels...)
 	out := []oxbow.Op{oxbow.Relabel{Name: o.Name}}
-	bare.addFindings(out)
+	bare.labelUnexaminedTexts(out)
 	return out
 }
 
-// stamper adds labels to changes, mostly to changes that a person did not make.
-type stamper struct {
-	unknownCalls  []string       // calls of the turn with unknown results
-	foreignCalls  []string       // calls of the turn that returned foreign text
-	noHooks       bool           // the writer is an agent whose hooks do not report what it has read
-	repeats       foreignRepeats // foreign text that the present change repeats
-	proofFile     string
-	provedFiles   []string // files to which the proof refers
-	source        oxbow.Source
-	ownFrames     *screen.ConversationTexts // conversations in which this program wrote the roles
-	origins       originFinder
-	stagedEntries *stagedEntries // entries after the changes that were already processed
+// originStamper adds labels to changes, mostly to changes that a person did not make.
+type originStamper struct {
+	unknownCalls      []string       // calls of the turn with unknown results
+	foreignCalls      []string       // calls of the turn that returned foreign text
+	isWithoutHooks    bool           // the writer is an agent whose hooks do not report what it has read
+	foreignRepeats    foreignRepeats // foreign text that the present change repeats
+	proofFile         string
+	provedFiles       []string // files to which the proof refers
+	source            oxbow.Source
+	conversationTexts *screen.ConversationTexts // conversations in which this program wrote the roles
+	originFinder      originFinder
+	stagedEntries     *stagedEntries // entries after the changes that were already processed
 
 	changeIndex     int              // index of the present change
 	unexaminedTexts []unexaminedText // texts that were not examined yet
@@ -207,37 +214,37 @@ type unexaminedText struct {
 	findings      screen.Findings
 }
 
-// textsTogether is the number of texts that a goroutine examines at a time.
-const textsTogether = 16
+// textsPerGoroutine is the number of texts that a goroutine examines at a time.
+const textsPerGoroutine = 16
 
-// addFindings adds a label for each finding about a text. The texts are examined in parallel, because this takes most
-// of the time.
-func (s *stamper) addFindings(ops []oxbow.Op) {
+// labelUnexaminedTexts adds a label for each finding about a text. The texts are examined in parallel, because this
+// takes most of the time.
+func (s *originStamper) labelUnexaminedTexts(ops []oxbow.Op) {
 	var all errgroup.Group
 	all.SetLimit(runtime.GOMAXPROCS(0))
-	for group := range slices.Chunk(s.unexaminedTexts, textsTogether) {
+	for group := range slices.Chunk(s.unexaminedTexts, textsPerGoroutine) {
 		all.Go(func() error {
 			for i := range group {
-				group[i].findings = screen.Find(group[i].texts, group[i].programValues)
+				group[i].findings = screen.ExamineTexts(group[i].texts, group[i].programValues)
 			}
 			return nil
 		})
 	}
 	_ = all.Wait() // the functions never return an error
 	for _, l := range s.unexaminedTexts {
-		for _, r := range l.findings.Instructions {
+		for _, r := range l.findings.InstructionRuleNames {
 			l.labels = append(l.labels, oxbow.Label{Key: l.ruleLabelKey, Value: r})
 		}
 		var labels []oxbow.Label
 		if s.labelledChanges != nil {
-			labels = withPersonalLabels(l.labels, l.findings.Personal)
+			labels = withPersonalLabels(l.labels, l.findings.PersonalDataKinds)
 			s.labelledChanges[l.changeIndex] = true
 		} else {
 			labels = oxbow.SortLabels(l.labels)
 		}
 		op := withLabels(ops[l.changeIndex], labels)
 		ops[l.changeIndex] = op
-		s.stagedEntries.apply(op)
+		s.stagedEntries.applyOp(op)
 	}
 	s.unexaminedTexts = s.unexaminedTexts[:0]
 }
@@ -245,27 +252,27 @@ func (s *stamper) addFindings(ops []oxbow.Op) {
 // unnamedCallValue is the value of the label for a call whose name cannot be a label value.
 const unnamedCallValue = "call"
 
-// stampLabels returns the labels of an entry. These are the given labels, the taints of the previous version, and
-// labels for the call and for the origin of the text. stampLabels also queues the text for [stamper.addFindings],
-// which adds labels for the rules that the text matches.
-func (s *stamper) stampLabels(
+// computeLabels returns the labels of an entry. These are the given labels, the taints of the previous version, and
+// labels for the call and for the origin of the text. computeLabels also queues the text for
+// [originStamper.labelUnexaminedTexts], which adds labels for the rules that the text matches.
+func (s *originStamper) computeLabels(
 	name, content string,
 	aliases []string,
-	given []oxbow.Label,
-	old oxbow.Entry,
+	givenLabels []oxbow.Label,
+	oldEntry oxbow.Entry,
 ) ([]oxbow.Label, error) {
 	const more = 8 // capacity for the labels that are added below
-	out := append(make([]oxbow.Label, 0, len(given)+more), given...)
+	out := append(make([]oxbow.Label, 0, len(givenLabels)+more), givenLabels...)
 	out = slices.DeleteFunc(out, func(l oxbow.Label) bool {
 		isGiven := l.Key == oxbow.LabelSuspect || l.Key == oxbow.LabelQuarantine || l.Key == oxbow.LabelTextBy
-		return isGiven || !s.origins.maySetLabel(l, old.Labels) ||
-			(l.Key == oxbow.LabelVerified && s.origins.isAgent && content != old.Content)
+		return isGiven || !s.originFinder.maySetLabel(l, oldEntry.Labels) ||
+			(l.Key == oxbow.LabelVerified && s.originFinder.isAgent && content != oldEntry.Content)
 	})
-	out = s.updateVouchLabels(out, content, old)
-	if err := s.checkProtected(out, old.Labels); err != nil {
+	out = s.updateApprovalLabels(out, content, oldEntry)
+	if err := s.checkProtected(out, oldEntry.Labels); err != nil {
 		return nil, err
 	}
-	for _, l := range old.Labels {
+	for _, l := range oldEntry.Labels {
 		if l.Key == oxbow.LabelTaint || l.Key == oxbow.LabelUnvouched {
 			out = append(out, l)
 		}
@@ -279,7 +286,7 @@ func (s *stamper) stampLabels(
 			out = append(out, l)
 		}
 	}
-	texts := append(make([]string, 0, 2+len(aliases)+len(out)), name, s.ownFrames.SpokenText(content))
+	texts := append(make([]string, 0, 2+len(aliases)+len(out)), name, s.conversationTexts.SpokenText(content))
 	texts = append(texts, aliases...)
 	programValues := make([]string, 0, more)
 	for _, l := range out {
@@ -295,16 +302,16 @@ func (s *stamper) stampLabels(
 	}
 	writers := len(out) // all labels from here on are added by this program
 	add(oxbow.LabelTaint, s.unknownCalls)
-	add(oxbow.LabelTaint, s.repeats.foreignSources)
-	add(oxbow.LabelUnvouched, s.repeats.unvouchedSources)
-	if s.noHooks && content != old.Content {
+	add(oxbow.LabelTaint, s.foreignRepeats.foreignSources)
+	add(oxbow.LabelUnvouched, s.foreignRepeats.unvouchedSources)
+	if s.isWithoutHooks && content != oldEntry.Content {
 		add(oxbow.LabelUnvouched, []string{noHooksValue})
 	}
-	if s.repeats.isImported {
+	if s.foreignRepeats.repeatsImportedEntry {
 		add(oxbow.LabelOrigin, []string{string(oxbow.TrustImported)})
 	}
-	out = append(out, s.origins.originLabels(name, content, old)...)
-	mayProve := s.proofFile != "" && content != old.Content
+	out = append(out, s.originFinder.originLabels(name, content, oldEntry)...)
+	mayProve := s.proofFile != "" && content != oldEntry.Content
 	if mayProve && citesFile(content, out, s.provedFiles) {
 		add(oxbow.LabelVerified, []string{s.proofFile})
 	}
@@ -343,11 +350,11 @@ func isIdentifierOrTime(value string) bool {
 	return isLong && strings.Trim(value, "0123456789abcdef-") == ""
 }
 
-// labelPersonOps returns the changes of a person with labels that record who vouches for each text. A person vouches
+// labelVouchedTexts returns the changes of a person with labels that record who vouches for each text. A person vouches
 // for a new text that the person writes. Therefore labels are removed that say that nobody vouches for the old text,
 // or that name its origin or author. If the person only changes labels or aliases, or restores an old text, the person
 // does not vouch for the text. A label then names the author of the text.
-func labelPersonOps(ctx context.Context, store oxbow.Store, ops []oxbow.Op) []oxbow.Op {
+func labelVouchedTexts(ctx context.Context, store oxbow.Store, ops []oxbow.Op) []oxbow.Op {
 	out := make([]oxbow.Op, 0, len(ops))
 	for _, op := range ops {
 		out = append(out, op)
@@ -359,7 +366,7 @@ func labelPersonOps(ctx context.Context, store oxbow.Store, ops []oxbow.Op) []ox
 			labels = o.Labels
 		case oxbow.Alias:
 		case oxbow.Add:
-			if old := restoredText(ctx, o.Name, o.Content); old != nil {
+			if old := findRestoredVersion(ctx, o.Name, o.Content); old != nil {
 				out[len(out)-1] = withLabels(op, oxbow.KeepTextBy(o.Labels, old, oxbow.Person))
 			}
 			continue
@@ -377,7 +384,7 @@ func labelPersonOps(ctx context.Context, store oxbow.Store, ops []oxbow.Op) []ox
 			continue
 		}
 		if u, isUpdate := op.(oxbow.Update); isUpdate && u.Content != old.Content {
-			restored := restoredText(ctx, u.Name, u.Content)
+			restored := findRestoredVersion(ctx, u.Name, u.Content)
 			if restored == nil {
 				u.Labels = slices.DeleteFunc(slices.Clone(labels), func(l oxbow.Label) bool {
 					return l.Key == oxbow.LabelUnvouched || l.Key == oxbow.LabelOrigin || l.Key == oxbow.LabelTextBy
@@ -399,9 +406,9 @@ func WithRestoreHistory(ctx context.Context, h oxbow.Historian) context.Context 
 	return context.WithValue(ctx, restoreHistoryKey{}, h)
 }
 
-// restoredText returns the newest version of an entry that has the content. If no version has it, the result is an
-// entry whose author is an agent. If the context was not made by [WithRestoreHistory], the result is nil.
-func restoredText(ctx context.Context, name, content string) *oxbow.Entry {
+// findRestoredVersion returns the newest version of an entry that has the content. If no version has it, the result
+// is an entry whose author is an agent. If the context was not made by [WithRestoreHistory], the result is nil.
+func findRestoredVersion(ctx context.Context, name, content string) *oxbow.Entry {
 	h, ok := ctx.Value(restoreHistoryKey{}).(oxbow.Historian)
 	if !ok {
 		return nil
@@ -425,11 +432,11 @@ func isUnapprovedImport(e *oxbow.Entry) bool {
 	return isImport && !slices.Contains(e.Labels, ApprovedByPersonLabel)
 }
 
-// vouchingKeys are the keys of labels with which an entry may be shown although nobody asked for it. An import cannot
-// set these labels, because the author of the file is unknown.
-var vouchingKeys = append([]string{oxbow.LabelVerified, oxbow.LabelApproved}, protectedKeys...)
+// vouchingLabelKeys are the keys of labels with which an entry may be shown although nobody asked for it. An import
+// cannot set these labels, because the author of the file is unknown.
+var vouchingLabelKeys = append([]string{oxbow.LabelVerified, oxbow.LabelApproved}, protectedLabelKeys...)
 
-// updateVouchLabels returns the given labels of a changed entry with corrected labels about approval:
+// updateApprovalLabels returns the given labels of a changed entry with corrected labels about approval:
 //
 //   - A label approved is kept only if the old entry has the label, the text stays the same, and the change is not
 //     an import.
@@ -439,22 +446,27 @@ var vouchingKeys = append([]string{oxbow.LabelVerified, oxbow.LabelApproved}, pr
 //     label, the entry keeps the label.
 //
 // It overwrites the memory of labels.
-func (s *stamper) updateVouchLabels(labels []oxbow.Label, content string, old oxbow.Entry) []oxbow.Label {
-	isSame := old.Name != "" && content == old.Content
+func (s *originStamper) updateApprovalLabels(
+	labels []oxbow.Label,
+	content string,
+	oldEntry oxbow.Entry,
+) []oxbow.Label {
+	isSame := oldEntry.Name != "" && content == oldEntry.Content
 	isImport := s.source.Actor == oxbow.Imported
 	labels = slices.DeleteFunc(labels, func(l oxbow.Label) bool {
-		isNew := !slices.Contains(old.Labels, l)
+		isNew := !slices.Contains(oldEntry.Labels, l)
 		return (l.Key == oxbow.LabelApproved && (isNew || !isSame || isImport)) ||
-			(isImport && isNew && slices.Contains(vouchingKeys, l.Key))
+			(isImport && isNew && slices.Contains(vouchingLabelKeys, l.Key))
 	})
-	isHeld := isUnapprovedImport(&old)
+	isHeld := isUnapprovedImport(&oldEntry)
 	if isImport {
-		isHeld = !isSame || slices.Contains(old.Labels, ApprovedByPersonLabel)
+		isHeld = !isSame || slices.Contains(oldEntry.Labels, ApprovedByPersonLabel)
 	}
 	switch {
 	case isHeld:
 		labels = append(labels, unvouchedImportLabel)
-	case isSame && old.MayShow(oxbow.AtStart) && (old.TextBy() == oxbow.Person || old.TextBy() == oxbow.Team):
+	case isSame && oldEntry.MayShow(oxbow.AtStart) && (oldEntry.TextBy() == oxbow.Person ||
+		oldEntry.TextBy() == oxbow.Team):
 		labels = append(labels, ApprovedByPersonLabel)
 	}
 	return labels
@@ -475,13 +487,18 @@ func citesFile(content string, labels []oxbow.Label, files []string) bool {
 // checkProtected returns an error if the labels include a protected label and the change is tainted. It is tainted if
 // its text repeats foreign text, or if the turn has read foreign text. For a change without text, such as pinning a
 // note, only the second condition matters.
-func (s *stamper) checkProtected(lists ...[]oxbow.Label) error {
-	read := slices.Concat(s.repeats.foreignSources, s.repeats.unvouchedSources, s.unknownCalls, s.foreignCalls)
+func (s *originStamper) checkProtected(labelLists ...[]oxbow.Label) error {
+	read := slices.Concat(
+		s.foreignRepeats.foreignSources,
+		s.foreignRepeats.unvouchedSources,
+		s.unknownCalls,
+		s.foreignCalls,
+	)
 	if len(read) == 0 {
 		return nil
 	}
-	for _, l := range slices.Concat(lists...) {
-		isProtected := slices.Contains(protectedKeys, l.Key) && l.Value == "true"
+	for _, l := range slices.Concat(labelLists...) {
+		isProtected := slices.Contains(protectedLabelKeys, l.Key) && l.Value == "true"
 		if isProtected {
 			return verb.Advise(
 				verb.InvalidValue(

@@ -18,10 +18,10 @@ import (
 
 // These are the values of [ChangedEntry.EditKind]. They say what agents did to an entry with a text by a person.
 const (
-	EntryChanged    = "changed"
-	EntryForgotten  = "forgotten"
-	EntryRenamed    = "renamed"
-	EntryRelabelled = "relabelled"
+	EditKindChanged    = "changed"
+	EditKindForgotten  = "forgotten"
+	EditKindRenamed    = "renamed"
+	EditKindRelabelled = "relabelled"
 )
 
 // ChangedIn is the argument of ListAgentChanges.
@@ -138,7 +138,7 @@ func changedEntry(ctx context.Context, p verb.PastTextFilter, e *agentedit.Agent
 	p.WithholdText(ctx, &own)
 	c := ChangedEntry{
 		Name:       e.Name,
-		EditKind:   EntryForgotten,
+		EditKind:   EditKindForgotten,
 		NewName:    e.Renamed,
 		RestoreSeq: e.Back,
 		PersonText: own.Content,
@@ -149,22 +149,22 @@ func changedEntry(ctx context.Context, p verb.PastTextFilter, e *agentedit.Agent
 		Time:         verb.FormatTimestamp(e.Last.Source.Time),
 		Seq:          e.Last.Seq,
 		Source:       verb.MakeSource(e.Last.Source),
-		Session:      session.SourceSession(e.Last.Source),
+		Session:      session.SessionOfSource(e.Last.Source),
 		AgentChanges: e.Changes,
 	}
 	switch {
 	case e.Now != nil:
 		now := e.Now.Clone()
 		p.WithholdText(ctx, &now)
-		c.CurrentText, c.EditKind = now.Content, EntryChanged
+		c.CurrentText, c.EditKind = now.Content, EditKindChanged
 		if e.Now.Content == e.Own.Entry.Content {
-			c.EditKind = EntryRelabelled
+			c.EditKind = EditKindRelabelled
 		}
 		c.LabelsRemoved = verb.LabelTexts(elementsNotIn(protectionLabels(now.Labels), e.Labels))
 		c.LabelsAdded = verb.LabelTexts(elementsNotIn(e.Labels, protectionLabels(now.Labels)))
 		c.AliasesRemoved = elementsNotIn(now.Aliases, own.Aliases)
 	case e.Renamed != "":
-		c.EditKind = EntryRenamed
+		c.EditKind = EditKindRenamed
 	}
 	return c
 }
@@ -206,9 +206,9 @@ func (o DecideChangedOut) RestoredReport() report.Report {
 	return o.makeReport(report.EffectVerb(o.DryRun, "restored", "would restore"))
 }
 
-func (o DecideChangedOut) makeReport(did report.Words) (r report.Report) {
+func (o DecideChangedOut) makeReport(effect report.Words) (r report.Report) {
 	for _, e := range o.Entries {
-		r.AddLinef("%s %s", did, report.Name(e.Name))
+		r.AddLinef("%s %s", effect, report.Name(e.Name))
 	}
 	if len(o.Entries) == 0 {
 		r.AddNotef("agents changed none of your notes")
@@ -233,7 +233,7 @@ func decideAgentChanges(
 	ctx context.Context,
 	w *verb.Workspace,
 	in DecideChangedIn,
-	act string,
+	action string,
 	decide func(context.Context, *oxbow.Memory, []agentedit.AgentEdit) ([]uint64, error),
 ) (DecideChangedOut, error) {
 	out := DecideChangedOut{DryRun: in.DryRun, Entries: []ChangedEntry{}}
@@ -241,13 +241,13 @@ func decideAgentChanges(
 	if err != nil {
 		return out, err
 	}
-	if err := verb.RequirePerson(ctx, act, "oxbow changed"); err != nil {
+	if err := verb.RequirePerson(ctx, action, "oxbow changed"); err != nil {
 		return out, err
 	}
 	if len(in.Names) == 0 && !in.All {
 		return out, verb.Advise(verb.Invalidf("no entry is named"), "oxbow changed lists what agents changed")
 	}
-	edits, err := namedEdits(ctx, m, in)
+	edits, err := findNamedEdits(ctx, m, in)
 	if err != nil {
 		return out, err
 	}
@@ -273,8 +273,8 @@ func decideAgentChanges(
 	return out, nil
 }
 
-// namedEdits returns the edits of the entries that in names, each once.
-func namedEdits(ctx context.Context, m *oxbow.Memory, in DecideChangedIn) (edits []agentedit.AgentEdit, err error) {
+// findNamedEdits returns the edits of the entries that in names, each once.
+func findNamedEdits(ctx context.Context, m *oxbow.Memory, in DecideChangedIn) (edits []agentedit.AgentEdit, err error) {
 	if in.All {
 		return agentEdits(ctx, m, "")
 	}

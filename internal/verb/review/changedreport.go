@@ -14,7 +14,7 @@ import (
 
 const (
 	maxListedLines = 60  // maximum number of lines that are shown of a difference in the list
-	maxLineLength  = 200 // maximum number of characters that are shown of a line
+	maxLineChars   = 200 // maximum number of characters that are shown of a line
 )
 
 // Report lists the entries with their differences.
@@ -39,7 +39,7 @@ func (e *ChangedEntry) DescribeSections(maxLines int) (sections []report.Section
 		sections = append(sections, report.Line{Sentence: s, Indent: indent, IsDetail: true})
 	}
 	what := report.Sentencef("%s", report.Words(e.EditKind))
-	if e.EditKind == EntryRenamed {
+	if e.EditKind == EditKindRenamed {
 		what = report.Sentencef("renamed to %s", report.Name(e.NewName))
 	}
 	by := report.Sentencef("%s", cmp.Or(e.Source.Agent, e.Source.Client, "an agent"))
@@ -58,7 +58,7 @@ func (e *ChangedEntry) DescribeSections(maxLines int) (sections []report.Section
 	for _, alias := range e.AliasesRemoved {
 		add(2, report.Sentencef("- alias %s", alias))
 	}
-	if e.EditKind == EntryChanged || e.EditKind == EntryForgotten {
+	if e.EditKind == EditKindChanged || e.EditKind == EditKindForgotten {
 		sections = append(sections, differenceLines(e.PersonText, e.CurrentText, maxLines)...)
 	}
 	name := text.QuoteShellOperand(e.Name)
@@ -84,7 +84,7 @@ func differenceLines(before, after string, maxLines int) (lines []report.Section
 			report.Words(mark),
 			text.TruncateWithEllipsis(
 				strings.TrimSpace(line),
-				maxLineLength,
+				maxLineChars,
 			),
 		), Indent: 2, IsDetail: true, MayBeCut: true})
 	}

@@ -60,7 +60,7 @@ func (o FindCommandsOut) Report() (r report.Report) {
 		}
 		r.Add(report.Record{Key: h.Command, Cells: []report.Cell{{Value: report.Words(counts)}, {Value: h.LastPassed},
 			{Value: h.Project}}, TextCells: []report.Cell{
-			{Name: "asked", Value: report.Text(text.TruncateWithEllipsis(h.Asked, 120))},
+			{Name: "asked", Value: report.Text(text.TruncateWithEllipsis(h.FirstPrompt, 120))},
 			{Name: "evidence", Value: h.LastTurn},
 		}})
 	}

@@ -36,9 +36,9 @@ type InboxOut struct {
 	PassedCommands []string `json:"how_run,omitempty"`
 }
 
-// updatedArchive opens the archive of sessions and adds new proposals to it. If the archive is read-only, it contains
-// only the proposals that were found before.
-func updatedArchive(ctx context.Context, w *verb.Workspace) (context.Context, *session.Archive, error) {
+// openUpdatedArchive opens the archive of sessions and adds new proposals to it. If the archive is read-only, it
+// contains only the proposals that were found before.
+func openUpdatedArchive(ctx context.Context, w *verb.Workspace) (context.Context, *session.Archive, error) {
 	ctx, a, err := w.OpenArchive(ctx)
 	if err != nil {
 		return ctx, nil, err
@@ -57,7 +57,7 @@ func updatedArchive(ctx context.Context, w *verb.Workspace) (context.Context, *s
 // first accepts each waiting request that was made in at least two sessions.
 func ListProposals(ctx context.Context, w *verb.Workspace, in InboxIn) (out InboxOut, err error) {
 	out.Proposals = []inbox.StoredProposal{}
-	ctx, a, err := updatedArchive(ctx, w)
+	ctx, a, err := openUpdatedArchive(ctx, w)
 	if err != nil {
 		return out, err
 	}
@@ -67,7 +67,7 @@ func ListProposals(ctx context.Context, w *verb.Workspace, in InboxIn) (out Inbo
 			return out, err
 		}
 		for _, it := range open {
-			if it.Reason != inbox.ReasonRequest || it.CountSessions() < 2 {
+			if it.Reason != inbox.ReasonRequest || it.SessionCount() < 2 {
 				continue
 			}
 			noted, err := acceptProposal(ctx, w, a, it, "", "")
@@ -110,7 +110,7 @@ type FixesOut struct {
 // ListFixes lists how errors were fixed in past sessions. If no fix is known, a note explains how fixes are found.
 func ListFixes(ctx context.Context, w *verb.Workspace, in FixesIn) (FixesOut, error) {
 	out := FixesOut{Fixes: []inbox.Fix{}}
-	ctx, a, err := updatedArchive(ctx, w)
+	ctx, a, err := openUpdatedArchive(ctx, w)
 	if err != nil {
 		return out, err
 	}
@@ -160,7 +160,7 @@ type ProposalOut struct {
 
 // ShowProposal returns a proposal and the prompt from which it was made.
 func ShowProposal(ctx context.Context, w *verb.Workspace, in ProposalIn) (out ProposalOut, err error) {
-	ctx, a, err := updatedArchive(ctx, w)
+	ctx, a, err := openUpdatedArchive(ctx, w)
 	if err != nil {
 		return out, err
 	}
@@ -253,7 +253,7 @@ func findProposals(
 	ctx context.Context, w *verb.Workspace,
 	ids []string,
 ) (_ context.Context, a *session.Archive, items []inbox.StoredProposal, err error) {
-	ctx, a, err = updatedArchive(ctx, w)
+	ctx, a, err = openUpdatedArchive(ctx, w)
 	if err != nil {
 		return ctx, nil, nil, err
 	}
@@ -287,7 +287,7 @@ func acceptProposal(
 	if err != nil {
 		return out, fmt.Errorf("accepting %s: %w", it.ID, err)
 	}
-	return out, inbox.SetState(ctx, a.Memory, it.ID, inbox.StateAccepted, out.Name)
+	return out, inbox.SetProposalState(ctx, a.Memory, it.ID, inbox.StateAccepted, out.Name)
 }
 
 // acceptedNoteName returns the name of the entry that was made from a proposal, or "" if there is no such entry now.
@@ -389,7 +389,7 @@ func DropProposals(ctx context.Context, w *verb.Workspace, in DropProposalsIn) (
 		}
 	}
 	for _, it := range items {
-		if err := inbox.SetState(ctx, a.Memory, it.ID, inbox.StateDropped, ""); err != nil {
+		if err := inbox.SetProposalState(ctx, a.Memory, it.ID, inbox.StateDropped, ""); err != nil {
 			return out, err
 		}
 		it.State = inbox.StateDropped
@@ -413,7 +413,7 @@ func ReopenProposals(ctx context.Context, w *verb.Workspace, in DropProposalsIn)
 		if it.State != inbox.StateDropped {
 			continue
 		}
-		if err := inbox.SetState(ctx, a.Memory, it.ID, inbox.StateOpen, ""); err != nil {
+		if err := inbox.SetProposalState(ctx, a.Memory, it.ID, inbox.StateOpen, ""); err != nil {
 			return out, err
 		}
 		it.State = inbox.StateOpen
@@ -450,7 +450,7 @@ func proposalRecord(it inbox.StoredProposal) report.Record {
 	if it.State != inbox.StateOpen {
 		r.Cells = append(r.Cells, report.Cell{Value: it.State})
 	}
-	if n := it.CountSessions(); n > 1 {
+	if n := it.SessionCount(); n > 1 {
 		r.Cells = append(r.Cells, report.Cell{Value: report.Sentencef("in %d sessions", n)})
 	}
 	if it.Reason == inbox.ReasonCorrection {

@@ -24,9 +24,9 @@ type AgentDoor struct {
 	// TokenName is the name of the token that is used for all calls. It is "" if the server has a single token without
 	// a name.
 	TokenName string
-	// MergeChanges is true if the home does not have a history. In this case, a change is compared with the entries
+	// MergesChanges is true if the home does not have a history. In this case, a change is compared with the entries
 	// that the session was shown.
-	MergeChanges bool
+	MergesChanges bool
 
 	mu             sync.Mutex // guards the following fields
 	sessionEntries map[string]*verb.SeenEntries
@@ -52,14 +52,14 @@ func (d *AgentDoor) StampContext(ctx context.Context, w *verb.Workspace, session
 	src.Claimed.Client = shortenClaim(client)
 	seen := d.sessionSeenEntries(src.Session+" "+src.Claimed.Client, w.Written)
 	ctx = verb.WithLedger(ctx, seen)
-	if d.MergeChanges {
+	if d.MergesChanges {
 		ctx = verb.WithSeenEntries(ctx, seen)
 	}
 	return oxbow.WithSource(ctx, src)
 }
 
-// maxSessions is the maximum number of sessions for which the shown entries are kept.
-const maxSessions = 64
+// maxSeenSessions is the maximum number of sessions for which the shown entries are kept.
+const maxSeenSessions = 64
 
 // sessionSeenEntries returns the entries that a session was shown. Requests without a session belong to the same
 // session if they have the same token and client name.
@@ -73,7 +73,7 @@ func (d *AgentDoor) sessionSeenEntries(session string, w *verb.WrittenTexts) *ve
 	if d.sessionEntries == nil {
 		d.sessionEntries = map[string]*verb.SeenEntries{}
 	}
-	if len(d.recentSessions) == maxSessions {
+	if len(d.recentSessions) == maxSeenSessions {
 		delete(d.sessionEntries, d.recentSessions[0])
 		d.recentSessions = d.recentSessions[1:]
 	}

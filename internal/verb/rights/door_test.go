@@ -27,7 +27,7 @@ func TestClaim(t *testing.T) {
 // TestStamp tests that the calls of a session share the entries that they were shown, and that only a digest of the
 // session's ID is kept.
 func TestStamp(t *testing.T) {
-	d := &AgentDoor{DoorName: "http", RunID: "run1", MergeChanges: true}
+	d := &AgentDoor{DoorName: "http", RunID: "run1", MergesChanges: true}
 	w := &verb.Workspace{Source: oxbow.Source{Profile: "p", Actor: oxbow.Person}}
 	ctx := d.StampContext(t.Context(), w, "secret id", " client 1\n")
 	src, _ := oxbow.SourceFrom(ctx)
@@ -58,10 +58,10 @@ func TestStamp(t *testing.T) {
 		t.Errorf("a call with a token is of session %q, want ada:run1", src.Session)
 	}
 	d.TokenName = ""
-	for i := range maxSessions {
+	for i := range maxSeenSessions {
 		d.StampContext(t.Context(), w, fmt.Sprint(i), "")
 	}
-	if len(d.sessionEntries) != maxSessions || verb.ContextSeenEntries(
+	if len(d.sessionEntries) != maxSeenSessions || verb.ContextSeenEntries(
 		d.StampContext(t.Context(), w, "secret id", "client 1"),
 		nil,
 	) == verb.ContextSeenEntries(ctx, nil) {

@@ -46,8 +46,8 @@ type MemoryView struct {
 	Scoped    bool              // scopes restrict the memory, in addition to the restrictions of the options
 	Workspace *verb.Workspace
 
-	options *Options
-	scopes  []scope.Scope // scopes that are applied to the memory of the options, in this order
+	options   *Options
+	ownScopes []scope.Scope // scopes that are applied to the memory of the options, in this order
 }
 
 // MakeView returns the view of a token. If profileName is not empty, the profile with this name restricts the view. If
@@ -75,10 +75,14 @@ func (o *Options) MakeView(t auth.Token, profileName string) (*MemoryView, error
 		return nil, err
 	}
 	w := *o.Workspace
-	v.Scoped = len(v.scopes) > 0
+	v.Scoped = len(v.ownScopes) > 0
 	if v.Scoped {
-		w.Open = v.restrictedOpen()
-		w.Sessions, w.Kept = v.restrictSessions(o.Workspace.Sessions), v.restrictSessions(o.Workspace.Kept)
+		w.Open = v.restrictedMemoryOpener()
+		w.Sessions, w.Kept = v.restrictedArchiveOpener(
+			o.Workspace.Sessions,
+		), v.restrictedArchiveOpener(
+			o.Workspace.Kept,
+		)
 	}
 	if v.Bound != nil {
 		w.Source.Profile = v.Bound.Name
@@ -86,7 +90,7 @@ func (o *Options) MakeView(t auth.Token, profileName string) (*MemoryView, error
 	if v.IsPartial() {
 		v.removeUnreachable(&w)
 	}
-	if !v.maySeeTree() {
+	if !v.maySeeWorkingTree() {
 		w.Annotations, w.Project = nil, nil
 	}
 	if o.Profiles != nil {
@@ -114,11 +118,11 @@ func (v *MemoryView) bindProfile(t auth.Token) (restricting []scope.Scope, err e
 			return nil, err
 		}
 		v.Bound = &r
-		v.scopes = append(v.scopes, r.Scope())
+		v.ownScopes = append(v.ownScopes, r.Scope())
 		restricting = append(restricting, r.Scope())
 	}
 	if top, ok := v.Rights.Scope(t.Title(), restricting...); ok {
-		v.scopes = append(v.scopes, top)
+		v.ownScopes = append(v.ownScopes, top)
 		restricting = append(restricting, top)
 	}
 	return restricting, nil
@@ -153,9 +157,9 @@ func (v *MemoryView) removeUnreachable(w *verb.Workspace) {
 	}
 }
 
-// restrictedOpen returns a function Open that restricts the memory to the scopes of the view. It creates the
+// restrictedMemoryOpener returns a function Open that restricts the memory to the scopes of the view. It creates the
 // restricted memory only once.
-func (v *MemoryView) restrictedOpen() func(context.Context, verb.Access) (*oxbow.Memory, error) {
+func (v *MemoryView) restrictedMemoryOpener() func(context.Context, verb.Access) (*oxbow.Memory, error) {
 	open := v.options.Workspace.Open
 	var mu sync.Mutex // guards bound
 	bound := map[*oxbow.Memory]*oxbow.Memory{}
@@ -169,7 +173,7 @@ func (v *MemoryView) restrictedOpen() func(context.Context, verb.Access) (*oxbow
 		m := bound[all]
 		if m == nil {
 			m = all
-			for _, s := range v.scopes {
+			for _, s := range v.ownScopes {
 				m = scope.Within(m, s)
 			}
 			bound[all] = m
@@ -178,8 +182,9 @@ func (v *MemoryView) restrictedOpen() func(context.Context, verb.Access) (*oxbow
 	}
 }
 
-// restrictSessions returns a function that opens the archive of sessions and restricts it to the scopes of the view.
-func (v *MemoryView) restrictSessions(
+// restrictedArchiveOpener returns a function that opens the archive of sessions and restricts it to the scopes of
+// the view.
+func (v *MemoryView) restrictedArchiveOpener(
 	open func(context.Context) (*session.Archive, error),
 ) func(context.Context) (*session.Archive, error) {
 	if open == nil {
@@ -191,16 +196,16 @@ func (v *MemoryView) restrictSessions(
 			return nil, err
 		}
 		narrow := *a
-		for _, s := range v.scopes {
+		for _, s := range v.ownScopes {
 			narrow.Memory = scope.Within(narrow.Memory, s)
 		}
 		return &narrow, nil
 	}
 }
 
-// maySeeTree reports whether the client may see the working tree. The working tree belongs to a single project and has
-// no kind. Therefore a client with rights for certain kinds or for other projects may not see it.
-func (v *MemoryView) maySeeTree() bool {
+// maySeeWorkingTree reports whether the client may see the working tree. The working tree belongs to a single
+// project and has no kind. Therefore a client with rights for certain kinds or for other projects may not see it.
+func (v *MemoryView) maySeeWorkingTree() bool {
 	d := v.options.Workspace
 	switch {
 	case d.Annotations == nil || len(v.Rights.Kinds) > 0:

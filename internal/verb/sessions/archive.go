@@ -44,7 +44,7 @@ type PrunedArchive struct {
 // at the same time, nothing is forgotten, and the error matches [oxbow.ErrConflict].
 func PruneArchives(ctx context.Context, w *verb.Workspace, in PruneArchivesIn) (PruneArchivesOut, error) {
 	out := PruneArchivesOut{DryRun: in.DryRun, Forgotten: []PrunedArchive{}}
-	before, err := in.cutoffTime(w.CurrentTime())
+	before, err := in.oldestKeptTime(w.CurrentTime())
 	if err != nil {
 		return out, err
 	}
@@ -86,8 +86,8 @@ func PruneArchives(ctx context.Context, w *verb.Workspace, in PruneArchivesIn) (
 	return out, verb.WrapError("forgetting archives", m.Apply(ctx, ops...))
 }
 
-// cutoffTime returns the time before which an archive is too old. It is zero if there is no limit on the age.
-func (in PruneArchivesIn) cutoffTime(now time.Time) (time.Time, error) {
+// oldestKeptTime returns the time before which an archive is too old. It is zero if there is no limit on the age.
+func (in PruneArchivesIn) oldestKeptTime(now time.Time) (time.Time, error) {
 	for name, n := range map[string]*int{"days": in.MaxDays, "keep": in.KeepNewest} {
 		if n != nil && *n < 1 {
 			return time.Time{}, verb.InvalidValue(name, strconv.Itoa(*n), "is less than 1")
@@ -107,7 +107,7 @@ func (in PruneArchivesIn) cutoffTime(now time.Time) (time.Time, error) {
 
 // Report lists the forgotten archives.
 func (o PruneArchivesOut) Report() (r report.Report) {
-	items := report.List{AllItemsAdvice: verb.AllTouchedAdvice(o.DryRun)}
+	items := report.List{AllItemsAdvice: verb.ShowAllAdvice(o.DryRun)}
 	if o.BackupFile != "" {
 		items.AllItemsAdvice = report.Words(o.BackupFile + " contains them all")
 	}

@@ -137,8 +137,8 @@ type UnreadTranscript struct {
 	Error string `json:"error"`
 }
 
-// maxUnreadLines is the maximum number of unread lines that are listed for a client.
-const maxUnreadLines = 10
+// maxListedUnreadLines is the maximum number of unread lines that are listed for a client.
+const maxListedUnreadLines = 10
 
 // ImportSessions adds new sessions of the clients to the archive. It continues where the last import ended.
 func ImportSessions(ctx context.Context, w *verb.Workspace, in ImportSessionsIn) (ImportSessionsOut, error) {
@@ -165,7 +165,7 @@ func ImportSessions(ctx context.Context, w *verb.Workspace, in ImportSessionsIn)
 	if err != nil {
 		return out, err
 	}
-	written, tell := 0, progress.CountReporter(ctx, progress.UnitFiles)
+	written, tell := 0, progress.NewCountReporter(ctx, progress.UnitFiles)
 	for n, f := range files {
 		c := &out.Clients[at[f.Client]]
 		r, err := archive.ImportTranscript(ctx, f.Client, f.Path, in.transcriptReader(c))
@@ -174,7 +174,7 @@ func ImportSessions(ctx context.Context, w *verb.Workspace, in ImportSessionsIn)
 		switch {
 		case ctx.Err() != nil:
 			return out, ctx.Err()
-		case isFileError(err):
+		case isUnreadTranscriptError(err):
 			out.UnreadTranscripts = append(out.UnreadTranscripts, UnreadTranscript{f.Path, err.Error()})
 		case err != nil:
 			return out, err
@@ -196,7 +196,7 @@ func (in *ImportSessionsIn) transcriptReader(c *ImportedClient) session.Transcri
 		}
 		isKnown[line] = true
 		c.BadLines++
-		if len(c.FirstBadLines) < maxUnreadLines {
+		if len(c.FirstBadLines) < maxListedUnreadLines {
 			c.FirstBadLines = append(c.FirstBadLines, line)
 		}
 	}, c.addLeftOut)
@@ -236,7 +236,7 @@ func (in *ImportSessionsIn) findTranscripts(w *verb.Workspace) (files []transcri
 		return nil, err
 	}
 	for _, path := range in.Files {
-		found, err := givenTranscripts(clients[0], path)
+		found, err := transcriptsInFile(clients[0], path)
 		if err != nil {
 			return nil, err
 		}
@@ -249,19 +249,19 @@ func (in *ImportSessionsIn) findTranscripts(w *verb.Workspace) (files []transcri
 	return slices.DeleteFunc(files, func(f transcript.FoundTranscript) bool { return f.Time.Before(since) }), err
 }
 
-// checkSessionClients returns an error if the sessions of a client cannot be imported. isGiven is true if the user
-// named the files.
-func checkSessionClients(clients []string, isGiven bool) error {
+// checkSessionClients returns an error if the sessions of a client cannot be imported. areFilesGiven is true if the
+// user named the files.
+func checkSessionClients(clients []string, areFilesGiven bool) error {
 	found := transcript.ClientNames()
 	for _, c := range clients {
 		isService := transcript.IsChatService(c)
 		switch {
-		case isService && !isGiven:
+		case isService && !areFilesGiven:
 			return verb.Advise(verb.Invalidf("%s keeps its conversations on its servers", c),
 				"ask it for an export of your data, then: oxbow import FILE.zip")
 		case !slices.Contains(found, c) && !isService:
 			return verb.InvalidValue("clients", c, "is none of "+strings.Join(found, ", "))
-		case isGiven && len(clients) > 1:
+		case areFilesGiven && len(clients) > 1:
 			return verb.Advise(
 				verb.Invalidf("--file needs the client that the files are of"),
 				"oxbow session import claude --file FILE",
@@ -271,9 +271,9 @@ func checkSessionClients(clients []string, isGiven bool) error {
 	return nil
 }
 
-// givenTranscripts returns the transcripts in a file that the user named. The export of a chat service may contain
+// transcriptsInFile returns the transcripts in a file that the user named. The export of a chat service may contain
 // several.
-func givenTranscripts(client, path string) ([]transcript.FoundTranscript, error) {
+func transcriptsInFile(client, path string) ([]transcript.FoundTranscript, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -312,6 +312,6 @@ func textSize(path string) int64 {
 	return max(size, 0)
 }
 
-// isFileError reports whether the error only concerns a single transcript, so that other transcripts can still be
-// imported.
-func isFileError(err error) bool { return errors.Is(err, transcript.ErrReadTranscript) }
+// isUnreadTranscriptError reports whether the error only concerns a single transcript, so that other transcripts
+// can still be imported.
+func isUnreadTranscriptError(err error) bool { return errors.Is(err, transcript.ErrReadTranscript) }

@@ -34,7 +34,7 @@ type SessionsOut struct {
 	EmptyReasons []verb.Note       `json:"why,omitempty"`  // reasons why the list is empty
 }
 
-const DefaultLimit = 20
+const DefaultSessionLimit = 20
 
 // ListSessions lists the sessions in the archive.
 func ListSessions(ctx context.Context, w *verb.Workspace, in SessionsIn) (SessionsOut, error) {
@@ -49,7 +49,7 @@ func ListSessions(ctx context.Context, w *verb.Workspace, in SessionsIn) (Sessio
 	if err != nil {
 		return out, err
 	}
-	limit, _, err := verb.ResolveLimit(in.Limit, DefaultLimit)
+	limit, _, err := verb.ResolveLimit(in.Limit, DefaultSessionLimit)
 	if err != nil {
 		return out, err
 	}

@@ -105,7 +105,7 @@ func PushChanges(ctx context.Context, w *verb.Workspace, in SyncIn) (SyncOut, er
 				CheckSend: checkMayLeaveHome,
 				Rand:      w.Host.Rand,
 				WritePlan: s.recordState,
-				Progress:  progress.CountReporter(ctx, progress.UnitChanges),
+				Progress:  progress.NewCountReporter(ctx, progress.UnitChanges),
 			},
 		)
 	})
@@ -135,7 +135,7 @@ func PullChanges(ctx context.Context, w *verb.Workspace, in SyncIn) (out SyncOut
 				DryRun:    in.DryRun,
 				Rand:      w.Host.Rand,
 				WritePlan: s.recordState,
-				Progress:  progress.CountReporter(ctx, progress.UnitChanges),
+				Progress:  progress.NewCountReporter(ctx, progress.UnitChanges),
 			},
 		)
 	})
@@ -164,7 +164,7 @@ func runServerSync(
 	fn func(*serverSync) (reconcile.Report, error),
 ) (out SyncOut, err error) {
 	// Refuse a home that came with a cloned repository, because its entries must not be sent to a server.
-	if err := ownership.CheckTrusted(w); err != nil {
+	if err := ownership.CheckHomeTrusted(w); err != nil {
 		return out, err
 	}
 	own := w.ExistingStorePath
@@ -208,14 +208,14 @@ func makeSyncOut(url string, dryRun bool, rep reconcile.Report) SyncOut {
 	for _, c := range rep.Changes {
 		out.Changes = append(out.Changes, SyncChange{c.Name, c.OldName, string(c.Verb), c.HasConflict})
 	}
-	for _, p := range rep.Unsent {
+	for _, p := range rep.UnsentEntries {
 		if errors.Is(p.Err, reconcile.ErrBothChanged) {
 			out.WaitingEntries = append(out.WaitingEntries, SyncProblem{Name: p.Name, IsConflict: true})
 		} else {
 			out.WaitingEntries = append(out.WaitingEntries, SyncProblem{Name: p.Name, Reason: p.Err.Error()})
 		}
 	}
-	for _, p := range rep.Blocked {
+	for _, p := range rep.BlockedEntries {
 		out.RefusedEntries = append(out.RefusedEntries, SyncProblem{Name: p.Name, Reason: p.Err.Error()})
 	}
 	return out
@@ -248,9 +248,9 @@ func openServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName string, in
 		s.url,
 		token,
 		&remote.Options{
-			Client:    &http.Client{Transport: slowLimitTransport{transport}},
-			Rand:      w.Host.Rand,
-			WaitLater: newWaiter(in.Sleep, in.ShowWait).waitFor,
+			Client:        &http.Client{Transport: slowLimitTransport{transport}},
+			Rand:          w.Host.Rand,
+			WaitForServer: newServerWaiter(in.Sleep, in.ShowWait).waitFor,
 		},
 	)
 	return s, err

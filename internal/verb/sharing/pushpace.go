@@ -13,14 +13,14 @@ import (
 // maxAnswerWait is the maximum time until a server begins its answer or continues it.
 const maxAnswerWait = 2 * time.Minute
 
-// minTransferRate is the minimum number of bytes per second that a request and its answer must have on average.
-const minTransferRate = 4 << 10
+// minBytesPerSecond is the minimum number of bytes per second that a request and its answer must have on average.
+const minBytesPerSecond = 4 << 10
 
 // errSlowServer means that a connection was ended because the server is too slow.
 var errSlowServer = errors.New("the server is too slow: it took or gave less than 4 kB a second for two minutes")
 
 // slowLimitTransport is a transport that ends connections to slow servers. Its timer cancels a request if one of these
-// takes longer than [allowedTime]:
+// takes longer than [allowedTransferTime]:
 //
 //   - RoundTrip, that is, sending the request and receiving the header of the answer
 //   - all calls of Read together that read the body of the answer
@@ -28,20 +28,20 @@ var errSlowServer = errors.New("the server is too slow: it took or gave less tha
 // The timer does not run between these calls, because the client's own work does not make a server slow.
 type slowLimitTransport struct{ base http.RoundTripper }
 
-// allowedTime returns the maximum time for transferring n bytes.
-func allowedTime(n int64) time.Duration {
-	return maxAnswerWait + time.Duration(max(n, 0))*time.Second/minTransferRate
+// allowedTransferTime returns the maximum time for transferring this many bytes.
+func allowedTransferTime(bytes int64) time.Duration {
+	return maxAnswerWait + time.Duration(max(bytes, 0))*time.Second/minBytesPerSecond
 }
 
 // RoundTrip implements [http.RoundTripper]. It returns errSlowServer if the server was too slow. The caller must close
 // the body of the answer, which releases the request's context.
 func (p slowLimitTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(req.Context())
-	timer := time.AfterFunc(allowedTime(req.ContentLength), func() { cancel(errSlowServer) })
+	timer := time.AfterFunc(allowedTransferTime(req.ContentLength), func() { cancel(errSlowServer) })
 	res, err := p.base.RoundTrip(req.WithContext(ctx))
 	timer.Stop()
 	if err != nil {
-		err = replaceIfSlow(ctx, err) // Check this before the context is cancelled for another reason.
+		err = slowServerError(ctx, err) // Check this before the context is cancelled for another reason.
 		cancel(nil)
 		return nil, err
 	}
@@ -57,9 +57,9 @@ func (p slowLimitTransport) CloseIdleConnections() {
 	}
 }
 
-// replaceIfSlow returns errSlowServer if the context was cancelled because the server is too slow. Otherwise it
+// slowServerError returns errSlowServer if the context was cancelled because the server is too slow. Otherwise it
 // returns err.
-func replaceIfSlow(ctx context.Context, err error) error {
+func slowServerError(ctx context.Context, err error) error {
 	if err == nil || err == io.EOF {
 		return err
 	}
@@ -73,22 +73,22 @@ func replaceIfSlow(ctx context.Context, err error) error {
 // needs between two calls.
 type slowLimitBody struct {
 	io.ReadCloser
-	ctx       context.Context
-	cancel    context.CancelCauseFunc
-	timer     *time.Timer // cancels the request when it expires
-	readTime  time.Duration
-	bytesRead int64 // number of bytes read so far
+	ctx           context.Context
+	cancel        context.CancelCauseFunc
+	timer         *time.Timer // cancels the request when it expires
+	spentReadTime time.Duration
+	bytesRead     int64 // number of bytes read so far
 }
 
 // Read implements [io.Reader].
 func (b *slowLimitBody) Read(p []byte) (int, error) {
 	began := time.Now()
-	b.timer.Reset(allowedTime(b.bytesRead) - b.readTime)
+	b.timer.Reset(allowedTransferTime(b.bytesRead) - b.spentReadTime)
 	n, err := b.ReadCloser.Read(p)
 	b.timer.Stop()
-	b.readTime += time.Since(began)
+	b.spentReadTime += time.Since(began)
 	b.bytesRead += int64(n)
-	return n, replaceIfSlow(b.ctx, err)
+	return n, slowServerError(b.ctx, err)
 }
 
 // Close implements [io.Closer].

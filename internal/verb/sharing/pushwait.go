@@ -22,8 +22,8 @@ type serverWaiter struct {
 	totalWaited time.Duration
 }
 
-func newWaiter(sleep func(context.Context, time.Duration) error, show func(time.Duration)) *serverWaiter {
-	w := &serverWaiter{sleep: sleep, showWait: show}
+func newServerWaiter(sleep func(context.Context, time.Duration) error, showWait func(time.Duration)) *serverWaiter {
+	w := &serverWaiter{sleep: sleep, showWait: showWait}
 	if w.sleep == nil {
 		w.sleep = vfs.Sleep
 	}

@@ -84,9 +84,9 @@ func TeamInit(ctx context.Context, w *verb.Workspace, in TeamInitIn) (out TeamIn
 
 // TeamTrustIn is the argument of TeamTrust.
 type TeamTrustIn struct {
-	List   bool `json:"list,omitempty"    usage:"show the repositories whose team files are trusted"`
-	Forget bool `json:"forget,omitempty"  usage:"withdraw the trust"`
-	DryRun bool `json:"dry_run,omitempty" usage:"show what would be recorded and change nothing"`
+	ListTeams  bool `json:"list,omitempty"    usage:"show the repositories whose team files are trusted"`
+	ForgetTeam bool `json:"forget,omitempty"  usage:"withdraw the trust"`
+	DryRun     bool `json:"dry_run,omitempty" usage:"show what would be recorded and change nothing"`
 }
 
 // TeamTrustOut is the result of TeamTrust.
@@ -115,7 +115,7 @@ func (o TeamTrustOut) NamesText() string {
 // TeamTrust records that the team files of this repository may be recalled, in every clone. If in.Forget is set, it
 // removes the record. If in.List is set, it lists the records of all repositories.
 func TeamTrust(ctx context.Context, w *verb.Workspace, in TeamTrustIn) (out TeamTrustOut, err error) {
-	if in.List {
+	if in.ListTeams {
 		return TeamTrustOut{Teams: w.Host.Trusted.Teams()}, nil
 	}
 	if err := verb.RequirePerson(w.WithSource(ctx), "trusts team files", "oxbow team trust"); err != nil {
@@ -127,9 +127,9 @@ func TeamTrust(ctx context.Context, w *verb.Workspace, in TeamTrustIn) (out Team
 	}
 	out = TeamTrustOut{DryRun: in.DryRun, TrustedIdentity: t.Identity()}
 	switch known := t.IsTrusted(w.Host.Trusted); {
-	case (in.Forget && !known) || (!in.Forget && known):
+	case (in.ForgetTeam && !known) || (!in.ForgetTeam && known):
 		return out, nil
-	case in.Forget:
+	case in.ForgetTeam:
 		out.Outcome = "forgotten"
 		if !in.DryRun {
 			_, err = w.Host.Trusted.RemoveTeam(ctx, t.Identity())
@@ -152,13 +152,13 @@ type TeamStatusIn struct{}
 
 // TeamStatusOut is the result of TeamStatus.
 type TeamStatusOut struct {
-	Dir      string        `json:"dir"`
-	Team     string        `json:"team"`
-	Trusted  bool          `json:"trusted"`
-	Branch   string        `json:"branch,omitempty"` // name of the reviewed branch
-	Driver   bool          `json:"driver"`           // git uses the merge driver in this clone
-	Files    []TeamFile    `json:"files"`
-	Problems []TeamProblem `json:"problems"`
+	Dir            string        `json:"dir"`
+	Team           string        `json:"team"`
+	Trusted        bool          `json:"trusted"`
+	Branch         string        `json:"branch,omitempty"` // name of the reviewed branch
+	HasMergeDriver bool          `json:"driver"`           // git uses the merge driver in this clone
+	Files          []TeamFile    `json:"files"`
+	Problems       []TeamProblem `json:"problems"`
 }
 
 // TeamFile describes a team file and its entry.
@@ -190,7 +190,7 @@ func TeamStatus(ctx context.Context, w *verb.Workspace, _ TeamStatusIn) (out Tea
 		return out, err
 	}
 	out = TeamStatusOut{Dir: t.Path(), Team: t.Identity(), Trusted: t.IsTrusted(w.Host.Trusted),
-		Driver: t.HasMergeDriver(), Files: []TeamFile{}, Problems: []TeamProblem{}}
+		HasMergeDriver: t.HasMergeDriver(), Files: []TeamFile{}, Problems: []TeamProblem{}}
 	files, wrong, err := team.LintFiles(t.Path())
 	if err != nil {
 		return out, err
@@ -212,7 +212,7 @@ func TeamStatus(ctx context.Context, w *verb.Workspace, _ TeamStatusIn) (out Tea
 				file.Commit, _ = s.Commit(ctx, f.Entry.Name) // If the commit cannot be found, the field stays empty.
 			}
 		}
-		file.HomeState, err = compareWithHome(ctx, w, f.Entry)
+		file.HomeState, err = compareWithHomeEntry(ctx, w, f.Entry)
 		if err != nil {
 			return out, err
 		}
@@ -224,7 +224,7 @@ func TeamStatus(ctx context.Context, w *verb.Workspace, _ TeamStatusIn) (out Tea
 
 // addProblems adds problems: those that the linter found (wrong), and those that prevent finding or merging reviewed
 // files.
-func (out *TeamStatusOut) addProblems(t *team.Tree, wrong []team.Finding, up team.Upstream, rerr error) {
+func (out *TeamStatusOut) addProblems(t *team.Tree, findings []team.Finding, up team.Upstream, rerr error) {
 	add := func(file, what, mend string) { out.Problems = append(out.Problems, TeamProblem{file, what, mend}) }
 	switch {
 	case rerr != nil:
@@ -242,10 +242,10 @@ func (out *TeamStatusOut) addProblems(t *team.Tree, wrong []team.Finding, up tea
 	if !out.Trusted {
 		add("", "the team files are not trusted, so that nothing recalls them", "oxbow team trust")
 	}
-	if !out.Driver {
+	if !out.HasMergeDriver {
 		add("", "the merge driver is not set up in this clone: git merges entries by line", "oxbow team init")
 	}
-	for _, f := range wrong {
+	for _, f := range findings {
 		p := TeamProblem{Description: f.Problem, Mend: f.Mend}
 		if f.File != "" {
 			p.File = t.RelPath(f.File)
@@ -254,9 +254,9 @@ func (out *TeamStatusOut) addProblems(t *team.Tree, wrong []team.Finding, up tea
 	}
 }
 
-// compareWithHome looks up the home's entry with the name of e. It returns "same" if both entries are equal, "other"
-// if they differ, and "" if the home has no such entry.
-func compareWithHome(ctx context.Context, w *verb.Workspace, e oxbow.Entry) (string, error) {
+// compareWithHomeEntry looks up the home's entry with the name of e. It returns "same" if both entries are equal,
+// "other" if they differ, and "" if the home has no such entry.
+func compareWithHomeEntry(ctx context.Context, w *verb.Workspace, e oxbow.Entry) (string, error) {
 	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
 	if err != nil {
 		return "", err
@@ -267,14 +267,14 @@ func compareWithHome(ctx context.Context, w *verb.Workspace, e oxbow.Entry) (str
 		return "", nil
 	case err != nil:
 		return "", err
-	case sameEntry(own, e):
+	case isSameEntry(own, e):
 		return "same", nil
 	}
 	return "other", nil
 }
 
-// sameEntry reports whether two entries have the same name, kind, content, aliases and labels.
-func sameEntry(a, b oxbow.Entry) bool {
+// isSameEntry reports whether two entries have the same name, kind, content, aliases and labels.
+func isSameEntry(a, b oxbow.Entry) bool {
 	return a.Name == b.Name && a.Kind == b.Kind && a.Content == b.Content && slices.Equal(a.Aliases, b.Aliases) &&
 		slices.Equal(a.Labels, b.Labels)
 }

@@ -34,7 +34,7 @@ type sharing struct {
 func newSharing(t *testing.T) *sharing {
 	t.Helper()
 	dir := t.TempDir()
-	cmd := exec.Command(testenv.Program(t, "git", "apt install git"), "init", "-q", dir)
+	cmd := exec.Command(testenv.RequireProgram(t, "git", "apt install git"), "init", "-q", dir)
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("git init: %v\n%s", err, out)

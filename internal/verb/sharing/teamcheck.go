@@ -68,19 +68,19 @@ func TeamCheck(ctx context.Context, w *verb.Workspace, in TeamCheckIn) (TeamChec
 				},
 			)
 		}
-		if kinds := personalDataKinds(&f.Entry); len(kinds) > 0 {
+		if kinds := foundPersonalData(&f.Entry); len(kinds) > 0 {
 			out.Problems = append(out.Problems, TeamProblem{f.Name, "it holds personal data (" +
 				strings.Join(kinds, ", ") + ")", "take it out: git keeps it"})
 		}
 	}
-	out.Problems = append(out.Problems, staleCitations(ctx, w, files)...)
+	out.Problems = append(out.Problems, findStaleCitations(ctx, w, files)...)
 	slices.SortStableFunc(out.Problems, func(a, b TeamProblem) int { return strings.Compare(a.File, b.File) })
 	return out, nil
 }
 
-// staleCitations returns a problem for each file to which an entry refers and that has changed since. Without a
+// findStaleCitations returns a problem for each file to which an entry refers and that has changed since. Without a
 // working tree, it returns nil.
-func staleCitations(ctx context.Context, w *verb.Workspace, files []team.File) (out []TeamProblem) {
+func findStaleCitations(ctx context.Context, w *verb.Workspace, files []team.File) (out []TeamProblem) {
 	for some := range slices.Chunk(files, 50) {
 		var es []oxbow.Entry
 		for i, f := range some {

@@ -164,11 +164,11 @@ func checkReplaceFile(
 		return nil // The file already has this text.
 	}
 	err = t.CheckReplace(ctx, p.Path, writtenFiles)
-	return editedAdvice(t, e.Name, err)
+	return adviseUncommitted(t, e.Name, err)
 }
 
-// editedAdvice adds advice to err if it is a [team.UncommittedEditError].
-func editedAdvice(t *team.Tree, name string, err error) error {
+// adviseUncommitted adds advice to err if it is a [team.UncommittedEditError].
+func adviseUncommitted(t *team.Tree, name string, err error) error {
 	var edited *team.UncommittedEditError
 	if !errors.As(err, &edited) {
 		return err
@@ -198,7 +198,7 @@ func shareEntry(
 	moved = MovedEntry{Name: e.Name, Outcome: "written"}
 	if p, err := s.Locate(ctx, e.Name); err == nil && p.Entry.Name == e.Name {
 		moved.File, moved.Outcome = t.RelPath(p.Path), "changed"
-		moved.ChangedLines = changedLines(team.FormatEntry(p.Entry), team.FormatEntry(e))
+		moved.ChangedLines = describeLineChanges(team.FormatEntry(p.Entry), team.FormatEntry(e))
 		if moved.ChangedLines == nil {
 			moved.Outcome = "same"
 		}
@@ -212,7 +212,7 @@ func shareEntry(
 		e,
 		team.WriteOptions{Random: w.Host.Rand, OwnHashes: w.Host.Trusted.WrittenTeamFiles()},
 	)
-	err = editedAdvice(t, e.Name, err)
+	err = adviseUncommitted(t, e.Name, err)
 	moved.File = t.RelPath(file)
 	if err == nil {
 		_ = w.Host.Trusted.AddSharedFile(
@@ -262,7 +262,7 @@ func checkMayLeaveHome(e *oxbow.Entry) error {
 			"take it out with oxbow edit "+text.QuoteShellOperand(e.Name)+", or keep the entry in your home",
 		)
 	}
-	if kinds := personalDataKinds(e); len(kinds) > 0 {
+	if kinds := foundPersonalData(e); len(kinds) > 0 {
 		return verb.Advise(
 			fmt.Errorf(
 				"%w: %q holds personal data (%s), and is not shared",
@@ -281,21 +281,21 @@ func checkMayLeaveHome(e *oxbow.Entry) error {
 	return nil
 }
 
-// personalDataKinds returns which kinds of personal data the texts of an entry contain.
-func personalDataKinds(e *oxbow.Entry) (kinds []string) {
+// foundPersonalData returns which kinds of personal data the texts of an entry contain.
+func foundPersonalData(e *oxbow.Entry) (kinds []string) {
 	texts := slices.Concat([]string{e.Name, e.Content}, e.Aliases, verb.LabelTexts(e.Labels))
-	for _, k := range screen.Find(nil, texts).Personal {
+	for _, k := range screen.ExamineTexts(nil, texts).PersonalDataKinds {
 		kinds = append(kinds, string(k))
 	}
 	return kinds
 }
 
-// changedLines returns the lines that differ between two texts, in order. An old line begins with - and a new line
-// with +. It returns nil if the texts are equal.
-func changedLines(old, new string) (out []string) {
+// describeLineChanges returns the lines that differ between two texts, in order. An old line begins with - and a
+// new line with +. It returns nil if the texts are equal.
+func describeLineChanges(old, new string) (out []string) {
 	a, b := strings.Split(old, "\n"), strings.Split(new, "\n")
 	j := 0
-	for i, to := range mapLines(a, b) {
+	for i, to := range mapTextLines(a, b) {
 		if to < 0 {
 			out = append(out, "-"+a[i])
 			continue
@@ -311,9 +311,9 @@ func changedLines(old, new string) (out []string) {
 	return out
 }
 
-func mapLines(a, b []string) []int {
-	in := diff.Interner{}
-	var m diff.Mapper
+func mapTextLines(a, b []string) []int {
+	in := diff.LineNumberer{}
+	var m diff.LineMapper
 	x := in.LineIDs(a)
 	return m.MapLines(x, in.LineIDs(b))
 }
@@ -406,7 +406,7 @@ func planUnshare(
 		if slices.ContainsFunc(plan.filesToRemove, func(o mdtree.Place) bool { return o.Path == p.Path }) {
 			continue
 		}
-		has, err := compareWithHome(ctx, w, p.Entry)
+		has, err := compareWithHomeEntry(ctx, w, p.Entry)
 		if err == nil && has == "other" {
 			err = verb.Advise(
 				fmt.Errorf("%w: the home has another entry %q", oxbow.ErrExists, name),
@@ -415,7 +415,7 @@ func planUnshare(
 			)
 		}
 		if err == nil {
-			err = editedAdvice(t, name, t.CheckRemove(ctx, p))
+			err = adviseUncommitted(t, name, t.CheckRemove(ctx, p))
 		}
 		if err != nil {
 			return plan, err

@@ -26,17 +26,17 @@ import (
 
 // These are the suffixes of the files next to the store: one for the signing key, and one for the signed heads.
 const (
-	signKeySuffix = ".signkey"
-	headsSuffix   = ".heads"
+	signingKeySuffix  = ".signkey"
+	signedHeadsSuffix = ".heads"
 )
 
-// After signInterval changes, a head is signed.
-const signInterval = 256
+// After changesPerSignature changes, a head is signed.
+const changesPerSignature = 256
 
 // maxInvalidLines is the maximum number of invalid lines that are reported.
 const maxInvalidLines = 20
 
-// SignHeadsPeriodically signs a head of the memory in the file store after each signInterval changes, in the
+// SignHeadsPeriodically signs a head of the memory in the file store after each changesPerSignature changes, in the
 // background. If this fails, it tries again after the next changes. The caller must call signDue before it closes the
 // memory, because signDue signs a head that is due.
 func SignHeadsPeriodically(m *oxbow.Memory, store string, now func() time.Time) (signDue func()) {
@@ -44,11 +44,11 @@ func SignHeadsPeriodically(m *oxbow.Memory, store string, now func() time.Time) 
 	var running sync.WaitGroup
 	sign := func() {
 		if s, err := m.Stats(context.Background()); err == nil {
-			_ = signHeadAfter(store, now(), s.Last, s.Head, signInterval)
+			_ = signHeadAfter(store, now(), s.Last, s.Head, changesPerSignature)
 		}
 	}
 	stop, err := m.Watch(func(oxbow.Event) {
-		if changes.Add(1)%signInterval == 0 {
+		if changes.Add(1)%changesPerSignature == 0 {
 			running.Go(sign)
 		}
 	})
@@ -67,7 +67,7 @@ func SignHeadsPeriodically(m *oxbow.Memory, store string, now func() time.Time) 
 // signHeadAfter signs the head of a store if at least minChanges changes follow the last signed head. It creates a
 // missing key.
 func signHeadAfter(store string, now time.Time, seq uint64, chain string, minChanges uint64) error {
-	text, err := os.ReadFile(store + headsSuffix)
+	text, err := os.ReadFile(store + signedHeadsSuffix)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return verb.WrapError("signing the head", err)
 	}
@@ -85,14 +85,17 @@ func signHeadAfter(store string, now time.Time, seq uint64, chain string, minCha
 	}
 	return verb.WrapError(
 		"signing the head",
-		appendHead(store, k.SignHead(proof.SignedHead{HeadKind: proof.KindHead, Seq: seq, Chain: chain, Time: now})),
+		appendSignedHead(
+			store,
+			k.SignHead(proof.SignedHead{HeadKind: proof.KindHead, Seq: seq, Chain: chain, Time: now}),
+		),
 	)
 }
 
 // SignRollback signs that the owner accepts that the log went back to the last change in s, if heads of later changes
 // were signed. It reports whether there are such heads.
 func SignRollback(store string, now time.Time, s oxbow.Stats) (bool, error) {
-	text, err := os.ReadFile(store + headsSuffix)
+	text, err := os.ReadFile(store + signedHeadsSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -109,7 +112,7 @@ func SignRollback(store string, now time.Time, s oxbow.Stats) (bool, error) {
 		if h.Seq > s.Last {
 			return true, verb.WrapError(
 				"signing that the memory went back",
-				appendHead(
+				appendSignedHead(
 					store,
 					k.SignHead(proof.SignedHead{HeadKind: proof.KindRollback, Seq: s.Last, Chain: s.Head, Time: now}),
 				),
@@ -119,15 +122,15 @@ func SignRollback(store string, now time.Time, s oxbow.Stats) (bool, error) {
 	return false, nil
 }
 
-// appendHead appends a line to the file of signed heads. If the last line is incomplete because of an interrupted
-// write, appendHead replaces it.
-func appendHead(store string, line []byte) (err error) {
-	f, err := os.OpenFile(store+headsSuffix, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+// appendSignedHead appends a line to the file of signed heads. If the last line is incomplete because of an interrupted
+// write, appendSignedHead replaces it.
+func appendSignedHead(store string, line []byte) (err error) {
+	f, err := os.OpenFile(store+signedHeadsSuffix, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	text, err := os.ReadFile(store + headsSuffix)
+	text, err := os.ReadFile(store + signedHeadsSuffix)
 	if err != nil {
 		return err
 	}
@@ -142,7 +145,7 @@ func appendHead(store string, line []byte) (err error) {
 
 // signingKey returns the signing key of a store. It fails if there is none.
 func signingKey(store string) (proof.SigningKey, error) {
-	text, err := os.ReadFile(store + signKeySuffix)
+	text, err := os.ReadFile(store + signingKeySuffix)
 	if err != nil {
 		return proof.SigningKey{}, err
 	}
@@ -165,7 +168,7 @@ func createSigningKey(store string) (proof.SigningKey, error) {
 	}
 	defer dir.Close()
 	// If two processes create a key at the same time, both use the one that was written first.
-	d, err := vfs.NewDraft(dir, filepath.Base(store)+signKeySuffix, 0o600)
+	d, err := vfs.NewDraft(dir, filepath.Base(store)+signingKeySuffix, 0o600)
 	if err != nil {
 		return k, err
 	}
@@ -194,7 +197,7 @@ type HeadsCheck struct {
 
 // ReadSignedHeadsIfAny is like ReadSignedHeads. If the file of signed heads is missing, it does not report a problem.
 func ReadSignedHeadsIfAny(store string) (*HeadsCheck, []verb.Problem, error) {
-	if _, err := os.Stat(store + headsSuffix); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(store + signedHeadsSuffix); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
 	return ReadSignedHeads(store)
@@ -203,23 +206,23 @@ func ReadSignedHeadsIfAny(store string) (*HeadsCheck, []verb.Problem, error) {
 // ReadSignedHeads reads the signed heads of a store. It also returns the problems of their file. If no heads were
 // signed, the result is nil.
 func ReadSignedHeads(store string) (*HeadsCheck, []verb.Problem, error) {
-	text, err := os.ReadFile(store + headsSuffix)
+	text, err := os.ReadFile(store + signedHeadsSuffix)
 	k, kerr := signingKey(store)
 	switch none, keyless := errors.Is(err, fs.ErrNotExist), errors.Is(kerr, fs.ErrNotExist); {
 	case none && keyless:
 		return nil, nil, nil
 	case none:
 		return nil, []verb.Problem{
-			headProblem("there is a key, and the file of the heads that it signed is gone: "+store+
-				headsSuffix, "oxbow check --sign signs what is there now"),
+			signedHeadsProblem("there is a key, and the file of the heads that it signed is gone: "+store+
+				signedHeadsSuffix, "oxbow check --sign signs what is there now"),
 		}, nil
 	case err != nil:
 		return nil, nil, verb.WrapError("reading the signed heads", err)
 	case keyless:
-		return nil, []verb.Problem{headProblem("heads were signed, and the key is gone: "+store+
-			signKeySuffix, "bring the key back, or remove "+store+headsSuffix+" to begin again")}, nil
+		return nil, []verb.Problem{signedHeadsProblem("heads were signed, and the key is gone: "+store+
+			signingKeySuffix, "bring the key back, or remove "+store+signedHeadsSuffix+" to begin again")}, nil
 	case kerr != nil:
-		return nil, []verb.Problem{headProblem("the key in "+store+signKeySuffix+" cannot be read: "+
+		return nil, []verb.Problem{signedHeadsProblem("the key in "+store+signingKeySuffix+" cannot be read: "+
 			kerr.Error(), "bring the key back; without it what was signed proves nothing")}, nil
 	}
 	out := &HeadsCheck{Key: k.PublicKey()}
@@ -230,12 +233,12 @@ func ReadSignedHeads(store string) (*HeadsCheck, []verb.Problem, error) {
 		if len(ps) < maxInvalidLines {
 			ps = append(
 				ps,
-				headProblem(
+				signedHeadsProblem(
 					fmt.Sprintf(
 						"line %d of %s is no head that the key of this home signed: it was edited, or signed with "+
 							"another key",
 						n,
-						store+headsSuffix,
+						store+signedHeadsSuffix,
 					),
 					"restore a backup if you do not know why",
 				),
@@ -280,7 +283,7 @@ func (c *HeadsCheck) CompareWithLog(
 			continue
 		case head.Seq > last:
 			return []verb.Problem{
-				headProblem(
+				signedHeadsProblem(
 					fmt.Sprintf(
 						"it ends at change %d, and the head of change %d was signed at %s: changes were cut off",
 						last,
@@ -292,14 +295,14 @@ func (c *HeadsCheck) CompareWithLog(
 			}, nil
 		case head.Chain != chains[head.Seq]:
 			return []verb.Problem{
-				headProblem(
+				signedHeadsProblem(
 					fmt.Sprintf(
 						"change %d is not the one whose head was signed at %s: it, or one before it, was edited or "+
 							"replaced",
 						head.Seq,
 						when,
 					),
-					"restore a backup; to go on with what is there, remove "+store+headsSuffix,
+					"restore a backup; to go on with what is there, remove "+store+signedHeadsSuffix,
 				),
 			}, nil
 		}
@@ -309,8 +312,9 @@ func (c *HeadsCheck) CompareWithLog(
 	return nil, nil
 }
 
-// headProblem returns a problem of the signed heads. It has no offset, because it is not in the file of the memory.
-func headProblem(description, remedy string) verb.Problem {
+// signedHeadsProblem returns a problem of the signed heads. It has no offset, because it is not in the file of the
+// memory.
+func signedHeadsProblem(description, remedy string) verb.Problem {
 	return verb.Problem{Offset: -1, Description: description, Mend: remedy}
 }
 
@@ -321,7 +325,7 @@ func (c *HeadsCheck) UnknownHeadProblem(head string, first uint64) verb.Problem 
 	if c != nil {
 		for _, h := range c.heads {
 			if h.Chain == head && h.Seq+1 < first {
-				return headProblem(
+				return signedHeadsProblem(
 					fmt.Sprintf(
 						"that is the head of change %d, signed at %s, which a compaction has dropped: nothing proves "+
 							"any more what became of it",
@@ -333,7 +337,7 @@ func (c *HeadsCheck) UnknownHeadProblem(head string, first uint64) verb.Problem 
 			}
 		}
 	}
-	return headProblem(
+	return signedHeadsProblem(
 		"no change has that head: it was cut off, edited or replaced, or dropped by a compaction, or it is the head "+
 			"of another memory",
 		"restore a backup that has it",
@@ -347,7 +351,7 @@ func SignHead(w *verb.Workspace, store string, seq uint64, chain string) error {
 	if !isHomesStore {
 		return verb.WrapError("signing the head", errors.Join(err, oxbow.ErrUnsupported))
 	}
-	if err := errors.Join(ownership.CheckTrusted(w), w.Host.CheckMayWrite(store)); err != nil {
+	if err := errors.Join(ownership.CheckHomeTrusted(w), w.Host.CheckMayWrite(store)); err != nil {
 		return err
 	}
 	return signHeadAfter(store, w.CurrentTime(), seq, chain, 0)

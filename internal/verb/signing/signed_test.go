@@ -36,9 +36,9 @@ func write(t testing.TB, m *oxbow.Memory, n int) {
 func TestSignHeads(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "memory.oxbow")
 	m, settle := signing(t, store)
-	write(t, m, signInterval-1)
+	write(t, m, changesPerSignature-1)
 	settle()
-	if _, err := os.Stat(store + headsSuffix); err == nil {
+	if _, err := os.Stat(store + signedHeadsSuffix); err == nil {
 		t.Fatal("a head was signed before it was due")
 	}
 	settle = SignHeadsPeriodically(m, store, time.Now) // Another process continues to sign.
@@ -51,11 +51,11 @@ func TestSignHeads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fi, err := os.Stat(store + signKeySuffix); err != nil ||
+	if fi, err := os.Stat(store + signingKeySuffix); err != nil ||
 		(runtime.GOOS != "windows" && fi.Mode().Perm() != 0o600) {
 		t.Errorf("the key has the mode %v, %v", fi.Mode(), err)
 	}
-	text, err := os.ReadFile(store + headsSuffix)
+	text, err := os.ReadFile(store + signedHeadsSuffix)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,18 +64,18 @@ func TestSignHeads(t *testing.T) {
 		t.Fatal(err)
 	}
 	if heads, bad := proof.ParseHeads(text, k.PublicKey()); len(heads) != 1 || len(bad) > 0 ||
-		heads[0].Seq != signInterval ||
+		heads[0].Seq != changesPerSignature ||
 		heads[0].Chain != s.Head {
 		t.Errorf("signed were %+v, and %v", heads, bad)
 	}
 	// The remains of an interrupted write are overwritten by the next signed head.
-	if err := os.WriteFile(store+headsSuffix, append(text, "head 3"...), 0o600); err != nil {
+	if err := os.WriteFile(store+signedHeadsSuffix, append(text, "head 3"...), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := signHeadAfter(store, time.Now(), s.Last+1, s.Head, 0); err != nil {
 		t.Fatal(err)
 	}
-	text, err = os.ReadFile(store + headsSuffix)
+	text, err = os.ReadFile(store + signedHeadsSuffix)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,11 +86,11 @@ func TestSignHeads(t *testing.T) {
 
 func TestSigningFails(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "memory.oxbow")
-	if err := os.Mkdir(store+headsSuffix, 0o700); err != nil {
+	if err := os.Mkdir(store+signedHeadsSuffix, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	m, settle := signing(t, store)
-	write(t, m, signInterval+10)
+	write(t, m, changesPerSignature+10)
 	settle()
 	if err := signHeadAfter(store, time.Now(), 1, strings.Repeat("0", 64), 0); err == nil {
 		t.Error("a head was signed into a directory")

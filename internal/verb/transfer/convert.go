@@ -65,7 +65,7 @@ func Convert(ctx context.Context, w *verb.Workspace, in ConvertIn) (ConvertOut, 
 	if err != nil {
 		return out, err
 	}
-	dir := output.OutputDir{Path: in.Dir, Name: in.Dir, Operation: "making the new home"}
+	dir := output.OutputDir{Path: in.Dir, Name: in.Dir, OperationName: "making the new home"}
 	if err := dir.CheckEmpty(); err != nil {
 		return out, err
 	}
@@ -100,8 +100,8 @@ func (in *ConvertIn) convertEntries(
 		return rep, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	tell := progress.CountReporter(ctx, progress.UnitEntries)
-	return exchange.Convert(ctx, m, s, &exchange.ConvertOptions{Adapt: in.Adapt, Progress: func(done int) {
+	tell := progress.NewCountReporter(ctx, progress.UnitEntries)
+	return exchange.Convert(ctx, m, s, &exchange.ConvertOptions{AdaptEntries: in.Adapt, Progress: func(done int) {
 		tell(done, 0)
 	}})
 }

@@ -55,7 +55,7 @@ func DumpEntries(ctx context.Context, w *verb.Workspace, in DumpIn) (out DumpOut
 	if err != nil {
 		return out, err
 	}
-	origin, err := dumpOrigin(ctx, w, m)
+	origin, err := memoryOrigin(ctx, w, m)
 	if err != nil {
 		return out, err
 	}
@@ -77,28 +77,36 @@ func DumpEntries(ctx context.Context, w *verb.Workspace, in DumpIn) (out DumpOut
 		fsys,
 		filepath.Base(in.Path),
 		&mdtree.DumpOptions{
-			Force:    in.Force,
-			Filter:   f,
-			Ref:      in.Dir,
-			Origin:   origin,
-			Progress: progress.CountReporter(ctx, progress.UnitEntries),
+			Force:         in.Force,
+			Filter:        f,
+			DirectoryName: in.Dir,
+			Origin:        origin,
+			Progress:      progress.NewCountReporter(ctx, progress.UnitEntries),
 		},
 	)
-	return DumpOut{Dir: in.Dir, Entries: r.Entries, Written: r.Written, Unchanged: r.Unchanged, Removed: r.Removed,
-		WithheldEntries: withheld, CompletedEarlier: r.Recovered, KeptCopies: r.Kept,
-		EntriesWithDirectives: r.Directives}, err
+	return DumpOut{
+		Dir:                   in.Dir,
+		Entries:               r.EntryCount,
+		Written:               r.WrittenFiles,
+		Unchanged:             r.UnchangedFiles,
+		Removed:               r.RemovedFiles,
+		WithheldEntries:       withheld,
+		CompletedEarlier:      r.CompletedEarlier,
+		KeptCopies:            r.KeptCopies,
+		EntriesWithDirectives: r.EntriesWithDirectives,
+	}, err
 }
 
-// dumpOrigin returns the identity of the memory for the manifest of a dump. The identity includes functions that
+// memoryOrigin returns the identity of the memory for the manifest of a dump. The identity includes functions that
 // compare it with an earlier manifest. A memory with a log is identified by its position in the log. Any other memory
 // is identified by the path of its home. If such a memory is empty, it matches no earlier dump, because its entries
 // may have been lost. A memory that is not in a file has no identity.
-func dumpOrigin(ctx context.Context, w *verb.Workspace, m *oxbow.Memory) (mdtree.Origin, error) {
+func memoryOrigin(ctx context.Context, w *verb.Workspace, m *oxbow.Memory) (mdtree.StoreOrigin, error) {
 	seq := oxbow.CapabilitiesOf(m).Sequencer
 	if seq == nil {
 		p, err := w.FindPlace()
 		if err != nil {
-			return mdtree.Origin{}, nil // a memory that is not in a file has no identity
+			return mdtree.StoreOrigin{}, nil // a memory that is not in a file has no identity
 		}
 		sum := sha256.Sum256([]byte(p.Dir()))
 		name := "home:" + hex.EncodeToString(sum[:16])
@@ -107,18 +115,18 @@ func dumpOrigin(ctx context.Context, w *verb.Workspace, m *oxbow.Memory) (mdtree
 			empty = false // ignore the error, because the plan will report it
 			break
 		}
-		return mdtree.Origin{Name: name, IsSameStore: func(was string) bool { return was == name && !empty }}, nil
+		return mdtree.StoreOrigin{Name: name, IsSameStore: func(was string) bool { return was == name && !empty }}, nil
 	}
 	at, err := seq.Position(ctx)
 	if err != nil || at == "" {
-		return mdtree.Origin{IsSameStore: func(string) bool { return false }}, err
+		return mdtree.StoreOrigin{IsSameStore: func(string) bool { return false }}, err
 	}
 	const prefix = "log:"
 	position := func(was string) (oxbow.Position, bool) {
 		b, err := hex.DecodeString(strings.TrimPrefix(was, prefix))
 		return oxbow.Position(b), err == nil && oxbow.Position(b).Precedes(at)
 	}
-	return mdtree.Origin{
+	return mdtree.StoreOrigin{
 		Name: prefix + hex.EncodeToString([]byte(at)),
 		IsSameStore: func(was string) bool {
 			_, isSame := position(was)
@@ -170,15 +178,15 @@ func (o LoadOut) Failed() bool { return o.PartlyReadFiles > 0 }
 // LoadFiles changes the memory to match a tree of files, in a single change.
 func LoadFiles(ctx context.Context, w *verb.Workspace, in LoadIn) (out LoadOut, err error) {
 	out = LoadOut{Dir: in.Dir, Mode: "merge", DryRun: in.DryRun, Warnings: []string{}}
-	o := &mdtree.PlanOptions{Mode: mdtree.Merge, Prune: in.ForgetDeleted, FilesWin: in.FilesWin}
+	o := &mdtree.PlanOptions{Mode: mdtree.MergeMode, RemovesMissing: in.ForgetDeleted, FilesWin: in.FilesWin}
 	if in.Replace {
-		o.Mode, out.Mode = mdtree.Replace, "replace"
+		o.Mode, out.Mode = mdtree.ReplaceMode, "replace"
 	}
 	ctx, m, err := w.OpenMemory(ctx, verb.Create.UnlessDryRun(in.DryRun))
 	if err != nil {
 		return out, err
 	}
-	o.Origin, err = dumpOrigin(ctx, w, m)
+	o.Origin, err = memoryOrigin(ctx, w, m)
 	if err != nil {
 		return out, err
 	}
@@ -187,23 +195,23 @@ func LoadFiles(ctx context.Context, w *verb.Workspace, in LoadIn) (out LoadOut, 
 		return out, err
 	}
 	defer func() { err = errors.Join(err, fsys.Close()) }()
-	tree, err := mdtree.Read(
+	tree, err := mdtree.ReadTree(
 		fsys,
 		filepath.Base(in.Path),
 		&mdtree.ReadOptions{
-			Ref:           in.Dir,
+			DirectoryName: in.Dir,
 			SkipUnchanged: true,
-			Progress:      progress.CountReporter(ctx, progress.UnitFiles),
+			Progress:      progress.NewCountReporter(ctx, progress.UnitFiles),
 		},
 	)
 	if err != nil {
 		return out, err
 	}
-	plan, err := tree.Plan(ctx, m, o)
+	plan, err := tree.PlanLoad(ctx, m, o)
 	if err != nil {
 		return out, err
 	}
-	if err := checkChangesAccepted(ctx, m.Store(), tree, in.Dir, plan.Ops); err != nil {
+	if err := checkChangesAccepted(ctx, m.Store(), tree, in.Dir, plan.StoreOps); err != nil {
 		return out, fmt.Errorf("loading %s: %w", in.Dir, err)
 	}
 	if !plan.UsedBase { // the tree is not a dump of this memory, so that anybody may have written it
@@ -211,17 +219,17 @@ func LoadFiles(ctx context.Context, w *verb.Workspace, in LoadIn) (out LoadOut, 
 		src.Actor = oxbow.Imported
 		ctx = oxbow.WithSource(ctx, src.WithOrigin(in.Dir))
 	}
-	if !in.DryRun && len(plan.Ops) > 0 {
+	if !in.DryRun && len(plan.StoreOps) > 0 {
 		if err := out.applyPlan(oxbow.WithNote(ctx, "load from "+in.Dir), w, m, plan); err != nil {
 			return out, fmt.Errorf("loading %s: %w", in.Dir, err)
 		}
 	}
-	out.Added = verb.EmptyIfNil(plan.Added)
-	out.Changed = verb.EmptyIfNil(plan.Changed)
-	out.Removed = verb.EmptyIfNil(plan.Removed)
-	out.SameEntries = len(plan.Unchanged)
-	out.KeptNames, out.HasManifest = verb.EmptyIfNil(plan.Kept), plan.UsedBase
-	out.MergedNames = plan.Merged
+	out.Added = verb.EmptyIfNil(plan.AddedNames)
+	out.Changed = verb.EmptyIfNil(plan.ChangedNames)
+	out.Removed = verb.EmptyIfNil(plan.RemovedNames)
+	out.SameEntries = len(plan.UnchangedNames)
+	out.KeptNames, out.HasManifest = verb.EmptyIfNil(plan.KeptNames), plan.UsedBase
+	out.MergedNames = plan.MergedNames
 	out.PartlyReadFiles = tree.PartlyReadFiles
 	for _, t := range append(tree.Warnings, plan.Warnings...) {
 		out.Warnings = append(out.Warnings, t.String())
@@ -248,7 +256,7 @@ func checkChangesAccepted(ctx context.Context, s oxbow.Store, tree *mdtree.Tree,
 	for i := range tree.Entries {
 		if ops := of[tree.Entries[i].Name]; len(ops) > 0 {
 			if err := d.DryRun(ctx, ops...); err != nil {
-				e.Add(tree.Files[i], err)
+				e.AddProblem(tree.EntryPaths[i], err)
 			}
 		}
 	}
@@ -260,25 +268,25 @@ func checkChangesAccepted(ctx context.Context, s oxbow.Store, tree *mdtree.Tree,
 
 // applyPlan makes the planned change. If the memory has no history, applyPlan first saves the entries that will be
 // replaced or removed.
-func (out *LoadOut) applyPlan(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, plan mdtree.Plan) error {
+func (out *LoadOut) applyPlan(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, plan mdtree.LoadPlan) error {
 	_, noHistory := m.History()
-	if lost := slices.Concat(plan.Changed, plan.Removed); noHistory != nil && len(lost) > 0 {
+	if lost := slices.Concat(plan.ChangedNames, plan.RemovedNames); noHistory != nil && len(lost) > 0 {
 		var err error
 		out.BackupFile, err = SaveEntries(
 			ctx, w,
 			m,
-			SavedBeforeLoad,
+			BeforeLoadPrefix,
 			oxbow.Filter{Terms: []oxbow.Term{{Key: "name", Values: lost}}},
 		)
 		if err != nil {
 			return err
 		}
 	}
-	made, err := m.Commit(ctx, plan.Ops...)
+	made, err := m.Commit(ctx, plan.StoreOps...)
 	if err != nil {
 		return err
 	}
-	verb.IndexAfterLargeWrite(ctx, m, len(plan.Ops))
+	verb.IndexAfterLargeWrite(ctx, m, len(plan.StoreOps))
 	out.UndoSeq = made.Seq
 	return nil
 }

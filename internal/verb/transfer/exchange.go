@@ -136,9 +136,9 @@ func Import(ctx context.Context, w *verb.Workspace, in ImportIn) (ImportOut, err
 	tell := func(done int) {
 		show(
 			progress.State{
-				Unit:      progress.UnitEntries,
-				DoneCount: int64(done),
-				DoneShare: math.Float64frombits(part.Load()),
+				Unit:          progress.UnitEntries,
+				DoneCount:     int64(done),
+				FinishedShare: math.Float64frombits(part.Load()),
 			},
 		)
 	}

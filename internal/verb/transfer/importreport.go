@@ -14,9 +14,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// maxShownStale is the maximum number of stale entries that a report names. An entry is stale if the file from which
-// it was imported no longer contains it.
-const maxShownStale = 5
+// maxListedStaleEntries is the maximum number of stale entries that a report names. An entry is stale if the file
+// from which it was imported no longer contains it.
+const maxListedStaleEntries = 5
 
 // Report tells how many entries were, or would be, imported. It also lists the problems and notes, usually only one of
 // each kind.
@@ -51,7 +51,7 @@ func (o ImportOut) Report() (r report.Report) {
 	}
 	o.addFirstNamesNote(&r)
 	if o.HeldEntries > 0 {
-		r.AddNotef("%s", verb.HeldBackText(o.HeldEntries, o.Group))
+		r.AddNotef("%s", verb.HeldEntriesText(o.HeldEntries, o.Group))
 	}
 	if o.UndoCommand != "" {
 		r.AddNotef("undo it with: %s", report.Words(o.UndoCommand))
@@ -90,7 +90,7 @@ func (o ImportOut) addFirstNamesNote(r *report.Report) {
 
 // changeList lists the entries that would be added or updated.
 func (o ImportOut) changeList() report.List {
-	list := report.List{AllItemsAdvice: verb.AllTouchedAdvice(o.DryRun), IsAnswer: true}
+	list := report.List{AllItemsAdvice: verb.ShowAllAdvice(o.DryRun), IsAnswer: true}
 	for _, c := range o.Changes {
 		mark := map[oxbow.Verb]report.Words{oxbow.VerbAdd: "+", oxbow.VerbUpdate: "~"}[c.Verb]
 		list.Items = append(list.Items,
@@ -100,16 +100,16 @@ func (o ImportOut) changeList() report.List {
 }
 
 // addNamesNote adds a note with the names of entries. If there are many, the note contains only the first names.
-func addNamesNote(r *report.Report, what string, all []string) {
+func addNamesNote(r *report.Report, noteText string, all []string) {
 	const manyStale = 20
 	if len(all) == 0 {
 		return
 	}
 	names := all
 	if len(names) > manyStale {
-		names = names[:maxShownStale]
+		names = names[:maxListedStaleEntries]
 	}
-	r.AddNotef("%s:%s", report.Words(what), report.Lines(names))
+	r.AddNotef("%s:%s", report.Words(noteText), report.Lines(names))
 	if more := len(all) - len(names); more > 0 {
 		r.AddNotef("and %d more; the same import with --dry-run --json lists them all", more)
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// SavedBeforeLoad is the prefix of the names of files with entries that a load removed from a home without a history.
-const SavedBeforeLoad = "before-load"
+// BeforeLoadPrefix is the prefix of the names of files with entries that a load removed from a home without a history.
+const BeforeLoadPrefix = "before-load"
 
 // SaveEntries exports the selected entries to a new file of the home whose name begins with stem. It
 // returns the path of the file.
@@ -26,7 +26,7 @@ func SaveEntries(
 	ctx context.Context,
 	w *verb.Workspace,
 	m *oxbow.Memory,
-	stem string,
+	fileStem string,
 	f oxbow.Filter,
 ) (path string, err error) {
 	defer func() { err = verb.WrapError("saving entries", err) }()
@@ -43,11 +43,11 @@ func SaveEntries(
 		return "", err
 	}
 	defer func() { err = errors.Join(err, fsys.Close()) }()
-	stem += "-" + w.CurrentTime().UTC().Format("20060102-150405")
-	name := stem + ".jsonl"
+	fileStem += "-" + w.CurrentTime().UTC().Format("20060102-150405")
+	name := fileStem + ".jsonl"
 	to, err := fsys.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	for n := 2; errors.Is(err, fs.ErrExist); n++ {
-		name = fmt.Sprintf("%s-%d.jsonl", stem, n)
+		name = fmt.Sprintf("%s-%d.jsonl", fileStem, n)
 		to, err = fsys.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	}
 	if err != nil {

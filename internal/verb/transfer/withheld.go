@@ -31,9 +31,9 @@ func readableFilter(ctx context.Context, m *oxbow.Memory, f oxbow.Filter) (_ oxb
 }
 
 // addWithheldNote adds a note about the entries that were left out.
-func addWithheldNote(r *report.Report, n int) {
-	if n > 0 {
-		r.AddNotef("%s", WithheldNote(n))
+func addWithheldNote(r *report.Report, entries int) {
+	if entries > 0 {
+		r.AddNotef("%s", WithheldNote(entries))
 	}
 }
 

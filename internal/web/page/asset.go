@@ -16,8 +16,8 @@ import (
 //go:embed asset
 var embeddedFiles embed.FS
 
-// mediaTypes maps file extensions to media types.
-var mediaTypes = map[string]string{
+// mediaTypesByExtension maps file extensions to media types.
+var mediaTypesByExtension = map[string]string{
 	".css": "text/css; charset=utf-8",
 	".js":  "text/javascript; charset=utf-8",
 	".svg": "image/svg+xml",
@@ -50,7 +50,7 @@ func NewAssets() Assets {
 }
 
 // Path returns the URL path of the file with a plain name, such as "style.css".
-func (a Assets) Path(name string) string { return Root + "asset/" + a.paths[name] }
+func (a Assets) Path(name string) string { return RootPath + "asset/" + a.paths[name] }
 
 // ServeHTTP serves the file that the path value {file} names.
 func (a Assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -60,7 +60,7 @@ func (a Assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	w.Header().Set("Content-Type", mediaTypes[path.Ext(name)])
+	w.Header().Set("Content-Type", mediaTypesByExtension[path.Ext(name)])
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	_, _ = w.Write(b) // Ignore the error, because the browser has disconnected.
 }

@@ -11,8 +11,8 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// Bar is a bar of a chart: a number and its name.
-type Bar struct {
+// ChartBar is a bar of a chart: a number and its name.
+type ChartBar struct {
 	Name  string
 	Value int
 }
@@ -21,7 +21,7 @@ type Bar struct {
 const chartWidth, chartHeight = 600, 120
 
 // BarChart draws vertical bars, for example one for each day.
-func BarChart(title, unit string, bars []Bar) g.Node {
+func BarChart(title, unit string, bars []ChartBar) g.Node {
 	most := 0
 	for _, b := range bars {
 		most = max(most, b.Value)
@@ -67,11 +67,11 @@ func BarChart(title, unit string, bars []Bar) g.Node {
 			h.Span(h.Textf("at most %d %s", most, unit)),
 			h.Span(h.Text(VisibleText(bars[len(bars)-1].Name))),
 		),
-		figureTable(unit, bars))
+		chartTable(unit, bars))
 }
 
 // HorizontalBarChart draws horizontal bars, for example one for each project.
-func HorizontalBarChart(title, unit string, bars []Bar) g.Node {
+func HorizontalBarChart(title, unit string, bars []ChartBar) g.Node {
 	most := 1
 	for _, b := range bars {
 		most = max(most, b.Value)
@@ -113,14 +113,14 @@ func HorizontalBarChart(title, unit string, bars []Bar) g.Node {
 			h.Aria("label", title),
 			g.Group(out),
 		),
-		figureTable(unit, bars))
+		chartTable(unit, bars))
 }
 
-// figureTable returns the numbers of a chart as a table.
-func figureTable(unit string, bars []Bar) g.Node {
+// chartTable returns the numbers of a chart as a table.
+func chartTable(unit string, bars []ChartBar) g.Node {
 	return h.Details(
 		h.Summary(h.Text("Show as a table")),
-		Table([]string{"", MakeSentence(unit)}, g.Map(bars, func(b Bar) g.Node {
+		Table([]string{"", MakeSentence(unit)}, g.Map(bars, func(b ChartBar) g.Node {
 			return h.Tr(h.Td(IsolatedText(b.Name)), h.Td(h.Class("number"), h.Text(strconv.Itoa(b.Value))))
 		})),
 	)

@@ -21,11 +21,11 @@ const (
 type diffLine struct {
 	mark  byte
 	text  string
-	parts []diff.LinePart // parts of the line, of which the changed words are marked (nil if no other line is similar)
+	parts []diff.WordRun // parts of the line, of which the changed words are marked (nil if no other line is similar)
 }
 
-// Diff shows the difference between two texts. It returns nil if they are equal.
-func Diff(before, after string) g.Node {
+// TextDiff shows the difference between two texts. It returns nil if they are equal.
+func TextDiff(before, after string) g.Node {
 	if before == after {
 		return nil
 	}
@@ -53,7 +53,7 @@ func Diff(before, after string) g.Node {
 		case '+':
 			shape, mark = "ins", "+ "
 		}
-		out = append(out, h.El(shape, h.Text(mark), l.content()))
+		out = append(out, h.El(shape, h.Text(mark), l.renderContent()))
 	}
 	return h.El("div", h.Attr("class", "diff"), h.Attr("role", "group"), h.Attr("aria-label", "What changed"), out)
 }
@@ -68,8 +68,8 @@ func isNearChange(lines []diffLine, i int) bool {
 	return false
 }
 
-// content shows the text of the line, with the changed words marked.
-func (l diffLine) content() g.Node {
+// renderContent shows the text of the line, with the changed words marked.
+func (l diffLine) renderContent() g.Node {
 	if l.parts == nil {
 		return IsolatedText(text.TruncateWithEllipsis(l.text, maxLineBytes))
 	}
@@ -95,7 +95,7 @@ func diffLines(before, after string) (out []diffLine) {
 		for j := range min(removed, added) {
 			a, b := &out[i+j], &out[i+removed+j]
 			if len(a.text) <= maxLineBytes && len(b.text) <= maxLineBytes {
-				a.parts, b.parts = diff.CompareWords(a.text, b.text)
+				a.parts, b.parts = diff.CompareWordRuns(a.text, b.text)
 			}
 		}
 		i += max(1, removed+added)

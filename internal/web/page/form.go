@@ -41,7 +41,7 @@ func SelectField(name, label, value, none string, values []string) g.Node {
 
 // QueryForm is a form that opens the page at path. Its fields become the query of the page.
 func QueryForm(path, button string, fields ...g.Node) g.Node {
-	return h.Form(h.Class("ask"), h.Action(Root+path), g.Group(fields), h.Button(h.Text(button)))
+	return h.Form(h.Class("ask"), h.Action(RootPath+path), g.Group(fields), h.Button(h.Text(button)))
 }
 
 // KeyHints lists keyboard commands. pairs alternates between a key and what the key does.
@@ -53,8 +53,8 @@ func KeyHints(pairs ...string) g.Node {
 	return h.P(h.Class("hint keys"), h.Text("Keys: "), g.Group(out))
 }
 
-// SessionPath returns the path of the page of a session, relative to [Root]. If turn is not 0, the path leads to this
-// turn.
+// SessionPath returns the path of the page of a session, relative to [RootPath]. If turn is not 0, the path leads
+// to this turn.
 func SessionPath(client, session string, turn int) string {
 	s := "sessions/" + url.PathEscape(client) + "/" + url.PathEscape(session)
 	if turn > 0 {
@@ -78,8 +78,8 @@ func TurnPath(name string) string {
 	return SessionPath(parts[len(parts)-2], parts[len(parts)-1], n)
 }
 
-// FactList lists names with their values. pairs alternates between a name and a value.
-func FactList(pairs ...string) g.Node {
+// NameValueList lists names with their values. pairs alternates between a name and a value.
+func NameValueList(pairs ...string) g.Node {
 	var out []g.Node
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if pairs[i+1] != "" {

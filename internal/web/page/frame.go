@@ -19,8 +19,8 @@ type NavigationItem struct {
 	Count      int // number of things on that page that wait for a decision
 }
 
-// Frame is a page with the navigation around its content.
-type Frame struct {
+// PageFrame is a page with the navigation around its content.
+type PageFrame struct {
 	Title       string
 	Status      int    // HTTP status (0 means 200)
 	IsLive      bool   // The elements with the attribute data-live are loaded again when the memory changes.
@@ -39,13 +39,13 @@ type Frame struct {
 }
 
 // Send writes the page as the answer to a request.
-func (f Frame) Send(w http.ResponseWriter, a Assets) {
-	document{title: f.Title, status: f.Status, isLive: f.IsLive}.send(w, a, h.Body(
+func (f PageFrame) Send(w http.ResponseWriter, a Assets) {
+	htmlDocument{title: f.Title, status: f.Status, isLive: f.IsLive}.send(w, a, h.Body(
 		h.A(h.Class("skip"), h.Href("#main"), h.Text("Skip to the content")),
 		h.Header(h.Class("top"), h.Div(
 			h.Class("bar"),
-			h.A(h.Class("brand"), h.Href(Root), logo(), h.Text("oxbow")),
-			h.Form(h.Class("search"), h.Role("search"), h.Action(Root+
+			h.A(h.Class("brand"), h.Href(RootPath), logo(), h.Text("oxbow")),
+			h.Form(h.Class("search"), h.Role("search"), h.Action(RootPath+
 				"find"), g.If(f.LiveSelector != "", h.Attr("data-typed", f.LiveSelector)),
 				h.Label(h.Class("hidden"), h.For("search"), h.Text("Find in the memory")),
 				h.Input(
@@ -60,7 +60,7 @@ func (f Frame) Send(w http.ResponseWriter, a Assets) {
 			),
 			g.If(
 				f.NewEntryPath != "",
-				h.A(h.Class("button"), h.Href(Root+f.NewEntryPath), h.Attr("data-key", "n"), h.Text("New")),
+				h.A(h.Class("button"), h.Href(RootPath+f.NewEntryPath), h.Attr("data-key", "n"), h.Text("New")),
 			),
 		)),
 		h.Div(
@@ -81,21 +81,21 @@ func (f Frame) Send(w http.ResponseWriter, a Assets) {
 				g.Group(f.Body),
 			),
 		),
-		h.Footer(h.P(h.Text(f.FooterText)), h.Form(h.Method("post"), h.Action(Root+
+		h.Footer(h.P(h.Text(f.FooterText)), h.Form(h.Method("post"), h.Action(RootPath+
 			"leave"), h.Button(h.Class("plain"), h.Text("Sign out")))),
 		h.Div(h.ID("said"), h.Class("hidden"), h.Role("status"), h.Aria("live", "polite")),
 	))
 }
 
 // navigationLink returns the link for an item of the navigation.
-func (f Frame) navigationLink(p NavigationItem) g.Node {
-	return h.Li(h.A(h.Href(Root+p.Path), g.If(p.Path == f.CurrentPath, h.Aria("current", "page")), h.Text(p.Name),
+func (f PageFrame) navigationLink(p NavigationItem) g.Node {
+	return h.Li(h.A(h.Href(RootPath+p.Path), g.If(p.Path == f.CurrentPath, h.Aria("current", "page")), h.Text(p.Name),
 		g.If(p.Count > 0, g.Group{h.Text(" "), h.Span(h.Class("count"), h.Text(strconv.Itoa(p.Count))),
 			h.Span(h.Class("hidden"), h.Text(" to decide"))})))
 }
 
 // moreNavigation returns the group of further links. The group is open if it contains the link to the current page.
-func (f Frame) moreNavigation() g.Node {
+func (f PageFrame) moreNavigation() g.Node {
 	isCurrent := slices.ContainsFunc(f.MoreItems, func(p NavigationItem) bool { return p.Path == f.CurrentPath })
 	return h.Details(h.ID("more"), g.If(isCurrent, h.Attr("open", "")), h.Summary(h.Text("More")),
 		h.Ul(g.Map(f.MoreItems, f.navigationLink)))
@@ -105,7 +105,7 @@ func (f Frame) moreNavigation() g.Node {
 type BarePage struct {
 	Title      string
 	Status     int
-	RedirectTo string // path to which the browser is redirected, including [Root] ("" if it is not redirected)
+	RedirectTo string // path to which the browser is redirected, including [RootPath] ("" if it is not redirected)
 	Body       []g.Node
 }
 
@@ -114,25 +114,25 @@ func (d BarePage) Send(w http.ResponseWriter, a Assets) {
 	if d.RedirectTo != "" {
 		w.Header().Set("Refresh", "0; url="+d.RedirectTo)
 	}
-	document{title: d.Title, status: d.Status}.send(w, a, h.Body(h.Class("door"), h.Main(h.ID("main"),
+	htmlDocument{title: d.Title, status: d.Status}.send(w, a, h.Body(h.Class("door"), h.Main(h.ID("main"),
 		h.P(h.Class("brand"), logo(), h.Text("oxbow")), h.H1(h.Text(d.Title)), g.Group(d.Body))))
 }
 
-// document is an HTML document without its body.
-type document struct {
+// htmlDocument is an HTML document without its body.
+type htmlDocument struct {
 	title  string
 	status int
 	isLive bool // The page is loaded again when the memory changes.
 }
 
 // send writes the document with its body as the answer to a request.
-func (d document) send(w http.ResponseWriter, a Assets, body g.Node) {
+func (d htmlDocument) send(w http.ResponseWriter, a Assets, body g.Node) {
 	var b bytes.Buffer
 	err := h.Doctype(h.HTML(h.Lang("en"), h.Head(
 		h.Meta(h.Charset("utf-8")),
 		h.Meta(h.Name("viewport"), h.Content("width=device-width, initial-scale=1")),
 		h.Meta(h.Name("color-scheme"), h.Content("light dark")),
-		g.If(d.isLive, h.Meta(h.Name("oxbow-live"), h.Content(Root+"events"))),
+		g.If(d.isLive, h.Meta(h.Name("oxbow-live"), h.Content(RootPath+"events"))),
 		h.TitleEl(h.Text(d.title+" · oxbow")),
 		h.Link(h.Rel("icon"), h.Href(a.Path("mark.svg"))),
 		h.Link(h.Rel("stylesheet"), h.Href(a.Path("style.css"))),

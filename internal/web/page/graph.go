@@ -13,16 +13,16 @@ import (
 
 // Graph is a graph to draw. Each edge is a pair of indexes in Nodes.
 type Graph struct {
-	Nodes []Node
+	Nodes []GraphNode
 	Edges [][2]int
 }
 
-// Node is a node of a graph. It is a link to a page.
-type Node struct {
+// GraphNode is a node of a graph. It is a link to a page.
+type GraphNode struct {
 	Kind, Text string
-	Path       string // path of the page, relative to [Root]
+	Path       string // path of the page, relative to [RootPath]
 	Weight     int    // number of entries with this label, which is shown (0 hides the number)
-	IsMiddle   bool   // This is the node whose neighbours the graph shows.
+	IsCenter   bool   // This is the node whose neighbours the graph shows.
 
 	x, y float64
 }
@@ -117,7 +117,7 @@ func DrawGraph(gr Graph, title string) g.Node {
 	few := len(gr.Nodes) <= 60
 	for _, n := range gr.Nodes {
 		class, r := "node "+n.Kind, 6+2*math.Sqrt(float64(n.Weight))
-		if n.IsMiddle {
+		if n.IsCenter {
 			class, r = class+" middle", 11
 		}
 		text := g.Node(nil)
@@ -130,7 +130,7 @@ func DrawGraph(gr Graph, title string) g.Node {
 				h.Text(shortenLabel(VisibleText(n.Text))),
 			)
 		}
-		out = append(out, h.A(h.Class(class), h.Href(Root+n.Path),
+		out = append(out, h.A(h.Class(class), h.Href(RootPath+n.Path),
 			h.El("title", h.Text(n.Kind+": "+
 				VisibleText(
 					n.Text,

@@ -18,10 +18,10 @@ const maxHighlightedBytes = 16_000
 
 // These are the classes of the spans in highlighted code. The style sheet defines their colours.
 const (
-	commentClass = "hc"
-	keywordClass = "hk"
-	numberClass  = "hn"
-	stringClass  = "hs"
+	commentSpanClass = "hc"
+	keywordSpanClass = "hk"
+	numberSpanClass  = "hn"
+	stringSpanClass  = "hs"
 )
 
 // language describes what is highlighted in a programming language.
@@ -44,10 +44,10 @@ type stringForm struct {
 }
 
 var (
-	doubleQuoted = stringForm{open: `"`, close: `"`}
-	singleQuoted = stringForm{open: `'`, close: `'`}
-	character    = stringForm{open: `'`, close: `'`, isCharacter: true}
-	backQuoted   = stringForm{open: "`", close: "`", isMultiline: true}
+	doubleQuotedString = stringForm{open: `"`, close: `"`}
+	singleQuotedString = stringForm{open: `'`, close: `'`}
+	characterLiteral   = stringForm{open: `'`, close: `'`, isCharacter: true}
+	backQuotedString   = stringForm{open: "`", close: "`", isMultiline: true}
 )
 
 // wordSet returns the words in a text as a set.
@@ -59,47 +59,47 @@ func wordSet(s string) map[string]bool {
 	return set
 }
 
-// bracesLanguage returns a language whose comments are those of C.
-func bracesLanguage(keywords string, forms ...stringForm) *language {
+// cLikeLanguage returns a language whose comments are those of C.
+func cLikeLanguage(keywords string, forms ...stringForm) *language {
 	return &language{lineComments: []string{"//"}, blockComment: [2]string{"/*", "*/"}, strings: forms,
 		keywords: wordSet(keywords)}
 }
 
 // languages contains the languages by the word after the opening fence of a code block. It is built at the first use.
 var languages = sync.OnceValue(func() map[string]*language {
-	golang := bracesLanguage(
+	golang := cLikeLanguage(
 		"break case chan const continue default defer else fallthrough for func go goto if import "+
 			"interface map package range return select struct switch type var nil true false",
 		stringForm{open: "`", close: "`", isRaw: true, isMultiline: true},
-		doubleQuoted,
-		character,
+		doubleQuotedString,
+		characterLiteral,
 	)
-	script := bracesLanguage(
+	script := cLikeLanguage(
 		"async await break case catch class const continue default delete do else enum export extends "+
 			"false finally for from function if implements import in instanceof interface let new null of private "+
 			"public readonly return static super switch this throw true try type typeof undefined var void while yield",
-		doubleQuoted,
-		singleQuoted,
-		backQuoted,
+		doubleQuotedString,
+		singleQuotedString,
+		backQuotedString,
 	)
-	rust := bracesLanguage(
+	rust := cLikeLanguage(
 		"as async await break const continue crate dyn else enum extern false fn for if impl in let loop "+
 			"match mod move mut pub ref return self Self static struct super trait true type unsafe use where while",
-		doubleQuoted,
-		character,
+		doubleQuotedString,
+		characterLiteral,
 	)
-	java := bracesLanguage(
+	java := cLikeLanguage(
 		"abstract auto bool boolean break case catch char class const continue default delete do double "+
 			"else enum extends extern false final finally float for goto if implements import include instanceof int "+
 			"interface long namespace new null nullptr operator override package private protected public return "+
 			"short signed sizeof static struct super switch template this throw throws true try typedef typename union "+
 			"unsigned using virtual void volatile while",
-		doubleQuoted,
-		character,
+		doubleQuotedString,
+		characterLiteral,
 	)
 	python := &language{lineComments: []string{"#"},
 		strings: []stringForm{{open: `"""`, close: `"""`, isMultiline: true},
-			{open: `'''`, close: `'''`, isMultiline: true}, doubleQuoted, singleQuoted},
+			{open: `'''`, close: `'''`, isMultiline: true}, doubleQuotedString, singleQuotedString},
 		keywords: wordSet("and as assert async await break class continue def del elif else except False finally " +
 			"for from global if import in is lambda None nonlocal not or pass raise return self True try while " +
 			"with yield")}
@@ -109,7 +109,7 @@ var languages = sync.OnceValue(func() map[string]*language {
 		keywords: wordSet("case do done elif else esac exit export fi for function if in local return set then " +
 			"until while")}
 	sql := &language{lineComments: []string{"--"}, blockComment: [2]string{"/*", "*/"}, isCaseInsensitive: true,
-		strings: []stringForm{{open: `'`, close: `'`, isRaw: true, isMultiline: true}, doubleQuoted},
+		strings: []stringForm{{open: `'`, close: `'`, isRaw: true, isMultiline: true}, doubleQuotedString},
 		keywords: wordSet("add all alter and as asc begin between by case check column commit constraint create " +
 			"cross default delete desc distinct drop else end exclude exists false foreign from full group having " +
 			"if in index inner insert into is join key left like limit not null offset on or order outer primary " +
@@ -118,11 +118,11 @@ var languages = sync.OnceValue(func() map[string]*language {
 	data := &language{
 		lineComments:      []string{"#"},
 		commentNeedsSpace: true,
-		strings:           []stringForm{doubleQuoted, singleQuoted},
+		strings:           []stringForm{doubleQuotedString, singleQuotedString},
 		keywords:          wordSet("true false null"),
 	}
 	json := &language{lineComments: []string{"//"}, blockComment: [2]string{"/*", "*/"},
-		strings: []stringForm{doubleQuoted}, keywords: wordSet("true false null")}
+		strings: []stringForm{doubleQuotedString}, keywords: wordSet("true false null")}
 	all := map[string]*language{}
 	for names, l := range map[string]*language{"go golang": golang, "js javascript jsx ts typescript tsx": script,
 		"rust rs": rust, "java c cpp c++ cs csharp": java, "python py": python, "sh bash shell zsh": shell, "sql": sql,
@@ -159,12 +159,12 @@ func highlightCode(code, languageName string) g.Node {
 // class is "".
 func (l *language) nextToken(code string, at int) (class string, end int) {
 	if end := l.commentEnd(code, at); end > 0 {
-		return commentClass, end
+		return commentSpanClass, end
 	}
 	for _, f := range l.strings {
 		switch end, isClosed := f.stringEnd(code, at); {
 		case isClosed:
-			return stringClass, end
+			return stringSpanClass, end
 		case end > 0:
 			return "", end
 		}
@@ -187,9 +187,9 @@ func (l *language) nextToken(code string, at int) (class string, end int) {
 	}
 	switch {
 	case l.keywords[word]:
-		return keywordClass, end
+		return keywordSpanClass, end
 	case unicode.IsDigit(first):
-		return numberClass, end
+		return numberSpanClass, end
 	}
 	if strings.HasPrefix(code[end:], "'") && !isShortWord {
 		end++ // The quote is an apostrophe.
@@ -202,7 +202,7 @@ func (l *language) commentEnd(code string, at int) int {
 	for _, c := range l.lineComments {
 		isBegin := at == 0 || !l.commentNeedsSpace || strings.ContainsRune(" \t\n", rune(code[at-1]))
 		if strings.HasPrefix(code[at:], c) && isBegin {
-			return lineEnd(code, at)
+			return findLineEnd(code, at)
 		}
 	}
 	if begin := l.blockComment[0]; begin != "" && strings.HasPrefix(code[at:], begin) {
@@ -223,7 +223,7 @@ func (f stringForm) stringEnd(code string, at int) (end int, isClosed bool) {
 	begin := at + len(f.open)
 	limit := len(code)
 	if !f.isMultiline {
-		limit = lineEnd(code, at)
+		limit = findLineEnd(code, at)
 	}
 	if f.isCharacter && !strings.HasPrefix(code[begin:], `\`) {
 		_, size := utf8.DecodeRuneInString(code[begin:])
@@ -243,7 +243,7 @@ func (f stringForm) stringEnd(code string, at int) (end int, isClosed bool) {
 	return limit, false
 }
 
-func lineEnd(code string, at int) int {
+func findLineEnd(code string, at int) int {
 	if n := strings.IndexByte(code[at:], '\n'); n >= 0 {
 		return at + n
 	}

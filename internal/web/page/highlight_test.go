@@ -53,7 +53,7 @@ func FuzzHighlighted(f *testing.F) {
 	f.Add("sh", "é# 'ü'")
 	f.Fuzz(func(t *testing.T, language, code string) {
 		got := rendered(t, highlightCode(code, language))
-		for _, class := range []string{commentClass, keywordClass, numberClass, stringClass} {
+		for _, class := range []string{commentSpanClass, keywordSpanClass, numberSpanClass, stringSpanClass} {
 			got = strings.ReplaceAll(got, `<span class="`+class+`">`, "")
 		}
 		got = strings.ReplaceAll(got, "</span>", "")

@@ -149,16 +149,16 @@ func FuzzProse(f *testing.F) {
 
 func TestDifference(t *testing.T) {
 	before := "a\nb\nc\nd\ne\nf\ng\n"
-	got := written(t, Diff(before, strings.Replace(before, "e\n", "E\n<i>\n", 1)))
+	got := written(t, TextDiff(before, strings.Replace(before, "e\n", "E\n<i>\n", 1)))
 	want := `<div class="diff" role="group" aria-label="What changed"><span>  …</span><span>  <bdi>c</bdi></span><span>  <bdi>d</bdi></span>` +
 		`<del>− <bdi>e</bdi></del><ins>+ <bdi>E</bdi></ins><ins>+ <bdi>&lt;i&gt;</bdi></ins><span>  <bdi>f</bdi></span><span>  <bdi>g</bdi></span></div>`
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if Diff(before, before) != nil {
+	if TextDiff(before, before) != nil {
 		t.Error("equal texts differ")
 	}
-	long := written(t, Diff("", strings.Repeat(strings.Repeat("x", 5000)+"\n", 500)))
+	long := written(t, TextDiff("", strings.Repeat(strings.Repeat("x", 5000)+"\n", 500)))
 	if len(long) > maxDiffLines*(maxLineBytes+60) || !strings.Contains(long, "and more") {
 		t.Errorf("a long difference has %d bytes", len(long))
 	}

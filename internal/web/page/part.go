@@ -18,8 +18,8 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// Root is the path of the pages. All page paths begin with it.
-const Root = "/ui/"
+// RootPath is the path of the pages. All page paths begin with it.
+const RootPath = "/ui/"
 
 // logo returns the logo, which shows a river and an oxbow lake.
 func logo() g.Node {
@@ -34,8 +34,8 @@ func Notice(kind, text, remedy string) g.Node {
 		h.P(h.Text(text)), g.If(remedy != "", h.P(h.Class("remedy"), h.Text(remedy))))
 }
 
-// Notes shows the notes in the result of a verb.
-func Notes(ns []verb.Note) g.Node {
+// NoteList shows the notes in the result of a verb.
+func NoteList(ns []verb.Note) g.Node {
 	return g.Map(ns, func(n verb.Note) g.Node { return Notice("note", NoteSentence(n), "") })
 }
 
@@ -56,7 +56,7 @@ func Section(id, title string, body ...g.Node) g.Node {
 	)
 }
 
-// EntryPath returns the path of the page of an entry, relative to [Root]. A space is appended to the names "." and
+// EntryPath returns the path of the page of an entry, relative to [RootPath]. A space is appended to the names "." and
 // "..", because browsers would resolve them as steps in the path. The pages remove this space, because no name ends
 // with a space.
 func EntryPath(name string) string {
@@ -68,10 +68,10 @@ func EntryPath(name string) string {
 
 // EntryLink is a link to an entry. Its text is the entry's name.
 func EntryLink(name string) g.Node {
-	return h.A(h.Href(Root+EntryPath(name)), IsolatedText(name))
+	return h.A(h.Href(RootPath+EntryPath(name)), IsolatedText(name))
 }
 
-// FindPath returns the path of the page with the results of a search, relative to [Root].
+// FindPath returns the path of the page with the results of a search, relative to [RootPath].
 func FindPath(query string) string { return "find?" + url.Values{"q": {query}}.Encode() }
 
 // RelativeTime shows how long before now a time is. The exact time is the tooltip.
@@ -131,7 +131,7 @@ func LabelChips(labels map[string][]string) g.Node {
 	for _, k := range chipLabelKeys {
 		for _, v := range labels[k] {
 			out = append(out, h.Li(h.A(h.Class("chip "+
-				k), h.Href(Root+FindPath(k+":"+QuoteValue(v))), h.Span(h.Class("key"), h.Text(k+" ")),
+				k), h.Href(RootPath+FindPath(k+":"+QuoteValue(v))), h.Span(h.Class("key"), h.Text(k+" ")),
 				IsolatedText(v))))
 		}
 	}
@@ -166,7 +166,7 @@ func entryRowBody(v Viewer, e verb.Entry) g.Node {
 	return g.Group{
 		h.Div(
 			h.Class("head"),
-			h.H3(h.A(h.Href(Root+EntryPath(e.Name)), HighlightedText(e.Name, e.MatchedWords))),
+			h.H3(h.A(h.Href(RootPath+EntryPath(e.Name)), HighlightedText(e.Name, e.MatchedWords))),
 			TrustBadge(e.Trust),
 			g.If(e.Kind != "note", Badge("", e.Kind, "")),
 		),
@@ -218,7 +218,7 @@ func DescribeChange(ch verb.Change) string {
 	}
 	s := ChangeVerb(ch) + " " + strconv.Quote(VisibleText(ch.Entries[0].Name))
 	if n := len(ch.Entries) - 1; n > 0 {
-		s += " and " + Plural(n, "other")
+		s += " and " + CountWithNoun(n, "other")
 	}
 	return s + "."
 }
@@ -234,8 +234,8 @@ func ChangeVerb(ch verb.Change) string {
 	return cmp.Or(verbs[first.Verb], strings.TrimSuffix(MakeSentence(first.Verb), "."))
 }
 
-// Hidden returns hidden form fields. pairs alternates between a name and a value.
-func Hidden(pairs ...string) g.Node {
+// HiddenFields returns hidden form fields. pairs alternates between a name and a value.
+func HiddenFields(pairs ...string) g.Node {
 	var out g.Group
 	for p := range slices.Chunk(pairs, 2) {
 		out = append(out, h.Input(h.Type("hidden"), h.Name(p[0]), h.Value(p[1])))
@@ -243,13 +243,13 @@ func Hidden(pairs ...string) g.Node {
 	return out
 }
 
-// PostButton is a form with only a button. action is the path to which it posts, relative to [Root].
+// PostButton is a form with only a button. action is the path to which it posts, relative to [RootPath].
 func PostButton(action, class, text string, fields ...string) g.Node {
 	return h.Form(
 		h.Class("one"),
 		h.Method("post"),
-		h.Action(Root+action),
-		Hidden(fields...),
+		h.Action(RootPath+action),
+		HiddenFields(fields...),
 		h.Button(h.Class(class), h.Text(text)),
 	)
 }

@@ -50,7 +50,7 @@ func relativeTimeText(now, t time.Time) string {
 	case d < time.Minute && d > -time.Minute:
 		return "just now"
 	case d > 0 && d < time.Hour:
-		return Plural(int(d/time.Minute), "minute") + " ago"
+		return CountWithNoun(int(d/time.Minute), "minute") + " ago"
 	case now.Format(time.DateOnly) == t.Format(time.DateOnly):
 		return "today, " + t.Format("15:04")
 	case now.AddDate(0, 0, -1).Format(time.DateOnly) == t.Format(time.DateOnly):
@@ -61,8 +61,8 @@ func relativeTimeText(now, t time.Time) string {
 	return t.Format("2 January 2006")
 }
 
-// Plural returns a number with its noun, such as "1 entry" or "2 entries".
-func Plural(n int, what string) string {
+// CountWithNoun returns a number with its noun, such as "1 entry" or "2 entries".
+func CountWithNoun(n int, what string) string {
 	switch {
 	case n == 1:
 		return "1 " + what

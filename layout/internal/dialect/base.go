@@ -91,8 +91,8 @@ func (b *Base) OpenTree(
 		ctx,
 		fsys,
 		l,
-		mdtree.Options{Clock: mo.Clock, LockWait: mo.LockWait, ReadOnly: mo.ReadOnly, Path: path, Warn: b.Warn,
-			Lock: lock},
+		mdtree.Options{Clock: mo.Clock, LockWait: mo.LockWait, ReadOnly: mo.ReadOnly, DirectoryName: path, Warn: b.Warn,
+			LockPath: lock},
 	)
 }
 

@@ -14,12 +14,12 @@ import (
 // Session implements [layout.Session] for layouts that store no summaries of conversations. The zero Session adds
 // nothing to the context. Layouts that store summaries use [layout.Summaries].
 type Session struct {
-	// System adds the context for the beginning of a conversation. It is called again after each compaction. It may be
-	// nil.
-	System func(ctx context.Context, c *prompt.Context) error
-	// Recall adds the context that is put before a message of the user. It may be nil.
-	Recall func(ctx context.Context, c *prompt.Context, message string) error
-	Budget int // maximum number of tokens of a context (0 means no limit)
+	// AddSystemContext adds the context for the beginning of a conversation. It is called again after each
+	// compaction. It may be nil.
+	AddSystemContext func(ctx context.Context, c *prompt.Context) error
+	// AddRecalledContext adds the context that is put before a message of the user. It may be nil.
+	AddRecalledContext func(ctx context.Context, c *prompt.Context, message string) error
+	Budget             int // maximum number of tokens of a context (0 means no limit)
 }
 
 // Start implements [layout.Session].
@@ -28,8 +28,8 @@ func (s *Session) Start(ctx context.Context) (prompt.Context, error) { return s.
 // context returns the context for the beginning of a conversation. If summary is not blank, the summary follows.
 func (s *Session) context(ctx context.Context, summary string) (prompt.Context, error) {
 	var c prompt.Context
-	if s.System != nil {
-		if err := s.System(ctx, &c); err != nil {
+	if s.AddSystemContext != nil {
+		if err := s.AddSystemContext(ctx, &c); err != nil {
 			return prompt.Context{}, err
 		}
 	}
@@ -43,8 +43,8 @@ func (s *Session) context(ctx context.Context, summary string) (prompt.Context, 
 // BeforeTurn implements [layout.Session].
 func (s *Session) BeforeTurn(ctx context.Context, message string) (prompt.Context, error) {
 	var c prompt.Context
-	if s.Recall != nil {
-		if err := s.Recall(ctx, &c, message); err != nil {
+	if s.AddRecalledContext != nil {
+		if err := s.AddRecalledContext(ctx, &c, message); err != nil {
 			return prompt.Context{}, err
 		}
 	}

@@ -30,69 +30,72 @@ type WriteCall struct {
 // be the first of a row has a row of its own. The test fails if a tool may write and is in no row.
 func CheckWriters(t *testing.T, d layout.Dialect, rows [][]WriteCall) {
 	t.Helper()
-	checkRows(t, contract{d, layout.Home.Tools, rows, rows})
+	runContract(t, writerContract{d, layout.Home.Tools, rows, rows})
 }
 
-// contract is the set of tools of a layout, with the calls to test.
-type contract struct {
+// writerContract is the set of tools of a layout, with the calls to test.
+type writerContract struct {
 	dialect   layout.Dialect
 	tools     func(layout.Home) []verb.Tool
 	rows      [][]WriteCall // calls that must not lose what a person typed
 	replacing [][]WriteCall // calls that must replace a text that only tools have written
 }
 
-func checkRows(t *testing.T, c contract) {
+func runContract(t *testing.T, c writerContract) {
 	t.Helper()
-	c.checkTable(t)
+	c.checkAllWritersListed(t)
 	for _, row := range c.rows {
 		for _, later := range row {
-			for name, change := range edits {
+			for name, change := range editsByPerson {
 				t.Run(strings.Join([]string{"keeps", row[0].Tool, later.Tool, name}, "/"), func(t *testing.T) {
-					c.lostNothing(t, row[0], later, change)
+					c.checkTypedTextKept(t, row[0], later, change)
 				})
 			}
 		}
 	}
 	for _, row := range c.replacing {
-		t.Run("overwrites/"+row[0].Tool, func(t *testing.T) { c.overwritesToolText(t, row) })
-		t.Run("merged/"+row[0].Tool, func(t *testing.T) { c.protectsMergedLines(t, row, changed) })
-		t.Run("written again/"+row[0].Tool, func(t *testing.T) { c.protectsMergedLines(t, row, changed+"\n"+typed) })
+		t.Run("overwrites/"+row[0].Tool, func(t *testing.T) { c.checkToolTextReplaced(t, row) })
+		t.Run("merged/"+row[0].Tool, func(t *testing.T) { c.checkMergedLinesKept(t, row, changedText) })
+		t.Run(
+			"written again/"+row[0].Tool,
+			func(t *testing.T) { c.checkMergedLinesKept(t, row, changedText+"\n"+typedText) },
+		)
 	}
 }
 
 const (
-	first = "Line one.\nLine two.\nLine three."
-	later = "Line one, changed.\nLine two.\nLine three.\nLine four."
-	typed = "A PERSON TYPED THIS"
+	firstText = "Line one.\nLine two.\nLine three."
+	laterText = "Line one, changed.\nLine two.\nLine three.\nLine four."
+	typedText = "A PERSON TYPED THIS"
 
-	changed = "Line one, changed.\nLine two.\nLine three."
+	changedText = "Line one, changed.\nLine two.\nLine three."
 )
 
-// edits contains the changes that a person makes to the first text.
-var edits = map[string]func(text string) string{
-	"append":        func(s string) string { return strings.Replace(s, "Line three.", "Line three.\n"+typed, 1) },
-	"change a line": func(s string) string { return strings.Replace(s, "Line two.", "Line two. "+typed, 1) },
-	"the same line": func(s string) string { return strings.Replace(s, "Line one.", typed, 1) },
-	"replace all":   func(s string) string { return strings.Replace(s, first, typed, 1) },
+// editsByPerson contains the changes that a person makes to the first text.
+var editsByPerson = map[string]func(text string) string{
+	"append":        func(s string) string { return strings.Replace(s, "Line three.", "Line three.\n"+typedText, 1) },
+	"change a line": func(s string) string { return strings.Replace(s, "Line two.", "Line two. "+typedText, 1) },
+	"the same line": func(s string) string { return strings.Replace(s, "Line one.", typedText, 1) },
+	"replace all":   func(s string) string { return strings.Replace(s, firstText, typedText, 1) },
 }
 
-// home is a directory that a person and agents edit.
-type home struct {
-	fsys vfs.FS
-	d    layout.Dialect
+// sharedHome is a directory that a person and agents edit.
+type sharedHome struct {
+	fsys    vfs.FS
+	dialect layout.Dialect
 }
 
-func (h home) options() layout.Options {
+func (h sharedHome) options() layout.Options {
 	now := time.Date(2026, 4, 18, 9, 30, 0, 0, time.UTC)
 	return layout.Options{FS: h.fsys, Path: "/home", Zone: time.UTC, Memory: oxbow.Options{Clock: func() time.Time {
 		return now
 	}}}
 }
 
-// server opens the home like a server, with a new session.
-func (h home) server(t *testing.T) (layout.Home, context.Context) {
+// openAsServer opens the home like a server, with a new session.
+func (h sharedHome) openAsServer(t *testing.T) (layout.Home, context.Context) {
 	t.Helper()
-	s, err := h.d.Open(t.Context(), h.options())
+	s, err := h.dialect.Open(t.Context(), h.options())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,8 +103,8 @@ func (h home) server(t *testing.T) (layout.Home, context.Context) {
 	return s, verb.WithSeenEntries(t.Context(), verb.NewSeenEntries(s.Written()))
 }
 
-// make makes the call. Arguments with the value "TEXT" get the given text.
-func (c WriteCall) make(t *testing.T, ctx context.Context, s layout.Home, tools []verb.Tool, text string) error {
+// callTool makes the call. Arguments with the value "TEXT" get the given text.
+func (c WriteCall) callTool(t *testing.T, ctx context.Context, s layout.Home, tools []verb.Tool, text string) error {
 	t.Helper()
 	in := Args{}
 	for k, v := range c.Args {
@@ -114,17 +117,17 @@ func (c WriteCall) make(t *testing.T, ctx context.Context, s layout.Home, tools 
 	return err
 }
 
-// edit makes a person's edit where the first text is stored: in a file or, if the file cannot be edited as text, by
-// another process.
-func (h home) edit(t *testing.T, change func(string) string) {
+// editAsPerson makes a person's edit where the first text is stored: in a file or, if the file cannot be edited as
+// text, by another process.
+func (h sharedHome) editAsPerson(t *testing.T, change func(string) string) {
 	t.Helper()
 	for _, name := range files(t, h.fsys, ".") {
-		if text := ReadFile(t, h.fsys, name); strings.Contains(text, first) && name != "memory.db" {
+		if text := ReadFile(t, h.fsys, name); strings.Contains(text, firstText) && name != "memory.db" {
 			WriteFile(t, h.fsys, name, change(text))
 			return
 		}
 	}
-	p, ctx := h.server(t)
+	p, ctx := h.openAsServer(t)
 	e, err := p.Memory().Store().Get(ctx, "n")
 	if err == nil {
 		err = p.Memory().Apply(
@@ -158,19 +161,19 @@ func files(t *testing.T, fsys vfs.FS, dir string) (names []string) {
 	return names
 }
 
-// stands reports whether a file still contains what the person typed.
-func (h home) stands(t *testing.T) bool {
+// hasTypedText reports whether a file still contains what the person typed.
+func (h sharedHome) hasTypedText(t *testing.T) bool {
 	t.Helper()
 	return slices.ContainsFunc(files(t, h.fsys, "."), func(name string) bool {
-		return strings.Contains(ReadFile(t, h.fsys, name), typed)
+		return strings.Contains(ReadFile(t, h.fsys, name), typedText)
 	})
 }
 
-// checkTable fails the test if a tool may write and is in no row.
-func (c contract) checkTable(t *testing.T) {
+// checkAllWritersListed fails the test if a tool may write and is in no row.
+func (c writerContract) checkAllWritersListed(t *testing.T) {
 	t.Helper()
-	h := home{vfs.NewMem(), c.dialect}
-	s, _ := h.server(t)
+	h := sharedHome{vfs.NewMem(), c.dialect}
+	s, _ := h.openAsServer(t)
 	for _, u := range c.tools(s) {
 		isInRow := slices.ContainsFunc(c.rows, func(row []WriteCall) bool {
 			return slices.ContainsFunc(row, func(made WriteCall) bool { return made.Tool == u.Name })
@@ -181,28 +184,28 @@ func (c contract) checkTable(t *testing.T) {
 	}
 }
 
-// lostNothing lets an agent write, a person edit, and the agent write again. It does so in the same session, and in a
-// session of a new server.
-func (c contract) lostNothing(t *testing.T, begin, call WriteCall, change func(string) string) {
+// checkTypedTextKept lets an agent write, a person edit, and the agent write again. It does so in the same session,
+// and in a session of a new server.
+func (c writerContract) checkTypedTextKept(t *testing.T, begin, call WriteCall, change func(string) string) {
 	for _, fresh := range []bool{false, true} {
-		h := home{vfs.NewMem(), c.dialect}
-		s, ctx := h.server(t)
-		if err := begin.make(t, ctx, s, c.tools(s), first); err != nil {
+		h := sharedHome{vfs.NewMem(), c.dialect}
+		s, ctx := h.openAsServer(t)
+		if err := begin.callTool(t, ctx, s, c.tools(s), firstText); err != nil {
 			t.Fatalf("%s: %v", begin.Tool, err)
 		}
-		h.edit(t, change)
-		if !h.stands(t) {
+		h.editAsPerson(t, change)
+		if !h.hasTypedText(t) {
 			t.Fatal("the person's edit was not made")
 		}
 		if fresh {
-			s, ctx = h.server(t)
+			s, ctx = h.openAsServer(t)
 		}
-		err := call.make(t, ctx, s, c.tools(s), later)
-		if !h.stands(t) {
+		err := call.callTool(t, ctx, s, c.tools(s), laterText)
+		if !h.hasTypedText(t) {
 			t.Errorf("fresh %v: %s took away what a person typed; it said %v", fresh, call.Tool, err)
 		}
 		isRefused := errors.Is(err, oxbow.ErrUnsupported)
-		showsText := errors.Is(err, oxbow.ErrConflict) && strings.Contains(err.Error(), typed)
+		showsText := errors.Is(err, oxbow.ErrConflict) && strings.Contains(err.Error(), typedText)
 		if err != nil && !isRefused && !showsText {
 			t.Errorf("fresh %v: %s said %v; want the text that stands", fresh, call.Tool, err)
 		}
@@ -210,24 +213,25 @@ func (c contract) lostNothing(t *testing.T, begin, call WriteCall, change func(s
 			continue
 		}
 		// The error has shown the text to the session, so that the session may replace it now.
-		if err := call.make(t, ctx, s, c.tools(s), later); err != nil && !errors.Is(err, oxbow.ErrUnsupported) {
+		if err := call.callTool(t, ctx, s, c.tools(s), laterText); err != nil &&
+			!errors.Is(err, oxbow.ErrUnsupported) {
 			t.Errorf("fresh %v: the second %s said %v", fresh, call.Tool, err)
 		}
 	}
 }
 
-// overwritesToolText checks that a new session can replace or remove a text that a tool has written and nobody has
+// checkToolTextReplaced checks that a new session can replace or remove a text that a tool has written and nobody has
 // changed, although the session was not shown the text.
-func (c contract) overwritesToolText(t *testing.T, row []WriteCall) {
+func (c writerContract) checkToolTextReplaced(t *testing.T, row []WriteCall) {
 	for _, call := range row {
-		h := home{vfs.NewMem(), c.dialect}
-		s, ctx := h.server(t)
-		if err := row[0].make(t, ctx, s, c.tools(s), first); err != nil {
+		h := sharedHome{vfs.NewMem(), c.dialect}
+		s, ctx := h.openAsServer(t)
+		if err := row[0].callTool(t, ctx, s, c.tools(s), firstText); err != nil {
 			t.Fatal(err)
 		}
-		for _, text := range []string{later, "Another text."} {
-			s, ctx = h.server(t)
-			if err := call.make(t, ctx, s, c.tools(s), text); err != nil {
+		for _, text := range []string{laterText, "Another text."} {
+			s, ctx = h.openAsServer(t)
+			if err := call.callTool(t, ctx, s, c.tools(s), text); err != nil {
 				t.Errorf("the first %s of a session: %v", call.Tool, err)
 			}
 			if call.Tool != "forget" {
@@ -241,26 +245,26 @@ func (c contract) overwritesToolText(t *testing.T, row []WriteCall) {
 	}
 }
 
-// protectsMergedLines checks that a person's line stays protected from sessions that were not shown it, even if the
+// checkMergedLinesKept checks that a person's line stays protected from sessions that were not shown it, even if the
 // line was merged into a tool's text or written again by a tool. second is the text that the tool writes after the
 // person.
-func (c contract) protectsMergedLines(t *testing.T, row []WriteCall, second string) {
+func (c writerContract) checkMergedLinesKept(t *testing.T, row []WriteCall, second string) {
 	for _, call := range row {
-		h := home{vfs.NewMem(), c.dialect}
-		s, ctx := h.server(t)
-		if err := row[0].make(t, ctx, s, c.tools(s), first); err != nil {
+		h := sharedHome{vfs.NewMem(), c.dialect}
+		s, ctx := h.openAsServer(t)
+		if err := row[0].callTool(t, ctx, s, c.tools(s), firstText); err != nil {
 			t.Fatal(err)
 		}
-		h.edit(t, edits["append"])
-		if err := row[0].make(t, ctx, s, c.tools(s), second); err != nil {
+		h.editAsPerson(t, editsByPerson["append"])
+		if err := row[0].callTool(t, ctx, s, c.tools(s), second); err != nil {
 			t.Fatal(err)
 		}
-		if !h.stands(t) {
+		if !h.hasTypedText(t) {
 			t.Fatal("the merge lost what the person typed")
 		}
-		s, ctx = h.server(t)
-		err := call.make(t, ctx, s, c.tools(s), "Another text.")
-		if !h.stands(t) {
+		s, ctx = h.openAsServer(t)
+		err := call.callTool(t, ctx, s, c.tools(s), "Another text.")
+		if !h.hasTypedText(t) {
 			t.Errorf("the first %s of a session took away what a person typed; it said %v", call.Tool, err)
 		}
 	}

@@ -27,7 +27,7 @@ var own = [][]WriteCall{
 func TestOwnTools(t *testing.T) {
 	for _, d := range layouts.All() {
 		t.Run(d.Name, func(t *testing.T) {
-			checkRows(t, contract{
+			runContract(t, writerContract{
 				dialect:   d,
 				tools:     func(layout.Home) []verb.Tool { return verb.Tools() },
 				rows:      own,
@@ -40,7 +40,7 @@ func TestOwnTools(t *testing.T) {
 // TestCapabilities checks that each dialect reports the optional interfaces that its homes have.
 func TestCapabilities(t *testing.T) {
 	for _, d := range layouts.All() {
-		s, _ := home{vfs.NewMem(), d}.server(t)
+		s, _ := sharedHome{vfs.NewMem(), d}.openAsServer(t)
 		if _, ok := s.(layout.Compressor); ok != d.HasCompressor {
 			t.Errorf("%s: HasCompressor is %v, and the home is a Compressor: %v", d.Name, d.HasCompressor, ok)
 		}
@@ -52,14 +52,14 @@ func TestCapabilities(t *testing.T) {
 
 // A change of labels does not show the content to the session, so the session still knows only the old content.
 func TestLabelsAloneKeepWhatIsKnown(t *testing.T) {
-	h := home{vfs.NewMem(), entryfiles.Dialect()}
-	s, ctx := h.server(t)
+	h := sharedHome{vfs.NewMem(), entryfiles.Dialect()}
+	s, ctx := h.openAsServer(t)
 	for _, c := range []WriteCall{
 		{"remember", Args{"name": "n", "content": "TEXT"}},
 		{"remember", Args{"name": "n", "tags": []string{"x"}}},
 		{"remember", Args{"name": "n", "content": "Line one.\nLine three."}},
 	} {
-		if err := c.make(t, ctx, s, verb.Tools(), first); err != nil {
+		if err := c.callTool(t, ctx, s, verb.Tools(), firstText); err != nil {
 			t.Fatalf("%v: %v", c.Args, err)
 		}
 	}

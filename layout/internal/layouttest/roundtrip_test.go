@@ -27,7 +27,11 @@ import (
 )
 
 var (
-	treeCount = flag.Int("trees", testenv.Long(30, 2000), "number of generated homes of each design in TestRoundTrip")
+	treeCount = flag.Int(
+		"trees",
+		testenv.RepeatCount(30, 2000),
+		"number of generated homes of each design in TestRoundTrip",
+	)
 	firstSeed = flag.Uint64("seed", 1, "seed of the first home in TestRoundTrip")
 )
 
@@ -130,12 +134,12 @@ func (r *roundTrip) back(ctx context.Context, own *oxbow.Memory) error {
 }
 
 func (r *roundTrip) open(ctx context.Context, fsys vfs.FS) (layout.Home, error) {
-	return r.d.Open(ctx, home{fsys, r.d}.options())
+	return r.d.Open(ctx, sharedHome{fsys, r.d}.options())
 }
 
 // convert copies a store, and compares the copy with the entries in was.
 func (r *roundTrip) convert(ctx context.Context, from, to oxbow.Store, was map[string]oxbow.Entry) error {
-	rep, err := exchange.Convert(ctx, from, to, &exchange.ConvertOptions{Adapt: true})
+	rep, err := exchange.Convert(ctx, from, to, &exchange.ConvertOptions{AdaptEntries: true})
 	if err != nil {
 		return err
 	}

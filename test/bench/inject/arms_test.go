@@ -14,7 +14,7 @@ import (
 // scripted is a session that returns the decisions in a list one after another.
 type scripted struct{ left []Decision }
 
-func (s *scripted) decide(context.Context, string) (Decision, error) {
+func (s *scripted) decideAnswer(context.Context, string) (Decision, error) {
 	d := s.left[0]
 	s.left = s.left[1:]
 	return d, nil
@@ -22,10 +22,12 @@ func (s *scripted) decide(context.Context, string) (Decision, error) {
 
 // script returns a rule whose sessions each begin with the first decision.
 func script(ds ...Decision) Rule {
-	return Rule{"script", func(*memory) ruleSession { return &scripted{ds} }}
+	return Rule{"script", func(*openedMemory) ruleSession { return &scripted{ds} }}
 }
 
-func show(a gate.AnswerKind, units ...string) Decision { return Decision{Answer: a, Units: units} }
+func show(a gate.AnswerKind, units ...string) Decision {
+	return Decision{AnswerKind: a, ShownUnitIDs: units}
+}
 
 func TestScorer(t *testing.T) {
 	right := map[string]bool{"b": true, "c": true}
@@ -47,7 +49,7 @@ func TestScorer(t *testing.T) {
 		{"a pointer to a wrong one", show(gate.AnswerPointer, "a"), 0, 0, 0, 1},
 	} {
 		row := newRuleResult("script")
-		b := &memoryBench{rules: []Rule{script(c.d)}, results: []*RuleResult{row}}
+		b := &memoryMeasurement{rules: []Rule{script(c.d)}, results: []*RuleResult{row}}
 		if err := b.askAnswerable(t.Context(), OwnQuestions, asks); err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +86,7 @@ func TestScorerOfRepeats(t *testing.T) {
 		{"shown after a pointer to it", show(gate.AnswerPointer, "a"), show(gate.AnswerPayload, "a"), MatchCount{1, 1}},
 	} {
 		row := newRuleResult("script")
-		b := &memoryBench{rules: []Rule{script(c.first, c.second)}, results: []*RuleResult{row}}
+		b := &memoryMeasurement{rules: []Rule{script(c.first, c.second)}, results: []*RuleResult{row}}
 		if err := b.measureRepeats(t.Context(), []Question{{Text: "Where is it?", Right: map[string]bool{"a": true}}}); err != nil {
 			t.Fatal(err)
 		}
@@ -103,20 +105,20 @@ func TestScorerOfRepeats(t *testing.T) {
 func TestDay(t *testing.T) {
 	var ds []Decision
 	for i := range 100 {
-		ds = append(ds, Decision{Answer: gate.AnswerSilence, Took: time.Duration(i)})
+		ds = append(ds, Decision{AnswerKind: gate.AnswerSilence, DecisionTime: time.Duration(i)})
 	}
-	ds[3] = Decision{Answer: gate.AnswerPayload, Tokens: 300, Took: 500}
-	ds[40] = Decision{Answer: gate.AnswerPointer, Tokens: 40, Took: 40}
-	ds[41] = Decision{Answer: gate.AnswerPayload, Tokens: 160, Took: 41}
+	ds[3] = Decision{AnswerKind: gate.AnswerPayload, TextTokens: 300, DecisionTime: 500}
+	ds[40] = Decision{AnswerKind: gate.AnswerPointer, TextTokens: 40, DecisionTime: 40}
+	ds[41] = Decision{AnswerKind: gate.AnswerPayload, TextTokens: 160, DecisionTime: 41}
 	want := DayCost{
-		Prompts:    100,
-		Payloads:   2,
-		Pointers:   1,
-		MeanTokens: 5,
-		TokensP50:  0,
-		TokensP99:  300,
-		TimeP50:    50,
-		TimeP99:    500,
+		Prompts:      100,
+		Payloads:     2,
+		Pointers:     1,
+		MeanTokens:   5,
+		MedianTokens: 0,
+		TokensP99:    300,
+		MedianTime:   50,
+		TimeP99:      500,
 	}
 	if got := summarizeDay(ds); got != want {
 		t.Errorf("the day is %+v, want %+v", got, want)

@@ -17,11 +17,11 @@ type DayCost struct {
 	Payloads int `json:"payloads"`
 	Pointers int `json:"pointers"`
 	// mean number of tokens for a prompt (tokens and times are only known for oxbow's rule)
-	MeanTokens float64       `json:"tokens_mean"`
-	TokensP50  int           `json:"tokens_p50"`
-	TokensP99  int           `json:"tokens_p99"`
-	TimeP50    time.Duration `json:"ns_p50"`
-	TimeP99    time.Duration `json:"ns_p99"`
+	MeanTokens   float64       `json:"tokens_mean"`
+	MedianTokens int           `json:"tokens_p50"`
+	TokensP99    int           `json:"tokens_p99"`
+	MedianTime   time.Duration `json:"ns_p50"`
+	TimeP99      time.Duration `json:"ns_p99"`
 }
 
 // summarizeDay summarizes the decisions about the prompts of working days.
@@ -30,14 +30,14 @@ func summarizeDay(ds []Decision) (d DayCost) {
 	var took []time.Duration
 	sum := 0
 	for _, one := range ds {
-		switch one.Answer {
+		switch one.AnswerKind {
 		case gate.AnswerPayload:
 			d.Payloads++
 		case gate.AnswerPointer:
 			d.Pointers++
 		}
-		sum += one.Tokens
-		tokens, took = append(tokens, one.Tokens), append(took, one.Took)
+		sum += one.TextTokens
+		tokens, took = append(tokens, one.TextTokens), append(took, one.DecisionTime)
 	}
 	d.Prompts = len(ds)
 	if d.Prompts == 0 {
@@ -47,9 +47,9 @@ func summarizeDay(ds []Decision) (d DayCost) {
 	slices.Sort(took)
 	middle, end := (d.Prompts-1)/2, min(d.Prompts*99/100, d.Prompts-1)
 	d.MeanTokens = float64(sum) / float64(d.Prompts)
-	d.TokensP50 = tokens[middle]
+	d.MedianTokens = tokens[middle]
 	d.TokensP99 = tokens[end]
-	d.TimeP50, d.TimeP99 = took[middle], took[end]
+	d.MedianTime, d.TimeP99 = took[middle], took[end]
 	return d
 }
 
@@ -58,17 +58,17 @@ const promptsPerSession = 25
 
 // dayPrompts returns the prompts of a working day. 25 % are acknowledgements, 40 % are orders, 15 % are pasted texts,
 // 12 % are questions that the memory cannot answer, and 8 % are questions that it can answer.
-func dayPrompts(r *rand.Rand, own []Question, foreign []string) []string {
+func dayPrompts(r *rand.Rand, ownQuestions []Question, foreignQuestions []string) []string {
 	acks, work := splitAcknowledgements(workOrders())
-	asks := make([]string, len(own))
-	for i, q := range own {
+	asks := make([]string, len(ownQuestions))
+	for i, q := range ownQuestions {
 		asks[i] = q.Text
 	}
 	var day []string
 	for _, part := range []struct {
 		n    int
 		from []string
-	}{{25, acks}, {40, work}, {15, pastedTexts()}, {12, foreign}, {8, asks}} {
+	}{{25, acks}, {40, work}, {15, pastedTexts()}, {12, foreignQuestions}, {8, asks}} {
 		for range part.n {
 			if len(part.from) > 0 {
 				day = append(day, part.from[r.IntN(len(part.from))])
@@ -91,16 +91,16 @@ func splitAcknowledgements(all []string) (acks, work []string) {
 	return acks, work
 }
 
-// runDay passes the prompts of a day to each rule. Each rule gets a new session after every promptsPerSession prompts.
-// The decisions are stored in the result of the rule.
-func (b *memoryBench) runDay(ctx context.Context, prompts []string) error {
+// measureDay passes the prompts of a day to each rule. Each rule gets a new session after every promptsPerSession
+// prompts. The decisions are stored in the result of the rule.
+func (b *memoryMeasurement) measureDay(ctx context.Context, prompts []string) error {
 	for i, r := range b.rules {
 		var c ruleSession
 		for n, p := range prompts {
 			if n%promptsPerSession == 0 {
 				c = r.startSession(b.memory)
 			}
-			d, err := c.decide(ctx, p)
+			d, err := c.decideAnswer(ctx, p)
 			if err != nil {
 				return err
 			}

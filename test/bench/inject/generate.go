@@ -18,18 +18,18 @@ import (
 //go:embed corpus.txt
 var corpusText string
 
-// corpus contains the texts and words from which conversations are generated.
-type corpus struct {
+// conversationForms contains the texts and words from which conversations are generated.
+type conversationForms struct {
 	personalWords map[string][]string // lists of words, of which each word is used by a single person
 	sharedWords   map[string][]string // lists of words that all persons may use
 	// each consists of a statement, a reply, a question, and a question without an answer
-	facts  [][]string
-	filler [][]string // each consists of a statement and a reply
+	factForms   [][]string
+	fillerForms [][]string // each consists of a statement and a reply
 }
 
-// parseCorpus parses the forms and lists. It ignores lines without a known form.
-func parseCorpus(text string) corpus {
-	c := corpus{personalWords: map[string][]string{}, sharedWords: map[string][]string{}}
+// parseConversationForms parses the forms and lists. It ignores lines without a known form.
+func parseConversationForms(text string) conversationForms {
+	c := conversationForms{personalWords: map[string][]string{}, sharedWords: map[string][]string{}}
 	for line := range strings.Lines(text) {
 		head, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
 		parts := strings.Split(rest, "|")
@@ -42,9 +42,9 @@ func parseCorpus(text string) corpus {
 		case kind == "any":
 			c.sharedWords[name] = parts
 		case kind == "fact" && len(parts) == 4:
-			c.facts = append(c.facts, parts)
+			c.factForms = append(c.factForms, parts)
 		case kind == "filler" && len(parts) == 2:
-			c.filler = append(c.filler, parts)
+			c.fillerForms = append(c.fillerForms, parts)
 		}
 	}
 	return c
@@ -58,10 +58,10 @@ const (
 	factsPerForm    = 3
 )
 
-// Generate yields the stores of several people. The same seed always results in the same conversations.
-func Generate(seed uint64) iter.Seq2[*Store, error] {
-	return func(yield func(*Store, error) bool) {
-		c := parseCorpus(corpusText)
+// GenerateStores yields the stores of several people. The same seed always results in the same conversations.
+func GenerateStores(seed uint64) iter.Seq2[*TestStore, error] {
+	return func(yield func(*TestStore, error) bool) {
+		c := parseConversationForms(corpusText)
 		for n := range personCount {
 			if !yield(c.generateStore(n, rand.New(rand.NewPCG(seed, uint64(n)))), nil) {
 				return
@@ -70,18 +70,18 @@ func Generate(seed uint64) iter.Seq2[*Store, error] {
 	}
 }
 
-// generateStore returns the store with the conversations of person n.
-func (c *corpus) generateStore(n int, r *rand.Rand) *Store {
-	s := &Store{Name: fmt.Sprintf("person %d", n+1), In: inject.SourceSessions}
+// generateStore returns the store with the conversations of person personNumber.
+func (c *conversationForms) generateStore(personNumber int, r *rand.Rand) *TestStore {
+	s := &TestStore{Name: fmt.Sprintf("person %d", personNumber+1), In: inject.SourceSessions}
 	s.Holds = map[string]bool{s.Name: true}
 	said := make([][]string, turnsPerPerson)
 	for i := range said {
-		said[i] = c.fillForm(c.filler[r.IntN(len(c.filler))], 0, r)
+		said[i] = c.fillForm(c.fillerForms[r.IntN(len(c.fillerForms))], 0, r)
 	}
 	at := r.Perm(turnsPerPerson)
-	for _, form := range c.facts {
+	for _, form := range c.factForms {
 		for k := range factsPerForm {
-			said[at[0]], at = c.fillForm(form, n+k*personCount, r), at[1:]
+			said[at[0]], at = c.fillForm(form, personNumber+k*personCount, r), at[1:]
 		}
 	}
 	begin := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
@@ -89,7 +89,7 @@ func (c *corpus) generateStore(n int, r *rand.Rand) *Store {
 		id := fmt.Sprint(i + 1)
 		s.Units = append(
 			s.Units,
-			Unit{ID: id, Session: fmt.Sprint(i / turnsPerSession), Prompt: parts[0], Reply: parts[1],
+			StoreUnit{ID: id, Session: fmt.Sprint(i / turnsPerSession), Prompt: parts[0], Reply: parts[1],
 				Time: begin.AddDate(0, 0, i/turnsPerSession).Add(time.Duration(i%turnsPerSession) * time.Minute)},
 		)
 		if len(parts) == 4 {
@@ -101,9 +101,9 @@ func (c *corpus) generateStore(n int, r *rand.Rand) *Store {
 }
 
 // fillForm returns the parts of a form with its marks replaced by words. For a list of personal words, this is word
-// number n, so that each person has different words. For a list of shared words, it is a random word. All parts have
-// the same word for the same mark.
-func (c *corpus) fillForm(form []string, n int, r *rand.Rand) []string {
+// number personNumber, so that each person has different words. For a list of shared words, it is a random word. All
+// parts have the same word for the same mark.
+func (c *conversationForms) fillForm(form []string, personNumber int, r *rand.Rand) []string {
 	parts := slices.Clone(form)
 	put := func(mark, word string) {
 		for i := range parts {
@@ -111,7 +111,7 @@ func (c *corpus) fillForm(form []string, n int, r *rand.Rand) []string {
 		}
 	}
 	for name, words := range c.personalWords {
-		put("{"+name+"}", words[n%len(words)])
+		put("{"+name+"}", words[personNumber%len(words)])
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.sharedWords)) {
 		put("{"+name+"?}", c.sharedWords[name][r.IntN(len(c.sharedWords[name]))])

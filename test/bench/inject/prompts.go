@@ -8,7 +8,7 @@ import (
 )
 
 //go:embed orders.txt
-var ordersText string
+var workOrdersText string
 
 //go:embed pasted.txt
 var pastedText string
@@ -16,7 +16,7 @@ var pastedText string
 // workOrders returns the acknowledgements and work orders.
 func workOrders() []string {
 	var all []string
-	for line := range strings.Lines(ordersText) {
+	for line := range strings.Lines(workOrdersText) {
 		line = strings.TrimSpace(line)
 		if line != "" && line[0] != '#' {
 			all = append(all, line)

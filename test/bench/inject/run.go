@@ -13,45 +13,45 @@ import (
 
 // Options configure the measurement.
 type Options struct {
-	Stores       iter.Seq2[*Store, error] // stores of the set (the sequence is iterated twice)
-	ForeignCount int                      // number of foreign questions for all stores together (0 means 1,000)
+	Stores           iter.Seq2[*TestStore, error] // stores of the set (the sequence is iterated twice)
+	ForeignQuestions int                          // number of foreign questions for all stores together (0 means 1,000)
 	// number of stores with which the arms of changed stores are measured (0 means 20)
-	VariantStores int
-	Progress      func(store string) // called after each store (may be nil)
+	VariantStores   int
+	OnStoreMeasured func(store string) // called after each store (may be nil)
 }
 
 // Result contains the results of the rules.
 type Result struct {
-	Stores int           `json:"stores"`
-	Units  int           `json:"units"`
-	Rows   []*RuleResult `json:"rows"`
+	StoreCount  int           `json:"stores"`
+	UnitCount   int           `json:"units"`
+	RuleResults []*RuleResult `json:"rows"`
 }
 
 // questionPool contains the questions of all stores that can be answered, and stores that represent other people.
 type questionPool struct {
 	questions   []Question
 	storeCount  int
-	otherStores []*Store
+	otherStores []*TestStore
 }
 
 // maxOtherStores is the maximum number of stores in memory that represent other people.
 const maxOtherStores = 12
 
-// Run runs the measurement.
-func Run(ctx context.Context, o Options) (*Result, error) {
-	p, err := gatherPool(o.Stores)
+// RunMeasurement runs the measurement.
+func RunMeasurement(ctx context.Context, o Options) (*Result, error) {
+	p, err := gatherQuestions(o.Stores)
 	if err != nil {
 		return nil, err
 	}
-	if o.ForeignCount == 0 {
-		o.ForeignCount = 1000
+	if o.ForeignQuestions == 0 {
+		o.ForeignQuestions = 1000
 	}
 	if o.VariantStores == 0 {
 		o.VariantStores = 20
 	}
 	res, rules := new(Result), Rules()
 	for _, r := range rules {
-		res.Rows = append(res.Rows, newRuleResult(r.Name))
+		res.RuleResults = append(res.RuleResults, newRuleResult(r.Name))
 	}
 	for s, err := range o.Stores {
 		if err != nil {
@@ -60,33 +60,33 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		foreign := p.foreignQuestions(s, res.Stores, (o.ForeignCount+p.storeCount-1)/p.storeCount)
-		if err := s.withMemory(ctx, rules, res.Rows, func(b *memoryBench) error {
-			return b.runUnmodified(ctx, s, foreign, res.Stores)
+		foreign := p.foreignQuestions(s, res.StoreCount, (o.ForeignQuestions+p.storeCount-1)/p.storeCount)
+		if err := s.withMemory(ctx, rules, res.RuleResults, func(b *memoryMeasurement) error {
+			return b.measureUnmodified(ctx, s, foreign, res.StoreCount)
 		}); err != nil {
 			return nil, err
 		}
 		// Select stores at equal distances in the set.
-		if (res.Stores+1)*o.VariantStores/p.storeCount > res.Stores*o.VariantStores/p.storeCount {
-			if err := p.runVariants(ctx, s, rules, res.Rows); err != nil {
+		if (res.StoreCount+1)*o.VariantStores/p.storeCount > res.StoreCount*o.VariantStores/p.storeCount {
+			if err := p.measureVariants(ctx, s, rules, res.RuleResults); err != nil {
 				return nil, err
 			}
 		}
-		res.Stores++
-		res.Units += len(s.Units)
-		if o.Progress != nil {
-			o.Progress(s.Name)
+		res.StoreCount++
+		res.UnitCount += len(s.Units)
+		if o.OnStoreMeasured != nil {
+			o.OnStoreMeasured(s.Name)
 		}
 	}
-	for _, r := range res.Rows {
-		r.Day = summarizeDay(r.dayDecisions)
+	for _, r := range res.RuleResults {
+		r.DayCost = summarizeDay(r.dayDecisions)
 	}
 	return res, nil
 }
 
-// gatherPool reads all stores. It returns their number, their questions that can be answered, and the first stores,
-// which represent other people. If a store cannot be read, it returns an error.
-func gatherPool(stores iter.Seq2[*Store, error]) (p questionPool, err error) {
+// gatherQuestions reads all stores. It returns their number, their questions that can be answered, and the first
+// stores, which represent other people. If a store cannot be read, it returns an error.
+func gatherQuestions(stores iter.Seq2[*TestStore, error]) (p questionPool, err error) {
 	for s, err := range stores {
 		if err != nil {
 			return p, err
@@ -105,29 +105,34 @@ func gatherPool(stores iter.Seq2[*Store, error]) (p questionPool, err error) {
 }
 
 // foreignQuestions returns questions of other stores that the store s cannot answer. It returns at most most
-// questions, which are taken from all stores at equal distances. The number n of the store shifts the selection, so
-// that each store gets different questions.
-func (p *questionPool) foreignQuestions(s *Store, n, most int) []string {
+// questions, which are taken from all stores at equal distances. The number storeNumber of the store shifts the
+// selection, so that each store gets different questions.
+func (p *questionPool) foreignQuestions(s *TestStore, storeNumber, maxQuestions int) []string {
 	var texts []string
 	for _, a := range p.questions {
 		if !slices.ContainsFunc(a.From, func(from string) bool { return s.Holds[from] }) {
 			texts = append(texts, a.Text)
 		}
 	}
-	if len(texts) <= most {
+	if len(texts) <= maxQuestions {
 		return texts
 	}
 	var some []string
-	for i := range most {
-		some = append(some, texts[(n+i*len(texts)/most)%len(texts)])
+	for i := range maxQuestions {
+		some = append(some, texts[(storeNumber+i*len(texts)/maxQuestions)%len(texts)])
 	}
 	return some
 }
 
-// runUnmodified measures the arms with an unchanged store: its own questions, foreign questions, work orders,
-// unanswerable questions, repeated prompts, and working days. n is the number of the store, and the seed of the
-// working day.
-func (b *memoryBench) runUnmodified(ctx context.Context, s *Store, foreign []string, n int) error {
+// measureUnmodified measures the arms with an unchanged store: its own questions, foreign questions, work orders,
+// unanswerable questions, repeated prompts, and working days. storeNumber is the number of the store, and the seed of
+// the working day.
+func (b *memoryMeasurement) measureUnmodified(
+	ctx context.Context,
+	s *TestStore,
+	foreign []string,
+	storeNumber int,
+) error {
 	if err := b.askAnswerable(ctx, OwnQuestions, s.Asks); err != nil {
 		return err
 	}
@@ -141,7 +146,7 @@ func (b *memoryBench) runUnmodified(ctx context.Context, s *Store, foreign []str
 			answered = append(answered, q)
 		}
 	}
-	for a, prompts := range map[Arm][]string{ForeignQuestions: foreign, WorkOrders: workOrders()} {
+	for a, prompts := range map[PromptArm][]string{ForeignQuestions: foreign, WorkOrders: workOrders()} {
 		for _, q := range prompts {
 			if err := b.askAllRules(ctx, a, q, nil); err != nil {
 				return err
@@ -151,12 +156,12 @@ func (b *memoryBench) runUnmodified(ctx context.Context, s *Store, foreign []str
 	if err := b.measureRepeats(ctx, answered); err != nil {
 		return err
 	}
-	return b.runDay(ctx, dayPrompts(rand.New(rand.NewPCG(1, uint64(n))), answered, foreign))
+	return b.measureDay(ctx, dayPrompts(rand.New(rand.NewPCG(1, uint64(storeNumber))), answered, foreign))
 }
 
-// runVariants measures the arms with changed stores.
-func (p *questionPool) runVariants(ctx context.Context, s *Store, rules []Rule, rows []*RuleResult) error {
-	var others []*Store
+// measureVariants measures the arms with changed stores.
+func (p *questionPool) measureVariants(ctx context.Context, s *TestStore, rules []Rule, rows []*RuleResult) error {
+	var others []*TestStore
 	for _, o := range p.otherStores {
 		if o.Name != s.Name && !slices.ContainsFunc(s.Asks, func(a Question) bool {
 			return slices.ContainsFunc(a.From, func(from string) bool { return o.Holds[from] })
@@ -165,15 +170,15 @@ func (p *questionPool) runVariants(ctx context.Context, s *Store, rules []Rule, 
 		}
 	}
 	if len(others) > 0 {
-		for a, v := range map[Arm]*Store{MixedSessions: s.interleaveSessions(others[0]), LongSession: s.withLongSession(others)} {
-			if err := v.withMemory(ctx, rules, rows, func(b *memoryBench) error { return b.askAnswerable(ctx, a, s.Asks) }); err != nil {
+		for a, v := range map[PromptArm]*TestStore{MixedSessions: s.interleaveSessions(others[0]), LongSession: s.withLongSession(others)} {
+			if err := v.withMemory(ctx, rules, rows, func(b *memoryMeasurement) error { return b.askAnswerable(ctx, a, s.Asks) }); err != nil {
 				return err
 			}
 		}
 	}
 	if s.In != inject.SourceNotes { // the output of a tool is never a note
 		return s.withAnswersAsToolOutput().
-			withMemory(ctx, rules, rows, func(b *memoryBench) error { return b.askAnswerable(ctx, ToolOutput, s.Asks) })
+			withMemory(ctx, rules, rows, func(b *memoryMeasurement) error { return b.askAnswerable(ctx, ToolOutput, s.Asks) })
 	}
 	return nil
 }

@@ -15,10 +15,10 @@ import (
 )
 
 // few yields the first stores of the generated set.
-func few(n int) iter.Seq2[*Store, error] {
-	return func(yield func(*Store, error) bool) {
+func few(n int) iter.Seq2[*TestStore, error] {
+	return func(yield func(*TestStore, error) bool) {
 		left := n
-		for s, err := range Generate(1) {
+		for s, err := range GenerateStores(1) {
 			left--
 			if left < 0 || !yield(s, err) {
 				return
@@ -28,11 +28,11 @@ func few(n int) iter.Seq2[*Store, error] {
 }
 
 func TestRun(t *testing.T) {
-	res, err := Run(t.Context(), Options{Stores: few(2), ForeignCount: 10, VariantStores: 1})
+	res, err := RunMeasurement(t.Context(), Options{Stores: few(2), ForeignQuestions: 10, VariantStores: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := map[Arm]int{
+	of := map[PromptArm]int{
 		OwnQuestions:          30,
 		ForeignQuestions:      10,
 		WorkOrders:            2 * len(workOrders()),
@@ -43,30 +43,31 @@ func TestRun(t *testing.T) {
 		LongSession:           15,
 		ToolOutput:            15,
 	}
-	row := res.Rows[0]
+	row := res.RuleResults[0]
 	for _, a := range Arms() {
 		if row.PayloadCounts[a].Prompts != of[a] {
 			t.Errorf("%s was put %d times, want %d", a, row.PayloadCounts[a].Prompts, of[a])
 		}
 	}
-	if row.PayloadCounts[OwnQuestions].Matches != 30 || row.PayloadCounts[RepeatedPrompts].Matches != 30 ||
-		row.PayloadCounts[LongSession].Matches != 15 {
+	if row.PayloadCounts[OwnQuestions].MatchingPrompts != 30 ||
+		row.PayloadCounts[RepeatedPrompts].MatchingPrompts != 30 ||
+		row.PayloadCounts[LongSession].MatchingPrompts != 15 {
 		t.Errorf(
 			"by any match, %d of 30 are right, %d of 30 come again, and %d of 15 are right beside a marathon; want all",
-			row.PayloadCounts[OwnQuestions].Matches,
-			row.PayloadCounts[RepeatedPrompts].Matches,
-			row.PayloadCounts[LongSession].Matches,
+			row.PayloadCounts[OwnQuestions].MatchingPrompts,
+			row.PayloadCounts[RepeatedPrompts].MatchingPrompts,
+			row.PayloadCounts[LongSession].MatchingPrompts,
 		)
 	}
-	if res.Units != 2*turnsPerPerson || res.Stores != 2 || row.Day.Prompts != 2*100 {
-		t.Errorf("%d units in %d stores, %d prompts of days", res.Units, res.Stores, row.Day.Prompts)
+	if res.UnitCount != 2*turnsPerPerson || res.StoreCount != 2 || row.DayCost.Prompts != 2*100 {
+		t.Errorf("%d units in %d stores, %d prompts of days", res.UnitCount, res.StoreCount, row.DayCost.Prompts)
 	}
 }
 
 // TestForms checks the changed stores. Units are added, or moved to the output of a command, and no other unit is
 // lost.
 func TestForms(t *testing.T) {
-	var ss []*Store
+	var ss []*TestStore
 	for s := range few(2) {
 		ss = append(ss, s)
 	}
@@ -77,7 +78,7 @@ func TestForms(t *testing.T) {
 		t.Errorf("beside a marathon, there are %d units, want %d", n, turnsPerPerson+longSessionTurns)
 	}
 	p := ss[0].withAnswersAsToolOutput()
-	i := slices.IndexFunc(p.Units, func(u Unit) bool { return u.Printed != "" })
+	i := slices.IndexFunc(p.Units, func(u StoreUnit) bool { return u.Printed != "" })
 	if i < 0 || p.Units[i].Printed != ss[0].Units[i].Prompt || p.Units[i].Prompt == ss[0].Units[i].Prompt {
 		t.Errorf("printed, unit %d is %+v", i, p.Units[max(i, 0)])
 	}
@@ -89,18 +90,18 @@ func TestForms(t *testing.T) {
 	if err != nil || !strings.Contains(e.Content, p.Units[i].Printed) {
 		t.Errorf("the turn does not hold what was printed: %q, %v", e.Content, err)
 	}
-	if err := m.close(t.Context()); err != nil {
+	if err := m.checkAndClose(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
 
 // TestGenerate checks that the generated set is complete and always the same.
 func TestGenerate(t *testing.T) {
-	var a, b []*Store
-	for s := range Generate(7) {
+	var a, b []*TestStore
+	for s := range GenerateStores(7) {
 		a = append(a, s)
 	}
-	for s := range Generate(7) {
+	for s := range GenerateStores(7) {
 		b = append(b, s)
 	}
 	if !reflect.DeepEqual(a, b) || len(a) != personCount {
@@ -129,7 +130,7 @@ func TestGenerate(t *testing.T) {
 // that calibrates a rule cannot measure the rule.
 func TestPrompts(t *testing.T) {
 	seen := map[string]bool{}
-	for _, d := range gate.Decoys() {
+	for _, d := range gate.DecoyPrompts() {
 		seen[strings.ToLower(d.Text)] = true
 	}
 	all := workOrders()

@@ -18,12 +18,12 @@ import (
 func SetNames() []string { return []string{"longmemeval", "beam", "locomo"} }
 
 // ReadStores yields the stores of a set. If there is an error, it is the last element.
-func ReadStores(src *quality.Source) iter.Seq2[*Store, error] {
-	return func(yield func(*Store, error) bool) {
-		read := map[string]iter.Seq2[*Store, error]{
-			"longmemeval": eachStore(src.Questions(), storeFromQuestion),
-			"beam":        eachStore(src.Chats(), storeFromChat),
-			"locomo":      eachStore(src.Conversations(), storeFromConversation),
+func ReadStores(src *quality.Source) iter.Seq2[*TestStore, error] {
+	return func(yield func(*TestStore, error) bool) {
+		read := map[string]iter.Seq2[*TestStore, error]{
+			"longmemeval": convertToStores(src.Questions(), storeFromQuestion),
+			"beam":        convertToStores(src.Chats(), storeFromChat),
+			"locomo":      convertToStores(src.Conversations(), storeFromConversation),
 		}[src.Set.Name]
 		if read == nil {
 			yield(nil, fmt.Errorf("%s is no set of talk", src.Set.Title))
@@ -40,18 +40,18 @@ func ReadStores(src *quality.Source) iter.Seq2[*Store, error] {
 	}
 }
 
-// eachStore converts each value to a store with the function of, and yields the store. The second argument of the
-// function is the number of the value, counting from 1. If there is an error, it is the last element.
-func eachStore[T any](all iter.Seq2[T, error], of func(T, int) *Store) iter.Seq2[*Store, error] {
-	return func(yield func(*Store, error) bool) {
+// convertToStores converts each value to a store with the function of, and yields the store. The second argument
+// toStore the function is the number of the value, counting from 1. If there is an error, it is the last element.
+func convertToStores[T any](values iter.Seq2[T, error], toStore func(T, int) *TestStore) iter.Seq2[*TestStore, error] {
+	return func(yield func(*TestStore, error) bool) {
 		n := 0
-		for v, err := range all {
+		for v, err := range values {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
 			n++
-			if !yield(of(v, n), nil) {
+			if !yield(toStore(v, n), nil) {
 				return
 			}
 		}
@@ -59,8 +59,8 @@ func eachStore[T any](all iter.Seq2[T, error], of func(T, int) *Store) iter.Seq2
 }
 
 // storeFromQuestion returns a store with the haystack of a LongMemEval question.
-func storeFromQuestion(q *quality.Question, _ int) *Store {
-	s := &Store{Name: q.ID, In: inject.SourceSessions, Holds: map[string]bool{}}
+func storeFromQuestion(q *quality.Question, _ int) *TestStore {
+	s := &TestStore{Name: q.ID, In: inject.SourceSessions, Holds: map[string]bool{}}
 	ask := Question{
 		Text:         q.Text,
 		Right:        map[string]bool{},
@@ -93,21 +93,21 @@ func storeFromQuestion(q *quality.Question, _ int) *Store {
 // addMessage adds a message to the store. A message of the user begins a new unit. Any other message is added to the
 // reply of the last unit. However, the first message of a session always begins a new unit: first is the number of
 // units before the session.
-func (s *Store) addMessage(first int, role, text string) {
+func (s *TestStore) addMessage(unitsBeforeSession int, role, text string) {
 	switch {
 	case role == "user":
-		s.Units = append(s.Units, Unit{Prompt: text})
+		s.Units = append(s.Units, StoreUnit{Prompt: text})
 		return
-	case len(s.Units) == first:
-		s.Units = append(s.Units, Unit{})
+	case len(s.Units) == unitsBeforeSession:
+		s.Units = append(s.Units, StoreUnit{})
 	}
 	u := &s.Units[len(s.Units)-1]
 	u.Reply = strings.TrimPrefix(u.Reply+"\n\n"+text, "\n\n")
 }
 
 // storeFromChat returns a store with a BEAM chat as its only session.
-func storeFromChat(c *quality.Chat, n int) *Store {
-	s := &Store{Name: fmt.Sprintf("chat %d", n), In: inject.SourceSessions}
+func storeFromChat(c *quality.Chat, n int) *TestStore {
+	s := &TestStore{Name: fmt.Sprintf("chat %d", n), In: inject.SourceSessions}
 	s.Holds = map[string]bool{s.Name: true}
 	unit := map[int]string{} // units by message ID
 	for i, m := range c.Messages {
@@ -139,11 +139,11 @@ func storeFromChat(c *quality.Chat, n int) *Store {
 
 // storeFromConversation returns a store with a LoCoMo conversation, in which each turn is a note. The adversarial
 // questions concern subjects of the conversation, but have no answer.
-func storeFromConversation(t *quality.Conversation, n int) *Store {
-	s := &Store{Name: fmt.Sprintf("talk %d", n), In: inject.SourceNotes}
+func storeFromConversation(t *quality.Conversation, n int) *TestStore {
+	s := &TestStore{Name: fmt.Sprintf("talk %d", n), In: inject.SourceNotes}
 	s.Holds = map[string]bool{s.Name: true}
 	for i, e := range t.Turns {
-		s.Units = append(s.Units, Unit{ID: e.ID, Prompt: e.Text, Time: e.Date.Add(time.Duration(i) * time.Second)})
+		s.Units = append(s.Units, StoreUnit{ID: e.ID, Prompt: e.Text, Time: e.Date.Add(time.Duration(i) * time.Second)})
 	}
 	for _, a := range t.Asks {
 		s.Asks = append(s.Asks, Question{Text: a.Text, Right: a.Turns, From: []string{s.Name}})

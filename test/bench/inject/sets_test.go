@@ -94,7 +94,7 @@ q2_abs of sessions holds [a]
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := m.close(t.Context()); err != nil {
+			if err := m.checkAndClose(t.Context()); err != nil {
 				t.Error(err)
 			}
 		}
@@ -114,7 +114,7 @@ func TestForeign(t *testing.T) {
 			{Text: "four", From: []string{"e"}},
 		},
 	}
-	s := &Store{Holds: map[string]bool{"c": true}}
+	s := &TestStore{Holds: map[string]bool{"c": true}}
 	if got := p.foreignQuestions(s, 0, 10); !slices.Equal(got, []string{"one", "three", "four"}) {
 		t.Errorf("foreign are %q", got)
 	}

@@ -16,17 +16,17 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Store is a memory and its questions.
-type Store struct {
+// TestStore is a memory and its questions.
+type TestStore struct {
 	Name  string
 	In    string // inject.SourceSessions if a unit is a turn, inject.SourceNotes if it is a note
-	Units []Unit
+	Units []StoreUnit
 	Asks  []Question
 	Holds map[string]bool // sources of the units (a question from other sources is foreign)
 }
 
-// Unit is the smallest part of a memory that can be shown: a message of a person and the reply, or a note.
-type Unit struct {
+// StoreUnit is the smallest part of a memory that can be shown: a message of a person and the reply, or a note.
+type StoreUnit struct {
 	ID      string
 	Session string
 	Prompt  string // message of the person, or text of the note
@@ -46,12 +46,12 @@ type Question struct {
 // clientName is the name of the client to which all turns belong.
 const clientName = "claude"
 
-// memory is an open memory that contains the units of a store.
-type memory struct {
+// openedMemory is an open memory that contains the units of a store.
+type openedMemory struct {
 	*oxbow.Memory
-	source         inject.MemorySource
-	unitIDs        map[string]string // IDs of the units by entry name
-	decoyThreshold float64           // 98th percentile of the decoys' BM25 strengths
+	memorySource      inject.MemorySource
+	unitIDByEntryName map[string]string // IDs of the units by entry name
+	decoyThreshold    float64           // 98th percentile of the decoys' BM25 strengths
 
 	lastHits struct { // hits for the last prompt
 		prompt string
@@ -60,19 +60,23 @@ type memory struct {
 }
 
 // openMemory creates a memory with the units of the store. The caller must close it.
-func (s *Store) openMemory(ctx context.Context) (*memory, error) {
+func (s *TestStore) openMemory(ctx context.Context) (*openedMemory, error) {
 	now := time.Unix(0, 0)
 	if len(s.Units) > 0 {
-		now = slices.MaxFunc(s.Units, func(a, b Unit) int { return a.Time.Compare(b.Time) }).Time.Add(time.Hour)
+		now = slices.MaxFunc(s.Units, func(a, b StoreUnit) int { return a.Time.Compare(b.Time) }).Time.Add(time.Hour)
 	}
 	own, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return now }})
 	if err != nil {
 		return nil, err
 	}
-	m := &memory{Memory: own, source: inject.MemorySource{Kind: s.In, Memory: own}, unitIDs: map[string]string{}}
-	put := m.putTurns
+	m := &openedMemory{
+		Memory:            own,
+		memorySource:      inject.MemorySource{SourceKind: s.In, Memory: own},
+		unitIDByEntryName: map[string]string{},
+	}
+	put := m.storeAsTurns
 	if s.In == inject.SourceNotes {
-		put = m.putNotes
+		put = m.storeAsNotes
 	}
 	if err := put(ctx, s.Units); err != nil {
 		return nil, errors.Join(fmt.Errorf("making the memory of %s: %w", s.Name, err), own.Close())
@@ -83,20 +87,20 @@ func (s *Store) openMemory(ctx context.Context) (*memory, error) {
 	return m, nil
 }
 
-func (m *memory) putNotes(ctx context.Context, units []Unit) error {
+func (m *openedMemory) storeAsNotes(ctx context.Context, units []StoreUnit) error {
 	ops := make([]oxbow.Op, len(units))
 	for i, u := range units {
 		name := fmt.Sprintf("n%05d", i+1)
-		m.unitIDs[name] = u.ID
+		m.unitIDByEntryName[name] = u.ID
 		ops[i] = oxbow.Add{Name: name, Kind: oxbow.Archive, Content: u.Prompt, Created: u.Time}
 	}
 	return m.Apply(ctx, ops...)
 }
 
-// putTurns reports the units to the memory like a client. The names of sessions are numbers, because the original
+// storeAsTurns reports the units to the memory like a client. The names of sessions are numbers, because the original
 // names in LongMemEval reveal which sessions contain an answer.
-func (m *memory) putTurns(ctx context.Context, units []Unit) error {
-	m.source.Filter = session.TurnFilter
+func (m *openedMemory) storeAsTurns(ctx context.Context, units []StoreUnit) error {
+	m.memorySource.Filter = session.TurnFilter
 	var events []session.Event
 	sessions, turns := map[string]string{}, map[string]int{}
 	for i, u := range units {
@@ -105,23 +109,23 @@ func (m *memory) putTurns(ctx context.Context, units []Unit) error {
 		}
 		name := sessions[u.Session]
 		turns[name]++
-		m.unitIDs[fmt.Sprintf("%s/%s/%04d", clientName, name, turns[name])] = u.ID
+		m.unitIDByEntryName[fmt.Sprintf("%s/%s/%04d", clientName, name, turns[name])] = u.ID
 		events = append(events, u.sessionEvents(name, fmt.Sprint(i))...)
 	}
 	a := &session.Archive{Memory: m.Memory}
 	if _, err := a.AddEvents(ctx, events); err != nil {
 		return err
 	}
-	for name := range maps.Keys(m.unitIDs) {
+	for name := range maps.Keys(m.unitIDByEntryName) {
 		if _, err := m.Get(ctx, name); err != nil {
-			return fmt.Errorf("unit %s is no turn: %w", m.unitIDs[name], err)
+			return fmt.Errorf("unit %s is no turn: %w", m.unitIDByEntryName[name], err)
 		}
 	}
 	return nil
 }
 
 // sessionEvents returns the events that a client would report for the unit.
-func (u *Unit) sessionEvents(name, turn string) []session.Event {
+func (u *StoreUnit) sessionEvents(name, turn string) []session.Event {
 	e := session.Event{Client: clientName, Session: name, Turn: turn, Time: u.Time}
 	prompt := e
 	reply := e
@@ -151,20 +155,26 @@ const maxShownUnits = 3
 
 // recallByBM25 returns the first hits for a prompt, including explanations. It ranks by BM25 only, without the
 // additions of the default ranking.
-func (m *memory) recallByBM25(ctx context.Context, prompt string) ([]oxbow.Hit, error) {
+func (m *openedMemory) recallByBM25(ctx context.Context, prompt string) ([]oxbow.Hit, error) {
 	if m.lastHits.prompt == prompt && prompt != "" {
 		return m.lastHits.found, nil
 	}
 	found, err := m.Recall(
 		ctx,
-		oxbow.Query{Text: prompt, Filter: m.source.Filter, Limit: maxShownUnits, Explain: true, Rank: oxbow.RankSeed},
+		oxbow.Query{
+			Text:    prompt,
+			Filter:  m.memorySource.Filter,
+			Limit:   maxShownUnits,
+			Explain: true,
+			Rank:    oxbow.RankSeed,
+		},
 	)
 	m.lastHits.prompt, m.lastHits.found = prompt, found
 	return found, err
 }
 
-// close checks the store and closes the memory.
-func (m *memory) close(ctx context.Context) error {
+// checkAndClose checks the store and closes the memory.
+func (m *openedMemory) checkAndClose(ctx context.Context) error {
 	r, err := m.Check(ctx)
 	if err == nil && len(r.Problems) > 0 {
 		err = fmt.Errorf("the store that was asked is damaged: %s", r.Problems[0].What)

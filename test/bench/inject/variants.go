@@ -10,7 +10,7 @@ import (
 
 // interleaveSessions mixes the sessions of two stores, so that each session begins with one subject and continues with
 // another. If s has only one session, parts of the other store's session are inserted into it.
-func (s *Store) interleaveSessions(o *Store) *Store {
+func (s *TestStore) interleaveSessions(o *TestStore) *TestStore {
 	j := *s
 	j.Units = nil
 	const piece = 4 // number of consecutive units of the same store
@@ -39,10 +39,10 @@ const longSessionTurns = 1500
 // withLongSession returns a copy of the store with an additional session, which consists of longSessionTurns turns by
 // other people. It begins an hour before the first unit of the store. If the other stores have too few turns, the
 // turns are repeated.
-func (s *Store) withLongSession(others []*Store) *Store {
+func (s *TestStore) withLongSession(others []*TestStore) *TestStore {
 	j := *s
-	j.Units = append([]Unit(nil), s.Units...)
-	var all []Unit
+	j.Units = append([]StoreUnit(nil), s.Units...)
+	var all []StoreUnit
 	for _, o := range others {
 		all = append(all, o.Units...)
 	}
@@ -62,7 +62,7 @@ func (s *Store) withLongSession(others []*Store) *Store {
 
 // withAnswersAsToolOutput returns a copy of the store in which the text of each unit with an answer is only the output
 // of a failed command.
-func (s *Store) withAnswersAsToolOutput() *Store {
+func (s *TestStore) withAnswersAsToolOutput() *TestStore {
 	right := map[string]bool{}
 	for _, a := range s.Asks {
 		for id := range a.Right {
@@ -70,7 +70,7 @@ func (s *Store) withAnswersAsToolOutput() *Store {
 		}
 	}
 	j := *s
-	j.Units = append([]Unit(nil), s.Units...)
+	j.Units = append([]StoreUnit(nil), s.Units...)
 	for i, u := range j.Units {
 		if right[u.ID] {
 			j.Units[i].Printed = strings.TrimSpace(u.Prompt)

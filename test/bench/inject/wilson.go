@@ -6,23 +6,23 @@ import "math"
 
 // MatchCount is the number of prompts, and the number of prompts that match.
 type MatchCount struct {
-	Prompts int `json:"n"`
-	Matches int `json:"in"`
+	Prompts         int `json:"n"`
+	MatchingPrompts int `json:"in"`
 }
 
-func (c *MatchCount) addPrompt(in bool) {
+func (c *MatchCount) addPrompt(isMatch bool) {
 	c.Prompts++
-	if in {
-		c.Matches++
+	if isMatch {
+		c.MatchingPrompts++
 	}
 }
 
-// Share returns the fraction of prompts that match. It is 0 if there are no prompts.
-func (c MatchCount) Share() float64 {
+// MatchShare returns the fraction of prompts that match. It is 0 if there are no prompts.
+func (c MatchCount) MatchShare() float64 {
 	if c.Prompts == 0 {
 		return 0
 	}
-	return float64(c.Matches) / float64(c.Prompts)
+	return float64(c.MatchingPrompts) / float64(c.Prompts)
 }
 
 // ConfidenceInterval returns Wilson's 95 % confidence interval of the share (Wilson, Probable inference, 1927). It
@@ -32,7 +32,7 @@ func (c MatchCount) ConfidenceInterval() (low, high float64) {
 		return 0, 1
 	}
 	const z = 1.959964
-	n, p := float64(c.Prompts), c.Share()
+	n, p := float64(c.Prompts), c.MatchShare()
 	middle := (p + z*z/(2*n)) / (1 + z*z/n)
 	half := z / (1 + z*z/n) * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
 	return max(0, middle-half), min(1, middle+half)

@@ -9,7 +9,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// Ways contains the names of the ways to search:
+// SearchWays contains the names of the ways to search:
 //
 //	plain     texts with any of the words, in one segment
 //	held      plain, filtered by a term that one text in ten contains
@@ -20,39 +20,40 @@ import (
 //	prefix    plain, and any of the terms that have a prefix in common with the last word
 //	opened    plain, in an index that was opened from its snapshot
 //	worn      plain, in several segments with deletions and a memtable
-var Ways = []string{"plain", "held", "rare", "lacked", "newest", "allowed", "prefix", "opened", "worn"}
+var SearchWays = []string{"plain", "held", "rare", "lacked", "newest", "allowed", "prefix", "opened", "worn"}
 
 // Texts contains the texts for an index: the number of texts, and a function that returns the words of text i.
 type Texts struct {
-	N     int
-	Words func(i int) []string
+	Count   int
+	WordsOf func(i int) []string
 }
 
 // Hit is a text that was found.
 type Hit struct {
-	Number uint64
-	Score  float64
+	TextNumber uint64
+	Score      float64
 }
 
-// Engine is an index that is filled for one way to search.
-type Engine struct {
-	way       string
+// FilledIndex is an index that is filled for one way to search.
+type FilledIndex struct {
+	searchWay string
 	textCount uint64
 	searcher  *index.Searcher
 
 	termsByPrefix map[string][]string // terms by prefix, which are cached because finding them is not measured
 }
 
-// A prefix consists of the first prefixBytes bytes of a word. At most maxPrefixTerms terms with this prefix are
+// A prefix consists of the first prefixLength bytes of a word. At most maxPrefixTerms terms with this prefix are
 // searched for.
 const (
-	prefixBytes    = 4
+	prefixLength   = 4
 	maxPrefixTerms = 40
 )
 
-// prefixedTerms returns the first maxPrefixTerms terms, in alphabetical order, that have the same prefix as the word.
-func (e *Engine) prefixedTerms(word string) []string {
-	prefix := word[:min(len(word), prefixBytes)]
+// termsWithSamePrefix returns the first maxPrefixTerms terms, in alphabetical order, that have the same prefix as
+// the word.
+func (e *FilledIndex) termsWithSamePrefix(word string) []string {
+	prefix := word[:min(len(word), prefixLength)]
 	terms, ok := e.termsByPrefix[prefix]
 	if !ok {
 		for t := range e.searcher.TermsWithPrefix(prefix) {
@@ -66,8 +67,8 @@ func (e *Engine) prefixedTerms(word string) []string {
 }
 
 const (
-	termInTen     = "\x00ten"
-	termInHundred = "\x00hundred"
+	termOfEveryTenth     = "\x00ten"
+	termOfEveryHundredth = "\x00hundred"
 )
 
 // memoryFile is a file in main memory.
@@ -81,37 +82,37 @@ func (f *memoryFile) WriteAt(b []byte, at int64) (int, error) {
 	return copy((*f)[at:], b), nil
 }
 
-// document returns the document of text i for the index.
-func (t Texts) document(i int) *index.Document {
-	d := index.DocumentOfWords(uint64(i), t.Words(i))
+// indexDocument returns the document of text i for the index.
+func (t Texts) indexDocument(i int) *index.Document {
+	d := index.DocumentOfWords(uint64(i), t.WordsOf(i))
 	d.Created = int64(i)
 	if i%10 == 3 {
-		d.Terms = append(d.Terms, index.Term{Text: termInTen, TF: 1})
+		d.Terms = append(d.Terms, index.Term{Text: termOfEveryTenth, TF: 1})
 	}
 	if i%100 == 7 {
-		d.Terms = append(d.Terms, index.Term{Text: termInHundred, TF: 1})
+		d.Terms = append(d.Terms, index.Term{Text: termOfEveryHundredth, TF: 1})
 	}
 	return &d
 }
 
-// New creates an index that is filled for a way to search.
-func New(t Texts, way string) (*Engine, error) {
-	e := &Engine{way: way, textCount: uint64(t.N), termsByPrefix: map[string][]string{}}
+// NewFilledIndex creates an index that is filled for a way to search.
+func NewFilledIndex(texts Texts, searchWay string) (*FilledIndex, error) {
+	e := &FilledIndex{searchWay: searchWay, textCount: uint64(texts.Count), termsByPrefix: map[string][]string{}}
 	x := index.New(index.Params{})
-	first := t.N
-	if way == "worn" {
-		first = t.N * 7 / 8
+	first := texts.Count
+	if searchWay == "worn" {
+		first = texts.Count * 7 / 8
 	}
 	x.FillEmpty(func(yield func(*index.Document) bool) {
 		for i := range first {
-			if !yield(t.document(i)) {
+			if !yield(texts.indexDocument(i)) {
 				return
 			}
 		}
 	}, nil)
-	switch way {
+	switch searchWay {
 	case "worn":
-		addInSegments(x, t, first)
+		addInSegments(x, texts, first)
 	case "opened":
 		var f memoryFile
 		size, err := x.Searcher().WriteSnapshot(&f, 0)
@@ -129,33 +130,33 @@ func New(t Texts, way string) (*Engine, error) {
 
 // addInSegments adds the texts from number first on, 500 at a time. Then it deletes every eleventh text, and adds the
 // last 20 texts one by one.
-func addInSegments(x *index.Index, t Texts, first int) {
+func addInSegments(x *index.Index, texts Texts, firstText int) {
 	var some []index.Change
-	for i := first; i < t.N-20; i++ {
-		some = append(some, index.Change{ID: uint64(i), Document: t.document(i)})
+	for i := firstText; i < texts.Count-20; i++ {
+		some = append(some, index.Change{ID: uint64(i), Document: texts.indexDocument(i)})
 		if len(some) == 500 {
 			x.Apply(some...)
 			some = nil
 		}
 	}
-	for i := 0; i < t.N; i += 11 {
+	for i := 0; i < texts.Count; i += 11 {
 		some = append(some, index.Change{ID: uint64(i)})
 	}
 	x.Apply(some...)
 	x.WaitForMerges()
-	for i := max(first, t.N-20); i < t.N; i++ {
-		x.Put(*t.document(i))
+	for i := max(firstText, texts.Count-20); i < texts.Count; i++ {
+		x.Put(*texts.indexDocument(i))
 	}
 	x.WaitForMerges()
 }
 
-// Search returns the number of texts that a search with this limit finds.
-func (e *Engine) Search(words []string, limit int) int {
+// CountHits returns the number of texts that a search with this limit finds.
+func (e *FilledIndex) CountHits(words []string, limit int) int {
 	return len(e.searcher.Search(e.buildQuery(words, limit)))
 }
 
-// Hits returns the texts that a search with this limit finds.
-func (e *Engine) Hits(words []string, limit int) []Hit {
+// ListHits returns the texts that a search with this limit finds.
+func (e *FilledIndex) ListHits(words []string, limit int) []Hit {
 	var hits []Hit
 	for _, h := range e.searcher.Search(e.buildQuery(words, limit)) {
 		hits = append(hits, Hit{h.ID, h.Score})
@@ -163,17 +164,17 @@ func (e *Engine) Hits(words []string, limit int) []Hit {
 	return hits
 }
 
-func (e *Engine) buildQuery(words []string, limit int) index.Query {
+func (e *FilledIndex) buildQuery(words []string, limit int) index.Query {
 	q := index.Query{Terms: index.TermsForWords(words), Limit: limit}
-	switch e.way {
+	switch e.searchWay {
 	case "prefix":
-		q.Terms = append(q.Terms, index.TermsForWords(e.prefixedTerms(words[len(words)-1]))...)
+		q.Terms = append(q.Terms, index.TermsForWords(e.termsWithSamePrefix(words[len(words)-1]))...)
 	case "held":
-		q.Conditions = []index.TermCondition{{Terms: []string{termInTen}}}
+		q.Conditions = []index.TermCondition{{Terms: []string{termOfEveryTenth}}}
 	case "rare":
-		q.Conditions = []index.TermCondition{{Terms: []string{termInHundred}}}
+		q.Conditions = []index.TermCondition{{Terms: []string{termOfEveryHundredth}}}
 	case "lacked":
-		q.Conditions = []index.TermCondition{{Terms: []string{termInTen}, IsNegated: true}}
+		q.Conditions = []index.TermCondition{{Terms: []string{termOfEveryTenth}, IsNegated: true}}
 	case "newest":
 		q.CreatedRange = &index.TimeRange{First: int64(e.textCount - e.textCount/10), Last: int64(e.textCount)}
 	case "allowed":

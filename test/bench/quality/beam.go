@@ -26,16 +26,16 @@ type publishedChat struct {
 		Anchor  string `json:"time_anchor"` // date of this message and those after it ("" if it is unchanged)
 	} `json:"messages"`
 	Questions map[string][]struct { // questions, by ability
-		Text    string      `json:"question"`
-		Sources chatSources `json:"source_chat_ids"`
+		Text    string        `json:"question"`
+		Sources chatSourceIDs `json:"source_chat_ids"`
 	} `json:"questions"`
 }
 
-// chatSources are the IDs of the messages that answer a question. In the file, they are a list, a list of lists, or an
-// object that contains lists.
-type chatSources []int
+// chatSourceIDs are the IDs of the messages that answer a question. In the file, they are a list, a list of lists,
+// or an object that contains lists.
+type chatSourceIDs []int
 
-func (s *chatSources) UnmarshalJSON(b []byte) error {
+func (s *chatSourceIDs) UnmarshalJSON(b []byte) error {
 	var v any
 	if err := json.Unmarshal(b, &v); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 
 // Cache stores vectors in files. It ignores and overwrites damaged files and files of other
 // programs.
-type Cache struct{ FS vfs.FS }
+type Cache struct{ CacheFS vfs.FS }
 
 // A file consists of the magic, a CRC-32C of the following bytes (four bytes), and the
 // numbers as little-endian float32.
@@ -38,7 +38,7 @@ func cacheFileName(endpoint, model, text string) string {
 
 // Get implements [vectors.Cache]: it returns the vector of a text, or nil.
 func (c *Cache) Get(endpoint, model, text string) []float32 {
-	b, err := vfs.ReadFile(c.FS, cacheFileName(endpoint, model, text), maxVectorFileBytes)
+	b, err := vfs.ReadFile(c.CacheFS, cacheFileName(endpoint, model, text), maxVectorFileBytes)
 	if err != nil {
 		return nil
 	}
@@ -77,8 +77,8 @@ func encodeVector(v []float32) []byte {
 // Put implements [vectors.Cache]: it stores the vector of a text.
 func (c *Cache) Put(endpoint, model, text string, v []float32) error {
 	name := cacheFileName(endpoint, model, text)
-	if err := c.FS.MkdirAll(name[:2], 0o700); err != nil {
+	if err := c.CacheFS.MkdirAll(name[:2], 0o700); err != nil {
 		return err
 	}
-	return vfs.WriteDerived(c.FS, name, 0o600, encodeVector(v))
+	return vfs.WriteDerived(c.CacheFS, name, 0o600, encodeVector(v))
 }

@@ -40,14 +40,14 @@ type Case struct {
 // defaultDate is the date of entries in sets without dates.
 var defaultDate = time.Date(2020, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// memory is a memory with the entries of a case.
-type memory struct {
+// recalledMemory is a memory with the entries of a case.
+type recalledMemory struct {
 	*oxbow.Memory
-	ids map[string]string // ID in the published set of each entry, by name
+	setIDs map[string]string // ID in the published set of each entry, by name
 }
 
 // createMemory writes the entries into a new memory, each at its date. The caller must close it.
-func createMemory(ctx context.Context, es []Entry, ranking string) (*memory, error) {
+func createMemory(ctx context.Context, es []Entry, ranking string) (*recalledMemory, error) {
 	var now time.Time
 	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem(), Ranking: ranking, Clock: func() time.Time {
 		return now
@@ -55,10 +55,10 @@ func createMemory(ctx context.Context, es []Entry, ranking string) (*memory, err
 	if err != nil {
 		return nil, err
 	}
-	h := &memory{m, make(map[string]string, len(es))}
+	h := &recalledMemory{m, make(map[string]string, len(es))}
 	var ops []oxbow.Op
 	for i, e := range es {
-		h.ids[e.Name] = e.ID
+		h.setIDs[e.Name] = e.ID
 		ops = append(ops, oxbow.Add{Name: e.Name, Kind: oxbow.Archive, Content: e.Text, Created: e.Date})
 		isNextOfDate := i+1 < len(es) && es[i+1].Date.Equal(e.Date)
 		if isNextOfDate && len(ops) < 1000 {
@@ -77,7 +77,7 @@ func createMemory(ctx context.Context, es []Entry, ranking string) (*memory, err
 const surroundingTurns = 2
 
 // recall asks a question. If seen is not nil, it is called with the hits.
-func (h *memory) recall(
+func (h *recalledMemory) recall(
 	ctx context.Context,
 	query string,
 	limit int,
@@ -91,10 +91,10 @@ func (h *memory) recall(
 		seen(hits)
 	}
 	for i, hit := range hits {
-		a.ranking = append(a.ranking, h.ids[hit.Entry.Name])
+		a.ranking = append(a.ranking, h.setIDs[hit.Entry.Name])
 		for _, e := range slices.Concat(hit.Before, []oxbow.Entry{hit.Entry}, hit.After) {
 			if i < 5 {
-				a.shownIDs = append(a.shownIDs, h.ids[e.Name])
+				a.shownIDs = append(a.shownIDs, h.setIDs[e.Name])
 			}
 		}
 	}
@@ -103,7 +103,7 @@ func (h *memory) recall(
 
 // close checks the store and closes the memory. Rankings from a damaged store would be
 // worthless.
-func (h *memory) close(ctx context.Context) error {
+func (h *recalledMemory) close(ctx context.Context) error {
 	r, err := h.Check(ctx)
 	if err == nil && len(r.Problems) > 0 {
 		err = fmt.Errorf("the store that was asked is damaged: %s", r.Problems[0].What)

@@ -25,7 +25,7 @@ func client(t *testing.T, s *vectorstest.Server) (*vectors.Client, *[]time.Durat
 		t.Fatal(err)
 	}
 	waits := new([]time.Duration)
-	e.HTTP = s.Client()
+	e.HTTPClient = s.Client()
 	e.RetryWait = func(ctx context.Context, d time.Duration) error { *waits = append(*waits, d); return ctx.Err() }
 	return e, waits
 }
@@ -115,8 +115,8 @@ func TestCache(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again, err := e.Vectors(t.Context(), []string{"red", "blue"}); err != nil ||
-		!slices.Equal(s.Batches(), []int{2, 1}) || !slices.Equal(again[1], vs[1]) {
-		t.Errorf("with a damaged file: %v, requests %v", err, s.Batches())
+		!slices.Equal(s.BatchSizes(), []int{2, 1}) || !slices.Equal(again[1], vs[1]) {
+		t.Errorf("with a damaged file: %v, requests %v", err, s.BatchSizes())
 	}
 	if e.Cache.Get(endpoint, "other", "blue") != nil || e.Cache.Get("http://other", "bag", "blue") != nil {
 		t.Error("the cache gives a vector of another model or endpoint")

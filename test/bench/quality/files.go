@@ -195,6 +195,6 @@ func readLines(fsys fs.FS, name string) iter.Seq2[numberedLine, error] {
 }
 
 type numberedLine struct {
-	num  int
-	text string
+	number int
+	text   string
 }

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// fuseDepth is the number of entries of each ranking that are fused.
-const fuseDepth = 100
+// fusedEntries is the number of entries of each ranking that are fused.
+const fusedEntries = 100
 
 // nearestEntries returns the IDs of at most limit entries with the highest cosine similarity to v,
 // highest first. For equal similarities, the later entry comes first. All vectors must have

@@ -137,13 +137,13 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return r, errors.Join(bad...)
 }
 
-// scoreKey is a ranking and a group of questions.
-type scoreKey struct{ ranking, group string }
+// rankingGroup is a ranking and a group of questions.
+type rankingGroup struct{ ranking, group string }
 
 // resultTally collects the measurements for one kind of entries.
 type resultTally struct {
 	Result
-	scoreSums map[scoreKey]*scoreSums
+	scoreSums map[rankingGroup]*scoreSums
 }
 
 func (t *resultTally) addResult(ranking string, a CaseQuestion, found questionResult) {
@@ -152,7 +152,7 @@ func (t *resultTally) addResult(ranking string, a CaseQuestion, found questionRe
 		groups = append([]string{""}, groups...)
 	}
 	for _, g := range groups {
-		k := scoreKey{ranking, g}
+		k := rankingGroup{ranking, g}
 		if t.scoreSums[k] == nil {
 			t.scoreSums[k] = new(scoreSums)
 		}
@@ -172,7 +172,7 @@ func (t *resultTally) fillRows(rankings []string) Result {
 	slices.Sort(groups)
 	for _, g := range groups {
 		for _, r := range rankings {
-			if s := t.scoreSums[scoreKey{r, g}]; s != nil {
+			if s := t.scoreSums[rankingGroup{r, g}]; s != nil {
 				t.Rows = append(t.Rows, RankingScores{r, g, s.meanScores()})
 			}
 		}
@@ -207,7 +207,7 @@ func (o *Options) measureSource(ctx context.Context, s *Source) ([]Result, error
 						Files:     s.Files,
 						Protocol:  s.Set.Protocol,
 					},
-					map[scoreKey]*scoreSums{},
+					map[rankingGroup]*scoreSums{},
 				},
 			)
 		}
@@ -260,7 +260,7 @@ func (o *Options) measureSource(ctx context.Context, s *Source) ([]Result, error
 // askVectors asks the questions of a case by vectors, both without and with the fusion with the
 // default ranking.
 func (o *Options) askVectors(ctx context.Context, c *Case, t *resultTally) error {
-	words, err := c.askQuestions(ctx, oxbow.RankOxbow, fuseDepth, nil)
+	words, err := c.askQuestions(ctx, oxbow.RankOxbow, fusedEntries, nil)
 	if err != nil {
 		return err
 	}
@@ -281,7 +281,7 @@ func (o *Options) askVectors(ctx context.Context, c *Case, t *resultTally) error
 		return err
 	}
 	for i, a := range c.Asks {
-		near := nearestEntries(c.Entries, entries, asked[i], fuseDepth)
+		near := nearestEntries(c.Entries, entries, asked[i], fusedEntries)
 		t.addResult(VectorRanking, a, questionResult{ranking: near})
 		fused, _ := ranking.FuseRankings(words[i].ranking, near)
 		t.addResult(FusedRanking, a, questionResult{ranking: fused})

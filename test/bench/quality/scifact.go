@@ -185,7 +185,7 @@ func readTabbedTopics(fsys fs.FS, name string) (topics [][2]string, err error) {
 		}
 		id, text, ok := strings.Cut(l.text, "\t")
 		if !ok {
-			return nil, fmt.Errorf("line %d has no tab", l.num)
+			return nil, fmt.Errorf("line %d has no tab", l.number)
 		}
 		topics = append(topics, [2]string{id, text})
 	}
@@ -201,18 +201,18 @@ func readQrels(fsys fs.FS, name string) (map[string]map[string]bool, error) {
 			return nil, err
 		}
 		f := strings.Fields(l.text)
-		if l.num == 1 && f[0] == "query-id" {
+		if l.number == 1 && f[0] == "query-id" {
 			continue
 		}
 		if len(f) == 4 {
 			f = slices.Delete(f, 1, 2)
 		}
 		if len(f) != 3 {
-			return nil, fmt.Errorf("line %d has %d fields, not 3 or 4", l.num, len(f))
+			return nil, fmt.Errorf("line %d has %d fields, not 3 or 4", l.number, len(f))
 		}
 		grade, err := strconv.Atoi(f[2])
 		if err != nil {
-			return nil, fmt.Errorf("line %d: %q is not a relevance", l.num, f[2])
+			return nil, fmt.Errorf("line %d: %q is not a relevance", l.number, f[2])
 		}
 		if grade <= 0 {
 			continue

@@ -16,12 +16,12 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// Patience is the maximum time that any wait takes. It is about ten times the longest wait on a quiet machine.
-const Patience = 3 * time.Minute
+// MaxWait is the maximum time that any wait takes. It is about ten times the longest wait on a quiet machine.
+const MaxWait = 3 * time.Minute
 
-// Profile returns a directory for the data of a browser. If the browser is killed, some of its processes may still
-// write to the directory, which does not fail the test.
-func Profile(t *testing.T) string {
+// NewProfileDir returns a directory for the data of a browser. If the browser is killed, some of its processes may
+// still write to the directory, which does not fail the test.
+func NewProfileDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "oxbow-chromium-")
 	if err != nil {
@@ -35,8 +35,8 @@ func Profile(t *testing.T) string {
 	return dir
 }
 
-// Kill kills a browser, like kill -9, and waits until the browser has ended.
-func Kill(t *testing.T, browser context.Context) {
+// KillBrowser kills a browser, like kill -9, and waits until the browser has ended.
+func KillBrowser(t *testing.T, browser context.Context) {
 	t.Helper()
 	gone := chromedp.FromContext(browser).Browser.LostConnection
 	if err := chromedp.FromContext(browser).Browser.Process().Kill(); err != nil {
@@ -44,21 +44,21 @@ func Kill(t *testing.T, browser context.Context) {
 	}
 	select {
 	case <-gone:
-	case <-time.After(Patience):
+	case <-time.After(MaxWait):
 		t.Fatal("the browser does not die")
 	}
 }
 
-// Start starts a browser whose data is in the directory profile, and returns its first tab. The browser ends with the
-// test.
-func Start(t *testing.T, profile string) context.Context {
+// StartBrowser starts a browser whose data is in the directory profile, and returns its first tab. The browser ends
+// with the test.
+func StartBrowser(t *testing.T, profileDir string) context.Context {
 	t.Helper()
-	path := testenv.Program(t, "chromium", "apt install chromium")
+	path := testenv.RequireProgram(t, "chromium", "apt install chromium")
 	flags := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(path), chromedp.UserDataDir(profile),
+		chromedp.ExecPath(path), chromedp.UserDataDir(profileDir),
 		chromedp.Flag("headless", "new"),
 		chromedp.Flag("no-sandbox", true)) // the sandbox does not work in containers
-	ctx, cancel := context.WithTimeout(context.Background(), 2*Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*MaxWait)
 	t.Cleanup(cancel)
 	ctx, stop := chromedp.NewExecAllocator(ctx, flags...)
 	t.Cleanup(stop)
@@ -70,8 +70,8 @@ func Start(t *testing.T, profile string) context.Context {
 	return ctx
 }
 
-// Tab opens another tab of the browser.
-func Tab(t *testing.T, browser context.Context) context.Context {
+// OpenTab opens another tab of the browser.
+func OpenTab(t *testing.T, browser context.Context) context.Context {
 	t.Helper()
 	ctx, quit := chromedp.NewContext(browser)
 	t.Cleanup(quit)
@@ -81,22 +81,22 @@ func Tab(t *testing.T, browser context.Context) context.Context {
 	return ctx
 }
 
-// Do executes actions in a tab. It fails the test if an action fails or takes longer than Patience. what describes the
-// actions in the message.
-func Do(t *testing.T, tab context.Context, what string, actions ...chromedp.Action[chromedp.Void]) {
+// RunActions executes actions in a tab. It fails the test if an action fails or takes longer than Patience. what
+// describes the actions in the message.
+func RunActions(t *testing.T, tab context.Context, actionName string, actions ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(tab, Patience)
+	ctx, cancel := context.WithTimeout(tab, MaxWait)
 	defer cancel()
 	if err := chromedp.Do(ctx, actions...); err != nil {
-		t.Fatalf("%s: %v", what, err)
+		t.Fatalf("%s: %v", actionName, err)
 	}
 }
 
-// Eval evaluates a JavaScript expression and returns its value as a T. If the value is a promise, Eval
+// EvalJavaScript evaluates a JavaScript expression and returns its value as a T. If the value is a promise, Eval
 // waits for it.
-func Eval[T any](t *testing.T, tab context.Context, expression string) T {
+func EvalJavaScript[T any](t *testing.T, tab context.Context, expression string) T {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(tab, Patience)
+	ctx, cancel := context.WithTimeout(tab, MaxWait)
 	defer cancel()
 	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	if err != nil {

@@ -25,19 +25,19 @@ import (
 )
 
 //go:embed index.html
-var index []byte
+var indexHTML []byte
 
 func main() {
 	addr := flag.String("addr", "127.0.0.1:8080", "where to serve; port 0 takes any")
 	flag.Parse()
-	if err := run(*addr); err != nil {
+	if err := runServer(*addr); err != nil {
 		fmt.Fprintln(os.Stderr, "page:", err)
 		os.Exit(1)
 	}
 }
 
-func run(addr string) error {
-	program, err := build()
+func runServer(addr string) error {
+	program, err := buildPageProgram()
 	if err != nil {
 		return err
 	}
@@ -57,8 +57,8 @@ func run(addr string) error {
 	return http.Serve(l, pageHandler(program, script))
 }
 
-// build returns this package, compiled for the browser.
-func build() ([]byte, error) {
+// buildPageProgram returns this package, compiled for the browser.
+func buildPageProgram() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "oxbow-page-")
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func pageHandler(program, script []byte) http.Handler {
 		path, kind string
 		data       []byte
 	}{
-		{"/{$}", "text/html; charset=utf-8", index},
+		{"/{$}", "text/html; charset=utf-8", indexHTML},
 		{"/page.wasm", "application/wasm", program},
 		{"/wasm_exec.js", "text/javascript; charset=utf-8", script},
 	} {

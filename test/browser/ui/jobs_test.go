@@ -44,7 +44,7 @@ func (w *worker) click(selector, text string) {
 		if !w.mark(selector, text) {
 			w.t.Fatalf(
 				"%s has no %s with the text %q",
-				chromiumtest.Eval[string](w.t, w.tab, "location.href"),
+				chromiumtest.EvalJavaScript[string](w.t, w.tab, "location.href"),
 				selector,
 				text,
 			)
@@ -81,7 +81,12 @@ func (w *worker) mark(selector, text string) bool {
 // arrive waits until another page than the page of the last click is loaded.
 func (w *worker) arrive() {
 	w.t.Helper()
-	chromiumtest.Do(w.t, w.tab, "waiting for the next page", chromedp.WaitReady("html:not([data-before]) footer"))
+	chromiumtest.RunActions(
+		w.t,
+		w.tab,
+		"waiting for the next page",
+		chromedp.WaitReady("html:not([data-before]) footer"),
+	)
 	w.loaded(w.t)
 }
 
@@ -98,7 +103,7 @@ func (w *worker) most(job string, limit int) {
 // shows reports whether the visible text of the page contains the given text.
 func (w *worker) shows(text string) bool {
 	w.t.Helper()
-	return chromiumtest.Eval[bool](w.t, w.tab, fmt.Sprintf("document.body.innerText.includes(%q)", text))
+	return chromiumtest.EvalJavaScript[bool](w.t, w.tab, fmt.Sprintf("document.body.innerText.includes(%q)", text))
 }
 
 // TestJobs does each job of a person once, with scripts.
@@ -136,7 +141,7 @@ func TestJobs(t *testing.T) {
 
 // jobWhyTold starts at an entry and finds the prompt with which a model was shown the entry.
 func jobWhyTold(t *testing.T, w *worker) {
-	w.from("entries/" + url.PathEscape(trial.Shown))
+	w.from("entries/" + url.PathEscape(trial.ShownPrompt))
 	if !w.shows("How long is the card network timeout") {
 		t.Error("the entry does not show the prompt with which it was shown")
 	}
@@ -158,13 +163,13 @@ func jobWrongMemory(t *testing.T, w *worker) {
 	}
 	w.click("#changed button", "Bring back")
 	w.arrive()
-	if got := w.cli("get", trial.Overwritten, "--raw"); !strings.Contains(got, "Fridays") {
+	if got := w.cli("get", trial.OverwrittenName, "--raw"); !strings.Contains(got, "Fridays") {
 		t.Errorf("the note is %q", got)
 	}
 	w.most("a wrong memory", 2)
 	w.click("form.done button", "Undo")
 	w.arrive()
-	w.from("entries/" + trial.Overwritten)
+	w.from("entries/" + trial.OverwrittenName)
 	if !w.shows("An agent changed what you wrote") {
 		t.Error("the entry does not say that an agent changed it")
 	}
@@ -173,7 +178,7 @@ func jobWrongMemory(t *testing.T, w *worker) {
 // waiting returns the number of rows in the inbox that can be approved.
 func (w *worker) waiting() int {
 	w.t.Helper()
-	return chromiumtest.Eval[int](w.t, w.tab, `document.querySelectorAll(".card [data-key=a]").length`)
+	return chromiumtest.EvalJavaScript[int](w.t, w.tab, `document.querySelectorAll(".card [data-key=a]").length`)
 }
 
 // press presses a key and waits for the next page. It presses again if the page did not receive the key.
@@ -181,7 +186,7 @@ func (w *worker) press(key string) {
 	w.t.Helper()
 	for range 3 {
 		w.expectEvent("keydown", fmt.Sprintf("event.key === %q", key))
-		chromiumtest.Do(w.t, w.tab, "pressing "+key, chromedp.KeyEvent(key))
+		chromiumtest.RunActions(w.t, w.tab, "pressing "+key, chromedp.KeyEvent(key))
 		if w.receivedEvent() == "expected" {
 			w.arrive()
 			return
@@ -195,12 +200,12 @@ func (w *worker) press(key string) {
 func jobInboxByKeys(t *testing.T, w *worker) {
 	w.from("inbox")
 	all := w.waiting()
-	if got := chromiumtest.Eval[string](t, w.tab, `document.querySelector("#places .count").textContent`); got != fmt.Sprint(
+	if got := chromiumtest.EvalJavaScript[string](t, w.tab, `document.querySelector("#places .count").textContent`); got != fmt.Sprint(
 		all,
 	) {
 		t.Errorf("the navigation says that %s things wait, want %d", got, all)
 	}
-	if all < trial.Wishes+len(trial.Written)+trial.Shaped {
+	if all < trial.WishCount+len(trial.WrittenNames)+trial.ShapedCount {
 		t.Errorf("%d rows wait", all)
 	}
 	current := `document.querySelector(".current").id`
@@ -209,7 +214,7 @@ func jobInboxByKeys(t *testing.T, w *worker) {
 		if got := w.waiting(); got != all-i-1 {
 			t.Fatalf("after %d keys %d of %d rows wait", i+1, got, all)
 		}
-		if got := chromiumtest.Eval[string](t, w.tab, current); got != "row-0" {
+		if got := chromiumtest.EvalJavaScript[string](t, w.tab, current); got != "row-0" {
 			t.Errorf("after %d keys the current row is %s", i+1, got)
 		}
 	}
@@ -218,7 +223,7 @@ func jobInboxByKeys(t *testing.T, w *worker) {
 	if got := w.waiting(); got != all-3 {
 		t.Errorf("after undoing a rejection %d of %d rows wait", got, all)
 	}
-	height := chromiumtest.Eval[int](t, w.tab, "document.documentElement.scrollHeight")
+	height := chromiumtest.EvalJavaScript[int](t, w.tab, "document.documentElement.scrollHeight")
 	t.Logf("the inbox is %d pixels high", height)
 	if height > 12_000 {
 		t.Errorf("the inbox is %d pixels high", height)
@@ -239,7 +244,7 @@ func jobInboxByGroups(t *testing.T, w *worker) {
 	w.most("the inbox by groups", 3)
 	w.click(".done button", "Undo")
 	w.arrive()
-	if got := w.waiting(); got != 2+trial.Shaped {
+	if got := w.waiting(); got != 2+trial.ShapedCount {
 		t.Errorf("after undoing the rejection of a group %d rows wait", got)
 	}
 }
@@ -247,14 +252,14 @@ func jobInboxByGroups(t *testing.T, w *worker) {
 // jobLabelInBulk adds a label to all entries that have a tag.
 func jobLabelInBulk(t *testing.T, w *worker) {
 	w.from("find?q=tag:nats")
-	w.click(".bulk .all", fmt.Sprintf("All %d entries", trial.Tagged))
+	w.click(".bulk .all", fmt.Sprintf("All %d entries", trial.TaggedCount))
 	w.click("#label", "")
-	chromiumtest.Do(t, w.tab, "typing", chromedp.SendKeys("#label", "tag:queue"))
+	chromiumtest.RunActions(t, w.tab, "typing", chromedp.SendKeys("#label", "tag:queue"))
 	w.click(".bulk button", "Add label")
 	w.arrive()
 	if got := w.cli("list", "--json", "--limit", "1", "tag:queue"); !strings.Contains(got,
-		fmt.Sprintf(`"total":%d`, trial.Tagged)) {
-		t.Errorf("of %d entries, these are labelled: %.200s", trial.Tagged, got)
+		fmt.Sprintf(`"total":%d`, trial.TaggedCount)) {
+		t.Errorf("of %d entries, these are labelled: %.200s", trial.TaggedCount, got)
 	}
 	w.most("label 186 entries", 5)
 }
@@ -264,21 +269,21 @@ func jobLabelInBulk(t *testing.T, w *worker) {
 func jobResults(t *testing.T, w *worker) {
 	w.from("find?q=tag:nats")
 	w.click(".row.choice > input", "")
-	chromiumtest.Do(t, w.tab, "pressing /", chromedp.KeyEvent("/"))
-	chromiumtest.Do(t, w.tab, "typing", chromedp.KeyEvent("project:harbor berth"))
+	chromiumtest.RunActions(t, w.tab, "pressing /", chromedp.KeyEvent("/"))
+	chromiumtest.RunActions(t, w.tab, "typing", chromedp.KeyEvent("project:harbor berth"))
 	w.until(`location.search.includes("berth") && document.querySelector("#results mark")`)
 	if w.shows("nats.") {
 		t.Error("results of the query before are shown")
 	}
-	if chromiumtest.Eval[bool](t, w.tab, `!!document.querySelector("#results :checked")`) {
+	if chromiumtest.EvalJavaScript[bool](t, w.tab, `!!document.querySelector("#results :checked")`) {
 		t.Error("a tick is left on results of another query")
 	}
-	chromiumtest.Eval[bool](
+	chromiumtest.EvalJavaScript[bool](
 		t,
 		w.tab,
 		`(() => { window.fetch = () => Promise.reject(new TypeError("gone")); return true })()`,
 	)
-	chromiumtest.Do(t, w.tab, "typing", chromedp.KeyEvent(" gate"))
+	chromiumtest.RunActions(t, w.tab, "typing", chromedp.KeyEvent(" gate"))
 	w.until(`document.querySelector("#away")`)
 	if !w.shows("The server cannot be reached") || w.shows("An exclusion constraint") {
 		t.Error("the page shows old results, or does not say that the server cannot be reached")
@@ -299,7 +304,7 @@ func jobExplain(t *testing.T, w *worker) {
 			t.Errorf("the explanation does not show %q", text)
 		}
 	}
-	chromiumtest.Do(t, w.tab, "typing", chromedp.SendKeys("input[name=why]", "gate times"))
+	chromiumtest.RunActions(t, w.tab, "typing", chromedp.SendKeys("input[name=why]", "gate times"))
 	w.click(".explanation button", "Why not?")
 	w.arrive()
 	if !w.shows("It contains none of the words of the query") {
@@ -310,14 +315,14 @@ func jobExplain(t *testing.T, w *worker) {
 
 // jobVersions compares the versions of a note.
 func jobVersions(t *testing.T, w *worker) {
-	w.from("entries/" + trial.Overwritten)
+	w.from("entries/" + trial.OverwrittenName)
 	w.click("main a", "Versions")
 	w.arrive()
 	if !w.shows("We ship on Fridays") {
 		t.Error("the versions do not show the text before")
 	}
 	words := `[...document.querySelectorAll(".diff b")].slice(0, 2).map(b => b.textContent).join(" ")`
-	if got := chromiumtest.Eval[string](t, w.tab, words); got != "Fridays Mondays" {
+	if got := chromiumtest.EvalJavaScript[string](t, w.tab, words); got != "Fridays Mondays" {
 		t.Errorf("the marked words are %q", got)
 	}
 	w.most("compare versions", 1)
@@ -325,7 +330,7 @@ func jobVersions(t *testing.T, w *worker) {
 
 // jobSessionBack reverts the changes of a session.
 func jobSessionBack(t *testing.T, w *worker) {
-	w.from("sessions/claude/" + trial.Agent)
+	w.from("sessions/claude/" + trial.AgentSessionID)
 	if !w.shows("It wrote 3 entries, changed 1 entry") {
 		t.Error("the session does not say what it wrote")
 	}
@@ -333,10 +338,10 @@ func jobSessionBack(t *testing.T, w *worker) {
 	w.arrive()
 	w.click("main button", "Undo the session")
 	w.arrive()
-	if got := w.cli("list", "-q", "--limit", "1000", "project:harbor"); strings.Contains(got, trial.Written[0]) {
-		t.Errorf("after taking the session back, %q is listed", trial.Written[0])
+	if got := w.cli("list", "-q", "--limit", "1000", "project:harbor"); strings.Contains(got, trial.WrittenNames[0]) {
+		t.Errorf("after taking the session back, %q is listed", trial.WrittenNames[0])
 	}
-	if got := w.cli("get", trial.Overwritten, "--raw"); !strings.Contains(got, "Fridays") {
+	if got := w.cli("get", trial.OverwrittenName, "--raw"); !strings.Contains(got, "Fridays") {
 		t.Errorf("the note is %q", got)
 	}
 	w.most("take a session back", 2)
@@ -349,10 +354,10 @@ func jobExport(t *testing.T, w *worker) {
 	w.from("find?q=tag:nats")
 	link := `[...document.querySelectorAll("#results a[download]")].find(a => a.textContent.startsWith("Export"))`
 	w.clicks++ // The browser would save the file, so the test reads the file itself.
-	lines := chromiumtest.Eval[int](t, w.tab, fmt.Sprintf(
+	lines := chromiumtest.EvalJavaScript[int](t, w.tab, fmt.Sprintf(
 		"fetch(%s.href).then(r => r.text()).then(text => text.trim().split('\\n').length)", link))
-	if lines != trial.Tagged {
-		t.Errorf("the exported file has %d lines, want %d", lines, trial.Tagged)
+	if lines != trial.TaggedCount {
+		t.Errorf("the exported file has %d lines, want %d", lines, trial.TaggedCount)
 	}
 	w.most("export what was found", 2)
 }
@@ -364,7 +369,7 @@ func jobImport(t *testing.T, w *worker) {
 		t.Fatal(err)
 	}
 	w.from("transfer")
-	chromiumtest.Do(t, w.tab, "choosing a file", chromedp.SetUploadFiles("#file", []string{file}))
+	chromiumtest.RunActions(t, w.tab, "choosing a file", chromedp.SetUploadFiles("#file", []string{file}))
 	w.click("form button", "Preview")
 	w.arrive()
 	if !w.shows("The file contains 1 new entry") || !w.shows("berth 7") {
@@ -397,13 +402,13 @@ func jobApprovePart(t *testing.T, w *worker) {
 	w.arrive()
 	w.most("approve a part of an import", 2)
 	const table = `document.querySelector("main table").innerText`
-	got := chromiumtest.Eval[string](t, w.tab, table)
+	got := chromiumtest.EvalJavaScript[string](t, w.tab, table)
 	if strings.Contains(got, "lantern") || !strings.Contains(got, "harbor") {
 		t.Errorf("after the approval of a project, the page shows %q", got)
 	}
 	w.click("form.done button", "Undo")
 	w.arrive()
-	if got := chromiumtest.Eval[string](t, w.tab, table); !strings.Contains(got, "lantern") {
+	if got := chromiumtest.EvalJavaScript[string](t, w.tab, table); !strings.Contains(got, "lantern") {
 		t.Error("after undoing the approval, the project does not wait")
 	}
 }
@@ -416,13 +421,13 @@ func jobTooLarge(t *testing.T, w *worker) {
 		t.Fatal(err)
 	}
 	w.from("transfer")
-	chromiumtest.Do(t, w.tab, "choosing a file", chromedp.SetUploadFiles("#file", []string{file}))
+	chromiumtest.RunActions(t, w.tab, "choosing a file", chromedp.SetUploadFiles("#file", []string{file}))
 	const remedy = "oxbow import FILE"
-	said := chromiumtest.Eval[string](t, w.tab, `document.querySelector("#file").validationMessage`)
+	said := chromiumtest.EvalJavaScript[string](t, w.tab, `document.querySelector("#file").validationMessage`)
 	if !strings.Contains(said, remedy) {
 		t.Errorf("about a large file, the page says %q", said)
 	}
-	chromiumtest.Eval[bool](
+	chromiumtest.EvalJavaScript[bool](
 		t,
 		w.tab,
 		`(() => { document.querySelector("#file").setCustomValidity(""); return true })()`,
@@ -437,12 +442,16 @@ func jobTooLarge(t *testing.T, w *worker) {
 
 // jobCopy copies the text of a code block.
 func jobCopy(t *testing.T, w *worker) {
-	w.from("entries/" + url.PathEscape(trial.Shown))
-	chromiumtest.Eval[bool](t, w.tab, `(() => { navigator.clipboard.writeText = text => { window.copied = text;
-		return Promise.resolve() }; return true })()`)
+	w.from("entries/" + url.PathEscape(trial.ShownPrompt))
+	chromiumtest.EvalJavaScript[bool](
+		t,
+		w.tab,
+		`(() => { navigator.clipboard.writeText = text => { window.copied = text;
+		return Promise.resolve() }; return true })()`,
+	)
 	w.click(".code .copy", "Copy")
 	w.until("window.copied")
-	got := chromiumtest.Eval[string](t, w.tab, "window.copied")
+	got := chromiumtest.EvalJavaScript[string](t, w.tab, "window.copied")
 	if !strings.HasPrefix(got, "func Charge(ctx context.Context, c Card) error {\n\tctx, cancel") {
 		t.Errorf("the copied code is %q", got)
 	}
@@ -452,7 +461,7 @@ func jobCopy(t *testing.T, w *worker) {
 
 // jobPrint tests that a printed entry contains the text, and does not contain navigation or buttons.
 func jobPrint(t *testing.T, w *worker) {
-	w.from("entries/" + url.PathEscape(trial.Shown))
+	w.from("entries/" + url.PathEscape(trial.ShownPrompt))
 	media := func(name string) {
 		t.Helper()
 		_, err := chromedp.Call(w.tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: name})
@@ -463,10 +472,10 @@ func jobPrint(t *testing.T, w *worker) {
 	media("print")
 	defer media("")
 	visible := `[...document.querySelectorAll("header.top, nav, footer, button, aside")].filter(e => e.checkVisibility()).length`
-	if n := chromiumtest.Eval[int](t, w.tab, visible); n > 0 {
+	if n := chromiumtest.EvalJavaScript[int](t, w.tab, visible); n > 0 {
 		t.Errorf("%d parts of the frame are printed", n)
 	}
-	for _, text := range []string{trial.Shown, "The client gives up", "func Charge", "Carte Bleue"} {
+	for _, text := range []string{trial.ShownPrompt, "The client gives up", "func Charge", "Carte Bleue"} {
 		if !w.shows(text) {
 			t.Errorf("%q is not printed", text)
 		}
@@ -476,7 +485,7 @@ func jobPrint(t *testing.T, w *worker) {
 
 // jobShare moves a note to the files of the team.
 func jobShare(t *testing.T, w *worker) {
-	git := exec.Command(testenv.Program(t, "git", "apt install git"), "init", "-q", filepath.Dir(w.home))
+	git := exec.Command(testenv.RequireProgram(t, "git", "apt install git"), "init", "-q", filepath.Dir(w.home))
 	git.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull)
 	if out, err := git.CombinedOutput(); err != nil {
 		t.Fatalf("git init: %v\n%s", err, out)

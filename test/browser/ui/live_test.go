@@ -63,8 +63,8 @@ func (w *watcher) waitForUpdate(text string) {
 // arrive waits until another page is loaded, whose address has to end with suffix.
 func (w *watcher) arrive(suffix string) {
 	w.t.Helper()
-	chromiumtest.Do(w.t, w.tab, "waiting for "+suffix, chromedp.WaitReady("html:not([data-before]) footer"))
-	if got := chromiumtest.Eval[string](w.t, w.tab, "location.pathname"); !strings.HasSuffix(got, suffix) {
+	chromiumtest.RunActions(w.t, w.tab, "waiting for "+suffix, chromedp.WaitReady("html:not([data-before]) footer"))
+	if got := chromiumtest.EvalJavaScript[string](w.t, w.tab, "location.pathname"); !strings.HasSuffix(got, suffix) {
 		w.t.Errorf("the browser went to %s, want %s", got, suffix)
 	}
 }
@@ -186,12 +186,12 @@ func testFocus(t *testing.T, w *watcher) {
 // testCurrentRow tests that an update keeps the row that keys apply to.
 func testCurrentRow(t *testing.T, w *watcher) {
 	w.openPage("")
-	chromiumtest.Do(t, w.tab, "pressing j", chromedp.KeyEvent("jjj"))
+	chromiumtest.RunActions(t, w.tab, "pressing j", chromedp.KeyEvent("jjj"))
 	current := "document.querySelector('.current a').textContent"
-	before := chromiumtest.Eval[string](t, w.tab, current)
+	before := chromiumtest.EvalJavaScript[string](t, w.tab, current)
 	w.remember("row light", "The row light is at pier rowlight.")
 	w.waitForUpdate("rowlight")
-	if got := chromiumtest.Eval[string](t, w.tab, current); got != before {
+	if got := chromiumtest.EvalJavaScript[string](t, w.tab, current); got != before {
 		t.Errorf("the current row is %q, want %q", got, before)
 	}
 }
@@ -208,7 +208,7 @@ func testOpenDetails(t *testing.T, w *watcher) {
 	if !w.eval("document.querySelector('" + scoreDetail + "').open && document.querySelector('#more').open") {
 		t.Error("details are closed")
 	}
-	if n := chromiumtest.Eval[int](t, w.tab, "document.querySelectorAll('#results details[open]').length"); n != 1 {
+	if n := chromiumtest.EvalJavaScript[int](t, w.tab, "document.querySelectorAll('#results details[open]').length"); n != 1 {
 		t.Errorf("%d details are open, want 1", n)
 	}
 }
@@ -218,11 +218,11 @@ func testPlaceInWindow(t *testing.T, w *watcher) {
 	w.openPage("")
 	w.eval("(() => { scrollTo(0, 400); return true })()")
 	top := "[...document.querySelectorAll('#live li a')].find(a => a.href.endsWith('pier%2029')).getBoundingClientRect().top"
-	before := chromiumtest.Eval[float64](t, w.tab, top)
+	before := chromiumtest.EvalJavaScript[float64](t, w.tab, top)
 	w.remember("place light", "The place light is at pier placelight.")
 	w.waitForUpdate("placelight")
 	w.eval("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
-	if got := chromiumtest.Eval[float64](t, w.tab, top); math.Abs(got-before) > 1 {
+	if got := chromiumtest.EvalJavaScript[float64](t, w.tab, top); math.Abs(got-before) > 1 {
 		t.Errorf("a link moved from %v to %v", before, got)
 	}
 }
@@ -268,7 +268,7 @@ func TestLiveKeepsInput(t *testing.T) {
 	w.openPage("find?q=pier")
 	w.eval("(() => { document.querySelector('#results #label').value = 'tag:quay'; return true })()")
 	w.remember("pier 40", "Pier fortynew")
-	if got := chromiumtest.Eval[string](t, w.tab, "document.querySelector('#results #label').value"); got != "tag:quay" {
+	if got := chromiumtest.EvalJavaScript[string](t, w.tab, "document.querySelector('#results #label').value"); got != "tag:quay" {
 		t.Errorf("the field contains %q", got)
 	}
 	// The change of a log row is shown although the log is updated before it arrives.

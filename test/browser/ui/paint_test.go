@@ -30,7 +30,13 @@ func TestPaint(t *testing.T) {
 		fmt.Fprintf(
 			&b,
 			`{"name":"ship %d","content":"The ship %d of quay %d carries %d boxes of salt to the harbor of %d.","labels":[{"key":"project","value":"p%d"},{"key":"tag","value":"t%d"}]}`+"\n",
-			i, i, i%977, i%31, i%4999, i%40, i%300,
+			i,
+			i,
+			i%977,
+			i%31,
+			i%4999,
+			i%40,
+			i%300,
 		)
 	}
 	file := filepath.Join(t.TempDir(), "ships.jsonl")
@@ -44,8 +50,11 @@ func TestPaint(t *testing.T) {
 		var times []float64
 		for range 9 {
 			v.open(t, path)
-			times = append(times, chromiumtest.Eval[float64](t, v.tab, `new Promise(done => { const look = () => {
-				const p = performance.getEntriesByName('first-contentful-paint')[0]; p ? done(p.startTime) : setTimeout(look, 2) }; look() })`))
+			times = append(
+				times,
+				chromiumtest.EvalJavaScript[float64](t, v.tab, `new Promise(done => { const look = () => {
+				const p = performance.getEntriesByName('first-contentful-paint')[0]; p ? done(p.startTime) : setTimeout(look, 2) }; look() })`),
+			)
 		}
 		slices.Sort(times)
 		t.Logf("%-22q painted after %3.0f ms, at most %.0f", path, times[4], times[8])

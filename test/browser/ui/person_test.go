@@ -29,7 +29,7 @@ type point struct{ X, Y float64 }
 // eval evaluates a JavaScript expression whose value is a bool.
 func (p *person) eval(expression string) bool {
 	p.t.Helper()
-	return chromiumtest.Eval[bool](p.t, p.tab, expression)
+	return chromiumtest.EvalJavaScript[bool](p.t, p.tab, expression)
 }
 
 // until waits until a JavaScript expression is true.
@@ -52,7 +52,7 @@ func (p *person) middleOf(selector string) point {
 // element, and middle is true, and returns the middle. It returns nil if the page has no such element, or no longer.
 func (p *person) waitForMiddle(selector, condition string) *point {
 	p.t.Helper()
-	return chromiumtest.Eval[*point](p.t, p.tab, fmt.Sprintf(`new Promise(done => { const look = () => {
+	return chromiumtest.EvalJavaScript[*point](p.t, p.tab, fmt.Sprintf(`new Promise(done => { const look = () => {
 		const e = document.querySelector(%q);
 		if (!e) return done(null);
 		e.scrollIntoView({block: "nearest", behavior: "instant"});
@@ -64,7 +64,7 @@ func (p *person) waitForMiddle(selector, condition string) *point {
 // sendMouse sends an event of the mouse. Presses and releases are those of the left button.
 func (p *person) sendMouse(event input.DispatchMouseEventType, at point) {
 	p.t.Helper()
-	chromiumtest.Do(p.t, p.tab, "using the mouse", chromedp.MouseEvent(event, at.X, at.Y,
+	chromiumtest.RunActions(p.t, p.tab, "using the mouse", chromedp.MouseEvent(event, at.X, at.Y,
 		func(params *input.DispatchMouseEventParams) {
 			if event != chromedp.MouseMoved {
 				params.Button, params.ClickCount = input.MouseButtonLeft, 1
@@ -120,7 +120,7 @@ func (p *person) receivedEvent() string {
 	var err error
 	for range 3 { // the evaluation fails if another page is loaded meanwhile
 		var value string
-		ctx, cancel := context.WithTimeout(p.tab, chromiumtest.Patience)
+		ctx, cancel := context.WithTimeout(p.tab, chromiumtest.MaxWait)
 		value, err = chromedp.Run(ctx, chromedp.Evaluate[string](received, chromedp.EvalAwaitPromise))
 		cancel()
 		if err == nil {
@@ -159,7 +159,7 @@ func TestClick(t *testing.T) {
 			button.addEventListener("click", () => window.received++);
 			document.querySelector("main").prepend(button); return true })()`, onPress))
 		w.click("#button", "Count")
-		if got := chromiumtest.Eval[int](t, w.tab, "window.received"); got != 1 {
+		if got := chromiumtest.EvalJavaScript[int](t, w.tab, "window.received"); got != 1 {
 			t.Errorf("%s received %d clicks, want 1", name, got)
 		}
 	}

@@ -20,9 +20,15 @@ var update = flag.Bool("update", false, "write the pictures of docs/ui.md again"
 
 // pictures contains the name of each picture and the path of the page that the picture shows.
 var pictures = []struct{ name, path string }{
-	{"today", ""}, {"find", "find?q=charged+twice"}, {"entry", "entries/Double%20charge%20on%20slow%20card%20networks"},
+	{
+		"today",
+		"",
+	}, {"find", "find?q=charged+twice"}, {"entry", "entries/Double%20charge%20on%20slow%20card%20networks"},
 	{"edit", "entries/Double%20charge%20on%20slow%20card%20networks/edit"}, {"inbox", "inbox"}, {"log", "log"},
-	{"sessions", "sessions"}, {"context", "context"}, {"explained", "find?q=charged+twice&explain=1"}, {"profiles", "profiles"},
+	{
+		"sessions",
+		"sessions",
+	}, {"context", "context"}, {"explained", "find?q=charged+twice&explain=1"}, {"profiles", "profiles"},
 	{"handoffs", "handoffs"},
 	{"annotations", "annotations"}, {"map", "map"}, {"settings", "settings"},
 }
@@ -44,7 +50,7 @@ func TestPictures(t *testing.T) {
 			}
 			v.look(t, 1100, scheme, true)
 			v.open(t, p.path)
-			chromiumtest.Do(t, v.tab, "setting the size", chromedp.EmulateViewport(1100, 760))
+			chromiumtest.RunActions(t, v.tab, "setting the size", chromedp.EmulateViewport(1100, 760))
 			png, err := chromedp.Run(v.tab, chromedp.CaptureScreenshot())
 			if err != nil {
 				t.Fatal(err)

@@ -77,7 +77,7 @@ func writeTrial() (dir string, err error) {
 		return "", err
 	}
 	var failed error
-	err = trial.Write(dir, dir, func(vars map[string]string, stdin string, args ...string) {
+	err = trial.WriteTrialHome(dir, dir, func(vars map[string]string, stdin string, args ...string) {
 		if failed != nil {
 			return
 		}
@@ -156,18 +156,24 @@ func (s *site) start(t *testing.T, program string, env []string, dir string, arg
 // trialPages contains the pages of the memory of package trial whose layout is most important for people.
 var trialPages = []struct{ name, path string }{
 	{"today", ""}, {"inbox", "inbox"}, {"find", "find?q=tag:nats"}, {"ranked", "find?q=card+network+timeout"},
-	{"entry", "entries/" + url.PathEscape(trial.Shown)}, {"changed", "entries/" + trial.Overwritten},
-	{"runbook", "entries/deploy%20runbook"}, {"session", "sessions/claude/" + trial.Agent},
+	{"entry", "entries/" + url.PathEscape(trial.ShownPrompt)}, {"changed", "entries/" + trial.OverwrittenName},
+	{"runbook", "entries/deploy%20runbook"}, {"session", "sessions/claude/" + trial.AgentSessionID},
 	{"sessions", "sessions"}, {"log", "log"},
 }
 
 // otherTrialPages contains other pages of this memory.
 var otherTrialPages = []struct{ name, path string }{
-	{"all", "find"}, {"new", "new"}, {"edit", "entries/" + trial.Overwritten + "/edit"},
-	{"versions", "entries/" + trial.Overwritten + "/versions"},
-	{"lineage", "entries/" + trial.Overwritten + "/lineage"}, {"redact", "entries/" + trial.Overwritten + "/redact"},
-	{"take back", "log/revert?session=claude/" + trial.Agent}, {"change", "log/2"}, {"context", "context"},
-	{"explained", "find?q=card+network+timeout&explain=1&why=deploy"}, {"profiles", "profiles"}, {"handoffs", "handoffs"},
+	{"all", "find"}, {"new", "new"}, {"edit", "entries/" + trial.OverwrittenName + "/edit"},
+	{"versions", "entries/" + trial.OverwrittenName + "/versions"},
+	{
+		"lineage",
+		"entries/" + trial.OverwrittenName + "/lineage",
+	}, {"redact", "entries/" + trial.OverwrittenName + "/redact"},
+	{"take back", "log/revert?session=claude/" + trial.AgentSessionID}, {"change", "log/2"}, {"context", "context"},
+	{
+		"explained",
+		"find?q=card+network+timeout&explain=1&why=deploy",
+	}, {"profiles", "profiles"}, {"handoffs", "handoffs"},
 	{"annotations", "annotations"}, {"map", "map"}, {"numbers", "numbers"}, {"settings", "settings"},
 	{"transfer", "transfer"}, {"share", "entries/gate%20times/share"},
 }
@@ -194,8 +200,8 @@ func TestTrialPages(t *testing.T) {
 				[3]int64{375, 1280, 1920})
 			continue
 		}
-		chromiumtest.Do(t, v.tab, "setting the width", chromedp.EmulateViewport(375, 900))
-		if over := chromiumtest.Eval[int](t, v.tab, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
+		chromiumtest.RunActions(t, v.tab, "setting the width", chromedp.EmulateViewport(375, 900))
+		if over := chromiumtest.EvalJavaScript[int](t, v.tab, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
 			t.Errorf("%q: %d pixels wider than the window", p.name, over)
 		}
 		v.clean(t, p.name)
@@ -213,9 +219,13 @@ func TestTrialPages(t *testing.T) {
 func shoot(t *testing.T, v *visit, file string, width int64) {
 	t.Helper()
 	const maxHeight = 1800
-	height := chromiumtest.Eval[int64](t, v.tab, "Math.max(innerHeight, document.documentElement.scrollHeight)")
-	chromiumtest.Do(t, v.tab, "setting the height", chromedp.EmulateViewport(width, min(height, maxHeight)))
-	defer chromiumtest.Do(t, v.tab, "setting the height", chromedp.EmulateViewport(width, 900))
+	height := chromiumtest.EvalJavaScript[int64](
+		t,
+		v.tab,
+		"Math.max(innerHeight, document.documentElement.scrollHeight)",
+	)
+	chromiumtest.RunActions(t, v.tab, "setting the height", chromedp.EmulateViewport(width, min(height, maxHeight)))
+	defer chromiumtest.RunActions(t, v.tab, "setting the height", chromedp.EmulateViewport(width, 900))
 	png, err := chromedp.Run(v.tab, chromedp.CaptureScreenshot())
 	if err == nil {
 		err = os.WriteFile(file, png, 0o600)

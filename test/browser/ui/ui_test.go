@@ -81,9 +81,13 @@ type visit struct {
 // enter starts a browser and signs it in.
 func (s *site) enter(t *testing.T) *visit {
 	t.Helper()
-	v := &visit{site: s, tab: chromiumtest.Start(t, chromiumtest.Profile(t)), weight: map[string]float64{}}
+	v := &visit{
+		site:   s,
+		tab:    chromiumtest.StartBrowser(t, chromiumtest.NewProfileDir(t)),
+		weight: map[string]float64{},
+	}
 	v.listen(t)
-	chromiumtest.Do(t, v.tab, "signing in", chromedp.Navigate(s.link), chromedp.WaitReady("header.top"))
+	chromiumtest.RunActions(t, v.tab, "signing in", chromedp.Navigate(s.link), chromedp.WaitReady("header.top"))
 	return v
 }
 
@@ -148,14 +152,14 @@ func (v *visit) look(t *testing.T, width int64, scheme string, script bool) {
 		t.Fatal(err)
 	}
 	v.script = script
-	chromiumtest.Do(t, v.tab, "setting the width", chromedp.EmulateViewport(width, 900))
+	chromiumtest.RunActions(t, v.tab, "setting the width", chromedp.EmulateViewport(width, 900))
 }
 
 // open opens a page and waits until the script of the page has run. Otherwise, the next keys of the test could be lost
 // on a slow machine.
 func (v *visit) open(t *testing.T, path string) {
 	t.Helper()
-	chromiumtest.Do(t, v.tab, "opening "+path, chromedp.Navigate(v.root+path), chromedp.WaitReady("body"))
+	chromiumtest.RunActions(t, v.tab, "opening "+path, chromedp.Navigate(v.root+path), chromedp.WaitReady("body"))
 	v.loaded(t)
 }
 
@@ -171,7 +175,7 @@ func (v *visit) loaded(t *testing.T) {
 // waitUntil waits until a JavaScript expression is true on this page.
 func (v *visit) waitUntil(t *testing.T, expression string) {
 	t.Helper()
-	chromiumtest.Eval[bool](t, v.tab, fmt.Sprintf(
+	chromiumtest.EvalJavaScript[bool](t, v.tab, fmt.Sprintf(
 		"new Promise(done => { const look = () => { if (%s) done(true); else setTimeout(look, 10) }; look() })",
 		expression,
 	))
@@ -181,7 +185,7 @@ func (v *visit) waitUntil(t *testing.T, expression string) {
 func (v *visit) links(t *testing.T) []string {
 	t.Helper()
 	var paths []string
-	for _, href := range chromiumtest.Eval[[]string](
+	for _, href := range chromiumtest.EvalJavaScript[[]string](
 		t,
 		v.tab,
 		`[...document.querySelectorAll('a[href]')].filter(a => !a.hasAttribute('download')).map(a => new URL(a.getAttribute('href'), location).href)`,
@@ -268,13 +272,13 @@ const barrier = `violations.filter(v => ['serious', 'critical'].includes(v.impac
 // loadAxe loads axe-core into the page.
 func (v *visit) loadAxe(t *testing.T, source string) {
 	t.Helper()
-	chromiumtest.Eval[bool](t, v.tab, "(() => {"+source+"; window.axe = axe ?? window.axe; return true })()")
+	chromiumtest.EvalJavaScript[bool](t, v.tab, "(() => {"+source+"; window.axe = axe ?? window.axe; return true })()")
 }
 
 // barriers returns the problems on the page that axe-core rates as serious or critical.
 func (v *visit) barriers(t *testing.T) []string {
 	t.Helper()
-	return chromiumtest.Eval[[]string](
+	return chromiumtest.EvalJavaScript[[]string](
 		t,
 		v.tab,
 		`axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa',
@@ -286,7 +290,7 @@ func (v *visit) barriers(t *testing.T) []string {
 // because only colors depend on the scheme.
 func (v *visit) faint(t *testing.T) []string {
 	t.Helper()
-	return chromiumtest.Eval[[]string](
+	return chromiumtest.EvalJavaScript[[]string](
 		t,
 		v.tab,
 		`axe.run(document, {runOnly: {type: 'rule', values: ['color-contrast']},
@@ -316,9 +320,9 @@ func (v *visit) inspect(t *testing.T, page, source, shots string, widths [3]int6
 	t.Helper()
 	v.loadAxe(t, source)
 	for i, width := range widths {
-		chromiumtest.Do(t, v.tab, "setting the width", chromedp.EmulateViewport(width, 900))
+		chromiumtest.RunActions(t, v.tab, "setting the width", chromedp.EmulateViewport(width, 900))
 		where := fmt.Sprintf("%q at %d", page, width)
-		over := chromiumtest.Eval[int](t, v.tab, "document.documentElement.scrollWidth - innerWidth")
+		over := chromiumtest.EvalJavaScript[int](t, v.tab, "document.documentElement.scrollWidth - innerWidth")
 		if over > 0 {
 			t.Errorf("%s: %d pixels wider than the window", where, over)
 		}
@@ -401,12 +405,17 @@ func TestCorrect(t *testing.T) {
 		click := func(sel, then string) {
 			t.Helper()
 			clicks++
-			chromiumtest.Do(t, v.tab, "clicking "+sel, chromedp.Click(sel), chromedp.WaitReady(then))
+			chromiumtest.RunActions(t, v.tab, "clicking "+sel, chromedp.Click(sel), chromedp.WaitReady(then))
 		}
 		at := "entries/" + url.PathEscape(name)
 		click(`main a[href$="`+at+`"]`, `main a[href$="`+at+`/edit"]`)
 		click(`main a[href$="`+at+`/edit"]`, `textarea[name=content]`)
-		chromiumtest.Do(t, v.tab, "typing", chromedp.SetValue("textarea[name=content]", "The quay crane lifts 60 t."))
+		chromiumtest.RunActions(
+			t,
+			v.tab,
+			"typing",
+			chromedp.SetValue("textarea[name=content]", "The quay crane lifts 60 t."),
+		)
 		click(`form.edit button.main`, `form.done button`)
 		if got := s.cli("--home", s.home, "get", name, "--json"); !strings.Contains(got, "60 t") || clicks > 4 {
 			t.Errorf("with script %v, after %d clicks the entry is %s", script, clicks, got)
@@ -435,15 +444,15 @@ func TestKeys(t *testing.T) {
 	v.open(t, "")
 	press := func(keys string) {
 		t.Helper()
-		chromiumtest.Do(t, v.tab, fmt.Sprintf("pressing %q", keys), chromedp.KeyEvent(keys))
+		chromiumtest.RunActions(t, v.tab, fmt.Sprintf("pressing %q", keys), chromedp.KeyEvent(keys))
 	}
 	// reach presses Tab until an element has the focus. The element must be visible.
 	reach := func(sel string) {
 		t.Helper()
 		for range 150 {
 			press(kb.Tab)
-			if chromiumtest.Eval[bool](t, v.tab, fmt.Sprintf("document.activeElement.matches(%q)", sel)) {
-				if width := chromiumtest.Eval[string](
+			if chromiumtest.EvalJavaScript[bool](t, v.tab, fmt.Sprintf("document.activeElement.matches(%q)", sel)) {
+				if width := chromiumtest.EvalJavaScript[string](
 					t,
 					v.tab,
 					"getComputedStyle(document.activeElement).outlineWidth",
@@ -457,16 +466,16 @@ func TestKeys(t *testing.T) {
 	}
 	reach(`main a[href$="entries/quay%20light"]`)
 	press(kb.Enter)
-	chromiumtest.Do(t, v.tab, "waiting", chromedp.WaitReady(`main a[href$="quay%20light/edit"]`))
+	chromiumtest.RunActions(t, v.tab, "waiting", chromedp.WaitReady(`main a[href$="quay%20light/edit"]`))
 	reach(`main a[href$="quay%20light/edit"]`)
 	press(kb.Enter)
-	chromiumtest.Do(t, v.tab, "waiting", chromedp.WaitReady("textarea[name=content]"))
+	chromiumtest.RunActions(t, v.tab, "waiting", chromedp.WaitReady("textarea[name=content]"))
 	reach("textarea[name=content]")
 	press(kb.End)
 	press(" Not in fog.")
 	reach("form.edit button.main")
 	press(kb.Enter)
-	chromiumtest.Do(t, v.tab, "waiting", chromedp.WaitReady("form.done button"))
+	chromiumtest.RunActions(t, v.tab, "waiting", chromedp.WaitReady("form.done button"))
 	if got := s.cli("--home", s.home, "get", "quay light", "--raw"); !strings.Contains(got, "Not in fog.") {
 		t.Errorf("after typing the entry is %q", got)
 	}
@@ -476,7 +485,7 @@ func TestKeys(t *testing.T) {
 	press("j")
 	press("k")
 	press("r")
-	chromiumtest.Do(t, v.tab, "waiting", chromedp.WaitReady(".done"))
+	chromiumtest.RunActions(t, v.tab, "waiting", chromedp.WaitReady(".done"))
 	v.clean(t, "by keys")
 }
 
@@ -493,7 +502,7 @@ func TestLive(t *testing.T) {
 	for i := range 5 { // The shortest of several times is used, because the machine may be busy.
 		name := fmt.Sprintf("new buoy %d", i)
 		// The page records the time. The end of the command is the latest possible time of the write.
-		chromiumtest.Eval[bool](
+		chromiumtest.EvalJavaScript[bool](
 			t,
 			v.tab,
 			fmt.Sprintf(`(() => { window.seen = new Promise(done => { const look = () => {
@@ -501,7 +510,7 @@ func TestLive(t *testing.T) {
 		)
 		s.cli("--home", s.home, "remember", name, "--content", "It is red.")
 		written := time.Now()
-		seen := time.UnixMilli(chromiumtest.Eval[int64](t, v.tab, "window.seen"))
+		seen := time.UnixMilli(chromiumtest.EvalJavaScript[int64](t, v.tab, "window.seen"))
 		best = min(best, seen.Sub(written))
 	}
 	t.Logf("shown %v after the command's end", best)

@@ -24,22 +24,22 @@ import (
 )
 
 const (
-	input  = "testdata/unicode17.txt"
-	output = "tables.go"
-	limit  = 0x110000 // code points
-	page   = 256      // code points in one bitmap
+	inputFile         = "testdata/unicode17.txt"
+	outputFile        = "tables.go"
+	codePointLimit    = 0x110000 // code points
+	codePointsPerPage = 256      // code points in one bitmap
 )
 
 func main() {
 	log.SetFlags(0)
-	f, err := os.Open(input)
+	f, err := os.Open(inputFile)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer f.Close()
 
 	var version string
-	var alnum, capital [limit]bool
+	var alnum, capital [codePointLimit]bool
 	var cased, ignorable [][2]int
 	var lower [][2]int // pairs of single code points
 	sc := bufio.NewScanner(f)
@@ -57,7 +57,7 @@ func main() {
 			capital[parseHex(line, a)] = true
 			if strings.Contains(b, ",") {
 				if a != "130" || b != "69,307" {
-					log.Fatalf("%s:%d: %q grows in a way that package ucd does not know", input, line, sc.Text())
+					log.Fatalf("%s:%d: %q grows in a way that package ucd does not know", inputFile, line, sc.Text())
 				}
 				continue
 			}
@@ -67,7 +67,7 @@ func main() {
 		case "I":
 			ignorable = append(ignorable, [2]int{parseHex(line, a), parseHex(line, b)})
 		default:
-			log.Fatalf("%s:%d: unknown kind %q", input, line, kind)
+			log.Fatalf("%s:%d: unknown kind %q", inputFile, line, kind)
 		}
 	}
 	if err := sc.Err(); err != nil {
@@ -87,30 +87,30 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := os.WriteFile(output, src, 0o666); err != nil {
+	if err := os.WriteFile(outputFile, src, 0o666); err != nil {
 		log.Fatal(err)
 	}
 }
 
 func parseHex(line int, s string) int {
 	n, err := strconv.ParseUint(s, 16, 32)
-	if err != nil || n >= limit {
-		log.Fatalf("%s:%d: %q is not a code point", input, line, s)
+	if err != nil || n >= codePointLimit {
+		log.Fatalf("%s:%d: %q is not a code point", inputFile, line, s)
 	}
 	return int(n)
 }
 
 // writeBitmaps writes a set as one bitmap for each page. Equal bitmaps are written once.
-func writeBitmaps(w *bytes.Buffer, name, what string, set *[limit]bool) {
-	type bitmap [page / 64]uint64
+func writeBitmaps(w *bytes.Buffer, name, what string, set *[codePointLimit]bool) {
+	type bitmap [codePointsPerPage / 64]uint64
 	number := map[bitmap]int{}
 	var bitmaps []bitmap
 	var index []int
 	used := 0
-	for i := 0; i < limit/page; i++ {
+	for i := 0; i < codePointLimit/codePointsPerPage; i++ {
 		var m bitmap
-		for j := range page {
-			if set[i*page+j] {
+		for j := range codePointsPerPage {
+			if set[i*codePointsPerPage+j] {
 				m[j/64] |= 1 << (j % 64)
 			}
 		}
@@ -133,7 +133,7 @@ func writeBitmaps(w *bytes.Buffer, name, what string, set *[limit]bool) {
 		"// %sPage tells, for each %d code points, which of the bitmaps holds those\n// that are %s. Beyond its end "+
 			"there are none.\n",
 		name,
-		page,
+		codePointsPerPage,
 		what,
 	)
 	fmt.Fprintf(w, "var %sPage = [%d]uint8{", name, used)
@@ -143,7 +143,7 @@ func writeBitmaps(w *bytes.Buffer, name, what string, set *[limit]bool) {
 		}
 		fmt.Fprintf(w, "%d,", n)
 	}
-	fmt.Fprintf(w, "\n}\n\nvar %sBits = [%d][%d]uint64{\n", name, len(bitmaps), page/64)
+	fmt.Fprintf(w, "\n}\n\nvar %sBits = [%d][%d]uint64{\n", name, len(bitmaps), codePointsPerPage/64)
 	for _, m := range bitmaps {
 		fmt.Fprintf(w, "{%#x, %#x, %#x, %#x},\n", m[0], m[1], m[2], m[3])
 	}

@@ -13,13 +13,13 @@ import (
 
 // CrashOptions are the options of the crash campaign. A zero field means the default.
 type CrashOptions struct {
-	Setup workload.Setup // faults that are put into the disk on purpose
-	Procs int            // number of processes, 1 or 2 (0 means 2)
+	Setup        workload.StoreSetup // faults that are put into the disk on purpose
+	ProcessCount int                 // number of processes, 1 or 2 (0 means 2)
 	// One in this many images is crashed again during recovery (0 means 2000, a negative number means none).
-	Deep  int
-	Plain bool // No script uses a small free space or a lock file that loses its content.
+	RecoveryCrashInterval int
+	UsesPlainDisk         bool // No script uses a small free space or a lock file that loses its content.
 	// All scripts use a small free space and short texts, so that more images are tested in the same time.
-	Short bool
+	UsesShortTexts bool
 }
 
 // maxShortText is the maximum length, in bytes, of a text in scripts with the option Short.
@@ -29,51 +29,51 @@ const maxShortText = 300
 type CrashTally struct {
 	Scripts         int
 	StopPoints      int // number of operations at which the disk was stopped
-	Images          int // number of possible contents of the disk after a crash
-	Distinct        int // number of different images, which were examined
+	PossibleImages  int // number of possible contents of the disk after a crash
+	DistinctImages  int // number of different images, which were examined
 	RecoveryCrashes int // number of images after a second crash during recovery
 	Kills           int // number of operations at which one process was killed while the other continued
 	FromSnapshot    int // number of stores that were opened from a snapshot
-	Mixed           int // number of images whose snapshot has pages from several snapshots
+	MixedImages     int // number of images whose snapshot has pages from several snapshots
 }
 
 // Add adds the counts in u to t.
 func (t *CrashTally) Add(u CrashTally) {
 	t.Scripts += u.Scripts
 	t.StopPoints += u.StopPoints
-	t.Images += u.Images
-	t.Distinct += u.Distinct
+	t.PossibleImages += u.PossibleImages
+	t.DistinctImages += u.DistinctImages
 	t.RecoveryCrashes += u.RecoveryCrashes
 	t.Kills += u.Kills
 	t.FromSnapshot += u.FromSnapshot
-	t.Mixed += u.Mixed
+	t.MixedImages += u.MixedImages
 }
 
 // crashRun examines one script.
 type crashRun struct {
 	opts      CrashOptions
 	script    workload.Script
-	setup     workload.Setup
+	setup     workload.StoreSetup
 	tally     CrashTally
-	judge     *workload.Judge
+	judge     *workload.CrashJudge
 	snapshots [][]byte // last snapshots that were found in images
 }
 
-// Crash examines the script of a seed. It returns the first violation, or nil. For one seed in four, the script uses
-// the log without a store, so that one append contains several records.
-func Crash(seed uint64, o CrashOptions) (CrashTally, *Violation) {
-	if o.Procs == 0 {
-		o.Procs = 2
+// FindCrashViolation examines the script of a seed. It returns the first violation, or nil. For one seed in four,
+// the script uses the log without a store, so that one append contains several records.
+func FindCrashViolation(seed uint64, o CrashOptions) (CrashTally, *Violation) {
+	if o.ProcessCount == 0 {
+		o.ProcessCount = 2
 	}
-	if o.Deep == 0 {
-		o.Deep = 2000
+	if o.RecoveryCrashInterval == 0 {
+		o.RecoveryCrashInterval = 2000
 	}
 	if seed%4 == 2 {
 		return crashLog(seed, o)
 	}
-	s := workload.NewScript(seed, o.Procs)
-	if o.Short {
-		s.CutTexts(maxShortText)
+	s := workload.NewScript(seed, o.ProcessCount)
+	if o.UsesShortTexts {
+		s.ShortenTexts(maxShortText)
 	}
 	return crashScript(s, o)
 }
@@ -84,8 +84,8 @@ func crashScript(s workload.Script, o CrashOptions) (CrashTally, *Violation) {
 	r := &crashRun{opts: o, script: s, setup: setup, judge: workload.NewJudge(s.Seed, setup)}
 	r.tally.Scripts = 1
 	v := r.examineAll()
-	r.tally.Images = r.judge.Images
-	r.tally.Distinct = r.judge.Distinct
+	r.tally.PossibleImages = r.judge.ImageCount
+	r.tally.DistinctImages = r.judge.ExaminedImages
 	r.tally.FromSnapshot = r.judge.FromSnapshot
 	if v != nil {
 		v.Seed, v.Steps = s.Seed, s.Steps
@@ -94,12 +94,12 @@ func crashScript(s workload.Script, o CrashOptions) (CrashTally, *Violation) {
 }
 
 // setupForSeed returns the setup for a seed. Most scripts get small disks, so that many images can be tested.
-func setupForSeed(seed uint64, o CrashOptions) workload.Setup {
+func setupForSeed(seed uint64, o CrashOptions) workload.StoreSetup {
 	setup := o.Setup
-	setup.Snapshots = workload.SnapshotSeed(seed)
-	if !o.Plain {
-		setup.SmallSteps = o.Short || seed%16 != 7
-		setup.NoNote = seed%8 < 5
+	setup.SnapshotOnClose = workload.WritesSnapshots(seed)
+	if !o.UsesPlainDisk {
+		setup.SmallFreeSpaceSteps = o.UsesShortTexts || seed%16 != 7
+		setup.DiscardLockContent = seed%8 < 5
 	}
 	return setup
 }
@@ -107,14 +107,14 @@ func setupForSeed(seed uint64, o CrashOptions) workload.Setup {
 func (r *crashRun) examineAll() *Violation {
 	dry := workload.NewWorld(r.script, r.setup)
 	dry.RecordsStates = true
-	if err := dry.Run(); err != nil {
+	if err := dry.RunSteps(); err != nil {
 		return &Violation{Err: err}
 	}
 	last := dry.Disk.CountOps()
 	for k := 1; k <= last+1; k++ {
 		w := workload.NewWorld(r.script, r.setup)
 		w.Disk.StopAt(k)
-		if err := w.Run(); err != nil {
+		if err := w.RunSteps(); err != nil {
 			return &Violation{Where: describeCrash(k, ""), Err: err}
 		}
 		w.Disk.Stop()
@@ -122,9 +122,9 @@ func (r *crashRun) examineAll() *Violation {
 		if v := r.examinePoint(w, dry.States, k); v != nil {
 			return v
 		}
-		mayKill := r.script.Procs > 1 && k <= last
-		if mayKill && !isInRanges(dry.InnerRanges, k) {
-			if err := r.killAt(dry, k); err != nil {
+		mayKill := r.script.ProcessCount > 1 && k <= last
+		if mayKill && !isInRanges(dry.InnerOpRanges, k) {
+			if err := r.runWithKillAt(dry, k); err != nil {
 				return &Violation{Where: describeCrash(k, "only process ended"), Err: err}
 			}
 		}
@@ -142,13 +142,13 @@ func isInRanges(spans []int, k int) bool {
 }
 
 // examinePoint examines all images of a disk that was stopped at operation k.
-func (r *crashRun) examinePoint(w *workload.World, states []*workload.State, k int) *Violation {
-	allowed := workload.AllowedStates(states, w.AckedEvents)
+func (r *crashRun) examinePoint(w *workload.World, states []*workload.StoreState, k int) *Violation {
+	allowed := workload.AllowedStates(states, w.CompletedEvents)
 	var bad *Violation
-	w.Disk.EachSketch(func(im *crashfs.Sketch) bool {
+	w.Disk.EachSketch(func(im *crashfs.ImageSketch) bool {
 		_, isFirst, err := r.judge.ExamineSketch(im, allowed)
 		if err == nil && isFirst {
-			err = r.examineNew(w, im, allowed)
+			err = r.examineNewImage(w, im, allowed)
 		}
 		if err != nil {
 			bad = &Violation{Where: describeCrash(k, im.Label()), Err: err}
@@ -158,24 +158,24 @@ func (r *crashRun) examinePoint(w *workload.World, states []*workload.State, k i
 	return bad
 }
 
-// examineNew examines an image that no earlier crash has left. For some images, it also crashes the recovery. If the
-// image contains a snapshot, it also examines the image with other snapshots.
-func (r *crashRun) examineNew(w *workload.World, im *crashfs.Sketch, allowed []*workload.State) error {
+// examineNewImage examines an image that no earlier crash has left. For some images, it also crashes the recovery.
+// If the image contains a snapshot, it also examines the image with other snapshots.
+func (r *crashRun) examineNewImage(w *workload.World, im *crashfs.ImageSketch, allowed []*workload.StoreState) error {
 	if r.mustCrashAgain(im) {
-		if err := r.crashRecovery(im.Mem(), allowed, r.stepAfterCrash(w.AckedEvents, im.Sum(workload.IsLock))); err != nil {
+		if err := r.crashRecovery(im.BuildImage(), allowed, r.stepAfterCrash(w.CompletedEvents, im.Sum(workload.IsLockFile))); err != nil {
 			return err
 		}
 	}
-	if im.Any(workload.IsSnapshot) {
+	if im.AnyName(workload.IsSnapshotFile) {
 		return r.examineMixed(im, allowed)
 	}
 	return nil
 }
 
-// killAt runs the script again and kills the process that performs operation k after this operation. The other process
-// continues. If the operation is a write, killAt runs the script once more and kills the process in the middle of the
-// write. dry is the world after a run without a kill.
-func (r *crashRun) killAt(dry *workload.World, k int) error {
+// runWithKillAt runs the script again and kills the process that performs operation k after this operation. The
+// other process continues. If the operation is a write, killAt runs the script once more and kills the process in
+// the middle of the write. dry is the world after a run without a kill.
+func (r *crashRun) runWithKillAt(dry *workload.World, k int) error {
 	op := dry.Disk.Log()[k-1]
 	if err := r.killInWorld(workload.NewWorld(r.script, r.setup), dry, k); err != nil {
 		return err
@@ -194,12 +194,12 @@ func (r *crashRun) killInWorld(w, dry *workload.World, k int) error {
 	// The index of the process is one lower, because a disk counts its processes from 1.
 	killed := dry.Disk.Log()[k-1].Proc - 1
 	other := 1 - killed // The processes of a world are 0 and 1.
-	w.KillAt(killed, k)
-	if err := w.Run(); err != nil {
+	w.KillProcessAt(killed, k)
+	if err := w.RunSteps(); err != nil {
 		return err
 	}
 	r.tally.Kills++
-	return w.ContinueAfterKill(other, workload.AllowedStates(dry.States, w.AckedEvents))
+	return w.ContinueAfterKill(other, workload.AllowedStates(dry.States, w.CompletedEvents))
 }
 
 // newDisk returns a disk with the content of the image.

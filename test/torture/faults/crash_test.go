@@ -12,19 +12,19 @@ func TestCrash(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]CrashOptions{
 		"two processes": {},
-		"one process":   {Procs: 1},
-		"plain":         {Plain: true, Deep: -1},
-		"short texts":   {Short: true},
+		"one process":   {ProcessCount: 1},
+		"plain":         {UsesPlainDisk: true, RecoveryCrashInterval: -1},
+		"short texts":   {UsesShortTexts: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			most := 10_000
-			if testing.Short() || o.Plain {
+			if testing.Short() || o.UsesPlainDisk {
 				most = 1_000
 			}
 			var all CrashTally
-			for seed := uint64(1); all.Images < most; seed++ {
-				tally, v := Crash(seed, o)
+			for seed := uint64(1); all.PossibleImages < most; seed++ {
+				tally, v := FindCrashViolation(seed, o)
 				all.Add(tally)
 				if v != nil {
 					for i, st := range v.Steps {
@@ -34,7 +34,8 @@ func TestCrash(t *testing.T) {
 				}
 			}
 			t.Logf("%+v", all)
-			if all.Distinct < most/10 || (o.Procs != 1 && all.Kills == 0) || (o.Deep == 0 && all.RecoveryCrashes == 0) {
+			if all.DistinctImages < most/10 || (o.ProcessCount != 1 && all.Kills == 0) ||
+				(o.RecoveryCrashInterval == 0 && all.RecoveryCrashes == 0) {
 				t.Errorf("the campaign looked at too little: %+v", all)
 			}
 		})
@@ -43,10 +44,10 @@ func TestCrash(t *testing.T) {
 
 // TestSeedsRepeat tests that a seed always gives the same images. An image is identified by its names and bytes.
 func TestSeedsRepeat(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	for _, seed := range []uint64{1, 2, 4} { // These seeds have few images.
-		a, va := Crash(seed, CrashOptions{})
-		b, vb := Crash(seed, CrashOptions{})
+		a, va := FindCrashViolation(seed, CrashOptions{})
+		b, vb := FindCrashViolation(seed, CrashOptions{})
 		if a != b || va != nil || vb != nil {
 			t.Errorf("seed %d: %+v, %v and then %+v, %v", seed, a, va, b, vb)
 		}
@@ -56,9 +57,9 @@ func TestSeedsRepeat(t *testing.T) {
 // TestMisjudged repeats scripts that the campaign has judged wrongly before. In them, a change with an op ID is
 // refused in the middle of another change that is repeated.
 func TestMisjudged(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	for _, seed := range []uint64{1343} {
-		if tally, v := Crash(seed, CrashOptions{}); v != nil || tally.Images == 0 {
+		if tally, v := FindCrashViolation(seed, CrashOptions{}); v != nil || tally.PossibleImages == 0 {
 			t.Errorf("seed %d: %+v, %v", seed, tally, v)
 		}
 	}

@@ -16,29 +16,29 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// FlipTally counts the results of the damage.
-type FlipTally struct {
-	Files    int // number of damaged files
-	Harmless int // number of files in which all entries were still found
-	Refused  int // number of files that were refused with an error that names the file and, if possible, the offset
+// DamageTally counts the results of the damage.
+type DamageTally struct {
+	DamagedFiles   int // number of damaged files
+	HarmlessDamage int // number of files in which all entries were still found
+	RefusedFiles   int // number of files that were refused with an error that names the file and, if possible, the offset
 	// number of files in which changes were missing that were not known to be durable, and a torn tail was reported
-	Torn      int
-	Traceless int // number of files in which such changes were missing without any trace
+	TornTails       int
+	TracelessLosses int // number of files in which such changes were missing without any trace
 }
 
 // Add adds the counts in u to t.
-func (t *FlipTally) Add(u FlipTally) {
-	t.Files += u.Files
-	t.Harmless += u.Harmless
-	t.Refused += u.Refused
-	t.Torn += u.Torn
-	t.Traceless += u.Traceless
+func (t *DamageTally) Add(u DamageTally) {
+	t.DamagedFiles += u.DamagedFiles
+	t.HarmlessDamage += u.HarmlessDamage
+	t.RefusedFiles += u.RefusedFiles
+	t.TornTails += u.TornTails
+	t.TracelessLosses += u.TracelessLosses
 }
 
 // DamageStores damages the stores of a seed. It returns the first violation, or nil.
-func DamageStores(seed uint64, setup workload.Setup) (FlipTally, *Violation) {
-	setup.SmallSteps, setup.NoNote = true, true
-	var all FlipTally
+func DamageStores(seed uint64, setup workload.StoreSetup) (DamageTally, *Violation) {
+	setup.SmallFreeSpaceSteps, setup.DiscardLockContent = true, true
+	var all DamageTally
 	for _, kind := range storeKinds {
 		s, err := buildStore(kind, seed, setup)
 		if err != nil {
@@ -55,13 +55,13 @@ func DamageStores(seed uint64, setup workload.Setup) (FlipTally, *Violation) {
 }
 
 // applyDamages applies every kind of damage to the store's file.
-func (s *flipStore) applyDamages() (FlipTally, *Violation) {
-	var t FlipTally
+func (s *damagedStore) applyDamages() (DamageTally, *Violation) {
+	var t DamageTally
 	var bad *Violation
 	try := func(b []byte, what string, args ...any) bool {
-		t.Files++
+		t.DamagedFiles++
 		if bytes.Equal(b, s.file) {
-			t.Harmless++
+			t.HarmlessDamage++
 			return true
 		}
 		if err := s.classifyDamaged(b, &t); err != nil {
@@ -77,11 +77,11 @@ func (s *flipStore) applyDamages() (FlipTally, *Violation) {
 	return t, bad
 }
 
-// tryFunc examines a damaged file. If it returns false, no further damage is tried.
-type tryFunc func(b []byte, what string, args ...any) bool
+// tryDamagedFunc examines a damaged file. If it returns false, no further damage is tried.
+type tryDamagedFunc func(b []byte, what string, args ...any) bool
 
 // flipBits tries files in each of which one bit is flipped. In the free space, it flips only some of the bits.
-func (s *flipStore) flipBits(try tryFunc) bool {
+func (s *damagedStore) flipBits(try tryDamagedFunc) bool {
 	if len(s.file) > 8<<10 {
 		return true
 	}
@@ -103,7 +103,7 @@ func (s *flipStore) flipBits(try tryFunc) bool {
 }
 
 // truncateFile tries files of each shorter length.
-func (s *flipStore) truncateFile(try tryFunc) bool {
+func (s *damagedStore) truncateFile(try tryDamagedFunc) bool {
 	for n := range s.file {
 		isSkippedAtEnd := n > s.usedSize+80 && n%61 != 0
 		isSkippedInLarge := len(s.file) > 8<<10 && n%7 != 0
@@ -119,7 +119,7 @@ func (s *flipStore) truncateFile(try tryFunc) bool {
 
 // damageSectors tries files with damaged sectors: zeroed sectors, sectors that replace others, exchanged sectors, and
 // sectors with an earlier content.
-func (s *flipStore) damageSectors(size int, try tryFunc) bool {
+func (s *damagedStore) damageSectors(size int, try tryDamagedFunc) bool {
 	n := (len(s.file) + size - 1) / size
 	at := func(b []byte, i int) []byte { return b[min(i*size, len(b)):min((i+1)*size, len(b))] }
 	change := func(i int, with []byte, what string, args ...any) bool {
@@ -157,12 +157,12 @@ func (s *flipStore) damageSectors(size int, try tryFunc) bool {
 }
 
 // classifyDamaged opens a damaged file and counts the result.
-func (s *flipStore) classifyDamaged(b []byte, t *FlipTally) error {
+func (s *damagedStore) classifyDamaged(b []byte, t *DamageTally) error {
 	mem := vfs.NewMem()
-	if err := mem.Put(workload.StoreFile, bytes.Clone(b), 0o600, epoch); err != nil {
+	if err := mem.Put(workload.StoreFile, bytes.Clone(b), 0o600, storeStartTime); err != nil {
 		return err
 	}
-	m, err := oxbow.Open(workload.StoreFile, workload.Options(workload.NewFS(mem, s.setup), s.clock, s.random()))
+	m, err := oxbow.Open(workload.StoreFile, workload.StoreOptions(workload.NewFS(mem, s.setup), s.clock, s.random()))
 	if err != nil {
 		return s.checkRefusal(b, err, t)
 	}
@@ -190,15 +190,15 @@ func (s *flipStore) classifyDamaged(b []byte, t *FlipTally) error {
 		return fmt.Errorf("silently lost: it ends at change %d, and a sound record vouches for %d", last, v)
 	}
 	if last == s.lastChange {
-		t.Harmless++
+		t.HarmlessDamage++
 		return s.checkUsable(m, mem, got)
 	}
 	tail := bytes.TrimRight(b[min(int(stats.Used), len(b)):], "\x00")
 	if len(tail) == 0 {
-		t.Traceless++
+		t.TracelessLosses++
 		return s.checkUsable(m, mem, got)
 	}
-	t.Torn++
+	t.TornTails++
 	rep, err := m.Store().(oxbow.Checker).Check(context.Background())
 	if err != nil || len(rep.Problems) == 0 {
 		return fmt.Errorf(
@@ -216,8 +216,8 @@ func (s *flipStore) classifyDamaged(b []byte, t *FlipTally) error {
 
 // checkRefusal checks the error for a file that was refused. A file with sound records must be reported as damaged,
 // and not as another kind of file. For one file in eight, recovery must find all sound records.
-func (s *flipStore) checkRefusal(b []byte, err error, t *FlipTally) error {
-	t.Refused++
+func (s *damagedStore) checkRefusal(b []byte, err error, t *DamageTally) error {
+	t.RefusedFiles++
 	sound, changes := s.undamagedRecords(b)
 	if err := checkErrorDetails(err, len(b), sound > 1); err != nil || sound < 2 {
 		return err
@@ -227,10 +227,10 @@ func (s *flipStore) checkRefusal(b []byte, err error, t *FlipTally) error {
 		return nil
 	}
 	mem := vfs.NewMem()
-	if err := mem.Put(workload.StoreFile, bytes.Clone(b), 0o600, epoch); err != nil {
+	if err := mem.Put(workload.StoreFile, bytes.Clone(b), 0o600, storeStartTime); err != nil {
 		return err
 	}
-	o := workload.Options(workload.NewFS(mem, s.setup), s.clock, s.random())
+	o := workload.StoreOptions(workload.NewFS(mem, s.setup), s.clock, s.random())
 	rep, err := oxbow.Recover(context.Background(), workload.StoreFile, "saved.oxbow", o)
 	// A sector of a larger store may contain a complete later record. If it is moved to the front, recovery skips the
 	// records with lower numbers.
@@ -270,7 +270,7 @@ func checkErrorDetails(err error, size int, damaged bool) error {
 }
 
 // undamagedRecords returns how many sound records are at their original place, and how many changes they contain.
-func (s *flipStore) undamagedRecords(b []byte) (records, changes int) {
+func (s *damagedStore) undamagedRecords(b []byte) (records, changes int) {
 	for _, r := range s.records {
 		if r.to <= len(b) && bytes.Equal(b[r.from:r.to], s.file[r.from:r.to]) {
 			records++
@@ -283,27 +283,30 @@ func (s *flipStore) undamagedRecords(b []byte) (records, changes int) {
 }
 
 // durableChange returns the highest change number that a sound record records as durable.
-func (s *flipStore) durableChange(b []byte) uint64 {
+func (s *damagedStore) durableChange(b []byte) uint64 {
 	var v uint64
 	for _, r := range s.records {
 		if r.to <= len(b) && bytes.Equal(b[r.from:r.to], s.file[r.from:r.to]) {
-			v = max(v, r.durable)
+			v = max(v, r.durableSeq)
 		}
 	}
 	return v
 }
 
 // checkUsable makes a change in the store and opens it again. It does so for one file in eight.
-func (s *flipStore) checkUsable(m *oxbow.Memory, mem *vfs.Mem, have []oxbow.Entry) error {
-	s.openedCount++
-	if s.openedCount%8 != 0 {
+func (s *damagedStore) checkUsable(m *oxbow.Memory, mem *vfs.Mem, have []oxbow.Entry) error {
+	s.openedFiles++
+	if s.openedFiles%8 != 0 {
 		return nil
 	}
 	e, err := m.Remember(context.Background(), oxbow.Entry{Name: "new", Content: "after the damage"})
 	if err != nil {
 		return fmt.Errorf("a change after the damage: %w", err)
 	}
-	again, err := oxbow.Open(workload.StoreFile, workload.Options(workload.NewFS(mem, s.setup), s.clock, s.random()))
+	again, err := oxbow.Open(
+		workload.StoreFile,
+		workload.StoreOptions(workload.NewFS(mem, s.setup), s.clock, s.random()),
+	)
 	if err != nil {
 		return fmt.Errorf("open after a change: %w", err)
 	}
@@ -318,8 +321,8 @@ func (s *flipStore) checkUsable(m *oxbow.Memory, mem *vfs.Mem, have []oxbow.Entr
 }
 
 // checkTailKept returns an error if a change was made and the torn tail was not saved in another file.
-func (s *flipStore) checkTailKept(mem *vfs.Mem, tail []byte) error {
-	if s.openedCount%8 != 0 {
+func (s *damagedStore) checkTailKept(mem *vfs.Mem, tail []byte) error {
+	if s.openedFiles%8 != 0 {
 		return nil
 	}
 	dir := workload.StoreFile + ".lost"
@@ -338,13 +341,13 @@ func (s *flipStore) checkTailKept(mem *vfs.Mem, tail []byte) error {
 // recordRange is the byte range of a record. durable is the number of the last change that was durable when the record
 // was written.
 type recordRange struct {
-	from, to int
-	durable  uint64
-	isChange bool
+	from, to   int
+	durableSeq uint64
+	isChange   bool
 }
 
-// readSpans returns the ranges of the records in a sound file.
-func readSpans(fsys vfs.FS) ([]recordRange, int, error) {
+// readRecordRanges returns the ranges of the records in a sound file.
+func readRecordRanges(fsys vfs.FS) ([]recordRange, int, error) {
 	log, err := wal.Open(fsys, workload.StoreFile, wal.Options{ReadOnly: true,
 		DigestBody: func(uint8, []byte) ([32]byte, error) { return [32]byte{}, nil }})
 	if err != nil {

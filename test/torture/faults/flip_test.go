@@ -10,16 +10,17 @@ import (
 )
 
 func TestDamage(t *testing.T) {
-	testenv.Sequential(t)
-	tally, v := DamageStores(1, workload.Setup{})
+	testenv.SkipInShortMode(t)
+	tally, v := DamageStores(1, workload.StoreSetup{})
 	if v != nil {
 		t.Fatal(v)
 	}
 	t.Logf("%+v", tally)
-	if tally.Harmless+tally.Refused+tally.Torn+tally.Traceless != tally.Files {
+	if tally.HarmlessDamage+tally.RefusedFiles+tally.TornTails+tally.TracelessLosses != tally.DamagedFiles {
 		t.Errorf("some files are in no class: %+v", tally)
 	}
-	if tally.Files < 20_000 || tally.Harmless == 0 || tally.Refused == 0 || tally.Torn == 0 || tally.Traceless == 0 {
+	if tally.DamagedFiles < 20_000 || tally.HarmlessDamage == 0 || tally.RefusedFiles == 0 || tally.TornTails == 0 ||
+		tally.TracelessLosses == 0 {
 		t.Errorf("the campaign looked at too little: %+v", tally)
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// storeKind describes how a store was built.
-type storeKind struct {
+// damagedStoreKind describes how a store was built.
+type damagedStoreKind struct {
 	name         string
 	changes      int // number of changes before the compaction, or of all changes without one
 	changesAfter int // number of changes after the compaction (-1 without one)
@@ -25,7 +25,7 @@ type storeKind struct {
 	words        int // number of words in each content
 }
 
-var storeKinds = []storeKind{
+var storeKinds = []damagedStoreKind{
 	{"plain", 4, -1, 1, false, 4},
 	{"sealed", 4, -1, 1, true, 4},
 	{"compacted", 4, 2, 1, true, 4},
@@ -34,9 +34,9 @@ var storeKinds = []storeKind{
 	{"large, compacted", 7, 3, 1, true, 400},
 }
 
-// flipStore is a sound store with all its earlier states, for comparisons with damaged copies.
-type flipStore struct {
-	setup            workload.Setup
+// damagedStore is a sound store with all its earlier states, for comparisons with damaged copies.
+type damagedStore struct {
+	setup            workload.StoreSetup
 	seed             uint64
 	now              time.Time
 	file             []byte
@@ -46,26 +46,26 @@ type flipStore struct {
 	lastChange       uint64
 	base             uint64 // number of the last change before a compaction
 	records          []recordRange
-	openedCount      int // number of damaged files that could be opened
+	openedFiles      int // number of damaged files that could be opened
 	recoverableCount int // number of damaged files that could not be opened and contain sound records
 }
 
-var epoch = time.Unix(1776162225, 0).UTC()
+var storeStartTime = time.Unix(1776162225, 0).UTC()
 
-func (s *flipStore) clock() time.Time { s.now = s.now.Add(time.Second); return s.now }
+func (s *damagedStore) clock() time.Time { s.now = s.now.Add(time.Second); return s.now }
 
-func (s *flipStore) random() io.Reader {
+func (s *damagedStore) random() io.Reader {
 	return rand.NewChaCha8([32]byte{byte(s.seed), byte(s.seed >> 8), 1})
 }
 
 // buildStore builds a store.
-func buildStore(k storeKind, seed uint64, setup workload.Setup) (*flipStore, error) {
-	s := &flipStore{setup: setup, seed: seed, now: epoch, states: map[uint64][]oxbow.Entry{0: nil}}
+func buildStore(k damagedStoreKind, seed uint64, setup workload.StoreSetup) (*damagedStore, error) {
+	s := &damagedStore{setup: setup, seed: seed, now: storeStartTime, states: map[uint64][]oxbow.Entry{0: nil}}
 	r := rand.New(rand.NewPCG(seed, 5))
 	mem := vfs.NewMem()
 	var ms []*oxbow.Memory
 	for range k.procCount {
-		m, err := oxbow.Open(workload.StoreFile, workload.Options(workload.NewFS(mem, setup), s.clock, s.random()))
+		m, err := oxbow.Open(workload.StoreFile, workload.StoreOptions(workload.NewFS(mem, setup), s.clock, s.random()))
 		if err != nil {
 			return nil, err
 		}
@@ -112,12 +112,12 @@ func buildStore(k storeKind, seed uint64, setup workload.Setup) (*flipStore, err
 	if err != nil {
 		return nil, err
 	}
-	s.records, s.usedSize, err = readSpans(mem)
+	s.records, s.usedSize, err = readRecordRanges(mem)
 	return s, err
 }
 
 // recordState records the current state of the store.
-func (s *flipStore) recordState(m *oxbow.Memory, mem *vfs.Mem) error {
+func (s *damagedStore) recordState(m *oxbow.Memory, mem *vfs.Mem) error {
 	es, err := workload.CollectEntries(m)
 	if err != nil {
 		return err

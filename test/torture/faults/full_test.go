@@ -20,8 +20,8 @@ func TestFullDisk(t *testing.T) {
 	disk := crashfs.New(nil)
 	now := time.Unix(1776162225, 0)
 	clock := func() time.Time { now = now.Add(time.Second); return now }
-	open := func(seed byte) (*oxbow.Memory, *workload.FS) {
-		fsys := workload.NewFS(disk.Process(), workload.Setup{})
+	open := func(seed byte) (*oxbow.Memory, *workload.HookedFS) {
+		fsys := workload.NewFS(disk.Process(), workload.StoreSetup{})
 		m, err := oxbow.Open(
 			workload.StoreFile,
 			&oxbow.Options{FS: fsys, Clock: clock, Rand: rand.NewChaCha8([32]byte{seed}), LockWait: 1},
@@ -58,7 +58,7 @@ func TestFullDisk(t *testing.T) {
 			t.Errorf("%s: %d entries, want %d", when, n, len(have))
 		}
 	}
-	full := func(on bool) { fsys.SetFull(on); otherFS.SetFull(on) }
+	full := func(on bool) { fsys.SetDiskFull(on); otherFS.SetDiskFull(on) }
 
 	// Entries are added in the existing free space, until one is refused.
 	full(true)

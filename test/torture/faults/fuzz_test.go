@@ -32,7 +32,7 @@ func most(n int) uint64 { return uint64(16*n + 1<<20) }
 func samples(f *testing.F) [][]byte {
 	var bs [][]byte
 	for _, k := range storeKinds {
-		s, err := buildStore(k, 1, workload.Setup{SmallSteps: true, NoNote: true})
+		s, err := buildStore(k, 1, workload.StoreSetup{SmallFreeSpaceSteps: true, DiscardLockContent: true})
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -50,8 +50,11 @@ func samples(f *testing.F) [][]byte {
 func openDamaged(m *vfs.Mem) (*oxbow.Memory, error) {
 	now := time.Unix(1776200000, 0)
 	clock := func() time.Time { now = now.Add(time.Second); return now }
-	s := flipStore{seed: 3}
-	return oxbow.Open(workload.StoreFile, workload.Options(workload.NewFS(m, workload.Setup{}), clock, s.random()))
+	s := damagedStore{seed: 3}
+	return oxbow.Open(
+		workload.StoreFile,
+		workload.StoreOptions(workload.NewFS(m, workload.StoreSetup{}), clock, s.random()),
+	)
 }
 
 // known reports whether an error is one that callers must expect.
@@ -70,7 +73,7 @@ func FuzzOpen(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		mem := vfs.NewMem()
-		if err := mem.Put(workload.StoreFile, b, 0o600, epoch); err != nil {
+		if err := mem.Put(workload.StoreFile, b, 0o600, storeStartTime); err != nil {
 			t.Fatal(err)
 		}
 		var m *oxbow.Memory
@@ -139,7 +142,7 @@ func FuzzDirectory(f *testing.F) {
 		mem := vfs.NewMem()
 		for name, data := range split(b, workload.StoreFile, workload.StoreFile+".lock", workload.StoreFile+
 			".lost/1-at-96.torn", workload.StoreFile+".0123456789ab.tmp") {
-			if err := mem.Put(name, data, 0o600, epoch); err != nil {
+			if err := mem.Put(name, data, 0o600, storeStartTime); err != nil {
 				t.Fatal(err)
 			}
 		}

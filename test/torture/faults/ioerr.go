@@ -15,50 +15,50 @@ import (
 
 // ErrorOptions are the options of the I/O error campaign.
 type ErrorOptions struct {
-	Setup  workload.Setup // faults that are put into the disk on purpose
-	Images int            // number of crash images that are examined after each fault and at the end (0 means 24)
+	Setup      workload.StoreSetup // faults that are put into the disk on purpose
+	ImageCount int                 // number of crash images that are examined after each fault and at the end (0 means 24)
 }
 
 // ErrorTally counts what a campaign has tested.
 type ErrorTally struct {
-	Scripts      int
-	Faults       int // number of operations that failed
-	Images       int // number of possible contents of the disk after a crash
-	Distinct     int // number of different images, which were examined
-	Rescued      int // number of failed syncs after which the change was acknowledged nevertheless
-	FromSnapshot int // number of stores that were opened from a snapshot
-	Unknown      int // number of changes with the error ErrUnknownOutcome
+	Scripts         int
+	Faults          int // number of operations that failed
+	PossibleImages  int // number of possible contents of the disk after a crash
+	DistinctImages  int // number of different images, which were examined
+	RescuedSyncs    int // number of failed syncs after which the change was acknowledged nevertheless
+	FromSnapshot    int // number of stores that were opened from a snapshot
+	UnknownOutcomes int // number of changes with the error ErrUnknownOutcome
 }
 
 // Add adds the counts in u to t.
 func (t *ErrorTally) Add(u ErrorTally) {
 	t.Scripts += u.Scripts
 	t.Faults += u.Faults
-	t.Images += u.Images
-	t.Distinct += u.Distinct
-	t.Rescued += u.Rescued
-	t.Unknown += u.Unknown
+	t.PossibleImages += u.PossibleImages
+	t.DistinctImages += u.DistinctImages
+	t.RescuedSyncs += u.RescuedSyncs
+	t.UnknownOutcomes += u.UnknownOutcomes
 	t.FromSnapshot += u.FromSnapshot
 }
 
 // FindErrors lets each operation in the script of a seed fail in each way. It returns the first violation, or nil.
 func FindErrors(seed uint64, o ErrorOptions) (ErrorTally, *Violation) {
-	if o.Images == 0 {
-		o.Images = 24
+	if o.ImageCount == 0 {
+		o.ImageCount = 24
 	}
 	s := workload.NewScript(seed, 2)
 	var steps []workload.Step
 	for _, st := range s.Steps {
 		// Run one step at a time, so that it is known which step was refused.
-		if st.Inner != nil {
-			steps = append(steps, *st.Inner)
+		if st.InnerStep != nil {
+			steps = append(steps, *st.InnerStep)
 		}
-		st.Inner = nil
+		st.InnerStep = nil
 		steps = append(steps, st)
 	}
 	s.Steps = steps[:min(len(steps), 8)]
 	setup := o.Setup
-	setup.SmallSteps, setup.Snapshots = true, workload.SnapshotSeed(seed)
+	setup.SmallFreeSpaceSteps, setup.SnapshotOnClose = true, workload.WritesSnapshots(seed)
 	c := &errorRun{
 		opts:   o,
 		script: s,
@@ -67,8 +67,8 @@ func FindErrors(seed uint64, o ErrorOptions) (ErrorTally, *Violation) {
 		judge:  workload.NewJudge(seed, setup),
 	}
 	tally := func() ErrorTally {
-		c.tally.Images = c.judge.Images
-		c.tally.Distinct = c.judge.Distinct
+		c.tally.PossibleImages = c.judge.ImageCount
+		c.tally.DistinctImages = c.judge.ExaminedImages
 		c.tally.FromSnapshot = c.judge.FromSnapshot
 		return c.tally
 	}
@@ -77,7 +77,7 @@ func FindErrors(seed uint64, o ErrorOptions) (ErrorTally, *Violation) {
 	}
 	dry := workload.NewWorld(s, setup)
 	dry.RecordsStates = true
-	if err := dry.Run(); err != nil {
+	if err := dry.RunSteps(); err != nil {
 		return bad("without a fault", err)
 	}
 	for _, op := range dry.Disk.Log() {
@@ -130,16 +130,16 @@ func describeFault(f crashfs.Fault) string {
 type errorRun struct {
 	opts   ErrorOptions
 	script workload.Script
-	setup  workload.Setup
+	setup  workload.StoreSetup
 	tally  ErrorTally
-	judge  *workload.Judge
+	judge  *workload.CrashJudge
 }
 
 // runWithFault runs the script with a fault, and continues after the fault is removed.
 func (c *errorRun) runWithFault(f crashfs.Fault) error {
 	w := workload.NewWorld(c.script, c.setup)
 	w.Disk.Inject(f)
-	j := &errorJudge{run: c, world: w, out: workload.Outcomes{Models: []*workload.Model{{}}}}
+	j := &errorJudge{run: c, world: w, out: workload.PossibleOutcomes{Models: []*workload.StoreModel{{}}}}
 	for i, st := range c.script.Steps {
 		if err := j.runStep(st); err != nil {
 			return fmt.Errorf("step %d (%v): %w", i+1, st, err)
@@ -159,25 +159,25 @@ func (c *errorRun) runWithFault(f crashfs.Fault) error {
 type errorJudge struct {
 	run               *errorRun
 	world             *workload.World
-	out               workload.Outcomes
-	hasStruck         bool    // The fault has happened.
+	out               workload.PossibleOutcomes
+	hasFaultOccurred  bool    // The fault has happened.
 	hasUnknownOutcome [2]bool // The process has received an error about an unknown outcome.
 	hasCheckedImages  bool    // The images after the first fault were examined.
 }
 
 func (j *errorJudge) runStep(st workload.Step) error {
-	undo := j.out.LastUndoable()
+	undo := j.out.LastUndoableSeq()
 	from := j.world.Disk.CountOps()
-	seq, err := j.world.DoStepAlone(st, undo)
+	seq, err := j.world.DoStepWithoutInner(st, undo)
 	hit := false
 	for _, op := range j.world.Disk.Log()[from:] {
 		hit = hit || op.Err != nil
 		isFailedSync := op.Kind == crashfs.Sync && op.Err != nil
 		if isFailedSync && err == nil {
-			j.run.tally.Rescued++
+			j.run.tally.RescuedSyncs++
 		}
 	}
-	j.hasStruck = j.hasStruck || hit
+	j.hasFaultOccurred = j.hasFaultOccurred || hit
 	next, wants := j.out.ApplyStep(j.world, st, undo, seq)
 	switch {
 	case err == nil:
@@ -187,16 +187,16 @@ func (j *errorJudge) runStep(st workload.Step) error {
 		before := j.out.Models
 		j.out.Models = next
 		// Let the process read first, because only a process that has read the last state may make the next change.
-		if len(before) != len(next) || next[0].Seq() != before[0].Seq() {
-			es, err := j.readEntries(st.Proc)
+		if len(before) != len(next) || next[0].LastSeq() != before[0].LastSeq() {
+			es, err := j.readEntries(st.Process)
 			if err != nil {
 				return err
 			}
-			fit := workload.FilterMatching(next, es)
+			fit := workload.ModelsWithEntries(next, es)
 			if len(fit) == 0 {
 				return fmt.Errorf(
 					"acknowledged, but the process shows otherwise: %w",
-					workload.CompareModels(next, es),
+					workload.DescribeMismatches(next, es),
 				)
 			}
 			j.out.Models = fit
@@ -205,21 +205,21 @@ func (j *errorJudge) runStep(st workload.Step) error {
 		if !hit {
 			return fmt.Errorf("no operation failed: %w", err)
 		}
-		j.run.tally.Unknown++
-		j.hasUnknownOutcome[st.Proc] = true
+		j.run.tally.UnknownOutcomes++
+		j.hasUnknownOutcome[st.Process] = true
 		j.out.Models = append(j.out.Models, next...)
-		if st.Kind == workload.Compact {
+		if st.Kind == workload.CompactStep {
 			for _, m := range j.out.Models[:len(j.out.Models):len(j.out.Models)] {
 				m = m.Clone()
-				m.Compact()
+				m.RecordCompaction()
 				j.out.Models = append(j.out.Models, m)
 			}
 		}
 	default:
 		// A process with an unknown outcome refuses further changes. If it could not inform the others, it keeps the
 		// lock.
-		excused := (j.hasUnknownOutcome[st.Proc] && errors.Is(err, oxbow.ErrReadOnly)) ||
-			(j.hasUnknownOutcome[1-st.Proc] && errors.Is(err, oxbow.ErrBusy))
+		excused := (j.hasUnknownOutcome[st.Process] && errors.Is(err, oxbow.ErrReadOnly)) ||
+			(j.hasUnknownOutcome[1-st.Process] && errors.Is(err, oxbow.ErrBusy))
 		if hit || excused {
 			break
 		}
@@ -227,22 +227,22 @@ func (j *errorJudge) runStep(st workload.Step) error {
 			return fmt.Errorf("refused though no operation failed: %w", err)
 		}
 	}
-	j.out.Models = workload.WithoutDuplicates(j.out.Models)
+	j.out.Models = workload.DistinctModels(j.out.Models)
 	// Reads must always succeed, and must not show changes that were refused.
 	for i := range 2 {
 		es, err := j.readEntries(i)
 		if err != nil {
 			return fmt.Errorf("process %c: reads no more: %w", 'A'+rune(i), err)
 		}
-		if len(workload.FilterMatching(j.out.Models, es)) == 0 {
+		if len(workload.ModelsWithEntries(j.out.Models, es)) == 0 {
 			return fmt.Errorf(
 				"process %c shows what may not be: %w",
 				'A'+rune(i),
-				workload.CompareModels(j.out.Models, es),
+				workload.DescribeMismatches(j.out.Models, es),
 			)
 		}
 	}
-	if j.hasStruck && !j.hasCheckedImages {
+	if j.hasFaultOccurred && !j.hasCheckedImages {
 		j.hasCheckedImages = true
 		if err := j.checkImages(); err != nil {
 			return fmt.Errorf("a crash after it: %w", err)
@@ -261,7 +261,7 @@ func isExpected(err error, wants []error) bool {
 }
 
 func (j *errorJudge) readEntries(i int) ([]oxbow.Entry, error) {
-	m, err := j.world.Memory(i)
+	m, err := j.world.OpenedMemory(i)
 	if err != nil {
 		return nil, err
 	}
@@ -271,7 +271,12 @@ func (j *errorJudge) readEntries(i int) ([]oxbow.Entry, error) {
 // continueAfterFault continues when the fault is over. A process with an unknown outcome must be restarted first.
 func (j *errorJudge) continueAfterFault() error {
 	step := func(i int) workload.Step {
-		return workload.Step{Kind: workload.Remember, Proc: i, Name: "mended", Text: fmt.Sprintf("by process %d", i)}
+		return workload.Step{
+			Kind:      workload.RememberStep,
+			Process:   i,
+			EntryName: "mended",
+			Content:   fmt.Sprintf("by process %d", i),
+		}
 	}
 	for i := range 2 {
 		if !j.hasUnknownOutcome[i] {
@@ -281,17 +286,17 @@ func (j *errorJudge) continueAfterFault() error {
 		if err := j.runStep(step(i)); err != nil {
 			return fmt.Errorf("process %c: %w", 'A'+rune(i), err)
 		}
-		if err := j.world.Restart(i); err != nil {
+		if err := j.world.ReopenStore(i); err != nil {
 			return fmt.Errorf("process %c: open again: %w", 'A'+rune(i), err)
 		}
 	}
 	j.hasUnknownOutcome = [2]bool{}
 	for i := range 2 {
-		before := j.out.Models[0].Seq()
+		before := j.out.Models[0].LastSeq()
 		if err := j.runStep(step(i)); err != nil {
 			return fmt.Errorf("process %c: %w", 'A'+rune(i), err)
 		}
-		if len(j.out.Models) != 1 || j.out.Models[0].Seq() == before {
+		if len(j.out.Models) != 1 || j.out.Models[0].LastSeq() == before {
 			return fmt.Errorf(
 				"process %c: a change was not acknowledged, or %d outcomes are left",
 				'A'+rune(i),
@@ -307,9 +312,9 @@ func (j *errorJudge) checkImages() error {
 	may := workload.ModelStates(j.out.Models)
 	n := 0
 	var bad error
-	j.world.Disk.EachSketch(func(im *crashfs.Sketch) bool {
+	j.world.Disk.EachSketch(func(im *crashfs.ImageSketch) bool {
 		// The first images lose the most and the fewest writes. Take a fixed selection of the others.
-		if n >= j.run.opts.Images/2 && im.Sum(workload.IsLock)%8 != 0 {
+		if n >= j.run.opts.ImageCount/2 && im.Sum(workload.IsLockFile)%8 != 0 {
 			return true
 		}
 		n++
@@ -317,7 +322,7 @@ func (j *errorJudge) checkImages() error {
 			bad = fmt.Errorf("(%s): %w", im.Label(), err)
 			return false
 		}
-		return n < j.run.opts.Images
+		return n < j.run.opts.ImageCount
 	})
 	return bad
 }
@@ -328,7 +333,7 @@ func (j *errorJudge) checkAllClosed() error {
 		return fmt.Errorf("close: %w", err)
 	}
 	for i := range 2 {
-		if files, locks := j.world.FS(i).CountOpen(); files != 0 || locks != 0 {
+		if files, locks := j.world.ProcessFS(i).CountOpenHandles(); files != 0 || locks != 0 {
 			return fmt.Errorf(
 				"process %c has %d files and %d locks open after its stores were closed",
 				'A'+rune(i),

@@ -9,10 +9,10 @@ import (
 )
 
 func TestFaults(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	var all ErrorTally
 	for seed := uint64(1); seed <= 4; seed++ {
-		tally, v := FindErrors(seed, ErrorOptions{Images: 12})
+		tally, v := FindErrors(seed, ErrorOptions{ImageCount: 12})
 		all.Add(tally)
 		if v != nil {
 			for i, st := range v.Steps {
@@ -22,7 +22,7 @@ func TestFaults(t *testing.T) {
 		}
 	}
 	t.Logf("%+v", all)
-	if all.Faults < 800 || all.Images < 8000 || all.Rescued == 0 || all.Unknown == 0 {
+	if all.Faults < 800 || all.PossibleImages < 8000 || all.RescuedSyncs == 0 || all.UnknownOutcomes == 0 {
 		t.Errorf("the campaign looked at too little: %+v", all)
 	}
 }

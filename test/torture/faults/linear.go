@@ -24,10 +24,10 @@ import (
 
 // These numbers determine the size of a history.
 const (
-	processCount         = 3
+	linearProcessCount   = 3
 	goroutinesPerProcess = 2 // number of goroutines in each process
 	callsPerGoroutine    = 16
-	nameCount            = 3
+	linearNameCount      = 3
 )
 
 // maxCheckTime is the maximum time for which the checker examines one history.
@@ -37,8 +37,8 @@ const maxCheckTime = 20 * time.Second
 type LinearTally struct {
 	Histories    int
 	Calls        int
-	Pending      int // number of calls that had not returned when their process was killed
-	Busy         int // number of calls that were refused because the lock was not available in time
+	PendingCalls int // number of calls that had not returned when their process was killed
+	BusyCalls    int // number of calls that were refused because the lock was not available in time
 	FromSnapshot int // number of stores that were opened from a snapshot
 }
 
@@ -46,8 +46,8 @@ type LinearTally struct {
 func (t *LinearTally) Add(u LinearTally) {
 	t.Histories += u.Histories
 	t.Calls += u.Calls
-	t.Pending += u.Pending
-	t.Busy += u.Busy
+	t.PendingCalls += u.PendingCalls
+	t.BusyCalls += u.BusyCalls
 	t.FromSnapshot += u.FromSnapshot
 }
 
@@ -55,26 +55,26 @@ func (t *LinearTally) Add(u LinearTally) {
 type callVerb int
 
 const (
-	verbRead    callVerb = iota
-	verbWrite            // The call is Remember, which writes the entry whether or not it exists.
-	verbAdd              // The call is Add, which fails if the entry exists.
-	verbSwap             // The call is Update with If, which fails if the entry does not have the expected content.
-	verbRemove           // The call is Forget, which fails if the entry does not exist.
-	verbCompact          // The call compacts the store. It is not part of the history.
+	callRead    callVerb = iota
+	callWrite            // The call is Remember, which writes the entry whether or not it exists.
+	callAdd              // The call is Add, which fails if the entry exists.
+	callSwap             // The call is Update with If, which fails if the entry does not have the expected content.
+	callRemove           // The call is Forget, which fails if the entry does not exist.
+	callCompact          // The call compacts the store. It is not part of the history.
 )
 
 var verbNames = [...]string{"read", "write", "add", "swap", "remove", "compact"}
 
-// callInput describes a call. Each content is written only once, so that it identifies a version.
-type callInput struct {
+// registerCall describes a call. Each content is written only once, so that it identifies a version.
+type registerCall struct {
 	verb    callVerb
 	name    string
 	oldText string // expected content, for a swap
 	text    string
 }
 
-// callOutput is the result of a call.
-type callOutput struct {
+// registerResult is the result of a call.
+type registerResult struct {
 	text      string // content that was read ("" if the entry does not exist)
 	wasMade   bool   // The change was made.
 	isUnknown bool   // The process was killed, so it is unknown whether the change was made.
@@ -85,7 +85,7 @@ var registerModel = porcupine.Model{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		byName := map[string][]porcupine.Operation{}
 		for _, op := range history {
-			name := op.Input.(callInput).name
+			name := op.Input.(registerCall).name
 			byName[name] = append(byName[name], op)
 		}
 		var parts [][]porcupine.Operation
@@ -97,18 +97,18 @@ var registerModel = porcupine.Model{
 	Init: func() any { return "" },
 	Step: func(state, in, out any) (bool, any) {
 		have := state.(string)
-		i := in.(callInput)
-		o := out.(callOutput)
-		if i.verb == verbRead {
+		i := in.(registerCall)
+		o := out.(registerResult)
+		if i.verb == callRead {
 			return o.isUnknown || o.text == have, have
 		}
 		can, then := true, i.text
 		switch i.verb {
-		case verbAdd:
+		case callAdd:
 			can = have == ""
-		case verbSwap:
+		case callSwap:
 			can = have == i.oldText && have != ""
-		case verbRemove:
+		case callRemove:
 			can, then = have != "", ""
 		}
 		if !can {
@@ -117,33 +117,33 @@ var registerModel = porcupine.Model{
 		return o.isUnknown || o.wasMade, then
 	},
 	DescribeOperation: func(in, out any) string {
-		i, o := in.(callInput), out.(callOutput)
+		i, o := in.(registerCall), out.(registerResult)
 		return fmt.Sprintf("%s %s %q->%q = %+v", verbNames[i.verb], i.name, i.oldText, i.text, o)
 	},
 }
 
 // linearRun records the history of one run.
 type linearRun struct {
-	disk  *crashfs.Disk
-	setup workload.Setup
-	clock atomic.Int64 // number of beginnings and ends of calls so far, by which they are ordered
-	text  atomic.Int64
-	mu    sync.Mutex // mu guards the fields below.
-	ops   []porcupine.Operation
-	tally LinearTally
-	err   error
+	disk    *crashfs.Disk
+	setup   workload.StoreSetup
+	clock   atomic.Int64 // number of beginnings and ends of calls so far, by which they are ordered
+	text    atomic.Int64
+	mu      sync.Mutex // mu guards the fields below.
+	history []porcupine.Operation
+	tally   LinearTally
+	err     error
 }
 
-// Linear records the history of a seed and checks it. Two processes are killed while they work, and others take their
-// places. The history also depends on the scheduler of goroutines, so the same seed does not always give the same
-// history.
-func Linear(seed uint64, setup workload.Setup) (LinearTally, error) {
-	setup.Snapshots = workload.SnapshotSeed(seed)
+// CheckLinearHistory records the history of a seed and checks it. Two processes are killed while they work, and
+// others take their places. The history also depends on the scheduler of goroutines, so the same seed does not
+// always give the same history.
+func CheckLinearHistory(seed uint64, setup workload.StoreSetup) (LinearTally, error) {
+	setup.SnapshotOnClose = workload.WritesSnapshots(seed)
 	r := &linearRun{disk: crashfs.New(nil), setup: setup}
 	r.tally.Histories = 1
 	rnd := rand.New(rand.NewPCG(seed, 11))
 	var wg sync.WaitGroup
-	for p := range processCount {
+	for p := range linearProcessCount {
 		kill := 0
 		if p < 2 {
 			kill = 10 + rnd.IntN(120)
@@ -154,10 +154,10 @@ func Linear(seed uint64, setup workload.Setup) (LinearTally, error) {
 	wg.Wait()
 	r.readFinalState(seed)
 	if r.err == nil {
-		r.ops = settledHistory(r.ops)
-		switch porcupine.CheckOperationsTimeout(registerModel, r.ops, maxCheckTime) {
+		r.history = settledHistory(r.history)
+		switch porcupine.CheckOperationsTimeout(registerModel, r.history, maxCheckTime) {
 		case porcupine.Illegal:
-			r.err = fmt.Errorf("the history is not linearizable: %s", explainHistory(r.ops))
+			r.err = fmt.Errorf("the history is not linearizable: %s", explainHistory(r.history))
 		case porcupine.Unknown:
 			r.err = fmt.Errorf("the checker did not come to an end in %v", maxCheckTime)
 		}
@@ -178,15 +178,16 @@ func settledHistory(ops []porcupine.Operation) []porcupine.Operation {
 	process := func(op porcupine.Operation) int { return op.ClientId / goroutinesPerProcess }
 	early := func(got porcupine.Operation) bool {
 		return slices.ContainsFunc(ops, func(w porcupine.Operation) bool {
-			in, out := w.Input.(callInput), got.Output.(callOutput)
-			wrote := (in.verb != verbRemove && out.text == in.text) || (in.verb == verbRemove && out.text == "")
-			return in.verb != verbRead && in.name == got.Input.(callInput).name && wrote && process(w) != process(got) &&
+			in, out := w.Input.(registerCall), got.Output.(registerResult)
+			wrote := (in.verb != callRemove && out.text == in.text) || (in.verb == callRemove && out.text == "")
+			return in.verb != callRead && in.name == got.Input.(registerCall).name && wrote &&
+				process(w) != process(got) &&
 				w.Call < got.Return &&
 				w.Return > got.Return
 		})
 	}
 	return slices.DeleteFunc(slices.Clone(ops), func(op porcupine.Operation) bool {
-		return op.Input.(callInput).verb == verbRead && early(op)
+		return op.Input.(registerCall).verb == callRead && early(op)
 	})
 }
 
@@ -224,17 +225,17 @@ func (r *linearRun) runProcess(p int, seed uint64, kill int) {
 		var mu sync.Mutex // mu guards now.
 		now := time.Unix(1776162225, 0)
 		clock := func() time.Time { mu.Lock(); defer mu.Unlock(); now = now.Add(time.Millisecond); return now }
-		opts := workload.Options(
+		opts := workload.StoreOptions(
 			workload.NewFS(proc, r.setup),
 			clock,
 			&lockedReader{r: rand.NewChaCha8([32]byte{byte(seed), byte(p), byte(life)})},
 		)
 		opts.LockWait = 10 * time.Second
 		if seed%2 == 1 {
-			workload.CompactEarly(opts)
+			workload.CompactAfterFewChanges(opts)
 		}
 		if seed%3 == 1 {
-			workload.KeepSnapshotsOpen(opts)
+			workload.WriteSnapshotsOften(opts)
 		}
 		m, err := oxbow.Open(workload.StoreFile, opts)
 		if err != nil {
@@ -244,7 +245,7 @@ func (r *linearRun) runProcess(p int, seed uint64, kill int) {
 			}
 			continue
 		}
-		if workload.FromSnapshot(m) {
+		if workload.UsesSnapshot(m) {
 			r.mu.Lock()
 			r.tally.FromSnapshot++
 			r.mu.Unlock()
@@ -296,53 +297,56 @@ func (r *linearRun) addError(err error) {
 // makeCall makes a call and records it. It returns false if the process was killed.
 func (r *linearRun) makeCall(proc *crashfs.Process, m *oxbow.Memory, id int, rnd *rand.Rand) bool {
 	ctx := context.Background()
-	in := callInput{name: fmt.Sprintf("n%d", rnd.IntN(nameCount)), text: fmt.Sprintf("text %d", r.text.Add(1))}
+	in := registerCall{
+		name: fmt.Sprintf("n%d", rnd.IntN(linearNameCount)),
+		text: fmt.Sprintf("text %d", r.text.Add(1)),
+	}
 	switch n := rnd.IntN(20); {
 	case n < 8:
-		in.verb = verbRead
+		in.verb = callRead
 	case n < 13:
-		in.verb = verbWrite
+		in.verb = callWrite
 	case n < 15:
-		in.verb = verbAdd
+		in.verb = callAdd
 	case n < 17:
-		in.verb = verbSwap
+		in.verb = callSwap
 	case n < 19:
-		in.verb = verbRemove
+		in.verb = callRemove
 	default:
-		in.verb = verbCompact
+		in.verb = callCompact
 	}
 	var version uint64
-	if in.verb == verbSwap {
+	if in.verb == callSwap {
 		e, err := m.Get(ctx, in.name)
 		if err != nil {
-			in.verb = verbRead // The read is recorded as a separate call.
+			in.verb = callRead // The read is recorded as a separate call.
 		}
 		in.oldText, version = e.Content, e.Version
 	}
-	var out callOutput
+	var out registerResult
 	var err error
 	begin := r.clock.Add(1)
 	switch in.verb {
-	case verbRead:
+	case callRead:
 		var e oxbow.Entry
 		e, err = m.Get(ctx, in.name)
 		if errors.Is(err, oxbow.ErrNotFound) {
 			err = nil
 		}
 		out.text = e.Content
-	case verbWrite:
+	case callWrite:
 		_, err = m.Remember(ctx, oxbow.Entry{Name: in.name, Content: in.text})
 		out.wasMade = err == nil
-	case verbAdd:
+	case callAdd:
 		err = m.Apply(ctx, oxbow.Add{Name: in.name, Content: in.text})
 		out.wasMade, err = wasMade(err, oxbow.ErrExists)
-	case verbSwap:
+	case callSwap:
 		err = m.Apply(ctx, oxbow.Update{Name: in.name, Content: in.text, If: version})
 		out.wasMade, err = wasMade(err, oxbow.ErrConflict, oxbow.ErrNotFound)
-	case verbRemove:
+	case callRemove:
 		err = m.Forget(ctx, in.name)
 		out.wasMade, err = wasMade(err, oxbow.ErrNotFound)
-	case verbCompact:
+	case callCompact:
 		_, err = m.Compact(ctx, oxbow.Compaction{Before: time.Unix(1<<40, 0)})
 	}
 	end := r.clock.Add(1)
@@ -356,18 +360,21 @@ func (r *linearRun) makeCall(proc *crashfs.Process, m *oxbow.Memory, id int, rnd
 	r.tally.Calls++
 	switch {
 	case isKilledError(err):
-		r.tally.Pending++
+		r.tally.PendingCalls++
 		out.isUnknown, end = true, 1<<60
 	case errors.Is(err, oxbow.ErrBusy):
-		r.tally.Busy++
+		r.tally.BusyCalls++
 		return true // The call has changed nothing.
 	case err != nil:
 		r.err = errors.Join(r.err, fmt.Errorf("%s %s: %w", verbNames[in.verb], in.name, err))
 		return false
 	}
 	// A read by a killed process shows nothing.
-	if in.verb != verbCompact && !(in.verb == verbRead && out.isUnknown) {
-		r.ops = append(r.ops, porcupine.Operation{ClientId: id, Input: in, Call: begin, Output: out, Return: end})
+	if in.verb != callCompact && !(in.verb == callRead && out.isUnknown) {
+		r.history = append(
+			r.history,
+			porcupine.Operation{ClientId: id, Input: in, Call: begin, Output: out, Return: end},
+		)
 	}
 	return !out.isUnknown
 }
@@ -387,23 +394,27 @@ func wasMade(err error, proper ...error) (bool, error) {
 func (r *linearRun) readFinalState(seed uint64) {
 	m, err := oxbow.Open(
 		workload.StoreFile,
-		workload.Options(workload.NewFS(r.disk.Process(), r.setup), time.Now, rand.NewChaCha8([32]byte{byte(seed)})),
+		workload.StoreOptions(
+			workload.NewFS(r.disk.Process(), r.setup),
+			time.Now,
+			rand.NewChaCha8([32]byte{byte(seed)}),
+		),
 	)
 	if err != nil {
 		r.addError(fmt.Errorf("open at the end: %w", err))
 		return
 	}
-	for i := range nameCount {
-		in := callInput{verb: verbRead, name: fmt.Sprintf("n%d", i)}
+	for i := range linearNameCount {
+		in := registerCall{verb: callRead, name: fmt.Sprintf("n%d", i)}
 		begin := r.clock.Add(1)
 		e, err := m.Get(context.Background(), in.name)
 		if err != nil && !errors.Is(err, oxbow.ErrNotFound) {
 			r.addError(fmt.Errorf("read at the end: %w", err))
 			return
 		}
-		r.ops = append(
-			r.ops,
-			porcupine.Operation{ClientId: 1000, Input: in, Call: begin, Output: callOutput{text: e.Content},
+		r.history = append(
+			r.history,
+			porcupine.Operation{ClientId: 1000, Input: in, Call: begin, Output: registerResult{text: e.Content},
 				Return: r.clock.Add(1)},
 		)
 	}

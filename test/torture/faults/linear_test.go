@@ -11,14 +11,14 @@ import (
 func TestHistories(t *testing.T) {
 	var all LinearTally
 	for seed := range uint64(60) {
-		tally, err := Linear(seed, workload.Setup{})
+		tally, err := CheckLinearHistory(seed, workload.StoreSetup{})
 		all.Add(tally)
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	t.Logf("%+v", all)
-	if all.Pending == 0 || all.Calls < 4000 {
+	if all.PendingCalls == 0 || all.Calls < 4000 {
 		t.Errorf("the campaign did too little: %+v", all)
 	}
 }

@@ -19,17 +19,17 @@ import (
 
 // logRun runs a script for a log that two processes use in turns.
 type logRun struct {
-	r              *rand.Rand
+	random         *rand.Rand
 	now            time.Time
-	setup          workload.Setup
+	setup          workload.StoreSetup
 	disk           *crashfs.Disk
 	logs           [2]*wal.Log
 	ackedBodies    []string // bodies of the records that were acknowledged
 	inFlightBodies []string // bodies of the records in the append that is in progress
 }
 
-func newLogRun(seed uint64, setup workload.Setup, disk *crashfs.Disk) *logRun {
-	return &logRun{r: rand.New(rand.NewPCG(seed, 7)), now: time.Unix(1776162225, 0), setup: setup, disk: disk}
+func newLogRun(seed uint64, setup workload.StoreSetup, disk *crashfs.Disk) *logRun {
+	return &logRun{random: rand.New(rand.NewPCG(seed, 7)), now: time.Unix(1776162225, 0), setup: setup, disk: disk}
 }
 
 func (l *logRun) clock() time.Time { l.now = l.now.Add(time.Second); return l.now }
@@ -37,7 +37,7 @@ func (l *logRun) clock() time.Time { l.now = l.now.Add(time.Second); return l.no
 func (l *logRun) openLog(i int) (*wal.Log, error) {
 	if l.logs[i] == nil {
 		var key [32]byte
-		key[0], key[1] = byte(l.r.Uint32()), byte(i)
+		key[0], key[1] = byte(l.random.Uint32()), byte(i)
 		log, err := openLog(workload.NewFS(l.disk.Process(), l.setup), l.clock, key)
 		if err != nil {
 			return nil, err
@@ -47,7 +47,7 @@ func (l *logRun) openLog(i int) (*wal.Log, error) {
 	return l.logs[i], nil
 }
 
-func openLog(fsys *workload.FS, clock func() time.Time, key [32]byte) (*wal.Log, error) {
+func openLog(fsys *workload.HookedFS, clock func() time.Time, key [32]byte) (*wal.Log, error) {
 	step, reserve := fsys.FreeSpace()
 	return wal.Open(
 		fsys,
@@ -59,13 +59,13 @@ func openLog(fsys *workload.FS, clock func() time.Time, key [32]byte) (*wal.Log,
 
 // appendUntilStopped appends records until the disk is stopped.
 func (l *logRun) appendUntilStopped() error {
-	for range 3 + l.r.IntN(8) {
-		i := l.r.IntN(2)
+	for range 3 + l.random.IntN(8) {
+		i := l.random.IntN(2)
 		log, err := l.openLog(i)
 		if err != nil {
 			return err
 		}
-		switch l.r.IntN(8) {
+		switch l.random.IntN(8) {
 		case 0:
 			log.SealLastRecord()
 			continue
@@ -77,8 +77,8 @@ func (l *logRun) appendUntilStopped() error {
 			continue
 		}
 		l.inFlightBodies = nil
-		for range 1 + l.r.IntN(4) {
-			l.inFlightBodies = append(l.inFlightBodies, randomBody(l.r))
+		for range 1 + l.random.IntN(4) {
+			l.inFlightBodies = append(l.inFlightBodies, randomBody(l.random))
 		}
 		if err := l.appendRecords(log, l.inFlightBodies); err != nil {
 			return err
@@ -144,7 +144,7 @@ func crashLog(seed uint64, o CrashOptions) (CrashTally, *Violation) {
 	judged := map[uint64][]string{} // bodies of the records in each image, by the hash of the image
 	distinct := 0
 	bad := func(k int, label string, err error) (CrashTally, *Violation) {
-		tally.Distinct = distinct
+		tally.DistinctImages = distinct
 		return tally, &Violation{Seed: seed, Where: describeCrash(k, label), Err: err}
 	}
 	dry := newLogRun(seed, setup, crashfs.New(nil))
@@ -162,17 +162,17 @@ func crashLog(seed uint64, o CrashOptions) (CrashTally, *Violation) {
 		tally.StopPoints++
 		var label string
 		var err error
-		d.EachSketch(func(im *crashfs.Sketch) bool {
-			tally.Images++
+		d.EachSketch(func(im *crashfs.ImageSketch) bool {
+			tally.PossibleImages++
 			sum := im.Sum(nil)
 			got, known := judged[sum]
 			if known {
 				err = l.checkRecords(got)
 			} else {
-				got, err = examineLog(workload.NewFS(im.Mem(), setup), l)
+				got, err = examineLog(workload.NewFS(im.BuildImage(), setup), l)
 				if err == nil {
 					judged[sum] = got
-					if im.Any(workload.DependsOnScript) {
+					if im.AnyName(workload.DependsOnScript) {
 						distinct++
 					}
 				}
@@ -186,7 +186,7 @@ func crashLog(seed uint64, o CrashOptions) (CrashTally, *Violation) {
 			return bad(k, label, err)
 		}
 	}
-	tally.Distinct = distinct
+	tally.DistinctImages = distinct
 	return tally, nil
 }
 
@@ -210,7 +210,7 @@ func (l *logRun) checkRecords(got []string) error {
 
 // examineLog examines the log after a crash and returns the records in it. The log must contain the acknowledged
 // records, followed by the first records of the append in progress, and must accept further records.
-func examineLog(fsys *workload.FS, l *logRun) ([]string, error) {
+func examineLog(fsys *workload.HookedFS, l *logRun) ([]string, error) {
 	now := time.Unix(1776200000, 0)
 	clock := func() time.Time { now = now.Add(time.Second); return now }
 	log, err := openLog(fsys, clock, [32]byte{9})

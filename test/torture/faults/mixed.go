@@ -15,21 +15,21 @@ import (
 )
 
 const (
-	snapshotPage   = 4096
-	oldSnapshots   = 4  // number of old snapshots that are kept for their pages
-	imagesPerMixed = 16 // One in this many images with a snapshot is tested with other snapshots.
-	mixesPerImage  = 4
+	snapshotPageBytes = 4096
+	keptOldSnapshots  = 4  // number of old snapshots that are kept for their pages
+	imagesPerMixed    = 16 // One in this many images with a snapshot is tested with other snapshots.
+	mixesPerImage     = 4
 )
 
 // examineMixed examines an image with other snapshots: an older snapshot, and snapshots in which some pages are zero
 // or from other snapshots.
-func (r *crashRun) examineMixed(im *crashfs.Sketch, allowed []*workload.State) error {
-	sum := im.Sum(workload.IsLock)
+func (r *crashRun) examineMixed(im *crashfs.ImageSketch, allowed []*workload.StoreState) error {
+	sum := im.Sum(workload.IsLockFile)
 	if sum>>40%imagesPerMixed != 0 {
 		return nil
 	}
 	const name = workload.StoreFile + ".snap"
-	img := im.Mem()
+	img := im.BuildImage()
 	own, err := vfs.ReadFile(img, name, -1)
 	if err != nil {
 		return err
@@ -44,14 +44,14 @@ func (r *crashRun) examineMixed(im *crashfs.Sketch, allowed []*workload.State) e
 		if err := with.Put(name, b, 0o600, time.Unix(1776162225, 0)); err != nil {
 			return err
 		}
-		r.tally.Mixed++
-		if err := r.judge.Examine(with, allowed); err != nil {
+		r.tally.MixedImages++
+		if err := r.judge.ExamineImage(with, allowed); err != nil {
 			return fmt.Errorf("with snapshot %d of other pages: %w", i, err)
 		}
 	}
 	if len(own) > 0 {
 		r.snapshots = append(r.snapshots, bytes.Clone(own))
-		r.snapshots = r.snapshots[max(0, len(r.snapshots)-oldSnapshots):]
+		r.snapshots = r.snapshots[max(0, len(r.snapshots)-keptOldSnapshots):]
 	}
 	return nil
 }
@@ -67,8 +67,8 @@ func (r *crashRun) otherSnapshot(own []byte, i int, rnd *rand.Rand) []byte {
 		return bytes.Clone(old)
 	}
 	b := bytes.Clone(own)
-	for from := 0; from < len(b); from += snapshotPage {
-		page := b[from:min(from+snapshotPage, len(b))]
+	for from := 0; from < len(b); from += snapshotPageBytes {
+		page := b[from:min(from+snapshotPageBytes, len(b))]
 		switch n := rnd.IntN(8); {
 		case n < 3 && from < len(old):
 			copy(page, old[from:])

@@ -21,22 +21,22 @@ import (
 func (r *crashRun) stepAfterCrash(acked int, h uint64) workload.Step {
 	var steps []workload.Step
 	for _, st := range r.script.Steps {
-		if st.Inner != nil && st.Kind != workload.Revert {
-			steps = append(steps, *st.Inner)
+		if st.InnerStep != nil && st.Kind != workload.RevertStep {
+			steps = append(steps, *st.InnerStep)
 		}
-		st.Inner = nil
+		st.InnerStep = nil
 		steps = append(steps, st)
 	}
-	st := workload.Step{Kind: workload.Remember, Name: "a", Text: "after the crash"}
+	st := workload.Step{Kind: workload.RememberStep, EntryName: "a", Content: "after the crash"}
 	if h>>32%8 == 0 {
-		return workload.Step{Kind: workload.Compact}
+		return workload.Step{Kind: workload.CompactStep}
 	}
 	if acked < len(steps) {
 		switch s := steps[acked]; s.Kind {
-		case workload.Remember:
-			st.Name, st.Text = s.Name, otherText(s.Text)
-		case workload.Batch:
-			st = workload.Step{Kind: workload.Batch, OpID: s.OpID}
+		case workload.RememberStep:
+			st.EntryName, st.Content = s.EntryName, otherText(s.Content)
+		case workload.BatchStep:
+			st = workload.Step{Kind: workload.BatchStep, OpID: s.OpID}
 			for _, op := range s.Ops {
 				switch o := op.(type) {
 				case oxbow.Add:
@@ -48,8 +48,8 @@ func (r *crashRun) stepAfterCrash(acked int, h uint64) workload.Step {
 				}
 				st.Ops = append(st.Ops, op)
 			}
-		case workload.Forget:
-			st = workload.Step{Kind: workload.Forget, Name: s.Name}
+		case workload.ForgetStep:
+			st = workload.Step{Kind: workload.ForgetStep, EntryName: s.EntryName}
 		}
 	}
 	return st
@@ -70,11 +70,11 @@ func otherText(s string) string {
 
 // mustCrashAgain reports whether an image is crashed once more. This is more likely if the image has a record that
 // lacks only its beginning, because such a record could become valid again.
-func (r *crashRun) mustCrashAgain(im *crashfs.Sketch) bool {
-	if r.opts.Deep <= 0 {
+func (r *crashRun) mustCrashAgain(im *crashfs.ImageSketch) bool {
+	if r.opts.RecoveryCrashInterval <= 0 {
 		return false
 	}
-	choice, n := im.Sum(workload.IsLock), uint64(r.opts.Deep)
+	choice, n := im.Sum(workload.IsLockFile), uint64(r.opts.RecoveryCrashInterval)
 	if choice%n == 0 {
 		return true
 	}
@@ -87,7 +87,7 @@ func (r *crashRun) mustCrashAgain(im *crashfs.Sketch) bool {
 
 // crashRecovery lets a store recover from an image and make a step. It crashes the disk at each operation and examines
 // the result.
-func (r *crashRun) crashRecovery(img *vfs.Mem, allowed []*workload.State, st workload.Step) error {
+func (r *crashRun) crashRecovery(img *vfs.Mem, allowed []*workload.StoreState, st workload.Step) error {
 	fail := func(k int, label string, err error) error {
 		return fmt.Errorf("then, with %v, a second crash at operation %d (%s): %w", st, k, label, err)
 	}
@@ -100,7 +100,7 @@ func (r *crashRun) crashRecovery(img *vfs.Mem, allowed []*workload.State, st wor
 	if err := dry.OpenInAllowedState(allowed); err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}
-	if err := dry.Step(st); err != nil {
+	if err := dry.RunStep(st); err != nil {
 		return fmt.Errorf("recover, with %v: %w", st, err)
 	}
 	seen := map[uint64]bool{}
@@ -109,12 +109,12 @@ func (r *crashRun) crashRecovery(img *vfs.Mem, allowed []*workload.State, st wor
 		w.Disk.StopAt(k)
 		if err := w.OpenInAllowedState(allowed); err == nil {
 			// Ignore the error, because the crash is intended. The acknowledged steps are counted by Acked.
-			_ = w.Step(st)
+			_ = w.RunStep(st)
 		}
 		w.Disk.Stop()
-		may := workload.AllowedStates(dry.States, w.AckedEvents)
+		may := workload.AllowedStates(dry.States, w.CompletedEvents)
 		var bad error
-		w.Disk.EachSketch(func(im *crashfs.Sketch) bool {
+		w.Disk.EachSketch(func(im *crashfs.ImageSketch) bool {
 			r.tally.RecoveryCrashes++
 			_, _, err := r.judge.ExamineSketch(im, may)
 			if sum := im.Sum(nil); err == nil && !seen[sum] {
@@ -134,7 +134,7 @@ func (r *crashRun) crashRecovery(img *vfs.Mem, allowed []*workload.State, st wor
 }
 
 // tornTail returns the bytes of a torn tail and their offset. It returns nil if there is no torn tail.
-func tornTail(img *vfs.Mem, setup workload.Setup) ([]byte, int64, error) {
+func tornTail(img *vfs.Mem, setup workload.StoreSetup) ([]byte, int64, error) {
 	m, err := oxbow.Open(workload.StoreFile, &oxbow.Options{FS: workload.NewFS(img.Clone(), setup), ReadOnly: true})
 	if err != nil {
 		return nil, 0, err
@@ -152,11 +152,11 @@ func tornTail(img *vfs.Mem, setup workload.Setup) ([]byte, int64, error) {
 }
 
 // checkTail returns an error if the torn tail is neither at its original place nor in another file.
-func checkTail(im *crashfs.Sketch, tail []byte, end int64) error {
+func checkTail(im *crashfs.ImageSketch, tail []byte, end int64) error {
 	if len(tail) == 0 {
 		return nil
 	}
-	img := im.Mem()
+	img := im.BuildImage()
 	b, err := vfs.ReadFile(img, workload.StoreFile, -1)
 	hasTail := err == nil && int64(len(b)) > end
 	if hasTail && bytes.HasPrefix(b[end:], tail) {

@@ -1,8 +1,8 @@
 // This file defines the report about a broken guarantee.
 
 // Package faults has the campaigns that test one store in this process with crashes of the disk
-// ([Crash]), failing operations ([FindErrors]), damaged files ([DamageStores]), and goroutines in several
-// processes ([Linear]).
+// ([FindCrashViolation]), failing operations ([FindErrors]), damaged files ([DamageStores]), and goroutines in several
+// processes ([CheckLinearHistory]).
 package faults
 
 import (

@@ -13,10 +13,10 @@ import (
 
 // disturbProcesses kills and pauses processes at random times until the campaign is over. The mean interval is every.
 // Two of five actions are pauses of 1 to 200 ms. When disturbProcesses returns, no process is paused.
-func (r *run) disturbProcesses(ctx context.Context, rnd *rand.Rand, procs []*proc, every time.Duration) {
+func (r *campaignRun) disturbProcesses(ctx context.Context, rnd *rand.Rand, procs []*processRole, every time.Duration) {
 	var resumed sync.WaitGroup
 	defer resumed.Wait()
-	for r.waitOrEnd(ctx, time.Duration(rnd.Int64N(int64(2*every)))) {
+	for r.waitUnlessOver(ctx, time.Duration(rnd.Int64N(int64(2*every)))) {
 		p := procs[rnd.IntN(len(procs))]
 		if rnd.IntN(5) < 3 {
 			if p.kill() {
@@ -27,17 +27,17 @@ func (r *run) disturbProcesses(ctx context.Context, rnd *rand.Rand, procs []*pro
 		if !p.pause(true) {
 			continue
 		}
-		r.stops.Add(1)
+		r.pauses.Add(1)
 		d := time.Millisecond + time.Duration(rnd.Int64N(int64(200*time.Millisecond)))
 		resumed.Go(func() {
-			r.waitOrEnd(ctx, d)
+			r.waitUnlessOver(ctx, d)
 			p.pause(false)
 		})
 	}
 }
 
-// waitOrEnd waits for the duration d. If the campaign ends before this, waitOrEnd returns false.
-func (r *run) waitOrEnd(ctx context.Context, d time.Duration) bool {
+// waitUnlessOver waits for the duration d. If the campaign ends before this, waitUnlessOver returns false.
+func (r *campaignRun) waitUnlessOver(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

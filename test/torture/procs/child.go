@@ -44,8 +44,8 @@ func Child(ctx context.Context, args []string, in io.Reader, out io.Writer) erro
 		return err
 	}
 	opts := &oxbow.Options{FS: fsys, Source: oxbow.Source{Actor: oxbow.Program}}
-	workload.KeepSnapshots(opts)
-	workload.KeepSnapshotsOpen(opts)
+	workload.WriteSnapshotOnClose(opts)
+	workload.WriteSnapshotsOften(opts)
 	m, err := oxbow.Open(storeFile, opts)
 	if err != nil {
 		return fmt.Errorf("opening %s: %w", filepath.Join(*home, storeFile), err)
@@ -59,7 +59,7 @@ func serveCalls(ctx context.Context, fsys vfs.FS, m *oxbow.Memory, in io.Reader,
 	var open sync.WaitGroup
 	d := json.NewDecoder(bufio.NewReader(in))
 	for {
-		var c call
+		var c callRequest
 		if err := d.Decode(&c); err != nil {
 			open.Wait()
 			if errors.Is(err, io.EOF) {
@@ -96,40 +96,40 @@ func refusalName(err error) string {
 	return err.Error()
 }
 
-func executeCall(ctx context.Context, fsys vfs.FS, m *oxbow.Memory, c call) (answer, error) {
+func executeCall(ctx context.Context, fsys vfs.FS, m *oxbow.Memory, c callRequest) (callAnswer, error) {
 	if c.OpID != "" {
 		ctx = oxbow.WithOpID(ctx, c.OpID)
 	}
 	switch c.Verb {
 	case verbRemember:
 		e, err := m.Remember(ctx, oxbow.Entry{Name: c.Name, Content: c.Content, Version: c.IfVersion})
-		return answer{Version: e.Version}, err
+		return callAnswer{Version: e.Version}, err
 	case verbForget:
 		// The answer contains no version, because the library only reports success.
-		return answer{}, m.Apply(ctx, oxbow.Remove{Name: c.Name, If: c.IfVersion})
+		return callAnswer{}, m.Apply(ctx, oxbow.Remove{Name: c.Name, If: c.IfVersion})
 	case verbGet:
 		e, err := m.Get(ctx, c.Name)
-		return answer{Version: e.Version, Content: e.Content}, err
-	case verbGlance:
+		return callAnswer{Version: e.Version, Content: e.Content}, err
+	case verbShortRecall:
 		// Open a memory for a single recall, as a program that runs only for a short time does.
 		opts := &oxbow.Options{FS: fsys, ReadOnly: true, KeepIndex: true}
-		workload.KeepSnapshots(opts)
+		workload.WriteSnapshotOnClose(opts)
 		once, err := oxbow.Open(storeFile, opts)
 		if err != nil {
-			return answer{}, err
+			return callAnswer{}, err
 		}
 		c.Verb = verbRecall
 		a, err := executeCall(ctx, fsys, once, c)
 		return a, errors.Join(err, once.Close())
 	case verbRecall:
 		hits, err := m.Recall(ctx, oxbow.Query{Text: c.Query, Limit: 5})
-		a := answer{Names: map[string]uint64{}}
+		a := callAnswer{Names: map[string]uint64{}}
 		for _, h := range hits {
 			a.Names[h.Entry.Name] = h.Entry.Version
 		}
 		return a, err
 	case verbNames:
-		a := answer{Names: map[string]uint64{}}
+		a := callAnswer{Names: map[string]uint64{}}
 		for e, err := range m.Entries(ctx, oxbow.Filter{}) {
 			if err != nil {
 				return a, err
@@ -139,7 +139,7 @@ func executeCall(ctx context.Context, fsys vfs.FS, m *oxbow.Memory, c call) (ans
 		return a, nil
 	case verbCompact:
 		rep, err := m.Compact(ctx, oxbow.Compaction{Before: c.Before})
-		return answer{Version: rep.Seq}, err
+		return callAnswer{Version: rep.Seq}, err
 	}
-	return answer{}, fmt.Errorf("a call of the unknown verb %q", c.Verb)
+	return callAnswer{}, fmt.Errorf("a call of the unknown verb %q", c.Verb)
 }

@@ -23,13 +23,13 @@ const (
 	verbGet      = "get"
 	verbRecall   = "recall"
 	// recall with a memory that is opened for this call (only for children that use the library)
-	verbGlance  = "glance"
-	verbNames   = "names"   // list of all entries (only for children that use the library)
-	verbCompact = "compact" // compaction (only for children that use the library)
+	verbShortRecall = "glance"
+	verbNames       = "names"   // list of all entries (only for children that use the library)
+	verbCompact     = "compact" // compaction (only for children that use the library)
 )
 
-// call is a request to a process.
-type call struct {
+// callRequest is a request to a process.
+type callRequest struct {
 	ID        uint64    `json:"id"`
 	Verb      string    `json:"verb"`
 	Name      string    `json:"name,omitempty"`
@@ -47,8 +47,8 @@ const (
 	refusedBusy     = "busy"
 )
 
-// answer is the answer of a process to a call.
-type answer struct {
+// callAnswer is the answer of a process to a call.
+type callAnswer struct {
 	ID      uint64            `json:"id"`
 	Version uint64            `json:"version,omitempty"` // version of the entry (for forget: number of the change)
 	Content string            `json:"content,omitempty"` // content of the entry (for get)
@@ -56,10 +56,10 @@ type answer struct {
 	Refusal string            `json:"refused,omitempty"` // reason for a refusal, or an error message
 }
 
-// connection is the connection to a process. Several goroutines may use it at the same time. If a call returns an
-// error, the process has ended, so that the outcome of the call is not known.
-type connection interface {
-	call(ctx context.Context, c call) (answer, error)
+// processConnection is the connection to a process. Several goroutines may use it at the same time. If a call
+// returns an error, the process has ended, so that the outcome of the call is not known.
+type processConnection interface {
+	call(ctx context.Context, c callRequest) (callAnswer, error)
 
 	// closeInput tells the process that no more calls follow, if the transport supports this.
 	closeInput()
@@ -71,14 +71,14 @@ var errProcessGone = errors.New("the process is gone")
 // lineConnection is the connection to a child process that runs [Child]. Requests and answers are lines of JSON.
 type lineConnection struct {
 	mu     sync.Mutex // guards in, next and open
-	in     io.WriteCloser
+	calls  io.WriteCloser
 	nextID uint64
 	// calls that were not answered yet, by their IDs (nil after the process has ended)
-	pendingCalls map[uint64]chan answer
+	pendingCalls map[uint64]chan callAnswer
 }
 
 func newLineConnection(in io.WriteCloser, out io.Reader) *lineConnection {
-	l := &lineConnection{in: in, pendingCalls: map[uint64]chan answer{}}
+	l := &lineConnection{calls: in, pendingCalls: map[uint64]chan callAnswer{}}
 	go l.readLines(out)
 	return l
 }
@@ -86,7 +86,7 @@ func newLineConnection(in io.WriteCloser, out io.Reader) *lineConnection {
 func (l *lineConnection) readLines(out io.Reader) {
 	d := json.NewDecoder(bufio.NewReader(out))
 	for {
-		var a answer
+		var a callAnswer
 		if d.Decode(&a) != nil {
 			break
 		}
@@ -106,37 +106,37 @@ func (l *lineConnection) readLines(out io.Reader) {
 	l.pendingCalls = nil
 }
 
-func (l *lineConnection) call(ctx context.Context, c call) (answer, error) {
-	ch := make(chan answer, 1)
+func (l *lineConnection) call(ctx context.Context, c callRequest) (callAnswer, error) {
+	ch := make(chan callAnswer, 1)
 	l.mu.Lock()
 	if l.pendingCalls == nil {
 		l.mu.Unlock()
-		return answer{}, errProcessGone
+		return callAnswer{}, errProcessGone
 	}
 	l.nextID++
 	c.ID = l.nextID
 	l.pendingCalls[c.ID] = ch
 	b, err := json.Marshal(c)
 	if err == nil {
-		_, err = l.in.Write(append(b, '\n'))
+		_, err = l.calls.Write(append(b, '\n'))
 	}
 	l.mu.Unlock()
 	if err != nil {
-		return answer{}, fmt.Errorf("%w: %w", errProcessGone, err)
+		return callAnswer{}, fmt.Errorf("%w: %w", errProcessGone, err)
 	}
 	select {
 	case a, ok := <-ch:
 		if !ok {
-			return answer{}, errProcessGone
+			return callAnswer{}, errProcessGone
 		}
 		return a, nil
 	case <-ctx.Done():
-		return answer{}, ctx.Err()
+		return callAnswer{}, ctx.Err()
 	}
 }
 
 func (l *lineConnection) closeInput() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_ = l.in.Close()
+	_ = l.calls.Close()
 }

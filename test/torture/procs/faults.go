@@ -22,7 +22,7 @@ import (
 // These are the names of the faults.
 const (
 	faultNoLock    = "no-lock"    // the lock does not exclude other processes
-	faultNoNote    = "no-note"    // the note about the log in the lock file is not stored
+	faultLostNote  = "no-note"    // the note about the log in the lock file is not stored
 	faultFcntlLock = "fcntl-lock" // the lock uses fcntl, and the program also reads the lock file
 	readsLockFile  = "curious"    // this is not a fault: the program also reads the lock file
 )
@@ -31,7 +31,12 @@ const (
 // names separated by commas. With the note in the lock file, the log itself notices many faults. With no-note in
 // addition, only the campaign can notice them. The fault no-note alone does not violate any guarantee.
 func Faults() []string {
-	return []string{faultFcntlLock, faultFcntlLock + "," + faultNoNote, faultNoLock, faultNoLock + "," + faultNoNote}
+	return []string{
+		faultFcntlLock,
+		faultFcntlLock + "," + faultLostNote,
+		faultNoLock,
+		faultNoLock + "," + faultLostNote,
+	}
 }
 
 // withFaults returns a file system in dir with the given faults. If a fault needs a process that reads the lock file,
@@ -40,7 +45,7 @@ func withFaults(ctx context.Context, dir *vfs.OS, home, faults string) (vfs.FS, 
 	f := &faultFS{FS: dir, home: home, faults: map[string]bool{}}
 	for name := range strings.SplitSeq(faults, ",") {
 		switch name {
-		case "", faultNoLock, faultNoNote:
+		case "", faultNoLock, faultLostNote:
 		case faultFcntlLock, readsLockFile:
 			go keepReadingLockFile(ctx, filepath.Join(home, storeFile+".lock"))
 		default:
@@ -81,7 +86,7 @@ func (f *faultFS) OpenLock(name string) (vfs.Lock, error) {
 	switch {
 	case f.faults[faultNoLock]:
 		l, err := f.FS.OpenLock(name)
-		return unenforcedLock{l}, err
+		return ineffectiveLock{l}, err
 	case f.faults[faultFcntlLock]:
 		file, err := os.OpenFile(filepath.Join(f.home, filepath.FromSlash(name)), os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
@@ -95,7 +100,7 @@ func (f *faultFS) OpenLock(name string) (vfs.Lock, error) {
 // OpenFile implements [vfs.FS].
 func (f *faultFS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
 	file, err := f.FS.OpenFile(name, flag, perm)
-	isForgetful := f.faults[faultNoNote] && name == storeFile+".lock"
+	isForgetful := f.faults[faultLostNote] && name == storeFile+".lock"
 	if err == nil && isForgetful {
 		return discardingFile{file}, nil
 	}
@@ -107,11 +112,11 @@ type discardingFile struct{ vfs.File }
 
 func (discardingFile) WriteAt(b []byte, _ int64) (int, error) { return len(b), nil }
 
-// unenforcedLock is a lock that does not exclude other processes.
-type unenforcedLock struct{ vfs.Lock }
+// ineffectiveLock is a lock that does not exclude other processes.
+type ineffectiveLock struct{ vfs.Lock }
 
-func (unenforcedLock) TryLock() (bool, error) { return true, nil }
-func (unenforcedLock) Unlock() error          { return nil }
+func (ineffectiveLock) TryLock() (bool, error) { return true, nil }
+func (ineffectiveLock) Unlock() error          { return nil }
 
 // posixLock is a lock with fcntl. It belongs to the process, and is released if the process closes any handle of the
 // same file.

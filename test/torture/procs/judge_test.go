@@ -26,7 +26,7 @@ func TestAudit(t *testing.T) {
 	for _, c := range []struct {
 		what  string
 		store func(t *testing.T, m m)
-		more  func(l *ledger)
+		more  func(l *changeLedger)
 		want  string // beginning of the error ("" if there must be no error)
 	}{
 		{"as it should be", func(t *testing.T, m m) { put(t, m, "a", "op a") }, nil, ""},
@@ -36,23 +36,23 @@ func TestAudit(t *testing.T) {
 			put(t, m, "a", "op a again")
 		}, nil, "twice: "},
 		{"it has another number", func(t *testing.T, m m) { put(t, m, "b", "more b"); put(t, m, "a", "op a") },
-			func(l *ledger) { l.recordRequest("more", "b", verbRemember, false) }, "mixed: "},
+			func(l *changeLedger) { l.recordRequest("more", "b", verbRemember, false) }, "mixed: "},
 		{"it has another name", func(t *testing.T, m m) { put(t, m, "b", "op a") }, nil, "mixed: "},
 		{"nobody asked for it", func(t *testing.T, m m) {
 			put(t, m, "a", "op a")
 			put(t, m, "b", "who b")
 		}, nil, "twice: "},
 		{"it was refused", func(t *testing.T, m m) { put(t, m, "a", "op a"); put(t, m, "b", "no b") },
-			func(l *ledger) {
+			func(l *changeLedger) {
 				l.recordRequest("no", "b", verbRemember, true)
 				l.recordAnswer("no", outcomeRefused, 0)
 			}, "ghost: "},
 		{"it is under way, and there", func(t *testing.T, m m) { put(t, m, "a", "op a"); put(t, m, "b", "now b") },
-			func(l *ledger) { l.recordRequest("now", "b", verbRemember, false) }, ""},
+			func(l *changeLedger) { l.recordRequest("now", "b", verbRemember, false) }, ""},
 		{"it is under way, and not there", func(t *testing.T, m m) { put(t, m, "a", "op a") },
-			func(l *ledger) { l.recordRequest("now", "b", verbRemember, false) }, ""},
+			func(l *changeLedger) { l.recordRequest("now", "b", verbRemember, false) }, ""},
 		{"a removal is missing", func(t *testing.T, m m) { put(t, m, "a", "op a") },
-			func(l *ledger) {
+			func(l *changeLedger) {
 				l.recordRequest("gone", "a", verbForget, false)
 				l.recordAnswer("gone", outcomeAcknowledged, 0)
 			}, "lost: gone of"},
@@ -69,7 +69,7 @@ func TestAudit(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.store(t, store)
-		r := &run{opts: Options{Dir: dir}, ledger: newLedger(), stop: make(chan struct{})}
+		r := &campaignRun{opts: Options{Dir: dir}, ledger: newLedger(), stop: make(chan struct{})}
 		r.ledger.recordRequest("op", "a", verbRemember, false)
 		r.ledger.recordAnswer("op", outcomeAcknowledged, 1)
 		if c.more != nil {
@@ -99,8 +99,8 @@ func TestAudit(t *testing.T) {
 func TestJudgeRead(t *testing.T) {
 	quiet := nameState{version: 5, askedCount: 2, settledCount: 2}
 	asked := nameState{version: 5, askedCount: 3, settledCount: 2}
-	leaving := nameState{version: 5, askedCount: 3, settledCount: 2, isRemoving: true}
-	gone := nameState{isRemoved: true, isRemoving: true, askedCount: 3, settledCount: 3}
+	leaving := nameState{version: 5, askedCount: 3, settledCount: 2, isRemovalRequested: true}
+	gone := nameState{isRemoved: true, isRemovalRequested: true, askedCount: 3, settledCount: 3}
 	for _, c := range []struct {
 		what          string
 		before, after nameState
@@ -123,8 +123,8 @@ func TestJudgeRead(t *testing.T) {
 		{"forgotten meanwhile", quiet, gone, false, 0, 0, ""},
 		{"not acknowledged yet", nameState{askedCount: 1}, nameState{askedCount: 1}, false, 0, 0, ""},
 	} {
-		r := &run{stop: make(chan struct{})}
-		rd := &reader{run: r, proc: &proc{name: "reader"}, highestSeen: map[string]uint64{"a": c.seen}}
+		r := &campaignRun{stop: make(chan struct{})}
+		rd := &readingGoroutine{run: r, proc: &processRole{name: "reader"}, highestSeen: map[string]uint64{"a": c.seen}}
 		rd.checkRead("get", "a", c.before, c.after, c.found, c.version)
 		got := ""
 		for _, v := range r.violations.Violations {

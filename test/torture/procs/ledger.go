@@ -12,55 +12,55 @@ import (
 	"sync"
 )
 
-// change is a change that a lane requested.
-type change struct {
-	tag     string // op ID of the change, and first word of the content that it writes
-	name    string
-	verb    string
-	outcome changeOutcome
-	version uint64 // acknowledged version (0 if the answer did not contain a version)
-	seq     uint64 // number of the change in the log (0 until the change is found there)
+// laneChange is a change that a lane requested.
+type laneChange struct {
+	opID      string // op ID of the change, and first word of the content that it writes
+	name      string
+	verb      string
+	outcome   changeOutcome
+	version   uint64 // acknowledged version (0 if the answer did not contain a version)
+	logNumber uint64 // number of the change in the log (0 until the change is found there)
 }
 
 type changeOutcome int
 
 const (
-	outcomeAsked changeOutcome = iota
+	outcomeUnanswered changeOutcome = iota
 	outcomeAcknowledged
 	outcomeRefused
 )
 
 // nameState is the known state of the entry with a name.
 type nameState struct {
-	version      uint64 // last version that was acknowledged
-	tag          string // tag of the change that wrote this version
-	isRemoved    bool   // the removal of the entry was acknowledged
-	askedCount   int    // number of changes that were requested
-	settledCount int    // number of changes that were answered
-	isRemoving   bool   // the removal of the entry was requested
+	version            uint64 // last version that was acknowledged
+	lastOpID           string // tag of the change that wrote this version
+	isRemoved          bool   // the removal of the entry was acknowledged
+	askedCount         int    // number of changes that were requested
+	settledCount       int    // number of changes that were answered
+	isRemovalRequested bool   // the removal of the entry was requested
 	// Several lanes change the entry, so the acknowledged version may be newer than the change with the tag.
 	isShared bool
 }
 
-// ledger records all changes. It is safe for concurrent use.
-type ledger struct {
-	mu          sync.Mutex
-	states      map[string]*nameState
-	changes     map[string]*change // changes by tag that were not found in the log yet
-	recentNames []string           // names that were recently acknowledged, from which readers choose
-	recentIndex int                // index in recentNames of the next name that is stored
-	ackCount    int
+// changeLedger records all changes. It is safe for concurrent use.
+type changeLedger struct {
+	mu                sync.Mutex
+	states            map[string]*nameState
+	changes           map[string]*laneChange // changes by tag that were not found in the log yet
+	recentNames       []string               // names that were recently acknowledged, from which readers choose
+	recentIndex       int                    // index in recentNames of the next name that is stored
+	acknowledgedCount int
 }
 
 // maxRecentNames is the number of names from which readers choose.
 const maxRecentNames = 512
 
-func newLedger() *ledger {
-	return &ledger{states: map[string]*nameState{}, changes: map[string]*change{}}
+func newLedger() *changeLedger {
+	return &changeLedger{states: map[string]*nameState{}, changes: map[string]*laneChange{}}
 }
 
 // recordRequest records that a change is about to be requested.
-func (l *ledger) recordRequest(tag, name, verb string, shared bool) {
+func (l *changeLedger) recordRequest(tag, name, verb string, shared bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f := l.states[name]
@@ -69,12 +69,12 @@ func (l *ledger) recordRequest(tag, name, verb string, shared bool) {
 		l.states[name] = f
 	}
 	f.askedCount++
-	f.isRemoving = f.isRemoving || verb == verbForget
-	l.changes[tag] = &change{tag: tag, name: name, verb: verb}
+	f.isRemovalRequested = f.isRemovalRequested || verb == verbForget
+	l.changes[tag] = &laneChange{opID: tag, name: name, verb: verb}
 }
 
 // recordAnswer records the answer to a change.
-func (l *ledger) recordAnswer(tag string, o changeOutcome, version uint64) {
+func (l *changeLedger) recordAnswer(tag string, o changeOutcome, version uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := l.changes[tag]
@@ -84,13 +84,13 @@ func (l *ledger) recordAnswer(tag string, o changeOutcome, version uint64) {
 	if o == outcomeRefused {
 		return
 	}
-	l.ackCount++
+	l.acknowledgedCount++
 	if f.isShared {
 		// Other lanes may have changed the entry since then. It is only certain that its version did not decrease.
 		c.version = 0
 		f.version = max(f.version, version)
 	} else {
-		f.version, f.tag = version, tag
+		f.version, f.lastOpID = version, tag
 	}
 	f.isRemoved = c.verb == verbForget
 	if len(l.recentNames) < maxRecentNames {
@@ -102,35 +102,35 @@ func (l *ledger) recordAnswer(tag string, o changeOutcome, version uint64) {
 }
 
 // nameState returns the known state of the entry with a name.
-func (l *ledger) nameState(name string) nameState {
+func (l *changeLedger) nameState(name string) nameState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.lockedState(name)
+	return l.stateWhileLocked(name)
 }
 
 // recentName returns a name that was recently acknowledged, with the known state of its entry. It returns false if
 // there is no such name.
-func (l *ledger) recentName(n int) (string, nameState, bool) {
+func (l *changeLedger) recentName(n int) (string, nameState, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.recentNames) == 0 {
 		return "", nameState{}, false
 	}
 	name := l.recentNames[n%len(l.recentNames)]
-	return name, l.lockedState(name), true
+	return name, l.stateWhileLocked(name), true
 }
 
-// lockedState is like nameState, but the caller must hold mu. If the ledger does not contain a name any more, the
+// stateWhileLocked is like nameState, but the caller must hold mu. If the ledger does not contain a name any more, the
 // entry with the name was forgotten.
-func (l *ledger) lockedState(name string) nameState {
+func (l *changeLedger) stateWhileLocked(name string) nameState {
 	if f := l.states[name]; f != nil {
 		return *f
 	}
-	return nameState{isRemoved: true, isRemoving: true}
+	return nameState{isRemoved: true, isRemovalRequested: true}
 }
 
 // allStates returns the known states of the entries with all names.
-func (l *ledger) allStates() map[string]nameState {
+func (l *changeLedger) allStates() map[string]nameState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	m := make(map[string]nameState, len(l.states))
@@ -141,10 +141,10 @@ func (l *ledger) allStates() map[string]nameState {
 }
 
 // openChanges returns the changes that were not found in the log yet.
-func (l *ledger) openChanges() map[string]change {
+func (l *changeLedger) openChanges() map[string]laneChange {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	m := make(map[string]change, len(l.changes))
+	m := make(map[string]laneChange, len(l.changes))
 	for tag, c := range l.changes {
 		m[tag] = *c
 	}
@@ -152,7 +152,7 @@ func (l *ledger) openChanges() map[string]change {
 }
 
 // recordFound records the number of a change in the log. If the number is wrong, recordFound returns an error.
-func (l *ledger) recordFound(tag, name string, seq uint64) error {
+func (l *changeLedger) recordFound(tag, name string, seq uint64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := l.changes[tag]
@@ -166,15 +166,15 @@ func (l *ledger) recordFound(tag, name string, seq uint64) error {
 		)
 	case c.name != name:
 		return fmt.Errorf("mixed: the log has %s under the name %q, not %q, as change %d", tag, name, c.name, seq)
-	case c.seq != 0:
-		return fmt.Errorf("twice: the log has %s of %q as change %d and as change %d", tag, name, c.seq, seq)
+	case c.logNumber != 0:
+		return fmt.Errorf("twice: the log has %s of %q as change %d and as change %d", tag, name, c.logNumber, seq)
 	}
-	c.seq = seq
+	c.logNumber = seq
 	return nil
 }
 
 // recordRemovalFound is like recordFound, for a removal. A removal has no tag.
-func (l *ledger) recordRemovalFound(name string, seq uint64) error {
+func (l *changeLedger) recordRemovalFound(name string, seq uint64) error {
 	l.mu.Lock()
 	tag := ""
 	for t, c := range l.changes {
@@ -188,7 +188,7 @@ func (l *ledger) recordRemovalFound(name string, seq uint64) error {
 
 // dropVerified removes changes that were found in the log from the ledger. It also removes the names of entries that
 // were removed and will not be added again.
-func (l *ledger) dropVerified(tags []string) {
+func (l *changeLedger) dropVerified(tags []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, t := range tags {
@@ -205,7 +205,7 @@ func (l *ledger) dropVerified(tags []string) {
 }
 
 // liveNames returns the names of the entries that must exist when no change is in progress.
-func (l *ledger) liveNames() map[string]nameState {
+func (l *changeLedger) liveNames() map[string]nameState {
 	m := l.allStates()
 	maps.DeleteFunc(m, func(_ string, f nameState) bool { return f.isRemoved || f.version == 0 })
 	return m

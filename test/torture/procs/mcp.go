@@ -24,7 +24,7 @@ type mcpConnection struct {
 }
 
 // openStdio connects to a process over its standard streams.
-func openStdio(ctx context.Context, in io.WriteCloser, out io.ReadCloser) (connection, error) {
+func openStdio(ctx context.Context, in io.WriteCloser, out io.ReadCloser) (processConnection, error) {
 	s, err := newClient().Connect(ctx, &mcp.IOTransport{Reader: out, Writer: in}, nil)
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func openStdio(ctx context.Context, in io.WriteCloser, out io.ReadCloser) (conne
 }
 
 // openHTTP connects to the server at an address.
-func openHTTP(ctx context.Context, url, token string) (connection, error) {
+func openHTTP(ctx context.Context, url, token string) (processConnection, error) {
 	// Use a new pool of connections, because the connections to a server that has died must not be used for the next
 	// server.
 	pool := &http.Transport{MaxIdleConnsPerHost: 8}
@@ -68,9 +68,9 @@ func (b tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func (d *mcpConnection) closeInput() { d.closeIn() }
 
-// call implements connection. If there is an error of the protocol, and not only a result of a tool that is an error,
-// call assumes that the process has died. The caller checks whether this is the case.
-func (d *mcpConnection) call(ctx context.Context, c call) (answer, error) {
+// call implements connection. If there is an error of the protocol, and not only a result of a tool that is
+// an error, call assumes that the process has died. The caller checks whether this is the case.
+func (d *mcpConnection) call(ctx context.Context, c callRequest) (callAnswer, error) {
 	args := map[string]any{}
 	set := func(key, value string) {
 		if value != "" {
@@ -87,14 +87,14 @@ func (d *mcpConnection) call(ctx context.Context, c call) (answer, error) {
 	res, err := d.session.CallTool(ctx, &mcp.CallToolParams{Name: c.Verb, Arguments: args})
 	if err != nil {
 		if ctx.Err() != nil {
-			return answer{}, ctx.Err()
+			return callAnswer{}, ctx.Err()
 		}
-		return answer{}, fmt.Errorf("%w: %w", errProcessGone, err)
+		return callAnswer{}, fmt.Errorf("%w: %w", errProcessGone, err)
 	}
 	if res.IsError {
-		return answer{Refusal: refusalReason(resultText(res))}, nil
+		return callAnswer{Refusal: refusalReason(resultText(res))}, nil
 	}
-	return readText(c.Verb, resultText(res))
+	return parseAnswerText(c.Verb, resultText(res))
 }
 
 func resultText(res *mcp.CallToolResult) string {
@@ -137,8 +137,8 @@ var forgottenPattern = regexp.MustCompile(
 	`(?s)^forgot ".*\nnote: (?:undo with seq \[|op_id "[^"]*" was used before: change )([0-9]+)`,
 )
 
-// readText parses the answer of a verb.
-func readText(verb, s string) (answer, error) {
+// parseAnswerText parses the answer of a verb.
+func parseAnswerText(verb, s string) (callAnswer, error) {
 	if verb == verbRemember || verb == verbForget {
 		form := rememberedPattern
 		if verb == verbForget {
@@ -146,20 +146,20 @@ func readText(verb, s string) (answer, error) {
 		}
 		m := form.FindStringSubmatch(s)
 		if m == nil {
-			return answer{Refusal: fmt.Sprintf("%s answered %q", verb, s)}, nil
+			return callAnswer{Refusal: fmt.Sprintf("%s answered %q", verb, s)}, nil
 		}
 		version, err := strconv.ParseUint(m[1], 10, 64)
-		return answer{Version: version}, err
+		return callAnswer{Version: version}, err
 	}
-	a := answer{Names: map[string]uint64{}}
+	a := callAnswer{Names: map[string]uint64{}}
 	for _, m := range entryHeadPattern.FindAllStringSubmatch(s, -1) {
 		name, err := strconv.Unquote(m[1])
 		if err != nil {
-			return answer{}, err
+			return callAnswer{}, err
 		}
 		a.Version, err = strconv.ParseUint(m[2], 10, 64)
 		if err != nil {
-			return answer{}, err
+			return callAnswer{}, err
 		}
 		a.Names[name], a.Content = a.Version, m[3]
 	}
@@ -168,7 +168,7 @@ func readText(verb, s string) (answer, error) {
 		return a, nil
 	}
 	if len(a.Names) != 1 {
-		return answer{Refusal: fmt.Sprintf("%s answered %q", verb, s)}, nil
+		return callAnswer{Refusal: fmt.Sprintf("%s answered %q", verb, s)}, nil
 	}
 	a.Names = nil
 	return a, nil

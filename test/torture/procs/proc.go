@@ -37,33 +37,33 @@ func (k procKind) String() string { return [...]string{"stdio", "http", "library
 // seconds and the machine may be busy.
 const callTimeout = 60 * time.Second
 
-// proc is a role in the campaign. Several processes have the role, one after another.
-type proc struct {
-	name  string
-	kind  procKind
-	home  string
-	argv  []string
-	fatal func(format string, args ...any) // reports a violation, which ends the campaign
+// processRole is a role in the campaign. Several processes have the role, one after another.
+type processRole struct {
+	name            string
+	kind            procKind
+	home            string
+	argv            []string
+	reportViolation func(format string, args ...any) // reports a violation, which ends the campaign
 
-	mu         sync.Mutex // guards the following fields
-	generation int
-	connection connection
-	cmd        *exec.Cmd
-	stderr     *outputTail
-	isKilled   bool // the campaign killed the current process
-	isPaused   bool
-	isClosed   bool
+	mu            sync.Mutex // guards the following fields
+	processNumber int
+	connection    processConnection
+	cmd           *exec.Cmd
+	stderr        *outputTail
+	isKilled      bool // the campaign killed the current process
+	isPaused      bool
+	isClosed      bool
 }
 
 // startProc starts the first process of a role.
-func startProc(ctx context.Context, p *proc) error {
+func startProc(ctx context.Context, p *processRole) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.start(ctx)
 }
 
 // start starts a process. The caller must hold mu.
-func (p *proc) start(ctx context.Context) error {
+func (p *processRole) start(ctx context.Context) error {
 	cmd := exec.Command(p.argv[0], p.argv[1:]...)
 	stderr := &outputTail{}
 	cmd.Stderr = stderr
@@ -81,7 +81,7 @@ func (p *proc) start(ctx context.Context) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("starting %s: %w", p.name, err)
 	}
-	p.generation++
+	p.processNumber++
 	p.cmd = cmd
 	p.stderr = stderr
 	p.isKilled = false
@@ -107,7 +107,7 @@ func (p *proc) start(ctx context.Context) error {
 var servingPattern = regexp.MustCompile(`serving (http://\S+)`)
 
 // connect waits until the server prints its address, and connects to this address.
-func (p *proc) connect(ctx context.Context, firstLine <-chan string) (connection, error) {
+func (p *processRole) connect(ctx context.Context, firstLine <-chan string) (processConnection, error) {
 	select {
 	case line := <-firstLine:
 		m := servingPattern.FindStringSubmatch(line)
@@ -125,24 +125,24 @@ func (p *proc) connect(ctx context.Context, firstLine <-chan string) (connection
 }
 
 // currentConnection returns the connection and the number of the current process.
-func (p *proc) currentConnection() (connection, int) {
+func (p *processRole) currentConnection() (processConnection, int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.connection, p.generation
+	return p.connection, p.processNumber
 }
 
-// restart replaces the process with the number gen. If another goroutine has already replaced it, restart does
-// nothing.
-func (p *proc) restart(ctx context.Context, gen int, why error) error {
+// restart replaces the process with the number processNumber. If another goroutine has already replaced it, restart
+// does nothing.
+func (p *processRole) restart(ctx context.Context, processNumber int, reason error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.generation != gen || p.isClosed {
+	if p.processNumber != processNumber || p.isClosed {
 		return nil
 	}
 	if !p.isKilled {
 		// The pipe may break before the end of the process is visible.
 		state := p.waitForExit()
-		p.fatal("process: %s ended by itself (%v, %v); it said %q", p.name, why, state, p.stderr)
+		p.reportViolation("process: %s ended by itself (%v, %v); it said %q", p.name, reason, state, p.stderr)
 	} else {
 		p.waitForExit()
 	}
@@ -150,7 +150,7 @@ func (p *proc) restart(ctx context.Context, gen int, why error) error {
 }
 
 // waitForExit waits until the process has ended, and returns how it ended. The caller must hold mu.
-func (p *proc) waitForExit() error {
+func (p *processRole) waitForExit() error {
 	if p.connection != nil {
 		p.connection.closeInput()
 	}
@@ -159,7 +159,7 @@ func (p *proc) waitForExit() error {
 }
 
 // kill kills the process.
-func (p *proc) kill() bool {
+func (p *processRole) kill() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	isEnded := p.isKilled || p.isClosed
@@ -171,7 +171,7 @@ func (p *proc) kill() bool {
 }
 
 // pause pauses or resumes the process.
-func (p *proc) pause(stop bool) bool {
+func (p *processRole) pause(stop bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	isRunning := !p.isClosed && p.connection != nil
@@ -191,7 +191,7 @@ func (p *proc) pause(stop bool) bool {
 
 // stopProperly ends the process in the same way as a client: it closes the input. For a server, it sends SIGTERM. If
 // the process does not end properly, stopProperly returns an error.
-func (p *proc) stopProperly() error {
+func (p *processRole) stopProperly() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.isClosed {
@@ -224,7 +224,7 @@ func (p *proc) stopProperly() error {
 }
 
 // killQuietly kills the process and ignores how it ended.
-func (p *proc) killQuietly() {
+func (p *processRole) killQuietly() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.isClosed {
@@ -236,7 +236,7 @@ func (p *proc) killQuietly() {
 // callUntilAnswered repeats a call until a process answers the call. If a process dies, callUntilAnswered calls the
 // next process with the same role. The result retries is the number of repetitions. An error means that the campaign
 // is over.
-func (p *proc) callUntilAnswered(ctx context.Context, c call) (a answer, retries int, err error) {
+func (p *processRole) callUntilAnswered(ctx context.Context, c callRequest) (a callAnswer, retries int, err error) {
 	for {
 		d, gen := p.currentConnection()
 		if d == nil {
@@ -249,13 +249,13 @@ func (p *proc) callUntilAnswered(ctx context.Context, c call) (a answer, retries
 		case ctx.Err() != nil:
 			return a, retries, ctx.Err()
 		case errors.Is(err, context.DeadlineExceeded):
-			p.fatal("hung: %s did not answer %s %q within %v", p.name, c.Verb, c.Name, callTimeout)
+			p.reportViolation("hung: %s did not answer %s %q within %v", p.name, c.Verb, c.Name, callTimeout)
 			return a, retries, err
 		case err != nil:
 			retries++
 			if err := p.restart(ctx, gen, err); err != nil {
 				if ctx.Err() == nil {
-					p.fatal("process: %v", err)
+					p.reportViolation("process: %v", err)
 				}
 				return a, retries, err
 			}

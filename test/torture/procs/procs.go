@@ -75,19 +75,19 @@ func (o Options) orDefault() Options {
 
 // Report is the result of a run.
 type Report struct {
-	Acks           int // acknowledged changes
-	Conflicts      int // changes refused because another change came first
-	Repeats        int // acknowledged changes that were requested again
-	Retries        int // calls repeated because the process had died or the lock was busy
-	Kills          int
-	Stops          int
-	Reads          int
-	Compactions    int
-	Changes        int           // changes read from the log
-	P50, P99       time.Duration // latency of a change
-	Duration       time.Duration
-	Violations     []string // the first violations; each begins with its kind, such as "lost"
-	MoreViolations int      // number of further violations
+	AcknowledgedChanges int // acknowledged changes
+	Conflicts           int // changes refused because another change came first
+	Repeats             int // acknowledged changes that were requested again
+	Retries             int // calls repeated because the process had died or the lock was busy
+	Kills               int
+	Pauses              int
+	Reads               int
+	Compactions         int
+	Changes             int           // changes read from the log
+	P50, P99            time.Duration // latency of a change
+	Duration            time.Duration
+	Violations          []string // the first violations; each begins with its kind, such as "lost"
+	MoreViolations      int      // number of further violations
 }
 
 // String returns the report in one line, followed by one line for each violation.
@@ -97,9 +97,20 @@ func (r Report) String() string {
 		&b,
 		"%v: %d changes acknowledged, %d conflicts, %d repeats, %d retries, %d kills, %d stops, %d reads, %d "+
 			"compactions; a change took %v (p50), %v (p99); %d violations",
-		r.Duration.Round(100*time.Millisecond), r.Acks, r.Conflicts, r.Repeats, r.Retries, r.Kills, r.Stops, r.Reads,
+		r.Duration.Round(
+			100*time.Millisecond,
+		),
+		r.AcknowledgedChanges,
+		r.Conflicts,
+		r.Repeats,
+		r.Retries,
+		r.Kills,
+		r.Pauses,
+		r.Reads,
 		r.Compactions,
-		r.P50.Round(10*time.Microsecond), r.P99.Round(10*time.Microsecond), len(r.Violations)+r.MoreViolations,
+		r.P50.Round(10*time.Microsecond),
+		r.P99.Round(10*time.Microsecond),
+		len(r.Violations)+r.MoreViolations,
 	)
 	for _, v := range r.Violations {
 		b.WriteString("\n  " + v)
@@ -110,14 +121,14 @@ func (r Report) String() string {
 // maxViolations is the maximum number of violations in a report. A run ends at the first.
 const maxViolations = 20
 
-// run is the state of a run.
-type run struct {
-	opts   Options
-	ledger *ledger
-	times  durationSample
-	stop   chan struct{} // closed when no more changes are to be asked for
+// campaignRun is the state of a run.
+type campaignRun struct {
+	opts            Options
+	ledger          *changeLedger
+	changeDurations durationSample
+	stop            chan struct{} // closed when no more changes are to be asked for
 
-	retries, repeats, conflicts, kills, stops, reads, compactions atomic.Int64
+	retries, repeats, conflicts, kills, pauses, reads, compactions atomic.Int64
 
 	mu         sync.Mutex // guards the following fields
 	violations Report     // only its violations are used
@@ -125,7 +136,7 @@ type run struct {
 }
 
 // isOver reports whether the run is to request no more changes.
-func (r *run) isOver() bool {
+func (r *campaignRun) isOver() bool {
 	select {
 	case <-r.stop:
 		return true
@@ -134,7 +145,7 @@ func (r *run) isOver() bool {
 	}
 }
 
-func (r *run) stopChanges() {
+func (r *campaignRun) stopChanges() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.isStopped {
@@ -144,7 +155,7 @@ func (r *run) stopChanges() {
 }
 
 // reportViolation reports a violation, which ends the run.
-func (r *run) reportViolation(format string, args ...any) {
+func (r *campaignRun) reportViolation(format string, args ...any) {
 	r.mu.Lock()
 	if len(r.violations.Violations) < maxViolations {
 		r.violations.Violations = append(r.violations.Violations, fmt.Sprintf(format, args...))
@@ -157,7 +168,7 @@ func (r *run) reportViolation(format string, args ...any) {
 
 // reportErrors reports each of the errors joined in err as a violation. It ignores errors that
 // follow from the cancellation of the run.
-func (r *run) reportErrors(ctx context.Context, err error) {
+func (r *campaignRun) reportErrors(ctx context.Context, err error) {
 	if err == nil || ctx.Err() != nil {
 		return
 	}
@@ -166,7 +177,7 @@ func (r *run) reportErrors(ctx context.Context, err error) {
 	}
 }
 
-func (r *run) hasViolation() bool {
+func (r *campaignRun) hasViolation() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.violations.Violations) > 0
@@ -192,15 +203,15 @@ func Build(ctx context.Context, dir string) (string, error) {
 // could not run; violations are in the report. When ctx ends, the run ends without a verdict
 // on the calls in progress.
 func Run(ctx context.Context, o Options, w io.Writer) (Report, error) {
-	r := &run{opts: o.orDefault(), ledger: newLedger(), stop: make(chan struct{})}
+	r := &campaignRun{opts: o.orDefault(), ledger: newLedger(), stop: make(chan struct{})}
 	seed := func(n uint64) *rand.Rand { return rand.New(rand.NewPCG(r.opts.Seed, n)) }
-	r.times.rand = seed(1)
+	r.changeDurations.rand = seed(1)
 	if err := r.createHome(ctx); err != nil {
 		return Report{}, err
 	}
 	start := time.Now()
 	writers, readers, compactor := r.newProcesses()
-	all := append(append([]*proc{compactor}, writers...), readers...)
+	all := append(append([]*processRole{compactor}, writers...), readers...)
 	defer func() {
 		for _, p := range all {
 			p.killQuietly()
@@ -226,12 +237,17 @@ func Run(ctx context.Context, o Options, w io.Writer) (Report, error) {
 	acts.Go(func() { r.disturbProcesses(callCtx, seed(2), all, r.opts.DisturbEvery) })
 	for i, p := range writers {
 		for n := range r.opts.Lanes {
-			l := &lane{run: r, id: i*r.opts.Lanes + n, proc: p, rand: seed(uint64(1000 + i*r.opts.Lanes + n))}
+			l := &writingLane{
+				run:        r,
+				laneNumber: i*r.opts.Lanes + n,
+				proc:       p,
+				rand:       seed(uint64(1000 + i*r.opts.Lanes + n)),
+			}
 			acts.Go(func() { l.writeUntilEnd(callCtx) })
 		}
 	}
 	for i, p := range readers {
-		rd := &reader{run: r, proc: p, rand: seed(uint64(100 + i)), highestSeen: map[string]uint64{}}
+		rd := &readingGoroutine{run: r, proc: p, rand: seed(uint64(100 + i)), highestSeen: map[string]uint64{}}
 		acts.Go(func() { rd.readAll(callCtx) })
 	}
 	r.printProgress(ctx, w, start)
@@ -249,7 +265,7 @@ func Run(ctx context.Context, o Options, w io.Writer) (Report, error) {
 }
 
 // printProgress writes progress until the time is up or the run is over.
-func (r *run) printProgress(ctx context.Context, w io.Writer, start time.Time) {
+func (r *campaignRun) printProgress(ctx context.Context, w io.Writer, start time.Time) {
 	defer r.stopChanges()
 	end := time.NewTimer(r.opts.Duration)
 	defer end.Stop()
@@ -269,28 +285,28 @@ func (r *run) printProgress(ctx context.Context, w io.Writer, start time.Time) {
 	}
 }
 
-func (r *run) makeReport(start time.Time, a *auditor) Report {
+func (r *campaignRun) makeReport(start time.Time, a *auditor) Report {
 	r.mu.Lock()
 	rep := r.violations
 	r.mu.Unlock()
 	r.ledger.mu.Lock()
-	rep.Acks = r.ledger.ackCount
+	rep.AcknowledgedChanges = r.ledger.acknowledgedCount
 	r.ledger.mu.Unlock()
 	if a != nil {
-		rep.Changes = a.changes
+		rep.Changes = a.foundChanges
 	}
 	rep.Conflicts = int(r.conflicts.Load())
 	rep.Repeats = int(r.repeats.Load())
 	rep.Retries = int(r.retries.Load())
-	rep.Kills, rep.Stops = int(r.kills.Load()), int(r.stops.Load())
+	rep.Kills, rep.Pauses = int(r.kills.Load()), int(r.pauses.Load())
 	rep.Reads, rep.Compactions = int(r.reads.Load()), int(r.compactions.Load())
-	rep.P50, rep.P99 = r.times.percentile(50), r.times.percentile(99)
+	rep.P50, rep.P99 = r.changeDurations.percentile(50), r.changeDurations.percentile(99)
 	rep.Duration = time.Since(start)
 	return rep
 }
 
 // createHome creates the home and the shared names.
-func (r *run) createHome(ctx context.Context) error {
+func (r *campaignRun) createHome(ctx context.Context) error {
 	if es, err := os.ReadDir(r.opts.Dir); err == nil && len(es) > 0 {
 		return fmt.Errorf("preparing the home: %s is not empty", r.opts.Dir)
 	}
@@ -311,11 +327,16 @@ func (r *run) createHome(ctx context.Context) error {
 }
 
 // newProcesses returns the processes that take part. They are not started yet.
-func (r *run) newProcesses() (writers, readers []*proc, compactor *proc) {
+func (r *campaignRun) newProcesses() (writers, readers []*processRole, compactor *processRole) {
 	n := 0
-	add := func(what string, k procKind, fault string) *proc {
+	add := func(what string, k procKind, fault string) *processRole {
 		n++
-		p := &proc{name: fmt.Sprintf("%s %d (%v)", what, n, k), kind: k, home: r.opts.Dir, fatal: r.reportViolation}
+		p := &processRole{
+			name:            fmt.Sprintf("%s %d (%v)", what, n, k),
+			kind:            k,
+			home:            r.opts.Dir,
+			reportViolation: r.reportViolation,
+		}
 		switch k {
 		case kindStdio:
 			p.argv = []string{r.opts.Program, "mcp", "--home", r.opts.Dir}

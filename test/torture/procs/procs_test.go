@@ -65,7 +65,7 @@ func TestProcesses(t *testing.T) {
 	o := options(t)
 	o.Program = os.Getenv(programEnv)
 	if o.Program == "" {
-		testenv.Program(t, "go", "install Go")
+		testenv.RequireProgram(t, "go", "install Go")
 		var err error
 		o.Program, err = Build(t.Context(), t.TempDir())
 		if err != nil {
@@ -90,8 +90,9 @@ func TestProcesses(t *testing.T) {
 		t.Error(v)
 	}
 	// If nothing happens in a run, the run proves nothing.
-	if rep.Acks < 200 || rep.Kills < 10 || rep.Stops < 5 || rep.Reads < 100 || rep.Compactions < 1 || rep.Repeats < 5 ||
-		rep.Changes < rep.Acks {
+	if rep.AcknowledgedChanges < 200 || rep.Kills < 10 || rep.Pauses < 5 || rep.Reads < 100 || rep.Compactions < 1 ||
+		rep.Repeats < 5 ||
+		rep.Changes < rep.AcknowledgedChanges {
 		t.Errorf("the run was too quiet: %v", rep)
 	}
 }
@@ -111,7 +112,7 @@ func TestLockFileMayBeRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rep.Violations) > 0 || rep.Acks < 50 {
+	if len(rep.Violations) > 0 || rep.AcknowledgedChanges < 50 {
 		t.Errorf("with the lock file being read all the time: %v", rep)
 	}
 }

@@ -10,16 +10,16 @@ import (
 	"math/rand/v2"
 )
 
-// reader is a goroutine that reads.
-type reader struct {
-	run         *run
-	proc        *proc
+// readingGoroutine is a goroutine that reads.
+type readingGoroutine struct {
+	run         *campaignRun
+	proc        *processRole
 	rand        *rand.Rand
 	highestSeen map[string]uint64 // highest version that the reader has seen, by name
 }
 
 // readAll reads until the campaign is over.
-func (r *reader) readAll(ctx context.Context) {
+func (r *readingGoroutine) readAll(ctx context.Context) {
 	for ctx.Err() == nil && !r.run.isOver() {
 		if len(r.highestSeen) > 20_000 {
 			clear(r.highestSeen)
@@ -29,7 +29,7 @@ func (r *reader) readAll(ctx context.Context) {
 		case x < 2 && r.proc.kind == kindLibrary:
 			ok = r.readNames(ctx)
 		case x < 4 && r.proc.kind == kindLibrary:
-			ok = r.searchEntry(ctx, verbGlance)
+			ok = r.searchEntry(ctx, verbShortRecall)
 		case x < 6:
 			ok = r.readEntry(ctx)
 		default:
@@ -42,12 +42,12 @@ func (r *reader) readAll(ctx context.Context) {
 }
 
 // readEntry reads one entry.
-func (r *reader) readEntry(ctx context.Context) bool {
+func (r *readingGoroutine) readEntry(ctx context.Context) bool {
 	name, before, ok := r.run.ledger.recentName(r.rand.Int())
 	if !ok {
 		return false
 	}
-	a, _, err := r.proc.callUntilAnswered(ctx, call{Verb: verbGet, Name: name})
+	a, _, err := r.proc.callUntilAnswered(ctx, callRequest{Verb: verbGet, Name: name})
 	if err != nil {
 		return false
 	}
@@ -61,14 +61,14 @@ func (r *reader) readEntry(ctx context.Context) bool {
 		before.askedCount == before.settledCount // No lane was writing while the entry was read.
 	isJudged := a.Refusal == "" && !before.isShared
 	if isJudged && isStill {
-		if tag := firstWord(a.Content); tag != before.tag && !before.isRemoved {
+		if tag := firstWord(a.Content); tag != before.lastOpID && !before.isRemoved {
 			r.run.reportViolation(
 				"mixed: %s read %q as %s wrote it, at version %d; acknowledged is %s",
 				r.proc.name,
 				name,
 				tag,
 				a.Version,
-				before.tag,
+				before.lastOpID,
 			)
 		}
 	}
@@ -76,12 +76,12 @@ func (r *reader) readEntry(ctx context.Context) bool {
 }
 
 // searchEntry searches for an entry by its name, which no other entry contains.
-func (r *reader) searchEntry(ctx context.Context, verb string) bool {
+func (r *readingGoroutine) searchEntry(ctx context.Context, verb string) bool {
 	name, before, ok := r.run.ledger.recentName(r.rand.Int())
 	if !ok {
 		return false
 	}
-	a, _, err := r.proc.callUntilAnswered(ctx, call{Verb: verb, Query: name})
+	a, _, err := r.proc.callUntilAnswered(ctx, callRequest{Verb: verb, Query: name})
 	if err != nil {
 		return false
 	}
@@ -95,9 +95,9 @@ func (r *reader) searchEntry(ctx context.Context, verb string) bool {
 }
 
 // readNames reads all entries at once.
-func (r *reader) readNames(ctx context.Context) bool {
+func (r *readingGoroutine) readNames(ctx context.Context) bool {
 	before := r.run.ledger.allStates()
-	a, _, err := r.proc.callUntilAnswered(ctx, call{Verb: verbNames})
+	a, _, err := r.proc.callUntilAnswered(ctx, callRequest{Verb: verbNames})
 	if err != nil {
 		return false
 	}
@@ -113,7 +113,7 @@ func (r *reader) readNames(ctx context.Context) bool {
 	for name, b := range before {
 		f, ok := after[name]
 		if !ok {
-			f = nameState{isRemoved: true, isRemoving: true, askedCount: b.askedCount + 1}
+			f = nameState{isRemoved: true, isRemovalRequested: true, askedCount: b.askedCount + 1}
 		}
 		v, found := a.Names[name]
 		r.checkRead("list", name, b, f, found, v)
@@ -141,17 +141,17 @@ func (r *reader) readNames(ctx context.Context) bool {
 
 // checkRead checks the result of a read of the entry with a name. The parameters before and after are the known states
 // at the beginning and at the end of the read.
-func (r *reader) checkRead(how, name string, before, after nameState, found bool, version uint64) {
+func (r *readingGoroutine) checkRead(readKind, name string, before, after nameState, found bool, version uint64) {
 	if before.version == 0 && !before.isRemoved {
 		return // no change of the entry was acknowledged yet
 	}
 	quiet := before.askedCount == before.settledCount && after.askedCount == before.askedCount
 	switch {
-	case !found && !after.isRemoving && !after.isRemoved:
+	case !found && !after.isRemovalRequested && !after.isRemoved:
 		r.run.reportViolation(
 			"stale: %s, by %s, does not show %q, whose version %d was acknowledged before",
 			r.proc.name,
-			how,
+			readKind,
 			name,
 			before.version,
 		)
@@ -159,7 +159,7 @@ func (r *reader) checkRead(how, name string, before, after nameState, found bool
 		r.run.reportViolation(
 			"stale: %s, by %s, shows version %d of %q, which was forgotten before",
 			r.proc.name,
-			how,
+			readKind,
 			version,
 			name,
 		)
@@ -167,7 +167,7 @@ func (r *reader) checkRead(how, name string, before, after nameState, found bool
 		r.run.reportViolation(
 			"stale: %s, by %s, shows version %d of %q; version %d was acknowledged before",
 			r.proc.name,
-			how,
+			readKind,
 			version,
 			name,
 			before.version,
@@ -176,7 +176,7 @@ func (r *reader) checkRead(how, name string, before, after nameState, found bool
 		r.run.reportViolation(
 			"back: %s, by %s, shows version %d of %q, after version %d",
 			r.proc.name,
-			how,
+			readKind,
 			version,
 			name,
 			r.highestSeen[name],
@@ -185,7 +185,7 @@ func (r *reader) checkRead(how, name string, before, after nameState, found bool
 		r.run.reportViolation(
 			"mixed: %s, by %s, shows version %d of %q, of which nothing but version %d was asked for",
 			r.proc.name,
-			how,
+			readKind,
 			version,
 			name,
 			before.version,

@@ -16,20 +16,20 @@ const sampleSize = 1 << 16
 // durationSample is a uniform sample of durations (Vitter's algorithm R). It is safe for concurrent
 // use.
 type durationSample struct {
-	mu     sync.Mutex
-	rand   *rand.Rand
-	count  int
-	sample []time.Duration
+	mu               sync.Mutex
+	rand             *rand.Rand
+	count            int
+	sampledDurations []time.Duration
 }
 
 func (t *durationSample) addDuration(d time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.count++
-	if len(t.sample) < sampleSize {
-		t.sample = append(t.sample, d)
+	if len(t.sampledDurations) < sampleSize {
+		t.sampledDurations = append(t.sampledDurations, d)
 	} else if i := t.rand.IntN(t.count); i < sampleSize {
-		t.sample[i] = d
+		t.sampledDurations[i] = d
 	}
 }
 
@@ -38,9 +38,9 @@ func (t *durationSample) addDuration(d time.Duration) {
 func (t *durationSample) percentile(p int) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.sample) == 0 {
+	if len(t.sampledDurations) == 0 {
 		return 0
 	}
-	s := slices.Sorted(slices.Values(t.sample))
+	s := slices.Sorted(slices.Values(t.sampledDurations))
 	return s[min(len(s)-1, len(s)*p/100)]
 }

@@ -23,11 +23,11 @@ func sharedName(i int) string { return fmt.Sprintf("shared%d", i) }
 // adds.
 const maxOwnNames = 40
 
-// lane is a goroutine that makes changes.
-type lane struct {
-	run         *run
-	id          int
-	proc        *proc
+// writingLane is a goroutine that makes changes.
+type writingLane struct {
+	run         *campaignRun
+	laneNumber  int
+	proc        *processRole
 	rand        *rand.Rand
 	changeCount int      // number of changes that were requested
 	ownNames    []string // names of the lane's own entries that exist
@@ -35,7 +35,7 @@ type lane struct {
 }
 
 // writeUntilEnd makes changes until the campaign is over.
-func (l *lane) writeUntilEnd(ctx context.Context) {
+func (l *writingLane) writeUntilEnd(ctx context.Context) {
 	for ctx.Err() == nil && !l.run.isOver() {
 		x := l.rand.IntN(100)
 		switch {
@@ -43,7 +43,7 @@ func (l *lane) writeUntilEnd(ctx context.Context) {
 			l.changeSharedName(ctx)
 		case len(l.ownNames) < 3 || (x < 50 && len(l.ownNames) < maxOwnNames):
 			l.nextName++
-			l.changeOwnName(ctx, verbRemember, fmt.Sprintf("l%dx%d", l.id, l.nextName), 0)
+			l.changeOwnName(ctx, verbRemember, fmt.Sprintf("l%dx%d", l.laneNumber, l.nextName), 0)
 		case x < 75:
 			name := l.ownNames[l.rand.IntN(len(l.ownNames))]
 			var at uint64
@@ -58,7 +58,7 @@ func (l *lane) writeUntilEnd(ctx context.Context) {
 }
 
 // newContent returns a text that begins with the tag and contains the name.
-func (l *lane) newContent(tag, name string) string {
+func (l *writingLane) newContent(tag, name string) string {
 	n := 1 + l.rand.IntN(40)
 	if l.rand.IntN(200) == 0 {
 		n = 8000 // longer than a page, and longer than one step of free space
@@ -72,9 +72,14 @@ func (l *lane) newContent(tag, name string) string {
 }
 
 // newCall returns the call for the next change of the lane.
-func (l *lane) newCall(verb, name string, ifVersion uint64) call {
+func (l *writingLane) newCall(verb, name string, ifVersion uint64) callRequest {
 	l.changeCount++
-	c := call{Verb: verb, Name: name, OpID: fmt.Sprintf("op%dx%d", l.id, l.changeCount), IfVersion: ifVersion}
+	c := callRequest{
+		Verb:      verb,
+		Name:      name,
+		OpID:      fmt.Sprintf("op%dx%d", l.laneNumber, l.changeCount),
+		IfVersion: ifVersion,
+	}
 	if verb == verbRemember {
 		c.Content = l.newContent(c.OpID, name)
 	}
@@ -82,7 +87,7 @@ func (l *lane) newCall(verb, name string, ifVersion uint64) call {
 }
 
 // changeOwnName changes an entry with one of the lane's own names. Such a change must not be refused.
-func (l *lane) changeOwnName(ctx context.Context, verb, name string, ifVersion uint64) {
+func (l *writingLane) changeOwnName(ctx context.Context, verb, name string, ifVersion uint64) {
 	c := l.newCall(verb, name, ifVersion)
 	l.run.ledger.recordRequest(c.OpID, name, verb, false)
 	start := time.Now()
@@ -104,7 +109,7 @@ func (l *lane) changeOwnName(ctx context.Context, verb, name string, ifVersion u
 		return
 	}
 	if retries == 0 {
-		l.run.times.addDuration(time.Since(start))
+		l.run.changeDurations.addDuration(time.Since(start))
 	}
 	if verb == verbRemember && a.Version == 0 {
 		l.run.reportViolation("answer: %s acknowledged %q without a version", l.proc.name, name)
@@ -129,7 +134,7 @@ func (l *lane) changeOwnName(ctx context.Context, verb, name string, ifVersion u
 }
 
 // repeatCall repeats a call, like a client that lost the answer. The answer must be the same as before.
-func (l *lane) repeatCall(ctx context.Context, c call, was answer) {
+func (l *writingLane) repeatCall(ctx context.Context, c callRequest, firstAnswer callAnswer) {
 	a, retries, err := l.proc.callUntilAnswered(ctx, c)
 	l.run.retries.Add(int64(retries))
 	l.run.repeats.Add(1)
@@ -143,22 +148,22 @@ func (l *lane) repeatCall(ctx context.Context, c call, was answer) {
 			c.Name,
 			a.Refusal,
 		)
-	case c.Verb == verbRemember && a.Version != was.Version:
+	case c.Verb == verbRemember && a.Version != firstAnswer.Version:
 		l.run.reportViolation(
 			"twice: %s answered a second %s of %q with version %d, the first with %d",
 			l.proc.name,
 			c.Verb,
 			c.Name,
 			a.Version,
-			was.Version,
+			firstAnswer.Version,
 		)
 	}
 }
 
 // changeSharedName changes an entry with a shared name. The change specifies the version that the lane has read.
-func (l *lane) changeSharedName(ctx context.Context) {
+func (l *writingLane) changeSharedName(ctx context.Context) {
 	name := sharedName(l.rand.IntN(sharedNameCount))
-	a, _, err := l.proc.callUntilAnswered(ctx, call{Verb: verbGet, Name: name})
+	a, _, err := l.proc.callUntilAnswered(ctx, callRequest{Verb: verbGet, Name: name})
 	if err != nil {
 		return
 	}

@@ -36,26 +36,26 @@ import (
 
 // Tally counts what happened to the damaged files.
 type Tally struct {
-	Files        int // number of files that were damaged
-	Combinations int // number of calls of verbs on damaged files
-	Harmless     int // number of files whose entries did not change
-	Traceless    int // number of files that lost their last changes, although nothing shows the loss
-	WentBack     int // number of files that lack changes which were written according to the lock file
-	Damaged      int // number of files whose damage the verb check reported
-	Hopeless     int // number of files that nobody can recognize as memories any more
-	Lost         int // number of entries that were not saved although their records are undamaged
+	Files           int // number of files that were damaged
+	Combinations    int // number of calls of verbs on damaged files
+	HarmlessCount   int // number of files whose entries did not change
+	TracelessCount  int // number of files that lost their last changes, although nothing shows the loss
+	RolledBackCount int // number of files that lack changes which were written according to the lock file
+	ReportedCount   int // number of files whose damage the verb check reported
+	UnreadableCount int // number of files that nobody can recognize as memories any more
+	LostEntryCount  int // number of entries that were not saved although their records are undamaged
 }
 
 // Add adds all counts of u to those of t.
 func (t *Tally) Add(u Tally) {
 	t.Files += u.Files
 	t.Combinations += u.Combinations
-	t.Harmless += u.Harmless
-	t.Traceless += u.Traceless
-	t.WentBack += u.WentBack
-	t.Damaged += u.Damaged
-	t.Hopeless += u.Hopeless
-	t.Lost += u.Lost
+	t.HarmlessCount += u.HarmlessCount
+	t.TracelessCount += u.TracelessCount
+	t.RolledBackCount += u.RolledBackCount
+	t.ReportedCount += u.ReportedCount
+	t.UnreadableCount += u.UnreadableCount
+	t.LostEntryCount += u.LostEntryCount
 }
 
 // These bits stand for files that oxbow derives from a store and keeps next to it.
@@ -63,7 +63,7 @@ const (
 	withSnapshot = 1 << iota
 	withIndex
 	withLock
-	derivedSets
+	derivedSetCount
 )
 
 // Damage tells which bytes of a file are damaged, and how.
@@ -78,15 +78,15 @@ func (d Damage) String() string {
 		d.DerivedSet&withSnapshot != 0, d.DerivedSet&withIndex != 0, d.DerivedSet&withLock != 0)
 }
 
-// RecordDamages returns damages of whole records. One byte in the middle of each record is changed. For each of the
+// DamageRecords returns damages of whole records. One byte in the middle of each record is changed. For each of the
 // last three records, the file is cut or zeroed from its beginning on, or only this record is zeroed, with every
 // combination of derived files.
-func (s *Store) RecordDamages() (all []Damage) {
+func (s *Store) DamageRecords() (all []Damage) {
 	for i, r := range s.records {
-		all = append(all, Damage{"changed", (r.start + r.end) / 2, (r.start+r.end)/2 + 1, i % derivedSets})
+		all = append(all, Damage{"changed", (r.start + r.end) / 2, (r.start+r.end)/2 + 1, i % derivedSetCount})
 	}
 	for _, r := range s.records[max(0, len(s.records)-3):] {
-		for derived := range derivedSets {
+		for derived := range derivedSetCount {
 			all = append(
 				all,
 				Damage{"cut", r.start, s.UsedBytes(), derived},
@@ -98,13 +98,13 @@ func (s *Store) RecordDamages() (all []Damage) {
 	return all
 }
 
-// Damages returns several damages at each byte of the file. The derived files differ from one damage to the next. seed
-// determines those of the first damage.
-func (s *Store) Damages(seed uint64) []Damage {
+// DamageAllBytes returns several damages at each byte of the file. The derived files differ from one damage to the
+// next. seed determines those of the first damage.
+func (s *Store) DamageAllBytes(seed uint64) []Damage {
 	var all []Damage
 	used := s.UsedBytes()
 	add := func(kind string, from, to int) {
-		all = append(all, Damage{kind, from, to, (len(all)/3 + int(seed)) % derivedSets})
+		all = append(all, Damage{kind, from, to, (len(all)/3 + int(seed)) % derivedSetCount})
 	}
 	for i := range used + 100 {
 		add("changed", i, i+1)
@@ -135,46 +135,46 @@ func (s *Store) applyDamage(d Damage, r *rand.Rand) []byte {
 	return b
 }
 
-// trial is a test of one damaged file, with all that is known about the file.
-type trial struct {
+// damageTrial is a test of one damaged file, with all that is known about the file.
+type damageTrial struct {
 	*Store
 	*Tally
 	ctx              context.Context
 	dir              string
 	damaged          []byte
 	derivedSet       int
-	kind             string  // kind of the damage, as in Damage.Kind
-	damageOffset     int     // offset of the first damaged byte
-	undamagedEntries entries // entries that the undamaged records add up to
-	isSound          bool    // whether check finds no problem
-	isOlderState     bool    // whether the only problem is that the file went back to an earlier state
-	listedEntries    entries // entries that the verb list returns (nil if it fails)
+	storeKind        string        // kind of the damage, as in Damage.Kind
+	damageOffset     int           // offset of the first damaged byte
+	undamagedEntries contentByName // entries that the undamaged records add up to
+	isUndamaged      bool          // whether check finds no problem
+	isOlderState     bool          // whether the only problem is that the file went back to an earlier state
+	listedEntries    contentByName // entries that the verb list returns (nil if it fails)
 }
 
-// TryDamage writes the store with this damage to dir, which must be empty, and calls the verbs. It adds the outcome to
+// TestDamage writes the store with this damage to dir, which must be empty, and calls the verbs. It adds the outcome to
 // t. It returns an error if a guarantee does not hold.
-func (s *Store) TryDamage(ctx context.Context, dir string, d Damage, seed uint64, t *Tally) error {
+func (s *Store) TestDamage(ctx context.Context, dir string, d Damage, seed uint64, t *Tally) error {
 	r := rand.New(rand.NewPCG(seed, uint64(d.Start)))
-	x := &trial{
+	x := &damageTrial{
 		Store:        s,
 		Tally:        t,
 		ctx:          ctx,
 		dir:          dir,
 		damaged:      s.applyDamage(d, r),
 		derivedSet:   d.DerivedSet,
-		kind:         d.Kind,
+		storeKind:    d.Kind,
 		damageOffset: d.Start,
 	}
 	t.Files++
 	if bytes.Equal(x.damaged, s.file) {
-		t.Harmless++
+		t.HarmlessCount++
 		return nil
 	}
-	x.undamagedEntries = s.wholeEntries(x.damaged)
-	for _, step := range []func() error{x.callReadVerbs, x.recoverBeside, x.rememberAndFollow, x.followAdvice, x.recoverInPlace} {
+	x.undamagedEntries = s.undamagedEntries(x.damaged)
+	for _, step := range []func() error{x.callReadVerbs, x.recoverToNewFile, x.rememberWithAdvice, x.followAdvice, x.recoverInPlace} {
 		err := step()
-		if errors.Is(err, oxbow.ErrNotStore) && x.isHopeless() {
-			t.Hopeless++
+		if errors.Is(err, oxbow.ErrNotStore) && x.isUnrecognizable() {
+			t.UnreadableCount++
 			return nil
 		}
 		if err != nil {
@@ -185,7 +185,7 @@ func (s *Store) TryDamage(ctx context.Context, dir string, d Damage, seed uint64
 }
 
 // writeFiles writes the damaged file and its derived files into the directory. It removes everything else there.
-func (x *trial) writeFiles() error {
+func (x *damageTrial) writeFiles() error {
 	left, err := os.ReadDir(x.dir)
 	if err != nil {
 		return err
@@ -211,8 +211,8 @@ func (x *trial) writeFiles() error {
 }
 
 // callCheck calls the verb check on the damaged file.
-func (x *trial) callCheck() (out maintenance.CheckOut, err error) {
-	err = x.withWorkspace(func(w *verb.Workspace) error {
+func (x *damageTrial) callCheck() (out maintenance.CheckOut, err error) {
+	err = x.useWorkspace(func(w *verb.Workspace) error {
 		out, err = maintenance.CheckAll(x.ctx, w, maintenance.CheckIn{})
 		return err
 	})
@@ -220,28 +220,28 @@ func (x *trial) callCheck() (out maintenance.CheckOut, err error) {
 }
 
 // callList returns the entries that the verb list names, with the contents that the verb get returns.
-func (x *trial) callList(file string) (es entries, err error) {
-	err = x.withFile(file, func(w *verb.Workspace) error {
+func (x *damageTrial) callList(file string) (listed contentByName, err error) {
+	err = x.useFile(file, func(w *verb.Workspace) error {
 		most := 1000
 		out, err := verb.List(x.ctx, w, verb.ListIn{Limit: &most})
 		if err != nil {
 			return err
 		}
-		es = entries{}
+		listed = contentByName{}
 		for _, e := range out.Entries {
 			got, err := verb.Get(x.ctx, w, verb.GetIn{Name: e.Name, ContentOnly: true})
 			if err != nil {
 				return fmt.Errorf("get %s, which list has: %w", e.Name, err)
 			}
-			es[e.Name] = gotContent(got)
+			listed[e.Name] = textOfGet(got)
 		}
 		return nil
 	})
-	return es, err
+	return listed, err
 }
 
-// gotContent returns the content in an answer of the verb get, or "" if there is none.
-func gotContent(got verb.GetOut) string {
+// textOfGet returns the content in an answer of the verb get, or "" if there is none.
+func textOfGet(got verb.GetOut) string {
 	if got.Content == nil {
 		return ""
 	}
@@ -250,7 +250,7 @@ func gotContent(got verb.GetOut) string {
 
 // callReadVerbs calls the verbs that do not change the file: check, doctor --full, list and get. Their answers must
 // agree with each other.
-func (x *trial) callReadVerbs() error {
+func (x *damageTrial) callReadVerbs() error {
 	if err := x.writeFiles(); err != nil {
 		return err
 	}
@@ -259,7 +259,7 @@ func (x *trial) callReadVerbs() error {
 	if err != nil {
 		return fmt.Errorf("check: %w", err)
 	}
-	x.isSound = out.OK
+	x.isUndamaged = out.OK
 	x.isOlderState = len(out.Problems) == 1 && strings.Contains(out.Problems[0].Description, "went back")
 	for _, p := range out.Problems {
 		if p.Description == "" || p.Mend == "" {
@@ -267,7 +267,7 @@ func (x *trial) callReadVerbs() error {
 		}
 	}
 	var doctor maintenance.DoctorOut
-	if err := x.withWorkspace(func(w *verb.Workspace) error {
+	if err := x.useWorkspace(func(w *verb.Workspace) error {
 		doctor, err = maintenance.Doctor(x.ctx, w, maintenance.DoctorIn{Full: true})
 		return err
 	}); err != nil {
@@ -293,14 +293,14 @@ func (x *trial) callReadVerbs() error {
 	}
 	for name, want := range x.currentEntries() {
 		var got verb.GetOut
-		err := x.withWorkspace(func(w *verb.Workspace) error {
+		err := x.useWorkspace(func(w *verb.Workspace) error {
 			var err error
 			got, err = verb.Get(x.ctx, w, verb.GetIn{Name: name, ContentOnly: true})
 			return err
 		})
-		isWrong := err == nil && gotContent(got) != want
+		isWrong := err == nil && textOfGet(got) != want
 		if isWrong && state < 0 {
-			return fmt.Errorf("get answers %q with %q, want %q or an error", name, gotContent(got), want)
+			return fmt.Errorf("get answers %q with %q, want %q or an error", name, textOfGet(got), want)
 		}
 		break // One entry is enough. The order of a map differs between runs, so over time every entry is tried.
 	}
@@ -309,20 +309,20 @@ func (x *trial) callReadVerbs() error {
 
 // countOutcome counts the outcome for the file. state is the index of the state that the verb list returned, or -1. It
 // returns an error if changes are missing that check does not report.
-func (x *trial) countOutcome(state int) error {
+func (x *damageTrial) countOutcome(state int) error {
 	switch {
 	case x.isOlderState:
-		x.WentBack++
-	case !x.isSound:
-		x.Damaged++
+		x.RolledBackCount++
+	case !x.isUndamaged:
+		x.ReportedCount++
 	case x.listedEntries == nil:
 		return errors.New("check finds nothing, and list fails")
-	case x.kind == "changed" && !x.isLastSealByte():
+	case x.storeKind == "changed" && !x.isLastSealByte():
 		return errors.New("check finds nothing, and a byte is another")
-	case state == len(x.states)-1:
-		x.Harmless++
-	case x.isTraceless():
-		x.Traceless++
+	case state == len(x.entriesAfterRecord)-1:
+		x.HarmlessCount++
+	case x.lostWithoutTrace():
+		x.TracelessCount++
 	default:
 		return fmt.Errorf("check finds nothing, and changes are missing: the entries are those of state %d", state)
 	}
@@ -331,7 +331,7 @@ func (x *trial) countOutcome(state int) error {
 
 // isLastSealByte reports whether the damage set the last byte of a commit mark to zero. A crash can do the same, so
 // check cannot report it.
-func (x *trial) isLastSealByte() bool {
+func (x *damageTrial) isLastSealByte() bool {
 	for _, r := range x.records {
 		if x.damageOffset == r.end-1 && r.end-r.start == recordOverhead {
 			return x.damaged[x.damageOffset] == 0
@@ -340,8 +340,8 @@ func (x *trial) isLastSealByte() bool {
 	return false
 }
 
-// recoverBeside calls recover without options and with --out. Neither call may change the damaged file.
-func (x *trial) recoverBeside() error {
+// recoverToNewFile calls recover without options and with --out. Neither call may change the damaged file.
+func (x *damageTrial) recoverToNewFile() error {
 	for _, in := range []maintenance.RecoverIn{{}, {Out: filepath.Join(x.dir, "saved")}} {
 		x.Combinations++
 		out, err := x.callRecover(in)
@@ -355,8 +355,8 @@ func (x *trial) recoverBeside() error {
 	return nil
 }
 
-func (x *trial) callRecover(in maintenance.RecoverIn) (out maintenance.RecoverOut, err error) {
-	err = x.withWorkspace(func(w *verb.Workspace) error {
+func (x *damageTrial) callRecover(in maintenance.RecoverIn) (out maintenance.RecoverOut, err error) {
+	err = x.useWorkspace(func(w *verb.Workspace) error {
 		out, err = maintenance.Recover(x.ctx, w, in)
 		return err
 	})
@@ -365,18 +365,18 @@ func (x *trial) callRecover(in maintenance.RecoverIn) (out maintenance.RecoverOu
 
 // judgeRecovered checks the answer of recover. It must agree with check about the damage, and the saved entries must
 // be those of all undamaged records.
-func (x *trial) judgeRecovered(out maintenance.RecoverOut, err error) error {
+func (x *damageTrial) judgeRecovered(out maintenance.RecoverOut, err error) error {
 	switch {
 	case errors.Is(err, oxbow.ErrRolledBack) && x.isOlderState:
 		return nil
 	case err != nil:
 		return err
 	case out.IsSound:
-		if !x.isSound {
+		if !x.isUndamaged {
 			return errors.New("it finds nothing to recover, and check finds damage")
 		}
 		return nil
-	case x.isSound:
+	case x.isUndamaged:
 		return errors.New("it saves what check calls sound")
 	}
 	saved, err := x.callList(filepath.Base(out.OutputFile))
@@ -387,10 +387,10 @@ func (x *trial) judgeRecovered(out maintenance.RecoverOut, err error) error {
 }
 
 // compareEntries returns an error if the entries in have are not those in want. A missing entry counts as lost.
-func (x *trial) compareEntries(have, want entries) error {
+func (x *damageTrial) compareEntries(have, want contentByName) error {
 	for name, text := range want {
 		if have[name] != text {
-			x.Lost++
+			x.LostEntryCount++
 			return fmt.Errorf("entry %q, whose record is whole, was not saved: %q, want %q", name, have[name], text)
 		}
 	}
@@ -400,27 +400,27 @@ func (x *trial) compareEntries(have, want entries) error {
 	return nil
 }
 
-// rememberAndFollow calls remember on the damaged file, and then follows the advice of check. Neither may lose an
+// rememberWithAdvice calls remember on the damaged file, and then follows the advice of check. Neither may lose an
 // undamaged record.
-func (x *trial) rememberAndFollow() error {
+func (x *damageTrial) rememberWithAdvice() error {
 	if err := x.writeFiles(); err != nil {
 		return err
 	}
 	x.Combinations++
-	was := x.isSound
+	was := x.isUndamaged
 	err := x.callRemember("written over the damage")
 	after, rerr := os.ReadFile(filepath.Join(x.dir, storeFile))
 	if rerr != nil {
 		return rerr
 	}
 	if err != nil {
-		if x.isSound {
+		if x.isUndamaged {
 			return fmt.Errorf("remember fails on what check calls sound: %w", err)
 		}
 		if !bytes.Equal(bytes.TrimRight(after, "\x00"), bytes.TrimRight(x.damaged, "\x00")) {
 			return fmt.Errorf("remember failed and changed the file: %w", err)
 		}
-		return x.followAdviceTo(x.undamagedEntries)
+		return x.followAdviceUntil(x.undamagedEntries)
 	}
 	if !was && !x.isOlderState {
 		for _, rec := range x.records {
@@ -429,34 +429,34 @@ func (x *trial) rememberAndFollow() error {
 			}
 		}
 	}
-	want := entries{newEntryName: "written over the damage"}
+	want := contentByName{newEntryName: "written over the damage"}
 	for name, text := range x.undamagedEntries {
 		want[name] = text
 	}
-	return x.followAdviceTo(want)
+	return x.followAdviceUntil(want)
 }
 
-func (x *trial) callRemember(text string) error {
-	return x.withWorkspace(func(w *verb.Workspace) error {
+func (x *damageTrial) callRemember(text string) error {
+	return x.useWorkspace(func(w *verb.Workspace) error {
 		_, err := verb.Remember(x.ctx, w, verb.RememberIn{Name: newEntryName, Content: text})
 		return err
 	})
 }
 
 // followAdvice follows the advice that check gives for the damaged file.
-func (x *trial) followAdvice() error {
+func (x *damageTrial) followAdvice() error {
 	if err := x.writeFiles(); err != nil {
 		return err
 	}
-	return x.followAdviceTo(x.undamagedEntries)
+	return x.followAdviceUntil(x.undamagedEntries)
 }
 
 // maxCommands is the maximum number of commands that a person may have to run until check reports no problem.
 const maxCommands = 3
 
-// followAdviceTo runs the commands that check advises, until check reports no problem. Then the memory must contain
+// followAdviceUntil runs the commands that check advises, until check reports no problem. Then the memory must contain
 // exactly the entries in want.
-func (x *trial) followAdviceTo(want entries) error {
+func (x *damageTrial) followAdviceUntil(want contentByName) error {
 	for commands := 0; ; {
 		out, err := x.callCheck()
 		if err != nil {
@@ -487,11 +487,11 @@ func (x *trial) followAdviceTo(want entries) error {
 }
 
 // runRemedy does what a remedy says. It returns how many commands a person needs for that.
-func (x *trial) runRemedy(remedy string) (commands int, err error) {
+func (x *damageTrial) runRemedy(remedy string) (commands int, err error) {
 	_, file, remove := strings.Cut(remedy, "rm ")
 	switch {
 	case strings.Contains(remedy, "oxbow recover --accept"):
-		return 1, x.withWorkspace(func(w *verb.Workspace) error {
+		return 1, x.useWorkspace(func(w *verb.Workspace) error {
 			_, err := maintenance.AcceptRollback(x.ctx, w, maintenance.AcceptIn{})
 			return err
 		})
@@ -514,7 +514,7 @@ func (x *trial) runRemedy(remedy string) (commands int, err error) {
 }
 
 // recoverInPlace calls recover --replace, and then checks that the new memory is sound and can be written to.
-func (x *trial) recoverInPlace() error {
+func (x *damageTrial) recoverInPlace() error {
 	if err := x.writeFiles(); err != nil {
 		return err
 	}
@@ -540,10 +540,10 @@ func (x *trial) recoverInPlace() error {
 	return x.compareEntries(have, withEntry(x.undamagedEntries, newEntryName, "after the recovery"))
 }
 
-// isHopeless reports whether nobody can recognize the file as a memory any more. A file with a damaged header is
+// isUnrecognizable reports whether nobody can recognize the file as a memory any more. A file with a damaged header is
 // recognized by its undamaged records. One of them is enough if there is a lock file, because that contains the
 // identity of the memory. Otherwise two are needed.
-func (x *trial) isHopeless() bool {
+func (x *damageTrial) isUnrecognizable() bool {
 	hasHeader := len(x.damaged) >= headerSize && bytes.Equal(x.damaged[:headerSize], x.file[:headerSize])
 	if hasHeader {
 		return false
@@ -561,9 +561,9 @@ func (x *trial) isHopeless() bool {
 	return undamagedCount < 2
 }
 
-// isTraceless reports whether only the end of the file is missing, and nothing shows that there was more. A lock file
-// would show it.
-func (x *trial) isTraceless() bool {
+// lostWithoutTrace reports whether only the end of the file is missing, and nothing shows that there was more. A
+// lock file would show it.
+func (x *damageTrial) lostWithoutTrace() bool {
 	end := len(bytes.TrimRight(x.damaged, "\x00"))
 	last := headerSize
 	for _, r := range x.records {

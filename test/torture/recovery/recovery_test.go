@@ -22,14 +22,14 @@ var (
 //
 //	go test ./recovery -timeout 0 -args -files 0
 func TestRecovery(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	var all Tally
 	for _, kind := range Kinds {
 		s, err := Build(t.Context(), t.TempDir(), kind, *large)
 		if err != nil {
 			t.Fatal(kind, err)
 		}
-		damages := s.Damages(*seed)
+		damages := s.DamageAllBytes(*seed)
 		step := 1
 		if *files > 0 {
 			step = max(1, len(damages) / *files)
@@ -39,7 +39,7 @@ func TestRecovery(t *testing.T) {
 				step++
 			}
 		}
-		tried := s.RecordDamages()
+		tried := s.DamageRecords()
 		for i := int(*seed) % step; i < len(damages); i += step {
 			tried = append(tried, damages[i])
 		}
@@ -60,7 +60,7 @@ func TestRecovery(t *testing.T) {
 					if stop {
 						break
 					}
-					if err := s.TryDamage(t.Context(), dir, tried[i], *seed, &own); err != nil {
+					if err := s.TestDamage(t.Context(), dir, tried[i], *seed, &own); err != nil {
 						mu.Lock()
 						failed++
 						mu.Unlock()
@@ -77,7 +77,8 @@ func TestRecovery(t *testing.T) {
 		all.Add(tally)
 	}
 	t.Logf("all: %+v", all)
-	if all.Lost > 0 || all.Damaged == 0 || all.Harmless == 0 || all.WentBack == 0 || all.Traceless == 0 {
+	if all.LostEntryCount > 0 || all.ReportedCount == 0 || all.HarmlessCount == 0 || all.RolledBackCount == 0 ||
+		all.TracelessCount == 0 {
 		t.Errorf("the campaign lost entries, or saw too little: %+v", all)
 	}
 }

@@ -31,10 +31,10 @@ const (
 	newEntryName   = "new"
 )
 
-// entries maps the names of entries to their contents.
-type entries map[string]string
+// contentByName maps the names of entries to their contents.
+type contentByName map[string]string
 
-func withEntry(es entries, name, text string) entries {
+func withEntry(es contentByName, name, text string) contentByName {
 	es = maps.Clone(es)
 	es[name] = text
 	return es
@@ -45,22 +45,24 @@ var Kinds = []string{"plain", "compacted", "compacted and written since", "redac
 
 // Store is a sound store. Its file and the derived files are in memory.
 type Store struct {
-	file        []byte
-	filesBeside map[string][]byte // contents of the derived files, by their names
-	records     []record
-	states      []entries // entries in all states of the store; the first state is the oldest in the log
+	file               []byte
+	filesBeside        map[string][]byte // contents of the derived files, by their names
+	records            []record
+	entriesAfterRecord []contentByName // entries in all states of the store; the first state is the oldest in the log
 }
 
 // UsedBytes returns the offset at which the last record of the file ends.
 func (s *Store) UsedBytes() int { return s.records[len(s.records)-1].end }
 
 // currentEntries returns the entries in the newest state of the sound store.
-func (s *Store) currentEntries() entries { return s.states[len(s.states)-1] }
+func (s *Store) currentEntries() contentByName {
+	return s.entriesAfterRecord[len(s.entriesAfterRecord)-1]
+}
 
 // findState returns the index of the newest state that has exactly these entries, or -1 if no state has them.
-func (s *Store) findState(es entries) int {
-	for i := len(s.states) - 1; i >= 0; i-- {
-		if maps.Equal(s.states[i], es) {
+func (s *Store) findState(es contentByName) int {
+	for i := len(s.entriesAfterRecord) - 1; i >= 0; i-- {
+		if maps.Equal(s.entriesAfterRecord[i], es) {
 			return i
 		}
 	}
@@ -174,11 +176,11 @@ func readStore(dir string) (*Store, error) {
 	for _, r := range s.records {
 		if !r.base && !begun {
 			begun = true
-			s.states = append(s.states, all.sortedEntries())
+			s.entriesAfterRecord = append(s.entriesAfterRecord, all.sortedEntries())
 		}
 		all.applyRecord(r)
 		if !r.base {
-			s.states = append(s.states, all.sortedEntries())
+			s.entriesAfterRecord = append(s.entriesAfterRecord, all.sortedEntries())
 		}
 	}
 	return s, nil
@@ -192,20 +194,20 @@ func (s *Store) readRecords() error {
 		r := record{start: at, end: at + recordOverhead + size, base: s.file[at+32] == 128}
 		body := s.file[at+40 : at+40+size]
 		err := wire.EachField(string(body), func(f wire.Field) error {
-			if f.Number != 2 {
+			if f.FieldNumber != 2 {
 				return nil
 			}
 			var o op
-			err := wire.EachField(f.Text, func(f wire.Field) error {
-				switch f.Number {
+			err := wire.EachField(f.BytesValue, func(f wire.Field) error {
+				switch f.FieldNumber {
 				case 1:
-					o.isRemoved = f.Uint == 5
+					o.isRemoved = f.VarintValue == 5
 				case 2:
-					o.id = f.Uint
+					o.id = f.VarintValue
 				case 3:
-					o.name = f.Text
+					o.name = f.BytesValue
 				case 5:
-					o.content = f.Text
+					o.content = f.BytesValue
 				}
 				return nil
 			})
@@ -223,8 +225,8 @@ func (s *Store) readRecords() error {
 	return nil
 }
 
-// wholeEntries returns the entries that the undamaged records of a damaged file add up to.
-func (s *Store) wholeEntries(damaged []byte) entries {
+// undamagedEntries returns the entries that the undamaged records of a damaged file add up to.
+func (s *Store) undamagedEntries(damaged []byte) contentByName {
 	all := entriesByID{}
 	for _, r := range s.records {
 		if r.isUndamagedIn(damaged, s.file) {
@@ -247,21 +249,21 @@ func (p entriesByID) applyRecord(r record) {
 	}
 }
 
-func (p entriesByID) sortedEntries() entries {
-	es := entries{}
+func (p entriesByID) sortedEntries() contentByName {
+	es := contentByName{}
 	for _, o := range p {
 		es[o.name] = o.content
 	}
 	return es
 }
 
-// withWorkspace opens the damaged store as a command of oxbow would, and calls fn.
-func (x *trial) withWorkspace(fn func(w *verb.Workspace) error) error {
-	return x.withFile(storeFile, fn)
+// useWorkspace opens the damaged store as a command of oxbow would, and calls fn.
+func (x *damageTrial) useWorkspace(fn func(w *verb.Workspace) error) error {
+	return x.useFile(storeFile, fn)
 }
 
-// withFile is like withWorkspace, but opens the file with this name.
-func (x *trial) withFile(file string, fn func(w *verb.Workspace) error) (err error) {
+// useFile is like useWorkspace, but opens the file with this name.
+func (x *damageTrial) useFile(file string, fn func(w *verb.Workspace) error) (err error) {
 	path := filepath.Join(x.dir, file)
 	var open []*oxbow.Memory
 	defer func() {

@@ -17,8 +17,9 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// checkStore opens and checks the store in the home after a session. The parameter output is the output of the child.
-func checkStore(ctx context.Context, home, output string, p Point, rep *Report) error {
+// checkStoreAfterFault opens and checks the store in the home after a session. The parameter output is the output
+// of the child.
+func checkStoreAfterFault(ctx context.Context, home, output string, p Point, rep *Report) error {
 	var done []bool
 	var open []int // steps that may or may not have been done
 	whole := output[:strings.LastIndexByte(output, '\n')+1]
@@ -26,9 +27,9 @@ func checkStore(ctx context.Context, home, output string, p Point, rep *Report) 
 		word, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		switch {
 		case word == outcomeRefused:
-			rep.Refused++
+			rep.RefusedSteps++
 		case word == outcomeUnknown:
-			rep.Unknown++
+			rep.UnknownSteps++
 			open = append(open, len(done))
 		case word != outcomeDone:
 			return fmt.Errorf("the child said %q", line)
@@ -54,11 +55,11 @@ func checkStore(ctx context.Context, home, output string, p Point, rep *Report) 
 	if err != nil {
 		return fmt.Errorf("opening the store: %w", err)
 	}
-	return errors.Join(checkEntries(ctx, m, done, open), m.Close())
+	return errors.Join(checkStoredEntries(ctx, m, done, open), m.Close())
 }
 
-// checkEntries compares the entries with the permitted entries, makes another change, and checks the store.
-func checkEntries(ctx context.Context, m *oxbow.Memory, done []bool, open []int) error {
+// checkStoredEntries compares the entries with the permitted entries, makes another change, and checks the store.
+func checkStoredEntries(ctx context.Context, m *oxbow.Memory, done []bool, open []int) error {
 	have, err := readContents(ctx, m)
 	if err != nil {
 		return err
@@ -69,7 +70,7 @@ func checkEntries(ctx context.Context, m *oxbow.Memory, done []bool, open []int)
 		for i, n := range open {
 			try[n] = set&(1<<i) != 0
 		}
-		fits = fits || maps.Equal(have, entriesAfter(try))
+		fits = fits || maps.Equal(have, contentsAfterSteps(try))
 	}
 	if !fits {
 		return fmt.Errorf("the store has %s; steps done %v, not known %v", formatSizes(have), done, open)

@@ -26,9 +26,9 @@ type sessionStep struct {
 	description string
 	run         func(ctx context.Context, m *oxbow.Memory) error
 
-	// applyToModel applies the step to a map that contains the contents by name. The parameter before is the map
+	// applyToContents applies the step to a map that contains the contents by name. The parameter before is the map
 	// before the last step that changed something.
-	applyToModel func(now, before map[string]string) map[string]string
+	applyToContents func(now, before map[string]string) map[string]string
 }
 
 // rememberStep returns a step that remembers a text of about size bytes.
@@ -40,7 +40,7 @@ func rememberStep(name string, size int) sessionStep {
 			_, err := m.Remember(ctx, oxbow.Entry{Name: name, Content: content})
 			return err
 		},
-		applyToModel: func(now, _ map[string]string) map[string]string {
+		applyToContents: func(now, _ map[string]string) map[string]string {
 			now[name] = content
 			return now
 		},
@@ -51,14 +51,14 @@ func forgetStep(name string) sessionStep {
 	return sessionStep{
 		description: "forget " + name,
 		run:         func(ctx context.Context, m *oxbow.Memory) error { return m.Forget(ctx, name) },
-		applyToModel: func(now, _ map[string]string) map[string]string {
+		applyToContents: func(now, _ map[string]string) map[string]string {
 			delete(now, name)
 			return now
 		},
 	}
 }
 
-func keepContents(now, _ map[string]string) map[string]string { return now }
+func keepContentsUnchanged(now, _ map[string]string) map[string]string { return now }
 
 // sessionSteps returns the steps of the session. The first step opens the store, and the last step closes it. [Child]
 // itself executes these two steps.
@@ -71,7 +71,7 @@ func sessionSteps() []sessionStep {
 				oxbow.Update{Name: "a", Content: "a was changed in a batch"},
 				oxbow.Remove{Name: "b"})
 		},
-		applyToModel: func(now, _ map[string]string) map[string]string {
+		applyToContents: func(now, _ map[string]string) map[string]string {
 			now["f"], now["a"] = "f came in a batch", "a was changed in a batch"
 			delete(now, "b")
 			return now
@@ -83,7 +83,7 @@ func sessionSteps() []sessionStep {
 			_, _, err := m.Undo(ctx, 1)
 			return err
 		},
-		applyToModel: func(_, before map[string]string) map[string]string { return before },
+		applyToContents: func(_, before map[string]string) map[string]string { return before },
 	}
 	compaction := sessionStep{
 		description: "compact",
@@ -91,7 +91,7 @@ func sessionSteps() []sessionStep {
 			_, err := m.Compact(ctx, oxbow.Compaction{Before: time.Now().Add(time.Hour)})
 			return err
 		},
-		applyToModel: keepContents,
+		applyToContents: keepContentsUnchanged,
 	}
 	recall := sessionStep{ // The preceding batch is analyzed while it is synced.
 		description: "recall",
@@ -99,25 +99,26 @@ func sessionSteps() []sessionStep {
 			_, err := m.Recall(ctx, oxbow.Query{Text: "remembered"})
 			return err
 		},
-		applyToModel: keepContents,
+		applyToContents: keepContentsUnchanged,
 	}
 	return []sessionStep{
-		{description: "open", applyToModel: keepContents},
+		{description: "open", applyToContents: keepContentsUnchanged},
 		rememberStep("a", 100), rememberStep("b", 10), rememberStep("c", 4000), rememberStep("d", 90_000),
 		rememberStep("e", 10),
 		recall, batch, forgetStep("c"), undo, compaction, recall, rememberStep("g", 100), forgetStep("d"),
-		{description: "close", applyToModel: keepContents},
+		{description: "close", applyToContents: keepContentsUnchanged},
 	}
 }
 
-// entriesAfter returns the entries after the steps that were done. The parameter done specifies which steps these are.
-func entriesAfter(done []bool) map[string]string {
+// contentsAfterSteps returns the entries after the steps that were done. The parameter done specifies which steps
+// these are.
+func contentsAfterSteps(done []bool) map[string]string {
 	now, before := map[string]string{}, map[string]string{}
 	for i, s := range sessionSteps() {
 		if i >= len(done) || !done[i] {
 			continue
 		}
-		next := s.applyToModel(maps.Clone(now), before)
+		next := s.applyToContents(maps.Clone(now), before)
 		if !maps.Equal(next, now) {
 			now, before = next, now
 		}

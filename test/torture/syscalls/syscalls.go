@@ -30,15 +30,15 @@ type Options struct {
 
 // Report is the result of a run.
 type Report struct {
-	Points     int // number of points that exist
-	Tried      int
-	Killed     int // number of times that the process was killed
-	Failed     int // number of times that a system call failed
-	Missed     int // number of points that the process did not reach
-	Refused    int // number of steps that were refused after a system call failed
-	Unknown    int // number of steps with an unknown outcome
-	Duration   time.Duration
-	Violations []string // violations, each with its point
+	PointCount   int // number of points that exist
+	TriedPoints  int
+	KilledRuns   int // number of times that the process was killed
+	FailedCalls  int // number of times that a system call failed
+	MissedPoints int // number of points that the process did not reach
+	RefusedSteps int // number of steps that were refused after a system call failed
+	UnknownSteps int // number of steps with an unknown outcome
+	Duration     time.Duration
+	Violations   []string // violations, each with its point
 }
 
 // String returns the report in one line, followed by one line for each violation.
@@ -46,7 +46,16 @@ func (r Report) String() string {
 	s := fmt.Sprintf(
 		"%v: %d of %d points tried: killed %d times, %d calls failed, %d points missed; %d steps refused, %d of "+
 			"unknown outcome; %d violations",
-		r.Duration.Round(100*time.Millisecond), r.Tried, r.Points, r.Killed, r.Failed, r.Missed, r.Refused, r.Unknown,
+		r.Duration.Round(
+			100*time.Millisecond,
+		),
+		r.TriedPoints,
+		r.PointCount,
+		r.KilledRuns,
+		r.FailedCalls,
+		r.MissedPoints,
+		r.RefusedSteps,
+		r.UnknownSteps,
 		len(r.Violations),
 	)
 	for _, v := range r.Violations {
@@ -58,11 +67,11 @@ func (r Report) String() string {
 // These are the system calls at which the process is killed, and the system calls that are made to fail. strace
 // ignores the calls that the machine does not have.
 var (
-	killedCalls = []string{"openat", "pwrite64", "write", "fsync", "fdatasync", "sync_file_range", "ftruncate",
+	callsToKillAt = []string{"openat", "pwrite64", "write", "fsync", "fdatasync", "sync_file_range", "ftruncate",
 		"renameat", "renameat2", "unlinkat", "flock", "mkdirat", "close"}
-	failedCalls = []string{"pwrite64", "fsync", "fdatasync", "sync_file_range", "ftruncate", "renameat", "renameat2",
+	callsToFail = []string{"pwrite64", "fsync", "fdatasync", "sync_file_range", "ftruncate", "renameat", "renameat2",
 		"unlinkat", "mkdirat"}
-	errnos = []string{"EIO", "ENOSPC"}
+	errorNames = []string{"EIO", "ENOSPC"}
 )
 
 // Point is a system call at which strace kills the process, or which strace makes fail.
@@ -97,7 +106,7 @@ func Run(ctx context.Context, o Options, w io.Writer) (rep Report, err error) {
 	if err != nil {
 		return rep, err
 	}
-	rep.Points = len(points)
+	rep.PointCount = len(points)
 	rnd := rand.New(rand.NewPCG(o.Seed, 0))
 	rnd.Shuffle(len(points), func(i, j int) { points[i], points[j] = points[j], points[i] })
 	told := start
@@ -110,7 +119,7 @@ func Run(ctx context.Context, o Options, w io.Writer) (rep Report, err error) {
 		if err := o.tryPoint(ctx, p, &rep); err != nil {
 			return rep, fmt.Errorf("trying %v: %w", p, err)
 		}
-		rep.Tried++
+		rep.TriedPoints++
 		if time.Since(told) > 10*time.Second {
 			told = time.Now()
 			rep.Duration = told.Sub(start)
@@ -120,7 +129,7 @@ func Run(ctx context.Context, o Options, w io.Writer) (rep Report, err error) {
 	return rep, nil
 }
 
-var tracePattern = regexp.MustCompile(`(?m)^(\d+) +([a-z0-9_]+)\(`)
+var straceLinePattern = regexp.MustCompile(`(?m)^(\d+) +([a-z0-9_]+)\(`)
 
 // findPoints runs the session once without a fault. It returns a point for each system call of the thread that runs
 // the session.
@@ -130,7 +139,7 @@ func (o Options) findPoints(ctx context.Context) ([]Point, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(home)
-	said, trace, err := o.runStrace(ctx, home, killedCalls, "")
+	said, trace, err := o.runStrace(ctx, home, callsToKillAt, "")
 	if err != nil {
 		return nil, fmt.Errorf("running the session: %w", err)
 	}
@@ -144,26 +153,26 @@ func (o Options) findPoints(ctx context.Context) ([]Point, error) {
 	}
 	threads := map[string]map[string]int{}
 	var counts map[string]int // counts for the session's thread, which is the thread with the most calls
-	for _, m := range tracePattern.FindAllStringSubmatch(trace, -1) {
+	for _, m := range straceLinePattern.FindAllStringSubmatch(trace, -1) {
 		if threads[m[1]] == nil {
 			threads[m[1]] = map[string]int{}
 		}
 		threads[m[1]][m[2]]++
 	}
 	for _, c := range threads {
-		if counts == nil || sumCounts(c) > sumCounts(counts) {
+		if counts == nil || sumCallCounts(c) > sumCallCounts(counts) {
 			counts = c
 		}
 	}
 	var points []Point
-	for _, call := range killedCalls {
+	for _, call := range callsToKillAt {
 		for n := range counts[call] {
 			points = append(points, Point{Call: call, N: n + 1})
 		}
 	}
-	for _, call := range failedCalls {
+	for _, call := range callsToFail {
 		for n := range counts[call] {
-			for _, e := range errnos {
+			for _, e := range errorNames {
 				points = append(
 					points,
 					Point{Call: call, N: n + 1, Errno: e},
@@ -175,7 +184,7 @@ func (o Options) findPoints(ctx context.Context) ([]Point, error) {
 	return points, nil
 }
 
-func sumCounts(counts map[string]int) int {
+func sumCallCounts(counts map[string]int) int {
 	n := 0
 	for _, c := range counts {
 		n += c
@@ -235,13 +244,13 @@ func (o Options) tryPoint(ctx context.Context, p Point, rep *Report) error {
 	hasFailedCall := strings.Contains(trace, "(INJECTED)")
 	switch {
 	case p.isKill() && wasKilled:
-		rep.Killed++
+		rep.KilledRuns++
 	case !p.isKill() && hasFailedCall:
-		rep.Failed++
+		rep.FailedCalls++
 	default:
-		rep.Missed++
+		rep.MissedPoints++
 	}
-	if err := checkStore(ctx, filepath.Join(home, "home"), childOutput, p, rep); err != nil {
+	if err := checkStoreAfterFault(ctx, filepath.Join(home, "home"), childOutput, p, rep); err != nil {
 		rep.Violations = append(rep.Violations, fmt.Sprintf("%v: %v", p, err))
 	}
 	return nil

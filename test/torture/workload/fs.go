@@ -18,105 +18,105 @@ import (
 // StoreFile is the name of the store's file in all campaigns.
 const StoreFile = "m.oxbow"
 
-// IsLock reports whether name is the name of a lock file. The content of a lock file differs
+// IsLockFile reports whether name is the name of a lock file. The content of a lock file differs
 // between runs of a campaign.
-func IsLock(name string) bool { return strings.HasSuffix(name, ".lock") }
+func IsLockFile(name string) bool { return strings.HasSuffix(name, ".lock") }
 
 // DependsOnScript reports whether the content of the file depends on the script. This is true of all files except lock
 // files, which begin with a random identity. Disks with only lock files occur in many scripts.
-func DependsOnScript(name string) bool { return !IsLock(name) }
+func DependsOnScript(name string) bool { return !IsLockFile(name) }
 
-// IsSnapshot reports whether name is the name of the snapshot of the store.
-func IsSnapshot(name string) bool { return name == StoreFile+".snap" }
+// IsSnapshotFile reports whether name is the name of the snapshot of the store.
+func IsSnapshotFile(name string) bool { return name == StoreFile+".snap" }
 
-// SnapshotSeed reports whether the script of a seed writes snapshots. Three out of four scripts do.
-func SnapshotSeed(seed uint64) bool { return seed%16/4 != 3 }
+// WritesSnapshots reports whether the script of a seed writes snapshots. Three out of four scripts do.
+func WritesSnapshots(seed uint64) bool { return seed%16/4 != 3 }
 
-// IsTornTail reports whether name is the name of a file in which the store has saved an incomplete record.
-func IsTornTail(name string) bool { return strings.HasPrefix(name, StoreFile+".lost/") }
+// IsTornTailFile reports whether name is the name of a file in which the store has saved an incomplete record.
+func IsTornTailFile(name string) bool { return strings.HasPrefix(name, StoreFile+".lost/") }
 
-// Setup describes how the tested store differs from a store in real use. The zero Setup is a store without faults.
-type Setup struct {
-	DiskFault  DiskFault // fault of the disk
-	SmallSteps bool      // free space at the end of a file grows in small steps (see FS.FreeSpace)
-	NoNote     bool      // writes to the lock file are discarded
-	Snapshots  bool      // closing the store after a change writes the snapshot
+// StoreSetup describes how the tested store differs from a store in real use. The zero Setup is a store without faults.
+type StoreSetup struct {
+	DiskFault           DiskFault // fault of the disk
+	SmallFreeSpaceSteps bool      // free space at the end of a file grows in small steps (see FS.FreeSpace)
+	DiscardLockContent  bool      // writes to the lock file are discarded
+	SnapshotOnClose     bool      // closing the store after a change writes the snapshot
 }
 
-// FS is a file system that calls a function before every call that changes something or uses a lock. FS is safe for
-// concurrent use, but Before must be set only while no process uses the FS.
-type FS struct {
+// HookedFS is a file system that calls a function before every call that changes something or uses a lock. FS is
+// safe for concurrent use, but Before must be set only while no process uses the FS.
+type HookedFS struct {
 	vfs.FS
-	setup Setup
+	setup StoreSetup
 
-	// Before is called before each such call. It may be nil.
-	Before func()
+	// BeforeCall is called before each such call. It may be nil.
+	BeforeCall func()
 
-	// IsHidden reports whether a file cannot be opened. It may be nil.
-	IsHidden func(name string) bool
+	// IsHiddenFile reports whether a file cannot be opened. It may be nil.
+	IsHiddenFile func(name string) bool
 
 	mu             sync.Mutex // guards the following fields
 	openFiles      int        // number of open files
 	openLocks      int        // number of open locks
-	postponedSyncs []vfs.File // files whose sync is postponed (see EarlySync)
-	isFull         bool       // the disk is full (see SetFull)
+	postponedSyncs []vfs.File // files whose sync is postponed (see PostponeSync)
+	isDiskFull     bool       // the disk is full (see SetDiskFull)
 }
 
 // NewFS returns a file system on top of fsys, with the faults of the setup.
-func NewFS(fsys vfs.FS, s Setup) *FS { return &FS{FS: fsys, setup: s} }
+func NewFS(fsys vfs.FS, s StoreSetup) *HookedFS { return &HookedFS{FS: fsys, setup: s} }
 
 // FreeSpace returns the sizes of a log's free space, or 0 for the defaults. With the defaults, most bytes of a small
 // store are free space, and an image takes longer if it is larger. Therefore most campaigns use small steps, with
 // which the same code runs.
-func (f *FS) FreeSpace() (step, reserve int64) {
-	if f.setup.SmallSteps {
+func (f *HookedFS) FreeSpace() (step, reserve int64) {
+	if f.setup.SmallFreeSpaceSteps {
 		return 1 << 10, 512
 	}
 	return 0, 0
 }
 
 // NextTemp implements [vfs.TempNumberer]. It ensures that each run of a script uses the same names.
-func (f *FS) NextTemp() uint64 {
+func (f *HookedFS) NextTemp() uint64 {
 	if t, ok := f.FS.(vfs.TempNumberer); ok {
 		return t.NextTemp()
 	}
 	return uint64(time.Now().UnixNano())
 }
 
-// CountOpen returns the number of open files and locks.
-func (f *FS) CountOpen() (files, locks int) {
+// CountOpenHandles returns the number of open files and locks.
+func (f *HookedFS) CountOpenHandles() (files, locks int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.openFiles, f.openLocks
 }
 
-// SetFull sets whether the disk is full. On a full disk, existing bytes can be overwritten, but no file can be created
-// or extended.
-func (f *FS) SetFull(full bool) {
+// SetDiskFull sets whether the disk is full. On a full disk, existing bytes can be overwritten, but no file can be
+// created or extended.
+func (f *HookedFS) SetDiskFull(full bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.isFull = full
+	f.isDiskFull = full
 }
 
 // fullDiskError returns the error of a full disk if the call needs space, otherwise nil.
-func (f *FS) fullDiskError(op, name string, need bool) error {
+func (f *HookedFS) fullDiskError(op, name string, needsRoom bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.isFull && need {
+	if f.isDiskFull && needsRoom {
 		return &fs.PathError{Op: op, Path: name, Err: syscall.ENOSPC}
 	}
 	return nil
 }
 
-func (f *FS) callBefore() {
-	if f.Before != nil {
-		f.Before()
+func (f *HookedFS) callBefore() {
+	if f.BeforeCall != nil {
+		f.BeforeCall()
 	}
 }
 
 // OpenFile implements [vfs.FS].
-func (f *FS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
-	if f.IsHidden != nil && f.IsHidden(name) {
+func (f *HookedFS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	if f.IsHiddenFile != nil && f.IsHiddenFile(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
 	}
 	if flag&(os.O_CREATE|os.O_TRUNC) != 0 {
@@ -137,22 +137,22 @@ func (f *FS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error)
 }
 
 // Rename implements [vfs.FS].
-func (f *FS) Rename(oldname, newname string) error {
+func (f *HookedFS) Rename(oldname, newname string) error {
 	f.callBefore()
-	if f.setup.DiskFault == PlainRename {
-		return f.removeAndRename(oldname, newname)
+	if f.setup.DiskFault == RemoveBeforeRename {
+		return f.removeThenRename(oldname, newname)
 	}
 	return f.FS.Rename(oldname, newname)
 }
 
 // Remove implements [vfs.FS].
-func (f *FS) Remove(name string) error {
+func (f *HookedFS) Remove(name string) error {
 	f.callBefore()
 	return f.FS.Remove(name)
 }
 
 // MkdirAll implements [vfs.FS].
-func (f *FS) MkdirAll(name string, perm fs.FileMode) error {
+func (f *HookedFS) MkdirAll(name string, perm fs.FileMode) error {
 	f.callBefore()
 	_, missing := f.FS.Stat(name)
 	if err := f.fullDiskError("mkdir", name, missing != nil); err != nil {
@@ -162,7 +162,7 @@ func (f *FS) MkdirAll(name string, perm fs.FileMode) error {
 }
 
 // SyncDir implements [vfs.FS].
-func (f *FS) SyncDir(name string) error {
+func (f *HookedFS) SyncDir(name string) error {
 	f.callBefore()
 	if f.setup.DiskFault.ignoresDirSync(name) {
 		return nil
@@ -171,7 +171,7 @@ func (f *FS) SyncDir(name string) error {
 }
 
 // OpenLock implements [vfs.FS].
-func (f *FS) OpenLock(name string) (vfs.Lock, error) {
+func (f *HookedFS) OpenLock(name string) (vfs.Lock, error) {
 	f.callBefore()
 	l, err := f.FS.OpenLock(name)
 	if err != nil {
@@ -186,14 +186,14 @@ func (f *FS) OpenLock(name string) (vfs.Lock, error) {
 // hookedFile is an open file.
 type hookedFile struct {
 	vfs.File
-	fs           *FS
+	fs           *HookedFS
 	name         string
 	wasTruncated bool // the last change was a truncation
 	closed       bool
 }
 
 func (t *hookedFile) WriteAt(b []byte, off int64) (int, error) {
-	if t.fs.setup.NoNote && IsLock(t.name) {
+	if t.fs.setup.DiscardLockContent && IsLockFile(t.name) {
 		return len(b), nil
 	}
 	t.fs.callBefore()
@@ -212,7 +212,7 @@ func (t *hookedFile) WriteAt(b []byte, off int64) (int, error) {
 func (t *hookedFile) Truncate(size int64) error {
 	t.fs.callBefore()
 	t.wasTruncated = true
-	if t.fs.setup.DiskFault == NoTruncate {
+	if t.fs.setup.DiskFault == SkipTruncation {
 		return nil
 	}
 	return t.File.Truncate(size)
@@ -224,7 +224,7 @@ func (t *hookedFile) Sync() error {
 	if b.ignoresFileSync(t.name, t.wasTruncated) {
 		return nil
 	}
-	if b == EarlySync && t.name == StoreFile {
+	if b == PostponeSync && t.name == StoreFile {
 		t.fs.mu.Lock()
 		t.fs.postponedSyncs = append(t.fs.postponedSyncs, t.File)
 		t.fs.mu.Unlock()
@@ -246,14 +246,14 @@ func (t *hookedFile) Close() error {
 // hookedLock is an open lock.
 type hookedLock struct {
 	vfs.Lock
-	fs     *FS
+	fs     *HookedFS
 	closed bool
 }
 
 func (l *hookedLock) TryLock() (bool, error) {
 	l.fs.callBefore()
 	ok, err := l.Lock.TryLock()
-	if l.fs.setup.DiskFault == NoLock && err == nil {
+	if l.fs.setup.DiskFault == IgnoreLock && err == nil {
 		ok = true
 	}
 	return ok, err
@@ -262,7 +262,7 @@ func (l *hookedLock) TryLock() (bool, error) {
 func (l *hookedLock) Unlock() error {
 	l.fs.callBefore()
 	err := l.Lock.Unlock()
-	if l.fs.setup.DiskFault == NoLock && errors.Is(err, fs.ErrInvalid) {
+	if l.fs.setup.DiskFault == IgnoreLock && errors.Is(err, fs.ErrInvalid) {
 		return nil // the lock was never acquired
 	}
 	return err

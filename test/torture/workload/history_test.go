@@ -21,16 +21,16 @@ type touch struct {
 	after  *oxbow.Entry // entry after the op (nil if it was removed)
 }
 
-// change is a change in the log.
-type change struct {
+// modelChange is a change in the log.
+type modelChange struct {
 	touches []touch
 	reverts []uint64
 }
 
-// history is the model. The change with number n is changes[n-1], and the state after it is states[n].
+// history is the model. The change with number n is changes[n-1], and the state after it is states[operation].
 type history struct {
 	states  []entries
-	changes []change
+	changes []modelChange
 	base    uint64 // number of changes that a compaction has dropped
 	ids     uint64
 	opIDs   map[string]bool
@@ -72,7 +72,7 @@ func (d *draft) set(name string, e *oxbow.Entry) {
 
 func (d *draft) commit(reverts ...uint64) {
 	d.h.states = append(d.h.states, d.state)
-	d.h.changes = append(d.h.changes, change{d.touches, reverts})
+	d.h.changes = append(d.h.changes, modelChange{d.touches, reverts})
 	d.h.ids = d.ids
 }
 

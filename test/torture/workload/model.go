@@ -12,26 +12,26 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Model is the expected content of a store. The zero Model is an empty store.
-type Model struct {
+// StoreModel is the expected content of a store. The zero Model is an empty store.
+type StoreModel struct {
 	entries        map[string]oxbow.Entry // entries by name (the map is never modified)
 	idCount        uint64                 // number of IDs assigned so far
 	seq            uint64                 // number of the last change
 	lastCompaction uint64                 // number of the last change that was a compaction
-	changes        []change               // changes that can be undone, oldest first
+	changes        []modelChange          // changes that can be undone, oldest first
 	opIDs          map[string]bool
 }
 
-// change is the effect of a change on each name: the entry before the change and the entry after it. Each is nil if
-// there is no entry.
-type change struct {
+// modelChange is the effect of a change on each name: the entry before the change and the entry after it. Each is
+// nil if there is no entry.
+type modelChange struct {
 	seq    uint64
 	before map[string]*oxbow.Entry
 	after  map[string]*oxbow.Entry
 }
 
 // Clone returns a copy of the model.
-func (m *Model) Clone() *Model {
+func (m *StoreModel) Clone() *StoreModel {
 	c := *m
 	c.entries = maps.Clone(m.entries)
 	c.changes = slices.Clone(m.changes)
@@ -39,26 +39,26 @@ func (m *Model) Clone() *Model {
 	return &c
 }
 
-// Seq returns the number of the last change.
-func (m *Model) Seq() uint64 { return m.seq }
+// LastSeq returns the number of the last change.
+func (m *StoreModel) LastSeq() uint64 { return m.seq }
 
-// IDs returns the number of IDs assigned so far.
-func (m *Model) IDs() uint64 { return m.idCount }
+// AssignedIDs returns the number of IDs assigned so far.
+func (m *StoreModel) AssignedIDs() uint64 { return m.idCount }
 
 // Entries returns the entries in the order of their IDs. The model does not contain times and sources.
-func (m *Model) Entries() []oxbow.Entry {
+func (m *StoreModel) Entries() []oxbow.Entry {
 	return slices.SortedFunc(maps.Values(m.entries), func(a, b oxbow.Entry) int { return cmp.Compare(a.ID, b.ID) })
 }
 
-// Apply makes a change. If it returns an error, nothing is changed. If the op ID was used before, nothing is changed,
-// and it returns nil.
-func (m *Model) Apply(opID string, ops ...oxbow.Op) error {
+// ApplyOps makes a change. If it returns an error, nothing is changed. If the op ID was used before, nothing is
+// changed, and it returns nil.
+func (m *StoreModel) ApplyOps(opID string, ops ...oxbow.Op) error {
 	if opID != "" && m.opIDs[opID] {
 		return nil
 	}
 	next := m.Clone()
 	next.seq++
-	c := next.entriesBefore()
+	c := next.copyEntries()
 	for _, op := range ops {
 		if err := next.applyOp(op); err != nil {
 			return err
@@ -75,8 +75,8 @@ func (m *Model) Apply(opID string, ops ...oxbow.Op) error {
 	return nil
 }
 
-// entriesBefore returns the entries before a change.
-func (m *Model) entriesBefore() map[string]oxbow.Entry {
+// copyEntries returns the entries before a change.
+func (m *StoreModel) copyEntries() map[string]oxbow.Entry {
 	if m.entries == nil {
 		m.entries = map[string]oxbow.Entry{}
 	}
@@ -84,8 +84,8 @@ func (m *Model) entriesBefore() map[string]oxbow.Entry {
 }
 
 // recordChange records the effect of the change on the names in ops.
-func (m *Model) recordChange(before map[string]oxbow.Entry, ops ...oxbow.Op) {
-	c := change{m.seq, map[string]*oxbow.Entry{}, map[string]*oxbow.Entry{}}
+func (m *StoreModel) recordChange(before map[string]oxbow.Entry, ops ...oxbow.Op) {
+	c := modelChange{m.seq, map[string]*oxbow.Entry{}, map[string]*oxbow.Entry{}}
 	for _, op := range ops {
 		name := op.Target()
 		c.before[name], c.after[name] = entryOrNil(before, name), entryOrNil(m.entries, name)
@@ -100,7 +100,7 @@ func entryOrNil(es map[string]oxbow.Entry, name string) *oxbow.Entry {
 	return nil
 }
 
-func (m *Model) applyOp(op oxbow.Op) error {
+func (m *StoreModel) applyOp(op oxbow.Op) error {
 	name := op.Target()
 	e, there := m.entries[name]
 	if add, ok := op.(oxbow.Add); ok {
@@ -143,24 +143,24 @@ func (m *Model) applyOp(op oxbow.Op) error {
 	return nil
 }
 
-// Remember adds or changes an entry in the same way as [oxbow.Memory.Remember].
-func (m *Model) Remember(name, text string) error {
+// RememberEntry adds or changes an entry in the same way as [oxbow.Memory.Remember].
+func (m *StoreModel) RememberEntry(name, text string) error {
 	if e, ok := m.entries[name]; ok {
-		return m.Apply("", oxbow.Update{Name: name, Content: text, Aliases: e.Aliases, Labels: e.Labels})
+		return m.ApplyOps("", oxbow.Update{Name: name, Content: text, Aliases: e.Aliases, Labels: e.Labels})
 	}
-	return m.Apply("", oxbow.Add{Name: name, Content: text})
+	return m.ApplyOps("", oxbow.Add{Name: name, Content: text})
 }
 
-// LastUndoable returns the number of the last change that can be undone without a conflict, or 0.
-func (m *Model) LastUndoable() uint64 {
+// LastUndoableSeq returns the number of the last change that can be undone without a conflict, or 0.
+func (m *StoreModel) LastUndoableSeq() uint64 {
 	if n := len(m.changes); n > 0 {
 		return m.changes[n-1].seq
 	}
 	return 0
 }
 
-// Revert undoes the change that LastUndoable returned. The revert can be undone as well.
-func (m *Model) Revert(seq uint64) error {
+// UndoChange undoes the change that LastUndoableSeq returned. The revert can be undone as well.
+func (m *StoreModel) UndoChange(seq uint64) error {
 	n := len(m.changes)
 	if n == 0 || m.changes[n-1].seq != seq {
 		return oxbow.ErrConflict
@@ -177,14 +177,14 @@ func (m *Model) Revert(seq uint64) error {
 		back.Version = next.seq
 		next.entries[name] = back
 	}
-	next.changes = append(slices.Clip(next.changes), change{next.seq, c.after, c.before})
+	next.changes = append(slices.Clip(next.changes), modelChange{next.seq, c.after, c.before})
 	*m = *next
 	return nil
 }
 
-// Compact records a compaction, which is a change that affects no entry. Earlier changes can no longer be undone.
-// Therefore the model need not know which part of the history was dropped.
-func (m *Model) Compact() {
+// RecordCompaction records a compaction, which is a change that affects no entry. Earlier changes can no longer be
+// undone. Therefore the model need not know which part of the history was dropped.
+func (m *StoreModel) RecordCompaction() {
 	m.seq++
 	m.lastCompaction = m.seq
 	m.changes = nil

@@ -64,7 +64,11 @@ func (m *machine) clock() time.Time { m.now = m.now.Add(time.Second); return m.n
 func (m *machine) open(t *rapid.T, i int) {
 	mem, err := oxbow.Open(
 		workload.StoreFile,
-		workload.Options(workload.NewFS(m.disk.Process(), workload.Setup{SmallSteps: true}), m.clock, m.random),
+		workload.StoreOptions(
+			workload.NewFS(m.disk.Process(), workload.StoreSetup{SmallFreeSpaceSteps: true}),
+			m.clock,
+			m.random,
+		),
 	)
 	if err != nil {
 		t.Fatalf("Open() = %v", err)
@@ -185,7 +189,12 @@ func (m *machine) batch(t *rapid.T) {
 		id = fmt.Sprintf("id %d", n)
 		m.ids = max(m.ids, n+1)
 	}
-	m.agree(t, fmt.Sprintf("Apply(%+v)", ops), m.any(t).Apply(oxbow.WithOpID(m.ctx, id), ops...), m.h.apply(id, ops...))
+	m.agree(
+		t,
+		fmt.Sprintf("Apply(%+v)", ops),
+		m.any(t).Apply(oxbow.WithOpID(m.ctx, id), ops...),
+		m.h.apply(id, ops...),
+	)
 }
 
 // cas changes an entry if it has a certain version, which may be outdated.
@@ -296,7 +305,8 @@ func (m *machine) undo(t *rapid.T) {
 }
 
 func (m *machine) revert(t *rapid.T) {
-	seqs := rapid.SliceOfNDistinct(rapid.Uint64Range(max(1, m.h.base), m.h.last()+1), 1, 2, rapid.ID).Draw(t, "changes")
+	seqs := rapid.SliceOfNDistinct(rapid.Uint64Range(max(1, m.h.base), m.h.last()+1), 1, 2, rapid.ID).
+		Draw(t, "changes")
 	slices.Sort(seqs)
 	want := m.h.revert(seqs...)
 	_, err := m.any(t).Revert(m.ctx, seqs...)

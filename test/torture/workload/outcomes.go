@@ -10,26 +10,26 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Outcomes are the possible contents of a store after several steps, if the outcome of some steps is unknown. It
-// begins with a single model.
-type Outcomes struct {
-	Models []*Model
+// PossibleOutcomes are the possible contents of a store after several steps, if the outcome of some steps is
+// unknown. It begins with a single model.
+type PossibleOutcomes struct {
+	Models []*StoreModel
 }
 
-// DoStepAlone executes a step without nested steps and checks. undo is the number of the change that a Revert undoes.
-// For a compaction, it returns the number of the change.
-func (w *World) DoStepAlone(st Step, undo uint64) (uint64, error) {
-	if st.Kind == Batch && st.OpID != "" {
-		w.lastBatch = &st
+// DoStepWithoutInner executes a step without nested steps and checks. undoneSeq is the number of the change that a
+// Revert undoes. For a compaction, it returns the number of the change.
+func (w *World) DoStepWithoutInner(st Step, undoneSeq uint64) (uint64, error) {
+	if st.Kind == BatchStep && st.OpID != "" {
+		w.lastBatchStep = &st
 	}
-	return w.callStore(st, undo)
+	return w.callStore(st, undoneSeq)
 }
 
-// LastUndoable returns the number of the change that can be undone in all models, or 0.
-func (o *Outcomes) LastUndoable() uint64 {
-	undo := o.Models[0].LastUndoable()
+// LastUndoableSeq returns the number of the change that can be undone in all models, or 0.
+func (o *PossibleOutcomes) LastUndoableSeq() uint64 {
+	undo := o.Models[0].LastUndoableSeq()
 	for _, m := range o.Models {
-		if m.LastUndoable() != undo {
+		if m.LastUndoableSeq() != undo {
 			return 0
 		}
 	}
@@ -38,25 +38,29 @@ func (o *Outcomes) LastUndoable() uint64 {
 
 // ApplyStep executes a step in each model. It returns the models in which the step succeeds, after the step, and the
 // errors of the other models.
-func (o *Outcomes) ApplyStep(w *World, st Step, undo, seq uint64) (next []*Model, wants []error) {
+func (o *PossibleOutcomes) ApplyStep(
+	w *World,
+	st Step,
+	undoneSeq, seq uint64,
+) (next []*StoreModel, expectedErrors []error) {
 	for _, m := range o.Models {
 		n := m.Clone()
-		if st.Kind == Compact {
+		if st.Kind == CompactStep {
 			if seq != 0 {
-				n.Compact()
+				n.RecordCompaction()
 			}
-		} else if want := w.expectedRevertError(n, st, undo); want != nil {
-			wants = append(wants, want)
+		} else if want := w.expectedRevertError(n, st, undoneSeq); want != nil {
+			expectedErrors = append(expectedErrors, want)
 			continue
 		}
 		next = append(next, n)
 	}
-	return next, wants
+	return next, expectedErrors
 }
 
-// FilterMatching returns the models that contain exactly these entries.
-func FilterMatching(ms []*Model, es []oxbow.Entry) []*Model {
-	var fit []*Model
+// ModelsWithEntries returns the models that contain exactly these entries.
+func ModelsWithEntries(ms []*StoreModel, es []oxbow.Entry) []*StoreModel {
+	var fit []*StoreModel
 	for _, m := range ms {
 		if m.describeDifference(es) == "" {
 			fit = append(fit, m)
@@ -65,11 +69,11 @@ func FilterMatching(ms []*Model, es []oxbow.Entry) []*Model {
 	return fit
 }
 
-// WithoutDuplicates returns the models without duplicates.
-func WithoutDuplicates(ms []*Model) []*Model {
-	var ds []*Model
+// DistinctModels returns the models without duplicates.
+func DistinctModels(ms []*StoreModel) []*StoreModel {
+	var ds []*StoreModel
 	for _, m := range ms {
-		if !slices.ContainsFunc(ds, func(d *Model) bool {
+		if !slices.ContainsFunc(ds, func(d *StoreModel) bool {
 			return d.seq == m.seq && d.idCount == m.idCount && d.describeDifference(m.Entries()) == "" &&
 				maps.Equal(d.opIDs, m.opIDs)
 		}) {
@@ -79,8 +83,8 @@ func WithoutDuplicates(ms []*Model) []*Model {
 	return ds
 }
 
-// CompareModels returns the differences between the entries and each model.
-func CompareModels(ms []*Model, es []oxbow.Entry) error {
+// DescribeMismatches returns the differences between the entries and each model.
+func DescribeMismatches(ms []*StoreModel, es []oxbow.Entry) error {
 	var errs []error
 	for _, m := range ms {
 		errs = append(errs, errors.New(m.describeDifference(es)))
@@ -89,21 +93,21 @@ func CompareModels(ms []*Model, es []oxbow.Entry) error {
 }
 
 // ModelStates returns a state for each model. Its times are unknown.
-func ModelStates(ms []*Model) []*State {
-	var ss []*State
+func ModelStates(ms []*StoreModel) []*StoreState {
+	var ss []*StoreState
 	for _, m := range ms {
-		ss = append(ss, &State{Model: m, Entries: m.Entries()})
+		ss = append(ss, &StoreState{Model: m, Entries: m.Entries()})
 	}
 	return ss
 }
 
 // CollectEntries returns all entries of a store.
-func CollectEntries(s oxbow.Store) ([]oxbow.Entry, error) { return collect(s) }
+func CollectEntries(s oxbow.Store) ([]oxbow.Entry, error) { return collectEntries(s) }
 
 // Close closes the stores of all processes. They must not be used any more.
 func (w *World) Close() error {
 	var errs []error
-	for _, p := range w.procs {
+	for _, p := range w.processes {
 		if p.memory != nil {
 			errs = append(errs, p.memory.Close())
 			p.memory = nil
@@ -112,14 +116,14 @@ func (w *World) Close() error {
 	return errors.Join(errs...)
 }
 
-// Restart closes the store of a process and opens it again.
-func (w *World) Restart(i int) error {
-	if m := w.procs[i].memory; m != nil {
-		w.procs[i].memory = nil
+// ReopenStore closes the store of a process and opens it again.
+func (w *World) ReopenStore(process int) error {
+	if m := w.processes[process].memory; m != nil {
+		w.processes[process].memory = nil
 		if err := m.Close(); err != nil {
 			return err
 		}
 	}
-	_, err := w.Memory(i)
+	_, err := w.OpenedMemory(process)
 	return err
 }

@@ -12,47 +12,47 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Kind is the kind of a step.
-type Kind int
+// StepKind is the kind of a step.
+type StepKind int
 
 // These are the kinds of steps.
 const (
-	Remember Kind = iota // adds or changes an entry
-	Batch                // makes several changes with one call of Apply, sometimes with an op ID
-	Forget               // removes an entry
-	Revert               // undoes the last change that can be undone
-	Compact              // drops the history, or its older half
-	Reopen               // closes the store and opens it again
-	Retry                // repeats the last Apply that had an op ID
+	RememberStep StepKind = iota // adds or changes an entry
+	BatchStep                    // makes several changes with one call of Apply, sometimes with an op ID
+	ForgetStep                   // removes an entry
+	RevertStep                   // undoes the last change that can be undone
+	CompactStep                  // drops the history, or its older half
+	ReopenStep                   // closes the store and opens it again
+	RetryStep                    // repeats the last Apply that had an op ID
 )
 
 var kindNames = [...]string{"remember", "batch", "forget", "revert", "compact", "reopen", "retry"}
 
-func (k Kind) String() string { return kindNames[k] }
+func (k StepKind) String() string { return kindNames[k] }
 
 // Step is a call of a store by a process.
 type Step struct {
-	Kind      Kind
-	Proc      int
-	Name      string     // name of the entry, for Remember and Forget
-	Text      string     // content of the entry
-	Ops       []oxbow.Op // ops of a Batch, or of a Retry as soon as it has begun
-	OpID      string     // op ID of such a step (may be empty for a Batch)
-	KeepsHalf bool       // whether Compact keeps the newer half of the history
-	Inner     *Step      // step of another process in the middle of this step
-	InnerAt   int        // number of this step's file system call before which Inner is performed, counting from 1
+	Kind            StepKind
+	Process         int
+	EntryName       string     // name of the entry, for Remember and Forget
+	Content         string     // content of the entry
+	Ops             []oxbow.Op // ops of a Batch, or of a Retry as soon as it has begun
+	OpID            string     // op ID of such a step (may be empty for a Batch)
+	KeepsHalf       bool       // whether Compact keeps the newer half of the history
+	InnerStep       *Step      // step of another process in the middle of this step
+	InnerBeforeCall int        // number of this step's file system call before which Inner is performed, counting from 1
 }
 
 // String describes the step in a single line.
 func (s Step) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%c: %v", 'A'+rune(s.Proc), s.Kind)
+	fmt.Fprintf(&b, "%c: %v", 'A'+rune(s.Process), s.Kind)
 	switch s.Kind {
-	case Remember:
-		fmt.Fprintf(&b, " %s (%d bytes)", s.Name, len(s.Text))
-	case Forget:
-		fmt.Fprintf(&b, " %s", s.Name)
-	case Batch:
+	case RememberStep:
+		fmt.Fprintf(&b, " %s (%d bytes)", s.EntryName, len(s.Content))
+	case ForgetStep:
+		fmt.Fprintf(&b, " %s", s.EntryName)
+	case BatchStep:
 		for _, op := range s.Ops {
 			fmt.Fprintf(&b, " %s %s", strings.TrimPrefix(fmt.Sprintf("%T", op), "oxbow."), op.Target())
 		}
@@ -60,47 +60,47 @@ func (s Step) String() string {
 			fmt.Fprintf(&b, " [id %s]", s.OpID)
 		}
 	}
-	if s.Inner != nil {
-		fmt.Fprintf(&b, ", and before its call %d {%v}", s.InnerAt, *s.Inner)
+	if s.InnerStep != nil {
+		fmt.Fprintf(&b, ", and before its call %d {%v}", s.InnerBeforeCall, *s.InnerStep)
 	}
 	return b.String()
 }
 
 // Script is a sequence of steps with the stores on one disk.
 type Script struct {
-	Seed  uint64
-	Procs int
-	Steps []Step
+	Seed         uint64
+	ProcessCount int
+	Steps        []Step
 }
 
 // NewScript returns the script of a seed. It consists of 3 to 12 steps of procs processes.
-func NewScript(seed uint64, procs int) Script {
+func NewScript(seed uint64, processes int) Script {
 	r := rand.New(rand.NewPCG(seed, 0x0b0))
-	s := Script{Seed: seed, Procs: procs}
-	g := generator{r: r, existing: map[string]bool{}}
+	s := Script{Seed: seed, ProcessCount: processes}
+	g := stepGenerator{r: r, existingNames: map[string]bool{}}
 	for range 3 + r.IntN(10) {
-		st := g.randomStep(r.IntN(procs))
-		if procs > 1 && r.IntN(3) == 0 {
-			in := g.randomStep((st.Proc + 1) % procs)
-			st.Inner, st.InnerAt = &in, 1+r.IntN(16)
+		st := g.randomStep(r.IntN(processes))
+		if processes > 1 && r.IntN(3) == 0 {
+			in := g.randomStep((st.Process + 1) % processes)
+			st.InnerStep, st.InnerBeforeCall = &in, 1+r.IntN(16)
 		}
 		s.Steps = append(s.Steps, st)
 	}
 	return s
 }
 
-// CutTexts shortens all texts in the script to at most most bytes.
-func (s *Script) CutTexts(most int) {
+// ShortenTexts shortens all texts in the script to at most most bytes.
+func (s *Script) ShortenTexts(maxBytes int) {
 	for i := range s.Steps {
-		for st := &s.Steps[i]; st != nil; st = st.Inner {
-			st.Text = st.Text[:min(len(st.Text), most)]
+		for st := &s.Steps[i]; st != nil; st = st.InnerStep {
+			st.Content = st.Content[:min(len(st.Content), maxBytes)]
 			for j, op := range st.Ops {
 				switch o := op.(type) {
 				case oxbow.Add:
-					o.Content = o.Content[:min(len(o.Content), most)]
+					o.Content = o.Content[:min(len(o.Content), maxBytes)]
 					st.Ops[j] = o
 				case oxbow.Update:
-					o.Content = o.Content[:min(len(o.Content), most)]
+					o.Content = o.Content[:min(len(o.Content), maxBytes)]
 					st.Ops[j] = o
 				}
 			}
@@ -108,23 +108,23 @@ func (s *Script) CutTexts(most int) {
 	}
 }
 
-// generator generates steps that usually succeed. For this, it records approximately which names exist.
-type generator struct {
-	r        *rand.Rand
-	existing map[string]bool
-	idCount  int
+// stepGenerator generates steps that usually succeed. For this, it records approximately which names exist.
+type stepGenerator struct {
+	r             *rand.Rand
+	existingNames map[string]bool
+	idCount       int
 }
 
-func (g *generator) randomStep(proc int) Step {
-	st := Step{Proc: proc}
+func (g *stepGenerator) randomStep(process int) Step {
+	st := Step{Process: process}
 	switch n := g.r.IntN(20); {
 	case n < 7:
-		st.Kind = Remember
-		st.Name = g.randomName()
-		st.Text = g.randomText()
-		g.existing[st.Name] = true
+		st.Kind = RememberStep
+		st.EntryName = g.randomName()
+		st.Content = g.randomText()
+		g.existingNames[st.EntryName] = true
 	case n < 12:
-		st.Kind = Batch
+		st.Kind = BatchStep
 		for range 1 + g.r.IntN(4) {
 			st.Ops = append(st.Ops, g.randomOp())
 		}
@@ -133,24 +133,24 @@ func (g *generator) randomStep(proc int) Step {
 			st.OpID = fmt.Sprintf("op-%d", g.idCount)
 		}
 	case n < 14:
-		st.Kind, st.Name = Forget, g.randomName()
-		g.existing[st.Name] = false
+		st.Kind, st.EntryName = ForgetStep, g.randomName()
+		g.existingNames[st.EntryName] = false
 	case n < 15:
-		st.Kind = Revert
+		st.Kind = RevertStep
 	case n < 17:
-		st.Kind, st.KeepsHalf = Compact, g.r.IntN(3) == 0
+		st.Kind, st.KeepsHalf = CompactStep, g.r.IntN(3) == 0
 	case n < 19:
-		st.Kind = Reopen
+		st.Kind = ReopenStep
 	default:
-		st.Kind = Retry
+		st.Kind = RetryStep
 	}
 	return st
 }
 
-func (g *generator) randomOp() oxbow.Op {
+func (g *stepGenerator) randomOp() oxbow.Op {
 	name := g.randomName()
-	if !g.existing[name] {
-		g.existing[name] = true
+	if !g.existingNames[name] {
+		g.existingNames[name] = true
 		return oxbow.Add{Name: name, Kind: oxbow.Kind(g.r.IntN(6)), Content: g.randomText(), Labels: g.randomLabels()}
 	}
 	switch g.r.IntN(4) {
@@ -159,15 +159,15 @@ func (g *generator) randomOp() oxbow.Op {
 	case 1:
 		return oxbow.Alias{Name: name, Aliases: []string{fmt.Sprintf("alias %d", g.r.IntN(9))}}
 	case 2:
-		g.existing[name] = false
+		g.existingNames[name] = false
 		return oxbow.Remove{Name: name}
 	}
 	return oxbow.Update{Name: name, Content: g.randomText(), Labels: g.randomLabels()}
 }
 
-func (g *generator) randomName() string { return string(rune('a' + g.r.IntN(4))) }
+func (g *stepGenerator) randomName() string { return string(rune('a' + g.r.IntN(4))) }
 
-func (g *generator) randomLabels() []oxbow.Label {
+func (g *stepGenerator) randomLabels() []oxbow.Label {
 	if g.r.IntN(2) == 0 {
 		return nil
 	}
@@ -175,7 +175,7 @@ func (g *generator) randomLabels() []oxbow.Label {
 }
 
 // randomText returns a text of 10 bytes to 5 kB, or sometimes of 70 kB.
-func (g *generator) randomText() string {
+func (g *stepGenerator) randomText() string {
 	n := 10 + g.r.IntN(90)
 	switch g.r.IntN(40) {
 	case 0, 1:

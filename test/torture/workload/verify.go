@@ -15,49 +15,52 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Judge examines the disks that the crashes of a script may have left. If it has examined an equal image before, it
-// does not open the image again, but only checks whether the state of the image is still allowed.
-type Judge struct {
-	Images       int // number of all images, including those that are equal to earlier ones
-	Distinct     int // number of images that were examined
-	FromSnapshot int // number of examined stores that were opened from a snapshot
+// CrashJudge examines the disks that the crashes of a script may have left. If it has examined an equal image
+// before, it does not open the image again, but only checks whether the state of the image is still allowed.
+type CrashJudge struct {
+	ImageCount     int // number of all images, including those that are equal to earlier ones
+	ExaminedImages int // number of images that were examined
+	FromSnapshot   int // number of examined stores that were opened from a snapshot
 
 	seed         uint64
-	setup        Setup
-	statesByHash map[uint64]*State        // state of each image, by its hash
+	setup        StoreSetup
+	statesByHash map[uint64]*StoreState   // state of each image, by its hash
 	finalEntries map[uint64][]oxbow.Entry // entries after the examination of each disk, by the hash of the disk
 }
 
 // NewJudge returns a judge for stores with this setup. The seed determines the clock and the random numbers for the
 // changes that the judge makes.
-func NewJudge(seed uint64, setup Setup) *Judge {
-	return &Judge{
+func NewJudge(seed uint64, setup StoreSetup) *CrashJudge {
+	return &CrashJudge{
 		seed:         seed,
 		setup:        setup,
-		statesByHash: map[uint64]*State{},
+		statesByHash: map[uint64]*StoreState{},
 		finalEntries: map[uint64][]oxbow.Entry{},
 	}
 }
 
 // ExamineSketch examines an image. The store must open, be in one of the allowed states, and accept three more
 // changes. After it was opened again, it must contain these changes and pass the check. Half of the stores are closed
-// before they are opened again, which leaves a commit mark. ExamineSketch returns the state of the store. first is
+// before they are opened again, which leaves a commit mark. ExamineSketch returns the state of the store. isNewImage is
 // true if no equal image was examined before.
-func (j *Judge) ExamineSketch(im *crashfs.Sketch, allowed []*State) (st *State, first bool, err error) {
-	j.Images++
+func (j *CrashJudge) ExamineSketch(
+	im *crashfs.ImageSketch,
+	allowed []*StoreState,
+) (st *StoreState, isNewImage bool, err error) {
+	j.ImageCount++
 	sum := im.Sum(nil)
 	if st := j.statesByHash[sum]; st != nil {
 		// An equal image was valid, but its state may not be allowed any more.
-		if slices.ContainsFunc(allowed, func(a *State) bool { return a.Model == st.Model }) {
+		if slices.ContainsFunc(allowed, func(a *StoreState) bool { return a.Model == st.Model }) {
 			return st, false, nil
 		}
-		st, err := matchState(st.Entries, st.Model.seq, allowed)
+		st, err := findMatchingState(st.Entries, st.Model.seq, allowed)
 		return st, false, err
 	}
-	if im.Any(DependsOnScript) {
-		j.Distinct++
+	if im.AnyName(DependsOnScript) {
+		j.ExaminedImages++
 	}
-	st, err = j.examine(im.Mem(), allowed, im.Sum(IsLock)&1 == 0)
+	st, err = j.examineOpenedImage(im.BuildImage(), allowed, im.Sum(IsLockFile)&1 == 0)
 	if err != nil {
 		return nil, true, err
 	}
@@ -65,54 +68,54 @@ func (j *Judge) ExamineSketch(im *crashfs.Sketch, allowed []*State) (st *State, 
 	return st, true, nil
 }
 
-// Examine makes the same checks as [Judge.ExamineSketch] on an image that the caller composed, for example of a log and
-// an older snapshot. It examines the image even if it has examined an equal image before, and never closes the store
-// before it opens the store again.
-func (j *Judge) Examine(img *vfs.Mem, allowed []*State) error {
-	j.Images++
-	j.Distinct++
-	_, err := j.examine(img, allowed, false)
+// ExamineImage makes the same checks as [Judge.ExamineSketch] on an image that the caller composed, for example of
+// a log and an older snapshot. It examines the image even if it has examined an equal image before, and never
+// closes the store before it opens the store again.
+func (j *CrashJudge) ExamineImage(image *vfs.Mem, allowed []*StoreState) error {
+	j.ImageCount++
+	j.ExaminedImages++
+	_, err := j.examineOpenedImage(image, allowed, false)
 	return err
 }
 
-func (j *Judge) examine(img *vfs.Mem, allowed []*State, seal bool) (*State, error) {
+func (j *CrashJudge) examineOpenedImage(image *vfs.Mem, allowed []*StoreState, closesFirst bool) (*StoreState, error) {
 	now := time.Unix(1776200000, 0)
 	clock := func() time.Time { now = now.Add(time.Second); return now }
-	o := Options(NewFS(img, j.setup), clock, seededReader(j.seed^0x9e3779b97f4a7c15))
+	o := StoreOptions(NewFS(image, j.setup), clock, seededReader(j.seed^0x9e3779b97f4a7c15))
 	m, err := oxbow.Open(StoreFile, o)
 	if err != nil {
 		return nil, fmt.Errorf("open: %w", err)
 	}
-	if FromSnapshot(m) {
+	if UsesSnapshot(m) {
 		j.FromSnapshot++
 	}
-	got, err := collect(m)
+	got, err := collectEntries(m)
 	if err != nil {
 		return nil, fmt.Errorf("read: %w", err)
 	}
-	last, err := lastChange(m)
+	last, err := lastChangeSeq(m)
 	if err != nil {
 		return nil, err
 	}
-	st, err := matchState(got, last, allowed)
+	st, err := findMatchingState(got, last, allowed)
 	if err != nil {
 		return nil, err
 	}
-	want, err := useStore(m, st, got)
+	want, err := makeThreeChanges(m, st, got)
 	if err != nil {
 		return nil, err
 	}
-	if seal {
+	if closesFirst {
 		if err := m.Close(); err != nil {
 			return nil, fmt.Errorf("close: %w", err)
 		}
 	}
 	// At this point, most disks differ only in saved incomplete records. These files are hidden from here on, so that
 	// a single examination is enough for all such disks.
-	sum := crashfs.Sum(img, IsTornTail)
+	sum := crashfs.Sum(image, IsTornTailFile)
 	end, ok := j.finalEntries[sum]
 	if !ok {
-		end, err = j.openAndCheck(img, o)
+		end, err = j.openAndCheck(image, o)
 		if err != nil {
 			return nil, err
 		}
@@ -125,19 +128,19 @@ func (j *Judge) examine(img *vfs.Mem, allowed []*State, seal bool) (*State, erro
 }
 
 // openAndCheck opens and checks the store. It returns the entries.
-func (j *Judge) openAndCheck(img *vfs.Mem, o *oxbow.Options) ([]oxbow.Entry, error) {
-	fsys := NewFS(img, j.setup)
-	fsys.IsHidden = IsTornTail
+func (j *CrashJudge) openAndCheck(image *vfs.Mem, o *oxbow.Options) ([]oxbow.Entry, error) {
+	fsys := NewFS(image, j.setup)
+	fsys.IsHiddenFile = IsTornTailFile
 	hidden := *o
 	hidden.FS = fsys
 	m, err := oxbow.Open(StoreFile, &hidden)
 	if err != nil {
 		return nil, fmt.Errorf("open again: %w", err)
 	}
-	if FromSnapshot(m) {
+	if UsesSnapshot(m) {
 		j.FromSnapshot++
 	}
-	got, err := collect(m)
+	got, err := collectEntries(m)
 	if err != nil {
 		return nil, fmt.Errorf("read again: %w", err)
 	}
@@ -146,21 +149,21 @@ func (j *Judge) openAndCheck(img *vfs.Mem, o *oxbow.Options) ([]oxbow.Entry, err
 		return nil, fmt.Errorf("check: %w", err)
 	}
 	for _, p := range rep.Problems {
-		if !isHarmless(p) {
+		if !isHarmlessProblem(p) {
 			return nil, fmt.Errorf("check finds at byte %d: %s", p.Offset, p.What)
 		}
 	}
 	return got, nil
 }
 
-// isHarmless reports whether a crash may have caused the problem: an interrupted rewrite of the log leaves a file that
-// was not renamed.
-func isHarmless(p oxbow.Problem) bool {
+// isHarmlessProblem reports whether a crash may have caused the problem: an interrupted rewrite of the log leaves a
+// file that was not renamed.
+func isHarmlessProblem(p oxbow.Problem) bool {
 	return p.Offset == -1 && strings.HasPrefix(p.What, "a rewrite was interrupted and left ")
 }
 
-// lastChange returns the number of the store's last change.
-func lastChange(m *oxbow.Memory) (uint64, error) {
+// lastChangeSeq returns the number of the store's last change.
+func lastChangeSeq(m *oxbow.Memory) (uint64, error) {
 	stats, err := m.Stats(context.Background())
 	if err != nil {
 		return 0, fmt.Errorf("read: %w", err)
@@ -168,13 +171,13 @@ func lastChange(m *oxbow.Memory) (uint64, error) {
 	return stats.Last, nil
 }
 
-// matchState returns the allowed state that has these entries and this last change.
-func matchState(got []oxbow.Entry, last uint64, allowed []*State) (*State, error) {
+// findMatchingState returns the allowed state that has these entries and this last change.
+func findMatchingState(got []oxbow.Entry, lastSeq uint64, allowed []*StoreState) (*StoreState, error) {
 	var why []string
 	for _, st := range allowed {
 		d := firstDifference(got, st.Entries)
-		if d == "" && last != st.Model.seq {
-			d = fmt.Sprintf("it ends at change %d, want %d", last, st.Model.seq)
+		if d == "" && lastSeq != st.Model.seq {
+			d = fmt.Sprintf("it ends at change %d, want %d", lastSeq, st.Model.seq)
 		}
 		if d == "" {
 			return st, nil
@@ -208,7 +211,7 @@ func firstDifference(got, want []oxbow.Entry) string {
 		hasTimes := !b.Updated.IsZero()
 		isSameTime := a.Created.Equal(b.Created) && a.Updated.Equal(b.Updated)
 		isTimeWrong := hasTimes && !isSameTime
-		if isTimeWrong || !isSameInModel(a, b) {
+		if isTimeWrong || !isSameModelEntry(a, b) {
 			return fmt.Sprintf(
 				"entry %d is %s of %s, want %s of %s",
 				i,
@@ -225,8 +228,8 @@ func firstDifference(got, want []oxbow.Entry) string {
 	return ""
 }
 
-// useStore makes three changes, and returns the entries after them.
-func useStore(m *oxbow.Memory, st *State, have []oxbow.Entry) ([]oxbow.Entry, error) {
+// makeThreeChanges makes three changes, and returns the entries after them.
+func makeThreeChanges(m *oxbow.Memory, st *StoreState, have []oxbow.Entry) ([]oxbow.Entry, error) {
 	ctx := context.Background()
 	seq := st.Model.seq
 	if err := m.Apply(
@@ -252,7 +255,7 @@ func useStore(m *oxbow.Memory, st *State, have []oxbow.Entry) ([]oxbow.Entry, er
 			seq+2,
 		)
 	}
-	got, err := collect(m)
+	got, err := collectEntries(m)
 	if err != nil {
 		return nil, fmt.Errorf("read after three changes: %w", err)
 	}

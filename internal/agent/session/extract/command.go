@@ -28,24 +28,24 @@ var (
 // NormalizeCommand removes from a single-line command the parts that do not change what it does, so that equal
 // commands can be recognized. It removes a leading cd, redirections and filters of the output, and flags such as -v.
 // It also shortens paths in the directory dir, if dir is not empty.
-func NormalizeCommand(line, dir string) string {
+func NormalizeCommand(commandLine, dir string) string {
 	if dir != "" {
-		line = strings.ReplaceAll(line, dir+"/", "")
+		commandLine = strings.ReplaceAll(commandLine, dir+"/", "")
 	}
 	for {
 		short := strings.TrimSpace(
-			outputFilterPattern().ReplaceAllString(leadingCdPattern().ReplaceAllString(line, ""), ""),
+			outputFilterPattern().ReplaceAllString(leadingCdPattern().ReplaceAllString(commandLine, ""), ""),
 		)
-		if short == line || short == "" {
+		if short == commandLine || short == "" {
 			break
 		}
-		line = short
+		commandLine = short
 	}
-	return ignoredFlagsPattern().ReplaceAllString(line, "")
+	return ignoredFlagsPattern().ReplaceAllString(commandLine, "")
 }
 
-// printingPrograms are programs that only print. sed is in the list, but sed -i is not accepted.
-var printingPrograms = []string{
+// printOnlyPrograms are programs that only print. sed is in the list, but sed -i is not accepted.
+var printOnlyPrograms = []string{
 	"ls",
 	"cat",
 	"head",
@@ -81,7 +81,7 @@ var printingPrograms = []string{
 	"dir",
 }
 
-var printingGitCommands = []string{
+var printOnlyGitCommands = []string{
 	"status",
 	"diff",
 	"log",
@@ -94,10 +94,10 @@ var printingGitCommands = []string{
 	"grep",
 }
 
-// IsPrintOnly reports whether each part of a single-line command is a program that only prints. A command that
+// IsPrintOnlyCommand reports whether each part of a single-line command is a program that only prints. A command that
 // redirects its output to a file is not accepted.
-func IsPrintOnly(line string) bool {
-	for _, part := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("|;&", r) }) {
+func IsPrintOnlyCommand(commandLine string) bool {
+	for _, part := range strings.FieldsFunc(commandLine, func(r rune) bool { return strings.ContainsRune("|;&", r) }) {
 		w := strings.Fields(part)
 		if len(w) == 0 {
 			continue
@@ -111,8 +111,8 @@ func IsPrintOnly(line string) bool {
 		if isEdit || strings.Contains(withoutErrors, ">") {
 			return false
 		}
-		if !slices.Contains(printingPrograms, w[0]) &&
-			!(w[0] == "git" && len(w) > 1 && slices.Contains(printingGitCommands, w[1])) {
+		if !slices.Contains(printOnlyPrograms, w[0]) &&
+			!(w[0] == "git" && len(w) > 1 && slices.Contains(printOnlyGitCommands, w[1])) {
 			return false
 		}
 	}

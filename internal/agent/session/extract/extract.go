@@ -11,11 +11,11 @@ import (
 
 // FindRememberRequests returns the sentences in which a person asks an agent to remember something. It returns at most
 // maxFoundSentences sentences, unchanged, in order and without duplicates.
-func FindRememberRequests(text string) []string { return findSentences(signalRequest, text) }
+func FindRememberRequests(text string) []string { return findSignalSentences(signalRequest, text) }
 
 // FindConclusions returns the sentences in which an agent reports a finding or a decision. It returns at most
 // maxFoundSentences sentences, unchanged, in order and without duplicates.
-func FindConclusions(text string) []string { return findSentences(signalConclusion, text) }
+func FindConclusions(text string) []string { return findSignalSentences(signalConclusion, text) }
 
 // FindCorrection returns the first sentence of a person's text if this sentence rejects what an agent just did.
 // Otherwise it returns "".
@@ -29,9 +29,9 @@ func FindCorrection(text string) (first string) {
 	return first
 }
 
-// findSentences returns at most maxFoundSentences sentences that match a rule for the signal, in order and without
-// duplicates.
-func findSentences(signal signal, text string) (found []string) {
+// findSignalSentences returns at most maxFoundSentences sentences that match a rule for the signal, in order and
+// without duplicates.
+func findSignalSentences(signal signalKind, text string) (found []string) {
 	splitSentences(text, func(s string) bool {
 		if w := foldWords(s); anyRuleMatches(signal, w) && !slices.Contains(found, s) {
 			found = append(found, s)
@@ -45,60 +45,66 @@ func findSentences(signal signal, text string) (found []string) {
 // rules, not a person's message.
 const maxFoundSentences = 12
 
-// anyRuleMatches reports whether a sentence matches a rule for the signal. words must be a result of [foldWords].
-func anyRuleMatches(signal signal, words string) bool {
-	return matchingRule(signal, words) != nil
+// anyRuleMatches reports whether a sentence matches a rule for the signal. foldedSentence must be a result of
+// [foldWords].
+func anyRuleMatches(signal signalKind, foldedSentence string) bool {
+	return findMatchingRule(signal, foldedSentence) != nil
 }
 
-func matchingRule(signal signal, words string) *rule {
-	if signal != signalCorrection && strings.HasSuffix(words, " ? ") {
+func findMatchingRule(signal signalKind, foldedSentence string) *sentenceRule {
+	if signal != signalCorrection && strings.HasSuffix(foldedSentence, " ? ") {
 		return nil
 	}
-	t := compiledRules()
-	for word := range strings.FieldsSeq(words) {
+	t := compiledRuleIndex()
+	for word := range strings.FieldsSeq(foldedSentence) {
 		for _, r := range t.rulesByWord[signal][word] {
-			if r.matchesSentence(words) {
+			if r.matchesSentence(foldedSentence) {
 				return r
 			}
 		}
 	}
-	if !strings.ContainsFunc(words, func(r rune) bool { return r >= 0x2e80 }) {
+	if !strings.ContainsFunc(foldedSentence, func(r rune) bool { return r >= 0x2e80 }) {
 		return nil
 	}
 	for _, r := range t.cjkRules {
-		if r.signal == signal && r.matchesSentence(words) {
+		if r.signal == signal && r.matchesSentence(foldedSentence) {
 			return r
 		}
 	}
 	return nil
 }
 
-// rule is a row of signalTable with functions that return its compiled patterns.
-type rule struct {
+// sentenceRule is a row of signalTable with functions that return its compiled patterns.
+type sentenceRule struct {
 	tableRow
 	matchPattern, excludePattern func() *regexp.Regexp // Each function compiles its pattern at the first call.
 }
 
-func (r *rule) matchesSentence(words string) bool {
-	return r.matchPattern().MatchString(words) && (r.excludeText == "" || !r.excludePattern().MatchString(words))
+func (r *sentenceRule) matchesSentence(foldedSentence string) bool {
+	return r.matchPattern().MatchString(foldedSentence) &&
+		(r.excludeText == "" || !r.excludePattern().MatchString(foldedSentence))
 }
 
 type ruleIndex struct {
 	// rules by signal and trigger word; only the rules of the words in a sentence are tried
-	rulesByWord map[signal]map[string][]*rule
+	rulesByWord map[signalKind]map[string][]*sentenceRule
 	// rules without trigger words, which are tried for every sentence in Chinese or Japanese
-	cjkRules []*rule
+	cjkRules []*sentenceRule
 }
 
-var compiledRules = sync.OnceValue(func() ruleIndex {
+var compiledRuleIndex = sync.OnceValue(func() ruleIndex {
 	t := ruleIndex{
-		rulesByWord: map[signal]map[string][]*rule{signalRequest: {}, signalCorrection: {}, signalConclusion: {}},
+		rulesByWord: map[signalKind]map[string][]*sentenceRule{
+			signalRequest:    {},
+			signalCorrection: {},
+			signalConclusion: {},
+		},
 	}
 	for _, row := range signalTable {
-		r := &rule{
+		r := &sentenceRule{
 			tableRow:       row,
-			matchPattern:   lazyPattern(row.language, row.matchText),
-			excludePattern: lazyPattern(row.language, row.excludeText),
+			matchPattern:   lazyRulePattern(row.language, row.matchText),
+			excludePattern: lazyRulePattern(row.language, row.excludeText),
 		}
 		for word := range strings.FieldsSeq(row.triggerWords) {
 			of := t.rulesByWord[row.signal]
@@ -111,12 +117,12 @@ var compiledRules = sync.OnceValue(func() ruleIndex {
 	return t
 })
 
-// lazyPattern returns a function that compiles a pattern of the table at the first call. It first replaces LEAD in the
-// pattern by the language's pattern for polite words, and PLAN by the language's pattern for plans.
-func lazyPattern(lang, pattern string) func() *regexp.Regexp {
+// lazyRulePattern returns a function that compiles a pattern of the table at the first call. It first replaces LEAD
+// in the pattern by the language's pattern for polite words, and PLAN by the language's pattern for plans.
+func lazyRulePattern(language, pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(
-			strings.NewReplacer("LEAD", courtesyPatterns[lang], "PLAN", planPatterns[lang]).Replace(pattern),
+			strings.NewReplacer("LEAD", courtesyPatterns[language], "PLAN", planPatterns[language]).Replace(pattern),
 		)
 	})
 }

@@ -12,7 +12,7 @@ import (
 // examples contains, for each rule, sentences that the rule must match and similar sentences that no rule for its
 // signal may match.
 var examples = []struct {
-	signal    signal
+	signal    signalKind
 	lang, row string
 	yes, no   []string
 }{
@@ -330,13 +330,13 @@ var examples = []struct {
 }
 
 // ruleOf returns the rule for a row as signalTable's rules are looked up.
-func ruleOf(row tableRow) *rule {
-	t := compiledRules()
+func ruleOf(row tableRow) *sentenceRule {
+	t := compiledRuleIndex()
 	of := t.cjkRules
 	for _, rules := range t.rulesByWord[row.signal] {
 		of = append(of[:len(of):len(of)], rules...)
 	}
-	return of[slices.IndexFunc(of, func(r *rule) bool { return r.tableRow == row })]
+	return of[slices.IndexFunc(of, func(r *sentenceRule) bool { return r.tableRow == row })]
 }
 
 func TestTable(t *testing.T) {
@@ -351,12 +351,12 @@ func TestTable(t *testing.T) {
 		tested[signalTable[i]] = true
 		for _, s := range ex.yes {
 			if r := ruleOf(signalTable[i]); !r.matchesSentence(foldWords(s)) ||
-				matchingRule(ex.signal, foldWords(s)) == nil {
+				findMatchingRule(ex.signal, foldWords(s)) == nil {
 				t.Errorf("%d %s/%s: %q is not found", ex.signal, ex.lang, ex.row, foldWords(s))
 			}
 		}
 		for _, s := range ex.no {
-			if r := matchingRule(ex.signal, foldWords(s)); r != nil {
+			if r := findMatchingRule(ex.signal, foldWords(s)); r != nil {
 				t.Errorf(
 					"%d %s/%s: %q is found by %s/%s",
 					ex.signal,
@@ -441,7 +441,7 @@ func FuzzFind(f *testing.F) {
 				t.Fatalf("found %q", got)
 			}
 			for i, s := range got {
-				if !strings.Contains(text, s) || len(s) > maxSentence || slices.Contains(got[:i], s) ||
+				if !strings.Contains(text, s) || len(s) > maxSentenceBytes || slices.Contains(got[:i], s) ||
 					(utf8.ValidString(text) && !utf8.ValidString(s)) {
 					t.Fatalf("found %q in %q", s, text)
 				}
@@ -456,7 +456,7 @@ func TestWorkIsLinear(t *testing.T) {
 		"always use x. ", "' "} {
 		count := func(n int) (sentences_ int) {
 			splitSentences(strings.Repeat(unit, n), func(s string) bool {
-				if len(s) > maxSentence {
+				if len(s) > maxSentenceBytes {
 					t.Fatalf("a sentence of %d bytes", len(s))
 				}
 				sentences_ += len(foldWords(s))
@@ -464,7 +464,7 @@ func TestWorkIsLinear(t *testing.T) {
 			})
 			return sentences_
 		}
-		if one, ten := count(1000), count(10_000); ten > 10*one+4*maxSentence {
+		if one, ten := count(1000), count(10_000); ten > 10*one+4*maxSentenceBytes {
 			t.Errorf("%q: %d bytes of words for 1,000, %d for 10,000", unit, one, ten)
 		}
 	}

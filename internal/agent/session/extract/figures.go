@@ -7,19 +7,19 @@ import (
 	"sync"
 )
 
-// figurePattern matches a number followed by a unit, such as 12 ms, 5 % or 3 tests.
-var figurePattern = sync.OnceValue(func() *regexp.Regexp {
+// measuredNumberPattern matches a number followed by a unit, such as 12 ms, 5 % or 3 tests.
+var measuredNumberPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`\d(?:[\d.,]*\d)? ?(?:%|[µumn]?s\b|ms\b|sec\b|seconds?\b|minutes?\b|[kKMG]i?[bB]\b|x\b|times\b|tests?\b|lines?\b|tokens?\b|files?\b|requests?\b|ops\b|[qr]ps\b)`,
 	)
 })
 
-// FigureSentences returns the sentences of an agent's text that contain a number with a unit. It leaves out sentences
-// that match the English pattern for plans, such as "next I will try …". It returns at most maxFoundSentences
-// sentences.
-func FigureSentences(text string) (found []string) {
+// FindFigureSentences returns the sentences of an agent's text that contain a number with a unit. It leaves out
+// sentences that match the English pattern for plans, such as "next I will try …". It returns at most
+// maxFoundSentences sentences.
+func FindFigureSentences(text string) (found []string) {
 	splitSentences(text, func(s string) bool {
-		if figurePattern().MatchString(s) && !planPattern().MatchString(foldWords(s)) {
+		if measuredNumberPattern().MatchString(s) && !planSentencePattern().MatchString(foldWords(s)) {
 			found = append(found, s)
 		}
 		return len(found) < maxFoundSentences
@@ -27,4 +27,4 @@ func FigureSentences(text string) (found []string) {
 	return found
 }
 
-var planPattern = lazyPattern("en", "PLAN")
+var planSentencePattern = lazyRulePattern("en", "PLAN")

@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// requestPattern matches the words of the request at the beginning of a sentence, such as "please remember that". It
-// matches only if the rest is a complete sentence without these words.
-var requestPattern = sync.OnceValue(func() *regexp.Regexp {
+// rememberRequestPattern matches the words of the request at the beginning of a sentence, such as "please remember
+// that". It matches only if the rest is a complete sentence without these words.
+var rememberRequestPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(?:(?:please|pls|ok|okay|also|and|so|por favor|bitte|пожалуйста),? )*(?:` +
 		`(?:always |do |you (?:should|must|need to) |i (?:want|need) you to |i['’]d like you to )?remember(?:,? (?:that|this|to|for (?:next time|later|the future)))*[,:]? ` +
 		`|remember[:,] ?|(?:merke? dir|denke? dran|beachte)[^:,]{0,24}: ?` +
@@ -26,10 +26,11 @@ var sentenceStarters = map[string]bool{"a": true, "all": true, "always": true, "
 	"the": true, "there": true,
 	"they": true, "this": true, "use": true, "we": true, "when": true, "you": true, "your": true}
 
-// NoteText returns a sentence without the words that ask to remember it: "Remember that we use tabs." becomes "We use
-// tabs." It returns the sentence unchanged if the rest begins with "not" or has fewer than six characters.
-func NoteText(sentence string) string {
-	asks := requestPattern().FindString(sentence)
+// NoteTextFromRequest returns a sentence without the words that ask to remember it: "Remember that we use tabs."
+// becomes "We use tabs." It returns the sentence unchanged if the rest begins with "not" or has fewer than six
+// characters.
+func NoteTextFromRequest(sentence string) string {
+	asks := rememberRequestPattern().FindString(sentence)
 	rest := strings.TrimSpace(sentence[len(asks):])
 	isTooShort := utf8.RuneCountInString(rest) < 6
 	if asks == "" || isTooShort {

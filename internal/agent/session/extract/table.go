@@ -3,21 +3,21 @@
 
 package extract
 
-// signal is the meaning of a sentence that matches a pattern.
-type signal int
+// signalKind is the meaning of a sentence that matches a pattern.
+type signalKind int
 
 // These are the three signals.
 const (
-	signalRequest    signal = iota // A person asks an agent to remember something.
-	signalCorrection               // A person rejects what an agent did.
-	signalConclusion               // An agent reports a finding or a decision.
+	signalRequest    signalKind = iota // A person asks an agent to remember something.
+	signalCorrection                   // A person rejects what an agent did.
+	signalConclusion                   // An agent reports a finding or a decision.
 )
 
 // tableRow is a rule that recognizes a signal in one language. Its regular expressions are matched with the output of
 // [foldWords], in which spaces surround each word and each punctuation mark, and letters have no diacritics. Therefore
 // a pattern must contain dass and not daß.
 type tableRow struct {
-	signal   signal
+	signal   signalKind
 	name     string // name of the rule in tests and statistics
 	language string
 	// The rule is tried only if the sentence contains one of these words. If triggerWords is "", the rule is tried for

@@ -16,12 +16,12 @@ import (
 
 // Sentences with fewer or more bytes are skipped, because longer texts are usually pasted and not written.
 const (
-	minSentence = 6
-	maxSentence = 400
+	minSentenceBytes = 6
+	maxSentenceBytes = 400
 )
 
-// Sentences yields the sentences in the prose of a text that are between minSentence and
-// maxSentence bytes long. Fenced blocks, quotations, tables and indented code are skipped.
+// Sentences yields the sentences in the prose of a text that are between minSentenceBytes and
+// maxSentenceBytes bytes long. Fenced blocks, quotations, tables and indented code are skipped.
 func Sentences(s string) iter.Seq[string] {
 	return func(yield func(string) bool) { splitSentences(s, yield) }
 }
@@ -45,11 +45,11 @@ func splitSentences(s string, fn func(sentence string) bool) {
 		), strings.HasPrefix(line, "    "), strings.HasPrefix(line, "\t"):
 			continue
 		}
-		for trimmed = withoutBullet(trimmed); trimmed != ""; {
-			n := sentenceEnd(trimmed)
+		for trimmed = removeListMarker(trimmed); trimmed != ""; {
+			n := findSentenceEnd(trimmed)
 			sentence := strings.TrimSpace(trimmed[:n])
 			trimmed = strings.TrimSpace(trimmed[n:])
-			hasLength := len(sentence) >= minSentence && len(sentence) <= maxSentence
+			hasLength := len(sentence) >= minSentenceBytes && len(sentence) <= maxSentenceBytes
 			if hasLength && !fn(sentence) {
 				return
 			}
@@ -57,8 +57,8 @@ func splitSentences(s string, fn func(sentence string) bool) {
 	}
 }
 
-// withoutBullet removes the list marker or the heading marker at the beginning of a line.
-func withoutBullet(line string) string {
+// removeListMarker removes the list marker or the heading marker at the beginning of a line.
+func removeListMarker(line string) string {
 	rest := strings.TrimLeft(line, "-*+•#0123456789.)")
 	isIndented := strings.HasPrefix(rest, " ") || strings.HasPrefix(rest, "\t")
 	if isIndented && len(rest) < len(line) {
@@ -67,10 +67,10 @@ func withoutBullet(line string) string {
 	return line
 }
 
-// sentenceEnd returns the offset after the first sentence in a line. A punctuation mark ends a sentence only if white
-// space follows, so the periods in v1.2 and main.go do not. Punctuation marks of Chinese and Japanese always end a
-// sentence.
-func sentenceEnd(line string) int {
+// findSentenceEnd returns the offset after the first sentence in a line. A punctuation mark ends a sentence only if
+// white space follows, so the periods in v1.2 and main.go do not. Punctuation marks of Chinese and Japanese always
+// end a sentence.
+func findSentenceEnd(line string) int {
 	for i, r := range line {
 		switch r {
 		case '。', '！', '？':
@@ -100,26 +100,26 @@ func endsWithInitial(s string) bool {
 func foldWords(sentence string) string {
 	var b strings.Builder
 	b.Grow(len(sentence) + 16)
-	last := classSpace
+	last := charClassSpace
 	for _, r := range analysis.Fold(sentence) {
-		c := letterClass(r)
+		c := charClass(r)
 		switch {
-		case c == classQuote:
+		case c == charClassQuote:
 			continue
-		case c == classSpace || last != c || c == classMark:
-			if last != classSpace || b.Len() == 0 {
+		case c == charClassSpace || last != c || c == charClassMark:
+			if last != charClassSpace || b.Len() == 0 {
 				b.WriteByte(' ')
 			}
 		}
 		switch last = c; {
-		case c == classSpace:
+		case c == charClassSpace:
 		case r < utf8.RuneSelf:
 			b.WriteByte(byte(r))
 		default:
-			b.WriteRune(asciiMark(r))
+			b.WriteRune(toASCIIMark(r))
 		}
 	}
-	if last != classSpace {
+	if last != charClassSpace {
 		b.WriteByte(' ')
 	}
 	return b.String()
@@ -127,45 +127,45 @@ func foldWords(sentence string) string {
 
 // foldWords treats characters according to these classes.
 const (
-	classSpace = iota
-	classWord
-	classCJK // a Chinese or Japanese character
-	classMark
-	classQuote // a quotation mark or a mark of emphasis, which foldWords removes
+	charClassSpace = iota
+	charClassWord
+	charClassCJK // a Chinese or Japanese character
+	charClassMark
+	charClassQuote // a quotation mark or a mark of emphasis, which foldWords removes
 )
 
-// asciiClass contains the class of each ASCII character.
-var asciiClass = func() (classes [utf8.RuneSelf]int8) {
+// asciiCharClasses contains the class of each ASCII character.
+var asciiCharClasses = func() (classes [utf8.RuneSelf]int8) {
 	for r := range rune(utf8.RuneSelf) {
-		classes[r] = int8(unicodeClass(r))
+		classes[r] = int8(unicodeCharClass(r))
 	}
 	return classes
 }()
 
-func letterClass(r rune) int {
+func charClass(r rune) int {
 	if r < utf8.RuneSelf {
-		return int(asciiClass[r])
+		return int(asciiCharClasses[r])
 	}
-	return unicodeClass(r)
+	return unicodeCharClass(r)
 }
 
-func unicodeClass(r rune) int {
+func unicodeCharClass(r rune) int {
 	switch {
 	case strings.ContainsRune("\"“”„«»`*_「」『』", r):
-		return classQuote
+		return charClassQuote
 	case unicode.IsSpace(r), r == '\'', r == '’', r == 0xfffd:
-		return classSpace
+		return charClassSpace
 	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana), r == 'ー', r == '々':
-		return classCJK
+		return charClassCJK
 	case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r):
-		return classWord
+		return charClassWord
 	}
-	return classMark
+	return charClassMark
 }
 
-// asciiMark returns the ASCII punctuation mark that corresponds to a mark of another script. Other characters are
+// toASCIIMark returns the ASCII punctuation mark that corresponds to a mark of another script. Other characters are
 // returned unchanged.
-func asciiMark(r rune) rune {
+func toASCIIMark(r rune) rune {
 	switch r {
 	case '，', '、':
 		return ','

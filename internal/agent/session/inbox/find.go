@@ -35,10 +35,10 @@ type proposal struct {
 
 // ID identifies a proposal by its sentence. Equal sentences in different turns have the same ID.
 func (p *proposal) ID() string {
-	return shortDigest(sametext.NormalizeText(p.Sentence))
+	return makeShortDigest(sametext.NormalizeText(p.Sentence))
 }
 
-func shortDigest(parts ...string) string {
+func makeShortDigest(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return hex.EncodeToString(sum[:5])
 }
@@ -110,12 +110,12 @@ type foundFix struct {
 
 // ID identifies a fix within its session.
 func (f *foundFix) ID() string {
-	return shortDigest(f.Turn.Client, f.Turn.Session, f.Command, f.Signature)
+	return makeShortDigest(f.Turn.Client, f.Turn.Session, f.Command, f.Signature)
 }
 
 // These limits apply to a fix.
 const (
-	maxEdits          = 12
+	maxEditedFiles    = 12
 	maxPassedCommands = 12
 	// maximum number of failed commands that have not passed yet (if there are more, all are forgotten)
 	maxOpenFailures = 64
@@ -139,14 +139,14 @@ func findFixes(turns []session.Turn) []foundFix {
 			}
 		}
 	}
-	return s.found
+	return s.foundFixes
 }
 
 // fixSearch is the state of findFixes while it reads the calls of a session.
 type fixSearch struct {
 	openFailures map[string]*foundFix // failed commands that have not passed yet, each with the fix that begins there
 	agentText    string               // what the agent said in this turn after the last edit
-	found        []foundFix
+	foundFixes   []foundFix
 }
 
 // processCall examines a call. The call may complete a fix, begin a fix, or be a part of the work between.
@@ -158,20 +158,20 @@ func (s *fixSearch) processCall(e *session.Event, t *session.Turn) {
 	command := strings.Join(strings.Fields(c.Command), " ")
 	if f := s.openFailures[command]; f != nil && hasPassed(c) {
 		delete(s.openFailures, command)
-		if len(f.EditedFiles) > 0 && len(f.EditedFiles) <= maxEdits {
+		if len(f.EditedFiles) > 0 && len(f.EditedFiles) <= maxEditedFiles {
 			f.Turn, f.Explanation = *t, f.findExplanation()
-			s.found = append(s.found, *f)
+			s.foundFixes = append(s.foundFixes, *f)
 		}
 	}
 	if hasFailed(c) {
-		recordFailure(s.openFailures, command, e)
+		recordOpenFailure(s.openFailures, command, e)
 	}
 	shown := command
 	if e.Repeats != nil {
 		shown = "" // Do not show the command, because it repeats text by others.
 	}
 	for _, f := range s.openFailures {
-		f.addCall(c, writtenFiles(c, t.Dir()), shown, s.agentText)
+		f.addCallAfterFailure(c, writtenFiles(c, t.Dir()), shown, s.agentText)
 	}
 	if len(c.WrittenFiles) > 0 {
 		s.agentText = ""
@@ -185,17 +185,17 @@ func hasFailed(c *session.ToolCall) bool {
 // hasPassed reports whether the client reported an exit status for the command, and the command did not fail.
 func hasPassed(c *session.ToolCall) bool { return !hasFailed(c) && c.ExitStatus != nil }
 
-// recordFailure begins a fix for a failed command. It does nothing if the output names no error, or if the command has
-// already failed with the same error and has not passed since.
-func recordFailure(open map[string]*foundFix, command string, e *session.Event) {
+// recordOpenFailure begins a fix for a failed command. It does nothing if the output names no error, or if the
+// command has already failed with the same error and has not passed since.
+func recordOpenFailure(openFailures map[string]*foundFix, command string, e *session.Event) {
 	s := session.FailureSignature(e.Call.Output)
 	if command == "" || s == "" {
 		return
 	}
-	if open[command] != nil && open[command].Signature == s {
+	if openFailures[command] != nil && openFailures[command].Signature == s {
 		return
 	}
-	open[command] = &foundFix{
+	openFailures[command] = &foundFix{
 		Signature: s,
 		Command:   command,
 		ErrorLine: session.ErrorLine(e.Call.Output),
@@ -210,8 +210,8 @@ func writtenFiles(c *session.ToolCall, dir string) (files []string) {
 	return files
 }
 
-// addCall records a call after the failure, and what the agent said before the call.
-func (f *foundFix) addCall(c *session.ToolCall, edits []string, command, agentText string) {
+// addCallAfterFailure records a call after the failure, and what the agent said before the call.
+func (f *foundFix) addCallAfterFailure(c *session.ToolCall, edits []string, command, agentText string) {
 	for _, e := range edits {
 		if !slices.Contains(f.EditedFiles, e) {
 			f.EditedFiles = append(f.EditedFiles, e)
@@ -244,9 +244,9 @@ func (f *foundFix) findExplanation() string {
 
 // These phrases are written into the text of a fix. [ParseFix] finds the parts of the text by them.
 const (
-	failedPhrase = "` failed: "
-	passedPhrase = "It passed after changes of "
-	saidPhrase   = "The agent said: "
+	failedPhrase    = "` failed: "
+	passedPhrase    = "It passed after changes of "
+	agentSaidPhrase = "The agent said: "
 )
 
 // Text returns the content for the entry that stores the fix.
@@ -255,7 +255,7 @@ func (f *foundFix) Text() string {
 	b.WriteString("`" + f.Command + failedPhrase + f.ErrorLine + "\n\n")
 	b.WriteString(passedPhrase + strings.Join(f.EditedFiles, ", ") + ".\n")
 	if f.Explanation != "" {
-		b.WriteString("\n" + saidPhrase + f.Explanation + "\n")
+		b.WriteString("\n" + agentSaidPhrase + f.Explanation + "\n")
 	}
 	if len(f.PassedCommands) > 0 {
 		b.WriteString("\nRun between:\n")

@@ -47,7 +47,7 @@ func ParseFix(e *oxbow.Entry) (f Fix, ok bool) {
 		if _, line, ok := strings.Cut(part, failedPhrase); ok && i == 0 {
 			f.ErrorLine = line
 		}
-		if said, ok := strings.CutPrefix(part, saidPhrase); ok {
+		if said, ok := strings.CutPrefix(part, agentSaidPhrase); ok {
 			f.Explanation = said
 		}
 		if list, ok := strings.CutPrefix(part, "Run between:\n- "); ok {

@@ -25,7 +25,7 @@ type PassedCommand struct {
 	Project      string    `json:"project,omitempty"`
 	LastTurn     string    `json:"turn"` // name of the turn in which the command last passed
 	LastPassed   time.Time `json:"time"` // time at which the command last passed
-	Asked        string    `json:"asked,omitempty"`
+	FirstPrompt  string    `json:"asked,omitempty"`
 
 	matchShare float64 // share of the task's words that occur in the command or its turns
 	sessions   map[string]bool
@@ -52,22 +52,22 @@ func FindCommands(ctx context.Context, m *oxbow.Memory, project, task string) ([
 	if project != "" {
 		f.Terms = append(f.Terms, oxbow.Term{Key: oxbow.LabelProject, Values: []string{project}})
 	}
-	hits, err := m.Recall(ctx, oxbow.Query{Text: plainQuery(task), Filter: f, Limit: maxSearchedTurns})
+	hits, err := m.Recall(ctx, oxbow.Query{Text: plainTaskQuery(task), Filter: f, Limit: maxSearchedTurns})
 	if err != nil {
 		return nil, err
 	}
-	s := commandSearch{words: taskWords(task), byCommand: map[string]*PassedCommand{}}
+	s := commandSearch{taskWordStems: taskWords(task), byCommand: map[string]*PassedCommand{}}
 	for _, h := range hits {
 		turn, err := session.ParseTurn(h.Entry.Content)
 		if err == nil {
-			s.addTurn(&turn, &h.Entry)
+			s.addTurnCommands(&turn, &h.Entry)
 		}
 	}
 	return s.bestCommands(), nil
 }
 
-// plainQuery returns the words of a task without characters that have a special meaning in a query.
-func plainQuery(task string) string {
+// plainTaskQuery returns the words of a task without characters that have a special meaning in a query.
+func plainTaskQuery(task string) string {
 	return strings.Join(strings.FieldsFunc(task, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	}), " ")
@@ -75,16 +75,16 @@ func plainQuery(task string) string {
 
 // commandSearch counts the passed and the failed runs of each command that matches a task.
 type commandSearch struct {
-	words     []string // stems of the task's words
-	byCommand map[string]*PassedCommand
+	taskWordStems []string // stems of the task's words
+	byCommand     map[string]*PassedCommand
 }
 
-// addTurn counts the runs of commands in a turn.
-func (s *commandSearch) addTurn(turn *session.Turn, e *oxbow.Entry) {
-	said := stemWords(turn.Prompt() + " " + turn.AgentText())
+// addTurnCommands counts the runs of commands in a turn.
+func (s *commandSearch) addTurnCommands(turn *session.Turn, e *oxbow.Entry) {
+	said := stemTextWords(turn.Prompt() + " " + turn.AgentText())
 	for _, ev := range turn.CallEvents() {
 		line := strings.Join(strings.Fields(ev.Call.Command), " ")
-		if !isWholeCommand(line) || extract.IsPrintOnly(line) {
+		if !isUncutCommand(line) || extract.IsPrintOnlyCommand(line) {
 			continue
 		}
 		line = extract.NormalizeCommand(line, strings.TrimSuffix(turn.Dir(), "/"))
@@ -93,7 +93,7 @@ func (s *commandSearch) addTurn(turn *session.Turn, e *oxbow.Entry) {
 			h = &PassedCommand{Command: line, sessions: map[string]bool{}}
 			s.byCommand[line] = h
 		}
-		h.matchShare = max(h.matchShare, s.matchTask(stemWords(line), said))
+		h.matchShare = max(h.matchShare, s.matchTask(stemTextWords(line), said))
 		switch {
 		case hasFailed(ev.Call):
 			h.FailCount++
@@ -105,7 +105,7 @@ func (s *commandSearch) addTurn(turn *session.Turn, e *oxbow.Entry) {
 		h.sessions[turn.Client+"/"+turn.Session] = true
 		if !ev.Time.Before(h.LastPassed) {
 			h.LastPassed, h.LastTurn = ev.Time, e.Name
-			h.Asked, _, _ = strings.Cut(strings.TrimSpace(turn.Prompt()), "\n")
+			h.FirstPrompt, _, _ = strings.Cut(strings.TrimSpace(turn.Prompt()), "\n")
 			h.Project, _ = e.Label(oxbow.LabelProject)
 		}
 	}
@@ -114,11 +114,11 @@ func (s *commandSearch) addTurn(turn *session.Turn, e *oxbow.Entry) {
 // matchTask returns the share of the task's words that match a command. A word that only the turn's prompt or answers
 // contain counts as contextWeight. Without words in the task, every command matches.
 func (s *commandSearch) matchTask(commandWords, turnWords map[string]bool) float64 {
-	if len(s.words) == 0 {
+	if len(s.taskWordStems) == 0 {
 		return 1
 	}
 	sum := 0.0
-	for _, w := range s.words {
+	for _, w := range s.taskWordStems {
 		switch {
 		case commandWords[w]:
 			sum++
@@ -126,7 +126,7 @@ func (s *commandSearch) matchTask(commandWords, turnWords map[string]bool) float
 			sum += contextWeight
 		}
 	}
-	return sum / float64(len(s.words))
+	return sum / float64(len(s.taskWordStems))
 }
 
 // bestCommands returns the commands that passed at least once, best first.
@@ -165,7 +165,7 @@ var ignoredTaskWords = strings.Fields(
 // stems.
 func taskWords(task string) []string {
 	var words, empty []string
-	for _, w := range splitWords(task) {
+	for _, w := range splitTextWords(task) {
 		if slices.Contains(ignoredTaskWords, w) {
 			empty = append(empty, analysis.Stem(w))
 		} else {
@@ -179,21 +179,21 @@ func taskWords(task string) []string {
 	return slices.Compact(words)
 }
 
-// stemWords returns the stems of a text's words.
-func stemWords(text string) map[string]bool {
+// stemTextWords returns the stems of a text's words.
+func stemTextWords(text string) map[string]bool {
 	all := map[string]bool{}
-	for _, w := range splitWords(text) {
+	for _, w := range splitTextWords(text) {
 		all[analysis.Stem(w)] = true
 	}
 	return all
 }
 
-func splitWords(text string) []string {
+func splitTextWords(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	})
 }
 
-// isWholeCommand reports whether the archive contains the whole command. A longer command was cut when it was
+// isUncutCommand reports whether the archive contains the whole command. A longer command was cut when it was
 // archived.
-func isWholeCommand(line string) bool { return line != "" && len(line) < session.MaxCommandBytes }
+func isUncutCommand(line string) bool { return line != "" && len(line) < session.MaxCommandBytes }

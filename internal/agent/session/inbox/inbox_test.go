@@ -165,7 +165,7 @@ func TestRevertedByAFile(t *testing.T) {
 		{"nothing is known", []session.Event{says("x"), edits(tax), says("y"), edits(tax)}, nil},
 	} {
 		turns := session.BuildTurns(events("s", c.all...))
-		if got := revertedFiles(turns); !slices.Equal(got, c.want) {
+		if got := findRevertedFiles(turns); !slices.Equal(got, c.want) {
 			t.Errorf("%s: revertedFiles() = %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -200,7 +200,7 @@ func TestRevertedByAnEdit(t *testing.T) {
 		},
 	} {
 		turns := session.BuildTurns(events("s", append(slices.Clone(first), c.last...)...))
-		if got := revertedFiles(turns); !slices.Equal(got, c.want) {
+		if got := findRevertedFiles(turns); !slices.Equal(got, c.want) {
 			t.Errorf("%s: revertedFiles() = %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -261,7 +261,7 @@ func TestReverted(t *testing.T) {
 				c.last...,
 			)...,
 		))
-		if got := revertedFiles(turns); !slices.Equal(got, c.want) {
+		if got := findRevertedFiles(turns); !slices.Equal(got, c.want) {
 			t.Errorf("%s: revertedFiles() = %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -281,7 +281,7 @@ func TestCorrected(t *testing.T) {
 		turns := session.BuildTurns(
 			events("s", says("x"), edits("/src/shop/tax.go", "/src/shop/lib/vat.go"), says(prompt)),
 		)
-		if got := correctedTurns(turns); !slices.Equal(got, want) {
+		if got := findCorrectedTurns(turns); !slices.Equal(got, want) {
 			t.Errorf("correctedTurns(%q) = %v, want %v", prompt, got, want)
 		}
 	}
@@ -303,7 +303,7 @@ func contents(t *testing.T, a *session.Archive) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e.Name != cursorName {
+		if e.Name != cursorEntryName {
 			all = append(all, fmt.Sprintf("%s %v\n%s\n", e.Name, e.Labels, e.Content))
 		}
 	}
@@ -332,12 +332,12 @@ func TestUpdate(t *testing.T) {
 		}
 	}
 	update(t, a, 3)
-	before, err := a.Memory.Store().Get(t.Context(), cursorName)
+	before, err := a.Memory.Store().Get(t.Context(), cursorEntryName)
 	if err != nil {
 		t.Fatal(err)
 	}
 	update(t, a, 0)
-	if after, err := a.Memory.Store().Get(t.Context(), cursorName); err != nil || after.Version != before.Version {
+	if after, err := a.Memory.Store().Get(t.Context(), cursorEntryName); err != nil || after.Version != before.Version {
 		t.Errorf("a second update writes: %v", err)
 	}
 	items, err := ListProposals(t.Context(), a.Memory, StateOpen, "shop")
@@ -346,7 +346,7 @@ func TestUpdate(t *testing.T) {
 	}
 	i := slices.IndexFunc(items, func(it StoredProposal) bool { return it.Reason == ReasonRequest })
 	asked, lesson := items[i], items[1-i]
-	if asked.Sentence != "Remember that prices are in cents." || asked.CountSessions() != 3 ||
+	if asked.Sentence != "Remember that prices are in cents." || asked.SessionCount() != 3 ||
 		lesson.Sentence != "No, undo that and keep the floats." || !slices.Equal(lesson.Files, []string{"tax.go"}) {
 		t.Errorf("List() = %+v", items)
 	}
@@ -385,12 +385,12 @@ func TestUpdate(t *testing.T) {
 	if got, want := contents(t, some), contents(t, a); got != want {
 		t.Errorf("turn by turn:\n%s\nwant\n%s", got, want)
 	}
-	if n, err := CountOpen(t.Context(), a.Memory); n != 2 || err != nil {
+	if n, err := CountOpenProposals(t.Context(), a.Memory); n != 2 || err != nil {
 		t.Errorf("Waiting() = %d, %v", n, err)
 	}
 
 	// A dropped proposal stays dropped if the person says the sentence again.
-	if err := SetState(t.Context(), a.Memory, asked.ID, StateDropped, ""); err != nil {
+	if err := SetProposalState(t.Context(), a.Memory, asked.ID, StateDropped, ""); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := a.AddEvents(t.Context(), events("d", slices.Clone(talk)...)); err != nil {
@@ -398,7 +398,7 @@ func TestUpdate(t *testing.T) {
 	}
 	update(t, a, 1)
 	if it, err := FindProposal(t.Context(), a.Memory, asked.ID[:4]); err != nil || it.State != StateDropped ||
-		it.CountSessions() != 4 {
+		it.SessionCount() != 4 {
 		t.Errorf("Get() = %+v, %v", it, err)
 	}
 	if items, err := ListProposals(t.Context(), a.Memory, StateOpen, ""); err != nil || len(items) != 1 {
@@ -427,7 +427,7 @@ func TestCountsAreWrittenInParts(t *testing.T) {
 		if err := countPassedCommands(t.Context(), a.Memory, turns, "shop"); err != nil {
 			t.Fatal(err)
 		}
-		want = addRuns(want, passedCommands(turns), shortDigest("claude", id))
+		want = addPassedRuns(want, listPassedCommands(turns), makeShortDigest("claude", id))
 		b, err := json.Marshal(want)
 		if err != nil {
 			t.Fatal(err)

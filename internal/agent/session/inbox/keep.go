@@ -39,10 +39,10 @@ const (
 const labelSourceTurn = "from"
 
 const (
-	labelState = "proposal"
-	labelNote  = "note" // key of the label that names the note made from a proposal
-	labelWhy   = "why"
-	cursorName = "cursor/inbox"
+	labelState      = "proposal"
+	labelNoteName   = "note" // key of the label that names the note made from a proposal
+	labelReason     = "why"
+	cursorEntryName = "cursor/inbox"
 
 	maxSourceTurns     = 16  // maximum number of turns that a proposal lists
 	maxFiles           = 8   // maximum number of files that a correction lists
@@ -72,9 +72,9 @@ func UpdateProposals(ctx context.Context, a *session.Archive) (int, error) {
 	var at struct {
 		Version uint64 `json:"version"`
 	}
-	if e, err := a.Memory.Store().Get(ctx, cursorName); err == nil {
+	if e, err := a.Memory.Store().Get(ctx, cursorEntryName); err == nil {
 		if err := json.Unmarshal([]byte(e.Content), &at); err != nil {
-			return 0, fmt.Errorf("reading %s: %w", cursorName, err)
+			return 0, fmt.Errorf("reading %s: %w", cursorEntryName, err)
 		}
 	} else if !errors.Is(err, oxbow.ErrNotFound) {
 		return 0, err
@@ -108,7 +108,7 @@ func storeCursor(ctx context.Context, m *oxbow.Memory, version uint64) error {
 	// Ignore the error: a map of numbers can always be encoded.
 	b, _ := json.Marshal(map[string]uint64{"version": version})
 	return putEntry(ctx, m, oxbow.Entry{
-		Name:    cursorName,
+		Name:    cursorEntryName,
 		Content: string(b),
 		Labels:  []oxbow.Label{{Key: "cursor", Value: "inbox"}},
 	})
@@ -191,12 +191,12 @@ func sessionsWrittenSince(ctx context.Context, m *oxbow.Memory, after uint64) (
 }
 
 // appendSummary appends the summary in an entry. It ignores an entry without a summary.
-func appendSummary(heads []versionedSummary, e *oxbow.Entry) []versionedSummary {
+func appendSummary(summaries []versionedSummary, e *oxbow.Entry) []versionedSummary {
 	var s session.Summary
 	if json.Unmarshal([]byte(e.Content), &s) != nil {
-		return heads
+		return summaries
 	}
-	return append(heads, versionedSummary{e.Version, s})
+	return append(summaries, versionedSummary{e.Version, s})
 }
 
 // putEntry adds or updates an entry. If the entry already has this content and these labels, it changes nothing.
@@ -214,13 +214,13 @@ func putEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
 	})
 }
 
-// overlapTurns is the number of turns before the new turns that are examined again.
-const overlapTurns = 30
+// overlappingTurns is the number of turns before the new turns that are examined again.
+const overlappingTurns = 30
 
-// StoreLessons stores the lessons in a session's new turns. It also reads up to overlapTurns earlier turns, in which a
-// fix may have begun.
+// StoreLessons stores the lessons in a session's new turns. It also reads up to overlappingTurns earlier turns, in
+// which a fix may have begun.
 func StoreLessons(ctx context.Context, a *session.Archive, t session.ChangedSession) error {
-	turns, err := a.ReadTurnsFrom(ctx, t.Client, t.Session, max(1, t.From-overlapTurns))
+	turns, err := a.ReadTurnsFrom(ctx, t.Client, t.Session, max(1, t.From-overlappingTurns))
 	if err != nil || len(turns) == 0 {
 		return err
 	}
@@ -238,10 +238,10 @@ func StoreLessons(ctx context.Context, a *session.Archive, t session.ChangedSess
 			return err
 		}
 	}
-	if err := markTurns(ctx, a.Memory, turns, LabelReverted, revertedFiles(turns)); err != nil {
+	if err := labelMarkedTurns(ctx, a.Memory, turns, LabelReverted, findRevertedFiles(turns)); err != nil {
 		return err
 	}
-	if err := markTurns(ctx, a.Memory, turns, LabelCorrected, correctedTurns(turns)); err != nil {
+	if err := labelMarkedTurns(ctx, a.Memory, turns, LabelCorrected, findCorrectedTurns(turns)); err != nil {
 		return err
 	}
 	return countPassedCommands(ctx, a.Memory, turns[fresh:], t.Project)
@@ -273,11 +273,18 @@ func storeFix(ctx context.Context, m *oxbow.Memory, f *foundFix, project string)
 		f.ID(), Content: f.Text(), Labels: append(labels, makeLabels("fix", "yes")...), Created: f.Turn.StartTime})
 }
 
-// markTurns adds a label to the turn of each mark. The label has the given key, and its value is the mark's file.
-func markTurns(ctx context.Context, m *oxbow.Memory, turns []session.Turn, key string, marks []fileMark) error {
+// labelMarkedTurns adds a label to the turn of each mark. The label has the given key, and its value is the mark's
+// file.
+func labelMarkedTurns(
+	ctx context.Context,
+	m *oxbow.Memory,
+	turns []session.Turn,
+	labelKey string,
+	marks []fileMark,
+) error {
 	for _, mark := range marks {
 		err := m.Edit(ctx, turns[mark.turnIndex].EntryName(), func(old oxbow.Entry, found bool) (oxbow.Op, error) {
-			l := makeLabels(key, mark.file)
+			l := makeLabels(labelKey, mark.file)
 			if !found || len(l) == 0 {
 				return nil, nil
 			}
@@ -326,7 +333,16 @@ func storeProposal(ctx context.Context, m *oxbow.Memory, p *proposal, project st
 			}, nil
 		}
 		labels := append(
-			makeLabels(labelState, StateOpen, labelWhy, p.Why, oxbow.LabelProject, project, "client", p.Turn.Client),
+			makeLabels(
+				labelState,
+				StateOpen,
+				labelReason,
+				p.Why,
+				oxbow.LabelProject,
+				project,
+				"client",
+				p.Turn.Client,
+			),
 			from,
 		)
 		for _, f := range p.Files[:min(len(p.Files), maxFiles)] {
@@ -355,13 +371,13 @@ type StoredProposal struct {
 // NoteText returns the text of the note if the person accepts the proposal unchanged.
 func (it *StoredProposal) NoteText() string {
 	if it.Reason == ReasonRequest {
-		return extract.NoteText(it.Sentence)
+		return extract.NoteTextFromRequest(it.Sentence)
 	}
 	return it.Sentence
 }
 
-// CountSessions returns in how many sessions the person wrote the sentence.
-func (it *StoredProposal) CountSessions() int {
+// SessionCount returns in how many sessions the person wrote the sentence.
+func (it *StoredProposal) SessionCount() int {
 	seen := map[string]bool{}
 	for _, f := range it.SourceTurns {
 		seen[f[:max(strings.LastIndexByte(f, '/'), 0)]] = true
@@ -378,8 +394,8 @@ func decodeProposal(e oxbow.Entry) StoredProposal {
 		FirstTime:   e.Created,
 	}
 	it.State, _ = e.Label(labelState)
-	it.Reason, _ = e.Label(labelWhy)
-	it.NoteName, _ = e.Label(labelNote)
+	it.Reason, _ = e.Label(labelReason)
+	it.NoteName, _ = e.Label(labelNoteName)
 	it.Project, _ = e.Label(oxbow.LabelProject)
 	return it
 }
@@ -417,8 +433,8 @@ func ListProposals(ctx context.Context, m *oxbow.Memory, state, project string) 
 	return items, nil
 }
 
-// CountOpen returns the number of open proposals, at most [oxbow.MaxLimit].
-func CountOpen(ctx context.Context, m *oxbow.Memory) (int, error) {
+// CountOpenProposals returns the number of open proposals, at most [oxbow.MaxLimit].
+func CountOpenProposals(ctx context.Context, m *oxbow.Memory) (int, error) {
 	hits, err := m.Recall(
 		ctx,
 		oxbow.Query{
@@ -448,17 +464,17 @@ func FindProposal(ctx context.Context, m *oxbow.Memory, id string) (StoredPropos
 	return fit[0], nil
 }
 
-// SetState changes a proposal's state and the name of the note that was made from it. The name may be empty. If no
-// proposal has the ID, SetState does nothing.
-func SetState(ctx context.Context, m *oxbow.Memory, id, state, noteName string) error {
+// SetProposalState changes a proposal's state and the name of the note that was made from it. The name may be
+// empty. If no proposal has the ID, SetProposalState does nothing.
+func SetProposalState(ctx context.Context, m *oxbow.Memory, id, state, noteName string) error {
 	return m.Edit(ctx, "proposal/"+id, func(old oxbow.Entry, found bool) (oxbow.Op, error) {
 		if !found {
 			return nil, nil
 		}
 		labels := slices.DeleteFunc(slices.Clone(old.Labels), func(l oxbow.Label) bool {
-			return l.Key == labelState || l.Key == labelNote
+			return l.Key == labelState || l.Key == labelNoteName
 		})
-		labels = oxbow.SortLabels(append(labels, makeLabels(labelState, state, labelNote, noteName)...))
+		labels = oxbow.SortLabels(append(labels, makeLabels(labelState, state, labelNoteName, noteName)...))
 		if slices.Equal(labels, old.Labels) {
 			return nil, nil
 		}
@@ -473,9 +489,9 @@ type passedRun struct {
 	LastPassed time.Time `json:"last"`
 }
 
-// passedCommands returns the commands that passed in a session, with the time at which each last passed. It leaves out
-// commands that only print something, and commands that were cut.
-func passedCommands(turns []session.Turn) map[string]time.Time {
+// listPassedCommands returns the commands that passed in a session, with the time at which each last passed. It
+// leaves out commands that only print something, and commands that were cut.
+func listPassedCommands(turns []session.Turn) map[string]time.Time {
 	passed := map[string]time.Time{}
 	for i := range turns {
 		for _, e := range turns[i].CallEvents() {
@@ -483,7 +499,7 @@ func passedCommands(turns []session.Turn) map[string]time.Time {
 			if hasFailed(e.Call) || e.Call.ExitStatus == nil {
 				continue
 			}
-			if !isWholeCommand(line) || extract.IsPrintOnly(line) {
+			if !isUncutCommand(line) || extract.IsPrintOnlyCommand(line) {
 				continue
 			}
 			line = extract.NormalizeCommand(line, strings.TrimSuffix(turns[i].Dir(), "/"))
@@ -495,64 +511,64 @@ func passedCommands(turns []session.Turn) map[string]time.Time {
 	return passed
 }
 
-// recentSuffix is the suffix of a project's second entry with commands. The entry runs/ID/recent contains only the
+// recentRunsSuffix is the suffix of a project's second entry with commands. The entry runs/ID/recent contains only the
 // commands whose counts differ from those in runs/ID. A session changes few of up to maxCountedCommands commands, and
 // the log keeps every version, so writing all counts each time would be expensive. If the recent entry becomes large,
 // its commands are merged into runs/ID.
-const recentSuffix = "/recent"
+const recentRunsSuffix = "/recent"
 
 const (
-	minRecentBytes = 4 << 10 // The recent entry may always have this size, in bytes.
-	recentDivisor  = 4       // The recent entry may have one recentDivisor-th of the size of all commands.
+	minRecentRunsBytes = 4 << 10 // The recent entry may always have this size, in bytes.
+	recentRunsDivisor  = 4       // The recent entry may have one recentRunsDivisor-th of the size of all commands.
 )
 
 // countPassedCommands adds the commands that passed in a session to the counts of its project. It writes the changed
 // counts into the project's recent entry, and merges this entry into the main entry if it has become large. It does
 // nothing without a project or a passed command.
 func countPassedCommands(ctx context.Context, m *oxbow.Memory, turns []session.Turn, project string) error {
-	passed := passedCommands(turns)
+	passed := listPassedCommands(turns)
 	if project == "" || len(passed) == 0 {
 		return nil
 	}
-	id := shortDigest(turns[0].Client, turns[0].Session)
-	name := "runs/" + shortDigest(project)
+	id := makeShortDigest(turns[0].Client, turns[0].Session)
+	name := "runs/" + makeShortDigest(project)
 	large := false
-	err := editRuns(ctx, m, name+recentSuffix, project, func(recent []passedRun) ([]passedRun, error) {
-		all, size, err := readRuns(ctx, m, name)
+	err := editPassedRuns(ctx, m, name+recentRunsSuffix, project, func(recent []passedRun) ([]passedRun, error) {
+		all, size, err := readPassedRuns(ctx, m, name)
 		if err != nil {
 			return nil, err
 		}
-		rest := changedRuns(addRuns(mergeRuns(all, recent), passed, id), all)
+		rest := changedPassedRuns(addPassedRuns(mergePassedRuns(all, recent), passed, id), all)
 		b, err := json.Marshal(rest)
-		large = len(b) > max(minRecentBytes, size/recentDivisor)
+		large = len(b) > max(minRecentRunsBytes, size/recentRunsDivisor)
 		return rest, err
 	})
 	if err != nil || !large {
 		return err
 	}
-	err = editRuns(ctx, m, name, project, func(all []passedRun) ([]passedRun, error) {
-		recent, _, err := readRuns(ctx, m, name+recentSuffix)
-		return addRuns(mergeRuns(all, recent), nil, ""), err
+	err = editPassedRuns(ctx, m, name, project, func(all []passedRun) ([]passedRun, error) {
+		recent, _, err := readPassedRuns(ctx, m, name+recentRunsSuffix)
+		return addPassedRuns(mergePassedRuns(all, recent), nil, ""), err
 	})
 	if err != nil {
 		return err
 	}
-	return editRuns(ctx, m, name+recentSuffix, project, func(recent []passedRun) ([]passedRun, error) {
-		all, _, err := readRuns(ctx, m, name)
-		return changedRuns(recent, all), err
+	return editPassedRuns(ctx, m, name+recentRunsSuffix, project, func(recent []passedRun) ([]passedRun, error) {
+		all, _, err := readPassedRuns(ctx, m, name)
+		return changedPassedRuns(recent, all), err
 	})
 }
 
-// editRuns replaces the commands in an entry by the commands that edit returns. If the entry does not exist, edit is
-// called with no commands, and the entry is created unless edit returns none.
-func editRuns(
+// editPassedRuns replaces the commands in an entry by the commands that edit returns. If the entry does not exist,
+// edit is called with no commands, and the entry is created unless edit returns none.
+func editPassedRuns(
 	ctx context.Context,
 	m *oxbow.Memory,
 	name, project string,
 	edit func([]passedRun) ([]passedRun, error),
 ) error {
 	return m.Edit(ctx, name, func(old oxbow.Entry, found bool) (oxbow.Op, error) {
-		runs, err := decodeRuns(old)
+		runs, err := decodePassedRuns(old)
 		if err == nil {
 			runs, err = edit(runs)
 		}
@@ -579,21 +595,21 @@ func editRuns(
 	})
 }
 
-// readRuns returns the commands in an entry, and the size of the entry's content. If the entry does not exist, it
+// readPassedRuns returns the commands in an entry, and the size of the entry's content. If the entry does not exist, it
 // returns no commands.
-func readRuns(ctx context.Context, m *oxbow.Memory, name string) (runs []passedRun, size int, err error) {
+func readPassedRuns(ctx context.Context, m *oxbow.Memory, name string) (runs []passedRun, size int, err error) {
 	e, err := m.Store().Get(ctx, name)
 	if errors.Is(err, oxbow.ErrNotFound) {
 		return nil, 0, nil
 	}
 	if err == nil {
-		runs, err = decodeRuns(e)
+		runs, err = decodePassedRuns(e)
 	}
 	return runs, len(e.Content), err
 }
 
-// mergeRuns returns the commands of both lists. For a command in both lists, it uses the element in recent.
-func mergeRuns(all, recent []passedRun) []passedRun {
+// mergePassedRuns returns the commands of both lists. For a command in both lists, it uses the element in recent.
+func mergePassedRuns(all, recent []passedRun) []passedRun {
 	isRecent := map[string]bool{}
 	for _, r := range recent {
 		isRecent[r.Command] = true
@@ -607,8 +623,8 @@ func mergeRuns(all, recent []passedRun) []passedRun {
 	return merged
 }
 
-// changedRuns returns the elements of runs that old lacks, or that have other sessions or another time in old.
-func changedRuns(runs, old []passedRun) []passedRun {
+// changedPassedRuns returns the elements of runs that old lacks, or that have other sessions or another time in old.
+func changedPassedRuns(runs, old []passedRun) []passedRun {
 	byCommand := map[string]*passedRun{}
 	for i := range old {
 		byCommand[old[i].Command] = &old[i]
@@ -624,9 +640,9 @@ func changedRuns(runs, old []passedRun) []passedRun {
 	return rest
 }
 
-// addRuns adds the commands that passed in one session to runs. The session is identified by id. The result has at
-// most maxCountedCommands elements, and the commands with the most sessions come first.
-func addRuns(runs []passedRun, passed map[string]time.Time, id string) []passedRun {
+// addPassedRuns adds the commands that passed in one session to runs. The session is identified by id. The result
+// has at most maxCountedCommands elements, and the commands with the most sessions come first.
+func addPassedRuns(runs []passedRun, passed map[string]time.Time, id string) []passedRun {
 	for _, line := range slices.Sorted(maps.Keys(passed)) {
 		i := slices.IndexFunc(runs, func(r passedRun) bool { return r.Command == line })
 		if i < 0 {
@@ -651,7 +667,7 @@ func addRuns(runs []passedRun, passed map[string]time.Time, id string) []passedR
 	return runs[:min(len(runs), maxCountedCommands)]
 }
 
-func decodeRuns(e oxbow.Entry) (runs []passedRun, err error) {
+func decodePassedRuns(e oxbow.Entry) (runs []passedRun, err error) {
 	if e.Content != "" {
 		err = json.Unmarshal([]byte(e.Content), &runs)
 	}
@@ -664,13 +680,13 @@ func decodeRuns(e oxbow.Entry) (runs []passedRun, err error) {
 // RepeatedCommands returns the commands that passed in at least minPassedSessions sessions of a project. The command
 // that passed last comes first.
 func RepeatedCommands(ctx context.Context, m *oxbow.Memory, project string) ([]string, error) {
-	name := "runs/" + shortDigest(project)
-	all, _, err := readRuns(ctx, m, name)
+	name := "runs/" + makeShortDigest(project)
+	all, _, err := readPassedRuns(ctx, m, name)
 	if err != nil {
 		return nil, err
 	}
-	recent, _, err := readRuns(ctx, m, name+recentSuffix)
-	runs := addRuns(mergeRuns(all, recent), nil, "")
+	recent, _, err := readPassedRuns(ctx, m, name+recentRunsSuffix)
+	runs := addPassedRuns(mergePassedRuns(all, recent), nil, "")
 	slices.SortStableFunc(runs, func(a, b passedRun) int { return b.LastPassed.Compare(a.LastPassed) })
 	var commands []string
 	for _, r := range runs {

@@ -25,14 +25,14 @@ type fileMark struct {
 	file      string
 }
 
-// editingTurns maps each file to the indexes of the turns that changed it.
-type editingTurns map[string][]int
+// editingTurnsByFile maps each file to the indexes of the turns that changed it.
+type editingTurnsByFile map[string][]int
 
 // workingTree simulates which edits are in a working tree, while the turns' edits and git commands are read.
 type workingTree struct {
-	uncommitted editingTurns // changes since the last commit
-	committed   editingTurns // changes in the last commit
-	stashed     editingTurns
+	uncommitted editingTurnsByFile // changes since the last commit
+	committed   editingTurnsByFile // changes in the last commit
+	stashed     editingTurnsByFile
 	edits       []fileReplacement
 	revertMarks []fileMark
 }
@@ -44,12 +44,12 @@ type fileReplacement struct {
 	fileHashBefore, fileHashAfter  string // hashes of the whole file ("" if they are not known)
 }
 
-// revertedFiles returns the edits that were reverted, as marks with the turn that made the edit and the file. An edit
-// is reverted by a later git command, or by an edit in a later turn that restores the replaced text. Git commands
-// revert only edits in the working tree: git restore does not revert committed edits, and git stash pop brings stashed
-// edits back.
-func revertedFiles(turns []session.Turn) []fileMark {
-	t := workingTree{uncommitted: editingTurns{}, committed: editingTurns{}, stashed: editingTurns{}}
+// findRevertedFiles returns the edits that were reverted, as marks with the turn that made the edit and the file.
+// An edit is reverted by a later git command, or by an edit in a later turn that restores the replaced text. Git
+// commands revert only edits in the working tree: git restore does not revert committed edits, and git stash pop
+// brings stashed edits back.
+func findRevertedFiles(turns []session.Turn) []fileMark {
+	t := workingTree{uncommitted: editingTurnsByFile{}, committed: editingTurnsByFile{}, stashed: editingTurnsByFile{}}
 	for i := range turns {
 		for _, e := range turns[i].CallEvents() {
 			for _, f := range writtenFiles(e.Call, turns[i].Dir()) {
@@ -69,7 +69,7 @@ func revertedFiles(turns []session.Turn) []fileMark {
 			}
 			// A longer command was cut, so not all of it is known.
 			if hasPassed(e.Call) && len(e.Call.Command) < session.MaxCommandBytes {
-				for _, args := range gitCommands(e.Call.Command) {
+				for _, args := range parseGitCommands(e.Call.Command) {
 					t.applyGitCommand(args)
 				}
 			}
@@ -153,8 +153,8 @@ func (t *workingTree) hashBefore(edit int) string {
 	return ""
 }
 
-// gitCommands returns the arguments of each git command in a command line.
-func gitCommands(line string) (all [][]string) {
+// parseGitCommands returns the arguments of each git command in a command line.
+func parseGitCommands(line string) (all [][]string) {
 	for part := range strings.FieldsFuncSeq(line, func(r rune) bool { return strings.ContainsRune(";&|\n()", r) }) {
 		words := strings.Fields(part)
 		if len(words) < 2 || words[0] != "git" {
@@ -175,73 +175,73 @@ func (t *workingTree) applyGitCommand(args []string) {
 	has := func(word string) bool { return slices.Contains(rest, word) }
 	switch args[0] {
 	case "commit":
-		t.committed, t.uncommitted = t.uncommitted, editingTurns{}
+		t.committed, t.uncommitted = t.uncommitted, editingTurnsByFile{}
 	case "restore", "checkout":
 		if !has("--staged") && !has("-b") {
-			t.applyRestore(rest)
+			t.applyGitRestore(rest)
 		}
 	case "reset":
 		if !has("--hard") {
 			return
 		}
-		t.markReverted(t.uncommitted)
-		t.uncommitted = editingTurns{}
+		t.markChangesReverted(t.uncommitted)
+		t.uncommitted = editingTurnsByFile{}
 		isBeforeHead := has("HEAD~1") || has("HEAD^") || has("HEAD~")
 		if isBeforeHead {
-			t.markReverted(t.committed)
-			t.committed = editingTurns{}
+			t.markChangesReverted(t.committed)
+			t.committed = editingTurnsByFile{}
 		}
 	case "revert":
 		if has("HEAD") {
-			t.markReverted(t.committed)
-			t.committed = editingTurns{}
+			t.markChangesReverted(t.committed)
+			t.committed = editingTurnsByFile{}
 		}
 	case "stash":
-		t.applyStash(rest)
+		t.applyGitStash(rest)
 	}
 }
 
-// applyRestore reverts the uncommitted changes of the files that the arguments name.
-func (t *workingTree) applyRestore(args []string) {
-	some := editingTurns{}
+// applyGitRestore reverts the uncommitted changes of the files that the arguments name.
+func (t *workingTree) applyGitRestore(args []string) {
+	some := editingTurnsByFile{}
 	for f, turns := range t.uncommitted {
 		if slices.ContainsFunc(args, func(a string) bool {
-			return a == "." || a == ":/" || matchesPath(strings.Trim(a, `"'`), f)
+			return a == "." || a == ":/" || coversFile(strings.Trim(a, `"'`), f)
 		}) {
 			some[f] = turns
 		}
 	}
-	t.markReverted(some)
+	t.markChangesReverted(some)
 	for f := range some {
 		delete(t.uncommitted, f)
 	}
 }
 
-// matchesPath reports whether an argument names a file, or a directory that contains the file. The argument may be
+// coversFile reports whether an argument names a file, or a directory that contains the file. The argument may be
 // relative to the project's root or to a directory in the project.
-func matchesPath(arg, file string) bool {
+func coversFile(arg, file string) bool {
 	arg = path.Clean(arg)
 	return arg == file || strings.HasSuffix(file, "/"+arg) || strings.HasPrefix(file, arg+"/") ||
 		strings.HasSuffix(arg, "/"+file)
 }
 
-func (t *workingTree) applyStash(args []string) {
+func (t *workingTree) applyGitStash(args []string) {
 	switch what := append(args, "push")[0]; {
 	case what == "pop" || what == "apply":
 		for f, turns := range t.stashed {
 			t.uncommitted[f] = append(t.uncommitted[f], turns...)
 		}
-		t.stashed = editingTurns{}
+		t.stashed = editingTurnsByFile{}
 	case what == "drop" || what == "clear":
-		t.markReverted(t.stashed)
-		t.stashed = editingTurns{}
+		t.markChangesReverted(t.stashed)
+		t.stashed = editingTurnsByFile{}
 	case what == "push" || what == "save" || strings.HasPrefix(what, "-"):
-		t.stashed, t.uncommitted = t.uncommitted, editingTurns{}
+		t.stashed, t.uncommitted = t.uncommitted, editingTurnsByFile{}
 	}
 }
 
-// markReverted marks all given changes as reverted.
-func (t *workingTree) markReverted(changes editingTurns) {
+// markChangesReverted marks all given changes as reverted.
+func (t *workingTree) markChangesReverted(changes editingTurnsByFile) {
 	for f, turns := range changes {
 		for _, i := range turns {
 			t.revertMarks = append(t.revertMarks, fileMark{i, f})
@@ -249,9 +249,9 @@ func (t *workingTree) markReverted(changes editingTurns) {
 	}
 }
 
-// correctedTurns returns marks for the turns with a prompt that refuses the previous turn's work and names a file
+// findCorrectedTurns returns marks for the turns with a prompt that refuses the previous turn's work and names a file
 // which that turn changed. It is not known whether the edit was undone.
-func correctedTurns(turns []session.Turn) (found []fileMark) {
+func findCorrectedTurns(turns []session.Turn) (found []fileMark) {
 	for i := range turns {
 		if i == 0 || extract.FindCorrection(turns[i].Prompt()) == "" {
 			continue
@@ -272,6 +272,6 @@ func mentionsFile(text, file string) bool {
 	})
 	return slices.ContainsFunc(words, func(w string) bool {
 		w = strings.TrimRight(w, "./-")
-		return w == path.Base(file) || (w != "" && matchesPath(w, file) && strings.Contains(w, "."))
+		return w == path.Base(file) || (w != "" && coversFile(w, file) && strings.Contains(w, "."))
 	})
 }

@@ -14,42 +14,43 @@ const unknownWord = "\x00"
 
 // shellState is the state of the shell while the statements of a command line are judged one after the other.
 type shellState struct {
-	verdict *verdictState
-	dir     string              // current directory, or "" if it is not known
-	vars    map[string][]string // possible values of each variable that the command line assigns
-	output  string              // the text that the whole command line printed
-	depth   int                 // number of command lines that contain this command line, as in sh -c
-	isPiped bool                // The standard input is the output of another program.
+	verdict           *verdictState
+	currentDir        string              // current directory, or "" if it is not known
+	assignedVariables map[string][]string // possible values of each variable that the command line assigns
+	commandOutput     string              // the text that the whole command line printed
+	nestingDepth      int                 // number of command lines that contain this command line, as in sh -c
+	isPiped           bool                // The standard input is the output of another program.
 
 	mayUseOtherRepo bool // Git may use another repository or another output format.
 }
 
 // program is a program and its arguments. An argument whose value is not known is unknownWord.
 type program struct {
-	name string // file name of the program without its directory
-	args []string
-	text string // all words of the command, joined to one text
+	name        string // file name of the program without its directory
+	args        []string
+	commandText string // all words of the command, joined to one text
 }
 
 // judgeReadFiles raises the command's level to the highest level of the files that a program reads. A file with the
 // prefix "?" is ignored if it does not exist.
 func (s *shellState) judgeReadFiles(files []string, cause string) {
-	s.verdict.raiseForReadFiles(s.dir, s.resolveFiles(files), cause)
+	s.verdict.raiseLevelForReadFiles(s.currentDir, s.resolveFileWords(files), cause)
 	if slices.Contains(files, unknownWord) {
 		s.verdict.raiseLevel(LevelForeign, cause)
 	}
 }
 
-// judgeSearch raises the command's level to the highest level of the files and directories that a program searches.
-func (s *shellState) judgeSearch(files []string, cause string) {
+// judgeSearchedFiles raises the command's level to the highest level of the files and directories that a program
+// searches.
+func (s *shellState) judgeSearchedFiles(files []string, cause string) {
 	if slices.Contains(files, unknownWord) {
 		s.verdict.raiseLevel(LevelForeign, cause)
 	}
-	s.verdict.raiseForSearch(s.dir, s.resolveFiles(files), s.output, cause)
+	s.verdict.raiseLevelForSearch(s.currentDir, s.resolveFileWords(files), s.commandOutput, cause)
 }
 
-// fileLevel returns the highest level of the files. It does not change the command's level.
-func (s *shellState) fileLevel(files []string) Level {
+// highestFileLevel returns the highest level of the files. It does not change the command's level.
+func (s *shellState) highestFileLevel(files []string) Level {
 	apart := verdictState{Machine: s.verdict.Machine, tree: s.verdict.tree}
 	t := *s
 	t.verdict = &apart
@@ -57,8 +58,8 @@ func (s *shellState) fileLevel(files []string) Level {
 	return apart.highestLevel
 }
 
-// resolveFiles returns the files that the words name. File patterns in the words are expanded.
-func (s *shellState) resolveFiles(words []string) (files []string) {
+// resolveFileWords returns the files that the words name. File patterns in the words are expanded.
+func (s *shellState) resolveFileWords(words []string) (files []string) {
 	for _, w := range words {
 		isOptional := strings.HasPrefix(w, "?") && len(w) > 1
 		w = strings.TrimPrefix(w, "?")
@@ -67,8 +68,8 @@ func (s *shellState) resolveFiles(words []string) (files []string) {
 			continue
 		}
 		filePath := w
-		if !filepath.IsAbs(filePath) && s.dir != "" {
-			filePath = filepath.Join(s.dir, filePath)
+		if !filepath.IsAbs(filePath) && s.currentDir != "" {
+			filePath = filepath.Join(s.currentDir, filePath)
 		}
 		if strings.ContainsAny(w, "*?[") {
 			if found, err := filepath.Glob(filePath); err == nil && len(found) > 0 {
@@ -86,7 +87,8 @@ func (s *shellState) resolveFiles(words []string) (files []string) {
 
 // hasFile reports whether a file exists. A relative name is resolved in the current directory.
 func (s *shellState) hasFile(name string) bool {
-	return (filepath.IsAbs(name) && pathExists(name)) || (s.dir != "" && pathExists(filepath.Join(s.dir, name)))
+	return (filepath.IsAbs(name) && pathExists(name)) ||
+		(s.currentDir != "" && pathExists(filepath.Join(s.currentDir, name)))
 }
 
 // hasFiles reports whether all files exist.
@@ -97,25 +99,25 @@ func (s *shellState) hasFiles(names []string) bool {
 // recordWrites records the files that a command writes. isOwn says that the written text is the agent's own.
 func (s *shellState) recordWrites(files []string, isOwn bool) {
 	if isOwn {
-		s.recordWritten(files, s.verdict.recordOwnFiles)
+		s.recordWrittenPaths(files, s.verdict.recordOwnFiles)
 	} else {
-		s.recordWritten(files, s.verdict.recordOtherFiles)
+		s.recordWrittenPaths(files, s.verdict.recordOtherFiles)
 	}
 }
 
 // recordOtherWrite records a file into which a command writes text that is not the agent's own.
 func (s *shellState) recordOtherWrite(file string) {
-	s.recordWritten([]string{file}, s.verdict.recordOtherFiles)
+	s.recordWrittenPaths([]string{file}, s.verdict.recordOtherFiles)
 }
 
-// recordWritten passes the absolute paths of the files to record. Devices are left out.
-func (s *shellState) recordWritten(files []string, record func(paths ...string)) {
-	if s.dir == "" {
+// recordWrittenPaths passes the absolute paths of the files to record. Devices are left out.
+func (s *shellState) recordWrittenPaths(files []string, record func(paths ...string)) {
+	if s.currentDir == "" {
 		return
 	}
-	for _, f := range s.resolveFiles(files) {
+	for _, f := range s.resolveFileWords(files) {
 		if !isDevice(f) {
-			record(absolutePaths(s.dir, []string{f})...)
+			record(absolutePaths(s.currentDir, []string{f})...)
 		}
 	}
 }
@@ -126,13 +128,13 @@ func (s *shellState) changeDir(args []string) {
 	rest := findOperands(args)
 	switch {
 	case len(rest) == 0:
-		s.dir = s.homeDir()
+		s.currentDir = s.homeDir()
 	case rest[0] == unknownWord || rest[0] == "-":
-		s.dir = ""
+		s.currentDir = ""
 	case filepath.IsAbs(rest[0]):
-		s.dir = filepath.Clean(rest[0])
-	case s.dir != "":
-		s.dir = filepath.Join(s.dir, rest[0])
+		s.currentDir = filepath.Clean(rest[0])
+	case s.currentDir != "":
+		s.currentDir = filepath.Join(s.currentDir, rest[0])
 	}
 }
 

@@ -9,31 +9,32 @@ import (
 	"sync"
 )
 
-// gitCommand says what a git command prints. Commands that are not listed, such as pull, notes, shortlog, tag and
+// gitOutputKind says what a git command prints. Commands that are not listed, such as pull, notes, shortlog, tag and
 // cat-file, print text by other people.
-type gitCommand int
+type gitOutputKind int
 
 const (
-	gitForeign gitCommand = iota
-	gitOwn                // The command prints git's own messages, and names of files in the working tree.
-	gitFiles              // The command prints lines of tracked files.
-	gitDiff               // The command prints changed lines of the working tree.
-	gitCommits            // The command prints the subject of each commit, next to the commit's hash.
-	gitLog                // The command prints commits in a format that the caller can choose.
-	gitShow               // The command prints commits or files.
+	gitPrintsForeignText gitOutputKind = iota
+	// The command prints git's own messages, and names of files in the working tree.
+	gitPrintsOwnText
+	gitPrintsTrackedLines // The command prints lines of tracked files.
+	gitPrintsDiff         // The command prints changed lines of the working tree.
+	gitPrintsCommitList   // The command prints the subject of each commit, next to the commit's hash.
+	gitPrintsLog          // The command prints commits in a format that the caller can choose.
+	gitPrintsObjects      // The command prints commits or files.
 )
 
-// gitCommands lists the git commands whose output may be proved to be the project's own text.
-var gitCommands = sync.OnceValue(func() map[string]gitCommand {
-	all := map[string]gitCommand{}
-	for kind, names := range map[gitCommand]string{
-		gitOwn: `status add rm mv init config rev-parse symbolic-ref remote ls-files check-ignore gc fsck update-index
+// gitOutputKinds lists the git commands whose output may be proved to be the project's own text.
+var gitOutputKinds = sync.OnceValue(func() map[string]gitOutputKind {
+	all := map[string]gitOutputKind{}
+	for kind, names := range map[gitOutputKind]string{
+		gitPrintsOwnText: `status add rm mv init config rev-parse symbolic-ref remote ls-files check-ignore gc fsck update-index
 			write-tree merge-base count-objects hash-object clean sparse-checkout version --version restore update-ref`,
-		gitFiles:   `blame annotate grep`,
-		gitDiff:    `diff diff-index diff-files`,
-		gitCommits: `commit checkout switch reset worktree bisect branch stash merge rebase cherry-pick revert`,
-		gitLog:     `log reflog whatchanged`,
-		gitShow:    `show`,
+		gitPrintsTrackedLines: `blame annotate grep`,
+		gitPrintsDiff:         `diff diff-index diff-files`,
+		gitPrintsCommitList:   `commit checkout switch reset worktree bisect branch stash merge rebase cherry-pick revert`,
+		gitPrintsLog:          `log reflog whatchanged`,
+		gitPrintsObjects:      `show`,
 	} {
 		for name := range strings.FieldsSeq(names) {
 			all[name] = kind
@@ -45,29 +46,30 @@ var gitCommands = sync.OnceValue(func() map[string]gitCommand {
 // judgeGit judges a git command. Outside of the project's own working tree, the output is not trusted, because it is
 // unknown which repository git reads.
 func (s *shellState) judgeGit(p program) {
-	was := s.dir
-	defer func() { s.dir = was }()
+	was := s.currentDir
+	defer func() { s.currentDir = was }()
 	args, ok := s.skipGitOptions(p.args)
 	if !ok || s.mayUseOtherRepo {
-		s.verdict.raiseLevel(LevelForeign, p.text)
+		s.verdict.raiseLevel(LevelForeign, p.commandText)
 		return
 	}
 	if !s.isInWorkingTree() {
-		s.verdict.raiseLevel(LevelForeign, p.text)
+		s.verdict.raiseLevel(LevelForeign, p.commandText)
 		return
 	}
 	if len(args) == 0 {
 		return
 	}
 	s.judgeCommandsRunByGit(args)
-	chooses := gitCommands()[args[0]] != gitOwn && args[0] != "commit" // The arguments determine what is printed.
+	chooses := gitOutputKinds()[args[0]] != gitPrintsOwnText &&
+		args[0] != "commit" // The arguments determine what is printed.
 	isUnknown := chooses && slices.Contains(args, unknownWord)
-	if isUnknown || !s.isOwnOutput(args[0], args[1:]) {
-		if slices.Contains(treeCommands, args[0]) {
-			s.verdict.raisePrintedLevel(LevelForeign, p.text)
+	if isUnknown || !s.isOwnGitOutput(args[0], args[1:]) {
+		if slices.Contains(gitTreeCommands, args[0]) {
+			s.verdict.raisePrintedLevel(LevelForeign, p.commandText)
 			return
 		}
-		s.verdict.raiseLevel(LevelForeign, p.text)
+		s.verdict.raiseLevel(LevelForeign, p.commandText)
 	}
 }
 
@@ -85,13 +87,13 @@ func (s *shellState) judgeCommandsRunByGit(args []string) {
 		if !hasValue && i+1 < len(args) {
 			value = args[i+1]
 		}
-		s.judgeLine(value)
+		s.judgeShellLine(value)
 	}
 }
 
-// treeCommands are the git commands that only write files from commits into the working tree. Git tracks these files,
-// so they count as the project's own.
-var treeCommands = []string{
+// gitTreeCommands are the git commands that only write files from commits into the working tree. Git tracks these
+// files, so they count as the project's own.
+var gitTreeCommands = []string{
 	"pull",
 	"checkout",
 	"switch",
@@ -133,31 +135,33 @@ func (s *shellState) skipGitOptions(args []string) (rest []string, ok bool) {
 	return args, true
 }
 
-// isOwnOutput reports whether the output of a git command is proved to be the project's own text.
-func (s *shellState) isOwnOutput(command string, args []string) bool {
-	switch gitCommands()[command] {
-	case gitOwn:
+// isOwnGitOutput reports whether the output of a git command is proved to be the project's own text.
+func (s *shellState) isOwnGitOutput(command string, args []string) bool {
+	switch gitOutputKinds()[command] {
+	case gitPrintsOwnText:
 		return command != "config" ||
-			s.fileLevel(append(optionalFiles(findOperands(args)), optionFiles(args)...)) == LevelOwn
-	case gitFiles:
-		return s.printsTrackedLines(command, args)
-	case gitDiff:
-		return s.isWorkingDiff(args)
-	case gitCommits:
-		showsRemote := command == "branch" && (slices.Contains(args, "-r") || strings.Contains(s.output, "remotes/"))
-		return !showsRemote && s.namesOwnCommits(hashPattern())
-	case gitLog:
-		return s.isOwnLog(args)
-	case gitShow:
-		return areProjectFiles(findOperands(args)) || (s.areOwnCommits(findOperands(args)) && s.isOwnLog(args))
+			s.highestFileLevel(append(markOptionalFiles(findOperands(args)), optionValueFiles(args)...)) == LevelOwn
+	case gitPrintsTrackedLines:
+		return s.printsOnlyTrackedLines(command, args)
+	case gitPrintsDiff:
+		return s.isOwnWorkingDiff(args)
+	case gitPrintsCommitList:
+		showsRemote := command == "branch" &&
+			(slices.Contains(args, "-r") || strings.Contains(s.commandOutput, "remotes/"))
+		return !showsRemote && s.namesOnlyOwnCommits(commitHashPattern())
+	case gitPrintsLog:
+		return s.isOwnGitLog(args)
+	case gitPrintsObjects:
+		return areProjectFileOperands(findOperands(args)) ||
+			(s.areOwnCommits(findOperands(args)) && s.isOwnGitLog(args))
 	}
 	return false
 }
 
-// printsTrackedLines reports whether all lines that git blame or git grep printed are the project's own: they are from
-// tracked files that only the project's agents and people wrote. It returns false if an option makes git read other
-// files, or if an operand is not a file.
-func (s *shellState) printsTrackedLines(command string, args []string) bool {
+// printsOnlyTrackedLines reports whether all lines that git blame or git grep printed are the project's own: they
+// are from tracked files that only the project's agents and people wrote. It returns false if an option makes git
+// read other files, or if an operand is not a file.
+func (s *shellState) printsOnlyTrackedLines(command string, args []string) bool {
 	names := findOperands(args)
 	if command == "grep" {
 		names = names[min(1, len(names)):]
@@ -170,27 +174,29 @@ func (s *shellState) printsTrackedLines(command string, args []string) bool {
 	if readsOthers || !s.hasFiles(names) {
 		return false
 	}
-	printed := searchLines{dir: s.dir, isFile: map[string]bool{}}
-	for line := range strings.Lines(s.output) {
+	printed := searchOutput{baseDir: s.currentDir, isFileByName: map[string]bool{}}
+	for line := range strings.Lines(s.commandOutput) {
 		printed.addLine(strings.TrimSpace(line))
 	}
-	return s.fileLevel(append(names, printed.files...)) == LevelOwn
+	return s.highestFileLevel(append(names, printed.printedFiles...)) == LevelOwn
 }
 
 // These patterns match parts of git's output: any commit hash, the hash that git log prints before each commit (also
 // after the lines of a graph), and the title of a git note.
 var (
-	hashPattern    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b([0-9a-f]{7,64})\b`) })
-	logHashPattern = sync.OnceValue(func() *regexp.Regexp {
+	commitHashPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b([0-9a-f]{7,64})\b`) })
+	logHashPattern    = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?m)^[^\w\n]*(?:o +)?(?:commit [^\w\n]*)?([0-9a-f]{7,64})\b`)
 	})
-	noteTitlePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[^\w\n]*Notes\b.*:$`) })
+	gitNoteTitlePattern = sync.OnceValue(
+		func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[^\w\n]*Notes\b.*:$`) },
+	)
 )
 
-// namesOwnCommits reports whether all commits in the output were made on this machine. The pattern hashes finds the
+// namesOnlyOwnCommits reports whether all commits in the output were made on this machine. The pattern hashes finds the
 // commits' hashes in the output.
-func (s *shellState) namesOwnCommits(hashes *regexp.Regexp) bool {
-	for _, m := range hashes.FindAllStringSubmatch(s.output, -1) {
+func (s *shellState) namesOnlyOwnCommits(hashes *regexp.Regexp) bool {
+	for _, m := range hashes.FindAllStringSubmatch(s.commandOutput, -1) {
 		if !s.verdict.tree.isOwnCommit(m[1]) {
 			return false
 		}
@@ -198,24 +204,25 @@ func (s *shellState) namesOwnCommits(hashes *regexp.Regexp) bool {
 	return true
 }
 
-// hashFormats are the formats of git log that print a commit's hash at the start of a line, so that text in a commit
-// message cannot be mistaken for a hash.
-var hashFormats = []string{"oneline", "short", "medium", "full", "fuller"}
+// logFormatsWithHash are the formats of git log that print a commit's hash at the start of a line, so that text in
+// a commit message cannot be mistaken for a hash.
+var logFormatsWithHash = []string{"oneline", "short", "medium", "full", "fuller"}
 
-// isOwnLog reports whether git log or git show printed only commits that were made on this machine. It returns false
-// if the format is neither the default nor listed in hashFormats, or if the output contains a git note.
-func (s *shellState) isOwnLog(args []string) bool {
+// isOwnGitLog reports whether git log or git show printed only commits that were made on this machine. It returns false
+// if the format is neither the default nor listed in logFormatsWithHash, or if the output contains a git note.
+func (s *shellState) isOwnGitLog(args []string) bool {
 	for _, a := range args {
 		name, value, _ := strings.Cut(a, "=")
 		isFormat := strings.HasPrefix(name, "--pretty") || strings.HasPrefix(name, "--format")
-		if isFormat && !slices.Contains(hashFormats, value) {
+		if isFormat && !slices.Contains(logFormatsWithHash, value) {
 			return false
 		}
 	}
-	isEmpty := strings.TrimSpace(s.output) == ""
-	hasHash := logHashPattern().MatchString(s.output)
-	return isEmpty || (hasHash && !noteTitlePattern().MatchString(s.output) && s.namesOwnCommits(logHashPattern()) &&
-		!s.verdict.tree.mayChangeLogFormat(s.verdict.Getenv))
+	isEmpty := strings.TrimSpace(s.commandOutput) == ""
+	hasHash := logHashPattern().MatchString(s.commandOutput)
+	return isEmpty ||
+		(hasHash && !gitNoteTitlePattern().MatchString(s.commandOutput) && s.namesOnlyOwnCommits(logHashPattern()) &&
+			!s.verdict.tree.mayChangeLogFormat(s.verdict.Getenv))
 }
 
 // areOwnCommits reports whether all operands of git show are commits that were made on this machine. Without operands,
@@ -229,8 +236,8 @@ func (s *shellState) areOwnCommits(operands []string) bool {
 	})
 }
 
-// areProjectFiles reports whether all operands of git show are files in the last commit or in the index.
-func areProjectFiles(operands []string) bool {
+// areProjectFileOperands reports whether all operands of git show are files in the last commit or in the index.
+func areProjectFileOperands(operands []string) bool {
 	return len(operands) > 0 && !slices.ContainsFunc(operands, func(a string) bool {
 		rev, file, ok := strings.Cut(a, ":")
 		isStage := len(file) > 1 && file[1] == ':' // The operand names one side of a merge, as in :2:FILE.
@@ -238,9 +245,9 @@ func areProjectFiles(operands []string) bool {
 	})
 }
 
-// isWorkingDiff reports whether a diff compares only the working tree, the index and the last commit, and all changed
-// files are the project's own.
-func (s *shellState) isWorkingDiff(args []string) bool {
+// isOwnWorkingDiff reports whether a diff compares only the working tree, the index and the last commit, and all
+// changed files are the project's own.
+func (s *shellState) isOwnWorkingDiff(args []string) bool {
 	for _, a := range args {
 		if a == "--" {
 			break
@@ -251,7 +258,7 @@ func (s *shellState) isWorkingDiff(args []string) bool {
 		}
 	}
 	var changed []string
-	for line := range strings.Lines(s.output) {
+	for line := range strings.Lines(s.commandOutput) {
 		if name, ok := strings.CutPrefix(line, "+++ b/"); ok {
 			changed = append(changed, strings.TrimSpace(name))
 		}

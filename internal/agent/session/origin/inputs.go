@@ -16,10 +16,10 @@ import (
 
 // isInProjectDir reports whether the current directory is in the project.
 func (s *shellState) isInProjectDir() bool {
-	if s.dir == "" || s.dir == s.verdict.tree.dir {
-		return s.dir == s.verdict.tree.dir
+	if s.currentDir == "" || s.currentDir == s.verdict.tree.workingDir {
+		return s.currentDir == s.verdict.tree.workingDir
 	}
-	rel, isInside := s.verdict.tree.projectPath(s.verdict.tree.resolveLinks(s.dir))
+	rel, isInside := s.verdict.tree.projectPath(s.verdict.tree.resolveLinks(s.currentDir))
 	return isInside && !isForeignDir(rel) && (s.verdict.tree.worktree == nil || s.isInWorkingTree())
 }
 
@@ -31,14 +31,14 @@ func (s *shellState) isOwnInput(arg string) bool {
 		return !isRemoteAddress(arg)
 	}
 	var judged []string
-	for _, f := range absolutePaths(s.dir, s.resolveFiles([]string{"?" + strings.TrimSuffix(arg, "/...")})) {
+	for _, f := range absolutePaths(s.currentDir, s.resolveFileWords([]string{"?" + strings.TrimSuffix(arg, "/...")})) {
 		real := s.verdict.tree.resolveLinks(f)
 		rel, isInside := s.verdict.tree.projectPath(real)
 		switch {
 		case isDevice(f):
 		case isInside && isForeignDir(rel):
 			return false
-		case isInside && (isDir(real) || s.isUntracked(rel)):
+		case isInside && (isDir(real) || s.isUntrackedFile(rel)):
 		default:
 			judged = append(judged, real)
 		}
@@ -46,8 +46,8 @@ func (s *shellState) isOwnInput(arg string) bool {
 	return s.verdict.tree.levelOfPaths(judged, s.verdict.Machine) != LevelForeign
 }
 
-// isUntracked reports whether a file of the project is not tracked by git.
-func (s *shellState) isUntracked(rel string) bool {
+// isUntrackedFile reports whether a file of the project is not tracked by git.
+func (s *shellState) isUntrackedFile(rel string) bool {
 	if s.verdict.tree.worktree == nil {
 		return true
 	}
@@ -85,9 +85,9 @@ func (p *program) inputFiles() (all []string) {
 	return all
 }
 
-// optionFiles returns the values of options that may be files, as in --file=NAME and -fNAME. Each result has the
+// optionValueFiles returns the values of options that may be files, as in --file=NAME and -fNAME. Each result has the
 // prefix "?", because it is ignored if the file does not exist.
-func optionFiles(args []string) (files []string) {
+func optionValueFiles(args []string) (files []string) {
 	for _, a := range args {
 		if !strings.HasPrefix(a, "-") || a == "-" {
 			continue
@@ -108,19 +108,19 @@ func optionFiles(args []string) (files []string) {
 	return files
 }
 
-// optionalFiles puts the prefix "?" before each operand, which means that the operand is ignored if no such file
+// markOptionalFiles puts the prefix "?" before each operand, which means that the operand is ignored if no such file
 // exists.
-func optionalFiles(operands []string) (files []string) {
+func markOptionalFiles(operands []string) (files []string) {
 	for _, a := range operands {
 		files = append(files, "?"+a)
 	}
 	return files
 }
 
-// isOtherHome reports whether an oxbow command reads the memory of another home. This is a home outside of the project
-// that --home or OXBOW_HOME names. Without these, it is the home of the current directory, if the working directory
-// belongs to a different home.
-func (s *shellState) isOtherHome(args []string) bool {
+// readsOtherHome reports whether an oxbow command reads the memory of another home. This is a home outside of the
+// project that --home or OXBOW_HOME names. Without these, it is the home of the current directory, if the working
+// directory belongs to a different home.
+func (s *shellState) readsOtherHome(args []string) bool {
 	for i, a := range args {
 		name, value, hasValue := strings.Cut(a, "=")
 		if name != "--home" {
@@ -131,24 +131,28 @@ func (s *shellState) isOtherHome(args []string) bool {
 		}
 		return !s.isProjectDir(value)
 	}
-	if values, ok := s.vars["OXBOW_HOME"]; ok {
+	if values, ok := s.assignedVariables["OXBOW_HOME"]; ok {
 		return slices.ContainsFunc(values, func(v string) bool { return v != "" && !s.isProjectDir(v) })
 	}
-	return s.dir != s.verdict.tree.dir && nearestHome(s.dir) != nearestHome(s.verdict.tree.dir)
+	return s.currentDir != s.verdict.tree.workingDir &&
+		findNearestHome(s.currentDir) != findNearestHome(s.verdict.tree.workingDir)
 }
 
 // isProjectDir reports whether a directory is in the project.
 func (s *shellState) isProjectDir(dir string) bool {
-	isRelative := s.dir == "" && !filepath.IsAbs(dir) // The directory is relative to a directory that is not known.
+	isRelative := s.currentDir == "" &&
+		!filepath.IsAbs(dir) // The directory is relative to a directory that is not known.
 	if isRelative || dir == unknownWord {
 		return false
 	}
-	rel, isInside := s.verdict.tree.projectPath(s.verdict.tree.resolveLinks(absolutePaths(s.dir, []string{dir})[0]))
+	rel, isInside := s.verdict.tree.projectPath(
+		s.verdict.tree.resolveLinks(absolutePaths(s.currentDir, []string{dir})[0]),
+	)
 	return isInside && !isForeignDir(rel)
 }
 
-// nearestHome returns the nearest directory .oxbow in a directory or its parents, or "" if there is none.
-func nearestHome(dir string) string {
+// findNearestHome returns the nearest directory .oxbow in a directory or its parents, or "" if there is none.
+func findNearestHome(dir string) string {
 	for dir != "" {
 		if home := filepath.Join(dir, ".oxbow"); isDir(home) {
 			return home
@@ -161,10 +165,10 @@ func nearestHome(dir string) string {
 	return ""
 }
 
-// areOwnPackages reports whether all packages that are passed to the command go belong to the project or to the
+// areOwnGoPackages reports whether all packages that are passed to the command go belong to the project or to the
 // standard library.
-func (s *shellState) areOwnPackages(names []string) bool {
-	module := s.verdict.tree.goModule()
+func (s *shellState) areOwnGoPackages(names []string) bool {
+	module := s.verdict.tree.goModulePath()
 	return !slices.ContainsFunc(names, func(n string) bool {
 		host, _, hasPath := strings.Cut(n, "/")
 		isPath := hasPath && strings.Contains(host, ".") && !strings.HasPrefix(n, ".") && !path.IsAbs(n)
@@ -173,8 +177,8 @@ func (s *shellState) areOwnPackages(names []string) bool {
 	})
 }
 
-// goModule returns the path of the Go module at the project's root, or "".
-func (t *projectTree) goModule() string {
+// goModulePath returns the path of the Go module at the project's root, or "".
+func (t *projectTree) goModulePath() string {
 	b, _ := os.ReadFile(filepath.Join(t.root, "go.mod")) // A missing file has no module path.
 	for line := range strings.Lines(string(b)) {
 		if rest, ok := strings.CutPrefix(line, "module "); ok {
@@ -187,13 +191,13 @@ func (t *projectTree) goModule() string {
 // isInWorkingTree reports whether the current directory is in the project's working tree, and not in a nested working
 // tree.
 func (s *shellState) isInWorkingTree() bool {
-	if s.dir == "" || s.verdict.tree.worktree == nil {
+	if s.currentDir == "" || s.verdict.tree.worktree == nil {
 		return false
 	}
-	if s.dir == s.verdict.tree.dir {
+	if s.currentDir == s.verdict.tree.workingDir {
 		return true
 	}
-	w, ok := git.FindWorktree(s.dir)
+	w, ok := git.FindWorktree(s.currentDir)
 	return ok && s.verdict.tree.resolveLinks(w.Root()) == s.verdict.tree.root
 }
 

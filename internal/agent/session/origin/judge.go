@@ -13,17 +13,17 @@ import (
 // verdictState collects what is known about a tool call while the call is judged.
 type verdictState struct {
 	Machine
-	tree         *projectTree
-	highestLevel Level
-	cause        string // the part of the command that raised the level
-	ownFiles     []string
-	otherFiles   []string
-	runLevel     Level // highest level of the text that a program of the command may have written into files
+	tree              *projectTree
+	highestLevel      Level
+	cause             string // the part of the command that raised the level
+	ownFiles          []string
+	otherFiles        []string
+	unnamedFilesLevel Level // highest level of the text that a program of the command may have written into files
 }
 
 // raiseLevel sets the level of the output if the new level is higher. cause is the reason that is reported.
 func (j *verdictState) raiseLevel(l Level, cause string) {
-	j.runLevel = max(j.runLevel, l)
+	j.unnamedFilesLevel = max(j.unnamedFilesLevel, l)
 	j.raisePrintedLevel(l, cause)
 }
 
@@ -65,15 +65,15 @@ func (j *verdictState) recordPartialEdits(paths []string) {
 	}
 }
 
-// maxFiles is the maximum number of files of a call that are examined. A call with more files gets the level
+// maxJudgedFiles is the maximum number of files of a call that are examined. A call with more files gets the level
 // LevelForeign.
-const maxFiles = 500
+const maxJudgedFiles = 500
 
-// raiseForReadFiles raises the level of the output to the highest level of the files that were read.
-func (j *verdictState) raiseForReadFiles(dir string, paths []string, cause string) {
+// raiseLevelForReadFiles raises the level of the output to the highest level of the files that were read.
+func (j *verdictState) raiseLevelForReadFiles(dir string, paths []string, cause string) {
 	hasRelative := slices.ContainsFunc(paths, func(p string) bool { return !filepath.IsAbs(p) })
 	isUnknown := dir == "" && hasRelative
-	if isUnknown || len(paths) > maxFiles {
+	if isUnknown || len(paths) > maxJudgedFiles {
 		j.raiseLevel(LevelForeign, cause)
 		return
 	}

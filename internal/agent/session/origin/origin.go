@@ -7,7 +7,7 @@
 // ([programs]), and the files that the tool or the program reads. Symbolic links are resolved first. A file in a
 // directory of foreign code in the project, such as node_modules, is foreign. Any other file is the agent's own if the
 // agent wrote it last, or if git tracks it in the project and nobody else wrote it. A file in which a client stores
-// its notes ([memoryFiles]) is also the agent's own. All other files are foreign. If the project has no git
+// its notes ([clientMemoryFiles]) is also the agent's own. All other files are foreign. If the project has no git
 // repository, files inside the project are unvouched instead.
 package origin
 
@@ -37,13 +37,13 @@ type Verdict struct {
 	// text, and OtherFiles have other text.
 	OwnFiles, OtherFiles []string
 
-	// RunLevel is the highest level of the text that the call may have written into files that it does not name. It is
-	// LevelOwn for a tool that only reads.
-	RunLevel Level
+	// UnnamedFilesLevel is the highest level of the text that the call may have written into files that it does not
+	// name. It is LevelOwn for a tool that only reads.
+	UnnamedFilesLevel Level
 }
 
-// maxCause is the maximum length of a verdict's Cause, in bytes.
-const maxCause = 250
+// maxCauseBytes is the maximum length of a verdict's Cause, in bytes.
+const maxCauseBytes = 250
 
 // JudgeCall returns the origin of the text that a call returned. If it panics, the verdict is LevelForeign.
 func JudgeCall(c ToolCall, m Machine) (v Verdict) {
@@ -52,26 +52,26 @@ func JudgeCall(c ToolCall, m Machine) (v Verdict) {
 			v = Verdict{Level: LevelForeign, Cause: causeText(c.Tool, "")}
 		}
 	}()
-	u, _ := findPurpose(c.Client, c.Tool)
+	u, _ := findToolPurpose(c.Client, c.Tool)
 	j := &verdictState{Machine: m, tree: newProjectTree(c.Dir)}
 	var in map[string]any
 	_ = json.Unmarshal(c.Input, &in) // Arguments that cannot be decoded stay empty.
 	arg := ""
 	switch u {
 	case purposeShell:
-		arg = commandLine(in)
-		j.judgeCommand(arg, c.Output)
+		arg = shellCommandLine(in)
+		j.judgeCommandLine(arg, c.Output)
 	case purposeReadFiles:
 		paths := argumentPaths(in)
 		arg = strings.Join(paths, " ")
-		j.raiseForReadFiles(c.Dir, paths, "")
+		j.raiseLevelForReadFiles(c.Dir, paths, "")
 	case purposeSearchFiles:
 		paths := append(argumentPaths(in), patternBaseDir(in)...)
 		if len(paths) == 0 {
 			paths = []string{"."}
 		}
 		arg = strings.Join(paths, " ")
-		j.raiseForSearch(c.Dir, paths, c.Output, "")
+		j.raiseLevelForSearch(c.Dir, paths, c.Output, "")
 	case purposeEditFiles:
 		if files := absolutePaths(c.Dir, argumentPaths(in)); writesWholeFile(in) {
 			j.recordOwnFiles(files...)
@@ -80,19 +80,35 @@ func JudgeCall(c ToolCall, m Machine) (v Verdict) {
 		}
 		j.recordOwnFiles(absolutePaths(c.Dir, patchedFiles(in, "*** Add File: "))...)
 		j.recordPartialEdits(absolutePaths(c.Dir, patchedFiles(in, "*** Update File: ", "*** Move to: ")))
-	case purposeReadWeb, purposeLateOutput:
-		arg = firstTextArgument(in, "url", "query", "uri", "server", "prompt", "id", "bash_id", "task_id", "session_id")
+	case purposeReadWeb, purposeReadLateOutput:
+		arg = firstTextArgument(
+			in,
+			"url",
+			"query",
+			"uri",
+			"server",
+			"prompt",
+			"id",
+			"bash_id",
+			"task_id",
+			"session_id",
+		)
 		j.raiseLevel(LevelForeign, "")
-	case purposeStartAgent, purposeOwnText:
-	case purposeUnreported:
+	case purposeStartAgent, purposeReadOwnText:
+	case purposeUnreportedAgent:
 		arg = firstTextArgument(in, "skill", "command", "query", "name", "prompt", "objective")
 		j.raiseLevel(LevelUnvouched, "")
 	default:
 		j.raiseLevel(LevelUnvouched, "")
 	}
-	v = Verdict{Level: j.highestLevel, OwnFiles: j.ownFiles, OtherFiles: j.otherFiles, RunLevel: j.runLevel}
+	v = Verdict{
+		Level:             j.highestLevel,
+		OwnFiles:          j.ownFiles,
+		OtherFiles:        j.otherFiles,
+		UnnamedFilesLevel: j.unnamedFilesLevel,
+	}
 	if u == purposeReadFiles || u == purposeSearchFiles {
-		v.RunLevel = LevelOwn
+		v.UnnamedFilesLevel = LevelOwn
 	}
 	if v.Level != LevelOwn {
 		if j.cause != "" {
@@ -120,13 +136,28 @@ func writesWholeFile(args map[string]any) bool {
 // causeText returns the tool and its argument on a single line. Words that are not known are shown as "…".
 func causeText(tool, arg string) string {
 	line := strings.Join(strings.Fields(tool+" "+strings.ReplaceAll(arg, unknownWord, "…")), " ")
-	return strings.TrimSpace(text.TruncateBytes(line, maxCause))
+	return strings.TrimSpace(text.TruncateBytes(line, maxCauseBytes))
 }
 
 // pathArguments lists the names of tool arguments that contain paths.
-var pathArguments = []string{"file_path", "filePath", "notebook_path", "absolute_path", "path", "dir_path", "directory",
-	"paths", "file_paths", "include", "target_file", "targetFile", "relativeWorkspacePath", "relative_workspace_path",
-	"target_directory", "targetDirectory"}
+var pathArguments = []string{
+	"file_path",
+	"filePath",
+	"notebook_path",
+	"absolute_path",
+	"path",
+	"dir_path",
+	"directory",
+	"paths",
+	"file_paths",
+	"include",
+	"target_file",
+	"targetFile",
+	"relativeWorkspacePath",
+	"relative_workspace_path",
+	"target_directory",
+	"targetDirectory",
+}
 
 // argumentPaths returns the files and directories that a tool's arguments name.
 func argumentPaths(args map[string]any) (paths []string) {
@@ -182,8 +213,8 @@ func firstTextArgument(args map[string]any, keys ...string) string {
 	return ""
 }
 
-// commandLine returns the command line that a shell tool runs. The argument is a string or a list of words.
-func commandLine(arguments map[string]any) string {
+// shellCommandLine returns the command line that a shell tool runs. The argument is a string or a list of words.
+func shellCommandLine(arguments map[string]any) string {
 	for _, k := range []string{"command", "cmd"} {
 		switch v := arguments[k].(type) {
 		case string:
@@ -194,7 +225,7 @@ func commandLine(arguments map[string]any) string {
 				s, _ := a.(string)
 				args = append(args, s)
 			}
-			if len(args) == 3 && isShellOption(args[0], args[1]) {
+			if len(args) == 3 && isShellCommandOption(args[0], args[1]) {
 				return args[2]
 			}
 			for i, a := range args {
@@ -210,10 +241,10 @@ func commandLine(arguments map[string]any) string {
 func quoteArg(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // patchedFiles returns the files that a patch for apply_patch names in lines that begin with one of the marks.
-func patchedFiles(args map[string]any, marks ...string) (files []string) {
+func patchedFiles(args map[string]any, lineMarks ...string) (files []string) {
 	patch := firstTextArgument(args, "input", "patch", "patchText", "command")
 	for line := range strings.Lines(patch) {
-		for _, mark := range marks {
+		for _, mark := range lineMarks {
 			if f, ok := strings.CutPrefix(line, mark); ok {
 				files = append(files, strings.TrimSpace(f))
 			}
@@ -222,8 +253,8 @@ func patchedFiles(args map[string]any, marks ...string) (files []string) {
 	return files
 }
 
-// isShellOption reports whether the program is a shell and the option says that a command line follows, as in "bash
-// -lc".
-func isShellOption(program, option string) bool {
+// isShellCommandOption reports whether the program is a shell and the option says that a command line follows, as
+// in "bash -lc".
+func isShellCommandOption(program, option string) bool {
 	return strings.HasSuffix(program, "sh") && strings.HasPrefix(option, "-") && strings.HasSuffix(option, "c")
 }

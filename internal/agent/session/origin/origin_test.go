@@ -19,7 +19,7 @@ import (
 
 // project creates a git project with one file of each kind, and returns the project's directory.
 func project(t testing.TB) string {
-	git := testenv.Program(t, "git", "apt-get install git")
+	git := testenv.RequireProgram(t, "git", "apt-get install git")
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -225,7 +225,7 @@ func TestTools(t *testing.T) {
 // TestHistory tests that commits that were made on this machine count as the agent's own, and other commits do not.
 func TestHistory(t *testing.T) {
 	dir := project(t)
-	c := exec.Command(testenv.Program(t, "git", "apt-get install git"), "-C", dir, "rev-parse", "HEAD")
+	c := exec.Command(testenv.RequireProgram(t, "git", "apt-get install git"), "-C", dir, "rev-parse", "HEAD")
 	out, err := c.Output()
 	if err != nil {
 		t.Fatal(err)
@@ -327,16 +327,16 @@ func TestRuns(t *testing.T) {
 		"node -e 'x()'":            LevelUnvouched,
 		"curl http://evil.example": LevelForeign, "npm install": LevelForeign,
 	} {
-		if v := judged(dir, "claude", "Bash", map[string]any{"command": command}, ""); v.RunLevel != want {
-			t.Errorf("%q: runs %d, want %d", command, v.RunLevel, want)
+		if v := judged(dir, "claude", "Bash", map[string]any{"command": command}, ""); v.UnnamedFilesLevel != want {
+			t.Errorf("%q: runs %d, want %d", command, v.UnnamedFilesLevel, want)
 		}
 	}
 	for tool, want := range map[string]Level{"Read": LevelOwn, "Grep": LevelOwn, "WebFetch": LevelForeign,
 		"mcp__fs__write": LevelForeign,
 		"Strange":        LevelUnvouched} {
 		in := map[string]any{"file_path": filepath.Join(dir, "new.md")}
-		if v := judged(dir, "claude", tool, in, ""); v.RunLevel != want {
-			t.Errorf("%s: runs %d, want %d", tool, v.RunLevel, want)
+		if v := judged(dir, "claude", tool, in, ""); v.UnnamedFilesLevel != want {
+			t.Errorf("%s: runs %d, want %d", tool, v.UnnamedFilesLevel, want)
 		}
 	}
 }
@@ -396,7 +396,7 @@ func FuzzJudge(f *testing.F) {
 				ToolCall{Client: c.Name, Tool: tool, Input: json.RawMessage(input), Dir: "/nowhere", Output: output},
 				Machine{},
 			)
-			if ((v.Cause == "") != (v.Level == LevelOwn) && tool != "") || len(v.Cause) > maxCause {
+			if ((v.Cause == "") != (v.Level == LevelOwn) && tool != "") || len(v.Cause) > maxCauseBytes {
 				t.Errorf("%s: level %d, what %q", c.Name, v.Level, v.Cause)
 			}
 		}

@@ -15,51 +15,51 @@ import (
 type programKind int
 
 const (
-	kindUnlisted programKind = iota // The program is not in the table and may print any text.
-	kindPrinter                     // The program prints its own messages and the texts of its arguments.
-	kindBuilder                     // The program prints messages about the project that it builds or tests.
-	kindReader                      // The program prints the files in its arguments.
+	programUnlisted programKind = iota // The program is not in the table and may print any text.
+	programPrinter                     // The program prints its own messages and the texts of its arguments.
+	programBuilder                     // The program prints messages about the project that it builds or tests.
+	programReader                      // The program prints the files in its arguments.
 	// The program prints the files in its arguments. Its first argument is a pattern or a script.
-	kindFilter
-	kindLister // The program prints names of files.
+	programFilter
+	programLister // The program prints names of files.
 	// The program prints names of files, and the output of a program that it runs for the files.
-	kindFinder
-	kindFetcher // The program prints the content of a URL.
+	programFinder
+	programFetcher // The program prints the content of a URL.
 	// The program prints text from other machines, packages, databases, containers, logs or the clipboard.
-	kindForeign
-	kindDatabase      // The program prints from the database file in its first argument.
-	kindCopier        // The program prints nothing, because it copies files.
-	kindTee           // The program prints its standard input, and also writes it into files.
-	kindChangeDir     // The program prints nothing, because it changes the current directory.
-	kindEval          // The program prints the output of the command line in its arguments.
-	kindReadVariables // The program prints nothing, because it reads its standard input into variables.
-	kindGit           // File git.go judges git commands.
-	kindOxbow         // This is oxbow itself, which prints entries of a memory.
-	kindShell         // The program prints the output of the script or the command line in its arguments.
+	programForeign
+	programDatabase      // The program prints from the database file in its first argument.
+	programCopier        // The program prints nothing, because it copies files.
+	programTee           // The program prints its standard input, and also writes it into files.
+	programChangeDir     // The program prints nothing, because it changes the current directory.
+	programEval          // The program prints the output of the command line in its arguments.
+	programReadVariables // The program prints nothing, because it reads its standard input into variables.
+	programGit           // File git.go judges git commands.
+	programOxbow         // This is oxbow itself, which prints entries of a memory.
+	programShell         // The program prints the output of the script or the command line in its arguments.
 )
 
 // programKinds contains the kind of each listed program, by name.
 var programKinds = sync.OnceValue(func() map[string]programKind {
-	return kindsByName(map[programKind]string{
-		kindPrinter: `echo printf true false : test [ pwd mkdir rmdir rm touch chmod chown which type hash whereis tr
+	return programKindsByName(map[programKind]string{
+		programPrinter: `echo printf true false : test [ pwd mkdir rmdir rm touch chmod chown which type hash whereis tr
 		cal whoami id uname hostname arch nproc sleep wait kill pkill killall ps pgrep df du free uptime
 		export set unset shift exit return local declare readonly alias umask trap ulimit stat wc basename dirname
 		realpath readlink seq expr bc sha256sum sha1sum md5sum cksum cmp truncate mktemp let getopts break continue
 		ld ar nm tput clear get-location set-location write-output write-host new-item remove-item test-path`,
-		kindBuilder: `staticcheck golangci-lint tsc eslint jest vitest mocha pytest tox nox ruff black mypy flake8 pylint isort
+		programBuilder: `staticcheck golangci-lint tsc eslint jest vitest mocha pytest tox nox ruff black mypy flake8 pylint isort
 		rustc gcc g++ cc c++ clang clang++ javac ctest cmake ninja make gmake mvn mvnw gradle gradlew bazel buck just task
 		rspec rubocop phpunit shellcheck swiftc sbt`,
-		kindOxbow: `oxbow`,
-		kindReader: `cat bat tac head tail less more nl strings xxd od hexdump base64 cut sort uniq rev fold fmt column
+		programOxbow: `oxbow`,
+		programReader: `cat bat tac head tail less more nl strings xxd od hexdump base64 cut sort uniq rev fold fmt column
 		paste join comm diff sdiff colordiff zcat gzcat bzcat xzcat zless gunzip gzip unzip tar 7z pdftotext pandoc docx2txt
 		antiword tesseract exiftool mdls file iconv expand split csvlook xmllint get-content gc glow mdcat view vim nvim
 		emacs nano dd source . date gofmt goimports prettier rustfmt clang-format shfmt`,
-		kindFilter: `grep egrep fgrep zgrep rg ag ack ugrep sed gsed awk gawk mawk jq yq select-string`,
-		kindLister: `ls dir tree exa eza get-childitem`,
-		kindFinder: `find fd fdfind`,
-		kindFetcher: `curl wget http https xh httpie lynx w3m links elinks aria2c axel invoke-webrequest iwr invoke-restmethod irm
+		programFilter: `grep egrep fgrep zgrep rg ag ack ugrep sed gsed awk gawk mawk jq yq select-string`,
+		programLister: `ls dir tree exa eza get-childitem`,
+		programFinder: `find fd fdfind`,
+		programFetcher: `curl wget http https xh httpie lynx w3m links elinks aria2c axel invoke-webrequest iwr invoke-restmethod irm
 		grpcurl websocat yt-dlp youtube-dl`,
-		kindForeign: `ssh scp sftp rsync telnet nc ncat netcat socat ftp lftp mosh dig nslookup host whois finger
+		programForeign: `ssh scp sftp rsync telnet nc ncat netcat socat ftp lftp mosh dig nslookup host whois finger
 		aws gcloud gsutil bq az doctl heroku flyctl fly vercel netlify wrangler tofu pulumi ansible vault s3cmd rclone mc
 		docker-compose podman nerdctl kubectl oc helm k9s minikube kind crictl lxc vagrant
 		psql pg_dump mysql mysqldump mariadb mongo mongosh mongodump redis-cli valkey-cli sqlcmd clickhouse-client cqlsh
@@ -68,18 +68,18 @@ var programKinds = sync.OnceValue(func() map[string]programKind {
 		apt apt-get apt-cache dpkg dpkg-query yum dnf rpm zypper pacman apk brew port snap flatpak nix nix-env winget choco
 		scoop man info tldr cheat apropos whatis pydoc ri perldoc
 		journalctl dmesg last locate pbpaste xclip xsel wl-paste get-clipboard svn hg bzr osascript`,
-		kindDatabase:      `sqlite3 duckdb`,
-		kindCopier:        `cp mv install ln`,
-		kindTee:           `tee`,
-		kindChangeDir:     `cd pushd popd set-location`,
-		kindEval:          `eval`,
-		kindReadVariables: `read mapfile readarray`,
-		kindGit:           `git`,
-		kindShell:         `sh bash zsh dash ksh ash fish pwsh powershell cmd`,
+		programDatabase:      `sqlite3 duckdb`,
+		programCopier:        `cp mv install ln`,
+		programTee:           `tee`,
+		programChangeDir:     `cd pushd popd set-location`,
+		programEval:          `eval`,
+		programReadVariables: `read mapfile readarray`,
+		programGit:           `git`,
+		programShell:         `sh bash zsh dash ksh ash fish pwsh powershell cmd`,
 	})
 })
 
-func kindsByName(names map[programKind]string) map[string]programKind {
+func programKindsByName(names map[programKind]string) map[string]programKind {
 	all := map[string]programKind{}
 	for k, list := range names {
 		for name := range strings.FieldsSeq(list) {
@@ -89,8 +89,8 @@ func kindsByName(names map[programKind]string) map[string]programKind {
 	return all
 }
 
-// systemDirs are the directories in which a program is trusted to be the program of its name.
-var systemDirs = []string{"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/go/bin",
+// systemProgramDirs are the directories in which a program is trusted to be the program of its name.
+var systemProgramDirs = []string{"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/go/bin",
 	"/opt/homebrew/bin"}
 
 // judgeSimpleCommand judges a command that consists of a program and its arguments.
@@ -104,27 +104,27 @@ func (s *shellState) judgeSimpleCommand(words []string) {
 		strings.Join(words, " "),
 	}
 	if words[0] == unknownWord {
-		s.verdict.raiseLevel(LevelUnvouched, p.text)
+		s.verdict.raiseLevel(LevelUnvouched, p.commandText)
 		return
 	}
 	// Projects usually track these scripts, so they count as the project's own.
 	isWrapperOfProject := p.name == "gradlew" || p.name == "mvnw"
 	dir := path.Dir(filepath.ToSlash(words[0]))
-	isElsewhere := dir != "." && !slices.Contains(systemDirs, dir)
+	isElsewhere := dir != "." && !slices.Contains(systemProgramDirs, dir)
 	isHere := strings.HasPrefix(words[0], "./")
 	mayBeAny := isElsewhere || isHere
 	if mayBeAny && !isWrapperOfProject {
 		s.verdict.raiseLevel(
 			LevelUnvouched,
-			p.text,
-		) // A program outside of systemDirs may be any program, whatever its name is.
+			p.commandText,
+		) // A program outside of systemProgramDirs may be any program, whatever its name is.
 	}
-	if w, ok := wrappers[p.name]; ok {
-		s.judgeWrapped(w, p.args)
+	if w, ok := commandWrappers[p.name]; ok {
+		s.judgeWrappedProgram(w, p.args)
 		return
 	}
 	if m, ok := packageManagers[p.name]; ok {
-		s.judgeManager(m, p)
+		s.judgePackageManager(m, p)
 		return
 	}
 	if i, ok := findInterpreter(p.name); ok {
@@ -137,34 +137,37 @@ func (s *shellState) judgeSimpleCommand(words []string) {
 // judgeProgram judges a program according to its kind.
 func (s *shellState) judgeProgram(p program) {
 	switch programKinds()[p.name] {
-	case kindPrinter:
-	case kindBuilder:
-		s.judgeBuild(p)
+	case programPrinter:
+	case programBuilder:
+		s.judgeBuildProgram(p)
 		if slices.Contains(p.args, "-E") { // With -E, a compiler prints the source file.
-			s.judgeReadFiles(s.namedFiles(p.name, findOperands(p.args)), p.text)
+			s.judgeReadFiles(s.operandFiles(p.name, findOperands(p.args)), p.commandText)
 		}
-	case kindReader:
-		s.judgeReadFiles(append(s.namedFiles(p.name, findOperands(p.args)), optionFiles(p.args)...), p.text)
-	case kindFilter:
+	case programReader:
+		s.judgeReadFiles(
+			append(s.operandFiles(p.name, findOperands(p.args)), optionValueFiles(p.args)...),
+			p.commandText,
+		)
+	case programFilter:
 		s.judgeFilter(p)
-	case kindLister:
+	case programLister:
 		s.judgeReadFiles(slices.DeleteFunc(findOperands(p.args), func(a string) bool {
 			return !strings.ContainsAny(a, `/\.~*`) && !s.hasFile(a)
-		}), p.text)
-	case kindFinder:
+		}), p.commandText)
+	case programFinder:
 		s.judgeFinder(p)
-	case kindFetcher:
+	case programFetcher:
 		s.judgeFetcher(p)
-	case kindForeign:
-		s.verdict.raiseLevel(LevelForeign, p.text)
-	case kindDatabase:
-		s.judgeReadFiles(findOperands(p.args), p.text)
-	case kindShell:
+	case programForeign:
+		s.verdict.raiseLevel(LevelForeign, p.commandText)
+	case programDatabase:
+		s.judgeReadFiles(findOperands(p.args), p.commandText)
+	case programShell:
 		s.judgeShellProgram(p)
-	case kindGit:
+	case programGit:
 		s.judgeGit(p)
-	case kindUnlisted:
-		s.verdict.raiseLevel(LevelUnvouched, p.text)
+	case programUnlisted:
+		s.verdict.raiseLevel(LevelUnvouched, p.commandText)
 	default:
 		s.judgeQuietProgram(p)
 	}
@@ -173,31 +176,31 @@ func (s *shellState) judgeProgram(p program) {
 // judgeQuietProgram judges a program that prints no text of its own, such as cp, cd or eval.
 func (s *shellState) judgeQuietProgram(p program) {
 	switch programKinds()[p.name] {
-	case kindOxbow:
-		if s.isOtherHome(p.args) {
-			s.verdict.raiseLevel(LevelForeign, p.text)
+	case programOxbow:
+		if s.readsOtherHome(p.args) {
+			s.verdict.raiseLevel(LevelForeign, p.commandText)
 		}
-	case kindCopier:
+	case programCopier:
 		s.judgeCopy(p.args)
-	case kindTee:
+	case programTee:
 		s.recordWrites(findOperands(p.args), s.verdict.highestLevel == LevelOwn)
-	case kindChangeDir:
+	case programChangeDir:
 		s.changeDir(p.args)
-	case kindEval:
+	case programEval:
 		if slices.Contains(p.args, unknownWord) {
-			s.verdict.raiseLevel(LevelUnvouched, p.text)
+			s.verdict.raiseLevel(LevelUnvouched, p.commandText)
 		}
-		s.judgeLine(strings.Join(p.args, " "))
-	case kindReadVariables:
+		s.judgeShellLine(strings.Join(p.args, " "))
+	case programReadVariables:
 		for _, name := range findOperands(p.args) {
-			s.addToVariable(name, unknownValues)
+			s.addVariableValues(name, unknownWordValues)
 		}
 	}
 }
 
-// namedFiles returns the operands that name files. An operand that may also be a number or the value of an option gets
-// the prefix "?", which means that it is ignored if no such file exists.
-func (s *shellState) namedFiles(name string, operands []string) (files []string) {
+// operandFiles returns the operands that name files. An operand that may also be a number or the value of an option
+// gets the prefix "?", which means that it is ignored if no such file exists.
+func (s *shellState) operandFiles(name string, operands []string) (files []string) {
 	isName := func(a string) bool {
 		return name == "cat" || name == "." || name == "source" || strings.ContainsAny(a, `/\.*?`) || a == unknownWord
 	}
@@ -223,7 +226,7 @@ func (s *shellState) judgeFetcher(p program) {
 	if slices.ContainsFunc(p.args, func(a string) bool { return a == unknownWord || isRemoteAddress(a) }) {
 		level = LevelForeign
 	}
-	s.verdict.raiseLevel(level, p.text)
+	s.verdict.raiseLevel(level, p.commandText)
 	takesName := p.name != "curl"
 	usesBase := p.name == "wget" || slices.Contains(p.args, "-O") || slices.Contains(p.args, "--remote-name")
 	for i, a := range p.args {
@@ -252,10 +255,10 @@ func (s *shellState) judgeCopy(args []string) {
 		s.judgeReadFiles(from, "cp "+strings.Join(rest, " "))
 		return
 	}
-	isOwn := s.fileLevel(from) == LevelOwn
+	isOwn := s.highestFileLevel(from) == LevelOwn
 	// After the option -t, the last operand is a source and not the target.
-	if !isOwn || s.fileLevel([]string{"?" + to}) != LevelOwn {
-		s.verdict.runLevel = LevelForeign
+	if !isOwn || s.highestFileLevel([]string{"?" + to}) != LevelOwn {
+		s.verdict.unnamedFilesLevel = LevelForeign
 	}
 	s.recordWrites([]string{to}, isOwn)
 	for _, f := range from {
@@ -274,12 +277,13 @@ func (s *shellState) judgeFilter(p program) {
 		s.judgeScript(p, rest[0])
 		rest = rest[1:]
 	}
-	files := append(s.namedFiles(p.name, rest), optionFiles(p.args)...)
-	readsDir := p.isRecursive() && !s.isPiped // A recursive search without file operands reads the current directory.
+	files := append(s.operandFiles(p.name, rest), optionValueFiles(p.args)...)
+	readsDir := p.isRecursiveSearch() &&
+		!s.isPiped // A recursive search without file operands reads the current directory.
 	if readsDir && len(rest) == 0 {
 		files = []string{"."}
 	}
-	s.judgeSearch(files, p.text)
+	s.judgeSearchedFiles(files, p.commandText)
 }
 
 // judgeScript judges a script of sed or awk, because the script may name files and run commands.
@@ -295,12 +299,12 @@ func (s *shellState) judgeScript(p program, script string) {
 			named = append(named, word)
 		}
 	}
-	s.judgeReadFiles(named, p.text)
+	s.judgeReadFiles(named, p.commandText)
 	runsCommand := strings.Contains(script, "system(") || strings.Contains(script, "getline") ||
 		(strings.HasSuffix(p.name, "sed") && sedCommandPattern().MatchString(script)) ||
 		(strings.HasSuffix(p.name, "awk") && strings.Contains(script, "|"))
 	if runsCommand || strings.Contains(script, unknownWord) {
-		s.verdict.raiseLevel(LevelUnvouched, p.text)
+		s.verdict.raiseLevel(LevelUnvouched, p.commandText)
 	}
 }
 
@@ -310,8 +314,8 @@ var sedCommandPattern = sync.OnceValue(
 	func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[\s;{}0-9$/!])e(?:[\s;}]|$)`) },
 )
 
-// isRecursive reports whether the program searches directories and not only files.
-func (p *program) isRecursive() bool {
+// isRecursiveSearch reports whether the program searches directories and not only files.
+func (p *program) isRecursiveSearch() bool {
 	if slices.Contains([]string{"rg", "ag", "ack"}, p.name) {
 		return true
 	}
@@ -333,7 +337,7 @@ func (s *shellState) judgeFinder(p program) {
 		rest := findOperands(p.args)
 		roots = rest[min(1, len(rest)):]
 	}
-	s.judgeReadFiles(roots, p.text)
+	s.judgeReadFiles(roots, p.commandText)
 	for i, a := range p.args {
 		if !slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"}, a) {
 			continue

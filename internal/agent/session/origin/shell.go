@@ -13,21 +13,26 @@ import (
 // A command line may contain another command line, as in sh -c. maxNestedLines is the maximum depth.
 const maxNestedLines = 8
 
-// judgeCommand judges a command line. printed is the text that the command line printed.
-func (j *verdictState) judgeCommand(line, printed string) {
-	s := shellState{verdict: j, dir: j.tree.dir, vars: map[string][]string{}, output: printed}
-	s.judgeLine(line)
+// judgeCommandLine judges a command line. commandOutput is the text that the command line printed.
+func (j *verdictState) judgeCommandLine(line, commandOutput string) {
+	s := shellState{
+		verdict:           j,
+		currentDir:        j.tree.workingDir,
+		assignedVariables: map[string][]string{},
+		commandOutput:     commandOutput,
+	}
+	s.judgeShellLine(line)
 }
 
-// judgeLine judges a command line. If the line is not valid in a Unix shell, for example because it is for PowerShell,
-// it is unvouched. It is then split at the characters that separate commands in most shells.
-func (s *shellState) judgeLine(line string) {
-	s.depth++
-	if s.depth > maxNestedLines {
+// judgeShellLine judges a command line. If the line is not valid in a Unix shell, for example because it is for
+// PowerShell, it is unvouched. It is then split at the characters that separate commands in most shells.
+func (s *shellState) judgeShellLine(line string) {
+	s.nestingDepth++
+	if s.nestingDepth > maxNestedLines {
 		s.verdict.raiseLevel(LevelForeign, line)
 		return
 	}
-	defer func() { s.depth-- }()
+	defer func() { s.nestingDepth-- }()
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), "")
 	if err == nil {
 		s.judgeStatements(file.Stmts)
@@ -53,7 +58,7 @@ func (s *shellState) judgeStatements(list []*syntax.Stmt) {
 // statements after the subshell.
 func (s *shellState) judgeSubshell(list []*syntax.Stmt) {
 	inner := *s
-	inner.vars = maps.Clone(s.vars)
+	inner.assignedVariables = maps.Clone(s.assignedVariables)
 	inner.judgeStatements(list)
 }
 
@@ -154,19 +159,19 @@ func (s *shellState) assignLoopVariable(l syntax.Loop) {
 	for _, w := range loop.Items {
 		values = append(values, s.wordValues(w)...)
 	}
-	s.addToVariable(loop.Name.Value, values)
+	s.addVariableValues(loop.Name.Value, values)
 }
 
-// addToVariable adds possible values to a variable. The earlier values stay possible, because it is unknown which
+// addVariableValues adds possible values to a variable. The earlier values stay possible, because it is unknown which
 // statements run.
-func (s *shellState) addToVariable(name string, values []string) {
-	all := slices.Clone(s.vars[name])
+func (s *shellState) addVariableValues(name string, values []string) {
+	all := slices.Clone(s.assignedVariables[name])
 	for _, v := range values {
 		if !slices.Contains(all, v) {
 			all = append(all, v)
 		}
 	}
-	s.vars[name] = limitValues(all)
+	s.assignedVariables[name] = limitWordValues(all)
 }
 
 // judgeBinaryCommand judges two statements that an operator such as | or && joins. In a pipe, the second statement
@@ -215,7 +220,7 @@ func (s *shellState) applyAssignments(assignments []*syntax.Assign) {
 			continue
 		case a.Array != nil:
 			s.judgeCommandsIn(a.Array)
-			values = unknownValues
+			values = unknownWordValues
 		case a.Value != nil:
 			values = s.wordValues(a.Value)
 		}
@@ -229,7 +234,7 @@ func (s *shellState) applyAssignments(assignments []*syntax.Assign) {
 			s.verdict.raiseLevel(LevelUnvouched, name+"=")
 			s.mayUseOtherRepo = s.mayUseOtherRepo || isOfGit
 		}
-		s.addToVariable(a.Name.Value, values)
+		s.addVariableValues(a.Name.Value, values)
 	}
 }
 

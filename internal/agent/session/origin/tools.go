@@ -16,22 +16,22 @@ const (
 	purposeUnknown toolPurpose = iota
 	// The tool runs a shell command, and the command determines where the text comes from.
 	purposeShell
-	purposeReadFiles   // The tool returns the files in its arguments.
-	purposeSearchFiles // The tool searches or lists the files below the paths in its arguments.
-	purposeEditFiles   // The tool writes the files in its arguments and returns the agent's own text.
-	purposeReadWeb     // The tool returns text from the web, from another document or from an MCP server.
-	purposeLateOutput  // The tool returns the output of a command that was started earlier.
-	purposeStartAgent  // The tool starts a sub-agent whose own calls are reported.
-	purposeUnreported  // The tool starts a sub-agent or a skill whose calls are not reported.
-	purposeOwnText     // The tool returns text by the agent or the person.
+	purposeReadFiles       // The tool returns the files in its arguments.
+	purposeSearchFiles     // The tool searches or lists the files below the paths in its arguments.
+	purposeEditFiles       // The tool writes the files in its arguments and returns the agent's own text.
+	purposeReadWeb         // The tool returns text from the web, from another document or from an MCP server.
+	purposeReadLateOutput  // The tool returns the output of a command that was started earlier.
+	purposeStartAgent      // The tool starts a sub-agent whose own calls are reported.
+	purposeUnreportedAgent // The tool starts a sub-agent or a skill whose calls are not reported.
+	purposeReadOwnText     // The tool returns text by the agent or the person.
 )
 
-// ownServers lists the names under which oxbow setup registers oxbow's MCP server. The server of another program with
-// such a name is mistaken for oxbow's server.
-var ownServers = []string{"oxbow", "plugin_oxbow_oxbow"}
+// ownServerNames lists the names under which oxbow setup registers oxbow's MCP server. The server of another
+// program with such a name is mistaken for oxbow's server.
+var ownServerNames = []string{"oxbow", "plugin_oxbow_oxbow"}
 
-// findPurpose returns what a client's tool does, and whether oxbow's own server provides the tool.
-func findPurpose(client, tool string) (u toolPurpose, isOxbow bool) {
+// findToolPurpose returns what a client's tool does, and whether oxbow's own server provides the tool.
+func findToolPurpose(client, tool string) (purpose toolPurpose, isOxbow bool) {
 	name := strings.ToLower(tool)
 	c, _ := clientfile.FindEventClient(client) // An unknown client has no listed tools.
 	for _, t := range toolsByPurpose(&c.Tools) {
@@ -45,10 +45,10 @@ func findPurpose(client, tool string) (u toolPurpose, isOxbow bool) {
 		if !ok || form.Separator == "" {
 			continue
 		}
-		if i := slices.IndexFunc(ownServers, func(s string) bool {
+		if i := slices.IndexFunc(ownServerNames, func(s string) bool {
 			return strings.HasPrefix(rest, s+form.Separator)
 		}); i >= 0 {
-			return purposeOwnText, true
+			return purposeReadOwnText, true
 		}
 		if strings.Contains(rest, form.Separator) {
 			return purposeReadWeb, false
@@ -72,11 +72,11 @@ func toolsByPurpose(t *clientfile.ClientTools) []purposeTools {
 		{purposeEditFiles, t.FileEditors},
 		{purposeReadWeb, t.WebReaders},
 		{
-			purposeLateOutput,
+			purposeReadLateOutput,
 			t.LateOutputReaders,
 		},
 		{purposeStartAgent, t.AgentStarters},
-		{purposeUnreported, t.UnreportedStarters},
-		{purposeOwnText, t.OwnTextTools},
+		{purposeUnreportedAgent, t.UnreportedAgentStarters},
+		{purposeReadOwnText, t.OwnTextTools},
 	}
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 )
 
-// foreignDirs lists directories that contain code by others, even if git tracks them in the project. Letter case is
+// foreignCodeDirs lists directories that contain code by others, even if git tracks them in the project. Letter case is
 // ignored.
-var foreignDirs = []string{"node_modules", "bower_components", "jspm_packages", "site-packages", "dist-packages",
+var foreignCodeDirs = []string{"node_modules", "bower_components", "jspm_packages", "site-packages", "dist-packages",
 	"vendor", "third_party",
 	".venv", "venv", "pods", "carthage", ".cargo", ".m2", ".gradle", ".yarn", ".pnpm-store", ".bundle", "elm-stuff"}
 
 // projectTree is the project in which a session works.
 type projectTree struct {
-	dir           string // working directory of the session
+	workingDir    string // working directory of the session
 	root          string // root of the git working tree with symbolic links resolved, or dir without git
 	worktree      *git.Worktree
 	resolvedPaths map[string]string // results of resolveLinks, by path
@@ -28,7 +28,7 @@ type projectTree struct {
 }
 
 func newProjectTree(dir string) *projectTree {
-	t := &projectTree{dir: dir, root: dir, resolvedPaths: map[string]string{}}
+	t := &projectTree{workingDir: dir, root: dir, resolvedPaths: map[string]string{}}
 	if dir == "" {
 		return t
 	}
@@ -80,14 +80,14 @@ func (t *projectTree) levelOfPaths(paths []string, m Machine) Level {
 const levelUndecided Level = -1
 
 // levelOfPlace returns the level that all files at a path have, or levelUndecided.
-func (t *projectTree) levelOfPlace(real string, m Machine) Level {
-	rel, isInside := t.projectPath(real)
+func (t *projectTree) levelOfPlace(realPath string, m Machine) Level {
+	rel, isInside := t.projectPath(realPath)
 	switch {
 	case isInside && isForeignDir(rel):
 		return LevelForeign
-	case isInside && t.worktree != nil && isDir(real):
+	case isInside && t.worktree != nil && isDir(realPath):
 		return LevelOwn // A tool that is called with a directory only lists the names of its files.
-	case !isInside && isOwnMemory(real, m.Getenv):
+	case !isInside && isOwnMemoryFile(realPath, m.Getenv):
 		return LevelOwn
 	}
 	return levelUndecided
@@ -136,8 +136,8 @@ func (t *projectTree) levelOfFiles(files []string, m Machine) Level {
 
 // projectPath returns a path relative to the project's root, with slashes. ok is false if the path is not in the
 // project.
-func (t *projectTree) projectPath(real string) (rel string, ok bool) {
-	rel, err := filepath.Rel(t.root, real)
+func (t *projectTree) projectPath(realPath string) (rel string, ok bool) {
+	rel, err := filepath.Rel(t.root, realPath)
 	if err != nil || t.root == "" {
 		return "", false
 	}
@@ -149,17 +149,17 @@ func (t *projectTree) projectPath(real string) (rel string, ok bool) {
 
 func isForeignDir(rel string) bool {
 	for part := range strings.SplitSeq(strings.ToLower(rel), "/") {
-		if slices.Contains(foreignDirs, part) {
+		if slices.Contains(foreignCodeDirs, part) {
 			return true
 		}
 	}
 	return false
 }
 
-// memoryFiles are the files in which a client stores notes of its agents and of the user. Such a file counts as the
-// agent's own although it may contain text by others. Text by others is found later, when the notes from the file are
-// compared with foreign texts.
-var memoryFiles = []struct{ variable, dir, pattern string }{
+// clientMemoryFiles are the files in which a client stores notes of its agents and of the user. Such a file counts
+// as the agent's own although it may contain text by others. Text by others is found later, when the notes from the
+// file are compared with foreign texts.
+var clientMemoryFiles = []struct{ variable, dir, pattern string }{
 	{"CLAUDE_CONFIG_DIR", ".claude", "projects/*/memory/*"},
 	{"CLAUDE_CONFIG_DIR", ".claude", "CLAUDE.md"},
 	{"CODEX_HOME", ".codex", "memories/*"},
@@ -170,12 +170,12 @@ var memoryFiles = []struct{ variable, dir, pattern string }{
 	{"", ".copilot", "copilot-instructions.md"},
 }
 
-// isOwnMemory reports whether a client's agent writes the file as its memory (see memoryFiles).
-func isOwnMemory(real string, getenv func(string) string) bool {
+// isOwnMemoryFile reports whether a client's agent writes the file as its memory (see clientMemoryFiles).
+func isOwnMemoryFile(realPath string, getenv func(string) string) bool {
 	if getenv == nil {
 		return false
 	}
-	for _, m := range memoryFiles {
+	for _, m := range clientMemoryFiles {
 		dir := filepath.Join(getenv("HOME"), filepath.FromSlash(m.dir))
 		if m.variable != "" && getenv(m.variable) != "" {
 			dir = getenv(m.variable)
@@ -183,7 +183,7 @@ func isOwnMemory(real string, getenv func(string) string) bool {
 		if resolved, err := filepath.EvalSymlinks(dir); err == nil {
 			dir = resolved
 		}
-		if ok, err := filepath.Match(filepath.Join(dir, filepath.FromSlash(m.pattern)), real); ok && err == nil {
+		if ok, err := filepath.Match(filepath.Join(dir, filepath.FromSlash(m.pattern)), realPath); ok && err == nil {
 			return true
 		}
 	}

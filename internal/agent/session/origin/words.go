@@ -10,16 +10,16 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxValues is the maximum number of possible values of a word. A word with more values counts as unknown.
-const maxValues = 64
+// maxWordValues is the maximum number of possible values of a word. A word with more values counts as unknown.
+const maxWordValues = 64
 
-// unknownValues is the result for a word whose value is not known.
-var unknownValues = []string{unknownWord}
+// unknownWordValues is the result for a word whose value is not known.
+var unknownWordValues = []string{unknownWord}
 
-// limitValues returns the values, or unknownValues if there are more than maxValues.
-func limitValues(values []string) []string {
-	if len(values) > maxValues {
-		return unknownValues
+// limitWordValues returns the values, or unknownWordValues if there are more than maxWordValues.
+func limitWordValues(values []string) []string {
+	if len(values) > maxWordValues {
+		return unknownWordValues
 	}
 	return values
 }
@@ -34,8 +34,8 @@ func expandBraces(w *syntax.Word) []*syntax.Word {
 		if b, ok := p.(*syntax.BraceExp); ok {
 			ends = braceWords(b)
 		}
-		if len(words)*len(ends) > maxValues {
-			return []*syntax.Word{unknownSyntax()}
+		if len(words)*len(ends) > maxWordValues {
+			return []*syntax.Word{unknownSyntaxWord()}
 		}
 		var next []*syntax.Word
 		for _, front := range words {
@@ -51,7 +51,7 @@ func expandBraces(w *syntax.Word) []*syntax.Word {
 // braceWords returns the words between braces.
 func braceWords(b *syntax.BraceExp) (all []*syntax.Word) {
 	if b.Sequence {
-		return []*syntax.Word{unknownSyntax()}
+		return []*syntax.Word{unknownSyntaxWord()}
 	}
 	for _, e := range b.Elems {
 		all = append(all, expandBraces(e)...)
@@ -59,15 +59,15 @@ func braceWords(b *syntax.BraceExp) (all []*syntax.Word) {
 	return all
 }
 
-// unknownSyntax returns a word whose value is not known: a variable that no command line can set.
-func unknownSyntax() *syntax.Word {
+// unknownSyntaxWord returns a word whose value is not known: a variable that no command line can set.
+func unknownSyntaxWord() *syntax.Word {
 	return &syntax.Word{Parts: []syntax.WordPart{&syntax.ParamExp{Param: &syntax.Lit{Value: "not known"}}}}
 }
 
 // wordValues returns the possible values of a word, and judges the commands in the word. A value that is not known is
 // unknownWord.
 func (s *shellState) wordValues(w *syntax.Word) []string {
-	values := s.partValues(w.Parts)
+	values := s.joinedPartValues(w.Parts)
 	for i, v := range values {
 		switch {
 		case strings.Contains(v, unknownWord):
@@ -79,32 +79,32 @@ func (s *shellState) wordValues(w *syntax.Word) []string {
 	return values
 }
 
-// partValues returns the possible values of the word that consists of these parts.
-func (s *shellState) partValues(ps []syntax.WordPart) []string {
+// joinedPartValues returns the possible values of the word that consists of these parts.
+func (s *shellState) joinedPartValues(ps []syntax.WordPart) []string {
 	values := []string{""}
 	for _, p := range ps {
 		var next []string
-		for _, v := range s.expandPart(p) {
+		for _, v := range s.expandWordPart(p) {
 			for _, front := range values {
 				next = append(next, front+v)
 			}
 		}
-		values = slices.Clone(limitValues(next))
+		values = slices.Clone(limitWordValues(next))
 	}
 	return values
 }
 
-func (s *shellState) expandPart(p syntax.WordPart) []string {
+func (s *shellState) expandWordPart(p syntax.WordPart) []string {
 	switch p := p.(type) {
 	case *syntax.Lit:
 		return []string{removeBackslashes(p.Value)}
 	case *syntax.SglQuoted:
 		if p.Dollar && strings.Contains(p.Value, `\`) {
-			return unknownValues
+			return unknownWordValues
 		}
 		return []string{p.Value}
 	case *syntax.DblQuoted:
-		return s.partValues(p.Parts)
+		return s.joinedPartValues(p.Parts)
 	case *syntax.ParamExp:
 		s.judgeCommandsIn(p)
 		if isPlainVariable(p) {
@@ -119,7 +119,7 @@ func (s *shellState) expandPart(p syntax.WordPart) []string {
 	default:
 		s.judgeCommandsIn(p)
 	}
-	return unknownValues
+	return unknownWordValues
 }
 
 // isPlainVariable reports whether an expansion has the unchanged value of a variable, as in ${NAME}.
@@ -131,7 +131,7 @@ func isPlainVariable(p *syntax.ParamExp) bool {
 
 // variableValues returns the possible values of a variable.
 func (s *shellState) variableValues(name string) []string {
-	if v, ok := s.vars[name]; ok {
+	if v, ok := s.assignedVariables[name]; ok {
 		if len(v) == 0 {
 			return []string{""}
 		}
@@ -139,8 +139,8 @@ func (s *shellState) variableValues(name string) []string {
 	}
 	switch name {
 	case "PWD":
-		if s.dir != "" {
-			return []string{s.dir}
+		if s.currentDir != "" {
+			return []string{s.currentDir}
 		}
 	case "HOME":
 		return []string{s.homeDir()}
@@ -149,7 +149,7 @@ func (s *shellState) variableValues(name string) []string {
 	case "?", "#", "$", "!", "RANDOM", "SECONDS", "LINENO":
 		return []string{"0"}
 	}
-	return unknownValues
+	return unknownWordValues
 }
 
 // removeBackslashes returns a literal text without the backslashes that escape characters.

@@ -10,30 +10,30 @@ import (
 	"sync"
 )
 
-// wrapper describes a program, such as sudo or xargs, whose arguments name another program to run.
-type wrapper struct {
-	valueOptions      string // options that are followed by a value
-	lineOption        string // option that is followed by a command line
-	dirOption         string // option that is followed by the directory in which the program runs
-	skippedOperands   int    // number of operands before the name of the program
-	hasLineOperands   bool   // The operands are a command line.
-	hasStdinArguments bool   // The standard input contains more arguments of the program.
+// commandWrapper describes a program, such as sudo or xargs, whose arguments name another program to run.
+type commandWrapper struct {
+	valueOptions           string // options that are followed by a value
+	commandLineOption      string // option that is followed by a command line
+	workingDirOption       string // option that is followed by the directory in which the program runs
+	operandsBeforeProgram  int    // number of operands before the name of the program
+	hasCommandLineOperands bool   // The operands are a command line.
+	hasStdinArguments      bool   // The standard input contains more arguments of the program.
 }
 
-// wrappers contains the programs that run the program in their arguments.
-var wrappers = map[string]wrapper{
+// commandWrappers contains the programs that run the program in their arguments.
+var commandWrappers = map[string]commandWrapper{
 	"sudo": {
-		valueOptions: "-u -g -h -p -C -r -t -T -U -R --user --group --host --prompt --chroot",
-		dirOption:    "-D",
+		valueOptions:     "-u -g -h -p -C -r -t -T -U -R --user --group --host --prompt --chroot",
+		workingDirOption: "-D",
 	},
 	"doas":       {valueOptions: "-u -C"},
-	"env":        {valueOptions: "-u --unset -a --argv0", lineOption: "-S", dirOption: "-C"},
+	"env":        {valueOptions: "-u --unset -a --argv0", commandLineOption: "-S", workingDirOption: "-C"},
 	"time":       {valueOptions: "-f -o"},
 	"nohup":      {},
 	"nice":       {valueOptions: "-n"},
 	"ionice":     {valueOptions: "-c -n -p"},
-	"timeout":    {valueOptions: "-k -s --signal --kill-after", skippedOperands: 1},
-	"gtimeout":   {valueOptions: "-k -s --signal --kill-after", skippedOperands: 1},
+	"timeout":    {valueOptions: "-k -s --signal --kill-after", operandsBeforeProgram: 1},
+	"gtimeout":   {valueOptions: "-k -s --signal --kill-after", operandsBeforeProgram: 1},
 	"stdbuf":     {valueOptions: "-i -o -e"},
 	"command":    {},
 	"exec":       {valueOptions: "-a"},
@@ -41,7 +41,7 @@ var wrappers = map[string]wrapper{
 	"setsid":     {},
 	"unbuffer":   {},
 	"caffeinate": {valueOptions: "-t -w"},
-	"watch":      {valueOptions: "-n --interval", hasLineOperands: true},
+	"watch":      {valueOptions: "-n --interval", hasCommandLineOperands: true},
 	"xargs": {
 		valueOptions:      "-I -L -P -n -s -d -E -a --max-args --max-procs --delimiter --replace",
 		hasStdinArguments: true,
@@ -49,39 +49,39 @@ var wrappers = map[string]wrapper{
 	"parallel": {valueOptions: "-j -I -n --jobs", hasStdinArguments: true},
 	"strace":   {valueOptions: "-e -o -s -p -E -u"},
 	"ltrace":   {valueOptions: "-e -o -s -p -u"},
-	"script":   {valueOptions: "-o", lineOption: "-c"},
-	"chroot":   {skippedOperands: 1},
+	"script":   {valueOptions: "-o", commandLineOption: "-c"},
+	"chroot":   {operandsBeforeProgram: 1},
 	"unshare":  {valueOptions: "-S -G"},
-	"taskset":  {skippedOperands: 1},
-	"chrt":     {skippedOperands: 1},
-	"flock":    {valueOptions: "-w -E", lineOption: "-c", skippedOperands: 1},
+	"taskset":  {operandsBeforeProgram: 1},
+	"chrt":     {operandsBeforeProgram: 1},
+	"flock":    {valueOptions: "-w -E", commandLineOption: "-c", operandsBeforeProgram: 1},
 	"entr":     {},
 	"retry":    {valueOptions: "-n -d"},
-	"direnv":   {skippedOperands: 2},
-	"mise":     {skippedOperands: 1},
+	"direnv":   {operandsBeforeProgram: 2},
+	"mise":     {operandsBeforeProgram: 1},
 	"busybox":  {},
 }
 
-// judgeWrapped judges the program that a wrapper runs.
-func (s *shellState) judgeWrapped(w wrapper, args []string) {
-	was := s.dir
-	defer func() { s.dir = was }()
+// judgeWrappedProgram judges the program that a wrapper runs.
+func (s *shellState) judgeWrappedProgram(w commandWrapper, args []string) {
+	was := s.currentDir
+	defer func() { s.currentDir = was }()
 	for len(args) > 0 && (strings.HasPrefix(args[0], "-") || isAssignment(args[0])) {
 		line, isLine := w.commandLineIn(args)
 		if isLine {
-			s.judgeLine(line)
+			s.judgeShellLine(line)
 			return
 		}
 		args = s.skipWrapperOption(w, args[0], args[1:])
 	}
-	args = args[min(w.skippedOperands, len(args)):]
+	args = args[min(w.operandsBeforeProgram, len(args)):]
 	// After ::::, the program parallel reads arguments from files.
 	if i := slices.Index(args, "::::"); w.hasStdinArguments && i >= 0 {
 		s.judgeReadFiles(args[i+1:], "::::")
 	}
 	switch {
-	case w.hasLineOperands:
-		s.judgeLine(strings.Join(args, " "))
+	case w.hasCommandLineOperands:
+		s.judgeShellLine(strings.Join(args, " "))
 	case w.hasStdinArguments && len(args) > 0:
 		s.judgeSimpleCommand(append(slices.Clone(args), unknownWord))
 	default:
@@ -89,25 +89,26 @@ func (s *shellState) judgeWrapped(w wrapper, args []string) {
 	}
 }
 
-// commandLineIn returns the command line after the wrapper's lineOption. ok is false if the first argument is not this
-// option.
-func (w *wrapper) commandLineIn(args []string) (line string, ok bool) {
-	if args[0] == w.lineOption && len(args) > 1 {
+// commandLineIn returns the command line after the wrapper's commandLineOption. ok is false if the first argument
+// is not this option.
+func (w *commandWrapper) commandLineIn(args []string) (line string, ok bool) {
+	if args[0] == w.commandLineOption && len(args) > 1 {
 		return args[1], true
 	}
 	line = envCommandLine(args[0])
-	if w.lineOption == "-S" && line != "" { // The command line may follow the option directly, as in env -SCOMMAND.
+	if w.commandLineOption == "-S" &&
+		line != "" { // The command line may follow the option directly, as in env -SCOMMAND.
 		return line + " " + strings.Join(args[1:], " "), true
 	}
 	return "", false
 }
 
 // skipWrapperOption processes an option of a wrapper. It returns the arguments after the option and its value.
-func (s *shellState) skipWrapperOption(w wrapper, option string, args []string) []string {
+func (s *shellState) skipWrapperOption(w commandWrapper, option string, args []string) []string {
 	hasValue := len(args) > 0
 	switch {
 	case option == "--":
-	case option == w.dirOption && hasValue:
+	case option == w.workingDirOption && hasValue:
 		s.changeDir(args[:1])
 		return args[1:]
 	case strings.HasPrefix(option, "--chdir="):
@@ -116,8 +117,8 @@ func (s *shellState) skipWrapperOption(w wrapper, option string, args []string) 
 		s.judgeReadFiles(args[:1], option)
 		return args[1:]
 	case w.hasStdinArguments && (strings.HasPrefix(option, "-a") || strings.HasPrefix(option, "--arg-file=")):
-		s.judgeReadFiles(optionFiles([]string{option}), option)
-	case hasWord(w.valueOptions, option) && hasValue:
+		s.judgeReadFiles(optionValueFiles([]string{option}), option)
+	case listHasWord(w.valueOptions, option) && hasValue:
 		return args[1:]
 	}
 	return args
@@ -142,7 +143,7 @@ func isAssignment(w string) bool {
 	) == ""
 }
 
-func hasWord(list, word string) bool { return slices.Contains(strings.Fields(list), word) }
+func listHasWord(list, word string) bool { return slices.Contains(strings.Fields(list), word) }
 
 // judgeShellProgram judges a shell that is called with arguments.
 func (s *shellState) judgeShellProgram(p program) {
@@ -152,22 +153,22 @@ func (s *shellState) judgeShellProgram(p program) {
 		hasCommand := isCommand && i+1 < len(p.args)
 		if hasCommand && p.args[i+1] != unknownWord {
 			inner := *s
-			inner.vars = maps.Clone(s.vars)
-			inner.judgeLine(p.args[i+1])
+			inner.assignedVariables = maps.Clone(s.assignedVariables)
+			inner.judgeShellLine(p.args[i+1])
 			return
 		}
 	}
 	// The shell runs a script file or reads commands from its standard input.
-	s.verdict.raiseLevel(LevelUnvouched, p.text)
+	s.verdict.raiseLevel(LevelUnvouched, p.commandText)
 }
 
 // packageManager describes a package manager or a build tool. The subcommand determines where the printed text comes
 // from. A subcommand is one word or two words, such as mod/tidy.
 type packageManager struct {
-	ownSubcommands     string // subcommands that print text of the project
-	runSubcommands     string // subcommands that run the program named by the following arguments
-	unknownSubcommands string // subcommands that run a program of the project or of a package
-	isRunner           bool   // Subcommands that are not listed run programs of packages.
+	ownSubcommands      string // subcommands that print text of the project
+	runSubcommands      string // subcommands that run the program named by the following arguments
+	unknownSubcommands  string // subcommands that run a program of the project or of a package
+	runsPackagePrograms bool   // Subcommands that are not listed run programs of packages.
 }
 
 // packageManagers contains the package managers and build tools. A subcommand that is not listed prints text from
@@ -181,11 +182,11 @@ var packageManagers = map[string]packageManager{
 	"bun":  {ownSubcommands: "test run build init"},
 	"deno": {ownSubcommands: "test check lint fmt task compile", unknownSubcommands: "run eval"},
 	"npx": {
-		ownSubcommands: "tsc eslint jest vitest prettier mocha playwright biome ava tap webpack rollup vite esbuild",
-		isRunner:       true,
+		ownSubcommands:      "tsc eslint jest vitest prettier mocha playwright biome ava tap webpack rollup vite esbuild",
+		runsPackagePrograms: true,
 	},
-	"bunx": {ownSubcommands: "tsc eslint jest vitest prettier biome", isRunner: true},
-	"pnpx": {ownSubcommands: "tsc eslint jest vitest", isRunner: true},
+	"bunx": {ownSubcommands: "tsc eslint jest vitest prettier biome", runsPackagePrograms: true},
+	"pnpx": {ownSubcommands: "tsc eslint jest vitest", runsPackagePrograms: true},
 	"go": {
 		ownSubcommands: "build test vet fmt fix env version list clean work telemetry help bug mod/tidy mod/init mod/verify " +
 			"mod/graph mod/why mod/edit mod/vendor",
@@ -212,22 +213,22 @@ var packageManagers = map[string]packageManager{
 	"dart":      {ownSubcommands: "test analyze format compile", unknownSubcommands: "run"},
 	"terraform": {ownSubcommands: "fmt validate"},
 	"gh": {
-		ownSubcommands: "pr/create issue/create release/create pr/merge pr/close issue/close pr/checkout config",
-		isRunner:       true,
+		ownSubcommands:      "pr/create issue/create release/create pr/merge pr/close issue/close pr/checkout config",
+		runsPackagePrograms: true,
 	},
-	"glab":   {ownSubcommands: "mr/create issue/create", isRunner: true},
-	"hub":    {ownSubcommands: "create pull-request", isRunner: true},
-	"docker": {ownSubcommands: "build compose/build tag rm rmi stop kill", isRunner: true},
+	"glab":   {ownSubcommands: "mr/create issue/create", runsPackagePrograms: true},
+	"hub":    {ownSubcommands: "create pull-request", runsPackagePrograms: true},
+	"docker": {ownSubcommands: "build compose/build tag rm rmi stop kill", runsPackagePrograms: true},
 	"mix":    {ownSubcommands: "test compile format"},
 }
 
-// judgeManager judges the call of a package manager or a build tool.
-func (s *shellState) judgeManager(m packageManager, p program) {
+// judgePackageManager judges the call of a package manager or a build tool.
+func (s *shellState) judgePackageManager(m packageManager, p program) {
 	i := slices.IndexFunc(p.args, func(a string) bool { return !strings.HasPrefix(a, "-") })
 	if i < 0 { // Without a subcommand, the program prints its help or version.
-		mayRun := m.isRunner && len(p.args) > 0
+		mayRun := m.runsPackagePrograms && len(p.args) > 0
 		if mayRun && !slices.Contains(p.args, "--version") {
-			s.verdict.raiseLevel(LevelForeign, p.text)
+			s.verdict.raiseLevel(LevelForeign, p.commandText)
 		}
 		return
 	}
@@ -237,33 +238,33 @@ func (s *shellState) judgeManager(m packageManager, p program) {
 		two += "/" + rest[0]
 	}
 	switch {
-	case hasWord(m.ownSubcommands, word) && !s.isOwnCommand(p.name, word, rest):
-		s.verdict.raiseLevel(LevelForeign, p.text)
-	case hasWord(m.ownSubcommands, word), hasWord(m.ownSubcommands, two):
-		s.judgeBuild(p)
-	case hasWord(m.runSubcommands, word):
-		s.judgeWrapped(wrapper{valueOptions: "--with --python --extra --group -p"}, rest)
-	case hasWord(m.unknownSubcommands, word):
-		s.verdict.raiseLevel(LevelUnvouched, p.text)
+	case listHasWord(m.ownSubcommands, word) && !s.isOwnSubcommand(p.name, word, rest):
+		s.verdict.raiseLevel(LevelForeign, p.commandText)
+	case listHasWord(m.ownSubcommands, word), listHasWord(m.ownSubcommands, two):
+		s.judgeBuildProgram(p)
+	case listHasWord(m.runSubcommands, word):
+		s.judgeWrappedProgram(commandWrapper{valueOptions: "--with --python --extra --group -p"}, rest)
+	case listHasWord(m.unknownSubcommands, word):
+		s.verdict.raiseLevel(LevelUnvouched, p.commandText)
 	case p.name == "go" && word == "doc" && isStandardPackage(rest):
 	default:
-		s.verdict.raiseLevel(LevelForeign, p.text)
+		s.verdict.raiseLevel(LevelForeign, p.commandText)
 	}
 }
 
-// judgeBuild judges a program that builds or tests a project. The output is the project's own text if the program runs
-// in the project and its arguments name no foreign file, no other directory and no address.
-func (s *shellState) judgeBuild(p program) {
+// judgeBuildProgram judges a program that builds or tests a project. The output is the project's own text if the
+// program runs in the project and its arguments name no foreign file, no other directory and no address.
+func (s *shellState) judgeBuildProgram(p program) {
 	isOwn := s.isInProjectDir()
 	for _, a := range p.inputFiles() {
 		if a == unknownWord {
-			s.verdict.raiseLevel(LevelUnvouched, p.text)
+			s.verdict.raiseLevel(LevelUnvouched, p.commandText)
 			continue
 		}
 		isOwn = isOwn && s.isOwnInput(a)
 	}
 	if !isOwn {
-		s.verdict.raiseLevel(LevelForeign, p.text)
+		s.verdict.raiseLevel(LevelForeign, p.commandText)
 		return
 	}
 	for i, a := range p.args { // An option may name a program to run, as in go test -exec PROGRAM.
@@ -274,19 +275,19 @@ func (s *shellState) judgeBuild(p program) {
 		if !hasValue && i+1 < len(p.args) {
 			value = p.args[i+1]
 		}
-		s.judgeLine(value)
+		s.judgeShellLine(value)
 	}
 }
 
-// isOwnCommand reports whether a subcommand of a package manager prints only text of the project if it is called with
-// these arguments.
-func (s *shellState) isOwnCommand(manager, subcommand string, args []string) bool {
+// isOwnSubcommand reports whether a subcommand of a package manager prints only text of the project if it is called
+// with these arguments.
+func (s *shellState) isOwnSubcommand(manager, subcommand string, args []string) bool {
 	switch {
 	case manager == "go" && slices.Contains([]string{"build", "test", "vet", "list"}, subcommand):
 		listsOthers := subcommand == "list" && slices.ContainsFunc(args, func(a string) bool {
 			return a == "-deps" || a == "-m" || a == "-u"
 		})
-		return !listsOthers && s.areOwnPackages(findOperands(args))
+		return !listsOthers && s.areOwnGoPackages(findOperands(args))
 	case subcommand == "init" && manager != "cargo": // With a name, npm init runs a package.
 		return len(findOperands(args)) == 0
 	}
@@ -338,13 +339,13 @@ func findInterpreter(name string) (interpreter, bool) {
 // judgeInterpreter judges an interpreter that runs a script, a module or code from the command line.
 func (s *shellState) judgeInterpreter(i interpreter, p program) {
 	level := i.outputLevel(p.args)
-	s.verdict.raiseLevel(level, p.text)
+	s.verdict.raiseLevel(level, p.commandText)
 	if level != LevelOwn {
 		return
 	}
-	s.judgeBuild(p)
+	s.judgeBuildProgram(p)
 	if slices.Contains(p.args, "json.tool") {
-		s.judgeReadFiles(s.namedFiles(p.name, findOperands(p.args)), p.text)
+		s.judgeReadFiles(s.operandFiles(p.name, findOperands(p.args)), p.commandText)
 	}
 }
 
@@ -353,12 +354,12 @@ func (i *interpreter) outputLevel(args []string) Level {
 	for n, a := range args {
 		rest := args[n+1:]
 		switch {
-		case a == "-m" && i.ownModules != "" && len(rest) > 0 && hasWord(i.ownModules, rest[0]),
-			hasWord(i.ownOptions, a):
+		case a == "-m" && i.ownModules != "" && len(rest) > 0 && listHasWord(i.ownModules, rest[0]),
+			listHasWord(i.ownOptions, a):
 			return LevelOwn
-		case a == "-m" && len(rest) > 0 && hasWord(i.foreignModules, rest[0]):
+		case a == "-m" && len(rest) > 0 && listHasWord(i.foreignModules, rest[0]):
 			return LevelForeign
-		case hasWord(i.codeOptions, a):
+		case listHasWord(i.codeOptions, a):
 			code := strings.Join(rest, " ")
 			if strings.Contains(code, unknownWord) || foreignAccessPattern().MatchString(code) {
 				return LevelForeign

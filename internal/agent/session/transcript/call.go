@@ -15,60 +15,60 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// toolRole says what kind of work a tool does.
-type toolRole int
+// toolKind says what kind of work a tool does.
+type toolKind int
 
 const (
-	roleOther toolRole = iota
-	roleShell
-	roleReadFile
-	roleWriteFile
-	roleReadWeb
-	rolePlan
+	kindOther toolKind = iota
+	kindShell
+	kindReadFile
+	kindWriteFile
+	kindReadWeb
+	kindPlan
 )
 
-// toolRoles contains the roles of the clients' built-in tools, by lower-case name.
-var toolRoles = map[string]toolRole{
-	"bash": roleShell, "shell": roleShell, "exec_command": roleShell, "local_shell": roleShell,
-	"shell_command":  roleShell,
-	"container.exec": roleShell, "run_shell_command": roleShell, "powershell": roleShell, "execute_command": roleShell,
-	"run_terminal_cmd": roleShell, "run_terminal_command": roleShell, "run_terminal_command_v2": roleShell,
-	"run_in_terminal": roleShell, "copilot_runinterminal": roleShell, "terminal": roleShell,
-	"developer__shell": roleShell,
-	"exec":             roleShell, clientfile.PersonShell: roleShell,
+// toolKindsByName contains the roles of the clients' built-in tools, by lower-case name.
+var toolKindsByName = map[string]toolKind{
+	"bash": kindShell, "shell": kindShell, "exec_command": kindShell, "local_shell": kindShell,
+	"shell_command":  kindShell,
+	"container.exec": kindShell, "run_shell_command": kindShell, "powershell": kindShell, "execute_command": kindShell,
+	"run_terminal_cmd": kindShell, "run_terminal_command": kindShell, "run_terminal_command_v2": kindShell,
+	"run_in_terminal": kindShell, "copilot_runinterminal": kindShell, "terminal": kindShell,
+	"developer__shell": kindShell,
+	"exec":             kindShell, clientfile.PersonShellTool: kindShell,
 
-	"read": roleReadFile, "view": roleReadFile, "read_file": roleReadFile, "notebookread": roleReadFile,
-	"open_file":    roleReadFile,
-	"read_file_v2": roleReadFile, "copilot_readfile": roleReadFile, "readfile": roleReadFile,
+	"read": kindReadFile, "view": kindReadFile, "read_file": kindReadFile, "notebookread": kindReadFile,
+	"open_file":    kindReadFile,
+	"read_file_v2": kindReadFile, "copilot_readfile": kindReadFile, "readfile": kindReadFile,
 
-	"edit": roleWriteFile, "write": roleWriteFile, "multiedit": roleWriteFile, "notebookedit": roleWriteFile,
-	"notebook_edit": roleWriteFile,
-	"replace":       roleWriteFile,
-	"write_file":    roleWriteFile, "create": roleWriteFile, "str_replace": roleWriteFile, "insert": roleWriteFile,
-	"str_replace_editor": roleWriteFile,
-	"multi_edit":         roleWriteFile, "apply_patch": roleWriteFile, "patch": roleWriteFile,
-	"write_to_file": roleWriteFile, "replace_in_file": roleWriteFile, "apply_diff": roleWriteFile,
-	"insert_content":     roleWriteFile,
-	"search_and_replace": roleWriteFile, "delete_file": roleWriteFile, "edit_file": roleWriteFile,
-	"edit_file_v2":   roleWriteFile,
-	"search_replace": roleWriteFile, "strreplace": roleWriteFile, "applypatch": roleWriteFile,
-	"create_file":            roleWriteFile,
-	"replace_string_in_file": roleWriteFile, "multi_replace_string_in_file": roleWriteFile,
-	"insert_edit_into_file":  roleWriteFile,
-	"developer__text_editor": roleWriteFile, "text_editor": roleWriteFile, "developer__write": roleWriteFile,
-	"developer__edit": roleWriteFile,
-	"writefile":       roleWriteFile, "strreplacefile": roleWriteFile,
+	"edit": kindWriteFile, "write": kindWriteFile, "multiedit": kindWriteFile, "notebookedit": kindWriteFile,
+	"notebook_edit": kindWriteFile,
+	"replace":       kindWriteFile,
+	"write_file":    kindWriteFile, "create": kindWriteFile, "str_replace": kindWriteFile, "insert": kindWriteFile,
+	"str_replace_editor": kindWriteFile,
+	"multi_edit":         kindWriteFile, "apply_patch": kindWriteFile, "patch": kindWriteFile,
+	"write_to_file": kindWriteFile, "replace_in_file": kindWriteFile, "apply_diff": kindWriteFile,
+	"insert_content":     kindWriteFile,
+	"search_and_replace": kindWriteFile, "delete_file": kindWriteFile, "edit_file": kindWriteFile,
+	"edit_file_v2":   kindWriteFile,
+	"search_replace": kindWriteFile, "strreplace": kindWriteFile, "applypatch": kindWriteFile,
+	"create_file":            kindWriteFile,
+	"replace_string_in_file": kindWriteFile, "multi_replace_string_in_file": kindWriteFile,
+	"insert_edit_into_file":  kindWriteFile,
+	"developer__text_editor": kindWriteFile, "text_editor": kindWriteFile, "developer__write": kindWriteFile,
+	"developer__edit": kindWriteFile,
+	"writefile":       kindWriteFile, "strreplacefile": kindWriteFile,
 
-	"webfetch": roleReadWeb, "websearch": roleReadWeb, "web_fetch": roleReadWeb, "web_search": roleReadWeb,
-	"google_web_search": roleReadWeb,
-	"fetch":             roleReadWeb,
-	"codesearch":        roleReadWeb, "web_search_call": roleReadWeb, "fetch_webpage": roleReadWeb,
-	"read_web_page": roleReadWeb, "web_extract": roleReadWeb,
-	"browser_action": roleReadWeb, "searchweb": roleReadWeb, "fetchurl": roleReadWeb,
+	"webfetch": kindReadWeb, "websearch": kindReadWeb, "web_fetch": kindReadWeb, "web_search": kindReadWeb,
+	"google_web_search": kindReadWeb,
+	"fetch":             kindReadWeb,
+	"codesearch":        kindReadWeb, "web_search_call": kindReadWeb, "fetch_webpage": kindReadWeb,
+	"read_web_page": kindReadWeb, "web_extract": kindReadWeb,
+	"browser_action": kindReadWeb, "searchweb": kindReadWeb, "fetchurl": kindReadWeb,
 
-	"todowrite": rolePlan, "todo_write": rolePlan, "update_plan": rolePlan, "write_todos": rolePlan,
-	"update_todo":      rolePlan,
-	"update_todo_list": rolePlan, "manage_todo_list": rolePlan, "settodolist": rolePlan,
+	"todowrite": kindPlan, "todo_write": kindPlan, "update_plan": kindPlan, "write_todos": kindPlan,
+	"update_todo":      kindPlan,
+	"update_todo_list": kindPlan, "manage_todo_list": kindPlan, "settodolist": kindPlan,
 }
 
 // toolInput contains the arguments of a tool, under the names that the different clients use.
@@ -105,7 +105,7 @@ type toolInput struct {
 
 // CallOutcome is what a client reports about the result of a call.
 type CallOutcome struct {
-	Failed     bool
+	HasFailed  bool
 	ExitStatus *int   // a command's exit status, if the client reports it outside of the output
 	Output     string // the text that the tool returned
 
@@ -130,16 +130,16 @@ func CompleteCall(
 ) (session.Event, bool) {
 	var in toolInput
 	_ = clientfile.DecodeObject(args, &in) // Ignore the error: arguments that cannot be decoded stay empty.
-	r := toolRoles[strings.ToLower(tool)]
-	if r == rolePlan {
+	r := toolKindsByName[strings.ToLower(tool)]
+	if r == kindPlan {
 		e.Kind = session.KindPlan
-		e.Text = clean(planText(in))
-		return e, !o.Failed && e.Text != ""
+		e.Text = clean(formatPlan(in))
+		return e, !o.HasFailed && e.Text != ""
 	}
-	c := &session.ToolCall{Tool: tool, Failed: o.Failed}
+	c := &session.ToolCall{Tool: tool, Failed: o.HasFailed}
 	command := commandLine(in)
-	if r == roleWriteFile && command == "view" {
-		r = roleReadFile
+	if r == kindWriteFile && command == "view" {
+		r = kindReadFile
 	}
 	file := in.FilePath + in.FilePathCamel + in.NotebookPath + in.AbsolutePath + in.TargetFile + in.TargetFileCamel +
 		in.RelativePath
@@ -147,44 +147,44 @@ func CompleteCall(
 		file = in.Path
 	}
 	switch r {
-	case roleShell:
+	case kindShell:
 		setCommandResult(c, o, clean)
 		c.Command = text.TruncateBytes(clean(command), session.MaxCommandBytes)
 		if !c.Failed {
 			c.WrittenFiles = patchedFiles(command)
 			setTextHashes(c, &in, clean)
 		}
-	case roleReadFile:
-		c.ReadFiles = fileList(file)
-	case roleWriteFile:
+	case kindReadFile:
+		c.ReadFiles = asFileList(file)
+	case kindWriteFile:
 		if !c.Failed {
-			c.WrittenFiles = fileList(file)
+			c.WrittenFiles = asFileList(file)
 			if c.WrittenFiles == nil {
 				c.WrittenFiles = patchedFiles(command + in.Input + in.Patch + in.PatchText)
 			}
 			setTextHashes(c, &in, clean)
 			setFileHashes(c, &in, o, clean)
 		}
-	case roleReadWeb:
+	case kindReadWeb:
 		c.WebQuery = text.TruncateBytes(clean(in.URL+in.Query), session.MaxCommandBytes)
 		if c.WebQuery == "" {
 			c.WebQuery = text.TruncateBytes(clean(in.Prompt), session.MaxCommandBytes)
 		}
 	}
-	c.WebQuery = cmp.Or(c.WebQuery, o.taintCause())
+	c.WebQuery = cmp.Or(c.WebQuery, o.taintDescription())
 	e.Kind, e.Call = session.KindCall, c
 	return e, true
 }
 
-// taintCause returns "tainted entry" if the returned text contains a tainted entry, and otherwise "".
-func (o *CallOutcome) taintCause() string {
+// taintDescription returns "tainted entry" if the returned text contains a tainted entry, and otherwise "".
+func (o *CallOutcome) taintDescription() string {
 	if o.IsTainted || strings.Contains(o.Output, session.TaintWarning) {
 		return "tainted entry"
 	}
 	return ""
 }
 
-func fileList(file string) []string {
+func asFileList(file string) []string {
 	if file == "" {
 		return nil
 	}
@@ -206,14 +206,14 @@ func commandLine(arguments toolInput) string {
 	if json.Unmarshal(raw, &args) != nil {
 		return ""
 	}
-	if isScript(args) {
+	if isShellScriptCall(args) {
 		return args[2]
 	}
 	return strings.Join(args, " ")
 }
 
-// isScript reports whether the arguments are a shell, its option -c and a script.
-func isScript(args []string) bool {
+// isShellScriptCall reports whether the arguments are a shell, its option -c and a script.
+func isShellScriptCall(args []string) bool {
 	if len(args) != 3 || !strings.HasSuffix(path.Base(args[0]), "sh") {
 		return false
 	}
@@ -239,8 +239,8 @@ func patchedFiles(text string) (files []string) {
 	return files
 }
 
-// planText returns the to-do list in a tool's arguments as Markdown.
-func planText(args toolInput) string {
+// formatPlan returns the to-do list in a tool's arguments as Markdown.
+func formatPlan(args toolInput) string {
 	raw := args.Todos
 	if len(raw) == 0 {
 		raw = args.TodoList
@@ -277,34 +277,34 @@ func planText(args toolInput) string {
 }
 
 // setCommandResult sets a command's exit status. For a failed command, it also sets the end of the output.
-func setCommandResult(c *session.ToolCall, o CallOutcome, clean func(string) string) {
-	out, exit := clientfile.ParseOldOutput(o.Output)
-	if o.ExitStatus == nil {
-		o.ExitStatus = exit
+func setCommandResult(c *session.ToolCall, outcome CallOutcome, clean func(string) string) {
+	out, exit := clientfile.ParseOldCodexOutput(outcome.Output)
+	if outcome.ExitStatus == nil {
+		outcome.ExitStatus = exit
 	}
-	if o.ExitStatus == nil {
-		o.ExitStatus = clientfile.ExitStatus(out)
+	if outcome.ExitStatus == nil {
+		outcome.ExitStatus = clientfile.ExitStatus(out)
 	}
-	hasPassed := o.OmitsZeroExit && !o.Failed
-	if o.ExitStatus == nil && hasPassed {
-		o.ExitStatus = new(int)
+	hasPassed := outcome.OmitsZeroExit && !outcome.HasFailed
+	if outcome.ExitStatus == nil && hasPassed {
+		outcome.ExitStatus = new(int)
 	}
-	c.ExitStatus = o.ExitStatus
-	c.Failed = o.Failed || (o.ExitStatus != nil && *o.ExitStatus != 0)
+	c.ExitStatus = outcome.ExitStatus
+	c.Failed = outcome.HasFailed || (outcome.ExitStatus != nil && *outcome.ExitStatus != 0)
 	if c.Failed {
-		c.Output = outputTail(clean(commandOutput(out)))
+		c.Output = outputTail(clean(trimClientText(out)))
 	}
 }
 
-// maxOutputHead is the maximum size, in bytes, of the text that a client adds before a command's output.
-const maxOutputHead = 1 << 10
+// maxOutputHeadBytes is the maximum size, in bytes, of the text that a client adds before a command's output.
+const maxOutputHeadBytes = 1 << 10
 
-// commandOutput removes the text that a client adds to a command's output.
-func commandOutput(out string) string {
+// trimClientText removes the text that a client adds to a command's output.
+func trimClientText(out string) string {
 	out = strings.TrimSpace(out)
 	out = strings.TrimSuffix(strings.TrimPrefix(out, "<untrusted_context>\n"), "\n</untrusted_context>")
 	i := strings.Index(out, "\nOutput:\n")
-	hasHead := i >= 0 && i < maxOutputHead
+	hasHead := i >= 0 && i < maxOutputHeadBytes
 	if hasHead && !strings.HasPrefix(out, "Output:") {
 		return out[i+len("\nOutput:\n"):] // This is the form of Codex.
 	}
@@ -375,15 +375,15 @@ func decodeOutcome(response []byte) CallOutcome {
 	}
 	if o.Stdout != nil {
 		return CallOutcome{
-			Failed:        o.Interrupted,
+			HasFailed:     o.Interrupted,
 			OmitsZeroExit: o.Background == "" && o.Returned == "",
 			Output: *o.Stdout + "\n" +
 				o.Stderr,
 		}
 	}
 	out := o.Copilot + clientfile.ContentText(o.Content)
-	return CallOutcome{Failed: len(o.Error) > 0 &&
+	return CallOutcome{HasFailed: len(o.Error) > 0 &&
 		string(
 			o.Error,
-		) != "null", OmitsZeroExit: clientfile.IsGeminiOutput(out), Output: out, OriginalFile: o.Original}
+		) != "null", OmitsZeroExit: clientfile.IsFinishedGeminiOutput(out), Output: out, OriginalFile: o.Original}
 }

@@ -42,15 +42,15 @@ var conversationFormats = map[string]struct {
 	key  string
 	read func(f *transcriptFile, b []byte) bool
 }{
-	ChatGPT:  {"mapping", (*transcriptFile).readChatGPT},
-	ClaudeAI: {"chat_messages", (*transcriptFile).readClaudeAI},
+	ChatGPT:  {"mapping", (*transcriptFile).readChatGPTConversation},
+	ClaudeAI: {"chat_messages", (*transcriptFile).readClaudeConversation},
 }
 
 // IsChatService reports whether a client is a chat service, whose sessions come from an exported file.
 func IsChatService(client string) bool { _, ok := conversationFormats[client]; return ok }
 
-// maxConversation is the maximum size of a conversation, in bytes. A longer conversation is an error.
-const maxConversation = 256 << 20
+// maxConversationBytes is the maximum size of a conversation, in bytes. A longer conversation is an error.
+const maxConversationBytes = 256 << 20
 
 // boundedReader returns an error once remainingBytes bytes were read. Otherwise a conversation without an end would
 // fill the memory.
@@ -61,7 +61,7 @@ type boundedReader struct {
 
 func (b *boundedReader) Read(p []byte) (int, error) {
 	if b.remainingBytes <= 0 {
-		return 0, fmt.Errorf("a conversation has more than %d MB", maxConversation>>20)
+		return 0, fmt.Errorf("a conversation has more than %d MB", maxConversationBytes>>20)
 	}
 	n, err := b.r.Read(p[:min(int64(len(p)), b.remainingBytes)])
 	b.remainingBytes -= int64(n)
@@ -118,7 +118,7 @@ func listExport(export string) (files []string, isSingleFile bool, err error) {
 	case fi.IsDir():
 		files, err = filepath.Glob(filepath.Join(escapeGlob(export), "*.json"))
 	case strings.HasSuffix(strings.ToLower(export), clientfile.ArchiveSuffix):
-		files, err = clientfile.ArchiveMembers(export)
+		files, err = clientfile.ListArchiveMembers(export)
 	default:
 		return []string{export}, true, nil
 	}
@@ -143,10 +143,10 @@ func FindChatService(path string) string {
 		return ""
 	}
 	defer in.Close()
-	if _, err := seekAfterBOM(in); err != nil {
+	if _, err := seekAfterByteOrderMark(in); err != nil {
 		return ""
 	}
-	dec := json.NewDecoder(io.LimitReader(text.LimitBlank(in), maxConversation))
+	dec := json.NewDecoder(io.LimitReader(text.LimitBlank(in), maxConversationBytes))
 	tok, err := dec.Token()
 	if err == nil && tok == json.Delim('[') {
 		tok, err = dec.Token()
@@ -195,19 +195,19 @@ func (f *transcriptFile) readConversations(ctx context.Context, in io.ReadSeeker
 	if err != nil {
 		return err
 	}
-	bounded := &boundedReader{text.LimitBlank(conversations), maxConversation}
+	bounded := &boundedReader{text.LimitBlank(conversations), maxConversationBytes}
 	dec := json.NewDecoder(bounded)
 	if hasArray {
 		if _, err := dec.Token(); err != nil {
 			return err
 		}
 	}
-	read := conversationFormats[f.client].read
+	read := conversationFormats[f.clientName].read
 	for dec.More() {
 		at := before + dec.InputOffset()
 		isFull := f.maxBytes > 0 && at-f.startOffset >= f.maxBytes
 		var b json.RawMessage
-		bounded.remainingBytes = maxConversation
+		bounded.remainingBytes = maxConversationBytes
 		if !isFull || len(f.events) == 0 {
 			err = dec.Decode(&b)
 		}
@@ -217,7 +217,7 @@ func (f *transcriptFile) readConversations(ctx context.Context, in io.ReadSeeker
 			f.lastTurnOffset, f.endOffset = at, at
 			return nil
 		case err != nil:
-			return conversationError(at, err)
+			return unreadableConversation(at, err)
 		case ctx.Err() != nil:
 			return ctx.Err()
 		}
@@ -226,11 +226,11 @@ func (f *transcriptFile) readConversations(ctx context.Context, in io.ReadSeeker
 			f.addUnreadLine(at, "it is not a conversation")
 		}
 	}
-	return f.endConversations(dec, conversations, before, hasArray)
+	return f.checkConversationsEnd(dec, conversations, before, hasArray)
 }
 
-// conversationError returns the error for a conversation at offset that cannot be read.
-func conversationError(offset int64, err error) error {
+// unreadableConversation returns the error for a conversation at offset that cannot be read.
+func unreadableConversation(offset int64, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("after byte %d: the file ends in a conversation, so the export is incomplete; the "+
 			"conversations before it are read", offset)
@@ -241,9 +241,9 @@ func conversationError(offset int64, err error) error {
 // byteOrderMark is the byte order mark, with which some programs begin a file.
 const byteOrderMark = "\uFEFF"
 
-// seekAfterBOM seeks to the start of a file's text, which is after the byte order mark if there is one. It returns the
-// offset.
-func seekAfterBOM(in io.ReadSeeker) (int64, error) {
+// seekAfterByteOrderMark seeks to the start of a file's text, which is after the byte order mark if there is one.
+// It returns the offset.
+func seekAfterByteOrderMark(in io.ReadSeeker) (int64, error) {
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
 		return 0, err
 	}
@@ -261,7 +261,7 @@ func seekAfterBOM(in io.ReadSeeker) (int64, error) {
 // startsWithArray reports whether a file begins with an array. It returns an error if the file begins with neither an
 // array nor an object.
 func startsWithArray(in io.ReadSeeker) (bool, error) {
-	if _, err := seekAfterBOM(in); err != nil {
+	if _, err := seekAfterByteOrderMark(in); err != nil {
 		return false, err
 	}
 	tok, err := json.NewDecoder(text.LimitBlank(in)).Token()
@@ -276,15 +276,19 @@ func startsWithArray(in io.ReadSeeker) (bool, error) {
 
 // openConversationsAt returns a reader for the conversations from offset on. If the file has an array, the reader
 // begins the array anew, so that it is valid JSON. An offset plus offsetShift is the position in the reader's text.
-func openConversationsAt(in io.ReadSeeker, offset int64, hasArray bool) (text io.Reader, offsetShift int64, err error) {
+func openConversationsAt(
+	in io.ReadSeeker,
+	offset int64,
+	hasArray bool,
+) (text io.Reader, offsetShift int64, err error) {
 	if offset == 0 {
-		before, err := seekAfterBOM(in)
+		before, err := seekAfterByteOrderMark(in)
 		return in, before, err
 	}
 	if _, err := in.Seek(offset, io.SeekStart); err != nil {
 		return in, 0, err
 	}
-	rest, n, err := skipComma(in)
+	rest, n, err := skipCommaAndSpace(in)
 	switch {
 	case err != nil:
 		return nil, 0, err
@@ -294,9 +298,14 @@ func openConversationsAt(in io.ReadSeeker, offset int64, hasArray bool) (text io
 	return io.MultiReader(strings.NewReader("["), rest), offset + n - 1, nil
 }
 
-// endConversations reads the end of the array, if there is an array. If the end is missing, or if the conversations
-// are followed by something else, it records an unreadable conversation.
-func (f *transcriptFile) endConversations(dec *json.Decoder, in io.Reader, offsetShift int64, hasArray bool) error {
+// checkConversationsEnd reads the end of the array, if there is an array. If the end is missing, or if the
+// conversations are followed by something else, it records an unreadable conversation.
+func (f *transcriptFile) checkConversationsEnd(
+	dec *json.Decoder,
+	in io.Reader,
+	offsetShift int64,
+	hasArray bool,
+) error {
 	at := offsetShift + dec.InputOffset()
 	var err error
 	if hasArray {
@@ -323,8 +332,8 @@ func (f *transcriptFile) endConversations(dec *json.Decoder, in io.Reader, offse
 	return err
 }
 
-// skipComma skips a comma and white space between two conversations. n is the number of bytes that it skipped.
-func skipComma(r io.Reader) (rest io.Reader, n int64, err error) {
+// skipCommaAndSpace skips a comma and white space between two conversations. n is the number of bytes that it skipped.
+func skipCommaAndSpace(r io.Reader) (rest io.Reader, n int64, err error) {
 	buffered := bufio.NewReader(text.LimitBlank(r))
 	for ; ; n++ {
 		b, err := buffered.ReadByte()
@@ -345,7 +354,7 @@ func skipComma(r io.Reader) (rest io.Reader, n int64, err error) {
 type chatMessage struct {
 	id, parent   string
 	isFromPerson bool
-	tool         string // tool that the message calls ("" if it calls none)
+	calledTool   string // tool that the message calls ("" if it calls none)
 	text         string
 	model        string
 	sentTime     time.Time
@@ -354,7 +363,7 @@ type chatMessage struct {
 // reportConversation reports the messages of a conversation. A message belongs to the turn of the prompt above it.
 // Therefore the answers to an edited prompt stay with that prompt.
 func (f *transcriptFile) reportConversation(id string, messages []chatMessage) {
-	f.session = id
+	f.sessionID = id
 	slices.SortStableFunc(messages, func(a, b chatMessage) int { return a.sentTime.Compare(b.sentTime) })
 	above := map[string]*chatMessage{}
 	for i := range messages {
@@ -375,8 +384,8 @@ func (f *transcriptFile) reportConversation(id string, messages []chatMessage) {
 		switch {
 		case m.isFromPerson:
 			f.reportPrompt(m.id, m.text, m.sentTime, 0)
-		case m.tool != "":
-			f.reportCall(f.newEvent(session.KindCall, m.id, m.sentTime), m.tool, nil, CallOutcome{})
+		case m.calledTool != "":
+			f.reportCall(f.newEvent(session.KindCall, m.id, m.sentTime), m.calledTool, nil, CallOutcome{})
 		default:
 			f.reportText(f.newEvent(session.KindText, m.id, m.sentTime), m.text)
 		}
@@ -414,7 +423,7 @@ func (m *gptMessage) toChatMessage() chatMessage {
 		c.text = partsText(m.Content.Parts)
 	case "assistant":
 		if m.Recipient != "" && m.Recipient != "all" {
-			c.tool = m.Recipient
+			c.calledTool = m.Recipient
 		} else {
 			c.text = partsText(m.Content.Parts) + m.Content.Text
 		}
@@ -463,7 +472,7 @@ func (f *transcriptFile) countLeftOutParts(m *gptMessage) {
 	}
 }
 
-func (f *transcriptFile) readChatGPT(b []byte) bool {
+func (f *transcriptFile) readChatGPTConversation(b []byte) bool {
 	var c struct {
 		Title   string `json:"title"`
 		ID      string `json:"conversation_id"`
@@ -522,7 +531,7 @@ func partsText(parts []json.RawMessage) string {
 	return strings.Join(all, "\n")
 }
 
-func (f *transcriptFile) readClaudeAI(b []byte) bool {
+func (f *transcriptFile) readClaudeConversation(b []byte) bool {
 	var c struct {
 		ID       string `json:"uuid"`
 		Name     string `json:"name"`
@@ -561,8 +570,11 @@ func (f *transcriptFile) readClaudeAI(b []byte) bool {
 			case part.Type == "text" && part.Text != "":
 				texts = append(texts, part.Text)
 			case part.Type == "tool_use" && part.Name != "":
-				messages = append(messages, chatMessage{id: m.ID + "/" + part.Name, parent: m.ID, tool: part.Name,
-					sentTime: m.Created})
+				messages = append(
+					messages,
+					chatMessage{id: m.ID + "/" + part.Name, parent: m.ID, calledTool: part.Name,
+						sentTime: m.Created},
+				)
 			case part.Type == "tool_result":
 				f.countLeftOut(leftOutResults, 1)
 			case part.Type == "thinking":

@@ -42,7 +42,7 @@ func told(t *testing.T, client, path string) (lines []string) {
 	for _, most := range []int64{0, 1} {
 		var part []string
 		for cursor := ""; ; {
-			f := &transcriptFile{client: client, path: path, clean: strings.TrimSpace, maxBytes: most}
+			f := &transcriptFile{clientName: client, filePath: path, cleanText: strings.TrimSpace, maxBytes: most}
 			next, err := f.readFrom(t.Context(), cursor)
 			if err != nil {
 				t.Fatal(err)
@@ -211,7 +211,7 @@ func testLinesInParts(t *testing.T, path string, all []json.RawMessage) {
 		bad := 0
 		calls := 0
 		for cursor := ""; ; calls++ {
-			f := &transcriptFile{client: ClaudeAI, path: path, clean: strings.TrimSpace, maxBytes: 1}
+			f := &transcriptFile{clientName: ClaudeAI, filePath: path, cleanText: strings.TrimSpace, maxBytes: 1}
 			next, err := f.readFrom(t.Context(), cursor)
 			if err != nil {
 				t.Fatal(err)
@@ -253,7 +253,7 @@ func FuzzChatExport(f *testing.F) {
 		FindChatService(path)
 		cursor := ""
 		for n := 0; ; n++ {
-			f := &transcriptFile{client: client, path: path, clean: strings.TrimSpace, maxBytes: 1}
+			f := &transcriptFile{clientName: client, filePath: path, cleanText: strings.TrimSpace, maxBytes: 1}
 			next, err := f.readFrom(context.Background(), cursor)
 			for _, e := range f.events {
 				if !session.ValidID(e.Session) || e.Client != client {

@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 )
 
-// readPosition is a decoded cursor, which is a position in a transcript.
-type readPosition struct {
+// turnReadPosition is a decoded cursor, which is a position in a transcript.
+type turnReadPosition struct {
 	turnOffset int64 // offset at which the last turn begins
 	endOffset  int64 // end of the lines that were read (-1 if none were read)
 
@@ -26,19 +26,19 @@ type readPosition struct {
 const maxChecksumBytes = 4 << 10
 
 // parseCursor parses a cursor. A text that is not a cursor means the start of the file.
-func parseCursor(text string) readPosition {
-	var c readPosition
+func parseCursor(text string) turnReadPosition {
+	var c turnReadPosition
 	// Ignore the error: n shows how many values were parsed.
 	n, _ := fmt.Sscanf(text, "%d %d %x", &c.turnOffset, &c.endOffset, &c.checksum)
 	c.hasChecksum = n == 3
 	isValid := c.turnOffset >= 0 && c.endOffset >= c.turnOffset
 	if n < 2 || !isValid {
-		return readPosition{endOffset: -1}
+		return turnReadPosition{endOffset: -1}
 	}
 	return c
 }
 
-func (c readPosition) String() string {
+func (c turnReadPosition) String() string {
 	if !c.hasChecksum {
 		return fmt.Sprintf("%d %d", c.turnOffset, c.endOffset)
 	}
@@ -46,7 +46,7 @@ func (c readPosition) String() string {
 }
 
 // matchesText reports whether the transcript still contains the text that was read before the cursor was stored.
-func (c readPosition) matchesText(in *clientfile.Transcript) (bool, error) {
+func (c turnReadPosition) matchesText(in *clientfile.Transcript) (bool, error) {
 	size, isKnown := in.Size()
 	if !isKnown {
 		return true, nil
@@ -62,7 +62,7 @@ func (c readPosition) matchesText(in *clientfile.Transcript) (bool, error) {
 }
 
 // withChecksum returns the cursor with a checksum of the text before it.
-func (c readPosition) withChecksum(in *clientfile.Transcript) (readPosition, error) {
+func (c turnReadPosition) withChecksum(in *clientfile.Transcript) (turnReadPosition, error) {
 	if _, isKnown := in.Size(); !isKnown {
 		return c, nil
 	}

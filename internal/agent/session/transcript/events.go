@@ -15,14 +15,14 @@ import (
 
 // newEventReader returns a reader for transcripts of f's client, or nil if the client is unknown.
 func newEventReader(f *transcriptFile) *eventReader {
-	c, ok := clientfile.FindEventClient(f.client)
+	c, ok := clientfile.FindEventClient(f.clientName)
 	if !ok {
 		return nil
 	}
 	return &eventReader{
 		transcriptFile: f,
 		client:         c,
-		reader:         c.NewReader(f.path),
+		reader:         c.NewReader(f.filePath),
 		pendingCalls:   map[string]startedCall{},
 		callIDs:        map[string]bool{},
 	}
@@ -37,7 +37,7 @@ type eventReader struct {
 	callIDs      map[string]bool        // IDs of all calls that were read
 	turnPosition string                 // number that the client gives to the current turn
 
-	author       string // client that wrote the file, as its first recognized line shows ("" if unknown)
+	authorClient string // client that wrote the file, as its first recognized line shows ("" if unknown)
 	sniffedLines int    // number of lines that were read without recognizing the author
 }
 
@@ -54,8 +54,8 @@ const maxSniffedLines = 20
 // readLine reads the line that begins at offset. It returns false if the line cannot be read. If another client wrote
 // the file, it ignores the line and returns true.
 func (r *eventReader) readLine(b []byte, offset int64) bool {
-	if r.author == "" && r.sniffedLines < maxSniffedLines {
-		r.author = clientfile.RecognizeClient(b, r.client)
+	if r.authorClient == "" && r.sniffedLines < maxSniffedLines {
+		r.authorClient = clientfile.RecognizeClient(b, r.client)
 		r.sniffedLines++
 	}
 	return r.isOfOtherClient() || r.reader.ReadLine(b, offset, r.processEvent)
@@ -69,7 +69,9 @@ func (r *eventReader) flushEvents() {
 }
 
 // isOfOtherClient reports whether another client wrote the file.
-func (r *eventReader) isOfOtherClient() bool { return r.author != "" && r.author != r.client.Name }
+func (r *eventReader) isOfOtherClient() bool {
+	return r.authorClient != "" && r.authorClient != r.client.Name
+}
 
 // processEvent reports an event of the transcript to the archive. It drops reasoning that the agent did not say.
 func (r *eventReader) processEvent(e *clientfile.Event) {
@@ -88,8 +90,8 @@ func (r *eventReader) processEvent(e *clientfile.Event) {
 		r.countUnknown(e.Offset, e.Text)
 		return
 	}
-	r.session, r.noTime = e.Session, e.NoTime
-	r.dir, r.branch = e.Dir, e.Branch
+	r.sessionID, r.hasNoTime = e.Session, e.HasNoTime
+	r.workingDir, r.branch = e.WorkingDir, e.Branch
 	r.subAgent = cmp.Or(e.AgentType, e.AgentID)
 	// Ignore the model of a sub-agent, because a turn records the model of the main agent.
 	if r.subAgent == "" || r.model == "" {
@@ -113,7 +115,7 @@ func (r *eventReader) processEvent(e *clientfile.Event) {
 	case clientfile.EventCompacted:
 		r.promptID = cmp.Or(e.TurnID, r.promptID)
 		report := r.newEvent(session.KindCompact, r.promptID, e.Time)
-		report.Text = SummaryText(e.Text, r.clean)
+		report.Text = ExtractSummaryText(e.Text, r.cleanText)
 		r.addEvent(report)
 	}
 }
@@ -121,11 +123,11 @@ func (r *eventReader) processEvent(e *clientfile.Event) {
 // processPrompt reports a prompt. If the prompt shows that the preceding prompt was a copy, the copy and the events
 // since then are dropped.
 func (r *eventReader) processPrompt(e *clientfile.Event) {
-	if r.subAgent != "" || PromptText(e.Text, r.clean) == "" {
+	if r.subAgent != "" || ExtractPromptText(e.Text, r.cleanText) == "" {
 		return
 	}
 	isUnnamed := e.TurnID == "" && e.ID != ""
-	if e.IsListed || isUnnamed {
+	if e.IsFromPromptList || isUnnamed {
 		r.reportPromptWithoutTurn(e)
 		return
 	}
@@ -134,7 +136,7 @@ func (r *eventReader) processPrompt(e *clientfile.Event) {
 		r.promptID, r.heldEvents = "", nil
 	}
 	r.releaseHeldEvents()
-	r.turnPosition, r.isHolding = e.TurnPosition, true
+	r.turnPosition, r.isHoldingEvents = e.TurnPosition, true
 	r.reportPrompt(e.TurnID, e.Text, e.Time, e.Offset)
 }
 
@@ -146,8 +148,8 @@ func (r *eventReader) reportPromptWithoutTurn(e *clientfile.Event) {
 	r.lastTurnOffset = e.Offset
 	r.hasReachedLimit = r.maxBytes > 0 && e.Offset-r.startOffset >= r.maxBytes
 	prompt := r.newEvent(session.KindPrompt, e.ID, e.Time)
-	prompt.Model, prompt.Text = "", PromptText(e.Text, r.clean)
-	prompt.IsListed = e.IsListed
+	prompt.Model, prompt.Text = "", ExtractPromptText(e.Text, r.cleanText)
+	prompt.IsListed = e.IsFromPromptList
 	r.addEvent(prompt)
 }
 
@@ -165,9 +167,9 @@ func (r *eventReader) reportFinishedCall(e *clientfile.Event) {
 		return
 	}
 	output := e.ResultText()
-	o := CallOutcome{Failed: e.HasFailed, ExitStatus: e.ExitStatus, OmitsZeroExit: e.OmitsZeroExit, Output: output}
+	o := CallOutcome{HasFailed: e.HasFailed, ExitStatus: e.ExitStatus, OmitsZeroExit: e.OmitsZeroExit, Output: output}
 	r.reportCall(call.event, call.tool, call.args, o)
-	if agent, text := SubagentReply(call.tool, call.args, output); agent != "" {
+	if agent, text := ExtractSubagentReply(call.tool, call.args, output); agent != "" {
 		said := r.newEvent(session.KindText, e.ID, e.Time)
 		said.SubAgent = agent
 		r.reportText(said, text)

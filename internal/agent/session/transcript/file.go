@@ -11,9 +11,9 @@ import (
 
 // transcriptFile is the state while a transcript is read.
 type transcriptFile struct {
-	client, path string
-	clean        func(string) string
-	maxBytes     int64 // number of bytes after which reading stops at the next turn (0 means no limit)
+	clientName, filePath string
+	cleanText            func(string) string
+	maxBytes             int64 // number of bytes after which reading stops at the next turn (0 means no limit)
 
 	startOffset        int64 // offset at which reading began
 	lastTurnOffset     int64 // offset at which the last turn begins
@@ -30,16 +30,16 @@ type transcriptFile struct {
 	hasReachedLimit bool // maxBytes bytes were read.
 	events          []session.Event
 
-	isHolding  bool            // New events are held until releaseHeldEvents is called.
-	heldEvents []session.Event // held events, which are dropped if they turn out to be copies
+	isHoldingEvents bool            // New events are held until releaseHeldEvents is called.
+	heldEvents      []session.Event // held events, which are dropped if they turn out to be copies
 
-	session  string
-	promptID string // ID of the last prompt
-	subAgent string // current sub-agent ("" for the main agent)
-	dir      string
-	branch   string
-	model    string
-	noTime   bool // The client stores no time for the current event.
+	sessionID  string
+	promptID   string // ID of the last prompt
+	subAgent   string // current sub-agent ("" for the main agent)
+	workingDir string
+	branch     string
+	model      string
+	hasNoTime  bool // The client stores no time for the current event.
 }
 
 // UnreadLine is a line of a transcript that cannot be read, and the reason.
@@ -85,22 +85,33 @@ func (f *transcriptFile) countUnknown(offset int64, kind string) {
 // addUnreadLine records a line that cannot be read, unless an earlier call has reported it.
 func (f *transcriptFile) addUnreadLine(offset int64, reason string) {
 	if offset >= f.countedOffset {
-		f.unreadLines = append(f.unreadLines, UnreadLine{Path: f.path, Offset: offset, Reason: reason})
+		f.unreadLines = append(f.unreadLines, UnreadLine{Path: f.filePath, Offset: offset, Reason: reason})
 	}
 }
 
 // newEvent returns an event with the fields that all events have in common. It does not set the field Transcript,
 // because the same transcript may be moved to another path.
 func (f *transcriptFile) newEvent(kind session.EventKind, id string, eventTime time.Time) session.Event {
-	return session.Event{Client: f.client, Session: f.session, Turn: f.promptID, Kind: kind, ID: id, Time: eventTime,
-		NoTime: f.noTime, Dir: f.dir, Branch: f.branch, SubAgent: f.subAgent, Model: f.model}
+	return session.Event{
+		Client:   f.clientName,
+		Session:  f.sessionID,
+		Turn:     f.promptID,
+		Kind:     kind,
+		ID:       id,
+		Time:     eventTime,
+		NoTime:   f.hasNoTime,
+		Dir:      f.workingDir,
+		Branch:   f.branch,
+		SubAgent: f.subAgent,
+		Model:    f.model,
+	}
 }
 
 // addEvent adds an event, or holds it if events are being held. An event without a valid session ID is dropped.
 func (f *transcriptFile) addEvent(e session.Event) {
 	switch {
 	case !session.ValidID(e.Session):
-	case f.isHolding:
+	case f.isHoldingEvents:
 		f.heldEvents = append(f.heldEvents, e)
 	default:
 		f.events = append(f.events, e)
@@ -109,33 +120,33 @@ func (f *transcriptFile) addEvent(e session.Event) {
 
 // releaseHeldEvents adds the held events. Later events are not held any more.
 func (f *transcriptFile) releaseHeldEvents() {
-	f.isHolding = false
+	f.isHoldingEvents = false
 	f.events = append(f.events, f.heldEvents...)
 	f.heldEvents = nil
 }
 
 // reportText reports a text by the agent. It ignores an empty text.
 func (f *transcriptFile) reportText(e session.Event, text string) {
-	e.Text = f.clean(text)
+	e.Text = f.cleanText(text)
 	if e.Text != "" {
 		f.addEvent(e)
 	}
 }
 
 // reportPrompt reports a prompt whose line begins at offset, and begins a new turn.
-func (f *transcriptFile) reportPrompt(turn, text string, promptTime time.Time, offset int64) {
-	text = PromptText(text, f.clean)
+func (f *transcriptFile) reportPrompt(turnID, text string, promptTime time.Time, offset int64) {
+	text = ExtractPromptText(text, f.cleanText)
 	if text == "" || f.subAgent != "" {
 		return
 	}
-	if turn == "" {
-		turn = "@" + strconv.FormatInt(offset, 10)
+	if turnID == "" {
+		turnID = "@" + strconv.FormatInt(offset, 10)
 	}
-	if turn != f.promptID {
+	if turnID != f.promptID {
 		f.lastTurnOffset = offset
 		f.hasReachedLimit = f.maxBytes > 0 && offset-f.startOffset >= f.maxBytes
 	}
-	f.promptID = turn
+	f.promptID = turnID
 	e := f.newEvent(session.KindPrompt, "", promptTime)
 	e.Model, e.Text = "", text
 	f.addEvent(e)
@@ -143,7 +154,7 @@ func (f *transcriptFile) reportPrompt(turn, text string, promptTime time.Time, o
 
 // reportCall reports a call and its outcome.
 func (f *transcriptFile) reportCall(e session.Event, tool string, args []byte, o CallOutcome) {
-	if e, ok := CompleteCall(e, tool, args, o, f.clean); ok {
+	if e, ok := CompleteCall(e, tool, args, o, f.cleanText); ok {
 		f.addEvent(e)
 	}
 }

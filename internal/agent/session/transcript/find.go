@@ -93,7 +93,7 @@ type transcriptFinder struct {
 // [os.Stat] for the path.
 func (f *transcriptFinder) walkPath(path string, info fs.FileInfo, err error) {
 	if err != nil {
-		f.addUnreadable(path)
+		f.addUnreadableFile(path)
 		return
 	}
 	if info.IsDir() {
@@ -120,7 +120,7 @@ func (f *transcriptFinder) walkDirectory(dir string) {
 	f.walkedDirs[real] = true
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		f.addUnreadable(dir)
+		f.addUnreadableFile(dir)
 	}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
@@ -139,8 +139,8 @@ func (f *transcriptFinder) walkDirectory(dir string) {
 	}
 }
 
-// addUnreadable adds a file or a directory that cannot be read.
-func (f *transcriptFinder) addUnreadable(path string) {
+// addUnreadableFile adds a file or a directory that cannot be read.
+func (f *transcriptFinder) addUnreadableFile(path string) {
 	unread := FoundTranscript{Client: f.client, Path: path}
 	if info, err := os.Lstat(path); err == nil {
 		unread.Time = info.ModTime()
@@ -155,7 +155,7 @@ func SessionsInFile(f FoundTranscript) []FoundTranscript {
 	if !clientfile.IsDatabase(f.Path) {
 		return []FoundTranscript{f}
 	}
-	_, paths, err := clientfile.DatabaseSessions(f.Path)
+	_, paths, err := clientfile.ListDatabaseSessions(f.Path)
 	if err != nil {
 		return []FoundTranscript{f}
 	}
@@ -210,7 +210,7 @@ func FindDirectories(home string, getenv func(string) string, projects ...string
 		for _, root := range clientfile.SessionRoots(client, home, getenv) {
 			dir := filepath.Join(root, p.Below)
 			if p.Below == "projects" { // Claude Code and Qwen Code have a directory for each project.
-				dir = cmp.Or(projectDirectory(dir, projects), dir)
+				dir = cmp.Or(findProjectDirectory(dir, projects), dir)
 			}
 			if isDirectory(dir) {
 				all = append(all, TranscriptDirectory{client, dir})
@@ -227,19 +227,20 @@ func hasWatchedDirectory(client string) bool {
 	return c.HasHooks() && c.HasHome()
 }
 
-// projectDirectory returns the first directory below dir that belongs to one of the projects, or "" if there is none.
-func projectDirectory(dir string, projects []string) string {
+// findProjectDirectory returns the first directory below dir that belongs to one of the projects, or "" if there is
+// none.
+func findProjectDirectory(dir string, projects []string) string {
 	for _, project := range projects {
-		if own := filepath.Join(dir, projectName(project)); isDirectory(own) {
+		if own := filepath.Join(dir, projectDirectoryName(project)); isDirectory(own) {
 			return own
 		}
 	}
 	return ""
 }
 
-// projectName returns the name that Claude Code and Qwen Code give to a project's directory. This is the project's
-// path, in which each character except ASCII letters and digits is replaced by a hyphen.
-func projectName(project string) string {
+// projectDirectoryName returns the name that Claude Code and Qwen Code give to a project's directory. This is the
+// project's path, in which each character except ASCII letters and digits is replaced by a hyphen.
+func projectDirectoryName(project string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':

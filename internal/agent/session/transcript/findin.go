@@ -52,13 +52,15 @@ func FindClient(path string) string {
 	name, _ := clientfile.TrimCompressedSuffix(slashed)
 	switch {
 	case clientfile.IsDatabase(path):
-		client, _, _ := clientfile.DatabaseSessions(path) // Ignore the error: reading the sessions returns it again.
+		client, _, _ := clientfile.ListDatabaseSessions(
+			path,
+		) // Ignore the error: reading the sessions returns it again.
 		return client
-	case clientfile.IsClineTask(slashed):
-		return taskClient(slashed)
+	case clientfile.IsClineTaskFile(slashed):
+		return clientOfTask(slashed)
 	case !strings.HasSuffix(name, ".jsonl") && !strings.HasSuffix(name, ".json"):
 		return ""
-	case clientfile.IsRollout(slashed):
+	case clientfile.IsCodexTranscript(slashed):
 		return "codex"
 	}
 	in, err := clientfile.Open(path)
@@ -66,7 +68,7 @@ func FindClient(path string) string {
 		return ""
 	}
 	defer in.Close()
-	lines := bufio.NewReader(io.LimitReader(in, maxConversation))
+	lines := bufio.NewReader(io.LimitReader(in, maxConversationBytes))
 	for range maxFirstLines {
 		line, err := lines.ReadBytes('\n')
 		var l firstLineFields
@@ -75,7 +77,7 @@ func FindClient(path string) string {
 				return client
 			}
 		}
-		if client := recognizedClient(line); client != "" {
+		if client := recognizeLineClient(line); client != "" {
 			return client
 		}
 		if err != nil {
@@ -85,9 +87,9 @@ func FindClient(path string) string {
 	return ""
 }
 
-// taskClient returns the client that wrote a task. This is Cline, or the fork of Cline whose directory name is in the
+// clientOfTask returns the client that wrote a task. This is Cline, or the fork of Cline whose directory name is in the
 // path.
-func taskClient(path string) string {
+func clientOfTask(path string) string {
 	switch {
 	case strings.Contains(path, "roo-cline"):
 		return "roo"
@@ -97,9 +99,9 @@ func taskClient(path string) string {
 	return "cline"
 }
 
-// recognizedClient returns the client that wrote a line or a document, or "". It recognizes only clients whose
+// recognizeLineClient returns the client that wrote a line or a document, or "". It recognizes only clients whose
 // transcripts cannot be confused with a file of entries.
-func recognizedClient(line []byte) string {
+func recognizeLineClient(line []byte) string {
 	for _, c := range clientfile.EventClients {
 		isCertain := slices.Contains([]string{"cursor", "vscode", "goose", "pi", "amp", "hermes", "kimi"}, c.Name)
 		if isCertain && c.RecognizesLine(line) {

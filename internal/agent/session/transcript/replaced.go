@@ -26,7 +26,7 @@ func setTextHashes(c *session.ToolCall, args *toolInput, clean func(string) stri
 	if before == "" && after == "" {
 		before, after = textsReplacedByPatch(commandLine(*args) + args.Input + args.Patch + args.PatchText)
 	}
-	before, after = changedPart(clean(before), clean(after))
+	before, after = trimCommonLines(clean(before), clean(after))
 	letters := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return r
@@ -34,7 +34,7 @@ func setTextHashes(c *session.ToolCall, args *toolInput, clean func(string) stri
 		return -1
 	}, before+after)
 	if before != after && len(letters) >= minIdentifiedChars {
-		c.OldTextHash, c.NewTextHash = textDigest(before), textDigest(after)
+		c.OldTextHash, c.NewTextHash = hashText(before), hashText(after)
 	}
 }
 
@@ -56,8 +56,8 @@ func textsReplacedByPatch(patch string) (before, after string) {
 	return before, after
 }
 
-// changedPart removes the lines that both texts have in common at their beginning and end.
-func changedPart(before, after string) (string, string) {
+// trimCommonLines removes the lines that both texts have in common at their beginning and end.
+func trimCommonLines(before, after string) (string, string) {
 	a, b := strings.Split(strings.TrimSuffix(before, "\n"), "\n"), strings.Split(strings.TrimSuffix(after, "\n"), "\n")
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b = a[1:], b[1:]
@@ -75,7 +75,7 @@ func setFileHashes(c *session.ToolCall, args *toolInput, o CallOutcome, clean fu
 	if len(c.WrittenFiles) != 1 {
 		return
 	}
-	digest := func(text string) string { return textDigest(strings.TrimSpace(clean(text))) }
+	digest := func(text string) string { return hashText(strings.TrimSpace(clean(text))) }
 	before, after := args.OldString+args.OldStringCamel+args.OldStr, args.NewString+args.NewStringCamel+args.NewStr
 	if o.OriginalFile != nil {
 		c.FileHashBefore = digest(*o.OriginalFile)
@@ -93,7 +93,7 @@ func setFileHashes(c *session.ToolCall, args *toolInput, o CallOutcome, clean fu
 	}
 }
 
-func textDigest(text string) string {
+func hashText(text string) string {
 	s := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(s[:])[:session.TextHashLen]
+	return hex.EncodeToString(s[:])[:session.TextHashBytes]
 }

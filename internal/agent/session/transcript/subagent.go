@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// SubagentReply returns the name and the final text of the Gemini CLI sub-agent that a tool call started. Both are ""
-// if the call started no sub-agent. The tool is either invoke_agent, or has the name of the sub-agent.
-func SubagentReply(tool string, args []byte, output string) (agent, text string) {
+// ExtractSubagentReply returns the name and the final text of the Gemini CLI sub-agent that a tool call started.
+// Both are "" if the call started no sub-agent. The tool is either invoke_agent, or has the name of the sub-agent.
+func ExtractSubagentReply(tool string, args []byte, output string) (agent, text string) {
 	head, text, hasResult := strings.Cut(output, "\nResult:\n")
 	named, hasName := strings.CutPrefix(head, "Subagent '")
 	agent, _, hasReason := strings.Cut(named, "' finished.\nTermination Reason: ")
@@ -23,14 +23,14 @@ func SubagentReply(tool string, args []byte, output string) (agent, text string)
 	_ = json.Unmarshal(args, &in) // Ignore the error: a call without a name did not start a sub-agent.
 	isInvoked := tool == "invoke_agent" && in.Agent == agent
 	if tool == agent || isInvoked {
-		return agent, reportText(strings.TrimSpace(text))
+		return agent, unwrapReportText(strings.TrimSpace(text))
 	}
 	return "", "" // Another tool may return a foreign text in this form.
 }
 
-// reportText returns the text in a sub-agent's report. If the report is an object with one member, such as
+// unwrapReportText returns the text in a sub-agent's report. If the report is an object with one member, such as
 // {"response":"It is in b.go."}, it returns the member's value. Any other report is returned unchanged.
-func reportText(report string) string {
+func unwrapReportText(report string) string {
 	var members map[string]json.RawMessage
 	if !strings.HasPrefix(report, "{") || json.Unmarshal([]byte(report), &members) != nil {
 		return report

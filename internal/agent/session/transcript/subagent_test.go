@@ -27,7 +27,7 @@ func TestSubagentSaid(t *testing.T) {
 		{"invoke_agent", `{"agent_name":"generalist"}`, "Subagent 'generalist' failed. Error: x", "", ""},
 		{"invoke_agent", `no JSON`, "", "", ""},
 	} {
-		if agent, text := transcript.SubagentReply(c.tool, []byte(c.args), c.output); agent != c.agent ||
+		if agent, text := transcript.ExtractSubagentReply(c.tool, []byte(c.args), c.output); agent != c.agent ||
 			text != c.text {
 			t.Errorf("SubagentReply(%q, %s) = %q, %q, want %q, %q", c.tool, c.args, agent, text, c.agent, c.text)
 		}

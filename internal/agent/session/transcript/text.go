@@ -8,15 +8,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 )
 
-// PromptText returns the part of a user message that the person wrote (see [clientfile.PromptText]). The function
-// clean removes what must not be stored.
-func PromptText(s string, clean func(string) string) string {
-	return strings.TrimSpace(clean(clientfile.PromptText(s)))
+// ExtractPromptText returns the part of a user message that the person wrote (see [clientfile.ExtractPromptText]).
+// The function clean removes what must not be stored.
+func ExtractPromptText(s string, clean func(string) string) string {
+	return strings.TrimSpace(clean(clientfile.ExtractPromptText(s)))
 }
 
-// SummaryText returns the summary of a conversation. The argument is the text that a client stored or showed to the
-// model.
-func SummaryText(s string, clean func(string) string) string {
+// ExtractSummaryText returns the summary of a conversation. The argument is the text that a client stored or showed
+// to the model.
+func ExtractSummaryText(s string, clean func(string) string) string {
 	if _, in, ok := strings.Cut(s, "<summary>"); ok {
 		s, _, _ = strings.Cut(in, "</summary>")
 	} else {

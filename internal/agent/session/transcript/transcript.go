@@ -26,11 +26,11 @@ var errUnknownClient = errors.New("the transcripts of this client are not known"
 
 // These are the reasons why a line cannot be read.
 const (
-	reasonNotObject     = "it is not a JSON object of this client"
-	reasonTooLong       = "it is longer than 64 MB"
-	reasonTorn          = "it is incomplete"
-	reasonTextAfterJSON = "text follows the JSON object"
-	reasonIncomplete    = "it is incomplete; import again when the client has written the rest"
+	reasonNotObject        = "it is not a JSON object of this client"
+	reasonTooLong          = "it is longer than 64 MB"
+	reasonTornLine         = "it is incomplete"
+	reasonTextAfterJSON    = "text follows the JSON object"
+	reasonIncompletePrompt = "it is incomplete; import again when the client has written the rest"
 )
 
 // maxReadBytes is the number of bytes after which one call stops at the next turn.
@@ -40,46 +40,46 @@ const maxReadBytes = 8 << 20
 // call reads some megabytes, but at least one turn, and returns the cursor for the next call. If the last turn of the
 // previous call has grown, the turn is reported again. If nothing was left to read, the same cursor is returned.
 //
-// The function clean removes what must not be stored from each text. The function unread is called with each line that
-// cannot be read, and with an incomplete last line. If unread is nil, the client is assumed to be still writing. A
-// prompt at the end whose turn is not known yet is then left for the next call.
+// The function clean removes what must not be stored from each text. The function reportUnread is called with each
+// line that cannot be read, and with an incomplete last line. If reportUnread is nil, the client is assumed to be
+// still writing. A prompt at the end whose turn is not known yet is then left for the next call.
 func NewReader(
-	clean func(string) string,
-	unread func(UnreadLine),
+	cleanText func(string) string,
+	reportUnread func(UnreadLine),
 ) func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
-	return NewCountingReader(clean, unread, nil)
+	return NewCountingReader(cleanText, reportUnread, nil)
 }
 
-// NewCountingReader is like NewReader, but also calls leftOut with the number of parts of each kind that are not
-// stored. leftOut may be nil.
+// NewCountingReader is like NewReader, but also calls reportLeftOut with the number of parts of each kind that are not
+// stored. reportLeftOut may be nil.
 func NewCountingReader(
-	clean func(string) string,
-	unread func(UnreadLine),
-	leftOut func(LeftOutParts),
+	cleanText func(string) string,
+	reportUnread func(UnreadLine),
+	reportLeftOut func(LeftOutParts),
 ) func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
 	return func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
 		f := &transcriptFile{
-			client:      client,
-			path:        path,
-			clean:       clean,
+			clientName:  client,
+			filePath:    path,
+			cleanText:   cleanText,
 			maxBytes:    maxReadBytes,
-			isFinalRead: unread != nil,
+			isFinalRead: reportUnread != nil,
 		}
 		next, err := f.readFrom(ctx, cursor)
 		if err != nil {
 			return nil, cursor, fmt.Errorf("%w %s: %w", ErrReadTranscript, path, err)
 		}
-		if unread != nil {
+		if reportUnread != nil {
 			for _, line := range f.unreadLines {
-				unread(line)
+				reportUnread(line)
 			}
 		}
-		if leftOut != nil {
+		if reportLeftOut != nil {
 			for kind, count := range f.leftOutCounts {
-				leftOut(LeftOutParts{Kind: kind, Count: count})
+				reportLeftOut(LeftOutParts{Kind: kind, Count: count})
 			}
 			for kind, count := range f.unknownCounts {
-				leftOut(LeftOutParts{Kind: kind, Count: count, IsUnknown: true})
+				reportLeftOut(LeftOutParts{Kind: kind, Count: count, IsUnknown: true})
 			}
 		}
 		return f.events, next, nil
@@ -88,7 +88,7 @@ func NewCountingReader(
 
 // readFrom reads the part of the transcript after a cursor, and returns the next cursor.
 func (f *transcriptFile) readFrom(ctx context.Context, cursor string) (string, error) {
-	in, err := clientfile.Open(f.path)
+	in, err := clientfile.Open(f.filePath)
 	if err != nil {
 		return cursor, err
 	}
@@ -99,7 +99,7 @@ func (f *transcriptFile) readFrom(ctx context.Context, cursor string) (string, e
 		return cursor, err
 	}
 	if !isSame {
-		last = readPosition{endOffset: -1}
+		last = turnReadPosition{endOffset: -1}
 	}
 	size, isKnown := in.Size()
 	if isKnown && size == last.endOffset {
@@ -109,7 +109,7 @@ func (f *transcriptFile) readFrom(ctx context.Context, cursor string) (string, e
 	if err := f.readEvents(ctx, in, last.turnOffset); err != nil {
 		return cursor, err
 	}
-	next, err := readPosition{turnOffset: f.lastTurnOffset, endOffset: f.endOffset}.withChecksum(in)
+	next, err := turnReadPosition{turnOffset: f.lastTurnOffset, endOffset: f.endOffset}.withChecksum(in)
 	if err != nil {
 		return cursor, err
 	}
@@ -126,7 +126,7 @@ func (f *transcriptFile) readEvents(ctx context.Context, in io.ReadSeeker, from 
 	f.startOffset = from
 	f.lastTurnOffset = from
 	f.endOffset = from
-	if IsChatService(f.client) {
+	if IsChatService(f.clientName) {
 		return f.readConversationsOrRestart(ctx, in)
 	}
 	r := newEventReader(f)
@@ -134,9 +134,9 @@ func (f *transcriptFile) readEvents(ctx context.Context, in io.ReadSeeker, from 
 		return errUnknownClient
 	}
 	if from > 0 { // Read the first line again, because it identifies the session.
-		before := lineRange{from: 0, until: from, most: 1}
-		if r.client.NumbersLines {
-			before.most = 0
+		before := lineRange{firstOffset: 0, endOffset: from, maxLines: 1}
+		if r.client.HasNumberedIDs {
+			before.maxLines = 0
 		}
 		if err := f.readLines(ctx, in, r, before); err != nil {
 			return err
@@ -146,13 +146,17 @@ func (f *transcriptFile) readEvents(ctx context.Context, in io.ReadSeeker, from 
 		f.unreadLines = nil
 		f.lastTurnOffset = from
 	}
-	err := f.readLines(ctx, in, r, lineRange{from: from})
+	err := f.readLines(ctx, in, r, lineRange{firstOffset: from})
 	if f.isFinalRead && !f.hasReachedLimit {
 		r.flushEvents()
 	}
 	f.releaseHeldEvents()
 	if err == nil && r.isOfOtherClient() {
-		return fmt.Errorf("it was written by %s, not by %s; name the client that wrote it", r.author, f.client)
+		return fmt.Errorf(
+			"it was written by %s, not by %s; name the client that wrote it",
+			r.authorClient,
+			f.clientName,
+		)
 	}
 	return err
 }
@@ -160,21 +164,21 @@ func (f *transcriptFile) readEvents(ctx context.Context, in io.ReadSeeker, from 
 // lineRange is a range of lines in a file. It contains the lines that begin at offset from or later, and before offset
 // until (0 means the end of the file). At most most lines are read (0 means all).
 type lineRange struct {
-	from, until int64
-	most        int
+	firstOffset, endOffset int64
+	maxLines               int
 }
 
 // isWhole reports whether the range is the whole file.
 func (l lineRange) isWhole() bool { return l == lineRange{} }
 
-// contains reports whether the line at an offset belongs to the range, after n lines of the range were read.
-func (l lineRange) contains(offset int64, n int) bool {
-	return (l.until == 0 || offset < l.until) && (l.most == 0 || n < l.most)
+// includesLine reports whether the line at an offset belongs to the range, after n lines of the range were read.
+func (l lineRange) includesLine(offset int64, n int) bool {
+	return (l.endOffset == 0 || offset < l.endOffset) && (l.maxLines == 0 || n < l.maxLines)
 }
 
 // readLines passes the lines of a range to the reader, until the limit of bytes is reached.
 func (f *transcriptFile) readLines(ctx context.Context, in io.ReadSeeker, r *eventReader, lines lineRange) error {
-	offset := lines.from
+	offset := lines.firstOffset
 	if _, err := in.Seek(offset, io.SeekStart); err != nil {
 		return err
 	}
@@ -186,23 +190,23 @@ func (f *transcriptFile) readLines(ctx context.Context, in io.ReadSeeker, r *eve
 		}
 		if document != nil {
 			f.endOffset = int64(len(document))
-			f.passLine(r, document, 0, 0)
+			f.passLineToReader(r, document, 0, 0)
 			return nil
 		}
 		br = rest
 	}
-	for n := 0; !f.hasReachedLimit && lines.contains(offset, n); {
-		b, size, err := clientfile.NextLine(br)
+	for n := 0; !f.hasReachedLimit && lines.includesLine(offset, n); {
+		b, size, err := clientfile.ReadNextLine(br)
 		if err != nil && err != io.EOF {
 			return err
 		}
 		if err == io.EOF && isIncomplete(b, size) {
 			if f.isFinalRead && len(bytes.Trim(b, " \t\r\n\x00")) > 0 {
-				f.addUnreadLine(offset, reasonIncomplete)
+				f.addUnreadLine(offset, reasonIncompletePrompt)
 			}
 			return nil // The client is still writing this line.
 		}
-		if f.passLine(r, b, size, offset) {
+		if f.passLineToReader(r, b, size, offset) {
 			n++
 		}
 		offset += size
@@ -220,27 +224,27 @@ func (f *transcriptFile) readLines(ctx context.Context, in io.ReadSeeker, r *eve
 // isIncomplete reports whether the last line of a file is still being written. A line that is too long is not
 // incomplete, so that it is reported.
 func isIncomplete(line []byte, size int64) bool {
-	return size <= clientfile.MaxLineSize && !bytes.HasSuffix(line, []byte("\n")) && !json.Valid(line)
+	return size <= clientfile.MaxLineBytes && !bytes.HasSuffix(line, []byte("\n")) && !json.Valid(line)
 }
 
-// passLine passes a line to the reader. It returns false if the line is empty. Otherwise it returns true, even if the
-// line cannot be read.
-func (f *transcriptFile) passLine(r *eventReader, b []byte, size, offset int64) bool {
+// passLineToReader passes a line to the reader. It returns false if the line is empty. Otherwise it returns true,
+// even if the line cannot be read.
+func (f *transcriptFile) passLineToReader(r *eventReader, b []byte, size, offset int64) bool {
 	b = bytes.TrimPrefix(bytes.TrimSpace(b), []byte("\ufeff"))
-	if len(b) == 0 && size <= clientfile.MaxLineSize {
+	if len(b) == 0 && size <= clientfile.MaxLineBytes {
 		return false
 	}
-	if size > clientfile.MaxLineSize {
+	if size > clientfile.MaxLineBytes {
 		f.addUnreadLine(offset, reasonTooLong)
 		return true
 	}
-	objects, rest := clientfile.SplitObjects(b)
+	objects, rest := clientfile.SplitJSONObjects(b)
 	for i, object := range objects {
 		if r.readLine(object, offset+int64(i)) {
 			continue
 		}
 		f.addUnreadLine(offset, reasonNotObject)
-		if last := clientfile.LastObject(object); last != nil && !json.Valid(object) {
+		if last := clientfile.LastJSONObject(object); last != nil && !json.Valid(object) {
 			r.readLine(last, offset+int64(i))
 		}
 	}
@@ -248,7 +252,7 @@ func (f *transcriptFile) passLine(r *eventReader, b []byte, size, offset int64) 
 	case len(rest) > 0 && len(objects) > 0 && &rest[0] != &b[0]:
 		f.addUnreadLine(offset, reasonTextAfterJSON)
 	case len(rest) > 0:
-		f.addUnreadLine(offset, reasonTorn)
+		f.addUnreadLine(offset, reasonTornLine)
 	}
 	return true
 }

@@ -82,7 +82,7 @@ func TestOtherClient(t *testing.T) {
 // TestCursor reads a transcript that ends anywhere, also within a line, and reads it again after it has grown. The
 // turns must be the same as when it is read at once, and nothing must be left at the end.
 func TestCursor(t *testing.T) {
-	testenv.Sequential(t)
+	testenv.SkipInShortMode(t)
 	for _, file := range recorded(t) {
 		t.Run(filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file), func(t *testing.T) {
 			b, err := os.ReadFile(file)

@@ -2,7 +2,7 @@
 //
 // Agent Trace 0.1 (https://agent-trace.dev) describes which lines of a file at a revision were
 // written by an AI or by a person, and in which conversation. It has no field for a reason.
-// Therefore the whole annotation is stored in the metadata, under traceKey. oxbow reads its own
+// Therefore the whole annotation is stored in the metadata, under traceMetadataKey. oxbow reads its own
 // records without loss, and other programs can read the lines, the model and the revision.
 
 package interchange
@@ -21,11 +21,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// traceVersion is the version of the specification. The schema requires three numbers.
-const traceVersion = "0.1.0"
+// traceFormatVersion is the version of the specification. The schema requires three numbers.
+const traceFormatVersion = "0.1.0"
 
-// traceKey is the metadata key under which a trace record contains the whole annotation.
-const traceKey = "dev.oxbow"
+// traceMetadataKey is the metadata key under which a trace record contains the whole annotation.
+const traceMetadataKey = "dev.oxbow"
 
 // traceRecord is a record in the format of the specification, for one change of files.
 type traceRecord struct {
@@ -88,7 +88,7 @@ func WriteTraces(w io.Writer, records []annotate.Record) (ConversionReport, erro
 			rep.countLoss("annotations whose lines are not known are left out")
 			continue
 		}
-		t, err := makeTrace(r, &rep)
+		t, err := makeTraceRecord(r, &rep)
 		if err != nil {
 			return rep, fmt.Errorf("writing agent traces: %w", err)
 		}
@@ -106,9 +106,9 @@ func WriteTraces(w io.Writer, records []annotate.Record) (ConversionReport, erro
 	return rep, nil
 }
 
-// makeTrace converts an annotation to a trace record. It counts in the report what the format cannot express.
-func makeTrace(r *annotate.Record, rep *ConversionReport) (*traceRecord, error) {
-	t := &traceRecord{Version: traceVersion, ID: uuidFromName(r.ID + " " + r.File), Timestamp: r.Time.UTC()}
+// makeTraceRecord converts an annotation to a trace record. It counts in the report what the format cannot express.
+func makeTraceRecord(r *annotate.Record, rep *ConversionReport) (*traceRecord, error) {
+	t := &traceRecord{Version: traceFormatVersion, ID: uuidFromName(r.ID + " " + r.File), Timestamp: r.Time.UTC()}
 	if r.Commit != "" {
 		t.VCS = &traceVCS{"git", r.Commit}
 	} else {
@@ -129,7 +129,7 @@ func makeTrace(r *annotate.Record, rep *ConversionReport) (*traceRecord, error) 
 	if err != nil {
 		return nil, err
 	}
-	t.Metadata = map[string]json.RawMessage{traceKey: l}
+	t.Metadata = map[string]json.RawMessage{traceMetadataKey: l}
 	rep.countLoss("reasoning has no place in Agent Trace: it is in the metadata")
 	if r.Archived {
 		rep.countLoss("archived annotations: read again they are not archived")

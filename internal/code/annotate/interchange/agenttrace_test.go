@@ -23,7 +23,7 @@ import (
 // repo creates a repository with one file, which was committed once and changed afterwards.
 func repo(t *testing.T) (dir, commit string) {
 	t.Helper()
-	program := testenv.Program(t, "git", "apt install git")
+	program := testenv.RequireProgram(t, "git", "apt install git")
 	dir = t.TempDir()
 	git := func(args ...string) string {
 		t.Helper()

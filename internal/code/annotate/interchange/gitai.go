@@ -38,13 +38,13 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// notesRef is the ref in which Git AI keeps its notes.
-const notesRef = "refs/notes/ai"
+// gitAINotesRef is the ref in which Git AI keeps its notes.
+const gitAINotesRef = "refs/notes/ai"
 
 // authorshipLog is the parsed authorship log in one commit note.
 type authorshipLog struct {
 	Files           []authoredFile
-	meta            logMetadata
+	metadata        authorshipMetadata
 	unreadableParts []string // descriptions of the parts that could not be read, with line numbers
 }
 
@@ -60,7 +60,7 @@ type authoredLines struct {
 	Spans     []annotate.Span
 }
 
-type logMetadata struct {
+type authorshipMetadata struct {
 	Schema   string                   `json:"schema_version"`
 	Prompts  map[string]promptSession `json:"prompts"`
 	Sessions map[string]promptSession `json:"sessions"`
@@ -80,8 +80,8 @@ type promptSession struct {
 	} `json:"messages"`
 }
 
-// errLogVersion is returned for a log whose major version is not 3.
-var errLogVersion = errors.New("the log is not of version 3")
+// errAuthorshipVersion is returned for a log whose major version is not 3.
+var errAuthorshipVersion = errors.New("the log is not of version 3")
 
 // parseAuthorship parses a log. Lines that cannot be read are skipped and described in unreadableParts.
 func parseAuthorship(note []byte) (*authorshipLog, error) {
@@ -125,15 +125,15 @@ func parseAuthorship(note []byte) (*authorshipLog, error) {
 	if !divided {
 		return nil, errors.New("a log has no metadata")
 	}
-	err := json.Unmarshal(rest, &l.meta)
+	err := json.Unmarshal(rest, &l.metadata)
 	// If only a field has the wrong type, package json has decoded all other fields.
 	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
 		l.unreadableParts = append(l.unreadableParts, "metadata: "+err.Error())
 	} else if err != nil {
 		return nil, fmt.Errorf("reading the metadata of a log: %w", err)
 	}
-	if !strings.HasPrefix(l.meta.Schema, "authorship/3.") {
-		return nil, fmt.Errorf("%w: %.60q", errLogVersion, l.meta.Schema)
+	if !strings.HasPrefix(l.metadata.Schema, "authorship/3.") {
+		return nil, fmt.Errorf("%w: %.60q", errAuthorshipVersion, l.metadata.Schema)
 	}
 	return l, nil
 }
@@ -172,7 +172,7 @@ func parseAuthoredLines(s string) (e authoredLines, bad error) {
 // The error matches [oxbow.ErrUnsupported] if there is no repository.
 func ReadGitAI(ctx context.Context, b *annotate.Store) ([]annotate.Record, ConversionReport, error) {
 	var rep ConversionReport
-	notes, err := b.ReadNotes(ctx, notesRef)
+	notes, err := b.ReadNotes(ctx, gitAINotesRef)
 	if err != nil {
 		return nil, rep, fmt.Errorf("reading the notes of Git AI: %w", err)
 	}
@@ -180,7 +180,7 @@ func ReadGitAI(ctx context.Context, b *annotate.Store) ([]annotate.Record, Conve
 	var places []annotate.FileAt
 	for _, commit := range slices.Sorted(maps.Keys(notes)) {
 		l, err := parseAuthorship(notes[commit])
-		if errors.Is(err, errLogVersion) {
+		if errors.Is(err, errAuthorshipVersion) {
 			rep.countLoss("notes of another version than 3")
 			continue
 		}
@@ -238,9 +238,9 @@ func (l *authorshipLog) toRecords(commit string, rep *ConversionReport) []annota
 			spans[e.AuthorKey] = append(spans[e.AuthorKey], e.Spans...)
 		}
 		for _, k := range keys {
-			p, ok := l.meta.Sessions[k]
+			p, ok := l.metadata.Sessions[k]
 			if !ok {
-				p, ok = l.meta.Prompts[k]
+				p, ok = l.metadata.Prompts[k]
 			}
 			if !ok {
 				rep.countLoss("entries of sessions that the note does not describe")

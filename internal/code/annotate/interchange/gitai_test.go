@@ -38,7 +38,7 @@ const note = `src/pool.go
 `
 
 func TestReadGitAI(t *testing.T) {
-	program := testenv.Program(t, "git", "apt install git")
+	program := testenv.RequireProgram(t, "git", "apt install git")
 	dir := t.TempDir()
 	git := func(stdin string, args ...string) string {
 		t.Helper()

@@ -44,7 +44,7 @@ func completeRecords(
 	wants []importRange,
 	rep *ConversionReport,
 ) ([]annotate.Record, error) {
-	then, err := readVersions(ctx, b, wants)
+	then, err := readFileVersions(ctx, b, wants)
 	if err != nil {
 		return nil, err
 	}
@@ -69,9 +69,9 @@ func completeRecords(
 	return out, nil
 }
 
-// readVersions returns the file of each range at the range's commit, or the current file if the range has no commit.
-// Lines is nil if the file does not exist.
-func readVersions(ctx context.Context, b *annotate.Store, wants []importRange) ([]annotate.FileVersion, error) {
+// readFileVersions returns the file of each range at the range's commit, or the current file if the range has no
+// commit. Lines is nil if the file does not exist.
+func readFileVersions(ctx context.Context, b *annotate.Store, wants []importRange) ([]annotate.FileVersion, error) {
 	var places []annotate.FileAt
 	var at []int
 	then := make([]annotate.FileVersion, len(wants))
@@ -103,13 +103,13 @@ func readVersions(ctx context.Context, b *annotate.Store, wants []importRange) (
 	return then, nil
 }
 
-// maxField is the maximum length, in bytes, of a short text in a record, such as the name of the agent, the model or
-// the session.
-const maxField = 256
+// maxFieldBytes is the maximum length, in bytes, of a short text in a record, such as the name of the agent, the
+// model or the session.
+const maxFieldBytes = 256
 
-// truncateField replaces invalid UTF-8 in a text and shortens it to maxField bytes.
+// truncateField replaces invalid UTF-8 in a text and shortens it to maxFieldBytes bytes.
 func truncateField(s string) string {
-	return text.TruncateBytes(strings.ToValidUTF8(s, "\ufffd"), maxField)
+	return text.TruncateBytes(strings.ToValidUTF8(s, "\ufffd"), maxFieldBytes)
 }
 
 // truncateReasoning removes invalid UTF-8 from a text and shortens it to [annotate.MaxWhy] bytes.

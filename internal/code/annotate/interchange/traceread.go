@@ -18,8 +18,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// maxTraceInput is the maximum number of bytes that [ReadTraces] reads.
-const maxTraceInput = 256 << 20
+// maxTraceInputBytes is the maximum number of bytes that [ReadTraces] reads.
+const maxTraceInputBytes = 256 << 20
 
 // parseTraces parses trace records, which are the elements of a JSON array or a sequence of JSON values. It also
 // returns the number of records that could not be parsed.
@@ -75,14 +75,14 @@ func parseTraces(text []byte) (ts []traceRecord, unreadableRecords int) {
 // have at most 256 MiB.
 func ReadTraces(ctx context.Context, b *annotate.Store, r io.Reader) ([]annotate.Record, ConversionReport, error) {
 	var rep ConversionReport
-	text, err := io.ReadAll(io.LimitReader(r, maxTraceInput+1))
+	text, err := io.ReadAll(io.LimitReader(r, maxTraceInputBytes+1))
 	if err != nil {
 		return nil, rep, fmt.Errorf("reading agent traces: %w", err)
 	}
-	if len(text) > maxTraceInput {
+	if len(text) > maxTraceInputBytes {
 		return nil, rep, fmt.Errorf(
 			"reading agent traces: %w",
-			&oxbow.InvalidError{Field: "traces", Reason: fmt.Sprintf("have more than %d MiB", maxTraceInput>>20)},
+			&oxbow.InvalidError{Field: "traces", Reason: fmt.Sprintf("have more than %d MiB", maxTraceInputBytes>>20)},
 		)
 	}
 	ts, bad := parseTraces(text)
@@ -92,7 +92,7 @@ func ReadTraces(ctx context.Context, b *annotate.Store, r io.Reader) ([]annotate
 	var out []annotate.Record
 	var wants []importRange
 	for i := range ts {
-		if raw, ok := ts[i].Metadata[traceKey]; ok {
+		if raw, ok := ts[i].Metadata[traceMetadataKey]; ok {
 			rec, err := annotate.ParseRecord(raw)
 			if err == nil {
 				out = append(out, rec)
@@ -100,7 +100,7 @@ func ReadTraces(ctx context.Context, b *annotate.Store, r io.Reader) ([]annotate
 			}
 			rep.countLoss("annotations in metadata that cannot be read; their ranges are taken")
 		}
-		wants = append(wants, traceRanges(&ts[i], &rep)...)
+		wants = append(wants, importableTraceRanges(&ts[i], &rep)...)
 	}
 	more, err := completeRecords(ctx, b, wants, &rep)
 	if err != nil {
@@ -111,9 +111,9 @@ func ReadTraces(ctx context.Context, b *annotate.Store, r io.Reader) ([]annotate
 	return out, rep, nil
 }
 
-// traceRanges returns the line ranges of a trace that another program wrote. Ranges that cannot be imported are left
-// out and counted in the report.
-func traceRanges(t *traceRecord, rep *ConversionReport) []importRange {
+// importableTraceRanges returns the line ranges of a trace that another program wrote. Ranges that cannot be
+// imported are left out and counted in the report.
+func importableTraceRanges(t *traceRecord, rep *ConversionReport) []importRange {
 	var out []importRange
 	commit := ""
 	switch {

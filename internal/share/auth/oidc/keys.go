@@ -34,17 +34,17 @@ const (
 	maxKeyAge = time.Hour // age at which cached keys are fetched again
 	// minimum time between two fetches; it also applies if a token names an unknown key
 	minFetchInterval = 30 * time.Second
-	maxKeys          = 100       // maximum number of keys that are read from a provider
-	maxReply         = 256 << 10 // maximum size of an answer of the provider, in bytes
+	maxProviderKeys  = 100       // maximum number of keys that are read from a provider
+	maxReplyBytes    = 256 << 10 // maximum size of an answer of the provider, in bytes
 )
 
 // keySet caches the public keys of a provider.
 type keySet struct {
-	issuer      string // URL of the provider without a slash at the end
-	exactIssuer string // URL in the form that the provider must use in its answers and tokens
-	client      *http.Client
-	now         func() time.Time
-	log         *slog.Logger
+	issuer         string // URL of the provider without a slash at the end
+	expectedIssuer string // URL in the form that the provider must use in its answers and tokens
+	client         *http.Client
+	now            func() time.Time
+	log            *slog.Logger
 
 	mu          sync.Mutex // guards the fields below; it stays locked during a fetch, so that only one caller fetches
 	keys        map[string]signatureKey
@@ -59,20 +59,20 @@ type signatureKey struct {
 	algorithm string
 }
 
-func newClient() *http.Client {
+func newProviderClient() *http.Client {
 	return &http.Client{Timeout: 10 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return errors.New("the provider leads elsewhere")
 	}}
 }
 
-func isLoopback(u *url.URL) bool {
+func isLoopbackURL(u *url.URL) bool {
 	return u.Scheme == "http" && (u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback())
 }
 
-// isSecure reports whether answers from a URL cannot be changed on the way: the URL uses https or leads to this
+// isSecureURL reports whether answers from a URL cannot be changed on the way: the URL uses https or leads to this
 // machine.
-func isSecure(u *url.URL) bool {
-	return u.Scheme == "https" || isLoopback(u)
+func isSecureURL(u *url.URL) bool {
+	return u.Scheme == "https" || isLoopbackURL(u)
 }
 
 // findKey returns the key with an ID for an algorithm. If the key is unknown or old, findKey fetches the keys from the
@@ -120,11 +120,11 @@ func (s *keySet) fetchKeys(ctx context.Context) (map[string]signatureKey, error)
 	if err := s.getJSON(ctx, s.issuer+"/.well-known/openid-configuration", &about); err != nil {
 		return nil, err
 	}
-	if about.Issuer != s.exactIssuer {
-		return nil, fmt.Errorf("the provider calls itself %q, not %q", about.Issuer, s.exactIssuer)
+	if about.Issuer != s.expectedIssuer {
+		return nil, fmt.Errorf("the provider calls itself %q, not %q", about.Issuer, s.expectedIssuer)
 	}
 	at, err := url.Parse(about.Keys)
-	if err != nil || !isSecure(at) {
+	if err != nil || !isSecureURL(at) {
 		return nil, fmt.Errorf("the provider's keys lie at %q, which is no https URL", about.Keys)
 	}
 	var set struct {
@@ -133,8 +133,8 @@ func (s *keySet) fetchKeys(ctx context.Context) (map[string]signatureKey, error)
 	if err := s.getJSON(ctx, about.Keys, &set); err != nil {
 		return nil, err
 	}
-	if len(set.Keys) > maxKeys {
-		return nil, fmt.Errorf("the provider has %d keys; the most is %d", len(set.Keys), maxKeys)
+	if len(set.Keys) > maxProviderKeys {
+		return nil, fmt.Errorf("the provider has %d keys; the most is %d", len(set.Keys), maxProviderKeys)
 	}
 	keys := map[string]signatureKey{}
 	for _, raw := range set.Keys {
@@ -156,14 +156,14 @@ func (s *keySet) getJSON(ctx context.Context, url string, v any) error {
 		return fmt.Errorf("asking the provider: %w", err)
 	}
 	defer res.Body.Close()
-	b, err := io.ReadAll(io.LimitReader(res.Body, maxReply+1))
+	b, err := io.ReadAll(io.LimitReader(res.Body, maxReplyBytes+1))
 	switch {
 	case err != nil:
 		return fmt.Errorf("asking the provider: %w", err)
 	case res.StatusCode != http.StatusOK:
 		return fmt.Errorf("the provider answers %s", res.Status)
-	case len(b) > maxReply:
-		return fmt.Errorf("the provider's answer has more than %d bytes", maxReply)
+	case len(b) > maxReplyBytes:
+		return fmt.Errorf("the provider's answer has more than %d bytes", maxReplyBytes)
 	}
 	return json.Unmarshal(b, v)
 }

@@ -34,13 +34,13 @@ const (
 const metadataPath = "/.well-known/oauth-protected-resource"
 
 const (
-	clockLeeway  = time.Minute // tolerance for different clocks when times in a token are checked
-	maxTokenSize = 16 << 10    // maximum size of a token, in bytes
+	clockLeeway   = time.Minute // tolerance for different clocks when times in a token are checked
+	maxTokenBytes = 16 << 10    // maximum size of a token, in bytes
 )
 
-// algorithms lists the accepted algorithms. Each algorithm needs a different type of key, so that a
+// acceptedAlgorithms lists the accepted algorithms. Each algorithm needs a different type of key, so that a
 // key for one algorithm cannot be used with another.
-var algorithms = []string{"RS256", "ES256", "EdDSA"}
+var acceptedAlgorithms = []string{"RS256", "ES256", "EdDSA"}
 
 // Options say which tokens are accepted. Issuer and Resource are required.
 type Options struct {
@@ -63,7 +63,7 @@ type Verifier struct {
 
 // New returns a verifier. It does not connect to the provider.
 func New(o Options) (*Verifier, error) {
-	if !isIssuer(o.Issuer) {
+	if !isValidIssuer(o.Issuer) {
 		return nil, fmt.Errorf("the issuer %q is not the https URL of a provider", o.Issuer)
 	}
 	if o.Now == nil {
@@ -74,11 +74,11 @@ func New(o Options) (*Verifier, error) {
 		audiences = []string{o.Resource, o.Resource + "/", o.Resource + "/mcp"}
 	}
 	return &Verifier{opts: o,
-		keys: keySet{issuer: strings.TrimSuffix(o.Issuer, "/"), exactIssuer: o.Issuer,
-			client: cmp.Or(o.Client, newClient()), now: o.Now,
+		keys: keySet{issuer: strings.TrimSuffix(o.Issuer, "/"), expectedIssuer: o.Issuer,
+			client: cmp.Or(o.Client, newProviderClient()), now: o.Now,
 			log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler))},
 		parser: jwt.NewParser(
-			jwt.WithValidMethods(algorithms),
+			jwt.WithValidMethods(acceptedAlgorithms),
 			jwt.WithIssuer(o.Issuer),
 			jwt.WithAudience(audiences...),
 			jwt.WithExpirationRequired(), jwt.WithLeeway(clockLeeway), jwt.WithTimeFunc(o.Now),
@@ -86,21 +86,21 @@ func New(o Options) (*Verifier, error) {
 		)}, nil
 }
 
-// isIssuer reports whether a string may be the identifier of a provider: an https URL without query and fragment.
-func isIssuer(s string) bool {
+// isValidIssuer reports whether a string may be the identifier of a provider: an https URL without query and fragment.
+func isValidIssuer(s string) bool {
 	u, err := url.Parse(s)
 	if err != nil {
 		return false
 	}
 	hasHostAndPathOnly := u.Host != "" && u.User == nil && u.Fragment == "" && u.RawQuery == ""
-	return hasHostAndPathOnly && isSecure(u)
+	return hasHostAndPathOnly && isSecureURL(u)
 }
 
 // claims contains the claims of a token: the registered claims, the scope, and all claims by name.
 type claims struct {
 	jwt.RegisteredClaims
-	Scope  string `json:"scope"`
-	values map[string]any
+	Scope     string `json:"scope"`
+	allClaims map[string]any
 }
 
 // UnmarshalJSON also stores all claims by name, because the options determine which claim contains the tenant.
@@ -109,7 +109,7 @@ func (c *claims) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, (*plain)(c)); err != nil {
 		return err
 	}
-	return json.Unmarshal(b, &c.values)
+	return json.Unmarshal(b, &c.allClaims)
 }
 
 var errUnknownTenant = errors.New("the token names no tenant")
@@ -117,7 +117,7 @@ var errUnknownTenant = errors.New("the token names no tenant")
 // Verify verifies a token and returns its permissions. Tokens with the same permissions have the same Name, so the
 // data that a server keeps for each name does not grow with the number of issued tokens.
 func (v *Verifier) Verify(ctx context.Context, token string) (auth.Token, error) {
-	if len(token) > maxTokenSize {
+	if len(token) > maxTokenBytes {
 		return auth.Token{}, errors.New("the token is too long")
 	}
 	var c claims
@@ -149,7 +149,7 @@ func (v *Verifier) claimPermissions(c *claims) (auth.Token, error) {
 	if v.opts.Claim == "" {
 		return t, nil
 	}
-	t.Tenant, _ = c.values[v.opts.Claim].(string)
+	t.Tenant, _ = c.allClaims[v.opts.Claim].(string)
 	if t.Tenant == "" {
 		return t, errUnknownTenant
 	}

@@ -222,7 +222,7 @@ func TestTurnedAway(t *testing.T) {
 				1,
 			))) + "." + parts[2],
 		"no signature": parts[0] + "." + parts[1] + ".",
-		"too long":     good + strings.Repeat("A", maxTokenSize),
+		"too long":     good + strings.Repeat("A", maxTokenBytes),
 		"no token":     "a.b.c",
 		"empty parts":  "..",
 	} {
@@ -342,9 +342,9 @@ func TestGuard(t *testing.T) {
 	p := newProvider(t)
 	v := p.verifier(t)
 	g := auth.Guard{
-		Tokens:      auth.Tokens{auth.New("static", "a-secret.of-some.length", auth.Permissions{})},
-		Verify:      v.Verify,
-		MetadataURL: v.MetadataURL(),
+		Tokens:       auth.Tokens{auth.NewToken("static", "a-secret.of-some.length", auth.Permissions{})},
+		VerifySecret: v.Verify,
+		MetadataURL:  v.MetadataURL(),
 	}
 	admit := func(g auth.Guard, secret string) (auth.Token, error) {
 		r := httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost/mcp", nil)
@@ -369,7 +369,7 @@ func TestGuard(t *testing.T) {
 		}
 	}
 	down := g
-	down.Verify = p.verifier(t).Verify
+	down.VerifySecret = p.verifier(t).Verify
 	p.reply = func(w http.ResponseWriter) bool { w.WriteHeader(http.StatusBadGateway); return true }
 	for _, at := range []auth.Guard{down, down.ForTenant("acme"), down.ForTenant("")} {
 		_, err := admit(at, good)
@@ -416,7 +416,8 @@ func FuzzReadKey(f *testing.F) {
 	f.Add([]byte(`{"kty":"EC","crv":"P-256","x":"AAAA","y":"AAAA"}`))
 	f.Add([]byte(`{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		if _, k, err := parseKey(raw); err == nil && (k.public == nil || !slices.Contains(algorithms, k.algorithm)) {
+		if _, k, err := parseKey(raw); err == nil &&
+			(k.public == nil || !slices.Contains(acceptedAlgorithms, k.algorithm)) {
 			t.Errorf("%q is the key %+v", raw, k)
 		}
 	})

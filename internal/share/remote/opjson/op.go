@@ -21,16 +21,16 @@ var ErrNotOneOp = errors.New("an op is not exactly one of add, update, alias, re
 
 // Op is the JSON form of an op. Exactly one of its fields is set.
 type Op struct {
-	Add     *add     `json:"add,omitempty"`
-	Update  *update  `json:"update,omitempty"`
-	Alias   *alias   `json:"alias,omitempty"`
-	Relabel *relabel `json:"relabel,omitempty"`
-	Remove  *remove  `json:"remove,omitempty"`
+	Add     *jsonAdd     `json:"add,omitempty"`
+	Update  *jsonUpdate  `json:"update,omitempty"`
+	Alias   *jsonAlias   `json:"alias,omitempty"`
+	Relabel *jsonRelabel `json:"relabel,omitempty"`
+	Remove  *jsonRemove  `json:"remove,omitempty"`
 }
 
 // The JSON forms of the ops. They have the same fields as the types in package oxbow.
 type (
-	add struct {
+	jsonAdd struct {
 		Name          string        `json:"name"`
 		Kind          oxbow.Kind    `json:"kind,omitempty"`
 		Content       string        `json:"content"`
@@ -39,7 +39,7 @@ type (
 		Created       createdTime   `json:"created,omitzero"`
 		UniqueAliases bool          `json:"unique_aliases,omitempty"`
 	}
-	update struct {
+	jsonUpdate struct {
 		Name          string        `json:"name"`
 		Content       string        `json:"content"`
 		Aliases       []string      `json:"aliases,omitempty"`
@@ -47,17 +47,17 @@ type (
 		If            uint64        `json:"if,omitempty"`
 		UniqueAliases bool          `json:"unique_aliases,omitempty"`
 	}
-	alias struct {
+	jsonAlias struct {
 		Name    string   `json:"name"`
 		Aliases []string `json:"aliases"`
 		If      uint64   `json:"if,omitempty"`
 	}
-	relabel struct {
+	jsonRelabel struct {
 		Name   string        `json:"name"`
 		Labels []oxbow.Label `json:"labels"`
 		If     uint64        `json:"if,omitempty"`
 	}
-	remove struct {
+	jsonRemove struct {
 		Name string `json:"name"`
 		If   uint64 `json:"if,omitempty"`
 	}
@@ -88,15 +88,15 @@ func (t *createdTime) UnmarshalJSON(b []byte) error {
 func EncodeOp(op oxbow.Op) (w Op, err error) {
 	switch op := op.(type) {
 	case oxbow.Add:
-		w.Add = &add{op.Name, op.Kind, op.Content, op.Aliases, op.Labels, createdTime{op.Created}, op.UniqueAliases}
+		w.Add = &jsonAdd{op.Name, op.Kind, op.Content, op.Aliases, op.Labels, createdTime{op.Created}, op.UniqueAliases}
 	case oxbow.Update:
-		w.Update = (*update)(&op)
+		w.Update = (*jsonUpdate)(&op)
 	case oxbow.Alias:
-		w.Alias = (*alias)(&op)
+		w.Alias = (*jsonAlias)(&op)
 	case oxbow.Relabel:
-		w.Relabel = (*relabel)(&op)
+		w.Relabel = (*jsonRelabel)(&op)
 	case oxbow.Remove:
-		w.Remove = (*remove)(&op)
+		w.Remove = (*jsonRemove)(&op)
 	default:
 		err = fmt.Errorf("%w: a change of type %T", oxbow.ErrUnsupported, op)
 	}
