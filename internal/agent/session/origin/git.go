@@ -14,14 +14,13 @@ import (
 type gitOutputKind int
 
 const (
-	gitPrintsForeignText gitOutputKind = iota
-	// The command prints git's own messages, and names of files in the working tree.
-	gitPrintsOwnText
-	gitPrintsTrackedLines // The command prints lines of tracked files.
-	gitPrintsDiff         // The command prints changed lines of the working tree.
-	gitPrintsCommitList   // The command prints the subject of each commit, next to the commit's hash.
-	gitPrintsLog          // The command prints commits in a format that the caller can choose.
-	gitPrintsObjects      // The command prints commits or files.
+	gitPrintsForeignText  gitOutputKind = iota
+	gitPrintsOwnText                    // The command prints git's own messages, and names of files.
+	gitPrintsTrackedLines               // The command prints lines of tracked files.
+	gitPrintsDiff                       // The command prints changed lines of the working tree.
+	gitPrintsCommitList                 // The command prints the subject of each commit, next to the commit's hash.
+	gitPrintsLog                        // The command prints commits in a format that the caller can choose.
+	gitPrintsObjects                    // The command prints commits or files.
 )
 
 // gitOutputKinds lists the git commands whose output may be proved to be the project's own text.
