@@ -11,16 +11,16 @@ import (
 )
 
 // LabelCounts returns the number of entries for each label whose key isWanted accepts. It reads the index and the
-// snapshot, and no entries. ok is false if this is not possible, because the memory has no index yet, is not a log
-// alone, uses [RankSeed], or has labels with a wanted key whose values are not in the index. The caller must then read
-// the entries.
+// snapshot, and no entries. ok is false if this is not possible, because the memory does not have an index yet, is not
+// a log alone, uses [RankSeed], or has labels with a wanted key whose values are not in the index. The caller must
+// then read the entries.
 func (m *Memory) LabelCounts(
 	ctx context.Context,
 	isWanted func(key string) bool,
 ) (counts map[Label]int, ok bool, err error) {
 	d, isLog := m.store.(*logstore.DB)
 	hasIndex := m.searcher.Load() != nil || m.hasIndexFile()
-	hasKeywords := cmp.Or(m.opts.Ranking, RankOxbow) == RankOxbow // the index of the other ranking has only words
+	hasKeywords := cmp.Or(m.opts.Ranking, RankOxbow) == RankOxbow // the index for RankSeed has only words
 	if !isLog || !hasIndex || !hasKeywords {
 		return nil, false, nil
 	}
@@ -45,8 +45,8 @@ func (m *Memory) LabelCounts(
 	return counts, true, nil
 }
 
-// countLabelValues returns the number of entries for each value of a label key. ok is false if neither the index nor
-// the log's snapshot has the values.
+// countLabelValues returns how many entries have each value of a label key. ok is false if neither the index nor the
+// log's snapshot has the values.
 func (v *rankedView) countLabelValues(
 	ctx context.Context,
 	d *logstore.DB,

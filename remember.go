@@ -198,9 +198,8 @@ func (m *Memory) Edit(ctx context.Context, name string, edit func(old Entry, fou
 	return err
 }
 
-// CommitEdit is like Edit, and returns the change, as a [Committer] does. The change is empty if
-// the op is nil. After a conflict, this Memory runs its edits of the entry one after the other, so
-// edit must not edit the same entry.
+// CommitEdit is like Edit, and returns the change, as a [Committer] does. The change is empty if the op is nil. After
+// a conflict, this Memory runs its edits of the entry one by one, so edit must not edit the same entry.
 func (m *Memory) CommitEdit(
 	ctx context.Context,
 	name string,

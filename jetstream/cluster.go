@@ -55,7 +55,7 @@ type Options struct {
 	CacheBytes int64
 
 	Node   string           // name of this process in envelopes
-	Source oxbow.Source     // source of changes whose context has no source
+	Source oxbow.Source     // source of changes whose context lacks a source
 	Clock  func() time.Time // default time.Now
 	Rand   io.Reader        // default crypto/rand
 
@@ -258,7 +258,7 @@ func (c *Cluster) markBrainOutdated(m *nats.Msg) {
 	}
 }
 
-// Open opens a brain of a tenant. If the brain does not exist, Open adds it to the directory, and it is empty. A name
+// Open opens a brain of a tenant. If the brain does not exist, Open adds an empty brain to the directory. A name
 // consists of 1 to 64 letters, digits, "-" and "_".
 func (c *Cluster) Open(ctx context.Context, tenant, brain string) (*Store, error) {
 	info, err := c.directory.getBrain(ctx, tenant, brain)

@@ -67,12 +67,11 @@ type restoreRun struct {
 	report RestoreReport
 }
 
-// Restore restores brains with the same entries, IDs, versions, numbers, history and chain. Each
-// directory is either a target of [Cluster.Backup] or the cache of a node that is not running. If
-// several directories contain a brain, Restore uses the newest undamaged file. It checks each file
-// first. It writes nothing if the cluster already has a different state of a selected brain or,
-// without Tenant, any other brain. After an interruption, the same call continues the restore. No
-// other process should write in the meantime.
+// Restore restores brains with the same entries, IDs, versions, numbers, history and chain. Each directory is either a
+// [Cluster.Backup] target or the cache of a node that is not running. If several directories contain a brain, Restore
+// uses the newest undamaged file. It checks each file first. It writes nothing if the cluster already has a different
+// state of a selected brain or, without Tenant, any other brain. After an interruption, the same call continues the
+// restore. No other process should write in the meantime.
 func (c *Cluster) Restore(ctx context.Context, dirs []string, o RestoreOptions) (RestoreReport, error) {
 	r := &restoreRun{cluster: c, options: o}
 	if r.options.Progress == nil {
@@ -349,7 +348,7 @@ func (f *restorableFile) matchesImage(image []byte) bool {
 	return int64(len(image)) == f.FileSize && chainHash(sha256.Sum256(image)) == f.FileHash
 }
 
-// publishWholeFile publishes the file of the replica as the whole content of the brain.
+// publishWholeFile publishes the replica's file as the brain's whole content.
 func (r *brainReplica) publishWholeFile(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 6*r.cluster.options.WriteWait)
 	defer cancel()

@@ -9,7 +9,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 )
 
-// A Side is one of the two selections of a comparison.
+// A Side is one of the two selections in a comparison.
 type Side struct {
 	Profile *Resolved
 	AsOf    uint64 // number of the change after which the memory is read (0 for the current memory)
@@ -18,7 +18,7 @@ type Side struct {
 // Chosen is an entry or a document that a profile includes.
 type Chosen struct {
 	Name   string `json:"name"`
-	Tokens int    `json:"tokens"` // estimated number of tokens of the whole text in the form in which it is shown
+	Tokens int    `json:"tokens"` // estimated number of tokens in the whole text in the form in which it is shown
 	// the selection contains at least a part of the text (false if the whole text exceeds the budget)
 	In bool `json:"in"`
 }
@@ -30,8 +30,8 @@ type Changed struct {
 	B    int    `json:"b_tokens"`
 }
 
-// Diff is the difference between two selections. The entries are in the order of their IDs, and the documents are in
-// the order of the profile.
+// Diff is the difference between two selections. The entries are ordered by ID, and the documents are in the order of
+// the profile.
 type Diff struct {
 	OnlyA      []Chosen  `json:"only_a"`
 	OnlyB      []Chosen  `json:"only_b"`
@@ -39,7 +39,7 @@ type Diff struct {
 	Same       int       `json:"same"` // number of entries that both sides include in the same version
 	DocumentsA []Chosen  `json:"documents_only_a"`
 	DocumentsB []Chosen  `json:"documents_only_b"`
-	TokensA    int       `json:"a_tokens"` // estimated number of tokens of the whole selection
+	TokensA    int       `json:"a_tokens"` // estimated number of tokens in the whole selection
 	TokensB    int       `json:"b_tokens"`
 }
 
@@ -89,7 +89,7 @@ func (s *Set) Diff(ctx context.Context, m *oxbow.Memory, a, b Side) (Diff, error
 type includedTexts struct {
 	entries     []oxbow.Entry
 	indexByID   map[uint64]int
-	namesInText map[string]bool // names of the entries in the text of the selection
+	namesInText map[string]bool // names of the entries in the selection's text
 	documents   []Chosen        // documents in the text of the selection
 	totalTokens int
 }

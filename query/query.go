@@ -27,7 +27,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/syntax"
 )
 
-// Parse parses a query, which consists of words and terms of the filter language. A word is a term if it has a known
+// Parse parses a query, which consists of words and terms in the filter language. A word is a term if it has a known
 // key or a synonym (tags, type, since), a colon and a value. URLs and quoted words are not terms. For errors, see
 // [ParseFilter].
 //
@@ -46,7 +46,7 @@ import (
 // Date expressions among the words, such as "last week" or "in May 2023", stay in Text and are also listed in Dates.
 func Parse(s string, now time.Time) (oxbow.Query, error) { return parseWords(splitWords(s), now) }
 
-// Names of the memories of a home that a query can search, as in in:sessions.
+// Names of the memories in a home that a query can search, as in in:sessions.
 const (
 	InNotes    = "notes"    // the entries of the memory
 	InSessions = "sessions" // the turns of past sessions
@@ -56,7 +56,7 @@ const (
 // A Request is a query that also says which of a home's memories it searches.
 type Request struct {
 	Query        oxbow.Query
-	Memory       string        // the memory that the term in: names, or "" if there is no such term
+	Memory       string        // the memory that the term in: names, or "" without such a term
 	Misspellings []Misspelling // words that were probably meant as terms of a filter
 }
 
@@ -68,9 +68,9 @@ type Misspelling struct {
 }
 
 // ParseRequest is like [Parse], but also reads the term in:MEMORY, which names the memory to search, and reports words
-// that look like misspelt terms. The term in:MEMORY must be a word of its own outside quotations, and is not part of
-// the query's Text. If it occurs several times, the last one counts. If there is no memory with this name, it is an
-// ordinary word, because a text may contain such a word.
+// that look like misspelt terms. The term in:MEMORY must be a separate word outside quotations, and is not part of the
+// query's Text. If it occurs several times, the last one counts. If no memory has this name, it is an ordinary word,
+// because a text may contain such a word.
 func ParseRequest(s string, now time.Time) (Request, error) {
 	var r Request
 	var words []string
@@ -121,8 +121,8 @@ func parseWords(all []string, now time.Time) (oxbow.Query, error) {
 	return q, nil
 }
 
-// isFilter reports whether a term in a query is a filter: its key is known and it has a value. If the value begins
-// with two slashes, the word is a URL and not a filter.
+// isFilter reports whether a term in a query is a filter, which has a known key and a value. If the value begins with
+// two slashes, the word is a URL and not a filter.
 func (t term) isFilter() bool {
 	return syntax.IsKnownKey(t.key) && t.value != "" && !strings.HasPrefix(t.value, "//")
 }

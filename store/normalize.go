@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// GetNamed returns the entry with exactly this name. If there is none, it returns an entry whose name differs only in
-// its Unicode composition. If there is no such entry either, it returns the error of Get for the given name.
+// GetNamed returns the entry with exactly this name. Without such an entry, it returns an entry whose name differs
+// only in Unicode composition. If that entry does not exist either, it returns the error of Get for the given name.
 func GetNamed(ctx context.Context, s Store, name string) (Entry, error) {
 	e, err := s.Get(ctx, name)
 	if err == nil || !errors.Is(err, ErrNotFound) {
@@ -112,8 +112,8 @@ func normalAliases(aliases []string) []string {
 	return normal
 }
 
-// repeatsAlias reports whether a is another spelling of an earlier alias. n is the normal form of a, and normal
-// contains the normal forms of the earlier aliases.
+// repeatsAlias reports whether a is an earlier alias in another spelling. n is the normal form of a, and normal
+// contains the earlier aliases in normal form.
 func repeatsAlias(a, n string, earlier, normal []string) bool {
 	if n != a {
 		return slices.Contains(normal, n)

@@ -22,8 +22,8 @@ func EntriesOf(ctx context.Context, s Store) ([]*Entry, error) {
 	return all, nil
 }
 
-// Newest returns one page of the entries that match the filter, most recently written
-// first, and the total number of matches. It reads all matching entries.
+// Newest returns one page with entries that match the filter, most recently written first, and the total number of
+// matches. It reads all matching entries.
 func Newest(ctx context.Context, s Store, f Filter, offset, limit int) (page []Entry, total int, err error) {
 	end, err := PageEnd(offset, limit)
 	if err != nil {

@@ -26,7 +26,7 @@ type TempNumberer interface {
 type sameFileReporter interface {
 	fs.FileInfo
 
-	// SameFile reports whether the other description, which may be from any file system, describes the same file.
+	// SameFile reports whether other, a description from any file system, describes the same file.
 	SameFile(other fs.FileInfo) bool
 }
 
@@ -63,7 +63,8 @@ type nameCounter interface {
 const maxTempTries = 100
 
 // ReadFile returns the content of a file. If the file has more than max bytes, or grows beyond max bytes while it is
-// read, the error matches [ErrTooLarge], and at most max+1 bytes are read. If max is negative, there is no limit.
+// read, the error matches [ErrTooLarge], and at most max+1 bytes are read. If max is negative, the size is not
+// limited.
 func ReadFile(fsys FS, name string, max int64) ([]byte, error) {
 	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
@@ -183,11 +184,11 @@ func CreateTemp(fsys FS, name string, perm fs.FileMode) (File, string, error) {
 	return nil, "", err
 }
 
-// maxTempBase is the maximum number of bytes of the original name that are used in the name of a temporary file.
+// maxTempBase is the maximum number of bytes that a temporary file's name contains from the original name.
 const maxTempBase = 200
 
-// clipTempName shortens the name of a file so that the name of its temporary file has at most 255 bytes. This is the
-// limit of most file systems.
+// clipTempName shortens a file's name so that the name of its temporary file has at most 255 bytes. This is the limit
+// of most file systems.
 func clipTempName(name string) string {
 	over := len(path.Base(name)) - maxTempBase
 	if over <= 0 {
@@ -205,9 +206,9 @@ func tempNumber(fsys FS) uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// RemoveAll deletes a file, or a directory with everything in it. It removes symbolic links themselves and does not
-// follow them. It returns nil if the name does not exist, or if others remove parts of the tree at the same time. It
-// returns an error for the name ".".
+// RemoveAll deletes a file, or a directory with everything in it. RemoveAll removes symbolic links themselves and does
+// not follow them. It returns nil if the name does not exist, or if others remove parts of the tree at the same time.
+// It returns an error for the name ".".
 func RemoveAll(fsys FS, name string) error {
 	if err := removeAll(fsys, name); err != nil {
 		return fmt.Errorf("removing %s: %w", name, err)

@@ -1,5 +1,5 @@
 // This file implements locks with the system call flock. A lock with flock belongs to the open file. A lock with fcntl
-// would belong to the process, and the process would release it whenever it closes the same file.
+// would belong to the process, which would release the lock whenever it closes the same file.
 
 //go:build unix && !solaris && !aix
 

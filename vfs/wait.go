@@ -51,7 +51,7 @@ func Sleep(ctx context.Context, d time.Duration) error {
 }
 
 // AcquireLock acquires a lock. If another Lock holds it, AcquireLock waits for at most limit. If the lock is still
-// held then, AcquireLock returns false. It also returns the time for which it waited.
+// held then, AcquireLock returns false. It also returns the waiting time.
 func AcquireLock(ctx context.Context, l Lock, limit time.Duration) (ok bool, waited time.Duration, err error) {
 	start := time.Now()
 	w, wakes := l.(blockingLock)
@@ -82,8 +82,8 @@ type blockingLock interface {
 // directory. If another process holds the lock for longer than limit, WithLock returns false and does not call do.
 //
 // Calls for the same file in the same process wait in a queue. A goroutine acquires the lock once for all waiting
-// calls, and calls their functions one after another. Without the queue, each of thousands of calls would occupy a
-// thread that waits for the lock file. The function do must not call WithLock for the same file.
+// calls, and calls their functions one after another. Without the queue, thousands of calls would each occupy a thread
+// that waits for the lock file. The function do must not call WithLock for the same file.
 func WithLock(
 	ctx context.Context,
 	path, name string,
@@ -127,7 +127,7 @@ type lockQueue struct {
 	isRunning bool // a goroutine is serving the queue
 }
 
-// lockQueues maps the absolute path of each lock file that this process has used to the *lockQueue of the file.
+// lockQueues maps the absolute path of each lock file that this process has used to the file's *lockQueue.
 var lockQueues sync.Map
 
 func pathLockQueue(path string) *lockQueue {
@@ -149,8 +149,8 @@ func (q *lockQueue) add(call *lockedCall) (isFirst bool) {
 	return isFirst
 }
 
-// remove removes a call from the queue if its function has not been called yet. It reports whether it removed the
-// call.
+// remove removes a call from the queue if its function has not been called yet. It reports whether the call was
+// removed.
 func (q *lockQueue) remove(call *lockedCall) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -1,5 +1,5 @@
-// This file makes the completion scripts of cobra safe. The original scripts evaluate the words of the command line at
-// each press of Tab. A pasted $(command) would then run before the person presses Enter.
+// This file makes the completion scripts of cobra safe. The original scripts evaluate the command line's words at each
+// press of Tab. A pasted $(command) would then run before the person presses Enter.
 
 package cli
 

@@ -188,8 +188,8 @@ func (env *environment) showSelectionOrManifest(out verb.SelectionOut, wantsMani
 	}
 }
 
-// showSelection prints a selection's text. In a pipe, it prints the exact bytes, because another program reads them.
-// Notes are printed on standard error.
+// showSelection prints a selection's text. In a pipe, showSelection prints the exact bytes, because another program
+// reads them. Notes are printed on standard error.
 func (env *environment) showSelection(out verb.SelectionOut) {
 	env.printText(out.Text)
 	for _, n := range out.Notes {

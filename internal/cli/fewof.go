@@ -5,10 +5,10 @@ package cli
 
 const (
 	maxUncutListItems = 20 // A list with at most this many items is printed whole.
-	shortListItems    = 5  // number of items that are printed of a longer list
+	shortListItems    = 5  // number of items that are printed from a longer list
 )
 
-// firstItems returns all items of a list that is printed whole, and only the first items of a longer list.
+// firstItems returns all items if the list is printed whole, and only the first items of a longer list.
 func firstItems[T any](items []T) []T {
 	if len(items) > maxUncutListItems {
 		return items[:shortListItems]

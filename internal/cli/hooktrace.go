@@ -22,15 +22,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-// archiveLevels maps a level of package origin to its value in the events of a session.
+// archiveLevels maps a level of package origin to its value in session events.
 var archiveLevels = map[origin.Level]string{
 	origin.LevelOwn:       session.LevelOwn,
 	origin.LevelUnvouched: session.LevelUnvouched,
 	origin.LevelForeign:   session.LevelForeign,
 }
 
-// recordCallOrigin determines where the result of a tool call comes from, and stores fingerprints of the result. If
-// the call is a command that may have written text by others into the memory, recordCallOrigin returns a function that
+// recordCallOrigin determines where a tool call's result comes from, and stores fingerprints of the result. If the
+// call is a command that may have written text by others into the memory, recordCallOrigin returns a function that
 // marks the notes that were written meanwhile. Otherwise it returns nil.
 func (mem *openMemory) recordCallOrigin(
 	home string,
@@ -237,7 +237,7 @@ func (w *writtenNotes) labelAllNotes(ctx context.Context, m *oxbow.Memory) error
 	return errors.Join(errs...)
 }
 
-// noteNames returns the names of the notes, each once. If the memory has no history, it examines the notes that were
+// noteNames returns the names of the notes, each once. If the memory lacks a history, it examines the notes that were
 // written last, at most [oxbow.MaxLimit].
 func (w *writtenNotes) noteNames(ctx context.Context, m *oxbow.Memory) ([]string, error) {
 	var names []string

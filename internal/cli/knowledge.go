@@ -1,4 +1,4 @@
-// This file provides what is known about the texts that agents have read.
+// This file provides knowledge about the texts that agents have read.
 
 package cli
 
@@ -7,8 +7,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// foreignTextKnowledge returns what this run knows about text by others. This is the fingerprints of the texts that
-// sessions have read, and the session of the agent that started oxbow, if an agent did. With it, a verb decides
+// foreignTextKnowledge returns this run's knowledge about text by others. This knowledge consists of the fingerprints
+// for texts that sessions have read and, if an agent started oxbow, that agent's session. With it, a verb decides
 // whether a new text repeats text by others.
 func (mem *openMemory) foreignTextKnowledge() verb.ProvenanceData {
 	k := verb.ProvenanceData{
@@ -23,7 +23,7 @@ func (mem *openMemory) foreignTextKnowledge() verb.ProvenanceData {
 }
 
 // openFingerprints returns the fingerprints of the texts that the home's sessions have read. It returns nil if the
-// home has none.
+// home lacks fingerprints.
 func (finder *homeFinder) openFingerprints() *fingerprint.File {
 	if home, err := finder.archiveHome(); err == nil {
 		return fingerprintFile(home, finder.env.Now)

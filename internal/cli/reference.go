@@ -1,4 +1,4 @@
-// This file words references in the notes of verbs, such as calls of verbs, as commands and flags.
+// This file words references in the notes of verbs, such as verb calls, as commands and flags.
 
 package cli
 

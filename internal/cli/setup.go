@@ -1,4 +1,4 @@
-// This file implements the command "oxbow setup". It also starts a server in the way in which a client would start it.
+// This file implements the command "oxbow setup". It also starts a server in the way in which a client does this.
 
 package cli
 
@@ -90,8 +90,8 @@ func (mem *openMemory) runSetup(ctx context.Context, in setupIn, args []string) 
 	})
 }
 
-// checkConflicts returns an error for options that would have no effect. The argument asks says whether the person is
-// asked which clients to set up.
+// checkConflicts returns an error for options that would be without effect. The argument asks says whether the person
+// is asked which clients to set up.
 func (in *setupIn) checkConflicts(asks bool) error {
 	switch {
 	case in.hasOptions() && !asks && !in.Yes && len(in.Clients) == 0 && !in.Remove && !in.OnlyCheck:
@@ -266,8 +266,8 @@ func cleanLines(s string) string {
 	return b.String()
 }
 
-// askClients lists the clients, and asks whether to set up all clients that are installed and not set up yet. If the
-// answer is no, it asks about each client. It returns the chosen clients.
+// askClients lists the clients, and asks whether to set up all clients that are installed and not set up yet. After a
+// negative answer, it asks about each client. It returns the chosen clients.
 func (mem *openMemory) askClients(ctx context.Context, in clients.SetupIn) (chosen []string, err error) {
 	out, err := callVerb(ctx, mem, clients.SetupClients, in)
 	if err != nil {

@@ -1,4 +1,4 @@
-// This file sends the changes of the memory to clients as a stream of events.
+// This file sends the changes of the memory to clients as an event stream.
 
 package httpapi
 
@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/history"
 )
 
-// changeEvent is the data of an event about a change, or of the event reset. A reset has no entries.
+// changeEvent is the data in an event about a change, or in the event reset. A reset does not contain entries.
 type changeEvent struct {
 	// number of the change; the client has now received all changes up to this number
 	Seq     uint64         `json:"seq"`
@@ -26,9 +26,9 @@ type changedEntry struct {
 	ChangeVerb string `json:"verb"`
 }
 
-// serveEvents sends the changes that the view may see. The ID of an event is the number of its change. A client that
-// sends Last-Event-ID first receives the changes after this number. If these changes are no longer known, it receives
-// the event "reset" and must read everything again.
+// serveEvents sends the changes that the view may see. An event's ID is the number of its change. A client that sends
+// Last-Event-ID first receives the changes after this number. If these changes are not known any more, it receives the
+// event "reset" and must read everything again.
 func (o *viewState) serveEvents(w http.ResponseWriter, r *http.Request, feed *history.ChangeFeed) error {
 	if r.Method != http.MethodGet { // The response to a HEAD request would never end.
 		return wrongMethodError(w, r, []string{http.MethodGet, http.MethodOptions})
@@ -50,8 +50,8 @@ func (o *viewState) serveEvents(w http.ResponseWriter, r *http.Request, feed *hi
 	return nil
 }
 
-// sendChanges sends one event for each change, or the event "reset". If a new stream starts and there is no change to
-// send, it sends the event "ready", so that the client knows an ID from which it can resume.
+// sendChanges sends one event for each change, or the event "reset". If a new stream starts without a change to send,
+// sendChanges sends the event "ready", so that the client knows an ID from which it can resume.
 func sendChanges(out *sse.EventStream, n history.TakenChanges, isFirst bool) error {
 	switch {
 	case n.IsReset:

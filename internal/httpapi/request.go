@@ -1,4 +1,4 @@
-// This file reads the arguments of a verb from the path, the query and the body of a request.
+// This file reads a verb's arguments from the path, the query and the body of a request.
 
 package httpapi
 
@@ -18,8 +18,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// requestArguments contains the arguments of a request: first those in the path, then query parameters sorted by
-// name, and then members of the body. If an argument is given twice with the same value, it is contained once.
+// requestArguments contains a request's arguments: first those in the path, then query parameters sorted by name, and
+// then members of the body. If an argument is given twice with the same value, it is contained once.
 type requestArguments struct{ values verb.Arguments }
 
 // readArguments reads the arguments of a request from the path, the query and, unless the method is GET or DELETE, the
@@ -157,7 +157,7 @@ func argumentText(v json.RawMessage) string {
 	return b.String()
 }
 
-// readBody reads the body of the request as JSON. It returns nil if the request has no body.
+// readBody reads the body of the request as JSON. It returns nil if the request lacks a body.
 func readBody(w http.ResponseWriter, r *http.Request) (json.RawMessage, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, auth.MaxBodyBytes))
 	if err != nil {

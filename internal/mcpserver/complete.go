@@ -1,5 +1,5 @@
-// This file completes the names of entries, handoffs and profiles, and the values of labels. It suggests only what the
-// client may see.
+// This file completes the names of entries, handoffs and profiles, and label values. It suggests only names and values
+// that the client may see.
 
 package mcpserver
 
@@ -81,8 +81,8 @@ func matchingValues(values []string, typedText string) []string {
 	return append(begin, hold...)
 }
 
-// labelValues returns the values of a label key, ordered by their number of entries, highest first. If project is not
-// "", it counts only entries of this project.
+// labelValues returns a label key's values, ordered by their number of entries, highest first. If project is not "",
+// it counts only entries of this project.
 func (d *serverTransport) labelValues(ctx context.Context, key, project string) ([]string, error) {
 	es, err := d.Workspace.NewestEntries(ctx, math.MaxInt32)
 	if err != nil {
@@ -144,7 +144,7 @@ func (d *serverTransport) handoffNames(ctx context.Context) ([]string, error) {
 }
 
 // profileNames returns the profiles that the client may name. Because some profiles must be read to check this, it
-// stops as soon as it has enough names.
+// stops after finding enough names.
 func (d *serverTransport) profileNames(typed string) ([]string, error) {
 	all, err := d.serverOptions.Profiles.Names()
 	if err != nil {

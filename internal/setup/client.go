@@ -1,4 +1,4 @@
-// This file describes a client: its files, and what setup writes into them.
+// This file describes a client: its files, and the parts that setup writes into these files.
 
 package setup
 
@@ -31,14 +31,15 @@ type Options struct {
 // Client is a program with an agent, such as Claude Code, that oxbow can be set up for.
 type Client struct {
 	Name, Title string
-	Program     string // name of the client's executable in PATH ("" if it has none)
+	Program     string // name of the client's executable in PATH ("" if the client lacks an executable)
 	Proved      bool   // setup was tested by running the client, and not only written by its documentation
-	Memory      string // name of the memory that the client itself has ("" if it has none)
+	Memory      string // name of the client's own memory ("" if the client lacks a memory)
 
 	configFiles func(w Machine, o Options) []clientFile
 	events      []hookEvent // events for which setup writes hooks (nil if it writes none)
 
-	// memoryDir returns the directory in which the client keeps its own memory. It is nil if the client has no memory.
+	// memoryDir returns the directory in which the client keeps its own memory. It is nil if the client lacks a
+	// memory.
 	memoryDir        func(w Machine) string
 	installSigns     func(w Machine) []string // paths of which one exists if the client is installed
 	adviceAfterSetup func(w Machine, o Options) []string
@@ -46,13 +47,15 @@ type Client struct {
 
 // clientFile describes a file of a client, and what setup changes in it.
 type clientFile struct {
-	path           string
-	serversPath    []string   // path of names, in a JSON file, that leads to the object with the servers
-	additions      []jsonPart // parts of a JSON file that setup adds
-	removals       []jsonPart // parts of a JSON file that setup removes, because the options do not want them
-	memoryOffPart  *jsonPart  // part of a JSON file that switches the client's own memory off
-	editTOML       func(t, base *tomlDocument, put bool) error
-	content        string // whole content, if the file belongs to oxbow ("" if it does not, or if it is to be removed)
+	path          string
+	serversPath   []string   // path of names, in a JSON file, that leads to the object with the servers
+	additions     []jsonPart // parts of a JSON file that setup adds
+	removals      []jsonPart // parts of a JSON file that setup removes, because the options do not want them
+	memoryOffPart *jsonPart  // part of a JSON file that switches the client's own memory off
+	editTOML      func(t, base *tomlDocument, put bool) error
+	// whole content, if the file belongs to oxbow ("" for a file that does not belong to oxbow, and for a file to be
+	// removed)
+	content        string
 	isOwnedByOxbow bool
 
 	// isProgram is true for an executable file that belongs to oxbow but whose name the client prescribes. Another
@@ -97,7 +100,7 @@ func (o Options) oxbowArgv(words ...string) []string {
 	return append(argv, words...)
 }
 
-// serverParts returns the part of a JSON file that starts oxbow's server, with the command and its arguments as
+// serverParts returns the part of a JSON file that starts oxbow's server, with the command and the arguments as
 // separate fields. put contains the part if the server is wanted, and off contains it otherwise.
 func (o Options) serverParts(path []string, before fields, after ...field) (put, off []jsonPart) {
 	argv := o.oxbowArgv("mcp")
@@ -108,7 +111,7 @@ func (o Options) clientServerParts(path []string, want fields) (put, off []jsonP
 	return partsToPutOrRemove(!o.NoMCP, serverPart(o.ownPrograms, path, want))
 }
 
-// partsToPutOrRemove returns a list with the part i as its first result if put is set, and otherwise as its second
+// partsToPutOrRemove returns a list with the part i, as the first result if put is set, and otherwise as the second
 // result.
 func partsToPutOrRemove(put bool, i jsonPart) ([]jsonPart, []jsonPart) {
 	if put {
@@ -117,8 +120,8 @@ func partsToPutOrRemove(put bool, i jsonPart) ([]jsonPart, []jsonPart) {
 	return nil, []jsonPart{i}
 }
 
-// allowedToolParts returns the part of a JSON file that lets the client call oxbow's tools without asking the
-// person. put contains the part if it is wanted, and off contains it otherwise.
+// allowedToolParts returns the part of a JSON file that lets the client call oxbow's tools without asking the person.
+// put contains the part if it is wanted, and off contains the part otherwise.
 func (o Options) allowedToolParts(path ...string) (put, off []jsonPart) {
 	const prefix = "mcp__" + programName + "__"
 	var words []string
@@ -128,7 +131,7 @@ func (o Options) allowedToolParts(path ...string) (put, off []jsonPart) {
 	return partsToPutOrRemove(!o.NoMCP, stringsPart(prefix, words, path...))
 }
 
-// What a hook is for. The values can be combined.
+// Purposes of a hook. The values can be combined.
 const (
 	purposeCapture = 1 << iota
 	purposeInject
@@ -163,8 +166,8 @@ func (o Options) excludesPurpose(use int) bool {
 	return false
 }
 
-// shellHooks returns hooks whose command is a line for a shell. unit is the number of units of the client's timeouts
-// in a second: 1 or 1000.
+// shellHooks returns hooks whose command is a line for a shell. unit is how many units of the client's timeouts are in
+// a second: 1 or 1000.
 func (o Options) shellHooks(
 	w Machine,
 	client string,

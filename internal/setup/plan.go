@@ -26,7 +26,7 @@ type Change struct {
 	After  []byte // content after the change (nil if the change removes the file)
 
 	realPath     string // path after resolving symbolic links
-	base         []byte // content without oxbow's parts (nil if there was no file before setup)
+	base         []byte // content without oxbow's parts (nil if the file did not exist before setup)
 	hasMemoryOff bool   // the change switches the client's own memory off
 	isRemoval    bool
 	mode         fs.FileMode
@@ -51,12 +51,13 @@ func (c *Client) SetupAdvice(w Machine, o Options) []string {
 // errNoProjectFile is the error if a client cannot be set up for a project.
 var errNoProjectFile = errors.New("it has no file of a project for servers")
 
-// Plan returns the changes that would set up the client. It does not make them.
+// Plan returns the changes that would set up the client. Plan does not make these changes.
 func (c *Client) Plan(w Machine, o Options) ([]*Change, error) {
 	return c.planFiles(w, o, (*clientFile).planChange)
 }
 
-// PlanRemoval returns the changes that would remove oxbow from the client's files. It does not make them.
+// PlanRemoval returns the changes that would remove oxbow from the client's files. PlanRemoval does not make these
+// changes.
 func (c *Client) PlanRemoval(w Machine, o Options) ([]*Change, error) {
 	return c.planFiles(w, o, (*clientFile).planRemoval)
 }
@@ -67,7 +68,7 @@ func (c *Client) desiredFiles(w Machine, o Options) []clientFile {
 	return c.configFiles(w, o)
 }
 
-// planFiles calls plan for each file of the client and returns the changes. It fails if the client has no file for
+// planFiles calls plan for each file of the client and returns the changes. It fails if the client lacks a file for
 // these options. For Codex, it also updates the hashes by which Codex trusts oxbow's hooks.
 func (c *Client) planFiles(
 	w Machine,
@@ -341,7 +342,7 @@ func (c *Client) IsRecorded(w Machine, o Options) bool {
 }
 
 // updateHookTrust updates the entries in Codex' configuration by which Codex trusts hooks. all contains the changes of
-// the hook file and of the configuration, in this order. It removes the entries of hooks that no longer exist or have
+// the hook file and the configuration, in this order. It removes the entries of hooks that no longer exist or have
 // changed. If o.Trust is set, it adds an entry for each hook.
 func updateHookTrust(w Machine, o Options, all []*Change) error {
 	hooks, config := all[0], all[1]

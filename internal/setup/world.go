@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 )
 
-// A Machine describes what setup needs to know about a computer: its environment and its directories.
+// A Machine contains the facts about a computer that setup needs: the environment and the directories.
 type Machine struct {
 	Getenv func(string) string
 	GOOS   string

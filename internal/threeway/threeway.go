@@ -11,9 +11,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/diff"
 )
 
-// MergeEntry merges the content, the aliases and the labels of two versions of an entry. The other fields of the
-// result are equal to those of ours. isClean is false if both sides changed the same or adjacent lines of the content.
-// In this case, the result has the content of ours.
+// MergeEntry merges the content, the aliases and the labels of two entry versions. All remaining fields in the result
+// are equal to the fields in ours. isClean is false if both sides changed the same or adjacent content lines. In this
+// case, the result has the content of ours.
 func MergeEntry(base, ours, theirs *oxbow.Entry) (merged oxbow.Entry, isClean bool) {
 	merged = ours.Clone()
 	content, isClean := diff.MergeLines(base.Content, ours.Content, theirs.Content)
@@ -24,7 +24,7 @@ func MergeEntry(base, ours, theirs *oxbow.Entry) (merged oxbow.Entry, isClean bo
 	return merged, isClean
 }
 
-// MergeAliasesAndLabels merges the aliases and the labels of two versions of an entry. Such a merge has no conflicts.
+// MergeAliasesAndLabels merges the aliases and the labels of two entry versions. Such a merge cannot have conflicts.
 func MergeAliasesAndLabels(base, ours, theirs *oxbow.Entry) (aliases []string, labels []oxbow.Label) {
 	return mergeSets(base.Aliases, ours.Aliases, theirs.Aliases), MergeLabels(base.Labels, ours.Labels, theirs.Labels)
 }

@@ -42,7 +42,7 @@ type LoadedPartsOut struct {
 	ProfileError string        `json:"profile_not_loaded,omitempty"` // error if the profile could not be loaded
 }
 
-// SkillOut is a skill that a handoff names, with its text if it could be loaded.
+// SkillOut is a skill that a handoff names, with its text if the skill could be loaded.
 type SkillOut struct {
 	Name      string `json:"name"`
 	File      string `json:"file,omitempty"`
@@ -60,9 +60,9 @@ func (o HandoffOut) Report() (r report.Report) {
 }
 
 // JudgeHandoffTrust returns the handoff with its trust level. In a home with labels, the handoff is unchanged. In a
-// home without labels, the level depends on the text: TrustTainted if it repeats foreign text, and TrustUnvouched if
-// it looks like instructions. A handoff with one of these levels is no longer offered to models that have not asked
-// for it.
+// home without labels, the level depends on the text: TrustTainted for text that repeats foreign text, and
+// TrustUnvouched for text that looks like instructions. A handoff with one of these levels is not offered any more to
+// models that have not asked for it.
 func (w *Workspace) JudgeHandoffTrust(h handoff.Handoff) handoff.Handoff {
 	if !w.Unlabelled {
 		return h
@@ -96,7 +96,7 @@ func makeHandoffOut(o *handoff.LoadedHandoff) HandoffOut {
 	return out
 }
 
-// openingWithoutParts returns a handoff as if it had been loaded without its profile and skills. Its files are not
+// openingWithoutParts returns a handoff as if it had been loaded without profile and skills. Its files are not
 // checked.
 func openingWithoutParts(h handoff.Handoff) *handoff.LoadedHandoff {
 	return &handoff.LoadedHandoff{Handoff: h, Files: handoff.CheckFiles(h.Files, "", nil)}
@@ -150,7 +150,7 @@ func (w *Workspace) loadHandoffOut(
 }
 
 // CheckFiles returns the state of each file in the working directory. It does not follow links that lead out of the
-// directory. If the workspace has no directory, the files are not checked.
+// directory. If the workspace lacks a directory, the files are not checked.
 func (w *Workspace) CheckFiles(names []string) []handoff.File {
 	if w.Dir == "" {
 		return handoff.CheckFiles(names, "", nil)
@@ -205,7 +205,7 @@ type ShowHandoffIn struct {
 	OpeningParams
 }
 
-// ShowHandoff returns a handoff as an agent would receive it, but does not take it.
+// ShowHandoff returns a handoff as an agent would receive it, but does not take the handoff.
 func ShowHandoff(ctx context.Context, w *Workspace, in ShowHandoffIn) (HandoffOut, error) {
 	l, err := w.Loader()
 	if err != nil {
@@ -245,7 +245,7 @@ func ShowRecord(ctx context.Context, w *Workspace, in ShowRecordIn) (HandoffOut,
 type WaitingHandoffIn struct{ Project string }
 
 // WaitingHandoff returns the open handoff that a new session in the project gets without asking for it. Such a handoff
-// belongs to this project or to no project. If there is none, the error matches [oxbow.ErrNotFound].
+// belongs to this project or to no project. If such a handoff does not exist, the error matches [oxbow.ErrNotFound].
 func WaitingHandoff(ctx context.Context, w *Workspace, in WaitingHandoffIn) (HandoffOut, error) {
 	ctx, m, err := w.OpenMemory(ctx, Read)
 	if err != nil {

@@ -17,7 +17,7 @@ type labelParam struct {
 	requiredValues func(n EntrySelection) []string
 }
 
-// labelParams lists the parameters for labels. The following use this table: checks of arguments, the parameter clear,
+// labelParams lists the parameters for labels. The following use this table: argument checks, the parameter clear,
 // updates without a text, and the filters of recall, list and export.
 var labelParams = []labelParam{
 	{"project", oxbow.LabelProject, func(in RememberIn) []string { return valueOrNone(in.Project) },
@@ -38,7 +38,7 @@ var labelParams = []labelParam{
 	}, nil},
 }
 
-// clearableParts returns the names of the parts of an entry that remember can clear.
+// clearableParts returns the names of the entry parts that remember can clear.
 func clearableParts() (names []string) {
 	for _, p := range labelParams {
 		names = append(names, p.name)

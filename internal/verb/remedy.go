@@ -1,4 +1,4 @@
-// This file implements remedies: advice on what a caller can do about an error.
+// This file implements remedies: advice on how a caller can respond to an error.
 
 package verb
 
@@ -14,7 +14,7 @@ import (
 )
 
 // ErrorRemedy returns advice about an error of a verb, as a sentence without a final period. It returns the zero Note
-// if there is no advice.
+// for an error without advice.
 func ErrorRemedy(err error) Note {
 	var advised *errorWithRemedy
 	if errors.As(err, &advised) {

@@ -29,7 +29,7 @@ type SeenEntries struct {
 	// names of the entries in knownEntries; the entry that was shown last is at the end
 	nameOrder    []string
 	totalBytes   int                  // total size of the contents in knownEntries, in bytes
-	shownLengths map[entryVersion]int // number of bytes at the beginning of each version that were shown
+	shownLengths map[entryVersion]int // number of bytes that were shown from each version's beginning
 
 	ledger lineage.Ledger
 
@@ -162,9 +162,10 @@ func (s *SeenEntries) KnownVersion(e oxbow.Entry) (oxbow.Entry, bool) {
 	return e, ok
 }
 
-// Merge returns the entry to write. stored is the present entry, and wanted is what the session wants to write. The
-// result keeps changes that others made after the session had seen the entry. Contents are merged by line, and aliases
-// and labels one by one. If wanted has nil aliases or labels, the result has those of stored.
+// Merge returns the entry to write. stored is the present entry, and wanted is the entry that the session wants to
+// write. The result keeps changes that others made after the session had seen the entry. Contents are merged by line,
+// and aliases and labels one by one. If wanted has nil aliases or labels, the result has the aliases or labels of
+// stored.
 //
 // The error matches [oxbow.ErrConflict] if somebody else has changed the same lines, or if the session has not seen
 // the text that it would replace. It contains the present text, which then counts as seen. An entry that only tools of
@@ -210,7 +211,7 @@ func (s *SeenEntries) Merge(stored, wanted oxbow.Entry) (oxbow.Entry, error) {
 }
 
 // CheckRemoval returns an error if the session has not seen the present text of the entry, so that it may not remove
-// the entry. The error is like that of Merge.
+// the entry. The error is like an error from Merge.
 func (s *SeenEntries) CheckRemoval(stored oxbow.Entry) error {
 	if s == nil {
 		return nil
@@ -229,7 +230,7 @@ func (s *SeenEntries) CheckRemoval(stored oxbow.Entry) error {
 	return nil
 }
 
-// maxRefusalText is the maximum number of bytes of the present text that an error of Merge contains.
+// maxRefusalText is the maximum number of bytes that a Merge error contains from the present text.
 const maxRefusalText = 32 << 10
 
 // seenWithoutHistory returns the record of the entries that the session has seen. It returns nil if the memory has a
@@ -267,7 +268,7 @@ func (r refusalMessage) Error() string { return string(r) }
 
 func (refusalMessage) Is(target error) bool { return target == oxbow.ErrConflict }
 
-// documentNamePrefix is put before the path of a document to form the name of an entry. The name of a real entry cannot
+// documentNamePrefix is put before a document's path to form the name of an entry. The name of a real entry cannot
 // contain it.
 const documentNamePrefix = "\x00"
 
@@ -280,7 +281,7 @@ func DocumentEntry(path, text string) oxbow.Entry {
 // merges line by line, and returns false if the changes conflict.
 //
 // Different line ends do not count as changes: neither Windows and Unix line ends, nor a missing line end after the
-// last line. The merged text has the line ends of stored, but its last line ends like the last line of wanted.
+// last line. The merged text has the line ends of stored, but its last line ends like the last line in wanted.
 func mergeTextVersions(base, wanted, stored string) (string, bool) {
 	merged, ok := diff.MergeLines(normalizeLineEnds(base), normalizeLineEnds(wanted), normalizeLineEnds(stored))
 	if !strings.HasSuffix(wanted, "\n") {

@@ -1,4 +1,4 @@
-// This file changes the commands in answers so that they work if a person types them.
+// This file changes the commands in answers so that a person can type them.
 
 package verb
 
@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// RewriteCommands changes the commands in one of oxbow's texts, so that they reach this memory if a person types them
-// in a shell (see [Workspace.Typed]).
+// RewriteCommands changes the commands in one of oxbow's texts, so that they reach this memory when typed in a shell
+// (see [Workspace.Typed]).
 func (w *Workspace) RewriteCommands(text string) string {
 	if w.Typed == nil || text == "" {
 		return text
@@ -39,8 +39,8 @@ var (
 )
 
 // RewriteAnswerCommands changes the commands in an answer by calling rewrite, so that they work as typed. It changes
-// all notes, all string fields named Mend, and the text that replaces a withheld entry. It copies slices before it
-// changes them, because verbs share slices. If rewrite is nil, it changes nothing.
+// all notes, all string fields named Mend, and the text that replaces a withheld entry. It copies each slice before a
+// change, because verbs share slices. If rewrite is nil, it changes nothing.
 func RewriteAnswerCommands(answer any, rewrite func(string) string) any {
 	if rewrite == nil || answer == nil {
 		return answer
@@ -116,8 +116,8 @@ func mayContainNotes(t reflect.Type) bool {
 	return found
 }
 
-// findNotesInType implements mayContainNotes. It adds each type that it examines to seen, and does not examine a type
-// twice, because a type may contain itself.
+// findNotesInType implements mayContainNotes. It adds each examined type to seen, and does not examine a type twice,
+// because a type may contain itself.
 func findNotesInType(t reflect.Type, seen map[reflect.Type]bool) bool {
 	if t == noteType || seen[t] {
 		return t == noteType

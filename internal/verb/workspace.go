@@ -16,14 +16,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 )
 
-// Access says what a verb does with the memory.
+// Access says how a verb uses the memory.
 type Access int
 
 const (
 	Read    Access = iota // read entries, including entries in team files
 	ReadOwn               // read entries, but not those in team files
 	Write                 // change a memory that exists
-	Create                // change the memory, and create it if it does not exist
+	Create                // change the memory, and create a missing memory
 )
 
 // UnlessDryRun returns a, or [ReadOwn] if isDryRun is set.
@@ -34,11 +34,11 @@ func (a Access) UnlessDryRun(isDryRun bool) Access {
 	return a
 }
 
-// Workspace provides everything that verbs need. An interface creates it once. All its calls share the workspace and
-// do not change it.
+// Workspace provides everything that verbs need. An interface creates it once. All calls of this interface share the
+// workspace and do not change it.
 type Workspace struct {
 	// Open returns the memory with the requested access. Every call returns the same memory. A server opens the memory
-	// only once, so it only distinguishes [Read] from the other values. The program that calls the verbs must close
+	// only once, so it only distinguishes [Read] from all other values. The program that calls the verbs must close
 	// the memory. See [OpenOnFirstUse] for an implementation.
 	Open func(ctx context.Context, how Access) (*oxbow.Memory, error)
 
@@ -59,14 +59,14 @@ type Workspace struct {
 
 	// Annotations returns the annotations of the working tree, which are an *annotate.Store. Package annotations uses
 	// them. The files to which entries refer are checked against the store's tree. Annotations is called only when
-	// needed. It is nil if there is no working tree.
+	// needed. It is nil without a working tree.
 	Annotations func(ctx context.Context) (WorkingTree, error)
 
 	// Sessions returns the archive of sessions, which includes everything that hooks have reported so far. It is nil
 	// if no sessions are stored.
 	Sessions func(ctx context.Context) (*session.Archive, error)
 
-	// Kept returns the archive of sessions without waiting, so the archive may lack the latest reports of hooks. It
+	// Kept returns the archive of sessions without waiting, so the archive may lack the hooks' latest reports. It
 	// returns nil if the archive is not available at once. Kept is nil if no sessions are stored.
 	Kept func(ctx context.Context) (*session.Archive, error)
 
@@ -79,14 +79,14 @@ type Workspace struct {
 	// the wording for models is used.
 	Words func(Reference) string
 
-	// Typed changes the commands in one of oxbow's texts, so that they reach this memory if a person types them in a
-	// shell. For example, it adds the flag --home. It is nil if commands are not to be changed, because the reader may
-	// not know where the memory is.
+	// Typed changes the commands in one of oxbow's texts, so that they reach this memory when typed in a shell. For
+	// example, it adds the flag --home. It is nil if commands are not to be changed, because the reader may not know
+	// where the memory is.
 	Typed func(text string) string
 
 	// Unbounded is set if the reader can scroll. Results are then cut only if the caller gives a budget.
 	Unbounded bool
-	// Vectors are used for ranking, in addition to words. Nil means that there are none.
+	// Vectors are used for ranking, in addition to words. Nil means that vectors are not used.
 	Vectors *Vectors
 
 	// Page is the maximum size, in bytes, of a result that the client shows completely. A larger result without a
@@ -105,13 +105,13 @@ type Workspace struct {
 	Project func() string
 
 	// Profiles contains the memory profiles that may be loaded. Loaded contains the profiles that the caller's session
-	// has loaded. Loaded is nil if the caller has no session. The caller then gets handles. Only the verbs of
+	// has loaded. Loaded is nil if the caller lacks a session. The caller then gets handles. Only the verbs of
 	// [WithProfiles] use these fields.
 	Profiles *Profiles
 	Loaded   *LoadedProfiles
 
-	// Secrets decides what is done about secrets in texts that are stored. An agent's secrets are replaced in the
-	// arguments of every call before the verb uses them.
+	// Secrets decides how secrets in stored texts are treated. An agent's secrets are replaced in the arguments of
+	// every call before the verb uses them.
 	Secrets SecretPolicy
 
 	// Written lists the texts that tools wrote in a home without a history. It may be nil.
@@ -125,7 +125,7 @@ type Workspace struct {
 	openUnrestricted func(ctx context.Context, how Access) (*oxbow.Memory, error)
 
 	withoutAdvice     bool // the error for an unknown name contains no advice
-	isSessionsArchive bool // the memory is the archive of sessions, so contents are turns of conversations
+	isSessionsArchive bool // the memory is the archive of sessions, so contents are conversation turns
 }
 
 func (w *Workspace) CurrentTime() time.Time {
@@ -149,8 +149,8 @@ func (w *Workspace) NoteText(n Note) string {
 	return w.RewriteCommands(n.Render(words))
 }
 
-// WithSource returns a context with the workspace's source, unless ctx already contains a source. Secrets in what the
-// caller says about itself are replaced. The context remembers in which texts of the call no secret was found.
+// WithSource returns a context with the workspace's source, unless ctx already contains a source. Secrets in the
+// caller's statements about itself are replaced. The context remembers in which texts of the call no secret was found.
 func (w *Workspace) WithSource(ctx context.Context) context.Context {
 	ctx = withSearched(ctx)
 	s, ok := oxbow.SourceFrom(ctx)
@@ -296,7 +296,7 @@ func OpenOnFirstUse(
 }
 
 // Tidier returns the home as a [Tidier]. ok is false if the home cannot shorten its files. It is also false if the
-// caller sees only a part of the memory, because the files contain all of it.
+// caller sees only a part of the memory, because the files contain the whole memory.
 func (w *Workspace) Tidier(how Access) (t Tidier, ok bool, err error) {
 	home, err := w.layoutHome(how)
 	if err != nil || home == nil {

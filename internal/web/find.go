@@ -21,15 +21,15 @@ import (
 )
 
 const (
-	listPageSize = 25  // number of entries on a page of a list
-	hitPageSize  = 20  // number of entries on a page of a search
-	maxHits      = 200 // maximum number of hits on all pages of a search
+	listPageSize = 25  // number of entries on a list page
+	hitPageSize  = 20  // number of entries on a search page
+	maxHits      = 200 // maximum number of hits on all pages for a search
 )
 
 // findResult is the result of a query on the page Find.
 type findResult struct {
 	query        string
-	isListing    bool // the query has no words, so that the entries are listed, newest first
+	isListing    bool // the query lacks words, so that the entries are listed, newest first
 	entries      []verb.Entry
 	total        int // number of entries in the whole list
 	nextOffset   int // offset of the next page in the list

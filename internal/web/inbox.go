@@ -1,5 +1,5 @@
-// This file implements the inbox. It shows proposals of sessions, and entries that models do not get until a person
-// approves them (held entries).
+// This file implements the inbox. The inbox shows proposals of sessions, and entries that models do not get until a
+// person approves them (held entries).
 
 package web
 
@@ -107,7 +107,7 @@ func (c *pageRequest) proposalRows(out review.InboxOut) (rows g.Group) {
 	return rows
 }
 
-// listProposals lists the proposals. If there is no archive of sessions, there are none.
+// listProposals lists the proposals. Without an archive of sessions, the list is empty.
 func (c *pageRequest) listProposals(includesDecided bool) (review.InboxOut, error) {
 	if c.workspace.Sessions == nil {
 		return review.InboxOut{}, nil
@@ -129,7 +129,7 @@ func (c *pageRequest) rejectedNotice() []g.Node {
 		page.CountWithNoun(len(ids), "proposal")+".")), page.PostButton("inbox/reopen", "", "Undo", fields...))}
 }
 
-// proposalPage is the page of a proposal. It shows the conversation around it, and similar entries.
+// proposalPage is the page of a proposal. It shows the conversation around the proposal, and similar entries.
 func proposalPage(c *pageRequest) (pageReply, error) {
 	p, err := review.ShowProposal(c.ctx, c.workspace, review.ProposalIn{ID: c.r.PathValue("id")})
 	if err != nil {
@@ -245,8 +245,8 @@ func acceptProposal(c *pageRequest) (pageReply, error) {
 	return redirectReply{path: c.nextInboxPath(), changeNumber: out.Notes[0].Version}, nil
 }
 
-// errEditRejected is returned if a person edited a text and then rejected it, because only one of them can be
-// intended.
+// errEditRejected is returned if a person edited a text and then rejected it, because only the edit or the rejection
+// can be intended.
 var errEditRejected = verb.Advise(
 	verb.Invalidf("you edited this text and then rejected it; nothing was done"),
 	"approve it with your edit, or take the edit back and reject it",

@@ -52,7 +52,7 @@ func sharePage(c *pageRequest) (pageReply, error) {
 }
 
 // sharedFileRow shows the name of the file for a shared entry and, if the file exists, the lines that would change. A
-// new file has no name before it is written. teamDir is the directory with the files of the team.
+// new file lacks a name before it is written. teamDir is the directory with the files of the team.
 func sharedFileRow(m sharing.MovedEntry, teamDir string) g.Node {
 	what, file := "The file ", m.File
 	if file == "" {

@@ -24,8 +24,8 @@ const (
 	memoryBrainName = "memory"
 )
 
-// brainCacheBytes is the maximum size of the cached entries of each brain, in bytes. It is small because many
-// brains can be open.
+// brainCacheBytes is the maximum size of the cached entries for each brain, in bytes. It is small because many brains
+// can be open.
 const brainCacheBytes = 32 << 20
 
 // clusterMemories opens the memories of this process. It implements cli.Memories.

@@ -89,8 +89,7 @@ func (l logLayout) splitEntryBlocks(p, text string) (*logText, []entryBlock, err
 	return lg, ps, nil
 }
 
-// setEntryNames sets the names of the parts. It creates distinct names for parts whose front matter has
-// no name.
+// setEntryNames sets the names of the parts. It creates distinct names for parts whose front matter lacks a name.
 func setEntryNames(fileStem string, ps []entryBlock) {
 	seen := map[string]bool{}
 	for i := range ps {
@@ -187,16 +186,16 @@ func (l logLayout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Edi
 	return []mdtree.Edit{{Path: place.Path, Text: text}}, nil
 }
 
-// frontWithName returns the front matter of a new entry, including the entry's name, by key.
-// fileKind is the default kind of the entries in the file.
+// frontWithName returns a new entry's front matter, including the entry's name, by key. fileKind is the default kind
+// of the entries in the file.
 func frontWithName(e oxbow.Entry, fileKind oxbow.Kind) map[string][]string {
 	vs := frontMatter(e, fileKind)
 	vs[keyName] = []string{e.Name}
 	return vs
 }
 
-// frontMatter returns the front matter of a new entry, without the entry's name, by key. fileKind is the default kind
-// of the entries in the file.
+// frontMatter returns a new entry's front matter, without the entry's name, by key. fileKind is the default kind of
+// the entries in the file.
 func frontMatter(e oxbow.Entry, fileKind oxbow.Kind) map[string][]string {
 	vs := labelValues(e.Labels)
 	vs[keyTime] = []string{formatTime(e.Created)}
@@ -244,7 +243,7 @@ func (l logLayout) addEntry(v mdtree.View, op oxbow.Add, now time.Time) ([]mdtre
 	}
 }
 
-// appendEntry returns the text of a log with an entry appended. It returns false if the other entries would be parsed
+// appendEntry returns the text of a log with an entry appended. It returns false if existing entries would be parsed
 // differently. The front matter contains the name only if the name cannot be made from the content.
 func (l logLayout) appendEntry(p, text string, e oxbow.Entry) (string, bool) {
 	f, _ := parseLogPath(p, l.zone)
@@ -264,8 +263,8 @@ func (l logLayout) appendEntry(p, text string, e oxbow.Entry) (string, bool) {
 }
 
 // planWholeFile returns the edit that stores an entry as a whole log without front matter. Old logs have this form,
-// and are stored like this when they return from another layout. The entry's name must be the name of a log file that
-// does not exist yet, and the entry's time must be the start of that day. Otherwise planWholeFile returns false.
+// and are stored like this when they return from another layout. The entry must be named like a log file that does not
+// exist yet, and the entry's time must be the start of that day. Otherwise planWholeFile returns false.
 func (l logLayout) planWholeFile(v mdtree.View, e oxbow.Entry) (mdtree.Edit, bool) {
 	p := logDir + "/" + e.Name + ".md"
 	if !dayNamePattern().MatchString(e.Name) {
@@ -314,7 +313,7 @@ func (l logLayout) rewriteEntryBlock(p string, lg *logText, ps []entryBlock, i i
 		values := labelValues(labels)
 		for _, k := range frontMatterLabelKeys {
 			if !slices.Equal(values[k], q.frontMatter.presentValues[k]) {
-				want[k] = values[k] // if there are no values, nil removes the key
+				want[k] = values[k] // without values, nil removes the key
 			}
 		}
 	}
@@ -331,7 +330,7 @@ func (l logLayout) rewriteEntryBlock(p string, lg *logText, ps []entryBlock, i i
 	return l.writeNames(p, text, entryBlockNames(ps))
 }
 
-// editBlock returns the text with changed front matter and content of a block. kind is the kind of the block's entry.
+// editBlock returns the text with changed front matter and content in a block. kind is the kind of the block's entry.
 func editBlock(
 	lg *logText,
 	blockIndex int,
@@ -411,8 +410,8 @@ func entryBlockNames(ps []entryBlock) []string {
 	return names
 }
 
-// planRemoveBlock removes a block. If it is the only block of its file, the file is removed. If the block lists covered
-// files, the list is moved to the next block of the digest, so that the files stay covered.
+// planRemoveBlock removes a block. If the file contains only this block, the file is removed. If the block lists
+// covered files, the list is moved to the next block of the digest, so that the files stay covered.
 func (l logLayout) planRemoveBlock(p string, lg *logText, ps []entryBlock, i int) ([]mdtree.Edit, error) {
 	covers := ps[i].frontMatter.coveredFiles
 	rest, left := lg.withoutBlock(ps[i].blockIndex)

@@ -45,7 +45,7 @@ func findGlobalConfig(fsys vfs.FS, label string) (globalConfig, error) {
 	return globalConfig{ws, path.Join(ws, "agents"), path.Join(ws, "memory/world")}, nil
 }
 
-// countWorkspaceMarks counts the directories that only a workspace has: the directory of facts, and a directory of
+// countWorkspaceMarks counts the directories that only a workspace has: the directory for facts, and a directory for
 // agents.
 func countWorkspaceMarks(fsys vfs.FS, dir string) (int, error) {
 	n := 0
@@ -63,7 +63,8 @@ func countWorkspaceMarks(fsys vfs.FS, dir string) (int, error) {
 	return n, err
 }
 
-// countMarkers counts duragent.yaml as three markers. If it does not exist, it counts the marks of a workspace.
+// countMarkers counts duragent.yaml as three markers. If this file does not exist, countMarkers counts the marks of a
+// workspace.
 func countMarkers(fsys vfs.FS) (int, error) {
 	if _, err := fsys.Stat(globalFile); err == nil {
 		return 3, nil
@@ -102,8 +103,8 @@ func agentNames(fsys vfs.FS, dir string) ([]string, error) {
 	return names, nil
 }
 
-// chooseAgent returns the agent with this name. If name is "", it returns the only agent, or defaultAgent if there is
-// none. It fails if there are several.
+// chooseAgent returns the agent with this name. If name is "", it returns the only agent, or defaultAgent if no agent
+// exists. It fails if there are several.
 func chooseAgent(fsys vfs.FS, g globalConfig, name string) (string, error) {
 	if name != "" {
 		return name, checkAgentName(name)
@@ -147,8 +148,8 @@ func readAgentConfig(fsys vfs.FS, p directories) (agentConfig, bool, error) {
 
 // readConfigs returns the configuration of an agent, and whether any agent is configured to have a memory. An agent
 // without an agent.yaml has a memory, because the caller has named this agent. If an agent.yaml does not mention
-// memory, the agent uses for the world the backend of the other agents. It fails if agents have different backends. If
-// the agent.yaml of another agent cannot be read, readConfigs passes a warning to warn and ignores the file.
+// memory, the agent uses for the world the same backend as other agents. It fails if agents have different backends.
+// If the agent.yaml of another agent cannot be read, readConfigs passes a warning to warn and ignores the file.
 func readConfigs(fsys vfs.FS, p directories, warn func(string)) (c agentConfig, anyHasMemory bool, err error) {
 	c, configured, err := readAgentConfig(fsys, p)
 	if err != nil {

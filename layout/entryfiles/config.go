@@ -17,8 +17,7 @@ import (
 // config is the content of memory.toml.
 type config struct {
 	recallLimit int // number of results that recall returns if the caller sets no limit
-	// auto-recall searches for this number of words from the beginning of the user's last message; 0 disables
-	// auto-recall
+	// auto-recall searches for this many words from the beginning of the user's last message (0 disables auto-recall)
 	autoRecallWords int
 	canEditSoul     bool // The agent may rewrite Crab.md.
 }

@@ -46,7 +46,7 @@ const (
 // frontMatterMarker is the line before and after the front matter.
 const frontMatterMarker = "---"
 
-// entryDocument is the text of a file, with the offsets of its parts.
+// entryDocument is a file's text, with the offsets of its parts.
 type entryDocument struct {
 	text               string
 	lineEnding         string // line end of the first line, "\n" or "\r\n"
@@ -172,8 +172,8 @@ func (d *entryDocument) setKey(key, value, after string) (*entryDocument, error)
 	return parseDocument(d.text[:d.frontStart] + strings.Join(lines, "\n") + d.text[d.frontEnd:])
 }
 
-// joinDescription returns the content of an entry: the description of the file, an empty line, and the content of the
-// file. An empty description is left out together with the empty line.
+// joinDescription returns an entry's content: the file's description, an empty line, and the file's content. An empty
+// description is left out together with the empty line.
 func joinDescription(description, content string) string {
 	if description == "" {
 		return content
@@ -191,7 +191,7 @@ func splitDescription(s string) (description, content string) {
 	return d, c
 }
 
-// cleanLine joins the lines of a text and removes control characters, so that the text can be the value of a key.
+// cleanLine joins the lines of a text and removes control characters, so that the text can be a key's value.
 func cleanLine(s string) string {
 	s = strings.Map(func(r rune) rune {
 		isLineBreak := r == '\u2028' || r == '\u2029'

@@ -80,8 +80,8 @@ func checkAliasSpellings(t *testing.T, m *oxbow.Memory) {
 	}
 }
 
-// testOldSpellings tests a store from before names were normalized. It contains one entry for each spelling of a name,
-// and each must be found by its own spelling.
+// testOldSpellings tests a store from before names were normalized. The store contains one entry for each spelling of
+// a name, and each entry must be found by its own spelling.
 func testOldSpellings(t *testing.T, s oxbow.Store, _ Can) {
 	applyOps(t, s, oxbow.Add{Name: decomposedName, Content: "old"})
 	m, ctx := oxbow.New(s, nil), t.Context()

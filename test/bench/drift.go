@@ -1,4 +1,4 @@
-// This file implements the command drift. It measures how often annotations stay with their lines.
+// This file implements the command drift. The command measures how often annotations stay with their lines.
 
 package main
 
@@ -86,7 +86,7 @@ type driftRun struct {
 // driftKinds are the kinds of anchors. An anchor in a renamed file belongs to two kinds.
 var driftKinds = []string{"lines", "blocks", "lines of renamed files", "blocks of renamed files"}
 
-// driftTable contains the counts for each kind of anchor and each way of placing.
+// driftTable contains the counts for each anchor kind and each way of placing.
 type driftTable map[string]map[string]*placementTally
 
 func (t driftTable) tallyFor(kind, way string) *placementTally {

@@ -1,9 +1,8 @@
 // This file defines the commands and their shared parts.
 
-// Bench measures how well recall ranks, how long a recall, a durable write and a start take, and
-// which acknowledged writes survive. Each figure is shown next to the cost of the bare physical
-// operation, or next to the figure of a competitor. Both figures are measured in turns in the same
-// run, so that their ratio also holds on other machines.
+// Bench measures how well recall ranks, how long a recall, a durable write and a start take, and which acknowledged
+// writes survive. Each figure is shown next to the cost of the bare physical operation, or next to a competitor's
+// figure. Both figures are measured in turns in the same run, so that their ratio also holds on other machines.
 //
 //	go run . quality             # on a tiny set that is built in
 //	go run . quality --data DIR  # on LongMemEval, LoCoMo, QMSum, SciFact

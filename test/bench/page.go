@@ -1,5 +1,5 @@
-// This file maintains the page of measurements: the recorded results, with one table in each line of
-// JSON, and the tables of docs/benchmarks.md, which are generated from the results.
+// This file maintains the page with measurements: the recorded results, with one table in each JSON line, and the
+// tables of docs/benchmarks.md, which are generated from the results.
 
 package main
 
@@ -22,8 +22,7 @@ import (
 	"strings"
 )
 
-// resultsFile and pageFile are the paths of the results and of the page, relative to the directory of
-// this module.
+// resultsFile and pageFile are the paths of the results and the page, relative to this module's directory.
 const (
 	resultsFile = "results.jsonl"
 	pageFile    = "../../docs/benchmarks.md"
@@ -159,9 +158,9 @@ func readResults(file string) ([]tableResult, error) {
 // columns and rows are selected.
 var tableSlotPattern = regexp.MustCompile(`(?s)<!-- table (\S+)((?: \d+)*)(?: /([^\n]*)/)? -->\n.*?<!-- end -->`)
 
-// fillPage returns the page with tables generated from the results. It returns an error if the results lack a
-// table of the page, if the page lacks all tables of a measurement, or if a place does not end before the next
-// place begins.
+// fillPage returns the page with tables generated from the results. It returns an error if the results lack a table
+// for the page, if the page lacks all tables of a measurement, or if a place does not end before the next place
+// begins.
 func fillPage(page string, results []tableResult) (string, error) {
 	shown := map[string]bool{}
 	var wrong []error

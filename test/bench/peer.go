@@ -62,7 +62,7 @@ func allPeers() []peer {
 	return append(ps, peer{name: "scan", title: "plain scan", build: buildLinesFile, open: openScan})
 }
 
-// eachBatch calls fn with each batch of buildBatch texts and the number of its first text.
+// eachBatch calls fn with each batch of buildBatch texts and the first text's number.
 func eachBatch(ctx context.Context, texts []string, done func(int), fn func(first int, some []string) error) error {
 	for i := 0; i < len(texts); i += buildBatch {
 		if err := ctx.Err(); err != nil {
@@ -101,7 +101,7 @@ func oxbowPeer(name, title, ranking string) peer {
 			}
 			return m.Apply(ctx, ops...)
 		})
-		if err == nil { // Include the time for the index, because the other peers also build their index here.
+		if err == nil { // Include the time for the index, because all other peers also build their index here.
 			_, err = m.Recall(ctx, oxbow.Query{Text: "index", Limit: 1})
 		}
 		return errors.Join(err, m.Close())

@@ -285,8 +285,8 @@ func containsPhrase(content, phrase string) bool {
 	return strings.Contains(" "+strings.Join(strings.Fields(content), " ")+" ", " "+phrase+" ")
 }
 
-// scanWithoutIndex returns the indexes of the entries that contain the most words of the query, best first, at
-// most limit. A memory without an index searches like this.
+// scanWithoutIndex returns the indexes of the entries that contain the most words from the query, best first, at most
+// limit. A memory without an index searches like this.
 func scanWithoutIndex(lower []string, query string, limit int) []int {
 	words := strings.Fields(strings.ToLower(query))
 	slices.Sort(words)

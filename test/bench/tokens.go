@@ -23,8 +23,7 @@ import (
 // tokenPieceBytes is the approximate size in bytes of the pieces that are counted, about a long entry.
 const tokenPieceBytes = 4000
 
-// maxTokenPieces is the number of pieces of each set that are counted. They are evenly distributed over
-// the set.
+// maxTokenPieces is the number of pieces that are counted from each set. They are evenly distributed over the set.
 const maxTokenPieces = 300
 
 // tokenSets contains texts of the kinds that memories contain.
@@ -54,7 +53,7 @@ var tokenSets = []struct {
 	}},
 }
 
-// randomTexts returns texts of random words with this number of letters, which no tokenizer has learned.
+// randomTexts returns texts from random words with this number of letters, which no tokenizer has learned.
 func randomTexts(letters string, size int, between string) []string {
 	rng := rand.New(rand.NewPCG(1, 0))
 	var b strings.Builder

@@ -1,4 +1,4 @@
-// This file defines what a crash can do to one write.
+// This file defines the possible effects of a crash on one write.
 
 package crashfs
 
@@ -128,8 +128,8 @@ func (op *dataOp) possibleFates() []opFate {
 	return fates
 }
 
-// sectorBoundaries returns offsets in the bytes of the write at which a sector of the file begins. If there are more
-// than maxSectorBoundaries, it returns that many of them, evenly spread.
+// sectorBoundaries returns offsets in the write's bytes at which a sector of the file begins. If more than
+// maxSectorBoundaries sectors begin there, it returns maxSectorBoundaries offsets, evenly spread.
 func (op *dataOp) sectorBoundaries() []int {
 	first := sectorSize - int(op.op.Off%sectorSize)
 	count := 0

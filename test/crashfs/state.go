@@ -1,5 +1,5 @@
-// This file records what a crash of the disk keeps for certain, and what it may lose: the bytes of files and the names
-// in directories.
+// This file records which bytes in files and names in directories a crash of the disk certainly keeps, and which a
+// crash may lose.
 
 package crashfs
 
@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// diskState contains what is durable on the disk and what is pending.
+// diskState contains the durable state of the disk and the pending changes.
 type diskState struct {
 	rootNumber  uint64
 	nodes       map[uint64]*inode
@@ -31,7 +31,7 @@ type inode struct {
 
 	base       []byte    // durable bytes of a file
 	isShared   bool      // whether other states share base; then it must be copied before a write
-	pendingOps []*dataOp // pending operations, the oldest first; those of a failed Sync come before all others
+	pendingOps []*dataOp // pending operations, the oldest first, but operations of a failed Sync before all others
 }
 
 // dataOp is a pending write or truncation. Its fields never change.
@@ -42,7 +42,7 @@ type dataOp struct {
 }
 
 // nameChange is a pending change of names. A crash keeps or loses it as a whole. Its fields do not change, except that
-// effects are removed when they no longer matter, and that isFailed may become true.
+// unneeded effects are removed, and that isFailed may become true.
 type nameChange struct {
 	op             Op
 	opPart         string // text before the operation in labels, if the change is only a part of it
@@ -100,7 +100,7 @@ func newDiskState(m *vfs.Mem) diskState {
 	return s
 }
 
-// copyState returns a copy of the state. The copies share the bytes of files until one of them is written to.
+// copyState returns a copy of the state. The copies share the bytes of files until one copy is written to.
 func (s *diskState) copyState() diskState {
 	used := s.reachableInodes()
 	c := diskState{rootNumber: s.rootNumber, nodes: make(map[uint64]*inode, len(used)), pruneSize: s.pruneSize}
@@ -197,7 +197,7 @@ func (c *nameChange) touchesDir(dir uint64) bool {
 	return slices.ContainsFunc(c.effects, func(e entryEffect) bool { return e.dirNumber == dir })
 }
 
-// makeDirDurable makes the pending names in a directory durable, except those of a failed SyncDir.
+// makeDirDurable makes the pending names in a directory durable, except names of a failed SyncDir.
 func (s *diskState) makeDirDurable(dir uint64) {
 	for _, c := range slices.Clone(s.nameChanges) {
 		if c.touchesDir(dir) && !c.isFailed {
@@ -216,7 +216,7 @@ func (s *diskState) failDirSync(dir uint64) {
 	}
 }
 
-// makeAllDurable makes all pending bytes and names durable, except those of a failed sync.
+// makeAllDurable makes all pending bytes and names durable, except bytes and names of a failed sync.
 func (s *diskState) makeAllDurable() {
 	for _, n := range s.nodes {
 		n.makeDurable()
@@ -270,7 +270,7 @@ func (n *inode) setDirEntry(e entryEffect) {
 	}
 }
 
-// failSync marks the pending operations of the file after a Sync of it has failed.
+// failSync marks the file's pending operations after a failed Sync of the file.
 func (n *inode) failSync() {
 	for i, op := range n.pendingOps {
 		lost := *op
@@ -280,8 +280,7 @@ func (n *inode) failSync() {
 }
 
 // makeDurable makes the pending operations of the file durable. Writes of a failed Sync stay pending, except for the
-// bytes that later operations have overwritten. If there is no operation after the failed Sync, makeDurable does
-// nothing.
+// bytes that later operations have overwritten. Without an operation after the failed Sync, makeDurable does nothing.
 func (n *inode) makeDurable() {
 	if len(n.pendingOps) == 0 || n.pendingOps[len(n.pendingOps)-1].isFailed {
 		return
@@ -316,8 +315,8 @@ func removeOverwritten(writes []*dataOp, op *dataOp) []*dataOp {
 	return left
 }
 
-// splitAround returns the part of a write from one offset of the file to another. It returns nil if the write has no
-// bytes there.
+// splitAround returns the part of a write from one file offset to another. It returns nil if the write lacks bytes
+// there.
 func (op *dataOp) splitAround(from, to int64) []*dataOp {
 	from, to = max(from, op.op.Off), min(to, op.op.Off+int64(len(op.data)))
 	if from >= to {

@@ -28,12 +28,12 @@ const (
 	maxSingleLookups = 64
 	// maxChangesWithoutState is the maximum number of changes that a search reads if no earlier result was saved.
 	maxChangesWithoutState = 2000
-	// maxRenameChanges is the maximum number of changes that are read to find the new name of a deleted text. A
-	// text counts as renamed if it was stored under the new name at most maxChangesBeforeRemoval changes before the
-	// old entry was deleted.
+	// maxRenameChanges limits the number of changes that are read to find a deleted text's new name. A text counts as
+	// renamed if it was stored under the new name at most maxChangesBeforeRemoval changes before the old entry was
+	// deleted.
 	maxRenameChanges        = 500
 	maxChangesBeforeRemoval = 8
-	// maxVersionsRead is the maximum number of versions that DescribeEdit reads of an entry.
+	// maxVersionsRead is the maximum number of versions that DescribeEdit reads for an entry.
 	maxVersionsRead = 10_000
 )
 
@@ -134,9 +134,9 @@ func (f *editedNamesFinder) computeState() (state searchState, err error) {
 	return head, nil
 }
 
-// mustSaveState reports whether the new result should replace the saved result. This is the case if it has other
-// names, if it is at least minChangesBeforeSave changes newer, or if its change number is lower, because it then
-// belongs to another log.
+// mustSaveState reports whether the new result should replace the saved result. This is the case if the new result has
+// other names, is at least minChangesBeforeSave changes newer, or has a lower change number and therefore belongs to
+// another log.
 func (f *editedNamesFinder) mustSaveState(newState *searchState) bool {
 	if newState.Seq < f.savedState.Seq || newState.Seq >= f.savedState.Seq+minChangesBeforeSave {
 		return true

@@ -1,10 +1,10 @@
-// This file reads the sessions of opencode out of its database, in the form that the command opencode export writes.
+// This file reads opencode's sessions from its database, in the form that the command opencode export writes.
 //
 // Version 1 has the tables session, message and part. The columns data of a message and a part are the objects that
 // the export contains. Version 2 has the tables session_v2 and session_message, and keeps the tables of version 1. A
 // row of session_message has the type user {"text","files"}, assistant {"model":{"id"},"content":[{"type":"text"|
-// "reasoning"|"tool",…}]}, shell {"command","output","exit"} for a command of the person, compaction {"summary"}, or
-// a type in opencodeIgnoredMessageTypes. The schema is that of packages/opencode in anomalyco/opencode, v2.0.21.
+// "reasoning"|"tool",…}]}, shell {"command","output","exit"} for a person's command, compaction {"summary"}, or a type
+// in opencodeIgnoredMessageTypes. The schema comes from packages/opencode in anomalyco/opencode, v2.0.21.
 
 package clientfile
 
@@ -103,11 +103,11 @@ func readOpencodeDocumentV1(db *sqlitefile.DB, id string) (any, error) {
 	return map[string]any{"info": opencodeSessionInfo(session), "messages": all}, nil
 }
 
-// opencodeIgnoredMessageTypes contains the types of messages that are not reported, because they are not part of the
-// conversation.
+// opencodeIgnoredMessageTypes contains the message types that are not reported, because such messages are not part of
+// the conversation.
 var opencodeIgnoredMessageTypes = lazyWordSet("agent-switched idle model-switched skill synthetic system")
 
-// opencodeRowData is the content of the column data in a row of session_message.
+// opencodeRowData is the content of the column data in a session_message row.
 type opencodeRowData struct {
 	Text  string            `json:"text"`
 	Files []json.RawMessage `json:"files"`
@@ -145,7 +145,7 @@ func readOpencodeDocumentV2(db *sqlitefile.DB, session sqlitefile.Row) (any, err
 	return map[string]any{"info": opencodeSessionInfo(session), "messages": all}, nil
 }
 
-// toMessagesV1 converts the content of a row to messages in the form of version 1.
+// toMessagesV1 converts a row's content to messages in the form of version 1.
 func (d *opencodeRowData) toMessagesV1(row sqlitefile.Row) []*opencodeDocumentMessage {
 	rowType := row.Text("type")
 	id := row.Text("id")
@@ -196,7 +196,7 @@ func (r *opencodeDocumentMessage) addPart(id string, part map[string]any) {
 	r.Parts = append(r.Parts, object)
 }
 
-// convertPartToV1 converts a part of version 2 to the form of version 1. In version 1, parts with calls have other
+// convertPartToV1 converts a part from version 2 to the form of version 1. In version 1, parts with calls have other
 // names, and a tool's output is a text.
 func convertPartToV1(part map[string]json.RawMessage) map[string]any {
 	object := map[string]any{}
@@ -219,7 +219,7 @@ func convertPartToV1(part map[string]json.RawMessage) map[string]any {
 	var times struct {
 		Completed int64 `json:"completed"`
 	}
-	parseObject(part["state"], &state) // If the state cannot be parsed, the call has no result.
+	parseObject(part["state"], &state) // If the state cannot be parsed, the call is left without a result.
 	parseObject(part["time"], &times)
 	return map[string]any{"type": "tool", "tool": part["name"], "callID": part["id"], "state": map[string]any{
 		"status": state.Status, "input": jsonOrNull(state.Input), "output": ContentText(state.Content, "text"),

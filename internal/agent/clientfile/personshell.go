@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// PersonShellTool is the tool name for a call that stands for a command of the person, not of the agent.
+// PersonShellTool is the tool name for a call that stands for a command by the person, not by the agent.
 const PersonShellTool = "user_shell"
 
 // shellReporter reports the commands that the person ran during a conversation.
@@ -41,7 +41,7 @@ var bashOutputTagPattern = sync.OnceValue(
 	func() *regexp.Regexp { return regexp.MustCompile(`</?bash-std(?:out|err)>`) },
 )
 
-// isShellText reports whether a text begins like a command of the person, or like the output of one.
+// isShellText reports whether a text begins like a person's command, or like the output of such a command.
 func isShellText(text string) bool {
 	return strings.HasPrefix(text, "<bash-") || strings.HasPrefix(text, "<user_shell_command>") ||
 		strings.HasPrefix(text, "I ran the following shell command:")

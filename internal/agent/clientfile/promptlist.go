@@ -7,7 +7,7 @@
 //	Gemini CLI   ~/.gemini/tmp/PROJECT/logs.json, an array of {"sessionId","messageId","timestamp","type","message"}
 //	Qwen Code    ~/.qwen/tmp/PROJECT/logs.json, the same
 //
-// A list contains less than a transcript. Therefore the prompts of a session are reported only if the session has no
+// A list contains less than a transcript. Therefore the prompts of a session are reported only if the session lacks a
 // transcript.
 
 package clientfile
@@ -27,13 +27,13 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// These are the file names of lists of prompts.
+// These are the file names of prompt lists.
 const (
 	promptHistoryFile = "history.jsonl"
 	promptLogFile     = "logs.json"
 )
 
-// IsPromptList reports whether a path has the file name of a client's list of prompts.
+// IsPromptList reports whether a path has the file name of a client's prompt list.
 func IsPromptList(path string) bool {
 	base := filepath.Base(path)
 	return base == promptHistoryFile || base == promptLogFile
@@ -55,7 +55,7 @@ type promptLine struct {
 	Message string `json:"message"`
 }
 
-// isPromptListElement reports whether the decoded object has the fields of an element in a list of prompts.
+// isPromptListElement reports whether the decoded object has the fields of an element in a prompt list.
 func (p *promptLine) isPromptListElement() bool {
 	isClaude := p.Display != "" && p.Timestamp != nil
 	isCodex := p.SessionID != "" && p.Seconds != nil
@@ -95,8 +95,8 @@ func newPromptListReader(path string, transcripts ...string) EventReader {
 	}
 }
 
-// isTranscriptOfSession reports whether a file name is that of the session's transcript. The name is the session
-// ID, or ends in a hyphen and the ID. Gemini CLI uses only the first eight characters of the ID.
+// isTranscriptOfSession reports whether a file with this name is the session's transcript. The name is the session ID,
+// or ends in a hyphen and the ID. Gemini CLI uses only the first eight characters of the ID.
 func isTranscriptOfSession(name, session string) bool {
 	stem, _, _ := strings.Cut(name, ".")
 	return stem == session || strings.HasSuffix(stem, "-"+session) ||

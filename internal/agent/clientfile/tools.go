@@ -23,7 +23,7 @@ type ClientTools struct {
 
 	ServerName      ServerName
 	ServerLikeTools []string // built-in tools whose names look like names of MCP tools, in the client's spelling
-	BuiltinServers  []string // parts of the client whose tools have names like tools of an MCP server
+	BuiltinServers  []string // parts of the client whose tools have names like an MCP server's tools
 }
 
 // ServerName is the form in which a client names tools of MCP servers: a prefix, the server's name, a separator, and

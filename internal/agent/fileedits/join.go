@@ -37,7 +37,7 @@ type RecordsResult struct {
 
 // MakeRecords makes a record for each edit of a file in the store's tree. A record's ID is derived from the ID of the
 // tool call. Therefore, reading the transcript again, or its continuation in another file, results in the same
-// records. If an edit's text is known but its position is not, the record has no Span.
+// records. If an edit's text is known but its position is not, the record lacks a Span.
 //
 // If the agent renamed the file later, the record contains the last name, because git may not know the names in
 // between. The last name is used only if a file with it exists and no file has the old name.
@@ -91,7 +91,7 @@ func MakeRecords(b *annotate.Store, t *Transcript, o *Options) (*RecordsResult, 
 	return j, nil
 }
 
-// findTreeFile returns the path of the edited file, relative to the root of the store's tree. If oldTreePath is not "",
+// findTreeFile returns the edited file's path, relative to the root of the store's tree. If oldTreePath is not "",
 // absolute paths in the transcript are relative to that directory. It returns false if the file is outside of the
 // tree.
 func findTreeFile(b *annotate.Store, e *Edit, oldTreePath string) (string, bool) {
@@ -113,7 +113,7 @@ func findTreeFile(b *annotate.Store, e *Edit, oldTreePath string) (string, bool)
 	return file, err == nil
 }
 
-// renamesByFile contains the renames of each file by its old name, in the order in which they happened.
+// renamesByFile contains the renames of each file by the file's old name, in the order in which they happened.
 type renamesByFile map[string][]renameStep
 
 type renameStep struct {
@@ -135,8 +135,8 @@ func findRenames(b *annotate.Store, t *Transcript, oldTreePath string) renamesBy
 }
 
 // currentName returns the present name of a file that was called file when edit number editIndex was made. It follows
-// the later renames. It returns file itself if there are none, if a file of that name still exists, or if no file has
-// the last name.
+// the later renames. It returns file itself if the file was not renamed later, if a file of that name still exists, or
+// if no file has the last name.
 func (m renamesByFile) currentName(b *annotate.Store, file string, editIndex int) string {
 	now := file
 	for hops := 0; hops < maxRenames; hops++ {
@@ -174,8 +174,8 @@ func restoreLeadingTabsFrom(lines, file []string) []string {
 	return restoreLeadingTabs(lines, []string{strings.Join(file, "\n")})
 }
 
-// locateBlock searches the present file for the edit's lines. If it finds them in exactly one best position, it sets
-// the edit's position.
+// locateBlock searches the present file for the edit's lines. If the lines are found in exactly one best position,
+// locateBlock sets the edit's position.
 func (e *Edit) locateBlock(lines []string) {
 	if e.partialText != "" {
 		all := make([]numberedLine, len(lines))
@@ -274,4 +274,4 @@ func truncateRecordField(s string) string {
 	return text.TruncateBytes(strings.ToValidUTF8(s, "\ufffd"), maxFieldBytes)
 }
 
-const maxFieldBytes = 256 // maximum size of a short field of a record, in bytes
+const maxFieldBytes = 256 // maximum size of a short field in a record, in bytes

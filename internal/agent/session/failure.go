@@ -27,8 +27,8 @@ var locatedErrorPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:\w+: )?(?:[A-Za-z]:)?[\w@~+-]*[./\\][\w./\\@~+-]*:\d+(?::\d+)?:? +\S`)
 })
 
-// doesNameError reports whether a line of an output names an error. The line must have no white space around it. A line
-// that begins with "#" does not name an error, because Go prints package names in this form.
+// doesNameError reports whether a line of an output names an error. The line must not have white space around it. A
+// line that begins with "#" does not name an error, because Go prints package names in this form.
 func doesNameError(line string) bool {
 	if strings.HasPrefix(line, "#") {
 		return false

@@ -28,8 +28,8 @@ const turnLabel = "turn"
 // TurnFilter selects the entries of an archive that are turns.
 var TurnFilter = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{turnLabel}}}}
 
-// labelLimitsByKey lists the keys of a turn's labels in the order of their priority, with the maximum number of
-// labels for each key. If a turn has more than maxEventLabels labels in total, the last ones are left out.
+// labelLimitsByKey lists a turn's label keys by priority, with the maximum number of labels for each key. If a turn
+// has more than maxEventLabels labels in total, the last ones are left out.
 var labelLimitsByKey = []struct {
 	key string
 	n   int
@@ -47,14 +47,15 @@ var labelLimitsByKey = []struct {
 	{LabelShown, maxShownEntries}, {labelUsed, maxShownEntries}, {"tool", 30}, {oxbow.LabelFile, 70}, {"cmd", 80},
 }
 
-// maxEventLabels limits the number of labels that are made from a turn's events. maxOtherLabels limits the number of
-// all other labels, which are existing labels and labels from [Archive.MakeLabels].
+// maxEventLabels limits how many labels are made from a turn's events. maxOtherLabels limits the number of all other
+// labels, which are existing labels and labels from [Archive.MakeLabels].
 const (
 	maxEventLabels = 244
 	maxOtherLabels = oxbow.MaxLabels - maxEventLabels
 )
 
-// turnLabels returns the labels of a turn. It keeps an existing label if turnLabels does not set labels with its key.
+// turnLabels returns the labels of a turn. It keeps an existing label if turnLabels does not set labels with the same
+// key.
 func (a *Archive) turnLabels(t *Turn, existing []oxbow.Label) []oxbow.Label {
 	given := map[string][]string{"client": {t.Client}, "session": {t.Session}, turnLabel: {fmt.Sprint(t.Number)},
 		"branch": {t.Branch()}, oxbow.LabelTaint: t.TaintingCalls(), oxbow.LabelUnvouched: t.UnvouchedCalls()}

@@ -43,11 +43,11 @@ const (
 // Exposure describes which texts the model of a session has seen.
 type Exposure struct {
 	IsReported bool // The client's hooks report the session.
-	// calls since the person's last prompt that returned text by others and have no fingerprints
+	// calls since the person's last prompt that returned text by others and lack fingerprints
 	UntracedReads []string
 	ForeignReads  []string    // calls since the person's last prompt that returned text by others
 	ShownTexts    []ShownText // entries that hooks inserted into the model's context, according to the latest reports
-	// last passed test or last commit since the prompt ("" if there is none, or if a file was written later)
+	// last passed test or last commit since the prompt ("" if neither exists, or if a file was written later)
 	ProofCommand string
 	ProvenFiles  []string // paths of the files that were written before ProofCommand
 }
@@ -196,7 +196,7 @@ func (r *runningSession) prependArchivedTurn(ctx context.Context, a *Archive) er
 	return nil
 }
 
-// eventsSincePrompt returns the events from the person's last prompt on. If there is no prompt, it returns all events.
+// eventsSincePrompt returns the events from the person's last prompt on. Without a prompt, it returns all events.
 func (r *runningSession) eventsSincePrompt() []Event {
 	for i := len(r.events) - 1; i >= 0; i-- {
 		if isMainPrompt(r.events[i]) {
@@ -299,8 +299,8 @@ func (s Spool) runningSessions(now time.Time) (all []runningSession) {
 	return all
 }
 
-// withoutInjections removes the lines with injections from a spool's lines. The text of an injection may contain call
-// IDs of other sessions.
+// withoutInjections removes the lines with injections from a spool's lines. An injection's text may contain call IDs
+// of other sessions.
 func withoutInjections(b []byte) (rest []byte) {
 	for line := range bytes.Lines(b) {
 		if !bytes.Contains(line, []byte(`"kind":"`+KindInjection+`"`)) {

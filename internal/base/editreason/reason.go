@@ -84,7 +84,7 @@ func isASCII(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) < 0
 }
 
-// lineMarkerPattern matches the Markdown marker of a list item, a quotation or a heading at the beginning of a line.
+// lineMarkerPattern matches the Markdown marker of a list item, a quotation or a heading at a line's beginning.
 var lineMarkerPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([-*+>•]|#+|\d+[.)])\s+`) })
 
 // splitSentences divides a text into sentences. The end of a line also ends a sentence. Fenced code, and the markers

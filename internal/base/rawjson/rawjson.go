@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// EachElement yields the elements of an array in their order, or the keys and values of an object, each key followed
-// by its value. b must be valid JSON.
+// EachElement yields an array's elements in order, or the keys and values of an object, each key followed by its
+// value. b must be valid JSON.
 func EachElement(b []byte) iter.Seq[json.RawMessage] {
 	return func(yield func(json.RawMessage) bool) {
 		for i := 1; ; {
@@ -91,8 +91,8 @@ func UnquoteString(raw []byte) string {
 	return string(append(b, rest...))
 }
 
-// escapedUTF16Unit returns the UTF-16 code unit of the \u escape at the start of b, or -1 if b does not start
-// with such an escape.
+// escapedUTF16Unit returns the UTF-16 code unit for the \u escape at the start of b, or -1 if b does not start with
+// such an escape.
 func escapedUTF16Unit(b []byte) rune {
 	if len(b) < 6 || string(b[:2]) != `\u` {
 		return -1
@@ -110,8 +110,8 @@ func mayBeginSurrogate(b []byte) bool {
 	return len(b) > 2 && b[1] == 'u' && b[2]|0x20 == 'd'
 }
 
-// FindLoneSurrogate returns the offset of the first \u escape that is one half of a surrogate pair without the other
-// half. It returns -1 if there is none.
+// FindLoneSurrogate returns the offset of the first \u escape that is a surrogate outside a pair. It returns -1 if all
+// surrogates are in pairs.
 func FindLoneSurrogate(b []byte) int {
 	for i := 0; i < len(b); {
 		j := bytes.IndexByte(b[i:], '\\')

@@ -27,7 +27,7 @@ func (l *List[E]) Add(fn func(E)) (stop func()) {
 	}
 }
 
-// replaceFunctions replaces the list of functions by an edited copy. It never changes the old slice, because a running
+// replaceFunctions replaces the list of functions by an edited copy. The old slice is never changed, because a running
 // Send iterates over it without a lock.
 func (l *List[E]) replaceFunctions(edit func([]*func(E)) []*func(E)) {
 	l.mu.Lock()

@@ -37,7 +37,7 @@ func EditDistance[E comparable](a, b []E) int {
 	return row[len(b)]
 }
 
-// isSwapped reports whether a[i-1] and a[i] are the elements b[j-1] and b[j] in the other order.
+// isSwapped reports whether a[i-1] and a[i] are the elements b[j-1] and b[j] in reverse order.
 func isSwapped[E comparable](a, b []E, i, j int) bool {
 	return i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j]
 }

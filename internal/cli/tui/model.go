@@ -5,7 +5,7 @@ package tui
 
 import "time"
 
-// screenMode says what a person is doing, which determines the meaning of each key.
+// screenMode is the person's present activity, which determines the meaning of each key.
 type screenMode int
 
 const (
@@ -26,7 +26,7 @@ type model struct {
 	list  hitList
 	pager entryPager
 
-	missingQueryEnd    string         // what an incomplete query lacks at its end, or ""
+	missingQueryEnd    string         // the part that an incomplete query lacks at its end, or ""
 	entryToForget      Hit            // the entry that the person is asked about in modeConfirmForget
 	modeBeforeConfirm  screenMode     // the mode to return to after the question
 	isChangeRunning    bool           // a change is running, or the list is not up to date after the change

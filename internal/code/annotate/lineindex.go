@@ -5,7 +5,7 @@ package annotate
 // lineIndex is a text in which blocks are searched for, with an index of its lines.
 type lineIndex struct {
 	lines    []string
-	interner *lineInterner // also knows lines of other versions of the file
+	interner *lineInterner // also knows lines from other versions of the file
 	ids      []int32       // number of each line
 	postings linePositions // positions at which each number occurs in ids
 
@@ -41,7 +41,7 @@ func (p *lineIndex) newWordBag(block []string) *wordBag {
 	return p.cachedWordBag
 }
 
-// enclosingLine returns the index of the line that encloses the line with index lineNo, or -1 if there is none.
+// enclosingLine returns the index of the line that encloses the line with index lineNo, or -1 if no line does.
 func (p *lineIndex) enclosingLine(lineNo int) int {
 	if p.enclosingIndexes == nil {
 		p.enclosingIndexes = enclosingLines(p.lines)
@@ -49,9 +49,9 @@ func (p *lineIndex) enclosingLine(lineNo int) int {
 	return int(p.enclosingIndexes[lineNo])
 }
 
-// enclosingLines returns, for each line, the index of its enclosing line, or -1 if there is none. The enclosing line
-// is the nearest line above that is less indented and contains a letter or digit. A blank line has the same enclosing
-// line as the next line.
+// enclosingLines returns, for each line, the index of its enclosing line, or -1 without such a line. The enclosing
+// line is the nearest line above that is less indented and contains a letter or digit. A blank line has the same
+// enclosing line as the next line.
 func enclosingLines(lines []string) []int32 {
 	type open struct {
 		line  int32

@@ -1,7 +1,7 @@
-// This file implements Lookup, which finds the annotations whose lines are now in a given range. Each step has its own
-// file: sources.go reads the file and the sidecars that may contain such annotations, resolve.go reads the old
-// versions of the file, candidates.go finds ranges of lines for each block, scores.go measures how well they fit, and
-// choice.go chooses one.
+// This file implements Lookup, which finds the annotations whose lines are now in a given range. Each step has a
+// separate file: sources.go reads the file and the sidecars that may contain such annotations, resolve.go reads the
+// file's old versions, candidates.go finds line ranges for each block, scores.go measures how well the ranges fit, and
+// choice.go chooses a range.
 
 package annotate
 
@@ -31,10 +31,10 @@ func (e *PartialError) Unwrap() error { return e.Err }
 // If the old version of the file is known, Lookup finds a block by comparing both versions. Otherwise it searches for
 // the block's text and context, and then for similar text. Annotations of a file that was renamed or copied are found
 // under the file's new name. Lookup learns of a rename or copy from git's history, or from a sidecar that was moved
-// together with the file. If the rename is not committed or there is no git, it recognizes the annotated lines.
+// together with the file. If the rename is not committed or git is not available, it recognizes the annotated lines.
 //
 // The error matches [oxbow.ErrInvalid] if the path or the lines are invalid, and [fs.ErrNotExist] if the file does not
-// exist and has no annotations. If the error is a [PartialError], the results are returned as well.
+// exist and lacks annotations. If the error is a [PartialError], the results are returned as well.
 func (b *Store) Lookup(ctx context.Context, file string, span Span) ([]FoundAnnotation, error) {
 	if err := CheckFile(file); err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (p *fileAnnotations) partialError() error {
 }
 
 // resolveFile finds all annotations of a file. If the file, its sidecars and HEAD have not changed since the last
-// call, it returns the results of that call.
+// call, resolveFile returns the results of that call.
 func (b *Store) resolveFile(ctx context.Context, file string) (*fileAnnotations, error) {
 	src, err := b.readSources(ctx, file)
 	if err != nil {

@@ -95,7 +95,7 @@ func (b *Store) recoverSidecar(ctx context.Context, name string, dryRun bool) (s
 // maxBackupNames is the maximum number of names that unusedBackupName tries.
 const maxBackupNames = 1000
 
-// unusedBackupName returns the name of a file that does not exist, in the directory of the sidecar.
+// unusedBackupName returns the name of a file that does not exist, in the sidecar's directory.
 func (b *Store) unusedBackupName(full string) (string, error) {
 	for n := range maxBackupNames {
 		name := full + ".damaged"

@@ -12,7 +12,7 @@ import (
 // Stats contains numbers about the annotations of a tree.
 type Stats struct {
 	AnnotatedFiles int // number of source files with annotations
-	// number of annotations (an annotation that several copies of a file have counts once)
+	// number of annotations (an annotation counts once even if several file copies have it)
 	Annotations int
 	// number of annotations by how they were found in the working tree, without those counted in Archived
 	CountByPlacing map[PlacingKind]int
@@ -23,7 +23,7 @@ type Stats struct {
 
 	SidecarBytes int64 // total size of all sidecars, in bytes
 	DamagedLines int   // number of sidecar lines that cannot be read (see [Store.CheckSidecars])
-	NewerLines   int   // number of lines that a newer version of the program wrote
+	NewerLines   int   // number of lines that a newer program version wrote
 	SkippedFiles []SkippedFile
 }
 

@@ -1,4 +1,4 @@
-// This file is for systems on which a file has no numeric owner.
+// This file is for systems on which a file lacks a numeric owner.
 
 //go:build !unix
 

@@ -1,4 +1,4 @@
-// This file resolves the names of commits, lists the files of a commit, and finds the new names of renamed files.
+// This file resolves commit names, lists a commit's files, and finds the new names of renamed files.
 
 package git
 
@@ -95,8 +95,7 @@ func (r *Repo) resolveRefName(ref string) string {
 	return ""
 }
 
-// MergeBase returns the best common ancestor of two commits, or "" if the commits have no common
-// ancestor.
+// MergeBase returns the best common ancestor of two commits, or "" if the commits lack a common ancestor.
 func (r *Repo) MergeBase(ctx context.Context, a, b string) (string, error) {
 	if err := errors.Join(checkHexHash(a), checkHexHash(b)); err != nil {
 		return "", err
@@ -159,8 +158,8 @@ func (r *Repo) FollowRef(name string) (string, error) {
 	return id, nil
 }
 
-// LastCommitOf returns the commit that last changed a file, or "" if there is none. It follows only first parents, so
-// a merge counts as a change of each file that it merged.
+// LastCommitOf returns the commit that last changed a file, or "" if no commit changed the file. Only first parents
+// are followed, so a merge counts as a change of each file that it merged.
 func (r *Repo) LastCommitOf(ctx context.Context, commit, file string) (string, error) {
 	if err := checkHexHash(commit); err != nil {
 		return "", fmt.Errorf("reading a history: %w", err)
@@ -188,8 +187,8 @@ func BlobName(data []byte, usesSHA256 bool) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// CurrentNames returns the present names of those files that are not in HEAD because a commit renamed them, by their
-// earlier names. It follows only first parents, and runs git only once for all files.
+// CurrentNames returns, by earlier name, the present name of each file that is not in HEAD because a commit renamed
+// the file. It follows only first parents, and runs git only once for all files.
 func (r *Repo) CurrentNames(ctx context.Context, files []string) (map[string]string, error) {
 	head, err := r.HeadCommit(ctx)
 	if err != nil || head == "" {
@@ -277,7 +276,7 @@ func (r *Repo) findRenames(ctx context.Context, head string, files []string) (ma
 	return to, nil
 }
 
-// isRefName reports whether a text can be the name of a reference or the end of such a name.
+// isRefName reports whether a text can be a reference's name or the end of such a name.
 func isRefName(name string) bool {
 	return refNamePattern().MatchString(name) && fs.ValidPath(name) && !strings.Contains(name, "..")
 }

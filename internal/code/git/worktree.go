@@ -16,7 +16,8 @@ const maxHookIndexBytes = 12 << 20
 // Worktree is a git working tree.
 type Worktree struct{ gitRepo Repo }
 
-// FindWorktree returns the working tree that contains a directory. It returns false if no working tree contains it.
+// FindWorktree returns the working tree that contains a directory. It returns false if no working tree contains the
+// directory.
 func FindWorktree(dir string) (*Worktree, bool) {
 	w := &Worktree{}
 	if err := w.gitRepo.locateDirs(dir); err != nil {
@@ -29,8 +30,8 @@ func FindWorktree(dir string) (*Worktree, bool) {
 // Root returns the root directory of the working tree.
 func (w *Worktree) Root() string { return w.gitRepo.root }
 
-// TrackedNames returns those of the names that git tracks. The names are relative to the root and slash-separated.
-// Letter case is ignored. TrackedNames fails if the index is larger than maxHookIndexBytes.
+// TrackedNames returns the given names that git tracks. The names are relative to the root and slash-separated. Letter
+// case is ignored. TrackedNames fails if the index is larger than maxHookIndexBytes.
 func (w *Worktree) TrackedNames(names ...string) (map[string]bool, error) {
 	index := filepath.Join(w.gitRepo.gitDir, "index")
 	if fi, err := os.Stat(index); err == nil && fi.Size() > maxHookIndexBytes {

@@ -15,9 +15,9 @@ import (
 
 // Project is a project's name, with the rule that determined the name.
 type Project struct {
-	Name    string // value of the label project; it consists of lower-case letters, digits, dots, - and _
+	Name    string // value of the label project, with only lower-case letters, digits, dots, - and _
 	Reason  string // sentence that says which rule determined Name
-	RootDir string // directory of the project, or of the linked worktree
+	RootDir string // directory of the project or linked worktree
 }
 
 // maxParentDirs is the maximum number of parent directories that are examined.
@@ -127,8 +127,8 @@ func MainWorktreeDir(dir string) string {
 	return filepath.FromSlash(main)
 }
 
-// MainWorktreeOf returns the directory of the main worktree if dir is the root of a linked git worktree, otherwise "".
-// It does not trust a .git file that only claims to belong to a repository: the repository must also name the worktree
+// MainWorktreeOf returns the main worktree's directory if dir is the root of a linked git worktree, otherwise "". It
+// does not trust a .git file that only claims to belong to a repository: the repository must also name the worktree
 // (gitrepository-layout(5)).
 func MainWorktreeOf(dir string, read func(path string) ([]byte, error)) string {
 	b, err := read(filepath.Join(dir, ".git"))
@@ -211,7 +211,7 @@ func projectNameFromURL(s string) string {
 }
 
 // toProjectName converts a text to a valid project name of at most [oxbow.MaxName] bytes: in lower case, without
-// accents, and with a dash for each other character. It returns "" if the text has no letter or digit.
+// accents, and with a dash for each other character. It returns "" if the text contains neither a letter nor a digit.
 func toProjectName(s string) string {
 	var b strings.Builder
 	for _, r := range analysis.Fold(analysis.Fold(s)) { // Fold the text twice, because ǿ becomes ø, and ø becomes o.

@@ -1,7 +1,7 @@
 // This file implements the command line of the program.
 
 // Command wine builds oxbow for Windows, and runs the program and the tests of packages under Wine. Wine runs Windows
-// programs on Linux. On Debian, this installs what the command needs:
+// programs on Linux. On Debian, this installs the packages that the command needs:
 //
 //	apt-get install wine64 gcc-mingw-w64-x86-64-win32
 //

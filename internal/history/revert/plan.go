@@ -21,12 +21,12 @@ const (
 	outcomeRestored = "restored" // The entry, which had been removed, is added again.
 )
 
-// Step describes what a revert does to one entry.
+// Step describes the effect of a revert on one entry.
 type Step struct {
 	Name            string   `json:"name"`
 	Outcome         string   `json:"did"`       // one of outcomeRemoved, outcomeReturned and outcomeRestored
-	RevertedChanges []uint64 `json:"took_back"` // numbers of the reverted changes of the entry
-	// earlier version of the entry with the same text (0 if there is none)
+	RevertedChanges []uint64 `json:"took_back"` // numbers of the entry's reverted changes
+	// earlier version of the entry with the same text (0 if no such version exists)
 	Version uint64 `json:"version,omitempty"`
 }
 
@@ -35,14 +35,14 @@ type Conflict struct {
 	Name            string   `json:"name"`
 	RevertedChanges []uint64 `json:"took_back"`
 	LaterChanges    []uint64 `json:"later"` // numbers of the later changes that others made
-	LastActor       string   `json:"by"`    // actor of the last of these changes: person, agent, tool or import
+	LastActor       string   `json:"by"`    // actor of the last such change: person, agent, tool or import
 	// PartsLeft names the parts of the later changes that stay: content, aliases, labels, forgotten, or all. It is
 	// empty if nothing could be kept.
 	PartsLeft []string `json:"kept"`
 	Reason    string   `json:"reason,omitempty"` // reason why the whole entry is kept unchanged ("" if it is not)
 }
 
-// Plan describes what a revert will do.
+// Plan describes the changes that a revert will make.
 type Plan struct {
 	Changes       []uint64 // numbers of the selected changes
 	Steps         []Step
@@ -56,8 +56,9 @@ type Plan struct {
 	lastChanges map[string]uint64 // for each name, the number of the entry's last change
 }
 
-// MakePlan plans to revert the selected versions. If sel.WithDerived is set, it also plans to revert the versions that
-// were derived from them. It changes nothing. If no version is selected, the plan is empty.
+// MakePlan plans to revert the selected versions. If sel.WithDerived is set, MakePlan also plans to revert the
+// versions that were derived from the selected versions. It changes nothing. If no version is selected, the plan is
+// empty.
 func MakePlan(ctx context.Context, h oxbow.Historian, sel Selection) (*Plan, error) {
 	p := &Plan{history: h, FirstVersions: map[string]uint64{}, lastChanges: map[string]uint64{}}
 	w, err := readRevertWindow(ctx, h, &sel)
@@ -148,8 +149,8 @@ func (p *Plan) planEntrySteps(ctx context.Context, w *revertWindow, nodes []*ver
 }
 
 // findConflict describes what other writers changed in the entry after the first reverted change, and which parts of
-// this stay. Undos and reverts do not count. now is the present entry (nil if it does not exist). ok is false if there
-// are no such changes.
+// this stay. Undos and reverts do not count. now is the present entry (nil if it does not exist). ok is false without
+// such changes.
 func (r *entryReplay) findConflict(now *oxbow.Entry) (c Conflict, ok bool) {
 	c.PartsLeft = []string{} // Use an empty list, which JSON encodes as [] and not as null.
 	for _, n := range r.laterVersions {

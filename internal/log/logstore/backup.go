@@ -53,7 +53,7 @@ func (d *DB) BackupTo(ctx context.Context, w io.Writer) (store.CheckReport, erro
 }
 
 // VerifyFile reads the whole log in the file with this path and verifies it. It needs less memory than opening the
-// store, because it keeps no entries. Damage is returned as a problem in the report. If the file does not exist, the
+// store, because no entries are kept. Damage is returned as a problem in the report. If the file does not exist, the
 // error matches [fs.ErrNotExist]. Nobody may write to the file meanwhile.
 func VerifyFile(ctx context.Context, path string, o Options) (store.CheckReport, error) {
 	opts := o.withDefaults()

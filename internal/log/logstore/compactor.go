@@ -45,10 +45,10 @@ type compactor struct {
 }
 
 // startIfMostUnneeded starts a compaction in the background if more than half of the log is not needed any more,
-// automatic compactions are enabled, and no compaction is running. length is the size of the log, which contains
-// the changes after base up to last. neededBytes must return the approximate size of what would be kept. compact
-// must compact the log and report whether the log has changed. If no compaction is due, the next decision is made
-// when the log has grown.
+// automatic compactions are enabled, and no compaction is running. length is the log's size, and the log contains the
+// changes after base up to last. neededBytes must return approximately how many bytes would be kept. compact must
+// compact the log and report whether the log has changed. If no compaction is due, the next decision is made when the
+// log has grown.
 func (c *compactor) startIfMostUnneeded(
 	length int64,
 	base, last uint64,

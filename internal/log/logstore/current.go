@@ -46,7 +46,7 @@ const maxRecentDeltas = 4096
 
 // recentDeltas contains the current position and the deltas that lead to it.
 type recentDeltas struct {
-	position   store.Position // current position, or "" while the log has no file
+	position   store.Position // current position, or "" while the log lacks a file
 	steps      []deltaStep
 	deltaCount int // number of deltas in all steps
 }
@@ -79,10 +79,10 @@ func (r *recentDeltas) forgetOldest(limit int) {
 		r.deltaCount -= len(kept[0].deltas)
 		kept = kept[1:]
 	}
-	r.steps = slices.Clone(kept) // Copy the remaining steps, so that the memory of the others becomes free.
+	r.steps = slices.Clone(kept) // Copy the remaining steps, so that the memory of the removed steps becomes free.
 }
 
-// stepsSince returns the steps after position p. It returns false if they are not all in memory.
+// stepsSince returns the steps after position p. It returns false if some of these steps are not in memory.
 func (r *recentDeltas) stepsSince(p store.Position) ([]deltaStep, bool) {
 	if p == r.position {
 		return nil, true

@@ -1,4 +1,4 @@
-// This file converts errors of package wal to errors of package store.
+// This file converts errors from package wal to errors of package store.
 
 package logstore
 
@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// describeError converts an error of package wal to an error of package store that names the path of the store.
+// describeError converts an error from package wal to an error of package store that names the store's path.
 func describeError(path string, err error) error {
 	var c *wal.CorruptError
 	var v *wal.VersionError

@@ -7,7 +7,7 @@
 // fields and zeros are omitted. Unknown fields are refused, because a program must not lose
 // data that it does not understand.
 //
-// Body of a change (record type 1) or of a base record (type 128):
+// Body of a change record (type 1) or a base record (type 128):
 //
 //	1  source    message, author of the change
 //	2  op        message, repeated, in the order in which they are applied
@@ -66,8 +66,8 @@ import (
 // recordTypeChange is the record type of a change.
 const recordTypeChange = 1
 
-// compactionNote is the beginning of the note in the change by which a compaction is recorded. This change has no ops.
-// A redaction or a recovery is recorded by a change without ops, too.
+// compactionNote is the beginning of the note in the change by which a compaction is recorded. This change does not
+// have ops. A redaction or a recovery is recorded by a change without ops, too.
 const compactionNote = "compaction: "
 
 // These are the field numbers in the body of a record.
@@ -144,14 +144,14 @@ type bodyEncoder struct {
 // encoderPool contains released encoders, whose memory can be reused.
 var encoderPool = sync.Pool{New: func() any { return new(bodyEncoder) }}
 
-// release lets later calls of encodeBody reuse the memory of the encoder, unless it is large.
+// release lets later calls of encodeBody reuse the encoder's memory, unless it is large.
 func (c *bodyEncoder) release() {
 	if cap(c.body) <= 64<<10 {
 		encoderPool.Put(c)
 	}
 }
 
-// encodeBody encodes a body. The caller may release the result when it is no longer needed.
+// encodeBody encodes a body. The caller may release the result after use.
 func encodeBody(v *recordBody) *bodyEncoder {
 	c := encoderPool.Get().(*bodyEncoder)
 	b := slices.Grow(c.body[:0], v.encodedSize())
@@ -254,7 +254,7 @@ func appendBaseOp(b []byte, p *loggedOp) []byte {
 	return wire.AppendBytesField(b, 13, appendSource(nil, &p.entry.Source))
 }
 
-// sourceFields returns pointers to the texts of a source, in the order of their field numbers, which start at 1.
+// sourceFields returns pointers to a source's texts, in the order of their field numbers, which start at 1.
 func sourceFields(s *store.Source) [7]*string {
 	return [...]*string{&s.Door, (*string)(&s.Actor), &s.Session, &s.Profile, &s.Ref, &s.Claimed.Client,
 		&s.Claimed.Agent}
@@ -316,7 +316,7 @@ func decodeOps(data []byte, isWanted func(i int) bool) (*recordBody, error) {
 	i := -1
 	err := wire.EachFieldOffsets(data, func(num, from, _, end int) error {
 		switch num {
-		case 0: // Decode the whole body, because the other body fields may contain ops.
+		case 0: // Decode the whole body, because other body fields may contain ops.
 			isSplit = isSplit && end == from
 			return nil
 		case bodyFieldOp, bodyFieldErased:
@@ -400,7 +400,7 @@ func decodeOp(f wire.Field) (loggedOp, error) {
 		err = errors.New("an op without verb, id or name")
 	}
 	if p.verb != store.VerbRemove {
-		// Older versions of oxbow did not always refuse times outside of this range.
+		// Older versions of oxbow did not always refuse times outside this range.
 		e.Created = text.ClampToJSONTime(time.Unix(sec, int64(nsec)))
 	}
 	e.Source.Time = e.Updated
@@ -492,7 +492,7 @@ func eachWantedField(body []byte, isWanted func(id uint64) bool, fn func(f wire.
 	})
 }
 
-// entryIDOfOp returns the ID of the entry in an encoded op, or 0 if the op has none.
+// entryIDOfOp returns the ID of the entry in an encoded op, or 0 if the op lacks an ID.
 func entryIDOfOp(op []byte) uint64 {
 	for len(op) > 0 {
 		tag, n := binary.Uvarint(op)

@@ -1,5 +1,4 @@
-// This file contains the log that several processes share, with its locks and the part of it that this process has
-// read.
+// This file contains the log that several processes share, with the locks and the part that this process has read.
 
 package logstore
 
@@ -16,7 +15,7 @@ import (
 //
 // logmu guards all fields. It is held shared for reading, and exclusively to read new records or to append. While
 // isAppending is set, the goroutine that holds logmu also holds the lock between processes and has read all changes of
-// others. The state is current then, so readers need not wait. A writer holds catchUpMu while it waits for logmu and
+// others. The state is current then, so readers need not wait. A writer holds catchUpMu while waiting for logmu and
 // until it has read these changes.
 type sharedLog struct {
 	logmu       sync.RWMutex

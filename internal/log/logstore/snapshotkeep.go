@@ -20,10 +20,10 @@ import (
 // caller must release it.
 type frozenState struct {
 	epoch   uint64 // epoch of the log at that moment
-	st      *state // copy of the state without its names; it lists the changed entries in order of ID
+	st      *state // copy of the state without its names, with the changed entries ordered by ID
 	head    snapshotHead
-	offsets []int64 // offsets of the changes after the base of the state
-	// offset of the record with each entry in the base of the log, by ID (nil if not needed)
+	offsets []int64 // offsets of the changes after the state's base
+	// offset of the record with each entry in the log's base, by ID (nil if not needed)
 	baseOffsets map[uint64]int64
 }
 
@@ -90,8 +90,8 @@ func (f *frozenState) entryOffset(e *store.Entry) int64 {
 	return f.baseOffsets[e.ID]
 }
 
-// baseEntryOffsets returns the offset of the record with each entry in the base of the log, by ID. It returns nil if a
-// snapshot of the state does not need them.
+// baseEntryOffsets returns the offset of the record with each entry in the log's base, by ID. It returns nil if a
+// snapshot of the state does not need the offsets.
 func (d *DB) baseEntryOffsets() (map[uint64]int64, error) {
 	places := map[uint64]int64{}
 	if d.base == 0 || d.st.base != nil {

@@ -66,7 +66,7 @@ func EachField(message string, fn func(f Field) error) error {
 	return nil
 }
 
-// DecodeTwoFields decodes a message that has no fields except 1 and 2. A missing field is zero.
+// DecodeTwoFields decodes a message that has only the fields 1 and 2. A missing field is zero.
 func DecodeTwoFields(message string) (first, second Field, err error) {
 	err = EachField(message, func(f Field) error {
 		switch f.FieldNumber {
@@ -82,8 +82,8 @@ func DecodeTwoFields(message string) (first, second Field, err error) {
 	return first, second, err
 }
 
-// EachFieldOffsets calls visit for each field of body with the field's number and three offsets: from is the start of
-// the field, at is the start of its value, and end is its end. If a field is invalid or not length-delimited,
+// EachFieldOffsets calls visit for each field in body with the field's number and three offsets: from is the field's
+// start, at is the start of the value, and end is the field's end. If a field is invalid or not length-delimited,
 // EachFieldOffsets makes a last call with num 0 for the rest of the body.
 func EachFieldOffsets(message []byte, visit func(num, from, at, end int) error) error {
 	for from := 0; from < len(message); {

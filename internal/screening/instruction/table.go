@@ -1,4 +1,4 @@
-// This file contains the table of all rules, and finds the words of the rules in one pass over a text.
+// This file contains the table of all rules, and finds the rules' words in one pass over a text.
 
 package instruction
 
@@ -9,14 +9,14 @@ import (
 	"sync"
 )
 
-// ruleTable contains all rules and an index of the words of the rules.
+// ruleTable contains all rules and an index of the rules' words.
 type ruleTable struct {
 	rules        []rule
 	oneByteWords []ruleWord               // words of a single byte
 	usedHeads    [headBuckets / 64]uint64 // bit set of the indexes in words whose elements are not empty
 	wordsByHead  [headBuckets][]ruleWord  // longer words, by a hash of their first three bytes
 
-	// words of at least minInnerLetters letters, without their spaces, by a hash of their first three bytes
+	// words of at least minInnerLetters letters, without spaces, by a hash over the first three bytes
 	squashedWordsByHead [headBuckets][]ruleWord
 	// Bit set of the indexes in squashedWordsByHead whose elements are not empty.
 	usedSquashedHeads [headBuckets / 64]uint64
@@ -31,7 +31,7 @@ const minInnerLetters = 4
 // first three bytes of the head.
 func headIndex(head uint32) uint32 { return head << 8 * 0x9E3779B1 >> 20 }
 
-// wordGroupSet is a set of groups of words. Each group of each rule has its own bit.
+// wordGroupSet is a set of word groups. Each group of each rule has its own bit.
 type wordGroupSet uint64
 
 // maxGroups is the maximum number of groups in all rules together.
@@ -40,7 +40,7 @@ const maxGroups = 64
 // ruleWord is a word or sign that a text must contain to match some of the rules.
 type ruleWord struct {
 	text string
-	// first four bytes of the text, and a mask (its bits are 0 for bytes after the end of a shorter text)
+	// first four bytes of the text, and a mask (its bits are 0 for bytes after a shorter text's end)
 	head, mask uint32
 	groups     wordGroupSet // all groups that contain the word
 }
@@ -66,8 +66,8 @@ func headBytes(s string) uint32 {
 	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
 }
 
-// addWord adds a word to the index. Because a look-up uses the first three bytes at a position of the text, a word of
-// two bytes is added 256 times, once for each byte that may follow the word in a text.
+// addWord adds a word to the index. Because a look-up uses the first three bytes at a text position, a word of two
+// bytes is added 256 times, once for each byte that may follow the word in a text.
 func (t *ruleTable) addWord(w ruleWord) {
 	if len(w.text) == 1 {
 		t.oneByteWords = w.addTo(t.oneByteWords)
@@ -159,7 +159,7 @@ func findGroupsAt(words []ruleWord, head uint32, text string) (found wordGroupSe
 type dividedWordDetector struct {
 	isSplit     bool
 	joinCount   int // number of signs that join words in the previous block
-	tailLetters int // number of letters at the end of the previous block
+	tailLetters int // number of letters at the previous block's end
 }
 
 const (
@@ -191,8 +191,8 @@ func (a *dividedWordDetector) addBlock(letters, others, letterBefore uint64) {
 
 type textBlock [64]byte
 
-// classify returns two bit sets with a bit for each byte of the block. A bit of letters is set if the byte is a part
-// of a word. A bit of others is set for every other byte except a space.
+// classify returns two bit sets with a bit for each byte of the block. A bit in letters is set if the byte is a part
+// of a word. A bit in others is set for every other byte except a space.
 func (b *textBlock) classify() (letters, others uint64) {
 	const ones, tops, low = 0x0101010101010101, 0x8080808080808080, 0x7f7f7f7f7f7f7f7f
 	for i := 0; i < len(b); i += 8 {
@@ -207,8 +207,8 @@ func (b *textBlock) classify() (letters, others uint64) {
 	return letters, others
 }
 
-// If a word is multiplied by bitGatherFactor, the highest byte of the product contains the lowest bit of each byte
-// of the word.
+// If a word is multiplied by bitGatherFactor, the product's highest byte contains the lowest bit of each byte in the
+// word.
 const bitGatherFactor = 0x0102040810204080
 
 //go:embed rules.txt

@@ -44,7 +44,7 @@ func (r *tableReader) readBytes(n int) string {
 
 func (r *tableReader) readText() string { return r.readBytes(r.readInt()) }
 
-// secretRules contains all rules and the automaton of the keywords of all rules.
+// secretRules contains all rules and the automaton for the keywords of all rules.
 type secretRules struct {
 	byteSetTable         []byteSet
 	expressions          []expression // all expressions, beginning with the expressions that do not belong to a rule
@@ -60,7 +60,7 @@ const (
 	exprIndexSecretName
 )
 
-// These constants specify the part of a text that is compared with the expression of an allowance.
+// These constants specify the part of a text that is compared with an allowance's expression.
 const (
 	targetSecret = iota
 	targetMatch

@@ -30,7 +30,7 @@ var asciiClass = func() (class [utf8.RuneSelf]uint8) {
 	return class
 }()
 
-// classifyFirstChar returns the class of the first character in the text s, and the length of the character in bytes.
+// classifyFirstChar returns the class of the first character in the text s, and the character's length in bytes.
 func classifyFirstChar(s string) (class uint8, size int) {
 	if c := s[0]; c < utf8.RuneSelf {
 		return asciiClass[c], 1
@@ -69,8 +69,8 @@ func (w *contextChecker) isDoneAt(at int) bool {
 	return w.ctx.Err() != nil
 }
 
-// findNextChunk returns the start and the end of the first chunk in s at or after byte i. If there is no further chunk,
-// the start and the end are equal. A chunk may be slightly longer than maxChunkBytes.
+// findNextChunk returns the start and the end of the first chunk in s at or after byte i. Without a further chunk, the
+// start and the end are equal. A chunk may be slightly longer than maxChunkBytes.
 func findNextChunk(s string, i int) (from, to int) {
 	for i < len(s) {
 		if c := s[i]; c < utf8.RuneSelf { // For ASCII characters, this is faster than classifyFirstChar.
@@ -157,8 +157,8 @@ func isSkinTone(r rune) bool { return r >= 0x1f3fb && r <= 0x1f3ff }
 // emoji, or as a key.
 func isEmojiSuffix(r rune) bool { return r == 0xfe0e || r == 0xfe0f || r == 0x20e3 }
 
-// measureEmoji returns the size in bytes of the emoji at the start of s. Such an emoji may consist of several joined
-// emoji, or of the two letters of a flag. The size may be slightly larger than maxEmojiBytes.
+// measureEmoji returns how many bytes the emoji at the start of s has. Such an emoji may consist of several joined
+// emoji or a flag's two letters. The size may be slightly larger than maxEmojiBytes.
 func measureEmoji(s string) int {
 	first, i := utf8.DecodeRuneInString(s)
 	if isFlagLetter(first) {

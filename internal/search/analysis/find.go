@@ -14,9 +14,9 @@ import (
 )
 
 // A TermFinder builds documents like an [Analyzer], but only with the wanted terms. It is faster than an Analyzer
-// because it does not analyze most words. A word of lower-case letters has exactly one term, so it adds one to the
-// length of a document even if it is not analyzed. The first letters of such a word are usually enough to determine
-// that its term is not wanted. A TermFinder must not be used by several goroutines at the same time. It keeps
+// because most words are not analyzed. A word in lower-case letters has exactly one term, so it adds one to the length
+// of a document even without an analysis. The first letters of such a word are usually enough to determine that its
+// term is not wanted. A TermFinder must not be used by several goroutines at the same time. A TermFinder keeps
 // references to the texts that are passed to it.
 type TermFinder struct {
 	wantedTerms *TermSet
@@ -24,7 +24,7 @@ type TermFinder struct {
 	wantsDigits bool // a wanted term may be a number
 
 	startPatterns []startPattern // patterns for the first letters of the plain words that may have a wanted term
-	// bit set of the first three letters of these words (see packThreeLetters), for a fast first test
+	// bit set with the first three letters of these words (see packThreeLetters), for a fast first test
 	threeLetterStarts [1 << 10]uint32
 	termSignatures    []uint64 // signatures of the wanted terms (nil if prefixes are wanted)
 }
@@ -66,8 +66,8 @@ func (f *TermFinder) addWordStarts(words []string) {
 	}
 }
 
-// packLetters returns the first eight bytes of a word as a number. The first byte of the word is the lowest byte of
-// the number. If the word has fewer than eight bytes, the remaining bytes of the number are 0.
+// packLetters returns the first eight bytes of a word as a number. The word's first byte is the lowest byte of the
+// number. If the word has fewer than eight bytes, the remaining bytes of the number are 0.
 func packLetters(word string) (w uint64) {
 	for i := range min(len(word), 8) {
 		w |= uint64(word[i]) << (8 * i)
@@ -155,10 +155,10 @@ func (f *TermFinder) rootIfWanted(word string) string {
 }
 
 // addStemStarts registers the first letters of all plain words whose stem is t or begins with t. Stemming does not
-// change the first two letters of a word, and changes other letters only at the end of the stem, except for the
-// words in irregularWordsByTerm. In a stem of three letters, only the last letter may differ from the word: an e
-// may replace ing or ed (using, use), and an i may replace y (cry, cri). In a longer stem, the first three letters,
-// and all letters except the last two, are unchanged (bility, ble).
+// change a word's first two letters, and changes other letters only at the end of the stem, except for the words in
+// irregularWordsByTerm. In a stem of three letters, only the last letter may differ from the word: an e may replace
+// ing or ed (using, use), and an i may replace y (cry, cri). In a longer stem, the first three letters, and all
+// letters except the last two, are unchanged (bility, ble).
 func (f *TermFinder) addStemStarts(t string) {
 	for i := range len(t) {
 		if !isLower(t[i]) {
@@ -256,9 +256,8 @@ func (f *TermFinder) addWantedUnits(d *index.Document, us []chunkUnit, weight ui
 }
 
 // measurePlainWord determines whether the text s starts with a plain word that is a whole chunk, except for a
-// contraction such as 's. It returns the length of the word, the end of the chunk, and the first letters of the word
-// in the form that [packLetters] returns. If this cannot be determined without an analysis of the chunk, the length is
-// 0.
+// contraction such as 's. It returns the word's length, the chunk's end, and the word's first letters in the form that
+// [packLetters] returns. If this cannot be determined without an analysis of the chunk, the length is 0.
 func measurePlainWord(s string) (n, end int, first uint64) {
 	const (
 		each = 0x0101010101010101
@@ -295,8 +294,8 @@ func measurePlainWord(s string) (n, end int, first uint64) {
 	return n, end, first
 }
 
-// measureContraction returns the length of the English contraction, such as 's, at the start of the text s. It
-// returns 0 if there is no contraction or if the chunk does not end after it.
+// measureContraction returns the length of the English contraction, such as 's, with which the text s starts. It
+// returns 0 without a contraction, or if the chunk does not end after the contraction.
 func measureContraction(s string) int {
 	n := len("'")
 	if s[0] != '\'' {
@@ -313,7 +312,7 @@ func measureContraction(s string) int {
 	return 0
 }
 
-// measureNumber returns the length of the chunk at the start of the text s if the chunk is certainly a number and
+// measureNumber returns the length of the chunk with which the text s starts if the chunk is certainly a number and
 // therefore a single word. Otherwise, it returns 0.
 func measureNumber(s string) int {
 	n := 1

@@ -1,4 +1,4 @@
-// This file implements Tokens, a compact list of the words of a text. Terms can be searched for in the list repeatedly
+// This file implements Tokens, a compact list of the words in a text. Terms can be searched for in the list repeatedly
 // without reading the text again.
 
 package analysis
@@ -9,16 +9,16 @@ import (
 	"sync"
 )
 
-// Tokens is the list of the words of a text. It is immutable and keeps a reference to the text.
+// Tokens is the list of the words in a text. It is immutable and keeps a reference to the text.
 type Tokens struct {
 	text string
 
 	// The list of tokens. A token is a number. Its lower 16 bits are the distance in bytes from the start of the
 	// previous token. For a plain word (lower-case letters after a lower-case or capital letter), the upper 16 bits
 	// are the first three letters (see packThreeLetters). For a number, they are numberToken. For any other chunk,
-	// they are chunkToken, and three more numbers follow: the number of words in the chunk, and the signature of
-	// the chunk's terms in two parts. A token with spaceToken is not a word, but only increases the distance to the
-	// next token.
+	// they are chunkToken, and three more numbers follow: the word count of the chunk, and the signature for the
+	// chunk's terms in two parts. A token with spaceToken is not a word, but only increases the distance to the next
+	// token.
 	encoded []uint32
 }
 
@@ -32,9 +32,9 @@ const (
 	chunkToken  = 1<<15 - 3
 )
 
-// termSignature returns the signature of a term. As in a Bloom filter, one or two of the 64 bits of a signature are
-// set. The signature of a chunk is the union of the signatures of its terms. If a chunk's signature lacks a bit of a
-// term's signature, the chunk does not contain the term.
+// termSignature returns the signature of a term. As in a Bloom filter, one or two of a signature's 64 bits are set. A
+// chunk's signature is the union of the signatures for its terms. If a chunk's signature lacks a bit of a term's
+// signature, the chunk does not contain the term.
 func termSignature(term string) uint64 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(term))
@@ -42,8 +42,8 @@ func termSignature(term string) uint64 {
 	return 1<<(sum&63) | 1<<(sum>>6&63)
 }
 
-// spareUnitCaches contains caches with terms from earlier texts for reuse. The reuse of a cache saves work, because
-// texts have most of their words in common.
+// spareUnitCaches contains caches with terms from earlier texts for reuse. Reusing a cache saves work, because texts
+// have most of their words in common.
 var spareUnitCaches = sync.Pool{New: func() any { return new(unitCache) }}
 
 // borrowUnitCache returns a cache from spareUnitCaches. The caller must return the cache to spareUnitCaches.
@@ -102,7 +102,7 @@ func Tokenize(ctx context.Context, s string) *Tokens {
 	return &Tokens{s, append([]uint32(nil), words...)} // Copy the tokens to a slice without spare capacity.
 }
 
-// chunkSignature returns the number of words in a chunk and the signature of the chunk.
+// chunkSignature returns the number of words in a chunk and the chunk's signature.
 func (k *unitCache) chunkSignature(c string) (parts int, signature uint64) {
 	for _, u := range k.chunkUnits(c) {
 		signature |= termSignature(u.text)
@@ -113,8 +113,8 @@ func (k *unitCache) chunkSignature(c string) (parts int, signature uint64) {
 	return parts, signature
 }
 
-// FindOccurrences calls fn for each occurrence of a wanted term in the text. The argument at of fn is the number of
-// words up to the end of the occurrence. FindOccurrences returns the number of words in the text.
+// FindOccurrences calls fn for each occurrence of a wanted term in the text. The argument at is the number of words up
+// to the occurrence's end. FindOccurrences returns the number of words in the text.
 func (f *TermFinder) FindOccurrences(t *Tokens, fn func(term string, at int)) (words int) {
 	k := borrowUnitCache()
 	defer spareUnitCaches.Put(k)

@@ -14,10 +14,10 @@ type stringArena struct {
 	totalBytes  int              // total size of all strings in bytes
 }
 
-// A reference to a string consists of the number of a block and an offset in this block. The offset is that of the
-// byte with the string's length. If the top bit of a reference is set, the other bits are an index in longStrings.
+// A reference to a string consists of a block number and an offset in this block. The byte at the offset contains the
+// string's length. If the top bit of a reference is set, the remaining bits are an index in longStrings.
 const (
-	blockBits      = 16 // number of bits of a reference that contain the offset
+	blockBits      = 16 // number of bits in a reference that contain the offset
 	blockBytes     = 1 << blockBits
 	maxBlocks      = 1 << (31 - blockBits)
 	longStringFlag = 1 << 31

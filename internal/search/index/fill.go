@@ -51,7 +51,7 @@ func (x *Index) FillEmpty(documents iter.Seq[*Document], runs *RunOptions) {
 	}
 }
 
-// fillRun is the state of one call of FillEmpty.
+// fillRun is the state of one FillEmpty call.
 type fillRun struct {
 	searcher *Searcher   // the searcher of the empty index
 	builder  *builder    // builder that contains the documents since the last run

@@ -1,6 +1,6 @@
 // Package ranking parses a query and ranks entries or other items by it. It has two rankings based on
-// [github.com/oxbow-memory/oxbow/internal/search/index]. It also ranks turns of dialogues,
-// explains scores, and can answer a query from an index with only the terms of that query.
+// [github.com/oxbow-memory/oxbow/internal/search/index]. It also ranks turns of dialogues, explains scores, and can
+// answer a query from an index with only that query's terms.
 package ranking
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// Item is something that can be ranked. It is either the Data of a document or read when it is needed.
+// Item is something that can be ranked. It is either the Data of a document or read on demand.
 type Item interface {
 	// FillText sets t to the texts of the item. It reuses the memory of the slices in t.
 	FillText(t *ItemText)
@@ -61,8 +61,8 @@ type dialogueTurn struct {
 	timeMention        atomic.Int32
 }
 
-// These are the values of turn.timeMention, which tells whether the turn mentions a time. It is computed only when it
-// is needed, because this is slow and few queries ask for a time.
+// These are the values of turn.timeMention, which tells whether the turn mentions a time. It is computed only on
+// demand, because this is slow and few queries ask for a time.
 const (
 	timeUnknown = iota
 	timeMentioned

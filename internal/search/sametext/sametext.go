@@ -1,15 +1,15 @@
-// This file finds near-duplicates among short texts. It compares the words of the texts, not their meanings.
+// This file finds near-duplicates among short texts. It compares the words of the texts, not the meanings.
 
 // Package sametext finds near-duplicates: texts that say the same as another text. [FindNearDuplicates] is used for
 // hits that repeat a better hit, for entries to consolidate, and for facts to remove from a Markdown file.
 //
-// The comparison is conservative. A text is a duplicate only if the other text contains all of its words in the same
-// order, and both have the same numbers, symbols and negations.
+// The comparison is conservative. A text is a duplicate only if another text contains all its words in the same order,
+// and both have the same numbers, symbols and negations.
 //
 // Similar questions are answered by other packages. Packages fingerprint and lineage decide whether a text was copied
 // from another: whether six consecutive words are the same. Package fingerprint compares texts that an agent has read,
-// and package lineage compares versions of entries. Package annotate decides whether lines of code are an edited
-// version of other lines.
+// and package lineage compares versions of entries. Package annotate decides whether code lines are an edited version
+// of other lines.
 package sametext
 
 import (
@@ -28,8 +28,8 @@ import (
 // A Passage is a text to compare.
 type Passage struct {
 	Text string
-	// Heading is the heading above the text. A text with fewer than three words is a duplicate only if the other text
-	// has the same heading. In scripts without spaces, this applies to fewer than six characters.
+	// Heading is the heading above the text. A text with fewer than three words is a duplicate only of a text with the
+	// same heading. In scripts without spaces, this applies to fewer than six characters.
 	Heading string
 	// Weight decides which of two equal texts is kept: the text with the greater weight or, if the weights are equal,
 	// the first text.
@@ -53,8 +53,8 @@ const (
 	minShareNumerator, minShareDenominator = 3, 5
 
 	// These constants limit the work if many texts have the same rarest word, for example because they follow the same
-	// pattern. For each text, the signatures of at most maxSignatures longer texts are compared, and the words of at
-	// most maxComparisonsPerText.
+	// pattern. For each text, at most maxSignatures longer texts are compared by signature, and at most
+	// maxComparisonsPerText by words.
 	maxSignatures         = 4096
 	maxComparisonsPerText = 256
 )
@@ -71,8 +71,8 @@ type preparedText struct {
 	exactWords string
 }
 
-// wordBitSet returns a set with one bit for each word. Several words may have the same bit. If a text contains all
-// words of another text, its signature contains all bits of the other signature.
+// wordBitSet returns a set with one bit for each word. Several words may have the same bit. If text a contains all
+// words of text b, a's signature contains all bits in b's signature.
 func (s *preparedText) wordBitSet() (bits uint64) {
 	for _, w := range s.stemNumbers {
 		bits |= 1 << (w * 0x9e3779b1 >> 26)
@@ -86,7 +86,7 @@ type duplicateSearch struct {
 	keptByDropped  map[int]int  // the text that is kept instead
 	exactByDropped map[int]bool // whether both texts are equal
 
-	// number of pairs whose signatures were compared, and of pairs whose words were compared
+	// number of pairs that were compared by signature, and number that were compared by words
 	signatureChecks, wordComparisons int
 }
 
@@ -98,12 +98,11 @@ func NormalizeText(s string) string { return strings.Join(strings.Fields(strings
 // FindNearDuplicates returns the texts that can be dropped, in order of Drop. The result
 // depends only on the texts.
 //
-// A text is a duplicate of an equal text. It is also a duplicate of a longer text if the longer
-// text contains all words of the shorter text (stemmed, without stop words) in the same order.
-// There must be at least three such words, and they must be at least three fifths of the longer
-// text's words. Both must then have the same numbers, the same words with symbols, and the same
-// negations. Texts in scripts without spaces between words are only duplicates of equal texts. If
-// very many texts share their rarest word, not all pairs are compared.
+// A text is a duplicate of an equal text. A text is also a duplicate of a longer text that contains all its words
+// (stemmed, without stop words) in the same order. There must be at least three such words, and they must be at least
+// three fifths of the longer text's words. Both must then have the same numbers, the same words with symbols, and the
+// same negations. Texts in scripts without spaces between words are only duplicates of equal texts. If very many texts
+// share their rarest word, not all pairs are compared.
 //
 // FindNearDuplicates returns an error if ctx is done. After each analyzed text, it calls
 // progress, which may be nil, with the number of analyzed texts.
@@ -128,7 +127,7 @@ func (d *duplicateSearch) findAllDuplicates(ctx context.Context, texts []Passage
 	return d.findContainedTexts(ctx, d.findEqualTexts(samples), len(c.stemNumbers))
 }
 
-// findEqualTexts finds equal texts, and returns one text of each group of equal texts.
+// findEqualTexts finds equal texts, and returns one text from each group of equal texts.
 func (d *duplicateSearch) findEqualTexts(samples []*preparedText) []*preparedText {
 	samples = slices.Clone(samples)
 	slices.SortStableFunc(
@@ -152,8 +151,8 @@ func (d *duplicateSearch) findEqualTexts(samples []*preparedText) []*preparedTex
 	return left
 }
 
-// findContainedTexts finds texts whose words a longer text contains. It processes longer texts first, so that they are
-// already registered when a shorter text is compared. All numbers of words are less than count.
+// findContainedTexts finds texts whose words a longer text contains. Longer texts are processed first, so that they
+// are already registered when a shorter text is compared. All numbers of words are less than count.
 func (d *duplicateSearch) findContainedTexts(ctx context.Context, samples []*preparedText, wordCount int) error {
 	samples = slices.DeleteFunc(samples, func(s *preparedText) bool { return s.stemNumbers == nil })
 	slices.SortFunc(samples, func(a, b *preparedText) int {
@@ -201,8 +200,8 @@ func (d *duplicateSearch) findContainedTexts(ctx context.Context, samples []*pre
 // symbols, and negations. Texts with the same exact words have the same number.
 type rarestWordKey struct{ word, exactWordsNumber uint32 }
 
-// rarestWords returns the key of each sample: the word of the sample that occurs in the fewest samples, and a number
-// for the exact words of the sample. keyNumbers assigns numbers to the different keys.
+// rarestWords returns the key of each sample: the sample's word that occurs in the fewest samples, and a number for
+// the sample's exact words. keyNumbers assigns numbers to the different keys.
 func rarestWords(samples []*preparedText, frequency []int) (keys []rarestWordKey, keyNumbers map[rarestWordKey]int) {
 	keys, keyNumbers = make([]rarestWordKey, len(samples)), map[rarestWordKey]int{}
 	sharps := map[string]uint32{}
@@ -293,8 +292,8 @@ var negationWords = wordSet(
 	nicht kein keine keinen nie ohne pas jamais sans ne non nunca sin geen niet ikke inte bez не нет без`),
 )
 
-// maxCachedWords is the maximum number of words that a textAnalyzer caches. maxCachedWordBytes is the maximum length of
-// such a word in bytes.
+// maxCachedWords is the maximum number of words in a textAnalyzer's cache. maxCachedWordBytes is the maximum length in
+// bytes for such a word.
 const (
 	maxCachedWords     = 1 << 16
 	maxCachedWordBytes = 64
@@ -307,14 +306,14 @@ type textAnalyzer struct {
 	analyzedWords map[string]analyzedWord
 }
 
-// analyzedWord is the result of the analysis of a word between spaces.
+// analyzedWord is the analysis result for a word between spaces.
 type analyzedWord struct {
 	stemNumbers []uint32
 	// the form of the word that must be identical in a duplicate, or "" if the word need not be identical
 	exactForm string
 }
 
-// prepareText analyzes a text for comparisons. If the text is Korean or in a script without spaces, the result has no
+// prepareText analyzes a text for comparisons. If the text is Korean or in a script without spaces, the result lacks
 // words, because such a text is only compared as a whole.
 func (c *textAnalyzer) prepareText(ctx context.Context, index int, t Passage) *preparedText {
 	s := &preparedText{index: index, source: t, hasFewWords: true}
@@ -410,7 +409,7 @@ func mustBeIdentical(word string) bool {
 
 // isContainedIn reports whether the longer text contains the words of s in the same order.
 func (s *preparedText) isContainedIn(longer *preparedText) bool {
-	// more is the number of words that the longer text may still have besides the words of s
+	// more is how many words the longer text may still have besides the words of s
 	n, more := 0, len(longer.stemNumbers)-len(s.stemNumbers)
 	for _, w := range longer.stemNumbers {
 		if n < len(s.stemNumbers) && w == s.stemNumbers[n] {

@@ -44,8 +44,8 @@ type Guard struct {
 	// MetadataURL is the URL at which clients find the provider of the tokens that Verify accepts. It may be "".
 	MetadataURL string
 
-	// LargeBodyPath is the path of a handler that permits more than MaxBodyBytes bytes and limits the size of its
-	// requests itself. It may be "".
+	// LargeBodyPath is the path of a handler that permits more than MaxBodyBytes bytes and limits the request size
+	// itself. It may be "".
 	LargeBodyPath string
 }
 
@@ -69,7 +69,7 @@ func (e *UncheckedError) Error() string { return e.Err.Error() }
 func (e *UncheckedError) Unwrap() error { return e.Err }
 
 // Admit returns the token of a request. If the request is refused, Admit returns a [*RefusedError]. Its status is 403
-// if the Host or Origin header is not permitted, 401 if the request has no valid token, and 503 if tokens cannot be
+// if the Host or Origin header is not permitted, 401 if the request lacks a valid token, and 503 if tokens cannot be
 // checked at present. The status is 413 if the request declares more than [MaxBodyBytes] bytes and its path is not
 // g.LargeBodyPath. With the status 413, Admit also returns the token, because the handler needs it to explain the
 // refusal. If a request does not declare its size, the handler must limit the body.

@@ -11,8 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// isMachineOnlyKind reports whether entries of this kind belong to the sessions of one machine. They are not
-// synchronized.
+// isMachineOnlyKind reports whether entries of this kind belong to one machine's sessions. They are not synchronized.
 func isMachineOnlyKind(k oxbow.Kind) bool { return k == oxbow.Handoff || k == oxbow.History }
 
 // errServer is the error for an answer that a correct server never sends.
@@ -100,8 +99,8 @@ func (s *syncRun) isPullUndone() (bool, error) {
 	return false, nil
 }
 
-// readServer reads the changes on the server since the last synchronization. If the server cannot list all of them, it
-// reads all entries of the server.
+// readServer reads the changes on the server since the last synchronization. If the server cannot list all these
+// changes, readServer reads all entries on the server.
 func (s *syncRun) readServer(homeTrusted bool) (d *sideEntries, err error) {
 	s.serverPos, err = s.readPosition()
 	if err != nil {
@@ -162,9 +161,9 @@ func (s *syncRun) readAllEntries(all *sideEntries) error {
 	return nil
 }
 
-// isServerSameHistory reports whether the server's history contains the last server change that the records mention. It
-// is needed for servers whose positions are valid only until they restart: it distinguishes a restart from another
-// store or a restored backup.
+// isServerSameHistory reports whether the server's history contains the last server change that the records mention.
+// The check is needed for servers whose positions are valid only until a restart: it distinguishes a restart from
+// another store or a restored backup.
 func (s *syncRun) isServerSameHistory() (bool, error) {
 	var last *syncRecord
 	for _, r := range s.state.records {
@@ -256,7 +255,7 @@ func (b *serverReadLimit) checkEntry(e *oxbow.Entry) error {
 
 // baseContent returns the content on which the merge of a pair is based. It is the newest content that the home has
 // had since the last synchronization and that the server has had as well, or "" if no such content is known. It may be
-// newer than the content in the record, because a push that was killed at its end may not have been recorded.
+// newer than the content in the record, because a push that was killed at the end may not have been recorded.
 func (s *syncRun) baseContent(p *entryPair) (string, error) {
 	base := func(text string) bool { return p.record != nil && s.state.saltedHash(text) == p.record.Content }
 	for _, v := range []*oxbow.Entry{p.home, p.server} {
@@ -290,11 +289,11 @@ func (s *syncRun) baseContent(p *entryPair) (string, error) {
 	return before, nil
 }
 
-// maxVersions is the maximum number of versions of an entry that are examined.
+// maxVersions is the maximum number of versions that are examined for an entry.
 const maxVersions = 1000
 
 // findNewestContent returns the newest content, among all versions with one of these names, for which matches returns
-// true. The bool is false if there is none.
+// true. The bool is false if such content does not exist.
 func (s *syncRun) findNewestContent(
 	store oxbow.Store,
 	names []string,
@@ -305,8 +304,8 @@ func (s *syncRun) findNewestContent(
 	})
 }
 
-// findNewestVersion returns the content of the newest version, among all versions with one of these names, for which
-// matches returns true. The bool is false if there is none.
+// findNewestVersion returns the newest version's content, among all versions with one of these names, for which
+// matches returns true. The bool is false if such a version does not exist.
 func (s *syncRun) findNewestVersion(store oxbow.Store, names []string, matches func(oxbow.Version) bool) (string, bool,
 	error) {
 	h, err := oxbow.HistoryOf(store)

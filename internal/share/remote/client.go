@@ -32,7 +32,7 @@ type Options struct {
 	// Rand is the source of random bytes for op IDs. The default is crypto/rand.
 	Rand io.Reader
 
-	// Claimed is what the program says about itself. It is recorded with a change if the change's context has no
+	// Claimed is the program's claim about itself. It is recorded with a change if the change's context lacks a
 	// source.
 	Claimed oxbow.Claim
 
@@ -109,7 +109,8 @@ func Open(address, token string, o *Options) (*Store, error) {
 	return s, nil
 }
 
-// isHTTPAddress reports whether a URL can be that of a server: it is http or https, without user, query and fragment.
+// isHTTPAddress reports whether a URL can be a server's address: it is http or https, without user, query and
+// fragment.
 func isHTTPAddress(u *url.URL) bool {
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return false
@@ -214,7 +215,7 @@ func readAnswerLines[T any](
 	}
 }
 
-// changeStamp returns what is sent with a change in this context besides the ops.
+// changeStamp returns the data that is sent with a change in this context besides the ops.
 func (s *Store) changeStamp(ctx context.Context) (wireStamp, error) {
 	w := wireStamp{
 		OpID:    oxbow.OpIDFrom(ctx),
@@ -287,8 +288,8 @@ func isWithoutAnswer(err error) bool {
 	return err != nil && !isAnswer
 }
 
-// applyBody returns the body of the request that sends a change. since is the position of the watchers' last event, or
-// nil.
+// applyBody returns the body for the request that sends a change. since is the position of the watchers' last event,
+// or nil.
 func (s *Store) applyBody(ctx context.Context, ops []oxbow.Op, since *wirePosition) ([]byte, error) {
 	stamp, err := s.changeStamp(ctx)
 	if err != nil {

@@ -59,20 +59,20 @@ const (
 // ownChangeTimeout is the timeout for requests that are sent without the context of a caller.
 const ownChangeTimeout = 10 * time.Second
 
-// serverFollower sends events to the watchers of a store. It remembers the position up to which it has sent events.
+// serverFollower sends events to the watchers of a store. It remembers the position up to which events were sent.
 type serverFollower struct {
 	store    *Store
 	watchers subscribers.List[oxbow.Event]
 
-	// positionLock is a mutex for which a goroutine can stop waiting when a context is done. A goroutine locks it
-	// by receiving a value, and unlocks it by sending one. It guards the fields below.
+	// positionLock is a mutex for which a goroutine can stop waiting when a context is done. A goroutine locks the
+	// mutex by receiving a value, and unlocks it by sending a value. It guards the fields below.
 	positionLock chan struct{}
 	hasPosition  bool // position is valid on the server
 	position     oxbow.Position
 }
 
-// knownPosition returns the position up to which events were sent. It returns nil if there are no watchers, or if the
-// position is unknown.
+// knownPosition returns the position up to which events were sent. It returns nil without watchers, or if the position
+// is unknown.
 func (f *serverFollower) knownPosition() *wirePosition {
 	if f.watchers.Len() == 0 {
 		return nil
@@ -140,8 +140,8 @@ func (f *serverFollower) reportServerChanges(ctx context.Context) error {
 }
 
 // readChangeAnswer reads the server's answer to a change and sends an event. It returns the change, which is empty if
-// the server did not return it. If from is not nil, the answer contains all changes since that position. If another
-// event was sent meanwhile, readChangeAnswer asks the server for the changes since that event instead.
+// the server did not return a change. If from is not nil, the answer contains all changes since that position. If
+// another event was sent meanwhile, readChangeAnswer asks the server for the changes since that event instead.
 func (f *serverFollower) readChangeAnswer(
 	ctx context.Context,
 	res *http.Response,
@@ -152,7 +152,7 @@ func (f *serverFollower) readChangeAnswer(
 	if res.Header.Get(appliedHeaderName) == preferReturnChange {
 		change, err = r.readChange(math.MaxUint64)
 		if err != nil {
-			// Return the change without its versions, because some of them may be missing.
+			// Return the change without its versions, because some versions may be missing.
 			change = oxbow.Change{Seq: change.Seq}
 		}
 	}

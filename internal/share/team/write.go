@@ -1,4 +1,4 @@
-// This file creates the directory of team files, and writes and removes the files of entries. It decides which files
+// This file creates the directory for team files, and writes and removes the files of entries. It decides which files
 // may be replaced.
 
 package team
@@ -35,8 +35,8 @@ const (
 
 // Init creates the directory, the settings, and the attributes that assign the merge driver, unless they already
 // exist. It changes the file .gitignore in .oxbow so that git does not ignore team files, and makes command the merge
-// driver of this clone. It returns the paths of the files that it wrote, relative to the root of the working tree. In
-// a dry run, it returns the files that it would write.
+// driver of this clone. It returns the paths of the written files, relative to the working tree's root. In a dry run,
+// it returns the paths of the files that would be written.
 func (t *Tree) Init(ctx context.Context, command string, dryRun bool) (written []string, err error) {
 	defer func() { err = wrapError("setting up team files", err) }()
 	exists, err := t.directoryExists()
@@ -107,7 +107,7 @@ func (t *Tree) HasMergeDriver() bool {
 const ignoredTemps = "team/*.tmp"
 
 // extendIgnoreFile returns the text of .gitignore in .oxbow, with lines added so that git ignores the temporary files
-// of team files but not the team files. text is "" if nothing has to be changed or there is no .gitignore.
+// for team files but not the team files. text is "" if nothing has to be changed or .gitignore does not exist.
 func (t *Tree) extendIgnoreFile() (oldText []byte, text string) {
 	text, err := readFile(filepath.Join(filepath.Dir(t.path), ignoreFile))
 	lines := strings.Fields(text)
@@ -125,13 +125,13 @@ func (t *Tree) extendIgnoreFile() (oldText []byte, text string) {
 
 // WriteOptions are the options of [Tree.WriteEntry].
 type WriteOptions struct {
-	Random    io.Reader       // source of random bytes for the names of new files
+	Random    io.Reader       // source of random bytes for new file names
 	OwnHashes map[string]bool // hashes of the entries that oxbow has written for this user (see [EntryHash])
 }
 
 // WriteEntry writes the file of an entry, and returns the file's name. It replaces the file of the entry with the same
-// name. If there is none, it creates a file, which is named after the entry, the creation time and random digits.
-// isChanged is false if the file already had this text. If the file must not be replaced, the error is an
+// name. If such a file does not exist, it creates a file, which is named after the entry, the creation time and random
+// digits. isChanged is false if the file already had this text. If the file must not be replaced, the error is an
 // [UncommittedEditError] (see [Tree.CheckReplace]).
 func (t *Tree) WriteEntry(
 	ctx context.Context,
@@ -182,7 +182,7 @@ func (o *WriteOptions) newFileName(e *oxbow.Entry) (string, error) {
 // UncommittedEditError means that a team file was edited and not committed, so that replacing it would lose text. It
 // matches [oxbow.ErrConflict].
 type UncommittedEditError struct {
-	File string // path of the file, relative to the root of the working tree
+	File string // path of the file, relative to the working tree's root
 }
 
 func (e *UncommittedEditError) Error() string {

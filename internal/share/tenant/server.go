@@ -23,7 +23,7 @@ type Server struct {
 	NoTenantHandler http.Handler
 
 	// VisitorTenant returns the tenant of a request without a token, for example from a cookie, or "" if the request
-	// has no tenant. It must accept only names that the program itself has issued.
+	// lacks a tenant. It must accept only names that the program itself has issued.
 	VisitorTenant func(http.ResponseWriter, *http.Request) string
 
 	Logger  *slog.Logger // receives details about failures that clients must not see (nil discards them)
@@ -94,8 +94,8 @@ func (s *Server) serveTenant(w http.ResponseWriter, r *http.Request, tenant stri
 	home.ServeHTTP(w, r)
 }
 
-// requestTenant returns the tenant of a request, or "" if it has none. If the request has both a token and a cookie,
-// the token decides.
+// requestTenant returns the tenant of a request, or "" if it lacks a tenant. If the request has both a token and a
+// cookie, the token decides.
 func (s *Server) requestTenant(w http.ResponseWriter, r *http.Request) string {
 	if s.Guard.CheckSite(r) != nil {
 		return ""

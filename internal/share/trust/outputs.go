@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// writtenFile is a line of the record: the path of a file, and the digest of the last text that oxbow wrote to it.
+// writtenFile is a line in the record: a file's path, and the digest of the last text that oxbow wrote to the file.
 type writtenFile struct {
 	Path   string `json:"path"` // path of the file without symbolic links
 	Digest string `json:"digest"`

@@ -79,7 +79,7 @@ func (e *FormatError) Error() string {
 	return s
 }
 
-// Is reports whether target is [ErrBadFormat] or the other error that e matches.
+// Is reports whether target is [ErrBadFormat] or the second error that e matches.
 func (e *FormatError) Is(target error) bool {
 	return target == ErrBadFormat || target == e.categoryError
 }

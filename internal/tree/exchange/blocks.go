@@ -12,7 +12,7 @@ import (
 // blockStart is a position at which a text may be split: a heading, or the first line of a block, such as a paragraph,
 // after a blank line.
 type blockStart struct {
-	offset int    // byte offset of the beginning of the line
+	offset int    // byte offset of the line's beginning
 	end    int    // byte offset after the heading (0 for other blocks)
 	line   int    // line number, from 1
 	level  int    // level of the heading, 1 to 6 (0 for other blocks)
@@ -47,7 +47,7 @@ type blockScanner struct {
 	paragraphLine   int
 }
 
-// blockType is the type of the block that the next line of text would continue.
+// blockType is the type of the block that the next text line would continue.
 type blockType uint8
 
 const (
@@ -161,8 +161,8 @@ func parseATXHeading(s string) (level int, title string, ok bool) {
 	return level, rest, true
 }
 
-// underlineLevel returns the level of the heading that a line underlines: 1 for a line of =, and 2 for a line of -. It
-// returns 0 for other lines.
+// underlineLevel returns the level of the heading that a line underlines: 1 for =, and 2 for -. It returns 0 for other
+// lines.
 func underlineLevel(s string) int {
 	switch {
 	case strings.Trim(s, "=") == "":

@@ -65,8 +65,8 @@ func splitGlobs(s string) (globs []string) {
 	return globs
 }
 
-// cursorRuleRoots returns the paths with rules in a project, such as .cursor/rules and .cursorrules. If there are
-// none, it returns the directory itself.
+// cursorRuleRoots returns the paths with rules in a project, such as .cursor/rules and .cursorrules. Without such
+// paths, it returns the directory itself.
 func cursorRuleRoots(fsys vfs.FS, dir string) []string {
 	var roots []string
 	for _, below := range []string{".cursor/rules", "rules", ".cursorrules"} {

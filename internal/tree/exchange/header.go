@@ -16,7 +16,7 @@ import (
 
 // noteHeader contains the values from front matter, which apply to all entries of a file.
 type noteHeader struct {
-	entry       oxbow.Entry // Name is "" if the front matter has no name.
+	entry       oxbow.Entry // Name is "" if the front matter lacks a name.
 	description string
 	paragraphs  []string // "key: value" for each value that cannot become a label
 	warnings    []string
@@ -27,7 +27,7 @@ type noteHeader struct {
 	seenKeys map[string]bool // keys that were applied already
 }
 
-// headerField is a key of front matter that corresponds to a field of an entry.
+// headerField is a front matter key that corresponds to a field of an entry.
 type headerField struct {
 	key        string
 	allowsMany bool // The key may have several values.
@@ -167,8 +167,8 @@ func mayBeOneError(a, b string) bool {
 	return start+end >= shorter-2
 }
 
-// warnEmptyKey adds a warning about a key without a value, because it cannot become a label. There is no warning about
-// a key such as tags, because it has the same effect as a missing key.
+// warnEmptyKey adds a warning about a key without a value, because it cannot become a label. A key such as tags does
+// not cause a warning, because it has the same effect as a missing key.
 func (h *noteHeader) warnEmptyKey(k frontKey) {
 	isField := slices.ContainsFunc(headerFields, func(f headerField) bool { return f.key == k.key })
 	if k.isEmpty && !isField {
@@ -291,8 +291,8 @@ func (h *noteHeader) setKind(k frontKey) {
 	h.entry.Kind = kind
 }
 
-// setType sets the kind of the entry. If the value is not a kind, it becomes a label, because many programs have types
-// of their own.
+// setType sets the kind of the entry. A value that is not a kind becomes a label, because many programs have types of
+// their own.
 func (h *noteHeader) setType(k frontKey) {
 	if kind, err := oxbow.ParseKind(k.value()); err == nil && !h.seenKeys["kind"] {
 		h.entry.Kind = kind

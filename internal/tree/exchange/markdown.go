@@ -20,20 +20,20 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// ReadMarkdown reads a Markdown file of at most maxMarkdownBytes bytes. ref is the file's name, for
-// messages and origins, and is used as title if the file has none.
+// ReadMarkdown reads a Markdown file of at most maxMarkdownBytes bytes. ref is the file's name, for messages and
+// origins, and is used as title if the file lacks a title.
 //
-// Front matter is YAML between lines of "---", TOML between lines of "+++", or a JSON object that begins with a line
-// "{" and ends with a line "}". These keys are used: name or title, kind or type (a type that is not a kind becomes a
-// label), tags, aliases, project, related_files, confidence, created or date, and description, which is put above the
-// text as a paragraph. The keys tag, alias, created_at, createdAt and "date created" mean tags, aliases and created.
-// All other keys become labels. A key in a nested mapping becomes a label such as owner_name, or type if it is below
-// metadata. A value that cannot become a label is put above the text as "key: value", and so are comments and lines
-// that are not a key and a value. The lines of a value that are not plain YAML, for example with anchors, are put
-// there unchanged. A block of several lines becomes a label, in which spaces replace the line breaks, and is put above
-// the text as well. Therefore nothing is left out. The item's warnings list possible mistakes. If a file consists only
-// of front matter, the front matter becomes the text. A second front matter below the first stays in the text, and its
-// keys are used as well.
+// Front matter is YAML between "---" lines, TOML between "+++" lines, or a JSON object that begins with a line "{" and
+// ends with a line "}". These keys are used: name or title, kind or type (a type that is not a kind becomes a label),
+// tags, aliases, project, related_files, confidence, created or date, and description, which is put above the text as
+// a paragraph. The keys tag, alias, created_at, createdAt and "date created" mean tags, aliases and created. All other
+// keys become labels. A key in a nested mapping becomes a label such as owner_name, or type if it is below metadata. A
+// value that cannot become a label is put above the text as "key: value", and so are comments and lines that are not a
+// key and a value. The lines of a value that are not plain YAML, for example with anchors, are put there unchanged. A
+// block of several lines becomes a label, in which spaces replace the line breaks, and is put above the text as well.
+// Therefore nothing is left out. The item's warnings list possible mistakes. If a file consists only of front matter,
+// the front matter becomes the text. A second front matter below the first stays in the text, and its keys are used as
+// well.
 //
 // A file below 4 kB, or of at most 16 kB without headings, becomes a single entry. The entry's name comes from the
 // front matter. Without a name there, it comes from the only heading of level 1 if this heading is at the beginning,
@@ -121,7 +121,7 @@ func markdownItems(text, ref string, o *ReadOptions) []Item {
 	}
 	hasOnlyFront := size > 0 && strings.TrimSpace(body) == ""
 	if hasOnlyFront && hasValues(keys) {
-		body = frontMatterText(text[:size]) // Use the front matter as the text, because the note has no other text.
+		body = frontMatterText(text[:size]) // Use the front matter as the text, because the note lacks other text.
 		titleFrom = 0
 		h.paragraphs, h.description = nil, ""
 	}
@@ -173,7 +173,7 @@ func hasValues(keys []frontKey) bool {
 	return slices.ContainsFunc(keys, func(k frontKey) bool { return len(k.values) > 0 || k.err != nil })
 }
 
-// setFileDate sets the creation time, if the front matter has no date. It uses the date in the file's name, or else
+// setFileDate sets the creation time, if the front matter lacks a date. It uses the date in the file's name, or else
 // the time of the file.
 func (h *noteHeader) setFileDate() {
 	if !h.entry.Created.IsZero() {
@@ -187,8 +187,8 @@ func (h *noteHeader) setFileDate() {
 }
 
 // findSecondFront looks for a second front matter at the beginning of body, the text after the first front matter. It
-// returns the keys and the offset of its end. There is a second front matter if a program has put its own before that
-// of a note.
+// returns the second front matter's keys and end offset. A second front matter exists if a program has put its own
+// front matter before the note's front matter.
 func findSecondFront(body string) (keys []frontKey, end int) {
 	blank := len(body) - len(strings.TrimLeft(body, " \t\r\n"))
 	keys, size, _ := parseYAMLFront(body[blank:])
@@ -203,7 +203,7 @@ func findSecondFront(body string) (keys []frontKey, end int) {
 	return keys, blank + size
 }
 
-// frontMatterText returns front matter without its first and its last line.
+// frontMatterText returns front matter without the first and the last line.
 func frontMatterText(front string) string {
 	_, data, _ := strings.Cut(front, "\n")
 	return data[:strings.LastIndexByte(strings.TrimRight(data, "\r\n"), '\n')+1]

@@ -10,7 +10,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// These limits are in bytes. A text of less than maxWholeTextBytes is not split. A section of more than
+// These limits are in bytes. A text of less than maxWholeTextBytes is not split. A section with more than
 // maxSectionBytes, which is about the size of a long memory, is split again.
 const (
 	maxWholeTextBytes = 4 << 10
@@ -63,7 +63,7 @@ func splitSections(text string, p textPiece, heads []blockStart, low, high int) 
 	path := slices.Clone(p.headingPath)
 	levels := make([]int, len(path)) // levels of the headings in path (0 for headings before the piece p)
 	cur := p
-	body := p.start // end offset of the headings at the beginning of the current section
+	body := p.start // end offset of the headings with which the current section begins
 	for _, h := range heads {
 		isInPiece := p.start <= h.offset && h.offset < p.end
 		if !isInPiece || h.level > high {

@@ -132,8 +132,8 @@ func Compare(fsys vfs.FS, old *State, o Options) (*Comparison, error) {
 	return c, nil
 }
 
-// compareFile compares the size, the times and the inode of a file with the stamp of the file in the old state. It
-// reads the file if they differ.
+// compareFile compares a file's size, times and inode with the file's stamp in the old state. It reads the file if
+// these differ.
 func (c *Comparison) compareFile(fsys vfs.FS, name string, info fs.FileInfo, old *State, now time.Time) {
 	was, isKnown := old.files[name]
 	st := newFileStamp(info, was.contentDigest)
@@ -158,8 +158,8 @@ func (c *Comparison) compareFile(fsys vfs.FS, name string, info fs.FileInfo, old
 	}
 }
 
-// newFileStamp returns the stamp of a file with the given digest. The stamp contains the change time of the inode,
-// because a program such as rsync -t may write a text of the same size and then set the modification time back.
+// newFileStamp returns the stamp of a file with the given digest. The stamp contains the inode's change time, because
+// a program such as rsync -t may write a text of the same size and then set the modification time back.
 func newFileStamp(info fs.FileInfo, contentDigest string) fileStamp {
 	return fileStamp{
 		size:          info.Size(),
@@ -213,8 +213,8 @@ func (c *Comparison) sortMissingFiles(lister *noteLister, old *State, o Options)
 	}
 }
 
-// findRenamedFiles finds the missing files that still exist under another name. The other file has the same content or
-// the same inode. findRenamedFiles returns the remaining missing files.
+// findRenamedFiles finds the missing files that still exist under another name. The file under the new name has the
+// same content or the same inode. findRenamedFiles returns the remaining missing files.
 func (c *Comparison) findRenamedFiles(missing []string, old *State) (others []string) {
 	if len(missing) == 0 {
 		return nil

@@ -20,8 +20,8 @@ type StoreOrigin struct {
 	Name        string                // present name of the store (may be empty)
 	IsSameStore func(was string) bool // reports whether was is a present or former name of this store
 
-	// ChangesSince yields the entries that were changed after the store had the name was. It is nil if the store does
-	// not know its changes. If it yields an error, the changes are unknown.
+	// ChangesSince yields the entries that were changed after the store had the name was. The function is nil if the
+	// store does not know its changes. If it yields an error, the changes are unknown.
 	ChangesSince func(ctx context.Context, was string) iter.Seq2[oxbow.Delta, error]
 }
 
@@ -36,7 +36,7 @@ func (o StoreOrigin) isForeign(manifestName string) bool {
 	return manifestName != "" && o.IsSameStore != nil && !o.IsSameStore(manifestName)
 }
 
-// matchesEntry reports whether a dump of the entry would write the file of the item.
+// matchesEntry reports whether a dump of the entry would write the item's file.
 func (f manifestItem) matchesEntry(e *oxbow.Entry) bool {
 	if !f.Sum.isKnown() || path.Dir(f.Path) != kindDirectory(e.Kind) {
 		return false
@@ -73,8 +73,8 @@ func kindDirectory(k oxbow.Kind) string {
 	return kindDirs[i].dir
 }
 
-// unixLines converts CRLF to LF if all lines of the text end in CRLF and it starts with a block of
-// data. A dump ends the block's lines with LF, so another program must have converted the file.
+// unixLines converts CRLF to LF if all lines of the text end in CRLF and the text starts with a data block. A dump
+// ends the block's lines with LF, so another program must have converted the file.
 func unixLines(text string) string {
 	if !strings.HasPrefix(strings.TrimPrefix(text, byteOrderMark), metaBlockStart+"\r\n") {
 		return text
@@ -85,11 +85,10 @@ func unixLines(text string) string {
 	return text
 }
 
-// storeHistory finds earlier states of entries in the history of a store. If the store has no history, it finds
-// nothing.
+// storeHistory finds earlier states of entries in a store's history. If the store lacks a history, it finds nothing.
 type storeHistory struct {
 	ctx          context.Context
-	history      oxbow.Historian // nil if the store has no history
+	history      oxbow.Historian // nil if the store lacks a history
 	isUndoBySeq  map[uint64]bool // for each change that was read, whether it undid other changes
 	firstReadSeq uint64          // number of the earliest change in undos
 }

@@ -1,4 +1,4 @@
-// This file implements the table of the entries that a dump writes, and of their files.
+// This file implements the table with the entries that a dump writes, and with their files.
 
 package mdtree
 
@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// outputTable is the table of the entries of a dump.
+// outputTable is the table of a dump's entries.
 type outputTable struct {
 	outputFiles []outputFile // sorted by kind and name
 	nameTable   nameCopies
@@ -46,12 +46,12 @@ const notInSpool = -1
 type outputState uint8
 
 const (
-	fileMissing outputState = iota // the tree has no such file
+	fileMissing outputState = iota // the tree lacks the file
 	fileUnread                     // the file must be read
-	fileKnown                      // the list of known files shows that the file has the hash of the output
-	// the file was read, has the hash of the output, and may enter the list of known files
+	fileKnown                      // the list of known files shows that the file has the output's hash
+	// the file was read, has the output's hash, and may enter the list of known files
 	fileExamined
-	// the file was read and has the hash of the output, but may not enter the list of known files
+	// the file was read and has the output's hash, but may not enter the list of known files
 	fileCompared
 	fileWritten // the dump writes the file
 )
@@ -145,7 +145,7 @@ func (o *outputTable) manifestItems() iter.Seq[manifestItem] {
 	}
 }
 
-// summaryLinks yields the links of a directory's entries in the table of contents.
+// summaryLinks yields the links for a directory's entries in the table of contents.
 func (o *outputTable) summaryLinks(dir *kindDir) iter.Seq[summaryLink] {
 	return func(yield func(summaryLink) bool) {
 		if dir.isTopic {

@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// treeFile is a file of the tree, as it was when it was last read.
+// treeFile is the state of a file in the tree when the file was last read.
 type treeFile struct {
 	path string
 	info fs.FileInfo // metadata of the file before it was read

@@ -1,5 +1,5 @@
-// This file writes the reports of the verbs that annotate from transcripts, archive annotations, and repair the files
-// of annotations.
+// This file writes the reports of the verbs that annotate from transcripts, archive annotations, and repair annotation
+// files.
 
 package annotations
 

@@ -25,17 +25,17 @@ const (
 	FormatGitAI      = "git-ai"
 )
 
-// InterchangeOut is the result of an export or an import of annotations.
+// InterchangeOut is the result of exporting or importing annotations.
 type InterchangeOut struct {
 	Format string `json:"format"`
 	DryRun bool   `json:"dry_run,omitempty"`
-	// number of exported annotations, or of new annotations of an import
+	// number of exported or newly imported annotations
 	Written          int `json:"written"`
 	KnownAnnotations int `json:"known,omitempty"` // number of imported annotations that existed already
 	// parts that the format cannot express, with their numbers
 	LostParts map[string]int `json:"left,omitempty"`
 	Output    string         `json:"output,omitempty"` // path of the written file
-	// path of the copy of a file that was replaced although somebody had edited it
+	// path to the copy of a file that was replaced although somebody had edited it
 	KeptCopy string `json:"kept,omitempty"`
 
 	NewRecords []annotate.Record `json:"-"`
@@ -79,7 +79,7 @@ type ExportAnnotationsIn struct {
 
 	Force bool `json:"force,omitempty" jsonschema:"replace an existing file of --output; if somebody edited it, a copy is kept"`
 
-	Path   string    `json:"-"` // path of Output in the form of the operating system
+	Path   string    `json:"-"` // path of Output in the operating system's form
 	Stdout io.Writer `json:"-"` // receives the records if Output is ""
 }
 

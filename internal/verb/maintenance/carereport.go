@@ -32,7 +32,7 @@ func (o CompactOut) DroppedCounts() string {
 	)
 }
 
-// Report says what was dropped, or would be by a dry run.
+// Report describes the dropped data, or in a dry run the data that would be dropped.
 func (o CompactOut) Report() (r report.Report) {
 	if o.Changes == 0 && o.Versions == 0 {
 		r.AddLinef("there is no history from before %s to drop; nothing was changed", report.TimeValue(o.CutoffTime))
@@ -56,10 +56,10 @@ func (o CompactOut) Report() (r report.Report) {
 	return r
 }
 
-// maxLostRanges is the maximum number of ranges of lost changes that are listed.
+// maxLostRanges is the maximum number of listed ranges with lost changes.
 const maxLostRanges = 20
 
-// Report says what was saved, what was lost, and what to do next.
+// Report describes the saved data, the lost data, and the next steps.
 func (o RecoverOut) Report() (r report.Report) {
 	if o.IsSound && o.Backup == "" {
 		r.AddLinef("%s is sound: there is nothing to recover", o.Store)
@@ -183,8 +183,8 @@ func (o StatsOut) Report() (r report.Report) {
 	return r
 }
 
-// mostFrequentWords returns the n words with the highest counts and the number of the other words, as the value of a
-// report. It returns nil if there are no words.
+// mostFrequentWords returns the n words with the highest counts and the number of remaining words, as a report value.
+// Without words, it returns nil.
 func mostFrequentWords(counts map[string]int, n int) any {
 	all := slices.Sorted(maps.Keys(counts))
 	slices.SortStableFunc(all, func(a, b string) int { return cmp.Compare(counts[b], counts[a]) })

@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// These errors are returned if the layout of the home cannot be compressed, or if the caller sees only a part of the
+// These errors are returned if the home's layout cannot be compressed, or if the caller sees only a part of the
 // memory. They match [oxbow.ErrUnsupported].
 var (
 	ErrNoDays      = fmt.Errorf("compressing: %w: the memory is not laid out by days", oxbow.ErrUnsupported)
@@ -20,8 +20,8 @@ var (
 		oxbow.ErrUnsupported)
 )
 
-// CompressIn is the argument of Compress. MaxTokens is used for a home with a file that is always in the context. The
-// other fields are used for a home with daily logs.
+// CompressIn is the argument of Compress. MaxTokens is used for a home with a file that is always in the context. All
+// remaining fields are used for a home with daily logs.
 type CompressIn struct {
 	MaxTokens *int     `json:"max_tokens,omitempty"                 usage:"At most so many tokens of the file that a model always receives."`
 	Span      string   `json:"span,omitempty"                       usage:"Length of the periods: week or month; the shortest by default."`
@@ -69,7 +69,7 @@ func Compress(ctx context.Context, w *verb.Workspace, in CompressIn) (out Compre
 	return out, err
 }
 
-// groupTexts returns the text of each group of a digest. If there is a single text without a group, it is the text of
+// groupTexts returns the text of each group in a digest. If there is a single text without a group, it is the text of
 // the only group.
 func groupTexts(ctx context.Context, c verb.Compressor, r verb.Compression, in CompressIn) (map[string]string, error) {
 	groups := in.Groups

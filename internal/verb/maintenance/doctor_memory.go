@@ -1,4 +1,4 @@
-// This file checks a memory for the verb doctor: its files, its entries, and the annotations of the working tree.
+// This file checks a memory for the verb doctor: the files, the entries, and the annotations of the working tree.
 
 package maintenance
 
@@ -64,8 +64,8 @@ func (d *diagnosis) checkStaleFiles() {
 	}
 }
 
-// checkMemory checks whether the store can be opened, whether it lacks durable changes, and whether it works. If
-// readAll is set, it reads the whole store.
+// checkMemory checks whether the store can be opened and works, and whether it lacks durable changes. If readAll is
+// set, it reads the whole store.
 func (d *diagnosis) checkMemory(ctx context.Context, readAll bool) error {
 	if !d.storeExists {
 		d.addFinding(findingLevelOK, "store", "", "there is none yet; the first remember makes it")

@@ -1,4 +1,4 @@
-// This file checks a store: whether its records are sound, and whether it still contains all durable changes.
+// This file checks a store: whether the records are sound, and whether it still contains all durable changes.
 
 package maintenance
 
@@ -19,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxUnreadFiles is the maximum number of files that a check lists because it did not read them.
+// maxUnreadFiles is the maximum number of unread files that a check lists.
 const maxUnreadFiles = 5
 
 // CheckOut is the result of the verb check.
@@ -38,7 +38,7 @@ type CheckOut struct {
 	// remarks about facts that are not damage, such as an alias of two entries
 	Notes []string `json:"notes,omitempty"`
 
-	// Annotations is the result for the annotations of the working tree (nil if it has none).
+	// Annotations is the result for the annotations of the working tree (nil if the tree lacks annotations).
 	Annotations *AnnotationsCheck `json:"annotations,omitempty"`
 	// Sessions is the result for the archive of sessions (nil if it does not exist).
 	Sessions    *SessionsCheck      `json:"sessions,omitempty"`
@@ -59,7 +59,7 @@ type TornTail struct {
 	Bytes int64  `json:"bytes"`
 }
 
-// AnnotationsCheck is the result of checking the files with the annotations of a working tree (sidecars).
+// AnnotationsCheck is the result of checking the files with a working tree's annotations (sidecars).
 type AnnotationsCheck struct {
 	Files       int           `json:"files"`
 	Annotations int           `json:"annotations"`
@@ -85,7 +85,7 @@ func (p LineProblem) Position() string {
 	return fmt.Sprintf("%s:%d:", p.File, p.Line)
 }
 
-// SessionsCheck is the result of checking the archive of sessions.
+// SessionsCheck is the result of checking the session archive.
 type SessionsCheck struct {
 	Store            string         `json:"store"`
 	Entries          int            `json:"entries"`
@@ -98,7 +98,7 @@ type SessionsCheck struct {
 type NotedHead struct {
 	Head  string `json:"head"`
 	Found bool   `json:"found"`
-	// number of the change; it is the number before the first change if the hash is that of the log's beginning
+	// number of the change, or the number before the first change if the hash is for the log's beginning
 	Seq  uint64 `json:"seq"`
 	Time string `json:"time,omitempty"` // time of the change (RFC 3339)
 }
@@ -159,7 +159,7 @@ func (o *CheckOut) checkFileExists(p verb.Place) {
 	}
 }
 
-// readStore opens the store, reads it completely, and adds its counts and problems to o. If changes are missing that
+// readStore opens the store, reads it completely, and adds the counts and problems to o. If changes are missing that
 // the lock file records as durable, it adds a problem.
 func (o *CheckOut) readStore(ctx context.Context, w *verb.Workspace, p verb.Place) error {
 	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
@@ -277,7 +277,7 @@ func openStoreFile(
 	return oxbow.CheckReport{Path: file, Entries: stats.Entries, Bytes: stats.Bytes}, err
 }
 
-// readHeader reads the header of a store. If the file has no valid header, it returns the zero header.
+// readHeader reads the header of a store. If the file lacks a valid header, it returns the zero header.
 func readHeader(store string) (h wal.Header, err error) {
 	dir, err := vfs.Dir(filepath.Dir(store))
 	if err != nil {
@@ -291,8 +291,8 @@ func readHeader(store string) (h wal.Header, err error) {
 	return log.Header(), log.Close()
 }
 
-// recordedDurableSeq returns the number of the last durable change according to the lock file of the store. It returns
-// 0 if the lock file contains no number, or if it is for another store than the one in identityFile.
+// recordedDurableSeq returns the number of the last durable change according to the store's lock file. It returns 0 if
+// the lock file does not contain a number, or is for another store than the store in identityFile.
 func recordedDurableSeq(store, identityFile string) (seq uint64, err error) {
 	dir, err := vfs.Dir(filepath.Dir(store))
 	if err != nil {

@@ -26,13 +26,13 @@ type Finding struct {
 	Mend        string `json:"mend,omitempty"`
 }
 
-// NameCheck is the result of checking all names and aliases of a memory.
+// NameCheck is the result of checking all names and aliases in a memory.
 type NameCheck struct {
 	totalSize   int64    // total size of all names and contents, in bytes
 	sharedNames []string // names and aliases that several entries have
 }
 
-// diagnosis is the state of one call of the verb doctor.
+// diagnosis is the state during one call of the verb doctor.
 type diagnosis struct {
 	workspace      *verb.Workspace
 	place          verb.Place
@@ -44,7 +44,7 @@ type diagnosis struct {
 	cachedNameCheck nameCheckFunc // returns the result of the name check (nil always runs the check)
 }
 
-// nameCheckFunc returns the result of check, or an earlier result if the number of the last change is the same.
+// nameCheckFunc returns the result of check, or an earlier result if the last change has the same number.
 type nameCheckFunc = func(last uint64, check func() (NameCheck, error)) (NameCheck, error)
 
 func (d *diagnosis) addFinding(level, subject, remedy, format string, args ...any) {

@@ -23,8 +23,8 @@ type OpenSessionOut struct {
 	Selection *verb.SelectionOut
 }
 
-// OpenSession takes the newest open handoff of in.Project, and adds a selection by the handoff's profile. If there is
-// no such handoff, it returns a selection by the profile in.Profile.
+// OpenSession takes the newest open handoff of in.Project, and adds a selection by the handoff's profile. Without such
+// a handoff, it returns a selection by the profile in.Profile.
 func OpenSession(ctx context.Context, w *verb.Workspace, in OpenSessionIn) (OpenSessionOut, error) {
 	l, r, err := ResolveProfile(w, in.Profile)
 	if err != nil {

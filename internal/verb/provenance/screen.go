@@ -10,7 +10,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// Screener examines all changes before they are stored, whichever interface they come from.
+// Screener examines all changes from all interfaces before they are stored.
 type Screener struct {
 	SecretPolicy   verb.SecretPolicy
 	ProvenanceData verb.ProvenanceData

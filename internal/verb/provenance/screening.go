@@ -10,7 +10,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// ScreeningSettings are the properties of a home, and of the present run of the program, on which screening depends.
+// ScreeningSettings are the properties of a home and the program's present run on which screening depends.
 type ScreeningSettings struct {
 	// MemoryPlace returns the location of the home's memory.
 	MemoryPlace func() (verb.Place, error)
@@ -36,8 +36,8 @@ type ScreeningSettings struct {
 }
 
 // Screening examines the texts of a home before they are stored. A run creates it once with [NewScreening]. All
-// interfaces of the run use it: the memory for each change ([Screening.ScreenForMemory]), the verbs for texts that
-// are not entries ([Screening.SecretPolicy]), and the archive and the hooks for what they store
+// interfaces of the run use this Screening: the memory for each change ([Screening.ScreenForMemory]), the verbs for
+// texts that are not entries ([Screening.SecretPolicy]), and the archive and the hooks for the texts that they store
 // ([Screening.Cleaner]).
 type Screening struct {
 	settings     ScreeningSettings

@@ -97,8 +97,8 @@ func ListAgentChanges(ctx context.Context, w *verb.Workspace, in ChangedIn) (Cha
 	return out, nil
 }
 
-// maxListedEdits is the maximum number of listed entries. The others are listed after the person has decided about
-// some of these.
+// maxListedEdits is the maximum number of listed entries. Further entries are listed after the person has decided
+// about some of these.
 const maxListedEdits = 2000
 
 // agentEdits returns the changes that agents made to texts of persons, the most recent first. If name is not "", it
@@ -330,7 +330,7 @@ func keepEdits(ctx context.Context, m *oxbow.Memory, edits []agentedit.AgentEdit
 	return []uint64{seq}, err
 }
 
-// restoreEdits restores the person's text of each entry, in a change of its own.
+// restoreEdits restores the person's text of each entry, in a separate change.
 func restoreEdits(ctx context.Context, m *oxbow.Memory, edits []agentedit.AgentEdit) (seqs []uint64, err error) {
 	ctx = oxbow.WithNote(ctx, "brought back from what agents made of it")
 	for i := range edits {

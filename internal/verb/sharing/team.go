@@ -19,8 +19,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// findTeamFiles returns the team files to which the working directory belongs. The error is a noTeamFilesError if
-// there are none.
+// findTeamFiles returns the team files to which the working directory belongs. The error is a noTeamFilesError if such
+// files do not exist.
 func findTeamFiles(w *verb.Workspace) (*team.Tree, error) {
 	t, err := team.FindTree(w.Dir)
 	if err == nil && t == nil {
@@ -29,7 +29,7 @@ func findTeamFiles(w *verb.Workspace) (*team.Tree, error) {
 	return t, err
 }
 
-// noTeamFilesError means that a directory has no team files. It matches [oxbow.ErrNotFound].
+// noTeamFilesError means that a directory lacks team files. It matches [oxbow.ErrNotFound].
 type noTeamFilesError struct{ place string }
 
 func (e noTeamFilesError) Error() string      { return e.place + " has no team files (" + team.Dir + ")" }
@@ -46,7 +46,7 @@ type TeamInitIn struct {
 type TeamInitOut struct {
 	DryRun          bool     `json:"dry_run,omitempty"`
 	Dir             string   `json:"dir"`
-	WrittenFiles    []string `json:"written"` // paths of the files, relative to the root of the working tree
+	WrittenFiles    []string `json:"written"` // paths of the files, relative to the working tree's root
 	Driver          string   `json:"driver"`  // command with which git merges entries in this clone
 	TrustedIdentity string   `json:"trusted"` // identity under which it is recorded that the repository is trusted
 }
@@ -100,7 +100,7 @@ type TeamTrustOut struct {
 	Teams           []trust.Team `json:"teams,omitempty"`
 }
 
-// maxShownTeamNames is the number of names of entries that a person is shown before trusting team files.
+// maxShownTeamNames is the number of entry names that a person is shown before trusting team files.
 const maxShownTeamNames = 5
 
 // NamesText returns the names of the first entries, and how many more there are.
@@ -167,7 +167,7 @@ type TeamFile struct {
 	File        string `json:"file"`             // path relative to the root of the working tree
 	ReviewState string `json:"standing"`         // "reviewed", or "local" if the file was not reviewed
 	Commit      string `json:"commit,omitempty"` // last commit on the reviewed branch that has changed the file
-	// the home's entry with this name: "same", "other" if it differs, or "" if there is none
+	// the home's entry with this name: "same", "other" if it differs, or "" without such an entry
 	HomeState string `json:"home,omitempty"`
 }
 
@@ -179,7 +179,7 @@ type TeamProblem struct {
 }
 
 // maxCommitLookups is the maximum number of files for which git is asked for the last commit, because git must be
-// started for each of them.
+// started for each file.
 const maxCommitLookups = 20
 
 // TeamStatus lists the team files. For each file, it says whether the entry was reviewed, and whether the home
@@ -254,8 +254,8 @@ func (out *TeamStatusOut) addProblems(t *team.Tree, findings []team.Finding, up 
 	}
 }
 
-// compareWithHomeEntry looks up the home's entry with the name of e. It returns "same" if both entries are equal,
-// "other" if they differ, and "" if the home has no such entry.
+// compareWithHomeEntry looks up the home's entry with the name of e. It returns "same" for equal entries, "other" for
+// different entries, and "" if the home lacks such an entry.
 func compareWithHomeEntry(ctx context.Context, w *verb.Workspace, e oxbow.Entry) (string, error) {
 	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
 	if err != nil {

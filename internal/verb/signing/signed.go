@@ -143,7 +143,7 @@ func appendSignedHead(store string, line []byte) (err error) {
 	return errors.Join(err, f.Sync())
 }
 
-// signingKey returns the signing key of a store. It fails if there is none.
+// signingKey returns the signing key of a store. It fails if the store lacks a signing key.
 func signingKey(store string) (proof.SigningKey, error) {
 	text, err := os.ReadFile(store + signingKeySuffix)
 	if err != nil {
@@ -183,7 +183,7 @@ func createSigningKey(store string) (proof.SigningKey, error) {
 	return k, err
 }
 
-// HeadsCheck is the result of comparing the signed heads with the log of a memory.
+// HeadsCheck is the result of comparing the signed heads with a memory's log.
 type HeadsCheck struct {
 	MatchingHeads int `json:"signed"` // number of signed heads that match the log
 	// Number of signed heads whose change a compaction has dropped, so that they cannot be compared.
@@ -203,8 +203,8 @@ func ReadSignedHeadsIfAny(store string) (*HeadsCheck, []verb.Problem, error) {
 	return ReadSignedHeads(store)
 }
 
-// ReadSignedHeads reads the signed heads of a store. It also returns the problems of their file. If no heads were
-// signed, the result is nil.
+// ReadSignedHeads reads the signed heads of a store. It also returns the problems of the file with the heads. If no
+// heads were signed, the result is nil.
 func ReadSignedHeads(store string) (*HeadsCheck, []verb.Problem, error) {
 	text, err := os.ReadFile(store + signedHeadsSuffix)
 	k, kerr := signingKey(store)
@@ -312,8 +312,8 @@ func (c *HeadsCheck) CompareWithLog(
 	return nil, nil
 }
 
-// signedHeadsProblem returns a problem of the signed heads. It has no offset, because it is not in the file of the
-// memory.
+// signedHeadsProblem returns a problem of the signed heads. The problem lacks an offset, because it is not in the file
+// of the memory.
 func signedHeadsProblem(description, remedy string) verb.Problem {
 	return verb.Problem{Offset: -1, Description: description, Mend: remedy}
 }

@@ -1,7 +1,7 @@
 // This file serves the embedded style sheets and scripts.
 
 // Package page contains the frame, the parts, the styles and the scripts from which web pages are built. It only
-// renders its arguments and reads no memory.
+// renders arguments and reads no memory.
 package page
 
 import (

@@ -13,7 +13,7 @@ import (
 const (
 	diffContextLines = 2   // number of unchanged lines that are shown around a change
 	maxDiffLines     = 200 // maximum number of lines that are shown
-	maxLineBytes     = 400 // maximum number of bytes that are shown of a line
+	maxLineBytes     = 400 // maximum number of bytes that are shown from a line
 )
 
 // diffLine is a line of a difference. mark is '-' for a line that is only in the old text, '+' for a line that is only
@@ -21,10 +21,10 @@ const (
 type diffLine struct {
 	mark  byte
 	text  string
-	parts []diff.WordRun // parts of the line, of which the changed words are marked (nil if no other line is similar)
+	parts []diff.WordRun // parts of the line, with the changed words marked (nil if no other line is similar)
 }
 
-// TextDiff shows the difference between two texts. It returns nil if they are equal.
+// TextDiff shows the difference between two texts. It returns nil if the texts are equal.
 func TextDiff(before, after string) g.Node {
 	if before == after {
 		return nil

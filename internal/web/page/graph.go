@@ -27,8 +27,7 @@ type GraphNode struct {
 	x, y float64
 }
 
-// These are the size of a graph in SVG units, the preferred length of an edge, and the number of steps of the
-// simulation.
+// These are a graph's size in SVG units, the preferred length of an edge, and the step count for the simulation.
 const (
 	graphWidth, graphHeight = 1000.0, 640.0
 	preferredEdgeLength     = 95.0

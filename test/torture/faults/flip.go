@@ -176,8 +176,8 @@ func (s *damagedStore) classifyDamaged(b []byte, t *DamageTally) error {
 	}
 	last := stats.Last
 	want, known := s.states[last]
-	// Changes from before a compaction must not come back. They may only if the whole file is as it was then, because
-	// the store cannot recognize an older copy.
+	// Changes from before a compaction must not come back. Such changes may come back only if the whole file is as it
+	// was before the compaction, because the store cannot recognize an older copy.
 	older := len(b) < wal.HeaderSize || !bytes.Equal(b[:wal.HeaderSize], s.file[:wal.HeaderSize])
 	isReappeared := last < s.base && !older
 	if !known || isReappeared {
@@ -269,7 +269,8 @@ func checkErrorDetails(err error, size int, damaged bool) error {
 	return nil
 }
 
-// undamagedRecords returns how many sound records are at their original place, and how many changes they contain.
+// undamagedRecords returns how many sound records are at their original place, and how many changes these records
+// contain.
 func (s *damagedStore) undamagedRecords(b []byte) (records, changes int) {
 	for _, r := range s.records {
 		if r.to <= len(b) && bytes.Equal(b[r.from:r.to], s.file[r.from:r.to]) {
@@ -338,8 +339,8 @@ func (s *damagedStore) checkTailKept(mem *vfs.Mem, tail []byte) error {
 	return fmt.Errorf("the tail of %d bytes was cut off and not kept", len(tail))
 }
 
-// recordRange is the byte range of a record. durable is the number of the last change that was durable when the record
-// was written.
+// recordRange is a record's byte range. durable is the number of the last change that was durable when the record was
+// written.
 type recordRange struct {
 	from, to   int
 	durableSeq uint64

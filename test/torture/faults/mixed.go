@@ -56,7 +56,7 @@ func (r *crashRun) examineMixed(im *crashfs.ImageSketch, allowed []*workload.Sto
 	return nil
 }
 
-// otherSnapshot returns an older snapshot if i is 0, otherwise own with pages of others. It returns nil if there is no
+// otherSnapshot returns an older snapshot if i is 0, otherwise own with pages of others. It returns nil without an
 // older snapshot.
 func (r *crashRun) otherSnapshot(own []byte, i int, rnd *rand.Rand) []byte {
 	if len(r.snapshots) == 0 {

@@ -45,8 +45,8 @@ type Options struct {
 	// the library.
 	Fault string
 
-	// Mutant, if not nil, is the command line of a broken build of [Child], which the
-	// writing and reading processes run.
+	// Mutant, if not nil, is the command line for a broken build of [Child], which the writing and reading processes
+	// run.
 	Mutant []string
 }
 

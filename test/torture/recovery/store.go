@@ -69,14 +69,14 @@ func (s *Store) findState(es contentByName) int {
 	return -1
 }
 
-// record is a record of the file, with its offsets and its changes of entries.
+// record is a record in the file, with the offsets and the changes of entries.
 type record struct {
 	start, end int
 	ops        []op
 	base       bool
 }
 
-// op is the state of one entry after a record, or the removal of the entry.
+// op is the state of one entry after a record, or the entry's removal.
 type op struct {
 	id            uint64
 	name, content string
@@ -163,7 +163,7 @@ func readStore(dir string) (*Store, error) {
 	}
 	for _, end := range []string{".snap", ".idx", ".lock"} {
 		b, err := os.ReadFile(filepath.Join(dir, storeFile+end))
-		if err != nil && end != ".idx" { // A small store has no index file.
+		if err != nil && end != ".idx" { // A small store lacks an index file.
 			return nil, err
 		}
 		s.filesBeside[storeFile+end] = b
@@ -236,7 +236,7 @@ func (s *Store) undamagedEntries(damaged []byte) contentByName {
 	return all.sortedEntries()
 }
 
-// entriesByID contains the last op of each entry, by the ID of the entry.
+// entriesByID contains the last op of each entry, by the entry's ID.
 type entriesByID map[uint64]op
 
 func (p entriesByID) applyRecord(r record) {

@@ -17,8 +17,8 @@ func FindRememberRequests(text string) []string { return findSignalSentences(sig
 // maxFoundSentences sentences, unchanged, in order and without duplicates.
 func FindConclusions(text string) []string { return findSignalSentences(signalConclusion, text) }
 
-// FindCorrection returns the first sentence of a person's text if this sentence rejects what an agent just did.
-// Otherwise it returns "".
+// FindCorrection returns the first sentence of a person's text if this sentence rejects the work that an agent just
+// did. Otherwise it returns "".
 func FindCorrection(text string) (first string) {
 	splitSentences(text, func(s string) bool {
 		if w := foldWords(s); anyRuleMatches(signalCorrection, w) {

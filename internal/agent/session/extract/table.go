@@ -9,13 +9,13 @@ type signalKind int
 // These are the three signals.
 const (
 	signalRequest    signalKind = iota // A person asks an agent to remember something.
-	signalCorrection                   // A person rejects what an agent did.
+	signalCorrection                   // A person rejects an agent's work.
 	signalConclusion                   // An agent reports a finding or a decision.
 )
 
 // tableRow is a rule that recognizes a signal in one language. Its regular expressions are matched with the output of
-// [foldWords], in which spaces surround each word and each punctuation mark, and letters have no diacritics. Therefore
-// a pattern must contain dass and not daß.
+// [foldWords], in which spaces surround each word and each punctuation mark, and letters lack diacritics. Therefore a
+// pattern must contain dass and not daß.
 type tableRow struct {
 	signal   signalKind
 	name     string // name of the rule in tests and statistics
@@ -50,8 +50,8 @@ var planPatterns = map[string]string{
 	"ja": `^ (?:次に|まず|今から|これから|計画)|しましょう|します 。|かもしれ|だろう|でしょう|おそらく|多分|たぶん|もし|必要があり|べき|試し|予定|ようです|と思われ|ましょう`,
 }
 
-// signalTable contains all rules. Each rule needs tests with sentences that it must match, and with similar sentences
-// that it must not match.
+// signalTable contains all rules. Each rule needs tests with sentences that must match, and with similar sentences
+// that must not match.
 var signalTable = []tableRow{
 	// In these rules, a person asks to remember something.
 	{signalRequest, "remember", "en", "remember",

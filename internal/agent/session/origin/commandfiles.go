@@ -12,7 +12,7 @@ import (
 // command.
 const unknownWord = "\x00"
 
-// shellState is the state of the shell while the statements of a command line are judged one after the other.
+// shellState is the shell's state while the statements of a command line are judged one by one.
 type shellState struct {
 	verdict           *verdictState
 	currentDir        string              // current directory, or "" if it is not known

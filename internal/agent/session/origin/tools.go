@@ -1,4 +1,4 @@
-// This file determines what a tool does from the tool's name and client.
+// This file determines a tool's purpose from the tool's name and client.
 
 package origin
 
@@ -9,7 +9,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 )
 
-// toolPurpose says what a tool does. It determines where the returned text comes from.
+// toolPurpose is the kind of action that a tool performs. It determines where the returned text comes from.
 type toolPurpose int
 
 const (
@@ -30,10 +30,10 @@ const (
 // program with such a name is mistaken for oxbow's server.
 var ownServerNames = []string{"oxbow", "plugin_oxbow_oxbow"}
 
-// findToolPurpose returns what a client's tool does, and whether oxbow's own server provides the tool.
+// findToolPurpose returns the purpose of a client's tool, and whether oxbow's own server provides the tool.
 func findToolPurpose(client, tool string) (purpose toolPurpose, isOxbow bool) {
 	name := strings.ToLower(tool)
-	c, _ := clientfile.FindEventClient(client) // An unknown client has no listed tools.
+	c, _ := clientfile.FindEventClient(client) // The tools of an unknown client are not listed.
 	for _, t := range toolsByPurpose(&c.Tools) {
 		if slices.Contains(t.names, name) {
 			return t.purpose, false

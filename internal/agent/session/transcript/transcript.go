@@ -50,8 +50,8 @@ func NewReader(
 	return NewCountingReader(cleanText, reportUnread, nil)
 }
 
-// NewCountingReader is like NewReader, but also calls reportLeftOut with the number of parts of each kind that are not
-// stored. reportLeftOut may be nil.
+// NewCountingReader is like NewReader, but also tells reportLeftOut how many parts of each kind are not stored.
+// reportLeftOut may be nil.
 func NewCountingReader(
 	cleanText func(string) string,
 	reportUnread func(UnreadLine),
@@ -176,7 +176,7 @@ func (l lineRange) includesLine(offset int64, n int) bool {
 	return (l.endOffset == 0 || offset < l.endOffset) && (l.maxLines == 0 || n < l.maxLines)
 }
 
-// readLines passes the lines of a range to the reader, until the limit of bytes is reached.
+// readLines passes the lines of a range to the reader, until the byte limit is reached.
 func (f *transcriptFile) readLines(ctx context.Context, in io.ReadSeeker, r *eventReader, lines lineRange) error {
 	offset := lines.firstOffset
 	if _, err := in.Seek(offset, io.SeekStart); err != nil {

@@ -1,9 +1,9 @@
 // This file writes annotations as Agent Trace records.
 //
-// Agent Trace 0.1 (https://agent-trace.dev) describes which lines of a file at a revision were
-// written by an AI or by a person, and in which conversation. It has no field for a reason.
-// Therefore the whole annotation is stored in the metadata, under traceMetadataKey. oxbow reads its own
-// records without loss, and other programs can read the lines, the model and the revision.
+// Agent Trace 0.1 (https://agent-trace.dev) describes which lines of a file at a revision were written by an AI or by
+// a person, and in which conversation. It lacks a field for a reason. Therefore the whole annotation is stored in the
+// metadata, under traceMetadataKey. oxbow reads its own records without loss, and other programs can read the lines,
+// the model and the revision.
 
 package interchange
 
@@ -27,7 +27,7 @@ const traceFormatVersion = "0.1.0"
 // traceMetadataKey is the metadata key under which a trace record contains the whole annotation.
 const traceMetadataKey = "dev.oxbow"
 
-// traceRecord is a record in the format of the specification, for one change of files.
+// traceRecord is a record in the specification's format, for one change of files.
 type traceRecord struct {
 	Version   string                     `json:"version"`
 	ID        string                     `json:"id"` // UUID
@@ -106,7 +106,8 @@ func WriteTraces(w io.Writer, records []annotate.Record) (ConversionReport, erro
 	return rep, nil
 }
 
-// makeTraceRecord converts an annotation to a trace record. It counts in the report what the format cannot express.
+// makeTraceRecord converts an annotation to a trace record. The properties that the format cannot express are counted
+// in the report.
 func makeTraceRecord(r *annotate.Record, rep *ConversionReport) (*traceRecord, error) {
 	t := &traceRecord{Version: traceFormatVersion, ID: uuidFromName(r.ID + " " + r.File), Timestamp: r.Time.UTC()}
 	if r.Commit != "" {
@@ -150,8 +151,8 @@ func makeContributor(r *annotate.Record) *traceContributor {
 	return &traceContributor{Type: "unknown"}
 }
 
-// uuidFromName derives a UUID of version 8 (RFC 9562, section 5.8) from a name. The content of such a UUID is
-// arbitrary, and uuidFromName uses the SHA-256 hash of the name.
+// uuidFromName derives a UUID of version 8 (RFC 9562, section 5.8) from a name. Such a UUID has arbitrary content, and
+// uuidFromName uses the SHA-256 hash of the name.
 func uuidFromName(name string) string {
 	b := sha256.Sum256([]byte(name))
 	b[6] = b[6]&0x0f | 0x80
@@ -159,8 +160,8 @@ func uuidFromName(name string) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:16])
 }
 
-// modelID returns "provider/model", the form of models.dev, if the provider of the model is known.
-// Otherwise it returns the model unchanged.
+// modelID returns "provider/model", the form of models.dev, if the model's provider is known. Otherwise it returns the
+// model unchanged.
 func modelID(model string) string {
 	if model == "" || strings.Contains(model, "/") {
 		return model
