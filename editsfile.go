@@ -16,8 +16,8 @@ const (
 )
 
 // droppableFile describes a derived file with this suffix to the log store. The log store deletes the file when it
-// compacts the log or redacts an entry, because the file contains names of entries or hashes of their words. It never
-// checks the file, because a reader that cannot use the file derives it again.
+// compacts the log or redacts an entry, because the file contains entry names or hashes of entry words. The log store
+// never checks the file, because a reader that cannot use the file derives it again.
 func droppableFile(suffix string) logstore.DerivedFileKind {
 	return logstore.DerivedFileKind{
 		Suffix:     suffix,

@@ -77,21 +77,20 @@ type Options struct {
 	// read the store. It is not called for undo and restore.
 	Screen func(ctx context.Context, s Store, ops []Op) ([]Op, error)
 
-	// History, if not nil, wraps the history of the store, for example to limit what undo
-	// and restore can bring back. If the wrapper does not change what is read, it should have a
-	// method ReadsFrom() Historian that returns the wrapped history, because some searches of
-	// an earlier state are fast only if the history is known to be that of the store.
+	// History, if not nil, wraps the history of the store, for example to limit what undo and restore can bring back.
+	// If the wrapper does not change the entries and changes that are read, it should have a method ReadsFrom()
+	// Historian that returns the wrapped history, because some searches of an earlier state are fast only if the
+	// history is known to be the store's history.
 	History func(Historian) Historian
 
 	// Ranking is used for queries that do not set [Query.Rank]. It is [RankOxbow] (the
 	// default) or [RankSeed].
 	Ranking string
 
-	// Cache limits the memory for entries that were read. An entry that does not fit is read from
-	// the file each time it is needed. Entries that changed since the last snapshot are not
-	// counted. Such entries may need about 64 MiB or, in a store with more than 800,000 entries, 80
-	// bytes for each entry. If Cache is nil, the memory has a cache of its own. A program that
-	// opens many memories should pass the same cache to all of them.
+	// Cache limits the memory for entries that were read. An entry that does not fit is read from the file each time
+	// it is needed. Entries that changed since the last snapshot are not counted. Such entries may need about 64 MiB
+	// or, in a store with more than 800,000 entries, 80 bytes for each entry. If Cache is nil, the memory has a cache
+	// of its own. A program that opens many memories should pass the same cache to every memory.
 	Cache *Cache
 
 	// ReadOnly refuses every change and takes no lock.

@@ -90,8 +90,7 @@ func (v *rankedView) addNeighbours(hits []Hit, q Query) {
 	}
 }
 
-// addExplanations explains the scores of the hits of the query, whose plan is p, if the query asks for
-// explanations.
+// addExplanations explains the scores of the query's hits if the query, whose plan is p, asks for explanations.
 func (v *rankedView) addExplanations(ctx context.Context, hits []Hit, q Query, p *ranking.Plan) {
 	account := v.explainFunc(q)
 	if account == nil {
@@ -247,7 +246,7 @@ func (v *rankedView) diagnose(ctx context.Context, q Query) Diagnosis {
 }
 
 // suggestionsFor returns at most maxSuggestions suggestions for the query's misspelled words and values. If the words
-// have no hits (noHits is set), it also compares the query with the names of all entries.
+// find nothing (noHits is set), it also compares the query with the names of all entries.
 func (v *rankedView) suggestionsFor(ctx context.Context, p *ranking.Plan, q Query, noHits bool) []string {
 	var s suggestionList
 	for _, t := range q.Filter.Terms {
@@ -327,8 +326,8 @@ func (m *Memory) Near(ctx context.Context, name string, max int) ([]string, erro
 	return text.FindSimilar(name, s.newView(ctx, s.scorer(m.opts.Ranking)).visibleNames(ctx), max), nil
 }
 
-// Values returns the number of entries for each of the given values of a label key, or for
-// all values if the call lists none. It reads only the index.
+// Values returns the number of entries for each given value that a label key has, or for all values if the call lists
+// none. It reads only the index.
 func (m *Memory) Values(ctx context.Context, key string, values ...string) (map[string]int, error) {
 	var counts map[string]int
 	// the filter with which the entries may be scanned
@@ -415,8 +414,8 @@ func (v *rankedView) convertExplanation(x *ranking.Explanation) *Explanation {
 	return e
 }
 
-// ParseQuery reports how a query is understood: its ranking, its terms, and the corrections
-// of unknown words. [Memory.RecallParsed] reports the same with the hits.
+// ParseQuery reports how a query is understood: the ranking, the terms, and the corrections of unknown words.
+// [Memory.RecallParsed] reports the same with the hits.
 func (m *Memory) ParseQuery(ctx context.Context, q Query) (ParsedQuery, error) {
 	var parsed ParsedQuery
 	for v, err := range m.views(ctx, q) {

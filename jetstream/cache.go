@@ -57,7 +57,7 @@ type brainFiles struct {
 func (f brainFiles) logPath() string   { return path.Join(f.dir, logFile) }
 func (f brainFiles) placePath() string { return path.Join(f.dir, placeFile) }
 
-// readPlace reads the position in the stream. ok is false if there is no valid one.
+// readPlace reads the position in the stream. ok is false if no valid position exists.
 func (f brainFiles) readPlace() (p cachedPlace, ok bool) {
 	b, err := readFile(f.fsys, f.placePath())
 	if err != nil || len(b) < 4 {
@@ -80,7 +80,7 @@ func (f brainFiles) writePlace(p cachedPlace) error {
 	return replaceFileAtomically(f.fsys, f.placePath(), b)
 }
 
-// createDir creates the directory if it does not exist, and deletes all files in it.
+// createDir creates the directory if missing, and deletes all files in it.
 func (f brainFiles) createDir() error {
 	if _, err := f.fsys.Stat(f.dir); errors.Is(err, fs.ErrNotExist) {
 		if err := errors.Join(f.fsys.MkdirAll(f.dir, 0o700), f.fsys.SyncDir(".")); err != nil {

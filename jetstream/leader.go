@@ -73,7 +73,7 @@ func (c *Cluster) streamInfo(ctx context.Context, stream string) (r streamAnswer
 	return r, nil
 }
 
-// findLeader returns the names of the stream's leader and of all servers that follow the leader.
+// findLeader returns the names of the stream's leader and all servers that follow the leader.
 func (c *Cluster) findLeader(ctx context.Context, stream string) (string, []string, error) {
 	for {
 		r, err := c.streamInfo(ctx, stream)

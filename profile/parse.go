@@ -389,8 +389,8 @@ func checkKind(s string) error {
 	return err
 }
 
-// datePattern matches a day, a month, a year or a time. It does not match expressions such as "yesterday", because
-// their meaning depends on the time at which the profile is read.
+// datePattern matches a day, a month, a year or a time. It does not match expressions such as "yesterday", whose
+// meaning depends on the time at which the profile is read.
 var datePattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\d{4}(-\d{2}(-\d{2}([Tt ][0-9:.]+([Zz]|[+-]\d{2}:\d{2})?)?)?)?$`)
 })

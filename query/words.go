@@ -39,8 +39,8 @@ func isBeforeQuote(part string) bool {
 	return part == "" || part == "-" || part == "+" || strings.HasSuffix(part, ":") || strings.HasSuffix(part, ",")
 }
 
-// quotationLen returns the length of the quotation at the start of s, including both quote characters, or 0 if the
-// closing quote is missing.
+// quotationLen returns the length of the quotation that begins s, including both quote characters, or 0 if the closing
+// quote is missing.
 func quotationLen(s string) int {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {

@@ -133,7 +133,7 @@ func (e Entry) Values(key string) []string {
 	return vs
 }
 
-// Confidence returns how sure the author of the entry was, from 0 to 1. It returns false if the entry has no label
+// Confidence returns how sure the author of the entry was, from 0 to 1. It returns false if the entry lacks the label
 // confidence.
 func (e Entry) Confidence() (float64, bool) {
 	s, _ := e.Label(LabelConfidence)
@@ -342,7 +342,7 @@ func compareLabels(a, b Label) int {
 	return strings.Compare(a.Value, b.Value)
 }
 
-// checkLabels checks the labels of an entry. At most one of them may be a confidence.
+// checkLabels checks the labels of an entry. At most one label may be a confidence.
 func checkLabels(ls []Label) error {
 	if len(ls) > MaxLabels {
 		return &InvalidError{Field: "labels", Value: strconv.Itoa(len(ls)),

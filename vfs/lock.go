@@ -50,8 +50,8 @@ func (o *OS) openLockFile(name string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// TryLock acquires the lock if no other Lock holds it, and reports whether it acquired the lock. If this Lock already
-// holds the lock, TryLock returns false.
+// TryLock acquires the lock if no other Lock holds it, and reports whether this succeeded. If this Lock already holds
+// the lock, TryLock returns false.
 func (l *osLock) TryLock() (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

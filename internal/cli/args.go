@@ -41,7 +41,7 @@ func prepareArgumentChecks(c *cobra.Command) {
 
 // requireArgCount returns a check for the number of arguments, which must be from minArgs to maxArgs. A negative
 // maxArgs means no upper limit. The error contains description, which describes the expected arguments. It is "" if
-// there must be none.
+// arguments are not allowed.
 func requireArgCount(minArgs, maxArgs int, description string) cobra.PositionalArgs {
 	description = cmp.Or(description, "no arguments")
 	return func(cmd *cobra.Command, args []string) error {

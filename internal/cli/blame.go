@@ -110,8 +110,8 @@ func (env *environment) printBlamePorcelain(out annotations.BlameOut) {
 	env.showNotes(out.Notes)
 }
 
-// printBlameText prints the lines of the file, and each annotation above its first line. It prints them directly,
-// because a report would lose the lines' indentation.
+// printBlameText prints the lines of the file, and each annotation above its first line. The lines are printed
+// directly, because a report would lose the lines' indentation.
 func (env *environment) printBlameText(out annotations.BlameOut) {
 	wide := len(fmt.Sprint(len(out.Lines)))
 	why := annotationsByID(out)

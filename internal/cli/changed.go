@@ -15,7 +15,7 @@ import (
 
 const (
 	maxNoticeEntries = 3 // maximum number of entries in a notice
-	maxNoticeLines   = 8 // maximum number of lines of a difference in a notice
+	maxNoticeLines   = 8 // maximum number of lines for a difference in a notice
 )
 
 func changedCommand(mem *openMemory) *cobra.Command {
@@ -103,7 +103,7 @@ func (mem *openMemory) canPrintNotices() bool {
 }
 
 // printChangeNotice prints a notice on standard error if agents have changed texts of the person. It prints nothing if
-// an agent started the run, or if --json or --quiet is set. It ignores errors, because the command itself reports
+// an agent started the run, or if --json or --quiet is set. Errors are ignored, because the command itself reports
 // them.
 func (mem *openMemory) printChangeNotice(ctx context.Context) {
 	if !mem.canPrintNotices() {

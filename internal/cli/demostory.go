@@ -1,4 +1,4 @@
-// This file contains the story that oxbow demo tells: its commands, and the environment in which they run.
+// This file contains the story that oxbow demo tells: the commands, and the environment in which they run.
 
 package cli
 
@@ -16,7 +16,7 @@ type demoStep struct {
 	Status  int      `json:"status"`
 }
 
-// demoSteps returns the steps of the story. The paths are those of the sample files to import.
+// demoSteps returns the steps of the story. The paths name the sample files to import.
 func demoSteps(paths []string) []demoStep {
 	return []demoStep{
 		{Caption: "Bring in what is there: notes in Markdown, and chats with an agent.",

@@ -119,7 +119,7 @@ func (finder *homeFinder) chooseHome() (dir, rule string, err error) {
 	return dir, dataDirRule, err
 }
 
-// nearestHome returns the nearest home at or above a directory, or "" if there is none. It skips a directory whose
+// nearestHome returns the nearest home at or above a directory, or "" if none exists. It skips a directory whose
 // verdict is [trust.None]. Otherwise, such a directory could hide the user's own memory.
 func (finder *homeFinder) nearestHome(dir string) (string, error) {
 	if home, found := finder.homeByStartDir[dir]; found {
@@ -513,8 +513,8 @@ func (finder *homeFinder) isOwnHome(home string) bool {
 	return err == nil && (home == data || output.SameFile(home, data))
 }
 
-// resolveProject returns the name of the project that the value of a flag refers to. The value [autoProject] refers to
-// the project that contains the working directory.
+// resolveProject returns the name of the project that a flag's value refers to. The value [autoProject] refers to the
+// project that contains the working directory.
 func (env *environment) resolveProject(s string) (string, error) {
 	if s != autoProject {
 		return s, nil
@@ -523,7 +523,7 @@ func (env *environment) resolveProject(s string) (string, error) {
 	return p.Name, err
 }
 
-// autoProject is the value of --project that refers to the project of the working directory.
+// autoProject is the value of --project that refers to the working directory's project.
 const autoProject = "auto"
 
 // isOnPath reports whether a shell finds this executable if a person types oxbow. It returns true if this cannot be

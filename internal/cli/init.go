@@ -53,8 +53,8 @@ backup.`,
 	}, mem.finder.showInitResult)
 }
 
-// outerHome returns the home that is found from the parent of the working directory. It returns "" if that home has no
-// memory.
+// outerHome returns the home that is found from the parent of the working directory. It returns "" if that home lacks
+// a memory.
 func (finder *homeFinder) outerHome() (string, error) {
 	wd, err := finder.env.absolutePath(".")
 	if err != nil || filepath.Dir(wd) == wd {
@@ -71,7 +71,7 @@ func (finder *homeFinder) outerHome() (string, error) {
 	return outer, nil
 }
 
-// createLayoutFiles creates the files of a home in its layout, and returns their names.
+// createLayoutFiles creates the files of a home in the home's layout, and returns the file names.
 func (mem *openMemory) createLayoutFiles(ctx context.Context) ([]string, error) {
 	home, err := mem.finder.homePath()
 	if err != nil {
@@ -92,8 +92,8 @@ func (mem *openMemory) createLayoutFiles(ctx context.Context) ([]string, error) 
 	return made, err
 }
 
-// showInitResult prints what was created, and the next commands. The next commands depend on how this program was
-// started. The verb's answer does not know this, so it cannot be a report.
+// showInitResult prints the result of the command init, and the next commands. The next commands depend on how this
+// program was started. The verb's answer does not know this, so it cannot be a report.
 func (finder *homeFinder) showInitResult(out maintenance.InitOut) {
 	if finder.env.isQuiet {
 		return

@@ -27,8 +27,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// openMemory is the memory that a run uses. It is opened when a command needs it, and stays open until the end of the
-// run. The field finder finds the home that contains it.
+// openMemory is the memory that a run uses. The memory is opened when a command needs it, and stays open until the end
+// of the run. The field finder finds the home that contains it.
 type openMemory struct {
 	env    *environment
 	finder *homeFinder
@@ -44,7 +44,7 @@ type openMemory struct {
 	commandNames    func() []string       // returns the names of all commands, for rewriteCommands
 	isDemoSample    bool                  // The memory is the sample of the demo.
 	isTenantHome    bool                  // The home is one of several homes that a server serves.
-	writeLimit      *tenant.Limit         // limits on what may be written (nil means no limit)
+	writeLimit      *tenant.Limit         // limits on writing (nil means no limit)
 	daemonMemories  *daemonMemories       // memories that are not files (nil if the memory is a file in its home)
 
 	// sealDelay is the time after which a change is sealed while the memory stays open. If it is 0, changes are sealed
@@ -56,10 +56,10 @@ type openMemory struct {
 	folderState        folderState
 	profileSet         *profile.Set      // nil until it is needed
 	cachedBoundProfile *profile.Resolved // nil until it is needed, or if no profile binds the run
-	// describeStoreDefect returns the description of a defect of the open store, or "". The argument say words a
-	// note for the interface. describeStoreDefect is nil if there is no defect.
+	// describeStoreDefect returns a description of the open store's defect, or "". The argument say words a note for
+	// the interface. describeStoreDefect is nil for a store without a defect.
 	describeStoreDefect atomic.Pointer[func(say func(verb.Note) string) string]
-	otherLayoutHome     layout.Home // the home, if it has another layout (nil until it is needed)
+	otherLayoutHome     layout.Home // the home, if it has another layout (nil until needed)
 	closeHooks          closeHooks  // functions to call before the memory is closed, which sign heads
 	// The run ends without checkpoints, because a client waits for its end, or because a checkpoint was made.
 	skipsCheckpoints bool
@@ -84,7 +84,8 @@ type openMemory struct {
 	// does.
 	repeatsForeignText func(text string) bool
 
-	// chooseInjectedBlock chooses the block that a hook shows with a prompt. If it is nil, verb.Inject chooses it.
+	// chooseInjectedBlock chooses the block that a hook shows with a prompt. If it is nil, verb.Inject chooses the
+	// block.
 	chooseInjectedBlock func(context.Context, inject.Prompt) (inject.Block, error)
 }
 
@@ -104,7 +105,7 @@ type folderState struct {
 	printedWarnings    map[string]bool
 
 	compareFolders func()                                 // brings changed files into the memory, once in a run
-	writeFolders   func(context.Context, *verb.Workspace) // writes what the run changed into the folders' files
+	writeFolders   func(context.Context, *verb.Workspace) // writes the run's changes into the folders' files
 	newComparer    func(how accessKind, open openMemoryFunc) func(context.Context, verb.Access)
 }
 
@@ -118,7 +119,8 @@ func newOpenMemory(outside Env) *openMemory {
 }
 
 // changeSource returns the source of the run's changes, which names a person or the agent that started the run.
-// $OXBOW_AGENT is only a claim. An agent sets it so that its changes can be distinguished from those of the person.
+// $OXBOW_AGENT is only a claim. An agent sets this variable so that its changes can be distinguished from the person's
+// changes.
 func (mem *openMemory) changeSource() (oxbow.Source, error) {
 	if mem.runID == "" {
 		b := make([]byte, 8)
@@ -152,8 +154,8 @@ func (mem *openMemory) closeAtEnd(m *oxbow.Memory) {
 	mem.memoriesToCheckpoint = append(mem.memoriesToCheckpoint, m)
 }
 
-// close closes everything that the run has opened, in reverse order. Before that, it makes checkpoints. It makes none
-// in a server, which has made them already, and in a run that must end quickly.
+// close closes everything that the run has opened, in reverse order. Before that, it makes checkpoints. No checkpoints
+// are made in a server, which has made them already, or in a run that must end quickly.
 func (mem *openMemory) close(ctx context.Context) error {
 	var errs []error
 	for _, m := range mem.memoriesToCheckpoint {

@@ -62,7 +62,7 @@ state.`,
 	return c
 }
 
-// setBackupPaths sets the paths of the backup and of its key files from the arguments.
+// setBackupPaths sets the paths of the backup and its key files from the arguments.
 func (env *environment) setBackupPaths(in *maintenance.RecoverIn, args []string) (err error) {
 	if len(args) == 0 {
 		isAboutBackup := in.Sessions || in.Identity != "" || in.Passphrase != ""

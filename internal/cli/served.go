@@ -215,8 +215,8 @@ func (mem *openMemory) buildService(
 	return mem.assembleService(o, workspace, profileNames, other), closeFn, nil
 }
 
-// hasOpenHandoff reports whether the home contains an open handoff that a session may take. If the home has no memory,
-// none is created.
+// hasOpenHandoff reports whether the home contains an open handoff that a session may take. If the home lacks a
+// memory, none is created.
 func (finder *homeFinder) hasOpenHandoff(
 	ctx context.Context,
 	open func(context.Context, verb.Access) (*oxbow.Memory, error),
@@ -236,8 +236,8 @@ func (finder *homeFinder) hasOpenHandoff(
 	return err == nil
 }
 
-// serviceWithoutMemory returns a service that answers every call with the reason why there is no memory. A server that
-// exits instead could prevent its client from starting.
+// serviceWithoutMemory returns a service that answers every call with the reason why the memory is missing. A server
+// that exits instead could prevent its client from starting.
 func (mem *openMemory) serviceWithoutMemory(reason error) *memoryService {
 	reason = verb.Advise(
 		reason,
@@ -282,8 +282,8 @@ func (mem *openMemory) assembleService(
 }
 
 // clientInstructions returns the part of the server's instructions that depends on this home. If the home is not
-// trusted, it contains a warning, because clients do not show standard error. If the home has profiles or
-// annotations, it says how to list the tools for them.
+// trusted, the part contains a warning, because clients do not show standard error. If the home has profiles or
+// annotations, the part says how to list the tools for them.
 func (finder *homeFinder) clientInstructions(listed verb.VerbSets, w *verb.Workspace, profiles bool) (said string) {
 	if foreign, err := finder.isForeign(); err == nil && foreign {
 		said = "This memory is not trusted: others may have written what it holds, and nothing is written to it " +

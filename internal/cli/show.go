@@ -1,5 +1,5 @@
-// This file prints entries, changes and annotations for people. These have layouts of their own instead of the layout
-// of reports: the facts about an entry are above its text, a log has one row for each change, and an annotation looks
+// This file prints entries, changes and annotations for people. These have special layouts instead of the layout for
+// reports: the facts about an entry are above its text, a log has one row for each change, and an annotation looks
 // like a comment in code.
 
 package cli
@@ -29,9 +29,9 @@ func parseTime(s string) time.Time {
 	return t
 }
 
-// formatLabels formats labels in the order in which people look for them: the project, the tags, and then the other
+// formatLabels formats labels in the order in which people look for them: the project, the tags, and then all other
 // labels, sorted by key. If a key has more than maxValues values, only the first maxValues values and the number of
-// the others are written.
+// further values are written.
 func formatLabels(labels map[string][]string, maxValues int) string {
 	var keys, words []string
 	for key := range labels {
@@ -52,9 +52,9 @@ func formatLabels(labels map[string][]string, maxValues int) string {
 	return replaceHarmfulChars(strings.Join(words, " "))
 }
 
-// visibleLabels returns a copy of the labels without those that are shown elsewhere. These are the sources of imports,
-// which only get shows, and the states of cited files, which only --json shows. For a turn of a session, it also
-// leaves out labels that repeat the turn's name, and internal labels of hooks and of the archive.
+// visibleLabels returns a copy of the labels without those that are shown elsewhere. These are the import sources,
+// which only get shows, and the states of cited files, which only --json shows. For a session's turn, it also leaves
+// out labels that repeat the turn's name, and internal labels of hooks and the archive.
 func visibleLabels(labels map[string][]string) map[string][]string {
 	labels = maps.Clone(labels)
 	for _, key := range []string{oxbow.LabelFileBlob, "import", "import-id", "import-sum"} {
@@ -302,7 +302,7 @@ func (env *environment) showNotes(notes []verb.Note) {
 	}
 }
 
-// listScoreFacts returns the parts of a hit's score and what each depends on, followed by the total.
+// listScoreFacts returns the parts of a hit's score with the values on which each part depends, followed by the total.
 func listScoreFacts(h verb.Entry) (fs []tui.Fact) {
 	x := h.Explanation
 	add := func(score float64, of string) {

@@ -22,8 +22,8 @@ type Duplicate struct {
 // FindDuplicates returns the entries that can be removed because another entry has the same words in the same order
 // (see [sametext.NearDuplicates]). The result is sorted by ID, and depends only on the entries.
 //
-// Only notes and world facts are compared, and only with entries of the same kind and the same projects. An entry is
-// not removed if it has the label tag:keep, or if its names and labels do not fit into the remaining entry. An entry
+// Only notes and world facts are compared, and only with entries of the same kind and the same projects. An entry with
+// the label tag:keep is not removed, nor an entry whose names and labels do not fit into the remaining entry. An entry
 // that is withheld from models as suspicious is neither removed nor the remaining entry, because the text of the
 // removed entry would then be withheld.
 //
@@ -62,8 +62,8 @@ func FindDuplicates(ctx context.Context, s oxbow.Store, progress func(done, tota
 }
 
 // findGroupDuplicates returns the duplicates among the entries of a group. The remaining entry takes over the names
-// and labels of its duplicates. An entry is left out of the result if its names and labels do not fit into the
-// remaining entry, or if it has the label tag:keep. progress is called with the number of analyzed entries.
+// and labels of its duplicates. The result lacks entries whose names and labels do not fit into the remaining entry,
+// and entries with the label tag:keep. progress is called with the number of analyzed entries.
 func findGroupDuplicates(
 	ctx context.Context,
 	entries []oxbow.Entry,
@@ -102,8 +102,8 @@ func findGroupDuplicates(
 
 func hasKeepTag(e oxbow.Entry) bool { return slices.Contains(e.Values("tag"), "keep") }
 
-// mergeEntryInto returns keep with the names and labels of drop added. It returns false if the result is not a
-// valid entry, for example because it has too many labels.
+// mergeEntryInto returns keep with the names and labels of drop added. It returns false if the result is not a valid
+// entry, for example because of too many labels.
 func mergeEntryInto(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
 	e := keep.Clone()
 	for _, name := range append([]string{drop.Name}, drop.Aliases...) {
@@ -113,7 +113,7 @@ func mergeEntryInto(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
 	}
 	_, sure := keep.Label(oxbow.LabelConfidence)
 	for _, l := range drop.Labels {
-		// A confidence of drop is about drop's content. Use it only if keep has no confidence.
+		// A confidence of drop is about drop's content. Use it only if keep lacks a confidence.
 		if l.Key != oxbow.LabelConfidence || !sure {
 			e.Labels = append(e.Labels, l)
 		}
@@ -132,7 +132,7 @@ func mergeEntryInto(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
 // entry as a source. If dryRun is set, nothing is changed, and the error is the one that the change would return.
 //
 // The error matches [oxbow.ErrConflict] or [oxbow.ErrNotFound] if an entry has changed meanwhile, and
-// [oxbow.ErrUnsupported] if the memory has no history.
+// [oxbow.ErrUnsupported] if the memory lacks a history.
 func RemoveDuplicates(ctx context.Context, m *oxbow.Memory, dups []Duplicate, dryRun bool) error {
 	if len(dups) == 0 {
 		return nil

@@ -31,7 +31,7 @@ type ParseEnv struct {
 	Now       time.Time
 	CleanText func(string) string // removes secrets from a text, and removes the context that hooks added to a prompt
 
-	// CopilotHome is the directory in which Copilot CLI stores its sessions, or "" if it is unknown.
+	// CopilotHome is the directory in which Copilot CLI stores its sessions, or "" if unknown.
 	CopilotHome string
 }
 
@@ -73,7 +73,7 @@ func Clients() []string {
 }
 
 // ParseReport parses the report that a client wrote to the standard input of its hook. If the client or the event is
-// unknown, or the input is invalid, the report has no events.
+// unknown, or the input is invalid, the report contains no events.
 func ParseReport(client string, stdin []byte, env ParseEnv) Report {
 	r, client, ok := clientfile.ParseClientReport(client, stdin)
 	report := Report{Client: client}
@@ -115,7 +115,7 @@ func ParseReport(client string, stdin []byte, env ParseEnv) Report {
 	return report
 }
 
-// copilotTranscript returns the path of the transcript of a Copilot session. It returns "" if Copilot's directory is
+// copilotTranscript returns the path of a Copilot session's transcript. It returns "" if Copilot's directory is
 // unknown, or if the session's ID would lead to a path outside that directory.
 func copilotTranscript(copilotHome, sessionID string) string {
 	if copilotHome == "" || !filepath.IsLocal(sessionID) {
@@ -283,8 +283,8 @@ func addSessionEnd(out *Report, r *clientfile.HookReport, e session.Event, _ fun
 }
 
 // NeedsStartWithPrompt reports whether the client must get the start context with the first prompt instead of at the
-// session's start. This is so for Gemini CLI, because it writes the answer of its start hook into the person's prompt,
-// and leaves that prompt out when the session is resumed.
+// session's start. This is so for Gemini CLI, because this client writes the answer of its start hook into the
+// person's prompt, and leaves that prompt out when the session is resumed.
 func (r Report) NeedsStartWithPrompt() bool {
 	c, _ := clientfile.FindEventClient(r.Client)
 	return c.Hook.NeedsStartAtPrompt
@@ -316,7 +316,7 @@ func (r Report) AcceptsContext() bool {
 
 // EncodeAnswer returns the bytes to write to standard output, so that the client adds the context to its conversation.
 // It returns nil if the context is empty, or if the client does not accept context for this report. It truncates the
-// context, so that the context and the tags around it have at most MaxContextBytes characters together.
+// context, so that the context and the surrounding tags have at most MaxContextBytes characters together.
 func (r Report) EncodeAnswer(context string) []byte {
 	context = strings.TrimSpace(context)
 	if !r.AcceptsContext() || context == "" {
@@ -347,7 +347,7 @@ func encodeContextAnswer(makeAnswer func(event, context string) any, event, cont
 }
 
 // EncodeToolAnswer returns the bytes to write to standard output, so that the client passes the context to its model
-// before it runs a tool. It returns nil if the client does not support this.
+// before running a tool. It returns nil if the client does not support this.
 func EncodeToolAnswer(client, context string) []byte {
 	c, _ := clientfile.FindEventClient(client)
 	if c.Hook.MakePreToolAnswer == nil {

@@ -1,7 +1,7 @@
 // This file counts labels.
 
 // Package label maintains the labels of a memory. It counts labels, changes the labels of many entries at once, finds
-// probable misspellings, and suggests labels for entries that lack them.
+// probable misspellings, and suggests missing labels for entries.
 package label
 
 import (

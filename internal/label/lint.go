@@ -18,7 +18,8 @@ import (
 type Finding struct {
 	Labels []Count
 	Why    string
-	// Merge is the label that should replace the others. It is zero if the labels should not be merged.
+	// Merge is the label that should replace all other labels of the finding. It is zero if the labels should not be
+	// merged.
 	Merge oxbow.Label
 }
 
@@ -56,8 +57,8 @@ func Lint(counts []Count) []Finding {
 }
 
 // lintKey returns a finding for each group of values that probably mean the same. The values of a group differ in
-// their spelling, in a plural ending, by one typing error or, for paths and projects, in the form in which they are
-// written. No value is in two findings.
+// spelling, in a plural ending, by one typing error or, for paths and projects, in the form in which they are written.
+// No value is in two findings.
 func lintKey(key string, cs []Count) []Finding {
 	used := map[string]bool{} // values that are already in a finding
 	var ds []Finding
@@ -163,7 +164,7 @@ func findTypingErrors(cs []Count, usedValues map[string]bool) []Finding {
 	return ds
 }
 
-// maxTypoLength is the maximum number of letters of a value that is checked for typing errors.
+// maxTypoLength is the maximum length, in letters, of a value that is checked for typing errors.
 const maxTypoLength = 64
 
 // deletionVariants returns s, and each string that results from deleting one letter of s. It returns nil if s is very
@@ -184,7 +185,7 @@ func deletionVariants(s string) []string {
 }
 
 // isOneEditApart reports whether a and b differ by one missing, additional or wrong letter, or by two swapped letters.
-// It returns false if they differ in a digit.
+// It returns false if a and b differ in a digit.
 func isOneEditApart(a, b []rune) bool {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b = a[1:], b[1:]

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// bundleVersion is the version of all plug-ins. It must change with each release, because clients update a plug-in
-// only if its version has changed.
+// bundleVersion is the version of all plug-ins. The version must change with each release, because clients update a
+// plug-in only if its version has changed.
 const bundleVersion = "0.1.0"
 
 // BundleDir is the directory of the plug-ins in the repository. It contains a subdirectory for each client.

@@ -1,5 +1,5 @@
-// This file defines the parts that setup writes into a client's JSON file: the entry of the server, hooks, and lists
-// of allowed tools.
+// This file defines the parts that setup writes into a client's JSON file: the server's entry, hooks, and lists of
+// allowed tools.
 
 package setup
 
@@ -147,8 +147,8 @@ func hooksPart(own oxbowPrograms, client string, want []hookEntry) jsonPart {
 	}
 }
 
-// groupFields returns a group that contains only the hook's handler. If the client has no groups, it returns the
-// handler.
+// groupFields returns a group that contains only the hook's handler. If the client does not have groups, it returns
+// the handler.
 func (h hookEntry) groupFields() fields {
 	if h.isFlat {
 		return h.handler
@@ -170,7 +170,7 @@ type foundHandler struct {
 
 // findHandlers returns the positions of oxbow's handlers for an event. The function owned reports whether a handler
 // belongs to oxbow. The last handler comes first, so that removing a handler does not change the positions of the
-// others.
+// remaining handlers.
 func findHandlers(d *jsonDocument, event string, owned func(json.RawMessage) bool) (all []foundHandler) {
 	var list []json.RawMessage
 	d.decodeAt(&list, "hooks", event)
@@ -192,8 +192,8 @@ func findHandlers(d *jsonDocument, event string, owned func(json.RawMessage) boo
 	return all
 }
 
-// removeHandler removes the handler from d. If its group or its list is empty then, they are removed as well, unless
-// base contains them.
+// removeHandler removes the handler from d. A group or list that thereby becomes empty is removed as well, unless base
+// contains it.
 func (at foundHandler) removeHandler(d, base *jsonDocument) error {
 	list, i := d.valueAt("hooks", at.event), at.groupIndex
 	if !at.isFlat {
@@ -218,7 +218,7 @@ func (at foundHandler) replaceHandler(d *jsonDocument, h hookEntry) error {
 	return d.replaceValue(elementAt(hooks, at.index), h.handler)
 }
 
-// appendToList appends a value to the list at a path. If there is no list, it creates one.
+// appendToList appends a value to the list at a path. It creates a missing list.
 func appendToList(d *jsonDocument, value any, path ...string) error {
 	if v := d.valueAt(path...); v != nil {
 		return addPathToError(path, d.addMember(v, "", value))
@@ -228,7 +228,7 @@ func appendToList(d *jsonDocument, value any, path ...string) error {
 
 // stringsPart returns the part of a JSON file that adds words to the list at a path. All words in the list that begin
 // with the prefix belong to oxbow, except words that the original file contains. Adding the part also removes oxbow's
-// words that are no longer wanted. Removing the part removes all of oxbow's words.
+// words that are not wanted any more. Removing the part removes all of oxbow's words.
 func stringsPart(prefix string, want []string, path ...string) jsonPart {
 	take := func(d, base *jsonDocument, keep []string) error {
 		var list, original []string

@@ -11,7 +11,7 @@ import (
 
 // Entry is a server entry in a client's file.
 type Entry struct {
-	Client, Path string // title of the client, and path of the file with the entry
+	Client, Path string // client's title, and path of the file with the entry
 	Server       Server
 }
 
@@ -53,7 +53,7 @@ func (c *Client) ServerEntries(w Machine, o Options) (all []Entry) {
 
 const byteOrderMark = "\ufeff"
 
-// splitBOM splits a text into its byte order mark, if it has one, and the rest.
+// splitBOM splits a text into the byte order mark, if it has one, and the rest.
 func splitBOM(text []byte) (bom, rest []byte) {
 	if rest, ok := bytes.CutPrefix(text, []byte(byteOrderMark)); ok {
 		return []byte(byteOrderMark), rest

@@ -24,13 +24,14 @@ func ContextCaller(ctx context.Context) (c session.Caller, isKnown bool) {
 
 type taintsKey struct{}
 
-// WithTaints returns a context. Changes with this context get these taints instead of the taints of the caller's
+// WithTaints returns a context. Changes with this context get these taints instead of the taints from the caller's
 // session.
 func WithTaints(ctx context.Context, taints []string) context.Context {
 	return context.WithValue(ctx, taintsKey{}, taints)
 }
 
-// ContextTaints returns the taints that WithTaints has put into the context. isKnown is false if there are none.
+// ContextTaints returns the taints that WithTaints has put into the context. isKnown is false if the context does not
+// contain taints.
 func ContextTaints(ctx context.Context) (taints []string, isKnown bool) {
 	taints, isKnown = ctx.Value(taintsKey{}).([]string)
 	return taints, isKnown

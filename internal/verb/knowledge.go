@@ -1,5 +1,5 @@
-// This file contains what is needed to decide whether a new text repeats foreign text. It also records fingerprints of
-// texts for later comparisons.
+// This file contains the data and functions that are needed to decide whether a new text repeats foreign text. It also
+// records fingerprints of texts for later comparisons.
 
 package verb
 
@@ -13,16 +13,16 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 )
 
-// ProvenanceData contains what is needed to determine the origin of a change, besides the change itself.
+// ProvenanceData contains the data that are needed to determine the origin of a change, besides the change itself.
 type ProvenanceData struct {
 	// the memory that is being written (nil if none is open)
 	Memory *oxbow.Memory
-	// returns what a session has read (nil if the home does not record sessions)
+	// returns the texts that a session has read (nil if the home does not record sessions)
 	SessionExposure func(context.Context, session.Caller) session.Exposure
 	// the caller, if the context of a call does not contain one
 	DefaultCaller session.Caller
 
-	Fingerprints *fingerprint.File // fingerprints of the texts that sessions of this home have read (may be nil)
+	Fingerprints *fingerprint.File // fingerprints of the texts that sessions in this home have read (may be nil)
 	IsAtTerminal bool              // a person has typed the command at a terminal
 
 	// SecondReader opens the memory a second time, to compare new texts with its entries. If it is nil, the comparison
@@ -42,8 +42,8 @@ type SecondReader struct {
 	foreignIndex foreign.Index // index of the foreign texts in memory
 }
 
-// Read calls fn with the store of the second memory and the index of its foreign texts. Both stay open for the next
-// call, unless fn fails. If the memory cannot be opened, fn is called with store and an empty index.
+// Read calls fn with the second memory's store and the index of its foreign texts. Both stay open for the next call,
+// unless fn fails. If the memory cannot be opened, fn is called with store and an empty index.
 func (r *SecondReader) Read(store oxbow.Store, fn func(oxbow.Store, *foreign.Index) error) error {
 	if r == nil {
 		return readWithEmptyIndex(store, fn)
@@ -108,8 +108,8 @@ func (k *ProvenanceData) CanVouch(src oxbow.Source) bool {
 	return src.Actor == oxbow.Person && (src.Door != "cli" || k.IsAtTerminal)
 }
 
-// RecordFingerprints records fingerprints of those entries for which nobody vouches, so that texts that repeat them
-// are recognized.
+// RecordFingerprints records fingerprints of entries for which nobody vouches, so that texts that repeat them are
+// recognized.
 func RecordFingerprints(p fingerprint.File, entries ...oxbow.Entry) {
 	var texts []fingerprint.ReadText
 	for i := range entries {

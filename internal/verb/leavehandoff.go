@@ -109,8 +109,8 @@ func withAgentSource(ctx context.Context) context.Context {
 
 // checkProfileAndSkills returns an error if the handoff names a profile or a skill that does not exist. The error
 // lists the names that exist. A profile or skill that exists but cannot be loaded is not an error, because somebody
-// may repair it; notLoadableNotes reports it. If the session is bound to a profile, or if the profiles cannot be read,
-// all names are accepted.
+// may repair it. notLoadableNotes reports such a profile or skill. If the session is bound to a profile, or if the
+// profiles cannot be read, all names are accepted.
 func (w *Workspace) checkProfileAndSkills(in HandoffTaskIn) error {
 	if w.Loader == nil {
 		return nil
@@ -159,7 +159,8 @@ func knownNamesAdvice(plural string, names []string) string {
 }
 
 // notLoadableNotes returns notes about a profile and skills in a handoff that cannot be loaded now. It returns nil for
-// a session that is bound to a profile, because such a session does not know what the next session may load.
+// a session that is bound to a profile, because such a session does not know which profiles and skills the next
+// session may load.
 func (w *Workspace) notLoadableNotes(ctx context.Context, m *oxbow.Memory, h handoff.Handoff) (notes []Note) {
 	l, err := w.Loader()
 	if err != nil || l.BoundProfile != nil {

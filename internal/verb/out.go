@@ -29,7 +29,7 @@ type Entry struct {
 	Source  Source              `json:"source"`
 	Trust   string              `json:"trust,omitempty"` // "tainted", "quarantined" or ""
 
-	// state of the files to which the entry refers (nil if there is no working tree)
+	// state of the files to which the entry refers (nil without a working tree)
 	Citations []FileRef `json:"citations,omitempty"`
 
 	// names of other hits that are not shown because their content is the same
@@ -40,7 +40,7 @@ type Entry struct {
 
 	availableTurns [2][]Turn // all turns that TurnsBefore and TurnsAfter may show, the nearest first
 
-	HitText      string   `json:"-"` // content of a hit, for interfaces that show some of its lines
+	HitText      string   `json:"-"` // a hit's content, for interfaces that show some of its lines
 	MatchedWords []string `json:"-"` // words in the hit's name and text that the query matched, in lower case
 }
 
@@ -62,7 +62,7 @@ type Source struct {
 	Ref     string `json:"ref,omitempty"`
 }
 
-// TokenName returns the name of the token with which the change was made, or "" if there was none.
+// TokenName returns the name of the token with which the change was made, or "" if no token was used.
 func (s Source) TokenName() string {
 	name, _, ok := strings.Cut(s.Session, ":")
 	if !ok || s.Door != "http" {
@@ -99,10 +99,10 @@ type Explanation struct {
 	Terms   []TermScore `json:"terms"`
 }
 
-// TermScore says what one term of the query contributes to a score.
+// TermScore is the contribution that one query term makes to a score.
 type TermScore struct {
 	Term string `json:"term"`
-	// the word that the query contains, if the term is its stem or its correction
+	// the word that the query contains, if the term is the word's stem or correction
 	Word   string       `json:"word,omitempty"`
 	Weight float64      `json:"weight"`
 	TF     float64      `json:"tf"`
@@ -112,7 +112,7 @@ type TermScore struct {
 	Fields []FieldScore `json:"fields,omitempty"` // contribution of each field; their sum is Score
 }
 
-// FieldScore says what one field of an entry contributes to a term's score.
+// FieldScore is the contribution that one field of an entry makes to a term's score.
 type FieldScore struct {
 	Field string  `json:"field"`
 	TF    float64 `json:"tf"`
@@ -172,7 +172,7 @@ type ListOut struct {
 type ForgetOut struct {
 	Entry            // the entry before the call, with a snippet instead of its content
 	Forgotten bool   `json:"forgotten"`       // the entry was removed (false for a dry run)
-	Final     bool   `json:"final,omitempty"` // the entry cannot be restored, because the layout has no history
+	Final     bool   `json:"final,omitempty"` // the entry cannot be restored, because the layout lacks a history
 	Seq       uint64 `json:"seq,omitempty"`
 	Notes     []Note `json:"notes,omitempty"`
 }
@@ -192,7 +192,7 @@ type TouchedEntry struct {
 	Name    string `json:"name"`
 	Verb    string `json:"verb"`
 	PrevSeq uint64 `json:"prev,omitempty"` // number of the change that wrote the entry's previous version
-	// beginning of the content after the change (only for the first ten entries of a change)
+	// beginning of the content after the change (only for a change's first ten entries)
 	Snippet  string `json:"snippet,omitempty"`
 	IsErased bool   `json:"erased,omitempty"`
 }

@@ -6,7 +6,7 @@ import "github.com/oxbow-memory/oxbow"
 
 // Problem describes damage to a memory.
 type Problem struct {
-	Offset      int64  `json:"offset"` // offset of the damaged byte, or -1 if there is none
+	Offset      int64  `json:"offset"` // offset of the damaged byte, or -1 for damage without an offset
 	Description string `json:"what"`
 	Mend        string `json:"mend,omitempty"`
 }

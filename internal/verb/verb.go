@@ -13,15 +13,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 )
 
-// Verb is a function of a [Workspace] that can be called with JSON arguments. It has a name, and schemas for its
-// arguments and its result.
+// Verb is a function of a [Workspace] that can be called with JSON arguments. It has a name, and schemas for the
+// arguments and the result.
 type Verb struct {
 	Name  string // name such as "remember", which contains only lower-case letters and underscores
 	Title string // title for people, such as "Save to memory"
 
 	ReadOnly    bool // a call changes nothing
 	Destructive bool // a call removes something
-	Idempotent  bool // repeating a call has no further effect
+	Idempotent  bool // repeating a call does not change anything further
 
 	Input  *jsonschema.Schema        // schema of the arguments, which refuses unknown properties
 	Output func() *jsonschema.Schema // returns the schema of the result, which the first call creates
@@ -32,7 +32,7 @@ type Verb struct {
 	Call func(ctx context.Context, w *Workspace, args Arguments) (any, error)
 }
 
-// CleanedAnswer is the answer to a call whose arguments contained secrets. Its JSON is only that of Answer.
+// CleanedAnswer is the answer to a call whose arguments contained secrets. Its JSON is only Answer's JSON.
 type CleanedAnswer struct {
 	Answer      any
 	SecretsNote string // sentence that describes the replaced secrets
@@ -69,8 +69,7 @@ func newVerb[In, Out any](v Verb, run func(context.Context, *Workspace, In) (Out
 	return v
 }
 
-// setParamsAndOutput sets the parameters and the schema of the result. in and out are the types of arguments and
-// result.
+// setParamsAndOutput sets the parameters and the result's schema. in and out are the types of arguments and result.
 func (v *Verb) setParamsAndOutput(in, out reflect.Type) {
 	v.Params = structParams(in)
 	v.Output = sync.OnceValue(func() *jsonschema.Schema { return outputSchema(out) })
@@ -85,8 +84,8 @@ func (v *Verb) argumentCleaner(ctx context.Context, w *Workspace, found *[]scree
 	return func(text string) string { return w.Secrets.RedactText(ctx, text, found) }
 }
 
-// finishAnswer completes the answer of a verb: its commands work as typed, and it says which secrets in the arguments
-// were replaced.
+// finishAnswer completes the answer of a verb: the commands work as typed, and the answer says which secrets in the
+// arguments were replaced.
 func (w *Workspace) finishAnswer(answer any, found []screen.Secret) any {
 	answer = RewriteAnswerCommands(answer, w.Typed)
 	if note := ReplacedSecretsText(found); note != "" {

@@ -1,5 +1,4 @@
-// This file shows the annotations of the working tree: the recorded reasons for lines of its
-// files.
+// This file shows the annotations of the working tree: the recorded reasons for lines in its files.
 
 package web
 
@@ -16,8 +15,8 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// maxAnnotations is the maximum number of annotations that the list of all files counts. maxFileLines is the
-// maximum number of lines on a file's page.
+// maxAnnotations is how many annotations the list of all files counts at most. maxFileLines is how many lines a file's
+// page shows at most.
 const maxAnnotations, maxFileLines = 1000, 2000
 
 func annotationsPage(c *pageRequest) (pageReply, error) {
@@ -98,7 +97,7 @@ func annotationsPage(c *pageRequest) (pageReply, error) {
 	return s, nil
 }
 
-// noTreeNotice returns the content of the page if the server has no working tree.
+// noTreeNotice returns the content of the page if the server lacks a working tree.
 func noTreeNotice() g.Node {
 	return page.EmptyNotice(
 		"These pages were not started in a repository.",
@@ -119,7 +118,7 @@ func fileLink(file string, text ...g.Node) g.Node {
 	return h.A(h.Href(page.RootPath+"annotations?"+url.Values{"file": {file}}.Encode()), g.Group(text))
 }
 
-// annotatedFilePage returns the page of a file. It shows each annotation next to its first line.
+// annotatedFilePage returns the page of a file. Each annotation is shown next to its first line.
 func (c *pageRequest) annotatedFilePage(s framedPage, file string) (pageReply, error) {
 	out, err := annotations.Blame(c.ctx, c.workspace, annotations.BlameIn{File: file})
 	if err != nil {

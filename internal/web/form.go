@@ -1,5 +1,4 @@
-// This file builds a form with the parts of an entry, and converts a form that was sent to arguments of the verb
-// remember.
+// This file builds a form with an entry's parts, and converts a sent form to arguments of the verb remember.
 
 package web
 
@@ -17,7 +16,7 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// formField is a field of the form. key is the name of the argument of remember.
+// formField is a field of the form. key is the name that remember's argument has.
 type formField struct{ name, label, hint, labelKey string }
 
 // formFields lists all fields of the form except the text. In a field with several values, each value is on its own
@@ -30,7 +29,7 @@ var formFields = []formField{
 	{"confidence", "Confidence", "From 0 to 1, or empty.", oxbow.LabelConfidence},
 }
 
-// formValues contains the values of a form by the names of its fields. The name of the entry's text is "content".
+// formValues contains the values of a form by field name. The name of the entry's text is "content".
 type formValues map[string]string
 
 // entryFormValues returns the form values that show an entry.

@@ -77,7 +77,7 @@ func handoffPath(name string) string {
 }
 
 // handoffPage is the page of a handoff. It shows the text that the next session gets, but not the texts of the profile
-// and the skills that the handoff names, because some browsers must not see them.
+// and the skills that the handoff names, because some browsers must not see these texts.
 func handoffPage(c *pageRequest) (pageReply, error) {
 	name := c.pathName()
 	out, err := verb.ListHandoffs(c.ctx, c.workspace, verb.HandoffsIn{All: true})

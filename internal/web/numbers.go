@@ -116,7 +116,7 @@ func (d dayStarts) dayBars(values []int) (bars []page.ChartBar) {
 	return bars
 }
 
-// dailyNumbers returns the number of changes and of entries for each day.
+// dailyNumbers returns the number of changes and entries for each day.
 func (c *pageRequest) dailyNumbers(d dayStarts) (maintenance.DailyOut, error) {
 	return cachedUntilChange(c, &c.caches.dailyStats, d[0].Format(time.DateOnly), func() (maintenance.DailyOut, error) {
 		return maintenance.CountByDay(c.ctx, c.workspace, maintenance.DailyIn{Starts: d})

@@ -21,8 +21,8 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// findTurn returns the session in the path, and the turn in the form or the query. If the session has no such turn,
-// the error matches [oxbow.ErrNotFound].
+// findTurn returns the session in the path, and the turn in the form or the query. If the session lacks this turn, the
+// error matches [oxbow.ErrNotFound].
 func (c *pageRequest) findTurn() (out sessions.SessionOut, t *session.Turn, err error) {
 	out, err = sessions.ShowSession(c.ctx, c.workspace, sessions.SessionIn{Session: c.sessionID()})
 	if err != nil {

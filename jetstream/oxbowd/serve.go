@@ -50,7 +50,7 @@ What erases history stays undone: the memories keep all of it.
 	}
 }
 
-// serverNode contains the values of the flags of "oxbowd serve".
+// serverNode contains the flag values of "oxbowd serve".
 type serverNode struct {
 	connectionFlags
 	serverName     string
@@ -129,7 +129,7 @@ func (n *serverNode) checkFlags() error {
 	return nil
 }
 
-// otherServers returns the addresses of all servers except the server of this process.
+// otherServers returns the addresses of all servers except this process's server.
 func (n *serverNode) otherServers() (list []string) {
 	for _, p := range n.peerAddrs {
 		p = strings.TrimSpace(p)

@@ -17,7 +17,7 @@ import (
 // TLS contains the paths of the PEM files for TLS. The zero TLS means no TLS.
 type TLS struct {
 	Cert, Key string // certificate and key of this process
-	CA        string // authority that signed the certificate of the other side
+	CA        string // authority that signed the peer's certificate
 }
 
 // Check returns the time when the certificate expires. It returns an error if the certificate is

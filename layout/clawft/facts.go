@@ -1,4 +1,4 @@
-// This file splits MEMORY.md into facts that can be removed, and assembles the text from the others.
+// This file splits MEMORY.md into facts that can be removed, and assembles the text from the remaining facts.
 
 package clawft
 
@@ -28,7 +28,7 @@ type textUnit struct {
 	level    int // level of a heading, 1 to 6
 	// Number of the paragraph that contains the unit. Headings above a paragraph belong to it.
 	paragraphNumber int
-	comment         *entryComment // comment above the unit (nil if there is none)
+	comment         *entryComment // comment above the unit (nil if missing)
 
 	isRemoved  bool          // The unit is removed from the text.
 	shortText  string        // text that replaces the text of the unit ("" if it was not shortened)
@@ -43,8 +43,8 @@ func (u *textUnit) hasKeepTag() bool {
 	return u.comment != nil && slices.Contains(u.comment.Labels, "tag:keep")
 }
 
-// bulletWidths returns the length of the indentation of a line, and the length of the indentation with the list
-// marker. If the line does not begin a list item, the second length is 0.
+// bulletWidths returns the length of a line's indentation, and the indentation's length with the list marker. If the
+// line does not begin a list item, the second length is 0.
 func bulletWidths(line string) (indent, withMarker int) {
 	rest := strings.TrimLeft(line, " \t")
 	indent = len(line) - len(rest)
@@ -101,7 +101,7 @@ type unitCutter struct {
 	paragraphNumber int        // number of the current paragraph
 
 	current    textUnit // unit that is being read (start is -1 between units)
-	listIndent int      // indentation of the items in the present list (-1 outside of a list)
+	listIndent int      // indentation of the items in the present list (-1 outside a list)
 	listLead   string   // lead of the present list
 }
 
@@ -170,8 +170,7 @@ func (c *unitCutter) beginUnit(kind unitKind, offset int) {
 	}
 }
 
-// endListLead ends the unit that is being read, which precedes the first item of a list, and makes it the lead of the
-// list.
+// endListLead ends the unit that is being read, which precedes the first item of a list, and makes it the list's lead.
 func (c *unitCutter) endListLead() {
 	if c.current.start < 0 || c.listIndent >= 0 {
 		return
@@ -183,7 +182,7 @@ func (c *unitCutter) endListLead() {
 	}
 }
 
-// addHeading adds a heading. It ends the headings above it that have the same or a deeper level.
+// addHeading adds a heading. It ends the preceding headings that have the same or a deeper level.
 func (c *unitCutter) addHeading(start, end int, line string) {
 	c.endUnit()
 	level := headingLevel(line)
@@ -212,7 +211,7 @@ func (u *textUnit) factText() string {
 	return strings.TrimSpace(u.text)
 }
 
-// removeEmptyHeadings removes each heading or lead that has no fact below it any more.
+// removeEmptyHeadings removes each heading or lead that does not have a fact below it any more.
 func removeEmptyHeadings(units []textUnit) {
 	for i := range units {
 		u := &units[i]
@@ -277,7 +276,7 @@ func textBetween(text string, units []textUnit, last *textUnit, i int, eol strin
 	return space
 }
 
-// formatUnit returns the text of the unit as it is now, with its comment.
+// formatUnit returns the unit's present text, with its comment.
 func (u *textUnit) formatUnit(text, eol string) string {
 	if u.shortText == "" && u.newComment == nil {
 		return text[u.start:u.end]

@@ -1,6 +1,6 @@
-// This file compresses days into weeks, and weeks and days into months. A digest is a separate log. The logs that it
-// covers are moved unchanged to memory/covered, where a search still finds them. If the compression is undone, they
-// are moved back.
+// This file compresses days into weeks, and weeks and days into months. A digest is a separate log. The covered logs
+// are moved unchanged to memory/covered, where a search still finds them. If the compression is undone, they are moved
+// back.
 
 package coderhapsody
 
@@ -106,8 +106,8 @@ func (h *home) checkUnrestricted() error {
 	return nil
 }
 
-// uncoveredLogs returns the logs of a period that no digest covers and that are longer than
-// minBytes bytes, the oldest first. The logs are logs of days or of spans shorter than s.
+// uncoveredLogs returns the logs of a period that no digest covers and that are longer than minBytes bytes, the oldest
+// first. The logs are for days or for spans shorter than s.
 func (h *home) uncoveredLogs(v mdtree.View, s compressionSpan, period string, minBytes int) []uncoveredLog {
 	var in []uncoveredLog
 	for _, f := range slices.Backward(h.uncoveredLogsForContext(v)) {
@@ -218,7 +218,7 @@ func (h *home) profileExclusions() (labels map[oxbow.Label]bool, notes []string)
 	return labels, notes
 }
 
-// groupTitle returns the title of a group, which is a list of its labels.
+// groupTitle returns a group's title, which is a list of its labels.
 func groupTitle(labels []oxbow.Label) string {
 	words := make([]string, len(labels))
 	for i, l := range labels {
@@ -430,7 +430,7 @@ const (
 
 // groupLabels returns the labels of the entry for a group. These are the common labels, the tags and files of all
 // entries, and the lowest confidence if each entry has a confidence. If there are too many tags or files, it uses the
-// most frequent, and notes report the others.
+// most frequent, and notes report the omitted tags and files.
 func (g *digestGroup) groupLabels() (labels []oxbow.Label, notes []string) {
 	count := map[oxbow.Label]int{}
 	least := 0.0

@@ -49,7 +49,7 @@ func (h *home) openTree(ctx context.Context, agent string, mo oxbow.Options) (*m
 // defaultStorePath returns the path of the store for the backend oxbow, if the configuration names none.
 func defaultStorePath(p directories) string { return p.workspaceDir("memory/memory.oxbow") }
 
-// openScopedStore opens the store of the backend oxbow. If it does not exist, it is created from the files.
+// openScopedStore opens the store of the backend oxbow. A missing store is created from the files.
 func (h *home) openScopedStore(ctx context.Context, o oxbow.Options) (*scopedStore, error) {
 	name := defaultStorePath(h.directories)
 	if !o.ReadOnly {
@@ -70,8 +70,8 @@ func (h *home) openScopedStore(ctx context.Context, o oxbow.Options) (*scopedSto
 	return &scopedStore{m, agentPrefix(h.directories.agent)}, nil
 }
 
-// importFiles copies the entries in the files of all agents and of the world into an empty store, in one change. It
-// does not change the files.
+// importFiles copies the entries in the files of all agents and the world into an empty store, in one change. It does
+// not change the files.
 func (h *home) importFiles(ctx context.Context, m *oxbow.Memory, o oxbow.Options) error {
 	fresh := func() (bool, error) {
 		for _, err := range m.Log(ctx) {
@@ -105,7 +105,7 @@ func (h *home) importFiles(ctx context.Context, m *oxbow.Memory, o oxbow.Options
 	return err
 }
 
-// fileEntryOps returns ops that add the entries in the files of all agents and of the world, with the names that they
+// fileEntryOps returns ops that add the entries in the files of all agents and the world, with the names that they
 // have in the store.
 func (h *home) fileEntryOps(ctx context.Context, o oxbow.Options) ([]oxbow.Op, error) {
 	agents, err := agentNames(h.FS, h.directories.agents)

@@ -84,8 +84,7 @@ func (l treeLayout) parseDay(date, text string) []mdtree.Item {
 	return items
 }
 
-// momentTime returns the time that a date and a moment stand for. For the opening of a day, it is the beginning of the
-// day.
+// momentTime returns the time that a date and a moment stand for. For the opening of a day, it is the day's beginning.
 func (l treeLayout) momentTime(date, moment string) time.Time {
 	if moment == "" {
 		moment = "00:00"

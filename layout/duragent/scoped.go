@@ -1,5 +1,5 @@
-// This file implements the backend oxbow. By default, one store contains the entries of all agents and of the world,
-// and each agent sees its part of it.
+// This file implements the backend oxbow. By default, one store contains the entries of all agents and the world, and
+// each agent sees its own part.
 
 package duragent
 
@@ -14,12 +14,12 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// scopedStore presents the entries of one agent and of the world, with the same names as in the backend filesystem. In
+// scopedStore presents the entries of one agent and the world, with the same names as in the backend filesystem. In
 // the store below it, the names of an agent's own entries begin with agents/NAME/. No topic can begin with this
 // prefix.
 type scopedStore struct {
 	memory      *oxbow.Memory // the store with the entries of all agents; its index is not used
-	agentPrefix string        // beginning of the names of the agent's own entries, such as "agents/rei/"
+	agentPrefix string        // beginning of the agent's own entry names, such as "agents/rei/"
 }
 
 // Capabilities returns the optional interfaces of the store, for [oxbow.CapabilitiesOf]. It offers the capabilities of
@@ -97,7 +97,7 @@ func (s *scopedStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxb
 }
 
 // Apply implements [oxbow.Store]. It refuses changes that the backend filesystem could not store, so that a home can
-// change its backend.
+// change the backend.
 func (s *scopedStore) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	_, err := s.Commit(ctx, ops...)
 	return err
@@ -201,8 +201,8 @@ func (s *scopedStore) Refresh(ctx context.Context) error {
 	return oxbow.CapabilitiesOf(s.memory.Store()).Watcher.Refresh(ctx)
 }
 
-// Stats counts only the entries that the agent may see. The number of bytes is the size of the
-// whole file, including other agents' entries.
+// Stats counts only the entries that the agent may see. The byte count is the size of the whole file, including other
+// agents' entries.
 func (s *scopedStore) Stats(ctx context.Context) (oxbow.Stats, error) {
 	st, err := s.memory.Stats(ctx)
 	if err != nil {

@@ -1,5 +1,5 @@
 // This file implements the command close. It measures the cost of closing a memory, which depends on how much was
-// written since it was opened.
+// written since the memory was opened.
 
 package main
 
@@ -120,8 +120,8 @@ func (r *closeRun) checkpointAndClose(ctx context.Context, m *oxbow.Memory) (cal
 	return s, errors.Join(err, cerr, m.Close())
 }
 
-// measureClose returns the cost of closing a store after this number of changes, and the cost of a checkpoint in the
-// next process.
+// measureClose returns a store's closing cost after this number of changes, and a checkpoint's cost in the next
+// process.
 func (r *closeRun) measureClose(ctx context.Context, changes int, recalls bool) (costs [2]callCost, err error) {
 	m, err := oxbow.Open(r.path, nil)
 	if err != nil {

@@ -1,5 +1,5 @@
-// This file generates transcripts in the formats of clients, with the length and the content of real
-// work: prompts, answers, calls with long outputs, compactions, forks, and incomplete last lines.
+// This file generates transcripts in clients' formats, with the length and the content of real work: prompts, answers,
+// calls with long outputs, compactions, forks, and incomplete last lines.
 
 package main
 
@@ -19,7 +19,7 @@ import (
 // transcriptWriter writes transcripts below a user's home directory.
 type transcriptWriter struct {
 	home  string
-	texts []string // source of the words of people, agents and tools
+	texts []string // source of the words that people, agents and tools use
 	rng   *rand.Rand
 
 	files, turns int

@@ -128,7 +128,7 @@ type fileLock struct {
 	isClosed bool
 }
 
-// OpenLock opens the lock file with this name. It creates the file if there is none.
+// OpenLock opens the lock file with this name. It creates a missing file.
 func (p *Process) OpenLock(name string) (vfs.Lock, error) {
 	p.disk.mu.Lock()
 	defer p.disk.mu.Unlock()
@@ -142,7 +142,7 @@ func (p *Process) OpenLock(name string) (vfs.Lock, error) {
 	return l, nil
 }
 
-// lockedInode returns the inode of the lock file. It creates the file if there is none.
+// lockedInode returns the inode of the lock file. It creates a missing file.
 func (l *fileLock) lockedInode() (uint64, error) {
 	info, err := l.p.disk.liveFiles.Stat(l.name)
 	switch {

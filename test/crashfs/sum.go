@@ -14,7 +14,7 @@ import (
 // of a program. If skip returns true for the name of a file, only the name counts and not the bytes. skip may be nil.
 func Sum(m *vfs.Mem, skip func(name string) bool) uint64 {
 	h, n := uint64(0), 0
-	var first map[uint64]int // index of the first name of a file, by its inode
+	var first map[uint64]int // index of a file's first name, by inode
 	m.Each(func(name string, info fs.FileInfo, data []byte) {
 		h = mixSum(h, sumName(name, info.Mode()))
 		link := -1
@@ -42,16 +42,16 @@ func sumName(name string, mode fs.FileMode) uint64 {
 	return mixSum(sumString(name), uint64(mode&(fs.ModeDir|fs.ModePerm)))
 }
 
-// These odd numbers multiply bytes to mix them. They are the fractional digits of the square roots of 2, 3 and 5.
+// These odd numbers multiply bytes to mix them. They are the fractional digits of sqrt(2), sqrt(3) and sqrt(5).
 const (
 	fractionOfRoot2 = 0x6a09e667f3bcc909
 	fractionOfRoot3 = 0xbb67ae8584caa73b
 	fractionOfRoot5 = 0x3c6ef372fe94f82b
 )
 
-// sumBytes hashes bytes by folded multiplication, like wyhash: it makes two factors from 16 bytes, multiplies them,
-// and joins the halves of the product. A CRC would not do: files contain CRCs of their own bytes, so different files
-// could have the same CRC.
+// sumBytes hashes bytes by folded multiplication, like wyhash: it makes two factors from 16 bytes, multiplies the
+// factors, and joins the halves of the product. A CRC would not do: files contain CRCs of their own bytes, so
+// different files could have the same CRC.
 func sumBytes(b []byte) uint64 {
 	h, size := uint64(fractionOfRoot5), uint64(len(b))
 	for ; len(b) >= 16; b = b[16:] {

@@ -28,7 +28,7 @@ import (
 // sabotage is a deliberate fault. The disk or the library does not give a certain guarantee.
 type sabotage struct {
 	title            string
-	diskFault        string // fault of the disk, or for the campaign procs, fault of files and locks
+	diskFault        string // disk fault, or for the campaign procs, fault of files and locks
 	mutantName       string // fault of the library
 	noticingCampaign string // campaign that must notice the fault: a key of campaignCommandLines, "procs", or "PACKAGE TEST"
 }
@@ -173,7 +173,7 @@ var sabotages = []sabotage{
 	{"op ids ignored, processes", "", "op-ids-ignored", "procs"},
 }
 
-// runMutants implements the command mutants. It runs each sabotage, and prints which of them were noticed.
+// runMutants implements the command mutants. It runs each sabotage, and prints which sabotages were noticed.
 func runMutants(args []string, stdout, stderr io.Writer) int {
 	fl := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	fl.SetOutput(stderr)
@@ -220,7 +220,7 @@ func runMutants(args []string, stdout, stderr io.Writer) int {
 // recoveryTestCampaign is the value of sabotage.campaign for the campaign with damaged memories.
 const recoveryTestCampaign = "./test/torture/recovery TestRecovery"
 
-// logstoreTestPrefix is the beginning of the value of sabotage.campaign for a test of the log store.
+// logstoreTestPrefix is the beginning of sabotage.campaign's value for a log store test.
 const logstoreTestPrefix = "./internal/log/logstore "
 
 // mdtreeTestPrefix is the package with the commands dump and load. twoSidesTestCampaign is the campaign with trees
@@ -260,15 +260,15 @@ func (s sabotage) isLong() bool {
 	return false
 }
 
-// sabotageRunner runs sabotages. Sabotages with processes run one after the other at the end, because their results
-// depend on timing.
+// sabotageRunner runs sabotages. Sabotages with processes run in sequence at the end, because their results depend on
+// timing.
 type sabotageRunner struct {
 	root, dir, executable string
 	out                   io.Writer
 
 	mu             sync.Mutex // guards the following fields
 	pending        []sabotage
-	buildsByMutant map[string]func() (string, error) // builds of the program, by the name of the mutant
+	buildsByMutant map[string]func() (string, error) // program builds, by the name of the mutant
 	missedCount    int
 }
 

@@ -265,7 +265,7 @@ func (c EventClient) HasHooks() bool { return c.Hook.EventNames != nil }
 func (c EventClient) HasHome() bool { return c.homeDir != clientHome{} }
 
 // RecognizeClient returns the name of the client that writes lines like this line, or "" if no client is known to. If
-// several clients write such lines and expected is one of them, it returns expected's name.
+// expected is one of several clients that write such lines, RecognizeClient returns expected's name.
 func RecognizeClient(line []byte, expected EventClient) string {
 	if expected.RecognizesLine(line) {
 		return expected.Name

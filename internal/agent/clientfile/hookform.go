@@ -1,4 +1,4 @@
-// This file lists the hooks of the clients: the events that a client reports, and the form of an answer.
+// This file lists the clients' hooks: the events that a client reports, and the form of an answer.
 
 package clientfile
 
@@ -42,7 +42,7 @@ type HookFormat struct {
 	MCPClientPrefix string
 }
 
-// commonEventNames contains the event names of clients that use the names of Claude Code.
+// commonEventNames contains the event names of clients that use Claude Code's names.
 var commonEventNames = map[string]string{
 	"SessionStart": "SessionStart", "UserPromptSubmit": "UserPromptSubmit", "PostToolUse": "PostToolUse",
 	"PostToolUseFailure": "PostToolUseFailure", "PostCompact": "PostCompact", "SubagentStop": "SubagentStop",

@@ -35,7 +35,7 @@ func AnnotationsBeforeEdit(ctx context.Context, b *annotate.Store, r HookInput) 
 		}
 		found, err := b.FindTouchedAnnotations(ctx, file, c.apply)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, oxbow.ErrInvalid) {
-			continue // The file is new or binary, so it has no annotated lines.
+			continue // The file is new or binary, so its lines are not annotated.
 		}
 		if err != nil {
 			return nil, err
@@ -77,7 +77,7 @@ func (call *chatCall) changedFiles() []fileEdit {
 }
 
 // applyHunks applies a patch's hunks to a text. Each hunk is applied at the next position where its old lines occur.
-// It returns false if they do not occur.
+// It returns false if the old lines do not occur.
 func (f fileChange) applyHunks(text string) (string, bool) {
 	if f.isDeletion {
 		return "", true

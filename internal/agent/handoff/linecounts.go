@@ -18,7 +18,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// Limits for counting changed lines. If a limit is exceeded, the record has no counts.
+// Limits for counting changed lines. If a limit is exceeded, the record omits the counts.
 const (
 	maxComparedFiles = 60
 	maxFileBytes     = 512 << 10 // maximum size of a file in bytes

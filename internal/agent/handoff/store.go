@@ -204,7 +204,7 @@ func getHandoffEntry(ctx context.Context, s oxbow.Store, name string) (oxbow.Ent
 }
 
 // FindNext returns the handoff that TakeHandoff would take, but leaves it open. If c names a handoff, FindNext returns
-// it even if it was taken. If no open handoff fits, it returns [ErrNoHandoff].
+// this handoff even if it was taken. If no open handoff fits, it returns [ErrNoHandoff].
 func FindNext(ctx context.Context, s oxbow.Store, c HandoffChoice) (Handoff, error) {
 	_, h, err := findHandoff(ctx, s, c)
 	return h, err

@@ -33,7 +33,7 @@ var foreignDirs = []string{"node_modules", "bower_components", "jspm_packages", 
 	".venv", "venv", "Pods", "Carthage", ".cargo", ".m2", ".gradle", ".yarn", ".pnpm-store", ".bundle", "elm-stuff"}
 
 // TaintingCalls returns the calls whose results the turn's texts and commands repeat, and the calls that returned text
-// by others and have no fingerprints. Each call is described by the tool and its argument.
+// by others and lack fingerprints. Each call is described by the tool and its argument.
 func (t *Turn) TaintingCalls() []string {
 	found := untracedCalls(t.Events, t.Dir())
 	for i := range t.Events {
@@ -76,7 +76,7 @@ func appendNew(list []string, more ...string) []string {
 	return list
 }
 
-// untracedCalls returns the calls that returned text by others and have no fingerprints, in the order of time. A call
+// untracedCalls returns the calls that returned text by others and lack fingerprints, in the order of time. A call
 // that reads one of the agent's own files is left out.
 func untracedCalls(events []Event, dir string, ownFiles ...string) (found []string) {
 	for _, s := range taintedEvents(events, dir, ownFiles...) {
@@ -85,7 +85,7 @@ func untracedCalls(events []Event, dir string, ownFiles ...string) (found []stri
 	return found
 }
 
-// taintedEvents yields each call that returned text by others and has no fingerprints, as the event's index and a
+// taintedEvents yields each call that returned text by others and lacks fingerprints, as the event's index and a
 // description of the call.
 func taintedEvents(events []Event, dir string, ownFiles ...string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
@@ -141,7 +141,7 @@ func (t *Turn) WithoutTaintedTexts() Turn {
 	return u
 }
 
-// taintingToolText describes the call, as its tool and argument, if the call returned text by others and has no
+// taintingToolText describes the call, as its tool and argument, if the call returned text by others and lacks
 // fingerprints. Otherwise it returns "". The files in wrote are the agent's own.
 func (c *ToolCall) taintingToolText(client, dir string, writtenFiles []string) string {
 	if r := c.TextSource; r != nil {
@@ -206,7 +206,7 @@ func isForeignTool(client, tool string) bool {
 }
 
 // findForeignRead returns the first path, or the first part of the command, by which the call reads text that neither
-// the agent nor the person wrote. It returns "" if there is none.
+// the agent nor the person wrote. It returns "" if the call does not read such text.
 func (c *ToolCall) findForeignRead(dir string, writtenFiles []string) string {
 	for _, p := range c.ReadFiles {
 		if isForeignPath(p, dir) && !slices.Contains(writtenFiles, p) {
@@ -285,7 +285,7 @@ func findForeignCommandPart(command, dir string, writtenFiles []string) string {
 // wrapperPrograms lists programs that run the command in their arguments.
 var wrapperPrograms = []string{"sudo", "env", "time", "nohup", "command", "exec"}
 
-// readsForeignText reports whether a command reads text by others. The words are those of the command, and foreign
+// readsForeignText reports whether a command reads text by others. The words are the command's words, and foreign
 // reports whether a path is foreign.
 func readsForeignText(words []string, isForeign func(path string) bool) bool {
 	args := words[1:]

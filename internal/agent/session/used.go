@@ -22,11 +22,11 @@ func (t *Turn) InjectionEvents() []Event {
 const minRareTerms = 3
 
 // UsedEntries returns the entries that were shown in the turn and used in it. An entry was used if the agent wrote at
-// least minRareTerms of the rare terms that were shown with the entry, and wrote none of these terms before. The
-// agent's texts, commands, queries and the paths of changed files are examined.
+// least minRareTerms rare terms that were shown with the entry, and wrote none of these terms before. The agent's
+// texts, commands, queries and the paths of changed files are examined.
 //
-// UsedEntries only compares words. It does not notice an agent that follows a note without repeating its words, and it
-// does not examine later turns.
+// UsedEntries only compares words. It does not notice an agent that follows a note without repeating the note's words,
+// and does not examine later turns.
 func (t *Turn) UsedEntries() (used []ShownEntry) {
 	all := t.InjectionEvents()
 	var rare []string
@@ -63,8 +63,8 @@ func (t *Turn) UsedEntries() (used []ShownEntry) {
 }
 
 // textAbout returns the lines of the event's text that are about an entry. The lines begin with a line that contains
-// the entry's NAME@VERSION, and end before the next line with that of another entry. If no line contains it, textAbout
-// returns the whole text.
+// the entry's NAME@VERSION, and end before the next line with another entry's NAME@VERSION. If no line contains it,
+// textAbout returns the whole text.
 func (e *Event) textAbout(s ShownEntry) string {
 	mark := func(s ShownEntry) string { return fmt.Sprintf("%s@%d", s.Name, s.Version) }
 	if !strings.Contains(e.Text, mark(s)) {

@@ -47,7 +47,7 @@ var placeholders = []string{"briefing", "task", "skill", "mcp_config", "agent_id
 
 var placeholderPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{([a-z_]+)\}`) })
 
-// Values of the setting stdin, which select the standard input of the command.
+// Values of the setting stdin, which select the command's standard input.
 const (
 	stdinBriefing = "briefing"
 	stdinTask     = "task"

@@ -20,7 +20,7 @@ func FindWords(s string, words []string) (positions []ucd.Word) {
 }
 
 // HighlightWords returns s with the words highlighted. The words must be in lower case and sorted. styleCode is the
-// escape sequence for the style of the other text. It may be "".
+// escape sequence for the style of text that is not highlighted. It may be "".
 func HighlightWords(s string, words []string, styleCode string) string {
 	var b strings.Builder
 	paint := func(code, s string) {

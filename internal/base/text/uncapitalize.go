@@ -1,4 +1,4 @@
-// This file adapts the sentences of other programs to the style of oxbow's messages.
+// This file adapts other programs' sentences to the style of oxbow's messages.
 
 package text
 

@@ -40,14 +40,14 @@ func Show(ctx context.Context, t *Terminal, query string, now func() time.Time, 
 		readRequests: make(chan struct{}, 1),
 		model:        newModel(query, t.size(), typingPause),
 	}
-	defer l.verbCalls.Wait() // Verbs must end before Show returns, because the caller then closes what they use.
+	// Verbs must end before Show returns, because the caller then closes the memory that they use.
+	defer l.verbCalls.Wait()
 	defer end()
 	defer t.leaveScreen()
 	return l.run(ctx)
 }
 
-// eventLoop runs the screen once. All its work is done in one goroutine, except calls of verbs and the reading of
-// keys.
+// eventLoop runs the screen once. All its work is done in one goroutine, except verb calls and the reading of keys.
 type eventLoop struct {
 	terminal     *Terminal
 	verbs        Verbs

@@ -1,4 +1,4 @@
-// This file implements the last step of finding a block: it chooses one of the scored candidates, or none.
+// This file implements the last step in finding a block: it chooses one of the scored candidates, or none.
 
 package annotate
 
@@ -81,7 +81,7 @@ func (s *blockSearch) chooseCopiedBlock(cs []candidate) blockMatch {
 	return m
 }
 
-// isCopyCertain reports whether the text of the block is enough to find it, whatever its context is.
+// isCopyCertain reports whether the text of the block is enough to find the block, whatever its context is.
 func (s *blockSearch) isCopyCertain(cs []candidate) bool {
 	return len(cs) == 1 && isDistinctive(s.record.Block)
 }
@@ -106,7 +106,7 @@ func (s *blockSearch) chooseUniqueCopy(cs []candidate) blockMatch {
 	return s.chooseCopiedBlock(cs)
 }
 
-// chooseUniqueBlock is like chooseUniqueCopy, but accepts only blocks of several lines, and no range that may be a
+// chooseUniqueBlock is like chooseUniqueCopy, but accepts only blocks with several lines, and no range that may be a
 // different copy of the block.
 func (s *blockSearch) chooseUniqueBlock(cs []candidate) blockMatch {
 	m := s.chooseUniqueCopy(cs)
@@ -155,9 +155,9 @@ func (c *candidate) isBetterThan(o *candidate) bool {
 	return c.end-c.start == o.end-o.start && c.distance < o.distance
 }
 
-// chooseReplacement chooses lines that replaced the block if they seem to be a new version of it. It chooses nothing
-// if the lines are more similar to other deleted lines. It also chooses nothing if the block is a short line and its
-// context has changed as well.
+// chooseReplacement chooses lines that replaced the block if the lines seem to be a new version of it. It chooses
+// nothing if the lines are more similar to other deleted lines. It also chooses nothing if the block is a short line
+// and the context has changed as well.
 func (s *blockSearch) chooseReplacement(cs []candidate) blockMatch {
 	if len(cs) == 0 {
 		return noMatch

@@ -25,9 +25,9 @@ type History interface {
 	// path.
 	BlobAt(ctx context.Context, commit, file string) (string, error)
 
-	// FormerNames returns the former names of a file in HEAD, newest first, and the names of the files that it was
-	// copied from. The original of a copy that the copying commit did not change is found only if it is in others. If
-	// git fails, FormerNames returns the names found so far and the error.
+	// FormerNames returns the former names that a file in HEAD had, newest first, and the names of the files that it
+	// was copied from. The original of a copy that the copying commit did not change is found only if it is in others.
+	// If git fails, FormerNames returns the names found so far and the error.
 	FormerNames(ctx context.Context, file string, others []string) ([]string, error)
 
 	// FilesChangedWith returns the files, except the given file, that commits after the given commit added
@@ -39,20 +39,20 @@ type History interface {
 	LaterNames(ctx context.Context, file string) (names []string, wasInHistory bool, err error)
 
 	// BlobsAround returns two blobs of a file: before is from the last commit before t that changed the file, and
-	// after is from the first such commit at or after t. Only commits in HEAD's history count. A blob is "" if there
-	// is no such commit.
+	// after is from the first such commit at or after t. Only commits in HEAD's history count. A blob is "" if no such
+	// commit exists.
 	BlobsAround(ctx context.Context, file string, t time.Time) (before, after string, err error)
 
 	// IsSHA256 reports whether git names objects by SHA-256 instead of SHA-1.
 	IsSHA256() bool
 }
 
-// Limits of what the store caches.
+// Limits of the store's caches.
 const (
 	maxHistories     = 16       // maximum number of files whose old versions are cached
 	maxOldTextBytes  = 64 << 20 // maximum total size, in bytes, of a file's old versions
 	maxInternedLines = 1 << 20  // maximum number of different lines in a file and its old versions
-	blobBatchSize    = 32       // number of blobs that one call of git reads
+	blobBatchSize    = 32       // number of blobs that one git call reads
 )
 
 // blobHistory caches the old versions of one file.
@@ -106,8 +106,8 @@ func (l *blobHistory) fetchMissing(ctx context.Context, h History, head string, 
 	return nil
 }
 
-// isBlobUnread reports whether a blob must be read from git: it is not cached, and git was not asked for it at this
-// HEAD.
+// isBlobUnread reports whether a blob must be read from git: the blob is not cached, and git was not asked for it at
+// this HEAD.
 func (l *blobHistory) isBlobUnread(name, head string) bool {
 	asked, isMissing := l.missingAtHead[name]
 	return l.oldTexts[name] == nil && (!isMissing || asked != head)

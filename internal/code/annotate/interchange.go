@@ -49,7 +49,7 @@ type FileVersion struct {
 	Time  time.Time // time of the commit (zero if git does not have the commit)
 }
 
-// FilesAt returns the contents of files at commits, in the order of places. Without a git repository, the error
+// FilesAt returns the contents of files at commits, in the same order as places. Without a git repository, the error
 // matches [oxbow.ErrUnsupported].
 func (b *Store) FilesAt(ctx context.Context, places []FileAt) ([]FileVersion, error) {
 	if b.repo == nil {
@@ -91,11 +91,11 @@ func (b *Store) FilesAt(ctx context.Context, places []FileAt) ([]FileVersion, er
 	return out, nil
 }
 
-// maxFilesAtBatch is the number of files that one call of git reads.
+// maxFilesAtBatch is the number of files that one git call reads.
 const maxFilesAtBatch = 64
 
-// ReadNotes returns the texts of the git notes under a reference, such as refs/notes/ai, by the ID of their commit.
-// Without a git repository, the error matches [oxbow.ErrUnsupported].
+// ReadNotes returns the texts of the git notes under a reference, such as refs/notes/ai, by their commit's ID. Without
+// a git repository, the error matches [oxbow.ErrUnsupported].
 func (b *Store) ReadNotes(ctx context.Context, ref string) (map[string][]byte, error) {
 	if b.repo == nil {
 		return nil, fmt.Errorf("%w: this tree is in no git repository", oxbow.ErrUnsupported)

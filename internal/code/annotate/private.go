@@ -20,13 +20,12 @@ const privateGitignoreLines = "# kept out of git until oxbow annotate setup\n*\n
 // maxGitignoreBytes is the maximum size, in bytes, of a .gitignore file that the store reads.
 const maxGitignoreBytes = 1 << 20
 
-// KeepNewDirPrivate makes new annotations private: when the first annotation of the tree is added, the store tells
-// git to ignore the annotations until [Store.MakePublic] is called. It has no effect if the tree already has
+// KeepNewDirPrivate makes new annotations private: when the first annotation of the tree is added, the store tells git
+// to ignore the annotations until [Store.MakePublic] is called. It does not affect a tree that already has
 // annotations. Call it before any other method.
 func (b *Store) KeepNewDirPrivate() { b.startsPrivate = true }
 
-// IsPrivate reports whether git ignores the annotations of the tree because of
-// [Store.KeepNewDirPrivate].
+// IsPrivate reports whether git ignores the tree's annotations because of [Store.KeepNewDirPrivate].
 func (b *Store) IsPrivate() bool {
 	text, err := vfs.ReadFile(b.worktree, b.gitignorePath(), maxGitignoreBytes)
 	return err == nil && bytes.Contains(text, []byte(privateGitignoreLines))

@@ -10,7 +10,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// foundStore is a read-only [oxbow.Store] of annotations. The ID of an entry is the index of its annotation plus 1.
+// foundStore is a read-only [oxbow.Store] of annotations. An entry's ID is the index of its annotation plus 1.
 type foundStore struct {
 	records      []FoundAnnotation
 	textToSearch func(*Record) string

@@ -47,7 +47,7 @@ func (f *oldVersion) mapLines() {
 
 // newIndexIgnoringSpace returns the index that an old line has in the new text. White space is ignored. The result is
 // negative if the new text does not have the line. To find a line whose white space was changed, it compares all
-// changed lines around it, and keeps the results for later calls.
+// changed lines around this line, and keeps the results for later calls.
 func (f *oldVersion) newIndexIgnoringSpace(index int) int {
 	if f.bareNewIndexes[index] != -1 {
 		return f.bareNewIndexes[index]
@@ -69,7 +69,8 @@ func (f *oldVersion) newIndexIgnoringSpace(index int) int {
 const newIndexMissing = -2
 
 // extendToGap extends the range of old lines from to to-1 by the adjacent lines that were changed or deleted. It
-// returns the extended range, first to last-1, and the range of the new lines that replaced it, gapStart to hi-1.
+// returns the extended range, first to last-1, and the range of the new lines that replaced these old lines, gapStart
+// to hi-1.
 func (f *oldVersion) extendToGap(from, to int) (first, last, gapStart, gapEnd int) {
 	for from > 0 && f.newIndexes[from-1] < 0 {
 		from--

@@ -32,9 +32,9 @@ func (r *Repo) RefObject(_ context.Context, name string) (string, error) {
 	return "", fmt.Errorf("reading a reference: %.80q leads nowhere", name)
 }
 
-// ReadNotes returns the blobs of the notes in a reference, by the name of the object to which the note belongs. If the
-// reference does not exist, the result is nil. In the tree of notes, the path of a note is the name of its object,
-// possibly with slashes inserted.
+// ReadNotes returns the note blobs in a reference, by the name of the object to which the note belongs. If the
+// reference does not exist, the result is nil. In the tree of notes, a note's path is its object's name, possibly with
+// slashes inserted.
 func (r *Repo) ReadNotes(ctx context.Context, ref string) (map[string]string, error) {
 	at, err := r.RefObject(ctx, ref)
 	if err != nil || at == "" {
@@ -61,8 +61,8 @@ func (r *Repo) ReadNotes(ctx context.Context, ref string) (map[string]string, er
 // FileAtCommit is the path of a file and a commit.
 type FileAtCommit struct{ Commit, File string }
 
-// BlobsAt returns the blob name of each file at its commit, in the order of places. The name is "" if the commit has
-// no such file. It is also "" if the path is not valid for io/fs or contains a line feed, because git's input cannot
+// BlobsAt returns the blob name of each file at its commit, in the same order as places. The name is "" if the commit
+// lacks the file. It is also "" if the path is not valid for io/fs or contains a line feed, because git's input cannot
 // represent such a path.
 func (r *Repo) BlobsAt(ctx context.Context, places []FileAtCommit) ([]string, error) {
 	var in bytes.Buffer

@@ -159,7 +159,7 @@ type fileChange struct {
 	commit           string
 	oldBlob, newBlob string // names of the blobs; all digits are zero if the file did not exist
 	oldPath, newPath string // The paths differ only if the file was renamed or copied.
-	status           byte   // kind of change, one of A, M, R, C, D and T
+	status           byte   // kind of change: A, M, R, C, D or T
 }
 
 // parseRawLog parses the output of git log --raw -z with the format "commit %H". If a part cannot be parsed,
@@ -233,9 +233,9 @@ func (r *Repo) FormerNames(ctx context.Context, file string, others []string) (n
 }
 
 // findCopyOrigin searches the history of head for the newest commit that created the file by renaming or copying
-// another file. It returns this commit and the other file, or "" if there is none. As the other file, it considers
-// only the files in others and the files that the commit deleted or changed. To consider all files, as git log
-// --follow does, would be the slowest part of a lookup.
+// another file. It returns this commit and the original file, or "" if no such commit exists. As the original file, it
+// considers only the files in others and the files that the commit deleted or changed. To consider all files, as git
+// log --follow does, would be the slowest part of a lookup.
 func (r *Repo) findCopyOrigin(
 	ctx context.Context,
 	head, file string,
@@ -338,8 +338,8 @@ func (r *Repo) logFileChanges(ctx context.Context, paths []string, args ...strin
 }
 
 // BlobsAround returns two blobs of a file: the blob after the last change before t, and the blob after the first
-// change at or after t. The times are those of the commits in the history of HEAD. A blob is "" if no such commit
-// exists. BlobsAround follows only first parents, and does not follow renames.
+// change at or after t. The times are the commit times in HEAD's history. A blob is "" if no such commit exists.
+// BlobsAround follows only first parents, and does not follow renames.
 func (r *Repo) BlobsAround(ctx context.Context, file string, t time.Time) (before, after string, err error) {
 	head, err := r.HeadCommit(ctx)
 	if err != nil || head == "" {
@@ -369,8 +369,8 @@ func (r *Repo) BlobsAround(ctx context.Context, file string, t time.Time) (befor
 	return before, after, nil
 }
 
-// maxRenameHops is the maximum number of renames of a file that are followed. maxDeletions is the maximum number of a
-// file's deletions that are examined.
+// maxRenameHops is the maximum number of a file's renames that are followed. maxDeletions limits how many deletions
+// are examined for a file.
 const (
 	maxRenameHops = 16
 	maxDeletions  = 5

@@ -4,12 +4,12 @@ package lineage
 
 import "math/bits"
 
-// bitsPerGram is the number of bits in the filter for each gram of the set. With 32 bits, the map has to be searched
-// for only about one in 32 grams that are not in the set.
+// bitsPerGram is how many bits the filter has for each gram of the set. With 32 bits, the map has to be searched for
+// only about one in 32 grams that are not in the set.
 const bitsPerGram = 32
 
-// A gramSet is a set of grams. Nearly all grams of a history are not in the set of grams that are searched for.
-// Therefore a filter is checked before the map: a bitmap of a few kilobytes in which the upper bits of each gram are
+// A gramSet is a set of grams. Nearly all grams in a history are missing from the set of grams that are searched for.
+// Therefore a filter is checked before the map: a bitmap of a few kilobytes in which each gram's upper bits are
 // marked. It rejects a gram several times faster than the map.
 type gramSet struct {
 	grams       map[Gram]bool

@@ -1,5 +1,5 @@
-// This file writes the base of a log: the records at the beginning of the log that contain the entries at the time of
-// the last compaction.
+// This file writes a log's base: the records at the log's beginning that contain the entries at the time of the last
+// compaction.
 
 package logstore
 
@@ -18,10 +18,10 @@ const maxEntryGroupBytes = 1 << 10
 // opIDsPerRecord is the maximum number of op IDs in a base record.
 const opIDsPerRecord = 256
 
-// baseWriter creates the records of a base. Each record can be decoded without the others.
+// baseWriter creates the records of a base. Each record can be decoded alone.
 type baseWriter struct {
 	emitRecord     func(b []byte, ops []loggedOp) error
-	bodyHash       hash.Hash // hash of the bodies of all records
+	bodyHash       hash.Hash // hash of all records' bodies
 	nextEntryID    uint64
 	pendingOpIDs   []seenOpID // op IDs that are not in a record yet
 	pendingOps     []loggedOp // entries that are not in a record yet

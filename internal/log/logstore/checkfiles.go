@@ -109,7 +109,7 @@ func (f *checkedFiles) compareSnapshot(p *versionState) error {
 	return nil
 }
 
-// findDifferentTable returns the first table of the snapshot that is not the table of the state, or sectionCount.
+// findDifferentTable returns the snapshot's first table that differs from the state's table, or sectionCount.
 func (p *versionState) findDifferentTable(s *snapshot) (table int, err error) {
 	forms, err := decodeFormTable(s.tables.TableBytes(sectionForms))
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// nameHash is the first half of the SHA-256 hash of a name.
+// nameHash is the first half of a name's SHA-256 hash.
 type nameHash [16]byte
 
 func hashName(name string) nameHash {
@@ -28,11 +28,11 @@ type locatedVersion struct {
 	offset      int64 // offset of the record, or -1 if the version is already in the new file
 }
 
-// logSurvey collects what a compaction must know about the log.
+// logSurvey collects the facts that a compaction must know about the log.
 type logSurvey struct {
 	ctx          context.Context
 	isDropped    isDroppedFunc
-	horizonSeq   uint64           // number of the last change that is dropped, or of the base
+	horizonSeq   uint64           // number of the last change that is dropped, or the base's number
 	horizonChain [32]byte         // hash chain after that change
 	versionCount int              // number of versions up to that change
 	isFrozen     bool             // All changes up to the horizon were read.
@@ -109,8 +109,7 @@ func (s *logSurvey) freezeHorizon() {
 	s.base = s.sortedVersions()
 }
 
-// finishSurvey converts the map of the entries to rows, which need a third of the memory. It is called after the last
-// change.
+// finishSurvey converts the entry map to rows, which need a third of the memory. It is called after the last change.
 func (s *logSurvey) finishSurvey() {
 	if s.isFrozen {
 		s.newestByID = s.sortedVersions()

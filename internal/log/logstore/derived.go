@@ -13,7 +13,7 @@ import (
 // A DerivedFile is a file next to the log whose content was computed from the log. It may be removed at any time.
 type DerivedFile struct {
 	db     *DB
-	suffix string // end of the file name, after the name of the log
+	suffix string // end of the file name, after the log's name
 }
 
 // DerivedFile returns the file with this suffix.
@@ -52,9 +52,9 @@ func (f DerivedFile) Create(ctx context.Context, epoch uint64, write func(vfs.Fi
 	return f.db.writeDerivedFile(f.fileName(), epoch, between, between, write)
 }
 
-// CreateTemp creates an empty temporary file and returns it with its name. The file can become the derived file later
-// (see [DerivedFile.AdoptTemp]). CreateTemp reads the changes of other processes and then calls check. It fails if
-// check returns an error or a process is writing. A later redaction removes the file.
+// CreateTemp creates an empty temporary file and returns the file with its name. The file can become the derived file
+// later (see [DerivedFile.AdoptTemp]). CreateTemp reads the changes of other processes and then calls check. It fails
+// if check returns an error or a process is writing. A later redaction removes the file.
 func (f DerivedFile) CreateTemp(check func() error) (file vfs.File, temp string, err error) {
 	err = f.db.withoutWriters(func() error {
 		err := f.db.refresh()

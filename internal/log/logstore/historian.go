@@ -65,7 +65,7 @@ func (d *DB) tryReadChangeRecordPart(
 	return r, v, true, nil
 }
 
-// recordOffset returns the offset of the record of a change. The caller must hold logmu.
+// recordOffset returns the offset of a change's record. The caller must hold logmu.
 func (d *DB) recordOffset(seq uint64) (offset int64, ok bool, err error) {
 	if seq > d.startSeq {
 		i := seq - d.startSeq - 1
@@ -80,7 +80,7 @@ func (d *DB) recordOffset(seq uint64) (offset int64, ok bool, err error) {
 	return offset, ok, d.st.readError()
 }
 
-// recordOffsetOrLast returns the offset of the record of a change, or 0 if the change is in the base. If the offset is
+// recordOffsetOrLast returns the offset of a change's record, or 0 if the change is in the base. If the offset is
 // unknown, it returns last, an earlier offset of the record. The caller must hold logmu.
 func (d *DB) recordOffsetOrLast(seq uint64, last int64) int64 {
 	if seq == d.base {
@@ -93,7 +93,7 @@ func (d *DB) recordOffsetOrLast(seq uint64, last int64) int64 {
 }
 
 // EntryVersion returns a version of the entry with this ID, or nil if the log does not contain it any more. lastOffset
-// is the offset at which the record of the version was found before.
+// is the offset at which the version's record was found before.
 func (d *DB) EntryVersion(id, version uint64, lastOffset int64) *store.Entry {
 	return d.NewVersionReader().EntryVersion(id, version, lastOffset)
 }
@@ -105,7 +105,7 @@ type VersionReader struct {
 	offset int64      // offset of record
 	record wal.Record // record that was read last
 
-	// entries contains all entries in record. It is nil if only one of them was decoded.
+	// entries contains all entries in record. It is nil if only one entry was decoded.
 	entries map[entryVersion]*store.Entry
 }
 
@@ -146,7 +146,8 @@ func (r *VersionReader) decodeRecord(isWanted func(id uint64) bool) {
 	if err != nil {
 		return
 	}
-	for _, e := range es { // If the record has several versions of an entry, the last version replaces the others.
+	// If the record has several versions of an entry, the last version replaces all earlier versions.
+	for _, e := range es {
 		r.entries[entryVersion{e.ID, e.Version}] = e
 	}
 }
@@ -251,9 +252,9 @@ func (d *DB) Versions(ctx context.Context, name string) iter.Seq2[store.Version,
 // isSameKnownID reports whether the two IDs are equal and not 0.
 func isSameKnownID(a, b uint64) bool { return a != 0 && a == b }
 
-// versionsInChange returns the versions of the entry with this name that change seq wrote, in order. If the change
-// is in the base, it searches the base. An erased version has no name, so it is returned if it belongs to the entry
-// with this ID. ID 0 matches no version.
+// versionsInChange returns the versions of the entry with this name that change seq wrote, in order. If the change is
+// in the base, it searches the base. An erased version lacks a name, so the version is returned if it belongs to the
+// entry with this ID. ID 0 matches no version.
 func (d *DB) versionsInChange(seq uint64, name string, id uint64) ([]store.Version, error) {
 	_, v, ok, err := d.readChangeRecord(seq)
 	if err != nil {

@@ -91,7 +91,7 @@ const SnapshotSuffix = ".snap"
 const (
 	snapshotVersion = 4
 
-	maxNameLookups = 1 << 15 // maximum number of names in the cache of rows by name, which is then emptied
+	maxNameLookups = 1 << 15 // maximum number of names in the cache from names to rows, which is then emptied
 )
 
 var snapshotMagic = [8]byte{0x89, 'o', 'x', 's', 'n', 'p', '\r', '\n'}
@@ -208,12 +208,12 @@ type snapshot struct {
 	cacheBudget   *cache.Budget              // budget of memory for cachedEntries
 	cachedForms   atomic.Pointer[formTable]  // decoded forms (nil before they are first read)
 
-	opPositions sync.Map     // *opPositions of the large records that were read, by offset of the record
+	opPositions sync.Map     // *opPositions of the large records that were read, by record offset
 	rowsByName  sync.Map     // rows that were looked up by name
 	nameLookups atomic.Int32 // number of names in rowsByName
 }
 
-// openSnapshot opens the snapshot with this name. It fails if the snapshot does not belong to the history of the log.
+// openSnapshot opens the snapshot with this name. It fails if the snapshot does not belong to the log's history.
 // openLog must open a new reader of the log, and cacheBudget is the budget for cached entries.
 func openSnapshot(
 	fsys vfs.FS,
@@ -295,7 +295,7 @@ func (s *snapshot) readError() error {
 	return nil
 }
 
-// findNumbersByHash returns the number in each row of a section that has the hash of the text.
+// findNumbersByHash returns the number in each row of a section that has the text's hash.
 func (s *snapshot) findNumbersByHash(section int, text string) []uint64 {
 	var ns []uint64
 	hash := textHash(text)
@@ -314,7 +314,7 @@ func (s *snapshot) len() int {
 	return s.head.sectionCounts[sectionEntries]
 }
 
-// logOffset returns the offset of the record of the last change in the snapshot.
+// logOffset returns the record offset of the last change in the snapshot.
 func (s *snapshot) logOffset() int64 {
 	if s == nil {
 		return wal.HeaderSize
@@ -344,7 +344,8 @@ func (s *snapshot) entryForms() *formTable {
 		s.recordError(err)
 	}
 	if len(t.texts) == 0 {
-		t.texts = []string{encodeForm(&store.Entry{})} // The snapshot has no entries, or its forms cannot be read.
+		// The snapshot contains no entries, or its forms cannot be read.
+		t.texts = []string{encodeForm(&store.Entry{})}
 	}
 	s.cachedForms.Store(&t)
 	return &t
@@ -360,7 +361,7 @@ func (s *snapshot) selectForms(f store.Filter) []bool {
 	return selected
 }
 
-// formAndSize returns the number of the form and the size of the content of the entry in a row.
+// formAndSize returns the form number and the content size of the entry in a row.
 func (s *snapshot) formAndSize(row int) (number int, size uint32) {
 	r := s.tables.Row(sectionHeads, row)
 	number = int(binary.LittleEndian.Uint32(r))
@@ -412,7 +413,7 @@ func (s *snapshot) newestRow(rank int) (row int) {
 	return row
 }
 
-// findRow returns the row of the entry with this ID. ok is false if the snapshot has no such entry.
+// findRow returns the row of the entry with this ID. ok is false if the snapshot lacks the entry.
 func (s *snapshot) findRow(id uint64) (row int, ok bool) {
 	if s == nil {
 		return 0, false
@@ -421,7 +422,7 @@ func (s *snapshot) findRow(id uint64) (row int, ok bool) {
 	return row, row < s.len() && s.entryID(row) == id
 }
 
-// lastRemovalSeq returns the number of the last change that removed an entry with this name, or 0 if there is none.
+// lastRemovalSeq returns the number of the last change that removed an entry with this name, or 0 if no change did.
 func (s *snapshot) lastRemovalSeq(name string) (last uint64) {
 	if s == nil || s.head.sectionCounts[sectionRemoved] == 0 {
 		return 0
@@ -447,7 +448,7 @@ func (s *snapshot) lastRemovalSeq(name string) (last uint64) {
 	return last
 }
 
-// changeOffset returns the offset of the record of a change. ok is false if the snapshot does not contain the change.
+// changeOffset returns the offset of a change's record. ok is false if the snapshot does not contain the change.
 func (s *snapshot) changeOffset(seq uint64) (offset int64, ok bool) {
 	if s == nil {
 		return 0, false

@@ -53,7 +53,7 @@ func hasHardLink(fsys vfs.FS, name string) bool {
 	return err == nil && isShared
 }
 
-// lockFileID returns the identity of the log that is recorded in the lock file, or nil if there is none.
+// lockFileID returns the identity of the log that is recorded in the lock file, or nil if none is recorded.
 func lockFileID(fsys vfs.FS, name string) []byte {
 	meta, _ := ReadLockMeta(fsys, name)
 	id, err := hex.DecodeString(meta.ID)
@@ -126,7 +126,7 @@ func (l *Log) updateDurableMeta() {
 	l.meta.DurableSeq = max(l.meta.DurableSeq, l.durableMeta.DurableSeq)
 }
 
-// identityHex returns the file's identity in hex, or "" if the log has no file.
+// identityHex returns the file's identity in hex, or "" if the log lacks a file.
 func (l *Log) identityHex() string {
 	if l.file == nil {
 		return ""

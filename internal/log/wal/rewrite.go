@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// fileWriter writes a new file from its beginning to its end.
+// fileWriter writes a new file from beginning to end.
 type fileWriter struct {
 	fs     vfs.FS
 	file   vfs.File
@@ -61,8 +61,8 @@ func (w *fileWriter) copyFrom(f vfs.File, from, to int64) error {
 	return nil
 }
 
-// syncChunk is the number of bytes after which the new file is synced. It is small, so that other processes do not
-// have to wait long for their own syncs.
+// syncChunk is the number of bytes after which the new file is synced. The number is small, so that other processes do
+// not have to wait long for their own syncs.
 const syncChunk = 4 << 20
 
 // Rewriter writes a new file that will replace the log. Meanwhile, records can be appended to the log.
@@ -295,9 +295,9 @@ func (l *Log) removeRewriteFiles(keepPrefix string) {
 	}
 }
 
-// isRewriteFile reports whether a file in the log's directory is a new file of a rewrite or belongs to one. The name of
-// such a file consists of the log's name, 12 hexadecimal digits, "tmp", and possibly the suffix of a file that belongs
-// to it.
+// isRewriteFile reports whether a file in the log's directory is a new file of a rewrite or belongs to one. Such a
+// file's name joins the log's name, 12 hexadecimal digits, "tmp", and possibly the suffix of a file that belongs to
+// it.
 func (l *Log) isRewriteFile(name string) bool {
 	rest, ok := strings.CutPrefix(name, path.Base(l.name)+".")
 	if !ok {

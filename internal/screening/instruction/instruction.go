@@ -2,7 +2,7 @@
 
 // Package instruction finds texts that look like instructions to an agent. Such a text gives orders beyond the
 // session, overrides rules, demands secrecy, sends data away, or hides characters that only a model sees. A match does
-// not prove an attack, and an attack may have no match. The origin of a text is therefore more important than a match.
+// not prove an attack, and some attacks do not match. The origin of a text is therefore more important than a match.
 package instruction
 
 import (
@@ -49,7 +49,7 @@ const RuleHidden = "hidden"
 // other rule.
 const minWeakRules = 2
 
-// minBoldMarks is the minimum number of bold marks in a text that may have several consecutive words, each of which is
+// minBoldMarks is the smallest bold mark count in a text that may have several consecutive words, each of which is
 // bold by itself.
 const minBoldMarks = 6
 

@@ -2,21 +2,21 @@
 
 package secret
 
-// ruleKeyword is a lower-case word, and the index of the rule to try at each occurrence of the word.
+// ruleKeyword is a lower-case word, and the index of the rule to try wherever the word occurs.
 type ruleKeyword struct {
 	word      string
 	ruleIndex int
 }
 
-// maxStoredPrefix is the maximum number of bytes of a word that the automaton stores. This keeps the automaton small.
-// If a text matches the stored prefix of a word, the text is then compared with the whole word.
+// maxStoredPrefix is how many bytes of a word the automaton stores at most. This keeps the automaton small. If a text
+// matches the stored prefix of a word, the text is then compared with the whole word.
 const maxStoredPrefix = 4
 
 // keywordAutomaton finds many words in one pass over a text. It ignores case. See Aho and Corasick, Efficient string
 // matching, 1975.
 type keywordAutomaton struct {
-	// class of each byte (an upper-case letter has the class of its lower-case letter, and bytes that occur in no word
-	// have the class 0)
+	// class of each byte (an upper-case letter has its lower-case letter's class, and bytes that occur in no word have
+	// the class 0)
 	byteClass   [256]uint8
 	classCount  int      // number of classes
 	transitions []uint16 // the next state, at index state*classCount+class
@@ -24,8 +24,7 @@ type keywordAutomaton struct {
 	words       []ruleKeyword
 }
 
-// eachKeyword calls fn for each occurrence of a keyword in the text, with the keyword and the position of its first
-// byte.
+// eachKeyword calls fn for each occurrence of a keyword in the text, with the keyword and its first byte's position.
 func (a *keywordAutomaton) eachKeyword(text string, fn func(w ruleKeyword, start int)) {
 	state := 0
 	for i := range len(text) {

@@ -15,14 +15,14 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// keyFile is the name of the file that contains the key for the tags of a home. The name begins with the name of the
-// store file, so that the .gitignore of the home also ignores the key file.
+// keyFile is the name of the file that contains the key for a home's tags. The name begins with the store file's name,
+// so that the home's .gitignore also ignores the key file.
 const keyFile = "memory.oxbow.key"
 
 const keySize = 32 // length of a key in bytes
 
-// A Redactor replaces the secrets in a text by marks. The tags of the marks depend on the key of a home. A Redactor is
-// safe for concurrent use. A nil Redactor uses marks without tags.
+// A Redactor replaces the secrets in a text by marks. The tags of the marks depend on a home's key. A Redactor is safe
+// for concurrent use. A nil Redactor uses marks without tags.
 type Redactor struct {
 	dir string
 
@@ -31,11 +31,11 @@ type Redactor struct {
 }
 
 // NewRedactor returns a redactor for the home in a directory. When the redactor finds the first secret, it reads the
-// key of the home, or creates the key if there is none. If reading or creating the key fails, the marks have no tags.
+// home's key, or creates a missing key. If reading or creating the key fails, the marks lack tags.
 func NewRedactor(dir string) *Redactor { return &Redactor{dir: dir} }
 
-// Redact replaces the secrets in a text by marks. It returns the new text, and the secrets with their positions in the
-// original text. If there are no secrets, the text does not change.
+// Redact replaces the secrets in a text by marks. The results are the new text, and the secrets with their positions
+// in the original text. A text without secrets does not change.
 func (r *Redactor) Redact(text string) (string, []Finding) {
 	return replaceSecrets(text, r.secretTag)
 }
@@ -58,7 +58,7 @@ func (r *Redactor) secretTag(secret string) string {
 	return hex.EncodeToString(mac.Sum(nil))[:tagDigits]
 }
 
-// readKey returns the key of the home in a directory. If the home has no key, readKey creates a key. If reading or
+// readKey returns the key of the home in a directory. If the home lacks a key, readKey creates a key. If reading or
 // creating the key fails, readKey returns nil. If two processes create a key at the same time, both processes use the
 // key that was written last.
 func readKey(dir string) []byte {

@@ -68,7 +68,7 @@ func (c *storedColumn[T]) allValues() []T {
 	return *c.cachedValues.Load()
 }
 
-// blockMaxima returns the largest number of each block of 64 documents. It keeps no other numbers in memory.
+// blockMaxima returns the largest number in each block of 64 documents. It keeps no other numbers in memory.
 func (c *storedColumn[T]) blockMaxima() []T {
 	count := c.docs.RowCount(tableDocs)
 	blocks := make([]T, (count+63)/64)

@@ -19,7 +19,7 @@ type Term struct {
 	TF   uint16 // term frequency in sixteenths: [OneTF] for each occurrence in plain text
 }
 
-// TermNumberCache maps the term numbers of an analyzer to the term numbers of an index that is being filled, so that
+// TermNumberCache maps an analyzer's term numbers to the term numbers of an index that is being filled, so that
 // [Index.FillEmpty] looks up each text only once. The zero value is ready to use. Do not use it for several analyzers
 // or for several fills at the same time.
 type TermNumberCache struct {
@@ -51,13 +51,13 @@ func (k *TermNumberCache) setIndexNumber(number, term uint32) {
 type Document struct {
 	ID      uint64
 	Terms   []Term
-	Len     uint32 // length of the document in sixteenths of a word
+	Len     uint32 // document length in sixteenths of a word
 	Created int64  // creation time, for [Query.CreatedRange]
 	Updated int64  // time of the last change; among hits with equal scores, the newest comes first
-	Data    any    // data of the caller, of the same type in all documents (see [Searcher.Data])
+	Data    any    // the caller's data, of the same type in all documents (see [Searcher.Data])
 
 	// Known and Numbers may be set by an analyzer that numbers its terms. Numbers contains its numbers for the first
-	// len(Numbers) Terms, and Known maps them to the numbers of the index.
+	// len(Numbers) Terms, and Known maps these numbers to the numbers of the index.
 	Known   *TermNumberCache
 	Numbers []uint32
 }
@@ -69,7 +69,7 @@ func DocumentOfWords(id uint64, words []string) Document {
 	return d
 }
 
-// SetWords sets the terms and the length of d to those of a plain text with these words.
+// SetWords sets d's terms and length to the values for a plain text with these words.
 func (d *Document) SetWords(words []string) {
 	d.Terms = d.Terms[:0]
 	d.Numbers = d.Numbers[:0]
@@ -96,7 +96,7 @@ type Change struct {
 	ID       uint64
 	Document *Document
 
-	// Old is the indexed document with this ID, or nil. If it is set, removing the document takes time only in
+	// Old is the indexed document with this ID, or nil. If Old is set, removing the document takes time only in
 	// proportion to the number of its terms (see [Searcher.NeedsOld]).
 	Old *Document
 }
@@ -109,9 +109,9 @@ type QueryTerm struct {
 }
 
 // Prior says how frequent a term is in its language: of N texts, DF contain the term. DF must be from 0 to N. When the
-// idf of the term is computed, both are added to the counts of the index, because the counts of a small index say
-// little about how rare a word is. See smoothing by a collection in Zhai and Lafferty, "A Study of Smoothing Methods
-// for Language Models Applied to Information Retrieval", 2004.
+// term's idf is computed, both are added to the index's counts, because the counts of a small index say little about
+// how rare a word is. See smoothing by a collection in Zhai and Lafferty, "A Study of Smoothing Methods for Language
+// Models Applied to Information Retrieval", 2004.
 type Prior struct{ N, DF float64 }
 
 // A Query contains the parameters of a search. If a term occurs twice, the larger weight counts. Terms with a
@@ -125,8 +125,8 @@ type Query struct {
 	// far.
 	AcceptDocument func(id uint64) bool
 
-	// A hit must meet all Conditions, which do not affect scores. The index evaluates them itself, so they are fast
-	// even if many documents meet them.
+	// A hit must meet all Conditions, which do not affect scores. The index evaluates conditions itself, so this is
+	// fast even if many documents meet them.
 	Conditions   []TermCondition
 	CreatedRange *TimeRange // if not nil, the field Created of a hit must be in this range
 
@@ -164,7 +164,7 @@ func distinctTerms(dst, terms []QueryTerm) []QueryTerm {
 }
 
 // A TermCondition requires that a document contains at least one of the Terms. If IsNegated is set, the document must
-// contain none of them.
+// contain none of the Terms.
 type TermCondition struct {
 	Terms     []string
 	IsNegated bool

@@ -4,9 +4,9 @@ package index
 
 import "slices"
 
-// numberHashTable is a hash table of numbers. It finds the number of a term by the hash of its text, or the number of a
-// document by the hash of its ID. The table stores neither text nor ID, so the caller must compare them. Collisions
-// are resolved by linear probing.
+// numberHashTable is a hash table of numbers. The table finds a term's number by the text hash, or a document's number
+// by the ID hash. The table stores neither text nor ID, so the caller must compare them. Collisions are resolved by
+// linear probing.
 type numberHashTable struct {
 	slots     []slot
 	usedSlots int
@@ -19,7 +19,8 @@ type slot struct {
 	number uint32 // the stored number plus 1, or 0 if the slot is free
 }
 
-// find returns the number that has this hash and for which isMatch returns true. It returns false if there is none.
+// find returns the number that has this hash and for which isMatch returns true. It returns false if no such number
+// exists.
 func (t *numberHashTable) find(hash uint64, isMatch func(number uint32) bool) (uint32, bool) {
 	if len(t.slots) == 0 {
 		return 0, false
@@ -40,8 +41,8 @@ func (t *numberHashTable) find(hash uint64, isMatch func(number uint32) bool) (u
 	}
 }
 
-// firstNumber returns the first number with this hash, plus 1. It returns 0 if there is none. The caller must check
-// whether it is the right number.
+// firstNumber returns the first number with this hash, plus 1. It returns 0 if no number has this hash. The caller
+// must check whether it is the right number.
 func (t *numberHashTable) firstNumber(hash uint64) uint32 {
 	if len(t.slots) == 0 {
 		return 0
@@ -110,7 +111,7 @@ func (t *numberHashTable) reserve(n int) {
 	}
 }
 
-// idHash returns a hash of a document's ID, by the last step of MurmurHash3.
+// idHash hashes a document's ID by the last step of MurmurHash3.
 func idHash(id uint64) uint64 {
 	id = (id ^ id>>33) * 0xff51afd7ed558ccd
 	id = (id ^ id>>33) * 0xc4ceb9fe1a85ec53

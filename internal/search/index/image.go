@@ -20,7 +20,8 @@ import (
 // storeReadError records that the snapshot could not be read. The index must not be used afterwards.
 func (img *snapshotTerms) storeReadError(err error) { img.docs.RecordError(err) }
 
-// findTerm returns the term with this text. It returns false if there is none or if the snapshot cannot be read.
+// findTerm returns the term with this text. It returns false if the term does not exist or if the snapshot cannot be
+// read.
 func (img *snapshotTerms) findTerm(text string) (*snapshotTerm, bool) {
 	lo, hi := 0, len(img.blocks) // find the last block whose first term is not greater than text
 	for lo < hi {
@@ -48,7 +49,7 @@ func (img *snapshotTerms) findTerm(text string) (*snapshotTerm, bool) {
 	return &ts[lo], true
 }
 
-// termAt returns the term with number n. If its block cannot be read, it returns an empty term.
+// termAt returns the term with number n. If the term's block cannot be read, it returns an empty term.
 func (img *snapshotTerms) termAt(n int) *snapshotTerm {
 	if ts := img.loadBlock(n / termsPerBlock); n%termsPerBlock < len(ts) {
 		return &ts[n%termsPerBlock]
@@ -252,7 +253,7 @@ func (img *snapshotTerms) readBlock(k *dictBlock) ([]snapshotTerm, error) {
 	return readTerms(b, k)
 }
 
-// readBlockBytes fills b with the encoded terms of a block. It fails if their checksum is wrong.
+// readBlockBytes fills b with the encoded terms of a block. It fails if the checksum is wrong.
 func (img *snapshotTerms) readBlockBytes(k *dictBlock, b []byte) error {
 	at := k.listsOffset + int64(k.listsSize)
 	if n, err := img.reader.ReadAt(b, at); n < len(b) {
@@ -268,10 +269,9 @@ func (img *snapshotTerms) readBlockBytes(k *dictBlock, b []byte) error {
 }
 
 // countTerms returns the number of terms in an encoded block. Each block except the last has [termsPerBlock] terms.
-// The number for the last block follows from the lengths of the texts, which must reach exactly to the end of the
-// block.
+// The number for the last block follows from the texts' lengths, which must reach exactly to the end of the block.
 func countTerms(b []byte) (n int, err error) {
-	texts := 0 // total length of the texts of the terms so far
+	texts := 0 // total length of the terms' texts so far
 	for n < termsPerBlock && (n+1)*termEntrySize <= len(b) && n*termEntrySize+texts < len(b) {
 		texts += int(min(binary.LittleEndian.Uint32(b[n*termEntrySize:]), math.MaxInt32))
 		n++
@@ -375,7 +375,7 @@ type snapshotTerms struct {
 	blocks       []dictBlock
 	lastLists    atomic.Pointer[encodedBlockLists] // lists of the block that decodeTermPostings read last
 
-	cachedTimeBlocks atomic.Pointer[[]timeBlock] // time ranges of the blocks of documents (nil until they are read)
+	cachedTimeBlocks atomic.Pointer[[]timeBlock] // time ranges of the document blocks (nil until they are read)
 	latestUpdates    atomic.Pointer[[]int64]     // latest update in each block of documents (nil until they are read)
 }
 
@@ -411,7 +411,7 @@ type foundTerm struct {
 const (
 	footerSize    = 32
 	termEntrySize = 16 // size in bytes of an encoded term without its text
-	blockRowSize  = 24 // size in bytes of a block's row in the table of blocks, without its first term
+	blockRowSize  = 24 // size in bytes of a block's row in the block table, without its first term
 	termsPerBlock = 64
 )
 
@@ -420,8 +420,8 @@ var errSnapshot = errors.New("the index snapshot is damaged")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// readBytesAt reads n bytes from r at offset off. It fails if they are not within the first size bytes. The result has
-// listPaddingBytes bytes of unused capacity.
+// readBytesAt reads n bytes from r at offset off. It fails if these bytes are not within the first size bytes. The
+// result has listPaddingBytes bytes of unused capacity.
 func readBytesAt(r io.ReaderAt, off, n, size int64) ([]byte, error) {
 	switch {
 	case n < 0, off < 0, n > size-off:
@@ -437,7 +437,7 @@ func readBytesAt(r io.ReaderAt, off, n, size int64) ([]byte, error) {
 	return b, nil
 }
 
-// readCheckedBytes reads n bytes that end with a checksum. It verifies the checksum and returns the bytes before it.
+// readCheckedBytes reads n bytes that end with a checksum. It verifies the checksum and returns the preceding bytes.
 func readCheckedBytes(r io.ReaderAt, off, n, size int64) ([]byte, error) {
 	b, err := readBytesAt(r, off, n, size)
 	if err != nil {

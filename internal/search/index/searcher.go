@@ -7,13 +7,11 @@
 //	weight · idf · tf·(k1+1) / (tf + k1·(1 − b + b·dl/avgdl))
 //	idf = ln((N − df + 0.5)/(df + 0.5) + 1)
 //
-// where weight is the term's weight in the query, tf the number of occurrences of the term
-// in the document, df the number of documents with the term, dl the number of terms in the
-// document, avgdl the average of dl, and N the number of documents. This is Okapi BM25
-// (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009)
-// with Lucene's idf, which is never negative. A term's [Prior] is added to N and df. N, df
-// and avgdl are computed at the time of the query. A score is therefore identical to the
-// last bit for any history of changes that led to the same documents.
+// where weight is the term's weight in the query, tf how often the term occurs in the document, df how many documents
+// contain the term, dl how many terms the document has, avgdl the average dl, and N the number of documents. This is
+// Okapi BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009) with Lucene's
+// idf, which is never negative. A term's [Prior] is added to N and df. N, df and avgdl are computed at the time of the
+// query. A score is therefore identical to the last bit for any history of changes that led to the same documents.
 //
 // # Structure
 //
@@ -25,13 +23,12 @@
 //	if several documents have the term, a list of them, by number
 //	documents    number ──► ID, times, dl
 //
-// Segments are immutable. A change of many documents creates a new segment. A change also deletes
-// the old versions of its documents from other segments. The new segment counts how many documents
-// each term lost in this way, so that df is the sum of df − lost over all segments. A change of few
-// documents creates a new version of the memtable (memtable.go), which becomes a segment when it is
-// full. Segments of similar size are merged in the background. Readers use a searcher, which is
-// also immutable. The next searcher is published by an atomic pointer. So readers never wait for a
-// lock or a merge.
+// Segments are immutable. A change of many documents creates a new segment. A change also deletes the old versions of
+// its documents from other segments. The new segment counts how many documents each term lost in this way, so that df
+// is the sum of df − lost over all segments. A change to few documents creates a new version of the memtable
+// (memtable.go), which becomes a segment when it is full. Segments of similar size are merged in the background.
+// Readers use a searcher, which is also immutable. The next searcher is published by an atomic pointer. So readers
+// never wait for a lock or a merge.
 //
 // The impact of a posting is a byte with an upper bound for the posting's contribution. For a
 // frequent term, a search mostly reads the impacts. It looks up the remaining terms only for
@@ -54,7 +51,7 @@ type Searcher struct {
 	seed        maphash.Seed
 	views       []view
 	scoredCount int    // number of documents with terms, without deleted documents (N in the formula)
-	totalLength uint64 // sum of the lengths of these documents
+	totalLength uint64 // sum of these documents' lengths
 }
 
 // Len returns the number of documents with terms, which is N in the formula.

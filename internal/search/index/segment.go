@@ -18,14 +18,14 @@ type segment struct {
 	created       column[int64]
 	docLengths    []uint32    // length of each document in sixteenths, or unscoredLength
 	data          []any       // Data of each document (nil if no document has Data)
-	createdBlocks []timeBlock // range of created for each block of 64 documents (see timeBlocks)
+	createdBlocks []timeBlock // range that created has in each block of 64 documents (see timeBlocks)
 
-	latestUpdates []int64 // largest value of updated in each block of 64 documents (see latestUpdateBlocks)
+	latestUpdates []int64 // maximum that updated has in each block of 64 documents (see latestUpdateBlocks)
 
 	isAscending bool            // the IDs ascend with the document numbers
 	byID        numberHashTable // finds documents by ID if the IDs do not ascend
 	scoredCount int             // number of documents whose length is not unscoredLength
-	totalLength uint64          // sum of the lengths of these documents
+	totalLength uint64          // sum of these documents' lengths
 	impactSlope float64         // lengthSlope of the scale with which the impacts were computed
 
 	termTable    numberHashTable // finds term numbers by the hash of the text
@@ -99,8 +99,8 @@ func (s *segment) findTermAt(n uint32, singlePostings *[]posting) foundTerm {
 	return f
 }
 
-// termDF returns what the segment contributes to a term's document frequency: the number of postings minus the number
-// of lost documents.
+// termDF returns the segment's contribution to a term's document frequency: the posting count minus the number of lost
+// documents.
 func (s *segment) termDF(text string, hash uint64) int {
 	if s.snapshot != nil {
 		t, ok := s.snapshot.findTerm(text)
@@ -131,7 +131,7 @@ func (s *segment) termNumber(text string, hash uint64) (uint32, bool) {
 // onlyPosting returns the posting of a term that has only one.
 func (t *term) onlyPosting() posting { return posting{t.listOrDoc, t.tf, t.maxImpact} }
 
-// termCounts is a term with its counts but without its postings.
+// termCounts is a term with its counts but without postings.
 type termCounts struct {
 	text      string
 	df        int
@@ -163,8 +163,7 @@ func (s *segment) termCountsAt(n int) termCounts {
 	return termCounts{s.arena.get(t.text), int(t.df), int(t.lostCount)}
 }
 
-// termPostings returns the postings of term n in ascending order of documents. It may store them in the memory of
-// room.
+// termPostings returns the postings of term n, ascending by document. It may store the postings in the memory of room.
 func (s *segment) termPostings(n int, room *[]posting) []posting {
 	if s.snapshot != nil {
 		*room = s.snapshot.decodeTermPostings(n, (*room)[:0])
@@ -244,11 +243,11 @@ func (s *segment) postingListAt(n int) *postings {
 	return &s.postingLists[s.terms[n].listOrDoc]
 }
 
-// timeBlock is the range of times in a block of 64 documents. The ranges are usually narrow, because most documents
-// are added in the order of their times.
+// timeBlock is the time range in a block of 64 documents. The ranges are usually narrow, because most documents are
+// added in the order of their times.
 type timeBlock struct{ first, last int64 }
 
-// timeBlocks returns the range of created in each block of 64 documents.
+// timeBlocks returns the range that created has in each block of 64 documents.
 func (s *segment) timeBlocks() []timeBlock {
 	if s.snapshot != nil {
 		return s.snapshot.timeBlocks()
@@ -256,7 +255,7 @@ func (s *segment) timeBlocks() []timeBlock {
 	return s.createdBlocks
 }
 
-// timeBlocks returns the range of each block of 64 times.
+// timeBlocks returns the time range for each block of 64 times.
 func timeBlocks(times []int64) []timeBlock {
 	blocks := make([]timeBlock, 0, (len(times)+63)/64)
 	for block := range slices.Chunk(times, 64) {
@@ -265,7 +264,7 @@ func timeBlocks(times []int64) []timeBlock {
 	return blocks
 }
 
-// latestUpdateBlocks returns the largest value of updated in each block of 64 documents. The values of a snapshot are
+// latestUpdateBlocks returns the maximum that updated has in each block of 64 documents. The values of a snapshot are
 // cached after the first call.
 func (s *segment) latestUpdateBlocks() []int64 {
 	if s.snapshot == nil {
@@ -304,7 +303,7 @@ func (v *view) isDeleted(number uint32) bool {
 // liveCount returns the number of documents that are not deleted.
 func (v *view) liveCount() int { return len(v.docLengths) - v.deletedCount }
 
-// withoutDocument returns the view after deleting a document. It copies the bits, unless ownsBits says that the
+// withoutDocument returns the view after deleting a document. The bits are copied, unless ownsBits says that the
 // current change has already copied them.
 func (v view) withoutDocument(number uint32, ownsBits bool) view {
 	if !ownsBits {
@@ -317,7 +316,7 @@ func (v view) withoutDocument(number uint32, ownsBits bool) view {
 	return v
 }
 
-// eachTerm calls fn for each term with this prefix, with the text and what the segment contributes to the term's
+// eachTerm calls fn for each term with this prefix, with the text and the segment's contribution to the term's
 // document frequency. It ends when fn returns false.
 func (s *segment) eachTerm(prefix string, fn func(text string, df int) bool) {
 	if s.snapshot != nil {

@@ -1,8 +1,8 @@
-// This file keeps the best hits of a search in a heap, with the worst of them at the top.
+// This file keeps the best hits of a search in a heap, with the worst hit at the top.
 
 package index
 
-// rankedHit is a document with its score. Its time and ID are read only to compare hits with equal scores, because
+// rankedHit is a document with its score. The time and the ID are read only to compare hits with equal scores, because
 // reading them takes time.
 type rankedHit struct {
 	score  float64
@@ -58,7 +58,7 @@ func (t *topK) addHit(c rankedHit) {
 	}
 }
 
-// replaceTop replaces the first element of a heap by c, and restores the order of the heap.
+// replaceTop replaces the first element of a heap by c, and restores the heap's order.
 func replaceTop(heap []rankedHit, c rankedHit) {
 	i := 0
 	for {
@@ -78,7 +78,7 @@ func replaceTop(heap []rankedHit, c rankedHit) {
 	heap[i] = c
 }
 
-// takeHits returns the hits, the best first, and empties the heap. It returns nil if there are none.
+// takeHits returns the hits, the best first, and empties the heap. It returns nil if the heap is empty.
 func (t *topK) takeHits() []Hit {
 	if len(t.heap) == 0 {
 		return nil

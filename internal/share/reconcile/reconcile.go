@@ -26,13 +26,13 @@ type Options struct {
 	// error, the run ends. WritePlan may be nil.
 	WritePlan func() error
 
-	// Progress is called with the number of changes that are made and the number of all changes. It may be nil.
+	// Progress is called with the number of changes that are made and the total number. It may be nil.
 	Progress func(done, total int)
 
 	maxEntries int // maximum number of entries that are read from a server (0 means maxServerEntries)
 }
 
-// Report lists what a run has changed, even if the run failed.
+// Report lists the changes that a run has made, even if the run failed.
 type Report struct {
 	Changes []Change
 	// for a push: entries that were not sent because both sides changed them, or that the server refused
@@ -40,7 +40,7 @@ type Report struct {
 	BlockedEntries []Problem // for a push: entries that [Options.CheckSend] did not allow to be sent
 	// for a push: number of entries that the server has changed and that a pull would change in the home
 	ServerChanges int
-	// NotRemoved is the number of entries that are missing on one side and were not removed from the other side,
+	// NotRemoved is the number of entries that are missing on one side and were not removed from the opposite side,
 	// because they may be missing by mistake.
 	NotRemoved int
 	// for a pull: aliases that entries of the home lost or did not get, because another entry has them
@@ -88,15 +88,14 @@ type syncRun struct {
 	report       Report
 
 	pairs   []*entryPair
-	homePos oxbow.Position // position in the home's history when it was read ("" if the home has no positions)
-	// position in the server's history before it was read ("" if the server has no positions)
+	homePos oxbow.Position // position in the home's history when it was read ("" if the home lacks positions)
+	// position in the server's history before it was read ("" if the server lacks positions)
 	serverPos         oxbow.Position
 	pullMark          pullIdentity    // identifies the changes that this pull makes in the home
 	usedNames         map[string]bool // names that the home's entries will have after the planned steps
 	wasLastPullUndone bool            // somebody has undone the last pull
 
-	// for a push: aliases of entries that a pull would change, each with the name of the server's entry that has the
-	// alias
+	// for a push: entry aliases that a pull would change, each with the name of the server's entry that has the alias
 	unpulledAliases map[string]string
 
 	replacements map[*syncRecord]*syncRecord // new version of each changed record (nil for a deleted record)
@@ -115,22 +114,22 @@ const (
 
 // entryPair contains the versions of one entry on both sides.
 type entryPair struct {
-	record       *syncRecord  // record of the last synchronization (nil if there is none or if it is not trusted)
+	record       *syncRecord  // record of the last synchronization (nil if missing or not trusted)
 	oldRecord    *syncRecord  // record of the last synchronization, even if it is not trusted
 	home         *oxbow.Entry // the home's entry, or nil if the home does not have it
-	server       *oxbow.Entry // the server's entry, or nil if the server does not have it or has not changed it
+	server       *oxbow.Entry // the server's entry, or nil if the server lacks the entry or has not changed it
 	homeChange   entryChange  // how the entry has changed in the home
 	serverChange entryChange  // how the entry has changed on the server
 }
 
-// plannedStep is what a run does with one pair: it may change the entry, the record, or both.
+// plannedStep is the action of a run for one pair: it may change the entry, the record, or both.
 type plannedStep struct {
 	ops            []oxbow.Op
 	size           int
 	change         Change
 	record         *syncRecord  // the record after the step (nil if the step deletes it)
-	oldRecord      *syncRecord  // the record before the step (nil if the entry has none)
-	homeEntry      *oxbow.Entry // the home's entry: for a pull as it will be, for a push as it is
+	oldRecord      *syncRecord  // the record before the step (nil if the entry lacks a record)
+	homeEntry      *oxbow.Entry // the home's entry: for a pull the entry after the step, for a push the present entry
 	serverEntry    *oxbow.Entry // for a pull: the server's entry
 	pair           *entryPair   // for a pull: the pair to which the step belongs
 	hasHomeChanges bool         // the home's entry will contain changes that the server does not have
@@ -176,7 +175,7 @@ func (s *syncRun) replaceRecords() {
 	s.replacements, s.newRecords = map[*syncRecord]*syncRecord{}, nil
 }
 
-// storePosition returns the present position in a store's history, or "" if the store has no positions.
+// storePosition returns the present position in a store's history, or "" if the store lacks positions.
 func storePosition(ctx context.Context, store oxbow.Store) (oxbow.Position, error) {
 	q := oxbow.CapabilitiesOf(store).Sequencer
 	if q == nil {

@@ -32,8 +32,8 @@ const stateVersion = 1
 // maxState is the maximum size of the state file, in bytes.
 const maxState = 1 << 30
 
-// State contains what a home remembers about a server. The zero State belongs to a server with which the home was
-// never synchronized.
+// State contains the facts that a home remembers about a server. The zero State belongs to a server with which the
+// home was never synchronized.
 type State struct {
 	URL string
 
@@ -45,7 +45,7 @@ type State struct {
 	serverBeforePull  oxbow.Position // value of serverPosition before that pull
 	records           []*syncRecord
 
-	fileDigest        []byte   // digest of the header in the state file (nil if there is no file)
+	fileDigest        []byte   // digest of the header in the state file (nil if the file is missing)
 	hasUnsavedResults bool     // the state contains results of a killed run that the state file does not contain yet
 	plan              *runPlan // changes that this run is about to make, or that a killed run was about to make
 	hasPlan           bool     // a plan file exists
@@ -78,7 +78,7 @@ type syncRecord struct {
 	Labels  []string `json:"labels,omitempty"`
 
 	WasPulled  bool        `json:"pulled,omitempty"` // the last pull wrote this entry
-	BeforePull *syncRecord `json:"before,omitempty"` // the record before that pull (nil if there was none)
+	BeforePull *syncRecord `json:"before,omitempty"` // the record before that pull (nil if it did not exist)
 	// that pull removed the entry; the record is kept in case the pull is undone
 	WasRemoved bool `json:"gone,omitempty"`
 }
@@ -88,7 +88,7 @@ type entryIdentity struct {
 	Name    string     `json:"name"`
 	Kind    oxbow.Kind `json:"kind,omitempty"`
 	Created int64      `json:"created"` // in nanoseconds since 1970
-	// hash of the whole entry, or "" if this side has changes that the other side does not have
+	// hash of the whole entry, or "" if this side has changes that the opposite side lacks
 	Hash string `json:"hash,omitempty"`
 }
 
@@ -128,8 +128,8 @@ func (s *State) saltedHashes(all []string) (out []string) {
 	return out
 }
 
-// entryHash returns a hash of the parts of an entry that are synchronized. Stamps are left out, because the two sides
-// set them independently.
+// entryHash returns a hash of the entry parts that are synchronized. Stamps are left out, because the two sides set
+// them independently.
 func (s *State) entryHash(e *oxbow.Entry) string {
 	aliases := slices.Sorted(slices.Values(e.Aliases))
 	labels := labelTexts(withoutServerStamps(e.Labels))

@@ -6,8 +6,8 @@
 // single file. Another file would be untracked and missing from merge commits, would obstruct the next merge, and
 // could not be written if git merges without a working tree.
 //
-// If one side deleted the file and the other side changed it, git reports a conflict that the user
-// has to resolve. A file that is not a valid entry is merged by git line by line.
+// If the file was deleted on one side and changed on the opposite side, git reports a conflict that the user has to
+// resolve. A file that is not a valid entry is merged by git line by line.
 
 package team
 

@@ -105,9 +105,9 @@ func (p *Pool) useHome(ctx context.Context, tenant string) (_ Home, release func
 	}
 }
 
-// acquireSlot returns the slot of a tenant and counts the caller as a user of it. If mustOpen is true, the caller
-// must call openSlotHome. If another home must be closed first, it returns no slot, and the caller must try again
-// when wait is closed. If all homes are in use, the error is errAllHomesInUse.
+// acquireSlot returns a tenant's slot and counts the caller as a user of it. If mustOpen is true, the caller must call
+// openSlotHome. If another home must be closed first, it returns no slot, and the caller must try again when wait is
+// closed. If all homes are in use, the error is errAllHomesInUse.
 func (p *Pool) acquireSlot(tenant string) (_ *homeSlot, wait <-chan struct{}, mustOpen bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,4 +1,4 @@
-// This file converts between entries of package oxbow and records of the format.
+// This file converts between entries of package oxbow and the format's records.
 
 package crmem
 
@@ -56,7 +56,7 @@ func checkLabels(ls []oxbow.Label) error {
 	return unsupportedError("keeps no labels, such as %s", ls[0])
 }
 
-// stagedChanges contains changes of the records of a store that are not written yet.
+// stagedChanges contains changes of a store's records that are not written yet.
 type stagedChanges struct {
 	base       *state
 	nextID     uint64
@@ -79,8 +79,8 @@ func (g *stagedChanges) findRecord(name string) *record {
 	return g.base.byName[name]
 }
 
-// nameOwner returns the name of the record that has the word as its name. If there is none, it returns the name of the
-// oldest record that has the word as an alias. The record named except is ignored.
+// nameOwner returns the name of the record that has the word as its name. If no record does, it returns the name of
+// the oldest record that has the word as an alias. The record named except is ignored.
 func (g *stagedChanges) nameOwner(word, exceptName string) (name string, ok bool) {
 	if word != exceptName && g.findRecord(word) != nil {
 		return word, true

@@ -398,8 +398,7 @@ func (s *Store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 	}
 }
 
-// Stats implements [oxbow.Counter]. The result has no change numbers, because
-// the format does not store them.
+// Stats implements [oxbow.Counter]. The result lacks change numbers, because the format does not store them.
 func (s *Store) Stats(ctx context.Context) (oxbow.Stats, error) {
 	if err := s.Refresh(ctx); err != nil {
 		return oxbow.Stats{}, err

@@ -43,7 +43,7 @@ var (
 	}
 )
 
-// claudeMemSections lists the fields of a session summary that become sections, with the title of each.
+// claudeMemSections lists the fields of a session summary that become sections, each with its title.
 var claudeMemSections = [][2]string{
 	{"request", "Request"}, {"investigated", "Investigated"}, {"learned", "Learned"}, {"completed", "Completed"},
 	{"next_steps", "Next steps"}, {"notes", "Notes"},
@@ -71,7 +71,7 @@ func readClaudeMem(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, 
 	return claudeMemProgram.readRecords(documentObjects(r, ref, claudeMemProgram.lists), o)
 }
 
-// claudeMemItem converts an observation to an item. The content consists of the narrative and a list of the facts.
+// claudeMemItem converts an observation to an item. The content is the narrative and a list of the facts.
 func claudeMemItem(rec jsonObjectAt, o *ReadOptions) (Item, error) {
 	rec.fields = unpackLists(rec.fields)
 	var facts []string
@@ -95,7 +95,7 @@ func claudeMemItem(rec jsonObjectAt, o *ReadOptions) (Item, error) {
 		form.textFields = append(form.textFields, factListField)
 	}
 	if !hasTextField(rec.fields, append(form.textFields, "subtitle")...) {
-		form.textFields = []string{"title"} // Use the title as the text, because the observation has no other text.
+		form.textFields = []string{"title"} // Use the title as the text, because the observation lacks other text.
 	}
 	return form.toItem(rec, o)
 }
@@ -157,7 +157,7 @@ func unpackLists(o jsonObject) jsonObject {
 	return o
 }
 
-// isClaudeMem reports whether a JSON document has the keys of an export of claude-mem or of its tables.
+// isClaudeMem reports whether a JSON document has the keys of an export from claude-mem or from its tables.
 func isClaudeMem(h jsonHead) bool {
 	row := containsAny(h.keys, "memory_session_id", "sdk_session_id")
 	return containsAll(h.keys, "exportedAt", "totalObservations") || row ||

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// dateOnlyHour is the hour, in UTC, at which a date without a time is stored. At this hour, it is the same day in all
+// dateOnlyHour is the hour, in UTC, at which a date without a time is stored. At this hour, the day is the same in all
 // time zones from -10:00 (Hawaii) to +13:45 (Chatham Islands in summer), so a filter finds the entry on its day in
 // nearly all places. No hour is on the same day everywhere, because the time zones span 26 hours.
 const dateOnlyHour = 10
@@ -59,14 +59,14 @@ func parseUnixTime(s string) (time.Time, bool) {
 }
 
 // parseStandardTime parses a time in the form that most programs write, such as 2026-04-18T09:30:00Z or
-// 2026-04-18T09:30:00.5+02:00. It returns false for any other form, even if parseWrittenDate accepts it.
+// 2026-04-18T09:30:00.5+02:00. It returns false for any other form, even if parseWrittenDate accepts that form.
 func parseStandardTime(s string) (time.Time, bool) {
 	t, err := time.Parse(time.RFC3339Nano, s)
 	return t, err == nil
 }
 
-// dateForms lists the forms of a date at the beginning of a text. partOrder has a letter for the meaning of each
-// group: year, month or day. A ? is a number that may be a day or a month.
+// dateForms lists the forms that a date may have at the beginning of a text. partOrder has a letter for each group's
+// meaning: year, month or day. A ? is a number that may be a day or a month.
 var dateForms = sync.OnceValue(func() []dateForm {
 	const month, day = `([A-Za-z]{3,9})`, `([0-9]{1,2})(?:st|nd|rd|th)?`
 	return []dateForm{
@@ -132,7 +132,7 @@ func parseWrittenDate(s string, loc *time.Location) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// parseDay returns the day that the matched groups name, at midnight UTC. It returns false if there is no such day.
+// parseDay returns the day that the matched groups name, at midnight UTC. It returns false if that day does not exist.
 func (f *dateForm) parseDay(groups []string) (time.Time, bool) {
 	var y, m, d int
 	for i, g := range groups {
@@ -168,7 +168,7 @@ func parseDigits(digits string) int {
 	return n
 }
 
-// parseMonth returns the number of a month, which is given by a number or by at least three letters of its English
+// parseMonth returns a month's number. The month is given by a number or by at least three letters of its English
 // name. It returns 0 for any other text.
 func parseMonth(s string) int {
 	for m := time.January; m <= time.December; m++ {
@@ -236,7 +236,8 @@ var dateInNamePattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|[^0-9])([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[^0-9]|$)`)
 })
 
-// dateInName returns the first date in a file name, such as 2026-04-18-standup.md. ok is false if there is none.
+// dateInName returns the first date in a file name, such as 2026-04-18-standup.md. ok is false if the name does not
+// contain a date.
 func dateInName(name string, loc *time.Location) (time.Time, bool) {
 	m := dateInNamePattern().FindStringSubmatch(name)
 	if m == nil {

@@ -203,14 +203,14 @@ type fileWalker struct {
 	files         []string
 	problems      []error
 	otherErrors   []error         // errors for files that were skipped because of their extension
-	contentsPaths map[string]bool // paths of the tables of contents of mdBooks
+	contentsPaths map[string]bool // paths at which mdBooks have tables of contents
 
 	checkFormatFile func(file string) error // checkFile of the format's source (may be nil)
 	root            string                  // directory or file from which the walk begins
 	hasIgnoredFile  bool                    // At least one file was ignored without a message.
 }
 
-// bookFile is the name of the settings file of an mdBook.
+// bookFile is the name of an mdBook's settings file.
 const bookFile = "book.toml"
 
 // bookSourcePattern matches the setting for the directory with an mdBook's pages.
@@ -218,7 +218,7 @@ var bookSourcePattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^\s*src\s*=\s*["']([^"']*)["']`)
 })
 
-// recordContentsPath records the path of the table of contents, if the directory contains an mdBook.
+// recordContentsPath records the path at which the mdBook in the directory has its table of contents.
 func (w *fileWalker) recordContentsPath(dir string) {
 	src := "src"
 	text, err := vfs.ReadFile(w.fsys, path.Join(dir, bookFile), peekSize)
@@ -326,7 +326,7 @@ func compareBool(a, b bool) int {
 	return -1
 }
 
-// withoutExtension returns a path without its extension, if the extension is that of a file that can be imported.
+// withoutExtension returns a path without its extension, if files with this extension can be imported.
 func withoutExtension(name string) string {
 	name = strings.TrimSuffix(name, ".gz")
 	if s := strings.TrimSuffix(name, path.Ext(name)); path.Base(s) != "" && formatByExtension(name) != "" {
@@ -335,8 +335,8 @@ func withoutExtension(name string) string {
 	return name
 }
 
-// compareFiles orders the files in a directory, so that a note comes before its copies and gets its name first.
-// Conflict copies come last. "Note.md" comes before "Note (1).md" and "Note 2.md".
+// compareFiles orders the files in a directory, so that a note comes before its copies and is named first. Conflict
+// copies come last. "Note.md" comes before "Note (1).md" and "Note 2.md".
 func compareFiles(a, b string) int {
 	if byCopy := compareBool(isConflictCopy(path.Base(a)), isConflictCopy(path.Base(b))); byCopy != 0 {
 		return byCopy
@@ -348,7 +348,7 @@ func compareFiles(a, b string) int {
 }
 
 // readFiles reads the files in the order of their names. In each directory, files of dates come first and conflict
-// copies last, so that a note gets its name and aliases before its conflict copies.
+// copies last, so that a note gets a name and aliases before its conflict copies.
 func readFiles(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, error) bool) {
 	slices.SortFunc(files, compareFiles)
 	dates, rest, ok := readAllDates(fsys, files, o, yield)
@@ -384,8 +384,8 @@ func readFiles(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, err
 	}
 }
 
-// readAllDates reads the files of dates. It returns the dates by directory, and the other files. ok is false if the
-// caller must stop.
+// readAllDates reads the files of dates. It returns the dates by directory, and all remaining files. ok is false if
+// the caller must stop.
 func readAllDates(
 	fsys vfs.FS,
 	files []string,
@@ -413,7 +413,7 @@ func readAllDates(
 	return dates, rest, true
 }
 
-// peekFormat returns the format of a file, or "" if it cannot be determined from the beginning of the file.
+// peekFormat returns a file's format, or "" if it cannot be determined from the beginning of the file.
 func peekFormat(fsys vfs.FS, name string) Format {
 	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
@@ -487,7 +487,7 @@ func isZipFile(f vfs.File) bool {
 	return isZipHead(head[:n])
 }
 
-// readZip yields the items of the files in a ZIP archive. ref is the name of the archive.
+// readZip yields the items from the files in a ZIP archive. ref is the name of the archive.
 func readZip(f vfs.File, ref string, o *ReadOptions, yield func(Item, error) bool) {
 	fsys, root, err := openZip(f)
 	if err != nil {

@@ -30,7 +30,8 @@ const (
 	serverMemory Format = "server-memory"
 )
 
-// crmemFile is the format of a crabtalk memory. It is recognized by the content of the file, and users cannot name it.
+// crmemFile is the format of a crabtalk memory. It is recognized by the content of the file, and users cannot name
+// this format.
 const crmemFile Format = "crmem"
 
 // peekSize is the number of bytes that are read from a file to determine its format.

@@ -17,7 +17,7 @@ import (
 
 // These are the limits of the input. They limit the memory that a reader needs.
 const (
-	// maxLineBytes is the maximum length of a line of JSON, in bytes. Escapes can make a content of [oxbow.MaxContent]
+	// maxLineBytes is the maximum length of a JSON line, in bytes. Escapes can make a content of [oxbow.MaxContent]
 	// bytes six times longer, and a line that Export wrote must be readable.
 	maxLineBytes = 32 << 20
 
@@ -35,7 +35,7 @@ const (
 	maxExpandedBytes = 4 << 30
 
 	maxDirDepth      = 64      // maximum depth of nested directories
-	maxDatedSessions = 1 << 20 // maximum number of sessions in files of dates
+	maxDatedSessions = 1 << 20 // how many sessions files of dates may contain
 )
 
 // Item is an entry in the form that it had in another program.
@@ -47,9 +47,9 @@ type Item struct {
 	// Ref is the place of the item in the input, as file:line.
 	Ref string
 
-	// Origin is the file of the item, if the reader made up the item's name or the file contains no times of changes.
-	// For a record of a program, it is the name of the program. It is "" for an exported entry, which is recognized by
-	// its name.
+	// Origin is the item's file, if the reader made up the item's name or the file contains no times of changes. For a
+	// record of a program, it is the program's name. Origin is "" for an exported entry, which is recognized by its
+	// name.
 	Origin string
 
 	// ID identifies a record in its program. Import stores it in a label. By this label, a later import finds the
@@ -58,7 +58,7 @@ type Item struct {
 
 	// FileName is the name of a Markdown file whose entry has another name. Import makes it an alias of the first
 	// entry with this FileName. Further contains those labels in Entry that come from front matter keys without a
-	// field in an entry. If the store has no aliases or no labels, Import omits these.
+	// field in an entry. If the store lacks aliases or labels, Import omits these.
 	FileName string
 	Further  []oxbow.Label
 
@@ -78,7 +78,7 @@ type Item struct {
 // errEmptyFile is returned for a file without text. It leads only to a note, because nothing is lost.
 var errEmptyFile = errors.New("holds no text")
 
-// errOtherExtension is returned for a file in a directory whose extension is that of no format. It leads only to a
+// errOtherExtension is returned for a file in a directory whose extension belongs to no format. It leads only to a
 // note.
 var errOtherExtension = errors.New("was passed over: its name ends in none of .md, .markdown, .jsonl and .ndjson")
 

@@ -9,9 +9,9 @@ import (
 	"slices"
 )
 
-// KnownRecordFormat returns the format of a JSON file that contains records of a known program, or entries. It
-// returns "" for any other file, also if the file may be a transcript of an agent or an export of a chat service.
-// It reads at most 64 KiB.
+// KnownRecordFormat returns the format of a JSON file that contains a known program's records, or entries. It returns
+// "" for any other file, also if the file may be an agent's transcript or a chat service's export. It reads at most 64
+// KiB.
 func KnownRecordFormat(path string) Format {
 	if checkJSONFile(path) != nil {
 		return ""

@@ -78,15 +78,15 @@ func readOKF(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error]
 	}
 }
 
-// errNoConcept is returned for a file in a bundle that has no front matter. Its text is imported as Markdown.
+// errNoConcept is returned for a file in a bundle that lacks front matter. Its text is imported as Markdown.
 var errNoConcept = errors.New(
 	"is no concept of OKF, because its front matter is missing or is not YAML; it is read as " +
 		"plain Markdown",
 )
 
-// okfItem converts a concept to an item. front is its front matter, and body is its text. If oxbow exported the
-// concept, the item has the labels, the kind and the times of the exported entry. Otherwise the path of the concept
-// becomes an alias.
+// okfItem converts a concept to an item. front is the concept's front matter, and body is the concept's text. If oxbow
+// exported the concept, the item has the labels, the kind and the times of the exported entry. Otherwise the path of
+// the concept becomes an alias.
 func okfItem(front *yaml.Node, body, ref string, o *ReadOptions) (Item, error) {
 	it := Item{Ref: lineRef(ref, 1), Origin: ref}
 	var own okfHeader
@@ -119,7 +119,7 @@ func okfItem(front *yaml.Node, body, ref string, o *ReadOptions) (Item, error) {
 		it.Entry.Aliases = tidyAliases(it.Entry.Name, append(it.Entry.Aliases, cleanName(id, oxbow.MaxName)))
 		return it, nil
 	}
-	it.Origin = "" // Clear the origin, because an exported entry is recognized by its name and its dates.
+	it.Origin = "" // Clear the origin, because an exported entry is recognized by its name and dates.
 	it.Entry.Created = own.Created.UTC()
 	it.Entry.Updated = own.Updated.UTC()
 	for key, values := range own.Labels {
@@ -132,7 +132,7 @@ func okfItem(front *yaml.Node, body, ref string, o *ReadOptions) (Item, error) {
 	return it, err
 }
 
-// decodeMapping decodes front matter into doc. It reports whether it is a mapping.
+// decodeMapping decodes front matter into doc. It reports whether data is a mapping.
 func decodeMapping(data string, doc *yaml.Node) bool {
 	return yaml.Unmarshal([]byte(data), doc) == nil && len(doc.Content) > 0 &&
 		doc.Content[0].Kind == yaml.MappingNode
@@ -269,8 +269,8 @@ func isOKFIndex(text []byte) bool {
 // maxSampledFiles is the maximum number of files whose front matter is read to recognize a bundle.
 const maxSampledFiles = 20
 
-// isOKFBundle reports whether a directory is a bundle although its index has no okf_version. Some of the files in the
-// directory and its subdirectories are read: each must have a type, and one must say who generated it.
+// isOKFBundle reports whether a directory is a bundle although its index lacks okf_version. Some of the files in the
+// directory and the subdirectories are read: each must have a type, and one must say who generated it.
 func isOKFBundle(fsys vfs.FS, dir string) bool {
 	isGenerated := false
 	for _, file := range sampleConcepts(fsys, dir) {
@@ -320,7 +320,7 @@ func sampleConcepts(fsys vfs.FS, dir string) (files []string) {
 }
 
 // checkOKFFile returns nil for a concept. It returns an error for an index, which is derived from the concepts, and
-// for a log, which contains their history.
+// for a log, which contains the concepts' history.
 func checkOKFFile(file string) error {
 	switch base := path.Base(file); {
 	case base == "index.md":

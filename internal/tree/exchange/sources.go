@@ -32,9 +32,9 @@ type formatSource struct {
 	// itself is read.
 	findRoots func(fsys vfs.FS, dir string) []string
 
-	// checkFile decides whether a file in a directory is read. It returns nil if it is read, a skippedError if it is
-	// skipped with a note, and errIgnoredFile if it is skipped without a note. If checkFile is nil, files with the
-	// extensions of Markdown and JSON lines are read. The path is relative to the root.
+	// checkFile decides whether a file in a directory is read. The result is nil if the file is read, a skippedError
+	// if the file is skipped with a note, and errIgnoredFile if the file is skipped without a note. If checkFile is
+	// nil, files with the extensions of Markdown and JSON lines are read. The path is relative to the root.
 	checkFile func(file string) error
 }
 
@@ -84,7 +84,7 @@ func allFormatSources() []formatSource {
 	}
 }
 
-// findFormatSource returns the source of a format. ok is false if there is none.
+// findFormatSource returns the source of a format. ok is false for a format without a source.
 func findFormatSource(f Format) (s formatSource, ok bool) {
 	for _, s := range allFormatSources() {
 		if s.format == f {
@@ -198,7 +198,7 @@ func checkMem0File(file string) error {
 	return checkJSONFile(file)
 }
 
-// checkJSONFile returns nil if the name of a file is that of a JSON file.
+// checkJSONFile returns nil if the file name is a name for a JSON file.
 func checkJSONFile(file string) error {
 	ext := path.Ext(strings.TrimSuffix(strings.ToLower(file), ".gz"))
 	if slices.Contains([]string{".json", ".jsonl", ".ndjson"}, ext) {

@@ -6,10 +6,10 @@
 //
 // # The store
 //
-// A [Store] detects changes that other programs make to the store's files. It writes either all files of a change or
-// none, and never overwrites text that it has not read. A [Layout] defines which files contain entries, how their text
-// is parsed, and how a change of an entry is expressed as an edit of text. An edit replaces only the parts of a file
-// that belong to the entry, and leaves all other bytes unchanged.
+// A [Store] detects changes that other programs make to the store's files. The store writes either all files of a
+// change or none, and never overwrites text that it has not read. A [Layout] defines which files contain entries, how
+// their text is parsed, and how an entry's change is expressed as an edit of text. An edit replaces only the parts of
+// a file that belong to the entry, and leaves all other bytes unchanged.
 //
 // # Layout of a dump
 //
@@ -31,7 +31,7 @@
 //
 // # Entry files
 //
-// A file consists of a block of HTML, which mdbook shows as a card, an empty line, and the content:
+// A file consists of an HTML block, which mdbook shows as a card, an empty line, and the content:
 //
 //	<div id="meta">
 //	<dl>
@@ -57,26 +57,25 @@
 //
 //	prod rollout steps
 //
-// All parts except Created are written only if they are not empty. A file without Labels, Name and
-// the comment has the same bytes as the file that crabtalk writes. From a file with them, crabtalk
-// reads the date, the aliases and the content, and takes the name from the file name. If the file
-// has a Name, this name differs from the entry's, for example why%3F instead of "why?". The block
-// ends at the first </div>. Therefore &, < and > are escaped in its text, and control characters
-// are written as numbers (&#10;). If a file does not begin with the block, the whole file is an
-// entry's content, and the entry has no date.
+// All parts except Created are written only if they are not empty. A file without Labels, Name and the comment has the
+// same bytes as the file that crabtalk writes. From a file with them, crabtalk reads the date, the aliases and the
+// content, and takes the name from the file name. If the file has a Name, this name differs from the entry's, for
+// example why%3F instead of "why?". The block ends at the first </div>. Therefore &, < and > are escaped in its text,
+// and control characters are written as numbers (&#10;). If a file does not begin with the block, the whole file is an
+// entry's content, and the entry lacks a date.
 //
 // Line breaks around the content do not belong to the content. A reader removes the line breaks after the block and at
 // the end of the file, so that an editor may add or remove such line breaks. If the content itself begins or ends with
 // line breaks, the comment lists them: LF, CR or CRLF, with *N for N in a row. Spaces are kept.
 //
 // Reading a dump returns the same names, kinds, contents, aliases, labels and dates, byte for byte. A dump of the
-// entries that were read has the same bytes as the first dump, except for the line of the manifest that names the
-// memory. If all files are up to date, a dump writes at most the list of known files. [Dump] describes the state after
-// a crash, and [ReadTree] describes which trees are refused.
+// entries that were read has the same bytes as the first dump, except for the manifest's line that names the memory.
+// If all files are up to date, a dump writes at most the list of known files. [Dump] describes the state after a
+// crash, and [ReadTree] describes which trees are refused.
 //
 // A load compares three states: the files, the store, and the manifest as their base. Files that were not edited
 // change nothing. A change that was made only in the store is kept. If both were changed, the load is refused; see
-// [Tree.PlanLoad]. It is not an edit to convert the line ends of a file to CRLF, or to add or remove line breaks at the
-// end of the file. The manifest of a different store, or of a state that the store has not reached, is not used as a
-// base.
+// [Tree.PlanLoad]. It is not an edit to convert a file's line ends to CRLF, or to add or remove line breaks at the end
+// of the file. A different store's manifest, or the manifest of a state that the store has not reached, is not used as
+// a base.
 package mdtree

@@ -29,13 +29,13 @@ type Layout interface {
 	// Parse parses the text of a file. The text is non-empty UTF-8 without NUL. The items are in the order of their
 	// spans, which do not overlap. Parse sets Name, Kind, Content, Aliases and Labels of each entry, and Created and
 	// Updated if the text contains them. If the text contains no time, the store uses the modification time of the
-	// file. For Created, it uses the earliest modification time that it knows. The store sets ID, Version and Source.
+	// file. For Created, it uses the earliest known modification time. The store sets ID, Version and Source.
 	//
 	// The entries of a file must have different names. If entries in different files have the same name, only the
-	// first entry by path can be read (see Options.Prefer), and Check reports the others. Therefore the name should
-	// contain what distinguishes the file, such as its date. Text that is in no span belongs to people and is not
-	// shown as an entry. The content of an entry that Plan wrote must be read back exactly, including spaces and line
-	// breaks at its ends. For example, a handoff ends with a line break.
+	// first entry by path can be read (see Options.Prefer), and Check reports the unreadable entries. Therefore the
+	// name should contain what distinguishes the file, such as its date. Text that is in no span belongs to people and
+	// is not shown as an entry. The content of an entry that Plan wrote must be read back exactly, including spaces
+	// and line breaks at its ends. For example, a handoff ends with a line break.
 	//
 	// An error means that the text cannot be trusted. If the file has a last good state, the store uses that state and
 	// reports the error. Otherwise it uses the items that were returned with the error.

@@ -1,5 +1,5 @@
-// This file makes a dumped tree an mdbook. It defines the directories of entries, the table of contents, and the
-// settings of the book.
+// This file makes a dumped tree an mdbook. It defines the directories for entries, the table of contents, and the
+// book's settings.
 
 package mdtree
 

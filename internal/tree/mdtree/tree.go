@@ -82,7 +82,7 @@ func (t *fileTree) openForReading(p string) (vfs.File, error) {
 			return nil, fs.ErrNotExist
 		}
 		f, err := t.openFile(staged)
-		// the file may be missing because another writer has just moved it to its final place
+		// the file may be missing because another writer has just moved it to the final place
 		if !errors.Is(err, fs.ErrNotExist) {
 			return f, err
 		}
@@ -190,9 +190,9 @@ func (t *fileTree) nameExists(name string) (bool, error) {
 	return err == nil, err
 }
 
-// createAndSyncDir creates a directory and its parents, and syncs their names. It also syncs directories that
-// existed already, once, because the process that created them may have ended before the sync. The caller must have
-// the lock between processes.
+// createAndSyncDir creates a directory and its parents, and syncs the names. Directories that existed already are also
+// synced, once, because the process that created them may have ended before the sync. The caller must have the lock
+// between processes.
 func (t *fileTree) createAndSyncDir(dir string) error {
 	if dir == "." {
 		return nil
@@ -229,8 +229,8 @@ type stagedFile struct {
 	data []byte
 	perm fs.FileMode
 
-	// writeContent writes the content. It is nil unless the file is so large that it should not be in memory as a
-	// whole.
+	// writeContent writes the content. writeContent is nil unless the file is so large that it should not be in memory
+	// as a whole.
 	writeContent func(w io.Writer) error
 }
 

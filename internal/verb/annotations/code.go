@@ -97,8 +97,8 @@ type Annotation struct {
 	Archived             bool     `json:"archived,omitempty"   jsonschema:"its lines were gone when that was last looked at"`
 	OldLines             []string `json:"block,omitempty"      jsonschema:"of edited and lost ones, the lines as they were"`
 
-	// ReviewState is "unreviewed" if nobody vouches for the annotation, because another machine wrote it and it is not
-	// on the reviewed branch.
+	// ReviewState is "unreviewed" if nobody vouches for the annotation, because another machine wrote the annotation
+	// and it is not on the reviewed branch.
 	ReviewState string `json:"standing,omitempty" jsonschema:"unreviewed: this machine did not write it and the reviewed branch does not have it, so that by and agent prove nothing"`
 
 	Prompt string `json:"prompt,omitempty" jsonschema:"what the person wrote before the edit, if the archive of sessions has it"`
@@ -160,7 +160,7 @@ type GetAnnotationsOut struct {
 	NextOffset  int          `json:"next_offset,omitempty"`
 	Notes       []verb.Note  `json:"notes,omitempty"`
 
-	HasNone bool `json:"-"` // The file has no annotations or, if there is a query, the whole tree has none.
+	HasNone bool `json:"-"` // The file lacks annotations or, if there is a query, the whole tree lacks them.
 }
 
 // Annotate stores an annotation: the reason why some lines are as they are, and the alternatives that were rejected.
@@ -197,7 +197,7 @@ func Annotate(ctx context.Context, w *verb.Workspace, in AnnotateIn) (AnnotateOu
 	return AnnotateOut{makeAnnotation(f), b.IsPrivate()}, nil
 }
 
-// GetAnnotations returns one page of the annotations in a range of lines, or of the annotations that match a query.
+// GetAnnotations returns one page with annotations in a range of lines, or with annotations that match a query.
 func GetAnnotations(ctx context.Context, w *verb.Workspace, in GetAnnotationsIn) (GetAnnotationsOut, error) {
 	offset, most, err := w.PageBounds(in.Offset, in.MaxTokens)
 	if err != nil {
@@ -305,7 +305,7 @@ func partialResultNote(err error) (string, bool) {
 	return note, true
 }
 
-// searchAnnotations returns the annotations of the whole tree or of one file that match the query.
+// searchAnnotations returns the annotations in the whole tree or in one file that match the query.
 func searchAnnotations(
 	ctx context.Context,
 	w *verb.Workspace,

@@ -94,10 +94,10 @@ type SetupClient struct {
 	Mend      verb.Note `json:"mend,omitzero"`
 }
 
-// SetupFile says what was done with a file of a client.
+// SetupFile describes the outcome for a client's file.
 type SetupFile struct {
 	Path    string `json:"path"`
-	Outcome string `json:"did"` // what was done: "created", "changed", "removed" or "unchanged"
+	Outcome string `json:"did"` // outcome: "created", "changed", "removed" or "unchanged"
 	Diff    string `json:"diff,omitempty"`
 }
 
@@ -109,13 +109,13 @@ type SetupServer struct {
 	Entries *int     `json:"entries,omitempty"` // number of entries in the server's memory (nil if it is unknown)
 	Problem string   `json:"problem,omitempty"`
 
-	NoMemory bool `json:"-"` // the server says that it has no memory
+	NoMemory bool `json:"-"` // the server says that it lacks a memory
 }
 
-// SetupClients sets up clients, removes oxbow from their configuration, or checks it. If in.Clients is empty, a
-// removal or a check applies to all clients that are set up, and any other call only lists the clients. If a call for
-// several clients fails for one of them, the error is in that client's SetupClient, and the other clients are
-// processed.
+// SetupClients sets up clients, removes oxbow from their configuration, or checks the configuration. If in.Clients is
+// empty, a removal or a check applies to all clients that are set up, and any other call only lists the clients. If a
+// call for several clients fails for one client, the error is in that client's SetupClient, and the remaining clients
+// are processed.
 func SetupClients(ctx context.Context, w *verb.Workspace, in SetupIn) (SetupOut, error) {
 	out := SetupOut{DryRun: in.DryRun, Clients: []SetupClient{}}
 	chosen, look, err := in.chooseClients(w)
@@ -211,7 +211,7 @@ func (s *SetupClient) recordError(err error, endsSetup bool) error {
 	return nil
 }
 
-// setUpClient sets up one client, removes oxbow from its configuration, or checks it.
+// setUpClient sets up one client, removes oxbow from its configuration, or checks the configuration.
 func (in *SetupIn) setUpClient(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -284,7 +284,7 @@ func (in *SetupIn) switchAnnotations(c *setup.Client, o setup.Options, s *SetupC
 
 // setUpOwnMemory starts, continues or ends mirroring the client's own memory, as in.OwnMemory demands, and stores the
 // result in s. If the memory is mirrored, it also imports the notes. In a dry run or a check, it only sets the result.
-// It does nothing if the client has no memory of its own, or if the home has another layout.
+// Nothing is done if the client lacks a memory of its own, or if the home has another layout.
 func (in *SetupIn) setUpOwnMemory(ctx context.Context, w *verb.Workspace, c *setup.Client, s *SetupClient) error {
 	p, err := w.FindPlace()
 	if err != nil {
@@ -348,7 +348,7 @@ func (in *SetupIn) checkMirrorAllowed(w *verb.Workspace) error {
 	return err
 }
 
-// chosenClients returns the clients that the call names. If it names none, it returns all clients.
+// chosenClients returns the clients that the call names. If the call names none, it returns all clients.
 func (in *SetupIn) chosenClients() (all []*setup.Client, err error) {
 	if len(in.Clients) == 0 {
 		return setup.Clients(), nil
@@ -463,7 +463,7 @@ func setupFiles(changes []*setup.Change) (all []SetupFile) {
 	return all
 }
 
-// applyChanges makes the changes. It stops at the first error, and returns how many changes it has made.
+// applyChanges makes the changes. It stops at the first error, and returns the number of changes made.
 func applyChanges(changes []*setup.Change) (int, error) {
 	for i, ch := range changes {
 		if err := ch.Apply(); err != nil {
@@ -486,8 +486,8 @@ func describeFileChange(c *setup.Change) string {
 }
 
 // checkServer starts a client's server, asks which home it serves, and stores the answer in s.Server. The answer
-// contains a problem if the server does not answer, or serves another home than that of w. checkServer does nothing if
-// the client has no entry for a server, or if in.StartServer is nil.
+// contains a problem if the server does not answer, or serves another home than w's home. checkServer does nothing if
+// the client lacks an entry for a server, or if in.StartServer is nil.
 func (in *SetupIn) checkServer(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -519,7 +519,7 @@ func (in *SetupIn) checkServer(
 	}
 }
 
-// parseEntryCount returns the number of entries in an answer of the tool list, which begins with a text such as "0
+// parseEntryCount returns the entry count in an answer from the tool list, which begins with a text such as "0
 // entries" or "1 of 9 entries". It returns nil if the answer has another form.
 func parseEntryCount(answer string) *int {
 	words := strings.Fields(answer)

@@ -40,7 +40,7 @@ func (s *folderSync) writeEntriesBack(ctx context.Context) error {
 	if err != nil || at == since {
 		return err
 	}
-	if since != "" { // If since is "", the folder is new, and all its notes have just come from its files.
+	if since != "" { // If since is "", the folder is new, and all its notes have just come from the files.
 		entries, err := s.changedEntries(ctx, m, seq, since)
 		if err != nil {
 			return err
@@ -99,15 +99,15 @@ func (s *folderSync) changedEntries(
 	return entries, nil
 }
 
-// belongsToFolder reports whether an entry belongs to the folder. It does if it has the folder's label. It also does
-// if it was not made from a file and has the folder's name as a tag.
+// belongsToFolder reports whether an entry belongs to the folder. An entry with the folder's label does. So does an
+// entry that was not made from a file and has the folder's name as a tag.
 func (s *folderSync) belongsToFolder(e *oxbow.Entry) bool {
 	return slices.Contains(e.Values(folder.LabelFolder), s.folder.Name) ||
 		(exchange.FileLabelValue(*e) == "" && slices.Contains(e.Values(oxbow.LabelTag), s.folder.Name))
 }
 
 // writeEntry writes an entry into the file from which it was made, if the file has another text, or into a new file.
-// It returns an error if models do not get the entry before a person approves it, because others may have written its
+// It returns an error if models do not get the entry before a person's approval, because others may have written the
 // text.
 func (s *folderSync) writeEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
 	if !e.MayShow(oxbow.WithoutLabels) {
@@ -158,9 +158,9 @@ func (s *folderSync) writeToOriginFile(ctx context.Context, m *oxbow.Memory, e o
 	return s.writeFile(ctx, m, e, it, file, changed)
 }
 
-// rewriteItem replaces the content of item i in the text of a file by the entry's content. It returns the new text,
-// and the item that is read from it in place of item i. It returns an error if reading the new text would change the
-// other notes.
+// rewriteItem replaces item i's content in the text of a file by the entry's content. The results are the new text,
+// and the item that is read from it in place of item i. It returns an error if reading the new text would change other
+// notes.
 func (s *folderSync) rewriteItem(
 	ctx context.Context,
 	file, oldText string,
@@ -189,7 +189,7 @@ func (s *folderSync) rewriteItem(
 }
 
 // checkRewrite checks a changed text of a file before it is written. It parses the text and returns item i, which must
-// have the content of entry e. It returns nil if the content differs, or if the other items have changed.
+// have the content of entry e. It returns nil if the content differs, or if other items have changed.
 func (s *folderSync) checkRewrite(
 	ctx context.Context,
 	file, changed string,
@@ -234,7 +234,7 @@ func (s *folderSync) writeNewFile(ctx context.Context, m *oxbow.Memory, e oxbow.
 	return errors.New("a file with this text would be read as other notes")
 }
 
-// unusedFileName returns a name, derived from an entry's name, for which there is no file.
+// unusedFileName returns a name, derived from an entry's name, that no file has yet.
 func (s *folderSync) unusedFileName(name string) (string, error) {
 	stem := strings.Map(func(r rune) rune {
 		if r < ' ' || strings.ContainsRune(`/\:*?"<>|#^[]`, r) {
@@ -285,8 +285,8 @@ func (s *folderSync) parseFile(
 }
 
 // writeFile writes content to a file of the folder, and records that the entry e belongs to this file. For that, e
-// gets the labels of the item it, which was read from the content, the label of the folder, and the labels that name
-// the file.
+// gets the labels of the item it, which was read from the content, the folder's label, and the labels that name the
+// file.
 func (s *folderSync) writeFile(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -327,7 +327,7 @@ func (s *folderSync) writeFile(
 }
 
 // addMissingLabels returns the labels together with those stamps in stamped that they lack, sorted. Stamps are labels
-// that hold an entry back from models, record its approval, or name the author of its text.
+// that hold an entry back from models, record its approval, or name the text's author.
 func addMissingLabels(labels, stamped []oxbow.Label) []oxbow.Label {
 	labels = slices.Clone(labels)
 	for _, l := range stamped {

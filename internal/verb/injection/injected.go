@@ -58,7 +58,7 @@ type InjectedItem struct {
 	Prompt string `json:"-"` // beginning of the prompt that the person wrote in the turn
 }
 
-// maxPromptBytes is the maximum number of bytes of a prompt in [InjectedItem.Prompt].
+// maxPromptBytes is the maximum number of bytes for a prompt in [InjectedItem.Prompt].
 const maxPromptBytes = 120
 
 // InjectedTotal counts the selected injections.
@@ -182,8 +182,8 @@ func (in InjectedIn) matchesInjection(x *session.Injection) bool {
 	return slices.ContainsFunc(x.ShownEntries, func(s session.ShownEntry) bool { return s.Name == in.Entry })
 }
 
-// addItems adds all injections to the totals. It appends the newest injections to the list, at most limit of them.
-// Their texts are kept if withTexts is true or if there is only one injection.
+// addItems adds all injections to the totals. It appends the newest injections to the list, at most limit. Their texts
+// are kept if withTexts is true or if there is only one injection.
 func (out *InjectedOut) addItems(all []InjectedItem, limit int, withTexts bool) {
 	for i := range all {
 		out.Total.Injections++

@@ -44,7 +44,7 @@ type HeldEntry struct {
 	Session      string   `json:"session,omitempty"`
 	ImportSource string   `json:"from,omitempty"` // file, directory or server from which the entry was imported
 	Aliases      []string `json:"aliases,omitempty"`
-	// labels of the entry, without those because of which it is held back
+	// labels of the entry, without the labels that hold it back
 	Labels  []string `json:"labels,omitempty"`
 	Content string   `json:"content"`
 }
@@ -86,7 +86,7 @@ func isHeldAsImport(e *oxbow.Entry) bool {
 	return e.WhyHeld(oxbow.UnaskedByLabels) == oxbow.HeldAsImported
 }
 
-// groupIDOfSource returns the ID of the group of the texts with this source.
+// groupIDOfSource returns the ID of the group for the texts with this source.
 func groupIDOfSource(s oxbow.Source) string {
 	sum := sha256.Sum256([]byte(s.Session + "\x00" + s.Ref))
 	if s.Session != "" {
@@ -95,8 +95,8 @@ func groupIDOfSource(s oxbow.Source) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// sourceOfText returns the source of the change that wrote the text of an entry. It ignores later changes of labels and
-// names, and reverts of the removal of the entry. If the history does not contain the change that wrote the text,
+// sourceOfText returns the source of the change that wrote an entry's text. It ignores later changes to labels and
+// names, and reverts of the entry's removal. If the history does not contain the change that wrote the text,
 // sourceOfText returns the oldest source of this text in the history.
 func sourceOfText(ctx context.Context, m *oxbow.Memory, e *oxbow.Entry) oxbow.Source {
 	source := e.Source
@@ -142,19 +142,19 @@ type sourcedEntry struct {
 type collectedGroup struct {
 	HeldGroup
 	headIDs      []uint64      // IDs of the entries whose heads are known
-	otherEntries []oxbow.Entry // the other entries, without their contents
+	otherEntries []oxbow.Entry // the remaining entries, without their contents
 	labelCounts  map[oxbow.Label]int
 }
 
-// versionHeads contains the heads of the entries of one version.
+// versionHeads contains the heads of the entries with one version.
 type versionHeads struct {
 	ids         []uint64
 	labelCounts map[oxbow.Label]int
 }
 
 // collectHeldEntries calls fn with the entries that are held back. It also passes a function read, which returns
-// entries by their IDs and is valid until fn returns. If an entry could not be read, collectHeldEntries calls fn
-// again with a new survey.
+// entries by ID and is valid until fn returns. If an entry could not be read, collectHeldEntries calls fn again with a
+// new survey.
 //
 // Because a memory can contain 100,000 imported entries, collectHeldEntries reads only one entry of each change
 // that imported entries, and all entries that do not belong to groups.
@@ -237,9 +237,9 @@ func countGroupLabels(counts map[oxbow.Label]int, e *oxbow.Entry) {
 	}
 }
 
-// assignHeadsToGroups adds the heads that sortHeadsByKind collected to the groups of their imports. It reads only
-// one entry of each version, because all entries of a version have the same source. If a version was not written by
-// an import, assignHeadsToGroups reads and adds each of its entries.
+// assignHeadsToGroups adds the heads that sortHeadsByKind collected to the groups of their imports. It reads only one
+// entry of each version, because all entries with the same version have the same source. If a version was not written
+// by an import, assignHeadsToGroups reads and adds each of its entries.
 func (s *heldEntryCollector) assignHeadsToGroups(all heads.List) error {
 	versions := slices.Sorted(maps.Keys(s.headsByVersion))
 	var first []uint64 // one entry of each version
@@ -306,7 +306,7 @@ func (s *heldEntryCollector) addEntry(e *oxbow.Entry) {
 	countGroupLabels(g.labelCounts, e)
 }
 
-// addToGroup adds n to the number of entries in the group of the texts with this source, and returns the group. It
+// addToGroup adds n to the number of entries in the group for the texts with this source, and returns the group. It
 // creates the group if necessary, and updates the origin and the time of the group.
 func (s *heldEntryCollector) addToGroup(source oxbow.Source, n int) *collectedGroup {
 	id := groupIDOfSource(source)
@@ -331,7 +331,7 @@ func (g *collectedGroup) addHeads(v *versionHeads) {
 }
 
 // addOrigin updates the group for an entry with this source. ImportSource becomes the longest directory path that
-// contains the origins of all entries of the group. Time becomes the latest time.
+// contains the origins of all entries in the group. Time becomes the latest time.
 func (g *collectedGroup) addOrigin(source oxbow.Source) {
 	origin := importOrigin(source)
 	for g.ImportSource != origin && !strings.HasPrefix(origin, g.ImportSource+"/") && g.ImportSource != "" {
@@ -344,7 +344,7 @@ func (g *collectedGroup) addOrigin(source oxbow.Source) {
 	g.Time = max(g.Time, verb.FormatTimestamp(source.Time))
 }
 
-// readFirstEntries returns the first n entries of the group in the order of their IDs. It omits the contents.
+// readFirstEntries returns the group's first n entries in the order of their IDs. It omits the contents.
 func (g *collectedGroup) readFirstEntries(
 	read func(ids []uint64) ([]*oxbow.Entry, error),
 	n int,
@@ -361,7 +361,7 @@ func (g *collectedGroup) readFirstEntries(
 	return first[:min(len(first), n)], err
 }
 
-// describeGroup returns the group with the names of its first entries and its most frequent labels.
+// describeGroup returns the group with the names of its first entries and the most frequent labels.
 func (g *collectedGroup) describeGroup(read func(ids []uint64) ([]*oxbow.Entry, error)) (HeldGroup, error) {
 	out := g.HeldGroup
 	first, err := g.readFirstEntries(read, maxGroupNames)
@@ -416,8 +416,8 @@ func ListHeld(ctx context.Context, w *verb.Workspace, _ HeldIn) (out HeldOut, er
 	return out, err
 }
 
-// describeHeldEntry describes an entry about which a person decides separately. It includes only what the caller of
-// the context may see.
+// describeHeldEntry describes an entry about which a person decides separately. It includes only facts that the caller
+// of the context may see.
 func describeHeldEntry(ctx context.Context, t *sourcedEntry) HeldEntry {
 	e := t.entry
 	verb.WithholdQuarantinedText(ctx, &e)
@@ -437,7 +437,7 @@ func describeHeldEntry(ctx context.Context, t *sourcedEntry) HeldEntry {
 }
 
 // CountHeldEntries returns the number of entries that an import changed and that are held back. It also returns the ID
-// of a group with such entries. The ID is "" if there is no such group. The function isChanged must report whether the
+// of a group with such entries. The ID is "" if no such group exists. The function isChanged must report whether the
 // import changed the entry with the given name.
 func CountHeldEntries(
 	ctx context.Context,
@@ -447,7 +447,7 @@ func CountHeldEntries(
 	needs := heads.Needs{Keys: append([]string{oxbow.HeadName}, oxbow.Unasked.HeldLabels()...)}
 	err = heads.View(ctx, m.Store(), needs, func(all heads.List) error {
 		n, group = 0, ""
-		var first oxbow.Head // head of the first entry of the group
+		var first oxbow.Head // head of the group's first entry
 		for h, err := range all.All {
 			if err != nil {
 				return err
@@ -477,7 +477,7 @@ func CountHeldEntries(
 	return n, group, err
 }
 
-// FormatNames returns the names of the first entries, and the number of further entries in the group.
+// FormatNames returns the first entries' names, and the number of further entries in the group.
 func (g *HeldGroup) FormatNames() string {
 	s := strings.Join(g.Names, "; ")
 	if more := g.Count - len(g.Names); more > 0 {

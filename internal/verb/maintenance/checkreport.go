@@ -15,7 +15,7 @@ const sidecarRepairAdvice = "oxbow annotate recover keeps these lines beside, an
 	"git checkout an older version of the file"
 
 // Report says whether the memory, the annotations and the archive of sessions are sound. Problems of the annotations
-// and the archive do not affect what it says about the memory.
+// and the archive do not affect the statement about the memory.
 func (o CheckOut) Report() (r report.Report) {
 	if len(o.Problems) > 0 {
 		r.Append(o.problemReport())
@@ -41,7 +41,7 @@ func (o CheckOut) problemReport() (r report.Report) {
 	return r
 }
 
-// checkedReport says what was checked.
+// checkedReport lists the parts that were checked.
 func (o CheckOut) checkedReport() (r report.Report) {
 	if o.IsMissing {
 		r.AddNotef("there is no memory in %s yet", filepath.Dir(o.Store))
@@ -63,7 +63,7 @@ func (o CheckOut) checkedReport() (r report.Report) {
 	return r
 }
 
-// remarkReport lists the notes of the check, and the torn tails of the log that were kept. Neither is damage.
+// remarkReport lists the check's notes, and the torn tails of the log that were kept. Neither is damage.
 func (o CheckOut) remarkReport() (r report.Report) {
 	for _, n := range o.Notes {
 		r.AddNotef("%s", report.Words(n))

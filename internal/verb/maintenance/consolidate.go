@@ -22,12 +22,12 @@ type ConsolidateIn struct {
 type ConsolidateOut struct {
 	verb.Tidied
 
-	// Dropped lists the removed entries. It is empty if the layout shortens its own files.
+	// Dropped lists the removed entries. The list is empty if the layout shortens its own files.
 	Dropped []duplicate.Duplicate
 }
 
-// Consolidate removes, in one change, the entries that repeat other entries. If the layout shortens its own files, it
-// instead removes repeated facts from these files.
+// Consolidate removes, in one change, the entries that repeat other entries. If the layout shortens its own files,
+// Consolidate instead removes repeated facts from these files.
 func Consolidate(ctx context.Context, w *verb.Workspace, in ConsolidateIn) (out ConsolidateOut, err error) {
 	how := verb.Write.UnlessDryRun(in.DryRun)
 	home, isTidier, err := w.Tidier(how)

@@ -22,11 +22,11 @@ type DailyIn struct {
 // DailyOut contains a number for each day.
 type DailyOut struct {
 	Changes []int // number of changes on each day (nil if the store does not number its changes)
-	Entries []int // number of entries that were created before the end of each day
+	Entries []int // number of entries that were created before each day ended
 }
 
 // CountByDay counts the changes and the entries for each day. It does not read the changes. It looks up the number of
-// the first change of each day.
+// each day's first change.
 func CountByDay(ctx context.Context, w *verb.Workspace, in DailyIn) (out DailyOut, err error) {
 	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
 	if err != nil {
@@ -47,7 +47,7 @@ func CountByDay(ctx context.Context, w *verb.Workspace, in DailyIn) (out DailyOu
 	return out, nil
 }
 
-// countDailyChanges returns the number of changes on each day. starts contains the beginnings of the days in ascending
+// countDailyChanges returns the number of changes on each day. starts contains the days' beginnings in ascending
 // order, and the last day ends now. If a compaction has dropped the changes of a day, its number is 0. If the caller
 // may see only a part of the memory, the result is nil.
 func countDailyChanges(

@@ -32,9 +32,9 @@ type ScanOut struct {
 	// number of versions that were erased from the history
 	Versions        int      `json:"versions,omitempty"`
 	RemainingPlaces []string `json:"left,omitempty"` // places that the option --fix does not change
-	// commands with which the user can remove the other secrets
+	// commands with which the user can remove the remaining secrets
 	RemainingSteps []string `json:"steps,omitempty"`
-	// The call replaced secrets, or a dry run counted what it would replace.
+	// The call replaced secrets, or a dry run counted the secrets that it would replace.
 	Fix bool `json:"-"`
 
 	progress scanProgress
@@ -43,8 +43,8 @@ type ScanOut struct {
 // Failed reports whether secrets remain that were not replaced.
 func (o ScanOut) Failed() bool { return o.FixedSecrets < len(o.FoundSecrets) }
 
-// ScanSecrets finds secrets in the memory, in the archive of sessions, in the history of both, and in other files of
-// the home. If in.Fix is set, it replaces the secrets, which cannot be undone.
+// ScanSecrets finds secrets in the memory, in the session archive, in the history of both, and in other files in the
+// home. If in.Fix is set, it replaces the secrets, which cannot be undone.
 func ScanSecrets(ctx context.Context, w *verb.Workspace, in ScanIn) (ScanOut, error) {
 	out := ScanOut{DryRun: in.DryRun, Fix: in.Fix, FoundSecrets: []verb.FoundSecret{}}
 	fix := in.Fix && !in.DryRun
@@ -108,9 +108,9 @@ type scannedMemory struct {
 	isArchive bool // The memory is the archive of sessions.
 }
 
-// scanMemory finds the secrets in the entries, in old versions, and in the notes of the changes of a memory. If fix is
-// set, it writes each current entry again without its secrets, and erases all versions that contain secrets. It fails
-// if fix is set and an agent would erase a secret in a text by a person.
+// scanMemory finds the secrets in the entries, in old versions, and in the change notes of a memory. If fix is set, it
+// writes each current entry again without the secrets, and erases all versions that contain secrets. It fails if fix
+// is set and an agent would erase a secret in a text by a person.
 func (o *ScanOut) scanMemory(ctx context.Context, w *verb.Workspace, scanned scannedMemory, fix bool) error {
 	m, archive := scanned.Memory, scanned.isArchive
 	before := len(o.FoundSecrets)
@@ -178,14 +178,14 @@ func (o *ScanOut) eraseVersions(
 	return nil
 }
 
-// memoryScan is the state of the scan of one memory.
+// memoryScan is the state of one memory's scan.
 type memoryScan struct {
 	out                *ScanOut
 	workspace          *verb.Workspace
 	isArchive          bool
 	currentVersions    map[string]uint64 // version of each current entry, by name
 	entriesWithSecrets []oxbow.Entry     // current entries that contain secrets
-	// secrets in the sources of versions, by the number of the version
+	// secrets in the sources of versions, by version number
 	secretsInSources map[uint64][]verb.FoundSecret
 	hasPersonSecret  bool // A person wrote a version that contains a secret.
 }

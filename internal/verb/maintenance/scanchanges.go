@@ -16,9 +16,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// scanChanges finds secrets in the notes and sources of changes. sources contains the secrets in the sources of
-// versions. It returns the time up to which changes must be dropped to remove all these secrets. If there are none,
-// the time is zero.
+// scanChanges finds secrets in the notes and sources of changes. sources contains the secrets in version sources. It
+// returns the time up to which changes must be dropped to remove all these secrets. Without such secrets, the time is
+// zero.
 func (o *ScanOut) scanChanges(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -62,7 +62,7 @@ func (o *ScanOut) scanChanges(
 }
 
 // dropChangesUntil removes the secrets in changes up to a time. It compacts the archive, because nobody undoes changes
-// of it. For the memory, it reports the command that compacts it. Notes and sources cannot be replaced, because the
+// there. For the memory, it reports the command for the compaction. Notes and sources cannot be replaced, because the
 // hash chain covers them.
 func (o *ScanOut) dropChangesUntil(
 	ctx context.Context,
@@ -101,9 +101,9 @@ func compactCommand(w *verb.Workspace, until time.Time) (string, error) {
 // Words with fewer letters than minWordLength are not searched for, because they are in many notes.
 const minWordLength = 3
 
-// changeNoteMentions returns a sentence about notes of changes that contain the name, an alias or a label of an
-// entry. It includes the command that drops these changes. Redacting the entry does not change the notes. If no
-// note contains such a word, the result is "".
+// changeNoteMentions returns a sentence about change notes that contain the name, an alias or a label of an entry. It
+// includes the command that drops these changes. Redacting the entry does not change the notes. If no note contains
+// such a word, the result is "".
 func changeNoteMentions(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, name string) (string, error) {
 	words := map[string]bool{name: true}
 	var noted []oxbow.Change // changes with a note, newest first

@@ -11,8 +11,8 @@ import (
 var (
 	frontMatterPattern = lazyRegexp(`^--- .*? ---( |$)`)
 	fencePattern       = lazyRegexp("(^| )```[\\w+-]*( |$)")
-	// lineMarkPattern matches marks that are removed everywhere, because they are hardly ever part of the text: those
-	// of headings from level 2 on and of items in task lists.
+	// lineMarkPattern matches marks that are removed everywhere, because they are hardly ever part of the text: the
+	// marks before headings from level 2 on and before items in task lists.
 	lineMarkPattern = lazyRegexp(`(^…?| )(?:#{2,6}|[-*+] \[[ xX]\])( |$)`)
 	// sentenceMarkPattern matches marks that are removed only at the beginning of the snippet or after a sentence.
 	// Elsewhere they may be part of the text, as a dash is.
@@ -22,8 +22,8 @@ var (
 	tableRulePattern    = lazyRegexp(`\|?( ?(?::?-{2,}:?|:-:?|-:) ?\|)+( ?(?::?-{2,}:?|:-:?|-:))?( |$)`)
 )
 
-// lazyRegexp returns a function that compiles expr at its first call. So the program need not compile expressions that
-// it does not use when it starts.
+// lazyRegexp returns a function that compiles expr at its first call. So the program need not compile unused
+// expressions when it starts.
 func lazyRegexp(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// SeenEntries returns the record of the texts that the session of ctx has seen in the home. All calls outside of
-// sessions share one record.
+// SeenEntries returns the record of the texts that ctx's session has seen in the home. All calls outside of sessions
+// share one record.
 func (b *Base) SeenEntries(ctx context.Context) *verb.SeenEntries {
 	return verb.ContextSeenEntries(ctx, b.seenOutsideSessions)
 }
 
 // PutEntry adds an entry or updates the entry with the same name. Changes that others made since the session read the
 // entry are merged. If this is impossible, the error matches [oxbow.ErrConflict] and shows the entry (see
-// [verb.SeenEntries]). If check is not nil, it is called before an update, and its error prevents the update.
+// [verb.SeenEntries]). If check is not nil, it is called before an update, and an error prevents the update.
 func (b *Base) PutEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, check func(old oxbow.Entry) error) error {
 	var was, is oxbow.Entry
 	edit := func(old oxbow.Entry, found bool) (oxbow.Op, error) {
@@ -48,8 +48,8 @@ func (b *Base) PutEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, che
 	})
 }
 
-// DeleteEntry removes the entry with this name. It fails if somebody else has changed the entry since the session read
-// it. If there is no such entry, the error matches [oxbow.ErrNotFound]. For check, see [Base.PutEntry].
+// DeleteEntry removes the entry with this name. The call fails if somebody else has changed the entry since the
+// session read it. If the entry does not exist, the error matches [oxbow.ErrNotFound]. For check, see [Base.PutEntry].
 func (b *Base) DeleteEntry(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -94,7 +94,7 @@ type DocumentOptions struct {
 }
 
 // SetDocument replaces the text of a document. Like [Base.PutEntry], it merges changes that others made in the
-// meantime, and fails if it cannot merge them.
+// meantime, and fails if merging is impossible.
 func (b *Base) SetDocument(ctx context.Context, path, text string, o DocumentOptions) error {
 	if o.SplitHidden == nil {
 		o.SplitHidden = func(text string) (shown, rest string) { return text, "" }

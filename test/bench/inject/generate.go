@@ -20,7 +20,7 @@ var corpusText string
 
 // conversationForms contains the texts and words from which conversations are generated.
 type conversationForms struct {
-	personalWords map[string][]string // lists of words, of which each word is used by a single person
+	personalWords map[string][]string // lists of words that are each used by a single person
 	sharedWords   map[string][]string // lists of words that all persons may use
 	// each consists of a statement, a reply, a question, and a question without an answer
 	factForms   [][]string

@@ -4,7 +4,7 @@ package inject
 
 import "math"
 
-// MatchCount is the number of prompts, and the number of prompts that match.
+// MatchCount counts the prompts, and the prompts that match.
 type MatchCount struct {
 	Prompts         int `json:"n"`
 	MatchingPrompts int `json:"in"`
@@ -17,7 +17,7 @@ func (c *MatchCount) addPrompt(isMatch bool) {
 	}
 }
 
-// MatchShare returns the fraction of prompts that match. It is 0 if there are no prompts.
+// MatchShare returns the fraction of prompts that match. It is 0 without prompts.
 func (c MatchCount) MatchShare() float64 {
 	if c.Prompts == 0 {
 		return 0
@@ -26,7 +26,7 @@ func (c MatchCount) MatchShare() float64 {
 }
 
 // ConfidenceInterval returns Wilson's 95 % confidence interval of the share (Wilson, Probable inference, 1927). It
-// assumes that the prompts are independent. If there are no prompts, the interval is from 0 to 1.
+// assumes that the prompts are independent. Without prompts, the interval is from 0 to 1.
 func (c MatchCount) ConfidenceInterval() (low, high float64) {
 	if c.Prompts == 0 {
 		return 0, 1

@@ -1,5 +1,5 @@
-// This file reads BEAM: long chats of a person with a program, and questions for ten
-// abilities, most of which are answered by some messages.
+// This file reads BEAM: long chats between a person and a program, and questions for ten abilities, most of which are
+// answered by some messages.
 
 package quality
 
@@ -23,7 +23,7 @@ type publishedChat struct {
 		ID      int    `json:"id"`
 		Role    string `json:"role"`
 		Content string `json:"content"`
-		Anchor  string `json:"time_anchor"` // date of this message and those after it ("" if it is unchanged)
+		Anchor  string `json:"time_anchor"` // date of this message and later messages ("" if it is unchanged)
 	} `json:"messages"`
 	Questions map[string][]struct { // questions, by ability
 		Text    string        `json:"question"`
@@ -84,8 +84,8 @@ type Message struct {
 	Date time.Time // last date that a message named up to here
 }
 
-// ChatQuestion is a question about a chat with the IDs of the messages that answer it. For
-// the ability "abstention", there are none.
+// ChatQuestion is a question about a chat with the IDs of the messages that answer it. For the ability "abstention",
+// Sources is empty.
 type ChatQuestion struct {
 	Ability string
 	Text    string
@@ -127,9 +127,9 @@ func (p *publishedChat) toChat() (*Chat, error) {
 	return c, nil
 }
 
-// makeCases returns two cases for a chat, one with its messages and one with its exchanges. It also returns the
-// number of sources that are not in the chat. An exchange is a message of the person with all following
-// messages up to the person's next message.
+// makeCases returns two cases for a chat, one with the messages and one with the exchanges. It also returns the number
+// of sources that are not in the chat. An exchange is a message of the person with all following messages up to the
+// person's next message.
 func (c *Chat) makeCases() (cs []Case, lost int) {
 	turns, pairs := Case{Unit: "turns"}, Case{Unit: "exchanges"}
 	known := map[int]string{} // ID of the exchange that contains each message
@@ -208,7 +208,7 @@ func (s *Source) Chats() iter.Seq2[*Chat, error] {
 	}
 }
 
-// beamCases yields two cases for each chat, one made of exchanges and one made of messages.
+// beamCases yields two cases for each chat, one with exchanges and one with messages.
 func beamCases(s *Source) iter.Seq2[Case, error] {
 	return func(yield func(Case, error) bool) {
 		for chat, err := range s.Chats() {

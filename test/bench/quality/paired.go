@@ -21,9 +21,8 @@ type QuestionScore struct {
 // Difference is the mean difference between pairs, with the bounds of its 95 % interval.
 type Difference struct{ Mean, Low, High float64 }
 
-// PairedDifference returns the mean of the differences and its interval by the normal
-// approximation, which extends 1.96 standard errors in both directions. With fewer than two
-// differences, the interval has no width.
+// PairedDifference returns the mean of the differences and its interval by the normal approximation, which extends
+// 1.96 standard errors in both directions. With fewer than two differences, both ends of the interval are the mean.
 func PairedDifference(differences []float64) Difference {
 	n := float64(len(differences))
 	if n == 0 {

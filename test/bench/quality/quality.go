@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/vectors"
 )
 
-// These rankings are measured in addition to those of the library, if there is a [vectors.Client].
+// These rankings are measured in addition to the library's rankings, if there is a [vectors.Client].
 const (
 	VectorRanking = "vectors" // ranking by the cosine similarity of the question and the entry
 	FusedRanking  = "fused"   // reciprocal rank fusion of the default ranking and VectorRanking
@@ -40,7 +40,7 @@ type Options struct {
 	// OnQuestionScore is called with the score of each question for each ranking. It may be nil.
 	OnQuestionScore func(QuestionScore)
 
-	// Progress is called with the number of finished questions of a source. It may be nil.
+	// Progress is called with the number of finished questions in a source. It may be nil.
 	Progress func(title string, done int)
 }
 
@@ -60,12 +60,12 @@ type Result struct {
 	Files     []string        `json:"files"`
 	Protocol  string          `json:"protocol"`
 	Notes     []string        `json:"notes,omitempty"` // remarks about the data
-	Memories  int             `json:"memories"`        // number of cases, each of which has a memory of its own
+	Memories  int             `json:"memories"`        // number of cases, which have separate memories
 	Entries   int             `json:"entries"`         // number of entries in all cases
 	Rows      []RankingScores `json:"rows"`
 }
 
-// RankingScores is the result of one ranking, either for all questions or for a group of questions.
+// RankingScores is one ranking's result, either for all questions or for a group of questions.
 type RankingScores struct {
 	Ranking string `json:"ranking"`
 	Group   string `json:"group,omitempty"`
@@ -187,7 +187,7 @@ func (o *Options) measureSource(ctx context.Context, s *Source) ([]Result, error
 	if o.Embedder != nil {
 		rankings = append(rankings, VectorRanking, FusedRanking)
 	}
-	var tallies []*resultTally // one tally for each kind of entries, in order of appearance
+	var tallies []*resultTally // one tally for each entry kind, in order of appearance
 	done := 0
 	for c, err := range s.Cases() {
 		err = cmp.Or(ctx.Err(), err)

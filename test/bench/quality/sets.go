@@ -19,7 +19,7 @@ type QuestionSet struct {
 	From     string // address from which the files can be downloaded
 	Protocol string // description of the measurement
 
-	// returns the files of each source of the set in a directory
+	// returns the files in a directory for each source of the set
 	findFiles func(fsys fs.FS, root, dir string) [][]string
 	readCases func(*Source) iter.Seq2[Case, error]
 }

@@ -19,11 +19,11 @@ type ErrorOptions struct {
 	ImageCount int                 // number of crash images that are examined after each fault and at the end (0 means 24)
 }
 
-// ErrorTally counts what a campaign has tested.
+// ErrorTally counts the tests and results in a campaign.
 type ErrorTally struct {
 	Scripts         int
 	Faults          int // number of operations that failed
-	PossibleImages  int // number of possible contents of the disk after a crash
+	PossibleImages  int // number of possible disk contents after a crash
 	DistinctImages  int // number of different images, which were examined
 	RescuedSyncs    int // number of failed syncs after which the change was acknowledged nevertheless
 	FromSnapshot    int // number of stores that were opened from a snapshot
@@ -216,8 +216,8 @@ func (j *errorJudge) runStep(st workload.Step) error {
 			}
 		}
 	default:
-		// A process with an unknown outcome refuses further changes. If it could not inform the others, it keeps the
-		// lock.
+		// A process with an unknown outcome refuses further changes. If the process could not inform all other
+		// processes, it keeps the lock.
 		excused := (j.hasUnknownOutcome[st.Process] && errors.Is(err, oxbow.ErrReadOnly)) ||
 			(j.hasUnknownOutcome[1-st.Process] && errors.Is(err, oxbow.ErrBusy))
 		if hit || excused {
@@ -313,7 +313,7 @@ func (j *errorJudge) checkImages() error {
 	n := 0
 	var bad error
 	j.world.Disk.EachSketch(func(im *crashfs.ImageSketch) bool {
-		// The first images lose the most and the fewest writes. Take a fixed selection of the others.
+		// The first images lose the most and the fewest writes. Take a fixed selection of the later images.
 		if n >= j.run.opts.ImageCount/2 && im.Sum(workload.IsLockFile)%8 != 0 {
 			return true
 		}

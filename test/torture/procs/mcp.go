@@ -68,8 +68,8 @@ func (b tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func (d *mcpConnection) closeInput() { d.closeIn() }
 
-// call implements connection. If there is an error of the protocol, and not only a result of a tool that is
-// an error, call assumes that the process has died. The caller checks whether this is the case.
+// call implements connection. If a protocol error occurs, and not only a tool result that is an error, call assumes
+// that the process has died. The caller checks whether this is the case.
 func (d *mcpConnection) call(ctx context.Context, c callRequest) (callAnswer, error) {
 	args := map[string]any{}
 	set := func(key, value string) {

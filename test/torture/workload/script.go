@@ -36,10 +36,10 @@ type Step struct {
 	Process         int
 	EntryName       string     // name of the entry, for Remember and Forget
 	Content         string     // content of the entry
-	Ops             []oxbow.Op // ops of a Batch, or of a Retry as soon as it has begun
+	Ops             []oxbow.Op // ops of a Batch, or a Retry's ops as soon as it has begun
 	OpID            string     // op ID of such a step (may be empty for a Batch)
 	KeepsHalf       bool       // whether Compact keeps the newer half of the history
-	InnerStep       *Step      // step of another process in the middle of this step
+	InnerStep       *Step      // another process's step in the middle of this step
 	InnerBeforeCall int        // number of this step's file system call before which Inner is performed, counting from 1
 }
 
@@ -73,7 +73,7 @@ type Script struct {
 	Steps        []Step
 }
 
-// NewScript returns the script of a seed. It consists of 3 to 12 steps of procs processes.
+// NewScript returns the script of a seed. It has 3 to 12 steps in the given number of processes.
 func NewScript(seed uint64, processes int) Script {
 	r := rand.New(rand.NewPCG(seed, 0x0b0))
 	s := Script{Seed: seed, ProcessCount: processes}
@@ -174,7 +174,7 @@ func (g *stepGenerator) randomLabels() []oxbow.Label {
 	return []oxbow.Label{{Key: "project", Value: fmt.Sprintf("p%d", g.r.IntN(3))}}
 }
 
-// randomText returns a text of 10 bytes to 5 kB, or sometimes of 70 kB.
+// randomText returns a text with 10 bytes to 5 kB, or sometimes 70 kB.
 func (g *stepGenerator) randomText() string {
 	n := 10 + g.r.IntN(90)
 	switch g.r.IntN(40) {

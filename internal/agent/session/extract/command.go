@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// These patterns match parts of a command line that do not change what the command does: a leading cd, filters of the
-// output, and some flags.
+// These patterns match parts of a command line that do not change the command's effect: a leading cd, output filters,
+// and some flags.
 var (
 	leadingCdPattern = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^cd (?:"[^"]*"|'[^']*'|[^ ;&|]+) ?(?:&&|;) ?`)
@@ -25,9 +25,9 @@ var (
 	})
 )
 
-// NormalizeCommand removes from a single-line command the parts that do not change what it does, so that equal
-// commands can be recognized. It removes a leading cd, redirections and filters of the output, and flags such as -v.
-// It also shortens paths in the directory dir, if dir is not empty.
+// NormalizeCommand removes from a single-line command the parts that do not change its effect, so that equal commands
+// can be recognized. It removes a leading cd, redirections and filters of the output, and flags such as -v. It also
+// shortens paths in the directory dir, if dir is not empty.
 func NormalizeCommand(commandLine, dir string) string {
 	if dir != "" {
 		commandLine = strings.ReplaceAll(commandLine, dir+"/", "")

@@ -82,9 +82,9 @@ func findRevertedFiles(turns []session.Turn) []fileMark {
 	return slices.Compact(t.revertMarks)
 }
 
-// applyEdit records an edit, and marks the edits that it reverts. If it restores an earlier content of the whole file,
-// it reverts all edits of the file since then. Otherwise it reverts the last edit that is its exact opposite. Edits in
-// the same turn are not marked.
+// applyEdit records an edit, and marks the edits that it reverts. An edit that restores an earlier content of the
+// whole file reverts all edits made to the file since then. Any other edit reverts the last edit that is its exact
+// opposite. Edits in the same turn are not marked.
 func (t *workingTree) applyEdit(r fileReplacement) {
 	if t.markWholeFileRevert(r) {
 		return

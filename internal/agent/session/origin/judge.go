@@ -10,7 +10,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 )
 
-// verdictState collects what is known about a tool call while the call is judged.
+// verdictState collects the facts that are known about a tool call while the call is judged.
 type verdictState struct {
 	Machine
 	tree              *projectTree
@@ -18,7 +18,7 @@ type verdictState struct {
 	cause             string // the part of the command that raised the level
 	ownFiles          []string
 	otherFiles        []string
-	unnamedFilesLevel Level // highest level of the text that a program of the command may have written into files
+	unnamedFilesLevel Level // highest level of the text that a program in the command may have written into files
 }
 
 // raiseLevel sets the level of the output if the new level is higher. cause is the reason that is reported.
@@ -65,11 +65,11 @@ func (j *verdictState) recordPartialEdits(paths []string) {
 	}
 }
 
-// maxJudgedFiles is the maximum number of files of a call that are examined. A call with more files gets the level
+// maxJudgedFiles is the maximum number of files that are examined for a call. A call with more files gets the level
 // LevelForeign.
 const maxJudgedFiles = 500
 
-// raiseLevelForReadFiles raises the level of the output to the highest level of the files that were read.
+// raiseLevelForReadFiles raises the output's level to the highest level of the files that were read.
 func (j *verdictState) raiseLevelForReadFiles(dir string, paths []string, cause string) {
 	hasRelative := slices.ContainsFunc(paths, func(p string) bool { return !filepath.IsAbs(p) })
 	isUnknown := dir == "" && hasRelative

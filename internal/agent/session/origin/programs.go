@@ -16,23 +16,23 @@ type programKind int
 
 const (
 	programUnlisted programKind = iota // The program is not in the table and may print any text.
-	programPrinter                     // The program prints its own messages and the texts of its arguments.
+	programPrinter                     // The program prints its own messages and the arguments' texts.
 	programBuilder                     // The program prints messages about the project that it builds or tests.
 	programReader                      // The program prints the files in its arguments.
 	// The program prints the files in its arguments. Its first argument is a pattern or a script.
 	programFilter
 	programLister // The program prints names of files.
-	// The program prints names of files, and the output of a program that it runs for the files.
+	// The program prints file names, and the output of a program that it runs for the files.
 	programFinder
 	programFetcher // The program prints the content of a URL.
 	// The program prints text from other machines, packages, databases, containers, logs or the clipboard.
 	programForeign
 	programDatabase      // The program prints from the database file in its first argument.
 	programCopier        // The program prints nothing, because it copies files.
-	programTee           // The program prints its standard input, and also writes it into files.
+	programTee           // The program prints its standard input, and also writes this input into files.
 	programChangeDir     // The program prints nothing, because it changes the current directory.
 	programEval          // The program prints the output of the command line in its arguments.
-	programReadVariables // The program prints nothing, because it reads its standard input into variables.
+	programReadVariables // The program prints nothing, because it reads standard input into variables.
 	programGit           // File git.go judges git commands.
 	programOxbow         // This is oxbow itself, which prints entries of a memory.
 	programShell         // The program prints the output of the script or the command line in its arguments.

@@ -10,7 +10,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxWordValues is the maximum number of possible values of a word. A word with more values counts as unknown.
+// maxWordValues is the maximum number of possible values for a word. A word with more values counts as unknown.
 const maxWordValues = 64
 
 // unknownWordValues is the result for a word whose value is not known.
@@ -79,7 +79,7 @@ func (s *shellState) wordValues(w *syntax.Word) []string {
 	return values
 }
 
-// joinedPartValues returns the possible values of the word that consists of these parts.
+// joinedPartValues returns the possible values of the word that these parts form.
 func (s *shellState) joinedPartValues(ps []syntax.WordPart) []string {
 	values := []string{""}
 	for _, p := range ps {
