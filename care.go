@@ -167,10 +167,9 @@ func (m *Memory) Summary(ctx context.Context) (Summary, error) {
 	return logstore.SummarizeEntries(m.store.Entries(ctx, Filter{}))
 }
 
-// Newest returns one page of the entries that match the filter, most recently written
-// first, and the total number of matches. In a store in one file, it reads only the
-// entries of the page if the filter has only conditions on kind, project, tag and creation
-// time.
+// Newest returns one page of the entries that match the filter, most recently written first, and how many entries
+// match in total. In a store in one file, it reads only the entries of the page if the filter has only conditions on
+// kind, project, tag and creation time.
 func (m *Memory) Newest(ctx context.Context, f Filter, offset, limit int) (page []Entry, total int, err error) {
 	end, err := store.PageEnd(offset, limit)
 	if err != nil {

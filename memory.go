@@ -91,9 +91,8 @@ func (m *Memory) Capabilities() Capabilities {
 // Options returns the options of the memory, with the defaults filled in.
 func (m *Memory) Options() Options { return m.opts }
 
-// minScanBytes is the minimum size of the entries' text, in bytes, for which a query scans
-// the entries instead of building an index. Indexing less text takes under a tenth of a
-// second, and later queries profit from the index.
+// minScanBytes is the minimum size of the entries' text, in bytes, for which a query scans the entries and does not
+// build an index. Indexing less text takes under a tenth of a second, and later queries profit from the index.
 const minScanBytes = 2 << 20
 
 // scanIndex is the temporary index made by a scan. It has only the terms of the

@@ -30,13 +30,12 @@ type searcher struct {
 	// bytes of the entries that were added and are not in the index file
 	addedBytes atomic.Int64
 
-	// The index reads the entries with which it started only when a query needs them. db is the
-	// log, or nil if the store cannot read entries by ID. In the latter case, the index keeps the
-	// entries in memory.
+	// The index reads the initial entries only when a query needs them. db is the log, or nil if the store cannot read
+	// entries by ID. If db is nil, the index keeps the entries in memory.
 	db          *logstore.DB
 	startRows   entryRows                // IDs, versions and offsets of the entries that the index started with
 	cachedItems *cache.Slots[*indexItem] // cached entries by row
-	// error of a failed read of an entry, after which the searcher's results are discarded
+	// error from a failed read of an entry, after which the searcher's results are discarded
 	err          atomic.Pointer[error]
 	lowerEntries []*Entry // lower entries of an overlay store when the index was built, always kept in memory
 	runFiles     runFiles // temporary files with parts of the index, until they are merged
@@ -53,7 +52,7 @@ func newSearcher(name string, store Store) *searcher {
 func (s *searcher) scorer(name string) *ranking.Scorer { return (*s.scorers.Load())[name] }
 
 // startFromIndexFile gives an empty searcher the index in its index file, s.savedIndex. It then applies the changes
-// that the store has made since the file was written. It reads no entries yet: the index reads an entry when a query
+// that the store has made since the file was written. No entries are read yet: the index reads an entry when a query
 // needs it. It returns an error if the changes cannot be read.
 func (s *searcher) startFromIndexFile(ctx context.Context) error {
 	h := &s.savedIndex.head
@@ -247,8 +246,8 @@ func (s *searcher) canApplyQuickly(ds []analyzedDelta) bool {
 	return bytes <= maxQuickText
 }
 
-// analysisCost returns the cost of analyzing an entry again, in units of an average entry. It
-// estimates the work that is lost if the index is not written to a file.
+// analysisCost returns the cost of analyzing an entry again, relative to an average entry. It estimates the work that
+// is lost if the index is not written to a file.
 func analysisCost(e *Entry) int64 {
 	const text = 4096 // number of content bytes that take as long to analyze as an average entry
 	if e == nil {

@@ -31,8 +31,8 @@ const (
 	minAttemptTime          = 50 * time.Millisecond // minimum remaining time for an attempt
 
 	// Before a round, the committer waits for further changes for 1/gatherDivisor of the last round's duration.
-	// Callers whose changes were stored together return one after the other. Without this wait, the next change of the
-	// first caller would get its own envelope, and each round would store half as many changes.
+	// Callers whose changes were stored together return one by one. Without this wait, the next change of the first
+	// caller would get its own envelope, and each round would store half as many changes.
 	gatherDivisor = 4
 	maxGatherTime = 5 * time.Millisecond
 )
@@ -42,8 +42,8 @@ type commitRequest struct {
 	change       brainChange
 	ops          []oxbow.Op
 	changedNames []string // names of the entries that the ops change
-	// the change needs its own envelope, because replicas compute its outcome, or because it changes aliases of other
-	// entries
+	// the change needs its own envelope, because replicas compute the outcome, or because the change affects aliases
+	// of other entries
 	needsOwnEnvelope bool
 	textBytes        int
 
@@ -138,8 +138,8 @@ func (c *commitQueue) removeRequest(q *commitRequest) bool {
 	return i >= 0
 }
 
-// commit commits a change, and returns it when it is durable. For a revert or a restore, only the number of the change
-// is set.
+// commit commits a change, waits until the change is durable, and returns it. For a revert or a restore, only the
+// number of the change is set.
 func (r *brainReplica) commit(ctx context.Context, q *commitRequest) (oxbow.Change, error) {
 	if err := q.change.setOriginOfChange(ctx, r.cluster.options.Source); err != nil {
 		return oxbow.Change{}, err
@@ -222,7 +222,8 @@ func (r *brainReplica) commitBatch(qs []*commitRequest) error {
 	}
 }
 
-// requestChoice contains the requests that were chosen for an envelope, and what happens to the others.
+// requestChoice contains the requests that were chosen for an envelope, and the requests that were deferred or
+// refused.
 type requestChoice struct {
 	selected []*commitRequest
 	deferred []*commitRequest         // requests that must wait for the next envelope
@@ -235,7 +236,7 @@ type requestChoice struct {
 }
 
 // chooseRequests chooses requests for the next envelope. If a request fails only because of another chosen change, it
-// is deferred, because the other change is not durable yet.
+// is deferred, because that change is not durable yet.
 func (r *brainReplica) chooseRequests(qs []*commitRequest) (*requestChoice, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -9,14 +9,12 @@
 //
 // # How it works
 //
-// All changes of a brain are messages with the same subject, called envelopes. Envelopes are
-// numbered without gaps, and each contains the SHA-256 of the previous envelope. Each process
-// applies the envelopes, in order, to a file in the format of a local memory. Time, source and op
-// ID come from the envelope. Therefore IDs, versions, change numbers and the hash chain are equal
-// on every node. Reads, including history, use this file. A write is validated on the file. It is
-// published only if the envelope that it follows is still the last. Otherwise the process reads the
-// newer envelopes and validates the write again. Changes that wait for the same brain share an
-// envelope.
+// All changes of a brain are messages with the same subject, called envelopes. Envelopes are numbered without gaps,
+// and each contains the SHA-256 of the previous envelope. Each process applies the envelopes, in order, to a file in
+// the format of a local memory. Time, source and op ID come from the envelope. Therefore IDs, versions, change numbers
+// and the hash chain are equal on every node. Reads, including history, use this file. A write is validated on the
+// file. It is published only if the preceding envelope is still the last. Otherwise the process reads the newer
+// envelopes and validates the write again. Changes that wait for the same brain share an envelope.
 //
 // # Guarantees
 //

@@ -1,4 +1,4 @@
-// This file defines the manifest of a backup, which lists the file and the position of each brain.
+// This file defines a backup's manifest, which lists the file and the position of each brain.
 
 package jetstream
 
@@ -37,7 +37,7 @@ type savedBrain struct {
 	Created time.Time `json:"created"`
 
 	LastMessageSeq    uint64    `json:"seq"`   // sequence of the brain's last message in the stream
-	EnvelopeNumber    uint64    `json:"n"`     // number of the last envelope, or 0 if there is no envelope
+	EnvelopeNumber    uint64    `json:"n"`     // number of the last envelope, or 0 without envelopes
 	EnvelopeChainHash chainHash `json:"chain"` // value of the chain at that envelope
 	EnvelopeTime      int64     `json:"time"`  // time of that envelope
 
@@ -54,8 +54,8 @@ func (b *savedBrain) fullName() string { return b.Tenant + "." + b.Brain }
 func (b *savedBrain) dirName() string { return "tenant-" + b.Tenant }
 
 // fileName returns the name of the brain's file, or "" if the brain is empty. The name depends on the content, so that
-// no file of the last manifest is overwritten. It contains a prefix and a hash, so that it is not the name of a
-// device, and no two names are equal for any file system.
+// no file of the last manifest is overwritten. It contains a prefix and a hash, so that no device has this name, and
+// no two names are equal for any file system.
 func (b *savedBrain) fileName() string {
 	if b.EnvelopeNumber == 0 {
 		return ""

@@ -30,8 +30,8 @@ type localStore interface {
 
 // brainReplica is a brain in this process. All handles of the brain share the replica.
 //
-// Equal envelopes create equal files: the identity of the log, and the time, source and op ID of each change come from
-// the envelopes. Therefore numbers, versions and the chain are the same on every node.
+// Equal envelopes create equal files: the log's identity, and the time, source and op ID of each change come from the
+// envelopes. Therefore numbers, versions and the chain are the same on every node.
 type brainReplica struct {
 	cluster        *Cluster
 	directoryBrain directoryBrain
@@ -47,7 +47,7 @@ type brainReplica struct {
 	envelopeClock atomic.Int64               // time of the envelope that is being applied
 	lastReadSeq   atomic.Uint64              // copy of place.Seq for readers
 	announcedSeq  atomic.Uint64              // sequence of the last message that an invalidation announced
-	// time of the last comparison with the head, in nanoseconds of Options.Clock (0 forces a comparison)
+	// time when the head was last compared, in nanoseconds of Options.Clock (0 forces a comparison)
 	headComparedAt atomic.Int64
 
 	mu              sync.Mutex // guards all fields below, so that envelopes are applied one at a time
@@ -68,10 +68,10 @@ type inFlightEnvelope struct {
 	envelopeNumber uint64
 	changeCount    int
 	isApplied      bool
-	// it is unknown whether a snapshot contains the envelope, because the snapshot no longer lists its ID
+	// it is unknown whether a snapshot contains the envelope, because the snapshot no longer lists the envelope's ID
 	isOutcomeUnknown bool
 	madeChanges      []oxbow.Change
-	changeErrs       []error // errors of the changes (nil if the envelope was applied as part of a snapshot)
+	changeErrs       []error // errors for the changes (nil if the envelope was applied as part of a snapshot)
 }
 
 // errDiverged reports that the file of a replica contradicts the stream.

@@ -20,11 +20,11 @@ type Compressor interface {
 }
 
 type (
-	// Tidied describes what a [Tidier] has changed, or would change.
+	// Tidied describes the changes that a [Tidier] has made, or would make.
 	Tidied = verb.Tidied
 	// Step describes the change of one fact.
 	Step = verb.Step
-	// Compression says what a [Compressor] replaces by digests.
+	// Compression selects the logs that a [Compressor] replaces by digests.
 	Compression = verb.Compression
 	// Digest describes the digest of a period.
 	Digest = verb.Digest

@@ -24,12 +24,12 @@ type rankedEntry struct {
 	entry        *oxbow.Entry // the entry (nil if it has not been read yet)
 	contentBytes int          // size of the entry's content in bytes
 	updateTime   time.Time
-	// rank of the entry among the hits of the query, starting at 1 (0 if the query did not find the entry)
+	// rank of the entry among the query's hits, starting at 1 (0 if the query did not find the entry)
 	queryRank int
 	isNamed   bool // the profile lists the entry by name
 }
 
-// rankTraits contains the parts of the rank that depend only on the labels of the entry.
+// rankTraits contains the parts of the rank that depend only on the entry's labels.
 type rankTraits struct {
 	class      rankClass
 	confidence float64
@@ -62,8 +62,7 @@ func (x *rankedEntry) rankReason() string {
 	return "last written " + x.updateTime.UTC().Format(time.DateOnly)
 }
 
-// queryRanksByID returns the rank of each entry in the scope that the query finds, by the ID of the entry. The
-// ranks start at 1.
+// queryRanksByID returns the rank of each entry in the scope that the query finds, by entry ID. The ranks start at 1.
 func queryRanksByID(ctx context.Context, m *oxbow.Memory, within scope.Scope, query string) (map[uint64]int, error) {
 	if strings.TrimSpace(query) == "" {
 		return nil, nil
@@ -124,7 +123,7 @@ func (o *rankingInput) isHeldBack(e *oxbow.Entry) bool {
 type chosenEntries struct {
 	selectedCount int // number of entries that the profile selects
 	textParts     []prompt.Part
-	// number of entries that rank too low to be tried, and their total number of tokens
+	// number of entries that rank too low to be tried, and their total token count
 	omittedCount, omittedTokens int
 }
 
@@ -176,11 +175,11 @@ func (r *Resolved) chooseEntries(all heads.List, input *rankingInput, tokenBudge
 	return c, nil
 }
 
-// entrySums contains the number of some entries and their total number of tokens.
+// entrySums contains the number of some entries and their total token count.
 type entrySums struct{ entries, tokens int }
 
 // rankEntries returns the highest-ranking entries in the scope, with the best entry first. It returns only as many
-// entries as are necessary for their contents to have more than the given number of tokens. The result sum counts all
+// entries as are necessary for the contents to have more than the given number of tokens. The result sum counts all
 // entries in the scope.
 func (r *Resolved) rankEntries(
 	all heads.List,
@@ -193,7 +192,7 @@ func (r *Resolved) rankEntries(
 			named[n] = true
 		}
 	}
-	size := 0 // total size of the contents of best, in bytes
+	size := 0 // total size of best's contents, in bytes
 	for h, err := range all.All {
 		if err != nil {
 			return nil, sum, err

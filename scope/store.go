@@ -27,8 +27,8 @@ func New(base oxbow.Store, s Scope, o *oxbow.Options) oxbow.Store {
 }
 
 // Within returns a memory with the part of m's store that is in the scope. The memory has its own index, so that
-// counts and suggestions do not depend on entries outside. Closing it does not close m, but it must be closed before
-// m. After Close, its Recall fails with [oxbow.ErrClosed].
+// counts and suggestions do not depend on entries outside. Closing the memory does not close m, but it must be closed
+// before m. After Close, its Recall fails with [oxbow.ErrClosed].
 func Within(m *oxbow.Memory, s Scope) *oxbow.Memory {
 	o := m.Options()
 	v := newStore(m.Store(), s, &o)
@@ -41,7 +41,7 @@ func Within(m *oxbow.Memory, s Scope) *oxbow.Memory {
 }
 
 // newStore restricts base to the scope, with the Clock and the Source in the options. It watches base once, and
-// forwards the events to its own watchers.
+// forwards the events to the new store's watchers.
 func newStore(base oxbow.Store, s Scope, o *oxbow.Options) *store {
 	v := &store{
 		base:             base,
@@ -241,7 +241,7 @@ func (v *store) Refresh(ctx context.Context) error {
 }
 
 // resolveShownName returns the name of the entry that is shown under the given name, in which parts may be hidden. If
-// no entry or several entries are shown under it, it returns the name unchanged.
+// no entry or several entries are shown under the name, it returns the name unchanged.
 func (v *store) resolveShownName(ctx context.Context, name string) (string, error) {
 	if !v.scope.hasRedactionMark(name) {
 		return name, nil
@@ -270,7 +270,7 @@ func (v *store) namesShownAs(ctx context.Context, name string) (names []string, 
 }
 
 // restoreRedacted replaces the marks in an op by the original data. It restores the entry's name. It also restores the
-// content, the aliases and the labels, as far as they are those that the scope has shown.
+// content, the aliases and the labels, as far as the given values are the values that the scope has shown.
 func (v *store) restoreRedacted(ctx context.Context, op oxbow.Op) (oxbow.Op, error) {
 	if _, adds := op.(oxbow.Add); adds || len(v.scope.Redact) == 0 {
 		return op, nil

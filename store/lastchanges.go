@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// Undoable returns the last n changes that can be undone, newest first. If there are fewer, it returns all of them. It
+// Undoable returns the last n changes that can be undone, newest first. If the store has fewer, it returns all. It
 // skips changes that are an undo, that were undone, or that contain a redacted version. Consecutive changes by one
-// import count as one change, but Undoable returns each of them.
+// import count as one change, but Undoable returns each change.
 func Undoable(ctx context.Context, h Historian, n int) ([]Change, error) {
 	var found []Change
 	count := 0

@@ -143,7 +143,7 @@ const (
 // A Change contains the versions that one call of Apply wrote. It is one record in the log.
 type Change struct {
 	Seq      uint64 // number of the change
-	Hash     string // hash of the log up to and including this change, in hex (empty if the store has no hash chain)
+	Hash     string // hash of the log up to and including this change, in hex (empty in a store without a hash chain)
 	Time     time.Time
 	Source   Source
 	Note     string   // the reason (see [WithNote])
@@ -153,8 +153,9 @@ type Change struct {
 
 // A Version is the state of an entry after a change.
 type Version struct {
-	Seq    uint64 // number of the change
-	Prev   uint64 // number of the previous change that wrote or removed an entry with this name (0 if there is none)
+	Seq uint64 // number of the change
+	// number of the previous change that wrote or removed an entry with this name (0 for the first such change)
+	Prev   uint64
 	Verb   Verb
 	Entry  Entry // the entry; after a removal, only ID, Name and Kind are set
 	Source Source
@@ -178,8 +179,7 @@ type CheckReport struct {
 	Bytes   int64  // number of bytes read
 	First   uint64 // number of the first change in the log
 	Last    uint64 // number of the last change
-	// hash of the log up to Last, in hex; whoever keeps a copy of it elsewhere can prove later that the log was not
-	// edited
+	// hash of the log up to Last, in hex; whoever keeps a copy elsewhere can prove later that the log was not edited
 	Head     string
 	Problems []Problem
 
@@ -194,7 +194,7 @@ type CheckReport struct {
 
 // A Problem is something wrong that a check found, and how to repair it.
 type Problem struct {
-	Offset int64 // offset in the file, or -1 if the problem has no single position
+	Offset int64 // offset in the file, or -1 for a problem without a single position
 	What   string
 	Mend   string // advice how to repair it
 }
@@ -222,7 +222,7 @@ type Stats struct {
 	Used    int64  // size of the file without its free space
 	First   uint64 // number of the first change in the log
 	Last    uint64 // number of the last change
-	Head    string // hex hash of the log up to Last (empty if the store has no hash chain)
+	Head    string // hex hash of the log up to Last (empty in a store without a hash chain)
 }
 
 // A Counter is a Store that can return its Stats without reading all entries.

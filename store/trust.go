@@ -1,4 +1,4 @@
-// This file computes the level of trust of an entry, from its author and from what the author's session had read.
+// This file computes an entry's level of trust, from its author and from the texts that the author's session had read.
 
 package store
 
@@ -29,12 +29,12 @@ const (
 	TrustQuarantined Trust = "quarantined"
 )
 
-// Only programs write these labels. [Entry.Trust] depends on all of them except suspect and personal.
+// Only programs write these labels. [Entry.Trust] depends on all these labels except suspect and personal.
 const (
 	LabelTaint      = "taint"      // a call by which the agent had read text by others
 	LabelSuspect    = "suspect"    // rule for texts that look like instructions; the text matches this rule
 	LabelQuarantine = "quarantine" // rule as for suspect, for a tainted text
-	LabelOrigin     = "origin"     // level of trust of the source, if it is lower than that of the author
+	LabelOrigin     = "origin"     // trust level of the source, if it is lower than the author's trust level
 	LabelVerified   = "verified"   // the test or commit that supports the text
 	LabelPersonal   = "personal"   // a kind of personal data that the text contains
 	// "person" if a person wrote or approved the text, although a program made the last
@@ -60,9 +60,8 @@ func (l Label) IsPersonal() bool {
 	return l.Key == LabelPersonal && slices.Contains(screen.PersonalKinds(), screen.PersonalKind(l.Value))
 }
 
-// IsLocal reports whether the label is left out of exported files. This is so for the mark
-// of personal data and the mark of an import. The memory that reads the file sets these
-// labels itself.
+// IsLocal reports whether the label is left out of exported files. This is so for the personal data mark and the
+// import mark. The memory that reads the file sets these labels itself.
 func (l Label) IsLocal() bool {
 	return l.IsPersonal() || l == Label{LabelUnvouched, UnvouchedImport}
 }
@@ -91,8 +90,8 @@ func (e *Entry) TextBy() Actor {
 	return e.Source.Actor
 }
 
-// KeepTextBy returns the labels that an entry must have after the author by changed it but not its text. If by is a
-// person who has not approved the text, a label names the author of the text. old is the entry before the change.
+// KeepTextBy returns the labels that an entry must have after the author by changed the entry but not its text. If by
+// is a person who has not approved the text, a label names the author of the text. old is the entry before the change.
 func KeepTextBy(labels []Label, old *Entry, by Actor) []Label {
 	labels = slices.DeleteFunc(slices.Clone(labels), func(l Label) bool { return l.Key == LabelTextBy })
 	isApproved := slices.ContainsFunc(labels, func(l Label) bool { return l.Key == LabelApproved })

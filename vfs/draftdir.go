@@ -82,8 +82,8 @@ func (d *DraftDir) tempName() string { return path.Join(d.tempDir, draftContents
 // Dir returns the name of the directory in which the caller must build the new directory.
 func (d *DraftDir) Dir() string { return d.tempName() }
 
-// Cleared returns the name of the unfinished directory that a killed builder left and that NewDraftDir removed. If
-// there was no such directory, it returns "".
+// Cleared returns the name of the unfinished directory that a killed builder left and that NewDraftDir removed.
+// Without such a directory, it returns "".
 func (d *DraftDir) Cleared() string {
 	if d.isCleared {
 		return d.tempDir

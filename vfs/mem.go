@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// Mem is a file system in memory. It fulfills the contract of [FS]: an open file continues to exist if its name is
+// Mem is a file system in memory. It fulfills the contract of [FS]: an open file continues to exist if the name is
 // removed or refers to another file. All changes are durable immediately, but only until the process ends. Permissions
 // are stored but not enforced. Symbolic links are not supported. Hard links can be created only with [Mem.Link].
 //
-// By default, the file times of each change are a millisecond later than the times of the previous change, so that the
-// same calls always have the same results. See [Mem.SetClock].
+// By default, each change's file times are a millisecond later than the times of the previous change, so that the same
+// calls always have the same results. See [Mem.SetClock].
 type Mem struct {
 	mu          sync.RWMutex // guards all following fields and all nodes
 	root        *memNode
@@ -38,7 +38,7 @@ type memNode struct {
 	modTime    time.Time
 	children   map[string]*memNode // entries of the directory (nil for a file)
 	data       []byte              // content of the file
-	isShared   bool                // data is shared with other nodes, so it must be copied before it is changed
+	isShared   bool                // data is shared with other nodes, so it must be copied before a change
 	lockHolder *memLock            // lock that is held on the file (nil if none)
 }
 

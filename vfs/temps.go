@@ -27,7 +27,7 @@ func TempOf(temp string) (name string, ok bool) {
 }
 
 // RemoveStaleTemps removes abandoned temporary files from a directory. A temporary file is removed if it is older than
-// [StaleAfter] at the time now, and if isOurs returns true for the name of its final file. Errors are ignored.
+// [StaleAfter] at the time now, and if isOurs returns true for the final file's name. Errors are ignored.
 func RemoveStaleTemps(fsys FS, dir string, now time.Time, isOurs func(name string) bool) {
 	entries, err := fsys.ReadDir(dir)
 	if err != nil {

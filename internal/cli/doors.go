@@ -53,7 +53,7 @@ func (mem *openMemory) openHomeHandler(
 	return &homeHandler{mem.newHandler(&views, s, g, sessions), done}, nil
 }
 
-// newHandler returns a handler for the pages and the API of views, and for the MCP server of s.
+// newHandler returns a handler for the MCP server of s, and for pages and an API with the options views.
 func (mem *openMemory) newHandler(
 	views *rights.Options,
 	s *memoryService,

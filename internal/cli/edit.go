@@ -116,7 +116,7 @@ func (mem *openMemory) editEntry(ctx context.Context, name string) (out editOut,
 }
 
 // restoreHint returns a text that names the change that forgot an entry, and the command that restores the entry. It
-// returns "" if the memory has no history.
+// returns "" for a memory without a history.
 func (mem *openMemory) restoreHint(ctx context.Context, e verb.Entry) string {
 	past, err := callVerb(ctx, mem, verb.History, verb.HistoryIn{Name: e.Name})
 	if err != nil || len(past.Changes) == 0 {

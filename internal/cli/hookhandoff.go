@@ -14,8 +14,8 @@ import (
 // maxHandoffTokens limits the memory that a handoff's profile selects at the start of a session, in tokens.
 const maxHandoffTokens = 2_000
 
-// openHandoffName returns the name of the open handoff for the session's project, or else of the open handoff without
-// a project. It returns "" if there is none that a model may be shown unasked.
+// openHandoffName returns the name of an open handoff: the handoff for the session's project, or else the handoff
+// without a project. It returns "" if no handoff may be shown to a model unasked.
 func (mem *openMemory) openHandoffName(ctx context.Context, dir string) string {
 	project, _ := findProject(dir)
 	waiting, err := callVerb(ctx, mem, verb.WaitingHandoff, verb.WaitingHandoffIn{Project: project})
@@ -25,8 +25,9 @@ func (mem *openMemory) openHandoffName(ctx context.Context, dir string) string {
 	return waiting.Name
 }
 
-// takeHandoff takes a handoff, so that no other session gets it. It returns the handoff's text with the texts of its
-// skills and the memory that its profile selects. hasProfile is true if a profile has selected memory.
+// takeHandoff takes a handoff, so that no other session gets it. It returns the handoff's text with the texts of the
+// handoff's skills and the memory that the handoff's profile selects. hasProfile is true if a profile has selected
+// memory.
 func (mem *openMemory) takeHandoff(ctx context.Context, handoffName string) (text string, hasProfile bool) {
 	out, err := callVerb(
 		ctx,
@@ -41,7 +42,7 @@ func (mem *openMemory) takeHandoff(ctx context.Context, handoffName string) (tex
 	return out.Text(), hasProfile
 }
 
-// maxHandoffBytes is the maximum size of a handoff at the start of a session, in bytes. It includes the skills and the
+// maxHandoffBytes is the maximum size of a handoff at a session's start, in bytes. It includes the skills and the
 // memory.
 const maxHandoffBytes = hook.MaxContextBytes - 500
 

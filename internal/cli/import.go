@@ -140,8 +140,8 @@ func (mem *openMemory) importPaths(ctx context.Context, in imports.ImportIn, pat
 const stdinName = "standard input"
 
 // openIfPipe returns a reader for a file that is not regular, such as /dev/stdin or the pipe that a shell creates for
-// <(COMMAND). Such a file has no name in a directory. It is opened in the background, because opening a pipe may wait
-// for its other end. For a regular file, a directory or a missing file, openIfPipe returns nil.
+// <(COMMAND). Such a file does not have a name in a directory. It is opened in the background, because opening a pipe
+// may wait for the pipe's other end. For a regular file, a directory or a missing file, openIfPipe returns nil.
 func openIfPipe(path string) io.Reader {
 	fi, err := os.Stat(path)
 	if err != nil {

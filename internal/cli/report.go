@@ -55,8 +55,8 @@ func (env *environment) showReport(r report.Report) {
 	}
 }
 
-// bufferedCopy returns a copy of the environment that writes to a builder. The width and the colours are those of the
-// original.
+// bufferedCopy returns a copy of the environment that writes to a builder. The copy has the original's width and
+// colours.
 func (env *environment) bufferedCopy() (*environment, *strings.Builder) {
 	var b strings.Builder
 	other := *env
@@ -239,7 +239,7 @@ func (env *environment) showCell(c report.Cell) {
 	}
 }
 
-// showFields prints cells as a column of names and a column of values. Cells without a value are left out.
+// showFields prints cells as a name column and a value column. Cells without a value are left out.
 func (env *environment) showFields(cells []report.Cell) {
 	wide := 0
 	for _, c := range cells {
@@ -298,7 +298,7 @@ func (env *environment) showReportTable(table report.Table) {
 	}
 }
 
-// measureColumns returns the width of each column of a table.
+// measureColumns returns the width of each column in a table.
 func (env *environment) measureColumns(rows [][]string) (wide []int) {
 	for _, row := range rows {
 		for i, cell := range row {

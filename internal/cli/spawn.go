@@ -123,7 +123,7 @@ func (env *environment) showSpawnResult(out profiles.SpawnSubAgentOut) {
 	}
 }
 
-// settingsFile returns the path of the settings file that applies, or "". ignored is the path of a file that does not
+// settingsFile returns the path of the settings file that applies, or "". ignored is the path to a file that does not
 // apply because it may have come with a project, or "". If $OXBOW_SETTINGS is set, only that file applies. Sub-agents
 // are started with this variable. Otherwise the settings of a home that the sub-agent's command line names would
 // apply.
@@ -149,7 +149,7 @@ func (finder *homeFinder) settingsFile() (file, ignored string, err error) {
 	there := func(dir string) string {
 		f := filepath.Join(dir, subagent.SettingsFile)
 		if fi, err := os.Stat(dir); err != nil || !fi.IsDir() {
-			return "" // The home is a store file and has no settings.
+			return "" // The home is a store file, which cannot contain settings.
 		}
 		if _, err := os.Lstat(f); errors.Is(err, fs.ErrNotExist) {
 			return ""
@@ -176,7 +176,7 @@ func (finder *homeFinder) trustsSettings(home, file string) bool {
 	return finder.isOwnHome(home) || finder.host().Trusted.TrustsSettings(home, file)
 }
 
-// loadRunner returns the runner that starts sub-agents, or nil if there are no settings.
+// loadRunner returns the runner that starts sub-agents, or nil without settings.
 func (finder *homeFinder) loadRunner() (*subagent.Runner, error) {
 	file, _, err := finder.settingsFile()
 	if err != nil || file == "" {

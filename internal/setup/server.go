@@ -17,8 +17,8 @@ import (
 // programName is the name of oxbow's executable. It is also the name of the server in clients' files.
 const programName = "oxbow"
 
-// A Server is an entry in a client's file that starts a program. The command has one of three forms: a word with a
-// separate list of arguments, a list that contains the arguments, or a line for a shell.
+// A Server is an entry in a client's file that starts a program. The command has three possible forms: a word with a
+// separate argument list, a list that contains the arguments, or a line for a shell.
 type Server struct {
 	Command any               `json:"command"`
 	Args    []string          `json:"args"`
@@ -46,7 +46,7 @@ func (s Server) Argv() []string {
 
 // oxbowPrograms recognizes the programs that count as oxbow.
 type oxbowPrograms struct {
-	paths     []string // paths of the running program and of programs in setup's records, whatever their names are
+	paths     []string // paths of the running program and the programs in setup's records, whatever their names are
 	isWindows bool     // compare paths without regard to case
 }
 
@@ -56,7 +56,7 @@ var oxbowName = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // isOxbow reports whether a path leads to oxbow. The path may have the syntax of any operating system. A program with
-// another name counts as oxbow if it is running now, or if setup wrote its path into a file.
+// another name counts as oxbow if it is running now, or if setup wrote the program's path into a file.
 func (own oxbowPrograms) isOxbow(path string) bool {
 	base := strings.ToLower(path[strings.LastIndexAny(path, `/\`)+1:])
 	if oxbowName().MatchString(strings.TrimSuffix(base, ".exe")) {

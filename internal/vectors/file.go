@@ -29,9 +29,9 @@ import (
 const (
 	fileMagic   = "oxbow vectors 1\n"
 	headerSize  = len(fileMagic) + 16 + 4 + 4
-	rowOverhead = 8 + 8 + 16 + 4 + 4 // number of bytes of a row without its vector's numbers
+	rowOverhead = 8 + 8 + 16 + 4 + 4 // number of bytes in a row without its vector's numbers
 
-	maxDimension = 1 << 16 // maximum number of elements in a vector; the vectors of all models are shorter
+	maxDimension = 1 << 16 // maximum number of elements in a vector, which is higher than in every model's vectors
 	maxFileSize  = 8 << 30
 )
 

@@ -141,8 +141,8 @@ func (p Param) checkNotRepeated(key string, given map[string]string) error {
 	return InvalidValue("parameter", key, "means the same as "+first+", which is given too; give only "+p.Name)
 }
 
-// checkRequired returns an error if a required parameter has no value. given contains the parameters that the call
-// used, and withValue those that have a value.
+// checkRequired returns an error if a required parameter lacks a value. given contains the parameters that the call
+// used, and withValue the parameters that have a value.
 func checkRequired(params []Param, given map[string]string, withValue map[string]bool) error {
 	for _, p := range params {
 		if !p.Required || withValue[p.Name] {

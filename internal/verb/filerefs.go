@@ -18,7 +18,7 @@ import (
 type FileRef struct {
 	File  string `json:"file"`  // path of the file as the entry contains it
 	State string `json:"state"` // FRESH, MOVED, STALE or UNVERIFIABLE
-	// if the file was moved: its new path, or the file that contains its remaining lines
+	// if the file was moved: its new path, or the file that contains the remaining lines
 	NewPlace  string  `json:"now,omitempty"`
 	KeptShare float64 `json:"kept,omitempty"` // share of the file's lines that are unchanged (0 if it is unknown)
 	StateText string  `json:"how"`            // the state as a phrase for people
@@ -43,7 +43,7 @@ type WorkingTree interface {
 	FileBlobName(file string) (name string, isFile bool)
 }
 
-// workingTree returns the working tree, or nil if there is none.
+// workingTree returns the working tree, or nil if it does not exist.
 func (w *Workspace) workingTree(ctx context.Context) (WorkingTree, error) {
 	if w.Annotations == nil {
 		return nil, nil
@@ -59,8 +59,8 @@ func (w *Workspace) workingTree(ctx context.Context) (WorkingTree, error) {
 }
 
 // CheckFileRefs checks the files to which entries refer against the working tree, and returns the results by the ID of
-// the entry. It checks at most maxFileRefs files, and a note says how many it has left out. If the tree cannot be
-// opened, a note gives the reason. The result is nil if no entry refers to a file, or if there is no working tree.
+// the entry. It checks at most maxFileRefs files, and a note says how many were left out. If the tree cannot be
+// opened, a note gives the reason. The result is nil without a working tree, or if no entry refers to a file.
 func (w *Workspace) CheckFileRefs(ctx context.Context, es []oxbow.Entry) (map[uint64][]FileRef, []Note) {
 	if w.Annotations == nil {
 		return nil, nil
@@ -129,8 +129,8 @@ func (w *Workspace) currentProject() func() string {
 	})
 }
 
-// isForOtherProject reports whether an entry with these labels belongs to projects, and the current project is not one
-// of them.
+// isForOtherProject reports whether an entry with these labels belongs to projects that do not include the current
+// project.
 func isForOtherProject(labels []oxbow.Label, currentProject func() string) bool {
 	named := false
 	for _, l := range labels {

@@ -11,7 +11,7 @@ import (
 
 // Operation is a single change, or all changes of an import.
 type Operation struct {
-	Change          // the newest change; its entries are those of all changes, newest first
+	Change          // the newest change, with the entries of all changes, newest first
 	FirstSeq uint64 // number of the oldest change
 }
 

@@ -1,5 +1,5 @@
 // This file implements the verbs that load and unload a memory profile during a conversation. A loaded profile's
-// selection of entries is the result of a tool, so a client can remove it from the conversation.
+// selection of entries is a tool's result, so a client can remove it from the conversation.
 
 package verb
 
@@ -196,8 +196,8 @@ func (out *LoadMemoryProfileOut) setBudget(requested *int, maxTokens int) error 
 	return nil
 }
 
-// selectParts selects the entries of a profile and returns the parts of the selection's text. The whole answer fits
-// into the budget, with the margin of [prompt.Context.PackIntoBudget].
+// selectParts selects a profile's entries and returns the parts of the selection's text. The whole answer fits into
+// the budget, with the margin of [prompt.Context.PackIntoBudget].
 func (p *Profiles) selectParts(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -356,7 +356,7 @@ func (p *Profiles) isVisible(name string) bool {
 }
 
 // profileTools returns the tools that load and unload profiles. They are not among the standard tools, because only
-// interfaces that serve profiles offer them (see [WithProfiles]).
+// interfaces that serve profiles offer such tools (see [WithProfiles]).
 func profileTools() []Tool {
 	return []Tool{
 		defineTool(
@@ -376,7 +376,7 @@ func profileTools() []Tool {
 
 // WithProfiles returns the tools for an interface that serves memory profiles. Each tool is restricted to a profile:
 // to the one that the call names by a handle, or else to the one that the session has loaded. If sets includes the
-// tools that load and unload profiles, they are added. Otherwise the tools have no parameter for a handle.
+// tools that load and unload profiles, they are added. Otherwise the tools lack a parameter for a handle.
 func WithProfiles(tools []Tool, sets VerbSets) []Tool {
 	verbs := sets.SelectTools(profileTools())
 	out := make([]Tool, 0, len(tools)+len(verbs))
@@ -386,7 +386,7 @@ func WithProfiles(tools []Tool, sets VerbSets) []Tool {
 	return append(out, verbs...)
 }
 
-// handleParam is the name of the parameter for the handle of a loaded profile.
+// handleParam is the name of the parameter for a loaded profile's handle.
 const handleParam = "handle"
 
 // withHandleParam returns a copy of the schema to which the parameter for handles is added.
@@ -463,8 +463,8 @@ func (w *Workspace) restrictingProfile(handle string) (l loadedProfile, ok bool,
 	return l, err == nil, err
 }
 
-// removeHandleArg returns the handle in a call's arguments, and the arguments without it. handle is "" if there is
-// none.
+// removeHandleArg returns the handle in a call's arguments, and the arguments without it. handle is "" if the
+// arguments lack a handle.
 func removeHandleArg(args Arguments) (handle string, rest Arguments, err error) {
 	isGiven := false
 	for _, a := range args {

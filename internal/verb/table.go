@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// standardTools creates the table when it is first needed. A command line does not need it, because it calls the
+// standardTools creates the table when it is first needed. A command line does not need it, because commands call the
 // functions.
 var standardTools = sync.OnceValue(func() []Tool {
 	look := verbTraits{readOnly: true, idempotent: true}

@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/report"
 )
 
-// Tool is a verb that models may call. Its schema leaves out rare parameters, and its descriptions are short.
+// Tool is a verb that models may call. Its schema leaves out rare parameters and has short descriptions.
 type Tool struct {
 	Verb
 	Description string // tells models when to call the verb, and names each parameter (at most 700 bytes)
@@ -77,7 +77,7 @@ type rememberedTextAnswer interface{ IsRememberedText() bool }
 //go:embed *.md
 var descriptions embed.FS
 
-// verbTraits tell clients what a call of a verb may do.
+// verbTraits tell clients about the possible effects of a verb's call.
 type verbTraits struct{ readOnly, destructive, idempotent bool }
 
 // defineTool makes a tool from a function of this package. The tool's description is in the file NAME.md.

@@ -1,5 +1,5 @@
-// This file explains results on the page Find, if the user asks for it: how recall ranks entries for a query, what a
-// hook would show for it, and why an entry is not among the hits.
+// This file explains results on the page Find, if the user asks for it: how recall ranks entries for a query, which
+// texts a hook would show for the query, and why an entry is not among the hits.
 
 package web
 
@@ -76,7 +76,7 @@ func (c *pageRequest) explanationSection(query string, shown []verb.Entry) g.Nod
 	)
 }
 
-// scoreTable returns a table with the parts of a score, or nil if the entry has no explanation.
+// scoreTable returns a table with the parts of a score, or nil for an entry without an explanation.
 func scoreTable(e verb.Entry) g.Node {
 	x := e.Explanation
 	if x == nil {
@@ -113,7 +113,7 @@ func numberCell(format string, f float64) g.Node {
 	return h.Td(h.Class("number"), h.Text(fmt.Sprintf(format, f)))
 }
 
-// hookAnswerPreview shows what a hook would show to a model if the question were a prompt.
+// hookAnswerPreview shows the text that a hook would show to a model if the question were a prompt.
 func (c *pageRequest) hookAnswerPreview(query, project string) g.Node {
 	out, err := injection.Inject(c.ctx, c.workspace, injection.InjectIn{Prompt: query, Project: project, Explain: true})
 	if err != nil {
@@ -132,7 +132,7 @@ func (c *pageRequest) hookAnswerPreview(query, project string) g.Node {
 		g.If(out.Text != "", h.Pre(h.Class("text"), page.IsolatedText(out.Text))), hookAnswerTable(out)}
 }
 
-// hookAnswerTexts contains, for each answer of the gate, what an agent gets.
+// hookAnswerTexts contains, for each answer that the gate can give, the part of the entry that an agent gets.
 var hookAnswerTexts = map[string]string{"payload": "sentences", "pointer": "the name", "silence": "nothing"}
 
 // hookAnswerTable lists the units that the gate considered. For each, it shows the strength and the strength that

@@ -1,5 +1,5 @@
-// This file implements the page Log. It shows every change with its author and a button to undo it. It does not render
-// the report of the verb, because a report has no buttons.
+// This file implements the page Log. It shows every change with the author and an undo button. It does not render the
+// report of the verb, because a report cannot contain buttons.
 
 package web
 
@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	logPageSize      = 30 // number of changes on a page of the log
+	logPageSize      = 30 // number of changes on a log page
 	maxNamedEntries  = 5  // maximum number of entries that a log row names
 	maxDiffedEntries = 20 // maximum number of entries whose difference a change's page shows
 )
@@ -146,7 +146,7 @@ func (c *pageRequest) changeGroupHead(changes []verb.Change) g.Node {
 		g.If(c.canDecideAsPerson(), h.Div(h.Class("actions"), revertLink(session, "Undo…"))))
 }
 
-// logRow shows a change. If it is part of a group, facts are left out that the heading of the group shows.
+// logRow shows a change. If it is part of a group, facts are left out that the group's heading shows.
 func (c *pageRequest) logRow(ch verb.Change, isMember bool) g.Node {
 	seq := formatNumber(ch.Seq)
 	named := ch.Entries[:min(maxNamedEntries, len(ch.Entries))]
@@ -200,7 +200,7 @@ func undoButtonText(ch verb.Change) string {
 }
 
 // sessionLink returns a link to the conversation in which a change was made. If the client's session is unknown, the
-// link leads to the changes of the same run of a program. For a change by a person, it then returns nil, because each
+// link leads to the changes in the same run of a program. For a change by a person, it then returns nil, because each
 // command of a person is a separate run.
 func sessionLink(s verb.Source) g.Node {
 	if client, id, ok := strings.Cut(s.SessionName(), "/"); ok {

@@ -1,5 +1,5 @@
-// This file shows the turns of a session, including the texts of the memory that hooks showed to the model. The page
-// does not render the report of the verb, because each turn can be folded, linked to, and made a note.
+// This file shows a session's turns, including the texts of the memory that hooks showed to the model. The page does
+// not render the report of the verb, because each turn can be folded, linked to, and made a note.
 
 package web
 

@@ -42,8 +42,8 @@ func (c *pageRequest) transferScreen(status int, notices ...g.Node) framedPage {
 	return s
 }
 
-// maxUploadBytes is the maximum size of an uploaded file in bytes. The rest of a request is for the other parts of the
-// form.
+// maxUploadBytes is the maximum size of an uploaded file in bytes. The rest of a request is for the remaining parts in
+// the form.
 const maxUploadBytes = auth.MaxBodyBytes - 4096
 
 func importForm() g.Node {

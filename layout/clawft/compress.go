@@ -125,8 +125,8 @@ func (c *compressor) reportActions(units []textUnit) (out []movedText, steps []l
 	return out, steps
 }
 
-// shortenParagraph returns the first sentence of a paragraph, or "" if this would save less than a third of the
-// tokens. It does not shorten code blocks, tables and list items.
+// shortenParagraph returns a paragraph's first sentence, or "" if this would save less than a third of the tokens. It
+// does not shorten code blocks, tables and list items.
 func shortenParagraph(u *textUnit) string {
 	isCode := strings.Contains(u.text, "```") || strings.HasPrefix(u.text, "    ")
 	isTable := strings.HasPrefix(u.text, "|")

@@ -43,7 +43,7 @@ const (
 	keyProcess    = "process"    // true or false
 	keyPinned     = "pinned"     // true or false
 	keyLabels     = "labels"     // all other labels in the form key:value
-	keyCovers     = "covers"     // list of the covered files, in the first block of a digest
+	keyCovers     = "covers"     // list of the covered files, in a digest's first block
 )
 
 var frontMatterKeys = []string{keyName, keyTime, keyUpdated, keyKind, keyAliases, keyProject, keyTags, keyFiles,
@@ -55,7 +55,7 @@ type logBlock struct {
 	hasFrontMatter           bool
 	frontStart               int // beginning of the YAML, which is text[frontStart:frontEnd]
 	frontEnd                 int // beginning of the marker after the YAML
-	frontLine                int // number of the first line of the YAML, counting from 1
+	frontLine                int // number of the YAML's first line, counting from 1
 	contentStart, contentEnd int // byte range of the content
 	nextBlock                int // beginning of the next block
 }
@@ -87,7 +87,7 @@ func (b logBlock) openerForContent() blockOpener {
 	if b.hasFrontMatter {
 		return opensBlock
 	}
-	return opensFirstBlock // only the first block of a file may have no front matter
+	return opensFirstBlock // only the first block of a file may lack front matter
 }
 
 // opensBlock is the opener for a marker that is not in the first line of a file.
@@ -166,8 +166,8 @@ func parseLog(text string, isInvalidFront func(start int) bool) *logText {
 // textRange is a byte range of a text.
 type textRange struct{ start, end int }
 
-// splitIntoLines returns the lines of text[top:]. For each line, markers contains the index of the first marker
-// line at or after it, or -1 if there is none.
+// splitIntoLines returns the lines of text[top:]. For each line, markers contains the index of the first marker line
+// at or after it, or -1 after the last marker line.
 func splitIntoLines(text string, start int) (lines []textRange, markers []int) {
 	for at := start; at < len(text); {
 		to := len(text)
@@ -188,7 +188,7 @@ func splitIntoLines(text string, start int) (lines []textRange, markers []int) {
 	return lines, markers
 }
 
-// setEnds sets the end of the content, and the beginning of the next block, for each block.
+// setEnds sets, for each block, where the content ends and where the next block begins.
 func (l *logText) setEnds() {
 	for i := range l.blocks {
 		b := &l.blocks[i]
@@ -210,14 +210,13 @@ func (l *logText) setEnds() {
 	}
 }
 
-// isBlankBlock reports whether the block has no front matter, and contains only white space.
+// isBlankBlock reports whether the block lacks front matter and contains only white space.
 func (l *logText) isBlankBlock(i int) bool {
 	b := l.blocks[i]
 	return !b.hasFrontMatter && strings.TrimSpace(l.text[b.contentStart:b.nextBlock]) == ""
 }
 
-// blockContent returns the content of block i with "\n" as line ending and without the backslashes of
-// escaped markers.
+// blockContent returns block i's content with "\n" as line ending and without the backslashes of escaped markers.
 func (l *logText) blockContent(i int) string {
 	b := l.blocks[i]
 	s := l.text[b.contentStart:b.contentEnd]
@@ -250,9 +249,8 @@ func (l *logText) withContent(i int, content string) string {
 	if keepsBlocks && now.blockContent(i) == content {
 		return text
 	}
-	// The empty lines around the content are ambiguous: empty lines of the file would be parsed as
-	// content, or empty lines of the content as part of the file. Write the block again with the
-	// usual empty lines.
+	// The empty lines around the content are ambiguous: the file's empty lines would be parsed as content, or the
+	// content's empty lines as part of the file. Write the block again with the usual empty lines.
 	head, tail := l.text[:b.contentStart], l.lineEnding
 	if b.hasFrontMatter {
 		head = l.text[:b.frontEnd] + markerLine(l.lineEnding) + l.lineEnding

@@ -16,5 +16,5 @@ type home struct {
 
 var _ layout.MemorySwitch = (*home)(nil)
 
-// HasMemory implements [layout.MemorySwitch]. It returns false if the agent's agent.yaml has no spec.memory.
+// HasMemory implements [layout.MemorySwitch]. It returns false if the agent's agent.yaml lacks spec.memory.
 func (h *home) HasMemory() bool { return h.config.hasMemory }

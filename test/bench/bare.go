@@ -1,4 +1,4 @@
-// This file implements the command bare. It measures the processor time of searches in the index without a store, in
+// This file implements the command bare. It measures the processor time for searches in the index without a store, in
 // turns with an earlier version of the index and with a prototype.
 
 package main
@@ -170,7 +170,7 @@ func (r *bareRun) run(ctx context.Context) error {
 	return nil
 }
 
-// sampleQueries returns queries of 2 to 8 consecutive words from the texts, and the words of each query. Repeated
+// sampleQueries returns queries with 2 to 8 consecutive words from the texts, and the words of each query. Repeated
 // words are left out, because the prototype counts each repetition.
 func (r *bareRun) sampleQueries(t bareTexts) (queries []string, words [][]string) {
 	rng := rand.New(rand.NewPCG(r.seed, 3))
@@ -382,8 +382,8 @@ func (t timings) total() (sum time.Duration) {
 	return sum
 }
 
-// countEqualResults compares two engines. lists is the number of queries for which both find the same texts. bits is
-// the number of queries for which the order and each bit of the scores are equal as well.
+// countEqualResults compares two engines. lists counts the queries for which both find the same texts. bits counts the
+// queries for which the order and each bit of the scores are equal as well.
 func countEqualResults(a, b bareEngine, queries []string, words [][]string) (lists, bits int) {
 	type hit struct {
 		number uint64

@@ -10,9 +10,8 @@ import (
 	"strings"
 )
 
-// createMergeHistory creates a history in the clone in which each commit of the first-parent history of
-// HEAD is on a branch of its own. A merge commit joins each branch with the main branch.
-// HEAD is then the last merge commit.
+// createMergeHistory creates a history in the clone in which each commit in HEAD's first-parent history is on a
+// separate branch. A merge commit joins each branch with the main branch. HEAD is then the last merge commit.
 func (c *repoClone) createMergeHistory(ctx context.Context) error {
 	out, err := gitIn(ctx, c.dir, "log", "--first-parent", "--reverse", "--format=%T %ct", "HEAD")
 	if err != nil {

@@ -1,5 +1,5 @@
-// This file implements the command inject: which memory is shown for prompts, on public sets of
-// questions, by oxbow's rule and by the rules of other systems.
+// This file implements the command inject: which memory is shown for prompts, on public question sets, by oxbow's rule
+// and by the rules of other systems.
 
 package main
 
@@ -179,8 +179,8 @@ func (b *bench) printInjected(sets []*injectSet) {
 	)
 }
 
-// armTable returns a table of arms with the share of prompts that got a payload. For oxbow's rule, a
-// second row includes the prompts that got a pointer.
+// armTable returns a table that lists for each arm the share of prompts that got a payload. For oxbow's rule, a second
+// row includes the prompts that got a pointer.
 func armTable(s *injectSet, of map[inject.PromptArm]*inject.MatchCount, arms []inject.PromptArm) *markdownTable {
 	head := []string{s.Title}
 	for _, a := range arms {

@@ -61,7 +61,7 @@ func surviveCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 // survivalLoad describes the processes that write to one store at the same time.
 type survivalLoad struct {
 	processes, calls int
-	isParallel       bool // Each process sends all its calls before it reads an answer.
+	isParallel       bool // Each process sends all calls before it reads an answer.
 	killAfter        int  // number of acknowledgements after which the processes are killed (0 means never)
 }
 

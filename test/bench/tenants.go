@@ -1,5 +1,5 @@
-// This file implements the command tenants: the latency of calls by many tenants of one server, the
-// server's memory, and how many acknowledged writes are stored after kill -9.
+// This file implements the command tenants: the call latency for many tenants of one server, the server's memory, and
+// how many acknowledged writes are stored after kill -9.
 
 package main
 

@@ -92,8 +92,8 @@ func goRoot(ctx context.Context) (string, error) {
 	return path.Join(strings.TrimSpace(string(b)), "src"), nil
 }
 
-// eachTextFile calls take with the name and the text of each UTF-8 file of at most 4 MB. It skips names
-// that begin with a dot.
+// eachTextFile calls take with the name and the text of each UTF-8 file with at most 4 MB. It skips names that begin
+// with a dot.
 func eachTextFile(fsys fs.FS, take func(name, text string) error) error {
 	return fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -121,7 +121,7 @@ func eachTextFile(fsys fs.FS, take func(name, text string) error) error {
 	})
 }
 
-// eachSession calls take with the ID and the text of each session of LongMemEval.
+// eachSession calls take with the ID and the text of each session in LongMemEval.
 func eachSession(fsys fs.FS, take func(name, text string) error) error {
 	src, err := quality.FindSource(fsys, ".", "longmemeval")
 	if err != nil {
@@ -207,9 +207,9 @@ func isLicence(line string) bool {
 	return false
 }
 
-// splitText splits a text into pieces of about size bytes. It splits at white space if there is any in the
-// second half of a piece, otherwise between two runes. A last piece of less than half the size is left
-// out, so that the pieces are of similar size.
+// splitText splits a text into pieces of about size bytes. It splits at white space if there is any in the second half
+// of a piece, otherwise between two runes. A last piece of less than half the size is left out, so that the pieces
+// have similar sizes.
 func splitText(s string, size int) []string {
 	var pieces []string
 	for {

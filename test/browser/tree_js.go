@@ -36,7 +36,7 @@ func (t *transaction) findInDirectory(dir float64, base string) (node, bool, err
 	return n, ok, nil
 }
 
-// readNode returns the node with this number, also if it has no name any more. The bool reports whether there is one.
+// readNode returns the node with this number, even after its name was removed. The bool reports whether there is one.
 func (t *transaction) readNode(ino float64) (node, bool, error) {
 	v, err := runRequest(t.nodeObjects, "get", ino)
 	if err != nil {
@@ -66,8 +66,8 @@ func (t *transaction) addNode(n node) (node, error) {
 	return n, nil
 }
 
-// findParent returns the node of the directory that contains the name, and the last element of the name. The name
-// must be valid and must not be ".".
+// findParent returns the node of the directory that contains the name, and the name's last element. The name must be
+// valid and must not be ".".
 func (t *transaction) findParent(name string) (dir node, base string, err error) {
 	dir, ok, err := t.readNode(rootNodeNumber)
 	if err != nil {
@@ -91,8 +91,7 @@ func (t *transaction) findParent(name string) (dir node, base string, err error)
 	}
 }
 
-// findNode returns the node with this name. The name must be valid. If there is no such node, the error is
-// [fs.ErrNotExist].
+// findNode returns the node with this name. The name must be valid. For a missing node, the error is [fs.ErrNotExist].
 func (t *transaction) findNode(name string) (node, error) {
 	n, ok := node{}, false
 	var err error
@@ -256,7 +255,7 @@ func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
-// MkdirAll creates a directory and those of its parents that do not exist.
+// MkdirAll creates a directory and its missing parents.
 func (f *FS) MkdirAll(name string, perm fs.FileMode) error {
 	if err := vfs.CheckName("mkdir", name); err != nil {
 		return err
@@ -429,9 +428,9 @@ func (f *FS) SyncDir(name string) error {
 	}))
 }
 
-// deleteUnusedBytes deletes the bytes of a file that has no name any more. If somebody still has the file open,
-// it does nothing. The bytes are then deleted when the last one closes the file, or when the file system is opened
-// again. For the same reason, it ignores errors.
+// deleteUnusedBytes deletes the bytes of a file whose name was removed. If somebody still has the file open, it does
+// nothing. The bytes are then deleted when the last one closes the file, or when the file system is opened again. For
+// the same reason, it ignores errors.
 func (f *FS) deleteUnusedBytes(ino float64) {
 	h, got, err := f.acquireWebLock(f.openLockName(ino), lockExclusive, false)
 	if err != nil || !got {
@@ -453,8 +452,8 @@ func (f *FS) deleteUnusedBytes(ino float64) {
 	})
 }
 
-// deleteAllUnused deletes all files that have no name and that nobody has open. A page leaves such files behind if
-// it ends without closing them.
+// deleteAllUnused deletes all files without a name that nobody has open. A page that ends without closing such files
+// leaves them behind.
 func (f *FS) deleteAllUnused() error {
 	var inos []float64
 	err := f.viewTransaction(func(t *transaction) error {

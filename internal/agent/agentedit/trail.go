@@ -61,7 +61,7 @@ func isByAgent(s oxbow.Source) bool {
 	return false
 }
 
-// entryHistory contains what is known about an entry after some of its versions were read.
+// entryHistory contains the facts that are known about an entry after some of its versions were read.
 type entryHistory struct {
 	hasNewestVersion bool
 	isDecided        bool
@@ -140,7 +140,7 @@ func (t *entryHistory) processPersonVersion(v *oxbow.Version, parts versionParts
 }
 
 // differsFromPersonVersion reports whether the newest version differs from the person's version: the entry was
-// removed, its text or its protecting labels changed, or it lost an alias.
+// removed, its text or a protecting label changed, or an alias was lost.
 func (t *entryHistory) differsFromPersonVersion(personParts versionParts) bool {
 	if t.newestParts.isRemoved || t.newestParts.contentHash != personParts.contentHash {
 		return true

@@ -22,7 +22,7 @@ import (
 	"time"
 )
 
-// geminiLine is a line of a Gemini CLI transcript: the session's header, a message, or a change of the session.
+// geminiLine is a line of a Gemini CLI transcript: the session's header, a message, or a change to the session.
 type geminiLine struct {
 	SessionID string          `json:"sessionId"`
 	Start     string          `json:"startTime"`
@@ -31,7 +31,7 @@ type geminiLine struct {
 	Time      time.Time       `json:"timestamp"`
 	Type      string          `json:"type"`
 	Content   json.RawMessage `json:"content"`
-	// what the person typed, without the files that the client inserted
+	// text that the person typed, without the files that the client inserted
 	DisplayContent json.RawMessage   `json:"displayContent"`
 	Model          string            `json:"model"`
 	Thoughts       []geminiThought   `json:"thoughts"`
@@ -165,7 +165,7 @@ func (g *geminiReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 	return isRead
 }
 
-// geminiMessagePlace tells where in the transcript a message is: on a line of its own, or in a list of messages.
+// geminiMessagePlace tells where in the transcript a message is: on a separate line, or in a list of messages.
 type geminiMessagePlace int
 
 const (
@@ -218,7 +218,7 @@ func (g *geminiReader) reportMessage(m *geminiLine, place geminiMessagePlace, of
 }
 
 // reportUserText reports a text in the person's name, unless it was reported before. A message that contains only
-// results of calls has no text.
+// results of calls lacks text.
 func (g *geminiReader) reportUserText(m *geminiLine, e Event, yield func(*Event)) {
 	text := cmp.Or(ContentText(m.DisplayContent), ContentText(m.Content), attachmentText(m.Content))
 	if text == "" || text == g.currentMessage.text {
@@ -298,8 +298,8 @@ func IsFinishedGeminiOutput(answer string) bool {
 	return strings.HasPrefix(strings.TrimPrefix(answer, "<untrusted_context>\n"), "Output: ")
 }
 
-// makeGeminiResultLine converts a hook's report about a call's result to a line like the lines of the transcript.
-// The line has no call ID, because the arguments identify the call.
+// makeGeminiResultLine converts a hook's report about a call's result to a line like the lines of the transcript. The
+// line does not contain a call ID, because the arguments identify the call.
 func makeGeminiResultLine(r *HookReport, _ string) any {
 	status, shown := r.callOutcome()
 	call := map[string]any{"name": r.ToolName, "args": r.ToolInput, "status": status, "resultDisplay": shown}

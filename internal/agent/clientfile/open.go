@@ -33,7 +33,7 @@ var decompressorsBySuffix = map[string]func(io.Reader) (io.ReadCloser, error){
 }
 
 // TrimCompressedSuffix removes the suffix of a compressed file, such as .gz, from a path. It returns false if the path
-// has no such suffix.
+// does not have such a suffix.
 func TrimCompressedSuffix(path string) (plain string, isCompressed bool) {
 	for suffix := range decompressorsBySuffix {
 		if plain, ok := strings.CutSuffix(path, suffix); ok {
@@ -119,7 +119,7 @@ const (
 	emptyWindowChatDir = "emptyWindowChatSessions"
 )
 
-// replaceByLoggedDocument makes the transcript return the session that a log of changes describes, instead of the log.
+// replaceByLoggedDocument makes the transcript return the session that a change log describes, instead of the log.
 func (t *Transcript) replaceByLoggedDocument() error {
 	b, err := readDocument(t.file)
 	if err == nil {
@@ -165,8 +165,8 @@ func (t *Transcript) replaceText(b []byte) {
 	t.openText = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }
 }
 
-// splitArchivePath divides a path into the path of a ZIP archive and the name of a file in the archive. member is "" if
-// the path does not lead into an archive.
+// splitArchivePath divides a path into a ZIP archive's path and the name of a file in the archive. member is "" if the
+// path does not lead into an archive.
 func splitArchivePath(path string) (archive, member string) {
 	slashed := filepath.ToSlash(path)
 	i := strings.Index(strings.ToLower(slashed), ArchiveSuffix+"/")

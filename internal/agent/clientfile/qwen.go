@@ -4,11 +4,11 @@
 // A line is {"uuid","sessionId","timestamp","type":"user"|"assistant"|"tool_result"|"system",
 // "provenance","cwd","gitBranch","agentId","agentName","model","message":{"parts":
 // [{"text","thought"},{"functionCall":{"id","name","args"}},{"functionResponse":{…}}]},
-// "toolCallResult":{"callId","status","resultDisplay":{"fileDiff","filePath","newContent"}}}. The
-// results of a sub-agent's calls have no resultDisplay. The prompt ID that hooks report occurs only
-// in the telemetry lines after the prompt, so a prompt is held until the next telemetry line, the
-// agent's answer or another prompt. A prompt that the person typed while the agent worked has the subtype
-// mid_turn_user_message, and the text that the person typed is in systemPayload.displayText.
+// "toolCallResult":{"callId","status","resultDisplay":{"fileDiff","filePath","newContent"}}}. The results of a
+// sub-agent's calls lack resultDisplay. The prompt ID that hooks report occurs only in the telemetry lines after the
+// prompt, so a prompt is held until the next telemetry line, the agent's answer or another prompt. A prompt that the
+// person typed while the agent worked has the subtype mid_turn_user_message, and the text that the person typed is in
+// systemPayload.displayText.
 //
 // Versions of 2025 stored a session as Gemini CLI did: ~/.qwen/tmp/PROJECT/chats/session-*.json, a JSON document.
 
@@ -64,7 +64,7 @@ type qwenPart struct {
 	} `json:"functionResponse"`
 }
 
-// isQwenLine recognizes a message that consists of parts. Claude Code, whose lines are similar, has no parts.
+// isQwenLine recognizes a message that consists of parts. Claude Code, whose lines are similar, does not use parts.
 func isQwenLine(line []byte) bool {
 	var l qwenLine
 	if !DecodeObject(line, &l) {
@@ -77,7 +77,7 @@ func isQwenLine(line []byte) bool {
 
 type qwenReader struct {
 	model      string
-	heldPrompt *Event // last prompt, as long as its turn is not known (nil if there is none)
+	heldPrompt *Event // last prompt, as long as its turn is not known (nil without such a prompt)
 	shell      shellReporter
 }
 
@@ -205,7 +205,7 @@ func (q *qwenReader) readUserText(l *qwenLine, e Event, yield func(*Event)) {
 	q.heldPrompt = &e
 }
 
-// FlushEvents implements [EventFlusher]. It reports the held prompt without its turn, because a line that names the
+// FlushEvents implements [EventFlusher]. It reports the held prompt without the turn, because a line that names the
 // turn may not have been written yet.
 func (q *qwenReader) FlushEvents(yield func(*Event)) {
 	if q.heldPrompt != nil {

@@ -1,4 +1,4 @@
-// This file parses the two kinds of patches in transcripts: hunks of unified diffs, and apply_patch envelopes.
+// This file parses the two kinds of patches in transcripts: hunks in unified diffs, and apply_patch envelopes.
 
 package fileedits
 
@@ -62,7 +62,7 @@ func (h hunk) splitIntoEdits(e Edit) []Edit {
 		}
 		return at
 	}
-	cut := func(upTo int) { // cut adds an edit for each removal before row upTo that has no inserted lines nearby.
+	cut := func(upTo int) { // cut adds an edit for each removal before row upTo that is not near inserted lines.
 		for len(cuts) > 0 && cuts[0] < upTo {
 			if from, to := max(0, cuts[0]-1), min(len(rows), cuts[0]+1); from < to {
 				removed := edit(from, to)
@@ -83,7 +83,7 @@ func (h hunk) splitIntoEdits(e Edit) []Edit {
 			}
 		}
 		cut(i - 1)
-		// These lines were removed next to or inside of the inserted lines, so they need no edit of their own.
+		// These lines were removed next to or inside the inserted lines, so they need no separate edit.
 		for len(cuts) > 0 && cuts[0] <= last+2 {
 			cuts = cuts[1:]
 		}
@@ -113,7 +113,7 @@ func parseUnifiedDiff(diff string) ([]hunk, error) {
 			case ' ':
 				left[0]--
 				left[1]--
-			case '\\': // The line says that the file has no newline at its end.
+			case '\\': // The line says that the file does not end with a newline.
 				continue
 			default:
 				return nil, fmt.Errorf("a line of a diff begins with %q", c)
@@ -164,7 +164,7 @@ func parseHunkRange(s string) (first, n int, err error) {
 	return first, n, err
 }
 
-// fileChange is what an apply_patch call does to one file.
+// fileChange is the change that an apply_patch call makes to one file.
 type fileChange struct {
 	path, newPath          string // The file's path, and its new path after a rename ("" without a rename).
 	isAddition, isDeletion bool

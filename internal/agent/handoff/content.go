@@ -82,7 +82,7 @@ func (t Task) encodeTask() string {
 	return b.String()
 }
 
-// Headings of the parts of a handoff's content.
+// Headings for the parts of a handoff's content.
 const (
 	planHeading   = "## Plan"
 	recordHeading = "## Record"
@@ -99,7 +99,7 @@ func countHeadings(text, heading string) (n int) {
 }
 
 // splitAtHeading splits a text at the nth line that equals the heading. It returns the text before and after this
-// line. If there is no such line, before is the whole text.
+// line. Without such a line, before is the whole text.
 func splitAtHeading(text, heading string, headingNumber int) (before, after string) {
 	at := 0
 	for line := range strings.Lines(text) {

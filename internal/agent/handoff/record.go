@@ -74,8 +74,8 @@ func newRecord(turns []session.Turn) *record {
 	return r
 }
 
-// turnsAfterLastClear returns the turns after the person last cleared the conversation. A clearing is an event at
-// the end of the previous turn, or at the beginning of the first turn.
+// turnsAfterLastClear returns the turns after the person last cleared the conversation. A clearing is an event at the
+// previous turn's end, or at the first turn's beginning.
 func turnsAfterLastClear(turns []session.Turn) []session.Turn {
 	for i := len(turns) - 1; i >= 0; i-- {
 		events := turns[i].Events

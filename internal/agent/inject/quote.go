@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	maxBestSentences   = 2     // maximum number of sentences of the strongest unit, without the conclusion
-	maxOtherSentences  = 1     // maximum number of sentences of any other unit, without the conclusion
+	maxBestSentences   = 2     // maximum number of sentences from the strongest unit, without the conclusion
+	maxOtherSentences  = 1     // maximum number of sentences from any other unit, without the conclusion
 	maxSentenceChars   = 200   // maximum length of a sentence in characters
 	maxShortenedChars  = 120   // maximum length of a sentence if the block is too large
-	maxScoredSentences = 1_000 // maximum number of sentences of a unit that are considered
+	maxScoredSentences = 1_000 // maximum number of sentences in a unit that are considered
 )
 
 // candidateSentence is a sentence of a unit that may be quoted.
 type candidateSentence struct {
 	text         string
 	index        int
-	score        float64 // sum of the inverse document frequencies of the prompt's terms in the sentence
+	score        float64 // sum of the inverse document frequencies that the prompt's terms in the sentence have
 	isConclusion bool
 }
 
@@ -68,8 +68,8 @@ func (q *quote) shortenSentences() (isShorter bool) {
 	return isShorter
 }
 
-// dropWeakestSentence removes the sentence with the lowest score. If several have this score, it removes the last of
-// them.
+// dropWeakestSentence removes the sentence with the lowest score. If several sentences have this score, it removes the
+// last one.
 func (q *quote) dropWeakestSentence() {
 	at := 0
 	for i, s := range q.sentences {
@@ -80,14 +80,14 @@ func (q *quote) dropWeakestSentence() {
 	q.sentences = slices.Delete(q.sentences, at, at+1)
 }
 
-// selectSentences returns the sentences of the unit to quote, in the order of the text. It chooses the maxSentences
+// selectSentences returns the sentences of the unit to quote, in the text's order. It chooses the maxSentences
 // sentences with the highest scores, and the best sentence that states a conclusion. Sentences of the prompt itself
 // (promptFingerprints) are never chosen. Chosen sentences that were shown before (shownFingerprints) are then removed
 // without a replacement.
 func (u *foundUnit) selectSentences(promptFingerprints, shownFingerprints map[string]bool, maxSentences int) quote {
 	content := u.spokenText()
 	all := u.scoreSentences(content)
-	if len(all) == 0 { // The unit has no prose: for example, it is code, a table or a list of figures.
+	if len(all) == 0 { // The unit does not contain prose: for example, it is code, a table or a list of figures.
 		all = append(all, candidateSentence{text: text.Snippet(content, u.snippetWords(), maxSentenceChars), score: 1})
 	}
 	best := slices.Clone(all)

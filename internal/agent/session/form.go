@@ -46,7 +46,7 @@ type turnMeta struct {
 	TurnNumber int       `json:"n"`
 	ID         string    `json:"id,omitempty"`
 	Start      time.Time `json:"b,omitzero"`
-	// for each text: the length of its prefix and of the text itself, in bytes
+	// for each text: the lengths of its prefix and the text itself, in bytes
 	TextLengths [][2]int      `json:"t,omitempty"`
 	Events      []storedEvent `json:"e"`
 }
@@ -61,7 +61,7 @@ func (k EventKind) hasShownText() bool {
 type storedEvent struct {
 	Event
 	TextNumber   int `json:"t,omitempty"` // number of the event's Text (0 if the text is in the event)
-	OutputNumber int `json:"o,omitempty"` // number of the call's Output (0 if there is none)
+	OutputNumber int `json:"o,omitempty"` // number of the call's Output (0 without an Output)
 }
 
 // metaEncoding encodes the last line of a content with five bits in each character.
@@ -118,8 +118,8 @@ func (t *Turn) Content() string {
 	return b.String() + metaPrefix + packMeta(&m) + metaSuffix
 }
 
-// splitTurnContent divides a turn's content into its texts and the encoded last line without its delimiters. ok is
-// false if the content has no such last line.
+// splitTurnContent divides a turn's content into the texts and the encoded last line without its delimiters. ok is
+// false if the content lacks such a last line.
 func splitTurnContent(content string) (texts, last string, ok bool) {
 	body, ok := strings.CutSuffix(content, metaSuffix)
 	i := strings.LastIndexByte(body, '\n') + 1
@@ -175,7 +175,7 @@ func ParseTurn(content string) (Turn, error) {
 	return t, nil
 }
 
-// hasTextLength reports whether texts is long enough for a prefix of head bytes and a text of size bytes.
+// hasTextLength reports whether texts is long enough for a prefix with head bytes and a text with size bytes.
 func hasTextLength(texts string, head, size int) bool {
 	if head < 0 || size < 0 {
 		return false

@@ -6,10 +6,10 @@ package session
 // its fence. A search does not find this text.
 const KindInjection EventKind = "injected"
 
-// Injection contains what a [KindInjection] event records besides the injected text.
+// Injection contains the facts that a [KindInjection] event records besides the injected text.
 type Injection struct {
 	Place        string       `json:"place"`            // "start", "prompt" or "action"
-	Answer       string       `json:"answer,omitempty"` // "payload" or "pointer" ("" if there was no gate)
+	Answer       string       `json:"answer,omitempty"` // "payload" or "pointer" ("" without a gate)
 	Tokens       int          `json:"tokens"`           // estimated tokens of the text and its fence
 	Strength     float64      `json:"g,omitempty"`      // strength of the entry or turn that matched best
 	Floor        float64      `json:"floor,omitempty"`  // threshold that Strength exceeded

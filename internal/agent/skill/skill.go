@@ -1,4 +1,4 @@
-// This file finds skills in the directories of the user and of the project. The user's directories have priority.
+// This file finds skills in the user's and the project's directories. The user's directories have priority.
 
 // Package skill finds the skills that agents share. A skill is a directory with a file SKILL.md
 // that describes how to do a certain kind of work. It contains the list of directories in which
@@ -20,8 +20,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 )
 
-// These directories are searched in this order: first the user's directories, then those of the project. If several
-// skills have the same name, the first one is used.
+// These directories are searched in this order: first the user's directories, then the project's directories. If
+// several skills have the same name, the first one is used.
 var (
 	UserDirs = []string{".claude/skills", ".agents/skills", ".codex/skills", ".config/opencode/skills",
 		".gemini/skills",
@@ -36,8 +36,8 @@ const maxFileSize = 128 << 10
 
 // SearchRoot is a directory tree that contains directories with skills.
 type SearchRoot struct {
-	// FS gives access to the files. For a project, it must not follow links that lead out of the project, as the FS of
-	// an os.Root does not. For the user's directories, it may follow links, because these often lead elsewhere.
+	// FS gives access to the files. For a project, it must not follow links that lead out of the project, as an
+	// os.Root's FS does not. For the user's directories, it may follow links, because these often lead elsewhere.
 	FS        fs.FS
 	RootPath  string   // path of the tree's root, for messages
 	SkillDirs []string // directories with skills, separated by slashes, in search order
@@ -102,8 +102,8 @@ func checkName(name string) error {
 		Reason: "is not made of letters, digits, dots, dashes and underscores (at most 64, a letter or digit first)"}
 }
 
-// Find returns the skill with a name. It reads NAME/SKILL.md or NAME.md in the first directory that contains one of
-// them. If the file cannot be used, because it is too long, is not text, or is a link that leads out of the project,
+// Find returns the skill with a name. It reads NAME/SKILL.md or NAME.md in the first directory that contains either
+// file. If the file cannot be used, because it is too long, is not text, or is a link that leads out of the project,
 // Find returns an error and does not search further.
 func (s *Set) Find(name string) (Skill, error) {
 	if err := checkName(name); err != nil {

@@ -1,4 +1,4 @@
-// This file compares two texts line by line, and lists their common and their changed lines.
+// This file compares two texts line by line, and lists the common and the changed lines.
 
 package diff
 

@@ -20,7 +20,7 @@ const MaxDepth = 40
 // limits.
 const (
 	maxParagraphDelimiters = 2000 // maximum number of delimiters in a paragraph
-	maxMarkerBytes         = 60   // maximum number of bytes of quote and list markers at the beginning of a line
+	maxMarkerBytes         = 60   // maximum length in bytes of the quote and list markers that begin a line
 )
 
 // Parse parses CommonMark with tables and strikethrough, but without HTML. It returns nil if parsing the text would

@@ -1,8 +1,8 @@
-// Package report describes the answer to a call, so that each interface can print the answer in its own form. A
-// report is a list of sections: sentences, records and tables. Their cells contain values, and the type of a value
-// says whether its text is oxbow's own or was written by others. Each interface has one renderer, which lays out a
-// report for a terminal, a model or a page. The renderer makes text by others safe to display, so that no verb can
-// forget to do so.
+// Package report describes the answer to a call, so that each interface can print the answer in its own form. A report
+// is a list of sections: sentences, records and tables. Their cells contain values, and the type of a value says
+// whether the text is oxbow's own or was written by others. Each interface has one renderer, which lays out a report
+// for a terminal, a model or a page. The renderer makes text by others safe to display, so that no verb can forget to
+// do so.
 package report
 
 import (
@@ -32,7 +32,7 @@ type Line struct {
 	Indent     int  // number of spaces before the sentence
 	IsDetail   bool // a short report omits the line
 	IsFaint    bool // the line is less important than other lines, so a terminal shows it faintly
-	MayBeCut   bool // a terminal may cut the line instead of wrapping it, because its beginning is enough
+	MayBeCut   bool // a terminal may cut the line instead of wrapping it, because the beginning is enough
 	ShortValue any  // a short report shows this value instead of the sentence, unless it is nil
 }
 
@@ -43,9 +43,9 @@ type Record struct {
 	Cells     []Cell // values shown next to the key
 	TextCells []Cell // texts that are shown below the cells
 
-	// Effect says what the call did to the thing, for example "forgot NAME". If it is not empty, reports show it
-	// instead of the key. A terminal then shows only Effect and the number of the change, because the user named the
-	// thing.
+	// Effect describes the call's effect on the thing, for example "forgot NAME". If Effect is not empty, reports show
+	// it instead of the key. A terminal then shows only Effect and the number of the change, because the user named
+	// the thing.
 	Effect        Sentence
 	WrittenChange Change // the change that the call made
 
@@ -63,9 +63,10 @@ type Cell struct {
 // Table is a list of rows with the same columns. The first cell identifies the row, and a short report shows only this
 // cell. If neighbouring rows have the same first cell, a short report shows the cell once.
 type Table struct {
-	Columns         []string // names of the columns, or nil for a table without a header
-	Rows            [][]any
-	WrapsLastColumn bool // a terminal wraps the last column instead of cutting it, because it contains sentences
+	Columns []string // names of the columns, or nil for a table without a header
+	Rows    [][]any
+	// a terminal wraps the last column instead of cutting it, because the column contains sentences
+	WrapsLastColumn bool
 }
 
 // Finding is the result of one check. A call may make several checks. A short report omits findings that need no
@@ -102,7 +103,7 @@ type List struct {
 // Reasons explains why a result is empty.
 type Reasons struct {
 	Sentences    []Sentence
-	SimilarNames Names // names that are similar to what the caller asked for
+	SimilarNames Names // names that are similar to the name that the caller asked for
 }
 
 // Document is a text for a model that already marks the parts written by others, such as the opening of a session.
@@ -120,7 +121,7 @@ func (Document) isSection() {}
 
 func (r *Report) Add(sections ...Section) { r.Sections = append(r.Sections, sections...) }
 
-// AddLinef adds a sentence on a separate line. The arguments are those of [Sentencef].
+// AddLinef adds a sentence on a separate line. The arguments are as for [Sentencef].
 func (r *Report) AddLinef(format string, values ...any) {
 	r.Add(Line{Sentence: Sentencef(format, values...)})
 }
@@ -130,7 +131,7 @@ func (r *Report) AddDetailf(format string, values ...any) {
 	r.Add(Line{Sentence: Sentencef(format, values...), IsDetail: true})
 }
 
-// AddNotef adds a note. The arguments are those of [Sentencef].
+// AddNotef adds a note. The arguments are as for [Sentencef].
 func (r *Report) AddNotef(format string, values ...any) {
 	r.Notes = append(r.Notes, Sentencef(format, values...))
 }
@@ -139,7 +140,7 @@ func (r *Report) AddNotef(format string, values ...any) {
 type (
 	// Words is a text that oxbow wrote. It may contain commands.
 	Words string
-	// Name is the name of an entry. Others chose it, so it is not safe to show unchanged.
+	// Name is the name of an entry. Others chose it, so showing a name unchanged is not safe.
 	Name string
 	// Names are names of entries.
 	Names []string
@@ -153,7 +154,7 @@ type (
 	// Lines are short texts by others. Each is shown on a separate line below the sentence. In the sentence's format,
 	// no space precedes them.
 	Lines []string
-	// Labels are labels of entries. They are shown without quotation marks, because their characters are safe.
+	// Labels are labels of entries. They are shown without quotation marks, because all characters are safe.
 	Labels []string
 )
 
@@ -193,7 +194,7 @@ func (r *Report) Append(other Report) {
 	r.Warnings = append(r.Warnings, other.Warnings...)
 }
 
-// Warnf adds a warning. The arguments are those of [Sentencef].
+// Warnf adds a warning. The arguments are as for [Sentencef].
 func (r *Report) Warnf(format string, values ...any) {
 	r.Warnings = append(r.Warnings, Sentencef(format, values...))
 }
@@ -214,7 +215,7 @@ type Sentence struct {
 	values []any
 }
 
-// IsEmpty reports whether the sentence has no text.
+// IsEmpty reports whether the sentence does not contain text.
 func (s Sentence) IsEmpty() bool { return s.format == "" }
 
 // EndsWithLines reports whether the last value of the sentence is a [Lines].

@@ -99,7 +99,7 @@ func (db *DB) HasTables(names ...string) bool {
 }
 
 // parseColumns sets the table's columns from the parts of its definition. SQLite creates an index for each unique
-// column or group. parseColumns returns the first column of each such index, in the order of the indexes' numbers.
+// column or group. parseColumns returns the first column of each such index, ordered by the indexes' numbers.
 func (t *Table) parseColumns(definitionParts []string) (uniqueColumns []string) {
 	for _, p := range definitionParts {
 		words := strings.Fields(p)
@@ -165,7 +165,7 @@ func firstColumn(parts []string) string {
 func unquoteName(s string) string { return strings.Trim(s, "\"'`[]") }
 
 // splitTableDefinition splits a CREATE statement. parts are the comma-separated parts between the first parenthesis
-// and its closing parenthesis, and optionsAfterColumns is the text after it. Comments are removed.
+// and the matching closing parenthesis, and optionsAfterColumns is the text after it. Comments are removed.
 func splitTableDefinition(sql string) (parts []string, optionsAfterColumns string) {
 	depth := 0
 	var part strings.Builder
@@ -238,7 +238,7 @@ func (t *Table) RowsWithText(column, text string) ([]Row, error) {
 	return t.rowsInSpan(column, textSpan{text, text + "\x00"})
 }
 
-// RowsWithPrefix returns the rows in which the text of the column begins with prefix, in the order of their row IDs.
+// RowsWithPrefix returns the rows in which the column's text begins with prefix, in the order of their row IDs.
 func (t *Table) RowsWithPrefix(column, prefix string) ([]Row, error) {
 	return t.rowsInSpan(column, textSpan{prefix, prefix + "\xff"})
 }

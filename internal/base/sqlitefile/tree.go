@@ -245,7 +245,7 @@ func decodeVarint(b []byte) (n uint64, size int) {
 	return 0, 0
 }
 
-// eachTableCell calls yield for each cell of a table, in the order of row IDs. It stops and returns false when yield
+// eachTableCell calls yield for each cell in a table, in the order of row IDs. It stops and returns false when yield
 // returns false.
 func (db *DB) eachTableCell(number uint32, depth int, yield func(treeCell) bool) (hasMore bool, err error) {
 	n, err := db.readNode(number, depth)
@@ -347,8 +347,8 @@ func (db *DB) eachIndexEntry(number uint32, depth int, s textSpan, yield func(ro
 // textSpan is a range of texts, compared by their bytes. It includes first and excludes end.
 type textSpan struct{ first, end string }
 
-// compare compares a value with the span in SQLite's order of types. It returns -1 if the value comes before the span,
-// 0 if it is in the span, and 1 if it comes after.
+// compare compares a value with the span in SQLite's order of types. It returns -1 for a value before the span, 0 for
+// a value in the span, and 1 for a value after the span.
 func (s textSpan) compare(value any) int {
 	text, ok := value.(string)
 	_, isBlob := value.([]byte)

@@ -22,7 +22,7 @@ func readOwner(path string) (o FileOwner) {
 	o.Mode = fi.Mode().Perm()
 	self, uid := os.Geteuid(), int(st.Uid)
 	o.IsOtherUser = uid != self && (self != 0 || strconv.Itoa(uid) != os.Getenv("SUDO_UID"))
-	// With umask 002, the user's group usually has no other members, so group write permission does no harm.
+	// With umask 002, the user is usually the only member of the user's group, so group write permission does no harm.
 	private := int(st.Gid) == os.Getegid() && st.Gid == st.Uid
 	o.IsWritableByOthers = o.Mode&0o002 != 0 || (o.Mode&0o020 != 0 && !private)
 	return o

@@ -23,8 +23,8 @@ func IsHarmful(r rune) bool {
 		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
 }
 
-// Escape sequences that [SafeWriter] permits. They use only those of the terminal's 16 colours that can be read on
-// dark and on light backgrounds.
+// Escape sequences that [SafeWriter] permits. Among the terminal's 16 colours, they use only the colours that can be
+// read on dark and on light backgrounds.
 const (
 	ResetStyle = "\x1b[0m"
 	Bold       = "\x1b[1m"
@@ -48,7 +48,7 @@ func ReplaceHarmful(s string) string {
 	return string(out)
 }
 
-// appendSafeRune appends a character to b. It appends a harmful character as its JSON escape.
+// appendSafeRune appends a character to b. It appends a harmful character as a JSON escape.
 func appendSafeRune(b []byte, r rune) []byte {
 	switch {
 	case !IsHarmful(r):

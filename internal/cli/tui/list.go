@@ -51,7 +51,7 @@ func (l *hitList) moveChoice(rows int) bool {
 }
 
 // visibleHits scrolls the list so that the chosen hit is visible. It returns the hits that fit into a number of rows,
-// and the index of the chosen hit among them.
+// and the chosen hit's index among these hits.
 func (l *hitList) visibleHits(rows int) (hits []Hit, chosen int) {
 	if rows < 1 {
 		return nil, 0

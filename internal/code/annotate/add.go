@@ -18,7 +18,7 @@ import (
 )
 
 // Add stores annotations and returns them as stored, in the same order. It fills in missing fields; see [Record]. It
-// validates all records before it writes anything, and writes all annotations of a file with a single durable append.
+// validates all records before the first write, and writes all annotations of a file with a single durable append.
 //
 // If a record's ID is already stored, Add does not write the record again. If the stored record is archived, Add
 // restores it. Errors match [oxbow.ErrInvalid], [oxbow.ErrBusy] or the errors of package io/fs.
@@ -28,9 +28,9 @@ func (b *Store) Add(ctx context.Context, records ...Record) ([]Record, error) {
 	return b.addWithMarks(ctx, records, b.markRecords)
 }
 
-// AddOthers is like Add for annotations that somebody else wrote, for example in an imported file.
-// AddOthers does not mark the annotations as written on this machine, so they are unreviewed until
-// the reviewed branch contains them.
+// AddOthers is like Add for annotations that somebody else wrote, for example in an imported file. AddOthers does not
+// mark the annotations as written on this machine, so the annotations are unreviewed until the reviewed branch
+// contains them.
 func (b *Store) AddOthers(ctx context.Context, records ...Record) ([]Record, error) {
 	return b.addWithMarks(ctx, records, func(_ context.Context, records []Record) {
 		for i := range records {
@@ -83,7 +83,7 @@ type fileLines struct {
 	err   error
 }
 
-// completeRecord fills in the missing fields of r. It keeps the files that it has read in seen.
+// completeRecord fills in the missing fields of r. It stores in seen the files that were read.
 func (b *Store) completeRecord(ctx context.Context, r *Record, seen map[string]*fileLines) error {
 	if err := r.validate(); err != nil {
 		return err
@@ -200,8 +200,7 @@ func (b *Store) appendMissing(ctx context.Context, name string, records []*Recor
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	// read the file again while it is locked, because another process may have appended to it
-	// before the lock was taken
+	// read the locked file again, because another process may have appended to it before the lock was taken
 	have, err := b.readSidecar(name)
 	if err != nil {
 		return err
@@ -259,7 +258,8 @@ func (b *Store) appendToFile(full string, out []byte) (err error) {
 		if _, err := f.ReadAt(last[:], end-1); err != nil {
 			return err
 		}
-		// Start a new line. The last line lacks its line feed because a write was interrupted or an editor removed it.
+		// Start a new line. The last line lacks a line feed because a write was interrupted or an editor removed the
+		// line feed.
 		if last[0] != '\n' {
 			out = append([]byte{'\n'}, out...)
 		}

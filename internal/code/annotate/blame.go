@@ -61,7 +61,7 @@ func (b *Store) Blame(ctx context.Context, file string) ([]BlameLine, error) {
 	return out, nil
 }
 
-// blameCommits sets the commit fields of those lines in out that HEAD contains.
+// blameCommits sets the commit fields of the lines in out that HEAD contains.
 func (b *Store) blameCommits(ctx context.Context, head, file string, lines []string, out []BlameLine) error {
 	blob, err := b.repo.BlobAt(ctx, head, file)
 	if err != nil || blob == "" {

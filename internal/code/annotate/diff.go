@@ -1,5 +1,5 @@
 // This file finds the annotations that a change to the files touches. The change touches an annotation if it modifies
-// or deletes its lines. Annotations that the change adds are listed as well.
+// or deletes the annotation's lines. Annotations that the change adds are listed as well.
 
 package annotate
 
@@ -36,18 +36,18 @@ type Diff struct {
 	BaseHasAnnotations bool // at least one sidecar existed at the base
 }
 
-// TouchedAnnotation is an annotation whose lines the change touches. The embedded FoundAnnotation has its position
-// after the change, and the other fields have its position at the base.
+// TouchedAnnotation is an annotation whose lines the change touches. The embedded FoundAnnotation has the annotation's
+// position after the change, and OldFile and OldSpan have the position at the base.
 type TouchedAnnotation struct {
 	FoundAnnotation
 	OldFile string
 	OldSpan Span
 }
 
-// Diff finds the annotations that a change touches, and the annotations that the change adds. A
-// change touches an annotation if it modifies or deletes lines of the annotation, or inserts lines
-// between them. It reads files and sidecars as they were committed, and follows renames. The error
-// matches [oxbow.ErrInvalid] if the range is invalid, and [oxbow.ErrUnsupported] without git.
+// Diff finds the annotations that a change touches, and the annotations that the change adds. A change touches an
+// annotation if it modifies or deletes lines of the annotation, or inserts lines between these lines. It reads
+// committed files and sidecars, and follows renames. The error matches [oxbow.ErrInvalid] if the range is invalid, and
+// [oxbow.ErrUnsupported] without git.
 func (b *Store) Diff(ctx context.Context, o DiffOptions) (*Diff, error) {
 	if b.repo == nil {
 		return nil, fmt.Errorf("comparing: %w: %w", oxbow.ErrUnsupported, git.ErrNoRepository)
@@ -59,7 +59,7 @@ func (b *Store) Diff(ctx context.Context, o DiffOptions) (*Diff, error) {
 	return &x.Diff, nil
 }
 
-// rangeComparison is the state of one call of Diff.
+// rangeComparison is the state of one Diff call.
 type rangeComparison struct {
 	Diff
 	worktreeStore *Store // the store of the working tree
@@ -70,7 +70,7 @@ type rangeComparison struct {
 	baseFiles, headFiles *fileSet
 	// maps a file of the base to the sidecars that are stored under the file's former names
 	formerSidecars map[string][]string
-	renamedFiles   map[string]string // maps a file of the base to its new name, if the head has renamed it
+	renamedFiles   map[string]string // maps a base file that the head has renamed to its new name
 	progress       func(done, total int)
 }
 
@@ -215,8 +215,8 @@ type diffJob struct {
 	newIDs       map[string]bool
 }
 
-// baseSidecars returns the blob names of the sidecars that a file has at the base: its own sidecar, then the sidecars
-// that are stored under its former names.
+// baseSidecars returns the blob names of the sidecars that a file has at the base: the file's own sidecar, then the
+// sidecars that are stored under its former names.
 func (x *rangeComparison) baseSidecars(file string) []string {
 	if own, ok := x.baseFiles.blobsByPath[x.worktreeStore.sidecarDir+"/"+sidecarPath(file)]; ok {
 		return slices.Concat([]string{own}, x.formerSidecars[file])
@@ -319,7 +319,7 @@ func (x *rangeComparison) addedFileJobs(ctx context.Context) ([]diffJob, error) 
 	return jobs, nil
 }
 
-// findInFiles does the jobs. It reads everything that it needs from git in a single call.
+// findInFiles does the jobs. It reads all needed data from git in a single call.
 func (x *rangeComparison) findInFiles(ctx context.Context, jobs []diffJob) error {
 	var want []string
 	for _, j := range jobs {
@@ -449,12 +449,12 @@ func (x *rangeComparison) addNewAnnotations(j diffJob, headAnnotations []FoundAn
 }
 
 // touchedSpanFunc returns a function that reports whether the change from before to after touches a span of old lines:
-// a line of the span was deleted or changed, or a line was inserted between two lines of the span.
+// a line in the span was deleted or changed, or a line was inserted between two lines in the span.
 func touchedSpanFunc(before, after []string) func(Span) bool {
 	in := diff.LineNumberer{}
 	to := new(diff.LineMapper).MapLines(in.LineIDs(before), in.LineIDs(after))
-	// gone[i] is the number of deleted lines before line i. apart[i] is the number of lines before
-	// line i that have inserted lines directly before them.
+	// gone[i] is the number of deleted lines before line i. apart[i] counts the lines before line i that have inserted
+	// lines directly before them.
 	gone, apart := make([]int, len(to)+1), make([]int, len(to)+1)
 	previous := -1
 	for i, t := range to {

@@ -51,9 +51,9 @@ type Store struct {
 	history       History
 	opts          Options
 	closeDir      func() error
-	root          string    // root of the tree as a path of the operating system ("" if it is not known)
+	root          string    // the tree's root as a path of the operating system ("" if it is not known)
 	repo          *git.Repo // git repository of the tree (nil without git)
-	bareRepoError error     // error to return if the repository has no working tree
+	bareRepoError error     // error to return for a repository without a working tree
 
 	startsPrivate bool  // the first annotation that is added makes the annotations private
 	maxReadSize   int64 // maximum size, in bytes, of a sidecar that is read (0 means no limit)
@@ -309,8 +309,8 @@ func (b *Store) eachSidecar(ctx context.Context, fn func(name string, s *sidecar
 	})
 }
 
-// AllRecords returns the annotations of all files, sorted by the path of the sidecar and then by time. Each annotation
-// has the line numbers that it was written with. An ID occurs at most once in each sidecar.
+// AllRecords returns the annotations of all files, sorted by sidecar path and then by time. Each annotation has the
+// line numbers that it was written with. An ID occurs at most once in each sidecar.
 func (b *Store) AllRecords(ctx context.Context) ([]Record, error) {
 	var all []Record
 	err := b.walkSidecars(ctx, func(name string) error {

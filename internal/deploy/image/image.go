@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// image contains what an OCI image is built from.
+// image contains the parts from which an OCI image is built.
 type image struct {
 	name, arch                     string
 	programBytes, certificateBytes []byte
@@ -25,7 +25,8 @@ type image struct {
 // userID is the ID of the user who runs the program in a container. This user owns only the data directory.
 const userID = 65532
 
-// imageFile is a file in a tar archive. It has no time, so that the same files always produce the same image.
+// imageFile is a file in a tar archive. It does not contain a time, so that the same files always produce the same
+// image.
 type imageFile struct {
 	name string // path in the archive, which ends with a slash for a directory
 	mode int64

@@ -32,9 +32,9 @@ import (
 //	88    8 number of keys
 //
 // The versions are numbered from 0, in the order of the changes. The first table has a row for each change with
-// versions: the number of the change's first version and the number of the change (8 bytes each). The second table has
-// a row of 8 bytes for each key of each version: the key in the upper 40 bits, and the number of the version in the
-// lower 24 bits. Both tables are in ascending order.
+// versions: the number of the change's first version and the change's number (8 bytes each). The second table has an
+// 8-byte row for each key of each version: the key in the upper 40 bits, and the version's number in the lower 24
+// bits. Both tables are in ascending order.
 const (
 	keyFileFormat      = 2
 	maxKeyFileVersions = 1 << versionNumberBits
@@ -117,7 +117,7 @@ func (h *keyFileHead) tables() []pagefile.TableSize {
 func writeKeyFile(to io.WriterAt, changes []oxbow.Change) error {
 	h := keyFileHead{unicodeVersion: unicode.Version}
 	var rows []uint64  // rows of the key table
-	var first []uint64 // number of the first version of each change
+	var first []uint64 // number of each change's first version
 	scanner := gramScanner{hasStableHashes: true}
 	for i := range changes {
 		c := &changes[i]
@@ -183,7 +183,7 @@ func openKeyFile(file vfs.File) (*keyFile, error) {
 	return k, nil
 }
 
-// versionPlace is the place of a version in the history: the number of its change, and its index in the change.
+// versionPlace is the place of a version in the history: the change's number, and the version's index in the change.
 type versionPlace struct {
 	seq           uint64
 	indexInChange int

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// SourceLabel is the key of the labels that name an entry's sources. The value is NAME@SEQ for a version of an entry,
-// or the name of a session's turn. Only oxbow sets these labels. Callers of verbs cannot add or remove them.
+// SourceLabel is the key of the labels that name an entry's sources. The value is NAME@SEQ for an entry's version, or
+// the name of a session's turn. Only oxbow sets these labels. Callers of verbs cannot add or remove them.
 const SourceLabel = "from"
 
-// FormatSource returns the value of a source label for a version of an entry.
+// FormatSource returns the value of a source label for an entry's version.
 func FormatSource(name string, version uint64) string {
 	return name + "@" + strconv.FormatUint(version, 10)
 }

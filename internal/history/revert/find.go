@@ -21,8 +21,8 @@ type Selection struct {
 	// of the change are set.
 	SelectsVersion func(c *oxbow.Change, v *oxbow.Version) bool
 
-	// SelectsSource reports whether a value of the label [lineage.Label] names a selected thing outside of the memory,
-	// such as a turn of a session. If SelectsSource is nil, no such thing is selected.
+	// SelectsSource reports whether a value of the label [lineage.Label] names a selected thing outside the memory,
+	// such as a session's turn. If SelectsSource is nil, no such thing is selected.
 	SelectsSource func(value string) bool
 
 	// WithDerived is set if versions that were derived from selected versions are also reverted.
@@ -34,7 +34,7 @@ type Selection struct {
 type DerivedVersion struct {
 	Name       string `json:"name"`
 	Seq        uint64 `json:"seq"`
-	SourceName string `json:"from"` // source of the version, as NAME@SEQ or the name of a turn
+	SourceName string `json:"from"` // the version's source, as NAME@SEQ or the name of a turn
 	FoundBy    string `json:"how"`  // how the source was recognized: "from", "merged" or "words"
 	// IsReverted is set if this version is reverted as well.
 	IsReverted bool         `json:"taken_back,omitempty"`
@@ -44,10 +44,10 @@ type DerivedVersion struct {
 // versionNode is a version in the part of the log from the first selected version on.
 type versionNode struct {
 	oxbow.Version
-	previous       *oxbow.Entry // the entry as it was before this version (nil if it did not exist)
+	previous       *oxbow.Entry // the entry as it was before this version (nil if the entry did not exist)
 	isSelected     bool
 	derivedVersion *DerivedVersion
-	// An undo has reverted this version, or the version is itself an undo. It has no effect on the present entry.
+	// An undo has reverted this version, or the version is itself an undo. It does not affect the present entry.
 	isUndone bool
 }
 
@@ -142,7 +142,7 @@ func (w *revertWindow) addChange(c *oxbow.Change, sel *Selection, undone map[uin
 }
 
 // markUndoneChanges is called for a change that is an undo and that was added last. It marks this change, and all
-// changes that it undid.
+// changes that this change undid.
 func (w *revertWindow) markUndoneChanges(c *oxbow.Change, undone map[uint64]bool) {
 	for _, s := range c.Reverts {
 		undone[s] = true
@@ -186,8 +186,8 @@ func getEntryOrNil(ctx context.Context, s oxbow.Store, name string) (*oxbow.Entr
 }
 
 // findDerived finds the versions that were derived from selected versions. A version is a copy only if it contains
-// words that were not in the memory before its source was written. Finding the first occurrence of words is expensive.
-// Therefore a first pass without it checks whether any version has words in common with a source.
+// words that were not in the memory before the version's source was written. Finding the first occurrence of words is
+// expensive. Therefore a first pass without it checks whether any version has words in common with a source.
 func (w *revertWindow) findDerived(ctx context.Context, sel *Selection) error {
 	shared := w.traceDerived(sel, nil)
 	if len(shared) == 0 {
@@ -228,8 +228,8 @@ type derivationTrace struct {
 	sharedGrams   map[lineage.Gram]bool // grams in writersByGram that later versions contain
 }
 
-// traceDerived sets the field derivation of all derived versions. It returns the grams that derived versions have in
-// common with their sources.
+// traceDerived sets the field derivation of all derived versions. The result contains the grams that derived versions
+// have in common with their sources.
 func (w *revertWindow) traceDerived(sel *Selection, firstOccurrence map[lineage.Gram]uint64) map[lineage.Gram]bool {
 	t := &derivationTrace{
 		sel,
@@ -345,13 +345,13 @@ func (t *derivationTrace) sourceFromLabels(n *versionNode) string {
 	return ""
 }
 
-// namesSource reports whether the label of a source names something outside of the memory that is selected.
+// namesSource reports whether a source label names something outside the memory that is selected.
 func (sel *Selection) namesSource(label string) bool {
 	return sel.SelectsSource != nil && sel.SelectsSource(label)
 }
 
-// namesSelectedOrDerived reports whether the label of a source names a version of an entry that is not older than the
-// entry's first selected or derived version.
+// namesSelectedOrDerived reports whether a source label names a version of an entry that is not older than the entry's
+// first selected or derived version.
 func (t *derivationTrace) namesSelectedOrDerived(source string) bool {
 	name, seq, ok := lineage.ParseSource(source)
 	first := t.firstVersionsByName[name]
@@ -388,8 +388,8 @@ func (t *derivationTrace) isGramNewSince(g lineage.Gram, seq uint64) bool {
 }
 
 // markMerges marks versions that were derived by a merge of entries. In a merge, an entry is removed, and its name
-// becomes an alias of another entry in the same change. If one of the two versions contains text of a selected or
-// derived version, both count as derived.
+// becomes an alias of another entry in the same change. If either version contains text of a selected or derived
+// version, both count as derived.
 func (t *derivationTrace) markMerges(nodes []*versionNode) {
 	gone := map[string]*versionNode{}
 	for _, n := range nodes {
@@ -422,5 +422,5 @@ func (t *derivationTrace) markMerges(nodes []*versionNode) {
 	}
 }
 
-// revertNotePrefix is the beginning of the note of a change that is a revert.
+// revertNotePrefix begins the note of a change that is a revert.
 const revertNotePrefix = "revert of "

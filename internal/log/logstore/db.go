@@ -161,8 +161,8 @@ func (d *DB) refresh() error {
 }
 
 // rereadOverwrittenLog reads the file again from its start, because another program may have overwritten bytes that
-// were already read. Before, it acquires the lock, because it might otherwise read a record that its writer is
-// about to remove. If the lock is not free or the home is read-only, it reads nothing and returns false. The next
+// were already read. Before, it acquires the lock, because a read without the lock might find a record that the writer
+// is about to remove. If the lock is not free or the home is read-only, it reads nothing and returns false. The next
 // write then finds the difference.
 func (d *DB) rereadOverwrittenLog() (didRead bool, err error) {
 	if d.opts.ReadOnly || !d.writerMu.TryLock() {
@@ -176,8 +176,8 @@ func (d *DB) rereadOverwrittenLog() (didRead bool, err error) {
 	return true, err
 }
 
-// checkDirInPlace returns an error if the log has no file yet and the store's directory is no longer at its path. If
-// the log has a file, package wal returns this error.
+// checkDirInPlace returns an error if the log's file does not exist yet and the store's directory is not at its path
+// any more. If the log has a file, package wal returns this error.
 func (d *DB) checkDirInPlace() error {
 	dir, ok := d.fs.(*vfs.OS)
 	if !ok || d.opts.FS != nil {
@@ -447,7 +447,7 @@ func (d *DB) Get(ctx context.Context, name string) (e store.Entry, err error) {
 	return e, err
 }
 
-// EntryByID returns the entry with this ID, or nil if there is none. It does not read changes of other processes.
+// EntryByID returns the entry with this ID, or nil for an unknown ID. It does not read changes of other processes.
 func (d *DB) EntryByID(id uint64) (*store.Entry, error) {
 	for {
 		var e *store.Entry
@@ -461,7 +461,7 @@ func (d *DB) EntryByID(id uint64) (*store.Entry, error) {
 	}
 }
 
-// describeError converts an error of package wal to an error of package store.
+// describeError converts an error from package wal to an error of package store.
 func (d *DB) describeError(err error) error { return describeError(d.path, err) }
 
 // currentPosition returns the position after the last change that was read. The caller must hold logmu and mu.

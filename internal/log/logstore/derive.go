@@ -172,7 +172,7 @@ func (d *DB) withoutOthers(ctx context.Context, fn func() error) error {
 		return err
 	}
 	if _, err := d.fs.Stat(d.name); err != nil {
-		return nil // Do nothing, because the store has no log yet.
+		return nil // Do nothing, because the store's log does not exist yet.
 	}
 	l, err := d.fs.OpenLock(wal.LockName(d.name))
 	if err != nil {

@@ -35,7 +35,7 @@ func (d *DB) ViewHeads(
 		all = func(yield func(store.Head, error) bool) { l.yieldNamedHeads(ctx, keys, names, yield) }
 	}
 	err = fn(all, func(ids []uint64) ([]*store.Entry, error) {
-		if len(ids) == 0 { // Without a snapshot, there are no rows to read.
+		if len(ids) == 0 { // Without a snapshot, rows do not exist.
 			return nil, nil
 		}
 		es := l.base.readEntriesByID(ids)
@@ -117,7 +117,7 @@ func (l *entryListing) yieldNamedHeads(
 }
 
 // EachName calls fn with the name of each entry that is not in quarantine, until fn returns false. It returns false if
-// it cannot read the names from a snapshot. The caller must then read the entries.
+// the names cannot be read from a snapshot. The caller must then read the entries.
 func (d *DB) EachName(ctx context.Context, fn func(name string) bool) (ok bool, err error) {
 	l, err := d.openListing(ctx, store.Filter{})
 	if err != nil {
@@ -171,7 +171,7 @@ func (s *snapshot) encodedNames() []string {
 	return texts
 }
 
-// decodeHead sets e to the head of the entry in a row and returns the size of the content. If mayBeClamped is true, the
+// decodeHead sets e to the head of the entry in a row and returns the content's size. If mayBeClamped is true, the
 // creation time may be outside the range that a snapshot can store.
 func (s *snapshot) decodeHead(row int, labels *formLabels, e *store.Entry) (size int, mayBeClamped bool) {
 	number, bytes := s.formAndSize(row)

@@ -12,7 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// findRowByName returns the row of the entry with this name. ok is false if the snapshot has no such entry.
+// findRowByName returns the row of the entry with this name. ok is false if the snapshot does not contain such an
+// entry.
 func (s *snapshot) findRowByName(name string) (row int, ok bool) {
 	if s == nil {
 		return 0, false
@@ -143,7 +144,7 @@ type rowTable interface {
 	findRow(id uint64) (row int, ok bool)
 }
 
-// decodeRows returns the wanted entries of a record that rows of the table refer to, by row. A nil isWanted means that
+// decodeRows returns the wanted entries in a record that rows of the table refer to, by row. A nil isWanted means that
 // all entries are wanted.
 func decodeRows(t rowTable, r *wal.Record, isWanted func(id uint64) bool) (map[int]*store.Entry, error) {
 	es, err := decodeEntries(r, isWanted)

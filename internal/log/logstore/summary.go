@@ -19,7 +19,7 @@ import (
 // entrySummary counts entries.
 type entrySummary struct {
 	contentBytes int64 // total size of the contents, in bytes
-	// number of entries of each kind, project and tag; the label keys are those of filters
+	// number of entries for each kind, project and tag, by the label that a filter would use
 	counts map[store.Label]int
 }
 
@@ -103,8 +103,8 @@ func (st *state) computeSummary() *entrySummary {
 	return s
 }
 
-// CountFormLabels returns the number of entries for each value of a label key. It returns false if snapshots do not
-// have the labels with this key. It reads no entries.
+// CountFormLabels counts the entries for each value of a label key. It returns false if snapshots do not have the
+// labels with this key. It reads no entries.
 func (d *DB) CountFormLabels(ctx context.Context, key string) (counts map[string]int, ok bool, err error) {
 	if !slices.Contains(snapshotLabelKeys, key) {
 		return nil, false, nil
@@ -113,7 +113,7 @@ func (d *DB) CountFormLabels(ctx context.Context, key string) (counts map[string
 	return counts, true, err
 }
 
-// countFormLabels returns the number of entries for each value of a label key that snapshots have.
+// countFormLabels counts the entries for each value of a label key that snapshots have.
 func (st *state) countFormLabels(key string) map[string]int {
 	counts := map[string]int{}
 	for _, e := range st.changedByID {
@@ -168,7 +168,7 @@ func (st *state) countForms() []int {
 	return counts
 }
 
-// SummarizeEntries computes the statistics of entries by reading all of them.
+// SummarizeEntries reads all entries to compute the statistics.
 func SummarizeEntries(entries iter.Seq2[store.Entry, error]) (out store.Summary, err error) {
 	sum := entrySummary{counts: map[store.Label]int{}}
 	for e, err := range entries {

@@ -55,7 +55,7 @@ func (l *Log) Lock(ctx context.Context) error {
 	return nil
 }
 
-// createDir creates the directory of the log and its missing parents, and makes their names durable.
+// createDir creates the directory of the log and its missing parents, and makes the names durable.
 func (l *Log) createDir() error {
 	dir := path.Dir(l.name)
 	if err := l.fs.MkdirAll(dir, 0o700); err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Names of the files in the directory of a [File].
+// Names of the files in a [File]'s directory.
 const (
 	keyFile       = "read.key"
 	printsFile    = "read.prints"
@@ -37,20 +37,20 @@ const (
 	maxFile         = 8 << 20 // maximum size of a file in bytes, above which its oldest blocks are dropped
 	shrunkFileBytes = 6 << 20 // size of a file in bytes after its oldest blocks were dropped
 	keySize         = 32
-	// number of bytes that the parts of a long text have in common, so that no run of words is lost between them
+	// number of bytes that a long text's parts have in common, so that no word sequence is lost between them
 	partOverlap = 4 << 10
 	maxLabels   = 8 // maximum number of labels in a block
 	lockWait    = 2 * time.Second
 )
 
-// File stores the fingerprints of a home: prints of texts in one file, and paths of files in another. Several
-// processes may use it at the same time.
+// File stores the fingerprints of a home: text prints in one file, and file paths in another. Several processes may
+// use it at the same time.
 type File struct {
 	Dir string // directory of the files; AddText and AddAll create it
 	Now func() time.Time
 }
 
-// errTextTooLong means that a text was too long, so its labels were stored only with its beginning and its end.
+// errTextTooLong means that a text was too long, so its labels were stored only with the beginning and the end.
 var errTextTooLong = errors.New("it is too long to be kept as a whole")
 
 // ReadText is a text that a tool read. It is an argument of [File.AddAll].
@@ -61,8 +61,8 @@ type ReadText struct {
 }
 
 // AddText stores the prints of a text that was read. It returns an identifier for [File.HasAllIDs], even if the text
-// contains no words. If the text is too long, AddText stores the prints of its beginning and end, adds the prints of
-// its middle to the dropped prints, and returns an error.
+// contains no words. If the text is too long, AddText stores the prints for the text's beginning and end, adds the
+// middle's prints to the dropped prints, and returns an error.
 func (f File) AddText(level Level, text string, labels ...string) (id string, err error) {
 	ids, err := f.AddAll(ReadText{level, text, labels})
 	if err != nil {
@@ -93,8 +93,7 @@ func (f File) AddAll(texts ...ReadText) (ids []string, err error) {
 	return ids, err
 }
 
-// maxMiddleBytes is the maximum size, in bytes, of the middle of a long text. The prints of a longer middle are not
-// stored.
+// maxMiddleBytes is the maximum size, in bytes, of a long text's middle. The prints of a longer middle are not stored.
 const maxMiddleBytes = 8 << 20
 
 // addMiddlePrints adds the prints of a long text's middle to the dropped prints. If the middle is too long, it records
@@ -122,7 +121,7 @@ func (f File) addMiddlePrints(text string) error {
 	return err
 }
 
-// unwrittenBlock contains what a block to be added consists of.
+// unwrittenBlock contains the parts of a block to be added.
 type unwrittenBlock struct {
 	level  Level
 	labels []string
@@ -235,7 +234,7 @@ func (f File) dropRecentRepeats(file vfs.File, name string, size int64, blocks [
 }
 
 // openOrCreateKey reads the key of the home. It creates missing files, including the file with the key. It renames
-// damaged files and creates new files in their place.
+// damaged files and creates new files under the old names.
 func (f File) openOrCreateKey(dir *vfs.OS) (*cipherKey, error) {
 	key, err := readKey(dir)
 	hasKey, reason := !errors.Is(err, fs.ErrNotExist), ""
@@ -364,8 +363,8 @@ func (f File) openFile(name string) (file *os.File, key *cipherKey, size int64, 
 	return file, key, size, nil
 }
 
-// readValidSize returns the size of the valid part from the header of a file. If the header seems to be damaged, it
-// reads the header again, because another process may just be writing it.
+// readValidSize returns the valid part's size from the header of a file. If the header seems to be damaged, it reads
+// the header again, because another process may just be writing the header.
 func readValidSize(file *os.File, key *cipherKey) (size int64, err error) {
 	b := make([]byte, headerSize)
 	for range 3 {
@@ -398,9 +397,9 @@ func (f File) HasAllIDs(ids ...string) bool {
 	return err == nil && len(missing) == 0
 }
 
-// shrinkFile makes a file smaller. It removes the blocks that are too old, and then the oldest of the other blocks.
-// The prints of removed texts are added to the dropped prints. Otherwise a flood of new texts could make the home
-// forget an earlier text. Blocks with vouched texts, and blocks that mark files as foreign, are removed last.
+// shrinkFile makes a file smaller. It removes the blocks that are too old, and then the oldest remaining blocks. The
+// prints of removed texts are added to the dropped prints. Otherwise a flood of new texts could make the home forget
+// an earlier text. Blocks with vouched texts, and blocks that mark files as foreign, are removed last.
 func (f File) shrinkFile(dir *vfs.OS, name string, key *cipherKey) error {
 	var blocks []storedBlock
 	err := f.scanBlocks(name, func(_ *cipherKey, h *blockHead, sealed, prints []byte) error {
@@ -444,7 +443,7 @@ func (f File) shrinkFile(dir *vfs.OS, name string, key *cipherKey) error {
 type storedBlock struct {
 	level      Level
 	encoded    []byte
-	printsSize int // length in bytes of the prints, which are at the end of encoded
+	printsSize int // length in bytes of the prints, which are the last part in encoded
 }
 
 // isDroppedLast reports whether the block is removed only after all other blocks.

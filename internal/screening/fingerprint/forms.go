@@ -14,7 +14,7 @@ import (
 
 // equivalentForms returns a text and the forms in which a reader may repeat it: without HTML tags, with JSON escapes
 // resolved, and without the line numbers and names that tools print. The last form combines these changes. In
-// addition, it has no addresses, no footnote numbers, no hyphens at line ends, and no characters that look like other
+// addition, it does not contain addresses, footnote numbers, hyphens at line ends, or characters that look like other
 // letters.
 func equivalentForms(text string) []string {
 	forms := []string{text}
@@ -71,7 +71,7 @@ func mayHaveDividedWord(s string) bool {
 	return strings.Contains(s, "-\n") || strings.Contains(s, "-\r\n") || strings.Contains(s, "‐\n")
 }
 
-// removeAddresses removes what a reader leaves out of a sentence: the targets of Markdown links, addresses, and
+// removeAddresses removes the parts that a reader leaves out of a sentence: Markdown link targets, addresses, and
 // footnote numbers.
 func removeAddresses(s string) string {
 	if !mayHaveAddress(s) {
@@ -91,7 +91,8 @@ func removeAddresses(s string) string {
 	return b.String()
 }
 
-// addressSize returns the length of the address or footnote number at the start of s, or 0 if there is none.
+// addressSize returns the length of the address or footnote number with which s begins, or 0 if s begins with other
+// text.
 func addressSize(s string) int {
 	switch {
 	case strings.HasPrefix(s, "]("):
@@ -111,7 +112,7 @@ func addressSize(s string) int {
 	return 0
 }
 
-// joinHyphenated joins the halves of words that are divided at the end of a line.
+// joinHyphenated joins the halves of words that are divided at a line end.
 func joinHyphenated(s string) string {
 	if !mayHaveDividedWord(s) {
 		return s

@@ -51,7 +51,7 @@ func unescapeJSON(s []byte) string {
 }
 
 // escapedRune decodes the hexadecimal digits after \u. If the character is half of a surrogate pair, it also decodes
-// the escape of the other half. It returns a space and size 0 if the digits are not valid.
+// the escape for the second half. It returns a space and size 0 if the digits are not valid.
 func escapedRune(s []byte) (r rune, size int) {
 	digits := func(s []byte) rune {
 		if len(s) < 4 {

@@ -30,8 +30,8 @@ type Finding struct {
 	Start, End int
 }
 
-// Find returns the personal data in a text in order of position. The findings do not overlap. The running time of Find
-// is proportional to the length of the text, for texts of any content.
+// Find returns the personal data in a text in order of position. The findings do not overlap. Find's running time is
+// proportional to the length of the text, for texts with any content.
 func Find(text string) []Finding {
 	found := findMailAddresses(text)
 	n := len(found)

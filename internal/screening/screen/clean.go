@@ -17,8 +17,8 @@ func FindSecrets(text string) []Secret { return secret.Find(text) }
 func FindDividedSecrets(texts ...string) [][]Secret { return secret.FindDivided(texts...) }
 
 // A Cleaner replaces secrets in a text by marks: passwords, keys and tokens. Every text passes a Cleaner before oxbow
-// writes it to a disk, whether it becomes an entry, a past turn, a report of a hook, an annotation or a note about a
-// change. Any further kind of text that must not be stored should be handled here.
+// writes it to a disk, whether the text becomes an entry, a past turn, a report of a hook, an annotation or a note
+// about a change. Any further kind of text that must not be stored should be handled here.
 //
 // A Cleaner is safe for concurrent use. If two secrets are equal, their marks are equal as well, unless the Cleaner is
 // nil.
@@ -30,7 +30,7 @@ type Cleaner struct {
 // secret is found.
 func NewCleaner(dir string) *Cleaner { return &Cleaner{secret.NewRedactor(dir)} }
 
-// Clean replaces the secrets in a text by marks. It returns the new text, and the secrets with their positions in the
+// Clean replaces the secrets in a text by marks. It returns the new text, and each secret with the position in the
 // original text. A text without secrets is returned unchanged.
 func (c *Cleaner) Clean(text string) (string, []Secret) { return c.loadRedactor().Redact(text) }
 

@@ -1,4 +1,4 @@
-// This file combines what the screening packages find in texts that are read together.
+// This file combines the findings of the screening packages for texts that are read together.
 
 // Package screen examines texts before they are stored and before they are shown. It combines four packages: secret
 // finds passwords and keys, personal finds personal data, instruction finds text that looks like instructions to an

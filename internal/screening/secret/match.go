@@ -9,7 +9,7 @@ import "strings"
 // expression. The programs are stored in rules.bin.
 type program struct {
 	instructions []ruleInstruction
-	slotCount    int // number of elements of matcher.slots that are used
+	slotCount    int // number of used elements in matcher.slots
 }
 
 // ruleInstruction is an instruction of a program. After an instruction that is not a jump, the program continues
@@ -42,12 +42,11 @@ const (
 	opMatch
 )
 
-// maxUncachedRun limits which runs are cached. The end of a run is cached only if the maximum length of the run is
-// greater.
+// maxUncachedRun limits which runs are cached. The end of a run is cached only if the run's maximum length is greater.
 const maxUncachedRun = 64
 
-// byteSet is a set of bytes. If the set of an expression contains characters outside of ASCII, the byteSet contains
-// all bytes of their UTF-8 encodings.
+// byteSet is a set of bytes. If an expression's set contains characters outside ASCII, the byteSet contains all bytes
+// of their UTF-8 encodings.
 type byteSet [4]uint64
 
 func (s *byteSet) has(c byte) bool { return s[c>>6]>>(c&63)&1 != 0 }
@@ -58,7 +57,7 @@ type matcher struct {
 	text       string
 	slots      [2 * maxGroups]int // start and end of each group (group 0 is the whole match)
 	cachedRuns []byteSpan         // the most recent long run, by instruction
-	// number of instructions and of bytes in runs that were processed so far, to measure time
+	// number of instructions and bytes in runs that were processed so far, to measure time
 	stepCount int
 }
 
@@ -132,7 +131,7 @@ func (m *matcher) matchFrom(pc, pos int) bool {
 	}
 }
 
-// matchFixedSize returns the length of the match of an instruction that can match in only one way. It returns -1 if the
+// matchFixedSize returns the match length of an instruction that can match in only one way. It returns -1 if the
 // instruction does not match.
 func (m *matcher) matchFixedSize(pc, pos int) int {
 	instr := &m.instructions[pc]
@@ -173,8 +172,8 @@ func (m *matcher) checkAssertion(op uint8, pos int) bool {
 	return isInWord == (op == opNoBoundary)
 }
 
-// tryRunLengths reports whether the program matches at pos for one of the possible lengths of the run of instruction
-// pc. If the run is lazy, the shortest length is tried first. Otherwise, the longest length is tried first.
+// tryRunLengths reports whether the program matches at pos for any possible run length of instruction pc. If the run
+// is lazy, the shortest length is tried first. Otherwise, the longest length is tried first.
 func (m *matcher) tryRunLengths(pc, pos int) bool {
 	instr := &m.instructions[pc]
 	if instr.isLazy {

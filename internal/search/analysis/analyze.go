@@ -1,4 +1,4 @@
-// This file converts the fields of an entry to the terms of a document.
+// This file converts an entry's fields to the terms of a document.
 
 package analysis
 
@@ -13,11 +13,11 @@ import (
 type Field struct {
 	Name   string
 	Text   string
-	Weight uint32 // weight of each word of the field, in sixteenths
+	Weight uint32 // weight of each word in the field, in sixteenths
 }
 
-// An Analyzer converts text to terms. It caches the terms of the chunks (words and compounds) that it has analyzed,
-// because a look-up in the cache is faster than stemming. An Analyzer is safe for concurrent use.
+// An Analyzer converts text to terms. It caches the terms of the analyzed chunks (words and compounds), because a
+// look-up in the cache is faster than stemming. An Analyzer is safe for concurrent use.
 type Analyzer struct {
 	mu              sync.Mutex
 	cache           unitCache

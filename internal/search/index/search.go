@@ -67,7 +67,7 @@ func (q *searchState) searchView(ask *Query, i int, best *topK) {
 }
 
 // CountHits returns the number of documents that a search without a limit would find. Their scores are above 0, and
-// they meet the query's conditions.
+// the query's conditions are met.
 func (x *Searcher) CountHits(ask Query) int {
 	q := newSearchState(x, ask.Terms)
 	defer q.release()
@@ -118,8 +118,8 @@ func insertNewest(best []newestDocument, d newestDocument, ask *Query) []newestD
 	return best[:min(len(best), ask.Limit)]
 }
 
-// maxTimesCompared is the number of documents whose times are read one by one in the time in which the latest time of
-// each block of a large view is read.
+// maxTimesCompared is the number of documents whose times are read one by one in the time in which each block's latest
+// time in a large view is read.
 const maxTimesCompared = 512
 
 // NewestIDs returns the IDs of at most ask.Limit documents that the query accepts, with the

@@ -1,7 +1,7 @@
 // This file writes and opens snapshots, which store an index in a file.
 //
-// All numbers are little-endian. A checksum is the CRC-32C of the preceding bytes in the
-// same piece, or of the bytes that the description names.
+// All numbers are little-endian. A checksum is the CRC-32C over the preceding bytes in the same piece, or over the
+// bytes that the description names.
 //
 //	documents: a file of package pagefile, that is, pages of 4,096 bytes, each with
 //	a checksum. Page 0, with offset and size of each field:
@@ -40,11 +40,10 @@
 // not [OneTF]. In that case the TF follows as a second varint. For example, a term that
 // occurs once in documents 0 and 2, and with TF 2 in document 3, has the list 00 02 01 02.
 //
-// Deleted documents are not written. Readers verify the checksum of each piece and the range of
-// each value in the piece, so that a number cannot lead outside of the snapshot. Opening a snapshot
-// reads page 0, the lengths, the table and the foot. A query reads a block's terms, a list for each
-// query term, and a page of documents for each hit. Lengths are stored apart from the other fields
-// because a query needs a length for each posting.
+// Deleted documents are not written. Readers verify each piece's checksum and the range of each value in the piece, so
+// that a number cannot lead outside the snapshot. Opening a snapshot reads page 0, the lengths, the table and the
+// foot. A query reads a block's terms, a list for each query term, and a page of documents for each hit. Lengths are
+// stored apart from a document's remaining fields because a query needs a length for each posting.
 
 package index
 
@@ -125,7 +124,7 @@ func (w *snapshotWriter) Write(b []byte) (int, error) {
 // docRef identifies a document in a searcher: by the index of a view, and by the document's number in this view.
 type docRef struct{ viewIndex, documentNumber uint32 }
 
-// writeDocuments writes the documents in ascending order of their IDs, and sets the new number of each document in
+// writeDocuments writes the documents in ascending order of their IDs, and sets each document's new number in
 // newNumbers.
 func (w *snapshotWriter) writeDocuments() {
 	views := w.searcher.views
@@ -258,7 +257,7 @@ func (w *snapshotWriter) encodeList(list []posting) {
 	w.encodedList = b
 }
 
-// snapshotFooter is the end of a snapshot, which says where the table of blocks is.
+// snapshotFooter is the end of a snapshot, which says where the block table is.
 type snapshotFooter struct {
 	termCount, blockCount  int64
 	tableOffset, tableSize int64
@@ -274,7 +273,7 @@ func (f *snapshotFooter) appendTo(b []byte) []byte {
 }
 
 // readFooter reads the end of a snapshot that has the given size. from is the offset after the documents part, and
-// docs is the checksum of the documents part.
+// docs is the documents part's checksum.
 func readFooter(r io.ReaderAt, size, from int64, docs uint32) (snapshotFooter, error) {
 	b, err := readCheckedBytes(r, size-footerSize, footerSize, size)
 	if err != nil {
@@ -295,15 +294,14 @@ func readFooter(r io.ReaderAt, size, from int64, docs uint32) (snapshotFooter, e
 	return f, nil
 }
 
-// hasTable reports whether the table of blocks is between these offsets, and whether the number of blocks fits the
-// number of terms.
+// hasTable reports whether the block table is between these offsets, and whether the block count fits the term count.
 func (f *snapshotFooter) hasTable(from, to int64) bool {
 	return f.tableOffset >= from && f.tableOffset <= to && f.blockCount == (f.termCount+termsPerBlock-1)/termsPerBlock
 }
 
-// OpenSnapshot opens the index in the first size bytes of r. The index reads them later as well, so they must not
-// change while the index is used. The parameters must be those with which the snapshot was written. An error matches
-// errSnapshot, or comes from package pagefile or from r.
+// OpenSnapshot opens the index in the first size bytes of r. The index reads them later as well, so changes are
+// forbidden while the index is used. The parameters must be those with which the snapshot was written. An error
+// matches errSnapshot, or comes from package pagefile or from r.
 func OpenSnapshot(r io.ReaderAt, size int64, p Params) (*Index, error) {
 	x := New(p)
 	var h docsHeader

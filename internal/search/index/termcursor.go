@@ -1,4 +1,4 @@
-// This file iterates over the terms of several views in the order of their texts, to merge the terms into a snapshot.
+// This file iterates over the terms of several views, ordered by text, to merge the terms into a snapshot.
 
 package index
 
@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// termCursor iterates over the terms of a view in the order of their texts. For a snapshot, it keeps only one block in
+// termCursor iterates over a view's terms in the order of their texts. For a snapshot, it keeps only one block in
 // memory.
 type termCursor struct {
 	view        *view
@@ -52,8 +52,8 @@ func openCursors(views []view, numbers [][]uint32) (cs []*termCursor) {
 	return cs
 }
 
-// compare orders cursors by the text of their current term. For equal texts, it orders them by the first document of
-// their views, so that the postings are usually in order if they are concatenated.
+// compare orders cursors by the text of their current term. For equal texts, it orders cursors by the view's first
+// document, so that the concatenated postings are usually in order.
 func (c *termCursor) compare(d *termCursor) int {
 	if order := strings.Compare(c.text, d.text); order != 0 {
 		return order
@@ -121,7 +121,7 @@ func (c *termCursor) nextTerm() bool {
 	return true
 }
 
-// readBlock reads the terms and lists of block n of a snapshot. They replace those of the previous block.
+// readBlock reads the terms and lists of a snapshot's block n. They replace the previous block's terms and lists.
 func (c *termCursor) readBlock(n int) error {
 	img := c.view.snapshot
 	k := &img.blocks[n]
@@ -167,7 +167,7 @@ func (c *termCursor) appendPostings(list []posting) []posting {
 }
 
 // sortPostingRuns sorts postings by document. The input consists of a few ascending runs. It merges pairs of runs
-// until only one run is left, using room as memory. It returns the sorted slice, and the other slice for reuse.
+// until only one run is left, using room as memory. It returns the sorted slice, and the second slice for reuse.
 func sortPostingRuns(list, room []posting) (sorted, other []posting) {
 	for ascendingRunLength(list) < len(list) {
 		room = room[:0]
@@ -190,7 +190,7 @@ func sortPostingRuns(list, room []posting) (sorted, other []posting) {
 	return list, room
 }
 
-// ascendingRunLength returns the number of postings at the start of list that are in ascending order.
+// ascendingRunLength returns how many postings at the start of list are in ascending order.
 func ascendingRunLength(list []posting) int {
 	for i := 1; i < len(list); i++ {
 		if list[i].doc <= list[i-1].doc {

@@ -1,4 +1,4 @@
-// This file computes how much the neighbours of a turn contribute to the score of the turn. A turn is a part of a
+// This file computes how much a turn's neighbours contribute to the score of the turn. A turn is a part of a
 // conversation between people (a talk).
 
 package ranking
@@ -30,7 +30,7 @@ const (
 	minShareOfOwnScore = 0.25
 )
 
-// neighbourContribution is the contribution of a neighbour to the score of a turn, for a single term.
+// neighbourContribution is a neighbour's contribution to the score of a turn, for a single term.
 type neighbourContribution struct {
 	termIndex   int
 	neighbourID uint64
@@ -56,10 +56,10 @@ func maxNeighbourShare(distance int) float64 {
 	return otherNeighbourShare
 }
 
-// addNeighbourScores sets each term's contribution to the score of turn i. This is the fourth root of a sum of
-// fourth powers. The sum has a term for the turn's own contribution, and a term for each
-// neighbour's share. The result is a little more than the largest contribution, and more if many
-// turns have the word. Terms of dates do not use neighbours.
+// addNeighbourScores sets each term's contribution to the score of turn i. This is the fourth root of the summed
+// fourth powers. The sum has a term for the turn's own contribution, and a term for each neighbour's share. The result
+// is a little more than the largest contribution, and more if many turns have the word. Terms of dates do not use
+// neighbours.
 func (t *dialogueScorer) addNeighbourScores(i int, own *candidate, a *scoreExplanation) {
 	a.neighbours, a.fourthPowers = a.neighbours[:0], a.fourthPowers[:0]
 	for _, given := range own.termScores {
@@ -92,10 +92,9 @@ func (t *dialogueScorer) addNeighbourScores(i int, own *candidate, a *scoreExpla
 	}
 }
 
-// neighbourOnlyLimit returns an upper limit for the score of a turn that has no query word itself and
-// does not answer a question. The limit is the second-best score among candidates with the
-// rarest word, or the score of the only such candidate. It returns 0, which means no limit, if
-// no candidate has a query word.
+// neighbourOnlyLimit returns an upper limit for the score of a turn that does not contain a query word itself and does
+// not answer a question. The limit is the second-best score among candidates with the rarest word, or the score of the
+// only such candidate. It returns 0, which means no limit, if no candidate has a query word.
 func (t *dialogueScorer) neighbourOnlyLimit() float64 {
 	t.plan.neighbourOnlyLimit = 0
 	if !t.plan.foundKinds.hasTalks {
@@ -127,9 +126,9 @@ func (t *dialogueScorer) neighbourOnlyLimit() float64 {
 	return scores[min(minTurnsWithRarestWord, len(scores))-1]
 }
 
-// limitToNeighbourScore lowers the score of a turn that itself has no word of the query, so that the score is just
-// below the limit for such turns. The order among these turns stays the same. A turn that follows a question with a
-// word of the query is not limited, because answers seldom repeat the words of the question.
+// limitToNeighbourScore lowers the score of a turn that does not itself contain a query word, so that the score is
+// just below the limit for such turns. The order among these turns stays the same. A turn that follows a question with
+// a query word is not limited, because answers seldom repeat the words of the question.
 func (t *dialogueScorer) limitToNeighbourScore(i int, own *candidate, a *scoreExplanation) {
 	limit := t.plan.neighbourOnlyLimit
 	if limit <= 0 || a.score < limit {

@@ -27,8 +27,8 @@ const (
 	oxbowB  = 0.75
 
 	// turnPadding is added to the length of a turn in a talk. Without it, the parameter b = 0.75 would count
-	// differences in length too much: a turn is short because people talk in short turns, and not because it contains
-	// only relevant words.
+	// differences in length too much: a turn is short because people talk in short turns, and not because the turn
+	// contains only relevant words.
 	turnPadding = 16 * index.OneTF
 
 	// Weights of a word, in sixteenths.
@@ -48,8 +48,8 @@ const (
 	// minimum number of words in a query that is treated as a text, in which repeated words show the subject
 	minLongQueryWords = 20
 
-	// priorTexts is the number of texts from which the assumed frequency of a query word was determined. It is about
-	// the number of entries in a small memory.
+	// priorTexts is the number of texts from which a query word's assumed frequency was determined. It is about the
+	// number of entries in a small memory.
 	priorTexts = 300
 )
 
@@ -188,7 +188,7 @@ var monthTerms = func() (terms [13]string) {
 	return terms
 }()
 
-// clampedNanoseconds returns a time in nanoseconds since 1970. If the time is out of the range of an int64, it
+// clampedNanoseconds returns a time in nanoseconds since 1970. If the time is outside the range of an int64, it
 // returns the smallest or the largest int64.
 func clampedNanoseconds(t time.Time) int64 {
 	switch {
@@ -200,7 +200,7 @@ func clampedNanoseconds(t time.Time) int64 {
 	return math.MaxInt64
 }
 
-// isOutsideInt64 reports whether the number of nanoseconds from 1970 to the time exceeds the range of an int64.
+// isOutsideInt64 reports whether the time in nanoseconds since 1970 exceeds the range of an int64.
 func isOutsideInt64(t time.Time) bool {
 	y := t.UTC().Year()
 	return y < 1678 || y > 2261

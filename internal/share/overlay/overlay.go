@@ -34,7 +34,7 @@ type overlayStore struct {
 	entries []*oxbow.Entry // entries of the lower store with their names in the overlay, ordered by ID
 }
 
-// New returns a read-only memory with the entries of m and of lower, which must be an [oxbow.Watcher].
+// New returns a read-only memory with the entries of m and lower, which must be an [oxbow.Watcher].
 //
 // If both have an entry with the same name, the suffix is appended to the lower entry's name, several times if
 // necessary. The IDs of entries in lower start at 1<<52. The history, and the index file next to m's store, contain
@@ -66,8 +66,8 @@ func newStore(ctx context.Context, m *oxbow.Memory, lower oxbow.Store, suffix st
 	return o, nil
 }
 
-// Capabilities returns the optional interfaces of the overlay, for [oxbow.CapabilitiesOf]. Its history is that of the
-// upper store, without methods that change the store.
+// Capabilities returns the optional interfaces of the overlay, for [oxbow.CapabilitiesOf]. Its history is the upper
+// store's history, without methods that change the store.
 func (o *overlayStore) Capabilities() oxbow.Capabilities {
 	c := oxbow.Capabilities{DryRunner: o, Watcher: o, HeadViewer: o, Pager: o}
 	if h := o.upperCapabilities.Historian; h != nil {
@@ -87,7 +87,7 @@ func (o *overlayStore) LowerEntries() []*oxbow.Entry {
 }
 
 // forwardEvents passes an event of the upper store to the watchers. It also makes the next Refresh load the lower
-// entries again, because the change may have used names or made names free. It does not load them itself, because a
+// entries again, because the change may have used names or made names free. The entries are not loaded here, because a
 // store must not be called while it sends an event.
 func (o *overlayStore) forwardEvents(e oxbow.Event) {
 	o.isLowerStale.Store(true)
@@ -199,7 +199,7 @@ func compareEntries(old, current []*oxbow.Entry) (deltas []oxbow.Delta) {
 	return deltas
 }
 
-// currentLowerEntries returns the entries of the lower store, and loads them if they are outdated.
+// currentLowerEntries returns the entries of the lower store, and loads outdated entries again.
 func (o *overlayStore) currentLowerEntries(ctx context.Context) ([]*oxbow.Entry, error) {
 	if o.isClosed.Load() {
 		return nil, oxbow.ErrClosed

@@ -49,7 +49,7 @@ func (p *entryPair) losesName() bool {
 	return false
 }
 
-// planPullStep returns what a pull does with a pair, or nil if it changes neither the entry nor the record.
+// planPullStep returns the step of a pull for a pair, or nil if the pull changes neither the entry nor the record.
 func (s *syncRun) planPullStep(p *entryPair) (*plannedStep, error) {
 	st := &plannedStep{oldRecord: p.oldRecord, record: p.record, serverEntry: p.server}
 	switch {
@@ -58,7 +58,7 @@ func (s *syncRun) planPullStep(p *entryPair) (*plannedStep, error) {
 		st.ops = []oxbow.Op{oxbow.Remove{Name: p.home.Name, If: p.home.Version}}
 		st.change = Change{Name: p.home.Name, Verb: oxbow.VerbRemove}
 	case p.serverChange == entryRemoved:
-		st.record = nil // The server removed the entry. The home keeps it, because the home has changed it.
+		st.record = nil // The server removed the entry. The home keeps the entry, because the home has changed it.
 	case p.server == nil || p.serverChange == entryUnchanged:
 		if p.record != nil {
 			return nil, nil
@@ -92,7 +92,7 @@ func pullStepOrder(s *plannedStep) int {
 	return 3
 }
 
-// chooseFreeName returns the name that e should get in the home. If another entry of the home has e's name, it returns
+// chooseFreeName returns the name that e should get in the home. If another entry in the home has e's name, it returns
 // a variant of the name. own is the entry's present name in the home, which e may keep.
 func (s *syncRun) chooseFreeName(e *oxbow.Entry, own string) string {
 	name := e.Name
@@ -196,8 +196,8 @@ func (s *syncRun) planHomeMerge(st *plannedStep, p *entryPair) error {
 	return nil
 }
 
-// mergeEntry merges the two versions of an entry. The base of the merge consists of baseContent and of those aliases
-// and labels whose hashes are in the record.
+// mergeEntry merges the two versions of an entry. The merge base consists of baseContent and the aliases and labels
+// whose hashes are in the record.
 func (s *syncRun) mergeEntry(p *entryPair, baseContent string) (oxbow.Entry, error) {
 	a, b := p.home.Clone(), p.server.Clone()
 	a.Labels, b.Labels = withoutServerStamps(a.Labels), withoutServerStamps(b.Labels)
@@ -263,8 +263,8 @@ func countChanges(steps []*plannedStep) (n int) {
 	return n
 }
 
-// countStepsPerChange returns how many of the first steps fit into one change with at most the given numbers of
-// operations and bytes. It returns at least 1.
+// countStepsPerChange returns how many of the first steps fit into one change with at most the given operation and
+// byte counts. It returns at least 1.
 func countStepsPerChange(steps []*plannedStep, items, bytes int) (n int) {
 	size := 0
 	for n < len(steps) && n < items && (n == 0 || size+steps[n].size <= bytes) {
@@ -274,7 +274,7 @@ func countStepsPerChange(steps []*plannedStep, items, bytes int) (n int) {
 	return n
 }
 
-// forgetUndoData removes what the records contain about the last pull. That information is needed only to notice that
+// forgetUndoData removes the data about the last pull from the records. That information is needed only to notice that
 // the pull was undone.
 func (s *syncRun) forgetUndoData() {
 	for _, r := range s.state.records {
@@ -354,7 +354,7 @@ func (s *syncRun) recordPulledStep(st *plannedStep, written map[string]*oxbow.En
 	if st.homeEntry != nil {
 		e := written[oxbow.NormalName(st.homeEntry.Name)]
 		if e == nil {
-			e = st.homeEntry // The entry did not change, or the home does not report what it wrote.
+			e = st.homeEntry // The entry did not change, or the home does not report the written entries.
 		}
 		st.record.Home = s.state.identify(e)
 		if st.hasHomeChanges {

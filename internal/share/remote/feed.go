@@ -37,7 +37,7 @@ type eventFeeds struct {
 
 func newEventFeeds() *eventFeeds { return &eventFeeds{} }
 
-// feedFor returns the feed of a store. If there is none, it creates one.
+// feedFor returns the feed of a store, and creates a missing feed.
 func (fs *eventFeeds) feedFor(w oxbow.Watcher) *storeEventFeed {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -63,8 +63,8 @@ func isSameStore(a, b oxbow.Watcher) bool {
 	return reflect.TypeOf(a) == reflect.TypeOf(b) && reflect.TypeOf(a).Comparable() && a == b
 }
 
-// storeEventFeed keeps the last events of a store. A position in the feed consists of the feed's ID (16 bytes) and
-// of the number of events before it (8 bytes, big-endian). A reset changes the ID.
+// storeEventFeed keeps the last events of a store. A position in the feed contains the feed's ID (16 bytes) and the
+// number of events before the position (8 bytes, big-endian). A reset changes the ID.
 type storeEventFeed struct {
 	store oxbow.Watcher
 	stop  func()

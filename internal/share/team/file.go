@@ -1,4 +1,4 @@
-// This file names the files of entries, and enforces the limits of files and entries.
+// This file names the files for entries, and enforces the limits of files and entries.
 
 package team
 
@@ -25,14 +25,14 @@ const fileExtension = ".md"
 // base32Alphabet contains the digits of Crockford's base 32, with which ULIDs are written.
 const base32Alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
-// ulidLength is the number of digits of a ULID.
+// ulidLength is the number of digits in a ULID.
 const ulidLength = 26
 
 // maxTitleBytes is the maximum number of bytes from an entry's name that its file name contains.
 const maxTitleBytes = 60
 
-// isEntryFile reports whether a file name is that of an entry: a ULID and ".md", or a title, a dash, a ULID and ".md".
-// The ULID must be in upper case and the title in lower case, so that no two names differ only in case.
+// isEntryFile reports whether a file name is an entry's file name: a ULID and ".md", or a title, a dash, a ULID and
+// ".md". The ULID must be in upper case and the title in lower case, so that no two names differ only in case.
 func isEntryFile(name string) bool {
 	id, ok := strings.CutSuffix(name, fileExtension)
 	if !ok || len(id) < ulidLength {

@@ -27,8 +27,8 @@ type WrittenBackup struct {
 // Write writes an encrypted copy of the store to a file. The file contains either the complete backup, synced to disk,
 // or its earlier content. If the file exists and replace is false, the error matches [fs.ErrExist].
 //
-// Before copying the store, Write checks it. Afterwards it reads the file and compares it with the written bytes. If k
-// can decrypt the file, Write also decrypts it and compares the content with the store.
+// Before copying the store, Write checks it. Afterwards it reads the file and compares the contents with the written
+// bytes. If k can decrypt the file, Write also decrypts it and compares the content with the store.
 func Write(ctx context.Context, m *oxbow.Memory, file string, k Keys, replace bool) (out WrittenBackup, err error) {
 	to, err := k.readRecipientKeys()
 	if err != nil {

@@ -18,9 +18,9 @@ import (
 // ConvertOptions are the options of [Convert].
 type ConvertOptions struct {
 	// If Adapt is set and the new store refuses an entry, the entry is changed in steps until the store accepts it.
-	// First its labels are removed, unless it is held back on the occasion [oxbow.WithoutLabels]. Then its aliases are
-	// removed. Then it becomes a note. The report lists what was lost. If Adapt is not set, such an entry is only
-	// reported as refused.
+	// First the labels are removed, unless the entry is held back on the occasion [oxbow.WithoutLabels]. Then its
+	// aliases are removed. Then it becomes a note. The report lists the lost parts. If Adapt is not set, such an entry
+	// is only reported as refused.
 	AdaptEntries bool
 	// Progress, if not nil, is called after each batch with the number of entries that were written
 	// or refused so far.
@@ -37,7 +37,7 @@ type ConvertReport struct {
 // AdaptedEntry is an entry that was changed so that the new store accepts it.
 type AdaptedEntry struct {
 	Name      string   `json:"name"`
-	LostParts []string `json:"lost"` // what the entry has lost, such as "labels" or "kind journal"
+	LostParts []string `json:"lost"` // lost parts of the entry, such as "labels" or "kind journal"
 }
 
 // RefusedEntry is an entry that the new store did not accept.
@@ -52,8 +52,9 @@ const convertBatchSize = 256
 
 // Convert copies all entries of a store to another store, ordered by ID. It copies names, kinds, contents, aliases,
 // labels and creation times, but not the history. The entries get new IDs. Afterwards Convert reads the new store and
-// reports what the store accepted but did not keep. An entry that the new store refuses is listed in the report.
-// Convert fails if reading or writing fails. The entries that were written before then remain in the new store.
+// reports the entries and parts that the store accepted but did not keep. An entry that the new store refuses is
+// listed in the report. Convert fails if reading or writing fails. The entries that were written before then remain in
+// the new store.
 func Convert(ctx context.Context, from, to oxbow.Store, o *ConvertOptions) (ConvertReport, error) {
 	if o == nil {
 		o = new(ConvertOptions)
@@ -96,7 +97,8 @@ type converter struct {
 	written map[string]writtenEntry // the entries that were written, by name
 }
 
-// writtenEntry describes an entry as it was passed to the new store, for a comparison with what the store has kept.
+// writtenEntry describes an entry as it was passed to the new store, for a comparison with the entry that the store
+// has kept.
 type writtenEntry struct {
 	kind          oxbow.Kind
 	created       time.Time
@@ -115,8 +117,8 @@ func (c *converter) recordWritten(add oxbow.Add) {
 }
 
 // compareWritten reads the new store, and adds to the report the entries and the parts of entries that it has not
-// kept. A store may accept an entry although it cannot store all parts of it. For example, a file without front matter
-// has no date.
+// kept. A store may accept an entry although it cannot store all the entry's parts. For example, a file without front
+// matter cannot contain a date.
 func (c *converter) compareWritten(ctx context.Context) error {
 	rows := map[string]int{} // index in c.report.Adapted, by name
 	for i, a := range c.report.Adapted {
@@ -177,8 +179,7 @@ func isRefusedByStore(err error) bool {
 	return errors.Is(err, oxbow.ErrUnsupported) || errors.Is(err, oxbow.ErrInvalid) || errors.Is(err, oxbow.ErrExists)
 }
 
-// writeBatch writes a batch in one change. If the store refuses it, writeBatch writes each entry in a change of its
-// own.
+// writeBatch writes a batch in one change. If the store refuses it, writeBatch writes each entry in a separate change.
 func (c *converter) writeBatch(ctx context.Context, batch []oxbow.Op) error {
 	if len(batch) == 0 {
 		return nil
@@ -245,7 +246,7 @@ func (c *converter) writeEntry(ctx context.Context, add oxbow.Add) error {
 	}
 }
 
-// refusalReason returns the message of err without the text of [oxbow.ErrUnsupported].
+// refusalReason returns err's message without the text of [oxbow.ErrUnsupported].
 func refusalReason(err error) string {
 	words := oxbow.ErrUnsupported.Error()
 	return strings.TrimSuffix(strings.ReplaceAll(err.Error(), words+": ", ""), ": "+words)

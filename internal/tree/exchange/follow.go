@@ -67,9 +67,9 @@ func HaveEqualBodies(a, b string) bool { return trimLineBreaks(a) == trimLineBre
 
 func trimLineBreaks(s string) string { return strings.Trim(s, "\r\n") }
 
-// ReplaceContent returns the text of a Markdown file in which the text of the item is replaced by content. The rest of
-// the file does not change. It fails if the item's text does not occur exactly once in the file, or if content does
-// not begin with the description in the front matter.
+// ReplaceContent returns the text of a Markdown file in which content replaces the item's text. The rest of the file
+// does not change. It fails if the item's text does not occur exactly once in the file, or if content does not begin
+// with the description in the front matter.
 func ReplaceContent(file string, it Item, content string) (string, error) {
 	above, was := it.Entry.Content[:it.frontTextLen], trimLineBreaks(it.Entry.Content[it.frontTextLen:])
 	body, ok := strings.CutPrefix(content, above)

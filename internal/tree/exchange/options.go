@@ -14,9 +14,9 @@ type ReadOptions struct {
 	// Format is the format of the input. If it is "", the format is determined from the name and the first bytes.
 	Format Format
 
-	// BasePath is the path of the root of the file system. It precedes the file names in references and origins. An
-	// entry is recognized by its origin, so without BasePath, files with the same name in two directories would be
-	// mistaken for the same file.
+	// BasePath is the path of the file system's root. It precedes the file names in references and origins. An entry
+	// is recognized by its origin, so without BasePath, files with the same name in two directories would be mistaken
+	// for the same file.
 	BasePath string
 
 	// Location is the time zone of dates that contain no time zone. Nil means UTC.
@@ -26,7 +26,7 @@ type ReadOptions struct {
 	// present time. [Read] uses the time of the file instead.
 	ModTime time.Time
 
-	// Dates contains the dates of chat sessions, by session ID. [Read] also uses the files of dates in the directory
+	// Dates contains the dates of chat sessions, by session ID. [Read] also uses the files for dates in the directory
 	// of a chat log.
 	Dates map[string]time.Time
 
@@ -83,8 +83,8 @@ type readerFunc func(p []byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// withSummedProgress returns options whose Progress function receives increments. It adds them up and passes the sums
-// to the original function.
+// withSummedProgress returns options whose Progress function receives increments. The increments are added up, and the
+// sums are passed to the original function.
 func (o *ReadOptions) withSummedProgress() *ReadOptions {
 	if o == nil || o.Progress == nil {
 		return o

@@ -35,8 +35,7 @@ func isStampLabel(l oxbow.Label) bool {
 	return l.Key == oxbow.LabelApproved || l.Key == oxbow.LabelTextBy || slices.Contains(heldLabelKeys(), l.Key)
 }
 
-// heldLabelKeys returns the keys of the labels because of which an entry is not shown to a model that did not ask
-// for it.
+// heldLabelKeys returns the keys of the labels that prevent showing an entry to a model that did not ask for it.
 var heldLabelKeys = sync.OnceValue(oxbow.Unasked.HeldLabels)
 
 // withImportMarks returns the item with the labels by which a later import recognizes its entry.
@@ -85,8 +84,8 @@ func withoutImportMarks(items []Item) []Item {
 	return bare
 }
 
-// originLabel returns the value of the origin label for a file. If the name of the file is too long, the value
-// consists of a digest of the name and the end of the name, which distinguishes files better than the beginning.
+// originLabel returns the value of the origin label for a file. If the file's name is too long, the value contains the
+// name's digest and the end of the name, which distinguishes files better than the beginning.
 func originLabel(origin string) string {
 	v := cleanName(origin, len(origin)+len("\uFFFD"))
 	if v == origin && len(v) <= oxbow.MaxName {
@@ -106,7 +105,7 @@ func withoutLocalLabels(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(oxbow.SortLabels(ls), oxbow.Label.IsLocal)
 }
 
-// contentSum returns a digest of all parts of an entry that an import may change. Import marks and stamps are not
+// contentSum returns a digest over all parts of an entry that an import may change. Import marks and stamps are not
 // included. The digest is 16 bytes of SHA-256 in hexadecimal digits.
 func contentSum(e oxbow.Entry) string {
 	parts := make([]string, 0, 2+len(e.Aliases)+2*len(e.Labels))
@@ -278,7 +277,7 @@ func (im *importer) planItem(it Item, p *batchPlan) error {
 	}
 }
 
-// normalizedItem returns the item with its name, aliases and labels as the store spells them. The name does not change
+// normalizedItem returns the item with the name, aliases and labels as the store spells them. The name does not change
 // if the store has an entry with exactly this name.
 func (im *importer) normalizedItem(it Item, p *batchPlan) (Item, error) {
 	was := it.Entry
@@ -466,8 +465,8 @@ func (im *importer) judgeExported(it Item, old oxbow.Entry, nameNumber int) (ite
 	return verdictReplace, ""
 }
 
-// isCopyOfEntry reports whether an item of an export and the entry with its name are copies of one entry. Only copies
-// have the same creation time.
+// isCopyOfEntry reports whether an exported item and the entry with its name are copies of one entry. Only copies have
+// the same creation time.
 func isCopyOfEntry(it Item, old oxbow.Entry) bool {
 	return it.Origin == "" && !it.Entry.Created.IsZero() && it.Entry.Created.Equal(old.Created)
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// LabelFolder is the key of the label that specifies the folder of an entry.
+// LabelFolder is the key of the label that specifies an entry's folder.
 const LabelFolder = "folder"
 
 const (
@@ -42,7 +42,7 @@ type folderList struct {
 	Folders []Folder `json:"folders"`
 }
 
-// HasFolders reports whether a home has a list of folders. It does not read the list, so it is fast.
+// HasFolders reports whether a home has a list of folders. It is fast, because the list is not read.
 func HasFolders(home string) bool {
 	_, err := os.Lstat(filepath.Join(home, listFileName))
 	return err == nil
@@ -114,7 +114,7 @@ func SaveFolders(home string, folders []Folder) error {
 	return vfs.WriteFile(fsys, listFileName, append(b, '\n'), 0o600)
 }
 
-// FindFolder returns the index of the folder with this name or path. If there is no such folder, Find returns -1.
+// FindFolder returns the index of the folder with this name or path. Without such a folder, Find returns -1.
 func FindFolder(folders []Folder, nameOrPath string) int {
 	return slices.IndexFunc(folders, func(f Folder) bool { return f.Name == nameOrPath || f.Path == nameOrPath })
 }
@@ -147,7 +147,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// isName reports whether a name can safely be used as the value of a label and as a part of a file name.
+// isName reports whether a name can safely be used as a label's value and as a part of a file name.
 func isName(name string) bool {
 	return name != "" && len(name) <= 100 && !strings.ContainsAny(name, " \t\n\\/:*?<>|\"'") && name[0] != '.' &&
 		(oxbow.Label{Key: LabelFolder, Value: name}).Check() == nil

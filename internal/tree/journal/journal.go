@@ -55,7 +55,7 @@ type Journal struct {
 	Writes   []StagedWrite   `json:"write"`
 	Removals []StagedRemoval `json:"remove"`
 
-	// Dirs lists directories that do not exist yet. Each of them is staged as a whole, under its own name. The files
+	// Dirs lists directories that do not exist yet. Each directory is staged as a whole, under its own name. The files
 	// in it are not listed in Writes.
 	Dirs []string `json:"dirs,omitempty"`
 }
@@ -64,7 +64,7 @@ type Journal struct {
 // Change in [Journal.Writes].
 type StagedWrite struct {
 	Path   string `json:"path"`
-	OldSum string `json:"was"` // hash of the file that is replaced, or "" if there is no such file
+	OldSum string `json:"was"` // hash of the file that is replaced, or "" if such a file does not exist
 	NewSum string `json:"sha256"`
 }
 
@@ -81,7 +81,7 @@ func HexSum(data []byte) string {
 }
 
 // parseJournal parses a journal. It fails if isBadWrite returns true for a file that the journal writes, or
-// isBadRemoval for a file that it removes. Errors match [ErrInvalid] or [ErrVersion].
+// isBadRemoval for a file that the journal removes. Errors match [ErrInvalid] or [ErrVersion].
 func (s StagingDir) parseJournal(data []byte, isBadWrite, isBadRemoval func(path string) bool) (*Journal, error) {
 	var j Journal
 	if err := json.Unmarshal(data, &j); err != nil {
@@ -122,7 +122,7 @@ type StagingDir struct {
 // StagedFile returns the path of the staged file with index i.
 func (s StagingDir) StagedFile(i int) string { return s.StagedPath(strconv.Itoa(i)) }
 
-// StagedPath returns the path of a staged directory, or of a file in it.
+// StagedPath returns the path of a staged directory or a file in it.
 func (s StagingDir) StagedPath(p string) string { return path.Join(s.Home, s.Name, p) }
 
 // JournalPath returns the path at which the journal of a committed change is.
@@ -137,7 +137,7 @@ func (s StagingDir) CreateFileSync(name string, data []byte, perm fs.FileMode) e
 	return vfs.WriteSync(f, data)
 }
 
-// CreateFile creates a file. It does not sync it.
+// CreateFile creates a file without syncing it.
 func (s StagingDir) CreateFile(name string, data []byte, perm fs.FileMode) error {
 	f, err := s.createFile(name, perm)
 	if err != nil {
@@ -185,8 +185,9 @@ func (s StagingDir) createFile(name string, perm fs.FileMode) (vfs.File, error) 
 	return s.FS.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, perm)
 }
 
-// LoadJournal returns the journal of a change that was committed but not completed, or nil if there is none. It fails
-// if isBadWrite returns true for a file that the journal writes, or isBadRemoval for a file that it removes.
+// LoadJournal returns the journal of a change that was committed but not completed, or nil without such a change. It
+// fails if isBadWrite returns true for a file that the journal writes, or isBadRemoval for a file that the journal
+// removes.
 func (s StagingDir) LoadJournal(isBadWrite, isBadRemoval func(path string) bool) (*Journal, error) {
 	data, err := vfs.ReadFile(s.FS, s.JournalPath(), MaxJournalBytes)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -220,7 +221,7 @@ func (s StagingDir) Commit(j *Journal) error {
 	if err := s.FS.SyncDir(dir); err != nil {
 		return err
 	}
-	// Sync the names of the staging directory and of its parents as well.
+	// Sync the names of the staging directory and its parents as well.
 	for p := dir; p != "."; p = path.Dir(p) {
 		if err := s.FS.SyncDir(path.Dir(p)); err != nil {
 			return err
@@ -233,7 +234,7 @@ func (s StagingDir) Commit(j *Journal) error {
 }
 
 // RemoveCompleted removes the journal of a completed change and then the staging directory. If a crash brings the
-// journal back, the change is completed a second time, which has no effect.
+// journal back, the change is completed a second time, which does not change anything.
 func (s StagingDir) RemoveCompleted() error {
 	if err := s.FS.Remove(s.JournalPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -1,4 +1,4 @@
-// This file finds out what the files of an import contain: sessions of a client, entries, or both.
+// This file determines the contents of an import's files: client sessions, entries, or both.
 
 package imports
 
@@ -17,8 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
 )
 
-// sessionSources maps the name of a program whose files contain sessions to the name of its client in the archive. A
-// name that is not in the map is a format of entries.
+// sessionSources maps the name of a program whose files contain sessions to its client's name in the archive. A name
+// that is not in the map is a format of entries.
 func sessionSources() map[string]string {
 	sources := map[string]string{"chatgpt": transcript.ChatGPT, "claude-export": transcript.ClaudeAI,
 		"claude-code": "claude"}
@@ -56,9 +56,9 @@ func CheckSource(name string) error {
 			"which need no --from")
 }
 
-// classifiedPaths lists the paths of an import by what they contain.
+// classifiedPaths lists the paths of an import by their contents.
 type classifiedPaths struct {
-	clients  []string            // names of the clients, in the order of the paths
+	clients  []string            // client names, in the order of the paths
 	sessions map[string][]string // files with sessions, by the name of the client
 	entries  []string            // paths that contain entries
 	// format of the entries at a path (missing if the import must detect the format)
@@ -145,7 +145,7 @@ func (c *classifiedPaths) addClaudeExport(path string, isDir bool) error {
 	return nil
 }
 
-// addChatGPTExport adds the conversations of an export of ChatGPT, and notes the files in it that are not read.
+// addChatGPTExport adds the conversations of a ChatGPT export, and notes the files in it that are not read.
 func (c *classifiedPaths) addChatGPTExport(path string) error {
 	unread, err := transcript.FindUnreadChatFiles(path)
 	for _, file := range unread {
@@ -155,8 +155,8 @@ func (c *classifiedPaths) addChatGPTExport(path string) error {
 	return err
 }
 
-// addUnknownPath adds a path after detecting what it contains: sessions of a client, the export of a chat service, or
-// entries. A path that does not exist is added as entries, so that the import reports the error.
+// addUnknownPath adds a path after detecting its contents: client sessions, a chat service's export, or entries. A
+// path that does not exist is added as entries, so that the import reports the error.
 func (c *classifiedPaths) addUnknownPath(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -195,8 +195,8 @@ func (c *classifiedPaths) addUnknownPath(path string) error {
 	return nil
 }
 
-// findChatService returns the name of the chat service from which a file or directory was exported, or "" if there is
-// none.
+// findChatService returns the name of the chat service from which a file or directory was exported, or "" without such
+// a service.
 func findChatService(path string) (string, error) {
 	files, err := transcript.FindChatFiles(path)
 	if err != nil || len(files) == 0 {

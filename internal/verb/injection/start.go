@@ -28,19 +28,20 @@ type StartIn struct {
 	Project   string `json:"project,omitempty"    usage:"Project in which the session begins."`
 	MaxTokens int    `json:"max_tokens,omitempty" usage:"Most tokens, those of hooks by default."`
 
-	// WithoutHandoff leaves out the line about the open handoff. Callers set it if they show the handoff themselves.
+	// WithoutHandoff leaves out the line about the open handoff. Callers that show the handoff themselves set it.
 	WithoutHandoff bool `json:"-"`
 
-	// ShownSentences contains the fingerprints of sentences that are in the context of a resumed session already. The
-	// block does not repeat these sentences.
+	// ShownSentences contains the fingerprints of sentences that are already in a resumed session's context. The block
+	// does not repeat these sentences.
 	ShownSentences map[string]bool `json:"-"`
 }
 
-// StartOut is the block for a new session. Its text is "" if there is nothing to show.
+// StartOut is the block for a new session. Its text is "" if nothing can be shown.
 type StartOut struct {
 	inject.Block
 	Entries []StartEntry `json:"entries,omitempty"` // notes in the block, in the order of their lines
-	// Selection contains the documents of the home, or what a bound profile selects. It is nil if it would be empty.
+	// Selection contains the documents of the home, or the entries that a bound profile selects. It is nil instead of
+	// empty.
 	Selection *profile.Selection `json:"-"`
 
 	knownNotes []string // names of notes that the block leaves out because the model knows all their sentences
@@ -56,10 +57,10 @@ type StartEntry struct {
 // These are limits for the parts of the block. Names that end in Tokens count estimated tokens, names that end in
 // Bytes count bytes.
 const (
-	selectionTokens = 1_500 // limit for the home's documents, or for what a bound profile selects
+	selectionTokens = 1_500 // limit for the home's documents, or for the entries that a bound profile selects
 	startEndTokens  = 75    // room that is kept for the end: names of other notes, an open handoff, and how to search
-	// If the lines of a group do not all fit, the group gets only 1/maxGroupShare of the budget. The notes that agents
-	// used most come first, then the newest.
+	// If a group's lines do not all fit, the group gets only 1/maxGroupShare of the budget. The notes that agents used
+	// most come first, then the newest.
 	maxGroupShare = 4
 	minLineTokens = 25 // A note whose shortened line would have fewer tokens is left out.
 
@@ -75,9 +76,9 @@ const (
 
 // StartBlock returns the block for a new session. The block has these parts:
 //
-//   - the documents of the home (SOUL.md, MEMORY.md), unchanged,
-//   - notes of the project and notes without a project, if somebody vouches for them ([oxbow.AtStart]),
-//   - the number of the other notes, and a few of their names,
+//   - the home's documents (SOUL.md, MEMORY.md), unchanged,
+//   - the project's notes and notes without a project, if somebody vouches for them ([oxbow.AtStart]),
+//   - the number of further notes, and a few names among these,
 //   - the open handoff, and how to search.
 //
 // If a profile binds the caller, the selection of the profile replaces the first three parts. StartBlock is
@@ -131,7 +132,7 @@ func StartBlock(ctx context.Context, w *verb.Workspace, in StartIn) (StartOut, e
 	return out, nil
 }
 
-// shownSelection returns the entries of a selection in the form in which the ledger of injections records them.
+// shownSelection returns the entries of a selection in the form in which the injection ledger records them.
 func shownSelection(ctx context.Context, m *oxbow.Memory, sel *profile.Selection) (shown []session.ShownEntry) {
 	for _, p := range sel.Context.Parts {
 		if p.Name != profile.PartEntry {
@@ -145,7 +146,7 @@ func shownSelection(ctx context.Context, m *oxbow.Memory, sel *profile.Selection
 }
 
 // addNotes returns the part of the block about notes: a heading, a line for each note that fits into the budget, and a
-// line about the other notes. It returns "" if there are no notes. It records in out which notes are shown.
+// line about the notes that do not fit. Without notes, it returns "". It records in out which notes are shown.
 func (out *StartOut) addNotes(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -184,9 +185,9 @@ func (out *StartOut) addNotes(
 	return startHeading + lines.String() + rest, nil
 }
 
-// doesGroupFit reports whether the lines of all notes in a group have together at most room tokens. For pinned
-// notes and notes for every process, it always returns true: each of them is more important than any note of
-// another group.
+// doesGroupFit reports whether the lines of all notes in a group have together at most room tokens. For pinned notes
+// and notes for every process, it always returns true: each such note is more important than any note in another
+// group.
 func doesGroupFit(group []oxbow.Entry, maxTokens int) bool {
 	if len(group) == 0 || startNoteGroup(&group[0]) < groupDecision {
 		return true
@@ -330,7 +331,7 @@ func projectFilters(project string) []oxbow.Filter {
 	}
 }
 
-// These are the groups of notes, in the order of the block.
+// These are the note groups, in the order of the block.
 const (
 	groupPinned = iota
 	groupProcess
@@ -403,14 +404,14 @@ func (n *startNote) formatLine(size int) string {
 	return n.head + short + "\n"
 }
 
-// shownFingerprints returns the fingerprints of the sentences that are complete in a line with at most size bytes of
-// text.
+// shownFingerprints returns the fingerprints of the sentences that are complete in a line whose text has at most size
+// bytes.
 func (n *startNote) shownFingerprints(size int) []string {
 	return inject.ShownFingerprints(n.entry.Content, text.TruncateBytes(n.said, size))
 }
 
 // remainingNotesLine returns a line with the number of notes that the block does not show. The line names the newest
-// of them, if models may be shown their names unasked. The result is "" if the block shows all notes.
+// notes, if models may be shown their names unasked. The result is "" if the block shows all notes.
 func (out *StartOut) remainingNotesLine(ctx context.Context, m *oxbow.Memory, project string) (string, error) {
 	more := -len(out.ShownEntries) - len(out.knownNotes)
 	if err := m.View(ctx, func(all oxbow.Entries) { more += all.Len() }); err != nil {

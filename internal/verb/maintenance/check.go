@@ -24,7 +24,7 @@ type CheckIn struct {
 	Sign  bool   `json:"sign,omitempty"               usage:"Sign the head of the memory with the home's key, if the memory is sound."`
 }
 
-// CheckAll checks the memory, the annotations of the working tree, and the archive of sessions.
+// CheckAll checks the memory, the working tree's annotations, and the archive of sessions.
 func CheckAll(ctx context.Context, w *verb.Workspace, in CheckIn) (CheckOut, error) {
 	if err := checkHead("--since", in.Since); err != nil {
 		return CheckOut{}, err
@@ -53,7 +53,7 @@ func CheckAll(ctx context.Context, w *verb.Workspace, in CheckIn) (CheckOut, err
 	return out, nil
 }
 
-// nothingToCheckError returns the error if there is nothing that could be checked, otherwise nil.
+// nothingToCheckError returns the error if nothing exists that could be checked, otherwise nil.
 func (o *CheckOut) nothingToCheckError(in CheckIn) error {
 	if !o.IsMissing || !o.OK {
 		return nil
@@ -112,7 +112,7 @@ func checkAnnotations(ctx context.Context, w *verb.Workspace) (*AnnotationsCheck
 	return out, nil
 }
 
-// archiveFile returns the path of the archive of sessions, or "" if it does not exist.
+// archiveFile returns the path of the session archive, or "" if it does not exist.
 func archiveFile(w *verb.Workspace) (string, error) {
 	if w.Place == nil {
 		return "", nil

@@ -126,8 +126,8 @@ func listFiles(dir string, kindOf func(name string) (staleKind, bool)) ([]staleF
 	return found, nil
 }
 
-// unusedPath returns the path if no file has it. Otherwise it appends the lowest number, from 2 on, with which no file
-// has it.
+// unusedPath returns the path if no file has it. Otherwise it appends the lowest number, from 2 on, for which a file
+// does not exist.
 func unusedPath(path string) (string, error) {
 	try := path
 	for n := 2; ; n++ {

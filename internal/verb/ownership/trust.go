@@ -150,7 +150,7 @@ func AreSettingsTrusted(h *verb.Host, home, settings string) bool {
 	return !git.IsInWorktree(home) || h.Trusted.TrustsSettings(home, settings)
 }
 
-// Report lists the trusted homes, or explains what was done with a home.
+// Report lists the trusted homes, or explains the call's effect on a home.
 func (o TrustOut) Report() (r report.Report) {
 	switch {
 	case o.Home == "":

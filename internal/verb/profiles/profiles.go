@@ -45,7 +45,7 @@ type ListedProfile struct {
 	Problem     string `json:"wrong,omitempty"`
 }
 
-// originName returns the value of the field Origin for a profile of a project or of the home.
+// originName returns the value of the field Origin for a project's or the home's profile.
 func originName(isInProject bool) string {
 	if isInProject {
 		return "project"
@@ -68,7 +68,7 @@ func ListProfiles(_ context.Context, w *verb.Workspace, _ ProfilesIn) (ProfilesO
 		r := ListedProfile{Name: f.Name, Description: f.Description, File: f.File, Origin: originName(f.Project),
 			IsHidden: f.Hidden}
 		if f.Wrong == nil && !f.Hidden {
-			// report if a profile that it extends is missing, or extends it in turn
+			// report if an extended profile is missing, or extends this profile in turn
 			_, f.Wrong = l.Profiles.Resolve(f.Name)
 		}
 		if f.Wrong != nil {
@@ -86,7 +86,7 @@ type ProfileOut struct {
 	File        string   `json:"file"`
 	Origin      string   `json:"from"`
 	Extends     []string `json:"extends"`
-	// filters (an entry must match at least one of them; without filters, all entries are included)
+	// filters (an entry must match at least one filter; without filters, all entries are included)
 	Include       []string `json:"include"`
 	Entries       []string `json:"entries"` // names of entries that are included even if no filter matches them
 	Exclude       []string `json:"exclude"` // filters for entries that are excluded
@@ -389,7 +389,7 @@ type ReplaceProfileOut struct {
 	Name     string   `json:"name"`
 	File     string   `json:"file"`
 	Outcome  string   `json:"outcome"` // "updated" or "unchanged"
-	Problems []string `json:"found"`   // problems of this profile and of profiles that extend it
+	Problems []string `json:"found"`   // problems of this profile and the profiles that extend it
 }
 
 // ReplaceProfile replaces the text of a profile's file by in.NewText. The present text must be in.OldText. If both

@@ -66,7 +66,7 @@ func (o ProfileOut) Report() (r report.Report) {
 	return r
 }
 
-// Report shows the number of tokens of each part of a profile.
+// Report shows how many tokens each part of a profile has.
 func (o ProfileBudgetOut) Report() (r report.Report) {
 	for _, d := range o.Documents {
 		document := report.Sentencef("document %s", report.Text(d.Path))

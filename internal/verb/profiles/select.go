@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// SelectIn is the argument of Select. If it names no profile, the profile is used to which the caller is bound. If
-// there is none either, the whole memory is selected.
+// SelectIn is the argument of Select. If it names no profile, the profile is used to which the caller is bound. If the
+// caller is unbound, the whole memory is selected.
 type SelectIn struct {
 	Profile   string `json:"profile,omitempty"    flag:"-" usage:"Name of the profile."`
 	Query     string `json:"query,omitempty"               usage:"rank entries higher if they match this TEXT"      value:"TEXT"`
@@ -77,7 +77,7 @@ func (e *BeforeFirstError) Error() string { return "the memory held nothing yet 
 func (*BeforeFirstError) Is(target error) bool { return target == oxbow.ErrInvalid }
 
 // ResolveProfile returns the profile with this name. If the name is "", it returns the profile to which the caller is
-// bound. If there is none either, it returns a profile of the whole memory.
+// bound. If the caller is unbound, it returns a profile of the whole memory.
 func ResolveProfile(w *verb.Workspace, name string) (*handoff.Loader, *profile.Resolved, error) {
 	l, err := w.Loader()
 	if err != nil {

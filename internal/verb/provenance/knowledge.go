@@ -1,4 +1,4 @@
-// This file records fingerprints of texts that agents may have read, so that repetitions of these texts are found
+// This file records fingerprints for texts that agents may have read, so that repetitions of these texts are found
 // later.
 
 package provenance
@@ -10,7 +10,7 @@ import (
 
 // recordFingerprints records fingerprints of texts that repeat foreign text or have an unknown author. Errors are
 // ignored, because later texts are also compared with the entries themselves. For texts that were only imported, that
-// comparison is enough: the fingerprints of a large import would displace those of texts that agents have read.
+// comparison is enough: a large import's fingerprints would displace the fingerprints of texts that agents have read.
 func recordFingerprints(ops []oxbow.Op, k verb.ProvenanceData) {
 	if k.Fingerprints == nil {
 		return

@@ -1,4 +1,4 @@
-// This file refuses to write foreign text into files, because files have no labels.
+// This file refuses to write foreign text into files, because files cannot have labels.
 
 package provenance
 
@@ -11,9 +11,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// CheckForeignRepeats returns an error matching [oxbow.ErrInvalid] if the texts repeat foreign text, or if it is
-// unknown what the caller's turn has read. Verbs that write files call it, because files have no labels. A person at a
-// terminal or a page may write any text. textName describes the texts in the error.
+// CheckForeignRepeats returns an error matching [oxbow.ErrInvalid] if the texts repeat foreign text, or if the texts
+// that the caller's turn has read are unknown. Verbs that write files call it, because files cannot have labels. A
+// person at a terminal or a page may write any text. textName describes the texts in the error.
 func CheckForeignRepeats(ctx context.Context, w *verb.Workspace, textName string, texts ...string) error {
 	if w.Knowledge == nil {
 		return nil
@@ -37,7 +37,7 @@ func CheckForeignRepeats(ctx context.Context, w *verb.Workspace, textName string
 	}
 	c.findInSessionTexts(k)
 	if w.Open != nil && !c.repeatsByText[0].hasRepeats() {
-		// Without a memory, there are no entries that the texts could repeat.
+		// Without a memory, the texts cannot repeat entries.
 		if ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn); err == nil {
 			c.findInEntries(ctx, m.Store(), verb.ProvenanceData{Memory: m})
 		}

@@ -1,4 +1,4 @@
-// This file adds labels to text when it is written: if the text repeats other people's text, and if it looks like
+// This file adds labels to newly written text: if the text repeats other people's text, and if it looks like
 // instructions.
 
 package provenance
@@ -23,11 +23,12 @@ import (
 // text, such an entry must not be written or changed.
 var protectedLabelKeys = []string{profile.LabelPinned, profile.LabelProcess}
 
-// noHooksValue is the value of the label unvouched for a text by an agent whose hooks do not report what it has read.
+// noHooksValue is the value of the label unvouched for a text by an agent whose hooks do not report the texts that it
+// has read.
 const noHooksValue = "no-hooks"
 
-// labelOrigins returns the changes with labels that record the origin of each change's text. fullyLabelled contains the
-// indexes of the changes that also have labels for all findings about the text.
+// labelOrigins returns the changes with labels that record where each change's text comes from. fullyLabelled contains
+// the indexes of the changes that also have labels for all findings about the text.
 //
 // Changes by a person at a terminal or a page are returned without new labels. If such a text repeats foreign text,
 // the repeated text counts as the person's text from then on. Changes by a person whose input is not a terminal are
@@ -74,7 +75,7 @@ func labelOrigins(
 			continue
 		}
 		if _, ok := op.(oxbow.Alias); ok {
-			// an alias keeps the labels of its entry, so that all labels must have been added before it
+			// an alias keeps the entry's labels, so that all labels must have been added before it
 			s.labelUnexaminedTexts(out)
 		}
 		s.changeIndex = len(out)
@@ -97,7 +98,7 @@ func labelOrigins(
 	return out, s.labelledChanges, nil
 }
 
-// addSessionReads records what the model of the caller's session has read since the last prompt by a person: the calls
+// addSessionReads records the reads by the model of the caller's session since the last prompt by a person: the calls
 // that returned foreign text, and the texts that hooks showed. If the context contains taints (see
 // [verb.ContextTaints]), only these are recorded.
 func (s *originStamper) addSessionReads(ctx context.Context, k verb.ProvenanceData) {
@@ -189,7 +190,7 @@ func (s *originStamper) labelAliasedEntry(o oxbow.Alias, oldEntry oxbow.Entry) [
 type originStamper struct {
 	unknownCalls      []string       // calls of the turn with unknown results
 	foreignCalls      []string       // calls of the turn that returned foreign text
-	isWithoutHooks    bool           // the writer is an agent whose hooks do not report what it has read
+	isWithoutHooks    bool           // the writer is an agent whose hooks do not report the texts that it has read
 	foreignRepeats    foreignRepeats // foreign text that the present change repeats
 	proofFile         string
 	provedFiles       []string // files to which the proof refers
@@ -200,7 +201,7 @@ type originStamper struct {
 
 	changeIndex     int              // index of the present change
 	unexaminedTexts []unexaminedText // texts that were not examined yet
-	// indexes of changes that have labels for all findings (nil if the texts are only parts of entries)
+	// indexes of changes that have labels for all findings (nil if the texts are only entry parts)
 	labelledChanges map[int]bool
 }
 
@@ -252,8 +253,8 @@ func (s *originStamper) labelUnexaminedTexts(ops []oxbow.Op) {
 // unnamedCallValue is the value of the label for a call whose name cannot be a label value.
 const unnamedCallValue = "call"
 
-// computeLabels returns the labels of an entry. These are the given labels, the taints of the previous version, and
-// labels for the call and for the origin of the text. computeLabels also queues the text for
+// computeLabels returns the labels of an entry. These are the given labels, the previous version's taints, and labels
+// for the call and for the origin of the text. computeLabels also queues the text for
 // [originStamper.labelUnexaminedTexts], which adds labels for the rules that the text matches.
 func (s *originStamper) computeLabels(
 	name, content string,
@@ -472,8 +473,8 @@ func (s *originStamper) updateApprovalLabels(
 	return labels
 }
 
-// citesFile reports whether a label or the text of an entry refers to one of the files. Only the last elements of the
-// paths are compared.
+// citesFile reports whether an entry's label or text refers to any of the files. Only the last elements of the paths
+// are compared.
 func citesFile(content string, labels []oxbow.Label, files []string) bool {
 	return slices.ContainsFunc(files, func(file string) bool {
 		base := path.Base(strings.ReplaceAll(file, `\`, "/"))
@@ -484,9 +485,9 @@ func citesFile(content string, labels []oxbow.Label, files []string) bool {
 	})
 }
 
-// checkProtected returns an error if the labels include a protected label and the change is tainted. It is tainted if
-// its text repeats foreign text, or if the turn has read foreign text. For a change without text, such as pinning a
-// note, only the second condition matters.
+// checkProtected returns an error if the labels include a protected label and the change is tainted. A change is
+// tainted if its text repeats foreign text, or if the turn has read foreign text. For a change without text, such as
+// pinning a note, only the second condition matters.
 func (s *originStamper) checkProtected(labelLists ...[]oxbow.Label) error {
 	read := slices.Concat(
 		s.foreignRepeats.foreignSources,

@@ -20,7 +20,7 @@ import (
 // An AgentDoor is a way in which agents can reach a [MemoryView]. It must not be copied.
 type AgentDoor struct {
 	DoorName string // name of the door in [oxbow.Source], such as "http"
-	RunID    string // random ID of this run, which is used as the session of calls that specify no session
+	RunID    string // random ID of this run, which is used as the session in calls that specify no session
 	// TokenName is the name of the token that is used for all calls. It is "" if the server has a single token without
 	// a name.
 	TokenName string
@@ -34,9 +34,9 @@ type AgentDoor struct {
 }
 
 // StampContext returns the context of a call. The server determines the door, the actor and the session of the call,
-// and only the name of the client is the client's own claim. The session is a digest of the client's session ID, or
-// d.RunID if the ID is "". If the call has a token, the session begins with the name of the token and a colon. Only
-// the digest is stored, because anyone who knows the ID can act in the session.
+// and only the client's name is the client's own claim. The session is a digest of the client's session ID, or d.RunID
+// if the ID is "". If the call has a token, the session begins with the name of the token and a colon. Only the digest
+// is stored, because anyone who knows the ID can act in the session.
 func (d *AgentDoor) StampContext(ctx context.Context, w *verb.Workspace, session, client string) context.Context {
 	src := w.Source
 	src.Door = d.DoorName
@@ -84,7 +84,7 @@ func (d *AgentDoor) sessionSeenEntries(session string, w *verb.WrittenTexts) *ve
 // maxClaimBytes is the maximum length of a client's claim about itself, in bytes.
 const maxClaimBytes = 128
 
-// shortenClaim shortens the claim of a client and puts it on a single line, so that it can be logged.
+// shortenClaim shortens the claim of a client and puts it on a single line, so that the claim can be logged.
 func shortenClaim(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

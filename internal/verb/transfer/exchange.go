@@ -27,7 +27,7 @@ import (
 type ExportIn struct {
 	Filter string `json:"filter,omitempty" jsonschema:"Select entries by conditions such as project:vtt -tag:draft has:file."`
 	verb.EntrySelection
-	Output io.Writer `json:"-"` // destination of the entries, in the format of [exchange.Export]
+	Output io.Writer `json:"-"` // destination for the entries, in the format of [exchange.Export]
 }
 
 // ExportOut is the result of Export.
@@ -94,7 +94,7 @@ type ImportIn struct {
 	FollowFolder bool // see [exchange.ImportOptions]
 }
 
-// ImportOut is the result of Import. If Import returns an error, it describes what was done before the error.
+// ImportOut is the result of Import. If Import returns an error, it describes the work before the error.
 type ImportOut struct {
 	DryRun           bool              `json:"dry_run"`
 	Added            int               `json:"added"`
@@ -110,7 +110,7 @@ type ImportOut struct {
 	// number of added or updated entries in quarantine (see [HeldEntries])
 	HeldEntries int    `json:"held,omitempty"`
 	Group       string `json:"group,omitempty"` // name of the group in which these entries can be approved together
-	// command that undoes the import even after further changes ("" if there is none)
+	// command that undoes the import even after further changes ("" without such a command)
 	UndoCommand string   `json:"-"`
 	FirstNames  []string `json:"-"` // names of the first added or updated entries
 
@@ -131,7 +131,7 @@ func Import(ctx context.Context, w *verb.Workspace, in ImportIn) (ImportOut, err
 	if !in.DryRun {
 		verb.IndexAfterLargeWrite(ctx, m, 0) // index an empty memory while it is filled
 	}
-	var part atomic.Uint64 // finished part of the work, as the bits of a float64
+	var part atomic.Uint64 // the work's finished part, as the bits of a float64
 	show := progress.Reporter(ctx)
 	tell := func(done int) {
 		show(
@@ -199,7 +199,7 @@ func Import(ctx context.Context, w *verb.Workspace, in ImportIn) (ImportOut, err
 	return out, err
 }
 
-// countHeldEntries returns the number of imported entries in quarantine, and the name of their group.
+// countHeldEntries returns the number of imported entries in quarantine, and their group's name.
 func countHeldEntries(ctx context.Context, m *oxbow.Memory, r exchange.Report) (n int, group string) {
 	if r.Added+r.Updated == 0 {
 		return 0, ""
@@ -208,7 +208,7 @@ func countHeldEntries(ctx context.Context, m *oxbow.Memory, r exchange.Report) (
 	return n, group
 }
 
-// readItems yields the items of all paths. It stores the finished part of the work in finishedPart, as the bits of a
+// readItems yields the items of all paths. It stores the work's finished part in finishedPart, as the bits of a
 // float64 between 0 and 1. Each path counts as the same amount of work. If ctx is done, the sequence ends.
 func (in *ImportIn) readItems(
 	ctx context.Context,

@@ -1,4 +1,4 @@
-// This file saves entries before a change that cannot be undone because the memory has no history.
+// This file saves entries before a change that cannot be undone in a memory without a history.
 
 package transfer
 
@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// BeforeLoadPrefix is the prefix of the names of files with entries that a load removed from a home without a history.
+// BeforeLoadPrefix begins the names of files with entries that a load removed from a home without a history.
 const BeforeLoadPrefix = "before-load"
 
 // SaveEntries exports the selected entries to a new file of the home whose name begins with stem. It

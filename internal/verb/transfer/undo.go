@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// undoCommand returns the command that undoes the import of this call, even after further changes. It returns "" if
-// the memory has no history.
+// undoCommand returns the command that undoes the import of this call, even after further changes. It returns "" for a
+// memory without a history.
 func undoCommand(ctx context.Context, w *verb.Workspace) string {
 	limit := 2
 	out, err := verb.History(ctx, w, verb.HistoryIn{Limit: &limit})

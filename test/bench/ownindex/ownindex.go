@@ -1,5 +1,5 @@
-// Package ownindex builds an index and searches it in several ways, to measure the speed of a search. It imports no
-// package of the module except index, so that a copy of it can be built with another version of package index.
+// Package ownindex builds an index and searches it in several ways, to measure the speed of a search. Within the
+// module, it imports only package index, so that a copy can be built with another version of that package.
 package ownindex
 
 import (
@@ -22,7 +22,7 @@ import (
 //	worn      plain, in several segments with deletions and a memtable
 var SearchWays = []string{"plain", "held", "rare", "lacked", "newest", "allowed", "prefix", "opened", "worn"}
 
-// Texts contains the texts for an index: the number of texts, and a function that returns the words of text i.
+// Texts contains the texts for an index: how many texts exist, and a function that returns the words of text i.
 type Texts struct {
 	Count   int
 	WordsOf func(i int) []string
@@ -43,8 +43,8 @@ type FilledIndex struct {
 	termsByPrefix map[string][]string // terms by prefix, which are cached because finding them is not measured
 }
 
-// A prefix consists of the first prefixLength bytes of a word. At most maxPrefixTerms terms with this prefix are
-// searched for.
+// A prefix contains the first prefixLength bytes of a word. At most maxPrefixTerms terms with this prefix are searched
+// for.
 const (
 	prefixLength   = 4
 	maxPrefixTerms = 40

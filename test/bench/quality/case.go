@@ -27,7 +27,7 @@ type CaseQuestion struct {
 	Text   string
 	Groups []string // groups to which the question belongs
 	Right  map[string]bool
-	Apart  bool // The question counts in the scores of its groups, but not in the score of all questions.
+	Apart  bool // The question counts in the scores of its groups, but not in the score for all questions.
 }
 
 // Case is a memory and the questions about it.

@@ -74,7 +74,7 @@ func ndcg(ranking []string, right map[string]bool, k int) float64 {
 	return dcg(ranking, right, k) / idealDCG(len(right), k)
 }
 
-// ndcgRetrieved returns the dcg of the first k entries divided by the maximum that any order of them has, so
+// ndcgRetrieved returns the dcg of the first k entries divided by the maximum that these entries have in any order, so
 // that missing entries do not matter. It is at least as high as ndcg, and 0 if none of the entries is right.
 func ndcgRetrieved(ranking []string, right map[string]bool, k int) float64 {
 	n := countFound(ranking, right, k)
@@ -103,8 +103,8 @@ func ndcgLongMemEval(ranking []string, right map[string]bool, k int) float64 {
 	return sum / most
 }
 
-// reciprocalRank returns 1 divided by the rank of the first right entry, or 0 if there is none.
-// The mean over all queries is the MRR.
+// reciprocalRank returns 1 divided by the rank of the first right entry, or 0 without a right entry. The mean over all
+// queries is the MRR.
 func reciprocalRank(ranking []string, right map[string]bool) float64 {
 	for i, id := range ranking {
 		if right[id] {
@@ -126,8 +126,8 @@ type Scores struct {
 
 	Recall5  float64 `json:"recall@5"` // mean share of the right entries that are among the first 5
 	Recall10 float64 `json:"recall@10"`
-	// share of the questions with a right entry among the first 5, or among the two turns before and after each of
-	// these
+	// share of the questions with a right entry among the first 5, or among the two turns before and after each top-5
+	// entry
 	ShownAny5 float64 `json:"shown_any@5"`
 
 	// nDCG divided by the best possible order of the returned entries
@@ -161,7 +161,7 @@ type scoreSums struct {
 // questionResult is the result of a query for one question.
 type questionResult struct {
 	ranking  []string // IDs of the found entries, best first
-	shownIDs []string // IDs of the first five hits and of the turns that are shown around them
+	shownIDs []string // IDs of the first five hits and the turns that are shown around them
 }
 
 // addResult adds the measures for one question. All measures except recall at 100 use the first ten hits.

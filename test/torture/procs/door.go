@@ -50,7 +50,7 @@ const (
 // callAnswer is the answer of a process to a call.
 type callAnswer struct {
 	ID      uint64            `json:"id"`
-	Version uint64            `json:"version,omitempty"` // version of the entry (for forget: number of the change)
+	Version uint64            `json:"version,omitempty"` // version of the entry (for forget: the change's number)
 	Content string            `json:"content,omitempty"` // content of the entry (for get)
 	Names   map[string]uint64 `json:"names,omitempty"`   // versions by name (for names, recall and glance)
 	Refusal string            `json:"refused,omitempty"` // reason for a refusal, or an error message
@@ -65,7 +65,7 @@ type processConnection interface {
 	closeInput()
 }
 
-// errProcessGone is the error of a call if its process ended before it answered.
+// errProcessGone is the error of a call if the process ended before it answered.
 var errProcessGone = errors.New("the process is gone")
 
 // lineConnection is the connection to a child process that runs [Child]. Requests and answers are lines of JSON.

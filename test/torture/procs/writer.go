@@ -1,7 +1,7 @@
 //go:build unix
 
 // This file implements the writers. Each lane makes one change after another through a process. It changes entries
-// with its own names and entries with names that all lanes share.
+// with the lane's own names and entries with names that all lanes share.
 
 package procs
 
@@ -19,8 +19,7 @@ const sharedNameCount = 4
 
 func sharedName(i int) string { return fmt.Sprintf("shared%d", i) }
 
-// maxOwnNames is a number of names. If a lane has at least so many names of its own, it forgets more entries than it
-// adds.
+// maxOwnNames is a number of names. A lane with at least so many names of its own forgets more entries than are added.
 const maxOwnNames = 40
 
 // writingLane is a goroutine that makes changes.

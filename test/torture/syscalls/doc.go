@@ -4,8 +4,8 @@
 // call fail.
 //
 // A child process runs a short session on a store. It opens the store, remembers, forgets, undoes, compacts, closes
-// the store, and prints the outcome of each step. For each number N, strace kills the process with SIGKILL at the
-// beginning of the Nth system call of a kind, or makes this system call fail. Afterwards, the store must contain the
+// the store, and prints the outcome of each step. For each number N, strace kills the process with SIGKILL when the
+// Nth system call of a kind begins, or makes this system call fail. Afterwards, the store must contain the
 // acknowledged steps. It may also contain the step that was in progress, and steps with an unknown outcome. It must
 // not contain refused steps. It must accept another change, and Check must find no problem after this change.
 //

@@ -1,6 +1,6 @@
 //go:build linux
 
-// This file runs the campaign: it finds the system calls, and tries a fault at each of them.
+// This file runs the campaign: it finds the system calls, and tries a fault at each call.
 
 package syscalls
 
@@ -97,7 +97,7 @@ func (p Point) String() string {
 	return fmt.Sprintf("%s:error=%s:when=%d%s", p.Call, p.Errno, p.N, on)
 }
 
-// Run tries all points, or as many points as Budget and Limit permit. It writes its progress to w. An error means that
+// Run tries all points, or as many points as Budget and Limit permit. It writes the progress to w. An error means that
 // the campaign could not run.
 func Run(ctx context.Context, o Options, w io.Writer) (rep Report, err error) {
 	start := time.Now()
@@ -192,8 +192,8 @@ func sumCallCounts(counts map[string]int) int {
 	return n
 }
 
-// runStrace runs the session under strace. It returns the output of the child and the output of strace. If the child
-// was killed or failed, runStrace ignores the exit status.
+// runStrace runs the session under strace. It returns the outputs of the child and strace. If the child was killed or
+// failed, runStrace ignores the exit status.
 func (o Options) runStrace(
 	ctx context.Context,
 	home string,

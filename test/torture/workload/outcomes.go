@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// PossibleOutcomes are the possible contents of a store after several steps, if the outcome of some steps is
-// unknown. It begins with a single model.
+// PossibleOutcomes are the possible contents of a store after several steps, if some steps have an unknown outcome. It
+// begins with a single model.
 type PossibleOutcomes struct {
 	Models []*StoreModel
 }
@@ -37,7 +37,7 @@ func (o *PossibleOutcomes) LastUndoableSeq() uint64 {
 }
 
 // ApplyStep executes a step in each model. It returns the models in which the step succeeds, after the step, and the
-// errors of the other models.
+// errors of all models in which the step fails.
 func (o *PossibleOutcomes) ApplyStep(
 	w *World,
 	st Step,

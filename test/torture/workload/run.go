@@ -36,7 +36,7 @@ type World struct {
 	// run only executes the same operations.
 	RecordsStates bool
 	States        []*StoreState // recorded states (the first is the state before all events)
-	// ranges of operations in the middle of another step, as pairs of the first and the last operation
+	// ranges of operations inside another step, as pairs with the first and the last operation
 	InnerOpRanges []int
 
 	setup         StoreSetup
@@ -56,7 +56,7 @@ type storeProcess struct {
 	memory *oxbow.Memory // nil if the memory is not open
 }
 
-// scriptClock advances most of the time. As in real use, the fractions of its seconds have different numbers of digits.
+// scriptClock advances most of the time. As in real use, its fractional seconds have different numbers of digits.
 type scriptClock struct {
 	r   *rand.Rand
 	now time.Time
@@ -143,7 +143,7 @@ func UsesSnapshot(m *oxbow.Memory) bool {
 	return !state.FieldByName("base").IsNil()
 }
 
-// OpenedMemory returns the memory of a process. If it is not open, Memory opens it.
+// OpenedMemory returns the memory of a process. A memory that is not open is opened first.
 func (w *World) OpenedMemory(process int) (*oxbow.Memory, error) {
 	p := w.processes[process]
 	if p.memory == nil {
@@ -234,7 +234,7 @@ func (w *World) RunStep(st Step) error {
 }
 
 // resolveRetry sets the operations and the op ID of a Retry, which repeats the last batch. A batch that is nested in
-// the Retry has no effect on it.
+// the Retry does not affect it.
 func (w *World) resolveRetry(st Step) Step {
 	isOpen := st.Kind == RetryStep && st.OpID == ""
 	if isOpen && w.lastBatchStep != nil {
@@ -243,7 +243,8 @@ func (w *World) resolveRetry(st Step) Step {
 	return st
 }
 
-// readDuringStep lets the other process read in the middle of a step. It must see the state before or after the step.
+// readDuringStep lets the process that is not acting read in the middle of a step. It must see the state before or
+// after the step.
 func (w *World) readDuringStep(st Step) error {
 	if !w.RecordsStates {
 		// Read in every run, because a read may change the state of the reader.
@@ -396,9 +397,9 @@ func (w *World) applyAcknowledgedStep(st Step, seq uint64) {
 	}
 }
 
-// readByAllProcesses lets processes read after an event, and calls fn with the entries that each process sees.
-// After every second event, only the process that acted reads, so that the others have to catch up later. A read
-// changes the state of a store, so that all runs of a script must read in the same way.
+// readByAllProcesses lets processes read after an event, and calls fn with the entries that each process sees. After
+// every second event, only the process that acted reads, so that every idle process has to catch up later. A read
+// changes a store's state, so that all runs of a script must read in the same way.
 func (w *World) readByAllProcesses(st Step, isInner bool, fn func(i int, es []oxbow.Entry, err error) error) error {
 	all := (uint64(w.CompletedEvents)+w.Script.Seed)%2 == 0
 	for i, p := range w.processes {
@@ -419,8 +420,8 @@ func (w *World) readByAllProcesses(st Step, isInner bool, fn func(i int, es []ox
 func (w *World) recordState(st Step, isInner, isBusy bool) error {
 	last := w.States[len(w.States)-1]
 	s := &StoreState{Model: w.model, Inner: isInner, Busy: isBusy}
-	// In the middle of another step, the record of that step may be visible already. This is not possible if the
-	// nested step was done, because then the outer step has not begun to write.
+	// In the middle of an outer step, its record may be visible already. This is not possible if the nested step was
+	// done, because then the outer step has not begun to write.
 	lax := isInner && last.Model == w.model
 	err := w.readByAllProcesses(st, isInner, func(i int, es []oxbow.Entry, err error) error {
 		if err != nil {

@@ -108,8 +108,8 @@ func isConversationFile(file string) bool {
 	return strings.HasPrefix(name, "conversations") && path.Ext(name) == ".json"
 }
 
-// listExport returns the sorted paths of the files in an export: of the members of a ZIP archive, of the JSON files in
-// a directory, or of a single file.
+// listExport returns the sorted file paths in an export: the members of a ZIP archive, the JSON files in a directory,
+// or a single file.
 func listExport(export string) (files []string, isSingleFile bool, err error) {
 	fi, err := os.Stat(export)
 	switch {
@@ -126,8 +126,8 @@ func listExport(export string) (files []string, isSingleFile bool, err error) {
 	return files, false, err
 }
 
-// escapeGlob returns a pattern for [filepath.Glob] that matches only this directory. On Windows, patterns have no
-// escapes, so it returns dir itself.
+// escapeGlob returns a pattern for [filepath.Glob] that matches only this directory. On Windows, patterns cannot
+// contain escapes, so it returns dir itself.
 func escapeGlob(dir string) string {
 	if filepath.Separator == '\\' {
 		return dir
@@ -183,7 +183,7 @@ func (f *transcriptFile) readConversationsOrRestart(ctx context.Context, in io.R
 	return err
 }
 
-// errFileReplaced is returned if the file has no conversation at the offset at which the last call ended.
+// errFileReplaced is returned if the file does not have a conversation at the offset at which the last call ended.
 var errFileReplaced = errors.New("no conversation begins where the last one ended")
 
 func (f *transcriptFile) readConversations(ctx context.Context, in io.ReadSeeker) error {
@@ -436,7 +436,7 @@ func (m *gptMessage) isText() bool {
 	return slices.Contains([]string{"text", "multimodal_text", "code"}, m.Content.Type)
 }
 
-// These are the kinds of parts that are left out of conversations.
+// Conversations leave out parts of these kinds.
 const (
 	leftOutTitles       = "titles"
 	leftOutInstructions = "custom instructions"
@@ -497,7 +497,7 @@ func (f *transcriptFile) readChatGPTConversation(b []byte) bool {
 		f.countLeftOutParts(n.Message)
 		m := n.Message.toChatMessage()
 		m.id, m.parent = node, n.Parent
-		// Add the message even if it has no text, because other messages may be below it.
+		// Add a message without text as well, because other messages may be below it.
 		messages = append(messages, m)
 	}
 	slices.SortFunc(messages, func(a, b chatMessage) int { return strings.Compare(a.id, b.id) })

@@ -132,7 +132,8 @@ func (f *transcriptFinder) walkDirectory(dir string) {
 		isLink := e.Type()&fs.ModeSymlink != 0
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && isFile: // The client has removed the file in the meantime.
-		case err != nil && isLink && !f.place.IsTranscript(filepath.ToSlash(path)): // The symbolic link has no target.
+		// The target of the symbolic link does not exist.
+		case err != nil && isLink && !f.place.IsTranscript(filepath.ToSlash(path)):
 		default:
 			f.walkPath(path, info, err)
 		}
@@ -150,7 +151,7 @@ func (f *transcriptFinder) addUnreadableFile(path string) {
 
 // SessionsInFile returns the sessions in a file. A database has several, and any other file is a single session. A
 // database that cannot be read is also returned as one session, so that the error is reported when the caller reads
-// it. The first session has the size of the whole database, and the others have size 0.
+// it. The first session has the size of the whole database, and every further session has size 0.
 func SessionsInFile(f FoundTranscript) []FoundTranscript {
 	if !clientfile.IsDatabase(f.Path) {
 		return []FoundTranscript{f}
@@ -199,8 +200,8 @@ type TranscriptDirectory struct {
 }
 
 // FindDirectories returns the existing directories in which clients store transcripts. The projects are given by their
-// paths. If a client has a directory for each project, the first directory for one of the projects is returned instead
-// of the client's whole directory.
+// paths. If a client has a directory for each project, the first directory for any of the projects is returned, not
+// the client's whole directory.
 func FindDirectories(home string, getenv func(string) string, projects ...string) []TranscriptDirectory {
 	var all []TranscriptDirectory
 	for client, p := range transcriptPlaces() {
@@ -227,8 +228,8 @@ func hasWatchedDirectory(client string) bool {
 	return c.HasHooks() && c.HasHome()
 }
 
-// findProjectDirectory returns the first directory below dir that belongs to one of the projects, or "" if there is
-// none.
+// findProjectDirectory returns the first directory below dir that belongs to one of the projects, or "" if no
+// directory does.
 func findProjectDirectory(dir string, projects []string) string {
 	for _, project := range projects {
 		if own := filepath.Join(dir, projectDirectoryName(project)); isDirectory(own) {

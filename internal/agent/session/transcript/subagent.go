@@ -1,4 +1,4 @@
-// This file finds what a sub-agent of Gemini CLI said in the result of a tool call.
+// This file finds the report of a Gemini CLI sub-agent in a tool call's result.
 
 package transcript
 
@@ -29,7 +29,7 @@ func ExtractSubagentReply(tool string, args []byte, output string) (agent, text 
 }
 
 // unwrapReportText returns the text in a sub-agent's report. If the report is an object with one member, such as
-// {"response":"It is in b.go."}, it returns the member's value. Any other report is returned unchanged.
+// {"response":"It is in b.go."}, the result is the member's value. Any other report is returned unchanged.
 func unwrapReportText(report string) string {
 	var members map[string]json.RawMessage
 	if !strings.HasPrefix(report, "{") || json.Unmarshal([]byte(report), &members) != nil {

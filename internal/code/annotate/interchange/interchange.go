@@ -1,4 +1,4 @@
-// This file contains what both formats need: the report of a conversion, and the search for the lines of imported
+// This file contains the parts that both formats need: the conversion report, and the search for the lines of imported
 // ranges.
 
 // Package interchange writes annotations as Agent Trace records, and imports annotations from Agent
@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// ConversionReport counts the converted items, and what was lost in the conversion.
+// ConversionReport counts the converted items, and the losses in the conversion.
 type ConversionReport struct {
 	Written   int            // number of written annotations or records
 	NotesRead int            // number of notes that were read
@@ -37,7 +37,7 @@ type importRange struct {
 }
 
 // completeRecords reads the lines of the ranges and returns records with these lines. A range whose lines cannot be
-// found has no record and is counted in the report.
+// found gets no record and is counted in the report.
 func completeRecords(
 	ctx context.Context,
 	b *annotate.Store,
@@ -69,7 +69,7 @@ func completeRecords(
 	return out, nil
 }
 
-// readFileVersions returns the file of each range at the range's commit, or the current file if the range has no
+// readFileVersions returns the file of each range at the range's commit, or the current file for a range without a
 // commit. Lines is nil if the file does not exist.
 func readFileVersions(ctx context.Context, b *annotate.Store, wants []importRange) ([]annotate.FileVersion, error) {
 	var places []annotate.FileAt
@@ -103,8 +103,8 @@ func readFileVersions(ctx context.Context, b *annotate.Store, wants []importRang
 	return then, nil
 }
 
-// maxFieldBytes is the maximum length, in bytes, of a short text in a record, such as the name of the agent, the
-// model or the session.
+// maxFieldBytes is the maximum length, in bytes, of a short text in a record, such as the agent, model or session
+// name.
 const maxFieldBytes = 256
 
 // truncateField replaces invalid UTF-8 in a text and shortens it to maxFieldBytes bytes.
