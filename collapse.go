@@ -12,10 +12,9 @@ import (
 // this many hits for each hit that the caller requested.
 const collapsePool = 4
 
-// collapseSimilar returns the first limit hits without near-duplicates, as defined by
-// [sametext.NearDuplicates]. The best hit of each group of duplicates is kept, and its
-// Alike lists the names of the removed hits, best first. If ctx is done, the result must
-// be discarded.
+// collapseSimilar returns the first limit hits without near-duplicates, as defined by [sametext.NearDuplicates]. The
+// best hit in each group of duplicates is kept, and its Alike lists the removed hits' names, best first. If ctx is
+// done, the result must be discarded.
 func collapseSimilar(ctx context.Context, hits []Hit, limit int) []Hit {
 	texts := make([]sametext.Passage, len(hits))
 	for i := range hits {

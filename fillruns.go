@@ -35,7 +35,7 @@ func (r *runFiles) runOptions(d *logstore.DB) *index.RunOptions {
 	}}
 }
 
-// close closes the files. Because the files have no names, closing a file also deletes it.
+// close closes the files. Because the files are unnamed, closing a file also deletes it.
 func (r *runFiles) close() {
 	for _, f := range r.files {
 		_ = f.Close()

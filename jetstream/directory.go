@@ -68,8 +68,8 @@ func streamName(partition int) string { return fmt.Sprintf("%s%02d", streamPrefi
 
 var namePattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// openDirectory opens the directory. If the servers have no directory, it creates the directory and
-// the streams, unless expectedClusterID is the ID of a cluster that must exist.
+// openDirectory opens the directory. If the servers lack a directory, it creates the directory and the streams, unless
+// expectedClusterID is the ID of a cluster that must exist.
 func openDirectory(
 	ctx context.Context,
 	nc *nats.Conn,
@@ -215,17 +215,17 @@ func (d *clusterDirectory) openStream(ctx context.Context, js api.JetStream, par
 	return checkStreamConfig(stream.CachedInfo().Config, want)
 }
 
-// getValue returns the value of a key, or nil if the key has no value.
+// getValue returns the value of a key, or nil if the key lacks a value.
 func (d *clusterDirectory) getValue(ctx context.Context, key string) ([]byte, error) {
 	m, _, err := d.link.lastMessage(ctx, directoryStream, directorySubject+key)
 	if err != nil {
 		return nil, fmt.Errorf("read %s of the directory: %w", key, err)
 	}
-	return m.Data, nil // the message of a deleted key has no data
+	return m.Data, nil // the message of a deleted key is without data
 }
 
-// getOrCreate returns the value of a key. If the key has no value, getOrCreate stores the result
-// of value and returns it.
+// getOrCreate returns the value of a key. If the key lacks a value, getOrCreate stores the result of value and returns
+// it.
 func getOrCreate[T any](
 	ctx context.Context,
 	d *clusterDirectory,

@@ -78,9 +78,9 @@ func (e *ExistsError) Error() string { return "there is one in " + e.File }
 // Is reports whether the target is [oxbow.ErrExists].
 func (*ExistsError) Is(target error) bool { return target == oxbow.ErrExists }
 
-// Create writes a new profile into the first place of the set, and returns the path of its file for messages. Create
-// never replaces a file. If the profile exists, the error is an [*ExistsError]. If the data is not a valid profile,
-// the error is a [Diagnostics].
+// Create writes a new profile into the set's first place, and returns the path of its file for messages. Create never
+// replaces a file. If the profile exists, the error is an [*ExistsError]. If the data is not a valid profile, the
+// error is a [Diagnostics].
 func (s *Set) Create(name string, data []byte) (string, error) {
 	if err := CheckName(name); err != nil {
 		return "", err

@@ -36,7 +36,7 @@ type AliasRule int
 
 const (
 	// holderKeeps is the rule for entries that are added to a store: an entry that had the alias before the change
-	// keeps it. If no entry had it, the oldest entry gets it.
+	// keeps it. If no entry had the alias, the oldest entry gets it.
 	holderKeeps AliasRule = iota
 
 	// OldestKeeps is the rule for merging two stores: the oldest entry keeps the alias. So the result is the same in
@@ -45,14 +45,14 @@ const (
 )
 
 // SettleAliases decides which entry keeps an alias that several entries would have after a change. It returns the
-// aliases that the other entries must give up. holders must contain all entries as they would be after the change. An
-// entry without aliases may be left out if its name is not an alias of another entry.
+// aliases that entries must give up. holders must contain all entries in the state after the change. An entry without
+// aliases may be left out if its name is not an alias of another entry.
 //
 // If an alias is the name of another entry, that entry keeps the word. Otherwise the rule decides. The older of two
 // entries is the one that was created first or, if both were created at the same time, the one whose name sorts first.
 //
-// If several entries had the same alias before the change, all of them keep it, unless the change gives it to another
-// entry.
+// If several entries had the same alias before the change, all these entries keep it, unless the change gives the
+// alias to another entry.
 func SettleAliases(holders []AliasHolder, rule AliasRule) (taken []TakenAlias) {
 	named := map[string]*AliasHolder{}
 	claims := map[string][]*AliasHolder{}
@@ -88,7 +88,7 @@ func SettleAliases(holders []AliasHolder, rule AliasRule) (taken []TakenAlias) {
 }
 
 // aliasKeepers returns the entries that may keep a word. claims are the entries that have the word as an alias. The
-// entry named is the one that has the word as its name (nil if there is none).
+// entry named is the one that has the word as its name (nil if such an entry does not exist).
 func aliasKeepers(word string, claims []*AliasHolder, named *AliasHolder, rule AliasRule) []*AliasHolder {
 	had := slices.DeleteFunc(slices.Clone(claims), func(h *AliasHolder) bool { return !containsName(h.Had, word) })
 	isOld := len(had) == len(claims) && (named == nil || !named.IsNew)
@@ -117,7 +117,7 @@ func compareAge(a, b *AliasHolder) int {
 }
 
 // FreeAliases divides the aliases that an entry is about to get into free and taken ones. An alias is taken if it is
-// the name or an alias of another entry, unless it is in had, the present aliases of the entry. This is the rule
+// the name or an alias of another entry, unless had, the entry's present aliases, contains the alias. This is the rule
 // holderKeeps for a single entry. For owner, see [CheckAliases].
 func FreeAliases(
 	name string,
@@ -136,9 +136,9 @@ func FreeAliases(
 
 // WithoutTakenAliases removes from the ops the new aliases that belong to another entry according to the rule
 // holderKeeps, usually because that entry has them already. It returns the resulting ops and the removed aliases. It
-// does not modify the ops that were passed. An [Alias] op that would have no effect is left out.
+// does not modify the ops that were passed. An [Alias] op that would change nothing is left out.
 //
-// It is meant for entries from files, from other stores or from the history, because nobody requested their aliases
+// This is meant for entries from files, from other stores or from the history, because nobody requested their aliases
 // one by one. If a person or an agent requests an alias that is taken, the change should be refused (see
 // [Add.UniqueAliases]).
 func WithoutTakenAliases(ctx context.Context, s Store, ops []Op) (free []Op, taken []TakenAlias, err error) {

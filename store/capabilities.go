@@ -11,8 +11,8 @@ import (
 // Capabilities contains the optional interfaces of a store. A field is nil if the store does not support its
 // interface.
 //
-// The values have the same restrictions as the store itself. For example, the Watcher of a scope does not send the
-// texts of entries outside of the scope.
+// The values have the same restrictions as the store itself. For example, a scope's Watcher does not send the texts of
+// entries outside the scope.
 type Capabilities struct {
 	DryRunner  DryRunner
 	Committer  Committer
@@ -27,16 +27,15 @@ type Capabilities struct {
 	Redactor   Redactor
 }
 
-// CapabilitiesOf returns the optional interfaces that a store supports. Call CapabilitiesOf instead
-// of using a type assertion, because a store that wraps another store may have the methods of an
-// interface that the wrapped store does not support.
+// CapabilitiesOf returns the optional interfaces that a store supports. Call CapabilitiesOf instead of using a type
+// assertion, because a store that wraps another store may have the methods for an interface that the wrapped store
+// does not support.
 //
-// If the store has a method Capabilities, CapabilitiesOf returns its result. A store that wraps
-// another store has this method. The result contains only the capabilities that the wrapper chose
-// to offer: its own implementations, and those capabilities of the wrapped store that do not bypass
-// the wrapper. Therefore a wrapper does not offer a new optional interface until its author has
-// added it. [github.com/oxbow-memory/oxbow/store/storetest.RunWrapper] tests that nothing bypasses
-// the wrapper.
+// If the store has a method Capabilities, CapabilitiesOf returns its result. A store that wraps another store has this
+// method. The result contains only the capabilities that the wrapper chose to offer: its own implementations, and
+// those capabilities of the wrapped store that do not bypass the wrapper. Therefore a wrapper does not offer a new
+// optional interface until the wrapper's author has added it.
+// [github.com/oxbow-memory/oxbow/store/storetest.RunWrapper] tests that nothing bypasses the wrapper.
 //
 // For other stores, CapabilitiesOf uses type assertions.
 func CapabilitiesOf(s Store) (c Capabilities) {
@@ -66,10 +65,10 @@ func HistoryOf(s Store) (Historian, error) {
 	return nil, fmt.Errorf("%w: it keeps no history", ErrUnsupported)
 }
 
-// A HeadViewer is a Store that can list its entries without reading their contents. Callers should use package heads
-// and not call a HeadViewer directly.
+// A HeadViewer is a Store that can list its entries without reading the contents. Callers should use package heads and
+// not call a HeadViewer directly.
 type HeadViewer interface {
-	// ViewHeads calls fn with the heads of all entries as of one moment, ordered by ID. If all yields an error, the
+	// ViewHeads calls fn with all entries' heads as of one moment, ordered by ID. If all yields an error, the
 	// iteration ends. fn can call read to get the entries with certain IDs, for example those whose heads were not
 	// whole.
 	//
@@ -87,8 +86,8 @@ type HeadViewer interface {
 
 // A Pager is a Store that can return the newest entries without reading all entries.
 type Pager interface {
-	// Newest returns one page of the entries that match the filter, ordered by the time of their last change, newest
-	// first. It also returns the number of all matches. offset and limit must not be negative, and their sum must not
-	// overflow.
+	// Newest returns one page with entries that match the filter, ordered by the time of their last change, newest
+	// first. The second result is the number of all matches. offset and limit must not be negative, and their sum must
+	// not overflow.
 	Newest(ctx context.Context, f Filter, offset, limit int) (page []Entry, total int, err error)
 }

@@ -11,7 +11,7 @@ import (
 type Summary struct {
 	Entries int
 	Content int64 // total size of the contents, in bytes
-	// number of entries of each kind, project and tag; the label keys are those of filters
+	// number of entries for each kind, project and tag; filters use the same label keys
 	Counts         map[Label]int
 	Oldest, Newest time.Time // creation times of the first and the last entry
 }
@@ -21,7 +21,7 @@ type RecoverReport struct {
 	Out     string // path of the new file
 	Entries int    // number of entries in the new file
 	Changes int    // number of changes that could be read
-	// number of the first change in the history of the new file; earlier changes are in the base
+	// number of the first change in the new file's history; earlier changes are in the base
 	First    uint64
 	Last     uint64      // number of the last change that could be read
 	Lost     [][2]uint64 // ranges [first, last] of changes that could not be read

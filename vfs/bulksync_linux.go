@@ -11,7 +11,7 @@ import (
 
 var _ BulkSyncer = (*OS)(nil)
 
-// SyncAfter calls write and then makes all changes of write in the file system of the directory durable. It supports
+// SyncAfter calls write and then makes all changes that write made in the directory's file system durable. It supports
 // ext4, XFS, Btrfs and F2FS on Linux 5.8 or later. On older kernels and other file systems, syncfs may miss errors
 // that a sync of each file would return, or may not wait for the disk. In these cases, SyncAfter returns
 // [ErrUnsupported] and does not call write.
@@ -40,7 +40,7 @@ func (o *OS) SyncAfter(dir string, write func() error) error {
 	}
 }
 
-// hasBulkSync reports whether syncfs on the file system of the directory meets the guarantees of [OS.SyncAfter].
+// hasBulkSync reports whether syncfs on the directory's file system meets the guarantees of [OS.SyncAfter].
 func hasBulkSync(d *os.File) bool {
 	var system unix.Statfs_t
 	if unix.Fstatfs(int(d.Fd()), &system) != nil {

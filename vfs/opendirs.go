@@ -11,7 +11,7 @@ import (
 )
 
 // OpenDirs is a file system that opens each directory only once for all files that are opened in it. Without an
-// OpenDirs, an [OS] opens each directory of a path again for each file, which takes longer than the creation of a
+// OpenDirs, an [OS] opens each directory in a path again for each file, which takes longer than the creation of a
 // small file. All other calls use the file system directly. An OpenDirs is safe for concurrent use.
 type OpenDirs struct {
 	FS
@@ -22,7 +22,7 @@ type OpenDirs struct {
 // OpenDirsOnce returns an OpenDirs that opens files in fsys. If fsys is an [OS], each directory is opened only once
 // and stays open until [OpenDirs.Close] is called. Any other file system is used directly.
 //
-// While the OpenDirs is used, the caller must not rename or replace a directory whose files it opens, because the
+// While the OpenDirs is used, the caller must not rename or replace a directory with opened files, because the
 // OpenDirs would continue to use the directory that it opened first.
 func OpenDirsOnce(fsys FS) *OpenDirs {
 	d := &OpenDirs{FS: fsys}
@@ -79,8 +79,8 @@ func (d *OpenDirs) openDir(o *OS, dir string) (*os.Root, error) {
 	return root, nil
 }
 
-// setErrorPath sets the path in an error to the whole name of the file, because the path may be only the last element
-// of the name.
+// setErrorPath sets the path in an error to the file's whole name, because the path may be only the last element of
+// the name.
 func setErrorPath(err error, name string) error {
 	var e *fs.PathError
 	if errors.As(err, &e) {

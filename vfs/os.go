@@ -60,8 +60,8 @@ func (o *OS) Close() error {
 }
 
 // OpenFile opens a regular file. It returns an error for directories, pipes and devices, and does not wait until
-// another process opens the other end of a pipe. A new file gets the nine permission bits of perm without the bits of
-// the umask.
+// another process opens a pipe's opposite end. A new file gets the nine permission bits of perm without the umask's
+// bits.
 func (o *OS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 	if err := checkFlag(name, flag); err != nil {
 		return nil, err
@@ -191,7 +191,7 @@ func (o *OS) openDir(name string) (*os.File, error) {
 	return d, withErrorOp("open", err)
 }
 
-// MkdirAll creates a directory and its missing parent directories. Each of them is durable only after its parent
+// MkdirAll creates a directory and its missing parent directories. Each directory is durable only after its parent
 // directory was synced.
 func (o *OS) MkdirAll(name string, perm fs.FileMode) error {
 	local, err := localPath("mkdir", name)

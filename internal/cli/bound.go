@@ -19,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// loadProfiles returns the profiles of the home, followed by the profiles of the project that contains the working
+// loadProfiles returns the home's profiles, followed by the profiles of the project that contains the working
 // directory.
 func (mem *openMemory) loadProfiles() (*profile.Set, error) {
 	if mem.profileSet != nil {
@@ -29,7 +29,7 @@ func (mem *openMemory) loadProfiles() (*profile.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The first place is always that of the home, even if the home does not exist yet.
+	// The first place is always the home's place, even if the home does not exist yet.
 	own := profile.Place{FS: vfs.NewMem(), Path: home, Dirs: profile.HomeDirs}
 	if fi, err := os.Stat(home); err == nil && fi.IsDir() {
 		own.FS, err = mem.openDir(home)
@@ -53,7 +53,7 @@ func (mem *openMemory) loadProfiles() (*profile.Set, error) {
 		mem.profileSet = set
 		return set, nil
 	}
-	// Ignore the error: a directory that has no project name may still contain profiles.
+	// Ignore the error: a directory without a project name may still contain profiles.
 	if p, err := mem.env.projectOf("."); err == nil {
 		root = p.RootDir
 	}
@@ -75,8 +75,8 @@ func (mem *openMemory) loadProfiles() (*profile.Set, error) {
 
 // withholdReasonFunc returns a function that returns the reason why a document of the home must not be used, or "" if
 // it may be used. In a foreign home, no document may be used, and isProject is true, because its profiles count as
-// those of a project. In another home that was found and not named, documents that a pull or a checkout may have
-// brought must not be used.
+// project profiles. In another home that was found and not named, documents that a pull or a checkout may have brought
+// must not be used.
 func (finder *homeFinder) withholdReasonFunc(
 	home string,
 ) (withhold func(path string) string, isProject bool, err error) {
@@ -92,8 +92,8 @@ func (finder *homeFinder) withholdReasonFunc(
 }
 
 // boundProfileName returns the name of the profile to which the run is bound, or "". The flag --profile or
-// $OXBOW_PROFILE names the profile. If both name different profiles, it returns an error, so that an agent cannot
-// replace the profile in its environment.
+// $OXBOW_PROFILE names the profile. Two different names are an error, so that an agent cannot replace the profile in
+// its environment.
 func (mem *openMemory) boundProfileName() (string, error) {
 	env := mem.env.Getenv("OXBOW_PROFILE")
 	namesBoth := mem.profileFlag != "" && env != ""

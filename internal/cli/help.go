@@ -1,4 +1,4 @@
-// This file prints help: a short list of commands for beginners, the list of all commands, and the flags that every
+// This file prints help: a short command list for beginners, the list of all commands, and the flags that every
 // command has.
 
 package cli
@@ -26,8 +26,8 @@ var firstCommands = []struct {
 	{"Find problems", []string{"doctor"}},
 }
 
-// similarCommands lists groups of commands that people may confuse. The help of a command lists the other commands of
-// its groups. Their short descriptions make the difference clear.
+// similarCommands lists groups of commands that people may confuse. A command's help lists all further commands in its
+// groups. Their short descriptions make the difference clear.
 var similarCommands = [][]string{
 	{"forget", "redact", "compact"},
 	{"undo", "restore", "revert", "recover"},
@@ -46,7 +46,7 @@ var similarCommands = [][]string{
 	{"log", "changed", "lineage"},
 }
 
-// similarCommandNames returns the names of the commands that people may confuse with a command, in the order of
+// similarCommandNames returns the names of commands that people may confuse with a command, ordered as in
 // similarCommands.
 func similarCommandNames(name string) (similar []string) {
 	for _, names := range similarCommands {

@@ -34,9 +34,9 @@ import (
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
-// layoutHook answers one report in a home of another layout. Such a home has no archive of sessions. The state that
-// the hooks of a session share is in a directory of the user, so that the home contains only files that the layout's
-// own system writes.
+// layoutHook answers one report in a home of another layout. Such a home lacks an archive of sessions. The state that
+// a session's hooks share is in a directory of the user, so that the home contains only files that the layout's own
+// system writes.
 type layoutHook struct {
 	*openMemory
 	dialect     layout.Dialect
@@ -49,7 +49,7 @@ type layoutHook struct {
 
 // handleLayoutHook answers a report in a home of another layout, like the layout's own system. It answers the start of
 // a session with the context that this system shows to a model. It answers a prompt if this system recalls by itself.
-// It stores the summary of a compaction, and the end of a session, if this system does. It also annotates edits.
+// It stores a compaction's summary, and the end of a session, if this system does. It also annotates edits.
 func (mem *openMemory) handleLayoutHook(ctx context.Context, client string) []byte {
 	home, err := mem.finder.trustedHome()
 	d, other, lerr := mem.finder.detectLayout()
@@ -83,7 +83,7 @@ func (mem *openMemory) handleLayoutHook(ctx context.Context, client string) []by
 	if os.MkdirAll(filepath.Join(state, session.SpoolDir), 0o700) != nil {
 		return nil
 	}
-	// Ignore the result: such a home has no entries that could be marked.
+	// Ignore the result: such a home does not contain entries that could be marked.
 	mem.recordCallOrigin(state, &l.report, clean)
 	if err := l.appendNotes(); err != nil {
 		maintenance.HookFailure{Client: client, Error: err.Error(), Time: mem.env.Now()}.Save(state)
@@ -119,8 +119,8 @@ func (l layoutHook) answerReport(ctx context.Context) []byte {
 	return l.report.EncodeAnswer(started + "\n\n" + recalled)
 }
 
-// maxAnswerBytes is the maximum size of an answer without its tags, in bytes. maxRecallBytes is half of it, so that
-// the answer to the first prompt can also contain the session's context.
+// maxAnswerBytes is the maximum size of an answer without tags, in bytes. maxRecallBytes is half as large, so that the
+// answer to the first prompt can also contain the session's context.
 const (
 	maxAnswerBytes = hook.MaxContextBytes - 100
 	maxRecallBytes = maxAnswerBytes / 2
@@ -153,12 +153,12 @@ func (l layoutHook) startContext(ctx context.Context, file inject.StateFile, max
 	return text
 }
 
-// minContextBytes is the number of bytes of the home's context that are kept even if the handoff is long.
+// minContextBytes is how many bytes of the home's context are kept even if the handoff is long.
 const minContextBytes = 3500
 
 // sessionStartText returns the context of the home with at most limit bytes. For a new session, it also takes the open
-// handoff and appends its text. If a profile of the handoff selects memory, the handoff's text replaces the home's
-// context, as in a session that is bound to the profile.
+// handoff and appends the handoff's text. If a profile of the handoff selects memory, the handoff's text replaces the
+// home's context, as in a session that is bound to the profile.
 func (l layoutHook) sessionStartText(ctx context.Context, isNew bool, maxBytes int) string {
 	handoff, name := "", ""
 	replaces := false
@@ -256,8 +256,8 @@ func layoutsSummarizingAt(occasion layout.SummaryTime) string {
 	return layoutsWith(func(d layout.Dialect) bool { return d.Summaries == occasion })
 }
 
-// storeSummary stores the client's summary of a compaction, or the last message of a session that ends, if the
-// layout's system stores such a text.
+// storeSummary stores the client's summary of a compaction, or an ending session's last message, if the layout's
+// system stores such a text.
 func (l layoutHook) storeSummary(ctx context.Context) {
 	for _, e := range l.report.Events {
 		notes := l.readNotes()
@@ -329,7 +329,7 @@ type sessionNotes struct {
 	firstPrompt          string   // the session's first prompt, on one line
 	lastMessage          string   // the agent's last message
 	foreignTexts         []string // calls that returned text by others
-	untracedForeignTexts []string // such calls since the last prompt that have no fingerprints
+	untracedForeignTexts []string // such calls since the last prompt for which fingerprints are missing
 }
 
 // noteLine is a line in the file with a session's notes. It is encoded as JSON.
@@ -345,7 +345,7 @@ type noteLine struct {
 
 // These limits apply to a session's notes.
 const (
-	maxNotesBytes       = 4 << 20 // maximum number of bytes that are read at the end of the file
+	maxNotesBytes       = 4 << 20 // maximum number of bytes that are read at the file's end
 	maxForeignTexts     = 8
 	maxFirstPromptBytes = 200 // maximum size of the first prompt in bytes
 )
@@ -395,8 +395,8 @@ func (l layoutHook) appendNotes() error {
 	return cmp.Or(err, f.Close())
 }
 
-// spoolReasoning stores what opencode's agent says until the session ends. opencode has no transcript, and an
-// annotation needs the text before the edit.
+// spoolReasoning stores what opencode's agent says until the session ends. opencode does not write a transcript, and
+// an annotation needs the text before the edit.
 func (l layoutHook) spoolReasoning() error {
 	if l.firstEvent.Client != "opencode" {
 		return nil
@@ -447,7 +447,7 @@ func (l layoutHook) readNotes() (n sessionNotes) {
 	return n
 }
 
-// isTurnTainted reports whether the agent has read text by others since the last prompt that has no fingerprints.
+// isTurnTainted reports whether the agent has read text by others without fingerprints since the last prompt.
 func (l layoutHook) isTurnTainted(client, id string) bool {
 	l.firstEvent = session.Event{Client: client, Session: id}
 	return len(l.readNotes().untracedForeignTexts) > 0
@@ -460,7 +460,7 @@ const (
 )
 
 // readHookReport returns the whole standard input. It returns nil if the input has more than maxReportBytes bytes, or
-// if it does not end within reportTimeout.
+// does not end within reportTimeout.
 func readHookReport(ctx context.Context, in io.Reader) []byte {
 	done := make(chan []byte, 1)
 	go func() {

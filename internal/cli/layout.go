@@ -47,8 +47,9 @@ func layoutsThatCompress() string {
 	return layoutsWith(func(d layout.Dialect) bool { return d.HasCompressor || d.HasTidier })
 }
 
-// defaultToolSets returns the sets of oxbow's tools that a server of the home lists by default. These are the sets
-// that the dialect names. If the dialect names none, and the layout has no tools of its own, it is the core set.
+// defaultToolSets returns the sets of oxbow's tools that a server for the home lists by default. These are the sets
+// that the dialect names. If the dialect names no sets, and the layout lacks its own tools, the result is the core
+// set.
 func defaultToolSets(d layout.Dialect, h layout.Home) verb.VerbSets {
 	if len(d.Sets) == 0 && len(h.Tools()) == 0 {
 		return verb.VerbSets{verb.SetCore}
@@ -63,7 +64,7 @@ func mayUseMemory(h layout.Home) bool {
 }
 
 // serverTools returns the tools that a server of the home offers. These are the home's own tools, and those tools of
-// oxbow's sets whose names differ from them. If the home's configuration switches the memory off, there are none.
+// oxbow's sets whose names differ from them. If the home's configuration switches the memory off, the result is empty.
 func serverTools(h layout.Home, sets verb.VerbSets) []verb.Tool {
 	tools := []verb.Tool{}
 	if !mayUseMemory(h) {

@@ -54,8 +54,8 @@ func checkListFilters(args []string) error {
 
 func isNoLetter(r rune) bool { return !unicode.IsLetter(r) }
 
-// showList prints entries as a table. It does not use the table of a report, because each column gets a share of the
-// width, and a pipe gets no texts.
+// showList prints entries as a table. It does not use a report's table, because each column gets a share of the width,
+// and a pipe gets no texts.
 func (env *environment) showList(out verb.ListOut) {
 	if len(out.Entries) == 0 {
 		env.showEmptyReasons(out.EmptyReasons, out.SimilarNames)

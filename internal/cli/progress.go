@@ -175,7 +175,7 @@ func (p *progressLine) Write(b []byte) (int, error) {
 
 // pauseReasons contains the reasons for hiding the line.
 type pauseReasons struct {
-	isQuestionOpen bool // The last written line has no newline, so it is a question.
+	isQuestionOpen bool // The last written line lacks a newline, so it is a question.
 	isReading      bool // The program waits for the person's input.
 }
 

@@ -1,4 +1,4 @@
-// This file defines the root command with its global flags and its subcommands.
+// This file defines the root command with the global flags and the subcommands.
 
 // Package cli implements oxbow's command line. It has a file for each subcommand, and files for common tasks such as
 // the terminal and exit statuses.
@@ -228,7 +228,7 @@ func commandGroups(run commandRunner) []commandGroup {
 }
 
 // buildSimilarCommands builds the commands that people may confuse with c. They must be built here, because a run
-// builds only the command that it calls.
+// builds only the called command.
 func (mem *openMemory) buildSimilarCommands(c *cobra.Command) (similar []*cobra.Command) {
 	if c.Parent() != c.Root() {
 		return nil

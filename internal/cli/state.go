@@ -16,7 +16,8 @@ type nextCommand struct{ commandLine, purpose string }
 
 // printMemoryState prints the state of the memory and three next commands. It returns false, and prints nothing, if
 // the memory cannot be read, because the list of commands is then more useful. It does not print what agents changed,
-// because printChangeNotice does. It prints lines instead of a report, because only a person at a terminal sees them.
+// because printChangeNotice does. It prints lines instead of a report, because only a person at a terminal sees the
+// lines.
 func (mem *openMemory) printMemoryState(ctx context.Context) bool {
 	if mem.env.wantsJSON || mem.env.isQuiet {
 		return false

@@ -54,8 +54,8 @@ func (mem *openMemory) trustedTeamTree() *team.Tree {
 	return t.trustedTree
 }
 
-// withTeamEntries returns a read-only memory with the entries of m and of the trusted team files. It returns m itself
-// if there are no team files, or if they cannot be read. Closing the returned memory does not close m.
+// withTeamEntries returns a read-only memory with the entries of m and the trusted team files. It returns m itself if
+// team files do not exist or cannot be read. Closing the returned memory does not close m.
 func (mem *openMemory) withTeamEntries(ctx context.Context, m *oxbow.Memory) *oxbow.Memory {
 	t := mem.trustedTeamTree()
 	if t == nil {

@@ -15,7 +15,7 @@ import (
 // verbFunc is the type of the functions that implement verbs.
 type verbFunc[In, Out any] func(context.Context, *verb.Workspace, In) (Out, error)
 
-// setUpVerb makes c call a verb and print the result with show. The flags of c set fields of In, and the function
+// setUpVerb makes c call a verb and print the result with show. The flags of c set fields in In, and the function
 // arguments sets further fields from the command's arguments.
 func setUpVerb[In, Out any](
 	mem *openMemory,
@@ -31,7 +31,7 @@ func setUpVerb[In, Out any](
 	)
 }
 
-// setUpWithInput makes c call fn with an In. The flags of c set fields of In, and the function arguments sets further
+// setUpWithInput makes c call fn with an In. The flags of c set fields in In, and the function arguments sets further
 // fields from the command's arguments.
 func setUpWithInput[In any](
 	c *cobra.Command,

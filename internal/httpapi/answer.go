@@ -40,8 +40,8 @@ func (e verbHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answerRequest calls the verb of a route with the arguments of the request, and encodes the result. If an earlier
-// request had the same idempotency key, it returns the response to that request instead.
+// answerRequest calls a route's verb with the request's arguments, and encodes the result. If an earlier request had
+// the same idempotency key, it returns the response to that request instead.
 func (o *viewState) answerRequest(w http.ResponseWriter, r *http.Request, rt *route) (res *response, err error) {
 	if err := o.checkRoute(rt); err != nil {
 		return nil, err
@@ -96,8 +96,8 @@ func (o *viewState) acquireHeavyCall(ctx context.Context, rt *route) (release fu
 }
 
 // encodeResult encodes the result of a verb as a response. If the route is about an entry, it adds headers with the
-// entry's version. If the result has pages, it adds the link to the next page. The response has no body if the client
-// prefers none.
+// entry's version. If the result has pages, it adds the link to the next page. The response lacks a body if the client
+// prefers an empty response.
 func (o *viewState) encodeResult(
 	ctx context.Context,
 	r *http.Request,

@@ -84,8 +84,8 @@ func requestViewState(r *http.Request) *viewState {
 	return r.Context().Value(viewStateContextKey{}).(*viewState)
 }
 
-// openReadableStore returns the store for a request, which contains only the readable part of the view's memory,
-// and the context of the request.
+// openReadableStore returns the store for a request, which contains only the readable part of the view's memory, and
+// the request's context.
 func openReadableStore(r *http.Request) (oxbow.Store, context.Context, error) {
 	m, err := requestViewState(r).openReadable(r.Context())
 	return m, r.Context(), err

@@ -35,7 +35,7 @@ type serverTransport struct {
 }
 
 // sessionWorkspace returns a workspace with the profiles that the session has loaded. Over standard streams, the whole
-// process counts as one session, in every protocol version. Over HTTP, a version without sessions has no loaded
+// process counts as one session, in every protocol version. Over HTTP, a version without sessions does not keep loaded
 // profiles, because requests may come from many conversations.
 func (d *serverTransport) sessionWorkspace(ss *mcp.ServerSession, version string) *verb.Workspace {
 	w := *d.Workspace
@@ -94,7 +94,7 @@ func (d *serverTransport) contextWithCallSource(ctx context.Context, req *mcp.Ca
 	return verb.WithCaller(ctx, c)
 }
 
-// requestCaller returns what is known about the session that makes a call. The working directory is known only over
+// requestCaller returns a description of the session that makes a call. The working directory is known only over
 // standard streams, because an HTTP client may run on a different machine.
 func (d *serverTransport) requestCaller(req *mcp.CallToolRequest) session.Caller {
 	name := ""

@@ -1,4 +1,4 @@
-// This file decides whether hooks annotate an agent's edits in working trees that have no annotations yet.
+// This file decides whether hooks annotate an agent's edits in working trees that lack annotations.
 
 package setup
 
@@ -55,7 +55,7 @@ func (c *Client) SwitchAnnotations(w Machine, o Options, on bool) error {
 	return nil
 }
 
-// removeEmptyRecordsDir removes the directory of setup's records, and its parent, if they are empty.
+// removeEmptyRecordsDir removes the directory of setup's records, and the parent directory, if they are empty.
 func (w Machine) removeEmptyRecordsDir() {
 	if os.Remove(w.State) == nil {
 		_ = os.Remove(filepath.Dir(w.State))

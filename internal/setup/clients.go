@@ -157,7 +157,7 @@ var (
 // Clients returns all clients that oxbow can set up.
 func Clients() []*Client { return allClients }
 
-// FindClient returns the client with this name or title, ignoring case. It returns nil if there is none.
+// FindClient returns the client with this name or title, ignoring case. It returns nil if the client does not exist.
 func FindClient(name string) *Client {
 	title := strings.ReplaceAll(name, "-", " ") // title of a name such as claude-code
 	for _, c := range allClients {
@@ -168,7 +168,7 @@ func FindClient(name string) *Client {
 	return nil
 }
 
-// firstExistingPath returns the first path at which a file exists, or the last path if there is none.
+// firstExistingPath returns the first path at which a file exists, or the last path if no file exists.
 func firstExistingPath(paths ...string) string {
 	for _, p := range paths {
 		if fileExists(p) {
@@ -239,8 +239,8 @@ func geminiFiles(w Machine, o Options) []clientFile {
 	)
 	policy := clientFile{path: w.pathInClientDir("gemini", "policies/oxbow.toml"), isOwnedByOxbow: true}
 	if !o.NoMCP {
-		// Gemini CLI compares each name with the names of its own tools, and warns at every start if it resembles one.
-		// With this prefix, Gemini CLI recognizes the names of an MCP server's tools.
+		// Gemini CLI compares each name with its own tools' names, and warns at every start about a similar name. With
+		// this prefix, Gemini CLI recognizes the names of an MCP server's tools.
 		var names []string
 		for _, t := range o.Allow {
 			names = append(names, "mcp_"+programName+"_"+t)
@@ -485,7 +485,7 @@ func hasTrustedHooks(w Machine, o Options) bool {
 	return true
 }
 
-// readTOMLServer returns oxbow's server in the configuration of Codex. exists is false if there is none.
+// readTOMLServer returns oxbow's server in the configuration of Codex. exists is false if the server is missing.
 func readTOMLServer(t *tomlDocument) (s Server, exists bool) {
 	m, exists := t.valueAt("mcp_servers", programName).(map[string]any)
 	s.Command, _ = m["command"].(string)
@@ -497,9 +497,9 @@ func readTOMLServer(t *tomlDocument) (s Server, exists bool) {
 	return s, exists
 }
 
-// putServer writes the table of oxbow's server into the configuration of Codex. It removes the key required, unless
-// the user wrote this key: earlier versions of oxbow wrote it, and with it Codex does not start if oxbow fails to
-// start.
+// putServer writes the table of oxbow's server into Codex's configuration. It removes the key required, unless the
+// user wrote this key: earlier versions of oxbow wrote the key, and with this key Codex does not start if oxbow fails
+// to start.
 func putServer(own oxbowPrograms, t, base *tomlDocument, want fields) error {
 	if current, ok := readTOMLServer(t); ok {
 		if !own.isServerEntry(current) {
@@ -516,7 +516,7 @@ func putServer(own oxbowPrograms, t, base *tomlDocument, want fields) error {
 	return t.setFields(want, "mcp_servers", programName)
 }
 
-// removeServer removes the table of oxbow's server from t, or restores the table of the same name in base, the file
+// removeServer removes the table of oxbow's server from t, or restores the table with the same name in base, the file
 // without oxbow. It keeps a table that a person wrote. Such a table runs another program, or names oxbow without its
 // absolute path.
 func removeServer(own oxbowPrograms, t, base *tomlDocument) error {

@@ -132,8 +132,8 @@ func similarNames(ctx context.Context, m *oxbow.Memory, name string, limit int) 
 	return near, err
 }
 
-// eachEntryName calls fn for each entry, until fn returns false. The entry contains its name, its aliases, and only
-// the labels with the given keys. fn may be called again for the same entry. If the store has an index of names, few
+// eachEntryName calls fn for each entry, until fn returns false. The entry contains name and aliases, and only the
+// labels with the given keys. fn may be called again for the same entry. If the store has an index of names, few
 // entries are read.
 func eachEntryName(ctx context.Context, m *oxbow.Memory, fn func(e *oxbow.Entry) bool, keys ...string) error {
 	asked := heads.Needs{Keys: append(keys, oxbow.HeadName)}
@@ -157,7 +157,7 @@ type unknownNameError struct {
 	err          error
 	name         string
 	similarNames []string
-	// number of the change that removed the entry, and number of its last version (0 if they are unknown)
+	// number of the change that removed the entry, and the last version's number (0 if unknown)
 	removedSeq, lastSeq uint64
 	versions            []string // existing versions of the entry, such as NAME@SEQ, newest first
 }
@@ -215,8 +215,8 @@ func explainNoHits(
 	return EmptyResultReasons(g, q, dates, "entry", "entries"), g.Near, nil
 }
 
-// EmptyResultReasons returns the reasons why a query found nothing. singular and plural are the noun for what was
-// searched, such as "entry" and "entries". dates contains the words that the caller used for times.
+// EmptyResultReasons returns the reasons why a query found nothing. singular and plural are the noun for the searched
+// things, such as "entry" and "entries". dates contains the words that the caller used for times.
 func EmptyResultReasons(
 	diagnosis oxbow.Diagnosis,
 	q oxbow.Query,
@@ -327,9 +327,8 @@ func (n EntrySelection) DateTerms(now time.Time, texts ...string) (dates DateTer
 	return dates
 }
 
-// filterText returns a filter as people type it. For a range of time, it uses the term that the caller typed, if it is
-// known. Otherwise, a range of one day becomes a term such as on:2026-11-27, and other bounds at midnight become
-// dates.
+// filterText returns a filter as people type it. For a range of time, it uses the caller's term if this term is known.
+// Otherwise, a range of one day becomes a term such as on:2026-11-27, and other bounds at midnight become dates.
 func (dates DateTerms) filterText(f oxbow.Filter) string {
 	parts := []string{oxbow.Filter{Terms: f.Terms}.Brief()}
 	for _, d := range dates {
@@ -355,7 +354,7 @@ func (dates DateTerms) filterText(f oxbow.Filter) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }
 
-// timeBoundText returns the term for one bound of a range of time, or "" if there is no bound.
+// timeBoundText returns the term for one bound of a time range, or "" without a bound.
 func timeBoundText(key string, at time.Time) string {
 	switch {
 	case at.IsZero():
@@ -387,10 +386,10 @@ func hasWords(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
 }
 
-// maxWordsInNote is the maximum number of words or terms of a query that a note names.
+// maxWordsInNote is the maximum number of words or terms that a note names from a query.
 const maxWordsInNote = 10
 
-// joinFirstWords joins words with commas. It joins at most maxWordsInNote, and adds how many it has left out.
+// joinFirstWords joins words with commas. It joins at most maxWordsInNote words, and adds the number of further words.
 func joinFirstWords(words []string) string {
 	if more := len(words) - maxWordsInNote; more > 0 {
 		return strings.Join(words[:maxWordsInNote], ", ") + " and " + strconv.Itoa(more) + " more"

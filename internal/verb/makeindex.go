@@ -12,11 +12,12 @@ import (
 )
 
 // IndexAfterLargeWrite builds the index of a memory after a large write, so that the next recall need not build it. A
-// write is large if it wrote at least half of the entries. If an index file exists, it is large if it wrote at least
-// minLargeWrite plus a 64th of the entries. Errors are ignored, because the next recall then builds the index.
+// write is large if it wrote at least half of the entries. If an index file exists, a write is large if it wrote at
+// least minLargeWrite plus a 64th of the entries. Errors are ignored, because the next recall then builds the index.
 //
 // After a large write, it also writes the index of foreign texts, so that the next change need not read the new
-// entries. In a hook it does nothing, because a hook has no time to read so many entries and does not save an index.
+// entries. In a hook it does nothing, because a hook lacks the time to read so many entries and does not save an
+// index.
 func IndexAfterLargeWrite(ctx context.Context, m *oxbow.Memory, writtenEntries int) {
 	if writtenEntries >= minLargeWrite {
 		_ = foreign.SaveIndex(ctx, m)

@@ -1,4 +1,4 @@
-// This file describes the parameters of verbs, which are derived from the fields of the structs that contain the
+// This file describes the parameters of verbs, which are derived from the fields in the structs that contain the
 // arguments.
 
 package verb
@@ -30,7 +30,7 @@ type Param struct {
 	Empty      bool     // "" is a valid value, for example a name in another program's file
 	Enum       []string // the allowed values (nil if every value is allowed)
 	Also       []string // other names that are accepted in the JSON object
-	Unlisted   bool     // the schema does not mention the parameter, because it is rare or a filter can replace it
+	Unlisted   bool     // the schema does not mention the parameter, because it is rare or replaceable by a filter
 
 	fieldIndex []int // index of the struct's field
 }
@@ -84,7 +84,7 @@ func structParams(t reflect.Type) []Param {
 
 // readTag reads the tag of a field, and stores its keys and values in values. It scans the tag only once.
 // [reflect.StructTag.Get] would scan it for each key, which is too slow, because every start of the command line reads
-// the tags of all verbs.
+// all verbs' tags.
 func readTag(values map[string]string, tag string) {
 	clear(values)
 	for {
@@ -136,8 +136,7 @@ func paramType(t reflect.Type) (name string, repeatable bool) {
 }
 
 // CheckValue checks the value of the parameter in the struct that in points to. It returns an error if the value
-// contains text that JSON cannot represent, or if it is empty although the parameter is required. The error calls the
-// text textName.
+// contains text that JSON cannot represent, or if a required parameter is empty. The error calls the text textName.
 func (p Param) CheckValue(in any, textName string) error {
 	f := reflect.ValueOf(in).Elem().FieldByIndex(p.fieldIndex)
 	switch {

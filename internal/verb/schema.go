@@ -1,4 +1,4 @@
-// This file makes the JSON schemas of the arguments and results of verbs.
+// This file makes the JSON schemas for the arguments and results of verbs.
 
 package verb
 
@@ -9,8 +9,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// inferSchema infers the schema of a struct from its type. knownSchemas contains the schemas of types for which that
-// is impossible. Null is never allowed, so a value that is absent must be omitted.
+// inferSchema infers a struct's schema from its type. knownSchemas contains the schemas of types for which that is
+// impossible. Null is never allowed, so a value that is absent must be omitted.
 func inferSchema(t reflect.Type, knownSchemas map[reflect.Type]*jsonschema.Schema) *jsonschema.Schema {
 	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: knownSchemas})
 	if err != nil {
@@ -57,7 +57,7 @@ func fullSchema(in reflect.Type, params []Param) *jsonschema.Schema {
 	return schema
 }
 
-// paramSchema returns the schema of the arguments without descriptions of the parameters.
+// paramSchema returns the schema for the arguments without descriptions of the parameters.
 func paramSchema(in reflect.Type, params []Param) *jsonschema.Schema {
 	schema := inferSchema(in, nil)
 	for _, p := range params {

@@ -55,8 +55,8 @@ type TakeForSessionIn struct {
 }
 
 // TakeHandoffForSession takes a handoff for the caller's session. It loads the profile that the handoff names, as
-// load_memory_profile does, so that later calls are restricted to it. The text contains the skills that the handoff
-// names. If a profile or a skill cannot be loaded, the result says why.
+// load_memory_profile does, so that later calls are restricted to the profile. The text contains the skills that the
+// handoff names. If a profile or a skill cannot be loaded, the result says why.
 //
 // If no handoff is open, the error is [handoff.ErrNone]. If the caller names a handoff that was taken before, it is
 // shown again.

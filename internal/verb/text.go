@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/history/lineage"
 )
 
-// listedEntryRecord describes an entry in a list: its name, kind and dates, and below them its content or a snippet.
+// listedEntryRecord describes an entry in a list: the name, kind and dates, and below them the content or a snippet.
 func listedEntryRecord(e Entry) report.Record {
 	r := report.Record{Key: report.Name(e.Name), TextCells: entryCells(e)}
 	r.Cells = []report.Cell{{Value: report.Words(e.Kind)}}
@@ -64,7 +64,7 @@ func (e Entry) record() report.Record {
 var programLabelKeys = []string{oxbow.LabelFileBlob, lineage.SourceLabel, oxbow.LabelOrigin, oxbow.LabelVerified}
 
 // modelLabelTexts returns the labels of an entry that models see. It leaves out labels for programs, and labels that
-// repeat what the answer says elsewhere.
+// repeat facts from elsewhere in the answer.
 func modelLabelTexts(e *Entry) (ws []string) {
 	for _, k := range slices.Sorted(maps.Keys(e.Labels)) {
 		isCited := k == oxbow.LabelFile && len(e.Citations) > 0
@@ -156,7 +156,7 @@ func countText(n int, singular, plural string) report.Words {
 // formatScore formats a number with as few digits as necessary.
 func formatScore(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// fieldScoresText says what each field contributes to a term's score.
+// fieldScoresText says how much each field contributes to a term's score.
 func fieldScoresText(t TermScore) string {
 	var b strings.Builder
 	for _, f := range t.Fields {
@@ -224,7 +224,7 @@ func operationRecords(changes []Change) (records []report.Section) {
 	return records
 }
 
-// recordReport returns the report of an answer that consists of one record and notes.
+// recordReport returns the report for an answer that consists of one record and notes.
 func recordReport(record report.Record, notes []Note) (r report.Report) {
 	r.Add(record)
 	report.AddNotes(&r, notes)

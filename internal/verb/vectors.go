@@ -33,7 +33,7 @@ func (v *Vectors) rankByVectors(q *oxbow.Query) func() []Note {
 	return func() []Note { return v.missingNotes(by) }
 }
 
-// missingNotes returns notes about entries that a ranking left out because they have no vector.
+// missingNotes returns notes about entries that a ranking left out because they lack a vector.
 func (v *Vectors) missingNotes(query *vectors.Query) (notes []Note) {
 	if query.Err != nil {
 		notes = append(notes, Notef("ranked by words, as vectors are lacking: %v", query.Err))

@@ -20,7 +20,7 @@ import (
 // maxChangedShown is the maximum number of entries in the section.
 const maxChangedShown = 10
 
-// changedSection returns the section with texts that agents changed, or nil if there are none.
+// changedSection returns the section with texts that agents changed, or nil if such texts do not exist.
 func (c *pageRequest) changedSection() g.Node {
 	limit := maxChangedShown
 	out, err := review.ListAgentChanges(c.ctx, c.workspace, review.ChangedIn{Limit: &limit})
@@ -39,8 +39,8 @@ func (c *pageRequest) changedSection() g.Node {
 		))
 }
 
-// changedEntryNotice returns the notice on the page of an entry whose text an agent changed. It returns nil if there
-// is no change about which a person must decide.
+// changedEntryNotice returns the notice on the page of an entry whose text an agent changed. It returns nil if a
+// person need not decide about any change.
 func (c *pageRequest) changedEntryNotice(name string) g.Node {
 	out, err := review.ListAgentChanges(c.ctx, c.workspace, review.ChangedIn{Name: name})
 	if err != nil || len(out.Entries) == 0 {

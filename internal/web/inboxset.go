@@ -75,7 +75,7 @@ func (s heldEntryGroup) title() g.Node {
 	return h.Text(count + " from other sources")
 }
 
-// setHeadRow is the row above the entries of a set. row is the number of the row after it.
+// setHeadRow is the row above a set's entries. row is the number of the row after it.
 func (c *pageRequest) setHeadRow(s heldEntryGroup, row int) g.Node {
 	fields := []string{"set", s.key, "version", formatNumber(s.highestVersion()), "row", strconv.Itoa(row)}
 	return c.groupHeadRow(s.title(), len(s.entries), "inbox/approve-set", "inbox/forget-set", fields)
@@ -109,8 +109,8 @@ func (c *pageRequest) groupHeadRow(title g.Node, count int, approve, reject stri
 			)))
 }
 
-// heldRows shows sets of held entries, at most maxInboxRows entries. row is the number of the first entry's row.
-// heldRows also returns the number of shown entries.
+// heldRows shows sets of held entries, at most maxInboxRows entries. row is the row number for the first entry.
+// heldRows also returns how many entries are shown.
 func (c *pageRequest) heldRows(sets []heldEntryGroup, row int) (rows g.Group, shown int) {
 	for _, s := range sets {
 		if shown == maxInboxRows {

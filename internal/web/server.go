@@ -1,9 +1,8 @@
-// This file implements the server of the pages: its options, and the checks of every request.
+// This file implements the server of the pages: its options, and the checks on every request.
 
-// Package web shows a memory to a person in a browser, with the reasons for each entry and the
-// texts that agents were shown. A person can correct the memory with the forms on the pages. The
-// server builds the pages, which work without scripts. Each page shows the result of verbs of
-// package verb.
+// Package web shows a memory to a person in a browser, with the reasons for each entry and the texts that agents were
+// shown. A person can correct the memory with the forms on the pages. The server builds the pages, which work without
+// scripts. Each page shows the result of verbs from package verb.
 package web
 
 import (
@@ -29,7 +28,7 @@ type Options struct {
 	Now      func() time.Time // clock, whose time zone is used for dates (default time.Now)
 	Logger   *slog.Logger     // logger for the operator (nil discards messages)
 	IsSample bool             // pages say that the memory is a sample and will be deleted
-	// changes of the memory, if several servers share them (by default, the server creates its own)
+	// changes of the memory, if several servers share them (by default, the server creates new ones)
 	ChangeFeed *history.ChangeFeed
 	// HasSeveralUsers is set if several people may sign in, so that a person's change may be another person's.
 	HasSeveralUsers bool
@@ -117,8 +116,8 @@ var securityHeaders = map[string]string{
 }
 
 // Handler serves the pages below [page.RootPath] for requests that the guard admits. A browser signs in with a
-// [Server.SignInLink], or with a token of the guard. Forms are accepted only from pages of this server and of the
-// guard's origins.
+// [Server.SignInLink], or with a token of the guard. Forms are accepted only from pages of this server and the guard's
+// origins.
 func (s *Server) Handler(g auth.Guard) http.Handler {
 	mux, door := http.NewServeMux(), browserAuthenticator{s, g}
 	mux.Handle("GET "+page.RootPath+"asset/{file}", s.assets)
@@ -169,7 +168,7 @@ func (s *Server) serveSignedIn(w http.ResponseWriter, r *http.Request, v *browse
 	src.Session = v.sessionID
 	work := *seen.Workspace
 	work.Unbounded, work.Words = true, page.ReferenceText
-	if seen.IsPartial() { // files and profiles belong to the whole memory, so that a part of it has none
+	if seen.IsPartial() { // files and profiles belong to the whole memory, so that a part of the memory lacks both
 		work.Place = nil
 		work.Host = nil
 		work.Loader = nil

@@ -1,4 +1,4 @@
-// This file shows the changes of the memory that a session made, on the page of the session.
+// This file shows the memory changes that a session made, on the page of the session.
 
 package web
 

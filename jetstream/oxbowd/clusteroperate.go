@@ -69,7 +69,7 @@ func showStatus(w io.Writer, s jetstream.Status) {
 	for _, v := range s.Servers {
 		state := "down"
 		switch {
-		case v.Up && v.Version == "": // The server has just stopped, and the other servers have not noticed this yet.
+		case v.Up && v.Version == "": // The server has just stopped, and its peers have not noticed this yet.
 			state = "does not answer"
 		case v.Up:
 			state = "up " + v.Version

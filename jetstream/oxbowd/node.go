@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
-// nodeNameFile is the name of the file in the home that contains the name of the server.
+// nodeNameFile is the name of the home's file that contains the server's name.
 const nodeNameFile = "server"
 
 // startServer starts the server of this process and returns the data for the connection to it. If the flag for the
@@ -65,9 +65,9 @@ func (n *serverNode) startServer(home string) (b *clusterMemories, err error) {
 	return b, writeServerName(filepath.Join(home, nodeNameFile), o.Name)
 }
 
-// checkSameServer returns an error if the name of the server has changed, or if its directory is empty although it was
-// not empty before. An empty directory may mean that a disk is not mounted. A server that has lost its data would
-// acknowledge changes that it does not have.
+// checkSameServer returns an error if the name of the server has changed, or if the server's directory is empty but
+// was not empty before. An empty directory may mean that a disk is not mounted. A server without its earlier data
+// would acknowledge changes that the server does not have.
 func (n *serverNode) checkSameServer(home, name, dir string) error {
 	before, err := os.ReadFile(filepath.Join(home, nodeNameFile))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -16,7 +16,7 @@ import (
 
 const (
 	clawftMemoryDir = ".clawft/workspace/memory" // directory of the memory, below the user's home directory
-	// directory of the memory of nanobot, clawft's predecessor, below the user's home directory
+	// memory directory of nanobot, clawft's predecessor, below the user's home directory
 	nanobotMemoryDir = ".nanobot/workspace/memory"
 )
 
@@ -26,7 +26,7 @@ type memoryLocation struct {
 	exists bool
 	// otherDir is another directory that contains a memory. It is not read.
 	otherDir string
-	// number of markers of this layout in the home; 0 means that the layout is possible but not certain
+	// number of this layout's markers in the home; 0 means that the layout is possible but not certain
 	markerCount int
 }
 
@@ -128,7 +128,7 @@ func countMarkers(fsys vfs.FS) (int, error) {
 	return p.markerCount, nil
 }
 
-// newMemoryDir returns the directory for the memory of a home that has none yet.
+// newMemoryDir returns the directory for the memory of a home that lacks a memory directory.
 func newMemoryDir(displayPath string) string {
 	names := strings.Split(path.Clean(filepath.ToSlash(displayPath)), "/")
 	for _, top := range []string{".clawft", ".nanobot"} {
@@ -151,8 +151,8 @@ type subdirectory struct {
 
 var _ vfs.FS = (*subdirectory)(nil)
 
-// fullName returns the name of a file in the other file system. It returns an invalid name unchanged, so that the
-// other file system refuses it.
+// fullName returns the name of a file in the outer file system, which contains the directory. It returns an invalid
+// name unchanged, so that the outer file system refuses the name.
 func (b *subdirectory) fullName(name string) string {
 	if !fs.ValidPath(name) {
 		return name

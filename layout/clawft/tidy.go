@@ -101,12 +101,11 @@ func (h *Home) archiveText(changeKind string, out []movedText, now time.Time, hi
 	return b.String()
 }
 
-// Compress implements [layout.Tidier]. It applies these steps until the text fits. First it removes
-// repeated facts like [Home.Consolidate], then it shortens paragraphs to their first sentence, then
-// it removes facts. In each step, it begins with the oldest facts. These are at the top, because
-// new facts are appended to the file. When the last fact below a heading is removed, the heading is
-// removed as well. Entries with the label tag:keep do not change. All removed texts and the full
-// texts of shortened paragraphs are appended to HISTORY.md.
+// Compress implements [layout.Tidier]. It applies these steps until the text fits. First it removes repeated facts
+// like [Home.Consolidate]. Then each paragraph is shortened to the first sentence. The last step removes facts. In
+// each step, it begins with the oldest facts. These are at the top, because new facts are appended to the file. When
+// the last fact below a heading is removed, the heading is removed as well. Entries with the label tag:keep do not
+// change. All removed texts and the full texts of shortened paragraphs are appended to HISTORY.md.
 func (h *Home) Compress(ctx context.Context, budget int, dry bool) (layout.Tidied, error) {
 	if budget < 1 {
 		return layout.Tidied{}, &oxbow.InvalidError{

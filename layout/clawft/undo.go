@@ -1,9 +1,8 @@
 // This file records the texts that a change of a whole file replaces, and reverts such a change.
 //
-// A record is a file undo/N.json next to the memory, with N counted from 1. It contains the kind
-// and time of the change, the texts of MEMORY.md before and after the change, and the text that the
-// change appended to HISTORY.md. The record and the change become durable together. The last 20
-// records are kept.
+// A record is a file undo/N.json next to the memory, with N counted from 1. It contains the change's kind and time,
+// the texts of MEMORY.md before and after the change, and the text that the change appended to HISTORY.md. The record
+// and the change become durable together. The last 20 records are kept.
 
 package clawft
 

@@ -11,8 +11,8 @@
 //	memory/covered/2026-04-18.md   a log that a digest covers, unchanged
 //	memory-profiles/NAME.yaml      memory profiles
 //
-// A log that is older than the invention of labels has no front matter. It is a single entry, and
-// can be labelled. The format is described in log.go.
+// A log that is older than the invention of labels lacks front matter. It is a single entry, and can be labelled. The
+// format is described in log.go.
 package coderhapsody
 
 import (
@@ -151,7 +151,7 @@ func (h *home) WithProfile(name string) (layout.Home, error) {
 // restrictTo returns the home, restricted by the profile.
 func (h *home) restrictTo(r *profile.Resolved) *home {
 	v := *h
-	// the home's documents are left out, because the context contains those of the profile
+	// the home's documents are left out, because the context contains the profile's documents
 	v.boundProfile, v.DocumentPaths = r, nil
 	v.HomeMemory = scope.Within(h.wholeMemory, r.Scope())
 	return &v

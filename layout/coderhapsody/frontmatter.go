@@ -31,9 +31,8 @@ type frontMatterValues struct {
 // matterReader decodes front matter and collects its mistakes.
 type matterReader struct{ frontmatter.MappingReader }
 
-// readMatter decodes the YAML of a block. A mistake is returned as [profile.Diagnostics]. firstLine is
-// the line number of data's first line. fileDay is the day of the file, which completes times without a
-// date. Unknown keys are ignored.
+// readMatter decodes the YAML of a block. A mistake is returned as [profile.Diagnostics]. firstLine is the line number
+// of data's first line. fileDay is the file's day, which completes times without a date. Unknown keys are ignored.
 func readMatter(file, data string, firstLine int, fileDay time.Time) (frontMatterValues, error) {
 	top, err := profile.FrontMatter(file, []byte(data), firstLine)
 	if err != nil {
@@ -174,8 +173,8 @@ func (r *matterReader) valueNodes(key string, v *yaml.Node) []*yaml.Node {
 }
 
 // parseTime parses the value of a key as a time, and returns it in UTC. The value may have a time zone, such as
-// 2026-04-18T14:02:03Z. A date or time without a zone is in the time zone of day, the day of the file. A time of day
-// alone, such as 14:02, is on that day. For any other value, parseTime reports a mistake and returns the zero time.
+// 2026-04-18T14:02:03Z. A date or time without a zone is in the time zone of day, the file's day. A time of day alone,
+// such as 14:02, is on that day. For any other value, parseTime reports a mistake and returns the zero time.
 func (r *matterReader) parseTime(key string, v *yaml.Node, fileDay time.Time) time.Time {
 	s := r.singleValue(key, v)
 	if t, err := time.Parse(time.RFC3339Nano, s); err == nil {
@@ -245,8 +244,8 @@ func quoteUnlessBare(s string) string {
 	return strconv.Quote(s)
 }
 
-// formatKey returns the line or lines of a key with their line ends. oldNode is the node of the key in the file, or
-// nil. A list is written in the same form as in style.
+// formatKey returns a key's line or lines with line ends. oldNode is the key's node in the file, or nil. A list is
+// written in the same form as in style.
 func formatKey(key string, values []string, oldNode *yaml.Node) string {
 	words := make([]string, len(values))
 	for i, v := range values {
@@ -285,8 +284,8 @@ func newMatter(values map[string][]string) string {
 	return b.String()
 }
 
-// editMatter returns the YAML text with the values in want. If a key has no values, it is removed. The lines of other
-// keys stay unchanged.
+// editMatter returns the YAML text with the values in want. A key without values is removed. The lines of other keys
+// stay unchanged.
 func editMatter(data, lineEnd string, newValues map[string][]string) (string, error) {
 	top, err := profile.FrontMatter("", []byte(data), 1)
 	if err != nil {

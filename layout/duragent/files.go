@@ -10,7 +10,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// agentFileStore is the store of the files of one agent and the world.
+// agentFileStore is the store for the files of one agent and the world.
 type agentFileStore struct{ *mdtree.Store }
 
 // Capabilities returns the optional interfaces of the store, for [oxbow.CapabilitiesOf]. All changes
@@ -49,7 +49,7 @@ func (s agentFileStore) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 }
 
 // toStoredForm converts ops to the form in which the layout stores entries, whichever backend is used. A note with
-// another name than MEMORY becomes a fact of the world, because only files of facts can have any name. It fails if the
+// another name than MEMORY becomes a fact of the world, because only fact files can have any name. It fails if the
 // layout cannot store the result of an op.
 func toStoredForm(ops []oxbow.Op) ([]oxbow.Op, error) {
 	kept := make([]oxbow.Op, len(ops))

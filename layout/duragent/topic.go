@@ -41,7 +41,7 @@ func oldTopicSlug(topic string) string {
 	}, topic)
 }
 
-// checkTopic returns an error if a topic has no letters and digits or is too long for a file name.
+// checkTopic returns an error if a topic lacks letters and digits or is too long for a file name.
 func checkTopic(topic string) error {
 	refuse := func(reason string) error {
 		return &oxbow.InvalidError{Field: "topic", Value: topic, Reason: reason}

@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Can says what a store can store. For everything else, it must return an error that matches [oxbow.ErrUnsupported] or
-// [oxbow.ErrInvalid].
+// Can says which data a store can store. For everything else, it must return an error that matches
+// [oxbow.ErrUnsupported] or [oxbow.ErrInvalid].
 type Can struct {
 	Labels  bool         // The store has labels.
 	Aliases bool         // The store has aliases.

@@ -22,7 +22,7 @@ import (
 
 // bareBuild says which other engines are built into the program.
 type bareBuild struct {
-	beforeDir    string // path of another checkout of this repository, or ""
+	beforeDir    string // path to another checkout of this repository, or ""
 	prototypeDir string // path of the module perf/proto, or ""
 }
 
@@ -34,7 +34,7 @@ func (w *bareBuild) hasMissingEngine(built []bareOther) bool {
 	return (w.beforeDir != "" && !has("before")) || (w.prototypeDir != "" && !has("prototype"))
 }
 
-// Paths of packages relative to the directory of this module.
+// Paths of packages relative to this module's directory.
 const (
 	bareDir    = "ownindex"
 	indexDir   = "../../internal/search/index"
@@ -152,8 +152,8 @@ func keepEngineLines(text string, kept []string) string {
 	return b.String()
 }
 
-// copyPackage adds the Go files of a package to the overlay as another package, without tests. words are pairs of a
-// text and its replacement.
+// copyPackage adds a package's Go files to the overlay as another package, without tests. words are pairs of a text
+// and its replacement.
 func (o *overlay) copyPackage(from, to string, words ...string) error {
 	names, err := filepath.Glob(filepath.Join(from, "*.go"))
 	if err != nil {

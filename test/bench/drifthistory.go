@@ -1,17 +1,15 @@
-// This file builds anchors and their true positions from a repository's history: lines and blocks in files at
-// one commit, and their positions at a later commit.
+// This file builds anchors and their true positions from a repository's history: lines and blocks in files at one
+// commit, and the positions at a later commit.
 //
-// The true positions are computed in small steps. git diff with rename detection compares each
-// commit between the two, along first parents, with its parent. A line that the diff does not touch
-// has moved with its file. A line that the diff deletes is gone, with three exceptions. First, if a
-// commit moves a block within a file, the block's lines have moved. Such a block has two or more
-// consecutive lines with at least 40 letters and digits, and occurs exactly once in the deleted and
-// once in the added lines. Second, a line that git diff --ignore-all-space does not touch was
-// reworded. Third, a deleted line was reworded if a similar line was added in its place. Reworded
-// lines are followed further and counted separately. Two lines are similar if they have at least 60
-// % of their pairs of adjacent letters in common. If a hunk allows several assignments of deleted
-// to added lines, the assignment with the highest total similarity that keeps the order is chosen.
-// The similarity does not use words, because oxbow itself uses words. An error of git diff in one
+// The true positions are computed in small steps. git diff with rename detection compares each commit between the two,
+// along first parents, with its parent. A line that the diff does not touch has moved with its file. A line that the
+// diff deletes is gone, with three exceptions. First, if a commit moves a block within a file, the block's lines have
+// moved. Such a block has two or more consecutive lines with at least 40 letters and digits, and occurs exactly once
+// in the deleted and once in the added lines. Second, a line that git diff --ignore-all-space does not touch was
+// reworded. Third, a deleted line was reworded if a similar line was added in its place. Reworded lines are followed
+// further and counted separately. Similar lines have at least 60 % of their adjacent letter pairs in common. If a hunk
+// allows several assignments of deleted to added lines, the assignment with the highest total similarity that keeps
+// the order is chosen. The similarity does not use words, because oxbow itself uses words. An error of git diff in one
 // step is an error in the true positions.
 
 package main
@@ -61,8 +59,7 @@ type fileDelta struct {
 	hunks    []diffHunk
 }
 
-// diffHunk is a range of deleted lines and the range of lines that replaced it. Indexes start
-// at 0.
+// diffHunk is a range of deleted lines and the line range that replaced it. Indexes start at 0.
 type diffHunk struct {
 	oldStart, newStart int
 	deleted, added     []string
@@ -135,7 +132,7 @@ func (h *commitHistory) parseLog(r io.Reader) error {
 		}
 		key := d.from
 		if key == "" {
-			key = "\x00" + d.to // A new file has no old path, so use a key that is not a path.
+			key = "\x00" + d.to // A new file lacks an old path, so use a key that is not a path.
 		}
 		h.deltas[len(h.deltas)-1][key] = *d
 		d = nil
@@ -223,8 +220,8 @@ func parseHunk(l string) (c diffHunk, n, m int, err error) {
 	return c, n, m, err
 }
 
-// lineFate is the position of a line in a later commit. index is -1 if the line is gone. isReworded is set if the text
-// of the line has changed.
+// lineFate is a line's position in a later commit. index is -1 if the line is gone. isReworded is set if the line's
+// text has changed.
 type lineFate struct {
 	index      int
 	isReworded bool
@@ -267,7 +264,7 @@ func (h *commitHistory) followFile(file string, n, i, j int) (to []lineFate, nam
 
 // anchor is a line or a block of lines at commit A, with its true position at commit B.
 type anchor struct {
-	firstLine, lineCount int        // index of the first line at A, and number of lines
+	firstLine, lineCount int        // index of the first line at A, and line count
 	fates                []lineFate // fate of each line at B
 }
 
@@ -281,7 +278,7 @@ type commitPair struct {
 // selectionPlan specifies what to select from a history.
 type selectionPlan struct {
 	gaps           []int // numbers of commits between A and B; a number that is larger than the history is skipped
-	pairs          int   // number of pairs of commits for each gap
+	pairs          int   // number of commit pairs for each gap
 	files          int   // number of files for each pair
 	lines, blocks  int   // numbers of lines and blocks for each file
 	rewordedIsGone bool  // Reworded lines count as gone.

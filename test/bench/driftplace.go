@@ -124,7 +124,7 @@ func (c *repoClone) resolveAnchors(ctx context.Context, pairs []commitPair) (wit
 	if err := os.RemoveAll(filepath.Join(c.dir, ".drift")); err != nil {
 		return nil, nil, err
 	}
-	ids := map[string][2]int{} // indexes of the pair and the anchor, by the ID of the annotation
+	ids := map[string][2]int{} // indexes of the pair and the anchor, by the annotation's ID
 	err = c.withAnnotations(ctx, true, func(b *annotate.Store) error {
 		for i, p := range pairs {
 			for k, x := range p.anchors {
@@ -196,7 +196,7 @@ func (c *repoClone) resolveAnchors(ctx context.Context, pairs []commitPair) (wit
 // would.
 func (c *repoClone) renameSidecars(pairs []commitPair) error {
 	sidecar := func(file string) string { return filepath.Join(c.dir, filepath.FromSlash(driftDir+"/"+file+".why")) }
-	kept := map[string][]byte{} // content of the sidecar files, by the name of the source file at B
+	kept := map[string][]byte{} // content of the sidecar files, by the source file's name at B
 	for _, p := range pairs {
 		if p.fileA == p.fileB {
 			continue
@@ -259,19 +259,18 @@ func (c *repoClone) fileLines(ctx context.Context, commit, file string) ([]strin
 // minConfidence is the confidence below which edited lines do not count as found.
 const minConfidence = .5
 
-// placementTally counts the results of one way of placing for one kind of anchors.
+// placementTally counts the results of one placement method for one anchor kind.
 type placementTally struct {
 	// These anchors are unchanged and in one piece.
 	unchanged, unchangedRight, unchangedWrong, unchangedMissed int
 
-	// These anchors were changed: a line was reworded, or at least half of the lines of a block remain, reworded or
-	// not.
+	// These anchors were changed: a line was reworded, or at least half of a block's lines remain, reworded or not.
 	changed, changedRight, changedWrong, changedMissed int
 
 	// No line of these anchors remains.
 	goneTotal, goneLost, goneEdited, goneFound int
 
-	mostlyGone int // number of blocks of which some lines remain, but less than half
+	mostlyGone int // number of blocks with some remaining lines, but less than half
 }
 
 // addResult compares a placement with the true position and counts the result.

@@ -1,4 +1,4 @@
-// This file computes what one commit did to each line of a file: which lines are unchanged, moved or reworded.
+// This file computes how one commit affected each line of a file: which lines are unchanged, moved or reworded.
 
 package main
 
@@ -10,7 +10,7 @@ import (
 )
 
 // mapLine returns the index that a line has after the hunks, or -1 if the hunks deleted it. moved maps the indexes of
-// deleted lines that were added in another place to their new indexes.
+// deleted lines that were added in another place to the new indexes.
 func mapLine(hunks []diffHunk, moved map[int]int, at int) int {
 	if len(hunks) == 0 {
 		return at
@@ -199,7 +199,7 @@ func countLetterPairs(s string) letterPairs {
 	return p
 }
 
-// similarity returns twice the number of common pairs divided by the number of all pairs.
+// similarity returns twice the count of common pairs, divided by the total pair count.
 func (p letterPairs) similarity(q letterPairs) float64 {
 	all := p.total + q.total
 	if all == 0 {

@@ -1,6 +1,5 @@
-// This file implements the command golden. For every question of the data sets, it prints the
-// question, the hits and the exact bits of the hits' scores. A comparison with cmp shows whether a
-// change affects the results of recall.
+// This file implements the command golden. For every question in the data sets, it prints the question, the hits and
+// the exact bits of the hits' scores. A comparison with cmp shows whether a change affects the results of recall.
 
 package main
 

@@ -1,5 +1,5 @@
-// This file implements the command http. It measures the time of a recall over HTTP while many
-// clients are connected, some of them slow.
+// This file implements the command http. It measures the time of a recall over HTTP while many clients are connected,
+// including slow clients.
 
 package main
 
@@ -38,8 +38,8 @@ type httpRun struct {
 	sendsNothing      bool // The clients send no requests.
 	addr              string
 	phrases           []string
-	slowConnections   atomic.Int64 // number of open connections of slow clients
-	closedConnections atomic.Int64 // number of connections of slow clients that the server has closed
+	slowConnections   atomic.Int64 // number of open connections from slow clients
+	closedConnections atomic.Int64 // number of connections from slow clients that the server has closed
 }
 
 func httpCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {

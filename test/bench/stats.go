@@ -23,8 +23,8 @@ func (t *timings) timeCall(fn func() error) error {
 	return err
 }
 
-// quantile returns the smallest measurement for which at least the fraction q of all measurements is
-// not larger (nearest rank). It returns 0 if there are no measurements.
+// quantile returns the smallest measurement for which at least the fraction q of all measurements is not larger
+// (nearest rank). It returns 0 without measurements.
 func (t timings) quantile(q float64) time.Duration {
 	if len(t) == 0 {
 		return 0
@@ -36,8 +36,8 @@ func (t timings) quantile(q float64) time.Duration {
 
 func (t timings) p50() time.Duration { return t.quantile(.5) }
 
-// median returns the middle value, or the mean of the two middle values if the number of values is
-// even. It returns 0 if there are no values.
+// median returns the middle value, or the mean of the two middle values if the value count is even. It returns 0
+// without values.
 func median(values []float64) float64 {
 	if len(values) == 0 {
 		return 0
@@ -64,8 +64,8 @@ func formatDuration(d time.Duration) string {
 	}
 }
 
-// formatDigits formats a number below 10 with two decimals, and a number below 100 with one decimal. It rounds larger
-// numbers to integers and groups their digits by thousands, as in 1,234,567.
+// formatDigits formats a number below 10 with two decimals, and a number below 100 with one decimal. Larger numbers
+// are rounded to integers, and their digits are grouped by thousands, as in 1,234,567.
 func formatDigits(f float64) string {
 	switch a := math.Abs(f); {
 	case a < 9.995:

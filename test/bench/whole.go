@@ -1,5 +1,5 @@
-// This file implements the command whole: the time of oxbow's commands in a full home, from the start
-// of the process to its end.
+// This file implements the command whole: the time of oxbow's commands in a full home, from the process's start to its
+// end.
 
 package main
 
@@ -188,7 +188,7 @@ func (w wholeRun) run(ctx context.Context, es []oxbow.Add) ([]wholeCost, error) 
 			if err != nil {
 				return nil, fmt.Errorf("oxbow %s: %w", s.name, err)
 			}
-			if i > 0 || s.once { // Skip the first of several runs, because it fills the caches of the system.
+			if i > 0 || s.once { // Skip the first of several runs, because it fills the system's caches.
 				clock, cpu = append(clock, took), append(cpu, state.UserTime()+state.SystemTime())
 				peak = max(peak, peakMemory(state))
 			}
@@ -198,7 +198,7 @@ func (w wholeRun) run(ctx context.Context, es []oxbow.Add) ([]wholeCost, error) 
 	return costs, nil
 }
 
-// firstWords returns the first n words of a text that consist of ASCII letters.
+// firstWords returns the first n words in a text that consist of ASCII letters.
 func firstWords(content string, n int) string {
 	found := strings.FieldsFunc(content, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != ' '

@@ -200,7 +200,7 @@ func (c *testedClient) failureHint(dir string) string {
 // clientsEnv is the environment variable that names the directory in which clients are installed.
 const clientsEnv = "OXBOW_CLIENTS"
 
-// isRequired reports whether the variable OXBOW_REQUIRE contains the name of the client. Its value "all" does not mean
+// isRequired reports whether the variable OXBOW_REQUIRE contains the name of the client. The value "all" does not mean
 // clients, because they are large and have to be downloaded.
 func isRequired(name string) bool {
 	for n := range strings.SplitSeq(os.Getenv("OXBOW_REQUIRE"), ",") {

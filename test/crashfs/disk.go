@@ -1,13 +1,13 @@
-// This file defines the disk. The disk numbers all operations, and it can stop at an operation or make it fail.
+// This file defines the disk. The disk numbers all operations, and can stop at an operation or make it fail.
 
-// Package crashfs simulates a disk that loses what was not synced. It is only for tests.
+// Package crashfs simulates a disk that loses unsynced data. It is only for tests.
 //
-// One or more processes use a [Disk]. Each of them is a [vfs.FS] of its own. Every operation that changes something
-// has a number. The disk can do three things at an operation:
+// One or more processes use a [Disk]. Each process is a separate [vfs.FS]. Every operation that changes something has
+// a number. The disk can do three things at an operation:
 //
-//   - It can stop, which simulates a crash of the machine.
-//   - It can end one process. This releases the locks of the process and loses nothing else.
-//   - It can make the operation fail.
+//   - Stop, which simulates a crash of the machine.
+//   - End one process. This releases the locks of the process and loses nothing else.
+//   - Make the operation fail.
 //
 // Afterwards, [Disk.EachImage] lists the possible contents of the disk after a crash.
 //
@@ -66,9 +66,9 @@ type Kind uint16
 
 // These are the kinds of operations that have a number.
 const (
-	Create   Kind = 1 << iota // creation of a file, also of a lock file
+	Create   Kind = 1 << iota // creation of a file or lock file
 	Write                     // one call of WriteAt
-	Truncate                  // one call of Truncate, or of OpenFile with O_TRUNC for a file that exists
+	Truncate                  // one call of Truncate, or OpenFile with O_TRUNC for an existing file
 	Sync                      // one call of File.Sync
 	Rename
 	Remove
@@ -97,8 +97,8 @@ type Op struct {
 	Kind Kind
 	Name string
 	To   string // new name of a rename
-	Off  int64  // offset of a write, or new length of a truncation
-	Len  int    // number of bytes of a write
+	Off  int64  // offset for a write, or new length for a truncation
+	Len  int    // number of bytes in a write
 	Err  error  // error that the process got (nil if the operation succeeded)
 }
 
@@ -121,7 +121,7 @@ func (o Op) String() string {
 	return s
 }
 
-// Fault makes an operation fail. It strikes the first operation of one of the Kinds whose number is At or more.
+// Fault makes an operation fail. It strikes the first operation whose kind is in Kinds and whose number is At or more.
 type Fault struct {
 	At      int
 	Kinds   Kind  // kinds of operations that can fail (0 means all)
@@ -131,8 +131,8 @@ type Fault struct {
 	Done    bool  // whether the operation is performed although it returns the error
 }
 
-// Disk simulates a disk that loses what was not synced. Several goroutines may call the methods of a disk and of its
-// processes at the same time.
+// Disk simulates a disk that loses unsynced data. Several goroutines may call the methods of a disk and its processes
+// at the same time.
 type Disk struct {
 	mu           sync.Mutex // mu guards all fields below.
 	liveFiles    *vfs.Mem   // contents that processes see, durable or not (page cache)
@@ -162,8 +162,8 @@ func (d *Disk) Process() *Process {
 	return &Process{disk: d, id: d.processCount, heldLocks: make(map[*fileLock]bool)}
 }
 
-// Kill ends a process now. This closes the files of the process and releases its locks. What the process wrote stays
-// in the page cache, and a crash can still lose it.
+// Kill ends a process now. This closes the files of the process and releases its locks. Data that the process wrote
+// stays in the page cache, and a crash can still lose this data.
 func (d *Disk) Kill(p *Process) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -237,7 +237,8 @@ func (d *Disk) Live() *vfs.Mem {
 }
 
 // Clone returns a copy of the disk with its pending operations. The copy looks as if all processes had been killed: it
-// has no processes and no locks. It also has no faults and does not stop. It continues the numbers of operations.
+// contains neither processes nor locks. Faults are not copied, and the copy does not stop. It continues the numbers of
+// operations.
 func (d *Disk) Clone() *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -250,8 +251,8 @@ func (d *Disk) Clone() *Disk {
 }
 
 // performOp gives the operation a number and records it. It calls perform to perform the operation. If a fault
-// strikes, it calls fail instead, which must do what the failed operation still does; only a fault with Done set
-// calls perform too. At a Sync or SyncDir at which the disk stops or the process ends, it calls neither. fail may
+// strikes, it calls fail instead, which must do the part that a failed operation still does. Only a fault with Done
+// set calls perform too. At a Sync or SyncDir at which the disk stops or the process ends, it calls neither. fail may
 // be nil. The caller holds mu and has checked that the process is alive.
 func (p *Process) performOp(op Op, perform func(op Op) error, fail func(op Op, f Fault)) error {
 	d := p.disk
@@ -315,8 +316,7 @@ func (d *Disk) inodeNumber(name string) (uint64, error) {
 	return info.Sys().(uint64), nil
 }
 
-// parentEntry splits a name. It returns the inode of the directory, which must exist, and the last element of the
-// name.
+// parentEntry splits a name. It returns the inode of the directory, which must exist, and the name's last element.
 func (d *Disk) parentEntry(name string) (dir uint64, base string, err error) {
 	dir, err = d.inodeNumber(path.Dir(name))
 	return dir, path.Base(name), err

@@ -7,9 +7,8 @@ import (
 	"runtime/debug"
 )
 
-// init makes garbage collection rarer in every program that imports this package, unless the
-// environment variable GOGC is set. Otherwise the collector takes a fifth of the processor time
-// of tests that open many small stores.
+// init makes garbage collection rarer in every program that imports this package, unless the environment variable GOGC
+// is set. Otherwise the collector takes a fifth of the processor time in tests that open many small stores.
 func init() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbagePercent)

@@ -21,19 +21,20 @@ const (
 
 	EventText    // EventText is a text that the agent said.
 	EventThought // EventThought is the agent's reasoning, which it did not say.
-	// EventCall is a tool call. A client may report a call twice: when the agent requests it and when it starts.
+	// EventCall is a tool call. A client may report a call twice: when the agent requests the call and when the call
+	// starts.
 	EventCall
 	EventEdit   // EventEdit reports the file changes by a tool call. The transcript may lack the call itself.
 	EventResult // EventResult is the result of a tool call.
 	// EventCompacted reports that the client compacted the conversation. Text is the summary, if it is known.
 	EventCompacted
 
-	// EventLeftOut reports a part of the conversation that has no text, such as an image beside a prompt. Text is a
-	// noun in the plural for such parts.
+	// EventLeftOut reports a part of the conversation without text, such as an image beside a prompt. Text is a noun
+	// in the plural for such parts.
 	EventLeftOut
 
-	// EventUnknown reports a part of the transcript that the reader does not understand, such as a line of a type
-	// that a newer version of the client writes. Text is a noun in the plural with the type.
+	// EventUnknown reports a transcript part that the reader does not understand, such as a line with a type that a
+	// newer version of the client writes. Text is a noun in the plural with the type.
 	EventUnknown
 )
 
@@ -58,11 +59,11 @@ func (e Event) reportUnknownPart(noun, typeName string, yield func(*Event)) {
 	yield(&e)
 }
 
-// maxTypeNameBytes is the maximum number of bytes of a type's name in a report.
+// maxTypeNameBytes is the maximum length of a type's name in a report, in bytes.
 const maxTypeNameBytes = 60
 
 // Event is something that a transcript reports, such as a prompt, a text or a call. The receiving function must copy
-// the byte slices if it needs them after it returns.
+// the byte slices that are needed after the function returns.
 type Event struct {
 	Kind   EventKind
 	Offset int64     // offset in the file at which the event's line begins (for a prompt, at which its turn begins)
@@ -70,7 +71,7 @@ type Event struct {
 	ID     string    // ID of the text or the call, if there is one
 	TurnID string    // ID of the turn, if the line names the turn (each turn begins with a prompt)
 	// TurnPosition is the number that the client gives to a prompt's turn ("" if not known). If two successive prompts
-	// name the same turn but different positions, the first of them is a copy.
+	// name the same turn but different positions, the first prompt is a copy.
 	TurnPosition string
 
 	// HasNoTime is set if the client stores no time for the event. Then Time is only an estimate, which is not earlier
@@ -79,8 +80,8 @@ type Event struct {
 
 	IsCopy bool // The line was copied from another session's transcript when this session was forked from it.
 
-	// IsFromPromptList is set for a prompt from a client's list of prompts. Such a prompt has no turn and no ID.
-	// The session's transcript, if it still exists, contains the prompt as well.
+	// IsFromPromptList is set for a prompt from a client's list of prompts. Such a prompt lacks a turn and an ID. The
+	// session's transcript, if it still exists, contains the prompt as well.
 	IsFromPromptList bool
 
 	Text string
@@ -112,7 +113,7 @@ type Event struct {
 	// transcript reports only that some call changed these files.
 }
 
-// ResultText returns the text that the tool returned. It decodes the text at each call, because most results are large
+// ResultText returns the text that the tool returned. Each call decodes the text again, because most results are large
 // and their text is never needed.
 func (e *Event) ResultText() string {
 	if e.resultContent != nil {
@@ -121,7 +122,7 @@ func (e *Event) ResultText() string {
 	return e.resultOutput
 }
 
-// UnnamedAgent is used as the name of a sub-agent if the transcript contains neither its name nor its type.
+// UnnamedAgent is used as the name of a sub-agent if the transcript contains neither the name nor the type.
 const UnnamedAgent = "sub-agent"
 
 // EventReader converts a transcript's lines to events. The lines must be passed in order.

@@ -106,14 +106,14 @@ func (p *piReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool 
 	return true
 }
 
-// piStates contains the types of lines that are states of the program, or text that extensions insert.
+// piStates contains the types of lines that are program states, or text that extensions insert.
 var piStates = lazyWordSet(`
 	branch_summary custom label leaf model_change session session_info thinking_level_change`)
 
-// ampReader reads the threads of Amp, threads/T-ID.json, each of which is
+// ampReader reads Amp's threads, threads/T-ID.json, each of which is
 // {"id","created","env":{"initial":{"trees":[{"uri"}]}},"messages":[{"role","messageId","content",
-// "meta":{"sentAt"},"usage":{"model","timestamp"}}]}.
-// Results of tools have the form {"type":"tool_result","toolUseID","run":{"status","result","error"}}.
+// "meta":{"sentAt"},"usage":{"model","timestamp"}}]}. Results of tools have the form
+// {"type":"tool_result","toolUseID","run":{"status","result","error"}}.
 type ampReader struct{}
 
 func newAmpReader(string) EventReader { return ampReader{} }
@@ -282,7 +282,7 @@ func crushTextKind(role string, summary int, isHidden bool) EventKind {
 var crushRoles = lazyWordSet("assistant system tool user")
 
 // hermesReader reads the database state.db of Hermes (see database.go), and its older files sessions/SESSION.jsonl.
-// The document of a session is {"hermes":{"id","model","cwd"},"messages":[…]}. A message, or a line of a file, is
+// The document of a session is {"hermes":{"id","model","cwd"},"messages":[…]}. A message, or a line in a file, is
 // {"role","content","tool_calls","tool_call_id","timestamp"} in the form of OpenAI's API, where tool_calls is
 // [{"id","function":{"name","arguments"}}]. The first line of a file has the role session_meta.
 type hermesReader struct {
@@ -351,7 +351,7 @@ func (h *hermesReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 	return true
 }
 
-// hermesSummary is the beginning of the text with which Hermes replaces a compacted part of the conversation.
+// hermesSummary begins the text with which Hermes replaces a compacted part of the conversation.
 const hermesSummary = "[CONTEXT COMPACTION"
 
 func (h *hermesMessage) reportEvents(m *messageReporter) {
@@ -373,7 +373,7 @@ func (h *hermesMessage) reportEvents(m *messageReporter) {
 				Args json.RawMessage `json:"arguments"`
 			} `json:"function"`
 		}
-		_ = json.Unmarshal(embeddedJSON(h.ToolCalls), &calls) // Ignore the error: most messages have no tool calls.
+		_ = json.Unmarshal(embeddedJSON(h.ToolCalls), &calls) // Ignore the error: most messages lack tool calls.
 		for _, c := range calls {
 			m.reportCall(c.ID, c.Function.Name, c.Function.Args)
 		}
@@ -385,9 +385,9 @@ func (h *hermesMessage) reportEvents(m *messageReporter) {
 	}
 }
 
-// kimiReader reads sessions/PROJECT/SESSION/wire.jsonl of Kimi CLI, and sessions/PROJECT/SESSION/agents/AGENT/
-// wire.jsonl of Kimi Code. A line of Kimi CLI is {"timestamp","message":{"type","payload"}} with the types
-// TurnBegin, ContentPart, ToolCall and ToolResult. A line of Kimi Code is {"type":"turn.prompt","input"} or
+// kimiReader reads Kimi CLI's sessions/PROJECT/SESSION/wire.jsonl, and sessions/PROJECT/SESSION/agents/AGENT/
+// wire.jsonl of Kimi Code. A line of Kimi CLI is {"timestamp","message":{"type","payload"}} with the types TurnBegin,
+// ContentPart, ToolCall and ToolResult. A line of Kimi Code is {"type":"turn.prompt","input"} or
 // {"type":"context.append_loop_event","event":{"type":"content.part"|"tool.call"|"tool.result",…}}.
 type kimiReader struct {
 	sessionID, agent, model string
@@ -505,8 +505,8 @@ func (k *kimiReader) ReadLine(line []byte, offset int64, yield func(*Event)) boo
 	return true
 }
 
-// kimiStates contains the types of lines that are states of Kimi CLI or Kimi Code, or repeat texts of other lines.
-// For types with a dot, it contains the part before the first dot if all such types are states.
+// kimiStates contains the types of lines that store Kimi CLI's or Kimi Code's state, or repeat other lines' texts. For
+// types with a dot, it contains the part before the first dot if all such types are states.
 var kimiStates = lazyWordSet(`
 	ApprovalRequest ApprovalRequestResolved ApprovalResponse BtwBegin BtwEnd CompactionBegin CompactionEnd HookRequest
 	HookResolved HookTriggered MCPLoadingBegin MCPLoadingEnd Notification PlanDisplay QuestionRequest StatusUpdate
@@ -516,7 +516,7 @@ var kimiStates = lazyWordSet(`
 	permission plan plan_mode plugin profile prompt runtime staleGuard swarm_mode task token_counting tools tower_mode
 	turn.cancel turn.ended turn.step.interrupted turn.step.retrying usage`)
 
-// isKimiState reports whether a line of this type has no text of the conversation that another line does not have.
+// isKimiState reports whether every conversation text in a line of this type is also in another line.
 func isKimiState(typeName string) bool {
 	group, _, _ := strings.Cut(typeName, ".")
 	return kimiStates()[typeName] || kimiStates()[group]

@@ -8,7 +8,7 @@
 // toolInvocationSerialized are reasoning and a call. The calls in result have the arguments and the results, but
 // are missing if the request was stopped. The directory is in the file workspace.json of the workspace.
 //
-// A file .jsonl is a log of changes of the session: {"kind":0,"v"} sets the whole session, {"kind":1,"k":PATH,"v"}
+// A file .jsonl is a log with the session's changes: {"kind":0,"v"} sets the whole session, {"kind":1,"k":PATH,"v"}
 // sets a member, {"kind":2,"k":PATH,"v":[…],"i"} truncates an array at index i and appends the elements of v, and
 // {"kind":3,"k":PATH} deletes a member. Open converts a log to the session ([replayChangeLog]).
 
@@ -161,7 +161,7 @@ func (r *vscodeRequest) reportResponse(m *messageReporter) {
 	say()
 }
 
-// vscodeParts contains the kinds of parts that are not texts of the agent, such as references and edits.
+// vscodeParts contains the kinds of parts that are not the agent's texts, such as references and edits.
 var vscodeParts = lazyWordSet(`
 	agentDetection clearToPreviousToolInvocation codeCitation codeblockUri command confirmation contentReference
 	disabledClaudeHooks elicitation elicitation2 elicitationSerialized extensions externalEdits
@@ -233,7 +233,7 @@ func replayChangeLog(log []byte) ([]byte, error) {
 // maxArrayIndex is the largest array index that a log of changes may use.
 const maxArrayIndex = 1 << 20
 
-// editValueAtPath replaces the part of a value at a path by the result of edit, and returns the changed value. Missing
+// editValueAtPath replaces the part of a value at a path by edit's result, and returns the changed value. Missing
 // parts of the path are created.
 func editValueAtPath(value any, path []any, edit func(old any) any) (any, error) {
 	if len(path) == 0 {

@@ -1,4 +1,4 @@
-// This file collects what an agent said and thought before an edit.
+// This file collects an agent's texts and thoughts before an edit.
 
 package fileedits
 
@@ -10,13 +10,13 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// reasoning is what an agent has said and thought up to a position in the conversation. It is immutable, because a
+// reasoning contains an agent's texts and thoughts up to a position in the conversation. It is immutable, because a
 // conversation may branch: each addition returns a new reasoning.
 type reasoning struct {
 	personRequest string // the person's last prompt
 
-	// What the agent said and thought since its previous edit. If several edits follow the same passages, the passages
-	// are kept for all of them.
+	// The agent's texts and thoughts since its previous edit. If several edits follow the same passages, the passages
+	// are kept for all these edits.
 	spokenPassages, thoughtPassages []string
 	hasEdit                         bool // An edit has followed these passages.
 }
@@ -64,8 +64,7 @@ func (r *reasoning) withEdit() *reasoning {
 	return &next
 }
 
-// editReason returns the reason for an edit: what the agent said, or else what it thought, or else the person's
-// prompt.
+// editReason returns the reason for an edit: the agent's text, or else its thoughts, or else the person's prompt.
 func (r *reasoning) editReason() string {
 	for _, ps := range [][]string{r.spokenPassages, r.thoughtPassages} {
 		if len(ps) > 0 {

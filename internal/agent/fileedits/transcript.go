@@ -1,7 +1,7 @@
-// This file declares what a transcript contains.
+// This file declares the contents of a transcript.
 
 // Package fileedits finds file edits in the transcripts of agent programs. For each edit it finds the lines that the
-// edit wrote and the visible reasoning before it. [MakeRecords] converts the edits to annotations.
+// edit wrote and the visible reasoning before the edit. [MakeRecords] converts the edits to annotations.
 //
 // Package clientfile converts the transcripts of all clients to events. This package interprets the calls of editing
 // tools and their results.
@@ -35,7 +35,7 @@ type Edit struct {
 	Path string // file name that the agent used
 	Dir  string // agent's working directory, to which Path may be relative ("" if not known)
 
-	// Call is a unique ID of the tool call. N is the number of this edit among the call's edits of the file, from 0.
+	// Call is a unique ID of the tool call. N is the number of this edit among the call's edits to the file, from 0.
 	Call string
 	N    int
 
@@ -51,7 +51,7 @@ type Edit struct {
 
 	Content []byte // the whole file's content after the edit (nil if it is not known)
 
-	Why     string // what the agent said before the edit, or else the person's prompt (never "")
+	Why     string // the agent's text before the edit, or else the person's prompt (never "")
 	Time    time.Time
 	Session string
 	Model   string
@@ -59,7 +59,7 @@ type Edit struct {
 
 	mayHaveExpandedTabs bool     // Block may contain two spaces for each leading tab.
 	partialText         string   // inserted text that may begin or end within a line (Block is then empty)
-	unchangedLines      [2]int   // number of lines at the beginning and end of partialText that existed before
+	unchangedLines      [2]int   // how many lines at the beginning and end of partialText existed before
 	enclosingLines      []string // lines, such as a function's head, that enclose Block in the file
 	mayBeReformatted    bool     // In the file, Block may have other indentation and commas.
 }
@@ -72,7 +72,7 @@ type Transcript struct {
 
 	LineCount       int // number of lines that are not empty
 	UnreadableLines int // number of lines that cannot be read
-	CallCount       int // number of calls of editing tools
+	CallCount       int // number of calls to editing tools
 	FailedCalls     int // number of calls that failed or were refused
 	PendingCalls    int // number of calls whose result is missing because the transcript ends
 	DeletedFiles    int // number of deleted files, which contain no line to annotate

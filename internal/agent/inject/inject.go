@@ -130,7 +130,7 @@ type foundUnit struct {
 	answerRule func(gate.MatchStrength) gate.AnswerKind
 }
 
-// floorRatio returns the strength of the unit divided by the floor of its memory.
+// floorRatio returns the unit's strength divided by the floor of its memory.
 func (u *foundUnit) floorRatio() float64 { return u.Value / max(float64(u.StrengthFloor), 1e-9) }
 
 // BlockForPrompt searches the sources and returns the block to show for the prompt. If no unit is strong enough, the
@@ -154,8 +154,8 @@ func BlockForPrompt(ctx context.Context, p Prompt, sources ...MemorySource) (Blo
 	return b, err
 }
 
-// findUnits searches the source for words and returns the units that it found, each with the decision whether it may
-// be shown. At most [maxUnits] units without a Reason may be shown.
+// findUnits searches the source for words and returns the found units, each with the decision whether it may be shown.
+// At most [maxUnits] units without a Reason may be shown.
 func (s *MemorySource) findUnits(ctx context.Context, queryWords string, p Prompt) ([]foundUnit, error) {
 	f := s.Filter
 	if s.SourceKind == SourceSessions && p.Session != "" {

@@ -70,10 +70,10 @@ func (c *Context) PackIntoBudget(budget int) {
 	c.Parts = kept
 }
 
-// contextPacker is the state of one call of PackIntoBudget.
+// contextPacker is the state of one call to PackIntoBudget.
 type contextPacker struct {
 	*Context
-	remainingTokens int    // what is left of the budget, in estimated tokens
+	remainingTokens int    // remaining budget, in estimated tokens
 	isIncluded      []bool // isIncluded[i] is set if part i is included
 }
 

@@ -1,8 +1,9 @@
-// This file defines the context of a model and the parts of a context.
+// This file defines a model's context and the parts of a context.
 
-// Package prompt builds the text that a model is shown before it begins, which is called its context. A context
-// consists of ordered parts, each with its source, and has a list of parts that were left out. Dialects (memory
-// layouts) and profiles choose the parts. This package counts their tokens, and shortens and prints them.
+// Package prompt builds the text that a model is shown before it begins, which is called the model's context. A
+// context consists of ordered parts, each with its source, and lists the parts that were left out. Dialects (memory
+// layouts) and profiles choose the parts. This package counts the tokens of the parts, and shortens and prints the
+// parts.
 package prompt
 
 import (
@@ -70,10 +71,10 @@ func (c *Context) Add(parts ...Part) {
 	}
 }
 
-// Text returns the texts of all parts, one after the other. It adds no blank lines, because the parts contain them.
+// Text returns the texts of all parts, one after another. Blank lines are not added, because the parts contain them.
 func (c Context) Text() string { return c.roleText("") }
 
-// RoleText returns the texts of all parts with role r, one after the other.
+// RoleText returns the texts of all parts with role r, one after another.
 func (c Context) RoleText(r Role) string { return c.roleText(r) }
 
 func (c Context) roleText(r Role) string {
@@ -147,7 +148,7 @@ func (c *Context) FitToBudget(budget int) {
 	c.Parts = kept
 }
 
-// shortenPart returns a version of part p with at most the given number of tokens, or "" if p cannot be shortened.
+// shortenPart returns part p, shortened to at most the given number of tokens, or "" if p cannot be shortened.
 func shortenPart(p Part, tokens int) string {
 	if p.Shorten == nil || tokens <= 0 {
 		return ""

@@ -30,7 +30,7 @@ const (
 	StateDone     = "done"
 	stateFailed   = "failed"  // the program returned an exit status other than 0 or could not be started
 	stateStopped  = "stopped" // the run was stopped because its caller was stopped
-	stateTimedOut = "timeout" // the run was stopped because it exceeded its time limit
+	stateTimedOut = "timeout" // the run was stopped because it exceeded the time limit
 )
 
 // Keys of the labels on a run's entry.
@@ -39,7 +39,7 @@ const (
 	runStateLabelKey = "run"   // label run:STATE, such as run:done
 )
 
-// Maximum sizes, in bytes, of the stored output. If the standard output is longer, only its beginning and its end are
+// Maximum sizes, in bytes, of the stored output. If the standard output is longer, only the beginning and the end are
 // stored.
 const (
 	maxOutputHead  = 8 << 10
@@ -57,8 +57,8 @@ type RunOutcome struct {
 	ExitStatus   int    // exit status (-1 if unknown)
 	StartTime    time.Time
 	Duration     time.Duration
-	Output       string // standard output; if it is too long, only its beginning and end
-	OmittedBytes int    // number of bytes left out of Output
+	Output       string // standard output (only the beginning and the end if the output is too long)
+	OmittedBytes int    // number of bytes that Output lacks
 	ErrorOutput  string // end of the standard error output
 	WarningNotes []string
 }
@@ -161,8 +161,8 @@ func (b *Briefing) writePlaceholderFiles(r *Runner, scratchDir string) ([]string
 	return r.expandPlaceholders(values), nil
 }
 
-// agentEnviron returns the environment variables for the sub-agent. It replaces oxbow's own variables by those that
-// restrict the sub-agent to its memory.
+// agentEnviron returns the environment variables for the sub-agent. Variables that restrict the sub-agent to its
+// memory replace oxbow's own variables.
 func (s *Service) agentEnviron(b *Briefing) []string {
 	var env []string
 	if s.Environ != nil {

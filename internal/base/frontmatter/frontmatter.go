@@ -1,5 +1,5 @@
 // This file parses a YAML mapping strictly. It rejects anchors, aliases, tags, merge keys and multiple documents,
-// because people tend to overlook or misunderstand them.
+// because people tend to overlook or misunderstand these features.
 
 // Package frontmatter reads and edits a text's YAML front matter. Front matter is a mapping with
 // plain values and lists, enclosed by two lines "---". The parser reports the line and column of
@@ -46,8 +46,8 @@ func (d Diagnostic) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s", d.File, d.Line, d.Column, d.Text)
 }
 
-// SplitFrontMatter splits a text into its front matter and its body. The first line must be "---". data contains the
-// lines between this line and the next line "---" or "...". body is the text after that line. If the text has no front
+// SplitFrontMatter splits a text into front matter and body. The first line must be "---". data contains the lines
+// between this line and the next line "---" or "...". body is the text after that line. If the text lacks front
 // matter, ok is false and body is the whole text.
 func SplitFrontMatter(text string) (data, body string, ok bool) {
 	firstLine, rest, found := strings.Cut(text, "\n")
@@ -145,7 +145,8 @@ func (r *MappingReader) ReadMapping(data string) *yaml.Node {
 	return nil
 }
 
-// checkNode records a mistake for each forbidden feature in a node and its children. It returns false if it found one.
+// checkNode records a mistake for each forbidden feature in a node and its children. It returns false if a mistake was
+// found.
 func (r *MappingReader) checkNode(n *yaml.Node, depth int) bool {
 	found := len(r.Diagnostics)
 	switch {

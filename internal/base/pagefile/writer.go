@@ -8,7 +8,7 @@ import (
 )
 
 // A Writer writes page 0 and the tables to an [io.Writer]. It keeps one page in memory. The caller must call
-// FinishPage after page 0 and after each table. Write errors are ignored, so the underlying writer must keep its first
+// FinishPage after page 0 and after each table. Write errors are ignored, so the underlying writer must keep the first
 // error and report it to the caller.
 type Writer struct {
 	out          io.Writer

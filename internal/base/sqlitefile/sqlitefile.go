@@ -1,8 +1,8 @@
 // This file opens a database and reads its pages.
 
-// Package sqlitefile reads tables of SQLite databases, in which several clients of agents store their sessions. It
-// only reads, runs no SQL and acquires no locks, so it cannot disturb the client. If another program changes the
-// database during a read, [DB.CheckUnchanged] reports this.
+// Package sqlitefile reads tables in SQLite databases, in which several clients of agents store their sessions. The
+// package only reads, runs no SQL and acquires no locks, so it cannot disturb the client. If another program changes
+// the database during a read, [DB.CheckUnchanged] reports this.
 //
 // The format is described on https://www.sqlite.org/fileformat2.html. Tables without row IDs and texts in UTF-16 are
 // not supported.
@@ -29,7 +29,7 @@ var errWriterActive = errors.New("another program is writing this database; try 
 
 const (
 	headerSize    = 100
-	maxTreeDepth  = 24        // maximum depth of a tree of pages
+	maxTreeDepth  = 24        // maximum depth of a page tree
 	maxRecordSize = 256 << 20 // maximum size of a record in bytes
 )
 
@@ -37,7 +37,7 @@ var headerMagic = []byte("SQLite format 3\x00")
 
 // DB is an open database.
 type DB struct {
-	file, walFile  *os.File // wal is nil if there is no write-ahead log
+	file, walFile  *os.File // wal is nil without a write-ahead log
 	pageSize       int
 	usablePageSize int              // bytes of a page without its reserved end
 	pageCount      int64            // number of pages
@@ -141,10 +141,10 @@ func (db *DB) CheckUnchanged() error {
 	return nil
 }
 
-// readState returns a text that changes whenever another program writes to the database. The text contains the change
-// counter of the database, the header of the write-ahead log, and the sizes and times of both files. Sizes and times
-// are necessary because SQLite appends most transactions to the log and later copies their pages to the database,
-// without changing the counter.
+// readState returns a text that changes whenever another program writes to the database. The text contains the
+// database's change counter, the write-ahead log's header, and the sizes and times of both files. Sizes and times are
+// necessary because SQLite appends most transactions to the log and later copies their pages to the database, without
+// changing the counter.
 func (db *DB) readState() (string, error) {
 	counter := make([]byte, 4)
 	if _, err := db.file.ReadAt(counter, 24); err != nil {
@@ -253,7 +253,7 @@ func (db *DB) readWAL() error {
 }
 
 // updateWALChecksum extends the checksum of a write-ahead log by the bytes data and returns the new checksum. The
-// length of data must be a multiple of eight.
+// length of data must be divisible by eight.
 func updateWALChecksum(byteOrder binary.ByteOrder, sum [2]uint32, data []byte) [2]uint32 {
 	for i := 0; i+8 <= len(data); i += 8 {
 		sum[0] += byteOrder.Uint32(data[i:]) + sum[1]

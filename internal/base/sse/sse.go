@@ -16,8 +16,7 @@ const (
 	pingInterval         = 15 * time.Second
 )
 
-// LastEventIDHeader is the name of the header in which a reconnecting client sends the ID of the last event that it
-// received.
+// LastEventIDHeader names the header in which a reconnecting client sends the ID of the last event that it received.
 const LastEventIDHeader = "Last-Event-ID"
 
 // A EventStream is an HTTP response to which events are written. Only one goroutine may use it.
@@ -27,7 +26,7 @@ type EventStream struct {
 	receiveTimeout time.Duration // maximum time in which the client must receive an event
 }
 
-// ServeEvents answers a request with a stream of events. It calls send whenever it receives from wake, and sends pings
+// ServeEvents answers a request with a stream of events. It calls send for each value from newEvents, and sends pings
 // in between. It returns when ctx is done, when the client disconnects or does not receive an event within 10 s, or
 // when send returns an error.
 func ServeEvents(ctx context.Context, w http.ResponseWriter, newEvents <-chan struct{}, send func(*EventStream) error) {

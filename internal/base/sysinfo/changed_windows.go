@@ -1,5 +1,5 @@
-// This file reads the creation time of a file on Windows in place of the change time. Go does not report the time at
-// which the attributes were changed.
+// This file reads a file's creation time on Windows in place of the change time. Go does not report the time at which
+// the attributes were changed.
 
 package sysinfo
 

@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processState sends signal 0 to the process, which has no effect. The process does not exist if the error is ESRCH.
+// processState sends signal 0 to the process, which does nothing to the process. The process does not exist if the
+// error is ESRCH.
 func processState(pid int) ProcessStatus {
 	switch err := unix.Kill(pid, 0); {
 	case err == unix.ESRCH:

@@ -5,14 +5,14 @@ package sysinfo
 import "io/fs"
 
 // Stamp is the part of a file's metadata that changes whenever the file's content changes, except for changes within
-// the resolution of the file system's clock.
+// the file system's clock resolution.
 type Stamp struct {
 	Size                int64  // in bytes
-	ModTime, ChangeTime int64  // times of the last change of the content and of the inode, in nanoseconds since 1970
+	ModTime, ChangeTime int64  // times at which the content and the inode last changed, in nanoseconds since 1970
 	Inode               uint64 // number of the inode
 }
 
-// ReadStamp returns the stamp of a file. ok is false if the system or the file system does not report all parts of the
+// ReadStamp returns a file's stamp. ok is false if the system or the file system does not report all parts of the
 // stamp, which is always so on systems other than Linux and macOS.
 func ReadStamp(fi fs.FileInfo) (s Stamp, ok bool) {
 	changed, inode := inodeChangeTime(fi), InodeNumber(fi)

@@ -1,6 +1,6 @@
 // This file describes file systems and the owners of files.
 
-// Package sysinfo describes the file system that contains a store: its kind and its free space. It also finds out
+// Package sysinfo describes the file system that contains a store: the kind and the free space. It also finds out
 // whether a process is alive. It changes nothing.
 package sysinfo
 
@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// FileSystemKind is a kind of file system. The kinds differ in what a store must know about them.
+// FileSystemKind is a kind of file system. The kinds differ in properties that a store must know.
 type FileSystemKind int
 
 // These are the kinds of file systems.
@@ -115,5 +115,5 @@ type FileOwner struct {
 }
 
 // ReadOwner examines the owner and the permissions of a file or directory. It returns the zero FileOwner if the file
-// does not exist, or if the platform has no owners.
+// does not exist, or if the platform does not support owners.
 func ReadOwner(path string) FileOwner { return readOwner(path) }

@@ -4,8 +4,7 @@ package text
 
 import "unicode"
 
-// MinCopiedWords is the number of consecutive words that two texts must have in common before one counts as a copy of
-// the other.
+// MinCopiedWords is the number of consecutive words that two texts must have in common before one counts as a copy.
 const MinCopiedWords = 6
 
 // unspacedScripts contains scripts without spaces between words. No character of these scripts is below

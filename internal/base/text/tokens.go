@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// These are the costs of the pieces of a text, in hundredths of a token.
+// These constants are the costs for a text's pieces, in hundredths of a token.
 const (
 	costWord         = 100 // a run of at most maxBaseLetters ASCII letters
 	costLetter       = 22  // each further letter, up to maxNormalLetters letters
@@ -43,10 +43,9 @@ const (
 // EstimateTokens returns the approximate number of tokens that a large language model sees in s. It
 // returns 0 for the empty string and at least 1 for any other string.
 //
-// The estimate is the sum of costs for words, digit groups, marks and letters, which depend on the
-// script. The constants above are the whole formula. They were fitted to the tokenizer cl100k_base,
-// so that the estimate is rather too high than too low. These are the ratios of the estimate to the
-// true count, measured on texts of 20 to 60 kB:
+// The estimate is the sum of costs for words, digit groups, marks and letters, which depend on the script. The
+// constants above are the whole formula. They were fitted to the tokenizer cl100k_base, so that the estimate is rather
+// too high than too low. These are the ratios of the estimate to the true count, measured on texts with 20 to 60 kB:
 //
 //	text                                      of cl100k_base   of o200k_base
 //	English prose, Markdown, Go, Python, JSON    0.98–1.23        0.97–1.22
@@ -56,9 +55,9 @@ const (
 //	Greek, Hebrew, Arabic, Persian               0.90–1.09        1.96–2.26
 //	Indic scripts, Thai, Georgian                0.93–1.41        2.74–4.56
 //
-// The ratio to cl100k_base is 0.92 for tables of numbers, 0.85 for base64, and 0.69 for words of
-// random letters. The language with the lowest ratio is Finnish. Newer tokenizers have more words
-// for scripts other than Latin, so that the estimate is far too high for them.
+// The ratio to cl100k_base is 0.92 for number tables, 0.85 for base64, and 0.69 for words of random letters. The
+// language with the lowest ratio is Finnish. Newer tokenizers have more words for scripts other than Latin, so that
+// the estimate is far too high for them.
 func EstimateTokens(s string) int {
 	sum := 0
 	digitCost := 0 // additional cost of a digit at this position
@@ -102,7 +101,7 @@ const (
 	lineClass
 )
 
-// byteClasses contains the class of each byte. Bytes outside of ASCII have the class of marks.
+// byteClasses contains the class of each byte. Bytes outside ASCII have the class of marks.
 var byteClasses = func() (cs [256]byteClass) {
 	for b := range cs[:utf8.RuneSelf] {
 		switch {
@@ -119,7 +118,7 @@ var byteClasses = func() (cs [256]byteClass) {
 	return cs
 }()
 
-// countEqualBytes returns how many bytes at the start of s have the same class. A run of marks must consist of the same
+// countEqualBytes returns how many bytes at the start of s have the same class. A run of marks must repeat the same
 // mark.
 func countEqualBytes(s string) int {
 	c, n := byteClasses[s[0]], 1
@@ -134,7 +133,7 @@ func isCamelHump(before, c byte) bool {
 	return c <= 'Z' && before >= 'a'
 }
 
-// wordTokenCost returns the cost of a word that consists of ASCII letters.
+// wordTokenCost returns the cost of a word with only ASCII letters.
 func wordTokenCost(word string) int {
 	sum := costWord + max(
 		0,
@@ -191,7 +190,7 @@ var scriptCosts = []struct {
 	{[]*unicode.RangeTable{unicode.Devanagari, unicode.Bengali, unicode.Tamil, unicode.Thai}, costIndic},
 }
 
-// runeTokenCost returns the cost of a character outside of ASCII, which has size bytes.
+// runeTokenCost returns the cost of a character outside ASCII, which has size bytes.
 func runeTokenCost(r rune, size int) int {
 	switch {
 	case r == utf8.RuneError && size == 1:

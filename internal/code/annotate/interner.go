@@ -4,7 +4,7 @@ package annotate
 
 import "github.com/oxbow-memory/oxbow/internal/base/diff"
 
-// lineInterner assigns numbers to the lines and words of all versions of a file.
+// lineInterner assigns numbers to the lines and words in all versions of a file.
 type lineInterner struct {
 	lineIDs     diff.LineNumberer
 	wordIDs     diff.LineNumberer

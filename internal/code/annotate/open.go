@@ -16,7 +16,7 @@ import (
 )
 
 // OpenDir opens the store of the working tree that contains the directory. If the directory is in a git repository,
-// the tree is that of the repository. Otherwise it is the nearest parent directory that has annotations and belongs to
+// the tree is the repository's tree. Otherwise it is the nearest parent directory that has annotations and belongs to
 // the user, or else the directory itself. Unless the caller has set Options.History, OpenDir sets it to the
 // repository. The store only opens files below the root of the tree. The caller must close the store.
 func OpenDir(_ context.Context, dir string, o *Options) (*Store, error) {
@@ -58,8 +58,9 @@ func OpenDir(_ context.Context, dir string, o *Options) (*Store, error) {
 	return b, nil
 }
 
-// findAnnotatedDir returns the nearest directory that contains annotations: dir itself or one of its parents. If there
-// is none, it returns dir. It ignores directories of other users, as git ignores their repositories.
+// findAnnotatedDir returns the nearest directory that contains annotations: dir itself or one of its parents. If none
+// contains annotations, the result is dir. The function ignores directories of other users, as git ignores such
+// repositories.
 func findAnnotatedDir(dir, sub string) string {
 	if sub == "" {
 		sub = DefaultDir

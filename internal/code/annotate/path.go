@@ -99,9 +99,9 @@ func isReservedName(name string) bool {
 	return text.IsDeviceName(name) && !strings.ContainsAny(base, "¹²³")
 }
 
-// fileOfSidecarPath returns the source file to which a sidecar belongs. It returns false if the path is not that of a
-// sidecar. It also returns false if a name in the path was shortened, because only the records in the sidecar then
-// contain the file's name.
+// fileOfSidecarPath returns the source file to which a sidecar belongs. It returns false if the path is not a
+// sidecar's path. It also returns false if a name in the path was shortened, because only the records in the sidecar
+// then contain the file's name.
 func fileOfSidecarPath(sidecar string) (string, bool) {
 	name, ok := strings.CutSuffix(sidecar, sidecarSuffix)
 	if !ok || strings.Contains(name, "%~") {

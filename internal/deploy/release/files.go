@@ -1,4 +1,4 @@
-// This file checks the files of a release: their checksums, and the modules and build settings of the programs.
+// This file checks the files of a release: the checksums, and each program's modules and build settings.
 
 package main
 
@@ -19,7 +19,7 @@ import (
 // checksumsFile is the file that lists the SHA-256 of each other file in a release.
 const checksumsFile = "checksums.txt"
 
-// downloadURL returns the URL of the directory from which GitHub serves the files of the release.
+// downloadURL returns the URL of the directory from which GitHub serves the release's files.
 func (r release) downloadURL() string {
 	return "https://github.com/oxbow-memory/oxbow/releases/download/v" + r.version + "/"
 }
@@ -82,7 +82,7 @@ func checkHash(path, wantHash string) error {
 }
 
 // checkBinary checks that a program was built with -trimpath, -s and -w, and that its SBOM lists exactly the modules
-// in the program. It returns the number of modules and the size of the program.
+// in the program. It returns the number of modules and the program's size.
 func (r release) checkBinary(b builtProgram) (modules int, size int64, err error) {
 	path := b.Path
 	if !filepath.IsAbs(path) {

@@ -1,5 +1,5 @@
 // This file divides texts into grams, which are sequences of six words. Two texts with a common gram were probably
-// copied from each other. Each question may need the grams of the whole history, so most of this code only makes the
+// copied from each other. Each question may need all grams of the history, so most code here only makes the
 // computation faster.
 
 // Package lineage finds out from which other texts the texts of a memory were made.
@@ -19,19 +19,19 @@ import (
 // wordsPerGram is the number of words in a gram.
 const wordsPerGram = text.MinCopiedWords
 
-// Gram is a hash of wordsPerGram consecutive words of a text.
+// Gram is a hash of wordsPerGram consecutive words in a text.
 type Gram uint64
 
 var hashSeed = maphash.MakeSeed()
 
 // HashGrams returns the grams of a text in order: a hash for each six consecutive words. It ignores letter case and
-// the characters between words. In scripts without spaces, each letter counts as a word. Hashes of different runs of
+// the characters between words. In scripts without spaces, each letter counts as a word. Hashes from different runs of
 // the program are not comparable.
 func HashGrams(s string) []Gram { return new(gramScanner).hashGrams(s) }
 
-// gramFactor is the factor by which the hash is multiplied for each word. It is odd, so that no bits are lost, and
-// its set bits are spread over the whole number. oldestWordFactor is the power of gramFactor by which the first
-// word of a gram is multiplied.
+// gramFactor is the factor by which the hash is multiplied for each word. The factor is odd, so that no bits are lost,
+// and its set bits are spread over the whole number. oldestWordFactor is the power of gramFactor by which a gram's
+// first word is multiplied.
 const (
 	gramFactor       = 0x9e3779b97f4a7c15
 	oldestWordFactor = gramFactor * gramFactor % (1 << 64) * gramFactor % (1 << 64) *
@@ -48,7 +48,7 @@ type gramScanner struct {
 	hasStableHashes bool // Hashes are the same in each run of the program, so that they can be stored in a file.
 }
 
-// hashWord returns the hash of the word in the first n bytes of b. b must have at least maxShortWord more bytes.
+// hashWord returns the hash of the word in b's first n bytes. b must have at least maxShortWord more bytes.
 func (s *gramScanner) hashWord(b []byte, n int) uint64 {
 	if s.hasStableHashes {
 		return stableHash(b, n)
@@ -82,8 +82,8 @@ var lowerWordBytes = func() (table [256]byte) {
 
 const notASCIIMark = 0xff
 
-// hashASCII computes the hash of each word of an ASCII text. The words are the same as those of splitWords. It returns
-// false if the text contains a character that is not ASCII.
+// hashASCII computes the hash of each word in an ASCII text. The words are the same as in splitWords. It returns false
+// if the text contains a character that is not ASCII.
 func (s *gramScanner) hashASCII(content string) bool {
 	s.hashes, s.lowerText = s.hashes[:0], append(s.lowerText[:0], content...)
 	s.lowerText = append(
@@ -123,8 +123,8 @@ const maxShortWord = 8
 // hashSecrets are two random numbers, so that nobody can construct words with equal hashes.
 var hashSecrets = [2]uint64{maphash.String(hashSeed, "add"), maphash.String(hashSeed, "multiply") | 1}
 
-// hashWord returns the hash of the word in the first n bytes of b. b must have at least maxShortWord more bytes. Most
-// words are short, and a short word is hashed faster as a single number.
+// hashWord returns the hash of the word in b's first n bytes. b must have at least maxShortWord more bytes. Most words
+// are short, and a short word is hashed faster as a single number.
 func hashWord(b []byte, n int) uint64 {
 	if n > maxShortWord {
 		return maphash.Bytes(hashSeed, b[:n])
@@ -134,8 +134,8 @@ func hashWord(b []byte, n int) uint64 {
 	return hi ^ lo
 }
 
-// stableHash returns a hash of the first n bytes of b that is the same in each run of the program. b must have at
-// least maxShortWord more bytes.
+// stableHash returns a hash of b's first n bytes that is the same in each program run. b must have at least
+// maxShortWord more bytes.
 func stableHash(b []byte, n int) uint64 {
 	h := uint64(n)
 	for ; n > maxShortWord; n -= maxShortWord {
@@ -146,7 +146,7 @@ func stableHash(b []byte, n int) uint64 {
 	return mixHashes(h, binary.LittleEndian.Uint64(b)<<(8*(maxShortWord-n)))
 }
 
-// mixHashes combines two numbers to a hash. If any single bit of a or b changes, about half of the hash's bits change.
+// mixHashes combines two numbers to a hash. If any single bit changes in a or b, about half of the hash's bits change.
 func mixHashes(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a^gramFactor, b^0xa0761d6478bd642f)
 	return hi ^ lo

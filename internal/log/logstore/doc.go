@@ -7,7 +7,7 @@
 // change on, while other processes read and write the log. A redaction removes contents from the
 // whole log.
 //
-// Other packages can store derived files next to the log, such as an index ([DB.DerivedFile]). The
-// store renames a derived file when the file is complete, and removes the file when it is no longer
-// valid. The store does not interpret the content.
+// Other packages can store derived files next to the log, such as an index ([DB.DerivedFile]). The store renames a
+// derived file when the file is complete, and removes the file when the content becomes invalid. The store does not
+// interpret the content.
 package logstore

@@ -65,8 +65,8 @@ func (l *entryListing) excludeUnselectedRows(f store.Filter) {
 	}
 }
 
-// rowsNamed returns the rows of the entries whose name or alias is in words. It compares only hashes, so it may also
-// return rows of other entries.
+// rowsNamed returns the rows of the entries whose name or alias is in words. It compares only hashes, so rows of other
+// entries may also be returned.
 func (l *entryListing) rowsNamed(words []string) []int {
 	rows := []int{}
 	for _, w := range store.AllNameForms(words) {
@@ -126,7 +126,7 @@ func (s *snapshot) rowSelector(f store.Filter) func(row int) bool {
 	}
 }
 
-// timeSelector returns a function that reports whether the entry of a row was created in the time range of the filter.
+// timeSelector returns a function that reports whether a row's entry was created in the filter's time range.
 func (s *snapshot) timeSelector(f store.Filter) func(row int) bool {
 	if f.After.IsZero() && f.Before.IsZero() {
 		return func(int) bool { return true }
@@ -156,8 +156,8 @@ func (s *snapshot) mayHaveKinds(f store.Filter) bool {
 }
 
 // kindNames returns the kinds of the snapshot's entries. It reads only the first page of section 7, which has the
-// number of entries for each kind, before the numbers for projects and tags. If the page has more kinds than fit, or
-// cannot be decoded, ok is false.
+// entry count for each kind, before the numbers for projects and tags. If the page has more kinds than fit, or cannot
+// be decoded, ok is false.
 func (s *snapshot) kindNames() (kinds []string, ok bool) {
 	const contentSize = 8
 	size := s.head.sectionCounts[sectionSums]
@@ -245,7 +245,7 @@ func (d *DB) Entries(ctx context.Context, f store.Filter) iter.Seq2[store.Entry,
 	}
 }
 
-// allVersions returns the versions of all entries of the listing, ordered by ID, with hashes that depend on the seed.
+// allVersions returns the versions of all entries in the listing, ordered by ID, with hashes that depend on the seed.
 func (l *entryListing) allVersions(ctx context.Context, d *DB, seed maphash.Seed) (all []CheckedVersion, err error) {
 	all = make([]CheckedVersion, 0, l.base.len()+len(l.changedEntries))
 	d.yieldListed(ctx, l, store.Filter{}, func(e store.Entry, yerr error) bool {

@@ -22,11 +22,11 @@ const minIndexedBodyBytes = 8 << 10
 type opPositions struct {
 	offset int64 // offset of the record in the log
 	seq    uint64
-	source store.Source // source of the change; its Time is the time of the record
+	source store.Source // source of the change; its Time is the record's time
 	ops    []opPosition // positions, in ascending order of rows
 }
 
-// opPosition is the position, within the body of a record, of the op that wrote the entry in a row.
+// opPosition is the position, within a record's body, of the op that wrote the entry in a row.
 type opPosition struct {
 	row, bodyOffset, size uint32
 	checksum              uint32 // checksum of the op's bytes, computed when the whole record was checked
@@ -71,7 +71,7 @@ func findOpPositions(r *wal.Record, findRow func(id uint64) (row int, ok bool)) 
 }
 
 // readEntry returns the entry in a row. It returns nil if the position of the entry is unknown, or if the bytes at
-// this position have changed since they were checked.
+// this position have changed since the check.
 func (p *opPositions) readEntry(log *wal.Log, row int) *store.Entry {
 	i, ok := slices.BinarySearchFunc(p.ops, uint32(row), func(o opPosition, row uint32) int {
 		return cmp.Compare(o.row, row)

@@ -7,7 +7,7 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// newRow returns the snapshot row of an entry. offset is the offset of the record with the entry's version.
+// newRow returns an entry's snapshot row. offset is the offset of the record with the entry's version.
 func newRow(rows *keydir.Rows, e *store.Entry, offset int64) keydir.EntryRow {
 	r := newRowWithoutForm(e, offset)
 	r.Form = rows.FormNumber(encodeForm(e))
@@ -20,8 +20,8 @@ func newRowWithoutForm(e *store.Entry, offset int64) keydir.EntryRow {
 		Updated: e.Updated.UnixNano(), Size: uint32(len(e.Content)), Text: encodeNames(e)}
 }
 
-// snapshotRows returns the rows for a snapshot of the state. changes are the offsets of the changes after the state's
-// base. offset must return the offset of the record with an entry's version.
+// snapshotRows returns the rows for a snapshot of the state. changes contains the offsets for the changes after the
+// state's base. offset must return the offset for the record with an entry's version.
 func (st *state) snapshotRows(changes []int64, offset func(e *store.Entry) int64) *keydir.Rows {
 	r := &keydir.Rows{Changes: changes, Sums: st.computeSummary().encode(), OpIDs: encodeOpIDs(st.rememberedOpIDs()),
 		IsHiddenRow: st.hiddenRows.hasBit, HiddenIDs: map[uint64]bool{}, ReusedNames: map[keydir.TableKey]bool{}}

@@ -61,7 +61,7 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	}
 	r := d.commitChange(ctx, func(g *commitBatch) (*recordBody, error) {
 		v := &recordBody{revertedSeqs: seqs, note: "undo of " + joinNumbers(seqs)}
-		was := map[string]*store.Entry{} // entry with each name before the undo (nil if there was none)
+		was := map[string]*store.Entry{} // entry with each name before the undo (nil if the name did not exist)
 		for _, s := range slices.Backward(steps) {
 			name := s.p.entry.Name
 			now := g.findEntry(name)
@@ -108,8 +108,8 @@ func (g *commitBatch) freeRestoredAliases(v *recordBody, entryBefore func(name s
 	return g.st.readError()
 }
 
-// minOpsForAliasTable is the minimum number of ops in a change for which a table of aliases is built. For fewer ops,
-// it is faster to search all entries.
+// minOpsForAliasTable is the minimum number of ops in a change for which an alias table is built. For fewer ops, it is
+// faster to search all entries.
 const minOpsForAliasTable = 16
 
 // ownerFinder returns a function that returns the same as g.findOwner, but is fast for a change of many entries.
@@ -212,9 +212,9 @@ func joinNumbers(seqs []uint64) string {
 	return s
 }
 
-// versionBefore returns the version that an entry had before op p of change seq, or nil if the entry did not exist.
-// changeBody is the body of this change, and earlierOps are the ops before p in it, because one of them may have
-// written that version. It fails if the version was erased or a compaction dropped it.
+// versionBefore returns the version that an entry had before op p in change seq, or nil if the entry did not exist.
+// changeBody is the body of this change, and earlierOps are the change's ops before p, which may have written that
+// version. It fails if the version was erased or dropped by a compaction.
 func (d *DB) versionBefore(
 	seq uint64,
 	changeBody *recordBody,

@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// A Payload contains what the caller specifies about a record to append.
+// A Payload contains the caller's data for a record to append.
 type Payload struct {
 	Type     uint8
 	Time     int64 // nanoseconds since 1970
@@ -21,8 +21,8 @@ type Payload struct {
 	IsUrgent bool     // the append may use the reserved free space on a full disk, because the record will free space
 }
 
-// Append writes records after the last record of the log, and returns them once they are on stable storage. The caller
-// must hold the lock and must have read all records.
+// Append writes records after the last record of the log, and returns the records once they are on stable storage. The
+// caller must hold the lock and must have read all records.
 //
 // If the error matches [ErrFull], nothing was written. If the error matches [ErrUnknown], the records may or may not
 // be in the log later, and the log refuses further appends.
@@ -70,7 +70,7 @@ func (l *Log) AppendWhile(work func(), payloads ...Payload) ([]Record, error) {
 }
 
 // prepareFile ensures that bytes can be written to the file after the last record. It ensures that the file exists,
-// contains everything that was durable, has no second name, and has free space after the last record.
+// contains everything that was durable, has a single name, and has free space after the last record.
 func (l *Log) prepareFile() error {
 	if l.appendErr != nil {
 		return errors.Join(ErrReadOnly, l.appendErr)
@@ -108,8 +108,8 @@ func (l *Log) syncFile(work func()) error {
 // prependUnsyncedBytes prepends to buf the records that another process has just appended and that may not be on stable
 // storage. It returns the offset at which buf must be written.
 //
-// The reason is a failed sync: the other process may have died before it could record the failure. A later sync would
-// then succeed without writing the records. Therefore the same bytes are written again.
+// The reason is a failed sync: that process may have died before it could record the failure. A later sync would then
+// succeed without writing the records. Therefore the same bytes are written again.
 func (l *Log) prependUnsyncedBytes(buf *[]byte) (from int64, err error) {
 	if l.syncedEnd >= l.endOffset || l.endOffset-l.syncedEnd > MaxBody {
 		return l.endOffset, nil
@@ -191,8 +191,8 @@ func (l *Log) makeRoom(n int64, isUrgent bool) error {
 	return asFullError(err)
 }
 
-// undoFailedWrite truncates the file after a failed write of n bytes, so that none of the records exist. It returns
-// err, or an error that matches ErrUnknown if truncating fails.
+// undoFailedWrite truncates the file after a failed write of n bytes, so that no record exists. It returns err, or an
+// error that matches ErrUnknown if truncating fails.
 func (l *Log) undoFailedWrite(n int, err error) error {
 	if n > 0 || !vfs.IsFull(err) {
 		if terr := l.truncateAtPosition(); terr != nil {

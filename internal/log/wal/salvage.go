@@ -20,8 +20,7 @@ type SalvageDamage struct {
 }
 
 // SalvageRecords calls fn for every valid record in the file, in the order of the offsets. It continues after damage,
-// and passes the damage that it has found so far to fn. The record's body is valid only during the call. The file is
-// not changed.
+// and passes the damage found so far to fn. The record's body is valid only during the call. The file is not changed.
 func SalvageRecords(
 	fsys vfs.FS,
 	name string,

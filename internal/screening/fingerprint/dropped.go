@@ -1,9 +1,9 @@
 // This file stores the prints that no longer fit into the file of texts, in a small approximate
 // set.
 //
-// The set is a Bloom filter, which never loses a print but may report a print that was never added.
-// It has no labels. Therefore a text with such a print counts as a repetition of a text that nobody
-// vouches for. The more prints are dropped, the more texts are mistaken for repetitions.
+// The set is a Bloom filter, which never loses a print but may report a print that was never added. The filter stores
+// no labels. Therefore a text with such a print counts as a repetition of a text that nobody vouches for. The more
+// prints are dropped, the more texts are mistaken for repetitions.
 //
 // The set has two generations, each in a file of its own. A new generation begins after 14 days:
 //
@@ -27,7 +27,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Names of the files with dropped prints: of the current generation, and of the previous generation.
+// Names of the files with dropped prints: for the current generation, and for the previous generation.
 const (
 	droppedFileName    = "read.dropped"
 	oldDroppedFileName = "read.dropped.old"
@@ -37,7 +37,7 @@ const (
 	droppedHeader         = 32
 	droppedFilterBits     = 1 << 25
 	hashesPerDroppedPrint = 6 // number of bits that each print sets in the Bloom filter
-	// droppedLabel is the label of a match that was found in the dropped prints, which have no labels of their own.
+	// droppedLabel is the label of a match that was found in the dropped prints, which are stored without labels.
 	droppedLabel = "read-earlier"
 )
 
@@ -86,8 +86,8 @@ func (d *droppedPrintFilter) checksum() uint32 {
 	return crc32.Update(crc32.Checksum(d.data[:28], castagnoli), castagnoli, d.data[droppedHeader:])
 }
 
-// readDroppedSet reads the file of one generation. It returns nil if the file does not exist, or if all prints in it
-// are too old.
+// readDroppedSet reads the file of one generation. It returns nil if the file does not exist, or if all prints in the
+// file are too old.
 func (f File) readDroppedSet(name string, key *cipherKey) (*droppedPrintFilter, error) {
 	path := filepath.Join(f.Dir, name)
 	file, err := vfs.OpenRegular(path)

@@ -13,7 +13,7 @@ import (
 // The zero ConversationTexts is empty. It is safe for concurrent use.
 type ConversationTexts struct {
 	mu              sync.Mutex
-	spokenByContent map[[sha256.Size]byte]string // for the hash of each content, the texts of its turns without roles
+	spokenByContent map[[sha256.Size]byte]string // for each content's hash, the texts of its turns without roles
 	totalBytes      int                          // total size of the texts in bytes
 }
 

@@ -10,11 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// decodedForm is the decoded form of a text or of a part of a text.
+// decodedForm is the decoded form of a text or a text's part.
 type decodedForm struct {
 	text string
-	// position in the original text of each byte of the decoded text and of its end (nil if the positions are not
-	// known)
+	// for each byte in the decoded text and for the text's end, the position in the original text (nil if not known)
 	originalStarts             []int
 	originalStart, originalEnd int // position of the whole part in the original text (used if originalStarts is nil)
 }
@@ -27,7 +26,7 @@ func (r *decodedForm) originalRange(start, end int) (originalStart, originalEnd 
 	return r.originalStarts[start], r.originalStarts[end]
 }
 
-// decodeAllForms returns the decoded forms of a text and of its parts. A decoded form may contain secrets that are not
+// decodeAllForms returns the decoded forms of a text and its parts. A decoded form may contain secrets that are not
 // visible in the text itself. Only lines that contain encoded characters, such as percent signs, are decoded.
 // Consecutive lines of this kind are decoded together.
 func decodeAllForms(text string) []decodedForm {
@@ -59,7 +58,7 @@ func decodeAllForms(text string) []decodedForm {
 	return all
 }
 
-// measureLine returns the length of the first line of a text, including the line feed.
+// measureLine returns the length of a text's first line, including the line feed.
 func measureLine(text string) int {
 	if i := strings.IndexByte(text, '\n'); i >= 0 {
 		return i + 1
@@ -79,7 +78,7 @@ func mayHideSecret(text string) bool {
 			return true
 		}
 	}
-	nonASCII := 0 // number of characters outside of ASCII
+	nonASCII := 0 // number of characters outside ASCII
 	for nonASCII < len(text) && text[nonASCII] < utf8.RuneSelf {
 		nonASCII++
 	}
@@ -103,7 +102,7 @@ func mayHideSecret(text string) bool {
 	return false
 }
 
-// decodePlainForm returns the decoded form of a part of a text. The part begins at the offset in the text.
+// decodePlainForm returns the decoded form of a text's part. The part begins at the offset in the text.
 // decodePlainForm replaces variants of ASCII letters by the letters, removes invisible characters, and decodes
 // percent-encoding.
 func decodePlainForm(text string, offset int) decodedForm {
@@ -174,7 +173,7 @@ func hexValue(c byte) int {
 	return -1
 }
 
-// isInvisible reports whether a character has no width. An example is the soft hyphen.
+// isInvisible reports whether a character's width is zero. An example is the soft hyphen.
 func isInvisible(c rune) bool {
 	return c >= 0xAD && (unicode.Is(unicode.Cf, c) || unicode.Is(unicode.Variation_Selector, c) ||
 		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, c))
@@ -183,7 +182,7 @@ func isInvisible(c rune) bool {
 // These are limits for base64 texts, in bytes.
 const (
 	minBase64Chars   = 24 // minimum length of a run (the rules would find no secret in a shorter run)
-	minFullLineChars = 60 // minimum length of a line that may be followed by another line of the same run
+	minFullLineChars = 60 // minimum length of a line that may be followed by another line in the same run
 	probeBytes       = 24 // number of bytes that are decoded to determine whether a run encodes text
 )
 
@@ -231,7 +230,7 @@ func findBase64End(text string, start int) int {
 	}
 }
 
-// base64Values contains the six bits of each base64 byte, including the bytes of the URL alphabet, and 0xff for all
+// base64Values contains the six bits for each base64 byte, including bytes from the URL alphabet, and 0xff for all
 // other bytes. isBase64Byte has the value true for each base64 byte.
 var base64Values, isBase64Byte = func() (values [256]uint8, isValue [256]bool) {
 	for c := range 256 {
@@ -245,7 +244,7 @@ var base64Values, isBase64Byte = func() (values [256]uint8, isValue [256]bool) {
 	return values, isValue
 }()
 
-// areTextBytes reports whether each of three bytes can be a part of a text.
+// areTextBytes reports whether all three bytes can be part of a text.
 func areTextBytes(a, b, c byte) bool { return isTextByte(a) && isTextByte(b) && isTextByte(c) }
 
 // decodeBase64 returns the text that a run encodes, or "" if the run does not encode a text.
@@ -266,8 +265,8 @@ func decodeBase64(run string) string {
 	return decodeText(run)
 }
 
-// base64Normalizer removes line breaks, and replaces the characters of the URL alphabet by the characters of the
-// standard alphabet.
+// base64Normalizer removes line breaks, and replaces characters from the URL alphabet by characters from the standard
+// alphabet.
 var base64Normalizer = strings.NewReplacer("\r", "", "\n", "", "-", "+", "_", "/")
 
 // isTextByte reports whether a byte can be a part of an encoded text. Zero bytes can, because they occur in UTF-16.

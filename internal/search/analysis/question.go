@@ -1,4 +1,4 @@
-// This file analyzes the texts of a query: its words, the type of answer that it asks for, and its phrases.
+// This file analyzes a query's texts: the words, the type of answer that the query asks for, and the phrases.
 
 package analysis
 
@@ -169,8 +169,8 @@ func (a *Analyzer) TermSequence(ctx context.Context, s string) []string {
 	return ts
 }
 
-// CountTerms returns the number of occurrences in the text of each of the terms. The terms may be wholes. If ctx is
-// done, CountTerms returns early.
+// CountTerms returns how often each term occurs in the text. The terms may be wholes. If ctx is done, CountTerms
+// returns early.
 func (a *Analyzer) CountTerms(ctx context.Context, text string, terms []string) []int {
 	n, place := make([]int, len(terms)), make(map[string]int, len(terms))
 	for i, t := range terms {

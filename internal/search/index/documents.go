@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 )
 
-// Numbers of the tables in the documents part of a snapshot.
+// Numbers of the tables in a snapshot's documents part.
 const (
 	tableDocs = iota
 	tableLengths
@@ -31,12 +31,12 @@ const (
 	shortLong     = math.MaxUint16 - 1
 )
 
-// docsHeader is the content of page 0, which describes the documents part of a snapshot.
+// docsHeader is the content of page 0, which describes a snapshot's documents part.
 type docsHeader struct {
 	docCount, longCount int
 	totalLength         uint64
 	params              Params
-	rowsChecksum        uint32 // checksum of all rows in the table of documents
+	rowsChecksum        uint32 // checksum of all rows in the document table
 	pageChecksum        uint32 // checksum of page 0
 }
 
@@ -61,7 +61,7 @@ func (h *docsHeader) encode() []byte {
 	return le.AppendUint32(le.AppendUint32(b, empty), h.rowsChecksum)
 }
 
-// readDocsHeader decodes page 0 of a snapshot. size is the size of the snapshot in bytes. It returns an error if the
+// readDocsHeader decodes page 0 of a snapshot. size is the snapshot's size in bytes. It returns an error if the
 // snapshot was written with other parameters than p.
 func readDocsHeader(page []byte, size int64, p Params) (docsHeader, error) {
 	le := binary.LittleEndian
@@ -88,9 +88,9 @@ func readDocsHeader(page []byte, size int64, p Params) (docsHeader, error) {
 	return h, nil
 }
 
-// writeDocs writes the documents part of a snapshot and returns the checksum of page 0. The function doc must return
-// the fields of document i. IDs must ascend. doc may be called several times for a document. writeDocs sets the fields
-// of h that depend on the rows. It does not check write errors, so out must return the first error again later.
+// writeDocs writes a snapshot's documents part and returns the checksum of page 0. The function doc must return the
+// fields of document i. IDs must ascend. doc may be called several times for a document. writeDocs sets the fields of
+// h that depend on the rows. It does not check write errors, so out must return the first error again later.
 func writeDocs(
 	out io.Writer,
 	h docsHeader,
@@ -214,7 +214,8 @@ func (s *segment) readDocumentLengths(docs *pagefile.Reader) error {
 	return err
 }
 
-// timeBlocks returns the range of creation times for each block of 64 documents. They are cached after the first call.
+// timeBlocks returns the range of creation times for each block with 64 documents. They are cached after the first
+// call.
 func (img *snapshotTerms) timeBlocks() []timeBlock {
 	if ts := img.cachedTimeBlocks.Load(); ts != nil {
 		return *ts

@@ -11,14 +11,14 @@ import (
 type scoredDocument struct {
 	viewIndex      int
 	documentNumber uint32
-	idIndex        int // index of the document in the list of IDs
+	idIndex        int // the document's index in the list of IDs
 }
 
 // TermScores contains how much each query term contributes to the scores of some documents. The zero value is ready
 // for [Searcher.ComputeTermScores], and a value can be reused.
 type TermScores struct {
 	Terms []string  // the query's distinct valid terms, sorted
-	Gains []float64 // what each term contributes at most
+	Gains []float64 // maximum contribution of each term
 
 	contributions []float64 // contribution of each term to each document, ordered by document
 	data          []any     // Data of each document (an element may be nil)
@@ -27,7 +27,7 @@ type TermScores struct {
 	documentRuns  [][]scoredDocument
 }
 
-// Contributions returns what each term contributes to the score of document i in the list passed to
+// Contributions returns each term's contribution to the score of document i in the list passed to
 // [Searcher.ComputeTermScores]. It returns nil if the index does not contain the document.
 func (p *TermScores) Contributions(i int) []float64 {
 	if !p.isIndexed[i] {
@@ -37,7 +37,7 @@ func (p *TermScores) Contributions(i int) []float64 {
 	return p.contributions[i*n : (i+1)*n : (i+1)*n]
 }
 
-// Data returns the Data of document i. It is nil if the document has no Data or is in a snapshot.
+// Data returns the Data of document i. It is nil if the document lacks Data or is in a snapshot.
 func (p *TermScores) Data(i int) any { return p.data[i] }
 
 // Release removes the references to the Data of documents, so that they can be collected.
@@ -47,7 +47,7 @@ func (p *TermScores) Release() {
 }
 
 // ComputeTermScores computes how much each term contributes to the scores of the documents with these IDs, and stores
-// the result in p. The numbers are equal to those of [Searcher.Explain], but are computed faster.
+// the result in p. The numbers are equal to the numbers from [Searcher.Explain], but are computed faster.
 func (x *Searcher) ComputeTermScores(p *TermScores, ids []uint64, terms []QueryTerm) {
 	q := newSearchState(x, terms)
 	defer q.release()
@@ -72,7 +72,7 @@ func (x *Searcher) ComputeTermScores(p *TermScores, ids []uint64, terms []QueryT
 	}
 }
 
-// locateDocuments finds the documents with these IDs in the views of x. It sorts them and groups them into runs of
+// locateDocuments finds the documents with these IDs in the views of x. It sorts the documents into runs of
 // consecutive numbers. Documents that are missing, deleted or not scored are left out. p.isIndexed and p.data get an
 // element for each ID.
 func (p *TermScores) locateDocuments(x *Searcher, ids []uint64) {

@@ -15,8 +15,7 @@ import (
 const (
 	itemsPerBatch     = 64 // number of items in a batch
 	maxWaitingBatches = 4  // number of batches for each worker that may wait before and after the analysis
-	// number of batches after which another worker starts (each worker needs a separate cache
-	// of words)
+	// number of batches after which another worker starts (each worker needs a separate word cache)
 	batchesBeforeNextWorker = 8
 	maxWorkers              = 4 // maximum number of workers (the index can keep up with about three)
 )
@@ -42,7 +41,7 @@ func (r *Scorer) FillIndex(
 	// the same batches in the order of the items (a single goroutine adds them to the index)
 	toPut := make(chan *buildBatch, maxWaitingBatches*most)
 	used := make(chan *buildBatch, cap(toAnalyze)+cap(toPut)+most) // batches for reuse
-	// error of the sequence of items (set before toPut is closed)
+	// error from the sequence of items (set before toPut is closed)
 	var failed error
 	go func() {
 		defer close(toPut)

@@ -1,8 +1,7 @@
-// This file adjusts the scores of dialogues. A talk is a conversation between people. The score of
-// a turn in a talk depends on the turn's neighbours, on the speaker, and on whether the turn is a
-// question. A chat is a conversation with a program. The score of a turn in a chat depends on
-// whether the program wrote the turn. The score of a whole dialogue also depends on the best
-// stretch of the dialogue.
+// This file adjusts the scores of dialogues. A talk is a conversation between people. The score of a turn in a talk
+// depends on the turn's neighbours, on the speaker, and on whether the turn is a question. A chat is a conversation
+// with a program. The score of a turn in a chat depends on whether the program wrote the turn. The score of a whole
+// dialogue also depends on the dialogue's best stretch.
 
 package ranking
 
@@ -20,7 +19,7 @@ import (
 
 // These parameters adjust the scores of dialogues. A turn is short, and often only earlier turns mention its subject.
 const (
-	// number of best hits among which dialogues are looked for (if there are none, scores are not adjusted)
+	// number of best hits among which dialogues are looked for (without dialogues, scores are not adjusted)
 	maxCheckedHits = 10
 	minCandidates  = 30 // minimum number of hits whose scores are adjusted
 
@@ -62,7 +61,7 @@ func (v *View) findDialogueKinds(p *Plan, hits []index.Hit) (s dialogueKinds) {
 }
 
 // rescoreDialogues adjusts the scores of the candidates for dialogues, and ranks them again. The candidates are the
-// hits of the index and the nearest neighbours of the hits.
+// index's hits and the nearest neighbours of these hits.
 func (v *View) rescoreDialogues(p *Plan, found []index.Hit, limit int) []index.Hit {
 	p.stretchRanked = nil
 	if p.foundKinds.hasWholeDialogues {
@@ -88,7 +87,7 @@ func (v *View) rescoreDialogues(p *Plan, found []index.Hit, limit int) []index.H
 	)
 	for _, i := range d.candidates {
 		if len(hits) == limit && d.neighbourhood[i].scoreBound < hits[limit-1].Score {
-			break // the upper bounds of all remaining candidates are lower, so that none of them can be among the hits
+			break // the upper bounds of all remaining candidates are lower, so that no candidate can be among the hits
 		}
 		d.explainScore(i, a)
 		h := index.Hit{ID: d.neighbourhood[i].id, Score: a.score}
@@ -319,9 +318,9 @@ func (t *dialogueScorer) eachNeighbour(
 	}
 }
 
-// scoreExplanation explains the score of an entry. The score is a sum, multiplied by all factors. The sum consists
-// of the terms' contributions and the contributions from the best stretch (the part of a long text with the most
-// query words). Each contribution is multiplied by the weight of its term.
+// scoreExplanation explains the score of an entry. The score is a sum, multiplied by all factors. The sum contains the
+// terms' contributions and the contributions from the best stretch (the part of a long text with the most query
+// words). Each contribution is multiplied by the weight of its term.
 type scoreExplanation struct {
 	termScores []float64 // contribution of each term
 	// for each term, a sum of fourth powers (only for a turn in a talk; see addNeighbourScores)
@@ -379,7 +378,7 @@ func (t *dialogueScorer) explainScore(i int, a *scoreExplanation) {
 }
 
 // termRarities returns the weight of each term in a chat with a program, because such a chat usually has many
-// subjects. The weight is the square root of the term's information, relative to a term that occurs in 1 out of 1,000
+// subjects. The weight is the square root of the term's information, relative to a term that occurs in one in 1,000
 // English texts.
 func (t *dialogueScorer) termRarities() []float64 {
 	if t.cachedRarities == nil {

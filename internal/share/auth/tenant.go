@@ -15,8 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// A Quota limits the data of a tenant and the rate of the tenant's changes. If a field is 0, it does not limit
-// anything.
+// A Quota limits a tenant's data and the rate of the tenant's changes. If a field is 0, it does not limit anything.
 type Quota struct {
 	MaxEntries         int   // maximum number of entries
 	MaxBytes           int64 // maximum size of the memory and its history, in bytes
@@ -30,7 +29,7 @@ var tenantNamePattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 })
 
-// CheckTenant returns an error if a name is not a valid name of a tenant. The name of a tenant is also the name of a
+// CheckTenant returns an error if a name is not a valid name of a tenant. A tenant's name is also the name of a
 // directory, and must be valid and unambiguous on each operating system. Therefore the name may contain only
 // lower-case letters, digits, dashes and underscores.
 func CheckTenant(name string) error {
@@ -149,7 +148,7 @@ func parseSize(s string, allowUnit bool) (int64, error) {
 	return int64(n) * size, err
 }
 
-// DescribeRights returns a description of what a client with this token may do.
+// DescribeRights returns a description of the rights that a client with this token has.
 func (t *Token) DescribeRights() string {
 	switch {
 	case t.Only != "":

@@ -25,7 +25,7 @@ import (
 //	1  2026-11: the first version
 const planVersion = 1
 
-// planSuffix is appended to the name of the state file to form the name of the plan file.
+// planSuffix is appended to the state file's name to form the name of the plan file.
 const planSuffix = ".plan"
 
 // runPlan lists the changes that a run is about to make, so that the next run knows them if this run is killed.
@@ -47,7 +47,7 @@ type pullIdentity struct {
 // planHeader is the first line of a plan file.
 type planHeader struct {
 	Version int `json:"oxbow_plan"`
-	// digest of the state file for which the plan was made (empty if there was no state file)
+	// digest of the state file for which the plan was made (empty if the state file did not exist)
 	StateDigest []byte       `json:"base,omitempty"`
 	Salt        []byte       `json:"salt"`
 	Home        []byte       `json:"home,omitempty"`
@@ -105,7 +105,7 @@ func (s *State) writePlan(fsys vfs.FS, name string) error {
 	return nil
 }
 
-// readPlan reads the plan file that belongs to the state. It does nothing if there is none.
+// readPlan reads the plan file that belongs to the state. It does nothing if the plan file does not exist.
 func (s *State) readPlan(fsys vfs.FS, name string) error {
 	b, err := vfs.ReadFile(fsys, name+planSuffix, maxState)
 	if errors.Is(err, fs.ErrNotExist) {

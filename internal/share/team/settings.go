@@ -25,7 +25,7 @@ type teamSettings struct {
 }
 
 // parseSettings parses the text of team.yaml, which is a mapping with the keys version and branch. An empty text means
-// the defaults. file is the path of the file, which error messages contain together with the line of a mistake.
+// the defaults. file is the file's path, which error messages contain together with the line of a mistake.
 func parseSettings(file, text string) (teamSettings, error) {
 	r := &settingsReader{MappingReader: frontmatter.MappingReader{File: file}}
 	switch n := r.ReadMapping(text); {

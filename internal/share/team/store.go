@@ -1,4 +1,4 @@
-// This file opens team files as a store: it defines their format, and which files are read.
+// This file opens team files as a store: it defines the format, and which files are read.
 
 package team
 
@@ -158,7 +158,7 @@ func (teamFileLayout) Plan(mdtree.View, oxbow.Op, time.Time) ([]mdtree.Edit, err
 }
 
 // entryFiles is a directory that shows only regular files with entries, and the temporary files of writers. If there
-// are too many files with entries, it shows the files of the reviewed branch, and then the first of the other files.
+// are too many files with entries, it shows the files on the reviewed branch, and then the first remaining files.
 type entryFiles struct {
 	*vfs.OS
 	maxFiles      int

@@ -38,9 +38,9 @@ type Tree struct {
 	reviewedFilesByUpstream map[Upstream]map[string]string
 }
 
-// FindTree returns the team files that are nearest to a directory. It looks in the directory and its parents, up to
-// the root of the git working tree. It ignores a directory that is reached through a link below the working tree. It
-// returns nil if there are no team files.
+// FindTree returns the team files that are nearest to a directory. The search covers the directory and its parents, up
+// to the root of the git working tree. It ignores a directory that is reached through a link below the working tree.
+// It returns nil if team files do not exist.
 func FindTree(dir string) (*Tree, error) {
 	current, err := realDir(dir)
 	if err != nil {
@@ -57,7 +57,7 @@ func FindTree(dir string) (*Tree, error) {
 }
 
 // FindDirectory returns the path of the directory with team files in dir or the nearest parent, whether or not git is
-// used. It returns "" if there is none.
+// used. It returns "" if such a directory does not exist.
 func FindDirectory(dir string) string {
 	current, err := realDir(dir)
 	for ; err == nil; current = filepath.Dir(current) {
@@ -72,7 +72,7 @@ func FindDirectory(dir string) string {
 }
 
 // FindOrNewTree is like [FindTree], but also works in a working tree without team files. It then returns a Tree that
-// can create them at the root of the working tree. If the directory is not in a working tree, the error matches
+// can create team files at the root of the working tree. If the directory is not in a working tree, the error matches
 // [git.ErrNone].
 func FindOrNewTree(dir string) (*Tree, error) {
 	t, err := FindTree(dir)
@@ -146,7 +146,7 @@ func (t *Tree) Root() string { return t.repo.Root() }
 func (t *Tree) RelPath(file string) string { return path.Join(t.relPath, file) }
 
 // directoryExists reports whether the directory with team files exists. It returns an error if the directory must not
-// be used, for example because it is a link.
+// be used, for example because the directory is a link.
 func (t *Tree) directoryExists() (bool, error) {
 	for _, dir := range []string{filepath.Dir(t.path), t.path} {
 		fi, err := os.Lstat(dir)

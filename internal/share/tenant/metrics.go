@@ -30,7 +30,7 @@ type Metrics struct {
 	inProgress int                   // number of requests in progress
 }
 
-// requestKey identifies a count of requests: those of one tenant, through one door, with one status code.
+// requestKey identifies a count of requests: all from one tenant, through one door, with one status code.
 type requestKey struct {
 	tenant, door string
 	code         int
@@ -95,7 +95,7 @@ func (m *Metrics) beginRequest(path string) (end func(tenant string, code int)) 
 	}
 }
 
-// writeMetrics writes all metrics of the server and of the pool p.
+// writeMetrics writes all metrics of the server and the pool p.
 func (m *Metrics) writeMetrics(w io.Writer, p *Pool) error {
 	var b bytes.Buffer
 	metric := func(name, kind, help string) { fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind) }
@@ -172,7 +172,7 @@ func (m *Metrics) writeRequests(b *bytes.Buffer, metric func(name, kind, help st
 	}
 }
 
-// quoteLabel returns the value of a label in the form of Prometheus.
+// quoteLabel returns a label's value in the form of Prometheus.
 func quoteLabel(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
 }

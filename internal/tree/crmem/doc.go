@@ -34,13 +34,12 @@
 //
 // # What a reader accepts
 //
-// According to the RFC, a file is refused with a [*FormatError] if the magic, version or flags are
-// different, if the file ends too early, if a string is not UTF-8, or if a kind is unknown. This
-// package also refuses data that rewriting the file would lose silently: reserved bytes that are
-// not zero, bytes after the last entry, and two entries with the same ID or name. It accepts
-// entries in any order. It also accepts a next ID that is too low and corrects it, because this
-// loses nothing. Counts and lengths are checked against the number of remaining bytes before memory
-// is allocated. Decoding uses at most 16 times the size of the input plus 1 MiB.
+// According to the RFC, a file is refused with a [*FormatError] if the magic, version or flags are different, if the
+// file ends too early, if a string is not UTF-8, or if a kind is unknown. This package also refuses data that
+// rewriting the file would lose silently: reserved bytes that are not zero, bytes after the last entry, and two
+// entries with the same ID or name. It accepts entries in any order. It also accepts and corrects a next ID that is
+// too low, because this loses nothing. Counts and lengths are checked against the number of remaining bytes before
+// memory is allocated. Decoding uses at most 16 times the size of the input plus 1 MiB.
 //
 // # Writing
 //

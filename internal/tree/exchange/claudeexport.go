@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/rawjson"
 )
 
-// readClaudeExport yields an item for each memory, for the instructions of each project, and for each document of a
+// readClaudeExport yields an item for each memory, for each project's instructions, and for each document of a
 // project.
 func readClaudeExport(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
@@ -63,8 +63,8 @@ func claudeExportItems(rec jsonObjectAt, o *ReadOptions) ([]Item, error) {
 	return nil, errNoClaudeRecord
 }
 
-// claudeMemories returns the items in an object of memories.json: the memories from all conversations, and those from
-// the conversations of each project.
+// claudeMemories returns the items in an object of memories.json: the memories from all conversations, and the
+// memories from each project's conversations.
 func claudeMemories(rec jsonObjectAt) (items []Item, err error) {
 	add := func(name, id, content, project string) {
 		if strings.TrimSpace(content) == "" {

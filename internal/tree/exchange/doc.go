@@ -1,9 +1,8 @@
-// Package exchange imports and exports memories. The formats are entries as JSON lines, Markdown
-// files and directories of such files, chat logs, and the knowledge graph of the MCP memory server.
+// Package exchange imports and exports memories. The formats are entries as JSON lines, Markdown files and directories
+// with such files, chat logs, and the knowledge graph of the MCP memory server.
 //
-// A reader yields the items in a file. An item is an entry in the form of the other program, with
-// the file and line where the item was found. [Import] adds to a store the items that the store
-// lacks. [Export] writes the entries of a store.
+// A reader yields the items in a file. An item is an entry in another program's form, with the file and line where the
+// item was found. [Import] adds to a store the items that the store lacks. [Export] writes the entries of a store.
 //
 //	items := exchange.Read(fsys, "notes", nil)
 //	report, err := exchange.Import(ctx, store, items, nil)

@@ -22,15 +22,15 @@ import (
 // documentListNames says which lists in a program's documents contain records.
 type documentListNames struct {
 	recordLists []string // names of the lists whose elements are records
-	// names of further lists of records, which are read only if the object itself is not a record
+	// names of further record lists, which are read only if the object itself is not a record
 	tableLists   []string
-	ignoredNames []string // names of members without anything to import, such as settings of the export
+	ignoredNames []string // names of members without anything to import, such as the export's settings
 }
 
-// documentObjects yields the records in JSON documents: the elements of an array, and the elements of the lists in an
-// object. An object without such lists is a record itself, as in a file with an object on each line. documentObjects
-// yields an [*ItemError] for a value that is not a record, and for a list with an unknown name, which is not imported.
-// If a document is damaged, it yields the records before the damage and then an ItemError.
+// documentObjects yields the records in JSON documents: the elements of an array, and the list elements in an object.
+// An object without such lists is a record itself, as in a file with an object on each line. documentObjects yields an
+// [*ItemError] for a value that is not a record, and for a list with an unknown name, which is not imported. If a
+// document is damaged, it yields the records before the damage and then an ItemError.
 func documentObjects(r io.Reader, ref string, lists documentListNames) iter.Seq2[jsonObjectAt, error] {
 	return func(yield func(jsonObjectAt, error) bool) {
 		br := bufio.NewReaderSize(r, peekSize)
@@ -195,7 +195,7 @@ func (d *documentReader) yieldTableRows(list string, raw json.RawMessage, line i
 	}
 }
 
-// readListMember reads a member of a document. If its name is that of a list, it yields the records in the list.
+// readListMember reads a member of a document. If the member is a known list, it yields the records in the list.
 func (d *documentReader) readListMember(name string) {
 	tok, err := d.readToken()
 	switch {
@@ -333,12 +333,12 @@ func (c *lineCounter) nextValueLine(offset int64) int {
 // jsonHead describes the beginning of a JSON document. The rest may be missing.
 type jsonHead struct {
 	isArray bool
-	keys    []string            // keys of the object, or of the first object in the array
-	lists   map[string][]string // keys of the first element of each list in the object
+	keys    []string            // keys of the object, or the first object in the array
+	lists   map[string][]string // keys of the first element in each list in the object
 }
 
 // readJSONHead reads the beginning of a JSON document. ok is false if the text begins with neither an object nor an
-// array of objects.
+// array with objects.
 func readJSONHead(head []byte) (h jsonHead, ok bool) {
 	dec := json.NewDecoder(bytes.NewReader(head))
 	tok, err := dec.Token()

@@ -18,7 +18,7 @@ func nearestCandidate(word string, candidates []string) string {
 	best, least := "", min(len(word)/3, 3)+1
 	for _, c := range candidates {
 		if difference := max(len(c)-len(word), len(word)-len(c)); difference >= least {
-			continue // Skip the candidate, because the number of edits is at least the difference of the lengths.
+			continue // Skip the candidate, because the number of edits is at least the difference between the lengths.
 		}
 		if d := text.EditDistance([]byte(word), []byte(strings.ToLower(c))); d < least {
 			best, least = c, d

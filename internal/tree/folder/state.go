@@ -27,7 +27,7 @@ import (
 //	p PATH TAB PROBLEM                      a file or directory that could not be read
 //	n NOTE                                  what a person should know about an earlier comparison
 //
-// Paths are quoted like strings in Go, and so are problems and notes. Version 1 has no CHANGED. Its files are read
+// Paths are quoted like strings in Go, and so are problems and notes. Version 1 lacks CHANGED. Its files are read
 // again once.
 const (
 	stateHeader   = "oxbow-folder 2 "
@@ -39,11 +39,12 @@ const maxStateBytes = 256 << 20
 
 // fileStamp describes a file at the time at which the file was read.
 type fileStamp struct {
-	size          int64
-	modTime       int64 // modification time in nanoseconds
-	changeTime    int64 // time of the last change of the file or its inode in nanoseconds (programs cannot set it back)
+	size    int64
+	modTime int64 // modification time in nanoseconds
+	// time at which the file or its inode last changed, in nanoseconds (programs cannot set this time back)
+	changeTime    int64
 	inode         uint64
-	contentDigest string // digest of the content of the file
+	contentDigest string // digest of the file's content
 	isRacy        bool   // the file was changed so recently that a further change may not change the times
 }
 
@@ -60,7 +61,7 @@ type State struct {
 	files    map[string]fileStamp
 	problems map[string]string
 	notes    []string // at most maxNotes notes (the newest is last)
-	isNew    bool     // there was no state, so nothing is known about earlier files
+	isNew    bool     // the state did not exist, so nothing is known about earlier files
 }
 
 // FileCount returns the number of notes.

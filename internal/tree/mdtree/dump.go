@@ -40,7 +40,7 @@ type DumpOptions struct {
 
 	clockResolution time.Duration // resolution of the file system's clock (0 means that it is determined)
 
-	spoolMemory int // maximum number of bytes of new files that are kept in memory (0 means the default)
+	spoolMemory int // maximum size of new files that are kept in memory, in bytes (0 means the default)
 
 	minBulkSync int // minimum number of files for which the whole file system is synced at once (0 means the default)
 }
@@ -54,7 +54,7 @@ type DumpReport struct {
 	CompletedEarlier bool // the dump first completed an earlier dump that was interrupted
 
 	// KeptCopies lists the copies of files that were edited, not loaded, and then replaced or removed by this dump.
-	// These may be the table of contents and, if Force is set, files of entries.
+	// These may be the table of contents and, if Force is set, entries' files.
 	KeptCopies []string
 
 	// EntriesWithDirectives lists the entries with mdbook directives, such as {{#include FILE}}, if a
@@ -115,12 +115,12 @@ type dumper struct {
 	lastDump  lastDump
 
 	newManifestDigest sha256Digest // hash of the manifest after the dump
-	newSummaryDigest  sha256Digest // hash of the table of contents after the dump
+	newSummaryDigest  sha256Digest // hash that the table of contents has after the dump
 	memoryName        string       // name of the store in the manifest after the dump
 
 	knownFiles          knownHead
-	knownFileCount      int // number of rows in the list of known files
-	unchangedKnownFiles int // number of files whose rows in the list of known files are still valid
+	knownFileCount      int // how many rows the list of known files has
+	unchangedKnownFiles int // how many files have rows in the list of known files that are still valid
 	examination         examination
 	hasNewKnownFile     bool // a file was read that may enter the list
 
@@ -298,7 +298,7 @@ func (d *dumper) recoverDump() error {
 	return d.resumeChange(j)
 }
 
-// readLast reads the manifest of the last dump and the settings of the book.
+// readLast reads the last dump's manifest and the settings of the book.
 func (d *dumper) readLast() error {
 	if err := d.checkTopDirectory(); err != nil {
 		return err
@@ -312,8 +312,8 @@ func (d *dumper) readLast() error {
 	return d.checkBookForDirectives()
 }
 
-// matchFilesToOutputs compares the files in the tree with the outputs. It notes which outputs have a file, and
-// which of these files are unchanged since they entered the list of known files.
+// matchFilesToOutputs compares the files in the tree with the outputs. The function notes which outputs have a file,
+// and which files are unchanged since they entered the list of known files.
 func (d *dumper) matchFilesToOutputs() error {
 	outs := &d.outputs
 	d.knownFiles, _ = d.loadKnownFiles(func(f knownFile) {
@@ -351,8 +351,8 @@ func (d *dumper) matchFilesToOutputs() error {
 	return err
 }
 
-// checkTopDirectory returns an error if a file that the dump writes has the name of a link or directory. If an
-// earlier dump crashed, it deletes the temporary files of the list of known files.
+// checkTopDirectory returns an error if a file that the dump writes has the name of a link or directory. If an earlier
+// dump crashed, it deletes the temporary files for the list of known files.
 func (d *dumper) checkTopDirectory() error {
 	top, err := d.fs.ReadDir(d.dir)
 	if err != nil {
@@ -373,7 +373,7 @@ func (d *dumper) checkTopDirectory() error {
 }
 
 // stageAndMove stages the new files, commits the dump, and moves the files to their places. It returns an examination
-// that decides which of the new files may enter the list of known files.
+// that decides which new files may enter the list of known files.
 func (d *dumper) stageAndMove(ctx context.Context) (*examination, error) {
 	written := &examination{isTimeUnknown: true}
 	j, staged, err := d.makeJournal()
@@ -403,8 +403,8 @@ func (d *dumper) stageAndMove(ctx context.Context) (*examination, error) {
 	return written, nil
 }
 
-// fileToStage returns the i-th file to be staged. The files of entries come before other files. journalIndex is the
-// index of the file in the journal, or -1. buf is reused for the texts of entries.
+// fileToStage returns the i-th file to be staged. The entries' files come before other files. journalIndex is the
+// file's index in the journal, or -1. buf is reused for the texts of entries.
 func (d *dumper) fileToStage(ctx context.Context, i int, journalIndex int32, buf *[]byte) (stagedFile, error) {
 	p, was := d.pathAndOldHash(i)
 	f := stagedFile{name: d.stagingArea.StagedPath(p), perm: 0o600}
@@ -429,7 +429,8 @@ func (d *dumper) fileToStage(ctx context.Context, i int, journalIndex int32, buf
 	return f, err
 }
 
-// pathAndOldHash returns the path of the i-th file that is written, and the hash, in hex, of the file that is replaced.
+// pathAndOldHash returns the path to which the i-th file is written, and the hash, in hex, of the file that is
+// replaced.
 func (d *dumper) pathAndOldHash(i int) (p, oldHash string) {
 	if i >= len(d.rowsToWrite) {
 		l := d.listFilesToWrite[i-len(d.rowsToWrite)]
@@ -451,9 +452,9 @@ func (d *dumper) journalChange(i int) journal.StagedWrite {
 	}
 }
 
-// makeJournal returns the journal of the dump, and the index of each new file in the journal. If a
-// file's directory does not exist yet, the file is staged under its own name in a directory that is
-// later moved as a whole. The index of such a file is -1.
+// makeJournal returns the dump's journal, and the index of each new file in the journal. If a file's directory does
+// not exist yet, the file is staged under its own name in a directory that is later moved as a whole. The index of
+// such a file is -1.
 func (d *dumper) makeJournal() (*journal.Journal, []int32, error) {
 	j := &journal.Journal{Version: journal.FormatVersion, Removals: d.removals}
 	staged := make([]int32, len(d.rowsToWrite)+len(d.listFilesToWrite))

@@ -132,7 +132,7 @@ func (d *dumper) appendFromStore(ctx context.Context, b []byte, out *outputFile)
 	return b, nil
 }
 
-// differingFile is an entry's file that differs from what the dump would write.
+// differingFile is an entry's file that differs from the text that the dump would write.
 type differingFile struct {
 	path      string
 	outputRow int32 // row of the output that has the file, or -1 if the file belongs to no entry
@@ -271,8 +271,8 @@ func (d *dumper) planListFiles() error {
 	return d.planBook()
 }
 
-// planListFile adds a file to the files to write if its content changes. It returns the hash of the new content, and
-// the hash of the present content in hex.
+// planListFile adds a file to the files to write if its content changes. It returns the new content's hash, and the
+// hash of the present content in hex.
 func (d *dumper) planListFile(
 	p string,
 	content func(w io.Writer) error,
@@ -304,8 +304,8 @@ func (d *dumper) countListFile(isWritten bool) {
 	}
 }
 
-// bookSettings returns the settings of the book. isOurs reports whether a dump may replace the settings: they do
-// not exist, or an earlier version of oxbow wrote them.
+// bookSettings returns the book's settings. isOurs reports whether a dump may replace the settings. This is so if the
+// settings do not exist, or if an earlier version of oxbow wrote them.
 func (d *dumper) bookSettings() (settings string, isOurs bool, err error) {
 	exists, err := d.nameExists(d.fullPath(bookFile))
 	if err != nil || !exists {
@@ -365,7 +365,7 @@ func (d *dumper) examineFile(outputRow int32) error {
 	return nil
 }
 
-// readAndStamp returns the text of an entry's file. stamp is 0 if the file must not enter the list of known files.
+// readAndStamp returns the text in an entry's file. stamp is 0 if the file must not enter the list of known files.
 func (d *dumper) readAndStamp(p string) (text string, stamp stampHash, err error) {
 	if d.examination.settledTime == 0 && !d.examination.isTimeUnknown {
 		d.determineSettledTime()
@@ -392,8 +392,8 @@ func (d *dumper) determineSettledTime() {
 	d.examination.isTimeUnknown = !ok
 }
 
-// saveKnownFiles writes the list of known files if it has changed. written decides which of the files that this dump
-// wrote enter the list. Errors are ignored, because without the list, only the next dump and load take longer.
+// saveKnownFiles writes the list of known files if it has changed. written decides which files from this dump enter
+// the list. Errors are ignored, because without the list, only the next dump and load take longer.
 func (d *dumper) saveKnownFiles(written *examination) {
 	head := knownHead{d.newManifestDigest, d.newSummaryDigest}
 	hasNewFiles := d.hasNewKnownFile || len(d.rowsToWrite) > 0
@@ -422,7 +422,7 @@ func (d *dumper) saveKnownFiles(written *examination) {
 	_ = draft.Discard() // does nothing after a commit
 }
 
-// knownStamp returns the stamp of an output's file. ok is false if the file must not enter the list of known files.
+// knownStamp returns an output file's stamp. ok is false if the file must not enter the list of known files.
 func (d *dumper) knownStamp(outputRow int32, e dirEntry, written *examination) (s sysinfo.Stamp, ok bool) {
 	switch out := &d.outputs.outputFiles[outputRow]; out.state {
 	case fileKnown, fileExamined:
@@ -495,8 +495,8 @@ func (d *dumper) isTextInStoreHistory(ctx context.Context, p, text string) (bool
 	return d.history.hadEntry(&e, last)
 }
 
-// keepEditedSummary adds the table of contents to d.copiesToKeep, unless it is unchanged since the last dump. oldHash
-// is its hash in hex.
+// keepEditedSummary adds the table of contents to d.copiesToKeep, unless the table is unchanged since the last dump.
+// oldHash is the table's hash in hex.
 func (d *dumper) keepEditedSummary(oldHash string) error {
 	if oldHash == "" || oldHash == d.knownFiles.summaryDigest.hexText() {
 		return nil

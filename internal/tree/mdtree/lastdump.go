@@ -20,11 +20,11 @@ import (
 type lastDump struct {
 	manifestHead
 	hasManifest   bool
-	hashPrefixes  []uint64  // first bytes of the hashes of the files, sorted
+	hashPrefixes  []uint64  // first bytes of the files' hashes, sorted
 	wholeManifest *manifest // the whole manifest (nil until it is needed)
 }
 
-// readLastDump reads the manifest of the last dump of a store.
+// readLastDump reads the manifest of a store's last dump.
 func (t *dumpTree) readLastDump(origin StoreOrigin) (last lastDump, err error) {
 	f, err := t.openManifest()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -86,7 +86,7 @@ func (l *lastDump) itemsAt(t *dumpTree, wantedPaths map[string]bool) (map[string
 	return items, err
 }
 
-// itemByName is like [manifest.findItem]. It returns an empty item if there is none.
+// itemByName is like [manifest.findItem]. It returns an empty item if the item does not exist.
 func (l *lastDump) itemByName(t *dumpTree, name string) (f manifestItem, err error) {
 	if !l.hasManifest {
 		return f, nil
@@ -101,7 +101,7 @@ func (l *lastDump) itemByName(t *dumpTree, name string) (f manifestItem, err err
 	return f, nil
 }
 
-// lastLinks returns the links of the table of contents that the last dump wrote, even if it dumped a different store.
+// lastLinks returns the links in the table of contents that the last dump wrote, even if it dumped a different store.
 func (t *dumpTree) lastLinks() (func(dir *kindDir) iter.Seq[summaryLink], error) {
 	m, err := t.readManifest()
 	isMissing := errors.Is(err, fs.ErrNotExist)

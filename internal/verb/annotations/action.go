@@ -20,7 +20,7 @@ import (
 // BeforeActionIn is the argument of BeforeAction.
 type BeforeActionIn struct {
 	Files   []string `json:"files,omitempty"`   // paths of the files, relative to the project
-	Failure string   `json:"failure,omitempty"` // signature of the last failure ("" if there is none)
+	Failure string   `json:"failure,omitempty"` // signature of the last failure ("" without a failure)
 	Project string   `json:"project,omitempty"`
 	// fingerprints of the files and failures that the session has asked about before
 	Shown map[string]bool `json:"-"`
@@ -155,9 +155,9 @@ type actionHints struct {
 	shownEntries []session.ShownEntry // entries that the hints show
 }
 
-// addEntries adds hints about at most limit of the project's newest entries with the given labels, which are pairs of
-// a key and a value. describe must return the sentence about an entry, or "" to leave it out. Entries that cannot be
-// read are left out, too.
+// addEntries adds hints about at most limit of the project's newest entries with the given labels, which are pairs
+// with a key and a value. describe must return the sentence about an entry, or "" to leave it out. Entries that cannot
+// be read are left out, too.
 func (a *actionHints) addEntries(
 	ctx context.Context,
 	m *oxbow.Memory,

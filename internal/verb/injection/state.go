@@ -52,7 +52,7 @@ func HookState(_ context.Context, w *verb.Workspace, _ StateIn) (StateOut, error
 }
 
 // escapeGlob returns a pattern that matches only this directory. On Windows it returns the directory unchanged,
-// because patterns have no escapes there.
+// because patterns there cannot contain escapes.
 func escapeGlob(dir string) string {
 	if filepath.Separator == '\\' {
 		return dir

@@ -15,8 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// These are the names of files that switch something off: all hooks, injection, or the annotation of code. They are in
-// a home or in the directory [ProjectDir] of a project.
+// These are the names of files that switch something off: all hooks, injection, or code annotation. They are in a home
+// or in the directory [ProjectDir] of a project.
 const (
 	HooksOffFile    = "hooks.off"
 	InjectOffFile   = "inject.off"
@@ -29,8 +29,8 @@ const (
 // hooks must stay.
 func ClientInjectOffFile(client string) string { return "inject." + client + ".off" }
 
-// FindOffFile returns the path of the file with this name in the home, or in a project that contains one of the
-// directories. It returns "" if there is no such file.
+// FindOffFile returns the path to the file with this name in the home, or in a project that contains one of the
+// directories. It returns "" if such a file does not exist.
 func FindOffFile(name, home string, dirs ...string) string {
 	if path := filepath.Join(home, name); pathExists(path) {
 		return path

@@ -97,7 +97,7 @@ func (d *diagnosis) checkTrust() bool {
 }
 
 // addUnusedDocuments adds a finding about the documents of the home that are withheld, because they changed since the
-// user trusted them.
+// user trusted the documents.
 func (d *diagnosis) addUnusedDocuments() {
 	entries, err := os.ReadDir(d.place.Home)
 	hasDocuments := d.place.FoundFromDir && d.place.HasOwnLayout()

@@ -14,17 +14,17 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// gitignoreLines are the lines of .gitignore for files that git must not track: all files whose names begin with
-// the name of the store or the archive, keys and tokens, and texts that an editor could not save. Annotations,
-// profiles and skills may be tracked.
+// gitignoreLines are the lines of .gitignore for files that git must not track: all files whose names begin with the
+// store's or the archive's name, keys and tokens, and texts that an editor could not save. Annotations, profiles and
+// skills may be tracked.
 var gitignoreLines = []string{"memory.oxbow*", "sessions.oxbow*", "spool/", "redact.key", "token", "unsaved/"}
 
-// tokenDraftIgnoreLine is the line for the temporary file of a token, which a killed process may leave. Doctor does not
-// report it as missing, because homes from earlier versions do not contain it.
+// tokenDraftIgnoreLine is the line for the temporary file of a token, which a killed process may leave. Doctor does
+// not report this line as missing, because homes from earlier versions do not contain the line.
 const tokenDraftIgnoreLine = "token.*.tmp"
 
 // WriteGitignore creates a home and its .gitignore, if the home is in a git working tree or in a directory that may
-// become one. It does not change an existing .gitignore, but doctor reports the lines that are missing in it.
+// become one. It does not change an existing .gitignore, but doctor reports missing lines.
 func WriteGitignore(home string) error {
 	if !git.IsInWorktree(home) && filepath.Base(home) != ".oxbow" {
 		return nil
@@ -44,7 +44,7 @@ func WriteGitignore(home string) error {
 	return verb.WrapError("writing .gitignore", err)
 }
 
-// missingIgnoreLines returns those of gitignoreLines that the .gitignore of a home does not contain.
+// missingIgnoreLines returns the gitignoreLines that the .gitignore of a home does not contain.
 func missingIgnoreLines(home string) []string {
 	b, err := os.ReadFile(filepath.Join(home, ".gitignore"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -77,7 +77,7 @@ type SubAgentRun struct {
 	Seconds      float64 `json:"seconds"`
 	RecordEntry  string  `json:"entry,omitempty"`  // name of the entry that records the run
 	Result       string  `json:"result"`           // standard output of the sub-agent
-	OmittedBytes int     `json:"cut,omitempty"`    // number of bytes that were left out in the middle of the result
+	OmittedBytes int     `json:"cut,omitempty"`    // number of bytes that were left out in the result's middle
 	Errors       string  `json:"errors,omitempty"` // end of standard error (only if the run failed)
 }
 

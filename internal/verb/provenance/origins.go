@@ -56,11 +56,11 @@ func (o *originFinder) maySetLabel(l oxbow.Label, oldLabels []oxbow.Label) bool 
 		(l.Key == lineage.SourceLabel && slices.Contains(o.settableTurnNames, l.Value))
 }
 
-// originLabelKeys are the keys of labels that name the origin of a text or vouch for an entry.
+// originLabelKeys are the keys of labels that name a text's origin or vouch for an entry.
 var originLabelKeys = []string{lineage.SourceLabel, oxbow.LabelOrigin, oxbow.LabelVerified, oxbow.LabelApproved}
 
-// originLabels returns the labels for the origins of an agent's text. These are the origins of the previous version,
-// new origins and the taints of their texts, and a label if an origin was imported. If the caller is not an agent, the
+// originLabels returns the labels for the origins of an agent's text. These are the previous version's origins, new
+// origins and the taints of their texts, and a label if an origin was imported. If the caller is not an agent, the
 // result is nil.
 func (o *originFinder) originLabels(name, content string, oldEntry oxbow.Entry) (ls []oxbow.Label) {
 	if !o.isAgent {
@@ -90,7 +90,7 @@ func (o *originFinder) originLabels(name, content string, oldEntry oxbow.Entry) 
 // entry contains it.
 const minRareIDF = 4
 
-// rareWords returns those of the words that are rare in the memory.
+// rareWords returns the words that are rare in the memory.
 func (o *originFinder) rareWords(words []string) map[string]bool {
 	if o.memory == nil {
 		return nil

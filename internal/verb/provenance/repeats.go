@@ -1,5 +1,5 @@
 // This file finds foreign text that a change repeats. Foreign text is text that sessions of the home have read, and
-// text of entries for which nobody vouches.
+// text from entries for which nobody vouches.
 
 package provenance
 
@@ -16,7 +16,8 @@ import (
 
 // foreignRepeats lists the foreign texts that a change repeats word for word.
 type foreignRepeats struct {
-	foreignSources       []string // names of the calls that returned the text, or taints of the entry that contains it
+	// names of the calls that returned the text, or the taints that the containing entry has
+	foreignSources       []string
 	unvouchedSources     []string
 	repeatsImportedEntry bool // the change repeats an entry that was imported
 }
@@ -44,8 +45,7 @@ func appendMissing(list, more []string) []string {
 	return list
 }
 
-// sentenceLikeKeys returns the key of a label if it consists of several words, because such a key may contain a
-// sentence.
+// sentenceLikeKeys returns a label's key if it consists of several words, because such a key may contain a sentence.
 func sentenceLikeKeys(l oxbow.Label) []string {
 	if strings.ContainsAny(l.Key, "-_") && !slices.Contains(originStampKeys, l.Key) {
 		return []string{l.Key}
@@ -54,9 +54,9 @@ func sentenceLikeKeys(l oxbow.Label) []string {
 }
 
 // textBeforeAndAfter returns the text that a change writes, and the text of the entry before the change. Each text
-// consists of lines with the content, the name, the aliases and the values of labels. If the change only changes
-// labels, written contains only the values of new labels. Labels with which programs record an origin are left out.
-// If the old entry was tainted or unvouched, before is empty, because its text counts as foreign.
+// consists of lines with the content, the name, the aliases and the label values. If the change only changes labels,
+// written contains only the values of new labels. Labels with which programs record an origin are left out. If the old
+// entry was tainted or unvouched, before is empty, because its text counts as foreign.
 func textBeforeAndAfter(op oxbow.Op, oldEntry oxbow.Entry) (written, before string) {
 	join := func(name, content string, aliases []string, labels []oxbow.Label) string {
 		lines := append([]string{content, name}, aliases...)
@@ -90,8 +90,8 @@ func textBeforeAndAfter(op oxbow.Op, oldEntry oxbow.Entry) (written, before stri
 	return written, before
 }
 
-// originStampKeys are the keys of labels with which programs record the origin of a text. The values of such labels
-// do not count as text that a change writes.
+// originStampKeys are the keys of labels with which programs record a text's origin. The values of such labels do not
+// count as text that a change writes.
 var originStampKeys = []string{oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine, oxbow.LabelOrigin,
 	oxbow.LabelVerified, oxbow.LabelUnvouched, "from", "import", "import-id", "import-sum"}
 
@@ -191,8 +191,8 @@ func (c *repeatFinder) findInEntries(ctx context.Context, store oxbow.Store, k v
 }
 
 // findRepeatsOfTainted calls addRepeat for each tainted entry that the texts repeat. It is used in a run that keeps a
-// list of the tainted entries, so that only the first change of the run reads the memory. If there are so many
-// tainted entries that the index is faster, the error matches foreign.ErrTooManyEntries.
+// list of the tainted entries, so that only the run's first change reads the memory. If there are so many tainted
+// entries that the index is faster, the error matches foreign.ErrTooManyEntries.
 func findRepeatsOfTainted(
 	ctx context.Context,
 	store oxbow.Store,

@@ -210,7 +210,7 @@ type AcceptProposalsOut struct {
 	Notes []verb.RememberOut `json:"notes"`
 }
 
-// AcceptProposals makes notes from proposals, like the verb remember. It writes the note before it marks the proposal.
+// AcceptProposals makes notes from proposals, like the verb remember. It writes the note before marking the proposal.
 // A proposal whose note was undone can be accepted again. If a proposal already has a note, the error matches
 // [oxbow.ErrExists]. If the caller is not a person, the error matches [oxbow.ErrInvalid].
 func AcceptProposals(ctx context.Context, w *verb.Workspace, in AcceptProposalsIn) (AcceptProposalsOut, error) {
@@ -248,7 +248,7 @@ func AcceptProposals(ctx context.Context, w *verb.Workspace, in AcceptProposalsI
 	return out, nil
 }
 
-// findProposals returns the proposals with these IDs. It fails if one of them does not exist.
+// findProposals returns the proposals with these IDs. It fails if a proposal does not exist.
 func findProposals(
 	ctx context.Context, w *verb.Workspace,
 	ids []string,
@@ -290,7 +290,8 @@ func acceptProposal(
 	return out, inbox.SetProposalState(ctx, a.Memory, it.ID, inbox.StateAccepted, out.Name)
 }
 
-// acceptedNoteName returns the name of the entry that was made from a proposal, or "" if there is no such entry now.
+// acceptedNoteName returns the name of the entry that was made from a proposal, or "" if this entry does not exist
+// now.
 func acceptedNoteName(ctx context.Context, w *verb.Workspace, it inbox.StoredProposal) (string, error) {
 	if it.State != inbox.StateAccepted || it.NoteName == "" {
 		return "", nil

@@ -1,4 +1,4 @@
-// This file builds the parts of pages: notices, badges, labels, rows of lists, and links to entries.
+// This file builds the parts of pages: notices, badges, labels, list rows, and links to entries.
 
 package page
 
@@ -56,7 +56,7 @@ func Section(id, title string, body ...g.Node) g.Node {
 	)
 }
 
-// EntryPath returns the path of the page of an entry, relative to [RootPath]. A space is appended to the names "." and
+// EntryPath returns the path of an entry's page, relative to [RootPath]. A space is appended to the names "." and
 // "..", because browsers would resolve them as steps in the path. The pages remove this space, because no name ends
 // with a space.
 func EntryPath(name string) string {
@@ -71,7 +71,7 @@ func EntryLink(name string) g.Node {
 	return h.A(h.Href(RootPath+EntryPath(name)), IsolatedText(name))
 }
 
-// FindPath returns the path of the page with the results of a search, relative to [RootPath].
+// FindPath returns the path to the page with the results of a search, relative to [RootPath].
 func FindPath(query string) string { return "find?" + url.Values{"q": {query}}.Encode() }
 
 // RelativeTime shows how long before now a time is. The exact time is the tooltip.
@@ -86,8 +86,8 @@ func RelativeTime(now, t time.Time) g.Node {
 	)
 }
 
-// EntryDate returns the time of the last change of an entry. For an imported entry, it returns the date that the entry
-// had before the import.
+// EntryDate returns the time of an entry's last change. For an imported entry, it returns the date that the entry had
+// before the import.
 func EntryDate(e verb.Entry) time.Time {
 	if e.Source.Actor == string(oxbow.Imported) {
 		return ParseTime(e.Created)
@@ -149,7 +149,7 @@ func QuoteValue(v string) string {
 	return v
 }
 
-// EntryRow shows an entry in a list: its name, the beginning of its text, its author and its time. In a search hit,
+// EntryRow shows an entry in a list: the name, the beginning of the text, the author and the time. In a search hit,
 // the words of the query are highlighted.
 func EntryRow(v Viewer, e verb.Entry, more ...g.Node) g.Node {
 	return h.Li(h.Class("row"), entryRowBody(v, e), g.Group(more))
@@ -223,7 +223,7 @@ func DescribeChange(ch verb.Change) string {
 	return s + "."
 }
 
-// ChangeVerb returns the verb for what a change did to its first entry, such as "Added".
+// ChangeVerb returns the verb that describes a change's effect on the first entry, such as "Added".
 func ChangeVerb(ch verb.Change) string {
 	if len(ch.RevertedSeqs) > 0 {
 		return "Undid a change of"

@@ -35,11 +35,11 @@ type Base struct {
 	layout.Options // options of the home; their clock, zone and Warn are always set
 	HomeMemory     *oxbow.Memory
 
-	Tree *mdtree.Store // store of the layout's files (nil if the layout has none)
-	// DocumentPaths are the paths of those files in the tree that contain no entries and that clients may read.
+	Tree *mdtree.Store // store of the layout's files (nil if the layout lacks files)
+	// DocumentPaths are the paths of files in the tree that contain no entries and that clients may read.
 	DocumentPaths []string
 
-	seenOutsideSessions *verb.SeenEntries  // record of the entries that calls outside of sessions have seen
+	seenOutsideSessions *verb.SeenEntries  // record of the entries that calls outside sessions have seen
 	writtenTexts        *verb.WrittenTexts // record of the texts that the tools wrote (may be nil)
 }
 
@@ -58,8 +58,8 @@ func NewBase(o layout.Options) Base {
 }
 
 // ListWritten makes the home record the texts that the tools write, in a file in the directory dir of fsys. With this
-// record, a tool may overwrite a text that only tools wrote, and never a text that a person edited. Without it, a
-// session may overwrite only texts that it has seen.
+// record, a tool may overwrite a text that only tools wrote, and never a text that a person edited. Without this
+// record, a session may overwrite only texts that it has seen.
 func (b *Base) ListWritten(fsys vfs.FS, dir string) {
 	b.writtenTexts = verb.NewWrittenTexts(fsys, path.Join(dir, verb.WrittenFile))
 	b.seenOutsideSessions = verb.NewSeenEntries(b.writtenTexts)
@@ -75,10 +75,9 @@ func (b *Base) SetStore(s oxbow.Store) {
 	b.HomeMemory = oxbow.New(s, &mo)
 }
 
-// OpenTree opens the files of a layout in fsys as a store, with the clock, the lock timeout and the
-// access of the home's options. It does not change the base: assign the store to Tree, and call
-// [Base.SetStore]. path is the path of the root directory in messages. lock is the path of the lock file,
-// or "" for the default path.
+// OpenTree opens a layout's files in fsys as a store, with the clock, the lock timeout and the access of the home's
+// options. It does not change the base: assign the store to Tree, and call [Base.SetStore]. path is the root
+// directory's path in messages. lock is the path of the lock file, or "" for the default path.
 func (b *Base) OpenTree(
 	ctx context.Context,
 	fsys vfs.FS,
@@ -132,8 +131,8 @@ func countName(fsys vfs.FS, name string, isWanted func(fs.FileInfo) bool) (int, 
 // NewFile is a file to create in a new home.
 type NewFile struct{ Name, Text string }
 
-// CreateFiles creates the directory dir and those of the files that do not exist. It returns the names of what it
-// created. dir may be "." for the root. Each file must be in dir or in a directory that exists.
+// CreateFiles creates the directory dir and the files that do not exist. It returns the names of the created directory
+// and files. dir may be "." for the root. Each file must be in dir or in a directory that exists.
 func CreateFiles(ctx context.Context, fsys vfs.FS, dir string, files ...NewFile) (made []string, err error) {
 	defer func() {
 		if err != nil {
@@ -183,7 +182,7 @@ func MakeDir(fsys vfs.FS, dir string) error {
 func NewTool(descriptions embed.FS, name, title string) verb.Tool {
 	b, err := descriptions.ReadFile("tool_" + name + ".md")
 	if err != nil {
-		panic(err) // The file is embedded at build time, so it is missing only if a programmer forgot it.
+		panic(err) // The file is embedded at build time, so it is missing only after a programmer's mistake.
 	}
 	return verb.Tool{Verb: verb.Verb{Name: name, Title: title}, Description: string(b)}
 }

@@ -26,18 +26,18 @@ type WriteCall struct {
 // edits it, and a tool writes again. The test fails if the second call loses the person's words. It also fails if a
 // tool cannot replace a text that only tools have written.
 //
-// The first call of a row writes the text, and each call of the row is then tried on this text. A call that can also
-// be the first of a row has a row of its own. The test fails if a tool may write and is in no row.
+// The first call in a row writes the text, and each call in the row is then tried on this text. A call that can also
+// be the first of a row has its own row. The test fails if a tool may write and is in no row.
 func CheckWriters(t *testing.T, d layout.Dialect, rows [][]WriteCall) {
 	t.Helper()
 	runContract(t, writerContract{d, layout.Home.Tools, rows, rows})
 }
 
-// writerContract is the set of tools of a layout, with the calls to test.
+// writerContract is a layout's set of tools, with the calls to test.
 type writerContract struct {
 	dialect   layout.Dialect
 	tools     func(layout.Home) []verb.Tool
-	rows      [][]WriteCall // calls that must not lose what a person typed
+	rows      [][]WriteCall // calls that must not lose the text that a person typed
 	replacing [][]WriteCall // calls that must replace a text that only tools have written
 }
 
@@ -161,7 +161,7 @@ func files(t *testing.T, fsys vfs.FS, dir string) (names []string) {
 	return names
 }
 
-// hasTypedText reports whether a file still contains what the person typed.
+// hasTypedText reports whether a file still contains the text that the person typed.
 func (h sharedHome) hasTypedText(t *testing.T) bool {
 	t.Helper()
 	return slices.ContainsFunc(files(t, h.fsys, "."), func(name string) bool {

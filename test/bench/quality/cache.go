@@ -1,5 +1,4 @@
-// This file caches vectors in one file each. The name of a file is a hash of the endpoint,
-// the model and the text.
+// This file caches vectors in one file each. A file's name is a hash of the endpoint, the model and the text.
 
 package quality
 
@@ -17,8 +16,7 @@ import (
 // programs.
 type Cache struct{ CacheFS vfs.FS }
 
-// A file consists of the magic, a CRC-32C of the following bytes (four bytes), and the
-// numbers as little-endian float32.
+// A file contains the magic, a CRC-32C of the following bytes (four bytes), and the numbers as little-endian float32.
 const cacheMagic = "oxbow vector 1\n"
 
 var castagnoliTable = crc32.MakeTable(crc32.Castagnoli)

@@ -56,7 +56,7 @@ func findDirectories(fsys fs.FS) ([]string, error) {
 	return ds, nil
 }
 
-// findFile returns the name of the file or of its gzip version, or "" if neither exists.
+// findFile returns the name of the file or its gzip version, or "" if neither exists.
 func findFile(fsys fs.FS, dir, name string) string {
 	for _, n := range []string{name, name + ".gz"} {
 		if fi, err := fs.Stat(fsys, path.Join(dir, n)); err == nil && fi.Mode().IsRegular() {

@@ -1,6 +1,6 @@
 // This file implements the concurrency campaign. Goroutines use one disk through several processes, and some processes
 // are killed in the middle of a call. The calls must be linearizable: each call must seem to happen at one moment
-// between its beginning and its end.
+// between the call's beginning and end.
 
 package faults
 
@@ -33,7 +33,7 @@ const (
 // maxCheckTime is the maximum time for which the checker examines one history.
 const maxCheckTime = 20 * time.Second
 
-// LinearTally counts what a campaign has tested.
+// LinearTally counts the histories, calls and stores that a campaign has tested.
 type LinearTally struct {
 	Histories    int
 	Calls        int
@@ -51,7 +51,7 @@ func (t *LinearTally) Add(u LinearTally) {
 	t.FromSnapshot += u.FromSnapshot
 }
 
-// callVerb says what a call does with an entry. For the checker, an entry is a register.
+// callVerb says how a call uses an entry. For the checker, an entry is a register.
 type callVerb int
 
 const (
@@ -126,7 +126,7 @@ var registerModel = porcupine.Model{
 type linearRun struct {
 	disk    *crashfs.Disk
 	setup   workload.StoreSetup
-	clock   atomic.Int64 // number of beginnings and ends of calls so far, by which they are ordered
+	clock   atomic.Int64 // number of call beginnings and call ends so far, by which they are ordered
 	text    atomic.Int64
 	mu      sync.Mutex // mu guards the fields below.
 	history []porcupine.Operation
@@ -134,9 +134,9 @@ type linearRun struct {
 	err     error
 }
 
-// CheckLinearHistory records the history of a seed and checks it. Two processes are killed while they work, and
-// others take their places. The history also depends on the scheduler of goroutines, so the same seed does not
-// always give the same history.
+// CheckLinearHistory records the history of a seed and checks it. Two working processes are killed, and others take
+// their places. The history also depends on the scheduler of goroutines, so the same seed does not always give the
+// same history.
 func CheckLinearHistory(seed uint64, setup workload.StoreSetup) (LinearTally, error) {
 	setup.SnapshotOnClose = workload.WritesSnapshots(seed)
 	r := &linearRun{disk: crashfs.New(nil), setup: setup}
@@ -168,12 +168,12 @@ func CheckLinearHistory(seed uint64, setup workload.StoreSetup) (LinearTally, er
 	return r.tally, nil
 }
 
-// settledHistory returns the history without the reads that were too early. A read is too early if it returns a change
-// of another process before that process acknowledged it. Such a read is correct, because a change is in the file
-// slightly before it is acknowledged.
+// settledHistory returns the history without the reads that were too early. A read is too early if it returns another
+// process's change before that process acknowledged the change. Such a read is correct, because a change is in the
+// file slightly before it is acknowledged.
 //
-// The other calls must still satisfy two guarantees: a read returns each change that was acknowledged before the read
-// began, and a process always sees its own changes.
+// All remaining calls must still satisfy two guarantees: a read returns each change that was acknowledged before the
+// read began, and a process always sees its own changes.
 func settledHistory(ops []porcupine.Operation) []porcupine.Operation {
 	process := func(op porcupine.Operation) int { return op.ClientId / goroutinesPerProcess }
 	early := func(got porcupine.Operation) bool {

@@ -12,7 +12,7 @@ import (
 // DiskFault is a guarantee that a file system breaks.
 type DiskFault int
 
-// These are the faults. The purpose of a sync is determined from the name of the file and the previous call.
+// These are the faults. The purpose of a sync is determined from the file's name and the previous call.
 const (
 	NoDiskFault         DiskFault = iota
 	SkipAppendSync                // the sync after an appended record does nothing

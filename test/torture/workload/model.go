@@ -1,5 +1,5 @@
 // This file implements the model of a store. The model contains the entries, and the effect of each change, so that
-// changes can be undone. It follows the documented behaviour of a store, and not its code.
+// changes can be undone. The model follows the documented behaviour of a store, and not its code.
 
 package workload
 
@@ -22,8 +22,8 @@ type StoreModel struct {
 	opIDs          map[string]bool
 }
 
-// modelChange is the effect of a change on each name: the entry before the change and the entry after it. Each is
-// nil if there is no entry.
+// modelChange is the effect of a change on each name: the entry before the change and the entry after it. Each is nil
+// if the entry does not exist.
 type modelChange struct {
 	seq    uint64
 	before map[string]*oxbow.Entry

@@ -18,8 +18,8 @@ func (w *World) KillProcessAt(process, operation int) {
 	w.Disk.KillAt(w.processes[process].fs.FS.(*crashfs.Process), operation)
 }
 
-// ContinueAfterKill continues with process survivor after the other process was killed. Its store must be in one of the
-// allowed states, and must work. The same applies to the store of a new process.
+// ContinueAfterKill continues with process survivor after its peer process was killed. The survivor's store must be in
+// one of the allowed states, and must work. The same applies to the store of a new process.
 func (w *World) ContinueAfterKill(survivor int, allowed []*StoreState) error {
 	m, err := w.OpenedMemory(survivor)
 	if err != nil {
@@ -82,8 +82,8 @@ func (w *World) ContinueAfterKill(survivor int, allowed []*StoreState) error {
 // ResumeWorld returns a world with a single process that opens the store on an existing disk.
 func ResumeWorld(d *crashfs.Disk, s Script, setup StoreSetup) *World {
 	w := &World{Script: s, Disk: d, setup: setup, model: &StoreModel{}}
-	// The clock starts an hour later. The fractions of a second have nine digits, so that the lengths of records
-	// depend only on their contents.
+	// The clock starts an hour later. The fractions of a second have nine digits, so that record lengths depend only
+	// on the contents.
 	w.clock = &scriptClock{rand.New(rand.NewPCG(s.Seed, 3)), time.Unix(1776165825, 987654321)}
 	w.rand = seededReader(^s.Seed)
 	w.processes = []*storeProcess{{fs: NewFS(d.Process(), setup)}}

@@ -1,7 +1,7 @@
 // This file stores proposals, fixes and commands as entries of the archive.
 //
 // A proposal is an entry proposal/ID with the sentence as its content. Its labels "from" name the turns that contain
-// the sentence, and its label "proposal" contains the state. A fix is an entry fix/ID. The commands of a project are
+// the sentence, and the label "proposal" contains the state. A fix is an entry fix/ID. The commands of a project are
 // stored in the entries runs/ID and runs/ID/recent. The entry cursor/inbox contains the version up to which sessions
 // were examined.
 
@@ -67,7 +67,7 @@ func TurnLabels(t *session.Turn) []oxbow.Label {
 }
 
 // UpdateProposals examines all sessions that changed since the last call, and returns how many there were. Examining a
-// session again has no effect.
+// session again changes nothing.
 func UpdateProposals(ctx context.Context, a *session.Archive) (int, error) {
 	var at struct {
 		Version uint64 `json:"version"`
@@ -114,7 +114,7 @@ func storeCursor(ctx context.Context, m *oxbow.Memory, version uint64) error {
 	})
 }
 
-// versionedSummary is the summary of a session with the version of its entry.
+// versionedSummary is a session's summary with the version of its entry.
 type versionedSummary struct {
 	version uint64
 	session.Summary
@@ -161,7 +161,7 @@ func changedSessions(ctx context.Context, m *oxbow.Memory, after uint64) (
 const maxReadChanges = 256
 
 // sessionsWrittenSince returns the names of the sessions that were written after the change with number after, and the
-// number of the newest change. isComplete is false if there are too many changes to read them all.
+// newest change's number. isComplete is false if there are too many changes to read them all.
 func sessionsWrittenSince(ctx context.Context, m *oxbow.Memory, after uint64) (
 	names []string,
 	newest uint64,
@@ -363,8 +363,8 @@ type StoredProposal struct {
 	Project     string    `json:"project,omitempty"`
 	Files       []string  `json:"files,omitempty"`
 	SourceTurns []string  `json:"from"` // names of the turns that contain the sentence
-	FirstTime   time.Time `json:"said"` // time of the first of these turns
-	// name of the note that was made from the proposal ("" if there is none)
+	FirstTime   time.Time `json:"said"` // time of the first such turn
+	// name of the note that was made from the proposal ("" without such a note)
 	NoteName string `json:"note,omitempty"`
 }
 
@@ -519,12 +519,12 @@ const recentRunsSuffix = "/recent"
 
 const (
 	minRecentRunsBytes = 4 << 10 // The recent entry may always have this size, in bytes.
-	recentRunsDivisor  = 4       // The recent entry may have one recentRunsDivisor-th of the size of all commands.
+	recentRunsDivisor  = 4       // The recent entry may have one recentRunsDivisor-th of all commands' size.
 )
 
-// countPassedCommands adds the commands that passed in a session to the counts of its project. It writes the changed
-// counts into the project's recent entry, and merges this entry into the main entry if it has become large. It does
-// nothing without a project or a passed command.
+// countPassedCommands adds the commands that passed in a session to the counts of its project. The changed counts are
+// written into the project's recent entry, and a recent entry that has become large is merged into the main entry. It
+// does nothing without a project or a passed command.
 func countPassedCommands(ctx context.Context, m *oxbow.Memory, turns []session.Turn, project string) error {
 	passed := listPassedCommands(turns)
 	if project == "" || len(passed) == 0 {

@@ -45,7 +45,8 @@ type searchOutput struct {
 var contextLineSeparator = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`-[0-9]+-`) })
 
 // addLine determines the file from which a line was printed. A line has the form NAME:LINE:TEXT, NAME:TEXT or
-// NAME-LINE-TEXT. A line that consists only of a file name contains no text of the file, so its file is not recorded.
+// NAME-LINE-TEXT. A line that consists only of a file name contains no text from the file, so its file is not
+// recorded.
 func (l *searchOutput) addLine(line string) {
 	if line == "" || l.hasFile(line) {
 		return

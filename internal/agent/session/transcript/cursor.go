@@ -15,9 +15,9 @@ type turnReadPosition struct {
 	turnOffset int64 // offset at which the last turn begins
 	endOffset  int64 // end of the lines that were read (-1 if none were read)
 
-	// checksum is a checksum of the text before endOffset. Clients rewrite transcripts, for example to remove what a
-	// compaction replaced, and then the offsets have no meaning. If hasChecksum is false, an earlier version stored
-	// the cursor, or the text is compressed.
+	// checksum is a checksum of the text before endOffset. Clients rewrite transcripts, for example to remove text
+	// that a compaction replaced, and then the offsets become meaningless. If hasChecksum is false, an earlier version
+	// stored the cursor, or the text is compressed.
 	checksum    uint32
 	hasChecksum bool
 }

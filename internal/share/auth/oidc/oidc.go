@@ -1,8 +1,8 @@
-// This file verifies bearer tokens. It decides which tokens of a provider are accepted, and to which memory they give
-// access.
+// This file verifies bearer tokens. It decides which tokens of a provider are accepted, and to which memory each token
+// gives access.
 
-// Package oidc accepts bearer tokens that an OpenID provider has signed. It implements only the checks of a resource
-// server: it does not sign users in, but tells clients where to get a token (RFC 9728).
+// Package oidc accepts bearer tokens that an OpenID provider has signed. The package implements only the checks of a
+// resource server: it does not sign users in, but tells clients where to get a token (RFC 9728).
 package oidc
 
 import (
@@ -29,7 +29,7 @@ const (
 	scopeWrite = "oxbow:write"
 )
 
-// metadataPath is the path of the document that names the provider of tokens. For the server's MCP endpoint, "/mcp" is
+// metadataPath is the path of the document that names the token provider. For the server's MCP endpoint, "/mcp" is
 // appended to the path.
 const metadataPath = "/.well-known/oauth-protected-resource"
 
@@ -156,7 +156,7 @@ func (v *Verifier) claimPermissions(c *claims) (auth.Token, error) {
 	return t, auth.CheckTenant(t.Tenant)
 }
 
-// MetadataURL returns the URL of the document that names the provider of tokens.
+// MetadataURL returns the URL of the document that names the token provider.
 func (v *Verifier) MetadataURL() string { return v.opts.Resource + metadataPath }
 
 // ServeHTTP serves the document that tells clients where to get a token (RFC 9728).
