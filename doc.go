@@ -15,9 +15,9 @@
 // each an [Op], and is applied completely or not at all. A [Memory] is a Store with an
 // index.
 //
-// A [Filter] selects entries and a [Query] ranks them. A [Hit] is an entry that a query found, and
-// an [Explanation] explains the score of a hit. The fields of Entry and Filter are documented in
-// package store, because every implementation of a store uses them.
+// A [Filter] selects entries and a [Query] ranks them. A [Hit] is an entry that a query found, and an [Explanation]
+// explains the score of a hit. Package store documents the fields of Entry and Filter, because every store
+// implementation uses them.
 //
 // Package query parses queries and filters as people type them. Package scope presents a
 // part of a store as a store, for a program that may see only this part. Package profile
@@ -37,10 +37,9 @@
 // hashes over the history proves that it was not edited ([Memory.Check]). [Memory.Redact]
 // removes a content from the history.
 //
-// Next to the log, a memory writes files that are derived from it, so that the next process
-// can start quickly. A program that runs for long writes them in the background. A
-// short-lived program calls [Memory.Checkpoint] after it has printed its answer.
-// [Memory.Close] never waits for these files.
+// Next to the log, a memory writes files that are derived from it, so that the next process can start quickly. A
+// program that runs for long writes them in the background. A short-lived program calls [Memory.Checkpoint] after
+// printing its answer. [Memory.Close] never waits for these files.
 //
 // # Errors
 //

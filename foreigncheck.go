@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 )
 
-// checkForeignFile returns the problems of the file with the keys of foreign texts. A file that is missing, empty, or
+// checkForeignFile returns the problems in the file with the keys of foreign texts. A file that is missing, empty, or
 // of another format or history is not a problem, because it is ignored.
 func checkForeignFile(ctx context.Context, file logstore.CheckedFile) ([]Problem, error) {
 	f, err := file.Open()

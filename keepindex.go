@@ -14,34 +14,31 @@ const (
 	minMissingAtStart   = 256
 	minMissingWhileOpen = 4096
 
-	// Close writes the index file only if this takes a few milliseconds. These are the
-	// maximum numbers of entries and log bytes, and the maximum size in bytes of the text
-	// in pending changes.
+	// Close writes the index file only if this takes a few milliseconds. These are the maximum numbers of entries and
+	// log bytes, and the maximum text size, in bytes, in pending changes.
 	maxEntriesAtClose   = 8192
 	maxLogBytesAtClose  = 2 << 20
 	maxTextBytesAtClose = 64 << 10
 )
 
-// missingLimitAtStart returns how many entries, by weight, may be missing in an index file with n
-// entries before it is written again for the next process. The cost of writing the file is
-// proportional to n. The cost of the missing entries occurs in each process that recalls.
-// The sum of both costs is smallest near the square root of n.
+// missingLimitAtStart returns how many entries, by weight, may be missing in an index file with n entries before it is
+// written again for the next process. The cost of writing the file is proportional to n. The cost of the missing
+// entries occurs in each process that recalls. Both costs together are smallest near the square root of n.
 func missingLimitAtStart(n int) int { return max(minMissingAtStart, 2*int(math.Sqrt(float64(n)))) }
 
 // missingLimitWhileOpen is like missingLimitAtStart for a process that continues to run. The bound is higher, because
 // this process has a complete index and the file only saves work for the next process.
 func missingLimitWhileOpen(n int) int { return minMissingWhileOpen + n/16 }
 
-// Checkpoint updates the files next to the store if they lack many changes. These are the snapshot,
-// from which the next process starts, and the index file, if the memory has an index. The running
-// time of Checkpoint is proportional to the size of the store, unlike the time of [Memory.Close].
-// Other processes can read in the meantime, but cannot write while a file is being written.
+// Checkpoint updates the files next to the store if they lack many changes. These are the snapshot, from which the
+// next process starts, and the index file, if the memory has an index. The running time of Checkpoint is proportional
+// to the store's size, unlike the time for [Memory.Close]. Other processes can read in the meantime, but cannot write
+// while a file is being written.
 //
-// A short-lived program should call Checkpoint after it has printed its answer and before Close. A
-// program that runs for long need not call Checkpoint, because the memory writes the files in the
-// background. Without Checkpoint, no change is lost, but the next process has to read more of the
-// log. If ctx is done, Checkpoint ends early. If another process is writing, Checkpoint leaves the
-// files to the next call.
+// A short-lived program should call Checkpoint after printing its answer and before Close. A program that runs for
+// long need not call Checkpoint, because the memory writes the files in the background. Without Checkpoint, no change
+// is lost, but the next process has to read more of the log. If ctx is done, Checkpoint ends early. If another process
+// is writing, Checkpoint leaves the files to the next call.
 func (m *Memory) Checkpoint(ctx context.Context) error {
 	d := findLog(m.store)
 	if d == nil {
@@ -149,8 +146,8 @@ type indexToSave struct {
 	isDropped   bool  // the memory does not use the searcher any more
 }
 
-// freezeIndex applies the pending changes and returns the index in its present state, so that it can be written to a
-// file. It returns nil if the memory has no index or the log does not exist yet. If the store is an overlay store,
+// freezeIndex applies the pending changes and returns the index in the present state, so that it can be written to a
+// file. It returns nil if the memory lacks an index or the log does not exist yet. If the store is an overlay store,
 // freezeIndex removes the entries of the lower store from the index. The memory then stops using this index, and the
 // next query reads the index file.
 func (m *Memory) freezeIndex(ctx context.Context, d *logstore.DB) (*indexToSave, error) {

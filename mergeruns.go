@@ -14,10 +14,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// mergeRuns merges the runs of s into one file and continues with that file's index. The
-// file becomes the index file if the store was not reset meanwhile, that is, if its number
-// of resets is still resets. Otherwise the file has no name. If the file cannot be
-// written, s continues to use the runs.
+// mergeRuns merges the runs of s into one file and continues with that file's index. The file becomes the index file
+// if the store was not reset meanwhile, that is, if its number of resets is still resets. Otherwise the file stays
+// without a name. If the file cannot be written, s continues to use the runs.
 func (m *Memory) mergeRuns(ctx context.Context, s *searcher, resets int) error {
 	if len(s.runFiles.files) == 0 {
 		return nil

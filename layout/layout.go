@@ -1,10 +1,10 @@
 // This file declares the interface between a layout, which defines how a home's files are arranged,
 // and the packages that open homes.
 
-// Package layout defines the interface of layouts, which are also called dialects. A layout
-// consists of an arrangement of files on disk, a set of tools for the model, and a rule for the
-// context that is put before the model. For example, layout/duragent reads and writes the files of
-// the agent runtime duragent. The layouts themselves are in the packages below this one.
+// Package layout defines the interface of layouts, which are also called dialects. A layout consists of a file
+// arrangement on disk, tools for the model, and a rule for the context that is put before the model. For example,
+// layout/duragent reads and writes the files of the agent runtime duragent. The layouts themselves are in the packages
+// below this one.
 package layout
 
 import (
@@ -22,11 +22,11 @@ import (
 
 // Dialect describes a layout and opens homes that use it. A layout is a package with a function that returns its
 // Dialect, and a line in internal/layouts, which lists all layouts. Name, Title, Detect, Init and Open are required.
-// The other fields say what the layout can do. Commands, hooks, servers and tests read these fields, so that they need
-// not know any layout by name. The optional interfaces of a home are [MemorySwitch], [Profiler], [Compressor] and
-// [Tidier].
+// All further fields describe the layout's abilities. Commands, hooks, servers and tests read these fields, so that
+// they need not know any layout by name. The optional interfaces of a home are [MemorySwitch], [Profiler],
+// [Compressor] and [Tidier].
 type Dialect struct {
-	// unique name of the layout, which is the value of --dialect and of convert --to, for example "crabtalk"
+	// the layout's unique name, which is the value of --dialect and convert --to, for example "crabtalk"
 	Name  string
 	Title string // line for people that names the inventor and the files of the layout
 	// File is the slash-separated path of the file in the home that contains the whole memory. It
@@ -37,9 +37,9 @@ type Dialect struct {
 	// Otherwise the program chooses a directory for the home.
 	UserHome bool
 
-	// Sets lists the sets of oxbow's own verbs that a server offers beside the home's own tools (see
-	// [verb.VerbSets]). If Sets is empty, a server offers the home's own tools alone, or the core set if
-	// the home has no tools of its own.
+	// Sets lists the sets of oxbow's own verbs that a server offers beside the home's own tools (see [verb.VerbSets]).
+	// If Sets is empty, a server offers the home's own tools alone, or the core set if the home lacks tools of its
+	// own.
 	Sets verb.VerbSets
 	// Handoffs is set if the layout can store handoffs.
 	Handoffs bool
@@ -69,8 +69,8 @@ type Dialect struct {
 	// error of [Options.NoAgents].
 	Open func(ctx context.Context, o Options) (Home, error)
 
-	// Annotations is the directory for annotations of code in this layout, as a slash-separated
-	// path below the root of a working tree. If it is "", the default directory is used.
+	// Annotations is the directory for code annotations in this layout, as a slash-separated path below the root of a
+	// working tree. If it is "", the default directory is used.
 	Annotations string
 }
 
@@ -102,8 +102,8 @@ type Options struct {
 	// "" means the layout's default agent.
 	Agent string
 
-	// Memory configures the store, for example its clock, lock timeout and whether it may write.
-	// The field FS of Memory is ignored.
+	// Memory configures the store, for example the clock, the lock timeout and whether the store may be written. The
+	// field FS of Memory is ignored.
 	Memory oxbow.Options
 	// Zone is the time zone of dates in file names. Nil means time.Local.
 	Zone *time.Location
@@ -160,11 +160,11 @@ type Profiler interface {
 // Request describes the situation in which a model gets a context.
 type Request struct {
 	Message string // newest message of the user ("" before the first message)
-	Budget  int    // maximum number of tokens of the context (0 means the limit of the layout, if it has one)
+	Budget  int    // maximum number of tokens in the context (0 means the layout's limit, if it has one)
 	Project string // project of the handoff that the session takes over ("" accepts any project)
 
-	// LoadSkill returns the text of a skill that the handoff of a new session names. If the skill cannot be loaded,
-	// the error is the reason. If LoadSkill is nil, the context only contains the names of skills.
+	// LoadSkill returns the text of a skill that a new session's handoff names. If the skill cannot be loaded, the
+	// error is the reason. If LoadSkill is nil, the context only contains the names of skills.
 	LoadSkill func(name string) (text string, err error)
 }
 
@@ -187,8 +187,8 @@ type Session interface {
 	End(ctx context.Context, summary string) error
 }
 
-// Find returns the dialect with this name. If there is none, the error matches [oxbow.ErrInvalid] and lists the names
-// of all dialects.
+// Find returns the dialect with this name. Without such a dialect, the error matches [oxbow.ErrInvalid] and lists the
+// names of all dialects.
 func Find(all []Dialect, name string) (Dialect, error) {
 	for _, d := range all {
 		if d.Name == name {

@@ -9,9 +9,8 @@ import (
 )
 
 // FrontMatter parses front matter and returns its YAML mapping. If data contains no value, the mapping is empty. The
-// parameter first is the line number in the file of the first line of data. The error is a [Diagnostics] with line
-// numbers in the file. The line numbers of the nodes count from 1 in data. The caller must check the keys and detect
-// duplicate keys.
+// parameter first is the first data line's number in the file. The error is a [Diagnostics] with line numbers in the
+// file. The line numbers of the nodes count from 1 in data. The caller must check the keys and detect duplicate keys.
 func FrontMatter(file string, data []byte, first int) (*yaml.Node, error) {
 	r := frontmatter.MappingReader{File: file, FirstLine: first}
 	n := r.ReadMapping(string(data))

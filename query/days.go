@@ -63,14 +63,14 @@ func TimeFilter(key, date string, now time.Time) (oxbow.Filter, error) {
 }
 
 // earliestTime and latestTime are the first and the last moment that a filter can contain. The first is not the zero
-// time, because that means a range without a bound. The last has a year of four digits, because a year of five digits
-// cannot be written.
+// time, because that means a range without a bound. The last has a four-digit year, because a five-digit year cannot
+// be written.
 var (
 	earliestTime = time.Time{}.Add(1)
 	latestTime   = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC).Add(-1)
 )
 
-// parseSpan parses a date. Its range begins at from and ends before to. A date such as "since march" has no end. A
+// parseSpan parses a date. Its range begins at from and ends before to. A date such as "since march" lacks an end. A
 // time outside the years 1 to 9999 is replaced by the nearest bound.
 func parseSpan(s string, now time.Time) (from, to time.Time, ok bool) {
 	from, to, ok = parseNumericDate(s, now.Location())
@@ -156,7 +156,7 @@ func dayStart(day time.Time, loc *time.Location) time.Time {
 		}
 	}
 	if first.IsZero() {
-		// This day has no midnight. It begins at the moment when the clocks were set forward.
+		// This day lacks a midnight. It begins at the moment when the clocks were set forward.
 		_, first = day.Add(-around).In(loc).ZoneBounds()
 	}
 	return first

@@ -1,5 +1,5 @@
-// This file makes changes within a scope. Each op is checked against the scope. It then gets a condition, so that it
-// fails unless the entry still has the version that was checked.
+// This file makes changes within a scope. Each op is checked against the scope. Then the op gets a condition, so that
+// it fails unless the entry still has the version that was checked.
 
 package scope
 
@@ -43,7 +43,7 @@ func (v *store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, erro
 }
 
 // visibleChange returns the part of a change that the caller may see. If the op ID belongs to an earlier call, the
-// change is that of the earlier call, which may contain entries outside the scope.
+// change was made by that call and may contain entries outside the scope.
 func (v *store) visibleChange(c oxbow.Change, ops []oxbow.Op) oxbow.Change {
 	targets := map[string]bool{}
 	for _, op := range ops {
@@ -159,7 +159,7 @@ func (b *opBinder) bindOp(ctx context.Context, op oxbow.Op) error {
 		return b.bindAdd(ctx, add)
 	case outside:
 		return notFoundError(op.Target())
-	case old == nil: // There is no such entry, so the base will refuse the op.
+	case old == nil: // The entry does not exist, so the base will refuse the op.
 		b.boundOps = append(b.boundOps, op)
 		return nil
 	}
@@ -171,8 +171,8 @@ func (b *opBinder) bindOp(ctx context.Context, op oxbow.Op) error {
 	return b.bindChange(op, old, at)
 }
 
-// checkNamesFree returns an error if one of the words is the name or an alias of an entry outside the scope, unless
-// the word is in had. The error does not name that entry.
+// checkNamesFree returns an error if a word is the name or an alias of an entry outside the scope, unless the word is
+// in had. The error does not name that entry.
 func (b *opBinder) checkNamesFree(ctx context.Context, words, oldNames []string) error {
 	for _, w := range words {
 		if slices.Contains(oldNames, w) {
@@ -193,7 +193,7 @@ func (b *opBinder) checkNamesFree(ctx context.Context, words, oldNames []string)
 	return nil
 }
 
-// stagedEntry returns the entry with this name as it is after the ops so far, or nil if there is none. It also returns
+// stagedEntry returns the entry with this name as it is after the ops so far, or nil if none exists. It also returns
 // the version that the op must require. That version is 0 if an earlier op has written the entry.
 func (b *opBinder) stagedEntry(ctx context.Context, name string) (*oxbow.Entry, uint64, error) {
 	if e, ok := b.pendingEntries[name]; ok {
@@ -228,7 +228,7 @@ func (b *opBinder) bindAdd(ctx context.Context, a oxbow.Add) error {
 }
 
 // checkShownName returns an error if an entry in the scope is shown under this name although it has another name,
-// because parts of its name are hidden.
+// because parts of that name are hidden.
 func (b *opBinder) checkShownName(ctx context.Context, name string) error {
 	if !b.store.scope.hasRedactionMark(name) {
 		return nil

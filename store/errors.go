@@ -51,7 +51,7 @@ func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }
 // A QuotaError reports that a change would exceed a limit of the memory. It matches
 // [ErrQuota].
 type QuotaError struct {
-	Bound string        // what is limited: "entries", "bytes" or "changes a second"
+	Bound string        // limited quantity: "entries", "bytes" or "changes a second"
 	Most  int64         // maximum that is allowed
 	Wait  time.Duration // time after which a retry may succeed (0 if waiting does not help)
 }
@@ -76,7 +76,7 @@ func (e *NameError) Unwrap() error { return e.Err }
 type ConflictError struct {
 	Name string
 	Want uint64 // version that the op requires
-	Have uint64 // version of the entry in the store (0 if there is no such entry)
+	Have uint64 // version of the entry in the store (0 if the entry does not exist)
 }
 
 func (e *ConflictError) Error() string {
@@ -128,7 +128,7 @@ func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
 // then matches [ErrNotFound].
 type AliasError struct {
 	Alias string
-	Names []string // name of the entry that has the alias, or the names of two entries that share it
+	Names []string // name of the entry that has the alias, or two entry names that share it
 }
 
 func (e *AliasError) Error() string {
@@ -162,8 +162,8 @@ type BusyError struct {
 	Path    string
 	Waited  time.Duration
 	PID     int       // process ID of the process that holds the lock (0 if it is not known)
-	Program string    // name of its program ("" if it is not known)
-	Since   time.Time // time when it acquired the lock (zero if it is not known)
+	Program string    // name of its program ("" if not known)
+	Since   time.Time // time when it acquired the lock (zero if not known)
 	Stopped bool      // The process is suspended, so waiting does not help.
 }
 

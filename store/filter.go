@@ -24,7 +24,7 @@ type Filter struct {
 // matches at least one of the Values. If Not is set, the entry satisfies the term if it
 // matches none of the Values.
 //
-// Key is a label key, or one of these words, which specify what a value is compared with:
+// Key is a label key, or one of these words, which specify the property that a value is compared with:
 //
 //   - kind: the entry's [Kind], such as note
 //   - name: the entry's exact name or an alias
@@ -133,7 +133,7 @@ const maxBriefValues = 3
 // prints the first three and the number of the rest.
 func (f Filter) Brief() string { return f.format(maxBriefValues) }
 
-// format returns the filter as text. Each term has at most maxValues values and then the number of the others.
+// format returns the filter as text. Each term has at most maxValues values and then the number of omitted values.
 func (f Filter) format(maxValues int) string {
 	var b strings.Builder
 	word := func(parts ...string) {

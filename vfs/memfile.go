@@ -149,7 +149,7 @@ func (f *memFile) Close() error {
 	return nil
 }
 
-// truncate sets the size of the content of a node. The caller must hold mu.
+// truncate sets the size of a node's content. The caller must hold mu.
 func (m *Mem) truncate(n *memNode, size int64) {
 	n.unshareData()
 	if size > int64(len(n.data)) {
@@ -195,8 +195,7 @@ func (m *Mem) OpenLock(name string) (Lock, error) {
 	return l, nil
 }
 
-// currentNode returns the file to which the name of the lock currently refers. If there is no such file, currentNode
-// creates it.
+// currentNode returns the file to which the name of the lock currently refers. currentNode creates a missing file.
 func (l *memLock) currentNode() (*memNode, error) {
 	if err := checkName("lock", l.name); err != nil {
 		return nil, err

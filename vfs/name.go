@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// ErrTooLarge is returned if a file exceeds a limit of the caller or of the file system.
+// ErrTooLarge is returned if a file exceeds a limit of the caller or the file system.
 var ErrTooLarge = errors.New("file is too large")
 
 // fsError is an error with its own text. It matches an error of package fs.

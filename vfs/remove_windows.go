@@ -24,7 +24,7 @@ func removeInRoot(root *os.Root, name string) error {
 	if !errors.Is(err, windows.ERROR_ACCESS_DENIED) {
 		return err
 	}
-	// Windows does not delete a read-only file, but os.Root.Remove must delete it according to its documentation.
+	// Windows does not delete a read-only file, but os.Root.Remove must delete it according to the documentation.
 	info, serr := root.Lstat(name)
 	if serr != nil || !info.Mode().IsRegular() {
 		return err
@@ -102,8 +102,9 @@ func systemError(err error) error {
 	return status.Errno()
 }
 
-// RemoveTree deletes the file or directory at a path of the operating system. It deletes a directory with all files in
-// it. It is like [os.RemoveAll], but also works on file systems that do not support the request of Windows 10.
+// RemoveTree deletes the file or directory at a path of the operating system. It deletes a directory with all
+// contained files. It is like [os.RemoveAll], but also works on file systems that do not support the request of
+// Windows 10.
 func RemoveTree(path string) error {
 	err := os.RemoveAll(path)
 	if !errors.Is(err, windows.ERROR_INVALID_FUNCTION) {

@@ -1,5 +1,5 @@
 // This file detects whether an agent started oxbow. It uses the environment variables that clients set for the
-// commands of their agents.
+// commands of agents.
 
 package cli
 
@@ -29,7 +29,7 @@ var agentVars = []struct{ client, name, session string }{
 // $OXBOW_AGENT is set as well, the value has the form CLIENT/SESSION and also names the client.
 const sessionIDVariable = "OXBOW_SESSION"
 
-// detectAgent returns the variable that shows that an agent started oxbow, and what is known about the agent's
+// detectAgent returns the variable that shows that an agent started oxbow, and the known facts about the agent's
 // session. The variable is "" if a person started oxbow.
 func (e *Env) detectAgent() (variable string, c session.Caller) {
 	for _, v := range agentVars {

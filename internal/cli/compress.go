@@ -168,7 +168,7 @@ func (mem *openMemory) compressSpans(ctx context.Context, in maintenance.Compres
 }
 
 // readDigestTexts reads the texts for a digest, and returns them by group. A text without a group is for the whole
-// digest. This is allowed only if the digest has no parts.
+// digest. This is allowed only for a digest without parts.
 func (mem *openMemory) readDigestTexts(
 	ctx context.Context,
 	in maintenance.CompressIn,
@@ -237,8 +237,7 @@ moves to memory/undone, where nothing reads it.`,
 	return c
 }
 
-// showDigests prints the digests that were made. It prints them even if err is not nil, because they were made before
-// the error.
+// showDigests prints the digests that were made, even if err is not nil, because they were made before the error.
 func (env *environment) showDigests(doneVerb, plannedVerb string, out maintenance.CompressOut, err error) error {
 	if err != nil && len(out.Digests) == 0 {
 		return asUsageError(err)
@@ -253,7 +252,7 @@ func (env *environment) showDigests(doneVerb, plannedVerb string, out maintenanc
 	return err
 }
 
-// describeDigests describes digests. The word did says what was done with them, or would be done in a dry run.
+// describeDigests describes digests. The word did names the action that was taken, or would be taken in a dry run.
 func describeDigests(did string, done []verb.Digest, dry bool) (r report.Report) {
 	var names []string
 	for _, d := range done {

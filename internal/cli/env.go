@@ -39,14 +39,14 @@ type Env struct {
 	IsStdinTerminal  bool // whether standard input is a terminal
 	IsStdoutTerminal bool
 	IsStderrTerminal bool
-	TerminalWidth    int // number of columns of the terminal on standard output (0 if unknown)
-	TerminalHeight   int // number of rows of that terminal (0 if unknown)
+	TerminalWidth    int // column count of the terminal on standard output (0 if unknown)
+	TerminalHeight   int // row count of that terminal (0 if unknown)
 
 	// Sleep waits for the time that a busy server asked for. If it is nil, a timer is used.
 	Sleep func(context.Context, time.Duration) error
 
-	// ServerDrainTime is how long an MCP server keeps running after the client has disconnected, to finish the
-	// calls that it has read. If it is 0, the server uses its default.
+	// ServerDrainTime is how long an MCP server keeps running after the client has disconnected, to finish the calls
+	// that it has read. 0 means the server's default.
 	ServerDrainTime time.Duration
 
 	// HookTimeLimits replaces the time limits for hooks unless it is nil. Tests use longer limits, because the machine
@@ -79,8 +79,8 @@ type Env struct {
 	// connections.
 	OnListening func(addr string)
 
-	// DelayExit, unless it is nil, is called by a server that finishes the calls that it has read. Until release is
-	// called, the process is not ended by a first signal or by a client that stops reading. A second signal ends it.
+	// DelayExit, unless nil, is called by a server that finishes the calls that it has read. Until release is called,
+	// the process is not ended by a first signal or by a client that stops reading. A second signal ends it.
 	DelayExit func() (release func())
 }
 
@@ -88,11 +88,12 @@ type Env struct {
 type HookTimeLimits struct {
 	// Limits for the context that a model is shown at a session's start, and with a prompt.
 	SessionStart, PromptAnswer time.Duration
-	FirstCalibration           time.Duration // limit for the first calibration of a memory, which is a part of Prompt
+	FirstCalibration           time.Duration // limit for a memory's first calibration, which is a part of Prompt
 	SpoolDrain                 time.Duration // limit for moving the reports of a turn into the archive
 }
 
-// hookTimeLimits returns the environment's time limits for hooks, or the default limits if it has none.
+// hookTimeLimits returns the environment's time limits for hooks, or the default limits if the environment does not
+// set any.
 func (e *Env) hookTimeLimits() HookTimeLimits {
 	if e.HookTimeLimits != nil {
 		return *e.HookTimeLimits
@@ -127,5 +128,5 @@ type environment struct {
 
 	supportsPager, noPager bool // The command supports a pager, and the flag --no-pager is set.
 
-	progressLine *progressLine // line that shows progress on standard error (nil if there is no terminal for it)
+	progressLine *progressLine // line that shows progress on standard error (nil without a terminal)
 }

@@ -60,7 +60,7 @@ var errReported = errors.New("failed")
 // errTouchedAnnotations is the error of why --diff --fail if it finds touched annotations.
 var errTouchedAnnotations = fmt.Errorf("lines with annotations were touched: %w", errReported)
 
-// exitStatusError is the exit status of another program that ran in place of this program.
+// exitStatusError is another program's exit status. That program ran in place of this program.
 type exitStatusError int
 
 func (exitStatusError) Error() string { return "the program failed" }
@@ -83,7 +83,7 @@ func exitCode(err error) int {
 	return exitCommandFailed
 }
 
-// errorRemedy returns the text that says how to fix an error, or "" if there is none.
+// errorRemedy returns the text that says how to fix an error, or "" if no way is known.
 func errorRemedy(err error) string {
 	var m *usageError
 	if errors.As(err, &m) && m.remedy != "" {
@@ -147,7 +147,7 @@ func asUsageError(err error) error {
 	return &usageError{err: err}
 }
 
-// describeError returns an error's text, and the next step that the person should take ("" if there is none).
+// describeError returns an error's text, and the next step that the person should take ("" if no step is known).
 func describeError(err error) (message, next string) {
 	message, next = text.Uncapitalize(err.Error()), errorRemedy(err)
 	if errors.Is(err, context.Canceled) {

@@ -52,7 +52,7 @@ func addYesFlag(c *cobra.Command) *bool {
 }
 
 // setUpErasure makes c call a verb that may erase data. If canErase returns true for the input, the person is asked
-// first. The flags of c set fields of In, and the function arguments sets further fields from the command's arguments.
+// first. The flags of c set fields in In, and the function arguments sets further fields from the command's arguments.
 // The result is printed by show.
 func setUpErasure[In, Out any](
 	mem *openMemory,

@@ -209,7 +209,7 @@ func (mem *openMemory) serveAll(
 	if err != nil {
 		return err
 	}
-	for i, p := range flags.Projects { // A tenant has no working directory, so a project must be named.
+	for i, p := range flags.Projects { // A tenant lacks a working directory, so a project must be named.
 		flags.Projects[i], err = mem.env.resolveProject(p)
 		if err != nil {
 			return err

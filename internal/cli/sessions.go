@@ -48,8 +48,8 @@ func (mem *openMemory) drainedArchiveOpener() func(context.Context) (*session.Ar
 	return mem.openDrainedArchive
 }
 
-// undrainedArchiveOpener is like drainedArchiveOpener, but the function does not drain the spool. It returns nil if
-// there is no archive that can be queried at once.
+// undrainedArchiveOpener is like drainedArchiveOpener, but the function does not drain the spool. It returns nil
+// unless an archive can be queried at once.
 func (mem *openMemory) undrainedArchiveOpener() func(context.Context) (*session.Archive, error) {
 	mem.drainedArchiveOpener()
 	return mem.openUndrainedArchive
@@ -61,7 +61,7 @@ type archiveOpener struct {
 
 	mu                           sync.Mutex // guards the fields below
 	wholeArchive, visibleArchive *session.Archive
-	hasNoArchive                 bool // The home has no archive. wholeArchive is an empty archive in memory.
+	hasNoArchive                 bool // The home lacks an archive. wholeArchive is an empty archive in memory.
 	spool                        session.Spool
 }
 
@@ -91,8 +91,7 @@ func (o *archiveOpener) openDrained(ctx context.Context) (*session.Archive, erro
 	return o.visibleArchive, nil
 }
 
-// maxUnindexedBytes is the maximum size, in bytes, of an archive that can be queried at once although it has no
-// index file.
+// maxUnindexedBytes is the maximum size, in bytes, of an archive that can be queried at once without an index file.
 const maxUnindexedBytes = 4 << 20
 
 // isArchiveQueryable reports whether the archive in a file can be queried at once. This is so if it has an index
@@ -106,15 +105,15 @@ func isArchiveQueryable(file string) bool {
 	return err == nil && fi.Size() > 0 // Without an index file, the next query creates the index.
 }
 
-// openWithoutDrain returns the archive without draining the spool. It returns nil if there is no archive that can be
-// queried at once.
+// openWithoutDrain returns the archive without draining the spool. It returns nil unless an archive can be queried at
+// once.
 func (o *archiveOpener) openWithoutDrain(context.Context) (*session.Archive, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.wholeArchive == nil || o.hasNoArchive {
 		home, err := o.mem.finder.archiveHome()
 		if err != nil {
-			return nil, nil // Ignore the error: without a home, there is no archive.
+			return nil, nil // Ignore the error: without a home, an archive cannot exist.
 		}
 		if !isArchiveQueryable(filepath.Join(home, session.StoreFile)) {
 			return nil, nil
@@ -124,7 +123,8 @@ func (o *archiveOpener) openWithoutDrain(context.Context) (*session.Archive, err
 	return o.visibleArchive, err
 }
 
-// openOrRetryArchive opens the archive. If there was none, a later call tries again. The caller must hold o.mu.
+// openOrRetryArchive opens the archive. If the archive was missing, a later call tries again. The caller must hold
+// o.mu.
 func (o *archiveOpener) openOrRetryArchive() (err error) {
 	if o.wholeArchive == nil || o.hasNoArchive {
 		home, err := o.mem.finder.archiveHome()
@@ -185,7 +185,7 @@ func fingerprintFile(home string, now func() time.Time) *fingerprint.File {
 	return &p
 }
 
-// openArchive opens the archive of a home. It opens it for writing if this is possible, and if the archive
+// openArchive opens the archive of a home. The archive is opened for writing if this is possible, and if the archive
 // or a spool exists. If neither exists, none is true and the result is an empty archive in memory. A spool that is
 // created later must not be drained into it.
 func (mem *openMemory) openArchive(home string, spool session.Spool) (_ *session.Archive, none bool, err error) {

@@ -73,7 +73,8 @@ func (t *tenantHomes) newHandler(ctx context.Context, metadataHandler http.Handl
 	return s, nil
 }
 
-// signedInTenant returns the tenant as which the browser of a request is signed in. It returns "" if there is none.
+// signedInTenant returns the tenant as which the browser of a request is signed in. It returns "" if the browser is
+// not signed in.
 func (t *tenantHomes) signedInTenant(w http.ResponseWriter, r *http.Request) string {
 	name, isSignedIn := web.RequestTenant(w, r, t.server.guard.Tokens)
 	s := t.sessionsByTenant[name]
@@ -131,8 +132,8 @@ const tenantCacheBytes = 256 << 20
 
 var errNoWorkingDir = errors.New("a tenant has no working directory")
 
-// openTenant opens the home of a tenant as a run of its own. That run has neither the server's working directory nor
-// its user or its environment.
+// openTenant opens a tenant's home as a run of its own. That run has neither the working directory nor the user nor
+// the environment of the server.
 func (t *tenantHomes) openTenant(ctx context.Context, name string) (tenant.Home, error) {
 	home, err := t.mem.finder.homePath()
 	err = errors.Join(err, auth.CheckTenant(name))

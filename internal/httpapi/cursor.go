@@ -14,13 +14,13 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// listCursor encodes the cursors for one list. A cursor consists of four bytes of a hash of the request's arguments,
-// and of the offset as an unsigned varint, in URL-safe base64. The hash ensures that a cursor is only used with the
-// same arguments.
+// listCursor encodes the cursors for one list. A cursor consists of four bytes from a hash over the request's
+// arguments, and the offset as an unsigned varint, in URL-safe base64. The hash ensures that a cursor is only used
+// with the same arguments.
 type listCursor struct{ listHash [4]byte }
 
 // decodeCursor replaces the argument cursor by the argument offset that it encodes. It returns an encoder for the
-// cursors of the same list, or nil if the route has no pages.
+// cursors of the same list, or nil for a route without pages.
 func (a *requestArguments) decodeCursor(rt *route) (*listCursor, error) {
 	if !rt.isPaged {
 		return nil, nil

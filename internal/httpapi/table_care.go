@@ -1,4 +1,4 @@
-// This file defines the routes for annotations of code and for the maintenance of the memory.
+// This file defines the routes for code annotations and for the maintenance of the memory.
 
 package httpapi
 

@@ -1,4 +1,4 @@
-// This file finds evidence for labels in the text of an entry: names of projects, tags and files.
+// This file finds evidence for labels in an entry's text: names of projects, tags and files.
 
 package label
 
@@ -17,7 +17,7 @@ import (
 // evidence is a part of a text that suggests a label value.
 type evidence struct {
 	labelValue string
-	precision  float64 // share of labelled entries for which evidence of this kind is right
+	precision  float64 // share of labelled entries for which this kind's evidence is right
 	reasonText string
 }
 
@@ -28,10 +28,11 @@ type evidenceModel struct {
 
 	valuesByFirstWord map[string][]string // values by their first word, in folded case
 	valueWords        map[string]string   // the words of each value in folded case, each between spaces
-	// For each value: the number of labelled entries that mention it, and the number of these that have it as a label.
+	// For each value: how many labelled entries mention it, and how many entries among these have the value as a
+	// label.
 	mentionCounts map[string][2]int
-	// For each file or directory: the number of labelled entries that mention it, by value. The value "" counts all of
-	// them.
+	// For each file or directory: the number of labelled entries that mention it, by value. The value "" counts all
+	// these entries.
 	fileValueCounts map[string]map[string]int
 }
 
@@ -153,8 +154,8 @@ func (m *evidenceModel) fileEvidence(e *oxbow.Entry) map[string]evidence {
 					oxbow.Label{Key: m.labelKey, Value: v},
 				),
 			}
-			// If a file and its directory have the same precision, prefer the file, which has the longer name, because
-			// it is more specific.
+			// If a file and its directory have the same precision, prefer the file, which has the longer name and is
+			// more specific.
 			if old, ok := best[v]; !ok || cmp.Or(
 				cmp.Compare(g.precision, old.precision),
 				cmp.Compare(
@@ -170,7 +171,7 @@ func (m *evidenceModel) fileEvidence(e *oxbow.Entry) map[string]evidence {
 	return best
 }
 
-// mentionedValues returns the values that the name or text of an entry contains as words, in the order of the text.
+// mentionedValues returns the values that an entry's name or text contains as words, in the order of the text.
 func (m *evidenceModel) mentionedValues(e *oxbow.Entry) []string {
 	ws := foldWords(e.Name + "\n" + e.Content)
 	text := " " + strings.Join(ws, " ") + " "
@@ -198,7 +199,7 @@ func foldWords(s string) []string {
 }
 
 // mentionedFiles returns the files in the labels and the text of an entry. It also returns the directories of these
-// files that have at least two levels. The result has no repetitions.
+// files that have at least two levels. The result does not repeat a file.
 func mentionedFiles(e *oxbow.Entry) []string {
 	var fs []string
 	add := func(f string) {

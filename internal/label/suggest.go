@@ -1,4 +1,4 @@
-// This file suggests labels for entries that have no label with a certain key. It uses similar labelled entries, and
+// This file suggests labels for entries that lack a label with a certain key. It uses similar labelled entries, and
 // names and files in the text of the entry.
 
 package label
@@ -38,10 +38,10 @@ const (
 	maxSimilarEntries    = 10   // number of similar labelled entries that vote
 	maxQueryTextBytes    = 2000 // maximum length, in bytes, of the text with which similar entries are searched
 	maxTrials            = 200  // maximum number of labelled entries with which the vote is tested
-	kernelBandwidth      = 0.12 // width of the Gaussian kernel that smooths the results of the tests
-	priorWeight          = 4    // weight of the assumed precision, in number of tests
+	kernelBandwidth      = 0.12 // width of the Gaussian kernel that smooths the test results
+	priorWeight          = 4    // weight of the assumed precision, in tests
 	unknownProjectOdds   = 0.2  // assumed odds that no labelled entry belongs to the entry's project
-	unknownProjectShare  = 0.3  // frequency of labelled neighbours of such an entry, relative to other entries
+	unknownProjectShare  = 0.3  // how often such an entry's neighbours are labelled, relative to other entries
 )
 
 // Suggest suggests labels for entries that lack a label with one of the keys. The suggestions have the order of the
@@ -52,9 +52,9 @@ const (
 // labelled entries mention.
 //
 // Suggest measures how reliable each kind of evidence is in this memory: it treats up to 200 labelled entries as
-// unlabelled, and compares the suggestions for them with their real labels. If few entries are labelled, an assumed
-// precision counts in addition. If the unlabelled entries resemble the labelled ones, at least four of five
-// suggestions with a confidence of 0.8 are right. The command labels of the bench module measures this.
+// unlabelled, and compares the suggestions with the real labels. If few entries are labelled, an assumed precision
+// counts in addition. If the unlabelled entries resemble the labelled ones, at least four of five suggestions with
+// confidence 0.8 are right. The command labels of the bench module measures this.
 //
 // Suggest suggests at most one project for an entry, and any number of values for every other key. If no entry has a
 // label with a key, it suggests nothing for this key.
@@ -129,7 +129,7 @@ func PlanAcceptSuggestions(ss []Suggestion, minConfidence float64) Planner {
 }
 
 // minEntriesWithLabel is the minimum number of entries with a label before the label is suggested for other entries.
-// One entry does not show what the label means.
+// One entry does not show the label's meaning.
 const minEntriesWithLabel = 2
 
 // suggester suggests labels with one key.
@@ -145,7 +145,7 @@ type suggester struct {
 	trials        []voteTrial
 }
 
-// suggestLabels suggests labels for those of the entries that have no label with the key.
+// suggestLabels suggests labels for the entries that lack a label with the key.
 func (g *suggester) suggestLabels(ctx context.Context, es []oxbow.Entry, o SuggestOptions) ([]Suggestion, error) {
 	if err := g.learnFrom(ctx, es); err != nil {
 		return nil, err
@@ -175,8 +175,8 @@ type voteTrial struct {
 	isRight   bool
 }
 
-// learnFrom counts the values of the labelled entries. To learn how often votes are right, it also lets the neighbours
-// of some labelled entries vote, and records the share of each vote and whether its value is right.
+// learnFrom counts the values of the labelled entries. To learn how often votes are right, it also lets some labelled
+// entries' neighbours vote, and records the share of each vote and whether the value is right.
 func (g *suggester) learnFrom(ctx context.Context, es []oxbow.Entry) error {
 	var have []*oxbow.Entry
 	for i := range es {
@@ -212,7 +212,7 @@ func (g *suggester) learnFrom(ctx context.Context, es []oxbow.Entry) error {
 // vote is the support of an entry's neighbours for one value.
 type vote struct {
 	labelValue string
-	share      float64  // share of the value in the squared scores of all neighbours
+	share      float64  // the value's share in the squared scores of all neighbours
 	voterNames []string // names of the neighbours that have the value
 	voterCount int      // number of neighbours that voted for any value or for none
 }
@@ -222,8 +222,9 @@ func (g *suggester) countVotes(ctx context.Context, e *oxbow.Entry) ([]vote, err
 	if g.labelledCount == 0 {
 		return nil, nil
 	}
-	// If an entry has at most one label with this key, let only labelled neighbours vote, because the others tell
-	// nothing about this entry. For other keys, such as tag, neighbours without a label vote against all values.
+	// If an entry has at most one label with this key, let only labelled neighbours vote, because unlabelled
+	// neighbours tell nothing about this entry. For other keys, such as tag, neighbours without a label vote against
+	// all values.
 	var f oxbow.Filter
 	if g.isSingleValued {
 		f.Terms = []oxbow.Term{{Key: "has", Values: []string{g.labelKey}}}
@@ -297,8 +298,8 @@ func queryText(e *oxbow.Entry) string {
 	return text.TruncateBytes(e.Name+"\n"+e.Content, maxQueryTextBytes)
 }
 
-// votePrecision estimates the probability that the value of a vote is right. share is the vote's share, and voterCount
-// is the number of neighbours with the value. The estimate is the fraction of trials with a right vote. Trials with a
+// votePrecision estimates the probability that a vote's value is right. share is the vote's share, and voterCount is
+// the number of neighbours with the value. The estimate is the fraction of trials with a right vote. Trials with a
 // similar share weigh more, and the assumed precision counts like a few additional trials. If only one neighbour has
 // the value, the assumed precision is halved.
 func (g *suggester) votePrecision(share float64, voterCount int) float64 {
@@ -338,7 +339,7 @@ func (bs beliefs) addReason(value string, probability float64, reason string) {
 	b.reasons = append(b.reasons, reason)
 }
 
-// valueProbabilities returns the probability of each value, for a key of which an entry may have several values.
+// valueProbabilities returns the probability of each value, for keys that allow several values in an entry.
 func (bs beliefs) valueProbabilities() map[string]float64 {
 	ps := map[string]float64{}
 	for v, b := range bs {
@@ -347,9 +348,9 @@ func (bs beliefs) valueProbabilities() map[string]float64 {
 	return ps
 }
 
-// exclusiveProbabilities returns the probability of each value, for a key of which an entry has at most one value. It
-// divides the odds of a value by the sum of all odds plus 1, where 1 stands for the odds that no value is right. The
-// result is multiplied by known, the probability that entries already have the right value.
+// exclusiveProbabilities returns the probability of each value, for keys that allow at most one value in an entry. It
+// divides a value's odds by the sum of all odds plus 1, where 1 stands for the odds that no value is right. The result
+// is multiplied by known, the probability that entries already have the right value.
 func (bs beliefs) exclusiveProbabilities(knownValueProbability float64) map[string]float64 {
 	ps, odds := bs.valueProbabilities(), 1.0
 	for _, b := range bs {

@@ -121,8 +121,8 @@ func checkRequestBody(r *http.Request) *messageError {
 	return nil
 }
 
-// addVersionHeader adds the header with the protocol version if the request lacks it and its session uses a version
-// without batches. Otherwise the SDK would assume an older version, which allows batches.
+// addVersionHeader adds the header with the protocol version if the request lacks this header and its session uses a
+// version without batches. Otherwise the SDK would assume an older version, which allows batches.
 func (room *viewHandlers) addVersionHeader(r *http.Request) {
 	id := r.Header.Get("Mcp-Session-Id")
 	if id == "" || r.Header.Get("Mcp-Protocol-Version") != "" {

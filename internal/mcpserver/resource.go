@@ -43,7 +43,8 @@ func entryURIForName(name string) string {
 	return b.String()
 }
 
-// decodeURI returns the name of the entry to which a URI refers. It returns false if the URI is not that of an entry.
+// decodeURI returns the name of the entry to which a URI refers. It returns false if the URI does not refer to an
+// entry.
 func decodeURI(uri string) (string, bool) {
 	s, ok := strings.CutPrefix(uri, entryURIPrefix)
 	if !ok {

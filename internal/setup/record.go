@@ -1,5 +1,5 @@
-// This file stores a record of each changed file: an exact copy of the content without oxbow, and a digest of the
-// content that setup wrote.
+// This file stores a record for each changed file: the exact content without oxbow, and a digest of the content that
+// setup wrote.
 
 package setup
 
@@ -31,7 +31,7 @@ type setupRecord struct {
 	MemoryOff   bool          `json:"off,omitempty"`  // setup switched the client's own memory off in this file
 	CreatedDirs []string      `json:"made,omitempty"` // directories that setup created for this file
 	Choices     *setupChoices `json:"choices,omitempty"`
-	backupPath  string        // path of the copy of the file without oxbow
+	backupPath  string        // path of the file's copy without oxbow
 }
 
 // setupChoices are the options with which a client was set up last.
@@ -74,7 +74,7 @@ func digestHex(b []byte) string {
 	return hex.EncodeToString(s[:])
 }
 
-// recordPaths returns the path of a file's record, and the path of the copy without oxbow.
+// recordPaths returns two paths: a file's record, and the file's copy without oxbow.
 func (w Machine) recordPaths(real string) (meta, backup string) {
 	base := filepath.Join(w.State, digestHex([]byte(real))[:16])
 	return base + ".json", base + ".bak"
@@ -137,7 +137,7 @@ func (w Machine) recordChange(real string, after, base []byte, off bool, choices
 	return os.MkdirAll(filepath.Dir(real), 0o755)
 }
 
-// updateChoices updates the choices in the record of a file. It does nothing if there is no record.
+// updateChoices updates the choices in the record of a file. It does nothing if the record does not exist.
 func (w Machine) updateChoices(real string, choices *setupChoices) error {
 	r, err := w.readRecord(real)
 	if r == nil || err != nil {
@@ -155,7 +155,7 @@ func writeRecord(meta string, r *setupRecord) error {
 	return writeFile(meta, []byte(indentedJSON(r)))
 }
 
-// deleteRecord deletes the record of a file. It also deletes the directories that setup created, if they are empty.
+// deleteRecord deletes the record of a file. It also deletes empty directories that setup created.
 func (w Machine) deleteRecord(real string) error {
 	r, err := w.readRecord(real)
 	if r == nil || err != nil {
@@ -181,7 +181,7 @@ func (w Machine) deleteRecord(real string) error {
 }
 
 // moveCreatedDirs adds directories that are still in use to the record of another file, so that they are removed
-// together with that file. It does nothing if there is no other record.
+// together with that file. It does nothing unless another record exists.
 func (w Machine) moveCreatedDirs(dirs []string) error {
 	if len(dirs) == 0 {
 		return nil
@@ -278,7 +278,7 @@ func ignoreNotExist(err error) error {
 	return err
 }
 
-// MissingDirs returns those of dir and its parents that do not exist.
+// MissingDirs returns the missing directories among dir and its parents.
 func MissingDirs(dir string) (all []string) {
 	for !fileExists(dir) && filepath.Dir(dir) != dir {
 		all = append(all, dir)

@@ -21,12 +21,12 @@ type tomlDocument struct {
 	decoded     map[string]any
 }
 
-// tomlExpression is a line or several lines of a TOML file: the header of a table, or a key with its value.
+// tomlExpression is a line or several lines in a TOML file: the header of a table, or a key with its value.
 type tomlExpression struct {
 	isHeader   bool
-	path       []string // path of the table or key from the root (without indexes for arrays of tables)
-	isArray    bool     // the expression is the header of an element in an array of tables
-	from, to   int      // range of bytes of the lines, including the last line ending
+	path       []string // path to the table or key from the root (without indexes for arrays of tables)
+	isArray    bool     // the expression is an element's header in an array of tables
+	from, to   int      // byte range of the lines, including the last line ending
 	valueStart int      // offset at which the value begins
 	valueEnd   int      // offset at which the value ends
 }
@@ -93,7 +93,7 @@ func (t *tomlDocument) replaceRange(from, to int, text string) error {
 	return t.replaceText(slices.Concat(t.text[:from], []byte(text), t.text[to:]))
 }
 
-// valueAt returns the decoded value at a path, or nil if there is none.
+// valueAt returns the decoded value at a path, or nil if none exists.
 func (t *tomlDocument) valueAt(path ...string) any {
 	var v any = t.decoded
 	for _, name := range path {
@@ -111,7 +111,7 @@ func (e *tomlExpression) hasPath(path []string) bool {
 	return len(e.path) >= len(path) && slices.Equal(e.path[:len(path)], path)
 }
 
-// setFields sets fields of the table at a path. If there is no table, it adds one. Other fields of the table are kept.
+// setFields sets fields of the table at a path. A missing table is added. Other fields of the table are kept.
 func (t *tomlDocument) setFields(want fields, path ...string) error {
 	if t.valueAt(path...) == nil {
 		return t.addFields(want, path)
@@ -151,8 +151,8 @@ func (t *tomlDocument) addFields(want fields, path []string) error {
 	return nil
 }
 
-// setField sets one field of the table at a path. A new field is inserted after the table's last field. If there is no
-// table, setField adds one. It fails if an array of tables has the path.
+// setField sets one field of the table at a path. A new field is inserted after the table's last field. setField adds
+// a missing table. It fails if an array of tables has the path.
 func (t *tomlDocument) setField(f field, path []string) error {
 	fullPath, last := slices.Concat(path, []string{f.name}), -1
 	for i, e := range t.expressions {

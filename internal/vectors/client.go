@@ -57,8 +57,8 @@ type Client struct {
 	stats     Stats
 }
 
-// A Cache stores vectors by endpoint, model and text. Get returns nil if it has no vector. The caller must not change
-// the vector that Get returns.
+// A Cache stores vectors by endpoint, model and text. Get returns nil if the cache lacks the vector. The caller must
+// not change the vector that Get returns.
 type Cache interface {
 	Get(endpoint, model, text string) []float32
 	Put(endpoint, model, text string, v []float32) error
@@ -67,7 +67,7 @@ type Cache interface {
 // An Error describes a request to which the endpoint did not answer with vectors.
 type Error struct {
 	Endpoint  string
-	Status    int // HTTP status of the answer (0 if there was no answer)
+	Status    int // HTTP status of the answer (0 without an answer)
 	TextCount int // number of texts in the request
 	Attempts  int
 	Err       error
@@ -122,7 +122,7 @@ func NewClient(address, model string) (*Client, error) {
 }
 
 // SetKey sets the key that is sent with each request. It returns an error if this would expose the key, because the
-// endpoint is on another machine and its URL is plain HTTP.
+// endpoint is on another machine and has a plain HTTP URL.
 func (e *Client) SetKey(key string) error {
 	u, err := url.Parse(e.endpoint)
 	if err != nil {
@@ -145,7 +145,7 @@ func isLocalHost(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// Stats returns what the client has counted since it was created.
+// Stats returns the client's counts since its creation.
 func (e *Client) Stats() *Stats {
 	s := e.stats
 	s.Endpoint = e.endpoint
@@ -155,8 +155,8 @@ func (e *Client) Stats() *Stats {
 	return &s
 }
 
-// Vectors returns a vector for each text. Each vector has the length 1. A text for which there is no vector, such as
-// an empty text, gets a vector without elements.
+// Vectors returns a vector for each text. Each vector has the length 1. A text that cannot have a vector, such as an
+// empty text, gets a vector without elements.
 func (e *Client) Vectors(ctx context.Context, texts []string) ([][]float32, error) {
 	vs := make([][]float32, len(texts))
 	ask := map[string][]int{} // for each text that the endpoint must embed, its indexes in texts
@@ -210,7 +210,8 @@ func (e *Client) cachedVector(text string) []float32 {
 	return e.Cache.Get(e.endpoint, e.Model, text)
 }
 
-// requestVectors asks the endpoint for the vectors of texts. It sends one request, and repeats it if it fails.
+// requestVectors asks the endpoint for the vectors of texts. It sends one request, and repeats the request after a
+// failure.
 func (e *Client) requestVectors(ctx context.Context, texts []string) ([][]float32, error) {
 	body, err := json.Marshal(map[string]any{"model": e.Model, "input": texts, "encoding_format": "float"})
 	if err != nil {
@@ -239,9 +240,9 @@ func (e *Client) requestVectors(ctx context.Context, texts []string) ([][]float3
 	}
 }
 
-// These limits determine the maximum size of an answer in bytes: maxVectorBytes for each vector (16,384 numbers of 24
-// bytes), and maxAnswerOverhead for the rest of the JSON. An answer of this size is read and decoded in a fraction of
-// the time for which a recall waits.
+// These limits determine the maximum size of an answer in bytes: maxVectorBytes for each vector (16,384 numbers with
+// 24 bytes each), and maxAnswerOverhead for the remaining JSON. An answer with this size is read and decoded in a
+// fraction of the time for which a recall waits.
 const (
 	maxVectorBytes    = 16384 * 24
 	maxAnswerOverhead = 64 << 10

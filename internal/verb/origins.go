@@ -1,5 +1,5 @@
-// This file records which entries and turns a session was shown. An agent's new text is compared with them, and gets
-// labels that name the entries and turns from which it was made.
+// This file records which entries and turns a session was shown. An agent's new text is compared with the shown texts,
+// and gets labels that name the entries and turns from which it was made.
 
 package verb
 

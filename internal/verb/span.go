@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// timeSpanUnits lists the units that ParseSpan accepts in addition to those of [time.ParseDuration].
+// timeSpanUnits lists the units that ParseSpan accepts in addition to the units of [time.ParseDuration].
 var timeSpanUnits = []struct {
 	unit string
 	long time.Duration
@@ -31,11 +31,11 @@ func ParseSpan(s string) (time.Duration, bool) {
 	return d, err == nil && d >= 0
 }
 
-// minKeptChanges is the minimum number of changes that are kept if the limit is a span of time.
+// minKeptChanges is the minimum number of changes that are kept if the limit is a time span.
 const minKeptChanges = 10_000
 
-// ParseKeptHistory parses how much history an automatic compaction keeps. s is a number of changes, or a span of time
-// such as 90d, for which at least 10,000 changes are kept. If s is "" or "all", there is no automatic compaction.
+// ParseKeptHistory parses how much history an automatic compaction keeps. s is a number of changes, or a time span
+// such as 90d, for which at least 10,000 changes are kept. If s is "" or "all", automatic compaction is off.
 func ParseKeptHistory(s string) (changes int, age time.Duration, err error) {
 	if s == "" || s == "all" {
 		return 0, 0, nil

@@ -1,4 +1,4 @@
-// This file keeps the tainted entries of a memory in memory during a series of changes, such as an import.
+// This file keeps a memory's tainted entries in working memory during a series of changes, such as an import.
 
 package verb
 
@@ -26,14 +26,14 @@ func WithTaintedEntries(ctx context.Context) context.Context {
 	return context.WithValue(ctx, taintedKey{}, &TaintedEntries{})
 }
 
-// ContextTaintedEntries returns the entries in the context of a series of changes. It returns nil if the context does
+// ContextTaintedEntries returns the entries in the context for a series of changes. It returns nil if the context does
 // not come from [WithTaintedEntries].
 func ContextTaintedEntries(ctx context.Context) *TaintedEntries {
 	t, _ := ctx.Value(taintedKey{}).(*TaintedEntries)
 	return t
 }
 
-// Each calls fn with each entry, until fn returns an error. The first call of Each reads the entries of the memory by
+// Each calls fn with each entry, until fn returns an error. The first call of Each reads the memory's entries by
 // calling read. If read fails, this call and all later calls return its error.
 func (t *TaintedEntries) Each(read func(add func(*oxbow.Entry) error) error, fn func(*oxbow.Entry) error) error {
 	t.mu.Lock()

@@ -38,7 +38,7 @@ func acceptsGzip(header string) bool {
 // compressingWriter compresses the body if the first write is a long part of a text.
 type compressingWriter struct {
 	http.ResponseWriter
-	delayedStatus int // status that has not been written yet (0 if there is none)
+	delayedStatus int // status that has not been written yet (0 if no status is delayed)
 	bodyWriter    io.Writer
 	gz            *gzip.Writer
 }

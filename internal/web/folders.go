@@ -26,8 +26,8 @@ var errNoFolders = verb.Advise(
 	"run oxbow ui on the machine that has the notes",
 )
 
-// folderSection lists the directories, with forms that change the list. It returns nil if this browser may not see
-// them, or if the memory is not in a file.
+// folderSection lists the directories, with forms that change the list. It returns nil if this browser may not see the
+// directories, or if the memory is not in a file.
 func (c *pageRequest) folderSection() g.Node {
 	if c.view.IsPartial() || c.workspace.Place == nil {
 		return nil
@@ -57,7 +57,7 @@ func (c *pageRequest) folderSection() g.Node {
 	return append(body, followForm())
 }
 
-// folderRow shows a directory, its problems, and a button to stop following it.
+// folderRow shows a directory, its problems, and a button to stop following the directory.
 func folderRow(f folders.ListedFolder, mayChange bool) g.Node {
 	how := "read only"
 	if f.WritesFiles {

@@ -1,5 +1,5 @@
-// This file implements the page Settings. It shows the connected clients, the findings of oxbow doctor, the size of
-// the memory, and backups.
+// This file implements the page Settings. It shows the connected clients, the findings of oxbow doctor, the memory's
+// size, and backups.
 
 package web
 
@@ -58,8 +58,8 @@ func settingsPage(c *pageRequest) (pageReply, error) {
 // maxSearchedSessions is the number of recent sessions in which clients are searched.
 const maxSearchedSessions = 200
 
-// clientList lists the clients that have reported sessions, and the time of the last report of each. It also contains
-// the switch that turns off what hooks show to models.
+// clientList lists the clients that have reported sessions, and when each client last reported. It also contains the
+// switch that turns off what hooks show to models.
 func (c *pageRequest) clientList() (g.Node, error) {
 	var all []session.Summary
 	if c.workspace.Sessions != nil {

@@ -146,7 +146,7 @@ func (c *pageRequest) changeDiff(t verb.TouchedEntry, seq uint64) g.Node {
 	return g.Group{text, labels}
 }
 
-// entryVersionContent is the content of a version of an entry.
+// entryVersionContent is the content of an entry version.
 type entryVersionContent struct {
 	text    string
 	aliases []string

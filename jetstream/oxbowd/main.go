@@ -1,7 +1,8 @@
 // This file is the entry point of oxbowd.
 
 // Command oxbowd serves memories like "oxbow serve", but on several machines. It stores memories on three NATS
-// JetStream servers, which are part of the program. If one server is lost, the others continue to serve the memories.
+// JetStream servers, which are part of the program. If one server is lost, the remaining two continue to serve the
+// memories.
 package main
 
 import (

@@ -1,7 +1,7 @@
 // This file opens and creates homes.
 
-// Package clawft is the layout of clawft, which follows the layout of nanobot. MEMORY.md has
-// long-term facts, and HISTORY.md has summaries of sessions.
+// Package clawft is the layout of clawft, which follows the layout of nanobot. MEMORY.md has long-term facts, and
+// HISTORY.md has summaries of sessions.
 //
 //	~/.clawft/workspace/memory/MEMORY.md     facts, always in the model's context
 //	~/.clawft/workspace/memory/HISTORY.md    summaries of sessions, searched on demand
@@ -10,9 +10,8 @@
 // If that directory does not exist but ~/.nanobot/workspace/memory does, the layout uses nanobot's
 // directory. The directory is chosen when the home is opened, and does not change afterwards.
 //
-// A paragraph of MEMORY.md is an entry of kind note, and a paragraph of HISTORY.md is an entry of
-// kind history. A comment above the paragraph contains data that a paragraph cannot express, such
-// as labels.
+// A paragraph in MEMORY.md is an entry with kind note, and a paragraph in HISTORY.md is an entry with kind history. A
+// comment above the paragraph contains data that a paragraph cannot express, such as labels.
 //
 // [Home.Consolidate] removes repeated facts from MEMORY.md, and [Home.Compress] makes the file fit
 // a budget. They append the removed texts to HISTORY.md.
@@ -29,8 +28,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Dialect returns the dialect. A home is the user's home directory, or a directory that takes its place. It may also
-// be the directory .clawft in it, the workspace, or the directory of the memory itself. The layout does not
+// Dialect returns the dialect. A home is the user's home directory, or a directory that takes its place. The home may
+// also be the directory .clawft in it, the workspace, or the directory of the memory itself. The layout does not
 // distinguish agents.
 func Dialect() layout.Dialect {
 	return layout.Dialect{

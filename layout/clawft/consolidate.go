@@ -18,8 +18,8 @@ var _ layout.Tidier = (*Home)(nil)
 type movedText struct {
 	headings  string
 	text      string
-	namedText string // text of the entry with its comment ("" if the entry has no name of its own)
-	name      string // name of the entry ("" without a name of its own)
+	namedText string // the entry's text with the comment ("" if the entry lacks a name of its own)
+	name      string // the entry's name ("" without a name of its own)
 }
 
 // markRepeatedUnits marks each unit that repeats another unit as removed. movedTexts contains those removed texts
@@ -113,7 +113,7 @@ func moveComment(from, to *textUnit) bool {
 	return true
 }
 
-// currentComment returns the comment of a unit after the changes so far, or nil if it has none.
+// currentComment returns the comment of a unit after the changes so far, or nil if the unit lacks a comment.
 func currentComment(u *textUnit) *entryComment {
 	if u.newComment != nil {
 		return u.newComment

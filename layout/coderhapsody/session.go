@@ -1,5 +1,5 @@
-// This file implements sessions. A session starts with a handoff, if one is waiting. When it is compacted or ends, it
-// stores a summary, from which it can be resumed.
+// This file implements sessions. A session starts with a handoff, if one is waiting. At a compaction and at the end, a
+// session stores a summary, from which it can be resumed.
 
 package coderhapsody
 

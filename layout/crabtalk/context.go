@@ -31,9 +31,9 @@ type crabFileText struct {
 	path, text string
 }
 
-// instructionParts returns the Crab.md of the home, followed by the Crab.md of each directory from the root of the
-// working file system to the working directory. The nearest file comes last, because it takes precedence. An empty
-// line separates the texts. Files that cannot be read are reported with Warn.
+// instructionParts returns the home's Crab.md, followed by the Crab.md in each directory from the root of the working
+// file system to the working directory. The nearest file comes last, because it takes precedence. An empty line
+// separates the texts. Files that cannot be read are reported with Warn.
 func (h *home) instructionParts() []prompt.Part {
 	var layers []crabFileText
 	if text, ok := h.readCrabFile(h.FS, crabFile, filepath.Join(h.Path, crabFile)); ok {

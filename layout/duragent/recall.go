@@ -17,8 +17,8 @@ import (
 // sectionSeparator is the line that separates sections and days.
 const sectionSeparator = "\n\n---\n\n"
 
-// dateSpan is a range of dates, including the first and the last. An empty date means that the range has no end on
-// this side.
+// dateSpan is a range of dates, including the first and the last. An empty date means that the range is open on this
+// side.
 type dateSpan struct{ firstDate, lastDate string }
 
 func (s dateSpan) hasDate(date string) bool {
@@ -42,7 +42,7 @@ func lastDays(now time.Time, n int) dateSpan {
 }
 
 // renderRecall formats entries in this order: facts by file name, the curated note, and the days of the span, newest
-// first. Sections without entries are left out. If there are no entries, it returns "".
+// first. Sections without entries are left out. Without entries, it returns "".
 func renderRecall(entries []oxbow.Entry, days dateSpan) string {
 	var facts, journal []oxbow.Entry
 	var sections []string

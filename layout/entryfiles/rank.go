@@ -13,9 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// ranker is an index of the entries of a memory, without their names. As in crabtalk's RFC 0038, it ignores words of
-// one byte and 49 stop words. An entry that contains only such words still counts in the number of entries and in the
-// mean length.
+// ranker is an index of a memory's entries, without their names. As in crabtalk's RFC 0038, it ignores words of one
+// byte and 49 stop words. An entry that contains only such words still counts in the number of entries and in the mean
+// length.
 type ranker struct {
 	mu      sync.Mutex // guards the fields below
 	memory  *oxbow.Memory
@@ -105,7 +105,7 @@ func indexedDocument(e oxbow.Entry) *index.Document {
 	return d
 }
 
-// oldDocument returns the document that is indexed for an entry, or nil if there is none.
+// oldDocument returns the document that is indexed for an entry, or nil if the entry is not indexed.
 func (r *ranker) oldDocument(id uint64) *index.Document {
 	if e, ok := r.entries[id]; ok {
 		return indexedDocument(e)

@@ -40,7 +40,7 @@ type rewriteToolIn struct {
 }
 
 // Tools implements [layout.Home]. It returns the four tools of crabtalk's design. It also returns the tool soul, which
-// writes the identity, if the setting soul_editable allows it.
+// writes the identity, if the setting soul_editable allows this.
 func (h *home) Tools() []verb.Tool {
 	about := func(name, title string) verb.Tool { return dialect.NewTool(descriptions, name, title) }
 	remember, forget := about("remember", "Save to memory"), about("forget", "Delete from memory")
@@ -118,7 +118,7 @@ func (h *home) recallTool(ctx context.Context, d *verb.Workspace, in recallToolI
 }
 
 // searchEntries returns the entries that contain words of the query. If the workspace has vectors, it also returns
-// entries whose vectors are similar to that of the query.
+// entries whose vectors are similar to the query's vector.
 func (h *home) searchEntries(
 	ctx context.Context,
 	d *verb.Workspace,

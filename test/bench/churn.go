@@ -1,5 +1,5 @@
-// This file implements the command churn. It measures the size of the log after many updates of few entries, and how
-// long the slowest update waits while the log is compacted.
+// This file implements the command churn. It measures the log's size after many updates of few entries, and how long
+// the slowest update waits while the log is compacted.
 
 package main
 
@@ -24,7 +24,7 @@ type churnRun struct {
 	texts          []oxbow.Add
 	written        int
 	changeTimes    timings // time of each update
-	overwriteTimes timings // time of each synced overwrite of as many bytes, made between the updates
+	overwriteTimes timings // time for each synced overwrite of as many bytes, made between the updates
 	largestSize    int64   // largest size of the log, in bytes
 	finalSize      int64   // size of the log at the end, in bytes
 	compactions    int     // how often the log became smaller
@@ -161,7 +161,7 @@ func (r *churnRun) nextChange() []oxbow.Op {
 	return ops
 }
 
-// logSize returns the size of the used part of a memory's log in bytes.
+// logSize returns how many bytes of a memory's log are used.
 func logSize(m *oxbow.Memory) (int64, error) {
 	s, err := m.Stats(context.Background())
 	return s.Used, err

@@ -1,4 +1,4 @@
-// This file implements the command imports: the cost of importing the files of each program and format.
+// This file implements the command imports: the cost of importing the files from each program and format.
 
 package main
 

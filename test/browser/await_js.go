@@ -1,4 +1,4 @@
-// This file makes Go wait for asynchronous results of JavaScript: promises, and the requests and transactions of
+// This file makes Go wait for asynchronous results from JavaScript: promises, and the requests and transactions of
 // IndexedDB.
 
 package browser
@@ -42,7 +42,7 @@ func (e *DOMError) Error() string {
 	return e.Name + ": " + e.Message
 }
 
-// Is reports that the error matches ENOSPC if the browser has no space left. [vfs.IsFull] relies on this.
+// Is reports that the error matches ENOSPC if the browser is out of space. [vfs.IsFull] relies on this.
 func (e *DOMError) Is(target error) bool {
 	return e.Name == "QuotaExceededError" && target == syscall.ENOSPC
 }
@@ -82,7 +82,7 @@ type asyncAnswer struct {
 }
 
 // pendingAnswer is an answer that may not have arrived yet. Callers must call wait once, because wait releases the
-// JavaScript handlers. They may omit it only if the answer can no longer arrive and nobody needs it.
+// JavaScript handlers. They may omit the call only if the answer can no longer arrive and is not needed.
 type pendingAnswer struct {
 	answerChan chan asyncAnswer
 	handlers   []js.Func
@@ -117,7 +117,7 @@ func (p *pendingAnswer) releaseHandlers() {
 	p.handlers = nil
 }
 
-// awaitPromise waits until a promise is settled, and returns its value or its error.
+// awaitPromise waits until a promise is settled, and returns the value or the error.
 func awaitPromise(promise js.Value) (js.Value, error) {
 	p := newPendingAnswer()
 	promise.Call("then", p.handlerFor(func(args []js.Value) asyncAnswer { return asyncAnswer{value: args[0]} }),

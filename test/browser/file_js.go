@@ -17,7 +17,7 @@ import (
 )
 
 // maxFile is the maximum size of a file, 1 GiB. A page has at most 4 GiB of memory, and a file with a damaged length
-// must not use up all of it.
+// must not use up all memory.
 const maxFile = 1 << 30
 
 // chunksPerRead is the number of chunks that one request reads: 4 MiB.
@@ -134,7 +134,7 @@ func (t *transaction) requestChunks(o *file, first, last int64) (*pendingAnswer,
 		[]any{o.nodeNumber, float64(first)}, []any{o.nodeNumber, float64(last)}))
 }
 
-// copyChunk copies the bytes of a stored chunk into p. p contains the bytes of the file from offset off on.
+// copyChunk copies a stored chunk's bytes into p. p contains the bytes of the file from offset off on.
 func copyChunk(p []byte, off int64, row js.Value) {
 	at, b := int64(numberProperty(row, "i"))*chunkSize, row.Get("b")
 	if at < off {
@@ -284,7 +284,7 @@ func (o *file) Stat() (fs.FileInfo, error) {
 	return o.fileSystem.newNodeInfo(n, path.Base(o.name)), nil
 }
 
-// Close closes the file. If the file was removed and nobody else has it open, Close deletes its bytes.
+// Close closes the file. If the file was removed and nobody else has it open, Close deletes the bytes.
 func (o *file) Close() error {
 	if o.isClosed.Swap(true) {
 		return pathError("close", o.name, fs.ErrClosed)

@@ -1,4 +1,4 @@
-// This file implements locks by the browser's Web Locks: the locks of package vfs, and locks that keep the bytes of
+// This file implements locks by the browser's Web Locks: the locks for package vfs, and locks that keep the bytes of
 // removed files while they are open.
 
 package browser
@@ -25,7 +25,7 @@ const (
 // browser releases the lock when the page ends, so a page that has ended keeps no file.
 func (f *FS) openLockName(ino float64) string { return fmt.Sprintf("oxbow/%s/open/%.0f", f.name, ino) }
 
-// writeLockName returns the name of the Web Lock behind the vfs.Lock of a file.
+// writeLockName returns the name of the Web Lock behind a file's vfs.Lock.
 func (f *FS) writeLockName(ino float64) string { return fmt.Sprintf("oxbow/%s/lock/%.0f", f.name, ino) }
 
 // hold is a Web Lock that this page holds. The browser keeps the lock until its promise is fulfilled.
@@ -38,8 +38,8 @@ type hold struct {
 	handlers      []js.Func
 }
 
-// acquireWebLock requests a Web Lock. If wait is true, it returns when it has the lock. If wait is false, it
-// returns without the lock if others hold it. isHeld reports whether it has the lock.
+// acquireWebLock requests a Web Lock. If wait is true, acquireWebLock returns when the lock is granted. If wait is
+// false, it returns without a lock that others hold. isHeld reports whether the lock was granted.
 func (f *FS) acquireWebLock(name, mode string, wait bool) (h *hold, isHeld bool, err error) {
 	if f.isClosed.Load() {
 		return nil, false, errClosed
@@ -110,8 +110,8 @@ func (h *hold) releaseAndWait() {
 	h.releaseHandlers()
 }
 
-// releaseHandlers releases the JavaScript handlers of the lock. It must be called only when the browser does not
-// need them any more.
+// releaseHandlers releases the JavaScript handlers of the lock. It must be called only when the browser does not need
+// the handlers any more.
 func (h *hold) releaseHandlers() {
 	h.dropOnce.Do(func() {
 		for _, fn := range h.handlers {
@@ -148,8 +148,7 @@ func (f *FS) OpenLock(name string) (vfs.Lock, error) {
 	return l, nil
 }
 
-// lockedNodeNumber returns the number of the file that has the lock's name at present. It creates the file if there
-// is none.
+// lockedNodeNumber returns the number of the file that has the lock's name at present. It creates a missing file.
 func (l *lock) lockedNodeNumber() (float64, error) {
 	if l.name == "." {
 		return 0, errNotRegular
@@ -185,7 +184,7 @@ func (l *lock) TryLock() (bool, error) {
 			return false, pathError("lock", l.name, err)
 		}
 		// Another file may have got the name meanwhile. Then it does not matter whether the lock on the old file was
-		// granted, because it excludes nobody. The loop tries again with the new file.
+		// granted, because that lock excludes nobody. The loop tries again with the new file.
 		now, err := l.lockedNodeNumber()
 		if err == nil && now == ino {
 			if got {
@@ -204,7 +203,7 @@ func (l *lock) TryLock() (bool, error) {
 	return false, pathError("lock", l.name, fmt.Errorf("the file was replaced %d times meanwhile", maxLockTries))
 }
 
-// Unlock releases the lock. It returns an error if this Lock does not hold it.
+// Unlock releases the lock. It returns an error if this Lock is not held.
 func (l *lock) Unlock() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

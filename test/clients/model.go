@@ -1,7 +1,7 @@
 // This file implements a server that plays a model. It follows a script, and speaks the APIs of all clients.
 
-// Package clients tests oxbow with real clients of agents. It sets them up by "oxbow setup" and runs them with a
-// scripted model on this machine. Then it checks the session that oxbow has recorded.
+// Package clients tests oxbow with real clients of agents. It sets up the clients by "oxbow setup" and runs each
+// client with a scripted model on this machine. Then it checks the session that oxbow has recorded.
 package clients
 
 import (
@@ -13,8 +13,8 @@ import (
 	"sync"
 )
 
-// promptMarker is a part of each prompt of the tests. The model recognizes by it the requests of the main conversation.
-// Other requests, for example for a title, get a short answer.
+// promptMarker is a part of each prompt in the tests. The model recognizes by it the requests of the main
+// conversation. Other requests, for example for a title, get a short answer.
 const promptMarker = "[acceptance of oxbow]"
 
 // scriptStep is one tool call that the model makes. After the last step, the model ends the turn.
@@ -22,10 +22,10 @@ type scriptStep struct {
 	toolName     string // name of oxbow's tool ("" if shell or own is set)
 	input        map[string]any
 	shellCommand string    // command that the client's own tool must run
-	clientCall   *toolCall // call of another tool of the client
+	clientCall   *toolCall // call of another client tool
 }
 
-// scriptedModel is a server that plays a model. It makes the calls of its steps one after the other.
+// scriptedModel is a server that plays a model. It makes the calls of the steps in order.
 type scriptedModel struct {
 	steps []scriptStep
 	// makeToolCall returns a call of oxbow's tool. The call contains the name that the tool has in the client.
@@ -34,8 +34,8 @@ type scriptedModel struct {
 
 	mu       sync.Mutex // mu guards the fields below.
 	marker   string     // text by which requests of the main conversation are recognized
-	requests []string   // bodies of the requests of the main conversation, the oldest first
-	// bodies of all other requests, such as those of a sub-agent
+	requests []string   // request bodies of the main conversation, the oldest first
+	// bodies of all other requests, such as requests by a sub-agent
 	otherRequests []string
 	subagentTask  string   // text by which requests of a sub-agent are recognized
 	endAgentCall  toolCall // call with which the model ends a sub-agent
@@ -137,7 +137,7 @@ func (m *scriptedModel) startConversation(marker string) {
 	m.marker, m.requests = marker, nil
 }
 
-// lastRequest returns the body of the last request of the main conversation, or "" if there is none.
+// lastRequest returns the last request's body in the main conversation, or "" if none was received.
 func (m *scriptedModel) lastRequest() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

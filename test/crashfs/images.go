@@ -18,12 +18,12 @@ const (
 )
 
 // EachImage yields the possible contents of the disk after a crash at this moment. Each comes with a label that tells
-// what is lost. The disk does not change and may be used meanwhile. The caller owns each image.
+// which changes are lost. The disk does not change and may be used meanwhile. The caller owns each image.
 //
-// A change is pending if a crash may lose it. EachImage tries every subset of the pending changes of names. Each
-// subset leaves some files with names. For these files, EachImage tries every subset of the pending writes and
-// truncations. If there are more than 6 changes of names, or more than 4 writes and truncations, it tries only some
-// subsets: none, all, all but one change, one change, and every prefix.
+// A change is pending if a crash may lose it. EachImage tries every subset of the pending name changes. Each subset
+// leaves some files with names. For these files, EachImage tries every subset of the pending writes and truncations.
+// If there are more than 6 changes of names, or more than 4 writes and truncations, it tries only some subsets: none,
+// all, all but one change, one change, and every prefix.
 //
 // A part of a write may also reach the disk. EachImage tries each write in three ways:
 //
@@ -42,8 +42,8 @@ func (d *Disk) EachImage(yield func(img *vfs.Mem, label string) bool) {
 	d.EachSketch(func(im *ImageSketch) bool { return yield(im.BuildImage(), im.Label()) })
 }
 
-// EachSketch yields the same contents as EachImage, but as sketches. A sketch builds its image only when the caller
-// asks for it. This saves time if only a few images are needed.
+// EachSketch yields the same contents as EachImage, but as sketches. A sketch builds its image only at the caller's
+// request. This saves time if only a few images are needed.
 func (d *Disk) EachSketch(yield func(im *ImageSketch) bool) {
 	d.mu.Lock()
 	s := d.state.copyState()
@@ -69,13 +69,13 @@ func (d *Disk) EachSketch(yield func(im *ImageSketch) bool) {
 	})
 }
 
-// imageEnumerator is the state of one call of EachImage or EachSketch.
+// imageEnumerator is the state of one call to EachImage or EachSketch.
 type imageEnumerator struct {
 	state      *diskState
 	yield      func(*ImageSketch) bool
 	seenSums   map[uint64]bool   // hashes of the images that were yielded
-	seenTrees  map[uint64]bool   // hashes of the trees of names that were tried
-	fileHashes map[string]uint64 // hash of a file's content, by the inode and the fates of its operations
+	seenTrees  map[uint64]bool   // hashes of the name trees that were tried
+	fileHashes map[string]uint64 // hash of a file's content, by the inode and its operations' fates
 	scratch    []byte
 	opTexts    map[*dataOp]string // description of each operation, for labels
 	wholeFiles map[*inode][]byte  // for each file with a single pending write at its end: the content with that write
@@ -83,12 +83,13 @@ type imageEnumerator struct {
 	sketch     ImageSketch // sketch that is yielded; it is reused for the next image
 }
 
-// ImageSketch describes one possible content of the disk. It is valid only until the function that got it returns.
+// ImageSketch describes one possible content of the disk. It is valid only until the function that got the sketch
+// returns.
 type ImageSketch struct {
 	enumerator *imageEnumerator
 	tree       *fileTree
 	opFates    []opFate
-	fileHashes []uint64 // hash of the content of each file, in the order of the tree's files
+	fileHashes []uint64 // content hash of each file, in the tree's file order
 	imageSum   uint64
 }
 
@@ -97,7 +98,7 @@ type treeEntry struct {
 	name       string
 	node       *inode
 	hash       uint64 // hash of the name and its permissions
-	linkNumber int    // index of an earlier place with the same file (-1 if there is none)
+	linkNumber int    // index of an earlier place with the same file (-1 if this place is the first)
 	fileNumber int    // index in the files of the tree (-1 for a directory)
 }
 
@@ -296,11 +297,11 @@ func (im *ImageSketch) BuildImage() *vfs.Mem {
 	return img
 }
 
-// Label tells what is lost in this image.
+// Label tells which changes are lost in this image.
 func (im *ImageSketch) Label() string { return im.enumerator.imageLabel(im.tree, im.opFates) }
 
-// hashFile returns the hash of the content of a file after its pending operations. opIndexes contains the positions of
-// their fates in fates.
+// hashFile returns the hash of a file's content after the pending operations. opIndexes contains their fates'
+// positions in fates.
 func (e *imageEnumerator) hashFile(node *inode, opIndexes []int, fates []opFate) uint64 {
 	e.hashKey = append(
 		e.hashKey[:0],
@@ -329,8 +330,8 @@ func (e *imageEnumerator) hashFile(node *inode, opIndexes []int, fates []opFate)
 }
 
 // buildFile returns the content of a file after its pending operations. If buffer is not nil, buildFile may store the
-// content there, and the next call overwrites it. Several images may share the result, so callers must copy it before
-// they write to it.
+// content there, and the next call overwrites it. Several images may share the result, so callers must copy the result
+// before writing to it.
 func (e *imageEnumerator) buildFile(buffer *[]byte, node *inode, opIndexes []int, fates []opFate) []byte {
 	if len(node.pendingOps) == 0 {
 		return slices.Clip(node.base)
@@ -381,7 +382,7 @@ func (e *imageEnumerator) buildFile(buffer *[]byte, node *inode, opIndexes []int
 	return slices.Clip(data)
 }
 
-// imageLabel returns a label that tells what is lost with these fates.
+// imageLabel returns a label that tells which changes are lost with these fates.
 func (e *imageEnumerator) imageLabel(t *fileTree, fates []opFate) string {
 	var b strings.Builder
 	b.WriteString(t.label)

@@ -11,10 +11,9 @@ import (
 	"testing"
 )
 
-// requiredProgramsVar is the environment variable with the names of required programs, separated by commas,
-// or "all". If a required program is missing, tests fail. If a program is missing that is
-// not required, tests are skipped. So the environment determines what a test run covers, not
-// the programs that happen to be installed.
+// requiredProgramsVar is the environment variable with the names of required programs, separated by commas, or "all".
+// If a required program is missing, tests fail. If a program is missing that is not required, tests are skipped. So
+// the environment determines which tests are run, not the programs that happen to be installed.
 const requiredProgramsVar = "OXBOW_REQUIRE"
 
 // longTestsVar is the environment variable that determines how often tests repeat: 1 for the full

@@ -1,5 +1,5 @@
-// This file reads the tasks of Cline and its forks Roo Code and Kilo Code, and the sessions of Cline's command
-// line. The formats come from src/core/storage/disk.ts and src/shared/ExtensionMessage.ts in cline/cline,
+// This file reads the tasks of Cline and its forks Roo Code and Kilo Code, and the sessions from Cline's command line.
+// The formats come from src/core/storage/disk.ts and src/shared/ExtensionMessage.ts in cline/cline,
 // src/core/task-persistence in RooCodeInc/Roo-Code, and internal/parser/cline.go in kenn-io/agentsview.
 //
 // An extension has a directory for each task, tasks/ID. The task's file ui_messages.json is an array of the messages
@@ -31,7 +31,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// clineMessage is an element of ui_messages.json, of api_conversation_history.json, or of the command line's messages.
+// clineMessage is an element in ui_messages.json, in api_conversation_history.json, or in the messages of the command
+// line.
 type clineMessage struct {
 	ID        string          `json:"id"`
 	Time      json.RawMessage `json:"ts"`
@@ -73,8 +74,8 @@ func isClineLine(line []byte) bool {
 	return DecodeObject(line, &d) && d.Session != "" && len(d.Messages) > 0 && d.Messages[0].Role != ""
 }
 
-// IsClineTaskFile reports whether a path names the conversation of a task in Cline, Roo Code or Kilo Code. A task
-// has one file for the person and one for the model. The file for the model is used only if the other file is
+// IsClineTaskFile reports whether a path names the conversation of a task in Cline, Roo Code or Kilo Code. A task has
+// one file for the person and one for the model. The file for the model is used only if the file for the person is
 // missing.
 func IsClineTaskFile(path string) bool {
 	dir, name := filepath.Split(filepath.FromSlash(path))
@@ -88,11 +89,11 @@ func IsClineTaskFile(path string) bool {
 	return false
 }
 
-// clineReader reads the messages of one task of Cline or a fork of Cline.
+// clineReader reads the messages in one task of Cline or a Cline fork.
 type clineReader struct {
 	path                  string
 	sessionID, workingDir string
-	defaultTime           time.Time // used for messages that have no time
+	defaultTime           time.Time // used for messages without a time
 	extractPersonText     func(string) string
 
 	messageReporter
@@ -195,7 +196,7 @@ func (c *clineReader) reportUIMessage(m *clineMessage) {
 	}
 }
 
-// clineKinds contains the kinds of messages that are read, and those that show states of the program.
+// clineKinds contains the message kinds that are read, and the kinds that show states of the program.
 var clineKinds = lazyWordSet(`
 	act_mode_respond browser_action browser_action_launch command completion_result condense condense_context followup
 	plan_mode_respond reasoning subtask_result summarize_task task text tool use_mcp_server use_subagents user_feedback
@@ -230,7 +231,7 @@ func (c *clineReader) reportUIText(kind string, m *clineMessage) {
 	}
 }
 
-// clineAgentTexts lists the kinds of messages that are texts of the agent.
+// clineAgentTexts lists the message kinds that are texts of the agent.
 var clineAgentTexts = []string{
 	"text", "completion_result", "followup", "plan_mode_respond", "act_mode_respond", "subtask_result",
 }

@@ -8,10 +8,10 @@
 // "rawArgs","result","status"},"modelInfo":{"modelName"},"workspaceUris"}. Type 1 is the person, 2 the agent.
 //
 // The agent of the command line writes ~/.cursor/projects/PROJECT/agent-transcripts/SESSION/SESSION.jsonl, and
-// sub-agents write to the directory subagents beside that file. A line is {"role","message":{"content"}}. It has
-// no time, so that each message gets the time at which the file was last changed. The editor has no time for the
-// messages of some versions. They get the time at which the session was last changed. The person's text is in
-// <user_query>.
+// sub-agents write to the directory subagents beside that file. A line is {"role","message":{"content"}}. A line does
+// not contain a time, so that each message gets the time at which the file was last changed. In some versions, the
+// editor stores messages without a time. These messages get the time at which the session was last changed. The
+// person's text is in <user_query>.
 
 package clientfile
 
@@ -24,7 +24,7 @@ import (
 	"time"
 )
 
-// cursorLine is a whole session of the editor, or one line of a command line transcript.
+// cursorLine is a whole session of the editor, or one line in a command line transcript.
 type cursorLine struct {
 	Composer struct {
 		ID      string          `json:"composerId"`
@@ -71,7 +71,7 @@ type cursorBubble struct {
 	Workspaces []string `json:"workspaceUris"`
 }
 
-// isCursorLine recognizes a session document of the editor, and the first line of a command line transcript.
+// isCursorLine recognizes the editor's session document, and the first line of a command line transcript.
 func isCursorLine(line []byte) bool {
 	var l struct {
 		Composer json.RawMessage `json:"cursor"`

@@ -1,6 +1,6 @@
-// This file reads sessions out of the SQLite databases of clients. A session in a database has a path that
-// consists of the database's path, a slash, and the session's ID. [Open] returns it as a JSON document, which the
-// client's [EventReader] reads. The readers describe the documents.
+// This file reads sessions from the SQLite databases of clients. A session in a database has a path that consists of
+// the database's path, a slash, and the session's ID. [Open] returns it as a JSON document, which the client's
+// [EventReader] reads. The readers describe the documents.
 
 package clientfile
 
@@ -259,7 +259,7 @@ func readCursorDocument(db *sqlitefile.DB, _, id string) (any, error) {
 	return map[string]any{"cursor": withoutLargeMembers(composer), "bubbles": bubbles}, nil
 }
 
-// withoutLargeMembers returns the members of a Cursor session that the reader uses. The other members may be large.
+// withoutLargeMembers returns the members of a Cursor session that the reader uses. The unused members may be large.
 func withoutLargeMembers(composer json.RawMessage) map[string]json.RawMessage {
 	var all map[string]json.RawMessage
 	_ = json.Unmarshal(composer, &all) // Ignore the error: the caller has already parsed composer.
@@ -296,8 +296,8 @@ func readCrushDocument(db *sqlitefile.DB, path, id string) (any, error) {
 	}, nil
 }
 
-// listGooseSessionIDs returns the IDs of the sessions of persons and sub-agents. It leaves out hidden sessions,
-// which Goose uses for itself.
+// listGooseSessionIDs returns the session IDs of persons and sub-agents. It leaves out hidden sessions, which Goose
+// uses for itself.
 func listGooseSessionIDs(db *sqlitefile.DB) (ids []string, err error) {
 	t, err := db.Table("sessions")
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// messageReporter reports the events of a list of messages. Each event is a copy of the embedded event, which contains
-// the session, the time and other values of the current message.
+// messageReporter reports the events of a message list. Each event is a copy of the embedded event, which contains the
+// session, the time and other values from the current message.
 type messageReporter struct {
 	Event
 	yieldEvent func(*Event)
@@ -69,7 +69,7 @@ func (m *messageReporter) reportCall(id, tool string, args json.RawMessage) {
 	m.yieldEvent(&e)
 }
 
-// callResult is what a client stores about the result of a call.
+// callResult is the data that a client stores about a call's result.
 type callResult struct {
 	id, output string
 	hasFailed  bool
@@ -95,7 +95,7 @@ func embeddedJSON(raw json.RawMessage) json.RawMessage {
 }
 
 // parseObject decodes a JSON value into target. A field of the wrong type stays empty. parseObject returns false if b
-// is not JSON, or if the value's kind differs from that of target.
+// is not JSON, or if the value and target differ in kind.
 func parseObject(b []byte, target any) bool {
 	err := json.Unmarshal(b, target)
 	var wrong *json.UnmarshalTypeError
@@ -105,8 +105,8 @@ func parseObject(b []byte, target any) bool {
 	return err == nil
 }
 
-// contentBlock is a part of a message in the form of Anthropic's API. Some clients use other names for some fields, so
-// the names of all clients are read.
+// contentBlock is a message part in the form of Anthropic's API. Some clients use other names for some fields, so the
+// names of all clients are read.
 type contentBlock struct {
 	Type         string          `json:"type"`
 	Text         string          `json:"text"`
@@ -137,7 +137,7 @@ func decodeBlocks(content json.RawMessage) (all []contentBlock) {
 		return []contentBlock{{Type: "text", Text: text}}
 	}
 	var raws []json.RawMessage
-	_ = json.Unmarshal(content, &raws) // Ignore the error: content of another kind has no blocks.
+	_ = json.Unmarshal(content, &raws) // Ignore the error: content of another kind does not contain blocks.
 	for _, raw := range raws {
 		var b contentBlock
 		if parseObject(raw, &b) {
@@ -202,8 +202,7 @@ func (m *messageReporter) reportBlocks(
 var attachmentTypes = lazyWordSet(`
 	audio audio_url binary document file image image_url input_audio input_file input_image local_image video video_url`)
 
-// reportUnknownBlocks reports the blocks in a message's content whose types are neither in known nor those of
-// attachments.
+// reportUnknownBlocks reports the blocks in a message's content whose types are neither in known nor attachment types.
 func (e Event) reportUnknownBlocks(content json.RawMessage, yield func(*Event), known ...string) {
 	var blocks []struct {
 		Type string `json:"type"`
@@ -228,7 +227,7 @@ func (b *contentBlock) output() string {
 }
 
 // resultText returns the text in a tool's result. The result is a string, an array of parts, or an object that
-// contains the text under one of the usual names.
+// contains the text under a usual name.
 func resultText(raw json.RawMessage) string {
 	raw = embeddedJSON(raw)
 	if len(raw) == 0 || string(raw) == "null" {
@@ -241,7 +240,7 @@ func resultText(raw json.RawMessage) string {
 		}
 	case '{':
 		var members map[string]json.RawMessage
-		_ = json.Unmarshal(raw, &members) // Ignore the error: a value that is not an object has no members.
+		_ = json.Unmarshal(raw, &members) // Ignore the error: only an object contains members.
 		for _, name := range []string{"output", "Text", "text", "content", "contents", "stdout", "error", "message"} {
 			if text := resultText(members[name]); text != "" {
 				return text

@@ -5,8 +5,8 @@
 // "messages","model":{"model"}}}. A message of version 0.3.0 is {"User":{"id","content":[{"Text"}|{"Mention":
 // {"uri","content"}}]}} or {"Agent":{"content":[{"Text"}|{"Thinking":{"text"}}|{"ToolUse":{"id","name",
 // "input"}}],"tool_results":{ID:{"is_error","content","output"}}}}, or "Resume". A message of older versions is
-// {"id","role","segments":[{"type","text"}],"tool_uses","tool_results"}. Messages have no times, so that all have
-// the time of the thread.
+// {"id","role","segments":[{"type","text"}],"tool_uses","tool_results"}. Messages lack times, so that all have the
+// time of the thread.
 
 package clientfile
 

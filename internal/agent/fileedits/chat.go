@@ -43,8 +43,8 @@ type chatCall struct {
 
 	claudeCall *claudeCall // is set only for calls of Claude Code
 
-	// The result of a call with a patch is recorded here and used at the end of the transcript, because the client may
-	// report the file changes before or after the result.
+	// The result for a call with a patch is recorded here and used at the end of the transcript, because the client
+	// may report the file changes before or after the result.
 	hasResult, hasFailed bool
 	reportedChanges      map[string]reportedChange // file changes that the client reported, or nil
 }
@@ -60,7 +60,7 @@ func newChatState(t *Transcript) *chatState {
 	}
 }
 
-// reasoningOfAgent returns what an agent has said and thought so far. It never returns nil.
+// reasoningOfAgent returns the agent's words and thoughts so far. It never returns nil.
 func (c *chatState) reasoningOfAgent(subAgent string) *reasoning {
 	if r := c.reasoningByAgent[subAgent]; r != nil {
 		return r
@@ -84,8 +84,8 @@ func (c *chatState) recordPersonRequest(subAgent, text string) {
 	}
 }
 
-// editingTools contains the lower-case names of tools that edit files. A tool that takes a patch has no file argument,
-// because the patch names the files.
+// editingTools contains the lower-case names of tools that edit files. A tool that takes a patch lacks a file
+// argument, because the patch names the files.
 var editingTools = map[string]bool{"edit": true, "replace": true, "write": true, "write_file": true, "create": true,
 	"multiedit": true, "insert": true,
 	"str_replace": true, "str_replace_editor": true, "apply_patch": true, "patch": true}
@@ -309,8 +309,8 @@ func (c *chatState) recordEditResult(call *chatCall, result json.RawMessage, out
 }
 
 // editsFromDisplay determines the edits of an answered call. It uses the file's text before and after the edit, the
-// diff that the client shows, or the text that was written, whichever is present. If none contains line numbers,
-// the edits have no position, and MakeRecords searches for them in the file.
+// diff that the client shows, or the text that was written, whichever is present. If none contains line numbers, the
+// edits lack a position, and MakeRecords searches for them in the file.
 func (c *chatState) editsFromDisplay(call *chatCall, displayed displayedResult) []Edit {
 	e := call.edit
 	if displayed.Path != "" {

@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// maxRecordTokens is the maximum number of estimated tokens of a record, including its first line.
+// maxRecordTokens is the maximum number of estimated tokens in a record, including its first line.
 const maxRecordTokens = 900
 
 // TaskFromTurns returns a task whose record describes a session. The turns must be ordered by time. The record
@@ -59,7 +59,7 @@ func composeRecord(turns []session.Turn, changesByFile map[string]lineChanges) s
 	if !fits(out) {
 		return text.TruncateBytes(out, room) // A token has at least one byte.
 	}
-	// Add the commands in the order of their information per token, as long as they fit.
+	// Add the commands in the order of information per token, as long as they fit.
 	taken := make([]bool, len(short))
 	order := make([]int, len(short))
 	for i := range order {
@@ -151,7 +151,7 @@ func bulletLines(items []string) []string {
 	return lines
 }
 
-// limitLines returns the first maxLines lines. If it omits lines, it appends a line that tells how many.
+// limitLines returns the first maxLines lines. If lines are omitted, limitLines appends a line that tells how many.
 func limitLines(lines []string, maxLines int) []string {
 	if more := len(lines) - maxLines; more > 0 {
 		return append(slices.Clone(lines[:maxLines]), fmt.Sprintf("(and %d more)", more))

@@ -39,7 +39,7 @@ type Task struct {
 	Project string   // project of the task
 }
 
-// Handoff is a task that was read from a memory. A handoff that was never stored has no name.
+// Handoff is a task that was read from a memory. A handoff that was never stored does not have a name.
 type Handoff struct {
 	Task
 	Name    string
@@ -74,9 +74,9 @@ type LoadedSkill struct {
 }
 
 // Text returns the text with which a session starts that continues the handoff. It tells the name and the date of the
-// handoff, what was loaded and which files exist. Then follow the summary, the plan, the record, the skills and the
-// entries. Summary and plan are enclosed in fences, which their text cannot close, because remembered text is data and
-// not instructions.
+// handoff, which parts were loaded and which files exist. Then follow the summary, the plan, the record, the skills
+// and the entries. Summary and plan are enclosed in fences, which their text cannot close, because remembered text is
+// data and not instructions.
 func (o *LoadedHandoff) Text() string {
 	var b strings.Builder
 	h := &o.Handoff

@@ -60,7 +60,7 @@ type Service struct {
 	WorkingDir string           // working directory of sub-agents
 	Environ    func() []string  // environment for sub-agents, without oxbow's variables (nil means empty)
 	Now        func() time.Time // nil means time.Now
-	Stdout     io.Writer        // receives the output of sub-agents while they run (nil discards it)
+	Stdout     io.Writer        // receives the output of running sub-agents (nil discards it)
 	Stderr     io.Writer        // receives the standard error output of sub-agents (nil discards it)
 	StopGrace  time.Duration    // time between SIGTERM and SIGKILL (5 s by default)
 
@@ -76,11 +76,12 @@ type Service struct {
 type SubagentRequest struct {
 	Agent string // name of the sub-agent, valid for [profile.CheckName]
 	Task  string // at most 256 KiB
-	// profile of the sub-agent's memory; "" means the caller's profile, or the whole memory if the caller has none
+	// profile of the sub-agent's memory; "" means the caller's profile, or the whole memory if the caller lacks a
+	// profile
 	Profile string
 	Skill   string // name of a skill (may be empty)
-	AsOf    uint64 // number of the change as of which the memory is read (0 means the present)
-	Budget  int    // maximum tokens of the selected entries (0 means the budget of the profile)
+	AsOf    uint64 // change number as of which the memory is read (0 means the present)
+	Budget  int    // maximum tokens of the selected entries (0 means the profile's budget)
 }
 
 // ServerCommand is the command that starts the memory server of a sub-agent. Its fields have the form in which MCP
@@ -221,7 +222,7 @@ func shellQuote(s string) string {
 }
 
 // composeText joins the parts of the briefing. The task comes last, because models pay most attention to the end. It
-// is not put into a code block, because it is an instruction of the caller and not data.
+// is not put into a code block, because the task is an instruction of the caller and not data.
 func (b *Briefing) composeText() string {
 	var w strings.Builder
 	fmt.Fprintf(

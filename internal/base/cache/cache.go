@@ -32,7 +32,7 @@ func (b *Budget) UsedBytes() int64 {
 	return b.usedBytes
 }
 
-// cachedValue identifies a cached value by its owner and its slot.
+// cachedValue identifies a cached value by owner and slot.
 type cachedValue struct {
 	owner interface{ evictUnread(n int) bool }
 	slot  int
@@ -70,7 +70,7 @@ func (b *Budget) removeValuesOf(owner interface{ evictUnread(n int) bool }) {
 }
 
 // Slots is a fixed number of slots. Each slot can contain one cached value. It is safe for concurrent use. Empty slots
-// need almost no memory, because they are allocated in blocks when they are first used.
+// need almost no memory, because they are allocated in blocks at the first use.
 type Slots[T any] struct {
 	budget *Budget
 	blocks []atomic.Pointer[block[T]]
@@ -83,7 +83,7 @@ const blockSlots = 128
 
 type slot[T any] struct {
 	value   T
-	wasRead atomic.Bool // The value was read since it was added, or since an eviction last kept it.
+	wasRead atomic.Bool // The value was read since its addition, or since the last eviction that kept the value.
 }
 
 // NewSlots returns n empty slots.

@@ -9,7 +9,7 @@ import "slices"
 // lines.
 type LineNumberer map[string]int32
 
-// LineID returns the ID of a line. If the line has no ID yet, it gets the next unused number.
+// LineID returns the ID of a line. A line without an ID gets the next unused number.
 func (in LineNumberer) LineID(line string) int32 {
 	n, ok := in[line]
 	if !ok {
@@ -28,14 +28,14 @@ func (in LineNumberer) LineIDs(lines []string) []int32 {
 	return out
 }
 
-// A LineMapper finds, for the lines of one text, the equal lines of another text. A LineMapper can be used
-// for many pairs of texts, and reuses its working memory. The zero Mapper is ready to use.
+// A LineMapper finds, for the lines in one text, the equal lines in another text. A LineMapper can be used for many
+// pairs of texts, and reuses its working memory. The zero Mapper is ready to use.
 type LineMapper struct {
 	lineOccurrences []lineOccurrence // indexed by line ID; all counts are zero between two calls of MapLines
 }
 
-// lineOccurrence counts a line in two texts, A and B. It contains the number of times that the line occurs in each
-// text, and the index of the last occurrence in each text.
+// lineOccurrence counts a line in two texts, A and B. It contains how often the line occurs in each text, and the
+// index of the last occurrence in each text.
 type lineOccurrence struct{ countA, countB, lastA, lastB int32 }
 
 // MapLines returns, for each line in a, the index of its equal line in b, or -1. Mapped lines are in the same order in
@@ -62,10 +62,10 @@ func (d *LineMapper) MapLines(a, b []int32) []int {
 	return m
 }
 
-// mapLineRange maps the lines of one part of each text. a and b are the line IDs in the parts, which begin at line
-// i of the first text and at line j of the second text. If a line has an equal line in the other part, mapLineRange
-// stores this line's index in mapping. It first maps equal lines at the beginning and end. Then it divides the parts at
-// anchors or, without anchors, finds a shortest edit script.
+// mapLineRange maps the lines in one part of each text. a and b are the line IDs in the parts, which begin at line i
+// in the first text and at line j in the second text. If a line in the first part equals a line in the second part,
+// mapLineRange stores the second line's index in mapping. It first maps equal lines at the beginning and end. Then it
+// divides the parts at anchors or, without anchors, finds a shortest edit script.
 func (d *LineMapper) mapLineRange(a, b []int32, i, j int, mapping []int) {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		mapping[i] = j
@@ -95,7 +95,7 @@ func (d *LineMapper) mapLineRange(a, b []int32, i, j int, mapping []int) {
 	d.mapLineRange(a[x:], b[y:], i+x, j+y, mapping)
 }
 
-// findAnchors returns the anchors: pairs of indexes of the lines that occur exactly once in each text. Both indexes
+// findAnchors returns the anchors: index pairs of the lines that occur exactly once in each text. Both indexes
 // increase from pair to pair. If the texts have these lines in different orders, findAnchors returns a longest list of
 // such pairs.
 func (d *LineMapper) findAnchors(a, b []int32) [][2]int {
@@ -149,8 +149,8 @@ func longestAscending(pairs [][2]int) [][2]int {
 }
 
 // maxLineEdits is the maximum number of edits for which mapByMyers searches. If more edits are necessary, the part
-// counts as rewritten. The reasons are that the memory grows with the square of the number of edits, and that such
-// a mapping would not be useful.
+// counts as rewritten. The reasons are that the memory grows with the square of the edit count, and that such a
+// mapping would not be useful.
 const maxLineEdits = 1000
 
 // mapByMyers maps a part of each text by a shortest edit script. It has the same arguments as mapLineRange. If more
@@ -158,7 +158,7 @@ const maxLineEdits = 1000
 func mapByMyers(a, b []int32, i, j int, mapping []int) {
 	maxDistance := min(len(a)+len(b), maxLineEdits)
 	furthest := make([]int32, 2*maxDistance+2) // furthest position in a that was reached on each diagonal
-	// for each round, a copy of the part of furthest that the round can change
+	// for each round, a copy of the elements in furthest that the round can change
 	var trace [][]int32
 	for d := 0; d <= maxDistance; d++ {
 		for k := -d; k <= d; k += 2 {
@@ -182,7 +182,7 @@ func mapByMyers(a, b []int32, i, j int, mapping []int) {
 }
 
 // isReachedByInsertion reports how the furthest path to diagonal k ends in round d. It returns true if the last edit
-// inserts a line of b, and false if the last edit deletes a line of a. Equal lines may follow the edit. The slice
+// inserts a line from b, and false if the last edit deletes a line from a. Equal lines may follow the edit. The slice
 // furthest contains the furthest positions of the previous round. Diagonal 0 is at index middle.
 func isReachedByInsertion(furthest []int32, middle, k, d int) bool {
 	if k == -d || k == d {

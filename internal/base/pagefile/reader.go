@@ -2,10 +2,10 @@
 // program can read and check a single page.
 //
 // A page has 4,096 bytes. It ends with a CRC-32C checksum over the checksum of page 0 (except in page 0 itself), the
-// number of the page (8 bytes), and the first 4,092 bytes of the page. Therefore a page of another file, or a page at
-// a wrong position, is detected. Page 0 contains a head that the caller defines. The tables follow in order, and each
-// begins on a new page. A row never crosses pages, and the space after the last row of a page is zero. All integers
-// are little-endian.
+// page number (8 bytes), and the page's first 4,092 bytes. Therefore a page of another file, or a page at a wrong
+// position, is detected. Page 0 contains a head that the caller defines. The tables follow in order, and each begins
+// on a new page. A row never crosses pages, and the space after the last row of a page is zero. All integers are
+// little-endian.
 package pagefile
 
 import (
@@ -33,8 +33,8 @@ var errDamaged = errors.New("the file is damaged")
 
 var crcTable = crc32.MakeTable(crc32.Castagnoli)
 
-// PageChecksum returns the checksum of page pageNumber. data is the page without its checksum. headChecksum is the
-// checksum of page 0, which is not used for page 0 itself.
+// PageChecksum returns the checksum of page pageNumber. data is the page without its checksum. headChecksum is page
+// 0's checksum, which is not used for page 0 itself.
 func PageChecksum(data []byte, pageNumber int, headChecksum uint32) uint32 {
 	if pageNumber == 0 {
 		return crc32.Update(0, crcTable, data)
@@ -45,7 +45,7 @@ func PageChecksum(data []byte, pageNumber int, headChecksum uint32) uint32 {
 	return crc32.Update(crc32.Checksum(b[:], crcTable), crcTable, data)
 }
 
-// A TableSize is the size of a table: the row size in bytes (1 for plain bytes) and the number of rows.
+// A TableSize is the size of a table: the row size in bytes (1 for plain bytes) and the row count.
 type TableSize struct{ RowSize, RowCount int }
 
 // PageCount returns the number of pages that the table needs.
@@ -72,13 +72,13 @@ type Reader struct {
 	file         io.ReaderAt
 	headChecksum uint32 // checksum of page 0
 	tables       []TableSize
-	firstPages   []int // number of the first page of each table
+	firstPages   []int // number of each table's first page
 	pages        []atomic.Pointer[page]
 	err          atomic.Pointer[error] // first error of any method
 }
 
 // Open reads page 0 of a file and returns a reader for the file's tables. decodeTables receives page 0 without its
-// checksum, and returns the sizes of the tables.
+// checksum, and returns the table sizes.
 func Open(file io.ReaderAt, decodeTables func(head []byte) ([]TableSize, error)) (*Reader, error) {
 	r := &Reader{file: file}
 	head, err := r.ReadPages(0, 1)
@@ -113,7 +113,7 @@ func (r *Reader) Err() error {
 // RowCount returns the number of rows in a table.
 func (r *Reader) RowCount(table int) int { return r.tables[table].RowCount }
 
-// FirstPage returns the number of the first page of a table.
+// FirstPage returns the number of a table's first page.
 func (r *Reader) FirstPage(table int) int { return r.firstPages[table] }
 
 // ReadPages reads count pages from page firstPage on, and verifies their checksums. It does not use the cache.
@@ -171,9 +171,8 @@ func (r *Reader) Row(table, rowIndex int) []byte {
 	return r.Page(table, rowIndex/perPage)[rowIndex%perPage*size:][:size]
 }
 
-// EachTablePage calls fn with the rows of each page of a table, in order. The pages are not cached, so fn must not
-// keep the rows. If a page cannot be read, EachTablePage stops and returns the error, which it also records for
-// Err.
+// EachTablePage calls fn with the rows on each page of a table, in order. The pages are not cached, so fn must not
+// keep the rows. If a page cannot be read, EachTablePage stops and returns the error, which it also records for Err.
 func (r *Reader) EachTablePage(table int, fn func(rows []byte)) error {
 	t := r.tables[table]
 	perPage, rowsLeft := PageDataBytes/t.RowSize, t.RowCount
@@ -217,8 +216,8 @@ func (r *Reader) EachCachedPage(table int, fn func(rows []byte)) {
 	}
 }
 
-// TableBytes returns the contents of a table that consists of plain bytes. It does not add the pages to the cache. If
-// a page cannot be read, TableBytes returns the bytes before that page, and Err returns the error.
+// TableBytes returns the contents of a table with plain bytes. It does not add the pages to the cache. If a page
+// cannot be read, TableBytes returns the bytes before that page, and Err returns the error.
 func (r *Reader) TableBytes(table int) []byte {
 	b := make([]byte, 0, r.RowCount(table))
 	_ = r.EachTablePage(table, func(rows []byte) { b = append(b, rows...) }) // Err returns the error, too
@@ -230,8 +229,8 @@ func (r *Reader) RowKey(table, rowIndex int) uint64 {
 	return binary.LittleEndian.Uint64(r.Row(table, rowIndex))
 }
 
-// SearchKey returns the index of the first row whose key is at least key. If there is no such row, it returns the
-// number of rows. The keys of the table must be ascending.
+// SearchKey returns the index of the first row whose key is at least key. Without such a row, it returns the row
+// count. The keys of the table must be ascending.
 func (r *Reader) SearchKey(table int, key uint64) int {
 	count, perPage := r.RowCount(table), PageDataBytes/r.tables[table].RowSize
 	n := sort.Search(r.tables[table].PageCount(), func(n int) bool {

@@ -26,7 +26,7 @@ func Valid(b []byte) bool {
 			}
 			b, n = b[n:], 1
 			inString = b[0] == '\\'
-			if inString { // Keep the escaped character, and for \u its four digits, so that json.Valid checks them.
+			if inString { // Keep the escaped character, and for \u the four digits, so that json.Valid checks them.
 				n = min(2, len(b))
 				if n == 2 && b[1] == 'u' {
 					n = min(6, len(b))

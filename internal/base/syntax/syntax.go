@@ -1,5 +1,5 @@
 // Package syntax defines how filters and labels are written: the keys that have a meaning, their common misspellings,
-// and quotation. The root package uses it to format filters, and package query uses it to parse filters.
+// and quotation. The root package uses it to format filters, and package query to parse filters.
 package syntax
 
 import (
@@ -19,7 +19,7 @@ var knownKeys = []string{"project", "tag", "file", "confidence",
 var NonLabelKeys = []string{"kind", "name", "by", "door", "after", "before", "on", "id", "has", "trust"}
 
 // untilFilterKey is a known key that may also be a label key. It once was a synonym, so memories may contain labels
-// with this key. It has no misspellings, because similar words such as util are likely label keys.
+// with this key. Its misspellings are not recognized, because similar words such as util are likely label keys.
 const untilFilterKey = "until"
 
 // keySynonyms maps a word that people may type to the known key that it means.
@@ -57,7 +57,8 @@ func IsLabelKey(key string) bool {
 
 // NearestKey returns the known key that was probably meant if key is misspelt. It returns "" if key is itself known,
 // or is not similar to a known key. A key with fewer than ten letters may have one typing error, and a longer key two.
-// In keys of three or four letters, the first letter must be correct. Keys of two letters have no misspellings.
+// In keys of three or four letters, the first letter must be correct. The misspellings of keys with two letters are
+// not recognized.
 func NearestKey(key string) string {
 	if IsKnownKey(key) || slices.Contains(NonLabelKeys, key) {
 		return ""
@@ -92,7 +93,7 @@ func isReadAsFilterKey(key string) bool {
 	return CanonicalKey(key) != key || NearestKey(key) != "" || key == untilFilterKey
 }
 
-// QuoteValue returns a value as it is written in a filter, with quotation marks if they are necessary.
+// QuoteValue returns a value as it is written in a filter, with quotation marks if necessary.
 func QuoteValue(v string) string {
 	if v != "" && !strings.ContainsFunc(v, func(r rune) bool {
 		return unicode.IsSpace(r) || r == '"' || r == ',' || r == '\\' || !unicode.IsPrint(r)

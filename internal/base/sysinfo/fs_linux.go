@@ -90,7 +90,7 @@ func mountTypeOfPath(path string) string {
 	return mountTypeOfDevice(string(b), fmt.Sprintf("%d:%d", unix.Major(uint64(st.Dev)), unix.Minor(uint64(st.Dev))))
 }
 
-// mountTypeOfDevice returns the type of the mount with a device number such as "8:1". mountinfo is the content of
+// mountTypeOfDevice returns the mount type for a device number such as "8:1". mountinfo is the content of
 // /proc/self/mountinfo (see proc_pid_mountinfo(5)). In each line, the third field is the device number, and the first
 // field after a single dash is the type.
 func mountTypeOfDevice(mountinfo, device string) string {

@@ -10,7 +10,7 @@ import (
 )
 
 // widthOptions sets how the width of characters is measured. Wide East Asian characters and emoji have two columns,
-// and escape sequences have none.
+// and escape sequences have zero.
 var widthOptions = displaywidth.Options{ControlSequences: true}
 
 // CountColumns returns the number of terminal columns that s needs. Tabs are not counted.

@@ -8,8 +8,8 @@ import "github.com/oxbow-memory/oxbow/internal/base/ucd"
 
 // CrabtalkTerms returns the terms of s exactly as crabtalk's memory store does (its RFC 0150). A term is a longest
 // sequence of alphanumeric characters (Unicode 17) in full lower case. Single characters and 49 stop words are left
-// out. There is no stemming or normalization. A text without spaces between words, such as Chinese, is a single term.
-// Invalid UTF-8 separates terms.
+// out. Terms are neither stemmed nor normalized. A text without spaces between words, such as Chinese, is a single
+// term. Invalid UTF-8 separates terms.
 //
 // The terms may share memory with s.
 func CrabtalkTerms(s string) []string {
@@ -22,7 +22,7 @@ func AppendCrabtalkTerms(terms []string, s string) []string {
 }
 
 // CrabtalkByteTerms returns the terms of s as crabtalk's earlier memory did, which had one file for each entry (its
-// RFC 0038). Unlike [CrabtalkTerms], it leaves out only terms of a single byte, so that single characters outside of
+// RFC 0038). Unlike [CrabtalkTerms], it leaves out only terms of a single byte, so that single characters outside
 // ASCII are kept.
 func CrabtalkByteTerms(s string) []string {
 	return appendKeptWords(nil, s, func(w ucd.Word) bool { return w.End-w.Start > 1 })

@@ -89,7 +89,7 @@ func lettersAsBits(s string) (set uint32, isASCII bool) {
 
 // mayBeSimilar reports whether a candidate may be similar to the word. For most candidates that are not similar, it
 // returns false within a few nanoseconds. It counts the letters that only one of the two words contains. Each such
-// letter is a typing error, unless one word contains the other.
+// letter is a typing error, unless the candidate contains the word, or the word contains the candidate.
 func (t *similarityTarget) mayBeSimilar(candidate string) bool {
 	letters, isASCII := lettersAsBits(candidate)
 	if !isASCII || !t.isASCII {
@@ -97,7 +97,7 @@ func (t *similarityTarget) mayBeSimilar(candidate string) bool {
 	}
 	more, less := letters&^t.letterBits, t.letterBits&^letters
 	if more == 0 || less == 0 {
-		return true // One word may be a part of the other.
+		return true // The word may contain the candidate, or be contained in it.
 	}
 	difference := len(candidate) - len(t.text)
 	return max(difference, -difference) <= t.maxTypingErrors &&

@@ -29,7 +29,7 @@ const (
 	keyPageDown
 	keyEscape
 	keyCtrl    // Ctrl and the letter in key.text
-	keyUnknown // a key that has no meaning on this screen
+	keyUnknown // a key without a meaning on this screen
 )
 
 // keyPress is one key press, or one pasted text.
@@ -44,15 +44,15 @@ const (
 	pasteEnd   = "\x1b[201~"
 )
 
-// These limits stop the decoder from waiting for the end of a sequence forever. maxPendingBytes is the maximum length
-// in bytes of an incomplete escape sequence, and maxPasteBytes is that of an incomplete paste.
+// These limits stop the decoder from waiting forever for a sequence to end. An incomplete escape sequence has at most
+// maxPendingBytes bytes, and an incomplete paste has at most maxPasteBytes bytes.
 const (
 	maxPendingBytes = 64
 	maxPasteBytes   = 1 << 16
 )
 
-// escapeSequences maps an escape sequence, without its first two bytes, to a key. It contains the sequences of xterm,
-// of the Linux console, and of application mode.
+// escapeSequences maps an escape sequence, without its first two bytes, to a key. It contains the sequences for xterm,
+// for the Linux console, and for application mode.
 var escapeSequences = map[string]keyCode{
 	"A": keyArrowUp, "B": keyArrowDown, "C": keyArrowRight, "D": keyArrowLeft, "H": keyHome, "F": keyEnd,
 	"1~": keyHome, "3~": keyDelete, "4~": keyEnd, "5~": keyPageUp, "6~": keyPageDown, "7~": keyHome, "8~": keyEnd,

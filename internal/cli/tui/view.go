@@ -25,15 +25,15 @@ const maxTextWidth = 120
 // maxNameWidth is the maximum width, in columns, of a name that is followed by text in the same row.
 const maxNameWidth = 48
 
-// maxListRows is the maximum number of rows of the list.
+// maxListRows is the list's maximum row count.
 const maxListRows = 15
 
-// minPreviewWidth is the minimum width of the screen, in columns, for which the preview is to the right of the list.
+// minPreviewWidth is the minimum screen width, in columns, for which the preview is to the right of the list.
 const minPreviewWidth = 120
 
-// divideRows divides the rows of the screen. hasStateRow reports whether there is room for a row with the state.
-// listed and previewed are the numbers of rows for the list and for the preview. On a wide screen, list and preview
-// are side by side in the same rows.
+// divideRows divides the screen's rows. hasStateRow reports whether there is room for a row with the state. listed and
+// previewed are the numbers of rows for the list and for the preview. On a wide screen, list and preview are side by
+// side in the same rows.
 func (m *model) divideRows() (hasStateRow bool, listed, previewed int) {
 	rest := m.height - 2
 	hasStateRow = rest > 1
@@ -115,7 +115,7 @@ func (m *model) bodyRows() (rows []string) {
 	return append(rows, previewRows(h, min(m.width, maxTextWidth), previewed)...)
 }
 
-// rightPreviewRows returns n rows of a preview to the right of the list. The first row identifies the hit.
+// rightPreviewRows returns n preview rows to the right of the list. The first row identifies the hit.
 func (m *model) rightPreviewRows(h Hit, width, n int) []string {
 	title := styleText(termtext.Dim, termtext.ShortenToColumns(escapeLine(h.Meta), width))
 	return append([]string{title}, previewRows(h, min(width, maxTextWidth), n-1)...)
@@ -133,7 +133,7 @@ func joinColumns(left []string, width int, right []string) []string {
 	return rows
 }
 
-// stateText returns the text of the state row, such as the number of hits.
+// stateText returns the text of the state row, such as the hit count.
 func (m *model) stateText() string {
 	count := text.FormatCount(len(m.list.Hits), "entry", "entries")
 	switch {
@@ -170,7 +170,7 @@ func (m *model) reasonRows() (rows []string) {
 	return rows
 }
 
-// hitRow returns the row of a hit in the list: the name, and as much of the text as fits beside the name into width
+// hitRow returns a hit's row in the list: the name, and as much of the text as fits beside the name into width
 // columns.
 func (m *model) hitRow(h Hit, chosen bool, width int) string {
 	pointer, style := " ", ""

@@ -82,15 +82,15 @@ func (s *blockSearch) findBlock(blob string) blockMatch {
 	return m
 }
 
-// hasBlock reports whether the lines of a text contain the record's block at the record's span. They may not, because
-// anybody can edit a sidecar and the blob name in it.
+// hasBlock reports whether the lines of a text contain the record's block at the record's span. The lines may differ,
+// because anybody can edit a sidecar and the blob name in it.
 func (r *Record) hasBlock(lines []string) bool {
 	return r.Span.Len() > 0 && r.Span.Last <= len(lines) && hashLines(lines[r.Span.First-1:r.Span.Last]) == r.Hash
 }
 
 // isSuccessorOf reports whether a deleted file, to which the sidecar belongs, was probably renamed to this text. This
-// is so if an annotation was written for exactly this content. It is also so if at least half of the annotated blocks,
-// and at least two blocks, occur in this text in their old order.
+// is so if an annotation was written for exactly this content. This is also so if at least half of the annotated
+// blocks, and at least two blocks, occur in this text in their old order.
 func (p *lineIndex) isSuccessorOf(s *sidecar, blob string) bool {
 	votes := 0
 	last := 0

@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// SidecarProblem describes an invalid line of a sidecar, or a problem of the whole sidecar.
+// SidecarProblem describes an invalid line in a sidecar, or a problem of the whole sidecar.
 type SidecarProblem struct {
 	File        string // path of the sidecar, relative to the tree's root
 	Line        int    // line number, counted from 1 (0 if the problem concerns the whole file)
@@ -27,13 +27,12 @@ type CheckReport struct {
 	Annotations int // number of readable annotations
 	Lines       int // number of lines that are not empty
 	TornFiles   int // number of sidecars that end with an incomplete line, which is normal after a crash
-	NewerLines  int // number of lines that a newer version of the program wrote
+	NewerLines  int // number of lines that a newer program version wrote
 	Problems    []SidecarProblem
 }
 
-// CheckSidecars reads every line of every sidecar. It reports unreadable lines, blocks that do not match
-// their hash, and sidecars whose name belongs to no file, because lookups ignore such data. CheckSidecars
-// changes nothing.
+// CheckSidecars reads every line of every sidecar. It reports unreadable lines, blocks with a wrong hash, and sidecars
+// whose name belongs to no file, because lookups ignore such data. CheckSidecars changes nothing.
 func (b *Store) CheckSidecars(ctx context.Context) (CheckReport, error) {
 	var r CheckReport
 	err := b.walkSidecars(ctx, func(name string) error {
@@ -101,7 +100,7 @@ func (r *CheckReport) checkSidecar(full string, data []byte) {
 }
 
 // contradictsHash reports whether the record's hash differs from the hash of its lines. It returns false if the record
-// does not contain all lines of its block.
+// lacks lines of the block.
 func (r *Record) contradictsHash() bool {
 	isWhole := r.Cut == 0 && len(r.Block) == r.Span.Len()
 	hasLines := len(r.Block) > 0 && r.Hash != ""

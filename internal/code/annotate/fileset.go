@@ -196,7 +196,7 @@ func (x *rangeComparison) findSimilarRenames(ctx context.Context, deletedFiles, 
 			all += len(l)
 			used[l]++
 			if len(holders[l]) > maxFilesPerLine {
-				continue // Ignore the line. If so many files contain it, it is usually part of a license text.
+				continue // Ignore the line. A line in so many files is usually part of a license text.
 			}
 			for i, n := range holders[l] {
 				if used[l] <= n {
@@ -217,8 +217,8 @@ func (x *rangeComparison) findSimilarRenames(ctx context.Context, deletedFiles, 
 	return nil
 }
 
-// renamePair is a possible rename: the indexes of a deleted and of an added file, and the share of their contents that
-// is equal.
+// renamePair is a possible rename: the deleted file's index, the added file's index, and the equal share of the
+// contents.
 type renamePair struct {
 	deletedIndex, addedIndex int
 	share                    float64

@@ -88,9 +88,9 @@ func (b *Store) newRunName() string {
 }
 
 // UndoGC undoes the last run of [Store.GC] that was not undone yet. It restores the annotations that the run archived,
-// and archives the annotations that the run restored, unless they were changed since. If UndoGC is called again, it
-// undoes the run before. It skips runs that leave nothing to undo. RunName in the report is "" if no run can be
-// undone. A dry run changes nothing.
+// and archives the annotations that the run restored, unless an annotation was changed since. If UndoGC is called
+// again, it undoes the run before. It skips runs that leave nothing to undo. RunName in the report is "" if no run can
+// be undone. A dry run changes nothing.
 func (b *Store) UndoGC(ctx context.Context, dryRun bool) (GCReport, error) {
 	var rep GCReport
 	runs, undone := map[string]archiveEvent{}, map[string]bool{}

@@ -54,8 +54,8 @@ func normalizeContext(lines []string) []string {
 	return out
 }
 
-// hashLines returns the hash of a block: the first 16 bytes, in hex, of the SHA-256 digest of its
-// lines, each followed by a line feed.
+// hashLines returns a block's hash: in hex, the first 16 bytes of the SHA-256 digest over the lines, each followed by
+// a line feed.
 func hashLines(lines []string) string {
 	h := sha256.New()
 	for _, l := range lines {

@@ -1,4 +1,4 @@
-// This file finds the present positions of the annotations of several sidecars in one text.
+// This file finds, in one text, the present positions of the annotations from several sidecars.
 
 package annotate
 
@@ -129,14 +129,14 @@ func (b *Store) resolveSources(ctx context.Context, src *textSources) (*fileAnno
 			} else {
 				m = search.runMethod(uniqueCopyMethod)
 				if m.confidence < .9 {
-					// The annotation belongs to a different file. It counts only if its text is the same and the
+					// The annotation belongs to a different file. It counts only if the text is the same and the
 					// confidence is high.
 					continue
 				}
 			}
 			if m.placing == Lost {
-				// An annotation that was written for another file and is lost here belongs to the other file, if that
-				// file exists.
+				// An annotation that was written for a different file and is lost here belongs to that file, if it
+				// exists.
 				isOthers := i > 0 && (i >= len(own) || b.HasFile(r.File))
 				if isOthers || r.Archived {
 					continue

@@ -24,7 +24,7 @@ type installTrial struct {
 type installedProgram struct {
 	commandLine  []string // command line of the program, or nil if this system cannot run it
 	typedCommand string   // command that the program's messages tell users to type
-	// environment for the lines in docs/install.md; nil if the page has no lines for this way
+	// environment for the lines in docs/install.md; nil if the page lacks lines for this way
 	environment []string
 	runDemo     func() error // runs the demo if argv is nil
 	uninstall   func() error // uninstalls the program (may be nil)
@@ -42,8 +42,8 @@ var installTrials = []installTrial{
 	{"scoop", []string{"go"}, installScoop},
 }
 
-// tryInstallations checks the files of a release, runs the trials of the given kinds, and prints a table. Without
-// kinds, it runs all trials. A trial fails if a program that it needs is missing.
+// tryInstallations checks a release's files, runs the trials of the given kinds, and prints a table. Without kinds, it
+// runs all trials. A trial fails if a program that it needs is missing.
 func tryInstallations(root, dist string, kinds []string) error {
 	r, err := readRelease(root, dist)
 	if err != nil {
@@ -108,7 +108,7 @@ func (r release) runTrial(t installTrial) (tableCells []string, err error) {
 }
 
 // runDocumentedCommands runs the lines that docs/install.md shows for one way to install oxbow, and returns their
-// number. It runs them with an empty home in a directory that contains the files of the release.
+// number. The lines run with an empty home in a directory that contains the files of the release.
 func (r release) runDocumentedCommands(kind, dir string, variables []string) (int, error) {
 	page, err := os.ReadFile(filepath.Join(r.root, installPage))
 	if err != nil {

@@ -95,7 +95,7 @@ func findPages(repository fs.FS) ([]string, error) {
 	return paths, nil
 }
 
-// website contains the pages of the site, and what is needed to write each of them.
+// website contains the pages of the site, and the values that are needed to write a page.
 type website struct {
 	repository fs.FS
 	sourceURL  string
@@ -169,7 +169,7 @@ var (
 	navigationRowPattern     = regexp.MustCompile(`^\| \[([^\]]+)\]\(([^)]+)\)`)
 )
 
-// makeNavigation returns the groups of links in the navigation of a page, with addresses relative to this page.
+// makeNavigation returns the link groups in the navigation of a page, with addresses relative to this page.
 func (s *website) makeNavigation(from string) ([]navigationGroup, error) {
 	var groups []navigationGroup
 	for line := range strings.Lines(string(s.pages[indexPage].text)) {

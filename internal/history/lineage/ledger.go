@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// These are the limits of a ledger and of its results.
+// These are the limits for a ledger and its results.
 const (
 	maxShownBytes      = 1 << 20 // maximum total size of the texts in a ledger, in bytes
 	maxSources         = 4       // maximum number of sources that are returned for a text
@@ -28,7 +28,7 @@ type Ledger struct {
 	shownTexts []*ShownText    // texts in the order in which they were shown, oldest first
 	shownKeys  map[string]bool // keys of shownTexts
 	shownBytes int             // total size of shownTexts, in bytes
-	// number of elements at the beginning of shownTexts that are in textByGram and textsByWord
+	// how many elements at the beginning of shownTexts are in textByGram and textsByWord
 	indexedCount int
 	// textByGram contains the first text with each gram. textsByWord contains all texts with each word.
 	textByGram  map[Gram]*ShownText
@@ -101,8 +101,8 @@ func (l *Ledger) AddTexts(texts ...ShownText) {
 // FindSources returns the shown texts from which text was probably copied, at most maxSources. First come the texts
 // that have six consecutive words in common with text. Then come the texts that have at least four rare words in
 // common with it. Texts with more matches come first. Words that are also in old, the previous content of the entry,
-// do not count. Texts of the entry itself, whose name is name, are left out. findRareWords must return those of the
-// words that are rare in the memory.
+// do not count. Texts of the entry itself, whose name is name, are left out. findRareWords must return the words that
+// are rare in the memory.
 func (l *Ledger) FindSources(name, text, old string, findRareWords func(words []string) map[string]bool) []*ShownText {
 	if l == nil {
 		return nil
@@ -198,7 +198,7 @@ func (l *Ledger) sortByCount(counts map[*ShownText]int) (found []*ShownText) {
 // minRareWordLetters is the minimum length, in letters, of a rare word.
 const minRareWordLetters = 3
 
-// longWordsNotIn returns the set of those words that have at least minRareWordLetters letters and are not in others.
+// longWordsNotIn returns the set of words that have at least minRareWordLetters letters and are not in others.
 func longWordsNotIn(words, others []string) map[string]bool {
 	set := make(map[string]bool, len(words))
 	for _, w := range words {

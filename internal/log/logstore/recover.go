@@ -55,13 +55,13 @@ func RecoverStore(ctx context.Context, path, out string, o Options) (store.Recov
 	return rep, d.describeError(err)
 }
 
-// salvagePlan describes the undamaged records of a log: which changes are missing, and where the history of the new
-// file begins.
+// salvagePlan describes the undamaged records of a log: which changes are missing, and where the new file's history
+// begins.
 type salvagePlan struct {
 	hasStart  bool     // lastSeq, lastChain, base and baseChain are set.
 	lastSeq   uint64   // number of the last change that was read
 	lastChain [32]byte // hash chain after that change
-	// number of the last change after a gap; the history of the new file begins after this change
+	// number of the last change after a gap; the new file's history begins after this change
 	base        uint64
 	baseChain   [32]byte // hash chain after change base
 	baseEnd     int64    // end of the last base record
@@ -135,8 +135,8 @@ func (p *salvagePlan) addLostRange(first, last uint64) {
 	p.lostRanges = append(p.lostRanges, [2]uint64{first, last})
 }
 
-// halfProgressReporter returns a function that reports the progress of one of the two passes over the log. before is
-// the progress at the start of the pass.
+// halfProgressReporter returns a function that reports the progress in one of the two passes over the log. before is
+// the progress when the pass starts.
 func (d *DB) halfProgressReporter(ctx context.Context) func(r *wal.Record, before float64) {
 	tell, size := progress.Reporter(ctx), int64(1)
 	if fi, err := d.fs.Stat(d.name); err == nil {

@@ -75,7 +75,7 @@ func (k SigningKey) EncodeKeyFile() []byte {
 	)
 }
 
-// ParseKey returns the signing key in the content of a key file. It fails if the content has no key or an invalid key.
+// ParseKey returns the signing key in the content of a key file. It fails if the content lacks a valid key.
 func ParseKey(text []byte) (SigningKey, error) {
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSpace(line)
@@ -90,10 +90,10 @@ func ParseKey(text []byte) (SigningKey, error) {
 	return SigningKey{}, errors.New("it holds no key with which oxbow signs")
 }
 
-// fieldsPerHeadLine is the number of fields in the line of a signed head.
+// fieldsPerHeadLine is the number of fields in a signed head's line.
 const fieldsPerHeadLine = 6
 
-// signedMessage returns the message that is signed for a line. The line has no signature yet.
+// signedMessage returns the message that is signed for a line. The line does not contain the signature.
 func signedMessage(line string) []byte { return []byte("oxbow signed head 1\n" + line) }
 
 // SignHead returns the line of a head with its signature, including the line end.
@@ -132,8 +132,8 @@ func parseSignedHead(line string) (h SignedHead, ok bool) {
 	return h, ed25519.Verify(key, signedMessage(strings.Join(w[:fieldsPerHeadLine-1], " ")), sig)
 }
 
-// ParseHeads parses a file of signed heads. heads contains the heads that the given key has signed and that are not
-// void. badLines contains the numbers of all other lines without a valid head of this key. A last line without a line
+// ParseHeads parses a file with signed heads. heads contains the heads that the given key has signed and that are not
+// void. badLines contains the numbers of all other lines without a valid head by this key. A last line without a line
 // end is ignored, because an interrupted write has left it.
 func ParseHeads(text []byte, publicKey string) (heads []SignedHead, badLines []int) {
 	for n := 1; ; n++ {

@@ -18,7 +18,7 @@ var (
 	ErrNotLog = errors.New("the file does not begin as an oxbow store does")
 	// ErrReadOnly means that the log cannot be written to.
 	ErrReadOnly = errors.New("the log is read-only")
-	// ErrFull means that the device has no space left. Nothing was written.
+	// ErrFull means that the device is full. Nothing was written.
 	ErrFull = errors.New("no space left on the device")
 	// ErrVanished means that the file was removed while it was open.
 	ErrVanished = errors.New("the file was removed while it was open")
@@ -71,7 +71,7 @@ func (e *RolledBackError) Error() string {
 	)
 }
 
-// sentinelError is the error err of a file system that also matches sentinel, an error of this package.
+// sentinelError is a file system's error err that also matches sentinel, an error of this package.
 type sentinelError struct{ matchedError, err error }
 
 func (r *sentinelError) Error() string   { return r.err.Error() }

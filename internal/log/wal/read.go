@@ -191,9 +191,9 @@ func (l *Log) acceptRecord(r *Record) {
 	l.isLastOwnUnsealed = false
 }
 
-// findNextRecord searches for valid records after an invalid record, from the offset from on. If one of them directly
-// follows the last valid record in the chain, no change was lost, and next is the offset of that record. If a later
-// record shows that durable records were lost, lostSeqs contains their sequence numbers, at most 1,000. If both
+// findNextRecord searches for valid records after an invalid record, from the offset from on. If a found record
+// directly follows the last valid record in the chain, no change was lost, and next is the found record's offset. If a
+// later record shows that durable records were lost, lostSeqs contains their sequence numbers, at most 1,000. If both
 // results are zero, the bytes are a torn tail.
 func (l *Log) findNextRecord(from int64) (next int64, lostSeqs []uint64, err error) {
 	err = l.scanRecords(from+1, func(r *Record) bool {
@@ -212,9 +212,9 @@ func (l *Log) findNextRecord(from int64) (next int64, lostSeqs []uint64, err err
 	return next, lostSeqs, err
 }
 
-// isTornSeal reports whether a gap contains what is left of a seal whose write was interrupted by a crash. Either the
-// seal's first bytes are followed by zeros, or there are zeros up to the boundary of a disk sector, followed by the
-// seal's last bytes.
+// isTornSeal reports whether a gap contains the remaining bytes of a seal whose write was interrupted by a crash.
+// Either the seal's first bytes are followed by zeros, or there are zeros up to the boundary of a disk sector,
+// followed by the seal's last bytes.
 func (l *Log) isTornSeal(from, to int64) (bool, error) {
 	if to-from != RecordOverhead {
 		return false, nil
@@ -283,10 +283,10 @@ func (l *Log) BodyAt(offset, bodyOffset int64, b []byte) error {
 	return err
 }
 
-// readRecordAt reads the record at an offset in the file. If there is no valid record, damageErr says why. err is an
-// error of the file system. size is the size of the file. Because the lengths in the file may be wrong, readRecordAt
-// never allocates more than size bytes. The record's body is in recordBuf, or in a larger buffer if recordBuf is too
-// small. The caller should pass nextBuf to the next call as recordBuf.
+// readRecordAt reads the record at an offset in the file. If the record is invalid, damageErr says why. err is an
+// error of the file system. size is the file size. Because the lengths in the file may be wrong, readRecordAt never
+// allocates more than size bytes. The record's body is in recordBuf, or in a larger buffer if recordBuf is too small.
+// The caller should pass nextBuf to the next call as recordBuf.
 func (l *Log) readRecordAt(offset, size int64, recordBuf []byte) (r Record, nextBuf []byte, damageErr, err error) {
 	want := int64(4 << 10)
 	for {

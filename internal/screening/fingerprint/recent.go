@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// recentBlockBytes is the number of bytes at the end of a file that a process reads before it first adds a block,
-	// to find the blocks in them.
+	// recentBlockBytes is how many bytes at the end of a file a process reads before it first adds a block, to find
+	// the blocks there.
 	recentBlockBytes = 256 << 10
 
 	repeatInterval = 24 * time.Hour // a block that is older than this is written again
 )
 
-// recentBlockIDs contains the identifiers of the blocks near the end of a file, including those appended later by this
-// or another process. It is used only while the lock of the directory is held.
+// recentBlockIDs contains the identifiers of the blocks near a file's end, including blocks appended later by this or
+// another process. It is used only while the lock of the directory is held.
 type recentBlockIDs struct {
 	times    map[uint64]time.Time // for each identifier, when the block was added
 	end      int64                // the blocks before this offset have been read
@@ -45,7 +45,7 @@ func cachedRecentBlocks(path string) *recentBlockIDs {
 
 // readNew reads the blocks that were appended to a file, of the given size, since the last call. If the file was
 // replaced, readNew forgets all blocks and reads the end of the new file. If a part cannot be read, its blocks are
-// unknown, so their texts get a second block.
+// unknown, so the texts in these blocks get a second block.
 func (r *recentBlockIDs) readNew(file vfs.File, size int64) {
 	if !r.isFromFile(file, size) {
 		*r = recentBlockIDs{times: map[uint64]time.Time{}}
@@ -72,7 +72,7 @@ func (r *recentBlockIDs) readNew(file vfs.File, size int64) {
 	r.end = size
 }
 
-// isFromFile reports whether the known blocks belong to the file. They do if the last known block is still at its
+// isFromFile reports whether the known blocks belong to the file. They do if the last known block is still at the same
 // offset.
 func (r *recentBlockIDs) isFromFile(file vfs.File, size int64) bool {
 	if r.lastHead == nil || r.end > size {

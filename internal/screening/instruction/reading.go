@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// A text is examined in up to three readings. Each is in lower case, has no invisible characters,
-// and begins with a line break:
+// A text is examined in up to three readings. Each is in lower case, does not contain invisible characters, and begins
+// with a line break:
 //
 //   - the text as written,
 //   - the text with ASCII letters in place of their look-alikes: full-width, mathematical, circled and
@@ -37,7 +37,7 @@ func removeInvisibleChars(low string) string {
 	return string(b)
 }
 
-// countEscapeBytes returns the length of the terminal escape sequence at the start of a text. It returns 1 if the
+// countEscapeBytes returns how many bytes the terminal escape sequence at the start of a text has. It returns 1 if the
 // sequence is unfinished or unknown.
 func countEscapeBytes(s string) int {
 	if len(s) < 2 || s[1] != '[' {
@@ -57,7 +57,7 @@ func hidesLetters(text string) bool {
 	return strings.IndexByte(text, '\x1b') >= 0 || strings.IndexByte(text, '\b') >= 0 || strings.IndexByte(text, 0) >= 0
 }
 
-// isInvisible reports whether a character has no width. Such a character is in
+// isInvisible reports whether a character has zero width. Such a character is in
 // [unicode.Other_Default_Ignorable_Code_Point], or is a variation selector or a format character.
 func isInvisible(c rune) bool {
 	return c >= 0xAD && (unicode.Is(unicode.Cf, c) || unicode.Is(unicode.Variation_Selector, c) ||
@@ -107,9 +107,9 @@ func ReplaceLookalikes(low string) string {
 
 func isSpace(c byte) bool { return c == ' ' || (c >= '\t' && c <= '\r') }
 
-// joinLines replaces each run of white space by a space. At the end of a paragraph or before a list item, joinLines
-// uses a line break instead of the space. This is necessary because most texts have line breaks anywhere in a
-// sentence. joinLines also reports whether the text has several consecutive lines of at most two words.
+// joinLines replaces each run of white space by a space. At a paragraph's end or before a list item, joinLines uses a
+// line break instead of the space. This is necessary because most texts have line breaks anywhere in a sentence.
+// joinLines also reports whether the text has several consecutive lines of at most two words.
 func joinLines(low string) (joined string, hasShortLines bool) {
 	var changed []byte // the text with replaced white space (nil if nothing was replaced yet)
 	shortLines := 0
@@ -154,7 +154,7 @@ func hasWideGaps(s string) bool {
 }
 
 // joinSpaces replaces each run of white space by a single line break if the run contains a line break, and otherwise
-// by a single space. Therefore the result has no blank lines.
+// by a single space. Therefore the result does not contain blank lines.
 func joinSpaces(s string) string {
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); {
@@ -208,8 +208,8 @@ const (
 	minShortLines      = 3  // minimum number of consecutive short lines
 	minSingleLetters   = 5  // minimum number of consecutive single letters
 	minChainedWords    = 2  // minimum number of consecutive signs that join words
-	minSquashedLetters = 16 // minimum number of letters in a word that may consist of several words
-	// maximum number of words that are examined in a text because they may consist of several words
+	minSquashedLetters = 16 // minimum length in letters for a word that may consist of several words
+	// how many words at most are examined in a text because they may consist of several words
 	maxSquashedWords = 16
 )
 
@@ -243,11 +243,11 @@ var isGapByte = func() (is [256]bool) {
 }()
 
 // wordsAndGapsPool contains slices for splitWordsAndGaps to reuse, because most texts are short and many texts are
-// examined one after the other.
+// examined in a row.
 var wordsAndGapsPool = sync.Pool{New: func() any { return new([]wordAndGap) }}
 
-// joinDividedWords returns a text with its split words joined. If there are no such words, it returns the same text. It
-// also returns long words that may consist of several words.
+// joinDividedWords returns a text with its split words joined. Without such words, it returns the same text. It also
+// returns long words that may consist of several words.
 func joinDividedWords(low string) (joined string, squashed []string) {
 	pooled, ok := wordsAndGapsPool.Get().(*[]wordAndGap)
 	if !ok {
@@ -341,7 +341,7 @@ func appendWithoutEmphasis(b []byte, gap string) []byte {
 	return b
 }
 
-// countSingleLetters returns the number of consecutive single letters at the start of a text.
+// countSingleLetters returns how many consecutive single letters are at the start of a text.
 func countSingleLetters(all []wordAndGap) int {
 	const widest = 8 // maximum number of bytes between two letters
 	n := 0
@@ -392,8 +392,8 @@ func appendJoined(b []byte, letters []wordAndGap) (joined []byte, run string) {
 	return b, all.String()
 }
 
-// countChainedWords returns the number of words at the start of a text that are joined to the next word by the same
-// sign. It returns 0 if the number is below minChainedWords.
+// countChainedWords returns how many words at the start of a text are joined to the next word by the same sign. It
+// returns 0 if the number is below minChainedWords.
 func countChainedWords(all []wordAndGap) int {
 	sign := all[0].gapAfter
 	if len(sign) != 1 || strings.IndexByte("_-.*~+/|,:;=\\", sign[0]) < 0 {
@@ -486,8 +486,8 @@ var isLineMarkByte = func() (is [256]bool) {
 	return is
 }()
 
-// firstWords returns the first words of a line, and the number n of these words. The number is at most
-// maxShortWords+1. firstWords ignores lineMarkChars at the start of the line.
+// firstWords returns the first words of a line, and their number n. The number is at most maxShortWords+1. firstWords
+// ignores lineMarkChars at the start of the line.
 func firstWords(line string) (words [maxShortWords + 1]string, n int) {
 	for line != "" && isLineMarkByte[line[0]] {
 		line = line[1:]
@@ -508,7 +508,7 @@ func firstWords(line string) (words [maxShortWords + 1]string, n int) {
 	return words, n
 }
 
-// firstFieldWords is like firstWords, for a line that may contain any characters and has no signs at its start.
+// firstFieldWords is like firstWords, for a line that may contain any characters and does not start with signs.
 func firstFieldWords(line string) (words [maxShortWords + 1]string, n int) {
 	for w := range strings.FieldsSeq(line) {
 		words[n] = w

@@ -21,7 +21,7 @@ const (
 // digitGroup is a sequence of digits without a separator.
 type digitGroup struct {
 	start, end             int       // position of the group in the text
-	firstDigit, digitCount int       // index of the first digit in digitGroupChain.digits, and number of digits
+	firstDigit, digitCount int       // index of the first digit in digitGroupChain.digits, and digit count
 	separatorAfter         separator // separator before the group (unused for the first group of a chain)
 }
 
@@ -42,13 +42,12 @@ type digitGroupChain struct {
 	hasAllGroups bool
 }
 
-// otherZeroDigits contains the digit 0 of the other scripts that are recognized: full-width, Arabic, Persian and
-// Devanagari. The UTF-8 encodings of the digits 1 to 9 of a script differ from the encoding of its digit 0 only in the
-// last byte.
+// otherZeroDigits contains the digit 0 of all other recognized scripts: full-width, Arabic, Persian and Devanagari. In
+// UTF-8, the digits 1 to 9 of a script differ from the script's digit 0 only in the last byte.
 var otherZeroDigits = []string{"０", "٠", "۰", "०"}
 
-// digitAt returns the digit at a position and the length of the digit in bytes. If there is no digit at the position,
-// the length is 0.
+// digitAt returns the digit at a position and the length of the digit in bytes. Without a digit at the position, the
+// length is 0.
 func digitAt(text string, i int) (d byte, size int) {
 	if c := text[i]; c < 0x80 {
 		if c >= '0' && c <= '9' {
@@ -78,8 +77,8 @@ var wideSeparators = []struct {
 	{"\u00AD", space}, {"\u200B", space}, {"\u200C", space}, {"\u200D", space}, {"\u2060", space}, {"\uFEFF", space},
 }
 
-// separatorAt returns the separator at the start of a text and the length of the separator in bytes. If there is no
-// separator, the length is 0.
+// separatorAt returns the separator at the start of a text and the separator's length in bytes. Without a separator,
+// the length is 0.
 func separatorAt(text string) (separator, int) {
 	if text == "" {
 		return 0, 0

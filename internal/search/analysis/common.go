@@ -27,6 +27,6 @@ var commonTermShares = sync.OnceValue(func() map[string]float64 {
 	return m
 })
 
-// EnglishShare returns the fraction of English texts that contain the term. The fraction applies to texts of about the
-// length of a chat turn. EnglishShare returns 0 for rare terms and for terms of other languages.
+// EnglishShare returns the fraction of English texts that contain the term. The fraction applies to texts about as
+// long as a chat turn. EnglishShare returns 0 for rare terms and for terms of other languages.
 func EnglishShare(term string) float64 { return commonTermShares()[term] }

@@ -52,7 +52,7 @@ const (
 // unitSet collects the units of a chunk.
 type unitSet struct {
 	units        []chunkUnit
-	firstOfChunk int             // index of the first unit of the chunk
+	firstOfChunk int             // index of the chunk's first unit
 	unitTexts    map[string]bool // texts of the first indexedUnits units (nil while there are only a few units)
 	indexedUnits int
 }
@@ -108,8 +108,7 @@ func splitEmoji(emoji string) (parts []string, whole string) {
 	return strings.Split(whole, string(zeroWidthJoiner)), whole
 }
 
-// addIdentifierUnits adds the units of an identifier, such as getUserName: its parts, and the whole without its
-// hyphens.
+// addIdentifierUnits adds the units of an identifier, such as getUserName: the parts, and the whole without hyphens.
 func (s *unitSet) addIdentifierUnits(c string, root func(word string) string) {
 	parts := splitIdentifier(c)
 	joined := ""
@@ -327,7 +326,7 @@ func hasWideRune(s string) bool {
 }
 
 // isWide reports whether the character r belongs to a script whose characters are indexed in pairs. These are the
-// scripts of Chinese, Japanese and Korean, and the scripts of South-East Asia that do not use spaces between words:
+// scripts of Chinese, Japanese and Korean, and the South-East Asian scripts that do not use spaces between words:
 // Thai, Lao, Burmese, Khmer and Javanese.
 func isWide(r rune) bool {
 	switch {

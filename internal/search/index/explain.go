@@ -23,7 +23,7 @@ type TermScore struct {
 }
 
 // Explain returns how [Searcher.Search] computes the score of a document. The sum is equal to the last bit. ok is
-// false if the document does not exist or has no terms.
+// false if the document does not exist or lacks terms.
 func (x *Searcher) Explain(id uint64, terms []QueryTerm) (Explanation, bool) {
 	at, number, ok := x.locateDocument(id)
 	if !ok || at.docLengths[number] == unscoredLength {

@@ -65,7 +65,7 @@ type Plan struct {
 	isForSeedRanking     bool          // the ranking is Seed
 	asksForTime          bool          // the query asks for a time
 	isAddressedToProgram bool          // the query asks for texts by programs
-	foundKinds           dialogueKinds // kinds of dialogue among the best hits of the last search
+	foundKinds           dialogueKinds // dialogue kinds among the best hits of the last search
 	// IDs of the last search's hits for which the best stretch was computed, ascending
 	stretchRanked  []uint64
 	acceptDocument func(id uint64) bool // evaluates the filter and the clauses (may be nil)
@@ -234,9 +234,9 @@ func (v *View) MakePlan(q Query) *Plan {
 	return p
 }
 
-// spanDateTerms returns the terms of a date expression. If the expression has few days, these are the
-// terms of the days, otherwise the terms of the months or years. An expression without a start or
-// an end gets no terms, because such terms would not change the order of entries.
+// spanDateTerms returns the terms of a date expression. If the expression has few days, these are the terms for the
+// days, otherwise the terms for the months or years. An expression without a start or an end gets no terms, because
+// such terms would not change the order of entries.
 func spanDateTerms(d TimeSpan) []string {
 	if d.From.IsZero() || d.To.IsZero() {
 		return nil

@@ -12,8 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// View is the state of a scorer between two changes of its index. A view belongs to a single query and a single
-// goroutine.
+// View is a scorer's state between two changes of its index. A view belongs to a single query and a single goroutine.
 type View struct {
 	ctx       context.Context // context of the query
 	scorer    *Scorer
@@ -33,14 +32,14 @@ type termStats interface {
 	TermsWithPrefix(prefix string) iter.Seq2[string, int]
 }
 
-// NewView returns the present state of the scorer. As soon as ctx is done, the results of the view must be discarded.
-// read reads the item of a document without Data, or returns nil if this fails. readItem may be nil if all documents
-// have Data.
+// NewView returns the present state of the scorer. As soon as ctx is done, the view's results must be discarded.
+// readItem reads the item of a document without Data, or returns nil if this fails. readItem may be nil if all
+// documents have Data.
 func (r *Scorer) NewView(ctx context.Context, readItem func(id uint64) Item) *View {
 	return r.ViewOfSearcher(ctx, r.index.Searcher(), readItem)
 }
 
-// ViewOfSearcher is like View, but uses a searcher of one of the scorer's indexes.
+// ViewOfSearcher is like View, but uses a searcher for one of the scorer's indexes.
 func (r *Scorer) ViewOfSearcher(ctx context.Context, x *index.Searcher, readItem func(id uint64) Item) *View {
 	return &View{ctx: ctx, scorer: r, searcher: x, termStats: x, loadItem: readItem}
 }
@@ -61,8 +60,8 @@ func (v *View) Searcher() *index.Searcher { return v.searcher }
 // DF returns the number of documents that contain a term (the document frequency).
 func (v *View) DF(term string) int { return v.termStats.DF(term) }
 
-// TermFrequency returns the number of documents that contain a word of the plan, and the inverse document frequency of
-// its term. For a corrected word, both results belong to the word as the user wrote it.
+// TermFrequency returns how many documents contain a word of the plan, and the inverse document frequency for the
+// word's term. For a corrected word, both results belong to the word as the user wrote it.
 func (v *View) TermFrequency(w QueryWordTerm) (df int, idf float64) {
 	if !w.Corrected {
 		df = v.termStats.DF(w.Term)
@@ -133,7 +132,7 @@ func (v *View) itemName(id uint64) string {
 	return v.textBuffer.Name
 }
 
-// itemTurn returns the turn of an item, and caches it in the memo of the item. The item may be nil.
+// itemTurn returns an item's turn, and caches it in the item's memo. The item may be nil.
 func (v *View) itemTurn(it Item) *dialogueTurn {
 	if it == nil {
 		return turnOutsideDialogue
@@ -217,7 +216,7 @@ func (v *View) KeywordCounts(key string) iter.Seq2[string, int] {
 	}
 }
 
-// fieldWords returns the words of the fields of an item. The result for the last item is cached, because all phrases
+// fieldWords returns the words in the fields of an item. The result for the last item is cached, because all phrases
 // of a query are checked for an item before the next item is checked.
 func (v *View) fieldWords(it Item) []fieldWords {
 	if v.lastItem != it {

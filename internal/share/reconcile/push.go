@@ -31,7 +31,8 @@ func (s *syncRun) planPush() (steps []*plannedStep) {
 	return steps
 }
 
-// planPushStep returns what a push does with a pair, or nil if it changes neither the entry nor the record.
+// planPushStep returns the step that a push makes for a pair, or nil if the push changes neither the entry nor the
+// record.
 func (s *syncRun) planPushStep(p *entryPair) *plannedStep {
 	st := &plannedStep{oldRecord: p.oldRecord, record: p.record, homeEntry: p.home}
 	switch {
@@ -73,7 +74,7 @@ func (s *syncRun) pushChangedOnServer(st *plannedStep, p *entryPair) *plannedSte
 	if p.oldRecord == nil || p.record != nil {
 		return nil
 	}
-	s.state.serverPosition = "" // Read all entries of the server next time, to find the entry of this record.
+	s.state.serverPosition = "" // Read all entries on the server next time, to find the entry of this record.
 	return st
 }
 
@@ -151,10 +152,10 @@ func (s *syncRun) applyPush(steps []*plannedStep) error {
 	return sendErr
 }
 
-// fetchSentVersions asks the server for the IDs and versions of the entries that were sent. Without them, a later run
-// could not tell whether the server has removed an entry or has never received it. If the server does not answer, the
-// next run asks again. If no other client has written since, the next run only needs to read the changes after this
-// push.
+// fetchSentVersions asks the server for the IDs and versions of the entries that were sent. Without the IDs and
+// versions, a later run could not tell whether the server has removed an entry or has never received it. If the server
+// does not answer, the next run asks again. If no other client has written since, the next run only needs to read the
+// changes after this push.
 func (s *syncRun) fetchSentVersions() {
 	before, d := s.serverPos, newSideEntries()
 	now, err := s.readPosition()

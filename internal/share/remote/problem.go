@@ -33,7 +33,7 @@ type Problem struct {
 	Reason string `json:"reason,omitempty"`
 
 	Name        string   `json:"name,omitempty"`  // name of the entry to which the error belongs
-	Names       []string `json:"names,omitempty"` // code ambiguous: the names of two of the entries
+	Names       []string `json:"names,omitempty"` // code ambiguous: two of the entries' names
 	Alias       string   `json:"alias,omitempty"` // codes ambiguous and alias_taken: the alias
 	Owner       string   `json:"owner,omitempty"` // code alias_taken: the entry that has the alias
 	WantVersion uint64   `json:"want,omitempty"`  // code conflict: the version that the caller expected
@@ -137,7 +137,7 @@ func (p Problem) LogWithheld(log *slog.Logger) {
 	}
 }
 
-// setErrorFields sets the fields that correspond to the fields of an error type of package oxbow.
+// setErrorFields sets the fields that an error type of package oxbow also has.
 func (p *Problem) setErrorFields(err error) {
 	if e, ok := errors.AsType[*oxbow.InvalidError](err); ok && p.Code == "invalid" {
 		p.Field = e.Field
@@ -182,7 +182,7 @@ func (p Problem) Err() error {
 	return &answeredError{p, err}
 }
 
-// matchingError returns the error of package oxbow that belongs to the code, or nil if there is none.
+// matchingError returns the error of package oxbow that belongs to the code, or nil for any other code.
 func (p Problem) matchingError() error {
 	var err error
 	for _, c := range problemCodes {

@@ -19,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// routePrefix is the part of the path that all routes of a store have in common.
+// routePrefix is the part of the path that all store routes have in common.
 const routePrefix = "/api/v1/store/"
 
 // Limits for the answers of a server, in bytes.
@@ -34,7 +34,7 @@ type lostAnswerError struct{ err error }
 func (e *lostAnswerError) Error() string   { return "the answer was lost: " + e.err.Error() }
 func (e *lostAnswerError) Unwrap() []error { return []error{oxbow.ErrUnknownOutcome, e.err} }
 
-// serverLink contains what is needed to send requests to a server.
+// serverLink contains the values that are needed to send requests to a server.
 type serverLink struct {
 	base      string // URL of the server without a slash at its end
 	token     string
@@ -60,8 +60,8 @@ func (k *serverLink) post(ctx context.Context, route string, v any) (*http.Respo
 	return k.sendReadRequest(ctx, http.MethodPost, route, b)
 }
 
-// sendReadRequest sends a request that changes nothing on the server. It therefore repeats the request if the
-// server asks for it.
+// sendReadRequest sends a request that changes nothing on the server. It therefore repeats the request if the server
+// asks for this.
 func (k *serverLink) sendReadRequest(ctx context.Context, method, route string, body []byte) (*http.Response, error) {
 	for {
 		res, err := k.sendOnce(ctx, method, route, "", body)
@@ -71,8 +71,8 @@ func (k *serverLink) sendReadRequest(ctx context.Context, method, route string, 
 	}
 }
 
-// sendChangeRequest sends a JSON document that requests a change. prefer is the value of the Prefer header, or "".
-// If no answer arrives, the error is a lostAnswerError, unless there was no connection.
+// sendChangeRequest sends a JSON document that requests a change. prefer is the value of the Prefer header, or "". If
+// no answer arrives, the error is a lostAnswerError, unless the connection could not be made.
 func (k *serverLink) sendChangeRequest(ctx context.Context, route, prefer string, body []byte) (*http.Response, error) {
 	for {
 		res, err := k.sendOnce(ctx, http.MethodPost, route, prefer, body)
@@ -84,7 +84,7 @@ func (k *serverLink) sendChangeRequest(ctx context.Context, route, prefer string
 			return res, err
 		}
 		if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
-			return res, err // There was no connection, so the server did not receive the request.
+			return res, err // The connection could not be made, so the server did not receive the request.
 		}
 		return nil, &lostAnswerError{err}
 	}
@@ -154,8 +154,8 @@ func (k *serverLink) refusalError(res *http.Response) error {
 	return &serverError{err}
 }
 
-// closeAnswerBody closes the body of an answer. If only a few bytes are left, it reads them first, so that the
-// connection can be reused.
+// closeAnswerBody closes the body of an answer. A few remaining bytes are read first, so that the connection can be
+// reused.
 func closeAnswerBody(res *http.Response) {
 	_, _ = io.CopyN(io.Discard, res.Body, 4<<10)
 	_ = res.Body.Close()

@@ -47,7 +47,7 @@ type wireTerm struct {
 }
 
 // toWireFilter converts a filter. It leaves out values that are not valid UTF-8: no entry contains such a value, and
-// JSON would change it.
+// JSON would change the value.
 func toWireFilter(f oxbow.Filter) wireFilter {
 	w := wireFilter{After: text.ClampToJSONTime(f.After), Before: text.ClampToJSONTime(f.Before)}
 	for _, t := range f.Terms {
@@ -105,7 +105,8 @@ func toWireVersion(v oxbow.Version) *wireVersion {
 	return &wireVersion{v.Seq, v.Prev, v.Verb, toWireEntry(v.Entry), v.Source, v.Note, v.Erased}
 }
 
-// toVersion returns the version. It returns false if w is invalid, because a correct server never sends it.
+// toVersion returns the version. It returns false if w is invalid, because a correct server never sends an invalid
+// version.
 func (w *wireVersion) toVersion() (oxbow.Version, bool) {
 	if w.Entry == nil || !slices.Contains(validVerbs, w.Verb) {
 		return oxbow.Version{}, false

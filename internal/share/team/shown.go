@@ -112,7 +112,7 @@ func labelReviewState(e oxbow.Entry, reviewed bool, sharedHashes map[string]bool
 	return e
 }
 
-// EntryHash returns a hash by which an entry that the user shared is recognized. It is a hash of the format of package
+// EntryHash returns a hash by which an entry that the user shared is recognized. It is a hash in the format of package
 // mdtree, because the lists that earlier versions wrote contain such hashes.
 func EntryHash(e oxbow.Entry) string {
 	sum := sha256.Sum256([]byte(mdtree.FormatEntry(e)))

@@ -23,7 +23,7 @@ const remoteName = "origin"
 
 // Upstream is the reviewed branch in the state that this clone has fetched last.
 type Upstream struct {
-	Branch string // name of the branch, for example origin/main ("" if there is none, so that no file is reviewed)
+	Branch string // name of the branch, for example origin/main ("" without a branch, so that no file is reviewed)
 	Commit string // commit of the branch ("" if this clone does not have the branch)
 }
 
@@ -55,7 +55,7 @@ func (s *Store) ReviewedNames(ctx context.Context) (names map[string]bool, up Up
 	return names, up, err
 }
 
-// reviewedFiles returns the blob names of the files on the reviewed branch. It ignores errors, because
+// reviewedFiles returns the blob names of the files on the reviewed branch. Errors are ignored, because
 // [Store.ReviewedNames] returns them.
 func (t *Tree) reviewedFiles(ctx context.Context) map[string]string {
 	blobs, _, _ := t.readUpstream(ctx)
@@ -73,7 +73,7 @@ func (s *Store) newReviewCheck(ctx context.Context) func(file, text string) bool
 }
 
 // Commit returns the abbreviated ID of the commit on the reviewed branch that changed or merged the entry's file last,
-// or "" if there is none.
+// or "" without such a commit.
 func (s *Store) Commit(ctx context.Context, name string) (string, error) {
 	p, err := s.Locate(ctx, name)
 	if err != nil {
@@ -187,7 +187,7 @@ func (t *Tree) blobSettings(ctx context.Context, blob string) (teamSettings, err
 	return s, err
 }
 
-// readTeamFile returns the text of a file in the directory of team files. The file must be regular.
+// readTeamFile returns the text of a file in the team files' directory. The file must be regular.
 func (t *Tree) readTeamFile(name string) (string, error) {
 	return readFile(filepath.Join(t.path, name))
 }

@@ -79,8 +79,8 @@ func (s *Store) Checkpoint(ctx context.Context) error {
 	return s.commit(&commitRequest{ctx: ctx, done: make(chan struct{})})
 }
 
-// commit waits until a request is committed. One of the waiting goroutines becomes the writer, and commits the
-// requests of all of them.
+// commit waits until a request is committed. One waiting goroutine becomes the writer, and commits the requests of all
+// waiting goroutines.
 func (s *Store) commit(r *commitRequest) error {
 	if err := s.checkWritable(r.ctx); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (s *Store) commit(r *commitRequest) error {
 
 	err := s.withLock(r.ctx, func() error { return s.commitRequests(batch) })
 	if r.ctx.Err() != nil && !r.isFinished() {
-		// only the caller of this request has given up, so commit the other requests
+		// only the caller of this request has given up, so commit all other requests
 		r.setResult(r.ctx.Err())
 		s.queueMu.Lock()
 		s.queue = append(slices.DeleteFunc(batch, (*commitRequest).isFinished), s.queue...)
@@ -254,7 +254,7 @@ func (s *Store) reloadIfChanged() error {
 }
 
 // writeChunkSize is the number of bytes that are encoded before they are written. A chunk is so small that its data
-// stay in the processor's cache until the operating system has copied them.
+// stay in the processor's cache until the operating system has copied the chunk.
 const writeChunkSize = 128 << 10
 
 // writeStaged writes the whole file, including the staged changes. After the file is synced, the staged changes become

@@ -18,8 +18,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// lockHolder is the content of the lock file. It describes the process that has the lock, or had it last. It is used
-// only in messages, and is not synced.
+// lockHolder is the content of the lock file. It describes the process that has or last had the lock. It is used only
+// in messages, and is not synced.
 type lockHolder struct {
 	PID         int       `json:"pid"`
 	Program     string    `json:"program"`

@@ -1,6 +1,6 @@
 // This file reads what "engram export" writes: {"version","exported_at","sessions":[…],"observations":[…],
 // "prompts":[…]}. An observation is {"id","sync_id","session_id","type","title","content","project","scope",
-// "topic_key","created_at","updated_at","deleted_at"}. Its dates have no time zone and are in UTC.
+// "topic_key","created_at","updated_at","deleted_at"}. Its dates lack a time zone and are in UTC.
 
 package exchange
 
@@ -71,7 +71,7 @@ func engramSessionItem(rec jsonObjectAt, o *ReadOptions) (Item, error) {
 	return it, err
 }
 
-// isEngram reports whether a JSON document has the keys of an export of engram.
+// isEngram reports whether a JSON document has the keys of an engram export.
 func isEngram(h jsonHead) bool {
 	isExport := containsAll(h.keys, "version", "exported_at") && containsAny(h.keys, "sessions", "observations")
 	return isExport || containsAny(h.lists["observations"], "sync_id", "topic_key")

@@ -15,8 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/progress"
 )
 
-// exportedEntry is an entry in the form in which it is exported. The order of the fields is that of the JSON keys and
-// of [oxbow.Entry], so that an Entry can be converted to an exportedEntry.
+// exportedEntry is an entry in the form in which it is exported. The fields are in the order of the JSON keys. The
+// fields of [oxbow.Entry] are in the same order, so that an Entry can be converted to an exportedEntry.
 type exportedEntry struct {
 	ID      uint64        `json:"id"`
 	Name    string        `json:"name"`

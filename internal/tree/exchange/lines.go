@@ -100,8 +100,7 @@ func checkLine(data []byte, read, unread int) error {
 	return nil
 }
 
-// readLine appends a line to buf, but at most maxLineBytes bytes of it. rest is the number of bytes of the line
-// that were not appended.
+// readLine appends at most the first maxLineBytes bytes of a line to buf. rest is how many more bytes the line has.
 func readLine(br *bufio.Reader, buf []byte) (text []byte, rest int, err error) {
 	for {
 		part, err := br.ReadSlice('\n')
@@ -219,7 +218,7 @@ func (o jsonObject) hasKey(key string) bool {
 	return slices.ContainsFunc(o, func(f jsonField) bool { return f.key == key })
 }
 
-// rawValue returns the unparsed value of a field. It returns false if the object does not have the field or its value
+// rawValue returns the unparsed value of a field. It returns false if the object does not have the field or the value
 // is null.
 func (o jsonObject) rawValue(key string) (json.RawMessage, bool) {
 	for _, f := range o {
@@ -230,7 +229,7 @@ func (o jsonObject) rawValue(key string) (json.RawMessage, bool) {
 	return nil, false
 }
 
-// firstPresentKey returns the first of the keys that the object has. If it has none of them, it returns keys[0].
+// firstPresentKey returns the first of the keys that the object has. Without such a key, the result is keys[0].
 func (o jsonObject) firstPresentKey(keys ...string) string {
 	for _, key := range keys {
 		if o.hasKey(key) {
@@ -249,7 +248,7 @@ func (o jsonObject) textValue(key string) (string, error) {
 	return decodeText(key, raw)
 }
 
-// listValue returns the value of a field that is a list of strings. A single string counts as a list.
+// listValue returns a field's value that is a list of strings. A single string counts as a list.
 func (o jsonObject) listValue(key string) ([]string, error) {
 	raw, ok := o.rawValue(key)
 	if !ok {
@@ -262,7 +261,7 @@ func (o jsonObject) listValue(key string) ([]string, error) {
 	return decodeList(key, raw)
 }
 
-// otherFields returns the names of those fields of the object that are not in known.
+// otherFields returns the names of the object's fields that are not in known.
 func (o jsonObject) otherFields(known []string) []string {
 	var ks []string
 	for _, f := range o {
@@ -273,8 +272,8 @@ func (o jsonObject) otherFields(known []string) []string {
 	return ks
 }
 
-// withoutFields returns a copy of those fields of the object whose names are not in known. The copy does not refer to
-// the memory of the line.
+// withoutFields returns a copy of the object's fields whose names are not in known. The copy does not refer to the
+// memory of the line.
 func (o jsonObject) withoutFields(known ...string) jsonObject {
 	var rest jsonObject
 	for _, f := range o {
@@ -285,7 +284,7 @@ func (o jsonObject) withoutFields(known ...string) jsonObject {
 	return rest
 }
 
-// omittedFieldsWarning returns a warning about the fields that an entry cannot store, or nothing if there are none.
+// omittedFieldsWarning returns a warning about the fields that an entry cannot store, or nothing without such fields.
 func omittedFieldsWarning(where string, fields []string) []string {
 	if len(fields) == 0 {
 		return nil

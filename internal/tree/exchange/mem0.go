@@ -1,7 +1,7 @@
-// This file reads the memories of mem0: the answer of get_all, which is {"results":[{"id","memory",
-// "user_id","metadata","created_at","updated_at"}]} or only the array, and the backup of OpenMemory.
-// The backup is a ZIP archive with memories.jsonl.gz, whose lines are {"id","content","metadata",
-// "state","app","categories"}, and memories.json, which has the same in tables.
+// This file reads the memories of mem0: the get_all answer, which is {"results":[{"id","memory",
+// "user_id","metadata","created_at","updated_at"}]} or only the array, and the OpenMemory backup. The backup is a ZIP
+// archive with memories.jsonl.gz, whose lines are {"id","content","metadata", "state","app","categories"}, and
+// memories.json, which has the same in tables.
 
 package exchange
 
@@ -26,7 +26,7 @@ var mem0Form = recordForm{
 	},
 }
 
-// mem0Lists says which lists in mem0's documents contain memories. The other tables of OpenMemory contain users,
+// mem0Lists says which lists in mem0's documents contain memories. All other tables of OpenMemory contain users,
 // settings and history.
 var mem0Lists = documentListNames{
 	recordLists:  []string{"results", "memories"},
@@ -56,7 +56,7 @@ func readMem0(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error
 	return p.readRecords(objects, o)
 }
 
-// mem0Item converts a memory to an item. In the dump of a vector database, the memory is in the payload of a point.
+// mem0Item converts a memory to an item. In a vector database's dump, the memory is in the payload of a point.
 func mem0Item(rec jsonObjectAt, names map[string]string, o *ReadOptions) (Item, error) {
 	if raw, ok := rec.fields.rawValue("payload"); ok && raw[0] == '{' {
 		inner, err := parseObject(raw)

@@ -57,7 +57,7 @@ func (t *dumpTree) readText(p string, limit int64) (string, error) {
 	return text, nil
 }
 
-// readJournal returns the journal of a dump that was committed but not completed, or nil if there is no such dump.
+// readJournal returns the journal of a dump that was committed but not completed, or nil without such a dump.
 func (t *dumpTree) readJournal() (*journal.Journal, error) {
 	j, err := t.stagingArea.LoadJournal(isForbiddenWrite, isForbiddenRemoval)
 	switch {
@@ -75,8 +75,7 @@ type kindDirFile struct {
 	kind *kindDir
 }
 
-// dirEntry is a file in a directory of entries. If another kind of file has the name of such a directory, it is this
-// file.
+// dirEntry is a file in an entry directory, or another kind of file that has an entry directory's name.
 type dirEntry struct {
 	fs.DirEntry
 	path string // path in the tree
@@ -84,11 +83,11 @@ type dirEntry struct {
 	mode fs.FileMode // type of the file
 }
 
-// isKindDir reports whether the file has the name of a directory of entries, so that the directory does not exist.
+// isKindDir reports whether the file has the name of an entry directory, so that the directory does not exist.
 func (e *dirEntry) isKindDir() bool { return e.path == e.kind.dir }
 
 // eachEntry calls fn for all files in the directories of entries, including hidden files. The files of a directory are
-// in any order. If a dump is incomplete, files in its staging directory have no DirEntry.
+// in any order. If a dump is incomplete, files in its staging directory lack a DirEntry.
 func (t *dumpTree) eachEntry(fn func(e dirEntry) error) error {
 	top, err := t.fs.ReadDir(t.dir)
 	if err != nil {
@@ -142,8 +141,8 @@ func describeMode(mode fs.FileMode) string {
 	return "no regular file"
 }
 
-// openManifest opens the manifest of a tree. If a dump was interrupted, it opens the new manifest. If there is no
-// manifest, the error matches [fs.ErrNotExist].
+// openManifest opens the manifest of a tree. If a dump was interrupted, it opens the new manifest. Without a manifest,
+// the error matches [fs.ErrNotExist].
 func (t *dumpTree) openManifest() (vfs.File, error) {
 	f, err := t.openForReading(manifestFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -217,8 +217,8 @@ func unreadParts(block string) []string {
 	return unread
 }
 
-// removeTime removes the first time from a block, if the time has the form in which a dump writes it. If the shown
-// time differs from its attribute, it is not removed, because a person may have changed only the shown time.
+// removeTime removes the first time from a block, if the time has the form in which a dump writes it. A shown time
+// that differs from its attribute is not removed, because a person may have changed only the shown time.
 func removeTime(block, value string) string {
 	open := `<time datetime="` + value + `">`
 	before, s, ok := strings.Cut(block, open)
@@ -338,8 +338,8 @@ func formatTime(t time.Time) string {
 	return t.Format(time.RFC3339Nano)
 }
 
-// parseTime parses the output of formatTime and variants that RFC 3339 allows: an offset, a
-// space or t instead of T, z instead of Z, and the leap second :60, which becomes :59.
+// parseTime parses the output of formatTime and variants that RFC 3339 allows: an offset, a space or t for T, z for Z,
+// and the leap second :60, which becomes :59.
 func parseTime(s string) (time.Time, bool) {
 	if s, ok := strings.CutPrefix(s, "@"); ok {
 		s, frac, hasFrac := strings.Cut(s, "+")
@@ -378,8 +378,8 @@ func parseTime(s string) (time.Time, bool) {
 	return t.UTC(), true
 }
 
-// splitLineEnds splits a content into the line breaks at its beginning, the text, and the line breaks
-// at its end. If the content consists only of line breaks, head contains all of the content.
+// splitLineEnds splits a content into the line breaks at the beginning, the text, and the line breaks at the end. If
+// the content consists only of line breaks, head contains the whole content.
 func splitLineEnds(s string) (head, text, tail string) {
 	rest := strings.TrimLeft(s, lineEnds)
 	text = strings.TrimRight(rest, lineEnds)

@@ -78,8 +78,8 @@ func (s *Store) scanWith(ctx context.Context, scan func(context.Context) error) 
 		if err != nil {
 			return err
 		}
-		// Scan again, because another process has started a change of several files, and this scan may have read only
-		// a part of it.
+		// Scan again, because another process has started a change of several files, and this scan may have read the
+		// change only in part.
 	}
 }
 

@@ -62,15 +62,15 @@ type LoadPlan struct {
 // versions for which they were planned. If an entry has changed since, Apply fails with
 // [oxbow.ErrConflict].
 //
-// A change of kind or date is planned as a removal and an addition with the same name. If a file
-// has no date, the store's date is kept. Aliases are trimmed, and empty and repeated aliases are
-// left out, because stores do not accept them.
+// A change of kind or date is planned as a removal and an addition with the same name. If a file lacks a date, the
+// store's date is kept. Aliases are trimmed, and empty and repeated aliases are left out, because stores do not accept
+// them.
 //
-// If the manifest names the store, a file that is unchanged since the last dump changes nothing.
-// Nor does a file whose content the store has had since the dump. If the file and the store were
-// changed in different ways, both changes are merged: texts by line, and aliases and labels as sets. If
-// both changed the same or adjacent lines, or if the store has no history, the file is listed in a
-// [*FilesError] matching [ErrDiverged]. Without such a manifest, the files win.
+// If the manifest names the store, a file that is unchanged since the last dump changes nothing. Nor does a file whose
+// content the store has had since the dump. If the file and the store were changed in different ways, both changes are
+// merged: texts by line, and aliases and labels as sets. If both changed the same or adjacent lines, or if the store
+// lacks a history, the file is listed in a [*FilesError] matching [ErrDiverged]. Without such a manifest, the files
+// win.
 //
 // Entries that no store accepts are listed in a [*ProblemsError]. With [ReplaceMode], missing files are
 // listed in a [*FilesError] matching [ErrMissing], unless Prune is set.
@@ -109,8 +109,8 @@ type storedEntry struct {
 	wholeEntry           *oxbow.Entry // the whole entry (nil if no file of the tree can differ from it)
 }
 
-// maxSingleReads is the maximum number of entries that a plan reads one by one. If it needs more entries, it is faster
-// to read all entries of the store.
+// maxSingleReads is the maximum number of entries that a plan reads one by one. Beyond that number, reading all
+// entries of the store is faster.
 const maxSingleReads = 200
 
 // readStore reads the entries of the store. If the changes since the last dump are known and few, it reads only the
@@ -136,7 +136,7 @@ func (p *loadPlanner) readStore(ctx context.Context, s oxbow.Store) error {
 
 // changedSinceDump returns the names of the entries that were added or changed in the store since the last dump. ok is
 // false if all entries must be read. This is the case if the changes are unknown, if an entry was removed, or if the
-// plan needs the other entries as well.
+// plan needs the unchanged entries as well.
 func (p *loadPlanner) changedSinceDump(ctx context.Context) (names map[string]bool, ok bool) {
 	t := p.tree
 	isKnown := p.UsedBase && t.isManifestUnedited && p.opts.Origin.ChangesSince != nil
@@ -234,7 +234,7 @@ func (p *loadPlanner) normalizeNames() {
 }
 
 // countNames returns how often each normalized name occurs, and whether a name occurs twice in t.Entries. If no name
-// occurs twice, only the names of t.Entries are counted. Otherwise a load of a few edited files would have to index
+// occurs twice, only the names of t.Entries are counted. Otherwise a load with a few edited files would have to index
 // the names of all other entries.
 func (t *Tree) countNames() (used map[string]int, hasDuplicateNames bool) {
 	used = make(map[string]int, len(t.Entries))
@@ -285,7 +285,7 @@ type loadPlanner struct {
 	hasDuplicateNames bool
 
 	namesByNameOrAlias map[string][]string // entries by name or alias (nil until needed)
-	divergedFiles      []string            // files whose changes cannot be merged with those of the store
+	divergedFiles      []string            // files whose changes cannot be merged with the store's changes
 }
 
 func (p *loadPlanner) makePlan() error {
@@ -452,9 +452,9 @@ func (p *loadPlanner) planEntry(i int) ([]oxbow.Op, error) {
 	return changeOps(want, e.wholeEntry), nil
 }
 
-// mergeTreeEntry plans the change for an entry of the tree if both the file and the store were changed since the
-// last dump. e is nil if the store has no such entry any more. If the changes cannot be merged, the file is
-// added to p.divergedFiles.
+// mergeTreeEntry plans the change for an entry of the tree if both the file and the store were changed since the last
+// dump. e is nil if the store does not contain the entry any more. If the changes cannot be merged, the file is added
+// to p.divergedFiles.
 //
 // The first op writes the entry of the file, and the second op writes the merged entry. Therefore the
 // history contains the text of the file, and the next dump may replace the file.
@@ -580,9 +580,9 @@ func changeOps(fileEntry, e *oxbow.Entry) []oxbow.Op {
 	return threeway.ReplaceOps(e, &to)
 }
 
-// isSameAsStored reports whether a store's entry equals the entry in a file. Two differences are
-// ignored: white space around an alias, because stores remove such white space, and a fraction of a
-// second that only one of the times has. A file without a date matches any date.
+// isSameAsStored reports whether a store's entry equals the entry in a file. Two differences are ignored: white space
+// around an alias, because stores remove such white space, and fractional seconds that only one of the times has. A
+// file without a date matches any date.
 func isSameAsStored(fileEntry, e *oxbow.Entry) bool {
 	return fileEntry.Name == e.Name && fileEntry.Kind == e.Kind && fileEntry.Content == e.Content &&
 		haveSameAliases(fileEntry.Aliases, e.Aliases) && slices.Equal(fileEntry.Labels, oxbow.SortLabels(e.Labels)) &&

@@ -34,9 +34,9 @@ func addPromptsToAnnotations(ctx context.Context, w *verb.Workspace, all []Annot
 	}
 }
 
-// findSessionTurns returns the turns of the session in which an annotation was written, or nil if the session is
-// not in the archive. If sessions of several clients have this ID, it uses the client whose name is the beginning
-// of the agent's name, such as claude for claude-code.
+// findSessionTurns returns the turns of the session in which an annotation was written, or nil if the session is not
+// in the archive. If several clients' sessions have this ID, it uses the client with whose name the agent's name
+// begins, such as claude for claude-code.
 func findSessionTurns(ctx context.Context, w *verb.Workspace, a *Annotation) []session.Turn {
 	ctx, archive, err := w.OpenArchive(ctx)
 	if err != nil {
@@ -58,7 +58,7 @@ func findSessionTurns(ctx context.Context, w *verb.Workspace, a *Annotation) []s
 	return turns
 }
 
-// findPrompt returns on one line the prompt of the last turn that began before a time, or "" if there is none.
+// findPrompt returns on one line the prompt of the last turn that began before a time, or "" without such a turn.
 func findPrompt(turns []session.Turn, at time.Time) (prompt string) {
 	for i := range turns {
 		if turns[i].StartTime.Before(at) {

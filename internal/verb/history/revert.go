@@ -43,7 +43,7 @@ type RevertOut struct {
 	// number of the change that reverts the selected changes
 	Seq       uint64                  `json:"seq,omitempty"`
 	Changes   []uint64                `json:"changes"`             // numbers of the selected changes
-	Steps     []revert.Step           `json:"entries"`             // what is done to each entry
+	Steps     []revert.Step           `json:"entries"`             // the step for each entry
 	Conflicts []revert.Conflict       `json:"conflicts,omitempty"` // later changes by others that are kept
 	Derived   []revert.DerivedVersion `json:"derived,omitempty"`
 	// Reverted texts that were shown to models, newest first.
@@ -215,8 +215,8 @@ func hasPrefixFold(s, prefix string) bool {
 
 // sessionMatchers finds the session with the identifier id. It returns two functions: hasSource reports whether a
 // source belongs to the session, and hasTurn reports whether a turn with this name does. hasTurn is nil if the session
-// is not in the archive. id may name a run of the command line or a server, as in the log, or the session of a client,
-// as in the log or the archive. It may also be the beginning of such a name, but an exact match takes precedence. If
+// is not in the archive. id may name a run of the command line or a server, as in the log, or a client's session, as
+// in the log or the archive. It may also be the beginning of such a name, but an exact match takes precedence. If
 // several sessions match, sessionMatchers fails. If none matches, hasSource always returns false.
 func sessionMatchers(
 	ctx context.Context,

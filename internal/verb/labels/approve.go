@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/query"
 )
 
-// ApproveIn is the argument of Approve. It specifies the entries by their names, or by their group. A filter can
-// select a part of the group.
+// ApproveIn is the argument of Approve. It specifies the entries by name or by group. A filter can select a part of
+// the group.
 type ApproveIn struct {
 	Names  []string `json:"names,omitempty"   flag:"-" usage:"names of entries that are held back"`
 	Group  string   `json:"group,omitempty"            usage:"approve all entries of an import, pull or load, by the ID that oxbow approve lists"   value:"ID"`
@@ -77,8 +77,8 @@ func Approve(ctx context.Context, w *verb.Workspace, in ApproveIn) (RelabelOut, 
 	)
 }
 
-// groupEntryNames returns the names of the entries of a group that the filter selects. If there are no such entries,
-// the error matches [oxbow.ErrNotFound].
+// groupEntryNames returns the names of the entries in a group that the filter selects. Without such entries, the error
+// matches [oxbow.ErrNotFound].
 func groupEntryNames(ctx context.Context, m *oxbow.Memory, group string, f oxbow.Filter) (names []string, err error) {
 	err = collectHeldEntries(
 		ctx,

@@ -13,18 +13,18 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// scanProgress counts the entries and changes that a scan has processed: first those of the memory, then those of the
-// archive of sessions.
+// scanProgress counts the entries and changes that a scan has processed, first in the memory, then in the archive of
+// sessions.
 type scanProgress struct {
 	showProgress func(progress.State) // function that receives the progress (may be nil)
-	memoryShare  float64              // share of the memory in the whole work, estimated from the sizes of the files
-	// Share of the work that was done before the present memory, and share of the present memory.
+	memoryShare  float64              // the memory's share in the whole work, estimated from the file sizes
+	// Share of the work that was done before the present memory, and the present memory's share.
 	workShareBefore, memoryWorkShare  float64
 	processedItems, processedInMemory int64 // number of processed items in all memories, and in the present memory
 	totalItems                        int64 // number of items in the present memory
 }
 
-// newScanProgress returns the progress of a scan of the home at a place.
+// newScanProgress returns the progress of a scan for the home at a place.
 func newScanProgress(ctx context.Context, p verb.Place) scanProgress {
 	size := func(path string) float64 {
 		fi, err := os.Stat(path)

@@ -10,7 +10,7 @@ type stagedEntries struct {
 	indexes map[string]int // index in entries of each name
 }
 
-// newStagedEntries returns an empty set with memory for the entries of the given number of changes.
+// newStagedEntries returns an empty set with memory for the entries in the given number of changes.
 func newStagedEntries(changes int) *stagedEntries {
 	return &stagedEntries{make([]oxbow.Entry, 0, changes), make(map[string]int, changes)}
 }

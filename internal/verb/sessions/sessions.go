@@ -100,15 +100,15 @@ type SessionOut struct {
 	WrittenChanges []verb.Change `json:"wrote,omitempty"`
 }
 
-// maxWrittenChanges is the maximum number of a session's changes that are listed. maxSearchedChanges is the maximum
-// number of changes among which they are looked for.
+// maxWrittenChanges is how many changes of a session are listed at most. maxSearchedChanges is how many changes are
+// searched for them at most.
 const (
 	maxWrittenChanges  = 100
 	maxSearchedChanges = 20_000
 )
 
 // writtenChanges returns at most maxWrittenChanges changes of notes that a session made, newest first. It examines at
-// most maxSearchedChanges changes. If the memory has no history, the result is nil.
+// most maxSearchedChanges changes. If the memory lacks a history, the result is nil.
 func writtenChanges(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -127,7 +127,7 @@ func writtenChanges(
 	past, left := verb.NewPastTextFilter(m), maxSearchedChanges
 	for c, err := range m.Log(ctx) {
 		if errors.Is(err, oxbow.ErrUnsupported) {
-			return nil, nil // the memory has no history
+			return nil, nil // the memory lacks a history
 		}
 		if err != nil {
 			return nil, err
@@ -194,7 +194,7 @@ func (o ResumeOut) Report() (r report.Report) {
 }
 
 // ResumeSession returns the command with which the client of the session resumes it. It returns an error if the client
-// has no such command.
+// lacks such a command.
 func ResumeSession(ctx context.Context, w *verb.Workspace, in ResumeIn) (out ResumeOut, err error) {
 	ctx, a, err := w.OpenArchive(ctx)
 	if err != nil {

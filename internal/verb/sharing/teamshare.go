@@ -42,18 +42,18 @@ type TeamShareOut struct {
 // MovedEntry is an entry that was moved.
 type MovedEntry struct {
 	Name string `json:"name"`
-	File string `json:"file"` // path of its file, relative to the root of the working tree
-	// what was done with the file: "written", "changed", "same" or "removed". If the entry had been moved before, it
-	// is "shared" or "home".
+	File string `json:"file"` // path to its file, relative to the root of the working tree
+	// outcome for the file: "written", "changed", "same" or "removed". If the entry had been moved before, it is
+	// "shared" or "home".
 	Outcome string `json:"did"`
 	// lines that differ in the file, each with - for an old line or + for a new line
 	ChangedLines []string `json:"changes,omitempty"`
 }
 
 // TeamShare writes entries to team files, and then removes them from the home in a single change, which the command
-// undo can undo. It checks all entries before it writes one. It does not replace a file with edits that are not
-// committed. If it is interrupted, the same call completes it: an entry that only the team files contain counts as
-// shared.
+// undo can undo. It checks all entries before writing one. It does not replace a file with edits that are not
+// committed. After an interruption, the same call completes the work: an entry that only the team files contain counts
+// as shared.
 func TeamShare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out TeamShareOut, err error) {
 	if err := verb.RequirePerson(w.WithSource(ctx), "shares what is remembered", "oxbow team share NAME"); err != nil {
 		return out, err
@@ -110,7 +110,7 @@ func openTeamFiles(
 	return t, s, err
 }
 
-// entriesToShare returns the named entries of the home, without repetitions. It returns an error if one of them must
+// entriesToShare returns the named entries of the home, without repetitions. It returns an error if a named entry must
 // not be shared. Entries that only the team files contain are added to out.
 func entriesToShare(
 	ctx context.Context,
@@ -158,7 +158,7 @@ func checkReplaceFile(
 ) error {
 	p, err := s.Locate(ctx, e.Name)
 	if err != nil || p.Entry.Name != e.Name {
-		return nil // There is no file yet.
+		return nil // The file does not exist yet.
 	}
 	if mdtree.FormatEntry(p.Entry) == mdtree.FormatEntry(e) {
 		return nil // The file already has this text.
@@ -241,8 +241,8 @@ func checkMayShare(e *oxbow.Entry) error {
 	return nil
 }
 
-// checkMayLeaveHome returns an error if an entry must not leave the home: it contains secrets or personal data, or
-// agents do not get it before a person approves it.
+// checkMayLeaveHome returns an error if an entry must not leave the home: the entry contains secrets or personal data,
+// or agents do not get the entry before a person approves it.
 func checkMayLeaveHome(e *oxbow.Entry) error {
 	if !e.MayShow(oxbow.WithoutLabels) {
 		return verb.Advise(
@@ -281,7 +281,7 @@ func checkMayLeaveHome(e *oxbow.Entry) error {
 	return nil
 }
 
-// foundPersonalData returns which kinds of personal data the texts of an entry contain.
+// foundPersonalData returns which kinds of personal data an entry's texts contain.
 func foundPersonalData(e *oxbow.Entry) (kinds []string) {
 	texts := slices.Concat([]string{e.Name, e.Content}, e.Aliases, verb.LabelTexts(e.Labels))
 	for _, k := range screen.ExamineTexts(nil, texts).PersonalDataKinds {
@@ -318,9 +318,9 @@ func mapTextLines(a, b []string) []int {
 	return m.MapLines(x, in.LineIDs(b))
 }
 
-// TeamUnshare moves entries from team files to the home in a single change, and then removes their files. If it is
-// interrupted, a second call completes it: an entry that is in the home and no longer in the team files counts as
-// moved.
+// TeamUnshare moves entries from team files to the home in a single change, and then removes their files. After an
+// interruption, a second call completes the work: an entry that is in the home and no longer in the team files counts
+// as moved.
 func TeamUnshare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out TeamShareOut, err error) {
 	if err := verb.RequirePerson(w.WithSource(ctx), "takes back what is shared",
 		"oxbow team unshare NAME"); err != nil {
@@ -509,7 +509,7 @@ func (o TeamShareOut) Report() (r report.Report) {
 	return r
 }
 
-// Report lists the notes and, if they were shared, their team files.
+// Report lists the notes, and the team files of shared notes.
 func (o ShareProposalsOut) Report() (r report.Report) {
 	for _, n := range o.Notes {
 		r.Append(n.Report())

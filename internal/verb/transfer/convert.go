@@ -56,8 +56,8 @@ func (e *RefusedEntriesError) Error() string {
 // Is reports whether target is [oxbow.ErrUnsupported].
 func (*RefusedEntriesError) Is(target error) bool { return target == oxbow.ErrUnsupported }
 
-// Convert writes each entry to a new home. The home gets its final name only when it is complete. Convert first tries
-// the conversion in working memory. If the new home refuses an entry, Convert writes nothing, and returns a
+// Convert writes each entry to a new home. The home gets its final name only when complete. Convert first tries the
+// conversion in working memory. If the new home refuses an entry, Convert writes nothing, and returns a
 // [*RefusedEntriesError].
 func Convert(ctx context.Context, w *verb.Workspace, in ConvertIn) (ConvertOut, error) {
 	out := ConvertOut{NewHome: in.Dir, Layout: in.Layout, DryRun: in.DryRun, Adapted: []exchange.AdaptedEntry{}}

@@ -30,7 +30,7 @@ func TextArea(name, label, value string, more ...g.Node) g.Node {
 	)
 }
 
-// SelectField is a labelled selection of one of the values. none is the text for the value "".
+// SelectField is a labelled field that selects one of the values. none is the text for the value "".
 func SelectField(name, label, value, none string, values []string) g.Node {
 	option := func(v, text string) g.Node {
 		return h.Option(h.Value(v), g.If(v == value, h.Selected()), h.Text(VisibleText(text)))
@@ -44,7 +44,7 @@ func QueryForm(path, button string, fields ...g.Node) g.Node {
 	return h.Form(h.Class("ask"), h.Action(RootPath+path), g.Group(fields), h.Button(h.Text(button)))
 }
 
-// KeyHints lists keyboard commands. pairs alternates between a key and what the key does.
+// KeyHints lists keyboard commands. pairs alternates between a key and the key's effect.
 func KeyHints(pairs ...string) g.Node {
 	var out []g.Node
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -53,8 +53,8 @@ func KeyHints(pairs ...string) g.Node {
 	return h.P(h.Class("hint keys"), h.Text("Keys: "), g.Group(out))
 }
 
-// SessionPath returns the path of the page of a session, relative to [RootPath]. If turn is not 0, the path leads
-// to this turn.
+// SessionPath returns the path of a session's page, relative to [RootPath]. If turn is not 0, the path leads to this
+// turn.
 func SessionPath(client, session string, turn int) string {
 	s := "sessions/" + url.PathEscape(client) + "/" + url.PathEscape(session)
 	if turn > 0 {
@@ -63,8 +63,8 @@ func SessionPath(client, session string, turn int) string {
 	return s
 }
 
-// TurnPath returns the path of the page of a turn. name is the name that the turn has in search results. If name is
-// not valid, TurnPath returns "".
+// TurnPath returns the path of a turn's page. name is the name that the turn has in search results. If name is not
+// valid, TurnPath returns "".
 func TurnPath(name string) string {
 	at := strings.LastIndexByte(name, '/')
 	if at < 0 {

@@ -1,4 +1,5 @@
-// This file defines the rules that decide what is shown for a prompt: oxbow's rule, and the rules of other systems.
+// This file defines the rules that decide which units are shown for a prompt: oxbow's rule, and the rules of other
+// systems.
 
 package inject
 
@@ -13,11 +14,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/inject"
 )
 
-// Decision says what is shown for a prompt.
+// Decision says which units are shown for a prompt.
 type Decision struct {
 	AnswerKind   gate.AnswerKind
 	ShownUnitIDs []string // IDs of the units that are shown or to which the pointer refers
-	// number of tokens of the text (only for oxbow, because the rules of other systems produce no text)
+	// token count of the text (only for oxbow, because other systems' rules produce no text)
 	TextTokens   int
 	DecisionTime time.Duration // time for the decision including the search (only for oxbow)
 }
@@ -27,7 +28,7 @@ type ruleSession interface {
 	decideAnswer(ctx context.Context, prompt string) (Decision, error)
 }
 
-// Rule decides what is shown for a prompt.
+// Rule decides which units are shown for a prompt.
 type Rule struct {
 	Name         string
 	startSession func(m *openedMemory) ruleSession
@@ -67,7 +68,7 @@ func Rules() []Rule {
 type unitStrength struct {
 	matchedTerms int
 	bm25         float64
-	coverage     float64 // sum of the matched terms' IDF, divided by the sum of all terms' IDF
+	coverage     float64 // the matched terms' total IDF, divided by all terms' total IDF
 	hasRareTerm  bool    // a matched term occurs in at most 1 % of the entries
 }
 
@@ -159,8 +160,8 @@ func (o *oxbowSession) decideAnswer(ctx context.Context, prompt string) (Decisio
 	return d, nil
 }
 
-// calibrateThresholds computes the thresholds that depend on the memory. These are decoyThreshold, from the BM25
-// strengths of the decoys, and the floor of oxbow's rule. If the memory cannot be searched, it returns an error.
+// calibrateThresholds computes the thresholds that depend on the memory. These are decoyThreshold, from the decoys'
+// BM25 strengths, and the floor of oxbow's rule. If the memory cannot be searched, it returns an error.
 func (m *openedMemory) calibrateThresholds(ctx context.Context) error {
 	var gs []float64
 	for _, d := range gate.DecoyPrompts() {

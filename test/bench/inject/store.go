@@ -25,13 +25,13 @@ type TestStore struct {
 	Holds map[string]bool // sources of the units (a question from other sources is foreign)
 }
 
-// StoreUnit is the smallest part of a memory that can be shown: a message of a person and the reply, or a note.
+// StoreUnit is the smallest part of a memory that can be shown: a person's message and the reply, or a note.
 type StoreUnit struct {
 	ID      string
 	Session string
-	Prompt  string // message of the person, or text of the note
+	Prompt  string // the person's message, or the note's text
 	Reply   string
-	Printed string // end of the output of a failed command (may be empty)
+	Printed string // end of a failed command's output (may be empty)
 	Time    time.Time
 }
 
@@ -40,7 +40,7 @@ type Question struct {
 	Text         string
 	Right        map[string]bool // IDs of the units that contain the answer
 	From         []string        // sources of these units (see Store.Holds)
-	Unanswerable bool            // the question concerns a subject of the store, but has no answer
+	Unanswerable bool            // the question concerns a subject of the store, but lacks an answer
 }
 
 // clientName is the name of the client to which all turns belong.
@@ -130,7 +130,7 @@ func (u *StoreUnit) sessionEvents(name, turn string) []session.Event {
 	prompt := e
 	reply := e
 	call := e
-	// a chat that begins with a message of the program has no prompt
+	// a chat that begins with a message of the program lacks a prompt
 	prompt.Kind, prompt.Text = session.KindPrompt, u.Prompt
 	es := []session.Event{prompt}
 	if u.Printed != "" {

@@ -9,11 +9,11 @@ import (
 )
 
 // interleaveSessions mixes the sessions of two stores, so that each session begins with one subject and continues with
-// another. If s has only one session, parts of the other store's session are inserted into it.
+// another. If s has only one session, parts of o's session are inserted into it.
 func (s *TestStore) interleaveSessions(o *TestStore) *TestStore {
 	j := *s
 	j.Units = nil
-	const piece = 4 // number of consecutive units of the same store
+	const piece = 4 // how many consecutive units are from the same store
 	left := o.Units
 	for i, u := range s.Units {
 		j.Units = append(j.Units, u)
@@ -36,9 +36,9 @@ func (s *TestStore) interleaveSessions(o *TestStore) *TestStore {
 // longSessionTurns is the number of turns in the session that withLongSession adds.
 const longSessionTurns = 1500
 
-// withLongSession returns a copy of the store with an additional session, which consists of longSessionTurns turns by
-// other people. It begins an hour before the first unit of the store. If the other stores have too few turns, the
-// turns are repeated.
+// withLongSession returns a copy of the store with an additional session, which has longSessionTurns turns by other
+// people. It begins an hour before the first unit of the store. If the stores in others have too few turns, the turns
+// are repeated.
 func (s *TestStore) withLongSession(others []*TestStore) *TestStore {
 	j := *s
 	j.Units = append([]StoreUnit(nil), s.Units...)
@@ -60,8 +60,8 @@ func (s *TestStore) withLongSession(others []*TestStore) *TestStore {
 	return &j
 }
 
-// withAnswersAsToolOutput returns a copy of the store in which the text of each unit with an answer is only the output
-// of a failed command.
+// withAnswersAsToolOutput returns a copy of the store in which each unit with an answer has only a failed command's
+// output as its text.
 func (s *TestStore) withAnswersAsToolOutput() *TestStore {
 	right := map[string]bool{}
 	for _, a := range s.Asks {

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// fusedEntries is the number of entries of each ranking that are fused.
+// fusedEntries is how many entries of each ranking are fused.
 const fusedEntries = 100
 
 // nearestEntries returns the IDs of at most limit entries with the highest cosine similarity to v,

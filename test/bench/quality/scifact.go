@@ -1,5 +1,4 @@
-// This file reads SciFact (BEIR): abstracts of papers, and claims that some of the abstracts support or
-// refute.
+// This file reads SciFact (BEIR): paper abstracts, and claims that some of the abstracts support or refute.
 
 package quality
 
@@ -68,8 +67,7 @@ func readSciFact(s *Source) (*sciFactData, error) {
 	return c, nil
 }
 
-// Paper is an abstract, or a query, which has no title. It is one line of corpus.jsonl or
-// queries.jsonl.
+// Paper is an abstract, or a query, which lacks a title. It is one line of corpus.jsonl or queries.jsonl.
 type Paper struct {
 	ID    string `json:"_id"`
 	Title string `json:"title"`

@@ -18,7 +18,7 @@ import (
 // damagedStoreKind describes how a store was built.
 type damagedStoreKind struct {
 	name         string
-	changes      int // number of changes before the compaction, or of all changes without one
+	changes      int // number of changes before the compaction, or in total without a compaction
 	changesAfter int // number of changes after the compaction (-1 without one)
 	procCount    int // number of processes that make changes in turns
 	isSealed     bool

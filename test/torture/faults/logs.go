@@ -141,7 +141,7 @@ func readLog(log *wal.Log) ([]string, error) {
 func crashLog(seed uint64, o CrashOptions) (CrashTally, *Violation) {
 	setup := setupForSeed(seed, o)
 	tally := CrashTally{Scripts: 1}
-	judged := map[uint64][]string{} // bodies of the records in each image, by the hash of the image
+	judged := map[uint64][]string{} // record bodies in each image, by the hash of the image
 	distinct := 0
 	bad := func(k int, label string, err error) (CrashTally, *Violation) {
 		tally.DistinctImages = distinct
@@ -192,8 +192,7 @@ func crashLog(seed uint64, o CrashOptions) (CrashTally, *Violation) {
 
 // checkRecords returns an error if no crash could have left these records.
 func (l *logRun) checkRecords(got []string) error {
-	// The log must contain all acknowledged records and then the first records of the append in progress, or none of
-	// them.
+	// The log must contain all acknowledged records. Only the first records of the append in progress may follow.
 	all := slices.Concat(l.ackedBodies, l.inFlightBodies)
 	n := len(got)
 	isPossibleCount := len(l.ackedBodies) <= n && n <= len(all)

@@ -4,7 +4,7 @@
 // pauses the processes at random times. The processes use the home through standard streams, HTTP and the library.
 //
 // The campaign controls all processes. Therefore it knows for each change whether the change was acknowledged,
-// refused, or in progress when its process died. If a process dies, the process that replaces it repeats the change
+// refused, or in progress when the process died. If a process dies, the process that replaces it repeats the change
 // with the same op ID. The campaign checks these guarantees, and reports violations:
 //
 //   - An acknowledged change is in the log exactly once, with the acknowledged number. A refused change is not in the

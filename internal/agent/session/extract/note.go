@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// rememberRequestPattern matches the words of the request at the beginning of a sentence, such as "please remember
-// that". It matches only if the rest is a complete sentence without these words.
+// rememberRequestPattern matches the request words at the beginning of a sentence, such as "please remember that". It
+// matches only if the rest is a complete sentence without these words.
 var rememberRequestPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(?:(?:please|pls|ok|okay|also|and|so|por favor|bitte|пожалуйста),? )*(?:` +
 		`(?:always |do |you (?:should|must|need to) |i (?:want|need) you to |i['’]d like you to )?remember(?:,? (?:that|this|to|for (?:next time|later|the future)))*[,:]? ` +
@@ -26,9 +26,8 @@ var sentenceStarters = map[string]bool{"a": true, "all": true, "always": true, "
 	"the": true, "there": true,
 	"they": true, "this": true, "use": true, "we": true, "when": true, "you": true, "your": true}
 
-// NoteTextFromRequest returns a sentence without the words that ask to remember it: "Remember that we use tabs."
-// becomes "We use tabs." It returns the sentence unchanged if the rest begins with "not" or has fewer than six
-// characters.
+// NoteTextFromRequest returns a sentence without the words that ask for a note: "Remember that we use tabs." becomes
+// "We use tabs." It returns the sentence unchanged if the rest begins with "not" or has fewer than six characters.
 func NoteTextFromRequest(sentence string) string {
 	asks := rememberRequestPattern().FindString(sentence)
 	rest := strings.TrimSpace(sentence[len(asks):])

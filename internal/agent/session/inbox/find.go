@@ -105,7 +105,7 @@ type foundFix struct {
 
 	Repeats *session.RepeatedCalls // calls that returned text by others which the failed command or its output repeats
 
-	agentTexts []string // what the agent said after the failure, up to the last edit
+	agentTexts []string // texts of the agent after the failure, up to the last edit
 }
 
 // ID identifies a fix within its session.
@@ -142,10 +142,10 @@ func findFixes(turns []session.Turn) []foundFix {
 	return s.foundFixes
 }
 
-// fixSearch is the state of findFixes while it reads the calls of a session.
+// fixSearch is the state of findFixes while it reads a session's calls.
 type fixSearch struct {
 	openFailures map[string]*foundFix // failed commands that have not passed yet, each with the fix that begins there
-	agentText    string               // what the agent said in this turn after the last edit
+	agentText    string               // text of the agent in this turn after the last edit
 	foundFixes   []foundFix
 }
 
@@ -210,7 +210,7 @@ func writtenFiles(c *session.ToolCall, dir string) (files []string) {
 	return files
 }
 
-// addCallAfterFailure records a call after the failure, and what the agent said before the call.
+// addCallAfterFailure records a call after the failure, and the agent's text before the call.
 func (f *foundFix) addCallAfterFailure(c *session.ToolCall, edits []string, command, agentText string) {
 	for _, e := range edits {
 		if !slices.Contains(f.EditedFiles, e) {
@@ -229,7 +229,7 @@ func (f *foundFix) addCallAfterFailure(c *session.ToolCall, edits []string, comm
 }
 
 // findExplanation returns the agent's explanation of the fix. It prefers the agent's last conclusion, and otherwise
-// the last sentence that gives a reason for an edit. It returns "" if the agent only announced its next steps.
+// the last sentence that gives a reason for an edit. It returns "" if the agent only announced next steps.
 func (f *foundFix) findExplanation() string {
 	if found := extract.FindConclusions(strings.Join(f.agentTexts, "\n")); len(found) > 0 {
 		return found[len(found)-1]

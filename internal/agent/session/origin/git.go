@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// gitOutputKind says what a git command prints. Commands that are not listed, such as pull, notes, shortlog, tag and
-// cat-file, print text by other people.
+// gitOutputKind is the kind of output that a git command prints. Commands that are not listed, such as pull, notes,
+// shortlog, tag and cat-file, print text by other people.
 type gitOutputKind int
 
 const (
@@ -61,7 +61,7 @@ func (s *shellState) judgeGit(p program) {
 	}
 	s.judgeCommandsRunByGit(args)
 	chooses := gitOutputKinds()[args[0]] != gitPrintsOwnText &&
-		args[0] != "commit" // The arguments determine what is printed.
+		args[0] != "commit" // The arguments determine the output.
 	isUnknown := chooses && slices.Contains(args, unknownWord)
 	if isUnknown || !s.isOwnGitOutput(args[0], args[1:]) {
 		if slices.Contains(gitTreeCommands, args[0]) {
@@ -114,8 +114,8 @@ var gitTreeCommands = []string{
 	"commit",
 }
 
-// skipGitOptions returns the arguments after git's global options, which precede the command. It returns false if it
-// does not know an option.
+// skipGitOptions returns the arguments after git's global options, which precede the command. It returns false if an
+// option is unknown.
 func (s *shellState) skipGitOptions(args []string) (rest []string, ok bool) {
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") && args[0] != "--version" {
 		switch {
@@ -181,7 +181,7 @@ func (s *shellState) printsOnlyTrackedLines(command string, args []string) bool 
 }
 
 // These patterns match parts of git's output: any commit hash, the hash that git log prints before each commit (also
-// after the lines of a graph), and the title of a git note.
+// after graph lines), and a git note's title.
 var (
 	commitHashPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b([0-9a-f]{7,64})\b`) })
 	logHashPattern    = sync.OnceValue(func() *regexp.Regexp {
@@ -203,8 +203,8 @@ func (s *shellState) namesOnlyOwnCommits(hashes *regexp.Regexp) bool {
 	return true
 }
 
-// logFormatsWithHash are the formats of git log that print a commit's hash at the start of a line, so that text in
-// a commit message cannot be mistaken for a hash.
+// logFormatsWithHash are the git log formats that print a commit's hash at the start of a line, so that text in a
+// commit message cannot be mistaken for a hash.
 var logFormatsWithHash = []string{"oneline", "short", "medium", "full", "fuller"}
 
 // isOwnGitLog reports whether git log or git show printed only commits that were made on this machine. It returns false
@@ -225,7 +225,7 @@ func (s *shellState) isOwnGitLog(args []string) bool {
 }
 
 // areOwnCommits reports whether all operands of git show are commits that were made on this machine. Without operands,
-// git shows the last commit. A tag is not accepted, because it has a message of its own. Other objects are not
+// git shows the last commit. A tag is not accepted, because a tag has a message of its own. Other objects are not
 // accepted, because their text may look like a commit.
 func (s *shellState) areOwnCommits(operands []string) bool {
 	return !slices.ContainsFunc(operands, func(a string) bool {

@@ -76,7 +76,7 @@ func (t *projectTree) levelOfPaths(paths []string, m Machine) Level {
 	return max(level, t.levelOfFiles(files, m))
 }
 
-// levelUndecided is the result of levelOfPlace if the place alone does not determine the level of a file.
+// levelUndecided is the result of levelOfPlace if the place alone does not determine a file's level.
 const levelUndecided Level = -1
 
 // levelOfPlace returns the level that all files at a path have, or levelUndecided.
@@ -93,15 +93,16 @@ func (t *projectTree) levelOfPlace(realPath string, m Machine) Level {
 	return levelUndecided
 }
 
-// levelOfFiles returns the highest level of the files, whose paths have no symbolic links. A file is the agent's own
-// if the agent wrote it last, or if git tracks it in the project and nobody else wrote it. All other files are
-// foreign. If the project has no git repository, or if git fails, files in the project are unvouched instead.
+// levelOfFiles returns the highest level of the files, whose paths do not contain symbolic links. A file is the
+// agent's own if the agent wrote the file last, or if git tracks the file in the project and nobody else wrote the
+// file. All other files are foreign. If the project lacks a git repository, or if git fails, files in the project are
+// unvouched instead.
 func (t *projectTree) levelOfFiles(files []string, m Machine) Level {
 	writers := make([]fingerprint.Writer, len(files))
 	if m.LastWriters != nil {
 		copy(writers, m.LastWriters(files))
 	}
-	var unwritten []string // files in the project that have no recorded writer
+	var unwritten []string // files in the project without a recorded writer
 	level := LevelOwn
 	for i, p := range files {
 		rel, isInside := t.projectPath(p)
@@ -156,9 +157,9 @@ func isForeignDir(rel string) bool {
 	return false
 }
 
-// clientMemoryFiles are the files in which a client stores notes of its agents and of the user. Such a file counts
-// as the agent's own although it may contain text by others. Text by others is found later, when the notes from the
-// file are compared with foreign texts.
+// clientMemoryFiles are the files in which a client stores notes by its agents and by the user. Such a file counts as
+// the agent's own although it may contain text by others. Text by others is found later, when the notes from the file
+// are compared with foreign texts.
 var clientMemoryFiles = []struct{ variable, dir, pattern string }{
 	{"CLAUDE_CONFIG_DIR", ".claude", "projects/*/memory/*"},
 	{"CLAUDE_CONFIG_DIR", ".claude", "CLAUDE.md"},
@@ -222,8 +223,8 @@ func (t *projectTree) isOwnCommit(hash string) bool {
 	return false
 }
 
-// mayChangeLogFormat reports whether a setting of git, or a file that the settings include, may change the format of
-// git log.
+// mayChangeLogFormat reports whether a git setting, or a file that the settings include, may change the format of git
+// log.
 func (t *projectTree) mayChangeLogFormat(getenv func(string) string) bool {
 	files := []string{t.worktree.ConfigFile()}
 	if getenv != nil {
@@ -237,7 +238,7 @@ func (t *projectTree) mayChangeLogFormat(getenv func(string) string) bool {
 		}
 	}
 	for _, f := range files {
-		b, _ := os.ReadFile(f) // A missing file has no settings.
+		b, _ := os.ReadFile(f) // A missing file counts as empty.
 		settings := strings.ToLower(string(b))
 		if strings.Contains(settings, "pretty") || strings.Contains(settings, "[include") {
 			return true

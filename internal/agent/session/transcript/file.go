@@ -59,7 +59,7 @@ type LeftOutParts struct {
 	IsUnknown bool
 }
 
-// countLeftOut adds count to the number of parts of this kind that are not stored. It ignores parts that an earlier
+// countLeftOut adds count to the number of parts with this kind that are not stored. It ignores parts that an earlier
 // call has counted.
 func (f *transcriptFile) countLeftOut(kind string, count int) {
 	if count == 0 || f.conversationOffset < f.countedOffset {
