@@ -49,9 +49,9 @@ import (
 // and the log has the same hash chain at S. File and log then have the same history up to
 // S, so that ID and version identify the text. All other entries are indexed again.
 //
-// A file is ignored if it belongs to another store, has another format, or is damaged. An empty
-// file is ignored as well. A process creates an empty file if it answers its only query by a scan,
-// and an interrupted redaction leaves one behind.
+// A file is ignored if it belongs to another store, has another format, or is damaged. An empty file is ignored as
+// well. A process creates an empty file if a scan answers its only query, and an interrupted redaction leaves an empty
+// file behind.
 //
 // Format 3 ordered the documents differently. Format 4 stored each document and each entry
 // as one block.

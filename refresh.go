@@ -149,8 +149,8 @@ func (m *Memory) refreshStore(ctx context.Context) (isWatched bool, err error) {
 	return true, m.capabilities.Watcher.Refresh(ctx)
 }
 
-// refreshIndex updates the index to the current state of the store and returns the index. If the
-// memory has no index, refresh builds one.
+// refreshIndex updates the index to the current state of the store and returns the index. If the memory lacks an
+// index, refresh builds one.
 func (m *Memory) refreshIndex(ctx context.Context) (*searcher, error) {
 	watched, err := m.refreshStore(ctx)
 	if err != nil {

@@ -167,9 +167,8 @@ func (c *Cluster) auditStream(
 	return c.updateFences(ctx, stream, read, bad)
 }
 
-// readServer makes a server the leader of a stream, reads all brains of the stream from that
-// server, and adds the brains to views. If reading fails, reason is the cause, and lacksMessages reports
-// whether the server lacks messages.
+// readServer makes a server the leader of a stream, reads all brains in the stream from that server, and adds the
+// brains to views. If reading fails, reason is the cause, and lacksMessages reports whether the server lacks messages.
 func (c *Cluster) readServer(
 	ctx context.Context,
 	stream, server string,

@@ -19,7 +19,7 @@ import (
 // These constants determine when a brain is compacted, and how its file is stored.
 const (
 	minTailEnvelopes = 64       // minimum number of envelopes to compact
-	segmentFileBytes = 4 << 20  // size in bytes of a part of the file that is stored in a segment
+	segmentFileBytes = 4 << 20  // size, in bytes, of a file part that is stored in a segment
 	maxInlineBytes   = 24 << 10 // maximum size in bytes of a compressed file that is stored in the snapshot itself
 )
 
@@ -209,7 +209,7 @@ func (r *brainReplica) checkInFlightInSnapshot(e *envelope) {
 	f.isApplied = i >= 0 && ids[i] == f.envelopeID
 }
 
-// installSnapshot replaces the file of the replica by the file of a snapshot. The caller must have locked mu.
+// installSnapshot replaces the replica's file by the file of a snapshot. The caller must have locked mu.
 func (r *brainReplica) installSnapshot(ctx context.Context, e *envelope) error {
 	s := e.Snapshot
 	image, err := r.fetchFile(ctx, s)

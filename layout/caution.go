@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 )
 
-// agentWrittenParts lists the names of the parts of a context whose text may come from agents.
+// agentWrittenParts lists the names of the context parts whose text may come from agents.
 var agentWrittenParts = []string{
 	"memory", "recall", "summary", "archive", "log", "digest", "entry", "handoff",
 }
@@ -21,10 +21,10 @@ var agentWrittenParts = []string{
 // maxNamedParts is the maximum number of suspicious parts that the warning names.
 const maxNamedParts = 3
 
-// Caution returns a line of warning to put before the context, or "" if no part of the context is suspicious. A part
-// is suspicious if agents may have written it, such as MEMORY.md or the newest entries, and its text either looks like
-// instructions or repeats a text by others that an agent had read. repeats reports whether a text does the latter. If
-// it is nil, repetitions are not checked. oxbow can only warn, because a layout always shows such parts in full.
+// Caution returns a warning line to put before the context, or "" if no part of the context is suspicious. A part is
+// suspicious if agents may have written it, such as MEMORY.md or the newest entries, and the text either looks like
+// instructions or repeats a text by others that an agent had read. repeats reports whether a text repeats such a text.
+// If it is nil, repetitions are not checked. oxbow can only warn, because a layout always shows such parts in full.
 func Caution(c prompt.Context, repeats func(text string) bool) string {
 	var names []string
 	var reason screen.DoubtReason

@@ -20,8 +20,8 @@
 //	process: true                       # the default
 //	redact: [mail, iban, card]          # or personal for all kinds; a mark such as [mail] is shown
 //
-// Entries with the label process:true describe how to work, independent of a project. They belong to every profile,
-// unless the profile excludes them or sets process: false. Entries with the label pinned:true rank first.
+// Entries with the label process:true describe how to work, independent of a project. Such entries belong to every
+// profile, unless the profile excludes them or sets process: false. Entries with the label pinned:true rank first.
 //
 // A [Set] finds profiles in the home and in the project. [Set.Resolve] reads a profile together
 // with all profiles that it extends. A [Resolved] profile is used in three ways:

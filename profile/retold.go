@@ -14,8 +14,8 @@ import (
 const maxDigestPeriod = 31 * 24 * time.Hour
 
 // isSummarizedBy reports whether the digest d summarizes the entry e. This is the case if e is a covered entry from
-// the period of the digest and d has each label of e. The labels covered and digest, and labels for confidence and
-// files, are not compared.
+// the digest's period and d has each label of e. The labels covered and digest, and labels for confidence and files,
+// are not compared.
 func isSummarizedBy(e, d *oxbow.Entry) bool {
 	if e.ID == d.ID {
 		return false

@@ -22,7 +22,7 @@ import (
 // looks like a misspelling of a known key, such as projct, ParseFilter returns an error that names the known key. A
 // misspelling has a single typing error (a missing, additional or wrong letter, or two swapped neighbours), or two if
 // the known key has ten letters or more. If the known key has three or four letters, the first letter must be right. A
-// key of two letters has no misspellings.
+// key of two letters cannot be misspelt.
 //
 // To select by such a label key anyway, write the key in quotes: "tax":vat. In quotes, a synonym such as tags, type or
 // path is not replaced by the known key either.
@@ -58,8 +58,8 @@ func parseTerm(word string) (t term, ok bool) {
 	return t, true
 }
 
-// quotedKeyLen returns the length of a quoted key at the start of s, including both quote characters. It returns 0 if
-// s does not start with a quotation that is followed by a colon.
+// quotedKeyLen returns the length of a quoted key with which s starts, including both quote characters. It returns 0
+// if s does not start with a quotation that is followed by a colon.
 func quotedKeyLen(s string) int {
 	if !strings.HasPrefix(s, `"`) {
 		return 0
@@ -140,7 +140,7 @@ func (t term) addToFilter(f *oxbow.Filter, now time.Time) error {
 	return nil
 }
 
-// timeRange returns the range of time of a term whose key is a time key.
+// timeRange returns the time range of a term whose key is a time key.
 func (t term) timeRange(values []string, now time.Time) (oxbow.Filter, error) {
 	if t.isNegated {
 		return oxbow.Filter{}, invalidError("filter", "-"+t.key, "cannot be negated; use after: and before:")
@@ -216,7 +216,7 @@ func splitValues(key, s string) ([]string, error) {
 	}
 }
 
-// cutValue returns the first value of a list, and the rest of the list. The rest is empty or begins with a comma.
+// cutValue returns the first value of a list, and the rest after this value. The rest is empty or begins with a comma.
 func cutValue(key, s string) (v, rest string, err error) {
 	if !strings.HasPrefix(s, `"`) {
 		n := strings.IndexByte(s, ',')

@@ -68,7 +68,7 @@ func (s *Scope) restoreAliases(given []string, old *oxbow.Entry) []string {
 			continue
 		}
 		for _, original := range old.Aliases {
-			// Several original aliases may look the same with marks. Use each of them only once.
+			// Several original aliases may look the same with marks. Use each alias only once.
 			isUsed := slices.Contains(restored, original)
 			if s.Text(original) == alias && !isUsed {
 				restored[i] = original
@@ -87,7 +87,7 @@ func (s *Scope) restoreLabels(given []oxbow.Label, old *oxbow.Entry) []oxbow.Lab
 			continue
 		}
 		for _, original := range old.Labels {
-			// Several original labels may look the same with marks. Use each of them only once.
+			// Several original labels may look the same with marks. Use each label only once.
 			isUsed := slices.Contains(restored, original)
 			redacted := oxbow.Label{Key: original.Key, Value: s.Text(original.Value)}
 			if redacted == label && !isUsed {

@@ -30,11 +30,11 @@ type Source struct {
 	Time    time.Time `json:"time"`              // time of the change, set by the store
 	Door    string    `json:"door,omitempty"`    // interface that received the call: cli, mcp, http or library
 	Actor   Actor     `json:"actor,omitempty"`   // kind of author
-	Session string    `json:"session,omitempty"` // ID of the run of the command line or server that made the change
+	Session string    `json:"session,omitempty"` // ID of the command line or server run that made the change
 	Profile string    `json:"profile,omitempty"` // profile that the command line or server uses
-	// origin of an imported text, or the session or call of the client (see [Source.SplitRef])
+	// origin of an imported text, or the client's session or call (see [Source.SplitRef])
 	Ref     string `json:"ref,omitempty"`
-	Claimed Claim  `json:"claimed,omitzero"` // what the caller says about itself, without verification
+	Claimed Claim  `json:"claimed,omitzero"` // the caller's statement about itself, without verification
 }
 
 // A Claim is the caller's own statement of who it is. The statement is not verified,
@@ -44,7 +44,7 @@ type Claim struct {
 	Agent  string `json:"agent,omitempty"`  // agent or model
 }
 
-// refSeparator is between the session or call of the client and the origin of the text in a Ref.
+// refSeparator is between the client's session or call and the origin of the text in a Ref.
 const refSeparator = " from "
 
 // WithOrigin returns the source of a change whose text was imported from origin. The Ref
@@ -73,7 +73,7 @@ func (s Source) SplitRef() (caller, origin string) {
 	return caller, origin
 }
 
-// These are the prefixes of the part of a Ref that identifies the caller.
+// These prefixes begin the part of a Ref that identifies the caller.
 const (
 	RefSession = "session:" // CLIENT/SESSION follows.
 	RefCall    = "call:"    // The client's ID of the call follows.
@@ -87,7 +87,7 @@ func WithSource(ctx context.Context, s Source) context.Context {
 	return context.WithValue(ctx, sourceKey{}, s)
 }
 
-// SourceFrom returns the source in ctx. It returns false if ctx has no source.
+// SourceFrom returns the source in ctx. It returns false if ctx lacks a source.
 func SourceFrom(ctx context.Context) (Source, bool) {
 	s, ok := ctx.Value(sourceKey{}).(Source)
 	return s, ok
@@ -105,8 +105,8 @@ func WithOpID(ctx context.Context, id string) context.Context {
 // CallOpID returns the op ID for a call. Print is a fingerprint of the call's arguments. If
 // the same id is used again with a different print, the change fails with [ErrOpIDUsed].
 //
-// The op ID is "~", a hash of id, "~", and a hash of id and print. The second hash includes
-// id, so that the arguments cannot be guessed without knowing the id.
+// The op ID is "~", a hash of id, "~", and a second hash over id and print. The second hash includes id, so that the
+// arguments cannot be guessed without knowing the id.
 func CallOpID(id, print string) string {
 	key, both := sha256.Sum256([]byte(id)), sha256.Sum256([]byte(id+"\x00"+print))
 	return "~" + hex.EncodeToString(key[:16]) + "~" + hex.EncodeToString(both[:8])
@@ -122,7 +122,7 @@ func OpIDKey(id string) string {
 	return id
 }
 
-// callKeyLen is the length of the part of an op ID from [CallOpID] that identifies the call, in bytes.
+// callKeyLen is how many bytes of an op ID from [CallOpID] identify the call.
 const callKeyLen = len("~") + 2*16
 
 // isCallOpID reports whether the op ID has the form of the IDs that [CallOpID] returns.
@@ -130,7 +130,7 @@ func isCallOpID(id string) bool {
 	return len(id) == callKeyLen+len("~")+2*8 && id[0] == '~' && id[callKeyLen] == '~'
 }
 
-// OpIDFrom returns the op ID in ctx, or "" if ctx has none.
+// OpIDFrom returns the op ID in ctx, or "" if ctx lacks an op ID.
 func OpIDFrom(ctx context.Context) string {
 	id, _ := ctx.Value(opIDKey{}).(string)
 	return id
@@ -144,7 +144,7 @@ func WithNote(ctx context.Context, note string) context.Context {
 	return context.WithValue(ctx, noteKey{}, note)
 }
 
-// NoteFrom returns the note in ctx, or "" if ctx has none.
+// NoteFrom returns the note in ctx, or "" if ctx lacks a note.
 func NoteFrom(ctx context.Context) string {
 	n, _ := ctx.Value(noteKey{}).(string)
 	return n

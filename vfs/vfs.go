@@ -71,7 +71,7 @@ type SyncStarter interface {
 // Lock is an exclusive lock between processes, and between two Locks in the same process. When the process that holds
 // the lock ends, the lock is released. A lock is never taken away from a process that still runs.
 type Lock interface {
-	// TryLock acquires the lock if no other Lock holds it, and reports whether it acquired the lock. If the lock file
+	// TryLock acquires the lock if no other Lock holds it, and reports whether the lock was acquired. If the lock file
 	// was removed or replaced, TryLock opens the new file.
 	TryLock() (bool, error)
 
@@ -85,9 +85,9 @@ type Lock interface {
 // A BulkSyncer is a file system that can sync many files at once. This is much faster than a separate Sync of each
 // file.
 type BulkSyncer interface {
-	// SyncAfter calls write and then makes all changes of write durable. These are the contents of files, and all
-	// names in the file system of the directory. If the system does not support this, SyncAfter does not call write
-	// and returns an error that matches [ErrUnsupported].
+	// SyncAfter calls write and then makes all changes of write durable. These are file contents, and all names in the
+	// file system of the directory. If the system does not support this, SyncAfter does not call write and returns an
+	// error that matches [ErrUnsupported].
 	SyncAfter(dir string, write func() error) error
 }
 

@@ -20,7 +20,7 @@ type Watch interface {
 	Add(dir string) (fs.FileInfo, error)
 
 	// Changed returns the names of the files that changed since the previous call, and the lost directories. A
-	// directory is lost if its changes are not known or if it is no longer watched. The caller must list the lost
+	// directory is lost if its changes are not known or if the watch has ended. The caller must list the lost
 	// directories and add them again. Changed does not wait. It reports all changes that processes on this machine
 	// made before the call.
 	//

@@ -1,5 +1,5 @@
-// This file implements the command "oxbow approve". It lists the entries that are held back, and lets a person approve
-// them.
+// This file implements the command "oxbow approve". The command lists the entries that are held back, and lets a
+// person approve them.
 
 package cli
 

@@ -67,8 +67,8 @@ func (env *environment) runBench(ctx context.Context, args []string) error {
 	if source == "" || err != nil {
 		return benchMissingError(source)
 	}
-	// Build the program instead of using "go run", which would start it in the source directory and hide its exit
-	// status.
+	// Build the program instead of using "go run", which would start the program in the source directory and hide its
+	// exit status.
 	dir, err := os.MkdirTemp("", "oxbow-bench-")
 	if err != nil {
 		return err
@@ -82,7 +82,8 @@ func (env *environment) runBench(ctx context.Context, args []string) error {
 	return env.runProgram(ctx, append([]string{program}, args...))
 }
 
-// findProgram returns the path of a program that is next to this program or in PATH. It returns "" if there is none.
+// findProgram returns the path of a program that is next to this program or in PATH. It returns "" if such a program
+// does not exist.
 func (env *environment) findProgram(name string) string {
 	if env.Executable != "" {
 		if p, err := exec.LookPath(filepath.Join(filepath.Dir(env.Executable), name)); err == nil {
@@ -97,7 +98,7 @@ func (env *environment) findProgram(name string) string {
 }
 
 // findBenchSource returns the source directory of the benchmark program in the clone that contains the working
-// directory or this program. It returns "" if there is no such clone.
+// directory or this program. It returns "" if such a clone does not exist.
 func (env *environment) findBenchSource() (string, error) {
 	wd, err := env.Getwd()
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// flagSet contains the parameters of a verb, and the flag of each parameter that has one.
+// flagSet contains a verb's parameters, and the flag of each parameter that has one.
 type flagSet struct {
 	params []verb.Param
 	flags  []*paramFlag
@@ -59,7 +59,7 @@ func addFlags(c *cobra.Command, params []verb.Param) *flagSet {
 }
 
 // flagHelpText converts the description of a parameter to the text for its flag in the help. The description is a
-// sentence for models and programs. In the help, the text begins with a small letter and has no period at its end.
+// sentence for models and programs. In the help, the text begins with a small letter and ends without a period.
 func flagHelpText(sentence string) string {
 	usage := strings.TrimSuffix(sentence, ".")
 	first, size := utf8.DecodeRuneInString(usage)
@@ -108,7 +108,7 @@ func (f *paramFlag) Set(s string) error {
 	return nil
 }
 
-// flag returns the flag of a parameter. It panics if the parameter has no flag.
+// flag returns the flag of a parameter. It panics if the parameter lacks a flag.
 func (s *flagSet) flag(param string) *paramFlag {
 	i := slices.IndexFunc(s.flags, func(f *paramFlag) bool { return f.param.Name == param })
 	if i < 0 {

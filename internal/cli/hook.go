@@ -76,8 +76,8 @@ only the texts that are shown to the agent. A file ` + injection.HooksOffFile + 
 	return c
 }
 
-// handleHook stores the events of a client's report, and writes the answer. It reports no errors, because the client
-// would show them.
+// handleHook stores the events of a client's report, and writes the answer. Errors are not reported, because the
+// client would show them.
 func (mem *openMemory) handleHook(ctx context.Context, client string) {
 	if mem.env.Getenv("OXBOW_HOOKS") == "off" {
 		return
@@ -153,7 +153,7 @@ func (mem *openMemory) startSpoolDrain(ctx context.Context) {
 // drainFlag is the flag with which startSpoolDrain calls "oxbow hook" in the new process.
 const drainFlag = "drain"
 
-// drainSpool moves the home's hook reports into the archive. Then it prepares for the next prompt: it updates the
+// drainSpool moves the home's hook reports into the archive. Then it prepares for the next prompt by updating the
 // archive's index and the thresholds of the memories. It ends after the limit in [HookTimeLimits] even if another
 // process keeps a lock. Otherwise each turn could add another waiting process.
 func (mem *openMemory) drainSpool(ctx context.Context) {
@@ -162,7 +162,7 @@ func (mem *openMemory) drainSpool(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, mem.drainTimeout)
 	defer cancel()
 	if s, err := mem.drainedArchiveOpener()(ctx); err == nil {
-		_ = mem.calibrateThresholds(ctx) // Ignore the error: the next prompt calibrates what is missing.
+		_ = mem.calibrateThresholds(ctx) // Ignore the error: the next prompt calibrates the missing thresholds.
 		_ = s.Memory.Checkpoint(ctx)
 	}
 }

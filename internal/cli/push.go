@@ -73,7 +73,7 @@ func (mem *openMemory) setUpSync(
 }
 
 // printOrVerbError returns the error of a command that printed a result although its verb may have failed. It prefers
-// the error of printing, unless the verb also failed and the error of printing was already reported.
+// printErr, unless the verb also failed and printErr was already reported.
 func printOrVerbError(printErr, verbErr error) error {
 	if printErr == nil {
 		return verbErr

@@ -1,4 +1,4 @@
-// This file provides what the examination of texts must know about a run.
+// This file provides the facts about a run that the examination of texts needs.
 
 package cli
 
@@ -7,7 +7,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/provenance"
 )
 
-// secretScreening returns the settings with which this run examines texts before it stores them. All calls return the
+// secretScreening returns the settings with which this run examines texts before storing them. All calls return the
 // same value.
 func (mem *openMemory) secretScreening() *provenance.Screening {
 	if mem.cachedScreening != nil {

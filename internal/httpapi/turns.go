@@ -8,9 +8,8 @@ import (
 )
 
 // heavyCallLimit is a semaphore for calls that read much of the memory. It leaves processors for recalls. Go's
-// scheduler runs each ready goroutine for up to 10 ms, so that among fifty lists, a recall of one millisecond would
-// take a quarter of a second. A call's turn ends before its response is sent, so that a slow client does not block
-// others.
+// scheduler runs each ready goroutine for up to 10 ms, so that among fifty lists, a one-millisecond recall would take
+// a quarter of a second. A call's turn ends before its response is sent, so that a slow client does not block others.
 type heavyCallLimit chan struct{}
 
 // newHeavyCallLimit returns a semaphore with half as many turns as there are processors.

@@ -16,7 +16,7 @@ import (
 // Plan is a planned change of labels.
 type Plan struct {
 	ChangeNote   string   // note for the change in the memory's log
-	EntryChanges []Change // changes of the entries whose labels differ, in order of entry ID
+	EntryChanges []Change // changes of the entries whose labels differ, ordered by entry ID
 }
 
 // Change contains an entry's labels before and after the change.
@@ -103,8 +103,8 @@ func PlanRemoveLabels(sel Selection, labels ...oxbow.Label) Planner {
 	})
 }
 
-// PlanSetLabels plans to replace the labels of each selected entry by the result of change. note becomes the note of
-// the change in the log.
+// PlanSetLabels plans to replace each selected entry's labels by the result of newLabels. note becomes the change's
+// note in the log.
 func PlanSetLabels(sel Selection, note string, newLabels func([]oxbow.Label) []oxbow.Label) Planner {
 	return sel.planEdit(note, nil, newLabels)
 }
@@ -143,8 +143,8 @@ func PlanRenameLabel(oldLabel, newLabel oxbow.Label) Planner {
 	}
 }
 
-// PlanMergeLabels plans to replace each of the labels by target in all entries. labels may contain target. If no
-// entry has any of the other labels, the error matches [oxbow.ErrNotFound].
+// PlanMergeLabels plans to replace each of the labels by target in all entries. labels may contain target. If no entry
+// has a label to replace, the error matches [oxbow.ErrNotFound].
 func PlanMergeLabels(labels []oxbow.Label, target oxbow.Label) Planner {
 	return func(ctx context.Context, s oxbow.Store) (Plan, error) {
 		old := subtractLabels(labels, []oxbow.Label{target})
@@ -191,7 +191,7 @@ func planReplace(
 	return p, err
 }
 
-// planEdit returns a planner that replaces the labels of each selected entry by the result of edit. editLabels may
+// planEdit returns a planner that replaces each selected entry's labels by the result of editLabels. editLabels may
 // modify its argument. The planner fails if a label in check is invalid.
 func (sel Selection) planEdit(
 	note string,

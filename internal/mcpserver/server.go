@@ -30,7 +30,7 @@ type Options struct {
 	Name    string // server name that clients show (default "oxbow")
 	Version string // server version (default "dev")
 
-	// Logger receives messages for the operator. It must not write to standard output if the protocol uses it. Nil
+	// Logger receives messages for the operator. It must not write to a standard output that the protocol uses. Nil
 	// discards the messages.
 	Logger *slog.Logger
 
@@ -48,7 +48,7 @@ type Options struct {
 	// ToolSets selects which of oxbow's own tools are offered. By default, all are offered.
 	ToolSets verb.VerbSets
 	// CodeTools are additional tools that use the working tree of the workspace. They are offered only to clients that
-	// may see the project of the working tree. Other clients have no working tree, so files that entries cite are not
+	// may see the project of the working tree. Other clients lack a working tree, so files that entries cite are not
 	// checked for them either.
 	CodeTools []verb.Tool
 	// UnrestrictedTools are additional tools whose effects are not limited to the memory, such as a tool that starts
@@ -61,7 +61,7 @@ type Options struct {
 	// OmittedVerbs are the names of verbs that do not work in this home. They are not offered as tools.
 	OmittedVerbs []string
 
-	// Profiles are the memory profiles that clients may name. If it is nil, there are no profiles.
+	// Profiles are the memory profiles that clients may name. Nil means that clients cannot name profiles.
 	Profiles *profile.Set
 	// BoundProfile is the profile to which the memory of the workspace is already restricted, or nil. If it is set,
 	// clients cannot name a different profile.
@@ -76,7 +76,7 @@ type Options struct {
 	// tools.
 	ExtraInstruction string
 	// CautionText returns a warning that is added to each answer of a reading tool, for example that the memory has
-	// lost changes. It returns "" if there is no reason for a warning. It may be nil.
+	// lost changes. It returns "" if a warning is not needed. It may be nil.
 	CautionText func() string
 }
 

@@ -4,8 +4,8 @@
 // removed. The content is merged line by line. If both sides changed the same or adjacent lines, the entry contains
 // both texts between special comments, and gets the label conflict:content.
 //
-// The order of several merges does not matter. A version is treated as a set of changes to the base, and a merge is
-// the union of two such sets. A conflict contains the complete text of each change, so that the next merge can
+// The order of several merges does not matter. A version is treated as a change set relative to the base, and a merge
+// is the union of two such sets. A conflict contains the complete text of each change, so that the next merge can
 // determine the changes again. If lines are repeated, the comparison of lines is ambiguous, so that the order may
 // matter.
 
@@ -22,7 +22,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/diff"
 )
 
-// LabelConflict is the key of the labels that specify the parts of an entry for which a merge kept both versions:
+// LabelConflict is the key of the labels that specify for which entry parts a merge kept both versions:
 // conflict:content, conflict:name and conflict:status.
 const LabelConflict = "conflict"
 
@@ -39,10 +39,10 @@ const (
 // the user must resolve the conflict.
 var errNestedConflict = errors.New("there is a conflict in it already, which this merge touches")
 
-// MergeKeepingBoth merges two versions a and b of an entry that were derived from base. The result is the same
-// if a and b are swapped. If both sides changed the same part of the entry, the result contains both versions of the
-// part and has the label conflict:PART. If both sides changed a conflict of an earlier merge, MergeKeepingBoth returns
-// an error. The kind of the result is not set.
+// MergeKeepingBoth merges two versions a and b of an entry that were derived from base. The result is the same if a
+// and b are swapped. If both sides changed the same part, the result contains both versions of the part and has the
+// label conflict:PART. If both sides changed a conflict of an earlier merge, MergeKeepingBoth returns an error. The
+// kind of the result is not set.
 func MergeKeepingBoth(base, a, b *oxbow.Entry) (e oxbow.Entry, err error) {
 	conflicts := map[string]bool{}
 	e.Created = earlierTime(a.Created, b.Created)
@@ -81,8 +81,8 @@ func MergeKeepingBoth(base, a, b *oxbow.Entry) (e oxbow.Entry, err error) {
 }
 
 // mergeAliases merges the aliases of two versions. The result is the same if the versions are swapped. It contains the
-// aliases of the base in their order, followed by the new aliases in sorted order. The parameter add contains further
-// aliases for the result.
+// aliases of the base in the same order, followed by the new aliases in sorted order. The parameter add contains
+// further aliases for the result.
 func mergeAliases(base, a, b, add []string) []string {
 	merged := mergeSets(base, slices.Concat(a, add), slices.Concat(b, add))
 	place := func(s string) int {
@@ -96,7 +96,7 @@ func mergeAliases(base, a, b, add []string) []string {
 	return slices.Compact(merged)
 }
 
-// earlierTime returns the earlier of two times. If one of the times is zero, earlierTime returns the other time.
+// earlierTime returns the earlier of two times. A time that is zero is ignored.
 func earlierTime(a, b time.Time) time.Time {
 	if a.IsZero() {
 		return b
@@ -114,8 +114,8 @@ func splitLines(content string) []string {
 	return strings.Split(content, "\n")
 }
 
-// mergeLines applies the changes of both sides to the lines of the base. isConflict is true if the result contains
-// both texts for a change.
+// mergeLines applies both sides' changes to the lines of the base. isConflict is true if the result contains both
+// texts for a change.
 func mergeLines(base, a, b []string) (out []string, isConflict bool, err error) {
 	ca, err := sideLineChanges(base, a)
 	if err != nil {
@@ -132,7 +132,7 @@ func mergeLines(base, a, b []string) (out []string, isConflict bool, err error) 
 	return out, isConflict, err
 }
 
-// makeConflictLines returns the lines of a conflict of changes that overlap or are adjacent. For each change, the
+// makeConflictLines returns the lines for a conflict of changes that overlap or are adjacent. For each change, the
 // conflict contains the affected lines of the base with only this change applied.
 func makeConflictLines(base []string, cs []diff.LineChange, to int) ([]string, error) {
 	from := cs[0].From

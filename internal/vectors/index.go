@@ -35,7 +35,7 @@ type Index struct {
 	isFileRead bool // the file has been read
 }
 
-// storedVector is the vector of one version of an entry. Its elements are rounded to one byte each.
+// storedVector is the vector of one entry version. Its elements are rounded to one byte each.
 type storedVector struct {
 	version uint64
 	hash    [16]byte // hash of the text from which the vector was computed
@@ -68,7 +68,7 @@ func (x *Index) unlock() { <-x.lockChan }
 // Query is an [oxbow.Ranker] for a single recall.
 type Query struct {
 	Err     error // why the ranking is missing or incomplete, or nil
-	Missing int   // number of entries that could not be ranked, because they have no vector yet
+	Missing int   // number of entries that could not be ranked, because they lack a vector
 
 	index   *Index
 	timeout time.Duration
@@ -115,8 +115,8 @@ type Report struct {
 	Bytes    int // size in bytes of the texts that were sent or, in a dry run, would be sent
 }
 
-// Fill computes all missing vectors, and removes the vectors of entries that no longer exist. all must contain all
-// entries of the memory. In a dry run, it only counts.
+// Fill computes all missing vectors, and removes the vectors of entries that were deleted. all must contain all
+// entries in the memory. In a dry run, it only counts.
 func (x *Index) Fill(
 	ctx context.Context,
 	all oxbow.Entries,
@@ -149,7 +149,7 @@ func (x *Index) Fill(
 	return r, err
 }
 
-// missingText is an entry whose present version has no vector.
+// missingText is an entry whose present version lacks a vector.
 type missingText struct {
 	id   uint64
 	row  storedVector // the row to be completed with the vector
@@ -200,8 +200,8 @@ func (x *Index) hasVectorLength(r storedVector) bool {
 	return x.client.dimension == 0 || len(r.numbers) == x.client.dimension
 }
 
-// fillMissing computes the vectors of the missing entries and stores them, until ctx is done. It returns how many it
-// computed.
+// fillMissing computes the vectors of the missing entries and stores them, until ctx is done. It returns the number of
+// computed vectors.
 func (x *Index) fillMissing(ctx context.Context, missing []missingText, progress func(done, of int)) (count int,
 	err error) {
 	for part := range slices.Chunk(missing, textsPerRequest) {

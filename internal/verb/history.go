@@ -94,7 +94,7 @@ func filterItems[T any](items iter.Seq2[T, error], keep func(T) bool) iter.Seq2[
 	}
 }
 
-// appendPageOfChanges appends one page of changes to the result: it skips offset items and appends at most limit of the
+// appendPageOfChanges appends one page of changes to the result: it skips offset items and appends at most limit
 // following items, each converted by asChange. It sets out.HasMore if there are more items.
 func appendPageOfChanges[T any](
 	out *HistoryOut,
@@ -126,7 +126,7 @@ func (p PastTextFilter) versionChange(ctx context.Context, v oxbow.Version) Chan
 		Entries: []TouchedEntry{p.touchedEntry(ctx, v)}}
 }
 
-// Undo undoes the last changes, or the changes that in names. It is itself a change, so it can be undone.
+// Undo undoes the last changes, or the changes that in names. An undo is itself a change, so it can be undone.
 func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	if did, isTidier, err := revertTidying(ctx, w, in); isTidier || err != nil {
 		return UndoOut{DryRun: in.DryRun, Undone: []Change{}, Tidied: did}, err
@@ -230,7 +230,7 @@ func (out *UndoOut) addAliasNotes(ctx context.Context, m *oxbow.Memory, undone [
 }
 
 // entriesBefore returns, by name, the versions that the entries in a change had before the change. It leaves out
-// versions that are no longer in the log. It reads each earlier change only once.
+// versions that are missing in the log. It reads each earlier change only once.
 func entriesBefore(ctx context.Context, m *oxbow.Memory, c oxbow.Change) map[string]oxbow.Entry {
 	var seqs []uint64
 	for _, v := range c.Versions {
@@ -261,8 +261,8 @@ func undoneChanges(ctx context.Context, m *oxbow.Memory, seq uint64) ([]oxbow.Ch
 	return readChanges(ctx, m, slices.Sorted(slices.Values(undo[0].Reverts)))
 }
 
-// lastUndoableChanges returns the newest changes that can be undone, at most count. It fails if there are none, unless
-// the call is a dry run.
+// lastUndoableChanges returns the newest changes that can be undone, at most count. It fails if such changes do not
+// exist, unless the call is a dry run.
 //
 // An agent should not undo a change by a person or an import that the agent has not seen. Therefore the list for an
 // agent ends before the newest such change, and a note says how to undo that change by its number. If it is the very
@@ -305,8 +305,8 @@ func (out *UndoOut) lastUndoableChanges(ctx context.Context, m *oxbow.Memory, co
 	return cs[:i], nil
 }
 
-// LastChangeSeq returns the number of the memory's last change. It returns 0 if the store does not number its changes,
-// or if the caller sees only a part of the memory.
+// LastChangeSeq returns the number of the memory's last change. It returns 0 if the store does not number changes, or
+// if the caller sees only a part of the memory.
 func LastChangeSeq(ctx context.Context, w *Workspace) (uint64, error) {
 	ctx, m, err := w.OpenMemory(ctx, ReadOwn)
 	if err != nil {
@@ -334,7 +334,7 @@ func ChangeAt(ctx context.Context, w *Workspace, seq uint64) (Change, error) {
 }
 
 // readChanges returns the changes with these numbers, newest first. The numbers must be sorted and distinct. It
-// returns an error if the history lacks one of them.
+// returns an error if the history lacks a requested change.
 func readChanges(ctx context.Context, m *oxbow.Memory, seqs []uint64) ([]oxbow.Change, error) {
 	cs, err := m.Changes(ctx, seqs)
 	if err != nil {
@@ -405,7 +405,7 @@ func (e noChangeError) Error() string {
 }
 func (noChangeError) Is(err error) bool { return err == oxbow.ErrNotFound }
 
-// revertTidying undoes a change that a [Tidier] has made. ok is false if the home has no Tidier.
+// revertTidying undoes a change that a [Tidier] has made. ok is false if the home lacks a Tidier.
 func revertTidying(ctx context.Context, w *Workspace, in UndoIn) (did *Tidied, ok bool, err error) {
 	t, ok, err := w.Tidier(Write.UnlessDryRun(in.DryRun))
 	if err != nil || !ok {

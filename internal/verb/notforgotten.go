@@ -10,8 +10,9 @@ import (
 
 // neverForgottenError means that a call of restore must name a version, because the entry was not forgotten.
 type neverForgottenError struct {
-	name       string
-	earlierSeq uint64 // number of the change that wrote the version before the current version (0 if there is none)
+	name string
+	// number of the change that wrote the version before the current version (0 if such a version does not exist)
+	earlierSeq uint64
 }
 
 func (e *neverForgottenError) Error() string {

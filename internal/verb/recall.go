@@ -209,7 +209,7 @@ func misspeltNotes(all []query.Misspelling) (notes []Note) {
 }
 
 // RecallWithoutDigests is like [oxbow.Memory.RecallParsed], but leaves out a digest if the hits also contain entries
-// that it summarizes. For example, it returns the notes of a day instead of the digest of the week.
+// that it summarizes. For example, it returns a day's notes instead of the week's digest.
 func RecallWithoutDigests(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -393,7 +393,7 @@ func formatDateSpan(d oxbow.Span) string {
 	return first
 }
 
-// shownWordForTerm returns a word in the hits whose stem is the term. If there is none, it returns the term.
+// shownWordForTerm returns a word in the hits whose stem is the term. Without such a word, it returns the term.
 func shownWordForTerm(term string, hits []oxbow.Hit) string {
 	one := oxbow.ParsedQuery{Rank: oxbow.RankOxbow, Terms: []oxbow.ParsedTerm{{Term: term}}}
 	for _, h := range hits {
@@ -404,7 +404,7 @@ func shownWordForTerm(term string, hits []oxbow.Hit) string {
 	return term
 }
 
-// matchedWords returns the words of a content that match a term of the query, in lower case and without repetitions.
+// matchedWords returns the words in a content that match a term of the query, in lower case and without repetitions.
 func matchedWords(content string, read oxbow.ParsedQuery) []string {
 	wanted := map[string]bool{}
 	for _, t := range read.Terms {
@@ -567,8 +567,8 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 	return out, err
 }
 
-// mayBeTurnName reports whether a name may be that of a turn in past sessions, such as claude/4f2a/3. It returns false
-// if this workspace is already that of the sessions.
+// mayBeTurnName reports whether a name may refer to a turn in past sessions, such as claude/4f2a/3. It returns false
+// if this workspace is already the sessions' workspace.
 func (w *Workspace) mayBeTurnName(name string) bool {
 	return w.Sessions != nil && !w.isSessionsArchive && strings.Count(name, "/") > 1
 }

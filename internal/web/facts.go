@@ -1,5 +1,5 @@
-// This file shows facts about an entry: who wrote it and how, which files it cites, and how often models were shown
-// it.
+// This file shows facts about an entry: by whom and how the entry was written, which files it cites, and how often
+// models were shown the entry.
 
 package web
 
@@ -58,7 +58,7 @@ func (c *pageRequest) entryFacts(e verb.GetOut, isPastVersion bool) g.Node {
 		citationList(e.Citations))
 }
 
-// writtenTimeLabel returns a description of the time at which the present version of an entry was stored.
+// writtenTimeLabel describes the time at which the present version of an entry was stored.
 func writtenTimeLabel(e verb.Entry) string {
 	switch {
 	case e.Source.Actor == string(oxbow.Imported):
@@ -84,8 +84,8 @@ func (c *pageRequest) lastSource(name string) verb.Source {
 	return out.Changes[0].Source
 }
 
-// sessionFactRow links to the conversation in which the entry was written. If the client's
-// session is not known, it links to the changes of the same run of a program.
+// sessionFactRow links to the conversation in which the entry was written. If the client's session is not known, it
+// links to the changes of the same program run.
 func sessionFactRow(s verb.Source) g.Node {
 	if link := sessionLink(s); link != nil {
 		return factRow("Session", link)

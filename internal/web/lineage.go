@@ -10,7 +10,7 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// lineageRow is a source of an entry, or an entry that was made from it, with the relation between them.
+// lineageRow is a source of an entry, or an entry that was made from this entry, with the relation between them.
 type lineageRow struct {
 	name, otherName string
 	relation        string
@@ -49,7 +49,7 @@ func lineagePage(c *pageRequest) (pageReply, error) {
 	return s, nil
 }
 
-// lineageSection returns a section with links to the entries of a lineage, or nil if there are none.
+// lineageSection returns a section with links to the entries of a lineage, or nil if the lineage is empty.
 func lineageSection(id, title string, rows []lineageRow) g.Node {
 	if rows == nil {
 		return nil

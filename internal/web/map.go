@@ -91,7 +91,7 @@ func mapPage(c *pageRequest) (pageReply, error) {
 
 func mapPath(name string) string { return "map?" + url.Values{"name": {name}}.Encode() }
 
-// entriesOnMap returns the entries of a map. These are the neighbours of the named entry or, if there is no name, the
+// entriesOnMap returns the entries of a map. These are the neighbours of the named entry or, without a name, the
 // newest entries that the query selects.
 func (c *pageRequest) entriesOnMap(name, query string) (all []verb.Entry, hasMore bool, err error) {
 	limit := maxMapEntries

@@ -41,7 +41,7 @@ var (
 
 // logFile describes a log by its path.
 type logFile struct {
-	// prefix of the names of the file's entries: the file name without extension (in a bucket, after the bucket's
+	// prefix in the names of the file's entries: the file name without extension (in a bucket, after the bucket's
 	// name)
 	base             string
 	defaultKind      oxbow.Kind // kind of entries without a kind in their front matter
@@ -98,11 +98,10 @@ func parseLogPath(p string, zone *time.Location) (logFile, bool) {
 // compressionSpan is a kind of period, such as a week, into which days are compressed.
 type compressionSpan struct {
 	name string
-	// periodOf returns the period that contains a day, the first day of the period, and the first day of
-	// the next period.
+	// periodOf returns the period that contains a day, and the first days of this period and the next.
 	periodOf func(day time.Time) (period string, from, to time.Time)
-	// parsePeriod returns the first day of a period, and the first day of the next period. It returns false if periodOf
-	// never returns this text.
+	// parsePeriod returns the first days of a period and the next period. It returns false if periodOf never returns
+	// this text.
 	parsePeriod func(period string, zone *time.Location) (from, to time.Time, ok bool)
 }
 
@@ -163,7 +162,7 @@ func (f logFile) isWithinBucket(bucket logFile) bool {
 	number := func(s string) int {
 		n, err := strconv.Atoi(s)
 		if err != nil {
-			return 0 // the only log of a day has no number
+			return 0 // the only log of a day lacks a number
 		}
 		return n
 	}
@@ -172,8 +171,8 @@ func (f logFile) isWithinBucket(bucket logFile) bool {
 	return !(day == g[1] && n != 0 && n < number(g[2])) && !(day == g[3] && n > number(g[4]))
 }
 
-// generateName returns a name for an entry without one. The first entry of a file gets the name of the file, unless
-// the entry has a time. Other entries get the name of the file and the first line of their content.
+// generateName returns a name for an entry without one. The first entry in a file gets the name of the file, unless
+// the entry has a time. Other entries get the file's name and the first line of their content.
 func generateName(fileStem string, isFirst bool, m *frontMatterValues, content string) string {
 	if isFirst && m.time.IsZero() {
 		return fileStem

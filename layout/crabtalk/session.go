@@ -21,12 +21,12 @@ type session struct {
 	layout.Summaries
 	home        *home
 	request     layout.Request
-	archiveSlug string // part of the names of the archives that belong to this session
+	archiveSlug string // part in the names of the archives that belong to this session
 }
 
 var _ layout.Session = (*session)(nil)
 
-// maxSlugBytes is the maximum length of the slug in the name of an archive, in bytes.
+// maxSlugBytes is the maximum length of the slug in an archive's name, in bytes.
 const maxSlugBytes = 48
 
 // Session implements [layout.Home]. The archives of the session are named after its first message or, without a
@@ -141,8 +141,8 @@ func (s *session) contextAfterSummary(_ context.Context, name, text string) (pro
 	return c, nil
 }
 
-// warnMissing warns that there is no archive with this name. It returns the text that takes the archive's place, so
-// that the conversation can continue.
+// warnMissing warns that an archive with this name does not exist. It returns the text that takes the archive's place,
+// so that the conversation can continue.
 func (s *session) warnMissing(name string) string {
 	s.home.Warn(fmt.Sprintf("there is no archive %q to resume from", name))
 	return "[archived context unavailable: " + name + "]"

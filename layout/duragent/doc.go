@@ -15,6 +15,6 @@
 //	        ├── MEMORY.md            the note "MEMORY"
 //	        └── daily/2026-02-18.md  entries of kind journal: "2026-02-18 15:46"
 //
-// A home presents the memory of one agent and of the world. [Dialect] opens it. Its tools are
-// recall, remember, reflect, update_world and search_memory.
+// A home presents the memory of one agent and the world's memory. [Dialect] opens it. Its tools are recall, remember,
+// reflect, update_world and search_memory.
 package duragent

@@ -1,4 +1,4 @@
-// This file converts between the name of a fact and the stem of its file, which is the file name without .md.
+// This file converts between a fact's name and the stem of its file, which is the file name without .md.
 
 package duragent
 
@@ -11,17 +11,17 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// worldPrefix is put before the name of a fact that would otherwise have the name of the curated note or of an entry
-// in a daily log.
+// worldPrefix is put before a fact's name that would otherwise be the name of the curated note or an entry in a daily
+// log.
 const worldPrefix = "world/"
 
 // reservedChars contains the characters that some file systems do not allow in file names, and the
 // percent sign, which begins an encoded character.
 const reservedChars = `/\:*?"<>|%`
 
-// factFileStem returns the stem of the file for a fact. It is usually the name itself. Reserved characters are
-// encoded as in a URL, for example "why?" as why%3F. A dot is encoded if it would hide the file or make it look
-// like a conflict copy.
+// factFileStem returns the stem of the file for a fact. It is usually the name itself. Reserved characters are encoded
+// as in a URL, for example "why?" as why%3F. A dot is encoded if it would hide the file or make the file look like a
+// conflict copy.
 func factFileStem(name string) string {
 	if own, ok := strings.CutPrefix(name, worldPrefix); ok && isAgentsOwnEntry(own) {
 		name = own
@@ -57,8 +57,8 @@ func decodeName(stem string) string {
 	return factName(name)
 }
 
-// factName returns the name of a fact. If an entry of an agent could have the same name, it puts worldPrefix before
-// it.
+// factName returns the name of a fact. If an entry of an agent could have the same name, worldPrefix is put before the
+// name.
 func factName(name string) string {
 	if isAgentsOwnEntry(name) {
 		return worldPrefix + name
@@ -115,6 +115,6 @@ func isAgentsOwnEntry(name string) bool {
 	return day || name == curatedNoteName
 }
 
-// maxTopicBytes is the maximum length of a topic in bytes. This limit keeps the name of the file, and
-// the longer name of the temporary file, within the 255 bytes that file systems allow.
+// maxTopicBytes is the maximum length of a topic in bytes. This limit keeps the file's name, and the longer name of
+// the temporary file, within the 255 bytes that file systems allow.
 const maxTopicBytes = 200

@@ -56,7 +56,7 @@ type searchToolIn struct {
 // defaultDays is the number of days that recall returns by default.
 const defaultDays = 3
 
-// Tools implements [layout.Home]. It returns no tools if the agent's agent.yaml has no section spec.memory.
+// Tools implements [layout.Home]. It returns no tools if the agent's agent.yaml lacks the section spec.memory.
 func (h *home) Tools() []verb.Tool {
 	if !h.config.hasMemory {
 		return nil
@@ -128,8 +128,7 @@ func (h *home) recallTool(ctx context.Context, d *verb.Workspace, in recallToolI
 	return verb.PlainReply{Message: text, IsRemembered: true}, nil
 }
 
-// parseDateSpan parses the first and the last date of a span. An empty date means that the span has no end on this
-// side.
+// parseDateSpan parses the first and the last date of a span. An empty date means that the span is open on this side.
 func parseDateSpan(from, to string) (dateSpan, error) {
 	for field, s := range map[string]string{"from": from, "to": to} {
 		if s != "" && !isDate(s) {

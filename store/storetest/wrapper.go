@@ -19,8 +19,8 @@ import (
 
 // A Wrapper describes a store that wraps another store, for [RunWrapper].
 type Wrapper struct {
-	// Ops are applied to the store before it is wrapped, each in a change of its own. At least one entry must be
-	// visible through the wrapper.
+	// Ops are applied to the store before it is wrapped, each in a separate change. At least one entry must be visible
+	// through the wrapper.
 	Ops []oxbow.Op
 
 	// Secret is a word that is in the name and the texts of each entry that the wrapper must hide, and in no other
@@ -92,7 +92,7 @@ func RunWrapper(t *testing.T, open func(t *testing.T) oxbow.Store, w Wrapper) {
 // plainStore is a store without optional interfaces.
 type plainStore struct{ oxbow.Store }
 
-// headStore is a store with all optional interfaces, whose heads have no contents.
+// headStore is a store with all optional interfaces, whose heads lack contents.
 type headStore struct{ oxbow.Store }
 
 // Capabilities returns the optional interfaces, for [oxbow.CapabilitiesOf].
@@ -172,8 +172,8 @@ func (wt *wrapperTest) checkHidesSecret(where string, value any) {
 }
 
 // checkOffers fails the test if the wrapper offers a capability that needs a capability that the wrapped store does
-// not have. It also fails the test if the wrapper has methods of an interface that it does not offer, for example
-// because it embeds a store.
+// not have. It also fails the test if the wrapper has methods of an interface that the wrapper does not offer, for
+// example through an embedded store.
 func (wt *wrapperTest) checkOffers(base oxbow.Capabilities) {
 	wt.t.Helper()
 	notOffered, below := missingFields(wt.capabilities), missingFields(base)
@@ -195,7 +195,7 @@ func (wt *wrapperTest) checkOffers(base oxbow.Capabilities) {
 	}
 }
 
-// readShown lists the entries of the wrapper. It compares the list with the results of Get and of filters.
+// readShown lists the entries of the wrapper. It compares the list with the results of Get and filters.
 func (wt *wrapperTest) readShown() {
 	t := wt.t
 	wt.shownEntries = listEntries(t, wt.wrapped, oxbow.Filter{})
@@ -258,7 +258,7 @@ func (wt *wrapperTest) checkReads() {
 	}
 }
 
-// checkHeads lists the heads and reads the entries with all IDs, including those of hidden entries.
+// checkHeads lists the heads and reads the entries with all IDs, including the IDs of hidden entries.
 func (wt *wrapperTest) checkHeads() {
 	if wt.capabilities.HeadViewer == nil {
 		return
@@ -525,7 +525,7 @@ func (wt *wrapperTest) checkEvents() {
 }
 
 // changesSince returns the changes that are made from now on. They are read during the iteration. If the wrapper is
-// not a Sequencer, there are none.
+// not a Sequencer, the sequence is empty.
 func (wt *wrapperTest) changesSince() iter.Seq2[oxbow.Delta, error] {
 	if wt.capabilities.Sequencer == nil {
 		return func(func(oxbow.Delta, error) bool) {}

@@ -9,10 +9,9 @@ import (
 	"strings"
 )
 
-// describeMachine describes in one line what the figures depend on: cores, processor, operating system, Go
-// version, the file system of dir, and the load before the measurement. The load is the mean number of
-// runnable tasks in the last minute; timings are noisy if it is not near 0. Values that the platform
-// does not provide are left out.
+// describeMachine describes in one line the conditions for the figures: cores, processor, operating system, Go
+// version, the file system of dir, and the load before the measurement. The load is the mean number of runnable tasks
+// in the last minute; timings are noisy if it is not near 0. Values that the platform does not provide are left out.
 func describeMachine(goos string, readFile func(string) ([]byte, error), dir string) string {
 	parts := []string{fmt.Sprintf("%d cores", runtime.NumCPU())}
 	if runtime.NumCPU() == 1 {
@@ -59,9 +58,9 @@ func cpuModel(info string) string {
 	return ""
 }
 
-// fileSystemType returns the type of the file system that contains dir from the text of
-// /proc/self/mountinfo, or "". The format is described in proc_pid_mountinfo(5): the fifth field is the
-// mount point, and the type follows a single hyphen.
+// fileSystemType returns the type of the file system that contains dir, from the text in /proc/self/mountinfo, or "".
+// The format is described in proc_pid_mountinfo(5): the fifth field is the mount point, and the type follows a single
+// hyphen.
 func fileSystemType(mountTable, dir string) string {
 	abs, err := filepath.Abs(dir)
 	if err != nil {

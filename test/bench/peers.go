@@ -24,11 +24,11 @@ import (
 )
 
 const (
-	peerLimit          = 10  // maximum number of results of a query
+	peerLimit          = 10  // maximum number of results for a query
 	warmUpQueries      = 5   // number of queries before the timing begins
 	consecutiveQueries = 20  // number of consecutive queries to one peer before the next peer's turn
 	checkedQueries     = 200 // number of queries whose results are compared with exhaustive scoring
-	processQueries     = 20  // number of queries in the process in which the memory of a peer is measured
+	processQueries     = 20  // number of queries in the process in which a peer's memory is measured
 )
 
 // peersRun is one run of the command.
@@ -39,7 +39,7 @@ type peersRun struct {
 	queries       int
 	seed          uint64
 	budget        time.Duration // time that each peer may use for queries at one size
-	rateTime      time.Duration // duration of one measurement of queries per second
+	rateTime      time.Duration // duration of one measurement in which queries per second are counted
 	dropStopWords bool          // Remove stop words from the queries.
 	peers         []peer
 }
@@ -429,7 +429,7 @@ func (r *peersRun) printTable(cs []*contestant, n int) {
 		if c.cost.Anon >= 0 {
 			anon = formatDigits(float64(c.cost.Anon) / float64(n))
 		}
-		built := "–" // A peer that stores no index builds it when it is opened.
+		built := "–" // A peer that stores no index builds the index when it is opened.
 		if c.name != "engine" && c.name != "scan" {
 			built = formatDigits(float64(n) / c.buildTime.Seconds())
 		}
@@ -458,7 +458,7 @@ func (r *peersRun) printTable(cs []*contestant, n int) {
 }
 
 // sampleTexts returns n texts. If there are enough pieces, these are the first pieces. Otherwise again is true, and
-// the texts are composed of random sentences of the pieces.
+// the texts are composed of random sentences from the pieces.
 func sampleTexts(pieces []oxbow.Add, n int, seed uint64) (texts []string, again bool) {
 	if n <= len(pieces) {
 		for _, p := range pieces[:n] {

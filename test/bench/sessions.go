@@ -1,4 +1,4 @@
-// This file implements the command sessions: the cost of importing the transcripts of clients.
+// This file implements the command sessions: the cost of importing clients' transcripts.
 
 package main
 
@@ -202,7 +202,7 @@ func archiveChecksum(ctx context.Context, home string) (sum string, err error) {
 		turns += len(ts)
 	}
 	total := make([]byte, sha256.Size)
-	for _, h := range each { // XOR, because the sessions have no order
+	for _, h := range each { // XOR, because the sessions are not ordered
 		for i, c := range h.Sum(nil) {
 			total[i] ^= c
 		}

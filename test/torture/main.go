@@ -14,13 +14,13 @@
 //	go run . mutants --short
 //	go test ./workload -rapid.checks=100000 -rapid.steps=60
 //
-// The campaign crash generates scripts from seeds, stops the disk at each operation of the scripts, and examines each
+// The campaign crash generates scripts from seeds, stops the disk at each operation in the scripts, and examines each
 // possible state of the disk after such a crash. It examines some of the states after a second crash during recovery.
 // It also kills one process at each operation and lets a second process continue. The campaign ioerr makes each
 // operation fail, once or permanently. The campaign flip flips each bit of small stores, truncates the stores to each
 // length, and zeroes, duplicates, misplaces and restores sectors. The campaign linear runs goroutines in several
 // processes, kills some of the processes, and checks the histories for linearizability. The campaign mutants
-// deliberately breaks the library and the disk in each way that is listed in sabotage.go, and checks that the other
+// deliberately breaks the library and the disk in each way that is listed in sabotage.go, and checks that other
 // campaigns notice this.
 //
 // All results depend only on the seed, except the results of linear and procs, which also depend on the scheduler. If
@@ -247,7 +247,7 @@ func (c campaign) runSeeds(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// progressPrinter adds up the counts. On a terminal, it also shows them while the campaign runs.
+// progressPrinter adds up the counts. On a terminal, the counts are also shown while the campaign runs.
 type progressPrinter struct {
 	campaign  campaign
 	out       io.Writer

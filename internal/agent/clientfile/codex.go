@@ -1,13 +1,12 @@
 // This file reads transcripts of Codex: $CODEX_HOME/sessions/Y/M/D/rollout-*.jsonl.
 //
-// A line is {"timestamp","type","payload"}. The first line, session_meta, identifies the session. A
-// sub-agent has a separate file, which names its parent's session. Lines of type turn_context have the
-// directory and the model. Lines of type event_msg contain the person's text, commands' results and
-// the changes of files. Lines of type response_item contain messages, reasoning, calls and their
-// outputs, as the model sees them. Most texts are in both types, in either order.
+// A line is {"timestamp","type","payload"}. The first line, session_meta, identifies the session. A sub-agent has a
+// separate file, which names its parent's session. Lines of type turn_context have the directory and the model. Lines
+// of type event_msg contain the person's text, commands' results and file changes. Lines of type response_item contain
+// messages, reasoning, calls and outputs, as the model sees them. Most texts are in both types, in either order.
 //
-// Since version 0.148, there are no events with the person's text. If a message has several parts, content_item_kinds
-// may report which parts the person wrote.
+// Since version 0.148, events do not contain the person's text. If a message has several parts, content_item_kinds may
+// report which parts the person wrote.
 //
 // Before September 2025, a line was only the payload, without a time, and the first line had id,
 // timestamp and instructions. Turn IDs did not exist. Until May 2025, a session was a JSON document,
@@ -137,7 +136,7 @@ type codexReader struct {
 	hasPromptEvents       bool            // Events of this turn contain its prompts.
 	unrepeatedEventPrompt string          // last prompt in an event, until an item repeats the prompt
 	heldTexts             []heldText      // texts in the person's name that an event may still repeat
-	unpairedTexts         map[string]int  // for each agent text in this turn: number of items minus number of messages
+	unpairedTexts         map[string]int  // for each agent text in this turn: item count minus message count
 	reportedThoughts      map[string]bool // reasoning that was already reported in this turn
 }
 
@@ -227,7 +226,7 @@ func (c *codexReader) fillMissingFields(l *codexLine, line []byte) {
 	}
 }
 
-// codexIgnoredTypes contains the types of lines that are not part of the conversation.
+// codexIgnoredTypes contains the line types that do not belong to the conversation.
 var codexIgnoredTypes = lazyWordSet(`
 	ghost_snapshot inter_agent_communication inter_agent_communication_metadata security_risk_score
 	token_usage_record world_state`)
@@ -235,8 +234,7 @@ var codexIgnoredTypes = lazyWordSet(`
 // codexBlocks lists the types of the blocks in a message, apart from attachments.
 var codexBlocks = []string{"input_text", "output_text", "text", "Text", "refusal", "skill", "mention"}
 
-// codexStateEventTypes contains the types of events that report only the client's state, or repeat texts of other
-// lines.
+// codexStateEventTypes contains the event types that report only the client's state, or repeat texts of other lines.
 var codexStateEventTypes = lazyWordSet(`
 	agent_message_content_delta agent_message_delta agent_reasoning_delta agent_reasoning_raw_content
 	agent_reasoning_raw_content_delta agent_reasoning_section_break apply_patch_approval_request background_event
@@ -257,8 +255,8 @@ var codexStateEventTypes = lazyWordSet(`
 	turn_moderation_metadata turn_started undo_completed undo_started view_image_tool_call warning
 	web_search_begin web_search_end`)
 
-// codexTextlessItemTypes contains the types of items that are not reported. Such an item has no text by the person
-// or the agent, or its text is also in another line.
+// codexTextlessItemTypes contains the types of items that are not reported. Such an item lacks text by the person or
+// the agent, or the text is also in another line.
 var codexTextlessItemTypes = lazyWordSet(`
 	additional_tools agent_message compaction compaction_summary compaction_trigger context_compaction ghost_snapshot
 	other tool_search_output
@@ -526,7 +524,7 @@ func (c *codexReader) reportEventPrompt(turnID, text string, files []string, e E
 			e.Time = h.Time
 		}
 	}
-	c.releaseHeldTexts(yield) // Drop the held texts: the event contains the prompt, which one of them may repeat.
+	c.releaseHeldTexts(yield) // Drop the held texts: the event contains the prompt, which a held text may repeat.
 	e.TurnID, e.Text = turnID, text
 	c.reportPrompt(heldText{e, files}, yield)
 }
@@ -551,7 +549,7 @@ func (c *codexReader) releaseHeldTexts(yield func(*Event)) {
 func (c *codexReader) FlushEvents(yield func(*Event)) { c.releaseHeldTexts(yield) }
 
 // reportPrompt reports a prompt. If the prompt names no turn, it gets the turn of the last task that began. The
-// event's offset is that of the first line with the turn's ID.
+// event's offset is the offset of the first line with the turn's ID.
 func (c *codexReader) reportPrompt(text heldText, yield func(*Event)) {
 	e := text.Event
 	e.reportLeftOutParts(leftOutFilesText, len(text.files), yield)
@@ -570,7 +568,7 @@ func (c *codexReader) reportPrompt(text heldText, yield func(*Event)) {
 }
 
 // reportAgentText reports a text by the agent. Newer versions write each text twice, as an item (form 1) and as a
-// message (form -1), in either order. reportAgentText skips the second of them.
+// message (form -1), in either order. reportAgentText skips the second text.
 func (c *codexReader) reportAgentText(e *Event, text string, duplicateSign int, yield func(*Event)) {
 	c.releaseHeldTexts(yield)
 	if c.unpairedTexts == nil {
@@ -664,7 +662,7 @@ func (c *codexReader) reportCallResult(output json.RawMessage, e Event, yield fu
 }
 
 // outputText returns the text of a call's output. The output is a string, an array of text blocks, or an object that
-// contains one of these.
+// contains a string or such an array.
 func outputText(output json.RawMessage) string {
 	var o struct {
 		Content json.RawMessage `json:"content"`

@@ -82,7 +82,7 @@ func (b baseDirs) dataDirs(dir string) []string {
 	}
 }
 
-// vscodeEditorNames contains the directory names of VS Code and of editors that are built from it.
+// vscodeEditorNames contains the directory names of VS Code and editors that are built from VS Code.
 var vscodeEditorNames = []string{"Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"}
 
 // extensionDirs returns the directories in which an extension stores data, one for each editor and operating system.
@@ -191,7 +191,7 @@ func openclawSessionRoots(b baseDirs) []string {
 	return []string{cmp.Or(b.getenv("OPENCLAW_STATE_DIR"), filepath.Join(home, ".openclaw"))}
 }
 
-// crushSessionRoots returns the directories of all projects of Crush, which its file projects.json lists
+// crushSessionRoots returns the directories of all Crush projects, which Crush's file projects.json lists
 // (internal/projects in charmbracelet/crush).
 func crushSessionRoots(b baseDirs) (all []string) {
 	dirs := b.dataDirs("crush")

@@ -134,7 +134,7 @@ type opencodeReader struct {
 // personCommandNotice is the text that opencode adds in the person's name after the person has run a command.
 const personCommandNotice = "The following tool was executed by the user"
 
-// opencodeIgnoredPartTypes contains the types of parts that are not reported, because they are not part of the
+// opencodeIgnoredPartTypes contains the part types that are not reported, because such parts do not belong to the
 // conversation.
 var opencodeIgnoredPartTypes = lazyWordSet("agent patch retry snapshot step-finish step-start")
 

@@ -1,4 +1,4 @@
-// This file parses the hook reports of clients whose field names differ from those of Claude Code.
+// This file parses the hook reports of clients whose field names differ from Claude Code's field names.
 
 package clientfile
 
@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// cursorEventNames maps Cursor's event names to those of Claude Code.
+// cursorEventNames maps Cursor's event names to Claude Code's event names.
 var cursorEventNames = map[string]string{
 	"sessionStart": "SessionStart", "beforeSubmitPrompt": "UserPromptSubmit", "preToolUse": "PreToolUse",
 	"postToolUse": "PostToolUse", "postToolUseFailure": "PostToolUseFailure", "afterAgentResponse": "AgentText",
@@ -63,8 +63,8 @@ func parseGooseReport(stdin []byte) (HookReport, error) {
 	return r, err
 }
 
-// parseVSCodeReport parses a hook report of VS Code. Only the names of the session and the event differ from those of
-// Claude Code.
+// parseVSCodeReport parses a hook report of VS Code. Only the field names for the session and the event differ from
+// Claude Code's field names.
 func parseVSCodeReport(stdin []byte) (HookReport, error) {
 	var in struct {
 		HookReport
@@ -78,7 +78,7 @@ func parseVSCodeReport(stdin []byte) (HookReport, error) {
 	return r, err
 }
 
-// clineEventNames maps Cline's event names to those of Claude Code. A task is a session. The session's last turn
+// clineEventNames maps Cline's event names to Claude Code's event names. A task is a session. The session's last turn
 // ends when the task is completed or cancelled.
 var clineEventNames = map[string]string{
 	"TaskStart":    "SessionStart",

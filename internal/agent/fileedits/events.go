@@ -16,7 +16,7 @@ type eventReader struct {
 	reasoningAtNode map[string]*reasoning // reasoning after each node of the conversation, by node ID
 	lastNodes       map[string]string     // ID of the last node, by sub-agent ("" for the main agent)
 
-	hasUnnamedCalls bool              // The calls have no IDs and are identified by their arguments.
+	hasUnnamedCalls bool              // The calls lack IDs and are identified by their arguments.
 	unnamedCallKeys map[string]string // argumentKey of each unnamed call, by the call's ID in the transcript
 }
 

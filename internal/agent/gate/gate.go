@@ -1,5 +1,5 @@
-// This file computes how strongly an entry answers a prompt. From this strength, it decides whether the prompt gets
-// the entry's sentences (payload), only its name (pointer), or nothing (silence).
+// This file computes how strongly an entry answers a prompt. The strength decides whether the prompt gets the entry's
+// sentences (payload), only the entry's name (pointer), or nothing (silence).
 
 // Package gate decides whether an entry or a turn, called a unit, is strong enough to be shown for a prompt. It reads
 // no clock and no files. Its inputs are the terms that a search matched, and a floor (a minimum strength) that was
@@ -53,17 +53,17 @@ const (
 	// an order and a unit often share up to this many words by chance (steering words do not count)
 	maxChanceWords = 3
 
-	// maxUnknownShare is the largest share of the prompt that may consist of unknown words, which occur in no unit.
-	// The share is weighted by idf and ignores steering words. Above it, the answer is at most a pointer, because the
+	// maxUnknownShare is the largest share that unknown words, which occur in no unit, may have in the prompt. The
+	// share is weighted by idf and ignores steering words. Above it, the answer is at most a pointer, because the
 	// memory knows the subject but not the answer.
 	maxUnknownShare = .2
 
-	// absentWordWeight reduces the weight of a word that no unit contains: only this part of the word's highest score
-	// counts.
+	// absentWordWeight reduces the weight of a word that no unit contains: the word's highest score is multiplied by
+	// this factor.
 	absentWordWeight = .5
 
-	// companionShare applies to a unit below the floor: it may still be shown together with a unit above the floor if
-	// its strength is at least this part of the floor.
+	// companionShare applies to a unit below the floor: the unit may still be shown together with a unit above the
+	// floor if its strength is at least this part of the floor.
 	companionShare = .5
 
 	// longIdentifierTerms is the number of terms from which an identifier counts as two words: three parts and the
@@ -94,7 +94,7 @@ type Term struct {
 	Text   string
 	Most   float64 // highest score that the term can reach: (k1+1)·weight·idf
 	IDF    float64 // inverse document frequency (the value for a frequency of 0 if no unit contains the term)
-	Score  float64 // what the term adds to the unit's score
+	Score  float64 // amount that the term adds to the unit's score
 	Held   bool    // the unit contains the term
 	Absent bool    // no unit of the memory contains the term
 	Unique bool    // the term occurs in exactly one unit, which is rare because the memory is large enough
@@ -110,7 +110,7 @@ type MatchStrength struct {
 	// the score divided by the highest possible score, or 0 with fewer than two matched words. In the highest possible
 	// score, a word that no unit contains counts half.
 	ScoreShare float64 `json:"share"`
-	Score      float64 `json:"score"` // sum of the scores of all terms
+	Score      float64 `json:"score"` // sum of all terms' scores
 	// number of the prompt's words that the unit contains (a long identifier counts as two words)
 	MatchedWords int `json:"matched"`
 	SubjectWords int `json:"subject"` // MatchedWords without steering words
@@ -308,10 +308,10 @@ func (f ScoreFloor) QuestionFloor(s MatchStrength) ScoreFloor {
 	return f
 }
 
-// OrderFloor returns the floor for a unit with strength s if the prompt is an order. An order names parts of the
-// project, so a unit of a small memory may contain two or three of its words by chance. Therefore such a unit needs a
-// higher strength than for a question. A turn that contains at least four words of the order has the floor for
-// questions, because four words are seldom a coincidence. A note always has the higher floor.
+// OrderFloor returns the floor for a unit with strength s if the prompt is an order. An order names project parts, so
+// a unit in a small memory may contain two or three words of the order by chance. Therefore such a unit needs a higher
+// strength than for a question. A turn that contains at least four words of the order has the floor for questions,
+// because four words are seldom a coincidence. A note always has the higher floor.
 func (f ScoreFloor) OrderFloor(s MatchStrength) ScoreFloor {
 	switch {
 	case s.isNote:

@@ -1,4 +1,4 @@
-// This file separates the words of a turn that people and agents said from the output of tools.
+// This file separates the words that people and agents said in a turn from the output of tools.
 
 package inject
 
@@ -12,11 +12,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// userPrefix precedes the words of a person in the text of a turn.
+// userPrefix precedes a person's words in the text of a turn.
 const userPrefix = "user: "
 
-// spokenText returns the unit's text. For a turn, it returns only what the person and the agent said, without tool
-// output.
+// spokenText returns the unit's text. For a turn, it returns only the words that the person and the agent said,
+// without tool output.
 func (u *foundUnit) spokenText() string {
 	if u.SourceKind != SourceSessions {
 		return u.entry.Content
@@ -42,7 +42,7 @@ func (u *foundUnit) looksLikeInstructions() bool {
 	return screen.ReasonToDoubt(nil, t.AgentText()) != ""
 }
 
-// dropOutputTerms reduces the unit's strength: it removes terms that occur only in tool output, because neither the
+// dropOutputTerms reduces the unit's strength: terms that occur only in tool output are removed, because neither the
 // person nor the agent said them.
 func (u *foundUnit) dropOutputTerms() {
 	var terms []string

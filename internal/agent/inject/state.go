@@ -52,7 +52,7 @@ type stateLine struct {
 
 // Limits of the state files.
 const (
-	maxStateFileBytes = 128 << 10 // maximum size of a file in bytes; only the last half of a larger file is kept
+	maxStateFileBytes = 128 << 10 // maximum file size in bytes; only the last half of a larger file is kept
 	maxStateAge       = 30 * 24 * time.Hour
 	maxLockWait       = 200 * time.Millisecond // maximum time to wait for another process's lock
 	maxRepeatDelay    = 5 * time.Second        // maximum time between two reports of the same answer
@@ -63,9 +63,10 @@ func (f StateFile) fileName() string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// BeginAnswer records that a hook is about to answer at a place, and returns what was shown to the session before.
-// isNewAnswer is false if another process recorded the same answer, with the same place and key, within the last five
-// seconds. A repeated start of a session is a new answer if anything else was reported in between.
+// BeginAnswer records that a hook is about to answer at a place, and returns a record of the texts that the session
+// was shown before. isNewAnswer is false if another process recorded the same answer, with the same place and key,
+// within the last five seconds. A repeated start of a session is a new answer if anything else was reported in
+// between.
 func (f StateFile) BeginAnswer(
 	ctx context.Context,
 	place, answerKey string,
@@ -126,9 +127,9 @@ func (f StateFile) RecordBlock(ctx context.Context, b Block) (isFirstRecord bool
 	return isFirstRecord, err
 }
 
-// RecordCompaction records that the client compacted the conversation, so that the model no longer has the texts shown
-// before. Claude Code reports a compaction a second time after the session has started again. The second report
-// changes nothing.
+// RecordCompaction records that the client compacted the conversation, so that the model does not have the texts shown
+// before any more. Claude Code reports a compaction a second time after the session has started again. The second
+// report changes nothing.
 func (f StateFile) RecordCompaction(ctx context.Context) error {
 	return f.lockAndAppend(ctx, func(_ ShownState, lines []stateLine) *stateLine {
 		for _, l := range slices.Backward(lines) {
@@ -175,7 +176,8 @@ func newShownState() ShownState {
 	return ShownState{Shown: map[string]int{}, Prints: map[string]bool{}, Stored: map[string]bool{}}
 }
 
-// ReadState returns what was shown to the session. If the file cannot be read, it returns an empty state.
+// ReadState returns the record of the texts that the session was shown. If the file cannot be read, it returns an
+// empty state.
 func (f StateFile) ReadState() ShownState {
 	_, s, _, _ := f.readState()
 	return s

@@ -95,7 +95,7 @@ func (w sectionWriter) writeFinding(f report.Finding) {
 	w.b.WriteString("\n")
 }
 
-// writeRecord writes a record: its key, then its cells in parentheses, then its text cells on the lines below.
+// writeRecord writes a record: the key, then the cells in parentheses, then the text cells on the lines below.
 func (w sectionWriter) writeRecord(r report.Record) {
 	switch {
 	case !r.Effect.IsEmpty():
@@ -125,8 +125,8 @@ func (w sectionWriter) writeRecord(r report.Record) {
 	w.writeCells(r.TextCells)
 }
 
-// writeCells writes each cell on a line of its own. If the value of a cell is a text, the text is put into a code
-// fence, and the cell's name becomes the info string of the fence.
+// writeCells writes each cell on a line of its own. If a cell's value is a text, the text is put into a code fence,
+// and the cell's name becomes the info string of the fence.
 func (w sectionWriter) writeCells(cells []report.Cell) {
 	for _, c := range cells {
 		switch v := c.Value.(type) {
@@ -162,8 +162,8 @@ func (w sectionWriter) writeRows(t report.Table) {
 	}
 }
 
-// writeItems writes all items of a list. It does not shorten the list, because a model has no other way to see the
-// remaining items.
+// writeItems writes all items of a list. It does not shorten the list, because a model cannot see the remaining items
+// in another way.
 func (w sectionWriter) writeItems(l report.List) {
 	for i, s := range l.Items {
 		if l.HasBlankLines && w.b.Len() > 0 {

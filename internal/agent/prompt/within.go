@@ -17,7 +17,7 @@ const (
 	maxSmallPartBytes = 1500
 	// cutMark is the last line of a shortened part.
 	cutMark = "\n[… cut here]"
-	// maxNamedParts is the maximum number of cut parts that the last line of the text names.
+	// maxNamedParts is the maximum number of cut parts that the text's last line names.
 	maxNamedParts = 3
 )
 
@@ -75,9 +75,9 @@ func cutAtParagraph(s string, limit int) string {
 }
 
 // TextWithin returns the context's text, cut to at most limit bytes. If the text is too long, the pinned parts are
-// added first: small ones completely, and large ones cut at a paragraph's end, so that they share the room. The other
-// parts then fill the remaining room in their order. The last line names the parts that were cut and ends with advice,
-// a sentence that says where the complete text is.
+// added first: small ones completely, and large ones cut at a paragraph's end, so that they share the room. Then all
+// other parts fill the remaining room in their order. The last line names the parts that were cut and ends with
+// advice, a sentence that says where the complete text is.
 func (c Context) TextWithin(limit int, advice string) string {
 	if text := c.Text(); len(text) <= limit {
 		return text
@@ -100,7 +100,7 @@ func (c Context) TextWithin(limit int, advice string) string {
 	return text
 }
 
-// partLimiter is the state of one call of TextWithin.
+// partLimiter is the state of one TextWithin call.
 type partLimiter struct {
 	parts          []Part
 	partTexts      []string // text of each part, by the part's index ("" if the part is left out)

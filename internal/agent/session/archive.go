@@ -1,8 +1,8 @@
 // This file stores turns as entries of a memory.
 //
-// A turn is an entry named CLIENT/SESSION/0001. The turns of a session are numbered in the order of time. The entry
+// A turn is an entry named CLIENT/SESSION/0001. A session's turns are numbered in the order of time. The entry
 // CLIENT/SESSION contains the session's summary, which every change of the session updates. Therefore, if two writers
-// change a session concurrently, one of them fails with a conflict and retries.
+// change a session concurrently, one writer fails with a conflict and retries.
 //
 // The entries CLIENT/SESSION/ids/0001 list hashes of the names and identifiers in each turn. An entry cursor/…
 // contains the position up to which a transcript was read.
@@ -29,7 +29,7 @@ import (
 // StoreFile is the name of the archive's file in a home.
 const StoreFile = "sessions.oxbow"
 
-// Archive stores turns in a memory. It is safe for concurrent use if the functions in its fields are.
+// Archive stores turns in a memory. It is safe for concurrent use if the functions in the fields are.
 type Archive struct {
 	Memory *oxbow.Memory
 
@@ -100,8 +100,8 @@ func (t sessionKey) summaryName() string { return toNamePart(t.client) + "/" + t
 
 func (t sessionKey) turnName(n int) string { return fmt.Sprintf("%s/%04d", t.summaryName(), n) }
 
-// toNamePart converts an identifier to a part of an entry name. If the identifier contains a slash or is longer
-// than 100 bytes, it is changed and gets a hash as its suffix.
+// toNamePart converts an identifier to a part of an entry name. If the identifier contains a slash or is longer than
+// 100 bytes, it is changed and gets a hash as a suffix.
 func toNamePart(s string) string {
 	part := strings.ReplaceAll(s, "/", "_")
 	if part != s || len(part) > 100 {
@@ -247,11 +247,11 @@ func (a *Archive) addEventsThen(
 // isArchivable reports whether the archive can store the event.
 func (e *Event) isArchivable() bool { return e.isValid() && e.Kind != kindOmitted }
 
-// isValid reports whether the event names its client, its session and its kind.
+// isValid reports whether the event names a client, a session and a kind.
 func (e *Event) isValid() bool { return e.Client != "" && ValidID(e.Session) && e.Kind != "" }
 
 // commitFinal commits the batch together with the operation that finalOp returns, so that a small transcript needs one
-// sync of the log. After a conflict, it commits the batch alone, and calls finalOp again until its operation is
+// sync of the log. After a conflict, it commits the batch alone, and calls finalOp again until the operation is
 // committed.
 func (a *batchAdder) commitFinal(ctx context.Context, finalOp func() (oxbow.Op, error)) error {
 	for {
@@ -330,7 +330,7 @@ func isConcurrentChange(err error) bool {
 }
 
 // isUnusedSession reports whether the events belong to a session that ended before anything was said or done. Claude
-// Code reports the end of such a session for each of its commands, such as "claude plugin list".
+// Code reports the end of such a session for each command, such as "claude plugin list".
 func isUnusedSession(events []Event) bool {
 	ended := false
 	for _, e := range events {
@@ -502,7 +502,7 @@ func removalOps(entries []oxbow.Entry) (ops []oxbow.Op) {
 	return ops
 }
 
-// identity returns a key that distinguishes a turn from the other turns of its session.
+// identity returns a key that distinguishes a turn from all other turns in its session.
 func (t *Turn) identity() string { return cmp.Or(t.PromptID, t.StartTime.Format(time.RFC3339Nano)) }
 
 // summaryUpdateOps returns the operations that update the session's summary entry and its pages of hashes.
@@ -571,7 +571,7 @@ func (s *Summary) addTurn(t *Turn) {
 	}
 }
 
-// Summary is what the archive stores about a session besides its turns.
+// Summary contains the facts that the archive stores about a session besides its turns.
 type Summary struct {
 	Client      string    `json:"client"`
 	Session     string    `json:"session"`
@@ -584,6 +584,6 @@ type Summary struct {
 	FirstPrompt string    `json:"prompt,omitempty"` // beginning of the session's first prompt
 }
 
-// summaryLabel is the key of a label that marks the summary entries of sessions. The label's value is the number of
+// summaryLabel is the key of a label that marks the sessions' summary entries. The label's value is the number of
 // turns.
 const summaryLabel = "turns"

@@ -3,7 +3,7 @@
 //
 // A turn that begins more than maxJoinReach before every turn that the new events touch does not change, unless an
 // event names the turn or has an identifier in common with the turn's events. The entries CLIENT/SESSION/ids/0001
-// (pages) contain hashes of these names and identifiers, so that the other turns need not be read. A page has one line
+// (pages) contain hashes of these names and identifiers, so that all other turns need not be read. A page has one line
 // for each of turnsPerPage turns.
 
 package session
@@ -24,14 +24,14 @@ import (
 
 const (
 	turnsPerPage = 64
-	charsPerHash = 8 // number of characters of a 40-bit hash
+	charsPerHash = 8 // number of characters in a 40-bit hash
 
 	// maxJoinReach is more than the largest distance that matters: two prompts may be joined in two steps of
 	// maxPromptGap, and the next prompt may be another maxPromptGap away.
 	maxJoinReach = 3*maxPromptGap + 2*maxDoubleGap
 )
 
-// storedSession is what was loaded of a stored session. An entry of version 0 does not exist.
+// storedSession contains the loaded entries of a stored session. An entry of version 0 does not exist.
 type storedSession struct {
 	key               sessionKey
 	summaryEntry      oxbow.Entry
@@ -195,9 +195,9 @@ func (t *turnRange) startAfter(turn *Turn) time.Time {
 	return t.start
 }
 
-// isUnaffectedBefore reports whether the events cannot change any turn before the loaded turns. The hashes on the pages
-// show this: no earlier turn contains the turn name or the identifier of a new event, or of an event in a loaded turn.
-// It returns false if a page is missing.
+// isUnaffectedBefore reports whether the events cannot change any turn before the loaded turns. The hashes on the
+// pages show this: no earlier turn contains the turn name or the identifier that a new event or an event in a loaded
+// turn has. It returns false if a page is missing.
 func (k *storedSession) isUnaffectedBefore(events []Event) bool {
 	asked := map[string]bool{}
 	ask := func(events []Event) {
@@ -232,9 +232,9 @@ func (k *storedSession) isUnaffectedBefore(events []Event) bool {
 	return n == k.firstLoadedNumber
 }
 
-// hashEventNames returns two lists of hashes of an event's turn name and identifier. ownHashes are written on the page.
-// otherHashes are looked up on the pages, and show whether a turn contains an event that may have to be joined with
-// this event. The lists differ because turns with different names may contain the same identifier.
+// hashEventNames returns two lists with hashes of an event's turn name and identifier. ownHashes are written on the
+// page. otherHashes are looked up on the pages, and show whether a turn contains an event that may have to be joined
+// with this event. The lists differ because turns with different names may contain the same identifier.
 func hashEventNames(e *Event) (ownHashes, otherHashes []string) {
 	id := string(e.Kind) + "\x00" + e.ID
 	switch {

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// setProcessGroup configures cmd to run in its own process group. When the context of cmd is done, the group receives
+// setProcessGroup configures cmd to run in its own process group. When cmd's context is done, the group receives
 // SIGTERM. stopAll kills all remaining processes of the group.
 func setProcessGroup(cmd *exec.Cmd) (stopAll func()) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -5,7 +5,7 @@ package text
 import "strings"
 
 // FenceCode returns s in a Markdown code block with the given info string. The fence has at least three backticks, and
-// more than the longest run of backticks in s, so that no line of s can end the block.
+// more than the longest run of backticks in s, so that no line in s can end the block.
 func FenceCode(info, s string) string {
 	longest, run := 0, 0
 	for i := range len(s) {

@@ -54,7 +54,7 @@ func ShellQuote(s string) string {
 	return PosixQuote(s)
 }
 
-// isPlainShellRune reports whether a character has no special meaning in any shell.
+// isPlainShellRune reports whether a character means only itself in every shell.
 func isPlainShellRune(r rune) bool {
 	return (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') || (r >= '0' && r <= '9') ||
 		strings.ContainsRune("-_./:@%+,=", r) || r > 0x7f

@@ -19,7 +19,7 @@ const ellipsis = "…"
 // [CrabtalkTerms] or [CrabtalkByteTerms], in lower case.
 //
 // White space is reduced to single spaces, and invalid UTF-8 becomes U+FFFD. The part begins and ends between words.
-// If a word is too long, or if there are no spaces, the part begins or ends between characters, but never before a
+// If a word is too long, or if spaces are missing, the part begins or ends between characters, but never before a
 // combining mark. It has at most width characters, plus an ellipsis on each side on which text was cut off. If width
 // is below 1, the result is empty. The running time is linear in the length of content.
 func Snippet(content string, terms []string, width int) string {
@@ -27,8 +27,7 @@ func Snippet(content string, terms []string, width int) string {
 }
 
 // Excerpt is like Snippet, but keeps line breaks and indentation. It removes blank lines, and replaces a tab by two
-// spaces. If possible, it begins at the start of a line. Outside of code fences, it joins the wrapped lines of a
-// paragraph.
+// spaces. If possible, it begins at the start of a line. Outside of code fences, it joins a paragraph's wrapped lines.
 func Excerpt(content string, terms []string, width int) string {
 	var b strings.Builder
 	mayWrap := false // The previous line is outside of a code fence, and this line may continue it.
@@ -82,7 +81,7 @@ func cutExcerpt(s string, terms []string, width int) string {
 }
 
 // nextCutPosition returns the best position for the beginning of an excerpt, from from to start. It prefers the first
-// start of a line, and otherwise the first start of a word, and otherwise the first start of a character.
+// line start, and otherwise the first word start, and otherwise the first start of a character.
 func nextCutPosition(s string, from, start int) int {
 	if from == 0 || s[from-1] == '\n' {
 		return from
@@ -102,8 +101,8 @@ func nextCutPosition(s string, from, start int) int {
 	return from
 }
 
-// lastCutPosition returns the best position for the end of an excerpt, from from to to. It prefers the last end of a
-// word that is not before stop, and otherwise the last end of a character.
+// lastCutPosition returns the best position for the end of an excerpt, from from to to. It prefers the last word end
+// that is not before stop, and otherwise the last end of a character.
 func lastCutPosition(s string, from, to, stop int) int {
 	if to == len(s) || strings.IndexByte(" \n", s[to]) >= 0 {
 		return to
@@ -151,7 +150,7 @@ func findBestPart(s string, terms []string, width int) (start, stop, room int) {
 		runes += p.Runes
 	}
 
-	// first and last are the indexes of the first and the last hit of a part that fits into width.
+	// first and last are the indexes of the first and the last hit in a part that fits into width.
 	count := make([]int, len(terms))
 	distinct := 0
 	maxDistinct := 0

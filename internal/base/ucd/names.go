@@ -65,8 +65,8 @@ func ToNFD(s string) string {
 	return convertValidUTF8(s, func(s string) string { return string(decomposeRunes(s)) })
 }
 
-// convertValidUTF8 calls convert for each part of s that is valid UTF-8, and returns the results together with the
-// other bytes.
+// convertValidUTF8 calls convert for each part of s that is valid UTF-8, and returns the results together with all
+// invalid bytes.
 func convertValidUTF8(s string, convert func(string) string) string {
 	if utf8.ValidString(s) {
 		return convert(s)
@@ -203,7 +203,7 @@ func composeRunes(rs []rune) []rune {
 	return out
 }
 
-// composePair returns the character that a and b form. It returns false if they form none.
+// composePair returns the character that a and b form. It returns false if a and b do not form a character.
 func composePair(a, b rune) (rune, bool) {
 	if lead, vowel := a-firstHangulLead, b-firstHangulVowel; isValidIndex(lead, hangulLeadCount) &&
 		isValidIndex(vowel, hangulVowelCount) {

@@ -20,7 +20,7 @@ type Word struct {
 	Plain      bool // the word has only lower-case ASCII letters and digits
 }
 
-// Kinds of ASCII bytes, for the fast path of Words.
+// Kinds of ASCII bytes, for the fast path in Words.
 const (
 	kindSeparator = iota
 	kindPlain
@@ -108,7 +108,7 @@ const (
 )
 
 // LowerRune returns the lower case of a character, without regard to its position in a word. It returns
-// [CapitalIWithDot] unchanged, because its lower case has two characters.
+// [CapitalIWithDot] unchanged, because this letter's lower case has two characters.
 func LowerRune(r rune) rune {
 	if !isCapital(r) {
 		return r

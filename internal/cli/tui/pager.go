@@ -14,7 +14,7 @@ type entryPager struct {
 	hit          Hit
 	details      EntryDetails
 	textRows     []string // all rows for the current width, with the entry's text uncoloured
-	firstTextRow int      // index of the first row of the entry's text, after the facts
+	firstTextRow int      // index of the first row with the entry's text, after the facts
 	width        int
 	firstVisible int // index of the first row on the screen
 	height       int // number of rows on the screen
@@ -47,7 +47,7 @@ func (p *entryPager) layOut(width, height int) {
 	p.scroll(0)
 }
 
-// factNameWidth is the width in columns of the longest name of a fact.
+// factNameWidth is the width, in columns, of the longest fact name.
 const factNameWidth = 8
 
 // scroll moves the view down by the given number of rows, or up if it is negative.
@@ -55,7 +55,8 @@ func (p *entryPager) scroll(rowCount int) {
 	p.firstVisible = max(min(p.firstVisible+rowCount, len(p.textRows)-p.height), 0)
 }
 
-// visibleRows returns the rows that are on the screen. If they are not all rows, where says which rows they are.
+// visibleRows returns the rows that are on the screen. If some rows are not on the screen, positionText says which
+// rows are.
 func (p *entryPager) visibleRows() (rows []string, positionText string) {
 	end := min(p.firstVisible+p.height, len(p.textRows))
 	for i := p.firstVisible; i < end; i++ {

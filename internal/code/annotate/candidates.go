@@ -1,6 +1,6 @@
-// This file implements the first step of finding a block: it searches the text for ranges of lines in which the block
-// may be. Such a range is called a candidate. It contains unchanged lines of the old version, or the lines of the
-// block, or lines similar to them.
+// This file implements the first step in finding a block: it searches the text for line ranges in which the block may
+// be. Such a range is called a candidate. It contains unchanged lines of the old version, or the block's lines, or
+// similar lines.
 
 package annotate
 
@@ -14,14 +14,14 @@ import (
 func (s *blockSearch) findCopies() []candidate { return s.copiesOutsideLines(nil) }
 
 // findNewCopies returns the ranges with the same lines as the block, but only ranges of new lines, which the old
-// version does not have. If the block was moved, its lines count as new at their new position.
+// version does not have. The lines of a moved block count as new at their new position.
 func (s *blockSearch) findNewCopies() []candidate {
 	return s.copiesOutsideLines(s.oldVersion.isFromOldText)
 }
 
-// copiesOutsideLines returns the ranges of the new text that are copies of the block. If the middle of the block was
-// left out of the record, a copy only needs the same lines at its beginning and end. Ranges that contain an excluded
-// line are ignored: line i is excluded if excludedLines[i] is set. excludedLines may be nil.
+// copiesOutsideLines returns the ranges in the new text that are copies of the block. If the record lacks the middle
+// of the block, a copy only needs the same lines at the beginning and the end. Ranges that contain an excluded line
+// are ignored: line i is excluded if excludedLines[i] is set. excludedLines may be nil.
 func (s *blockSearch) copiesOutsideLines(excludedLines []bool) []candidate {
 	r, p := s.record, s.newText
 	n := len(r.Block) + r.Cut
@@ -128,7 +128,7 @@ func (s *blockSearch) findUnchanged() []candidate {
 	return out
 }
 
-// areInsufficient reports whether the block cannot be found by its unchanged lines, because they are too few or too
+// areInsufficient reports whether the block cannot be found by its unchanged lines, because these are too few or too
 // far apart.
 func (k *unchangedLines) areInsufficient(oldSpan Span) bool {
 	return k.count == 0 || k.letterShare < minUnchangedShare || k.lastIndex-k.firstIndex >= 4*oldSpan.Len()+20
@@ -208,9 +208,9 @@ const (
 	maxVotedPositions   = 4  // number of positions, those with the most votes, around which ranges are returned
 )
 
-// findSimilar returns ranges around the most probable positions of the block. Each line of the block and of its
-// context votes for the position that follows from where the line occurs now. White space is ignored. The result is
-// valid until the next search.
+// findSimilar returns ranges around the most probable positions of the block. Each line of the block and its context
+// votes for the position that follows from where the line occurs now. White space is ignored. The result is valid
+// until the next search.
 func (s *blockSearch) findSimilar() []candidate {
 	votes := s.countVotes()
 	places := slices.SortedFunc(maps.Keys(votes), func(a, b int) int {
@@ -230,8 +230,8 @@ func (s *blockSearch) findSimilar() []candidate {
 	return out
 }
 
-// countVotes returns the votes for each position of the block's first line. The votes of a position are the sum of the
-// weights of the block and context lines that support it.
+// countVotes returns the votes for each position of the block's first line. A position's votes are the summed weights
+// of the block and context lines that support it.
 func (s *blockSearch) countVotes() map[int]float64 {
 	r, p := s.record, s.newText
 	bare := p.barePostings()

@@ -77,13 +77,13 @@ func splitReference(file string) (string, Span) {
 	return m[1], s
 }
 
-// CheckFileRefs checks whether the referenced files have changed. It compares them with the working tree, including
-// changes that are not committed. It never fails: a reference that cannot be checked is unverifiable, with the reason
-// in Explanation.
+// CheckFileRefs checks whether the referenced files have changed. It compares the old contents with the working tree,
+// including changes that are not committed. It never fails: a reference that cannot be checked is unverifiable, with
+// the reason in Explanation.
 //
-// The old content of a file is the content of the reference's Blob, if git has that blob. Otherwise it is the last
-// version in HEAD's history before the reference's Time, or the first version after that time, which may have existed
-// in the working tree before it was committed.
+// A file's old content is the content of the reference's Blob, if git has that blob. Otherwise the old content is the
+// last version in HEAD's history before the reference's Time, or the first version after that time, which may have
+// existed in the working tree before it was committed.
 func (b *Store) CheckFileRefs(ctx context.Context, refs []fileref.Ref) []fileref.CheckResult {
 	c := &refChecker{store: b, ctx: ctx, remainingLookups: maxGitLookups}
 	if b.history != nil {
@@ -204,8 +204,8 @@ func (a *refChecker) readBlobs(wanted map[string]bool) {
 	a.blobs, a.err = a.store.history.ReadBlobs(a.ctx, names)
 }
 
-// takeLookup counts one more use of git. It returns false if git must not be used, because it was used too often,
-// has failed, or the tree has no commit.
+// takeLookup counts one more use of git. It returns false if git must not be used, because git was used too often or
+// has failed, or because the tree lacks a commit.
 func (a *refChecker) takeLookup() bool {
 	if a.err != nil || a.head == "" {
 		return false
@@ -252,7 +252,7 @@ func (a *refChecker) oldVersions(
 	return texts, ", by what git has of that time", len(texts) > 0
 }
 
-// compareVersions compares the present content with each old content of the file, and sets the result of the check.
+// compareVersions compares the file's present content with each old content, and sets the result of the check.
 // currentPath is the file's present path.
 func (a *refChecker) compareVersions(c *fileref.CheckResult, file, currentPath string, span Span, content []byte) {
 	texts, how, _ := a.oldVersions(c, file)
@@ -332,7 +332,7 @@ func bestMatch(texts [][]byte, file string, span Span, content []byte) blockMatc
 }
 
 // unchangedLetterShare returns the share of the old text's letters that are in unchanged lines. A line counts as
-// unchanged only if it is still in the same order relative to the other unchanged lines.
+// unchanged only if it is still in the same order relative to all other unchanged lines.
 func unchangedLetterShare(newText *lineIndex, oldLines []string) float64 {
 	all, kept := 0, 0
 	for i, to := range new(diff.LineMapper).MapLines(newText.interner.lineIDs.LineIDs(oldLines), newText.ids) {

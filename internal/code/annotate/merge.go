@@ -99,7 +99,7 @@ type mergeLine struct {
 	equalityKey string
 }
 
-// mergeSide contains the lines of one version of the sidecar, without duplicates.
+// mergeSide contains the lines in one version of the sidecar, without duplicates.
 type mergeSide struct {
 	lines           []*mergeLine
 	containsLine    map[string]bool

@@ -53,11 +53,11 @@ func (s Span) String() string {
 // Limits of a [Record].
 const (
 	ContextLines = 3     // number of lines that are stored before and after the block
-	MaxReasoning = 65536 // maximum size, in bytes, of the reasoning and of each rejected alternative
+	MaxReasoning = 65536 // maximum size, in bytes, of the reasoning and each rejected alternative
 	MaxFile      = 16 << 20
-	// maximum number of stored lines; of a longer block, half as many lines are stored from each end
+	// maximum number of stored lines; for a longer block, half as many lines are stored from each end
 	maxBlockLines   = 200
-	maxFieldBytes   = 256 // maximum size, in bytes, of each of Agent, Model, Session, Profile and Ref
+	maxFieldBytes   = 256 // maximum size, in bytes, of each field: Agent, Model, Session, Profile and Ref
 	maxAlternatives = 100
 )
 
@@ -72,7 +72,7 @@ type Record struct {
 	// once.
 	ID string
 
-	// path of the file when the annotation was written, slash-separated and relative to the root of the working tree
+	// the file's path when the annotation was written, slash-separated and relative to the root of the working tree
 	File string
 	Span Span // lines of the block when the annotation was written
 
@@ -91,16 +91,16 @@ type Record struct {
 	// git's name for the file's content when the annotation was written, in hex; git need not have stored the content
 	Blob string
 
-	// Hash is the hash of the whole block. Block contains the lines of the block in the form of [SplitLines]. If the
-	// block is long, Cut lines in its middle are left out. Before and After contain up to [ContextLines] lines around
-	// the block.
+	// Hash is the hash of the whole block. Block contains the block's lines in the form of [SplitLines]. If the block
+	// is long, Cut lines in its middle are left out. Before and After contain up to [ContextLines] lines around the
+	// block.
 	Hash          string
 	Block         []string
 	Before, After []string
 	Cut           int
 
 	// Scope contains the lines that enclose the block, the innermost first (see [FindEnclosingLines]). It
-	// distinguishes blocks that have the same text and the same lines around them.
+	// distinguishes blocks that have the same text and are between the same lines.
 	Scope []string
 
 	// Mark proves that this machine wrote the record and nobody has changed it; see [Store.FindUnreviewed]. Only the
@@ -111,8 +111,9 @@ type Record struct {
 	Archived bool
 }
 
-// SetLines sets Block, Hash, Cut, Before, After and Scope. It copies the lines of Span from lines, which must be all
-// lines of the file as [SplitLines] returns them. It returns false and does nothing if the file has fewer lines.
+// SetLines sets Block, Hash, Cut, Before, After and Scope. It copies the lines in Span from the argument lines, which
+// must contain all the file's lines in the form of [SplitLines]. It returns false and does nothing if the file has
+// fewer lines.
 func (r *Record) SetLines(lines []string) bool {
 	if r.Span.Len() == 0 || r.Span.Last > len(lines) {
 		return false

@@ -23,8 +23,8 @@ type SearchHit struct {
 // Search returns the annotations of the whole tree that match the query, including archived annotations. The best
 // annotation comes first.
 //
-// Search first ranks the annotations by their reasoning and their rejected alternatives, as [oxbow.Memory.Recall]
-// ranks entries. If it finds fewer annotations than the query's limit, it appends annotations whose annotated lines of
+// Search first ranks the annotations by reasoning and rejected alternatives, as [oxbow.Memory.Recall] ranks entries.
+// If this search finds fewer annotations than the query's limit, Search appends annotations whose annotated lines of
 // code match the query. If the query contains no words, Search returns all annotations that match the filters, the
 // newest first.
 //

@@ -1,15 +1,15 @@
-// This file measures how similar the words of a block and of a window of lines are.
+// This file measures how similar the words in a block and in a window of lines are.
 
 package annotate
 
 import "math"
 
-// wordBag compares the words of a block with the words in a window of lines that slides along a text. Moving the
+// wordBag compares the words in a block with the words in a window of lines that slides along a text. Moving the
 // window costs only as much as the lines that enter and leave it.
 //
-// The similarity is the Sørensen–Dice coefficient: twice the weight of the common words, divided by the total weight
-// of the words in the block and in the window. A word's weight is 1 divided by the square root of its frequency in the
-// text. White space and punctuation occur in all code, so they do not count.
+// The similarity is the Sørensen–Dice coefficient: twice the common words' weight, divided by the total weight of the
+// words in the block and in the window. A word's weight is 1 divided by the square root of its frequency in the text.
+// White space and punctuation occur in all code, so they do not count.
 type wordBag struct {
 	lines                  []string // all lines of the text
 	lineIDs                []int32  // numbers of these lines
@@ -17,14 +17,14 @@ type wordBag struct {
 	blockCounts            []int32 // for each word, how often the block contains it
 	windowCounts           []int32 // for each word, how often the window contains it
 	blockWords             []int32 // numbers of the words in the block
-	wordWeights            []int32 // weight of each word, in units of 1/1,024
-	blockWeight            int     // sum of the weights of the block's words
-	commonWeight           int     // sum of the weights of the words that block and window have in common
-	windowWeight           int     // sum of the weights of the window's words
+	wordWeights            []int32 // each word's weight, in units of 1/1,024
+	blockWeight            int     // summed weights of the block's words
+	commonWeight           int     // summed weights of the words that block and window have in common
+	windowWeight           int     // summed weights of the window's words
 	windowStart, windowEnd int     // the window contains the lines with indexes windowStart to windowEnd-1
 }
 
-// newWordBag returns a bag for a text. Its block and its window are empty.
+// newWordBag returns a bag for a text. The block and the window are empty.
 func newWordBag(lines []string, ids []int32, in *lineInterner) *wordBag {
 	b := &wordBag{lines: lines, lineIDs: ids, interner: in}
 	for i := range lines {
@@ -72,7 +72,7 @@ func (b *wordBag) wordWeight(w int32) int {
 	return maxWordWeight
 }
 
-// growCounts makes the slices of counts long enough for all words of the interner.
+// growCounts makes the slices of counts long enough for all words in the interner.
 func (b *wordBag) growCounts() {
 	if n := len(b.interner.wordIDs); n > len(b.blockCounts) {
 		b.blockCounts = append(b.blockCounts, make([]int32, n-len(b.blockCounts)+n/2)...)
@@ -82,7 +82,7 @@ func (b *wordBag) growCounts() {
 
 // moveWindow moves the window to the lines with indexes start to hi-1.
 func (b *wordBag) moveWindow(start, end int) {
-	// The old and the new window have no line in common, so start with an empty window.
+	// The old and the new window do not overlap, so start with an empty window.
 	if start >= b.windowEnd || end <= b.windowStart {
 		for i := b.windowStart; i < b.windowEnd; i++ {
 			b.removeLine(i)

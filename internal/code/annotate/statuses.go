@@ -28,8 +28,8 @@ const (
 
 // surveySidecars finds the present positions of all annotations, and calls fn for each sidecar. at contains the
 // sidecar's annotations, sorted by time. For a deleted file, surveySidecars also searches the files to which git knows
-// that it was renamed or, if the deletion is not committed, all files of the working tree. It returns the files that
-// could not be read, for which it does not call fn. If git fails, surveySidecars fails.
+// that it was renamed or, if the deletion is not committed, all files of the working tree. It returns the unreadable
+// files, for which fn is not called. If git fails, surveySidecars fails.
 func (b *Store) surveySidecars(
 	ctx context.Context,
 	searchedArea searchArea,
@@ -195,8 +195,8 @@ func (l *annotationLocator) copyFound(p *fileAnnotations) {
 	}
 }
 
-// searchTree searches the file in the working tree. If the file does not exist, it searches the files to which it was
-// renamed. names lists the searched files, and blobsByName contains the blob name of each file's content.
+// searchTree searches the file in the working tree. If the file does not exist, searchTree searches the files to which
+// it was renamed. names lists the searched files, and blobsByName contains the blob name of each file's content.
 func (l *annotationLocator) searchTree(
 	ctx context.Context,
 	ownFile string,
@@ -266,7 +266,7 @@ func (l *annotationLocator) searchHead(ctx context.Context, names []string, blob
 // maxOtherFiles is the maximum number of files that searchOtherFiles searches.
 const maxOtherFiles = 5000
 
-// searchOtherFiles searches all files of the working tree for lost annotations of deleted files, because any file may
+// searchOtherFiles searches all files in the working tree for lost annotations of deleted files, because any file may
 // be a deleted file with a new name. If there are more than maxOtherFiles files, the search ends early, and each
 // remaining annotation gets an error.
 func (b *Store) searchOtherFiles(ctx context.Context, lostLocators []*annotationLocator) error {
@@ -347,7 +347,7 @@ func (f *FoundAnnotation) mayBeElsewhere() bool {
 }
 
 // findElsewhere searches for the lost blocks of a file in other files that were changed by the same later commits, for
-// example because the file was split. It accepts a block only if its text is distinctive and occurs exactly once. If
+// example because the file was split. A block is accepted only if its text is distinctive and occurs exactly once. If
 // git fails, the blocks stay lost.
 func (b *Store) findElsewhere(ctx context.Context, file string, found []FoundAnnotation) error {
 	var lost []*FoundAnnotation

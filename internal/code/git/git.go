@@ -3,11 +3,10 @@
 
 // Package git reads the history of a repository that may be hostile, with git's command line.
 //
-// A repository can specify commands that git executes: file system monitors, hooks, pagers,
-// converters and filters of contents, external diffs, verifiers of signatures, and programs that
-// fetch the missing objects of a partial clone. These commands are specified in .git/config and
-// .gitattributes. Therefore even git blame, in a directory from an archive, executes commands of
-// the archive's author. This package therefore
+// A repository can specify commands that git executes: file system monitors, hooks, pagers, content converters and
+// filters, external diffs, signature verifiers, and programs that fetch the missing objects of a partial clone. These
+// commands are specified in .git/config and .gitattributes. Therefore even git blame, in a directory from an archive,
+// executes commands of the archive's author. This package therefore
 //
 //   - reads only objects and commits, and never uses git commands that compare, convert or
 //     list the working tree: callers read the working tree themselves;
@@ -40,7 +39,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// ErrNoRepository is returned by [FindRepo] if there is no repository, or if git is not installed.
+// ErrNoRepository is returned by [FindRepo] if it finds no repository, or if git is not installed.
 var ErrNoRepository error = noRepository{}
 
 type noRepository struct{}
@@ -50,7 +49,7 @@ func (noRepository) Error() string { return "no git repository" }
 // Advice returns a remedy for the caller, as a sentence without a period.
 func (noRepository) Advice() string { return "call it inside a git repository" }
 
-// ErrBareRepository is returned by [FindRepo] if the repository has no working tree, or if the directory is inside of
+// ErrBareRepository is returned by [FindRepo] if the repository lacks a working tree, or if the directory is inside of
 // a .git directory. It matches [ErrNoRepository].
 var ErrBareRepository = fmt.Errorf("%w with a working tree", ErrNoRepository)
 
@@ -78,7 +77,7 @@ type Repo struct {
 	pinnedHead string // commit that is used as HEAD, or "" if HEAD is read from the repository
 }
 
-// FindRepo returns the repository whose working tree contains the directory. It searches in the directory and its
+// FindRepo returns the repository whose working tree contains the directory. It searches in the directory and all
 // parents. The error matches [ErrNoRepository], which [ErrBareRepository] also matches, or [ErrOtherOwner].
 func FindRepo(dir string, o *Options) (*Repo, error) {
 	r := &Repo{}
@@ -235,8 +234,8 @@ func (r *Repo) SetConfig(ctx context.Context, key, value string) error {
 // IsSHA256 reports whether the repository names objects by SHA-256 and not by SHA-1.
 func (r *Repo) IsSHA256() bool { return r.isSHA256 }
 
-// usesSHA256 reports whether the config sets extensions.objectFormat to sha256. It finds the setting only on a line of
-// its own, because git init writes the setting there.
+// usesSHA256 reports whether the config sets extensions.objectFormat to sha256. It finds the setting only on a
+// separate line, because git init writes the setting there.
 func (r *Repo) usesSHA256() bool {
 	b, err := readSmallFile(filepath.Join(r.commonDir, "config"))
 	if err != nil {
@@ -390,8 +389,8 @@ func (r *Repo) runGit(ctx context.Context, stdin []byte, args ...string) (output
 	return out.data, nil
 }
 
-// limitedBuffer stores at most maxBytes bytes. If more bytes are written, it discards them and calls cancel. It must
-// not have a method ReadFrom, because io.Copy would call that method instead of Write.
+// limitedBuffer stores at most maxBytes bytes. If more bytes are written, limitedBuffer discards them and calls
+// cancel. It must not have a method ReadFrom, because io.Copy would call that method instead of Write.
 type limitedBuffer struct {
 	data          []byte
 	maxBytes      int64

@@ -24,7 +24,7 @@ type Texts struct {
 	OnlyTainted bool
 }
 
-// maxComparedBytes is the maximum number of bytes of foreign text that are read in a store without an index. If the
+// maxComparedBytes is the maximum size, in bytes, of the foreign text that is read in a store without an index. If the
 // store has more, the comparison fails with ErrTooManyEntries.
 const maxComparedBytes = 32 << 20
 
@@ -36,10 +36,9 @@ const maxTaintedBytes = 64 << 10
 // ErrTooManyEntries is returned if the entries have too much foreign text to read it all.
 var ErrTooManyEntries = errors.New("too many entries that nobody vouches for")
 
-// EachRepeatedEntry calls onRepeat with each entry whose foreign text one of the texts repeats, and with the index of
-// this text. An entry never counts as a repetition of itself. Several entries may have the same trust, taints and
-// reasons why nobody vouches for them. If a text repeats several of these, EachRepeatedEntry may call onRepeat for
-// only one.
+// EachRepeatedEntry calls onRepeat with each entry whose foreign text one of the texts repeats, and with this text's
+// index. An entry never counts as a repetition of itself. Several entries may have the same trust, taints and reasons
+// why nobody vouches for them. If a text repeats several of these, EachRepeatedEntry may call onRepeat for only one.
 //
 // If the store is a log, EachRepeatedEntry uses the index. It also writes the index file if writer is not nil and the
 // file lacks many entries. writerMemory must be a memory that uses the same log. If the store is not a log,
@@ -173,8 +172,8 @@ func (c *comparison) lazyFingerprints() *fingerprint.Comparison {
 	return c.fingerprints
 }
 
-// compareAllEntries compares the texts with all entries that have foreign text. It returns ErrTooManyEntries as
-// soon as it has read more than most bytes.
+// compareAllEntries compares the texts with all entries that have foreign text. It returns ErrTooManyEntries after
+// reading more than maxBytes bytes.
 func (c *comparison) compareAllEntries(ctx context.Context, store oxbow.Store, maxBytes int) error {
 	terms := filterTermsByClass
 	if c.texts.OnlyTainted {

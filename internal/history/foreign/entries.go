@@ -4,8 +4,8 @@
 // nobody vouches for it.
 //
 // An index file next to the log contains keys of the entries with foreign text (see [fingerprint.Key]). A new text
-// must be compared only with the few entries that have a key in common with it. The result is the same as that of a
-// comparison with all entries.
+// must be compared only with the few entries that have a key in common with it. A comparison with all entries would
+// have the same result.
 package foreign
 
 import (
@@ -69,8 +69,8 @@ func originHash(e *oxbow.Entry) uint64 {
 	return h.Sum64()
 }
 
-// eachMatchingEntry calls fn once for each entry that one of the terms selects, in the order of the terms, until fn
-// returns an error. The terms must be a prefix of filterTermsByClass.
+// eachMatchingEntry calls fn once for each entry that a term selects, in the order of the terms, until fn returns an
+// error. The terms must be a prefix of filterTermsByClass.
 func eachMatchingEntry(ctx context.Context, store oxbow.Store, terms []oxbow.Term, fn func(*oxbow.Entry) error) error {
 	// Negated terms of the earlier queries, so that later queries do not return the same entries again.
 	var seen []oxbow.Term
@@ -79,7 +79,7 @@ func eachMatchingEntry(ctx context.Context, store oxbow.Store, terms []oxbow.Ter
 		isKnown := true
 		for e, err := range store.Entries(ctx, f) {
 			if errors.Is(err, oxbow.ErrUnsupported) || errors.Is(err, oxbow.ErrInvalid) {
-				isKnown = false // A layout without labels has no such entries.
+				isKnown = false // A layout without labels does not contain such entries.
 				break
 			}
 			if err == nil {

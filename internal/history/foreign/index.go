@@ -23,10 +23,10 @@ import (
 // Index finds entries with foreign text by their keys. It is safe for concurrent use. The zero Index is ready to use.
 // Its first use reads the index file or, without a usable file, all entries. Later uses read only the changes since.
 //
-// Each row of the index, in the file or in memory, connects a key with a version of an entry. A version is identified
-// by its entry's ID and class (id<<2 | class), and by its originHash. There are rows for each current version with
-// foreign text. Rows of older versions and of removed entries may remain. They do no harm, because the entry is read
-// before its text is compared.
+// Each index row, in the file or in memory, connects a key with a version of an entry. A version is identified by the
+// entry's ID and class (id<<2 | class), and by originHash. There are rows for each current version with foreign text.
+// Rows of older versions and removed entries may remain. Such rows do no harm, because the entry is read before its
+// text is compared.
 type Index struct {
 	mu sync.Mutex // guards all other fields
 	indexState
@@ -235,7 +235,7 @@ type repeatCandidate struct {
 	textIndexes []int32 // indexes of these texts
 }
 
-// findCandidates returns the versions that have one of the keys, sorted by class like the calls of eachMatchingEntry.
+// findCandidates returns the versions that have a given key, sorted by class like the calls in eachMatchingEntry.
 // textIndexesByKey maps each key to the indexes of the new texts that have it.
 func (x *Index) findCandidates(
 	textIndexesByKey map[fingerprint.Key][]int32,
@@ -281,8 +281,8 @@ func (x *Index) textAt(textNumber int) keytable.TextData {
 }
 
 // shouldSave reports whether the file lacks so many rows that it should be written. The cost of writing grows with the
-// size of the file. Until the file is written, each new process must read the missing versions. The sum of both costs
-// is lowest if the file is written when the number of missing versions is about the square root of the file's size. A
+// file size. Until the file is written, each new process must read the missing versions. Both costs together are
+// lowest if the file is written when about as many versions are missing as the square root of the file's size. A
 // process that runs for long keeps the missing rows in memory, so it writes less often.
 func (x *Index) shouldSave() bool {
 	rows := x.rowsInMemory()

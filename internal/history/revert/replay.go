@@ -22,9 +22,9 @@ type entryReplay struct {
 	laterVersions    []*versionNode  // versions after the first reverted version that are not reverted
 }
 
-// replayWithout applies the changes of an entry again. It leaves out the versions to revert, and versions that an undo
-// has already reverted. before is the entry before the first of the nodes (nil if it did not exist). The result
-// contains the entry as it would be.
+// replayWithout applies an entry's changes again, without the versions to revert and the versions that an undo has
+// already reverted. before is the entry before the first of the nodes (nil if it did not exist). The result contains
+// the entry as it would be.
 func replayWithout(before *oxbow.Entry, nodes []*versionNode, sel *Selection) *entryReplay {
 	r := &entryReplay{entry: before, revertedContents: map[string]*oxbow.Entry{}, keptContents: map[string]bool{}}
 	if before != nil {

@@ -11,12 +11,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 )
 
-// A Comparison compares the tables of a file with expected rows. It needs 32 bytes for each entry, because it does not
-// keep the rows. Call AddEntry for each entry, ordered by ID, and then Finish.
+// A Comparison compares the tables of a file with expected rows. It needs only 32 bytes for each entry, because the
+// rows are not kept. Call AddEntry for each entry, ordered by ID, and then Finish.
 type Comparison struct {
 	file        io.ReaderAt
 	tables      *pagefile.Reader
-	formTexts   []string // texts of the file's table of forms
+	formTexts   []string // texts in the file's table of forms
 	formNumbers map[string]uint32
 	isFormUsed  []bool
 
@@ -49,9 +49,9 @@ func NewComparison(file io.ReaderAt, tables *pagefile.Reader, formTexts []string
 	return c
 }
 
-// AddEntry compares the rows of an entry. form is the text of the entry's form, and the Form of e is ignored. The
-// hashes are those of the entry's name and aliases. AddEntry returns false if the file is different. The caller must
-// then call DifferentTable instead of Finish.
+// AddEntry compares an entry's rows. form is the text of the entry's form, and e.Form is ignored. The hashes belong to
+// the entry's name and aliases. AddEntry returns false if the file is different. The caller must then call
+// DifferentTable instead of Finish.
 func (c *Comparison) AddEntry(e *EntryRow, form string, nameHash uint64, aliasHashes []uint64) bool {
 	appendEntry(c.entries.Writer, e)
 	number, known := c.formNumbers[form]
@@ -82,7 +82,7 @@ func (c *Comparison) DifferentTable() (table int) {
 	return table
 }
 
-// Finish compares the other tables, and returns the first table of the file that is different. If no table is
+// Finish compares all remaining tables, and returns the first table of the file that is different. If no table is
 // different, it returns TableCount.
 func (c *Comparison) Finish(removed []TableKey, changes []int64, opIDs, sums []byte) (table int, err error) {
 	rows := len(c.updatedTimes)
@@ -143,7 +143,8 @@ func (c *Comparison) compareNewest(err *error) {
 	c.finishTable(t, len(order), err)
 }
 
-// finishTable compares the last page of a table and the number of rows. The error is added to err, if err has none.
+// finishTable compares the last page of a table and the row count. An error is stored in err, unless err already
+// contains one.
 func (c *Comparison) finishTable(t *comparedTable, rows int, err *error) {
 	t.FinishPage()
 	flushErr := t.out.Flush()
@@ -154,7 +155,7 @@ func (c *Comparison) finishTable(t *comparedTable, rows int, err *error) {
 	*err = cmp.Or(*err, flushErr)
 }
 
-// comparedTable writes the expected rows of a table, which are compared with the pages of the file.
+// comparedTable writes a table's expected rows, which are compared with the pages of the file.
 type comparedTable struct {
 	*pagefile.Writer
 	number    int

@@ -106,7 +106,7 @@ func (d *DB) commitChange(ctx context.Context, build func(g *commitBatch) (*reco
 	if r.isFinished() {
 		return r
 	}
-	// This caller is the leader. It commits all queued requests, including its own.
+	// This caller is the leader and commits all queued requests, including its own.
 	d.writerMu.Lock()
 	batch := d.queue.takeAll()
 	err := errBatchPanicked
@@ -225,9 +225,9 @@ func (d *DB) commitRequests(batch []*commitRequest) error {
 }
 
 // stageRequests stages the requests and returns the changes to append. A request that fails, or whose op ID was used
-// before, has no change to append. It is finished at once if no change was staged before it. Otherwise its result may
-// depend on an earlier change. finishLater then has a function that finishes it, which the caller must call when the
-// changes are durable. The error is about the snapshot, if it cannot be read.
+// before, does not add a change. Such a request is finished at once if no change was staged before it. Otherwise its
+// result may depend on an earlier change. finishLater then has a function that finishes the request, which the caller
+// must call when the changes are durable. The error is about the snapshot, if it cannot be read.
 func (d *DB) stageRequests(
 	g *commitBatch,
 	requests []*commitRequest,
@@ -340,11 +340,11 @@ func (f *changeDraft) releaseEncoded() {
 	}
 }
 
-// appendDrafts appends the drafts to the log. When it returns their records, these are durable.
+// appendDrafts appends the drafts to the log. The returned records are durable.
 func (d *DB) appendDrafts(drafts []changeDraft, appendTime time.Time) ([]wal.Record, error) {
 	for i := range drafts {
 		for _, p := range drafts[i].body.ops {
-			// Set the version to 0, because the record itself contains the number. The batch is no longer used.
+			// Set the version to 0, because the record itself contains the number. The batch is not used any more.
 			p.entry.Version = 0
 		}
 	}
@@ -380,7 +380,7 @@ func draftEntries(drafts []changeDraft) iter.Seq[*store.Entry] {
 
 // inParallel calls do with each number from 0 to n-1. If n is large, it uses all processors.
 func inParallel(n int, do func(i int)) {
-	// Starting a goroutine costs as much as this number of calls. If there are no more, one goroutine makes all calls.
+	// Starting a goroutine costs as much as this number of calls. Up to this number, one goroutine makes all calls.
 	const few = 4
 	var next atomic.Int64
 	work := func() {

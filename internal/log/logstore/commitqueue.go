@@ -1,5 +1,5 @@
-// This file implements the queue of group commit. The caller of one of the waiting requests is the leader, which
-// commits all waiting requests.
+// This file implements the queue of group commit. The caller of one waiting request is the leader, which commits all
+// waiting requests.
 
 package logstore
 
@@ -41,7 +41,7 @@ func (r *commitRequest) finishRequest(seq uint64, err error) {
 
 func (r *commitRequest) isFinished() bool { return r.isDone }
 
-// commitQueue contains the waiting requests. If the queue is empty and has no leader, the caller of the next request
+// commitQueue contains the waiting requests. If the queue is empty and lacks a leader, the caller of the next request
 // becomes the leader. The leader commits all waiting requests. Then it makes the caller of the next request the
 // leader.
 type commitQueue struct {

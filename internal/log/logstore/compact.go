@@ -13,17 +13,15 @@
 // 3. Follow. Changes that were appended in the meantime are copied until only a few are
 // left.
 //
-// 4. Replace. The rest is copied while the lock between processes is held. If the chain of
-// the copied changes ends like the log's chain, the copy is complete, regardless of torn or
-// rolled back writes. A change is added that records the compaction and the hash of the
-// base, so that the chain covers the entries that were kept. The file is synced and renamed
-// over the log, and the directory is synced. If another process has replaced the log, the
-// compaction starts again.
+// 4. Replace. The rest is copied while the lock between processes is held. If the copied changes' chain ends like the
+// log's chain, the copy is complete, regardless of torn or rolled back writes. A change is added that records the
+// compaction and the hash of the base, so that the chain covers the entries that were kept. The file is synced and
+// renamed over the log, and the directory is synced. If another process has replaced the log, the compaction starts
+// again.
 //
-// The old file is not changed before the rename, so that a crash leaves either the old or
-// the new file, each with all acknowledged changes. Readers notice that the name refers to
-// a new file. They read the new snapshot and keep their index, because a compaction does
-// not change entries.
+// The old file is not changed before the rename, so that a crash leaves either the old or the new file, each with all
+// acknowledged changes. Readers notice that the name refers to a new file. They read the new snapshot and keep the
+// index, because a compaction does not change entries.
 
 package logstore
 
@@ -394,8 +392,8 @@ func (d *DB) Compact(ctx context.Context, before time.Time, dryRun bool) (rep st
 	return rep, err
 }
 
-// startAutoCompaction starts a compaction in another goroutine if more than half of the log is not needed any more. It
-// ignores errors, because it is called again later. The caller must hold logmu exclusively.
+// startAutoCompaction starts a compaction in another goroutine if more than half of the log is not needed any more.
+// Errors are ignored, because startAutoCompaction is called again later. The caller must hold logmu exclusively.
 func (d *DB) startAutoCompaction() {
 	d.compactor.startIfMostUnneeded(
 		d.log.EndOffset(),
@@ -409,7 +407,8 @@ func (d *DB) startAutoCompaction() {
 	)
 }
 
-// neededBytes returns the approximate size, in bytes, of what a compaction would keep. The caller must hold logmu.
+// neededBytes returns the approximate size, in bytes, of the data that a compaction would keep. The caller must hold
+// logmu.
 func (d *DB) neededBytes(isDropped isDroppedFunc) (int64, error) {
 	var failed error
 	dropped := sort.Search(int(d.log.LastSeq()-d.base), func(i int) bool {

@@ -27,8 +27,8 @@ var snapshotLabelKeys = []string{store.LabelConfidence, "covered", store.LabelOr
 	store.LabelUnvouched}
 
 // encodeForm returns the encoded form of an entry. A form is a kind and a set of labels with snapshotLabelKeys, which
-// many entries share. It is encoded as the kind (1 byte), then each label's key and value, each preceded by its length
-// (uvarint).
+// many entries share. The encoded form is the kind (1 byte), then each label's key and value, each preceded by its
+// length (uvarint).
 func encodeForm(e *store.Entry) string {
 	b := []byte{byte(e.Kind)}
 	for _, l := range e.Labels {
@@ -39,7 +39,7 @@ func encodeForm(e *store.Entry) string {
 	return string(b)
 }
 
-// cutPrefixedText returns the text at the start of b, which follows its length, and the rest of b.
+// cutPrefixedText returns the length-prefixed text at the start of b, and the remaining bytes.
 func cutPrefixedText(b []byte) (text string, rest []byte, err error) {
 	n, size := binary.Uvarint(b)
 	if size <= 0 || n > uint64(len(b)-size) {
@@ -76,7 +76,7 @@ func decodeNames(text string, e *store.Entry) error {
 // Therefore the labels of a form are decoded only when they are needed.
 type formTable struct {
 	encoded string   // all forms, each after its length
-	texts   []string // encoded form of each number, as encodeForm returns it; it has at least one byte
+	texts   []string // encoded form of each number, as encodeForm returns it (at least one byte)
 }
 
 // decodeFormTable decodes section 10 of a snapshot.
@@ -118,7 +118,7 @@ func appendFormLabels(labels []store.Label, text string) ([]store.Label, error) 
 }
 
 // mayHaveLabel reports whether some form may contain a label with one of these keys. It only searches for the bytes of
-// the keys, so it may return true although no form has such a label.
+// the keys, so the result may be true although no form has such a label.
 func (t *formTable) mayHaveLabel(keys ...string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool {
 		return strings.Contains(t.encoded, string(keydir.AppendText(nil, key)))
@@ -156,8 +156,8 @@ func (t *formTable) newMatcher(terms []store.Term) *formMatcher {
 	return &m
 }
 
-// neededTexts returns texts for a term about labels. An encoded form that satisfies the term contains at least one of
-// them.
+// neededTexts returns texts for a term about labels. An encoded form that satisfies the term contains at least one
+// such text.
 func neededTexts(t store.Term) (texts []string) {
 	for _, value := range t.Values {
 		label := keydir.AppendText(nil, t.Key)

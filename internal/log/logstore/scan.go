@@ -1,4 +1,4 @@
-// This file reads most entries of a table of rows in order, with bounded memory.
+// This file reads most entries in a table of rows in order, with bounded memory.
 
 package logstore
 
@@ -20,8 +20,7 @@ const (
 	scanCacheDivisor = 8
 )
 
-// rowScan reads the entries of a table in ascending order of their rows. It is not safe for concurrent
-// use.
+// rowScan reads a table's entries in ascending row order. It is not safe for concurrent use.
 type rowScan struct {
 	table        rowTable
 	cache        *snapshot // the same table, if entries are cached, otherwise nil
@@ -35,7 +34,7 @@ func newRowScan(s *snapshot) *rowScan {
 	return &rowScan{table: s, cache: s, reader: s.log.NewReader(), decodedAhead: map[int]*store.Entry{}}
 }
 
-// readEntry returns the entry of a row, or nil if its record does not contain it.
+// readEntry returns the entry of a row, or nil if the row's record does not contain it.
 func (c *rowScan) readEntry(row int) (*store.Entry, error) {
 	if e := c.decodedAhead[row]; e != nil {
 		delete(c.decodedAhead, row)

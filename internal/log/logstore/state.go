@@ -32,11 +32,11 @@ type state struct {
 
 	changedByName map[string]*store.Entry // entries that changed after base
 	changedByID   []*store.Entry          // the same entries, ordered by ID
-	// names of the removed entries, with the numbers of the changes that removed them
+	// names of the removed entries, each with the removing change's number
 	removedNames     map[string]uint64
 	nextEntryID      uint64
 	rareLabelEntries []*store.Entry // entries with a label whose key is in rareLabelKeys, ordered by ID
-	// number of ops that were applied after base; an op counts once more for each contentBytesPerOp bytes of content
+	// number of ops that were applied after base; an op counts once more for each contentBytesPerOp content bytes
 	opsSinceBase int
 
 	opIDs     map[string]seenOpID // remembered op IDs with their changes, by OpIDKey
@@ -52,8 +52,8 @@ func newState() *state {
 	}
 }
 
-// withBase returns the same state with a newer snapshot as its base. Both states share their op IDs, so later changes
-// may be applied to only one of them.
+// withBase returns the same state with a newer snapshot as its base. Both states share the op IDs, so later changes
+// may be applied to only one state.
 func (st *state) withBase(s *snapshot) *state {
 	n := newState()
 	n.base, n.hiddenRows = s, make(bitmap, (s.len()+63)/64)
@@ -85,7 +85,7 @@ func (st *state) readError() error { return st.base.readError() }
 // len returns the number of entries.
 func (st *state) len() int { return st.base.len() - st.hiddenRows.count() + len(st.changedByID) }
 
-// findByName returns the entry with this name, or nil if there is none.
+// findByName returns the entry with this name, or nil if it does not exist.
 func (st *state) findByName(name string) *store.Entry {
 	if e := st.changedByName[name]; e != nil {
 		return e
@@ -96,7 +96,7 @@ func (st *state) findByName(name string) *store.Entry {
 	return nil
 }
 
-// baseRowOf returns the row of the entry with this name in the snapshot. ok is false if the snapshot has no such entry
+// baseRowOf returns the row of the entry with this name in the snapshot. ok is false if the snapshot lacks the entry
 // or the entry was replaced.
 func (st *state) baseRowOf(name string) (row int, ok bool) {
 	if st.base == nil || st.changedByName[name] != nil {
@@ -109,7 +109,7 @@ func (st *state) baseRowOf(name string) (row int, ok bool) {
 	return row, ok && !st.hiddenRows.hasBit(row)
 }
 
-// findByID returns the entry with this ID, or nil if there is none.
+// findByID returns the entry with this ID, or nil if it does not exist.
 func (st *state) findByID(id uint64) *store.Entry {
 	if i, found := st.searchChangedID(id); found {
 		return st.changedByID[i]
@@ -143,8 +143,8 @@ func (st *state) baseEntriesWithAlias(alias string) (es []*store.Entry) {
 	return slices.DeleteFunc(es, func(e *store.Entry) bool { return e == nil || !slices.Contains(e.Aliases, alias) })
 }
 
-// lastChangeTo returns the number of the last change that wrote or removed an entry with this name, or 0 if there is
-// none.
+// lastChangeTo returns the number of the last change that wrote or removed an entry with this name, or 0 if such a
+// change does not exist.
 func (st *state) lastChangeTo(name string) uint64 {
 	if e := st.findByName(name); e != nil {
 		return e.Version
@@ -308,8 +308,8 @@ func selectsOnlyRareLabels(f store.Filter) bool {
 	})
 }
 
-// searchChangedID returns the index in changedByID of the entry with this ID, and true. If there is none, it returns
-// the index at which the entry would be inserted, and false.
+// searchChangedID returns the index in changedByID of the entry with this ID, and true. If the ID is not found, it
+// returns the index at which the entry would be inserted, and false.
 func (st *state) searchChangedID(id uint64) (int, bool) { return searchByID(st.changedByID, id) }
 
 // searchByID is like searchChangedID, for any list of entries that is ordered by ID.

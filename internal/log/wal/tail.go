@@ -23,8 +23,8 @@ func (l *Log) truncateAtPosition() error {
 	return nil
 }
 
-// truncateTornTail removes the bytes that an interrupted write left after the last record. It saves them in another
-// file first.
+// truncateTornTail removes the bytes that an interrupted write left after the last record. It saves these bytes in
+// another file first.
 func (l *Log) truncateTornTail() error {
 	torn, err := l.saveTornTail()
 	if err != nil {
@@ -39,8 +39,8 @@ func (l *Log) truncateTornTail() error {
 	return nil
 }
 
-// saveTornTail copies the bytes after the last record durably to a file in LostBytesDir. isTorn is false if there
-// are none. Call it before these bytes are cut off or left out of a new file.
+// saveTornTail copies the bytes after the last record durably to a file in LostBytesDir. isTorn is false if such bytes
+// do not exist. Call it before these bytes are cut off or left out of a new file.
 func (l *Log) saveTornTail() (isTorn bool, err error) {
 	if l.isFreeSpaceChecked {
 		if l.freeOffset.Load() == l.endOffset {
@@ -67,7 +67,7 @@ func (l *Log) saveTornTail() (isTorn bool, err error) {
 	if err := vfs.WriteFile(l.fs, name, tail, 0o600); err != nil {
 		return false, err
 	}
-	// WriteFile has made the name of the file durable, but not the name of its directory.
+	// WriteFile has made the file's name durable, but not the name of its directory.
 	return true, l.fs.SyncDir(path.Dir(dir))
 }
 
@@ -101,8 +101,7 @@ func (l *Log) readTail() ([]byte, error) {
 	return bytes.Clone(bytes.TrimRight(b, "\x00")), nil
 }
 
-// TornBytes returns the number of bytes after the position that are left of an interrupted write. The next append
-// removes them.
+// TornBytes returns how many bytes an interrupted write left after the position. The next append removes them.
 func (l *Log) TornBytes() (int, error) {
 	if l.file == nil {
 		return 0, nil

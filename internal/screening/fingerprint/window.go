@@ -39,7 +39,7 @@ func (w *readWindow) release() {
 	}
 }
 
-// unread returns the number of bytes up to the end of the file that were not skipped.
+// unread returns how many bytes up to the end of the file were not skipped.
 func (w *readWindow) unread() int64 {
 	return int64(len(w.buf)-w.unreadStart) + w.file.Size() - w.fileOffset
 }
@@ -71,5 +71,5 @@ func (w *readWindow) peek(n int) ([]byte, error) {
 	return w.buf[:n], nil
 }
 
-// skip skips the next n bytes, which must be the result of a call of peek.
+// skip skips the next n bytes, which peek must have returned.
 func (w *readWindow) skip(n int) { w.unreadStart += n }

@@ -1,11 +1,11 @@
-// This file finds numbers that have checksums: the numbers of cards and of bank accounts.
+// This file finds numbers that have checksums: card numbers and bank account numbers.
 
 package personal
 
-// cardIssuer is a card issuer. The first digits of its card numbers are a number from lowPrefix to highPrefix,
-// which has the given number of digits. Its card numbers have one of the lengths (ISO/IEC 7812). For Visa, the
-// length 13 is not listed because such cards are not issued any more, and the length 19 is not listed because one
-// in ten other numbers of this length would match.
+// cardIssuer is a card issuer. Its card numbers begin with a number from lowPrefix to highPrefix, which has
+// prefixDigits digits. Its card numbers have one of the lengths (ISO/IEC 7812). For Visa, the length 13 is not listed
+// because such cards are not issued any more, and the length 19 is not listed because one in ten other numbers of this
+// length would match.
 type cardIssuer struct {
 	lowPrefix, highPrefix, prefixDigits int
 	lengths                             []int
@@ -154,7 +154,7 @@ func hasLuhnDigit(d []byte) bool {
 	return sum%10 == 0 && !allEqual
 }
 
-// ibanLengths contains the length of the account numbers of each country, from SWIFT's IBAN registry.
+// ibanLengths contains the length of each country's account numbers, from SWIFT's IBAN registry.
 var ibanLengths = map[string]int{
 	"AD": 24, "AE": 23, "AL": 28, "AT": 20, "AZ": 28, "BA": 20, "BE": 16, "BG": 22, "BH": 22, "BI": 27, "BR": 29,
 	"BY": 28,
@@ -173,9 +173,9 @@ var ibanLengths = map[string]int{
 	"UA": 29, "VA": 22, "VG": 24, "XK": 20, "YE": 30,
 }
 
-// findIBANEnd returns the end of the IBAN whose first digit is at position i. If there is no IBAN, findIBANEnd
-// returns 0. There may be a space or a dash between any two characters of the IBAN. At least half of the characters
-// must be digits.
+// findIBANEnd returns the end of the IBAN whose first digit is at position i. Without an IBAN, findIBANEnd returns 0.
+// There may be a space or a dash between any two characters of the IBAN. At least half of the characters must be
+// digits.
 func findIBANEnd(text string, i int) int {
 	if i < 2 {
 		return 0
@@ -214,10 +214,9 @@ func findIBANEnd(text string, i int) int {
 	return i
 }
 
-// readIBANChar returns the character of an IBAN at position i of the text, and the length of the character in
-// bytes. The parameter n is the number of IBAN characters before position i. If there is a single separator at the
-// position, the returned character is 0. If there is neither an IBAN character nor a separator, the returned length
-// is 0.
+// readIBANChar returns an IBAN's character at position i of the text, and the character's length in bytes. The
+// parameter n is the number of IBAN characters before position i. If there is a single separator at the position, the
+// returned character is 0. If there is neither an IBAN character nor a separator, the returned length is 0.
 func readIBANChar(text string, i, n int) (c byte, size int) {
 	if i >= len(text) {
 		return 0, 0

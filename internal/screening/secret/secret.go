@@ -4,14 +4,14 @@
 // (rules.txt). Additional rules (own.txt) find the keys of memory products. Both files are compiled to rules.bin. The
 // package does not depend on entries.
 //
-// Code that stores text from agents, hooks or transcripts must call [Redactor.Redact] on the text before it stores the
-// text, and before it derives a name from the text:
+// Code that stores text from agents, hooks or transcripts must call [Redactor.Redact] on the text before storing the
+// text, and before deriving a name from the text:
 //
 //	r := secret.NewRedactor(home)
 //	text, found := r.Redact(text)
 //
 // A process needs only one redactor, which any number of goroutines can use. The redactor creates the key file of the
-// home when it finds its first secret. In one home, equal secrets have equal marks. If a text already contains marks,
+// home when it finds the first secret. In one home, equal secrets have equal marks. If a text already contains marks,
 // Redact does not change the marks.
 package secret
 
@@ -90,7 +90,7 @@ func (s *textSearch) findRuleSearch(rule int) *ruleSearch {
 	return &s.ruleSearches[len(s.ruleSearches)-1]
 }
 
-// matchRuleAt tries to match a rule near an occurrence of one of its keywords. Like package regexp, it finds
+// matchRuleAt tries to match a rule near a place where one of its keywords occurs. Like package regexp, it finds
 // matches from left to right that do not overlap.
 func (s *textSearch) matchRuleAt(word ruleKeyword, start int) {
 	r := &s.rules.rulesInOrder[word.ruleIndex]
@@ -142,7 +142,7 @@ func mergeFindings(text string, found []Finding) []Finding {
 	return out
 }
 
-// A mark has the form [redacted: RULE #tag]. If there is no key, it has the form [redacted: RULE].
+// A mark has the form [redacted: RULE #tag]. Without a key, it has the form [redacted: RULE].
 const (
 	markBeginning = "[redacted: "
 	markEnding    = "]"
@@ -166,7 +166,7 @@ func findRedactionMarks(text string) (marks []Finding) {
 	}
 }
 
-// measureMark returns the length of the mark at the start of a text. It returns 0 if the text does not begin with a
+// measureMark returns the length of the mark with which a text begins. It returns 0 if the text does not begin with a
 // mark. A mark must have the name of an existing rule and a valid tag, so that a false mark cannot hide a secret.
 func measureMark(text string) int {
 	body, _, ok := strings.Cut(text[len(markBeginning):min(len(text), maxMarkBytes)], markEnding)
@@ -193,8 +193,8 @@ func isTag(s string) bool {
 const maxReplaceRounds = 4
 
 // replaceSecrets replaces the secrets in a text by marks. It returns the new text, and the secrets that the first
-// search found, with their positions in the original text. The function tag must return the tag of a secret, which
-// consists of eight hexadecimal digits, or "" for a mark without a tag.
+// search found, with positions in the original text. The function tag must return a secret's tag, which consists of
+// eight hexadecimal digits, or "" for a mark without a tag.
 func replaceSecrets(text string, tag func(secret string) string) (string, []Finding) {
 	var first []Finding
 	for range maxReplaceRounds {
@@ -220,18 +220,17 @@ func replaceSecrets(text string, tag func(secret string) string) (string, []Find
 	return text, first
 }
 
-// Limits for the lengths, in bytes, of the pieces of a divided secret. If the first piece is shorter than the minimum,
-// the piece does not contain the whole prefix of a key. If a piece is longer than the maximum, it is found without the
-// other piece.
+// Length limits, in bytes, for the pieces of a divided secret. If the first piece is shorter than the minimum, the
+// piece does not contain the whole prefix of a key. A piece that is longer than the maximum is found alone.
 const (
 	minPieceBytes = 4
 	maxPieceBytes = 300
 )
 
-// FindDivided finds secrets that are divided between two of the texts. A divided secret begins at the end of one text
-// and continues at the start of another text. For example, a secret may be divided between the name and the content of
-// an entry. The result has an element for each text, with the pieces of secrets in that text. FindDivided finds only
-// keys with a distinctive prefix, such as ghp_, because the rules for other secrets would also match unrelated words.
+// FindDivided finds secrets that are divided between two of the texts. A divided secret begins at one text's end and
+// continues at the start of another text. For example, a secret may be divided between the name and the content of an
+// entry. The result has an element for each text, with the pieces of secrets in that text. FindDivided finds only keys
+// with a distinctive prefix, such as ghp_, because the rules for other secrets would also match unrelated words.
 func FindDivided(texts ...string) [][]Finding {
 	found := make([][]Finding, len(texts))
 	for i, first := range texts {
@@ -287,7 +286,7 @@ func findAcrossLines(text string) (found []Finding) {
 	}
 }
 
-// findPieceStart returns the start of the longest run of key characters that ends at end.
+// findPieceStart returns the start of the longest key character run that ends at end.
 func findPieceStart(text string, end int) int {
 	start := end
 	for start > max(0, end-maxPieceBytes) && isKeyByte(text[start-1]) {
@@ -296,7 +295,7 @@ func findPieceStart(text string, end int) int {
 	return start
 }
 
-// findPieceEnd returns the end of the longest run of key characters that begins at start.
+// findPieceEnd returns the end of the longest key character run that begins at start.
 func findPieceEnd(text string, start int) int {
 	end := start
 	for end < min(len(text), start+maxPieceBytes) && isKeyByte(text[end]) {
@@ -320,7 +319,7 @@ func hasKeyword(piece string) (ok bool) {
 	return ok
 }
 
-// findDividedKey returns the secret that two pieces form together, and the number of bytes of the secret in the second
+// findDividedKey returns the secret that two pieces form together, and how many bytes of the secret are in the second
 // piece. The number is 0 if the pieces do not form a secret, or if the second piece may be an ordinary word.
 func findDividedKey(first, second string) (f Finding, size int) {
 	isWord := strings.Trim(second, "abcdefghijklmnopqrstuvwxyz.-_") == ""

@@ -12,8 +12,8 @@ import (
 //go:generate go run github.com/oxbow-memory/oxbow/test/gen/decompositions
 
 // Fold returns the text s in lower case and without diacritics. It removes combining marks of Latin, Greek and
-// Cyrillic letters. If Unicode decomposes a letter into another letter and such marks, Fold replaces the letter by the
-// other letter. It also replaces ß by ss, æ by ae, ø by o, ł by l and some others, and full-width letters by ordinary
+// Cyrillic letters. If Unicode decomposes a letter into a base letter and such marks, Fold replaces the letter by the
+// base letter. It also replaces ß by ss, æ by ae, ø by o, ł by l and some others, and full-width letters by ordinary
 // letters. If nothing changes, Fold returns s itself.
 func Fold(s string) string {
 	for i := range len(s) {

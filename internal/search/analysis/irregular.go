@@ -17,8 +17,8 @@ var irregularBaseForms = func() map[string]string {
 }()
 
 // Each entry of irregularForms contains a word and its irregular forms. Some of these forms are also separate words
-// (found, left, saw, felt). Such a form is listed only if it is more likely the form of the verb in the text of a
-// memory. Therefore lay, bore, wound, bound, ground and rose are not listed.
+// (found, left, saw, felt). Such a form is listed only if it is more likely the form of the verb in a memory's text.
+// Therefore lay, bore, wound, bound, ground and rose are not listed.
 const irregularForms = `
 arise arose arisen, awake awoke awoken, bear borne, beat beaten, become became, begin began begun, bend bent,
 bite bit bitten, bleed bled, blow blew blown, break broke broken, breed bred, bring brought, build built,

@@ -20,7 +20,7 @@ const cachedLengths = 4096
 // listReader decodes one posting list of a snapshot.
 type listReader struct {
 	snapshot   *snapshotTerms
-	encoded    []byte // what is left of the encoded list, and listPaddingBytes more bytes
+	encoded    []byte // remaining bytes of the encoded list, and listPaddingBytes more bytes
 	remaining  uint32 // number of postings that are not decoded yet
 	minNextDoc uint64 // the next posting's document number is at least this number
 
@@ -35,8 +35,8 @@ type listReader struct {
 	impactMemory  [cachedLengths]uint8 // memory for impactsForOne
 }
 
-// listPaddingBytes is the number of bytes that must follow a list in memory, because the decoder may read that many
-// bytes from the start of each posting. Their content does not matter.
+// listPaddingBytes is how many bytes must follow a list in memory, because the decoder may read that many bytes from
+// the start of each posting. Their content does not matter.
 const listPaddingBytes = 8
 
 // listReaders is a pool of readers for reuse, because a reader needs about 8 kB.
@@ -67,7 +67,7 @@ func (r *listReader) release() {
 	listReaders.Put(r)
 }
 
-// decodeBatch decodes the next batch of postings and returns their number, which is 0 at the end of the list.
+// decodeBatch decodes the next batch of postings and returns their number, which is 0 at the list's end.
 func (r *listReader) decodeBatch() (n int, err error) {
 	n = int(min(r.remaining, decodeBatchSize))
 	if err := r.decodePostings(n); err != nil {
@@ -96,7 +96,7 @@ func (r *listReader) decodeBatch() (n int, err error) {
 // and whether a frequency follows. If all of these bits are 0, the eight bytes encode eight postings.
 const multiByteMask = 0x8181818181818181
 
-// decodePostings decodes the document numbers and frequencies of the next n postings. Postings of one and of two bytes
+// decodePostings decodes the document numbers and frequencies of the next n postings. One-byte and two-byte postings
 // are mixed unpredictably, so the code does not branch on the length.
 func (r *listReader) decodePostings(n int) error {
 	b := r.encoded
@@ -190,7 +190,7 @@ func (r *listReader) fillColumns(w *columns) (most uint8, err error) {
 	return most, nil
 }
 
-// appendBatch appends several postings to the columns, like pushPosting for each of them.
+// appendBatch appends several postings to the columns, like pushPosting for each posting.
 func (w *columns) appendBatch(numbers []uint32, tfs []uint16, impacts []uint8) {
 	w.impacts = append(w.impacts, impacts...)
 	from := len(w.docs)

@@ -49,7 +49,7 @@ type columns struct {
 	impacts []uint8
 	docs    []uint16
 	tfs     []uint16
-	// startIndexes[i] is the index of the first posting with a document number of at least i << startShift. The last
+	// startIndexes[i] is the index of the first posting whose document number is at least i << startShift. The last
 	// element is the number of postings.
 	startIndexes []uint32
 	startShift   uint8 // at most 16, or 6 if the columns have both docBits and tfs
@@ -66,7 +66,7 @@ const (
 	highImpactRank    = 10  // rank of the posting with the impact tenthImpact
 	minBitmapShare    = 32  // a term has docBits if at least one in so many documents contains it
 	minDenseShare     = 8   // a term has denseTFs if at least one in so many documents contains it
-	postingsPerStart  = 4   // approximate number of postings for each element of startIndexes, if docBits is nil
+	postingsPerStart  = 4   // approximate number of postings for each startIndexes element, if docBits is nil
 	maxDenseTF        = 255 // largest value in denseTFs, which means that the frequency is in largePostings
 	impactBlockSize   = 32  // number of impacts that are compared at once
 )
@@ -271,7 +271,7 @@ func (t *postings) count() int {
 	return len(t.list)
 }
 
-// allPostings returns all postings in order. It may store them in the memory of room.
+// allPostings returns all postings in order. The result may be stored in the memory of room.
 func (t *postings) allPostings(room *[]posting) []posting {
 	if t.columns == nil {
 		return t.list

@@ -12,8 +12,8 @@ import (
 // and individual Rank Learning Methods", 2009.
 const reciprocalRankConstant = 60
 
-// FuseRankings computes the sum of 1/(60+rank) over the rankings for each element. It returns the elements in order of
-// their sums, and the sums. Elements with equal sums are in the order of the first ranking that contains them.
+// FuseRankings computes the sum of 1/(60+rank) over the rankings for each element. It returns the elements, ordered by
+// sum, and the sums. Elements with equal sums are in the order of the first ranking that contains them.
 func FuseRankings[T comparable](rankings ...[]T) (all []T, scores map[T]float64) {
 	scores = map[T]float64{}
 	for _, r := range rankings {

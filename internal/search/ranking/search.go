@@ -54,7 +54,7 @@ func (v *View) Search(p *Plan, limit int) []Hit {
 func (v *View) Newest(p *Plan, limit int) []Hit {
 	v.RequireAllDocuments(p)
 	lookup := p.indexQuery
-	if p.isForSeedRanking { // for the ranking Seed, the index has no keywords of documents without words
+	if p.isForSeedRanking { // for the ranking Seed, the index lacks keywords of documents without words
 		lookup = index.Query{AcceptDocument: p.acceptDocument}
 	}
 	lookup.Limit = limit
@@ -67,8 +67,8 @@ func (v *View) Newest(p *Plan, limit int) []Hit {
 	return hits
 }
 
-// CountHits returns the number of documents that contain a word of the plan and meet the conditions of the filter.
-// accept must check the same conditions as the filter, and may be nil.
+// CountHits returns how many documents contain a word of the plan and meet the filter's conditions. accept must check
+// the same conditions as the filter, and may be nil.
 func (v *View) CountHits(p *Plan, filter index.Query, accept func(id uint64) bool) int {
 	if !p.HasNoWords {
 		filter.Terms = p.indexQuery.Terms

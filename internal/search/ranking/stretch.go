@@ -1,4 +1,4 @@
-// This file finds the best stretch of a long text: the part with the highest density of the query's words.
+// This file finds the best stretch in a long text: the part with the highest density of the query's words.
 
 package ranking
 
@@ -8,19 +8,19 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// These parameters are for whole dialogues. The score of the best stretch is added to the score of the dialogue,
-// because only a few turns answer a question.
+// These parameters are for whole dialogues. The score of the best stretch is added to the dialogue's score, because
+// only a few turns answer a question.
 const (
 	stretchWords        = 40  // length of a stretch, in words
 	stretchWeight       = 0.5 // factor for the score of the best stretch
 	maxHitsForStretches = 15  // number of best hits whose best stretch is computed
 )
 
-// stretchFields are the fields in which the best stretch is searched. All of them have the weight
+// stretchFields are the fields in which the best stretch is searched. All these fields have the weight
 // contentWordWeight. Texts by programs are left out, because their weight is too low to be worth the time.
 var stretchFields = []string{"body", "user"}
 
-// spokenTokens returns the tokens of the fields of an item that contain speech. It caches them in the memo of the item.
+// spokenTokens returns the tokens in an item's fields that contain speech. The tokens are cached in the item's memo.
 func (v *View) spokenTokens(it Item) []*analysis.Tokens {
 	kept := &it.ItemMemo().tokens
 	if ts := kept.Load(); ts != nil {
@@ -67,8 +67,8 @@ func newStretch(terms []string) *stretchFinder {
 // length of the text, because all stretches have the same length.
 func stretchScore(termWeight, tf float64) float64 { return termWeight * tf / (tf + oxbowK1) }
 
-// findBest returns the contribution of each term in the best stretch, by the number of the term. It returns nil if no
-// term occurs. The result is valid until the next call.
+// findBest returns the contribution of each term in the best stretch, by the term's number. It returns nil if no term
+// occurs. The result is valid until the next call.
 func (s *stretchFinder) findBest(texts []*analysis.Tokens, termWeights []float64) []float64 {
 	s.occurrences = s.occurrences[:0]
 	from := 0

@@ -1,5 +1,5 @@
 // This file encodes and decodes changes. A change consists of ops and a stamp. The stamp contains the op ID, the note
-// and what the client says about itself. Package opjson encodes single ops.
+// and the client's statement about itself. Package opjson encodes single ops.
 
 package remote
 
@@ -108,8 +108,8 @@ func encodeOps(ops []oxbow.Op) ([]opjson.Op, error) {
 	return ws, nil
 }
 
-// decodeApply decodes a [wireApply]. It decodes one op after the other, so that the memory contains a large request
-// only once.
+// decodeApply decodes a [wireApply]. It decodes the ops one by one, so that the memory contains a large request only
+// once.
 func decodeApply(r io.Reader) (w wireApply, ops []oxbow.Op, err error) {
 	d := json.NewDecoder(text.LimitBlank(r))
 	d.DisallowUnknownFields()
@@ -254,7 +254,7 @@ func encodeJSON(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// checkUTF8 returns an error if a text is not valid UTF-8, because encoding it as JSON would change it.
+// checkUTF8 returns an error if a text is not valid UTF-8, because the JSON encoding would change it.
 func checkUTF8(field, s string) error {
 	if !utf8.ValidString(s) {
 		return &oxbow.InvalidError{Field: field, Value: text.TruncateWithEllipsis(s, 40), Reason: "is not UTF-8"}

@@ -100,8 +100,7 @@ func (l *Limit) checkQuota(ctx context.Context, s oxbow.Store, g allowedChange) 
 	return nil
 }
 
-// newAllowedChange returns the number of entries and of bytes that the ops add. If the ops only remove entries,
-// bytes is 0.
+// newAllowedChange returns how many entries and bytes the ops add. If the ops only remove entries, bytes is 0.
 func newAllowedChange(ops []oxbow.Op) (g allowedChange) {
 	const head = 100 // approximate size of an entry besides its texts, in bytes
 	for _, op := range ops {

@@ -15,15 +15,15 @@ import (
 var instructiveLabels = []string{"pinned", "process"}
 
 // NewForeignMemory returns a read-only memory with the entries of m. In it, the source of each entry has the actor
-// [oxbow.Foreign], and no entry has the labels in instructiveLabels. There is no history. Each change fails with the
-// error refused. Closing the memory closes m.
+// [oxbow.Foreign], and no entry has the labels in instructiveLabels. The history cannot be read. Each change fails
+// with the error refused. Closing the memory closes m.
 func NewForeignMemory(m *oxbow.Memory, refused error) *oxbow.Memory {
 	o := m.Options()
 	return oxbow.New(&foreignStore{m.Store(), m.Close, refused}, &o)
 }
 
-// foreignStore has none of the optional interfaces of the store below it, because calls through such an interface
-// would return entries without the marks.
+// foreignStore lacks all optional interfaces of the store below it, because calls through such an interface would
+// return entries without the marks.
 type foreignStore struct {
 	store       oxbow.Store
 	closeMemory func() error

@@ -2,8 +2,8 @@
 
 // Package trust decides whether a home that oxbow found from the working directory belongs to the user. A home belongs
 // to the user if this machine created it, according to a record outside of the working tree, or if the user ran oxbow
-// trust. All other homes are foreign: their entries are marked as foreign, and oxbow writes nothing to them. Homes
-// that belong to other users, or that other users can write to, are refused. docs/homes.md contains the complete
+// trust. All other homes are foreign: their entries are marked as foreign, and oxbow writes nothing to such a home.
+// Homes that belong to other users, or that other users can write to, are refused. docs/homes.md contains the complete
 // definition.
 package trust
 
@@ -28,7 +28,7 @@ type State string
 
 // These are the states of a home.
 const (
-	// The user named the home, it is in the data directory, or this machine created it.
+	// The user named the home, the home is in the data directory, or this machine created it.
 	Own     State = "own"
 	Trusted State = "trusted" // Git tracks the home, and according to the record the home belongs to the user.
 	Foreign State = "foreign" // The home contains a memory, and nothing shows that it belongs to the user.
@@ -134,7 +134,7 @@ func (l List) judgeUnrecordedHome(f homeFacts) Verdict {
 	case err != nil: // This machine cannot record homes.
 		return Verdict{State: Own}
 	case len(f.unsharedNames) == 0 && f.link == "":
-		// The home is empty, so a person created it in order to use it as a home.
+		// The home is empty, so a person created it for use as a home.
 		return Verdict{State: Own, Unrecorded: true}
 	case f.oldestChange.After(began):
 		return f.foreignOrNoHome("there is no record that this machine made it")
@@ -143,7 +143,7 @@ func (l List) judgeUnrecordedHome(f homeFacts) Verdict {
 }
 
 // foreignOrNoHome returns the verdict for a home of which nothing shows that it belongs to the user. If the home
-// contains a memory, it is foreign. Otherwise it is ignored, so that it does not hide a memory of the user.
+// contains a memory, it is foreign. Otherwise the home is ignored, so that it does not hide a memory of the user.
 func (f *homeFacts) foreignOrNoHome(why string) Verdict {
 	v := Verdict{State: Foreign, Reason: why, Mend: "oxbow trust " + text.ShellQuote(f.home)}
 	if f.fingerprint == "" || f.link != "" {
@@ -156,7 +156,7 @@ func (f *homeFacts) foreignOrNoHome(why string) Verdict {
 const (
 	layoutFingerprint      = "files"   // fingerprint of a memory in another layout
 	damagedFingerprint     = "damaged" // fingerprint of oxbow's own store if its header is unreadable
-	storeFingerprintPrefix = "store:"  // prefix of the fingerprint of a store that has an ID
+	storeFingerprintPrefix = "store:"  // prefix of the fingerprint if the store has an ID
 )
 
 // Fingerprint returns a value that identifies the memory in a home and does not change when the memory changes. For
@@ -195,9 +195,9 @@ func (f *homeFacts) trackedName() string {
 	return filepath.Join(filepath.Base(f.home), filepath.FromSlash(f.trackedNames[0]))
 }
 
-// findUnexpectedFile returns a file in the home that git tracks and that the record does not contain, or "". A pull
-// or a checkout may have brought such a file into the user's home. It does not compare the files of the store,
-// which the fingerprint identifies, nor settings and documents, which are compared when they are used.
+// findUnexpectedFile returns a file in the home that git tracks and that the record does not contain, or "". A pull or
+// a checkout may have brought such a file into the user's home. It does not compare the files of the store, which the
+// fingerprint identifies, nor settings and documents, which are compared when used.
 func (f *homeFacts) findUnexpectedFile(record Home) string {
 	if f.fingerprint == layoutFingerprint {
 		return "" // The tracked file is the memory itself.

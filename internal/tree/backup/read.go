@@ -39,8 +39,8 @@ func IsEncrypted(head []byte) bool {
 	return false
 }
 
-// Restore writes the store in a backup to a new temporary file in the directory of target, and returns the name of
-// this file. The caller must rename or remove it. If Restore fails, no file remains.
+// Restore writes the store in a backup to a new temporary file in target's directory, and returns the name of this
+// file. The caller must rename or remove it. If Restore fails, no file remains.
 func Restore(ctx context.Context, file string, k Keys, target string) (temp string, err error) {
 	ids, err := k.readIdentityKeys()
 	if err != nil {
@@ -75,7 +75,7 @@ func Restore(ctx context.Context, file string, k Keys, target string) (temp stri
 	return temp, nil
 }
 
-// copyStepBytes is the number of bytes that are written between two checks of the context.
+// copyStepBytes is how many bytes are written between two checks of the context.
 const copyStepBytes = 256 << 10
 
 // RenameRestored renames a file from [Restore] to file, which must be in the same directory, and syncs the directory.
@@ -89,7 +89,7 @@ func RenameRestored(temp, file string) (err error) {
 	return errors.Join(vfs.RenameNew(dir, temp, name), dir.SyncDir("."))
 }
 
-// newDecryptReader returns a reader of the decrypted content of src. If src is not encrypted, it returns src.
+// newDecryptReader returns a reader for the decrypted content of src. If src is not encrypted, it returns src.
 func newDecryptReader(src io.Reader, ids []age.Identity) (io.Reader, error) {
 	in := bufio.NewReaderSize(src, copyStepBytes)
 	head, err := in.Peek(len(armor.Header))
@@ -134,8 +134,8 @@ func (s *damageReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// damageError converts an error of decrypting to a damagedError. after is the number of bytes before the damage. An
-// error of reading the file is returned unchanged.
+// damageError converts a decryption error to a damagedError. after is the number of bytes before the damage. An error
+// of reading the file is returned unchanged.
 func damageError(err error, after int64) error {
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 		return err

@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Check implements [oxbow.Checker]. It cannot detect a changed byte that is still valid, because the format has no
+// Check implements [oxbow.Checker]. It cannot detect a changed byte that is still valid, because the format lacks a
 // checksum.
 func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	rep := oxbow.CheckReport{Path: s.messagePath}

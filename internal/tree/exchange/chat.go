@@ -26,12 +26,11 @@ import (
 // Lines with a role, {"role":"user","content":"Hello"}, are the turns of a single session. The
 // session is named after the file.
 //
-// Each session becomes an archive. The archive's name is the session's ID, and the content consists
-// of the turns: "user: Hello\n\nassistant: Hello!". If a message's content is a list of parts, only
-// parts of type text are used. The time of creation is the field date or created or, without these
-// fields, the session's date in o.Dates. If there is no date at all, the time stays zero, and the
-// store uses the present time. Fields that an archive cannot store are listed in the item's
-// warnings.
+// Each session becomes an archive. The archive's name is the session's ID, and the content consists of the turns:
+// "user: Hello\n\nassistant: Hello!". If a message's content is a list of parts, only parts with the type text are
+// used. The time of creation is the field date or created or, without these fields, the session's date in o.Dates.
+// Without any date, the time stays zero, and the store uses the present time. Fields that an archive cannot store are
+// listed in the item's warnings.
 func readChat(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		var turns []json.RawMessage
@@ -84,7 +83,7 @@ func readChat(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	}
 }
 
-// setContentFromTurns sets the content of the item to the text of the turns.
+// setContentFromTurns sets the item's content to the text of the turns.
 func (it *Item) setContentFromTurns(turns []json.RawMessage) {
 	raw, err := json.Marshal(turns)
 	if err == nil {
@@ -211,11 +210,11 @@ func sessionText(raw json.RawMessage) (content, spoken string, omittedFields []s
 }
 
 // usualRoles are the common roles of persons and models in a chat log. Any other role becomes part of the spoken text,
-// because it may consist of any words.
+// because a role may be any text.
 var usualRoles = []string{"user", "human", "assistant", "ai", "model", "tool"}
 
-// parseTurn parses a turn of a chat, which has the form [role, text] or {"role":…,"content":…}. omittedFields lists
-// the object's other fields and the parts of the content that are not text.
+// parseTurn parses a chat turn, which has the form [role, text] or {"role":…,"content":…}. omittedFields lists the
+// object's other fields and the parts of the content that are not text.
 func parseTurn(raw json.RawMessage) (role, message string, omittedFields []string, err error) {
 	if raw[0] == '[' {
 		pair, err := decodeList("of its parts", raw)
@@ -255,7 +254,7 @@ func parseTurn(raw json.RawMessage) (role, message string, omittedFields []strin
 	return role, message, omittedFields, nil
 }
 
-// joinMessageParts joins the text parts of a message whose content is a list of parts.
+// joinMessageParts joins the text parts in a message whose content is a list of parts.
 func joinMessageParts(raw json.RawMessage) (text string, omittedFields []string, err error) {
 	var texts []string
 	for p := range rawjson.EachElement(raw) {
@@ -280,7 +279,7 @@ func joinMessageParts(raw json.RawMessage) (text string, omittedFields []string,
 	return strings.Join(texts, "\n"), omittedFields, nil
 }
 
-// readSessionDates reads LongMemEval's file of questions, in which haystacks contain the dates of sessions:
+// readSessionDates reads LongMemEval's question file, in which haystacks contain the dates of sessions:
 //
 //	{"question_id":"q1","haystack":[["s1","2023/04/30 (Sun) 13:59"]]}
 //

@@ -1,4 +1,4 @@
-// This file reads the memories of crabtalk. It recognizes such a file by its first bytes, whatever its name is.
+// This file reads the memories of crabtalk. It recognizes such a file by the first bytes, whatever the name is.
 
 package exchange
 

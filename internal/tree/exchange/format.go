@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// detectFormat determines the format of a file from its name, which may be "", and its first bytes, which may be
+// detectFormat determines a file's format from the name, which may be "", and the first bytes, which may be
 // compressed. Callers should pass the first 64 KiB. If the name ends in .md, .markdown, .jsonl or .ndjson (optionally
 // followed by .gz), it decides between Markdown and JSON. The bytes decide between the JSON formats.
 func detectFormat(name string, head []byte) (Format, error) {
@@ -77,7 +77,7 @@ func formatByText(name string, head []byte) (Format, error) {
 	return Markdown, nil
 }
 
-// formatOfJSON returns the format of a JSON document or of JSON lines. first is the first line of text.
+// formatOfJSON returns the format of a JSON document or JSON lines. first is the first text line.
 func formatOfJSON(text, first []byte) (Format, error) {
 	h, isKnown := readJSONHead(text)
 	if f := detectDocumentFormat(h); isKnown && f != "" {

@@ -27,7 +27,7 @@ const (
 // meantime.
 const maxBatchAttempts = 4
 
-// maxReportMessages is the maximum number of problems in a report, and also the maximum number of notes.
+// maxReportMessages is the maximum number of problems in a report, and also limits the notes.
 const maxReportMessages = 1000
 
 // ImportOptions configure [Import]. Nil means the defaults.
@@ -38,8 +38,8 @@ type ImportOptions struct {
 	Overwrite bool
 
 	// NoOrigin omits the labels that name the origin of an entry. A later import then cannot match a changed file with
-	// the entries of the file, and adds its items as new entries. If the store has no labels, they are always omitted,
-	// and the report has a note.
+	// the entries of the file, and adds its items as new entries. If the store cannot store labels, they are always
+	// omitted, and the report has a note.
 	NoOrigin bool
 
 	// Author is the author of the items ("" means [oxbow.Imported]). Set it only if the author is known, for example
@@ -60,19 +60,19 @@ type ImportOptions struct {
 	// If NoChanges is set, Report.Changes stays empty, which saves memory in a long import.
 	NoChanges bool
 
-	// Ref is the origin that the source of the changes contains. If it is "", the origin is the file of the batch, or
-	// the directory that contains the files of the batch.
+	// Ref is the origin that the source of the changes contains. If it is "", the origin is the batch's file, or the
+	// directory that contains the files of the batch.
 	Ref string
 
 	// Progress is called after each batch with the number of items that were processed, including invalid items.
 	Progress func(done int)
 
 	// Interrupt is called if Import stops before the sequence of items has ended. It must make the sequence end,
-	// because the sequence may be waiting for input, and Import waits for its end. It may be nil.
+	// because Import waits for the end, and the sequence may be waiting for input. It may be nil.
 	Interrupt func()
 }
 
-// Report is the result of an import. The sum of Added, Updated, Same and Skipped is the number of all items, including
+// Report is the result of an import. Added, Updated, Same and Skipped add up to the number of all items, including
 // invalid items.
 type Report struct {
 	Added   int
@@ -90,7 +90,7 @@ type Report struct {
 	// Changes lists the added and updated entries in order. It is empty if NoChanges is set.
 	Changes []Change
 
-	// First contains the names of at most maxFirstNames added or updated entries, the first of the import.
+	// First contains the names of at most maxFirstNames added or updated entries, the first in the import.
 	First []string
 
 	// Stale lists the entries that an earlier import made from a file and that the file no longer contains. Import
@@ -141,12 +141,12 @@ func (r *Report) addMessage(list *[]string, format string, args ...any) {
 //     the item is skipped.
 //   - In all other cases, the entry stays as it is, and the item gets a name with a number: "NAME (2)".
 //
-// The same rules apply within an import: if two different items have the same name, the second gets a number. An alias
-// of an item that is already the name or an alias of another entry is omitted, with a note.
+// The same rules apply within an import: if two different items have the same name, the second gets a number. An
+// item's alias that is already the name or an alias of another entry is omitted, with a note.
 //
-// Labels identify the origin of an entry: import:ORIGIN, import-id:ID for a record of a program, and import-sum with a
-// digest of the imported content, aliases and labels. The digest shows whether the entry or the file was edited since
-// the import.
+// Labels identify an entry's origin: import:ORIGIN, import-id:ID for a program's record, and import-sum with a digest
+// of the imported content, aliases and labels. The digest shows whether the entry or the file was edited since the
+// import.
 func Import(ctx context.Context, s oxbow.Store, items iter.Seq2[Item, error], o *ImportOptions) (Report, error) {
 	if o == nil {
 		o = &ImportOptions{}
@@ -186,11 +186,11 @@ type importer struct {
 	opts       *ImportOptions
 	report     Report
 	usedNames  *usedNames      // names and items of all earlier batches
-	origins    map[string]bool // values of the origin labels of all items so far
+	origins    map[string]bool // origin label values of all items so far
 	fileNames  map[string]bool // names of files that became aliases
 	// Names of the entries by alias, for all aliases in the store. The map is nil before it is needed.
 	aliases map[digest]string
-	// Names of the entries that earlier imports made from records, by the digest of program and ID. The map is nil
+	// Names of the entries that earlier imports made from records, by a digest over program and ID. The map is nil
 	// before it is needed.
 	recordNames    map[digest]string
 	itemCount      int  // number of items processed so far
@@ -253,7 +253,7 @@ func (im *importer) importItems(items iter.Seq2[Item, error]) error {
 func readAhead(items iter.Seq2[Item, error], interrupt func()) iter.Seq2[Item, error] {
 	type read struct {
 		item Item
-		size int64 // size of the content, but at most the size limit of a batch
+		size int64 // content size, but at most the size limit of a batch
 		err  error
 	}
 	return func(yield func(Item, error) bool) {
@@ -306,7 +306,7 @@ func (im *importer) markAndCheckItem(it Item) (Item, bool) {
 		it.Entry.Aliases = tidyAliases(it.Entry.Name, append(it.Entry.Aliases, n))
 	}
 	if it.Origin != "" {
-		// An export of a program may contain only some of its records. Therefore the missing ones are not reported as
+		// A program's export may contain only some of its records. Therefore the missing ones are not reported as
 		// stale.
 		if it.ID == "" {
 			im.origins[originLabel(it.Origin)] = true
@@ -332,12 +332,12 @@ func (im *importer) reportSkipped(n int, format string, args ...any) {
 // importBatch is the part of the items that one change writes.
 type importBatch struct {
 	items      []Item
-	isUnmarked bool // The items have no import marks any more.
+	isUnmarked bool // The import marks were removed from the items.
 }
 
-// writeBatch writes a batch in one change. If the store cannot store import marks, it writes the batch without them.
-// If the store refuses the batch, writeBatch halves the batch until the refused item is alone, and reports this item
-// as skipped.
+// writeBatch writes a batch in one change. If the store cannot store import marks, writeBatch leaves them out. If the
+// store refuses the batch, writeBatch halves the batch until the refused item is alone, and reports this item as
+// skipped.
 func (im *importer) writeBatch(batch importBatch) error {
 	items := batch.items
 	if im.storesNoLabels {
@@ -365,7 +365,7 @@ func (im *importer) writeBatch(batch importBatch) error {
 		return im.writeBatch(importBatch{items: withoutImportMarks(items), isUnmarked: true})
 	case refused && len(items) > 1:
 		// The store refuses an item, for example because its limits are narrower than usual. Halve the batch to find
-		// this item, and write the other items.
+		// this item, and write all other items.
 		half := len(items) / 2
 		if err := im.writeBatch(importBatch{items[:half], batch.isUnmarked}); err != nil {
 			return err
@@ -437,7 +437,8 @@ func (im *importer) sourceContext(items []Item) context.Context {
 	return oxbow.WithSource(im.ctx, src.WithOrigin(origin))
 }
 
-// commonOrigin returns the file or the directory from which all items come, or "" if there is none.
+// commonOrigin returns the file or the directory from which all items come, or "" if they do not have a common
+// directory.
 func commonOrigin(items []Item) string {
 	origin := fileOfRef(items[0].Ref)
 	for _, it := range items[1:] {
@@ -460,8 +461,8 @@ func fileOfRef(ref string) string {
 	return ref
 }
 
-// findStaleEntries adds two lists of entries to the report: Stale lists the entries of files that were read but
-// contain no such item any more, and Gone lists the entries of files that do not exist any more.
+// findStaleEntries adds two lists to the report: Stale lists the entries whose files were read but do not contain such
+// an item any more, and Gone lists the entries whose files do not exist any more.
 func (im *importer) findStaleEntries() error {
 	if im.opts.NoOrigin || im.storesNoLabels {
 		return nil

@@ -45,7 +45,7 @@ func readJSONL(r io.Reader, ref string) iter.Seq2[Item, error] {
 }
 
 // readObjects is like [readJSONL], for objects from lines or from a document. It collects the entities and relations
-// of a knowledge graph, and finally yields their notes.
+// of a knowledge graph, and finally yields the graph's notes.
 func readObjects(lines iter.Seq2[jsonObjectAt, error], ref string) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		var g knowledgeGraph
@@ -166,7 +166,7 @@ func unknownField(key string) error {
 	return fmt.Errorf("field %s is unknown; there are %s", quoteShort(key), strings.Join(entryFields, ", "))
 }
 
-// parseKind parses the name of a kind. If there is no such kind, the error suggests the most similar kind.
+// parseKind parses the name of a kind. If such a kind does not exist, the error suggests the most similar kind.
 func parseKind(s string) (oxbow.Kind, error) {
 	k, err := oxbow.ParseKind(s)
 	if err != nil {

@@ -1,6 +1,6 @@
-// This file reads the memory of an OpenClaw agent. In the agent's workspace, it consists of the files MEMORY.md,
-// USER.md and DREAMS.md and of the daily notes below memory/. The other files of a workspace are instructions and are
-// not imported.
+// This file reads the memory of an OpenClaw agent. In the agent's workspace, the memory consists of the files
+// MEMORY.md, USER.md and DREAMS.md and the daily notes below memory/. All other files in a workspace are instructions
+// and are not imported.
 
 package exchange
 
@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// openClawMemoryTypes maps each file of a workspace that contains memories to the type of these memories.
+// openClawMemoryTypes maps each workspace file that contains memories to the type of these memories.
 var openClawMemoryTypes = map[string]string{
 	"memory.md": "memory", "user.md": "user", "dreams.md": "dream",
 }
@@ -24,7 +24,7 @@ var openClawMemoryTypes = map[string]string{
 // openClawMarkerFiles lists the files by which a workspace is recognized.
 var openClawMarkerFiles = []string{"SOUL.md", "IDENTITY.md", "HEARTBEAT.md", "AGENTS.md", "USER.md", "TOOLS.md"}
 
-// readOpenClaw reads a file of a workspace like a Markdown file, and adds a label with the type of the memories.
+// readOpenClaw reads a workspace file like a Markdown file, and adds a label with the type of the memories.
 func readOpenClaw(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		typ := openClawMemoryTypes[strings.ToLower(path.Base(ref))]

@@ -14,15 +14,14 @@ import (
 )
 
 // Apply implements [oxbow.Store]. An Update without If is merged line by line if another program changed the entry
-// after this store returned it. If both changed the same lines, Apply keeps the other program's file as a conflict
-// copy.
+// after this store returned it. If both changed the same lines, Apply keeps that program's file as a conflict copy.
 func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	_, err := s.Commit(ctx, ops...)
 	return err
 }
 
-// Commit implements [oxbow.Committer]. The change does not have a number. It contains the entries as they were
-// written, that is, after merges with changes by other programs.
+// Commit implements [oxbow.Committer]. The change does not have a number. It contains the written entries, that is,
+// the entries after merges with changes by other programs.
 func (s *Store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
 	if err := s.checkReady(ctx); err != nil || len(ops) == 0 {
 		return oxbow.Change{}, err

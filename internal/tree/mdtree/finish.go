@@ -25,7 +25,7 @@ func (t *fileTree) resumeChange(j *journal.Journal) error {
 	return t.finishChange(j)
 }
 
-// finishChange moves the files of a committed change to their places. If it was interrupted, it can be called again.
+// finishChange moves the files of a committed change to their places. After an interruption, it can be called again.
 func (t *fileTree) finishChange(j *journal.Journal) error {
 	// Remove files first, because "A.md" and "a.md" are the same file if the file system ignores
 	// letter case. If the new file is already in place, skip the removal, because removing the old
@@ -49,8 +49,8 @@ func (t *fileTree) finishChange(j *journal.Journal) error {
 			return err
 		}
 	}
-	// Sync the directories before moving files into them. Otherwise a crash could lose the new
-	// directory together with the file, which is no longer in the old place.
+	// Sync the directories before moving files into them. Otherwise a crash could lose the new directory together with
+	// the file, which has left the old place.
 	for _, c := range j.Writes {
 		dirs[path.Dir(c.Path)] = true
 		if err := t.createAndSyncDir(path.Dir(c.Path)); err != nil {
@@ -203,7 +203,7 @@ func (t *fileTree) copyFile(from, to string, limit int64) error {
 	return t.fs.Remove(from)
 }
 
-// pruneAndSync removes empty directories if the tree removes them. It then syncs the other directories.
+// pruneAndSync removes empty directories if the tree removes them. It then syncs all remaining directories.
 func (t *fileTree) pruneAndSync(changedDirs map[string]bool) error {
 	if t.removesEmptyDirs {
 		if err := t.removeEmptyDirs(changedDirs); err != nil {

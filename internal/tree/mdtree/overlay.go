@@ -1,4 +1,4 @@
-// This file implements the view for which a change is planned. It consists of the tree and the earlier edits of the
+// This file implements the view for which a change is planned. It consists of the tree and the earlier edits in the
 // same change.
 
 package mdtree

@@ -160,7 +160,7 @@ type RecoveredSidecar struct {
 }
 
 // RecoverAnnotations repairs each annotations file (sidecar) that has unreadable lines. With in.DryRun, it only
-// reports them.
+// reports such files.
 func RecoverAnnotations(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -212,7 +212,7 @@ type AttributeLine struct {
 }
 
 // SetupAnnotations configures git to track the annotations and to merge them between branches. With in.DryRun, it only
-// returns what it would write. Outside of a git repository, the error matches [oxbow.ErrUnsupported].
+// returns the planned changes. Outside of a git repository, the error matches [oxbow.ErrUnsupported].
 func SetupAnnotations(ctx context.Context, w *verb.Workspace, in SetupAnnotationsIn) (SetupAnnotationsOut, error) {
 	ctx, s, err := OpenStore(ctx, w)
 	if err != nil {
@@ -260,11 +260,11 @@ type MergeSidecarsOut struct {
 	KeptIn     string `json:"kept_in,omitempty"`
 }
 
-// maxSidecarSize is the maximum size of each of the three sidecars, in bytes.
+// maxSidecarSize is the maximum size, in bytes, for each of the three sidecars.
 const maxSidecarSize = 256 << 20
 
 // MergeSidecars merges two sidecars, which have a common base, and writes the result to Ours. It writes unreadable
-// lines to NAME.damaged. If the call has no name, it appends them to Ours.
+// lines to NAME.damaged. Without a name in the call, these lines are appended to Ours.
 func MergeSidecars(_ context.Context, _ *verb.Workspace, in MergeSidecarsIn) (out MergeSidecarsOut, err error) {
 	defer func() {
 		if err != nil {
@@ -294,8 +294,8 @@ func MergeSidecars(_ context.Context, _ *verb.Workspace, in MergeSidecarsIn) (ou
 	})
 }
 
-// withOpenDir opens a directory, passes it to fn, and closes it afterwards. name is a path in the form of the operating
-// system.
+// withOpenDir calls fn with an open directory, and closes the directory afterwards. name is a path in the form of the
+// operating system.
 func withOpenDir(name string, fn func(vfs.FS) error) error {
 	dir, err := vfs.Dir(name)
 	if err != nil {

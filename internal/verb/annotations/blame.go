@@ -1,4 +1,4 @@
-// This file implements the verb blame, which shows for each line of a file its commit and its annotations.
+// This file implements the verb blame, which shows the commit and the annotations for each line of a file.
 
 package annotations
 
@@ -32,10 +32,10 @@ type BlameLine struct {
 	Summary       string   `json:"summary,omitempty"`
 	PorcelainHead []string `json:"-"` // author, committer and summary in the format of git blame --porcelain
 	Text          string   `json:"text"`
-	AnnotationIDs []string `json:"why,omitempty"` // IDs of the annotations of the line
+	AnnotationIDs []string `json:"why,omitempty"` // IDs of the line's annotations
 }
 
-// Blame returns the lines of a file in the working tree, each with its commit and the IDs of its annotations.
+// Blame returns the lines of a file in the working tree, each with the commit and the annotation IDs.
 func Blame(ctx context.Context, w *verb.Workspace, in BlameIn) (BlameOut, error) {
 	out := BlameOut{File: in.File, Lines: []BlameLine{}, Annotations: []Annotation{}}
 	ctx, s, err := OpenStore(ctx, w)

@@ -60,14 +60,14 @@ type EditAnnotation struct {
 type SkippedCounts struct {
 	Failed    int `json:"failed"`    // edits that the client refused
 	Pending   int `json:"pending"`   // edits whose result is not in the transcript yet
-	Outside   int `json:"outside"`   // edits of files outside of the tree
+	Outside   int `json:"outside"`   // edits of files outside the tree
 	Removed   int `json:"removed"`   // edits of files that were deleted
 	Unlocated int `json:"unlocated"` // edits whose lines cannot be found
 	BadLines  int `json:"bad_lines"` // lines of transcripts that cannot be read
 	Others    int `json:"others"`    // files in a directory that are not transcripts
 }
 
-// maxOutsideFiles is the maximum number of listed files outside of the tree.
+// maxOutsideFiles is the maximum number of listed files outside the tree.
 const maxOutsideFiles = 20
 
 // AnnotateTranscripts adds annotations for the edits in transcripts. Files in a directory that are not transcripts are

@@ -1,4 +1,4 @@
-// This file implements mirroring: it imports the notes that a client keeps in its own memory.
+// This file implements mirroring, which imports the notes that a client keeps in its own memory.
 
 package clients
 
@@ -25,8 +25,8 @@ import (
 // mirrorFile is the name of the file in a home that lists the mirrored clients.
 const mirrorFile = "mirror.json"
 
-// mirrorTimes maps the name of a mirrored client to the modification time of its newest file that was read. It also
-// maps the path of a file to the time of a change for which no hook has reported the call yet.
+// mirrorTimes maps a mirrored client's name to the modification time of the newest file that was read. It also maps a
+// file's path to the time of a change for which no hook has reported the call yet.
 type mirrorTimes map[string]time.Time
 
 func readMirrors(home string) (m mirrorTimes, err error) {
@@ -70,7 +70,7 @@ func HasMirrors(home string) bool {
 	return err == nil
 }
 
-// maxUnsettledAge is the age of a file below which it may be changed again and keep its modification time.
+// maxUnsettledAge is the age below which a file may be changed again and keep its modification time.
 const maxUnsettledAge = 2 * time.Second
 
 // MirrorIn is the argument of Mirror.
@@ -87,8 +87,7 @@ type MirrorIn struct {
 }
 
 // Mirror imports the changes in a client's own memory since the last call. It does nothing unless setup was told to
-// mirror the client. It does not write to the client's files, and it does not replace a note that was edited in this
-// memory.
+// mirror the client. It neither writes to the client's files nor replaces a note that was edited in this memory.
 //
 // Changes after the first import are tainted. An exception is a file that was written by a call of the client itself,
 // according to the call's report, in a turn that had not read text by others.
@@ -141,7 +140,7 @@ func Mirror(ctx context.Context, w *verb.Workspace, in MirrorIn) (out transfer.I
 	return m.out, known.save(p.Dir())
 }
 
-// memoryMirroring is the state of one call of Mirror.
+// memoryMirroring is the state of one Mirror call.
 type memoryMirroring struct {
 	workspace              *verb.Workspace
 	arguments              MirrorIn
@@ -151,8 +150,8 @@ type memoryMirroring struct {
 	out                    transfer.ImportOut
 }
 
-// importChangedFiles imports the files that have changed. Files that the report does not name come first, because
-// an agent may have read them before it wrote the named files.
+// importChangedFiles imports the files that have changed. Files that the report does not name come first, because an
+// agent may have read these files before it wrote the named files.
 func (m *memoryMirroring) importChangedFiles(ctx context.Context, settledBefore time.Time) error {
 	var named []setup.MemoryFile
 	for _, f := range m.changedFiles {
@@ -232,9 +231,9 @@ func (m *memoryMirroring) archivedWrites(
 	return a.CheckFileWrite(ctx, m.arguments.Client, f.Path, m.newestTime, f.Time, ownFiles)
 }
 
-// safeFiles returns the paths of those of the client's files that are safe to read. A file is not safe if a note that
-// was imported from it is held back, or if its path is too long for a label. If exceptFile is not nil, the result also
-// leaves out all changed files except *exceptFile, because their changes have not been examined yet.
+// safeFiles returns the paths of the client files that are safe to read. A file is not safe if a note that was
+// imported from the file is held back, or if its path is too long for a label. If exceptFile is not nil, the result
+// also leaves out all changed files except *exceptFile, because their changes have not been examined yet.
 func (m *memoryMirroring) safeFiles(ctx context.Context, exceptFile *setup.MemoryFile) ([]string, error) {
 	ctx, mem, err := m.workspace.OpenMemory(ctx, verb.Create)
 	if err != nil {
@@ -313,8 +312,8 @@ func (m *memoryMirroring) makeImportArgument(
 	return read, nil
 }
 
-// storedProject is like project. But if notes were imported from the file before, it returns their project, so that
-// they do not move to another project.
+// storedProject is like project. But if notes were imported from the file before, it returns the project of these
+// notes, so that no note moves to another project.
 func (m *memoryMirroring) storedProject(ctx context.Context, f setup.MemoryFile) (string, error) {
 	ctx, mem, err := m.workspace.OpenMemory(ctx, verb.Create)
 	if err != nil {

@@ -69,7 +69,7 @@ func Add(ctx context.Context, w *verb.Workspace, in AddIn) (out AddOut, err erro
 	}
 	out.Folder = f
 	out.IsVault = exchange.IsVault(in.Path)
-	// Import the notes. In a dry run, syncFolder only determines what it would import.
+	// Import the notes. In a dry run, syncFolder only determines the notes to import.
 	c := folderSyncRun{workspace: w, home: home, dryRun: in.DryRun}
 	out.Change, out.Files, err = c.syncFolder(ctx, f)
 	if err != nil || in.DryRun {
@@ -83,7 +83,7 @@ func Add(ctx context.Context, w *verb.Workspace, in AddIn) (out AddOut, err erro
 }
 
 // registerFolder returns the folder to register, and a list of the registered folders that includes it. If the path is
-// already registered, the folder keeps its name and the time at which it was added. It returns an error if the path is
+// already registered, the folder keeps the name and the time at which it was added. It returns an error if the path is
 // registered under another name, or if another folder has the name.
 func (in *AddIn) registerFolder(
 	all []folder.Folder,
@@ -112,7 +112,7 @@ func (in *AddIn) registerFolder(
 }
 
 // resolvePath returns the path of the directory without symbolic links. It refuses a relative path from a server's
-// caller: the server has another working directory, so it would find another directory than the caller means.
+// caller: the server has another working directory, so the server would find another directory than the caller means.
 func (in *AddIn) resolvePath() (string, error) {
 	switch {
 	case in.Path != "":
@@ -224,7 +224,7 @@ type RemoveIn struct {
 	ForgetNotes bool   `json:"forget,omitempty"                                                        usage:"also forget the notes of the folder, except notes that were edited in the memory"`
 	DryRun      bool   `json:"dry_run,omitempty"                                                       usage:"say what would be done and change nothing"`
 
-	Path string `json:"-"` // absolute path of the directory, if Folder is the path of a directory
+	Path string `json:"-"` // absolute directory path, if Folder is the path of a directory
 }
 
 // RemoveOut is the result of Remove.
@@ -286,7 +286,7 @@ func Remove(ctx context.Context, w *verb.Workspace, in RemoveIn) (out RemoveOut,
 	return out, folder.RemoveState(home, out.Folder.Name)
 }
 
-// findFolder returns the index of the folder with this name or path, or -1 if there is none.
+// findFolder returns the index of the folder with this name or path, or -1 if such a folder does not exist.
 func findFolder(all []folder.Folder, name, path string) int {
 	if i := folder.FindFolder(all, name); i >= 0 || path == "" {
 		return i
@@ -312,7 +312,7 @@ func folderFilter(f folder.Folder) oxbow.Filter {
 	return oxbow.Filter{Terms: []oxbow.Term{{Key: folder.LabelFolder, Values: []string{f.Name}}}}
 }
 
-// Report says what was registered and imported.
+// Report names the registered folder, and counts the imported files and notes.
 func (o AddOut) Report() (r report.Report) {
 	did := "follows"
 	if o.DryRun {

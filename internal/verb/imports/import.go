@@ -33,7 +33,7 @@ type ImportIn struct {
 	PrepareSessions func(*sessions.ImportSessionsIn) error `json:"-"`
 }
 
-// ImportOut is the result of Import. After an error, it says what was imported before.
+// ImportOut is the result of Import. After an error, it describes the imports before the error.
 type ImportOut struct {
 	transfer.ImportOut
 
@@ -50,7 +50,7 @@ func (o ImportOut) SessionsOut() sessions.ImportSessionsOut {
 	return sessions.ImportSessionsOut{DryRun: o.DryRun, Clients: o.Clients, UnreadTranscripts: o.UnreadTranscripts}
 }
 
-// Report says what was imported: sessions, entries, or both.
+// Report describes the imported sessions, the imported entries, or both.
 func (o ImportOut) Report() (r report.Report) {
 	if len(o.Clients) > 0 || len(o.UnreadTranscripts) > 0 {
 		r.Append(o.SessionsOut().Report())

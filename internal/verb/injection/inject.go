@@ -23,10 +23,10 @@ type InjectIn struct {
 	Explain bool   `json:"explain,omitempty"          usage:"also show how strong each match is, and why the text is shown or not"`
 
 	// HookPrompt is the prompt that a hook reported. The field Prompt replaces its text. HookPrompt is nil if no hook
-	// asks, for example if a person tries out what a prompt would get.
+	// asks, for example if a person tries out which texts a prompt would get.
 	HookPrompt *inject.Prompt `json:"-"`
 	// MaxWait limits the time for calibrating the floor of each memory. A match must be stronger than the floor to be
-	// shown. 0 means that there is no limit.
+	// shown. 0 means no limit.
 	MaxWait time.Duration `json:"-"`
 }
 
@@ -39,13 +39,13 @@ type InjectOut struct {
 	// decision for each note or turn that matched, the strongest match first
 	Accounts       []inject.UnitDecision `json:"accounts,omitempty"`
 	SilenceReasons []verb.Note           `json:"why,omitempty"` // reasons why the prompt gets no text
-	// OffFile is the path of the file that switches off injection. It is "" if there is none.
+	// OffFile is the path of the file that switches off injection. It is "" if such a file does not exist.
 	OffFile string `json:"off_by,omitempty"`
 
 	Block inject.Block `json:"-"`
 }
 
-// Inject chooses the notes and past turns that hooks would show for a prompt. It does not record that they were shown.
+// Inject chooses the notes and past turns that hooks would show for a prompt. It does not record these texts as shown.
 func Inject(ctx context.Context, w *verb.Workspace, in InjectIn) (InjectOut, error) {
 	sources, err := injectSources(ctx, w)
 	if err != nil {
@@ -137,7 +137,7 @@ type calibratedSource struct {
 }
 
 // CalibrateFloors calibrates the floors of all memories whose stored floors no longer fit, because the memories have
-// changed in size. It stores each new floor beside its memory.
+// changed in size. Each new floor is stored beside its memory.
 func CalibrateFloors(ctx context.Context, w *verb.Workspace) error {
 	sources, err := injectSources(ctx, w)
 	for _, s := range sources {
@@ -147,8 +147,8 @@ func CalibrateFloors(ctx context.Context, w *verb.Workspace) error {
 }
 
 // injectSources returns the memories from which hooks take texts for models: the notes, and the archive of sessions.
-// If the notes cannot be opened, the archive alone is returned. If there is no archive or it is unsupported, the notes
-// alone are returned.
+// If the notes cannot be opened, the archive alone is returned. If the archive does not exist or is unsupported, the
+// notes alone are returned.
 func injectSources(ctx context.Context, w *verb.Workspace) (all []calibratedSource, err error) {
 	place, perr := w.FindPlace()
 	_, m, err := w.OpenMemory(ctx, verb.Read)
@@ -199,7 +199,7 @@ func injectSources(ctx context.Context, w *verb.Workspace) (all []calibratedSour
 const minDecoys = 300
 
 // calibrateFloor sets the floor of the source. It takes the stored floor if that still fits the size of the memory.
-// Otherwise it computes a new floor and stores it. If maxWait is over before enough decoys were tried, it sets
+// Otherwise it computes and stores a new floor. If maxWait is over before enough decoys were tried, it sets
 // [gate.UnreachableFloor], so that nothing is shown.
 func (s *calibratedSource) calibrateFloor(ctx context.Context, maxWait time.Duration) error {
 	n, err := s.CountShowable(ctx)
@@ -207,7 +207,7 @@ func (s *calibratedSource) calibrateFloor(ctx context.Context, maxWait time.Dura
 		return err
 	}
 	if n == 0 {
-		s.StrengthFloor = gate.UnreachableFloor // There is nothing to show, so any floor will do.
+		s.StrengthFloor = gate.UnreachableFloor // The source contains nothing to show, so any floor will do.
 		return nil
 	}
 	if s.storePath != "" {

@@ -116,7 +116,7 @@ type RedactOut struct {
 	RemainingPlaces []string `json:"left"`          // places that may still contain the text
 }
 
-// Redact erases all versions of an entry. This cannot be undone. It also removes the file of vectors, because they
+// Redact erases all versions of an entry. This cannot be undone. It also removes the file of vectors, because vectors
 // reveal the text. The result lists where the text may remain, for example in files that an interrupted command left.
 // With in.DryRun, nothing is erased. If the caller may not erase a version, the error matches [oxbow.ErrInvalid].
 func Redact(ctx context.Context, w *verb.Workspace, in RedactIn) (RedactOut, error) {
@@ -204,8 +204,8 @@ type StatsOut struct {
 	HasOwnLayout bool `json:"-"` // The memory has oxbow's own layout, a single file with the history.
 }
 
-// Stats returns the size of the memory, its changes, the number of entries of each kind, project and tag, and the
-// number of waiting proposals. If the store does not know its size or its changes, they are omitted.
+// Stats returns the memory's size, its changes, the number of entries for each kind, project and tag, and how many
+// proposals are waiting. A size or changes that the store does not know are omitted.
 func Stats(ctx context.Context, w *verb.Workspace, _ StatsIn) (StatsOut, error) {
 	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
 	if err != nil {

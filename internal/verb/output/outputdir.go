@@ -39,8 +39,8 @@ func (o OutputDir) CheckEmpty() error {
 
 // BuildInPlace calls write with the path of an empty directory. When write has returned, BuildInPlace renames this
 // directory to the output path. If write fails or the process is killed, the output path is unchanged: it does not
-// exist or is an empty directory. If an interrupted run left files, BuildInPlace removes them and returns their path
-// in clearedPath. Otherwise, clearedPath is "".
+// exist or is an empty directory. If an interrupted run left files, BuildInPlace removes them and returns the path in
+// clearedPath. Otherwise, clearedPath is "".
 func (o OutputDir) BuildInPlace(write func(dir string) error) (clearedPath string, err error) {
 	target := o.Path
 	if real, err := filepath.EvalSymlinks(target); err == nil {

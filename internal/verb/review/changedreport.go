@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	maxListedLines = 60  // maximum number of lines that are shown of a difference in the list
-	maxLineChars   = 200 // maximum number of characters that are shown of a line
+	maxListedLines = 60  // maximum number of lines that are shown for a difference in the list
+	maxLineChars   = 200 // maximum number of characters that are shown for a line
 )
 
 // Report lists the entries with their differences.
@@ -68,7 +68,7 @@ func (e *ChangedEntry) DescribeSections(maxLines int) (sections []report.Section
 }
 
 // differenceLines returns the lines in which two texts differ. If there are more than maxLines, it returns the first
-// maxLines lines, and a line with the number of the others.
+// maxLines lines, and a line with the number of all further lines.
 func differenceLines(before, after string, maxLines int) (lines []report.Section) {
 	more := 0
 	for mark, line := range diff.DiffLines(before, after) {

@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// maxListedStaleEntries is the maximum number of stale entries that a report names. An entry is stale if the file
-// from which it was imported no longer contains it.
+// maxListedStaleEntries is the maximum number of stale entries that a report names. An entry is stale if the file from
+// which it was imported does not contain the entry any more.
 const maxListedStaleEntries = 5
 
 // Report tells how many entries were, or would be, imported. It also lists the problems and notes, usually only one of
@@ -61,8 +61,8 @@ func (o ImportOut) Report() (r report.Report) {
 	return r
 }
 
-// maxFirstNamesBytes is the maximum length of a list of names. The list and the number of further names must fit a
-// line of a terminal.
+// maxFirstNamesBytes is the maximum length of a name list. The list and the number of further names must fit a
+// terminal line.
 const maxFirstNamesBytes = 45
 
 // addFirstNamesNote adds a note with the names of the first entries that were added or updated.
@@ -122,9 +122,9 @@ var variableParts = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[0-9]+|(?:\b(?:key|field) )?"(?:[^"\\]|\\.)*"`)
 })
 
-// firstPerCause groups messages with the same cause and returns the first message of each group, with the number of
-// further messages. Two messages have the same cause if they differ only in the part before the first colon, in
-// numbers, and in quoted texts that do not follow the word key or field.
+// firstPerCause groups messages with the same cause and returns each group's first message, with the number of further
+// messages. Two messages have the same cause if they differ only in the part before the first colon, in numbers, and
+// in quoted texts that do not follow the word key or field.
 func firstPerCause(messages []string) []string {
 	at, more := map[string]int{}, []int{}
 	var first []string

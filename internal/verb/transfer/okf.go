@@ -14,7 +14,7 @@ import (
 )
 
 // ExportBundle writes the selected entries to a new directory (see [exchange.ExportOKF]). It ignores in.Output. The
-// directory gets its final name only when it is complete.
+// directory gets the final name only when it is complete.
 func ExportBundle(
 	ctx context.Context,
 	w *verb.Workspace,

@@ -30,12 +30,13 @@ type PageFrame struct {
 	MoreItems       []NavigationItem // further links, which are shown on demand
 	NewEntryPath    string           // path of the page that adds an entry ("" if this browser may only read)
 	SearchText      string           // text in the search field
-	// CSS selector of the element that is updated while the person types a query ("" if there is none).
+	// CSS selector of the element that is updated while the person types a query ("" if such an element does not
+	// exist).
 	LiveSelector string
-	ChangeNotice g.Node // notice about the last change (nil if there is none)
-	Lead         g.Node // line below the title that says what the page shows (may be nil)
+	ChangeNotice g.Node // notice about the last change (nil without a change)
+	Lead         g.Node // line below the title that describes the page (may be nil)
 	Body         []g.Node
-	FooterText   string // text of the footer, which says which part of the memory this browser sees
+	FooterText   string // footer text, which says which part of the memory this browser sees
 }
 
 // Send writes the page as the answer to a request.

@@ -1,4 +1,4 @@
-// This file implements the sessions of layouts that store no summaries, and reads the entries of stored summaries.
+// This file implements the sessions for layouts that store no summaries, and reads the entries of stored summaries.
 
 package dialect
 
@@ -19,7 +19,7 @@ type Session struct {
 	AddSystemContext func(ctx context.Context, c *prompt.Context) error
 	// AddRecalledContext adds the context that is put before a message of the user. It may be nil.
 	AddRecalledContext func(ctx context.Context, c *prompt.Context, message string) error
-	Budget             int // maximum number of tokens of a context (0 means no limit)
+	Budget             int // maximum number of tokens in a context (0 means no limit)
 }
 
 // Start implements [layout.Session].

@@ -88,8 +88,8 @@ func (d *Decision) showsRightUnit(rightUnits map[string]bool) bool {
 	return slices.ContainsFunc(d.ShownUnitIDs, func(id string) bool { return rightUnits[id] })
 }
 
-// memoryMeasurement passes test prompts to several rules, which decide with the same memory. It counts the answers
-// of each rule in one element of results.
+// memoryMeasurement passes test prompts to several rules, which decide with the same memory. It counts each rule's
+// answers in one element of results.
 type memoryMeasurement struct {
 	memory  *openedMemory
 	rules   []Rule

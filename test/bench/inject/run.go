@@ -15,7 +15,7 @@ import (
 type Options struct {
 	Stores           iter.Seq2[*TestStore, error] // stores of the set (the sequence is iterated twice)
 	ForeignQuestions int                          // number of foreign questions for all stores together (0 means 1,000)
-	// number of stores with which the arms of changed stores are measured (0 means 20)
+	// number of stores with which the arms for changed stores are measured (0 means 20)
 	VariantStores   int
 	OnStoreMeasured func(store string) // called after each store (may be nil)
 }
@@ -84,7 +84,7 @@ func RunMeasurement(ctx context.Context, o Options) (*Result, error) {
 	return res, nil
 }
 
-// gatherQuestions reads all stores. It returns their number, their questions that can be answered, and the first
+// gatherQuestions reads all stores. It returns the number of stores, the questions that can be answered, and the first
 // stores, which represent other people. If a store cannot be read, it returns an error.
 func gatherQuestions(stores iter.Seq2[*TestStore, error]) (p questionPool, err error) {
 	for s, err := range stores {
@@ -125,8 +125,8 @@ func (p *questionPool) foreignQuestions(s *TestStore, storeNumber, maxQuestions 
 }
 
 // measureUnmodified measures the arms with an unchanged store: its own questions, foreign questions, work orders,
-// unanswerable questions, repeated prompts, and working days. storeNumber is the number of the store, and the seed of
-// the working day.
+// unanswerable questions, repeated prompts, and working days. storeNumber is the store's number, and the seed of the
+// working day.
 func (b *memoryMeasurement) measureUnmodified(
 	ctx context.Context,
 	s *TestStore,

@@ -20,16 +20,15 @@ type Conversation struct {
 	Turns     []Entry
 	Asks      []ConversationQuestion
 
-	// Adversarial are questions about things that were never said. The evidence is the text from
-	// which such a question was made. This text is often a statement by the other person.
+	// Adversarial are questions about things that were never said. The evidence is the text from which such a question
+	// was made. This text is often a statement by somebody else.
 	Adversarial []ConversationQuestion
 
 	unknownEvidence int  // number of evidence IDs that are not turns
 	hasPictures     bool // some turn shares a picture
 }
 
-// ConversationQuestion is a question about a conversation with the IDs of the sessions and of the turns
-// that answer it.
+// ConversationQuestion is a question about a conversation with the IDs of the sessions and turns that answer it.
 type ConversationQuestion struct {
 	Text            string
 	Category        int // key of categories
@@ -146,8 +145,8 @@ func (t *Conversation) addSession(n int, said, dated json.RawMessage) error {
 	return nil
 }
 
-// parseEvidence returns the IDs of the turns in the evidence of a question, and the IDs of their sessions. A text can
-// contain several IDs, separated by semicolons, commas or spaces. A few IDs in the set name no turn. They are returned
+// parseEvidence returns the turn IDs in a question's evidence, and the IDs of the turns' sessions. A text can contain
+// several IDs, separated by semicolons, commas or spaces. A few IDs in the set name no turn. These IDs are returned
 // too, and no search finds them.
 func parseEvidence(ids []string) (sessions, turns map[string]bool) {
 	sessions, turns = map[string]bool{}, map[string]bool{}
@@ -191,8 +190,8 @@ func (s *Source) Conversations() iter.Seq2[*Conversation, error] {
 // evaluations omit.
 const allCategoriesGroup = "all five categories"
 
-// loCoMoCases yields up to three cases for each conversation: one made of sessions, one made of sessions
-// with captions if the conversation has pictures, and one made of turns.
+// loCoMoCases yields up to three cases for each conversation: one with sessions, one with sessions and captions if the
+// conversation has pictures, and one with turns.
 func loCoMoCases(s *Source) iter.Seq2[Case, error] {
 	return func(yield func(Case, error) bool) {
 		for t, err := range s.Conversations() {

@@ -1,5 +1,4 @@
-// This file reads QMSum: transcripts of meetings, and questions that some of their parts
-// answer.
+// This file reads QMSum: meeting transcripts, and questions that some of their parts answer.
 
 package quality
 

@@ -34,7 +34,7 @@ const (
 // OwnText is the text that the person wrote into the note Overwritten, before the agent overwrote it.
 const OwnText = "We ship on Fridays at noon.\n\nThe release is cut from main, and whoever is on call watches it for an hour."
 
-// WrittenNames contains the names of the notes that the agent of session Agent added after reading a web page.
+// WrittenNames contains the names of the notes that the agent in session Agent added after reading a web page.
 var WrittenNames = []string{"retry budget", "circuit breaker", "backoff of the card network"}
 
 // ShownPrompt is the name of a note that hooks showed to the model in the session Agent.
@@ -48,8 +48,7 @@ type RunOxbow func(env map[string]string, stdin string, args ...string)
 var startTime = time.Date(2025, time.November, 3, 9, 0, 0, 0, time.UTC)
 
 // WriteTrialHome writes the memory. It runs the commands of oxbow that a person, imports and agents would run. It
-// writes the files for the imports to dir, and the transcripts of sessions to home, the home directory of the
-// commands.
+// writes the files for the imports to dir, and the sessions' transcripts to home, the home directory of the commands.
 func WriteTrialHome(dir, home string, run RunOxbow) error {
 	files := map[string][]record{"reference.jsonl": referenceRecords(), "handbook.jsonl": sectionRecords()}
 	for _, name := range []string{"reference.jsonl", "handbook.jsonl"} {
@@ -70,8 +69,8 @@ func WriteTrialHome(dir, home string, run RunOxbow) error {
 		}
 		run(nil, n.text, append(args, "--project", "harbor")...)
 	}
-	// This command calibrates how strong a match must be, and stores the result. Otherwise, hooks would have to do it
-	// in a short time, and on a busy machine they would show nothing.
+	// This command calibrates how strong a match must be, and stores the result. Otherwise, hooks would have to
+	// calibrate in a short time, and on a busy machine they would show nothing.
 	run(nil, "", "inject", "How long is the timeout?")
 	return playSession(dir, run)
 }

@@ -25,14 +25,14 @@ type CrashOptions struct {
 // maxShortText is the maximum length, in bytes, of a text in scripts with the option Short.
 const maxShortText = 300
 
-// CrashTally counts what a campaign has tested.
+// CrashTally contains the counts of a campaign's tests.
 type CrashTally struct {
 	Scripts         int
 	StopPoints      int // number of operations at which the disk was stopped
-	PossibleImages  int // number of possible contents of the disk after a crash
+	PossibleImages  int // number of possible disk contents after a crash
 	DistinctImages  int // number of different images, which were examined
 	RecoveryCrashes int // number of images after a second crash during recovery
-	Kills           int // number of operations at which one process was killed while the other continued
+	Kills           int // number of operations at which one process was killed while a second process continued
 	FromSnapshot    int // number of stores that were opened from a snapshot
 	MixedImages     int // number of images whose snapshot has pages from several snapshots
 }
@@ -172,9 +172,9 @@ func (r *crashRun) examineNewImage(w *workload.World, im *crashfs.ImageSketch, a
 	return nil
 }
 
-// runWithKillAt runs the script again and kills the process that performs operation k after this operation. The
-// other process continues. If the operation is a write, killAt runs the script once more and kills the process in
-// the middle of the write. dry is the world after a run without a kill.
+// runWithKillAt runs the script again and kills the process that performs operation k after this operation. The second
+// process continues. If the operation is a write, runWithKillAt runs the script once more and kills the process in the
+// middle of the write. dry is the world after a run without a kill.
 func (r *crashRun) runWithKillAt(dry *workload.World, k int) error {
 	op := dry.Disk.Log()[k-1]
 	if err := r.killInWorld(workload.NewWorld(r.script, r.setup), dry, k); err != nil {
@@ -188,7 +188,7 @@ func (r *crashRun) runWithKillAt(dry *workload.World, k int) error {
 	return r.killInWorld(w, dry, k)
 }
 
-// killInWorld runs the script in the new world w and kills the process that performs operation k. The other process
+// killInWorld runs the script in the new world w and kills the process that performs operation k. The second process
 // continues. Afterwards the memory must be in a state that the run without a kill allows.
 func (r *crashRun) killInWorld(w, dry *workload.World, k int) error {
 	// The index of the process is one lower, because a disk counts its processes from 1.

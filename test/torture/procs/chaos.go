@@ -12,7 +12,7 @@ import (
 )
 
 // disturbProcesses kills and pauses processes at random times until the campaign is over. The mean interval is every.
-// Two of five actions are pauses of 1 to 200 ms. When disturbProcesses returns, no process is paused.
+// Two of five actions are pauses that last 1 to 200 ms. When disturbProcesses returns, no process is paused.
 func (r *campaignRun) disturbProcesses(ctx context.Context, rnd *rand.Rand, procs []*processRole, every time.Duration) {
 	var resumed sync.WaitGroup
 	defer resumed.Wait()

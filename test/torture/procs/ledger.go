@@ -14,7 +14,7 @@ import (
 
 // laneChange is a change that a lane requested.
 type laneChange struct {
-	opID      string // op ID of the change, and first word of the content that it writes
+	opID      string // op ID of the change, and first word in the content that it writes
 	name      string
 	verb      string
 	outcome   changeOutcome
@@ -86,7 +86,7 @@ func (l *changeLedger) recordAnswer(tag string, o changeOutcome, version uint64)
 	}
 	l.acknowledgedCount++
 	if f.isShared {
-		// Other lanes may have changed the entry since then. It is only certain that its version did not decrease.
+		// Other lanes may have changed the entry since then. It is only certain that the version did not decrease.
 		c.version = 0
 		f.version = max(f.version, version)
 	} else {
@@ -109,7 +109,7 @@ func (l *changeLedger) nameState(name string) nameState {
 }
 
 // recentName returns a name that was recently acknowledged, with the known state of its entry. It returns false if
-// there is no such name.
+// such a name does not exist.
 func (l *changeLedger) recentName(n int) (string, nameState, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -173,7 +173,7 @@ func (l *changeLedger) recordFound(tag, name string, seq uint64) error {
 	return nil
 }
 
-// recordRemovalFound is like recordFound, for a removal. A removal has no tag.
+// recordRemovalFound is like recordFound, for a removal. A removal lacks a tag.
 func (l *changeLedger) recordRemovalFound(name string, seq uint64) error {
 	l.mu.Lock()
 	tag := ""

@@ -1,7 +1,7 @@
 //go:build unix
 
-// This file manages a process of the campaign and the processes that replace it. It starts, kills and pauses
-// processes, and ends them properly.
+// This file manages a process of the campaign and the processes that replace it. It starts, kills, pauses and properly
+// ends processes.
 
 package procs
 

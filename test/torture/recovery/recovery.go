@@ -1,4 +1,4 @@
-// This file implements the campaign: how it damages a file, which verbs it calls, and what it checks.
+// This file implements the campaign: the damages to a file, the calls of verbs, and the checks.
 
 // Package recovery damages memories and then follows the advice that oxbow gives.
 //
@@ -14,7 +14,7 @@
 //   - The commands that check prints lead to a sound memory with these entries in at most three steps, also after a
 //     remember.
 //
-// The campaign computes the expected records and entries from the bytes of the sound file. It uses code of this
+// The campaign computes the expected records and entries from the bytes of the sound file. It uses code from this
 // package for this, and no code of the store.
 package recovery
 
@@ -37,7 +37,7 @@ import (
 // Tally counts what happened to the damaged files.
 type Tally struct {
 	Files           int // number of files that were damaged
-	Combinations    int // number of calls of verbs on damaged files
+	Combinations    int // number of verb calls on damaged files
 	HarmlessCount   int // number of files whose entries did not change
 	TracelessCount  int // number of files that lost their last changes, although nothing shows the loss
 	RolledBackCount int // number of files that lack changes which were written according to the lock file
@@ -46,7 +46,7 @@ type Tally struct {
 	LostEntryCount  int // number of entries that were not saved although their records are undamaged
 }
 
-// Add adds all counts of u to those of t.
+// Add adds all counts in u to the counts in t.
 func (t *Tally) Add(u Tally) {
 	t.Files += u.Files
 	t.Combinations += u.Combinations
@@ -69,7 +69,7 @@ const (
 // Damage tells which bytes of a file are damaged, and how.
 type Damage struct {
 	Kind       string // what happens to the bytes: "changed", "zeroed" or "cut"
-	Start, End int    // offsets of the first damaged byte and of the byte after the last
+	Start, End int    // offsets of the first damaged byte and the byte after the last
 	DerivedSet int    // derived files that are next to the damaged file, as a sum of bits
 }
 
@@ -78,8 +78,8 @@ func (d Damage) String() string {
 		d.DerivedSet&withSnapshot != 0, d.DerivedSet&withIndex != 0, d.DerivedSet&withLock != 0)
 }
 
-// DamageRecords returns damages of whole records. One byte in the middle of each record is changed. For each of the
-// last three records, the file is cut or zeroed from its beginning on, or only this record is zeroed, with every
+// DamageRecords returns damages of whole records. One byte in the middle of each record is changed. For the last three
+// records, the file is cut or zeroed from the record's beginning on, or only the record is zeroed, with every
 // combination of derived files.
 func (s *Store) DamageRecords() (all []Damage) {
 	for i, r := range s.records {
@@ -99,7 +99,7 @@ func (s *Store) DamageRecords() (all []Damage) {
 }
 
 // DamageAllBytes returns several damages at each byte of the file. The derived files differ from one damage to the
-// next. seed determines those of the first damage.
+// next. seed determines the derived files for the first damage.
 func (s *Store) DamageAllBytes(seed uint64) []Damage {
 	var all []Damage
 	used := s.UsedBytes()
@@ -240,7 +240,7 @@ func (x *damageTrial) callList(file string) (listed contentByName, err error) {
 	return listed, err
 }
 
-// textOfGet returns the content in an answer of the verb get, or "" if there is none.
+// textOfGet returns the content in an answer of the verb get, or "" without a content.
 func textOfGet(got verb.GetOut) string {
 	if got.Content == nil {
 		return ""
@@ -364,7 +364,7 @@ func (x *damageTrial) callRecover(in maintenance.RecoverIn) (out maintenance.Rec
 }
 
 // judgeRecovered checks the answer of recover. It must agree with check about the damage, and the saved entries must
-// be those of all undamaged records.
+// be the entries of all undamaged records.
 func (x *damageTrial) judgeRecovered(out maintenance.RecoverOut, err error) error {
 	switch {
 	case errors.Is(err, oxbow.ErrRolledBack) && x.isOlderState:
@@ -486,7 +486,7 @@ func (x *damageTrial) followAdviceUntil(want contentByName) error {
 	return x.compareEntries(have, want)
 }
 
-// runRemedy does what a remedy says. It returns how many commands a person needs for that.
+// runRemedy carries out the instruction in a remedy. It returns how many commands a person needs for that.
 func (x *damageTrial) runRemedy(remedy string) (commands int, err error) {
 	_, file, remove := strings.Cut(remedy, "rm ")
 	switch {
@@ -541,8 +541,8 @@ func (x *damageTrial) recoverInPlace() error {
 }
 
 // isUnrecognizable reports whether nobody can recognize the file as a memory any more. A file with a damaged header is
-// recognized by its undamaged records. One of them is enough if there is a lock file, because that contains the
-// identity of the memory. Otherwise two are needed.
+// recognized by its undamaged records. One such record is enough if there is a lock file, because that contains the
+// memory's identity. Otherwise two are needed.
 func (x *damageTrial) isUnrecognizable() bool {
 	hasHeader := len(x.damaged) >= headerSize && bytes.Equal(x.damaged[:headerSize], x.file[:headerSize])
 	if hasHeader {

@@ -23,9 +23,9 @@ func (s *shellState) isInProjectDir() bool {
 	return isInside && !isForeignDir(rel) && (s.verdict.tree.worktree == nil || s.isInWorkingTree())
 }
 
-// isOwnInput reports whether the argument of a build program names only data of the project. This includes every
-// argument that is neither a file nor an address. A file in the project is accepted unless somebody else wrote it. An
-// untracked file is accepted as well, because most untracked files are results of an earlier build.
+// isOwnInput reports whether a build program's argument names only data of the project. This includes every argument
+// that is neither a file nor an address. A file in the project is accepted unless somebody else wrote it. An untracked
+// file is accepted as well, because most untracked files are results of an earlier build.
 func (s *shellState) isOwnInput(arg string) bool {
 	if strings.Contains(arg, "://") {
 		return !isRemoteAddress(arg)
@@ -56,7 +56,7 @@ func (s *shellState) isUntrackedFile(rel string) bool {
 }
 
 // unreadOptionPattern matches the names of options whose values are not files to read, such as output files, excluded
-// files, and names of tests or images.
+// files, test names and image names.
 var unreadOptionPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`(?i)^-[oBdtk]$|^--?[\w-]*(?:out|profile|report|cache|junit|log|trace|cover|html|temp|tmp|` +
@@ -151,7 +151,8 @@ func (s *shellState) isProjectDir(dir string) bool {
 	return isInside && !isForeignDir(rel)
 }
 
-// findNearestHome returns the nearest directory .oxbow in a directory or its parents, or "" if there is none.
+// findNearestHome returns the nearest directory .oxbow in a directory or its parents, or "" if such a directory does
+// not exist.
 func findNearestHome(dir string) string {
 	for dir != "" {
 		if home := filepath.Join(dir, ".oxbow"); isDir(home) {
@@ -179,7 +180,7 @@ func (s *shellState) areOwnGoPackages(names []string) bool {
 
 // goModulePath returns the path of the Go module at the project's root, or "".
 func (t *projectTree) goModulePath() string {
-	b, _ := os.ReadFile(filepath.Join(t.root, "go.mod")) // A missing file has no module path.
+	b, _ := os.ReadFile(filepath.Join(t.root, "go.mod")) // The module path of a missing file is "".
 	for line := range strings.Lines(string(b)) {
 		if rest, ok := strings.CutPrefix(line, "module "); ok {
 			return strings.Trim(strings.TrimSpace(rest), `"`)

@@ -24,8 +24,8 @@ func (j *verdictState) judgeCommandLine(line, commandOutput string) {
 	s.judgeShellLine(line)
 }
 
-// judgeShellLine judges a command line. If the line is not valid in a Unix shell, for example because it is for
-// PowerShell, it is unvouched. It is then split at the characters that separate commands in most shells.
+// judgeShellLine judges a command line. A line that is not valid in a Unix shell, for example because it is for
+// PowerShell, is unvouched. It is then split at the characters that separate commands in most shells.
 func (s *shellState) judgeShellLine(line string) {
 	s.nestingDepth++
 	if s.nestingDepth > maxNestedLines {
@@ -54,8 +54,8 @@ func (s *shellState) judgeStatements(list []*syntax.Stmt) {
 	}
 }
 
-// judgeSubshell judges the statements of a subshell, which cannot change the directory or the variables of the
-// statements after the subshell.
+// judgeSubshell judges a subshell's statements, which cannot change the directory or the variables of the statements
+// after the subshell.
 func (s *shellState) judgeSubshell(list []*syntax.Stmt) {
 	inner := *s
 	inner.assignedVariables = maps.Clone(s.assignedVariables)

@@ -15,7 +15,7 @@ import (
 )
 
 // FindClientTranscripts returns the paths of a client's transcripts below a directory, oldest first. The directory is
-// that of the client's settings, or a directory below it.
+// the directory with the client's settings, or a directory below.
 func FindClientTranscripts(client, dir string) []string {
 	var all []FoundTranscript
 	for name, p := range transcriptPlaces() {

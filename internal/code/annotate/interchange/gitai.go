@@ -14,9 +14,8 @@
 //	 "prompts":{"d9978a8723e02b52":{"agent_id":{"tool":…,"id":…,"model":…},…}},
 //	 "sessions":{"s_c9883b05a2487d":{…}},"humans":{"h_31dce776f88375":{"author":…}}}
 //
-// Two spaces precede the key of an author. The text after "::" differs between the edits of one
-// session. Logs of Git AI before 1.4 have keys without a prefix, and some of these logs contain
-// the conversation's messages.
+// Two spaces precede the key of an author. The text after "::" differs between the edits of one session. Git AI's logs
+// before version 1.4 have keys without a prefix, and some of these logs contain the conversation's messages.
 
 package interchange
 
@@ -165,11 +164,10 @@ func parseAuthoredLines(s string) (e authoredLines, bad error) {
 	return e, bad
 }
 
-// ReadGitAI converts Git AI's notes in the repository of b to records for [annotate.Store.Add]. It
-// makes one record for each line range that a session wrote. Adjacent and overlapping ranges of a
-// session are joined. A record names the author of the lines. It contains a reason only if the log
-// contains the messages of the conversation. Reading the same notes again returns the same records.
-// The error matches [oxbow.ErrUnsupported] if there is no repository.
+// ReadGitAI converts Git AI's notes in the repository of b to records for [annotate.Store.Add]. It makes one record
+// for each line range that a session wrote. Adjacent and overlapping ranges of a session are joined. A record names
+// the author of the lines. It contains a reason only if the log contains the messages of the conversation. Reading the
+// same notes again returns the same records. Without a repository, the error matches [oxbow.ErrUnsupported].
 func ReadGitAI(ctx context.Context, b *annotate.Store) ([]annotate.Record, ConversionReport, error) {
 	var rep ConversionReport
 	notes, err := b.ReadNotes(ctx, gitAINotesRef)
