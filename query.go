@@ -15,7 +15,7 @@ import (
 const (
 	DefaultLimit = 5    // maximum number of hits if [Query.Limit] is 0
 	MaxLimit     = 1000 // maximum value of Query.Limit
-	MaxAround    = 10   // maximum value of Query.Around, in turns on each side of a hit
+	MaxAround    = 10   // maximum for Query.Around, in turns on each side of a hit
 )
 
 // The rankings.
@@ -56,9 +56,8 @@ type Query struct {
 	AsOf    uint64 // search the store as it was after this change (0 means the current state)
 	Explain bool   // set [Hit.Explanation]
 
-	// Weigh computes [Hit.Explanation] faster, because it uses only the index. The
-	// explanation then has no Fields and ignores neighbouring turns of a conversation. With
-	// Weigh, misspelled words in Text are not corrected.
+	// Weigh computes [Hit.Explanation] faster, because it uses only the index. The explanation then lacks Fields and
+	// ignores neighbouring turns of a conversation. With Weigh, misspelled words in Text are not corrected.
 	Weigh bool
 
 	// Collapse removes hits with nearly the same text as a better hit. Their names are
@@ -66,10 +65,9 @@ type Query struct {
 	Collapse bool
 	Rank     string // [RankOxbow] or [RankSeed] (empty means [Options.Ranking])
 
-	// Around is the number of turns to return with a hit that is a turn of a conversation,
-	// at most this many before the hit and this many after the hit. Turns that Filter does
-	// not select are left out. Negative values and values above [MaxAround] are an error.
-	// RankSeed ignores Around.
+	// Around is the number of turns to return with a hit that is a conversation turn, at most this many before the hit
+	// and this many after the hit. Turns that Filter does not select are left out. Negative values and values above
+	// [MaxAround] are an error. RankSeed ignores Around.
 	Around int
 
 	// Second, if not nil, is a second ranking. The first hundred hits of both rankings are
@@ -89,9 +87,8 @@ type Query struct {
 	// parses them. RankSeed ignores them and reads only Text.
 	Operators *Operators
 
-	// Dates are the date expressions in Text, as package query parses them. RankOxbow
-	// slightly raises the scores of entries created in one of these spans. No entry is
-	// excluded.
+	// Dates are the date expressions in Text, as package query parses them. RankOxbow slightly raises the scores of
+	// entries created in such a span. No entry is excluded.
 	Dates []Span
 }
 
@@ -152,8 +149,7 @@ type Hit struct {
 type Explanation struct {
 	Formula string // "bm25" for RankSeed, "oxbow" for RankOxbow
 	Entries int    // number of entries in the index, N in the formulas
-	// number of terms in this entry, weighted by field, dl in the formulas (a turn of a
-	// conversation gets 16 more)
+	// number of terms in this entry, weighted by field, dl in the formulas (a conversation turn gets 16 more)
 	Length float64
 	AvgLen float64     // average Length over all entries, avgdl in the formulas
 	Terms  []TermScore // sorted
@@ -224,9 +220,8 @@ type Diagnosis struct {
 	Near       []string       // similar names, projects or tags, the most similar first
 }
 
-// A FilterEffect is a condition of a query, with the number of hits if the query had only this
-// condition. The condition is a part of the filter (see [Filter.Parts]), or a required or excluded
-// word or phrase.
+// A FilterEffect is a query condition, with the number of hits if the query had only this condition. The condition is
+// a part of the filter (see [Filter.Parts]), or a required or excluded word or phrase.
 type FilterEffect struct {
 	Filter Filter
 	Clause string // such as +harbor or -"two words"; "" if the condition is the filter

@@ -1,9 +1,9 @@
 // This file finds the index that answers a query: the current index, the index of an earlier
 // state, or a temporary index.
 //
-// A temporary index answers the first query of a memory that has no index yet. Indexing 100,000
-// entries takes seconds. A single query needs only a few terms, so [ranking.Scan] indexes only
-// those terms, and returns the same hits.
+// A temporary index answers the first query of a memory that still lacks an index. Indexing 100,000 entries takes
+// seconds. A single query needs only a few terms, so [ranking.Scan] indexes only those terms, and returns the same
+// hits.
 
 package oxbow
 
@@ -21,9 +21,8 @@ import (
 
 // views yields a view of the index for the query's ranking and for the state that the query asks for (see
 // [Query.AsOf]). The caller answers its query with each view that views yields, and returns the answer from the last
-// view. A second view follows if the index file was damaged, or if the temporary index of a scan lacked terms of the
-// query. If views yields an error, the iteration ends. When ctx is done, the body of the caller's loop must return
-// early.
+// view. A second view follows if the index file was damaged, or if the temporary index of a scan lacked query terms.
+// If views yields an error, the iteration ends. When ctx is done, the body of the caller's loop must return early.
 func (m *Memory) views(ctx context.Context, q Query) iter.Seq2[*rankedView, error] {
 	return func(yield func(*rankedView, error) bool) {
 		stopped := false
@@ -103,8 +102,8 @@ func (m *Memory) eachViewAt(ctx context.Context, q Query, rank string, use func(
 	return newMemory(past, m.opts).eachView(ctx, q, use)
 }
 
-// viewFromIndex returns a view of the memory after change seq that is made from the current index. It
-// returns nil if there is no index yet, or if too many entries have changed since.
+// viewFromIndex returns a view of the memory after change seq that is made from the current index. It returns nil if
+// the index does not exist yet, or if too many entries have changed since.
 func (m *Memory) viewFromIndex(ctx context.Context, seq uint64, rank string) (*rankedView, error) {
 	h, err := m.History()
 	if err != nil {
@@ -165,9 +164,9 @@ func (s *searcher) viewAfter(ctx context.Context, r *ranking.Scorer, seq uint64)
 	}, nil
 }
 
-// maxChangedEntries returns the maximum number of changed entries for which an earlier state of a memory with n
-// entries is derived from the current index. For each changed entry, two versions are read and analyzed, which
-// takes about as long as to read and index eight entries.
+// maxChangedEntries returns the maximum number of changed entries for which a memory with n entries derives an earlier
+// state from the current index. For each changed entry, two versions are read and analyzed, which takes about as long
+// as to read and index eight entries.
 func maxChangedEntries(n int) int { return max(minDedupe, n/maxOldDivisor) }
 
 // readUnchangedItem is like readItem, for an entry that did not change between change seq and the view. It may

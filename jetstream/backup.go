@@ -1,5 +1,4 @@
-// This file writes backups. A backup consists of a manifest and, for each brain, a file in the
-// format of a local memory.
+// This file writes backups. A backup consists of a manifest and, for each brain, a file in the local memory format.
 
 package jetstream
 
@@ -45,11 +44,10 @@ type backupRun struct {
 	savedBrains []savedBrain
 }
 
-// Backup writes each brain to a file in a directory. Each file can be opened as a local memory.
-// Brains that have not changed since the last backup in this directory are not read again. Each
-// file has passed the checks of [Store.Check] and contains at least the changes of the last backup.
-// The last backup stays valid until all files are written and synced. progress may be nil. It is
-// called after each brain.
+// Backup writes each brain to a file in a directory. Each file can be opened as a local memory. Brains that have not
+// changed since the last backup in this directory are not read again. Each file has passed the checks in [Store.Check]
+// and contains at least the changes of the last backup. The last backup stays valid until all files are written and
+// synced. progress may be nil. It is called after each brain.
 func (c *Cluster) Backup(ctx context.Context, dir string, progress func(BackupReport)) (BackupReport, error) {
 	d, err := openDir(dir)
 	if err != nil {
@@ -232,8 +230,8 @@ func (c *Cluster) checkUnchanged(
 	return savedState, true, nil
 }
 
-// readHead returns the number, the chain and the sequence of a brain's last envelope. If the brain
-// has no envelopes, the number is 0.
+// readHead returns the number, the chain and the sequence of a brain's last envelope. If the brain lacks envelopes,
+// the number is 0.
 func (c *Cluster) readHead(
 	ctx context.Context,
 	info directoryBrain,

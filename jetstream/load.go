@@ -1,5 +1,5 @@
-// This file brings a replica up to date. It compares the replica with the head of its brain, and
-// reads the missing messages from any server that has all of them.
+// This file brings a replica up to date. It compares the replica with the brain's head, and reads the missing messages
+// from any server that has all these messages.
 
 package jetstream
 
@@ -33,7 +33,8 @@ type comparisonRound struct {
 	err  error
 }
 
-// waitForNext waits until the next round has finished. One of the waiting callers executes do for all of them.
+// waitForNext waits until the next round has finished. One of the waiting callers executes compare for all waiting
+// callers.
 func (rs *sharedComparisons) waitForNext(ctx context.Context, compare func() error) error {
 	rs.mu.Lock()
 	if rs.nextRound == nil {
@@ -250,8 +251,8 @@ func (r *brainReplica) readMessagesTo(ctx context.Context, headMessage streamMes
 	return nil
 }
 
-// readFromOthers tries each other server of the stream as the leader, and reads again. If this fails for all of them,
-// it returns an error that wraps first.
+// readFromOthers tries each other server of the stream as the leader, and reads again. If this fails for all servers,
+// it returns an error that wraps firstError.
 func (r *brainReplica) readFromOthers(ctx context.Context, firstError error) error {
 	stream := r.directoryBrain.streamName()
 	tried := map[string]bool{}

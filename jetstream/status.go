@@ -37,7 +37,7 @@ type ServerStatus struct {
 // StreamStatus is the state of the stream for a partition or for the directory.
 type StreamStatus struct {
 	Name     string          `json:"name"`
-	Leader   string          `json:"leader"` // "" if the stream has no leader
+	Leader   string          `json:"leader"` // "" for a stream without a leader
 	Replicas []ReplicaStatus `json:"replicas"`
 	Brains   int             `json:"brains"`
 	Messages uint64          `json:"messages"`
@@ -147,8 +147,8 @@ func (c *Cluster) serverStatus(ctx context.Context, s *Status) error {
 	return nil
 }
 
-// clusterMembers returns the servers of the cluster, according to the leader of the cluster. If the leader is unknown,
-// it combines the answers of all servers.
+// clusterMembers returns the servers of the cluster, according to the cluster's leader. If the leader is unknown, it
+// combines the answers of all servers.
 func clusterMembers(answers []serverSetting) (all []memberInfo) {
 	names := map[string]string{} // names of servers by ID
 	for _, a := range answers {

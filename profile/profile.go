@@ -61,12 +61,12 @@ type Choice struct {
 	Kinds        []string
 	RelatedFiles []string
 	Entries      []string // names of additional entries
-	// Range of creation times, from From (inclusive) to To (exclusive). A zero time means that there is no bound.
+	// Range of creation times, from From (inclusive) to To (exclusive). A zero time does not set a bound.
 	From, To time.Time
 }
 
-// asOneFilter returns the conditions except Entries as a single filter. If c has no other conditions than Entries,
-// filter returns false.
+// asOneFilter returns the conditions except Entries as a single filter. If c contains nothing but Entries, asOneFilter
+// returns false.
 func (c *Choice) asOneFilter() (oxbow.Filter, bool) {
 	fs := c.splitFilters()
 	var f oxbow.Filter
@@ -149,7 +149,7 @@ func (r *Resolved) addDocuments(paths []string, place int) {
 	}
 }
 
-// combineProfiles combines profiles. The result includes each entry that one of the profiles includes and none of the
+// combineProfiles combines profiles. The result includes each entry that at least one profile includes and none of the
 // profiles excludes. For a key with a single value, the result has the value of the last profile that contains the
 // key.
 func combineProfiles(parts []*Profile) Resolved {
@@ -207,7 +207,7 @@ func (r *Resolved) Scope() scope.Scope {
 			s.Any = append(s.Any, f)
 		}
 		s.Names = append(s.Names, c.Entries...)
-		// The projects of the profile itself come before the projects of the profiles that it extends.
+		// The profile's own projects come before the projects of the profiles that it extends.
 		projects = slices.Concat(c.Projects, projects)
 	}
 	if len(r.Includes) == 0 {
@@ -239,8 +239,8 @@ func (r *Resolved) Scope() scope.Scope {
 }
 
 // CheckName returns an error if a profile cannot have this name. The error matches [oxbow.ErrInvalid]. The name is
-// also the name of a file, the value of a label and a part of URLs. Therefore it must consist of at most 64 ASCII
-// letters, digits, dots, dashes and underscores, must begin with a letter or a digit, and must not end with a dot.
+// also a file name, a label value and a part of URLs. Therefore it must consist of at most 64 ASCII letters, digits,
+// dots, dashes and underscores, must begin with a letter or a digit, and must not end with a dot.
 func CheckName(name string) error {
 	ok := name != "" && len(name) <= 64 && !strings.ContainsRune("._-", rune(name[0]))
 	for i := range len(name) {

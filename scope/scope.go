@@ -25,10 +25,10 @@ type Scope struct {
 	Except []oxbow.Filter // An entry is not in the scope if it matches one of these filters.
 
 	// Own contains labels that new entries get, unless the entry has another label with the same key. Callers cannot
-	// remove these labels. An update keeps them, and an [oxbow.Relabel] without them fails.
+	// remove these labels. An update keeps these labels, and an [oxbow.Relabel] without them fails.
 	Own []oxbow.Label
-	// Only restricts which labels may be added. If a term has the key of a new label, the label's value must be one of
-	// the term's values. A term without values forbids its key. An entry may keep the labels that it already has.
+	// Only restricts which labels may be added. If a term has a new label's key, the label's value must be one of the
+	// term's values. A term without values forbids its key. An entry may keep the labels that it already has.
 	Only []oxbow.Term
 
 	// Redact lists the kinds of personal data that are hidden. All texts are shown with a mark, such as [mail], in
@@ -143,7 +143,7 @@ func (s *Scope) addOwnLabels(ls []oxbow.Label, old *oxbow.Entry) []oxbow.Label {
 	return oxbow.SortLabels(ls)
 }
 
-// checkOwnLabelsKept returns an error if ls lacks a label of old whose key is a key of Own.
+// checkOwnLabelsKept returns an error if ls lacks a label from old whose key is a key in Own.
 func (s *Scope) checkOwnLabelsKept(ls []oxbow.Label, old *oxbow.Entry) error {
 	for _, own := range s.Own {
 		has := func(l oxbow.Label) bool { return l.Key == own.Key }

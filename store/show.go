@@ -16,7 +16,7 @@ type Occasion int
 
 // These are the occasions.
 const (
-	// BySearch: words of the text find the entry, or its name is offered in place of an unknown name.
+	// BySearch: words in the text find the entry, or its name is offered in place of an unknown name.
 	BySearch Occasion = iota
 	// RequestedByPerson: a person reads the entry, or a list of entries.
 	RequestedByPerson
@@ -27,13 +27,12 @@ const (
 	// selection of a profile.
 	Unasked
 	// UnaskedByLabels is like Unasked, but ignores the entry's text. Use it to choose candidates from many entries, or
-	// from heads, which have no content. Check each chosen entry for Unasked before you show the entry.
+	// from heads, which lack content. Check each chosen entry for Unasked before you show the entry.
 	UnaskedByLabels
 	// AtStart: a model gets the entry at the start of its session.
 	AtStart
-	// WithoutLabels: the text goes where the labels of the entry are lost, such as a file that
-	// other programs read, the repository of a team, a handoff that nobody requested by name, or a
-	// layout without labels.
+	// WithoutLabels: the text goes where the entry's labels are lost, such as a file that other programs read, a
+	// team's repository, a handoff that nobody requested by name, or a layout without labels.
 	WithoutLabels
 )
 
@@ -114,8 +113,7 @@ const flaggedKeyCount = 3
 // heldActors are the authors whose entries are held back on the same occasions as entries with heldKeys.
 var heldActors = []string{string(Imported), string(Foreign)}
 
-// HeldLabels returns the keys of the labels because of which an entry is held back on an occasion, whoever its author
-// is.
+// HeldLabels returns the label keys because of which an entry is held back on an occasion, whoever its author is.
 func (on Occasion) HeldLabels() []string {
 	switch on {
 	case RequestedByPerson:

@@ -61,8 +61,7 @@ func (d *Draft) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// SetMode sets the permissions of the draft, regardless of the umask. On file systems without permissions, it does
-// nothing.
+// SetMode sets the draft's permissions, regardless of the umask. On file systems without permissions, it does nothing.
 func (d *Draft) SetMode(mode fs.FileMode) error {
 	c, ok := d.fsys.(interface {
 		Chmod(name string, mode fs.FileMode) error
@@ -183,12 +182,12 @@ func link(fsys FS, oldname, newname string) error {
 	return ErrUnsupported
 }
 
-// maxCopies is the maximum number of copies of a file that [KeepCopy] makes.
+// maxCopies is how many copies of a file [KeepCopy] makes at most.
 const maxCopies = 10_000
 
-// KeepCopy durably keeps a copy of a file that will be replaced, and returns the name of the copy. This is the name of
-// the file with ".kept" appended, or with ".kept-2" and so on if a copy already exists. If the file system supports
-// hard links, the copy is a hard link and needs no space.
+// KeepCopy durably keeps a copy of a file that will be replaced, and returns the copy's name. This is the name of the
+// file with ".kept" appended, or with ".kept-2" and so on if a copy already exists. If the file system supports hard
+// links, the copy is a hard link and needs no space.
 func KeepCopy(fsys FS, name string) (kept string, err error) {
 	kept = name + keptCopySuffix
 	for n := 2; n <= maxCopies; n++ {
@@ -236,7 +235,7 @@ func copyNew(fsys FS, from, to string) error {
 }
 
 // WriteFile atomically replaces the content of a file. When WriteFile has returned nil, the new content is durable.
-// WriteFile writes a temporary file in the same directory (its name is the name of the file, a number, and .tmp),
+// WriteFile writes a temporary file in the same directory (the temporary name is the file's name, a number, and .tmp),
 // syncs this file, renames it, and syncs the directory. If the name refers to a symbolic link, the link itself is
 // replaced. The permissions of an existing file are not kept.
 //
@@ -269,9 +268,10 @@ func ReplaceFile(fsys FS, name string, data []byte, perm fs.FileMode, sure func(
 var ErrChanged = errors.New("the file was changed meanwhile")
 
 // ReplaceUnchanged atomically replaces the content of a file, like [WriteFile], if the file still has the content was.
-// If was is nil, the file must not exist. If the file has a different content, because another program changed it
-// after the caller read it, ReplaceUnchanged does not change the file, and the error matches [ErrChanged]. Callers
-// that write files which people also edit use ReplaceUnchanged or [RemoveUnchanged], so that no edit is overwritten.
+// If was is nil, the file must not exist. If the file has a different content, because another program changed the
+// file after the caller read it, ReplaceUnchanged does not change the file, and the error matches [ErrChanged].
+// Callers that write files which people also edit use ReplaceUnchanged or [RemoveUnchanged], so that no edit is
+// overwritten.
 func ReplaceUnchanged(fsys FS, name string, was, data []byte, perm fs.FileMode) error {
 	return ReplaceFile(fsys, name, data, perm, func() error { return CheckUnchanged(fsys, name, was) })
 }

@@ -1,5 +1,5 @@
-// This file implements locks that work only within a process. It is for platforms on which the operating system does
-// not release a lock when its holder dies.
+// This file implements locks that work only within a process. This file is for platforms on which the operating system
+// does not release a lock when its holder dies.
 
 //go:build !windows && (!unix || solaris || aix)
 

@@ -45,8 +45,8 @@ func (finder *homeFinder) openAnnotationsOfFile(ctx context.Context, arg string)
 	return finder.openWorkingDirAnnotations(ctx)
 }
 
-// codeLocation is a parsed FILE[:A[-B]]. It contains the file's name as annotations store it, and the lines. The lines
-// are zero if the argument contains none.
+// codeLocation is a parsed FILE[:A[-B]]. It contains the file's name in the form that annotations store, and the
+// lines. The lines are zero if the argument contains none.
 type codeLocation struct {
 	file string
 	span annotate.Span
@@ -54,7 +54,7 @@ type codeLocation struct {
 
 // runVerbOnFile calls a verb with the annotations of the repository that contains the file in arg. The function
 // makeInput returns the verb's input for the file and the lines. It returns an error if the verb cannot be used for
-// them.
+// the file and the lines.
 func runVerbOnFile[In, Out any](
 	ctx context.Context,
 	mem *openMemory,

@@ -47,7 +47,7 @@ func (mem *openMemory) runDemo(ctx context.Context, run commandRunner, keep, pag
 		defer mem.env.delayExit()()
 		defer func(made string) { err = errors.Join(err, vfs.RemoveTree(made)) }(dir)
 	}
-	if pages { // The project of the sample session has the name of the directory.
+	if pages { // The sample session's project has the name of the directory.
 		dir = filepath.Join(dir, "harbor")
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return fmt.Errorf("making a throw-away home: %w", err)

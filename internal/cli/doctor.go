@@ -28,8 +28,8 @@ but not if there are only warnings.`,
 	})
 }
 
-// clientInspection returns an inspection that examines how clients are set up. It returns nil if the facts about the
-// machine that it needs are not known.
+// clientInspection returns an inspection that examines how clients are set up. It returns nil if necessary facts about
+// the machine are not known.
 func (mem *openMemory) clientInspection() *setup.Inspection {
 	var in clients.SetupIn
 	place, err := mem.finder.memoryPlace()

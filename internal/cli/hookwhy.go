@@ -23,8 +23,8 @@ type editHookInput struct {
 	home   string
 	report fileedits.HookInput
 
-	// stateDir and isTurnTainted are set only in a home of another layout. stateDir is the directory with the state of
-	// sessions. isTurnTainted reports whether the session's current turn has read text by others.
+	// stateDir and isTurnTainted are set only in a home of another layout. stateDir is the directory with the
+	// sessions' state. isTurnTainted reports whether the session's current turn has read text by others.
 	stateDir      string
 	isTurnTainted func(client, session string) bool
 }
@@ -106,8 +106,8 @@ func (mem *openMemory) annotationsWorkspace(b *annotate.Store) *verb.Workspace {
 }
 
 // answerBeforeEdit returns the answer to a report that announces an edit. The answer contains the annotations of the
-// lines that will change. If there are none, it contains a line about the files. Errors are ignored, so that the
-// client continues with the edit.
+// lines that will change. Without annotations, the answer contains a line about the files. Errors are ignored, so that
+// the client continues with the edit.
 func (t contextInjector) answerBeforeEdit(
 	ctx context.Context,
 	about fileedits.ReportSummary,

@@ -212,7 +212,7 @@ func (mem *openMemory) openStore(path string, accessKind accessKind, readOnlyRea
 }
 
 // enableHeadSigning makes the run sign the memory's heads. It does nothing if the memory is not opened for writing, or
-// if it is a copy.
+// if the memory is a copy.
 func (mem *openMemory) enableHeadSigning(m *oxbow.Memory, path string, accessKind accessKind) {
 	if accessKind != readOwnAccess && filepath.Base(path) == storeFileName {
 		mem.closeHooks.add(signing.SignHeadsPeriodically(m, path, mem.env.Now))
@@ -353,8 +353,8 @@ func (mem *openMemory) newLoader() (*handoff.Loader, error) {
 	return &handoff.Loader{Profiles: profiles, Skills: skills, BoundProfile: bound}, err
 }
 
-// loadSkills returns the skills of the home, of the user, and of the project that contains the working directory. If
-// the home is not the user's own, its skills are treated like the project's.
+// loadSkills returns the home's skills, the user's skills, and the skills of the project that contains the working
+// directory. If the home is not the user's own, its skills are treated like the project's.
 func (mem *openMemory) loadSkills() (*skill.Set, error) {
 	home, err := mem.finder.homePath()
 	if err != nil {
@@ -431,7 +431,7 @@ func (finder *homeFinder) openAnnotationsIn(ctx context.Context, dir string) (*a
 	trusted := finder.host().Trusted
 	o := annotate.Options{Clock: finder.env.Now, Key: trusted.MachineKey, ReviewedCommit: team.ReviewedCommit,
 		CreateKey: func(ctx context.Context) []byte { return trusted.EnsureMachineKey(ctx, finder.env.Rand) }}
-	// Ignore the error: code has annotations even if there is no home.
+	// Ignore the error: code has annotations even without a home.
 	if d, other, err := finder.detectLayout(); err == nil && other {
 		o.Dir = d.Annotations
 	}

@@ -87,8 +87,8 @@ func (mem *openMemory) recallOnScreen(ctx context.Context, in verb.RecallIn) err
 	return callAndPrint(ctx, mem, verb.Get, verb.GetIn{Name: s.chosenName}, mem.env.showEntry)
 }
 
-// recallScreen connects the screen to the verbs. The memory stays open for queries. Before a change, it is closed, and
-// the change opens it again, as a command does.
+// recallScreen connects the screen to the verbs. The memory stays open for queries. Before a change, the memory is
+// closed, and the change opens it again, as a command does.
 type recallScreen struct {
 	mem             *openMemory
 	recallInput     verb.RecallIn
@@ -102,7 +102,7 @@ type recallScreen struct {
 	hasNoHistory    bool // The memory keeps no history.
 }
 
-// stderrBuffer collects what is written to standard error while the screen is shown.
+// stderrBuffer collects the text that is written to standard error while the screen is shown.
 type stderrBuffer struct {
 	mu sync.Mutex // guards b
 	b  bytes.Buffer
@@ -278,7 +278,7 @@ func (s *recallScreen) getEntry(ctx context.Context, h tui.Hit) tui.EntryDetails
 	return tui.EntryDetails{Version: out.Version, Facts: facts, Text: *out.Content}
 }
 
-// changeResult returns what the screen shows after a change: the text did, or the error.
+// changeResult returns the result that the screen shows after a change: doneText, or the error.
 func (s *recallScreen) changeResult(doneText string, change uint64, err error) tui.ChangeResult {
 	if err != nil {
 		return tui.ChangeResult{Text: formatErrorLine(err), Failed: true}

@@ -28,7 +28,7 @@ const (
 // the server ends.
 const spawnToolName = "spawn_sub_agent"
 
-// toolMetas contains hints for Claude Code (_meta) by tool name: the maximum number of characters of an answer that
+// toolMetas contains hints for Claude Code (_meta) by tool name: the maximum number of characters in an answer that
 // Claude Code passes on completely, and which tools it always loads.
 var toolMetas = map[string]mcp.Meta{
 	"remember":            {"anthropic/alwaysLoad": true},

@@ -20,9 +20,9 @@ import (
 // store's lock.
 const defaultDrainTimeout = 2 * time.Minute
 
-// ServeStdio serves the client that writes to in and reads from out, until in ends or ctx is done. Before it returns,
-// it answers all calls that it has read. If no call is answered for [Options.DrainTimeout], it answers the remaining
-// calls with an error.
+// ServeStdio serves the client that writes to in and reads from out, until in ends or ctx is done. Before ServeStdio
+// returns, it answers all calls that were read. If no call is answered for [Options.DrainTimeout], it answers the
+// remaining calls with an error.
 //
 // ServeStdio returns nil if in has ended, and the error of ctx if ctx is done. If a Read of in blocks at that time,
 // one goroutine remains until Read returns. A line that is not a valid message is answered with an error. If writing
@@ -81,8 +81,8 @@ func (u *discardAfterErrorWriter) writeError() error {
 // stopContextKey is the key under which a context contains the context that is done when the server must stop.
 type stopContextKey struct{}
 
-// withServerStop returns a context that is also done when the server must stop. Calls that take long use it, so that
-// they do not delay the end of the server.
+// withServerStop returns a context that is also done when the server must stop. Calls that take long use this context,
+// so that they do not delay the end of the server.
 func withServerStop(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	if stop, ok := ctx.Value(stopContextKey{}).(context.Context); ok {
@@ -297,8 +297,8 @@ func (c *drainingConnection) claimAnswer(id jsonrpc.ID) bool {
 	return true
 }
 
-// withErrorCode returns the response. If its error has the code 0, it returns a copy with the JSON-RPC code for
-// internal errors, because the SDK uses 0 for errors without a code.
+// withErrorCode returns the response. If the response's error has the code 0, it returns a copy with the JSON-RPC code
+// for internal errors, because the SDK uses 0 for errors without a code.
 func withErrorCode(r *jsonrpc.Response) *jsonrpc.Response {
 	var coded *jsonrpc.Error
 	if r.Error == nil {

@@ -20,7 +20,7 @@ import (
 // Levels of a finding, in addition to "ok".
 const (
 	LevelOK      = "ok"
-	levelWarning = "warning" // the setup works, but may differ from what the person expects
+	levelWarning = "warning" // the setup works, but may differ from the person's expectation
 	LevelProblem = "problem" // the setup does not work
 )
 
@@ -33,21 +33,21 @@ type Finding struct {
 	IsAlwaysShown bool     `json:"-"`              // the command setup shows the finding even if nothing is wrong
 }
 
-// ServerAnswer is what a client's server answered when it was asked about its memory.
+// ServerAnswer is the answer of a client's server to a question about the server's memory.
 type ServerAnswer struct {
 	Home string // directory of the memory that the server serves
 	Text string // text of the newest entry, or the context that the server returned
 	Err  error  // error if the server did not answer
 
-	// MissingMemoryReason says why the server has no memory, and Mend says what to do. Both are "" if the server has a
-	// memory.
+	// MissingMemoryReason says why the server lacks a memory, and Mend suggests a remedy. Both are "" if the server
+	// has a memory.
 	MissingMemoryReason, Mend string
 }
 
 // Inspection finds problems in the setup of clients. It is not safe for concurrent use.
 type Inspection struct {
 	World   Machine
-	Options Options // options of a new setup, of which only Executable, Home and Project are certainly set
+	Options Options // options of a new setup (only Executable, Home and Project are certainly set)
 	Home    string  // directory of the memory that this command uses
 	Rule    string  // sentence that says how Home was chosen
 
@@ -55,7 +55,7 @@ type Inspection struct {
 	// compared with the files that setup would write.
 	Compares bool
 
-	// Start starts a server as a client does, and asks it about its memory. If Start is nil, no server is started.
+	// Start starts a server as a client does, and asks it about the memory. If Start is nil, no server is started.
 	Start func(ctx context.Context, s Server) ServerAnswer
 
 	cachedAnswers map[string]ServerAnswer // answers of servers, by command and environment
@@ -70,7 +70,7 @@ type Status struct {
 	Err           error // error about a file that cannot be read; set only if IsRecorded is set
 
 	choices        *setupChoices // options of the last setup (nil if they are unknown)
-	isTrusted      bool          // the client trusts the hooks, so that it runs them
+	isTrusted      bool          // the client trusts the hooks and therefore runs them
 	canHaveServers bool          // one of the client's files can contain servers
 }
 
@@ -98,8 +98,8 @@ func (in *Inspection) Status(c *Client) Status {
 	return s
 }
 
-// inspectFile adds to the status what one file of the client shows: whether setup has recorded a change of the file,
-// with which options, and whether the file contains parts of oxbow.
+// inspectFile adds facts about one client file to the status: whether setup has recorded a change in the file, with
+// which options, and whether the file contains parts of oxbow.
 func (s *Status) inspectFile(w Machine, f *clientFile) {
 	s.canHaveServers = s.canHaveServers || len(f.serversPath) > 0
 	real, err := resolveLink(f.path)
@@ -164,14 +164,14 @@ type clientsFault struct {
 	inspection *Inspection
 }
 
-// titles returns the titles of the clients as part of a sentence, such as "Claude Code and Codex in this project".
+// titles returns the clients' titles as part of a sentence, such as "Claude Code and Codex in this project".
 func (f *clientsFault) titles() string {
 	_, titles := clientNames(f.statuses)
 	return joinWithAnd(titles) + f.inspection.scopeText()
 }
 
 // finding converts the fault to a finding. project is the same fault in the project's files, or nil. Its remedy comes
-// first, because a setup of the user's files fails as long as a file of the project has a problem.
+// first, because a setup of the user's files fails as long as a project file has a problem.
 func (f *clientsFault) finding(project *clientsFault) Finding {
 	names, _ := clientNames(f.statuses)
 	clients, mend := f.titles(), f.remedy(f.statuses)
@@ -337,8 +337,8 @@ func (in *Inspection) findClientFaults(ctx context.Context, s *Status) (all []cl
 	return append(all, in.serverFaults(ctx, s)...)
 }
 
-// serverFaults starts the client's server, and returns the problems that its answer shows. It returns nil if the
-// client has no server, or if this inspection does not start servers.
+// serverFaults starts the client's server, and returns the problems that its answer shows. It returns nil for a client
+// without a server, or if this inspection does not start servers.
 func (in *Inspection) serverFaults(ctx context.Context, s *Status) []clientSetupFault {
 	if len(s.Servers) == 0 || in.Start == nil {
 		return nil
@@ -418,8 +418,8 @@ func (in *Inspection) AskServer(ctx context.Context, s Server) ServerAnswer {
 	return a
 }
 
-// wrongHomeText describes what is wrong with the memory directory that the client's servers use. It returns "" if
-// nothing is wrong.
+// wrongHomeText describes the fault in the choice of the memory directory that the client's servers use. It returns ""
+// if nothing is wrong.
 func (in *Inspection) wrongHomeText(s *Status) string {
 	var otherHomes []string
 	finds := false
@@ -443,7 +443,7 @@ func (in *Inspection) wrongHomeText(s *Status) string {
 	return ""
 }
 
-// describeWorkingSetup describes the setup of a client that has no problems.
+// describeWorkingSetup describes the setup of a client without problems.
 func (in *Inspection) describeWorkingSetup(s *Status) string {
 	parts := s.Client.Title
 	switch {
@@ -457,9 +457,9 @@ func (in *Inspection) describeWorkingSetup(s *Status) string {
 	return parts
 }
 
-// outdatedFilesText compares the client's files with the files that setup would write now. If they differ, because
-// another version of oxbow wrote them or a person changed them, it returns a text that says so. Otherwise it returns
-// "".
+// outdatedFilesText compares the client's files with the files that setup would write now. If the files differ,
+// because another version of oxbow or a person wrote different content, it returns a text that says so. Otherwise it
+// returns "".
 func (in *Inspection) outdatedFilesText(s *Status) string {
 	if !slices.ContainsFunc(in.changesIfSetUpAgain(s), func(c *Change) bool { return !c.IsUnchanged() }) {
 		return ""

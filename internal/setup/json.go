@@ -66,8 +66,8 @@ func (d *jsonDocument) replaceRange(from, to int, text string) error {
 	return d.replaceText(slices.Concat(d.text[:from], []byte(text), d.text[to:]))
 }
 
-// findMember returns the member of an object with this name, and the member's index. The index is -1 if there is none.
-// If there are several, it returns the last, because clients use the last.
+// findMember returns the member of an object with this name, and the member's index. The index is -1 if the member is
+// missing. If there are several, it returns the last, because clients use the last.
 func findMember(v *hujson.Value, name string) (*hujson.Value, int) {
 	o, ok := v.Value.(*hujson.Object)
 	if !ok {
@@ -81,7 +81,7 @@ func findMember(v *hujson.Value, name string) (*hujson.Value, int) {
 	return nil, -1
 }
 
-// findValue returns the value at a path of names, or nil if there is none.
+// findValue returns the value at a path of names, or nil if the value is missing.
 func (d *jsonDocument) findValue(path ...string) *hujson.Value {
 	v := &d.root
 	for _, name := range path {
@@ -111,7 +111,7 @@ func standardJSON(v *hujson.Value) json.RawMessage {
 	return json.RawMessage(c.Pack())
 }
 
-// decodeAt decodes the value at a path into to. It returns false if there is no value, or if it has another type.
+// decodeAt decodes the value at a path into to. It returns false if the value is missing or has another type.
 func (d *jsonDocument) decodeAt(to any, path ...string) bool {
 	v := d.valueAt(path...)
 	return v != nil && json.Unmarshal(standardJSON(v), to) == nil
@@ -183,7 +183,7 @@ func (d *jsonDocument) renderValue(value any, indent string, isMultiline bool) s
 	return strings.ReplaceAll(out.String(), "\n", lineEnding(d.text))
 }
 
-// jsonContents describes the members of an object or the elements of a list, so that they can be edited.
+// jsonContents describes an object's members or the elements of a list, so that they can be edited.
 type jsonContents struct {
 	value    *hujson.Value
 	parts    []contentPart
@@ -191,9 +191,9 @@ type jsonContents struct {
 	hasComma bool         // a comma follows the last part
 }
 
-// contentPart is a member of an object or an element of a list.
+// contentPart is an object member or a list element.
 type contentPart struct {
-	from, end   int          // range of bytes of the part, including its value
+	from, end   int          // byte range of the part, including its value
 	spaceBefore hujson.Extra // white space and comments before the part
 	commaOffset int          // offset of the comma after the part, if there is one
 }
@@ -418,7 +418,7 @@ func elementAt(v *hujson.Value, i int) *hujson.Value {
 	return &v.Value.(*hujson.Array).Elements[i]
 }
 
-// indentedJSON returns the indented JSON text of a value, as the content of a file.
+// indentedJSON returns the indented JSON text of a value, as file content.
 func indentedJSON(value any) string {
 	b, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-// withheldText is shown instead of the text of an entry in quarantine.
+// withheldText is shown for an entry in quarantine, instead of the text.
 const withheldText = "(in quarantine: only a person sees this, with oxbow approve)"
 
 // WithholdQuarantinedText replaces the text of e if e is in quarantine, unless a person makes the call.

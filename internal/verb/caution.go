@@ -1,4 +1,4 @@
-// This file decides whether a text needs a warning if the home's files have no labels.
+// This file decides whether a text needs a warning if the home's files lack labels.
 
 package verb
 
@@ -33,8 +33,8 @@ func (w *Workspace) EntryWarning(e *oxbow.Entry) string {
 	return TrustWarning(w.trustLevels([]oxbow.Entry{*e})[0])
 }
 
-// trustLevels returns the trust level to show for each entry. If the home's files have no labels, the level depends on
-// the text: it is tainted if it repeats foreign text, and unvouched if it looks like instructions.
+// trustLevels returns the trust level to show for each entry. If the home's files lack labels, the level depends on
+// the text: a text that repeats foreign text is tainted, and a text that looks like instructions is unvouched.
 func (w *Workspace) trustLevels(entries []oxbow.Entry) []oxbow.Trust {
 	levels := make([]oxbow.Trust, len(entries))
 	var texts []string
@@ -63,8 +63,7 @@ func (w *Workspace) trustLevels(entries []oxbow.Entry) []oxbow.Trust {
 	return levels
 }
 
-// setTrustLevels sets the trust level of those shown entries that need a warning. It does nothing in oxbow's own
-// layout.
+// setTrustLevels sets the trust level of the shown entries that need a warning. It does nothing in oxbow's own layout.
 func (w *Workspace) setTrustLevels(shown []*Entry, entries []oxbow.Entry) {
 	if !w.Unlabelled {
 		return // makeEntry has already set it.

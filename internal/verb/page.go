@@ -15,14 +15,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Default budgets of answers, in tokens. The budget of recall is enough for five entries of a few paragraphs each.
-// Clients cut or hide answers that are longer than answerPageTokens.
+// Default budgets of answers, in tokens. Recall's budget is enough for five entries of a few paragraphs each. Clients
+// cut or hide answers that are longer than answerPageTokens.
 const (
 	defaultMaxTokens = 2000
 	answerPageTokens = 4000
 )
 
-// reservedNoteTokens is the part of each budget that is reserved for a note about what was cut.
+// reservedNoteTokens is the part of each budget that is reserved for a note about the omitted content.
 const reservedNoteTokens = 30
 
 // tokenBudget returns the maximum number of tokens in an answer. If the caller sets no limit, it is defaultTokens, or
@@ -55,7 +55,7 @@ func (w *Workspace) PageBounds(offset, maxTokens *int) (firstByte, tokenLimit in
 	return firstByte, tokenLimit, err
 }
 
-// CountFittingItems returns how many of the first items fit into a budget of maxTokens tokens, of which spentTokens are
+// CountFittingItems returns how many of the first items fit into a budget with maxTokens tokens if spentTokens are
 // already used. The function describe returns the record of an item.
 func CountFittingItems[T any](items []T, spentTokens, maxTokens int, describe func(T) report.Record) int {
 	if maxTokens == math.MaxInt {
@@ -93,7 +93,7 @@ func listedEntryText(e Entry) string {
 	return b.String()
 }
 
-// cutToBudget shortens the answer to at most maxTokens tokens. First it includes the hits with their snippets. Then it
+// cutToBudget shortens the answer to at most maxTokens tokens. First it includes the hits with snippets. Then it
 // replaces snippets by whole contents, beginning with the best hits. Finally it adds the turns around these hits.
 // contents contains the content of each hit. If keepAllHits is set, no hit is left out, even if the answer is too
 // long.
@@ -189,7 +189,7 @@ func (out *RecallOut) addTurnsAround(maxTokens int) {
 	}
 }
 
-// lastHitWithTurns returns the index of the last hit that is shown with turns around it, or -1 if there is none.
+// lastHitWithTurns returns the index of the last hit that is shown with turns around it, or -1 without such a hit.
 func lastHitWithTurns(hits []Entry) int {
 	for i, h := range slices.Backward(hits) {
 		if len(h.TurnsBefore)+len(h.TurnsAfter) > 0 {
@@ -325,8 +325,8 @@ func (p Page) ContinuationLine() string {
 	return "note: " + p.rangeNote().String() + ", all else as in this call\n"
 }
 
-// PageRoom returns how many bytes of text fit on one page. restSize is the size in bytes of everything else in the
-// answer. The result is at least half of w.Page, and math.MaxInt if w.Page is 0 (unlimited).
+// PageRoom returns how many bytes of text fit on one page. restSize is how many bytes everything else in the answer
+// has. The result is at least half of w.Page, and math.MaxInt if w.Page is 0 (unlimited).
 func (w *Workspace) PageRoom(restSize int) int {
 	if w.Page == 0 {
 		return math.MaxInt
@@ -342,10 +342,10 @@ func PartTexts(c prompt.Context) (texts []string) {
 	return texts
 }
 
-// CutText joins the parts to one text, returns one page of it, and sets the fields of p. The page begins at byte
-// *offset, or at p.Offset if offset is nil, and has about maxBytes bytes. If possible, it ends between two parts. A
-// part that is longer than a page is split. If the split is inside a fence, the page closes the fence, and the next
-// page opens it again. If the offset is not inside the text, the error matches [oxbow.ErrInvalid].
+// CutText joins the parts to one text, returns one page of it, and sets p's fields. The page begins at byte *offset,
+// or at p.Offset if offset is nil, and has about maxBytes bytes. If possible, it ends between two parts. A part that
+// is longer than a page is split. If the split is inside a fence, the page closes the fence, and the next page opens
+// it again. If the offset is not inside the text, the error matches [oxbow.ErrInvalid].
 func (p *Page) CutText(parts []string, offset *int, maxBytes int) (string, error) {
 	all := strings.Join(parts, "")
 	if offset != nil {
@@ -398,7 +398,7 @@ func (p *Page) CutText(parts []string, offset *int, maxBytes int) (string, error
 	return page, nil
 }
 
-// countBackticks returns the number of backticks at the beginning of a line.
+// countBackticks counts the backticks at the beginning of a line.
 func countBackticks(line string) int { return len(line) - len(strings.TrimLeft(line, "`")) }
 
 // reopenFenceLine returns the line with which the fence around byte offset of a text begins. It returns "" if byte
@@ -419,8 +419,8 @@ func reopenFenceLine(s string, offset int) (fenceLine string) {
 	return fenceLine
 }
 
-// cutToBudget cuts the list, which begins at offset, so that the answer fits into the budget. positions contains the
-// position of each entry on the page, and the end of the last entry.
+// cutToBudget cuts the list, which begins at offset, so that the answer fits into the budget. positions contains each
+// entry's position on the page, and the end of the last entry.
 func (out *ListOut) cutToBudget(offset, maxTokens int, positions []int) {
 	n := CountFittingItems(
 		out.Entries,
@@ -442,8 +442,8 @@ func (out *ListOut) cutToBudget(offset, maxTokens int, positions []int) {
 	}
 }
 
-// cutToBudget cuts the list of changes, so that the answer fits into the budget. offset is the number of changes
-// before this page.
+// cutToBudget cuts the change list, so that the answer fits into the budget. offset is the number of changes before
+// this page.
 func (out *HistoryOut) cutToBudget(offset, maxTokens int) {
 	all := len(out.Changes)
 	if all == 0 {

@@ -26,7 +26,7 @@ type Place struct {
 	Home         string // directory of the memory, or a file if the user named a file as home
 	HomeRule     string // sentence that says how the home was chosen
 	FoundFromDir bool   // the home was found from the working directory, and not named by the user
-	StorePath    string // path of the memory's file, or of the directory if the layout has several files
+	StorePath    string // path of the memory's file, or the directory's path if the layout has several files
 	LayoutName   string // name of the layout if the memory has several files, or "" for oxbow's own layout
 	LayoutTitle  string // name of that layout for people
 
@@ -175,7 +175,7 @@ func WrapError(operation string, err error) error {
 }
 
 // NotStoreError returns the error for a file that is not a store in oxbow's own format. If it recognizes the kind of
-// the file, the error contains advice on what to do with it.
+// the file, the error contains advice for such files.
 func NotStoreError(path string, err error) error {
 	err = fmt.Errorf("opening %s: %w", path, err)
 	f, ferr := vfs.OpenRegular(path)

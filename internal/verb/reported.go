@@ -7,8 +7,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// HeldEntriesText returns a sentence about n entries of an import that models do not get before a person approves them.
-// It contains the command for approving them.
+// HeldEntriesText returns a sentence about n entries of an import that models do not get before a person approves
+// them. The sentence contains the command for approving the entries.
 func HeldEntriesText(n int, group string) report.Words {
 	command := "oxbow approve"
 	if group != "" {

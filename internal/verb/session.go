@@ -36,7 +36,7 @@ type Profiles struct {
 
 	mu           sync.Mutex // guards the fields below
 	cachedViews  []*scopedView
-	viewUseCount uint64 // number of uses of all views so far
+	viewUseCount uint64 // how often all views together have been used so far
 }
 
 // maxCachedViews is the number of restricted memories that are cached.
@@ -95,7 +95,7 @@ func (p *Profiles) makeLoadedProfile(r *profile.Resolved, now time.Time) loadedP
 	return loadedProfile{handle: makeHandle(r.Name, now, d), name: r.Name, scope: s, scopeDigest: d}
 }
 
-// scopeDigest returns the first 8 hexadecimal digits of a hash of the scope.
+// scopeDigest returns the first 8 hexadecimal digits of the scope's hash.
 func scopeDigest(s scope.Scope) string {
 	b, err := json.Marshal(s)
 	if err != nil {
@@ -105,9 +105,9 @@ func scopeDigest(s scope.Scope) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// makeHandle returns a handle of the form NAME@TIME-DIGEST: the profile's name, the time of loading in seconds since
-// 1970 in base 36, and the digest of the profile's scope. A handle is not secret and gives no rights, because the
-// profile is resolved again within the limits of the caller. Therefore the server need not remember it.
+// makeHandle returns a handle in the form NAME@TIME-DIGEST: the profile's name, the loading time in seconds since 1970
+// in base 36, and the digest of the profile's scope. A handle is not secret and gives no rights, because the profile
+// is resolved again within the limits of the caller. Therefore the server need not remember it.
 func makeHandle(name string, at time.Time, digest string) string {
 	return name + "@" + strconv.FormatInt(at.Unix(), 36) + "-" + digest
 }
@@ -211,7 +211,8 @@ func (p *Profiles) closeUnusedViews() {
 }
 
 // LoadedProfiles is the stack of the profiles that a session has loaded. Calls are restricted to the last profile.
-// When it is unloaded, the profile before it counts again. The zero value is empty. It is safe for concurrent use.
+// When this profile is unloaded, the profile before it counts again. The zero value is empty. It is safe for
+// concurrent use.
 type LoadedProfiles struct {
 	mu              sync.Mutex // guards the fields below
 	loadedStack     []loadedProfile
@@ -219,9 +220,9 @@ type LoadedProfiles struct {
 }
 
 // loadProfile puts profile l on top of the stack, and returns the loaded profile. If the session has already loaded
-// it, the profile moves to the top. It keeps its handle, unless the profile's file has changed. In that case the old
-// handle becomes invalid. A note tells the caller about both cases. loadProfile returns an error if the session has
-// already loaded maxLoadedProfiles other profiles.
+// it, the profile moves to the top. The profile keeps its handle, unless the profile's file has changed. In that case
+// the old handle becomes invalid. A note tells the caller about both cases. loadProfile returns an error if the
+// session has already loaded maxLoadedProfiles other profiles.
 func (s *LoadedProfiles) loadProfile(l loadedProfile) (now loadedProfile, notes []Note, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -277,7 +278,7 @@ func (s *LoadedProfiles) removeHandle(handle string) {
 	s.loadedStack = slices.DeleteFunc(s.loadedStack, func(l loadedProfile) bool { return l.handle == handle })
 }
 
-// recordInvalidHandle records that a handle is no longer valid. The caller must hold s.mu.
+// recordInvalidHandle records that a handle has become invalid. The caller must hold s.mu.
 func (s *LoadedProfiles) recordInvalidHandle(handle string) {
 	s.unloadedHandles = append(s.unloadedHandles, handle)
 	if n := len(s.unloadedHandles) - 32; n > 0 {
@@ -285,7 +286,7 @@ func (s *LoadedProfiles) recordInvalidHandle(handle string) {
 	}
 }
 
-// handleList returns the handles of the loaded profiles, the last of which restricts calls. The caller must hold s.mu.
+// handleList returns the handles of the loaded profiles. The last profile restricts calls. The caller must hold s.mu.
 func (s *LoadedProfiles) handleList() []string {
 	var hs []string
 	for _, l := range s.loadedStack {

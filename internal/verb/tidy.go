@@ -1,4 +1,4 @@
-// This file declares what a home in another layout may offer: shortening its own files, and undoing that.
+// This file declares operations that a home in another layout may offer: shortening its own files, and undoing that.
 
 package verb
 
@@ -24,7 +24,7 @@ type Tidier interface {
 	// another file of the home. If that is impossible, nothing changes, and the error matches oxbow.ErrInvalid.
 	Compress(ctx context.Context, budget int, dry bool) (Tidied, error)
 	// Revert undoes the change with the given number, or the last change if number is 0. The error matches
-	// oxbow.ErrNotFound if there is no such change, and oxbow.ErrConflict if the memory has changed since.
+	// oxbow.ErrNotFound if such a change does not exist, and oxbow.ErrConflict if the memory has changed since.
 	Revert(ctx context.Context, number int, dry bool) (Tidied, error)
 }
 
@@ -40,7 +40,7 @@ type Tidied struct {
 	Notes  []string `json:"notes,omitempty"` // remarks for the user
 }
 
-// Step says what the change does with one fact.
+// Step describes the effect of the change on one fact.
 type Step struct {
 	Did  string `json:"did"`            // "drop", "move", "shorten" or "put back"
 	Text string `json:"text"`           // text of the fact
@@ -53,8 +53,7 @@ type Step struct {
 type Compressor interface {
 	// Spans returns the lengths of periods that can be compressed, such as "week" and "month", the shortest first.
 	Spans() []string
-	// Compress replaces entries by digests and returns the digests. The list is empty if there was nothing to
-	// compress.
+	// Compress replaces entries by digests and returns the digests. The list is empty if nothing could be compressed.
 	Compress(ctx context.Context, r Compression) ([]Digest, error)
 	// Decompress deletes the named digests, and restores the entries that they replaced. If dry is set, it changes
 	// nothing, and returns the digests that a call without dry would delete.
@@ -63,7 +62,7 @@ type Compressor interface {
 
 // Compression says what [Compressor.Compress] should compress.
 type Compression struct {
-	Span   string // length of the period, which must be a result of Spans
+	Span   string // period length, which must be a result of Spans
 	Period string // the period, such as 2026-W16, or "" for all periods that have ended
 	// Texts contains the text of each digest, by [DigestPart.Group]. The layout generates the text of a group that is
 	// missing. If Texts is set, Period must be set.
@@ -90,11 +89,11 @@ type Digest struct {
 // here.
 type DigestPart struct {
 	Entry string `json:"entry"`
-	// labels by which this part differs from the other parts, such as "project:vtt" (may be empty)
+	// distinguishing labels of this part, such as "project:vtt" (may be empty)
 	Group   string        `json:"group"`
 	Labels  []oxbow.Label `json:"labels"`
 	Entries int           `json:"entries"` // number of entries that the part replaces
-	Before  int           `json:"before"`  // total size of the contents of these entries, in bytes
+	Before  int           `json:"before"`  // total size of these entries' contents, in bytes
 	After   int           `json:"after"`   // size of Text, in bytes
 	Text    string        `json:"text"`
 }

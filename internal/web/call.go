@@ -1,5 +1,5 @@
-// This file handles a request of a browser that is signed in. It reads values of forms, checks the rights of the
-// browser, and implements the redirect that follows a form.
+// This file handles a request of a browser that is signed in. It reads form values, checks the rights of the browser,
+// and implements the redirect that follows a form.
 
 package web
 
@@ -48,7 +48,7 @@ type pageReply interface {
 	send(c *pageRequest, w http.ResponseWriter, a page.Assets)
 }
 
-// accessSummary returns a text that names the part of the memory that this browser may see, and the version of oxbow.
+// accessSummary returns a text that names the part of the memory that this browser may see, and oxbow's version.
 func (c *pageRequest) accessSummary() string {
 	s := "The whole memory"
 	if c.view.Rights.ReadOnly || c.view.IsPartial() {
@@ -60,8 +60,7 @@ func (c *pageRequest) accessSummary() string {
 	return s + ". oxbow " + c.version
 }
 
-// maxChangesSearched is the number of recent changes among which [pageRequest.changeNotice] looks for the change of a
-// form.
+// maxChangesSearched is how many recent changes [pageRequest.changeNotice] searches for the change of a form.
 const maxChangesSearched = 50
 
 // changeNotice shows the changes that a form made, with a button to undo them, and the message of the form. It returns
@@ -141,7 +140,7 @@ func pathOnThisServer(to string) string {
 }
 
 // redirectReply sends a browser to another page after a form. The page is a path below [page.RootPath], such as
-// "entries/deploy". It shows the change of the form, with a button to undo it.
+// "entries/deploy". The page shows the form's change, with a button to undo it.
 type redirectReply struct {
 	path           string   // path including the query
 	changeNumber   uint64   // number of the change that the form made (0 if it made no change)
@@ -200,7 +199,7 @@ func (c *pageRequest) mayWrite() bool { return !c.view.Rights.ReadOnly }
 // pathName returns the entry name in the path of the request (see [page.EntryPath]).
 func (c *pageRequest) pathName() string { return strings.TrimSpace(c.r.PathValue("name")) }
 
-// formValue returns the value of a field of the form or query, without surrounding spaces.
+// formValue returns the value of a field in the form or query, without surrounding spaces.
 func (c *pageRequest) formValue(name string) string { return strings.TrimSpace(c.r.FormValue(name)) }
 
 // base returns the version of the entry for which the form was made. It returns nil if the form contains no valid

@@ -1,4 +1,4 @@
-// This file counts the labels of the found entries. It shows them as links that add a filter to the query.
+// This file counts the labels of the found entries. It shows the labels as links that add a filter to the query.
 
 package web
 
@@ -19,8 +19,8 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// filterFacet is a group of filters. For each filter, it contains the number of entries that the query would find
-// with it, or 0 if these were not counted.
+// filterFacet is a group of filters. For each filter, it contains the number of entries that the query would find with
+// the filter, or 0 if these were not counted.
 type filterFacet struct {
 	title          string
 	countsByFilter map[string]int // numbers by filter, such as project:oxbow
@@ -61,7 +61,7 @@ func facetsOfHits(hits []verb.Entry) []filterFacet {
 }
 
 // facetsOfList counts the labels of the listed entries if this is fast: for the whole memory, the store knows the
-// numbers, and a short list is read completely. For a longer list, the filters have no numbers.
+// numbers, and a short list is read completely. For a longer list, the filters lack numbers.
 func (c *pageRequest) facetsOfList(query string, list verb.ListOut) ([]filterFacet, error) {
 	fs := []filterFacet{{"Project", map[string]int{}}, {"Tag", map[string]int{}}, {"Kind", map[string]int{}},
 		{"Written by", map[string]int{"by:person": 0, "by:agent": 0, "by:import": 0}},
@@ -70,7 +70,7 @@ func (c *pageRequest) facetsOfList(query string, list verb.ListOut) ([]filterFac
 		return nil, nil
 	}
 	if query == "" {
-		// Stats returns an error if the browser only sees a part of the memory; then there are no numbers
+		// Stats returns an error if the browser only sees a part of the memory; then the numbers are missing
 		if st, err := maintenance.Stats(c.ctx, c.workspace, maintenance.StatsIn{}); err == nil {
 			for i, counts := range []map[string]int{st.Projects, st.Tags, st.Kinds} {
 				for v, n := range counts {

@@ -1,4 +1,4 @@
-// This file approves the entries of an import: all of them, or those with a certain label.
+// This file approves the entries of an import: all entries, or only the entries with a certain label.
 
 package web
 

@@ -8,7 +8,7 @@ type pageRoute struct {
 	handle       pageHandler
 }
 
-// pageRoutes lists all pages and forms, except those for signing in. The path of a form is below the path of its page.
+// pageRoutes lists all pages and forms, except those for signing in. A form's path is below the path of its page.
 var pageRoutes = []pageRoute{
 	{"GET", "{$}", todayPage},
 	{"GET", "entries/{name}", entryPage},

@@ -22,7 +22,8 @@ import (
 const (
 	signInLinkLifetime = 10 * time.Minute
 	sessionLifetime    = 12 * time.Hour
-	maxBrowserSessions = 256 // maximum number of keys, and of sessions (if there are more, the oldest are dropped)
+	// maximum number of keys, and also the maximum session count (if there are more, the oldest are dropped)
+	maxBrowserSessions = 256
 )
 
 // browserVisitor is a browser that is signed in or has a key to sign in. It contains the rights and the actor of
@@ -30,7 +31,7 @@ const (
 type browserVisitor struct {
 	token      auth.Token
 	actor      oxbow.Actor
-	sessionID  string // ID of the session in the log, which is a digest of the cookie
+	sessionID  string // session ID in the log, which is a digest of the cookie
 	expiryTime time.Time
 }
 
@@ -46,7 +47,7 @@ type BrowserSessions struct {
 	signedInByCookie map[[32]byte]*browserVisitor
 }
 
-// NewSessions returns an empty set of sessions for a tenant, whose name is part of keys and cookies. The tenant is ""
+// NewSessions returns an empty set of sessions for a tenant, whose name appears in keys and cookies. The tenant is ""
 // for the memory in the server's own home.
 func NewSessions(tenant string, now func() time.Time, rand io.Reader) *BrowserSessions {
 	s := &BrowserSessions{now: now, rand: rand}
@@ -90,7 +91,7 @@ func RequestTenant(w http.ResponseWriter, r *http.Request, tokens auth.Tokens) (
 	return tenantOfKey(c.Value), false
 }
 
-// tenantOfKey returns the name of the tenant in a key or a cookie. It returns "" if there is none.
+// tenantOfKey returns the name of the tenant in a key or a cookie. It returns "" for a value without a tenant.
 func tenantOfKey(key string) string {
 	tenant, _, found := strings.Cut(key, ".")
 	if !found {

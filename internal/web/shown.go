@@ -16,8 +16,8 @@ import (
 // maxShownPrompts is the maximum number of prompts in the list.
 const maxShownPrompts = 5
 
-// shownPromptsSection returns a section with the prompts for which the entry was shown. It returns nil if there are
-// none.
+// shownPromptsSection returns a section with the prompts for which the entry was shown. It returns nil without such
+// prompts.
 func (c *pageRequest) shownPromptsSection(name string) g.Node {
 	if c.workspace.Sessions == nil {
 		return nil

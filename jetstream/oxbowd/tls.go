@@ -46,8 +46,8 @@ func addTLSAdvice(err error) error {
 	return err
 }
 
-// isTLSRefusal reports whether an error means that the client rejected the certificate of the server, or that the
-// server rejected the certificate of the client.
+// isTLSRefusal reports whether an error means that the client rejected the server's certificate, or that the server
+// rejected the client's certificate.
 func isTLSRefusal(err error) bool {
 	v, alert := (*tls.CertificateVerificationError)(nil), (*net.OpError)(nil)
 	return errors.As(err, &v) || (errors.As(err, &alert) && alert.Op == "remote error")

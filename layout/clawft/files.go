@@ -56,8 +56,8 @@ func (h *Home) splitWithheld(ctx context.Context, file, text string) (shown, res
 	return h.splitVisible(file, text, func(e *oxbow.Entry) bool { return e.MayShow(oxbow.OnRequest(ctx)) })
 }
 
-// AppendMemory appends paragraphs to MEMORY.md with blank lines around them. It returns the number of appended bytes
-// of content. It removes control characters except tabs and line ends.
+// AppendMemory appends paragraphs to MEMORY.md with blank lines around them. It returns how many bytes of content were
+// appended. It removes control characters except tabs and line ends.
 func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
 	if err := checkStorable(content); err != nil {
 		return 0, err
@@ -86,8 +86,8 @@ func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
 	return len(content), nil
 }
 
-// WriteMemory replaces the text of MEMORY.md by content, followed by a blank line, and returns the number of bytes of
-// content. [Home.Revert] can undo this. Changes by others since the session of ctx saw the file are merged by line. If
+// WriteMemory replaces MEMORY.md's text by content, followed by a blank line, and returns the size of content in
+// bytes. [Home.Revert] can undo this. Changes by others since the session of ctx saw the file are merged by line. If
 // they cannot be merged, or if the session has not seen the file, the error matches [oxbow.ErrConflict]. Entries that
 // the caller may not see (see [oxbow.OnRequest]) are kept.
 func (h *Home) WriteMemory(ctx context.Context, content string) (int, error) {
@@ -173,9 +173,10 @@ func removeControls(s string) string {
 	}, s)
 }
 
-// Search returns the paragraphs that contain the query: those of MEMORY.md and then those of HISTORY.md, in the order
-// of the files. If limit is above 0, it returns at most limit paragraphs. It ignores letter case and diacritics. An
-// empty query finds nothing. If one file cannot be read, Search returns the paragraphs of the other file and an error.
+// Search returns the paragraphs that contain the query: first the paragraphs in MEMORY.md and then the paragraphs in
+// HISTORY.md, in the order of the files. If limit is above 0, it returns at most limit paragraphs. It ignores letter
+// case and diacritics. An empty query finds nothing. If one file cannot be read, Search returns the paragraphs of the
+// readable file and an error.
 func (h *Home) Search(ctx context.Context, query string, limit int) ([]string, error) {
 	memory, _, err := h.Tree.Document(ctx, memoryFile)
 	history, _, herr := h.Tree.Document(ctx, historyFile)

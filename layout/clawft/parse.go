@@ -65,15 +65,15 @@ type entryComment struct {
 
 // parsedItem is an entry in the text of a file.
 type parsedItem struct {
-	start, end               int           // byte range of the entry and its comments, without the line end at its end
+	start, end               int           // byte range of the entry and its comments, without the final line end
 	contentStart, contentEnd int           // byte range of the content
-	comment                  *entryComment // comment of the entry (nil if it has none)
+	comment                  *entryComment // comment of the entry (nil without a comment)
 	content                  string
 	name                     string
 	created                  time.Time // creation time (zero if the text does not contain one)
 }
 
-// lineEnding returns the line end of the first line of a text, or "\n" if this line has none.
+// lineEnding returns the line end after the first line of a text, or "\n" if this line lacks a line end.
 func lineEnding(text string) string {
 	if i := strings.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
 		return "\r\n"
@@ -81,7 +81,7 @@ func lineEnding(text string) string {
 	return "\n"
 }
 
-// lineBounds returns the end of the line that begins at i, without its line end, and the beginning of the next line.
+// lineBounds returns where the line that begins at i ends, without its line end, and the beginning of the next line.
 func lineBounds(text string, i int) (end, next int) {
 	n := strings.IndexByte(text[i:], '\n')
 	if n < 0 {
@@ -96,7 +96,7 @@ func lineBounds(text string, i int) (end, next int) {
 
 func isBlank(line string) bool { return strings.TrimSpace(line) == "" }
 
-// splitItems returns the entries in a text. Entries without a comment have no name yet.
+// splitItems returns the entries in a text. Entries without a comment do not have a name yet.
 func splitItems(text string) []parsedItem {
 	eol := lineEnding(text)
 	plain := func(s string) string {
@@ -161,7 +161,7 @@ func splitItems(text string) []parsedItem {
 // fenceFinder finds fenced code blocks.
 type fenceFinder struct {
 	text           string
-	unclosedFences map[string]bool // opening fences that are known to have no closing line
+	unclosedFences map[string]bool // opening fences that are known to lack a closing line
 }
 
 // blockEnd returns the end of the fenced code block that begins with the line at i, including its closing line. It
@@ -193,8 +193,8 @@ func (f *fenceFinder) blockEnd(i int) int {
 	return 0
 }
 
-// findClosingLine finds the line that closes the content that begins at from. It returns the byte range of the content
-// and the end of the closing line. If the closing line is missing, after is 0.
+// findClosingLine finds the line that closes the content that begins at from. It returns the content's byte range and
+// the end of the closing line. If the closing line is missing, after is 0.
 func findClosingLine(text string, from, n int) (start, to, after int) {
 	line := closeLine(n)
 	for i := from; i > 0; i++ {
@@ -350,7 +350,7 @@ func (l treeLayout) baseName(path, content string) string {
 }
 
 // leadingDate returns the time at the beginning of a paragraph, such as 2026-04-14 or 2026-04-14 10:23. It may be in
-// brackets or in a heading. ok is false if there is none.
+// brackets or in a heading. ok is false if the date is missing.
 func (l treeLayout) leadingDate(content string) (time.Time, bool) {
 	s := strings.TrimLeft(content, "#*[ \t")
 	mayBeDate := len(s) >= len(time.DateOnly) && s[4] == '-' && s[7] == '-'

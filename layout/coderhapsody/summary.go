@@ -1,6 +1,6 @@
-// This file composes the text of a digest if the caller provides none. For each day, the text
-// contains the beginnings of all sections. Its size is an eighth of the size of the entries. If
-// digests are compressed again, their sections are days, and all texts are cut to an eighth again.
+// This file composes the text of a digest if the caller provides none. For each day, the text contains the beginnings
+// of all sections. Its size is an eighth of the entries' size. If digests are compressed again, their sections are
+// days, and all texts are cut to an eighth again.
 
 package coderhapsody
 
@@ -26,15 +26,14 @@ const digestOpening = "The beginnings of "
 // digestSection is a section of an entry in a digest.
 type digestSection struct {
 	markdownSection
-	groupHeading string // heading of the section in the digest: the day, or the name of the earlier digest
+	groupHeading string // section heading in the digest: the day, or the name of the earlier digest
 	entryName    string // name of the entry ("" if the name only repeats the day)
 
 	isFirst bool // the section is the first section of an entry
 }
 
-// composeDigest returns the text of a group's digest, which consists of the beginnings of all sections. Its size is an
-// eighth of the size of the entries. If there is not enough space for all sections, chooseSections selects some of
-// them.
+// composeDigest returns a group's digest text, which contains the beginnings of all sections. Its size is an eighth of
+// the entries' size. If there is not enough space for all sections, chooseSections selects some sections.
 func composeDigest(name string, g *digestGroup, zone *time.Location) string {
 	all, size := g.sectionsOfEntries(zone)
 	budget := size / digestShrinkFactor
@@ -45,8 +44,7 @@ func composeDigest(name string, g *digestGroup, zone *time.Location) string {
 	}
 }
 
-// sectionsOfEntries returns the sections of all entries in the group, and the total size of the entries
-// in bytes.
+// sectionsOfEntries returns the sections of all entries in the group, and the entries' total size in bytes.
 func (g *digestGroup) sectionsOfEntries(zone *time.Location) (all []digestSection, entryBytes int) {
 	for i := range g.entries {
 		e := &g.entries[i]
@@ -74,8 +72,8 @@ func (g *digestGroup) sectionsOfEntries(zone *time.Location) (all []digestSectio
 }
 
 // chooseSections returns sectionCount of the sections in their original order. It prefers the first sections of
-// entries, and among these shorter sections, because they need little space. If there are too few, it adds other
-// sections, the longest first.
+// entries, and among these shorter sections, because short sections need little space. If there are too few, it adds
+// other sections, the longest first.
 func chooseSections(all []digestSection, sectionCount int) []digestSection {
 	if sectionCount >= len(all) {
 		return all
@@ -159,7 +157,7 @@ func writeDigest(name string, g *digestGroup, keptSections []digestSection, maxB
 	return strings.Trim(b.String(), "\n")
 }
 
-// shorterDigest returns the text of composeDigest, or the unchanged texts of the entries if these are shorter.
+// shorterDigest returns the text of composeDigest, or the entries' unchanged texts if these are shorter.
 func shorterDigest(name string, g *digestGroup, zone *time.Location) string {
 	digest := composeDigest(name, g, zone)
 	var texts []string
@@ -207,9 +205,9 @@ func isHeading(line string) bool {
 	return n >= 1 && n <= 6 && n < len(line) && line[n] == ' '
 }
 
-// firstParagraph returns the first paragraph of a text as a single line of at most maxBytes bytes, with semicolons
-// between list items. If a sentence ends in the second half of these bytes, the line is cut there, otherwise after a
-// word, with an ellipsis.
+// firstParagraph returns a text's first paragraph as a single line of at most maxBytes bytes, with semicolons between
+// list items. If a sentence ends in the second half of these bytes, the line is cut there, otherwise after a word,
+// with an ellipsis.
 func firstParagraph(s string, maxBytes int) string {
 	s = strings.TrimSpace(s)
 	if i := strings.Index(s, "\n\n"); i >= 0 {

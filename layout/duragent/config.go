@@ -103,7 +103,7 @@ func (f yamlFile) valueAt(keys string) (*yaml.Node, bool, error) {
 	return n, true, nil
 }
 
-// isNull reports whether a key has no value.
+// isNull reports whether a key lacks a value.
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
 
 // textAt returns the text at a path of keys. If the file does not contain the path, it returns def.
@@ -122,7 +122,7 @@ func (f yamlFile) textAt(keys, def string) (string, *yaml.Node, error) {
 }
 
 // directoryAt returns the directory at a path of keys. The value is relative to the directory of the file. It fails if
-// the directory is outside of the home, because the home's file system does not contain it.
+// the directory is outside the home, because the home's file system does not contain such a directory.
 func (f yamlFile) directoryAt(keys, def string) (string, error) {
 	s, n, err := f.textAt(keys, def)
 	if err != nil {

@@ -38,12 +38,12 @@ const byteOrderMark = "\ufeff"
 
 // dayEntry is an entry in the log of one day.
 type dayEntry struct {
-	moment     string // time of the entry, such as "15:46" ("" for the opening of the day)
+	moment     string // entry time, such as "15:46" ("" for the opening of the day)
 	content    string
 	start, end int // byte range in the file
 }
 
-// textLine is a line without its line end, with its byte offset and that of the next line.
+// textLine is a line without the line end, with its byte offset and the next line's byte offset.
 type textLine struct {
 	text             string
 	start, nextStart int
@@ -91,8 +91,8 @@ func parseDay(date, text string) []dayEntry {
 	}
 	var parts []dayEntry
 	open := dayEntry{}      // entry that is being read
-	first := true           // The entry is the opening of the day, which has no heading.
-	body := 0               // byte offset of the content of the entry
+	first := true           // The entry is the opening of the day, which lacks a heading.
+	body := 0               // byte offset of the entry's content
 	flush := func(at int) { // at is the end of the entry.
 		raw := text[body:at]
 		if first {
@@ -163,7 +163,7 @@ func newDayLog(date, content string) string {
 }
 
 // appendToDay returns the log with a new entry at its end. The existing text does not change. The new lines end like
-// those of the existing text.
+// the lines of the existing text.
 func appendToDay(date, text, moment, content string) string {
 	nl := "\n"
 	if strings.Contains(text, "\r\n") {
@@ -179,8 +179,8 @@ func appendToDay(date, text, moment, content string) string {
 	return text + nl + "## " + moment + nl + nl + escapeLines(content) + nl
 }
 
-// isReservedLine reports whether a line, without the backslashes before it, looks like the line of a day or the
-// heading of an entry. It also returns the number of these backslashes.
+// isReservedLine reports whether a line, without the backslashes before it, looks like the line of a day or like an
+// entry's heading. It also returns the number of these backslashes.
 func isReservedLine(s string) (backslashes int, ok bool) {
 	rest := strings.TrimLeft(s, `\`)
 	_, moment := parseMoment(rest)
@@ -221,7 +221,7 @@ func mapLines(text string, fn func(string) string) string {
 
 const openingSuffix = " (opening)"
 
-// dayEntryName returns the name of the n-th entry of a minute. n counts from 1.
+// dayEntryName returns the name of the n-th entry in a minute. n counts from 1.
 func dayEntryName(date, moment string, n int) string {
 	switch {
 	case moment == "":

@@ -32,7 +32,7 @@ type directive struct {
 }
 
 // readDirectives returns the directives in a directory, ordered by file name. Blank files are skipped. A file that
-// cannot be read is skipped with a warning. If the directory does not exist, there are no directives.
+// cannot be read is skipped with a warning. If the directory does not exist, the result is empty.
 func readDirectives(fsys vfs.FS, dir string, warn func(string)) ([]directive, error) {
 	entries, err := fsys.ReadDir(dir)
 	if isNotExist(err) {
@@ -61,8 +61,8 @@ func readDirectives(fsys vfs.FS, dir string, warn func(string)) ([]directive, er
 	return ds, nil
 }
 
-// directiveParts returns the directives as parts of a context: those of the workspace, then those of the agent. If the
-// agent has a memory and no directive is named memory.md, memoryDirective comes first.
+// directiveParts returns the directives as parts of a context: first the workspace's directives, then the agent's
+// directives. If the agent has a memory and no directive is named memory.md, memoryDirective comes first.
 func (h *home) directiveParts() ([]prompt.Part, error) {
 	var all []directive
 	for _, dir := range []string{h.directories.workspaceDir("directives"), h.directories.agentDir("directives")} {

@@ -8,8 +8,8 @@
 //	memory/MEMORY.md     the overview, always in the model's context
 //	memory/entries/*.md  the entries
 //
-// The content of an [oxbow.Entry] consists of the file's description, an empty line, and the file's
-// content. A search therefore includes the description.
+// The content of an [oxbow.Entry] is the file's description, an empty line, and the file's content. A search therefore
+// includes the description.
 package entryfiles
 
 import (

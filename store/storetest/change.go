@@ -166,7 +166,7 @@ func testAtomicity(t *testing.T, s oxbow.Store, _ Can) {
 	if e := getEntry(t, s, "a"); e.Content != "one" {
 		t.Errorf("a batch that failed changed the content to %q", e.Content)
 	}
-	// Each op of a call sees the effects of the ops before it.
+	// Each op in a call sees the effects of the ops before it.
 	applyOps(t, s, oxbow.Add{Name: "c", Content: "1"}, oxbow.Update{Name: "c", Content: "2"},
 		oxbow.Remove{Name: "a"}, oxbow.Add{Name: "a", Content: "3"})
 	if c, a := getEntry(t, s, "c"), getEntry(t, s, "a"); c.Content != "2" || a.Content != "3" {

@@ -69,7 +69,7 @@ func testParallel(t *testing.T, s oxbow.Store, _ Can) {
 	}
 }
 
-// testWatch watches the store with two functions, and stops one of them after some changes.
+// testWatch watches the store with two functions, and stops one function after some changes.
 func testWatch(t *testing.T, s oxbow.Store, _ Can) {
 	w := oxbow.CapabilitiesOf(s).Watcher
 	if w == nil {

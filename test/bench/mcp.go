@@ -1,5 +1,5 @@
-// This file implements a small client of the Model Context Protocol over standard input and output.
-// It can start a server, call its tools, and see the acknowledgements.
+// This file implements a small client of the Model Context Protocol over standard input and output. The client can
+// start a server, call its tools, and see the acknowledgements.
 
 package main
 

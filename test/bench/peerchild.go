@@ -1,5 +1,5 @@
-// This file measures a peer in a process of its own: the time from the start of the process to the first answer, and
-// the process's memory.
+// This file measures a peer in its own process: the time from the start of the process to the first answer, and the
+// process's memory.
 
 package main
 

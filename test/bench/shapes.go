@@ -156,7 +156,7 @@ func sectionsBelow(
 	return all, nil
 }
 
-// goSections returns the doc comments of a Go file, or the sections of a page.
+// goSections returns a Go file's doc comments, or the sections of a page.
 func goSections(path string) (all []string, err error) {
 	switch filepath.Ext(path) {
 	case ".html", ".md":

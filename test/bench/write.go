@@ -163,8 +163,8 @@ func (w *writeRun) logBytes(ctx context.Context) (int64, error) {
 
 // measureSingleWrites times one write at a time, and with each write the bare cost of writing as many bytes.
 func (w *writeRun) measureSingleWrites(ctx context.Context, before []oxbow.Add, sqlite bool) (err error) {
-	var size int // number of bytes that a write of this round adds to the log
-	more := 0    // number of bytes of a write besides the name and the content
+	var size int // how many bytes a write of this round adds to the log
+	more := 0    // number of bytes in a write besides the name and the content
 	ox := &durableWriter{
 		name:       "oxbow, with its index",
 		writeEntry: func(e oxbow.Add) error { return w.memory.Apply(ctx, e) },

@@ -1,5 +1,5 @@
-// Package browser implements a file system in a web browser. The files survive a reload of
-// the page, and the end of the tab or the browser. The package is empty unless GOOS is js.
+// Package browser implements a file system in a web browser. The files survive a page reload, and the end of the tab
+// or the browser. The package is empty unless GOOS is js.
 //
 //	fsys, err := browser.Open(ctx, "notes", nil)
 //	…
@@ -7,10 +7,9 @@
 //
 // # Where the files are
 //
-// The files are in an IndexedDB database of the page's origin (https://www.w3.org/TR/IndexedDB/),
-// which pages and workers can use alike. All tabs and workers of the origin that open the same name
-// share the files, as processes share a directory. The package does not cache data, so each tab
-// reads the data that the other tabs have written.
+// The files are in an IndexedDB database of the page's origin (https://www.w3.org/TR/IndexedDB/), which pages and
+// workers can use alike. All tabs and workers of the origin that open the same name share the files, as processes
+// share a directory. The package does not cache data, so each tab reads the data that any tab has written.
 //
 // Each method is one transaction, so each write, truncation and rename is done completely
 // or not at all. Writes are passed to the browser at once. File.Sync and SyncDir end with a

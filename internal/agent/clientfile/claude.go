@@ -3,8 +3,8 @@
 //
 // A line is a block of a message: {"type":"assistant"|"user","uuid","parentUuid","sessionId","cwd",
 // "gitBranch","timestamp","isSidechain","agentId","message":{"role","model","content"}}. An assistant's content
-// consists of blocks of the types text, thinking and tool_use. A user's content is a text, or blocks of the types text
-// and tool_result. User lines have a promptId, which hooks report as well. A line with the result of a tool also
+// consists of blocks with the types text, thinking and tool_use. A user's content is a text, or blocks of the types
+// text and tool_result. User lines have a promptId, which hooks report as well. A line with the result of a tool also
 // contains the result in toolUseResult, in the form that hooks report. A compaction is a user line with
 // isCompactSummary. A prompt that the person typed while the agent worked is a line of type attachment.
 //
@@ -81,7 +81,7 @@ type claudeBlock struct {
 }
 
 // isClaudeLine recognizes lines that only Claude Code writes. Such a line is a message with content, or the end of a
-// summary. The messages of similar clients have parts instead of content.
+// summary. In similar clients, messages have parts instead of content.
 func isClaudeLine(line []byte) bool {
 	var l struct {
 		Type    string          `json:"type"`
@@ -194,8 +194,8 @@ func (l *claudeLine) isMessage() bool {
 	return l.Type == "assistant" || l.Type == "user" || isQueued
 }
 
-// claudeIgnoredTypes contains the types of lines that are not part of the conversation. Such lines contain the
-// client's state, texts that the client inserted, or copies of texts in other lines.
+// claudeIgnoredTypes contains the line types that are not part of the conversation. Such lines contain the client's
+// state, texts that the client inserted, or copies of texts in other lines.
 var claudeIgnoredTypes = lazyWordSet(`
 	agent-color agent-name agent-setting ai-title artifact-autoreact-ledger artifact-comment-monitor atis-latch
 	attachment attribution-snapshot bridge-session content-replacement continued-in cost-state custom-title
@@ -204,8 +204,8 @@ var claudeIgnoredTypes = lazyWordSet(`
 	permission-mode pr-link progress queue-operation relocated result session-title speculation-accept started summary
 	system tag task-summary worktree-state`)
 
-// findParentWithEvents returns the UUID of the nearest line at or above l's parent from which events were reported.
-// It also records that UUID for l, so that the lines below l find it.
+// findParentWithEvents returns the UUID of the nearest line at or above l's parent from which events were reported. It
+// also records that UUID for l, so that the lines below l find the UUID.
 func (c *claudeReader) findParentWithEvents(l *claudeLine) string {
 	parent, isKnown := c.lastEventUUIDs[l.ParentUUID]
 	if !isKnown {
@@ -271,8 +271,7 @@ func isCallType(blockType string) bool { return strings.HasSuffix(blockType, "to
 // do.
 func isResultType(blockType string) bool { return strings.HasSuffix(blockType, "tool_result") }
 
-// maxResultHeadBytes is the number of bytes at the start of a result that are searched for the note about a background
-// command.
+// maxResultHeadBytes is how many bytes at the start of a result are searched for the note about a background command.
 const maxResultHeadBytes = 300
 
 // tellsOfBackgroundRun reports whether a result says that the command continues in the background. Such a result is
@@ -356,8 +355,8 @@ func reportAttachedFiles(blocks []claudeBlock, e Event, yield func(*Event)) {
 // refusalPrefix precedes the person's reason in the result of a refused call.
 const refusalPrefix = "To tell you how to proceed, the user said:"
 
-// reportTextBesideResults reports what the person wrote in a line with results. This is a text beside the results, or
-// the reason why the person refused a call. The text belongs to the current turn.
+// reportTextBesideResults reports the person's text in a line with results. This is a text beside the results, or the
+// reason why the person refused a call. The text belongs to the current turn.
 func (c *claudeReader) reportTextBesideResults(e *Event, l *claudeLine, blocks []claudeBlock, yield func(*Event)) {
 	var texts []string
 	if e.Text != "" {

@@ -29,7 +29,7 @@ type copilotLine struct {
 	Data    copilotData `json:"data"`
 }
 
-// copilotData is the member data of a line, with the fields of all line types.
+// copilotData is the member data of a line, with the fields for all line types.
 type copilotData struct {
 	SessionID string `json:"sessionId"`
 	Producer  string `json:"producer"`
@@ -105,7 +105,7 @@ type copilotDocument struct {
 }
 
 // reportEvents reports the events of a document. Only the timeline contains times, and only for the person's texts, so
-// each message gets the time of the last prompt before it. If the document has no messages, the texts in the timeline
+// each message gets the time of the last prompt before it. If the document lacks messages, the texts in the timeline
 // are reported instead.
 func (d *copilotDocument) reportEvents(offset int64, yield func(*Event)) {
 	m := messageReporter{yieldEvent: yield, Event: Event{Offset: offset, Session: d.Session}}
@@ -238,7 +238,7 @@ func (c *copilotReader) ReadLine(line []byte, offset int64, yield func(*Event)) 
 		var result struct {
 			Content string `json:"content"`
 		}
-		_ = DecodeObject(d.Result, &result) // Ignore the error: a result that is not an object has no output.
+		_ = DecodeObject(d.Result, &result) // Ignore the error: only a result that is an object has an output.
 		e := c.newEvent(EventResult, &l, offset)
 		e.ID = d.CallID
 		e.HasFailed = !d.Success
@@ -290,7 +290,7 @@ func (c *copilotReader) reportUserText(l *copilotLine, offset int64, yield func(
 	yield(&e)
 }
 
-// newEvent returns an event with the session, the agent, the time and the other values that all events contain.
+// newEvent returns an event with the values that all events contain, such as the session, the agent and the time.
 func (c *copilotReader) newEvent(kind EventKind, l *copilotLine, offset int64) Event {
 	return Event{
 		Kind:       kind,

@@ -1,6 +1,6 @@
-// This file reads the sessions of Goose: its database sessions/sessions.db (see database.go), and the files
-// sessions/SESSION.jsonl of versions before 1.10. The formats come from crates/goose/src/session/
-// session_manager.rs and crates/goose/src/conversation/message.rs in block/goose.
+// This file reads Goose sessions: the database sessions/sessions.db (see database.go), and the files
+// sessions/SESSION.jsonl of versions before 1.10. The formats come from crates/goose/src/session/session_manager.rs
+// and crates/goose/src/conversation/message.rs in block/goose.
 //
 // The document of a session in the database is {"goose":{"id","working_dir","session_type"},"messages":[…]}. A
 // message is {"id","role","created","content":[…],"metadata":{"userVisible"}}. A part of the content has the type
@@ -112,7 +112,7 @@ func (g *gooseReader) ReadLine(line []byte, offset int64, yield func(*Event)) bo
 	return isRead
 }
 
-// gooseTextKinds maps the roles of messages to the kinds of events for their texts.
+// gooseTextKinds maps the role of a message to the event kind for the message's text.
 var gooseTextKinds = map[string]EventKind{"user": EventPrompt, "assistant": EventText, "system": noEventKind}
 
 // reportMessage reports a message. If the person does not see the message, the program wrote it for the model.
@@ -162,7 +162,8 @@ func (g *gooseReader) reportMessage(message *gooseMessage, m *messageReporter) {
 	}
 }
 
-// gooseParts contains the types of parts that are read after the texts, and those without a text of the conversation.
+// gooseParts contains the part types that are read after the texts, and the part types without a text of the
+// conversation.
 var gooseParts = lazyWordSet(`
 	frontendToolRequest toolRequest toolResponse
 

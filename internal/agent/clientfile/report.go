@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// HookReport is the JSON object that a client writes to a hook's standard input. It contains the fields of all clients
-// under the names of Claude Code, if both have a field.
+// HookReport is the JSON object that a client writes to a hook's standard input. It contains the fields of all
+// clients. If Claude Code also has a field, the field is under Claude Code's name.
 type HookReport struct {
 	EventName       string          `json:"hook_event_name"`
 	SessionID       string          `json:"session_id"`
@@ -50,8 +50,8 @@ func ParseHookReport(stdin []byte) (r HookReport, ok bool) {
 	return r, (err == nil || errors.As(err, new(*json.UnmarshalTypeError))) && r.SessionID != ""
 }
 
-// callOutcome returns the status of the reported call, as transcripts of Gemini CLI and Qwen Code name it, and the
-// data that these clients show for the call.
+// callOutcome returns the reported call's status, as transcripts of Gemini CLI and Qwen Code name it, and the data
+// that these clients show for the call.
 func (r *HookReport) callOutcome() (status string, displayData json.RawMessage) {
 	var o struct {
 		Display json.RawMessage `json:"returnDisplay"`

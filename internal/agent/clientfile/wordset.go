@@ -1,4 +1,4 @@
-// This file makes sets of words, such as the types of lines that a client is known to write.
+// This file makes sets of words, such as the line types that a client is known to write.
 
 package clientfile
 

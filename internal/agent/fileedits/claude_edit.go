@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// claudeInput contains the arguments of all editing tools of Claude Code.
+// claudeInput contains the arguments of all editing tools in Claude Code.
 type claudeInput struct {
 	File       string       `json:"file_path"`
 	Notebook   string       `json:"notebook_path"`
@@ -34,7 +34,7 @@ type claudeEdit struct {
 	ReplaceAll bool   `json:"replace_all"`
 }
 
-// claudeResult contains the results of all editing tools of Claude Code.
+// claudeResult contains the results of all editing tools in Claude Code.
 type claudeResult struct {
 	File             string  `json:"filePath"`
 	Notebook         string  `json:"notebook_path"`
@@ -50,7 +50,7 @@ type claudeResult struct {
 	} `json:"structuredPatch"`
 }
 
-// claudeCall is a call of an editing tool of Claude Code.
+// claudeCall is a call of an editing tool in Claude Code.
 type claudeCall struct {
 	tool string
 	args claudeInput
@@ -127,7 +127,7 @@ func (call *claudeCall) computeChange(res *claudeResult, toolOutput string) cont
 	return c
 }
 
-// editsFromChange returns the edits of a call. It takes them from the patch in the result, from the computed new
+// editsFromChange returns the edits of a call. It takes the edits from the patch in the result, from the computed new
 // content, or from the inserted text, whichever is present first.
 func (call *claudeCall) editsFromChange(res *claudeResult, toolOutput string) []Edit {
 	if call.tool == "NotebookEdit" {
@@ -204,7 +204,7 @@ func (e Edit) editsFromSnippet(replacements []claudeEdit, numberedLines []number
 	var out []Edit
 	for _, t := range replacements {
 		if t.New == "" {
-			continue // Without an inserted text, there is nothing to search for.
+			continue // Nothing can be searched without an inserted text.
 		}
 		s := e
 		at, ok := findTextLines(numberedLines, t.New)
@@ -380,8 +380,8 @@ func countCommonLineBytes(a, b string) (head, foot int) {
 		}
 		foot = len(a) - head - i
 	}
-	// If the rest of one text is also the last line in the rest of the other text, this line is common to both as
-	// well.
+	// ra and rb are the rests of the texts. If ra is also the last line in rb, or rb is the last line in ra, this line
+	// is common to both texts as well.
 	ra, rb := a[head:len(a)-foot], b[head:len(b)-foot]
 	if ra != "" && strings.HasSuffix(rb, "\n"+ra) {
 		foot += len(ra)
@@ -391,7 +391,7 @@ func countCommonLineBytes(a, b string) (head, foot int) {
 	return head, foot
 }
 
-// numberedLine is a line of a file with its line number, as a tool prints it.
+// numberedLine is a line of a file with its line number, as a tool prints the line.
 type numberedLine struct {
 	number int
 	text   string

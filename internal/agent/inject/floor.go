@@ -33,8 +33,8 @@ type FloorCalibration struct {
 // the floor is calibrated again.
 const maxEntryGrowth = .2
 
-// FitsSize reports whether the calibration is still exact: it used the decoys of this program, and the number of
-// entries has changed by at most [maxEntryGrowth] since.
+// FitsSize reports whether the calibration is still exact: it used this program's decoys, and the number of entries
+// has changed by at most [maxEntryGrowth] since.
 func (c FloorCalibration) FitsSize(entries int) bool {
 	off := float64(entries - c.EntryCount)
 	return c.DecoysHash == decoysHash() && max(off, -off) <= maxEntryGrowth*float64(c.EntryCount)
@@ -46,7 +46,7 @@ func (c FloorCalibration) IsUsableFor(entries int) bool {
 	return c.DecoysHash == decoysHash() && entries < 2*c.EntryCount && c.EntryCount < 2*entries
 }
 
-// floorRuleVersion must be increased when a change of the code changes the strengths of units. Floors are then
+// floorRuleVersion must be increased when a change in the code alters the strengths of units. Floors are then
 // calibrated again.
 const floorRuleVersion = "2\n"
 
@@ -60,12 +60,12 @@ var decoysHash = sync.OnceValue(func() string {
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 })
 
-// CalibrateFloor computes the floor of a source by searching for decoys. searchedDecoys is the number of decoys that
-// it has searched for.
+// CalibrateFloor computes the floor of a source by searching for decoys. searchedDecoys counts the decoys that it has
+// searched for.
 //
 // A note raises the floor only if the gate would show the note for the decoy. A past turn always raises the floor,
-// because sessions contain the words of everyday talk. (If turns were treated like notes, 53 instead of 40 of 1,000
-// foreign questions of BEAM would get a payload.)
+// because sessions contain the words of everyday talk. (If turns were treated like notes, 53 of 1,000 foreign
+// questions in BEAM would get a payload, and not 40.)
 //
 // If ctx ends, CalibrateFloor returns the error of ctx, and the floor for the decoys so far. This floor is usable
 // after some hundred decoys.
@@ -98,8 +98,8 @@ func (s *MemorySource) CalibrateFloor(ctx context.Context) (c FloorCalibration, 
 	return c, searchedDecoys, err
 }
 
-// CountShowable returns the number of entries that may be shown: all entries except those that a negated term of the
-// filter excludes, such as entries that are held back.
+// CountShowable returns how many entries may be shown: all entries except the entries that a negated term of the
+// filter excludes, such as held-back entries.
 func (s *MemorySource) CountShowable(ctx context.Context) (n int, err error) {
 	if err := s.Memory.View(ctx, func(all oxbow.Entries) { n = all.Len() }); err != nil {
 		return 0, err

@@ -1,4 +1,4 @@
-// This file computes how strongly the units of a memory match the words of a prompt.
+// This file computes how strongly a memory's units match the words of a prompt.
 
 package inject
 
@@ -22,7 +22,7 @@ import (
 const (
 	// Maximum number of words in a search; a longer prompt is reduced to its rarest words.
 	maxSearchWords         = 24
-	maxProseBytes          = 16 << 10 // maximum number of bytes of a prompt that are considered
+	maxProseBytes          = 16 << 10 // how many bytes of a prompt are considered at most
 	maxTermFrequencyFactor = 2.2      // BM25 parameter k1 + 1: maximum score of a term, divided by its weight and idf
 
 	textLengthWeight  = .75 // BM25 parameter b: how much the length of a text reduces its score
@@ -41,8 +41,8 @@ var stackFramePattern = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // personProse returns the part of a prompt that the person wrote. It removes the blocks of hooks, and pasted code,
-// quotations and logs. If more than [maxProseBytes] bytes remain, it returns their beginning and end, because the
-// request is usually there.
+// quotations and logs. If more than [maxProseBytes] bytes remain, it returns only the beginning and the end of the
+// remaining text, because the request is usually there.
 func personProse(prompt string) string {
 	var sentences []string
 	size := 0
@@ -116,7 +116,7 @@ func (s *MemorySource) keepRarestWords(ctx context.Context, q *oxbow.Query) erro
 }
 
 // gateTerms converts an explanation of a unit's score to the terms that package gate needs. identifiers maps a term to
-// the identifier of the prompt that contains it.
+// the identifier in the prompt that contains the term.
 func gateTerms(x *oxbow.Explanation, identifiers map[string]string) (terms []gate.Term) {
 	if x == nil {
 		return nil
@@ -140,8 +140,8 @@ func gateTerms(x *oxbow.Explanation, identifiers map[string]string) (terms []gat
 }
 
 // adaptTermsToNote adjusts the terms' scores for a note. For a note of at most [maxShortNoteWords] words, the score
-// does not depend on the length, because a note of four sentences answers a prompt as well as a note of one. A word
-// that the note lacks counts only once, even if the prompt repeats it.
+// does not depend on the length, because a note with four sentences answers a prompt as well as a note with one. A
+// word that the note lacks counts only once, even if the prompt repeats it.
 func adaptTermsToNote(x *oxbow.Explanation, terms []gate.Term) {
 	if x == nil {
 		return
@@ -158,7 +158,8 @@ func adaptTermsToNote(x *oxbow.Explanation, terms []gate.Term) {
 
 // identifiersByTerm returns the identifiers in a text by their terms. An identifier is a name that consists of several
 // terms, such as parse.go, legacy_sku or TypeScript. If a term also occurs as a separate word, its identifier is "".
-// Words joined by a hyphen are separate words, except in a path. Text in a script without spaces has no identifiers.
+// Words joined by a hyphen are separate words, except in a path. Text in a script without spaces does not contain
+// identifiers.
 func identifiersByTerm(ctx context.Context, analyzer *analysis.Analyzer, text string) map[string]string {
 	of := map[string]string{}
 	for chunk := range identifierChunks(text) {

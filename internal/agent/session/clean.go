@@ -19,17 +19,18 @@ import (
 
 // These limits apply to stored events. A text, a list or a path beyond its limit is cut.
 const (
-	maxTextBytes         = 256 << 10 // maximum size of a text in bytes
-	maxTurnBytes         = 1 << 20   // maximum size of all texts of a turn in bytes
-	maxTurnReports       = 2000      // maximum number of reports of a turn
-	maxIdentifierBytes   = 200       // maximum size of an identifier, a tool name or similar, in bytes
-	maxPathBytes         = 1 << 10   // maximum size of a path or a URL in bytes
-	maxCallPaths         = 200       // maximum number of paths of a call
-	maxOutputLineBytes   = 400       // maximum size of an output line in bytes
-	maxShownEntries      = 40        // maximum number of entries of an injection
-	maxRareTerms         = 100       // maximum number of rare terms of an injection
-	maxTaintingCalls     = 8         // maximum number of calls in a turn's list of calls that returned text by others
-	maxTaintingCallBytes = 250       // maximum size of one such call in bytes
+	maxTextBytes       = 256 << 10 // maximum size of a text in bytes
+	maxTurnBytes       = 1 << 20   // maximum size of all texts in a turn, in bytes
+	maxTurnReports     = 2000      // maximum number of reports in a turn
+	maxIdentifierBytes = 200       // maximum size of an identifier, a tool name or similar, in bytes
+	maxPathBytes       = 1 << 10   // maximum size of a path or a URL in bytes
+	maxCallPaths       = 200       // maximum number of paths in a call
+	maxOutputLineBytes = 400       // maximum size of an output line in bytes
+	maxShownEntries    = 40        // maximum number of entries in an injection
+	maxRareTerms       = 100       // maximum number of rare terms in an injection
+	// maximum length of a turn's list that contains the calls that returned text by others
+	maxTaintingCalls     = 8
+	maxTaintingCallBytes = 250 // maximum size of one such call in bytes
 )
 
 // normalize returns the event in its stored form. It is idempotent.
@@ -200,8 +201,8 @@ func (e Event) merge(o Event) Event {
 	return e
 }
 
-// preferAgentName returns the more informative of two names of the same sub-agent. Any name is preferred to a
-// missing name.
+// preferAgentName returns the more informative of two names for the same sub-agent. Any name is preferred to a missing
+// name.
 func preferAgentName(a, b string) string {
 	switch clientfile.UnnamedAgent {
 	case a:
@@ -222,7 +223,7 @@ func compareTimes(a, b *Event) int {
 	)
 }
 
-// merge combines the repeated calls of two reports of the same event.
+// merge combines the repeated calls from two reports of the same event.
 func (r *RepeatedCalls) merge(o *RepeatedCalls) *RepeatedCalls {
 	if r == nil || o == nil {
 		return cmp.Or(r, o)
@@ -230,8 +231,8 @@ func (r *RepeatedCalls) merge(o *RepeatedCalls) *RepeatedCalls {
 	return (&RepeatedCalls{slices.Concat(r.Foreign, o.Foreign), slices.Concat(r.Unvouched, o.Unvouched)}).normalize()
 }
 
-// normalize returns the stored form, in which the calls are sorted and each call occurs once. It returns nil if there
-// are no calls.
+// normalize returns the stored form, in which the calls are sorted and each call occurs once. It returns nil if both
+// lists are empty.
 func (r *RepeatedCalls) normalize() *RepeatedCalls {
 	if r == nil || len(r.Foreign)+len(r.Unvouched) == 0 {
 		return nil
@@ -308,7 +309,7 @@ func (c *ToolCall) merge(o *ToolCall) *ToolCall {
 	return &d
 }
 
-// merge returns the more complete of two reports of the same injection.
+// merge returns the more complete of two reports about the same injection.
 func (in *Injection) merge(o *Injection) *Injection {
 	if in == nil {
 		return o
@@ -325,7 +326,7 @@ func (in *Injection) asJSON() string {
 	return string(b)
 }
 
-// preferLongerText returns the longer of two texts. Of two texts of the same length, it returns the one that is
+// preferLongerText returns the longer of two texts. If both texts have the same length, it returns the one that is
 // greater in byte order, so that the result does not depend on the order of the arguments.
 func preferLongerText(a, b string) string {
 	if cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) < 0 {

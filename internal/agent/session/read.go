@@ -14,7 +14,7 @@ import (
 
 // ListSessions returns the summaries of sessions, latest first. A session is included if it matches a filter by client
 // and project and was active at or after since. The result may contain more than limit sessions. Without a filter,
-// ListSessions examines the sessions that were written last, at least limit of them if so many exist. With a filter,
+// ListSessions examines the sessions that were written last: at least limit sessions if so many exist. With a filter,
 // it examines at most [oxbow.MaxLimit] sessions.
 func (a *Archive) ListSessions(ctx context.Context, f oxbow.Filter, since time.Time, limit int) ([]Summary, error) {
 	heads, err := a.summaryEntries(ctx, f, limit)
@@ -57,8 +57,8 @@ func (a *Archive) summaryEntries(ctx context.Context, f oxbow.Filter, limit int)
 	}
 }
 
-// FindSessions returns the sessions whose name SESSION or CLIENT/SESSION is id. If there are none, it returns the
-// sessions whose SESSION or CLIENT/SESSION begins with id.
+// FindSessions returns the sessions whose name SESSION or CLIENT/SESSION is id. If no session has this name, it
+// returns the sessions whose SESSION or CLIENT/SESSION begins with id.
 func (a *Archive) FindSessions(ctx context.Context, id string) ([]Summary, error) {
 	if e, err := a.getEntryIfExists(ctx, id); err != nil || e.Version != 0 {
 		var s Summary

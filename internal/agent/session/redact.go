@@ -10,7 +10,7 @@ import (
 
 // archivedForm returns the form in which an event is archived. If redact is not nil, it is applied to all texts and
 // names, and the fenced blocks that hooks insert are removed from the texts. An injection keeps its fence, because the
-// archive records exactly what the model saw.
+// archive records exactly the text that the model saw.
 func archivedForm(e Event, redact func(string) string) Event {
 	if redact == nil {
 		return e.normalize()

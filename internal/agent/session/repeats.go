@@ -27,8 +27,8 @@ func findRepeats(prints *fingerprint.File, events []Event) {
 	}
 }
 
-// agentText returns what the agent wrote in an event: its text, its plan, or its command with the output. It returns
-// "" for other events.
+// agentText returns the part of an event that comes from the agent: the text, the plan, or the command with the
+// output. It returns "" for other events.
 func (e *Event) agentText() string {
 	switch {
 	case e.Kind == KindText || e.Kind == KindPlan || e.Kind == KindCompact:
@@ -40,7 +40,7 @@ func (e *Event) agentText() string {
 }
 
 // outputRepeats returns which calls a failed command's output repeats. If the command itself read text by others, it
-// is the only call, because its whole output is text by others.
+// is the only call, because the whole output is text by others.
 func (e *Event) outputRepeats() *RepeatedCalls {
 	r := e.textSource()
 	if r == nil || e.Call.Output == "" {
@@ -56,7 +56,7 @@ func (e *Event) outputRepeats() *RepeatedCalls {
 }
 
 // textSource returns the hook's judgement about a call's result. It returns nil if the event is not a call, or if no
-// hook has judged it.
+// hook has judged the call.
 func (e *Event) textSource() *TextSource {
 	if e.Call == nil {
 		return nil

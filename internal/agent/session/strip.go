@@ -24,7 +24,7 @@ var fenceNames = []string{
 }
 
 // fenceTagPattern matches a fence's start or end tag at the beginning of a text. It also matches tags of oxbow in
-// escaped form, because a client may put them into another element.
+// escaped form, because a client may put such tags into another element.
 var fenceTagPattern = sync.OnceValue(func() *regexp.Regexp {
 	const ampersand = `(?:&|\\+u0026)`
 	const open, end = `(?:<|` + ampersand + `(?:amp;)*lt;|\\+u003c)`, `(?:>|` + ampersand + `(?:amp;)*gt;|\\+u003e)`
@@ -41,8 +41,8 @@ var fenceInitials = sync.OnceValue(func() map[[2]byte]bool {
 	return heads
 })
 
-// isFenceInitial reports whether a fence's name may begin with these two bytes. A letter outside of ASCII may be
-// another form of an ASCII letter, such as the long s.
+// isFenceInitial reports whether a fence's name may begin with these two bytes. A letter outside ASCII may be another
+// form of an ASCII letter, such as the long s.
 func isFenceInitial(first, second byte) bool {
 	isASCII := first|second < utf8.RuneSelf
 	return !isASCII || fenceInitials()[[2]byte{first | 0x20, second | 0x20}]
@@ -75,7 +75,7 @@ type foundTag struct {
 	isClosing  bool
 }
 
-// findFenceTag returns the first tag of a fence at or after an offset of a text. It returns false if there is none.
+// findFenceTag returns a text's first fence tag at or after an offset. It returns false for a text without such a tag.
 func findFenceTag(s string, offset int) (foundTag, bool) {
 	for ; offset < len(s); offset++ {
 		next := strings.IndexAny(s[offset:], `<&\`)

@@ -48,7 +48,7 @@ func (t *Turn) Prompt() string { return t.joinTexts(KindPrompt) }
 // AgentText returns the agent's visible text, without the texts of sub-agents.
 func (t *Turn) AgentText() string { return t.joinTexts(KindText) }
 
-// CallEvents returns the events of all calls, including the calls of sub-agents.
+// CallEvents returns the events of all calls, including the calls by sub-agents.
 func (t *Turn) CallEvents() []Event {
 	return slices.DeleteFunc(slices.Clone(t.Events), func(e Event) bool { return e.Kind != KindCall || e.Call == nil })
 }
@@ -70,7 +70,7 @@ func (t *Turn) firstMainAgentValue(valueOf func(*Event) string) string {
 	return ""
 }
 
-// kindOmitted is the kind of a report that says that other reports of the turn were left out.
+// kindOmitted is the kind of a report that says that other reports in the turn were left out.
 const kindOmitted EventKind = "cut"
 
 // kindOrder contains the kinds in the order in which simultaneous events are sorted.

@@ -1,4 +1,4 @@
-// This file ensures that a sub-agent's process and its children end together, and that they end with this program.
+// This file ensures that a sub-agent's process and its children end together, and also end with this program.
 
 package subagent
 

@@ -13,9 +13,9 @@ import (
 type lineRange struct{ start, end int }
 
 // EditKeys changes the lines of some keys in the front matter data. mapping is the parsed data. EditKeys calls
-// renderKey for each of keys, with the key's present value or nil. renderKey returns the new lines of the key (""
-// removes the key) and true, or false to keep the key unchanged. A new key is inserted after the existing keys that
-// come before it in keys. lineEnd is the line ending.
+// renderKey for each of keys, with the key's present value or nil. renderKey returns the key's new lines ("" removes
+// the key) and true, or false to keep the key unchanged. A new key is inserted after the existing keys that come
+// before it in keys. lineEnd is the line ending.
 func EditKeys(
 	frontMatter, lineEnd string,
 	mapping *yaml.Node,

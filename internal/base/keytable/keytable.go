@@ -32,15 +32,15 @@ import (
 //	112   8 number of texts when the file was last made from all entries
 //
 // The texts are numbered from 0. The first table has a row of 16 bytes for each text, which the caller defines. The
-// second table has a row of 8 bytes for each key of each text: the key in the upper 40 bits, and the number of the
-// text in the lower 24 bits. Its rows are in ascending order.
+// second table has a row of 8 bytes for each key in each text: the key in the upper 40 bits, and the text's number in
+// the lower 24 bits. Its rows are in ascending order.
 const (
 	formatVersion = 1
 	headSize      = 120
 
 	textNumberBits = 24
 
-	// MaxTexts is the maximum number of texts in a table, because the number of a text has 24 bits.
+	// MaxTexts is the maximum number of texts in a table, because a text's number has 24 bits.
 	MaxTexts = 1 << textNumberBits
 
 	textTable = 0
@@ -49,7 +49,7 @@ const (
 
 var fileMagic = [8]byte{0x89, 'o', 'x', 'k', 'e', 'y', '\r', '\n'}
 
-// ForeignSuffix is the suffix of the file that contains the keys of foreign texts.
+// ForeignSuffix is the suffix of the file that contains the foreign texts' keys.
 const ForeignSuffix = ".foreign"
 
 // ErrFormat is returned for a file that is not a key table of this format.

@@ -10,8 +10,8 @@ import (
 )
 
 // MakeSlug converts s to a file name as crabtalk's earlier memory did, which had one file for each entry (its RFC
-// 0038). The result consists of the alphanumeric characters (Unicode 17) of s in full lower case. All other
-// characters between two of them become a single dash. The result never contains dots or slashes. It is "" if s
+// 0038). The result contains the alphanumeric characters (Unicode 17) of s in full lower case. All other characters
+// between two alphanumeric characters become a single dash. The result never contains dots or slashes. It is "" if s
 // contains no alphanumeric characters.
 func MakeSlug(s string) string {
 	var b strings.Builder
@@ -30,7 +30,7 @@ func MakeSlug(s string) string {
 	return b.String()
 }
 
-// FirstInvalidUTF8 returns the offset of the first byte of s that is not valid UTF-8. If s is valid, it returns the
+// FirstInvalidUTF8 returns the offset of the first byte in s that is not valid UTF-8. If s is valid, it returns the
 // length of s.
 func FirstInvalidUTF8(s string) int {
 	for i, r := range s {

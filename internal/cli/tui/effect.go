@@ -4,7 +4,7 @@ package tui
 
 import "time"
 
-// An event of the model is a key or a value of one of these types.
+// A model event is a key, or a value that has one of these types.
 type (
 	screenSize struct{ width, height int }
 	timerEvent struct{} // the time for which the model waited has come

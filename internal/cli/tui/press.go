@@ -1,8 +1,8 @@
-// This file decides what each key does.
+// This file determines the effect of each key.
 
 package tui
 
-// handleKey does what a key means in the current mode, and returns the effects.
+// handleKey executes the action that a key has in the current mode, and returns the effects.
 func (m *model) handleKey(k keyPress) []modelEffect {
 	switch k {
 	case keyPress{keyCtrl, "c"}:

@@ -62,7 +62,7 @@ func (s *signals) suspendSelf() {
 	signal.Notify(on, syscall.SIGCONT)
 	defer signal.Stop(on)
 	signal.Ignore(syscall.SIGTSTP)
-	_ = syscall.Kill(0, syscall.SIGTSTP) // suspend the other processes of the job
+	_ = syscall.Kill(0, syscall.SIGTSTP) // suspend the job except for this process
 	if syscall.Kill(syscall.Getpid(), syscall.SIGSTOP) == nil {
 		<-on
 	}

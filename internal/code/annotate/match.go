@@ -1,4 +1,4 @@
-// This file declares the types for finding a block: the search, its candidates, and the position that it finds.
+// This file declares the types for finding a block: the search, its candidates, and the found position.
 
 package annotate
 
@@ -43,11 +43,11 @@ func (s *blockSearch) blockLines() []string {
 	return s.record.Block
 }
 
-// candidate is a range of lines in which the block may be. The first step of a search sets the first group of fields.
-// The second step sets those scores in the second group that the last step compares.
+// candidate is a range of lines in which the block may be. A search's first step sets the first group of fields. The
+// second step sets those scores in the second group that the last step compares.
 type candidate struct {
-	start, end int             // indexes of the first line and of the line after the last
-	unchanged  *unchangedLines // the unchanged lines of the block, all of which are in the range
+	start, end int             // indexes of the first line and the line after the last
+	unchanged  *unchangedLines // the block's unchanged lines, all of which are in the range
 	// rank of the position around which the range was found; 0 is the most probable position
 	positionRank int
 	distance     int // number of lines between the range and that position
@@ -62,7 +62,7 @@ func (c *candidate) span() Span { return Span{c.start + 1, c.end} }
 
 // unchangedLines describes which lines of a block are unchanged in the new text.
 type unchangedLines struct {
-	// indexes of the first and last unchanged line in the new text (-1 if there are none)
+	// indexes of the first and last unchanged line in the new text (-1 without an unchanged line)
 	firstIndex, lastIndex   int
 	linesBefore, linesAfter int     // number of the block's lines before the first and after the last unchanged line
 	count                   int     // number of unchanged lines; white space is ignored

@@ -64,8 +64,8 @@ func (b *Store) markRecords(ctx context.Context, records []Record) {
 	}
 }
 
-// FindUnreviewed reports, for each annotation, whether nobody has reviewed it: another machine wrote it, and the
-// reviewed branch does not contain it. If git fails, the reviewed branch counts as empty.
+// FindUnreviewed reports, for each annotation, whether nobody has reviewed it: another machine wrote the annotation,
+// and the reviewed branch does not contain this annotation. If git fails, the reviewed branch counts as empty.
 func (b *Store) FindUnreviewed(ctx context.Context, found []FoundAnnotation) []bool {
 	out := make([]bool, len(found))
 	var key []byte
@@ -88,7 +88,8 @@ func (b *Store) FindUnreviewed(ctx context.Context, found []FoundAnnotation) []b
 }
 
 // possibleSidecars returns the names of all sidecars that may contain the annotations: for each annotation, the
-// sidecar of the file for which it was written and the sidecar of its present file.
+// original file's sidecar and the present file's sidecar. The original file is the file for which the annotation was
+// written.
 func possibleSidecars(found []FoundAnnotation) (names []string) {
 	seen := map[string]bool{}
 	for _, f := range found {

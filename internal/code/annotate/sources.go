@@ -1,5 +1,5 @@
-// This file reads everything that a lookup compares: the content of a file, and the sidecars of the file, of its
-// former names and of deleted files.
+// This file reads everything that a lookup compares: a file's content, the sidecars for the file and its former names,
+// and the sidecars of deleted files.
 
 package annotate
 
@@ -18,9 +18,9 @@ func (s *textSources) splitContent(usesSHA256 bool) {
 	}
 }
 
-// readSources reads a file of the working tree and the sidecars that may contain annotations of its lines. These are
-// the sidecars of the file and of its former names and, if the file has no annotations, those of deleted files. It
-// also starts to read the old versions for which the file's annotations were written.
+// readSources reads a file in the working tree and the sidecars that may contain annotations of its lines. These are
+// the sidecars for the file and its former names. If the file lacks annotations, the sidecars of deleted files are
+// added. It also starts to read the old versions for which the file's annotations were written.
 func (b *Store) readSources(ctx context.Context, file string) (*textSources, error) {
 	content, contentErr := b.readContent(file)
 	if isBinary(content) {
@@ -116,8 +116,8 @@ func (q *formerNamesQuery) waitForNames() ([]string, error) {
 	return q.names, q.err
 }
 
-// startNameQuery sets the HEAD commit of src, and starts to ask git for the former names of the file. If the names are
-// already cached, it starts no query and known is true. It also starts no query if the tree has no git history, or if
+// startNameQuery sets the HEAD commit of src, and starts to ask git for the file's former names. If the names are
+// already cached, it starts no query and known is true. It also starts no query if the tree lacks a git history, or if
 // no other file can be the origin of an annotation.
 func (b *Store) startNameQuery(ctx context.Context, src *textSources) (q *formerNamesQuery, isCached bool) {
 	q = &formerNamesQuery{cancelAndWait: func() {}}
@@ -163,11 +163,11 @@ func (b *Store) cacheFormerNames(key string, names []string) {
 	b.formerNames[key] = names
 }
 
-// possibleOrigins returns the files from which annotations of this file may come, because this file may be a renamed
-// or copied version of them. A file with a sidecar is included if it no longer exists, if this file contains a line of
-// one of its annotations, or if one of its annotations has only short lines. If there are more than maxOriginSidecars
-// sidecars, the remaining sidecars are not examined and their files are all included. If the error is not nil, the
-// list is incomplete.
+// possibleOrigins returns the files from which this file's annotations may come, because this file may be a renamed or
+// copied version of each returned file. A file F with a sidecar is included if F no longer exists, if this file
+// contains a line from one of F's annotations, or if an annotation for F has only short lines. If there are more than
+// maxOriginSidecars sidecars, the remaining sidecars are not examined and their files are all included. If the error
+// is not nil, the list is incomplete.
 func (b *Store) possibleOrigins(ctx context.Context, src *textSources) (files []string, err error) {
 	var have map[string]bool // set of the lines in the content; nil until first needed
 	stands := func(r *Record) bool {
@@ -210,14 +210,14 @@ func (b *Store) possibleOrigins(ctx context.Context, src *textSources) (files []
 	return files, err
 }
 
-// Limits for the number of sidecars that are read: of possible origins, and of deleted files.
+// Limits for the number of sidecars that are read, for possible origins and for deleted files.
 const (
 	maxOriginSidecars = 200
 	maxOrphanSidecars = 200
 )
 
-// orphanSidecars returns the sidecars of files that do not exist, at most maxOrphanSidecars, in the order of their
-// names. If a file was renamed and the rename is not committed, its annotations are in such a sidecar.
+// orphanSidecars returns the sidecars of files that do not exist, at most maxOrphanSidecars, sorted by name. If a file
+// was renamed and the rename is not committed, its annotations are in such a sidecar.
 func (b *Store) orphanSidecars(ctx context.Context) (names []string, sidecars []*sidecar, err error) {
 	err = b.walkSidecars(ctx, func(name string) error {
 		file, ok := fileOfSidecarPath(name)

@@ -36,8 +36,8 @@ type Ref struct {
 type CheckResult struct {
 	Ref
 	State FileState
-	// CurrentPath is the present path of the file, or the path of the file that contains its remaining lines. It has
-	// line numbers if File has line numbers. It is "" if the file and its lines are still at File.
+	// CurrentPath is the file's present path, or the path of the file that contains the remaining lines. It has line
+	// numbers if File has line numbers. It is "" if the file and the lines are still at File.
 	CurrentPath    string
 	UnchangedShare float64 // unchanged share of the content, from 0 to 1 (0 if it is not known)
 	Explanation    string  // sentence that explains the result to a person

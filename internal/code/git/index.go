@@ -22,8 +22,8 @@ const maxIndexBytes = 256 << 20
 var errUnknownIndexFormat = errors.New("git's index is of a form that is not known")
 
 // IndexNames returns the names of the files that git tracks at or below a path. The names are slash-separated and
-// relative to the path, and "." means the path itself. Outside of a working tree, there are no names. Letter case is
-// ignored, as on most file systems of macOS and Windows.
+// relative to the path, and "." means the path itself. Outside a working tree, IndexNames finds no names. Letter case
+// is ignored, as on most file systems of macOS and Windows.
 func IndexNames(path string) ([]string, error) {
 	r := &Repo{}
 	if err := r.locateDirs(filepath.Dir(path)); err != nil {
@@ -67,7 +67,7 @@ type IndexEntry struct {
 	Name       string
 	Blob       string
 	IsRegular  bool // The file is a regular file, and not a link or a submodule.
-	MergeStage int  // side of a merge conflict, or 0 if the file has no conflict
+	MergeStage int  // side of a merge conflict, or 0 for a file without a conflict
 
 	// Size and Time are the size and the modification time that the file had when git last examined it. If both are
 	// unchanged, the file still has the blob's content, unless Time is the time of the index or later.
@@ -76,7 +76,7 @@ type IndexEntry struct {
 	IsNotCheckedOut bool // The file is not in the working tree, because the checkout is sparse.
 }
 
-// IndexEntries returns the entries of the working tree's index, and the modification time of the index file.
+// IndexEntries returns the entries in the working tree's index, and the modification time of the index file.
 func (r *Repo) IndexEntries() (entries []IndexEntry, modTime time.Time, err error) {
 	name := filepath.Join(r.gitDir, "index")
 	if fi, err := os.Stat(name); err == nil {
@@ -103,8 +103,8 @@ func (r *Repo) readIndexNames(file string, fn func(IndexEntry)) error {
 	return r.readIndexNames(shared, fn)
 }
 
-// readIndex calls fn with each entry in an index file. It returns the path of the shared index that contains the other
-// entries, or "" if the index is not split.
+// readIndex calls fn with each entry in an index file. It returns the path of the shared index that contains the
+// remaining entries, or "" if the index is not split.
 func (r *Repo) readIndex(file string, fn func(IndexEntry)) (shared string, err error) {
 	b, err := readFileStart(file, maxIndexBytes)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -140,8 +140,8 @@ func (r *Repo) readIndex(file string, fn func(IndexEntry)) (shared string, err e
 	return filepath.Join(filepath.Dir(file), shared), nil
 }
 
-// sharedIndexName returns the file name of the shared index, which is in an extension of a split index. It returns ""
-// if there is no such extension. hashSize is the length of an object name in bytes.
+// sharedIndexName returns the shared index's file name, which is in an extension of a split index. It returns "" if
+// this extension is missing. hashSize is the length of an object name in bytes.
 func sharedIndexName(extensions []byte, hashSize int) (string, error) {
 	for len(extensions) >= 8 {
 		size := binary.BigEndian.Uint32(extensions[4:])

@@ -216,7 +216,7 @@ func installByScript(r release, dir string) (installedProgram, error) {
 }
 
 // runInstallScript runs install.sh so that it installs into the directory place. changeChecksums may modify the
-// checksums that the script downloads. It returns the path of the installed program and the output of the script.
+// checksums that the script downloads. It returns the installed program's path and the output of the script.
 func (r release) runInstallScript(
 	installDir string,
 	changeChecksums func(sums string) string,

@@ -5,7 +5,7 @@
 //
 //	go run ./internal/deploy/site --out site
 //
-// Then open site/index.html. The command fails if a link has no target.
+// Then open site/index.html. The command fails if the target of a link is missing.
 package main
 
 import (

@@ -26,8 +26,8 @@ type wineInstallation struct {
 	tempDir    string
 }
 
-// testUnderWine runs the program under Wine, and then the tests of the packages. programPath is the path of the
-// program. If it is empty, testUnderWine builds the program.
+// testUnderWine runs the program under Wine, and then the packages' tests. programPath is the path of the program. If
+// it is empty, testUnderWine builds the program.
 func testUnderWine(ctx context.Context, repository, prefix, programPath string, packages []string) (err error) {
 	program, err := findWine()
 	if err != nil {
@@ -81,7 +81,7 @@ func (w wineInstallation) runCommand(ctx context.Context, name string, args ...s
 }
 
 // runCommandIn is like runCommand, but runs the program in directory dir. The output goes to a file instead of a pipe,
-// because a service of Wine may keep a pipe open after the program has ended.
+// because a Wine service may keep a pipe open after the program has ended.
 func (w wineInstallation) runCommandIn(ctx context.Context, dir, name string, args ...string) (string, error) {
 	f, err := os.Create(filepath.Join(w.tempDir, "output"))
 	if err != nil {
@@ -184,7 +184,7 @@ func (w wineInstallation) placeProgram(ctx context.Context, source, target strin
 	return os.WriteFile(target, b, 0o755)
 }
 
-// runTests runs the tests of packages under Wine and prints a table of the results.
+// runTests runs the tests of packages under Wine and prints a table with the results.
 func (w wineInstallation) runTests(ctx context.Context, packages []string) error {
 	overlay, err := w.writeTestOverlay(ctx)
 	if err != nil {
@@ -260,7 +260,7 @@ func removeByRemove(path string) error {
 }
 `
 
-// replaceRemoveFunc changes the source of testing.go, so that the removal of temporary directories works under Wine.
+// replaceRemoveFunc changes the source of testing.go, so that temporary directories can be removed under Wine.
 func replaceRemoveFunc(source string) (string, error) {
 	const call = "err := os.RemoveAll(path)"
 	if strings.Count(source, call) != 1 {

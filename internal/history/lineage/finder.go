@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// The key file is written again if the changes after it are too long: they have more than maxTailBytes bytes of
+// The key file is written again if the changes after this file are too long: they have more than maxTailBytes bytes of
 // content, plus tailBytesPerKey for each key in the file.
 const (
 	maxTailBytes    = 256 << 10
@@ -34,8 +34,8 @@ type lineageFinder struct {
 	versionPlaces    map[uint32]versionPlace  // places of these versions, by the same number
 }
 
-// FindLineage returns the edges that lead from an entry to its sources, their sources, and so on. It also returns the
-// edges that lead to the entries that were made from the entry, from these entries, and so on.
+// FindLineage returns the edges that lead from an entry to its sources, to the sources of these sources, and so on. It
+// also returns the edges that lead to the entries that were made from the entry, from these entries, and so on.
 //
 // If the memory is a log, FindLineage may write a key file next to the log, which makes later calls faster. The
 // results do not depend on this file.
@@ -56,8 +56,8 @@ func FindLineage(ctx context.Context, m *oxbow.Memory, name string) (sources, de
 	return walkBothDirections(name, func(names map[string]bool) ([]Edge, error) { return f.findEdges(ctx, names) })
 }
 
-// openLineageFile opens the key file and reads the changes after it. It returns an error if the file does not
-// exist, if it cannot be used, or if too many changes are newer than the file.
+// openLineageFile opens the key file and reads the changes after it. It returns an error if the file does not exist or
+// cannot be used, or if too many changes are newer than the file.
 func (f *lineageFinder) openLineageFile(ctx context.Context) error {
 	file, err := f.lineageFile.Open()
 	if err != nil {
@@ -105,7 +105,7 @@ func (f *lineageFinder) readChangesAfterFile(ctx context.Context, head *keyFileH
 	return fmt.Errorf("%w: it belongs to another history", errUnusableKeyFile)
 }
 
-// findEdges returns the edges that start or end at the named entries. The result is the same as that of
+// findEdges returns the edges that start or end at the named entries. The result is the same as the result of
 // [graph.Edges] for the whole history.
 func (f *lineageFinder) findEdges(ctx context.Context, names map[string]bool) ([]Edge, error) {
 	if f.wholeGraph == nil && f.keys != nil {
@@ -142,8 +142,8 @@ func (f *lineageFinder) readWholeHistory(ctx context.Context, keepFile bool) (er
 	return nil
 }
 
-// readPartialGraph returns a part of the history that contains all edges of the named entries: the versions of these
-// entries, the versions that share words or labels with them, and the changes after the key file.
+// readPartialGraph returns the part of the history that contains all edges from and to the named entries: these
+// entries' versions, the versions that share words or labels with them, and the changes after the key file.
 func (f *lineageFinder) readPartialGraph(ctx context.Context, names map[string]bool) (*historyGraph, error) {
 	wanted := map[uint32]bool{}
 	for name := range names {
@@ -197,10 +197,10 @@ func (f *lineageFinder) addVersionNumbers(k versionKey, numbers map[uint32]bool)
 	return f.keys.addVersionNumbers(k, numbers, 64+f.keys.head.versionCount/4)
 }
 
-// readVersions reads those of the numbered versions that have not been read yet.
+// readVersions reads the numbered versions that have not been read yet.
 func (f *lineageFinder) readVersions(ctx context.Context, numbers map[uint32]bool) error {
 	var seqs []uint64
-	missing := map[uint64][]uint32{} // numbers of the versions to read, by the number of their change
+	missing := map[uint64][]uint32{} // numbers of the versions to read, by change number
 	for _, number := range slices.Sorted(maps.Keys(numbers)) {
 		if _, known := f.versionPlaces[number]; known {
 			continue

@@ -1,5 +1,5 @@
 // This file implements batches. A batch stages several changes on top of the state before they are written. A change
-// that fails can be rolled back without the others.
+// that fails can be rolled back alone.
 
 package logstore
 
@@ -23,7 +23,7 @@ type commitBatch struct {
 	rollbackSteps []rollbackStep // steps that roll back the change that is staged now
 }
 
-// rollbackStep contains what the batch had for a name before the change that is staged now.
+// rollbackStep contains the batch's state for a name before the change that is staged now.
 type rollbackStep struct {
 	name        string
 	stagedEntry *store.Entry
@@ -71,7 +71,7 @@ func (g *commitBatch) changeWithOpID(opID string) (uint64, error) {
 	return was.seq, nil
 }
 
-// findEntry returns the entry with this name, including staged changes, or nil if there is none.
+// findEntry returns the entry with this name, including staged changes, or nil if no entry has this name.
 func (g *commitBatch) findEntry(name string) *store.Entry {
 	if e, ok := g.stagedByName[name]; ok {
 		return e
@@ -129,7 +129,7 @@ func (g *commitBatch) setEntryForName(name string, e *store.Entry) {
 }
 
 // findOwner returns the name of an entry that has the word as its name or alias. It ignores the entry except. ok is
-// false if there is no such entry.
+// false if such an entry does not exist.
 func (g *commitBatch) findOwner(word, except string) (name string, ok bool) {
 	if word != except && g.findEntry(word) != nil {
 		return word, true
@@ -208,14 +208,14 @@ func (g *commitBatch) stageOp(op store.Op) (loggedOp, error) {
 	return g.stageEntry(store.WrittenBy(op, e).Verb, &e), nil
 }
 
-// removeNameFromAliases removes the name of a new entry from the aliases of other entries, in the same change.
+// removeNameFromAliases removes a new entry's name from the aliases of other entries, in the same change.
 func (g *commitBatch) removeNameFromAliases(v *recordBody, name string, owner func(word, but string) (string, bool)) {
 	for _, form := range store.NameForms(name) {
 		g.removeWordFromAliases(v, form, name, owner)
 	}
 }
 
-// removeWordFromAliases removes one spelling of the name from the aliases of other entries.
+// removeWordFromAliases removes one spelling of the name from other entries' aliases.
 func (g *commitBatch) removeWordFromAliases(
 	v *recordBody,
 	word, name string,

@@ -80,7 +80,7 @@ func (c checkPass) hasSameResult(o checkPass) bool {
 }
 
 // withWritersBlocked calls fn while no process can write, compact or redact. isQuiet is false if this is not certain:
-// the lock file is missing or not writable, the file system has no locks, or another process holds the lock for longer
+// the lock file is missing or not writable, the file system lacks locks, or another process holds the lock for longer
 // than a writer waits. fn is called in these cases, too.
 func (d *DB) withWritersBlocked(ctx context.Context, fn func()) (isQuiet bool, err error) {
 	name := wal.LockName(d.name)
@@ -301,9 +301,9 @@ func (d *DB) readVerified(ctx context.Context, log *wal.Log, p *comparingReplay)
 	return rep, err
 }
 
-// findStaleFiles returns a problem for each temporary file that an interrupted rewrite of the log left. It ignores
-// temporary files of derived files, because a process may be writing such a file, and the next write of the derived
-// file removes it.
+// findStaleFiles returns a problem for each temporary file that an interrupted rewrite of the log left. It ignores the
+// temporary files for derived files, because a process may be writing such a file, and the next write of the derived
+// file removes the temporary file.
 func (d *DB) findStaleFiles() []store.Problem {
 	dir, base := path.Split(d.name)
 	es, err := d.fs.ReadDir(path.Clean(dir))

@@ -33,7 +33,7 @@ func (d *DB) RefreshPosition(p logpos.Position) (logpos.Position, error) {
 	return p, fmt.Errorf("%w: %s", store.ErrPosition, d.path)
 }
 
-// VersionList is a list of versions of entries, with the offsets of their records.
+// VersionList is a list of entry versions, with their records' offsets.
 type VersionList interface {
 	Len() int
 	Version(i int) (id, version uint64)
@@ -121,7 +121,7 @@ func (d *DB) CurrentLogState(fn func()) LogState {
 	return LogState{p, ok, d.st.nextEntryID, d.epoch.Load()}
 }
 
-// Size returns the size of the log in bytes and the number of entries, as of the last read of the log.
+// Size returns the log's size in bytes and the entry count, as of the last time that the log was read.
 func (d *DB) Size() (bytes int64, entries int) {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()

@@ -14,9 +14,9 @@ var errReadFromStart = errors.New("the state must be read from the start of the 
 
 // DeltasBefore returns the deltas that turn the current state, or a slightly older state, into the state after change
 // seq. For each entry that a later change wrote or removed, there is a delta with the version that the entry had then.
-// The delta has no entry if the entry did not exist then.
+// The delta lacks an entry if the entry did not exist then.
 //
-// ok is false if the later changes have more than limit ops, or if one of them is a redaction, a recovery or a
+// ok is false if the later changes have more than limit ops, or if a later change is a redaction, a recovery or a
 // compaction. The caller must then use [DB.AsOf].
 func (d *DB) DeltasBefore(ctx context.Context, seq uint64, limit int) (deltas []store.Delta, ok bool, err error) {
 	if err := d.Refresh(ctx); err != nil {

@@ -1,5 +1,5 @@
 // This file implements the state that a check derives from the log. It has a short row for each entry instead of the
-// entry itself, so that the check of a large log needs little memory.
+// entry itself, so that checking a large log needs little memory.
 
 package logstore
 
@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// minPurgedRows is the minimum number of rows of removed entries that a versionState removes together.
+// minPurgedRows is the minimum number of rows for removed entries that a versionState removes together.
 const minPurgedRows = 4096
 
 // versionRow describes the current version of an entry. A row of a removed entry has version 0.
@@ -37,14 +37,14 @@ type versionState struct {
 	rows          []versionRow // ordered by ID
 	removedCount  int          // number of rows with version 0
 	idsByName     map[uint64]uint64
-	removedNames  map[uint64]keydir.TableKey // rows of a snapshot's table of removed names, by the hash of the name
+	removedNames  map[uint64]keydir.TableKey // rows of a snapshot's table for removed names, by name hash
 	opIDState     *state                     // contains only the op IDs and the ID of the next entry
 	changeOffsets []int64                    // offsets of the changes' records
 	lastSeq       uint64
 	lastChain     [32]byte // chain after change lastSeq
 }
 
-// newVersionState returns the state before the first record of the log. sizeHint is the expected number of entries.
+// newVersionState returns the state before the log's first record. sizeHint is the expected number of entries.
 func newVersionState(log *wal.Log, sizeHint int) *versionState {
 	h := log.Header()
 	return &versionState{
@@ -152,7 +152,7 @@ func (p *versionState) searchID(id uint64) (i int, found bool) {
 
 func (p *versionState) hashName(name string) uint64 { return maphash.String(p.seed, name) }
 
-// hashEntry returns a hash of all fields of an entry.
+// hashEntry returns a hash of all fields in an entry.
 func hashEntry(seed maphash.Seed, e *store.Entry) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
@@ -233,8 +233,8 @@ type CheckedVersion struct {
 	hash uint64 // see hashEntry
 }
 
-// compareVersions compares the versions with which a store answers, ordered by ID, with the state. It returns a problem
-// if they differ.
+// compareVersions compares the versions with which a store answers, ordered by ID, with the state. It returns a
+// problem if the versions and the state differ.
 func (p *versionState) compareVersions(answered []CheckedVersion) []store.Problem {
 	const mend = "this is a defect of oxbow: please report it; a restart reads the file anew"
 	if len(answered) != p.len() {

@@ -6,7 +6,7 @@
 // with zeros. Because of this free space, an append overwrites bytes, which is faster to
 // sync than extending the file, and there is room to write when the disk is full.
 //
-// At most one process writes at a time, and holds an exclusive lock on a file next to the
-// log. Readers do not need a lock. They check whether the file name still refers to the
-// open file, and whether a new record follows their last record.
+// At most one process writes at a time, and holds an exclusive lock on a file next to the log. Readers do not need a
+// lock. They check whether the file name still refers to the open file, and whether a new record follows the last
+// record that was read.
 package wal

@@ -48,9 +48,9 @@
 // A gap may separate two records if a seal between them was damaged. The record after the gap
 // then links to the record before it, which proves that nothing is missing.
 //
-// The durable field distinguishes a torn tail from damage. An invalid record was never
-// acknowledged if no later record marks it as durable, so it is cut off. If a later record
-// says that the invalid record was durable, data was lost and the log is refused.
+// The durable field distinguishes a torn tail from damage. An invalid record was never acknowledged if no later record
+// marks it as durable, so the record is cut off. If a later record says that the invalid record was durable, data was
+// lost and the log is refused.
 //
 // The checksum includes the log's identity, so that records from other logs, or inside an
 // entry's text, are never mistaken for this log's records.
@@ -170,8 +170,8 @@ func decodeHeader(b []byte) (Header, error) {
 		return Header{}, &recordDamage{0, "the header is cut short"}
 	}
 	le := binary.LittleEndian
-	// Check the version first, because a newer version may have a different header. If the checksum is nevertheless
-	// that of this version, the version field is damaged.
+	// Check the version first, because a newer version may have a different header. If the checksum nevertheless fits
+	// this version, the version field is damaged.
 	if v := le.Uint32(b[8:]); v != FormatVersion {
 		known := append(le.AppendUint32(bytes.Clone(b[:8]), FormatVersion), b[12:92]...)
 		if v == 0 || crc32.Checksum(known, crcTable) == le.Uint32(b[92:]) {
@@ -197,7 +197,7 @@ func decodeHeader(b []byte) (Header, error) {
 	return h, nil
 }
 
-// checksumSeed returns the CRC-32C of the log's identity, with which the checksum of each record begins.
+// checksumSeed returns the CRC-32C of the log's identity, with which each record's checksum begins.
 func (h *Header) checksumSeed() uint32 { return crc32.Checksum(h.ID[:], crcTable) }
 
 // appendRecord appends the encoded record to b. seed is the result of checksumSeed.
@@ -265,7 +265,7 @@ func decodeRecord(b []byte, seed uint32) (r Record, need int64, err error) {
 	return r, need, nil
 }
 
-// NextChain returns the chain of a record from the chain of the previous record and from the record's fields.
+// NextChain returns a record's chain from the chain of the previous record and from the record's fields.
 func NextChain(previousChain [32]byte, seq uint64, time int64, typ uint8, digest [32]byte) [32]byte {
 	var b [32 + 8 + 8 + 1 + 32]byte
 	copy(b[:], previousChain[:])
@@ -304,12 +304,12 @@ func (e *VersionError) Error() string {
 	return fmt.Sprintf("the file is of format version %d; this program knows version %d", e.Version, FormatVersion)
 }
 
-// lockMeta is the content of the lock file. It describes the process that holds the lock or held it last, and how far
-// the log is durable. By the latter, a process notices that the log went back to an earlier state.
+// lockMeta is the content of the lock file. It describes the process that is the lock's present or last holder, and
+// how far the log is durable. From the durable position, a process notices that the log went back to an earlier state.
 //
 // The lock file is not synced, so it may be outdated or missing after a crash. It never claims more than is on stable
 // storage. A checksum is needed, because a crash may leave a mixture of two versions. A wrong number could name
-// changes that never existed, and the log would be refused because it lacks them.
+// changes that never existed, and the log would be refused because it lacks these changes.
 type lockMeta struct {
 	LockHolder
 	ID         string `json:"id,omitempty"`      // identity of the log, in hex
@@ -323,7 +323,7 @@ type lockMeta struct {
 // write replaces all of it.
 const lockMetaSize = 256
 
-// encode appends the metadata to b: JSON, padded to lockMetaSize bytes. It builds the JSON by hand, because it is
+// encode appends the metadata to b: JSON, padded to lockMetaSize bytes. It builds the JSON by hand, because encode is
 // called for every change and must be fast.
 func (n *lockMeta) encode(b []byte) []byte {
 	b = append(b, lockFilePrefix()...)

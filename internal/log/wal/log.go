@@ -22,15 +22,15 @@ type Options struct {
 	ReadOnly    bool             // the log never acquires the lock, and appends fail
 	VerifyChain bool             // verify the chain of each record that is read
 
-	// FreeStep and FreeReserve are sizes in bytes. The free space at the end of the file is extended in units of
-	// FreeStep. FreeReserve is the part of the free space that only urgent appends may use. Zero means the default.
+	// FreeStep and FreeReserve are sizes in bytes. The free space at the file's end is extended in units of FreeStep.
+	// FreeReserve is the part of the free space that only urgent appends may use. Zero means the default.
 	FreeStep, FreeReserve int64
 
 	// FailsIfDirMoved makes [Log.PollChanges] return [PollGone] if the log's directory was moved. It has an effect only
 	// if the file system is a [vfs.OS].
 	FailsIfDirMoved bool
 
-	// DigestBody computes the digest of a chained record's body, which becomes part of the chain. It is required.
+	// DigestBody computes the digest of a chained record's body, which is included in the chain. It is required.
 	DigestBody func(typ uint8, body []byte) ([32]byte, error)
 }
 
@@ -49,7 +49,7 @@ type Log struct {
 	checksumSeed uint32
 
 	endOffset  int64    // the position: the offset after the last record that was read or appended
-	lastSeq    uint64   // sequence number of the last chained record before the position, or of the base
+	lastSeq    uint64   // sequence number of the last chained record before the position, or the base's number
 	lastChain  [32]byte // chain of that record
 	durableSeq uint64   // highest sequence number that is known to be on stable storage
 	syncedEnd  int64    // all bytes before this offset are on stable storage
@@ -77,7 +77,7 @@ type Log struct {
 	isMetaUnwritten bool  // the log keeps the lock, because appendErr could not be written to the lock file
 }
 
-// newLog returns a log that has no open file.
+// newLog returns a log without an open file.
 func newLog(fsys vfs.FS, name string, o Options) *Log {
 	l := &Log{fs: fsys, name: name, opts: o}
 	l.freeStep, l.freeReserve = cmp.Or(o.FreeStep, minFreeStep), cmp.Or(o.FreeReserve, defaultReserve)
@@ -178,8 +178,8 @@ func (l *Log) PollChanges() (pollResult, error) {
 // again from the start.
 func (l *Log) MayBeOverwritten() bool { return l.hasForeignBytes.Load() }
 
-// chainBeforeEnd returns the bytes that the file must have directly before the position: the chain of the last
-// record, or the last bytes of the header.
+// chainBeforeEnd returns the bytes that the file must have directly before the position: the last record's chain, or
+// the last bytes of the header.
 func (l *Log) chainBeforeEnd() [chainSize]byte {
 	if l.endOffset > HeaderSize {
 		return l.lastChain
@@ -226,7 +226,7 @@ func (l *Log) Exists() bool { return l.file != nil }
 // Header returns the header of the file.
 func (l *Log) Header() Header { return l.header }
 
-// LastSeq returns the sequence number of the last chained record before the position, or of the base.
+// LastSeq returns the sequence number of the last chained record before the position, or the base's sequence number.
 func (l *Log) LastSeq() uint64 { return l.lastSeq }
 
 // LastChain returns the chain of the record with the number LastSeq.
@@ -270,7 +270,7 @@ const (
 	// MiB, which Linux keeps as a unit in its page cache, an append would take 1.15 times as long.
 	zeroWriteSize = 16 << 10
 
-	// defaultReserve is the size of the free space that only urgent appends may use. It makes it possible to remove
-	// entries when the disk is full.
+	// defaultReserve is the size of the free space that only urgent appends may use. The reserve makes it possible to
+	// remove entries when the disk is full.
 	defaultReserve = 16 << 10
 )

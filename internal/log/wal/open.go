@@ -57,12 +57,12 @@ func wrapOpenError(fsys vfs.FS, name string, err error) error {
 	return err
 }
 
-// Close closes the file. If it gets the lock without waiting, it first marks the last record as durable.
+// Close closes the file. If Close gets the lock without waiting, it first marks the last record as durable.
 func (l *Log) Close() error {
 	l.SealLastRecord()
 	var errs []error
 	if l.isMetaUnwritten {
-		_ = l.writeLockMeta() // Write the metadata now, because later there is no chance to inform other processes.
+		_ = l.writeLockMeta() // Write the metadata now, because this is the last chance to inform other processes.
 	}
 	if l.metaFile != nil {
 		errs = append(errs, l.metaFile.Close())

@@ -21,7 +21,7 @@ type Key uint64
 const keyHashBits = 40
 
 // KeyRevision must be incremented if texts get other keys than before, because an index with the older keys would then
-// miss repetitions. This includes changes of the forms in which a text is compared, and of the table of look-alikes.
+// miss repetitions. This includes changes in the forms in which a text is compared, and in the table of look-alikes.
 // TestKeyRevision detects such a change.
 const KeyRevision = 1
 
@@ -48,9 +48,9 @@ func eachKeyedRun(words []word, fn func(hash uint64, k Key)) {
 	}
 }
 
-// keyOfRun computes the key of a run. It hashes all parts of consecutive words that have two thirds of the run's
-// length, such as four of six words. The key is the smallest hash. Equal runs have equal keys, because the key depends
-// only on the words.
+// keyOfRun computes the key of a run. It hashes all parts of consecutive words that are two thirds as long as the run,
+// such as four words if the run has six. The key is the smallest hash. Equal runs have equal keys, because the key
+// depends only on the words.
 func keyOfRun(run []word) Key {
 	length := len(run) * 2 / 3
 	least := uint64(math.MaxUint64)
@@ -132,8 +132,8 @@ func appendRunKeys(keys []Key, words []word) []Key {
 	return keys
 }
 
-// Keys returns the keys of the written texts. The value of each key is an ascending list of the indexes of the texts
-// with this key. If text i repeats a foreign text, the list for one of the foreign text's keys contains i.
+// Keys returns the keys of the written texts. Each key's value is an ascending list of the indexes that the texts with
+// this key have. If text i repeats a foreign text, the list for one of the foreign text's keys contains i.
 func (c *Comparison) Keys() map[Key][]int32 {
 	keys := map[Key][]int32{}
 	for i := range c.texts {

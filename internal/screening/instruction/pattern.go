@@ -17,7 +17,7 @@ import (
 type pattern struct {
 	anchoredExpr   *regexp.Regexp // matches one character, followed by the expression
 	unanchoredExpr func() *regexp.Regexp
-	prefixes       []string         // sorted prefixes (each match begins with one of them)
+	prefixes       []string         // sorted prefixes (each match begins with a prefix)
 	firstPrefix    [1<<8 + 1]uint16 // index of the first prefix with a first byte, by first byte
 	isAtWordStart  bool             // a match begins at the start of a word
 	isAtLineStart  bool             // only signs may precede a match in its line
@@ -126,11 +126,11 @@ func beginsWithBoundary(re *syntax.Regexp) bool {
 	return false
 }
 
-// maxPrefixes is the maximum number of prefixes of an expression. If an expression has more prefixes, shorter ones are
-// used.
+// maxPrefixes is the maximum number of prefixes for an expression. If an expression has more prefixes, shorter ones
+// are used.
 const maxPrefixes = 64
 
-// matchPrefixes returns prefixes, one of which begins each match of the expression. areWhole is true if the prefixes
+// matchPrefixes returns the prefixes with which the matches of the expression begin. areWhole is true if the prefixes
 // are complete matches.
 func matchPrefixes(re *syntax.Regexp) (all []string, areWhole bool) {
 	switch re.Op {

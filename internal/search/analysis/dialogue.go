@@ -20,7 +20,7 @@ func isWordEnd(s string, i int) bool {
 	return i == len(s) || s[i] == ' ' || s[i] == '\n'
 }
 
-// measureChatSpeaker returns the length of the speaker's word and of the colon at the start of the text s, as in
+// measureChatSpeaker returns the length of the speaker's word and the colon with which the text s starts, as in
 // "user:". It also reports whether the speaker is a program. If s does not start with a speaker, the length is 0.
 func measureChatSpeaker(s string) (n int, byProgram bool) {
 	i := strings.IndexByte(s[:min(len(s), len("assistant:"))], ':')
@@ -41,9 +41,9 @@ func measureChatSpeaker(s string) (n int, byProgram bool) {
 // a question with a name is more often about texts by that person than about texts that mention the person.
 const speakerWeight = 48
 
-// measureLeadingName returns the length of the name at the start of the text s if a colon and a space follow the
-// name, as in "Caroline Smith: Hello". Otherwise, it returns 0. A name has at most three words, and each word
-// starts with a capital letter.
+// measureLeadingName returns the length of the name with which the text s starts, if a colon and a space follow the
+// name, as in "Caroline Smith: Hello". Otherwise, it returns 0. A name has at most three words, and each word starts
+// with a capital letter.
 func measureLeadingName(s string) int {
 	i := strings.Index(s[:min(len(s), 48)], ": ")
 	if i < 1 || strings.ContainsAny(s[:i], "\n.,;/(") {
@@ -115,8 +115,8 @@ func ClassifySpeech(text string) SpeechKind {
 	return NoSpeech
 }
 
-// startsNewTurn reports whether a paragraph starts with a speaker of a chat, or with the name at the start of the
-// text. This name is "" if the text does not start with a name.
+// startsNewTurn reports whether a paragraph starts with a chat speaker, or with the name at the start of the text.
+// This name is "" if the text does not start with a name.
 func startsNewTurn(paragraph, firstName string) bool {
 	if n, _ := measureChatSpeaker(paragraph); n > 0 {
 		return true
@@ -124,7 +124,7 @@ func startsNewTurn(paragraph, firstName string) bool {
 	return firstName != "" && SpeakerName(paragraph) == firstName
 }
 
-// SpeakerName returns the name at the start of a turn. If there is no name, it returns "".
+// SpeakerName returns the name at the start of a turn. It returns "" for a turn without a name.
 func SpeakerName(turn string) string { return turn[:measureLeadingName(turn)] }
 
 // EndsInQuestion reports whether a turn ends with a question mark.

@@ -4,7 +4,7 @@ package analysis
 
 import "strings"
 
-// Stem returns the stem of an English word of lower-case ASCII letters and apostrophes. It implements Snowball's
+// Stem returns the stem of an English word in lower-case ASCII letters and apostrophes. It implements Snowball's
 // English algorithm, which is also called Porter2 (snowballstem.org/algorithms/english/stemmer.html, version of 2020).
 // Stem does not change words that contain other characters, and words of fewer than three letters.
 func Stem(word string) string {
@@ -129,8 +129,8 @@ func (w *stemmer) hasVowelBefore(n int) bool {
 	return false
 }
 
-// isShortSyllableAt reports whether a short syllable ends at i. A short syllable consists either of a consonant, a
-// vowel and a consonant other than w, x and Y, or of a vowel at the start of the word and a consonant.
+// isShortSyllableAt reports whether a short syllable ends at i. A short syllable is either a consonant, a vowel and a
+// consonant other than w, x and Y, or a vowel at the start of the word and a consonant.
 func (w *stemmer) isShortSyllableAt(i int) bool {
 	switch {
 	case i == 2:

@@ -11,11 +11,11 @@ import (
 )
 
 // searchBest adds the best documents of the view to the heap best. It implements MaxScore (Turtle and Flood, 1995). It
-// processes the query's terms in descending order of their maximum contribution to a score.
+// processes the query's terms in descending order of the maximum contribution to a score.
 //
-// A posting is skipped if it cannot help its document to become one of the best. The posting's impact is an upper
+// A posting is skipped if it cannot help the document to become one of the best. The posting's impact is an upper
 // bound of its contribution. The posting is skipped if its impact plus the maximum contributions of all weaker terms
-// is below the lowest of the best scores so far. The search ends when all remaining terms together cannot reach that
+// is below the lowest score among the best so far. The search ends when all remaining terms together cannot reach that
 // score.
 //
 // Until then, scores are estimates in single precision, divided by the query's norm. Their bounds allow for rounding
@@ -72,7 +72,7 @@ const (
 	minNorm           = 1e-280
 	maxNorm           = 1e280
 	lengthEpsilon     = 1e-30 // added to document lengths, so that 0 is never divided by 0
-	maxRoundingErrors = 16    // maximum number of rounding errors in the contribution of a term
+	maxRoundingErrors = 16    // maximum number of rounding errors in a term's contribution
 )
 
 // canKeepScores reports whether the query accepts every document and multiplies no score by a factor.
@@ -103,12 +103,12 @@ func (b *maxScore) tenthBestBound() float32 {
 	return float32(least)
 }
 
-// firstBatchSize is the size of the first batch of candidates, which are documents that may be among the best. Later
+// firstBatchSize is the size of the first candidate batch. Candidates are documents that may be among the best. Later
 // batches grow up to batchSize. The first batches are small, because each batch raises the threshold, so that later
 // batches skip more postings.
 const firstBatchSize = 32
 
-// maxPostingsToAdd is the largest number of postings for which adding up all of them is faster than MaxScore.
+// maxPostingsToAdd is the largest number of postings for which adding up all postings is faster than MaxScore.
 const maxPostingsToAdd = 400
 
 // postingsPerRefusal is the number of postings that can be added up in the time that the search spends on a candidate
@@ -116,7 +116,8 @@ const maxPostingsToAdd = 400
 const postingsPerRefusal = 32
 
 // minStrongPostings applies to frequent terms. If a term has at least this many postings, its strongest postings,
-// whose impact is at least 7/8 of the largest, are processed first. They raise the threshold for the other postings.
+// whose impact is at least 7/8 of the largest, are processed first. They raise the threshold for the remaining
+// postings.
 const minStrongPostings = 512
 
 // maxScore is the state of a MaxScore search in one view.
@@ -163,7 +164,7 @@ func (b *maxScore) processTerms() {
 }
 
 // minImpact returns the lowest impact with which a posting of term c can reach the threshold. orderIndex is the term's
-// index in the order of processing. If no impact is high enough, the result is above maxImpact.
+// index in the processing order. If no impact is high enough, the result is above maxImpact.
 func (b *maxScore) minImpact(c *queryCursor, orderIndex int) int {
 	need := math.Ceil((float64(b.threshold) - b.maxRestScores[orderIndex+1]) / c.impactUnit)
 	return int(min(max(need, 1), maxImpact+1))
@@ -288,7 +289,7 @@ func (b *maxScore) collectHighImpacts(impacts []uint8, i, minImpact, impactLimit
 }
 
 // scoreFiltered is like scoreColumns, for conditions that few documents meet. It examines only the documents that meet
-// the conditions, and looks up whether they contain term c.
+// the conditions, and looks up whether each such document contains term c.
 func (b *maxScore) scoreFiltered(c *queryCursor, orderIndex int) {
 	n := 0
 	for i, set := range b.filter.documentBits {
@@ -308,8 +309,8 @@ func (b *maxScore) scoreFiltered(c *queryCursor, orderIndex int) {
 	b.completeCandidates(orderIndex, b.candidateBatch[:n])
 }
 
-// completeCandidates adds what the terms after orderIndex contribute to the candidates. It drops the candidates that
-// cannot reach the threshold, and offers the others.
+// completeCandidates adds the contributions of the terms after orderIndex to the candidates. It drops the candidates
+// that cannot reach the threshold, and offers the remaining candidates.
 func (b *maxScore) completeCandidates(orderIndex int, candidates []candidate) {
 	for next := orderIndex + 1; next < len(b.cursorOrder) && len(candidates) > 0; next++ {
 		if need := b.threshold - float32(b.maxRestScores[next]); need > 0 {
@@ -427,7 +428,7 @@ func (b *maxScore) pushEstimate(sum float32) {
 }
 
 // rescoreKept computes the exact scores of the candidates that were kept, and adds the best ones to the heap. It
-// processes all candidates for one term before the next term, so that it reads memory in order.
+// processes all candidates for one term before the next term, so that memory is read in order.
 func (b *maxScore) rescoreKept(best *topK) {
 	n, rest := 0, max(b.scale.lengthBase, minRestScore)
 	for _, x := range b.keptDocuments {
@@ -489,8 +490,8 @@ func (c *queryCursor) addExactScores(docs []keptDocument) {
 	}
 }
 
-// hasFewCandidates reports whether so few documents meet the conditions that it is faster to score each of them than
-// to process the postings.
+// hasFewCandidates reports whether so few documents meet the conditions that scoring each such document is faster than
+// processing the postings.
 func (b *maxScore) hasFewCandidates(postings int) bool {
 	w := &b.filter
 	return !w.acceptsAll && w.documentCount*fewDocumentsDivisor <= len(b.view.docLengths) &&

@@ -10,18 +10,18 @@ import (
 	"slices"
 )
 
-// Segments are classified by size. The segments of a class are up to eight times as large as those of the class
-// before. fanIn segments of a class are merged into one segment. For large classes, it is fanInLarge segments.
+// Segments are classified by size. The segments in a class are up to eight times as large as the segments in the class
+// before. mergeFanIn segments of a class are merged into one segment. For large classes, it is fanInLarge segments.
 //
 // A memtable has class 0 and is converted to a segment when it is full. If a segment has too many deleted documents,
 // it is merged with all smaller segments, because these contain the counts of lost terms.
 const (
 	sizeClassBits = 3
 	mergeFanIn    = 4
-	fanInLarge    = 3 // used for large segments, because they have most of their terms in common
+	fanInLarge    = 3 // used for large segments, because these have most of their terms in common
 	// lowest class of large segments, which are merged separately, so that small segments do not wait for them
 	largeSizeClass = 4
-	// maximum number of full memtables that may wait for a merge; if a change finds more, it merges them itself
+	// maximum number of full memtables that may wait for a merge; a change that finds more merges them itself
 	maxFullMemtables = 8
 	// minimum number of deleted documents for rewriting a segment; also, at least 3 in 10 documents must be deleted
 	minDeletedDocs = 64

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// fieldWords contains the words of a field and the positions of each word.
+// fieldWords contains the words in a field and the positions of each word.
 type fieldWords struct {
 	words           []string
 	positionsByWord map[string][]int

@@ -1,8 +1,8 @@
 // This file answers a query from a temporary index that contains only the terms of the query.
 //
 // To find these terms, the query is first planned with an empty index that records all look-ups. Then all items are
-// scanned for the terms. The resulting index returns the same hits and scores as the complete index, because the
-// length of a document counts all of its words.
+// scanned for the terms. The resulting index returns the same hits and scores as the complete index, because a
+// document's length counts all of its words.
 
 package ranking
 
@@ -113,7 +113,7 @@ func newScanner(ranking string, c *analysis.TermSet) *itemScanner {
 }
 
 // scanItems returns the documents of the items, with the chosen terms only. For the ranking Seed, it leaves out
-// documents without words, because Seed does not count them. If ctx is done, it returns early.
+// documents without words, because Seed does not count such documents. If ctx is done, it returns early.
 func (sc *itemScanner) scanItems(ctx context.Context, items []Item) []index.Document {
 	docs := make([]index.Document, 0, len(items))
 	t := &sc.buffer.text
@@ -155,7 +155,7 @@ func (sc *itemScanner) addWantedTerms(d *index.Document, terms []string, frequen
 	}
 }
 
-// setSeedWords sets d to the words of a text for the ranking Seed. It returns false if the text has no words.
+// setSeedWords sets d to the words of a text for the ranking Seed. It returns false for a text without words.
 func (sc *itemScanner) setSeedWords(t *ItemText, d *index.Document) bool {
 	sc.buffer.words = appendSeedTerms(sc.buffer.words[:0], t)
 	d.Len = index.OneTF * uint32(len(sc.buffer.words))

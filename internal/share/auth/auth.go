@@ -1,8 +1,8 @@
 // This file declares the permissions of a client.
 
-// Package auth identifies the client of a server, and determines which entries of a memory the client may read and
-// change. [Permissions] describe what a client may do. A client gets its permissions with a token from [Tokens]. If
-// several permissions are combined, only the operations that all of them allow are allowed.
+// Package auth identifies a server's client, and determines which entries of a memory the client may read and change.
+// [Permissions] describe the operations and data that a client may use. A client gets its permissions with a token
+// from [Tokens]. If several permissions are combined, only the operations that all permissions allow are allowed.
 package auth
 
 import (
@@ -14,10 +14,10 @@ import (
 	"github.com/oxbow-memory/oxbow/scope"
 )
 
-// Permissions restrict what a client may do. The zero Permissions allow everything.
+// Permissions restrict the operations and data that a client may use. The zero Permissions allow everything.
 type Permissions struct {
 	ReadOnly bool     // the client cannot change anything
-	Profile  string   // memory profile that restricts the client ("" if there is no profile)
+	Profile  string   // memory profile that restricts the client ("" without a profile)
 	Projects []string // projects of the permitted entries (empty if all projects are permitted)
 	Kinds    []string // kinds of the permitted entries (empty if all kinds are permitted)
 }
@@ -26,7 +26,7 @@ type Permissions struct {
 func (r Permissions) AreLimited() bool { return len(r.Projects) > 0 || len(r.Kinds) > 0 }
 
 // Intersect returns permissions that allow only the operations that both r and other allow. If r and other have
-// different profiles, or if their lists of projects or kinds have no common element, Intersect returns an error that
+// different profiles, or if their lists of projects or kinds lack a common element, Intersect returns an error that
 // matches [oxbow.ErrInvalid].
 func (r Permissions) Intersect(other Permissions) (Permissions, error) {
 	combined := Permissions{ReadOnly: r.ReadOnly || other.ReadOnly, Profile: r.Profile}
@@ -89,8 +89,8 @@ func (r Permissions) Scope(title string, below ...scope.Scope) (s scope.Scope, o
 }
 
 // FitAddedLabels returns the scope s with changes to the labels that it adds to new entries, because the scopes in
-// below may forbid these labels. If a scope forbids a label, FitAddedLabels chooses another value that s allows. If
-// there is no value that all scopes allow, FitAddedLabels removes the label.
+// below may forbid these labels. If a scope forbids a label, FitAddedLabels chooses another value that s allows.
+// FitAddedLabels removes the label if the scopes do not have an allowed value in common.
 func FitAddedLabels(s scope.Scope, below ...scope.Scope) scope.Scope {
 	var label []oxbow.Label
 	for _, l := range s.Own {

@@ -26,7 +26,7 @@ const (
 
 // A Token identifies a client by its secret.
 type Token struct {
-	Name   string // name that is shown to people ("" if the server has a single token, which has no name)
+	Name   string // name that is shown to people ("" if the server has a single token, which lacks a name)
 	Line   int    // line of the token in the token file, starting at 1 (0 if the token is not from a file)
 	Tenant string // tenant whose memory the token gives access to ("" for the server's own home)
 	Only   string // "metrics" if the token gives no access to a memory (otherwise "")
@@ -51,9 +51,9 @@ func (t Token) Title() string {
 // Tokens contains all accepted tokens.
 type Tokens []Token
 
-// FindBySecret returns the token with a secret. It returns false if there is no such token. Find compares the
-// digest of the secret with the digests of all tokens. All digests have the same length, so the running time
-// reveals nothing about the tokens.
+// FindBySecret returns the token with a secret. It returns false if such a token does not exist. FindBySecret compares
+// the secret's digest with the digests of all tokens. All digests have the same length, so the running time reveals
+// nothing about the tokens.
 func (ts Tokens) FindBySecret(secret string) (Token, bool) {
 	have := sha256.Sum256([]byte(secret))
 	index := -1
@@ -68,8 +68,8 @@ func (ts Tokens) FindBySecret(secret string) (Token, bool) {
 	return ts[index], true
 }
 
-// hashedSecretPrefix is the start of a secret that the token file contains in the form of its SHA-256 digest in
-// hexadecimal. A slower hash function is not necessary, because secrets are long and random.
+// hashedSecretPrefix is the start of a secret that the token file contains as its SHA-256 digest in hexadecimal. A
+// slower hash function is not necessary, because secrets are long and random.
 const hashedSecretPrefix = "sha256:"
 
 // ParseTokens parses the data of a token file. The parameter file is the path of the token file, which error messages
@@ -87,8 +87,8 @@ const hashedSecretPrefix = "sha256:"
 //
 // A token with only=metrics can be used to read /metrics, but not to use a memory. In this case, ro may be omitted.
 //
-// A token with tenant= gives access to the memory of that tenant. A line can also limit the data of a tenant and the
-// number of its changes per second:
+// A token with tenant= gives access to the memory of that tenant. A line can also limit a tenant's data and the number
+// of its changes per second:
 //
 //	ops          kE0v1sVQxqB8oVbW2mZt5w   rw tenant=acme
 //	tenant=acme  entries=100000 bytes=500MB writes=50

@@ -116,7 +116,8 @@ func (h *handler) serveRoute(w http.ResponseWriter, r *http.Request, route route
 	return route.serve(&servedCall{ctx, w, r, q, store, h.feeds, h.log})
 }
 
-// unsupportedRequestError returns the error if a store lacks an optional interface. feature says what it cannot do.
+// unsupportedRequestError returns the error if a store lacks an optional interface. feature says which ability the
+// store lacks.
 func unsupportedRequestError(feature string) error {
 	return fmt.Errorf("%w: %s", oxbow.ErrUnsupported, feature)
 }

@@ -172,7 +172,7 @@ func (c *servedCall) writeStats() error {
 	return c.writeAnswer(wireStats(n))
 }
 
-// sequencer returns the store if it numbers its changes. Otherwise it returns a feed, which numbers the store's
+// sequencer returns the store if the store numbers its changes. Otherwise it returns a feed, which numbers the store's
 // events.
 func (c *servedCall) sequencer() (changeSequencer, error) {
 	can := oxbow.CapabilitiesOf(c.store)

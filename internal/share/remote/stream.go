@@ -40,10 +40,11 @@ type streamEnd struct {
 }
 
 // maxLineBytes is the maximum length of a line in bytes. A line may contain the longest content, with each byte
-// escaped, and the other fields of an entry.
+// escaped, and the remaining fields of an entry.
 const maxLineBytes = 6*oxbow.MaxContent + 1<<20
 
-// writeTimeout is the time in which a client must receive what the server writes at once, which is some kilobytes.
+// writeTimeout is the time in which a client must receive the data that the server writes at once, which is some
+// kilobytes.
 const writeTimeout = time.Minute
 
 // streamWriter writes the lines of a stream. Its methods return an error if the client has disconnected.
@@ -184,8 +185,8 @@ func (s *streamReader) readLine() ([]byte, error) {
 	}
 }
 
-// Each of the following methods reads the next line, which must be of a certain kind. They return io.EOF after the
-// last line. They return an error if the lines are not in the order that the store interfaces require.
+// Each of the following methods reads the next line, which must have a certain kind. They return io.EOF after the last
+// line. They return an error if the lines are not in the order that the store interfaces require.
 
 func (s *streamReader) readEntry(after uint64) (oxbow.Entry, error) {
 	l, err := s.nextLine()
@@ -251,6 +252,6 @@ func (s *streamReader) readChange(before uint64) (oxbow.Change, error) {
 	return c, nil
 }
 
-// maxChangeVersions is the maximum size of a change in bytes: the contents of its versions, and 256 bytes for each
-// version. The engine's limit for an encoded change is lower.
+// maxChangeVersions is the maximum size of a change in bytes: its versions' contents, and 256 bytes for each version.
+// The engine's limit for an encoded change is lower.
 const maxChangeVersions = 1 << 29

@@ -1,4 +1,4 @@
-// This file stores the record of the homes that belong to the user: a file of JSON lines outside of all homes.
+// This file stores the record of the homes that belong to the user: a file with JSON lines outside all homes.
 
 package trust
 
@@ -33,7 +33,7 @@ type Home struct {
 	// other files in the home that git tracked when the line was written
 	TrackedFiles []string       `json:"parts,omitempty"`
 	ID           sysinfo.FileID `json:"id,omitzero"` // identity of the home's directory in the file system
-	// path of the link that leads to the home ("" if there is none)
+	// path of the link that leads to the home ("" without a link)
 	Link string `json:"link,omitempty"`
 	// IsCreatedHere is set if this machine created the home. Otherwise the user has declared the home trusted.
 	IsCreatedHere bool      `json:"made,omitempty"`
@@ -49,7 +49,7 @@ func (h *Home) matchesExactly(f homeFacts) bool {
 }
 
 // isForHome reports whether the line is about this home. The home must be the same directory, which may have been
-// moved. Another directory at the same path also matches if it has the same store and git does not track it, because
+// moved. Another directory at the same path also matches if the store is the same and git does not track it, because
 // the user may have restored a backup there. A copy or a clone at another path never matches. A revoked line matches
 // each home at its path.
 func (h *Home) isForHome(f homeFacts) bool {
@@ -89,7 +89,7 @@ func (f *homeFacts) hasStoreID() bool {
 	return strings.HasPrefix(f.fingerprint, storeFingerprintPrefix)
 }
 
-// findHome returns the line of the record for a home. ok is false if there is none.
+// findHome returns the line of the record for a home. ok is false if the record lacks such a line.
 func (l List) findHome(f homeFacts) (Home, bool) {
 	homes := l.homesContaining(f.path, f.fingerprint, f.id.Inode)
 	if i := slices.IndexFunc(homes, func(h Home) bool { return h.isForHome(f) }); i >= 0 {
@@ -141,8 +141,8 @@ func (l List) Homes() []Home {
 	return slices.DeleteFunc(parseHomes(l.readFile(homesFileName)), func(h Home) bool { return h.Revoked })
 }
 
-// homesContaining returns the homes in those lines of the record that contain one of the words. So a command need not
-// parse all lines of a long record.
+// homesContaining returns the homes in the record's lines that contain one of the words. So a command need not parse
+// all lines of a long record.
 func (l List) homesContaining(words ...string) (homes []Home) {
 	for line := range bytes.Lines(l.readFile(homesFileName)) {
 		if slices.ContainsFunc(words, func(w string) bool { return w != "" && bytes.Contains(line, quoteWord(w)) }) {
@@ -158,7 +158,7 @@ func quoteWord(word string) []byte {
 	return b
 }
 
-// readFile returns the content of a file of the record, or nil if the file cannot be read.
+// readFile returns the content of a file in the record, or nil if the file cannot be read.
 func (l List) readFile(file string) []byte {
 	if l.Dir == "" {
 		return nil
@@ -186,7 +186,8 @@ func parseHomes(file []byte) []Home {
 	return parseJSONLines(file, func(h *Home) string { return h.Path })
 }
 
-// TrustHome records that the user trusts a home as it is now, including the settings file settings, unless it is "".
+// TrustHome records that the user trusts a home in the present state, including the settings file settings, unless
+// settings is "".
 func (l List) TrustHome(ctx context.Context, home, store, settings string, now time.Time) (Home, error) {
 	f, err := examineHome(home, store)
 	if err != nil {
@@ -297,8 +298,8 @@ func (l List) TrustsSettings(home, settings string) bool {
 }
 
 // DocumentRefusal returns the reason why a document in a home of the user must not be used, or "" if it may be used. A
-// document is refused if git tracks it and its text differs from the text that the user trusted, because a pull or a
-// checkout may have changed it.
+// document that git tracks is refused if its text differs from the text that the user trusted, because a pull or a
+// checkout may have changed the document.
 func (l List) DocumentRefusal(home, name string) string {
 	path := filepath.Join(home, filepath.FromSlash(name))
 	names, err := git.IndexNames(path)
@@ -347,8 +348,8 @@ func (l List) updateHomes(ctx context.Context, fn func([]Home) []Home) error {
 	)
 }
 
-// replaceFile replaces the content of a file of the record by the result of fn. It holds a lock, so that concurrent
-// calls do not overwrite each other's changes.
+// replaceFile replaces the content of a record file by fn's result. It holds a lock, so that concurrent calls do not
+// overwrite each other's changes.
 func (l List) replaceFile(ctx context.Context, file string, fn func(old []byte) ([]byte, error)) (err error) {
 	if l.Dir == "" {
 		return errors.New(
@@ -388,7 +389,7 @@ func encodeJSONLines[T any](values []T) ([]byte, error) {
 	return out.Bytes(), errors.Join(errs...)
 }
 
-// realPath returns a path without symbolic links. If they cannot be resolved, it returns the path unchanged.
+// realPath returns a path without symbolic links. If the links cannot be resolved, it returns the path unchanged.
 func realPath(path string) string {
 	if p, err := filepath.EvalSymlinks(path); err == nil {
 		return p

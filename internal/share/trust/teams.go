@@ -11,7 +11,7 @@ import (
 
 // Team is a repository whose team files the user trusts.
 type Team struct {
-	ID    string    `json:"team"` // URL of the repository's remote, or path of the repository
+	ID    string    `json:"team"` // URL of the repository's remote, or the repository's path
 	Since time.Time `json:"since"`
 }
 

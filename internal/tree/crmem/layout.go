@@ -20,7 +20,7 @@ import (
 // Layout is the layout of a file.
 type Layout uint8
 
-// These are the layouts of a file that begins like a memory of crabtalk. Three of them have the same magic number,
+// These are the layouts of a file that begins like a crabtalk memory. Three layouts have the same magic number,
 // version and flags.
 const (
 	layoutUnknown   Layout = iota // none of the following layouts, or damaged
@@ -72,13 +72,13 @@ func detectLayout(data []byte) Layout {
 // topicLabel is added to an entry that was a topic (the third kind of a later crabtalk).
 var topicLabel = oxbow.Label{Key: oxbow.LabelTag, Value: "topic"}
 
-// ImportedFile is the content of a file in any of the layouts.
+// ImportedFile is a file's content in any of the layouts.
 type ImportedFile struct {
 	Layout Layout
 
 	// Entries have the fields Name, Kind, Content, Aliases, Labels and Created. They are sorted by ID or, in a crabdb,
-	// by key. A topic becomes a note with topicLabel. Names are unique. They are not changed, so that other stores may
-	// refuse some of them.
+	// by key. A topic becomes a note with topicLabel. Names are unique. The names are not changed, so that other
+	// stores may refuse some names.
 	Entries []oxbow.Entry
 
 	// Warnings describe data that was left out or changed.
@@ -87,8 +87,8 @@ type ImportedFile struct {
 
 // Import reads the entries from a file in any layout except the ambiguous one. Unlike [Open], Import accepts bytes
 // after the last entry, reserved bytes, and repeated IDs and names. It returns warnings for the bytes and the names.
-// If several entries have the same name, the last one in the file keeps the name, and a number is added to the names
-// of the others. Errors are [*FormatError].
+// If several entries have the same name, the last one in the file keeps the name, and a number is added to the name of
+// each earlier entry. Errors are [*FormatError].
 func Import(data []byte) (ImportedFile, error) {
 	if err := checkHeader(data); err != nil {
 		return ImportedFile{}, err
@@ -147,11 +147,10 @@ func (in *ImportedFile) addWarning(format string, args ...any) {
 //	    24     8  its length, u64
 //	    32        records and, among them, indexes that are out of date
 //
-// A record consists of a byte that is 0 for put and 1 for delete, a byte for the column, the key
-// and the value. The length of the key or value, as u32, precedes it. An index consists of the
-// number of keys as u32, and for each key the column, the key and the offset of the key's record as
-// u64. The records after the index are replayed. In a file without an index, the records after the
-// header are replayed. An incomplete record at the end of the file is ignored.
+// A record consists of a byte that is 0 for put and 1 for delete, a byte for the column, the key and the value. The
+// length of the key or value, as u32, precedes it. An index contains the number of keys as u32, and for each key the
+// column, the key and the record's offset as u64. The records after the index are replayed. In a file without an
+// index, the records after the header are replayed. An incomplete record at the end of the file is ignored.
 //
 // The memory is in column 2. A key is REALM/memory/NAME, its value a JSON object with name, kind,
 // content, aliases and created_at.
@@ -166,7 +165,7 @@ type crabKey struct {
 	key    string
 }
 
-// crabRecord is a record of a crabdb, and the offset of the next record.
+// crabRecord is a record in a crabdb, and the offset of the next record.
 type crabRecord struct {
 	operation, column byte
 	key, value        []byte
@@ -197,9 +196,8 @@ func parseCrabRecord(data []byte, offset int) (crabRecord, error) {
 	return r, nil
 }
 
-// readCrabIndex reads the index to which the header refers, and returns the offset at which replaying
-// starts. If the file has no index, keys is nil and ok is true. ok is false if the index is
-// invalid.
+// readCrabIndex reads the index to which the header refers, and returns the offset at which replaying starts. If the
+// file lacks an index, keys is nil and ok is true. ok is false if the index is invalid.
 func readCrabIndex(data []byte) (keys map[crabKey]int, replayOffset int, ok bool) {
 	if len(data) < crabRecordsOffset {
 		return nil, 0, false
@@ -257,8 +255,8 @@ func isCrabDB(data []byte) bool {
 	return true
 }
 
-// importCrabDB adds the entries of a crabdb to in. If keys are not entries, or the last write was interrupted, it
-// leaves them out and adds a warning.
+// importCrabDB adds the entries of a crabdb to in. It leaves out keys that are not entries, and an interrupted last
+// write, and adds a warning.
 func (in *ImportedFile) importCrabDB(data []byte) error {
 	keys, at, _ := readCrabIndex(data)
 	if keys == nil {

@@ -27,7 +27,7 @@ var conflictCopyPattern = sync.OnceValue(func() *regexp.Regexp {
 		`|copia in conflitto|cópia em conflito|conflicterende kopie|конфликтующая копия|競合コピー|冲突副本|衝突複本`)
 })
 
-// isConflictCopy reports whether a file name, with or without its extension, is that of a conflict copy.
+// isConflictCopy reports whether a file name, with or without its extension, is the name of a conflict copy.
 func isConflictCopy(base string) bool {
 	if !mayBeConflictCopy(base) {
 		return false

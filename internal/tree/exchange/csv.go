@@ -1,6 +1,6 @@
 // This file reads tables of comma-separated values, such as a spreadsheet that was saved as CSV. The first line
 // contains the names of the columns. Each further row becomes an entry. A column is treated like a front matter key
-// with its name: columns such as tags and created have their usual meaning, and other columns become labels.
+// with the column's name: columns such as tags and created have their usual meaning, and other columns become labels.
 
 package exchange
 
@@ -39,7 +39,7 @@ func checkTableFile(file string) error {
 	return &skippedError{"was passed over: its name ends in none of .csv and .tsv"}
 }
 
-// isTableFile reports whether the name of a file ends like that of a table.
+// isTableFile reports whether a file name ends like the name of a table.
 func isTableFile(name string) bool {
 	switch path.Ext(strings.TrimSuffix(strings.ToLower(name), ".gz")) {
 	case ".csv", ".tsv":
@@ -80,7 +80,7 @@ func readCSV(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error]
 func isCSVTextField(f jsonField) bool { return slices.Contains(csvTextColumns, f.key) }
 
 // csvRows yields the rows of a table. It leaves out empty cells. At a row that cannot be parsed, it yields an error
-// and ends, because it is unknown where the next row begins.
+// and ends, because the start of the next row is unknown.
 func csvRows(r *bufio.Reader, ref string) iter.Seq2[jsonObjectAt, error] {
 	return func(yield func(jsonObjectAt, error) bool) {
 		head, _ := r.Peek(peekSize) // For a shorter file, Peek returns an error, which the next read returns again.
@@ -179,7 +179,7 @@ func (b *limitedReader) Read(p []byte) (int, error) {
 // errNoTextColumn is returned if no column has a name in csvTextColumns.
 var errNoTextColumn = errors.New("no column has the text of the entries")
 
-// csvColumns returns the names of the columns in the form of front matter keys. It fails if no column contains text.
+// csvColumns returns the column names in the form of front matter keys. It fails if no column contains text.
 func csvColumns(names []string) (keys []string, err error) {
 	for _, name := range names {
 		keys = append(keys, frontmatter.FoldKeySpelling(strings.TrimSpace(name)))

@@ -1,4 +1,4 @@
-// This file converts the Markdown of a heading to plain text, which can be the name of an entry.
+// This file converts a heading's Markdown to plain text, which can be the name of an entry.
 
 package exchange
 
@@ -45,9 +45,9 @@ var wikiLinkPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`!?\[\[([^\[\]|]+)(?:\|([^\[\]|]+))?\]\]`)
 })
 
-// headingText returns the text of a heading as a reader sees it: link texts without addresses, and no images, HTML,
-// marks of emphasis or attributes. If no text remains, it returns the alternative texts of the images. If there are
-// none, it returns the heading unchanged.
+// headingText returns a heading's text as a reader sees it: link texts without addresses, and no images, HTML, marks
+// of emphasis or attributes. If no text remains, it returns the alternative texts of the images. Without such texts,
+// it returns the heading unchanged.
 func headingText(heading string) string {
 	if len(heading) > maxHeadingBytes || !strings.ContainsAny(heading, "[<*_`~\\&{!") {
 		return heading
@@ -84,7 +84,7 @@ func isDecoration(text string) bool {
 	return shown == ""
 }
 
-// visibleText returns the text that a reader of the Markdown sees, and the alternative texts of its images.
+// visibleText returns the text that a reader of the Markdown sees, and the images' alternative texts.
 func visibleText(source string) (shown, images string) {
 	r := headingReader{source: []byte(source)}
 	r.addText(headingParser().Parse(text.NewReader(r.source)))

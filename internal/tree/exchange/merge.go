@@ -13,7 +13,7 @@ import (
 
 // planFollowedChange plans the change of an entry that was edited in the store and whose file has changed, too. Labels
 // that were added or removed in the store stay added or removed. If only one side changed the text, its text is used.
-// If both did, the text of the file is used, and the text of the store becomes another entry, so that nothing is lost.
+// If both did, the file's text is used, and the store's text becomes another entry, so that nothing is lost.
 func (im *importer) planFollowedChange(it Item, old oxbow.Entry, p *batchPlan) error {
 	// Always plan the version that contains only the file, because a later import compares the file with this version.
 	p.planVerdict(verdictReplace, it, old, "")
@@ -81,7 +81,7 @@ func (im *importer) addConflictCopy(it Item, old oxbow.Entry, p *batchPlan) erro
 	}
 }
 
-// conflictCopySuffix is the end of the name of an entry that keeps the text of the store after a conflict.
+// conflictCopySuffix ends the name of an entry that keeps the store's text after a conflict.
 const conflictCopySuffix = " (conflict copy)"
 
 // mergeLabels returns the labels of the file, with the changes that the store made to the labels in base. If there are
@@ -103,7 +103,7 @@ func mergeLabels(base, store, file []oxbow.Label) []oxbow.Label {
 func (im *importer) importedVersion(old oxbow.Entry) (*oxbow.Entry, error) {
 	history, err := oxbow.HistoryOf(im.store)
 	if err != nil {
-		return nil, nil // The store has no history.
+		return nil, nil // The store lacks a history.
 	}
 	sum, _ := old.Label(sumLabelKey)
 	for v, err := range history.Versions(im.ctx, old.Name) {

@@ -1,10 +1,10 @@
 // This file implements the list of known files. With this list, a dump and a load need not read the
 // files that nobody has changed.
 //
-// The list contains a hash and a stamp for each file: the size, the inode, and the times of the last
-// change of the content and of the inode. While the stamp stays the same, the file has the same
-// content. The only exception is a change within the resolution of the clock. Therefore a file that
-// was changed shortly before it was examined is left out of the list, like git does.
+// The list contains a hash and a stamp for each file: the size, the inode, and the times at which the content and the
+// inode last changed. While the stamp stays the same, the file has the same content. The only exception is a change
+// within the resolution of the clock. Therefore a file that was changed shortly before it was examined is left out of
+// the list, like git does.
 //
 // The list belongs to a directory on one machine: in a copy, the stamps differ, and all files are
 // read. A damaged list counts as empty. A wrong row cannot destroy text, because a dump reads a file
@@ -39,7 +39,7 @@ const (
 	//	3: adds the hash of the table of contents, and allows files in any order
 	knownFilesMagic = "known files of a dump of oxbow, version 3\n"
 
-	// maxKnownFileRow is the maximum length of a row of the list in bytes.
+	// maxKnownFileRow is the maximum length of a row in the list, in bytes.
 	maxKnownFileRow = 1024
 )
 
@@ -53,12 +53,12 @@ type knownFile struct {
 // knownHead describes the dump that wrote the list.
 type knownHead struct {
 	manifestDigest sha256Digest // hash of the manifest after the dump
-	summaryDigest  sha256Digest // hash of the table of contents after the dump
+	summaryDigest  sha256Digest // hash that the table of contents has after the dump
 }
 
-// knownWriter writes the list. The list consists of the magic, the hashes of the manifest and of the table of
-// contents, the rows, a zero, and the SHA-256 of all previous bytes. A row consists of the length of the path, the
-// path, the hash, the size, both times, and the inode. Numbers are varints.
+// knownWriter writes the list. The list contains, in this order, the magic, the manifest's hash, the hash for the
+// table of contents, the rows, a zero, and the SHA-256 over all previous bytes. A row consists of the path's length,
+// the path, the hash, the size, both times, and the inode. Numbers are varints.
 type knownWriter struct {
 	out      io.Writer
 	listHash hash.Hash
@@ -98,7 +98,7 @@ func (w *knownWriter) flushBuffer() {
 	w.buf = w.buf[:0]
 }
 
-// finishList writes the end of the list, and returns the first error of all writes.
+// finishList writes the list's end, and returns the first error of all writes.
 func (w *knownWriter) finishList() error {
 	w.buf = append(w.buf, 0)
 	w.flushBuffer()
@@ -205,8 +205,8 @@ func (t *dumpTree) loadKnownFiles(fn func(knownFile)) (head knownHead, ok bool) 
 	return readKnownFiles(f, info.Size(), fn)
 }
 
-// stampHash is the hash of a stamp. It is 0 if there is no stamp. A table needs four times less memory for the hashes
-// than for the stamps.
+// stampHash is the hash of a stamp. It is 0 without a stamp. A table needs four times less memory for the hashes than
+// for the stamps.
 type stampHash uint64
 
 // hashStamp returns the hash of a stamp.
@@ -214,7 +214,7 @@ func (t *dumpTree) hashStamp(s sysinfo.Stamp) stampHash {
 	return stampHash(maphash.Comparable(t.stampHashSeed, s) | 1)
 }
 
-// hashEntryStamp returns the hash of the stamp of a file in a directory. It returns 0 if the file has no stamp.
+// hashEntryStamp returns the stamp hash of a file in a directory. It returns 0 for a file without a stamp.
 func (t *dumpTree) hashEntryStamp(f fs.DirEntry) stampHash {
 	s, ok := stampFromEntry(f)
 	if !ok {
@@ -255,8 +255,8 @@ func (t *dumpTree) supportsStamps() bool {
 }
 
 // settledTime returns the time before which a file must have been changed to enter the list. This is the present time
-// minus the resolution of the clock, so that any later change results in a later time. It uses the clock of the file
-// system, because the clock of a file server may be different.
+// minus the resolution of the clock, so that any later change results in a later time. It uses the file system's
+// clock, because the clock of a file server may be different.
 func (t *dumpTree) settledTime() (int64, bool) {
 	f, err := t.fs.OpenFile(t.fullPath(probeFile), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -273,9 +273,9 @@ func (t *dumpTree) settledTime() (int64, bool) {
 	return s.ModTime - int64(cmp.Or(t.clockResolution, timeResolution(s.ModTime))), ok
 }
 
-// timeResolution returns an upper bound for the resolution of a file system's clock, given one of its times. Some file
+// timeResolution returns an upper bound for a file system clock's resolution, given one of its times. Some file
 // systems record times in whole seconds or in steps of two seconds. If a time has a fraction of a millisecond, the
-// clock advances with each tick of the kernel, which takes at most 10 ms.
+// clock advances with each kernel tick, which takes at most 10 ms.
 func timeResolution(nanoseconds int64) time.Duration {
 	if nanoseconds%int64(time.Millisecond) == 0 {
 		return 3 * time.Second

@@ -25,11 +25,11 @@ const (
 	manifestFile    = ".oxbow-manifest.json"
 	manifestVersion = 1
 
-	// maxListSize is the maximum size of the manifest, and of the other files that list all entries, in bytes.
+	// maxListSize is the maximum size in bytes for each file that lists all entries, including the manifest.
 	maxListSize = journal.MaxJournalBytes
 )
 
-// manifestHead is the content of the manifest file before the list of files.
+// manifestHead is the manifest file's content before the list of files.
 type manifestHead struct {
 	Version     int    `json:"version"`
 	DumpedStore string `json:"memory,omitempty"` // store that was dumped, see [DumpOptions.Origin]
@@ -222,8 +222,8 @@ func manifestReadError(err error) error {
 	return err
 }
 
-// readManifestJSON reads a manifest in any form. It skips the first read files, because readManifestLines has already
-// read them.
+// readManifestJSON reads a manifest in any form. It skips the first skippedLines files, because readManifestLines has
+// already read these files.
 func readManifestJSON(file io.Reader, skippedLines int, addLine func(manifestLine)) (manifestHead, error) {
 	var m struct {
 		manifestHead
@@ -264,7 +264,7 @@ func parseManifestLine(line string) (f manifestLine, ok bool) {
 	return manifestLine{path, name, sum}, true
 }
 
-// minManifestLine is the approximate number of bytes of a manifest line for a file with a short name.
+// minManifestLine is the approximate number of bytes in a manifest line for a file with a short name.
 const minManifestLine = 115
 
 // readManifest returns the content of a manifest.
@@ -310,7 +310,7 @@ func (m *manifest) findName(name string) (row int, isUnique, found bool) {
 	return row, !m.repeatedNames[name], found
 }
 
-// indexNames builds the index of names when it is called for the first time, because a load of unedited files does not
+// indexNames builds the name index when it is called for the first time, because a load of unedited files does not
 // need the index.
 func (m *manifest) indexNames() {
 	if len(m.rowByName.slots) > 0 {

@@ -83,7 +83,7 @@ func isNameUsableAsStem(name string) bool {
 			return false
 		}
 	}
-	const longestDevice = 4 // longest name of a device that consists only of letters and digits
+	const longestDevice = 4 // longest device name that consists only of letters and digits
 	return len(name) <= maxStemBytes && (len(name) > longestDevice || !text.IsDeviceName(name))
 }
 
@@ -204,7 +204,7 @@ func hashFoldedStem(stem string) uint64 {
 }
 
 // hashKey returns the hash of a foldFileName. It is the same in all processes (FNV-1a), because the file names of a
-// dump depend on it if two keys have the same hash.
+// dump depend on the hash if two keys have the same hash.
 func hashKey(key string) uint64 {
 	h := uint64(fnvOffset)
 	for i := range len(key) {

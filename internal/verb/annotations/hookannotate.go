@@ -17,11 +17,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// HookReportIn is the argument of AnnotateHook and of AnnotationsBeforeEdit.
+// HookReportIn is the argument of AnnotateHook and AnnotationsBeforeEdit.
 type HookReportIn struct {
 	Report fileedits.HookInput `json:"-"`
 
-	// AnnotateEveryTree adds annotations even if the working tree has none yet.
+	// AnnotateEveryTree adds annotations even if the working tree does not contain any yet.
 	AnnotateEveryTree bool `json:"everywhere,omitempty" flag:"-"`
 
 	// IsTainted reports whether the session has read foreign text since the person's last prompt. If it is nil, the
@@ -41,8 +41,9 @@ type AnnotateHookOut struct {
 	Added int `json:"added"`
 }
 
-// AnnotateHook adds annotations for the edit that a hook reports, or at the end of a turn for all edits of the turn.
-// If the working tree has no annotations yet, it adds some only if AnnotateEveryTree is set, and these are private.
+// AnnotateHook adds annotations for the edit that a hook reports, or at the end of a turn for all edits in the turn.
+// If the working tree does not contain annotations yet, it adds some only if AnnotateEveryTree is set, and these are
+// private.
 //
 // A model sees the reason of an annotation when it edits the annotated lines. Therefore a reason is omitted if it
 // repeats foreign text or was written after the session read unknown text. The transcript still contains the reason.
@@ -92,7 +93,7 @@ const (
 
 // AnnotationsBeforeEditOut is the result of AnnotationsBeforeEdit.
 type AnnotationsBeforeEditOut struct {
-	Line string   `json:"line,omitempty"` // line of annotations ("" if there are none)
+	Line string   `json:"line,omitempty"` // line of annotations ("" without annotations)
 	IDs  []string `json:"ids,omitempty"`  // IDs of the annotations in Line
 }
 
@@ -156,8 +157,8 @@ func annotationsLine(found []annotate.FoundAnnotation, clean func(string) string
 	return line, ids[:held]
 }
 
-// joinToShortLine joins the lines of a text and shortens it to maxShownBytes bytes. It breaks closing tags, so that the
-// text cannot end the element in which it is shown.
+// joinToShortLine joins the lines of a text and shortens it to maxShownBytes bytes. It breaks closing tags, so that
+// the text cannot end the surrounding element.
 func joinToShortLine(s string) string {
 	return text.TruncateWithEllipsis(
 		strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "</", "< /"),

@@ -12,7 +12,7 @@ import (
 )
 
 // screenAnnotationRecords replaces the secrets in the texts of annotations, or refuses the texts, as
-// [verb.SecretPolicy] says. It returns the secrets that it found.
+// [verb.SecretPolicy] says. It returns the found secrets.
 func screenAnnotationRecords(
 	ctx context.Context,
 	s *verb.SecretPolicy,

@@ -85,7 +85,7 @@ func AnnotationsInDiff(ctx context.Context, w *verb.Workspace, in WhyDiffIn) (Wh
 const maxMarkdownBytes = 60_000
 
 // Markdown returns the annotations as Markdown for a pull request, or "" if the change touches none. The text of the
-// annotations is escaped, so that markup, mentions and links in it have no effect.
+// annotations is escaped, so that markup, mentions and links in it stay ineffective.
 func (o WhyDiffOut) Markdown() string {
 	if len(o.TouchedAnnotations)+len(o.AddedAnnotations) == 0 {
 		return ""

@@ -83,8 +83,8 @@ func (o RevertOut) TakenBackCount() int {
 	return len(taken)
 }
 
-// IneffectiveCount returns how many of the selected changes have no effect on the present memory, because their
-// entries were later forgotten or changed back. Changes in conflicts are not counted.
+// IneffectiveCount returns how many of the selected changes do not affect the present memory, because their entries
+// were later forgotten or changed back. Changes in conflicts are not counted.
 func (o RevertOut) IneffectiveCount() int {
 	named := map[uint64]bool{}
 	for _, s := range o.Steps {
@@ -108,7 +108,7 @@ func addSeqsToSet(set map[uint64]bool, seqs []uint64) {
 	}
 }
 
-// addTitledList adds a title and one sentence for each item. It adds nothing if there are no items.
+// addTitledList adds a title and one sentence for each item. It adds nothing without items.
 func addTitledList[T any](
 	r *report.Report,
 	title, showAllAdvice report.Words,

@@ -66,7 +66,7 @@ func parseLabels(texts ...string) ([]oxbow.Label, error) {
 }
 
 // parseNewLabel parses a label that will be added. It returns an error for a tag with a comma, because a filter would
-// interpret it as two tags.
+// interpret such a tag as two tags.
 func parseNewLabel(s string) (oxbow.Label, error) {
 	l, err := oxbow.ParseLabel(s)
 	if err != nil {
@@ -138,7 +138,7 @@ type EditLabelsIn struct {
 	DryRun     bool     `json:"dry_run,omitempty"             jsonschema:"Show what would be changed and change nothing."                     usage:"show what would be changed and change nothing"`
 }
 
-// RelabelOut is the result of a change of labels.
+// RelabelOut is the result of a label change.
 type RelabelOut struct {
 	DryRun bool `json:"dry_run,omitempty"`
 	// number of the change (0 if nothing changed or if the store does not number changes)
@@ -379,8 +379,8 @@ type SuggestLabelsIn struct {
 	DryRun        bool     `json:"dry_run,omitempty"        flag:"-" jsonschema:"When accepting, change nothing."`
 }
 
-// SuggestLabelsOut is the result of SuggestLabels, in the order of the entries. For each entry, the suggestion with
-// the highest confidence is first.
+// SuggestLabelsOut is the result of SuggestLabels, sorted like the entries. For each entry, the suggestion with the
+// highest confidence is first.
 type SuggestLabelsOut struct {
 	Suggestions []SuggestedLabel `json:"suggestions"`
 }
@@ -405,7 +405,7 @@ func (o SuggestLabelsOut) Report(command string) (r report.Report) {
 	return r
 }
 
-// SuggestedLabel is a label that is suggested for an entry that has no label with the same key.
+// SuggestedLabel is a label that is suggested for an entry that lacks a label with the same key.
 type SuggestedLabel struct {
 	Name       string   `json:"name"`
 	Version    uint64   `json:"version"`

@@ -54,7 +54,7 @@ type BackupOut struct {
 	Encrypted  bool `json:"encrypted,omitempty"`
 	IsVerified bool `json:"opened,omitempty"` // The backup was decrypted and compared with the original.
 
-	// path of the archive of sessions, if it exists; it is not in the backup
+	// path of the session archive, if it exists; the backup does not contain this archive
 	LeftArchive string   `json:"archive_left,omitempty"`
 	LeftTenants []string `json:"tenants_left,omitempty"` // homes of a server's tenants, which are not in the backup
 	// Copy of the file that was replaced, if somebody else had written that file.
@@ -101,7 +101,7 @@ func Backup(ctx context.Context, w *verb.Workspace, in BackupIn) (BackupOut, err
 // TenantsDir is the directory in a server's home that contains the homes of the tenants.
 const TenantsDir = "tenants"
 
-// tenantHomes returns the homes of the tenants, if the home of the store belongs to a server.
+// tenantHomes returns the tenants' homes, if the store's home belongs to a server.
 func tenantHomes(store string) (homes []string) {
 	entries, _ := os.ReadDir(filepath.Join(filepath.Dir(store), TenantsDir))
 	for _, e := range entries {
@@ -213,8 +213,8 @@ func (in BackupIn) checkBackupTarget(to output.Output, store fs.FileInfo) (strin
 	return file, nil
 }
 
-// restoreToTempFile writes the store in a backup to a new temporary file in the directory of target, and returns
-// the path of this file.
+// restoreToTempFile writes the store in a backup to a new temporary file in target's directory, and returns the path
+// of this file.
 func restoreToTempFile(ctx context.Context, file string, k backup.Keys, target string) (string, error) {
 	temp, err := backup.Restore(ctx, file, k, target)
 	if err == nil {
@@ -248,7 +248,7 @@ func checkAndRenameStore(ctx context.Context, w *verb.Workspace, temp, store str
 	return verb.WrapError("making the home", backup.RenameRestored(filepath.Base(temp), store))
 }
 
-// Report says what was copied, what the copy does not contain, and how to read it.
+// Report lists the copied data and the data that the copy lacks, and says how to read the copy.
 func (o BackupOut) Report() (r report.Report) {
 	r.AddLinef(
 		"copied %s to %s: %s, change %d, %s",

@@ -37,7 +37,7 @@ func (o EmbedOut) Report() (r report.Report) {
 	return r
 }
 
-// EmbedEntries computes a vector for each entry that has none. With in.DryRun, it only counts them.
+// EmbedEntries computes a vector for each entry that lacks one. With in.DryRun, it only counts these entries.
 func EmbedEntries(ctx context.Context, w *verb.Workspace, in EmbedIn) (out EmbedOut, err error) {
 	v := w.Vectors
 	if v == nil {

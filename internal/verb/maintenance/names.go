@@ -13,7 +13,7 @@ import (
 )
 
 // checkNames adds a finding about names and aliases that several entries have. It returns the total size of the names
-// and contents in bytes. last is the number of the memory's last change.
+// and contents in bytes. last is the memory's last change number.
 func (d *diagnosis) checkNames(ctx context.Context, m *oxbow.Memory, last uint64) (size int64, err error) {
 	check := func() (NameCheck, error) { return checkAllNames(ctx, m) }
 	keep := d.cachedNameCheck
@@ -27,8 +27,8 @@ func (d *diagnosis) checkNames(ctx context.Context, m *oxbow.Memory, last uint64
 	return found.totalSize, err
 }
 
-// checkAllNames checks all names and aliases. It reads them twice if some have the same hash, because it does not keep
-// all of them in memory.
+// checkAllNames checks all names and aliases. If some have the same hash, it reads all names and aliases twice,
+// because the check does not keep all names in memory.
 func checkAllNames(ctx context.Context, m *oxbow.Memory) (found NameCheck, err error) {
 	seed := maphash.MakeSeed()
 	var hashes []uint64 // hashes of all names and aliases

@@ -59,7 +59,7 @@ func needsOldEntry(op oxbow.Op) bool {
 	return false
 }
 
-// withLabels returns the change with other labels. Changes of kinds that have no labels are returned unchanged.
+// withLabels returns the change with other labels. Changes of kinds without labels are returned unchanged.
 func withLabels(op oxbow.Op, labels []oxbow.Label) oxbow.Op {
 	switch o := op.(type) {
 	case oxbow.Add:

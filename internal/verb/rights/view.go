@@ -1,8 +1,8 @@
 // This file implements views, which restrict a workspace to the rights of a client.
 
-// Package rights limits what a client of a server may see and change. A server has a single [Options] for all its
-// doors, and creates a [MemoryView] for each token. All requests of a client use the workspace of the client's view,
-// so that doors need not check rights.
+// Package rights limits the data that a client of a server may see and change. A server has a single [Options] for all
+// its doors, and creates a [MemoryView] for each token. All requests from a client use the workspace of the client's
+// view, so that doors need not check rights.
 package rights
 
 import (
@@ -40,7 +40,7 @@ type Options struct {
 
 // A MemoryView is the memory in the form in which clients with the same rights see it.
 type MemoryView struct {
-	Token     string // name of the token ("" if the server has a single token, which has no name)
+	Token     string // name of the token ("" if the server has a single token, which lacks a name)
 	Rights    auth.Permissions
 	Bound     *profile.Resolved // profile that restricts the view (may be nil)
 	Scoped    bool              // scopes restrict the memory, in addition to the restrictions of the options
@@ -132,8 +132,7 @@ func (v *MemoryView) bindProfile(t auth.Token) (restricting []scope.Scope, err e
 func (v *MemoryView) IsPartial() bool { return v.Bound != nil || v.Rights.AreLimited() }
 
 // removeUnreachable removes everything from the workspace that reveals more than the memory: the location of the
-// memory's file, the home, the host, the working directory, the skills, and all profiles except the profile of the
-// view.
+// memory's file, the home, the host, the working directory, the skills, and all profiles except the view's profile.
 func (v *MemoryView) removeUnreachable(w *verb.Workspace) {
 	w.Place = nil
 	w.Host = nil
@@ -182,8 +181,8 @@ func (v *MemoryView) restrictedMemoryOpener() func(context.Context, verb.Access)
 	}
 }
 
-// restrictedArchiveOpener returns a function that opens the archive of sessions and restricts it to the scopes of
-// the view.
+// restrictedArchiveOpener returns a function that opens the session archive and restricts it to the scopes of the
+// view.
 func (v *MemoryView) restrictedArchiveOpener(
 	open func(context.Context) (*session.Archive, error),
 ) func(context.Context) (*session.Archive, error) {
@@ -203,8 +202,8 @@ func (v *MemoryView) restrictedArchiveOpener(
 	}
 }
 
-// maySeeWorkingTree reports whether the client may see the working tree. The working tree belongs to a single
-// project and has no kind. Therefore a client with rights for certain kinds or for other projects may not see it.
+// maySeeWorkingTree reports whether the client may see the working tree. The working tree belongs to a single project
+// and lacks a kind. Therefore a client with rights for certain kinds or for other projects may not see it.
 func (v *MemoryView) maySeeWorkingTree() bool {
 	d := v.options.Workspace
 	switch {

@@ -32,12 +32,12 @@ type SyncIn struct {
 	Sleep    func(context.Context, time.Duration) error `json:"-"` // waits for a time; the default uses a timer
 }
 
-// SyncOut is the result of PushChanges and PullChanges. After an error, it says what was done before.
+// SyncOut is the result of PushChanges and PullChanges. After an error, it describes the work that was done before.
 type SyncOut struct {
 	DryRun  bool         `json:"dry_run,omitempty"`
 	Server  string       `json:"server"`
 	Changes []SyncChange `json:"changes"`
-	// for a push: entries that were not sent, because both sides changed them or the server refused them
+	// for a push: entries that were not sent, because of changes on both sides or a refusal by the server
 	WaitingEntries []SyncProblem `json:"waiting"`
 	// for a push: entries that were not sent because they must not be shared
 	RefusedEntries  []SyncProblem `json:"kept"`
@@ -256,8 +256,8 @@ func openServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName string, in
 	return s, err
 }
 
-// wrapServerError adds to an error of push or pull: the URL of the server, the number of changes that were made
-// before, and advice. It returns nil if err is nil.
+// wrapServerError adds to an error in push or pull: the server's URL, the number of changes that were made before, and
+// advice. It returns nil if err is nil.
 func wrapServerError(url, verbName string, doneChanges int, err error) error {
 	if err == nil {
 		return nil

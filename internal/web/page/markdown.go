@@ -19,7 +19,7 @@ import (
 const maxProseBytes = 40_000
 
 // RenderMarkdown renders Markdown. If parsing the text would take too long, it is shown as plain text. cut reports
-// whether only the beginning of the text is shown, because it has more than maxProseBytes bytes.
+// whether only the beginning of the text is shown, because source has more than maxProseBytes bytes.
 func RenderMarkdown(source string) (n g.Node, cut bool) {
 	cut = len(source) > maxProseBytes
 	if cut {

@@ -86,7 +86,7 @@ func (p reportRenderer) renderSection(s report.Section) g.Node {
 	panic(fmt.Sprintf("page: a report contains a %T", s))
 }
 
-// badgeKinds maps the level of a finding to the kind of its badge.
+// badgeKinds maps a finding's level to the kind of its badge.
 var badgeKinds = map[report.FindingLevel]string{"ok": "good", "warning": "warn", "problem": "error"}
 
 func (p reportRenderer) renderFinding(f report.Finding) g.Node {
@@ -110,7 +110,7 @@ func (p reportRenderer) renderFindingText(what any) g.Node {
 	return p.renderValue(what)
 }
 
-// renderRecord shows a record: its title, or a sentence about what the call did to the item, and then the cells.
+// renderRecord shows a record: its title, or a sentence about the call's effect on the item, and then the cells.
 func (p reportRenderer) renderRecord(r report.Record) g.Node {
 	title := r.Key
 	if r.Title != nil {

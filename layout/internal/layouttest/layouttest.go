@@ -1,6 +1,6 @@
 // This file contains functions for tests that write and read the files of a home and call its tools.
 
-// Package layouttest contains functions for the tests of dialects, which are the layouts of other programs' homes.
+// Package layouttest contains functions for testing dialects, which are the layouts of other programs' homes.
 package layouttest
 
 import (
@@ -43,14 +43,14 @@ func Workspace(h layout.Home) *verb.Workspace {
 	return layout.NewWorkspace(h)
 }
 
-// CallTool calls a tool in the same way as an interface such as MCP. The test fails if there is no tool with this
-// name.
+// CallTool calls a tool in the same way as an interface such as MCP. The test fails if a tool with this name does not
+// exist.
 func CallTool(t testing.TB, w *verb.Workspace, tools []verb.Tool, name string, args any) (verb.Answer, error) {
 	t.Helper()
 	return callToolIn(t.Context(), t, w, tools, name, args)
 }
 
-// callToolIn is like [CallTool], with a context such as that of a session.
+// callToolIn is like [CallTool], with a context such as a session's context.
 func callToolIn(
 	ctx context.Context,
 	t testing.TB,
@@ -73,7 +73,7 @@ func callToolIn(
 	return verb.Answer{}, nil
 }
 
-// CallHomeTool calls one of the home's tools, and returns the text of the answer.
+// CallHomeTool calls one of the home's tools, and returns the answer's text.
 func CallHomeTool(t testing.TB, h layout.Home, name string, args any) (string, error) {
 	t.Helper()
 	a, err := CallTool(t, Workspace(h), h.Tools(), name, args)

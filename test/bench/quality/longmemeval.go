@@ -1,5 +1,5 @@
-// This file reads the data set LongMemEval. It contains questions about earlier chats of a person with a program.
-// Each question has a list of chat sessions, and some of these sessions contain the answer.
+// This file reads the data set LongMemEval. It contains questions about earlier chats of a person with a program. Each
+// question has a list of chat sessions, and some sessions in this list contain the answer.
 
 package quality
 
@@ -121,7 +121,7 @@ type splitQuestion struct {
 	Text     string               `json:"question"`
 	Answers  []string             `json:"answer_session_ids"`
 	Haystack [][2]string          `json:"haystack"`       // pairs of session ID and date
-	Evidence [][2]json.RawMessage `json:"evidence_turns"` // pairs of session ID and index of the turn
+	Evidence [][2]json.RawMessage `json:"evidence_turns"` // pairs of session ID and turn index
 }
 
 func (p *splitQuestion) toQuestion(sessions map[string][]publishedTurn) (*Question, error) {
@@ -281,7 +281,7 @@ func (q *Question) RightSessions() map[string]bool {
 	return m
 }
 
-// longMemEvalCases yields two cases for each question, one made of sessions and one made of turns.
+// longMemEvalCases yields two cases for each question, one made from sessions and one made from turns.
 func longMemEvalCases(s *Source) iter.Seq2[Case, error] {
 	return func(yield func(Case, error) bool) {
 		for q, err := range s.Questions() {

@@ -133,7 +133,7 @@ func (r *crashRun) crashRecovery(img *vfs.Mem, allowed []*workload.StoreState, s
 	return nil
 }
 
-// tornTail returns the bytes of a torn tail and their offset. It returns nil if there is no torn tail.
+// tornTail returns the bytes of a torn tail and their offset. It returns nil without a torn tail.
 func tornTail(img *vfs.Mem, setup workload.StoreSetup) ([]byte, int64, error) {
 	m, err := oxbow.Open(workload.StoreFile, &oxbow.Options{FS: workload.NewFS(img.Clone(), setup), ReadOnly: true})
 	if err != nil {

@@ -139,7 +139,7 @@ func (r *readingGoroutine) readNames(ctx context.Context) bool {
 	return true
 }
 
-// checkRead checks the result of a read of the entry with a name. The parameters before and after are the known states
+// checkRead checks the result of reading the entry with a name. The parameters before and after are the known states
 // at the beginning and at the end of the read.
 func (r *readingGoroutine) checkRead(readKind, name string, before, after nameState, found bool, version uint64) {
 	if before.version == 0 && !before.isRemoved {

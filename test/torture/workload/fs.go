@@ -18,15 +18,15 @@ import (
 // StoreFile is the name of the store's file in all campaigns.
 const StoreFile = "m.oxbow"
 
-// IsLockFile reports whether name is the name of a lock file. The content of a lock file differs
-// between runs of a campaign.
+// IsLockFile reports whether name is the name of a lock file. A lock file's content differs between runs of a
+// campaign.
 func IsLockFile(name string) bool { return strings.HasSuffix(name, ".lock") }
 
 // DependsOnScript reports whether the content of the file depends on the script. This is true of all files except lock
 // files, which begin with a random identity. Disks with only lock files occur in many scripts.
 func DependsOnScript(name string) bool { return !IsLockFile(name) }
 
-// IsSnapshotFile reports whether name is the name of the snapshot of the store.
+// IsSnapshotFile reports whether name is the name of the store's snapshot.
 func IsSnapshotFile(name string) bool { return name == StoreFile+".snap" }
 
 // WritesSnapshots reports whether the script of a seed writes snapshots. Three out of four scripts do.
@@ -62,7 +62,7 @@ type HookedFS struct {
 	isDiskFull     bool       // the disk is full (see SetDiskFull)
 }
 
-// NewFS returns a file system on top of fsys, with the faults of the setup.
+// NewFS returns a file system on top of fsys, with the setup's faults.
 func NewFS(fsys vfs.FS, s StoreSetup) *HookedFS { return &HookedFS{FS: fsys, setup: s} }
 
 // FreeSpace returns the sizes of a log's free space, or 0 for the defaults. With the defaults, most bytes of a small

@@ -20,7 +20,7 @@ type Fix struct {
 	ErrorLine    string   `json:"error"` // output line that named the error
 	Command      string   `json:"command"`
 	ChangedFiles []string `json:"files"` // files that changed between the failure and the success
-	// sentence in which the agent explains the fix ("" if there is none)
+	// sentence in which the agent explains the fix ("" without such a sentence)
 	Explanation string `json:"said,omitempty"`
 	// other commands that passed between the failure and the success
 	PassedCommands []string  `json:"between,omitempty"`

@@ -103,7 +103,7 @@ type toolInput struct {
 	Plan            json.RawMessage `json:"plan"`
 }
 
-// CallOutcome is what a client reports about the result of a call.
+// CallOutcome is a client's report about the result of a call.
 type CallOutcome struct {
 	HasFailed  bool
 	ExitStatus *int   // a command's exit status, if the client reports it outside of the output
@@ -191,7 +191,7 @@ func asFileList(file string) []string {
 	return []string{file}
 }
 
-// commandLine returns the command line of a shell call, whose argument is a text or an array of words. If the array
+// commandLine returns the command line in a shell call, whose argument is a text or an array of words. If the array
 // consists of a shell, its option -c and a script, only the script is returned.
 func commandLine(arguments toolInput) string {
 	raw := arguments.Command
@@ -333,7 +333,7 @@ func trimClientText(out string) string {
 	return out
 }
 
-// maxTailBytes is the maximum size of the result of outputTail, in bytes.
+// maxTailBytes is the maximum size of outputTail's result, in bytes.
 const maxTailBytes = 4 << 10
 
 // outputTail returns the last lines of an output, at most [session.MaxOutputLines] lines.

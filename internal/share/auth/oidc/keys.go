@@ -1,8 +1,9 @@
 // This file fetches and caches the public keys of an OpenID provider.
 //
-// The package github.com/coreos/go-oidc also does this, but has three disadvantages. First, anybody can make it send
-// requests, because it asks the provider for each token with an unknown key ID. (Pull request 482 proposed a limit and
-// was closed.) Second, it reads answers of any size. Third, the server cannot start if the provider does not answer.
+// The package github.com/coreos/go-oidc also does this, but has three disadvantages. First, anybody can make the
+// package send requests, because it asks the provider for each token with an unknown key ID. (Pull request 482
+// proposed a limit and was closed.) Second, it reads answers of any size. Third, the server cannot start if the
+// provider does not answer.
 
 package oidc
 
@@ -35,7 +36,7 @@ const (
 	// minimum time between two fetches; it also applies if a token names an unknown key
 	minFetchInterval = 30 * time.Second
 	maxProviderKeys  = 100       // maximum number of keys that are read from a provider
-	maxReplyBytes    = 256 << 10 // maximum size of an answer of the provider, in bytes
+	maxReplyBytes    = 256 << 10 // maximum size of the provider's answer, in bytes
 )
 
 // keySet caches the public keys of a provider.
