@@ -81,7 +81,7 @@ func checkIndexFile(ctx context.Context, file logstore.CheckedFile) ([]Problem, 
 }
 
 // compareIndexFile compares an index file with the state after its change. It returns a text about the first
-// difference, or "" if it finds none.
+// difference, or "" if both agree.
 func compareIndexFile(
 	ctx context.Context,
 	head indexHead,
@@ -127,8 +127,8 @@ func compareIndexFile(
 	return "", nil
 }
 
-// indexFilePosition returns the change from which the index file was made. It returns false if queries ignore the file,
-// or if it has no valid head.
+// indexFilePosition returns the change from which the index file was made. It returns false if queries ignore the
+// file, or if the head is invalid.
 func indexFilePosition(file logstore.CheckedFile) (seq uint64, ok bool) {
 	f, err := file.Open()
 	if err != nil {
@@ -155,7 +155,7 @@ func indexHasDocument(x *index.Searcher, id uint64, doc *index.Document) bool {
 	}
 	x1, ok := x.Explain(id, ask)
 	if len(sums) == 0 {
-		return !ok // ignore a document that has no words: it is not indexed
+		return !ok // ignore a document without words: it is not indexed
 	}
 	if !ok || len(x1.Terms) != len(sums) {
 		return false

@@ -20,12 +20,11 @@ type indexItem struct {
 
 func newIndexItem(e *Entry) *indexItem { return &indexItem{entry: e} }
 
-// FillText implements [ranking.Item]. The values of some labels are not searchable: confidence,
-// file hashes, kinds of personal data, an entry's sources, trust, and for a session's turn
-// the entries that a hook had shown to the model.
+// FillText implements [ranking.Item]. Some labels' values are not searchable: confidence, file hashes, kinds of
+// personal data, an entry's sources, trust, and for a session's turn the entries that a hook had shown to the model.
 func (x *indexItem) FillText(t *ranking.ItemText) {
 	e := x.entry
-	if !e.MayShow(BySearch) { // queries must not find a quarantined entry, so it has no text
+	if !e.MayShow(BySearch) { // queries must not find a quarantined entry, so its text is empty
 		*t = ranking.ItemText{ID: e.ID, LabelValues: t.LabelValues[:0], Created: e.Created, Updated: e.Updated}
 		return
 	}
@@ -79,8 +78,7 @@ var unsearchedLabels = []string{LabelConfidence, LabelFileBlob, labelImportSum, 
 // digest, which no two entries share.
 const labelImportSum = "import-sum"
 
-// namesShownEntries reports whether the values of a label key are names of entries that a hook had
-// shown to a model.
+// namesShownEntries reports whether a label key's values are names of entries that a hook had shown to a model.
 func namesShownEntries(key string) bool { return key == "shown" || key == "used" || key == "injected" }
 
 // isKeywordKey reports whether the values of a label key are indexed as keywords.
@@ -131,8 +129,8 @@ func ageStartTime(e *Entry) time.Time {
 	return e.Updated
 }
 
-// ageFactor returns the factor for the score of an entry of this age: minAgeFactor + (1 −
-// minAgeFactor)·2^(−age/half), or 1 if the age is negative.
+// ageFactor returns the score factor for an entry of this age: minAgeFactor + (1 − minAgeFactor)·2^(−age/half), or 1
+// if the age is negative.
 func ageFactor(age, half time.Duration) float64 {
 	if age <= 0 {
 		return 1

@@ -7,8 +7,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 )
 
-// layeredStore is an overlay store. It consists of an upper store and, below that, the entries of a
-// lower store. The IDs of the lower store's entries begin at underID.
+// layeredStore is an overlay store. It consists of an upper store and, below that, a lower store's entries. The IDs of
+// the lower store's entries begin at underID.
 type layeredStore interface {
 	Upper() Store
 	LowerEntries() []*Entry // the lower entries, as of the last refresh

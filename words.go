@@ -345,14 +345,13 @@ func WithSource(ctx context.Context, s Source) context.Context {
 	return store.WithSource(ctx, s)
 }
 
-// SourceFrom returns the source in ctx. ok is false if ctx has no source.
+// SourceFrom returns the source in ctx. ok is false if ctx lacks a source.
 func SourceFrom(ctx context.Context) (Source, bool) {
 	return store.SourceFrom(ctx)
 }
 
-// WithOpID returns a context with an op ID of at most 64 bytes for one call of
-// [Store.Apply]. If the store remembers IDs and has already applied a change with this ID,
-// Apply succeeds without a change.
+// WithOpID returns a context with an op ID of at most 64 bytes for one [Store.Apply] call. If the store remembers IDs
+// and has already applied a change with this ID, Apply succeeds without a change.
 func WithOpID(ctx context.Context, id string) context.Context {
 	return store.WithOpID(ctx, id)
 }
@@ -367,8 +366,8 @@ func OpIDFrom(ctx context.Context) string {
 	return store.OpIDFrom(ctx)
 }
 
-// KeepTextBy returns the labels of an entry after by made a change that left the text of old
-// as is. If by is a person who has not approved the text, a label records who wrote it.
+// KeepTextBy returns the labels of an entry after by made a change that left old's text as is. If by is a person who
+// has not approved the text, a label records who wrote it.
 func KeepTextBy(labels []Label, old *Entry, by Actor) []Label {
 	return store.KeepTextBy(labels, old, by)
 }
@@ -395,8 +394,8 @@ func CapabilitiesOf(s Store) Capabilities {
 // LastChange is a number that no change exceeds, for [Memory.LogFrom].
 const LastChange = store.LastChange
 
-// LogFrom yields the changes of a history up to number seq, newest first, but leaves out the first skip
-// of these changes. If the history is not a [LogSeeker], LogFrom reads all later changes.
+// LogFrom yields the changes of a history up to number seq, newest first, but leaves out the first skip changes. If
+// the history is not a [LogSeeker], LogFrom reads all later changes.
 func LogFrom(ctx context.Context, h Historian, seq uint64, skip int) iter.Seq2[Change, error] {
 	return store.LogFrom(ctx, h, seq, skip)
 }
@@ -411,8 +410,8 @@ func ReadChanges(ctx context.Context, h Historian, seqs []uint64) ([]Change, err
 // limits only writing (see [Options.History]).
 func ReadHistory(h Historian) Historian { return store.ReadHistory(h) }
 
-// HistoryOf returns the history of a store, or of a wrapper of a store such as [Memory]. If
-// the store does not keep a history, the error matches [ErrUnsupported].
+// HistoryOf returns the history of a store or a store wrapper such as [Memory]. If the store does not keep a history,
+// the error matches [ErrUnsupported].
 func HistoryOf(s Store) (Historian, error) {
 	return store.HistoryOf(s)
 }

@@ -13,9 +13,9 @@ import (
 )
 
 // A server that was paused or disconnected considers itself the leader until it hears from another leader. In the
-// meantime, it returns outdated messages. Its own statement proves nothing: a server that resumes after a pause reads
-// queued messages, and concludes that it has just heard from all other servers. The only proof is a message that a
-// majority of the servers has stored.
+// meantime, it returns outdated messages. The server's own statement proves nothing: a server that resumes after a
+// pause reads queued messages, and concludes that it has just heard from all other servers. The only proof is a
+// message that a majority of the servers has stored.
 const (
 	// leaderLeaseLength is the time after a stream stored a message of this process, counted from when the message
 	// was sent. In this time, no other server can become leader, because servers hold an election only after they
@@ -46,7 +46,7 @@ func (c *Cluster) recordStoredMessage(stream string, sentAt time.Time, seq uint6
 	}
 }
 
-// hasLease reports whether it is certain that only the present leader of a stream answers as its leader.
+// hasLease reports whether only the present leader of a stream can answer as its leader.
 func (c *Cluster) hasLease(ctx context.Context, stream string) (bool, error) {
 	c.mu.Lock()
 	l := c.leaseByStream[stream]
@@ -76,9 +76,9 @@ func (c *Cluster) hasLease(ctx context.Context, stream string) (bool, error) {
 	return isSingle && time.Since(l.sentAt) < leaderLeaseLength, nil
 }
 
-// confirmCurrent brings a reader of a brain up to date: after the call, the reader has all changes that were
-// acknowledged to any process before the call. readToHead must read the missing messages, up to the head that the
-// leader of the stream reports. lastRead must return the sequence of the last message that was read.
+// confirmCurrent brings a brain's reader up to date: after the call, the reader has all changes that were acknowledged
+// to any process before the call. readToHead must read the missing messages, up to the head that the stream's leader
+// reports. lastRead must return the sequence of the last message that was read.
 //
 // If this process has a lease, or the stream has a single replica, the leader's answer is sufficient. Otherwise
 // confirmCurrent proves that the reader is at the head of the stream by storing an empty message, which the stream

@@ -87,7 +87,7 @@ func (l serverLink) publishMessage(ctx context.Context, subject string, data []b
 
 // storeMessage stores a message and returns its sequence. It makes a single attempt. The error is errHeadMoved,
 // errWriteInProgress or errNoServer if the servers did not store the message for this reason, and matches errNoReply
-// if it is unknown whether they stored it.
+// if the message may or may not be stored.
 func (l serverLink) storeMessage(ctx context.Context, m *nats.Msg) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.maxAttempt)
 	defer cancel()
@@ -126,8 +126,8 @@ func (l serverLink) storeMessage(ctx context.Context, m *nats.Msg) (uint64, erro
 	return 0, fmt.Errorf("the servers refused the write: %w", ack.Error)
 }
 
-// lastMessage asks the stream's leader for the last message with a subject. ok is false if there is no
-// such message.
+// lastMessage asks the stream's leader for the last message with a subject. ok is false if the stream does not contain
+// such a message.
 func (l serverLink) lastMessage(ctx context.Context, stream, subject string) (m streamMessage, ok bool, err error) {
 	return l.getMessage(ctx, stream, map[string]any{"last_by_subj": subject})
 }
@@ -139,7 +139,7 @@ func (l serverLink) nextMessage(ctx context.Context, stream, subject string, min
 	return l.getMessage(ctx, stream, map[string]any{"seq": minSeq, "next_by_subj": subject})
 }
 
-// getMessage asks the leader for a message. It repeats the request while the stream has no leader.
+// getMessage asks the leader for a message. It repeats the request while the stream lacks a leader.
 func (l serverLink) getMessage(ctx context.Context, stream string, request map[string]any) (m streamMessage, ok bool,
 	err error) {
 	var r struct {
@@ -263,7 +263,7 @@ func eachMessageInBatch(
 	for {
 		m, err := sub.NextMsgWithContext(ctx)
 		if err != nil || m.Header.Get("Status") != "" {
-			return nil // there are no more messages, or no server answered; the comparison with the head shows which
+			return nil // all messages were read, or no server answered; the comparison with the head shows which
 		}
 		seq, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
 		if err != nil {

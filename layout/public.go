@@ -12,8 +12,8 @@ import (
 )
 
 type (
-	// Context is the text that a layout puts before a model. It consists of an ordered list of parts, and a list of
-	// the parts that the token budget excluded.
+	// Context is the text that a layout puts before a model. It consists of an ordered part list, and a list with the
+	// parts that the token budget excluded.
 	Context = prompt.Context
 	// Part is a piece of a [Context], such as a file.
 	Part = prompt.Part

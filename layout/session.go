@@ -17,13 +17,13 @@ import (
 type Summaries struct {
 	// Keep stores a summary and returns the name of its entry.
 	Keep func(ctx context.Context, summary string) (name string, err error)
-	// GoOn returns the context with which the conversation continues. name and summary are those of the stored
-	// summary.
+	// GoOn returns the context with which the conversation continues. name and summary are the name and the text of
+	// the stored summary.
 	GoOn func(ctx context.Context, name, summary string) (prompt.Context, error)
-	// Get returns the entry with a stored summary. If there is none, the error matches [oxbow.ErrNotFound].
+	// Get returns the entry with a stored summary. Without such an entry, the error matches [oxbow.ErrNotFound].
 	Get func(ctx context.Context, name string) (oxbow.Entry, error)
-	// Missing warns that there is no such summary, and returns the text to use in its place. If Missing is nil, Resume
-	// fails.
+	// Missing warns that the summary does not exist, and returns the text to use in its place. If Missing is nil,
+	// Resume fails.
 	Missing func(name string) string
 
 	hasEnded bool

@@ -41,7 +41,7 @@ type Selection struct {
 // Text returns the selection in the form in which the model sees it.
 func (s *Selection) Text() string { return s.Context.Text() }
 
-// These are the names of the parts of a selection.
+// These are the names of a selection's parts.
 const (
 	partHead     = "head"
 	partDocument = "document"
@@ -55,10 +55,10 @@ const (
 // by name or that have the label pinned:true, then by entries with process:true, then by all other entries, and last
 // by entries with covered:true. Within such a class, entries are ordered by the day of their last change, then by
 // confidence (0.5 by default), then by version (newer first) and ID (higher first). If the request has a query, the
-// entries that the query finds follow the pinned entries and precede all other entries. The best of them is first.
+// entries that the query finds follow the pinned entries and precede all other entries. The best match is first.
 //
 // Records of runs and handoffs (the kinds history and handoff) are included only if they are pinned or if an include
-// lists their kind or name. If [oxbow.Entry.WhyHeld] holds an entry back on the occasion [oxbow.Unasked], the entry is
+// lists the kind or name. If [oxbow.Entry.WhyHeld] holds an entry back on the occasion [oxbow.Unasked], the entry is
 // never included.
 //
 // [prompt.Context.Pack] packs the text, so the budget is never exceeded. Only the highest-ranking entries, up to four
@@ -163,9 +163,9 @@ func (s *Set) packSelection(sel *Selection, r *Resolved, inside scope.Scope, ent
 	}
 }
 
-// formatTextHeading returns the heading of a selection. It puts the description of the profile into a fence, so
-// that the model treats the description as data and does not follow instructions in it. Anybody who can commit to a
-// repository may have written the profiles in the repository.
+// formatTextHeading returns the heading of a selection. The description of the profile is in a fence, so that the
+// model treats the description as data and does not follow instructions in it. Anybody who can commit to a repository
+// may have written the profiles in the repository.
 func (r *Resolved) formatTextHeading() string {
 	title, description := "# Memory\n", ""
 	if r.Name != "" {
@@ -255,8 +255,8 @@ type Budget struct {
 	MaxTokens int    `json:"max_tokens"`
 	Documents []Cost `json:"documents"`
 	Entries   int    `json:"entries"`        // number of entries that the profile includes
-	Tokens    int    `json:"entries_tokens"` // estimated number of tokens of these entries
-	Fixed     int    `json:"fixed_tokens"`   // estimated number of tokens of the documents and the heading
+	Tokens    int    `json:"entries_tokens"` // estimated number of tokens in these entries
+	Fixed     int    `json:"fixed_tokens"`   // estimated number of tokens in the documents and the heading
 }
 
 // A Cost is the estimated size of a document.
@@ -266,7 +266,7 @@ type Cost struct {
 	Wrong  string `json:"wrong,omitempty"` // reason why the document cannot be included ("" if it can)
 }
 
-// Count estimates the size of the documents and entries of a profile. It ignores the budget.
+// Count estimates the size of the documents and entries in a profile. It ignores the budget.
 func (s *Set) Count(ctx context.Context, m *oxbow.Memory, r *Resolved) (Budget, error) {
 	b := Budget{MaxTokens: r.MaxTokens, Fixed: prompt.EstimateTokens(r.formatTextHeading()), Documents: []Cost{}}
 	for _, d := range r.Documents {
@@ -309,7 +309,7 @@ func (r *Resolved) isTextOmitted(e *oxbow.Entry) bool {
 	})
 }
 
-// selectableEntries returns the entries that a selection of the profile may contain, in the order of their IDs.
+// selectableEntries returns the entries that a selection of the profile may contain, in ID order.
 func selectableEntries(ctx context.Context, m *oxbow.Memory, r *Resolved) ([]oxbow.Entry, error) {
 	scope := r.Scope()
 	var es []oxbow.Entry

@@ -34,15 +34,15 @@ const maxChainLength = 64
 // with FS, so that no name or link can lead outside of the tree.
 type Place struct {
 	FS      vfs.FS
-	Path    string   // path of the root of the place, for messages
-	Dirs    []string // slash-separated paths of the directories that contain profiles, in the order of search
+	Path    string   // path of the place's root, for messages
+	Dirs    []string // slash-separated paths of the directories that contain profiles, in search order
 	Project bool     // The place belongs to a project. Its profiles cannot include the user's own files.
 
 	// Withhold returns the reason why a document of this place must not be used. It returns "" if the document may be
 	// used. If Withhold is nil, all documents may be used.
 	Withhold func(path string) string
 
-	// Vouched reports whether a person has approved the current version of a document of this place. If Vouched is
+	// Vouched reports whether a person has approved the current version of a document in this place. If Vouched is
 	// nil, no document is approved.
 	Vouched func(path string) bool
 
@@ -97,7 +97,7 @@ func (s *Set) displayPath(f profileFile) string {
 	return strings.TrimSuffix(strings.ReplaceAll(pl.Path, `\`, "/"), "/") + "/" + f.pathInPlace
 }
 
-// profileFiles returns the profile files of all places in the order of precedence.
+// profileFiles returns the profile files of all places in precedence order.
 func (s *Set) profileFiles() ([]profileFile, error) {
 	var all []profileFile
 	for i, pl := range s.Places {
@@ -176,7 +176,7 @@ func (s *Set) Names() ([]string, error) {
 	return slices.Compact(names), err
 }
 
-// An UnknownError is returned if there is no profile with the given name. It matches [oxbow.ErrInvalid].
+// An UnknownError is returned if no profile has the given name. It matches [oxbow.ErrInvalid].
 type UnknownError struct {
 	Name string
 	Near []string // similar names, with the most similar name first

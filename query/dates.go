@@ -93,7 +93,7 @@ var monthNames = []string{"january", "february", "march", "april", "may", "june"
 var numberWords = []string{"", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
 	"eleven", "twelve"}
 
-// parseMonth returns the month with this name or three-letter abbreviation, or 0 if there is none. The word "may" is
+// parseMonth returns the month with this name or three-letter abbreviation, or 0 for any other text. The word "may" is
 // usually a verb, so callers must also check the word next to it.
 func parseMonth(word string) time.Month {
 	if word == "sept" {
@@ -198,8 +198,8 @@ func (r *dateReader) parseDate(s string) (from, to time.Time, ok bool) {
 	return from, to, false
 }
 
-// parseSinceDate parses the expression after "since". The range begins where that of the expression begins, and has no
-// end.
+// parseSinceDate parses the expression after "since". The range begins where the expression's range begins, and never
+// ends.
 func (r *dateReader) parseSinceDate(s string) (from, to time.Time, ok bool) {
 	if strings.HasPrefix(s, "since") {
 		return from, to, false
@@ -359,7 +359,7 @@ func (r *dateReader) latestMonth(m time.Month) (from, to time.Time, ok bool) {
 	return monthRange(y, m, 1)
 }
 
-// latestDay returns the range of the latest day with this month and day of month that is not after today.
+// latestDay returns the range of the latest day with this month and day number that is not after today.
 func (r *dateReader) latestDay(m time.Month, d int) (from, to time.Time, ok bool) {
 	y := r.todayStart.Year()
 	if r.isLaterInYear(m, d) {

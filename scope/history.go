@@ -34,7 +34,7 @@ func (v *store) newHistory() oxbow.Historian {
 	return &h
 }
 
-// historyVisibility decides which versions are visible. It caches its decisions by name.
+// historyVisibility decides which versions are visible. It caches the decisions by name.
 type historyVisibility struct {
 	scope              *Scope
 	historian          oxbow.Historian
@@ -88,8 +88,8 @@ func (p *historyVisibility) removalVersion(ctx context.Context, w *oxbow.Version
 	}, nil
 }
 
-// currentOrLastEntry returns the present entry with this name or, if it was removed, its last version. It returns nil
-// if the name was never used, or if compactions have dropped all its versions.
+// currentOrLastEntry returns the present entry with this name or the last version of a removed entry. It returns nil
+// if the name was never used, or if compactions have dropped all versions.
 func (p *historyVisibility) currentOrLastEntry(ctx context.Context, name string) (*oxbow.Entry, error) {
 	now, err := p.historian.Get(ctx, name)
 	if err == nil {
@@ -157,8 +157,8 @@ func (p *historyVisibility) previousVersion(ctx context.Context, w *oxbow.Versio
 	return nil, nil
 }
 
-// visibleChange returns the visible part of a change. If it hides a version, it also hides the note. It always
-// hides the hash, because the hash describes the whole change.
+// visibleChange returns the visible part of a change. If a version is hidden, it also hides the note. It always hides
+// the hash, because the hash describes the whole change.
 func (p *historyVisibility) visibleChange(ctx context.Context, c oxbow.Change) (oxbow.Change, error) {
 	all := c.Versions
 	c.Versions, c.Hash = nil, ""
@@ -194,7 +194,7 @@ func (h *history) Log(ctx context.Context) iter.Seq2[oxbow.Change, error] {
 	return h.visibleChanges(ctx, h.historian.Log(ctx), 0)
 }
 
-// visibleChanges yields the visible part of each change that has one. It leaves out the first skip of them.
+// visibleChanges yields the visible part of each change that has one. The first skip visible changes are left out.
 func (h *history) visibleChanges(
 	ctx context.Context,
 	changes iter.Seq2[oxbow.Change, error],
@@ -232,8 +232,8 @@ func (h *seekableHistory) LogFrom(ctx context.Context, seq uint64, skip int) ite
 	return h.visibleChanges(ctx, oxbow.LogFrom(ctx, h.historian, seq, 0), skip)
 }
 
-// Versions implements [oxbow.Historian]. It yields the versions that are in the scope, without their notes. If there
-// are none, the error matches [oxbow.ErrNotFound].
+// Versions implements [oxbow.Historian]. It yields the versions that are in the scope, without the notes. Without such
+// versions, the error matches [oxbow.ErrNotFound].
 func (h *history) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Version, error] {
 	return func(yield func(oxbow.Version, error) bool) {
 		p := h.newVisibility()
@@ -357,8 +357,8 @@ func (s *pastView) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.
 	}
 }
 
-// Revert implements [oxbow.Historian]. It fails unless the scope contains all versions in the changes and all versions
-// that they replaced, and allows changing them.
+// Revert implements [oxbow.Historian]. It fails unless the scope contains all versions in the changes and all replaced
+// versions, and allows these changes.
 func (h *history) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	if err := h.checkWritable(); err != nil {
 		return 0, err

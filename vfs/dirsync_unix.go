@@ -11,7 +11,7 @@ import (
 )
 
 // extraFlags are the flags that are added whenever a file is opened. Without O_NONBLOCK, opening a named pipe would
-// wait until another process opens the other end. The flag does not affect regular files.
+// wait until a process opens the opposite end. The flag does not affect regular files.
 const extraFlags = syscall.O_NONBLOCK
 
 func syncDir(root *os.Root, local string) error {

@@ -1,4 +1,4 @@
-// This file rewrites the commands in messages so that they work exactly as printed if a person types them.
+// This file rewrites the commands in messages so that they work if a person types exactly the printed text.
 
 package cli
 
@@ -21,13 +21,13 @@ var commandPattern = sync.OnceValue(func() *regexp.Regexp {
 var commandsWithoutHome = map[string]bool{"bench": true, "completion": true, "demo": true, "help": true, "hook": true,
 	"trust": true, "version": true}
 
-// launcherVariable is the environment variable in which a launcher, such as that of the npm package, stores how the
+// launcherVariable is the environment variable in which a launcher, such as the npm package's launcher, stores how the
 // person started it.
 const launcherVariable = "OXBOW_LAUNCHER"
 
-// programInvocation returns the words with which the person can start this program again. They are "npx oxbow" if npx
-// started it, "go run ./cmd/oxbow" if go run built it, and "oxbow" if a shell finds the program by that name.
-// Otherwise they are the program's path.
+// programInvocation returns the words with which the person can start this program again. The words are "npx oxbow" if
+// npx started the program, "go run ./cmd/oxbow" if go run built it, and "oxbow" if a shell finds a program with that
+// name. Otherwise they are the program's path.
 func (env *environment) programInvocation() string {
 	switch {
 	case env.Getenv(launcherVariable) == "npx":

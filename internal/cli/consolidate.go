@@ -54,14 +54,14 @@ type tidyOut struct {
 	DryRun bool `json:"dry_run,omitempty"`
 }
 
-// printTidyJSON prints the steps as JSON. If there are no steps, it prints an empty list.
+// printTidyJSON prints the steps as JSON. Without steps, it prints an empty list.
 func (env *environment) printTidyJSON(did verb.Tidied, isDryRun bool) error {
 	did.Steps = append([]verb.Step{}, did.Steps...)
 	return env.printJSON(tidyOut{did, isDryRun})
 }
 
-// showTidySteps prints the steps that were done, or that would be done in a dry run. If there are none, it prints the
-// reason nothing.
+// showTidySteps prints the steps that were done, or that would be done in a dry run. Without steps, it prints
+// nothingReason.
 func (env *environment) showTidySteps(did verb.Tidied, isDryRun bool, nothingReason string) error {
 	if env.wantsJSON {
 		return env.printTidyJSON(did, isDryRun)
@@ -70,7 +70,7 @@ func (env *environment) showTidySteps(did verb.Tidied, isDryRun bool, nothingRea
 	return nil
 }
 
-// describeTidySteps describes the steps. If there are none, the report contains the text nothing, which is the reason.
+// describeTidySteps describes the steps. Without steps, the report contains nothingReason.
 func describeTidySteps(did verb.Tidied, isDryRun bool, nothingReason string) (r report.Report) {
 	for _, n := range did.Notes {
 		r.AddNotef("%s", report.Text(n))

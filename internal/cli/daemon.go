@@ -18,7 +18,7 @@ type Daemon struct {
 	RootCommand  *cobra.Command // root command with the program's name, and its commands besides serve
 	ServeCommand *cobra.Command // help text and additional flags of the command serve
 
-	// StartStorage starts the storage of the memories and waits until it can be used. While it waits, it calls tell
+	// StartStorage starts the storage of the memories and waits until it can be used. During the wait, it calls tell
 	// with the reason.
 	StartStorage func(ctx context.Context, home string, tell func(format string, args ...any)) (Memories, error)
 }
@@ -26,7 +26,7 @@ type Daemon struct {
 // MainDaemon runs a daemon's command line in this process, and returns the exit status.
 func MainDaemon(d Daemon) int {
 	run := func(ctx context.Context, env Env) int { return runDaemon(ctx, env, d) }
-	// SIGHUP is not handled here, because the daemon reloads its certificates after it.
+	// SIGHUP is not handled here, because the daemon reloads its certificates after this signal.
 	return runMain(run, os.Interrupt, syscall.SIGTERM)
 }
 

@@ -15,7 +15,7 @@ import (
 // demoSessionID is the ID of the sample session.
 const demoSessionID = "5d0c71aa"
 
-// demoSessionStep is a step of the sample session: either a report of a client's hook, or a command that the agent
+// demoSessionStep is a step in the sample session: either a report of a client's hook, or a command that the agent
 // runs.
 type demoSessionStep struct {
 	HookReport map[string]any `json:"hook"`

@@ -1,4 +1,4 @@
-// This file is for systems that have no process groups.
+// This file is for systems without process groups.
 
 //go:build !unix && !windows
 

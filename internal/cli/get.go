@@ -52,7 +52,7 @@ with --raw, it prints only the content, byte for byte.`,
 }
 
 // showEntry prints an entry on a terminal. It prints facts such as labels and dates, and then the content. It does not
-// use a report, because it renders the content as Markdown.
+// use a report, because the content is rendered as Markdown.
 func (env *environment) showEntry(out verb.GetOut) {
 	if warning := env.trustWarning(oxbow.Trust(out.Trust)); warning != "" {
 		env.printNote("%s", strings.TrimSpace(warning))

@@ -1,4 +1,4 @@
-// This file chooses the memory that a hook shows to a model, and records what was shown.
+// This file chooses the memory that a hook shows to a model, and records the shown memory.
 
 package cli
 
@@ -58,7 +58,7 @@ func (mem *openMemory) newInjector(home string, e session.Event) contextInjector
 		e, home, false}
 }
 
-// answerReport returns the answer to a report, or nil if there is no answer.
+// answerReport returns the answer to a report, or nil without an answer.
 func (t contextInjector) answerReport(ctx context.Context, r hook.Report) []byte {
 	switch {
 	case r.AcceptsContext() && t.isInjectionSwitchedOff():
@@ -84,15 +84,15 @@ func (t contextInjector) isInjectionSwitchedOff() bool {
 }
 
 // isFeatureSwitchedOff reports whether a file with this name switches a function off. It looks in the home, in the
-// project of the session's directory, and in the project of the hook's working directory.
+// project of the session's directory, and in the project that contains the hook's working directory.
 func (env *environment) isFeatureSwitchedOff(switchFileName, home, dir string) bool {
 	wd, _ := env.absolutePath(".") // Ignore the error: without it, only the session's directory is examined.
 	return injection.FindOffFile(switchFileName, home, dir, wd) != ""
 }
 
-// answerStart answers the start of a session with the session's context. A start may be reported twice, by the hooks
-// of the user and of the project, but is answered only once. A resumed session still has its first context, unless the
-// client has compacted or cleared the conversation. A context that cannot be recorded is not shown.
+// answerStart answers the start of a session with the session's context. A start may be reported twice, by the user's
+// and the project's hooks, but is answered only once. A resumed session still has its first context, unless the client
+// has compacted or cleared the conversation. A context that cannot be recorded is not shown.
 func (t contextInjector) answerStart(ctx context.Context, r hook.Report) []byte {
 	state := t.stateFile.ReadState()
 	lost := r.SessionStartReason == "compact" || r.SessionStartReason == "clear"
@@ -148,8 +148,8 @@ func (t contextInjector) prependHandoff(ctx context.Context, start, name string)
 
 // sessionStartBlock returns the context for the start of a session. It is empty if the model has the context already.
 // For example, a fork has the context of the original conversation. The block leaves out texts that the client stores
-// together with the session's prompts. If a compaction removed the block, the new block also describes what the agent
-// was working on.
+// together with the session's prompts. If a compaction removed the block, the new block also describes the agent's
+// work before the compaction.
 func (t contextInjector) sessionStartBlock(ctx context.Context, source string, state inject.ShownState) inject.Block {
 	isKnown := state.HasStart && !hook.LosesStartContext(t.answeredEvent.Client)
 	if isKnown || source == "fork" {
@@ -172,7 +172,8 @@ func (t contextInjector) sessionStartBlock(ctx context.Context, source string, s
 	})
 }
 
-// continuationText returns what an agent must know to continue its session, or "" if there is nothing to tell.
+// continuationText returns the information that an agent needs to continue its session, or "" without such
+// information.
 func (mem *openMemory) continuationText(ctx context.Context, client, id string) string {
 	archive, err := mem.drainedArchiveOpener()(ctx)
 	if err != nil {
@@ -234,7 +235,7 @@ func (t contextInjector) answerPrompt(ctx context.Context, r hook.Report) []byte
 	return r.EncodeAnswer(begins + "\n\n" + b.Text)
 }
 
-// editBlock returns the context for an edit of files. It also records look-ups that found nothing, so that they are
+// editBlock returns the context for an edit of files. Look-ups that found nothing are also recorded, so that they are
 // not repeated.
 func (t contextInjector) editBlock(ctx context.Context, state inject.ShownState, files []string) inject.Block {
 	in := annotations.BeforeActionIn{

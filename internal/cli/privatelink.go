@@ -1,5 +1,5 @@
 // This file opens a sign-in link in a browser without revealing it to other users. Every user of the machine can read
-// the arguments of a program, and the link works only once.
+// a program's arguments, and the link works only once.
 
 package cli
 
@@ -24,7 +24,7 @@ const redirectPageHTML = `<!doctype html>
 `
 
 // openPrivateLink opens a link in the person's browser. The browser reads the link from a file that only this person
-// can read. The caller must call remove when the link is no longer needed.
+// can read. The caller must call remove as soon as the link is not needed any more.
 func (env *environment) openPrivateLink(link string) (remove func(), err error) {
 	dir, err := os.MkdirTemp("", "oxbow-ui-") // MkdirTemp creates the directory with mode 0700.
 	if err != nil {

@@ -113,7 +113,7 @@ func (env *environment) showRecallResult(out verb.RecallOut, wantsContent bool) 
 	}
 }
 
-// maxExcerptRows is the maximum number of rows of a hit's excerpt.
+// maxExcerptRows is how many rows a hit's excerpt has at most.
 const maxExcerptRows = 4
 
 // fittingExcerptRows returns how many rows each excerpt may have so that all hits fit the terminal. Otherwise the best
@@ -147,8 +147,8 @@ func (env *environment) showHits(hits []verb.Entry, maxRows int) {
 	}
 }
 
-// showHit prints a hit with its number. It does not print a record of a report, because it highlights the words of the
-// query, and because the length of the excerpt depends on the height of the screen.
+// showHit prints a hit with its number. It does not print a record of a report, because the query's words are
+// highlighted, and because the excerpt's length depends on the screen's height.
 func (env *environment) showHit(number int, h verb.Entry, maxRows int) {
 	slices.Sort(h.MatchedWords)
 	env.printWrappedHighlighted(fmt.Sprintf("%d  ", number), printableName(h.Name), h.MatchedWords, termtext.Bold)

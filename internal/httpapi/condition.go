@@ -17,8 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// entityTag returns the ETag of an entry: the SHA-256 of the content that the caller may see, a dash, and the version.
-// A change of labels also changes the version.
+// entityTag returns an entry's ETag: the SHA-256 of the content that the caller may see, a dash, and the version. A
+// change of labels also changes the version.
 func entityTag(ctx context.Context, e oxbow.Entry) string {
 	verb.WithholdQuarantinedText(ctx, &e)
 	sum := sha256.Sum256([]byte(e.Content))

@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/remote"
 )
 
-// apiError is an error that only the HTTP API returns. Package remote has no sentinel error for it.
+// apiError is an error that only the HTTP API returns. Package remote lacks a sentinel error for this case.
 type apiError struct {
 	remote.Problem
 	currentETag string // after a failed condition, the current ETag of the entry, otherwise ""

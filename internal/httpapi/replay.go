@@ -12,8 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// idempotencyKeyHeader is the header in which a client sends an ID of its request. If it repeats the request, it sends
-// the same ID.
+// idempotencyKeyHeader is the header in which a client sends an ID of its request. A repeated request has the same ID.
 const idempotencyKeyHeader = "Idempotency-Key"
 
 // replayCache keeps the responses to requests with an idempotency key, for one view state. They are lost when the
@@ -34,7 +33,7 @@ type keptResponse struct {
 	response      *response // nil until done is closed; also nil if the request failed
 }
 
-// Maximum number and total size of the kept responses, and maximum length of a key in bytes.
+// Maximum number and total size of the kept responses, and maximum key length in bytes.
 const (
 	maxKeptResponses       = 1024
 	maxKeptResponseBytes   = 8 << 20
@@ -47,7 +46,7 @@ const (
 // earlier. If that request failed, its response was not kept, and the new request is executed.
 //
 // If the request must be executed, beginRequest returns pending. The caller passes pending to endRequest after the
-// execution. Both results are nil if the request has no key or only reads.
+// execution. Both results are nil for a request without a key, and for a request that only reads.
 //
 // It returns an error if the earlier request was different, or if the key is too long.
 func (p *replayCache) beginRequest(
@@ -98,7 +97,7 @@ func (p *replayCache) beginRequest(
 	}
 }
 
-// findOrAdd returns the replay for a key. If there is none, it adds a new replay and isNew is true.
+// findOrAdd returns the replay for a key. For an unknown key, it adds a new replay and isNew is true.
 func (p *replayCache) findOrAdd(key string, digest [sha256.Size]byte) (first *keptResponse, isNew bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

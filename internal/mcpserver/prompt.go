@@ -24,7 +24,7 @@ import (
 	"github.com/oxbow-memory/oxbow/scope"
 )
 
-// promptDefinition is a prompt: its description for clients, and the function that returns its text.
+// promptDefinition is a prompt: the description for clients, and the function that returns the text.
 type promptDefinition struct {
 	mcp.Prompt
 	makeText func(d *serverTransport, ctx context.Context, req *mcp.GetPromptRequest,
@@ -41,8 +41,8 @@ const (
 	argQuery     = "query"
 )
 
-// fallbackNamePrefix is the prefix of a second name for the prompt /context. Clients such as Qwen Code need it, because
-// they have their own command /context.
+// fallbackNamePrefix is the prefix of a second name for the prompt /context. Clients such as Qwen Code need it,
+// because /context is already a built-in command there.
 const fallbackNamePrefix = "memory-"
 
 var contextPrompt = promptDefinition{

@@ -1,4 +1,4 @@
-// This file determines what the server offers to clients, depending on their rights.
+// This file determines which tools and texts the server offers to clients, depending on their rights.
 
 package mcpserver
 
@@ -35,8 +35,8 @@ func (s *Server) newClientService(t auth.Token, profileName string) (*clientServ
 	return v, nil
 }
 
-// viewInstructions returns the instructions for clients with these rights. If they see only a part of the memory, they
-// get the default instructions, because they have the default tools, and never the extra instruction.
+// viewInstructions returns the instructions for clients with these rights. Clients that see only a part of the memory
+// get the default instructions, because they have the default tools. They never get the extra instruction.
 func (v *clientService) viewInstructions() string {
 	if v.IsPartial() {
 		if v.hasMemory() {
@@ -50,16 +50,17 @@ func (v *clientService) viewInstructions() string {
 	return v.serverOptions.Instructions
 }
 
-// offeredTools returns the tools for clients with these rights. Tools of another layout read files of the whole
-// memory, so only clients that see the whole memory get them. Annotations belong to the project of the working tree,
-// so only clients that see this project get code tools. Tools that start programs are only for clients without
-// restrictions except the server's profile. Read-only clients get no tools that write. If the home has no memory
-// tools, clients that see only a part of the memory get none either.
+// offeredTools returns the tools for clients with these rights. Another layout's tools read files of the whole memory,
+// so only clients that see the whole memory get them. Annotations belong to the project of the working tree, so only
+// clients that see this project get code tools. Tools that start programs are only for clients without restrictions
+// except the server's profile. Read-only clients get no tools that write. Without memory tools in the home, clients
+// that see only a part of the memory do not get memory tools either.
 func (v *clientService) offeredTools() []verb.Tool {
 	sets := v.serverOptions.ToolSets
 	isLayoutHome := sets != nil && len(sets) == 0
 	if v.IsPartial() && isLayoutHome {
-		sets = verb.VerbSets{verb.SetCore} // A client that sees only a part of the memory gets no tools of the layout.
+		// A client that sees only a part of the memory does not get the layout's tools.
+		sets = verb.VerbSets{verb.SetCore}
 	}
 	tools, withMemory := slices.Clone(v.serverOptions.Tools), v.hasMemory()
 	switch {
@@ -86,7 +87,7 @@ func (v *clientService) offeredTools() []verb.Tool {
 	)
 }
 
-// hasMemory reports whether clients may access entries. In a home with another layout, the agent may have no memory
+// hasMemory reports whether clients may access entries. In a home with another layout, the agent may lack memory
 // tools. Then resources, completions and prompts do not contain entries either. The context and the documents of the
 // home are still available.
 func (v *clientService) hasMemory() bool {

@@ -70,7 +70,7 @@ func memoryFiles(dir, project string) (all []MemoryFile) {
 }
 
 // transcriptWorkingDir returns the working directory that is named in the transcripts in a project's directory, or ""
-// if there is none.
+// if none is named.
 func transcriptWorkingDir(dir string) string {
 	for _, parent := range []string{dir, filepath.Join(dir, "chats")} {
 		files, _ := os.ReadDir(parent)
@@ -86,11 +86,10 @@ func transcriptWorkingDir(dir string) string {
 	return ""
 }
 
-// maxTranscriptHead is the number of bytes at the beginning of a transcript in which the working directory is
-// searched for.
+// maxTranscriptHead is how many bytes at the beginning of a transcript are searched for the working directory.
 const maxTranscriptHead = 64 << 10
 
-// readWorkingDir returns the working directory that is named at the beginning of a transcript, or "" if there is none.
+// readWorkingDir returns the working directory that is named at the beginning of a transcript, or "" if none is named.
 func readWorkingDir(path string) string {
 	f, err := vfs.OpenRegular(path)
 	if err != nil {

@@ -22,8 +22,8 @@ func ReplaceOps(from, to *oxbow.Entry) []oxbow.Op {
 		If: from.Version}}
 }
 
-// RecreateOps is like [ReplaceOps], but the result is always a removal of the version from and an addition of the
-// version to. The entry therefore also gets the creation time of to.
+// RecreateOps is like [ReplaceOps], but the result always removes the version from and adds the version to. The entry
+// therefore also gets the creation time of to.
 func RecreateOps(from, to *oxbow.Entry) []oxbow.Op {
 	return []oxbow.Op{oxbow.Remove{Name: from.Name, If: from.Version}, AddOp(to)}
 }

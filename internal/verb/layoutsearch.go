@@ -10,12 +10,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/ranking"
 )
 
-// entriesPerRanking is the number of entries that each of two rankings contributes when they are combined (see
+// entriesPerRanking is how many entries each of two rankings contributes when they are combined (see
 // [oxbow.Query.Second]).
 const entriesPerRanking = 100
 
 // SearchEntries implements recall for a tool that belongs to a layout. It ranks by words and, if the workspace has
-// vectors, also by vectors. Notes say how many entries have no vector.
+// vectors, also by vectors. Notes say how many entries lack a vector.
 func (w *Workspace) SearchEntries(ctx context.Context, m *oxbow.Memory, q oxbow.Query) ([]oxbow.Hit, []Note, error) {
 	lacked := w.Vectors.rankByVectors(&q)
 	hits, _, err := RecallWithoutDigests(ctx, m, q)
@@ -23,8 +23,7 @@ func (w *Workspace) SearchEntries(ctx context.Context, m *oxbow.Memory, q oxbow.
 }
 
 // FuseVectorRanking combines a layout's own ranking with the ranking by vectors. The function rank returns the IDs of
-// at most limit entries, the best first. If the workspace has no vectors, FuseVectorRanking returns the result of
-// rank.
+// at most limit entries, the best first. If the workspace lacks vectors, FuseVectorRanking returns the result of rank.
 func (w *Workspace) FuseVectorRanking(ctx context.Context, m *oxbow.Memory, words string, limit int,
 	rank func(limit int) ([]uint64, error)) (ids []uint64, notes []Note, err error) {
 	if w.Vectors == nil || strings.TrimSpace(words) == "" {
@@ -47,7 +46,7 @@ func (w *Workspace) FuseVectorRanking(ctx context.Context, m *oxbow.Memory, word
 	return ids[:min(len(ids), limit)], w.Vectors.missingNotes(by), nil
 }
 
-// AddNotes returns the text of an answer followed by notes, each on a line of its own.
+// AddNotes returns an answer's text followed by notes, each on a line of its own.
 func (w *Workspace) AddNotes(text string, notes []Note) string {
 	for _, n := range notes {
 		text += "\n\nnote: " + w.NoteText(n)

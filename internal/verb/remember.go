@@ -101,7 +101,7 @@ func RememberNew(ctx context.Context, w *Workspace, in RememberIn) (RememberOut,
 }
 
 // resolveOnlyArgument decides whether OnlyArgument is the name or the content. It is a name if an entry has this name.
-// Otherwise it is the content if it contains a space. A single word is not taken as content, because the user may have
+// Otherwise an argument with a space is the content. A single word is not taken as content, because the user may have
 // typed a name and forgotten the content.
 func (in *RememberIn) resolveOnlyArgument(ctx context.Context, w *Workspace) error {
 	word := in.OnlyArgument
@@ -182,7 +182,7 @@ func (in RememberIn) keepsContent() bool {
 	return in.Content == "" && len(in.changedParams())+len(in.Clear) > 0
 }
 
-// changedParams returns the names of those parameters in the call that change labels or aliases.
+// changedParams returns the names of the call's parameters that change labels or aliases.
 func (in RememberIn) changedParams() (names []string) {
 	for _, p := range labelParams {
 		if p.newValues(in) != nil {
@@ -195,7 +195,7 @@ func (in RememberIn) changedParams() (names []string) {
 	return names
 }
 
-// rememberCall is the state of one call of remember: its arguments, the present entry with the name, and the change to
+// rememberCall is the state of one remember call: its arguments, the present entry with the name, and the change to
 // make.
 type rememberCall struct {
 	arguments RememberIn
@@ -224,7 +224,7 @@ type rememberCall struct {
 // errNameTaken means that a name derived from the content belongs to another entry.
 var errNameTaken = errors.New("the name is taken")
 
-// What a call of remember did.
+// The possible outcomes of a remember call.
 const (
 	outcomeAdded     = "added"
 	outcomeUpdated   = "updated"
@@ -257,8 +257,8 @@ func (e *rememberCall) makeChange(ctx context.Context, m *oxbow.Memory) error {
 	return err
 }
 
-// checkRepeat reports whether an earlier call with the same op ID has already made the change. If so, the result of
-// this call becomes that of the earlier call, with a note that says whether the entry has changed since.
+// checkRepeat reports whether an earlier call with the same op ID has already made the change. If so, this call gets
+// the same result as the earlier call, with a note that says whether the entry has changed since.
 func (e *rememberCall) checkRepeat(ctx context.Context, m *oxbow.Memory) (bool, error) {
 	if e.arguments.OpID == "" {
 		return false, nil
@@ -291,8 +291,8 @@ func isOvertakenWrite(err error) bool {
 	return errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrNotFound)
 }
 
-// earlierChange returns the change that an earlier call with the op ID in ctx has made. If there is none, the error
-// matches [oxbow.ErrNotFound] or [oxbow.ErrConflict].
+// earlierChange returns the change that an earlier call with the op ID in ctx has made. Without such a change, the
+// error matches [oxbow.ErrNotFound] or [oxbow.ErrConflict].
 func earlierChange(ctx context.Context, m *oxbow.Memory, name string) (oxbow.Change, error) {
 	// No entry has this version, so the op can only succeed if the store recognizes the op ID.
 	return m.Commit(ctx, oxbow.Remove{Name: name, If: math.MaxUint64})
@@ -344,8 +344,8 @@ func (e *rememberCall) recordWrite() {
 
 // shouldRetry changes the call after a failed attempt, and reports whether to try again. After errNameTaken, it
 // appends the next number to the name that was derived from the content. If the layout refused the labels with file
-// hashes, it leaves them out. It returns false if err is nil, or if another attempt cannot succeed. A name that the
-// caller gave is never changed.
+// hashes, it leaves out these labels. It returns false if err is nil, or if another attempt cannot succeed. A name
+// that the caller gave is never changed.
 func (e *rememberCall) shouldRetry(err error) bool {
 	switch {
 	case err == nil:
@@ -486,7 +486,7 @@ func (e *rememberCall) nameNotes() []Note {
 
 // aliasConflictNotes returns notes about other entries that had the name of the new entry as an alias. They say that
 // the name now belongs to the new entry. If the change lists its versions, the notes name the entries that lost the
-// alias. Otherwise they name the entries that still have it.
+// alias. Otherwise the notes name the entries that still have it.
 func aliasConflictNotes(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, change oxbow.Change) ([]Note, error) {
 	if len(change.Versions) > 0 {
 		return lostAliasNotes(change, e.Name), nil
@@ -637,7 +637,7 @@ func forgetOp(in ForgetIn, name string, e oxbow.Entry, found bool, seen *SeenEnt
 	return oxbow.Remove{Name: e.Name, If: e.Version}, nil
 }
 
-// forgetDryRun returns what a call of forget would return, without removing the entry.
+// forgetDryRun returns the result that a call of forget would have, without removing the entry.
 func forgetDryRun(ctx context.Context, in ForgetIn, e oxbow.Entry, isFinal bool) (ForgetOut, error) {
 	found := true
 	if _, err := forgetOp(in, e.Name, e, found, nil); err != nil {
@@ -650,7 +650,7 @@ func forgetDryRun(ctx context.Context, in ForgetIn, e oxbow.Entry, isFinal bool)
 	return ForgetOut{Entry: outlineEntry(ctx, e), Final: isFinal, Notes: notes}, nil
 }
 
-// repeatedForgetOut returns the result of a call of forget that repeats an earlier call with the same op ID. change is
+// repeatedForgetOut returns the result of a forget call that repeats an earlier call with the same op ID. change is
 // the change that the earlier call made. The result contains the forgotten version if the memory still has it.
 func repeatedForgetOut(ctx context.Context, m *oxbow.Memory, in ForgetIn, change oxbow.Change) ForgetOut {
 	out := ForgetOut{

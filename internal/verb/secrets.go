@@ -30,8 +30,8 @@ func (e *SecretError) Error() string {
 // Is reports whether target is [oxbow.ErrInvalid], which each SecretError matches.
 func (e *SecretError) Is(target error) bool { return target == oxbow.ErrInvalid }
 
-// SecretPolicy decides what is done about secrets in changes. The zero value replaces secrets of agents by
-// placeholders without tags. All calls of an interface share one policy.
+// SecretPolicy decides how secrets in changes are treated. The zero value replaces secrets of agents by placeholders
+// without tags. All calls of an interface share one policy.
 type SecretPolicy struct {
 	Cleaner *screen.Cleaner
 	Allow   func() bool // reports whether a person has allowed storing secrets (nil means that nobody has)
@@ -187,7 +187,7 @@ func FindTextSecrets(part, text string) (found []FoundSecret) {
 	return found
 }
 
-// FindSourceSecrets returns the secrets in the texts of a source, such as the path of an imported file.
+// FindSourceSecrets returns the secrets in a source's texts, such as the path of an imported file.
 func FindSourceSecrets(src oxbow.Source) (found []FoundSecret) {
 	for _, text := range []string{src.Session, src.Profile, src.Ref, src.Claimed.Client, src.Claimed.Agent} {
 		found = append(found, FindTextSecrets("source", text)...)
@@ -221,11 +221,11 @@ func FindEntrySecrets(e oxbow.Entry) (found []FoundSecret) {
 	return found
 }
 
-// minSecretPart is the minimum number of bytes of a secret that are replaced if a name ends with them.
+// minSecretPart is the minimum length in bytes for the part of a secret that is replaced at a name's end.
 const minSecretPart = 8
 
-// redactCutSecret replaces the end of a name if the name ends in the middle of a secret that the content contains.
-// This happens because names are derived from the first line and shortened.
+// redactCutSecret replaces a name's end if the name ends in the middle of a secret that the content contains. This
+// happens because names are derived from the first line and shortened.
 func redactCutSecret(name, content string) string {
 	if begun := strings.TrimSuffix(name, "…"); len(begun) < minSecretPart ||
 		!strings.Contains(content, begun[len(begun)-minSecretPart:]) {
@@ -306,8 +306,8 @@ func (s *SecretPolicy) ScreenOp(ctx context.Context, store oxbow.Store, op oxbow
 }
 
 // redactArguments replaces an agent's secrets in texts and in lists of texts, and returns notes about them. A verb
-// calls it before it derives a name from the texts. A person's texts are not changed here, because they are checked
-// when the change is made.
+// calls it before deriving a name from the texts. A person's texts are not changed here, because they are checked when
+// the change is made.
 func (s *SecretPolicy) redactArguments(ctx context.Context, texts []*string, lists []*[]string) []Note {
 	if person, _ := s.secretsAllowed(ctx); person {
 		return nil
@@ -329,8 +329,8 @@ func (s *SecretPolicy) redactArguments(ctx context.Context, texts []*string, lis
 	return []Note{PlainNote(ReplacedSecretsText(found))}
 }
 
-// RedactText returns the text with its secrets replaced, and appends them to found. It does not search a text again in
-// which the same call has already found no secret.
+// RedactText returns the text with its secrets replaced, and appends the secrets to found. It does not search a text
+// again in which the same call has already found no secret.
 func (s *SecretPolicy) RedactText(ctx context.Context, text string, found *[]screen.Secret) string {
 	searched := contextSearched(ctx)
 	if text == "" || searched.contains(text) {

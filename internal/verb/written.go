@@ -18,7 +18,7 @@ import (
 
 // WrittenTexts lists the texts that a home's tools have written, and the lines of these texts. It is stored as a file
 // of hashes, in a home without a history. A text is not in the list if somebody else has written one of its lines or
-// aliases, so that a tool never overwrites what a person wrote.
+// aliases, so that a tool never overwrites a person's text.
 //
 // Errors of the file are ignored, because a text that is missing in the list is only protected more than necessary. A
 // nil list is empty. It is safe for concurrent use.
@@ -32,11 +32,11 @@ type WrittenTexts struct {
 // WrittenFile is the name of the file that contains a [WrittenTexts]. It is next to the home's lock file.
 const WrittenFile = ".oxbow-written"
 
-// Each line of the file contains the first half of a SHA-256 hash in hexadecimal. Lines of another form are ignored.
+// Each line in the file contains the first half of a SHA-256 hash in hexadecimal. Lines of another form are ignored.
 // They may be mixtures that two processes have written at the same time.
 const (
-	entryHashBytes = 16                   // number of bytes of each hash
-	hashLineBytes  = 2*entryHashBytes + 1 // number of bytes of each line
+	entryHashBytes = 16                   // number of bytes in each hash
+	hashLineBytes  = 2*entryHashBytes + 1 // number of bytes in each line
 	maxHashLines   = 30_000               // maximum number of lines; if there are more, the older half is dropped
 	writtenBytes   = maxHashLines * hashLineBytes
 )
@@ -119,7 +119,7 @@ func (w *WrittenTexts) appendHashes(hashes, newHashes []string) {
 	_, _ = f.WriteAt([]byte(strings.Join(newHashes, "\n")+"\n"), info.Size())
 }
 
-// lineHashPrefix is put before the name of an entry when one of its lines is hashed. The name of a real entry cannot
+// lineHashPrefix is put before an entry's name when one of its lines is hashed. The name of a real entry cannot
 // contain it.
 const lineHashPrefix = "\x01"
 

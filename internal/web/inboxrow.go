@@ -19,7 +19,7 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// maxInboxRows is the maximum number of rows of each kind on the page.
+// maxInboxRows is the maximum number of rows for each kind on the page.
 const maxInboxRows = 30
 
 // stateOpen is the state of a proposal about which nobody has decided.
@@ -61,8 +61,8 @@ func proposalSession(turnNames []string) string {
 // proposalReasons contains, for each reason of a proposal, the text on pages.
 var proposalReasons = map[string]string{"asked": "you asked to remember it", "lesson": "you corrected an agent"}
 
-// proposalRow shows a proposal and its buttons. session contains the IDs of all proposals of the same session, so that
-// one button can reject them together.
+// proposalRow shows a proposal and its buttons. session contains the IDs of all proposals from the same session, so
+// that one button can reject all.
 func (c *pageRequest) proposalRow(p review.ProposalOut, session []string, row int, size textSize) g.Node {
 	name := text.DeriveName(p.NoteText())
 	shown, isCut := rowText(p.NoteText(), size)
@@ -287,7 +287,7 @@ func (c *pageRequest) heldEntryText(e labels.HeldEntry, size textSize) (n g.Node
 	return h.Pre(h.Class("text"), page.IsolatedText(shown), g.If(isCut, h.Text(" …"))), isCut
 }
 
-// textSize determines how much of a text is shown in a row of the inbox.
+// textSize determines how much of a text an inbox row shows.
 type textSize int
 
 const (
@@ -316,7 +316,7 @@ func rowText(s string, size textSize) (shown string, isCut bool) {
 	return shown, len(shown) < len(s)
 }
 
-// rowTitle is the heading of a row: below the heading of its group, or of a page with a single row.
+// rowTitle is a row's heading: below the heading of its group, or on a page with a single row.
 func rowTitle(size textSize, title g.Node) g.Node {
 	if size == wholeText {
 		return h.H2(title)

@@ -19,7 +19,7 @@ import (
 type framedPage struct {
 	title            string
 	navPath          string // path of the present item in the navigation
-	leadLine         g.Node // line below the title that says what the page shows (may be nil)
+	leadLine         g.Node // line below the title that describes the content of the page (may be nil)
 	bodyNodes        []g.Node
 	status           int  // HTTP status (0 means 200)
 	reloadsLiveParts bool // elements with the attribute data-live are reloaded when the memory changes
@@ -34,7 +34,7 @@ var mainNavigation = []page.NavigationItem{
 	{Path: "log", Name: "Log"},
 }
 
-// moreNavigation are the other pages. The navigation shows them below "More".
+// moreNavigation lists the remaining pages. The navigation shows them below "More".
 var moreNavigation = []page.NavigationItem{
 	{Path: "context", Name: "Context"},
 	{Path: "profiles", Name: "Profiles"},

@@ -16,7 +16,7 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// sessionPageSize is the number of sessions, or of found turns, on a page.
+// sessionPageSize is how many sessions, or found turns, a page has.
 const sessionPageSize = 20
 
 func sessionsPage(c *pageRequest) (pageReply, error) {

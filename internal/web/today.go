@@ -1,6 +1,6 @@
 // This file implements the start page. It shows recent changes, decisions that a person must make, and what models
 // were shown since yesterday. It arranges the results of several verbs in two columns. Therefore it does not render
-// the reports of the verbs one after the other.
+// the reports of the verbs one after another.
 
 package web
 
@@ -71,7 +71,7 @@ func todayPage(c *pageRequest) (pageReply, error) {
 	}, nil
 }
 
-// waitingNotice says how many proposals and held entries wait for a decision. It returns nil if there are none.
+// waitingNotice says how many proposals and held entries wait for a decision. It returns nil if nothing waits.
 func (c *pageRequest) waitingNotice() g.Node {
 	n := c.countPendingDecisions()
 	if n == 0 {

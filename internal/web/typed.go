@@ -13,7 +13,7 @@ import (
 )
 
 // typedTextSection returns a section with the texts that were entered in a form, so that a person can copy them from
-// an error page. It returns nil if there are none.
+// an error page. It returns nil without such texts.
 func typedTextSection(r *http.Request) g.Node {
 	if r.Method != http.MethodPost || strings.TrimSpace(r.PostFormValue("content")) == "" {
 		return nil

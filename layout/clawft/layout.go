@@ -1,4 +1,4 @@
-// This file plans changes of entries as edits of the two files.
+// This file plans changes of entries as edits in the two files.
 
 package clawft
 
@@ -163,7 +163,7 @@ func (l treeLayout) parsesAsEntry(path string, it *parsedItem, e oxbow.Entry) bo
 		slices.Equal(got.Labels, oxbow.SortLabels(e.Labels))
 }
 
-// hasSameOtherItems reports whether two lists contain the same entries, apart from item i of before and item j of
+// hasSameOtherItems reports whether two lists contain the same entries, apart from item i in before and item j in
 // after.
 func hasSameOtherItems(before, after []parsedItem, i, j int) bool {
 	rest := func(items []parsedItem, but int) []parsedItem {
@@ -177,8 +177,8 @@ func hasSameOtherItems(before, after []parsedItem, i, j int) bool {
 	})
 }
 
-// removeItem returns the text without item i. If the name of item i was that of another paragraph without the number,
-// this paragraph would be renamed. It gets a comment with its present name instead.
+// removeItem returns the text without item i. Another paragraph whose name is the name of item i plus a number would
+// be renamed. Instead, this paragraph gets a comment with its present name.
 func (l treeLayout) removeItem(path, text string, items []parsedItem, i int) string {
 	want := slices.Delete(slices.Clone(items), i, i+1)
 	eol := lineEnding(text)

@@ -69,8 +69,8 @@ func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, e
 	return c, nil
 }
 
-// tokenBudget returns the budget of a request. If budget is 0, this is the budget of the profile or, without a
-// profile, the default budget of profiles.
+// tokenBudget returns the budget of a request. If budget is 0, this is the profile's budget or, without a profile, the
+// default budget of profiles.
 func (h *home) tokenBudget(budget int) int {
 	switch {
 	case budget > 0:
@@ -225,7 +225,7 @@ func compareForContext(a, b uncoveredLog) int {
 	)
 }
 
-// logNumber returns the number in the name of a day's log, or 0 if the name has no number.
+// logNumber returns the number in the name of a day's log, or 0 for a name without a number.
 func (f logFile) logNumber() int {
 	i := strings.LastIndexByte(f.base, '-')
 	n, err := strconv.Atoi(strings.TrimPrefix(f.base[i+1:], "session"))

@@ -61,7 +61,7 @@ func countMarkers(fsys vfs.FS) (int, error) {
 	return markers, nil
 }
 
-// findStore returns the name of the file that contains the store of a home, or "" if there is none.
+// findStore returns the name of the file that contains a home's store, or "" for a home without a store.
 func findStore(fsys vfs.FS) (string, error) {
 	for _, name := range []string{storeFile, laterStoreFile} {
 		if is, err := isStore(fsys, name); err != nil || is {
@@ -116,8 +116,8 @@ func initHome(ctx context.Context, o layout.Options) ([]string, error) {
 	return []string{storeFile}, nil
 }
 
-// refuseLaterStore returns an error if the home contains the store of a later version of crabtalk. A new memory.db
-// beside it would hide one of the two stores.
+// refuseLaterStore returns an error if the home contains the store of a later crabtalk version. A new memory.db beside
+// it would hide one of the two stores.
 func refuseLaterStore(o layout.Options) error {
 	is, err := isStore(o.FS, laterStoreFile)
 	if err != nil || !is {
@@ -162,8 +162,8 @@ func newHome(ctx context.Context, o layout.Options) (layout.Home, error) {
 	return h, nil
 }
 
-// openStore opens memory.db. If the store is opened read-only, the file may also have the format of a later version of
-// crabtalk.
+// openStore opens memory.db. If the store is opened read-only, the file may also have the format of a later crabtalk
+// version.
 func (h *home) openStore(ctx context.Context, mo *oxbow.Options) (oxbow.Store, error) {
 	_, err := h.FS.Stat(storeFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -188,11 +188,11 @@ func (h *home) openStore(ctx context.Context, mo *oxbow.Options) (oxbow.Store, e
 	return s, nil
 }
 
-// maxLaterStoreBytes is the maximum size, in bytes, of a file that a later version of crabtalk wrote.
+// maxLaterStoreBytes is the maximum size, in bytes, of a file that a later crabtalk version wrote.
 const maxLaterStoreBytes = 1 << 30
 
-// openLaterStore reads the file of a later version of crabtalk into memory. It returns a read-only store with the
-// entries in the file.
+// openLaterStore reads a later crabtalk version's file into memory. It returns a read-only store with the entries in
+// the file.
 func (h *home) openLaterStore(ctx context.Context, name string, mo *oxbow.Options) (_ oxbow.Store, err error) {
 	data, err := vfs.ReadFile(h.FS, name, maxLaterStoreBytes)
 	if err != nil {
@@ -236,7 +236,7 @@ func (h *home) openLaterStore(ctx context.Context, name string, mo *oxbow.Option
 	return laterStore{m}, nil
 }
 
-// validAliases returns the valid aliases of an entry. It warns about the others.
+// validAliases returns the valid aliases of an entry. It warns about the invalid aliases.
 func (h *home) validAliases(file string, e oxbow.Entry) []string {
 	var as []string
 	for _, a := range e.Aliases {

@@ -1,5 +1,5 @@
 // Package heads lists the entries of a store without their contents, so that a caller can choose entries and then read
-// only the contents that it needs. An entry without its content is called a head (see [oxbow.Head]).
+// only the needed contents. An entry without its content is called a head (see [oxbow.Head]).
 package heads
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// List contains the entries of a store as of one moment.
+// List contains a store's entries as of one moment.
 type List struct {
 	// yields the heads in the order of their IDs (an error ends the iteration)
 	All  iter.Seq2[oxbow.Head, error]
@@ -18,7 +18,7 @@ type List struct {
 
 // Needs describes the data that heads must contain.
 type Needs struct {
-	Keys  []string // the keys of terms in filters, the keys of labels, and [store.HeadName]
+	Keys  []string // the keys of terms in filters, label keys, and [store.HeadName]
 	Names []string // an entry with such a name or alias must have a whole head
 }
 

@@ -53,7 +53,7 @@ type workerLoad struct {
 	name          string
 	recallWorkers []*loadWorker // workers whose calls are recalls
 	writeWorkers  []*loadWorker
-	rates         [2][]float64 // calls per second of the recalls and of the writes, in each round
+	rates         [2][]float64 // recalls per second and writes per second, in each round
 	writeTimes    timings      // times of all writes
 }
 

@@ -31,8 +31,8 @@ type labelledEntry struct {
 	files         []string // files in its labels, if any
 }
 
-// labelSets contains the sets of entries with a project: conversations of several pairs of people,
-// meetings, and source files of several repositories.
+// labelSets contains entry sets with a project: conversations between several pairs of people, meetings, and source
+// files from several repositories.
 var labelSets = []struct {
 	name, what string
 	read       func(data fs.FS) ([]labelledEntry, error)
@@ -170,8 +170,8 @@ func (v labelVerdicts) tableCells() []string {
 	return append(cs, fmt.Sprintf("%.3f", v.calibrationError()))
 }
 
-// judgeHiddenLabels hides the project on a share of the entries and judges the proposals for these entries. With whole,
-// it also hides the project of the first entry on all entries of that project.
+// judgeHiddenLabels hides the project on a share of the entries and judges the proposals for these entries. With
+// whole, it also hides the first entry's project on all entries of that project.
 func judgeHiddenLabels(
 	ctx context.Context,
 	es []labelledEntry,
@@ -221,7 +221,7 @@ func judgeHiddenLabels(
 	return v, nil
 }
 
-// readTalks reads LoCoMo. The project of an entry is the number of its conversation.
+// readTalks reads LoCoMo. The project of an entry is the conversation's number.
 func readTalks(data fs.FS, turns bool) ([]labelledEntry, error) {
 	src, err := quality.FindSource(data, ".", "locomo")
 	if err != nil {
@@ -252,7 +252,7 @@ func readTalks(data fs.FS, turns bool) ([]labelledEntry, error) {
 	return es, nil
 }
 
-// readMeetings reads QMSum. The project of an entry is the number of its meeting.
+// readMeetings reads QMSum. The project of an entry is the meeting's number.
 func readMeetings(data fs.FS) ([]labelledEntry, error) {
 	src, err := quality.FindSource(data, ".", "qmsum")
 	if err != nil {

@@ -70,7 +70,7 @@ func (x *exhaustiveIndex) search(words string) []foundText {
 }
 
 // checkTopHits compares the first hits, got, with the result of exhaustive scoring, all. It returns an error unless
-// the scores are the same and each score belongs to its text. Texts with equal scores may be in any order.
+// the scores are the same and each score belongs to the right text. Texts with equal scores may be in any order.
 func checkTopHits(got, all []foundText, limit int) error {
 	want := all[:min(limit, len(all))]
 	if len(got) != len(want) {

@@ -231,8 +231,7 @@ func (x *mixedMemory) sumSelections(
 	return j, nil
 }
 
-// createMemory returns a memory with the entries, written in the order of their dates, and the index of
-// each entry by name.
+// createMemory returns a memory with the entries, written in date order, and the index of each entry by name.
 func (x *mixedMemory) createMemory(ctx context.Context) (*oxbow.Memory, map[string]int, error) {
 	var now time.Time
 	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return now }})

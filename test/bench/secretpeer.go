@@ -1,5 +1,4 @@
-// This file generates the secret rules from the rules of gitleaks, and runs gitleaks' generators of
-// samples.
+// This file generates the secret rules from the rules of gitleaks, and runs gitleaks' sample generators.
 
 package main
 
@@ -204,11 +203,11 @@ func writeRule(b *strings.Builder, r peerRule, keywords []string, short string) 
 	}
 }
 
-// lettersOnlyPatterns contains expressions with which gitleaks allows text without digits. A random value may
-// have no digits, so they are applied to words only.
+// lettersOnlyPatterns contains expressions with which gitleaks allows text without digits. A random value may lack
+// digits, so they are applied to words only.
 var lettersOnlyPatterns = []string{`^[a-zA-Z_.-]+$`, `s\.[A-Za-z]{24}`}
 
-// maxBytesBefore is the maximum number of bytes between the beginning of a match and its keyword, if the match may
+// maxBytesBefore is the maximum distance in bytes between the beginning of a match and its keyword, if the match may
 // be arbitrarily long.
 const maxBytesBefore = 512
 

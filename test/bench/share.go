@@ -1,5 +1,5 @@
-// This file implements the command share: the throughput of each of several processes that write to one
-// memory at the same time.
+// This file implements the command share: each process's throughput while several processes write to one memory at the
+// same time.
 
 package main
 

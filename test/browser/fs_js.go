@@ -15,8 +15,8 @@
 // There are two indexes. The unique index "place" over [dir, name] finds the node with a name, and all nodes in a
 // directory. The index "gone" finds files without a name, which are deleted when the last page closes them.
 //
-// The bytes of a file are stored in chunks of 16 KiB. Chunk i contains the bytes from i × 16384 on, without the zeros
-// at its end. A chunk of zeros only is not stored, so holes need no space. Nothing is stored beyond the end of a file.
+// A file's bytes are stored in chunks of 16 KiB. Chunk i contains the bytes from i × 16384 on, without the zeros at
+// its end. A chunk of zeros only is not stored, so holes need no space. Nothing is stored beyond the end of a file.
 //
 // For example, the file notes.md in the root directory with the text "hi" is the node {ino: 2, dir: 1, name:
 // "notes.md", mode: 384, size: 2, mod: 1776504600000.001} and the chunk {i: 0, b: [104, 105]} with the key [2, 0].
@@ -62,7 +62,7 @@ type Options struct {
 	Clock func() time.Time
 }
 
-// FS is a file system in an IndexedDB database. It stores permissions but does not check them. It has no links.
+// FS is a file system in an IndexedDB database. Permissions are stored but not checked. Links are not supported.
 type FS struct {
 	name                 string
 	clock                func() time.Time
@@ -81,8 +81,8 @@ type FS struct {
 var _ vfs.FS = (*FS)(nil)
 
 // Open opens the file system with this name, which belongs to the origin of the page. It creates the file system if
-// there is none. It refuses a database of another program. If the browser lacks IndexedDB or Web Locks, the error
-// matches [vfs.ErrUnsupported]. A page has Web Locks only if it was loaded by https or from localhost.
+// necessary. It refuses a database of another program. If the browser lacks IndexedDB or Web Locks, the error matches
+// [vfs.ErrUnsupported]. A page has Web Locks only if it was loaded by https or from localhost.
 //
 // If ctx ends before the browser has opened the database, Open returns the error of ctx. The database is closed as
 // soon as the browser opens it.
@@ -122,8 +122,8 @@ func (f *FS) openDatabase(ctx context.Context) error {
 		return err
 	}
 	f.database = db
-	// Another page may upgrade the database for a newer version of this package, or a person may delete the data of
-	// the site. The browser then ends this connection or waits until the page ends it.
+	// Another page may upgrade the database for a newer version of this package, or a person may delete the site's
+	// data. The browser then ends this connection or waits until the page ends it.
 	f.connectionEndHandler = js.FuncOf(func(js.Value, []js.Value) any {
 		f.disconnect()
 		return nil
@@ -219,7 +219,7 @@ func (f *FS) Close() error {
 	return nil
 }
 
-// disconnect closes the connection to the database and releases the locks. It does not wait until they are free.
+// disconnect closes the connection to the database and releases the locks. It does not wait until the locks are free.
 func (f *FS) disconnect() {
 	f.isClosed.Store(true)
 	f.database.Call("close")
@@ -229,13 +229,13 @@ func (f *FS) disconnect() {
 	f.mu.Unlock()
 	for h := range held {
 		h.startRelease()
-		go h.releaseAndWait() // This waits for the browser, so it needs its own goroutine.
+		go h.releaseAndWait() // This waits for the browser, which requires a separate goroutine.
 	}
 }
 
 // Persist asks the browser to keep the data of the origin even if the disk becomes full. The result tells whether the
 // browser promises this. Browsers decide by their own rules or ask the person. Without the promise, a browser may
-// delete all data of the origin at once, but only while no page of the origin is open.
+// delete all the origin's data at once, but only while no page of the origin is open.
 func (f *FS) Persist() (bool, error) {
 	storage := js.Global().Get("navigator").Get("storage")
 	if !storage.Truthy() || storage.Get("persist").Type() != js.TypeFunction {
@@ -252,21 +252,21 @@ func (f *FS) Persist() (bool, error) {
 	return false, fmt.Errorf("keeping the data of %q: %w", f.name, err)
 }
 
-// nextChangeTime returns the time for a change, in milliseconds since 1970. It is the time of the clock, but at
-// least minTimeStep later than before, the time of the previous change.
+// nextChangeTime returns the time for a change, in milliseconds since 1970. It is the clock's time, but at least
+// minTimeStep later than before, the time of the previous change.
 func (f *FS) nextChangeTime(before float64) float64 {
 	return max(float64(f.clock().UnixNano())/1e6, before+minTimeStep)
 }
 
-// minTimeStep is the minimum time between two changes of a file, in milliseconds. It is about a microsecond.
-// Smaller steps would be lost when times are rounded: neighbouring floating-point numbers of this size are a
-// quarter of this step apart.
+// minTimeStep is the minimum time between two changes of a file, in milliseconds. It is about a microsecond. Smaller
+// steps would be lost when times are rounded: neighbouring floating-point numbers of this size are a quarter step
+// apart.
 const minTimeStep = 1.0 / 1024
 
 // node is a row of the object store "nodes": a file or a directory.
 type node struct {
 	number        float64 // 0 for a new node, because the store assigns the number
-	parentNumber  float64 // number of the parent directory (0 if the node has no name)
+	parentNumber  float64 // number of the parent directory (0 for a node without a name)
 	name          string
 	mode          fs.FileMode
 	size          int64

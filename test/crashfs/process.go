@@ -161,8 +161,7 @@ func (p *Process) ReadDir(name string) ([]fs.DirEntry, error) {
 	return p.disk.liveFiles.ReadDir(name)
 }
 
-// MkdirAll creates a directory and those of its parents that do not exist. Each created directory counts as one
-// operation.
+// MkdirAll creates a directory and all missing parents. Each created directory counts as one operation.
 func (p *Process) MkdirAll(name string, perm fs.FileMode) error {
 	p.disk.mu.Lock()
 	defer p.disk.mu.Unlock()
@@ -217,7 +216,7 @@ func (d *Disk) recordRename(op Op) error {
 		return d.liveFiles.Rename(
 			op.Name,
 			op.To,
-		) // There is no file with the old name. Rename returns the error for that.
+		) // The old name does not exist. Rename returns the error for that.
 	}
 	ino := info.Sys().(uint64)
 	if there, err := d.inodeNumber(op.To); err == nil && there == ino {

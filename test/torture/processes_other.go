@@ -1,6 +1,6 @@
 //go:build !unix
 
-// This file is for operating systems without signals that kill processes. They have no campaigns that start other
+// This file is for operating systems without signals that kill processes. They lack the campaigns that start other
 // processes.
 
 package main

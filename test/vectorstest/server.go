@@ -1,4 +1,4 @@
-// Package vectorstest implements a server that computes vectors of texts, for tests. An element of a vector counts the
+// Package vectorstest implements a server that computes vectors of texts, for tests. A vector's element counts the
 // occurrences of the words that a hash assigns to it.
 package vectorstest
 
@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// Model is the name of the only model of the server.
+// Model is the name of the server's only model.
 const Model = "bag"
 
 // BagOfWords returns the vector of a text. Each word adds 1 to the element that the word's hash determines. The
@@ -34,8 +34,8 @@ func BagOfWords(text string) []float32 {
 type Server struct {
 	*httptest.Server
 
-	// Before, if not nil, is called for each request and may answer it. It returns true if it has done so. n is the
-	// number of the request, from 1.
+	// Before, if not nil, is called for each request and may answer it. The result is true if it has answered the
+	// request. n is the number of the request, from 1.
 	BeforeAnswer func(w http.ResponseWriter, n int) bool
 
 	mu    sync.Mutex

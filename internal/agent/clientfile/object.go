@@ -208,8 +208,8 @@ func valueEnd(b []byte, i int) int {
 	return -1
 }
 
-// valueEndsAt reports whether byte i is the end of a value outside of objects and arrays. This is so after the closing
-// byte of a string, an object or an array, and at the end of b.
+// valueEndsAt reports whether a value outside of objects and arrays ends at byte i. This is so after the byte that
+// closes a string, an object or an array, and at the end of b.
 func valueEndsAt(b []byte, i int) bool {
 	if i == len(b) {
 		return true
@@ -314,8 +314,8 @@ func SplitJSONObjects(line []byte) (objects [][]byte, rest []byte) {
 	return objects, text
 }
 
-// LastJSONObject returns the complete JSON object at the end of a line that begins with a torn object. It returns
-// nil if there is none.
+// LastJSONObject returns the complete JSON object at the end of a line that begins with a torn object. It returns nil
+// for a line without such an object.
 func LastJSONObject(line []byte) []byte {
 	for at, n := 1, 0; at < len(line) && n < maxObjectSearches; n++ {
 		next := bytes.Index(line[at:], []byte(`{"`))

@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// ParseOldCodexOutput parses the output of a command in the format of older Codex versions, which is a JSON object
-// with the text and the exit status. Any other output is returned unchanged, and exit is nil.
+// ParseOldCodexOutput parses a command's output in the format of older Codex versions, which is a JSON object with the
+// text and the exit status. Any other output is returned unchanged, and exit is nil.
 func ParseOldCodexOutput(output string) (text string, exit *int) {
 	var old struct {
 		Output   *string `json:"output"`
@@ -38,7 +38,7 @@ var exitStatusPattern = sync.OnceValue(func() *regexp.Regexp {
 		`Exit Code: (-?\d+)|<(?:shellId: .* completed|exited) with exit code (-?\d+)>)\r?$`)
 })
 
-// maxStatusSearchBytes is the number of bytes at each end of an output that are searched for an exit status.
+// maxStatusSearchBytes is how many bytes at each end of an output are searched for an exit status.
 const maxStatusSearchBytes = 1 << 10
 
 // mayHaveExitStatus reports whether exitStatusPattern may match the output. This check is much faster than the

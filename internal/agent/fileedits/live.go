@@ -1,4 +1,4 @@
-// This file makes annotations while a session runs. It reads the report that a client sends to its hook after an edit,
+// This file makes annotations while a session runs. It reads the report that a client's hook receives after an edit,
 // and the transcript, which contains the agent's reasoning.
 //
 // The report contains the result of a call, which the transcript does not contain yet. The transcript contains the
@@ -55,7 +55,7 @@ func (r HookInput) parseReport() (*clientfile.HookReport, bool) {
 	return &l, ok && filepath.IsLocal(l.SessionID)
 }
 
-// ReportSummary tells what a hook report is about.
+// ReportSummary tells the subject of a hook report.
 type ReportSummary struct {
 	Session string
 	// directory of the edited file, or else the agent's working directory ("" if neither is known)
@@ -90,7 +90,7 @@ func (r HookInput) SummarizeReport() ReportSummary {
 	return a
 }
 
-// These are the names of events that clients report after an edit, and at the end of a turn, a sub-agent or a session.
+// These names belong to events that clients report after an edit, and at the end of a turn, a sub-agent or a session.
 var (
 	editEventNames = []string{"PostToolUse", "AfterTool"}
 	endEventNames  = []string{"Stop", "AfterAgent", "SessionEnd", "SubagentStop"}
@@ -106,7 +106,7 @@ func findLiveCallID(c clientfile.EventClient, l *clientfile.HookReport, reader *
 	return cmp.Or(l.CallID, l.ToolUseID, reader.findPendingCallID(call))
 }
 
-// findPendingCallID returns the ID of the last unanswered call with the same arguments, or "" if there is none.
+// findPendingCallID returns the ID of the last unanswered call with the same arguments, or "" without such a call.
 func (c *chatState) findPendingCallID(wanted *chatCall) string {
 	found, at := "", -1
 	if wanted == nil {
@@ -121,9 +121,9 @@ func (c *chatState) findPendingCallID(wanted *chatCall) string {
 }
 
 // AnnotationsForHook returns the annotations that a hook report leads to. After an edit, these annotate that edit. At
-// the end of a turn, a sub-agent or a session, they annotate all edits in the last part of the transcript. If the
-// client does not write an edit's reasoning in time, AnnotationsForHook returns nothing for the edit, which is then
-// annotated at the end of the turn. It does not change the store.
+// the end of a turn, a sub-agent or a session, they annotate all edits in the transcript's last part. If the client
+// does not write an edit's reasoning in time, AnnotationsForHook returns nothing for the edit, which is then annotated
+// at the end of the turn. It does not change the store.
 func AnnotationsForHook(ctx context.Context, b *annotate.Store, r HookInput) ([]annotate.Record, error) {
 	l, ok := r.parseReport()
 	if c, _ := clientfile.FindEventClient(r.ClientName); !ok || c.MakeResultLine == nil {
@@ -254,8 +254,8 @@ func (r HookInput) replayCall(l *clientfile.HookReport) (*Transcript, error) {
 	return t, nil
 }
 
-// replayTail reads the first line and the last maxBytes bytes of a transcript. It also returns the reader, so that the
-// caller can pass further lines to it.
+// replayTail reads the first line and the last maxBytes bytes of a transcript. The reader is also returned, so that
+// the caller can pass further lines to it.
 func (r HookInput) replayTail(
 	l *clientfile.HookReport,
 	maxBytes int64,

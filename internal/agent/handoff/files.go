@@ -17,8 +17,8 @@ type File struct {
 	ReadProblem string `json:"trouble,omitempty"` // reason why the file cannot be read, or ""
 }
 
-// CheckFiles checks which of the named files can be read. The result has the order of the names. dir is the path of
-// the working directory. Names that lead out of dir are not checked. stat returns information about a file in dir. It
+// CheckFiles checks which of the named files can be read. The result has the order of the names. dir is the working
+// directory's path. Names that lead out of dir are not checked. stat returns information about a file in dir. It
 // receives a name with slashes, and must not follow links that lead out of dir. If stat is nil, no file is checked.
 func CheckFiles(names []string, dir string, stat func(name string) (fs.FileInfo, error)) []File {
 	files := make([]File, len(names))

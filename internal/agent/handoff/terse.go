@@ -1,4 +1,4 @@
-// This file formats paths and commands so that many of them fit into little space.
+// This file formats paths and commands so that many fit into little space.
 
 package handoff
 
@@ -77,7 +77,7 @@ func formatCommandLines(r *record, names []replacedWord) (typedLines []string, m
 }
 
 // shortenCommand shortens a command line. It removes parts that do not change the command's effect, and the line
-// numbers of commands that print a part of a file.
+// numbers in commands that print a part of a file.
 func shortenCommand(line, dir string) string {
 	return printedLinesPattern().ReplaceAllString(removeQuotes(extract.NormalizeCommand(line, dir)), "$1$3 $2$4")
 }
@@ -148,7 +148,7 @@ func chooseShortNames(r *record) (names []replacedWord) {
 	return names
 }
 
-// wordChars are the characters of a word that may be replaced. pathChars are the characters of a path that may be
+// wordChars are the characters in a word that may be replaced. pathChars are the characters in a path that may be
 // replaced.
 const (
 	wordChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
@@ -246,7 +246,7 @@ func mergeSimilarCommands(lines []mergedLine) []mergedLine {
 
 var digitsPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9]+`) })
 
-// mergeCommandsByKey merges the lines with the same key into the first of them, and adds up their counts.
+// mergeCommandsByKey merges the lines with the same key into the first such line, and adds up their counts.
 func mergeCommandsByKey(lines []mergedLine, key func(*mergedLine) string) (all []mergedLine) {
 	at := map[string]int{}
 	for _, m := range lines {
@@ -262,7 +262,7 @@ func mergeCommandsByKey(lines []mergedLine, key func(*mergedLine) string) (all [
 }
 
 // similarCommandSet is a set of commands that differ only in the word at differingWordIndex. members contains the
-// indexes of the commands.
+// commands' indexes.
 type similarCommandSet struct {
 	differingWordIndex int
 	memberIndexes      []int
@@ -297,7 +297,7 @@ func largestSimilarSet(all []mergedLine) *similarCommandSet {
 	return best
 }
 
-// mergeSimilarSet replaces the commands of a set by one merged line at the place of the first command.
+// mergeSimilarSet replaces the commands in a set by one merged line at the first command's place.
 func mergeSimilarSet(all []mergedLine, s *similarCommandSet) (out []mergedLine) {
 	var values []string
 	first := all[s.memberIndexes[0]]
@@ -319,8 +319,8 @@ func mergeSimilarSet(all []mergedLine, s *similarCommandSet) (out []mergedLine) 
 	return out
 }
 
-// joinInBraces joins words to one word such as a{b,c}d, which consists of their common beginning, their differing
-// parts in braces, and their common end.
+// joinInBraces joins words to one word such as a{b,c}d, which consists of the common beginning, the differing parts in
+// braces, and the common end.
 func joinInBraces(words []string) string {
 	begin, end := words[0], words[0]
 	for _, w := range words {

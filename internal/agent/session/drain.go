@@ -22,8 +22,8 @@ const (
 )
 
 // DrainSpool adds the spooled events to the archive, and then the unread part of the transcripts that the events name.
-// Afterwards it removes the spool files that it has read. If the process is killed in between, nothing is lost, and
-// the next call adds nothing twice. If read is nil, transcripts are not read.
+// Afterwards it removes the spool files that were read. If the process is killed in between, nothing is lost, and the
+// next call adds nothing twice. If read is nil, transcripts are not read.
 //
 // If ctx ends, DrainSpool returns the error of ctx. The events that it has archived stay in the archive, and all other
 // events stay in the spool. If a spool file cannot be drained, DrainSpool continues with the next file, and finally
@@ -97,7 +97,7 @@ func spoolFiles(dir vfs.FS) ([]string, error) {
 }
 
 // drainSessionFile drains the spool file of one session. It first drains a renamed file that an interrupted drain has
-// left. Then it renames the current file and drains it.
+// left. Then it renames and drains the current file.
 func (a *Archive) drainSessionFile(
 	ctx context.Context,
 	dir *vfs.OS,
@@ -121,7 +121,7 @@ func (a *Archive) drainSessionFile(
 	return r, err
 }
 
-// drainRenamedFile adds the events of a renamed spool file, and then the unread part of the transcripts that they
+// drainRenamedFile adds the events in a renamed spool file, and then the unread part of the transcripts that they
 // name. Then it removes the file. No process appends to a renamed file. If the file does not exist, drainRenamedFile
 // does nothing.
 func (a *Archive) drainRenamedFile(
@@ -177,8 +177,8 @@ func (a *Archive) importTranscripts(
 	return r, nil
 }
 
-// parseEvents returns the events in the content of a spool file, and the number of invalid lines. A line is incomplete
-// if its writer was killed before it acknowledged the events to the client.
+// parseEvents returns the events in a spool file's content, and the number of invalid lines. A line is incomplete if
+// its writer was killed before acknowledging the events to the client.
 func parseEvents(b []byte) (events []Event, invalidLines int) {
 	for line := range bytes.Lines(b) {
 		line = bytes.TrimSpace(line)

@@ -155,7 +155,7 @@ func (g *turnGroup) absorbGroup(o *turnGroup) {
 // turnGroups contains the groups of a session while its turns are built.
 type turnGroups struct {
 	allGroups     []*turnGroup
-	groupsByName  map[string]*turnGroup // groups with a name, which is Turn, or "\x00" + ID if the prompt has no Turn
+	groupsByName  map[string]*turnGroup // groups with a name, which is Turn, or "\x00" + ID for a prompt without Turn
 	unnamedGroups []*turnGroup
 }
 
@@ -181,8 +181,8 @@ func (gs *turnGroups) anonymousGroup(e *Event) *turnGroup {
 	return g
 }
 
-// findGroup returns the group to which an event belongs because of its Turn, or, for a prompt, because of its ID or
-// text. It returns nil if the event's turn is not known.
+// findGroup returns the group to which an event belongs by its Turn, or, for a prompt, by the ID or text. It returns
+// nil if the event's turn is not known.
 func (gs *turnGroups) findGroup(e *Event) *turnGroup {
 	switch {
 	case e.Turn != "":
@@ -285,7 +285,7 @@ func joinUntimedPrompts(all []*turnGroup) []*turnGroup {
 	return slices.DeleteFunc(all, func(g *turnGroup) bool { return gone[g] })
 }
 
-// setUnknownStartTimes gives each group without a time a start before that of the next group that has a time. The
+// setUnknownStartTimes gives each group without a time a start before the start of the next group that has a time. The
 // groups must be in the order of the conversation.
 func setUnknownStartTimes(groups []*turnGroup) {
 	var next *turnGroup

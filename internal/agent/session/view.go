@@ -15,7 +15,7 @@ import (
 const (
 	maxPromptGap = 2 * time.Minute
 	maxDoubleGap = 2 * time.Second
-	clockSlack   = 2 * time.Second // maximum difference between the clocks of a client's hooks and of its transcript
+	clockSlack   = 2 * time.Second // maximum difference between the clocks of a client's hooks and its transcript
 	// maximum time between a report and the time that a transcript without start times has for the call
 	writeDelay = time.Minute
 )
@@ -203,7 +203,7 @@ func removeSpace(s string) string {
 	}, s)
 }
 
-// isConcatenationOf reports whether s consists of some of the parts, in their order.
+// isConcatenationOf reports whether s consists of parts from the list, in their order.
 func isConcatenationOf(s string, parts []string) bool {
 	ends := []int{0}
 	for _, p := range parts {
@@ -224,7 +224,7 @@ func isConcatenationOf(s string, parts []string) bool {
 }
 
 // mergeMatchingCalls merges calls that hooks reported into the matching calls in all, which have the IDs of the
-// transcript. It returns the calls that match none of them.
+// transcript. The result contains the calls without a match.
 func mergeMatchingCalls(all, calls []Event) (rest []Event) {
 	if len(calls) == 0 {
 		return nil
@@ -380,9 +380,9 @@ func isDoubleReport(a, b *Event) bool {
 }
 
 // mergeReportsInOrder merges reports from hooks into calls of the transcript, and returns the reports and the calls
-// that were merged. A hook reports a call when it ends, but the transcript contains the time at which the call
-// starts. Each report is merged into the earliest call that began before the report, has no report yet, and does
-// not contradict the report's outcome.
+// that were merged. A hook reports a call when it ends, but the transcript contains the time at which the call starts.
+// Each report is merged into the earliest call that began before the report, still lacks a report, and does not
+// contradict the report's outcome.
 //
 // For Gemini CLI, the transcript contains the time at which the call was written, which is after the report. Therefore
 // the remaining reports and calls are then merged in their order.

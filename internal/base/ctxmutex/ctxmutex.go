@@ -14,7 +14,7 @@ func (m Mutex) Lock() { m <- struct{}{} }
 // Unlock unlocks the mutex. If the mutex is not locked, Unlock blocks until it is.
 func (m Mutex) Unlock() { <-m }
 
-// TryLock locks the mutex if it is unlocked, and reports whether it succeeded.
+// TryLock locks an unlocked mutex, and reports whether it succeeded.
 func (m Mutex) TryLock() bool {
 	select {
 	case m <- struct{}{}:

@@ -26,8 +26,8 @@ func (c LineChange) Compare(d LineChange) int {
 	return slices.Compare(c.Lines, d.Lines)
 }
 
-// CompareLines returns the changes that turn the lines of base into the lines of changed, in order. Between any two
-// changes there is at least one unchanged line.
+// CompareLines returns the changes that turn base's lines into the lines of changed, in order. Between any two changes
+// there is at least one unchanged line.
 func CompareLines(base, changed []string) (changes []LineChange) {
 	in := LineNumberer{}
 	var m LineMapper
@@ -52,7 +52,7 @@ func CompareLines(base, changed []string) (changes []LineChange) {
 // base's lines from changes[0].From to to-1.
 type ResolveConflict func(changes []LineChange, to int) ([]string, error)
 
-// ApplyChanges applies the changes of several versions to the lines of base. Equal changes are applied once. The
+// ApplyChanges applies the changes in several versions to the lines of base. Equal changes are applied once. The
 // function conflict decides about changes that overlap or touch. If it returns an error, ApplyChanges returns that
 // error. The result does not depend on the order of the changes.
 //

@@ -10,13 +10,13 @@ import (
 // WordRun is a part of a line: some words that are all changed or all unchanged.
 type WordRun struct {
 	Text      string
-	IsChanged bool // the part does not occur in the other line
+	IsChanged bool // the other line does not contain the part
 }
 
 // maxComparedWords is the maximum number of words in a line. [CompareWordRuns] does not compare longer lines.
 const maxComparedWords = 400
 
-// CompareWordRuns compares two lines word by word and returns the parts of each. It returns nil if the lines differ
+// CompareWordRuns compares two lines word by word and returns the parts of each. The result is nil if the lines differ
 // more than they have in common, or if a line is too long. In these cases the parts would not help a reader.
 func CompareWordRuns(before, after string) (a, b []WordRun) {
 	wordsA, wordsB := splitWords(before), splitWords(after)

@@ -51,8 +51,7 @@ func FlattenProperty(name string, value *yaml.Node) []Property {
 	return []Property{p}
 }
 
-// FoldKeySpelling returns a common spelling for all variants of a key: in lower case, with _ in place of hyphens and
-// spaces.
+// FoldKeySpelling returns a common spelling for all variants of a key: in lower case, with _ for hyphens and spaces.
 func FoldKeySpelling(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '-' || r == ' ' {

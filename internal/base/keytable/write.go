@@ -12,7 +12,7 @@ import (
 )
 
 // WriteTable writes a key table. The table contains the texts and keys of the older table old, unless old is nil, and
-// the additional texts and keys. The numbers of the additional texts continue the numbers of the old table. Each
+// the additional texts and keys. The numbering of the additional texts continues the old table's numbering. Each
 // element of runs contains rows in ascending order. WriteTable sets the counts of the head.
 func WriteTable(output io.WriterAt, head FileHead, old *File, texts []TextData, runs [][]uint64) error {
 	head.TextCount, head.KeyRowCount = len(texts), 0
@@ -50,8 +50,8 @@ func WriteTable(output io.WriterAt, head FileHead, old *File, texts []TextData, 
 	return out.Flush()
 }
 
-// writeMergedRows writes all rows of a page of the old table. It also writes the added rows that are smaller than
-// one of these rows, in ascending order. It returns the remaining added rows.
+// writeMergedRows writes all rows in a page of the old table. It also writes the added rows that are smaller than one
+// of these rows, in ascending order. It returns the remaining added rows.
 func writeMergedRows(w *pagefile.Writer, oldRows []byte, newRows []uint64) []uint64 {
 	for ; len(oldRows) > 0; oldRows = oldRows[8:] {
 		row := binary.LittleEndian.Uint64(oldRows)
@@ -88,7 +88,7 @@ func MergeRuns(runs [][]uint64) []uint64 {
 // numbers. SortRows overwrites the argument.
 func SortRows(rows []uint64) []uint64 {
 	const (
-		digitBits = 10 // four digits of this size are the 40 bits of a key
+		digitBits = 10 // four digits of this size are a key's 40 bits
 		digits    = 1 << digitBits
 	)
 	if len(rows) < digits {

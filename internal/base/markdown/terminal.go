@@ -40,8 +40,8 @@ type renderer struct {
 	source []byte
 }
 
-// renderBlocks returns the lines of the blocks in n, with an empty line between two blocks. There is no empty line
-// between list items that were written without empty lines.
+// renderBlocks returns the lines of the blocks in n, with an empty line between two blocks. List items that were
+// written without empty lines are not separated by an empty line.
 func (r *renderer) renderBlocks(n ast.Node, width, depth int) (lines []string) {
 	if depth > MaxDepth {
 		return []string{"…"}

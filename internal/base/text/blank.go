@@ -8,18 +8,18 @@ import (
 	"io"
 )
 
-// maxBlank is the maximum number of bytes of white space in a row.
+// maxBlank is the maximum length in bytes of consecutive white space.
 const maxBlank = 1 << 20
 
 // LimitBlank returns a reader that reads from r, and fails after 1 MB of ASCII white space in a row. Decoders of
-// streams should read untrusted JSON through it: a json.Decoder searches the white space again each time it reads
-// more of it, so that gigabytes of white space, which a ZIP archive of a few kilobytes can contain, would keep it
+// streams should read untrusted JSON through it. Otherwise a json.Decoder searches the white space again at each
+// further read. Gigabytes of white space, which a ZIP archive with a few kilobytes can contain, would keep the decoder
 // busy for hours.
 func LimitBlank(r io.Reader) io.Reader { return &blankLimit{r: r} }
 
 type blankLimit struct {
 	r     io.Reader
-	blank int // bytes of white space at the end of the text that was read
+	blank int // trailing bytes of white space in the text that was read
 }
 
 func (b *blankLimit) Read(p []byte) (int, error) {

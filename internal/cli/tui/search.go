@@ -78,7 +78,7 @@ func (s *searchState) isSlow(now time.Time) bool {
 	return s.isRunning() && now.Sub(s.startTime) >= slowSearchDelay
 }
 
-// missingQueryEnd says what an incomplete query lacks at its end. It returns "" if the query is complete.
+// missingQueryEnd returns the reason why a query's end is incomplete. It returns "" if the query is complete.
 func missingQueryEnd(query string) string {
 	word, open := lastWord(query)
 	switch bare := strings.TrimLeft(word, "+-"); {

@@ -5,8 +5,8 @@ package tui
 
 import "context"
 
-// Verbs are the functions that the screen calls, one at a time. The caller of [Show] implements them and converts the
-// results of verbs to texts.
+// Verbs are the functions that the screen calls, one at a time. The caller of [Show] implements them and converts
+// verbs' results to texts.
 type Verbs struct {
 	// Recall answers a query, which may be "". ctx is cancelled when a newer query replaces this query.
 	Recall func(ctx context.Context, query string) QueryResult
@@ -47,7 +47,7 @@ type QueryResult struct {
 	EmptyReasons []string // reasons why nothing was found (nil if there are hits)
 	Notes        []string // other notes for the person
 
-	MissingEnd string // what an incomplete query lacks at its end ("" if the query was answered)
+	MissingEnd string // reason why the query's end is incomplete ("" if the query was answered)
 	Failure    string // reason why the query failed, or ""
 }
 
@@ -64,7 +64,7 @@ type Fact struct{ Name, Value string }
 
 // ChangeResult is the result of a change.
 type ChangeResult struct {
-	Text   string // what the change did, or why it failed
+	Text   string // effect of the change, or the reason why it failed
 	Failed bool
 	Name   string // name of the entry that the list should choose now, or ""
 	Change uint64 // number of the change, for Undo (0 if nothing was changed)

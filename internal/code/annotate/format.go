@@ -16,10 +16,9 @@
 // order does not matter. If archive and return both exist, the later line counts. If the times are
 // equal, return counts.
 //
-// Lines are only appended. If the last line has no line feed and cannot be read, it is an
-// incomplete write and is ignored. The next append starts a new line. Any other line that cannot be
-// read is reported as damaged, and the remaining lines are used. A line whose v is greater than 1
-// was written by a newer program. It is ignored and kept.
+// Lines are only appended. If the last line lacks a line feed and cannot be read, it is an incomplete write and is
+// ignored. The next append starts a new line. Any other line that cannot be read is reported as damaged, and the
+// remaining lines are used. A line whose v is greater than 1 was written by a newer program. It is ignored and kept.
 
 package annotate
 
@@ -80,7 +79,7 @@ type archiveEvent struct {
 	recordID   string
 	isRestored bool
 	time       time.Time
-	runName    string // name of the run of GC or UndoGC that wrote the event ("" if neither wrote it)
+	runName    string // name of the GC or UndoGC run that wrote the event ("" if neither wrote it)
 	undoneRun  string // name of the run that this event undoes ("" if it undoes none)
 }
 
@@ -240,12 +239,12 @@ type sidecar struct {
 	records      []*Record               // sorted by time, then by ID; each ID occurs once
 	events       []archiveEvent          // sorted by time, without duplicates
 	lastEvents   map[string]archiveEvent // for each ID, the event that decides whether the annotation is archived
-	newerLines   int                     // number of lines that newer versions of the program wrote
+	newerLines   int                     // number of lines that newer program versions wrote
 	damagedLines []damagedLine
 	isTorn       bool // the last line is incomplete, because a write was interrupted
 }
 
-// parsedLine is a line of a sidecar with what it contains: a record, an event, or an error.
+// parsedLine is a line of a sidecar with its parsed content: a record, an event, or an error.
 type parsedLine struct {
 	text    []byte
 	record  *Record

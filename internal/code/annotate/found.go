@@ -40,8 +40,8 @@ func (f *FoundAnnotation) setPosition(file string, m blockMatch) {
 	f.How = m.explanation
 }
 
-// textSources contains what a lookup in a file needs: the file's content, and the sidecars whose annotations may be in
-// it.
+// textSources contains the texts for a lookup in a file: the file's content, and the sidecars whose annotations may be
+// in it.
 type textSources struct {
 	file        string
 	content     []byte
@@ -50,7 +50,7 @@ type textSources struct {
 	isMissing   bool     // the file does not exist
 	headCommit  string   // commit of HEAD ("" without git)
 	sidecarPath string   // path of the file's sidecar
-	// the file's sidecar, then the sidecars of its former names, then the sidecars of missing files
+	// the file's sidecar, then the sidecars for its former names, then the sidecars of missing files
 	sidecars        []*sidecar
 	formerNameCount int   // number of former names that have a sidecar in sidecars
 	gitError        error // error of git, if git failed (the next lookup asks git again)

@@ -1,5 +1,5 @@
 // This file implements the second step of finding a block: it measures how well each candidate fits. A score is a
-// share, from 0 to 1, of the context around the block or of the block itself.
+// share, from 0 to 1, of either the block or its surrounding context.
 
 package annotate
 
@@ -37,8 +37,8 @@ func (s *blockSearch) scoreContext(cs []candidate) []candidate {
 	return cs
 }
 
-// scoreWords sets how similar the words of each candidate are to the words of the block, and sorts the candidates, the
-// most similar first. Among equally similar candidates, the one with the most lines comes first.
+// scoreWords sets how similar each candidate's words are to the words of the block, and sorts the candidates, the most
+// similar first. Among equally similar candidates, the one with the most lines comes first.
 func (s *blockSearch) scoreWords(cs []candidate) []candidate {
 	if len(cs) == 0 || cs[0].unchanged.isWholeBlock {
 		return cs
@@ -53,8 +53,8 @@ func (s *blockSearch) scoreWords(cs []candidate) []candidate {
 }
 
 // scoreMostSimilar returns only the candidates whose words are most similar to the words of the block, in their order.
-// It returns none if their similarity is below the minimum. If there are several, it sets the number of lines that are
-// equal to the block's lines.
+// The result is empty if their similarity is below the minimum. If there are several, it sets the number of lines that
+// are equal to the block's lines.
 func (s *blockSearch) scoreMostSimilar(cs []candidate) []candidate {
 	block := s.blockLines()
 	most := minSimilarity

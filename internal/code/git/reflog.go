@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxReflogBytes is the number of bytes that are read from the end of the reflog.
+// maxReflogBytes is how many bytes are read from the end of the reflog.
 const maxReflogBytes = 1 << 20
 
 // HeadMove records that HEAD began to refer to another commit. Its time has a precision of one second.
@@ -27,8 +27,8 @@ type HeadMove struct {
 	isAmend   bool   // The commit was created by git commit --amend.
 }
 
-// ReadHeadMoves returns the moves of HEAD at the end of the reflog, oldest first. It returns no moves if the reflog
-// cannot be read, for example because it is disabled.
+// ReadHeadMoves returns the moves of HEAD at the reflog's end, oldest first. The result is empty if the reflog cannot
+// be read, for example because it is disabled.
 func (r *Repo) ReadHeadMoves() []HeadMove {
 	f, err := vfs.OpenRegular(filepath.Join(r.gitDir, "logs", "HEAD"))
 	if err != nil {
@@ -58,8 +58,8 @@ func (r *Repo) ReadHeadMoves() []HeadMove {
 	return all
 }
 
-// parseReflogLine parses a line of the reflog, which contains the commits before and after the move, the name and
-// address of the committer, the time, the time zone, and after a tab the description.
+// parseReflogLine parses a line of the reflog, which contains the commits before and after the move, the committer's
+// name and address, the time, the time zone, and after a tab the description.
 func parseReflogLine(line string) (HeadMove, bool) {
 	head, what, _ := strings.Cut(line, "\t")
 	_, after, ok := strings.Cut(head, "> ")
@@ -84,9 +84,9 @@ func parseReflogLine(line string) (HeadMove, bool) {
 	return m, true
 }
 
-// CommitsInPeriod returns a function that finds the commits of a period in the reflog of dir: the commit that was
-// checked out at the time from, and the commits that were created until the time to. The function caches the reflog of
-// the last directory.
+// CommitsInPeriod returns a function that finds the commits of a period in dir's reflog: the commit that was checked
+// out at the time from, and the commits that were created until the time to. The function caches the reflog of the
+// last directory.
 func CommitsInPeriod(now func() time.Time) func(dir string, from, to time.Time) []string {
 	var mu sync.Mutex // mu guards the variables below.
 	var last string

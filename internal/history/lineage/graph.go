@@ -111,7 +111,7 @@ func (g *historyGraph) Edges(names map[string]bool) (edges []Edge) {
 	return edges
 }
 
-// versionGrams returns the set of the grams in all versions of the named entries.
+// versionGrams returns the grams in all versions of the named entries.
 func (g *historyGraph) versionGrams(names map[string]bool) *gramSet {
 	all, scanner := map[Gram]bool{}, gramScanner{}
 	for v := range g.eachVersion {
@@ -124,7 +124,7 @@ func (g *historyGraph) versionGrams(names map[string]bool) *gramSet {
 	return newGramSet(all)
 }
 
-// labelEdges returns an edge for each source label of a version that the previous version of the entry does not have.
+// labelEdges returns an edge for each source label of a version that the entry's previous version lacks.
 func (g *historyGraph) labelEdges(v *oxbow.Version) (edges []Edge) {
 	for _, l := range v.Entry.Values(SourceLabel) {
 		if old := g.previousVersion[v]; old != nil && slices.Contains(old.Entry.Values(SourceLabel), l) {

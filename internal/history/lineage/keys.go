@@ -8,16 +8,16 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// A file of all grams would be larger than the log. Therefore the file contains only keys of four words, and only
-// about half of these. Six consecutive words contain three sequences of four words. The key of the six words is the
-// smallest hash of the three. If two texts have six consecutive words in common, they have this key in common, because
-// it depends only on these words.
+// A file of all grams would be larger than the log. Therefore the file contains only four-word keys, and only about
+// half of these. Six consecutive words contain three sequences of four words. The smallest hash of these three
+// sequences is the six words' key. Two texts with six consecutive words in common also have this key in common,
+// because it depends only on these words.
 const (
 	wordsPerKey = 4
 	keysPerGram = wordsPerGram - wordsPerKey + 1
 )
 
-// A versionKey is a hash of wordsPerKey consecutive words, or of the name of an entry. Its lower bits are zero, because
+// A versionKey is a hash of either wordsPerKey consecutive words or an entry's name. Its lower bits are zero, because
 // only the upper keyBits bits are stored. Keys are the same in each run of the program.
 type versionKey uint64
 
@@ -30,7 +30,7 @@ func newVersionKey(hash uint64) versionKey {
 	return versionKey(hash >> versionNumberBits << versionNumberBits)
 }
 
-// nameKey returns the key of the name of an entry or a turn.
+// nameKey returns the key for the name of an entry or a turn.
 func nameKey(name string) versionKey {
 	b := append([]byte(name), make([]byte, maxShortWord)...)
 	return newVersionKey(mixHashes(stableHash(b, len(name)), 1))
@@ -42,7 +42,7 @@ func (s *gramScanner) appendWordKeys(keys []versionKey, text string) []versionKe
 	if !s.hashASCII(text) {
 		s.hashWords(splitWords(text))
 	}
-	var last [keysPerGram]uint64 // hashes of the last sequences of four words
+	var last [keysPerGram]uint64 // hashes of the last four-word sequences
 	for i := wordsPerKey; i <= len(s.hashes); i++ {
 		h := uint64(0)
 		for _, word := range s.hashes[i-wordsPerKey : i] {
@@ -60,9 +60,9 @@ func (s *gramScanner) appendWordKeys(keys []versionKey, text string) []versionKe
 	return keys
 }
 
-// eachChangeKey calls add for each key of each version in a change. i is the index of the version in the change. The
-// keys of a version are those of its word sequences, of its name, and of the names in its source labels. If the change
-// merged two entries, each of their versions also has the key of the other's name.
+// eachChangeKey calls add for each key of each version in a change. i is the version's index in the change. A version
+// has a key for each word sequence, a key for the name, and a key for each name in the source labels. If the change
+// merged two entries, each version also has the key for the other entry's name.
 func (s *gramScanner) eachChangeKey(c *oxbow.Change, add func(i int, k versionKey)) {
 	var keys []versionKey
 	for i := range c.Versions {
@@ -78,7 +78,7 @@ func (s *gramScanner) eachChangeKey(c *oxbow.Change, add func(i int, k versionKe
 	})
 }
 
-// sourceLabelKeys returns the keys of the names in the source labels of a version.
+// sourceLabelKeys returns the keys for the names in a version's source labels.
 func sourceLabelKeys(v *oxbow.Version) (keys []versionKey) {
 	for _, l := range v.Entry.Values(SourceLabel) {
 		name, _, ok := ParseSource(l)

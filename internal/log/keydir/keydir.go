@@ -1,6 +1,6 @@
 // Package keydir writes the tables of a snapshot. The tables map the names, aliases and IDs of entries to positions in
-// a log. A new snapshot consists of the new rows in memory and the valid rows of the previous snapshot, which are read
-// page by page.
+// a log. A new snapshot consists of the new rows in memory and the previous snapshot's valid rows, which are read page
+// by page.
 package keydir
 
 import (
@@ -18,16 +18,16 @@ import (
 // These are the tables in the order of the file.
 const (
 	TableEntries = iota // one row for each entry, by ID: ID, version, offset, times of creation and version
-	TableNames          // hash of a name and ID of the entry, ascending
-	TableAliases        // hash of an alias and ID of the entry, ascending
-	TableRemoved        // hash of a removed name and number of the change, ascending
+	TableNames          // hash of a name and the entry's ID, ascending
+	TableAliases        // hash of an alias and the entry's ID, ascending
+	TableRemoved        // hash of a removed name and the change's number, ascending
 	TableChanges        // offset of each change
 	TableOpIDs          // encoded op IDs
 	TableSums           // encoded sums
-	TableHeads          // number of the entry's form and size of its content, by ID of the entry
+	TableHeads          // form number and content size of the entry, by entry ID
 	TableNewest         // row numbers of TableEntries, the most recently written version first
 	TableForms          // texts of the forms in ascending order, each after its length
-	TableTexts          // one text for each entry, by ID, after its length; it contains the names of the entry
+	TableTexts          // one text for each entry, by ID, after the text's length; it contains the names of the entry
 	TableCount
 )
 
@@ -37,7 +37,7 @@ var RowSize = [TableCount]int{40, 16, 16, 16, 8, 1, 1, 8, 4, 1, 1}
 // errInconsistentTables is returned if the tables of the previous snapshot contradict each other.
 var errInconsistentTables = errors.New("its tables do not fit together")
 
-// EntryRow combines a row of TableEntries and the corresponding rows of TableHeads and TableTexts.
+// EntryRow combines a row of TableEntries and the corresponding rows in TableHeads and TableTexts.
 type EntryRow struct {
 	ID, Version      uint64
 	Offset           int64
@@ -53,7 +53,7 @@ func (a TableKey) compare(b TableKey) int {
 	return cmp.Or(cmp.Compare(a.Hash, b.Hash), cmp.Compare(a.Number, b.Number))
 }
 
-// Rows are the rows of a new snapshot: new rows, and the rows of Base that are still valid. An entry is either in the
+// Rows are the rows for a new snapshot: new rows, and the rows of Base that are still valid. An entry is either in the
 // new rows or in Base, never in both.
 type Rows struct {
 	Entries                 []EntryRow
@@ -62,9 +62,9 @@ type Rows struct {
 	OpIDs, Sums             []byte
 
 	BaseTables  *pagefile.Reader   // tables of the previous snapshot (may be nil)
-	IsHiddenRow func(row int) bool // reports whether a row of Base's TableEntries is no longer valid
+	IsHiddenRow func(row int) bool // reports whether a row of Base's TableEntries has become invalid
 	HiddenIDs   map[uint64]bool    // IDs of the entries in hidden rows
-	// rows of Base's TableRemoved that are no longer valid, because an entry has the name again
+	// rows of Base's TableRemoved that became invalid because an entry has the name again
 	ReusedNames map[TableKey]bool
 
 	formTexts   []string
@@ -84,9 +84,8 @@ func (r *Rows) FormNumber(text string) uint32 {
 	return n
 }
 
-// WriteFile writes the tables. head must return the first page. It receives the number of rows in each table, or the
-// number of bytes for a table of bytes. Before, the caller must have called FormNumber for each form of Base, in
-// order.
+// WriteFile writes the tables. head must return the first page. It receives each table's row count, or the byte count
+// for a table of bytes. Before, the caller must have called FormNumber for each form of Base, in order.
 func (r *Rows) WriteFile(to io.WriterAt, head func(counts [TableCount]int) []byte) error {
 	slices.SortFunc(r.Entries, func(a, b EntryRow) int { return cmp.Compare(a.ID, b.ID) })
 	for _, keys := range [][]TableKey{r.Names, r.Aliases, r.Removed} {
@@ -173,7 +172,7 @@ func (r *Rows) err() error {
 }
 
 // mergeRows merges n new rows with a table of Base. It calls fn for each row of Base and add for each new row, in the
-// order of the merged table. before(next, i, row) must report whether the new row next comes before row i of Base.
+// merged table's order. before(next, i, row) must report whether the new row next comes before Base's row i.
 func (r *Rows) mergeRows(
 	table, n int,
 	before func(next, i int, row []byte) bool,
@@ -213,7 +212,7 @@ func (r *Rows) decodeValidKey(table int, row []byte) (TableKey, bool) {
 	return k, !r.HiddenIDs[k.Number]
 }
 
-// countRows returns the number of rows in a new table: the given keys and the valid rows of Base.
+// countRows returns how many rows a new table has: the given keys and the valid rows of Base.
 func (r *Rows) countRows(table int, keys []TableKey) int {
 	n := len(keys)
 	r.eachBaseRow(table, func(_ int, row []byte) {
@@ -234,8 +233,8 @@ func (r *Rows) rowForm(row []byte) uint32 {
 	return n
 }
 
-// usedForms returns the new TableForms, which contains only the forms of new rows and of valid rows of Base.
-// newNumbers maps the old number of each form to its new number.
+// usedForms returns the new TableForms, which contains only the forms in new rows and in valid rows of Base.
+// newNumbers maps each form's old number to the new number.
 func (r *Rows) usedForms() (table []byte, newNumbers []uint32) {
 	has := make([]bool, max(1, len(r.formTexts)))
 	for _, e := range r.Entries {
@@ -320,7 +319,7 @@ func (r *Rows) eachBaseText(fn func(i int, text string)) {
 	}
 }
 
-// encodedTextSize returns the number of bytes that AppendText writes for a text of n bytes.
+// encodedTextSize returns how many bytes AppendText writes for a text of n bytes.
 func encodedTextSize(n int) int { return len(binary.AppendUvarint(nil, uint64(n))) + n }
 
 // textTableSize returns the size of the new TableTexts in bytes.

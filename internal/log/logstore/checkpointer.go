@@ -20,9 +20,8 @@ const (
 	maxRowsAtClose = 8192
 
 	// While a store is open, a snapshot is written if the log after the previous snapshot is long: it has at least
-	// [Options.MinTailBytes] bytes and tailBytesPerEntry bytes for each entry, or it has maxTailBytes bytes. So the
-	// written bytes grow only by a constant factor, and the memory for the end of the log does not grow with the
-	// store.
+	// [Options.MinTailBytes] bytes and tailBytesPerEntry bytes for each entry, or maxTailBytes bytes. So the written
+	// bytes grow only by a constant factor, and the memory for the end of the log does not grow with the store.
 	maxTailBytes      = 256 << 20
 	tailBytesPerEntry = 80
 )
@@ -45,7 +44,7 @@ type checkpointer struct {
 	callCount      atomic.Int64   // number of calls that remain until onLongRun is called
 }
 
-// countCall counts a call of one of the store's methods, and calls onLongRun if it is time to do so.
+// countCall counts a call of a store's method, and calls onLongRun if it is time to do so.
 func (c *checkpointer) countCall() {
 	if c.callCount.Load() < c.opts.LongRunCalls && c.callCount.Add(1) == c.opts.LongRunCalls {
 		go c.onLongRun()
@@ -62,8 +61,8 @@ func (c *checkpointer) isWorthwhile(ops, entries int) bool {
 	return ops >= least
 }
 
-// isQuickToWrite reports whether a snapshot can be written in a few milliseconds. rows is the number of rows in the
-// snapshot, and bytesToRead is the number of bytes of the log that must be read to make it.
+// isQuickToWrite reports whether a snapshot can be written in a few milliseconds. rows is how many rows the snapshot
+// has, and bytesToRead is how many bytes of the log must be read to make it.
 func (c *checkpointer) isQuickToWrite(rows int, bytesToRead int64) bool {
 	return rows <= maxRowsAtClose && bytesToRead <= quickCompactBytes
 }

@@ -17,7 +17,7 @@ import (
 
 // Options say how a store is opened. Clock and Rand must be set.
 type Options struct {
-	FS          vfs.FS // file system of the store (nil means that of the operating system)
+	FS          vfs.FS // file system for the store (nil means the operating system's file system)
 	Clock       func() time.Time
 	Rand        io.Reader
 	Source      store.Source // source of the changes that are made with a context without a source
@@ -35,8 +35,8 @@ type Options struct {
 	LongRunCalls int64
 
 	// The sizes below are in bytes, and 0 means the default. Tests set other values.
-	FreeStep, FreeReserve int64 // sizes of the free space at the end of the log
-	MinCompactBytes       int64 // minimum size of the unneeded part of the log before an automatic compaction
+	FreeStep, FreeReserve int64 // sizes of the free space at the log's end
+	MinCompactBytes       int64 // minimum size of the log's unneeded part before an automatic compaction
 	MinTailBytes          int64 // minimum size of the log after a snapshot before the next snapshot is written
 
 	MinSnapshotOps int64 // minimum number of ops before a snapshot is written (0 means the default)
@@ -70,8 +70,8 @@ type CheckedFile interface {
 	RefreshPosition(p logpos.Position) (logpos.Position, error)
 
 	// StateAt returns the state after the change at a position, which is only valid until Check returns. If the
-	// position is not that of the change that Position returned, Check must return the error of StateAt. The
-	// file is then checked again.
+	// position does not belong to the change that Position returned, Check must return StateAt's error. The file is
+	// then checked again.
 	StateAt(p logpos.Position) (CheckedState, error)
 }
 

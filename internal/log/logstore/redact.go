@@ -1,4 +1,4 @@
-// This file redacts entries: it removes their contents from the whole log without breaking the hash chain.
+// This file redacts entries: their contents are removed from the whole log without breaking the hash chain.
 
 package logstore
 
@@ -127,8 +127,8 @@ func (d *DB) callAfterRefresh(ctx context.Context, fn func() error) error {
 	return d.describeError(fn())
 }
 
-// eraseOps returns the body of a change in which the picked ops are erased. It adds the number of erased ops to ops
-// and the number of erased versions to versions. All other fields keep their bytes.
+// eraseOps returns the body of a change in which the picked ops are erased. It adds the numbers of erased ops and
+// erased versions to erasedOps and erasedVersions. All other fields keep their bytes.
 func eraseOps(r wal.Record, isPicked func(*store.Entry) bool, erasedVersions, erasedOps *int) ([]byte, error) {
 	var out []byte
 	err := wire.EachField(string(r.Body), func(f wire.Field) error {

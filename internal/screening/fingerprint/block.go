@@ -45,7 +45,7 @@ const (
 	blockHeadSize       = 40
 	nonceSize           = 12
 	bytesPerFingerprint = 6
-	maxBlockBody        = 4 << 20 // maximum number of bytes after the head of a block
+	maxBlockBody        = 4 << 20 // maximum number of bytes after a block's head
 )
 
 var (
@@ -64,7 +64,7 @@ type Level uint32
 // All levels. The numbers are part of the file format.
 const (
 	LevelForeign   Level = 1 // the block contains prints of text by others
-	LevelUnvouched Level = 2 // the block contains prints of text of unknown origin
+	LevelUnvouched Level = 2 // the block contains prints of text with unknown origin
 	// the block contains prints of text that a person vouched for; the same prints in older blocks are ignored
 	levelVouched     Level = 3
 	levelOwnPath     Level = 4 // the block contains the paths of files that the agent wrote
@@ -75,7 +75,7 @@ const (
 	levelProgramRun Level = 7 // like levelForeignRun, for a program that may have written text that nobody vouches for
 )
 
-// fingerprintHash is called a print: a keyed hash, of 48 bits, of a run of words.
+// fingerprintHash is called a print: a keyed hash, with 48 bits, of a word run.
 type fingerprintHash uint64
 
 // cipherKey contains the ciphers that are derived from the key of a home.
@@ -94,8 +94,8 @@ func newCipherKey(key []byte) (*cipherKey, error) {
 	return &cipherKey{key, block, seal}, err
 }
 
-// hashPrint encrypts a hash of a run of words with the home's key. The result is the print that is stored instead of
-// the hash.
+// hashPrint encrypts a word run's hash with the home's key. The result is the print that is stored instead of the
+// hash.
 func (k *cipherKey) hashPrint(hash uint64) fingerprintHash {
 	var b [16]byte
 	byteOrder.PutUint64(b[:], hash)
@@ -109,7 +109,7 @@ func decodePrint(b []byte) fingerprintHash {
 	return fingerprintHash(byteOrder.Uint32(b)) | fingerprintHash(byteOrder.Uint16(b[4:]))<<32
 }
 
-// shortHMAC returns the first eight bytes of the HMAC-SHA-256 of the parts.
+// shortHMAC returns the first eight bytes of the parts' HMAC-SHA-256.
 func (k *cipherKey) shortHMAC(parts ...[]byte) uint64 {
 	h := hmac.New(sha256.New, k.key)
 	for _, p := range parts {
@@ -128,8 +128,8 @@ func (k *cipherKey) makeHeader(size int64) []byte {
 	return b
 }
 
-// readHeader returns the size of the valid part of a file from the file's header. It fails with errDamaged if the
-// header is not valid or was made with another key.
+// readHeader returns the size of a file's valid part from the file's header. It fails with errDamaged if the header is
+// not valid or was made with another key.
 func (k *cipherKey) readHeader(b []byte) (size int64, err error) {
 	if len(b) < headerSize || !bytes.Equal(b[:8], headerMagic) {
 		return 0, errDamaged

@@ -73,8 +73,8 @@ type printOrigin struct {
 }
 
 // FindRepeats returns a Match for each text. The slice ignored contains, for each text, another text whose words are
-// ignored, such as an earlier version. It may be shorter than texts. While fingerprints are missing because of a loss,
-// each text that contains words counts as a repetition of a text that nobody vouches for.
+// ignored, such as an earlier version. It may be shorter than texts. While fingerprints are missing after a loss, each
+// text that contains words counts as a repetition of a text that nobody vouches for.
 func (f File) FindRepeats(texts, ignored []string) []Match {
 	matches := make([]Match, len(texts))
 	_, isLost := f.LastLoss()
@@ -97,7 +97,7 @@ func (f File) FindRepeats(texts, ignored []string) []Match {
 	return matches
 }
 
-// limitLabels returns the labels sorted and without duplicates, but at most maxLabels of them.
+// limitLabels returns the labels sorted and without duplicates, but at most maxLabels labels.
 func limitLabels(all []string) []string {
 	slices.Sort(all)
 	all = slices.Compact(all)

@@ -35,7 +35,7 @@ func (f File) AddRun(level Level, start, end time.Time) error {
 	return err
 }
 
-// runWriters maps the level of a program's run to the writer of the files that changed during the run.
+// runWriters maps the level of a program's run to the writer that is recorded for files that changed during the run.
 var runWriters = map[Level]Writer{levelForeignRun: WriterForeign, levelProgramRun: WriterUnvouched}
 
 // setRunWriters sets the writer of each file that changed during a program's run. It does the same for a file whose

@@ -1,4 +1,5 @@
-// This file computes the hashes by which texts are compared: hashes of runs of six words, and of short lines.
+// This file computes the hashes by which texts are compared: a hash for each run of six words, and for each short
+// line.
 
 // Package fingerprint finds texts that repeat words of earlier texts. It stores only hashes of the
 // earlier texts.
@@ -24,7 +25,7 @@ import (
 // wordsPerRun is the number of words in a run. Texts that have a run in common repeat each other.
 const wordsPerRun = text.MinCopiedWords
 
-// The length of a run is measured in units: a word has two units, and a letter of a script without spaces has one.
+// The length of a run is measured in units: a word has two units, and a letter in a script without spaces has one.
 const (
 	unitsPerWord   = 2
 	unitsPerLetter = 1
@@ -45,7 +46,7 @@ const (
 	hashBasis     = 14695981039346656037
 	hashPrime     = 1099511628211
 	runHashFactor = 0x9e3779b97f4a7c15
-	// start value of a short line's hash, which makes it differ from the hash of a run
+	// start value of a short line's hash, which makes it differ from a run's hash
 	shortLineBasis = 0x5851f42d4c957f2d
 )
 
@@ -137,7 +138,7 @@ func appendWords(words []word, content string) []word {
 	return s.words
 }
 
-// Classes of bytes. The class says what a byte means for the division into words.
+// Classes of bytes. The class says how a byte affects the division into words.
 const (
 	gapClass    = iota // the byte ends a word
 	letterClass        // the byte belongs to a word
@@ -191,7 +192,7 @@ func mixRune(h uint64, r rune) uint64 {
 	return h
 }
 
-// eachRun calls fn with the hash of each run of words.
+// eachRun calls fn with the hash of each word run.
 func eachRun(words []word, fn func(hash uint64)) {
 	for i := range words {
 		var h uint64
@@ -239,7 +240,7 @@ func shortLineHash(words []word) (h uint64, units, letters int) {
 	return h, units, letters
 }
 
-// eachInnerLine calls fn with the hash of each sequence of words that may be a short line in another text.
+// eachInnerLine calls fn with the hash of each word sequence that may be a short line in another text.
 func eachInnerLine(words []word, fn func(hash uint64)) {
 	for i := range words {
 		h := uint64(shortLineBasis)
@@ -260,8 +261,8 @@ func eachInnerLine(words []word, fn func(hash uint64)) {
 }
 
 // maxFullyHashedBytes limits the size, in bytes, of a text for which all hashes are stored. For a longer text, only
-// the hashes of its first and of its last maxFullyHashedBytes bytes are stored. Clients shorten long texts in the same
-// way.
+// the hashes for the first and for the last maxFullyHashedBytes bytes are stored. Clients shorten long texts in the
+// same way.
 const maxFullyHashedBytes = 512 << 10
 
 // hashesToStore returns the hashes that are stored for a text that was read, without duplicates. isWhole is false if
@@ -291,7 +292,7 @@ func eachStoredHash(text string, fn func(hash uint64)) {
 	eachShortLine(splitWords(linesWithPrefix(text)), fn)
 }
 
-// eachWrittenHash calls fn with each hash of a written text that may equal the stored hash of an earlier text.
+// eachWrittenHash calls fn with each hash of a written text that may equal an earlier text's stored hash.
 func eachWrittenHash(text string, fn func(hash uint64)) {
 	for _, form := range equivalentForms(text) {
 		words := splitWords(form)

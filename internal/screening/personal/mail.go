@@ -66,8 +66,8 @@ func isDomainLabelChar(c rune, isFirst bool) bool {
 	return isLetter(c) || isDigit(c) || (c == '-' && !isFirst)
 }
 
-// findLocalPartStart returns the start of the local part in the text before an at sign. If there is no local part,
-// or if the local part is too long, findLocalPartStart returns len(before).
+// findLocalPartStart returns the start of the local part in the text before an at sign. If the local part is missing
+// or too long, findLocalPartStart returns len(before).
 func findLocalPartStart(before string) int {
 	i := len(before)
 	for i > 0 {
@@ -89,7 +89,7 @@ func findLocalPartStart(before string) int {
 	return i
 }
 
-// findDomainEnd returns the end of the domain at position start. If there is no domain, findDomainEnd returns 0. A
+// findDomainEnd returns the end of the domain at position start. If the domain is missing, findDomainEnd returns 0. A
 // domain has at least two labels, and its last label consists of letters.
 func findDomainEnd(text string, start int) int {
 	end := 0
@@ -128,9 +128,9 @@ func isTopLevelDomain(label string) bool {
 	return letters >= 2 && letters <= 24
 }
 
-// These are parts of mail addresses that do not belong to a person: local parts of programs, local parts and domains
-// that are used in examples, and top-level domains that nobody can own (RFC 2606, RFC 6762) or that are extensions of
-// file names.
+// These are parts of mail addresses that do not belong to a person: programs' local parts, local parts and domains
+// that are used in examples, and top-level domains that nobody can own (RFC 2606, RFC 6762) or that are file name
+// extensions.
 var (
 	programUserNames = []string{"git", "hg", "svn", "root", "mailer-daemon", "notifications", "postmaster", "bounce",
 		"bounces", "actions"}

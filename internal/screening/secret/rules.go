@@ -8,15 +8,14 @@ import (
 	"strings"
 )
 
-// genericRuleName is the name of the rule for values that are assigned to names like those of secrets, such as
-// password.
+// genericRuleName names the rule for values that are assigned to names that are typical of secrets, such as password.
 const genericRuleName = "generic-api-key"
 
 // secretRule describes one kind of secret.
 type secretRule struct {
 	name       string
 	tableIndex int // index of the rule in the table
-	// Maximum distance in bytes between the start of a match and the start of its keyword.
+	// Maximum distance in bytes between the start of a match and its keyword's start.
 	maxBytesBefore, maxBytesAfter int
 	isForAssignments              bool // the keyword is a part of a name, and the secret is assigned to the name
 	hasNoWords                    bool // secrets of this rule do not contain words
@@ -49,8 +48,8 @@ func beginsWithAssignment(sign string) bool {
 	return strings.IndexByte("=>:|,?", sign[0]) >= 0 || sign == "：" || sign == "＝"
 }
 
-// looksLikeAssignedValue reports whether a text can consist of the rest of a name, an assignment sign, and a value
-// without white space.
+// looksLikeAssignedValue reports whether a text can consist of a name's rest, an assignment sign, and a value without
+// white space.
 func looksLikeAssignedValue(text string) bool {
 	i := 0
 	for i < len(text) && i < maxNameLength && (isWordByte(text[i]) || strings.IndexByte(" \t\r\n\f.-'\"\\*[]?()",
@@ -93,8 +92,8 @@ func (r *secretRule) findSecretInMatch(text string, match []int) (Finding, bool)
 	return f, end > start && !r.isHarmless(text, match[0], match[1], f)
 }
 
-// locateSecretInMatch returns the position of the secret in a match. This is the position of the group that the rule
-// specifies, or of the first group that is not empty, or of the whole match.
+// locateSecretInMatch returns the position of the secret in a match. The secret is the group that the rule specifies,
+// or the first group that is not empty, or the whole match.
 func (r *secretRule) locateSecretInMatch(match []int) (start, end int) {
 	if r.secretGroupIndex > 0 {
 		return match[2*r.secretGroupIndex], match[2*r.secretGroupIndex+1]
@@ -167,7 +166,7 @@ func isJoinedWords(s string) bool {
 	return words >= minJoinedWords && float64(letterCount) >= minAverageWord*float64(words)
 }
 
-// maxJoinedWord is the maximum number of letters in one word of a joined name. Longer parts can be random letters that
+// maxJoinedWord is the maximum number of letters in one word in a joined name. Longer parts can be random letters that
 // are pronounceable by chance.
 const maxJoinedWord = 16
 
@@ -176,7 +175,7 @@ const maxJoinedWord = 16
 var publicKeys = []string{"age1", "AAAAB3NzaC1", "AAAAC3NzaC1", "AAAAE2VjZHNh", "AAAAGnNrLXNz", "AAAAInNrLWVj",
 	"mQEN", "mQIN", "mQGN", "mDME", "xsBN", "xsFN"}
 
-// minPublicKeyBytes is the minimum length in bytes of a public key or of its first line.
+// minPublicKeyBytes is the minimum length in bytes of a public key or its first line.
 const minPublicKeyBytes = 60
 
 // isPublicKey reports whether a text is a public key.
@@ -193,8 +192,8 @@ func (r *secretRule) hasUnexpectedWords(secret string) bool {
 		(r.isForAssignments && isPlainValue(secret) && isCapitalized(secret))
 }
 
-// lineMarginBytes is the maximum number of bytes that are examined on each side of a match as parts of the match's
-// lines.
+// lineMarginBytes is the maximum number of bytes that are examined before and after a match because they are in the
+// match's lines.
 const lineMarginBytes = 128
 
 // withSurroundingLines returns text[start:end] together with the rest of its lines. It adds at most lineMarginBytes
@@ -249,15 +248,15 @@ func extendToNameStart(text string, start, end int) string {
 }
 
 // To determine whether a value is a part of a table, the examinedTableLines lines before the value and the
-// examinedTableLines lines after it are examined, but at most maxTableLineBytes bytes on each side. If
-// minTableLines of these lines contain hexadecimal values, the value is a part of a table.
+// examinedTableLines lines after it are examined, but at most maxTableLineBytes bytes on each side. If minTableLines
+// of these lines contain hexadecimal values, the value belongs to a table.
 const (
 	minTableLines      = 4
 	examinedTableLines = 6
 	maxTableLineBytes  = 4 << 10
 )
 
-// isInHexTable reports whether a finding is a hexadecimal value in a table of such values, for example of test vectors.
+// isInHexTable reports whether a finding is a hexadecimal value in a table of such values, for example test vectors.
 // Such a value is not a secret.
 func isInHexTable(text string, f Finding) bool {
 	if !isHexadecimal(text[f.Start:f.End]) {
@@ -418,8 +417,8 @@ func isCapitalized(s string) bool {
 // random letters by chance.
 const minStopwordBytes = 4
 
-// startsWithStopword reports whether a word of an identifier is a stop word, or begins with a stop word of at least
-// half the length of the word.
+// startsWithStopword reports whether a word in an identifier is a stop word, or begins with a stop word of at least
+// half the word's length.
 func startsWithStopword(w string) bool {
 	if len(w) < minStopwordBytes {
 		return false

@@ -53,12 +53,12 @@ type cacheSlot struct {
 // cachedChunk is a chunk in the cache.
 type cachedChunk struct {
 	endBytes        endBytes
-	firstTerm       uint32 // number of the term of the first unit
+	firstTerm       uint32 // number of the first unit's term
 	firstUnit       uint32 // index of the first unit in unitCache.units
 	length          uint8
 	unitCount       uint8 // number of stored units
 	startsWithWhole bool  // the first unit is a whole
-	partCount       uint8 // number of units of the chunk, stored or not, without wholes
+	partCount       uint8 // number of units in the chunk, stored or not, without wholes
 	hasUnits        bool  // the chunk has units, stored or not
 }
 
@@ -66,7 +66,7 @@ type cachedChunk struct {
 type cachedTerm struct {
 	text           string
 	documentNumber uint64 // number of the last analyzed document that contains the term
-	documentIndex  int    // index of the term in the Terms of that document
+	documentIndex  int    // index of the term in that document's Terms
 }
 
 // endBytes contains the first and the last bytes of a text. If the text has at most 16 bytes, it contains all bytes.
@@ -90,9 +90,9 @@ func readUint32(s string) uint32 {
 	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
 }
 
-// newUnitCache returns an empty cache with the given number of slots, which must be a power of two. The function root
-// must return the term of a word. The hash seeds are random, so that nobody can construct a text whose chunks all have
-// the same hash. The seeds do not affect results.
+// newUnitCache returns an empty cache with the given slot count, which must be a power of two. The function root must
+// return the term of a word. The hash seeds are random, so that nobody can construct a text whose chunks all have the
+// same hash. The seeds do not affect results.
 func newUnitCache(root func(word string) string, slots int) unitCache {
 	return unitCache{
 		seed1: rand.Uint64(), seed2: rand.Uint64(), seed: maphash.MakeSeed(),

@@ -126,7 +126,7 @@ func (b *builder) countTerms(d *Document) []uint32 {
 type termLookups struct {
 	hashes       [128]uint64
 	firstNumbers [128]uint32 // result of firstNumber in the term table for each term
-	knownNumbers [128]uint32 // number of each term plus 1, if the analyzer's number of the term is known
+	knownNumbers [128]uint32 // number of each term plus 1, if the analyzer's number for the term is known
 }
 
 // countTermGroup implements countTerms for a group of terms. Looking up terms mostly means waiting for memory.
@@ -201,7 +201,7 @@ func (b *builder) finishSegment(sc bm25Scale) *segment {
 // array, so that the writes are close together in memory. At the end, long lists are converted to columns.
 type postingLayout struct {
 	segment         *segment
-	postings        []posting // lists of the terms without columns, followed by lists of the terms that get columns
+	postings        []posting // lists of the terms without columns, followed by lists for the terms that get columns
 	maxListPostings uint32    // maximum number of postings for a term without columns
 	nextPosting     []uint32  // by term number: index in postings for the term's next posting
 }

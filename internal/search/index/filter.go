@@ -1,5 +1,5 @@
-// This file evaluates the conditions of a search: required and excluded terms, and a range of times. Before the
-// documents of a view are ranked, it computes the set of documents that meet the conditions.
+// This file evaluates the conditions of a search: required and excluded terms, and a time range. Before a view's
+// documents are ranked, it computes the set of documents that meet the conditions.
 
 package index
 
@@ -9,9 +9,9 @@ import (
 	"slices"
 )
 
-// filterSet is the set of documents in a view that meet the conditions of a search.
+// filterSet is the set of documents in a view that meet a search's conditions.
 type filterSet struct {
-	acceptsAll    bool     // the search has no conditions, and the other fields are not used
+	acceptsAll    bool     // the search is without conditions, and the fields below are not used
 	documentBits  []uint64 // one bit for each document of the view, set if the document is in the set
 	documentCount int      // number of documents in the set, including deleted documents
 	documentShare float64  // documentCount divided by the number of documents in the view, or 1 if the view is empty
@@ -46,8 +46,8 @@ func (w *filterSet) isInTime(number uint32) bool {
 	return w.unappliedRange == nil || w.unappliedRange.containsTime(w.created.valueAt(number))
 }
 
-// computeSet computes the set of documents in a view that meet the conditions of a query. expectedVisits estimates for
-// how many documents the search will ask whether they are in the set.
+// computeSet computes the set of documents in a view that meet a query's conditions. expectedVisits estimates for how
+// many documents the search will ask whether they are in the set.
 func (w *filterSet) computeSet(v *view, ask *Query, hash func(string) uint64, expectedVisits int) {
 	w.acceptsAll = len(ask.Conditions) == 0 && ask.CreatedRange == nil
 	w.unappliedRange = nil
@@ -146,9 +146,9 @@ func (w *filterSet) applyTimeRange(v *view, t *TimeRange, expectedVisits int) {
 // compares the times of about lateTimeCheckCost·k documents.
 const lateTimeCheckCost = 4096
 
-// lateCheckLimit returns the number of visited documents up to which it is faster to compare their times one by one.
-// If a search visits more, it is faster to compare the times of all documents in the blocks that are partly in the
-// range. The estimate assumes that the times in a block are evenly spread.
+// lateCheckLimit returns the number of visited documents up to which comparing the times one by one is faster. If a
+// search visits more, it is faster to compare the times of all documents in the blocks that are partly in the range.
+// The estimate assumes that the times in a block are evenly spread.
 func lateCheckLimit(blocks []timeBlock, t *TimeRange) int {
 	partial, in := 0, 0.0
 	for _, b := range blocks {
@@ -167,8 +167,8 @@ func lateCheckLimit(blocks []timeBlock, t *TimeRange) int {
 	return 64 * partial
 }
 
-// If fewer than 1 in fewDocumentsDivisor documents meet the conditions, the search looks up each of these documents
-// instead of processing all postings. Looking up a document takes as long as skipping postingsPerLookup postings.
+// If fewer than 1 in fewDocumentsDivisor documents meet the conditions, the search looks up each such document instead
+// of processing all postings. Looking up a document takes as long as skipping postingsPerLookup postings.
 const (
 	fewDocumentsDivisor = 200
 	postingsPerLookup   = 4

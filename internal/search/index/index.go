@@ -17,12 +17,13 @@ type Index struct {
 
 	current atomic.Pointer[Searcher]
 
-	mu            sync.Mutex // held while a change is applied
-	runningMerges [2][]view  // views that are being merged in the background: of small segments, and of large segments
+	mu sync.Mutex // held while a change is applied
+	// views that are being merged in the background: first with small segments, then with large segments
+	runningMerges [2][]view
 	mergeGroup    sync.WaitGroup
 }
 
-// New returns an empty index. It panics if K1 is negative, if B is not from 0 to 1, or if one of them is NaN.
+// New returns an empty index. It panics if K1 is negative, if B is not from 0 to 1, or if K1 or B is NaN.
 func New(p Params) *Index {
 	x := &Index{params: p.withDefaults(), seed: maphash.MakeSeed()}
 	x.current.Store(&Searcher{params: x.params, seed: x.seed})
@@ -35,8 +36,8 @@ func (x *Index) Searcher() *Searcher { return x.current.Load() }
 // WaitForMerges waits until no merge is running in the background.
 func (x *Index) WaitForMerges() { x.mergeGroup.Wait() }
 
-// Apply makes several changes at once. Readers see either all or none of them. The index keeps references to the Data
-// of the documents and, for some time, to the texts of their terms.
+// Apply makes several changes at once. Readers see either all changes or none. The index keeps references to the
+// documents' Data and, for some time, to the texts of their terms.
 func (x *Index) Apply(changes ...Change) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -204,7 +205,7 @@ func (x *Searcher) removeDocuments(changes []Change, countLostTerm func(text str
 	}
 }
 
-// NeedsOld reports whether a change of this document is slow unless [Change.Old] is set, because it must read all
+// NeedsOld reports whether changing this document is slow unless [Change.Old] is set, because it must read all
 // postings of a large segment.
 func (x *Searcher) NeedsOld(id uint64) bool {
 	v, _, ok := x.locateDocument(id)
@@ -269,8 +270,8 @@ func (x *Index) startMerge(current *Searcher, lane int, merged []view) {
 	})
 }
 
-// isCompact reports whether Compact would change nothing: x has at most one segment, which is not a memtable and has
-// no deleted documents.
+// isCompact reports whether Compact would change nothing: x has at most one segment, which is not a memtable and lacks
+// deleted documents.
 func (x *Searcher) isCompact() bool {
 	if len(x.views) != 1 {
 		return len(x.views) == 0

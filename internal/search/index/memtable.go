@@ -1,5 +1,5 @@
-// This file implements the memtable, a hash table with the terms of the newest documents. Documents are added to it
-// while readers use it.
+// This file implements the memtable, a hash table with the terms of the newest documents. Readers may use it while
+// documents are added.
 
 package index
 
@@ -17,7 +17,7 @@ import (
 //	terms      its text ─► newest posting ──► the posting before it ──► …
 //	postings   {document, tf}, or that a document of another segment lost the term
 type memtable struct {
-	// for each slot, the number of its newest term plus 1, or 0 (the number of slots is a power of two)
+	// for each slot, its newest term's number plus 1, or 0 (the slot count is a power of two)
 	slots       []uint32
 	terms       []memTerm
 	postings    []memPosting
@@ -34,7 +34,7 @@ type memTerm struct {
 type memPosting struct {
 	term        uint32
 	doc         uint32 // number of the document, or lostPosting
-	prevPosting uint32 // index of the next older posting of the same term, plus 1
+	prevPosting uint32 // index of the same term's next older posting, plus 1
 	tf          uint16
 }
 
@@ -54,7 +54,7 @@ func (m *memtable) isFull() bool {
 	return len(m.postingEnds) >= maxMemDocs || len(m.postings) >= maxMemPostings
 }
 
-// findTerm returns the number of the term with this text and hash. It returns false if there is none.
+// findTerm returns the number of the term with this text and hash. It returns false for an unknown term.
 func (m *memtable) findTerm(text string, hash uint64) (uint32, bool) {
 	if len(m.slots) == 0 {
 		return 0, false
@@ -82,8 +82,7 @@ func (m *memtable) eachPosting(n uint32, fn func(p *memPosting)) {
 	}
 }
 
-// countDocuments returns the number of documents that contain term n, and the number of documents in other segments
-// that lost it.
+// countDocuments returns how many documents contain term n, and how many documents in other segments lost it.
 func (m *memtable) countDocuments(n uint32) (df, lostCount int) {
 	m.eachPosting(n, func(p *memPosting) {
 		if p.doc == lostPosting {
@@ -95,7 +94,7 @@ func (m *memtable) countDocuments(n uint32) (df, lostCount int) {
 	return df, lostCount
 }
 
-// appendPostings appends the postings of term n to list, in ascending order of documents. It also returns how many
+// appendPostings appends the postings of term n to list, in ascending document order. It also returns how many
 // documents in other segments lost the term. All impacts are set to the maximum, because they are not computed.
 func (m *memtable) appendPostings(list []posting, n uint32) (_ []posting, lost int) {
 	from := len(list)
@@ -112,7 +111,7 @@ func (m *memtable) appendPostings(list []posting, n uint32) (_ []posting, lost i
 	return list, lost
 }
 
-// eachDocumentTerm calls fn with the number of each term of a document.
+// eachDocumentTerm calls fn with the number of each term in a document.
 func (m *memtable) eachDocumentTerm(number uint32, fn func(n uint32)) {
 	from := uint32(0)
 	if number > 0 {

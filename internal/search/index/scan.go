@@ -1,4 +1,4 @@
-// This file contains the working memory of a search, and the simple scoring method, which adds up all postings of the
+// This file contains a search's working memory, and the simple scoring method, which adds up all postings of the
 // query's terms.
 
 package index
@@ -17,17 +17,16 @@ type searchState struct {
 	terms    []QueryTerm // the query's distinct terms with a weight above 0, sorted
 	hashes   []uint64    // hash of each term's text
 	gains    []float64   // gain of each term (see bm25Scale.termGain)
-	// sum of the gains, which is the query's norm: estimates and their bounds are divided by it
+	// sum of the gains, which is the query's norm: estimates and bounds are divided by it
 	gainSum        float64
 	termCandidates []uint32 // for each term, the number in a segment that it probably has, plus 1
 	documentCounts []int
 	foundTerms     []foundTerm // postings of each term in each view
-	// memory for the postings of terms with a single posting; it is never reallocated, because foundTerms refers to it
+	// memory for the postings of terms with a single posting; never reallocated, because foundTerms refers to it
 	singlePostings []posting
-	cursors        []queryCursor // cursors of the terms that the current view contains, in the order of the terms
-	cursorOrder    []int         // indexes of the cursors, in descending order of their maximum contributions
-	// maxRestScores[n] is the sum of the maximum contributions of the cursors from cursorOrder[n] on, divided by
-	// gainSum
+	cursors        []queryCursor // cursors for the terms that the current view contains, in the order of the terms
+	cursorOrder    []int         // cursor indexes, in descending order of the cursors' maximum contributions
+	// maxRestScores[n] is the sum of the cursors' maximum contributions from cursorOrder[n] on, divided by gainSum
 	maxRestScores  []float64
 	hitHeap        []rankedHit
 	filter         filterSet
@@ -39,15 +38,15 @@ type searchState struct {
 	isBusy     bool
 }
 
-// queryCursor is the position of a search in the postings of a query term.
+// queryCursor is the position of a search in a query term's postings.
 type queryCursor struct {
 	postings
-	df                     int     // number of postings of the term in the view
+	df                     int     // number of postings for the term in the view
 	windowStart, windowEnd int     // range of the postings in the current window
 	gain                   float64 // gain of the term
 	gainShare              float32 // gain divided by the query's norm
-	impactUnit             float64 // what one step of a posting's impact contributes at most, divided by the norm
-	maxContribution        float64 // what the term contributes at most, divided by the norm
+	impactUnit             float64 // maximum contribution of one step in a posting's impact, divided by the norm
+	maxContribution        float64 // maximum contribution of the term, divided by the norm
 }
 
 var searchStates = sync.Pool{New: func() any { return new(searchState) }}
@@ -119,9 +118,8 @@ func (q *searchState) release() {
 	searchStates.Put(q)
 }
 
-// openView prepares the search in view i. It sets a cursor for each query term that the view contains, and sorts
-// the cursors by their maximum contributions. q.maxRestScores[n] becomes the sum of the maximum contributions of
-// all cursors from n on.
+// openView prepares the search in view i. It sets a cursor for each query term that the view contains, and sorts the
+// cursors by maximum contribution. q.maxRestScores[n] becomes the sum of all cursors' maximum contributions from n on.
 func (q *searchState) openView(i int) *view {
 	v := &q.searcher.views[i]
 	q.cursors, q.cursorOrder = q.cursors[:0], q.cursorOrder[:0]
@@ -220,7 +218,7 @@ func (c *queryCursor) windowIndex(index int) int {
 	return int(c.list[index].doc % windowDocs)
 }
 
-// addListScores adds what a term with a list contributes to the sums of the current window.
+// addListScores adds the contributions of a term with a list to the current window's sums.
 func (q *searchState) addListScores(c *queryCursor, first int, lens []uint32) {
 	gain := c.gain
 	rest := q.scale.lengthBase
@@ -263,7 +261,7 @@ func (q *searchState) addColumnScores(c *queryCursor, first int, lens []uint32) 
 // candidate is a document that contains a certain term. The terms with a greater maximum contribution have already
 // been processed.
 type candidate struct {
-	doc uint32  // number of the document; before completeCandidates, the index of its posting
+	doc uint32  // document number; before completeCandidates, the index of its posting
 	sum float32 // sum of the contributions so far, divided by the query's norm
 	k   float32 // k1·(1 − b + b·dl/avgdl), in sixteenths
 }
@@ -275,6 +273,6 @@ const batchSize = 256
 type keptDocument struct {
 	doc      uint32
 	estimate float32 // estimated score
-	score    float64 // sum of the exact contributions so far, added in the order of the terms
+	score    float64 // sum of the exact contributions so far, added in term order
 	k        float64 // like candidate.k
 }

@@ -22,8 +22,8 @@ type Params struct {
 	CountEmpty bool
 }
 
-// withDefaults replaces zero fields by their defaults. It panics if K1 is negative, if B is not from 0 to 1, or if one
-// of them is NaN.
+// withDefaults replaces zero fields by their defaults. It panics if K1 is negative, if B is not from 0 to 1, or if K1
+// or B is NaN.
 func (p Params) withDefaults() Params {
 	isValidK1 := p.K1 >= 0 && !math.IsInf(p.K1, 1)
 	isValidB := p.B >= 0 && p.B <= 1
@@ -82,7 +82,7 @@ func (s bm25Scale) score(gain float64, tf, dl uint32) float64 {
 }
 
 // maxImpact is the impact of a posting that contributes the most that is possible for its term. Impacts have 7 bits,
-// so that a single addition can compare eight of them.
+// so that a single addition can compare eight impacts.
 const maxImpact = 127
 
 // impact returns what share of the term's gain a posting contributes, in 127ths, rounded up.
@@ -101,6 +101,6 @@ func (s bm25Scale) impactBoundFactor(slope float64) float64 {
 	return 1
 }
 
-// unscoredLength is stored as the length of a document without terms that does not count in the number of documents
-// and in the average length.
+// unscoredLength is stored as the length of a document without terms that does not count in the document count and in
+// the average length.
 const unscoredLength = math.MaxUint32

@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
-// dropTakenAliases changes the steps of a pull, so that no alias belongs to two entries of the home afterwards. It adds
-// a step for each home entry that loses an alias. The lost aliases are in the report. The next push also removes them
+// dropTakenAliases changes a pull's steps, so that no alias belongs to two entries of the home afterwards. It adds a
+// step for each home entry that loses an alias. The lost aliases are in the report. The next push also removes them
 // from the server's entries.
 //
 // Each home makes the same decision, because it compares the names and creation times that the entries have on the
@@ -66,8 +66,8 @@ func (s *syncRun) dropTakenAliases(steps []*plannedStep) []*plannedStep {
 	return steps
 }
 
-// homeEntryAfterStep returns the home's entry of pair p as it will be after step st. It returns nil if the home
-// will have no such entry. st may be nil.
+// homeEntryAfterStep returns the home's entry of pair p as it will be after step st. It returns nil if the home will
+// not contain such an entry. st may be nil.
 func homeEntryAfterStep(p *entryPair, st *plannedStep) *oxbow.Entry {
 	switch {
 	case st == nil || len(st.ops) == 0:

@@ -1,4 +1,4 @@
-// This file finds out which entry of the home and which entry of the server belong together, by the records of the
+// This file finds out which entry in the home and which entry on the server belong together, by the records of the
 // last synchronization and by the entries' names.
 
 package reconcile
@@ -76,9 +76,9 @@ func couldBeOtherEntry(e *oxbow.Entry, r *syncRecord, server *sideEntries) bool 
 	return !server.areTrusted && e.Name != r.Server.Name
 }
 
-// findRenames finds entries that were renamed on one side. If the entry of a record is missing on a side, it pairs the
-// record with a new entry of the same kind and creation time. It does not if several entries qualify, or if the other
-// side has a different entry with the new name.
+// findRenames finds entries that were renamed on one side. If a record's entry is missing on a side, it pairs the
+// record with a new entry of the same kind and creation time. It does not if several entries qualify, or if a
+// different entry has the new name on the opposite side.
 func (s *syncRun) findRenames(home, server *sideEntries, atHome, atServer map[*oxbow.Entry]bool) {
 	names := map[string]bool{} // names of the server's entries in all records
 	for _, e := range server.entries {

@@ -19,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// The keys of the front matter. Labels that have no key of their own are listed under keyLabels.
+// The keys of the front matter. Labels without a key of their own are listed under keyLabels.
 const (
 	keyName    = "name"
 	keyAliases = "aliases"
@@ -28,14 +28,14 @@ const (
 	keyFiles   = "related_files"
 	keyLabels  = "labels"
 	keyCreated = "created"
-	// number of line ends at the beginning of the content, which a person's editor might remove
+	// number of line ends at the content's beginning, which a person's editor might remove
 	keyLinesBefore = "lines_before"
-	keyLinesAfter  = "lines_after" // number of line ends at the end of the content
+	keyLinesAfter  = "lines_after" // number of line ends at the content's end
 )
 
 const lineEndChars = "\r\n"
 
-// labelKeys lists the keys of the front matter that contain labels, each with the key of these labels.
+// labelKeys lists the keys in the front matter that contain labels, each with the key of these labels.
 var labelKeys = []struct{ key, label string }{
 	{keyProject, oxbow.LabelProject}, {keyTags, oxbow.LabelTag}, {keyFiles, oxbow.LabelFile},
 }
@@ -122,9 +122,9 @@ func quoteUnlessBare(s string) string {
 	return strconv.Quote(s)
 }
 
-// parseText parses the file of an entry with front matter. ok is false if the text has no front matter. A key that
-// oxbow does not know is converted to labels. If a value cannot be a label, it becomes a paragraph before the content,
-// and notes says so.
+// parseText parses an entry's file with front matter. ok is false if the text lacks front matter. A key that oxbow
+// does not know is converted to labels. If a value cannot be a label, it becomes a paragraph before the content, and
+// notes says so.
 func parseText(text string) (e oxbow.Entry, notes []string, ok bool, err error) {
 	data, body, ok := frontmatter.SplitFrontMatter(strings.TrimPrefix(text, "\ufeff"))
 	if !ok {

@@ -83,8 +83,8 @@ func (s *limitedHistory) allowRestore(ctx context.Context, name string, seq uint
 	return s.allowOps(ctx, ops, err)
 }
 
-// opsToUndo returns ops with the same effect as undoing the changes: they restore each entry to its version before the
-// first of the changes.
+// opsToUndo returns ops with the same effect as undoing the changes: the ops restore each entry to its version before
+// the first change.
 func (s *limitedHistory) opsToUndo(ctx context.Context, seqs []uint64) (ops []oxbow.Op, err error) {
 	if len(seqs) == 0 {
 		return nil, nil

@@ -25,7 +25,7 @@ type frontKey struct {
 	line     int    // number of the line in the file, from 1
 	values   []string
 	isList   bool   // the value is a list
-	isEmpty  bool   // The key has no value, or its value is null, "", [] or {}.
+	isEmpty  bool   // The key is without a value, or its value is null, "", [] or {}.
 	comment  string // comments after the value and in it, such as "# …"
 	rawLines string // lines that contain no key and value, or lines whose value has an error; if set, values is empty
 	err      error  // reason why the value could not be read; if set, values is empty
@@ -39,8 +39,8 @@ func (k *frontKey) value() string {
 	return ""
 }
 
-// parseYAMLFront returns the keys in a text's front matter, and the number of bytes and lines of the front matter. If
-// there is no front matter, the size is 0. Text between two lines --- is front matter only if its first line is a key.
+// parseYAMLFront returns the keys in a text's front matter, and how many bytes and lines the front matter has. Without
+// front matter, the size is 0. Text between two lines --- is front matter only if its first line is a key.
 func parseYAMLFront(text string) (keys []frontKey, size, count int) {
 	data, body, ok := frontmatter.SplitFrontMatter(text)
 	if !ok {
@@ -91,11 +91,11 @@ func parseYAMLFront(text string) (keys []frontKey, size, count int) {
 }
 
 // textKeys lists the keys whose value is a text. Programs write such a text without quotes even if it contains " # ",
-// so " # " does not begin a comment in it.
+// so " # " does not begin a comment there.
 var textKeys = []string{"name", "title", "description"}
 
-// maxHeaderLabels is the maximum number of labels made from front matter. An entry needs room for more labels: those
-// of its origin, and tags in the text.
+// maxHeaderLabels is the maximum number of labels made from front matter. An entry needs room for more labels: origin
+// labels, and tags in the text.
 const maxHeaderLabels = oxbow.MaxLabels / 2
 
 // keyTwins maps other spellings of a key to the usual key. Obsidian used tag and alias until version 1.9, and its
@@ -149,8 +149,8 @@ var (
 	errNoPlainValue = errors.New("its lines are no plain YAML value, so they stay as they are")
 )
 
-// readKeys returns the keys that a value stands for: k with its values or, for a nested mapping, one key for each
-// member. value is the text on the line of the key, and lines are the lines that continue it.
+// readKeys returns the keys that a value stands for: k with the values or, for a nested mapping, one key for each
+// member. value is the text on the line of the key, and lines are the lines that continue the value.
 func (k frontKey) readKeys(value string, lines []string) []frontKey {
 	k.key = frontmatter.FoldKeySpelling(k.name)
 	comment := ""
@@ -190,8 +190,8 @@ func nodeComments(n *yaml.Node) string {
 	return strings.Join(strings.Fields(strings.Join(parts, " ")), " ")
 }
 
-// isPlain reports whether a value is a text without quotes. YAML would cut such a text at " #" and refuse it if it
-// contains ": ". The nulls of YAML are not texts.
+// isPlain reports whether a value is a text without quotes. YAML would cut such a text at " #" and refuse a text with
+// ": ". The nulls of YAML are not texts.
 func isPlain(value string) bool {
 	return value != "" && value != "~" && !strings.EqualFold(value, "null") &&
 		!strings.ContainsRune("[{\"'|>&*!%@`", rune(value[0]))
@@ -240,9 +240,9 @@ var scalarStartPattern = sync.OnceValue(func() *regexp.Regexp {
 // begins with | or >.
 func quoteHashes(lines []string) []string {
 	out := slices.Clone(lines)
-	blockIndent := -1 // indent of the line that begins the current block of text, or -1 outside of a block
+	blockIndent := -1 // indent of the line that begins the current text block, or -1 outside a block
 	for i, line := range lines {
-		// A block of text consists of the lines after its first line that are empty or have a larger indent.
+		// A text block consists of the lines after the block's first line that are empty or have a larger indent.
 		indent := len(line) - len(strings.TrimLeft(line, " \t"))
 		isIndented := line == "" || indent > blockIndent
 		if blockIndent >= 0 && isIndented {
@@ -280,7 +280,7 @@ func (k frontKey) flattenNode(n *yaml.Node) []frontKey {
 	for i, p := range properties {
 		hasNested := i+1 < len(properties) && strings.HasPrefix(properties[i+1].Name, p.Name+".")
 		if len(p.ValueNodes) == 0 && hasNested {
-			continue // the values of a list of mappings are in the properties that follow
+			continue // the values in a list of mappings are in the properties that follow
 		}
 		sub := k
 		sub.name = p.Name

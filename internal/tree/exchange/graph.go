@@ -35,8 +35,8 @@ type graphEdge struct {
 	otherMembers []string
 }
 
-// These are the keys of the members of entities and relations. The official memory server writes the first key of each
-// list, and forks of it write the others.
+// These keys belong to the members of entities and relations. The official memory server writes the first key of each
+// list, and its forks write the remaining keys.
 var (
 	fromKeys       = []string{"from", "from_entity", "fromEntity", "source"}
 	toKeys         = []string{"to", "to_entity", "toEntity", "target"}
@@ -122,9 +122,9 @@ func (g *knowledgeGraph) addRelation(
 	return g.checkSize()
 }
 
-// observationTexts returns the texts of the observations of an entity. In forks of the memory server, an observation
-// may be an object. Its text is then the member text or content, followed by the other members in parentheses. Any
-// other value is kept as JSON.
+// observationTexts returns the texts of an entity's observations. In forks of the memory server, an observation may be
+// an object. Its text is then the member text or content, followed by the remaining members in parentheses. Any other
+// value is kept as JSON.
 func observationTexts(raw json.RawMessage) (texts []string) {
 	if raw[0] != '[' {
 		raw = slices.Concat([]byte("["), raw, []byte("]"))

@@ -153,7 +153,7 @@ func needsOxbowKey(l oxbow.Label) bool {
 		l.Key == okfLabelKey
 }
 
-// conceptType returns the type of a concept: the label type of a note, or otherwise the kind of the entry.
+// conceptType returns a concept's type: a note's label type, or otherwise the kind of the entry.
 func conceptType(e oxbow.Entry, own *okfHeader) string {
 	types := own.Labels[okfTypeKey]
 	own.Derived = append(own.Derived, okfTypeKey)
@@ -293,7 +293,7 @@ func firstSentence(content string) string {
 	return ""
 }
 
-// writeOKFIndexes writes an index of each directory, an index of the bundle, and the log of the bundle.
+// writeOKFIndexes writes an index of each directory, the bundle's index, and the bundle's log.
 func writeOKFIndexes(dir vfs.FS, concepts map[string][]okfConcept) error {
 	var top strings.Builder
 	top.WriteString("---\nokf_version: \"0.2\"\n---\n\n# Contents\n\n")
@@ -326,7 +326,7 @@ func writeOKFIndexes(dir vfs.FS, concepts map[string][]okfConcept) error {
 	return vfs.WriteFile(dir, "log.md", []byte(formatOKFLog(all)), 0o600)
 }
 
-// formatOKFLog returns the log of a bundle, which lists the last change of each concept, newest first.
+// formatOKFLog returns a bundle's log, which lists the last change of each concept, newest first.
 func formatOKFLog(all []okfConcept) string {
 	slices.SortStableFunc(all, func(a, b okfConcept) int { return b.updated.Compare(a.updated) })
 	var b strings.Builder

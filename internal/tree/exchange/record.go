@@ -59,15 +59,14 @@ func (p recordProgram) readRecords(objects iter.Seq2[jsonObjectAt, error], o *Re
 	}
 }
 
-// recordForm says how the fields of a program's records become the parts of an item.
+// recordForm says how the fields in a program's records become the parts of an item.
 type recordForm struct {
 	format     Format
 	idFields   []string // fields that identify the record together, the most important field last
 	textFields []string // fields whose texts become the content, joined as paragraphs
 
-	// frontKeysByField maps other fields to the front matter key with the same meaning. A field that is mapped to
-	// "" is omitted, because it has a meaning only within its program. A field that is not in the map keeps its
-	// name.
+	// frontKeysByField maps other fields to the front matter key with the same meaning. A field that is mapped to ""
+	// is omitted, because it has a meaning only within the program. A field that is not in the map keeps its name.
 	frontKeysByField map[string]string
 }
 
@@ -105,8 +104,8 @@ func (f recordForm) toItem(o jsonObjectAt, opts *ReadOptions) (Item, error) {
 	return it, nil
 }
 
-// recordID returns the ID of a record, or "" if it has none. A number is unique only within a database, so recordID
-// puts the ID of the record's session before it.
+// recordID returns the ID of a record, or "" for a record without an ID. A number is unique only within a database, so
+// recordID puts the ID of the record's session before it.
 func (f recordForm) recordID(o jsonObject) (string, error) {
 	var parts []string
 	last := ""
@@ -137,7 +136,7 @@ func (it *Item) appendText(paragraph string) {
 	it.Entry.Content += paragraph
 }
 
-// nameOrFromContent returns the name. If it is "", it returns a name made from the content.
+// nameOrFromContent returns the name. For an empty name, it returns a name made from the content.
 func nameOrFromContent(name, content string) string {
 	if name != "" {
 		return name

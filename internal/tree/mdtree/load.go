@@ -37,7 +37,7 @@ type ReadOptions struct {
 	SkipUnchanged bool
 }
 
-// Tree is the content of a directory tree of entry files.
+// Tree is the content of a directory tree with entry files.
 type Tree struct {
 	// Entries have Name, Kind, Content, Aliases, Labels and Created. Created is zero if the file
 	// does not contain it. They are sorted by kind, then by file name.
@@ -269,7 +269,7 @@ func (r *treeReader) nameOther(e *dirEntry) {
 	}
 }
 
-// manifest returns the manifest, or nil if the tree has none.
+// manifest returns the manifest, or nil for a tree without a manifest.
 func (t *dumpTree) manifest(problems *ProblemsError) *manifest {
 	m, err := t.readManifest()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -294,8 +294,8 @@ type treeReader struct {
 	stampByRow []stampHash
 }
 
-// prepareToSkip reads what is needed to read only the changed files. newManifestDigest is the hash of the manifest
-// in hex.
+// prepareToSkip reads the information that is needed to read only the changed files. manifestHash is the hash of the
+// manifest in hex.
 func (r *treeReader) prepareToSkip(manifestHash string) {
 	t := r.tree
 	t.isUnchanged = make([]bool, len(t.base.fileRows))
@@ -373,8 +373,8 @@ func (r *treeReader) manifestRowOf(p string, kind *kindDir) (row int, ok bool) {
 	return row, isUnique && decodeStem(fileStem(p)) == name
 }
 
-// isKnown reports whether the list of known files shows that a file has the hash in its row of the manifest. If so,
-// isKnown marks the file as unchanged.
+// isKnown reports whether the list of known files shows that a file has the hash in its manifest row. If so, isKnown
+// marks the file as unchanged.
 func (r *treeReader) isKnown(t *dumpTree, e *dirEntry) bool {
 	isStaged := e.DirEntry == nil
 	if r.stampByRow == nil || isStaged {

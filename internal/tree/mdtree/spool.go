@@ -22,7 +22,7 @@ type textSpool struct {
 	tree           *fileTree
 	maxMemoryBytes int      // maximum number of bytes in memory
 	recentTexts    []byte   // the last texts that were added
-	spoolFile      vfs.File // file with the other texts (nil if all texts are in memory)
+	spoolFile      vfs.File // file with the earlier texts (nil if all texts are in memory)
 	spoolFileSize  int64    // length of the file
 	textPlaces     []spooledText
 }

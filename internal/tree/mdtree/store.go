@@ -30,10 +30,10 @@ type Options struct {
 	LockPath string
 	// ReadOnly makes all changes fail. No lock is acquired.
 	ReadOnly bool
-	// NoJournal is for directories that git shares, to which a lock file must not be added, and whose
-	// journal could come from somebody else. The store has no lock file, and ignores journals and staged
-	// files. A change may write only one file, and leftover temporary files are deleted only if they are
-	// stale (see [vfs.RemoveStaleTemps]).
+	// NoJournal is for directories that git shares, to which a lock file must not be added, and whose journal could
+	// come from somebody else. The store does not use a lock file, and ignores journals and staged files. A change may
+	// write only one file, and leftover temporary files are deleted only if they are stale (see
+	// [vfs.RemoveStaleTemps]).
 	NoJournal bool
 	// ManualScans restricts scans for changed files to Open, Refresh and Check. Other methods use the
 	// result of the last scan.
@@ -57,11 +57,11 @@ type Options struct {
 // Store stores entries in a tree of files. It implements [oxbow.Store], [oxbow.Watcher],
 // [oxbow.Checker] and [oxbow.Counter].
 //
-// When the tree is opened, IDs are assigned in the order of paths and of positions in the files.
-// New entries get the next IDs. IDs are stable and never reused while the store is open, and
-// opening the same tree again results in the same IDs. An entry's version is a 53-bit fingerprint
-// of its content and metadata. It is the same in every process, and the same again if a text is
-// restored. The time of an update is the file's modification time, unless the layout parses a time.
+// When the tree is opened, IDs are assigned in the order of paths and positions in the files. New entries get the next
+// IDs. IDs are stable and never reused while the store is open, and opening the same tree again results in the same
+// IDs. An entry's version is a 53-bit fingerprint of its content and metadata. It is the same in every process, and
+// the same again if a text is restored. The time of an update is the file's modification time, unless the layout
+// parses a time.
 type Store struct {
 	fileTree // scanner.mu guards the field overlay and reads of the tree; the writer token guards syncedDirs
 	layout   Layout

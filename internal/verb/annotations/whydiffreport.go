@@ -26,8 +26,8 @@ func (o WhyDiffOut) MarkdownReport() (r report.Report) {
 	return r
 }
 
-// remarkReport adds a warning for each file that was not examined, and the notes. If there is nothing else to report,
-// it says that the change touches no annotation.
+// remarkReport adds a warning for each file that was not examined, and the notes. Without anything else to report, it
+// says that the change touches no annotation.
 func (o WhyDiffOut) remarkReport() (r report.Report) {
 	for _, s := range o.Skipped {
 		r.Warnf("passed over %s: %s", s.File, report.Text(s.Reason))

@@ -27,14 +27,14 @@ type SyncIn struct {
 	ForgetMissing bool   `json:"prune,omitempty"                                                                               usage:"forget the notes of all missing files, because you deleted these files on purpose"`
 	DryRun        bool   `json:"dry_run,omitempty"                                                                             usage:"say what would be changed and change nothing"`
 
-	Path string `json:"-"` // absolute path of the directory, if Folder is the path of a directory
+	Path string `json:"-"` // absolute path of the directory, if Folder is a directory's path
 
 	// OnlyFiles makes the call ignore changes in the memory unless a file of the folder has changed, so that the
 	// memory need not be opened. A later call writes these changes to files.
 	OnlyFiles bool `json:"-"`
 }
 
-// FolderChange says what a call of Sync has changed for one folder.
+// FolderChange describes the changes that a call of Sync has made for one folder.
 type FolderChange struct {
 	Folder      string `json:"folder"`
 	Added       int    `json:"added"`
@@ -59,10 +59,10 @@ type SyncOut struct {
 	Changes []FolderChange `json:"changes"` // one element for each folder
 }
 
-// Sync imports the changes in the files of the named folder, or of all registered folders, into the memory. If a
-// folder is registered for writing, Sync also writes changes in the memory into its files. It does not open the memory
-// if no file has changed and no folder is registered for writing (see also [SyncIn.OnlyFiles]). Only a person may set
-// in.ForgetMissing.
+// Sync imports the changes in the files of the named folder, or in all registered folders' files, into the memory. If
+// a folder is registered for writing, Sync also writes changes in the memory into its files. It does not open the
+// memory if no file has changed and no folder is registered for writing (see also [SyncIn.OnlyFiles]). Only a person
+// may set in.ForgetMissing.
 func Sync(ctx context.Context, w *verb.Workspace, in SyncIn) (out SyncOut, err error) {
 	out.DryRun, out.Changes = in.DryRun, []FolderChange{}
 	if in.ForgetMissing {
@@ -103,7 +103,7 @@ func Sync(ctx context.Context, w *verb.Workspace, in SyncIn) (out SyncOut, err e
 	return out, nil
 }
 
-// folderSyncRun is the state of one call of Sync.
+// folderSyncRun is the state of one Sync call.
 type folderSyncRun struct {
 	workspace      *verb.Workspace
 	home           string
@@ -185,7 +185,7 @@ func (c *folderSyncRun) listFolder(
 	return got.fsys, got.cmp, err
 }
 
-// runWithTimeout calls fn in a goroutine and returns its result. If ctx is done first, it returns the error of ctx.
+// runWithTimeout calls fn in a goroutine and returns its result. If ctx is done first, the result is the error of ctx.
 // fn then continues to run, and its result is ignored.
 func runWithTimeout[T any](ctx context.Context, fn func() (T, error)) (T, error) {
 	type result struct {
@@ -206,9 +206,9 @@ func runWithTimeout[T any](ctx context.Context, fn func() (T, error)) (T, error)
 	}
 }
 
-// originBase returns what is put before the name of a folder's file in the labels that say where an entry comes from.
-// It is a path relative to the project's directory if the home belongs to a project that contains the folder.
-// Otherwise it is an absolute path.
+// originBase returns the path that is put before the name of a folder's file in the labels that say where an entry
+// comes from. It is a path relative to the project's directory if the home belongs to a project that contains the
+// folder. Otherwise it is an absolute path.
 func (c *folderSyncRun) originBase(f folder.Folder) string {
 	if filepath.Base(c.home) != ".oxbow" {
 		return filepath.ToSlash(f.Path)
@@ -298,7 +298,7 @@ func (s *folderSync) moveRenamedEntries(ctx context.Context, m *oxbow.Memory) er
 				e.Labels,
 				exchange.LabelImport,
 				s.originLabel(name),
-			) // this part of the label, the digest of the file's text, stays the same
+			) // this part of the label, the file text's digest, stays the same
 		}
 		ops = append(ops, oxbow.Relabel{Name: e.Name, Labels: labels, If: e.Version})
 	}
@@ -434,7 +434,7 @@ func (c *FolderChange) openProblems() (messages []string) {
 	return messages
 }
 
-// IsEmpty reports whether nothing was changed and there is nothing to tell a person.
+// IsEmpty reports whether nothing was changed and a person need not be told anything.
 func (c *FolderChange) IsEmpty() bool {
 	return c.Added+c.Updated+c.Forgotten+c.Written+c.KeptMissing+len(c.Problems)+len(c.Notes) == 0 &&
 		c.Unavailable == ""
@@ -455,7 +455,7 @@ func (c *FolderChange) addToReport(r *report.Report) {
 	}
 }
 
-// Report says what was changed for each folder.
+// Report describes the changes for each folder.
 func (o SyncOut) Report() (r report.Report) {
 	if len(o.Changes) == 0 {
 		r.AddNotef("no folder is registered; oxbow folder add DIR registers one")

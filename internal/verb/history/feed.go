@@ -21,8 +21,8 @@ import (
 
 // ChangeFeed wakes listeners when a memory changes. A change by this process wakes them at once. To find changes by
 // other processes, the feed checks the memory at each tick while it has listeners. The feed does not store changes.
-// Each listener reads them from its own view of the memory when it is ready, so that listeners do not wait for each
-// other. A ChangeFeed is safe for concurrent use.
+// When ready, each listener reads the changes from its own view of the memory, so that no listener waits for another.
+// A ChangeFeed is safe for concurrent use.
 type ChangeFeed struct {
 	openMemory func(context.Context, verb.Access) (*oxbow.Memory, error)
 	newTicker  func() (ticks <-chan time.Time, stop func())
@@ -62,7 +62,7 @@ type ChangeListener struct {
 	wakeChannel chan struct{}
 	memory      *oxbow.Memory // the listener's view of the memory
 	lastTaken   uint64        // number of the last change that TakeChanges has returned
-	seenResets  int           // value of ChangeFeed.resetCount at the last call of TakeChanges
+	seenResets  int           // value of ChangeFeed.resetCount at the last TakeChanges call
 	mustReset   bool          // The next call of TakeChanges must return a reset.
 }
 
@@ -77,9 +77,9 @@ type TakenChanges struct {
 const maxTakenChanges = 500
 
 // Listen returns a listener for the memory as w shows it. The first call of [ChangeListener.TakeChanges] returns the
-// changes after the change with the number afterSeq, or no changes if afterSeq is "". If the memory has no such change
-// yet, it returns a reset. The caller must close the listener. If afterSeq is not a number, the error matches
-// [oxbow.ErrInvalid].
+// changes after the change with the number afterSeq, or no changes if afterSeq is "". If the memory does not contain
+// such a change yet, it returns a reset. The caller must close the listener. If afterSeq is not a number, the error
+// matches [oxbow.ErrInvalid].
 func (f *ChangeFeed) Listen(ctx context.Context, w *verb.Workspace, afterSeq string) (*ChangeListener, error) {
 	seq, err := strconv.ParseUint(cmp.Or(afterSeq, "0"), 10, 64)
 	if err != nil {
@@ -116,7 +116,7 @@ func (f *ChangeFeed) Listen(ctx context.Context, w *verb.Workspace, afterSeq str
 	return l, nil
 }
 
-// Close ends the listener. The feed stops polling when it has no listeners any more.
+// Close ends the listener. The feed stops polling after the last listener is gone.
 func (l *ChangeListener) Close() {
 	f := l.feed
 	f.pollerMu.Lock()
@@ -132,8 +132,8 @@ func (l *ChangeListener) Close() {
 }
 
 // TakeChanges returns the changes since the last call. If they are not known, or if there are more than
-// maxTakenChanges, IsReset is set and there are no changes. If there are neither changes nor a reset, nothing has
-// changed in the listener's view.
+// maxTakenChanges, IsReset is set without any changes. If there are neither changes nor a reset, nothing has changed
+// in the listener's view.
 func (l *ChangeListener) TakeChanges(ctx context.Context) (TakenChanges, error) {
 	l.feed.mu.Lock()
 	blind := l.mustReset || l.seenResets != l.feed.resetCount
@@ -185,7 +185,7 @@ func (l *ChangeListener) wakeUp() {
 	}
 }
 
-// addListener adds a listener. For the first listener, it starts the poller. It must not call the store while it holds
+// addListener adds a listener. For the first listener, it starts the poller. It must not call the store while holding
 // f.mu, because the store calls wakeAll, which locks f.mu.
 func (f *ChangeFeed) addListener(l *ChangeListener, wholeMemory *oxbow.Memory) error {
 	w := oxbow.CapabilitiesOf(wholeMemory).Watcher

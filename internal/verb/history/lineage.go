@@ -25,7 +25,8 @@ type LineageOut struct {
 	EmptyReasons []verb.Note    `json:"why,omitempty"`
 }
 
-// Lineage returns the sources of an entry and the entries that were made from it, as far as the history recorded them.
+// Lineage returns the sources of an entry and the entries that were made from this entry, as far as the history
+// recorded them.
 func Lineage(ctx context.Context, w *verb.Workspace, in LineageIn) (LineageOut, error) {
 	out := LineageOut{Name: in.Name, Sources: []lineage.Edge{}, DerivedEdges: []lineage.Edge{}}
 	ctx, m, err := w.OpenMemory(ctx, verb.Read)

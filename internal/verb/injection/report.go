@@ -13,8 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// sessionIDWidth is the number of characters of a session's identifier that are printed. They suffice to tell sessions
-// apart.
+// sessionIDWidth is how many characters of a session's identifier are printed. They suffice to tell sessions apart.
 const sessionIDWidth = 13
 
 // Report prints each injection with the entries that it showed, and then the totals.

@@ -1,5 +1,5 @@
-// This file implements the verb doctor, which looks for problems of a memory and of its surroundings and says how to
-// solve them.
+// This file implements the verb doctor, which looks for problems in a memory and its surroundings and tells the
+// solutions.
 
 package maintenance
 
@@ -25,7 +25,7 @@ type DoctorIn struct {
 
 // DoctorOut is the result of Doctor.
 type DoctorOut struct {
-	OK       bool      `json:"ok"`             // There are no problems. Warnings are possible.
+	OK       bool      `json:"ok"`             // No problem was found. Warnings are possible.
 	ReadAll  bool      `json:"full,omitempty"` // The whole memory was read.
 	Home     string    `json:"home"`
 	Store    string    `json:"store"`
@@ -36,7 +36,7 @@ type DoctorOut struct {
 func (o DoctorOut) Failed() bool { return !o.OK }
 
 // Doctor checks a memory and its surroundings, such as the file system, the clients and the hooks. It changes nothing.
-// Each check adds a finding to the result. OK is false if one of them is a problem.
+// Each check adds a finding to the result. OK is false if one finding is a problem.
 func Doctor(ctx context.Context, w *verb.Workspace, in DoctorIn) (DoctorOut, error) {
 	p, err := w.FindPlace()
 	if err != nil {

@@ -39,7 +39,7 @@ func failureFile(home string) string {
 // Save stores the failure for doctor. It replaces the previous failure. It does nothing if the home does not exist or
 // cannot be written to.
 func (f HookFailure) Save(home string) {
-	// The cleaner has no key, because the marks that replace secrets are never compared here.
+	// The cleaner lacks a key, because the marks that replace secrets are never compared here.
 	var cleaner *screen.Cleaner
 	f.Client = text.TruncateWithEllipsis(cleaner.CleanText(strings.ToValidUTF8(f.Client, "")), 40)
 	f.Error = cleaner.CleanText(f.Error)
@@ -56,8 +56,8 @@ func (f HookFailure) Save(home string) {
 	}
 }
 
-// lastFailure returns the last failure of a hook. If the disk was full, only its time is known. ok is false if there
-// was no recent failure.
+// lastFailure returns the last failure of a hook. If the disk was full, only its time is known. ok is false without a
+// recent failure.
 func lastFailure(home string) (f HookFailure, ok bool) {
 	b, err := os.ReadFile(failureFile(home))
 	if err != nil || json.Unmarshal(b, &f) == nil {

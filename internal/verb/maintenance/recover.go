@@ -45,7 +45,7 @@ type RecoverOut struct {
 	Changes       int         `json:"changes"` // number of changes that were read
 	FirstSeq      uint64      `json:"first_change"`
 	LastSeq       uint64      `json:"last_change"` // number of the last change that was read
-	LostChanges   [][2]uint64 `json:"lost"`        // first and last number of each range of missing changes
+	LostChanges   [][2]uint64 `json:"lost"`        // first and last number in each range of missing changes
 	BadBytes      int64       `json:"bad_bytes"`
 	HeaderDamaged bool        `json:"header_damaged"`
 	BaseDamaged   bool        `json:"base_damaged"` // Entries are missing from the compacted part of the log.
@@ -182,7 +182,7 @@ func writeBackupContent(ctx context.Context, w *verb.Workspace, store string, in
 	return o, err
 }
 
-// restoreTarget returns the path of the store to which a backup is restored: the memory, or the archive of sessions.
+// restoreTarget returns the path of the store to which a backup is restored: the memory, or the session archive.
 func (in RecoverIn) restoreTarget(w *verb.Workspace) (string, error) {
 	if !in.Sessions {
 		store, err := w.ExistingStorePath("recover")
@@ -237,7 +237,7 @@ func recoverInPlace(
 }
 
 // removeDerivedFiles removes the snapshot, the index and the keys of foreign texts. They belong to the old log. The
-// new log has the same identity, so they would otherwise be used for it.
+// new log has the same identity and would otherwise use these files.
 func removeDerivedFiles(store string) error {
 	for _, suffix := range []string{logstore.SnapshotSuffix, index.FileSuffix, keytable.ForeignSuffix} {
 		if fi, err := os.Lstat(store + suffix); err == nil && fi.IsDir() {
@@ -251,7 +251,7 @@ func removeDerivedFiles(store string) error {
 }
 
 // highestRecordedSeq returns the highest change number that the records of the store contain. A record contains its
-// own number, and the number of the last change that was durable when it was written.
+// own number, and the number of the last change that was durable when the record was written.
 func highestRecordedSeq(store string) (seq uint64, err error) {
 	dir, err := vfs.Dir(filepath.Dir(store))
 	if err != nil {
@@ -347,7 +347,7 @@ func saveReadablePart(ctx context.Context, w *verb.Workspace, store, out string)
 	if o.LostChanges == nil {
 		o.LostChanges = [][2]uint64{}
 	}
-	// Read the identity of the store from the new file, because the header of the damaged file may be unreadable. Both
+	// Read the store's identity from the new file, because the header of the damaged file may be unreadable. Both
 	// files have the same identity.
 	noted, err := recordedDurableSeq(store, out)
 	if err != nil {
@@ -358,13 +358,13 @@ func saveReadablePart(ctx context.Context, w *verb.Workspace, store, out string)
 	return o, err
 }
 
-// replaceStore gives the recovered file the name of the store. It returns the name under which it keeps the damaged
-// file. The caller must hold the lock of the store.
+// replaceStore gives the recovered file the name of the store. The result is the name under which the damaged file is
+// kept. The caller must hold the lock of the store.
 //
-// If the file system supports hard links, the name of the store always belongs to one of the two files, even after a
-// crash. Otherwise there is a moment without a store, which doctor can detect.
+// If the file system supports hard links, the store's name always belongs to one of the two files, even after a crash.
+// Otherwise there is a moment without a store, which doctor can detect.
 func replaceStore(w *verb.Workspace, dir vfs.FS, store, recovered string) (damaged string, err error) {
-	// The archive did not exist before, so there is nothing to keep.
+	// The archive did not exist before, so nothing must be kept.
 	if _, err := os.Lstat(store); errors.Is(err, fs.ErrNotExist) {
 		return "", verb.WrapError("naming what was restored", backup.RenameRestored(filepath.Base(recovered), store))
 	}

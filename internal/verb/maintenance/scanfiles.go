@@ -25,7 +25,7 @@ const maxScannedBytes = 256 << 20
 
 // scanFiles finds secrets in the home's profiles, skills and documents, in reports of hooks that are not in the
 // archive yet, and in files that interrupted commands left. If fix is set, it replaces the secrets in texts. For any
-// other file, it reports the command that deletes it.
+// other file, it reports the command that deletes the file.
 func (o *ScanOut) scanFiles(w *verb.Workspace, p verb.Place, fix bool) (err error) {
 	home, err := vfs.Dir(p.Dir())
 	if err != nil {
@@ -134,8 +134,7 @@ func (o *ScanOut) scanTextFile(w *verb.Workspace, home vfs.FS, dir, name string,
 	return nil
 }
 
-// scanFile scans a file and records the secrets in it. It returns the content of the file if it contains secrets,
-// otherwise "".
+// scanFile scans a file and records the secrets in it. It returns the content of a file with secrets, otherwise "".
 func (o *ScanOut) scanFile(home vfs.FS, dir, name, part string) (content string, err error) {
 	b, err := vfs.ReadFile(home, name, maxScannedBytes)
 	if errors.Is(err, fs.ErrNotExist) {

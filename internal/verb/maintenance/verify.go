@@ -143,7 +143,7 @@ func compareHeads(
 	return heads.CompareWithLog(ctx, w, out.Store, h, out.LastSeq)
 }
 
-// findHead finds the change after which the log had this hash. If there is none, Found is false.
+// findHead finds the change after which the log had this hash. Without such a change, Found is false.
 func findHead(ctx context.Context, w *verb.Workspace, store, head string) (*NotedHead, error) {
 	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
 	if err != nil {
@@ -161,7 +161,7 @@ func findHead(ctx context.Context, w *verb.Workspace, store, head string) (*Note
 			return out, nil
 		}
 	}
-	// The hash may be that of the beginning of the chain, before the first change.
+	// The hash may belong to the beginning of the chain, before the first change.
 	h, err := readHeader(store)
 	if err == nil && hex.EncodeToString(h.BaseChain[:]) == head {
 		out.Found, out.Seq = true, h.BaseSeq

@@ -37,8 +37,7 @@ type Output struct {
 	TrustList trust.List // list in which the digest of each written file is recorded (see [verb.Host])
 }
 
-// AddKeptCopyNote adds a note with the path of the copy that was kept of an edited file. If copyPath is "", it adds
-// nothing.
+// AddKeptCopyNote adds a note with the path of an edited file's kept copy. If copyPath is "", it adds nothing.
 func AddKeptCopyNote(r *report.Report, copyPath string) {
 	if copyPath != "" {
 		r.AddNotef("the file was edited since oxbow wrote it; a copy is kept as %s", copyPath)
@@ -81,7 +80,7 @@ func (o Output) fileExistsError() error {
 
 // Write calls write with a temporary file and then renames this file, so that the output path never leads to an
 // incomplete file. If a file is replaced, the new file has the same mode. Otherwise, the new file has the mode perm.
-// If a person edited the replaced file, Write keeps a copy of it and returns the path of the copy in keptCopy.
+// If a person edited the replaced file, Write keeps a copy of it and returns the copy's path in keptCopy.
 func (o Output) Write(
 	ctx context.Context,
 	perm fs.FileMode,
@@ -152,8 +151,8 @@ func (o Output) writeToTarget(
 	return kept, nil
 }
 
-// writeFile writes a file in a single step. It returns the digest of the new file, and the name of the copy of the old
-// file. The name is "" if no copy was necessary.
+// writeFile writes a file in a single step. It returns the new file's digest, and the name of the old file's copy. The
+// name is "" if no copy was necessary.
 func writeFile(
 	fsys vfs.FS,
 	name string,

@@ -86,7 +86,7 @@ func PruneArchives(ctx context.Context, w *verb.Workspace, in PruneArchivesIn) (
 	return out, verb.WrapError("forgetting archives", m.Apply(ctx, ops...))
 }
 
-// oldestKeptTime returns the time before which an archive is too old. It is zero if there is no limit on the age.
+// oldestKeptTime returns the time before which an archive is too old. It is zero if the age is unlimited.
 func (in PruneArchivesIn) oldestKeptTime(now time.Time) (time.Time, error) {
 	for name, n := range map[string]*int{"days": in.MaxDays, "keep": in.KeepNewest} {
 		if n != nil && *n < 1 {

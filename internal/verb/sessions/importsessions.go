@@ -30,8 +30,8 @@ type ImportSessionsIn struct {
 
 	Home string `json:"-"` // home directory of the user
 
-	// NewReader returns a function that reads transcripts. That function calls unread, and the other functions, for
-	// the parts of a transcript that it cannot read or does not keep.
+	// NewReader returns a function that reads transcripts. The returned function calls unread for the parts of a
+	// transcript that it cannot read, and leftOut for the parts that are not kept.
 	NewReader func(unread func(transcript.UnreadLine),
 		leftOut func(transcript.LeftOutParts)) session.TranscriptReader `json:"-"`
 }
@@ -105,12 +105,12 @@ type ImportedClient struct {
 
 	FirstBadLines []transcript.UnreadLine `json:"bad_lines,omitempty"` // the first of these lines
 
-	// number of parts of each kind that were not stored, as intended
+	// number of parts for each kind that were not stored, as intended
 	LeftOutParts map[string]int `json:"left_out,omitempty"`
-	UnknownParts map[string]int `json:"unknown,omitempty"` // number of parts of each kind that were not understood
+	UnknownParts map[string]int `json:"unknown,omitempty"` // number of parts for each kind that were not understood
 }
 
-// joinParts returns a list of the kinds of parts and their numbers.
+// joinParts returns a list of the part kinds and their numbers.
 func joinParts(counts map[string]int) string {
 	var parts []string
 	for _, kind := range slices.Sorted(maps.Keys(counts)) {
@@ -187,7 +187,7 @@ func ImportSessions(ctx context.Context, w *verb.Workspace, in ImportSessionsIn)
 
 // transcriptReader returns a function that reads a transcript. If a transcript that the user named contains no events,
 // the function returns an error, because the transcript may belong to another client. However, a list of prompts may
-// contain no events, if there are transcripts of all of its sessions.
+// contain no events, if all its sessions have transcripts.
 func (in *ImportSessionsIn) transcriptReader(c *ImportedClient) session.TranscriptReader {
 	isKnown := map[transcript.UnreadLine]bool{} // the last line is reported by each call if it is incomplete
 	read := in.NewReader(func(line transcript.UnreadLine) {
@@ -219,7 +219,7 @@ func (in *ImportSessionsIn) transcriptReader(c *ImportedClient) session.Transcri
 	}
 }
 
-// isEmptyFile reports whether a transcript is an empty file. A client may create the file before it writes to it.
+// isEmptyFile reports whether a transcript is an empty file. A client may create the file before writing to it.
 func isEmptyFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Size() == 0

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// maxAnswerWait is the maximum time until a server begins its answer or continues it.
+// maxAnswerWait is the maximum time until a server begins or continues its answer.
 const maxAnswerWait = 2 * time.Minute
 
 // minBytesPerSecond is the minimum number of bytes per second that a request and its answer must have on average.
@@ -22,8 +22,8 @@ var errSlowServer = errors.New("the server is too slow: it took or gave less tha
 // slowLimitTransport is a transport that ends connections to slow servers. Its timer cancels a request if one of these
 // takes longer than [allowedTransferTime]:
 //
-//   - RoundTrip, that is, sending the request and receiving the header of the answer
-//   - all calls of Read together that read the body of the answer
+//   - RoundTrip, that is, sending the request and receiving the answer's header
+//   - all calls of Read together that read the answer's body
 //
 // The timer does not run between these calls, because the client's own work does not make a server slow.
 type slowLimitTransport struct{ base http.RoundTripper }

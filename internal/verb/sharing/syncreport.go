@@ -10,7 +10,7 @@ import (
 // maxListedChanges is the largest number of changes for which push and pull list each change.
 const maxListedChanges = 20
 
-// PushReport says what was sent, and which entries were not sent and why.
+// PushReport reports the sent changes, and which entries were not sent and why.
 func (o SyncOut) PushReport() report.Report {
 	r := o.changesReport("push", report.EffectVerb(o.DryRun, "pushed", "would push"))
 	for _, p := range o.RefusedEntries {
@@ -36,7 +36,7 @@ func (o SyncOut) PushReport() report.Report {
 	return r
 }
 
-// PullReport says what was merged into the home, and which entries have conflicts.
+// PullReport reports the changes that were merged into the home, and which entries have conflicts.
 func (o SyncOut) PullReport() report.Report {
 	r := o.changesReport("pull", report.EffectVerb(o.DryRun, "pulled", "would pull"))
 	for _, c := range o.Changes {
@@ -71,7 +71,7 @@ func (o SyncOut) addIgnoredRemovalsNote(r *report.Report) {
 	}
 }
 
-// changesReport says how many entries were changed. It lists them if they are few, or in a dry run.
+// changesReport says how many entries were changed. In a dry run, or after few changes, it lists the entries.
 func (o SyncOut) changesReport(toDo, did report.Words) (r report.Report) {
 	marks := map[string]report.Words{"add": "+", "update": "~", "remove": "-"}
 	n := map[string]int{}

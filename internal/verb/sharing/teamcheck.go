@@ -34,8 +34,8 @@ type TeamCheckOut struct {
 func (o TeamCheckOut) Failed() bool { return len(o.Problems) > 0 }
 
 // TeamCheck reads all team files in a directory, and reports what must not be merged: unreadable files, secrets,
-// personal data, duplicate names, conflicts, and references to files that have changed. It needs neither home, trust
-// nor history, so it can run in continuous integration.
+// personal data, duplicate names, conflicts, and references to files that have changed. TeamCheck can run in
+// continuous integration, because it needs neither a home nor trust nor a history.
 func TeamCheck(ctx context.Context, w *verb.Workspace, in TeamCheckIn) (TeamCheckOut, error) {
 	dir := team.FindDirectory(cmp.Or(in.Dir, w.Dir))
 	if dir == "" && in.Dir != "" {

@@ -97,16 +97,16 @@ func DumpEntries(ctx context.Context, w *verb.Workspace, in DumpIn) (out DumpOut
 	}, err
 }
 
-// memoryOrigin returns the identity of the memory for the manifest of a dump. The identity includes functions that
-// compare it with an earlier manifest. A memory with a log is identified by its position in the log. Any other memory
-// is identified by the path of its home. If such a memory is empty, it matches no earlier dump, because its entries
-// may have been lost. A memory that is not in a file has no identity.
+// memoryOrigin returns the memory's identity for the manifest of a dump. The identity includes functions that compare
+// it with an earlier manifest. A memory with a log is identified by its position in the log. Any other memory is
+// identified by the path of its home. If such a memory is empty, no earlier dump matches, because its entries may have
+// been lost. A memory that is not in a file lacks an identity.
 func memoryOrigin(ctx context.Context, w *verb.Workspace, m *oxbow.Memory) (mdtree.StoreOrigin, error) {
 	seq := oxbow.CapabilitiesOf(m).Sequencer
 	if seq == nil {
 		p, err := w.FindPlace()
 		if err != nil {
-			return mdtree.StoreOrigin{}, nil // a memory that is not in a file has no identity
+			return mdtree.StoreOrigin{}, nil // a memory that is not in a file lacks an identity
 		}
 		sum := sha256.Sum256([]byte(p.Dir()))
 		name := "home:" + hex.EncodeToString(sum[:16])
@@ -161,9 +161,9 @@ type LoadOut struct {
 	Removed     []string `json:"removed"`
 	SameEntries int      `json:"same"`
 	KeptNames   []string `json:"kept"` // entries that were changed only in the memory since the dump
-	// entries in Changed in which changes of the file and of the memory were merged
+	// entries in Changed in which changes of the file and the memory were merged
 	MergedNames []string `json:"merged,omitempty"`
-	HasManifest bool     `json:"base"`           // the directory contains the manifest of a dump of this memory
+	HasManifest bool     `json:"base"`           // the directory contains a dump manifest of this memory
 	UndoSeq     uint64   `json:"undo,omitempty"` // number of the change (0 if it cannot be undone)
 	// file with the entries that were replaced or removed (only if the load cannot be undone)
 	BackupFile string   `json:"saved_in,omitempty"`
@@ -266,7 +266,7 @@ func checkChangesAccepted(ctx context.Context, s oxbow.Store, tree *mdtree.Tree,
 	return e
 }
 
-// applyPlan makes the planned change. If the memory has no history, applyPlan first saves the entries that will be
+// applyPlan makes the planned change. If the memory lacks a history, applyPlan first saves the entries that will be
 // replaced or removed.
 func (out *LoadOut) applyPlan(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, plan mdtree.LoadPlan) error {
 	_, noHistory := m.History()

@@ -24,10 +24,10 @@ const (
 	stringSpanClass  = "hs"
 )
 
-// language describes what is highlighted in a programming language.
+// language describes the highlighted parts in a programming language.
 type language struct {
 	lineComments      []string
-	blockComment      [2]string // beginning and end of a block comment ("" if the language has none)
+	blockComment      [2]string // beginning and end of a block comment ("" for a language without block comments)
 	strings           []stringForm
 	keywords          map[string]bool
 	isCaseInsensitive bool // Keywords may be written with capital letters.
@@ -59,7 +59,7 @@ func wordSet(s string) map[string]bool {
 	return set
 }
 
-// cLikeLanguage returns a language whose comments are those of C.
+// cLikeLanguage returns a language with the same comments as C.
 func cLikeLanguage(keywords string, forms ...stringForm) *language {
 	return &language{lineComments: []string{"//"}, blockComment: [2]string{"/*", "*/"}, strings: forms,
 		keywords: wordSet(keywords)}
@@ -134,8 +134,8 @@ var languages = sync.OnceValue(func() map[string]*language {
 	return all
 })
 
-// highlightCode shows code with its comments, strings, keywords and numbers in spans. If the language is unknown or
-// the code is long, there are no spans.
+// highlightCode shows code with its comments, strings, keywords and numbers in spans. The spans are omitted if the
+// language is unknown or the code is long.
 func highlightCode(code, languageName string) g.Node {
 	l := languages()[strings.ToLower(languageName)]
 	code = VisibleText(code)
@@ -214,8 +214,8 @@ func (l *language) commentEnd(code string, at int) int {
 	return 0
 }
 
-// stringEnd returns the end of the string that begins at an offset, or 0 if no string of this form begins there. A
-// string without its closing quote ends at the end of its line or of the code, so that no text is searched twice.
+// stringEnd returns where the string that begins at an offset ends, or 0 if no string of this form begins there. A
+// string without its closing quote ends at the end of the line or the code, so that no text is searched twice.
 func (f stringForm) stringEnd(code string, at int) (end int, isClosed bool) {
 	if !strings.HasPrefix(code[at:], f.open) {
 		return 0, false

@@ -40,8 +40,8 @@ func HighlightedText(s string, words []string) g.Node {
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
 
-// IsolatedText shows an untrusted text in a bdi element, so that right-to-left characters in it do not reorder the
-// text around it.
+// IsolatedText shows an untrusted text in a bdi element, so that right-to-left characters do not reorder the text
+// around it.
 func IsolatedText(s string) g.Node { return h.El("bdi", h.Text(VisibleText(s))) }
 
 // VisibleText replaces characters that would hide or reorder text (see [termtext.IsHarmful]) by visible characters.

@@ -91,8 +91,8 @@ func storeFromQuestion(q *quality.Question, _ int) *TestStore {
 }
 
 // addMessage adds a message to the store. A message of the user begins a new unit. Any other message is added to the
-// reply of the last unit. However, the first message of a session always begins a new unit: first is the number of
-// units before the session.
+// reply of the last unit. However, the first message of a session always begins a new unit: unitsBeforeSession counts
+// the units before the session.
 func (s *TestStore) addMessage(unitsBeforeSession int, role, text string) {
 	switch {
 	case role == "user":
@@ -138,7 +138,7 @@ func storeFromChat(c *quality.Chat, n int) *TestStore {
 }
 
 // storeFromConversation returns a store with a LoCoMo conversation, in which each turn is a note. The adversarial
-// questions concern subjects of the conversation, but have no answer.
+// questions concern subjects of the conversation, but lack an answer.
 func storeFromConversation(t *quality.Conversation, n int) *TestStore {
 	s := &TestStore{Name: fmt.Sprintf("talk %d", n), In: inject.SourceNotes}
 	s.Holds = map[string]bool{s.Name: true}

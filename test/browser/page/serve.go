@@ -6,8 +6,8 @@
 //
 //	cd test/browser && go run ./page
 //
-// This file is the server. It builds this package for the browser and serves it with the page around it. Entries never
-// reach the server. The program that runs in the page is in page_js.go.
+// This file is the server. It builds this package for the browser and serves the result with the surrounding page.
+// Entries never reach the server. The program that runs in the page is in page_js.go.
 package main
 
 import (

@@ -1,7 +1,7 @@
 // This file lists the mutants, and builds programs that contain them.
 
 // Package mutants inserts faults into the library, to prove that the campaigns find them. A mutant is a patch of one
-// line. The go command applies it to a copy of the file when it builds the program. The library itself is not changed.
+// line. When building the program, the go command applies it to a copy of the file. The library itself is not changed.
 package mutants
 
 import (
@@ -216,7 +216,7 @@ func (m Mutant) applyTo(text string) (string, error) {
 }
 
 // WriteOverlay writes the file with the fault, and an overlay file for the go command, to the directory dir. It
-// returns the path of the overlay. root is the directory of the library.
+// returns the overlay's path. root is the directory of the library.
 func (m Mutant) WriteOverlay(root, dir string) (string, error) {
 	file := filepath.Join(root, filepath.FromSlash(m.File))
 	text, err := os.ReadFile(file)

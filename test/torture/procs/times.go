@@ -1,6 +1,6 @@
 //go:build unix
 
-// This file keeps a sample of limited size of the durations of changes.
+// This file keeps a sample, limited in size, of the time that changes take.
 
 package procs
 

@@ -15,8 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// CrashJudge examines the disks that the crashes of a script may have left. If it has examined an equal image
-// before, it does not open the image again, but only checks whether the state of the image is still allowed.
+// CrashJudge examines the disks that the crashes of a script may have left. If an equal image was examined before, it
+// does not open the image again, but only checks whether the state of the image is still allowed.
 type CrashJudge struct {
 	ImageCount     int // number of all images, including those that are equal to earlier ones
 	ExaminedImages int // number of images that were examined
@@ -25,7 +25,7 @@ type CrashJudge struct {
 	seed         uint64
 	setup        StoreSetup
 	statesByHash map[uint64]*StoreState   // state of each image, by its hash
-	finalEntries map[uint64][]oxbow.Entry // entries after the examination of each disk, by the hash of the disk
+	finalEntries map[uint64][]oxbow.Entry // entries after the examination of each disk, by disk hash
 }
 
 // NewJudge returns a judge for stores with this setup. The seed determines the clock and the random numbers for the
@@ -40,9 +40,9 @@ func NewJudge(seed uint64, setup StoreSetup) *CrashJudge {
 }
 
 // ExamineSketch examines an image. The store must open, be in one of the allowed states, and accept three more
-// changes. After it was opened again, it must contain these changes and pass the check. Half of the stores are closed
-// before they are opened again, which leaves a commit mark. ExamineSketch returns the state of the store. isNewImage is
-// true if no equal image was examined before.
+// changes. After being opened again, it must contain these changes and pass the check. Half of the stores are closed
+// before they are opened again, which leaves a commit mark. ExamineSketch returns the state of the store. isNewImage
+// is true if no equal image was examined before.
 func (j *CrashJudge) ExamineSketch(
 	im *crashfs.ImageSketch,
 	allowed []*StoreState,
@@ -68,9 +68,9 @@ func (j *CrashJudge) ExamineSketch(
 	return st, true, nil
 }
 
-// ExamineImage makes the same checks as [Judge.ExamineSketch] on an image that the caller composed, for example of
-// a log and an older snapshot. It examines the image even if it has examined an equal image before, and never
-// closes the store before it opens the store again.
+// ExamineImage makes the same checks as [Judge.ExamineSketch] on an image that the caller composed, for example of a
+// log and an older snapshot. It examines the image even if an equal image was examined before, and never closes the
+// store before opening the store again.
 func (j *CrashJudge) ExamineImage(image *vfs.Mem, allowed []*StoreState) error {
 	j.ImageCount++
 	j.ExaminedImages++
@@ -192,7 +192,7 @@ func findMatchingState(got []oxbow.Entry, lastSeq uint64, allowed []*StoreState)
 }
 
 // CompareEntries returns an error that describes the first difference between got and want, including times. It
-// returns nil if there is none.
+// returns nil if both are equal.
 func CompareEntries(got, want []oxbow.Entry) error {
 	if d := firstDifference(got, want); d != "" {
 		return errors.New(d)
@@ -200,7 +200,7 @@ func CompareEntries(got, want []oxbow.Entry) error {
 	return nil
 }
 
-// firstDifference describes the first difference between got and want. It returns "" if there is none. Times are
+// firstDifference describes the first difference between got and want. It returns "" if both are equal. Times are
 // compared if want contains times.
 func firstDifference(got, want []oxbow.Entry) string {
 	for i := range got {

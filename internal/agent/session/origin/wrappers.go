@@ -15,7 +15,7 @@ type commandWrapper struct {
 	valueOptions           string // options that are followed by a value
 	commandLineOption      string // option that is followed by a command line
 	workingDirOption       string // option that is followed by the directory in which the program runs
-	operandsBeforeProgram  int    // number of operands before the name of the program
+	operandsBeforeProgram  int    // number of operands before the program's name
 	hasCommandLineOperands bool   // The operands are a command line.
 	hasStdinArguments      bool   // The standard input contains more arguments of the program.
 }
@@ -103,7 +103,8 @@ func (w *commandWrapper) commandLineIn(args []string) (line string, ok bool) {
 	return "", false
 }
 
-// skipWrapperOption processes an option of a wrapper. It returns the arguments after the option and its value.
+// skipWrapperOption processes an option of a wrapper. The result contains the arguments after the option and its
+// value.
 func (s *shellState) skipWrapperOption(w commandWrapper, option string, args []string) []string {
 	hasValue := len(args) > 0
 	switch {
@@ -167,7 +168,7 @@ func (s *shellState) judgeShellProgram(p program) {
 type packageManager struct {
 	ownSubcommands      string // subcommands that print text of the project
 	runSubcommands      string // subcommands that run the program named by the following arguments
-	unknownSubcommands  string // subcommands that run a program of the project or of a package
+	unknownSubcommands  string // subcommands that run a program in the project or in a package
 	runsPackagePrograms bool   // Subcommands that are not listed run programs of packages.
 }
 
@@ -279,8 +280,8 @@ func (s *shellState) judgeBuildProgram(p program) {
 	}
 }
 
-// isOwnSubcommand reports whether a subcommand of a package manager prints only text of the project if it is called
-// with these arguments.
+// isOwnSubcommand reports whether a package manager's subcommand prints only text of the project if it is called with
+// these arguments.
 func (s *shellState) isOwnSubcommand(manager, subcommand string, args []string) bool {
 	switch {
 	case manager == "go" && slices.Contains([]string{"build", "test", "vet", "list"}, subcommand):
@@ -294,7 +295,7 @@ func (s *shellState) isOwnSubcommand(manager, subcommand string, args []string) 
 	return true
 }
 
-// isStandardPackage reports whether the argument of go doc is a package of the project or of the standard library. A
+// isStandardPackage reports whether the argument of go doc is a package in the project or in the standard library. A
 // package whose first path element contains a dot is neither.
 func isStandardPackage(args []string) bool {
 	names := findOperands(args)
@@ -313,7 +314,7 @@ type interpreter struct {
 	ownOptions     string // options with which the interpreter prints only text of the project
 }
 
-// interpreters contains the interpreters by name. The names have no version numbers.
+// interpreters contains the interpreters by name. The names lack version numbers.
 var interpreters = map[string]interpreter{
 	"python": {
 		ownModules:     "pytest unittest py_compile compileall mypy ruff black flake8 doctest json.tool venv tox",

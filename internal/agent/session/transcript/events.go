@@ -1,4 +1,4 @@
-// This file converts the events of a transcript to events of the archive.
+// This file converts a transcript's events to events of the archive.
 
 package transcript
 
@@ -93,7 +93,7 @@ func (r *eventReader) processEvent(e *clientfile.Event) {
 	r.sessionID, r.hasNoTime = e.Session, e.HasNoTime
 	r.workingDir, r.branch = e.WorkingDir, e.Branch
 	r.subAgent = cmp.Or(e.AgentType, e.AgentID)
-	// Ignore the model of a sub-agent, because a turn records the model of the main agent.
+	// Ignore a sub-agent's model, because a turn records the model of the main agent.
 	if r.subAgent == "" || r.model == "" {
 		r.model = e.Model
 	}
@@ -154,7 +154,7 @@ func (r *eventReader) reportPromptWithoutTurn(e *clientfile.Event) {
 }
 
 // reportFinishedCall reports a call and its result. For a call that started a sub-agent of Gemini CLI, it also reports
-// what the sub-agent said.
+// the sub-agent's messages.
 func (r *eventReader) reportFinishedCall(e *clientfile.Event) {
 	call, ok := r.pendingCalls[e.ID]
 	if !ok {

@@ -16,7 +16,7 @@ import (
 )
 
 // ErrNotOneOp is returned for an object that does not contain exactly one known op. The reason may be that a newer
-// version of oxbow has more kinds of ops.
+// oxbow version has more kinds of ops.
 var ErrNotOneOp = errors.New("an op is not exactly one of add, update, alias, relabel and remove")
 
 // Op is the JSON form of an op. Exactly one of its fields is set.
