@@ -7,5 +7,5 @@ package main
 
 import "io"
 
-// processes is empty, because the campaigns that start other processes need signals.
-var processes map[string]func(args []string, stdout, stderr io.Writer) int
+// processCommands is empty, because the campaigns that start other processes need signals.
+var processCommands map[string]func(args []string, stdout, stderr io.Writer) int

@@ -6,10 +6,10 @@ package main
 
 import "io"
 
-// processes contains the campaigns that start other processes, and the subcommands with which they start this program
-// again.
-var processes = map[string]func(args []string, stdout, stderr io.Writer) int{
-	"mutants":  runMutants,
-	"procs":    runProcs,
-	procsChild: runProcsChild,
+// processCommands contains the campaigns that start other processes, and the subcommands with which they start this
+// program again.
+var processCommands = map[string]func(args []string, stdout, stderr io.Writer) int{
+	"mutants":         runMutants,
+	"procs":           runProcs,
+	procsChildCommand: runProcsChild,
 }
