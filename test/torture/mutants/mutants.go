@@ -56,7 +56,7 @@ var All = []Mutant{
 	{"checksum-ignored", "internal/log/wal/format.go", "if crc != le.Uint32(b[36:]) {",
 		"if crc != le.Uint32(b[36:]) && false {"},
 	{"damage-taken-for-tail", "internal/log/wal/read.go", "next, lost, err := l.findNextRecord(d.offset)",
-		"if l.endOffset >= 0 {\n\t\treturn nil\n\t}\n\toffset, lost, err := l.findNextRecord(d.offset)"},
+		"if l.endOffset >= 0 {\n\t\treturn nil\n\t}\n\tnext, lost, err := l.findNextRecord(d.offset)"},
 	{"no-catch-up", "internal/log/logstore/commit.go", "err = d.catchUp()",
 		"err = error(nil)"},
 	{
