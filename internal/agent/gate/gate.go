@@ -34,7 +34,7 @@ import (
 // AnswerKind says how much of the memory is shown for a prompt.
 type AnswerKind string
 
-// The kinds of answers, from the shortest to the longest.
+// How much of the memory is shown for a prompt, from the least to the most.
 const (
 	AnswerSilence AnswerKind = "silence"
 	AnswerPointer AnswerKind = "pointer" // the answer is a line with the names of the matching units
@@ -46,24 +46,27 @@ const (
 	minMatchedWords = 2 // the unit must contain at least this many words of the prompt
 	// at least this many of the matched words must not be steering words, with which people steer an agent
 	minSubjectWords = 1
-	// replaces minSubjectWords if the share of unknown words in the prompt exceeds maxUnknownShare
+	// If many words of the prompt are unknown (see maxUnknownShare), a note or turn must match at least this many
+	// subject words of the prompt. Otherwise, minSubjectWords are enough.
 	minWordsIfUnknown = 2
-	// lowest score of a shown unit, so that two common words are not enough, even in a small memory
+	// A note or turn is shown only if its search score is at least this. Two common words do not reach this score,
+	// even if the memory is small.
 	minScore = 6.
-	// an order and a unit often share up to this many words by chance (steering words do not count)
+	// An order, such as "fix the parser", often has up to this many words in common with a note or turn by chance.
+	// Words that direct an agent, such as "fix", are not counted.
 	maxChanceWords = 3
 
-	// maxUnknownShare is the largest share that unknown words, which occur in no unit, may have in the prompt. The
-	// share is weighted by idf and ignores steering words. Above it, the answer is at most a pointer, because the
-	// memory knows the subject but not the answer.
+	// If a larger share of the prompt's words occurs nowhere in the memory, the answer is at most a pointer: the
+	// memory knows the subject, but not the answer. Rare words weigh more in the share, and words that direct an
+	// agent, such as "please", do not count.
 	maxUnknownShare = .2
 
-	// absentWordWeight reduces the weight of a word that no unit contains: the word's highest score is multiplied by
-	// this factor.
+	// A prompt word that occurs nowhere in the memory has less influence on the result: the highest score that the
+	// word could add is multiplied by this factor.
 	absentWordWeight = .5
 
-	// companionShare applies to a unit below the floor: the unit may still be shown together with a unit above the
-	// floor if its strength is at least this part of the floor.
+	// A note or turn that is too weak to be shown by itself may still be shown next to a strong one. Its strength must
+	// be at least this part of the minimum strength.
 	companionShare = .5
 
 	// longIdentifierTerms is the number of terms from which an identifier counts as two words: three parts and the
@@ -72,32 +75,36 @@ const (
 	// because any kind of prompt may contain them.
 	longIdentifierTerms = 4
 
-	minFloor = .5 // lowest floor that a memory can have, whatever its size
-	// lowest floor for a turn if the prompt is an order and shares at most [maxChanceWords] words with the turn
+	minFloor = .5 // The minimum strength of an answer is calibrated for each memory, but is never lower than this.
+	// minimum strength of a conversation turn as an answer to an order, such as "fix the parser", if the turn contains
+	// at most [maxChanceWords] words of the order
 	minOrderFloor     = 1.12
-	minNoteFloor      = .9   // lowest floor for a note if the prompt is a question
-	minNoteOrderFloor = 1.25 // lowest floor for a note if the prompt is an order
+	minNoteFloor      = .9   // minimum strength of a note as an answer to a question
+	minNoteOrderFloor = 1.25 // minimum strength of a note as an answer to an order, such as "fix the parser"
 
-	// maxNoteWords limits how many words of a long prompt count in a note's share. The heaviest words are used.
+	// ScoreShare is a note's score, divided by the highest score that the prompt's words can reach. If the prompt is
+	// long, only this many words with the highest scores count in the divisor.
 	maxNoteWords = 6
 
-	// A note's strength is always multiplied by plainNoteFactor. It is also multiplied by ruleNoteFactor or
-	// uniqueTermFactor if the note has that property. A note with exactly one of the properties therefore keeps its
-	// strength.
-	plainNoteFactor  = 1 / 1.6
-	ruleNoteFactor   = 1.6 // applies to a note that states a rule ([isRuleText])
-	uniqueTermFactor = 1.6 // applies to a note with a word of the prompt that no other note contains
+	// A note's strength is always multiplied by plainNoteFactor. If the note states a rule, the strength is also
+	// multiplied by ruleNoteFactor. If the note is the only one with a word of the prompt, it is also multiplied by
+	// uniqueTermFactor. If exactly one of the two is true, the factors cancel out.
+	plainNoteFactor = 1 / 1.6
+	ruleNoteFactor  = 1.6 // factor for the strength of a note that states a rule ([isRuleText])
+	// factor for the strength of a note that contains a word of the prompt that no other note contains
+	uniqueTermFactor = 1.6
 )
 
-// Term is one term of a prompt, and how it matches a certain unit.
+// Term is a search term of a prompt. It also records how well the term matches one note or conversation turn.
 type Term struct {
 	Text   string
 	Most   float64 // highest score that the term can reach: (k1+1)·weight·idf
 	IDF    float64 // inverse document frequency (the value for a frequency of 0 if no unit contains the term)
 	Score  float64 // amount that the term adds to the unit's score
-	Held   bool    // the unit contains the term
-	Absent bool    // no unit of the memory contains the term
-	Unique bool    // the term occurs in exactly one unit, which is rare because the memory is large enough
+	Held   bool    // the note or turn contains the term
+	Absent bool    // no note or turn in the memory contains the term
+	// Exactly one note or turn contains the term. It is false in a small memory, in which most words occur only once.
+	Unique bool
 
 	// Of is the identifier to which the term belongs, or "" for an ordinary word. The terms of the identifier
 	// parse.go, for example, are parse, go and parse.go.
@@ -113,8 +120,10 @@ type MatchStrength struct {
 	Score      float64 `json:"score"` // sum of all terms' scores
 	// number of the prompt's words that the unit contains (a long identifier counts as two words)
 	MatchedWords int `json:"matched"`
-	SubjectWords int `json:"subject"` // MatchedWords without steering words
-	// share of the prompt's words that no unit contains, weighted by idf and without steering words
+	// like MatchedWords, but without words that direct an agent, such as "please" or "continue"
+	SubjectWords int `json:"subject"`
+	// Share of the prompt's words that occur nowhere in the memory. Rare words weigh more (by their inverse document
+	// frequency), and words that direct an agent, such as "please", do not count.
 	UnknownShare float64 `json:"unknown"`
 
 	isNote bool
@@ -145,9 +154,10 @@ func NoteStrength(terms []Term, content string) MatchStrength {
 	return s
 }
 
-// sumWordScores adds up the scores and counts of the words, and returns the sums in s. maxScores contains the
-// highest score that each word can reach, which is reduced for a word that no unit contains. isUnique is true if
-// the unit contains a word that is not a steering word and that no other unit contains.
+// sumWordScores adds up the scores and counts of a prompt's words for one note or turn, and returns the sums in s.
+// maxScores contains the highest score that each word can reach, which is reduced if the word occurs nowhere in the
+// memory. isUnique is true if the note or turn contains a word that no other one contains. Words that direct an agent,
+// such as "please", do not make it true.
 func sumWordScores(words []promptWord) (s MatchStrength, maxScores []float64, isUnique bool) {
 	absent := 0.0
 	all := 0.0
@@ -178,8 +188,8 @@ func sumWordScores(words []promptWord) (s MatchStrength, maxScores []float64, is
 	return s, maxScores, isUnique
 }
 
-// computeShareAndValue computes ScoreShare and Value from the score. maxScore is the highest possible score, and
-// factor is a factor of the value.
+// computeShareAndValue computes ScoreShare and Value from Score. maxScore is the highest score that the prompt's words
+// can reach. Value is multiplied by the factor.
 func (s *MatchStrength) computeShareAndValue(maxScore, factor float64) {
 	if maxScore > 0 && s.MatchedWords >= minMatchedWords {
 		s.ScoreShare = min(s.Score/maxScore, 1)
@@ -199,7 +209,7 @@ func sum(all []float64) (total float64) {
 type promptWord struct {
 	Term
 	isSteering bool // the word is a stop word, or people use it to steer an agent
-	wordCount  int  // number of words for which it counts: 1, or 2 for a long identifier
+	wordCount  int  // how many words of the prompt it is counted as: 2 for a long identifier, otherwise 1
 }
 
 // promptWords groups a prompt's terms into words. The terms of an identifier become one word, which counts as two
@@ -226,7 +236,8 @@ func promptWords(terms []Term) (all []promptWord) {
 	return all
 }
 
-// addTermScore merges another term of the same identifier into w.
+// addTermScore adds the score of another part of the same identifier to the word w. For example, parse and go are
+// parts of the identifier parse.go.
 func (w *promptWord) addTermScore(term promptWord) {
 	w.isSteering = w.isSteering && term.isSteering
 	w.Held = w.Held || term.Held
@@ -263,19 +274,21 @@ var steeringTerms = sync.OnceValue(func() map[string]bool {
 	return terms
 })
 
-// ScoreFloor is a strength that a unit must exceed to be shown. Each memory has its own floor, which is calibrated on
-// decoys.
+// ScoreFloor is the minimum strength above which a note or conversation turn is shown for a prompt. It is calibrated
+// for each memory with decoys, which are prompts that no memory can answer.
 type ScoreFloor float64
 
 // UnreachableFloor is above the strength of every unit, so nothing is shown.
 const UnreachableFloor ScoreFloor = math.MaxFloat64
 
-// maxDecoyShare is the share of a language's decoys that may exceed the floor, although no memory can answer a decoy.
+// Decoys are prompts that no memory can answer. maxDecoyShare is the share of the decoys in one language for which the
+// memory may nevertheless show something.
 const maxDecoyShare = .02
 
-// FloorForDecoys returns the floor above which at most maxDecoyShare of the decoys are. The argument contains the
-// strengths that the decoys reach in the memory, by language. The 98th percentile is computed for each language, and
-// the highest is the floor, because a memory is written in only one or two languages.
+// FloorForDecoys returns the minimum strength for answers, from a test with decoys, which are prompts that no memory
+// can answer. The argument contains, by language, the strength of the memory's best match for each decoy. For each
+// language, at most maxDecoyShare of the decoys may exceed the minimum. The result is the highest minimum of all
+// languages, because a memory is written in only one or two languages.
 func FloorForDecoys(strengthsByLanguage map[string][]float64) ScoreFloor {
 	floor := minFloor
 	for _, of := range strengthsByLanguage {
@@ -287,7 +300,8 @@ func FloorForDecoys(strengthsByLanguage map[string][]float64) ScoreFloor {
 	return ScoreFloor(floor)
 }
 
-// AnswerQuestion returns what to show of a unit with strength s if the prompt is a question.
+// AnswerQuestion returns how much to show of a note or turn that matches a question with strength s. It returns
+// AnswerSilence unless s exceeds the memory's minimum strength f.
 func (f ScoreFloor) AnswerQuestion(s MatchStrength) AnswerKind {
 	switch {
 	case s.Value <= float64(f.QuestionFloor(s)) || s.Score < minScore || s.SubjectWords < minSubjectWords:
@@ -300,7 +314,8 @@ func (f ScoreFloor) AnswerQuestion(s MatchStrength) AnswerKind {
 	return AnswerPayload
 }
 
-// QuestionFloor returns the floor for a unit with strength s if the prompt is a question (see [IsQuestion]).
+// QuestionFloor returns the strength that a note or turn must exceed to answer a question (see [IsQuestion]). For a
+// note, the memory's minimum f is raised to minNoteFloor.
 func (f ScoreFloor) QuestionFloor(s MatchStrength) ScoreFloor {
 	if s.isNote {
 		return max(f, minNoteFloor)
@@ -308,10 +323,10 @@ func (f ScoreFloor) QuestionFloor(s MatchStrength) ScoreFloor {
 	return f
 }
 
-// OrderFloor returns the floor for a unit with strength s if the prompt is an order. An order names project parts, so
-// a unit in a small memory may contain two or three words of the order by chance. Therefore such a unit needs a higher
-// strength than for a question. A turn that contains at least four words of the order has the floor for questions,
-// because four words are seldom a coincidence. A note always has the higher floor.
+// OrderFloor returns the strength that a note or turn must exceed to answer an order, such as "fix the parser". In a
+// small memory, a text may contain two or three words of an order by chance. Therefore it needs a higher strength than
+// for a question. A turn with at least four words of the order needs no more than for a question, because four words
+// are seldom a coincidence. A note always needs the higher strength.
 func (f ScoreFloor) OrderFloor(s MatchStrength) ScoreFloor {
 	switch {
 	case s.isNote:
@@ -322,7 +337,8 @@ func (f ScoreFloor) OrderFloor(s MatchStrength) ScoreFloor {
 	return max(f, minOrderFloor)
 }
 
-// AnswerOrder returns what to show of a unit with strength s if the prompt is an order.
+// AnswerOrder returns how much to show of a note or turn that matches an order, such as "fix the parser", with
+// strength s.
 func (f ScoreFloor) AnswerOrder(s MatchStrength) AnswerKind {
 	if s.SubjectWords < minWordsIfUnknown {
 		return AnswerSilence
@@ -330,7 +346,8 @@ func (f ScoreFloor) AnswerOrder(s MatchStrength) AnswerKind {
 	return f.OrderFloor(s).AnswerQuestion(s)
 }
 
-// CanAccompanyAnswer reports whether a unit with strength s may be shown next to a unit that answers the prompt.
+// CanAccompanyAnswer reports whether a note or turn with strength s may be shown next to a stronger text that answers
+// the prompt.
 func (f ScoreFloor) CanAccompanyAnswer(s MatchStrength) bool {
 	return s.Value >= companionShare*float64(f)
 }

@@ -17,24 +17,26 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// floorFileSuffix is the suffix of the file that contains a store's floor. The file can be deleted at any time,
-// because it can be computed from the store.
+// floorFileSuffix is the suffix of the file beside a store that contains the minimum strength for showing an entry.
+// The file can be deleted at any time, because it can be computed from the store.
 const floorFileSuffix = ".gate"
 
 // FloorCalibration contains a memory's floor, and the number of entries and the decoys with which the floor was
 // computed.
 type FloorCalibration struct {
-	DecoysHash string          `json:"decoys"` // hash of the decoy list
+	// hash of the decoys, which are the test prompts that no memory can answer
+	DecoysHash string          `json:"decoys"`
 	EntryCount int             `json:"entries"`
 	Floor      gate.ScoreFloor `json:"floor"`
 }
 
-// maxEntryGrowth is the maximum relative change in the number of entries since the calibration. After a larger change,
-// the floor is calibrated again.
+// maxEntryGrowth is how much the number of entries in a memory may change, relative to the old number, before the
+// minimum strength for showing an entry is computed again.
 const maxEntryGrowth = .2
 
-// FitsSize reports whether the calibration is still exact: it used this program's decoys, and the number of entries
-// has changed by at most [maxEntryGrowth] since.
+// FitsSize reports whether the minimum strength is up to date. It must have been computed with this program's decoys
+// (test prompts that no memory can answer), and the number of entries must have changed by at most [maxEntryGrowth]
+// since.
 func (c FloorCalibration) FitsSize(entries int) bool {
 	off := float64(entries - c.EntryCount)
 	return c.DecoysHash == decoysHash() && max(off, -off) <= maxEntryGrowth*float64(c.EntryCount)
@@ -46,11 +48,12 @@ func (c FloorCalibration) IsUsableFor(entries int) bool {
 	return c.DecoysHash == decoysHash() && entries < 2*c.EntryCount && c.EntryCount < 2*entries
 }
 
-// floorRuleVersion must be increased when a change in the code alters the strengths of units. Floors are then
-// calibrated again.
+// floorRuleVersion must be increased if a change in the code alters how strongly entries match prompts. The minimum
+// strength of each memory is then computed again.
 const floorRuleVersion = "2\n"
 
-// decoysHash returns a hash over all decoys and floorRuleVersion.
+// decoysHash returns a hash of all decoys (test prompts that no memory can answer) and of floorRuleVersion. If either
+// changes, the hash changes, and the minimum strength of each memory is computed again.
 var decoysHash = sync.OnceValue(func() string {
 	sum := sha256.New()
 	_, _ = sum.Write([]byte(floorRuleVersion)) // hash.Hash never returns an error
@@ -60,15 +63,16 @@ var decoysHash = sync.OnceValue(func() string {
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 })
 
-// CalibrateFloor computes the floor of a source by searching for decoys. searchedDecoys counts the decoys that it has
-// searched for.
+// CalibrateFloor computes the minimum strength above which entries of a memory are shown. For this purpose, it
+// searches the memory for decoys, which are prompts that no memory can answer. searchedDecoys is the number of these
+// searches.
 //
-// A note raises the floor only if the gate would show the note for the decoy. A past turn always raises the floor,
-// because sessions contain the words of everyday talk. (If turns were treated like notes, 53 of 1,000 foreign
-// questions in BEAM would get a payload, and not 40.)
+// A note that matches a decoy raises the minimum only if the note would otherwise be shown. A past turn always raises
+// it, because sessions contain the words of everyday talk. (If turns were treated like notes, 53 instead of 40 of
+// 1,000 unanswerable questions in the benchmark BEAM would get an answer.)
 //
-// If ctx ends, CalibrateFloor returns the error of ctx, and the floor for the decoys so far. This floor is usable
-// after some hundred decoys.
+// If ctx ends, CalibrateFloor returns the error of ctx, and the minimum for the searches so far, which is usable after
+// some hundred searches.
 func (s *MemorySource) CalibrateFloor(ctx context.Context) (c FloorCalibration, searchedDecoys int, err error) {
 	c.DecoysHash = decoysHash()
 	c.EntryCount, err = s.CountShowable(ctx)
@@ -76,7 +80,7 @@ func (s *MemorySource) CalibrateFloor(ctx context.Context) (c FloorCalibration, 
 		return c, 0, err
 	}
 	gs := map[string][]float64{}
-	// All decoys share an analyzer, which caches words, because they have most words in common.
+	// Use the same analyzer for all decoys, because it caches words and decoys have most words in common.
 	analyzer := analysis.NewAnalyzer()
 	for _, d := range gate.DecoyPrompts() {
 		units, uerr := s.rankUnits(ctx, analyzer, d.Text, s.Filter, maxUnits)
@@ -117,12 +121,12 @@ func (s *MemorySource) CountShowable(ctx context.Context) (n int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	// The difference can be negative if another process has written between the two calls.
+	// The difference of the two counts can be negative if another process adds entries between the counts.
 	return max(n-excluded, 0), nil
 }
 
-// ReadFloor reads the calibration from the file next to a store. If the file cannot be read, it returns the zero
-// FloorCalibration, which fits no memory.
+// ReadFloor reads the minimum strength for showing entries, and how it was computed, from the file beside a store. If
+// the file cannot be read, ReadFloor returns the zero FloorCalibration, which is not valid for any memory.
 func ReadFloor(storePath string) (c FloorCalibration) {
 	dir, err := vfs.Dir(filepath.Dir(storePath))
 	if err != nil {

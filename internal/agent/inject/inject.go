@@ -25,18 +25,18 @@ const (
 	PlaceAction = "action" // an agent is about to edit a file or to run a command
 )
 
-// Maximum sizes in tokens, including the fence.
+// Maximum sizes of the texts that hooks show to a model, in tokens. They include the tags around each text.
 const (
 	MaxStartTokens   = 200 // notes at a session's start (documents and profiles have their own limits)
 	maxPromptTokens  = 160
 	maxActionTokens  = 120
-	MaxSessionTokens = 6_000 // all payloads of a session; afterwards only pointers are shown
+	MaxSessionTokens = 6_000 // limit for a whole session, after which only names of entries are shown
 )
 
 // minPromptsBeforeRepeat is the number of prompts that must pass before an entry may be shown again.
 const minPromptsBeforeRepeat = 10
 
-// Kinds of memories that are searched.
+// Kinds of memories in which a hook searches for an answer to a prompt.
 const (
 	SourceNotes    = "notes"
 	SourceSessions = "sessions"
@@ -46,7 +46,7 @@ const (
 type MemorySource struct {
 	SourceKind    string // SourceNotes or SourceSessions
 	Memory        *oxbow.Memory
-	Filter        oxbow.Filter // selects the entries that may be shown
+	Filter        oxbow.Filter // selects the entries that a model may see
 	StrengthFloor gate.ScoreFloor
 
 	// IsUnused reports whether an entry was shown often but never used. Such an entry is shown only as a pointer. If
@@ -61,12 +61,13 @@ type ShownState struct {
 	Shown  map[string]int  // for each [EntryKey], the number of the prompt at which the entry was last shown
 	Prints map[string]bool // fingerprints of the sentences that were shown
 
-	// Stored contains the fingerprints of sentences that were shown at prompts and before actions. All clients store
-	// these texts with the conversation. Some clients do not store the block of a session's start.
+	// Stored contains the fingerprints of the shown sentences that the client stores with the conversation. These are
+	// the sentences shown at prompts and before actions. The text shown at a session's start is not included, because
+	// some clients do not store it.
 	Stored map[string]bool
 
 	HasStart  bool // the block of the session's start was shown and is still in the model's context
-	Compacted bool // the client has compacted the conversation since the block of the start was last shown
+	Compacted bool // the client has compacted the conversation since memory was last shown for a session's start
 }
 
 // EntryKey returns the key that identifies an entry in a [ShownState].
@@ -87,7 +88,8 @@ type Prompt struct {
 	State           ShownState
 }
 
-// Block is a text that is shown to the model, with the decisions about the units that were considered.
+// Block is a text that is shown to the model for a prompt. It also contains the decision about each entry that was
+// considered for the text.
 type Block struct {
 	session.Injection
 	Text         string   `json:"text,omitempty"`   // "" if nothing is shown
@@ -96,13 +98,14 @@ type Block struct {
 	Decisions []UnitDecision `json:"accounts,omitempty"`
 }
 
-// UnitDecision records whether a unit is shown, and why.
+// UnitDecision records whether an entry of the memory is shown for a prompt, and why.
 type UnitDecision struct {
 	session.ShownEntry
 	gate.MatchStrength
 	StrengthFloor gate.ScoreFloor `json:"floor"`
 	AnswerKind    gate.AnswerKind `json:"answer"`
-	// RefusalReason tells why the unit is not shown or only named, if this was not decided by the gate.
+	// RefusalReason tells why the entry is not shown, or why only its name is shown. It is "" if the match strength
+	// was the only reason.
 	RefusalReason string `json:"why,omitempty"`
 }
 
@@ -116,8 +119,8 @@ const (
 )
 
 const (
-	maxUnits          = 3 // maximum number of units in a payload block
-	maxUnitsPerMemory = 6 // maximum number of units that are considered in each memory
+	maxUnits          = 3 // maximum number of entries that are quoted for one prompt
+	maxUnitsPerMemory = 6 // maximum number of matching entries that are considered in each memory for one prompt
 )
 
 // foundUnit is a unit that the search found, with the decision about it.
@@ -130,7 +133,8 @@ type foundUnit struct {
 	answerRule func(gate.MatchStrength) gate.AnswerKind
 }
 
-// floorRatio returns the unit's strength divided by the floor of its memory.
+// floorRatio returns the entry's match strength, divided by the minimum strength for its memory. With this ratio,
+// entries of different memories can be compared.
 func (u *foundUnit) floorRatio() float64 { return u.Value / max(float64(u.StrengthFloor), 1e-9) }
 
 // BlockForPrompt searches the sources and returns the block to show for the prompt. If no unit is strong enough, the
@@ -208,7 +212,8 @@ func isOfOtherProject(e *oxbow.Entry, project string) bool {
 	return project != "" && len(of) > 0 && !slices.Contains(of, project)
 }
 
-// composeBlock returns the block for the units, which must be sorted from the strongest to the weakest.
+// composeBlock returns the text to show for the prompt. units are the matching entries, which must be sorted from the
+// strongest to the weakest.
 func (p *Prompt) composeBlock(ctx context.Context, units []foundUnit) (Block, error) {
 	best := -1
 	for i, u := range units {

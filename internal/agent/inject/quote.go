@@ -14,10 +14,11 @@ import (
 )
 
 const (
-	maxBestSentences   = 2     // maximum number of sentences from the strongest unit, without the conclusion
-	maxOtherSentences  = 1     // maximum number of sentences from any other unit, without the conclusion
+	maxBestSentences = 2 // maximum number of sentences from the strongest unit, without the conclusion
+	// maximum number of sentences from each weaker entry, without a sentence that states the entry's conclusion
+	maxOtherSentences  = 1
 	maxSentenceChars   = 200   // maximum length of a sentence in characters
-	maxShortenedChars  = 120   // maximum length of a sentence if the block is too large
+	maxShortenedChars  = 120   // maximum length of a quoted sentence if the whole text would otherwise be too long
 	maxScoredSentences = 1_000 // maximum number of sentences in a unit that are considered
 )
 
@@ -29,13 +30,13 @@ type candidateSentence struct {
 	isConclusion bool
 }
 
-// quote is a unit with the sentences that the block quotes.
+// quote is an entry of the memory with the sentences that are quoted from it for a prompt.
 type quote struct {
 	*foundUnit
 	sentences []quotedSentence
 }
 
-// quotedSentence is a sentence that the block quotes.
+// quotedSentence is a sentence of an entry that is quoted to the model.
 type quotedSentence struct {
 	candidateSentence
 	shownText   string // quoted part of the sentence, on one line
@@ -68,8 +69,8 @@ func (q *quote) shortenSentences() (isShorter bool) {
 	return isShorter
 }
 
-// dropWeakestSentence removes the sentence with the lowest score. If several sentences have this score, it removes the
-// last one.
+// dropWeakestSentence removes the quoted sentence that matches the prompt worst, which is the one with the lowest
+// score. If several sentences have the lowest score, it removes the last one.
 func (q *quote) dropWeakestSentence() {
 	at := 0
 	for i, s := range q.sentences {

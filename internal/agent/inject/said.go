@@ -28,9 +28,9 @@ func (u *foundUnit) spokenText() string {
 	return userPrefix + t.Prompt() + "\n\nassistant: " + t.AgentText()
 }
 
-// looksLikeInstructions reports whether the unit must not be shown because it looks like instructions to an agent. For
-// a note, this depends on its labels, which a person can approve. For a turn, only the agent's text is examined, not
-// the person's own words.
+// looksLikeInstructions reports whether the found entry must not be shown because it looks like instructions to an
+// agent. For a note, this depends on its labels, which a person can approve. For a conversation turn, only the agent's
+// text is examined, not the person's own words.
 func (u *foundUnit) looksLikeInstructions() bool {
 	if u.SourceKind != SourceSessions {
 		return !u.entry.MayShow(oxbow.Unasked)

@@ -26,14 +26,15 @@ import (
 // Each line of the file is a [stateLine] in JSON. A line contains the totals up to this line, so the end of the file
 // is enough to restore the state. A line that was not written completely is skipped.
 type StateFile struct {
-	Dir             string // directory with a file for each session
+	Dir             string // directory that contains a state file for each session
 	Client, Session string
 	Now             time.Time
 }
 
-// Kinds of lines in the file. The places, such as [PlacePrompt], are further kinds.
+// Kinds of lines in a session's state file. Further kinds are the moments at which a hook shows memory, such as
+// [PlacePrompt].
 const (
-	eventShown      = "shown"   // a block was shown to the model
+	eventShown      = "shown"   // a text from memory was shown to the model
 	eventCompaction = "compact" // the client has compacted the conversation
 	eventOther      = "other"   // the client has reported something else after a session's start
 )
@@ -42,20 +43,22 @@ const (
 type stateLine struct {
 	Time         time.Time `json:"time"`
 	EventKind    string    `json:"event"`
-	AnswerKey    string    `json:"key,omitempty"`   // identifies the answer at its place
+	AnswerKey    string    `json:"key,omitempty"`   // identifies what the hook answers, such as the turn of a prompt
 	ShownPlace   string    `json:"place,omitempty"` // place at which the block was shown
-	PromptNumber int       `json:"prompt"`          // number of prompts up to this line
-	TotalTokens  int       `json:"tokens"`          // number of shown tokens up to this line
-	ShownKeys    []string  `json:"shown,omitempty"`
-	Fingerprints []string  `json:"prints,omitempty"`
+	PromptNumber int       `json:"prompt"`          // number of prompts in the session, up to and including this line
+	// number of tokens that the session was shown, up to and including this line
+	TotalTokens  int      `json:"tokens"`
+	ShownKeys    []string `json:"shown,omitempty"`
+	Fingerprints []string `json:"prints,omitempty"`
 }
 
-// Limits of the state files.
+// Limits of the files that record which texts each session was shown.
 const (
 	maxStateFileBytes = 128 << 10 // maximum file size in bytes; only the last half of a larger file is kept
 	maxStateAge       = 30 * 24 * time.Hour
 	maxLockWait       = 200 * time.Millisecond // maximum time to wait for another process's lock
-	maxRepeatDelay    = 5 * time.Second        // maximum time between two reports of the same answer
+	// If a second hook process begins the same answer within this time, it is a duplicate of the first.
+	maxRepeatDelay = 5 * time.Second
 )
 
 func (f StateFile) fileName() string {
@@ -80,7 +83,9 @@ func (f StateFile) BeginTurn(ctx context.Context, turnID string) (s ShownState, 
 	return f.recordAnswer(ctx, PlacePrompt, turnID, math.MaxInt64)
 }
 
-// recordAnswer is like BeginAnswer, but isNewAnswer is false if the same answer was recorded less than maxAge ago.
+// recordAnswer records that a hook is about to answer, and returns which texts the session was already shown.
+// isNewAnswer is false if another hook process recorded the same answer less than maxAge ago. A repeated session start
+// is a new answer if anything else was recorded in between.
 func (f StateFile) recordAnswer(
 	ctx context.Context,
 	place, answerKey string,
@@ -183,7 +188,7 @@ func (f StateFile) ReadState() ShownState {
 	return s
 }
 
-// applyLine updates the state with a line of the file.
+// applyLine updates the record of shown texts with one line of the session's state file.
 func (s *ShownState) applyLine(l *stateLine) {
 	switch {
 	case l.EventKind == eventCompaction,
@@ -220,12 +225,13 @@ func (f StateFile) readState() ([]byte, ShownState, []stateLine, error) {
 	return b, s, lines, err
 }
 
-// isValid reports whether the line has an event and no negative numbers.
+// isValid reports whether the line names its kind and contains no negative numbers.
 func (l *stateLine) isValid() bool {
 	return l.EventKind != "" && l.PromptNumber >= 0 && l.TotalTokens >= 0
 }
 
-// parseState parses the last [maxStateFileBytes] bytes of b as lines. It skips invalid lines.
+// parseState parses the content b of a session's state file, of which it reads only the last [maxStateFileBytes]
+// bytes. It returns the lines, and the record of shown texts that results from them. It skips invalid lines.
 func parseState(b []byte) (s ShownState, lines []stateLine) {
 	s = newShownState()
 	for line := range bytes.Lines(b[max(0, len(b)-maxStateFileBytes):]) {
@@ -236,7 +242,7 @@ func parseState(b []byte) (s ShownState, lines []stateLine) {
 		lines = append(lines, l)
 		prompt, tokens := l.PromptNumber, l.TotalTokens
 		s.applyLine(&l)
-		s.Prompt, s.Tokens = prompt, tokens // The totals in a line include the line itself.
+		s.Prompt, s.Tokens = prompt, tokens // The totals in a line include what the line itself reports.
 		for _, e := range l.ShownKeys {
 			s.Shown[e] = prompt
 		}
@@ -261,7 +267,8 @@ func (f StateFile) lockAndAppend(ctx context.Context, nextLine func(ShownState, 
 	return err
 }
 
-// appendNext is the part of lockAndAppend that runs while the file is locked.
+// appendNext calls nextLine with the content of the state file, and appends the line that nextLine returns. If
+// nextLine returns nil, the file stays unchanged. The caller must hold the file's lock.
 func (f StateFile) appendNext(nextLine func(ShownState, []stateLine) *stateLine) error {
 	b, s, lines, err := f.readState()
 	if err != nil {
@@ -290,7 +297,7 @@ func (f StateFile) appendLine(fileBytes []byte, l *stateLine) error {
 	if err != nil {
 		return err
 	}
-	// The first line break ends a previous line that was not written completely.
+	// The leading line break separates the new line from an incomplete last line of the state file, if there is one.
 	line = append(append([]byte{'\n'}, line...), '\n')
 	name := filepath.Join(f.Dir, f.fileName())
 	if len(fileBytes)+len(line) > maxStateFileBytes {

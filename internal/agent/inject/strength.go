@@ -26,7 +26,7 @@ const (
 	maxTermFrequencyFactor = 2.2      // BM25 parameter k1 + 1: maximum score of a term, divided by its weight and idf
 
 	textLengthWeight  = .75 // BM25 parameter b: how much the length of a text reduces its score
-	maxShortNoteWords = 60. // a note of at most this many weighted words is not rated by its length
+	maxShortNoteWords = 60. // a note with at most this many words does not get a lower score because of its length
 
 	// minEntriesForUnique is the minimum number of entries in a memory from which a word counts as unique if only one
 	// entry contains it. In a smaller memory, most words occur in only one entry.
@@ -63,8 +63,8 @@ func personProse(prompt string) string {
 	return strings.Join(sentences[:first], "") + strings.Join(sentences[last:], "")
 }
 
-// rankUnits returns the units of a memory that match the words best, each with its strength. It returns at most limit
-// units. analyzer is used to find the identifiers among the words.
+// rankUnits returns the notes or turns of a memory that match the words best, each with the strength of the match. It
+// returns at most limit results. analyzer finds the identifiers among the words.
 func (s *MemorySource) rankUnits(
 	ctx context.Context,
 	analyzer *analysis.Analyzer,
@@ -139,9 +139,9 @@ func gateTerms(x *oxbow.Explanation, identifiers map[string]string) (terms []gat
 	return terms
 }
 
-// adaptTermsToNote adjusts the terms' scores for a note. For a note of at most [maxShortNoteWords] words, the score
-// does not depend on the length, because a note with four sentences answers a prompt as well as a note with one. A
-// word that the note lacks counts only once, even if the prompt repeats it.
+// adaptTermsToNote adjusts the scores that a prompt's terms have for a note. The score of a note with at most
+// [maxShortNoteWords] words does not depend on its length, because a note with four sentences answers a prompt as well
+// as a note with one. If the note lacks a word that the prompt repeats, the word counts only once.
 func adaptTermsToNote(x *oxbow.Explanation, terms []gate.Term) {
 	if x == nil {
 		return
@@ -156,10 +156,10 @@ func adaptTermsToNote(x *oxbow.Explanation, terms []gate.Term) {
 	}
 }
 
-// identifiersByTerm returns the identifiers in a text by their terms. An identifier is a name that consists of several
-// terms, such as parse.go, legacy_sku or TypeScript. If a term also occurs as a separate word, its identifier is "".
-// Words joined by a hyphen are separate words, except in a path. Text in a script without spaces does not contain
-// identifiers.
+// identifiersByTerm splits the identifiers in a text into search terms. It returns a map from each term to the
+// identifier that contains the term. An identifier is a name of several terms, such as parse.go, legacy_sku or
+// TypeScript. A term that is also a word of its own is mapped to "". Words joined by a hyphen are separate words,
+// except in a path. Text in a script without spaces does not contain identifiers.
 func identifiersByTerm(ctx context.Context, analyzer *analysis.Analyzer, text string) map[string]string {
 	of := map[string]string{}
 	for chunk := range identifierChunks(text) {

@@ -32,7 +32,7 @@ func EditKeys(
 	spans, values := locateKeys(mapping, lines)
 	insertions := make([]string, len(lines)+1) // text to insert before each line
 	isRemoved := make([]bool, len(lines))
-	lastEnd := 0 // end of the last key so far
+	lastEnd := 0 // line after the keys that were processed so far, where a new key is inserted
 	for _, k := range orderedKeys {
 		at, exists := spans[k]
 		text, ok := renderKey(k, values[k])

@@ -12,8 +12,8 @@ import (
 // Property is a key with its values. A nested mapping becomes several properties with names such as owner.name.
 type Property struct {
 	Name       string       // name as spelled in the file; dots join the names of nested keys
-	ValueNodes []*yaml.Node // values, which may be null
-	IsList     bool         // the file has a list of values
+	ValueNodes []*yaml.Node // values of the key (a value may be null)
+	IsList     bool         // the file contains a list as the key's value
 }
 
 // FlattenProperty returns the properties for a key and its value. Nested lists are joined to a single list. A mapping

@@ -20,7 +20,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Limits of the front matter.
+// Limits of a file's front matter, which is the YAML block between "---" lines at the beginning.
 const (
 	MaxFrontMatterBytes = 64 << 10
 	// Maximum number of lines; if no end follows within them, the first "---" is a horizontal rule.

@@ -42,9 +42,10 @@ type DB struct {
 	usablePageSize int              // bytes of a page without its reserved end
 	pageCount      int64            // number of pages
 	walOffsets     map[uint32]int64 // for each page in the write-ahead log, the offset of its newest version
-	stateAtOpen    string           // result of readState when the database was opened
-	path           string
-	visitedPages   int64 // number of pages that the current walk through a tree has visited
+	// The database's state when it was opened. If readState returns another text later, another program has written.
+	stateAtOpen  string
+	path         string
+	visitedPages int64 // number of pages that the current walk through a tree has visited
 }
 
 // IsDatabase reports whether a file begins with the header of an SQLite database.
@@ -99,7 +100,8 @@ func (db *DB) readHeader() error {
 		return err
 	}
 	db.walFile = wal
-	// Read the state before the log, so that frames which are appended later count as a change.
+	// Read the state before the write-ahead log. If a transaction is appended to the log in between, it is then
+	// noticed as a change.
 	db.stateAtOpen, err = db.readState()
 	if err != nil {
 		return err
@@ -212,7 +214,7 @@ const (
 func (db *DB) readWAL() error {
 	head := make([]byte, walHeaderSize)
 	if _, err := io.ReadFull(db.walFile, head); err != nil {
-		return nil // The log is empty.
+		return nil // The write-ahead log contains no transactions, so every page is in the database file.
 	}
 	var order binary.ByteOrder = binary.LittleEndian
 	switch binary.BigEndian.Uint32(head) {

@@ -132,7 +132,8 @@ func (t *Table) parseColumns(definitionParts []string) (uniqueColumns []string) 
 // indexedColumn returns the first column of an index. It returns "" if texts cannot be looked up in the index. unique
 // contains the first columns of the indexes that SQLite created.
 func indexedColumn(i schemaRow, uniqueColumns []string) string {
-	if i.sql == "" { // The name of such an index is sqlite_autoindex_TABLE_NUMBER.
+	// SQLite created the index for a UNIQUE or PRIMARY KEY, and named it sqlite_autoindex_TABLE_NUMBER.
+	if i.sql == "" {
 		n, err := strconv.Atoi(i.name[strings.LastIndexByte(i.name, '_')+1:])
 		if err != nil {
 			return ""
@@ -179,7 +180,8 @@ func splitTableDefinition(sql string) (parts []string, optionsAfterColumns strin
 			}
 			i += length
 			continue
-		case strings.IndexByte("'\"`", c) >= 0: // Commas and parentheses in quotes do not separate parts.
+		// Skip quoted text: commas and parentheses in it do not separate columns.
+		case strings.IndexByte("'\"`", c) >= 0:
 			length := strings.IndexByte(sql[i+1:], c)
 			if length < 0 {
 				return parts, ""

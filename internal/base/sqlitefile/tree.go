@@ -8,7 +8,7 @@ import (
 	"math"
 )
 
-// Types of pages.
+// Types of pages in the trees that store SQLite's tables and indexes.
 const (
 	indexInteriorPage = 0x02
 	tableInteriorPage = 0x05
@@ -68,7 +68,7 @@ func (n *treePage) cellCount() int { return len(n.cellOffsets) / 2 }
 // treeCell is an entry in a page of a tree.
 type treeCell struct {
 	childPage uint32 // page with the entries before this one (only in interior pages)
-	rowID     int64  // ID of the row (only in tables)
+	rowID     int64  // ID of the row (only in the tree of a table, not in an index)
 
 	record *storedRecord // nil in an interior page of a table
 }

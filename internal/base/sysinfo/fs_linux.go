@@ -41,7 +41,7 @@ var fileSystems = map[uint32]FileSystem{
 	unix.OVERLAYFS_SUPER_MAGIC: {Name: "overlay", Kind: KindLayered},
 	0x61756673:                 {Name: "aufs", Kind: KindLayered},
 
-	unix.EXT4_SUPER_MAGIC:     {Name: "ext4", Kind: KindLocal}, // ext2 and ext3 have the same number as ext4.
+	unix.EXT4_SUPER_MAGIC:     {Name: "ext4", Kind: KindLocal}, // ext2 and ext3 have the same magic number as ext4.
 	unix.XFS_SUPER_MAGIC:      {Name: "xfs", Kind: KindLocal},
 	unix.BTRFS_SUPER_MAGIC:    {Name: "btrfs", Kind: KindLocal},
 	unix.BCACHEFS_SUPER_MAGIC: {Name: "bcachefs", Kind: KindLocal},

@@ -1,6 +1,6 @@
 //go:build !linux && !darwin && !windows
 
-// This file is for platforms on which all file systems are treated alike.
+// This file is for platforms on which the kind and size of a file system are not determined.
 
 package sysinfo
 

@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-// This file is for platforms on which it would be expensive to find out that a process is suspended.
+// This file is for platforms on which it would take too long to check whether another process is suspended.
 
 package sysinfo
 

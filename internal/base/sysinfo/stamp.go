@@ -7,7 +7,7 @@ import "io/fs"
 // Stamp is the part of a file's metadata that changes whenever the file's content changes, except for changes within
 // the file system's clock resolution.
 type Stamp struct {
-	Size                int64  // in bytes
+	Size                int64  // size of the file in bytes
 	ModTime, ChangeTime int64  // times at which the content and the inode last changed, in nanoseconds since 1970
 	Inode               uint64 // number of the inode
 }

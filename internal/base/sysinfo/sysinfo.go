@@ -37,7 +37,7 @@ type FileSystem struct {
 	Name       string // name that the system uses, such as xfs or nfs ("" if unknown)
 	Kind       FileSystemKind
 	IsReadOnly bool
-	FreeBytes  uint64 // number of bytes that this user may still use
+	FreeBytes  uint64 // free space in bytes that this user may use
 	TotalBytes uint64 // size in bytes (0 if unknown)
 }
 
@@ -97,7 +97,8 @@ var localFUSENames = []string{
 func fuseMountKind(mount string) FileSystemKind {
 	_, sub, _ := strings.Cut(mount, ".")
 	switch {
-	case strings.HasPrefix(mount, "fuseblk"): // The file system is on a block device.
+	// fuseblk means that the file system is on a block device, so it is local.
+	case strings.HasPrefix(mount, "fuseblk"):
 		return KindLocal
 	case slices.Contains(networkFUSENames, sub):
 		return KindNetwork

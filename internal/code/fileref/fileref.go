@@ -10,8 +10,9 @@ type FileState string
 const (
 	Fresh FileState = "FRESH" // At least 80 % of the content is unchanged.
 	// At least 80 % of the content is unchanged, but is now in another file or in other lines.
-	Moved        FileState = "MOVED"
-	Stale        FileState = "STALE"        // The file was deleted, or less than 80 % of the content is unchanged.
+	Moved FileState = "MOVED"
+	// The file was deleted, or less than 80 % of the referenced content is unchanged.
+	Stale        FileState = "STALE"
 	Unverifiable FileState = "UNVERIFIABLE" // The earlier content is not known, or the file is not in this tree.
 )
 
@@ -27,8 +28,8 @@ type Ref struct {
 
 	Time time.Time // time of the reference; if Blob is "", the content at this time is looked up in git's history
 
-	// IsDoubtful means that the reference may belong to another tree. The file is then checked only if Blob identifies
-	// its content.
+	// IsDoubtful means that the referenced file may belong to another working tree. The reference is then checked only
+	// if Blob is the hash of a known content.
 	IsDoubtful bool
 }
 
@@ -40,5 +41,5 @@ type CheckResult struct {
 	// numbers if File has line numbers. It is "" if the file and the lines are still at File.
 	CurrentPath    string
 	UnchangedShare float64 // unchanged share of the content, from 0 to 1 (0 if it is not known)
-	Explanation    string  // sentence that explains the result to a person
+	Explanation    string  // sentence for people that explains why the reference has this state
 }

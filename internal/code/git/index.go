@@ -42,8 +42,8 @@ func IndexNames(path string) ([]string, error) {
 	err = r.readIndexNames(filepath.Join(r.gitDir, "index"), func(e IndexEntry) {
 		name := e.Name
 		switch lower := strings.ToLower(name); {
-		// The path is a tracked file or link, or is in a submodule or in a directory that a sparse index does not
-		// list.
+		// The requested path is itself a tracked file or link. Or it is inside a submodule, or inside a directory
+		// whose files a sparse index does not list.
 		case lower == at, strings.HasSuffix(name, "/") && strings.HasPrefix(at+"/", lower):
 			names = append(names, ".")
 		case strings.HasPrefix(lower, at+"/"):
@@ -84,7 +84,8 @@ func (r *Repo) IndexEntries() (entries []IndexEntry, modTime time.Time, err erro
 	}
 	shared, err := r.readIndex(name, func(e IndexEntry) { entries = append(entries, e) })
 	if err == nil && shared != "" {
-		// Fail, because a split index contains changes of the shared entries, which readIndexNames does not apply.
+		// Fail, because this is a split index: it contains changes of the entries in another file, the shared index.
+		// readIndex does not apply these changes.
 		err = errUnknownIndexFormat
 	}
 	return entries, modTime, err
@@ -184,7 +185,9 @@ func parseEntryName(b []byte, previousName string, version uint32, hashSize int)
 		return "", nil, errUnknownIndexFormat
 	}
 	text, kept := b[head:], 0
-	if version == 4 { // In version 4, the name is the previous name without its last bytes, followed by a suffix.
+	// In version 4 of the index format, a name is stored as a difference: how many bytes to remove from the end of the
+	// previous name, and a suffix to append.
+	if version == 4 {
 		drop := 0
 		for more := true; more; text = text[1:] {
 			if len(text) == 0 || drop > len(previousName) {

@@ -115,7 +115,7 @@ func (r *Repo) CommitTimes(ctx context.Context, commits []string) (map[string]ti
 				}
 				continue
 			}
-			// The line has the form NAME <EMAIL> SECONDS ZONE.
+			// A committer line of a commit has the form committer NAME <EMAIL> SECONDS ZONE.
 			f := strings.Fields(rest[strings.LastIndexByte(rest, '>')+1:])
 			if len(f) == 2 {
 				if s, err := strconv.ParseInt(f[0], 10, 64); err == nil {

@@ -32,7 +32,8 @@ func (r *Repo) HeadCommit(_ context.Context) (string, error) {
 // followRef returns the object that a reference names, or "" if the reference does not exist. It follows symbolic
 // references.
 func (r *Repo) followRef(ref string) (string, error) {
-	for range 5 { // A symbolic reference may name another symbolic reference.
+	// A symbolic reference may name another symbolic reference. Stop after some steps, because they may form a circle.
+	for range 5 {
 		b, err := r.readRef(ref)
 		if errors.Is(err, fs.ErrNotExist) {
 			return r.readPackedRef(ref)
@@ -158,8 +159,9 @@ func (r *Repo) BlobAt(ctx context.Context, commit, file string) (string, error) 
 type fileChange struct {
 	commit           string
 	oldBlob, newBlob string // names of the blobs; all digits are zero if the file did not exist
-	oldPath, newPath string // The paths differ only if the file was renamed or copied.
-	status           byte   // kind of change: A, M, R, C, D or T
+	// paths of the file before and after the commit, which differ only if the commit renamed or copied the file
+	oldPath, newPath string
+	status           byte // kind of change: A, M, R, C, D or T
 }
 
 // parseRawLog parses the output of git log --raw -z with the format "commit %H". If a part cannot be parsed,
@@ -212,10 +214,10 @@ func parseRawLog(out []byte) ([]fileChange, error) {
 	return steps, nil
 }
 
-// FormerNames returns the names that a file in HEAD had before it was renamed, newest first. It also returns the names
-// of the files from which the file was copied. If the commit that made the copy did not change the original, the
-// original is found only if it is in others. If git fails, FormerNames returns an error and the names that it has
-// found.
+// FormerNames returns the names that a file in HEAD had before it was renamed, newest first. If the file was created
+// as a copy, the name of the original file is also returned. The original is found only if the commit with the copy
+// also changed or deleted it, or if it is one of the files in others. If git fails, FormerNames returns an error and
+// the names found so far.
 func (r *Repo) FormerNames(ctx context.Context, file string, others []string) (names []string, err error) {
 	commit, err := r.HeadCommit(ctx)
 	for range maxRenameHops {
@@ -262,7 +264,8 @@ func (r *Repo) findCopyOrigin(
 		}
 		paths := append([]string{file}, others...)
 		for _, c := range changed {
-			if c.status == 'D' && c.oldBlob == m.newBlob { // The contents are equal, so git need not compare them.
+			// The deleted file has the same content as the new file, so it is the origin.
+			if c.status == 'D' && c.oldBlob == m.newBlob {
 				return m.commit, c.oldPath, nil
 			}
 			paths = append(paths, c.oldPath)

@@ -20,7 +20,7 @@ const maxReflogBytes = 1 << 20
 type HeadMove struct {
 	Time time.Time
 	To   string // commit to which HEAD refers after the move
-	New  bool   // The move created the commit.
+	New  bool   // The commit was created when HEAD moved to it.
 	Made bool   // The user or an agent created the commit with git commit and wrote its message.
 
 	oldCommit string // commit to which HEAD referred before the move
@@ -49,7 +49,7 @@ func (r *Repo) ReadHeadMoves() []HeadMove {
 	for line := range strings.Lines(string(b)) {
 		if m, ok := parseReflogLine(line); ok {
 			m.Made = m.Made ||
-				// An amended commit may keep the message of the commit that it replaces.
+				// git commit --amend may keep the message of the old commit.
 				(m.isAmend && made[m.oldCommit])
 			made[m.To] = made[m.To] || m.Made
 			all = append(all, m)

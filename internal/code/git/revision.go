@@ -267,7 +267,8 @@ func (r *Repo) findRenames(ctx context.Context, head string, files []string) (ma
 		if err != nil {
 			return nil, err
 		}
-		for _, s := range steps { // The newest commit comes first, so use the first commit.
+		// Renames are listed from the newest commit to the oldest. Keep the first rename of each path.
+		for _, s := range steps {
 			if want[s.oldPath] && to[s.oldPath] == "" {
 				to[s.oldPath] = s.newPath
 			}

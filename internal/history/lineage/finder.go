@@ -27,11 +27,13 @@ type lineageFinder struct {
 	lineageFile *oxbow.LineageFile // the key file, or nil if this memory cannot have one
 	wholeGraph  *historyGraph      // the whole history, or nil if it was not read
 
-	// The fields below are set if the key file is used.
+	// The fields below are used only if the history is read with the help of a key file, which tells for each six
+	// words and each name in which versions of entries they occur.
 	keys             *keyFile
 	changesAfterFile []oxbow.Change           // changes after the last change in the key file, oldest first
 	versions         map[uint32]oxbow.Version // versions that were read from the log, by their number in the key file
-	versionPlaces    map[uint32]versionPlace  // places of these versions, by the same number
+	// places in the history of the versions that were read, by their number in the key file
+	versionPlaces map[uint32]versionPlace
 }
 
 // FindLineage returns the edges that lead from an entry to its sources, to the sources of these sources, and so on. It
@@ -76,8 +78,9 @@ func (f *lineageFinder) openLineageFile(ctx context.Context) error {
 	return nil
 }
 
-// readChangesAfterFile reads the changes that are newer than the key file. It returns an error if the history does
-// not contain the file's last change with the same hash.
+// readChangesAfterFile reads the changes of the memory that are newer than the key file. It returns an error if the
+// last change in the key file is not in the history with the same number and hash, because the file then belongs to
+// another history.
 func (f *lineageFinder) readChangesAfterFile(ctx context.Context, head *keyFileHead) error {
 	left := maxTailBytes + tailBytesPerKey*head.keyCount
 	f.changesAfterFile = nil
@@ -105,8 +108,9 @@ func (f *lineageFinder) readChangesAfterFile(ctx context.Context, head *keyFileH
 	return fmt.Errorf("%w: it belongs to another history", errUnusableKeyFile)
 }
 
-// findEdges returns the edges that start or end at the named entries. The result is the same as the result of
-// [graph.Edges] for the whole history.
+// findEdges returns the edges that start or end at the named entries. An edge leads from an entry to the source from
+// which the entry was made. The key file only makes the search faster: the result is the same as for the whole
+// history.
 func (f *lineageFinder) findEdges(ctx context.Context, names map[string]bool) ([]Edge, error) {
 	if f.wholeGraph == nil && f.keys != nil {
 		part, err := f.readPartialGraph(ctx, names)
@@ -128,7 +132,8 @@ func (f *lineageFinder) findEdges(ctx context.Context, names map[string]bool) ([
 	return f.wholeGraph.Edges(names), nil
 }
 
-// readWholeHistory reads the whole history and then writes the key file, unless keepFile is set.
+// readWholeHistory reads the whole history. It then writes a key file, which makes later searches for copied text
+// faster. If keepFile is set, it does not write the file.
 func (f *lineageFinder) readWholeHistory(ctx context.Context, keepFile bool) (err error) {
 	f.wholeGraph, err = readHistoryGraph(ctx, f.history)
 	if err != nil {
@@ -191,16 +196,17 @@ func (f *lineageFinder) readPartialGraph(ctx context.Context, names map[string]b
 	return f.versionGraph(wanted), nil
 }
 
-// addVersionNumbers adds to numbers the numbers of the versions that have a key. It returns errTooManyVersions if
-// numbers then contains about a quarter of all versions or more.
+// addVersionNumbers searches the key file for the versions with the key k, and adds their numbers to the map. It
+// returns errTooManyVersions if the map then contains about a quarter of all versions or more.
 func (f *lineageFinder) addVersionNumbers(k versionKey, numbers map[uint32]bool) error {
 	return f.keys.addVersionNumbers(k, numbers, 64+f.keys.head.versionCount/4)
 }
 
-// readVersions reads the numbered versions that have not been read yet.
+// readVersions reads the versions that have the given numbers in the key file. It skips versions that were read
+// before.
 func (f *lineageFinder) readVersions(ctx context.Context, numbers map[uint32]bool) error {
 	var seqs []uint64
-	missing := map[uint64][]uint32{} // numbers of the versions to read, by change number
+	missing := map[uint64][]uint32{} // numbers of the versions to read, for each change that contains such versions
 	for _, number := range slices.Sorted(maps.Keys(numbers)) {
 		if _, known := f.versionPlaces[number]; known {
 			continue
@@ -237,7 +243,8 @@ func (f *lineageFinder) readVersions(ctx context.Context, numbers map[uint32]boo
 	return nil
 }
 
-// versionGraph returns a graph with the numbered versions and the changes after the key file.
+// versionGraph returns a graph of the versions with the given numbers in the key file, and of the changes that are
+// newer than the key file.
 func (f *lineageFinder) versionGraph(numbers map[uint32]bool) *historyGraph {
 	var changes []oxbow.Change
 	for _, number := range slices.Sorted(maps.Keys(numbers)) {

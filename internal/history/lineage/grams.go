@@ -1,6 +1,6 @@
 // This file divides texts into grams, which are sequences of six words. Two texts with a common gram were probably
-// copied from each other. Each question may need all grams of the history, so most code here only makes the
-// computation faster.
+// copied from each other. A search for copied text may need the grams of all texts in the history, so most of this
+// code is written for speed.
 
 // Package lineage finds out from which other texts the texts of a memory were made.
 package lineage
@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// wordsPerGram is the number of words in a gram.
+// wordsPerGram is how many consecutive words two texts must have in common to count as copied.
 const wordsPerGram = text.MinCopiedWords
 
 // Gram is a hash of wordsPerGram consecutive words in a text.
@@ -38,17 +38,19 @@ const (
 		gramFactor % (1 << 64) * gramFactor % (1 << 64)
 )
 
-// A gramScanner computes the grams of many texts in the same memory. The zero gramScanner is ready
-// to use.
+// A gramScanner computes hashes of six consecutive words for many texts, and reuses its buffers. The zero gramScanner
+// is ready to use.
 type gramScanner struct {
 	lowerText []byte   // text in lower case
 	hashes    []uint64 // hash of each word
 	grams     []Gram
 
-	hasStableHashes bool // Hashes are the same in each run of the program, so that they can be stored in a file.
+	// The hash of a word must be the same in each run of the program, because it is stored in a file.
+	hasStableHashes bool
 }
 
-// hashWord returns the hash of the word in b's first n bytes. b must have at least maxShortWord more bytes.
+// hashWord returns the hash of the word in b's first n bytes. b must have at least maxShortWord more bytes, because
+// the hash function reads eight bytes at once.
 func (s *gramScanner) hashWord(b []byte, n int) uint64 {
 	if s.hasStableHashes {
 		return stableHash(b, n)
@@ -142,7 +144,7 @@ func stableHash(b []byte, n int) uint64 {
 		h = mixHashes(h, binary.LittleEndian.Uint64(b))
 		b = b[maxShortWord:]
 	}
-	// The shift removes the bytes after the word.
+	// Shift out the bytes that follow the word, because eight bytes are read at once.
 	return mixHashes(h, binary.LittleEndian.Uint64(b)<<(8*(maxShortWord-n)))
 }
 
@@ -152,7 +154,8 @@ func mixHashes(a, b uint64) uint64 {
 	return hi ^ lo
 }
 
-// combineWordHashes computes the grams from the hashes of the words. It computes each gram from the previous gram.
+// combineWordHashes returns a hash for each six consecutive words, from the hashes of the single words. It computes
+// each hash from the previous one.
 func (s *gramScanner) combineWordHashes() []Gram {
 	s.grams = s.grams[:0]
 	g := uint64(0)

@@ -1,11 +1,13 @@
-// This file implements a set of grams that quickly rejects grams that are not in the set.
+// This file implements a set of grams, which are hashes of six consecutive words. The set quickly rejects grams that
+// it does not contain.
 
 package lineage
 
 import "math/bits"
 
-// bitsPerGram is how many bits the filter has for each gram of the set. With 32 bits, the map has to be searched for
-// only about one in 32 grams that are not in the set.
+// bitsPerGram is the size of the set's bit filter in bits, divided by the number of elements. With 32 bits, the filter
+// wrongly lets through only about one in 32 values that are not in the set. Only for these, the slower map is
+// searched.
 const bitsPerGram = 32
 
 // A gramSet is a set of grams. Nearly all grams in a history are missing from the set of grams that are searched for.
@@ -14,7 +16,7 @@ const bitsPerGram = 32
 type gramSet struct {
 	grams       map[Gram]bool
 	bitFilter   []uint64
-	ignoredBits int // number of a gram's lower bits, which the filter ignores
+	ignoredBits int // number of low bits of a hash that bitFilter ignores
 }
 
 func newGramSet(grams map[Gram]bool) *gramSet {

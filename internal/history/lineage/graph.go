@@ -9,11 +9,11 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// These are the ways in which oxbow recognizes that a version was made from a source.
+// The ways in which oxbow recognizes that a version of an entry was made from another entry or a conversation turn.
 const (
-	ByLabel = "from"   // A label of the version names the source.
+	ByLabel = "from"   // The version has a label "from" that names its source.
 	ByMerge = "merged" // The change merged the source into the entry.
-	ByWords = "words"  // The version contains six consecutive words that first occurred in the source.
+	ByWords = "words"  // The version contains six consecutive words that first occurred in the source's text.
 )
 
 // Edge records that a version of an entry was made from a source.
@@ -111,7 +111,7 @@ func (g *historyGraph) Edges(names map[string]bool) (edges []Edge) {
 	return edges
 }
 
-// versionGrams returns the grams in all versions of the named entries.
+// versionGrams returns a hash for each six consecutive words in all versions of the named entries.
 func (g *historyGraph) versionGrams(names map[string]bool) *gramSet {
 	all, scanner := map[Gram]bool{}, gramScanner{}
 	for v := range g.eachVersion {
@@ -124,7 +124,8 @@ func (g *historyGraph) versionGrams(names map[string]bool) *gramSet {
 	return newGramSet(all)
 }
 
-// labelEdges returns an edge for each source label of a version that the entry's previous version lacks.
+// labelEdges returns an edge for each source that a label of the version v names. It skips labels that the previous
+// version of the entry already had.
 func (g *historyGraph) labelEdges(v *oxbow.Version) (edges []Edge) {
 	for _, l := range v.Entry.Values(SourceLabel) {
 		if old := g.previousVersion[v]; old != nil && slices.Contains(old.Entry.Values(SourceLabel), l) {
@@ -151,7 +152,8 @@ func (g *historyGraph) mergeEdges(c *oxbow.Change) (edges []Edge) {
 // eachMerge calls fn for each merge in a change, with the indexes of the removed and the kept version in the change.
 // In a merge, an entry is removed and its name becomes an alias of another entry.
 func eachMerge(c *oxbow.Change, fn func(gone, kept int)) {
-	var withAlias map[string][]int // indexes of the kept versions, by alias
+	// for each alias, the indexes of the versions that have it and that did not remove their entry
+	var withAlias map[string][]int
 	for i := range c.Versions {
 		if c.Versions[i].Verb != oxbow.VerbRemove {
 			continue
@@ -172,11 +174,11 @@ func eachMerge(c *oxbow.Change, fn func(gone, kept int)) {
 	}
 }
 
-// FindLineage follows at most maxEdgeSteps edges from the entry.
+// FindLineage follows a chain of sources, or of entries made from an entry, for at most maxEdgeSteps steps.
 const maxEdgeSteps = 8
 
-// walkBothDirections returns the two lists of edges that [FindLineage] returns. findEdges must return the edges that
-// start or end at the named entries.
+// walkBothDirections returns the two results of [FindLineage]: the edges toward the entry's sources, and the edges
+// toward the entries made from it. findEdges must return all edges that start or end at one of the given entries.
 func walkBothDirections(
 	name string,
 	findEdges func(map[string]bool) ([]Edge, error),
@@ -210,8 +212,8 @@ func (w edgeWalker) edgeEnds(e Edge) (near, far string) {
 	return e.SourceName, e.Name
 }
 
-// followEdges returns all edges that can be reached from the named entry. found must be the edges that start or end at
-// this entry.
+// followEdges returns all edges that can be reached from the named entry in the walker's direction: toward sources, or
+// toward the entries made from them. found must contain the edges that start or end at the entry.
 func (w edgeWalker) followEdges(name string, found []Edge) (edges []Edge, err error) {
 	seen, at := map[string]bool{name: true}, map[string]bool{name: true}
 	for step := 1; ; step++ {

@@ -49,7 +49,8 @@ var keyFileMagic = [8]byte{0x89, 'o', 'x', 'w', 'd', 's', '\r', '\n'}
 // errUnusableKeyFile is returned if the key file cannot be used. The whole history is then read instead.
 var errUnusableKeyFile = errors.New("the file of words is of no use")
 
-// errTooManyVersions is returned if so many versions have a key that reading the whole history is faster.
+// errTooManyVersions is returned if a search in the key file matches so many versions that reading the whole history
+// is faster.
 var errTooManyVersions = errors.New("too many versions have these words")
 
 // decodeHash decodes the hash of a change from hex. ok is false if s is not such a hash.
@@ -61,7 +62,7 @@ func decodeHash(s string) (hash [32]byte, ok bool) {
 	return [32]byte(b), true
 }
 
-// keyFileHead is the decoded content of page 0.
+// keyFileHead is the decoded first page of a key file, which contains the numbers of changes, versions and keys.
 type keyFileHead struct {
 	unicodeVersion                      string
 	lastSeq                             uint64
@@ -83,7 +84,7 @@ func (h *keyFileHead) encode() []byte {
 	return b
 }
 
-// decodeKeyFileHead decodes page 0.
+// decodeKeyFileHead decodes the first page of a key file.
 func decodeKeyFileHead(b []byte) (h keyFileHead, err error) {
 	le := binary.LittleEndian
 	if [8]byte(b) != keyFileMagic || le.Uint32(b[8:]) != keyFileFormat {
@@ -116,8 +117,9 @@ func (h *keyFileHead) tables() []pagefile.TableSize {
 // writeKeyFile writes the key file of a history.
 func writeKeyFile(to io.WriterAt, changes []oxbow.Change) error {
 	h := keyFileHead{unicodeVersion: unicode.Version}
-	var rows []uint64  // rows of the key table
-	var first []uint64 // number of each change's first version
+	var rows []uint64 // rows of the key table
+	// For each change, the number of its first version. Versions are numbered through the whole history.
+	var first []uint64
 	scanner := gramScanner{hasStableHashes: true}
 	for i := range changes {
 		c := &changes[i]
@@ -189,8 +191,8 @@ type versionPlace struct {
 	indexInChange int
 }
 
-// addVersionNumbers adds to numbers the numbers of the versions that have a key. It returns errTooManyVersions if
-// numbers then has more than most elements.
+// addVersionNumbers searches the key file for the versions with the key k, and adds their numbers to the map. It
+// returns errTooManyVersions if the map then has more than maxNumbers elements.
 func (f *keyFile) addVersionNumbers(k versionKey, numbers map[uint32]bool, maxNumbers int) error {
 	for i := f.rows.SearchKey(keyTableIndex, uint64(k)); i < f.head.keyCount; i++ {
 		row := f.rows.RowKey(keyTableIndex, i)

@@ -1,4 +1,5 @@
-// This file computes the keys by which a key file finds versions that may have six words in common.
+// This file computes the keys of the versions in a key file. Two versions that have six consecutive words in common
+// also have a key in common, so the file finds such versions quickly.
 
 package lineage
 
@@ -8,10 +9,10 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// A file of all grams would be larger than the log. Therefore the file contains only four-word keys, and only about
-// half of these. Six consecutive words contain three sequences of four words. The smallest hash of these three
-// sequences is the six words' key. Two texts with six consecutive words in common also have this key in common,
-// because it depends only on these words.
+// A key file must find texts that have six consecutive words in common. A file with the hashes of all six words would
+// be larger than the log. Therefore the file contains hashes of four words, and only about half of these. Six words
+// contain three sequences of four words, and the smallest of their three hashes is the key of the six words. The key
+// depends only on these words, so it is the same in each text that contains them.
 const (
 	wordsPerKey = 4
 	keysPerGram = wordsPerGram - wordsPerKey + 1
@@ -42,7 +43,7 @@ func (s *gramScanner) appendWordKeys(keys []versionKey, text string) []versionKe
 	if !s.hashASCII(text) {
 		s.hashWords(splitWords(text))
 	}
-	var last [keysPerGram]uint64 // hashes of the last four-word sequences
+	var last [keysPerGram]uint64 // hashes of the last three sequences of four words
 	for i := wordsPerKey; i <= len(s.hashes); i++ {
 		h := uint64(0)
 		for _, word := range s.hashes[i-wordsPerKey : i] {
@@ -60,9 +61,9 @@ func (s *gramScanner) appendWordKeys(keys []versionKey, text string) []versionKe
 	return keys
 }
 
-// eachChangeKey calls add for each key of each version in a change. i is the version's index in the change. A version
-// has a key for each word sequence, a key for the name, and a key for each name in the source labels. If the change
-// merged two entries, each version also has the key for the other entry's name.
+// eachChangeKey calls add for each key by which a version in the change can be found. i is the version's index in the
+// change. The keys of a version are made from its words, its name, and the names in its source labels. If the change
+// merged two entries, the version of each also has a key made from the other entry's name.
 func (s *gramScanner) eachChangeKey(c *oxbow.Change, add func(i int, k versionKey)) {
 	var keys []versionKey
 	for i := range c.Versions {

@@ -27,7 +27,7 @@ func ParseSource(s string) (name string, version uint64, ok bool) {
 		return "", 0, false
 	}
 	if FormatSource(s[:i], version) != s {
-		return "", 0, false // The number has another spelling, such as 007.
+		return "", 0, false // The version number is written in another way, such as 007.
 	}
 	return s[:i], version, true
 }

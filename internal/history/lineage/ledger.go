@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// These are the limits for a ledger and its results.
+// Limits of the record of shown texts, and of a search for sources in it.
 const (
 	maxShownBytes      = 1 << 20 // maximum total size of the texts in a ledger, in bytes
 	maxSources         = 4       // maximum number of sources that are returned for a text
@@ -137,8 +137,8 @@ func (l *Ledger) FindSources(name, text, old string, findRareWords func(words []
 	return found[:min(len(found), maxSources)]
 }
 
-// countRareWords returns, for each shown text, how many of the rare words it contains. Texts with fewer than
-// minSharedRareWords are left out.
+// countRareWords returns how many rare words each shown text has in common with the given words. The function
+// findRareWords selects the rare words. Texts that share fewer than minSharedRareWords rare words are left out.
 func (l *Ledger) countRareWords(
 	name string,
 	words map[string]bool,

@@ -81,8 +81,8 @@ type toolInput struct {
 	AbsolutePath    string          `json:"absolute_path"`
 	Path            string          `json:"path"`
 	TargetFile      string          `json:"target_file"`           // name in Cursor until 2025
-	TargetFileCamel string          `json:"targetFile"`            // name in Cursor
-	RelativePath    string          `json:"relativeWorkspacePath"` // name in Cursor's edits
+	TargetFileCamel string          `json:"targetFile"`            // name of the edited file in Cursor
+	RelativePath    string          `json:"relativeWorkspacePath"` // name of the edited file in some calls of Cursor
 	URL             string          `json:"url"`
 	Query           string          `json:"query"`
 	Prompt          string          `json:"prompt"`
@@ -99,7 +99,7 @@ type toolInput struct {
 	Content         *string         `json:"content"`   // text of a whole file
 	FileText        *string         `json:"file_text"` // text of a whole file in Copilot CLI
 	Todos           json.RawMessage `json:"todos"`
-	TodoList        json.RawMessage `json:"todoList"` // name in VS Code
+	TodoList        json.RawMessage `json:"todoList"` // to-do list in VS Code
 	Plan            json.RawMessage `json:"plan"`
 }
 
@@ -306,14 +306,15 @@ func trimClientText(out string) string {
 	i := strings.Index(out, "\nOutput:\n")
 	hasHead := i >= 0 && i < maxOutputHeadBytes
 	if hasHead && !strings.HasPrefix(out, "Output:") {
-		return out[i+len("\nOutput:\n"):] // This is the form of Codex.
+		return out[i+len("\nOutput:\n"):] // Codex puts "Output:" on its own line before the command's output.
 	}
 	if strings.HasPrefix(out, "Command: ") {
 		if _, rest, ok := strings.Cut(out, "\nOutput: "); ok {
-			out = "Output: " + rest // This is the form of Qwen Code.
+			out = "Output: " + rest // Qwen Code writes "Command: " and the command before the output.
 		}
 	}
-	if rest, ok := strings.CutPrefix(out, "Output: "); ok { // This is the form of Gemini CLI and Qwen Code.
+	// Gemini CLI and Qwen Code put "Output: " before the command's output, and the exit code after it.
+	if rest, ok := strings.CutPrefix(out, "Output: "); ok {
 		for _, mark := range []string{"\nError: (none)", "\nExit Code: ", "\nSignal: ", "\nProcess Group PGID: "} {
 			if i := strings.LastIndex(rest, mark); i >= 0 {
 				rest = rest[:i]

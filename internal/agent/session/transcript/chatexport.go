@@ -212,7 +212,7 @@ func (f *transcriptFile) readConversations(ctx context.Context, in io.ReadSeeker
 			err = dec.Decode(&b)
 		}
 		switch {
-		// The next call continues with this conversation, or returns its error.
+		// Stop before this conversation. The next call will read it, or return the error.
 		case len(f.events) > 0 && (isFull || err != nil):
 			f.lastTurnOffset, f.endOffset = at, at
 			return nil
@@ -274,8 +274,9 @@ func startsWithArray(in io.ReadSeeker) (bool, error) {
 	return tok == json.Delim('['), nil
 }
 
-// openConversationsAt returns a reader for the conversations from offset on. If the file has an array, the reader
-// begins the array anew, so that it is valid JSON. An offset plus offsetShift is the position in the reader's text.
+// openConversationsAt returns a reader for the exported conversations that begin at offset in the file. If the file
+// contains an array, the returned text begins with "[", so that it is valid JSON. A position in the returned text plus
+// offsetShift is the position in the file.
 func openConversationsAt(
 	in io.ReadSeeker,
 	offset int64,
@@ -298,8 +299,9 @@ func openConversationsAt(
 	return io.MultiReader(strings.NewReader("["), rest), offset + n - 1, nil
 }
 
-// checkConversationsEnd reads the end of the array, if there is an array. If the end is missing, or if the
-// conversations are followed by something else, it records an unreadable conversation.
+// checkConversationsEnd checks the end of the exported file after the last conversation was read. If hasArray is true,
+// it reads the end of the JSON array that contains the conversations. If the array is incomplete or other text
+// follows, it records an unreadable conversation.
 func (f *transcriptFile) checkConversationsEnd(
 	dec *json.Decoder,
 	in io.Reader,
@@ -350,7 +352,7 @@ func skipCommaAndSpace(r io.Reader) (rest io.Reader, n int64, err error) {
 	}
 }
 
-// chatMessage is a message in a conversation of either service.
+// chatMessage is a message in a conversation exported from ChatGPT or Claude.
 type chatMessage struct {
 	id, parent   string
 	isFromPerson bool
@@ -436,7 +438,7 @@ func (m *gptMessage) isText() bool {
 	return slices.Contains([]string{"text", "multimodal_text", "code"}, m.Content.Type)
 }
 
-// Conversations leave out parts of these kinds.
+// Kinds of parts of an exported conversation that are not stored in the memory.
 const (
 	leftOutTitles       = "titles"
 	leftOutInstructions = "custom instructions"

@@ -15,9 +15,9 @@ type turnReadPosition struct {
 	turnOffset int64 // offset at which the last turn begins
 	endOffset  int64 // end of the lines that were read (-1 if none were read)
 
-	// checksum is a checksum of the text before endOffset. Clients rewrite transcripts, for example to remove text
-	// that a compaction replaced, and then the offsets become meaningless. If hasChecksum is false, an earlier version
-	// stored the cursor, or the text is compressed.
+	// checksum is a checksum of the text before endOffset. It detects that a client has rewritten the transcript, for
+	// example after a compaction, because the offsets are then meaningless. hasChecksum is false if the text is
+	// compressed, or if an old version of oxbow stored the cursor.
 	checksum    uint32
 	hasChecksum bool
 }
@@ -45,7 +45,8 @@ func (c turnReadPosition) String() string {
 	return fmt.Sprintf("%d %d %08x", c.turnOffset, c.endOffset, c.checksum)
 }
 
-// matchesText reports whether the transcript still contains the text that was read before the cursor was stored.
+// matchesText reports whether the transcript still contains the text that was read when the position c was stored. The
+// client may have rewritten the transcript since.
 func (c turnReadPosition) matchesText(in *clientfile.Transcript) (bool, error) {
 	size, isKnown := in.Size()
 	if !isKnown {

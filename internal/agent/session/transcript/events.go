@@ -38,7 +38,7 @@ type eventReader struct {
 	turnPosition string                 // number that the client gives to the current turn
 
 	authorClient string // client that wrote the file, as its first recognized line shows ("" if unknown)
-	sniffedLines int    // number of lines that were read without recognizing the author
+	sniffedLines int    // number of lines that were read before the client that wrote the file was recognized
 }
 
 // startedCall is a call whose result was not read yet.
@@ -73,12 +73,14 @@ func (r *eventReader) isOfOtherClient() bool {
 	return r.authorClient != "" && r.authorClient != r.client.Name
 }
 
-// processEvent reports an event of the transcript to the archive. It drops reasoning that the agent did not say.
+// processEvent reports an event of the transcript to the archive. It drops the agent's thoughts, because the agent did
+// not say them.
 func (r *eventReader) processEvent(e *clientfile.Event) {
 	if e.Offset < r.startOffset {
-		return // This is the first line, which is read again only for the session ID.
+		return // This is the first line of the transcript. It is read again only because it contains the session ID.
 	}
-	if e.IsCopy && r.startOffset == 0 { // Copied lines occur only at the beginning of a file.
+	// Lines that the client copied from another session occur only at the beginning of a file.
+	if e.IsCopy && r.startOffset == 0 {
 		return
 	}
 	switch e.Kind {
@@ -140,8 +142,9 @@ func (r *eventReader) processPrompt(e *clientfile.Event) {
 	r.reportPrompt(e.TurnID, e.Text, e.Time, e.Offset)
 }
 
-// reportPromptWithoutTurn reports a prompt from a list, or a prompt whose turn a later line will name. The archive
-// joins it with the same prompt of a turn.
+// reportPromptWithoutTurn reports a prompt whose line does not tell to which turn the prompt belongs. The prompt may
+// come from a client's list of prompts, or a later line may name the turn. The archive joins it with the same prompt
+// of a turn.
 func (r *eventReader) reportPromptWithoutTurn(e *clientfile.Event) {
 	r.releaseHeldEvents()
 	r.promptID = ""

@@ -15,26 +15,30 @@ type transcriptFile struct {
 	cleanText            func(string) string
 	maxBytes             int64 // number of bytes after which reading stops at the next turn (0 means no limit)
 
-	startOffset        int64 // offset at which reading began
-	lastTurnOffset     int64 // offset at which the last turn begins
-	endOffset          int64 // end of the lines that were read
-	countedOffset      int64 // end of the lines whose problems an earlier call has counted
+	startOffset    int64 // offset at which reading began
+	lastTurnOffset int64 // offset at which the last turn begins
+	endOffset      int64 // end of the transcript's lines that were read so far
+	// end of the lines whose unread and unknown parts were already counted in an earlier call of the reader
+	countedOffset      int64
 	unreadLines        []UnreadLine
 	conversationOffset int64          // offset of the conversation that is being read
 	leftOutCounts      map[string]int // number of parts that are left out, by kind
 
 	unknownCounts map[string]int // number of parts that are not understood, by kind
 
-	// The client writes nothing more. Held texts and an incomplete last line are read or reported.
+	// isFinalRead is set if the client will not write to the transcript any more. An incomplete last line is then
+	// reported, and texts that waited for later lines are processed.
 	isFinalRead     bool
-	hasReachedLimit bool // maxBytes bytes were read.
+	hasReachedLimit bool // Reading must stop because maxBytes bytes of the transcript were read.
 	events          []session.Event
 
-	isHoldingEvents bool            // New events are held until releaseHeldEvents is called.
-	heldEvents      []session.Event // held events, which are dropped if they turn out to be copies
+	// New events are kept in heldEvents, because a later prompt may show that they are copies of earlier ones.
+	isHoldingEvents bool
+	// events that are not reported yet, because a later prompt may show that they are copies
+	heldEvents []session.Event
 
 	sessionID  string
-	promptID   string // ID of the last prompt
+	promptID   string // ID of the prompt that was read last
 	subAgent   string // current sub-agent ("" for the main agent)
 	workingDir string
 	branch     string
@@ -54,8 +58,8 @@ type LeftOutParts struct {
 	Kind  string // plural noun for the parts, such as "tool results"
 	Count int
 
-	// IsUnknown is set if the parts are not stored because oxbow does not understand them. A newer version of the
-	// client may have written them.
+	// IsUnknown is set if parts of the transcript are not stored because oxbow does not understand them. A newer
+	// version of the client may have written them.
 	IsUnknown bool
 }
 
@@ -118,7 +122,7 @@ func (f *transcriptFile) addEvent(e session.Event) {
 	}
 }
 
-// releaseHeldEvents adds the held events. Later events are not held any more.
+// releaseHeldEvents moves the held events to the events that are returned. Later events are not held.
 func (f *transcriptFile) releaseHeldEvents() {
 	f.isHoldingEvents = false
 	f.events = append(f.events, f.heldEvents...)

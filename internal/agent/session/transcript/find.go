@@ -81,7 +81,7 @@ func findTranscriptsBelow(client string, p clientfile.TranscriptPlace, dir strin
 	return f.transcripts
 }
 
-// transcriptFinder collects the transcripts of one place.
+// transcriptFinder collects the transcripts in one of the directories or files in which a client stores transcripts.
 type transcriptFinder struct {
 	client      string
 	place       clientfile.TranscriptPlace
@@ -221,8 +221,8 @@ func FindDirectories(home string, getenv func(string) string, projects ...string
 	return all
 }
 
-// hasWatchedDirectory reports whether a client's directory is watched. This is so if the client's hooks report
-// sessions.
+// hasWatchedDirectory reports whether oxbow watches the client's directory for changed transcripts. It watches only
+// clients that can run hooks and have a home directory.
 func hasWatchedDirectory(client string) bool {
 	c, _ := clientfile.FindEventClient(client)
 	return c.HasHooks() && c.HasHome()

@@ -25,7 +25,7 @@ func ExtractSubagentReply(tool string, args []byte, output string) (agent, text 
 	if tool == agent || isInvoked {
 		return agent, unwrapReportText(strings.TrimSpace(text))
 	}
-	return "", "" // Another tool may return a foreign text in this form.
+	return "", "" // The call did not start a sub-agent, so the text is another tool's result.
 }
 
 // unwrapReportText returns the text in a sub-agent's report. If the report is an object with one member, such as

@@ -36,13 +36,14 @@ const (
 // maxReadBytes is the number of bytes after which one call stops at the next turn.
 const maxReadBytes = 8 << 20
 
-// NewReader returns a function that reads the part of a transcript after a cursor. The cursor is "" at the start. One
-// call reads some megabytes, but at least one turn, and returns the cursor for the next call. If the last turn of the
-// previous call has grown, the turn is reported again. If nothing was left to read, the same cursor is returned.
+// NewReader returns a function that reads a transcript step by step. Each call gets a cursor, which is the position
+// where the previous call stopped ("" at the start), and returns the next cursor. A call reads some megabytes, but at
+// least one turn. If the last turn has grown since the previous call, the whole turn is returned again. At the end of
+// the transcript, a call returns the same cursor again.
 //
-// The function clean removes what must not be stored from each text. The function reportUnread is called with each
+// The function cleanText removes what must not be stored from each text. The function reportUnread is called with each
 // line that cannot be read, and with an incomplete last line. If reportUnread is nil, the client is assumed to be
-// still writing. A prompt at the end whose turn is not known yet is then left for the next call.
+// still writing. If the last prompt's turn is then not known yet, the prompt is left for the next call.
 func NewReader(
 	cleanText func(string) string,
 	reportUnread func(UnreadLine),
@@ -114,7 +115,8 @@ func (f *transcriptFile) readFrom(ctx context.Context, cursor string) (string, e
 		return cursor, err
 	}
 	if !isKnown && next.String() == cursor {
-		// If the size is not known, only the end of the text shows that nothing was added.
+		// The transcript's size is not known, so it was read to the end. The cursor is unchanged, so nothing was
+		// added.
 		f.events, f.unreadLines = nil, nil
 		f.leftOutCounts, f.unknownCounts = nil, nil
 	}
@@ -161,14 +163,14 @@ func (f *transcriptFile) readEvents(ctx context.Context, in io.ReadSeeker, from 
 	return err
 }
 
-// lineRange is a range of lines in a file. It contains the lines that begin at offset from or later, and before offset
-// until (0 means the end of the file). At most most lines are read (0 means all).
+// lineRange selects lines of a file: the lines that begin at firstOffset or later, and before endOffset (0 means the
+// end of the file). At most maxLines lines are read (0 means all).
 type lineRange struct {
 	firstOffset, endOffset int64
 	maxLines               int
 }
 
-// isWhole reports whether the range is the whole file.
+// isWhole reports whether the range contains all lines of the file.
 func (l lineRange) isWhole() bool { return l == lineRange{} }
 
 // includesLine reports whether the line at an offset belongs to the range, after n lines of the range were read.
@@ -204,7 +206,7 @@ func (f *transcriptFile) readLines(ctx context.Context, in io.ReadSeeker, r *eve
 			if f.isFinalRead && len(bytes.Trim(b, " \t\r\n\x00")) > 0 {
 				f.addUnreadLine(offset, reasonIncompletePrompt)
 			}
-			return nil // The client is still writing this line.
+			return nil // Stop before this line, because the client is still writing it.
 		}
 		if f.passLineToReader(r, b, size, offset) {
 			n++
