@@ -173,7 +173,7 @@ func addSessionStart(out *Report, r *clientfile.HookReport, e session.Event, _ f
 }
 
 // addPromptEvent adds a prompt. It ignores text that no person wrote: the task of a sub-agent, messages that the
-// client sends on the person's behalf, and the empty prompts that Qwen Code reports each time the model is called.
+// client sends on the person's behalf, and empty prompts, which Qwen Code reports repeatedly.
 func addPromptEvent(out *Report, r *clientfile.HookReport, e session.Event, clean func(string) string) {
 	if r.AgentID != "" || e.SubAgent != "" {
 		return

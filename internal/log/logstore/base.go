@@ -10,22 +10,24 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// maxEntryGroupBytes is the approximate size of the entries in one base record. A longer entry gets a record of its
-// own. Damage to a record destroys all entries in it, but each record needs 72 more bytes. For entries of 20 bytes,
-// a base is 14 % larger than with large records. With one record for each entry, it would be 104 % larger.
+// A compacted log begins with records of the kept entries. maxEntryGroupBytes is the approximate size of the entries
+// in one such record. A longer entry gets a record of its own. Damage to a record destroys all entries in it, so large
+// records are risky. But each record needs 72 more bytes: for entries of 20 bytes, one record for each entry would
+// double the size, while groups of this size add only 14 %.
 const maxEntryGroupBytes = 1 << 10
 
 // opIDsPerRecord is the maximum number of op IDs in a base record.
 const opIDsPerRecord = 256
 
-// baseWriter creates the records of a base. Each record can be decoded alone.
+// baseWriter creates the records with which a compacted log begins. They contain the kept entries. Each record can be
+// decoded without the others.
 type baseWriter struct {
 	emitRecord     func(b []byte, ops []loggedOp) error
 	bodyHash       hash.Hash // hash of all records' bodies
 	nextEntryID    uint64
-	pendingOpIDs   []seenOpID // op IDs that are not in a record yet
-	pendingOps     []loggedOp // entries that are not in a record yet
-	pendingOpsSize int        // approximate encoded size of ops, in bytes
+	pendingOpIDs   []seenOpID // op IDs that are not written in a record yet
+	pendingOps     []loggedOp // entries that are not written in a record yet
+	pendingOpsSize int        // approximate encoded size of pendingOps, in bytes
 }
 
 // newBaseWriter returns a writer of base records. It passes each record and the record's entries to emit. nextEntryID
@@ -34,8 +36,8 @@ func newBaseWriter(nextEntryID uint64, opIDs []seenOpID, emitRecord func(b []byt
 	return &baseWriter{emitRecord: emitRecord, bodyHash: sha256.New(), nextEntryID: nextEntryID, pendingOpIDs: opIDs}
 }
 
-// addEntry adds an entry to the base. It removes passwords and keys from the entry's source. The sources of logged
-// changes cannot be changed in this way, because the hash chain covers them.
+// addEntry adds an entry to the records with which a compacted log begins. It removes passwords and keys from the
+// entry's source. In a logged change, they cannot be removed, because the hash chain covers the source.
 func (w *baseWriter) addEntry(e *store.Entry) error {
 	if err := w.writeOpIDs(); err != nil {
 		return err
@@ -56,8 +58,8 @@ func (w *baseWriter) addEntry(e *store.Entry) error {
 	return nil
 }
 
-// isLargeGroup reports whether a base record contains more entries than oxbow now puts into one record. Before
-// 2026-12, entries of up to 1 MiB shared a record.
+// isLargeGroup reports whether a record at the beginning of a compacted log contains more entries than oxbow now puts
+// into one record. Before 2026-12, entries of up to 1 MiB shared a record.
 func isLargeGroup(ops []loggedOp) bool {
 	size := 0
 	for i := range ops {
@@ -90,7 +92,7 @@ func (w *baseWriter) writeBody(v *recordBody) error {
 	return w.emitRecord(b, v.ops)
 }
 
-// close writes the remaining records and returns the hash of the base.
+// close writes the remaining records, and returns a hash of all records that the writer has written.
 func (w *baseWriter) close() (sum [32]byte, err error) {
 	if err := w.writeOpIDs(); err != nil {
 		return sum, err
@@ -107,7 +109,8 @@ func (w *baseWriter) close() (sum [32]byte, err error) {
 	return sum, err
 }
 
-// writeStateAsBase passes base records with the entries of a state to emit. It returns the hash of this base.
+// writeStateAsBase passes records to emit that contain all entries of a store. A rewritten log begins with these
+// records. The result is a hash of the records.
 func writeStateAsBase(st *state, emit func(b []byte) error) (sum [32]byte, err error) {
 	w := newBaseWriter(st.nextEntryID, st.rememberedOpIDs(), func(b []byte, _ []loggedOp) error { return emit(b) })
 	for _, e := range st.changedByID {

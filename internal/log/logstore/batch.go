@@ -20,10 +20,11 @@ type commitBatch struct {
 	seq          uint64 // number of the change that is staged now
 	changeTime   time.Time
 
-	rollbackSteps []rollbackStep // steps that roll back the change that is staged now
+	rollbackSteps []rollbackStep // steps that remove the change that is staged now, if it fails
 }
 
-// rollbackStep contains the batch's state for a name before the change that is staged now.
+// rollbackStep contains what the batch stored for a name before the change that is staged now. If the change fails,
+// this is restored.
 type rollbackStep struct {
 	name        string
 	stagedEntry *store.Entry
@@ -94,7 +95,7 @@ func (g *commitBatch) lastChangeTo(name string) uint64 {
 func (g *commitBatch) stageEntry(verb store.Verb, e *store.Entry) loggedOp {
 	p := loggedOp{verb: verb, prevSeq: g.lastChangeTo(e.Name), entry: e}
 	g.setEntryForName(e.Name, e)
-	e.Version = g.seq // This version is temporary. applyChange sets the final version.
+	e.Version = g.seq // This version number is only temporary, because applyChange sets the final one.
 	g.nextEntryID = max(g.nextEntryID, e.ID+1)
 	return p
 }
@@ -128,8 +129,8 @@ func (g *commitBatch) setEntryForName(name string, e *store.Entry) {
 	}
 }
 
-// findOwner returns the name of an entry that has the word as its name or alias. It ignores the entry except. ok is
-// false if such an entry does not exist.
+// findOwner returns the name of an entry that has the word as its name or alias. It does not consider the entry whose
+// name is in except. ok is false if no such entry exists.
 func (g *commitBatch) findOwner(word, except string) (name string, ok bool) {
 	if word != except && g.findEntry(word) != nil {
 		return word, true
@@ -232,7 +233,7 @@ func (g *commitBatch) removeWordFromAliases(
 			v.ops[i].entry.Aliases = e.Aliases // The same change already writes this entry, so edit its op.
 			continue
 		}
-		// Insert the op before the last op, because callers expect their own version at the end.
+		// Insert the op before the last op, because callers expect the entry that they changed in the last op.
 		v.ops = slices.Insert(v.ops, max(len(v.ops)-1, 0), g.stageEntry(store.VerbAlias, &e))
 	}
 }

@@ -53,27 +53,30 @@ func (d *DB) CheckEntries(ctx context.Context) (store.CheckReport, []CheckedVers
 		case lerr != nil || quiet, err == nil && look.isSound():
 			return look.report, look.versions, cmp.Or(lerr, err)
 		case look.hasSameResult(before) && (err == nil) == (beforeErr == nil):
-			// Another process held the lock during the whole check but wrote nothing.
+			// Two passes over the store had the same result. Another process held the store's lock, but wrote nothing.
 			return look.report, look.versions, err
 		}
 	}
 	return look.report, nil, cmp.Or(err, fmt.Errorf("%w: others write faster than it can be checked", store.ErrBusy))
 }
 
-// maxCheckPasses is the maximum number of further passes if another process holds the lock.
+// While another process can write, a check of the store may see its half-written changes, so the check is repeated.
+// maxCheckPasses is the maximum number of repetitions.
 const maxCheckPasses = 10
 
 // checkPass is the result of reading and comparing the store once.
 type checkPass struct {
-	report      store.CheckReport
-	versions    []CheckedVersion // the versions that the store answers with (nil if the log is damaged)
-	wasCompared bool             // answers and files were compared with the log at their changes
+	report   store.CheckReport
+	versions []CheckedVersion // all entry versions that the store returns to callers (nil if the log is damaged)
+	// The returned entries and the derived files were compared with the state after the log's change that they belong
+	// to.
+	wasCompared bool
 }
 
 // isSound reports whether the pass found no problem.
 func (c checkPass) isSound() bool { return c.wasCompared && len(c.report.Problems) == 0 }
 
-// hasSameResult reports whether two passes had the same result.
+// hasSameResult reports whether two passes over the store found the same problems at the same last change.
 func (c checkPass) hasSameResult(o checkPass) bool {
 	return c.wasCompared == o.wasCompared && c.report.Last == o.report.Last &&
 		slices.Equal(c.report.Problems, o.report.Problems)
@@ -85,12 +88,14 @@ func (c checkPass) hasSameResult(o checkPass) bool {
 func (d *DB) withWritersBlocked(ctx context.Context, fn func()) (isQuiet bool, err error) {
 	name := wal.LockName(d.name)
 	if _, err := d.fs.Stat(name); err != nil {
-		fn() // Continue without the lock, because a check must not create a lock file.
+		// Without its lock file, the store cannot be locked. The check does not create this file, because it must not
+		// write.
+		fn()
 		return false, nil
 	}
 	lock, err := d.fs.OpenLock(name)
 	if err != nil {
-		fn() // Continue without the lock, because the lock file is not writable.
+		fn() // The lock file is not writable, so the store cannot be locked.
 		return false, nil
 	}
 	defer lock.Close()
@@ -99,13 +104,13 @@ func (d *DB) withWritersBlocked(ctx context.Context, fn func()) (isQuiet bool, e
 		return isQuiet, err
 	}
 	if err != nil {
-		isQuiet = false // The file system does not support locks.
+		isQuiet = false // The file system does not support locks, so another process may write during the check.
 	}
 	fn()
 	return isQuiet, nil
 }
 
-// runCheckPass makes one pass. It acquires no lock.
+// runCheckPass reads the store once and compares the log with the entries and files. It does not lock the store.
 func (d *DB) runCheckPass(ctx context.Context) (pass checkPass, err error) {
 	pass.report.Path = d.path
 	// Read the lock file first. Otherwise a change by another process after the log was read would look like a lost
@@ -119,7 +124,8 @@ func (d *DB) runCheckPass(ctx context.Context) (pass checkPass, err error) {
 	if herr != nil && !errors.As(herr, &damaged) {
 		return pass, herr
 	}
-	files := d.openCheckedFiles(ctx) // before the log, because these files must not be newer than the log
+	// Open these files before the log is read. Otherwise they may be newer than the log.
+	files := d.openCheckedFiles(ctx)
 	defer files.close()
 	log, err := d.openVerifiedLog()
 	if err != nil && !errors.As(err, &damaged) {
@@ -133,7 +139,7 @@ func (d *DB) runCheckPass(ctx context.Context) (pass checkPass, err error) {
 	defer log.Close()
 	var wg sync.WaitGroup
 	replay := &comparingReplay{newVersionState(log, d.countEntries()), files.comparisons}
-	seed := replay.seed // read by the goroutine below
+	seed := replay.seed // Copy the seed, because replay changes while the goroutine below runs.
 	var answered []store.Problem
 	if herr == nil {
 		wg.Go(func() { pass.versions, herr = have.allVersions(ctx, d, seed) })
@@ -146,7 +152,8 @@ func (d *DB) runCheckPass(ctx context.Context) (pass checkPass, err error) {
 		}
 		c := &comparison{seq: have.lastSeq, compare: compare}
 		if !log.Exists() {
-			c.seq = 0 // the store must not answer with any entries
+			// The log does not exist, so the store must return no entries. 0 means the state before the first change.
+			c.seq = 0
 		}
 		replay.comparisons = append(replay.comparisons, c)
 	}
@@ -157,7 +164,8 @@ func (d *DB) runCheckPass(ctx context.Context) (pass checkPass, err error) {
 	}
 	if herr != nil {
 		if !errors.As(herr, &damaged) || !pass.report.Damaged {
-			return pass, herr // The log is sound, so reading the entries failed for another reason.
+			// The log is not damaged, so reading the entries failed for a reason that is not a problem of the store.
+			return pass, herr
 		}
 		pass.versions = nil
 	}
@@ -246,7 +254,8 @@ func damageProblem(c *store.CorruptError) store.Problem {
 func (d *DB) readVerified(ctx context.Context, log *wal.Log, p *comparingReplay) (store.CheckReport, error) {
 	rep := store.CheckReport{Path: d.path, First: log.Header().BaseSeq + 1}
 	base := sha256.New()
-	var vouched []byte // hash of the base, from the change that recorded the last compaction
+	// hash of the entries that the last compaction kept, as recorded in the change that the compaction added
+	var vouched []byte
 	var at int64
 	if !log.Exists() {
 		return rep, p.compareState()

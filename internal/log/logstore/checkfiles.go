@@ -16,9 +16,11 @@ import (
 
 // checkedFiles are the files that a check compares with the log.
 type checkedFiles struct {
-	db               *DB
-	snapshot         *snapshot     // may be nil
-	comparisons      []*comparison // with the state after the change that a file was made from
+	db       *DB
+	snapshot *snapshot // open snapshot file, or nil if it cannot be used
+	// For each file, a comparison of the file with the entries of the log. It is made after the log's change that the
+	// file was written for.
+	comparisons      []*comparison
 	uncompared       []DerivedFileKind
 	snapshotProblems []store.Problem
 	kindProblems     []store.Problem
@@ -53,13 +55,15 @@ func (d *DB) openCheckedFiles(ctx context.Context) *checkedFiles {
 
 func (f *checkedFiles) close() { f.snapshot.release() }
 
-// findProblems checks the files that are not compared with a state, and returns the problems of all files.
+// findProblems checks the files that can be checked without the entries of the log. It returns the problems of these
+// files, and the problems that comparisons with the log have found.
 func (f *checkedFiles) findProblems(ctx context.Context) ([]store.Problem, error) {
 	problems := slices.Concat(f.snapshotProblems, f.kindProblems)
 	var err error
 	for _, k := range f.uncompared {
 		found, kerr := k.Check(ctx, checkedFile{DerivedFile{f.db, k.Suffix}, nil})
-		if !errors.Is(kerr, errOtherState) { // otherwise another process has written the file meanwhile
+		// errOtherState means that another process has written the file meanwhile.
+		if !errors.Is(kerr, errOtherState) {
 			err = errors.Join(err, kerr)
 		}
 		problems = append(problems, found...)

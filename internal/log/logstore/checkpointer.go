@@ -32,16 +32,16 @@ func maxTailLength(minBytes int64, entries int) int64 {
 	return max(minBytes, min(maxTailBytes, tailBytesPerEntry*int64(entries)))
 }
 
-// checkpointer decides when a process writes a snapshot. It writes one snapshot
-// at a time.
+// checkpointer decides when a process writes a snapshot of the store's entries, which makes opening the store faster.
+// It writes one snapshot at a time.
 type checkpointer struct {
 	opts Options
-	// called once, without locks, when the process has made so many calls that it is expected to run for long
+	// called once, without locks, when the process has called the store so often that it will probably run for long
 	onLongRun func()
 
 	mu             ctxmutex.Mutex // held while this process writes a snapshot in the background
 	nextTailLength atomic.Int64   // length of the log at which the next snapshot is written
-	callCount      atomic.Int64   // number of calls that remain until onLongRun is called
+	callCount      atomic.Int64   // number of calls of the store so far, up to Options.LongRunCalls
 }
 
 // countCall counts a call of a store's method, and calls onLongRun if it is time to do so.
@@ -67,8 +67,8 @@ func (c *checkpointer) isQuickToWrite(rows int, bytesToRead int64) bool {
 	return rows <= maxRowsAtClose && bytesToRead <= quickCompactBytes
 }
 
-// setNextTailLength sets the log length at which the next snapshot is written. end is the log length at the present
-// snapshot, which has so many entries.
+// setNextTailLength sets the length of the log at which the next snapshot is written. end is the log's length at the
+// present snapshot, and entries is the number of entries in this snapshot.
 func (c *checkpointer) setNextTailLength(end int64, entries int) {
 	c.nextTailLength.Store(end + maxTailLength(c.opts.MinTailBytes, entries))
 }
@@ -80,7 +80,7 @@ func (c *checkpointer) renewIfTailLong(length int64, renew func()) {
 		return
 	}
 	if !c.mu.TryLock() {
-		return // Another goroutine is writing a snapshot.
+		return // A snapshot is being written by another goroutine.
 	}
 	c.nextTailLength.Store(length + c.opts.MinTailBytes)
 	go func() {

@@ -106,7 +106,7 @@ func (d *DB) commitChange(ctx context.Context, build func(g *commitBatch) (*reco
 	if r.isFinished() {
 		return r
 	}
-	// This caller is the leader and commits all queued requests, including its own.
+	// This caller commits all waiting change requests, including its own.
 	d.writerMu.Lock()
 	batch := d.queue.takeAll()
 	err := errBatchPanicked
@@ -206,7 +206,7 @@ func (d *DB) commitRequests(batch []*commitRequest) error {
 	}
 	recs, err := d.appendDrafts(drafts, g.changeTime)
 	if err != nil {
-		return err // withLock converts the error.
+		return err // The caller, withLock, converts the error from package wal to one of package store.
 	}
 	d.applyDurable(recs, drafts)
 	for i, rec := range recs {
@@ -224,10 +224,11 @@ func (d *DB) commitRequests(batch []*commitRequest) error {
 	return nil
 }
 
-// stageRequests stages the requests and returns the changes to append. A request that fails, or whose op ID was used
-// before, does not add a change. Such a request is finished at once if no change was staged before it. Otherwise its
-// result may depend on an earlier change. finishLater then has a function that finishes the request, which the caller
-// must call when the changes are durable. The error is about the snapshot, if it cannot be read.
+// stageRequests stages the requested changes and returns the changes to append to the log. A request adds no change if
+// it fails, or if its op ID was used before. If no earlier request of the batch has added a change, such a request is
+// finished at once. Otherwise it may depend on that change, so finishLater gets a function that finishes it. The
+// caller must call this function when the changes are durable. stageRequests returns an error only if the snapshot
+// cannot be read.
 func (d *DB) stageRequests(
 	g *commitBatch,
 	requests []*commitRequest,
@@ -261,7 +262,7 @@ func (d *DB) stageRequests(
 		v.source = sourceWithoutSecrets(v.source)
 		f := changeDraft{request: r, body: v}
 		if err := f.checkSize(); err != nil {
-			// Stage the remaining requests normally, because they do not depend on the failed request.
+			// Remove only the failed change from the batch. Later requests are staged after the changes before it.
 			g.rollbackChange()
 			answer(r, 0, err)
 			continue
@@ -279,7 +280,8 @@ func withoutSecrets(note string) string {
 	if note == "" {
 		return ""
 	}
-	var cleaner *screen.Cleaner // The cleaner needs no key, because notes contain no tags of removed secrets.
+	// A key is needed only to recognize tags that replaced secrets. Notes contain none, so a nil cleaner is enough.
+	var cleaner *screen.Cleaner
 	return cleaner.CleanText(note)
 }
 
@@ -344,7 +346,8 @@ func (f *changeDraft) releaseEncoded() {
 func (d *DB) appendDrafts(drafts []changeDraft, appendTime time.Time) ([]wal.Record, error) {
 	for i := range drafts {
 		for _, p := range drafts[i].body.ops {
-			// Set the version to 0, because the record itself contains the number. The batch is not used any more.
+			// Do not store the version in the entry, because it equals the change's number, which is in the record.
+			// The batch does not need the version any more.
 			p.entry.Version = 0
 		}
 	}

@@ -22,8 +22,9 @@ type commitRequest struct {
 	seq    uint64
 	err    error
 
-	// The fields below are set before isDone, if this request made the change.
-	writtenBody *recordBody // body that was written; the state shares its entries
+	// The fields below are set before isDone is set. They are not set if the request failed or repeated an earlier
+	// change.
+	writtenBody *recordBody // written change, whose entries the store now also uses, so they must not be modified
 	chainHash   [32]byte    // hash of the chain after the change
 }
 
@@ -51,7 +52,8 @@ type commitQueue struct {
 	lastBatchSize int  // number of requests in the last batch
 }
 
-// enqueue adds a request. It returns true if the request's caller becomes the leader.
+// enqueue adds a change request. It returns true if no other caller is writing. The caller must then commit all
+// waiting requests.
 func (q *commitQueue) enqueue(r *commitRequest) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

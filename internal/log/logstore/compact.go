@@ -59,14 +59,14 @@ const (
 type compaction struct {
 	*logSurvey
 	db              *DB
-	oldLog          *wal.Log // second reader of the log that is replaced
+	oldLog          *wal.Log // the log that is replaced, opened a second time, so that others can use it meanwhile
 	logRewriter     *wal.Rewriter
-	baseHash        [32]byte // hash of the base
+	baseHash        [32]byte // hash of the kept entries with which the new log begins
 	rows            *keydir.Rows
 	summary         *entrySummary
 	newSnapshotName string  // name of the new snapshot
-	st              *state  // state of the new file, whose base is the new snapshot
-	changeOffsets   []int64 // offsets of the changes after the snapshot in the new file
+	st              *state  // state of the store in the new log, which reads its entries from the new snapshot
+	changeOffsets   []int64 // offsets in the new log of the changes that are not in the new snapshot
 }
 
 // beginCompaction reads the log to find out what must be kept. isDropped reports whether a change may be dropped. If
@@ -90,7 +90,7 @@ func (c *compaction) hasNoEffect() bool {
 	return c.horizonSeq == c.oldLog.Header().BaseSeq && len(c.oldLog.Gaps()) == 0 && !c.hasLargeGroup
 }
 
-// keptChangeBytes returns the size of the changes after the horizon.
+// keptChangeBytes returns the size of the changes that the compaction keeps, in bytes.
 func (c *compaction) keptChangeBytes() int64 {
 	if len(c.keptChangeOffsets) == 0 {
 		return 0
@@ -237,7 +237,7 @@ func (c *compaction) addEntryRows(ops []loggedOp, offset int64) {
 	}
 }
 
-// writeSnapshot writes a snapshot of the new file's state and opens it.
+// writeSnapshot writes a snapshot of the new log's entries and opens the snapshot.
 func (c *compaction) writeSnapshot() error {
 	for key, seq := range c.removedNames {
 		c.rows.Removed = append(c.rows.Removed, keydir.TableKey{Hash: binary.LittleEndian.Uint64(key[:]), Number: seq})
@@ -311,7 +311,8 @@ func (c *compaction) catchUp() error {
 			return cmp.Or(err, c.logRewriter.Flush())
 		}
 	}
-	return errLogReplaced // The log grows faster than it can be copied.
+	// Other processes append to the log faster than the compaction can copy. The caller will try again.
+	return errLogReplaced
 }
 
 // replaceLog renames the new file over the log. It returns the number of the change that records the compaction. The
@@ -344,14 +345,16 @@ func (c *compaction) replaceLog(ctx context.Context, note string) (uint64, error
 	end := d.log.EndOffset()
 	rerr := d.log.ReplaceBy(c.logRewriter)
 	if rerr != nil && d.log.EndOffset() == end {
-		// Remove the snapshot that was renamed, because it belongs to the new file.
+		// The new snapshot has already replaced the old one. Remove it, because the new log did not replace the old
+		// log.
 		_ = d.removeDerivedFile(d.snapshotName())
 		return 0, rerr
 	}
-	// The new file is in place. If this call fails, the rename may not be durable.
+	// The new log is in place. If syncing the directory failed, as rerr says, a crash may bring back the old log.
 	if err := d.log.JumpToRecord(c.changeOffsets[len(c.changeOffsets)-1], mark.Seq, mark.Chain,
 		c.logRewriter.EndOffset()); err != nil {
-		return mark.Seq, errors.Join(rerr, d.reload()) // Continue with a state that is read from the log.
+		// Read the new log from its file instead of using the state that the compaction built.
+		return mark.Seq, errors.Join(rerr, d.reload())
 	}
 	d.setState(c.st, c.changeOffsets)
 	c.st, c.logRewriter = nil, nil
@@ -438,9 +441,9 @@ func (d *DB) neededBytes(isDropped isDroppedFunc) (int64, error) {
 	return n, nil
 }
 
-// replacedError returns errLogReplaced if another process has replaced the log, because this may be the cause of err.
-// Otherwise it returns err. It also returns err if err matches [wal.ErrUnknown], because then this process may have
-// replaced the log itself.
+// replacedError replaces err by errLogReplaced if another process has replaced the log or its snapshot, because this
+// probably caused err. It does not replace an error that matches [wal.ErrUnknown]. This error means that this process
+// may have replaced the log itself.
 func (c *compaction) replacedError(err error) error {
 	if err == nil || c == nil {
 		return err
@@ -458,7 +461,7 @@ func (c *compaction) replacedError(err error) error {
 	return err
 }
 
-// hasState reports whether the compaction has written new files. c may be nil.
+// hasState reports whether the compaction has written a new log and a new snapshot. c may be nil.
 func (c *compaction) hasState() bool {
 	return c != nil && c.st != nil
 }
@@ -466,7 +469,7 @@ func (c *compaction) hasState() bool {
 // compactOptions are the options of [DB.compact].
 type compactOptions struct {
 	dryRun             bool // Only compute the report.
-	shouldBlockWriters bool // Hold the lock from the beginning, so that no other process can write.
+	shouldBlockWriters bool // Hold the store's lock during the whole compaction, so that no other process can write.
 }
 
 // compact compacts the log, or only computes the report if o.dryRun is set.
@@ -554,9 +557,9 @@ func (f DerivedFile) isValidAfter(kind DerivedFileKind, s *logSurvey) bool {
 	return kind.StaysValid(file, s.horizonSeq, s.hasVersion)
 }
 
-// newRewriteRecord returns the record of a change that states that the log was rewritten. The record contains the hash
-// of the new base. It is written to the new file together with the base, so the file never contains the base without
-// this record.
+// newRewriteRecord returns a change that records that the log was rewritten. The change contains the hash of the
+// entries with which the new log begins. Both are written before the new log is renamed, so a log never contains such
+// entries without this change.
 func (d *DB) newRewriteRecord(ctx context.Context, sum []byte, note string) wal.Record {
 	v := &recordBody{base: sum, source: d.changeSource(ctx), note: note}
 	r := wal.Record{Seq: d.log.LastSeq() + 1, Time: d.opts.Clock().UnixNano(), Type: recordTypeChange}

@@ -39,16 +39,18 @@ type isDroppedFunc func(r *wal.Record) bool
 type compactor struct {
 	opts Options
 
-	mu              ctxmutex.Mutex                     // held while this process compacts
-	nextCheckLength atomic.Int64                       // length of the log at which the next decision is made
+	mu ctxmutex.Mutex // held while this process compacts
+	// length of the log at which the next check for a compaction is made
+	nextCheckLength atomic.Int64
 	cancelLast      atomic.Pointer[context.CancelFunc] // function that cancels the last automatic compaction
 }
 
-// startIfMostUnneeded starts a compaction in the background if more than half of the log is not needed any more,
-// automatic compactions are enabled, and no compaction is running. length is the log's size, and the log contains the
-// changes after base up to last. neededBytes must return approximately how many bytes would be kept. compact must
-// compact the log and report whether the log has changed. If no compaction is due, the next decision is made when the
-// log has grown.
+// startIfMostUnneeded starts a compaction in the background if more than half of the log is not needed any more. It
+// does nothing if automatic compactions are disabled or if a compaction is running.
+//
+// length is the log's size. The log contains the changes with the numbers after base, up to last. neededBytes must
+// return approximately how many bytes a compaction would keep. compact must compact the log and report whether the log
+// has changed. If no compaction starts, the next check is made when the log has grown.
 func (c *compactor) startIfMostUnneeded(
 	length int64,
 	base, last uint64,
@@ -89,7 +91,7 @@ func (c *compactor) startIfMostUnneeded(
 }
 
 // runExclusively calls tryCompaction when no other compaction of this process is running. If tryCompaction returns
-// errLogReplaced, it calls tryCompaction again. shouldBlockWriters is true in the last attempt, which must keep other
+// errLogReplaced, it is called again. In the last attempt, holdWriters is true, so tryCompaction must prevent other
 // processes from writing.
 func (c *compactor) runExclusively(ctx context.Context, tryCompaction func(holdWriters bool) error) error {
 	if err := c.mu.LockContext(ctx); err != nil {

@@ -33,19 +33,21 @@ type logSurvey struct {
 	ctx          context.Context
 	isDropped    isDroppedFunc
 	horizonSeq   uint64           // number of the last change that is dropped, or the base's number
-	horizonChain [32]byte         // hash chain after that change
-	versionCount int              // number of versions up to that change
-	isFrozen     bool             // All changes up to the horizon were read.
-	base         []locatedVersion // versions of the entries at the horizon, by ID
-	baseBody     *recordBody      // op IDs and next entry ID of the base
+	horizonChain [32]byte         // hash chain after the change horizonSeq
+	versionCount int              // number of entry versions in the log, up to the change horizonSeq
+	isFrozen     bool             // all changes that the compaction drops were read
+	base         []locatedVersion // the entry versions with which the new log begins, ordered by entry ID
+	baseBody     *recordBody      // op IDs and next entry ID with which the new log begins
 
-	newestByName map[nameHash]locatedVersion // newest versions of the entries by name (nil after finishSurvey)
-	// The same versions by ID, after finishSurvey. They are equal to base if no change is kept.
+	// newest version of each entry, by name (nil after the whole log was read)
+	newestByName map[nameHash]locatedVersion
+	// Newest version of each entry, ordered by ID. It is set when the whole log was read. It equals base if the
+	// compaction keeps no change.
 	newestByID []locatedVersion
-	// Names that were removed after the horizon, with the numbers of the changes that removed them.
+	// Names that kept changes removed, each with the number of the removing change.
 	removedNames      map[nameHash]uint64
 	opIDState         *state  // state that contains only the op IDs and the next entry ID
-	keptChangeOffsets []int64 // offsets of the changes after the horizon
+	keptChangeOffsets []int64 // offsets of the changes that the compaction keeps
 
 	hasLargeGroup bool // The base contains a record with more entries than oxbow now puts into one record.
 
@@ -102,7 +104,8 @@ func (s *logSurvey) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, er
 	return nil, s.ctx.Err()
 }
 
-// freezeHorizon records the present entries as the entries at the horizon.
+// freezeHorizon is called before the first kept change. It records the present entries, with which the new log will
+// begin.
 func (s *logSurvey) freezeHorizon() {
 	s.isFrozen = true
 	s.baseBody = &recordBody{nextEntryID: s.opIDState.nextEntryID, seenOpIDs: s.opIDState.rememberedOpIDs()}

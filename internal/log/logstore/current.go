@@ -1,4 +1,4 @@
-// This file contains the current state and the most recent changes.
+// This file contains a store's current entries, and the changes of entries that were made most recently.
 
 package logstore
 
@@ -44,11 +44,12 @@ func (c *currentState) viewState(fn func(st *state)) *state {
 // number of steps.
 const maxRecentDeltas = 4096
 
-// recentDeltas contains the current position and the deltas that lead to it.
+// recentDeltas contains the store's current position in the history, and the latest changes of entries up to this
+// position.
 type recentDeltas struct {
 	position   store.Position // current position, or "" while the log lacks a file
 	steps      []deltaStep
-	deltaCount int // number of deltas in all steps
+	deltaCount int // number of changed entries in all steps
 }
 
 // deltaStep contains the deltas between startPosition and the start position of the next step.
@@ -57,8 +58,8 @@ type deltaStep struct {
 	deltas        []store.Delta
 }
 
-// addStep adds the deltas that lead from the current position to p, and makes p the current position. If there are too
-// many deltas, it forgets the oldest.
+// addStep adds the changes of entries between the current position and p, and makes p the current position. If it then
+// has too many changes, it forgets the oldest.
 func (r *recentDeltas) addStep(p store.Position, deltas []store.Delta) {
 	if p == r.position {
 		return
@@ -67,7 +68,7 @@ func (r *recentDeltas) addStep(p store.Position, deltas []store.Delta) {
 	r.deltaCount += len(deltas)
 	r.position = p
 	if r.deltaCount > maxRecentDeltas || len(r.steps) > maxRecentDeltas {
-		// Forget more deltas than necessary. Otherwise each further call would have to copy the steps.
+		// Forget half of the steps at once. Otherwise each later call would have to copy the remaining steps.
 		r.forgetOldest(maxRecentDeltas / 2)
 	}
 }
@@ -82,7 +83,8 @@ func (r *recentDeltas) forgetOldest(limit int) {
 	r.steps = slices.Clone(kept) // Copy the remaining steps, so that the memory of the removed steps becomes free.
 }
 
-// stepsSince returns the steps after position p. It returns false if some of these steps are not in memory.
+// stepsSince returns the changes of entries after position p, as a list of steps. It returns false if some of these
+// changes are not in memory any more.
 func (r *recentDeltas) stepsSince(p store.Position) ([]deltaStep, bool) {
 	if p == r.position {
 		return nil, true

@@ -20,8 +20,9 @@ import (
 
 // DB is a store in a single file.
 //
-// Locks must be acquired in this order: the lock of compactor or checkpointer, writerMu, the lock between processes,
-// catchUpMu, logmu, mu. A goroutine that holds logmu may acquire the first two only with TryLock.
+// Locks must be acquired in this order: the mutex of compactor or checkpointer, writerMu, the lock file, catchUpMu,
+// logmu, mu. A goroutine that already holds logmu may acquire the mutexes of compactor and checkpointer, and writerMu,
+// only with TryLock.
 type DB struct {
 	fs   vfs.FS
 	name string // name of the log in the file system fs
@@ -49,8 +50,9 @@ type DB struct {
 	// called after changes by other processes, with logmu held exclusively
 	onOthersChange func()
 
-	watchers  subscribers.List[store.Event]
-	sealTimer *time.Timer // timer that seals the last change (nil if Options.SealAfter is 0)
+	watchers subscribers.List[store.Event]
+	// timer that writes a seal, which marks the log's last record as durable (nil if Options.SealAfter is 0)
+	sealTimer *time.Timer
 }
 
 func (d *DB) logOptions() wal.Options {
@@ -82,8 +84,9 @@ type recordApplier interface {
 	applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, error)
 }
 
-// replayLog applies the rest of the log to applier, up to and including the change with the number last, or to the end
-// if lastSeq is 0. If recordOffset is not nil, it is called with the offset of each change.
+// replayLog reads the rest of the log and passes each record to applier. It reads up to and including the change with
+// the number lastSeq, or to the end if lastSeq is 0. If recordOffset is not nil, it is called with the offset of each
+// change.
 func (d *DB) replayLog(
 	log *wal.Log,
 	applier recordApplier,
@@ -208,8 +211,8 @@ func (d *DB) catchUp() error {
 			if d.log.EndOffset() > end {
 				continue
 			}
-			// The log ends with an unfinished or interrupted write. The file may have been replaced nevertheless, so
-			// check whether its name refers to another file.
+			// The log has grown only by an unfinished write. Another process may have replaced the file at the same
+			// time, so check whether the log's name refers to another file.
 			news, err = d.log.PollName()
 		}
 		if err != nil {
@@ -229,9 +232,9 @@ func (d *DB) catchUp() error {
 	return fmt.Errorf("%w: %s is being replaced over and over", store.ErrBusy, d.path)
 }
 
-// reload reads the file that now has the log's name from its start. If the file contains the last change that was sent
-// to the watchers, they receive the changes since then. Otherwise they receive a reset. The caller must hold logmu
-// exclusively.
+// reload reads the whole log again, from the file that has the log's name now. If this file contains the last change
+// that the watchers were told about, they receive the later changes. Otherwise they are told to read everything again.
+// The caller must hold logmu exclusively.
 func (d *DB) reload() error { return d.reloadWith(d.readAll) }
 
 // reloadFromSnapshot is like reload, but starts at the snapshot if there is a valid snapshot.
@@ -240,7 +243,7 @@ func (d *DB) reloadFromSnapshot() error { return d.reloadWith(d.readFromSnapshot
 // reloadWith reloads the log. read must return the state and the offsets of the changes.
 func (d *DB) reloadWith(read func() (*state, []int64, error)) error {
 	if d.isClosed {
-		return store.ErrClosed // The store is closed, so nobody would close the files that read opens.
+		return store.ErrClosed // The store is closed, so nobody would close the files that are opened below.
 	}
 	id, seq := d.log.Header().ID, d.log.LastSeq()
 	had := d.log.Exists()
@@ -373,8 +376,8 @@ func (d *DB) setState(st *state, offsets []int64) {
 	d.setEqualState(st, offsets)
 }
 
-// setEqualState replaces the state by st, which must contain the same entries or was read from the whole log. The
-// caller must hold logmu exclusively.
+// setEqualState makes st the store's current state. st must contain the same entries as the present state, or must
+// have been read from the whole log. The caller must hold logmu exclusively.
 func (d *DB) setEqualState(st *state, offsets []int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -24,12 +24,15 @@ var (
 	errWriterActive = fmt.Errorf("%w: a process writes to the store", ErrDerivedFile)
 )
 
-// writeDerivedFile writes the derived file with this name. It fails if the log no longer has this epoch. It works in
-// three steps, so that others can use the store while the content is written. First, begin must call its argument with
-// the lock between processes: the argument creates an empty temporary file. Second, write writes the content without
-// the lock. Third, end must call its argument with the lock: the argument renames the temporary file. The file is not
-// synced, because its checksums reveal the damage of a crash. If the log is redacted in the meantime, the temporary
-// file is removed.
+// writeDerivedFile writes a file with content that was computed from the log. It fails if the log was replaced or
+// redacted since epoch. Others can use the store while the content is written, because writing has three steps:
+//
+// First, an empty temporary file is created. This is done by the function that lockedCreate receives and calls while
+// other processes are locked out. Second, write writes the content without a lock. Third, the temporary file is
+// renamed, by the function that lockedRename receives and calls under the same lock.
+//
+// The file is not synced, because its checksums reveal damage by a crash. If the log is redacted in the meantime, the
+// temporary file is removed.
 func (d *DB) writeDerivedFile(
 	name string,
 	epoch uint64,
@@ -86,8 +89,8 @@ func (d *DB) checkEpoch(epoch uint64) error {
 	return nil
 }
 
-// renameDerivedFile renames the temporary file f from temp to name. It fails if another process has removed the file.
-// The caller must hold the lock between processes.
+// renameDerivedFile renames the temporary file f from temp to name. It fails if another process has removed the
+// temporary file, for example because the log was redacted. The caller must hold the store's lock file.
 func (d *DB) renameDerivedFile(f vfs.File, temp, name string) error {
 	named, err := d.fs.Stat(temp)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -156,7 +159,8 @@ func (d *DB) withoutWriters(fn func() error) error {
 	return d.withoutOthers(context.Background(), fn)
 }
 
-// betweenWrites is like withoutWriters, but waits until this process is not writing.
+// betweenWrites calls fn while no process can write. It waits until this process is not writing. If another process is
+// writing, it returns errWriterActive.
 func (d *DB) betweenWrites(ctx context.Context, fn func() error) error {
 	if err := d.writerMu.LockContext(ctx); err != nil {
 		return err

@@ -1,4 +1,4 @@
-// This file gives other packages access to their derived files, such as an index.
+// This file lets other packages store files beside the log that they computed from it, such as a search index.
 
 package logstore
 
@@ -13,7 +13,7 @@ import (
 // A DerivedFile is a file next to the log whose content was computed from the log. It may be removed at any time.
 type DerivedFile struct {
 	db     *DB
-	suffix string // end of the file name, after the log's name
+	suffix string // end of the file's name; the beginning is the name of the log
 }
 
 // DerivedFile returns the file with this suffix.
@@ -72,9 +72,9 @@ func (f DerivedFile) CreateTemp(check func() error) (file vfs.File, temp string,
 	return file, temp, err
 }
 
-// AdoptTemp makes a file from CreateTemp the derived file. It reads the changes of other processes and then calls
-// finish, which can complete the content. If finish returns an error, or if a process is writing, AdoptTemp removes
-// the file and returns an error.
+// AdoptTemp gives a temporary file, which CreateTemp created, the name of the derived file. Before, it reads the
+// changes of other processes and calls finish, which can complete the content. If finish returns an error, or if a
+// process is writing, AdoptTemp removes the temporary file and returns an error.
 func (f DerivedFile) AdoptTemp(file vfs.File, temp string, finish func() error) error {
 	err := errWriterActive
 	if ferr := f.db.withoutWriters(func() error {
@@ -98,8 +98,9 @@ func (f DerivedFile) AdoptTemp(file vfs.File, temp string, finish func() error) 
 // DiscardTemp removes a file from CreateTemp. It ignores errors, because another process may have removed the file.
 func (f DerivedFile) DiscardTemp(temp string) { _ = f.db.fs.Remove(temp) }
 
-// CreateNameless returns an empty file without a name. The operating system deletes the file when it is closed, even
-// after a crash. Until its name is removed, the file is named like a temporary file.
+// CreateNameless creates an empty file and removes its name at once. Therefore the operating system deletes the file
+// when it is closed, even after a crash. If a crash happens before the name is removed, the name is recognized as that
+// of a temporary file.
 func (f DerivedFile) CreateNameless() (vfs.File, error) {
 	file, temp, err := vfs.CreateTemp(f.db.fs, f.fileName(), 0o600)
 	if err != nil {

@@ -75,8 +75,8 @@ func decodeNames(text string, e *store.Entry) error {
 // formTable contains the forms of a snapshot, by number. A memory with many labels has several hundred thousand forms.
 // Therefore the labels of a form are decoded only when they are needed.
 type formTable struct {
-	encoded string   // all forms, each after its length
-	texts   []string // encoded form of each number, as encodeForm returns it (at least one byte)
+	encoded string   // all encoded forms (a form is a kind and labels that entries share), each after its length
+	texts   []string // each encoded form, at the index that is the form's number in the snapshot (at least one byte)
 }
 
 // decodeFormTable decodes section 10 of a snapshot.
@@ -99,10 +99,10 @@ func decodeFormTable(b []byte) (t formTable, err error) {
 	return t, nil
 }
 
-// formKind returns the kind in an encoded form.
+// formKind returns the kind of entry in a text that encodeForm returned.
 func formKind(text string) store.Kind { return store.Kind(text[0]) }
 
-// appendFormLabels appends the labels in an encoded form to labels.
+// appendFormLabels appends to labels the labels in a text that encodeForm returned.
 func appendFormLabels(labels []store.Label, text string) ([]store.Label, error) {
 	for rest := text[1:]; len(rest) > 0; {
 		var l store.Label
@@ -117,8 +117,8 @@ func appendFormLabels(labels []store.Label, text string) ([]store.Label, error) 
 	return labels, nil
 }
 
-// mayHaveLabel reports whether some form may contain a label with one of these keys. It only searches for the bytes of
-// the keys, so the result may be true although no form has such a label.
+// mayHaveLabel reports whether an entry of the snapshot may have a label with one of these keys. It only searches for
+// the bytes of the keys, so the result may be true although no entry has such a label.
 func (t *formTable) mayHaveLabel(keys ...string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool {
 		return strings.Contains(t.encoded, string(keydir.AppendText(nil, key)))
@@ -129,10 +129,10 @@ func (t *formTable) mayHaveLabel(keys ...string) bool {
 type formMatcher struct {
 	// kinds contains the terms for kinds. labels contains those terms for labels that not every form satisfies.
 	kinds, labels store.Filter
-	// Each element belongs to a term that is not negated. A form can satisfy this term only if it contains one of
-	// these texts.
+	// Each element belongs to a condition of the filter that requires a label. The condition can be met only if an
+	// entry's encoded kind and labels contain one of these texts.
 	neededTexts [][]string
-	entry       store.Entry // reused entry with the labels of the form that is matched
+	entry       store.Entry // reused entry into which the labels are decoded that are matched
 }
 
 // newMatcher returns a matcher for the terms of a filter. The terms must be conditions that a head can decide.
@@ -164,7 +164,8 @@ func neededTexts(t store.Term) (texts []string) {
 		switch {
 		case t.Key == "has":
 			label = keydir.AppendText(nil, value)
-		case t.Key != store.LabelConfidence && isASCII(value): // Any other value may be spelled in several ways.
+		// The value of another label may be encoded in several ways that match the condition. Search only for its key.
+		case t.Key != store.LabelConfidence && isASCII(value):
 			label = keydir.AppendText(label, value)
 		}
 		texts = append(texts, string(label))
@@ -176,7 +177,8 @@ func isASCII(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }
 
-// matchesLabels reports whether the form satisfies the filter's terms about labels.
+// matchesLabels reports whether the labels in text, which encodeForm returned, meet the filter's conditions for
+// labels.
 func (m *formMatcher) matchesLabels(text string) (ok bool, err error) {
 	isInText := func(needed string) bool { return strings.Contains(text, needed) }
 	for _, needed := range m.neededTexts {
@@ -196,7 +198,7 @@ func (m *formMatcher) matchesLabels(text string) (ok bool, err error) {
 func (t *formTable) selectForms(f store.Filter) (selected []bool, err error) {
 	m := t.newMatcher(f.Terms)
 	selected = make([]bool, len(t.texts))
-	var kind byte // kind of the previous form, which is usually the same, because the forms are sorted
+	var kind byte // kind of the previous element, which is usually the same, because the texts are sorted by kind
 	var selectsKind bool
 	for i, text := range t.texts {
 		if i == 0 || text[0] != kind {
@@ -214,7 +216,8 @@ func (t *formTable) selectForms(f store.Filter) (selected []bool, err error) {
 	return selected, nil
 }
 
-// isFormTerm reports whether a filter term with this key and these values can be evaluated with an entry's form.
+// isFormTerm reports whether a filter condition with this key and these values can be decided by an entry's kind and
+// the labels that the snapshot contains.
 func isFormTerm(key string, values []string) bool {
 	switch key {
 	case "kind":

@@ -35,7 +35,7 @@ func (d *DB) ViewHeads(
 		all = func(yield func(store.Head, error) bool) { l.yieldNamedHeads(ctx, keys, names, yield) }
 	}
 	err = fn(all, func(ids []uint64) ([]*store.Entry, error) {
-		if len(ids) == 0 { // Without a snapshot, rows do not exist.
+		if len(ids) == 0 { // The caller passes no IDs if the store has no snapshot.
 			return nil, nil
 		}
 		es := l.base.readEntriesByID(ids)

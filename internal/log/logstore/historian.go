@@ -80,8 +80,9 @@ func (d *DB) recordOffset(seq uint64) (offset int64, ok bool, err error) {
 	return offset, ok, d.st.readError()
 }
 
-// recordOffsetOrLast returns the offset of a change's record, or 0 if the change is in the base. If the offset is
-// unknown, it returns last, an earlier offset of the record. The caller must hold logmu.
+// recordOffsetOrLast returns the offset of a change's record, or 0 if it is the last change that a compaction dropped.
+// If the offset cannot be found, it returns last, which must be the offset at which the record was earlier. The caller
+// must hold logmu.
 func (d *DB) recordOffsetOrLast(seq uint64, last int64) int64 {
 	if seq == d.base {
 		return 0
@@ -105,7 +106,7 @@ type VersionReader struct {
 	offset int64      // offset of record
 	record wal.Record // record that was read last
 
-	// entries contains all entries in record. It is nil if only one entry was decoded.
+	// entries contains all entries that were written by the change in record. It is nil if only one entry was decoded.
 	entries map[entryVersion]*store.Entry
 }
 
@@ -134,12 +135,12 @@ func (r *VersionReader) EntryVersion(id, version uint64, lastOffset int64) *stor
 	r.offset, r.record = lastOffset, record
 	r.decodeRecord(func(of uint64) bool { return of == id })
 	e := r.entries[entryVersion{id, version}]
-	r.entries = nil // The next call may need another entry of the record.
+	r.entries = nil // Only one entry was decoded. Decode all if the next call needs another entry of the same record.
 	return e
 }
 
-// decodeRecord sets entries to those entries in record for which want returns true. If isWanted is nil, it sets
-// entries to all entries. If the record cannot be decoded, entries is empty.
+// decodeRecord decodes the entries in record for which isWanted returns true, and stores them in entries. If isWanted
+// is nil, it decodes all entries. If the record cannot be decoded, entries is empty.
 func (r *VersionReader) decodeRecord(isWanted func(id uint64) bool) {
 	r.entries = map[entryVersion]*store.Entry{}
 	es, err := decodeEntries(&r.record, isWanted)
@@ -281,7 +282,8 @@ func (d *DB) versionsInChange(seq uint64, name string, id uint64) ([]store.Versi
 	return vs, err
 }
 
-// eachBaseEntry calls fn for each entry in the base, with the offset of its record.
+// eachBaseEntry calls fn for each entry that the last compaction kept at the beginning of the log. offset is the
+// offset of the record that contains the entry.
 func (d *DB) eachBaseEntry(fn func(offset int64, p loggedOp)) error {
 	log, err := d.openSecondLog()
 	if err != nil {

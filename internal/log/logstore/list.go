@@ -22,14 +22,14 @@ import (
 // log is read sequentially, which needs fewer system calls.
 const separateReadDivisor = 16
 
-// entryListing contains the entries of a state at one moment.
+// entryListing contains all entries that a store had at one moment.
 type entryListing struct {
 	base           *snapshot
 	hiddenRows     bitmap
 	selectedRows   []int // rows of base that a filter may select, ascending (nil means all rows)
 	changedEntries []*store.Entry
 	lastSeq        uint64   // number of the last change
-	scan           *rowScan // scan that reads most rows of base in order (nil before its first use)
+	scan           *rowScan // reader that reads most entries of the snapshot in order (nil until it is needed)
 }
 
 // openListing returns a listing of the entries that a filter may select. The caller must close the listing.
@@ -65,8 +65,8 @@ func (l *entryListing) excludeUnselectedRows(f store.Filter) {
 	}
 }
 
-// rowsNamed returns the rows of the entries whose name or alias is in words. It compares only hashes, so rows of other
-// entries may also be returned.
+// rowsNamed returns the snapshot rows of the entries whose name or alias is in words. It compares only hashes, so it
+// may also return rows of other entries.
 func (l *entryListing) rowsNamed(words []string) []int {
 	rows := []int{}
 	for _, w := range store.AllNameForms(words) {
@@ -110,8 +110,8 @@ func (s *snapshot) selectRows(f store.Filter) []int {
 	return rows
 }
 
-// rowSelector returns a function that reports whether a filter selects the entry in a row. The filter must have only
-// conditions that a head can decide.
+// rowSelector returns a function that reports whether a filter selects the entry in a row of the snapshot. The filter
+// may have only conditions for kinds, times and labels that the snapshot contains.
 func (s *snapshot) rowSelector(f store.Filter) func(row int) bool {
 	forms := s.selectForms(f)
 	isInTime := s.timeSelector(f)
@@ -155,9 +155,9 @@ func (s *snapshot) mayHaveKinds(f store.Filter) bool {
 	})
 }
 
-// kindNames returns the kinds of the snapshot's entries. It reads only the first page of section 7, which has the
-// entry count for each kind, before the numbers for projects and tags. If the page has more kinds than fit, or cannot
-// be decoded, ok is false.
+// kindNames returns the kinds of the snapshot's entries. It reads only the first page of the section with entry
+// counts. The section begins with the counts for kinds. If they do not fit into one page, or cannot be decoded, ok is
+// false.
 func (s *snapshot) kindNames() (kinds []string, ok bool) {
 	const contentSize = 8
 	size := s.head.sectionCounts[sectionSums]
@@ -245,7 +245,8 @@ func (d *DB) Entries(ctx context.Context, f store.Filter) iter.Seq2[store.Entry,
 	}
 }
 
-// allVersions returns the versions of all entries in the listing, ordered by ID, with hashes that depend on the seed.
+// allVersions returns the version of each entry in the listing, ordered by ID. Each version contains a hash of the
+// entry, which depends on the seed.
 func (l *entryListing) allVersions(ctx context.Context, d *DB, seed maphash.Seed) (all []CheckedVersion, err error) {
 	all = make([]CheckedVersion, 0, l.base.len()+len(l.changedEntries))
 	d.yieldListed(ctx, l, store.Filter{}, func(e store.Entry, yerr error) bool {
@@ -377,7 +378,7 @@ func (d *DB) Newest(
 				add(entryWriteTime{e.Updated.UnixNano(), e.ID})
 			}
 		}
-		found := 0 // number of rows in the base that the filter selects
+		found := 0 // number of entries in the snapshot that the filter selects
 		for row := range st.newestRows(f) {
 			found++
 			if found <= most {

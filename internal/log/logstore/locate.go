@@ -37,17 +37,20 @@ func (d *DB) RefreshPosition(p logpos.Position) (logpos.Position, error) {
 type VersionList interface {
 	Len() int
 	Version(i int) (id, version uint64)
-	SetOffset(i int, offset int64) // SetOffset sets the offset of version i's record.
+	// SetOffset sets the offset in the log at which the record with version i of the list is stored.
+	SetOffset(i int, offset int64)
 }
 
-// UpdateOffsets sets the offset of each version to the offset that its record has now. It fails if the log no longer
-// contains a version. It releases the lock after each part of the list, so that writers never have to wait long.
+// UpdateOffsets finds out where the log contains each entry version of the list now, and passes the offset to
+// SetOffset. It fails if the log does not contain one of the versions any more. It processes the list in parts and
+// releases the lock after each, so that writers never have to wait long.
 func (d *DB) UpdateOffsets(ctx context.Context, vs VersionList) error {
 	const part = 1 << 14
 	for from := 0; from < vs.Len(); {
 		d.logmu.RLock()
 		to := vs.Len()
-		// Without a base, the list can be processed in parts. Otherwise each part would have to read the whole base.
+		// In a compacted log, process the whole list at once. Otherwise each part would have to read all entries that
+		// the compaction kept.
 		if d.base == 0 {
 			to = min(to, from+part)
 		}
@@ -65,7 +68,7 @@ func (d *DB) UpdateOffsets(ctx context.Context, vs VersionList) error {
 // updateOffsetRange is like UpdateOffsets, for the versions with the indexes from from up to, but not including,
 // to. The caller must hold logmu.
 func (d *DB) updateOffsetRange(vs VersionList, from, to int) error {
-	before := map[uint64]int{} // indexes of the versions in the base, by entry ID
+	before := map[uint64]int{} // indexes in vs of the versions that the last compaction kept, by entry ID
 	for i := from; i < to; i++ {
 		id, version := vs.Version(i)
 		off, ok, err := d.recordOffset(version)

@@ -45,8 +45,8 @@ func openDir(dir string, readOnly bool) (vfs.FS, error) {
 	return vfs.Dir(dir)
 }
 
-// SetOnAppend sets a function that is called with the entries that changes write, while the log is locked. If it
-// returns a function, this function is called while the changes become durable.
+// SetOnAppend sets a function that is called each time entries are written, while the log is locked. fn can return a
+// function, which is then called while the entries are synced to the disk.
 func (d *DB) SetOnAppend(fn func(entries iter.Seq[*store.Entry]) func()) { d.onAppend = fn }
 
 // EndWaiting ends all waiting for other processes and all work in the background.
@@ -124,8 +124,8 @@ func (d *DB) sealLastChange() {
 func (d *DB) Close() error {
 	if d.checkReady(context.Background()) == nil {
 		d.endWaiting()
-		// Acquiring the lock also waits until a compaction that is starting has begun. No compaction can start
-		// afterwards.
+		// If a compaction is just starting, this call waits until it can be canceled. After this call, no other
+		// compaction can start.
 		length, _ := d.Size()
 		d.compactor.waitOrCancel(length)
 		d.logmu.RLock()

@@ -24,7 +24,8 @@ type Options struct {
 	LockWait    time.Duration
 	CacheBudget *cache.Budget // budget of memory for cached entries
 
-	SealAfter time.Duration // time after the last change at which a seal is written (0 means that none is written)
+	// time after the last change at which a seal is written, which marks the change as durable (0 means no seals)
+	SealAfter time.Duration
 	// Number of changes that an automatic compaction keeps (0 disables automatic compactions).
 	KeepChanges       int
 	MinKeepTime       time.Duration // minimum age of the changes that an automatic compaction drops
@@ -36,8 +37,9 @@ type Options struct {
 
 	// The sizes below are in bytes, and 0 means the default. Tests set other values.
 	FreeStep, FreeReserve int64 // sizes of the free space at the log's end
-	MinCompactBytes       int64 // minimum size of the log's unneeded part before an automatic compaction
-	MinTailBytes          int64 // minimum size of the log after a snapshot before the next snapshot is written
+	// an automatic compaction starts only if at least this part of the log is not needed any more
+	MinCompactBytes int64
+	MinTailBytes    int64 // minimum size of the log after a snapshot before the next snapshot is written
 
 	MinSnapshotOps int64 // minimum number of ops before a snapshot is written (0 means the default)
 }
@@ -46,13 +48,14 @@ type Options struct {
 type DerivedFileKind struct {
 	Suffix string
 
-	// StaysValid reports whether a file can be used after a compaction. The file must not need any change before the
-	// horizon, and all its versions of entries must be in the log, as holds reports. A file that does not stay valid
-	// is removed.
+	// StaysValid reports whether a file can be used after a compaction that drops the changes up to horizon. The file
+	// must not depend on a dropped change. Each entry version in it must still be in the log, as the function holds
+	// reports. A file that does not stay valid is removed.
 	StaysValid func(f vfs.File, horizon uint64, holds func(id, version uint64) bool) bool
 
-	// Position returns the change that the file was made from, if the file can be compared with the log. A nil
-	// Position means that Check does not need the state after that change.
+	// Position returns the last change whose content is in the file. Check is then called with the entries after this
+	// change. ok is false if the file cannot be compared with the log. If Position is nil, Check does not need the
+	// entries.
 	Position func(f CheckedFile) (seq uint64, ok bool)
 
 	// Check returns the problems of the file. It is called while the log is read, when the state is that after
@@ -65,13 +68,13 @@ type CheckedFile interface {
 	Path() string // Path returns the path of the file for messages.
 	Open() (vfs.File, error)
 
-	// RefreshPosition returns the position with the offset that its record has now. If the position is not in the
-	// history of the log, the error matches [store.ErrPosition].
+	// RefreshPosition finds out at which offset the log contains the change of position p now, and returns the
+	// position with this offset. If the change is not in the log's history, the error matches [store.ErrPosition].
 	RefreshPosition(p logpos.Position) (logpos.Position, error)
 
-	// StateAt returns the state after the change at a position, which is only valid until Check returns. If the
-	// position does not belong to the change that Position returned, Check must return StateAt's error. The file is
-	// then checked again.
+	// StateAt returns the entries after the change at a position. The result is valid only until Check returns. It
+	// fails if the change is not the one that Position returned, because another process has written the file
+	// meanwhile. Check must return this error, so that the file is checked again.
 	StateAt(p logpos.Position) (CheckedState, error)
 }
 

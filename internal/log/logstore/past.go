@@ -58,8 +58,8 @@ func (d *DB) DeltasBefore(ctx context.Context, seq uint64, limit int) (deltas []
 
 // pastVersions collects the versions that entries had before some changes.
 type pastVersions struct {
-	entriesByID map[uint64]*store.Entry // version of each entry by ID, or nil if the entry did not exist
-	entryIDs    []uint64                // keys of entries, in the order in which they were added
+	entriesByID map[uint64]*store.Entry // earlier version of each entry, by entry ID (nil if the entry did not exist)
+	entryIDs    []uint64                // IDs of the entries, in the order in which they were added
 }
 
 func (p *pastVersions) setEntry(id uint64, e *store.Entry) {
@@ -75,7 +75,9 @@ func (d *DB) addVersionsBefore(p *pastVersions, seq uint64, v *recordBody) error
 	for i := len(v.ops) - 1; i >= 0; i-- {
 		op := v.ops[i]
 		if op.prevSeq != 0 && op.prevSeq < first {
-			return errReadFromStart // Otherwise versionBefore would have to read all entries in the base.
+			// A compaction has dropped the previous version's change. To find that version, versionBefore would have
+			// to read all entries that the compaction kept.
+			return errReadFromStart
 		}
 		old, err := d.versionBefore(seq, v, v.ops[:i], op)
 		if err != nil {

@@ -23,17 +23,17 @@ type opPositions struct {
 	offset int64 // offset of the record in the log
 	seq    uint64
 	source store.Source // source of the change; its Time is the record's time
-	ops    []opPosition // positions, in ascending order of rows
+	ops    []opPosition // positions of the entries in the record, ordered by the entries' rows in the snapshot
 }
 
-// opPosition is the position, within a record's body, of the op that wrote the entry in a row.
+// opPosition tells where a record of the log contains the entry in one row of the snapshot.
 type opPosition struct {
 	row, bodyOffset, size uint32
 	checksum              uint32 // checksum of the op's bytes, computed when the whole record was checked
 }
 
-// findOpPositions returns the positions of the entries in a record, which must have been checked. The result is nil
-// for a small record. Entries without a row are left out.
+// findOpPositions finds out where a record contains each entry that has a row in the snapshot. The checksum of the
+// whole record must have been verified. The result is nil for a small record, because it can be read as a whole.
 func findOpPositions(r *wal.Record, findRow func(id uint64) (row int, ok bool)) *opPositions {
 	if len(r.Body) < minIndexedBodyBytes {
 		return nil
@@ -42,7 +42,8 @@ func findOpPositions(r *wal.Record, findRow func(id uint64) (row int, ok bool)) 
 	err := wire.EachFieldOffsets(r.Body, func(num, from, at, end int) error {
 		switch num {
 		case 0:
-			return wire.ErrTruncatedField // The record must be read as a whole.
+			// A part of the record cannot be divided into fields, so the record must be read as a whole.
+			return wire.ErrTruncatedField
 		case bodyFieldSource:
 			return wire.EachField(string(r.Body[from:end]), func(f wire.Field) (err error) {
 				p.source, err = decodeSource(f)
@@ -89,7 +90,8 @@ func (p *opPositions) readEntry(log *wal.Log, row int) *store.Entry {
 		return nil
 	}
 	e := v.entry
-	if e.Version == 0 { // Entries in a base already have these fields.
+	// Version, Updated and Source are stored only once for a change. Entries that a compaction kept have their own.
+	if e.Version == 0 {
 		e.Version = p.seq
 		e.Updated = p.source.Time
 		e.Source = p.source

@@ -245,8 +245,8 @@ func appendOp(b []byte, p *loggedOp) []byte {
 	return wire.AppendUintField(b, 10, p.prevSeq)
 }
 
-// appendBaseOp appends the encoded op of a base record. The op includes the version, time and source, which a change
-// has only once for all ops.
+// appendBaseOp appends an encoded entry that a compaction keeps. It includes the entry's version, time and source. A
+// logged change contains these only once for all its entries.
 func appendBaseOp(b []byte, p *loggedOp) []byte {
 	b = appendOp(b, p)
 	b = wire.AppendUintField(b, 11, p.entry.Version)
@@ -311,12 +311,12 @@ func decodeOps(data []byte, isWanted func(i int) bool) (*recordBody, error) {
 	if isWanted == nil {
 		return decodeBody(data)
 	}
-	var part []byte // fields of the body except the ops that are not wanted
+	var part []byte // encoded body without the ops that are not wanted
 	isSplit := true
 	i := -1
 	err := wire.EachFieldOffsets(data, func(num, from, _, end int) error {
 		switch num {
-		case 0: // Decode the whole body, because other body fields may contain ops.
+		case 0: // The rest of the body cannot be divided into fields without decoding, so decode the whole body.
 			isSplit = isSplit && end == from
 			return nil
 		case bodyFieldOp, bodyFieldErased:
@@ -478,9 +478,9 @@ func digestBody(_ uint8, data []byte) ([32]byte, error) {
 	return sum, err
 }
 
-// eachWantedField calls fn with the fields of a body, except the ops that write entries for which isWanted returns
-// false. If isWanted is nil, all ops are passed. So only a small part of a large record is copied. The strings of
-// different ops do not share memory.
+// eachWantedField calls fn with the fields of a record's body. It skips the ops for entries for which isWanted returns
+// false, so only a small part of a large record is copied. If isWanted is nil, it skips none. The strings of different
+// ops do not share memory, so each can be freed by itself.
 func eachWantedField(body []byte, isWanted func(id uint64) bool, fn func(f wire.Field) error) error {
 	return wire.EachFieldOffsets(body, func(num, from, at, end int) error {
 		if num == bodyFieldOp && isWanted != nil {
@@ -536,7 +536,9 @@ func decodeEntries(r *wal.Record, isWanted func(id uint64) bool) ([]*store.Entry
 	})
 	source.Time = time.Unix(0, r.Time).UTC()
 	for _, e := range es {
-		if e.Version == 0 { // Entries in a base already have these fields.
+		// Version, Updated and Source are stored only once for a change. Entries that a compaction kept have their
+		// own.
+		if e.Version == 0 {
 			e.Version = r.Seq
 			e.Updated = source.Time
 			e.Source = source

@@ -58,18 +58,19 @@ func RecoverStore(ctx context.Context, path, out string, o Options) (store.Recov
 // salvagePlan describes the undamaged records of a log: which changes are missing, and where the new file's history
 // begins.
 type salvagePlan struct {
-	hasStart  bool     // lastSeq, lastChain, base and baseChain are set.
-	lastSeq   uint64   // number of the last change that was read
-	lastChain [32]byte // hash chain after that change
+	hasStart  bool     // the fields lastSeq, lastChain, base and baseChain are set
+	lastSeq   uint64   // number of the last undamaged change that was read
+	lastChain [32]byte // hash chain after the change lastSeq
 	// number of the last change after a gap; the new file's history begins after this change
 	base        uint64
-	baseChain   [32]byte // hash chain after change base
+	baseChain   [32]byte // hash chain after the change with the number base
 	baseEnd     int64    // end of the last base record
 	changeCount int      // number of the changes that were read
 	lostRanges  [][2]uint64
 }
 
-// setStart sets the number and the hash chain from which the first record continues.
+// setStart sets the change number and the hash chain after which the first undamaged record must continue. They come
+// from the header of the damaged log.
 func (p *salvagePlan) setStart(sal *wal.SalvageDamage) {
 	if p.hasStart {
 		return
@@ -88,7 +89,9 @@ func (p *salvagePlan) addRecord(sal *wal.SalvageDamage, r *wal.Record) bool {
 	p.setStart(sal)
 	switch {
 	case r.Type == wal.TypeSeal:
-		if r.Seq > p.lastSeq { // The seal has a higher number, which proves that changes are missing.
+		// A seal marks the last change before it as durable. Its number is higher than the last change that was found,
+		// so changes are missing.
+		if r.Seq > p.lastSeq {
 			p.addLostRange(p.lastSeq+1, r.Seq)
 			p.restartHistory(r)
 		}
@@ -135,8 +138,8 @@ func (p *salvagePlan) addLostRange(first, last uint64) {
 	p.lostRanges = append(p.lostRanges, [2]uint64{first, last})
 }
 
-// halfProgressReporter returns a function that reports the progress in one of the two passes over the log. before is
-// the progress when the pass starts.
+// halfProgressReporter returns a function that reports the progress of a recovery, which reads the damaged log twice.
+// Its argument before is the share of the work that was done before the current reading: 0 or a half.
 func (d *DB) halfProgressReporter(ctx context.Context) func(r *wal.Record, before float64) {
 	tell, size := progress.Reporter(ctx), int64(1)
 	if fi, err := d.fs.Stat(d.name); err == nil {
@@ -153,7 +156,7 @@ func (d *DB) halfProgressReporter(ctx context.Context) func(r *wal.Record, befor
 	}
 }
 
-// eachSalvagedRecord calls fn for each undamaged record that is used.
+// eachSalvagedRecord calls fn for each undamaged record that the recovery puts into the new log.
 func (d *DB) eachSalvagedRecord(
 	ctx context.Context,
 	p *salvagePlan,
@@ -169,9 +172,9 @@ func (d *DB) eachSalvagedRecord(
 	return sal, err
 }
 
-// writeRecovered writes the new file, which contains the state at the plan's base, the later changes, and a change
-// that describes the recovery. It returns the number of entries. It reads the log a second time, so that only the
-// entries must fit into memory.
+// writeRecovered writes the new log. It contains the entries after change plan.base, all later changes, and a change
+// that describes the recovery. The result is the number of entries. The damaged log is read a second time here, so
+// that only the entries must fit into memory, and not all changes.
 func (d *DB) writeRecovered(
 	ctx context.Context,
 	out string,
@@ -234,7 +237,8 @@ func (d *DB) writeRecovered(
 }
 
 // AcceptRollback makes a store usable again that went back to an earlier state ([store.ErrRolledBack]), for example
-// because a person restored a backup. The changes after that state are lost, and later changes get their numbers.
+// because a person restored a backup. The changes made after the earlier state are lost, and new changes reuse their
+// numbers.
 func (d *DB) AcceptRollback(ctx context.Context) error {
 	d.writerMu.Lock()
 	defer d.writerMu.Unlock()

@@ -127,8 +127,9 @@ func (d *DB) callAfterRefresh(ctx context.Context, fn func() error) error {
 	return d.describeError(fn())
 }
 
-// eraseOps returns the body of a change in which the picked ops are erased. It adds the numbers of erased ops and
-// erased versions to erasedOps and erasedVersions. All other fields keep their bytes.
+// eraseOps returns the body of a change without the contents of the entries that isPicked selects. It adds to
+// erasedOps the number of erased ops, and to erasedVersions the number of erased versions. All other parts of the body
+// stay the same.
 func eraseOps(r wal.Record, isPicked func(*store.Entry) bool, erasedVersions, erasedOps *int) ([]byte, error) {
 	var out []byte
 	err := wire.EachField(string(r.Body), func(f wire.Field) error {
@@ -164,9 +165,10 @@ func eraseOps(r wal.Record, isPicked func(*store.Entry) bool, erasedVersions, er
 	return out, err
 }
 
-// rewriteLog writes a new log and reads it. The new log begins with the entries of base and contains the body that
-// editBody returns for each record. A new body must have the same digest as the old body. A new change records the
-// rewrite. The caller must hold logmu and the lock between processes.
+// rewriteLog writes a new log and reads it. The new log begins with the entries of baseState, if the old log was
+// compacted. Each later record gets the body that editBody returns for it, which must have the same digest as the old
+// body. At the end, rewriteLog adds a change that records the rewrite. The caller must hold logmu and the store's lock
+// file.
 func (d *DB) rewriteLog(
 	ctx context.Context,
 	baseState *state,
@@ -185,7 +187,7 @@ func (d *DB) rewriteLog(
 		_, err := w.AppendRecord(r)
 		return err
 	}
-	var sum []byte // hash of the base
+	var sum []byte // hash of the entries with which the new log begins
 	if d.base > 0 {
 		now := d.opts.Clock().UnixNano()
 		s, berr := writeStateAsBase(baseState, func(b []byte) error {

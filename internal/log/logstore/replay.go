@@ -19,8 +19,8 @@ type comparison struct {
 	isDone  bool
 }
 
-// comparingReplay applies the records of a log to a state, and makes each comparison when the state is that after the
-// comparison's change.
+// comparingReplay applies the records of a log one after another. Each time it reaches the change to which a
+// comparison belongs, it compares a file or a list of entries with the entries after this change.
 type comparingReplay struct {
 	*versionState
 	comparisons []*comparison
@@ -37,7 +37,8 @@ func (c *comparingReplay) applyRecord(r *wal.Record, v *recordBody) error {
 	return nil
 }
 
-// compareState makes the comparisons with the present state. It must also be called at the end of the log.
+// compareState makes all comparisons that belong to the last applied change. It must also be called at the end of the
+// log.
 func (c *comparingReplay) compareState() error {
 	for _, o := range c.comparisons {
 		if o.isDone || o.seq != c.lastSeq {

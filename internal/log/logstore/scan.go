@@ -23,10 +23,10 @@ const (
 // rowScan reads a table's entries in ascending row order. It is not safe for concurrent use.
 type rowScan struct {
 	table        rowTable
-	cache        *snapshot // the same table, if entries are cached, otherwise nil
+	cache        *snapshot // the snapshot that is read, if it caches entries (nil otherwise)
 	reader       *wal.Reader
-	decodedAhead map[int]*store.Entry // entries that were decoded in advance, by row
-	aheadSize    int                  // size of decodedAhead in bytes
+	decodedAhead map[int]*store.Entry // entries that were decoded together with an earlier entry, by row of the table
+	aheadSize    int                  // size of these entries in bytes
 }
 
 // newRowScan returns a scan of a snapshot's entries.
@@ -61,7 +61,7 @@ func (c *rowScan) readEntry(row int) (*store.Entry, error) {
 	return decoded[row], err
 }
 
-// keepDecodedAhead keeps the decoded entries of the rows after the row present, because later calls will need them.
+// keepDecodedAhead keeps the decoded entries whose rows come after currentRow, because the scan will need them later.
 func (c *rowScan) keepDecodedAhead(decoded map[int]*store.Entry, currentRow int) {
 	if c.aheadSize > maxScanBytes {
 		clear(c.decodedAhead)

@@ -67,7 +67,7 @@ func (d *DB) readSince(start store.Position, lastSeq uint64, yield func(store.De
 	}
 	defer log.Close()
 	if start == "" {
-		// Use the position before the first change.
+		// An empty position means the start of the history, before the first change.
 		p = logpos.Position{LogID: log.Header().ID, ChainHash: wal.FirstChain(log.Header().ID)}
 	}
 	if !log.Exists() || log.Header().ID != p.LogID {
@@ -108,7 +108,7 @@ func (t *deltaReader) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, 
 		case p.verb == store.VerbRemove:
 			deltas[0].Entry = nil
 		case p.verb == store.VerbRestore && p.prevSeq != 0:
-			// An undo may have replaced an entry with the same name and another ID.
+			// An undo can restore an entry although another entry has its name now. The other entry is then removed.
 			before, err := t.db.versionsInChange(p.prevSeq, p.entry.Name, p.entry.ID)
 			if err != nil {
 				return nil, err

@@ -11,30 +11,31 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// sharedLog is the log, which other processes may also append to, and the part of it that this process has read.
+// sharedLog is the log, to which other processes may also append, and the part of the log that this process has read.
 //
-// logmu guards all fields. It is held shared for reading, and exclusively to read new records or to append. While
-// isAppending is set, the goroutine that holds logmu also holds the lock between processes and has read all changes of
-// others. The state is current then, so readers need not wait. A writer holds catchUpMu while waiting for logmu and
-// until it has read these changes.
+// logmu guards all fields. A goroutine holds logmu shared to use them, and exclusively to read new records or to
+// append. While isAppending is set, the goroutine that holds logmu also holds the lock between processes, and has read
+// all changes of other processes. The state is current then, so readers need not wait. A writer holds catchUpMu while
+// it waits for logmu and reads these changes.
 type sharedLog struct {
 	logmu       sync.RWMutex
 	catchUpMu   sync.Mutex
 	isAppending atomic.Bool
 
-	log           *wal.Log
-	base          uint64  // number of the last change in the base, before the first change in the log
-	startSeq      uint64  // number of the last change in the snapshot, or in the base without a snapshot
-	changeOffsets []int64 // offsets of the changes after startSeq
+	log  *wal.Log
+	base uint64 // number of the last change in the base, before the first change in the log
+	// number of the last change in the snapshot (without a snapshot: the last change that a compaction dropped)
+	startSeq      uint64
+	changeOffsets []int64 // offsets in the log of the changes after startSeq
 	brokenErr     error   // error because of which the log cannot be read any more
 	// The epoch increases when the log is read again, because data that were derived in an earlier epoch may contain
 	// redacted texts.
 	epoch atomic.Uint64
 }
 
-// lockUnlessCurrent acquires logmu for reading and returns true. If a writer of this process is appending, it acquires
-// nothing and returns false. The state then contains all acknowledged changes, because the writer has read the changes
-// of other processes before it appends.
+// lockUnlessCurrent acquires logmu for reading and returns true. If a goroutine of this process is appending, it
+// acquires nothing and returns false. The lock is not needed then: the state contains all acknowledged changes,
+// because a writer reads the changes of other processes before it appends.
 func (l *sharedLog) lockUnlessCurrent() (locked bool) {
 	if l.logmu.TryRLock() {
 		return true

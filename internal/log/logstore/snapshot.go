@@ -176,7 +176,8 @@ func decodeSnapshotHead(b []byte, size int64) (h snapshotHead, err error) {
 	return h, nil
 }
 
-// isConsistent reports whether the counts in the head agree with each other and with the size of the file in bytes.
+// isConsistent reports whether the counts in the snapshot's first page agree with each other and with the size of the
+// file, which is given in bytes.
 func (h *snapshotHead) isConsistent(size int64) bool {
 	if int64(pagefile.CountPages(h.tableSizes()))*pagefile.PageSize != size {
 		return false
@@ -199,18 +200,18 @@ func textHash(s string) uint64 {
 // file cannot be read, a method returns zero values and records the error, so the caller must then call readError.
 type snapshot struct {
 	head     snapshotHead
-	tables   *pagefile.Reader // the sections
+	tables   *pagefile.Reader // reader of the tables in the snapshot file
 	file     vfs.File
 	log      *wal.Log
-	refCount atomic.Int32 // number of users; the files are closed when it reaches 0
+	refCount atomic.Int32 // number of users of this snapshot; the files are closed when it reaches 0
 
-	cachedEntries *cache.Slots[*store.Entry] // cached entries, by row
+	cachedEntries *cache.Slots[*store.Entry] // cached entries, by their row in the snapshot
 	cacheBudget   *cache.Budget              // budget of memory for cachedEntries
-	cachedForms   atomic.Pointer[formTable]  // decoded forms (nil before they are first read)
+	cachedForms   atomic.Pointer[formTable]  // decoded kinds and labels of the entries (nil until they are read)
 
 	opPositions sync.Map     // *opPositions of the large records that were read, by record offset
-	rowsByName  sync.Map     // rows that were looked up by name
-	nameLookups atomic.Int32 // number of names in rowsByName
+	rowsByName  sync.Map     // snapshot rows that were found for a name
+	nameLookups atomic.Int32 // number of names that were ever added to rowsByName, which is cleared from time to time
 }
 
 // openSnapshot opens the snapshot with this name. It fails if the snapshot does not belong to the log's history.
@@ -295,7 +296,8 @@ func (s *snapshot) readError() error {
 	return nil
 }
 
-// findNumbersByHash returns the number in each row of a section that has the text's hash.
+// findNumbersByHash searches a table of the snapshot, such as the table of names, for rows with the text's hash. It
+// returns the number in each of these rows, such as the ID of the entry with the name.
 func (s *snapshot) findNumbersByHash(section int, text string) []uint64 {
 	var ns []uint64
 	hash := textHash(text)
@@ -329,7 +331,7 @@ func (s *snapshot) entryField(row, fieldNumber int) int64 {
 	return int64(binary.LittleEndian.Uint64(s.tables.Row(sectionEntries, row)[8*fieldNumber:]))
 }
 
-// entryPosition implements rowTable.
+// entryPosition returns the version of the entry in a row, and the offset of the log record that contains it.
 func (s *snapshot) entryPosition(row int) (version uint64, offset int64) {
 	return uint64(s.entryField(row, 1)), s.entryField(row, 2)
 }
@@ -344,7 +346,7 @@ func (s *snapshot) entryForms() *formTable {
 		s.recordError(err)
 	}
 	if len(t.texts) == 0 {
-		// The snapshot contains no entries, or its forms cannot be read.
+		// The snapshot contains no entries, or their kinds and labels cannot be read.
 		t.texts = []string{encodeForm(&store.Entry{})}
 	}
 	s.cachedForms.Store(&t)
@@ -372,13 +374,13 @@ func (s *snapshot) formAndSize(row int) (number int, size uint32) {
 	return number, binary.LittleEndian.Uint32(r[4:])
 }
 
-// formLabels caches the decoded labels of forms.
+// formLabels caches decoded labels. Many entries of a snapshot share the same kind and labels, which have a number.
 type formLabels struct {
-	decoded    [][]store.Label // by form number
-	isUnneeded bool            // no form has a label that the caller needs, so none is decoded
+	decoded    [][]store.Label // decoded labels, by their number in the snapshot
+	isUnneeded bool            // the caller needs no label that occurs in the snapshot, so labels are not decoded
 }
 
-// decodeForm returns the kind and the labels of a form. The labels must not be changed.
+// decodeForm returns the kind and the labels that have this number in the snapshot. The labels must not be changed.
 func (c *formLabels) decodeForm(s *snapshot, number int) (store.Kind, []store.Label) {
 	forms := s.entryForms().texts
 	text := forms[number]

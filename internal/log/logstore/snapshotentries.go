@@ -52,7 +52,7 @@ func (s *snapshot) readEntry(row int) *store.Entry {
 	var es map[int]*store.Entry
 	r, err := s.log.RecordAt(offset)
 	if err == nil {
-		next := 0 // The entries of a record often have consecutive rows, so try the next row first.
+		next := 0 // The entries of one change often have consecutive rows in the snapshot, so try the next row first.
 		p := findOpPositions(&r, func(id uint64) (int, bool) {
 			at, ok := next, next < s.len() && s.entryID(next) == id
 			if !ok {
@@ -89,7 +89,8 @@ func (s *snapshot) readEntryAtPosition(row int) *store.Entry {
 // readEntriesByID returns the entries with these IDs, each of which must have a row. It reads each record only once.
 func (s *snapshot) readEntriesByID(ids []uint64) []*store.Entry {
 	rows, es := make([]int, len(ids)), map[int]*store.Entry{}
-	wanted := map[int64][]uint64{} // IDs, by the offset of the record with the entry
+	// IDs of the entries to read, by the offset of the log record that contains the entry
+	wanted := map[int64][]uint64{}
 	for i, id := range ids {
 		rows[i], _ = s.findRow(id)
 		if e, ok := s.cachedEntries.Get(rows[i]); ok {
@@ -113,8 +114,8 @@ func (s *snapshot) readEntriesByID(ids []uint64) []*store.Entry {
 	return found
 }
 
-// entryOrRecordError returns the entry e in a row. If e is nil, it records err or an error about the row, and
-// returns nil.
+// entryOrRecordError returns the entry e, which was read for a row of the snapshot. If e is nil, the log does not
+// contain the entry where the row says. entryOrRecordError then records an error, together with err, and returns nil.
 func (s *snapshot) entryOrRecordError(row int, e *store.Entry, err error) *store.Entry {
 	if e == nil {
 		s.recordError(errors.Join(
@@ -144,8 +145,8 @@ type rowTable interface {
 	findRow(id uint64) (row int, ok bool)
 }
 
-// decodeRows returns the wanted entries in a record that rows of the table refer to, by row. A nil isWanted means that
-// all entries are wanted.
+// decodeRows decodes the entries in a record. It returns those that the table t expects in this record, by their row
+// in t. It decodes only the IDs for which isWanted returns true, or all if isWanted is nil.
 func decodeRows(t rowTable, r *wal.Record, isWanted func(id uint64) bool) (map[int]*store.Entry, error) {
 	es, err := decodeEntries(r, isWanted)
 	decoded := make(map[int]*store.Entry, len(es))
@@ -161,8 +162,8 @@ func decodeRows(t rowTable, r *wal.Record, isWanted func(id uint64) bool) (map[i
 	return decoded, err
 }
 
-// cacheRows caches entries by row. If the cache already has the entry of a row, it replaces the entry in decoded by
-// the cached entry.
+// cacheRows caches the decoded entries, by their row in the snapshot. If the cache already contains the entry of a
+// row, the cached entry replaces the decoded one, so that both use the same memory.
 func (s *snapshot) cacheRows(decoded map[int]*store.Entry) {
 	for row, e := range decoded {
 		decoded[row] = s.cachedEntries.Put(row, e, EntryBytes(e))

@@ -19,11 +19,12 @@ import (
 // frozenState is the state of a store at one moment. A snapshot can be written from it while new changes are made. The
 // caller must release it.
 type frozenState struct {
-	epoch   uint64 // epoch of the log at that moment
-	st      *state // copy of the state without its names, with the changed entries ordered by ID
+	epoch   uint64 // number that increases when the log is replaced, as it was when the state was frozen
+	st      *state // copy of the state without the map of names, with the changed entries ordered by ID
 	head    snapshotHead
-	offsets []int64 // offsets of the changes after the state's base
-	// offset of the record with each entry in the log's base, by ID (nil if not needed)
+	offsets []int64 // offsets in the log of the changes after the last snapshot
+	// For each entry that a compaction kept, the offset of its log record, by entry ID (empty if a snapshot contains
+	// the offsets).
 	baseOffsets map[uint64]int64
 }
 
@@ -90,8 +91,8 @@ func (f *frozenState) entryOffset(e *store.Entry) int64 {
 	return f.baseOffsets[e.ID]
 }
 
-// baseEntryOffsets returns the offset of the record with each entry in the log's base, by ID. It returns nil if a
-// snapshot of the state does not need the offsets.
+// baseEntryOffsets returns where the log contains each entry that the last compaction kept: the offset of the entry's
+// record, by entry ID. The result is empty if the log was never compacted, or if a snapshot contains the offsets.
 func (d *DB) baseEntryOffsets() (map[uint64]int64, error) {
 	places := map[uint64]int64{}
 	if d.base == 0 || d.st.base != nil {
@@ -225,13 +226,13 @@ type rebaseCondition int
 
 const (
 	rebaseAlways rebaseCondition = iota
-	// The snapshot must free at least half of the log data that the state keeps in memory.
+	// Use the snapshot only if at least half of the changes in memory are then not needed any more.
 	rebaseIfWorthwhile
 )
 
-// rebaseOnSnapshot calls writeSnapshot, which may write a snapshot, and then makes the snapshot the base of the state.
-// The state then keeps only the later changes in memory. The lock between processes is held during the call. If the
-// snapshot is not newer than the present base, or if the condition is not met, the error is errUnusableSnapshot.
+// rebaseOnSnapshot calls writeSnapshot, which may write a snapshot, and then reads the entries from this snapshot
+// instead of from memory. Only later changes are kept in memory. Other processes are locked out during the call. The
+// error is errUnusableSnapshot if the snapshot is not newer than the one in use, or if the condition is not met.
 func (d *DB) rebaseOnSnapshot(ctx context.Context, writeSnapshot func() error, condition rebaseCondition) error {
 	return d.withExclusiveLock(ctx, func() error {
 		if err := writeSnapshot(); err != nil {

@@ -20,8 +20,9 @@ func newRowWithoutForm(e *store.Entry, offset int64) keydir.EntryRow {
 		Updated: e.Updated.UnixNano(), Size: uint32(len(e.Content)), Text: encodeNames(e)}
 }
 
-// snapshotRows returns the rows for a snapshot of the state. changes contains the offsets for the changes after the
-// state's base. offset must return the offset for the record with an entry's version.
+// snapshotRows returns the table rows of a new snapshot of the state. changes contains the log offsets of the changes
+// that the previous snapshot does not contain. The function offset must return the log offset of the record that
+// contains an entry's version.
 func (st *state) snapshotRows(changes []int64, offset func(e *store.Entry) int64) *keydir.Rows {
 	r := &keydir.Rows{Changes: changes, Sums: st.computeSummary().encode(), OpIDs: encodeOpIDs(st.rememberedOpIDs()),
 		IsHiddenRow: st.hiddenRows.hasBit, HiddenIDs: map[uint64]bool{}, ReusedNames: map[keydir.TableKey]bool{}}
@@ -63,7 +64,8 @@ func (st *state) snapshotRows(changes []int64, offset func(e *store.Entry) int64
 	return r
 }
 
-// pageEncoder returns a function that encodes page 0 with the given counts.
+// pageEncoder returns a function that encodes the first page of a snapshot file. Its argument is the number of rows in
+// each section of the file.
 func (h snapshotHead) pageEncoder() func(counts [sectionCount]int) []byte {
 	return func(counts [sectionCount]int) []byte {
 		h.sectionCounts = counts

@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// Reading contentBytesPerOp bytes of content from the log takes about as long as reading an op.
+// When work is estimated, this many bytes of content count as much as one written entry.
 const contentBytesPerOp = 4096
 
 // minRememberedOpIDs is the minimum number of op IDs that are remembered.
@@ -28,15 +28,16 @@ const minRememberedOpIDs = 4096
 // be read, methods return zero values, and readError returns the error.
 type state struct {
 	base       *snapshot // snapshot (may be nil)
-	hiddenRows bitmap    // rows of base whose entries were replaced or removed
+	hiddenRows bitmap    // rows of the snapshot whose entries were replaced or removed since
 
-	changedByName map[string]*store.Entry // entries that changed after base
-	changedByID   []*store.Entry          // the same entries, ordered by ID
+	changedByName map[string]*store.Entry // entries that changed after the snapshot
+	changedByID   []*store.Entry          // the entries of changedByName, ordered by ID
 	// names of the removed entries, each with the removing change's number
 	removedNames     map[string]uint64
 	nextEntryID      uint64
-	rareLabelEntries []*store.Entry // entries with a label whose key is in rareLabelKeys, ordered by ID
-	// number of ops that were applied after base; an op counts once more for each contentBytesPerOp content bytes
+	rareLabelEntries []*store.Entry // changed entries that are quarantined, suspect or tainted, ordered by ID
+	// amount of work to read the changes after the snapshot: the number of written entries, plus one for each
+	// contentBytesPerOp bytes of their contents
 	opsSinceBase int
 
 	opIDs     map[string]seenOpID // remembered op IDs with their changes, by OpIDKey
@@ -52,8 +53,8 @@ func newState() *state {
 	}
 }
 
-// withBase returns the same state with a newer snapshot as its base. Both states share the op IDs, so later changes
-// may be applied to only one state.
+// withBase returns a state with the same entries that reads them from a newer snapshot. Both states share the map of
+// op IDs. Therefore only one of the two may be changed later.
 func (st *state) withBase(s *snapshot) *state {
 	n := newState()
 	n.base, n.hiddenRows = s, make(bitmap, (s.len()+63)/64)
@@ -79,7 +80,7 @@ func (st *state) withBase(s *snapshot) *state {
 	return n
 }
 
-// readError returns the error if the snapshot could not be read.
+// readError returns an error if reading the snapshot has failed earlier.
 func (st *state) readError() error { return st.base.readError() }
 
 // len returns the number of entries.
@@ -96,8 +97,8 @@ func (st *state) findByName(name string) *store.Entry {
 	return nil
 }
 
-// baseRowOf returns the row of the entry with this name in the snapshot. ok is false if the snapshot lacks the entry
-// or the entry was replaced.
+// baseRowOf returns the row of the snapshot that contains the entry with this name. ok is false if the snapshot does
+// not contain the entry, or if the entry was replaced or removed since.
 func (st *state) baseRowOf(name string) (row int, ok bool) {
 	if st.base == nil || st.changedByName[name] != nil {
 		return 0, false
@@ -190,12 +191,13 @@ func (st *state) applyChange(seq uint64, changeTime time.Time, v *recordBody) []
 		e := p.entry
 		switch {
 		case p.isErased:
-			// Skip an erased op, because a later op replaced or removed the erased version.
+			// A redaction has erased this version of the entry. Skip it, because a later change replaced or removed it
+			// anyway.
 		case p.verb == store.VerbRemove:
 			st.removeEntry(e, seq)
 			deltas = append(deltas, store.Delta{ID: e.ID})
 		default:
-			// An undo may replace an entry with the same name and another ID.
+			// An undo can restore an entry although another entry has its name now. The other entry is then removed.
 			if old := st.putEntry(e); old != 0 {
 				deltas = append(deltas, store.Delta{ID: old})
 			}
@@ -236,7 +238,8 @@ func (st *state) putEntry(e *store.Entry) (replaced uint64) {
 		replaced = old.ID
 		st.removeChangedEntry(old.ID)
 	case old != nil:
-	case ok && !st.hiddenRows.hasBit(row): // Remove the old name, because an ID has only one name.
+	// The entry was renamed since the snapshot, so hide its row with the old name.
+	case ok && !st.hiddenRows.hasBit(row):
 		st.hiddenRows.setBit(row)
 	default:
 		if row, ok := st.baseRowOf(e.Name); ok {
@@ -283,8 +286,8 @@ func (st *state) removeChangedEntry(id uint64) {
 // separately.
 var rareLabelKeys = []string{store.LabelQuarantine, store.LabelSuspect, store.LabelTaint}
 
-// addRareLabelEntry adds an entry to rareLabelEntries if it has a rare label. Before, it removes the earlier version
-// of the entry.
+// addRareLabelEntry adds an entry to rareLabelEntries if it is quarantined, suspect or tainted. If the list contains
+// an earlier version of the entry, this version is removed.
 func (st *state) addRareLabelEntry(e *store.Entry) {
 	st.removeRareLabelEntry(e.ID)
 	if slices.ContainsFunc(e.Labels, func(l store.Label) bool { return slices.Contains(rareLabelKeys, l.Key) }) {
@@ -293,7 +296,7 @@ func (st *state) addRareLabelEntry(e *store.Entry) {
 	}
 }
 
-// removeRareLabelEntry removes the entry with this ID from rareLabelEntries, if it is there.
+// removeRareLabelEntry removes the entry with this ID from the list of quarantined, suspect and tainted entries.
 func (st *state) removeRareLabelEntry(id uint64) {
 	if i, found := searchByID(st.rareLabelEntries, id); found {
 		st.rareLabelEntries = slices.Delete(st.rareLabelEntries, i, i+1)
@@ -399,8 +402,8 @@ func (st *state) getEntry(name string) (store.Entry, error) {
 	return store.Entry{}, &store.NameError{Name: name, Err: store.ErrNotFound}
 }
 
-// yieldEntries yields the entries that the filter selects. At a nil entry, which stands for an entry that could not be
-// read, it ends.
+// yieldEntries yields the entries of es that the filter selects. A nil entry in es means that an entry could not be
+// read. yieldEntries then ends.
 func yieldEntries(
 	ctx context.Context,
 	es iter.Seq[*store.Entry],

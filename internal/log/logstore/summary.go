@@ -16,14 +16,14 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// entrySummary counts entries.
+// entrySummary contains the number of entries for each kind, project and tag, and the size of all contents.
 type entrySummary struct {
 	contentBytes int64 // total size of the contents, in bytes
 	// number of entries for each kind, project and tag, by the label that a filter would use
 	counts map[store.Label]int
 }
 
-// addEntry counts an entry n times. If n is -1, the entry is subtracted.
+// addEntry adds n to each count to which the entry belongs. n is negative if the entry was removed.
 func (s *entrySummary) addEntry(e *store.Entry, n int) {
 	s.addHead(e.Kind, e.Labels, len(e.Content), n)
 }
@@ -103,8 +103,8 @@ func (st *state) computeSummary() *entrySummary {
 	return s
 }
 
-// CountFormLabels counts the entries for each value of a label key. It returns false if snapshots do not have the
-// labels with this key. It reads no entries.
+// CountFormLabels returns, for each value of a label key, how many entries have it. It reads the labels from the
+// snapshot, without reading entries. ok is false if snapshots do not contain labels with this key.
 func (d *DB) CountFormLabels(ctx context.Context, key string) (counts map[string]int, ok bool, err error) {
 	if !slices.Contains(snapshotLabelKeys, key) {
 		return nil, false, nil
@@ -148,8 +148,8 @@ func (st *state) countFormLabels(key string) map[string]int {
 	return counts
 }
 
-// countForms returns the number of the snapshot's entries with each form, by form number. Entries that were changed
-// after the snapshot are not counted.
+// countForms counts the entries in the snapshot that have the same kind and labels. The result contains the count for
+// each such combination, by its number in the snapshot. Entries that were changed after the snapshot are not counted.
 func (st *state) countForms() []int {
 	counts := make([]int, len(st.base.entryForms().texts))
 	row := 0

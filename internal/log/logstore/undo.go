@@ -23,12 +23,12 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	seqs = slices.Clone(seqs)
 	slices.Sort(seqs)
 	seqs = slices.Compact(seqs)
-	// Read the changes before the lock is acquired. These changes never change, and the staging of the undo checks
-	// whether later changes exist.
+	// Read the changes to undo before acquiring the lock. They cannot change meanwhile. Whether later changes to the
+	// same entries exist is checked under the lock.
 	type step struct {
 		seq uint64
 		p   loggedOp
-		old *store.Version // version before the change (nil if the entry did not exist)
+		old *store.Version // version of the entry before the undone change (nil if the entry did not exist)
 	}
 	var steps []step
 	for _, seq := range seqs {
@@ -61,7 +61,7 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	}
 	r := d.commitChange(ctx, func(g *commitBatch) (*recordBody, error) {
 		v := &recordBody{revertedSeqs: seqs, note: "undo of " + joinNumbers(seqs)}
-		was := map[string]*store.Entry{} // entry with each name before the undo (nil if the name did not exist)
+		was := map[string]*store.Entry{} // entry that had each name before this undo (nil if no entry had the name)
 		for _, s := range slices.Backward(steps) {
 			name := s.p.entry.Name
 			now := g.findEntry(name)
@@ -85,10 +85,10 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	return r.seq, r.err
 }
 
-// freeRestoredAliases keeps the restored entries of a change from having a name or alias that another entry has. It
-// removes from a restored entry each alias that another entry has now. If a restored entry did not exist before the
-// change, its name is removed from the aliases of other entries. entryBefore must return the entry that had a name
-// before the change, or nil.
+// freeRestoredAliases makes sure that no two entries have the same name or alias after a change that restores entries.
+// If another entry has an alias of a restored entry now, the restored entry loses the alias. If a restored entry did
+// not exist before the change, other entries lose its name as their alias. entryBefore must return the entry that had
+// a name before the change, or nil.
 func (g *commitBatch) freeRestoredAliases(v *recordBody, entryBefore func(name string) *store.Entry) error {
 	owner := g.ownerFinder(v)
 	for _, p := range slices.Clone(v.ops) {
@@ -112,7 +112,8 @@ func (g *commitBatch) freeRestoredAliases(v *recordBody, entryBefore func(name s
 // faster to search all entries.
 const minOpsForAliasTable = 16
 
-// ownerFinder returns a function that returns the same as g.findOwner, but is fast for a change of many entries.
+// ownerFinder returns a function that finds the entry with a certain name or alias, like [commitBatch.findOwner]. If
+// the change has many entries, the function uses a table to be fast.
 func (g *commitBatch) ownerFinder(v *recordBody) func(word, but string) (string, bool) {
 	if len(v.ops) < minOpsForAliasTable {
 		return g.findOwner
@@ -122,8 +123,9 @@ func (g *commitBatch) ownerFinder(v *recordBody) func(word, but string) (string,
 
 // aliasTable finds the entries of a batch by their names and aliases.
 type aliasTable struct {
-	batch        *commitBatch
-	namesByAlias map[string][]string // names of the entries that may have an alias, by alias
+	batch *commitBatch
+	// for each alias, names of entries that had it when the table was built (they may have lost it since)
+	namesByAlias map[string][]string
 }
 
 // newAliasTable returns a table of the entries that are not in the snapshot. For the entries in the snapshot, the
@@ -182,9 +184,9 @@ func isUnchangedSince(current *store.Entry, p loggedOp) bool {
 		slices.Equal(store.WithoutTextBy(current.Labels), store.WithoutTextBy(e.Labels))
 }
 
-// lastOpPerName returns one op for each name: the last op on the name, but with prevSeq from the first op on the name.
-// If this op is a removal, it removes the entry in entriesBefore, because an op in between may have restored an
-// earlier entry with the same name and another ID.
+// lastOpPerName returns only the last op for each name, because a change must write each name once. The op gets
+// prevSeq from the name's first op, which is the change before the undo. A removal must remove the entry in
+// entriesBefore: an earlier op may have restored an older entry with the same name and another ID.
 func lastOpPerName(ops []loggedOp, entriesBefore map[string]*store.Entry) []loggedOp {
 	var kept []loggedOp
 	places := map[string]int{}
@@ -213,8 +215,8 @@ func joinNumbers(seqs []uint64) string {
 }
 
 // versionBefore returns the version that an entry had before op p in change seq, or nil if the entry did not exist.
-// changeBody is the body of this change, and earlierOps are the change's ops before p, which may have written that
-// version. It fails if the version was erased or dropped by a compaction.
+// changeBody is the body of this change, and earlierOps are its ops before p, because one of them may have written the
+// entry. It fails if the earlier version was erased by a redaction or dropped by a compaction.
 func (d *DB) versionBefore(
 	seq uint64,
 	changeBody *recordBody,
@@ -277,7 +279,8 @@ func (d *DB) RestoreIf(ctx context.Context, name string, seq, version uint64) (u
 // does not become its author.
 func (d *DB) restoredEntry(ctx context.Context, v *store.Version) store.Entry {
 	e := v.Entry.Clone()
-	if v.Source.Actor != "" { // Otherwise a compaction kept the version, and the entry itself contains the source.
+	// If the source is empty, a compaction kept the version, and the entry already contains the source.
+	if v.Source.Actor != "" {
 		e.Source = v.Source
 	}
 	e.Labels = store.KeepTextBy(e.Labels, &e, d.changeSource(ctx).Actor)

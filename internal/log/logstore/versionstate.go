@@ -17,7 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// minPurgedRows is the minimum number of rows for removed entries that a versionState removes together.
+// Rows of removed entries are deleted from a versionState only when it has at least this many, because each deletion
+// copies all rows.
 const minPurgedRows = 4096
 
 // versionRow describes the current version of an entry. A row of a removed entry has version 0.
@@ -35,13 +36,13 @@ type versionState struct {
 	seed          maphash.Seed
 	log           *wal.Log
 	rows          []versionRow // ordered by ID
-	removedCount  int          // number of rows with version 0
+	removedCount  int          // number of rows with version 0, whose entries were removed
 	idsByName     map[uint64]uint64
 	removedNames  map[uint64]keydir.TableKey // rows of a snapshot's table for removed names, by name hash
 	opIDState     *state                     // contains only the op IDs and the ID of the next entry
 	changeOffsets []int64                    // offsets of the changes' records
 	lastSeq       uint64
-	lastChain     [32]byte // chain after change lastSeq
+	lastChain     [32]byte // hash chain of the log after change lastSeq
 }
 
 // newVersionState returns the state before the log's first record. sizeHint is the expected number of entries.
@@ -65,7 +66,7 @@ func (p *versionState) len() int { return len(p.rows) - p.removedCount }
 // nextID returns the ID of the next new entry.
 func (p *versionState) nextID() uint64 { return p.opIDState.nextEntryID }
 
-// currentRows yields the rows of the entries, ordered by ID, with their indexes in rows.
+// currentRows yields the rows of all entries that are not removed, ordered by ID. The first value is the row's index.
 func (p *versionState) currentRows() iter.Seq2[int, *versionRow] {
 	return func(yield func(int, *versionRow) bool) {
 		for i := range p.rows {
@@ -84,7 +85,8 @@ func (p *versionState) applyRecord(r *wal.Record, v *recordBody) {
 		e := op.entry
 		switch {
 		case op.isErased:
-			// do not apply anything, because a later version replaced or removed the erased version
+			// A redaction has erased this version of the entry. Skip it, because a later change replaced or removed it
+			// anyway.
 		case op.verb == store.VerbRemove:
 			p.removeEntry(e, r.Seq)
 		default:
@@ -197,7 +199,7 @@ func (p *versionState) findRow(id uint64) (row int, ok bool) {
 // entryID implements rowTable.
 func (p *versionState) entryID(row int) uint64 { return p.rows[row].id }
 
-// entryPosition implements rowTable.
+// entryPosition returns the version of the entry in a row, and the offset of the log record that contains it.
 func (p *versionState) entryPosition(row int) (version uint64, offset int64) {
 	return p.rows[row].version, p.rows[row].offset
 }
@@ -226,15 +228,16 @@ func requireEntry(e *store.Entry, err error, id uint64) (*store.Entry, error) {
 	return e, err
 }
 
-// CheckedVersion is a version of an entry that a check has read.
+// CheckedVersion identifies a version of an entry. The check of a store compares the versions that callers get with
+// the versions in the log.
 type CheckedVersion struct {
 	ID, Version uint64
 
 	hash uint64 // see hashEntry
 }
 
-// compareVersions compares the versions with which a store answers, ordered by ID, with the state. It returns a
-// problem if the versions and the state differ.
+// compareVersions compares the entry versions that the store returns to callers with the versions in the log. answered
+// must be ordered by ID. The result is a problem if they differ.
 func (p *versionState) compareVersions(answered []CheckedVersion) []store.Problem {
 	const mend = "this is a defect of oxbow: please report it; a restart reads the file anew"
 	if len(answered) != p.len() {
