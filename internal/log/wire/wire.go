@@ -13,7 +13,7 @@ import (
 type Field struct {
 	FieldNumber  int
 	IsBytes      bool   // the value is in Text (otherwise it is a varint in Uint)
-	VarintValue  uint64 // value of a varint field
+	VarintValue  uint64 // value of the field if it is a number (a varint)
 	BytesValue   string // value of a length-delimited field
 	EncodedField string // the whole encoded field, including its tag
 }
@@ -82,9 +82,9 @@ func DecodeTwoFields(message string) (first, second Field, err error) {
 	return first, second, err
 }
 
-// EachFieldOffsets calls visit for each field in body with the field's number and three offsets: from is the field's
-// start, at is the start of the value, and end is the field's end. If a field is invalid or not length-delimited,
-// EachFieldOffsets makes a last call with num 0 for the rest of the body.
+// EachFieldOffsets calls visit for each field of a message. num is the field's number, from is the offset at which the
+// field starts, at is the start of its value, and end is the field's end. If a field is not length-delimited or not
+// valid, visit is called with num 0 for this field and the whole rest of the message, and no more.
 func EachFieldOffsets(message []byte, visit func(num, from, at, end int) error) error {
 	for from := 0; from < len(message); {
 		tag, n := binary.Uvarint(message[from:])

@@ -18,10 +18,11 @@ type keywordAutomaton struct {
 	// class of each byte (an upper-case letter has its lower-case letter's class, and bytes that occur in no word have
 	// the class 0)
 	byteClass   [256]uint8
-	classCount  int      // number of classes
+	classCount  int      // number of different values in byteClass
 	transitions []uint16 // the next state, at index state*classCount+class
-	wordStarts  []uint32 // The words that end in state s are words[wordStarts[s]:wordStarts[s+1]].
-	words       []ruleKeyword
+	// For each state, the keywords that end when the state is reached: words[wordStarts[state]:wordStarts[state+1]].
+	wordStarts []uint32
+	words      []ruleKeyword
 }
 
 // eachKeyword calls fn for each occurrence of a keyword in the text, with the keyword and its first byte's position.

@@ -9,7 +9,7 @@ import "strings"
 // expression. The programs are stored in rules.bin.
 type program struct {
 	instructions []ruleInstruction
-	slotCount    int // number of used elements in matcher.slots
+	slotCount    int // number of elements of matcher.slots that the expression needs: two for each group
 }
 
 // ruleInstruction is an instruction of a program. After an instruction that is not a jump, the program continues
@@ -17,18 +17,19 @@ type program struct {
 type ruleInstruction struct {
 	opcode     uint8
 	isCaseless bool // the literal matches upper-case and lower-case letters
-	isLazy     bool // the run is as short as possible, instead of as long as possible
-	// The byte after the run cannot be in runBytes, so that only the longest possible run can match.
+	isLazy     bool // the repetition in the expression is lazy: it matches as few bytes as possible
+	// The next instruction can never match a byte in runBytes. Therefore only the longest possible repetition can
+	// match, and shorter ones need not be tried.
 	isExact              bool
 	text                 string   // literal text
 	firstBytes           byteSet  // bytes with which a match can begin at this instruction
-	runBytes             *byteSet // bytes that the run may contain
-	minLength, maxLength int      // minimum and maximum length of the run in bytes
-	branches             []int    // the first instruction of each branch
+	runBytes             *byteSet // bytes that may be repeated in an opRun instruction
+	minLength, maxLength int      // how often bytes from runBytes must and may be repeated
+	branches             []int    // indexes of the instructions with which the alternatives begin
 	targetOrSlot         int      // instruction to jump to, or slot in which the position is stored
 }
 
-// Operations of instructions.
+// Kinds of instructions of a compiled regular expression.
 const (
 	opLiteral = iota
 	opRun
@@ -42,7 +43,8 @@ const (
 	opMatch
 )
 
-// maxUncachedRun limits which runs are cached. The end of a run is cached only if the run's maximum length is greater.
+// An instruction can match a repetition of bytes, such as [a-z]{1,100}. If the maximum number of repetitions exceeds
+// maxUncachedRun, the end of the repetition in the text is cached.
 const maxUncachedRun = 64
 
 // byteSet is a set of bytes. If an expression's set contains characters outside ASCII, the byteSet contains all bytes
@@ -51,23 +53,24 @@ type byteSet [4]uint64
 
 func (s *byteSet) has(c byte) bool { return s[c>>6]>>(c&63)&1 != 0 }
 
-// matcher matches a program at positions of a text.
+// matcher tries to match a compiled regular expression at positions of a text.
 type matcher struct {
 	*program
 	text       string
 	slots      [2 * maxGroups]int // start and end of each group (group 0 is the whole match)
-	cachedRuns []byteSpan         // the most recent long run, by instruction
-	// number of instructions and bytes in runs that were processed so far, to measure time
+	cachedRuns []byteSpan         // for each instruction, the bytes that its last long repetition matched
+	// how much work was done, to measure speed: the number of executed instructions and of bytes compared in
+	// repetitions
 	stepCount int
 }
 
 // byteSpan is the range of positions from start to end. It does not include end.
 type byteSpan struct{ start, end int }
 
-// maxGroups is the maximum number of groups in an expression. The whole match counts as a group.
+// maxGroups is the maximum number of groups in a regular expression. The whole match counts as a group.
 const maxGroups = 20
 
-// matchAt reports whether the program matches at a position.
+// matchAt reports whether the regular expression matches the text at a position.
 func (m *matcher) matchAt(pos int) bool {
 	if pos < len(m.text) && !m.instructions[0].firstBytes.has(m.text[pos]) {
 		return false
@@ -131,8 +134,8 @@ func (m *matcher) matchFrom(pc, pos int) bool {
 	}
 }
 
-// matchFixedSize returns the match length of an instruction that can match in only one way. It returns -1 if the
-// instruction does not match.
+// matchFixedSize returns how many bytes the instruction with index pc matches at pos. It is used for instructions
+// without alternatives, such as a literal text. It returns -1 if the instruction does not match.
 func (m *matcher) matchFixedSize(pc, pos int) int {
 	instr := &m.instructions[pc]
 	switch instr.opcode {
@@ -172,8 +175,9 @@ func (m *matcher) checkAssertion(op uint8, pos int) bool {
 	return isInWord == (op == opNoBoundary)
 }
 
-// tryRunLengths reports whether the program matches at pos for any possible run length of instruction pc. If the run
-// is lazy, the shortest length is tried first. Otherwise, the longest length is tried first.
+// tryRunLengths tries to match a repetition, which is instruction pc, and all instructions after it. It tries each
+// possible number of repetitions: the fewest first if the repetition is lazy, otherwise the most first. It reports
+// whether any matches.
 func (m *matcher) tryRunLengths(pc, pos int) bool {
 	instr := &m.instructions[pc]
 	if instr.isLazy {
@@ -223,7 +227,7 @@ func (m *matcher) countRunBytes(pc, pos int) int {
 	return min(r.end-pos, in.maxLength+1)
 }
 
-// hasPrefix reports whether a text begins with the literal text of the instruction.
+// hasPrefix reports whether a text begins with the literal text that the instruction matches.
 func (in *ruleInstruction) hasPrefix(text string) bool {
 	if in.isCaseless {
 		return hasPrefixFold(text, in.text)

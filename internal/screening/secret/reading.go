@@ -14,11 +14,12 @@ import (
 type decodedForm struct {
 	text string
 	// for each byte in the decoded text and for the text's end, the position in the original text (nil if not known)
-	originalStarts             []int
-	originalStart, originalEnd int // position of the whole part in the original text (used if originalStarts is nil)
+	originalStarts []int
+	// position in the original text of the part that was decoded (used if originalStarts is nil)
+	originalStart, originalEnd int
 }
 
-// originalRange returns the range in the original text from which text[start:end] was decoded.
+// originalRange returns the position in the original text from which the bytes start to end of the decoded text come.
 func (r *decodedForm) originalRange(start, end int) (originalStart, originalEnd int) {
 	if r.originalStarts == nil {
 		return r.originalStart, r.originalEnd
@@ -83,7 +84,7 @@ func mayHideSecret(text string) bool {
 		nonASCII++
 	}
 	text = text[max(0, nonASCII-1):]
-	afterToken := false // the previous visible character may be a part of a token
+	afterToken := false // the last visible character may belong to a secret
 	for _, c := range text {
 		switch {
 		case c < utf8.RuneSelf:
@@ -122,7 +123,7 @@ func decodePlainForm(text string, offset int) decodedForm {
 		}
 		c, size := utf8.DecodeRuneInString(text[i:])
 		if !isInvisible(c) {
-			visible := text[i : i+size] // c may also be a byte that is not valid UTF-8
+			visible := text[i : i+size] // do not use string(c), because c may stand for a byte that is not valid UTF-8
 			if plain := plainForm(c); plain != c {
 				visible = string(plain)
 			}
@@ -193,7 +194,8 @@ func decodeBase64Texts(text string) (all []decodedForm) {
 		for last >= i && isBase64Byte[text[last]] {
 			last--
 		}
-		if last >= i { // A run that begins before the next byte would be shorter than the minimum length.
+		// The byte at last is not base64, so base64 text that begins before it would be shorter than minBase64Chars.
+		if last >= i {
 			i = last + 1
 			continue
 		}
@@ -260,7 +262,7 @@ func decodeBase64(run string) string {
 	}
 	run = base64Normalizer.Replace(run)
 	if len(run)%4 == 1 {
-		run = run[:len(run)-1] // a single remaining character encodes no byte
+		run = run[:len(run)-1] // a single base64 character at the end encodes no byte
 	}
 	return decodeText(run)
 }

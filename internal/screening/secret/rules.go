@@ -17,11 +17,12 @@ type secretRule struct {
 	tableIndex int // index of the rule in the table
 	// Maximum distance in bytes between the start of a match and its keyword's start.
 	maxBytesBefore, maxBytesAfter int
-	isForAssignments              bool // the keyword is a part of a name, and the secret is assigned to the name
-	hasNoWords                    bool // secrets of this rule do not contain words
-	minEntropy                    float64
-	secretGroupIndex              int
-	harmlessPatterns              []harmlessPattern
+	// the rule finds values that are assigned to a name, and its keywords are parts of such names
+	isForAssignments bool
+	hasNoWords       bool // secrets of this rule do not contain words
+	minEntropy       float64
+	secretGroupIndex int
+	harmlessPatterns []harmlessPattern
 	*expression
 }
 
@@ -66,7 +67,7 @@ func looksLikeAssignedValue(text string) bool {
 		n++
 	}
 	for i > 0 && text[i-1] == '=' {
-		i-- // The value may begin with an equals sign.
+		i-- // go back, because the value itself may begin with an equals sign
 	}
 	n := 0
 	for n < minAssignedLength && i+n < len(text) && isTokenByte(text[i+n]) {
@@ -142,7 +143,8 @@ func (r *secretRule) isHarmless(text string, start, end int, f Finding) bool {
 	return false
 }
 
-// minJoinedWords is the minimum number of words in a name like sk-learn-contrib.
+// minJoinedWords is how many words a text must have to be considered a name of joined words, such as sk-learn-contrib,
+// and not a secret.
 const minJoinedWords = 3
 
 // isJoinedWords reports whether a text consists of lower-case words that are joined by hyphens or underscores, like
@@ -166,8 +168,8 @@ func isJoinedWords(s string) bool {
 	return words >= minJoinedWords && float64(letterCount) >= minAverageWord*float64(words)
 }
 
-// maxJoinedWord is the maximum number of letters in one word in a joined name. Longer parts can be random letters that
-// are pronounceable by chance.
+// A text of joined words, such as sk-learn-contrib, is a name and not a secret. maxJoinedWord is the maximum number of
+// letters in each of its words. Longer parts can be random letters that are pronounceable by chance.
 const maxJoinedWord = 16
 
 // publicKeys contains the first characters of public keys, which are not secret: age keys, SSH keys (RSA, Ed25519,
@@ -237,8 +239,8 @@ func isExample(s string) bool {
 		(strings.IndexByte("${%@<", s[0]) >= 0 && ruleSet().expressions[exprIndexVariable].program().matchesIn(s))
 }
 
-// extendToNameStart returns a match together with the beginning of the name that the match continues. The
-// expressions of gitleaks expect this name.
+// extendToNameStart returns the text from start to end, together with the rest of the name before it. For example, if
+// the match begins in the middle of my_api_key, the result begins with my_. The expressions of gitleaks expect this.
 func extendToNameStart(text string, start, end int) string {
 	for n := 0; n < 50 && start > 0 && (isWordByte(text[start-1]) || text[start-1] == '.' ||
 		text[start-1] == '-'); n++ {
@@ -313,15 +315,16 @@ func isPlainValue(s string) bool {
 // These are limits for random values.
 const (
 	minScrambledBytes = 14
-	// maximum length in bytes of a part that cannot be pronounced but counts as one word, such as TLS
+	// maximum length in bytes of letters that are taken for a word although they cannot be pronounced, such as TLS
 	maxUnspokenBytes = 4
-	// Number of bytes, in a longer part that cannot be pronounced, that count as one more word.
+	// If longer letters cannot be pronounced, they count as an additional word for each so many bytes.
 	bytesPerUnspokenWord   = 3.0
 	minAverageWithStopword = 2.5 // minimum average length of the words, in bytes, in a value that contains a stop word
 )
 
-// isScrambled reports whether a part of a value alternates between upper case, lower case and digits as often as a
-// random value. The parts of a value are divided by separators. The stop words in a scrambled value occur by chance.
+// isScrambled reports whether a value looks random: in one of its parts, upper case, lower case and digits alternate
+// as often as in a random value. Separators such as hyphens divide the parts. If a value looks random, common words in
+// it occur by chance, so they do not prove that the value is harmless.
 func isScrambled(s string) bool {
 	if isHexadecimal(s) {
 		return false
@@ -371,8 +374,8 @@ func measureFirstWord(s string) int {
 	return n
 }
 
-// isPronounceable reports whether a word has as many vowels as the words of most languages have. At least one of four
-// letters must be a vowel, and there must be at most four consecutive consonants.
+// isPronounceable reports whether a word may belong to a language, because it has enough vowels. At least a quarter of
+// its letters must be vowels, and at most four consonants may follow each other.
 func isPronounceable(w string) bool {
 	vowels, consonants := 0, 0
 	for i := range len(w) {

@@ -52,7 +52,7 @@ func findLiteral(text string) []Finding {
 	}
 	s := textSearch{text: text, rules: rules, ruleSearches: (*pooled)[:0]}
 	rules.keywords.eachKeyword(text, s.matchRuleAt)
-	clear(s.ruleSearches) // Otherwise the pool would keep the text in memory.
+	clear(s.ruleSearches) // remove the references to the text, because the pool would keep the text in memory
 	*pooled = s.ruleSearches
 	searchPool.Put(pooled)
 	return s.findings
@@ -62,7 +62,7 @@ func findLiteral(text string) []Finding {
 // keywords.
 var searchPool = sync.Pool{New: func() any { return new([]ruleSearch) }}
 
-// textSearch is the state of a pass over a text. It tries each rule at most once at a position.
+// textSearch is a search for secrets in a text. At each position, it tries each rule for secrets at most once.
 type textSearch struct {
 	text         string
 	rules        *secretRules
@@ -74,11 +74,11 @@ type textSearch struct {
 type ruleSearch struct {
 	matcher
 	ruleIndex    int
-	nextPosition int // first position at which the next match may begin
+	nextPosition int // first position at which the rule may match again, so that matches do not overlap
 }
 
-// findRuleSearch returns the state of the search for a rule. The result is valid until the next call of
-// findRuleSearch.
+// findRuleSearch returns the state of the text's search with one rule. It creates the state if the rule was not tried
+// yet. The result is valid until the next call of findRuleSearch.
 func (s *textSearch) findRuleSearch(rule int) *ruleSearch {
 	for i := range s.ruleSearches {
 		if s.ruleSearches[i].ruleIndex == rule {
@@ -111,8 +111,9 @@ func (s *textSearch) matchRuleAt(word ruleKeyword, start int) {
 	}
 }
 
-// mergeFindings sorts the findings and drops each finding that overlaps a mark. It joins overlapping findings. A
-// joined finding has the rule of its first finding, unless this is the generic rule.
+// mergeFindings sorts the found secrets and joins those that overlap. It drops a finding that overlaps a mark, because
+// marks replace secrets that were removed earlier. Joined findings get the rule name of the first one, unless this is
+// the generic rule for assigned values.
 func mergeFindings(text string, found []Finding) []Finding {
 	if found == nil {
 		return nil
@@ -146,7 +147,7 @@ func mergeFindings(text string, found []Finding) []Finding {
 const (
 	markBeginning = "[redacted: "
 	markEnding    = "]"
-	maxMarkBytes  = 100 // maximum length of a mark in bytes
+	maxMarkBytes  = 100 // maximum length in bytes of the text that replaces a secret
 	tagDigits     = 8   // number of hexadecimal digits in a tag
 )
 
@@ -183,7 +184,8 @@ func measureMark(text string) int {
 	return len(markBeginning) + len(body) + len(markEnding)
 }
 
-// isTag reports whether the text s has the form of a tag in a mark. A tag consists of lower-case hexadecimal digits.
+// isTag reports whether a text has the form of a tag, by which two marks show that they replaced the same secret. A
+// tag consists of eight lower-case hexadecimal digits.
 func isTag(s string) bool {
 	return len(s) == tagDigits && strings.Trim(s, "0123456789abcdef") == ""
 }
@@ -220,8 +222,9 @@ func replaceSecrets(text string, tag func(secret string) string) (string, []Find
 	return text, first
 }
 
-// Length limits, in bytes, for the pieces of a divided secret. If the first piece is shorter than the minimum, the
-// piece does not contain the whole prefix of a key. A piece that is longer than the maximum is found alone.
+// A secret may be divided between two texts. These are the limits, in bytes, for the length of its two pieces. If the
+// first piece is shorter than the minimum, it does not contain the whole prefix of a key. A piece that is longer than
+// the maximum is recognized without the other one.
 const (
 	minPieceBytes = 4
 	maxPieceBytes = 300

@@ -46,8 +46,9 @@ func (r *tableReader) readText() string { return r.readBytes(r.readInt()) }
 
 // secretRules contains all rules and the automaton for the keywords of all rules.
 type secretRules struct {
-	byteSetTable         []byteSet
-	expressions          []expression // all expressions, beginning with the expressions that do not belong to a rule
+	byteSetTable []byteSet
+	// all regular expressions; the first are general, and the others belong to the rules
+	expressions          []expression
 	rulesInOrder         []secretRule
 	keywords             keywordAutomaton
 	stopwordsByFirstByte [256]string // stop words by first byte (the length of a word precedes the word)
@@ -60,12 +61,13 @@ const (
 	exprIndexSecretName
 )
 
-// These constants specify the part of a text that is compared with an allowance's expression.
+// Several expressions of a rule exclude matches that are not secrets. These constants say with which text such an
+// expression is compared.
 const (
 	targetSecret = iota
 	targetMatch
 	targetLine
-	targetWord // the secret, unless the secret is scrambled
+	targetWord // the secret, but the expression is ignored if the secret looks random
 )
 
 var ruleSet = sync.OnceValue(loadRules)
@@ -132,7 +134,7 @@ func (a *keywordAutomaton) decode(r *tableReader) {
 	}
 }
 
-// expression is a program that is decoded when it is first used.
+// expression is a compiled regular expression, which is decoded when it is first used.
 type expression struct {
 	code    string
 	once    sync.Once

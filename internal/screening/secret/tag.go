@@ -19,7 +19,7 @@ import (
 // so that the home's .gitignore also ignores the key file.
 const keyFile = "memory.oxbow.key"
 
-const keySize = 32 // length of a key in bytes
+const keySize = 32 // length of the key from which tags are computed, in bytes
 
 // A Redactor replaces the secrets in a text by marks. The tags of the marks depend on a home's key. A Redactor is safe
 // for concurrent use. A nil Redactor uses marks without tags.
@@ -27,7 +27,7 @@ type Redactor struct {
 	dir string
 
 	mu  sync.Mutex // guards key
-	key []byte     // nil until the first secret is found
+	key []byte     // key from which tags are computed (nil until the first secret is found)
 }
 
 // NewRedactor returns a redactor for the home in a directory. When the redactor finds the first secret, it reads the

@@ -13,20 +13,23 @@ import (
 
 // Parameters for neighbouring turns.
 const (
-	maxCandidateDistance = 2 // distance up to which neighbours of a candidate become candidates
+	maxCandidateDistance = 2 // A turn that is at most this many turns away from a found turn may also become a hit.
 
-	maxNeighbourDistance  = 5   // maximum distance of a neighbour that contributes
-	previousQuestionShare = 0.9 // share that the previous turn contributes if it is a question
-	previousTurnShare     = 0.6 // share that the previous turn contributes otherwise
-	nextTurnShare         = 0.4 // share that the next turn contributes
-	otherNeighbourShare   = 0.3 // share that other neighbours contribute
-	// minTurnsWithRarestWord is the number of turns with the rarest query word that must rank before all turns
-	// without any query word.
+	maxNeighbourDistance = 5 // maximum distance of a neighbour that contributes
+	// share of the previous turn's score that is added to a turn if the previous turn is a question
+	previousQuestionShare = 0.9
+	// share of the previous turn's score that is added to a turn if the previous turn is not a question
+	previousTurnShare   = 0.6
+	nextTurnShare       = 0.4 // share of the next turn's score that is added to a turn
+	otherNeighbourShare = 0.3 // share of a more distant turn's score that is added to a turn
+	// A turn that contains no query word may get a score from its neighbours. At least this many turns with the rarest
+	// query word must rank before all turns without a query word.
 	minTurnsWithRarestWord = 2
-	// relative distance below the limit at which the highest score of a turn without query words is
-	// placed
+	// The scores of turns without query words are lowered below a limit. The highest of them is placed below the limit
+	// by this part of the limit.
 	limitMargin = 1e-6
-	// a neighbour's contribution is ignored if it is less than this share of the turn's own contribution
+	// A neighbouring turn adds nothing for a word if it would add less than this share of what the turn's own text
+	// has.
 	minShareOfOwnScore = 0.25
 )
 
@@ -37,7 +40,8 @@ type neighbourContribution struct {
 	fourthPower float64
 }
 
-// neighbourShare returns the share of its own score that a neighbour at this distance contributes.
+// neighbourShare returns which share of a neighbouring turn's score is added to a turn. distance is the neighbour's
+// distance in turns, which is negative for an earlier turn.
 func neighbourShare(distance int, neighbour *dialogueTurn) float64 {
 	if distance == -1 && !neighbour.isQuestion {
 		return previousTurnShare
@@ -45,7 +49,8 @@ func neighbourShare(distance int, neighbour *dialogueTurn) float64 {
 	return maxNeighbourShare(distance)
 }
 
-// maxNeighbourShare returns the largest share that a neighbour at this distance can contribute.
+// maxNeighbourShare returns the largest share of a neighbouring turn's score that may be added to a turn. distance is
+// the neighbour's distance in turns, which is negative for an earlier turn.
 func maxNeighbourShare(distance int) float64 {
 	switch distance {
 	case -1:
@@ -56,10 +61,9 @@ func maxNeighbourShare(distance int) float64 {
 	return otherNeighbourShare
 }
 
-// addNeighbourScores sets each term's contribution to the score of turn i. This is the fourth root of the summed
-// fourth powers. The sum has a term for the turn's own contribution, and a term for each neighbour's share. The result
-// is a little more than the largest contribution, and more if many turns have the word. Terms of dates do not use
-// neighbours.
+// addNeighbourScores adds, for each query word, the contributions of neighbouring turns to the score of turn i. The
+// contributions of the turn itself and its neighbours are combined by adding their fourth powers and taking the fourth
+// root. Therefore the result is only a little more than the largest of them. For dates, neighbours contribute nothing.
 func (t *dialogueScorer) addNeighbourScores(i int, own *candidate, a *scoreExplanation) {
 	a.neighbours, a.fourthPowers = a.neighbours[:0], a.fourthPowers[:0]
 	for _, given := range own.termScores {
@@ -92,9 +96,9 @@ func (t *dialogueScorer) addNeighbourScores(i int, own *candidate, a *scoreExpla
 	}
 }
 
-// neighbourOnlyLimit returns an upper limit for the score of a turn that does not contain a query word itself and does
-// not answer a question. The limit is the second-best score among candidates with the rarest word, or the score of the
-// only such candidate. It returns 0, which means no limit, if no candidate has a query word.
+// neighbourOnlyLimit returns an upper limit for the score of a turn that contains no query word and does not follow a
+// question with such a word. The limit is the second-best score of the turns with the rarest query word, or the best
+// score if only one turn has the word. If no turn contains a query word, the result is 0, which means no limit.
 func (t *dialogueScorer) neighbourOnlyLimit() float64 {
 	t.plan.neighbourOnlyLimit = 0
 	if !t.plan.foundKinds.hasTalks {

@@ -15,9 +15,10 @@ import (
 const (
 	itemsPerBatch     = 64 // number of items in a batch
 	maxWaitingBatches = 4  // number of batches for each worker that may wait before and after the analysis
-	// number of batches after which another worker starts (each worker needs a separate word cache)
+	// number of batches of items after which another goroutine starts to analyze items (each has its own word cache)
 	batchesBeforeNextWorker = 8
-	maxWorkers              = 4 // maximum number of workers (the index can keep up with about three)
+	// maximum number of goroutines that analyze items (the index can keep up with about three)
+	maxWorkers = 4
 )
 
 // buildBatch is a group of items and their documents.
@@ -28,8 +29,9 @@ type buildBatch struct {
 }
 
 // FillIndex adds items to an empty index. The items must be in order of ID. If ctx is done, FillIndex returns an
-// error, and the index must not be used. FillIndex leaves busy processors free for the goroutines that produce the
-// items. If the index is built in runs (see [index.Index.FillEmpty]), all items must be Late.
+// error, and the index must not be used. FillIndex does not use the given number of busy processors, because the
+// goroutines that produce the items need them. If runOptions is not nil, the index is written to files in between (see
+// [index.Index.FillEmpty]), and all items must be Late.
 func (r *Scorer) FillIndex(
 	ctx context.Context,
 	items iter.Seq2[Item, error],
@@ -40,7 +42,8 @@ func (r *Scorer) FillIndex(
 	toAnalyze := make(chan *buildBatch, maxWaitingBatches*most)
 	// the same batches in the order of the items (a single goroutine adds them to the index)
 	toPut := make(chan *buildBatch, maxWaitingBatches*most)
-	used := make(chan *buildBatch, cap(toAnalyze)+cap(toPut)+most) // batches for reuse
+	// batches that were added to the index, whose memory is used again
+	used := make(chan *buildBatch, cap(toAnalyze)+cap(toPut)+most)
 	// error from the sequence of items (set before toPut is closed)
 	var failed error
 	go func() {
@@ -101,7 +104,7 @@ func groupIntoBatches(
 			return err
 		}
 		b.items = append(b.items, it)
-		b.documents = b.documents[:len(b.documents)+1] // the batch has enough capacity for another document
+		b.documents = b.documents[:len(b.documents)+1] // extend documents, whose capacity is enough for a whole batch
 		if len(b.items) == itemsPerBatch {
 			fn(n, b)
 			n, b = n+1, next()

@@ -1,7 +1,7 @@
 // This file adjusts the scores of dialogues. A talk is a conversation between people. The score of a turn in a talk
 // depends on the turn's neighbours, on the speaker, and on whether the turn is a question. A chat is a conversation
 // with a program. The score of a turn in a chat depends on whether the program wrote the turn. The score of a whole
-// dialogue also depends on the dialogue's best stretch.
+// dialogue also depends on the part of the dialogue with the most query words.
 
 package ranking
 
@@ -19,18 +19,22 @@ import (
 
 // These parameters adjust the scores of dialogues. A turn is short, and often only earlier turns mention its subject.
 const (
-	// number of best hits among which dialogues are looked for (without dialogues, scores are not adjusted)
+	// Scores are adjusted only if the first hits of the index contain parts of dialogues. This is how many hits are
+	// examined.
 	maxCheckedHits = 10
-	minCandidates  = 30 // minimum number of hits whose scores are adjusted
+	// minimum number of hits of the index whose scores are recomputed with the adjustments for dialogues
+	minCandidates = 30
 
-	namedSpeakerFactor = 1.5 // the query names the speaker
-	questionTurnFactor = 0.8 // the turn ends in a question
-	timeMentionFactor  = 1.3 // the query asks for a time, and the turn mentions a time
-	programTurnFactor  = 0.7 // a program wrote the turn, and the query does not ask for texts by programs
+	namedSpeakerFactor = 1.5 // factor for the score of a turn whose speaker is named in the query
+	questionTurnFactor = 0.8 // factor for the score of a turn that ends in a question
+	timeMentionFactor  = 1.3 // factor for the score of a turn that mentions a time, if the query asks for a time
+	// factor for the score of a turn that a program wrote, unless the query asks for texts by programs
+	programTurnFactor = 0.7
 
 	// Weights of query terms.
-	speakerNameWeight = 0.5 // the speaker's name, because namedSpeakerFactor already counts it
-	// Share of English texts that have a term; above it, the term's weight in a chat is reduced.
+	// weight of a word that is the speaker's name, which is low because namedSpeakerFactor already raises the score
+	speakerNameWeight = 0.5
+	// If a larger share of English texts contains a word, the word has less weight in chats with programs.
 	minEnglishTermShare = 0.001
 )
 
@@ -42,7 +46,7 @@ func candidateCount(limit int) int { return max(minCandidates, limit+limit/2) }
 type dialogueKinds struct {
 	hasTalks          bool // there are turns of talks
 	hasChats          bool // there are turns that programs wrote, and the query does not ask for texts by programs
-	hasWholeDialogues bool // there are whole dialogues
+	hasWholeDialogues bool // there are hits that contain a whole dialogue
 }
 
 // findDialogueKinds returns the kinds of dialogue among the hits.
@@ -93,7 +97,7 @@ func (v *View) rescoreDialogues(p *Plan, found []index.Hit, limit int) []index.H
 		h := index.Hit{ID: d.neighbourhood[i].id, Score: a.score}
 		isLow := len(hits) == limit && h.Score < hits[limit-1].Score
 		if h.Score <= 0 || isLow {
-			continue // the entry need not be read, because its upper bound is too low
+			continue // skip the entry without reading it, because it cannot score high enough
 		}
 		h.Data = d.itemAt(i)
 		if len(hits) == limit && order(hits[limit-1], h) < 0 {
@@ -108,30 +112,32 @@ func (v *View) rescoreDialogues(p *Plan, found []index.Hit, limit int) []index.H
 
 // dialogueScorer contains the candidates and their neighbours, and the data that the adjustments of scores need.
 type dialogueScorer struct {
-	view          *View
-	plan          *Plan
-	candidates    []int       // indexes in neighbourhood, ascending
-	neighbourhood []candidate // candidates and neighbours, sorted by ID (the neighbours of a candidate are next to it)
+	view       *View
+	plan       *Plan
+	candidates []int // indexes of the entries in neighbourhood that may become hits, ascending
+	// the entries that may become hits and the entries with the IDs around them, sorted by ID
+	neighbourhood []candidate
 	termScores    index.TermScores
-	// For each term of the query, whether it is a date (dates in neighbours do not count).
+	// For each term of the query, whether it is a date. Dates of neighbouring turns do not raise a turn's score.
 	isDateTerm []bool
 	speakers   []speakerWeights // speakers that were looked up so far (usually few)
 
 	cachedRarities []float64 // weight of each term in a chat (nil until needed)
 
-	idBuffer      []uint64       // reused memory
+	idBuffer      []uint64       // memory for a list of IDs, which is used again for other queries
 	stretchFinder *stretchFinder // nil until needed
 	accountBuffer scoreExplanation
 }
 
-// candidate is an entry that may become a hit, or a neighbour of such an entry. It may also be an ID that no entry
-// has.
+// candidate is an entry that may become a hit, or a neighbour of such an entry. No entry may exist with this ID,
+// because all IDs around a hit are looked up.
 type candidate struct {
-	id           uint64
-	termScores   []float64     // contribution of each term before adjustment (nil if the entry is not in the index)
+	id uint64
+	// what each query term adds to the entry's score in the index (nil if the entry is not in the index)
+	termScores   []float64
 	maxTermScore float64       // largest of termScores
-	scoreBound   float64       // upper bound of the adjusted score (not set for neighbours)
-	item         Item          // nil until it is read
+	scoreBound   float64       // score that the entry cannot exceed after all adjustments (not set for neighbours)
+	item         Item          // the entry itself (nil until it is read)
 	turn         *dialogueTurn // nil until it is read (noTurn if the plan excludes the entry)
 }
 
@@ -156,7 +162,7 @@ func newDialogue(v *View, p *Plan, hits []index.Hit) *dialogueScorer {
 		from, last := id-min(id, reach), id+min(reach, math.MaxUint64-id)
 		if n := len(t.idBuffer); n > 0 {
 			if t.idBuffer[n-1] == last {
-				continue // the list already ends with the largest possible ID
+				continue // idBuffer already ends with the largest possible ID
 			}
 			from = max(from, t.idBuffer[n-1]+1)
 		}
@@ -201,8 +207,8 @@ func newDialogue(v *View, p *Plan, hits []index.Hit) *dialogueScorer {
 	return t
 }
 
-// upperScoreBound returns an upper bound for the score of candidate i. Only turns of talks
-// have weights or factors above 1.
+// upperScoreBound returns a score that candidate i cannot exceed after all adjustments. If the hits contain turns of
+// talks between people, it is infinite, because only such turns have factors above 1.
 func (t *dialogueScorer) upperScoreBound(i int) float64 {
 	if t.plan.foundKinds.hasTalks {
 		return math.Inf(1)
@@ -218,7 +224,7 @@ func (t *dialogueScorer) upperScoreBound(i int) float64 {
 	return sum
 }
 
-// releaseForReuse puts the dialogue into spareDialogues.
+// releaseForReuse keeps the scorer's memory for another query. The scorer must not be used afterwards.
 func (t *dialogueScorer) releaseForReuse() {
 	clear(t.speakers)
 	t.termScores.Release()
@@ -235,8 +241,8 @@ func (t *dialogueScorer) releaseForReuse() {
 	spareDialogues.Put(t)
 }
 
-// readTurn reads the turn with index i in neighbourhood. This may read a file. It is called only when the turn is
-// needed, because most neighbours do not contribute.
+// readTurn returns the entry with index i in neighbourhood, with its turn of a dialogue. This may read a file.
+// Therefore it is called only when the turn is needed, because most neighbours contribute nothing.
 func (t *dialogueScorer) readTurn(i int) *candidate {
 	n := &t.neighbourhood[i]
 	if n.turn != nil {
@@ -255,7 +261,7 @@ func (t *dialogueScorer) readTurn(i int) *candidate {
 	return n
 }
 
-// itemAt returns the item with index i in neighbourhood, or nil if the item cannot be read.
+// itemAt returns the entry with index i in neighbourhood, or nil if it cannot be read.
 func (t *dialogueScorer) itemAt(i int) Item {
 	n := &t.neighbourhood[i]
 	if n.item == nil {
@@ -268,7 +274,7 @@ func (t *dialogueScorer) itemAt(i int) Item {
 	return n.item
 }
 
-// indexOfID returns the index of the ID in neighbourhood.
+// indexOfID returns the index of the entry with this ID in neighbourhood.
 func (t *dialogueScorer) indexOfID(id uint64) int {
 	i, _ := slices.BinarySearchFunc(
 		t.neighbourhood,
@@ -278,25 +284,25 @@ func (t *dialogueScorer) indexOfID(id uint64) int {
 	return i
 }
 
-// eachNeighbour calls fn for each neighbour of a turn whose distance is at most reach. A neighbour is a turn that the
-// plan selects and that was created at most an hour before or after the turn. If both turns have a session, it must be
-// the same. Consecutive turns have consecutive IDs, but entries between them that are not turns are skipped. If
-// isWorthwhile is not nil and returns false for a candidate, this candidate is skipped without being read. If the
-// given entry is not a turn, fn is not called.
+// eachNeighbour calls fn for the turns before and after turn i of a talk between people. It visits at most reach turns
+// in each direction, which have consecutive IDs. A turn is visited only if the query's conditions select it and it was
+// created at most an hour before or after turn i. Both turns must belong to the same session, if they have one. Other
+// entries between the turns are skipped. If isWorthwhile is not nil and returns false for a turn, the turn is skipped
+// without being read. If the entry with index i is not a turn of a talk, fn is not called.
 func (t *dialogueScorer) eachNeighbour(
 	i, reach int,
 	isWorthwhile func(n *candidate, step int) bool,
 	fn func(n *candidate, step int),
 ) {
 	if !t.plan.foundKinds.hasTalks {
-		return // skip the neighbour without reading its entry
+		return // Only turns of talks have neighbours. Return without reading the entry.
 	}
 	own := t.readTurn(i)
 	if own.turn.speechKind != analysis.TurnOfTalk {
 		return
 	}
 	for n := range 2 * reach {
-		step := n/2 + 1 // nearest first
+		step := n/2 + 1 // visit the nearest turns first
 		if n%2 == 0 {
 			step = -step
 		}
@@ -322,13 +328,13 @@ func (t *dialogueScorer) eachNeighbour(
 // terms' contributions and the contributions from the best stretch (the part of a long text with the most query
 // words). Each contribution is multiplied by the weight of its term.
 type scoreExplanation struct {
-	termScores []float64 // contribution of each term
+	termScores []float64 // what each query term adds to the score
 	// for each term, a sum of fourth powers (only for a turn in a talk; see addNeighbourScores)
 	fourthPowers  []float64
-	neighbours    []neighbourContribution // contributions of neighbours
+	neighbours    []neighbourContribution // what the turns before and after this turn add to the score
 	stretchScores []float64               // contribution of each term in the best stretch (may be nil)
-	termWeights   []float64               // weight of each term in this entry (nil means 1)
-	weightReason  string                  // reason for the weights
+	termWeights   []float64               // factor for what each query term adds (nil means 1 for all terms)
+	weightReason  string                  // reason for termWeights, which is shown to the user
 	factors       []scoreFactor
 	score         float64
 }
@@ -390,8 +396,9 @@ func (t *dialogueScorer) termRarities() []float64 {
 	return t.cachedRarities
 }
 
-// bestStretch returns the contribution of each term in an entry's best stretch. It returns nil if no stretch scores
-// high enough. The result is valid until the next call.
+// bestStretch finds the part of a dialogue, 40 words long, that matches the query best. It returns what each query
+// term adds to the entry's score for this part. It returns nil if no part scores high enough. The result is valid
+// until the next call.
 func (t *dialogueScorer) bestStretch(i int) []float64 {
 	it := t.itemAt(i)
 	if it == nil || t.neighbourhood[i].maxTermScore == 0 {
@@ -403,8 +410,8 @@ func (t *dialogueScorer) bestStretch(i int) []float64 {
 	return t.stretchFinder.findBest(t.view.spokenTokens(it), t.termScores.Gains)
 }
 
-// appendFactors appends the factors by which a candidate's score is multiplied. termScores are the terms'
-// contributions.
+// appendFactors appends the factors by which the score of the entry own is multiplied. termScores contains what each
+// query term adds to this score.
 func (t *dialogueScorer) appendFactors(own *candidate, termScores []float64, fs []scoreFactor) []scoreFactor {
 	switch own.turn.speechKind {
 	case analysis.TurnOfChat:
@@ -451,10 +458,10 @@ func (t *dialogueScorer) termCoverage(termScores []float64) float64 {
 	return max(float64(has), .5) / float64(all)
 }
 
-// speakerWeights is the speaker of a turn.
+// speakerWeights are the weights that query terms have in the turns of one speaker.
 type speakerWeights struct {
 	name        unique.Handle[string]
-	termWeights []float64 // weight of each term in the speaker's turns (nil if the query does not name the speaker)
+	termWeights []float64 // weight of each query term (nil if the query does not name this speaker)
 }
 
 // speakerByName returns the speaker with this name. The query names the speaker if it contains a word of the name.

@@ -21,7 +21,7 @@ type Explanation struct {
 // A TermScore is a term's contribution to a score.
 type TermScore struct {
 	index.TermScore
-	QueryWord   string       // the word in the query (empty if it is equal to the term)
+	QueryWord   string       // word in the query from which Term was made (empty if it is equal to Term)
 	FieldScores []FieldScore // parts of Score by field (nil for the ranking Seed without recency)
 }
 
@@ -87,7 +87,7 @@ func (v *View) fieldExplainer(p *Plan, id uint64, it Item, terms []index.TermSco
 		texts[i] = t.Term
 	}
 	fields := v.itemFields(it)
-	var counts [][]int // occurrences by field and term
+	var counts [][]int // how often each query term occurs in each field of the item
 	for _, f := range fields {
 		counts = append(counts, v.scorer.queryAnalyzer.CountTerms(v.ctx, f.Text, texts))
 	}
@@ -128,7 +128,8 @@ func (v *View) fieldExplainer(p *Plan, id uint64, it Item, terms []index.TermSco
 	}
 }
 
-// applyFactors multiplies a term's score by the factors. It adds the difference that each factor makes as a field.
+// applyFactors multiplies a term's score by the factors. To explain the result, it appends to FieldScores by how much
+// each factor has changed the score.
 func applyFactors(t *TermScore, factors []scoreFactor) {
 	for _, f := range factors {
 		if more := t.Score*f.multiplier - t.Score; more != 0 {

@@ -26,9 +26,10 @@ type Query struct {
 
 	IndexConditions []index.TermCondition // conditions of the filter that the index can evaluate
 	CreatedRange    *index.TimeRange      // range of creation times (may be nil)
-	// reports whether the document meets all conditions, including Conditions and CreatedRange (may be nil)
+	// reports whether a document meets all conditions, including IndexConditions and CreatedRange (nil if there are no
+	// conditions)
 	AcceptDocument func(id uint64) bool
-	// AcceptDocument also checks conditions that are not in Conditions or CreatedRange
+	// AcceptDocument checks more conditions than IndexConditions and CreatedRange
 	HasUnindexedConditions bool
 	// returns the factor by which a document's score is multiplied for its age, above 0 and at most 1 (may be nil)
 	RecencyFactor func(id uint64) float64
@@ -45,10 +46,11 @@ type QueryWordTerm struct {
 
 // A WordClause is a required or excluded word or phrase of a query.
 type WordClause struct {
-	ClauseText      string
-	IsExcluded      bool
-	AcceptDocument  func(id uint64) bool
-	IndexConditions []index.TermCondition // necessary conditions that the index can evaluate
+	ClauseText     string
+	IsExcluded     bool
+	AcceptDocument func(id uint64) bool
+	// conditions that the index can check and that each document with the word or phrase meets
+	IndexConditions []index.TermCondition
 }
 
 // A Plan is a query prepared for an index.
@@ -62,16 +64,17 @@ type Plan struct {
 	// cannot evaluate.
 	indexQuery index.Query
 
-	isForSeedRanking     bool          // the ranking is Seed
-	asksForTime          bool          // the query asks for a time
-	isAddressedToProgram bool          // the query asks for texts by programs
-	foundKinds           dialogueKinds // dialogue kinds among the best hits of the last search
-	// IDs of the last search's hits for which the best stretch was computed, ascending
+	isForSeedRanking     bool // the query is for the simple ranking Seed
+	asksForTime          bool // the query asks for a time
+	isAddressedToProgram bool // the query asks for texts by programs
+	// kinds of dialogues, such as talks between people, among the best hits of the last search
+	foundKinds dialogueKinds
+	// IDs of the last search's hits whose score includes their best part (see stretchWords), ascending
 	stretchRanked  []uint64
 	acceptDocument func(id uint64) bool // evaluates the filter and the clauses (may be nil)
 
-	// neighbourOnlyLimit is the highest score, in the last search, for a turn without query words whose neighbours
-	// have query words. 0 means no limit.
+	// neighbourOnlyLimit limits the score of a turn that contains no query word and is found only because of the turns
+	// around it. It was computed for the last search. 0 means no limit.
 	neighbourOnlyLimit float64
 }
 
@@ -106,18 +109,19 @@ func LookupTerms(ranking string, q Query, keywordKeys []string) *analysis.TermSe
 	return analysis.NewTermSet(terms, prefixes)
 }
 
-// scanStats records look-ups of terms that a scan did not collect because they are not in choice.
+// scanStats contains the word statistics of a scan, which collects only the terms that a query is expected to look up.
+// It records whether other terms were looked up, because the scan's result is then incomplete.
 type scanStats struct {
 	searcher       *index.Searcher
 	scannedTerms   *analysis.TermSet
 	hasMissingTerm atomic.Bool
 
-	// lookedUpTerms and prefixes that were looked up (only recorded during planning, while choice is
-	// nil)
+	// Terms and prefixes that were looked up. They are only recorded while scannedTerms is nil, to find out which
+	// terms a scan must collect.
 	lookedUpTerms, lookedUpPrefixes []string
 }
 
-// recordMissingTerm records that a term was looked up that is not in choice.
+// recordMissingTerm records that the query has looked up a term that the scan did not collect.
 func (s *scanStats) recordMissingTerm(term string) {
 	s.hasMissingTerm.Store(true)
 	if s.scannedTerms == nil {
@@ -191,7 +195,8 @@ func (v *View) MakePlan(q Query) *Plan {
 	}
 	p.WordTerms, p.indexQuery.Terms = make([]QueryWordTerm, 0, len(ws)), make([]index.QueryTerm, 0, len(ws)+1)
 	for _, w := range ws {
-		// A repeated word gets a greater weight. The increase is smaller in a question than in a long text.
+		// A word that the query repeats gets a greater weight. In a short query the weight grows more slowly, because
+		// a repeated word shows the subject only in a long text.
 		pl, weight := QueryWordTerm{w.Word, w.Term, false}, float64(w.N)
 		if len(ws) < minLongQueryWords {
 			weight = math.Sqrt(weight)
@@ -241,8 +246,7 @@ func spanDateTerms(d TimeSpan) []string {
 	if d.From.IsZero() || d.To.IsZero() {
 		return nil
 	}
-	// Use noon, because a day can have 23 hours in the zone of the span, and noon is always
-	// within its day.
+	// Use noon, because in some time zones a day can have 23 hours, and noon is always within its day.
 	last := d.To.Add(-time.Second)
 	var ts []string
 	for _, step := range []struct {
@@ -273,7 +277,8 @@ func spanDateTerms(d TimeSpan) []string {
 		}
 		if len(ts) <= maxDateTerms {
 			if step.days == 1 && isWholeMonth(d.From, last, len(ts)) {
-				continue // use the term of the month instead
+				// The days are a whole month, so use the single term of the month instead of one term for each day.
+				continue
 			}
 			return ts
 		}
@@ -367,13 +372,12 @@ func (v *View) anyTermFilter(terms []string) func(id uint64) bool {
 	}
 }
 
-// sequenceFilter returns a function that reports whether a field of an entry has the words in sequence.
-// It uses the index to find the entries with the rarest word. The list of these entries is made
-// at the first call, because the index often evaluates the whole clause, and their fields are
-// only read when the function is called.
+// sequenceFilter returns a function that reports whether a field of an entry contains the words in this order. It
+// tests only entries with the rarest word. The list of these entries is made at the first call, because the index can
+// often evaluate the condition without any call.
 func (v *View) sequenceFilter(words []string) func(id uint64) bool {
 	if len(words) == 0 {
-		return func(uint64) bool { return true } // an empty sequence requires nothing
+		return func(uint64) bool { return true } // without words, each entry meets the condition
 	}
 	rarest := slices.MinFunc(words, func(a, b string) int { return cmp.Compare(v.termStats.DF(a), v.termStats.DF(b)) })
 	ids := sync.OnceValue(func() []uint64 { return v.termStats.DocumentIDs(rarest) })

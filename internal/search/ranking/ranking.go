@@ -26,22 +26,22 @@ type Item interface {
 // Memo caches results that were computed from the text of an item. Each type that implements [Item] must embed a Memo.
 type Memo struct {
 	turn   atomic.Pointer[dialogueTurn]
-	tokens atomic.Pointer[[]*analysis.Tokens] // tokens of the spoken fields (nil until needed)
+	tokens atomic.Pointer[[]*analysis.Tokens] // words of the fields that contain what people said (nil until needed)
 	Late   bool                               // the item is read when it is needed, and is not the Data of a document
 }
 
-// ItemMemo returns the memo.
+// ItemMemo returns m, so that a type that embeds a Memo has this method of [Item].
 func (m *Memo) ItemMemo() *Memo { return m }
 
 // MemoBytes returns the approximate size of a complete memo, in bytes, for an item with this content.
 func MemoBytes(content string) int {
 	if kind := analysis.ClassifySpeech(content); kind == analysis.WholeTalk || kind == analysis.WholeChat {
-		return 3 * len(content) / 4 // the size of the content's tokens
+		return 3 * len(content) / 4 // estimate of the memory for the content's words
 	}
 	return 0
 }
 
-// ItemText contains the texts by which an item can be found.
+// ItemText contains the texts of an item, such as an entry, by which a search can find the item.
 type ItemText struct {
 	ID               uint64
 	Name             string
@@ -54,7 +54,8 @@ type ItemText struct {
 
 // dialogueTurn contains the properties of an item that matter in a dialogue.
 type dialogueTurn struct {
-	speechKind         analysis.SpeechKind   // no other field is set unless the item is a turn in a talk
+	// kind of the item; the fields below are set only for a turn in a talk between people
+	speechKind         analysis.SpeechKind
 	isQuestion         bool                  // the turn ends in a question
 	createdNanoseconds int64                 // in nanoseconds since 1970
 	session, speaker   unique.Handle[string] // handles, because they are often compared
@@ -69,7 +70,8 @@ const (
 	timeNotMentioned
 )
 
-// turnByOtherKind contains a shared turn for each kind of item that is not a turn in a talk.
+// For items that are not turns of a talk between people, only the kind matters. Therefore all items of a kind share
+// one element of turnByOtherKind.
 var turnByOtherKind = [...]*dialogueTurn{
 	analysis.NoSpeech:   {},
 	analysis.TurnOfChat: {speechKind: analysis.TurnOfChat},
@@ -77,7 +79,7 @@ var turnByOtherKind = [...]*dialogueTurn{
 	analysis.WholeChat:  {speechKind: analysis.WholeChat},
 }
 
-// turnOutsideDialogue is the turn of all items that do not belong to a dialogue.
+// turnOutsideDialogue describes all items that do not belong to a dialogue.
 var turnOutsideDialogue = turnByOtherKind[analysis.NoSpeech]
 
 // maxNeighbourTime is the maximum time between the creation of neighbouring turns.

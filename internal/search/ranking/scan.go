@@ -43,7 +43,7 @@ func ScanItems(ctx context.Context, ranking string, items []Item, chosenTerms *a
 		return nil, err
 	}
 	p := FormulaParams(ranking)
-	// Count documents without terms. The text of such a document may contain terms that were not scanned for.
+	// Also count documents without terms. They may contain words that the scan did not collect, so they are not empty.
 	p.CountEmpty = true
 	r := NewScorer(ranking, index.New(p))
 	r.index.FillEmpty(func(yield func(*index.Document) bool) {
@@ -68,15 +68,15 @@ func (v *View) CoversTerms(ranking string, c *analysis.TermSet) bool {
 		!slices.ContainsFunc(c.ListPrefixes(), func(p string) bool { return !have.HasAllWithPrefix(p) })
 }
 
-// HasMissingTerms reports whether terms were looked up for which the items were not scanned. In this case, the results
-// of the view must be discarded.
+// HasMissingTerms reports whether the query has looked up terms that the scan did not collect. The results are then
+// incomplete and must be discarded.
 func (v *View) HasMissingTerms() bool {
 	s, ok := v.termStats.(*scanStats)
 	return ok && s.hasMissingTerm.Load()
 }
 
-// RequireAllDocuments marks the scan as insufficient if the plan needs documents that a scan for the ranking Seed
-// leaves out.
+// RequireAllDocuments makes [View.HasMissingTerms] true if the query must return documents without words. A scan for
+// the ranking Seed does not contain such documents.
 func (v *View) RequireAllDocuments(p *Plan) {
 	if s, ok := v.termStats.(*scanStats); ok && p.isForSeedRanking {
 		s.hasMissingTerm.Store(true)
@@ -86,10 +86,12 @@ func (v *View) RequireAllDocuments(p *Plan) {
 // itemScanner searches items for the chosen terms. It finds a term exactly if [Scorer.AnalyzeItem] would. Only one
 // goroutine may use a scanner.
 type itemScanner struct {
-	chosenTerms   *analysis.TermSet
-	termFinder    *analysis.TermFinder // nil for the ranking Seed
-	wantsDates    bool                 // the chosen terms may include the date of an item
-	wantsKeywords bool                 // the chosen terms may include a keyword
+	chosenTerms *analysis.TermSet
+	// finds the terms in texts (nil for the simple ranking Seed, which divides texts in another way)
+	termFinder *analysis.TermFinder
+	wantsDates bool // the chosen terms may include the date of an item
+	// the terms to collect may include keywords, which are terms made from an item's properties
+	wantsKeywords bool
 	buffer        AnalysisBuffer
 	termBuffer    []index.Term // memory for the terms of many documents
 }
@@ -99,8 +101,7 @@ func newScanner(ranking string, c *analysis.TermSet) *itemScanner {
 	for _, t := range slices.Concat(c.ListTerms(), c.ListPrefixes()) {
 		sc.wantsKeywords = sc.wantsKeywords || isKeyword(t)
 		date, ok := strings.CutPrefix(t, datePrefix)
-		// Plan looks up "date:" terms for ordinary words as well, so check whether the term is a
-		// real date
+		// The query looks up a "date:" term for each word that may be a date, so check whether the term is a real date
 		if ok && ranking != Seed {
 			sc.wantsDates = sc.wantsDates || slices.Contains(monthTerms[:], t) || date == "" ||
 				(date[0] >= '0' && date[0] <= '9')
@@ -146,7 +147,7 @@ func (sc *itemScanner) scanItems(ctx context.Context, items []Item) []index.Docu
 	return docs
 }
 
-// addWantedTerms adds to d the terms that were chosen.
+// addWantedTerms adds to d the terms that the scan has to collect.
 func (sc *itemScanner) addWantedTerms(d *index.Document, terms []string, frequency uint16) {
 	for _, t := range terms {
 		if sc.chosenTerms.Has(t) {
@@ -155,7 +156,8 @@ func (sc *itemScanner) addWantedTerms(d *index.Document, terms []string, frequen
 	}
 }
 
-// setSeedWords sets d to the words of a text for the ranking Seed. It returns false for a text without words.
+// setSeedWords adds the words of a text to the document d and sets its length, as the simple ranking Seed does. It
+// returns false if the text contains no words.
 func (sc *itemScanner) setSeedWords(t *ItemText, d *index.Document) bool {
 	sc.buffer.words = appendSeedTerms(sc.buffer.words[:0], t)
 	d.Len = index.OneTF * uint32(len(sc.buffer.words))

@@ -31,7 +31,7 @@ const (
 	// contains only relevant words.
 	turnPadding = 16 * index.OneTF
 
-	// Weights of a word, in sixteenths.
+	// Weights of a word by the field in which it occurs, in sixteenths.
 	nameWordWeight    = 32
 	aliasWordWeight   = 32
 	labelWordWeight   = 16
@@ -41,15 +41,15 @@ const (
 
 	// These are the weights of query terms that are not ordinary words. The weight of an ordinary word is 1.
 	correctedWordWeight = 0.8 // a corrected word
-	queryDateWeight     = 1   // a date in the query
-	prefixWordWeight    = 0.8 // a word that begins with a prefix in the query
+	queryDateWeight     = 1   // weight of a query term for a date
+	prefixWordWeight    = 0.8 // weight of a query term for a word that begins with a prefix in the query
 	maxPrefixWords      = 32  // maximum number of words that a prefix stands for
-	maxDateTerms        = 31  // maximum number of days, months or years that a date expression stands for
+	maxDateTerms        = 31  // maximum number of query terms for a range of days, months or years
 	// minimum number of words in a query that is treated as a text, in which repeated words show the subject
 	minLongQueryWords = 20
 
-	// priorTexts is the number of texts from which a query word's assumed frequency was determined. It is about the
-	// number of entries in a small memory.
+	// priorTexts is how strongly a word's frequency in ordinary English counts, compared with its frequency in the
+	// memory: as much as this number of texts. It is about the number of entries in a small memory.
 	priorTexts = 300
 )
 
@@ -60,7 +60,7 @@ type Scorer struct {
 	queryAnalyzer *analysis.Analyzer // analyzes queries (nil for the ranking Seed)
 	// analyzes documents (separate, so that a query does not wait for the analysis of a document)
 	documentAnalyzer *analysis.Analyzer
-	foundDialogues   atomic.Bool // the last search found parts of dialogues
+	foundDialogues   atomic.Bool // the best hits of the last search included parts of dialogues
 }
 
 // NewScorer returns the scorer of a ranking for the index x. If x is nil, NewScorer creates an empty index.
@@ -106,7 +106,7 @@ func (r *Scorer) AnalyzeItem(ctx context.Context, it Item, d *index.Document, b 
 		b.words = appendSeedTerms(b.words[:0], t)
 		d.SetWords(b.words)
 		if len(b.words) == 0 {
-			return // Seed does not count documents without words
+			return // the ranking Seed does not count documents without words
 		}
 	} else {
 		b.fields = appendFields(b.fields[:0], t)
@@ -130,7 +130,8 @@ func appendSeedTerms(words []string, t *ItemText) []string {
 	return words
 }
 
-// lengthPadding returns the number that the ranking Oxbow adds to the length of a text.
+// lengthPadding returns a number that is added to the length of a short turn in a talk. Otherwise, differences in
+// length would influence the turns' scores too much.
 func lengthPadding(t *ItemText) uint32 {
 	if analysis.IsTalkTurn(t.Content) {
 		return turnPadding

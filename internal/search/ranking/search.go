@@ -1,4 +1,4 @@
-// This file executes a plan.
+// This file searches an index for the words of a prepared query.
 
 package ranking
 
@@ -43,7 +43,7 @@ func (v *View) Search(p *Plan, limit int) []Hit {
 	found = found[:min(len(found), limit)]
 	hits := make([]Hit, 0, len(found))
 	for i := range found {
-		if it := v.hitItem(&found[i]); it != nil { // skip the hit if its item cannot be read
+		if it := v.hitItem(&found[i]); it != nil { // skip a document whose item cannot be read
 			hits = append(hits, Hit{it, found[i].Score})
 		}
 	}
@@ -54,13 +54,14 @@ func (v *View) Search(p *Plan, limit int) []Hit {
 func (v *View) Newest(p *Plan, limit int) []Hit {
 	v.RequireAllDocuments(p)
 	lookup := p.indexQuery
-	if p.isForSeedRanking { // for the ranking Seed, the index lacks keywords of documents without words
+	// The index for the ranking Seed lacks keywords of documents without words, so do not use it to check conditions.
+	if p.isForSeedRanking {
 		lookup = index.Query{AcceptDocument: p.acceptDocument}
 	}
 	lookup.Limit = limit
 	var hits []Hit
 	for _, id := range v.searcher.NewestIDs(lookup) {
-		if it := v.findItem(id); it != nil { // skip the item if it cannot be read
+		if it := v.findItem(id); it != nil { // skip a document whose item cannot be read
 			hits = append(hits, Hit{Item: it})
 		}
 	}

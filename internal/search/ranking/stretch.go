@@ -11,16 +11,18 @@ import (
 // These parameters are for whole dialogues. The score of the best stretch is added to the dialogue's score, because
 // only a few turns answer a question.
 const (
-	stretchWords        = 40  // length of a stretch, in words
-	stretchWeight       = 0.5 // factor for the score of the best stretch
-	maxHitsForStretches = 15  // number of best hits whose best stretch is computed
+	stretchWords        = 40  // length, in words, of the part of a dialogue that is searched for the most query words
+	stretchWeight       = 0.5 // factor for the score of this part, which is added to the score of the whole dialogue
+	maxHitsForStretches = 15  // number of best hits for which the part with the most query words is searched
 )
 
-// stretchFields are the fields in which the best stretch is searched. All these fields have the weight
-// contentWordWeight. Texts by programs are left out, because their weight is too low to be worth the time.
+// stretchFields are the fields of a dialogue that are searched for the part with the most query words. All these
+// fields have the weight contentWordWeight. Texts by programs are left out, because their weight is too low to be
+// worth the time.
 var stretchFields = []string{"body", "user"}
 
-// spokenTokens returns the tokens in an item's fields that contain speech. The tokens are cached in the item's memo.
+// spokenTokens returns the words in the fields of an item that contain what people said. They are cached in the item's
+// memo.
 func (v *View) spokenTokens(it Item) []*analysis.Tokens {
 	kept := &it.ItemMemo().tokens
 	if ts := kept.Load(); ts != nil {
@@ -32,7 +34,7 @@ func (v *View) spokenTokens(it Item) []*analysis.Tokens {
 			ts = append(ts, analysis.Tokenize(v.ctx, f.Text))
 		}
 	}
-	if v.ctx.Err() == nil { // do not cache the tokens if ctx is done, because they may be incomplete
+	if v.ctx.Err() == nil { // if ctx is done, the words may be incomplete, so do not cache them
 		kept.Store(&ts)
 	}
 	return ts
@@ -47,8 +49,8 @@ type stretchFinder struct {
 	termNumbers map[string]int // number of each term
 	occurrences []termOccurrence
 
-	// These contain for each term: the number of occurrences in the present stretch, the term's score in this stretch,
-	// and the term's weighted score in the best stretch.
+	// For each query term: how often it occurs in the 40 words that are examined now, its score for these words, and
+	// its weighted score for the best 40 words so far.
 	currentCounts, currentScores, bestScores []float64
 }
 
@@ -67,8 +69,8 @@ func newStretch(terms []string) *stretchFinder {
 // length of the text, because all stretches have the same length.
 func stretchScore(termWeight, tf float64) float64 { return termWeight * tf / (tf + oxbowK1) }
 
-// findBest returns the contribution of each term in the best stretch, by the term's number. It returns nil if no term
-// occurs. The result is valid until the next call.
+// findBest finds the 40 consecutive words that match the query best. It returns, for each query term, the term's
+// weighted score in these words. It returns nil if no term occurs. The result is valid until the next call.
 func (s *stretchFinder) findBest(texts []*analysis.Tokens, termWeights []float64) []float64 {
 	s.occurrences = s.occurrences[:0]
 	from := 0

@@ -1,4 +1,4 @@
-// This file implements views. A scorer answers every query through a view.
+// This file implements views. A view answers one query from the index as the index was at one moment.
 
 package ranking
 
@@ -20,8 +20,8 @@ type View struct {
 	termStats termStats // frequencies of terms in the index
 	loadItem  func(id uint64) Item
 
-	textBuffer ItemText // reused memory
-	lastItem   Item     // item to which lastFields belongs
+	textBuffer ItemText // memory for an item's texts, which is used again for the next item
+	lastItem   Item     // item whose fields were divided into words last
 	lastFields []fieldWords
 }
 
@@ -184,7 +184,7 @@ func (v *View) Vocabulary(prefix string) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		for t, df := range v.termStats.TermsWithPrefix(prefix) {
 			if isKeyword(t) || strings.HasPrefix(t, datePrefix) {
-				continue // a prefixed term, such as a date, is not a word
+				continue // a term with a prefix such as date: is not a word
 			}
 			if !yield(t, df) {
 				return
