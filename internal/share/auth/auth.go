@@ -54,7 +54,7 @@ func intersectLists(listName string, a, b []string) ([]string, error) {
 	if len(a) == 0 || len(b) == 0 {
 		return slices.Concat(a, b), nil
 	}
-	// The order of b is kept, because new entries get the first element.
+	// Keep the order of b, because a new entry gets the first element of the result, for example as its project.
 	common := slices.DeleteFunc(slices.Clone(b), func(s string) bool { return !slices.Contains(a, s) })
 	if len(common) == 0 {
 		return nil, &oxbow.InvalidError{
@@ -66,9 +66,9 @@ func intersectLists(listName string, a, b []string) ([]string, error) {
 	return common, nil
 }
 
-// Scope returns a scope with the given title that corresponds to the permissions without their profile. It returns
-// false if the permissions restrict nothing. The caller must combine the scope with the scopes in below. A new entry
-// without a project gets the first permitted project that all of these scopes allow.
+// Scope returns a scope with the given title that enforces the permissions, except for their profile. It returns false
+// if the permissions restrict nothing. The caller must use the scope together with all scopes in below. A new entry
+// without a project gets the first permitted project that all scopes in below allow as well.
 func (r Permissions) Scope(title string, below ...scope.Scope) (s scope.Scope, ok bool) {
 	if !r.AreLimited() && !r.ReadOnly {
 		return scope.Scope{}, false

@@ -62,7 +62,7 @@ func (e *RefusedError) Error() string { return e.Reason }
 // An UncheckedError is returned for a token that cannot be checked at present. The token may be valid.
 type UncheckedError struct {
 	Err  error
-	Wait time.Duration // time to wait before the next attempt
+	Wait time.Duration // time to wait before the token is checked again
 }
 
 func (e *UncheckedError) Error() string { return e.Err.Error() }

@@ -17,7 +17,7 @@ import (
 
 // A Quota limits a tenant's data and the rate of the tenant's changes. If a field is 0, it does not limit anything.
 type Quota struct {
-	MaxEntries         int   // maximum number of entries
+	MaxEntries         int   // maximum number of entries in the tenant's memory
 	MaxBytes           int64 // maximum size of the memory and its history, in bytes
 	MaxWritesPerSecond int   // maximum number of changes per second, averaged over a short time
 }

@@ -29,7 +29,7 @@ type Token struct {
 	Name   string // name that is shown to people ("" if the server has a single token, which lacks a name)
 	Line   int    // line of the token in the token file, starting at 1 (0 if the token is not from a file)
 	Tenant string // tenant whose memory the token gives access to ("" for the server's own home)
-	Only   string // "metrics" if the token gives no access to a memory (otherwise "")
+	Only   string // "metrics" if the token may only read the server's metrics, and "" if it gives access to a memory
 	Rights Permissions
 
 	secretDigest [sha256.Size]byte // digest of the secret (the secret itself is not stored)
@@ -206,7 +206,7 @@ func parseToken(words []string) (Token, error) {
 	case "ro":
 		t.Rights.ReadOnly = true
 	case "rw":
-	case "only=" + purposeMetrics: // With only=metrics, ro or rw is not necessary.
+	case "only=" + purposeMetrics: // A token for metrics needs no word ro or rw for the access to a memory.
 		t.Rights.ReadOnly, rest = true, words[2:]
 	default:
 		return t, fmt.Errorf("the rights of token %q are neither ro nor rw", t.Name)
@@ -214,7 +214,7 @@ func parseToken(words []string) (Token, error) {
 	for _, w := range rest {
 		key, value, _ := strings.Cut(w, "=")
 		if !slices.Contains(tokenOptions, key) {
-			// The error does not contain the word, because the word may be a secret in the wrong place.
+			// Do not quote the unknown word in the error, because it may be a secret that was put in the wrong place.
 			near := text.FindSimilar(key, slices.Values(tokenOptions), 1)
 			if len(near) == 0 {
 				return t, fmt.Errorf(

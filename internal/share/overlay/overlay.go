@@ -19,7 +19,7 @@ import (
 
 // overlayStore is a read-only store with the entries of two stores, called upper and lower.
 type overlayStore struct {
-	upperView         *oxbow.Memory // the memory to which the upper store belongs
+	upperView         *oxbow.Memory // the memory whose store is upper
 	upper, lower      oxbow.Store
 	upperCapabilities oxbow.Capabilities // the optional interfaces that the upper store implements
 	lowerWatcher      oxbow.Watcher
@@ -27,11 +27,12 @@ type overlayStore struct {
 	watchers          subscribers.List[oxbow.Event]
 	stopFuncs         []func()
 
-	isLowerStale atomic.Bool // the lower entries may be outdated, because one of the stores has changed
+	isLowerStale atomic.Bool // entries of the lower store may be outdated, because one of the two stores has changed
 	isClosed     atomic.Bool
 
-	mu      sync.Mutex     // guards entries; also locked while the entries are loaded
-	entries []*oxbow.Entry // entries of the lower store with their names in the overlay, ordered by ID
+	mu sync.Mutex // guards entries; also locked while the entries are loaded
+	// entries of the lower store, ordered by ID, with the names that they have beside the entries of the upper store
+	entries []*oxbow.Entry
 }
 
 // New returns a read-only memory with the entries of m and lower, which must be an [oxbow.Watcher].
@@ -66,8 +67,8 @@ func newStore(ctx context.Context, m *oxbow.Memory, lower oxbow.Store, suffix st
 	return o, nil
 }
 
-// Capabilities returns the optional interfaces of the overlay, for [oxbow.CapabilitiesOf]. Its history is the upper
-// store's history, without methods that change the store.
+// Capabilities returns which optional interfaces the combined store implements, for [oxbow.CapabilitiesOf]. The
+// history is that of the upper store, without methods that change it.
 func (o *overlayStore) Capabilities() oxbow.Capabilities {
 	c := oxbow.Capabilities{DryRunner: o, Watcher: o, HeadViewer: o, Pager: o}
 	if h := o.upperCapabilities.Historian; h != nil {
@@ -110,8 +111,8 @@ func (o *overlayStore) Refresh(ctx context.Context) error {
 	return o.refreshLower(ctx)
 }
 
-// refreshLower loads the lower entries again if one of the stores has changed, and reports their changes to the
-// watchers.
+// refreshLower reads the entries of the lower store again if one of the two stores has changed. It reports the changed
+// entries to the watchers.
 func (o *overlayStore) refreshLower(ctx context.Context) error {
 	if err := o.lowerWatcher.Refresh(ctx); err != nil {
 		return err
@@ -134,9 +135,9 @@ func (o *overlayStore) refreshLower(ctx context.Context) error {
 	return nil
 }
 
-// loadLower reads the entries of the lower store. It gives each entry a name that no other entry of the overlay has.
-// Entries that agents receive without asking are named first. Otherwise an entry that is hidden from agents could get
-// the plain name, and the entry that agents receive would get the suffix.
+// loadLower reads the entries of the lower store. It gives each a name that no other entry of the two stores has, if
+// necessary by appending a suffix. Entries that agents receive without asking are named first. Otherwise an entry that
+// is hidden from agents could get the plain name, and the entry that agents receive would get the suffix.
 func (o *overlayStore) loadLower(ctx context.Context) ([]*oxbow.Entry, error) {
 	var all []*oxbow.Entry
 	for e, err := range o.lower.Entries(ctx, oxbow.Filter{}) {
@@ -274,7 +275,8 @@ func (o *overlayStore) ViewHeads(
 	})
 }
 
-// Newest implements [github.com/oxbow-memory/oxbow/store.Pager] for both stores.
+// Newest implements [github.com/oxbow-memory/oxbow/store.Pager]. It returns the newest entries of the upper and the
+// lower store.
 func (o *overlayStore) Newest(
 	ctx context.Context,
 	f oxbow.Filter,

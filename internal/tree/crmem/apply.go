@@ -28,7 +28,8 @@ type commitRequest struct {
 	done     chan struct{} // closed after err was set, which may be to nil
 	err      error
 
-	writtenVersions []oxbow.Version // entries after each op, when the request was last staged
+	// the entry after each op of this request, as computed in the last attempt to write it
+	writtenVersions []oxbow.Version
 }
 
 func (r *commitRequest) setResult(err error) {
@@ -176,15 +177,15 @@ var errFileOverwritten = errors.New("was written by another program meanwhile")
 // not use the lock writes the file at the same time.
 const maxOverwriteAttempts = 20
 
-// commitRequests stages the requests, writes the file, and makes the changes visible. If a request
-// fails, the remaining requests are still committed.
+// commitRequests applies the requested changes, writes the whole file, and makes the changes visible to readers. If a
+// request fails, the remaining requests are still carried out.
 func (s *Store) commitRequests(requests []*commitRequest) error {
 	for range maxOverwriteAttempts {
 		if err := s.reloadIfChanged(); err != nil {
 			return err
 		}
-		// Only a program that does not use the lock can change the state now. In that case, the requests are staged
-		// again.
+		// This process holds the lock of the file, so only a program that ignores the lock can change the file now. In
+		// that case, the changes are applied again to the new content.
 		s.mu.RLock()
 		st, seen := s.st, s.lastImage
 		s.mu.RUnlock()
@@ -246,7 +247,7 @@ func (s *Store) reloadIfChanged() error {
 			img.close()
 			if fileChecksum(data) != s.lastImage.checksum {
 				s.lastImage.close()
-				s.lastImage = fileImage{} // forget the image, so that the file is read again
+				s.lastImage = fileImage{} // forget what is known about the file, so that its content is read again
 			}
 		}
 	}
@@ -301,7 +302,7 @@ func (s *Store) writeStaged(g *stagedChanges, basedOn fileImage) (err error) {
 		}
 	}
 	renamed = true
-	// this store must show the new file, because other programs see it from now on
+	// The renamed file is visible to other programs, so this store must show its content even if SyncDir fails.
 	err = s.fs.SyncDir(path.Dir(s.fileName))
 	s.publishChanges(g, order, img)
 	if err != nil {
@@ -376,8 +377,9 @@ func (s *Store) publishChanges(g *stagedChanges, records []*record, image fileIm
 	s.lastImage, s.contentErr = image, nil
 	next := &state{byName: g.base.byName, sortedRecords: records, nextID: g.nextID}
 	if s.st != g.base {
-		// Just before this process replaced the file, a program that ignores the lock wrote a
-		// different file, and a reader of this store has read that file.
+		// The changes were applied to an older state than the present one. A program that ignores the lock wrote a
+		// different file just before this process replaced that file, and a reader has read it. Therefore build the
+		// map anew.
 		next.byName = make(map[string]*record, len(records))
 		for _, r := range records {
 			next.byName[r.Name] = r

@@ -12,7 +12,7 @@ import (
 )
 
 // lastShownSecond is the last second that all user interfaces can show as a date.
-const lastShownSecond = 253402300799 // 9999-12-31T23:59:59Z
+const lastShownSecond = 253402300799 // 9999-12-31T23:59:59Z in seconds since 1970
 
 // toEntry returns the record as an entry. If the date is after the year 9999, the entry has the last second of that
 // year. The file is not changed.
@@ -71,7 +71,8 @@ func newStagedChanges(st *state, now time.Time) *stagedChanges {
 		stagedRecords: map[string]*record{}}
 }
 
-// findRecord returns the record with this name, or nil.
+// findRecord returns the entry with this name, as it is after the staged changes. It returns nil if there is no such
+// entry.
 func (g *stagedChanges) findRecord(name string) *record {
 	if r, ok := g.stagedRecords[name]; ok {
 		return r
@@ -215,7 +216,7 @@ func (g *stagedChanges) checkOp(op oxbow.Op) error {
 	if old == nil {
 		return op.Check()
 	}
-	const stand = "name" // a valid name that replaces an invalid name during the check
+	const stand = "name" // valid name that is checked instead of the entry's own name, which may be invalid
 	switch op := op.(type) {
 	case oxbow.Update:
 		op.Name = stand
@@ -241,7 +242,8 @@ func (g *stagedChanges) checkOp(op oxbow.Op) error {
 
 // orderedRecords returns the records with the staged changes applied, sorted by ID.
 func (g *stagedChanges) orderedRecords() []*record {
-	replaced := make(map[uint64]*record, len(g.stagedRecords)) // nil for removed records
+	// for each changed ID, the new record (nil if the entry was removed)
+	replaced := make(map[uint64]*record, len(g.stagedRecords))
 	for name, r := range g.stagedRecords {
 		if old := g.base.byName[name]; old != nil {
 			replaced[old.ID] = nil

@@ -23,7 +23,8 @@ const (
 	minEntrySize      = 8 + 8 + 4 + 4 + 4 + 4
 	kindNumberNote    = 0
 	kindNumberArchive = 1
-	kindNumberTopic   = 2 // third kind, which a later crabtalk writes without increasing the version
+	// kind of entry that newer versions of crabtalk write, although they use the same format version
+	kindNumberTopic = 2
 )
 
 // memoryFile is the content of a file in the format CRMEM v1.
@@ -36,12 +37,12 @@ type memoryFile struct {
 type record struct {
 	ID      uint64
 	Created uint64 // seconds since 1970
-	Kind    uint32 // 0 for a note, 1 for an archive
+	Kind    uint32 // kind of the entry: kindNumberNote or kindNumberArchive
 	Name    string
 	Content string
 	Aliases []string
 
-	computedVersion uint64 // see entryVersion
+	computedVersion uint64 // number that [entryVersion] computes from the encoded record
 }
 
 // equals reports whether two records have the same ID, version, name, content and aliases.
@@ -141,7 +142,7 @@ func nextID(f *memoryFile) uint64 {
 	return next
 }
 
-// checkHeader checks the first 16 bytes, in the same order as crabtalk's reader.
+// checkHeader checks the first 16 bytes of a file in the format CRMEM v1, in the same order as crabtalk's reader.
 func checkHeader(data []byte) error {
 	switch {
 	case len(data) < headerSize:
@@ -270,7 +271,7 @@ func (d *entryDecoder) readRecord(r *record, maxKind uint32) {
 func appendHeader(b []byte, nextID uint64, count int) []byte {
 	b = append(b, formatMagic...)
 	b = binary.LittleEndian.AppendUint32(b, formatVersion)
-	b = append(b, 0, 0, 0, 0, 0, 0) // flags and reserved bytes
+	b = append(b, 0, 0, 0, 0, 0, 0) // flags and reserved bytes, which are always zero
 	b = binary.LittleEndian.AppendUint64(b, nextID)
 	return binary.LittleEndian.AppendUint32(b, uint32(count))
 }

@@ -20,10 +20,10 @@ import (
 // Layout is the layout of a file.
 type Layout uint8
 
-// These are the layouts of a file that begins like a crabtalk memory. Three layouts have the same magic number,
-// version and flags.
+// Layouts of a file that begins like a memory file of crabtalk. The first bytes do not tell them apart: CRMEM v1, the
+// newer CRMEM with topics and crabdb have the same magic number, version and flags.
 const (
-	layoutUnknown   Layout = iota // none of the following layouts, or damaged
+	layoutUnknown   Layout = iota // the file has a different layout or is damaged
 	layoutV1                      // CRMEM v1, which [Open] can open
 	layoutTopics                  // like CRMEM v1, but with entries of a third kind, which a later crabtalk writes
 	layoutCrabDB                  // the key-value log that crabtalk has written since August 2026

@@ -38,13 +38,15 @@ type Store struct {
 	writerToken chan struct{}    // held by the goroutine that commits all requests
 	queueMu     sync.Mutex       // guards queue
 	queue       []*commitRequest // requests that wait to be committed
-	processLock vfs.Lock         // nil until the first change (used by the writer)
-	isCleaned   bool             // temporary files of crashed writers were removed, and the directories were synced
-	writeBuffer []byte           // memory that is reused for writing
+	// lock that other processes respect (nil until this store makes the first change; only the writing goroutine uses
+	// it)
+	processLock vfs.Lock
+	isCleaned   bool   // temporary files of crashed writers were removed, and the directories were synced
+	writeBuffer []byte // buffer for encoding the file, which is used again for the next write
 
 	mu         sync.RWMutex // guards all fields below
 	st         *state
-	lastImage  fileImage // the file from which st was read
+	lastImage  fileImage // the file from which the field st was read
 	contentErr error     // error in the file's content, or nil
 	closed     bool
 
@@ -199,7 +201,7 @@ func (s *Store) refreshFromFile() error {
 			s.lastImage.info.Size() == img.info.Size()
 		s.lastImage = img
 		if unchanged {
-			return nil // only the modification time has changed
+			return nil // the content of the file is the same, and only its modification time has changed
 		}
 		f, names, err := decodeMemoryFile(data)
 		if err == nil && isCrabDB(data) {
@@ -382,7 +384,7 @@ func (s *Store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 			return
 		}
 		s.mu.RLock()
-		order := s.st.sortedRecords // the slice is never modified
+		order := s.st.sortedRecords // use the slice without the lock, because it is never modified
 		s.mu.RUnlock()
 		for i, r := range order {
 			if i%1024 == 1023 {

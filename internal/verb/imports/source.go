@@ -58,12 +58,13 @@ func CheckSource(name string) error {
 
 // classifiedPaths lists the paths of an import by their contents.
 type classifiedPaths struct {
-	clients  []string            // client names, in the order of the paths
+	// names of the clients whose sessions are imported, in the order of the imported paths
+	clients  []string
 	sessions map[string][]string // files with sessions, by the name of the client
-	entries  []string            // paths that contain entries
+	entries  []string            // files and directories that contain entries to import
 	// format of the entries at a path (missing if the import must detect the format)
 	formats map[string]exchange.Format
-	notes   []string // files of exports that are not read
+	notes   []string // files of a service's export that contain nothing to import
 }
 
 func (c *classifiedPaths) addSessions(client string, files ...string) {

@@ -113,7 +113,7 @@ type RedactOut struct {
 	Name            string   `json:"name"`
 	Versions        int      `json:"versions"`
 	Seq             uint64   `json:"seq,omitempty"` // number of the change that records the redaction
-	RemainingPlaces []string `json:"left"`          // places that may still contain the text
+	RemainingPlaces []string `json:"left"`          // places that may still contain the erased text
 }
 
 // Redact erases all versions of an entry. This cannot be undone. It also removes the file of vectors, because vectors
@@ -130,7 +130,7 @@ func Redact(ctx context.Context, w *verb.Workspace, in RedactIn) (RedactOut, err
 	}
 	if err := verb.CheckErase(ctx, "redact", survivingVersions(ctx, m, in.Name)); !in.DryRun &&
 		errors.Is(err, oxbow.ErrInvalid) {
-		return RedactOut{}, err // Any other error is returned by the call of Redact below.
+		return RedactOut{}, err // ignore other errors, because the call of Redact below returns them
 	}
 	notes, err := changeNoteMentions(ctx, w, m, in.Name)
 	if err != nil {
@@ -146,7 +146,7 @@ func Redact(ctx context.Context, w *verb.Workspace, in RedactIn) (RedactOut, err
 	if err != nil {
 		return RedactOut{}, fmt.Errorf("redacting: %w", err)
 	}
-	if !in.DryRun { // The vectors reveal the erased text.
+	if !in.DryRun { // Remove the file of vectors, because the vectors reveal the erased text.
 		if err := os.Remove(store + verb.VectorSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return RedactOut{}, verb.WrapError("removing the vectors", err)
 		}
@@ -180,7 +180,7 @@ func survivingVersions(ctx context.Context, m *oxbow.Memory, name string) iter.S
 	}
 }
 
-// StatsIn is the argument of Stats. It is empty.
+// StatsIn is the argument of [Stats]. It is empty.
 type StatsIn struct{}
 
 // StatsOut is the statistics of a memory.
@@ -192,14 +192,15 @@ type StatsOut struct {
 	Content   int64          `json:"content_bytes"`
 	FirstSeq  uint64         `json:"first_change"`
 	LastSeq   uint64         `json:"last_change"`
-	Head      string         `json:"head,omitempty"`   // hash of the chain after the last change
+	Head      string         `json:"head,omitempty"`   // hash of the log's hash chain after the last change
 	Oldest    string         `json:"oldest,omitempty"` // creation time of the oldest entry (RFC 3339)
 	Newest    string         `json:"newest,omitempty"`
 	Kinds     map[string]int `json:"kinds"`
 	Projects  map[string]int `json:"projects"`
 	Tags      map[string]int `json:"tags"`
 
-	WaitingProposals int `json:"inbox,omitempty"` // number of waiting proposals from past sessions
+	// number of proposals from past sessions that wait for a decision of the user
+	WaitingProposals int `json:"inbox,omitempty"`
 
 	HasOwnLayout bool `json:"-"` // The memory has oxbow's own layout, a single file with the history.
 }
@@ -246,7 +247,8 @@ func Stats(ctx context.Context, w *verb.Workspace, _ StatsIn) (StatsOut, error) 
 	file, err := archiveFile(w)
 	hasArchive := err == nil && file != ""
 	if hasArchive && w.Sessions != nil {
-		if a, err := w.Sessions(ctx); err == nil { // Ignore an error, because the verb doctor reports it.
+		// ignore an error of the session archive, because oxbow doctor reports it
+		if a, err := w.Sessions(ctx); err == nil {
 			out.WaitingProposals, _ = inbox.CountOpenProposals(ctx, a.Memory)
 		}
 	}

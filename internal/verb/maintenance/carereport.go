@@ -134,7 +134,7 @@ func (o RecoverOut) addLostChanges(r *report.Report) {
 	}
 }
 
-// Report says which missing changes were given up, and that their numbers are used again.
+// Report says that the changes which the store has lost are given up, and that new changes will use their numbers.
 func (o AcceptOut) Report() (r report.Report) {
 	if !o.Accepted {
 		r.AddLinef("%s did not go back: there is nothing to accept", o.Store)

@@ -1,4 +1,4 @@
-// This file writes the report of a check.
+// This file writes the report of oxbow check, which says whether the memory is damaged.
 
 package maintenance
 

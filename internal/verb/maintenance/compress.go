@@ -69,8 +69,8 @@ func Compress(ctx context.Context, w *verb.Workspace, in CompressIn) (out Compre
 	return out, err
 }
 
-// groupTexts returns the text of each group in a digest. If there is a single text without a group, it is the text of
-// the only group.
+// groupTexts returns the text that the caller passed for each part of a digest, by the part's group. If the caller
+// passed a single text and no group, the digest must have only one part, which gets the text.
 func groupTexts(ctx context.Context, c verb.Compressor, r verb.Compression, in CompressIn) (map[string]string, error) {
 	groups := in.Groups
 	switch {
@@ -80,7 +80,8 @@ func groupTexts(ctx context.Context, c verb.Compressor, r verb.Compression, in C
 		return nil, &oxbow.InvalidError{Field: "texts", Reason: "are for one period; say which"}
 	case len(groups) == 0 && len(in.Texts) == 1:
 		r.Dry = true
-		r.Over = cmp.Or(r.Over, 1) // If the caller passes a text, logs of any length are shortened.
+		// The caller passed a text, so also shorten logs of any length. Otherwise short logs would be skipped.
+		r.Over = cmp.Or(r.Over, 1)
 		would, err := c.Compress(ctx, r)
 		if err != nil {
 			return nil, err

@@ -16,13 +16,13 @@ import (
 
 // DailyIn is the argument of CountByDay.
 type DailyIn struct {
-	Starts []time.Time // beginning of each day, ascending; the last day ends now
+	Starts []time.Time // beginning of each day to count, ascending; the last day ends now
 }
 
 // DailyOut contains a number for each day.
 type DailyOut struct {
 	Changes []int // number of changes on each day (nil if the store does not number its changes)
-	Entries []int // number of entries that were created before each day ended
+	Entries []int // for each day, how many entries were created before the end of the day
 }
 
 // CountByDay counts the changes and the entries for each day. It does not read the changes. It looks up the number of
@@ -57,7 +57,8 @@ func countDailyChanges(
 	starts []time.Time,
 ) (counts []int, err error) {
 	stats, err := m.Stats(ctx)
-	if errors.Is(err, oxbow.ErrUnsupported) { // The caller may see only a part of the memory.
+	// The store reports no statistics, because the caller may see only a part of the memory.
+	if errors.Is(err, oxbow.ErrUnsupported) {
 		return nil, nil
 	}
 	if err != nil {
@@ -65,10 +66,10 @@ func countDailyChanges(
 	}
 	counts = make([]int, len(starts))
 	none := max(stats.First, 1) - 1 // number of the last change before the first change that the history contains
-	next := stats.Last              // number of the last change before the following day
+	next := stats.Last              // number of the last change before the end of the day that is counted next
 	for i, start := range slices.Backward(starts) {
 		before, err := h.SeqAt(ctx, start.Add(-1))
-		if errors.Is(err, oxbow.ErrNotFound) { // A compaction has dropped the changes before this time.
+		if errors.Is(err, oxbow.ErrNotFound) { // A compaction has dropped all changes before the start of this day.
 			before, err = none, nil
 		}
 		if err != nil {

@@ -187,7 +187,7 @@ func (d *diagnosis) checkFileSystem() {
 			bracketed(f.Name),
 		)
 	case sysinfo.KindNetwork:
-		// Another finding reports a wrong value of OXBOW_NETWORK_FS.
+		// Ignore an invalid value of OXBOW_NETWORK_FS, because another finding reports it.
 		if allowed, err := d.workspace.Host.IsNetworkFSAllowed(); allowed && err == nil {
 			d.addFinding(
 				findingLevelWarning,
@@ -279,7 +279,9 @@ func (d *diagnosis) checkPermissions() {
 		fi, err := os.Stat(p.path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			_, err := os.Lstat(p.path) // A link to a missing file would prevent the creation of the store.
+			// The path may be a link to a missing file. Such a link counts as existing, because the store could not be
+			// created.
+			_, err := os.Lstat(p.path)
 			d.storeExists = d.storeExists || (err == nil && !p.dir)
 			continue
 		case err != nil:
@@ -350,7 +352,8 @@ func (d *diagnosis) checkLock() {
 		return
 	}
 	defer l.Close()
-	// Release the lock at once, because other writers wait for it.
+	// Test whether another process holds the store's lock. This function releases the lock at once, so that writers do
+	// not have to wait.
 	got, err := l.TryLock()
 	if err != nil {
 		d.addFinding(findingLevelUnknown, about, "", "it cannot be looked at: %v", err)

@@ -98,7 +98,8 @@ type SessionsCheck struct {
 type NotedHead struct {
 	Head  string `json:"head"`
 	Found bool   `json:"found"`
-	// number of the change, or the number before the first change if the hash is for the log's beginning
+	// number of the change after which the log had this hash (the number before the first change if the log began with
+	// it)
 	Seq  uint64 `json:"seq"`
 	Time string `json:"time,omitempty"` // time of the change (RFC 3339)
 }
@@ -167,7 +168,8 @@ func (o *CheckOut) readStore(ctx context.Context, w *verb.Workspace, p verb.Plac
 		return err
 	}
 	if _, serr := os.Stat(p.StorePath); p.HasOwnLayout() && serr == nil {
-		// Read this number before the number of the last change, which other processes may increase.
+		// Read the number of the last durable change before the store is checked, because other processes may add
+		// changes. Otherwise the new changes would seem to be missing.
 		o.durableSeq, err = recordedDurableSeq(p.StorePath, p.StorePath)
 		if err != nil {
 			return err
@@ -191,7 +193,7 @@ func (o *CheckOut) readStore(ctx context.Context, w *verb.Workspace, p verb.Plac
 		}
 	}
 	if r.Damaged {
-		return nil // Only recovery can find out whether changes after the damage are missing.
+		return nil // The log is damaged. Only a recovery can find out whether changes after the damage are missing.
 	}
 	if o.durableSeq > o.LastSeq {
 		o.lacksChanges = !slices.ContainsFunc(r.Problems, func(p oxbow.Problem) bool { return p.Offset >= 0 })
@@ -229,7 +231,8 @@ func (o *CheckOut) addDamage(c *oxbow.CorruptError) {
 
 // RollbackNote returns a note with advice if the store in a file lacks durable changes. Otherwise the note is empty.
 func RollbackNote(ctx context.Context, m *oxbow.Memory, file string) verb.Note {
-	// Read this number before the number of the last change, which other processes may increase.
+	// Read the number of the last durable change before the store's last change, because other processes may add
+	// changes. Otherwise the new changes would seem to be missing.
 	had, err := recordedDurableSeq(file, file)
 	if err != nil || had == 0 {
 		return verb.Note{}
@@ -258,7 +261,8 @@ func checkStoreFile(
 }
 
 // openStoreFile opens the store in a file, without changing anything, and calls the functions in checks with the open
-// store. If there is a snapshot, only the last part of the file is read, so the report contains only sizes.
+// store. It does not read the whole file if a snapshot of the entries exists. Therefore the returned report contains
+// only the number of entries and the size.
 func openStoreFile(
 	ctx context.Context,
 	w *verb.Workspace,

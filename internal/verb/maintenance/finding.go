@@ -14,8 +14,8 @@ import (
 const (
 	findingLevelOK      = "ok"
 	findingLevelUnknown = "unknown" // This could not be checked here.
-	findingLevelWarning = "warning" // This works now, but may fail later.
-	findingLevelProblem = "problem" // This does not work, or entries may get lost.
+	findingLevelWarning = "warning" // The checked thing works now, but may fail later.
+	findingLevelProblem = "problem" // The checked thing does not work, or entries may get lost.
 )
 
 // Finding is the result of a check by doctor.
@@ -28,7 +28,7 @@ type Finding struct {
 
 // NameCheck is the result of checking all names and aliases in a memory.
 type NameCheck struct {
-	totalSize   int64    // total size of all names and contents, in bytes
+	totalSize   int64    // total size in bytes of all entries' names and contents
 	sharedNames []string // names and aliases that several entries have
 }
 
@@ -44,7 +44,8 @@ type diagnosis struct {
 	cachedNameCheck nameCheckFunc // returns the result of the name check (nil always runs the check)
 }
 
-// nameCheckFunc returns the result of check, or an earlier result if the last change has the same number.
+// nameCheckFunc returns the result of check. It may return an earlier result instead if the memory has not changed
+// since: last is the number of the memory's last change.
 type nameCheckFunc = func(last uint64, check func() (NameCheck, error)) (NameCheck, error)
 
 func (d *diagnosis) addFinding(level, subject, remedy, format string, args ...any) {

@@ -43,7 +43,8 @@ func (o DoctorOut) Report() report.Report {
 	return r
 }
 
-// addRemainingPlaces adds a note about the places that the call could not change.
+// addRemainingPlaces adds a note to the report that lists the places which may still contain the erased or replaced
+// text.
 func addRemainingPlaces(r *report.Report, places []string) {
 	if len(places) > 0 {
 		r.AddNotef("what it does not reach:%s", report.Lines(places))

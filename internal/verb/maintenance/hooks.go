@@ -29,7 +29,7 @@ type HookFailure struct {
 	Time   time.Time `json:"time"`
 }
 
-// Doctor reports a failure for failureLifetime.
+// For failureLifetime, oxbow doctor reports the last failure of a hook.
 const failureLifetime = 7 * 24 * time.Hour
 
 func failureFile(home string) string {
@@ -39,7 +39,7 @@ func failureFile(home string) string {
 // Save stores the failure for doctor. It replaces the previous failure. It does nothing if the home does not exist or
 // cannot be written to.
 func (f HookFailure) Save(home string) {
-	// The cleaner lacks a key, because the marks that replace secrets are never compared here.
+	// Use a cleaner without a key. A key would only make the marks of equal secrets equal, which does not matter here.
 	var cleaner *screen.Cleaner
 	f.Client = text.TruncateWithEllipsis(cleaner.CleanText(strings.ToValidUTF8(f.Client, "")), 40)
 	f.Error = cleaner.CleanText(f.Error)
@@ -52,7 +52,8 @@ func (f HookFailure) Save(home string) {
 	vfs.RemoveDrafts(dir, filepath.Base(failureFile(home)))
 	if b, err := json.Marshal(f); err == nil &&
 		vfs.WriteDerived(dir, filepath.Base(failureFile(home)), 0o600, b) != nil {
-		_ = os.WriteFile(failureFile(home), nil, 0o600) // If the disk is full, an empty file can still be created.
+		// On a full disk, store at least the time of the failure, by creating an empty file.
+		_ = os.WriteFile(failureFile(home), nil, 0o600)
 	}
 }
 

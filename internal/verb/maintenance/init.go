@@ -29,11 +29,12 @@ type InitIn struct {
 
 // InitOut is the result of InitHome.
 type InitOut struct {
-	Layout string   `json:"dialect,omitempty"` // name of the layout ("" for oxbow's own layout)
-	Files  []string `json:"files,omitempty"`   // files that were created for another layout
-	Home   string   `json:"home"`
-	IsNew  bool     `json:"made"`            // The home did not exist before.
-	Store  string   `json:"store,omitempty"` // path of the store ("" in another layout)
+	Layout string `json:"dialect,omitempty"` // name of the layout ("" for oxbow's own layout)
+	// files that were created because the memory uses another layout than oxbow's own
+	Files []string `json:"files,omitempty"`
+	Home  string   `json:"home"`
+	IsNew bool     `json:"made"`            // The home did not exist before.
+	Store string   `json:"store,omitempty"` // path of the store ("" in another layout)
 	// Home in a parent directory that is not used here any more, because the new home is nearer.
 	HiddenHome string `json:"hidden_home,omitempty"`
 
@@ -124,7 +125,7 @@ func initFromBackup(ctx context.Context, w *verb.Workspace, p verb.Place, in Ini
 	if err != nil {
 		return out, err
 	}
-	// Another store with this name may have existed here before.
+	// A store in this place may have existed before, with more changes. Accept that its changes are gone.
 	if err := continueFromLast(ctx, w, m, p.StorePath); err != nil {
 		return out, verb.WrapError("accepting what was restored", err)
 	}

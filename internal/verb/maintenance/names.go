@@ -27,11 +27,11 @@ func (d *diagnosis) checkNames(ctx context.Context, m *oxbow.Memory, last uint64
 	return found.totalSize, err
 }
 
-// checkAllNames checks all names and aliases. If some have the same hash, it reads all names and aliases twice,
-// because the check does not keep all names in memory.
+// checkAllNames finds names and aliases that several entries have. At first it keeps only a hash of each. If some
+// hashes are equal, it reads all names again and compares them. Therefore a large memory does not need much RAM.
 func checkAllNames(ctx context.Context, m *oxbow.Memory) (found NameCheck, err error) {
 	seed := maphash.MakeSeed()
-	var hashes []uint64 // hashes of all names and aliases
+	var hashes []uint64 // hash of each name and alias in the memory
 	err = eachHead(ctx, m, func() { found, hashes = NameCheck{}, hashes[:0] }, func(h oxbow.Head) {
 		found.totalSize += int64(h.Size + len(h.Entry.Name))
 		for _, word := range wordsOf(h.Entry) {
@@ -85,14 +85,14 @@ func repeatedNumbers(numbers []uint64) map[uint64]bool {
 	return repeated
 }
 
-// wordOwners maps names and aliases to the entries that they identify.
+// wordOwners contains, for each name and alias, the name of the entry that has it.
 type wordOwners map[string]string
 
 // wordsOf returns the name and the aliases of an entry.
 func wordsOf(e *oxbow.Entry) []string { return append([]string{e.Name}, e.Aliases...) }
 
-// addEntry adds the names and aliases of an entry for which isAdded returns true. It returns a message for each that
-// another entry has already.
+// addEntry adds the name and the aliases of an entry, unless isAdded returns false for the word. If another entry
+// already has one of these words, addEntry returns a message about it.
 func (o wordOwners) addEntry(e *oxbow.Entry, isAdded func(word string) bool) (clashes []string) {
 	for _, w := range wordsOf(e) {
 		if !isAdded(w) {

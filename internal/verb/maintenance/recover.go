@@ -127,7 +127,7 @@ func recoverBackup(ctx context.Context, w *verb.Workspace, in RecoverIn) (out Re
 		if err == nil {
 			var m *oxbow.Memory
 			over := *w
-			// Opening the archive in the usual way would import new turns into it.
+			// Open the damaged archive as it is. The usual way of opening would import new turns into the archive.
 			over.Open = func(context.Context, verb.Access) (_ *oxbow.Memory, err error) {
 				m, err = oxbow.Open(store, &oxbow.Options{Clock: w.CurrentTime, Rand: w.Host.Rand, Source: w.Source})
 				return m, err
@@ -227,8 +227,8 @@ func recoverInPlace(
 	if err := errors.Join(err, release()); err != nil {
 		return RecoverOut{}, err
 	}
-	// Lost changes at the end of the log were durable before. Accept their loss. Otherwise the new store would be
-	// mistaken for an older copy of the store.
+	// The damaged store may have lost changes at its end, although they were durable. Accept their loss. Otherwise
+	// oxbow would take the new store for an older copy.
 	ctx, m, err := w.OpenMemory(ctx, verb.Write)
 	if err != nil {
 		return rep, err
@@ -400,7 +400,8 @@ type AcceptIn struct{}
 
 // AcceptOut is the result of AcceptRollback.
 type AcceptOut struct {
-	Accepted    bool   `json:"accepted"` // false if no changes were missing
+	// false if the store contained all durable changes, so that nothing had to be accepted
+	Accepted    bool   `json:"accepted"`
 	LostChanges uint64 `json:"given_up"` // number of missing changes that were given up
 	Last        uint64 `json:"last_change"`
 	Store       string `json:"store"`
@@ -417,7 +418,8 @@ func AcceptRollback(ctx context.Context, w *verb.Workspace, _ AcceptIn) (AcceptO
 	if err != nil {
 		return AcceptOut{}, err
 	}
-	// Read the durable number before the statistics, so that changes that are made in between do not count as missing.
+	// Read the number of the last durable change before the number of the store's last change. Changes that are made
+	// in between then do not count as missing.
 	durable, err := recordedDurableSeq(store, store)
 	if err != nil {
 		return AcceptOut{}, err
@@ -435,8 +437,8 @@ func AcceptRollback(ctx context.Context, w *verb.Workspace, _ AcceptIn) (AcceptO
 		durable > s.Last, Last: s.Last, LostChanges: max(durable, s.Last) - s.Last}, verb.WrapError("accepting", err)
 }
 
-// continueFromLast lets new changes follow the last change in the store. Later changes that the lock file or signed
-// heads mention are given up.
+// continueFromLast lets new changes follow the last change in the store. If the lock file or signed hashes prove that
+// later changes existed, the loss of these changes is accepted.
 func continueFromLast(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, store string) error {
 	if err := m.Accept(ctx); err != nil {
 		return err

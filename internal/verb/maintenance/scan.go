@@ -34,7 +34,7 @@ type ScanOut struct {
 	RemainingPlaces []string `json:"left,omitempty"` // places that the option --fix does not change
 	// commands with which the user can remove the remaining secrets
 	RemainingSteps []string `json:"steps,omitempty"`
-	// The call replaced secrets, or a dry run counted the secrets that it would replace.
+	// The option --fix was given, so the secrets were replaced, or a dry run counted them.
 	Fix bool `json:"-"`
 
 	progress scanProgress
@@ -58,16 +58,17 @@ func ScanSecrets(ctx context.Context, w *verb.Workspace, in ScanIn) (ScanOut, er
 		return out, err
 	}
 	if perr != nil || !p.HasOwnLayout() {
-		return out, nil // Only oxbow's own layout has an archive.
+		return out, nil // A memory in another layout than oxbow's own has no archive of sessions.
 	}
 	return out, out.scanHome(ctx, w, p, fix)
 }
 
-// scanHome scans the archive of sessions and the files next to the store. If fix is set and a secret was found, it
-// also removes the file of vectors.
+// scanHome searches for secrets in the archive of sessions and in the files next to the store. If fix is set and a
+// secret was found, it also removes the file of vectors, because vectors reveal texts.
 func (o *ScanOut) scanHome(ctx context.Context, w *verb.Workspace, p verb.Place, fix bool) error {
 	if fix && w.Sessions != nil {
-		// This moves the reports of hooks into the archive. scanFiles scans the reports that remain.
+		// Opening the archive moves the waiting reports of hooks into it. Ignore an error, because scanFiles searches
+		// the reports that remain.
 		_, _ = w.Sessions(ctx)
 	}
 	if err := o.scanArchive(ctx, w, filepath.Join(p.Dir(), session.StoreFile), fix); err != nil {
@@ -102,7 +103,7 @@ func (o *ScanOut) scanArchive(ctx context.Context, w *verb.Workspace, file strin
 	return o.scanMemory(ctx, w, scannedMemory{Memory: m, isArchive: true}, fix)
 }
 
-// scannedMemory is a memory that is scanned.
+// scannedMemory is a memory in which secrets are searched: the user's memory or the archive of sessions.
 type scannedMemory struct {
 	*oxbow.Memory
 	isArchive bool // The memory is the archive of sessions.
@@ -172,13 +173,13 @@ func (o *ScanOut) eraseVersions(
 		return verb.WrapError("erasing old versions", err)
 	}
 	o.Versions += r.Versions
-	// scanFiles scans these files itself.
+	// Leave out files with the end of a damaged log, because scanFiles searches them for secrets.
 	r.Left = slices.DeleteFunc(r.Left, func(l string) bool { return strings.HasSuffix(l, lostSuffix) })
 	o.RemainingPlaces = uniqueWords(append(o.RemainingPlaces, r.Left...))
 	return nil
 }
 
-// memoryScan is the state of one memory's scan.
+// memoryScan is the state while one memory is searched for secrets.
 type memoryScan struct {
 	out                *ScanOut
 	workspace          *verb.Workspace

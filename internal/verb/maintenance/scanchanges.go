@@ -51,7 +51,8 @@ func (o *ScanOut) scanChanges(
 	}
 	for _, seq := range slices.Sorted(maps.Keys(sources)) {
 		if found := sources[seq]; found != nil {
-			// A compaction has kept the version. The next compaction removes the secret from its source.
+			// A compaction has kept only the entry's version. Its source contains the secret, and the next compaction
+			// will remove it from the source.
 			add(seq, found)
 			if first.Time.After(until) {
 				until = first.Time
@@ -61,9 +62,10 @@ func (o *ScanOut) scanChanges(
 	return until, nil
 }
 
-// dropChangesUntil removes the secrets in changes up to a time. It compacts the archive, because nobody undoes changes
-// there. For the memory, it reports the command for the compaction. Notes and sources cannot be replaced, because the
-// hash chain covers them.
+// dropChangesUntil removes changes whose notes or sources contain secrets. Single notes and sources cannot be
+// replaced, because the hash chain covers them. In the archive of sessions, a compaction drops all changes up to the
+// time until, because nobody undoes changes there. For the user's memory, only the command for this compaction is
+// reported.
 func (o *ScanOut) dropChangesUntil(
 	ctx context.Context,
 	w *verb.Workspace,

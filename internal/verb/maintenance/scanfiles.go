@@ -20,7 +20,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxScannedBytes is the maximum size of a file that is scanned, in bytes. A larger file is reported as not scanned.
+// maxScannedBytes is the maximum size, in bytes, of a file that is searched for secrets. A larger file is reported as
+// not scanned.
 const maxScannedBytes = 256 << 20
 
 // scanFiles finds secrets in the home's profiles, skills and documents, in reports of hooks that are not in the

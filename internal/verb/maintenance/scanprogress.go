@@ -17,11 +17,13 @@ import (
 // sessions.
 type scanProgress struct {
 	showProgress func(progress.State) // function that receives the progress (may be nil)
-	memoryShare  float64              // the memory's share in the whole work, estimated from the file sizes
-	// Share of the work that was done before the present memory, and the present memory's share.
-	workShareBefore, memoryWorkShare  float64
-	processedItems, processedInMemory int64 // number of processed items in all memories, and in the present memory
-	totalItems                        int64 // number of items in the present memory
+	// estimated part of the whole work that the user's memory needs (the rest is for the archive of sessions)
+	memoryShare float64
+	// Part of the whole work that was done before the memory that is scanned now, and the part that this memory needs.
+	workShareBefore, memoryWorkShare float64
+	// number of entries and changes that were searched so far, in all memories and in the memory that is scanned now
+	processedItems, processedInMemory int64
+	totalItems                        int64 // number of entries and changes in the memory that is scanned now
 }
 
 // newScanProgress returns the progress of a scan for the home at a place.
@@ -55,7 +57,7 @@ func (s *scanProgress) beginMemory(ctx context.Context, m *oxbow.Memory, isArchi
 	}
 }
 
-// countItem counts a processed entry or change and reports the progress.
+// countItem counts an entry or a change that was searched for secrets, and reports the progress.
 func (s *scanProgress) countItem() {
 	s.processedItems++
 	s.processedInMemory++

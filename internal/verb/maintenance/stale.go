@@ -21,9 +21,9 @@ type staleKind int
 const (
 	staleTempFile       staleKind = iota // unfinished rewrite of the log
 	staleTornTail                        // end of the log after an interrupted write, which was cut off and kept
-	staleDamagedStore                    // damaged store that oxbow recover --replace has replaced
-	staleRecoveredStore                  // store that oxbow recover has written
-	staleUnsavedText                     // text that oxbow edit could not store
+	staleDamagedStore                    // The file is a damaged store that oxbow recover --replace has replaced.
+	staleRecoveredStore                  // The file is a store that oxbow recover has written.
+	staleUnsavedText                     // The file contains a text that oxbow edit could not store.
 )
 
 // staleFile is a file next to the store that is not in use.
@@ -82,7 +82,7 @@ func listStaleFiles(store string) ([]staleFile, error) {
 		return nil, err
 	}
 	found = append(found, profiles...)
-	editing, _ := os.ReadDir(unsaved) // listFiles returns the error.
+	editing, _ := os.ReadDir(unsaved) // ignore the error, because listFiles reads the same directory and returns it
 	for _, e := range editing {
 		if e.IsDir() { // The directory belongs to an open editor or was left by a killed process.
 			places = append(places, place{filepath.Join(unsaved, e.Name()), staleUnsavedText})

@@ -44,7 +44,8 @@ func VerifyHistory(ctx context.Context, w *verb.Workspace, in VerifyIn) (VerifyO
 	return out, err
 }
 
-// checkHead returns an error that names the flag if head is neither "" nor a hash in the right form.
+// checkHead returns an error if head is neither "" nor a hash of 64 hexadecimal digits. The error contains the name of
+// the flag with which the user passed it.
 func checkHead(flag, head string) error {
 	_, err := hex.DecodeString(head)
 	isHash := err == nil && len(head) == 64
@@ -66,7 +67,8 @@ func checkStoreProof(ctx context.Context, w *verb.Workspace, notedHead string, s
 	}
 	var heads *signing.HeadsCheck
 	var wrong []verb.Problem
-	// Read the signed heads before the last change, because other processes may add changes.
+	// Read the signed hashes before the store is checked. Otherwise another process may sign a change that the check
+	// has not read.
 	if p.HasOwnLayout() && p.Home != p.StorePath {
 		signedHeads := signing.ReadSignedHeads
 		if sign {
@@ -143,7 +145,8 @@ func compareHeads(
 	return heads.CompareWithLog(ctx, w, out.Store, h, out.LastSeq)
 }
 
-// findHead finds the change after which the log had this hash. Without such a change, Found is false.
+// findHead finds the change after which the log's hash chain had the hash head. If there is no such change, Found is
+// false.
 func findHead(ctx context.Context, w *verb.Workspace, store, head string) (*NotedHead, error) {
 	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
 	if err != nil {

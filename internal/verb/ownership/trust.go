@@ -33,7 +33,7 @@ type TrustOut struct {
 	OldVerdict    trust.Verdict `json:"before,omitzero"`
 	Outcome       string        `json:"did,omitempty"`  // "trusted", "revoked", or "" if nothing was changed
 	AgentSettings string        `json:"runs,omitempty"` // settings that specify how sub-agents are started
-	Homes         []trust.Home  `json:"homes,omitzero"` // homes of all records (only for a call with List)
+	Homes         []trust.Home  `json:"homes,omitzero"` // all homes that the user trusts (only for a call with List)
 }
 
 // TrustHome records that a home belongs to the user. If in.Revoke is true, it removes the record. If in.List is true,

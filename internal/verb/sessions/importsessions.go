@@ -99,15 +99,16 @@ type ImportedClient struct {
 	Client       string `json:"client"`
 	Files        int    `json:"files"`
 	Bytes        int64  `json:"bytes"`
-	Turns        int    `json:"turns"`   // new turns
+	Turns        int    `json:"turns"`   // turns that the archive did not contain before
 	ChangedTurns int    `json:"changed"` // turns with new information
 	BadLines     int    `json:"bad"`     // lines that could not be read
 
-	FirstBadLines []transcript.UnreadLine `json:"bad_lines,omitempty"` // the first of these lines
+	FirstBadLines []transcript.UnreadLine `json:"bad_lines,omitempty"` // the first lines that could not be read
 
-	// number of parts for each kind that were not stored, as intended
+	// For each kind of content, such as "tool results", how many parts of the sessions were not stored, as intended.
 	LeftOutParts map[string]int `json:"left_out,omitempty"`
-	UnknownParts map[string]int `json:"unknown,omitempty"` // number of parts for each kind that were not understood
+	// for each kind of content, how many parts oxbow did not understand
+	UnknownParts map[string]int `json:"unknown,omitempty"`
 }
 
 // joinParts returns a list of the part kinds and their numbers.
@@ -119,7 +120,7 @@ func joinParts(counts map[string]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// addLeftOut counts parts that were not stored.
+// addLeftOut counts parts of a session that were not stored, such as tool results.
 func (c *ImportedClient) addLeftOut(parts transcript.LeftOutParts) {
 	counts := &c.LeftOutParts
 	if parts.IsUnknown {
@@ -185,11 +186,11 @@ func ImportSessions(ctx context.Context, w *verb.Workspace, in ImportSessionsIn)
 	return out, nil
 }
 
-// transcriptReader returns a function that reads a transcript. If a transcript that the user named contains no events,
-// the function returns an error, because the transcript may belong to another client. However, a list of prompts may
-// contain no events, if all its sessions have transcripts.
+// transcriptReader returns a function that reads a transcript. If the user named the transcript and it contains no
+// events, the function returns an error, because another client may have written it. A client's list of prompts may
+// contain no events: its prompts are left out if their sessions have transcripts.
 func (in *ImportSessionsIn) transcriptReader(c *ImportedClient) session.TranscriptReader {
-	isKnown := map[transcript.UnreadLine]bool{} // the last line is reported by each call if it is incomplete
+	isKnown := map[transcript.UnreadLine]bool{} // an incomplete last line is reported each time the transcript is read
 	read := in.NewReader(func(line transcript.UnreadLine) {
 		if isKnown[line] {
 			return
@@ -305,7 +306,7 @@ func transcriptsInFile(client, path string) ([]transcript.FoundTranscript, error
 func textSize(path string) int64 {
 	in, err := clientfile.Open(path)
 	if err != nil {
-		return 0 // reading the transcript reports the error
+		return 0 // ignore the error, because it is reported when the transcript is read
 	}
 	defer in.Close()
 	size, _ := in.Size()

@@ -246,7 +246,7 @@ type ForgetSessionOut struct {
 // forgetNotePrefix is the prefix of the note in a change that forgets a session.
 const forgetNotePrefix = "forget session "
 
-// ForgetSession removes a session from the archive, or restores the session that was removed last.
+// ForgetSession removes a session from the archive. With in.Undo, it restores the session that was removed last.
 func ForgetSession(ctx context.Context, w *verb.Workspace, in ForgetSessionIn) (out ForgetSessionOut, err error) {
 	ctx, a, err := w.OpenArchive(ctx)
 	if err != nil {
@@ -275,7 +275,7 @@ func ForgetSession(ctx context.Context, w *verb.Workspace, in ForgetSessionIn) (
 		return out, nil
 	}
 	if in.Purge {
-		said := func(yield func(oxbow.Entry, error) bool) { // the session is treated like an entry that a person wrote
+		said := func(yield func(oxbow.Entry, error) bool) { // check the permission as for an entry that a person wrote
 			yield(oxbow.Entry{Name: s.Client + "/" + s.Session, Source: oxbow.Source{Actor: oxbow.Person}}, nil)
 		}
 		if err := verb.CheckErase(w.WithSource(ctx), "session forget --purge", said); err != nil {
@@ -318,7 +318,8 @@ func forgottenSession(ctx context.Context, a *session.Archive, name string) (fou
 		s := session.Summary{Client: client, Session: id}
 		for _, v := range c.Versions {
 			turn, ok := strings.CutPrefix(v.Entry.Name, of+"/")
-			// count only turns, and not the entry of the session or its pages
+			// The name of a turn ends with a number. Do not count other entries, such as the entry of the session
+			// itself.
 			if ok && strings.Trim(turn, "0123456789") == "" {
 				s.TurnCount++
 			}

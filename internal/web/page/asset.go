@@ -26,8 +26,8 @@ var mediaTypesByExtension = map[string]string{
 // Assets are the embedded style sheets and scripts. Pages refer to a file by its plain name. The name in its URL
 // contains a hash of the content, so that a browser may cache the file forever.
 type Assets struct {
-	paths  map[string]string // name with the hash, by plain name
-	bodies map[string][]byte // content of each file, by the name with the hash
+	paths  map[string]string // for each file name, the name in its URL, which contains a hash of the content
+	bodies map[string][]byte // content of each file, by the name in its URL
 }
 
 // NewAssets returns the embedded files.

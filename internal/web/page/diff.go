@@ -19,9 +19,10 @@ const (
 // diffLine is a line of a difference. mark is '-' for a line that is only in the old text, '+' for a line that is only
 // in the new text, and ' ' for a line in both.
 type diffLine struct {
-	mark  byte
-	text  string
-	parts []diff.WordRun // parts of the line, with the changed words marked (nil if no other line is similar)
+	mark byte
+	text string
+	// the line's text, divided into changed and unchanged words (nil if the other text has no similar line)
+	parts []diff.WordRun
 }
 
 // TextDiff shows the difference between two texts. It returns nil if the texts are equal.
@@ -31,7 +32,7 @@ func TextDiff(before, after string) g.Node {
 	}
 	lines := diffLines(before, after)
 	var out g.Group
-	shown, left := 0, false // left says that the previous line was left out.
+	shown, left := 0, false // left is true if the previous line is not shown
 	for i, l := range lines {
 		if !isNearChange(lines, i) {
 			if !left {

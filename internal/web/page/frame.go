@@ -16,7 +16,7 @@ import (
 // NavigationItem is a link in the navigation.
 type NavigationItem struct {
 	Path, Name string
-	Count      int // number of things on that page that wait for a decision
+	Count      int // number of things on the linked page that wait for a decision
 }
 
 // PageFrame is a page with the navigation around its content.

@@ -24,22 +24,23 @@ const (
 	stringSpanClass  = "hs"
 )
 
-// language describes the highlighted parts in a programming language.
+// language describes how comments, strings and keywords are written in a programming language.
 type language struct {
 	lineComments      []string
 	blockComment      [2]string // beginning and end of a block comment ("" for a language without block comments)
 	strings           []stringForm
 	keywords          map[string]bool
-	isCaseInsensitive bool // Keywords may be written with capital letters.
+	isCaseInsensitive bool // the language's keywords may be written with capital letters
 	commentNeedsSpace bool // A line comment begins only at the start of a line or after a space.
 }
 
 // stringForm describes one form of string literals.
 type stringForm struct {
 	open, close string
-	isRaw       bool // A backslash does not escape the next character.
+	isRaw       bool // a backslash in the string does not escape the next character
 	isMultiline bool
-	// The literal contains one character or one escape. Otherwise the quote begins a lifetime, as in Rust.
+	// The literal contains one character or one escape. Otherwise it is not a literal: in Rust, a single quote also
+	// begins the name of a lifetime.
 	isCharacter bool
 }
 
@@ -65,7 +66,8 @@ func cLikeLanguage(keywords string, forms ...stringForm) *language {
 		keywords: wordSet(keywords)}
 }
 
-// languages contains the languages by the word after the opening fence of a code block. It is built at the first use.
+// languages maps the name of a programming language, as written at the beginning of a code block, to its description.
+// It is built at the first use.
 var languages = sync.OnceValue(func() map[string]*language {
 	golang := cLikeLanguage(
 		"break case chan const continue default defer else fallthrough for func go goto if import "+
@@ -143,7 +145,7 @@ func highlightCode(code, languageName string) g.Node {
 		return h.Text(code)
 	}
 	var out g.Group
-	plain := 0 // offset of the code that was not written yet
+	plain := 0 // offset of the code that is not in out yet
 	for at := 0; at < len(code); {
 		class, end := l.nextToken(code, at)
 		if class != "" {
@@ -192,7 +194,7 @@ func (l *language) nextToken(code string, at int) (class string, end int) {
 		return numberSpanClass, end
 	}
 	if strings.HasPrefix(code[end:], "'") && !isShortWord {
-		end++ // The quote is an apostrophe.
+		end++ // Skip the quote. After a word it is an apostrophe, which does not begin a string.
 	}
 	return "", end
 }

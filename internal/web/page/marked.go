@@ -21,7 +21,7 @@ func HighlightedText(s string, words []string) g.Node {
 	}
 	s = VisibleText(s)
 	var out g.Group
-	from := 0 // offset of the text that was not written yet
+	from := 0 // offset of the text that is not in out yet
 	for at := 0; at < len(s); {
 		start := strings.IndexFunc(s[at:], isWordRune)
 		if start < 0 {

@@ -28,7 +28,8 @@ type reportRenderer struct {
 	now time.Time // present time, in the time zone in which times are shown
 }
 
-// renderSections renders sections. Consecutive findings become a list.
+// renderSections renders the sections of a report. If several findings of checks follow each other, they become one
+// list.
 func (p reportRenderer) renderSections(all []report.Section) g.Node {
 	var nodes g.Group
 	var findings []g.Node
@@ -86,7 +87,7 @@ func (p reportRenderer) renderSection(s report.Section) g.Node {
 	panic(fmt.Sprintf("page: a report contains a %T", s))
 }
 
-// badgeKinds maps a finding's level to the kind of its badge.
+// badgeKinds maps the level of a check's finding to the kind of badge that is shown beside the finding.
 var badgeKinds = map[report.FindingLevel]string{"ok": "good", "warning": "warn", "problem": "error"}
 
 func (p reportRenderer) renderFinding(f report.Finding) g.Node {

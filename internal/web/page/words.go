@@ -1,4 +1,4 @@
-// This file forms the texts of notes and times on pages.
+// This file writes notes and times as texts for pages.
 
 package page
 

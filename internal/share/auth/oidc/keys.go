@@ -33,7 +33,7 @@ import (
 
 const (
 	maxKeyAge = time.Hour // age at which cached keys are fetched again
-	// minimum time between two fetches; it also applies if a token names an unknown key
+	// Minimum time between two requests for the provider's keys. It also applies if a token names an unknown key.
 	minFetchInterval = 30 * time.Second
 	maxProviderKeys  = 100       // maximum number of keys that are read from a provider
 	maxReplyBytes    = 256 << 10 // maximum size of the provider's answer, in bytes
@@ -47,11 +47,12 @@ type keySet struct {
 	now            func() time.Time
 	log            *slog.Logger
 
-	mu          sync.Mutex // guards the fields below; it stays locked during a fetch, so that only one caller fetches
+	// guards the fields below; it stays locked while the keys are requested, so that only one caller sends a request
+	mu          sync.Mutex
 	keys        map[string]signatureKey
 	fetchTime   time.Time
 	lastAttempt time.Time
-	fetchErr    error // error of the last fetch, or nil
+	fetchErr    error // error of the last request for the provider's keys, or nil
 }
 
 // signatureKey is a public key, and the algorithm for which it may be used.
