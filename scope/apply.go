@@ -68,15 +68,16 @@ func (v *store) visibleChange(c oxbow.Change, ops []oxbow.Op) oxbow.Change {
 	return c
 }
 
-// bindAndApply checks the ops, adds conditions to them, and calls apply. If another writer changes a checked entry in
-// between, it starts again.
+// bindAndApply checks the ops and calls apply with changed ops. Each changed op fails if another writer has changed
+// the entry since the check. bindAndApply then checks again and makes another attempt.
 func (v *store) bindAndApply(
 	ctx context.Context,
 	ops []oxbow.Op,
 	apply func(ctx context.Context, bound []oxbow.Op) error,
 ) error {
 	if err := v.checkWritable(); err != nil {
-		if len(ops) == 0 { // The only possible error is that the base is closed.
+		// Without ops, Apply writes nothing. It only reports whether the underlying store is closed.
+		if len(ops) == 0 {
 			return v.base.Apply(ctx)
 		}
 		return err
@@ -95,8 +96,8 @@ func (v *store) bindAndApply(
 	}
 }
 
-// hasLostRace reports whether the ops failed with err because another writer has changed an entry after b was made.
-// Then another attempt may succeed.
+// hasLostRace reports whether err means that another writer has changed an entry after the ops were checked. Another
+// attempt may then succeed. b contains the checked ops.
 func (v *store) hasLostRace(ctx context.Context, b opBinder, err error, ops []oxbow.Op) bool {
 	return b.mayLoseRace && errors.Is(err, oxbow.ErrConflict) && !v.isVersionHidden(ctx, ops)
 }
@@ -113,7 +114,8 @@ func (v *store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 	return err
 }
 
-// bindOps checks the ops and returns a binder that contains the ops for the base.
+// bindOps checks whether the scope allows the ops. The result contains the ops with which the caller must change the
+// underlying store.
 func (v *store) bindOps(ctx context.Context, ops []oxbow.Op) (b opBinder, err error) {
 	b = opBinder{store: v, pendingEntries: map[string]*oxbow.Entry{}}
 	for _, op := range ops {
@@ -136,16 +138,19 @@ func (v *store) bindOps(ctx context.Context, ops []oxbow.Op) (b opBinder, err er
 	return b, err
 }
 
-// opBinder converts the ops of a caller to ops for the base. It adds the labels of the scope. It also adds conditions,
-// so that an op fails unless the entry has the version that was checked.
+// opBinder checks the ops of a caller, and converts them to ops for the underlying store, which has no scope. It adds
+// the labels of the scope. It also adds conditions, so that an op fails unless the entry has the version that was
+// checked.
 type opBinder struct {
-	store          *store
-	pendingEntries map[string]*oxbow.Entry // the entries as they are after the ops so far (nil for a removed entry)
+	store *store
+	// entries as they will be after the ops that were checked so far (nil for a removed entry)
+	pendingEntries map[string]*oxbow.Entry
 	boundOps       []oxbow.Op
-	mayLoseRace    bool // an op has a condition that the caller did not request
+	// an op may fail because another writer changes the entry, although the caller did not ask for this condition
+	mayLoseRace bool
 }
 
-// bindOp checks the next op and adds it to boundOps.
+// bindOp checks whether the scope allows the next op, and adds it to boundOps.
 func (b *opBinder) bindOp(ctx context.Context, op oxbow.Op) error {
 	old, at, err := b.stagedEntry(ctx, op.Target())
 	if err != nil {
@@ -154,12 +159,13 @@ func (b *opBinder) bindOp(ctx context.Context, op oxbow.Op) error {
 	outside := old != nil && !b.store.scope.Sees(old)
 	add, isAdd := op.(oxbow.Add)
 	switch {
-	// If an entry outside has the name, the base refuses the op, and hideErrors changes the error.
+	// If an entry outside the scope has the name, the underlying store refuses the op. hideErrors then changes the
+	// error, so that it reveals nothing about the entry.
 	case isAdd && (old == nil || outside):
 		return b.bindAdd(ctx, add)
 	case outside:
 		return notFoundError(op.Target())
-	case old == nil: // The entry does not exist, so the base will refuse the op.
+	case old == nil: // The entry does not exist, so the underlying store will refuse the op.
 		b.boundOps = append(b.boundOps, op)
 		return nil
 	}
@@ -171,8 +177,8 @@ func (b *opBinder) bindOp(ctx context.Context, op oxbow.Op) error {
 	return b.bindChange(op, old, at)
 }
 
-// checkNamesFree returns an error if a word is the name or an alias of an entry outside the scope, unless the word is
-// in had. The error does not name that entry.
+// checkNamesFree returns an error if one of the words is the name or an alias of an entry outside the scope. It does
+// not check words that are in oldNames. The error does not reveal the entry's name.
 func (b *opBinder) checkNamesFree(ctx context.Context, words, oldNames []string) error {
 	for _, w := range words {
 		if slices.Contains(oldNames, w) {
@@ -193,8 +199,9 @@ func (b *opBinder) checkNamesFree(ctx context.Context, words, oldNames []string)
 	return nil
 }
 
-// stagedEntry returns the entry with this name as it is after the ops so far, or nil if none exists. It also returns
-// the version that the op must require. That version is 0 if an earlier op has written the entry.
+// stagedEntry returns the entry with this name as it will be after the ops that were checked so far, or nil if it does
+// not exist. It also returns the version that the entry must still have when the op is applied. The version is 0,
+// which requires nothing, if an earlier op of the same call writes the entry.
 func (b *opBinder) stagedEntry(ctx context.Context, name string) (*oxbow.Entry, uint64, error) {
 	if e, ok := b.pendingEntries[name]; ok {
 		return e, 0, nil
@@ -252,7 +259,7 @@ func (b *opBinder) bindChange(op oxbow.Op, old *oxbow.Entry, seq uint64) error {
 	next := old.Clone()
 	remove := false
 	switch o := op.(type) {
-	case oxbow.Add: // The base will refuse this op, because the name exists.
+	case oxbow.Add: // The underlying store will refuse to add the entry, because the name exists.
 		seq = 0
 	case oxbow.Update:
 		o.Labels = s.addOwnLabels(o.Labels, old)
@@ -322,8 +329,8 @@ func (v *store) addedEntry(ctx context.Context, a oxbow.Add) *oxbow.Entry {
 	return e
 }
 
-// isVersionHidden reports whether an op of the caller requires a version that is not the present one. Then another
-// attempt cannot succeed.
+// isVersionHidden reports whether a caller's op requires a version that the entry no longer has. Another attempt
+// cannot succeed then.
 func (v *store) isVersionHidden(ctx context.Context, ops []oxbow.Op) bool {
 	seen := map[string]bool{}
 	for _, op := range ops {
@@ -338,7 +345,8 @@ func (v *store) isVersionHidden(ctx context.Context, ops []oxbow.Op) bool {
 	return false
 }
 
-// unusableWordError returns the error for a name or alias that an entry outside the scope already has.
+// unusableWordError returns the error for a name or alias that an entry outside the caller's scope already has. It
+// does not reveal that entry.
 func (v *store) unusableWordError(word string) error {
 	return invalidError("name", word, "cannot be used within "+v.scope.displayTitle()+"; choose another")
 }

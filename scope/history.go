@@ -36,11 +36,12 @@ func (v *store) newHistory() oxbow.Historian {
 
 // historyVisibility decides which versions are visible. It caches the decisions by name.
 type historyVisibility struct {
-	scope              *Scope
-	historian          oxbow.Historian
-	visibleNames       map[string]bool            // for each name: whether its history is visible
-	versionsByName     map[string][]oxbow.Version // for each name with a removal: all versions of the name
-	reportsLeftEntries bool                       // report a version with which an entry left the scope as a removal
+	scope        *Scope
+	historian    oxbow.Historian
+	visibleNames map[string]bool // for each name: whether its history is visible
+	// for each name whose entry was removed: all versions of entries with the name
+	versionsByName     map[string][]oxbow.Version
+	reportsLeftEntries bool // report a version with which an entry left the scope as a removal
 }
 
 func (h *history) newVisibility() *historyVisibility {
@@ -54,16 +55,16 @@ func (h *history) newVisibility() *historyVisibility {
 
 type leavesKey struct{}
 
-// WithLeaves returns a context in which the log of a scope reports a removal when an entry leaves the scope. Readers
-// that follow the log need this, because they would otherwise keep the entry. Such a removal reveals only the entry's
-// name, which was visible before.
+// WithLeaves returns a context for reading the log of a memory with a scope. The log then reports the removal of an
+// entry if the entry still exists but has left the scope. Programs that follow the log need this, because they would
+// otherwise keep the entry. The report reveals only the entry's name, which was visible before.
 func WithLeaves(ctx context.Context) context.Context {
 	return context.WithValue(ctx, leavesKey{}, true)
 }
 
-// removalVersion returns a removal if an entry left the scope with version w: w is outside the scope, and the version
-// before was inside. The caller reports the removal instead of w. Otherwise, or if the context does not ask for such
-// removals, removalVersion returns nil.
+// removalVersion returns a removal to report instead of version w, if an entry left the scope with this version: w is
+// outside the scope, and the version before was inside. In all other cases it returns nil. It also returns nil if the
+// context does not ask for such removals.
 func (p *historyVisibility) removalVersion(ctx context.Context, w *oxbow.Version) ([]oxbow.Version, error) {
 	if !p.reportsLeftEntries {
 		return nil, nil
@@ -194,7 +195,8 @@ func (h *history) Log(ctx context.Context) iter.Seq2[oxbow.Change, error] {
 	return h.visibleChanges(ctx, h.historian.Log(ctx), 0)
 }
 
-// visibleChanges yields the visible part of each change that has one. The first skip visible changes are left out.
+// visibleChanges yields the changes without the versions that the scope hides. Changes in which the scope hides
+// everything are left out, and also the first changes of the remaining ones, as many as skip says.
 func (h *history) visibleChanges(
 	ctx context.Context,
 	changes iter.Seq2[oxbow.Change, error],
@@ -232,8 +234,8 @@ func (h *seekableHistory) LogFrom(ctx context.Context, seq uint64, skip int) ite
 	return h.visibleChanges(ctx, oxbow.LogFrom(ctx, h.historian, seq, 0), skip)
 }
 
-// Versions implements [oxbow.Historian]. It yields the versions that are in the scope, without the notes. Without such
-// versions, the error matches [oxbow.ErrNotFound].
+// Versions implements [oxbow.Historian]. It yields the versions of an entry that are in the scope, without the notes
+// of their changes. If no version is in the scope, the error matches [oxbow.ErrNotFound].
 func (h *history) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Version, error] {
 	return func(yield func(oxbow.Version, error) bool) {
 		p := h.newVisibility()
@@ -283,9 +285,9 @@ func (h *history) AsOf(ctx context.Context, seq uint64) (oxbow.Store, error) {
 
 // pastView is a scope in the state after an earlier change. It is read-only.
 type pastView struct {
-	oxbow.Store // the base in that state
+	oxbow.Store // the underlying store, without a scope, as it was after the earlier change
 
-	mu         sync.Mutex // guards visibility
+	mu         sync.Mutex // guards visibility, which several readers of the view use
 	visibility *historyVisibility
 }
 
@@ -348,7 +350,7 @@ func (s *pastView) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.
 			}
 			shown := s.visibility.scope.Shown(e)
 			if len(s.visibility.scope.Redact) > 0 && !f.Match(&shown) {
-				continue // The filter matches only text that is hidden.
+				continue // The filter matches only personal data that the scope hides.
 			}
 			if !yield(shown, nil) {
 				return
@@ -357,8 +359,8 @@ func (s *pastView) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.
 	}
 }
 
-// Revert implements [oxbow.Historian]. It fails unless the scope contains all versions in the changes and all replaced
-// versions, and allows these changes.
+// Revert implements [oxbow.Historian]. It fails if the scope hides a version in the changes or a version that they
+// replaced, or if the scope does not allow to write the earlier versions again.
 func (h *history) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	if err := h.checkWritable(); err != nil {
 		return 0, err
@@ -382,7 +384,8 @@ func (h *history) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 		if err != nil {
 			return 0, err
 		}
-		if visible { // A change without a visible part is reported as unknown.
+		// Leave the other changes in the list, because changes that the scope hides are reported as unknown.
+		if visible {
 			delete(left, c.Seq)
 		}
 	}

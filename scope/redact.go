@@ -60,7 +60,8 @@ func (s *Scope) hasRedactionMark(text string) bool {
 	)
 }
 
-// restoreAliases replaces each alias in given that contains a mark by the original alias in old.
+// restoreAliases replaces the aliases that contain a mark for hidden personal data, such as [mail]. The replacement is
+// the alias of the old entry that is shown in this way.
 func (s *Scope) restoreAliases(given []string, old *oxbow.Entry) []string {
 	restored := slices.Clone(given)
 	for i, alias := range given {
@@ -68,7 +69,8 @@ func (s *Scope) restoreAliases(given []string, old *oxbow.Entry) []string {
 			continue
 		}
 		for _, original := range old.Aliases {
-			// Several original aliases may look the same with marks. Use each alias only once.
+			// Several aliases of the old entry may be shown as the same text, such as [mail]. Use each of them only
+			// once.
 			isUsed := slices.Contains(restored, original)
 			if s.Text(original) == alias && !isUsed {
 				restored[i] = original
@@ -79,7 +81,8 @@ func (s *Scope) restoreAliases(given []string, old *oxbow.Entry) []string {
 	return restored
 }
 
-// restoreLabels replaces each label in given that contains a mark by the original label in old.
+// restoreLabels replaces the labels that contain a mark for hidden personal data, such as [mail]. The replacement is
+// the label of the old entry that is shown in this way.
 func (s *Scope) restoreLabels(given []oxbow.Label, old *oxbow.Entry) []oxbow.Label {
 	restored := slices.Clone(given)
 	for i, label := range given {
@@ -87,7 +90,8 @@ func (s *Scope) restoreLabels(given []oxbow.Label, old *oxbow.Entry) []oxbow.Lab
 			continue
 		}
 		for _, original := range old.Labels {
-			// Several original labels may look the same with marks. Use each label only once.
+			// Several labels of the old entry may be shown as the same text, such as [mail]. Use each of them only
+			// once.
 			isUsed := slices.Contains(restored, original)
 			redacted := oxbow.Label{Key: original.Key, Value: s.Text(original.Value)}
 			if redacted == label && !isUsed {
@@ -110,7 +114,8 @@ func (s *Scope) restoreContent(text, old string) (string, error) {
 	if text == shown {
 		return old, nil
 	}
-	lines := map[string][]string{} // the old lines, by their text with marks
+	// lines of the old content, by the text that is shown for them, with marks for personal data such as [mail]
+	lines := map[string][]string{}
 	for line := range strings.Lines(old) {
 		line = strings.TrimRight(line, "\r\n")
 		lines[s.Text(line)] = append(lines[s.Text(line)], line)
@@ -144,8 +149,8 @@ func (s *Scope) restoreContent(text, old string) (string, error) {
 	return strings.Join(out, ""), nil
 }
 
-// personalValues returns the different values of personal data in lines, by kind. If an old line literally contained a
-// mark, the mark counts as a value.
+// personalValues returns the different personal data in the lines, such as mail addresses, by kind. If a line contains
+// the text of a mark, such as [mail], this text counts as a value, because it was not made by hiding data.
 func (s *Scope) personalValues(lines map[string][]string) map[personal.Kind][]string {
 	values := map[personal.Kind][]string{}
 	add := func(k personal.Kind, v string) {

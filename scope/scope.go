@@ -19,8 +19,9 @@ type Scope struct {
 	Title   string // name of the scope in error messages, such as `profile "vtt"`
 	Profile string // name of the profile that is recorded with changes (see [oxbow.Source].Profile), or ""
 	// An entry is in the scope if it matches one of the filters in Any. The zero filter matches all entries.
-	Any    []oxbow.Filter
-	Names  []string       // An entry is also in the scope if its name is listed here. Aliases are ignored.
+	Any []oxbow.Filter
+	// An entry is in the scope even without a matching filter if its name is listed here. Aliases are ignored.
+	Names  []string
 	Shared []oxbow.Filter // An entry is also in the scope, but read-only, if it matches one of these filters.
 	Except []oxbow.Filter // An entry is not in the scope if it matches one of these filters.
 
@@ -112,7 +113,7 @@ func (s *Scope) checkLabels(e, old *oxbow.Entry) error {
 				continue
 			}
 			if old != nil && slices.Contains(old.Labels, l) {
-				continue // An entry may keep a label that it already has.
+				continue // The entry already has this label, so it may keep it.
 			}
 			reason := "cannot be given within " + s.displayTitle()
 			if len(t.Values) > 0 {
@@ -143,7 +144,8 @@ func (s *Scope) addOwnLabels(ls []oxbow.Label, old *oxbow.Entry) []oxbow.Label {
 	return oxbow.SortLabels(ls)
 }
 
-// checkOwnLabelsKept returns an error if ls lacks a label from old whose key is a key in Own.
+// checkOwnLabelsKept returns an error if an entry would lose a label that the scope requires. ls are the new labels of
+// the entry. For each key of a label in Own, ls must contain a label if the entry has one now.
 func (s *Scope) checkOwnLabelsKept(ls []oxbow.Label, old *oxbow.Entry) error {
 	for _, own := range s.Own {
 		has := func(l oxbow.Label) bool { return l.Key == own.Key }

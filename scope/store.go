@@ -36,7 +36,8 @@ func Within(m *oxbow.Memory, s Scope) *oxbow.Memory {
 	if h := v.baseCapabilities.Historian; h != nil && o.History != nil {
 		v.baseCapabilities.Historian = o.History(h)
 	}
-	o.Screen, o.History = nil, nil // The new store itself screens the ops that it gets.
+	// Do not screen twice: the store v already screens the ops before it passes them on.
+	o.Screen, o.History = nil, nil
 	return oxbow.New(v, &o)
 }
 
@@ -72,18 +73,18 @@ type store struct {
 	scope            Scope
 	clock            func() time.Time
 	source           oxbow.Source
-	closesBase       bool // closing the store also closes base
+	closesBase       bool // closing this store also closes the store base
 
 	watchers     subscribers.List[oxbow.Event]
-	stopWatching func()      // stops watching base
+	stopWatching func()      // ends the subscription to events of the store base
 	closed       atomic.Bool // Close was called
 
 	// screen is [oxbow.Options.Screen], or nil.
 	screen func(context.Context, oxbow.Store, []oxbow.Op) ([]oxbow.Op, error)
 }
 
-// Capabilities returns the optional interfaces of the scope, for [oxbow.CapabilitiesOf]. It leaves out interfaces that
-// would reveal entries outside the scope.
+// Capabilities returns which optional interfaces a store with a scope implements, for [oxbow.CapabilitiesOf].
+// Interfaces that would reveal entries outside the scope are left out.
 func (v *store) Capabilities() oxbow.Capabilities {
 	c := oxbow.Capabilities{DryRunner: v, HeadViewer: v}
 	if v.baseCapabilities.Committer != nil {
@@ -163,7 +164,8 @@ func (v *store) ViewHeads(
 	})
 }
 
-// redactEntry returns the entry as the scope shows it. It copies the entry only if something is hidden.
+// redactEntry returns the entry with marks in place of the personal data that the scope hides. It copies the entry
+// only if the scope hides personal data.
 func (v *store) redactEntry(e *oxbow.Entry) *oxbow.Entry {
 	if e == nil || len(v.scope.Redact) == 0 {
 		return e
@@ -208,8 +210,8 @@ func isNotFound(err error) bool { return errors.Is(err, oxbow.ErrNotFound) }
 
 func notFoundError(name string) error { return &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound} }
 
-// forwardEvent sends an event of the base to the watchers. An entry that is now outside the scope is reported as
-// removed.
+// forwardEvent sends an event of the underlying store to the watchers. A changed entry that is outside the scope is
+// reported as removed.
 func (v *store) forwardEvent(e oxbow.Event) {
 	if v.watchers.Len() == 0 {
 		return
@@ -269,8 +271,9 @@ func (v *store) namesShownAs(ctx context.Context, name string) (names []string, 
 	return names, nil
 }
 
-// restoreRedacted replaces the marks in an op by the original data. It restores the entry's name. It also restores the
-// content, the aliases and the labels, as far as the given values are the values that the scope has shown.
+// restoreRedacted replaces marks for hidden personal data, such as [mail], in an op by the original data of the entry.
+// It restores the entry's name. It also restores the content, the aliases and the labels, if the caller passes the
+// texts that the scope has shown.
 func (v *store) restoreRedacted(ctx context.Context, op oxbow.Op) (oxbow.Op, error) {
 	if _, adds := op.(oxbow.Add); adds || len(v.scope.Redact) == 0 {
 		return op, nil
@@ -281,7 +284,7 @@ func (v *store) restoreRedacted(ctx context.Context, op oxbow.Op) (oxbow.Op, err
 	}
 	old, err := v.base.Get(ctx, name)
 	if err != nil || !v.scope.Sees(&old) {
-		return op, nil // The binder will return the error for this op.
+		return op, nil // The check of the op that follows will return the error.
 	}
 	switch o := op.(type) {
 	case oxbow.Update:

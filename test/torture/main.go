@@ -48,8 +48,8 @@ import (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// campaign is a campaign with a name. The function runWithSeed runs the campaign with one seed. It returns the
-// counts in the order of countNames, and the violation or nil.
+// campaign is a kind of randomized test. The function runWithSeed runs it once with a seed. It returns the counts in
+// the order of countNames. The error is the violated guarantee, or nil.
 type campaign struct {
 	name        string
 	countNames  []string
@@ -195,7 +195,8 @@ func (c campaign) runSeeds(args []string, stdout, stderr io.Writer) int {
 	f.diskSetup.DiskFault = workload.DiskFault(broken)
 	// Only a little memory is in use at any time and there is much garbage, so collect garbage less often.
 	debug.SetGCPercent(800)
-	debug.SetMemoryLimit(int64(max(1, *workers)) << 30) // However, do not use all memory of the machine.
+	// limit the memory, because garbage that is collected less often could fill the memory of the machine
+	debug.SetMemoryLimit(int64(max(1, *workers)) << 30)
 	p := progressPrinter{
 		campaign:  c,
 		out:       stderr,

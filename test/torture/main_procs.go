@@ -1,6 +1,6 @@
 //go:build unix
 
-// This file implements the command procs.
+// This file implements the command procs, a campaign in which many processes use one store and are killed at random.
 
 package main
 
@@ -19,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/torture/procs"
 )
 
-// procsChildCommand is the name of the subcommand with which the campaign starts this program again.
+// procsChildCommand is the name of the subcommand with which the campaign procs starts this program again as a child.
 const procsChildCommand = "procs-child"
 
 func runProcs(args []string, stdout, stderr io.Writer) int {

@@ -1,6 +1,6 @@
 //go:build linux
 
-// This file implements the command syscalls.
+// This file implements the command syscalls, a campaign that makes single system calls of a program fail.
 
 package main
 

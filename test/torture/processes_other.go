@@ -7,5 +7,6 @@ package main
 
 import "io"
 
-// processCommands is empty, because the campaigns that start other processes need signals.
+// processCommands is empty on this operating system, because it has no signals. The campaigns that start other
+// processes kill them with signals.
 var processCommands map[string]func(args []string, stdout, stderr io.Writer) int

@@ -27,10 +27,11 @@ import (
 
 // sabotage is a deliberate fault. The disk or the library does not give a certain guarantee.
 type sabotage struct {
-	title            string
-	diskFault        string // disk fault, or for the campaign procs, fault of files and locks
-	mutantName       string // fault of the library
-	noticingCampaign string // campaign that must notice the fault: a key of campaignCommandLines, "procs", or "PACKAGE TEST"
+	title      string
+	diskFault  string // name of the fault of the disk (for the campaign procs: of files and locks), or ""
+	mutantName string // name of a deliberately broken version of the library, or ""
+	// campaign that must notice the fault: a key of campaignCommandLines, "procs", or the package and name of a test
+	noticingCampaign string
 }
 
 // campaignCommandLines contains the commands of the campaigns that run seeds. Each campaign stops at the first
@@ -43,8 +44,8 @@ var campaignCommandLines = map[string]string{
 	"linear":        "linear --count 100",
 }
 
-// sabotages contains all deliberate faults. The campaign "crash --short" must notice all faults that crash must
-// notice, because most disks of the long form also use short texts.
+// sabotages contains all deliberate faults. A fault that the campaign crash must notice must also be noticed by the
+// shorter "crash --short", because most simulated disks of the long form use short texts as well.
 var sabotages = []sabotage{
 	{"no sync after an append", "no-append-sync", "", "crash"},
 	{"no sync after the cut of a torn tail", "no-cut-sync", "", "crash"},
@@ -220,7 +221,8 @@ func runMutants(args []string, stdout, stderr io.Writer) int {
 // recoveryTestCampaign is the value of sabotage.campaign for the campaign with damaged memories.
 const recoveryTestCampaign = "./test/torture/recovery TestRecovery"
 
-// logstoreTestPrefix is the beginning of sabotage.campaign's value for a log store test.
+// logstoreTestPrefix is the beginning of sabotage.noticingCampaign if a test of package logstore must notice the
+// fault.
 const logstoreTestPrefix = "./internal/log/logstore "
 
 // mdtreeTestPrefix is the package with the commands dump and load. twoSidesTestCampaign is the campaign with trees
@@ -249,7 +251,7 @@ func listSabotages(short bool) []sabotage {
 	return all
 }
 
-// isLong reports whether the campaign that must notice the sabotage takes too long for the short form.
+// isLong reports whether the campaign that must notice this deliberate fault takes too long for the option --short.
 func (s sabotage) isLong() bool {
 	switch {
 	case s.noticingCampaign == "procs", s.noticingCampaign == recoveryTestCampaign:
@@ -266,9 +268,10 @@ type sabotageRunner struct {
 	root, dir, executable string
 	out                   io.Writer
 
-	mu             sync.Mutex // guards the following fields
-	pending        []sabotage
-	buildsByMutant map[string]func() (string, error) // program builds, by the name of the mutant
+	mu      sync.Mutex // guards the following fields
+	pending []sabotage
+	// function that builds the program with each broken version of the library, by the version's name
+	buildsByMutant map[string]func() (string, error)
 	missedCount    int
 }
 
@@ -321,7 +324,7 @@ func (r *sabotageRunner) nextSabotage() (s sabotage, ok bool) {
 	return s, true
 }
 
-// trySabotage runs a sabotage and prints the result.
+// trySabotage runs a campaign with a deliberate fault, and prints whether the campaign has noticed the fault.
 func (r *sabotageRunner) trySabotage(ctx context.Context, s sabotage) {
 	start := time.Now()
 	noticed, err := r.isNoticed(ctx, s)
@@ -371,7 +374,7 @@ func (r *sabotageRunner) buildProgram(ctx context.Context, mutant string) (strin
 	return build()
 }
 
-// isNoticed runs the campaign that must notice the sabotage, and reports whether the campaign noticed it.
+// isNoticed runs the campaign that must notice the deliberate fault, and reports whether the campaign has noticed it.
 func (r *sabotageRunner) isNoticed(ctx context.Context, s sabotage) (bool, error) {
 	if pkg, test, ok := strings.Cut(s.noticingCampaign, " Test"); ok {
 		m, err := mutants.FindMutant(s.mutantName)

@@ -21,13 +21,14 @@ import (
 // minKeptChanges is the number of the newest read changes that a compaction does not remove from the history.
 const minKeptChanges = 100
 
-// auditor reads the log with its own memory, which stays open.
+// auditor compares the log of the store with the changes that the writing processes were told are durable. It reads
+// the log through its own open memory.
 type auditor struct {
 	campaignRun       *campaignRun
 	memory            *oxbow.Memory
 	readChangeCount   uint64      // number of changes that were read
 	recentChangeTimes []time.Time // times of the last minKeptChanges changes that were read
-	foundChanges      int         // number of read changes that lanes made
+	foundChanges      int         // number of changes read from the log that the writing goroutines have made
 }
 
 func newAuditor(r *campaignRun) (*auditor, error) {
@@ -76,7 +77,8 @@ func (a *auditor) readNewChanges(ctx context.Context) error {
 	return a.settleChanges(open)
 }
 
-// settleChanges compares the changes that were answered before the log was read with the log.
+// settleChanges checks all changes that had got an answer before the log was read. An acknowledged change must be in
+// the log, and a refused change must not be.
 func (a *auditor) settleChanges(open map[string]laneChange) error {
 	now := a.campaignRun.ledger.openChanges()
 	var tags []string
@@ -133,7 +135,8 @@ func (a *auditor) auditUntilEnd(ctx context.Context, rnd *rand.Rand, compactor *
 		if len(a.recentChangeTimes) < minKeptChanges {
 			continue
 		}
-		if rnd.IntN(3) == 0 { // A compaction takes a few milliseconds.
+		// Kill the process during one in three compactions. A compaction takes a few milliseconds.
+		if rnd.IntN(3) == 0 {
 			after := time.Duration(rnd.Int64N(int64(8 * time.Millisecond)))
 			kills.Go(func() {
 				if a.campaignRun.waitUnlessOver(ctx, after) && compactor.kill() {
@@ -141,7 +144,7 @@ func (a *auditor) auditUntilEnd(ctx context.Context, rnd *rand.Rand, compactor *
 				}
 			})
 		}
-		// All changes before the oldest of these times were read, so they may be removed from the history.
+		// All changes before the oldest time in recentChangeTimes were read, so the compaction may drop them.
 		ans, retries, err := compactor.callUntilAnswered(
 			ctx,
 			callRequest{Verb: verbCompact, Before: a.recentChangeTimes[0]},
@@ -170,7 +173,7 @@ func (a *auditor) auditFinalState(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("opening the store in the end: %w", err)
 	}
-	// The next compaction removes the remaining files of killed compactions.
+	// This compaction removes the files that killed compactions have left. It must not fail.
 	var errs []error
 	if _, err := m.Compact(ctx, oxbow.Compaction{Before: time.Now()}); err != nil {
 		errs = append(errs, fmt.Errorf("refused: compacting in the end: %w", err))

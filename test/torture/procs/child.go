@@ -105,7 +105,7 @@ func executeCall(ctx context.Context, fsys vfs.FS, m *oxbow.Memory, c callReques
 		e, err := m.Remember(ctx, oxbow.Entry{Name: c.Name, Content: c.Content, Version: c.IfVersion})
 		return callAnswer{Version: e.Version}, err
 	case verbForget:
-		// The answer contains no version, because the library only reports success.
+		// The answer contains no version, because the function Apply does not return one.
 		return callAnswer{}, m.Apply(ctx, oxbow.Remove{Name: c.Name, If: c.IfVersion})
 	case verbGet:
 		e, err := m.Get(ctx, c.Name)

@@ -16,16 +16,16 @@ import (
 	"time"
 )
 
-// Verbs of a call.
+// Verbs of a call to a tested process.
 const (
 	verbRemember = "remember"
 	verbForget   = "forget"
 	verbGet      = "get"
 	verbRecall   = "recall"
-	// recall with a memory that is opened for this call (only for children that use the library)
+	// recall with a memory that is opened only for this call (only if the tested process uses the library directly)
 	verbShortRecall = "glance"
-	verbNames       = "names"   // list of all entries (only for children that use the library)
-	verbCompact     = "compact" // compaction (only for children that use the library)
+	verbNames       = "names"   // list of all entries (only if the tested process uses the library directly)
+	verbCompact     = "compact" // compaction (only if the tested process uses the library directly)
 )
 
 // callRequest is a request to a process.

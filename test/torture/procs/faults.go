@@ -19,17 +19,20 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// These are the names of the faults.
+// Names of the deliberate faults of files and locks that a run of the campaign can have.
 const (
-	faultNoLock    = "no-lock"    // the lock does not exclude other processes
-	faultLostNote  = "no-note"    // the note about the log in the lock file is not stored
-	faultFcntlLock = "fcntl-lock" // the lock uses fcntl, and the program also reads the lock file
-	readsLockFile  = "curious"    // this is not a fault: the program also reads the lock file
+	faultNoLock = "no-lock" // a process gets the store's lock although another process holds it
+	// the file system does not store the note about the log that processes write to the lock file
+	faultLostNote = "no-note"
+	// The lock uses fcntl, and the process also reads the lock file. Closing the file then releases the lock.
+	faultFcntlLock = "fcntl-lock"
+	readsLockFile  = "curious" // not a fault by itself: the process also reads the lock file
 )
 
-// Faults returns the faults of files and locks that a run can have. Each element of the result is a name, or several
-// names separated by commas. With the note in the lock file, the log itself notices many faults. With no-note in
-// addition, only the campaign can notice them. The fault no-note alone does not violate any guarantee.
+// Faults returns the deliberate faults of files and locks that a run can have. An element is a name, or several names
+// separated by commas. The log itself notices many faults by the note that processes write to the lock file. Therefore
+// some elements contain the fault no-note, so that only the campaign can notice the other fault. The fault no-note by
+// itself does not violate any guarantee.
 func Faults() []string {
 	return []string{
 		faultFcntlLock,
@@ -78,7 +81,7 @@ func keepReadingLockFile(ctx context.Context, path string) {
 type faultFS struct {
 	vfs.FS
 	home   string
-	faults map[string]bool // names of the faults
+	faults map[string]bool // names of the deliberate faults
 }
 
 // OpenLock implements [vfs.FS].
@@ -123,7 +126,7 @@ func (ineffectiveLock) Unlock() error          { return nil }
 type posixLock struct {
 	file *os.File
 
-	mu     sync.Mutex // guards isHeld
+	mu     sync.Mutex // guards isHeld, which is set while this process holds the lock
 	isHeld bool
 }
 

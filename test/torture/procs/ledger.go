@@ -12,14 +12,15 @@ import (
 	"sync"
 )
 
-// laneChange is a change that a lane requested.
+// laneChange is a change of an entry that a writing goroutine has requested.
 type laneChange struct {
-	opID      string // op ID of the change, and first word in the content that it writes
+	// op ID of the change; it is also the first word of the written content, so that the writer can be recognized
+	opID      string
 	name      string
 	verb      string
 	outcome   changeOutcome
-	version   uint64 // acknowledged version (0 if the answer did not contain a version)
-	logNumber uint64 // number of the change in the log (0 until the change is found there)
+	version   uint64 // version of the entry in the process's answer (0 if the answer did not contain a version)
+	logNumber uint64 // number of the change in the store's log (0 until the auditor has found the change there)
 }
 
 type changeOutcome int
@@ -30,29 +31,31 @@ const (
 	outcomeRefused
 )
 
-// nameState is the known state of the entry with a name.
+// nameState is what the campaign knows about the entry with a name, from the answers of the tested processes.
 type nameState struct {
-	version            uint64 // last version that was acknowledged
-	lastOpID           string // tag of the change that wrote this version
+	version            uint64 // last version of the entry that a process has acknowledged
+	lastOpID           string // op ID of the change that wrote this version
 	isRemoved          bool   // the removal of the entry was acknowledged
-	askedCount         int    // number of changes that were requested
-	settledCount       int    // number of changes that were answered
+	askedCount         int    // number of requested changes of the entry
+	settledCount       int    // number of requested changes of the entry that a process has answered
 	isRemovalRequested bool   // the removal of the entry was requested
-	// Several lanes change the entry, so the acknowledged version may be newer than the change with the tag.
+	// Several goroutines change the entry. Therefore version may be newer than the change lastOpID.
 	isShared bool
 }
 
-// changeLedger records all changes. It is safe for concurrent use.
+// changeLedger records all changes that the writing goroutines request, and their answers. It is safe for concurrent
+// use.
 type changeLedger struct {
-	mu                sync.Mutex
-	states            map[string]*nameState
-	changes           map[string]*laneChange // changes by tag that were not found in the log yet
-	recentNames       []string               // names that were recently acknowledged, from which readers choose
-	recentIndex       int                    // index in recentNames of the next name that is stored
+	mu          sync.Mutex
+	states      map[string]*nameState
+	changes     map[string]*laneChange // changes that the auditor has not found in the store's log yet, by op ID
+	recentNames []string               // names that were recently acknowledged, from which readers choose
+	// index at which the next name is stored in recentNames, where it replaces the oldest
+	recentIndex       int
 	acknowledgedCount int
 }
 
-// maxRecentNames is the number of names from which readers choose.
+// maxRecentNames is how many recently changed names are kept. The reading goroutines read entries with these names.
 const maxRecentNames = 512
 
 func newLedger() *changeLedger {
@@ -73,7 +76,7 @@ func (l *changeLedger) recordRequest(tag, name, verb string, shared bool) {
 	l.changes[tag] = &laneChange{opID: tag, name: name, verb: verb}
 }
 
-// recordAnswer records the answer to a change.
+// recordAnswer records that a process has answered the request for a change, which is identified by its op ID tag.
 func (l *changeLedger) recordAnswer(tag string, o changeOutcome, version uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -86,7 +89,8 @@ func (l *changeLedger) recordAnswer(tag string, o changeOutcome, version uint64)
 	}
 	l.acknowledgedCount++
 	if f.isShared {
-		// Other lanes may have changed the entry since then. It is only certain that the version did not decrease.
+		// Other goroutines may have changed the entry before this answer arrived. It is only certain that the version
+		// did not decrease.
 		c.version = 0
 		f.version = max(f.version, version)
 	} else {
@@ -108,8 +112,8 @@ func (l *changeLedger) nameState(name string) nameState {
 	return l.stateWhileLocked(name)
 }
 
-// recentName returns a name that was recently acknowledged, with the known state of its entry. It returns false if
-// such a name does not exist.
+// recentName returns a name whose entry was recently changed, and what is known about the entry. The random number n
+// selects the name. The result is false if no change was acknowledged yet.
 func (l *changeLedger) recentName(n int) (string, nameState, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -129,7 +133,7 @@ func (l *changeLedger) stateWhileLocked(name string) nameState {
 	return nameState{isRemoved: true, isRemovalRequested: true}
 }
 
-// allStates returns the known states of the entries with all names.
+// allStates returns what is known about all entries, by name.
 func (l *changeLedger) allStates() map[string]nameState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -173,7 +177,8 @@ func (l *changeLedger) recordFound(tag, name string, seq uint64) error {
 	return nil
 }
 
-// recordRemovalFound is like recordFound, for a removal. A removal lacks a tag.
+// recordRemovalFound records that the log contains the removal of the entry with this name, as the change with the
+// number seq. It finds the requested removal by the name, because a removal has no content with an op ID.
 func (l *changeLedger) recordRemovalFound(name string, seq uint64) error {
 	l.mu.Lock()
 	tag := ""
@@ -211,7 +216,7 @@ func (l *changeLedger) liveNames() map[string]nameState {
 	return m
 }
 
-// firstWord returns the tag in a content. The tag is the first word.
+// firstWord returns the first word of an entry's content. It is the op ID of the change that wrote the entry.
 func firstWord(content string) string {
 	tag, _, _ := strings.Cut(content, " ")
 	return tag

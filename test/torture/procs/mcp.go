@@ -68,8 +68,8 @@ func (b tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func (d *mcpConnection) closeInput() { d.closeIn() }
 
-// call implements connection. If a protocol error occurs, and not only a tool result that is an error, call assumes
-// that the process has died. The caller checks whether this is the case.
+// call implements connection. If the call of the tool fails with a protocol error, call assumes that the process has
+// died, which the caller must check. An error that the tool itself reports is an ordinary answer.
 func (d *mcpConnection) call(ctx context.Context, c callRequest) (callAnswer, error) {
 	args := map[string]any{}
 	set := func(key, value string) {
@@ -120,8 +120,8 @@ func refusalReason(s string) string {
 	return s
 }
 
-// entryHeadPattern matches the line above an entry in an answer, and the text in the fence below this line. The
-// contents in this campaign contain no fence and do not end with a line feed.
+// entryHeadPattern matches an entry in an answer: the line with its name and version, and the content in the fenced
+// block below. The contents that this campaign writes contain no fence and do not end with a line feed.
 var entryHeadPattern = regexp.MustCompile(
 	"(?m)^(?:[0-9]+\\. )?(\"(?:[^\"\\\\]|\\\\.)*\") \\([a-z]+, .*version ([0-9]+).*\\)\\n(?:[a-z]+: " +
 		".*\\n)*```[a-z]+\\n((?s:.*?))\\n?```\\n",
@@ -137,7 +137,8 @@ var forgottenPattern = regexp.MustCompile(
 	`(?s)^forgot ".*\nnote: (?:undo with seq \[|op_id "[^"]*" was used before: change )([0-9]+)`,
 )
 
-// parseAnswerText parses the answer of a verb.
+// parseAnswerText extracts the versions, names and contents of entries from the text that a tool of the MCP server
+// returned.
 func parseAnswerText(verb, s string) (callAnswer, error) {
 	if verb == verbRemember || verb == verbForget {
 		form := rememberedPattern

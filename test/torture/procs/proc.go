@@ -21,7 +21,8 @@ import (
 	"time"
 )
 
-// procKind is the interface through which a process is used.
+// procKind tells how the campaign talks to a tested process: by MCP over pipes, by HTTP, or as a child that calls the
+// library.
 type procKind int
 
 const (
@@ -170,7 +171,8 @@ func (p *processRole) kill() bool {
 	return p.cmd.Process.Kill() == nil
 }
 
-// pause pauses or resumes the process.
+// pause pauses the process if stop is true, and otherwise resumes it. It reports whether the process was paused or
+// resumed.
 func (p *processRole) pause(stop bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -271,7 +273,7 @@ func (p *processRole) callUntilAnswered(ctx context.Context, c callRequest) (a c
 type outputTail struct {
 	mu        sync.Mutex // guards output
 	output    []byte
-	firstLine chan string // receives the first line (may be nil)
+	firstLine chan string // receives the first line of the process's output (may be nil)
 }
 
 func (t *outputTail) Write(b []byte) (int, error) {

@@ -33,16 +33,16 @@ type Options struct {
 	// Child is the command line that runs [Child], without its arguments.
 	Child []string
 
-	Duration     time.Duration // time for which changes are requested (default 8 s)
+	Duration     time.Duration // how long the writing processes are asked to make changes (default 8 s)
 	Writers      int           // number of processes that write (default 8)
 	Readers      int           // number of processes that read (default 3)
 	Lanes        int           // number of concurrent calls to each process that writes (default 2)
-	DisturbEvery time.Duration // mean time between two kills or pauses (default 60 ms)
+	DisturbEvery time.Duration // mean time between two kills or pauses of a process (default 60 ms)
 	CompactEvery time.Duration // time between two compactions (default 0.5 s)
 	Seed         uint64        // seed of the random numbers (0 means 1)
 
-	// Fault is one of [Faults]. It breaks the processes deliberately. All processes then use
-	// the library.
+	// Fault is one of [Faults], with which the file system of the processes is broken deliberately. All processes are
+	// then children that use the library, because the program itself cannot be given a broken file system.
 	Fault string
 
 	// Mutant, if not nil, is the command line for a broken build of [Child], which the writing and reading processes
@@ -86,8 +86,8 @@ type Report struct {
 	Changes             int           // changes read from the log
 	P50, P99            time.Duration // latency of a change
 	Duration            time.Duration
-	Violations          []string // the first violations; each begins with its kind, such as "lost"
-	MoreViolations      int      // number of further violations
+	Violations          []string // violated guarantees; each text begins with the kind, such as "lost"
+	MoreViolations      int      // number of violated guarantees that are not in Violations
 }
 
 // String returns the report in one line, followed by one line for each violation.
@@ -118,10 +118,11 @@ func (r Report) String() string {
 	return b.String()
 }
 
-// maxViolations is the maximum number of violations in a report. A run ends at the first.
+// maxViolations is the maximum number of violated guarantees in a report. A run ends at the first, but the processes
+// may violate others before they have ended.
 const maxViolations = 20
 
-// campaignRun is the state of a run.
+// campaignRun is the state of a run of the campaign, in which several processes use one store.
 type campaignRun struct {
 	opts            Options
 	ledger          *changeLedger
@@ -131,7 +132,7 @@ type campaignRun struct {
 	retries, repeats, conflicts, kills, pauses, reads, compactions atomic.Int64
 
 	mu         sync.Mutex // guards the following fields
-	violations Report     // only its violations are used
+	violations Report     // contains the violations that were found so far; other fields are not set
 	isStopped  bool
 }
 
@@ -192,7 +193,7 @@ func Build(ctx context.Context, dir string) (string, error) {
 		return "", err
 	}
 	cmd := exec.CommandContext(ctx, "go", "build", "-o", path, "./cmd/oxbow")
-	cmd.Dir = root // this module's go.mod has the requirements of the program
+	cmd.Dir = root // build in the module's root, whose go.mod file contains the modules that the program needs
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building oxbow: %w: %s", err, out)
 	}
@@ -229,7 +230,7 @@ func Run(ctx context.Context, o Options, w io.Writer) (Report, error) {
 	}
 	defer func() { _ = auditor.memory.Close() }()
 
-	// A violation also ends running calls, because a broken store may not answer.
+	// As soon as a guarantee is violated, also end calls that wait for a process. A broken store may never answer.
 	callCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var acts sync.WaitGroup
@@ -305,7 +306,7 @@ func (r *campaignRun) makeReport(start time.Time, a *auditor) Report {
 	return rep
 }
 
-// createHome creates the home and the shared names.
+// createHome creates the home, and the entries that several goroutines change.
 func (r *campaignRun) createHome(ctx context.Context) error {
 	if es, err := os.ReadDir(r.opts.Dir); err == nil && len(es) > 0 {
 		return fmt.Errorf("preparing the home: %s is not empty", r.opts.Dir)

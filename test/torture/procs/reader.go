@@ -10,12 +10,12 @@ import (
 	"math/rand/v2"
 )
 
-// readingGoroutine is a goroutine that reads.
+// readingGoroutine reads entries through a tested process, and checks that the answers are possible.
 type readingGoroutine struct {
 	run         *campaignRun
 	proc        *processRole
 	rand        *rand.Rand
-	highestSeen map[string]uint64 // highest version that the reader has seen, by name
+	highestSeen map[string]uint64 // for each name, the highest version that this goroutine has read
 }
 
 // readAll reads until the campaign is over.
@@ -41,7 +41,7 @@ func (r *readingGoroutine) readAll(ctx context.Context) {
 	}
 }
 
-// readEntry reads one entry.
+// readEntry reads an entry that was recently changed, and checks the answer. It returns false if it could not read.
 func (r *readingGoroutine) readEntry(ctx context.Context) bool {
 	name, before, ok := r.run.ledger.recentName(r.rand.Int())
 	if !ok {
@@ -58,7 +58,8 @@ func (r *readingGoroutine) readEntry(ctx context.Context) bool {
 	r.checkRead("get", name, before, r.run.ledger.nameState(name), a.Refusal == "", a.Version)
 	after := r.run.ledger.nameState(name)
 	isStill := before.askedCount == after.askedCount &&
-		before.askedCount == before.settledCount // No lane was writing while the entry was read.
+		// All requested changes of the entry were answered, so the entry was not changed while it was read.
+		before.askedCount == before.settledCount
 	isJudged := a.Refusal == "" && !before.isShared
 	if isJudged && isStill {
 		if tag := firstWord(a.Content); tag != before.lastOpID && !before.isRemoved {
@@ -94,7 +95,8 @@ func (r *readingGoroutine) searchEntry(ctx context.Context, verb string) bool {
 	return true
 }
 
-// readNames reads all entries at once.
+// readNames lists the names and versions of all entries in a single call, and checks them. It returns false if it
+// could not read.
 func (r *readingGoroutine) readNames(ctx context.Context) bool {
 	before := r.run.ledger.allStates()
 	a, _, err := r.proc.callUntilAnswered(ctx, callRequest{Verb: verbNames})
@@ -119,8 +121,8 @@ func (r *readingGoroutine) readNames(ctx context.Context) bool {
 		r.checkRead("list", name, b, f, found, v)
 	}
 	for name, f := range after {
-		// If the read shows a change, it must also show all older changes, even if an older change was acknowledged
-		// only after the read began.
+		// If the list contains a change, it must also contain all changes that the store made earlier. This is so even
+		// if such a change was acknowledged only after the list was requested.
 		isSettled := !f.isRemoved && !f.isShared && f.askedCount == f.settledCount
 		if !isSettled || f.version > last {
 			continue
@@ -143,7 +145,7 @@ func (r *readingGoroutine) readNames(ctx context.Context) bool {
 // at the beginning and at the end of the read.
 func (r *readingGoroutine) checkRead(readKind, name string, before, after nameState, found bool, version uint64) {
 	if before.version == 0 && !before.isRemoved {
-		return // no change of the entry was acknowledged yet
+		return // no change of the entry was acknowledged yet, so any answer is possible
 	}
 	quiet := before.askedCount == before.settledCount && after.askedCount == before.askedCount
 	switch {

@@ -1,7 +1,8 @@
 //go:build unix
 
-// This file implements the writers. Each lane makes one change after another through a process. It changes entries
-// with the lane's own names and entries with names that all lanes share.
+// This file implements the writers. Each tested process that writes is used by several goroutines, called lanes. A
+// lane requests one change after another. It changes entries that only this lane writes, and entries that all lanes
+// write.
 
 package procs
 
@@ -13,13 +14,14 @@ import (
 	"time"
 )
 
-// sharedNameCount is the number of names that all lanes share. A change of a shared name specifies the version that
-// the lane has read.
+// sharedNameCount is the number of entries that all writing goroutines change. Before a goroutine changes such an
+// entry, it reads the entry. The change then requires that the entry still has the version that was read.
 const sharedNameCount = 4
 
 func sharedName(i int) string { return fmt.Sprintf("shared%d", i) }
 
-// maxOwnNames is a number of names. A lane with at least so many names of its own forgets more entries than are added.
+// maxOwnNames is the number of its own entries from which a writing goroutine does not add any more. It then only
+// changes and removes entries.
 const maxOwnNames = 40
 
 // writingLane is a goroutine that makes changes.
@@ -29,8 +31,8 @@ type writingLane struct {
 	proc        *processRole
 	rand        *rand.Rand
 	changeCount int      // number of changes that were requested
-	ownNames    []string // names of the lane's own entries that exist
-	nextName    int      // number in the lane's next new name
+	ownNames    []string // names of the existing entries that only this goroutine writes
+	nextName    int      // number in the last new name that this goroutine has used
 }
 
 // writeUntilEnd makes changes until the campaign is over.
@@ -60,7 +62,7 @@ func (l *writingLane) writeUntilEnd(ctx context.Context) {
 func (l *writingLane) newContent(tag, name string) string {
 	n := 1 + l.rand.IntN(40)
 	if l.rand.IntN(200) == 0 {
-		n = 8000 // longer than a page, and longer than one step of free space
+		n = 8000 // make the text longer than a page, and longer than a step in which the log's free space grows
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s", tag, name)
@@ -70,7 +72,7 @@ func (l *writingLane) newContent(tag, name string) string {
 	return b.String()
 }
 
-// newCall returns the call for the next change of the lane.
+// newCall returns the request for the goroutine's next change.
 func (l *writingLane) newCall(verb, name string, ifVersion uint64) callRequest {
 	l.changeCount++
 	c := callRequest{
@@ -85,7 +87,8 @@ func (l *writingLane) newCall(verb, name string, ifVersion uint64) callRequest {
 	return c
 }
 
-// changeOwnName changes an entry with one of the lane's own names. Such a change must not be refused.
+// changeOwnName changes an entry that only this goroutine writes. Such a change must not be refused, because nobody
+// else can have changed the entry.
 func (l *writingLane) changeOwnName(ctx context.Context, verb, name string, ifVersion uint64) {
 	c := l.newCall(verb, name, ifVersion)
 	l.run.ledger.recordRequest(c.OpID, name, verb, false)
@@ -159,7 +162,8 @@ func (l *writingLane) repeatCall(ctx context.Context, c callRequest, firstAnswer
 	}
 }
 
-// changeSharedName changes an entry with a shared name. The change specifies the version that the lane has read.
+// changeSharedName changes an entry that all writing goroutines change. It first reads the entry. The change then
+// requires that the entry still has the version that was read.
 func (l *writingLane) changeSharedName(ctx context.Context) {
 	name := sharedName(l.rand.IntN(sharedNameCount))
 	a, _, err := l.proc.callUntilAnswered(ctx, callRequest{Verb: verbGet, Name: name})

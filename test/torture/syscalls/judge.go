@@ -21,7 +21,7 @@ import (
 // of the child.
 func checkStoreAfterFault(ctx context.Context, home, output string, p Point, rep *Report) error {
 	var done []bool
-	var open []int // steps that may or may not have been done
+	var open []int // indexes of the steps for which it is unknown whether they were done
 	whole := output[:strings.LastIndexByte(output, '\n')+1]
 	for line := range strings.Lines(whole) {
 		word, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
@@ -58,7 +58,8 @@ func checkStoreAfterFault(ctx context.Context, home, output string, p Point, rep
 	return errors.Join(checkStoredEntries(ctx, m, done, open), m.Close())
 }
 
-// checkStoredEntries compares the entries with the permitted entries, makes another change, and checks the store.
+// checkStoredEntries checks that the store contains the entries that it must contain after the steps that were done.
+// Then it makes another change and checks the store.
 func checkStoredEntries(ctx context.Context, m *oxbow.Memory, done []bool, open []int) error {
 	have, err := readContents(ctx, m)
 	if err != nil {
@@ -108,7 +109,7 @@ func readContents(ctx context.Context, m *oxbow.Memory) (map[string]string, erro
 	return all, nil
 }
 
-// formatSizes lists names with the lengths of their contents.
+// formatSizes returns a list of entry names, each with the length of the entry's content.
 func formatSizes(m map[string]string) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(m)) {

@@ -26,8 +26,8 @@ type sessionStep struct {
 	description string
 	run         func(ctx context.Context, m *oxbow.Memory) error
 
-	// applyToContents applies the step to a map that contains the contents by name. The parameter before is the map
-	// before the last step that changed something.
+	// applyToContents makes the change of the step in a map from entry names to contents. The parameter before is the
+	// map as it was before the last change, for a step that undoes this change.
 	applyToContents func(now, before map[string]string) map[string]string
 }
 
@@ -60,8 +60,8 @@ func forgetStep(name string) sessionStep {
 
 func keepContentsUnchanged(now, _ map[string]string) map[string]string { return now }
 
-// sessionSteps returns the steps of the session. The first step opens the store, and the last step closes it. [Child]
-// itself executes these two steps.
+// sessionSteps returns the steps that the child process executes on a store, one after another. The first step opens
+// the store, and the last step closes it. The function [Child] itself executes these two.
 func sessionSteps() []sessionStep {
 	batch := sessionStep{
 		description: "batch",
@@ -93,7 +93,8 @@ func sessionSteps() []sessionStep {
 		},
 		applyToContents: keepContentsUnchanged,
 	}
-	recall := sessionStep{ // The preceding batch is analyzed while it is synced.
+	// After a recall, the store indexes the entries of the following batch while it syncs the batch.
+	recall := sessionStep{
 		description: "recall",
 		run: func(ctx context.Context, m *oxbow.Memory) error {
 			_, err := m.Recall(ctx, oxbow.Query{Text: "remembered"})
@@ -110,8 +111,8 @@ func sessionSteps() []sessionStep {
 	}
 }
 
-// contentsAfterSteps returns the entries after the steps that were done. The parameter done specifies which steps
-// these are.
+// contentsAfterSteps returns the contents that the entries must have, by name, if only some steps were done. done[i]
+// is true if step i was done.
 func contentsAfterSteps(done []bool) map[string]string {
 	now, before := map[string]string{}, map[string]string{}
 	for i, s := range sessionSteps() {
@@ -129,7 +130,7 @@ func contentsAfterSteps(done []bool) map[string]string {
 // These are the outcomes of a step that the child prints.
 const (
 	outcomeDone    = "done"
-	outcomeRefused = "refused" // the step was not done
+	outcomeRefused = "refused" // the step failed and has changed nothing
 	outcomeUnknown = "unknown" // the step may or may not have been done
 )
 

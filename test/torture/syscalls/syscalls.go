@@ -20,25 +20,27 @@ import (
 
 // Options configure a run.
 type Options struct {
-	Dir    string        // directory in which stores are created and removed
-	Strace string        // path of strace
-	Child  []string      // command line that runs [Child] (the path of the home is appended)
-	Budget time.Duration // time after which no further point is tried (0 for no limit)
-	Limit  int           // maximum number of points that are tried (0 for no limit)
-	Seed   uint64        // seed for the random order of the points
+	Dir    string // directory in which stores are created and removed
+	Strace string // path of strace
+	// command line of the child process, which must call the function [Child]; the path of the home is appended
+	Child  []string
+	Budget time.Duration // time after which no further system call is made to fail (0 for no limit)
+	// maximum number of system calls that are made to fail, one in each run of the child (0 for no limit)
+	Limit int
+	Seed  uint64 // seed for the random order of the points
 }
 
 // Report is the result of a run.
 type Report struct {
-	PointCount   int // number of points that exist
+	PointCount   int // number of system calls that can be made to fail
 	TriedPoints  int
-	KilledRuns   int // number of times that the process was killed
+	KilledRuns   int // number of runs in which the child process was killed
 	FailedCalls  int // number of times that a system call failed
-	MissedPoints int // number of points that the process did not reach
-	RefusedSteps int // number of steps that were refused after a system call failed
-	UnknownSteps int // number of steps with an unknown outcome
+	MissedPoints int // number of runs in which the child process did not reach the system call that was to fail
+	RefusedSteps int // number of steps of the child that failed and changed nothing
+	UnknownSteps int // number of steps for which the child could not tell whether they were done
 	Duration     time.Duration
-	Violations   []string // violations, each with its point
+	Violations   []string // violated guarantees, each with the system call that failed
 }
 
 // String returns the report in one line, followed by one line for each violation.
@@ -79,13 +81,13 @@ type Point struct {
 	Call  string // name of the system call
 	N     int    // number of the call among the calls with the same name, starting at 1
 	Errno string // error with which the call fails ("" if the process is killed instead)
-	On    bool   // all later calls with the same name also fail
+	On    bool   // all later calls of the same system call fail as well
 }
 
-// isKill reports whether the process is killed at the point. If not, the system call fails.
+// isKill reports whether the process is killed at the system call. Otherwise, the system call fails.
 func (p Point) isKill() bool { return p.Errno == "" }
 
-// String returns the point in the syntax of the strace option inject.
+// String returns a value for the option inject of strace, which kills the process or makes the system call fail.
 func (p Point) String() string {
 	if p.isKill() {
 		return fmt.Sprintf("%s:signal=KILL:when=%d", p.Call, p.N)
@@ -97,8 +99,9 @@ func (p Point) String() string {
 	return fmt.Sprintf("%s:error=%s:when=%d%s", p.Call, p.Errno, p.N, on)
 }
 
-// Run tries all points, or as many points as Budget and Limit permit. It writes the progress to w. An error means that
-// the campaign could not run.
+// Run runs the child process many times. In each run, another system call fails, or the process is killed at this
+// call. Run tries all system calls, or as many as Budget and Limit permit. It writes the progress to w. An error means
+// that the campaign could not run.
 func Run(ctx context.Context, o Options, w io.Writer) (rep Report, err error) {
 	start := time.Now()
 	defer func() { rep.Duration = time.Since(start) }()
@@ -131,8 +134,8 @@ func Run(ctx context.Context, o Options, w io.Writer) (rep Report, err error) {
 
 var straceLinePattern = regexp.MustCompile(`(?m)^(\d+) +([a-z0-9_]+)\(`)
 
-// findPoints runs the session once without a fault. It returns a point for each system call of the thread that runs
-// the session.
+// findPoints runs the child process once without any failure. It returns the system calls of the thread that uses the
+// store, each with the ways in which it can fail.
 func (o Options) findPoints(ctx context.Context) ([]Point, error) {
 	home, err := os.MkdirTemp(o.Dir, "count")
 	if err != nil {
@@ -152,7 +155,8 @@ func (o Options) findPoints(ctx context.Context) ([]Point, error) {
 		)
 	}
 	threads := map[string]map[string]int{}
-	var counts map[string]int // counts for the session's thread, which is the thread with the most calls
+	// number of calls of each system call in the thread that uses the store, which is the thread with the most calls
+	var counts map[string]int
 	for _, m := range straceLinePattern.FindAllStringSubmatch(trace, -1) {
 		if threads[m[1]] == nil {
 			threads[m[1]] = map[string]int{}
@@ -239,7 +243,7 @@ func (o Options) tryPoint(ctx context.Context, p Point, rep *Report) error {
 	if err != nil {
 		return err
 	}
-	// The session may not have reached the point, because the order of its system calls can vary.
+	// The child may not have reached the system call that was to fail, because the order of its system calls can vary.
 	wasKilled := strings.Contains(trace, "killed by SIGKILL")
 	hasFailedCall := strings.Contains(trace, "(INJECTED)")
 	switch {
