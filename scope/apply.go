@@ -199,9 +199,9 @@ func (b *opBinder) checkNamesFree(ctx context.Context, words, oldNames []string)
 	return nil
 }
 
-// stagedEntry returns the entry with this name as it will be after the ops that were checked so far, or nil if it does
-// not exist. It also returns the version that the entry must still have when the op is applied. The version is 0,
-// which requires nothing, if an earlier op of the same call writes the entry.
+// stagedEntry returns the entry with this name as it will be after the ops that were checked so far, or nil if no such
+// entry will exist. It also returns the version that the entry must still have when the op is applied. The version is
+// 0, which requires nothing, if an earlier op of the same call writes the entry.
 func (b *opBinder) stagedEntry(ctx context.Context, name string) (*oxbow.Entry, uint64, error) {
 	if e, ok := b.pendingEntries[name]; ok {
 		return e, 0, nil

@@ -234,8 +234,8 @@ func (h *seekableHistory) LogFrom(ctx context.Context, seq uint64, skip int) ite
 	return h.visibleChanges(ctx, oxbow.LogFrom(ctx, h.historian, seq, 0), skip)
 }
 
-// Versions implements [oxbow.Historian]. It yields the versions of an entry that are in the scope, without the notes
-// of their changes. If no version is in the scope, the error matches [oxbow.ErrNotFound].
+// Versions implements [oxbow.Historian]. It yields the versions of an entry that are in the scope, without change
+// notes. If no version is in the scope, the error matches [oxbow.ErrNotFound].
 func (h *history) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Version, error] {
 	return func(yield func(oxbow.Version, error) bool) {
 		p := h.newVisibility()
@@ -359,8 +359,8 @@ func (s *pastView) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.
 	}
 }
 
-// Revert implements [oxbow.Historian]. It fails if the scope hides a version in the changes or a version that they
-// replaced, or if the scope does not allow to write the earlier versions again.
+// Revert implements [oxbow.Historian]. It fails if the scope hides a version that the changes wrote or replaced. It
+// also fails if the scope does not allow the undo itself.
 func (h *history) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	if err := h.checkWritable(); err != nil {
 		return 0, err

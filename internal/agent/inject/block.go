@@ -42,9 +42,9 @@ const (
 	minRareIDF   = 4. // minimum inverse document frequency of a rare term
 )
 
-// composePayload returns a block that quotes the strongest notes and turns, the oldest first. It returns an empty
-// block if none of them is strong enough to be quoted by itself, or if all their sentences were shown before. In the
-// second case, it also sets their RefusalReason.
+// composePayload returns a block that quotes the strongest notes and turns, the oldest first. The block is empty if
+// none of them is strong enough to be quoted by itself, or if all their sentences were shown before. An entry whose
+// sentences were all shown before also gets this RefusalReason.
 func (p *Prompt) composePayload(ctx context.Context, units []foundUnit) Block {
 	var shown []quote
 	asked, prints := p.promptFingerprints(), map[string]bool{}

@@ -68,11 +68,11 @@ var decoysHash = sync.OnceValue(func() string {
 // searches.
 //
 // A note that matches a decoy raises the minimum only if the note would otherwise be shown. A past turn always raises
-// it, because sessions contain the words of everyday talk. (If turns were treated like notes, 53 instead of 40 of
-// 1,000 unanswerable questions in the benchmark BEAM would get an answer.)
+// the minimum, because sessions contain the words of everyday talk. (If turns were treated like notes, the benchmark
+// BEAM would get an answer to 53 of 1,000 unanswerable questions, and not to 40.)
 //
-// If ctx ends, CalibrateFloor returns the error of ctx, and the minimum for the searches so far, which is usable after
-// some hundred searches.
+// If ctx ends, CalibrateFloor returns the error of ctx, and the minimum that results from the searches so far. This
+// minimum is usable after some hundred searches.
 func (s *MemorySource) CalibrateFloor(ctx context.Context) (c FloorCalibration, searchedDecoys int, err error) {
 	c.DecoysHash = decoysHash()
 	c.EntryCount, err = s.CountShowable(ctx)

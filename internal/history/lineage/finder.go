@@ -27,8 +27,8 @@ type lineageFinder struct {
 	lineageFile *oxbow.LineageFile // the key file, or nil if this memory cannot have one
 	wholeGraph  *historyGraph      // the whole history, or nil if it was not read
 
-	// The fields below are used only if the history is read with the help of a key file, which tells for each six
-	// words and each name in which versions of entries they occur.
+	// The fields below are used if there is a key file. This file tells in which versions of entries each sequence of
+	// six words occurs, so that the whole history need not be read.
 	keys             *keyFile
 	changesAfterFile []oxbow.Change           // changes after the last change in the key file, oldest first
 	versions         map[uint32]oxbow.Version // versions that were read from the log, by their number in the key file
@@ -78,9 +78,9 @@ func (f *lineageFinder) openLineageFile(ctx context.Context) error {
 	return nil
 }
 
-// readChangesAfterFile reads the changes of the memory that are newer than the key file. It returns an error if the
-// last change in the key file is not in the history with the same number and hash, because the file then belongs to
-// another history.
+// readChangesAfterFile reads the changes of the memory that are newer than the key file, which is an index of the
+// history. It returns an error if the history does not contain the file's last change with the same number and hash.
+// The file then belongs to another history.
 func (f *lineageFinder) readChangesAfterFile(ctx context.Context, head *keyFileHead) error {
 	left := maxTailBytes + tailBytesPerKey*head.keyCount
 	f.changesAfterFile = nil
@@ -196,14 +196,15 @@ func (f *lineageFinder) readPartialGraph(ctx context.Context, names map[string]b
 	return f.versionGraph(wanted), nil
 }
 
-// addVersionNumbers searches the key file for the versions with the key k, and adds their numbers to the map. It
-// returns errTooManyVersions if the map then contains about a quarter of all versions or more.
+// addVersionNumbers searches the key file, which is an index of the history by words and names. It adds the numbers of
+// the versions with the key k to the map. It returns errTooManyVersions if the map then contains about a quarter of
+// all versions or more.
 func (f *lineageFinder) addVersionNumbers(k versionKey, numbers map[uint32]bool) error {
 	return f.keys.addVersionNumbers(k, numbers, 64+f.keys.head.versionCount/4)
 }
 
-// readVersions reads the versions that have the given numbers in the key file. It skips versions that were read
-// before.
+// readVersions reads versions of entries from the log. numbers are their numbers in the key file. It skips versions
+// that were read before.
 func (f *lineageFinder) readVersions(ctx context.Context, numbers map[uint32]bool) error {
 	var seqs []uint64
 	missing := map[uint64][]uint32{} // numbers of the versions to read, for each change that contains such versions
@@ -243,8 +244,8 @@ func (f *lineageFinder) readVersions(ctx context.Context, numbers map[uint32]boo
 	return nil
 }
 
-// versionGraph returns a graph of the versions with the given numbers in the key file, and of the changes that are
-// newer than the key file.
+// versionGraph returns a graph of some versions of entries: the versions with the given numbers in the key file, and
+// the versions in all changes that are newer than the key file.
 func (f *lineageFinder) versionGraph(numbers map[uint32]bool) *historyGraph {
 	var changes []oxbow.Change
 	for _, number := range slices.Sorted(maps.Keys(numbers)) {

@@ -152,7 +152,7 @@ func (g *historyGraph) mergeEdges(c *oxbow.Change) (edges []Edge) {
 // eachMerge calls fn for each merge in a change, with the indexes of the removed and the kept version in the change.
 // In a merge, an entry is removed and its name becomes an alias of another entry.
 func eachMerge(c *oxbow.Change, fn func(gone, kept int)) {
-	// for each alias, the indexes of the versions that have it and that did not remove their entry
+	// for each alias, the indexes in c.Versions of the entries with this alias, without removed entries
 	var withAlias map[string][]int
 	for i := range c.Versions {
 		if c.Versions[i].Verb != oxbow.VerbRemove {

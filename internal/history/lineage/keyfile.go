@@ -49,8 +49,8 @@ var keyFileMagic = [8]byte{0x89, 'o', 'x', 'w', 'd', 's', '\r', '\n'}
 // errUnusableKeyFile is returned if the key file cannot be used. The whole history is then read instead.
 var errUnusableKeyFile = errors.New("the file of words is of no use")
 
-// errTooManyVersions is returned if a search in the key file matches so many versions that reading the whole history
-// is faster.
+// errTooManyVersions is returned if a word sequence or name occurs in so many versions that reading the whole history
+// is faster than reading these versions.
 var errTooManyVersions = errors.New("too many versions have these words")
 
 // decodeHash decodes the hash of a change from hex. ok is false if s is not such a hash.
@@ -62,7 +62,8 @@ func decodeHash(s string) (hash [32]byte, ok bool) {
 	return [32]byte(b), true
 }
 
-// keyFileHead is the decoded first page of a key file, which contains the numbers of changes, versions and keys.
+// keyFileHead is the decoded first page of a key file, which is an index of a memory's history. The page contains the
+// last change in the file and the sizes of the file's tables.
 type keyFileHead struct {
 	unicodeVersion                      string
 	lastSeq                             uint64
@@ -84,7 +85,7 @@ func (h *keyFileHead) encode() []byte {
 	return b
 }
 
-// decodeKeyFileHead decodes the first page of a key file.
+// decodeKeyFileHead decodes the first page of a key file, which is an index of a memory's history.
 func decodeKeyFileHead(b []byte) (h keyFileHead, err error) {
 	le := binary.LittleEndian
 	if [8]byte(b) != keyFileMagic || le.Uint32(b[8:]) != keyFileFormat {
@@ -191,8 +192,9 @@ type versionPlace struct {
 	indexInChange int
 }
 
-// addVersionNumbers searches the key file for the versions with the key k, and adds their numbers to the map. It
-// returns errTooManyVersions if the map then has more than maxNumbers elements.
+// addVersionNumbers searches the key file for the versions with the key k, which is made from words or a name. It adds
+// the numbers of these versions to the map. It returns errTooManyVersions if the map then has more than maxNumbers
+// elements.
 func (f *keyFile) addVersionNumbers(k versionKey, numbers map[uint32]bool, maxNumbers int) error {
 	for i := f.rows.SearchKey(keyTableIndex, uint64(k)); i < f.head.keyCount; i++ {
 		row := f.rows.RowKey(keyTableIndex, i)

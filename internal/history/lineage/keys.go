@@ -1,5 +1,5 @@
-// This file computes the keys of the versions in a key file. Two versions that have six consecutive words in common
-// also have a key in common, so the file finds such versions quickly.
+// This file computes the keys in a key file, which is an index of a memory's history. Two texts that have six
+// consecutive words in common also have a key in common, so the file finds such texts quickly.
 
 package lineage
 
@@ -9,10 +9,10 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// A key file must find texts that have six consecutive words in common. A file with the hashes of all six words would
-// be larger than the log. Therefore the file contains hashes of four words, and only about half of these. Six words
-// contain three sequences of four words, and the smallest of their three hashes is the key of the six words. The key
-// depends only on these words, so it is the same in each text that contains them.
+// A key file is an index that finds texts with six consecutive words in common. A file with the hashes of all six
+// words would be larger than the log. Therefore the file contains hashes of four words, and only about half of these.
+// Six words contain three sequences of four words. The smallest of the three hashes is the key of the six words. This
+// key depends only on these words. Therefore each text that contains the words has the same key.
 const (
 	wordsPerKey = 4
 	keysPerGram = wordsPerGram - wordsPerKey + 1
@@ -61,9 +61,9 @@ func (s *gramScanner) appendWordKeys(keys []versionKey, text string) []versionKe
 	return keys
 }
 
-// eachChangeKey calls add for each key by which a version in the change can be found. i is the version's index in the
-// change. The keys of a version are made from its words, its name, and the names in its source labels. If the change
-// merged two entries, the version of each also has a key made from the other entry's name.
+// eachChangeKey calls add for each key by which a version in the change can be found in an index of the history. i is
+// the version's index in the change. A version has keys for its words, its name, and the names in its source labels.
+// If the change merged two entries, each version also has a key for the other entry's name.
 func (s *gramScanner) eachChangeKey(c *oxbow.Change, add func(i int, k versionKey)) {
 	var keys []versionKey
 	for i := range c.Versions {

@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Limits of the record of shown texts, and of a search for sources in it.
+// Limits of a ledger, which records the texts that a model was shown, and of the results of a search in a ledger.
 const (
 	maxShownBytes      = 1 << 20 // maximum total size of the texts in a ledger, in bytes
 	maxSources         = 4       // maximum number of sources that are returned for a text

@@ -224,11 +224,11 @@ func (d *DB) commitRequests(batch []*commitRequest) error {
 	return nil
 }
 
-// stageRequests stages the requested changes and returns the changes to append to the log. A request adds no change if
-// it fails, or if its op ID was used before. If no earlier request of the batch has added a change, such a request is
-// finished at once. Otherwise it may depend on that change, so finishLater gets a function that finishes it. The
-// caller must call this function when the changes are durable. stageRequests returns an error only if the snapshot
-// cannot be read.
+// stageRequests stages the requested changes and returns the changes to append to the log. A request that fails, or
+// whose op ID was used before, adds no change. If no earlier request of the batch has added a change, such a request
+// is finished at once. Otherwise its result may depend on that change. finishLater then contains a function that
+// finishes the request, which the caller must call when the changes are durable. stageRequests returns an error only
+// if the snapshot cannot be read.
 func (d *DB) stageRequests(
 	g *commitBatch,
 	requests []*commitRequest,

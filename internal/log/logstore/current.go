@@ -58,8 +58,8 @@ type deltaStep struct {
 	deltas        []store.Delta
 }
 
-// addStep adds the changes of entries between the current position and p, and makes p the current position. If it then
-// has too many changes, it forgets the oldest.
+// addStep adds the changes of entries between the current position and p, and makes p the current position. If there
+// are now too many changes in memory, it forgets the oldest.
 func (r *recentDeltas) addStep(p store.Position, deltas []store.Delta) {
 	if p == r.position {
 		return

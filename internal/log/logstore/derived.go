@@ -1,4 +1,5 @@
-// This file lets other packages store files beside the log that they computed from it, such as a search index.
+// This file lets other packages store files beside the log, such as a search index, whose content is computed from the
+// log.
 
 package logstore
 
@@ -13,7 +14,7 @@ import (
 // A DerivedFile is a file next to the log whose content was computed from the log. It may be removed at any time.
 type DerivedFile struct {
 	db     *DB
-	suffix string // end of the file's name; the beginning is the name of the log
+	suffix string // end of the file's name, which begins with the name of the log
 }
 
 // DerivedFile returns the file with this suffix.
@@ -99,8 +100,8 @@ func (f DerivedFile) AdoptTemp(file vfs.File, temp string, finish func() error) 
 func (f DerivedFile) DiscardTemp(temp string) { _ = f.db.fs.Remove(temp) }
 
 // CreateNameless creates an empty file and removes its name at once. Therefore the operating system deletes the file
-// when it is closed, even after a crash. If a crash happens before the name is removed, the name is recognized as that
-// of a temporary file.
+// when it is closed, even after a crash. The file first has the name of a temporary file. If a crash prevents the
+// removal of the name, the file is therefore recognized as temporary and removed later.
 func (f DerivedFile) CreateNameless() (vfs.File, error) {
 	file, temp, err := vfs.CreateTemp(f.db.fs, f.fileName(), 0o600)
 	if err != nil {

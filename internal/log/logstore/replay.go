@@ -19,8 +19,9 @@ type comparison struct {
 	isDone  bool
 }
 
-// comparingReplay applies the records of a log one after another. Each time it reaches the change to which a
-// comparison belongs, it compares a file or a list of entries with the entries after this change.
+// comparingReplay applies the records of a log one after another. Each comparison belongs to a change. After this
+// change, comparingReplay compares a file or a list of entries with the entries that the log contains up to the
+// change.
 type comparingReplay struct {
 	*versionState
 	comparisons []*comparison

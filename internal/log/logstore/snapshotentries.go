@@ -145,8 +145,9 @@ type rowTable interface {
 	findRow(id uint64) (row int, ok bool)
 }
 
-// decodeRows decodes the entries in a record. It returns those that the table t expects in this record, by their row
-// in t. It decodes only the IDs for which isWanted returns true, or all if isWanted is nil.
+// decodeRows decodes the entries in a record of the log, and returns them by their row in the table t. It leaves out
+// entries that t expects in another record. It decodes only entries with an ID for which isWanted returns true, or all
+// entries if isWanted is nil.
 func decodeRows(t rowTable, r *wal.Record, isWanted func(id uint64) bool) (map[int]*store.Entry, error) {
 	es, err := decodeEntries(r, isWanted)
 	decoded := make(map[int]*store.Entry, len(es))

@@ -191,8 +191,8 @@ func (st *state) applyChange(seq uint64, changeTime time.Time, v *recordBody) []
 		e := p.entry
 		switch {
 		case p.isErased:
-			// A redaction has erased this version of the entry. Skip it, because a later change replaced or removed it
-			// anyway.
+			// A redaction has erased this version of the entry. Skip the op, because a later change replaced or
+			// removed the entry.
 		case p.verb == store.VerbRemove:
 			st.removeEntry(e, seq)
 			deltas = append(deltas, store.Delta{ID: e.ID})

@@ -86,9 +86,9 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 }
 
 // freeRestoredAliases makes sure that no two entries have the same name or alias after a change that restores entries.
-// If another entry has an alias of a restored entry now, the restored entry loses the alias. If a restored entry did
-// not exist before the change, other entries lose its name as their alias. entryBefore must return the entry that had
-// a name before the change, or nil.
+// A restored entry loses each alias that another entry has now. If no entry had the name of a restored entry before
+// the change, the name is removed from the aliases of other entries. entryBefore must return the entry that had a name
+// before the change, or nil.
 func (g *commitBatch) freeRestoredAliases(v *recordBody, entryBefore func(name string) *store.Entry) error {
 	owner := g.ownerFinder(v)
 	for _, p := range slices.Clone(v.ops) {
@@ -124,7 +124,7 @@ func (g *commitBatch) ownerFinder(v *recordBody) func(word, but string) (string,
 // aliasTable finds the entries of a batch by their names and aliases.
 type aliasTable struct {
 	batch *commitBatch
-	// for each alias, names of entries that had it when the table was built (they may have lost it since)
+	// for each alias, names of the entries that had the alias when the table was built (some may have lost it since)
 	namesByAlias map[string][]string
 }
 
@@ -215,8 +215,8 @@ func joinNumbers(seqs []uint64) string {
 }
 
 // versionBefore returns the version that an entry had before op p in change seq, or nil if the entry did not exist.
-// changeBody is the body of this change, and earlierOps are its ops before p, because one of them may have written the
-// entry. It fails if the earlier version was erased by a redaction or dropped by a compaction.
+// changeBody is the body of the change. earlierOps are the ops before p in the change, because one of them may have
+// written the entry. versionBefore fails if the earlier version was erased by a redaction or dropped by a compaction.
 func (d *DB) versionBefore(
 	seq uint64,
 	changeBody *recordBody,

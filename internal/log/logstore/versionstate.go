@@ -85,8 +85,8 @@ func (p *versionState) applyRecord(r *wal.Record, v *recordBody) {
 		e := op.entry
 		switch {
 		case op.isErased:
-			// A redaction has erased this version of the entry. Skip it, because a later change replaced or removed it
-			// anyway.
+			// A redaction has erased this version of the entry. Skip the op, because a later change replaced or
+			// removed the entry.
 		case op.verb == store.VerbRemove:
 			p.removeEntry(e, r.Seq)
 		default:

@@ -61,9 +61,9 @@ func maxNeighbourShare(distance int) float64 {
 	return otherNeighbourShare
 }
 
-// addNeighbourScores adds, for each query word, the contributions of neighbouring turns to the score of turn i. The
-// contributions of the turn itself and its neighbours are combined by adding their fourth powers and taking the fourth
-// root. Therefore the result is only a little more than the largest of them. For dates, neighbours contribute nothing.
+// addNeighbourScores adds, for each query word, the contributions of neighbouring turns to the score of turn i. All
+// contributions for a word are combined: their fourth powers are added, and the fourth root is taken. Therefore the
+// result is only a little more than the largest of them. For dates, neighbours contribute nothing.
 func (t *dialogueScorer) addNeighbourScores(i int, own *candidate, a *scoreExplanation) {
 	a.neighbours, a.fourthPowers = a.neighbours[:0], a.fourthPowers[:0]
 	for _, given := range own.termScores {

@@ -29,9 +29,9 @@ type buildBatch struct {
 }
 
 // FillIndex adds items to an empty index. The items must be in order of ID. If ctx is done, FillIndex returns an
-// error, and the index must not be used. FillIndex does not use the given number of busy processors, because the
-// goroutines that produce the items need them. If runOptions is not nil, the index is written to files in between (see
-// [index.Index.FillEmpty]), and all items must be Late.
+// error, and the index must not be used. FillIndex does not use busyProcessors of the processors, because the
+// goroutines that produce the items need them. If runOptions is not nil, parts of the index are written to files to
+// save memory (see [index.Index.FillEmpty]). All items must be Late then.
 func (r *Scorer) FillIndex(
 	ctx context.Context,
 	items iter.Seq2[Item, error],

@@ -16,9 +16,9 @@ const (
 	maxHitsForStretches = 15  // number of best hits for which the part with the most query words is searched
 )
 
-// stretchFields are the fields of a dialogue that are searched for the part with the most query words. All these
-// fields have the weight contentWordWeight. Texts by programs are left out, because their weight is too low to be
-// worth the time.
+// stretchFields are the fields of a dialogue in which the part with the most query words is searched. All these fields
+// have the weight contentWordWeight. Texts by programs are left out, because their weight is too low to be worth the
+// time.
 var stretchFields = []string{"body", "user"}
 
 // spokenTokens returns the words in the fields of an item that contain what people said. They are cached in the item's
@@ -49,8 +49,9 @@ type stretchFinder struct {
 	termNumbers map[string]int // number of each term
 	occurrences []termOccurrence
 
-	// For each query term: how often it occurs in the 40 words that are examined now, its score for these words, and
-	// its weighted score for the best 40 words so far.
+	// The part of a text that is examined now is called the present part. For each query term, these are the number of
+	// occurrences in the present part, the term's score for the present part, and its weighted score for the best part
+	// so far.
 	currentCounts, currentScores, bestScores []float64
 }
 

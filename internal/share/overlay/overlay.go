@@ -67,8 +67,8 @@ func newStore(ctx context.Context, m *oxbow.Memory, lower oxbow.Store, suffix st
 	return o, nil
 }
 
-// Capabilities returns which optional interfaces the combined store implements, for [oxbow.CapabilitiesOf]. The
-// history is that of the upper store, without methods that change it.
+// Capabilities returns which optional interfaces the combined store implements, for [oxbow.CapabilitiesOf]. Its
+// history is the history of the upper store, without methods that change anything.
 func (o *overlayStore) Capabilities() oxbow.Capabilities {
 	c := oxbow.Capabilities{DryRunner: o, Watcher: o, HeadViewer: o, Pager: o}
 	if h := o.upperCapabilities.Historian; h != nil {

@@ -71,8 +71,7 @@ func newStagedChanges(st *state, now time.Time) *stagedChanges {
 		stagedRecords: map[string]*record{}}
 }
 
-// findRecord returns the entry with this name, as it is after the staged changes. It returns nil if there is no such
-// entry.
+// findRecord returns the entry with this name after the staged changes, or nil if no entry has the name.
 func (g *stagedChanges) findRecord(name string) *record {
 	if r, ok := g.stagedRecords[name]; ok {
 		return r

@@ -127,7 +127,8 @@ func recoverBackup(ctx context.Context, w *verb.Workspace, in RecoverIn) (out Re
 		if err == nil {
 			var m *oxbow.Memory
 			over := *w
-			// Open the damaged archive as it is. The usual way of opening would import new turns into the archive.
+			// Open the damaged archive with a plain call. The usual way of opening would import new turns into the
+			// archive.
 			over.Open = func(context.Context, verb.Access) (_ *oxbow.Memory, err error) {
 				m, err = oxbow.Open(store, &oxbow.Options{Clock: w.CurrentTime, Rand: w.Host.Rand, Source: w.Source})
 				return m, err
@@ -418,8 +419,8 @@ func AcceptRollback(ctx context.Context, w *verb.Workspace, _ AcceptIn) (AcceptO
 	if err != nil {
 		return AcceptOut{}, err
 	}
-	// Read the number of the last durable change before the number of the store's last change. Changes that are made
-	// in between then do not count as missing.
+	// Read the number of the last durable change first, and the number of the store's last change afterwards.
+	// Otherwise a change that another process makes meanwhile would count as missing.
 	durable, err := recordedDurableSeq(store, store)
 	if err != nil {
 		return AcceptOut{}, err

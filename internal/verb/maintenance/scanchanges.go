@@ -51,8 +51,8 @@ func (o *ScanOut) scanChanges(
 	}
 	for _, seq := range slices.Sorted(maps.Keys(sources)) {
 		if found := sources[seq]; found != nil {
-			// A compaction has kept only the entry's version. Its source contains the secret, and the next compaction
-			// will remove it from the source.
+			// A compaction has dropped the change and kept only the entry. The secret is in the entry's source, from
+			// which the next compaction will remove it.
 			add(seq, found)
 			if first.Time.After(until) {
 				until = first.Time

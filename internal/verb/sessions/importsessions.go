@@ -186,9 +186,9 @@ func ImportSessions(ctx context.Context, w *verb.Workspace, in ImportSessionsIn)
 	return out, nil
 }
 
-// transcriptReader returns a function that reads a transcript. If the user named the transcript and it contains no
-// events, the function returns an error, because another client may have written it. A client's list of prompts may
-// contain no events: its prompts are left out if their sessions have transcripts.
+// transcriptReader returns a function that reads a transcript. If the user named the transcript and no events are
+// found, the function returns an error, because another client may have written the file. A client's list of prompts
+// may yield no events, because prompts are left out if the transcript of their session exists.
 func (in *ImportSessionsIn) transcriptReader(c *ImportedClient) session.TranscriptReader {
 	isKnown := map[transcript.UnreadLine]bool{} // an incomplete last line is reported each time the transcript is read
 	read := in.NewReader(func(line transcript.UnreadLine) {

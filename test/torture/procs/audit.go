@@ -21,8 +21,8 @@ import (
 // minKeptChanges is the number of the newest read changes that a compaction does not remove from the history.
 const minKeptChanges = 100
 
-// auditor compares the log of the store with the changes that the writing processes were told are durable. It reads
-// the log through its own open memory.
+// auditor compares the store's log with the answers that the writing processes have given. It reads the log through a
+// memory of its own, which stays open.
 type auditor struct {
 	campaignRun       *campaignRun
 	memory            *oxbow.Memory

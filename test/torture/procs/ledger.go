@@ -14,7 +14,7 @@ import (
 
 // laneChange is a change of an entry that a writing goroutine has requested.
 type laneChange struct {
-	// op ID of the change; it is also the first word of the written content, so that the writer can be recognized
+	// op ID of the change, which is also the first word of the written content
 	opID      string
 	name      string
 	verb      string

@@ -41,7 +41,7 @@ func (r *readingGoroutine) readAll(ctx context.Context) {
 	}
 }
 
-// readEntry reads an entry that was recently changed, and checks the answer. It returns false if it could not read.
+// readEntry reads an entry that was recently changed, and checks the answer. It returns false if no entry was read.
 func (r *readingGoroutine) readEntry(ctx context.Context) bool {
 	name, before, ok := r.run.ledger.recentName(r.rand.Int())
 	if !ok {
@@ -95,8 +95,8 @@ func (r *readingGoroutine) searchEntry(ctx context.Context, verb string) bool {
 	return true
 }
 
-// readNames lists the names and versions of all entries in a single call, and checks them. It returns false if it
-// could not read.
+// readNames lists the names and versions of all entries in a single call, and checks them. It returns false if the
+// call failed.
 func (r *readingGoroutine) readNames(ctx context.Context) bool {
 	before := r.run.ledger.allStates()
 	a, _, err := r.proc.callUntilAnswered(ctx, callRequest{Verb: verbNames})

@@ -21,7 +21,7 @@ import (
 // of the child.
 func checkStoreAfterFault(ctx context.Context, home, output string, p Point, rep *Report) error {
 	var done []bool
-	var open []int // indexes of the steps for which it is unknown whether they were done
+	var open []int // indexes of the steps that may or may not have been executed
 	whole := output[:strings.LastIndexByte(output, '\n')+1]
 	for line := range strings.Lines(whole) {
 		word, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")

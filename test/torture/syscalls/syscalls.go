@@ -135,7 +135,7 @@ func Run(ctx context.Context, o Options, w io.Writer) (rep Report, err error) {
 var straceLinePattern = regexp.MustCompile(`(?m)^(\d+) +([a-z0-9_]+)\(`)
 
 // findPoints runs the child process once without any failure. It returns the system calls of the thread that uses the
-// store, each with the ways in which it can fail.
+// store. Each call may occur several times in the result, for the different ways in which it can fail.
 func (o Options) findPoints(ctx context.Context) ([]Point, error) {
 	home, err := os.MkdirTemp(o.Dir, "count")
 	if err != nil {

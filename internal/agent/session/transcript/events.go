@@ -77,7 +77,7 @@ func (r *eventReader) isOfOtherClient() bool {
 // not say them.
 func (r *eventReader) processEvent(e *clientfile.Event) {
 	if e.Offset < r.startOffset {
-		return // This is the first line of the transcript. It is read again only because it contains the session ID.
+		return // This is the first line of the transcript, which is read again only for the session ID.
 	}
 	// Lines that the client copied from another session occur only at the beginning of a file.
 	if e.IsCopy && r.startOffset == 0 {
