@@ -352,8 +352,7 @@ func (d *diagnosis) checkLock() {
 		return
 	}
 	defer l.Close()
-	// Test whether another process holds the store's lock. This function releases the lock at once, so that writers do
-	// not have to wait.
+	// Test whether another process holds the store's lock. The lock is released at once, so that writers need not wait.
 	got, err := l.TryLock()
 	if err != nil {
 		d.addFinding(findingLevelUnknown, about, "", "it cannot be looked at: %v", err)

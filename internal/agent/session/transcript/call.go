@@ -306,14 +306,14 @@ func trimClientText(out string) string {
 	i := strings.Index(out, "\nOutput:\n")
 	hasHead := i >= 0 && i < maxOutputHeadBytes
 	if hasHead && !strings.HasPrefix(out, "Output:") {
-		return out[i+len("\nOutput:\n"):] // Codex puts "Output:" on its own line before the command's output.
+		return out[i+len("\nOutput:\n"):] // Codex puts the word Output on a line before the output of the command.
 	}
 	if strings.HasPrefix(out, "Command: ") {
 		if _, rest, ok := strings.Cut(out, "\nOutput: "); ok {
-			out = "Output: " + rest // Qwen Code writes "Command: " and the command before the output.
+			out = "Output: " + rest // Qwen Code writes the command before the output.
 		}
 	}
-	// Gemini CLI and Qwen Code put "Output: " before the command's output, and the exit code after it.
+	// Gemini CLI and Qwen Code put the word Output before the output of a command, and the exit code after the output.
 	if rest, ok := strings.CutPrefix(out, "Output: "); ok {
 		for _, mark := range []string{"\nError: (none)", "\nExit Code: ", "\nSignal: ", "\nProcess Group PGID: "} {
 			if i := strings.LastIndex(rest, mark); i >= 0 {
