@@ -54,7 +54,8 @@ func (o *viewState) answerRequest(w http.ResponseWriter, r *http.Request, rt *ro
 	if err != nil || earlier != nil {
 		return earlier, err
 	}
-	defer func() { o.replayCache.endRequest(first, res) }() // End the replay even if the verb panics.
+	// End the request even if the verb panics, because a repetition of the request waits for this.
+	defer func() { o.replayCache.endRequest(first, res) }()
 	end, err := o.acquireHeavyCall(r.Context(), rt)
 	if err != nil {
 		return nil, err
@@ -200,8 +201,8 @@ func (o *viewState) currentEntry(ctx context.Context, name string, version uint6
 	return e, err == nil && e.Version == version
 }
 
-// entryInResult returns the name and the version of the entry that a result describes. wasRemoved is true if the call
-// removed the entry.
+// entryInResult returns the name and the version of the entry that the result of a verb's call is about. wasRemoved is
+// true if the call removed the entry.
 func entryInResult(result any) (name string, version uint64, wasRemoved bool) {
 	switch out := result.(type) {
 	case verb.GetOut:

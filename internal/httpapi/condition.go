@@ -25,7 +25,8 @@ func entityTag(ctx context.Context, e oxbow.Entry) string {
 	return fmt.Sprintf(`"%x-%d"`, sum, e.Version)
 }
 
-// containsTag reports whether the header lists this entity tag or "*".
+// containsTag reports whether a header If-Match or If-None-Match lists the entity tag, or "*", which stands for all
+// tags.
 func containsTag(header []string, tag string) bool {
 	for _, h := range header {
 		for s := range strings.SplitSeq(h, ",") {
@@ -45,7 +46,7 @@ const maxConditionAttempts = 50
 // entryCondition specifies the versions of an entry that a request may change.
 type entryCondition struct {
 	ifMatch, ifNoneMatch []string // values of If-Match and If-None-Match
-	// if the entry does not exist, the error is "not found" and not a failed condition
+	// If the entry does not exist, the request fails with 404 and not with 412 (condition failed).
 	isNotFoundWithoutEntry bool
 }
 
@@ -78,8 +79,9 @@ func requestCondition(r *http.Request, rt *route) (*entryCondition, error) {
 	return c, nil
 }
 
-// callIfMet calls the verb if the entry meets the condition. If the entry keeps changing during all attempts, it
-// returns the error "busy".
+// callIfMet calls the verb if the entry meets the condition in the request's header If-Match or If-None-Match. It
+// tries again if another request changes the entry in the meantime. After the last attempt, it returns the error
+// "busy".
 func (o *viewState) callIfMet(ctx context.Context, rt *route, args *requestArguments, c *entryCondition) (any, error) {
 	for range maxConditionAttempts {
 		out, again, err := o.callAtVersion(ctx, rt, args, c)
@@ -107,9 +109,9 @@ func (o *viewState) callAtVersion(
 ) (result any, hasChanged bool, err error) {
 	version, err := o.versionMeetingCondition(ctx, args, c)
 	if err != nil && args.argumentValue("op_id") != nil {
-		// The condition may fail because an earlier request with the same key was executed before the server
-		// restarted. For this case, call the verb once more: the store returns the result of the earlier request. For
-		// any other request, the call changes nothing, because the version below does not exist.
+		// The condition may fail because the server executed the same request, with the same idempotency key, before
+		// it was restarted. Call the verb again with a version number that no entry has. If the store knows the key,
+		// it ignores that number and returns the earlier result. Otherwise the call fails and changes nothing.
 		if args.setArgument("if_version", uint64(math.MaxUint64)) == nil {
 			if out, rerr := rt.verb.Call(ctx, o.Workspace, args.values); rerr == nil {
 				return out, false, nil

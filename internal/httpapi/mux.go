@@ -33,11 +33,12 @@ func newMux(feed *history.ChangeFeed, log *slog.Logger) *http.ServeMux {
 func (s *Server) findHandler(r *http.Request) (http.Handler, error) {
 	escaped, mux := r.URL.EscapedPath(), s.mux()
 	if clean := path.Clean(escaped); escaped != clean && escaped != clean+"/" {
-		return nil, noRouteError(r) // ServeMux would redirect to a cleaned path, which names a different resource.
+		// ServeMux would redirect such a path to a path without "//", "." and "..", which may name another entry.
+		return nil, noRouteError(r)
 	}
 	h, pattern := mux.Handler(r)
 	if pattern != "" {
-		return mux, nil // Unlike h, mux sets the path values of the request.
+		return mux, nil // Return mux and not h, because only mux sets the path values of the request.
 	}
 	refused := refusalRecorder{http.Header{}}
 	h.ServeHTTP(refused, r)

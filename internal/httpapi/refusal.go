@@ -14,7 +14,7 @@ import (
 // apiError is an error that only the HTTP API returns. Package remote lacks a sentinel error for this case.
 type apiError struct {
 	remote.Problem
-	currentETag string // after a failed condition, the current ETag of the entry, otherwise ""
+	currentETag string // current ETag of the entry, set only if the ETag in the request's condition does not match it
 }
 
 func (e *apiError) Error() string { return e.Detail }

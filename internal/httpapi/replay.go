@@ -15,9 +15,10 @@ import (
 // idempotencyKeyHeader is the header in which a client sends an ID of its request. A repeated request has the same ID.
 const idempotencyKeyHeader = "Idempotency-Key"
 
-// replayCache keeps the responses to requests with an idempotency key, for one view state. They are lost when the
-// process ends. For verbs that make a single change, the store also keeps the key (see [viewState.contextWithKey]), so
-// that a repeated request is recognized after a restart. The zero replayCache is empty.
+// replayCache keeps the responses to requests with an idempotency key, so that a repeated request gets the same
+// response. Each combination of token and profile has a cache of its own. The responses are lost when the process
+// ends. After that, a request whose verb makes a single change is still recognized, because the store also keeps the
+// key (see [viewState.contextWithKey]). The zero replayCache is empty.
 type replayCache struct {
 	mu         sync.Mutex // guards the following fields
 	byKey      map[string]*keptResponse
@@ -30,7 +31,7 @@ type keptResponse struct {
 	key           string
 	requestDigest [sha256.Size]byte // digest of the request
 	responseReady chan struct{}
-	response      *response // nil until done is closed; also nil if the request failed
+	response      *response // nil until responseReady is closed, and nil if the request failed
 }
 
 // Maximum number and total size of the kept responses, and maximum key length in bytes.

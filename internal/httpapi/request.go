@@ -60,7 +60,8 @@ func readArguments(w http.ResponseWriter, r *http.Request, rt *route) (*requestA
 		return nil, err
 	}
 	outside := *args
-	for _, m := range members { // The verb reports members that occur twice.
+	// The members of the JSON body. Members that occur twice are all added, because the verb reports them as an error.
+	for _, m := range members {
 		switch old := outside.argumentValue(m.Key); {
 		case old == nil:
 			args.values = append(args.values, m)

@@ -21,7 +21,7 @@ type route struct {
 
 	wholeMemory    bool // the route is refused if the view shows only a part of the memory
 	isSingleChange bool // the verb makes a single change, in which the store can record the idempotency key
-	isAboutEntry   bool // the argument name is the name of the entry, which may be new
+	isAboutEntry   bool // the argument "name" is the name of an entry, which need not exist yet
 	needsEntry     bool // the route fails if the entry does not exist
 	isPaged        bool // the result is a page, with the member next_offset
 	isQuick        bool // the time for the verb hardly depends on the size of the memory

@@ -107,7 +107,8 @@ func (s *Server) findViewState(t auth.Token, profile string) (*viewState, error)
 // The http.Server should have a ReadHeaderTimeout (30 s), a ReadTimeout (60 s) and an IdleTimeout (120 s), but no
 // WriteTimeout, because streams of events do not end.
 func (s *Server) Handler(g auth.Guard) http.Handler {
-	g.LargeBodyPath = basePath + "/store/apply" // This route accepts bodies up to the maximum size of a store change.
+	// Only this path accepts bodies as large as the largest set of operations that a store can apply at once.
+	g.LargeBodyPath = basePath + "/store/apply"
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		if p := r.URL.EscapedPath(); p == "/openapi.json" || p == basePath+"/openapi.json" {

@@ -84,12 +84,13 @@ type consolidateIn struct {
 
 // consolidateOut is the result of consolidateNames.
 type consolidateOut struct {
-	Before            int                `json:"before"` // tokens of all notes and facts before the call
+	// number of tokens in all notes and facts before anything was removed
+	Before            int                `json:"before"`
 	After             int                `json:"after"`
 	RemovedDuplicates []removedDuplicate `json:"dropped"`
 
-	// Steps are the changes of the facts, for a home whose layout shortens its own files. Number is the number of this
-	// change, which undo needs.
+	// Steps is set only for a home whose layout shortens its own files. It describes the changed facts in those files.
+	// UndoNumber is the number of this change, which the caller passes to undo.
 	Steps      []verb.Step `json:"steps,omitempty"`
 	UndoNumber int         `json:"number,omitempty"`
 }

@@ -12,7 +12,7 @@ import (
 // a quarter of a second. A call's turn ends before its response is sent, so that a slow client does not block others.
 type heavyCallLimit chan struct{}
 
-// newHeavyCallLimit returns a semaphore with half as many turns as there are processors.
+// newHeavyCallLimit returns a limit that lets half as many calls run at once as the machine has processors.
 func newHeavyCallLimit() heavyCallLimit { return make(heavyCallLimit, max(1, runtime.GOMAXPROCS(0)/2)) }
 
 // acquireTurn waits for a turn. It returns a function that the caller must call at the end of the turn.

@@ -1,4 +1,5 @@
-// This file expresses references in the notes of verbs as HTTP requests.
+// The notes in the results of verbs recommend further calls. This file writes such a recommendation as an HTTP
+// request.
 
 package httpapi
 

@@ -107,12 +107,16 @@ type claudeReader struct {
 	promptPosition string // position of the main agent's current prompt
 	agentTurnID    string // ID of the sub-agents' current turn
 
-	lastEventUUIDs map[string]string // maps each line's UUID to the UUID of the last line with events up to that line
+	// For the UUID of each line of the transcript, the UUID of the nearest line at or above it that contained a
+	// prompt, a text, a call or a result. Lines are above each other if one names the other as its parent.
+	lastEventUUIDs map[string]string
 
 	shell shellReporter
 }
 
-// maxLineDisorder limits how much older than the file's first line a line may be without being regarded as a copy.
+// A forked session begins with lines copied from another session, which are older than the file's first line.
+// maxLineDisorder is by how much a line may be older without being regarded as a copy, because the client does not
+// write all lines in the order of their times.
 const maxLineDisorder = time.Second
 
 func newClaudeReader(path string) EventReader {
@@ -163,7 +167,7 @@ func (c *claudeReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 	}
 	if !c.isPastCopies && !l.Time.Before(c.firstLineTime.Add(-maxLineDisorder)) {
 		c.isPastCopies = true
-		c.model = "" // The copied lines may name another model.
+		c.model = "" // The lines that the fork copied from another session may name another model.
 	}
 	e := Event{Offset: offset, Time: l.Time, ID: l.UUID, NodeID: l.UUID, ParentNodeID: parent, Session: l.SessionID,
 		WorkingDir: l.WorkingDir, Branch: l.Branch, Model: c.model, IsCopy: !c.isPastCopies}
@@ -204,8 +208,9 @@ var claudeIgnoredTypes = lazyWordSet(`
 	permission-mode pr-link progress queue-operation relocated result session-title speculation-accept started summary
 	system tag task-summary worktree-state`)
 
-// findParentWithEvents returns the UUID of the nearest line at or above l's parent from which events were reported. It
-// also records that UUID for l, so that the lines below l find the UUID.
+// findParentWithEvents begins at the parent of the line l and goes up from parent to parent. It returns the UUID of
+// the first line that contained something to report, such as a prompt or a call. It also records this UUID for l, so
+// that the search from a child of l need not go further up.
 func (c *claudeReader) findParentWithEvents(l *claudeLine) string {
 	parent, isKnown := c.lastEventUUIDs[l.ParentUUID]
 	if !isKnown {
@@ -250,9 +255,10 @@ func (c *claudeReader) reportAgentLine(l *claudeLine, e Event, yield func(*Event
 			call.Text = ""
 			call.ToolName, call.Args = b.Name, b.Input
 			yield(&call)
-		case isResultType(b.Type): // The model's server ran the tool and returned the result.
+		// The API's server ran the tool, not the client, so the agent's message contains the result.
+		case isResultType(b.Type):
 			b.reportCallResult(e, yield)
-		case b.Text != "": // The block is a text, or has a text although its type is not known.
+		case b.Text != "": // This part of the message is a text, or has an unknown type and contains a text.
 			e.Kind, e.Text = EventText, b.Text
 			yield(&e)
 		case !claudeTextlessBlockTypes()[b.Type]:
@@ -309,7 +315,7 @@ func (c *claudeReader) reportUserLine(l *claudeLine, e Event, yield func(*Event)
 	decodeArray(l.Message.Content, &blocks)
 	hasResults := l.reportCallResults(blocks, e, yield)
 	if hasResults && e.AgentID != "" {
-		return // No person writes to a sub-agent while it works, so other texts are not prompts.
+		return // No person writes to a sub-agent while it works, so a text beside its tool results is not a prompt.
 	}
 	if l.isWrittenByProgram() {
 		return
@@ -355,8 +361,9 @@ func reportAttachedFiles(blocks []claudeBlock, e Event, yield func(*Event)) {
 // refusalPrefix precedes the person's reason in the result of a refused call.
 const refusalPrefix = "To tell you how to proceed, the user said:"
 
-// reportTextBesideResults reports the person's text in a line with results. This is a text beside the results, or the
-// reason why the person refused a call. The text belongs to the current turn.
+// reportTextBesideResults reports what the person wrote in a line that contains results of tool calls. This is a text
+// after the results, or the person's reason for refusing a call. It belongs to the current turn and does not begin a
+// new one.
 func (c *claudeReader) reportTextBesideResults(e *Event, l *claudeLine, blocks []claudeBlock, yield func(*Event)) {
 	var texts []string
 	if e.Text != "" {

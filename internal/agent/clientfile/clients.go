@@ -41,7 +41,7 @@ type EventClient struct {
 	// because otherwise the numbers would be wrong.
 	HasNumberedIDs bool
 
-	Hook  HookFormat  // events and answers of the client's hooks
+	Hook  HookFormat  // what the client passes to its hooks, and what it accepts as a hook's answer
 	Tools ClientTools // names of the client's tools, by purpose
 
 	homeDir clientHome

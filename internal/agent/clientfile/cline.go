@@ -44,7 +44,7 @@ type clineMessage struct {
 	Content   json.RawMessage `json:"content"`
 	Model     struct {
 		ID      string `json:"id"`      // used by the command line
-		ModelID string `json:"modelId"` // used by the extensions
+		ModelID string `json:"modelId"` // used by the editor extensions
 	} `json:"modelInfo"`
 	Condensed struct {
 		Summary string `json:"summary"`
@@ -278,7 +278,7 @@ func (c *clineReader) reportUICall(kind, text string) {
 		if tool == "" {
 			tool = t.Tool
 		}
-		if tool == "web_fetch" { // The field path contains a URL for this tool.
+		if tool == "web_fetch" { // For web_fetch, the JSON field "path" contains a URL.
 			args, _ = json.Marshal(map[string]string{"url": t.Path})
 		}
 	case "command":
@@ -335,7 +335,7 @@ func findClineWorkingDir(path string) string {
 		Workspace string `json:"workspace"` // used by Roo Code and Kilo Code
 	}
 	for _, name := range []string{"history_item.json", id + ".json"} {
-		// Ignore the error: another file may name the directory.
+		// Ignore the error, because another file may contain the session's working directory.
 		_ = json.Unmarshal(readSmallFile(filepath.Join(dir, name)), &item)
 		if found := item.Dir + item.Workspace; found != "" {
 			return found

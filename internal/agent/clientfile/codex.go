@@ -38,7 +38,8 @@ type codexLine struct {
 	Items   []json.RawMessage `json:"items"`
 }
 
-// codexItem is a line's payload, or the item inside a payload.
+// codexItem is the payload of a transcript line. A payload may contain another object in its field "item", which is
+// also read as a codexItem.
 type codexItem struct {
 	Type        string          `json:"type"`
 	ID          string          `json:"id"`
@@ -119,25 +120,30 @@ type codexReader struct {
 	sessionID, workingDir, branch, model string
 	agentID, agentName, agentType        string
 
-	isStarted    bool
-	startTime    time.Time // time of the file's first line
-	hasBareLines bool      // The lines are payloads without an envelope.
+	isStarted bool
+	startTime time.Time // time of the file's first line
+	// An old version of Codex wrote each payload as a line of its own, without type and time around it.
+	hasBareLines bool
 	isInForkCopy bool      // The lines are still copies from the parent session.
 	lastTime     time.Time // time of the previous line
 
 	promptTurnID     string // ID of the last prompt's turn
 	unusedTaskTurnID string // turn ID of the last task_started line, until a prompt uses it
-	taskOffset       int64  // offset of that task_started line
+	taskOffset       int64  // offset of the last task_started line in the transcript
 
 	unansweredCalls map[string]codexCall
 
-	shell                 shellReporter
-	hasItemMessages       bool            // Items contain messages, so the agent's texts may occur twice.
-	hasPromptEvents       bool            // Events of this turn contain its prompts.
-	unrepeatedEventPrompt string          // last prompt in an event, until an item repeats the prompt
-	heldTexts             []heldText      // texts in the person's name that an event may still repeat
-	unpairedTexts         map[string]int  // for each agent text in this turn: item count minus message count
-	reportedThoughts      map[string]bool // reasoning that was already reported in this turn
+	shell shellReporter
+	// The agent's texts are stored as messages, so the agent_message events that repeat them must be ignored.
+	hasItemMessages bool
+	hasPromptEvents bool // The prompts of the current turn are stored in user_message events.
+	// last prompt read from a user_message event, or "" after a message repeated it
+	unrepeatedEventPrompt string
+	// prompts that are not reported yet, because an event that repeats the prompt may follow
+	heldTexts []heldText
+	// for each text of the agent in this turn: copies in item_completed events minus copies in messages
+	unpairedTexts    map[string]int
+	reportedThoughts map[string]bool // reasoning that was already reported in this turn
 }
 
 // heldText is a text in the person's name, and the attachments beside the text, such as "[image]".
@@ -146,8 +152,9 @@ type heldText struct {
 	files []string
 }
 
-// minGapAfterCopy is the smallest time between two lines that shows that the copy at a fork's beginning has ended. The
-// person's first prompt always comes later than this.
+// A fork begins with copies of the parent session's lines, which have almost the same time. minGapAfterCopy is the
+// shortest time between two lines after which the second line is not a copy. The person's first prompt in a fork
+// always comes later than this.
 const minGapAfterCopy = 100 * time.Millisecond
 
 func newCodexReader(path string) EventReader {
@@ -212,7 +219,7 @@ func (c *codexReader) ReadLine(line []byte, offset int64, yield func(*Event)) bo
 
 // fillMissingFields sets the payload and the time of a line that lacks them.
 func (c *codexReader) fillMissingFields(l *codexLine, line []byte) {
-	if l.Payload == nil { // In an old file, the whole line is the payload.
+	if l.Payload == nil { // Old versions of Codex wrote the payload without type and time around it.
 		c.hasBareLines = true
 		l.Payload, l.Type = line, "response_item"
 		if !c.isStarted {
@@ -277,7 +284,9 @@ func (c *codexReader) readSessionDocument(l *codexLine, offset int64, yield func
 // readSessionMeta reads the session ID, the directory and the sub-agent from the file's first line.
 func (c *codexReader) readSessionMeta(p *codexItem) {
 	if c.isStarted {
-		return // A fork also contains its parent's session line, which is ignored.
+		// The session is known already. This second description of a session belongs to the parent from which the
+		// session was forked.
+		return
 	}
 	c.isStarted = true
 	c.sessionID = p.ID
@@ -316,8 +325,8 @@ func (c *codexReader) detectCopyEnd(lineTime time.Time) {
 	c.lastTime = lineTime
 }
 
-// beginTurn records the ID of a new turn. It also forgets whether events contain prompts, because a newer version of
-// Codex may have continued the session.
+// beginTurn records the ID of a new turn. It resets hasPromptEvents, because this turn may come from another version
+// of Codex, which stores prompts in another way.
 func (c *codexReader) beginTurn(turnID string, offset int64, yield func(*Event)) {
 	if turnID == "" || c.agentID != "" {
 		return
@@ -432,7 +441,8 @@ func (c *codexReader) readResponseItem(p *codexItem, e Event, yield func(*Event)
 		e.ID = p.CallID
 		c.reportCallResult(p.Output, e, yield)
 	default:
-		isState := c.hasBareLines && p.Type == "" // The item is a state, such as {"record_type":"state"}.
+		// This is Codex's own state without a type, such as {"record_type":"state"}.
+		isState := c.hasBareLines && p.Type == ""
 		switch {
 		case isState, codexTextlessItemTypes()[p.Type]:
 		case strings.HasSuffix(p.Type, "_call"):
@@ -520,7 +530,8 @@ func (c *codexReader) reportEventPrompt(turnID, text string, files []string, e E
 	c.hasPromptEvents = true
 	for _, h := range c.heldTexts {
 		if strings.TrimSpace(h.Text) == strings.TrimSpace(text) {
-			// Use the item's time, because an earlier import that ended between the two lines has reported it.
+			// Two lines contain this prompt. Use the first line's time, because an earlier import may have seen only
+			// the first line and reported the prompt with its time.
 			e.Time = h.Time
 		}
 	}
@@ -529,8 +540,8 @@ func (c *codexReader) reportEventPrompt(turnID, text string, files []string, e E
 	c.reportPrompt(heldText{e, files}, yield)
 }
 
-// releaseHeldTexts clears the held texts. If no event of the turn contains a prompt, it first reports the texts as
-// prompts, except a text that repeats the last prompt in an event.
+// releaseHeldTexts forgets the prompts that were kept back until an event repeats them. If no event of the turn
+// contains a prompt, it first reports them. A text that equals the last prompt in an event is not reported.
 func (c *codexReader) releaseHeldTexts(yield func(*Event)) {
 	held := c.heldTexts
 	c.heldTexts = nil
@@ -680,7 +691,7 @@ func isPatchSuccess(output json.RawMessage) bool {
 	var o struct {
 		Success *bool `json:"success"`
 	}
-	_ = DecodeObject(output, &o) // Ignore the error: only an object contains the field for success.
+	_ = DecodeObject(output, &o) // Ignore the error: an output that is not a JSON object has no field "success".
 	if o.Success != nil {
 		return *o.Success
 	}

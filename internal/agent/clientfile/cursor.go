@@ -173,7 +173,7 @@ func (c *cursorReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 		}
 		at := parseTime(b.CreatedAt)
 		if at.IsZero() {
-			// Without a time of its own, the message is placed right after the previous one.
+			// This message of the conversation was stored without a time. Place it right after the previous message.
 			at = addMilliseconds(m.Time, 1)
 		} else {
 			m.HasNoTime = false

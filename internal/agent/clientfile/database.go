@@ -150,7 +150,8 @@ func sessionIDLister(table string) func(*sqlitefile.DB) ([]string, error) {
 	}
 }
 
-// findRowWithDetails returns the row with an ID in a table, and the rows of a second table that refer to this row.
+// findRowWithDetails returns the row of a table whose column "id" is rowID, such as a session. It also returns the
+// rows of detailTable whose detailColumn contains the same ID, such as the session's messages.
 func findRowWithDetails(
 	db *sqlitefile.DB,
 	table, rowID, detailTable, detailColumn string,
@@ -205,7 +206,7 @@ func listCursorSessionIDs(db *sqlitefile.DB) (ids []string, err error) {
 	}
 	rows, err := t.RowsWithPrefix("key", "composerData:")
 	for _, row := range rows {
-		if row.Text("value") != "" { // The value of a deleted session is NULL.
+		if row.Text("value") != "" { // Skip deleted sessions, whose value is NULL.
 			ids = append(ids, strings.TrimPrefix(row.Text("key"), "composerData:"))
 		}
 	}
@@ -262,7 +263,7 @@ func readCursorDocument(db *sqlitefile.DB, _, id string) (any, error) {
 // withoutLargeMembers returns the members of a Cursor session that the reader uses. The unused members may be large.
 func withoutLargeMembers(composer json.RawMessage) map[string]json.RawMessage {
 	var all map[string]json.RawMessage
-	_ = json.Unmarshal(composer, &all) // Ignore the error: the caller has already parsed composer.
+	_ = json.Unmarshal(composer, &all) // Ignore the error, because the caller has parsed the same JSON before.
 	small := map[string]json.RawMessage{}
 	for _, name := range []string{"composerId", "createdAt", "lastUpdatedAt", "modelConfig", "workspaceIdentifier",
 		"currentDir"} {

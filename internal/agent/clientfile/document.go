@@ -47,7 +47,9 @@ func ReadDocument(br *bufio.Reader) (document []byte, lines *bufio.Reader, err e
 	b, err := readDocument(br)
 	hasMoreLines := end >= 0 && bytes.HasPrefix(bytes.TrimLeft(head[end:], " \t\r\n"), []byte("{"))
 	if errors.Is(err, errDocumentTooLarge) && hasMoreLines {
-		err = nil // The first line is torn, so the file is read line by line.
+		// The file is not one JSON document, because it contains a second object. Its first line is damaged, so the
+		// caller reads it line by line.
+		err = nil
 	}
 	if err != nil {
 		return nil, br, err

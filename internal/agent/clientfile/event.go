@@ -29,8 +29,8 @@ const (
 	// EventCompacted reports that the client compacted the conversation. Text is the summary, if it is known.
 	EventCompacted
 
-	// EventLeftOut reports a part of the conversation without text, such as an image beside a prompt. Text is a noun
-	// in the plural for such parts.
+	// EventLeftOut reports parts of the conversation that are not texts, such as images beside a prompt. Text then
+	// names these parts in the plural, such as "images and other files".
 	EventLeftOut
 
 	// EventUnknown reports a transcript part that the reader does not understand, such as a line with a type that a
@@ -65,8 +65,9 @@ const maxTypeNameBytes = 60
 // Event is something that a transcript reports, such as a prompt, a text or a call. The receiving function must copy
 // the byte slices that are needed after the function returns.
 type Event struct {
-	Kind   EventKind
-	Offset int64     // offset in the file at which the event's line begins (for a prompt, at which its turn begins)
+	Kind EventKind
+	// offset of the event's line in the file; for a prompt, offset of the first line with the prompt's turn
+	Offset int64
 	Time   time.Time // zero if the time is not known
 	ID     string    // ID of the text or the call, if there is one
 	TurnID string    // ID of the turn, if the line names the turn (each turn begins with a prompt)
@@ -91,7 +92,8 @@ type Event struct {
 	// client reports no positions.
 	NodeID, ParentNodeID string
 
-	Session, WorkingDir, Branch, Model string // Each of these is "" if it is not known at this event.
+	// ID of the session, and the directory, Git branch and model in use at this event. Unknown values are "".
+	Session, WorkingDir, Branch, Model string
 
 	// AgentID, AgentName and AgentType describe the sub-agent. All are "" for the main agent. The name and the type
 	// may also be "" for a sub-agent.
@@ -104,13 +106,13 @@ type Event struct {
 	HasFailed     bool            // The tool failed, or the call was refused or cancelled.
 	ExitStatus    *int            // a command's exit status, if the client stores it outside of the output
 	OmitsZeroExit bool            // The client mentions the exit status of a command only if it is not 0.
-	resultOutput  string          // text that the tool returned, unless resultContent contains it
+	resultOutput  string          // text that the tool returned, used only if resultContent is nil
 	resultContent json.RawMessage // undecoded content with the text that the tool returned (may be nil)
 	DisplayData   json.RawMessage // the data that the client shows for the result, in the client's own format
 
-	// For EventEdit, DisplayData is an object with a member for each changed file, {PATH:{"type":"add","content"}},
-	// {PATH:{"type":"update","unified_diff","move_path"}} or {PATH:{"type":"delete"}}. If the event's ID is "", the
-	// transcript reports only that some call changed these files.
+	// For EventEdit, the field DisplayData is a JSON object with a member for each changed file,
+	// {PATH:{"type":"add","content"}}, {PATH:{"type":"update","unified_diff","move_path"}} or
+	// {PATH:{"type":"delete"}}. If the field ID is "", the transcript does not report which call changed the files.
 }
 
 // ResultText returns the text that the tool returned. Each call decodes the text again, because most results are large
@@ -134,6 +136,7 @@ type EventReader interface {
 
 // EventFlusher is an EventReader that may hold an event until a later line shows to which turn the event belongs.
 type EventFlusher interface {
-	// FlushEvents calls yield with the held events. It is called after the last line of the file.
+	// FlushEvents passes the events that ReadLine kept back to yield. It is called after the last line of the file,
+	// because no further line can then show to which turn such an event belongs.
 	FlushEvents(yield func(*Event))
 }

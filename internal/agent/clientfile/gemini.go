@@ -93,11 +93,12 @@ type geminiReader struct {
 
 // geminiMessage records which parts of a message were reported. The message may be repeated later with more parts.
 type geminiMessage struct {
-	previousNodeID string // ID of the previous message from which an event was reported
+	previousNodeID string // ID of the last message before this message that contained something to report
 	text           string
 	thoughtCount   int             // number of thoughts that were reported
 	callIDs        map[string]bool // IDs of the calls that were reported
-	isUnknown      bool            // the type of the message was reported as unknown
+	// The message has an unknown type, which was already reported and must not be reported again.
+	isUnknown bool
 }
 
 func newGeminiReader(path string) EventReader {
@@ -124,7 +125,8 @@ func (g *geminiReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 	}
 	switch {
 	case l.RewindTo != "":
-		g.lastMessageID, g.lastEventID = "", "" // If the ID is not known, the client removes all messages.
+		// If no message has the ID in rewindTo, Gemini CLI removes the whole conversation.
+		g.lastMessageID, g.lastEventID = "", ""
 		if m := g.messagesByID[l.RewindTo]; m != nil {
 			g.lastMessageID, g.lastEventID = m.previousNodeID, m.previousNodeID
 		}
@@ -182,8 +184,10 @@ func (g *geminiReader) reportMessage(m *geminiLine, place geminiMessagePlace, of
 		g.currentMessage = &geminiMessage{previousNodeID: g.lastEventID, callIDs: map[string]bool{}}
 		g.messagesByID[m.ID], g.lastMessageID = g.currentMessage, m.ID
 	case m.ID != g.lastMessageID && place == placeMessageList:
-		return // A resumed session repeats its messages, and the repetition may be shorter.
-	default: // The message has grown, perhaps after the person wrote the next prompt.
+		// Ignore a message that was already read. A resumed session lists its messages again, and some of them may
+		// then be shorter.
+		return
+	default: // The client stored the message again with more text or more calls.
 		g.currentMessage = known
 	}
 	e := Event{
@@ -204,7 +208,7 @@ func (g *geminiReader) reportMessage(m *geminiLine, place geminiMessagePlace, of
 	switch m.Type {
 	case "user":
 		g.reportUserText(m, e, report)
-	case "gemini", "qwen": // A Qwen Code document may use the type qwen for its agent.
+	case "gemini", "qwen": // Qwen Code uses the same format. Its agent may have the type qwen.
 		g.model = cmp.Or(m.Model, g.model)
 		e.Model = g.model
 		g.reportAgentMessage(m, e, report)
@@ -276,7 +280,7 @@ func (g *geminiReader) reportCallAndResult(c *geminiCall, e Event, yield func(*E
 		g.currentMessage.callIDs[c.ID] = true
 	}
 	switch c.Status {
-	case "success", "error", "cancelled", "": // A call with any other status has not ended yet.
+	case "success", "error", "cancelled", "": // The call has ended, so its result is reported below.
 	default:
 		return
 	}

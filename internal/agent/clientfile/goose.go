@@ -45,7 +45,7 @@ type goosePart struct {
 	ID       string `json:"id"`
 	Text     string `json:"text"`
 	Thinking string `json:"thinking"`
-	Message  string `json:"msg"` // the text, for the types conversationCompacted and summarizationRequested
+	Message  string `json:"msg"` // the text, for parts whose type is conversationCompacted or summarizationRequested
 	ToolCall struct {
 		Value struct {
 			Name string          `json:"name"`
@@ -162,8 +162,9 @@ func (g *gooseReader) reportMessage(message *gooseMessage, m *messageReporter) {
 	}
 }
 
-// gooseParts contains the part types that are read after the texts, and the part types without a text of the
-// conversation.
+// gooseParts contains the types of message parts that are known but contain no text by the person or the agent. The
+// types in the first line are tool calls and their results, which are reported after the message's texts. The types
+// below them are ignored.
 var gooseParts = lazyWordSet(`
 	frontendToolRequest toolRequest toolResponse
 

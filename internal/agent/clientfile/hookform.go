@@ -23,7 +23,8 @@ type HookFormat struct {
 	// context before a tool is used.
 	MakePreToolAnswer func(event, context string) any
 
-	// ToolNames maps tool names in reports to tool names in transcripts. It contains only the names that differ.
+	// ToolNames maps the tool names that the client passes to its hooks to the tool names in its transcripts. It
+	// contains only the tools whose two names differ.
 	ToolNames map[string]string
 
 	// HasUnstableCallIDs is set if a call may have one ID in reports and another ID in the transcript.

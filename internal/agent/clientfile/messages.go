@@ -111,13 +111,13 @@ type contentBlock struct {
 	Type         string          `json:"type"`
 	Text         string          `json:"text"`
 	Thinking     string          `json:"thinking"`
-	KimiThinking string          `json:"think"` // name in Kimi
+	KimiThinking string          `json:"think"` // Thinking, as Kimi names the field
 	ID           string          `json:"id"`
 	Name         string          `json:"name"`
 	Input        json.RawMessage `json:"input"`
-	Args         json.RawMessage `json:"arguments"` // name in pi
+	Args         json.RawMessage `json:"arguments"` // Input, as pi names the field
 	CallID       string          `json:"tool_use_id"`
-	AmpCallID    string          `json:"toolUseID"` // name in Amp
+	AmpCallID    string          `json:"toolUseID"` // CallID, as Amp names the field
 	Content      json.RawMessage `json:"content"`
 	IsError      bool            `json:"is_error"`
 	AmpRun       struct {        // result of a call in Amp
@@ -162,7 +162,7 @@ func (m *messageReporter) reportBlocks(
 		"info",
 		"custom",
 		"branchSummary",
-		"compactionSummary": // no person wrote these
+		"compactionSummary": // Programs wrote all messages with these roles.
 		extractPersonText = func(string) string { return "" }
 	default:
 		m.Event.reportUnknownPart("messages", role, m.yieldEvent)

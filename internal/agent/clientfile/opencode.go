@@ -1,19 +1,21 @@
-// This file reads sessions of opencode, which keeps its own in a database. It reads two forms.
+// This file reads sessions of opencode. A current opencode stores its sessions in a database, which another file
+// reads. This file reads three other forms.
 //
-// The command export writes a document, {"info":{"id","directory","parentID"},"messages":[{"info":
+// The command "opencode export" writes a document, {"info":{"id","directory","parentID"},"messages":[{"info":
 // {"id","role","modelID","time"},"parts":[{"id","type":"text"|"reasoning"|"tool","text","synthetic",
 // "tool","callID","state":{"status","input","output","error","metadata","time"}}]}]}.
 //
-// The plug-in passes reports to hooks, one on each line: {"hook_event_name":"UserPromptSubmit"|
-// "AgentText"|"PostToolUse"|…,"session_id","turn_id","cwd","timestamp","agent_type","prompt","text",
-// "tool_name","tool_use_id","tool_input","model"}. Between them there may be notes that a hook made of
-// other reports: {"client":"opencode","kind":"prompt"|"text"|"call","session","agent","text",
-// "call":{"wrote"}}.
+// oxbow's plug-in for opencode reports what happens in a session to oxbow's hook, one JSON object a line:
+// {"hook_event_name":"UserPromptSubmit"|"AgentText"|"PostToolUse"|…,"session_id","turn_id","cwd","timestamp",
+// "agent_type","prompt","text","tool_name","tool_use_id","tool_input","model"}.
+// Between these lines there may be the hook's own shorter records of other reports:
+// {"client":"opencode","kind":"prompt"|"text"|"call","session","agent","text","call":{"wrote"}}.
 //
 // Versions before the database stored the same objects in files below the directory storage:
-// session/PROJECT/SESSION.json, message/SESSION/MESSAGE.json and part/MESSAGE/PART.json. The first versions stored them
-// below project/PROJECT/storage/session: info/SESSION.json, message/SESSION/MESSAGE.json and
-// part/SESSION/MESSAGE/PART.json. Such a session is read as a document.
+// session/PROJECT/SESSION.json, message/SESSION/MESSAGE.json and part/MESSAGE/PART.json. The first versions stored
+// them below project/PROJECT/storage/session: info/SESSION.json, message/SESSION/MESSAGE.json and
+// part/SESSION/MESSAGE/PART.json. The files of such a session are joined to one document, which is read like an
+// exported document.
 
 package clientfile
 
@@ -87,7 +89,7 @@ type opencodePart struct {
 	ID          string `json:"id"`
 	Type        string `json:"type"`
 	Text        string `json:"text"`
-	Prompt      string `json:"prompt"` // the task, only for the type subtask
+	Prompt      string `json:"prompt"` // the task for a sub-agent, set only if Type is "subtask"
 	IsSynthetic bool   `json:"synthetic"`
 	IsIgnored   bool   `json:"ignored"`
 	Tool        string `json:"tool"`
@@ -269,7 +271,7 @@ func (p *opencodePart) reportEvents(e Event, isSummary bool, yield func(*Event))
 		e.ToolName, e.Args = p.Tool, s.Input
 		yield(&e)
 		if s.Status != "completed" && s.Status != "error" {
-			return // The call has not ended yet.
+			return // A call that has not ended has no result to report.
 		}
 		var metadata struct {
 			Exit *int `json:"exit"`
@@ -289,7 +291,8 @@ func (p *opencodePart) reportEvents(e Event, isSummary bool, yield func(*Event))
 	}
 }
 
-// reportHookEvent reports the events in a line that a hook received as its report.
+// reportHookEvent reports the event that opencode passed to a hook, such as a prompt or a tool call, and that the hook
+// stored as a line.
 func (l *opencodeLine) reportHookEvent(e Event, yield func(*Event)) {
 	switch l.EventName {
 	case "UserPromptSubmit":
@@ -316,7 +319,7 @@ func (l *opencodeLine) reportHookEvent(e Event, yield func(*Event)) {
 	}
 }
 
-// reportHookNote reports the event in a note that a hook made of another report.
+// reportHookNote reports the event in a note that a hook stored about a prompt, a text or a file change.
 func (l *opencodeLine) reportHookNote(e Event, yield func(*Event)) {
 	e.Text = l.Text
 	switch l.NoteKind {
@@ -360,8 +363,9 @@ func isOpencodeSessionFile(path string) bool {
 		filepath.Base(filepath.Dir(filepath.Dir(filepath.Dir(path)))) == "storage")
 }
 
-// readStoredSession returns a session of a version without a database as one document. An object that cannot be read
-// becomes null, so that the reader counts it as unread.
+// readStoredSession returns a session as one JSON document. It is for old versions of opencode, which stored each
+// message in a file of its own and not in a database. A message that cannot be read becomes null, so that the reader
+// of the document counts it as unread.
 func readStoredSession(path string) ([]byte, error) {
 	info, err := os.ReadFile(path)
 	if err != nil {

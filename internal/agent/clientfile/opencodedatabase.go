@@ -137,7 +137,8 @@ func readOpencodeDocumentV2(db *sqlitefile.DB, session sqlitefile.Row) (any, err
 	for _, row := range rows {
 		var data opencodeRowData
 		if !parseObject(columnAsJSON(row, "data"), &data) {
-			all = append(all, nil) // Append the unreadable message as null, so that the reader counts it as unread.
+			// The message cannot be read. Append null, so that the reader of the document counts it as unread.
+			all = append(all, nil)
 			continue
 		}
 		all = append(all, data.toMessagesV1(row)...)

@@ -106,7 +106,8 @@ func (p *piReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool 
 	return true
 }
 
-// piStates contains the types of lines that are program states, or text that extensions insert.
+// piStates contains the types of lines that store pi's own state, such as a model change, or texts that its extensions
+// inserted. Such lines contain no text by the person or the agent.
 var piStates = lazyWordSet(`
 	branch_summary custom label leaf model_change session session_info thinking_level_change`)
 
@@ -151,7 +152,8 @@ func isAmpThread(line []byte) bool {
 	return DecodeObject(line, &t) && strings.HasPrefix(t.ID, "T-") && t.Created != nil && t.Messages != nil
 }
 
-// ReadLine implements [EventReader]. The line is a whole thread.
+// ReadLine implements [EventReader]. Amp stores a whole conversation as one JSON document, so the line is the whole
+// file.
 func (ampReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	var t ampThread
 	if !parseObject(line, &t) || t.ID == "" {
@@ -255,7 +257,7 @@ func (crushReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool 
 				m.reportResult(callResult{id: message.ID, output: p.Data.Output, exitStatus: p.Data.Exit})
 			case "image_url", "binary":
 				m.Event.reportLeftOutParts(leftOutFilesText, 1, yield)
-			case "finish": // It says why the message ended.
+			case "finish": // This part contains only the reason why the message ended.
 			default:
 				m.Event.reportUnknownPart("parts", p.Type, yield)
 			}
@@ -516,7 +518,8 @@ var kimiStates = lazyWordSet(`
 	permission plan plan_mode plugin profile prompt runtime staleGuard swarm_mode task token_counting tools tower_mode
 	turn.cancel turn.ended turn.step.interrupted turn.step.retrying usage`)
 
-// isKimiState reports whether every conversation text in a line of this type is also in another line.
+// isKimiState reports whether lines of a type can be ignored. They store the state of Kimi CLI or Kimi Code, or repeat
+// texts of other lines.
 func isKimiState(typeName string) bool {
 	group, _, _ := strings.Cut(typeName, ".")
 	return kimiStates()[typeName] || kimiStates()[group]

@@ -14,8 +14,8 @@ import (
 // PersonShellTool is the tool name for a call that stands for a command by the person, not by the agent.
 const PersonShellTool = "user_shell"
 
-// shellReporter reports the commands that the person ran during a conversation.
-// ID of the command whose output may be in a later line ("" if no output is missing)
+// shellReporter reports the shell commands that the person ran during a conversation. The pendingCallID identifies a
+// reported command whose output may be in a later line. It is "" if no output is missing.
 type shellReporter struct{ pendingCallID string }
 
 // shellTextPatterns matches the forms in which clients store commands and outputs:
@@ -41,7 +41,8 @@ var bashOutputTagPattern = sync.OnceValue(
 	func() *regexp.Regexp { return regexp.MustCompile(`</?bash-std(?:out|err)>`) },
 )
 
-// isShellText reports whether a text begins like a person's command, or like the output of such a command.
+// isShellText reports whether a text begins with one of the tags or words with which clients store a shell command by
+// the person, or the command's output.
 func isShellText(text string) bool {
 	return strings.HasPrefix(text, "<bash-") || strings.HasPrefix(text, "<user_shell_command>") ||
 		strings.HasPrefix(text, "I ran the following shell command:")

@@ -65,7 +65,8 @@ func (p *promptLine) isPromptListElement() bool {
 
 // promptListReader reads one list of prompts. It keeps the state between two lines.
 type promptListReader struct {
-	projectDir string // project to which the whole list belongs, or ""
+	// directory of the project to which all prompts in the file belong, or "" if each prompt names its own
+	projectDir string
 
 	// hasTranscript reports whether a transcript of the session exists.
 	hasTranscript func(session string) bool
@@ -136,7 +137,8 @@ func (p *promptListReader) readListElement(element []byte, offset int64, yield f
 	case e.Session == "":
 		e.reportLeftOutParts("prompts without a session", 1, yield)
 	case isBuiltinCommand(e.Text), p.hasTranscript(e.Session):
-	case isShellCommand(e.Text): // The person ran a command. The list does not contain its output.
+	// The person ran a shell command. The client's prompt list stores only the command and not its output.
+	case isShellCommand(e.Text):
 		e.reportLeftOutParts("commands of the person without their output", 1, yield)
 	default:
 		yield(&e)
@@ -162,7 +164,8 @@ func (p *promptLine) withPastedTexts() string {
 	}
 	return pastedTextPattern().ReplaceAllStringFunc(p.Display, func(place string) string {
 		number := pastedTextPattern().FindStringSubmatch(place)[1]
-		return cmp.Or(pasted[number].Content, place) // Keep the placeholder of a long text, which is stored elsewhere.
+		// If the pasted text is stored in another file, keep its placeholder.
+		return cmp.Or(pasted[number].Content, place)
 	})
 }
 

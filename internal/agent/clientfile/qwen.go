@@ -123,7 +123,8 @@ var qwenIgnoredSubtypes = lazyWordSet(`
 	session_execution_engine session_model session_notes session_source session_sources_snapshot slash_command
 	turn_result user_text_elements`)
 
-// releaseHeldPrompt reports the held prompt. If turnID is "", the prompt's own ID identifies its turn.
+// releaseHeldPrompt reports the last prompt, which was kept back until a later line names its turn. If turnID is "",
+// no line named the turn.
 func (q *qwenReader) releaseHeldPrompt(turnID string, yield func(*Event)) {
 	e := q.heldPrompt
 	if e == nil {
@@ -172,7 +173,8 @@ func (l *qwenLine) isWrittenByPerson(e Event, yield func(*Event)) bool {
 	return false
 }
 
-// readUserText handles a text in the person's name. A prompt is held until its turn is known.
+// readUserText reads a line that the transcript attributes to the person. If the line does not name the turn of the
+// prompt, the prompt is kept back until a later line names the turn.
 func (q *qwenReader) readUserText(l *qwenLine, e Event, yield func(*Event)) {
 	if !l.isWrittenByPerson(e, yield) {
 		return
@@ -275,7 +277,7 @@ func (l *qwenLine) reportCallResults(e Event, yield func(*Event)) {
 		var shown struct {
 			Exit *int `json:"exitCode"`
 		}
-		_ = DecodeObject(r.Display, &shown) // Ignore the error: data that is a text contains no exit status.
+		_ = DecodeObject(r.Display, &shown) // Ignore the error: only a JSON object contains an exit status.
 		e.ExitStatus = shown.Exit
 		yield(&e)
 	}

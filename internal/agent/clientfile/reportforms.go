@@ -172,6 +172,6 @@ func exitStatus(result json.RawMessage) *int {
 	var o struct {
 		Exit *int `json:"exitCode"`
 	}
-	_ = json.Unmarshal(result, &o) // Ignore the error: a result in another form contains no exit status.
+	_ = json.Unmarshal(result, &o) // Ignore the error: only a JSON object contains an exit status.
 	return o.Exit
 }

@@ -25,7 +25,8 @@ func ParseClientReport(client string, stdin []byte) (r HookReport, writer string
 	return r, writer, isReadable && r.SessionID != ""
 }
 
-// findReportWriter returns the client that wrote a report which the hook of a client received.
+// findReportWriter returns the name of the client that called a hook with this input. It may differ from the client
+// for which the hook was installed, because Cursor and VS Code also run hooks that were installed for other clients.
 func findReportWriter(client string, stdin []byte) string {
 	if client != "claude" && client != "copilot" {
 		return client
@@ -36,7 +37,7 @@ func findReportWriter(client string, stdin []byte) string {
 		VSCodeSession string `json:"sessionId"`
 		VSCodeEvent   string `json:"hookEventName"`
 	}
-	_ = json.Unmarshal(stdin, &signs) // Ignore the error: fields that cannot be decoded stay empty.
+	_ = json.Unmarshal(stdin, &signs) // Ignore the error: a field of another type stays empty.
 	switch {
 	case signs.CursorVersion != "":
 		return "cursor"

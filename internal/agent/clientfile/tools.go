@@ -7,22 +7,24 @@ package clientfile
 // case, unless a field says otherwise. A tool that is not listed belongs to an MCP server if its name has the form of
 // ServerName. The output of any other tool is unvouched.
 type ClientTools struct {
-	Shells                  []string // run a shell command, which determines where the output comes from
-	FileReaders             []string // read the files that the arguments name
-	FileSearchers           []string // search or list the files below the paths that the arguments name
-	FileEditors             []string // write the files that the arguments name, and return the agent's own text
+	Shells        []string // tools that run a shell command (the command determines who wrote the output)
+	FileReaders   []string // tools that read the files that the arguments name
+	FileSearchers []string // search or list the files below the paths that the arguments name
+	// tools that write the files that the arguments name, and return text that the agent wrote
+	FileEditors             []string
 	WebReaders              []string // return text from the web, from another document or from an MCP server
-	LateOutputReaders       []string // return the output of a command that was started by an earlier call
+	LateOutputReaders       []string // tools that return the output of a shell command that an earlier call started
 	AgentStarters           []string // start a sub-agent whose calls the client reports
 	UnreportedAgentStarters []string // start a sub-agent or a skill whose calls the client does not report
-	OwnTextTools            []string // return a text of the agent or the person
+	OwnTextTools            []string // tools that return text that the agent or the person wrote
 
 	// ForeignReaders lists tools that read the web, mail or chats, in the client's spelling. If no hook has judged
 	// such a call, its result counts as text by others.
 	ForeignReaders []string
 
-	ServerName      ServerName
-	ServerLikeTools []string // built-in tools whose names look like names of MCP tools, in the client's spelling
+	ServerName ServerName
+	// tools of the client itself whose names have the form of an MCP tool's name, in the client's spelling
+	ServerLikeTools []string
 	BuiltinServers  []string // parts of the client whose tools have names like an MCP server's tools
 }
 

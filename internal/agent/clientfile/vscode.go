@@ -205,7 +205,9 @@ func replayChangeLog(log []byte) ([]byte, error) {
 		}
 		var edit func(old any) any
 		switch change.Kind {
-		case 0, 1, 3: // A deleted member becomes null, which means the same in a session.
+		// If Kind is 3, the client deleted this part of the session. Value is then nil, and the part becomes null,
+		// which is read like a missing part.
+		case 0, 1, 3:
 			edit = func(any) any { return change.Value }
 		case 2:
 			edit = func(old any) any {
@@ -230,7 +232,8 @@ func replayChangeLog(log []byte) ([]byte, error) {
 	return json.Marshal(state)
 }
 
-// maxArrayIndex is the largest array index that a log of changes may use.
+// maxArrayIndex is the largest array index that a line of a session file may set. Each line describes a change of the
+// session, and a larger index would allocate too much memory.
 const maxArrayIndex = 1 << 20
 
 // editValueAtPath replaces the part of a value at a path by edit's result, and returns the changed value. Missing

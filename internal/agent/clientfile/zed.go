@@ -94,7 +94,8 @@ type zedReader struct{}
 
 func newZedReader(string) EventReader { return zedReader{} }
 
-// ReadLine implements [EventReader]. The line is a whole thread.
+// ReadLine implements [EventReader]. Zed stores a whole conversation as one database row, so the line is the whole
+// conversation.
 func (zedReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	var d zedDocument
 	if !parseObject(line, &d) || d.Row.ID == "" {

@@ -29,7 +29,7 @@ var (
 	ProjectDirs = []string{".oxbow/skills", ".claude/skills", ".agents/skills", ".codex/skills", ".opencode/skills",
 		".gemini/skills", ".github/skills", ".cursor/skills"}
 	HomeDirs = []string{"skills"} // relative to a home of oxbow
-) // relative to a home of oxbow
+)
 
 // maxFileSize is the maximum size of a skill's file, in bytes.
 const maxFileSize = 128 << 10

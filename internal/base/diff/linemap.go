@@ -31,7 +31,9 @@ func (in LineNumberer) LineIDs(lines []string) []int32 {
 // A LineMapper finds, for the lines in one text, the equal lines in another text. A LineMapper can be used for many
 // pairs of texts, and reuses its working memory. The zero Mapper is ready to use.
 type LineMapper struct {
-	lineOccurrences []lineOccurrence // indexed by line ID; all counts are zero between two calls of MapLines
+	// Equal lines have the same number, which is their index in this slice. Between two calls of MapLines, all counts
+	// are zero.
+	lineOccurrences []lineOccurrence
 }
 
 // lineOccurrence counts a line in two texts, A and B. It contains how often the line occurs in each text, and the
@@ -157,8 +159,11 @@ const maxLineEdits = 1000
 // than maxLineEdits edits are necessary, it maps no line.
 func mapByMyers(a, b []int32, i, j int, mapping []int) {
 	maxDistance := min(len(a)+len(b), maxLineEdits)
-	furthest := make([]int32, 2*maxDistance+2) // furthest position in a that was reached on each diagonal
-	// for each round, a copy of the elements in furthest that the round can change
+	// Myers's algorithm compares both texts on a grid. Diagonal k contains the positions x in a and x-k in b. For each
+	// diagonal, furthest contains the largest x that was reached so far.
+	furthest := make([]int32, 2*maxDistance+2)
+	// Round d tries all edit scripts with d edits. trace contains, for each round, a copy of the elements of furthest
+	// that the round may change.
 	var trace [][]int32
 	for d := 0; d <= maxDistance; d++ {
 		for k := -d; k <= d; k += 2 {
@@ -181,9 +186,10 @@ func mapByMyers(a, b []int32, i, j int, mapping []int) {
 	}
 }
 
-// isReachedByInsertion reports how the furthest path to diagonal k ends in round d. It returns true if the last edit
-// inserts a line from b, and false if the last edit deletes a line from a. Equal lines may follow the edit. The slice
-// furthest contains the furthest positions of the previous round. Diagonal 0 is at index middle.
+// isReachedByInsertion is a step of Myers's algorithm, which compares the texts a and b. It decides how the best path
+// with d edits reaches diagonal k, on which the position in a minus the position in b is k. It returns true if the
+// last edit inserts a line of b, and false if the last edit deletes a line of a. The slice furthest contains the
+// largest position in a that d-1 edits reached on each diagonal. Diagonal 0 is at index middle.
 func isReachedByInsertion(furthest []int32, middle, k, d int) bool {
 	if k == -d || k == d {
 		return k == -d

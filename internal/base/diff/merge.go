@@ -10,12 +10,12 @@ import (
 
 // LineChange replaces some lines of a base text by new lines.
 type LineChange struct {
-	From, To int      // the lines From to To-1 of the base are replaced
+	From, To int      // The lines From to To-1 of the base text are replaced.
 	Lines    []string // new lines
 }
 
-// Compare orders changes by their position in the base. Changes at the same position are ordered by their new lines.
-// It returns 0 for equal changes.
+// Compare orders changes by the lines of the base text that they replace. Changes of the same lines are ordered by
+// their new lines. It returns 0 for equal changes.
 func (c LineChange) Compare(d LineChange) int {
 	if c.From != d.From {
 		return c.From - d.From
@@ -48,8 +48,9 @@ func CompareLines(base, changed []string) (changes []LineChange) {
 	return changes
 }
 
-// ResolveConflict decides about changes that overlap or touch and are not equal. It returns the lines that replace the
-// base's lines from changes[0].From to to-1.
+// ResolveConflict is called for changes that contradict each other, because they replace the same or adjacent lines of
+// the base text by different lines. All these changes are between line changes[0].From and line to-1. It returns new
+// lines for this whole part of the base text.
 type ResolveConflict func(changes []LineChange, to int) ([]string, error)
 
 // ApplyChanges applies the changes in several versions to the lines of base. Equal changes are applied once. The
@@ -64,7 +65,8 @@ func ApplyChanges(base []string, changes []LineChange, conflict ResolveConflict)
 	at := 0
 	for len(all) > 0 {
 		n, to := 1, all[0].To
-		for n < len(all) && all[n].From <= to { // this change overlaps or touches the changes before it
+		// This change replaces lines that an earlier change also replaces, or the lines right after them.
+		for n < len(all) && all[n].From <= to {
 			to = max(to, all[n].To)
 			n++
 		}

@@ -1,4 +1,4 @@
-// This file finds the words by which two lines differ.
+// This file finds the words that differ between two lines, so that a difference can be shown word by word.
 
 package diff
 
@@ -10,7 +10,7 @@ import (
 // WordRun is a part of a line: some words that are all changed or all unchanged.
 type WordRun struct {
 	Text      string
-	IsChanged bool // the other line does not contain the part
+	IsChanged bool // the words are only in this line and not in the line with which it was compared
 }
 
 // maxComparedWords is the maximum number of words in a line. [CompareWordRuns] does not compare longer lines.

@@ -63,8 +63,9 @@ func appendSafeRune(b []byte, r rune) []byte {
 // A SafeWriter writes text to W and escapes harmful characters like [ReplaceHarmful]. It does not change CR LF and the
 // escape sequences in EscapeSequences.
 type SafeWriter struct {
-	Output             io.Writer
-	incompleteSequence []byte // beginning of a character or permitted sequence whose rest was not written yet
+	Output io.Writer
+	// start of a character or of an allowed escape sequence whose other bytes were not written yet
+	incompleteSequence []byte
 }
 
 // permittedSequences contains the byte sequences that [SafeWriter] does not change.

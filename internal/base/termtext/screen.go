@@ -51,7 +51,7 @@ func WrapAtWords(s string, maxColumns int) (lines []string) {
 				space = ""
 			}
 			for isWide := strings.ContainsFunc(w, func(r rune) bool { return r >= utf8.RuneSelf }); isWide; {
-				// TruncateString reads only the beginning of w.
+				// A long word need not be cut first, because TruncateString reads only as much as fits into a row.
 				part := displaywidth.TruncateString(w, maxColumns-CountColumns(row), "")
 				if part == "" || part == w {
 					break

@@ -39,8 +39,8 @@ func (r release) checkFiles() error {
 	return err
 }
 
-// checkFileHashes compares the files with the listed checksums, and returns the number of checksums. It returns an
-// error if a package is not listed.
+// checkFileHashes compares the release's files with the checksums in its checksum file. It returns the number of
+// checksums in this file. It returns an error if the checksum file lacks a package of the release.
 func (r release) checkFileHashes() (int, error) {
 	b, err := os.ReadFile(filepath.Join(r.dist, checksumsFile))
 	if err != nil {

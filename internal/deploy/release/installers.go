@@ -54,7 +54,8 @@ func installDeb(r release, dir string) (installedProgram, error) {
 		return installedProgram{}, err
 	}
 	program := filepath.Join(root, "usr/bin/oxbow")
-	// The documented lines call sudo and dpkg. Replace both by stubs that run dpkg with a further root directory.
+	// The commands in the installation guide, which are run later, call sudo and dpkg. Replace both by scripts that
+	// need no root rights and install into a separate directory.
 	clean, stubs := filepath.Join(dir, "clean-root"), filepath.Join(dir, "stubs")
 	path := filepath.Join(clean, "usr/bin") + ":" + stubs + ":" + os.Getenv("PATH")
 	real, err := exec.LookPath("dpkg")

@@ -16,7 +16,7 @@ import (
 // An installTrial installs oxbow in one way and tests the installed program.
 type installTrial struct {
 	packageKind      string
-	requiredPrograms []string // programs that the trial needs on this machine
+	requiredPrograms []string // programs that must exist on this machine to test this kind of package
 	install          func(r release, dir string) (installedProgram, error)
 }
 
@@ -24,7 +24,7 @@ type installTrial struct {
 type installedProgram struct {
 	commandLine  []string // command line of the program, or nil if this system cannot run it
 	typedCommand string   // command that the program's messages tell users to type
-	// environment for the lines in docs/install.md; nil if the page lacks lines for this way
+	// environment for the commands that docs/install.md lists for this kind of package; nil if it lists no commands
 	environment []string
 	runDemo     func() error // runs the demo if argv is nil
 	uninstall   func() error // uninstalls the program (may be nil)
@@ -188,8 +188,8 @@ func checkOutputContains(dir string, words []string, argv ...string) error {
 	return nil
 }
 
-// checkDemo runs the demo and then the first commands in a new memory. typed is the command that the program's
-// messages must name.
+// checkDemo runs the demo and then the first commands in a new memory. When the program tells the user to type a
+// command, its messages must begin that command with typed, such as "npx oxbow".
 func checkDemo(dir, typed string, program ...string) error {
 	run := func(words ...string) []string { return slices.Concat(program, words) }
 	return errors.Join(

@@ -15,12 +15,13 @@ import (
 
 // Texts are new texts that are about to be written.
 type Texts struct {
-	Names []string // for each text, the name of its entry, or ""
+	Names []string // for each of the Texts, the name of the entry into which it is written, or ""
 	Texts []string
 	// IgnoredTexts contains a second text for each text, such as its earlier version. Words of this second text do not
 	// count as repeated.
 	IgnoredTexts []string
-	// OnlyTainted restricts the comparison to tainted entries.
+	// If OnlyTainted is set, the new texts are compared only with entries that are labeled as tainted, because an
+	// agent wrote them after it had read text by others.
 	OnlyTainted bool
 }
 
@@ -90,8 +91,8 @@ func EachTaintedEntry(ctx context.Context, store oxbow.Store, fn func(*oxbow.Ent
 	})
 }
 
-// EachRepeatedEntryIn is like EachRepeatedEntry, but compares the texts with the entries that each passes to its
-// argument.
+// EachRepeatedEntryIn is like EachRepeatedEntry, but the caller chooses the entries. It calls eachEntry once. For each
+// entry with which the texts are to be compared, eachEntry calls compare.
 func (t *Texts) EachRepeatedEntryIn(
 	eachEntry func(compare func(*oxbow.Entry) error) error,
 	onRepeat func(e *oxbow.Entry, i int),
@@ -103,8 +104,9 @@ func (t *Texts) EachRepeatedEntryIn(
 	})
 }
 
-// SaveIndex writes the index file of a memory if the file lacks many entries. It should be called after many entries
-// were written. Otherwise the next change would have to read them.
+// SaveIndex updates the index file of a memory, from which the next change learns where text by others is repeated. It
+// does nothing if the file lacks only a few entries. Call it after writing many entries, because otherwise the next
+// change would have to read all of them first.
 func SaveIndex(ctx context.Context, m *oxbow.Memory) error {
 	db := writableLogStore(m)
 	if db == nil {
@@ -154,11 +156,12 @@ func (x *Index) findRepeatCandidates(ctx context.Context, db *logstore.DB, c *co
 type comparison struct {
 	texts        *Texts
 	onRepeat     func(e *oxbow.Entry, i int)
-	fingerprints *fingerprint.Comparison // nil until a text is compared
+	fingerprints *fingerprint.Comparison // what is needed to compare the new texts; nil until the first comparison
 	foundRepeats map[repeatedText]bool
 }
 
-// repeatedText records that the text with an index repeats an entry with this originHash.
+// repeatedText records that one of the new texts repeats an entry. textIndex is the index of the new text. originHash
+// is a hash of what the new text inherits from the entry, such as its trust.
 type repeatedText struct {
 	originHash uint64
 	textIndex  int32
@@ -189,7 +192,8 @@ func (c *comparison) compareAllEntries(ctx context.Context, store oxbow.Store, m
 	})
 }
 
-// compareEntry compares the texts with an entry.
+// compareEntry calls onRepeat for each new text that repeats words of an entry, unless the text belongs to the entry
+// itself.
 func (c *comparison) compareEntry(e *oxbow.Entry) {
 	for _, i := range c.lazyFingerprints().FindRepeats(ComparableText(e)) {
 		if c.texts.Names[i] != e.Name {
@@ -212,14 +216,15 @@ func (c *comparison) compareCandidateEntries(db *logstore.DB, all []repeatCandid
 			return err
 		}
 		if e == nil || !c.mustCompare(e) {
-			continue // The entry was removed, or a person vouches for its text now.
+			continue // Skip an entry that was removed, or whose text no longer counts as foreign.
 		}
 		c.compareEntry(e)
 	}
 	return nil
 }
 
-// mustCompare reports whether the texts must be compared with the entry, because its text is foreign.
+// mustCompare reports whether the new texts must be compared with an entry. This is the case if others wrote the entry
+// or nobody vouches for it. If only tainted entries are wanted, the entry must be tainted.
 func (c *comparison) mustCompare(e *oxbow.Entry) bool {
 	class := foreignClassOf(e)
 	return class == classTaintedEntry || (class != classOwnText && !c.texts.OnlyTainted)

@@ -24,13 +24,14 @@ type foreignClass uint64
 const (
 	classTaintedEntry foreignClass = iota
 	classUnvouched                 // the entry has the label unvouched
-	classWithOrigin                // the entry has the label origin
-	classByOthers                  // an import or another system wrote the entry
-	classOwnText                   // the text is not foreign
+	// The entry has the label origin, because its source is less trusted than its author.
+	classWithOrigin
+	classByOthers // an import or another system wrote the entry
+	classOwnText  // the text is not foreign
 )
 
-// filterTermsByClass contains, for each class, the filter term that selects its entries. An entry belongs to the
-// first class whose term selects it.
+// For each reason why a text counts as foreign, filterTermsByClass contains the search term that finds the entries
+// with this reason. If an entry matches several terms, the first one counts.
 var filterTermsByClass = []oxbow.Term{
 	classTaintedEntry: {Key: "has", Values: []string{oxbow.LabelTaint}},
 	classUnvouched:    {Key: "has", Values: []string{oxbow.LabelUnvouched}},
@@ -69,17 +70,17 @@ func originHash(e *oxbow.Entry) uint64 {
 	return h.Sum64()
 }
 
-// eachMatchingEntry calls fn once for each entry that a term selects, in the order of the terms, until fn returns an
-// error. The terms must be a prefix of filterTermsByClass.
+// eachMatchingEntry calls fn once for each entry that matches at least one of the terms, in the order of the terms,
+// until fn returns an error. The terms must be the first terms of filterTermsByClass, or all of them.
 func eachMatchingEntry(ctx context.Context, store oxbow.Store, terms []oxbow.Term, fn func(*oxbow.Entry) error) error {
-	// Negated terms of the earlier queries, so that later queries do not return the same entries again.
+	// The terms of the queries before this query, negated, so that this query does not return the same entries again.
 	var seen []oxbow.Term
 	for _, term := range terms {
 		f := oxbow.Filter{Terms: append(slices.Clone(seen), term)}
 		isKnown := true
 		for e, err := range store.Entries(ctx, f) {
 			if errors.Is(err, oxbow.ErrUnsupported) || errors.Is(err, oxbow.ErrInvalid) {
-				isKnown = false // A layout without labels does not contain such entries.
+				isKnown = false // The store does not support labels, so no entry in it has this label.
 				break
 			}
 			if err == nil {

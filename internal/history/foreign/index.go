@@ -1,5 +1,5 @@
-// This file finds the entries that a text may repeat. It uses the index file and the changes since the file was
-// written.
+// This file finds the existing entries that a new text may repeat. It looks them up in an index file next to the
+// memory's log, and reads the changes that the index file does not contain yet.
 
 package foreign
 
@@ -30,10 +30,11 @@ import (
 type Index struct {
 	mu sync.Mutex // guards all other fields
 	indexState
-	comparisonCount int // number of comparisons so far
-	retrySaveAt     int // after writing has failed, the value of versionsRead from which it is tried again
+	comparisonCount int // how often new texts were compared with the entries in this index
+	// After the index file could not be written, writing is tried again when versionsRead reaches this number.
+	retrySaveAt int
 
-	minRowsBeforeSave int // minimum number of rows in memory before the file is written (0 means the default)
+	minRowsBeforeSave int // The index file is written when this many index rows are in memory (0 means the default).
 	maxTaintedBytes   int // replaces the constant maxTaintedBytes in tests
 }
 
@@ -45,24 +46,26 @@ type indexState struct {
 
 	indexFile        *keytable.File // index file, or nil if no usable file exists
 	textsOutsideFile []keytable.TextData
-	// Sorted rows of the texts that are not in the file. Each run is longer than the run after it.
+	// Sorted slices of index rows, for the texts that are not in the index file. Each slice is longer than the next.
 	sortedRuns [][]uint64
-	// Rows that are not in a run yet, in the order of their texts. A row may occur several times.
+	// Index rows that were added last and are in none of the sortedRuns yet. A row may occur several times.
 	unsortedRows []uint64
 	keyBuffer    []fingerprint.Key // buffer for the keys of one text
 	// number of texts when the index was last built from all entries
 	fullBuildTexts int
-	// Number of versions that were read and are not in the file, including versions without foreign text.
+	// Number of entry versions that were read from the log because the index file does not cover them. Versions that
+	// need no index row are counted as well.
 	versionsRead int
 }
 
 const (
-	idClassBits = 2 // number of bits for the class, which follow the entry ID
+	idClassBits = 2 // number of low bits that contain the entry's foreignClass; the higher bits contain the entry ID
 
-	// maxRowsPerRun is the maximum number of rows that are kept unsorted.
+	// When more than maxRowsPerRun new index rows have been added, they are sorted.
 	maxRowsPerRun = 1 << 20
 
-	// A process that has made more than minCallsOfLongProcess comparisons probably runs for long, such as a server.
+	// An index that has answered more than minCallsOfLongProcess calls of EachRepeatedEntry is probably used by a
+	// process that runs for long, such as a server.
 	minCallsOfLongProcess = 8
 
 	// The index file is written when at least minRowsBeforeSave rows are in memory, or when at least
@@ -73,7 +76,8 @@ const (
 	minRowsInLongProcess     = 64 << 10
 	minVersionsInLongProcess = 4 << 10
 
-	minTextsBeforeRebuild = 4 << 10 // minimum number of outdated texts before the file is built from all entries again
+	// The index is built from all entries again only if it contains more than this number of outdated texts.
+	minTextsBeforeRebuild = 4 << 10
 )
 
 // errTooManyTexts is returned if the memory has more foreign texts than an index file can contain.
@@ -133,14 +137,15 @@ func (x *Index) openIndexFile(db *logstore.DB) bool {
 	return true
 }
 
-// hasCurrentRevision reports whether the keys in a file were computed with the rules of this program.
+// hasCurrentRevision reports whether this version of the program wrote an index file, or a version that splits texts
+// into words and computes their hashes in the same way.
 func hasCurrentRevision(h *keytable.FileHead) bool {
 	return h.Revision == fingerprint.KeyRevision && h.UnicodeVersion == fingerprint.KeyUnicode
 }
 
 // indexNewChanges adds the entries that were changed since the position of the index.
 func (x *Index) indexNewChanges(ctx context.Context) error {
-	now, err := x.db.Position(ctx) // Position also reads the changes of other processes.
+	now, err := x.db.Position(ctx) // Position also reads changes that other processes made.
 	if err != nil || now == x.indexedPosition {
 		return err
 	}
@@ -176,7 +181,8 @@ func (x *Index) indexAllEntries(ctx context.Context, db *logstore.DB) error {
 	return nil
 }
 
-// addEntry adds the current version of an entry to the index if its text is foreign.
+// addEntry adds the current version of an entry to the index. It ignores an entry whose text does not come from others
+// and for which somebody vouches.
 func (x *Index) addEntry(e *oxbow.Entry) error {
 	c := foreignClassOf(e)
 	if c == classOwnText {
@@ -204,8 +210,8 @@ func (x *Index) fileTextCount() int {
 	return x.indexFile.Head.TextCount
 }
 
-// sortFreshRows sorts the fresh rows into a new run. It then merges runs of similar lengths, so that there are only a
-// few runs.
+// sortFreshRows sorts the index rows that were added since its last call into a new slice in sortedRuns. It then
+// merges slices of similar lengths, so that only a few remain.
 func (x *Index) sortFreshRows() {
 	if len(x.unsortedRows) == 0 {
 		return
@@ -217,7 +223,7 @@ func (x *Index) sortFreshRows() {
 	}
 }
 
-// rowsInMemory returns the number of rows that are not in the file.
+// rowsInMemory returns the number of index rows that the index file does not contain.
 func (x *Index) rowsInMemory() (rows int) {
 	for _, run := range x.sortedRuns {
 		rows += len(run)
@@ -227,12 +233,13 @@ func (x *Index) rowsInMemory() (rows int) {
 
 func (x *Index) isEmpty() bool { return x.fileTextCount()+len(x.textsOutsideFile) == 0 }
 
-// repeatCandidate is a version of an entry that has at least one key in common with the new texts.
+// repeatCandidate is a version of an entry that a new text may repeat, because both have a key in common. A key is a
+// hash of some consecutive words.
 type repeatCandidate struct {
 	entryID     uint64
 	class       foreignClass
 	originHash  uint64
-	textIndexes []int32 // indexes of these texts
+	textIndexes []int32 // indexes of the new texts that may repeat this version
 }
 
 // findCandidates returns the versions that have a given key, sorted by class like the calls in eachMatchingEntry.
@@ -280,10 +287,10 @@ func (x *Index) textAt(textNumber int) keytable.TextData {
 	return x.indexFile.TextAt(textNumber)
 }
 
-// shouldSave reports whether the file lacks so many rows that it should be written. The cost of writing grows with the
-// file size. Until the file is written, each new process must read the missing versions. Both costs together are
-// lowest if the file is written when about as many versions are missing as the square root of the file's size. A
-// process that runs for long keeps the missing rows in memory, so it writes less often.
+// shouldSave reports whether the index file should be written, because many index rows are only in memory. Writing
+// takes the longer the larger the file is. Not writing means that each new process must read the entry versions that
+// the file lacks. The total work is smallest if the number of these versions is about the square root of the file's
+// size. A process that runs for long keeps the rows in memory, so it writes less often.
 func (x *Index) shouldSave() bool {
 	rows := x.rowsInMemory()
 	total := rows
@@ -303,8 +310,8 @@ func (x *Index) shouldSave() bool {
 	return rows >= max(minRowsBeforeSave, 4*root) || x.versionsRead >= max(minVersionsBeforeSave, root)
 }
 
-// saveIndexFile writes the index file if it lacks many rows. to must be the log of the index. If writing fails, for
-// example because another process is writing to the log, a later call tries again.
+// saveIndexFile writes the index file if it lacks many rows. The log to must be the log from which the index was
+// built. If writing fails, for example because another process is writing to the log, a later call tries again.
 func (x *Index) saveIndexFile(ctx context.Context, to *logstore.DB) error {
 	if x.db == nil || !x.shouldSave() {
 		return nil
@@ -338,6 +345,6 @@ func (x *Index) saveIndexFile(ctx context.Context, to *logstore.DB) error {
 		return err
 	}
 	x.retrySaveAt = 0
-	x.discardState() // The next call opens the new file.
+	x.discardState() // Forget the rows in memory, because the next comparison reads them from the new index file.
 	return nil
 }

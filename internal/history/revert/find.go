@@ -21,27 +21,31 @@ type Selection struct {
 	// of the change are set.
 	SelectsVersion func(c *oxbow.Change, v *oxbow.Version) bool
 
-	// SelectsSource reports whether a value of the label [lineage.Label] names a selected thing outside the memory,
-	// such as a session's turn. If SelectsSource is nil, no such thing is selected.
+	// SelectsSource reports whether a value of the label [lineage.Label] names something outside the memory, such as a
+	// turn of a session, from which all entries are to be reverted. If SelectsSource is nil, only SelectsVersion
+	// counts.
 	SelectsSource func(value string) bool
 
 	// WithDerived is set if versions that were derived from selected versions are also reverted.
 	WithDerived bool
 }
 
-// DerivedVersion is a version that was made from a selected version, either directly or through other derived
-// versions.
+// DerivedVersion is a version of an entry that contains text of another version which is to be reverted. The text may
+// have been copied through several versions.
 type DerivedVersion struct {
-	Name       string `json:"name"`
-	Seq        uint64 `json:"seq"`
-	SourceName string `json:"from"` // the version's source, as NAME@SEQ or the name of a turn
-	FoundBy    string `json:"how"`  // how the source was recognized: "from", "merged" or "words"
+	Name string `json:"name"`
+	Seq  uint64 `json:"seq"`
+	// where the text comes from: a version of an entry, as NAME@SEQ, or the name of a session's turn
+	SourceName string `json:"from"`
+	// how the origin of the text was recognized: "from" (by a label), "merged" (entries were merged) or "words" (by
+	// equal words)
+	FoundBy string `json:"how"`
 	// IsReverted is set if this version is reverted as well.
 	IsReverted bool         `json:"taken_back,omitempty"`
 	Source     oxbow.Source `json:"-"`
 }
 
-// versionNode is a version in the part of the log from the first selected version on.
+// versionNode is a version of an entry that was written when the first version to revert was written, or later.
 type versionNode struct {
 	oxbow.Version
 	previous       *oxbow.Entry // the entry as it was before this version (nil if the entry did not exist)
@@ -61,7 +65,8 @@ func (n *versionNode) isToRevert(sel *Selection) bool {
 	return n.isSelected || (n.derivedVersion != nil && sel.WithDerived)
 }
 
-// isSelectedOrDerived reports whether the version is selected, or derived from a selected version.
+// isSelectedOrDerived reports whether the caller wants to revert this version, or whether it contains text of such a
+// version.
 func (n *versionNode) isSelectedOrDerived() bool {
 	return n.isSelected || n.derivedVersion != nil
 }
@@ -69,12 +74,12 @@ func (n *versionNode) isSelectedOrDerived() bool {
 // revertWindow is the part of the log from the first selected version on. Its nodes are sorted by age, oldest first.
 type revertWindow struct {
 	nodes           []*versionNode
-	storeBefore     oxbow.Store // the memory as it was before the first selected version
-	selectedChanges []uint64    // numbers of the changes that contain a selected version
+	storeBefore     oxbow.Store // the memory right before the first version to revert was written
+	selectedChanges []uint64    // numbers of the changes with a version that the caller wants to revert
 }
 
-// readRevertWindow reads the changes from the first change with a selected version on, and the memory as it was
-// before. It returns nil if no version is selected.
+// readRevertWindow reads the first change with a version that sel wants to revert, and all later changes. It also
+// reads the memory as it was before that change. It returns nil if sel selects no version.
 func readRevertWindow(ctx context.Context, h oxbow.Historian, sel *Selection) (*revertWindow, error) {
 	first := uint64(0)
 	for c, err := range h.Log(ctx) {
@@ -120,13 +125,13 @@ func includesRevertsSince(c *oxbow.Change, first uint64) bool {
 	return len(c.Reverts) > 0 && slices.Min(c.Reverts) >= first
 }
 
-// hasVersionOf reports whether the selection contains a version of the change.
+// hasVersionOf reports whether the change contains a version that is to be reverted.
 func (sel *Selection) hasVersionOf(c *oxbow.Change) bool {
 	return slices.ContainsFunc(c.Versions, func(v oxbow.Version) bool { return sel.SelectsVersion(c, &v) })
 }
 
-// addChange adds the versions of a change to the window. Changes must be added from the newest to the oldest.
-// readRevertWindow reverses the order afterwards.
+// addChange adds all versions of an entry that a change wrote to w. Changes must be added from the newest to the
+// oldest. readRevertWindow reverses the order afterwards.
 func (w *revertWindow) addChange(c *oxbow.Change, sel *Selection, undone map[uint64]bool) {
 	if sel.hasVersionOf(c) && !undone[c.Seq] {
 		w.selectedChanges = append(w.selectedChanges, c.Seq)
@@ -185,9 +190,9 @@ func getEntryOrNil(ctx context.Context, s oxbow.Store, name string) (*oxbow.Entr
 	return &e, err
 }
 
-// findDerived finds the versions that were derived from selected versions. A version is a copy only if it contains
-// words that were not in the memory before the version's source was written. Finding the first occurrence of words is
-// expensive. Therefore a first pass without it checks whether any version has words in common with a source.
+// findDerived finds the versions whose text comes from a version to revert. Equal words are not enough for this,
+// because the words may have been in the memory before. It is expensive to find out when words first occurred.
+// Therefore findDerived does so only if a later version has words in common with a version to revert.
 func (w *revertWindow) findDerived(ctx context.Context, sel *Selection) error {
 	shared := w.traceDerived(sel, nil)
 	if len(shared) == 0 {
@@ -217,19 +222,22 @@ func (w *revertWindow) findDerived(ctx context.Context, sel *Selection) error {
 	return nil
 }
 
-// derivationTrace records, version by version, which text selected and derived versions have left in the memory.
+// derivationTrace is used to follow text through the memory. It reads one version after the other, and records which
+// words the versions to revert wrote, and the versions that copied from them.
 type derivationTrace struct {
 	selection *Selection
 	// number of the change in which each gram first occurred (nil in the first pass)
 	firstChangeByGram   map[lineage.Gram]uint64
 	firstVersionsByName map[string]*versionNode // for each name, the first selected or derived version
-	// Grams that selected and derived versions wrote, each with its version.
+	// For each hash of six consecutive words, the version that wrote these words. Only versions to revert and versions
+	// that copied from them are contained.
 	writersByGram map[lineage.Gram]*versionNode
-	sharedGrams   map[lineage.Gram]bool // grams in writersByGram that later versions contain
+	sharedGrams   map[lineage.Gram]bool // word hashes in writersByGram that were also found in later versions
 }
 
-// traceDerived sets the field derivation of all derived versions. The result contains the grams that derived versions
-// have in common with their sources.
+// traceDerived sets the field derivedVersion of each version that was made from a version to revert. It returns the
+// hashes of the words that such versions have in common with their origin. firstOccurrence maps such a hash to the
+// number of the change that first contained the words. If it is nil, traceDerived regards all words as new.
 func (w *revertWindow) traceDerived(sel *Selection, firstOccurrence map[lineage.Gram]uint64) map[lineage.Gram]bool {
 	t := &derivationTrace{
 		sel,
@@ -249,7 +257,8 @@ func (w *revertWindow) traceDerived(sel *Selection, firstOccurrence map[lineage.
 	return t.sharedGrams
 }
 
-// traceVersions examines the versions of one change.
+// traceVersions finds out which versions in one change were made from a version to revert, and records their text for
+// the changes after it.
 func (t *derivationTrace) traceVersions(nodes []*versionNode) {
 	for _, n := range nodes {
 		if n.isSelectedOrDerived() || n.isUndone {
@@ -276,7 +285,8 @@ func (t *derivationTrace) markDerived(n *versionNode, from, how string) {
 	}
 }
 
-// recordVersionText records the text that a version has left in the memory.
+// recordVersionText updates the record of the words that came into the memory by versions to revert and their copies,
+// after the version n.
 func (t *derivationTrace) recordVersionText(n *versionNode) {
 	name := n.Entry.Name
 	switch {
@@ -300,7 +310,7 @@ func (t *derivationTrace) recordVersionText(n *versionNode) {
 	}
 }
 
-// addedGrams returns the grams that the version contains and the previous version of the entry does not.
+// addedGrams returns the hashes of the words in a version that the entry's previous version did not contain.
 func addedGrams(n *versionNode) []lineage.Gram {
 	if n.previous == nil || n.Verb == oxbow.VerbRemove {
 		return lineage.HashGrams(n.Entry.Content)
@@ -332,7 +342,8 @@ func (t *derivationTrace) findDerivationCause(n *versionNode) (from, how string)
 	return "", ""
 }
 
-// sourceFromLabels returns a selected or derived source that a new label of the version names, or "".
+// sourceFromLabels returns the value of a label that this version added to the entry and that names its origin. The
+// origin must be a version to revert, a version made from it, or a selected turn. The result is "" if there is none.
 func (t *derivationTrace) sourceFromLabels(n *versionNode) string {
 	for _, v := range n.Entry.Values(lineage.SourceLabel) {
 		if n.previous != nil && slices.Contains(n.previous.Values(lineage.SourceLabel), v) {
@@ -345,21 +356,23 @@ func (t *derivationTrace) sourceFromLabels(n *versionNode) string {
 	return ""
 }
 
-// namesSource reports whether a source label names something outside the memory that is selected.
+// namesSource reports whether a label names something outside the memory, such as a session's turn, whose entries the
+// caller wants to revert.
 func (sel *Selection) namesSource(label string) bool {
 	return sel.SelectsSource != nil && sel.SelectsSource(label)
 }
 
-// namesSelectedOrDerived reports whether a source label names a version of an entry that is not older than the entry's
-// first selected or derived version.
+// namesSelectedOrDerived reports whether source, such as NAME@SEQ, names an entry that contained text to revert at
+// that time. It compares the version number with the first version of the entry that is to be reverted or was made
+// from such a version.
 func (t *derivationTrace) namesSelectedOrDerived(source string) bool {
 	name, seq, ok := lineage.ParseSource(source)
 	first := t.firstVersionsByName[name]
 	return ok && first != nil && first.Seq <= seq
 }
 
-// sourceFromText returns the selected or derived version from which the new text of n was copied, or "". It records the
-// grams that both have in common.
+// sourceFromText returns the version from which the new text of n was copied, or "". It considers only versions to
+// revert and versions made from them. It also records the hashes of the words that both texts contain.
 func (t *derivationTrace) sourceFromText(n *versionNode) (from string) {
 	if n.previous != nil && n.previous.Content == n.Entry.Content {
 		return ""
@@ -377,8 +390,8 @@ func (t *derivationTrace) sourceFromText(n *versionNode) (from string) {
 	return from
 }
 
-// isGramNewSince reports whether a gram first occurred in the change with number seq, or later. In the first pass,
-// this is not known, and isGramNewSince returns true.
+// isGramNewSince reports whether six consecutive words, given by their hash, were not in the memory before change
+// number seq. It returns true if the first occurrences of words were not determined yet.
 func (t *derivationTrace) isGramNewSince(g lineage.Gram, seq uint64) bool {
 	if t.firstChangeByGram == nil {
 		return true
@@ -387,9 +400,9 @@ func (t *derivationTrace) isGramNewSince(g lineage.Gram, seq uint64) bool {
 	return ok && first >= seq
 }
 
-// markMerges marks versions that were derived by a merge of entries. In a merge, an entry is removed, and its name
-// becomes an alias of another entry in the same change. If either version contains text of a selected or derived
-// version, both count as derived.
+// markMerges finds the merges of two entries in a change. In a merge, one entry is removed, and its name becomes an
+// alias of the other entry. If one of the two contains text of a version to revert, both versions are marked as
+// derived from that version.
 func (t *derivationTrace) markMerges(nodes []*versionNode) {
 	gone := map[string]*versionNode{}
 	for _, n := range nodes {

@@ -23,33 +23,37 @@ const (
 
 // Step describes the effect of a revert on one entry.
 type Step struct {
-	Name            string   `json:"name"`
-	Outcome         string   `json:"did"`       // one of outcomeRemoved, outcomeReturned and outcomeRestored
+	Name string `json:"name"`
+	// "removed", "returned" (to the state without the reverted changes) or "restored" (the removed entry exists again)
+	Outcome         string   `json:"did"`
 	RevertedChanges []uint64 `json:"took_back"` // numbers of the entry's reverted changes
 	// earlier version of the entry with the same text (0 if no such version exists)
 	Version uint64 `json:"version,omitempty"`
 }
 
-// Conflict describes an entry that others changed after a reverted change.
+// Conflict describes an entry that was changed by others after one of the changes that are reverted.
 type Conflict struct {
 	Name            string   `json:"name"`
 	RevertedChanges []uint64 `json:"took_back"`
-	LaterChanges    []uint64 `json:"later"` // numbers of the later changes that others made
-	LastActor       string   `json:"by"`    // actor of the last such change: person, agent, tool or import
+	// numbers of the changes that others made to the entry after the reverted changes
+	LaterChanges []uint64 `json:"later"`
+	LastActor    string   `json:"by"` // who made the last of the LaterChanges: person, agent, tool or import
 	// PartsLeft names the parts of the later changes that stay: content, aliases, labels, forgotten, or all. It is
 	// empty if nothing could be kept.
 	PartsLeft []string `json:"kept"`
-	Reason    string   `json:"reason,omitempty"` // reason why the whole entry is kept unchanged ("" if it is not)
+	// why the revert does not change the entry at all ("" if it changes the entry)
+	Reason string `json:"reason,omitempty"`
 }
 
 // Plan describes the changes that a revert will make.
 type Plan struct {
-	Changes       []uint64 // numbers of the selected changes
-	Steps         []Step
-	Conflicts     []Conflict
-	Derived       []DerivedVersion
-	TakenAliases  []oxbow.TakenAlias // aliases that are not restored, because other entries have them now
-	FirstVersions map[string]uint64  // for each name, the number of the first selected or derived version
+	Changes      []uint64 // numbers of the changes that the caller wants to revert
+	Steps        []Step
+	Conflicts    []Conflict
+	Derived      []DerivedVersion
+	TakenAliases []oxbow.TakenAlias // aliases that are not restored, because other entries have them now
+	// For each entry, the number of its first version that is to be reverted or contains text of such a version.
+	FirstVersions map[string]uint64
 
 	history     oxbow.Historian
 	ops         []oxbow.Op
@@ -70,7 +74,7 @@ func MakePlan(ctx context.Context, h oxbow.Historian, sel Selection) (*Plan, err
 	}
 	p.Changes = w.selectedChanges
 	byName := map[string][]*versionNode{}
-	var names []string // names of the entries with versions to revert
+	var names []string // names of the entries that the revert may change
 	for _, n := range w.nodes {
 		name := n.Entry.Name
 		byName[name] = append(byName[name], n)
@@ -98,9 +102,9 @@ func MakePlan(ctx context.Context, h oxbow.Historian, sel Selection) (*Plan, err
 	return p, err
 }
 
-// planEntrySteps adds the steps that revert one entry to the plan. nodes contains all versions of the entry in the
-// window, oldest first. If the version before them was redacted, the entry cannot be reverted, and planEntrySteps
-// adds only a conflict.
+// planEntrySteps adds to the plan what must be done to revert one entry. nodes contains all versions of the entry
+// since the first change to revert, oldest first. If the version before them was redacted, its text is lost.
+// planEntrySteps then adds a conflict and does not change the entry.
 func (p *Plan) planEntrySteps(ctx context.Context, w *revertWindow, nodes []*versionNode, sel *Selection) error {
 	name, last := nodes[0].Entry.Name, nodes[len(nodes)-1]
 	before := nodes[0].previous
@@ -148,9 +152,9 @@ func (p *Plan) planEntrySteps(ctx context.Context, w *revertWindow, nodes []*ver
 	return nil
 }
 
-// findConflict describes what other writers changed in the entry after the first reverted change, and which parts of
-// this stay. Undos and reverts do not count. now is the present entry (nil if it does not exist). ok is false without
-// such changes.
+// findConflict describes what other writers changed in the entry after the first reverted change, and which of their
+// changes remain. Undos and reverts do not count as changes. now is the present entry (nil if it does not exist). ok
+// is false if others changed nothing.
 func (r *entryReplay) findConflict(now *oxbow.Entry) (c Conflict, ok bool) {
 	c.PartsLeft = []string{} // Use an empty list, which JSON encodes as [] and not as null.
 	for _, n := range r.laterVersions {
@@ -165,7 +169,8 @@ func (r *entryReplay) findConflict(now *oxbow.Entry) (c Conflict, ok bool) {
 	return c, len(c.LaterChanges) > 0
 }
 
-// keptParts returns the parts that a later change modified and that stay in the entry.
+// keptParts returns which parts of the entry the version n changed, if the revert leaves the changed parts as they
+// are. The parts are the content, the aliases, the labels, and whether the entry was removed.
 func (r *entryReplay) keptParts(n *versionNode) (parts []string) {
 	if r.entry == nil {
 		if n.Verb == oxbow.VerbRemove {

@@ -15,11 +15,12 @@ import (
 // entryReplay is the state of an entry while its changes are applied again.
 type entryReplay struct {
 	entry *oxbow.Entry // the entry without the reverted versions (nil if it would not exist)
-	// contents of the reverted versions, each with the entry as it would be instead
+	// For each text that only reverted versions have, the entry that takes its place (nil if the entry would not
+	// exist).
 	revertedContents map[string]*oxbow.Entry
-	keptContents     map[string]bool // contents of the versions that are not reverted
+	keptContents     map[string]bool // texts of the versions that stay
 	revertedVersions []uint64        // numbers of the reverted versions
-	laterVersions    []*versionNode  // versions after the first reverted version that are not reverted
+	laterVersions    []*versionNode  // versions after the first reverted version, without the reverted versions
 }
 
 // replayWithout applies an entry's changes again, without the versions to revert and the versions that an undo has
@@ -63,9 +64,9 @@ func (r *entryReplay) hadContent(content string) bool {
 	return isBad || r.keptContents[content]
 }
 
-// applyChangeAgain applies the change that a version made to the replayed entry, and returns the changed entry.
-// Only the parts that the version changed are replaced. If the version restored a content that is reverted, the
-// content that replaces it is used. The result is nil if the entry would not exist.
+// applyChangeAgain applies the change that the version n made to r.entry, which lacks the reverted changes, and
+// returns the result. It replaces only the parts of the entry that n changed. If n restored an earlier text that is
+// reverted, the text that takes its place is used. The result is nil if the entry would not exist.
 func (r *entryReplay) applyChangeAgain(n *versionNode) *oxbow.Entry {
 	old := oxbow.Entry{}
 	if n.previous != nil {
@@ -81,14 +82,15 @@ func (r *entryReplay) applyChangeAgain(n *versionNode) *oxbow.Entry {
 		return nil
 	}
 	e.Aliases, e.Labels = threeway.MergeAliasesAndLabels(&old, &n.Entry, &e)
-	if threeway.AddOp(&e).Check() != nil { // There are too many labels, so keep the labels of the version.
+	// The merged entry would have too many labels or aliases, so use only the labels and aliases of n.
+	if threeway.AddOp(&e).Check() != nil {
 		e.Aliases, e.Labels = n.Entry.Aliases, n.Entry.Labels
 	}
 	return &e
 }
 
-// contentAfter returns the content that the replayed entry has after a version. ok is false if the entry would not
-// exist.
+// contentAfter returns the text that r.entry gets if the change of the version n is applied to it. The text before n
+// was old. ok is false if the entry would not exist.
 func (r *entryReplay) contentAfter(n *versionNode, old string) (content string, ok bool) {
 	content = n.Entry.Content
 	if n.previous != nil && content == old {
@@ -141,7 +143,7 @@ func isPreviousRedacted(ctx context.Context, h oxbow.Historian, n *versionNode) 
 		return false, nil
 	}
 	if n.previous != nil && n.previous.Version == n.Prev {
-		return false, nil // The previous version could be read, so it was not redacted.
+		return false, nil // The previous version could be read. The text of a redacted version cannot be read.
 	}
 	for v, err := range h.Versions(ctx, n.Entry.Name) {
 		if err != nil {

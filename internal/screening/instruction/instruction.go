@@ -1,4 +1,4 @@
-// This file applies the rules to a text.
+// This file finds the rules in rules.txt that a text matches.
 
 // Package instruction finds texts that look like instructions to an agent. Such a text gives orders beyond the
 // session, overrides rules, demands secrecy, sends data away, or hides characters that only a model sees. A match does
@@ -49,8 +49,8 @@ const RuleHidden = "hidden"
 // other rule.
 const minWeakRules = 2
 
-// minBoldMarks is the smallest bold mark count in a text that may have several consecutive words, each of which is
-// bold by itself.
+// Some texts mark each word of a phrase as bold, as in **ignore** **all** **rules**. minBoldMarks is the number of **
+// or __ in a text from which on this is checked.
 const minBoldMarks = 6
 
 // hasBoldWords reports whether a text may have several consecutive words, each of which is bold by itself.
@@ -102,9 +102,10 @@ func (f *ruleFinder) applyMatchingRules(low string) {
 	}
 }
 
-// addMatchingRules adds the rules that a reading matches. The parameter lines is the reading with its original line
-// breaks, and is used for rules about the start of a line. The parameter joinedLines is used for all other rules.
-// addMatchingRules also reports whether words of the reading may be split.
+// addMatchingRules adds the names of the rules that a normalized text matches. The parameter lines is this text with
+// its line breaks, and is used for rules about the start of a line. The parameter joinedLines is the text without the
+// line breaks, and is used for all other rules. The result mayBeSplit is true if the text may contain words with
+// spaces or signs between their letters.
 func (f *ruleFinder) addMatchingRules(lines, joinedLines string) (mayBeSplit bool) {
 	t := loadedRules()
 	found, mayBeSplit := t.findMatchedGroups(joinedLines)
@@ -128,8 +129,8 @@ func (f *ruleFinder) addMatchingRules(lines, joinedLines string) (mayBeSplit boo
 	return mayBeSplit
 }
 
-// addSquashedMatches adds the rules that match a word without spaces. It does not add weak rules. The word may consist
-// of several words.
+// addSquashedMatches adds the names of the rules that match a long word, such as "ignoreallrules", which may be
+// several words without the spaces between them. Weak rules are not added.
 func (f *ruleFinder) addSquashedMatches(word string) {
 	t := loadedRules()
 	found := t.findSquashedGroups(word)
@@ -169,7 +170,8 @@ func (r *rule) matches(low string) bool {
 	return r.matchesText(low)
 }
 
-// squashedExpr returns the rule's expression for text without spaces between the words.
+// squashedExpr returns the rule's regular expression without the spaces and word boundaries in it. It matches text in
+// which the spaces between the words were left out.
 func (r *rule) squashedExpr() *regexp.Regexp {
 	r.onceSquashed.Do(func() {
 		expr := strings.NewReplacer(
@@ -187,7 +189,7 @@ func (r *rule) squashedExpr() *regexp.Regexp {
 		if re, err := regexp.Compile(expr); err == nil {
 			r.squashedRegexp = re
 		} else {
-			// The expression requires a space, so this pattern matches no text.
+			// The rule's expression is invalid without its spaces. Use an expression that matches no text.
 			r.squashedRegexp = regexp.MustCompile(`[^\s\S]`)
 		}
 	})
@@ -251,7 +253,7 @@ const softHyphen = 0xAD
 func hasHiddenChars(text string) bool {
 	joinerCount, selectorCount := 0, 0
 	afterLetter := false // the previous character is an ASCII letter
-	afterHidden := false // the previous characters are invisible and follow an ASCII letter
+	afterHidden := false // An ASCII letter, followed by invisible characters, precedes this character.
 	for i, c := range text {
 		if c < utf8.RuneSelf {
 			isLetter := isWordByte(byte(c))

@@ -15,17 +15,19 @@ import (
 // pattern is a regular expression that is tried only at the positions where a match can begin. This is faster than
 // [regexp.Regexp], which examines the whole text and needs 50 ns per byte.
 type pattern struct {
-	anchoredExpr   *regexp.Regexp // matches one character, followed by the expression
+	anchoredExpr   *regexp.Regexp // matches any one character, followed by a match of the pattern
 	unanchoredExpr func() *regexp.Regexp
-	prefixes       []string         // sorted prefixes (each match begins with a prefix)
-	firstPrefix    [1<<8 + 1]uint16 // index of the first prefix with a first byte, by first byte
-	isAtWordStart  bool             // a match begins at the start of a word
-	isAtLineStart  bool             // only signs may precede a match in its line
-	maxLength      int              // maximum length of a match in bytes (negative if unlimited)
+	prefixes       []string // sorted prefixes (each match begins with a prefix)
+	// for each byte value, the index in prefixes of the first prefix whose first byte is not smaller
+	firstPrefix   [1<<8 + 1]uint16
+	isAtWordStart bool // The pattern matches only at the start of a word.
+	// The pattern matches only at the start of a line, or after characters that are not part of a word, such as "- ".
+	isAtLineStart bool
+	maxLength     int // maximum length of a match in bytes (negative if unlimited)
 }
 
-// newPattern compiles an expression. An initial ^ in the expression means that only signs may precede a match in its
-// line. newPattern panics if a match can begin with any character.
+// newPattern compiles a regular expression. If expr begins with ^, it matches only at the start of a line, or after
+// characters that are not part of a word, such as "- ". newPattern panics if a match can begin with any character.
 func newPattern(expr string) *pattern {
 	expr, isAtLineStart := strings.CutPrefix(expr, "^")
 	re, err := syntax.Parse(expr, syntax.Perl)
@@ -46,7 +48,8 @@ func newPattern(expr string) *pattern {
 	}
 	p.prefixes, _ = matchPrefixes(re)
 	slices.Sort(p.prefixes)
-	shorter := "\x00" // Delete each prefix that begins with another, shorter prefix.
+	// Delete each prefix that begins with another prefix, because the shorter prefix finds the same matches.
+	shorter := "\x00"
 	p.prefixes = slices.DeleteFunc(p.prefixes, func(s string) bool {
 		isCovered := strings.HasPrefix(s, shorter)
 		if !isCovered {
@@ -95,7 +98,7 @@ func beginsWithAny(text string, others []string) bool {
 	return slices.ContainsFunc(others, func(s string) bool { return strings.HasPrefix(text, s) })
 }
 
-// mayStartAfter reports whether a match can begin directly after a text.
+// mayStartAfter reports whether the pattern can match directly after the text in before.
 func (p *pattern) mayStartAfter(before string) bool {
 	if p.isAtWordStart && isWordByte(before[len(before)-1]) {
 		return false
@@ -113,7 +116,7 @@ func isWordByte(c byte) bool {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'
 }
 
-// beginsWithBoundary reports whether each match of the expression begins with \b.
+// beginsWithBoundary reports whether a regular expression begins with \b, so that it matches only at a word boundary.
 func beginsWithBoundary(re *syntax.Regexp) bool {
 	switch re.Op {
 	case syntax.OpWordBoundary:
@@ -126,8 +129,8 @@ func beginsWithBoundary(re *syntax.Regexp) bool {
 	return false
 }
 
-// maxPrefixes is the maximum number of prefixes for an expression. If an expression has more prefixes, shorter ones
-// are used.
+// Each match of a regular expression begins with one of its prefixes. maxPrefixes is the maximum number of prefixes
+// for one expression. If there would be more, fewer and shorter prefixes are used.
 const maxPrefixes = 64
 
 // matchPrefixes returns the prefixes with which the matches of the expression begin. areWhole is true if the prefixes
@@ -174,7 +177,8 @@ func listChars(ranges []rune) (all []string, areFew bool) {
 	return all, true
 }
 
-// concatPrefixes is like matchPrefixes, for the concatenation of several expressions.
+// concatPrefixes returns the texts with which a match begins if all subs must match one after the other. areWhole is
+// true if these texts are complete matches.
 func concatPrefixes(subs []*syntax.Regexp) (all []string, areWhole bool) {
 	all, areWhole = []string{""}, true
 	for _, sub := range subs {

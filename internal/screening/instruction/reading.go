@@ -1,4 +1,5 @@
-// This file normalizes texts, so that a search for words also finds words that only a model can recognize.
+// This file normalizes texts before they are searched for words. It finds words that a model recognizes but a simple
+// search does not, such as "i g n o r e" or "ig*nore".
 
 package instruction
 
@@ -146,7 +147,8 @@ func joinLines(low string) (joined string, hasShortLines bool) {
 	return joined, hasShortLines
 }
 
-// hasWideGaps reports whether a text has white space other than single spaces and line breaks.
+// hasWideGaps reports whether joinSpaces would change a text, because it contains tabs, several spaces in a row, or
+// spaces at the start of a line.
 func hasWideGaps(s string) bool {
 	return strings.Contains(s, "  ") || strings.IndexByte(s, '\t') >= 0 || strings.IndexByte(s, '\r') >= 0 ||
 		strings.Contains(s, "\n ") ||
@@ -203,13 +205,14 @@ func isListItem(line string) bool {
 
 // Limits for joining split words.
 const (
-	maxShortLine       = 40 // maximum length of a short line in bytes
-	maxShortWords      = 2  // maximum number of words in a short line
-	minShortLines      = 3  // minimum number of consecutive short lines
-	minSingleLetters   = 5  // minimum number of consecutive single letters
-	minChainedWords    = 2  // minimum number of consecutive signs that join words
-	minSquashedLetters = 16 // minimum length in letters for a word that may consist of several words
-	// how many words at most are examined in a text because they may consist of several words
+	maxShortLine     = 40 // maximum length of a short line in bytes
+	maxShortWords    = 2  // maximum number of words in a short line
+	minShortLines    = 3  // minimum number of consecutive short lines
+	minSingleLetters = 5  // So many single letters in a row, such as "i g n o r e", are joined to a word.
+	// If the same sign follows so many words, as in "ignore-all-rules", the words are separated.
+	minChainedWords    = 2
+	minSquashedLetters = 16 // A word of at least so many letters may be several words without the spaces between them.
+	// maximum number of such long words in a text that are examined
 	maxSquashedWords = 16
 )
 
@@ -255,7 +258,7 @@ func joinDividedWords(low string) (joined string, squashed []string) {
 	}
 	text := joinShortLines(low)
 	all := splitWordsAndGaps(text, (*pooled)[:0])
-	var b []byte // the changed text up to the next piece, or nil if it is equal to text[:offset]
+	var b []byte // The changed text before offset. It is nil as long as nothing was changed.
 	offset := 0
 	beginChange := func() {
 		if b == nil {
@@ -291,7 +294,7 @@ func joinDividedWords(low string) (joined string, squashed []string) {
 	if b != nil {
 		text = string(b)
 	}
-	clear(all) // so that the pool does not keep the text
+	clear(all) // The slice is used again for another text. Clear it, so that it does not keep this text in memory.
 	*pooled = all
 	wordsAndGapsPool.Put(pooled)
 	return withOneBreak(text), squashed[:min(len(squashed), maxSquashedWords)]
@@ -322,7 +325,8 @@ func continuesLine(line string) bool {
 // emphasisSigns contains the signs for bold, italic, struck out and code.
 const emphasisSigns = "*_~`"
 
-// hasEmphasis reports whether the characters between two words contain a space and a sign of emphasis.
+// hasEmphasis reports whether the characters between two words contain a space and one of the characters * _ ~ and `,
+// with which Markdown emphasizes words.
 func hasEmphasis(gap string) bool {
 	return len(gap) > 1 && strings.IndexByte(gap, ' ') >= 0 && strings.ContainsAny(gap, emphasisSigns)
 }
@@ -412,7 +416,7 @@ func countChainedWords(all []wordAndGap) int {
 // joinShortLines joins consecutive lines of at most two words if there are at least minShortLines such lines. It
 // ignores empty lines between the short lines.
 func joinShortLines(low string) string {
-	// Because low begins with a line break, it has fewer than minShortLines lines.
+	// The text begins with a line break, so it has at most as many lines as line breaks.
 	if strings.Count(low, "\n") < minShortLines {
 		return low
 	}
@@ -420,9 +424,9 @@ func joinShortLines(low string) string {
 		return low
 	}
 	b := make([]byte, 0, len(low)+1)
-	var joined []byte // words of the lines from runStart on
-	runStart := 0     // position after the last line that is not short
-	lineCount := 0    // number of lines with words from runStart on
+	var joined []byte // words of the consecutive short lines from runStart on, joined by spaces
+	runStart := 0     // start of the short lines that are being read, in bytes
+	lineCount := 0    // number of short lines from runStart on, without empty lines
 	endRun := func(runEnd int) {
 		if lineCount < minShortLines {
 			b = append(b, low[runStart:runEnd]...)
@@ -495,7 +499,7 @@ func firstWords(line string) (words [maxShortWords + 1]string, n int) {
 	from := 0
 	for i := 0; i <= len(line) && n < len(words); i++ {
 		switch {
-		case i < len(line) && line[i] >= utf8.RuneSelf: // There may be white space outside of ASCII.
+		case i < len(line) && line[i] >= utf8.RuneSelf: // The line may contain other white space than ASCII.
 			return firstFieldWords(line)
 		case i < len(line) && !isSpace(line[i]):
 			continue
@@ -508,7 +512,8 @@ func firstWords(line string) (words [maxShortWords + 1]string, n int) {
 	return words, n
 }
 
-// firstFieldWords is like firstWords, for a line that may contain any characters and does not start with signs.
+// firstFieldWords returns the first words of a line, and their number n, which is at most maxShortWords+1. Unlike
+// firstWords, it treats all Unicode white space as space between words.
 func firstFieldWords(line string) (words [maxShortWords + 1]string, n int) {
 	for w := range strings.FieldsSeq(line) {
 		words[n] = w

@@ -12,13 +12,14 @@ import (
 // ruleTable contains all rules and an index of the rules' words.
 type ruleTable struct {
 	rules        []rule
-	oneByteWords []ruleWord               // words of a single byte
-	usedHeads    [headBuckets / 64]uint64 // bit set of the indexes in words whose elements are not empty
+	oneByteWords []ruleWord               // words and signs that are one byte long
+	usedHeads    [headBuckets / 64]uint64 // bit set of the indexes in wordsByHead for which there are words
 	wordsByHead  [headBuckets][]ruleWord  // longer words, by a hash of their first three bytes
 
-	// words of at least minInnerLetters letters, without spaces, by a hash over the first three bytes
+	// Words of at least minInnerLetters letters that are also searched for inside longer words. The index depends on a
+	// word's first three bytes (see headIndex).
 	squashedWordsByHead [headBuckets][]ruleWord
-	// Bit set of the indexes in squashedWordsByHead whose elements are not empty.
+	// Bit set of the indexes in squashedWordsByHead for which there are words.
 	usedSquashedHeads [headBuckets / 64]uint64
 }
 
@@ -27,22 +28,24 @@ const headBuckets = 1 << 12
 // minInnerLetters is the minimum length of a word that is also searched for inside longer words.
 const minInnerLetters = 4
 
-// headIndex returns the index in ruleTable.words and ruleTable.squashedWordsByHead for a head. The index depends on the
-// first three bytes of the head.
+// headIndex returns the index in ruleTable.wordsByHead and ruleTable.squashedWordsByHead for the words that begin with
+// certain bytes. head contains a word's first four bytes, of which only the first three are used.
 func headIndex(head uint32) uint32 { return head << 8 * 0x9E3779B1 >> 20 }
 
 // wordGroupSet is a set of word groups. Each group of each rule has its own bit.
 type wordGroupSet uint64
 
-// maxGroups is the maximum number of groups in all rules together.
+// maxGroups is the maximum number of word groups in all rules. To match a rule, a text must contain a word from each
+// of the rule's groups.
 const maxGroups = 64
 
 // ruleWord is a word or sign that a text must contain to match some of the rules.
 type ruleWord struct {
 	text string
-	// first four bytes of the text, and a mask (its bits are 0 for bytes after a shorter text's end)
+	// head contains the first four bytes of the field text, or 0 for each byte after its end. mask has the bits of
+	// these zero bytes cleared, so that they are not compared.
 	head, mask uint32
-	groups     wordGroupSet // all groups that contain the word
+	groups     wordGroupSet // the rules' word groups that contain this word
 }
 
 // addTo adds a word to a list. If the list already has an element with the same text, addTo only adds the groups of
@@ -82,7 +85,7 @@ func (t *ruleTable) addWord(w ruleWord) {
 	t.addWordAtHead(w, w.head)
 }
 
-// addWordAtHead adds a word to the list for texts that begin with the bytes of head.
+// addWordAtHead adds a word to the index, in the list that is searched at text positions with the bytes in head.
 func (t *ruleTable) addWordAtHead(w ruleWord, head uint32) {
 	place := headIndex(head)
 	t.wordsByHead[place] = w.addTo(t.wordsByHead[place])
@@ -96,7 +99,8 @@ func (t *ruleTable) addSquashedWord(w ruleWord) {
 	t.usedSquashedHeads[place/64] |= 1 << (place % 64)
 }
 
-// findSquashedGroups is like findMatchedGroups, for a single word that may consist of several words without spaces.
+// findSquashedGroups returns the word groups from which a long word contains a word, at any position. The long word
+// may be several words without the spaces between them.
 func (t *ruleTable) findSquashedGroups(squashed string) (found wordGroupSet) {
 	for i := 0; i+minInnerLetters <= len(squashed); i++ {
 		head := headBytes(squashed[i:])
@@ -122,7 +126,8 @@ func (t *ruleTable) findMatchedGroups(low string) (found wordGroupSet, mayBeSpli
 			found |= w.groups
 		}
 	}
-	afterLetter := uint64(0) // The lowest bit is set if the byte before the block is a part of a word.
+	// The lowest bit is set if the last byte of the previous 64 bytes of text is a part of a word.
+	afterLetter := uint64(0)
 	var splits dividedWordDetector
 	for blockStart := 0; blockStart < len(low); blockStart += len(textBlock{}) {
 		var b textBlock
@@ -158,16 +163,17 @@ func findGroupsAt(words []ruleWord, head uint32, text string) (found wordGroupSe
 // dividedWordDetector detects split words. It examines a text block by block.
 type dividedWordDetector struct {
 	isSplit     bool
-	joinCount   int // number of signs that join words in the previous block
-	tailLetters int // number of letters at the previous block's end
+	joinCount   int // number of signs between two letters, such as "-", in the previous 64 bytes of text
+	tailLetters int // number of letters directly at the end of the previous 64 bytes of text
 }
 
 const (
-	minJoiningSigns = 3  // minimum number of signs that join words, in two consecutive blocks
-	minLongWord     = 16 // minimum number of letters in a long word
+	minJoiningSigns = 3  // A text with so many signs between letters, within 128 bytes, may contain split words.
+	minLongWord     = 16 // A word of so many letters may be several words without the spaces between them.
 )
 
-// addBlock examines the letters and signs of a block. The parameter letterBefore is 1 if a letter precedes the block.
+// addBlock examines the next 64 bytes of a text for split or joined words. letters and others are the sets that
+// classify returns. letterBefore is 1 if the byte before them is a letter.
 func (a *dividedWordDetector) addBlock(letters, others, letterBefore uint64) {
 	if a.isSplit {
 		return

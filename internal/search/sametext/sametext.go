@@ -38,13 +38,13 @@ type Passage struct {
 
 // nearDuplicate is a text that can be dropped because another text is kept.
 type nearDuplicate struct {
-	Drop, Keep int  // indices of the dropped text and the kept text (no other text replaces the kept text)
+	Drop, Keep int  // indices of the text to drop and of the text to keep (which is never itself a text to drop)
 	Exact      bool // the texts differ at most in white space, letter case and a final period
 }
 
 const (
-	// minWordsToCompare is the minimum number of words, without stop words, for a text to be compared by its words. It
-	// is also the minimum number of words, with stop words, for texts with different headings to count as equal. In
+	// minWordsToCompare is used twice. A text with fewer words, without stop words, is not compared by its words. A
+	// text with fewer words, with stop words, is a duplicate of an equal text only if both have the same heading. For
 	// scripts without spaces, minRunesToCompare is the minimum number of characters for the second purpose.
 	minWordsToCompare, minRunesToCompare = 3, 6
 
@@ -53,8 +53,8 @@ const (
 	minShareNumerator, minShareDenominator = 3, 5
 
 	// These constants limit the work if many texts have the same rarest word, for example because they follow the same
-	// pattern. For each text, at most maxSignatures longer texts are compared by signature, and at most
-	// maxComparisonsPerText by words.
+	// pattern. A text is compared with at most maxSignatures longer texts by a cheap test, which compares 64-bit sets
+	// of words. It is compared with at most maxComparisonsPerText of these word by word.
 	maxSignatures         = 4096
 	maxComparisonsPerText = 256
 )
@@ -66,7 +66,8 @@ type preparedText struct {
 	normalizedText string // the normalized text (equal texts have the same value)
 	// Numbers of the stems in order, without stop words (nil if the text is not compared by words).
 	stemNumbers []uint32
-	hasFewWords bool // the text is so short that an equal text is a duplicate only below the same heading
+	// The text is very short. Another text with the same words is a duplicate only if both have the same heading.
+	hasFewWords bool
 	// The words that must be identical in a duplicate: numbers, words with symbols, and negations.
 	exactWords string
 }
@@ -80,13 +81,14 @@ func (s *preparedText) wordBitSet() (bits uint64) {
 	return bits
 }
 
-// duplicateSearch is the state of a search for duplicates. Texts are identified by their indices. The keys of both
-// maps are the texts that can be dropped.
+// duplicateSearch is the state of a search for duplicates. Texts are identified by their indices. The keys of
+// keptByDropped and exactByDropped are the texts that can be dropped.
 type duplicateSearch struct {
-	keptByDropped  map[int]int  // the text that is kept instead
-	exactByDropped map[int]bool // whether both texts are equal
+	keptByDropped  map[int]int  // for each text that can be dropped, the text that replaces it
+	exactByDropped map[int]bool // for each text that can be dropped, whether it equals the text that replaces it
 
-	// number of pairs that were compared by signature, and number that were compared by words
+	// signatureChecks is how many pairs of texts were compared by their 64-bit sets of words. wordComparisons is how
+	// many of these pairs were then compared word by word.
 	signatureChecks, wordComparisons int
 }
 
@@ -151,8 +153,9 @@ func (d *duplicateSearch) findEqualTexts(samples []*preparedText) []*preparedTex
 	return left
 }
 
-// findContainedTexts finds texts whose words a longer text contains. Longer texts are processed first, so that they
-// are already registered when a shorter text is compared. All numbers of words are less than count.
+// findContainedTexts finds texts whose words are all contained in a longer text. It processes longer texts first, so
+// that they are already registered when a shorter text is compared. Each word has a number, which is less than
+// wordCount.
 func (d *duplicateSearch) findContainedTexts(ctx context.Context, samples []*preparedText, wordCount int) error {
 	samples = slices.DeleteFunc(samples, func(s *preparedText) bool { return s.stemNumbers == nil })
 	slices.SortFunc(samples, func(a, b *preparedText) int {
@@ -162,7 +165,7 @@ func (d *duplicateSearch) findContainedTexts(ctx context.Context, samples []*pre
 			cmp.Compare(a.index, b.index),
 		)
 	})
-	// last is, for each word, the last sample that contains it, counting from 1
+	// for each word number, the last text in samples that contains the word; the first text counts as 1
 	frequency, last := make([]int, wordCount), make([]int, wordCount)
 	for i, s := range samples {
 		for _, w := range s.stemNumbers {
@@ -175,7 +178,9 @@ func (d *duplicateSearch) findContainedTexts(ctx context.Context, samples []*pre
 	keys, number := rarestWords(samples, frequency)
 	clear(last)
 	signatures := make([]uint64, len(samples))
-	holders := make([][]int32, len(number)) // for each key number, the samples with this key, longest first
+	// For each number that rarestWords assigned to a key, the texts that contain the key's word and have its exact
+	// words, longest text first.
+	holders := make([][]int32, len(number))
 	for i, s := range samples {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -196,8 +201,9 @@ func (d *duplicateSearch) findContainedTexts(ctx context.Context, samples []*pre
 	return nil
 }
 
-// rarestWordKey is a text's rarest word, together with a number for the text's exact words: numbers, words with
-// symbols, and negations. Texts with the same exact words have the same number.
+// Two texts are compared by their words only if both contain the word of a rarestWordKey and have its
+// exactWordsNumber. The word is the rarest word of one text. The number stands for the numbers, the words with symbols
+// and the negations in a text, which must be the same in both.
 type rarestWordKey struct{ word, exactWordsNumber uint32 }
 
 // rarestWords returns the key of each sample: the sample's word that occurs in the fewest samples, and a number for
@@ -220,8 +226,8 @@ func rarestWords(samples []*preparedText, frequency []int) (keys []rarestWordKey
 	return keys, keyNumbers
 }
 
-// findContainingText searches for a sample that contains the words of sample i. longerSamples lists the candidates,
-// longest first.
+// findContainingText searches for a text that contains all words of the text samples[i], and records it in d. The
+// candidates are in longerSamples, longest first.
 func (d *duplicateSearch) findContainingText(
 	i int,
 	samples []*preparedText,
@@ -248,7 +254,7 @@ func (d *duplicateSearch) findContainingText(
 	}
 }
 
-// listDuplicates returns the duplicates in order of Drop.
+// listDuplicates returns the duplicates, sorted by the index of the text that can be dropped.
 func (d *duplicateSearch) listDuplicates() []nearDuplicate {
 	var all []nearDuplicate
 	for dropped := range d.keptByDropped {
@@ -258,9 +264,8 @@ func (d *duplicateSearch) listDuplicates() []nearDuplicate {
 	return all
 }
 
-// nearDuplicate returns the pair for a dropped text. The text that was found for it may itself have been dropped for a
-// third text, and so on. The pair contains the last text of this chain. It is exact only if all texts of the chain are
-// equal.
+// nearDuplicate returns the text that replaces a duplicate. If that text is itself a duplicate of a third text, and so
+// on, the result names the last text of this chain. Exact is set only if all texts of the chain are equal.
 func (d *duplicateSearch) nearDuplicate(dropped int) nearDuplicate {
 	kept := d.keptByDropped[dropped]
 	isExact := d.exactByDropped[dropped]
@@ -299,7 +304,8 @@ const (
 	maxCachedWordBytes = 64
 )
 
-// textAnalyzer analyzes texts. It caches the results for short words.
+// textAnalyzer splits texts into words and reduces the words to their stems. It keeps the stems of short words in a
+// cache, because words are often repeated.
 type textAnalyzer struct {
 	analyzer      *analysis.Analyzer
 	stemNumbers   map[string]uint32
@@ -409,7 +415,7 @@ func mustBeIdentical(word string) bool {
 
 // isContainedIn reports whether the longer text contains the words of s in the same order.
 func (s *preparedText) isContainedIn(longer *preparedText) bool {
-	// more is how many words the longer text may still have besides the words of s
+	// more is how many words of longer may still be skipped because s does not contain them
 	n, more := 0, len(longer.stemNumbers)-len(s.stemNumbers)
 	for _, w := range longer.stemNumbers {
 		if n < len(s.stemNumbers) && w == s.stemNumbers[n] {

@@ -279,7 +279,9 @@ func (s *Store) sendChange(ctx context.Context, prefer string, ops []oxbow.Op) (
 		ctx,
 		res,
 		from,
-	), nil // The status says that the change was made, so this error must not make the call fail.
+	// The response status shows that the server has made the change, so an error while reading the response must not
+	// be returned.
+	), nil
 }
 
 // isWithoutAnswer reports whether err means that the server sent no answer to a request.
@@ -288,8 +290,9 @@ func isWithoutAnswer(err error) bool {
 	return err != nil && !isAnswer
 }
 
-// applyBody returns the body for the request that sends a change. since is the position of the watchers' last event,
-// or nil.
+// applyBody returns the body of the request that asks the server to make a change. If since is not nil, the server
+// answers with all changes after this position. It is the position of the last event that was passed to the functions
+// that watch this store.
 func (s *Store) applyBody(ctx context.Context, ops []oxbow.Op, since *wirePosition) ([]byte, error) {
 	stamp, err := s.changeStamp(ctx)
 	if err != nil {
@@ -328,7 +331,8 @@ func (s *Store) chooseOpID(given string) (string, error) {
 	return cmp.Or(given, base64.RawURLEncoding.EncodeToString(b[:])), nil
 }
 
-// serverKeepsOpIDs reports whether the server recognizes a repeated change by its op ID. It asks the server.
+// serverKeepsOpIDs asks the server whether it stores the operation ID of each change. Such a server does not make a
+// change twice if a request is repeated.
 func (s *Store) serverKeepsOpIDs(ctx context.Context) bool {
 	var about wireAbout
 	res, err := s.link.get(ctx, "about", nil)

@@ -71,7 +71,7 @@ type storeEventFeed struct {
 
 	mu           sync.Mutex // guards the fields below
 	id           [16]byte
-	droppedCount uint64 // number of the oldest events that were dropped
+	droppedCount uint64 // number of events that were removed from the start of events
 	events       [][]oxbow.Delta
 	bytes        int // size of the contents in events, in bytes
 }
@@ -122,7 +122,7 @@ func (f *storeEventFeed) Position(ctx context.Context) (oxbow.Position, error) {
 	return oxbow.Position(binary.BigEndian.AppendUint64(f.id[:], f.droppedCount+uint64(len(f.events)))), nil
 }
 
-// Since implements sequencer.
+// Since implements changeSequencer. It yields the changes in the events after position p.
 func (f *storeEventFeed) Since(_ context.Context, p oxbow.Position) iter.Seq2[oxbow.Delta, error] {
 	return func(yield func(oxbow.Delta, error) bool) {
 		steps, ok := f.eventsAfter(p)

@@ -89,7 +89,8 @@ func (f *serverFollower) knownPosition() *wirePosition {
 	return &wirePosition{[]byte(f.position)}
 }
 
-// addWatcher adds a watcher. If the server cannot be asked for its position now, the first event will be a reset.
+// addWatcher calls fn for each later event, until stop is called. If the server cannot be asked for its current
+// position, the first event has Reset set, which tells fn to read all entries again.
 func (f *serverFollower) addWatcher(fn func(oxbow.Event)) (stop func()) {
 	<-f.positionLock
 	defer func() { f.positionLock <- struct{}{} }()
@@ -139,9 +140,10 @@ func (f *serverFollower) reportServerChanges(ctx context.Context) error {
 	return nil
 }
 
-// readChangeAnswer reads the server's answer to a change and sends an event. It returns the change, which is empty if
-// the server did not return a change. If from is not nil, the answer contains all changes since that position. If
-// another event was sent meanwhile, readChangeAnswer asks the server for the changes since that event instead.
+// readChangeAnswer reads the server's answer to a request that made a change, and passes an event to the functions
+// that watch the store. It returns the change, which is empty if the server did not return it. If from is not nil, the
+// answer contains all changes since the position from. These cannot be used if another event was passed on after from.
+// In that case, readChangeAnswer asks the server for the changes since that event.
 func (f *serverFollower) readChangeAnswer(
 	ctx context.Context,
 	res *http.Response,

@@ -20,8 +20,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/remote/opjson"
 )
 
-// With the first header, a client asks for the change in the answer. With the second header, the server says that the
-// answer begins with the change.
+// With the header Prefer, a client asks the server to return the change that it has made. With the header
+// Preference-Applied, the server reports that its response begins with this change.
 const (
 	preferHeaderName   = "Prefer"
 	appliedHeaderName  = "Preference-Applied"
@@ -30,7 +30,7 @@ const (
 
 // Limits for a request with a change. They are the limits of the store with additional room for JSON escapes.
 const (
-	maxChangeBody    = 128 << 20 // in bytes
+	maxChangeBody    = 128 << 20 // maximum size of the request body in bytes
 	maxOpsPerRequest = 1 << 20
 )
 
@@ -41,7 +41,8 @@ type wireStamp struct {
 	Claimed oxbow.Claim `json:"claimed,omitzero"`
 }
 
-// stampContext returns a context that contains the stamp. The source in ctx is kept, except for its claim.
+// stampContext returns a context with the operation ID, the note, the client and the agent that the request names. The
+// rest of the source in ctx is kept, such as the authenticated writer.
 func (s wireStamp) stampContext(ctx context.Context) context.Context {
 	from, _ := oxbow.SourceFrom(ctx)
 	from.Door, from.Actor = cmp.Or(from.Door, "http"), cmp.Or(from.Actor, oxbow.Agent)

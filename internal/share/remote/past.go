@@ -53,8 +53,8 @@ func (s *Store) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
 	return w.Seq, err
 }
 
-// AsOf implements [oxbow.Historian]. Each method call on the returned store is a request, for which the server reads
-// its history up to the change seq.
+// AsOf implements [oxbow.Historian]. It returns the memory as it was after change number seq. Each method call on the
+// returned store sends a request to the server.
 func (s *Store) AsOf(ctx context.Context, seq uint64) (oxbow.Store, error) {
 	var w wireSeq
 	if err := s.getJSON(ctx, "asof", url.Values{"seq": {fmt.Sprint(seq)}}, &w); err != nil {

@@ -28,23 +28,26 @@ type Problem struct {
 	Code   string `json:"code"`
 	Remedy string `json:"remedy,omitempty"` // advice about what to do next, or ""
 
-	Field  string `json:"field,omitempty"` // code invalid: the field that is refused
+	Field  string `json:"field,omitempty"` // set only if Code is "invalid": the field that is refused
 	Value  string `json:"value,omitempty"`
 	Reason string `json:"reason,omitempty"`
 
-	Name        string   `json:"name,omitempty"`  // name of the entry to which the error belongs
-	Names       []string `json:"names,omitempty"` // code ambiguous: two of the entries' names
-	Alias       string   `json:"alias,omitempty"` // codes ambiguous and alias_taken: the alias
-	Owner       string   `json:"owner,omitempty"` // code alias_taken: the entry that has the alias
-	WantVersion uint64   `json:"want,omitempty"`  // code conflict: the version that the caller expected
-	HaveVersion uint64   `json:"have,omitempty"`  // code conflict: the present version (0 if the entry does not exist)
+	Name  string   `json:"name,omitempty"`  // name of the entry to which the error belongs
+	Names []string `json:"names,omitempty"` // set only if Code is "ambiguous": two entries with the same alias
+	Alias string   `json:"alias,omitempty"` // set only if Code is "ambiguous" or "alias_taken": the alias
+	Owner string   `json:"owner,omitempty"` // set only if Code is "alias_taken": the entry that has the alias
+	// set only if Code is "conflict": the version that the caller expected
+	WantVersion uint64 `json:"want,omitempty"`
+	// set only if Code is "conflict": the present version (0 if the entry does not exist)
+	HaveVersion uint64 `json:"have,omitempty"`
 	// the limit: for too_large in bytes, for quota in the unit of the quota
 	Limit     int64  `json:"limit,omitempty"`
-	LimitName string `json:"bound,omitempty"` // code quota: the name of the limit
-	// code quota: number of seconds after which another attempt may succeed
+	LimitName string `json:"bound,omitempty"` // set only if Code is "quota": the name of the limit
+	// set only if Code is "quota": the number of seconds after which another attempt may succeed
 	RetrySeconds int `json:"retry,omitempty"`
 
-	// the complete error, for the server's log, if file names were removed from Detail
+	// The complete error, which the server logs. It is set only if Detail lacks the server's file names, which clients
+	// must not see.
 	Withheld error `json:"-"`
 }
 
@@ -54,7 +57,8 @@ var problemCodes = []struct {
 	code   string
 	status int
 	title  string
-	err    error // error that matches on the server, and that the client's error matches
+	// The server uses this row for errors that match err. The client's error for this code also matches err.
+	err error
 }{
 	{
 		"unknown_outcome",

@@ -36,10 +36,11 @@ func (e *lostAnswerError) Unwrap() []error { return []error{oxbow.ErrUnknownOutc
 
 // serverLink contains the values that are needed to send requests to a server.
 type serverLink struct {
-	base      string // URL of the server without a slash at its end
-	token     string
-	client    *http.Client
-	waitLater func(ctx context.Context, after time.Duration) error // see [Options.WaitForServer]
+	base   string // URL of the server without a slash at its end
+	token  string
+	client *http.Client
+	// waits until the server can be asked again (see [Options.WaitForServer]); nil if requests are not repeated
+	waitLater func(ctx context.Context, after time.Duration) error
 }
 
 // get sends a GET request and returns the answer, which is a document or a stream.
@@ -125,7 +126,7 @@ func (k *serverLink) sendOnce(ctx context.Context, method, route, prefer string,
 	res, err := k.client.Do(req)
 	if err != nil {
 		if u, ok := err.(*url.Error); ok {
-			err = u.Err // the message of err already contains the address
+			err = u.Err // The message below already contains the server's URL, so remove it from the error.
 		}
 		return nil, fmt.Errorf("asking %s: %w", k.base, err)
 	}

@@ -73,7 +73,9 @@ func (c *servedCall) writeEntries() error {
 	)
 }
 
-// sendStream sends values as the lines of a stream. If p is not empty, the end line contains the position p.
+// sendStream sends each value as a line of the response. It then sends a last line, which shows that the response is
+// complete. If p is not empty, the last line also contains the store's position p, from which the client can ask for
+// later changes.
 func sendStream[T any](
 	out *streamWriter,
 	all iter.Seq2[T, error],
@@ -172,8 +174,8 @@ func (c *servedCall) writeStats() error {
 	return c.writeAnswer(wireStats(n))
 }
 
-// sequencer returns the store if the store numbers its changes. Otherwise it returns a feed, which numbers the store's
-// events.
+// sequencer returns what can list the store's changes after a position. This is the store itself if it numbers its
+// changes. Otherwise it is a list of the store's last events, which the server keeps in memory.
 func (c *servedCall) sequencer() (changeSequencer, error) {
 	can := oxbow.CapabilitiesOf(c.store)
 	switch {

@@ -35,7 +35,7 @@ type streamLine struct {
 
 // streamEnd is the content of the last line, which shows that the stream is complete.
 type streamEnd struct {
-	Count    int    `json:"count"` // number of lines before this line
+	Count    int    `json:"count"` // number of lines in the stream before the last line
 	Position []byte `json:"position,omitempty"`
 }
 
@@ -185,8 +185,9 @@ func (s *streamReader) readLine() ([]byte, error) {
 	}
 }
 
-// Each of the following methods reads the next line, which must have a certain kind. They return io.EOF after the last
-// line. They return an error if the lines are not in the order that the store interfaces require.
+// Each of the methods readEntry, readDelta and so on reads the next line of the server's answer, which must be of the
+// kind that the method's name says. At the end, they return io.EOF. They return an error if the lines are not in the
+// order that the store's interfaces require.
 
 func (s *streamReader) readEntry(after uint64) (oxbow.Entry, error) {
 	l, err := s.nextLine()

@@ -174,7 +174,7 @@ type wireStats struct {
 	Head    string `json:"head"`
 }
 
-// The remaining documents of requests and answers.
+// JSON documents in the requests and answers between a client and a server.
 type (
 	wireAbout struct {
 		KeepsOpIDs bool `json:"op_ids"` // a change is not made again if an earlier change had the same op ID

@@ -102,7 +102,8 @@ func IsPrintOnlyCommand(commandLine string) bool {
 		if len(w) == 0 {
 			continue
 		}
-		// Skip the end of a redirection: splitting 2>&1 at the & leaves a 1.
+		// This part is not a program but the rest of a redirection. For example, 2>&1 is split at the & into "2>" and
+		// "1".
 		if strings.HasPrefix(w[0], ">") || isDigits(w[0]) {
 			continue
 		}

@@ -45,8 +45,8 @@ func findSignalSentences(signal signalKind, text string) (found []string) {
 // rules, not a person's message.
 const maxFoundSentences = 12
 
-// anyRuleMatches reports whether a sentence matches a rule for the signal. foldedSentence must be a result of
-// [foldWords].
+// anyRuleMatches reports whether a sentence matches a rule for the given kind of signal, such as a request to remember
+// something. foldedSentence must be a result of [foldWords], which normalizes letters, spaces and punctuation.
 func anyRuleMatches(signal signalKind, foldedSentence string) bool {
 	return findMatchingRule(signal, foldedSentence) != nil
 }

@@ -6,7 +6,7 @@ package extract
 // signalKind is the meaning of a sentence that matches a pattern.
 type signalKind int
 
-// These are the three signals.
+// A sentence can have one of three meanings.
 const (
 	signalRequest    signalKind = iota // A person asks an agent to remember something.
 	signalCorrection                   // A person rejects an agent's work.
@@ -24,7 +24,8 @@ type tableRow struct {
 	// every sentence in Chinese or Japanese.
 	triggerWords string
 	matchText    string
-	excludeText  string // The row does not match a sentence that this expression matches. It may be "".
+	// regular expression for sentences that the rule must not match, although matchText matches them ("" for none)
+	excludeText string
 }
 
 // courtesyPatterns contains, by language, a pattern for the beginning of a sentence and the polite words that may

@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// Sentences with fewer or more bytes are skipped, because longer texts are usually pasted and not written.
+// Shorter sentences say too little to be worth remembering. Longer sentences are usually pasted and not written.
 const (
 	minSentenceBytes = 6
 	maxSentenceBytes = 400
@@ -131,7 +131,7 @@ const (
 	charClassWord
 	charClassCJK // a Chinese or Japanese character
 	charClassMark
-	charClassQuote // a quotation mark or a mark of emphasis, which foldWords removes
+	charClassQuote // a quotation mark, or a mark of emphasis such as *
 )
 
 // asciiCharClasses contains the class of each ASCII character.
