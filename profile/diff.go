@@ -23,7 +23,7 @@ type Chosen struct {
 	In bool `json:"in"`
 }
 
-// Changed is an entry that both sides include, but in different versions.
+// Changed is an entry that both compared selections include, but in different versions.
 type Changed struct {
 	Name string `json:"name"`
 	A    int    `json:"a_tokens"`
@@ -39,12 +39,12 @@ type Diff struct {
 	Same       int       `json:"same"` // number of entries that both sides include in the same version
 	DocumentsA []Chosen  `json:"documents_only_a"`
 	DocumentsB []Chosen  `json:"documents_only_b"`
-	TokensA    int       `json:"a_tokens"` // estimated number of tokens in the whole selection
+	TokensA    int       `json:"a_tokens"` // estimated number of tokens in the text of selection A
 	TokensB    int       `json:"b_tokens"`
 }
 
-// Diff compares the selections of two sides. Entries are matched by their IDs. If an entry was forgotten and
-// remembered again, it counts as two entries.
+// Diff compares two selections: by two profiles, or by one profile at two times. It matches entries by their IDs. If
+// an entry was forgotten and remembered again, it counts as two entries.
 func (s *Set) Diff(ctx context.Context, m *oxbow.Memory, a, b Side) (Diff, error) {
 	d := Diff{OnlyA: []Chosen{}, OnlyB: []Chosen{}, Changed: []Changed{}, DocumentsA: []Chosen{},
 		DocumentsB: []Chosen{}}
@@ -85,11 +85,11 @@ func (s *Set) Diff(ctx context.Context, m *oxbow.Memory, a, b Side) (Diff, error
 	return d, nil
 }
 
-// includedTexts is the set of the entries and documents that a side includes.
+// includedTexts contains the entries and documents that one of the two compared profiles includes.
 type includedTexts struct {
 	entries     []oxbow.Entry
 	indexByID   map[uint64]int
-	namesInText map[string]bool // names of the entries in the selection's text
+	namesInText map[string]bool // names of the entries whose text is shown to the model, at least in part
 	documents   []Chosen        // documents in the text of the selection
 	totalTokens int
 }

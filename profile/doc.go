@@ -1,4 +1,4 @@
-// This file has the package documentation.
+// This file contains the documentation of package profile.
 
 // Package profile selects the part of a memory that an agent sees while it works on a job. A
 // profile is a small YAML file that a person writes:

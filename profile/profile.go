@@ -41,7 +41,7 @@ type Profile struct {
 	Include     *Choice  // nil if the file contains no include
 	Exclude     *Choice  // nil if the file contains no exclude
 	Always      []string // slash-separated paths of the documents (nil if the file contains no always_include)
-	MaxTokens   int      // 0 if the file contains no max_tokens
+	MaxTokens   int      // 0 if the profile's file contains no max_tokens
 	Process     *bool    // nil if the file contains no process
 	Redact      []string // kinds of personal data to hide
 
@@ -60,13 +60,13 @@ type Choice struct {
 	Tags         []string
 	Kinds        []string
 	RelatedFiles []string
-	Entries      []string // names of additional entries
+	Entries      []string // names of entries that are chosen even if they do not meet the other conditions
 	// Range of creation times, from From (inclusive) to To (exclusive). A zero time does not set a bound.
 	From, To time.Time
 }
 
-// asOneFilter returns the conditions except Entries as a single filter. If c contains nothing but Entries, asOneFilter
-// returns false.
+// asOneFilter returns a filter that selects the entries which meet all conditions of c, except the list of names in
+// c.Entries. If c contains no other condition, asOneFilter returns false.
 func (c *Choice) asOneFilter() (oxbow.Filter, bool) {
 	fs := c.splitFilters()
 	var f oxbow.Filter
@@ -76,7 +76,8 @@ func (c *Choice) asOneFilter() (oxbow.Filter, bool) {
 	return f, len(fs) > 0
 }
 
-// splitFilters returns the conditions except Entries as separate filters.
+// splitFilters returns one filter for each condition of c, such as its projects or its tags. The list of names in
+// c.Entries is left out.
 func (c *Choice) splitFilters() []oxbow.Filter {
 	var fs []oxbow.Filter
 	for _, t := range []oxbow.Term{
@@ -95,10 +96,11 @@ func (c *Choice) splitFilters() []oxbow.Filter {
 
 // A Document is a file that is always included.
 type Document struct {
-	Path       string // slash-separated path, relative to the place
+	Path       string // slash-separated path, relative to the directory of the home or the project
 	Wanted     bool   // A profile lists the document explicitly. A warning is necessary if its file does not exist.
 	placeIndex int    // index of the place in Set.Places
-	// The document is an identity document. If the project does not have it, the document of the home is used.
+	// The document describes the agent or the user. If the project does not have this document, the home's document is
+	// used.
 	isIdentity bool
 }
 
@@ -116,9 +118,9 @@ type Resolved struct {
 	Documents []Document
 	MaxTokens int
 	Process   bool     // entries with the label process:true are included
-	Redact    []string // kinds of personal data to hide, from this profile and all profiles in Chain
+	Redact    []string // kinds of personal data to hide, as listed by this profile or a profile that it extends
 
-	parts []*Profile // profiles of Chain in the same order, followed by the profile itself
+	parts []*Profile // the profiles that this profile extends, in the order of Chain, followed by the profile itself
 }
 
 // Everything returns the profile that includes all entries. It is used if the caller specifies no profile.

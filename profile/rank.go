@@ -1,4 +1,5 @@
-// This file ranks the entries of a selection by their heads, and reads the best entries.
+// This file ranks the entries that a profile includes by their labels and sizes, before their texts are read. It then
+// reads the entries that rank highest.
 
 package profile
 
@@ -29,7 +30,7 @@ type rankedEntry struct {
 	isNamed   bool // the profile lists the entry by name
 }
 
-// rankTraits contains the parts of the rank that depend only on the entry's labels.
+// rankTraits contains what an entry's labels contribute to its rank in a selection.
 type rankTraits struct {
 	class      rankClass
 	confidence float64
@@ -111,7 +112,7 @@ type rankingInput struct {
 	*Request
 	queryRanksByID map[uint64]int // ranks of the entries that the query finds, by ID
 
-	repeatsForeignText func(text string) bool // see [Set.Repeats]
+	repeatsForeignText func(text string) bool // reports whether a text repeats what others wrote (see [Set.Repeats])
 }
 
 // isHeldBack reports whether a selection must not contain the entry.
@@ -133,7 +134,7 @@ func (r *Resolved) chooseEntries(all heads.List, input *rankingInput, tokenBudge
 	if err != nil {
 		return c, err
 	}
-	var ids []uint64 // IDs of the entries that must be read
+	var ids []uint64 // IDs of the entries whose texts are needed for the selection and were not read yet
 	for i := range best {
 		if best[i].entry == nil {
 			ids = append(ids, best[i].id)
@@ -175,7 +176,7 @@ func (r *Resolved) chooseEntries(all heads.List, input *rankingInput, tokenBudge
 	return c, nil
 }
 
-// entrySums contains the number of some entries and their total token count.
+// entrySums contains how many entries a profile includes, and their total number of tokens.
 type entrySums struct{ entries, tokens int }
 
 // rankEntries returns the highest-ranking entries in the scope, with the best entry first. It returns only as many
@@ -192,7 +193,7 @@ func (r *Resolved) rankEntries(
 			named[n] = true
 		}
 	}
-	size := 0 // total size of best's contents, in bytes
+	size := 0 // total size of the contents of all entries in best, in bytes
 	for h, err := range all.All {
 		if err != nil {
 			return nil, sum, err
@@ -228,7 +229,8 @@ func (r *Resolved) rankEntries(
 	return best, sum, nil
 }
 
-// entryTraits returns the traits of an entry that the profile does not list by name.
+// entryTraits returns what an entry's labels contribute to its rank. It is for entries that the profile does not list
+// by name.
 func entryTraits(e *oxbow.Entry) rankTraits {
 	t := rankTraits{classRest, entryConfidence(e)}
 	switch {
@@ -260,7 +262,7 @@ func (r *rankHeap) Pop() any {
 
 func compareByRank(a, b *rankedEntry) int {
 	if p := cmp.Compare(min(a.class, 1), min(b.class, 1)); p != 0 {
-		return p // The rank p is final, because pinned entries come first.
+		return p // Pinned entries come before all other entries.
 	}
 	hasHit := a.queryRank > 0 || b.queryRank > 0
 	if a.class != classPinned && hasHit {

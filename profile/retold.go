@@ -38,10 +38,10 @@ func isSummarizedBy(e, d *oxbow.Entry) bool {
 	return true
 }
 
-// omitSummarizedEntries returns the entries without those whose facts another entry in the list repeats. It keeps
-// an entry that the profile lists by name or that the query found. In this case, it omits the digests of the entry,
-// except digests that the profile lists by name. It omits any other covered entry if one of the remaining digests
-// summarizes the entry. All entries must have been read.
+// omitSummarizedEntries returns the entries without repetitions. A digest is an entry that summarizes others. Usually
+// a summarized entry is omitted if its digest remains. However, an entry stays if the profile lists it by name, if it
+// is pinned, or if the query found it. Then its digest is omitted, unless the profile lists the digest by name. All
+// entries must have been read.
 func omitSummarizedEntries(all rankHeap) rankHeap {
 	isWanted := func(x *rankedEntry) bool { return x.isNamed || x.queryRank > 0 || x.class == classPinned }
 	isRetold := func(e, by *rankedEntry) bool { return isSummarizedBy(e.entry, by.entry) }

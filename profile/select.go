@@ -30,18 +30,19 @@ type Request struct {
 
 // A Selection is the text that a profile selects from a memory.
 type Selection struct {
-	Profile string         `json:"profile,omitempty"`
-	AsOf    uint64         `json:"as_of,omitempty"`
-	Inside  int            `json:"inside"` // number of entries that the profile includes
-	In      int            `json:"in"`     // number of these entries that are in the text as a whole or in part
+	Profile string `json:"profile,omitempty"`
+	AsOf    uint64 `json:"as_of,omitempty"`
+	Inside  int    `json:"inside"` // number of entries in the memory that belong to the profile
+	// number of the Inside entries whose texts are selected, as a whole or in part
+	In      int            `json:"in"`
 	Context prompt.Context `json:"context"`
 	Notes   []string       `json:"notes,omitempty"`
 }
 
-// Text returns the selection in the form in which the model sees it.
+// Text returns the selected text in the form in which the model sees it.
 func (s *Selection) Text() string { return s.Context.Text() }
 
-// These are the names of a selection's parts.
+// These are the names of the parts in the text that a profile selects.
 const (
 	partHead     = "head"
 	partDocument = "document"
@@ -256,7 +257,8 @@ type Budget struct {
 	Documents []Cost `json:"documents"`
 	Entries   int    `json:"entries"`        // number of entries that the profile includes
 	Tokens    int    `json:"entries_tokens"` // estimated number of tokens in these entries
-	Fixed     int    `json:"fixed_tokens"`   // estimated number of tokens in the documents and the heading
+	// estimated number of tokens in the profile's documents and in the heading above the text
+	Fixed int `json:"fixed_tokens"`
 }
 
 // A Cost is the estimated size of a document.

@@ -34,12 +34,12 @@ const maxChainLength = 64
 // with FS, so that no name or link can lead outside of the tree.
 type Place struct {
 	FS      vfs.FS
-	Path    string   // path of the place's root, for messages
+	Path    string   // path of the directory tree, for messages
 	Dirs    []string // slash-separated paths of the directories that contain profiles, in search order
-	Project bool     // The place belongs to a project. Its profiles cannot include the user's own files.
+	Project bool     // The directory tree belongs to a project. Its profiles cannot include the user's own files.
 
-	// Withhold returns the reason why a document of this place must not be used. It returns "" if the document may be
-	// used. If Withhold is nil, all documents may be used.
+	// Withhold returns the reason why a document in this directory tree must not be used. It returns "" if the
+	// document may be used. If Withhold is nil, all documents may be used.
 	Withhold func(path string) string
 
 	// Vouched reports whether a person has approved the current version of a document in this place. If Vouched is
@@ -51,10 +51,10 @@ type Place struct {
 	Repeats func(text string) bool
 }
 
-// A Set is the set of all profiles that can be used by name. If several files define a profile with the same name, the
-// file in the first place is used. Within a place, the file in the first directory is used. Therefore a project cannot
-// replace a profile that the user wrote. A Set is safe for concurrent use. It caches nothing, so each call reads the
-// current files.
+// A Set is the set of all profiles that can be used by name. It reads them from one or more directory trees, such as
+// the home and a project. If several files define a profile with the same name, the first tree in Places that has one
+// is used, and the first directory in this tree. Therefore a project cannot replace a profile that the user wrote. A
+// Set is safe for concurrent use. It caches nothing, so each call reads the current files.
 type Set struct {
 	Places []Place
 	Zone   *time.Location // time zone of dates that do not contain a zone (nil for UTC)
@@ -86,7 +86,7 @@ type Found struct {
 type profileFile struct {
 	name        string
 	placeIndex  int
-	pathInPlace string // path of the file in the place
+	pathInPlace string // path of the file, relative to the directory tree with index placeIndex
 }
 
 func (s *Set) displayPath(f profileFile) string {
@@ -211,8 +211,9 @@ func (s *Set) findFile(name string) (profileFile, error) {
 				case err == nil && !fi.IsDir():
 					return f, nil
 				case err != nil && !errors.Is(err, fs.ErrNotExist):
-					// A file that exists but cannot be examined, such as a link that leads outside of the place, still
-					// hides later files. The error is returned when the file is read.
+					// This file exists but cannot be examined, such as a link that leads out of the directory tree.
+					// Return it instead of looking for a file in later directories. The error is returned when the
+					// file is read.
 					return f, nil
 				}
 			}
@@ -223,7 +224,7 @@ func (s *Set) findFile(name string) (profileFile, error) {
 		return profileFile{}, err
 	}
 	any := len(names) > 0
-	// The directory contains the name, but only as a link whose target does not exist.
+	// Do not suggest the requested name itself. If names contains it, its file is a link whose target does not exist.
 	names = slices.DeleteFunc(names, func(n string) bool { return n == name })
 	return profileFile{}, &UnknownError{name, text.FindSimilar(name, slices.Values(names), 2), any}
 }
@@ -291,7 +292,7 @@ func (s *Set) Resolve(name string) (Resolved, error) {
 			)
 		}
 		if slices.ContainsFunc(parts, func(p *Profile) bool { return p.Name == name }) {
-			return nil // The profile was already included through another profile.
+			return nil // Another profile that extends this profile has already added it to parts.
 		}
 		if len(path)+len(parts) >= maxChainLength {
 			return wrong("extends more than %d profiles", maxChainLength)

@@ -329,7 +329,8 @@ func (r *dateReader) rangeUnitsAgo(n int, unit string) (from, to time.Time, ok b
 	return from, to, false
 }
 
-// rangeOfLastUnits returns the range of the last n units. It ends at the end of today.
+// rangeOfLastUnits returns the range of the last n days, weeks, months or years, depending on unit. The range ends at
+// the end of today.
 func (r *dateReader) rangeOfLastUnits(n int, unit string) (from, to time.Time, ok bool) {
 	end := r.todayStart.AddDate(0, 0, 1)
 	switch unit {

@@ -64,7 +64,7 @@ type Request struct {
 // for as an ordinary word.
 type Misspelling struct {
 	Word string
-	Err  error // the error that [ParseFilter] would return for the word
+	Err  error // the error that [ParseFilter] would return for Word
 }
 
 // ParseRequest is like [Parse], but also reads the term in:MEMORY, which names the memory to search, and reports words

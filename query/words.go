@@ -10,7 +10,7 @@ import (
 // splitWords splits s at white space, except inside quotations.
 func splitWords(s string) []string {
 	var words []string
-	start, closed := -1, 0 // closed is the index after the last quotation
+	start, closed := -1, 0 // closed is the index after the end of the last text in quotation marks
 	for i, r := range s {
 		switch {
 		case i < closed:

@@ -84,7 +84,7 @@ func ParseArguments(object json.RawMessage) (Arguments, error) {
 // In other cases, the error matches [oxbow.ErrInvalid] and explains the correct form. These cases are an unknown key,
 // a repeated parameter, a wrong type, and text that is not UTF-8.
 func readArgs(verb string, params []Param, args Arguments, screen func(string) string, in reflect.Value) error {
-	given := map[string]string{} // by the name of a parameter: the key that the caller used
+	given := map[string]string{} // for the name of each parameter that was given, the key that the caller used for it
 	filled := map[string]bool{}
 	for _, a := range args {
 		p, ok := findParam(params, a.Key)

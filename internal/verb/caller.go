@@ -30,8 +30,8 @@ func WithTaints(ctx context.Context, taints []string) context.Context {
 	return context.WithValue(ctx, taintsKey{}, taints)
 }
 
-// ContextTaints returns the taints that WithTaints has put into the context. isKnown is false if the context does not
-// contain taints.
+// ContextTaints returns the taints that WithTaints has put into the context. A taint names a call by which the agent
+// has read text by others. isKnown is false if WithTaints was not called.
 func ContextTaints(ctx context.Context) (taints []string, isKnown bool) {
 	taints, isKnown = ctx.Value(taintsKey{}).([]string)
 	return taints, isKnown

@@ -66,7 +66,7 @@ func (w *Workspace) trustLevels(entries []oxbow.Entry) []oxbow.Trust {
 // setTrustLevels sets the trust level of the shown entries that need a warning. It does nothing in oxbow's own layout.
 func (w *Workspace) setTrustLevels(shown []*Entry, entries []oxbow.Entry) {
 	if !w.Unlabelled {
-		return // makeEntry has already set it.
+		return // If trust levels are stored as labels, makeEntry has already set them.
 	}
 	for i, level := range w.trustLevels(entries) {
 		if TrustWarning(level) != "" {

@@ -243,7 +243,7 @@ func EmptyResultReasons(
 	for _, r := range diagnosis.Removed[:min(len(diagnosis.Removed), maxWordsInNote)] {
 		part := cmp.Or(r.Clause, dates.filterText(r.Filter))
 		switch {
-		// Even without the filter, the words would find nothing.
+		// If the words find nothing even without any filter, do not blame this filter.
 		case r.Left == 0 && diagnosis.Unfiltered == 0 && len(diagnosis.Terms) > 0:
 		case r.Left == 0:
 			reasons = append(reasons, Notef("filter %s alone removes all that was found", part))
@@ -287,7 +287,8 @@ func mistypedLabelHints(diagnosis oxbow.Diagnosis) (hints []Note) {
 				t.Key, near, t.Values[0]))
 			continue
 		}
-		// Only the form of the date matters, so any current time will do.
+		// Check only whether the value has the form of a date. The result does not depend on the current time, so any
+		// time will do.
 		if _, err := query.TimeFilter("on", t.Values[0], time.Unix(0, 0)); err == nil {
 			hints = append(
 				hints,

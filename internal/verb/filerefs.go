@@ -200,7 +200,9 @@ func (w *Workspace) withFileHashes(ctx context.Context, labels []oxbow.Label) []
 	b, err := w.workingTree(ctx)
 	isOther := b != nil && isForOtherProject(labels, w.currentProject())
 	if err != nil || isOther {
-		b = nil // The tree cannot be opened. Remember the entry without hashes.
+		// The Git tree cannot be opened, or is that of another project. Store the entry without new hashes of its
+		// files.
+		b = nil
 	}
 	old := fileHashes(labels)
 	out := withoutFileHashes(labels)
@@ -212,7 +214,7 @@ func (w *Workspace) withFileHashes(ctx context.Context, labels []oxbow.Label) []
 			}
 		}
 		l := oxbow.Label{Key: oxbow.LabelFileBlob, Value: blob + " " + f}
-		if blob != "" && l.Check() == nil { // For a long path, the label would be too long.
+		if blob != "" && l.Check() == nil { // Leave out the label if the file's path is too long for a label.
 			out = append(out, l)
 		}
 	}

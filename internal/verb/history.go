@@ -176,7 +176,9 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	for _, c := range cs {
 		out.Undone = append(out.Undone, past.VisibleChange(ctx, c))
 	}
-	parts := 0 // number of changes that belong to the same import as another undone change
+	// An import may consist of several changes, but counts as one undone operation. parts is the number of changes to
+	// leave out of the count for this reason.
+	parts := 0
 	for i := 1; i < len(cs); i++ {
 		if cs[i-1].OneImport(cs[i]) {
 			parts++
@@ -205,7 +207,7 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 func (out *UndoOut) addAliasNotes(ctx context.Context, m *oxbow.Memory, undone []oxbow.Change) {
 	undo, err := readChanges(ctx, m, []uint64{out.Seq})
 	if err != nil {
-		return // Return no error, because the undo itself has succeeded.
+		return // Return no error, because the changes were undone and only the notes about aliases are missing.
 	}
 	var before map[string]oxbow.Entry
 	if len(undone) == 1 {
@@ -434,7 +436,8 @@ func revertTidying(ctx context.Context, w *Workspace, in UndoIn) (did *Tidied, o
 	return &one, true, nil
 }
 
-// maxTidyNumber is the largest number that a change of a [Tidier] can have.
+// Some layouts shorten their own files and number these changes (see [Tidier]). maxTidyNumber is the largest such
+// number.
 const maxTidyNumber = 1<<31 - 1
 
 // oneChangeError returns the error for a call that would undo several changes although only one at a time can be

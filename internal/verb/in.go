@@ -26,7 +26,7 @@ type RememberIn struct {
 	// the content.
 	OnlyArgument string `json:"-"`
 
-	FromTurns []string `json:"-"` // turns of sessions in which the text was said; only programs set it
+	FromTurns []string `json:"-"` // turns of recorded sessions from which the content was taken; only programs set it
 	MustBeNew bool     `json:"-"` // fail if an entry with this name exists (see [RememberNew])
 }
 
@@ -96,7 +96,8 @@ type HistoryIn struct {
 	Offset    *int   `json:"offset,omitempty"     also:"skip"                                          usage:"Changes to skip first: the next page begins at offset plus limit."             jsonschema:"Where the page begins."`
 	MaxTokens *int   `json:"max_tokens,omitempty" also:"token_budget,budget"                           usage:"Maximum tokens of the answer; use offset to get the rest."                     jsonschema:"4000 by default."`
 
-	// ByActor selects changes by the kind of actor. Session selects changes by the session of an interface.
+	// If ByActor is set, only changes by this kind of actor are listed, such as agent. If Session is set, only changes
+	// by the session with this ID are listed.
 	ByActor string `json:"-"`
 	Session string `json:"-"`
 }

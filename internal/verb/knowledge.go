@@ -77,7 +77,8 @@ func (r *SecondReader) openReadLocked() *oxbow.Memory {
 	r.mu.RUnlock()
 	r.mu.Lock()
 	if r.memory == nil {
-		r.memory, _ = r.OpenMemory() // If opening fails, the caller reads the store that is being written.
+		// If the second reader of the memory cannot be opened, the caller reads the memory that is being written.
+		r.memory, _ = r.OpenMemory()
 	}
 	r.mu.Unlock()
 	r.mu.RLock()
@@ -97,7 +98,7 @@ func (r *SecondReader) Close() {
 	defer r.mu.Unlock()
 	r.foreignIndex.Close()
 	if r.memory != nil {
-		_ = r.memory.Close() // An error cannot mean that data is lost, because nothing was written.
+		_ = r.memory.Close() // Ignore the error: this memory was only read, so no data can be lost.
 		r.memory = nil
 	}
 }
@@ -129,8 +130,9 @@ func RecordFingerprints(p fingerprint.File, entries ...oxbow.Entry) {
 
 type fingerprintsKey struct{}
 
-// withFingerprints returns a context that contains the file of fingerprints. If an entry for which nobody vouches is
-// shown in a call with this context, its fingerprints are recorded. A text that repeats the entry is then recognized.
+// withFingerprints returns a context that contains the file of fingerprints, which are hashes of short word sequences.
+// When a call with this context shows an entry for which nobody vouches, the entry's fingerprints are recorded. If the
+// agent later stores a text that repeats the entry, this is then recognized.
 func withFingerprints(ctx context.Context, k ProvenanceData) context.Context {
 	if k.Fingerprints == nil {
 		return ctx

@@ -6,8 +6,8 @@ import "github.com/oxbow-memory/oxbow"
 
 // labelParam describes the parameter for the labels with one key.
 type labelParam struct {
-	name string // name of the parameter; in the parameter clear, it means these labels
-	key  string // key of the labels
+	name string // name of the parameter; also the value of the parameter "clear" that removes the labels with this key
+	key  string // key of the labels that the parameter sets
 
 	// newValues returns the values that a call of remember sets, or nil if the call does not use the parameter.
 	newValues func(in RememberIn) []string
@@ -26,7 +26,8 @@ var labelParams = []labelParam{
 		if in.Tags == nil {
 			return nil
 		}
-		// The result is not nil, because nil would mean that the parameter is not used.
+		// Return an empty slice and not nil for an empty list of tags, because nil would mean that the call leaves the
+		// tags unchanged.
 		return append([]string{}, oxbow.SplitTags(in.Tags...)...)
 	}, func(n EntrySelection) []string { return oxbow.SplitTags(n.Tags...) }},
 	{"related_files", oxbow.LabelFile, func(in RememberIn) []string { return in.RelatedFiles }, nil},

@@ -124,7 +124,8 @@ func (w *Workspace) checkProfileAndSkills(in HandoffTaskIn) error {
 		var unknown *profile.UnknownError
 		isUnknown := errors.As(err, &unknown) && unknown.Name == name
 		if isUnknown || profile.CheckName(name) != nil {
-			names, _ := l.Profiles.Names() // Ignore the error, because the message is clear without the list.
+			// Ignore the error, because the message is clear even if it does not list the profiles.
+			names, _ := l.Profiles.Names()
 			return Advise(
 				InvalidValue("memory_profile", name, "is not a profile"),
 				knownNamesAdvice("profiles", names),
@@ -132,7 +133,7 @@ func (w *Workspace) checkProfileAndSkills(in HandoffTaskIn) error {
 		}
 	}
 	if len(l.Skills.Roots) == 0 {
-		return nil // The caller may not be allowed to know which skills exist.
+		return nil // Do not check the skills. The caller may not be allowed to know which skills exist.
 	}
 	for _, name := range in.Skills {
 		if _, err := l.Skills.Find(name); errors.Is(err, oxbow.ErrInvalid) {

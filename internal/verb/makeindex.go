@@ -36,7 +36,8 @@ func isLargeWrite(writtenEntries int, s oxbow.Stats) bool {
 	return writtenEntries >= minLargeWrite+s.Entries/64 && hasIndexFile(s.Path)
 }
 
-// minLargeWrite is a part of the limit for replacing an existing index file (see [IndexAfterLargeWrite]).
+// If an index file exists, a write of more than minLargeWrite entries, plus a 64th of all entries, replaces the file
+// at once (see [IndexAfterLargeWrite]).
 const minLargeWrite = 256
 
 // hasIndexFile reports whether a store has an index file with content. The file is empty if no index was needed yet.

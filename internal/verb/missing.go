@@ -38,7 +38,7 @@ func (w *Workspace) AdviseUnknownName(ctx context.Context, m *oxbow.Memory, name
 	lost := &unknownNameError{err: err, name: name}
 	for v, verr := range m.Versions(ctx, name) {
 		if verr != nil {
-			break // No entry ever had the name, or the store lacks a history.
+			break // The history does not contain an entry with this name, or the store has no history.
 		}
 		if v.Verb == oxbow.VerbRemove {
 			lost.removedSeq, lost.lastSeq = v.Seq, v.Prev

@@ -34,8 +34,8 @@ func PlainNotes(sentences []string) []Note {
 	return ns
 }
 
-// Render returns the sentence for an interface. The function referenceText returns the interface's wording of a
-// reference.
+// Render returns the note as text. An interface, such as the command line or MCP, words a reference to a verb or a
+// parameter in its own way. referenceText returns this wording.
 func (n Note) Render(referenceText func(Reference) string) string {
 	args := slices.Clone(n.args)
 	for i, a := range args {
@@ -59,7 +59,8 @@ func (n Note) ForModel() string { return n.String() }
 // MarshalText implements [encoding.TextMarshaler].
 func (n Note) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
 
-// UnmarshalText implements [encoding.TextUnmarshaler]. The references become plain text.
+// UnmarshalText implements [encoding.TextUnmarshaler]. The decoded note consists of plain text, in which references to
+// verbs and parameters can no longer be worded for another interface.
 func (n *Note) UnmarshalText(b []byte) error {
 	*n = PlainNote(string(b))
 	return nil

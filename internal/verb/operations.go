@@ -11,7 +11,8 @@ import (
 
 // Operation is a single change, or all changes of an import.
 type Operation struct {
-	Change          // the newest change, with the entries of all changes, newest first
+	// the newest change, whose list of entries also contains the entries of the other changes, newest first
+	Change
 	FirstSeq uint64 // number of the oldest change
 }
 

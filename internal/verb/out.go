@@ -137,7 +137,7 @@ type RecallOut struct {
 	// number of hits whose whole content did not fit (they may have a snippet)
 	ContentsLeftOut int    `json:"left_out,omitempty"`
 	EmptyReasons    []Note `json:"why,omitempty"` // reasons why nothing was found (nil if there are hits)
-	// names and label values that are similar to the words of the query
+	// names of entries and values of labels that are similar to the words of the query
 	SimilarNames []string `json:"near,omitempty"`
 	Notes        []Note   `json:"notes,omitempty"` // other information for the caller
 }
@@ -154,7 +154,7 @@ type GetOut struct {
 	Entry
 	Page              // which part of the content the result contains
 	ShownTurns int    `json:"shown,omitempty"` // number of turns in which hooks have shown the entry to a model
-	UsedTurns  int    `json:"used,omitempty"`  // in how many of these turns the agent used the entry
+	UsedTurns  int    `json:"used,omitempty"`  // number of the ShownTurns in which the agent used the entry
 	Notes      []Note `json:"notes,omitempty"`
 }
 
@@ -170,11 +170,12 @@ type ListOut struct {
 
 // ForgetOut is the result of forget.
 type ForgetOut struct {
-	Entry            // the entry before the call, with a snippet instead of its content
-	Forgotten bool   `json:"forgotten"`       // the entry was removed (false for a dry run)
-	Final     bool   `json:"final,omitempty"` // the entry cannot be restored, because the layout lacks a history
-	Seq       uint64 `json:"seq,omitempty"`
-	Notes     []Note `json:"notes,omitempty"`
+	Entry          // the entry as it was before forget removed it, with a snippet instead of its content
+	Forgotten bool `json:"forgotten"` // the entry was removed (false for a dry run)
+	// The removed entry cannot be restored, because its layout keeps no history.
+	Final bool   `json:"final,omitempty"`
+	Seq   uint64 `json:"seq,omitempty"`
+	Notes []Note `json:"notes,omitempty"`
 }
 
 // Change is a change of the memory, as answers describe it.
@@ -229,7 +230,7 @@ type RestoreOut struct {
 }
 
 // FormatTimestamp formats a time for results: in RFC 3339 format, in UTC, in whole seconds. It returns "" for the zero
-// time. Several changes in a second have different version numbers.
+// time. Changes within the same second can be told apart by their version numbers.
 func FormatTimestamp(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -272,8 +273,8 @@ func MakeSource(s oxbow.Source) Source {
 		Session: s.Session, Profile: s.Profile, Ref: s.Ref}
 }
 
-// maxTouchedEntries is the maximum number of entries in a change that the answer's text names and for which the answer
-// contains a snippet. An import may change many more.
+// maxTouchedEntries is the maximum number of changed entries that the description of a change lists with their names
+// and snippets. An import may change many more.
 const maxTouchedEntries = 10
 
 // VisibleChange converts a change for an answer. Texts that the caller may not see are replaced.

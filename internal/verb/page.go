@@ -147,7 +147,8 @@ func (out *RecallOut) chooseContents(contents []string, maxTokens int, keepAllHi
 	}
 	out.Hits = out.Hits[:len(heads)]
 	for i := range out.Hits {
-		// A text needs at least one token for every hundred bytes.
+		// Skip the content if even the smallest estimate, one token for every hundred bytes, exceeds the rest of the
+		// budget. This is faster than an exact estimate.
 		if len(contents[i]) > snippetWidth && len(contents[i])/100 > maxTokens-spent {
 			continue
 		}
@@ -169,7 +170,8 @@ func (out *RecallOut) addTurnsAround(maxTokens int) {
 		sides := [2]*[]Turn{&h.TurnsBefore, &h.TurnsAfter}
 		for step := 0; h.Content != nil && step < max(len(h.availableTurns[0]), len(h.availableTurns[1])); step++ {
 			for side, turns := range h.availableTurns {
-				isSkipped := len(*sides[side]) < step // a nearer turn on this side did not fit
+				// A turn that is nearer to the hit was left out on this side, so leave out all turns beyond it.
+				isSkipped := len(*sides[side]) < step
 				if step >= len(turns) || isSkipped {
 					continue
 				}
@@ -404,7 +406,9 @@ func countBackticks(line string) int { return len(line) - len(strings.TrimLeft(l
 // reopenFenceLine returns the line with which the fence around byte offset of a text begins. It returns "" if byte
 // offset is not inside a fence.
 func reopenFenceLine(s string, offset int) (fenceLine string) {
-	if offset > 0 && s[offset-1] != '\n' { // The byte is inside a line, so look only at the lines before.
+	// The byte at offset is inside a line. Whether the line begins or ends a fence matters as well, so include the
+	// whole line.
+	if offset > 0 && s[offset-1] != '\n' {
 		offset += strings.IndexByte(s[offset:]+"\n", '\n') + 1
 	}
 	for line := range strings.Lines(s[:min(offset, len(s))]) {

@@ -32,7 +32,7 @@ type Param struct {
 	Also       []string // other names that are accepted in the JSON object
 	Unlisted   bool     // the schema does not mention the parameter, because it is rare or replaceable by a filter
 
-	fieldIndex []int // index of the struct's field
+	fieldIndex []int // index of the field in the verb's argument struct, as for [reflect.Value.FieldByIndex]
 }
 
 // StructParams returns the parameters of a verb whose argument is In. The tags of a field are

@@ -28,7 +28,7 @@ type Place struct {
 	FoundFromDir bool   // the home was found from the working directory, and not named by the user
 	StorePath    string // path of the memory's file, or the directory's path if the layout has several files
 	LayoutName   string // name of the layout if the memory has several files, or "" for oxbow's own layout
-	LayoutTitle  string // name of that layout for people
+	LayoutTitle  string // name of the layout LayoutName, as shown to people
 
 	ClientHome string // home that clients' configurations name ("" if clients find it without that)
 }

@@ -6,7 +6,8 @@ import "github.com/oxbow-memory/oxbow"
 
 // Problem describes damage to a memory.
 type Problem struct {
-	Offset      int64  `json:"offset"` // offset of the damaged byte, or -1 for damage without an offset
+	// offset of the damaged byte in the memory's file, or -1 if the damage has no offset
+	Offset      int64  `json:"offset"`
 	Description string `json:"what"`
 	Mend        string `json:"mend,omitempty"`
 }

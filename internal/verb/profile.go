@@ -22,8 +22,8 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// DefaultLoadTokens is the budget for a profile's selection if the caller gives none and the profile allows that much.
-// Clients cut longer results.
+// DefaultLoadTokens is the maximum size of the text that a loaded profile returns, in tokens, if the caller does not
+// set a maximum. The profile may set a smaller one. Clients would cut a longer text.
 const DefaultLoadTokens = 20000
 
 // minLoadTokens is the smallest budget, in tokens, that a caller may give.
@@ -51,13 +51,13 @@ type LoadMemoryProfileOut struct {
 	Profile string `json:"profile,omitempty"`
 	// the profile restricts the session's calls even without the handle
 	InForce bool `json:"in_force,omitempty"`
-	// number of entries in the profile that the caller may see
+	// number of entries that belong to the profile and that the caller may see
 	IncludedEntries int              `json:"inside"`
 	SelectedEntries int              `json:"in"`     // number of entries that the selection contains
-	Tokens          int              `json:"tokens"` // estimated number of tokens in the whole selection
+	Tokens          int              `json:"tokens"` // estimated number of tokens in the whole answer
 	Budget          int              `json:"budget"`
 	Selection       string           `json:"selection,omitempty"`
-	Page                             // which part of the selection the result contains
+	Page                             // which part of the text in Selection this result contains
 	Notes           []Note           `json:"notes,omitempty"`
 	Profiles        []ProfileSummary `json:"profiles,omitempty"` // all profiles, if the call did not name a profile
 }
@@ -213,8 +213,9 @@ func (p *Profiles) selectParts(
 		}
 	}
 	notes := out.Notes
-	// The size of the text around the selection is known only after the selection was made. Start with a guess, and
-	// correct it if the answer is too long.
+	// The answer consists of the selected entries and the text around them, such as notes. The size of that text is
+	// known only after the entries were selected. Start with a guess of its size, and correct the guess if the answer
+	// is too long.
 	around := 150
 	for {
 		if around >= out.Budget {
@@ -232,7 +233,8 @@ func (p *Profiles) selectParts(
 		out.IncludedEntries = sel.Inside
 		out.SelectedEntries = sel.In
 		out.Notes = append(notes[:len(notes):len(notes)], omittedPartNotes(&sel, r.MaxTokens, out.Budget)...)
-		out.Tokens = out.Budget // count the largest number that may be shown, which has the most digits
+		// Tokens is shown in the answer, so its digits count. Use the largest possible number for the estimate.
+		out.Tokens = out.Budget
 		all := prompt.EstimateTokens(prompt.ReporterText(out))
 		if over := all - prompt.MaxEstimate(out.Budget); over > 0 {
 			around += over*prompt.EstimateMarginPercent/100 + 1
@@ -314,7 +316,9 @@ func (p *Profiles) listProfiles() (LoadMemoryProfileOut, error) {
 		if f.Hidden || !p.isVisible(f.Name) {
 			continue
 		}
-		if screen.ReasonToDoubt(nil, f.Name) != "" { // Anybody can choose the names of the profiles in a repository.
+		// Anybody who can change a repository can choose the names of its profiles. Do not show a name that looks like
+		// an instruction to the agent.
+		if screen.ReasonToDoubt(nil, f.Name) != "" {
 			shaped++
 			continue
 		}
@@ -374,9 +378,9 @@ func profileTools() []Tool {
 	}
 }
 
-// WithProfiles returns the tools for an interface that serves memory profiles. Each tool is restricted to a profile:
-// to the one that the call names by a handle, or else to the one that the session has loaded. If sets includes the
-// tools that load and unload profiles, they are added. Otherwise the tools lack a parameter for a handle.
+// WithProfiles returns the tools of an interface that serves memory profiles. Each call of a tool is restricted to a
+// profile: to the profile whose handle the call names, or else to the profile that the session has loaded. If sets
+// includes the tools that load and unload profiles, they are added, and the other tools get a parameter for a handle.
 func WithProfiles(tools []Tool, sets VerbSets) []Tool {
 	verbs := sets.SelectTools(profileTools())
 	out := make([]Tool, 0, len(tools)+len(verbs))
@@ -407,7 +411,7 @@ func withHandleParam(s *jsonschema.Schema) *jsonschema.Schema {
 // tool has the parameter for handles.
 func restrictToProfile(t Tool, hasProfileTools bool) Tool {
 	if t.Input.Properties[handleParam] != nil {
-		return t // The tool uses a handle in another way.
+		return t // This tool already has a parameter for a handle, such as the tool that unloads a profile.
 	}
 	if hasProfileTools {
 		t.Input = withHandleParam(t.Input)

@@ -103,7 +103,8 @@ func (in RecallIn) fillRequest(request *query.Request, now time.Time) error {
 		q.Around = *in.Around
 	}
 	selectsAll := strings.TrimSpace(q.Text) == "" && q.Filter.IsZero()
-	// Such a request selects everything. In past sessions, that means the newest turns.
+	// A request without words and without a filter selects everything. This is allowed only for past sessions, and
+	// returns their newest turns.
 	if selectsAll && request.Memory != query.InSessions {
 		return InvalidValue("query", "", "is empty; say what to look for, give a filter, or use list")
 	}
@@ -124,7 +125,8 @@ func searchWorkspace(ctx context.Context, w *Workspace, in RecallIn, request que
 	}
 	keep := in.MaxTokens == nil && w.Unbounded
 	if keep {
-		most = defaultMaxTokens // budget for whole contents
+		// The answer is unlimited, but entries are shown in full only up to this number of tokens.
+		most = defaultMaxTokens
 	}
 	ctx, m, err := w.OpenMemory(ctx, Read)
 	if err != nil {
@@ -222,8 +224,9 @@ func RecallWithoutDigests(
 	return replaceDigests(ctx, m, q, hits, read)
 }
 
-// replaceDigests removes digests from the hits of a query if the hits also contain entries that they summarize. Other
-// hits replace the digests. read says how the query was understood.
+// A digest is an entry that summarizes other entries. replaceDigests removes the digests from the hits if the hits
+// also contain summarized entries, because the digests then repeat them. The next best hits take their place. read
+// describes how the words and operators of the query were understood.
 func replaceDigests(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -235,7 +238,9 @@ func replaceDigests(
 	if len(kept) == len(hits) || len(hits) < hitLimit(q) {
 		return kept, read, nil
 	}
-	q.Limit = min(2*hitLimit(q), oxbow.MaxLimit) // No more digests can be removed than there were hits.
+	// Removing all digests from twice as many hits leaves enough hits, because the first search found at most hitLimit
+	// digests.
+	q.Limit = min(2*hitLimit(q), oxbow.MaxLimit)
 	more, read, err := m.RecallParsed(ctx, q)
 	if err != nil {
 		return nil, read, err
@@ -252,9 +257,9 @@ func hitLimit(q oxbow.Query) int {
 	return q.Limit
 }
 
-// recallWithoutRequiredWords repeats a recall without the words and phrases that each hit must contain. If this finds
-// entries, it adds a note, removes these words from the query, and returns how the new query was understood. Otherwise
-// it returns no hits, and read.
+// recallWithoutRequiredWords repeats a search without the words and phrases that each hit must contain. If this finds
+// entries, it adds a note, removes these words from the query, and returns the hits and how the new query was
+// understood. Otherwise it returns no hits, and read unchanged.
 func (out *RecallOut) recallWithoutRequiredWords(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -697,7 +702,7 @@ func List(ctx context.Context, w *Workspace, in ListIn) (ListOut, error) {
 		}
 		return out, nil
 	}
-	var at []int // offsets at which the shown items begin, and at which the last one ends
+	var at []int // index in page of each entry that is shown
 	for i, e := range page {
 		if e.MayShow(oxbow.OnRequest(ctx)) {
 			out.Entries, at = append(out.Entries, outlineEntry(ctx, e)), append(at, i)

@@ -32,7 +32,9 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 		[]*[]string{&in.Aliases, &in.Tags, &in.RelatedFiles},
 	)
 	call := in
-	call.IfVersion = nil // If this call is a repetition, the first call may have created the version that it names.
+	// Leave IfVersion out of the comparison with earlier calls. A client that repeats its call may name the version
+	// that the first call created.
+	call.IfVersion = nil
 	ctx, err := withOpID(ctx, in.OpID, "remember", call)
 	if err != nil {
 		return RememberOut{}, err
@@ -114,7 +116,9 @@ func (in *RememberIn) resolveOnlyArgument(ctx context.Context, w *Workspace) err
 		switch e, err := m.Get(ctx, word); {
 		case err != nil:
 		case e.Content == word:
-			in.Content = word // The call is a repetition of a call that was interrupted.
+			// An entry was stored with this word as its name and content. The person repeats a call that was
+			// interrupted after the entry was stored.
+			in.Content = word
 			return nil
 		case in.keepsContent():
 			in.Name = word
@@ -218,7 +222,7 @@ type rememberCall struct {
 	seenEntries *SeenEntries
 	// adds labels with the hashes of the files to which the entry refers
 	addFileHashes func([]oxbow.Label) []oxbow.Label
-	withHashes    bool // addFileHashes has added such labels
+	withHashes    bool // addFileHashes has added labels with hashes
 }
 
 // errNameTaken means that a name derived from the content belongs to another entry.
@@ -246,7 +250,7 @@ func (e *rememberCall) makeChange(ctx context.Context, m *oxbow.Memory) error {
 		made, err = m.CommitEdit(ctx, e.name, change)
 	}
 	if nothing := err == nil && e.attemptedOp == nil; nothing || isOvertakenWrite(err) {
-		// A call with the same op ID may have been running at the same time.
+		// Another call with the same operation ID may have made the same change at the same time.
 		if done, again := e.checkRepeat(ctx, m); done || again != nil {
 			return again
 		}
@@ -294,7 +298,8 @@ func isOvertakenWrite(err error) bool {
 // earlierChange returns the change that an earlier call with the op ID in ctx has made. Without such a change, the
 // error matches [oxbow.ErrNotFound] or [oxbow.ErrConflict].
 func earlierChange(ctx context.Context, m *oxbow.Memory, name string) (oxbow.Change, error) {
-	// No entry has this version, so the op can only succeed if the store recognizes the op ID.
+	// No entry has this version, so the store cannot remove the entry. It returns a change only if it recognizes the
+	// operation ID of an earlier call.
 	return m.Commit(ctx, oxbow.Remove{Name: name, If: math.MaxUint64})
 }
 
@@ -310,9 +315,10 @@ func (e *rememberCall) setResult(change oxbow.Change) {
 		return
 	case ok:
 		e.newEntry = written
-	case e.attemptedOp == nil: // The text that the first call wrote has been erased from the log since.
+	// An earlier call with the same operation ID wrote the text, which has been erased from the log since.
+	case e.attemptedOp == nil:
 		e.newEntry = oxbow.Entry{ID: written.ID, Name: e.name, Kind: written.Kind, Version: change.Seq}
-	default: // The store does not return the entry that it has written.
+	default: // The store does not return the entry that it has written, so compute the entry.
 		e.newEntry = e.attemptedOp.ApplyTo(e.oldEntry)
 		e.newEntry.ID, e.newEntry.Version = e.oldEntry.ID, change.Seq
 	}
@@ -564,13 +570,14 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 		return ForgetOut{}, err
 	}
 	if in.OpID != "" && !in.DryRun {
-		// If an earlier call has succeeded, the entry no longer exists, or the name belongs to another entry. Only the
-		// store knows whether this call is a repetition.
+		// An earlier call with the same operation ID may have removed the entry already. The name is then unknown, or
+		// belongs to a newer entry. Ask the store whether it knows the operation ID.
 		made, err := earlierChange(ctx, m, in.Name)
 		if err == nil {
 			return repeatedForgetOut(ctx, m, in, made), nil
 		}
-		if !isOvertakenWrite(err) { // The error has another cause. For example, the store may be busy.
+		// The error does not mean that the operation ID is unknown. For example, the store may be busy.
+		if !isOvertakenWrite(err) {
 			return ForgetOut{}, err
 		}
 	}

@@ -9,10 +9,10 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// removeRedundantDigests removes the digests that other hits make unnecessary. A digest is a note that summarizes
-// other notes. If one of the hits is a summarized note and not a digest, all digests are removed. Otherwise, if one of
-// the hits is a summarized digest, such as a week's digest, the digests that no other digest summarizes are removed.
-// It does not check which digest summarizes which note.
+// removeRedundantDigests removes the digests that repeat other hits. A digest is a note that summarizes other notes. A
+// digest of a month may also summarize the digests of its weeks. If a hit is a note that was summarized, all digests
+// are removed. Otherwise, if a hit is a digest that was itself summarized, the digests above it are removed, which are
+// not summarized by others. The function does not check which digest summarizes which note.
 func removeRedundantDigests(hits []oxbow.Hit) []oxbow.Hit {
 	is := func(h oxbow.Hit, key string) bool {
 		return slices.Contains(h.Entry.Labels, oxbow.Label{Key: key, Value: "true"})

@@ -24,7 +24,8 @@ type searchedTexts struct {
 
 type searchedKey struct{}
 
-// withSearched returns a context that contains a set of searched texts. If ctx already contains one, it returns ctx.
+// withSearched returns a context in which a call remembers the texts that it has searched for secrets, so that none is
+// searched twice. If ctx is already such a context, it returns ctx.
 func withSearched(ctx context.Context) context.Context {
 	if contextSearched(ctx) != nil {
 		return ctx
@@ -48,7 +49,8 @@ func (s *searchedTexts) contains(text string) bool {
 	return ok
 }
 
-// add adds a text that contains no secret, if there is room. If the set is nil, it does nothing.
+// add records that a text was searched and contains no secret. It does nothing if s is nil, or if the recorded texts
+// would exceed maxSearchedBytes.
 func (s *searchedTexts) add(text string) {
 	if s == nil {
 		return

@@ -20,7 +20,7 @@ import (
 type SecretError struct {
 	Rule string // name of the rule that recognized the secret
 	Part string // part of the entry that contains the secret, for example "content"
-	Line int    // number of the line in that part, counted from 1
+	Line int    // number of the line within Part, counted from 1
 }
 
 func (e *SecretError) Error() string {
@@ -66,9 +66,9 @@ func (s *SecretPolicy) ScreenText(ctx context.Context, part, text string, found 
 	return text, nil
 }
 
-// ScreenTexts replaces secrets in texts that a verb writes somewhere else than to entries, such as to a profile's
-// file. If the texts are a person's, it changes nothing. It then returns a [SecretError] that names the part, unless
-// the person has allowed secrets.
+// ScreenTexts replaces the secrets in texts that a verb writes to a file, such as a profile, and not to an entry. A
+// person's text is never changed. If it contains a secret, ScreenTexts returns a [SecretError] that names the part,
+// unless the person has allowed secrets.
 func (s *SecretPolicy) ScreenTexts(
 	ctx context.Context,
 	part string,
@@ -173,8 +173,8 @@ type FoundSecret struct {
 	Line int    `json:"line,omitempty"` // number of the line in the content or file, counted from 1
 }
 
-// FindTextSecrets returns the secrets in a text. part says what kind of text it is. The line is set only for contents
-// and files.
+// FindTextSecrets returns the secrets in a text. part is the kind of text, for the field Part of the results. The
+// field Line is set only for contents and files.
 func FindTextSecrets(part, text string) (found []FoundSecret) {
 	hasLines := slices.Contains([]string{"content", "profile", "file"}, part)
 	for _, f := range screen.FindSecrets(text) {
@@ -229,7 +229,9 @@ const minSecretPart = 8
 func redactCutSecret(name, content string) string {
 	if begun := strings.TrimSuffix(name, "…"); len(begun) < minSecretPart ||
 		!strings.Contains(content, begun[len(begun)-minSecretPart:]) {
-		return name // Check this first, because searching the content for secrets is slow.
+		// The name does not end with a piece of the content. Return at once, because searching the content for secrets
+		// is slow.
+		return name
 	}
 	for _, f := range screen.FindSecrets(content) {
 		whole := content[f.Start:f.End]

@@ -1,5 +1,5 @@
-// This file records which entries a session has seen. Before the session overwrites an entry, it can then be checked
-// whether somebody else has changed the entry since.
+// This file records which entries, and which versions of them, a session has seen. When the session overwrites an
+// entry, it can then be checked whether somebody else has changed the entry since the session saw it.
 
 package verb
 
@@ -51,7 +51,8 @@ func WithSeenEntries(ctx context.Context, s *SeenEntries) context.Context {
 	return context.WithValue(ctx, seenKey{}, s)
 }
 
-// ContextSeenEntries returns the record in a context, or fallback if the context contains none.
+// ContextSeenEntries returns the record of the entries that a session has seen. It is the record in ctx, or fallback
+// if ctx contains none.
 func ContextSeenEntries(ctx context.Context, fallback *SeenEntries) *SeenEntries {
 	if s, ok := ctx.Value(seenKey{}).(*SeenEntries); ok {
 		return s
@@ -101,7 +102,8 @@ func (s *SeenEntries) recordShownPage(e oxbow.Entry, firstByte, endByte int) {
 	}
 	if s.shownLengths[v] == len(e.Content) {
 		delete(s.shownLengths, v)
-		defer s.RecordShown(e) // RecordShown locks s.mu itself, so it must be called after s.mu was unlocked.
+		// Call RecordShown when this function returns, after s.mu was unlocked, because RecordShown locks s.mu.
+		defer s.RecordShown(e)
 	}
 	s.mu.Unlock()
 }
@@ -127,9 +129,9 @@ func (s *SeenEntries) RecordWrite(before, after oxbow.Entry) {
 	}
 }
 
-// writtenEntry returns the entry that the session has seen after a write. It is the stored entry with the given
-// content. If content is empty, because the call did not change the text, the result has the content that the session
-// had seen before. If s is nil, or if the session had not seen that content, the result is the zero entry.
+// writtenEntry returns the entry to record as seen after the session has written it: stored, with the text that the
+// session knows. This is content, or if the write did not change the text, the text that the session had seen before.
+// If s is nil, or if the session had not seen the text, the result is the zero entry.
 func (s *SeenEntries) writtenEntry(stored oxbow.Entry, content string) oxbow.Entry {
 	if s == nil {
 		return oxbow.Entry{}
@@ -268,8 +270,8 @@ func (r refusalMessage) Error() string { return string(r) }
 
 func (refusalMessage) Is(target error) bool { return target == oxbow.ErrConflict }
 
-// documentNamePrefix is put before a document's path to form the name of an entry. The name of a real entry cannot
-// contain it.
+// documentNamePrefix is put before the path of a document, so that a document can be recorded like an entry. The names
+// of entries cannot contain this prefix.
 const documentNamePrefix = "\x00"
 
 // DocumentEntry returns an entry that represents a document, so that a [SeenEntries] can record it.

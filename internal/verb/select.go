@@ -1,4 +1,5 @@
-// This file defines the result for a selection, which is the text that a profile gives an agent at the start.
+// This file defines the result that contains a profile's selection. The selection is the text that an agent gets when
+// it loads the profile.
 
 package verb
 

@@ -30,16 +30,17 @@ type Profiles struct {
 	Visible func(name string) bool
 	// Document reports whether a document of a profile may be shown. If it is nil, every document may be shown.
 	Document func(profile.Document) bool
-	// Fit returns a scope without the labels that the limits of the workspace's memory do not allow. If it is nil,
-	// scopes are not changed.
+	// Fit returns a scope without the labels that the workspace's memory does not allow, because the memory is itself
+	// restricted to some labels. If Fit is nil, scopes are not changed.
 	Fit func(scope.Scope) scope.Scope
 
 	mu           sync.Mutex // guards the fields below
 	cachedViews  []*scopedView
-	viewUseCount uint64 // how often all views together have been used so far
+	viewUseCount uint64 // how often one of the cachedViews has been used so far
 }
 
-// maxCachedViews is the number of restricted memories that are cached.
+// A session that has loaded a profile sees only the profile's part of the memory. maxCachedViews is the number of such
+// restricted memories that are kept open for later calls.
 const maxCachedViews = 8
 
 // scopedView is a memory that is restricted to the scope of a profile.
@@ -57,7 +58,7 @@ type loadedProfile struct {
 	name        string
 	scope       scope.Scope
 	scopeDigest string
-	shownTokens int // approximate number of tokens that were returned for the profile
+	shownTokens int // estimated number of tokens that the agent has received because it loaded the profile
 }
 
 // maxLoadedProfiles is the maximum number of profiles that a session may have loaded at the same time.
@@ -189,8 +190,8 @@ func (p *Profiles) restrictedView(base *oxbow.Memory, l loadedProfile) (m *oxbow
 	}
 }
 
-// closeUnusedViews closes cached views until at most maxCachedViews are left. It closes the views that were not used
-// for the longest time first. It never closes a view that a call is using.
+// closeUnusedViews closes restricted memories that were kept open, until at most maxCachedViews are left. It begins
+// with the memories that were not used for the longest time. It never closes a memory that a call is using.
 func (p *Profiles) closeUnusedViews() {
 	for len(p.cachedViews) > maxCachedViews {
 		oldest := -1
@@ -216,7 +217,7 @@ func (p *Profiles) closeUnusedViews() {
 type LoadedProfiles struct {
 	mu              sync.Mutex // guards the fields below
 	loadedStack     []loadedProfile
-	unloadedHandles []string // the last 32 handles that have become invalid
+	unloadedHandles []string // handles of the last 32 profiles that were unloaded or reloaded
 }
 
 // loadProfile puts profile l on top of the stack, and returns the loaded profile. If the session has already loaded
@@ -260,7 +261,7 @@ func (s *LoadedProfiles) loadProfile(l loadedProfile) (now loadedProfile, notes 
 	}, nil
 }
 
-// addShown adds to the number of tokens that were returned for the profile with this handle.
+// addShown adds the tokens that an answer contained to the total for the loaded profile with this handle.
 func (s *LoadedProfiles) addShown(handle string, tokens int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -271,7 +272,8 @@ func (s *LoadedProfiles) addShown(handle string, tokens int) {
 	}
 }
 
-// removeHandle removes the profile with this handle from the stack. The handle does not count as unloaded.
+// removeHandle removes the profile with this handle, as if it had never been loaded. Later calls with this handle are
+// told that it is unknown, not that it was unloaded.
 func (s *LoadedProfiles) removeHandle(handle string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

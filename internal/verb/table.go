@@ -11,7 +11,7 @@ import (
 // functions.
 var standardTools = sync.OnceValue(func() []Tool {
 	look := verbTraits{readOnly: true, idempotent: true}
-	change := verbTraits{idempotent: true} // a change by one of these verbs can be undone by a single call
+	change := verbTraits{idempotent: true} // A single call can undo a change that a verb with these traits makes.
 	return []Tool{
 		defineTool("remember", "Save to memory", change, Remember),
 		defineTool("recall", "Search memory", look, Recall),

@@ -9,9 +9,9 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// TaintedEntries contains the tainted entries with which the texts in a series of changes are compared. The memory is
-// read once, before the first change. Tainted entries that the changes write are added. Without this, each change
-// would read the log of all changes before it.
+// TaintedEntries contains the entries that an agent wrote after it had read text by others. In a series of changes,
+// each new text is compared with them. They are read once, before the first change, and the changes add to them.
+// Otherwise each change would have to read the memory again, with all changes before it.
 type TaintedEntries struct {
 	mu      sync.Mutex
 	isRead  bool
@@ -21,7 +21,8 @@ type TaintedEntries struct {
 
 type taintedKey struct{}
 
-// WithTaintedEntries returns a context for a series of changes to one memory.
+// WithTaintedEntries returns a context for a series of changes to one memory. In this context, the memory's tainted
+// entries are read only once, and not before each change.
 func WithTaintedEntries(ctx context.Context) context.Context {
 	return context.WithValue(ctx, taintedKey{}, &TaintedEntries{})
 }

@@ -77,7 +77,8 @@ func TakeHandoffForSession(ctx context.Context, w *Workspace, in TakeForSessionI
 	return LoadedHandoffOut(&o), nil
 }
 
-// takeHandoff takes the handoff, and returns it with a note for the model.
+// takeHandoff takes a handoff, which another session has left in the memory, and returns it with a note for the model.
+// If in.ShowOnly is set, the handoff stays in the memory.
 func (in TakeForSessionIn) takeHandoff(ctx context.Context, w *Workspace) (handoff.Handoff, string, error) {
 	how := Write
 	if in.ShowOnly {

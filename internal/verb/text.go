@@ -313,8 +313,8 @@ func (a UndoOut) Report() (r report.Report) {
 	return r
 }
 
-// revertedReport shows a change by consolidate, compress or another tool that was undone or, in a dry run, would be
-// undone.
+// revertedReport describes how a change was undone that consolidate, compress or another tool had made to shorten the
+// memory. In a dry run, it describes how the change would be undone.
 func (t Tidied) revertedReport(isDry bool) (r report.Report) {
 	r.AddLinef("%s change %d: %s of %s", report.EffectVerb(isDry, "took back", "would take back"), t.Number,
 		report.Words(t.What), t.Time)

@@ -30,8 +30,9 @@ type Tidier interface {
 
 // Tidied describes a change that has shortened the memory or, in a dry run, would shorten it.
 type Tidied struct {
-	Number int       `json:"number,omitempty"` // number of the change for Revert (0 if nothing was changed)
-	What   string    `json:"what"`             // kind of change: "consolidate", "compress" or "overwrite"
+	// number with which Revert can undo the change (0 if nothing was changed)
+	Number int       `json:"number,omitempty"`
+	What   string    `json:"what"` // kind of change: "consolidate", "compress" or "overwrite"
 	Time   time.Time `json:"time"`
 	// estimated number of tokens in the memory before the change
 	Before int      `json:"tokens_before"`
@@ -40,11 +41,12 @@ type Tidied struct {
 	Notes  []string `json:"notes,omitempty"` // remarks for the user
 }
 
-// Step describes the effect of the change on one fact.
+// Step describes what a shortening of the memory, or its undo, did to one fact.
 type Step struct {
-	Did  string `json:"did"`            // "drop", "move", "shorten" or "put back"
-	Text string `json:"text"`           // text of the fact
-	Kept string `json:"kept,omitempty"` // text that remains in place of the fact
+	Did  string `json:"did"`  // what was done to the fact: "drop", "move", "shorten" or "put back"
+	Text string `json:"text"` // text of the fact before the change
+	// text of another fact, or of the shortened fact, that remains in the memory instead
+	Kept string `json:"kept,omitempty"`
 	Why  string `json:"why"`
 }
 
@@ -62,13 +64,13 @@ type Compressor interface {
 
 // Compression says what [Compressor.Compress] should compress.
 type Compression struct {
-	Span   string // period length, which must be a result of Spans
-	Period string // the period, such as 2026-W16, or "" for all periods that have ended
+	Span   string // length of the period to compress, such as "week"; a result of [Compressor.Spans]
+	Period string // the period to compress, such as 2026-W16, or "" for all periods that have ended
 	// Texts contains the text of each digest, by [DigestPart.Group]. The layout generates the text of a group that is
 	// missing. If Texts is set, Period must be set.
 	Texts map[string]string
-	// Over is a size in bytes. Logs that are not longer are not compressed. 0 means the default of the layout, or 1 if
-	// Texts are given.
+	// Over is a size in bytes. Only longer logs are compressed. 0 means the layout's default size, or 1 if Texts is
+	// set.
 	Over int
 	Dry  bool // return the digests without changing anything
 }
@@ -89,11 +91,11 @@ type Digest struct {
 // here.
 type DigestPart struct {
 	Entry string `json:"entry"`
-	// distinguishing labels of this part, such as "project:vtt" (may be empty)
+	// labels that the replaced entries have in common, such as "project:vtt" (may be empty)
 	Group   string        `json:"group"`
 	Labels  []oxbow.Label `json:"labels"`
-	Entries int           `json:"entries"` // number of entries that the part replaces
-	Before  int           `json:"before"`  // total size of these entries' contents, in bytes
-	After   int           `json:"after"`   // size of Text, in bytes
+	Entries int           `json:"entries"` // number of entries that this part of the digest replaces
+	Before  int           `json:"before"`  // total size of the replaced entries' contents, in bytes
+	After   int           `json:"after"`   // size of the new text in Text, in bytes
 	Text    string        `json:"text"`
 }

@@ -46,8 +46,9 @@ func (w *Workspace) MakeAnswer(out any) Answer {
 
 // Answer is the result of a verb in the form for a model.
 type Answer struct {
-	Out             report.Reporter
-	secretsNote     string                   // sentence about secrets in the arguments that were replaced, or ""
+	Out report.Reporter
+	// If secrets in the call's arguments were replaced, a sentence that says so, otherwise "".
+	secretsNote     string
 	rewriteCommands func(text string) string // rewrites commands in the answer; see [Workspace.RewriteCommands]
 }
 
@@ -110,7 +111,7 @@ func DefineTool[In any, Out report.Reporter](t Tool, run func(context.Context, *
 // PlainReply is the answer of a verb that returns a single text.
 type PlainReply struct {
 	Message string `json:"message"`
-	// the message is remembered text
+	// The message was read from the memory, so others may have written it.
 	IsRemembered bool `json:"-"`
 }
 

@@ -90,8 +90,9 @@ func rewriteCommandsIn(v reflect.Value, rewrite func(string) string) {
 	}
 }
 
-// rewriteAdvice changes the commands in a string, or in the string to which a pointer leads. It does so only if the
-// string is advice, or replaces a withheld text, because the texts of entries must not be changed.
+// rewriteAdvice changes the commands in a string, or in the string to which a pointer leads, so that they work for the
+// reader. isMend is set if the string is advice on how to repair damage. Otherwise the string is changed only if it is
+// the notice that replaces a withheld text, because the texts of entries must not be changed.
 func rewriteAdvice(v reflect.Value, isMend bool, rewrite func(string) string) {
 	switch v.Kind() {
 	case reflect.String:

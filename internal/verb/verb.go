@@ -35,7 +35,7 @@ type Verb struct {
 // CleanedAnswer is the answer to a call whose arguments contained secrets. Its JSON is only Answer's JSON.
 type CleanedAnswer struct {
 	Answer      any
-	SecretsNote string // sentence that describes the replaced secrets
+	SecretsNote string // sentence that says which secrets in the call's arguments were replaced
 }
 
 // MarshalJSON implements [json.Marshaler].

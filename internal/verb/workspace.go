@@ -21,7 +21,7 @@ type Access int
 
 const (
 	Read    Access = iota // read entries, including entries in team files
-	ReadOwn               // read entries, but not those in team files
+	ReadOwn               // like Read, without the entries in team files
 	Write                 // change a memory that exists
 	Create                // change the memory, and create a missing memory
 )
@@ -84,7 +84,8 @@ type Workspace struct {
 	// where the memory is.
 	Typed func(text string) string
 
-	// Unbounded is set if the reader can scroll. Results are then cut only if the caller gives a budget.
+	// Unbounded is set if the reader can scroll through a long result, such as at a terminal. Results are then
+	// shortened only if the caller sets a maximum number of tokens.
 	Unbounded bool
 	// Vectors are used for ranking, in addition to words. Nil means that vectors are not used.
 	Vectors *Vectors
@@ -124,7 +125,7 @@ type Workspace struct {
 	// if no profile is loaded.
 	openUnrestricted func(ctx context.Context, how Access) (*oxbow.Memory, error)
 
-	withoutAdvice     bool // the error for an unknown name contains no advice
+	withoutAdvice     bool // If a name is unknown, the error does not suggest similar names.
 	isSessionsArchive bool // the memory is the archive of sessions, so contents are conversation turns
 }
 

@@ -35,10 +35,11 @@ const WrittenFile = ".oxbow-written"
 // Each line in the file contains the first half of a SHA-256 hash in hexadecimal. Lines of another form are ignored.
 // They may be mixtures that two processes have written at the same time.
 const (
-	entryHashBytes = 16                   // number of bytes in each hash
-	hashLineBytes  = 2*entryHashBytes + 1 // number of bytes in each line
-	maxHashLines   = 30_000               // maximum number of lines; if there are more, the older half is dropped
-	writtenBytes   = maxHashLines * hashLineBytes
+	entryHashBytes = 16 // number of bytes in each hash
+	// number of bytes in each line, which contains two hexadecimal digits for each byte and a line break
+	hashLineBytes = 2*entryHashBytes + 1
+	maxHashLines  = 30_000 // maximum number of lines; if there are more, the older half is dropped
+	writtenBytes  = maxHashLines * hashLineBytes
 )
 
 // NewWrittenTexts returns the list that is stored in the file at path.
@@ -57,9 +58,9 @@ func (w *WrittenTexts) HasEntry(e oxbow.Entry) bool {
 	return slices.Contains(w.readHashes(), hashEntry(e))
 }
 
-// RecordWrite adds a text that a tool has written, and the lines that are new in it. The text itself is not added if
-// it has a line or alias that existed before and that no tool has written. The argument was is the entry before, or
-// the zero entry if it is new.
+// RecordWrite records that a tool has changed the entry was to the entry after. was is the zero entry if the entry is
+// new. RecordWrite adds the new lines to the list. It adds the whole text only if each old line and alias in it was
+// also written by a tool.
 func (w *WrittenTexts) RecordWrite(was, after oxbow.Entry) {
 	if w == nil {
 		return
@@ -99,7 +100,8 @@ func (w *WrittenTexts) RecordWrite(was, after oxbow.Entry) {
 	}
 }
 
-// appendHashes appends newHashes to the file. hashes contains the hashes that the file has now.
+// appendHashes appends newHashes to the file, which now contains hashes. If the file would become too long, only the
+// newest hashes are kept.
 func (w *WrittenTexts) appendHashes(hashes, newHashes []string) {
 	if len(hashes)+len(newHashes) > maxHashLines {
 		all := append(hashes, newHashes...)
@@ -119,8 +121,8 @@ func (w *WrittenTexts) appendHashes(hashes, newHashes []string) {
 	_, _ = f.WriteAt([]byte(strings.Join(newHashes, "\n")+"\n"), info.Size())
 }
 
-// lineHashPrefix is put before an entry's name when one of its lines is hashed. The name of a real entry cannot
-// contain it.
+// lineHashPrefix distinguishes the hash of a line from the hash of a whole entry. It is put before the entry's name
+// when a line is hashed. The names of entries cannot contain it.
 const lineHashPrefix = "\x01"
 
 // hashableLines returns the lines of an entry's content without surrounding space. Blank lines are left out.
@@ -143,7 +145,7 @@ func (w *WrittenTexts) readHashes() []string {
 	return parseHashes(string(data))
 }
 
-// parseHashes returns the hashes in the text of the file.
+// parseHashes returns the hashes in the text of the file that lists written texts. It ignores lines of another form.
 func parseHashes(text string) []string {
 	var hashes []string
 	for line := range strings.Lines(text) {

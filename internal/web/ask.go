@@ -132,11 +132,12 @@ func (c *pageRequest) hookAnswerPreview(query, project string) g.Node {
 		g.If(out.Text != "", h.Pre(h.Class("text"), page.IsolatedText(out.Text))), hookAnswerTable(out)}
 }
 
-// hookAnswerTexts contains, for each answer that the gate can give, the part of the entry that an agent gets.
+// hookAnswerTexts describes how much of an entry a hook gives an agent that has received a prompt. The keys are the
+// possible decisions about an entry.
 var hookAnswerTexts = map[string]string{"payload": "sentences", "pointer": "the name", "silence": "nothing"}
 
-// hookAnswerTable lists the units that the gate considered. For each, it shows the strength and the strength that
-// would be required.
+// hookAnswerTable lists the entries and session turns that might be given to the agent because of its prompt. For
+// each, it shows how strongly the text answers the prompt, and how strong it would have to be.
 func hookAnswerTable(out injection.InjectOut) g.Node {
 	var rows []g.Node
 	for _, a := range out.Accounts {

@@ -12,7 +12,7 @@ import (
 // selectedEntries returns the entries that the form selects. If the field "all" is set, these are all entries that
 // match the form's query, otherwise the ticked entries. If no entry is ticked, selectedEntries returns an error.
 func (c *pageRequest) selectedEntries() (in labels.EditLabelsIn, err error) {
-	_ = c.formValue("name") // parse the form
+	_ = c.formValue("name") // Calling formValue parses the form, which fills c.r.PostForm.
 	if c.formValue("all") != "" {
 		if q := c.formValue("q"); q != "" {
 			in.Filters = []string{q}
@@ -102,7 +102,9 @@ func (c *pageRequest) forgetEntries(names []string) (to redirectReply, err error
 		if err != nil && !hasForgotten {
 			return to, err
 		}
-		if err != nil { // also show the entries that were forgotten before the error, so that they can be restored
+		// Go on after an error. The page must also list the entries that were forgotten before the error, so that the
+		// person can restore them.
+		if err != nil {
 			to.message += page.MakeSentence(err.Error()) + " "
 			continue
 		}

@@ -36,7 +36,7 @@ type pageRequest struct {
 	feed              *history.ChangeFeed
 	version           string // version of oxbow
 	isSample          bool   // the memory is a sample that will be deleted when the server ends
-	forbidsFileWrites bool   // pages must not write files
+	forbidsFileWrites bool   // The server was started with the option that no page writes files on its machine.
 	hasSeveralUsers   bool   // several people may sign in
 
 	caches  *sharedCaches  // shared by all requests to the server
@@ -63,8 +63,9 @@ func (c *pageRequest) accessSummary() string {
 // maxChangesSearched is how many recent changes [pageRequest.changeNotice] searches for the change of a form.
 const maxChangesSearched = 50
 
-// changeNotice shows the changes that a form made, with a button to undo them, and the message of the form. It returns
-// nil if the query contains neither, and for requests other than GET.
+// changeNotice is shown on the page after a form was sent. It shows what the form changed, with a button to undo it,
+// and the message of the form. The URL's query contains the numbers of the changes and the message. If it contains
+// neither, or if the request is not a GET, changeNotice returns nil.
 func (c *pageRequest) changeNotice() g.Node {
 	if c.r.Method != http.MethodGet {
 		return nil
@@ -144,8 +145,8 @@ func pathOnThisServer(to string) string {
 type redirectReply struct {
 	path           string   // path including the query
 	changeNumber   uint64   // number of the change that the form made (0 if it made no change)
-	earlierChanges []uint64 // earlier changes of the same form
-	message        string   // text that is also shown (may be empty)
+	earlierChanges []uint64 // If the form made several changes, the numbers of the changes before changeNumber.
+	message        string   // text that the page shows above the change (may be empty)
 
 	importSession string // run of an import, which the person can undo (may be empty)
 }

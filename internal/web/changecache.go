@@ -31,8 +31,8 @@ type cachedResult[T any] struct {
 	result       T
 }
 
-// getOrRead returns the result for a view after a change. Different keys have different results. If the result is
-// not in the cache, or the number of the change is 0, get calls read. The result is shared and must not be
+// getOrRead returns the cached result that read returned earlier for this view, change number and key. If the cache
+// does not contain it, or if change is 0, getOrRead calls read. The result is shared between requests and must not be
 // modified.
 func (c *resultCache[T]) getOrRead(
 	view *rights.MemoryView,

@@ -84,7 +84,9 @@ func saveEdit(c *pageRequest) (pageReply, error) {
 	if err != nil {
 		return c.editFormPage(now.Entry, t, "Save", http.StatusBadRequest, errorNotice(err)), nil
 	}
-	if in.Content == "" { // if the content is empty, remember would keep the old text when labels change as well
+	// If the content is empty and the labels change, remember keeps the old text. Pass the old text, so that the
+	// result does not depend on this.
+	if in.Content == "" {
 		in.Content = *now.Content
 	}
 	out, err := verb.Remember(c.ctx, c.workspace, in)

@@ -24,7 +24,8 @@ func entryPage(c *pageRequest) (pageReply, error) {
 		return nil, err
 	}
 	past := e.Name != name && strings.HasPrefix(name, e.Name+"@")
-	if e.ShownTurns > 0 { // leave out the note about usage, because the facts contain it
+	// Remove the note about how often agents used the entry, because the page shows these numbers elsewhere.
+	if e.ShownTurns > 0 {
 		e.Notes = e.Notes[:len(e.Notes)-1]
 	}
 	text, cut := page.RenderMarkdown(*e.Content)

@@ -27,7 +27,7 @@ func (s eventStream) send(c *pageRequest, w http.ResponseWriter, _ page.Assets) 
 		if err != nil {
 			return err
 		}
-		name := "ready" // event for a change of entries that this browser may not see
+		name := "ready" // This event tells the browser that the memory changed, but no entry that the browser may see.
 		if n.IsReset {
 			name = "reset"
 		} else if len(n.Changes) > 0 {

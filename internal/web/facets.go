@@ -60,8 +60,9 @@ func facetsOfHits(hits []verb.Entry) []filterFacet {
 	return []filterFacet{project, tag, kind, by, trust}
 }
 
-// facetsOfList counts the labels of the listed entries if this is fast: for the whole memory, the store knows the
-// numbers, and a short list is read completely. For a longer list, the filters lack numbers.
+// facetsOfList counts how many of the listed entries have each label. It counts only if that is fast. For the whole
+// memory, the store knows the numbers, and a short list is read completely. For a longer list, it returns the filters
+// without numbers.
 func (c *pageRequest) facetsOfList(query string, list verb.ListOut) ([]filterFacet, error) {
 	fs := []filterFacet{{"Project", map[string]int{}}, {"Tag", map[string]int{}}, {"Kind", map[string]int{}},
 		{"Written by", map[string]int{"by:person": 0, "by:agent": 0, "by:import": 0}},

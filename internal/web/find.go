@@ -31,7 +31,7 @@ type findResult struct {
 	query        string
 	isListing    bool // the query lacks words, so that the entries are listed, newest first
 	entries      []verb.Entry
-	total        int // number of entries in the whole list
+	total        int // number of all entries that the query selects, also on other pages
 	nextOffset   int // offset of the next page in the list
 	hasMore      bool
 	facets       []filterFacet
@@ -43,7 +43,9 @@ type findResult struct {
 func findPage(c *pageRequest) (pageReply, error) {
 	f, err := c.searchEntries(c.formValue("q"))
 	s := framedPage{title: "Find", navPath: "find", reloadsLiveParts: true}
-	if errors.Is(err, oxbow.ErrInvalid) { // the person may not have finished typing a filter
+	// The query has an error, perhaps because the person is still typing a filter. Show the error in place of the
+	// results.
+	if errors.Is(err, oxbow.ErrInvalid) {
 		s.bodyNodes = []g.Node{
 			h.Div(h.ID("results"), h.Attr("data-count", "This query has an error."), errorNotice(err)),
 		}
@@ -149,7 +151,7 @@ func (c *pageRequest) resultList(f findResult) g.Node {
 			g.If(c.mayWrite(), h.P(h.A(h.Href(page.RootPath+"new"), h.Text("Remember something new")))),
 		)
 	}
-	if len(f.entries) == 0 { // the offset is behind the last page
+	if len(f.entries) == 0 { // The page that the URL's offset requests begins after the last result.
 		return page.EmptyNotice("There are no results on this page.", f.emptyReasons)
 	}
 	withScores := c.formValue("explain") != ""

@@ -106,7 +106,7 @@ func followFolder(c *pageRequest) (pageReply, error) {
 	return redirectReply{path: "transfer", message: said}, nil
 }
 
-// changeCountsText returns a text that says how many notes a comparison changed.
+// changeCountsText returns a text that says how many notes of a folder were added, updated or forgotten in the memory.
 func changeCountsText(ch *folders.FolderChange) string {
 	return page.CountWithNoun(ch.Added, "note") + " added, " + page.CountWithNoun(ch.Updated, "note") + " updated, " +
 		page.CountWithNoun(ch.Forgotten, "note") + " forgotten."

@@ -253,7 +253,7 @@ var errEditRejected = verb.Advise(
 )
 
 func dropProposals(c *pageRequest) (pageReply, error) {
-	_ = c.formValue("id") // parse the form
+	_ = c.formValue("id") // Calling formValue parses the form, which fills c.r.PostForm.
 	ids := c.r.PostForm["id"]
 	if len(ids) == 1 && c.r.PostForm.Has("content") {
 		p, err := review.ShowProposal(c.ctx, c.workspace, review.ProposalIn{ID: ids[0]})
@@ -286,7 +286,7 @@ func dropProposals(c *pageRequest) (pageReply, error) {
 }
 
 func reopenProposals(c *pageRequest) (pageReply, error) {
-	_ = c.formValue("id") // parse the form
+	_ = c.formValue("id") // Calling formValue parses the form, which fills c.r.PostForm.
 	out, err := review.ReopenProposals(c.ctx, c.workspace, review.DropProposalsIn{IDs: c.r.PostForm["id"]})
 	if err != nil {
 		return nil, err

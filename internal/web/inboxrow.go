@@ -19,7 +19,7 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// maxInboxRows is the maximum number of rows for each kind on the page.
+// The inbox shows at most maxInboxRows proposals, changed texts and held entries each.
 const maxInboxRows = 30
 
 // stateOpen is the state of a proposal about which nobody has decided.
@@ -120,17 +120,18 @@ func (c *pageRequest) rowAttributes(n int) g.Node {
 	return g.Group{h.Class(class), h.ID("row-" + strconv.Itoa(n))}
 }
 
-// decisionForm is the form in a row. Approve is its only button that accepts the text. It also sends the edited text,
-// so that no edit is lost.
+// decisionForm is the form with which a person approves or rejects a text in a row of the inbox. Only its button
+// Approve accepts the text. The button also sends what the person typed into the text field, so that no edit is lost.
 type decisionForm struct {
 	approvePath, rejectPath string // paths to which the buttons send the form
-	editPath                string // page with the whole text, if this form does not contain it
-	canReject               bool
-	editableText            string
-	asksForName             bool // the person may enter a name for the new entry
-	rowNumber               int
-	contentAbove            g.Node // content above the buttons (may be nil)
-	isEditOpen              bool   // the field for editing the text is shown
+	// path of the page on which the text can be edited, if the text is too long for this row
+	editPath     string
+	canReject    bool
+	editableText string
+	asksForName  bool // the person may enter a name for the new entry
+	rowNumber    int
+	contentAbove g.Node // content above the buttons (may be nil)
+	isEditOpen   bool   // the field for editing the text is shown
 }
 
 func (d decisionForm) renderForm(hidden ...string) g.Node {
@@ -217,7 +218,8 @@ func (c *pageRequest) sameNameWarning(name, text string) g.Node {
 	return h.Details(h.Summary(h.Text("An entry with this name has another text")), page.TextDiff(*e.Content, text))
 }
 
-// heldEntryRow shows an entry that is held back, the reasons, and the change that it made.
+// heldEntryRow shows an entry that is not given to agents until a person approves it. It shows the entry's text, why
+// it waits for approval, and how it differs from its previous text.
 func (c *pageRequest) heldEntryRow(e labels.HeldEntry, row int, size textSize) g.Node {
 	text, isCut := c.heldEntryText(e, size)
 	whole := "inbox/held/" + strings.TrimPrefix(page.EntryPath(e.Name), "entries/") + "?row=" + strconv.Itoa(row)
@@ -291,7 +293,7 @@ func (c *pageRequest) heldEntryText(e labels.HeldEntry, size textSize) (n g.Node
 type textSize int
 
 const (
-	clippedText textSize = iota // the first lines
+	clippedText textSize = iota // show only the first lines of the text, at most maxRowLines
 	wholeText
 )
 
@@ -316,7 +318,8 @@ func rowText(s string, size textSize) (shown string, isCut bool) {
 	return shown, len(shown) < len(s)
 }
 
-// rowTitle is a row's heading: below the heading of its group, or on a page with a single row.
+// rowTitle is the heading of an inbox row. It has a lower level in the inbox, where it is below the heading of a
+// group, than on a page that shows only this row.
 func rowTitle(size textSize, title g.Node) g.Node {
 	if size == wholeText {
 		return h.H2(title)

@@ -23,7 +23,8 @@ type heldEntryGroup struct {
 	entries []labels.HeldEntry
 }
 
-// heldSetKey identifies the session or the import that wrote a held entry.
+// heldSetKey returns a key for the session or the import that wrote an entry. The inbox shows entries with the same
+// key as one group.
 func heldSetKey(e labels.HeldEntry) string {
 	switch {
 	case e.Session != "":
@@ -50,8 +51,8 @@ func groupHeldEntries(entries []labels.HeldEntry) (sets []heldEntryGroup) {
 	return sets
 }
 
-// highestVersion returns the highest version in the set. A decision about the set leaves out newer
-// versions, which the page did not show.
+// highestVersion returns the highest version number of the group's entries. The form with the group's buttons contains
+// this number. A decision about the group ignores higher versions, because the person has not seen them.
 func (s heldEntryGroup) highestVersion() (last uint64) {
 	for _, e := range s.entries {
 		last = max(last, e.Version)
@@ -75,7 +76,8 @@ func (s heldEntryGroup) title() g.Node {
 	return h.Text(count + " from other sources")
 }
 
-// setHeadRow is the row above a set's entries. row is the number of the row after it.
+// setHeadRow is the row above a group of entries that one session or import wrote. row is the number of the row after
+// it.
 func (c *pageRequest) setHeadRow(s heldEntryGroup, row int) g.Node {
 	fields := []string{"set", s.key, "version", formatNumber(s.highestVersion()), "row", strconv.Itoa(row)}
 	return c.groupHeadRow(s.title(), len(s.entries), "inbox/approve-set", "inbox/forget-set", fields)
@@ -91,7 +93,8 @@ func (c *pageRequest) proposalsHeadRow(waiting []string) g.Node {
 	return c.groupHeadRow(title, len(waiting), "inbox/accept", "inbox/drop", fields)
 }
 
-// groupHeadRow is a row with a title, and with buttons that decide about count rows below it.
+// groupHeadRow is a row above a group of rows. It shows a title, and buttons that approve or reject the whole group,
+// which has count rows.
 func (c *pageRequest) groupHeadRow(title g.Node, count int, approve, reject string, fields []string) g.Node {
 	return h.Li(h.Class("row group"), h.Div(h.Class("head"), h.H2(title)),
 		g.If(count > 1 && c.mayWrite() && c.actor == oxbow.Person,
@@ -125,8 +128,8 @@ func (c *pageRequest) heldRows(sets []heldEntryGroup, row int) (rows g.Group, sh
 	return rows, shown
 }
 
-// submittedSetNames returns the entries of the set that the form names. It leaves out versions that the page has not
-// shown.
+// submittedSetNames returns the names of the entries in the group about which the person has decided with the form. It
+// leaves out entries that were changed after the page was shown.
 func (c *pageRequest) submittedSetNames() (names []string, err error) {
 	last := c.base()
 	if last == nil {

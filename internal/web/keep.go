@@ -4,7 +4,8 @@ package web
 
 import "github.com/oxbow-memory/oxbow/internal/verb"
 
-// cachedUntilChange is like [resultCache.getOrRead] for the view of the call and the memory's last change.
+// cachedUntilChange returns the result of read, or a result that read returned earlier for the same key. It calls read
+// again only after the memory has changed. If the number of the last change is unknown, it always calls read.
 func cachedUntilChange[T any](c *pageRequest, cache *resultCache[T], key string, read func() (T, error)) (T, error) {
 	change, err := verb.LastChangeSeq(c.ctx, c.workspace)
 	if err != nil {

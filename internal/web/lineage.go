@@ -10,14 +10,14 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// lineageRow is a source of an entry, or an entry that was made from this entry, with the relation between them.
+// lineageRow names an entry's source, or an entry that was made from it, and how both are related.
 type lineageRow struct {
 	name, otherName string
 	relation        string
 	seq             uint64
 }
 
-// relationTexts contains, for each kind of relation, its text on the page.
+// relationTexts contains the words with which the page about an entry's sources names each kind of relation.
 var relationTexts = map[string]string{
 	"from":   "named as a source",
 	"merged": "merged into it",

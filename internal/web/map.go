@@ -18,12 +18,13 @@ import (
 )
 
 const (
-	maxMapEntries    = 60  // maximum number of entries on a map
-	maxMapNodes      = 150 // maximum number of nodes including labels and files
-	maxMapNeighbours = 30  // maximum number of entries that share a label or a file with the entry in the middle
+	maxMapEntries = 60  // maximum number of entries on a map
+	maxMapNodes   = 150 // maximum number of entries, labels and files that a map shows as nodes
+	// maximum number of other entries on the map of a single entry, with which they share a label or a file
+	maxMapNeighbours = 30
 )
 
-// mapLabelKeys are the keys of the labels that become nodes.
+// mapLabelKeys are the keys of the labels that a map shows as nodes, with lines to the entries that have them.
 var mapLabelKeys = []string{oxbow.LabelProject, oxbow.LabelTag, oxbow.LabelFile}
 
 func mapPage(c *pageRequest) (pageReply, error) {
@@ -91,8 +92,8 @@ func mapPage(c *pageRequest) (pageReply, error) {
 
 func mapPath(name string) string { return "map?" + url.Values{"name": {name}}.Encode() }
 
-// entriesOnMap returns the entries of a map. These are the neighbours of the named entry or, without a name, the
-// newest entries that the query selects.
+// entriesOnMap returns the entries to show on the page Map. If name is not "", these are the entry with this name and
+// the entries that share a label or a file with it. Otherwise these are the newest entries that the query selects.
 func (c *pageRequest) entriesOnMap(name, query string) (all []verb.Entry, hasMore bool, err error) {
 	limit := maxMapEntries
 	if name == "" {
@@ -105,7 +106,8 @@ func (c *pageRequest) entriesOnMap(name, query string) (all []verb.Entry, hasMor
 	}
 	all, seen := []verb.Entry{e.Entry}, map[string]bool{e.Name: true}
 	limit = maxMapNeighbours
-	// begin with entries that share a file, and end with entries that share a project
+	// Add entries that share a file with e first, and entries that share only a project last, because there may be too
+	// many.
 	for _, key := range slices.Backward(mapLabelKeys) {
 		for _, v := range e.Labels[key] {
 			out, err := verb.List(
@@ -128,8 +130,8 @@ func (c *pageRequest) entriesOnMap(name, query string) (all []verb.Entry, hasMor
 	return all, hasMore, nil
 }
 
-// labelGraph returns a graph of the entries and their common labels. A label that only one entry has is left out,
-// unless the entry is in the middle.
+// labelGraph returns a graph whose nodes are the entries and their labels, with a line between an entry and each of
+// its labels. It leaves out labels that only one entry has, except for the labels of middleEntry.
 func labelGraph(entries []verb.Entry, middleEntry string) (out page.Graph) {
 	count, names := map[string]int{}, []string{}
 	each := func(e verb.Entry, fn func(key, value string)) {

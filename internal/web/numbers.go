@@ -88,7 +88,7 @@ func numbersPage(c *pageRequest) (pageReply, error) {
 	return s, nil
 }
 
-// dayStarts contains the starts of the last days, ascending.
+// dayStarts contains the start of each day that the page Numbers shows, oldest first.
 type dayStarts []time.Time
 
 func (c *pageRequest) lastDays() (all dayStarts) {

@@ -28,7 +28,8 @@ type Options struct {
 	Now      func() time.Time // clock, whose time zone is used for dates (default time.Now)
 	Logger   *slog.Logger     // logger for the operator (nil discards messages)
 	IsSample bool             // pages say that the memory is a sample and will be deleted
-	// changes of the memory, if several servers share them (by default, the server creates new ones)
+	// ChangeFeed provides the recent changes of the memory. It is set if several servers share it. By default, the
+	// server creates its own.
 	ChangeFeed *history.ChangeFeed
 	// HasSeveralUsers is set if several people may sign in, so that a person's change may be another person's.
 	HasSeveralUsers bool
@@ -46,14 +47,15 @@ type Server struct {
 	sessions      *BrowserSessions
 	assets        page.Assets
 
-	mu            sync.Mutex                    // guards viewBySession
-	viewBySession map[string]*rights.MemoryView // views by session ID
+	mu sync.Mutex // guards viewBySession
+	// the memory, restricted to what the browser's session may see, by session ID
+	viewBySession map[string]*rights.MemoryView
 
 	caches  sharedCaches
 	uploads uploadedFiles
 }
 
-// maxViews is the maximum number of views in viewBySession.
+// maxViews is the maximum number of browser sessions whose restricted view of the memory is kept.
 const maxViews = 256
 
 // New returns a server for the views of a memory. It opens no files, and does not close the memory.
@@ -141,7 +143,8 @@ func (s *Server) Handler(g auth.Guard) http.Handler {
 		for k, v := range securityHeaders {
 			w.Header().Set(k, v)
 		}
-		w.Header().Set("Cache-Control", "no-store") // static files override this header
+		// The handlers of static files, such as style sheets, replace this value.
+		w.Header().Set("Cache-Control", "no-store")
 		err := g.CheckSite(r)
 		if err == nil {
 			err = origin.Check(r)
@@ -168,7 +171,9 @@ func (s *Server) serveSignedIn(w http.ResponseWriter, r *http.Request, v *browse
 	src.Session = v.sessionID
 	work := *seen.Workspace
 	work.Unbounded, work.Words = true, page.ReferenceText
-	if seen.IsPartial() { // files and profiles belong to the whole memory, so that a part of the memory lacks both
+	// This browser sees only a part of the memory. Do not give it the home's files and the profiles, because they are
+	// about the whole memory.
+	if seen.IsPartial() {
 		work.Place = nil
 		work.Host = nil
 		work.Loader = nil

@@ -22,7 +22,7 @@ import (
 const (
 	signInLinkLifetime = 10 * time.Minute
 	sessionLifetime    = 12 * time.Hour
-	// maximum number of keys, and also the maximum session count (if there are more, the oldest are dropped)
+	// maximum number of browsers that are signed in, and of sign-in links that wait (the oldest are dropped)
 	maxBrowserSessions = 256
 )
 
@@ -69,10 +69,10 @@ func (s *BrowserSessions) SignInLink(to string, actor oxbow.Actor) (string, erro
 	return page.RootPath + "enter?" + q.Encode(), err
 }
 
-// RequestTenant returns the tenant that a browser's request names. It looks for a token, then a
-// sign-in key, then a cookie. ok is true only for a token, because RequestTenant checks only
-// tokens; the caller must check keys and cookies. The tokens belong to all tenants. If the request
-// is a form, RequestTenant parses the form with a size limit.
+// RequestTenant returns the tenant for whom a browser's request is meant, on a server with several tenants. It looks
+// for a token, then a sign-in key, then a cookie. ok is true only for a token, because RequestTenant checks only
+// tokens; the caller must check keys and cookies. tokens contains the tokens of all tenants. If the request is a form,
+// RequestTenant parses the form with a size limit.
 func RequestTenant(w http.ResponseWriter, r *http.Request, tokens auth.Tokens) (tenant string, ok bool) {
 	if r.URL.Path == page.RootPath+"enter" {
 		if r.Method == http.MethodPost {

@@ -1,5 +1,6 @@
 // This file shows a session's turns, including the texts of the memory that hooks showed to the model. The page does
-// not render the report of the verb, because each turn can be folded, linked to, and made a note.
+// not use the text that the command line shows, because a person can fold each turn, link to it, and turn it into a
+// note.
 
 package web
 
@@ -18,7 +19,7 @@ import (
 )
 
 const (
-	turnPageSize = 10    // number of turns on a page
+	turnPageSize = 10    // number of turns that the page of a session shows at once
 	maxTurnBytes = 6_000 // maximum size of a shown text (an export contains the whole text)
 )
 

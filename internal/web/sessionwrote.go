@@ -12,7 +12,7 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// maxShownChanges is the maximum number of entries in the list.
+// maxShownChanges is the maximum number of entries that the page of a session lists as written by the session.
 const maxShownChanges = 20
 
 // sessionEffectWords contains the words for the effects of a session. The keys are the effects that reverting the

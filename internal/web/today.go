@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	maxRecentEntries = 12 // number of entries in the list
-	maxRecentChanges = 50 // number of recent changes among which those since yesterday are counted
+	maxRecentEntries = 12 // number of newest entries on the page Today
+	maxRecentChanges = 50 // The changes since yesterday are counted only among so many newest changes.
 )
 
 func todayPage(c *pageRequest) (pageReply, error) {

@@ -192,7 +192,8 @@ func (c *pageRequest) labelDiff(before, after entryVersionContent) g.Node {
 	return h.Ul(h.Class("relabelled"), h.Aria("label", "Labels that changed"), out)
 }
 
-// labelTexts returns the labels and aliases as text. It leaves out the hashes of files.
+// labelTexts returns the labels and aliases of a version as text, for a comparison of two versions. It leaves out the
+// labels with hashes of files, which mean nothing to a person.
 func (s entryVersionContent) labelTexts() (out []string) {
 	for k, vs := range s.labels {
 		for _, v := range vs {

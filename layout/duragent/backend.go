@@ -92,7 +92,9 @@ func (h *home) importFiles(ctx context.Context, m *oxbow.Memory, o oxbow.Options
 	err = m.Apply(ctx, ops...)
 	if errors.Is(err, oxbow.ErrExists) {
 		if is, ferr := fresh(); ferr == nil && !is {
-			return nil // Another process has imported the files first.
+			// Another process has imported the entries of the agents' files since this process checked that the store
+			// is empty.
+			return nil
 		}
 	}
 	if err == nil {
@@ -105,8 +107,9 @@ func (h *home) importFiles(ctx context.Context, m *oxbow.Memory, o oxbow.Options
 	return err
 }
 
-// fileEntryOps returns ops that add the entries in the files of all agents and the world, with the names that they
-// have in the store.
+// fileEntryOps returns ops that add all entries in the memory files of a duragent home to a store. These are the files
+// of each agent, and the files with facts about the world, which all agents share. The ops contain the names that the
+// entries have in the store.
 func (h *home) fileEntryOps(ctx context.Context, o oxbow.Options) ([]oxbow.Op, error) {
 	agents, err := agentNames(h.FS, h.directories.agents)
 	if err != nil {

@@ -176,7 +176,7 @@ func parseAgentConfig(name string, data []byte) (agentConfig, error) {
 	}
 	c := agentConfig{hasMemory: true, backend: backendFiles}
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
-		return c, nil // The section exists but is empty.
+		return c, nil // The section spec.memory exists but is empty, so the agent has a memory with default settings.
 	}
 	if n.Kind != yaml.MappingNode {
 		return agentConfig{}, f.valueError(n, "spec.memory", n.Value, "must be a mapping, such as backend: filesystem")

@@ -93,7 +93,7 @@ func parseDay(date, text string) []dayEntry {
 	open := dayEntry{}      // entry that is being read
 	first := true           // The entry is the opening of the day, which lacks a heading.
 	body := 0               // byte offset of the entry's content
-	flush := func(at int) { // at is the end of the entry.
+	flush := func(at int) { // flush adds the entry that is being read to parts. The entry ends before byte offset at.
 		raw := text[body:at]
 		if first {
 			open.content = strings.TrimSpace(strings.TrimPrefix(raw, byteOrderMark))
@@ -114,14 +114,15 @@ func parseDay(date, text string) []dayEntry {
 		at, j := ls[i].start, i
 		if d, ok := parseDate(ls[i].text); ok && d == date {
 			if first && strings.TrimSpace(strings.TrimPrefix(text[body:at], byteOrderMark)) == "" {
-				body, open.start = ls[i].nextStart, ls[i].nextStart // Skip the first line of the file.
+				// This line, such as "# 2026-02-18", begins the file and is not part of an entry.
+				body, open.start = ls[i].nextStart, ls[i].nextStart
 				continue
 			}
 			for j++; j < len(ls) && strings.TrimSpace(ls[j].text) == ""; j++ {
 			}
 		}
 		if j == len(ls) {
-			flush(at) // Nothing follows the line with the date.
+			flush(at) // The file ends with a line such as "# 2026-02-18", which is not part of an entry.
 			return parts
 		}
 		m, ok := parseMoment(ls[j].text)
@@ -157,13 +158,14 @@ func cutTrailingNewline(s string) string {
 	return strings.TrimSuffix(s, "\n")
 }
 
-// newDayLog returns the log of a day with this opening and no other entries.
+// newDayLog returns the text of a day's log file that contains only the date and, before any timed entry, the given
+// content.
 func newDayLog(date, content string) string {
 	return "# " + date + "\n\n" + escapeLines(content) + "\n"
 }
 
-// appendToDay returns the log with a new entry at its end. The existing text does not change. The new lines end like
-// the lines of the existing text.
+// appendToDay appends an entry to text, the text of a day's log file, and returns the result. moment is the entry's
+// time, such as 15:46. The existing text does not change, and the new lines end like its lines.
 func appendToDay(date, text, moment, content string) string {
 	nl := "\n"
 	if strings.Contains(text, "\r\n") {
@@ -179,8 +181,8 @@ func appendToDay(date, text, moment, content string) string {
 	return text + nl + "## " + moment + nl + nl + escapeLines(content) + nl
 }
 
-// isReservedLine reports whether a line, without the backslashes before it, looks like the line of a day or like an
-// entry's heading. It also returns the number of these backslashes.
+// isReservedLine reports whether a line looks like the heading of a day ("# 2026-02-18") or of an entry ("## 15:46"),
+// if backslashes at its start are ignored. It also returns the number of these backslashes.
 func isReservedLine(s string) (backslashes int, ok bool) {
 	rest := strings.TrimLeft(s, `\`)
 	_, moment := parseMoment(rest)
@@ -232,7 +234,8 @@ func dayEntryName(date, moment string, n int) string {
 	return date + " " + moment
 }
 
-// parseDayEntryName returns the parts of a name that dayEntryName made. For the opening of a day, moment is "".
+// parseDayEntryName splits a name that dayEntryName made, such as "2026-02-18 15:46 (2)", into the date, the time and
+// the number. The text before a day's first timed entry is also an entry. For its name, moment is "".
 func parseDayEntryName(name string) (date, moment string, n int, ok bool) {
 	if len(name) < len(dayFormat) || !isDate(name[:len(dayFormat)]) {
 		return "", "", 0, false

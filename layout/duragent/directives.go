@@ -23,10 +23,11 @@ var memoryDirective string
 // memoryFile is the name of the file for memoryDirective.
 const memoryFile = "memory.md"
 
-// maxDirectiveBytes is the maximum size of a directive in bytes.
+// An agent's context begins with the texts of its directive files. maxDirectiveBytes is the maximum size of such a
+// file in bytes.
 const maxDirectiveBytes = 1 << 20
 
-// directive is the text of a file.
+// directive is a Markdown file in a directory of directives, whose text is put into the context of an agent.
 type directive struct {
 	file, text string
 }

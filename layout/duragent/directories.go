@@ -23,9 +23,9 @@ type directories struct {
 func (p directories) workspaceDir(name string) string { return path.Join(p.workspace, name) }
 func (p directories) agentDir(name string) string     { return path.Join(p.agents, p.agent, name) }
 
-// findGlobalConfig returns the configured directories of a home. The workspace is the directory that duragent.yaml
-// names. Without it, the workspace is the home itself, if the home looks like a workspace or label ends with
-// .duragent. Otherwise it is the directory .duragent in the home. label is the path of the home.
+// findGlobalConfig returns the directories of the home at path label. The workspace is the directory that the file
+// duragent.yaml names. If this file does not exist, the workspace is the home itself, if it looks like a workspace or
+// label ends with .duragent. Otherwise it is the directory .duragent in the home.
 func findGlobalConfig(fsys vfs.FS, label string) (globalConfig, error) {
 	data, ok, err := readConfig(fsys, globalFile)
 	if err != nil {
@@ -63,8 +63,9 @@ func countWorkspaceMarks(fsys vfs.FS, dir string) (int, error) {
 	return n, err
 }
 
-// countMarkers counts duragent.yaml as three markers. If this file does not exist, countMarkers counts the marks of a
-// workspace.
+// countMarkers returns how many signs show that a directory is a home of duragent. The file duragent.yaml counts as
+// three signs. Without it, the directories and files of a workspace are counted, in the directory itself or in
+// .duragent.
 func countMarkers(fsys vfs.FS) (int, error) {
 	if _, err := fsys.Stat(globalFile); err == nil {
 		return 3, nil

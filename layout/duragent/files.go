@@ -48,9 +48,9 @@ func (s agentFileStore) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 	return err
 }
 
-// toStoredForm converts ops to the form in which the layout stores entries, whichever backend is used. A note with
-// another name than MEMORY becomes a fact of the world, because only fact files can have any name. It fails if the
-// layout cannot store the result of an op.
+// toStoredForm changes ops so that the layout can store their entries, whichever backend is used. An added note that
+// is not one of the agent's own entries becomes a fact about the world, because only the files of such facts can have
+// any name. toStoredForm fails if the layout cannot store the result of an op.
 func toStoredForm(ops []oxbow.Op) ([]oxbow.Op, error) {
 	kept := make([]oxbow.Op, len(ops))
 	for i, op := range ops {

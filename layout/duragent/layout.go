@@ -84,14 +84,15 @@ func (l treeLayout) parseDay(date, text string) []mdtree.Item {
 	return items
 }
 
-// momentTime returns the time that a date and a moment stand for. For the opening of a day, it is the day's beginning.
+// momentTime returns the time for a date such as 2026-02-18 and a time of day such as 15:46. If moment is "", it
+// returns the beginning of the day.
 func (l treeLayout) momentTime(date, moment string) time.Time {
 	if moment == "" {
 		moment = "00:00"
 	}
 	t, err := time.ParseInLocation(dayFormat+" "+minuteFormat, date+" "+moment, l.zone)
 	if err != nil {
-		// Parsing cannot fail, because the form was checked before, and the time exists in every zone.
+		// Parsing cannot fail, because the callers have checked the form of date and moment.
 		return time.Time{}
 	}
 	return t.UTC()

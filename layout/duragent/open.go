@@ -144,8 +144,8 @@ func newHome(ctx context.Context, o layout.Options) (layout.Home, error) {
 		}
 	}
 	if wanted && !o.Memory.ReadOnly {
-		// Create the directive at the start, as duragent does. The context contains its text even if the file does not
-		// exist.
+		// Create the directive about memory when the home is opened, as duragent does when it starts. If this fails,
+		// the agent's context contains the directive's text nevertheless.
 		if _, err := makeMemoryDirective(o.FS, h.directories); err != nil {
 			h.Warn(fmt.Sprintf("the directive about memory was not made: %v", err))
 		}

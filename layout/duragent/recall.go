@@ -14,7 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// sectionSeparator is the line that separates sections and days.
+// sectionSeparator is put between the sections of the text that recall returns, and between the days in its last
+// section.
 const sectionSeparator = "\n\n---\n\n"
 
 // dateSpan is a range of dates, including the first and the last. An empty date means that the range is open on this
@@ -41,8 +42,9 @@ func lastDays(now time.Time, n int) dateSpan {
 	return dateSpan{from.Format(dayFormat), now.Format(dayFormat)}
 }
 
-// renderRecall formats entries in this order: facts by file name, the curated note, and the days of the span, newest
-// first. Sections without entries are left out. Without entries, it returns "".
+// renderRecall formats the entries as the text that recall returns: first the facts, by file name, then the note
+// MEMORY, then the logs of the days in the date range, newest first. A section without entries is left out. If there
+// are no entries, the result is "".
 func renderRecall(entries []oxbow.Entry, days dateSpan) string {
 	var facts, journal []oxbow.Entry
 	var sections []string
@@ -75,7 +77,8 @@ func renderRecall(entries []oxbow.Entry, days dateSpan) string {
 	return strings.Join(sections, sectionSeparator)
 }
 
-// renderDays formats the days of a span, newest first. Each day has the form of its file.
+// renderDays formats the logs of the days in a date range, newest first. Each log looks like the text of the day's
+// file.
 func renderDays(journal []oxbow.Entry, days dateSpan) []string {
 	byDay := map[string][]oxbow.Entry{}
 	for _, e := range journal {

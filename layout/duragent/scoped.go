@@ -14,9 +14,9 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// scopedStore presents the entries of one agent and the world, with the same names as in the backend filesystem. In
-// the store below it, the names of an agent's own entries begin with agents/NAME/. No topic can begin with this
-// prefix.
+// scopedStore shows one agent's part of a store that contains the entries of all agents: the agent's own entries, and
+// the facts about the world. In the store, the names of the own entries begin with agents/NAME/. scopedStore removes
+// this prefix, so that the names are the same as if the agent had files. Facts cannot have such names.
 type scopedStore struct {
 	memory      *oxbow.Memory // the store with the entries of all agents; its index is not used
 	agentPrefix string        // beginning of the agent's own entry names, such as "agents/rei/"
@@ -96,8 +96,8 @@ func (s *scopedStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxb
 	}
 }
 
-// Apply implements [oxbow.Store]. It refuses changes that the backend filesystem could not store, so that a home can
-// change the backend.
+// Apply implements [oxbow.Store]. It refuses changes that could not be stored as files, so that the home can be
+// changed to the backend filesystem later.
 func (s *scopedStore) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	_, err := s.Commit(ctx, ops...)
 	return err

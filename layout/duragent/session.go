@@ -16,8 +16,8 @@ func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 	return &session{h, r}, ctx.Err()
 }
 
-// session is a conversation. The layout does not store summaries separately. A summary becomes an entry in the log of
-// the day.
+// session is a conversation with an agent. A summary of the conversation is stored as an entry in the log of the day,
+// because this layout has no other place for summaries.
 type session struct {
 	home    *home
 	request layout.Request

@@ -34,7 +34,7 @@ type rememberToolIn struct {
 	Content string `json:"content" cli:"positional" also:"text" jsonschema:"What to remember, in Markdown."`
 }
 
-// reflectToolIn contains the arguments of reflect.
+// reflectToolIn contains the arguments of the tool reflect, with which an agent replaces its long-term notes.
 type reflectToolIn struct {
 	Content string `json:"content" cli:"positional" also:"text" jsonschema:"All of the long-term notes, in Markdown."`
 }

@@ -1,4 +1,4 @@
-// This file converts topics to file names.
+// This file converts topics to file names. A topic is what a fact about the world is about, such as "people".
 
 package duragent
 
@@ -75,7 +75,7 @@ func chooseTopicName(topic string, exists func(name string) (bool, error)) (stri
 	}
 	name := topicSlug(topic)
 	if err := checkTopic(name); err != nil {
-		return "", err // Check the length again, because the lower-case form may have more bytes.
+		return "", err // The lower-case name failed the check that the topic passed, because it may have more bytes.
 	}
 	for _, stem := range []string{topic, strings.ToLower(topic), oldTopicSlug(topic)} {
 		own := factName(stem)

@@ -229,7 +229,7 @@ type folderSync struct {
 	fsys       vfs.FS
 	comparison *folder.Comparison
 	change     *FolderChange
-	base       string // result of originBase for the folder
+	base       string // path with which entries refer to the folder (see [folderSyncRun.originBase])
 }
 
 // refPath returns the path by which entries refer to a file of the folder.
@@ -275,7 +275,8 @@ func (s *folderSync) moveRenamedEntries(ctx context.Context, m *oxbow.Memory) er
 		to[s.originLabel(old)] = name
 	}
 	var ops []oxbow.Op
-	hasEntries := map[string]bool{} // for each origin label: whether an entry has it
+	// the labels, as returned by FileLabelValue, that name the files of existing entries
+	hasEntries := map[string]bool{}
 	var moved []oxbow.Entry
 	for e, err := range m.Entries(ctx, folderFilter(s.folder)) {
 		if err != nil {
@@ -289,7 +290,9 @@ func (s *folderSync) moveRenamedEntries(ctx context.Context, m *oxbow.Memory) er
 	for _, e := range moved {
 		name := to[exchange.FileLabelValue(e)]
 		if hasEntries[s.originLabel(name)] {
-			continue // The file with the new name has its own entry, which was made from a copy of the file.
+			// Do not move the entry of the old file. The memory already has an entry for the new file, which was a
+			// copy before the old file was deleted.
+			continue
 		}
 		marked := exchange.LabelsWithImportMarks(e, s.refPath(name))
 		labels := exchange.WithImportMarks(e.Labels, marked)
@@ -298,7 +301,9 @@ func (s *folderSync) moveRenamedEntries(ctx context.Context, m *oxbow.Memory) er
 				e.Labels,
 				exchange.LabelImport,
 				s.originLabel(name),
-			) // this part of the label, the file text's digest, stays the same
+			// The entry was edited after the import. Replace only the file's name in the label, and keep the hash of
+			// the text that was imported.
+			)
 		}
 		ops = append(ops, oxbow.Relabel{Name: e.Name, Labels: labels, If: e.Version})
 	}

@@ -69,7 +69,7 @@ func Add(ctx context.Context, w *verb.Workspace, in AddIn) (out AddOut, err erro
 	}
 	out.Folder = f
 	out.IsVault = exchange.IsVault(in.Path)
-	// Import the notes. In a dry run, syncFolder only determines the notes to import.
+	// Import the folder's notes into the memory. In a dry run, syncFolder only determines which notes it would import.
 	c := folderSyncRun{workspace: w, home: home, dryRun: in.DryRun}
 	out.Change, out.Files, err = c.syncFolder(ctx, f)
 	if err != nil || in.DryRun {

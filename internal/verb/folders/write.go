@@ -20,7 +20,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxNoteBytes is the maximum size, in bytes, of a file that is changed.
+// maxNoteBytes is the maximum size, in bytes, of a file into which a changed entry is written back.
 const maxNoteBytes = 16 << 20
 
 // writeEntriesBack writes the folder's entries that have changed since the last synchronization into their files.
@@ -40,7 +40,9 @@ func (s *folderSync) writeEntriesBack(ctx context.Context) error {
 	if err != nil || at == since {
 		return err
 	}
-	if since != "" { // If since is "", the folder is new, and all its notes have just come from the files.
+	// In a folder that was never synchronized, since is "". Its entries were just imported from the files, so nothing
+	// must be written back.
+	if since != "" {
 		entries, err := s.changedEntries(ctx, m, seq, since)
 		if err != nil {
 			return err
@@ -122,7 +124,7 @@ func (s *folderSync) writeEntry(ctx context.Context, m *oxbow.Memory, e oxbow.En
 			return s.writeToOriginFile(ctx, m, e, file)
 		}
 	}
-	return nil // The file was deleted, or it belongs to another folder.
+	return nil // Write nothing. The file from which the entry was imported was deleted, or belongs to another folder.
 }
 
 // writeToOriginFile writes an entry into the file from which it was imported. It does nothing if the file already has
@@ -173,7 +175,9 @@ func (s *folderSync) rewriteItem(
 		return "", it, err
 	}
 	after, err := s.checkRewrite(ctx, file, changed, items, i, e)
-	if after == nil && err == nil { // The heading that named the note may be gone, so add a title.
+	// The changed file would no longer be read as an entry with this name, perhaps because the heading with the name
+	// was removed. Add the name as the title in the front matter, and check the file again.
+	if after == nil && err == nil {
 		changed, err = exchange.SetFrontTitle(changed, items[i].Entry.Name)
 		if err == nil {
 			after, err = s.checkRewrite(ctx, file, changed, items, i, e)

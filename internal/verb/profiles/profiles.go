@@ -32,7 +32,7 @@ func ProfileDirs() []string { return slices.Clone(profile.HomeDirs) }
 // SkillDirs returns the names of the directories in a home that contain skills.
 func SkillDirs() []string { return slices.Clone(skill.HomeDirs) }
 
-// DefaultDocuments returns the names of the home's files that a profile includes unless it names others.
+// DefaultDocuments returns the names of the files in a home that a profile includes if it does not list any documents.
 func DefaultDocuments() []string { return profile.Identity() }
 
 // ListedProfile is a profile in a list.
@@ -68,7 +68,8 @@ func ListProfiles(_ context.Context, w *verb.Workspace, _ ProfilesIn) (ProfilesO
 		r := ListedProfile{Name: f.Name, Description: f.Description, File: f.File, Origin: originName(f.Project),
 			IsHidden: f.Hidden}
 		if f.Wrong == nil && !f.Hidden {
-			// report if an extended profile is missing, or extends this profile in turn
+			// Resolve fails if this profile extends a profile that does not exist, or that extends this profile in
+			// turn.
 			_, f.Wrong = l.Profiles.Resolve(f.Name)
 		}
 		if f.Wrong != nil {
@@ -388,7 +389,7 @@ type ReplaceProfileIn struct {
 type ReplaceProfileOut struct {
 	Name     string   `json:"name"`
 	File     string   `json:"file"`
-	Outcome  string   `json:"outcome"` // "updated" or "unchanged"
+	Outcome  string   `json:"outcome"` // whether the file was changed: "updated" or "unchanged"
 	Problems []string `json:"found"`   // problems of this profile and the profiles that extend it
 }
 
@@ -453,7 +454,7 @@ func checkNewProfile(
 	}
 	for _, n := range names {
 		if _, err := profiles.Resolve(n); n == in.Name || err != nil {
-			continue // skip a profile that is unreadable already
+			continue // Report only profiles that the new text breaks, and not profiles that could not be read before.
 		}
 		if _, err := after.Resolve(n); err != nil {
 			out.Problems = append(out.Problems, fmt.Sprintf("profile %s cannot be read with this: %v", n, err))

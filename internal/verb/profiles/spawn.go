@@ -21,7 +21,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// spawnDescription is the description of the tool for models.
+// spawnDescription describes the tool spawn_sub_agent to the models that may call it.
 //
 //go:embed spawn_sub_agent.md
 var spawnDescription string
@@ -75,7 +75,7 @@ type SubAgentRun struct {
 	ExitStatus   int     `json:"exit_status"` // -1 if unknown
 	Started      string  `json:"started"`
 	Seconds      float64 `json:"seconds"`
-	RecordEntry  string  `json:"entry,omitempty"`  // name of the entry that records the run
+	RecordEntry  string  `json:"entry,omitempty"`  // name of the memory entry that describes this run of the sub-agent
 	Result       string  `json:"result"`           // standard output of the sub-agent
 	OmittedBytes int     `json:"cut,omitempty"`    // number of bytes that were left out in the result's middle
 	Errors       string  `json:"errors,omitempty"` // end of standard error (only if the run failed)
@@ -101,7 +101,7 @@ func SpawnSubAgent(
 	}
 	how := verb.Read
 	if r != nil {
-		how = verb.Create // a run writes an entry that records it
+		how = verb.Create // Starting a sub-agent also writes an entry that describes the run.
 	}
 	ctx, m, err := w.OpenMemory(ctx, how)
 	if err != nil {

@@ -15,7 +15,8 @@ func (o ConvertOut) Report() (r report.Report) {
 		report.Words(text.FormatCount(o.Entries, "entry", "entries")), report.Text(o.NewHome), report.Words(o.Layout))
 	again := o.NewHome
 	if !o.DryRun {
-		again += ".new" // the new home needs a name that no other file has
+		// The directory NewHome exists now, so the command below, which would convert again, must name another one.
+		again += ".new"
 	}
 	list := report.List{IsAnswer: true,
 		AllItemsAdvice: report.Words(AdaptCommand(again, o.Layout) + " --dry-run --json lists them all")}

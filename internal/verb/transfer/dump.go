@@ -40,7 +40,8 @@ type DumpOut struct {
 	WithheldEntries  int  `json:"withheld,omitempty"`
 	CompletedEarlier bool `json:"-"` // an earlier dump was interrupted, and was completed first
 
-	// KeptCopies are copies of files that were edited, not loaded, and now replaced.
+	// KeptCopies are the paths of copies. A copy is made if a person edited a file of an earlier dump, did not load
+	// the edit into the memory, and the dump now overwrites the file.
 	KeptCopies []string `json:"kept,omitempty"`
 
 	// EntriesWithDirectives are the names of entries in whose texts mdbook would insert local files, because a
@@ -106,13 +107,16 @@ func memoryOrigin(ctx context.Context, w *verb.Workspace, m *oxbow.Memory) (mdtr
 	if seq == nil {
 		p, err := w.FindPlace()
 		if err != nil {
-			return mdtree.StoreOrigin{}, nil // a memory that is not in a file lacks an identity
+			// This memory is not a directory or a file, so nothing can identify it. The dump then names no memory as
+			// its origin.
+			return mdtree.StoreOrigin{}, nil
 		}
 		sum := sha256.Sum256([]byte(p.Dir()))
 		name := "home:" + hex.EncodeToString(sum[:16])
 		empty := true
 		for range m.Entries(ctx, oxbow.Filter{}) {
-			empty = false // ignore the error, because the plan will report it
+			// Ignore the error, because the entries are read again for the dump, which then returns the error.
+			empty = false
 			break
 		}
 		return mdtree.StoreOrigin{Name: name, IsSameStore: func(was string) bool { return was == name && !empty }}, nil
@@ -154,13 +158,14 @@ type LoadIn struct {
 // LoadOut is the result of Load.
 type LoadOut struct {
 	Dir         string   `json:"dir"`
-	Mode        string   `json:"mode"` // "merge" or "replace"
+	Mode        string   `json:"mode"` // how the directory was loaded: "merge" or "replace"
 	DryRun      bool     `json:"dry_run"`
 	Added       []string `json:"added"`
 	Changed     []string `json:"changed"`
 	Removed     []string `json:"removed"`
 	SameEntries int      `json:"same"`
-	KeptNames   []string `json:"kept"` // entries that were changed only in the memory since the dump
+	// names of entries that were changed in the memory after the dump was made, and whose files were not changed
+	KeptNames []string `json:"kept"`
 	// entries in Changed in which changes of the file and the memory were merged
 	MergedNames []string `json:"merged,omitempty"`
 	HasManifest bool     `json:"base"`           // the directory contains a dump manifest of this memory
@@ -214,7 +219,8 @@ func LoadFiles(ctx context.Context, w *verb.Workspace, in LoadIn) (out LoadOut, 
 	if err := checkChangesAccepted(ctx, m.Store(), tree, in.Dir, plan.StoreOps); err != nil {
 		return out, fmt.Errorf("loading %s: %w", in.Dir, err)
 	}
-	if !plan.UsedBase { // the tree is not a dump of this memory, so that anybody may have written it
+	// The directory is not a dump of this memory, so anybody may have written its texts. Mark the entries as imported.
+	if !plan.UsedBase {
 		src, _ := oxbow.SourceFrom(ctx)
 		src.Actor = oxbow.Imported
 		ctx = oxbow.WithSource(ctx, src.WithOrigin(in.Dir))

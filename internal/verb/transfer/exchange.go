@@ -32,11 +32,12 @@ type ExportIn struct {
 
 // ExportOut is the result of Export.
 type ExportOut struct {
-	File    string `json:"file"` // path of the file, which the interface sets
+	File    string `json:"file"` // path of the file; set by the caller of Export, who opened the file
 	Entries int    `json:"entries"`
 	// number of entries that were left out because the caller may not read them
-	WithheldEntries int    `json:"withheld,omitempty"`
-	KeptCopy        string `json:"kept,omitempty"` // copy of an edited file that was replaced (the interface sets it)
+	WithheldEntries int `json:"withheld,omitempty"`
+	// If the export replaced a file that was edited, a copy of that file. It is set by the caller of Export.
+	KeptCopy string `json:"kept,omitempty"`
 }
 
 // Report tells how many entries were written to which file.
@@ -82,7 +83,8 @@ type ImportIn struct {
 
 	OmitChanges bool // do not list the changes, because there are many (ignored in a dry run)
 
-	InterruptRead func() // makes a Read of an input return that is blocked (may be nil)
+	// InterruptRead aborts a Read of the input that waits for more data, so that the call returns (may be nil).
+	InterruptRead func()
 
 	// Author is the author of the items. If it is empty, the author is unknown, and the items count as imported.
 	Author oxbow.Actor
@@ -91,7 +93,8 @@ type ImportIn struct {
 	Items func(context.Context, *time.Location) iter.Seq2[exchange.Item, error]
 	Note  string
 
-	FollowFolder bool // see [exchange.ImportOptions]
+	// The files belong to a folder that is kept in step with the memory (see [exchange.ImportOptions]).
+	FollowFolder bool
 }
 
 // ImportOut is the result of Import. If Import returns an error, it describes the work before the error.
@@ -129,9 +132,11 @@ func Import(ctx context.Context, w *verb.Workspace, in ImportIn) (ImportOut, err
 		return ImportOut{}, err
 	}
 	if !in.DryRun {
-		verb.IndexAfterLargeWrite(ctx, m, 0) // index an empty memory while it is filled
+		// If the memory is still empty, create its search index now. The index then grows with the import, and need
+		// not be built from all entries afterwards.
+		verb.IndexAfterLargeWrite(ctx, m, 0)
 	}
-	var part atomic.Uint64 // the work's finished part, as the bits of a float64
+	var part atomic.Uint64 // share of the input that was read so far, from 0 to 1, as the bits of a float64
 	show := progress.Reporter(ctx)
 	tell := func(done int) {
 		show(
