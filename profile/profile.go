@@ -99,8 +99,8 @@ type Document struct {
 	Path       string // slash-separated path, relative to the directory of the home or the project
 	Wanted     bool   // A profile lists the document explicitly. A warning is necessary if its file does not exist.
 	placeIndex int    // index of the place in Set.Places
-	// The document describes the agent or the user. If the project does not have this document, the home's document is
-	// used.
+	// The document is one of those that a profile includes by default, such as SOUL.md. If the project does not have
+	// it, the document of the home is used.
 	isIdentity bool
 }
 

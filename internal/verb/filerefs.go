@@ -200,7 +200,7 @@ func (w *Workspace) withFileHashes(ctx context.Context, labels []oxbow.Label) []
 	b, err := w.workingTree(ctx)
 	isOther := b != nil && isForOtherProject(labels, w.currentProject())
 	if err != nil || isOther {
-		// The Git tree cannot be opened, or is that of another project. Store the entry without new hashes of its
+		// The Git tree cannot be opened, or belongs to another project. Store the entry without new hashes of its
 		// files.
 		b = nil
 	}

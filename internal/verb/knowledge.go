@@ -77,7 +77,8 @@ func (r *SecondReader) openReadLocked() *oxbow.Memory {
 	r.mu.RUnlock()
 	r.mu.Lock()
 	if r.memory == nil {
-		// If the second reader of the memory cannot be opened, the caller reads the memory that is being written.
+		// If opening the memory for reading fails, r.memory stays nil, and the caller reads through the memory that is
+		// open for writing.
 		r.memory, _ = r.OpenMemory()
 	}
 	r.mu.Unlock()

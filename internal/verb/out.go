@@ -137,7 +137,7 @@ type RecallOut struct {
 	// number of hits whose whole content did not fit (they may have a snippet)
 	ContentsLeftOut int    `json:"left_out,omitempty"`
 	EmptyReasons    []Note `json:"why,omitempty"` // reasons why nothing was found (nil if there are hits)
-	// names of entries and values of labels that are similar to the words of the query
+	// names of entries, and values of labels, that are similar to words in the query
 	SimilarNames []string `json:"near,omitempty"`
 	Notes        []Note   `json:"notes,omitempty"` // other information for the caller
 }

@@ -224,9 +224,9 @@ func RecallWithoutDigests(
 	return replaceDigests(ctx, m, q, hits, read)
 }
 
-// A digest is an entry that summarizes other entries. replaceDigests removes the digests from the hits if the hits
-// also contain summarized entries, because the digests then repeat them. The next best hits take their place. read
-// describes how the words and operators of the query were understood.
+// replaceDigests removes the digests, which are entries that summarize other entries, if the hits also contain
+// summarized entries. The digests would repeat these. The next best hits take their place. read describes how the
+// words and operators of the query were understood.
 func replaceDigests(
 	ctx context.Context,
 	m *oxbow.Memory,

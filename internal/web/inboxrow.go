@@ -19,7 +19,8 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// The inbox shows at most maxInboxRows proposals, changed texts and held entries each.
+// The inbox shows rows of several kinds: proposals, held entries and whole imports. maxInboxRows is the maximum number
+// of rows of each kind.
 const maxInboxRows = 30
 
 // stateOpen is the state of a proposal about which nobody has decided.

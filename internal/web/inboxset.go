@@ -129,7 +129,7 @@ func (c *pageRequest) heldRows(sets []heldEntryGroup, row int) (rows g.Group, sh
 }
 
 // submittedSetNames returns the names of the entries in the group about which the person has decided with the form. It
-// leaves out entries that were changed after the page was shown.
+// leaves out entries that were written or changed after the page was shown.
 func (c *pageRequest) submittedSetNames() (names []string, err error) {
 	last := c.base()
 	if last == nil {

@@ -1,5 +1,6 @@
-// This file implements the command bare. It measures the processor time for searches in the index without a store, in
-// turns with an earlier version of the index and with a prototype.
+// This file implements the command bare. It measures the processor time of searches in oxbow's index, without a store
+// around it. It compares the index with an earlier version and with a prototype, by passing some queries to each of
+// them alternately.
 
 package main
 
@@ -24,16 +25,16 @@ import (
 
 const (
 	bareLimit      = 10
-	queriesPerTurn = 40 // number of consecutive queries to one engine before the next engine's turn
+	queriesPerTurn = 40 // number of consecutive queries to one index before the next index gets the same queries
 )
 
-// bareTexts are the texts with which the engines are filled.
+// bareTexts contains the texts that every compared index gets, and the function that cuts a text into words.
 type bareTexts struct {
 	texts []string
 	cut   func(string) []string
 }
 
-// textWords returns the words of the text with index i.
+// textWords cuts text number i into words.
 func (t bareTexts) textWords(i int) []string { return t.cut(t.texts[i]) }
 
 // bareEngine is a filled index. A query is passed both as text and as words, because some
@@ -43,13 +44,13 @@ type bareEngine interface {
 	hits(text string, words []string) iter.Seq2[uint64, float64]
 }
 
-// bareOther is an engine that is compared with the index of this checkout.
+// bareOther is a search index that is compared with oxbow's index, such as an earlier version of it.
 type bareOther struct {
 	name string
 	fill func(t bareTexts, way string) (bareEngine, error)
 	// function by which all engines cut texts into words (nil if any will do)
 	cut func(text string, emit func(string))
-	// only way in which the engine can be queried ("" if it can be queried in all ways)
+	// If this index supports only one kind of search, its name in ownindex.SearchWays, otherwise "".
 	only string
 }
 
@@ -68,7 +69,7 @@ func (e ownEngine) hits(_ string, words []string) iter.Seq2[uint64, float64] {
 	}
 }
 
-// bareRun is one run of the command.
+// bareRun is one run of the command bare.
 type bareRun struct {
 	*bench
 	bareBuild
@@ -183,7 +184,8 @@ func (r *bareRun) sampleQueries(t bareTexts) (queries []string, words [][]string
 		at := rng.IntN(len(ws) - k + 1)
 		ws = distinctWords(ws[at : at+k])
 		q := strings.Join(ws, " ")
-		// Pass substrings of the query as words, because an engine that cuts the query itself gets substrings, too.
+		// Some indexes cut the query themselves, into words that are substrings of the query. Cut it here in the same
+		// way, so that no index has an advantage from how its strings are stored.
 		queries, words = append(queries, q), append(words, strings.Split(q, " "))
 	}
 	return queries, words
@@ -199,15 +201,16 @@ func distinctWords(words []string) (ws []string) {
 	return ws
 }
 
-// bareContestant is an engine with the measured times of its queries.
+// bareContestant is one of the compared search indexes, filled with the texts, and the measured times of its queries.
 type bareContestant struct {
 	name       string
 	engine     bareEngine
-	bytes      int64 // size of the engine in memory, in bytes
+	bytes      int64 // memory that the filled index uses, in bytes
 	queryTimes []timings
 }
 
-// measureSize measures all engines, filled with the texts. again says that some texts are composed of others.
+// measureSize fills each compared index with the texts in t and measures its queries. If again is set, there were too
+// few texts, so the texts were composed from sentences of other texts.
 func (r *bareRun) measureSize(ctx context.Context, t bareTexts, again bool) error {
 	r.printf("### %s texts\n\n", formatCount(len(t.texts)))
 	if again {
@@ -271,7 +274,8 @@ func (r *bareRun) measureSize(ctx context.Context, t bareTexts, again bool) erro
 	return err
 }
 
-// fillEngines fills all engines that can be queried in this way. The index of this checkout is the first.
+// fillEngines fills the compared search indexes with the texts. It leaves out an index that does not support the kind
+// of search way, such as "prefix". The index of this checkout comes first.
 func (r *bareRun) fillEngines(ctx context.Context, t bareTexts, way string) ([]*bareContestant, error) {
 	p := r.newProgress("filling for " + way)
 	defer p.clear()
@@ -320,11 +324,13 @@ func liveObjectBytes() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// queryInTurns passes all queries to each engine: first once without timing, then in rounds with timing.
+// queryInTurns passes all queries to each search index: once without measuring, then in several rounds with measuring.
+// The indexes alternate after a few queries.
 func queryInTurns(ctx context.Context, cs []*bareContestant, queries []string, words [][]string, rounds int) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	// Disable the garbage collector. Otherwise an engine would pay for another engine's garbage.
+	// Disable the garbage collector, because it would collect the garbage of one index while another index is
+	// measured.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	for _, c := range cs {
 		c.queryTimes = make([]timings, len(queries))

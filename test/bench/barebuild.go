@@ -20,7 +20,8 @@ import (
 	"strings"
 )
 
-// bareBuild says which other engines are built into the program.
+// bareBuild says which search indexes the command bare compares with oxbow's index. They must be built into the
+// program.
 type bareBuild struct {
 	beforeDir    string // path to another checkout of this repository, or ""
 	prototypeDir string // path of the module perf/proto, or ""
@@ -44,7 +45,8 @@ const (
 	importOwn  = "github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// rebuildAndRun builds and runs the command again with the missing engines.
+// rebuildAndRun builds the command bare again, with the search indexes that the flags name, and runs it with the same
+// flags.
 func (w *bareBuild) rebuildAndRun(ctx context.Context, b *bench, fl *flag.FlagSet) error {
 	dir, remove, err := b.tempDir()
 	if err != nil {
@@ -77,7 +79,8 @@ type overlay struct {
 	fileCount     int
 }
 
-// writeGoMod writes a go.mod that also requires the prototype, and returns its path.
+// writeGoMod writes a copy of go.mod that also requires the module with the prototype of an index, and returns its
+// path.
 func (o *overlay) writeGoMod(prototype string) (string, error) {
 	prototype, err := filepath.Abs(prototype)
 	if err != nil {
@@ -100,7 +103,7 @@ func (o *overlay) writeGoMod(prototype string) (string, error) {
 
 // addEngines adds the engines, and writes the overlay file.
 func (o *overlay) addEngines(w *bareBuild) error {
-	var kept []string // names of the engines that are built in
+	var kept []string // names of the conditional sections in others.go.txt that are used
 	if w.prototypeDir != "" {
 		kept = append(kept, "PROTOTYPE")
 		if err := o.copyFile(filepath.Join(pluginsDir, "prototype.go.txt"), "bareprototype.go"); err != nil {
@@ -182,7 +185,7 @@ func (o *overlay) copyPackage(from, to string, words ...string) error {
 	return nil
 }
 
-// copyFile adds a copy of a file to the overlay.
+// copyFile makes the build use a copy of the file from in place of the file as.
 func (o *overlay) copyFile(from, as string) error {
 	b, err := os.ReadFile(from)
 	if err != nil {
@@ -191,7 +194,7 @@ func (o *overlay) copyFile(from, as string) error {
 	return o.writeFile(as, b)
 }
 
-// writeFile adds a file with this content to the overlay.
+// writeFile makes the build use a file with this content in place of the file as, which need not exist.
 func (o *overlay) writeFile(as string, content []byte) error {
 	as, err := filepath.Abs(as)
 	if err != nil {

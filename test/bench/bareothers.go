@@ -1,7 +1,8 @@
-// This file is used if no other engines are built in. Otherwise a file in testdata/bare
-// replaces it; see barebuild.go.
+// This file is used if the command bare is built without search indexes for comparison. Otherwise the build replaces
+// it by a file in testdata/bare; see barebuild.go.
 
 package main
 
-// bareOthers returns the engines that are built in.
+// bareOthers returns the search indexes with which the command bare compares oxbow's index. In this file, the list is
+// empty.
 func bareOthers() []bareOther { return nil }

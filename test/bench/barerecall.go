@@ -1,4 +1,4 @@
-// This file measures whole recalls for the command bare.
+// This file measures whole recalls for the command bare, which otherwise measures only the search in an index.
 
 package main
 

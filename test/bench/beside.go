@@ -16,8 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// besideRun measures one memory. For comparison, workers use a second memory. They need a processor and the disk, but
-// share nothing with the first memory.
+// besideRun measures how much recalls and writes slow each other down. It measures one memory while other goroutines
+// use the same memory, or for comparison a second memory, with which the first shares only the processor and the disk.
 type besideRun struct {
 	*bench
 	entryCount, rounds int
@@ -28,8 +28,9 @@ type besideRun struct {
 	texts               []oxbow.Add
 	phrases             []string
 	bareFiles           *bareWriteFiles
-	bareWriteSize       int // size of a bare write, in bytes
-	written             int
+	// size of the data in a plain file write, with which writes to the memory are compared, in bytes
+	bareWriteSize int
+	written       int
 }
 
 func besideCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
@@ -53,8 +54,9 @@ type workerLoad struct {
 	name          string
 	recallWorkers []*loadWorker // workers whose calls are recalls
 	writeWorkers  []*loadWorker
-	rates         [2][]float64 // recalls per second and writes per second, in each round
-	writeTimes    timings      // times of all writes
+	// rates[0] contains the recalls per second and rates[1] the writes per second, each with one value for each round
+	rates      [2][]float64
+	writeTimes timings // times of all writes
 }
 
 func (r *besideRun) run(ctx context.Context) (err error) {
@@ -109,7 +111,7 @@ func (r *besideRun) run(ctx context.Context) (err error) {
 	return nil
 }
 
-// createStore creates a store of n entries with an active index.
+// createStore creates a memory of n entries whose search index is loaded and updated by each write.
 func (r *besideRun) createStore(ctx context.Context, dir string) (*oxbow.Memory, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -133,7 +135,7 @@ func (r *besideRun) newReader(m *oxbow.Memory) *loadWorker {
 	}}
 }
 
-// newWriter returns a worker that writes entries to a memory. Only one writer runs at a time.
+// newWriter returns a worker whose calls write entries to the memory m. Run at most one such worker at a time.
 func (r *besideRun) newWriter(m *oxbow.Memory) *loadWorker {
 	return &loadWorker{call: func(ctx context.Context, i int) error {
 		e := r.texts[i%len(r.texts)]
@@ -143,7 +145,7 @@ func (r *besideRun) newWriter(m *oxbow.Memory) *loadWorker {
 	}}
 }
 
-// newOverwriter returns a worker that does the minimum work of a durable write.
+// newOverwriter returns a worker that overwrites a part of a file and syncs it. No durable write can do less.
 func (r *besideRun) newOverwriter() *loadWorker {
 	return &loadWorker{call: func(context.Context, int) error {
 		if r.bareFiles.zerosOffset+int64(r.bareWriteSize) > 64<<20 {

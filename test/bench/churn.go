@@ -20,14 +20,16 @@ type churnRun struct {
 	entries, updates, updatesPerChange, keptChanges int
 	textSource                                      textSource
 
-	path           string
-	texts          []oxbow.Add
-	written        int
-	changeTimes    timings // time of each update
-	overwriteTimes timings // time for each synced overwrite of as many bytes, made between the updates
-	largestSize    int64   // largest size of the log, in bytes
-	finalSize      int64   // size of the log at the end, in bytes
-	compactions    int     // how often the log became smaller
+	path        string
+	texts       []oxbow.Add
+	written     int
+	changeTimes timings // time of each call that updated an entry
+	// For comparison, the times of overwriting as many bytes of a plain file, with a sync. These writes alternate with
+	// the updates.
+	overwriteTimes timings
+	largestSize    int64 // largest size of the log, in bytes
+	finalSize      int64 // size of the log at the end, in bytes
+	compactions    int   // how often the log became smaller
 }
 
 func churnCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {

@@ -97,7 +97,7 @@ func measureCost(fn func() error) (s callCost, err error) {
 	return s, err
 }
 
-// createStore creates the store with its derived files.
+// createStore creates the store whose closing is measured, with its snapshot and index files.
 func (r *closeRun) createStore(ctx context.Context) error {
 	if err := os.MkdirAll(filepath.Dir(r.path), 0o700); err != nil {
 		return err
@@ -120,8 +120,8 @@ func (r *closeRun) checkpointAndClose(ctx context.Context, m *oxbow.Memory) (cal
 	return s, errors.Join(err, cerr, m.Close())
 }
 
-// measureClose returns a store's closing cost after this number of changes, and a checkpoint's cost in the next
-// process.
+// measureClose changes entries of a store and returns two costs. costs[0] is what closing the store costs then.
+// costs[1] is what a checkpoint costs after the store was opened again.
 func (r *closeRun) measureClose(ctx context.Context, changes int, recalls bool) (costs [2]callCost, err error) {
 	m, err := oxbow.Open(r.path, nil)
 	if err != nil {

@@ -86,7 +86,8 @@ type driftRun struct {
 // driftKinds are the kinds of anchors. An anchor in a renamed file belongs to two kinds.
 var driftKinds = []string{"lines", "blocks", "lines of renamed files", "blocks of renamed files"}
 
-// driftTable contains the counts for each anchor kind and each way of placing.
+// driftTable counts how often lines or blocks were found again after a file changed. The counts are separate for each
+// kind in driftKinds and for each method that finds them.
 type driftTable map[string]map[string]*placementTally
 
 func (t driftTable) tallyFor(kind, way string) *placementTally {
@@ -181,7 +182,8 @@ func anchorKind(x anchor) string {
 	return driftKinds[1]
 }
 
-// scorePairs places the anchors of pairs in every way and counts the results in the tables.
+// scorePairs searches for the lines and blocks of commit A in the file at commit B, with each method, and counts in
+// the tables how many were found at the true position.
 func (r *driftRun) scorePairs(ctx context.Context, c *repoClone, ps []commitPair, into ...driftTable) error {
 	for len(ps) > 0 {
 		n := 1
@@ -230,7 +232,7 @@ func (r *driftRun) scorePairs(ctx context.Context, c *repoClone, ps []commitPair
 	return nil
 }
 
-// logMisplacement prints an anchor that was placed at the wrong position.
+// logMisplacement prints a line or block that a method found at a wrong position, or did not find although it exists.
 func (r *driftRun) logMisplacement(p commitPair, x anchor, a, b []string, s placement, how string) {
 	var t placementTally
 	t.addResult(x, s)
@@ -403,7 +405,8 @@ func (r *driftRun) scoreData(ctx context.Context, dir string, repos []string) er
 	return nil
 }
 
-// driftPair is a pair with the texts of its lines from the data.
+// driftPair is a file at two commits, as read from a data file. texts contains the texts of its annotated lines, by
+// which the repository's contents are checked.
 type driftPair struct {
 	commitPair
 	texts []string

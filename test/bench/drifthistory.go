@@ -1,16 +1,17 @@
-// This file builds anchors and their true positions from a repository's history: lines and blocks in files at one
-// commit, and the positions at a later commit.
+// This file selects lines and blocks of a repository's files at one commit, to which annotations could belong, and
+// computes their true positions at a later commit.
 //
 // The true positions are computed in small steps. git diff with rename detection compares each commit between the two,
 // along first parents, with its parent. A line that the diff does not touch has moved with its file. A line that the
-// diff deletes is gone, with three exceptions. First, if a commit moves a block within a file, the block's lines have
-// moved. Such a block has two or more consecutive lines with at least 40 letters and digits, and occurs exactly once
-// in the deleted and once in the added lines. Second, a line that git diff --ignore-all-space does not touch was
-// reworded. Third, a deleted line was reworded if a similar line was added in its place. Reworded lines are followed
-// further and counted separately. Similar lines have at least 60 % of their adjacent letter pairs in common. If a hunk
-// allows several assignments of deleted to added lines, the assignment with the highest total similarity that keeps
-// the order is chosen. The similarity does not use words, because oxbow itself uses words. An error of git diff in one
-// step is an error in the true positions.
+// diff deletes is gone, with three exceptions. First, a commit may move a block of lines within a file. Such a block
+// has two or more consecutive lines with at least 40 letters and digits. It occurs exactly once in the deleted and
+// once in the added lines. Second, a line that git diff --ignore-all-space does not touch was reworded. Third, a
+// deleted line was reworded if a similar line was added in its place.
+//
+// Reworded lines are followed further and counted separately. Similar lines have at least 60 % of their adjacent
+// letter pairs in common. If a hunk allows several assignments of deleted to added lines, the assignment with the
+// highest total similarity that keeps the order is chosen. The similarity does not use words, because oxbow itself
+// uses words. An error of git diff in one step is an error in the true positions.
 
 package main
 
@@ -70,7 +71,7 @@ type commitHistory struct {
 	dir                 string
 	commits             []string               // IDs of the commits
 	deltas              []map[string]fileDelta // changes of each commit, by the path before the commit
-	deltasIgnoringSpace []map[string]fileDelta // changes of each commit in a diff that ignores white space
+	deltasIgnoringSpace []map[string]fileDelta // the same as deltas, but computed by git diff --ignore-all-space
 }
 
 // readHistory reads the history of HEAD.
@@ -125,14 +126,14 @@ func (h *commitHistory) parseLog(r io.Reader) error {
 	br := bufio.NewReaderSize(r, 1<<20)
 	var d *fileDelta
 	var at *diffHunk
-	outs, puts := 0, 0 // numbers of deleted and added lines that remain in the hunk
+	outs, puts := 0, 0 // how many deleted and added lines of the current hunk were not read yet
 	flush := func() {
 		if d == nil {
 			return
 		}
 		key := d.from
 		if key == "" {
-			key = "\x00" + d.to // A new file lacks an old path, so use a key that is not a path.
+			key = "\x00" + d.to // A new file has no path before the commit, so use a key that cannot be a path.
 		}
 		h.deltas[len(h.deltas)-1][key] = *d
 		d = nil
@@ -211,7 +212,10 @@ func parseHunk(l string) (c diffHunk, n, m int, err error) {
 		}
 		err = errors.Join(err, e)
 		if k > 0 {
-			i-- // For an empty range, git reports the line before the range.
+			// If a hunk only adds or only deletes lines, one of its ranges is not empty and the other is. For an empty
+			// range, git reports the number of the line after which it is. Indexes here start at 0, so this number is
+			// already the index.
+			i--
 		}
 		return i, k
 	}
@@ -262,27 +266,31 @@ func (h *commitHistory) followFile(file string, n, i, j int) (to []lineFate, nam
 	return to, file
 }
 
-// anchor is a line or a block of lines at commit A, with its true position at commit B.
+// anchor is a line or a block of lines in a file at an earlier commit, called A. It also contains where the lines
+// truly are at a later commit, called B.
 type anchor struct {
-	firstLine, lineCount int        // index of the first line at A, and line count
-	fates                []lineFate // fate of each line at B
+	firstLine, lineCount int        // index of the first line in the file at commit A, and number of lines
+	fates                []lineFate // for each line, its position in the file at commit B, or that it is gone
 }
 
-// commitPair is a file at two commits, with its anchors.
+// commitPair is a file at an earlier commit A and at a later commit B, with the lines and blocks that are to be found
+// again at B.
 type commitPair struct {
-	commitA, commitB string // commits
-	fileA, fileB     string // names of the file at both commits
+	commitA, commitB string // IDs of the two commits
+	fileA, fileB     string // path of the file at commit A and at commit B
 	anchors          []anchor
 }
 
-// selectionPlan specifies what to select from a history.
+// selectionPlan specifies how many commits, files and lines of a repository are selected for the measurement.
 type selectionPlan struct {
-	gaps           []int // numbers of commits between A and B; a number that is larger than the history is skipped
-	pairs          int   // number of commit pairs for each gap
-	files          int   // number of files for each pair
-	lines, blocks  int   // numbers of lines and blocks for each file
-	rewordedIsGone bool  // Reworded lines count as gone.
-	hasMerges      bool  // The history consists of merge commits.
+	// how many commits apart the two commits of a pair are; values that exceed the history's length are skipped
+	gaps           []int
+	pairs          int  // how many pairs of commits are selected for each value in gaps
+	files          int  // how many files are selected for each pair of commits
+	lines, blocks  int  // how many lines and how many blocks are selected in each file
+	rewordedIsGone bool // If the text of a line was changed, the line counts as deleted.
+	// The history is first rewritten so that it consists of merge commits (see createMergeHistory).
+	hasMerges bool
 }
 
 // drawPairs selects pairs of commits, files that were changed between them and still exist, and anchors in
@@ -354,7 +362,7 @@ func (h *commitHistory) markDissimilarGone(
 		return err
 	}
 	now := splitLines(text)
-	same := slices.Equal(lines, now) // The changes in between were reverted.
+	same := slices.Equal(lines, now) // The file has the same text at both commits, so each line is where it was.
 	for k, f := range to {
 		switch {
 		case same:
@@ -363,7 +371,7 @@ func (h *commitHistory) markDissimilarGone(
 			return fmt.Errorf("%s at %s: line %d is followed to %d of %d", file, commit, k, f.index, len(now))
 		case f.index < 0:
 		case lines[k] == now[f.index]:
-			to[k].isReworded = false // The line has its original wording again.
+			to[k].isReworded = false // The line was changed and later got its first text again.
 		case !f.isReworded:
 			return fmt.Errorf("%s at %s: line %d is followed to another text", file, commit, k)
 		case lineSimilarity(lines[k], now[f.index]) < .5:
@@ -397,8 +405,8 @@ func drawAnchors(lines []string, to []lineFate, p selectionPlan, rnd *rand.Rand)
 	return out
 }
 
-// changedFiles returns the sorted names of the files at commit i that were changed up to commit
-// j.
+// changedFiles returns the sorted paths of the files that exist at commit number i and were changed by a commit from
+// number i+1 to number j.
 func (h *commitHistory) changedFiles(ctx context.Context, i, j int) ([]string, error) {
 	out, err := gitIn(ctx, h.dir, "ls-tree", "-r", "-z", "--full-tree", h.commits[i])
 	if err != nil {

@@ -1,4 +1,5 @@
-// This file places anchors at the later commit: with oxbow as a user would, and in three simple ways for comparison.
+// This file searches for the lines and blocks of an earlier commit in the files at a later commit. It uses oxbow's
+// annotations, as a user would, and three simple methods for comparison.
 
 package main
 
@@ -16,23 +17,25 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// placement is the position at which an anchor was placed: lineCount lines from the index firstLine on. If lineCount
-// is 0, the anchor was reported as lost.
+// placement is where a method found a line or block at the later commit: lineCount lines from the index firstLine on.
+// If lineCount is 0, the method reported the lines as lost.
 type placement struct {
 	firstLine, lineCount int
-	isEdited             bool // The text was reported as changed.
+	isEdited             bool // The method reported that the text of the lines was changed.
 
-	confidence float64 // confidence that oxbow reports
-	method     string  // method that oxbow reports
+	confidence float64 // how sure oxbow is of this position, from 0 to 1 (0 for other methods)
+	method     string  // by which rule oxbow found the lines, as it reports ("" for other methods)
 }
 
-// placementWay is a way to place anchors.
+// placementWay is a method that finds the lines and blocks of an earlier commit in a file at a later commit.
 type placementWay struct {
-	name        string
-	placeAnchor func(a, b []string, x anchor) placement // function that places an anchor (nil for oxbow)
+	name string
+	// finds the lines of x, which are in file text a, in file text b (nil for oxbow, which finds all lines of a file
+	// at once)
+	placeAnchor func(a, b []string, x anchor) placement
 }
 
-// driftContext is the number of lines around an anchor that the baselines compare.
+// driftContext is the number of lines before and after the searched lines that a simple method compares.
 const driftContext = 3
 
 var baselineWays = []placementWay{
@@ -124,7 +127,7 @@ func (c *repoClone) resolveAnchors(ctx context.Context, pairs []commitPair) (wit
 	if err := os.RemoveAll(filepath.Join(c.dir, ".drift")); err != nil {
 		return nil, nil, err
 	}
-	ids := map[string][2]int{} // indexes of the pair and the anchor, by the annotation's ID
+	ids := map[string][2]int{} // for the ID of each annotation, the index in pairs and the index in the pair's anchors
 	err = c.withAnnotations(ctx, true, func(b *annotate.Store) error {
 		for i, p := range pairs {
 			for k, x := range p.anchors {
@@ -192,18 +195,21 @@ func (c *repoClone) resolveAnchors(ctx context.Context, pairs []commitPair) (wit
 	return with, without, nil
 }
 
-// renameSidecars renames sidecar files like their files at B, as a person who renames a file
-// would.
+// renameSidecars renames the files with annotations if their source files have another name at commit B, as a person
+// who renames a source file would.
 func (c *repoClone) renameSidecars(pairs []commitPair) error {
 	sidecar := func(file string) string { return filepath.Join(c.dir, filepath.FromSlash(driftDir+"/"+file+".why")) }
-	kept := map[string][]byte{} // content of the sidecar files, by the source file's name at B
+	// contents of the removed annotation files, by the path of their source files at commit B
+	kept := map[string][]byte{}
 	for _, p := range pairs {
 		if p.fileA == p.fileB {
 			continue
 		}
 		text, err := os.ReadFile(sidecar(p.fileA))
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // The name of the sidecar does not change, so leave the file in its place.
+			// No annotation file has this name. For example, the name was shortened because the path is too long.
+			// Leave such a file where it is.
+			continue
 		}
 		if err != nil {
 			return err
@@ -261,19 +267,22 @@ const minConfidence = .5
 
 // placementTally counts the results of one placement method for one anchor kind.
 type placementTally struct {
-	// These anchors are unchanged and in one piece.
+	// Lines and blocks whose text did not change and whose lines are still adjacent: their number, and how many were
+	// found at the right position, at a wrong position, and not at all.
 	unchanged, unchangedRight, unchangedWrong, unchangedMissed int
 
-	// These anchors were changed: a line was reworded, or at least half of a block's lines remain, reworded or not.
+	// Lines and blocks of which a line was reworded, or of which at least half of the lines remain, with the same four
+	// counts.
 	changed, changedRight, changedWrong, changedMissed int
 
-	// No line of these anchors remains.
+	// Lines and blocks of which no line remains: their number, and how many a method reported as lost, as changed, and
+	// as found.
 	goneTotal, goneLost, goneEdited, goneFound int
 
-	mostlyGone int // number of blocks with some remaining lines, but less than half
+	mostlyGone int // number of blocks of which fewer than half of the lines remain
 }
 
-// addResult compares a placement with the true position and counts the result.
+// addResult compares where a method found a line or block (s) with its true position (x), and adds to the counts.
 func (t *placementTally) addResult(x anchor, s placement) {
 	kept := 0
 	first := -1
@@ -318,7 +327,7 @@ func (t *placementTally) addResult(x anchor, s placement) {
 		}
 	case 2*kept >= x.lineCount:
 		t.changed++
-		// The placement is right if both ranges have at least half of their union in common.
+		// The found position is right if at least half of the lines in the found or the true range are in both ranges.
 		lo, hi := max(first, s.firstLine), min(last, s.firstLine+s.lineCount-1)
 		all := max(last, s.firstLine+s.lineCount-1) - min(first, s.firstLine) + 1
 		switch {
@@ -334,8 +343,8 @@ func (t *placementTally) addResult(x anchor, s placement) {
 	}
 }
 
-// isSameLine reports whether text equals line i of lines, for data that contains its own
-// texts.
+// isSameLine reports whether line i of a file has the text that a data file contains for it. It checks that the data
+// belongs to this repository.
 func isSameLine(lines []string, i int, text string) bool {
 	return i >= 0 && i < len(lines) && strings.TrimSuffix(lines[i], "\r") == strings.TrimSuffix(text, "\r")
 }

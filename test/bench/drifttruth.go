@@ -38,7 +38,7 @@ func mapLine(hunks []diffHunk, moved map[int]int, at int) int {
 // another.
 func findMovedLines(hunks []diffHunk) map[int]int {
 	type place struct{ hunk, i int }
-	count := map[string]int{} // how often each line was added
+	count := map[string]int{} // for each line, how often the hunks of the diff add it
 	where := map[string]place{}
 	gone := map[string]int{}
 	for k, c := range hunks {
@@ -59,7 +59,7 @@ func findMovedLines(hunks []diffHunk) map[int]int {
 				continue
 			}
 			put := hunks[p.hunk].added
-			// Extend the run of equal lines around this line in both directions.
+			// The deleted line i was added elsewhere. Find out how many lines before and after it were moved with it.
 			lo, hi := 0, 1
 			for i-lo-1 >= 0 && p.i-lo-1 >= 0 && c.deleted[i-lo-1] == put[p.i-lo-1] {
 				lo++
@@ -79,17 +79,17 @@ func findMovedLines(hunks []diffHunk) map[int]int {
 	return moved
 }
 
-// These are the limits of [findRewordedLines].
+// A deleted and an added line count as one reworded line only within these limits (see [findRewordedLines]).
 const (
 	minLineSimilarity = .6     // minimum similarity of a line and its new wording
 	maxHunkCells      = 250000 // maximum product of deleted and added lines in a hunk that is examined
 )
 
-// findRespacedLines returns the lines for which the hunks only changed white space, using the hunks
-// of a diff that ignores it. For an indented block, git's normal diff may match braces of a
-// different depth and split the block into two hunks.
+// findRespacedLines returns the lines of which a commit changed only the white space. hunks come from git's normal
+// diff, and bare from a diff that ignores white space. Both are needed: for an indented block, the normal diff may
+// match braces of a different depth and split the block into two hunks.
 func findRespacedLines(hunks, bare []diffHunk, moved map[int]int) map[int]int {
-	put := map[int]string{} // added lines without white space, with their indexes
+	put := map[int]string{} // for the index of each added line, its text without white space
 	for _, c := range hunks {
 		for i, l := range c.added {
 			put[c.newStart+i] = withoutSpace(l)
@@ -142,8 +142,8 @@ func findRewordedLines(hunks []diffHunk, moved, respaced map[int]int) map[int]in
 		for j, l := range c.added {
 			put[j] = countLetterPairs(l)
 		}
-		// best[i][j] is the maximum similarity of the lines from i on and the lines from j
-		// on.
+		// best[i][j] is the maximum total similarity if the deleted lines from i on are assigned to the added lines
+		// from j on, in the same order.
 		best := make([][]float64, n+1)
 		for i := range best {
 			best[i] = make([]float64, m+1)

@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// fillBatchSize is the number of entries that are cut into terms before the clock starts.
+// Entries are cut into terms before their insertion into the index is timed, fillBatchSize entries at once.
 const fillBatchSize = 500
 
 // measureFilling fills an index with the terms of all entries in each way.
@@ -57,7 +57,7 @@ func (r *recallRun) measureFilling(ctx context.Context) error {
 		}
 	}, nil)
 	took = cpuOrWallTime() - start
-	before += texts - before // do not count the memory of the documents
+	before += texts - before // Set before to the heap size with the documents, so that only the index is counted.
 	row("all at once", took)
 	runtime.KeepAlive(all)
 	r.emitTable(t)
@@ -65,8 +65,8 @@ func (r *recallRun) measureFilling(ctx context.Context) error {
 	return nil
 }
 
-// putEachDocument calls put for each entry, with the terms of the entry that is further places
-// later. It returns the time that put took.
+// putEachDocument calls put for each entry. The entry's terms are those of another entry, which is further positions
+// later in the list. It returns the time that put took.
 func (r *recallRun) putEachDocument(
 	ctx context.Context,
 	further int,

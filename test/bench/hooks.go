@@ -42,7 +42,8 @@ func hooksCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	})
 }
 
-// measureHooks runs sessions with the reports of Claude Code, and a bare program as often.
+// measureHooks runs oxbow's hook for each event of several Claude Code sessions. For comparison, it also runs a
+// program that does nothing, once for each session.
 func (r importRun) measureHooks(ctx context.Context, hello, home string, sessions int) error {
 	var whole, first, prompt, rest, bare hookTimings
 	for n := range sessions + 1 {
@@ -99,7 +100,7 @@ func (r importRun) measureHooks(ctx context.Context, hello, home string, session
 // hookTime is the elapsed time and the processor time of hooks.
 type hookTime struct{ clock, cpu time.Duration }
 
-// hookTimings contains the times of many hooks.
+// hookTimings contains the elapsed times and the processor times of many runs of the hook program.
 type hookTimings struct{ clock, cpu timings }
 
 func (t *hookTimings) add(took hookTime) {

@@ -26,7 +26,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 )
 
-// httpRun is one run of the command.
+// httpRun is one run of the command http, which measures recalls over HTTP.
 type httpRun struct {
 	*bench
 	entryCount, clients, slowClients int
@@ -117,7 +117,8 @@ func (r *httpRun) run(ctx context.Context) (err error) {
 		"–",
 		"–",
 	)
-	// Do not count background work after the first use, such as building the index file.
+	// Let the server answer some recalls without printing the times. The first recalls start background work, such as
+	// building the index file, which must not be counted.
 	if err := r.measureRecalls(ctx, newTable(make([]string, 7)...), "", 0); err != nil {
 		return err
 	}
@@ -157,7 +158,8 @@ func (r *httpRun) serve(m *oxbow.Memory) (*http.Server, net.Listener, error) {
 		ReadTimeout:       60 * time.Second,
 		IdleTimeout:       120 * time.Second,
 	}
-	go func() { _ = srv.Serve(l) }() // Serve returns after Close was called.
+	// Ignore the result, because Serve always returns an error after the server was closed.
+	go func() { _ = srv.Serve(l) }()
 	return srv, l, nil
 }
 
@@ -245,7 +247,8 @@ func (r *httpRun) recallRequest(query string) string {
 		" HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + benchToken + "\r\n\r\n"
 }
 
-// slowClient repeatedly sends a request, or reads a long answer, at one byte per second.
+// slowClient uses one connection after the other, at one byte per second. If sends is set, it sends a request slowly.
+// Otherwise it reads a long answer slowly.
 func (r *httpRun) slowClient(ctx context.Context, sends bool) {
 	for ctx.Err() == nil {
 		if r.runSlowConnection(ctx, sends) != nil && ctx.Err() == nil {

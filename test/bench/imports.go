@@ -290,7 +290,8 @@ func (r recordsRun) writeFiles(dir string, f recordFormat) (size int64, err erro
 	return size, nil
 }
 
-// recordAt returns a record. All records differ, also if there are fewer texts than records.
+// recordAt returns record number num of the data to import. All records have different texts, even if there are fewer
+// sample texts than records.
 func (r recordsRun) recordAt(num int) sampleRecord {
 	text := r.texts[num%len(r.texts)]
 	if num >= len(r.texts) {

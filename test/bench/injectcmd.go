@@ -52,7 +52,7 @@ func injectCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	return func(ctx context.Context) error { return b.runInject(ctx, &f) }
 }
 
-// injectSet is a set to measure, with its result.
+// injectSet is a set of conversations and prompts on which injection is measured, with the result.
 type injectSet struct {
 	Title  string   `json:"set"`
 	Files  []string `json:"files,omitempty"`
@@ -94,7 +94,8 @@ func (b *bench) runInject(ctx context.Context, f *injectFlags) error {
 	return nil
 }
 
-// readSets returns the sets in the data directory, or the built-in set if no directory is given.
+// readSets returns the sets of conversations in the directory of the flag --data, or the built-in set if the flag is
+// missing.
 func (f *injectFlags) readSets() ([]*injectSet, error) {
 	if f.data == "" {
 		return []*injectSet{{Title: "built in", stores: inject.GenerateStores(1)}}, nil
@@ -179,8 +180,9 @@ func (b *bench) printInjected(sets []*injectSet) {
 	)
 }
 
-// armTable returns a table that lists for each arm the share of prompts that got a payload. For oxbow's rule, a second
-// row includes the prompts that got a pointer.
+// armTable returns a table with a column for each kind of prompt. Each row is a rule that decides what a prompt gets
+// from the memory. The cells are the shares of prompts that got sentences of an entry. For oxbow's rule, a second row
+// also counts the prompts that got only an entry's name.
 func armTable(s *injectSet, of map[inject.PromptArm]*inject.MatchCount, arms []inject.PromptArm) *markdownTable {
 	head := []string{s.Title}
 	for _, a := range arms {
@@ -221,7 +223,8 @@ func armTable(s *injectSet, of map[inject.PromptArm]*inject.MatchCount, arms []i
 // formatShare formats a share from 0 to 1 with three decimal places, without the leading zero.
 func formatShare(x float64) string { return strings.TrimPrefix(fmt.Sprintf("%.3f", x), "0") }
 
-// costTable returns the table with the costs of a day.
+// costTable returns a table that shows, for a day with many prompts, how many tokens each rule adds to them and how
+// long it takes.
 func costTable(s *injectSet) *markdownTable {
 	t := newTable(
 		s.Title+": a day",
@@ -251,7 +254,7 @@ func costTable(s *injectSet) *markdownTable {
 				formatDuration(d.MedianTime),
 				formatDuration(d.TimeP99),
 			)
-		} else { // only oxbow's rule composes a text
+		} else { // The other rules do not compose the text for the agent, so they have no tokens and times.
 			cells = append(cells, "–", "–", "–", "–", "–")
 		}
 		t.addRow(cells...)

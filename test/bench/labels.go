@@ -113,15 +113,16 @@ func labelsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 }
 
-// labelVerdicts contains the confidence of each proposal and whether the proposal was right.
+// labelVerdicts contains, for each project label that oxbow proposed for an entry, the confidence of the proposal and
+// whether it was right.
 type labelVerdicts struct {
 	hiddenCount int
 	confidences []float64
 	isRight     []bool
 }
 
-// sharesAt returns for how many hidden labels there is a proposal with at least this confidence, and how many of
-// these proposals are right, both as shares.
+// sharesAt considers only proposals with at least the given confidence. said is the share of the entries with a hidden
+// label that got such a proposal. right is the share of these proposals that are right.
 func (v labelVerdicts) sharesAt(least float64) (said, right float64) {
 	n, k := 0, 0
 	for i, c := range v.confidences {
@@ -170,8 +171,9 @@ func (v labelVerdicts) tableCells() []string {
 	return append(cs, fmt.Sprintf("%.3f", v.calibrationError()))
 }
 
-// judgeHiddenLabels hides the project on a share of the entries and judges the proposals for these entries. With
-// whole, it also hides the first entry's project on all entries of that project.
+// judgeHiddenLabels removes the project label from a share of the entries, lets oxbow propose project labels for them,
+// and compares these with the removed labels. If whole is set, it also removes the label from all entries of the first
+// entry's project.
 func judgeHiddenLabels(
 	ctx context.Context,
 	es []labelledEntry,
@@ -221,7 +223,8 @@ func judgeHiddenLabels(
 	return v, nil
 }
 
-// readTalks reads LoCoMo. The project of an entry is the conversation's number.
+// readTalks reads the conversations of the data set LoCoMo. If turns is set, it makes an entry of every four turns,
+// otherwise of every session. The project of an entry is the conversation's number.
 func readTalks(data fs.FS, turns bool) ([]labelledEntry, error) {
 	src, err := quality.FindSource(data, ".", "locomo")
 	if err != nil {
@@ -276,7 +279,7 @@ func readMeetings(data fs.FS) ([]labelledEntry, error) {
 	return es, nil
 }
 
-// readSourceLines reads lines of source files. The project of an entry is its repository.
+// readSourceLines makes entries of lines in source files. The project of an entry is the file's repository.
 func readSourceLines(data fs.FS, files bool) ([]labelledEntry, error) {
 	var es []labelledEntry
 	for _, repo := range []string{"bbolt", "litestream", "restic"} {

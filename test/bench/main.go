@@ -95,10 +95,10 @@ func allCommands() []benchCommand {
 
 // bench is the environment of a measurement.
 type bench struct {
-	out      io.Writer      // receives the tables
+	out      io.Writer      // receives the printed results
 	log      io.Writer      // receives the progress
 	dir      string         // directory for the stores ("" means a temporary directory)
-	recorder *tableRecorder // collects the tables (nil if they are not recorded)
+	recorder *tableRecorder // collects the printed tables, to store them as JSON (nil if they are not stored)
 }
 
 func (b *bench) printf(format string, args ...any) { fmt.Fprintf(b.out, format, args...) }

@@ -42,7 +42,7 @@ type callReply struct {
 // concurrent use.
 type mcpClient struct {
 	cmd    *exec.Cmd
-	stderr bytes.Buffer // read only after the process has ended
+	stderr bytes.Buffer // Read it only after ended is closed, because the process writes to it without a lock.
 	ended  chan struct{}
 
 	sending sync.Mutex // held while a message is written to stdin

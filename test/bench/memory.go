@@ -81,7 +81,7 @@ func memoryCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 }
 
-// memoryRun measures one store.
+// memoryRun measures how much memory oxbow uses after each of several operations on one store.
 type memoryRun struct {
 	*bench
 	path        string
@@ -97,7 +97,7 @@ type memoryRun struct {
 // memoryCost is the memory in use after a step.
 type memoryCost struct {
 	name     string
-	heap     int64 // size of the live objects, in bytes
+	heap     int64 // size of the heap objects in use, in bytes
 	resident int64 // resident memory of the process, in bytes (0 if the system does not report it)
 }
 
@@ -183,7 +183,8 @@ func (r *memoryRun) run(ctx context.Context) error {
 		}
 		return ctx.Err()
 	}
-	again := func() error { // Import the same number of entries again.
+	// Add a copy of each entry under another name, so that the memory has twice as many entries.
+	again := func() error {
 		es := make([]oxbow.Add, len(r.entries))
 		for i, e := range r.entries {
 			es[i] = oxbow.Add{Name: e.Name + " again", Content: strings.Clone(e.Content)}
@@ -196,7 +197,7 @@ func (r *memoryRun) run(ctx context.Context) error {
 	}
 	many := func(what string) string { return formatCount(r.callCount) + " " + what }
 	for _, p := range []struct {
-		before func() error // called while the store is closed
+		before func() error // called before the steps, while the store is closed (may be nil)
 		steps  []memoryStep
 	}{
 		{r.removeFilesFunc(".snap", ".idx"), []memoryStep{{"open, no snapshot", func() error { return nil }}}},

@@ -92,8 +92,8 @@ func buildTags() string {
 	return ""
 }
 
-// commandLine returns the command line for the page: without --record, and with DIR instead of absolute
-// paths.
+// commandLine returns the command line that the documentation page shows for a measurement. It leaves out --record and
+// replaces absolute paths by DIR.
 func commandLine(tags string, args []string) string {
 	line := "go run ."
 	if tags != "" {
@@ -158,9 +158,9 @@ func readResults(file string) ([]tableResult, error) {
 // columns and rows are selected.
 var tableSlotPattern = regexp.MustCompile(`(?s)<!-- table (\S+)((?: \d+)*)(?: /([^\n]*)/)? -->\n.*?<!-- end -->`)
 
-// fillPage returns the page with tables generated from the results. It returns an error if the results lack a table
-// for the page, if the page lacks all tables of a measurement, or if a place does not end before the next place
-// begins.
+// fillPage replaces the tables in a documentation page by tables made from the results. Comments in the page mark
+// where a table begins and ends. fillPage returns an error if the results lack a table that the page names, if the
+// page shows no table of a measurement, or if the end of a table is missing.
 func fillPage(page string, results []tableResult) (string, error) {
 	shown := map[string]bool{}
 	var wrong []error
@@ -265,7 +265,7 @@ func (x tableResult) markdown(columns []string, rows string) (string, error) {
 	return b.String(), nil
 }
 
-// pageCommand updates the tables of the page.
+// pageCommand implements the command page, which updates the tables in the documentation page about performance.
 func pageCommand(b *bench, fs *flag.FlagSet) func(context.Context) error {
 	return func(context.Context) error {
 		results, err := readResults(resultsFile)

@@ -23,7 +23,7 @@ import (
 
 // peer is a way to search texts. Texts are identified by number.
 type peer struct {
-	name  string // name for the flag --engines
+	name  string // name of this way to search, for the flag --engines
 	title string
 
 	// build creates the durable data that open opens, in an empty directory. It adds a
@@ -31,7 +31,8 @@ type peer struct {
 	build func(ctx context.Context, dir string, texts []string, done func(int)) error
 	open  func(dir string) (searcher, error)
 
-	cutTerms func(string) []string // function by which our own peers cut texts and queries (nil for others)
+	// cuts a text or query into terms, for ways that use oxbow's code; nil for other programs, such as SQLite
+	cutTerms func(string) []string
 }
 
 // searcher searches texts. Its method search is safe for concurrent use.
@@ -41,7 +42,7 @@ type searcher interface {
 	close() error
 }
 
-// foundText is a text that was found. The score is 0 if the peer does not report scores.
+// foundText is a text that a search found. The score is 0 if the search program reports no scores.
 type foundText struct {
 	number int
 	score  float64
@@ -77,8 +78,8 @@ func eachBatch(ctx context.Context, texts []string, done func(int), fn func(firs
 	return nil
 }
 
-// oxbowPeer returns the peer for a ranking of the library. All entries have the same time,
-// so that equal scores are ordered by number.
+// oxbowPeer returns oxbow as one of the search programs to compare, with the given ranking. All entries have the same
+// time, so that entries with equal scores are ordered by the number of their text.
 func oxbowPeer(name, title, ranking string) peer {
 	options := func() *oxbow.Options {
 		return &oxbow.Options{Ranking: ranking, Clock: func() time.Time {
@@ -101,7 +102,9 @@ func oxbowPeer(name, title, ranking string) peer {
 			}
 			return m.Apply(ctx, ops...)
 		})
-		if err == nil { // Include the time for the index, because all other peers also build their index here.
+		// Search once, so that oxbow builds its index here. The other compared programs also build theirs in this
+		// step.
+		if err == nil {
 			_, err = m.Recall(ctx, oxbow.Query{Text: "index", Limit: 1})
 		}
 		return errors.Join(err, m.Close())
@@ -136,7 +139,7 @@ func (s *oxbowSearcher) search(ctx context.Context, words string, limit int) ([]
 
 func (s *oxbowSearcher) close() error { return s.memory.Close() }
 
-// buildLinesFile writes the texts as quoted lines of a file.
+// buildLinesFile writes the texts to a file, each as a quoted string on a line of its own.
 func buildLinesFile(ctx context.Context, dir string, texts []string, done func(int)) error {
 	f, err := os.Create(filepath.Join(dir, "texts"))
 	if err != nil {
@@ -186,8 +189,8 @@ func plainWords(s string) []string {
 	})
 }
 
-// indexSearcher is the index without a store. It only keeps terms, and does not ignore common
-// words.
+// indexSearcher is oxbow's search index without a store around it. It contains only the terms of the texts and not the
+// texts. Unlike oxbow, it does not ignore common words in a query.
 type indexSearcher struct{ x *index.Index }
 
 func openEngine(dir string) (searcher, error) {

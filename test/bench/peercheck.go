@@ -16,10 +16,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// exhaustiveIndex is an index that scores every text with a word of the query and skips none.
+// exhaustiveIndex computes the score of every text that contains a word of the query. Other searches skip texts that
+// cannot be among the best. Its results are used to check theirs.
 type exhaustiveIndex struct {
 	cutTerms    func(string) []string
-	postings    map[string][]posting // by term, sorted by text number
+	postings    map[string][]posting // for each term, the texts that contain it, sorted by text number
 	lengths     []int
 	totalLength int
 }
@@ -93,9 +94,9 @@ func checkTopHits(got, all []foundText, limit int) error {
 	return nil
 }
 
-// longListLimit returns the limit for a list that is long enough to check a shorter one. Texts that look like turns
-// of a conversation are ranked again: among the best thirty if the limit is at most twenty, otherwise among
-// more texts. For such texts, longListLimit returns twice peerLimit.
+// longListLimit returns how many hits to request so that the first peerLimit hits of this longer list are certainly
+// right. Texts that look like turns of a conversation are ranked again: among the best thirty if the limit is at most
+// twenty, otherwise among more texts. For such texts, longListLimit returns twice peerLimit.
 func longListLimit(hits []foundText, texts []string) int {
 	if slices.ContainsFunc(hits, func(f foundText) bool { return analysis.IsTalkTurn(texts[f.number]) }) {
 		return 2 * peerLimit

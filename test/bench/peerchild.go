@@ -1,5 +1,5 @@
-// This file measures a peer in its own process: the time from the start of the process to the first answer, and the
-// process's memory.
+// This file measures a search program that is compared with oxbow, such as SQLite, in a process of its own. It
+// measures the time from opening the program's data to the first answer, and the memory of the process.
 
 package main
 
@@ -16,23 +16,26 @@ import (
 	"time"
 )
 
-// peerVar is the environment variable that makes this program open a peer, search it, and print the
-// cost.
+// If the environment variable peerVar contains a peerJob, this program opens the search program that the job names,
+// searches with it, prints the cost and exits.
 const peerVar = "OXBOW_BENCH_PEER"
 
-// peerJob is the job of such a process, in JSON.
+// peerJob is what a process that measures one search program has to do. It is passed as JSON in an environment
+// variable.
 type peerJob struct {
 	Peer, Dir string
 	Queries   []string
 }
 
-// peerCost is the output of such a process, in JSON.
+// peerCost is what a process that measures one search program prints, in JSON.
 type peerCost struct {
-	First time.Duration // time for opening the peer and its first answer
-	Anon  int64         // additional anonymous memory with the peer, in bytes (-1 if unknown)
+	First time.Duration // time for opening the search program's data and for its first answer
+	// by how many bytes the process's anonymous memory has grown through opening and searching (-1 if unknown)
+	Anon int64
 }
 
-// servePeerJob runs the job in the environment variable and writes its cost.
+// servePeerJob opens and searches the search program that job names, which is a peerJob in JSON. It writes the
+// measured cost to w.
 func servePeerJob(job string, w io.Writer) error {
 	var j peerJob
 	if err := json.Unmarshal([]byte(job), &j); err != nil {
@@ -73,7 +76,8 @@ func servePeerJob(job string, w io.Writer) error {
 	return errors.Join(json.NewEncoder(w).Encode(c), s.close())
 }
 
-// runPeerProcess runs the job in a new process and returns its cost.
+// runPeerProcess starts this program as a new process, which opens and searches a search program, and returns the cost
+// that the process has measured.
 func runPeerProcess(ctx context.Context, j peerJob) (peerCost, error) {
 	var c peerCost
 	self, err := os.Executable()

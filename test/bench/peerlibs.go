@@ -1,7 +1,7 @@
 //go:build !js && !wasip1
 
-// This file contains the peers that a Go programmer could choose: bleve, bluge, and SQLite's FTS5 in
-// Go.
+// This file contains search libraries with which oxbow is compared, because a Go programmer could choose them instead:
+// bleve, bluge, and SQLite's FTS5 in Go.
 
 package main
 
@@ -33,8 +33,8 @@ func otherPeers() []peer {
 	return append(ps, cgoPeers()...)
 }
 
-// All peers split texts into lower-case words of any length, keep stop words, do not stem, and store
-// the text.
+// All compared libraries are set up in the same way: they split texts into lower-case words of any length, keep stop
+// words, do not stem, and store the text.
 
 func buildBleve(ctx context.Context, dir string, texts []string, done func(int)) error {
 	m := bleve.NewIndexMapping()

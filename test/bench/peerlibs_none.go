@@ -1,6 +1,7 @@
 //go:build js || wasip1
 
-// This file leaves out the peers on platforms without them.
+// This file is used on platforms for which the compared search libraries cannot be built. The comparison then lacks
+// them.
 
 package main
 

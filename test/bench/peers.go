@@ -24,21 +24,23 @@ import (
 )
 
 const (
-	peerLimit          = 10  // maximum number of results for a query
-	warmUpQueries      = 5   // number of queries before the timing begins
-	consecutiveQueries = 20  // number of consecutive queries to one peer before the next peer's turn
+	peerLimit     = 10 // maximum number of results for a query
+	warmUpQueries = 5  // number of queries before the timing begins
+	// number of consecutive queries to one search program before the next program gets the same queries
+	consecutiveQueries = 20
 	checkedQueries     = 200 // number of queries whose results are compared with exhaustive scoring
-	processQueries     = 20  // number of queries in the process in which a peer's memory is measured
+	processQueries     = 20  // number of queries in a process that measures the memory of one search program
 )
 
-// peersRun is one run of the command.
+// peersRun is one run of the command peers, which compares oxbow with other search programs.
 type peersRun struct {
 	*bench
-	textSource    textSource
-	sizes         []int
-	queries       int
-	seed          uint64
-	budget        time.Duration // time that each peer may use for queries at one size
+	textSource textSource
+	sizes      []int
+	queries    int
+	seed       uint64
+	// maximum time for the queries to one search program that contains a certain number of texts
+	budget        time.Duration
 	rateTime      time.Duration // duration of one measurement in which queries per second are counted
 	dropStopWords bool          // Remove stop words from the queries.
 	peers         []peer
@@ -128,21 +130,22 @@ func (r *peersRun) run(ctx context.Context) error {
 	return nil
 }
 
-// contestant is a peer at one size, with its measurements.
+// contestant contains the measurements of one search program (such as SQLite) that contains a certain number of texts.
 type contestant struct {
 	*peer
-	dir        string
-	searcher   searcher
-	buildTime  time.Duration
-	diskBytes  int64
-	cost       peerCost
-	wall, cpu  timings
-	spentTime  time.Duration
-	rates      map[int][]float64
-	foundCount int // number of queries that found the text from which they were taken
+	dir       string
+	searcher  searcher
+	buildTime time.Duration
+	diskBytes int64
+	cost      peerCost
+	wall, cpu timings
+	spentTime time.Duration
+	rates     map[int][]float64
+	// Each query consists of words from one text. foundCount is the number of queries whose results contain this text.
+	foundCount int
 }
 
-// measureSize measures all peers with n texts.
+// measureSize fills each search program with n texts and measures it.
 func (r *peersRun) measureSize(ctx context.Context, n int, pieces []oxbow.Add) (err error) {
 	texts, again := sampleTexts(pieces, n, r.seed)
 	es := make([]oxbow.Add, n)
@@ -204,8 +207,8 @@ func (r *peersRun) measureSize(ctx context.Context, n int, pieces []oxbow.Add) (
 	return nil
 }
 
-// prepare builds the data of a peer, checks its results, and measures what cannot be
-// measured in turns.
+// prepare fills one search program with the texts, checks its results, and measures its size and memory. These do not
+// depend on the other programs. The times of queries are measured later, with all programs alternately.
 func (r *peersRun) prepare(ctx context.Context, c *contestant, texts, queries []string) error {
 	if err := os.Mkdir(c.dir, 0o700); err != nil {
 		return err
@@ -252,8 +255,9 @@ func dirSize(dir string) (int64, error) {
 	return sum, err
 }
 
-// measureLatency passes each query to each peer, a few at a time. The first few are repeated, and
-// only the repetition is timed. A peer that has used up its time gets no more queries.
+// measureLatency passes each query to each search program. The programs alternate after a few queries. Each program
+// gets the first few queries twice, and only the second time is measured. A program that has used up its time budget
+// gets no more queries.
 func (r *peersRun) measureLatency(ctx context.Context, cs []*contestant, texts, queries []string) error {
 	p := r.newProgress("asking in turns")
 	defer p.clear()
@@ -349,8 +353,8 @@ func (r *peersRun) measureRates(ctx context.Context, cs []*contestant, queries [
 	return nil
 }
 
-// queryRate lets goroutines pass queries to the peer for the time long, at least one query each. It returns the
-// queries per second.
+// queryRate passes queries to one search program from several goroutines at once, for the time long. Each goroutine
+// makes at least one query. queryRate returns the queries per second.
 func (c *contestant) queryRate(
 	ctx context.Context,
 	goroutines int,
@@ -457,8 +461,8 @@ func (r *peersRun) printTable(cs []*contestant, n int) {
 	r.emitTable(t)
 }
 
-// sampleTexts returns n texts. If there are enough pieces, these are the first pieces. Otherwise again is true, and
-// the texts are composed of random sentences from the pieces.
+// sampleTexts returns n texts. If there are at least n pieces, these are the first n. Otherwise each text is composed
+// of random sentences from all pieces, and again is true.
 func sampleTexts(pieces []oxbow.Add, n int, seed uint64) (texts []string, again bool) {
 	if n <= len(pieces) {
 		for _, p := range pieces[:n] {

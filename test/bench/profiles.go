@@ -25,12 +25,12 @@ type mixedMemory struct {
 	entries   []mixedEntry
 	questions []projectQuestion
 	projects  []string
-	budgets   []int // tokens
+	budgets   []int // the maximum sizes of a selection that are measured, in tokens
 }
 
 type mixedEntry struct {
 	project       string
-	quality.Entry // its ID is unique within the project
+	quality.Entry // an entry whose ID is unique within its project
 }
 
 // projectQuestion is a question about one project, with the IDs of the entries that answer it.
@@ -54,8 +54,8 @@ var mixedSets = []struct {
 	{"LongMemEval", "the histories of 50 people, one entry a session", mixHistories},
 }
 
-// injectionSettings contains the compared settings: whether the project's profile selects the entries, and whether
-// the question is passed as the message.
+// injectionSettings contains the settings whose results are compared. profile says whether the profile of the
+// question's project selects the entries. message says whether the entries are also ranked by the question.
 var injectionSettings = []struct {
 	name             string
 	profile, message bool
@@ -120,8 +120,8 @@ func profilesCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 
 // injectionSum sums up the selections for several questions.
 type injectionSum struct {
-	questions                     int // questions
-	entryCount                    int // entries
+	questions                     int
+	entryCount                    int // number of entries in all selections
 	foreignTokens, foreignEntries float64
 	rightShare, anyRight          float64
 }
@@ -133,7 +133,7 @@ func (j *injectionSum) tableCells() []string {
 		fmt.Sprintf("%.3f", j.rightShare/n), fmt.Sprintf("%.3f", j.anyRight/n)}
 }
 
-// addSelection adds the selection for the question a.
+// addSelection adds the counts for the text that was selected for the question a.
 func (j *injectionSum) addSelection(x *mixedMemory, sel *profile.Selection, a projectQuestion, byName map[string]int) {
 	shortened := map[string]bool{}
 	for _, c := range sel.Context.OmittedTexts {
@@ -167,7 +167,8 @@ func (j *injectionSum) addSelection(x *mixedMemory, sel *profile.Selection, a pr
 	}
 }
 
-// measure calls done with the result of each setting for each budget.
+// measure selects entries for all questions, with each setting and each maximum size. It calls done with the results
+// for each setting, named way, and each maximum size, named budget.
 func (x *mixedMemory) measure(ctx context.Context, done func(budget int, way string, j injectionSum)) (err error) {
 	m, byName, err := x.createMemory(ctx)
 	if err != nil {
@@ -190,7 +191,8 @@ func (x *mixedMemory) measure(ctx context.Context, done func(budget int, way str
 	return nil
 }
 
-// sumSelections makes the selection for each question and returns the sums.
+// sumSelections selects entries for each question, with one setting and one maximum size, and returns the sums of the
+// counts.
 func (x *mixedMemory) sumSelections(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -199,7 +201,8 @@ func (x *mixedMemory) sumSelections(
 	budget int,
 	bound, message bool,
 ) (j injectionSum, err error) {
-	same := map[string]*profile.Selection{} // by project, for selections without a message
+	// for each project, its selection if the question does not influence the selection, so that it is made only once
+	same := map[string]*profile.Selection{}
 	for _, a := range x.questions {
 		if err := ctx.Err(); err != nil {
 			return j, err
@@ -265,7 +268,7 @@ func (x *mixedMemory) makeProfiles() (*profile.Set, error) {
 	return &profile.Set{Places: []profile.Place{{FS: fsys, Dirs: profile.HomeDirs}}}, nil
 }
 
-// addProject adds the entries of one project.
+// addProject adds a project and its entries to the memory x.
 func (x *mixedMemory) addProject(project string, es []quality.Entry) {
 	x.projects = append(x.projects, project)
 	for _, e := range es {
@@ -282,7 +285,7 @@ func (x *mixedMemory) sortAndRename() {
 	}
 }
 
-// mixTalks reads LoCoMo. Each conversation is a project.
+// mixTalks makes one memory of all conversations in the data set LoCoMo. Each conversation is a project.
 func mixTalks(data fs.FS, turns bool) (mixedMemory, error) {
 	x := mixedMemory{budgets: []int{2000, 8000}}
 	src, err := quality.FindSource(data, ".", "locomo")
@@ -311,8 +314,8 @@ func mixTalks(data fs.FS, turns bool) (mixedMemory, error) {
 	return x, nil
 }
 
-// mixHistories reads LongMemEval. Each question is asked by a different person, and the person's
-// project is the haystack of the question.
+// mixHistories makes one memory of the histories in the data set LongMemEval. Each question has a history of its own,
+// which contains all sessions of the person who asks. Each history is a project.
 func mixHistories(data fs.FS) (mixedMemory, error) {
 	x := mixedMemory{budgets: []int{8000, 30000}}
 	src, err := quality.FindSource(data, ".", "longmemeval")

@@ -154,7 +154,7 @@ func installPeerServer(ctx context.Context, dir, pkg string) (p program, name st
 func npmProgram(packageJSON []byte) (file, version string, err error) {
 	var m struct {
 		Version string          `json:"version"`
-		Bin     json.RawMessage `json:"bin"` // a path, or paths by name
+		Bin     json.RawMessage `json:"bin"` // path of the program's file, or a map from program names to such paths
 	}
 	if err := json.Unmarshal(packageJSON, &m); err != nil {
 		return "", "", err

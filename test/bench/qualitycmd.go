@@ -129,7 +129,7 @@ func (b *bench) runQuality(ctx context.Context, f *qualityFlags) (err error) {
 		return err
 	}
 	if bad != nil {
-		return qualityError(bad) // One of the sets could not be read.
+		return qualityError(bad) // A data set could not be read, so its results are missing.
 	}
 	hasFailed := r.ScorerCheck.NDCG > 0 && !r.ScorerCheck.IsReproduced && r.ScorerCheck.UsesWholeSet()
 	if f.data != "" && hasFailed {
@@ -166,7 +166,8 @@ func setSources() string {
 // qualityError adds advice to an error about an unreadable file or an embedding endpoint.
 func qualityError(err error) error {
 	all := []error{err}
-	if j, ok := err.(interface{ Unwrap() []error }); ok { // Several sets cannot be read.
+	// err joins one error for each data set that could not be read.
+	if j, ok := err.(interface{ Unwrap() []error }); ok {
 		all = j.Unwrap()
 	}
 	hint := ""
@@ -219,7 +220,8 @@ func newEmbedder(f *qualityFlags) (e *vectors.Client, done func() error, err err
 	e.BatchSize, e.MaxBytes = f.batch, f.maxLen
 	dir, drop := f.cache, none
 	if dir == "" {
-		// Store the vectors in files, because many haystacks contain the same sessions.
+		// The histories of many questions contain the same sessions. Store the vectors of texts in files, so that each
+		// is requested only once.
 		dir, err = os.MkdirTemp("", "oxbow-vectors-")
 		if err != nil {
 			return nil, none, fmt.Errorf("making a directory for vectors: %w", err)

@@ -1,4 +1,5 @@
-// This file implements the command recall: the time to find an entry, and the memory to keep it.
+// This file implements the command recall. It measures how long oxbow takes to find an entry, and how much RAM the
+// index uses.
 
 package main
 
@@ -184,7 +185,8 @@ func liveHeapBytes() uint64 {
 	return s.HeapAlloc
 }
 
-// queriesPerScan is the number of queries for each plain scan. Scans are much slower than queries.
+// For comparison, some queries are also answered by a scan of all texts. queriesPerScan is the number of measured
+// queries for each scan, because scans are much slower.
 const queriesPerScan = 20
 
 // measureLatency times each query as a whole and in its parts.
@@ -207,7 +209,7 @@ func (r *recallRun) measureLatency(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if i == min(200, len(r.phrases)) { // end of the warm-up
+		if i == min(200, len(r.phrases)) { // The first queries only warm up the caches. Discard their times.
 			whole = nil
 			fresh = nil
 			search = nil
@@ -291,7 +293,7 @@ func scanWithoutIndex(lower []string, query string, limit int) []int {
 	words := strings.Fields(strings.ToLower(query))
 	slices.Sort(words)
 	words = slices.Compact(words)
-	best := make([][]int, len(words)+1) // by the number of words that the entry contains
+	best := make([][]int, len(words)+1) // for each number n, the indexes of the entries that contain n of the words
 	for i, s := range lower {
 		n := 0
 		for _, w := range words {

@@ -36,8 +36,9 @@ type peerRule struct {
 	TP, FP          []string
 }
 
-// peerAllow is an allow list of a rule. A finding is not a secret if one of the conditions matches or, with
-// And, if all match. Paths is the number of conditions on the path.
+// peerAllow is an allow list in one of gitleaks' rules, which exempts findings. A finding is not a secret if a
+// condition of the list matches it, or with And, if all conditions match. Paths is the number of conditions about the
+// path of the file.
 type peerAllow struct {
 	Target             string
 	And                bool
@@ -104,16 +105,17 @@ func generateRules(ctx context.Context, dir string) (rules []peerRule, err error
 	}
 }
 
-// patternShortener replaces the parts that gitleaks' regular expressions have in common. A match may begin with
-// more of a name, but this does not show where the secret is.
+// patternShortener replaces the parts that many of gitleaks' regular expressions have in common by short names. A
+// match of the shorter expression may begin earlier, with more of the name before the secret. The secret in it stays
+// the same.
 var patternShortener = strings.NewReplacer(
 	`[\w.-]{0,50}?`, ``,
 	`(?:[ \t\w.-]{0,20})[\s'"]{0,3}`, `%{name}`,
 	`(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'"\s=]{0,5}`, `%{is}`,
 	`(?:[\x60'"\s;]|\\[nr]|$)`, `%{end}`,
-	// The text between curl and the secret is not needed, because the secret is searched for at each
-	// place after curl. A value in quotes ends at the next quote. Groups without a secret do not
-	// capture.
+	// The text between curl and the secret is removed from the expression, because the secret is searched for at each
+	// place after curl. A value in quotes ends at the next quote. Groups that do not contain the secret become
+	// non-capturing groups.
 	`\bcurl\b(?:.*?|.*?(?:[\r\n]{1,2}.*?){1,5})`, ``,
 	`\bcurl\b(?:.*|.*(?:[\r\n]{1,2}.*){1,5})`, ``,
 	`\"(.{8,})\"`, `"([^"\n]{8,200})"`,
@@ -154,12 +156,13 @@ func writeRules(w io.Writer, rules []peerRule) error {
 	slices.SortFunc(rules, func(a, b peerRule) int { return strings.Compare(a.ID, b.ID) })
 	for _, r := range rules {
 		if r.Regex == "" {
-			continue // the rule is about the name of a file
+			continue // Leave out a rule without a regular expression, because it is about the name of a file.
 		}
 		if own := ownKeywords[r.ID]; own != nil {
 			r.Keywords = own
 		}
-		// An expression with one alternative for a name and one for a token becomes two rules.
+		// Some expressions match either a name followed by a secret, or a token that is recognizable without a name.
+		// Make two rules of such an expression.
 		short := namedGroupPattern.ReplaceAllString(patternShortener.Replace(r.Regex), "(?:")
 		first, second, two := strings.Cut(short, `%{end}|\b`)
 		if two {
@@ -207,8 +210,8 @@ func writeRule(b *strings.Builder, r peerRule, keywords []string, short string) 
 // digits, so they are applied to words only.
 var lettersOnlyPatterns = []string{`^[a-zA-Z_.-]+$`, `s\.[A-Za-z]{24}`}
 
-// maxBytesBefore is the maximum distance in bytes between the beginning of a match and its keyword, if the match may
-// be arbitrarily long.
+// Some expressions allow any number of bytes between the beginning of a match and the keyword by which their rule is
+// chosen. maxBytesBefore is the number of bytes that are searched before a keyword in this case.
 const maxBytesBefore = 512
 
 // keywordOffset returns where matches begin: the maximum number of bytes before a keyword, or "=" if matches
@@ -262,8 +265,8 @@ func beginsWithKeyword(p *syntax.Prog, pc int, begun string, keywords []string) 
 	return false
 }
 
-// longestMatch returns the length of the longest match in runes, or at least maxBytesBefore if the length is
-// not limited.
+// longestMatch returns the length of the longest text that re matches, in runes. If the length is not limited, the
+// result is at least maxBytesBefore.
 func longestMatch(re *syntax.Regexp) int {
 	n, most := 0, 0
 	for _, s := range re.Sub {

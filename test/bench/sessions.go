@@ -43,7 +43,8 @@ func sessionsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	})
 }
 
-// prepareSessionImport builds oxbow and writes a user's transcripts from the texts of n entries. It returns both.
+// prepareSessionImport builds oxbow and writes transcripts of a user's sessions, whose texts come from n entries. It
+// returns the run, the writer of the transcripts, and the entries.
 func (b *bench) prepareSessionImport(
 	ctx context.Context,
 	dir string,
@@ -103,7 +104,8 @@ func (r importRun) importSessions(
 	if killAfter > 0 && ctx.Err() != nil {
 		return c, nil
 	}
-	// Some generated transcripts end with an incomplete line, which the import names with exit status 1.
+	// Some generated transcripts end with an incomplete line. The import reports such a line and exits with status 1,
+	// which is not an error here.
 	if err != nil && p.ProcessState.ExitCode() != 1 {
 		return c, fmt.Errorf("oxbow session import: %w", err)
 	}
@@ -202,7 +204,7 @@ func archiveChecksum(ctx context.Context, home string) (sum string, err error) {
 		turns += len(ts)
 	}
 	total := make([]byte, sha256.Size)
-	for _, h := range each { // XOR, because the sessions are not ordered
+	for _, h := range each { // Combine the hashes of the sessions by XOR, because the sessions have no fixed order.
 		for i, c := range h.Sum(nil) {
 			total[i] ^= c
 		}

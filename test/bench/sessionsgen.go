@@ -33,7 +33,7 @@ type transcript struct {
 	client, id, dir  string
 	output           io.Writer
 	lineCount, calls int
-	prompt           string // identifier
+	prompt           string // ID of the current prompt
 	size             int64
 	err              error
 }
@@ -64,7 +64,7 @@ func (w *transcriptWriter) writeSession(client string, n int, least int64) error
 		dir:              fmt.Sprintf("/home/dev/project%d", n%12),
 	}
 	path := t.filePath()
-	var kept bytes.Buffer // lines that a fork copies
+	var kept bytes.Buffer // lines that are copied into a second transcript, as if the session had been forked
 	if err := t.writeFile(path, func() {
 		turns := 4 + w.rng.IntN(24)
 		for i := 0; (i < turns || t.size < least) && t.err == nil; i++ {
@@ -95,7 +95,9 @@ func (w *transcriptWriter) writeSession(client string, n int, least int64) error
 	t.id = "f" + t.id[1:]
 	return t.writeFile(t.filePath(), func() {
 		fork := fmt.Sprintf("%s-p%d", t.id, t.lineCount+1)
-		for l := range bytes.Lines(kept.Bytes()) { // copied lines have the identifier of the fork's first new prompt
+		// Copy the lines as Claude Code does when a session is forked: with the new session's ID, and with the ID of
+		// the new session's first own prompt.
+		for l := range bytes.Lines(kept.Bytes()) {
 			l = bytes.ReplaceAll(l, []byte(`"promptId":"`+old), []byte(`"promptId":"`+fork+`","was":"`))
 			t.writeRaw(bytes.ReplaceAll(l, []byte(`"sessionId":"`+old), []byte(`"sessionId":"`+t.id)))
 		}

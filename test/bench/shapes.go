@@ -1,4 +1,5 @@
-// This file implements the command shapes: which texts are classified as instructions to an agent.
+// This file implements the command shapes. It measures how many sections of ordinary documentation are mistaken for
+// instructions to an agent.
 
 package main
 
@@ -25,7 +26,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
 )
 
-// shapeFlags contains the flags of shapes.
+// shapeFlags contains the flags of the command shapes.
 type shapeFlags struct {
 	data, goroot string
 	count        int
@@ -44,7 +45,7 @@ func shapesCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	return func(ctx context.Context) error { return b.countShapes(ctx, &f) }
 }
 
-// countShapes counts the sections of documentation that are classified as instructions.
+// countShapes counts the sections of ordinary documentation that are mistaken for instructions to an agent.
 func (b *bench) countShapes(ctx context.Context, f *shapeFlags) error {
 	if f.goroot == "" {
 		return errors.New("--goroot is needed, because a program built with -trimpath does not know it: try " +
@@ -96,8 +97,8 @@ func (b *bench) countShapes(ctx context.Context, f *shapeFlags) error {
 	return nil
 }
 
-// chooseSections returns the n sections with the lowest hashes. A bit of the hash divides the sections into two
-// halves, one for tuning and one for measuring, so that no section is used for both.
+// chooseSections chooses n sections of the documentation, those with the lowest hashes. A bit of the hash divides the
+// sections into two halves: one for work on the rules, and one for measuring them. So no section is used for both.
 func (f *shapeFlags) chooseSections(all []string, n int) []string {
 	type hashed struct{ hash, text string }
 	var half []hashed
@@ -250,7 +251,7 @@ func manSections(path string) ([]string, error) {
 	return append(all, section.String()), nil
 }
 
-// Parts of documents that are not prose, or that begin a section.
+// Patterns for dividing Markdown and HTML documents into sections.
 var (
 	htmlTagsPattern     = regexp.MustCompile(`(?is)<(?:style|script)\b.*?</(?:style|script)>|<!--.*?-->|<[^<>]{1,400}>`)
 	sectionStartPattern = regexp.MustCompile(`(?im)^(?:#{1,6} .*|<h[1-6][ >].*|[^\n]{3,80}\n(?:={3,}|-{3,}|~{3,})$)`)

@@ -30,13 +30,14 @@ type shareJob struct {
 	Pause time.Duration // pause after each write
 }
 
-// shareCost is the output of such a process, in JSON.
+// shareCost is what a process that writes to a shared store prints, in JSON.
 type shareCost struct {
 	Writes            int
 	P50, P99, Longest time.Duration
 }
 
-// serveShareJob runs the job in the environment variable and writes its result.
+// serveShareJob writes to a shared store as job says, which was passed in an environment variable as JSON, and writes
+// the measured times to w.
 func serveShareJob(job string, w io.Writer) error {
 	var j shareJob
 	if err := json.Unmarshal([]byte(job), &j); err != nil {

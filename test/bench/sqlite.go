@@ -16,7 +16,8 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
-// sqliteTable is a table of entries in a database that syncs at every commit.
+// sqliteTable is an SQLite table of entries, with which oxbow's writes are compared. Its database syncs at every
+// commit, as oxbow does.
 type sqliteTable struct {
 	db     *sql.DB
 	insert *sql.Stmt

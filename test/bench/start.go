@@ -1,4 +1,5 @@
-// This file implements the command start: the size of the program, and the time until its first answer.
+// This file implements the command start. It measures the size of oxbow's program file, and the time from the
+// program's start to its first answer.
 
 package main
 
@@ -92,7 +93,7 @@ func fillHome(ctx context.Context, home string, es []oxbow.Add) error {
 	return errors.Join(err, m.Close())
 }
 
-// measureStarts times each kind of start once in each round.
+// measureStarts starts several programs in several ways, each once in each round, and measures the times.
 func (b *bench) measureStarts(
 	ctx context.Context,
 	dir, oxbowPath, hello, full string,
@@ -104,7 +105,7 @@ func (b *bench) measureStarts(
 	empty := filepath.Join(dir, "empty")
 	type way struct {
 		name  string
-		base  int // index of the row with which this row is compared
+		base  int // index in ways of the start with which this start's time is compared
 		once  func() (time.Duration, error)
 		times timings
 	}

@@ -61,7 +61,7 @@ func surviveCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 // survivalLoad describes the processes that write to one store at the same time.
 type survivalLoad struct {
 	processes, calls int
-	isParallel       bool // Each process sends all calls before it reads an answer.
+	isParallel       bool // Each process sends all its calls before it reads the first answer.
 	killAfter        int  // number of acknowledgements after which the processes are killed (0 means never)
 }
 
@@ -98,11 +98,13 @@ type testedServer struct {
 	// Starts the server with its store in dir.
 	newServer func(dir string) program
 	// Call that stores a memory with this name.
-	storeCall   func(name string) (tool string, args any)
-	storedNames func(ctx context.Context, dir string) (map[string]bool, error) // returns the names that are stored
+	storeCall func(name string) (tool string, args any)
+	// returns the names of the memories that the server has stored in dir
+	storedNames func(ctx context.Context, dir string) (map[string]bool, error)
 }
 
-// oxbowSubject returns oxbow as a subject. The stored names are read with the library.
+// oxbowSubject returns oxbow as one of the servers to test. The names that it has stored are read directly from its
+// store, and not through the server.
 func oxbowSubject(p program) testedServer {
 	return testedServer{
 		name:      "oxbow",
@@ -199,13 +201,14 @@ func (b *bench) measureSurvival(ctx context.Context, dir string, subjects []test
 	return nil
 }
 
-// callCounts counts the calls of one load.
+// callCounts counts how the calls in one test ended.
 type callCounts struct {
 	acked, kept, refused int
-	refusal              string // reason of the first refusal
+	refusal              string // error message of the first call that the server refused
 }
 
-// runLoad runs the server with the load, with its store in dir.
+// runLoad runs server processes with their common store in dir, sends them the calls that l describes, and counts how
+// the calls ended.
 func (s testedServer) runLoad(ctx context.Context, dir string, l survivalLoad) (o callCounts, err error) {
 	clients := make([]*mcpClient, l.processes)
 	defer func() {
@@ -248,7 +251,7 @@ func (s testedServer) runLoad(ctx context.Context, dir string, l survivalLoad) (
 				}
 			}
 		case killed:
-			// The call was neither acknowledged nor refused.
+			// The server was killed before it answered this call, so the call is not counted.
 		default:
 			o.refused++
 			if o.refusal == "" {

@@ -29,7 +29,7 @@ import (
 type tenantsRun struct {
 	*bench
 	entryCount, tenants, clients int
-	rate, writes                 float64 // number of calls per second by all clients together
+	rate, writes                 float64 // recalls per second and writes per second, by all clients together
 	measureTime                  time.Duration
 	kills                        int
 	killInterval                 time.Duration // time between two kills
@@ -43,8 +43,9 @@ type tenantsRun struct {
 	url                   string
 	client                *http.Client
 
-	mu         sync.Mutex      // mu guards ackedNames.
-	ackedNames map[string]bool // acknowledged names, in the form TENANT/NAME
+	mu sync.Mutex // mu guards ackedNames.
+	// names of the entries whose writes the server has acknowledged, in the form TENANT/NAME
+	ackedNames map[string]bool
 }
 
 func tenantsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
@@ -139,7 +140,7 @@ func (r *tenantsRun) run(ctx context.Context) (err error) {
 	return r.measureKills(ctx)
 }
 
-// prepareHomes builds the program and fills a home for each tenant.
+// prepareHomes builds oxbow and fills a home for each tenant. The result from describes where the texts come from.
 func (r *tenantsRun) prepareHomes(ctx context.Context, dir string) (from string, err error) {
 	r.program, err = buildOxbow(ctx, dir, "oxbow", "-trimpath")
 	if err != nil {
@@ -180,7 +181,7 @@ func (r *tenantsRun) prepareHomes(ctx context.Context, dir string) (from string,
 		}
 		fmt.Fprintf(&lines, "%s %s rw tenant=%s\n", tenantName(i), tenantSecret(i), tenantName(i))
 	}
-	// Otherwise the system would write the copies to the disk while the calls are timed.
+	// Sync the copied files now. Otherwise the system would write them to the disk later, while calls are measured.
 	if err := syncTree(r.home); err != nil {
 		return "", err
 	}
@@ -234,7 +235,9 @@ func (r *tenantsRun) startServer(ctx context.Context) error {
 		said.Write(one[:n])
 		if m := serverAddressPattern.FindSubmatch(said.Bytes()); m != nil {
 			r.url = string(m[1])
-			go func() { _, _ = io.Copy(io.Discard, out) }() // This ends when the server ends.
+			// Read the rest of the server's output, so that the server does not block. The goroutine ends when the
+			// server ends.
+			go func() { _, _ = io.Copy(io.Discard, out) }()
 			return nil
 		}
 		if err != nil {
@@ -249,12 +252,12 @@ func (r *tenantsRun) killProcess() error {
 		return nil
 	}
 	err := r.cmd.Process.Kill()
-	_ = r.cmd.Wait() // The error says only that the process was killed.
+	_ = r.cmd.Wait() // Ignore the error of Wait, because it only says that the process was killed.
 	r.cmd = nil
 	return err
 }
 
-// serverMemory returns the anonymous memory of the server in bytes, or 0 if it is unknown.
+// serverMemory returns how much anonymous memory the server process uses, in bytes. It returns 0 if that is unknown.
 func (r *tenantsRun) serverMemory() int64 {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", r.cmd.Process.Pid))
 	if err != nil {
@@ -363,7 +366,7 @@ func (r *tenantsRun) measureKills(ctx context.Context) error {
 			wg.Go(func() {
 				for n := 0; writing.Err() == nil; n++ {
 					if r.write(writing, i%r.tenants, fmt.Sprintf("k%d-%d-%d", k, i, n)) != nil {
-						return // The server was killed.
+						return // The server was killed, so this client ends.
 					}
 					select {
 					case <-writing.Done():

@@ -29,14 +29,14 @@ import (
 // pieceSize is the approximate size of an entry in the measurements, in bytes.
 const pieceSize = 1000
 
-// errEnoughTexts ends a walk when enough texts have been read.
+// errEnoughTexts is returned by a callback to stop reading texts when enough have been read.
 var errEnoughTexts = errors.New("enough")
 
-// textSource is the origin of the texts.
+// textSource says from where the measurements get the texts of their entries.
 type textSource struct {
 	dataDir   string // directory that contains longmemeval-dev, or ""
-	textDir   string // directory of text files, or ""
-	entrySize int    // approximate size of an entry in bytes (0 means pieceSize)
+	textDir   string // directory with any text files, whose texts are used, or ""
+	entrySize int    // approximate size of the entries that are made from the texts, in bytes (0 means pieceSize)
 }
 
 // addFlags defines the flags --data and --text.
@@ -127,7 +127,8 @@ func eachSession(fsys fs.FS, take func(name, text string) error) error {
 	if err != nil {
 		return err
 	}
-	texts := map[string]string{} // several haystacks contain the same session
+	// text of each session by its ID, because several questions have the same session in their history
+	texts := map[string]string{}
 	for q, err := range src.Questions() {
 		if err != nil {
 			return err
@@ -256,7 +257,7 @@ func samplePhrases(es []oxbow.Add, n int, seed uint64) ([]string, error) {
 	return nil, fmt.Errorf("sampling phrases: the texts have too few words")
 }
 
-// entriesPerFillChange is the number of entries in each change that fill makes.
+// entriesPerFillChange is the number of entries in each change that fillMemory makes.
 const entriesPerFillChange = 1000
 
 // fillMemory writes the entries into the memory, entriesPerFillChange entries in each change.
@@ -273,8 +274,8 @@ func fillMemory(ctx context.Context, m *oxbow.Memory, es []oxbow.Add) error {
 	return nil
 }
 
-// repeatEntries returns n entries. If es has fewer than n entries, stretch repeats the entries under new
-// names.
+// repeatEntries returns n entries. If es has fewer than n entries, the result contains them several times, under
+// different names.
 func repeatEntries(es []oxbow.Add, n int) []oxbow.Add {
 	out := make([]oxbow.Add, n)
 	for i := range out {

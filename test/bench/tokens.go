@@ -20,13 +20,16 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 )
 
-// tokenPieceBytes is the approximate size in bytes of the pieces that are counted, about a long entry.
+// tokenPieceBytes is the approximate size, in bytes, of the texts whose tokens are counted. A long entry has about
+// this size.
 const tokenPieceBytes = 4000
 
-// maxTokenPieces is the number of pieces that are counted from each set. They are evenly distributed over the set.
+// maxTokenPieces is the maximum number of texts in each of the tokenSets whose tokens are counted. They are evenly
+// distributed over the set.
 const maxTokenPieces = 300
 
-// tokenSets contains texts of the kinds that memories contain.
+// tokenSets contains sets of texts, of the kinds that memories contain, on which oxbow's estimate of token counts is
+// tested.
 var tokenSets = []struct {
 	name string
 	read func(data fs.FS) ([]string, error)
@@ -150,9 +153,9 @@ func spreadEvenly[T any](all []T, n int) []T {
 	return some
 }
 
-// estimateErrors compares estimates with counts.
+// estimateErrors compares estimated with counted numbers of tokens.
 type estimateErrors struct {
-	ratios             []float64 // sorted
+	ratios             []float64 // estimated divided by counted number of tokens for each text, in ascending order
 	estimated, counted int
 }
 

@@ -47,7 +47,7 @@ func (b *bench) measureTurns(ctx context.Context, data string, copies, rounds in
 	}
 	rankings := []string{oxbow.RankSeed, oxbow.RankOxbow}
 	took, spentOn := make([]timings, len(rankings)), make([]time.Duration, len(rankings))
-	const batch = 20 // number of questions that one ranking answers before the next ranking is measured
+	const batch = 20 // The rankings alternate after this number of questions.
 	for round := range rounds + 1 {
 		for from := 0; from < len(asks); from += batch {
 			for i, rank := range rankings {
@@ -60,7 +60,7 @@ func (b *bench) measureTurns(ctx context.Context, data string, copies, rounds in
 					}); err != nil {
 						return err
 					}
-					if round > 0 { // the first round creates the indexes
+					if round > 0 { // Do not count the first round, because it builds the index of each ranking.
 						took[i] = append(took[i], t...)
 					}
 				}

@@ -188,7 +188,8 @@ func (w wholeRun) run(ctx context.Context, es []oxbow.Add) ([]wholeCost, error) 
 			if err != nil {
 				return nil, fmt.Errorf("oxbow %s: %w", s.name, err)
 			}
-			if i > 0 || s.once { // Skip the first of several runs, because it fills the system's caches.
+			// If a command is run several times, do not count the first run, because it fills the system's caches.
+			if i > 0 || s.once {
 				clock, cpu = append(clock, took), append(cpu, state.UserTime()+state.SystemTime())
 				peak = max(peak, peakMemory(state))
 			}

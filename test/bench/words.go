@@ -29,7 +29,8 @@ func wordsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		if err != nil {
 			return err
 		}
-		texts := map[string]bool{} // several haystacks contain the same session
+		// set of the texts, because several questions have the same session in their history
+		texts := map[string]bool{}
 		for q, err := range s.Questions() {
 			if err != nil {
 				return err

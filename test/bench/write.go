@@ -44,7 +44,7 @@ func writeCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			return err
 		}
 		defer remove()
-		const most = 10000 // number of different texts; if there are more entries, texts are repeated
+		const most = 10000 // number of different texts that are read; if more entries are needed, texts are used again
 		es, from, err := src.readEntries(ctx, most)
 		if err != nil {
 			return err
@@ -131,7 +131,8 @@ func (w *writeRun) run(ctx context.Context, sqlite bool) (err error) {
 		return err
 	}
 	w.ackedCount = w.entryCount
-	// The first recall creates the index, which each later write updates.
+	// The first recall creates the search index. From then on, each write also updates the index, which is part of its
+	// cost.
 	if _, err := w.memory.Recall(ctx, oxbow.Query{Text: "warm up"}); err != nil {
 		return err
 	}
@@ -163,8 +164,8 @@ func (w *writeRun) logBytes(ctx context.Context) (int64, error) {
 
 // measureSingleWrites times one write at a time, and with each write the bare cost of writing as many bytes.
 func (w *writeRun) measureSingleWrites(ctx context.Context, before []oxbow.Add, sqlite bool) (err error) {
-	var size int // how many bytes a write of this round adds to the log
-	more := 0    // number of bytes in a write besides the name and the content
+	var size int // number of bytes that writing the current entry adds to the log
+	more := 0    // number of these bytes that belong neither to the entry's name nor to its content
 	ox := &durableWriter{
 		name:       "oxbow, with its index",
 		writeEntry: func(e oxbow.Add) error { return w.memory.Apply(ctx, e) },
@@ -198,7 +199,7 @@ func (w *writeRun) measureSingleWrites(ctx context.Context, before []oxbow.Add, 
 	}
 	w.logf("write: timing")
 	const warm = 20
-	start, err := w.logBytes(ctx) // size of the log before the timed writes
+	start, err := w.logBytes(ctx) // size of the log before the writes that are measured
 	if err != nil {
 		return err
 	}
@@ -268,18 +269,20 @@ func (w *writeRun) measureSingleWrites(ctx context.Context, before []oxbow.Add, 
 	return nil
 }
 
-// bareWriteFiles measures the physical cost: appending bytes to a file, and overwriting bytes of a file that has
-// been filled with zeros.
+// bareWriteFiles measures what the disk needs at least for a durable write, for comparison with oxbow. It measures
+// appending to a file, and overwriting a file that was filled with zeros. Both are followed by a sync.
 type bareWriteFiles struct {
 	appendWriter, overwriteWriter *durableWriter
 	appendFile, zerosFile         *os.File
 	appendOffset, zerosOffset     int64
 }
 
-// bytesPerOverwrite is the number of bytes that are prepared for each overwrite.
+// bytesPerOverwrite is the number of zeros that are written to a file beforehand for each later overwrite, so that an
+// overwrite does not make the file longer.
 const bytesPerOverwrite = 8 << 10
 
-// newBareWriteFiles creates the two files in dir. Each write has *size bytes.
+// newBareWriteFiles creates in dir the file for appends, and the file of zeros for overwrites. Each write has *size
+// bytes, which the caller may change between writes.
 func newBareWriteFiles(dir string, rounds int, size *int) (*bareWriteFiles, error) {
 	b := new(bareWriteFiles)
 	var err error
@@ -324,7 +327,7 @@ func newBareWriteFiles(dir string, rounds int, size *int) (*bareWriteFiles, erro
 	return b, nil
 }
 
-// rewind makes the next overwrite start at the beginning of the file.
+// rewind makes the next overwrite start at the beginning of the file of zeros.
 func (b *bareWriteFiles) rewind() { b.zerosOffset = 0 }
 
 func (b *bareWriteFiles) close() error { return errors.Join(b.appendFile.Close(), b.zerosFile.Close()) }

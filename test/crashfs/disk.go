@@ -55,7 +55,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// These errors are returned by all operations after the machine has crashed or the process was killed.
+// After the simulated machine has crashed, all file operations return ErrCrashed. After a simulated process was
+// killed, its operations return ErrKilled.
 var (
 	ErrCrashed = errors.New("the machine has crashed")
 	ErrKilled  = errors.New("the process was killed")
@@ -64,17 +65,18 @@ var (
 // Kind is a kind of operation. Several kinds can be combined by a bitwise OR.
 type Kind uint16
 
-// These are the kinds of operations that have a number.
+// The disk counts operations of these kinds, so that a test can let a crash or a fault happen at the operation with a
+// certain number.
 const (
 	Create   Kind = 1 << iota // creation of a file or lock file
-	Write                     // one call of WriteAt
+	Write                     // a call of WriteAt
 	Truncate                  // one call of Truncate, or OpenFile with O_TRUNC for an existing file
 	Sync                      // one call of File.Sync
 	Rename
 	Remove
 	Mkdir // creation of one directory
 	SyncDir
-	SyncAll // sync at the end of Process.SyncAfter
+	SyncAll // the sync of the whole disk with which Process.SyncAfter ends
 )
 
 var kindNames = []string{"create", "write", "truncate", "sync", "rename", "remove", "mkdir", "syncdir", "syncall"}
@@ -128,7 +130,7 @@ type Fault struct {
 	Err     error // error that the process gets, such as syscall.EIO or syscall.ENOSPC
 	Short   int   // number of bytes that a write still writes before it fails
 	Forever bool  // whether the fault also strikes all later operations of the Kinds
-	Done    bool  // whether the operation is performed although it returns the error
+	Done    bool  // whether the operation is performed before it returns Err
 }
 
 // Disk simulates a disk that loses unsynced data. Several goroutines may call the methods of a disk and its processes
@@ -207,7 +209,7 @@ func (d *Disk) Inject(f Fault) {
 	d.faults = append(d.faults, f)
 }
 
-// Mend removes the faults that are left, so that later operations succeed.
+// Mend removes all faults that were added with Inject and have not happened yet, so that later operations succeed.
 func (d *Disk) Mend() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -250,10 +252,10 @@ func (d *Disk) Clone() *Disk {
 	}
 }
 
-// performOp gives the operation a number and records it. It calls perform to perform the operation. If a fault
-// strikes, it calls fail instead, which must do the part that a failed operation still does. Only a fault with Done
-// set calls perform too. At a Sync or SyncDir at which the disk stops or the process ends, it calls neither. fail may
-// be nil. The caller holds mu and has checked that the process is alive.
+// performOp gives the operation op a number, records it, and calls perform to perform it. If a test has requested a
+// fault for this operation, performOp calls fail instead, which does what such a failed operation still does. If the
+// fault has Done set, it calls perform as well. If the disk stops or the process ends at this operation, which is a
+// Sync or SyncDir, it calls neither. fail may be nil. The caller holds mu and has checked that the process is alive.
 func (p *Process) performOp(op Op, perform func(op Op) error, fail func(op Op, f Fault)) error {
 	d := p.disk
 	op.N, op.Proc = len(d.opLog)+1, p.id

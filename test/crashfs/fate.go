@@ -17,14 +17,17 @@ type opFate struct {
 type fateKind uint8
 
 const (
-	fateLost      fateKind = iota
-	fateKept               // All bytes of the write remain.
-	fateFirstPart          // Only the first bytes remain, and the file ends after them.
-	fateSizeOnly           // Only the first bytes remain, perhaps none, but the file has its full new length.
-	fateLastPart           // The first bytes are missing, but the file has its full new length.
+	fateLost fateKind = iota
+	fateKept          // After the crash, the file contains all bytes of the write.
+	// After the crash, only the first bytes of the write are in the file, and the file ends after them.
+	fateFirstPart
+	// After the crash, only the first bytes of the write are in the file, or none. The file has its full new length.
+	fateSizeOnly
+	// After the crash, the first bytes of the write are missing. The file has its full new length.
+	fateLastPart
 )
 
-// describe returns the part of a label that tells what happened to the operation op.
+// describe returns a text that says what the crash did to the operation op, such as "lost write 7".
 func (f opFate) describe(op string) string {
 	switch f.form {
 	case fateLost:
@@ -42,8 +45,8 @@ func (f opFate) describe(op string) string {
 	return "kept " + op
 }
 
-// applyTo changes the bytes of a file as the operation does with this fate. It may write to buf. It returns buf or a
-// new slice.
+// applyTo changes the bytes of a file in buf as the write or truncation op does, if a crash leaves it as f says. It
+// may write to buf. It returns buf or a new slice.
 func (op *dataOp) applyTo(buf []byte, f opFate) []byte {
 	if f.form == fateLost {
 		return buf
@@ -65,8 +68,8 @@ func (op *dataOp) applyTo(buf []byte, f opFate) []byte {
 	return buf
 }
 
-// endOffset returns the length that the file has at least after the operation with this fate. It returns 0 if the
-// operation does not extend the file.
+// endOffset returns where the bytes of the write op end in the file, if a crash leaves the write as f says. The file
+// has at least this length then. It returns 0 if the operation was lost or is a truncation.
 func (op *dataOp) endOffset(f opFate) int64 {
 	switch {
 	case f.form == fateLost || op.op.Kind == Truncate:
@@ -89,13 +92,15 @@ func resizeBuffer(buf []byte, size int64) []byte {
 }
 
 const (
-	sectorSize          = 512 // number of bytes that a disk writes completely or not at all
-	maxFineBytes        = 256 // A write of at most this many bytes is cut at every third byte.
-	edgeByteCount       = 64  // A longer write is cut only within this many bytes of each end.
-	maxSectorBoundaries = 32  // maximum number of sector boundaries at which one write is cut
+	sectorSize = 512 // number of bytes that a disk writes completely or not at all
+	// A write of at most this many bytes may end after every third byte. Trying every byte would take too long.
+	maxFineBytes = 256
+	// A write of more than maxFineBytes bytes may end only so near to its start or its end, or at the end of a sector.
+	edgeByteCount       = 64
+	maxSectorBoundaries = 32 // maximum number of sector boundaries at which one write is cut
 )
 
-// possibleFates returns the fates in which only a part of the write remains.
+// possibleFates returns the ways in which a crash may leave only a part of a write in the file.
 func (op *dataOp) possibleFates() []opFate {
 	size := len(op.data)
 	if op.op.Kind != Write || size == 0 {

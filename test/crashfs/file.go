@@ -120,7 +120,8 @@ func (f *openFile) closeFile() error {
 	return f.memFile.Close()
 }
 
-// fileLock is a lock of a process. The mutex of the disk guards its fields.
+// fileLock is a lock on a file that a simulated process holds or waits for. The mutex of the simulated disk guards its
+// fields.
 type fileLock struct {
 	p        *Process
 	name     string

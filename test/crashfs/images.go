@@ -11,10 +11,16 @@ import (
 )
 
 const (
-	maxAllNameOps = 6 // maximum number of pending name changes for which every subset is tried
-	maxAllDataOps = 4 // maximum number of pending writes and truncations for which every subset is tried
-	tornFirstOps  = 8 // number of pending writes at the beginning that are cut if there are too many to cut all
-	tornLastOps   = 8 // number of pending writes at the end that are cut if there are too many to cut all
+	// If at most so many name changes are not durable, a crash may lose any subset of them. Otherwise only some
+	// subsets are tried.
+	maxAllNameOps = 6
+	// If at most so many writes and truncations are not durable, a crash may lose any subset of them. Otherwise only
+	// some subsets are tried.
+	maxAllDataOps = 4
+	// If many writes are not durable, only so many of the oldest are tried with a part of their bytes lost.
+	tornFirstOps = 8
+	// If many writes are not durable, only so many of the newest are tried with a part of their bytes lost.
+	tornLastOps = 8
 )
 
 // EachImage yields the possible contents of the disk after a crash at this moment. Each comes with a label that tells
@@ -69,18 +75,20 @@ func (d *Disk) EachSketch(yield func(im *ImageSketch) bool) {
 	})
 }
 
-// imageEnumerator is the state of one call to EachImage or EachSketch.
+// imageEnumerator is the state of one call to EachImage or EachSketch, which lists the possible contents of the disk
+// after a crash.
 type imageEnumerator struct {
-	state      *diskState
-	yield      func(*ImageSketch) bool
-	seenSums   map[uint64]bool   // hashes of the images that were yielded
-	seenTrees  map[uint64]bool   // hashes of the name trees that were tried
-	fileHashes map[string]uint64 // hash of a file's content, by the inode and its operations' fates
+	state     *diskState
+	yield     func(*ImageSketch) bool
+	seenSums  map[uint64]bool // hashes of the disk contents that were passed to yield, so that none is passed twice
+	seenTrees map[uint64]bool // hashes of the sets of file names that were tried
+	// hash of a file's content after a crash; the key says which file and what the crash did to its pending writes
+	fileHashes map[string]uint64
 	scratch    []byte
-	opTexts    map[*dataOp]string // description of each operation, for labels
+	opTexts    map[*dataOp]string // description of each operation, for the labels that say what a crash has lost
 	wholeFiles map[*inode][]byte  // for each file with a single pending write at its end: the content with that write
 	hashKey    []byte
-	sketch     ImageSketch // sketch that is yielded; it is reused for the next image
+	sketch     ImageSketch // the description that is passed to yield; it is reused for the next disk content
 }
 
 // ImageSketch describes one possible content of the disk. It is valid only until the function that got the sketch
@@ -93,26 +101,27 @@ type ImageSketch struct {
 	imageSum   uint64
 }
 
-// treeEntry is a name in an image, with the file or directory to which it leads.
+// treeEntry is a file name on the disk after a crash, with the file or directory to which it leads.
 type treeEntry struct {
 	name       string
 	node       *inode
-	hash       uint64 // hash of the name and its permissions
-	linkNumber int    // index of an earlier place with the same file (-1 if this place is the first)
+	hash       uint64 // hash of the name and the file's permissions
+	linkNumber int    // index in treeEntries of an earlier name of the same file (-1 if this is its first name)
 	fileNumber int    // index in the files of the tree (-1 for a directory)
 }
 
 // fileTree contains all names of an image, and the files to which they lead.
 type fileTree struct {
 	treeEntries []treeEntry
-	files       []*inode  // files in the order of places
-	dataOps     []*dataOp // pending operations on the files, the oldest first
-	opIndexes   [][]int   // for each file, the indexes of its operations in ops
+	files       []*inode  // the files, in the order of their first names in treeEntries
+	dataOps     []*dataOp // writes to the files, and truncations, that a crash may lose, oldest first
+	opIndexes   [][]int   // for each file, the indexes of its operations in dataOps
 	label       string
 }
 
-// chooseNames builds the names that remain with one subset of the changes. It yields images with all fates of the
-// pending writes. It returns false if the caller wants no more images.
+// chooseNames determines which file names exist after a crash that loses some name changes. keep says for each pending
+// name change whether it remains. With these names, chooseNames yields the disk contents for everything that the crash
+// may do to the pending writes. It returns false if the caller wants no more disk contents.
 func (e *imageEnumerator) chooseNames(keep []bool) bool {
 	t, hash := e.buildTree(keep)
 	if e.seenTrees[hash] {
@@ -234,8 +243,9 @@ func (e *imageEnumerator) buildTree(keep []bool) (fileTree, uint64) {
 	return t, hash
 }
 
-// yieldImage yields the image with these fates, unless an equal image was yielded before. It returns false if the
-// caller wants no more images.
+// yieldImage passes one possible disk content after a crash to yield, unless an equal content was passed before. t
+// contains the file names, and fates says what the crash did to each pending write. yieldImage returns false if the
+// caller wants no more disk contents.
 func (e *imageEnumerator) yieldImage(t *fileTree, fates []opFate) bool {
 	im := &e.sketch
 	im.enumerator = e
@@ -254,7 +264,8 @@ func (e *imageEnumerator) yieldImage(t *fileTree, fates []opFate) bool {
 	return e.yield(im)
 }
 
-// Sum returns the hash that [Sum] returns for the image, without building the image.
+// Sum returns a hash of the described disk content. It equals the result of the function [Sum] for this content, but
+// is computed without building the content.
 func (im *ImageSketch) Sum(skip func(name string) bool) uint64 {
 	if skip == nil && im.imageSum != 0 {
 		return im.imageSum
@@ -271,7 +282,7 @@ func (im *ImageSketch) Sum(skip func(name string) bool) uint64 {
 	return h
 }
 
-// AnyName reports whether fn returns true for the name of a file in the image.
+// AnyName reports whether fn returns true for the name of any file on the disk after the crash.
 func (im *ImageSketch) AnyName(fn func(name string) bool) bool {
 	return slices.ContainsFunc(im.tree.treeEntries, func(p treeEntry) bool { return p.fileNumber >= 0 && fn(p.name) })
 }
@@ -297,11 +308,11 @@ func (im *ImageSketch) BuildImage() *vfs.Mem {
 	return img
 }
 
-// Label tells which changes are lost in this image.
+// Label returns a text that says which changes the crash has lost in this disk content.
 func (im *ImageSketch) Label() string { return im.enumerator.imageLabel(im.tree, im.opFates) }
 
-// hashFile returns the hash of a file's content after the pending operations. opIndexes contains their fates'
-// positions in fates.
+// hashFile returns the hash of a file's content after the crash. fates says what the crash did to each pending
+// operation on any file. opIndexes contains the indexes in fates for this file's operations.
 func (e *imageEnumerator) hashFile(node *inode, opIndexes []int, fates []opFate) uint64 {
 	e.hashKey = append(
 		e.hashKey[:0],
@@ -329,15 +340,15 @@ func (e *imageEnumerator) hashFile(node *inode, opIndexes []int, fates []opFate)
 	return h
 }
 
-// buildFile returns the content of a file after its pending operations. If buffer is not nil, buildFile may store the
-// content there, and the next call overwrites it. Several images may share the result, so callers must copy the result
-// before writing to it.
+// buildFile returns the content of a file after the crash. If buffer is not nil, buildFile may store the content
+// there, and the next call overwrites it. The same result may be used for several disk contents, so callers must copy
+// it before writing to it.
 func (e *imageEnumerator) buildFile(buffer *[]byte, node *inode, opIndexes []int, fates []opFate) []byte {
 	if len(node.pendingOps) == 0 {
 		return slices.Clip(node.base)
 	}
-	// After most crashes, a single record at the end of a file is pending. All its parts are prefixes of one slice,
-	// which is built only once.
+	// At most crashes, the only write that may be lost is a record that was appended to the file. Whatever part of the
+	// record remains, the content is then the beginning of one slice, which is built only once.
 	op := node.pendingOps[0]
 	isAppend := op.op.Kind == Write && op.op.Off == int64(len(node.base))
 	if len(node.pendingOps) == 1 && isAppend {
@@ -360,8 +371,8 @@ func (e *imageEnumerator) buildFile(buffer *[]byte, node *inode, opIndexes []int
 	for _, op := range node.pendingOps {
 		size = max(size, int(op.op.Off)+len(op.data))
 	}
-	// The bytes between the length and the capacity of data are zeros, so data can grow without clearing them. After a
-	// truncation this need not hold.
+	// data may be extended without clearing the bytes after its length, because they are zeros up to its capacity.
+	// This is no longer so after a truncation.
 	var data []byte
 	if buffer == nil {
 		data = make([]byte, size)
@@ -382,7 +393,8 @@ func (e *imageEnumerator) buildFile(buffer *[]byte, node *inode, opIndexes []int
 	return slices.Clip(data)
 }
 
-// imageLabel returns a label that tells which changes are lost with these fates.
+// imageLabel returns a text that says which changes a crash has lost. fates says what the crash did to each pending
+// write.
 func (e *imageEnumerator) imageLabel(t *fileTree, fates []opFate) string {
 	var b strings.Builder
 	b.WriteString(t.label)
@@ -407,10 +419,10 @@ func (e *imageEnumerator) imageLabel(t *fileTree, fates []opFate) string {
 	return b.String()
 }
 
-// eachSubset calls yield for the subsets of count things. If count is greater than limit, it tries only some subsets:
-// all things, none, every prefix, all but one thing, and one thing alone. It begins with all things and ends with
-// none. So if several subsets lead to the same image, the subset with the fewest losses comes first. eachSubset stops
-// and returns false as soon as try returns false.
+// eachSubset calls yield with subsets of count things. keep[i] says whether thing i is in the subset. If count is at
+// most limit, it tries all subsets. Otherwise it tries all things, none, every prefix, all but one thing, and one
+// thing alone. It begins with all things and ends with none. So if several subsets lead to the same disk content, the
+// subset with the fewest losses comes first. eachSubset stops and returns false as soon as yield returns false.
 func eachSubset(count, limit int, yield func(keep []bool) bool) bool {
 	keep := make([]bool, count)
 	fill := func(in func(i int) bool) bool {

@@ -28,7 +28,7 @@ var (
 	_ vfs.BulkSyncer   = (*Process)(nil)
 )
 
-// killNow ends the process. The caller holds the mutex of the disk.
+// killNow ends the simulated process. The caller holds the mutex of the simulated disk.
 func (p *Process) killNow() {
 	p.isDead = true
 	for l := range p.heldLocks {
@@ -220,7 +220,8 @@ func (d *Disk) recordRename(op Op) error {
 	}
 	ino := info.Sys().(uint64)
 	if there, err := d.inodeNumber(op.To); err == nil && there == ino {
-		return d.liveFiles.Rename(op.Name, op.To) // Both names lead to the same file, so nothing changes.
+		// Both names lead to the same file. POSIX says that rename does nothing then, so no change is recorded.
+		return d.liveFiles.Rename(op.Name, op.To)
 	}
 	if err := d.liveFiles.Rename(op.Name, op.To); err != nil {
 		return err

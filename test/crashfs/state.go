@@ -18,7 +18,7 @@ type diskState struct {
 	rootNumber  uint64
 	nodes       map[uint64]*inode
 	nameChanges []*nameChange // pending changes of names, the oldest first
-	pruneSize   int           // number of nodes at which addInode removes unused nodes
+	pruneSize   int           // number of inodes at which addInode removes the inodes that are no longer used
 }
 
 // inode is a file or directory, whatever its names are.
@@ -29,29 +29,37 @@ type inode struct {
 	openCount int               // number of handles that are open
 	children  map[string]uint64 // durable names in a directory, with their inodes
 
-	base       []byte    // durable bytes of a file
-	isShared   bool      // whether other states share base; then it must be copied before a write
-	pendingOps []*dataOp // pending operations, the oldest first, but operations of a failed Sync before all others
+	base     []byte // the bytes of the file that no crash can lose
+	isShared bool   // whether other states share base; then it must be copied before a write
+	// Writes and truncations that a crash may lose, oldest first. Operations that a failed Sync should have made
+	// durable come before all others.
+	pendingOps []*dataOp
 }
 
 // dataOp is a pending write or truncation. Its fields never change.
 type dataOp struct {
-	op       Op     // the operation; its field Off is the offset of a write, or the new length
-	data     []byte // bytes of a write (nil for a truncation)
-	isFailed bool   // whether a Sync has failed since, so that no later Sync makes the operation durable
+	op   Op     // the operation; its field Off is the offset of a write, or the new length
+	data []byte // bytes of a write (nil for a truncation)
+	// whether a Sync after this operation has failed, so that no later Sync makes the operation durable
+	isFailed bool
 }
 
-// nameChange is a pending change of names. A crash keeps or loses it as a whole. Its fields do not change, except that
-// unneeded effects are removed, and that isFailed may become true.
+// nameChange is a change of file names that is not durable yet. A crash keeps or loses it as a whole. Its fields do
+// not change, with two exceptions: isFailed may become true, and effects lose the names for which a later change has
+// become durable.
 type nameChange struct {
-	op             Op
-	opPart         string // text before the operation in labels, if the change is only a part of it
-	effects        []entryEffect
-	requiredChange *nameChange // change without which this one is never kept (nil if it needs none)
-	isFailed       bool        // whether a SyncDir has failed since, so that no later SyncDir makes the change durable
+	op Op
+	// If one operation makes several name changes, a text that says which of them this is, for labels.
+	opPart  string
+	effects []entryEffect
+	// change without which a crash never keeps this change, because a rename removes the old name only if the new name
+	// exists (may be nil)
+	requiredChange *nameChange
+	isFailed       bool // whether a SyncDir has failed since, so that no later SyncDir makes the change durable
 }
 
-// entryEffect gives a name in a directory a new meaning. The name leads to the inode ino, or to nothing if ino is 0.
+// entryEffect is the effect of a change on one name in a directory. After it, the name leads to the inode inodeNumber,
+// or does not exist if inodeNumber is 0.
 type entryEffect struct {
 	dirNumber   uint64
 	name        string
@@ -139,8 +147,8 @@ func (s *diskState) addInode(n *inode) {
 // reachableInodes returns the inodes that can be reached from the root by names that are durable or pending.
 func (s *diskState) reachableInodes() map[uint64]bool { return s.reachableFrom(s.rootNumber) }
 
-// reachableOrOpen returns the inodes that can be reached by names that are durable or pending, either from the root or
-// from an open inode. The result contains the open inodes.
+// reachableOrOpen returns the inodes of all files and directories that are open or have a path. A path begins at the
+// root or at an open directory. Names that a crash may still lose count as well.
 func (s *diskState) reachableOrOpen() map[uint64]bool {
 	starts := []uint64{s.rootNumber}
 	for ino, n := range s.nodes {
@@ -181,7 +189,7 @@ func (s *diskState) reachableFrom(starts ...uint64) map[uint64]bool {
 	return used
 }
 
-// dropUnreachable removes the changes in directories that nothing reaches any more. No crash can restore such a
+// dropUnreachable forgets the name changes in directories that no path leads to any more. No crash can restore such a
 // directory, and no process can sync it.
 func (s *diskState) dropUnreachable() {
 	used := s.reachableInodes()
@@ -197,7 +205,8 @@ func (c *nameChange) touchesDir(dir uint64) bool {
 	return slices.ContainsFunc(c.effects, func(e entryEffect) bool { return e.dirNumber == dir })
 }
 
-// makeDirDurable makes the pending names in a directory durable, except names of a failed SyncDir.
+// makeDirDurable makes the changed names in a directory durable, as SyncDir does. It leaves out the names for which an
+// earlier SyncDir has failed.
 func (s *diskState) makeDirDurable(dir uint64) {
 	for _, c := range slices.Clone(s.nameChanges) {
 		if c.touchesDir(dir) && !c.isFailed {
@@ -239,7 +248,8 @@ func (s *diskState) failAllSyncs() {
 	}
 }
 
-// makeDurable makes a change durable. If the change needs another one, that becomes durable first.
+// makeDurable makes a change durable. If the change is the end of an old name in a rename, it makes the new name
+// durable first.
 func (s *diskState) makeDurable(c *nameChange) {
 	i := slices.Index(s.nameChanges, c)
 	if i < 0 {
@@ -250,7 +260,7 @@ func (s *diskState) makeDurable(c *nameChange) {
 		i = slices.Index(s.nameChanges, c)
 	}
 	for _, e := range c.effects {
-		// Earlier changes of the same name no longer matter, because the durable name replaces them.
+		// Forget earlier changes of the same name, because no crash can bring back their effects now.
 		for _, old := range s.nameChanges[:i] {
 			old.effects = slices.DeleteFunc(old.effects, func(o entryEffect) bool {
 				return o.dirNumber == e.dirNumber && o.name == e.name
@@ -261,7 +271,7 @@ func (s *diskState) makeDurable(c *nameChange) {
 	s.nameChanges = slices.DeleteFunc(s.nameChanges, func(o *nameChange) bool { return o == c || len(o.effects) == 0 })
 }
 
-// setDirEntry gives a durable name of the directory its new meaning.
+// setDirEntry changes a durable name in the directory as e says: the name leads to another inode, or is removed.
 func (n *inode) setDirEntry(e entryEffect) {
 	if e.inodeNumber == 0 {
 		delete(n.children, e.name)
@@ -315,8 +325,8 @@ func removeOverwritten(writes []*dataOp, op *dataOp) []*dataOp {
 	return left
 }
 
-// splitAround returns the part of a write from one file offset to another. It returns nil if the write lacks bytes
-// there.
+// splitAround returns the part of a write that lies between two offsets in the file. It returns nil if the write has
+// no bytes between them.
 func (op *dataOp) splitAround(from, to int64) []*dataOp {
 	from, to = max(from, op.op.Off), min(to, op.op.Off+int64(len(op.data)))
 	if from >= to {

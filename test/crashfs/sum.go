@@ -1,4 +1,4 @@
-// This file computes hashes of images.
+// This file computes a hash of a disk's content, by which equal contents are recognized.
 
 package crashfs
 
@@ -14,7 +14,7 @@ import (
 // of a program. If skip returns true for the name of a file, only the name counts and not the bytes. skip may be nil.
 func Sum(m *vfs.Mem, skip func(name string) bool) uint64 {
 	h, n := uint64(0), 0
-	var first map[uint64]int // index of a file's first name, by inode
+	var first map[uint64]int // for each inode, the index of the file's first name
 	m.Each(func(name string, info fs.FileInfo, data []byte) {
 		h = mixSum(h, sumName(name, info.Mode()))
 		link := -1

@@ -18,5 +18,5 @@ func init() {
 
 const (
 	garbagePercent     = 400
-	garbageMemoryLimit = 1 << 30 // bytes from which on the collector runs more often
+	garbageMemoryLimit = 1 << 30 // memory use, in bytes, from which on the garbage collector runs more often
 )

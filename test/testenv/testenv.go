@@ -37,7 +37,8 @@ func SkipUnlessLong(t testing.TB) {
 	}
 }
 
-// IsLong reports whether longTestsVar is above 0, as it is in .ci/run.
+// IsLong reports whether slow tests are to run. This is the case if the environment variable OXBOW_LONG is above 0, as
+// in .ci/run.
 func IsLong() bool { return RepeatCount(0, 1<<20) > 0 }
 
 // SkipInShortMode skips a test in short mode, in which the race detector runs. The test uses a
@@ -49,9 +50,9 @@ func SkipInShortMode(t testing.TB) {
 	}
 }
 
-// RequireProgram returns the path of a program. If the program is missing, Program skips the test or, if
-// env requires the program, fails the test. The hint says how to install the program, such as "apt
-// install strace".
+// RequireProgram returns the path of a program. If the program is missing, RequireProgram skips the test, or fails the
+// test if an environment variable says that the program is required. The hint says how to install the program, such as
+// "apt install strace".
 func RequireProgram(t testing.TB, name, hint string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)

@@ -107,8 +107,8 @@ type claudeReader struct {
 	promptPosition string // position of the main agent's current prompt
 	agentTurnID    string // ID of the sub-agents' current turn
 
-	// For the UUID of each line of the transcript, the UUID of the nearest line at or above it that contained a
-	// prompt, a text, a call or a result. Lines are above each other if one names the other as its parent.
+	// For each line, the UUID of the nearest line at or above it that contained something to report, such as a prompt
+	// or a call. A line is below the line that it names as its parent. The keys are the UUIDs of the lines.
 	lastEventUUIDs map[string]string
 
 	shell shellReporter

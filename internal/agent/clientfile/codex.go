@@ -122,7 +122,8 @@ type codexReader struct {
 
 	isStarted bool
 	startTime time.Time // time of the file's first line
-	// An old version of Codex wrote each payload as a line of its own, without type and time around it.
+	// An old version of Codex wrote each message or call as a line of its own, without the object that now contains
+	// its type and time.
 	hasBareLines bool
 	isInForkCopy bool      // The lines are still copies from the parent session.
 	lastTime     time.Time // time of the previous line
@@ -136,12 +137,14 @@ type codexReader struct {
 	shell shellReporter
 	// The agent's texts are stored as messages, so the agent_message events that repeat them must be ignored.
 	hasItemMessages bool
-	hasPromptEvents bool // The prompts of the current turn are stored in user_message events.
-	// last prompt read from a user_message event, or "" after a message repeated it
+	// Events of the current turn contain its prompts, so messages with the same prompts are ignored.
+	hasPromptEvents bool
+	// last prompt that an event contained, or "" after a message has repeated it
 	unrepeatedEventPrompt string
 	// prompts that are not reported yet, because an event that repeats the prompt may follow
 	heldTexts []heldText
-	// for each text of the agent in this turn: copies in item_completed events minus copies in messages
+	// Codex stores each text of the agent twice, in an item_completed event and in a message. For each text in this
+	// turn, the number of such events minus the number of such messages.
 	unpairedTexts    map[string]int
 	reportedThoughts map[string]bool // reasoning that was already reported in this turn
 }
@@ -219,7 +222,8 @@ func (c *codexReader) ReadLine(line []byte, offset int64, yield func(*Event)) bo
 
 // fillMissingFields sets the payload and the time of a line that lacks them.
 func (c *codexReader) fillMissingFields(l *codexLine, line []byte) {
-	if l.Payload == nil { // Old versions of Codex wrote the payload without type and time around it.
+	// Old versions of Codex wrote only the message or call itself, so the whole line is the payload.
+	if l.Payload == nil {
 		c.hasBareLines = true
 		l.Payload, l.Type = line, "response_item"
 		if !c.isStarted {

@@ -201,9 +201,9 @@ func (d *duplicateSearch) findContainedTexts(ctx context.Context, samples []*pre
 	return nil
 }
 
-// Two texts are compared by their words only if both contain the word of a rarestWordKey and have its
-// exactWordsNumber. The word is the rarest word of one text. The number stands for the numbers, the words with symbols
-// and the negations in a text, which must be the same in both.
+// rarestWordKey decides which texts are compared by their words. A text is compared only with texts that contain its
+// rarest word and have the same exactWordsNumber. This number stands for the numbers, the words with symbols and the
+// negations in a text.
 type rarestWordKey struct{ word, exactWordsNumber uint32 }
 
 // rarestWords returns the key of each sample: the sample's word that occurs in the fewest samples, and a number for

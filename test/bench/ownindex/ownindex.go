@@ -9,7 +9,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// SearchWays contains the names of the ways to search:
+// SearchWays contains the names of the searches that are measured, each of which tests another part of the index:
 //
 //	plain     texts with any of the words, in one segment
 //	held      plain, filtered by a term that one text in ten contains
@@ -19,7 +19,7 @@ import (
 //	allowed   plain, filtered by a function that accepts every second text
 //	prefix    plain, and any of the terms that have a prefix in common with the last word
 //	opened    plain, in an index that was opened from its snapshot
-//	worn      plain, in several segments with deletions and a memtable
+//	worn      plain, in an index that was changed: several segments, deleted texts, and new texts in memory
 var SearchWays = []string{"plain", "held", "rare", "lacked", "newest", "allowed", "prefix", "opened", "worn"}
 
 // Texts contains the texts for an index: how many texts exist, and a function that returns the words of text i.
@@ -43,8 +43,8 @@ type FilledIndex struct {
 	termsByPrefix map[string][]string // terms by prefix, which are cached because finding them is not measured
 }
 
-// A prefix contains the first prefixLength bytes of a word. At most maxPrefixTerms terms with this prefix are searched
-// for.
+// A search by prefix also finds words that begin like the last word of the query. Their first prefixLength bytes must
+// be the same. At most maxPrefixTerms such words are searched for.
 const (
 	prefixLength   = 4
 	maxPrefixTerms = 40
@@ -95,7 +95,8 @@ func (t Texts) indexDocument(i int) *index.Document {
 	return &d
 }
 
-// NewFilledIndex creates an index that is filled for a way to search.
+// NewFilledIndex creates an index with the texts for one of the SearchWays. For "worn" and "opened", the index is
+// prepared differently.
 func NewFilledIndex(texts Texts, searchWay string) (*FilledIndex, error) {
 	e := &FilledIndex{searchWay: searchWay, textCount: uint64(texts.Count), termsByPrefix: map[string][]string{}}
 	x := index.New(index.Params{})

@@ -16,7 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// MaxWait is the maximum time that any wait takes. It is about ten times the longest wait on a quiet machine.
+// MaxWait is how long a test waits at most for the browser to do something, such as to show a page. It is about ten
+// times the longest wait that is needed on a machine without other work.
 const MaxWait = 3 * time.Minute
 
 // NewProfileDir returns a directory for the data of a browser. If the browser is killed, some of its processes may

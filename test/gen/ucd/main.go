@@ -26,7 +26,7 @@ import (
 const (
 	inputFile         = "testdata/unicode17.txt"
 	outputFile        = "tables.go"
-	codePointLimit    = 0x110000 // code points
+	codePointLimit    = 0x110000 // All Unicode code points are below this number.
 	codePointsPerPage = 256      // code points in one bitmap
 )
 
@@ -41,7 +41,7 @@ func main() {
 	var version string
 	var alnum, capital [codePointLimit]bool
 	var cased, ignorable [][2]int
-	var lower [][2]int // pairs of single code points
+	var lower [][2]int // pairs of a code point and its lower case, if that is a single code point
 	sc := bufio.NewScanner(f)
 	for line := 1; sc.Scan(); line++ {
 		kind, rest, _ := strings.Cut(sc.Text(), " ")
@@ -150,8 +150,8 @@ func writeBitmaps(w *bytes.Buffer, name, what string, set *[codePointLimit]bool)
 	fmt.Fprintf(w, "}\n\n")
 }
 
-// writeCases writes runs of equally spaced code points with the same distance to their lower
-// case.
+// writeCases writes the table of lower-case letters. Code points with equal distances between them are written as one
+// row if their lower cases are all equally far away from them.
 func writeCases(w *bytes.Buffer, lower [][2]int) {
 	fmt.Fprintf(
 		w,

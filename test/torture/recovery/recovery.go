@@ -34,11 +34,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-// Tally counts what happened to the damaged files.
+// Tally counts what happened to store files that the tests have damaged.
 type Tally struct {
 	Files           int // number of files that were damaged
 	Combinations    int // number of verb calls on damaged files
-	HarmlessCount   int // number of files whose entries did not change
+	HarmlessCount   int // number of files whose damage left all entries as they were
 	TracelessCount  int // number of files that lost their last changes, although nothing shows the loss
 	RolledBackCount int // number of files that lack changes which were written according to the lock file
 	ReportedCount   int // number of files whose damage the verb check reported
@@ -46,7 +46,7 @@ type Tally struct {
 	LostEntryCount  int // number of entries that were not saved although their records are undamaged
 }
 
-// Add adds all counts in u to the counts in t.
+// Add adds the counts of other tests in u to t.
 func (t *Tally) Add(u Tally) {
 	t.Files += u.Files
 	t.Combinations += u.Combinations
@@ -68,9 +68,12 @@ const (
 
 // Damage tells which bytes of a file are damaged, and how.
 type Damage struct {
-	Kind       string // what happens to the bytes: "changed", "zeroed" or "cut"
-	Start, End int    // offsets of the first damaged byte and the byte after the last
-	DerivedSet int    // derived files that are next to the damaged file, as a sum of bits
+	Kind string // what happens to the bytes from Start to End-1: "changed", "zeroed" or "cut"
+	// offsets in the store file of the first damaged byte, and of the byte after the last damaged byte
+	Start, End int
+	// which of the snapshot, the index and the lock file exist next to the store file: a sum of withSnapshot,
+	// withIndex and withLock
+	DerivedSet int
 }
 
 func (d Damage) String() string {
@@ -98,8 +101,8 @@ func (s *Store) DamageRecords() (all []Damage) {
 	return all
 }
 
-// DamageAllBytes returns several damages at each byte of the file. The derived files differ from one damage to the
-// next. seed determines the derived files for the first damage.
+// DamageAllBytes returns several ways to damage each byte of the store file. They also differ in which of the
+// snapshot, the index and the lock file exist. seed determines which of these exist for the first way.
 func (s *Store) DamageAllBytes(seed uint64) []Damage {
 	var all []Damage
 	used := s.UsedBytes()
@@ -145,8 +148,8 @@ type damageTrial struct {
 	derivedSet       int
 	storeKind        string        // kind of the damage, as in Damage.Kind
 	damageOffset     int           // offset of the first damaged byte
-	undamagedEntries contentByName // entries that the undamaged records add up to
-	isUndamaged      bool          // whether check finds no problem
+	undamagedEntries contentByName // entries that can be restored from the undamaged records
+	isUndamaged      bool          // whether the command check finds no problem in the damaged file
 	isOlderState     bool          // whether the only problem is that the file went back to an earlier state
 	listedEntries    contentByName // entries that the verb list returns (nil if it fails)
 }
@@ -307,8 +310,9 @@ func (x *damageTrial) callReadVerbs() error {
 	return x.countOutcome(state)
 }
 
-// countOutcome counts the outcome for the file. state is the index of the state that the verb list returned, or -1. It
-// returns an error if changes are missing that check does not report.
+// countOutcome counts what the verbs check and list found in the damaged file. The verb list returned the entries
+// after one of the store's records, and state is its index in entriesAfterRecord. It is -1 if list failed.
+// countOutcome returns an error if changes are missing and check does not report this.
 func (x *damageTrial) countOutcome(state int) error {
 	switch {
 	case x.isOlderState:
@@ -329,8 +333,9 @@ func (x *damageTrial) countOutcome(state int) error {
 	return nil
 }
 
-// isLastSealByte reports whether the damage set the last byte of a commit mark to zero. A crash can do the same, so
-// check cannot report it.
+// isLastSealByte reports whether the damage changed the last byte of a commit mark to zero. A commit mark is an empty
+// record, which shows that the records before it are complete. A crash can leave the same file, so the command check
+// cannot report this damage.
 func (x *damageTrial) isLastSealByte() bool {
 	for _, r := range x.records {
 		if x.damageOffset == r.end-1 && r.end-r.start == recordOverhead {
@@ -502,7 +507,7 @@ func (x *damageTrial) runRemedy(remedy string) (commands int, err error) {
 		if _, err := x.callRecover(maintenance.RecoverIn{}); err != nil {
 			return 1, err
 		}
-		// A person would now run the command that recover suggests.
+		// Do what a person would do now: run the command that the first call of recover suggests.
 		_, err := x.callRecover(maintenance.RecoverIn{Replace: true})
 		return 2, err
 	case strings.Contains(remedy, "nothing to do"):
@@ -561,8 +566,8 @@ func (x *damageTrial) isUnrecognizable() bool {
 	return undamagedCount < 2
 }
 
-// lostWithoutTrace reports whether only the end of the file is missing, and nothing shows that there was more. A
-// lock file would show it.
+// lostWithoutTrace reports whether the damage removed only the end of the file, and nothing shows that the file was
+// longer. If a lock file exists, it shows this.
 func (x *damageTrial) lostWithoutTrace() bool {
 	end := len(bytes.TrimRight(x.damaged, "\x00"))
 	last := headerSize

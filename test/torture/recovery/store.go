@@ -40,7 +40,7 @@ func withEntry(es contentByName, name, text string) contentByName {
 	return es
 }
 
-// Kinds lists the kinds of stores that Build can build.
+// Kinds lists the kinds of stores that the function Build creates for the tests.
 var Kinds = []string{"plain", "compacted", "compacted and written since", "redacted", "redacted and compacted"}
 
 // Store is a sound store. Its file and the derived files are in memory.
@@ -76,7 +76,7 @@ type record struct {
 	base       bool
 }
 
-// op is the state of one entry after a record, or the entry's removal.
+// op is an operation in a record: it sets one entry's name and content, or removes the entry.
 type op struct {
 	id            uint64
 	name, content string
@@ -129,7 +129,8 @@ func Build(ctx context.Context, dir, kind string, count int) (*Store, error) {
 	default:
 		return nil, fmt.Errorf("there is no kind %q", kind)
 	}
-	// Each step opens and closes the store, as a process would. Closing it writes a commit mark.
+	// Each step opens the store, changes it and closes it, as a process would. When the store is closed, it writes a
+	// commit mark, which shows that the records before it are complete.
 	for _, step := range steps {
 		var err error
 		d, err = logstore.Open(path, logstore.Options{Clock: time.Now, Rand: rand.Reader, LockWait: time.Second,

@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// Shorter sentences say too little to be worth remembering. Longer sentences are usually pasted and not written.
+// Sentences below or above these lengths are skipped. Longer texts are usually pasted and not written by the person.
 const (
 	minSentenceBytes = 6
 	maxSentenceBytes = 400
