@@ -284,7 +284,7 @@ func (v *store) restoreRedacted(ctx context.Context, op oxbow.Op) (oxbow.Op, err
 	}
 	old, err := v.base.Get(ctx, name)
 	if err != nil || !v.scope.Sees(&old) {
-		return op, nil // The check of the op that follows will return the error.
+		return op, nil // No error is needed here, because the check of the op, which follows, will return one.
 	}
 	switch o := op.(type) {
 	case oxbow.Update:

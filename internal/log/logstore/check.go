@@ -68,8 +68,7 @@ const maxCheckPasses = 10
 type checkPass struct {
 	report   store.CheckReport
 	versions []CheckedVersion // all entry versions that the store returns to callers (nil if the log is damaged)
-	// The returned entries and the derived files were compared with the state after the log's change that they belong
-	// to.
+	// The entries that the store returns, and the files derived from the log, were compared with the log.
 	wasCompared bool
 }
 

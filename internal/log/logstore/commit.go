@@ -280,7 +280,7 @@ func withoutSecrets(note string) string {
 	if note == "" {
 		return ""
 	}
-	// A key is needed only to recognize tags that replaced secrets. Notes contain none, so a nil cleaner is enough.
+	// A nil cleaner has no key, so the marks that replace secrets contain no tags. A note does not need the tags.
 	var cleaner *screen.Cleaner
 	return cleaner.CleanText(note)
 }

@@ -22,8 +22,8 @@ type commitRequest struct {
 	seq    uint64
 	err    error
 
-	// The fields below are set before isDone is set. They are not set if the request failed or repeated an earlier
-	// change.
+	// The fields below describe the change that the request has made. They are set before isDone is set. They are not
+	// set if the request failed or repeated an earlier change.
 	writtenBody *recordBody // written change, whose entries the store now also uses, so they must not be modified
 	chainHash   [32]byte    // hash of the chain after the change
 }

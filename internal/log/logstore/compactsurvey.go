@@ -33,8 +33,8 @@ type logSurvey struct {
 	ctx          context.Context
 	isDropped    isDroppedFunc
 	horizonSeq   uint64           // number of the last change that is dropped, or the base's number
-	horizonChain [32]byte         // hash chain after the change horizonSeq
-	versionCount int              // number of entry versions in the log, up to the change horizonSeq
+	horizonChain [32]byte         // value of the log's hash chain after the last dropped change
+	versionCount int              // number of entry versions in the log, up to the last dropped change
 	isFrozen     bool             // all changes that the compaction drops were read
 	base         []locatedVersion // the entry versions with which the new log begins, ordered by entry ID
 	baseBody     *recordBody      // op IDs and next entry ID with which the new log begins
@@ -44,7 +44,7 @@ type logSurvey struct {
 	// Newest version of each entry, ordered by ID. It is set when the whole log was read. It equals base if the
 	// compaction keeps no change.
 	newestByID []locatedVersion
-	// Names that kept changes removed, each with the number of the removing change.
+	// Names of entries that were removed by a kept change, each with the number of this change.
 	removedNames      map[nameHash]uint64
 	opIDState         *state  // state that contains only the op IDs and the next entry ID
 	keptChangeOffsets []int64 // offsets of the changes that the compaction keeps

@@ -60,10 +60,10 @@ func RecoverStore(ctx context.Context, path, out string, o Options) (store.Recov
 type salvagePlan struct {
 	hasStart  bool     // the fields lastSeq, lastChain, base and baseChain are set
 	lastSeq   uint64   // number of the last undamaged change that was read
-	lastChain [32]byte // hash chain after the change lastSeq
+	lastChain [32]byte // value of the log's hash chain after the last undamaged change
 	// number of the last change after a gap; the new file's history begins after this change
 	base        uint64
-	baseChain   [32]byte // hash chain after the change with the number base
+	baseChain   [32]byte // value of the log's hash chain after the change with the number base
 	baseEnd     int64    // end of the last base record
 	changeCount int      // number of the changes that were read
 	lostRanges  [][2]uint64

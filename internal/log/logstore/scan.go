@@ -26,7 +26,7 @@ type rowScan struct {
 	cache        *snapshot // the snapshot that is read, if it caches entries (nil otherwise)
 	reader       *wal.Reader
 	decodedAhead map[int]*store.Entry // entries that were decoded together with an earlier entry, by row of the table
-	aheadSize    int                  // size of these entries in bytes
+	aheadSize    int                  // size of the entries in decodedAhead, in bytes
 }
 
 // newRowScan returns a scan of a snapshot's entries.

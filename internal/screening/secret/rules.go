@@ -315,9 +315,10 @@ func isPlainValue(s string) bool {
 // These are limits for random values.
 const (
 	minScrambledBytes = 14
-	// maximum length in bytes of letters that are taken for a word although they cannot be pronounced, such as TLS
+	// letters that cannot be pronounced, such as TLS, count as one word if they have at most this length in bytes
 	maxUnspokenBytes = 4
-	// If longer letters cannot be pronounced, they count as an additional word for each so many bytes.
+	// A longer sequence of letters that cannot be pronounced counts as one word, and as one more for each so many
+	// bytes.
 	bytesPerUnspokenWord   = 3.0
 	minAverageWithStopword = 2.5 // minimum average length of the words, in bytes, in a value that contains a stop word
 )

@@ -31,8 +31,8 @@ const (
 	// factor for the score of a turn that a program wrote, unless the query asks for texts by programs
 	programTurnFactor = 0.7
 
-	// Weights of query terms.
-	// weight of a word that is the speaker's name, which is low because namedSpeakerFactor already raises the score
+	// Weight of a query word that is the speaker's name. It is low because namedSpeakerFactor already raises the
+	// score.
 	speakerNameWeight = 0.5
 	// If a larger share of English texts contains a word, the word has less weight in chats with programs.
 	minEnglishTermShare = 0.001
@@ -114,7 +114,7 @@ func (v *View) rescoreDialogues(p *Plan, found []index.Hit, limit int) []index.H
 type dialogueScorer struct {
 	view       *View
 	plan       *Plan
-	candidates []int // indexes of the entries in neighbourhood that may become hits, ascending
+	candidates []int // indexes in the list neighbourhood of the entries that may become hits, ascending
 	// the entries that may become hits and the entries with the IDs around them, sorted by ID
 	neighbourhood []candidate
 	termScores    index.TermScores
@@ -241,8 +241,8 @@ func (t *dialogueScorer) releaseForReuse() {
 	spareDialogues.Put(t)
 }
 
-// readTurn returns the entry with index i in neighbourhood, with its turn of a dialogue. This may read a file.
-// Therefore it is called only when the turn is needed, because most neighbours contribute nothing.
+// readTurn returns the entry with index i in the list neighbourhood, with its turn of a dialogue. This may read a
+// file. Therefore it is called only when the turn is needed, because most neighbours contribute nothing.
 func (t *dialogueScorer) readTurn(i int) *candidate {
 	n := &t.neighbourhood[i]
 	if n.turn != nil {
@@ -261,7 +261,7 @@ func (t *dialogueScorer) readTurn(i int) *candidate {
 	return n
 }
 
-// itemAt returns the entry with index i in neighbourhood, or nil if it cannot be read.
+// itemAt returns the entry with index i in the list neighbourhood, or nil if the entry cannot be read.
 func (t *dialogueScorer) itemAt(i int) Item {
 	n := &t.neighbourhood[i]
 	if n.item == nil {
@@ -274,7 +274,7 @@ func (t *dialogueScorer) itemAt(i int) Item {
 	return n.item
 }
 
-// indexOfID returns the index of the entry with this ID in neighbourhood.
+// indexOfID returns the index of the entry with this ID in the list neighbourhood.
 func (t *dialogueScorer) indexOfID(id uint64) int {
 	i, _ := slices.BinarySearchFunc(
 		t.neighbourhood,

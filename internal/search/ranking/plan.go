@@ -69,7 +69,8 @@ type Plan struct {
 	isAddressedToProgram bool // the query asks for texts by programs
 	// kinds of dialogues, such as talks between people, among the best hits of the last search
 	foundKinds dialogueKinds
-	// IDs of the last search's hits whose score includes their best part (see stretchWords), ascending
+	// IDs of the last search's hits whose score includes a bonus for the part of the text with the most query words,
+	// ascending
 	stretchRanked  []uint64
 	acceptDocument func(id uint64) bool // evaluates the filter and the clauses (may be nil)
 

@@ -11,9 +11,10 @@ import (
 // These parameters are for whole dialogues. The score of the best stretch is added to the dialogue's score, because
 // only a few turns answer a question.
 const (
-	stretchWords        = 40  // length, in words, of the part of a dialogue that is searched for the most query words
-	stretchWeight       = 0.5 // factor for the score of this part, which is added to the score of the whole dialogue
-	maxHitsForStretches = 15  // number of best hits for which the part with the most query words is searched
+	stretchWords = 40 // length, in words, of the part of a dialogue that is searched for the most query words
+	// The score of the dialogue's best part is multiplied by this factor and added to the score of the whole dialogue.
+	stretchWeight       = 0.5
+	maxHitsForStretches = 15 // number of best hits for which the part with the most query words is searched
 )
 
 // stretchFields are the fields of a dialogue in which the part with the most query words is searched. All these fields

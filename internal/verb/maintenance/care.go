@@ -192,7 +192,7 @@ type StatsOut struct {
 	Content   int64          `json:"content_bytes"`
 	FirstSeq  uint64         `json:"first_change"`
 	LastSeq   uint64         `json:"last_change"`
-	Head      string         `json:"head,omitempty"`   // hash of the log's hash chain after the last change
+	Head      string         `json:"head,omitempty"`   // value of the log's hash chain after the last change
 	Oldest    string         `json:"oldest,omitempty"` // creation time of the oldest entry (RFC 3339)
 	Newest    string         `json:"newest,omitempty"`
 	Kinds     map[string]int `json:"kinds"`

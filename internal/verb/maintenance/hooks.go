@@ -29,7 +29,7 @@ type HookFailure struct {
 	Time   time.Time `json:"time"`
 }
 
-// For failureLifetime, oxbow doctor reports the last failure of a hook.
+// failureLifetime is how long oxbow doctor reports the last failure of a hook.
 const failureLifetime = 7 * 24 * time.Hour
 
 func failureFile(home string) string {

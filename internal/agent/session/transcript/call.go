@@ -81,8 +81,8 @@ type toolInput struct {
 	AbsolutePath    string          `json:"absolute_path"`
 	Path            string          `json:"path"`
 	TargetFile      string          `json:"target_file"`           // name in Cursor until 2025
-	TargetFileCamel string          `json:"targetFile"`            // name of the edited file in Cursor
-	RelativePath    string          `json:"relativeWorkspacePath"` // name of the edited file in some calls of Cursor
+	TargetFileCamel string          `json:"targetFile"`            // path of the edited file, in calls of Cursor
+	RelativePath    string          `json:"relativeWorkspacePath"` // path of the edited file, in edits of Cursor
 	URL             string          `json:"url"`
 	Query           string          `json:"query"`
 	Prompt          string          `json:"prompt"`
