@@ -52,12 +52,12 @@ func analyzeAll(ctx context.Context, ds []analyzedDelta, rs []*ranking.Scorer) e
 	return nil
 }
 
-// minDedupe is the minimum number of pending changes before superseded changes are removed
-// from the list. Because the limit then doubles, the list has at most twice as many changes
-// as there are changed entries.
+// minDedupe is the smallest number of pending changes at which appendDeltas removes changes that a later change of the
+// same entry replaced. After a removal, the list must double in length before the next removal. Therefore the list has
+// at most twice as many changes as there are changed entries.
 const minDedupe = 1024
 
-// lastDeltas returns the last change of each entry, in their order.
+// lastDeltas returns the last change of each entry, in the order of ds.
 func lastDeltas(ds []analyzedDelta) []analyzedDelta {
 	seen := make(map[uint64]bool, len(ds)/2)
 	kept := make([]analyzedDelta, 0, len(ds)/2)
@@ -71,8 +71,8 @@ func lastDeltas(ds []analyzedDelta) []analyzedDelta {
 	return kept
 }
 
-// appendDeltas appends changes. If the list then has at least *dedupeAt changes, appendDeltas
-// removes those that a later change supersedes, and raises *dedupeAt.
+// appendDeltas appends the changes in more to the list ds. If the list then has at least *dedupeAt changes,
+// appendDeltas keeps only the last change of each entry, and sets *dedupeAt to twice the remaining length.
 func appendDeltas(ds, more []analyzedDelta, dedupeAt *int) []analyzedDelta {
 	ds = append(ds, more...)
 	if len(ds) >= *dedupeAt {

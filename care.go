@@ -19,7 +19,7 @@ import (
 func (m *Memory) Check(ctx context.Context) (CheckReport, error) {
 	rep, versions, err := m.checkStore(ctx)
 	if err != nil || rep.Damaged {
-		return rep, err // the index cannot be compared with damaged entries
+		return rep, err // do not compare the index with the entries, because the entries are damaged
 	}
 	missing, err := m.missingInIndex(ctx, versions)
 	for _, e := range missing {
@@ -61,7 +61,7 @@ func (m *Memory) missingInIndex(ctx context.Context, checked []logstore.CheckedV
 	}
 	v := s.newView(ctx, s.scorer(m.opts.Ranking))
 	ids, versions := v.entryVersions()
-	missingVersions := map[uint64]uint64{} // by ID
+	missingVersions := map[uint64]uint64{} // versions that the index lacks, by entry ID
 	for _, c := range checked {
 		i, found := slices.BinarySearch(ids, c.ID)
 		if !found || versions[i] != c.Version {
@@ -69,10 +69,11 @@ func (m *Memory) missingInIndex(ctx context.Context, checked []logstore.CheckedV
 		}
 	}
 	if len(missingVersions) == 0 || v.readError() != nil {
-		return nil, nil // index files are checked separately
+		// do not report a missing version, because the index file is damaged, and checkStore reports this
+		return nil, nil
 	}
-	// Read the entries again. Ignore entries that changed since they were checked, because the index already has a
-	// newer version of the entry, or the entry was removed.
+	// Read the entries again, and report only entries that still have the missing version. Another entry has changed
+	// or was removed since checkStore read it, so the index is right to lack the old version.
 	for e, err := range m.store.Entries(ctx, Filter{}) {
 		if err != nil {
 			return nil, err

@@ -18,7 +18,8 @@ const collapsePool = 4
 func collapseSimilar(ctx context.Context, hits []Hit, limit int) []Hit {
 	texts := make([]sametext.Passage, len(hits))
 	for i := range hits {
-		// The meaning of a short text depends on its heading.
+		// Compare the entry's name as well, because short texts can be equal and mean different things under different
+		// names.
 		texts[i] = sametext.Passage{Text: hits[i].Entry.Content, Heading: hits[i].Entry.Name, Weight: len(hits) - i}
 	}
 	// union-find forest: for each hit, the index of a better duplicate or its own index
@@ -40,7 +41,7 @@ func collapseSimilar(ctx context.Context, hits []Hit, limit int) []Hit {
 			best[max(a, b)] = min(a, b)
 		}
 	}
-	at := map[int]int{} // index in kept of each group's best hit
+	at := map[int]int{} // for the best hit of each group of near-duplicates: the hit's index in kept
 	var kept []Hit
 	for i, h := range hits {
 		if b := find(i); b != i {

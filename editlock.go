@@ -9,9 +9,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/ctxmutex"
 )
 
-// editLocks has a lock for each name that is being edited again after a conflict. Without
-// these locks, n concurrent edits of an entry would be screened and refused about n²/2
-// times.
+// editLocks has a lock for each entry name that is being edited again after a conflict. Without these locks, n
+// goroutines that edit the same entry would conflict again and again, about n²/2 times.
 type editLocks struct {
 	mu    sync.Mutex
 	locks map[string]*editLock

@@ -12,7 +12,7 @@ import (
 
 const (
 	editsSuffix  = ".edits"
-	maxEditsFile = 64 << 20 // maximum size in bytes
+	maxEditsFile = 64 << 20 // maximum size of the edits file in bytes
 )
 
 // droppableFile describes a derived file with this suffix to the log store. The log store deletes the file when it
@@ -60,7 +60,7 @@ func (f *EditsFile) Read() []byte {
 	}
 	data := make([]byte, info.Size())
 	if n, err := file.ReadAt(data, 0); n < len(data) {
-		_ = err // ignore the error: the file was replaced or truncated in the meantime
+		_ = err // ignore the error, because the file was only replaced or truncated while it was being read
 		return nil
 	}
 	return data

@@ -10,18 +10,18 @@ type indexFiller struct {
 	searcher *searcher
 	lastID   uint64 // largest ID so far
 	addedCh  chan []analyzedDelta
-	result   chan error // receives fill's result (buffered)
+	result   chan error // receives the error of searcher.fillIndex (buffered)
 }
 
-// newIndexFiller starts a filling of the empty searcher s.
+// newIndexFiller starts a goroutine that indexes entries in the empty searcher s.
 func newIndexFiller(ctx context.Context, s *searcher) *indexFiller {
 	f := &indexFiller{searcher: s, addedCh: make(chan []analyzedDelta, 1), result: make(chan error, 1)}
 	go func() {
 		f.result <- f.searcher.fillIndex(ctx, func(yield func(*Entry, error) bool) {
 			for ds := range f.addedCh {
 				for _, d := range ds {
-					// ignore the result: only an error stops fill, and this loop yields
-					// none
+					// ignore the result of yield: fillIndex stops the loop only after an error, and this loop passes
+					// no errors
 					yield(d.Entry, nil)
 				}
 			}
@@ -30,8 +30,8 @@ func newIndexFiller(ctx context.Context, s *searcher) *indexFiller {
 	return f
 }
 
-// addEntries adds the entries of the changes and returns true. If a change is not the addition of
-// a new entry, it returns false, and the filling is incomplete.
+// addEntries passes the entries of the changes to the goroutine that indexes them, and returns true. It returns false
+// if a change is not the addition of a new entry. The index must then be discarded, because it lacks this change.
 func (f *indexFiller) addEntries(ds []analyzedDelta) bool {
 	for _, d := range ds {
 		if d.Entry == nil || d.ID <= f.lastID {

@@ -16,7 +16,7 @@ const maxRunBytes = 64 << 20
 
 // runFiles are the files with the runs of an index that is being built.
 type runFiles struct {
-	maxBytes int // size in bytes of the documents in memory above which a run is written (0 means never)
+	maxBytes int // size in bytes of the documents in memory above which they are written to a file (0 means never)
 	files    []vfs.File
 }
 
@@ -35,7 +35,8 @@ func (r *runFiles) runOptions(d *logstore.DB) *index.RunOptions {
 	}}
 }
 
-// close closes the files. Because the files are unnamed, closing a file also deletes it.
+// close closes the temporary files with parts of the index. Because the files are unnamed, closing a file also deletes
+// it.
 func (r *runFiles) close() {
 	for _, f := range r.files {
 		_ = f.Close()

@@ -127,8 +127,8 @@ func compareIndexFile(
 	return "", nil
 }
 
-// indexFilePosition returns the change from which the index file was made. It returns false if queries ignore the
-// file, or if the head is invalid.
+// indexFilePosition returns the number of the last change that the index file contains. It returns false if the file's
+// first page is invalid, or if queries ignore the file.
 func indexFilePosition(file logstore.CheckedFile) (seq uint64, ok bool) {
 	f, err := file.Open()
 	if err != nil {
@@ -143,7 +143,8 @@ func indexFilePosition(file logstore.CheckedFile) (seq uint64, ok bool) {
 	return position.Seq, err == nil
 }
 
-// indexHasDocument reports whether the index has exactly this document under the ID.
+// indexHasDocument reports whether the index contains the entry with this ID with the same words as doc, and each word
+// equally often.
 func indexHasDocument(x *index.Searcher, id uint64, doc *index.Document) bool {
 	sums := map[string]int{}
 	var ask []index.QueryTerm

@@ -21,9 +21,8 @@ import (
 
 // indexSuffix is the suffix of the index file's name.
 //
-// The file begins with a pagefile (see package pagefile), that is, with pages of 4,096 bytes and
-// their checksums. All integers are little-endian. Page 0 has these fields, with offset and size in
-// bytes:
+// The file begins with a pagefile (see package pagefile), that is, with pages of 4,096 bytes and their checksums. All
+// integers are little-endian. Page 0 has these fields, with offset and size in bytes:
 //
 //	0    8 89 "oxidx" 0D 0A
 //	8    4 format, 5
@@ -40,21 +39,20 @@ import (
 //	124    4 CRC-32C of these 124 bytes, which all formats have
 //	128      zeros
 //
-// The table has one row for each entry, ordered by ID. A row has the ID, the version, and the
-// offset of the record with this version (8 bytes each). The snapshot of the index (package
-// index) follows the last page. Opening the file reads page 0. A query reads other pages only to
-// load the entries on these pages.
+// The table on the following pages has one row for each entry, ordered by ID. A row has the entry's ID, the version,
+// and the offset of the record with this version in the log (8 bytes each). The snapshot of the index (package index)
+// follows the last page. Opening the file reads page 0. A query reads other pages only to load the entries on these
+// pages.
 //
-// The index of an entry in the file is valid if the entry has the same version in the log
-// and the log has the same hash chain at S. File and log then have the same history up to
-// S, so that ID and version identify the text. All other entries are indexed again.
+// A query uses the file if the log has the same hash chain at S, which shows that file and log have the same history
+// up to S. For an entry whose version in the log is the version in the table, the file's index is used. All other
+// entries are indexed again.
 //
 // A file is ignored if it belongs to another store, has another format, or is damaged. An empty file is ignored as
 // well. A process creates an empty file if a scan answers its only query, and an interrupted redaction leaves an empty
 // file behind.
 //
-// Format 3 ordered the documents differently. Format 4 stored each document and each entry
-// as one block.
+// Format 3 ordered the documents differently. Format 4 stored each document and each entry as one block.
 const indexSuffix = index.FileSuffix
 
 const (
@@ -83,7 +81,7 @@ const indexRevision = 7
 // indexHead is the decoded page 0 of an index file.
 type indexHead struct {
 	rankingName string
-	position    logpos.Position // position of change S
+	position    logpos.Position // position in the log of the last indexed change
 	entries     int64
 	nextID      uint64
 }
@@ -109,7 +107,7 @@ func readIndexHead(f vfs.File) (h indexHead, image int64, err error) {
 		return h, 0, fmt.Errorf(
 			"%w: it is empty",
 			errUnusableIndex,
-		) // a redaction was interrupted, or a process only scanned
+		) // an interrupted redaction leaves an empty file, and so does a process that only scanned the entries
 	}
 	b := make([]byte, indexHeadSize)
 	if _, err := f.ReadAt(b, 0); err == io.EOF {
@@ -170,7 +168,7 @@ func (h *indexHead) openRows(f vfs.File) (entryRows, error) {
 // entryRows are the entries that an index started with. They are either rows of an index
 // file, whose pages are read when needed, or rows in memory.
 type entryRows struct {
-	memoryRows []byte // rows in memory, in the format of the file
+	memoryRows []byte // rows in memory, encoded as in the index file
 	file       *pagefile.Reader
 }
 

@@ -44,7 +44,7 @@ func newIndexHead(ranking string, moment logstore.LogState) indexHead {
 	return indexHead{rankingName: ranking, position: moment.Position, nextID: moment.NextEntryID}
 }
 
-// writeHeadAndRows writes the part of the file before the index snapshot.
+// writeHeadAndRows writes the beginning of an index file: page 0 and the table of entries. The index snapshot follows.
 func (h *indexHead) writeHeadAndRows(f io.WriterAt, rows entryRows) error {
 	out := bufio.NewWriterSize(io.NewOffsetWriter(f, 0), 1<<18)
 	w := pagefile.NewWriter(out)

@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// indexItem is an entry as an item of the ranking.
+// indexItem wraps an entry for package ranking, which indexes and scores it.
 type indexItem struct {
 	entry *Entry
 	ranking.Memo

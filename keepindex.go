@@ -26,8 +26,9 @@ const (
 // entries occurs in each process that recalls. Both costs together are smallest near the square root of n.
 func missingLimitAtStart(n int) int { return max(minMissingAtStart, 2*int(math.Sqrt(float64(n)))) }
 
-// missingLimitWhileOpen is like missingLimitAtStart for a process that continues to run. The bound is higher, because
-// this process has a complete index and the file only saves work for the next process.
+// missingLimitWhileOpen returns how many entries may be missing in an index file with n entries before a process that
+// continues to run writes the file again. The limit is higher than missingLimitAtStart, because this process has a
+// complete index in memory, and the file only saves work for the next process.
 func missingLimitWhileOpen(n int) int { return minMissingWhileOpen + n/16 }
 
 // Checkpoint updates the files next to the store if they lack many changes. These are the snapshot, from which the
@@ -47,16 +48,16 @@ func (m *Memory) Checkpoint(ctx context.Context) error {
 	if err := d.Checkpoint(ctx); err != nil {
 		return err
 	}
-	// ErrDerived means that another process was faster
+	// ErrDerivedFile means that another process is writing, so leave the file to the next call
 	if err := m.saveIndexIfStale(ctx, d, missingLimitAtStart); err != nil && !errors.Is(err, logstore.ErrDerivedFile) {
 		return err
 	}
 	return nil
 }
 
-// saveIndexIfStale writes the index file if there is an index and the file lacks at least bound
-// entries. If the process has only scanned the entries, it creates an empty index file as a
-// note for the next process.
+// saveIndexIfStale writes the index file if the memory has an index of n entries, and the file lacks at least bound(n)
+// of these. If the process has only scanned the entries, it creates an empty index file. The empty file tells the next
+// process to build an index.
 func (m *Memory) saveIndexIfStale(ctx context.Context, d *logstore.DB, bound func(n int) int) error {
 	if !m.opts.writesDerivedFiles() {
 		return nil
@@ -85,10 +86,10 @@ func (m *Memory) saveIndexIfStale(ctx context.Context, d *logstore.DB, bound fun
 	return err
 }
 
-// saveIndexInBackground starts a goroutine that writes the index file, if the file lacks at least as many entries as
-// bound returns for the size of the index, and if no such goroutine is running. The goroutine ends soon after Close.
-// For an overlay store it does nothing, because the index also contains entries that the log does not have; only
-// Checkpoint writes that index.
+// saveIndexInBackground starts a goroutine that writes the index file, if the index has n entries and the file lacks
+// at least bound(n) of these. It does nothing if such a goroutine is running. The goroutine ends soon after Close. For
+// an overlay store, saveIndexInBackground does nothing, because that index also contains entries that the log lacks.
+// Only Checkpoint writes the index of an overlay store.
 func (m *Memory) saveIndexInBackground(bound func(n int) int) {
 	d, ok := m.store.(*logstore.DB)
 	if !ok || !m.opts.writesDerivedFiles() {
@@ -107,7 +108,8 @@ func (m *Memory) saveIndexInBackground(bound func(n int) int) {
 		if err == nil {
 			_ = m.reopenIndex(m.closingCtx, d) // ignore the error: the next write tries again
 		} else if s != nil {
-			left = s.unsavedWork.Load() // wait for more changes before the next attempt
+			// the write has failed, so do not try again before more changes are missing in the file
+			left = s.unsavedWork.Load()
 		}
 		m.unsavedAtFailure.Store(left)
 	}()
@@ -128,7 +130,7 @@ func (m *Memory) saveIndexAtClose() {
 	}
 }
 
-// isIndexFileStale reports whether the index file lacks at least bound entries, plus more.
+// isIndexFileStale reports whether the index has n entries and the index file lacks at least bound(n)+more of these.
 func (m *Memory) isIndexFileStale(bound func(n int) int, more int) bool {
 	s := m.searcher.Load()
 	if s == nil {
@@ -142,14 +144,14 @@ func (m *Memory) isIndexFileStale(bound func(n int) int, more int) bool {
 type indexToSave struct {
 	frozenIndex
 	searcher    *searcher
-	unsavedWork int64 // value of s.unsaved when the index was frozen
-	isDropped   bool  // the memory does not use the searcher any more
+	unsavedWork int64 // value of searcher.unsavedWork when the index was frozen
+	isDropped   bool  // Memory no longer uses the searcher, so the writer of the file must close it
 }
 
 // freezeIndex applies the pending changes and returns the index in the present state, so that it can be written to a
-// file. It returns nil if the memory lacks an index or the log does not exist yet. If the store is an overlay store,
-// freezeIndex removes the entries of the lower store from the index. The memory then stops using this index, and the
-// next query reads the index file.
+// file. It returns nil if the memory lacks an index or the log does not exist yet. An index file must contain only
+// entries of the log. If the store is an overlay store, freezeIndex therefore removes the lower store's entries from
+// the index. The memory then stops using this index, and the next query reads the index file.
 func (m *Memory) freezeIndex(ctx context.Context, d *logstore.DB) (*indexToSave, error) {
 	if err := m.applyMu.LockContext(ctx); err != nil {
 		return nil, err
@@ -192,12 +194,12 @@ func (m *Memory) hasOnlyScanned() bool {
 	return m.hasScanned && m.searcher.Load() == nil
 }
 
-// MakeIndex builds the index now, so that the next recall does not have to wait for it.
-// [Memory.Checkpoint] can then write the index file. Call it after writing many entries.
+// MakeIndex builds the index now, so that the next recall does not have to wait for it. [Memory.Checkpoint] can then
+// write the index file. Call it after writing many entries.
 //
-// If the memory is empty, MakeIndex returns at once, and the index is built while entries
-// are written. This ends at the next recall or MakeIndex, or if ctx is done. MakeIndex does
-// nothing if the store is an implementation other than oxbow's log.
+// If the memory is empty, MakeIndex returns at once, and each entry is indexed when it is written. This indexing ends
+// at the next recall, at the next call of MakeIndex, or if ctx is done. MakeIndex does nothing if the store is an
+// implementation other than oxbow's log.
 func (m *Memory) MakeIndex(ctx context.Context) error {
 	d, ok := m.store.(*logstore.DB)
 	if !ok {

@@ -20,7 +20,8 @@ func (m *Memory) LabelCounts(
 ) (counts map[Label]int, ok bool, err error) {
 	d, isLog := m.store.(*logstore.DB)
 	hasIndex := m.searcher.Load() != nil || m.hasIndexFile()
-	hasKeywords := cmp.Or(m.opts.Ranking, RankOxbow) == RankOxbow // the index for RankSeed has only words
+	// labels are in the index for RankOxbow, but the index for RankSeed has only words
+	hasKeywords := cmp.Or(m.opts.Ranking, RankOxbow) == RankOxbow
 	if !isLog || !hasIndex || !hasKeywords {
 		return nil, false, nil
 	}

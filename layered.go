@@ -7,11 +7,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 )
 
-// layeredStore is an overlay store. It consists of an upper store and, below that, a lower store's entries. The IDs of
-// the lower store's entries begin at underID.
+// layeredStore is an overlay store. It shows the entries of two stores as if they were in one store. Writes go to the
+// upper store, and the lower store is only read. The IDs of the lower store's entries begin at underID.
 type layeredStore interface {
 	Upper() Store
-	LowerEntries() []*Entry // the lower entries, as of the last refresh
+	LowerEntries() []*Entry // entries of the lower store, as of the last refresh
 }
 
 const underID = overlayid.LowerStoreOffset

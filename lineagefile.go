@@ -40,8 +40,8 @@ func (m *Memory) LineageFile() *LineageFile {
 // Open opens the file for reading. The caller must close it.
 func (f *LineageFile) Open() (vfs.File, error) { return f.db.DerivedFile(lineageSuffix).Open() }
 
-// Versions returns the versions of a change whose index is wanted, in order. It returns none if the log
-// does not have the change.
+// Versions returns versions that change seq wrote, in their order. It returns the version with index i only if
+// wanted(i) is true. If the log does not have the change, it returns no versions.
 func (f *LineageFile) Versions(seq uint64, wanted func(i int) bool) ([]Version, error) {
 	c, _, err := f.db.ReadChangePart(seq, wanted)
 	return c.Versions, err

@@ -23,7 +23,7 @@ type Memory struct {
 	applyMu      ctxmutex.Mutex // held while changes are applied to the index or a ranking is added
 	minScanBytes int            // minimum size of the text, in bytes, for a scan (tests change it)
 
-	editLocks editLocks // locks of entries whose edits collided
+	editLocks editLocks // locks of the entries that are being edited again after a conflict
 
 	pending pending // changes that are not in the index yet
 	// entries that the store is writing now, already analyzed (used only by the
@@ -42,18 +42,20 @@ type Memory struct {
 	savingIndexMu    ctxmutex.Mutex // held while the index file is written
 	isSavePlanned    atomic.Bool    // a background write of the index file is planned
 	unsavedAtFailure atomic.Int64   // number of entries that were not in the file when the last write failed
-	recallCount      atomic.Int64   // number of recalls until this process was considered long-lived
+	recallCount      atomic.Int64   // number of recalls, counted up to the number that makes this process long-lived
 
-	// searcher is nil until the first recall and after a reset. mu must be held to set it.
+	// searcher is the index. It is nil until the first recall, and again after the store was replaced. mu must be held
+	// to set it.
 	searcher atomic.Pointer[searcher]
 	// lastScan is the index of the last scan, which is reused if the next query has the same terms. It may be nil.
 	lastScan atomic.Pointer[scanIndex]
 
-	mu               sync.Mutex // guards the fields below
-	isBuilding       bool       // a searcher is being built
-	resetCount       int        // number of times that the store was replaced
-	hasScanned       bool       // a scan was made, so the next query builds the index
-	ignoresIndexFile bool       // the index file is damaged and must not be read again
+	mu         sync.Mutex // guards the fields below
+	isBuilding bool       // a searcher is being built
+	resetCount int        // number of times that the store was replaced
+	// a query was answered by a scan; the next query builds an index, because a second query makes a third likely
+	hasScanned       bool
+	ignoresIndexFile bool // the index file is damaged and must not be read again
 }
 
 // Store returns the store below the memory.
@@ -99,5 +101,5 @@ const minScanBytes = 2 << 20
 // scan's query.
 type scanIndex struct {
 	view     *rankedView
-	addCount int64 // value of pending.received before the scan
+	addCount int64 // value of pending.addCount before the entries were read
 }

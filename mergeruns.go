@@ -23,7 +23,7 @@ func (m *Memory) mergeRuns(ctx context.Context, s *searcher, resets int) error {
 	}
 	x, h := s.scorer(m.opts.Ranking).Index().Searcher(), indexHead{entries: int64(s.startRows.Len())}
 	file := s.db.DerivedFile(indexSuffix)
-	// unchanged also ensures that no redaction was missed
+	// checkUnchanged fails if the log was rewritten. Otherwise the file could contain the words of a redacted entry.
 	f, temp, err := file.CreateTemp(func() error { return m.checkUnchanged(resets) })
 	if f == nil {
 		f, err = file.CreateNameless()
@@ -71,7 +71,8 @@ func (m *Memory) checkUnchanged(resets int) error {
 	return nil
 }
 
-// finishIndexFile writes the part of the index file before the index snapshot.
+// finishIndexFile writes the beginning of the index file: page 0 and the table of entries. The index snapshot, which
+// follows these, has already been written.
 func (m *Memory) finishIndexFile(ctx context.Context, s *searcher, h *indexHead, f vfs.File, resets int) error {
 	err := m.checkUnchanged(resets)
 	if err == nil {

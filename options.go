@@ -103,12 +103,12 @@ type Options struct {
 	// freeStep and freeReserve are the sizes of the log's free space, in bytes. 0 means the
 	// default. Tests set them to get small files.
 	freeStep, freeReserve int64
-	// size in bytes of the documents in memory above which an index is built in files
-	// (set by tests)
+	// size in bytes of the documents in memory above which a part of the index is written to a temporary file while
+	// the index is built (set by tests)
 	maxRunBytes   int
 	snapshotLeast int64 // minimum number of changes before a snapshot is written (set by tests)
-	// number of calls after which a process is expected to run for long (0 means the
-	// default, or never if a test sets snapshotLeast)
+	// number of calls of the memory after which the process counts as long-lived, and does more work in the background
+	// (0 means the default, or never if snapshotLeast is set)
 	longLivedCalls int64
 	// minimum number of unneeded log bytes before an automatic compaction (set by tests)
 	compactLeast int64

@@ -9,19 +9,21 @@ import (
 
 // pending is the list of the changes that are not in the index yet.
 type pending struct {
-	mu           sync.Mutex      // guards the fields below (its holder may wait only for the filling)
-	isCollecting bool            // the changes are needed, because a searcher exists or is being built
-	deltas       []analyzedDelta // oldest first
-	dedupeAt     int             // number of deltas at which add removes superseded deltas
-	filler       *indexFiller    // receives the changes instead of deltas (may be nil)
+	// guards the fields below (while holding it, a goroutine may wait only for the filler)
+	mu           sync.Mutex
+	isCollecting bool            // changes must be kept in deltas, because a searcher exists or is being built
+	deltas       []analyzedDelta // changes that are not in the index yet, oldest first
+	dedupeAt     int             // length of deltas at which addDeltas keeps only the last change of each entry
+	// indexes new entries while they are written, so that they are not added to deltas (may be nil)
+	filler *indexFiller
 
-	queueLen          atomic.Int64 // len(deltas)
+	queueLen          atomic.Int64 // len(deltas), for readers that do not lock mu
 	isApplying        atomic.Bool  // changes that were taken are being applied to the index
-	addCount          atomic.Int64 // number of calls to add
+	addCount          atomic.Int64 // number of calls of addDeltas
 	writesSinceRecall atomic.Int64 // number of writes by this memory since the last recall
 }
 
-// addDeltas adds changes to the list, or passes them to the filling.
+// addDeltas adds changes to the list, or passes new entries to the filler, which indexes them at once.
 func (n *pending) addDeltas(deltas []analyzedDelta) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -36,8 +38,8 @@ func (n *pending) addDeltas(deltas []analyzedDelta) {
 	}
 }
 
-// setFiller passes later changes to the filling f, which may be nil, and ends the previous
-// filling. n.mu must be held.
+// setFiller discards the present filler with its index. Later changes are passed to f instead, which may be nil. n.mu
+// must be held.
 func (n *pending) setFiller(f *indexFiller) {
 	n.filler.finish().close()
 	n.filler = f
@@ -49,8 +51,8 @@ func (n *pending) setDeltas(deltas []analyzedDelta) {
 	n.queueLen.Store(int64(len(deltas)))
 }
 
-// beginCollecting empties the list and starts to collect changes for a new index. If a filling was
-// running, beginCollecting returns it. The filling has all earlier entries.
+// beginCollecting empties the list of pending changes and starts to collect changes for a new index. If a filler was
+// indexing entries while they were written, beginCollecting returns the filler. That filler has all earlier entries.
 func (n *pending) beginCollecting() *indexFiller {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -62,7 +64,8 @@ func (n *pending) beginCollecting() *indexFiller {
 	return f
 }
 
-// setCollecting sets whether changes are collected.
+// setCollecting sets whether later changes are kept in the list. If not, it also empties the list and discards the
+// filler.
 func (n *pending) setCollecting(areWanted bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

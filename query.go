@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/ranking"
 )
 
-// Bounds of a [Query].
+// Limits for the fields of a [Query].
 const (
 	DefaultLimit = 5    // maximum number of hits if [Query.Limit] is 0
 	MaxLimit     = 1000 // maximum value of Query.Limit
@@ -48,7 +48,7 @@ type Query struct {
 	// Text has the words to rank by. Filters such as project:harbor in it are ordinary words;
 	// query.Parse reads a text with filters and operators into a Query.
 	Text   string
-	Filter Filter // selects entries
+	Filter Filter // only entries that match the filter are returned
 
 	// Limit is the maximum number of hits. 0 means [DefaultLimit], values above [MaxLimit]
 	// mean MaxLimit, and negative values are an error.
@@ -152,7 +152,7 @@ type Explanation struct {
 	// number of terms in this entry, weighted by field, dl in the formulas (a conversation turn gets 16 more)
 	Length float64
 	AvgLen float64     // average Length over all entries, avgdl in the formulas
-	Terms  []TermScore // sorted
+	Terms  []TermScore // query terms with their scores, in sorted order
 }
 
 // A TermScore is the contribution of one query term to a score:
@@ -165,16 +165,16 @@ type TermScore struct {
 	Term   string
 	Word   string  // the word of the query, if Term is its stem or a corrected spelling
 	Weight float64 // weight of the term in the query
-	TF     float64 // number of occurrences in this entry, weighted by field
+	TF     float64 // number of occurrences of the term in this entry, weighted by field
 	DF     int     // number of entries with the term
-	IDF    float64 // ln((N − DF + 0.5)/(DF + 0.5) + 1), where RankOxbow adds 300 texts of ordinary English to N and to
-	// DF
+	// ln((N − DF + 0.5)/(DF + 0.5) + 1), where N is [Explanation.Entries]. For RankOxbow, 300 texts of ordinary
+	// English also count in N and DF.
+	IDF    float64
 	Score  float64
-	Fields []FieldScore // parts of Score, with Score as their sum except for rounding (nil for RankSeed without
-	// Recency)
+	Fields []FieldScore // parts whose sum is Score, except for rounding. Nil for RankSeed if the query has no Recency.
 }
 
-// A FieldScore is a part of a term's score. Field is one of the following.
+// A FieldScore is a part of a term's score. Field says where the part comes from:
 //
 //   - name, alias, label, body, speaker, user, assistant, date: the field with the term
 //   - "beside NAME": a neighbouring turn in the conversation
@@ -185,7 +185,8 @@ type TermScore struct {
 //   - "it tells when": the query asks for a time and the turn has one
 //   - "it asks", "a program says it", "words it has not": reductions for a question, for
 //     program output, and for missing query words
-//   - "age": the reduction by [Query.Recency]; for RankSeed, "text" is the rest
+//   - "age": the reduction by [Query.Recency]
+//   - "text": for RankSeed, the score before the reduction by age
 type FieldScore struct {
 	Field string
 	TF    float64
@@ -206,18 +207,19 @@ type ParsedTerm struct {
 	// Word is in no entry, and Term is a word of the index that differs from it by a single
 	// typing error
 	Corrected bool
-	DF        int     // number of entries with the word
+	DF        int     // number of entries that contain Term
 	IDF       float64 // weight of the word (see [TermScore])
 }
 
 // A Diagnosis explains why a query found nothing.
 type Diagnosis struct {
-	Entries    int            // number of entries in the store
-	Terms      []ParsedTerm   // the words of the query, sorted
-	StopWords  bool           // the query has only words that are too common or too short to search for
-	Unfiltered int            // number of hits without the filter, at most [MaxLimit]
-	Removed    []FilterEffect // the conditions that exclude hits, and how many hits each would leave on its own
-	Near       []string       // similar names, projects or tags, the most similar first
+	Entries    int          // number of entries in the store
+	Terms      []ParsedTerm // the words of the query, sorted
+	StopWords  bool         // the query has only words that are too common or too short to search for
+	Unfiltered int          // number of hits without the filter, at most [MaxLimit]
+	// query conditions that exclude hits, each with the number of hits that match this condition
+	Removed []FilterEffect
+	Near    []string // names, projects or tags that resemble words of the query, the most similar first
 }
 
 // A FilterEffect is a query condition, with the number of hits if the query had only this condition. The condition is
@@ -228,5 +230,5 @@ type FilterEffect struct {
 	Left   int
 }
 
-// String returns the condition in a short form.
+// String returns the query condition in a short form, such as tag:decision or +harbor.
 func (e FilterEffect) String() string { return cmp.Or(e.Clause, e.Filter.Brief()) }

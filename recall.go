@@ -104,10 +104,11 @@ func (v *rankedView) addExplanations(ctx context.Context, hits []Hit, q Query, p
 	}
 }
 
-// hitsPerRanking is the number of hits that each ranking contributes to a fusion.
+// hitsPerRanking is the number of hits that a ranking contributes if the results of two rankings are combined.
 const hitsPerRanking = 100
 
-// fuseRankings fuses the hits, best first, with the hits of the query's second ranking.
+// fuseRankings combines the hits with the results of q.Second, another ranking such as vectors. It returns the best
+// combined hits first.
 func (v *rankedView) fuseRankings(ctx context.Context, q Query, p *ranking.Plan, hits []Hit) []Hit {
 	second := q.Second.Rank(ctx, q.Text, hitsPerRanking, rankedEntries{v, p})
 	if second == nil {
@@ -272,8 +273,8 @@ func (v *rankedView) suggestionsFor(ctx context.Context, p *ranking.Plan, q Quer
 
 // suggestionList collects the suggestions for a query.
 type suggestionList struct {
-	texts       []string // suggestions, without repetitions
-	lookupCount int      // number of words and values for which similar texts were searched
+	texts       []string // names and labels to suggest, without repetitions
+	lookupCount int      // number of words and values of the query for which the vocabulary was searched
 }
 
 // mayLookUp reports whether similar texts may be searched for another word or value. The number of searches is
@@ -330,7 +331,7 @@ func (m *Memory) Near(ctx context.Context, name string, max int) ([]string, erro
 // none. It reads only the index.
 func (m *Memory) Values(ctx context.Context, key string, values ...string) (map[string]int, error) {
 	var counts map[string]int
-	// the filter with which the entries may be scanned
+	// The filter names the key, so that a scan of the entries can answer the query as well.
 	q := Query{Filter: Filter{Terms: []Term{{Key: key, Values: values}}}}
 	for v, err := range m.views(ctx, q) {
 		if err != nil {

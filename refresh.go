@@ -122,8 +122,8 @@ func (m *Memory) takePending() (s *searcher, ds []analyzedDelta) {
 	return s, ds
 }
 
-// applyOrPutBack applies changes that were taken from the list, or puts them back if that
-// fails. m.applyMu must be held.
+// applyOrPutBack applies changes that takePending removed from the list of pending changes. If applying fails, it
+// inserts the changes into the list again. m.applyMu must be held.
 func (m *Memory) applyOrPutBack(ctx context.Context, s *searcher, ds []analyzedDelta) error {
 	if len(ds) == 0 {
 		return nil
@@ -131,7 +131,7 @@ func (m *Memory) applyOrPutBack(ctx context.Context, s *searcher, ds []analyzedD
 	err := s.applyDeltas(ctx, ds)
 	if err != nil {
 		m.mu.Lock()
-		if m.searcher.Load() == s { // a new searcher is built from the store and contains the changes already
+		if m.searcher.Load() == s { // otherwise s was replaced by a new searcher, which contains the changes already
 			m.pending.requeue(ds)
 		}
 		m.mu.Unlock()
@@ -174,8 +174,8 @@ func (m *Memory) refreshIndex(ctx context.Context) (*searcher, error) {
 		case m.pending.hasAny():
 			err = m.applyPending(ctx)
 		}
-		// If the searcher was dropped in the meantime, changes for it were dropped as well,
-		// so start again.
+		// If m.searcher is no longer s, the store was replaced in the meantime, and the pending changes for s were
+		// dropped. Therefore start again.
 		if err != nil || m.searcher.Load() == s {
 			return s, err
 		}
@@ -216,7 +216,7 @@ func (m *Memory) buildIndex(ctx context.Context, isWatched bool) (*searcher, err
 		done := err == nil && resets == m.resetCount
 		if done {
 			m.lastScan.Store(nil)
-			m.setSearcher(s) // the old searcher still exists if the store does not report its changes
+			m.setSearcher(s) // if the store does not report changes, the old searcher is still set, and s replaces it
 		} else {
 			s.close()
 			m.pending.setCollecting(m.searcher.Load() != nil)
@@ -226,7 +226,7 @@ func (m *Memory) buildIndex(ctx context.Context, isWatched bool) (*searcher, err
 			return nil, err
 		}
 		if done {
-			return s, m.applyPending(ctx) // apply the changes that were made during the build
+			return s, m.applyPending(ctx) // apply the changes that were written while the index was being built
 		}
 	}
 }
@@ -301,7 +301,7 @@ func (m *Memory) openSavedIndex(ranking string) *savedIndex {
 	}
 	s, err := openIndexFile(d, ranking)
 	if err != nil {
-		return nil // the index will be built instead
+		return nil // the caller then builds the index from the entries
 	}
 	return s
 }

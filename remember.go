@@ -226,7 +226,8 @@ func (m *Memory) CommitEdit(
 		}
 		c, err := m.Commit(ctx, op)
 		u, isUpdate := op.(Update)
-		isCondition := isUpdate && u.If != old.Version // chosen by the caller, who gets the error
+		// edit has set its own condition, so its caller gets the conflict instead of a second attempt
+		isCondition := isUpdate && u.If != old.Version
 		isConflict := errors.Is(err, ErrConflict) || errors.Is(err, ErrExists) || errors.Is(err, ErrNotFound)
 		if !isConflict || isCondition {
 			return c, err

@@ -17,7 +17,7 @@ func (m *Memory) reopenIndex(ctx context.Context, d *logstore.DB) error {
 	if old == nil || old.addedBytes.Load() <= d.CacheBudget().MaxBytes() {
 		return nil
 	}
-	// An index file has one ranking. With several rankings, the index stays in memory.
+	// An index file contains one ranking. With several rankings, continue with the index in memory.
 	if len(*old.scorers.Load()) > 1 {
 		return nil
 	}
@@ -41,7 +41,7 @@ func (m *Memory) reopenIndex(ctx context.Context, d *logstore.DB) error {
 	defer m.applyMu.Unlock()
 	now, ds := m.takePending()
 	if now == old {
-		err = s.applySince(ctx, at) // the pending changes are part of the changes since that position
+		err = s.applySince(ctx, at) // reading all changes since at makes ds unnecessary
 	}
 	m.mu.Lock()
 	switch {

@@ -24,20 +24,21 @@ type searcher struct {
 	scorers atomic.Pointer[map[string]*ranking.Scorer]
 	// index file that the index was read from, or nil if it was built
 	savedIndex *savedIndex
-	// approximate work that is lost without a new index file, in units of an
-	// average entry (see [weight])
+	// approximate work for the next process if the index file is not written again, in units of an average entry (see
+	// analysisCost)
 	unsavedWork atomic.Int64
 	// bytes of the entries that were added and are not in the index file
 	addedBytes atomic.Int64
 
-	// The index reads the initial entries only when a query needs them. db is the log, or nil if the store cannot read
-	// entries by ID. If db is nil, the index keeps the entries in memory.
-	db          *logstore.DB
-	startRows   entryRows                // IDs, versions and offsets of the entries that the index started with
+	// The searcher can start from the rows of an index file. It then reads an entry from the log db only when a query
+	// needs it. db is nil if the store cannot read entries by ID. In this case, all entries are kept in memory.
+	db *logstore.DB
+	// ID, version and log offset of each entry that the index had when it was opened or built
+	startRows   entryRows
 	cachedItems *cache.Slots[*indexItem] // cached entries by row
 	// error from a failed read of an entry, after which the searcher's results are discarded
 	err          atomic.Pointer[error]
-	lowerEntries []*Entry // lower entries of an overlay store when the index was built, always kept in memory
+	lowerEntries []*Entry // entries of an overlay store's lower store when the index was built, always kept in memory
 	runFiles     runFiles // temporary files with parts of the index, until they are merged
 }
 
@@ -76,7 +77,8 @@ func (s *searcher) applySince(ctx context.Context, pos Position) error {
 	for _, d := range last {
 		read -= analysisCost(d.Entry)
 	}
-	s.unsavedWork.Add(read) // the next process must also read the versions that were replaced since
+	// count replaced versions as well, because the next process must also read these unless the index file is written
+	s.unsavedWork.Add(read)
 	return s.applyDeltas(ctx, last)
 }
 
@@ -108,8 +110,8 @@ func (s *searcher) close() {
 	}
 }
 
-// applyDeltas applies changes to the indexes of all rankings. If ctx is done before the changed
-// entries are analyzed, apply leaves the indexes unchanged.
+// applyDeltas applies changes to the indexes of all rankings. If ctx is done before the changed entries are analyzed,
+// applyDeltas returns its error and leaves the indexes unchanged.
 func (s *searcher) applyDeltas(ctx context.Context, ds []analyzedDelta) error {
 	scorers := *s.scorers.Load()
 	if err := analyzeAll(ctx, ds, slices.Collect(maps.Values(scorers))); err != nil {
@@ -153,8 +155,8 @@ func (s *searcher) applyDeltas(ctx context.Context, ds []analyzedDelta) error {
 	return nil
 }
 
-// removeLowerEntries removes an overlay store's lower entries from the index, so that only the
-// log's entries remain.
+// removeLowerEntries removes the entries of an overlay store's lower store from the index, because an index file must
+// contain only the log's entries.
 func (s *searcher) removeLowerEntries(ctx context.Context) error {
 	var ds []analyzedDelta
 	for _, r := range *s.scorers.Load() {
@@ -163,7 +165,7 @@ func (s *searcher) removeLowerEntries(ctx context.Context) error {
 				ds = append(ds, analyzedDelta{Delta: Delta{ID: id}})
 			}
 		}
-		break // the index of every ranking has the same documents
+		break // one ranking is enough, because the indexes of all rankings contain the same entries
 	}
 	return s.applyDeltas(ctx, ds)
 }
@@ -173,8 +175,9 @@ func (s *searcher) removeLowerEntries(ctx context.Context) error {
 const maxOldDivisor = 64
 
 // analyzeOld returns, for each change, the document that the index x contains for the entry at present, so that the
-// index can remove it. The document is nil if x can do without, or if the log no longer has that version of the entry.
-// If there are many changes, all documents are nil, because reading the entries would cost too much.
+// index can remove it. The document is nil if x can remove it without knowing the words, or if the log no longer has
+// that version of the entry. If there are many changes, all documents are nil, because reading the entries would cost
+// too much.
 func (s *searcher) analyzeOld(
 	ctx context.Context,
 	r *ranking.Scorer,
@@ -217,15 +220,14 @@ func (s *searcher) indexedVersion(x *index.Searcher, versions *logstore.VersionR
 }
 
 const (
-	// maxQuickDeltas and maxQuickText (in bytes) are the maximum number and text size of
-	// changes that are applied to the index right after a write, before a recall needs
-	// them.
+	// If a write makes at most maxQuickDeltas changes with at most maxQuickText bytes of text, the changes are added
+	// to the index right after the write. Other changes wait for the next recall.
 	maxQuickDeltas = 8
 	maxQuickText   = 16 << 10
 )
 
-// canApplyQuickly reports whether the changes can be applied quickly and without reading the store,
-// which may be locked.
+// canApplyQuickly reports whether the index can apply the changes in a short time and without reading entries from the
+// store. The store may be locked by the write that made the changes.
 func (s *searcher) canApplyQuickly(ds []analyzedDelta) bool {
 	bytes := 0
 	for _, d := range ds {
@@ -249,21 +251,22 @@ func (s *searcher) canApplyQuickly(ds []analyzedDelta) bool {
 // analysisCost returns the cost of analyzing an entry again, relative to an average entry. It estimates the work that
 // is lost if the index is not written to a file.
 func analysisCost(e *Entry) int64 {
-	const text = 4096 // number of content bytes that take as long to analyze as an average entry
+	const text = 4096 // analyzing this many bytes takes about as long as the other work for an average entry
 	if e == nil {
 		return 1
 	}
 	return 1 + int64(len(e.Content)/text)
 }
 
-// fillIndex builds the index of an empty searcher from entries, which must be ordered by ID. It
-// leaves busy processors free for the goroutines that produce the entries. The lower
-// entries of an overlay store are collected in s.under. If ctx is done, fill returns its
-// error and the searcher must not be used.
+// fillIndex builds the index of an empty searcher from entries, which must be ordered by ID. It uses all processors
+// except busy, which the goroutines that produce the entries need. fillIndex does not index an overlay store's lower
+// entries, but collects them in s.lowerEntries. If ctx is done, fillIndex returns its error and the searcher must not
+// be used.
 func (s *searcher) fillIndex(ctx context.Context, entries iter.Seq2[*Entry, error], busy int) error {
 	var rows entryRows
 	s.lowerEntries = nil
-	for _, r := range *s.scorers.Load() { // loop once: an empty searcher has only one scorer
+	// this loop runs once, because the index of an empty searcher has a single ranking
+	for _, r := range *s.scorers.Load() {
 		err := r.FillIndex(ctx, func(yield func(ranking.Item, error) bool) {
 			for e, err := range entries {
 				x := newIndexItem(e)
@@ -295,8 +298,8 @@ type rankedView struct {
 	*ranking.View
 	searcher *searcher
 	scorer   *ranking.Scorer
-	ctx      context.Context // context of the query
-	isPast   bool            // the view is of an earlier state than the store's
+	ctx      context.Context // ends the query early when it is done
+	isPast   bool            // the view shows an earlier state, and the store has changed after it
 }
 
 // newView returns the current state of the searcher for a query. Once ctx is done, the view's
@@ -309,7 +312,7 @@ func (s *searcher) newView(ctx context.Context, r *ranking.Scorer) *rankedView {
 	return &rankedView{View: r.NewView(ctx, read), searcher: s, scorer: r, ctx: ctx}
 }
 
-// withContext returns the view for another query.
+// withContext returns the same view with another context, because each query has its own.
 func (v *rankedView) withContext(ctx context.Context) *rankedView {
 	return &rankedView{View: v.WithContext(ctx), searcher: v.searcher, scorer: v.scorer, ctx: ctx, isPast: v.isPast}
 }

@@ -19,10 +19,11 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// views yields a view of the index for the query's ranking and for the state that the query asks for (see
-// [Query.AsOf]). The caller answers its query with each view that views yields, and returns the answer from the last
-// view. A second view follows if the index file was damaged, or if the temporary index of a scan lacked query terms.
-// If views yields an error, the iteration ends. When ctx is done, the body of the caller's loop must return early.
+// views yields views of the index for the query's ranking and for the state that the query asks for (see
+// [Query.AsOf]). The caller answers its query with each view, and returns the answer from the last view. Usually there
+// is only one view. A second view follows if the first answer is wrong, because the index file was damaged, or because
+// the temporary index of a scan lacked query terms. If views yields an error, the iteration ends. When ctx is done,
+// the body of the caller's loop must return early.
 func (m *Memory) views(ctx context.Context, q Query) iter.Seq2[*rankedView, error] {
 	return func(yield func(*rankedView, error) bool) {
 		stopped := false
@@ -36,8 +37,9 @@ func (m *Memory) views(ctx context.Context, q Query) iter.Seq2[*rankedView, erro
 	}
 }
 
-// eachView calls use with the views that [Memory.views] yields, until the answer from a view is valid or use returns
-// false. It returns an error if the ranking is unknown, if the index cannot be built or read, or if ctx is done.
+// eachView calls use with the views that [Memory.views] yields. It stops if use returns false, or if the answer from a
+// view is complete and no damage was found. It returns an error if the ranking is unknown, if the index cannot be
+// built or read, or if ctx is done.
 func (m *Memory) eachView(ctx context.Context, q Query, use func(*rankedView) bool) error {
 	rank := cmp.Or(q.Rank, m.opts.Ranking)
 	if err := checkRanking(rank); err != nil {
@@ -114,7 +116,7 @@ func (m *Memory) viewFromIndex(ctx context.Context, seq uint64, rank string) (*r
 		return nil, nil
 	}
 	if m.searcher.Load() == nil && !d.DerivedFile(indexSuffix).Exists() {
-		return nil, nil // a scan is faster than building an index of all entries
+		return nil, nil // no index exists yet, and the caller's scan is faster than building an index of all entries
 	}
 	s, err := m.refreshIndex(ctx)
 	if err != nil {
@@ -127,11 +129,11 @@ func (m *Memory) viewFromIndex(ctx context.Context, seq uint64, rank string) (*r
 	return s.viewAfter(ctx, r, seq)
 }
 
-// viewAfter returns a view of the searcher's log after change seq. It returns nil if too many entries
-// have changed since.
+// viewAfter returns a view of the entries as they were after change seq, computed from the present index. It returns
+// nil if too many entries have changed since change seq.
 func (s *searcher) viewAfter(ctx context.Context, r *ranking.Scorer, seq uint64) (*rankedView, error) {
-	// Get the searcher before the deltas, because the deltas may be newer than the index but must
-	// not be older.
+	// Get the index before the changes that must be taken back. A change that is not in the index does no harm, but
+	// every change in the index must be known.
 	x := r.Index().Searcher()
 	deltas, ok, err := s.db.DeltasBefore(ctx, seq, maxChangedEntries(x.DocumentCount()))
 	if err != nil || !ok {
@@ -164,13 +166,14 @@ func (s *searcher) viewAfter(ctx context.Context, r *ranking.Scorer, seq uint64)
 	}, nil
 }
 
-// maxChangedEntries returns the maximum number of changed entries for which a memory with n entries derives an earlier
-// state from the current index. For each changed entry, two versions are read and analyzed, which takes about as long
-// as to read and index eight entries.
+// maxChangedEntries returns a limit for a query about an earlier state of a memory with n entries. If at most this
+// many entries have changed since, the earlier state is computed from the present index. For each changed entry, two
+// versions are read and analyzed, which takes about as long as to read and index eight entries.
 func maxChangedEntries(n int) int { return max(minDedupe, n/maxOldDivisor) }
 
-// readUnchangedItem is like readItem, for an entry that did not change between change seq and the view. It may
-// have changed after that.
+// readUnchangedItem returns an entry as it was at change seq. The entry in the view must still be the same. If the
+// entry has changed after the view was made, readItem would return the newer version, so readUnchangedItem reads the
+// old version from the log.
 func (s *searcher) readUnchangedItem(id, seq uint64) ranking.Item {
 	it := s.readItem(id)
 	if x, ok := it.(*indexItem); !ok || x.entry.Version <= seq {
@@ -199,10 +202,10 @@ func (m *Memory) expectsIndex() bool {
 	return m.hasScanned || m.hasIndexFile()
 }
 
-// viewFromScan returns a view with the query's terms, made by one scan of the entries. It returns
-// nil if an index exists or should be built. An index should be built if the entries are
-// few, if the query needs all terms, if an earlier scan was for other terms, or if another
-// process has scanned the same store, which makes further queries likely.
+// viewFromScan reads all entries once, and returns a view of a temporary index with only the query's terms. It returns
+// nil if an index exists, or if further queries are likely, so that building an index is better. Further queries are
+// likely if this process or another one has already scanned the store. viewFromScan also returns nil if the entries
+// have little text, or if the query needs all terms.
 func (m *Memory) viewFromScan(ctx context.Context, q Query, rank string) (*rankedView, error) {
 	if m.searcher.Load() != nil {
 		return nil, nil
@@ -250,14 +253,14 @@ func (m *Memory) hasIndexFile() bool {
 	return d != nil && d.DerivedFile(indexSuffix).Exists()
 }
 
-// canAnswer reports whether the scan had all terms of the choice and the store has not
-// changed since.
+// canAnswer reports whether the scan's temporary index has all terms in choice and the store has not changed since the
+// scan.
 func (s *scanIndex) canAnswer(received int64, rank string, choice *analysis.TermSet) bool {
 	return s != nil && s.addCount == received && s.view.CoversTerms(rank, choice)
 }
 
-// emptyViewFor returns an empty view and the terms that the query may look up in it. It returns
-// nil for the terms if the query may look up all.
+// emptyViewFor returns a view without entries, for a later scan, and the terms that the query may look up in the
+// index. The terms are nil if the query may look up any term.
 func emptyViewFor(ctx context.Context, q Query, rank string) (*rankedView, *analysis.TermSet) {
 	var keys []string
 	for _, t := range q.Filter.Terms {
@@ -268,9 +271,9 @@ func emptyViewFor(ctx context.Context, q Query, rank string) (*rankedView, *anal
 	return v, ranking.LookupTerms(rank, v.rankingQuery(q), keys)
 }
 
-// scanEntries returns all entries in order of ID. If their text is shorter than [minScanBytes], an
-// index is built quickly and serves later queries as well, so scanEntries returns nil. It also
-// returns the value that pending.received had before the entries were read.
+// scanEntries returns all entries in order of ID, and the value of pending.addCount before the entries were read. If
+// the entries' text is shorter than [minScanBytes], scanEntries returns nil, because an index of so little text is
+// built quickly and serves later queries as well.
 func (m *Memory) scanEntries(ctx context.Context) (items []ranking.Item, received int64, err error) {
 	received = m.pending.addCount.Load()
 	size := 0

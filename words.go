@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// These types are aliases of types in package [logOptions], where their fields and methods are
-// documented. For example, run "go doc github.com/oxbow-memory/oxbow/store.Entry".
+// These types are aliases of types in package store, where their fields and methods are documented. For example, run
+// "go doc github.com/oxbow-memory/oxbow/store.Entry".
 type (
 	// An Actor is the kind of author who wrote a version, such as a user or an
 	// agent.
@@ -134,7 +134,7 @@ const (
 	MaxLabels  = store.MaxLabels
 )
 
-// The kinds.
+// These are the kinds of entries.
 const (
 	Note    = store.Note
 	Archive = store.Archive
@@ -176,7 +176,7 @@ var (
 	ErrQuota          = store.ErrQuota
 )
 
-// The actors.
+// These are the kinds of authors (see [Actor]), and the prefixes of references to a session or a call.
 const (
 	Person   = store.Person
 	Agent    = store.Agent
@@ -189,7 +189,7 @@ const (
 	RefCall    = store.RefCall
 )
 
-// The verbs.
+// The verbs say what a change did to an entry.
 const (
 	VerbAdd     = store.VerbAdd
 	VerbUpdate  = store.VerbUpdate
@@ -243,8 +243,8 @@ func Commit(ctx context.Context, s Store, ops ...Op) (Change, error) {
 	return store.Commit(ctx, s, ops...)
 }
 
-// WrittenBy returns the version that an op wrote in a store without a history, if e is the
-// entry after it.
+// WrittenBy returns the version that an op wrote in a store without a history. e is the entry after the op or, for a
+// [Remove], the removed entry.
 func WrittenBy(op Op, e Entry) Version {
 	return store.WrittenBy(op, e)
 }
@@ -318,13 +318,13 @@ func CheckAliases(op Op, old []string, owner func(word, but string) (name string
 // OldestKeeps is the rule of [SettleAliases] for two stores that are merged.
 const OldestKeeps = store.OldestKeeps
 
-// SettleAliases returns the aliases that entries must give up because a word may identify
+// SettleAliases returns the aliases that must be removed from the entries in holders, so that each alias identifies
 // only one entry. It calls [store.SettleAliases].
 func SettleAliases(holders []AliasHolder, rule store.AliasRule) []TakenAlias {
 	return store.SettleAliases(holders, rule)
 }
 
-// FreeAliases divides new aliases of an entry into free and taken aliases (see
+// FreeAliases divides new aliases of an entry into free aliases and aliases that belong to another entry (see
 // [store.FreeAliases]).
 func FreeAliases(
 	name string,
@@ -372,7 +372,7 @@ func KeepTextBy(labels []Label, old *Entry, by Actor) []Label {
 	return store.KeepTextBy(labels, old, by)
 }
 
-// WithoutTextBy returns the labels without those that [KeepTextBy] adds.
+// WithoutTextBy returns the labels without the labels that [KeepTextBy] adds, such as the name of the text's author.
 func WithoutTextBy(labels []Label) []Label { return store.WithoutTextBy(labels) }
 
 // WithNote returns a context in which changes get a note, such as "load from brain/".
@@ -416,7 +416,7 @@ func HistoryOf(s Store) (Historian, error) {
 	return store.HistoryOf(s)
 }
 
-// OnRequest returns the occasion of an answer to the caller in ctx.
+// OnRequest returns [RequestedByPerson] if the source of changes in ctx is a person, and otherwise [RequestedByModel].
 func OnRequest(ctx context.Context) Occasion { return store.OnRequest(ctx) }
 
 // Trusts returns the levels of trust, the highest first.
