@@ -18,9 +18,10 @@ import (
 
 // chatState is the state of a conversation while its lines are read in order.
 type chatState struct {
-	transcript       *Transcript
-	reasoningByAgent map[string]*reasoning // reasoning so far, by sub-agent ("" for the main agent)
-	pendingCalls     map[string]*chatCall  // calls without an answer, by call ID
+	transcript *Transcript
+	// texts and thoughts since the agent's last edit, by sub-agent ("" for the main agent)
+	reasoningByAgent map[string]*reasoning
+	pendingCalls     map[string]*chatCall // calls without an answer, by call ID
 	seenCallIDs      map[string]bool
 	editsByCallIndex map[int][]Edit // edits that were found, by chatCall.index
 	callCount        int
@@ -43,8 +44,8 @@ type chatCall struct {
 
 	claudeCall *claudeCall // is set only for calls of Claude Code
 
-	// The result for a call with a patch is recorded here and used at the end of the transcript, because the client
-	// may report the file changes before or after the result.
+	// whether the call was answered, and whether it failed. For a call with a patch, edits are made only at the end of
+	// the transcript, because the client may report the file changes before or after the answer.
 	hasResult, hasFailed bool
 	reportedChanges      map[string]reportedChange // file changes that the client reported, or nil
 }
@@ -143,7 +144,8 @@ func parseCall(tool string, raw json.RawMessage) *chatCall {
 	}
 	var a toolArgs
 	var text string
-	if json.Unmarshal(raw, &text) == nil { // The arguments, or a patch, are in a JSON string.
+	// Some clients send the tool's arguments as JSON in a string, or send only a patch as a string.
+	if json.Unmarshal(raw, &text) == nil {
 		raw = json.RawMessage(text)
 		if !json.Valid(raw) {
 			a.Patch = text
@@ -236,7 +238,8 @@ func (c *chatState) addCall(call *chatCall, callID, subAgent string, callTime ti
 	c.reasoningByAgent[subAgent] = c.reasoningOfAgent(subAgent).withEdit()
 }
 
-// displayedResult contains the data that a client shows to the person for a successful edit.
+// displayedResult contains the data about a successful edit that a client stores in the transcript in order to show
+// the edit to the person.
 type displayedResult struct {
 	Diff            string  `json:"fileDiff"`
 	Path            string  `json:"filePath"`
@@ -287,7 +290,7 @@ func (c *chatState) recordReportedChanges(
 	}
 	call.hasResult, call.hasFailed = true, hasFailed
 	call.reportedChanges = map[string]reportedChange{}
-	// Ignore the error: changes that cannot be decoded are treated as missing.
+	// Ignore the error: file changes that cannot be decoded are treated as if the client had not reported any.
 	_ = json.Unmarshal(changes, &call.reportedChanges)
 }
 
@@ -298,7 +301,8 @@ func (c *chatState) recordEditResult(call *chatCall, result json.RawMessage, out
 	} else {
 		var s displayedResult
 		if len(bytes.TrimSpace(result)) > 0 && json.Unmarshal(result, &s) != nil {
-			s = displayedResult{} // The answer is a text and contains no displayed data.
+			// The result is a plain text, without the diff or the file content that a client shows to the person.
+			s = displayedResult{}
 		}
 		es = c.editsFromDisplay(call, s)
 	}

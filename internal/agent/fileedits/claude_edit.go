@@ -65,14 +65,15 @@ func parseClaudeCall(tool string, raw json.RawMessage) *chatCall {
 		return nil
 	}
 	call := &chatCall{claudeCall: &claudeCall{tool: tool}}
-	_ = json.Unmarshal(raw, &call.claudeCall.args) // Ignore the error: without arguments, no edit is found.
+	// Ignore the error: a call whose arguments cannot be decoded results in no edits.
+	_ = json.Unmarshal(raw, &call.claudeCall.args)
 	call.edit.Path = call.claudeCall.args.File + call.claudeCall.args.Notebook
 	call.edit.mayHaveExpandedTabs = true
 	return call
 }
 
-// editsFromResult returns the edits of a successful call. The edits are copies of made with the changed lines added.
-// The argument output is the text that the tool returned.
+// editsFromResult returns the edits of a successful call. Each edit is a copy of template with the changed lines
+// added. output is the text that the tool returned.
 func (call *claudeCall) editsFromResult(template Edit, result json.RawMessage, output string) []Edit {
 	var res claudeResult
 	if len(result) > 0 && json.Unmarshal(result, &res) != nil {
@@ -95,8 +96,8 @@ func jsonQuote(s string) string {
 type contentChange struct {
 	replacements   []claudeEdit
 	newContent     string      // the whole file's content after the call
-	insertedRanges []lineRange // ranges of inserted lines in newContent
-	isKnown        bool        // newContent and insertedRanges are set.
+	insertedRanges []lineRange // ranges of the lines in newContent that the call inserted
+	isKnown        bool        // whether newContent and insertedRanges are known (replacements is always set)
 }
 
 // computeChange applies the call to the file's previous content, if the transcript contains that content.
@@ -173,8 +174,9 @@ func (call *claudeCall) editsFromPatch(res *claudeResult, change contentChange) 
 	return call.edit.editsFromHunks(hunks, now, texts)
 }
 
-// editsFromHunks returns an edit like e for each stretch of changed lines in the hunks. If newContent matches a
-// hunk, the lines are taken from newContent. Otherwise, leading tabs are restored from texts.
+// editsFromHunks returns a copy of e for each stretch of changed lines in the hunks of a diff, with these lines added.
+// If newContent contains the lines, they are copied from newContent. Otherwise, the diff may show leading tabs as
+// spaces, and the tabs are restored from texts.
 func (e Edit) editsFromHunks(hunks []hunk, newContent *string, texts []string) []Edit {
 	var lines []string
 	if newContent != nil {
@@ -204,7 +206,7 @@ func (e Edit) editsFromSnippet(replacements []claudeEdit, numberedLines []number
 	var out []Edit
 	for _, t := range replacements {
 		if t.New == "" {
-			continue // Nothing can be searched without an inserted text.
+			continue // The call only deleted text, so the file contains no inserted text that could be searched for.
 		}
 		s := e
 		at, ok := findTextLines(numberedLines, t.New)
@@ -294,7 +296,7 @@ func restoreLeadingTabs(lines []string, texts []string) []string {
 // replacements. It returns false if a text to replace does not occur, or if the result is too large.
 func applyReplacements(text string, replacements []claudeEdit) (string, []lineRange, bool) {
 	type place struct {
-		from, to int  // range of the inserted bytes
+		from, to int  // range of the bytes in the resulting text that were inserted
 		gone     bool // Nothing was inserted, and whole lines were removed.
 	}
 	var places []place

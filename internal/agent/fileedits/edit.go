@@ -28,7 +28,8 @@ func (e Edit) editsInRanges(content string, ranges []lineRange) []Edit {
 		}
 		first, last = max(first, 1), min(last, len(lines))
 		if last < first {
-			continue // The file is empty after the removal, so no line remains.
+			// The agent removed all lines, so the file contains no line to which the removal could be attached.
+			continue
 		}
 		at.Span = annotate.Span{First: first, Last: last}
 		at.Block = lines[first-1 : last]
@@ -39,8 +40,8 @@ func (e Edit) editsInRanges(content string, ranges []lineRange) []Edit {
 	return out
 }
 
-// findChangedRange returns the smallest line range of newText that contains all differences from oldText. It
-// returns nil if the texts are equal.
+// findChangedRange returns a list with the smallest line range of newText that contains all differences from oldText.
+// The list is empty if the texts are equal.
 func findChangedRange(oldText, newText string) []lineRange {
 	a, b := annotate.SplitLines([]byte(oldText)), annotate.SplitLines([]byte(newText))
 	i := 0

@@ -14,10 +14,12 @@ type eventReader struct {
 	reader clientfile.EventReader
 
 	reasoningAtNode map[string]*reasoning // reasoning after each node of the conversation, by node ID
-	lastNodes       map[string]string     // ID of the last node, by sub-agent ("" for the main agent)
+	// ID of the last node of the conversation that was read, by sub-agent ("" for the main agent)
+	lastNodes map[string]string
 
-	hasUnnamedCalls bool              // The calls lack IDs and are identified by their arguments.
-	unnamedCallKeys map[string]string // argumentKey of each unnamed call, by the call's ID in the transcript
+	hasUnnamedCalls bool // The calls lack IDs and are identified by their arguments.
+	// key made from the arguments of each call, by the ID that only the transcript contains
+	unnamedCallKeys map[string]string
 }
 
 // newEventReader returns a reader for a client's transcript. The reader adds the edits to t.
@@ -66,7 +68,9 @@ func (r *eventReader) processEvent(e *clientfile.Event) {
 		if r.hasUnnamedCalls {
 			id = r.unnamedCallKeys[e.ID]
 			if e.HasFailed {
-				delete(r.seenCallIDs, id) // The agent may repeat the failed call with the same arguments.
+				// A call with the same arguments is otherwise ignored as a repetition, but an agent may repeat a
+				// failed call.
+				delete(r.seenCallIDs, id)
 			}
 		}
 		r.recordCallAnswer(id, e.HasFailed, e.DisplayData, e.ResultText())

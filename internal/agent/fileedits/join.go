@@ -31,7 +31,7 @@ type RecordsResult struct {
 	Records []annotate.Record // records for [annotate.Store.Add], in the order of the edits
 
 	OutsideFiles   []string // edited files outside of the tree, as the transcript names them, each once
-	OutsideEdits   int      // number of edits in OutsideFiles
+	OutsideEdits   int      // number of edits in files that are outside of the annotated directory tree
 	UnlocatedEdits int      // number of edits whose lines are neither in the transcript nor in the present file
 }
 
@@ -118,7 +118,7 @@ type renamesByFile map[string][]renameStep
 
 type renameStep struct {
 	newName   string
-	editCount int // number of edits that happened before the rename
+	editCount int // number of edits in the transcript before the file was renamed
 }
 
 func findRenames(b *annotate.Store, t *Transcript, oldTreePath string) renamesByFile {
@@ -225,11 +225,12 @@ func (e *Edit) locateBlock(lines []string) {
 			twice = true
 		}
 	}
-	// If two positions match equally well, the edit's position stays unknown.
+	// If the edit's lines match two places in the file equally well, the edit's position stays unknown.
 	if at >= 0 && !twice {
 		e.setBlockLines(lines, at, n)
 	} else if e.mayBeReformatted {
-		e.Block = nil // The lines may be spelled differently in the file.
+		// A formatter may have changed the lines in the file, so the lines from the transcript would mislead.
+		e.Block = nil
 	}
 }
 

@@ -30,9 +30,10 @@ import (
 
 // These limits apply when a hook reads a transcript. Only the transcript's first line and its end are read.
 const (
-	maxEditTailBytes  = 2 << 20  // number of bytes that are read at the transcript's end after an edit
-	maxTurnTailBytes  = 16 << 20 // number of bytes that are read at the transcript's end when a turn ends
-	maxFirstLineBytes = 1 << 20  // maximum size of the first line in bytes
+	maxEditTailBytes = 2 << 20 // number of bytes that are read at the transcript's end after an edit
+	// number of bytes that are read at the transcript's end, after the agent has answered a prompt
+	maxTurnTailBytes  = 16 << 20
+	maxFirstLineBytes = 1 << 20 // maximum size of the first line in bytes
 
 	// A client may write the transcript after it has started the hook. The hook waits at most this long.
 	maxTranscriptWait      = 500 * time.Millisecond
@@ -55,7 +56,7 @@ func (r HookInput) parseReport() (*clientfile.HookReport, bool) {
 	return &l, ok && filepath.IsLocal(l.SessionID)
 }
 
-// ReportSummary tells the subject of a hook report.
+// ReportSummary says which session and which files a client's hook report is about.
 type ReportSummary struct {
 	Session string
 	// directory of the edited file, or else the agent's working directory ("" if neither is known)
@@ -229,8 +230,8 @@ func (r HookInput) replayTurn(l *clientfile.HookReport) (*Transcript, error) {
 	return t, nil
 }
 
-// replayCall reads the end of a transcript, and then the report as the next line. It returns only the edits of the
-// reported call.
+// replayCall returns only the edits of the call that the hook reports. It reads the end of the transcript. The
+// transcript does not contain the call's result yet, so replayCall adds the result as another line.
 func (r HookInput) replayCall(l *clientfile.HookReport) (*Transcript, error) {
 	t, in, err := r.replayTail(l, maxEditTailBytes)
 	if err != nil {
@@ -299,7 +300,7 @@ func readFirstLineAndTail(name string, maxBytes int64) ([]byte, error) {
 	}
 	head, err := bufio.NewReader(io.LimitReader(f, maxFirstLineBytes)).ReadBytes('\n')
 	if err != nil {
-		head = nil // The first line is too long to be used.
+		head = nil // The file's first line is longer than maxFirstLineBytes, so leave it out.
 	}
 	tail := make([]byte, maxBytes)
 	n, err := f.ReadAt(tail, fi.Size()-maxBytes)

@@ -28,10 +28,10 @@ func (h hunk) splitIntoEdits(e Edit) []Edit {
 		put  bool
 	}
 	var rows []row // lines of the hunk in the new file
-	var cuts []int // indexes of rows before which lines were removed
+	var cuts []int // for each stretch of removed lines, the index in rows of the line after the stretch
 	for _, l := range h.lines {
 		if l == "" {
-			l = " " // Some editors remove the space of an empty line.
+			l = " " // A diff has a space before an unchanged line. Some editors strip this space if the line is empty.
 		}
 		switch l[0] {
 		case '+':
@@ -45,7 +45,7 @@ func (h hunk) splitIntoEdits(e Edit) []Edit {
 		}
 	}
 	var out []Edit
-	edit := func(from, to int) Edit { // edit returns the edit for the rows with indexes from to to-1.
+	edit := func(from, to int) Edit { // edit returns a copy of e for rows[from:to], with the adjacent rows as context.
 		at := e
 		if h.firstLine > 0 {
 			at.Span = annotate.Span{First: h.firstLine + from, Last: h.firstLine + to - 1}
@@ -62,7 +62,7 @@ func (h hunk) splitIntoEdits(e Edit) []Edit {
 		}
 		return at
 	}
-	cut := func(upTo int) { // cut adds an edit for each removal before row upTo that is not near inserted lines.
+	cut := func(upTo int) { // cut adds an edit for each remaining removal before rows[upTo].
 		for len(cuts) > 0 && cuts[0] < upTo {
 			if from, to := max(0, cuts[0]-1), min(len(rows), cuts[0]+1); from < to {
 				removed := edit(from, to)
@@ -83,7 +83,8 @@ func (h hunk) splitIntoEdits(e Edit) []Edit {
 			}
 		}
 		cut(i - 1)
-		// These lines were removed next to or inside the inserted lines, so they need no separate edit.
+		// Lines that were removed next to or inside the inserted lines are part of the same edit, so they need no edit
+		// of their own.
 		for len(cuts) > 0 && cuts[0] <= last+2 {
 			cuts = cuts[1:]
 		}
@@ -113,7 +114,7 @@ func parseUnifiedDiff(diff string) ([]hunk, error) {
 			case ' ':
 				left[0]--
 				left[1]--
-			case '\\': // The line says that the file does not end with a newline.
+			case '\\': // Such a line is not text of the file. It says that the file does not end with a newline.
 				continue
 			default:
 				return nil, fmt.Errorf("a line of a diff begins with %q", c)
@@ -138,7 +139,7 @@ func parseUnifiedDiff(diff string) ([]hunk, error) {
 			return nil, fmt.Errorf("%.60q begins no hunk", l)
 		}
 		if m == 0 {
-			first++ // For an empty range, git names the line before it.
+			first++ // For a hunk without lines in the new file, git prints the number of the line before the hunk.
 		}
 		out = append(out, hunk{firstLine: first})
 		left = [2]int{n, m}
@@ -203,7 +204,8 @@ func parsePatchEnvelope(text string) ([]fileChange, error) {
 			}
 			return ok
 		}
-		// In an update, a line that begins with a space is text of the file, even if it looks like a marker.
+		// In the section of an updated file, a line that begins with a space is text of the file, even if "*** Add
+		// File" or the like follows the space.
 		text := at != nil && !at.isAddition && !at.isDeletion && len(at.hunks) > 0 && strings.HasPrefix(l, " ")
 		switch {
 		case ended:

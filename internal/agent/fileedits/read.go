@@ -59,7 +59,8 @@ type clientRecognizer struct {
 	heldLines  [][]byte     // copies of the lines that were read before the client was recognized
 }
 
-// readLine reads a line, or a whole document as if it were a line.
+// readLine reads a line of the transcript, or a whole JSON document as if it were a line. b is nil if the line is too
+// long to be read, and size is the line's length in bytes.
 func (r *clientRecognizer) readLine(b []byte, size int64) {
 	isLong := size > clientfile.MaxLineBytes && b == nil
 	b = bytes.TrimSpace(bytes.TrimPrefix(b, []byte("\ufeff")))

@@ -15,13 +15,14 @@ import (
 type reasoning struct {
 	personRequest string // the person's last prompt
 
-	// The agent's texts and thoughts since its previous edit. If several edits follow the same passages, the passages
-	// are kept for all these edits.
+	// The agent's texts and thoughts since its previous edit. If the agent makes several edits without a text or
+	// thought between them, the passages belong to all these edits.
 	spokenPassages, thoughtPassages []string
 	hasEdit                         bool // An edit has followed these passages.
 }
 
-// startRequest returns an empty reasoning for a new prompt of the person, without the prompt's private parts.
+// startRequest returns a reasoning that contains only a new prompt of the person, without the prompt's private parts
+// and without texts of the agent.
 func (r *reasoning) startRequest(request string) *reasoning {
 	return &reasoning{personRequest: text.HidePrivateParts(request)}
 }
@@ -35,9 +36,9 @@ func (r *reasoning) withThought(text string) *reasoning {
 	return r.addToPassages(text, func(next *reasoning) *[]string { return &next.thoughtPassages })
 }
 
-// addToPassages returns a copy of r with one more passage in the list that listIn returns. If an edit has followed
-// the passages of r, the copy contains only the new passage. If the text is empty or repeats the last passage,
-// addToPassages returns r itself.
+// addToPassages returns a copy of r with one more text in the list that listIn returns. If the agent has made an edit
+// after the earlier texts, the copy lacks them, because they explain only the earlier edit. If the text is empty or
+// repeats the last text, addToPassages returns r itself.
 func (r *reasoning) addToPassages(text string, listIn func(*reasoning) *[]string) *reasoning {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -49,7 +50,7 @@ func (r *reasoning) addToPassages(text string, listIn func(*reasoning) *[]string
 	}
 	to := listIn(next)
 	if n := len(*to); n > 0 && (*to)[n-1] == text {
-		return r // Some programs store each passage twice.
+		return r // Some clients store each of the agent's texts twice, so ignore the repetition.
 	}
 	*to = append((*to)[:len(*to):len(*to)], text)
 	return next
@@ -75,7 +76,8 @@ func (r *reasoning) editReason() string {
 	return strings.TrimSuffix(cutReasonStart(annotate.NoReasoning+asked+strings.TrimSpace(r.personRequest)), asked)
 }
 
-// cutReasonStart returns the end of a long text, which is nearest to the edit. It cuts only between characters.
+// cutReasonStart removes the beginning of a long text and keeps the end, because the end is nearest to the edit that
+// the text explains. It cuts only between characters.
 func cutReasonStart(s string) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
 	if len(s) <= maxReasoningBytes {

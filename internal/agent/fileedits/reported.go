@@ -47,8 +47,8 @@ func findShellPatch(commands ...json.RawMessage) string {
 	return ""
 }
 
-// editsFromReport returns the edits in the file changes that an event reports. The edits are copies of made with the
-// changed lines added.
+// editsFromReport returns the edits in the file changes that an event reports. Each edit is a copy of template with
+// the changed lines added.
 func (t *Transcript) editsFromReport(template Edit, changes map[string]reportedChange) []Edit {
 	var out []Edit
 	unread := false
@@ -94,7 +94,7 @@ func (t *Transcript) editsFromReport(template Edit, changes map[string]reportedC
 }
 
 // editsFromRequest returns the edits in a patch that the agent requested. Such a patch contains line numbers only for
-// new files. The edits are copies of made with the changed lines added.
+// new files. Each edit is a copy of template with the changed lines added.
 func (t *Transcript) editsFromRequest(template Edit, patch string) []Edit {
 	files, err := parsePatchEnvelope(patch)
 	if err != nil {

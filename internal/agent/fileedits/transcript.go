@@ -57,18 +57,20 @@ type Edit struct {
 	Model   string
 	Sub     string // sub-agent that made the edit ("" for the main agent)
 
-	mayHaveExpandedTabs bool     // Block may contain two spaces for each leading tab.
-	partialText         string   // inserted text that may begin or end within a line (Block is then empty)
-	unchangedLines      [2]int   // how many lines at the beginning and end of partialText existed before
-	enclosingLines      []string // lines, such as a function's head, that enclose Block in the file
-	mayBeReformatted    bool     // In the file, Block may have other indentation and commas.
+	mayHaveExpandedTabs bool   // Block may contain two spaces for each leading tab.
+	partialText         string // inserted text that may begin or end within a line (Block is then empty)
+	// number of lines at the beginning and at the end of partialText that the file contained before the edit
+	unchangedLines [2]int
+	enclosingLines []string // lines, such as a function's head, that enclose Block in the file
+	// The lines in the file may have other indentation and commas than the lines in Block.
+	mayBeReformatted bool
 }
 
 // Transcript contains the edits that were found in a transcript.
 type Transcript struct {
 	Client  string       // "claude-code", "codex", "gemini", "copilot", "qwen" or "opencode"
 	Edits   []Edit       // in the order of the calls
-	Renames []FileRename // in the order of the calls
+	Renames []FileRename // in the order in which the agent renamed the files
 
 	LineCount       int // number of lines that are not empty
 	UnreadableLines int // number of lines that cannot be read
@@ -83,5 +85,5 @@ type Transcript struct {
 type FileRename struct {
 	OldName, NewName string
 	WorkingDir       string // agent's working directory, as in [Edit]
-	EditCount        int    // number of edits that happened before the rename
+	EditCount        int    // number of edits in the transcript before the agent renamed the file
 }

@@ -62,14 +62,14 @@ type ArchiveReport struct {
 
 	ChangedSessions []ChangedSession `json:"-"` // sessions with new or changed turns
 
-	positions map[sessionKey]int // positions of the sessions in ChangedSessions, which only addCounts uses
+	positions map[sessionKey]int // index in ChangedSessions of each session, so that addCounts finds a session quickly
 }
 
 // ChangedSession is a session with new or changed turns.
 type ChangedSession struct {
 	Client, Session, Project string
 
-	From int // number of the first new or changed turn
+	From int // number of the session's first new or changed turn, counted from 1
 }
 
 // addCounts adds the counts and the changed sessions of another report. It finds a session by a map, because an export
@@ -181,11 +181,12 @@ func (a *Archive) ImportTranscript(
 // maxBatchBytes limits a batch. A batch is committed once its contents have more bytes than this.
 const maxBatchBytes = 512 << 10
 
-// batchAdder collects the changes of several sessions into batches. Each batch is one commit.
+// batchAdder collects the changes of several sessions, and commits them to the archive in batches. Few large commits
+// are faster than one commit for each session.
 type batchAdder struct {
 	*Archive
 	eventsBySession map[sessionKey][]Event
-	batchSessions   []sessionKey // sessions whose changes are in ops
+	batchSessions   []sessionKey // sessions that the operations in ops change
 	ops             []oxbow.Op
 	size            int
 	batchReport     ArchiveReport // counts for the current batch
@@ -371,8 +372,9 @@ func ApplyToTurnTexts(content string, fn func(string) string) (string, bool) {
 	return t.Content(), true
 }
 
-// maxTimeDifference is the largest allowed difference between an entry's creation time and its turn's start. The
-// creation time of an entry cannot change. If the difference becomes larger, the entry is removed and added again.
+// maxTimeDifference is the largest allowed difference between the creation time of a turn's entry and the start of the
+// turn. An earlier prompt that is found later changes the start, but the creation time of an entry cannot change. If
+// the difference becomes larger, the entry is removed and added again.
 const maxTimeDifference = 5 * time.Minute
 
 // addsOnlyKnownPrompts reports whether the archive already contains everything that the events could add to the
@@ -439,7 +441,7 @@ func (a *Archive) sessionUpdateOps(
 // false if the events may also change turns that are not loaded. The caller must then load the whole session.
 func (a *Archive) turnOps(stored *storedSession, events []Event) (ops []oxbow.Op, r ArchiveReport, ok bool) {
 	events = slices.Clone(events)
-	given := map[string][]oxbow.Label{} // labels of the existing turns, by turn identity
+	given := map[string][]oxbow.Label{} // labels of the session's archived turns, by the turn's identity
 	for _, t := range stored.parsedTurns {
 		events = append(events, t.SourceEvents()...)
 		given[t.identity()] = stored.turnEntries[t.Number-stored.firstLoadedNumber].Labels
@@ -480,7 +482,8 @@ func (a *Archive) turnOps(stored *storedSession, events []Event) (ops []oxbow.Op
 			ops = append(ops, oxbow.Update{Name: old.Name, Content: content, Labels: labels, If: old.Version})
 		}
 	}
-	// Two turns have become one, so fewer entries are needed. Remove the rest.
+	// The new events may have joined two turns, so that there are fewer turns than entries. Remove the unneeded
+	// entries.
 	ops = append(ops, removalOps(stored.turnEntries[min(len(turns), len(stored.turnEntries)):])...)
 	if len(ops) == 0 {
 		return nil, r, true

@@ -30,7 +30,7 @@ const (
 	maxRareTerms       = 100       // maximum number of rare terms in an injection
 	// maximum length of a turn's list that contains the calls that returned text by others
 	maxTaintingCalls     = 8
-	maxTaintingCallBytes = 250 // maximum size of one such call in bytes
+	maxTaintingCallBytes = 250 // maximum size in bytes of an element of this list
 )
 
 // normalize returns the event in its stored form. It is idempotent.
@@ -41,7 +41,7 @@ func (e Event) normalize() Event {
 	e.Dir, e.Transcript = toShortLine(e.Dir, maxPathBytes), toShortLine(e.Transcript, maxPathBytes)
 	e.Text = cutTextWithNote(strings.TrimSpace(toValidText(e.Text)), maxTextBytes)
 	e.Time = e.Time.UTC().Round(0)
-	if y := e.Time.Year(); y < 1 || y > 9999 { // JSON cannot encode a time in such a year.
+	if y := e.Time.Year(); y < 1 || y > 9999 { // JSON cannot encode a negative year or a year after 9999.
 		e.Time = time.Time{}
 	}
 	if e.Call != nil {
@@ -231,8 +231,8 @@ func (r *RepeatedCalls) merge(o *RepeatedCalls) *RepeatedCalls {
 	return (&RepeatedCalls{slices.Concat(r.Foreign, o.Foreign), slices.Concat(r.Unvouched, o.Unvouched)}).normalize()
 }
 
-// normalize returns the stored form, in which the calls are sorted and each call occurs once. It returns nil if both
-// lists are empty.
+// normalize returns the stored form, in which the call names in Foreign and Unvouched are sorted and free of
+// repetitions. It returns nil if both lists are empty.
 func (r *RepeatedCalls) normalize() *RepeatedCalls {
 	if r == nil || len(r.Foreign)+len(r.Unvouched) == 0 {
 		return nil
@@ -249,7 +249,7 @@ func (r *RepeatedCalls) normalize() *RepeatedCalls {
 	return &all
 }
 
-// merge returns the less trusted of two judgements about the same text.
+// merge returns the less trusted of two judgements about who wrote a text.
 func (r *TextSource) merge(o *TextSource) *TextSource {
 	if r == nil {
 		return o
@@ -320,7 +320,7 @@ func (in *Injection) merge(o *Injection) *Injection {
 	return in
 }
 
-// asJSON returns the injection as JSON. The result is only used for comparisons.
+// asJSON returns the injection as JSON, so that two records of an injection can be compared.
 func (in *Injection) asJSON() string {
 	b, _ := json.Marshal(in) // Ignore the error: a normalized injection can always be encoded.
 	return string(b)

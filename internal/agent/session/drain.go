@@ -121,9 +121,9 @@ func (a *Archive) drainSessionFile(
 	return r, err
 }
 
-// drainRenamedFile adds the events in a renamed spool file, and then the unread part of the transcripts that they
-// name. Then it removes the file. No process appends to a renamed file. If the file does not exist, drainRenamedFile
-// does nothing.
+// drainRenamedFile adds the events in a renamed spool file to the archive. The events name transcripts, and
+// drainRenamedFile then adds the parts of these transcripts that were not read before. Finally it removes the spool
+// file. No process appends to a renamed file. If the file does not exist, drainRenamedFile does nothing.
 func (a *Archive) drainRenamedFile(
 	ctx context.Context,
 	dir *vfs.OS,
@@ -170,7 +170,8 @@ func (a *Archive) importTranscripts(
 		}
 		r.addCounts(one)
 		if err != nil {
-			// A transcript that cannot be read must not block the spool, whose events are already archived.
+			// The events of the spool file are already in the archive. Continue if a transcript cannot be read, so
+			// that the spool file can be removed.
 			r.InvalidCount++
 		}
 	}

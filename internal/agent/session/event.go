@@ -55,7 +55,7 @@ type Event struct {
 	Dir        string `json:"dir,omitempty"`        // absolute path of the working directory
 	Branch     string `json:"branch,omitempty"`     // Git branch of the working tree, if the client reports it
 	SubAgent   string `json:"agent,omitempty"`      // name of the sub-agent ("" for the main agent)
-	Model      string `json:"model,omitempty"`      // "" if the model is not known
+	Model      string `json:"model,omitempty"`      // language model that the agent uses ("" if not known)
 	Transcript string `json:"transcript,omitempty"` // path of the file in which the client stores the session
 
 	// Text is the event's text. The archive has removed secrets and the fenced blocks that hooks insert into prompts
@@ -63,31 +63,33 @@ type Event struct {
 	Text string    `json:"text,omitempty"`
 	Call *ToolCall `json:"call,omitempty"` // set only if the kind is [KindCall]
 
-	// Repeats lists the calls whose results the event's text, its command or the command's output repeats. The archive
-	// sets it.
+	// Repeats is set by the archive if the event's text, its command or the command's output repeats text by others.
+	// It lists the calls from which the agent got this text.
 	Repeats *RepeatedCalls `json:"repeats,omitempty"`
 
 	Injection *Injection `json:"injection,omitempty"` // set only if the kind is [KindInjection]
 
-	// IsListed is set for a prompt from a client's list of prompts. Folding drops the prompt if a transcript or a hook
-	// names the same or an earlier prompt. It is not set in the events of a [Turn].
+	// IsListed is set for a prompt from a client's list of prompts. The archive drops such a prompt if a transcript or
+	// a hook reports an ID for this prompt or an earlier one, because then the transcript or hook also reports this
+	// prompt. IsListed is not set in the events of a [Turn].
 	IsListed bool `json:"listed,omitempty"`
 }
 
 // ToolCall is the part of a tool call that is archived. The output is dropped, except for the last lines that a failed
 // command printed.
 type ToolCall struct {
-	Tool           string   `json:"tool"`              // tool name that the client uses
-	Command        string   `json:"command,omitempty"` // shell command without secrets, cut to [MaxCommandBytes] bytes
-	WrittenFiles   []string `json:"wrote,omitempty"`   // paths of changed files, as the client reports them
-	OldTextHash    string   `json:"was,omitempty"`     // hash of the text that an edit replaced ("" if unknown)
-	NewTextHash    string   `json:"became,omitempty"`  // hash of the text that the edit inserted
-	FileHashBefore string   `json:"before,omitempty"`  // hash of the whole file before the call ("" if unknown)
-	FileHashAfter  string   `json:"after,omitempty"`   // hash of the whole file after the call ("" if unknown)
-	ReadFiles      []string `json:"read,omitempty"`    // paths of the files that the call read
-	WebQuery       string   `json:"asked,omitempty"`   // URL or query, for a tool that reads the web
-	ExitStatus     *int     `json:"exit,omitempty"`    // exit status of the command, if the client reports it
-	Failed         bool     `json:"failed,omitempty"`  // The tool or the command failed.
+	Tool         string   `json:"tool"`              // tool name that the client uses
+	Command      string   `json:"command,omitempty"` // shell command without secrets, cut to [MaxCommandBytes] bytes
+	WrittenFiles []string `json:"wrote,omitempty"`   // paths of changed files, as the client reports them
+	OldTextHash  string   `json:"was,omitempty"`     // hash of the text that an edit replaced ("" if unknown)
+	NewTextHash  string   `json:"became,omitempty"`  // hash of the text that the edit inserted
+	// hash of the whole file before the tool changed it ("" if unknown)
+	FileHashBefore string   `json:"before,omitempty"`
+	FileHashAfter  string   `json:"after,omitempty"`  // hash of the whole file after the call ("" if unknown)
+	ReadFiles      []string `json:"read,omitempty"`   // paths of the files that the call read
+	WebQuery       string   `json:"asked,omitempty"`  // URL or query, for a tool that reads the web
+	ExitStatus     *int     `json:"exit,omitempty"`   // exit status of the command, if the client reports it
+	Failed         bool     `json:"failed,omitempty"` // The tool or the command failed.
 	// the last [MaxOutputLines] lines that a failed command printed, without secrets
 	Output string `json:"output,omitempty"`
 
@@ -112,7 +114,7 @@ type TextSource struct {
 const (
 	LevelOwn       = "own"       // The project, the agent or the person wrote the text.
 	LevelUnvouched = "unvouched" // A program that oxbow does not know wrote the text.
-	LevelForeign   = "foreign"   // Somebody else wrote the text.
+	LevelForeign   = "foreign"   // Somebody else wrote the text, for example the author of a web page.
 )
 
 // RepeatedCalls names the calls from whose results a text repeats passages word for word.

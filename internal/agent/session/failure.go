@@ -11,7 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// maxSignatureBytes is the maximum size of a signature in bytes. A longer signature is cut.
+// maxSignatureBytes is the maximum size in bytes of a failure signature, that is, of an error message without its
+// variable parts. A longer signature is cut.
 const maxSignatureBytes = 160
 
 // errorLinePattern matches a line that names an error.
@@ -115,7 +116,7 @@ var variablePartPatterns = sync.OnceValue(func() []variablePart {
 
 // variablePart is an element of variablePartPatterns.
 type variablePart struct {
-	requiredChars string // A text that contains none of these characters cannot match the pattern.
+	requiredChars string // A text can match the pattern only if it contains at least one of these characters.
 	pattern       *regexp.Regexp
 	replacement   string
 }

@@ -1,30 +1,31 @@
-// This file implements folding: events in any order and with any number of repetitions result in
-// the same turns.
+// This file implements folding, which makes turns from events. Events in any order and with any number of repetitions
+// result in the same turns.
 //
-// Two reports are of the same event if their keys are equal. If a client reports no identifiers,
-// the following rules join reports. Each report is joined at most once.
+// Hooks and transcripts may report the same event. Two reports are of the same event if their keys are equal. If a
+// client reports no identifiers, the following rules decide which reports are of the same event. Such reports are
+// joined into one. A report is joined with at most one other report.
 //
 //   - A prompt without Turn begins a turn. It is joined with a prompt of equal text that is at
 //     most maxPromptGap away, unless both have a Turn or both have an ID. Therefore a hook's
 //     prompt is joined with the transcript's, and "continue" entered twice makes two turns.
-//   - A prompt of a client's list is dropped if the first named prompt is not later, because then
-//     the transcript has the prompt, perhaps in other words.
+//   - A prompt from a client's list of prompts is dropped if it is not earlier than the first
+//     prompt with an identifier. The transcript then also has the prompt, perhaps in other words.
 //   - A prompt with NoTime is joined by text and order instead. See joinUntimedPrompts.
 //   - A call without ID is joined with a call with ID. Both must have the same turn, agent, tool
-//     and input, and the call with ID must have begun before the report and must not contradict
-//     its outcome. See mergeReportsInOrder. A call with HasHookID is joined with a call that has the same
-//     ID, or else by the same rule. If no call of the same tool remains, the command or the files
-//     suffice, because hooks and transcripts of a client may name a tool differently.
+//     and input. The call with ID must have begun before the report of the other call, and the
+//     outcomes must not contradict each other. See mergeReportsInOrder. A call with HasHookID is
+//     joined with a call that has the same ID, or else by the same rule. If no call of the same
+//     tool remains, the command or the files suffice, because hooks and transcripts of a client
+//     may name a tool differently.
 //   - Two prompts or two calls without identifiers that are otherwise equal and at most
 //     maxDoubleGap apart are joined, because a hook may be installed twice.
 //   - A text without ID is dropped if it consists of texts with ID from the same turn, because
 //     hooks report the last message or all messages at a turn's end. Events of other kinds
 //     without ID are joined if their texts are equal.
 //
-// An event without Turn belongs to the turn that contains an event of the same kind and ID.
-// Otherwise it belongs to the last turn that began earlier, or to the first turn if all began
-// later. The start of a session and the text that the model was shown at the start belong to the
-// next turn, because a resumed session begins with them.
+// An event without Turn belongs to the turn that contains an event of the same kind and ID. Otherwise it belongs to
+// the last turn that began earlier, or to the first turn if all began later. The start of a session and the text that
+// the model was shown at the start belong to the next turn, because a resumed session begins with them.
 
 package session
 
@@ -118,9 +119,9 @@ func mergeReports(events []Event) []Event {
 // turnGroup collects the reports that belong to one turn.
 type turnGroup struct {
 	turnID, promptID string // Turn and ID of the group's prompt ("" if not known)
-	promptText       string // text of the group's first prompt
+	promptText       string // text of the first prompt in reports
 	start            time.Time
-	hasNoTime        bool // The first prompt has NoTime.
+	hasNoTime        bool // The time of the first prompt is only an estimate (see Event.NoTime).
 	promptCount      int
 	reports          []Event
 }
@@ -152,10 +153,11 @@ func (g *turnGroup) absorbGroup(o *turnGroup) {
 	g.reports = append(g.reports, o.reports...)
 }
 
-// turnGroups contains the groups of a session while its turns are built.
+// turnGroups contains a session's groups of reports while turns are made from the groups.
 type turnGroups struct {
-	allGroups     []*turnGroup
-	groupsByName  map[string]*turnGroup // groups with a name, which is Turn, or "\x00" + ID for a prompt without Turn
+	allGroups []*turnGroup
+	// groups by name; the name is the Turn of the group's events, or "\x00" + ID for a prompt without Turn
+	groupsByName  map[string]*turnGroup
 	unnamedGroups []*turnGroup
 }
 
@@ -168,7 +170,8 @@ func (gs *turnGroups) namedGroup(name string) *turnGroup {
 	return gs.groupsByName[name]
 }
 
-// anonymousGroup returns the group of a prompt that has neither Turn nor ID. It creates a missing group.
+// anonymousGroup returns the group of a prompt without identifiers, that is, without Turn and ID. It creates a missing
+// group.
 func (gs *turnGroups) anonymousGroup(e *Event) *turnGroup {
 	i := slices.IndexFunc(gs.unnamedGroups, func(g *turnGroup) bool {
 		return g.promptText == e.Text && e.Time.Sub(g.start) <= maxDoubleGap
@@ -198,7 +201,8 @@ func (gs *turnGroups) findGroup(e *Event) *turnGroup {
 // isMainPrompt reports whether the event is a prompt to the main agent. A sub-agent's task is not.
 func (e *Event) isMainPrompt() bool { return e.Kind == KindPrompt && e.SubAgent == "" }
 
-// canAbsorbGroup reports whether the groups a and b may belong to the same prompt, so that a can absorb b.
+// canAbsorbGroup reports whether the reports in a and b may belong to the same prompt, so that both groups become one.
+// The group a must have an identifier.
 func canAbsorbGroup(a, b *turnGroup) bool {
 	if a.turnID != "" {
 		return b.turnID == "" && (a.promptID == "" || b.promptID == "" || a.promptID == b.promptID)
@@ -206,7 +210,8 @@ func canAbsorbGroup(a, b *turnGroup) bool {
 	return a.promptID != "" && b.turnID == "" && b.promptID == ""
 }
 
-// sortGroupsByTime sorts the groups by time. A group without a prompt starts with its first report.
+// sortGroupsByTime sorts groups of reports by the time of their first prompt. For a group without a prompt, the time
+// of the first report is used.
 func sortGroupsByTime(all []*turnGroup) {
 	for _, g := range all {
 		if g.promptCount == 0 {
@@ -223,7 +228,8 @@ func sortGroupsByTime(all []*turnGroup) {
 	})
 }
 
-// joinEqualPrompts joins the groups whose first prompts have equal texts and nearly the same time.
+// joinEqualPrompts joins two groups of reports into one if their first prompts have equal texts and nearly the same
+// time.
 func joinEqualPrompts(all []*turnGroup) []*turnGroup {
 	byText := map[string][]*turnGroup{}
 	for _, g := range all {
@@ -233,7 +239,7 @@ func joinEqualPrompts(all []*turnGroup) []*turnGroup {
 	}
 	gone := map[*turnGroup]bool{}
 	for _, same := range byText {
-		// A group with a prompt ID absorbs other groups first, then a group with a Turn.
+		// Join prompts first with a group that has only a prompt ID, and then with a group that has a Turn.
 		for _, named := range []bool{false, true} {
 			joinNearestPairs(
 				same,
@@ -252,10 +258,10 @@ func joinEqualPrompts(all []*turnGroup) []*turnGroup {
 	return slices.DeleteFunc(all, func(g *turnGroup) bool { return gone[g] })
 }
 
-// joinUntimedPrompts joins the groups from a transcript without times with the unnamed groups of prompts that hooks
-// reported. Both lists are in the order of the conversation, but the hooks may have missed its beginning. Therefore
-// it joins prompts of equal text from the end: earlier prompts are joined only with earlier prompts. A prompt that
-// a hook reported after the transcript was written is not joined.
+// joinUntimedPrompts joins each prompt from a transcript without times with the same prompt as a hook reported it.
+// Both the transcript and the hooks' reports are in the order of the conversation, but the hooks may have missed its
+// beginning. Therefore joinUntimedPrompts begins at the end, and joins prompts of equal text in this order. A prompt
+// that a hook reported after the transcript was written is not joined.
 func joinUntimedPrompts(all []*turnGroup) []*turnGroup {
 	var reported, untimed []*turnGroup
 	for _, g := range all {
@@ -327,20 +333,21 @@ func groupsByEvent(groups []*turnGroup) map[eventKey]*turnGroup {
 	return owner
 }
 
-// assignUnplacedEvents adds each event whose turn is not known to a group. An event that is already in a group is
-// added to that group. An event of a session start is added to the group that follows the last session start. Any
-// other event is added to the last group that began before it. If an event is older than all groups, it is added to
-// the first group, and assignUnplacedEvents returns true. The groups must be sorted by time.
+// assignUnplacedEvents adds each event whose turn is not known to a group, that is, to the reports of a turn. The
+// groups must be sorted by time. If a group already contains the event, the event is added to that group. If a session
+// was resumed, the events of its start are added to the next group. Any other event is added to the last group that
+// began before the event. If an event is older than all groups, it is added to the first group, and
+// assignUnplacedEvents returns true.
 func assignUnplacedEvents(groups []*turnGroup, unplaced []Event) (hasEarlierEvent bool) {
 	owner := groupsByEvent(groups)
-	var started *turnGroup // group that follows the last session start
+	var started *turnGroup // first group that began after the last session start
 	for _, e := range unplaced {
 		g := owner[eventKey{kind: e.Kind, id: e.ID}]
 		next := firstGroupAfter(groups, e.Time)
 		if e.Kind == KindStart {
 			started = next
 		}
-		// If a turn after the first turn follows a session start, the session was resumed there.
+		// If a session start comes between two turns, the person has resumed the session before the second turn.
 		isOfResumption := e.isFromSessionStart() && next == started && next != groups[0]
 		if g == nil && isOfResumption {
 			g = next

@@ -46,25 +46,28 @@ type turnMeta struct {
 	TurnNumber int       `json:"n"`
 	ID         string    `json:"id,omitempty"`
 	Start      time.Time `json:"b,omitzero"`
-	// for each text: the lengths of its prefix and the text itself, in bytes
+	// for each text in the content: the length of the prefix before the text, and the length of the text, in bytes
 	TextLengths [][2]int      `json:"t,omitempty"`
 	Events      []storedEvent `json:"e"`
 }
 
-// hasShownText reports whether texts of this kind are written readably into the content, because a person, an agent or
-// a tool produced them. The client sets all other texts, such as "resume".
+// hasShownText reports whether texts of events of this kind are written readably into the content, because a person,
+// an agent or a tool wrote them. Texts of other events, such as "resume" for a start, come from the client and are
+// only in the encoded last line.
 func (k EventKind) hasShownText() bool {
 	return k != KindInjection && k != KindStart && k != KindStop && k != KindEnd
 }
 
-// storedEvent is an event whose texts are replaced by the texts' numbers in the content, counted from 1.
+// storedEvent is an event as the content of a turn's entry stores it. Its texts are elsewhere in the content, and
+// storedEvent has only their numbers, counted from 1.
 type storedEvent struct {
 	Event
 	TextNumber   int `json:"t,omitempty"` // number of the event's Text (0 if the text is in the event)
-	OutputNumber int `json:"o,omitempty"` // number of the call's Output (0 without an Output)
+	OutputNumber int `json:"o,omitempty"` // number of the text that is the call's Output (0 without an Output)
 }
 
-// metaEncoding encodes the last line of a content with five bits in each character.
+// metaEncoding encodes the last line of a turn's content, which contains all data besides the readable texts. Each
+// character encodes five bits.
 var metaEncoding = base32.NewEncoding("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~").WithPadding(base32.NoPadding)
 
 var errNotTurn = errors.New("not the content of a turn")
@@ -129,7 +132,8 @@ func splitTurnContent(content string) (texts, last string, ok bool) {
 	return body[:i], body[i+len(metaPrefix):], true
 }
 
-// ReadableText returns a turn's content without the encoded last line.
+// ReadableText returns the readable texts in a turn's content. It removes the last line, in which the other data of
+// the turn are encoded.
 func ReadableText(content string) string {
 	texts, _, _ := splitTurnContent(content)
 	return strings.TrimRight(texts, "\n")
@@ -175,7 +179,8 @@ func ParseTurn(content string) (Turn, error) {
 	return t, nil
 }
 
-// hasTextLength reports whether texts is long enough for a prefix with head bytes and a text with size bytes.
+// hasTextLength reports whether texts has at least head+size bytes, that is, enough for a text of size bytes after a
+// prefix of head bytes. It returns false if head or size is negative.
 func hasTextLength(texts string, head, size int) bool {
 	if head < 0 || size < 0 {
 		return false

@@ -8,11 +8,13 @@ const KindInjection EventKind = "injected"
 
 // Injection contains the facts that a [KindInjection] event records besides the injected text.
 type Injection struct {
-	Place        string       `json:"place"`            // "start", "prompt" or "action"
-	Answer       string       `json:"answer,omitempty"` // "payload" or "pointer" ("" without a gate)
-	Tokens       int          `json:"tokens"`           // estimated tokens of the text and its fence
-	Strength     float64      `json:"g,omitempty"`      // strength of the entry or turn that matched best
-	Floor        float64      `json:"floor,omitempty"`  // threshold that Strength exceeded
+	Place string `json:"place"` // "start", "prompt" or "action"
+	// "payload" if sentences were shown, "pointer" if only names of entries were shown, and "" if the text is always
+	// shown
+	Answer       string       `json:"answer,omitempty"`
+	Tokens       int          `json:"tokens"`          // estimated tokens of the text and its fence
+	Strength     float64      `json:"g,omitempty"`     // how well the best entry or turn matched the prompt
+	Floor        float64      `json:"floor,omitempty"` // minimum Strength for showing the text
 	ShownEntries []ShownEntry `json:"shown,omitempty"`
 
 	// RareTerms lists terms of the text that are rare in the memory and do not occur in the prompt. An agent that

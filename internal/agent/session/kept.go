@@ -1,10 +1,10 @@
-// This file loads a stored session. It loads either the whole session, or only the last turns that new events can
-// change.
+// This file loads a stored session. If possible, it loads only the last turns, because new events usually do not
+// change the others.
 //
-// A turn that begins more than maxJoinReach before every turn that the new events touch does not change, unless an
-// event names the turn or has an identifier in common with the turn's events. The entries CLIENT/SESSION/ids/0001
-// (pages) contain hashes of these names and identifiers, so that all other turns need not be read. A page has one line
-// for each of turnsPerPage turns.
+// New events can change a turn in two ways. The turn may be near in time: it begins at most maxJoinReach before a turn
+// with new events. Or an event has the name of the turn, or the identifier of an event in the turn. To find such a
+// turn without reading all turns, the entries CLIENT/SESSION/ids/0001 and so on, called pages, contain hashes of these
+// names and identifiers. A page has one line for each of turnsPerPage turns.
 
 package session
 
@@ -26,8 +26,9 @@ const (
 	turnsPerPage = 64
 	charsPerHash = 8 // number of characters in a 40-bit hash
 
-	// maxJoinReach is more than the largest distance that matters: two prompts may be joined in two steps of
-	// maxPromptGap, and the next prompt may be another maxPromptGap away.
+	// maxJoinReach is more than the largest time between two turns that can influence each other. A prompt may be
+	// joined with a second prompt, which is joined with a third, each maxPromptGap later. The next turn may begin
+	// another maxPromptGap later.
 	maxJoinReach = 3*maxPromptGap + 2*maxDoubleGap
 )
 
@@ -36,11 +37,11 @@ type storedSession struct {
 	key               sessionKey
 	summaryEntry      oxbow.Entry
 	oldSummary        Summary       // decoded content of summaryEntry
-	hashPages         []oxbow.Entry // pages with the hashes of all turns
+	hashPages         []oxbow.Entry // entries with hashes of the names and identifiers in all turns of the session
 	firstTurns        []Turn        // the session's first turns, which determine parts of its summary
-	firstLoadedNumber int           // number of the first loaded turn
+	firstLoadedNumber int           // number of the first turn that was read from the archive
 	turnEntries       []oxbow.Entry
-	parsedTurns       []Turn // the loaded turns, without turns that cannot be read
+	parsedTurns       []Turn // decoded turnEntries, without turns that cannot be decoded
 }
 
 // loadSession loads a whole session. It skips turns that cannot be read.
@@ -68,7 +69,7 @@ func (a *Archive) loadSummaryAndPages(ctx context.Context, t sessionKey) (k stor
 	if err != nil {
 		return k, err
 	}
-	// Ignore the error: without a summary, the session is empty.
+	// Ignore the error: if the summary is missing, the session is not in the archive, and oldSummary stays empty.
 	_ = json.Unmarshal([]byte(k.summaryEntry.Content), &k.oldSummary)
 	for n := 1; ; n++ {
 		e, err := a.getEntryIfExists(ctx, t.pageName(n))
@@ -157,7 +158,7 @@ func (a *Archive) loadFirstTurns(ctx context.Context, k *storedSession) (bool, e
 // name or a prompt in common with the events.
 type turnRange struct {
 	start time.Time
-	names map[string]bool // turn names, prompt IDs and prompt texts of the events
+	names map[string]bool // set of the turn names, prompt IDs and prompt texts in the events
 }
 
 func newTurnRange(events []Event) turnRange {
@@ -178,9 +179,9 @@ func (t *turnRange) addEvent(e *Event) {
 	}
 }
 
-// startAfter returns the time from which turns may change, after a turn was examined. If the turn has a name, a prompt
-// ID or a prompt text in common with the new events, the turn itself may change. The range is then extended to the
-// turn's start and to its names.
+// startAfter examines a turn, and returns the start of the time range in which turns may change. If the turn has a
+// name, a prompt ID or a prompt text in common with the new events, the turn itself may change. startAfter then
+// extends the range to the turn's start, and adds the turn's names to t.names.
 func (t *turnRange) startAfter(turn *Turn) time.Time {
 	if slices.ContainsFunc(turn.sourceReports, func(e Event) bool {
 		return t.names["turn "+e.Turn] || (e.Kind == KindPrompt && (t.names["text "+e.Text] || t.names["id "+e.ID]))
@@ -214,7 +215,7 @@ func (k *storedSession) isUnaffectedBefore(events []Event) bool {
 	}
 	n := 1
 	for _, p := range k.hashPages {
-		if p.Version == 0 { // The page is missing.
+		if p.Version == 0 { // The page does not exist, so nothing is known about its turns.
 			return false
 		}
 		for line := range strings.Lines(p.Content) {
@@ -232,9 +233,9 @@ func (k *storedSession) isUnaffectedBefore(events []Event) bool {
 	return n == k.firstLoadedNumber
 }
 
-// hashEventNames returns two lists with hashes of an event's turn name and identifier. ownHashes are written on the
-// page. otherHashes are looked up on the pages, and show whether a turn contains an event that may have to be joined
-// with this event. The lists differ because turns with different names may contain the same identifier.
+// hashEventNames returns two lists with hashes of an event's turn name and identifier. ownHashes are stored, to show
+// that a turn contains the event. otherHashes are searched for in the stored hashes, to find turns that contain an
+// event that may be the same. The lists differ because an identifier may occur in several turns with different names.
 func hashEventNames(e *Event) (ownHashes, otherHashes []string) {
 	id := string(e.Kind) + "\x00" + e.ID
 	switch {
@@ -276,8 +277,8 @@ func (t *Turn) pageLine() string {
 	return " " + strings.Join(slices.Compact(all), "") + "\n"
 }
 
-// pageUpdateOps returns the operations that update the pages of hashes after the given turns have replaced the
-// loaded turns.
+// pageUpdateOps returns the operations that update the entries with hashes of the session's names and identifiers.
+// turns are the new versions of the turns from firstLoadedNumber on.
 func (k *storedSession) pageUpdateOps(turns []Turn, labels []oxbow.Label) (ops []oxbow.Op) {
 	total, first := k.firstLoadedNumber-1+len(turns), (k.firstLoadedNumber-1)/turnsPerPage
 	for p := first; p*turnsPerPage < total || p < len(k.hashPages); p++ {

@@ -107,7 +107,8 @@ func (e *Event) addEventLabels(root string, add func(key, value string)) {
 	}
 	add("tool", c.Tool)
 	add("cmd", c.Command)
-	// The call ID is recorded because the server may record it as the source of a change.
+	// oxbow's MCP server may record the call ID as the source of a change. The label lets a search for this ID find
+	// the turn.
 	if c.mcpServer(e.Client) != "" {
 		add("call", e.ID)
 	}

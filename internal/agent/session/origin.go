@@ -9,8 +9,9 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// SourceRef returns the reference to the caller that the source of a change records. This is the session if the client
-// names it, and otherwise the call ID, by which the archive finds the session. It returns "" if both are unknown.
+// SourceRef returns the text by which the source of a change refers to its caller. This is the session if the client
+// names it. Otherwise it is the call ID, by which the archive finds the session. SourceRef returns "" if both are
+// unknown.
 func (c *Caller) SourceRef() string {
 	switch {
 	case c.Session != "":
@@ -41,7 +42,7 @@ func SessionOfSource(s oxbow.Source) string {
 // SessionMatcher recognizes the changes that one session made.
 type SessionMatcher struct {
 	sessionName string          // the session, as CLIENT/SESSION
-	callRefs    map[string]bool // source references that contain a call ID of the session
+	callRefs    map[string]bool // set with a reference, as in the source of a change, to each call of the session
 }
 
 // MatcherForSession returns a matcher for the changes of an archived session.

@@ -98,7 +98,8 @@ func (a *Archive) ReadTurnsFrom(
 	if err != nil {
 		return nil, err
 	}
-	_ = json.Unmarshal([]byte(head.Content), &s) // Ignore the error: without a summary, the session is empty.
+	// Ignore the error: if the session's summary is missing, the session is not in the archive.
+	_ = json.Unmarshal([]byte(head.Content), &s)
 	if firstNumber <= 0 {
 		firstNumber += s.TurnCount
 	}

@@ -15,7 +15,7 @@ func archivedForm(e Event, redact func(string) string) Event {
 	if redact == nil {
 		return e.normalize()
 	}
-	e = e.applyToNames(redact) // applyToNames has copied e.Call.
+	e = e.applyToNames(redact) // applyToNames returns a copy of e.Call, so the texts in e.Call can be changed.
 	if e.Kind == KindInjection {
 		return applyToInjection(e, redact).normalize()
 	}

@@ -39,8 +39,8 @@ func (e *Event) agentText() string {
 	return ""
 }
 
-// outputRepeats returns which calls a failed command's output repeats. If the command itself read text by others, it
-// is the only call, because the whole output is text by others.
+// outputRepeats returns the call whose text the output of a failed command repeats. If the command itself read text by
+// others, this is the command's own call. Otherwise outputRepeats returns nil.
 func (e *Event) outputRepeats() *RepeatedCalls {
 	r := e.textSource()
 	if r == nil || e.Call.Output == "" {

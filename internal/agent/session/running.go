@@ -33,9 +33,10 @@ type Caller struct {
 
 // These limits apply to the data that is read to answer a call.
 const (
-	maxRunningSessions = 16             // maximum number of sessions
-	maxReportAge       = 12 * time.Hour // maximum time since a session's last report
-	maxSpoolTailBytes  = 1 << 20        // maximum number of bytes at a spool file's end
+	maxRunningSessions = 16 // maximum number of sessions
+	// A session counts as running until this time has passed after the last event of its hooks.
+	maxReportAge      = 12 * time.Hour
+	maxSpoolTailBytes = 1 << 20 // maximum number of bytes at a spool file's end
 	// Maximum number of bytes at a transcript's end that are searched for the call.
 	maxTranscriptTailBytes = 128 << 10
 )
@@ -45,11 +46,12 @@ type Exposure struct {
 	IsReported bool // The client's hooks report the session.
 	// calls since the person's last prompt that returned text by others and lack fingerprints
 	UntracedReads []string
-	ForeignReads  []string    // calls since the person's last prompt that returned text by others
-	ShownTexts    []ShownText // entries that hooks inserted into the model's context, according to the latest reports
+	ForeignReads  []string // calls since the person's last prompt that returned text by others, such as a web page
+	// entries that hooks inserted into the model's context, according to the hooks' last events
+	ShownTexts []ShownText
 	// last passed test or last commit since the prompt ("" if neither exists, or if a file was written later)
 	ProofCommand string
-	ProvenFiles  []string // paths of the files that were written before ProofCommand
+	ProvenFiles  []string // paths of the files that were written before the command in ProofCommand ran
 }
 
 // ShownText is an entry that a hook showed to a model, with the text that the model saw.
@@ -70,14 +72,15 @@ func (s Spool) FindExposure(
 	openArchive func(context.Context) (*Archive, error),
 	now time.Time,
 ) (x Exposure, err error) {
-	all := s.runningSessions(now) // Read the spool before openArchive drains it.
+	// Read the spool first, because openArchive moves the spool's events into the archive.
+	all := s.runningSessions(now)
 	chosen := c.namedSessions(all)
 	if len(chosen) == 0 || !slices.ContainsFunc(chosen[0].events, isMainPrompt) {
 		a, err := openArchive(ctx)
 		if err != nil {
 			return x, err
 		}
-		// Use only the archive's memory: the functions in its fields may not be safe for concurrent use.
+		// Do not use functions such as Redact of the opened Archive, because they may not be safe for concurrent use.
 		chosen, err = (&Archive{Memory: a.Memory}).callerSessions(ctx, c, all, now)
 		if err != nil {
 			return x, err
@@ -112,8 +115,8 @@ func (s Spool) FingerprintFile(now func() time.Time) fingerprint.File {
 	return fingerprint.File{Dir: s.Dir, Now: now}
 }
 
-// withoutTraces returns a copy of the events in which no judgement refers to fingerprints. It is used if the
-// fingerprints are lost.
+// withoutTraces returns a copy of the events in which no TextSource has a TraceID. It is used if the fingerprints that
+// the TraceIDs identify are lost.
 func withoutTraces(events []Event) []Event {
 	events = slices.Clone(events)
 	for i, e := range events {
@@ -206,7 +209,8 @@ func (r *runningSession) eventsSincePrompt() []Event {
 	return r.events
 }
 
-// addArchivedSessions appends the archived sessions that reported within maxReportAge and are not in all yet.
+// addArchivedSessions appends sessions from the archive to all, if an event was added to them within maxReportAge and
+// all does not contain them yet.
 func (a *Archive) addArchivedSessions(
 	ctx context.Context,
 	all []runningSession,
@@ -215,7 +219,7 @@ func (a *Archive) addArchivedSessions(
 	hits, err := a.Memory.Recall(
 		ctx,
 		oxbow.Query{Limit: maxRunningSessions, Filter: SessionFilter},
-	) // Only the latest sessions are needed.
+	) // Because the query has no text, Recall returns the sessions with the latest changes.
 	if err != nil {
 		return nil, err
 	}

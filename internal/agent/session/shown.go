@@ -25,7 +25,8 @@ type UseCount struct {
 // IsUnused reports whether the entry was shown in at least MinShownForUnused turns and never used.
 func (c UseCount) IsUnused() bool { return c.ShownTurns >= MinShownForUnused && c.UsedTurns == 0 }
 
-// UseCounts returns the counts of the named entries, in their order. It reads only the index of the archive.
+// UseCounts returns, for each named entry, how often the entry was shown and used. The result is in the order of the
+// names. UseCounts reads only the index of the archive.
 func (a *Archive) UseCounts(ctx context.Context, names ...string) ([]UseCount, error) {
 	if len(names) == 0 {
 		return nil, nil

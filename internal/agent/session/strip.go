@@ -68,14 +68,16 @@ func mayBeFenceTag(s string, offset int) bool {
 	return false
 }
 
-// foundTag is a fence's tag that was found in a text.
+// foundTag is a tag, such as <NAME> or </NAME>, that begins or ends a fenced block, and that was found in a text.
+// Hooks insert such blocks into prompts.
 type foundTag struct {
 	start, end int
 	name       string // name of the fence in lower case
 	isClosing  bool
 }
 
-// findFenceTag returns a text's first fence tag at or after an offset. It returns false for a text without such a tag.
+// findFenceTag returns the first tag at or after an offset that begins or ends a fenced block. It returns false for a
+// text without such a tag.
 func findFenceTag(s string, offset int) (foundTag, bool) {
 	for ; offset < len(s); offset++ {
 		next := strings.IndexAny(s[offset:], `<&\`)
@@ -90,7 +92,8 @@ func findFenceTag(s string, offset int) (foundTag, bool) {
 		if m == nil {
 			continue
 		}
-		if m[4] < 0 { // The tag is escaped.
+		// The tag is written with escapes, such as &lt; for <, so the groups 3 and 4 of the pattern have matched.
+		if m[4] < 0 {
 			copy(m[2:6], m[6:10])
 		}
 		return foundTag{offset, offset + m[1], strings.ToLower(s[offset+m[4] : offset+m[5]]), m[2] < m[3]}, true
@@ -108,7 +111,7 @@ func StripFences(s string) string {
 	var b strings.Builder
 	at := 0
 	open := ""
-	depth := 0 // number of blocks that are open at this position
+	depth := 0 // number of fenced blocks named open that have begun and not ended at this position
 	for ; found; tag, found = findFenceTag(s, tag.end) {
 		switch {
 		case open == "":

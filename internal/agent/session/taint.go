@@ -32,8 +32,9 @@ var foreignDirs = []string{"node_modules", "bower_components", "jspm_packages", 
 	"vendor", "third_party",
 	".venv", "venv", "Pods", "Carthage", ".cargo", ".m2", ".gradle", ".yarn", ".pnpm-store", ".bundle", "elm-stuff"}
 
-// TaintingCalls returns the calls whose results the turn's texts and commands repeat, and the calls that returned text
-// by others and lack fingerprints. Each call is described by the tool and its argument.
+// TaintingCalls returns two kinds of calls that returned text by others. The first are calls whose text the turn's
+// texts and commands repeat. The second are calls without fingerprints, so that repetitions of their text cannot be
+// found. Each call is described by the tool and its argument.
 func (t *Turn) TaintingCalls() []string {
 	found := untracedCalls(t.Events, t.Dir())
 	for i := range t.Events {
@@ -102,7 +103,8 @@ func taintedEvents(events []Event, dir string, ownFiles ...string) iter.Seq2[int
 	}
 }
 
-// foreignTraces returns the trace IDs of all texts in the events that others wrote or that nobody vouches for.
+// foreignTraces returns the IDs of the fingerprints of all texts in the events that others wrote or that nobody
+// vouches for.
 func foreignTraces(events []Event) (ids []string) {
 	for _, e := range events {
 		r := e.textSource()
@@ -337,7 +339,7 @@ func isForeignPath(p, dir string) bool {
 		clean := path.Clean(p)
 		inner, ok := cutPrefixFold(clean, dir, strings.Contains(dir, ":"))
 		isOtherName := inner != "" &&
-			inner[0] != '/' // The directory's name is only the beginning of a longer name.
+			inner[0] != '/' // dir is only the beginning of a longer name in p, as for dir /a and p /ab.
 		if !ok || isOtherName {
 			return true
 		}

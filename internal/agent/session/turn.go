@@ -168,7 +168,7 @@ func (r *RepeatedCalls) sortKey() string {
 }
 
 // trustSortKey returns a text for sorting. Judgements are sorted from the most trusted to the least trusted. On the
-// same level, a judgement without a trace comes last.
+// same level, a judgement without a TraceID, that is, about a text without fingerprints, comes last.
 func (r *TextSource) trustSortKey() string {
 	if r == nil {
 		return ""
