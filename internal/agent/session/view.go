@@ -25,8 +25,11 @@ type eventKey struct {
 	turn string
 	kind EventKind
 	id   string
-	text string    // agent, text and input, for a call without an ID
-	time time.Time // set for prompts and calls without an ID, for kindOmitted reports, and for events without a turn
+	// for an event without ID: the agent's name and the event's text, and for a call also the tool's arguments
+	text string
+	// set only for an event without ID, if it is a prompt, a call or a note about omitted reports, or if it has no
+	// turn
+	time time.Time
 }
 
 func (e *Event) identityKey() eventKey {
@@ -44,8 +47,9 @@ func (e *Event) identityKey() eventKey {
 	return k
 }
 
-// joinNearestPairs calls join for pairs of elements. canJoin must return true for both elements, and their times must
-// differ by at most maxGap. The nearest pairs are joined first, and each element is joined at most once.
+// joinNearestPairs calls join for pairs of elements of es. It calls join(a, b) only if canJoin(a, b) is true and the
+// times of a and b differ by at most maxGap. The nearest pairs are joined first, and each element is joined at most
+// once.
 func joinNearestPairs[E comparable](
 	es []E,
 	maxGap time.Duration,
@@ -82,7 +86,7 @@ func joinNearestPairs[E comparable](
 func (t *Turn) deriveEvents() {
 	t.HasOmittedEvents = false
 	var all, texts, calls []Event
-	same := map[eventKey]int{} // index in all of the event with this key
+	same := map[eventKey]int{} // position of each event in the list all, by the event's key
 	for _, e := range withAssumedTimes(t.sourceReports, t.StartTime) {
 		e.Turn, e.IsListed = t.PromptID, false
 		switch {
@@ -162,8 +166,8 @@ func joinEventsWithoutID(all []Event) []Event {
 	return all
 }
 
-// textsWithoutMatch returns the texts without an ID, each once. It leaves out a text that is a concatenation of texts
-// with IDs in all.
+// textsWithoutMatch returns events from texts, which have no ID. Equal texts become one event. An event is left out if
+// its text consists of several texts in all that have IDs, because then all already contains the whole text.
 func textsWithoutMatch(all, texts []Event) (rest []Event) {
 	for _, e := range texts {
 		var named []string
@@ -183,8 +187,8 @@ func textsWithoutMatch(all, texts []Event) (rest []Event) {
 	return rest
 }
 
-// isTextOfAgent reports whether the event is a text with an ID by this agent. The name of an unnamed sub-agent
-// matches any sub-agent.
+// isTextOfAgent reports whether the event is a text that agent wrote and that has an ID. If the client does not report
+// a sub-agent's name, the sub-agent may be any sub-agent.
 func (e *Event) isTextOfAgent(agent string) bool {
 	isAgent := e.SubAgent == agent
 	if e.SubAgent != "" && agent != "" {
@@ -223,8 +227,8 @@ func isConcatenationOf(s string, parts []string) bool {
 	return s == ""
 }
 
-// mergeMatchingCalls merges calls that hooks reported into the matching calls in all, which have the IDs of the
-// transcript. The result contains the calls without a match.
+// mergeMatchingCalls merges each tool call that a hook reported into the same call in the list all, which comes from
+// the transcript and has an ID. It returns the calls that all does not contain.
 func mergeMatchingCalls(all, calls []Event) (rest []Event) {
 	if len(calls) == 0 {
 		return nil
@@ -252,8 +256,8 @@ func mergeMatchingCalls(all, calls []Event) (rest []Event) {
 	return rest
 }
 
-// joinBySameArguments merges calls into named calls that have the same arguments and another tool name. It returns
-// the calls that remain.
+// joinBySameArguments merges calls that hooks reported into calls from the transcript (named) with the same arguments,
+// even if the tool's name differs. It returns the calls that remain.
 func joinBySameArguments(calls, named []*Event, dir string) (rest []*Event) {
 	if len(calls) == 0 {
 		return nil
@@ -265,8 +269,9 @@ func joinBySameArguments(calls, named []*Event, dir string) (rest []*Event) {
 	return rest
 }
 
-// joinCallsByID merges calls into the named calls with the same ID, and calls with the same ID into each other. It
-// returns the calls that remain, and the named calls into which no call was merged.
+// joinCallsByID merges calls that hooks reported into the calls from the transcript (named) with the same ID. Reported
+// calls with the same ID are merged into each other. It returns the reported calls that remain, and the calls from the
+// transcript into which no call was merged.
 func joinCallsByID(calls []Event, named []*Event) (rest, free []*Event) {
 	byID, isMerged := map[string]*Event{}, map[*Event]bool{}
 	for _, e := range named {
@@ -302,8 +307,9 @@ func mergeDoubleReports(calls []*Event, input func(*Event) string) (rest []*Even
 	return rest
 }
 
-// joinCallsByInput merges calls into named calls that have the same input. It returns the calls that remain, and
-// the named calls into which no call was merged. A call without an input is not merged.
+// joinCallsByInput merges calls that hooks reported into calls from the transcript (named) for which the function
+// input returns the same text. It returns the reported calls that remain, and the calls from the transcript into which
+// no call was merged. A call is not merged if input returns "".
 func joinCallsByInput(calls, named []*Event, input func(*Event) string) (rest, free []*Event) {
 	byInput, isJoined := map[string][2][]*Event{}, map[*Event]bool{}
 	for i, list := range [][]*Event{calls, named} {
@@ -379,13 +385,13 @@ func isDoubleReport(a, b *Event) bool {
 	return a.ID == b.ID && b.Time.Sub(a.Time).Abs() <= maxDoubleGap && compareCalls(a.Call, b.Call) == 0
 }
 
-// mergeReportsInOrder merges reports from hooks into calls of the transcript, and returns the reports and the calls
-// that were merged. A hook reports a call when it ends, but the transcript contains the time at which the call starts.
-// Each report is merged into the earliest call that began before the report, still lacks a report, and does not
-// contradict the report's outcome.
+// mergeReportsInOrder merges the hooks' reports of calls into the calls of the transcript. It returns the merged
+// reports and calls. A hook reports a call when the call ends, but the transcript contains the time at which the call
+// starts. Therefore each report is merged into the earliest call that began before the report. The call must not have
+// a report yet, and its outcome must not contradict the report's outcome.
 //
-// For Gemini CLI, the transcript contains the time at which the call was written, which is after the report. Therefore
-// the remaining reports and calls are then merged in their order.
+// The transcript of Gemini CLI contains a different time, at which the call was written. This time is after the
+// report. Therefore the remaining reports and calls are then merged in their order.
 func mergeReportsInOrder(calls, reports []*Event) (joined []*Event) {
 	byTime := func(a, b *Event) int { return compareEvents(*a, *b) }
 	calls, reports = slices.SortedFunc(slices.Values(calls), byTime), slices.SortedFunc(slices.Values(reports), byTime)
@@ -420,7 +426,7 @@ func (c *ToolCall) contradictsOutcome(o *ToolCall) bool {
 		(c.ExitStatus != nil && o.ExitStatus != nil && *c.ExitStatus != *o.ExitStatus)
 }
 
-// orOverride returns o, or c if o is nil.
+// orOverride returns o if it is not nil, and otherwise c.
 func (c *ToolCall) orOverride(o *ToolCall) *ToolCall {
 	if o != nil {
 		return o

@@ -63,12 +63,13 @@ type TextData [2]uint64
 
 // FileHead is the content of page 0, which describes the file.
 type FileHead struct {
-	Revision       uint32          // revision of the rules by which texts get keys
+	Revision       uint32          // version of the rules by which the caller computes keys from a text
 	UnicodeVersion string          // version of Unicode, at most 16 bytes
 	Position       logpos.Position // the file contains the texts up to this position in the log
 	TextCount      int             // number of texts
-	KeyRowCount    int             // number of rows in the second table, which contains the keys
-	FullTextCount  int             // number of texts when the file was last made from all entries
+	// number of rows in the second table, each with a key and the number of a text that has this key
+	KeyRowCount   int
+	FullTextCount int // number of texts when the file was last made anew, and not extended
 }
 
 func (h *FileHead) encode() []byte {
@@ -169,13 +170,14 @@ func (f *File) EachText(fn func(t TextData)) error {
 	})
 }
 
-// KeyRow returns the row of the second table that says that the text with the given number has this key.
+// KeyRow returns a row of the second table, which says that a text has this key. The key is in the row's upper 40
+// bits, and the number of the text is in the lower 24 bits.
 func KeyRow(key uint64, textNumber int) uint64 {
 	return key>>textNumberBits<<textNumberBits | uint64(textNumber)
 }
 
-// EachTextWithKey calls fn with the number of each text that has the key, in ascending order. The lower 24 bits of the
-// key are ignored.
+// EachTextWithKey calls fn with the numbers of the texts that have the key, in ascending order. The lower 24 bits of
+// the key are ignored.
 func (f *File) EachTextWithKey(key uint64, fn func(number int)) {
 	least := KeyRow(key, 0)
 	for i := f.findRowIndex(least); i < f.Head.KeyRowCount; i++ {
@@ -187,7 +189,8 @@ func (f *File) EachTextWithKey(key uint64, fn func(number int)) {
 	}
 }
 
-// EachTextInRows is like EachTextWithKey, but searches rows in memory, which must be in ascending order.
+// EachTextInRows calls fn with the numbers of the texts that have the key, in ascending order. It searches rows in
+// memory instead of a file (see [KeyRow]). The rows must be in ascending order.
 func EachTextInRows(rows []uint64, key uint64, fn func(number int)) {
 	least := KeyRow(key, 0)
 	i := sort.Search(len(rows), func(i int) bool { return rows[i] >= least })
@@ -200,12 +203,13 @@ func EachTextInRows(rows []uint64, key uint64, fn func(number int)) {
 // evenly, so findRowIndex guesses the page by interpolation. It usually reads two or three pages.
 func (f *File) findRowIndex(row uint64) int {
 	perPage := pagefile.PageDataBytes / 8
-	// The row is on one of these pages, or on the first page after them.
+	// The row that is searched for is on a page from low to high-1, or is the first row of page high.
 	low, high := 0, (f.Head.KeyRowCount+perPage-1)/perPage
 	lowRow, highRow := uint64(0), uint64(1<<64-1)
 	for guesses := 0; low < high; guesses++ {
 		page := (low + high) / 2
-		// After six guesses, halve the range instead, so that the number of pages read is bounded.
+		// Interpolate to guess the page. After six wrong guesses, halve the range of pages instead, so that at most
+		// about log2(pages) more pages are read.
 		if guesses < 6 && row < highRow {
 			above, below := bits.Mul64(row-lowRow, uint64(high-low))
 			quotient, _ := bits.Div64(above, below, highRow-lowRow)
@@ -228,8 +232,8 @@ func (f *File) findRowIndex(row uint64) int {
 	return min(low*perPage, f.Head.KeyRowCount)
 }
 
-// CheckFile reads a whole file. It returns nil if the file is a valid key table, and otherwise an error that describes
-// the damage.
+// CheckFile reads a whole key table, that is, a file that says which texts have which keys. It returns nil if the file
+// is valid, and otherwise an error that describes the damage.
 func CheckFile(file io.ReaderAt, size int64) error {
 	var head FileHead
 	r, err := pagefile.Open(file, func(b []byte) (tables []pagefile.TableSize, err error) {

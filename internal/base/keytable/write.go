@@ -1,4 +1,4 @@
-// This file writes key tables.
+// This file writes key tables, which say which texts have which keys.
 
 package keytable
 
@@ -11,9 +11,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 )
 
-// WriteTable writes a key table. The table contains the texts and keys of the older table old, unless old is nil, and
-// the additional texts and keys. The numbering of the additional texts continues the old table's numbering. Each
-// element of runs contains rows in ascending order. WriteTable sets the counts of the head.
+// WriteTable writes a key table. The table contains the texts and rows of the older table old, unless old is nil, and
+// the additional texts and rows. The additional texts get the numbers after the old texts. Each element of runs
+// contains rows (see [KeyRow]) in ascending order. WriteTable sets TextCount and KeyRowCount in head.
 func WriteTable(output io.WriterAt, head FileHead, old *File, texts []TextData, runs [][]uint64) error {
 	head.TextCount, head.KeyRowCount = len(texts), 0
 	if old != nil {
@@ -50,8 +50,8 @@ func WriteTable(output io.WriterAt, head FileHead, old *File, texts []TextData, 
 	return out.Flush()
 }
 
-// writeMergedRows writes all rows in a page of the old table. It also writes the added rows that are smaller than one
-// of these rows, in ascending order. It returns the remaining added rows.
+// writeMergedRows merges oldRows, which is a page of the old table, with newRows, and writes the rows in ascending
+// order. It stops after the last old row, and returns the new rows that are not written yet.
 func writeMergedRows(w *pagefile.Writer, oldRows []byte, newRows []uint64) []uint64 {
 	for ; len(oldRows) > 0; oldRows = oldRows[8:] {
 		row := binary.LittleEndian.Uint64(oldRows)
@@ -88,7 +88,7 @@ func MergeRuns(runs [][]uint64) []uint64 {
 // numbers. SortRows overwrites the argument.
 func SortRows(rows []uint64) []uint64 {
 	const (
-		digitBits = 10 // four digits of this size are a key's 40 bits
+		digitBits = 10 // number of bits that a round of the sort compares; four rounds compare the 40 bits of a key
 		digits    = 1 << digitBits
 	)
 	if len(rows) < digits {
@@ -99,7 +99,8 @@ func SortRows(rows []uint64) []uint64 {
 	// stay in the order of their texts.
 	from, to := rows, make([]uint64, len(rows))
 	for shift := textNumberBits; shift < 64; shift += digitBits {
-		// next[digit] is first the number of rows with the digit, then the index at which the next such row is put
+		// At first, next[d] is the number of rows with the digit d. Later, next[d] is the index at which the next row
+		// with the digit d is put.
 		var next [digits]int
 		for _, row := range from {
 			next[row>>shift%digits]++

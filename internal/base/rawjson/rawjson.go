@@ -54,7 +54,8 @@ func findValueEnd(b []byte, i int) int {
 	}
 }
 
-// isValueEnd reports whether a byte ends a number or a word that is a value. Any other byte belongs to the value.
+// isValueEnd reports whether a byte ends a JSON number, or a word such as true. Any other byte is part of the number
+// or word.
 func isValueEnd(c byte) bool { return isSeparator(c) || c == ']' || c == '}' }
 
 // isSeparator reports whether a byte may be between two values.
@@ -120,7 +121,8 @@ func FindLoneSurrogate(b []byte) int {
 		}
 		i += j
 		if !mayBeginSurrogate(b[i:]) {
-			i += 2 // Skip the escape: its digits contain no backslash.
+			// Skip the backslash and the next character. The rest of an escape such as \u00e9 contains no backslash.
+			i += 2
 			continue
 		}
 		switch u := escapedUTF16Unit(b[i:]); {

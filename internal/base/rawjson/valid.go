@@ -26,7 +26,8 @@ func Valid(b []byte) bool {
 			}
 			b, n = b[n:], 1
 			inString = b[0] == '\\'
-			if inString { // Keep the escaped character, and for \u the four digits, so that json.Valid checks them.
+			// Copy the escape sequence to rest, with the four digits after \u, so that json.Valid checks the sequence.
+			if inString {
 				n = min(2, len(b))
 				if n == 2 && b[1] == 'u' {
 					n = min(6, len(b))
@@ -44,7 +45,8 @@ func countPlainBytes(b []byte) int {
 	for ; len(b)-n >= 8; n += 8 {
 		x := binary.LittleEndian.Uint64(b[n:])
 		quote, slash := x^'"'*ones, x^'\\'*ones
-		// Only the lowest byte whose top bit is set is certain. The bytes above may be wrong.
+		// The lowest byte whose top bit is set in found is certainly such a character. Higher bytes may be set
+		// wrongly.
 		if found := ((x-' '*ones)&^x | (quote-ones)&^quote | (slash-ones)&^slash) & tops; found != 0 {
 			return n + bits.TrailingZeros64(found)/8
 		}

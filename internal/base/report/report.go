@@ -15,8 +15,8 @@ import (
 // Report describes the answer to a call.
 type Report struct {
 	Sections []Section
-	Notes    []Sentence // additional facts, such as the call that undoes a change
-	Warnings []Sentence // problems, which even a short report shows
+	Notes    []Sentence // facts that are not the answer itself, such as how to undo the change
+	Warnings []Sentence // problems that occurred during the call; even a short report shows them
 }
 
 // Reporter is an answer that can describe itself as a report.
@@ -38,10 +38,11 @@ type Line struct {
 
 // Record describes one thing, such as an entry or a proposal.
 type Record struct {
-	Key       any    // value that identifies the thing. A short report shows only this value, or nothing if it is nil.
+	// value that identifies the entry or other thing. A short report shows only this value, or nothing if it is nil.
+	Key       any
 	Title     any    // reports show this value instead of the key, unless it is nil
-	Cells     []Cell // values shown next to the key
-	TextCells []Cell // texts that are shown below the cells
+	Cells     []Cell // values that are shown next to Key or Title
+	TextCells []Cell // texts that are shown on separate lines below Cells
 
 	// Effect describes the call's effect on the thing, for example "forgot NAME". If Effect is not empty, reports show
 	// it instead of the key. A terminal then shows only Effect and the number of the change, because the user named
@@ -55,7 +56,7 @@ type Record struct {
 
 // Cell is a value with its name.
 type Cell struct {
-	Name    string // "" if the value needs no name
+	Name    string // name that is shown with Value ("" if Value needs no name)
 	Value   any
 	IsFaint bool // the cell is less important than other cells, so a terminal shows it faintly
 }
@@ -73,9 +74,9 @@ type Table struct {
 // action.
 type Finding struct {
 	Level  FindingLevel
-	Topic  Words // what was checked
-	Result any   // what was found
-	Remedy Words // what somebody should do about it, or ""
+	Topic  Words // the thing that the call checked
+	Result any   // the state in which the call found Topic
+	Remedy Words // what the reader should do about the problem, or ""
 }
 
 // FindingLevel is the importance of a finding: "ok", "unknown", "warning" or "problem".
@@ -97,7 +98,7 @@ type List struct {
 	// AllItemsAdvice says how to list all items. If it is not empty, a renderer may shorten a long list. A short
 	// report then omits all items, unless the items are the answer.
 	AllItemsAdvice Words
-	IsAnswer       bool // the caller asked for the items, so even a short report shows them
+	IsAnswer       bool // the caller asked for the items, so even a short report shows Items
 }
 
 // Reasons explains why a result is empty.
@@ -144,15 +145,15 @@ type (
 	Name string
 	// Names are names of entries.
 	Names []string
-	// Text is a text by others that may have several lines.
+	// Text is a text that oxbow did not write. It may have several lines.
 	Text string
 	// Quote is a Text that is marked as a quotation, because the caller did not ask for the text.
 	Quote string
 	// Change is the number of the change that wrote a version. Reports of homes without numbered changes do not show
 	// it.
 	Change uint64
-	// Lines are short texts by others. Each is shown on a separate line below the sentence. In the sentence's format,
-	// no space precedes them.
+	// Lines are short texts that oxbow did not write. A sentence with Lines shows each text on a separate line below
+	// the sentence. The format of such a sentence has no space before the verb for the Lines.
 	Lines []string
 	// Labels are labels of entries. They are shown without quotation marks, because all characters are safe.
 	Labels []string
@@ -170,8 +171,8 @@ func EffectVerb(dryRun bool, doneVerb, dryRunVerb string) Words {
 	return Words(doneVerb)
 }
 
-// AddReasons adds the reasons why a result is empty, and the names that are similar to the name in the call. The type
-// of the reasons may be a [ModelValue].
+// AddReasons adds the reasons why a result is empty, and the names that are similar to the name in the call. N is a
+// type of text, or a [ModelValue], which each interface shows in other words.
 func AddReasons[N any](r *Report, why []N, similarNames []string) {
 	reasons := Reasons{SimilarNames: similarNames}
 	for _, w := range why {
@@ -238,7 +239,8 @@ func (s Sentence) FormatWith(write func(value any) string) string {
 	for i, v := range s.values {
 		switch v.(type) {
 		case int, int64, uint64, float64:
-			args[i] = v // A number keeps its type, for verbs such as %d and %.2f.
+			// Pass a number unchanged, because the format may contain verbs for numbers such as %d and %.2f.
+			args[i] = v
 		default:
 			args[i] = callbackValue{v, write}
 		}
@@ -252,8 +254,8 @@ type callbackValue struct {
 	write func(any) string
 }
 
-// Format implements [fmt.Formatter]. With the verb %q, a string is quoted, which makes it safe without the function
-// write.
+// Format implements [fmt.Formatter]. A string with the verb %q is quoted by Format itself. It need not be passed to
+// write, because a quoted string is already safe to show.
 func (w callbackValue) Format(f fmt.State, verb rune) {
 	text, isString := w.value.(string)
 	if verb == 'q' && isString {

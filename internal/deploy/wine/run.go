@@ -132,8 +132,9 @@ func (w wineInstallation) preparePrefix(ctx context.Context) error {
 	return err
 }
 
-// testProgram runs the demo and the commands of a new user, in a directory whose name contains a space and an umlaut.
-// The program is copied from the path built. If programPath is empty, testProgram builds the program.
+// testProgram runs oxbow's demo and the commands of a new user under Wine, in a directory whose name contains a space
+// and an umlaut. It tests a copy of the program at programPath. If programPath is empty, testProgram builds the
+// program.
 func (w wineInstallation) testProgram(ctx context.Context, programPath string) error {
 	dir := filepath.Join(w.tempDir, "Jörg Groß")
 	if err := os.Mkdir(dir, 0o755); err != nil {

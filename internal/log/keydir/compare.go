@@ -1,4 +1,4 @@
-// This file compares the tables of a file with the rows that the file should have.
+// This file compares the tables in a snapshot file with the rows that the snapshot should contain.
 
 package keydir
 
@@ -16,7 +16,7 @@ import (
 type Comparison struct {
 	file        io.ReaderAt
 	tables      *pagefile.Reader
-	formTexts   []string // texts in the file's table of forms
+	formTexts   []string // texts in TableForms, each with the kind and some labels that many entries have in common
 	formNumbers map[string]uint32
 	isFormUsed  []bool
 
@@ -49,9 +49,9 @@ func NewComparison(file io.ReaderAt, tables *pagefile.Reader, formTexts []string
 	return c
 }
 
-// AddEntry compares an entry's rows. form is the text of the entry's form, and e.Form is ignored. The hashes belong to
-// the entry's name and aliases. AddEntry returns false if the file is different. The caller must then call
-// DifferentTable instead of Finish.
+// AddEntry compares the rows of an entry with the rows in the snapshot file. form encodes the entry's kind and some of
+// its labels, and e.Form is ignored. The hashes are those of the entry's name and aliases. AddEntry returns false if
+// the file has other rows. The caller must then call DifferentTable instead of Finish.
 func (c *Comparison) AddEntry(e *EntryRow, form string, nameHash uint64, aliasHashes []uint64) bool {
 	appendEntry(c.entries.Writer, e)
 	number, known := c.formNumbers[form]
@@ -71,7 +71,8 @@ func (c *Comparison) AddEntry(e *EntryRow, form string, nameHash uint64, aliasHa
 	return c.DifferentTable() == TableCount
 }
 
-// DifferentTable returns the first table of the file that was found to be different, or TableCount.
+// DifferentTable returns the first table in the snapshot file that does not have the expected rows. It returns
+// TableCount if no difference was found so far.
 func (c *Comparison) DifferentTable() (table int) {
 	for _, t := range []*comparedTable{c.entries, c.heads, c.texts} {
 		c.isDifferent[t.number] = c.isDifferent[t.number] || t.isDifferent()
@@ -112,7 +113,8 @@ func (c *Comparison) Finish(removed []TableKey, changes []int64, opIDs, sums []b
 	return c.DifferentTable(), err
 }
 
-// expectedForms returns the table of the forms that entries use.
+// expectedForms returns the expected content of TableForms. The table contains each form (the kind and some labels of
+// an entry) that at least one entry has.
 func (c *Comparison) expectedForms() (table []byte) {
 	var used []string
 	for n, text := range c.formTexts {
@@ -127,7 +129,8 @@ func (c *Comparison) expectedForms() (table []byte) {
 	return table
 }
 
-// compareNewest compares TableNewest. The error is added to err.
+// compareNewest compares TableNewest in the file with the order of the entries' times. An error is stored in err,
+// unless err already contains one.
 func (c *Comparison) compareNewest(err *error) {
 	order := make([]uint32, len(c.updatedTimes))
 	for i := range order {
@@ -143,8 +146,8 @@ func (c *Comparison) compareNewest(err *error) {
 	c.finishTable(t, len(order), err)
 }
 
-// finishTable compares the last page of a table and the row count. An error is stored in err, unless err already
-// contains one.
+// finishTable compares the last page and the row count of a table with the file. An error is stored in err, unless err
+// already contains one.
 func (c *Comparison) finishTable(t *comparedTable, rows int, err *error) {
 	t.FinishPage()
 	flushErr := t.out.Flush()
@@ -155,7 +158,7 @@ func (c *Comparison) finishTable(t *comparedTable, rows int, err *error) {
 	*err = cmp.Or(*err, flushErr)
 }
 
-// comparedTable writes a table's expected rows, which are compared with the pages of the file.
+// comparedTable encodes the expected rows of a table, page by page, and compares each page with the page in the file.
 type comparedTable struct {
 	*pagefile.Writer
 	number    int

@@ -15,19 +15,23 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 )
 
-// These are the tables in the order of the file.
+// These are the tables of a snapshot, in the order in which they are in the file.
 const (
 	TableEntries = iota // one row for each entry, by ID: ID, version, offset, times of creation and version
-	TableNames          // hash of a name and the entry's ID, ascending
-	TableAliases        // hash of an alias and the entry's ID, ascending
-	TableRemoved        // hash of a removed name and the change's number, ascending
-	TableChanges        // offset of each change
-	TableOpIDs          // encoded op IDs
-	TableSums           // encoded sums
-	TableHeads          // form number and content size of the entry, by entry ID
-	TableNewest         // row numbers of TableEntries, the most recently written version first
-	TableForms          // texts of the forms in ascending order, each after its length
-	TableTexts          // one text for each entry, by ID, after the text's length; it contains the names of the entry
+	// one row for each entry: hash of the entry's name, and the entry's ID; ordered by hash and then ID
+	TableNames
+	TableAliases // one row for each alias: hash of the alias, and the entry's ID; ordered by hash and then ID
+	// one row for each removed name: hash of the name, and the number of the change; ordered by hash and then number
+	TableRemoved
+	TableChanges // offset of each change
+	TableOpIDs   // bytes with the remembered op IDs, by which repeated calls are recognized
+	TableSums    // bytes with sums over all entries, such as how many entries have a label
+	TableHeads   // one row for each entry, by ID: number of the form in TableForms, and size of the content
+	TableNewest  // row numbers of TableEntries, the most recently written version first
+	// the forms in ascending order, each after its length; a form is a kind with labels that many entries have in
+	// common
+	TableForms
+	TableTexts // for each entry, by ID: a text that contains the entry's names, after the length of this text
 	TableCount
 )
 
@@ -61,17 +65,19 @@ type Rows struct {
 	Changes                 []int64
 	OpIDs, Sums             []byte
 
-	BaseTables  *pagefile.Reader   // tables of the previous snapshot (may be nil)
-	IsHiddenRow func(row int) bool // reports whether a row of Base's TableEntries has become invalid
-	HiddenIDs   map[uint64]bool    // IDs of the entries in hidden rows
-	// rows of Base's TableRemoved that became invalid because an entry has the name again
+	BaseTables *pagefile.Reader // tables of the previous snapshot (may be nil)
+	// reports whether a row of TableEntries in the previous snapshot is outdated, because the entry has changed
+	IsHiddenRow func(row int) bool
+	HiddenIDs   map[uint64]bool // IDs of the entries whose rows in the previous snapshot are outdated
+	// rows of TableRemoved in the previous snapshot that are outdated, because a new entry has the removed name
 	ReusedNames map[TableKey]bool
 
 	formTexts   []string
 	formNumbers map[string]uint32
 }
 
-// FormNumber returns the number of a form, counting from 0. A new form gets the next number.
+// FormNumber returns the number of a form, which encodes the kind and some labels of an entry. Forms are numbered from
+// 0, and a new form gets the next number.
 func (r *Rows) FormNumber(text string) uint32 {
 	n, ok := r.formNumbers[text]
 	if !ok {
@@ -84,8 +90,9 @@ func (r *Rows) FormNumber(text string) uint32 {
 	return n
 }
 
-// WriteFile writes the tables. head must return the first page. It receives each table's row count, or the byte count
-// for a table of bytes. Before, the caller must have called FormNumber for each form of Base, in order.
+// WriteFile writes the tables to a snapshot file. The function head gets the row count of each table, or the byte
+// count for a table of bytes, and returns the first page. The caller must have called FormNumber for each form in
+// BaseTables before, in the table's order.
 func (r *Rows) WriteFile(to io.WriterAt, head func(counts [TableCount]int) []byte) error {
 	slices.SortFunc(r.Entries, func(a, b EntryRow) int { return cmp.Compare(a.ID, b.ID) })
 	for _, keys := range [][]TableKey{r.Names, r.Aliases, r.Removed} {
@@ -157,7 +164,8 @@ func (r *Rows) baseRowCount(table int) int {
 	return r.BaseTables.RowCount(table)
 }
 
-// recordBaseFailure records that Base cannot be used.
+// recordBaseFailure records that the tables of the previous snapshot contradict each other, so that err returns an
+// error.
 func (r *Rows) recordBaseFailure() {
 	if r.BaseTables != nil {
 		r.BaseTables.RecordError(errInconsistentTables)
@@ -171,8 +179,9 @@ func (r *Rows) err() error {
 	return r.BaseTables.Err()
 }
 
-// mergeRows merges n new rows with a table of Base. It calls fn for each row of Base and add for each new row, in the
-// merged table's order. before(next, i, row) must report whether the new row next comes before Base's row i.
+// mergeRows merges n new rows with a table of the previous snapshot. In the order of the merged table, it calls fn for
+// each old row and add for each new row. before(next, i, row) must report whether the new row next comes before the
+// old row i.
 func (r *Rows) mergeRows(
 	table, n int,
 	before func(next, i int, row []byte) bool,
@@ -183,7 +192,8 @@ func (r *Rows) mergeRows(
 	i := 0
 	size := RowSize[table]
 	if r.BaseTables != nil {
-		_ = r.BaseTables.EachTablePage(table, func(rows []byte) { // Ignore the error, because Base keeps it.
+		// Ignore the error, because BaseTables.Err returns it later.
+		_ = r.BaseTables.EachTablePage(table, func(rows []byte) {
 			for ; len(rows) > 0; rows, i = rows[size:], i+1 {
 				for ; next < n && before(next, i, rows[:size]); next++ {
 					add(next)
@@ -233,8 +243,8 @@ func (r *Rows) rowForm(row []byte) uint32 {
 	return n
 }
 
-// usedForms returns the new TableForms, which contains only the forms in new rows and in valid rows of Base.
-// newNumbers maps each form's old number to the new number.
+// usedForms returns the content of TableForms in the file that is being written. It contains only forms that an entry
+// still has. newNumbers maps each form's number in formTexts to the number in this table.
 func (r *Rows) usedForms() (table []byte, newNumbers []uint32) {
 	has := make([]bool, max(1, len(r.formTexts)))
 	for _, e := range r.Entries {
@@ -268,7 +278,7 @@ func (r *Rows) usedForms() (table []byte, newNumbers []uint32) {
 func EachText(f *pagefile.Reader, fn func(i int, text string) bool) {
 	rest := "" // beginning of a text that continues on the next page
 	i, done := 0, false
-	_ = f.EachTablePage(TableTexts, func(page []byte) { // Ignore the error, because f keeps it.
+	_ = f.EachTablePage(TableTexts, func(page []byte) { // Ignore the error, because f.Err returns it later.
 		b := rest + string(page)
 		for !done {
 			text, after, ok := CutText(b)
@@ -309,7 +319,8 @@ func CutText(s string) (text, rest string, ok bool) {
 	return "", "", false
 }
 
-// eachBaseText calls fn with each text of Base. Without a Base, it does nothing.
+// eachBaseText calls fn with each text in TableTexts of the previous snapshot. Without a previous snapshot, it does
+// nothing.
 func (r *Rows) eachBaseText(fn func(i int, text string)) {
 	if r.BaseTables != nil {
 		EachText(r.BaseTables, func(i int, text string) bool {
@@ -322,7 +333,7 @@ func (r *Rows) eachBaseText(fn func(i int, text string)) {
 // encodedTextSize returns how many bytes AppendText writes for a text of n bytes.
 func encodedTextSize(n int) int { return len(binary.AppendUvarint(nil, uint64(n))) + n }
 
-// textTableSize returns the size of the new TableTexts in bytes.
+// textTableSize returns the size in bytes that TableTexts will have in the file that is being written.
 func (r *Rows) textTableSize() (size int) {
 	for i := range r.Entries {
 		size += encodedTextSize(len(r.Entries[i].Text))
@@ -339,9 +350,11 @@ func (r *Rows) textTableSize() (size int) {
 type tableWriter struct {
 	*Rows
 	*pagefile.Writer
-	newFormNumbers  []uint32 // new number of each form, by its old number
-	newEntryIndexes []uint32 // row in the new TableEntries for each element of Rows.Entries
-	// row in the new TableEntries for each row of Base's TableEntries (for a hidden row, the row that follows)
+	newFormNumbers []uint32 // new number of each form, by its old number
+	// for each element of Rows.Entries: its row in TableEntries of the file that is being written
+	newEntryIndexes []uint32
+	// for each row of TableEntries in the previous snapshot: its row in the file that is being written, or the next
+	// row if the old row is outdated
 	baseEntryIndexes []uint32
 }
 
@@ -378,7 +391,7 @@ func appendEntry(w *pagefile.Writer, e *EntryRow) {
 	w.AppendRow(e.ID, e.Version, uint64(e.Offset), uint64(e.Created), uint64(e.Updated))
 }
 
-// appendHead appends a row of TableHeads.
+// appendHead appends a row of TableHeads. It consists of the number of the entry's form and the size of the content.
 func appendHead(w *pagefile.Writer, form, size uint32) { w.AppendRow(uint64(form) | uint64(size)<<32) }
 
 func (w *tableWriter) writeKeys(table int, keys []TableKey) {
@@ -434,7 +447,7 @@ func (w *tableWriter) writeTexts() {
 // writeNewest writes the row numbers ordered by the time of the version, latest first. Rows with equal times are
 // ordered by ID, highest first.
 func (w *tableWriter) writeNewest() {
-	order := make([]uint32, len(w.newEntryIndexes)) // indexes of w.Entries in the new order
+	order := make([]uint32, len(w.newEntryIndexes)) // indexes of w.Entries, ordered by time, latest first
 	for i := range order {
 		order[i] = uint32(len(order) - 1 - i)
 	}

@@ -32,7 +32,8 @@ import (
 	"time"
 )
 
-// The two kinds of heads.
+// A head is a signed line about the log's history. KindHead is the kind of a line that states what the history was at
+// a change. KindRollback is the kind of a line that states that the owner went back to a change.
 const (
 	KindHead     = "head"
 	KindRollback = "back"
@@ -90,7 +91,7 @@ func ParseKey(text []byte) (SigningKey, error) {
 	return SigningKey{}, errors.New("it holds no key with which oxbow signs")
 }
 
-// fieldsPerHeadLine is the number of fields in a signed head's line.
+// fieldsPerHeadLine is the number of fields in a line of the file with signed heads.
 const fieldsPerHeadLine = 6
 
 // signedMessage returns the message that is signed for a line. The line does not contain the signature.
