@@ -17,9 +17,10 @@ type builder struct {
 	seed                 maphash.Seed
 	countsEmptyDocuments bool // documents without terms count in the number of documents and in the average length
 	approxBytes          int  // approximate size of the documents in memory, without terms
-	// the segment will be the whole index, so the builder records the analyzer's term numbers in the documents
+	// the segment will be the whole index, so a term that has a number in TermNumberCache need not be looked up by its
+	// text
 	isWholeIndex  bool
-	docTermMemory []docTerm   // unused memory for the docTerms of the next documents
+	docTermMemory []docTerm   // memory that was allocated in advance for elements of documentTerms
 	documentTerms [][]docTerm // the terms of each document
 
 	pendingTFs      []uint16 // by term number: frequency of the term in the document that is being added
@@ -122,15 +123,18 @@ func (b *builder) countTerms(d *Document) []uint32 {
 	return b.distinctNumbers
 }
 
-// termLookups is reused memory for countTermGroup.
+// termLookups is reused memory for countTermGroup, which looks up the terms of a document in groups of 128.
 type termLookups struct {
-	hashes       [128]uint64
-	firstNumbers [128]uint32 // result of firstNumber in the term table for each term
-	knownNumbers [128]uint32 // number of each term plus 1, if the analyzer's number for the term is known
+	hashes [128]uint64
+	// for each term of the group: result of termTable.firstNumber, which guesses the number of the term
+	firstNumbers [128]uint32
+	// for each term of the group: the term's number plus 1, or 0 if the text must be looked up
+	knownNumbers [128]uint32
 }
 
-// countTermGroup implements countTerms for a group of terms. Looking up terms mostly means waiting for memory.
-// Therefore independent reads are made in separate loops, so that they overlap.
+// countTermGroup implements countTerms for at most 128 terms. To look up a term, the processor mostly waits until data
+// arrive from memory. Therefore each step is done for all terms in a separate loop, so that the processor waits for
+// several terms at the same time.
 func (b *builder) countTermGroup(words []Term, numbers []uint32, known *TermNumberCache) {
 	var l termLookups
 	s := b.segment
@@ -200,16 +204,18 @@ func (b *builder) finishSegment(sc bm25Scale) *segment {
 // postingLayout contains the posting lists of a segment while the second pass fills them. All lists are in a single
 // array, so that the writes are close together in memory. At the end, long lists are converted to columns.
 type postingLayout struct {
-	segment         *segment
-	postings        []posting // lists of the terms without columns, followed by lists for the terms that get columns
-	maxListPostings uint32    // maximum number of postings for a term without columns
-	nextPosting     []uint32  // by term number: index in postings for the term's next posting
+	segment *segment
+	// posting lists of the rarer terms, followed by the lists of frequent terms that are later converted to columns
+	postings        []posting
+	maxListPostings uint32   // maximum number of postings for a term without columns
+	nextPosting     []uint32 // by term number: index in postings at which the term's next posting is stored
 }
 
 // postingInTerm in nextPosting means that the term has only one posting, which is stored in the term itself.
 const postingInTerm = math.MaxUint32
 
-// newPostingLayout allocates memory for the postings of all terms. The document frequency of each term must be known.
+// newPostingLayout allocates the posting lists of all terms. The document frequency of each term must be known,
+// because it is the length of the term's list.
 func newPostingLayout(s *segment) *postingLayout {
 	l := &postingLayout{segment: s, nextPosting: make([]uint32, len(s.terms))}
 	for n := range s.terms {
@@ -254,7 +260,9 @@ func (l *postingLayout) pushPosting(n uint32, p posting) {
 	*to++
 }
 
-// finishTables computes what searches need: maximum impacts, columns, time blocks, and the table of document IDs.
+// finishTables computes data for fast searches from the complete posting lists: the largest impact of each term,
+// columns for frequent terms, the range of times in each block of documents, and the table that finds a document by
+// its ID.
 func (l *postingLayout) finishTables(slope float64) {
 	s := l.segment
 	few := slices.Clone(l.postings[:l.maxListPostings])

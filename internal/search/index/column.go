@@ -12,7 +12,7 @@ import (
 // column stores one number for each document of a segment. The index is the document's number.
 type column[T int64 | uint64] struct {
 	values []T
-	file   *storedColumn[T] // used instead of values if the segment is in a snapshot
+	file   *storedColumn[T] // reads the values from a snapshot file; used instead of the slice values
 }
 
 // valueAt returns the value of a document. If it cannot be read from the snapshot, valueAt returns 0, and the
@@ -35,7 +35,7 @@ func (c *column[T]) allValues() []T {
 // appendValue appends the value of the next document.
 func (c *column[T]) appendValue(v T) { c.values = append(c.values, v) }
 
-// trimSpare releases unused memory. Call it after the last document was added.
+// trimSpare releases the unused capacity of the slice. Call it after the last document was added.
 func (c *column[T]) trimSpare() { c.values = trimCapacity(c.values) }
 
 // storedColumn reads one field of the documents in a snapshot.
@@ -68,7 +68,8 @@ func (c *storedColumn[T]) allValues() []T {
 	return *c.cachedValues.Load()
 }
 
-// blockMaxima returns the largest number in each block of 64 documents. It keeps no other numbers in memory.
+// blockMaxima returns the largest value of the field in each block of 64 documents. It reads all documents, but keeps
+// only these maxima in memory.
 func (c *storedColumn[T]) blockMaxima() []T {
 	count := c.docs.RowCount(tableDocs)
 	blocks := make([]T, (count+63)/64)
@@ -83,7 +84,7 @@ func (c *storedColumn[T]) blockMaxima() []T {
 		}
 	})
 	if err != nil {
-		return make([]T, len(blocks)) // the caller discards its result
+		return make([]T, len(blocks)) // docs.Err returns the error, so the results of the search will be discarded
 	}
 	return blocks
 }

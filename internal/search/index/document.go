@@ -23,11 +23,13 @@ type Term struct {
 // [Index.FillEmpty] looks up each text only once. The zero value is ready to use. Do not use it for several analyzers
 // or for several fills at the same time.
 type TermNumberCache struct {
-	indexNumbers []uint32 // by the analyzer's number: the number of the term in the index, plus 1
-	owner        any      // the builder to which the numbers in indexNumbers belong
+	// number of a term in the index, plus 1 (0 if not known yet), by the number that the analyzer has for the term
+	indexNumbers []uint32
+	owner        any // the builder to which the numbers in indexNumbers belong
 }
 
-// indexNumber returns the number that a term has in the index, plus 1. It returns 0 if the number is unknown.
+// indexNumber returns the number of a term in the index, plus 1. The argument is the number that the analyzer has for
+// the term. It returns 0 if the number in the index is not known yet.
 func (k *TermNumberCache) indexNumber(number uint32) uint32 {
 	if int(number) >= len(k.indexNumbers) {
 		return 0
@@ -35,7 +37,7 @@ func (k *TermNumberCache) indexNumber(number uint32) uint32 {
 	return k.indexNumbers[number]
 }
 
-// setIndexNumber records that the analyzer's number stands for a term of the index.
+// setIndexNumber records that the analyzer's number and the index's number term belong to the same term.
 func (k *TermNumberCache) setIndexNumber(number, term uint32) {
 	for int(number) >= len(k.indexNumbers) {
 		k.indexNumbers = append(k.indexNumbers, 0)
@@ -51,13 +53,14 @@ func (k *TermNumberCache) setIndexNumber(number, term uint32) {
 type Document struct {
 	ID      uint64
 	Terms   []Term
-	Len     uint32 // document length in sixteenths of a word
+	Len     uint32 // document length, [OneTF] for each word, so that a word in a short field can count more than once
 	Created int64  // creation time, for [Query.CreatedRange]
 	Updated int64  // time of the last change; among hits with equal scores, the newest comes first
 	Data    any    // the caller's data, of the same type in all documents (see [Searcher.Data])
 
-	// Known and Numbers may be set by an analyzer that numbers its terms. Numbers contains its numbers for the first
-	// len(Numbers) Terms, and Known maps these numbers to the numbers of the index.
+	// Known and Numbers make FillEmpty faster. An analyzer that numbers its terms can set both. Numbers contains the
+	// analyzer's numbers for the first len(Numbers) elements of Terms, and Known maps an analyzer's number to a term
+	// number in the index.
 	Known   *TermNumberCache
 	Numbers []uint32
 }
@@ -96,8 +99,8 @@ type Change struct {
 	ID       uint64
 	Document *Document
 
-	// Old is the indexed document with this ID, or nil. If Old is set, removing the document takes time only in
-	// proportion to the number of its terms (see [Searcher.NeedsOld]).
+	// Old is the document with this ID as it was indexed, or nil. If Old is set, its terms are known, so removing the
+	// document does not require a search through a whole segment (see [Searcher.NeedsOld]).
 	Old *Document
 }
 

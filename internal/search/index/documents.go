@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 )
 
-// Numbers of the tables in a snapshot's documents part.
+// These are the numbers of the tables in the first part of a snapshot file, which contains the documents.
 const (
 	tableDocs = iota
 	tableLengths
@@ -22,11 +22,13 @@ const (
 )
 
 const (
-	docRowSize  = 24 // Sizes of the rows, in bytes.
+	// size in bytes of a row in tableDocs; the next constants are the sizes for tableLongLengths and tableTimes
+	docRowSize  = 24
 	longLenSize = 8
 	timeRowSize = 16
 
-	// These values in the table of lengths are not lengths.
+	// The table of document lengths contains two values that are not lengths: shortUnscored for a document without
+	// terms that is not counted, and shortLong for a length that is in the table of long lengths.
 	shortUnscored = math.MaxUint16
 	shortLong     = math.MaxUint16 - 1
 )
@@ -88,9 +90,10 @@ func readDocsHeader(page []byte, size int64, p Params) (docsHeader, error) {
 	return h, nil
 }
 
-// writeDocs writes a snapshot's documents part and returns the checksum of page 0. The function doc must return the
-// fields of document i. IDs must ascend. doc may be called several times for a document. writeDocs sets the fields of
-// h that depend on the rows. It does not check write errors, so out must return the first error again later.
+// writeDocs writes the first part of a snapshot, which contains the documents, and returns the checksum of page 0. doc
+// must return the fields of document i. Its IDs must ascend, and it may be called several times for a document.
+// writeDocs itself sets longCount and the checksum of the rows in h. It ignores write errors, so the caller must get
+// the first error from out afterwards.
 func writeDocs(
 	out io.Writer,
 	h docsHeader,
@@ -234,7 +237,8 @@ func (img *snapshotTerms) timeBlocks() []timeBlock {
 	return *img.cachedTimeBlocks.Load()
 }
 
-// checkDocs reads the whole documents part. It returns an error if the tables are inconsistent or cannot be read.
+// checkDocs reads the whole first part of a snapshot, which contains the documents. It returns an error if the tables
+// are inconsistent or cannot be read.
 func (img *snapshotTerms) checkDocs() error {
 	sum := uint32(0)
 	n := 0

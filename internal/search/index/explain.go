@@ -18,12 +18,12 @@ type TermScore struct {
 	Weight            float64 // weight of the term in the query
 	Occurrences       float64 // how often the document contains the term, a multiple of 1/16
 	DocumentFrequency int     // number of documents that contain the term
-	IDF               float64 // ln((N − DF + 0.5)/(DF + 0.5) + 1), where N and DF include the term's prior
+	IDF               float64 // ln((N − DF + 0.5)/(DF + 0.5) + 1), after the term's [Prior] was added to N and DF
 	Score             float64
 }
 
-// Explain returns how [Searcher.Search] computes the score of a document. The sum is equal to the last bit. ok is
-// false if the document does not exist or lacks terms.
+// Explain returns the contribution of each term to a document's score. The sum is exactly the score that
+// [Searcher.Search] computes, without rounding differences. ok is false if the document does not exist or lacks terms.
 func (x *Searcher) Explain(id uint64, terms []QueryTerm) (Explanation, bool) {
 	at, number, ok := x.locateDocument(id)
 	if !ok || at.docLengths[number] == unscoredLength {

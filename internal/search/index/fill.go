@@ -17,10 +17,10 @@ type RunFile interface {
 // RunOptions limit the memory of [Index.FillEmpty]. When the documents in memory reach a size, they are written to a
 // file, which is called a run. The index consists of all runs until [Searcher.WriteSnapshot] merges them.
 type RunOptions struct {
-	MaxBytes int // approximate size, in bytes, of the documents in memory that makes FillEmpty write a run
+	MaxBytes int // approximate size in bytes of the documents in memory at which FillEmpty writes them to a file
 
-	// NewFile returns an empty file. The index reads the file as long as the index is used. If NewFile or a write
-	// fails, the documents stay in memory.
+	// NewFile returns an empty file for documents. The file must stay open and unchanged as long as the index is used,
+	// because the index reads it. If NewFile or a write fails, the documents stay in memory.
 	NewFile func() (RunFile, error)
 }
 
@@ -28,8 +28,9 @@ type RunOptions struct {
 // document is used only until the next one is requested. A nil document cancels the operation, and the index stays
 // empty.
 //
-// If runs is not nil, the use of memory is limited. IDs must then ascend, and the Data of the documents is lost.
-// FillEmpty panics if the index is not empty or if an ID occurs twice.
+// If runs is not nil, FillEmpty writes the documents to files (see [RunOptions]) when they need too much memory. IDs
+// must then ascend, and the Data of the documents is lost. FillEmpty panics if the index is not empty or if an ID
+// occurs twice.
 func (x *Index) FillEmpty(documents iter.Seq[*Document], runs *RunOptions) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -53,11 +54,13 @@ func (x *Index) FillEmpty(documents iter.Seq[*Document], runs *RunOptions) {
 
 // fillRun is the state of one FillEmpty call.
 type fillRun struct {
-	searcher *Searcher   // the searcher of the empty index
-	builder  *builder    // builder that contains the documents since the last run
-	runs     *RunOptions // options for runs, or nil if all further documents stay in memory
-	lastID   uint64      // ID of the document that was added last
-	views    []view      // the runs that were written so far, or segments in memory if writing failed
+	searcher *Searcher // searcher of the index before FillEmpty, which is still empty
+	builder  *builder  // contains the documents that are not yet written to a file
+	// limit and file function for writing documents to files, or nil if all further documents stay in memory
+	runs   *RunOptions
+	lastID uint64 // ID of the document that was added last
+	// groups of documents that were written to files so far, or are still in memory because writing failed
+	views []view
 
 	// receives whether the run that is being written was successful (nil if no run is being written)
 	runWritten chan bool
@@ -68,7 +71,8 @@ func (f *fillRun) startBuilder() {
 	f.builder.isWholeIndex = true
 }
 
-// addDocument adds the next document. It writes a run if the documents in memory are too large.
+// addDocument adds the next document. If the documents in memory have reached the maximum size, it starts to write
+// them to a file.
 func (f *fillRun) addDocument(d *Document) {
 	if f.runs == nil {
 		f.builder.addDocument(d)
@@ -105,7 +109,7 @@ func (f *fillRun) spillRun() {
 	f.startBuilder()
 }
 
-// waitForRun waits until the current run is written, if there is one.
+// waitForRun waits until the file that is being written is complete. It returns at once if no file is being written.
 func (f *fillRun) waitForRun() {
 	if f.runWritten == nil {
 		return
@@ -146,7 +150,9 @@ func writeRunFile(x *Searcher, b *builder, newFile func() (RunFile, error)) (*se
 func (f *fillRun) finishSearcher() *Searcher {
 	hasRuns := f.runs != nil && len(f.views) > 0
 	if hasRuns && len(f.builder.segment.docLengths) > 0 {
-		f.spillRun() // Write the last documents as another run, because a run needs less memory than a segment.
+		// Write the last documents to a file as well, because the index needs less memory if it reads them from a
+		// file.
+		f.spillRun()
 	}
 	f.waitForRun()
 	to := &Searcher{params: f.searcher.params, seed: f.searcher.seed, views: f.views}
@@ -186,6 +192,6 @@ func (b *builder) sortedSegment() *segment {
 			s.postingLists[t.listOrDoc].list = l.postings[l.nextPosting[n]-t.df : l.nextPosting[n]]
 		}
 	}
-	s.isAscending = true // FillEmpty with runs requires ascending IDs.
+	s.isAscending = true // The documents are in order of ID, because FillEmpty requires this order if it writes files.
 	return s
 }

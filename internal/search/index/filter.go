@@ -11,25 +11,27 @@ import (
 
 // filterSet is the set of documents in a view that meet a search's conditions.
 type filterSet struct {
-	acceptsAll    bool     // the search is without conditions, and the fields below are not used
-	documentBits  []uint64 // one bit for each document of the view, set if the document is in the set
-	documentCount int      // number of documents in the set, including deleted documents
-	documentShare float64  // documentCount divided by the number of documents in the view, or 1 if the view is empty
+	// the query has no conditions, so every document is accepted and the fields below are not used
+	acceptsAll    bool
+	documentBits  []uint64 // for each document of the view: whether it meets the conditions
+	documentCount int      // number of documents that meet the conditions, including deleted documents
+	documentShare float64  // documentCount divided by the number of documents in the view (1 if the view is empty)
 	scratchBits   []uint64 // reused memory for the bits of one condition
 
-	// If unappliedRange is not nil, the set may contain documents outside this range of times. The time of a
-	// document is then compared when the search reaches the document.
+	// If unappliedRange is not nil, documentBits does not take this range of times into account completely. The search
+	// must then also call isInTime for each document that it reaches.
 	unappliedRange *TimeRange
 	created        *column[int64]
 }
 
-// accepts reports whether a document meets all conditions.
+// accepts reports whether a document meets all conditions of the query.
 func (w *filterSet) accepts(number uint32) bool {
 	return w.acceptsAll || (w.hasBit(number) && w.isInTime(number))
 }
 
-// hasBit reports whether the bit of a document is set. Do not call it if acceptsAll is set. If unappliedRange is
-// not nil, the time of the document must be compared as well (see isInTime).
+// hasBit reports whether the bit of a document is set in documentBits. This is enough for a document that meets the
+// conditions, unless unappliedRange is set. In this case, isInTime must be called as well. Do not call hasBit if
+// acceptsAll is set, because documentBits is then invalid.
 func (w *filterSet) hasBit(number uint32) bool { return w.documentBits[number/64]>>(number%64)&1 != 0 }
 
 // blockBits returns the bits of the documents from 64*block to 64*block+63. If unappliedRange is not nil, the times
@@ -41,13 +43,14 @@ func (w *filterSet) blockBits(block int) uint64 {
 	return 1<<min(64, w.documentCount-64*block) - 1
 }
 
-// isInTime reports whether a document of the set meets the condition that is examined late.
+// isInTime reports whether a document's creation time is in unappliedRange. It returns true if the range is nil,
+// because the range was then already applied to documentBits.
 func (w *filterSet) isInTime(number uint32) bool {
 	return w.unappliedRange == nil || w.unappliedRange.containsTime(w.created.valueAt(number))
 }
 
-// computeSet computes the set of documents in a view that meet a query's conditions. expectedVisits estimates for how
-// many documents the search will ask whether they are in the set.
+// computeSet computes the set of documents in a view that meet a query's conditions. expectedVisits is an estimate of
+// how often the search will ask whether a document is in the set.
 func (w *filterSet) computeSet(v *view, ask *Query, hash func(string) uint64, expectedVisits int) {
 	w.acceptsAll = len(ask.Conditions) == 0 && ask.CreatedRange == nil
 	w.unappliedRange = nil
@@ -142,13 +145,14 @@ func (w *filterSet) applyTimeRange(v *view, t *TimeRange, expectedVisits int) {
 	}
 }
 
-// lateTimeCheckCost estimates the cost of comparing times late. If one in k documents is in the range, such a search
-// compares the times of about lateTimeCheckCost·k documents.
+// lateTimeCheckCost is for a search that compares the time of a document only when it reaches the document. If one in
+// k documents is in the range of times, such a search compares the times of about lateTimeCheckCost·k documents.
 const lateTimeCheckCost = 4096
 
-// lateCheckLimit returns the number of visited documents up to which comparing the times one by one is faster. If a
-// search visits more, it is faster to compare the times of all documents in the blocks that are partly in the range.
-// The estimate assumes that the times in a block are evenly spread.
+// lateCheckLimit compares two methods for a condition on the time. The first compares the time of each document that
+// the search visits. The second compares in advance the times of all documents in blocks that are partly in the range.
+// lateCheckLimit returns the number of visits from which on the second method is faster. The estimate assumes that the
+// times in a block are evenly spread.
 func lateCheckLimit(blocks []timeBlock, t *TimeRange) int {
 	partial, in := 0, 0.0
 	for _, b := range blocks {
@@ -167,8 +171,9 @@ func lateCheckLimit(blocks []timeBlock, t *TimeRange) int {
 	return 64 * partial
 }
 
-// If fewer than 1 in fewDocumentsDivisor documents meet the conditions, the search looks up each such document instead
-// of processing all postings. Looking up a document takes as long as skipping postingsPerLookup postings.
+// If fewer than 1 in fewDocumentsDivisor documents meet the conditions, the search looks up the terms in each such
+// document, and does not process all postings. postingsPerLookup is the number of postings that are skipped in the
+// time of one such lookup.
 const (
 	fewDocumentsDivisor = 200
 	postingsPerLookup   = 4

@@ -12,11 +12,11 @@ type numberHashTable struct {
 	usedSlots int
 }
 
-// slot is one place of the table. It needs only 8 bytes. It contains the upper half of the hash, so a number whose
-// half is equal is almost certainly the right number.
+// slot is one place in the hash table, of only 8 bytes. It contains the upper half of the stored number's hash. If
+// this half is equal to the half that is searched for, the stored number is almost certainly the right one.
 type slot struct {
 	hash   uint32
-	number uint32 // the stored number plus 1, or 0 if the slot is free
+	number uint32 // number that the caller has inserted, plus 1, or 0 if the slot is free
 }
 
 // find returns the number that has this hash and for which isMatch returns true. It returns false if no such number

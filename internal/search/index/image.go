@@ -54,7 +54,8 @@ func (img *snapshotTerms) termAt(n int) *snapshotTerm {
 	if ts := img.loadBlock(n / termsPerBlock); n%termsPerBlock < len(ts) {
 		return &ts[n%termsPerBlock]
 	}
-	return new(snapshotTerm) // The block could not be read. The error was recorded.
+	// The block of the snapshot with this term could not be read. Searcher.Err returns the error.
+	return new(snapshotTerm)
 }
 
 // loadTerm returns the term with this text and its postings. They are cached after the first call.
@@ -165,7 +166,7 @@ func (img *snapshotTerms) readDocuments(t *snapshotTerm, d *docSet) error {
 type docSet struct {
 	postings
 	numbers []uint32
-	docBits []uint64 // bit for each document
+	docBits []uint64 // for each document of the segment, one bit that says whether the document contains the term
 }
 
 // addDocBits sets the bits of the documents.
@@ -179,9 +180,9 @@ func (d docSet) addDocBits(docBits []uint64) {
 	}
 }
 
-// eachTerm calls fn with the text and df of each term with this prefix, in order, until fn returns
-// false. Unlike term, eachDocumentTerm caches nothing, because it usually reads many terms, of which few
-// are needed again.
+// eachTerm calls fn with each term that begins with prefix, and the number of documents with the term. It continues in
+// the order of the texts until fn returns false. eachTerm caches no terms, because it usually reads many terms that
+// are not needed again.
 func (img *snapshotTerms) eachTerm(prefix string, fn func(text string, df int) bool) {
 	first, last := img.prefixTermRange(prefix)
 	var b []byte
@@ -271,7 +272,7 @@ func (img *snapshotTerms) readBlockBytes(k *dictBlock, b []byte) error {
 // countTerms returns the number of terms in an encoded block. Each block except the last has [termsPerBlock] terms.
 // The number for the last block follows from the texts' lengths, which must reach exactly to the end of the block.
 func countTerms(b []byte) (n int, err error) {
-	texts := 0 // total length of the terms' texts so far
+	texts := 0 // total length of the texts of the terms that were counted so far
 	for n < termsPerBlock && (n+1)*termEntrySize <= len(b) && n*termEntrySize+texts < len(b) {
 		texts += int(min(binary.LittleEndian.Uint32(b[n*termEntrySize:]), math.MaxInt32))
 		n++
@@ -285,7 +286,7 @@ func countTerms(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// readTerms decodes the terms of a block.
+// readTerms decodes all terms in an encoded block of a snapshot's dictionary.
 func readTerms(b []byte, k *dictBlock) ([]snapshotTerm, error) {
 	le := binary.LittleEndian
 	n, err := countTerms(b)
@@ -368,12 +369,14 @@ func (img *snapshotTerms) decodeListBytes(t *snapshotTerm, b []byte, list []post
 type snapshotTerms struct {
 	reader       io.ReaderAt
 	docs         *pagefile.Reader
-	rowsChecksum uint32    // checksum of the documents' rows
-	docLengths   []uint32  // length of each document, in sixteenths
-	impactScale  bm25Scale // scale with which impacts are computed
-	termCount    int
-	blocks       []dictBlock
-	lastLists    atomic.Pointer[encodedBlockLists] // lists of the block that decodeTermPostings read last
+	rowsChecksum uint32   // checksum of the documents' rows
+	docLengths   []uint32 // length of each document, in sixteenths
+	// version of the scoring formula for which impacts (bounds of a posting's share in a score) are computed
+	impactScale bm25Scale
+	termCount   int
+	blocks      []dictBlock
+	// posting lists that decodeTermPostings read last, all from one block of terms
+	lastLists atomic.Pointer[encodedBlockLists]
 
 	cachedTimeBlocks atomic.Pointer[[]timeBlock] // time ranges of the document blocks (nil until they are read)
 	latestUpdates    atomic.Pointer[[]int64]     // latest update in each block of documents (nil until they are read)
@@ -381,23 +384,23 @@ type snapshotTerms struct {
 
 // dictBlock is a part of the dictionary: up to [termsPerBlock] terms in ascending order.
 type dictBlock struct {
-	firstTerm   string // text of the first term
-	listsOffset int64  // offset in the snapshot at which the posting lists of its terms begin
-	listsSize   uint32 // size of these posting lists in bytes
+	firstTerm   string // text of the first term in this block
+	listsOffset int64  // offset in the snapshot file of the first posting list of a term in this block
+	listsSize   uint32 // total size in bytes of the posting lists of all terms in this block
 	termsSize   uint32 // size of the encoded terms in bytes
 	checksum    uint32
 	cachedTerms atomic.Pointer[[]snapshotTerm] // the decoded terms (nil until they are read)
 }
 
-// snapshotTerm is one term of a snapshot.
 type snapshotTerm struct {
-	text            string
-	df              uint32
-	listOffset      int64 // offset of its posting list
-	listSize        uint32
-	checksum        uint32
-	cachedPostings  atomic.Pointer[foundTerm] // nil until its posting list is read
-	cachedDocuments atomic.Pointer[docSet]    // nil until a filter reads its documents
+	text           string
+	df             uint32
+	listOffset     int64 // offset of its posting list
+	listSize       uint32
+	checksum       uint32
+	cachedPostings atomic.Pointer[foundTerm] // nil until its posting list is read
+	// documents with the term, for conditions of a query (nil until they are read)
+	cachedDocuments atomic.Pointer[docSet]
 }
 
 // foundTerm is a query term that a segment contains, with its postings.

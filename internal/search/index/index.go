@@ -170,8 +170,9 @@ func (s *segment) copyForGrowth() *segment {
 // removeDocuments removes the changed documents from a searcher, which must not be published yet. It calls
 // countLostTerm for each term of each removed document.
 func (x *Searcher) removeDocuments(changes []Change, countLostTerm func(text string, hash uint64)) {
-	owned := map[*segment]bool{}      // segments whose bits for deleted documents have been copied already
-	wanted := map[*segment][]uint32{} // numbers of the documents whose terms must be read from the segment
+	owned := map[*segment]bool{} // segments whose bits for deleted documents have been copied already
+	// numbers of the deleted documents whose terms must be found by reading all postings of the segment
+	wanted := map[*segment][]uint32{}
 	for _, c := range changes {
 		v, number, ok := x.locateDocument(c.ID)
 		if !ok {
@@ -240,7 +241,7 @@ func (x *Index) publishSearcher(searcher *Searcher) {
 // mergingViews returns the views that are being merged. The caller must hold x.mu.
 func (x *Index) mergingViews() []view { return slices.Concat(x.runningMerges[:]...) }
 
-// withViews returns a searcher with other views, which must contain the same documents.
+// withViews returns a searcher with the same documents as x, but arranged in other segments.
 func (x *Searcher) withViews(views []view) *Searcher {
 	return &Searcher{
 		params:      x.params,
@@ -251,8 +252,8 @@ func (x *Searcher) withViews(views []view) *Searcher {
 	}
 }
 
-// startMerge starts to merge views in the background. lane says whether they are small or large segments. The caller
-// must hold x.mu.
+// startMerge starts to merge segments in the background. lane is 0 if they are small, and 1 if they are large. Both
+// lanes can work at the same time. The caller must hold x.mu.
 func (x *Index) startMerge(current *Searcher, lane int, merged []view) {
 	x.runningMerges[lane] = merged
 	x.mergeGroup.Go(func() {
@@ -260,18 +261,20 @@ func (x *Index) startMerge(current *Searcher, lane int, merged []view) {
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		x.runningMerges[lane] = nil
-		// Discard the result if the snapshot could not be read, or if Compact has replaced the segments meanwhile.
+		// Discard the merged segment if a snapshot could not be read, or if Compact has removed the original segments
+		// during the merge.
 		if now := x.current.Load(); now.Err() == nil && containsAllSegments(now.views, merged) {
 			to := now.withViews(replaceViews(now.views, merged, s))
-			if now.Err() == nil { // replaceViews also deletes the documents that were deleted during the merge
+			// check again, because replaceViews may have read the IDs of deleted documents from a snapshot
+			if now.Err() == nil {
 				x.publishSearcher(to)
 			}
 		}
 	})
 }
 
-// isCompact reports whether Compact would change nothing: x has at most one segment, which is not a memtable and lacks
-// deleted documents.
+// isCompact reports whether Compact would change nothing. This is so if the index has at most one segment, the segment
+// has no deleted documents, and it is not a memtable, that is, not a segment that is still growing.
 func (x *Searcher) isCompact() bool {
 	if len(x.views) != 1 {
 		return len(x.views) == 0

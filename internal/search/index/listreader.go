@@ -14,13 +14,14 @@ import (
 // decodeBatchSize is the number of postings in a batch. The decoded values fit into the processor's L1 cache.
 const decodeBatchSize = 512
 
-// cachedLengths is the number of different document lengths for which a [listReader] caches impacts.
+// cachedLengths limits for how many document lengths a [listReader] caches the result of bm25Scale.impact, the upper
+// bound of a posting's share in a score. Only lengths below cachedLengths are cached.
 const cachedLengths = 4096
 
 // listReader decodes one posting list of a snapshot.
 type listReader struct {
 	snapshot   *snapshotTerms
-	encoded    []byte // remaining bytes of the encoded list, and listPaddingBytes more bytes
+	encoded    []byte // bytes of the posting list that are not decoded yet, followed by listPaddingBytes more bytes
 	remaining  uint32 // number of postings that are not decoded yet
 	minNextDoc uint64 // the next posting's document number is at least this number
 
@@ -29,10 +30,10 @@ type listReader struct {
 	tfs     [decodeBatchSize]uint16
 	impacts [decodeBatchSize]uint8
 
-	// by document length: the impact of a posting with frequency OneTF, or 0 if it is not computed yet (empty for a
-	// short list)
+	// by document length: impact of a posting for a term that occurs once, or 0 if not computed yet. The slice is
+	// empty if the list is so short that caching is not worthwhile.
 	impactsForOne []uint8
-	impactMemory  [cachedLengths]uint8 // memory for impactsForOne
+	impactMemory  [cachedLengths]uint8 // memory that impactsForOne uses
 }
 
 // listPaddingBytes is how many bytes must follow a list in memory, because the decoder may read that many bytes from

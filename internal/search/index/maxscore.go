@@ -53,7 +53,7 @@ func (v *view) searchBest(q *searchState, ask *Query, best *topK) (done bool) {
 	case b.hasFewCandidates(postings):
 		b.scoreAllCandidates()
 	case postings <= maxPostingsToAdd && len(v.docLengths) <= 2*windowDocs:
-		return false // Adding up so few postings is faster than a MaxScore search.
+		return false // The terms occur so rarely that adding up all their postings is faster than a MaxScore search.
 	default:
 		b.processTerms()
 	}
@@ -65,25 +65,28 @@ func (v *view) searchBest(q *searchState, ask *Query, best *topK) (done bool) {
 	return true
 }
 
-// Estimates in single precision are used only if each term contributes at least minTermGainShare of the query's
-// norm, and if the norm is between minNorm and maxNorm.
+// A MaxScore search estimates scores in single precision, divided by the query's norm, which is the sum of the terms'
+// maximum contributions. The search is used only if the norm is between minNorm and maxNorm, and if each term's share
+// in the norm is at least minTermGainShare. Otherwise numbers would be too small or too large for single precision.
 const (
-	minTermGainShare  = 1e-20
-	minNorm           = 1e-280
-	maxNorm           = 1e280
-	lengthEpsilon     = 1e-30 // added to document lengths, so that 0 is never divided by 0
-	maxRoundingErrors = 16    // maximum number of rounding errors in a term's contribution
+	minTermGainShare = 1e-20
+	minNorm          = 1e-280
+	maxNorm          = 1e280
+	lengthEpsilon    = 1e-30 // added to document lengths, so that 0 is never divided by 0
+	// maximum number of rounding errors while a term's contribution to an estimated score is computed
+	maxRoundingErrors = 16
 )
 
-// canKeepScores reports whether the query accepts every document and multiplies no score by a factor.
+// canKeepScores reports whether each document with a query term is a hit with its full score. This is not so if the
+// query has a condition, or a function that excludes documents or reduces their scores.
 func (b *maxScore) canKeepScores() bool {
 	return b.filter.acceptsAll && b.searchQuery.AcceptDocument == nil && b.searchQuery.ScoreFactor == nil
 }
 
-// tenthBestBound returns a score that at least ten documents of the view reach by their strongest term alone. It
-// returns 0 if the query wants more than ten documents, or if some of the ten might not be hits. Impacts are rounded
-// up, so it uses the next lower impact. It reduces the result if document lengths count more now than when the impacts
-// were computed.
+// tenthBestBound returns a score that at least ten documents of the view reach, even if only their strongest term
+// counts. It returns 0 if the query wants more than ten documents, or if some of the ten might not be hits. It
+// computes the score from impacts. Impacts are rounded up, so it uses the next lower impact. It reduces the result if
+// document lengths reduce scores more now than when the impacts were computed.
 func (b *maxScore) tenthBestBound() float32 {
 	v, least := b.view, 0.0
 	if b.limit > highImpactRank {
@@ -111,13 +114,14 @@ const firstBatchSize = 32
 // maxPostingsToAdd is the largest number of postings for which adding up all postings is faster than MaxScore.
 const maxPostingsToAdd = 400
 
-// postingsPerRefusal is the number of postings that can be added up in the time that the search spends on a candidate
-// that is refused afterwards.
+// postingsPerRefusal limits when a MaxScore search gives up. A document may turn out not to be a hit only after the
+// search has computed an estimate for it. In the same time, postingsPerRefusal postings could have been added up by
+// the simpler method.
 const postingsPerRefusal = 32
 
-// minStrongPostings applies to frequent terms. If a term has at least this many postings, its strongest postings,
-// whose impact is at least 7/8 of the largest, are processed first. They raise the threshold for the remaining
-// postings.
+// minStrongPostings applies to frequent terms. If a term has at least this many postings, the search begins with the
+// postings that contribute most, those with at least 7/8 of the largest impact. Their documents raise the minimum
+// score of a hit, so that many of the other postings can be skipped.
 const minStrongPostings = 512
 
 // maxScore is the state of a MaxScore search in one view.
@@ -127,15 +131,17 @@ type maxScore struct {
 	searchQuery *Query
 	limit       int
 
-	threshold     float32 // minimum estimate of a candidate; it never decreases
-	estimateSlack float32 // factor below 1; a score may be higher than its estimate by so much
-	// The largest estimates so far, at most limit, as float bits in ascending order.
+	// smallest estimated score with which a document can still be among the best hits; it never decreases
+	threshold float32
+	// a score divided by its estimate may be at most 1/estimateSlack, because of rounding errors (slightly below 1)
+	estimateSlack float32
+	// The largest estimated scores of documents so far, at most limit, as float bits in ascending order.
 	topEstimates  []uint32
-	keptDocuments []keptDocument // candidates whose estimate reached the threshold
-	// The k of a candidate is kBase + kSlope·dl, where dl is the document's length.
+	keptDocuments []keptDocument // documents whose estimated score reached the threshold
+	// A document of length dl has lengthBase + lengthSlope·dl as its k in the scoring formula gain·tf/(tf + k).
 	lengthBase, lengthSlope float32
-	nextBatchSize           int // number of candidates in the next batch
-	remainingRefusals       int // number of candidates that may still be refused before the search gives up
+	nextBatchSize           int // number of documents that the next batch estimates together
+	remainingRefusals       int // how many more documents may turn out to be no hits before the search gives up
 }
 
 // processTerms processes the terms, the strongest first, until the remaining terms cannot reach the threshold.
@@ -199,7 +205,8 @@ const (
 	gatherBitsFactor = 0x0102040810204080
 )
 
-// scoreColumns processes the postings of term c with an impact from minImpact to impactLimit-1.
+// scoreColumns estimates the scores of documents that contain the term of c. It reads only the postings with an impact
+// from minImpact to impactLimit-1. minImpact rises during the loop, together with the threshold.
 func (b *maxScore) scoreColumns(c *queryCursor, orderIndex, minImpact, impactLimit int) {
 	w := c.columns
 	upper, end := uint32(0), w.upperHalfEnd(0)
@@ -242,7 +249,8 @@ func (b *maxScore) scoreColumns(c *queryCursor, orderIndex, minImpact, impactLim
 			left++
 		}
 		batch := b.candidateBatch[:left]
-		if b.filter.unappliedRange != nil { // This check is not in the loop above, because a small loop is faster.
+		// The time is checked here and not in the loop over the postings, because a small loop is faster.
+		if b.filter.unappliedRange != nil {
 			batch = slices.DeleteFunc(batch, func(c candidate) bool { return !b.filter.isInTime(c.doc) })
 		}
 		b.nextBatchSize = min(2*b.nextBatchSize, batchSize)
@@ -250,12 +258,13 @@ func (b *maxScore) scoreColumns(c *queryCursor, orderIndex, minImpact, impactLim
 	}
 }
 
-// collectHighImpacts collects the indexes of the impacts from minImpact to impactLimit-1. It starts at index i and
-// stops when the batch is full. It returns the number of collected indexes, and the index at which to continue.
+// collectHighImpacts finds the postings of a term whose impact is from minImpact to impactLimit-1, and collects their
+// indexes. It starts at index i and stops when the batch is full. It returns the number of collected indexes, and the
+// index at which to continue.
 //
-// One addition compares eight impacts: it overflows into the top bit of each byte whose impact is at least
-// minImpact. Few blocks contain such an impact, so a branch on it would be mispredicted. Therefore
-// collectHighImpacts first collects these blocks without a branch that depends on the impacts.
+// One addition compares eight impacts. It overflows into the top bit of each byte whose impact is at least minImpact.
+// Few blocks contain such an impact, so a branch on it would be mispredicted. Therefore collectHighImpacts first
+// collects these blocks without a branch that depends on the impacts.
 func (b *maxScore) collectHighImpacts(impacts []uint8, i, minImpact, impactLimit int) (n, next int) {
 	var blocks [64]int32
 	low, high := uint64(0x80-minImpact)*onesInBytes, uint64(0x80-impactLimit)*onesInBytes
@@ -309,8 +318,9 @@ func (b *maxScore) scoreFiltered(c *queryCursor, orderIndex int) {
 	b.completeCandidates(orderIndex, b.candidateBatch[:n])
 }
 
-// completeCandidates adds the contributions of the terms after orderIndex to the candidates. It drops the candidates
-// that cannot reach the threshold, and offers the remaining candidates.
+// completeCandidates completes the estimated scores of documents. It adds the contributions of the terms after
+// orderIndex, and drops the documents that cannot reach the threshold. It calls offerCandidate for each remaining
+// document.
 func (b *maxScore) completeCandidates(orderIndex int, candidates []candidate) {
 	for next := orderIndex + 1; next < len(b.cursorOrder) && len(candidates) > 0; next++ {
 		if need := b.threshold - float32(b.maxRestScores[next]); need > 0 {
@@ -330,7 +340,7 @@ func (b *maxScore) completeCandidates(orderIndex int, candidates []candidate) {
 	}
 }
 
-// addContributions adds what term c contributes to each candidate.
+// addContributions adds what the cursor's term contributes to the estimated score of each candidate.
 func (c *queryCursor) addContributions(candidates []candidate) {
 	part, w := c.gainShare, c.columns
 	switch {
@@ -396,7 +406,8 @@ func (b *maxScore) offerCandidate(orderIndex int, x candidate) {
 		b.remainingRefusals--
 		return
 	}
-	// A factor never increases a score, so a candidate that is refused now cannot become a hit.
+	// ScoreFactor never increases a score. A document whose reduced score is below the threshold cannot be among the
+	// best hits, so drop it.
 	if b.searchQuery.ScoreFactor != nil {
 		x.sum *= float32(b.searchQuery.ScoreFactor(b.view.ids.valueAt(x.doc)))
 		if x.sum < b.threshold {
@@ -407,8 +418,9 @@ func (b *maxScore) offerCandidate(orderIndex int, x candidate) {
 	b.pushEstimate(x.sum)
 }
 
-// pushEstimate inserts an estimate into the list of the largest estimates, and raises the threshold. It always
-// processes the whole list, because branches would be mispredicted.
+// pushEstimate inserts a document's estimated score into the list of the largest estimates. If the list is full, the
+// smallest of these estimates becomes the new threshold. pushEstimate always processes the whole list, because
+// branches would be mispredicted.
 func (b *maxScore) pushEstimate(sum float32) {
 	bits := math.Float32bits(sum) // Non-negative floats have the same order as their bits.
 	if len(b.topEstimates) < b.limit {
@@ -427,8 +439,8 @@ func (b *maxScore) pushEstimate(sum float32) {
 	}
 }
 
-// rescoreKept computes the exact scores of the candidates that were kept, and adds the best ones to the heap. It
-// processes all candidates for one term before the next term, so that memory is read in order.
+// rescoreKept computes the exact scores of the documents whose estimates reached the threshold, and adds the best ones
+// to best. It processes all documents for one term before the next term, so that memory is read in order.
 func (b *maxScore) rescoreKept(best *topK) {
 	n, rest := 0, max(b.scale.lengthBase, minRestScore)
 	for _, x := range b.keptDocuments {
@@ -456,12 +468,12 @@ func (b *maxScore) rescoreKept(best *topK) {
 	}
 }
 
-// minRestScore replaces a remainder of 0, so that a term with frequency 0 contributes 0 and not NaN. It is too small to
-// change any other score.
+// minRestScore replaces 0 in the denominator of a term's contribution, gain·tf/(tf + k). For tf = 0 and k = 0, the
+// contribution would otherwise be NaN and not 0. It is too small to change any other score.
 const minRestScore = 1e-300
 
-// addExactScores adds what term c contributes to the exact score of each candidate. It computes the same as the
-// scale's score, which is inlined by hand.
+// addExactScores adds what the cursor's term contributes to the exact score of each document. The formula is a copy of
+// bm25Scale.score, because this is faster than a call.
 func (c *queryCursor) addExactScores(docs []keptDocument) {
 	gain := c.gain
 	switch w := c.columns; {
@@ -490,8 +502,8 @@ func (c *queryCursor) addExactScores(docs []keptDocument) {
 	}
 }
 
-// hasFewCandidates reports whether so few documents meet the conditions that scoring each such document is faster than
-// processing the postings.
+// hasFewCandidates reports whether so few documents meet the query's conditions that it is faster to look up the terms
+// in each of these documents. Otherwise it is faster to process all postings of the terms.
 func (b *maxScore) hasFewCandidates(postings int) bool {
 	w := &b.filter
 	return !w.acceptsAll && w.documentCount*fewDocumentsDivisor <= len(b.view.docLengths) &&

@@ -8,32 +8,32 @@ import (
 	"sync/atomic"
 )
 
-// memtable contains the terms of a segment that is still growing. All versions of a memtable share the same arrays. A
-// version uses the elements up to its own lengths, and new elements are written after these. Chains start with the
-// newest element, so a reader skips elements that are newer than its version. If an array is full, the next version
-// gets larger arrays.
+// memtable contains the terms of a segment that is still growing. A new version of the memtable follows each change,
+// and all versions share the same arrays. A version uses the elements up to its own lengths, and new elements are
+// written after these. The elements are linked in chains that start with the newest element, so a reader skips
+// elements that are newer than its version. If an array is full, the next version gets larger arrays.
 //
 //	slots      hash ──► newest term ──► the term before it in the slot ──► …
 //	terms      its text ─► newest posting ──► the posting before it ──► …
-//	postings   {document, tf}, or that a document of another segment lost the term
+//	postings   {document, tf}, or: a deleted document of another segment contained the term
 type memtable struct {
 	// for each slot, its newest term's number plus 1, or 0 (the slot count is a power of two)
 	slots       []uint32
 	terms       []memTerm
 	postings    []memPosting
-	postingEnds []uint32 // for each document, the index after its last posting
+	postingEnds []uint32 // for each document, the index in postings after the document's last posting
 }
 
 type memTerm struct {
 	text        string
 	hash        uint64
-	nextInSlot  uint32 // number of the next older term in the same slot, plus 1
-	lastPosting uint32 // index of the newest posting, plus 1
+	nextInSlot  uint32 // number of the next older term with the same element in slots, plus 1
+	lastPosting uint32 // index in postings of the term's newest posting, plus 1
 }
 
 type memPosting struct {
 	term        uint32
-	doc         uint32 // number of the document, or lostPosting
+	doc         uint32 // number of the document that contains the term, or lostPosting
 	prevPosting uint32 // index of the same term's next older posting, plus 1
 	tf          uint16
 }
@@ -82,7 +82,8 @@ func (m *memtable) eachPosting(n uint32, fn func(p *memPosting)) {
 	}
 }
 
-// countDocuments returns how many documents contain term n, and how many documents in other segments lost it.
+// countDocuments returns how many documents contain term n. It also returns how many documents with the term were
+// deleted from other segments since the memtable began.
 func (m *memtable) countDocuments(n uint32) (df, lostCount int) {
 	m.eachPosting(n, func(p *memPosting) {
 		if p.doc == lostPosting {

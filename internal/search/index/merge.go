@@ -11,17 +11,21 @@ import (
 )
 
 // Segments are classified by size. The segments in a class are up to eight times as large as the segments in the class
-// before. mergeFanIn segments of a class are merged into one segment. For large classes, it is fanInLarge segments.
+// before. If a class has mergeFanIn segments, or fanInLarge segments in a large class, these are merged into one.
 //
-// A memtable has class 0 and is converted to a segment when it is full. If a segment has too many deleted documents,
-// it is merged with all smaller segments, because these contain the counts of lost terms.
+// A memtable has class 0 and is converted to a segment when it is full. A segment with too many deleted documents is
+// merged with all smaller segments. These are newer and count, for each term, the documents that were deleted from
+// older segments. The merge makes these counts unnecessary.
 const (
 	sizeClassBits = 3
 	mergeFanIn    = 4
-	fanInLarge    = 3 // used for large segments, because these have most of their terms in common
-	// lowest class of large segments, which are merged separately, so that small segments do not wait for them
+	// mergeFanIn for large segments; it is smaller, because large segments have most of their terms in common
+	fanInLarge = 3
+	// smallest class whose segments are large; large segments are merged separately, so that small segments do not
+	// wait for them
 	largeSizeClass = 4
-	// maximum number of full memtables that may wait for a merge; a change that finds more merges them itself
+	// maximum number of full memtables that wait for a merge in the background; if there are more, the next change
+	// merges them before it returns
 	maxFullMemtables = 8
 	// minimum number of deleted documents for rewriting a segment; also, at least 3 in 10 documents must be deleted
 	minDeletedDocs = 64
@@ -45,8 +49,8 @@ func largeViewsToMerge(views, merging []view) []view {
 	return viewsToMerge(views, merging, func(class int) bool { return class >= largeSizeClass })
 }
 
-// viewsToMerge returns the views that should be merged next, or nil. Only views with a class for which hasClass
-// returns true are merged.
+// viewsToMerge returns the segments that should be merged next, or nil. It considers only segments of a size class for
+// which hasClass returns true.
 func viewsToMerge(views, merging []view, hasClass func(class int) bool) []view {
 	var byClass [24][]view
 	for _, v := range views {
@@ -101,7 +105,7 @@ func (x *Searcher) mergeViews(views []view) *segment {
 	b, sc := x.newBuilder(), x.currentScale()
 	s := b.segment
 	views = slices.Clone(views)
-	// If possible, order the views so that IDs ascend.
+	// If possible, order the segments so that the IDs of their documents ascend.
 	slices.SortStableFunc(views, func(v, w view) int { return cmp.Compare(v.firstID(), w.firstID()) })
 	// for each view, the new number of each document
 	numbers := make([][]uint32, len(views))
@@ -114,7 +118,8 @@ func (x *Searcher) mergeViews(views []view) *segment {
 	}
 	s.terms = make([]term, 0, largest+largest/2)
 	s.termTable.reserve(cap(s.terms))
-	terms := make([][]uint32, len(views)) // for each view, the new number of each term
+	// for each segment, and each of its terms: the number of the term in the merged segment
+	terms := make([][]uint32, len(views))
 	var room []posting
 	for i := range views {
 		terms[i] = b.copyTerms(&views[i], &room)
@@ -147,7 +152,7 @@ func (s *segment) firstID() uint64 {
 	return s.ids.valueAt(0)
 }
 
-// deletedDocument is the new number of a document or term that the merged segment does not contain.
+// deletedDocument replaces the number of a document or term that the merged segment does not contain.
 const deletedDocument = math.MaxUint32
 
 // copyDocuments adds the documents of a view to the builder, except deleted documents. It returns the new number of
@@ -234,7 +239,8 @@ func replaceViews(views, merged []view, result *segment) []view {
 			}
 		}
 	}
-	// Put large segments first. Their many documents raise the threshold of a search early.
+	// Put large segments first. A search finds many hits there, and can then skip documents in later segments that
+	// have low scores.
 	at, _ := slices.BinarySearchFunc(rest, next, func(a, b view) int { return b.liveCount() - a.liveCount() })
 	return slices.Insert(rest, at, next)
 }

@@ -19,7 +19,7 @@ type posting struct {
 // postings are all postings of a term in a segment. They never change.
 type postings struct {
 	list    []posting // the postings in ascending order of documents (nil if the term has columns)
-	columns *columns  // used instead of list for a frequent term (may be nil)
+	columns *columns  // postings of a frequent term in another arrangement, used instead of list (may be nil)
 }
 
 // addDocBits sets the bits of the documents.
@@ -32,8 +32,8 @@ func (p postings) addDocBits(docBits []uint64) {
 	}
 }
 
-// columns store the postings of a term that many documents have. The impacts are stored
-// together, because a search mostly looks for large impacts.
+// columns store the postings of a frequent term. The impacts of all postings are together in memory, because a search
+// mostly looks for large impacts. The other parts of the postings are in further arrays:
 //
 //	index      0    1    2    3  …
 //	impacts   90   12   55   31  …   padded with zeros to a multiple of impactBlockSize
@@ -42,9 +42,9 @@ func (p postings) addDocBits(docBits []uint64) {
 //
 //	starts    by number >> shift: index of the first posting from that number on
 //
-// A document is looked up with startIndexes. If at least one in minBitmapShare documents contains the term, there
-// is also a bit for each document. If at least one in minDenseShare documents contains the term, a byte for each
-// document replaces tfs.
+// startIndexes (starts above) finds the posting of a document. If at least one in minBitmapShare documents contains
+// the term, docBits also has a bit for each document. If at least one in minDenseShare documents contains the term,
+// denseTFs has a byte for each document and replaces tfs.
 type columns struct {
 	impacts []uint8
 	docs    []uint16
@@ -52,23 +52,31 @@ type columns struct {
 	// startIndexes[i] is the index of the first posting whose document number is at least i << startShift. The last
 	// element is the number of postings.
 	startIndexes []uint32
-	startShift   uint8 // at most 16, or 6 if the columns have both docBits and tfs
-	docBits      []uint64
+	// startIndexes has an element for each 1<<startShift documents. startShift is at most 16, or 6 if both docBits and
+	// tfs are used.
+	startShift uint8
+	docBits    []uint64
 	// for each document, the frequency in units of denseUnit, or 0 if the document does not contain the term
 	denseTFs      []uint8
-	tenthImpact   uint8     // impact of the posting with the tenth-highest impact
-	denseUnit     uint16    // OneTF if all frequencies are multiples of OneTF, otherwise 1
-	largePostings []posting // postings with a frequency of at least maxDenseTF units, which denseTFs cannot represent
+	tenthImpact   uint8     // impact of the tenth posting if the term's postings are ordered by impact, largest first
+	denseUnit     uint16    // OneTF if the term's frequencies in all documents are multiples of OneTF, otherwise 1
+	largePostings []posting // postings whose frequency is too large for a byte in denseTFs
 }
 
 const (
-	minColumnPostings = 64  // minimum number of postings for which columns are used; it must be greater than ten
-	highImpactRank    = 10  // rank of the posting with the impact tenthImpact
-	minBitmapShare    = 32  // a term has docBits if at least one in so many documents contains it
-	minDenseShare     = 8   // a term has denseTFs if at least one in so many documents contains it
-	postingsPerStart  = 4   // approximate number of postings for each startIndexes element, if docBits is nil
-	maxDenseTF        = 255 // largest value in denseTFs, which means that the frequency is in largePostings
-	impactBlockSize   = 32  // number of impacts that are compared at once
+	// minimum number of a term's postings for which columns are used. It must be greater than ten, because of
+	// tenthImpact.
+	minColumnPostings = 64
+	// position of the posting whose impact is tenthImpact, if the postings are ordered by impact
+	highImpactRank = 10
+	// if at least 1 in minBitmapShare documents contains the term, docBits has a bit for each document
+	minBitmapShare = 32
+	// if at least 1 in minDenseShare documents contains the term, denseTFs has a byte for each document
+	minDenseShare = 8
+	// approximate number of postings between two elements of startIndexes, for a term without docBits
+	postingsPerStart = 4
+	maxDenseTF       = 255 // value in denseTFs that refers to largePostings; smaller values are frequencies
+	impactBlockSize  = 32  // number of impacts that a search compares with its limit at once
 )
 
 // newPostings returns the postings of a list in a segment with docs documents. The result may use the memory of list.
@@ -130,15 +138,16 @@ func (w *columns) pushPosting(p posting) {
 	}
 }
 
-// finishColumns completes the columns after the last call of pushPosting. Until then, startIndexes contains the number
-// of postings in each range.
+// finishColumns completes the columns of a frequent term after the last call of pushPosting. Until then, startIndexes
+// contains the number of postings in each range of document numbers. finishColumns replaces these counts by the index
+// of the first posting in each range.
 func (w *columns) finishColumns() {
 	sum := uint32(0)
 	for i, n := range w.startIndexes {
 		w.startIndexes[i] = sum
 		sum += n
 	}
-	var with [maxImpact + 1]int // for each impact, the number of postings with this impact
+	var with [maxImpact + 1]int // by impact: number of the term's postings with this impact
 	for _, i := range w.impacts {
 		with[i]++
 	}
@@ -174,7 +183,7 @@ func findLowerHalf(docs []uint16, at, to uint32, low uint16) (uint32, bool) {
 		some := docs[at : at+valuesPerStep]
 		a := uint64(some[0]) | uint64(some[1])<<16 | uint64(some[2])<<32 | uint64(some[3])<<48
 		b := uint64(some[4]) | uint64(some[5])<<16 | uint64(some[6])<<32 | uint64(some[7])<<48
-		a, b = a^pattern, b^pattern // two zero bytes are at the position of the value that is searched for
+		a, b = a^pattern, b^pattern // in a and b, the two bytes of each value that is equal to low become zero
 		a, b = (a-onesInPairs)&^a&topBitsOfPairs, (b-onesInPairs)&^b&topBitsOfPairs
 		bit := bits.TrailingZeros64(a)
 		if a == 0 {
@@ -188,12 +197,15 @@ func findLowerHalf(docs []uint16, at, to uint32, low uint16) (uint32, bool) {
 }
 
 const (
-	valuesPerStep  = 8 // number of values that are compared at once (docs has so much unused capacity)
+	// number of document numbers that are compared at once; docs has this much unused capacity, so that reading after
+	// the end is allowed
+	valuesPerStep  = 8
 	onesInPairs    = 0x0001000100010001
 	topBitsOfPairs = 0x8000 * onesInPairs
 )
 
-// termFrequency returns how often a document contains the term, in sixteenths, or 0.
+// termFrequency returns how often a document contains the term of these postings, or 0. An occurrence in plain text
+// counts 16 ([OneTF]).
 func (w *columns) termFrequency(number uint32) uint16 {
 	if w.denseTFs != nil {
 		return w.denseTF(number)
@@ -204,7 +216,7 @@ func (w *columns) termFrequency(number uint32) uint16 {
 	return 0
 }
 
-// hasDocument reports whether a document contains the term.
+// hasDocument reports whether the document with this number contains the term of these columns.
 func (w *columns) hasDocument(number uint32) bool {
 	if w.docBits != nil {
 		return w.docBits[number/64]>>(number%64)&1 != 0
@@ -213,7 +225,7 @@ func (w *columns) hasDocument(number uint32) bool {
 	return found
 }
 
-// denseTF is like termFrequency, for columns with denseTFs.
+// denseTF returns the same as termFrequency. Call it only if the columns have denseTFs.
 func (w *columns) denseTF(number uint32) uint16 {
 	tf := uint16(w.denseTFs[number])
 	if tf < maxDenseTF {
@@ -222,7 +234,8 @@ func (w *columns) denseTF(number uint32) uint16 {
 	return w.findLargeTF(number)
 }
 
-// findLargeTF returns the frequency in a document that has a posting in largePostings.
+// findLargeTF returns how often a document contains the term. The frequency must be too large for denseTFs, so that
+// the document has a posting in largePostings.
 func (w *columns) findLargeTF(number uint32) uint16 {
 	at, _ := slices.BinarySearchFunc(w.largePostings, number, func(p posting, number uint32) int {
 		return int(int64(p.doc) - int64(number))
@@ -271,7 +284,8 @@ func (t *postings) count() int {
 	return len(t.list)
 }
 
-// allPostings returns all postings in order. The result may be stored in the memory of room.
+// allPostings returns all postings in order of the documents. If the postings are in columns, it decodes them into
+// *room, whose memory is reused and enlarged if necessary.
 func (t *postings) allPostings(room *[]posting) []posting {
 	if t.columns == nil {
 		return t.list
@@ -303,9 +317,9 @@ func (t *postings) hasDocument(number uint32) bool {
 	return i < len(t.list) && t.list[i].doc == number
 }
 
-// findIndex returns the index of a document's posting in the list. If the document does not contain the term, the
-// result is some other valid index. The code does not branch on the contents of the list, because such branches are
-// mispredicted.
+// findIndex returns the index in the list of a document's posting. If the document does not contain the term, the
+// result is the index of another document's posting, so the caller must compare the document. The code does not branch
+// on the contents of the list, because such branches are mispredicted.
 func (t *postings) findIndex(number uint32) int {
 	from := 0
 	for n := len(t.list); n > 1; {
