@@ -16,24 +16,29 @@ type searchState struct {
 	scale    bm25Scale
 	terms    []QueryTerm // the query's distinct terms with a weight above 0, sorted
 	hashes   []uint64    // hash of each term's text
-	gains    []float64   // gain of each term (see bm25Scale.termGain)
-	// sum of the gains, which is the query's norm: estimates and bounds are divided by it
-	gainSum        float64
-	termCandidates []uint32 // for each term, the number in a segment that it probably has, plus 1
+	gains    []float64   // largest possible contribution of each term to a document's score (see bm25Scale.termGain)
+	// sum of gains. The search in maxscore.go divides all estimated scores by this sum, so that single precision
+	// suffices.
+	gainSum float64
+	// for each term: a number in the current segment, plus 1, whose hash is equal; it is usually the term's number
+	termCandidates []uint32
 	documentCounts []int
-	foundTerms     []foundTerm // postings of each term in each view
-	// memory for the postings of terms with a single posting; never reallocated, because foundTerms refers to it
+	foundTerms     []foundTerm // for each segment, and each query term: the term's postings in the segment
+	// memory for the postings of terms that occur in only one document of a segment; it must not be reallocated,
+	// because foundTerms refers to it
 	singlePostings []posting
-	cursors        []queryCursor // cursors for the terms that the current view contains, in the order of the terms
-	cursorOrder    []int         // cursor indexes, in descending order of the cursors' maximum contributions
-	// maxRestScores[n] is the sum of the cursors' maximum contributions from cursorOrder[n] on, divided by gainSum
+	// positions in the postings of the current segment, one for each query term that the segment contains
+	cursors     []queryCursor
+	cursorOrder []int // indexes in cursors; the term that can contribute most to a score comes first
+	// maxRestScores[n] is the largest score that the terms from cursorOrder[n] on can contribute together, divided by
+	// gainSum
 	maxRestScores  []float64
 	hitHeap        []rankedHit
 	filter         filterSet
 	candidateBatch [batchSize + impactBlockSize]candidate
-	topEstimates   []uint32 // memory for the search in maxscore.go
+	topEstimates   []uint32 // memory that searchBest in maxscore.go reuses
 	keptDocuments  []keptDocument
-	// sums of the scores in the current window; all zero when no window is being processed
+	// scores of the windowDocs documents that are being processed; all zero between searches
 	windowSums [windowDocs]float64
 	isBusy     bool
 }
@@ -41,12 +46,15 @@ type searchState struct {
 // queryCursor is the position of a search in a query term's postings.
 type queryCursor struct {
 	postings
-	df                     int     // number of postings for the term in the view
-	windowStart, windowEnd int     // range of the postings in the current window
-	gain                   float64 // gain of the term
-	gainShare              float32 // gain divided by the query's norm
-	impactUnit             float64 // maximum contribution of one step in a posting's impact, divided by the norm
-	maxContribution        float64 // maximum contribution of the term, divided by the norm
+	df int // number of postings for the term in the view
+	// range of the term's postings for the windowDocs documents that are being processed
+	windowStart, windowEnd int
+	gain                   float64 // largest possible contribution of the term to a score
+	gainShare              float32 // gain divided by the sum of all terms' gains
+	// contribution of a posting is at most its impact times impactUnit (relative to the sum of all terms' gains)
+	impactUnit float64
+	// largest contribution of the term in this segment, divided by the sum of all terms' gains
+	maxContribution float64
 }
 
 var searchStates = sync.Pool{New: func() any { return new(searchState) }}
@@ -104,8 +112,8 @@ func newSearchState(x *Searcher, terms []QueryTerm) *searchState {
 
 func (q *searchState) hashTerm(text string) uint64 { return q.searcher.hashTerm(text) }
 
-// release returns the state to the pool, without references to strings or lists. If a function of the caller panicked,
-// windowSums is not zero, so the state is not reused.
+// release returns the state to the pool, without references to strings or lists. If a function of the caller panicked
+// during the search, windowSums still contains sums, so the state is not reused.
 func (q *searchState) release() {
 	if q.isBusy {
 		return
@@ -163,11 +171,11 @@ func (q *searchState) countPostings() (n int) {
 	return n
 }
 
-// scoreDocuments computes the score of each document in a view that contains a query term. It calls visit once for
-// each document whose score reaches a threshold, which is minScore at first. visit returns the new threshold, which
-// must be above 0 and must not decrease. Deleted documents may also be visited.
+// scoreDocuments computes the score of each document in a view that contains a query term. If the score is at least
+// minScore, it calls visit once for the document. visit returns the minimum score for the next documents, which must
+// be above 0 and must not decrease. Deleted documents may also be visited.
 //
-// Documents are scored in windows. Within a window, the terms are processed in order:
+// The documents are scored in groups of windowDocs, called windows. Within a window, the terms are processed in order:
 //
 //	numbers       0 …… 2047 │ 2048 …… 4095 │ …
 //	"apple"       ▪   ▪  ▪▪ │              │      postings, ascending
@@ -176,7 +184,7 @@ func (q *searchState) countPostings() (n int) {
 func (v *view) scoreDocuments(q *searchState, minScore float64, visit func(number uint32, score float64) float64) {
 	for first := 0; first < len(v.docLengths); first += windowDocs {
 		lens := v.docLengths[first:min(first+windowDocs, len(v.docLengths))]
-		met := 0 // number of postings in this window
+		met := 0 // number of postings for documents from first on, up to the end of lens
 		for i := range q.cursors {
 			c := &q.cursors[i]
 			c.windowStart = c.windowEnd
@@ -204,13 +212,14 @@ func (v *view) scoreDocuments(q *searchState, minScore float64, visit func(numbe
 				if q.windowSums[at] >= minScore {
 					minScore = visit(uint32(first+at), q.windowSums[at])
 				}
-				q.windowSums[at] = 0 // Reset the sum, so that the document is not visited again for the next term.
+				// Set the document's score to 0, so that the next term with the same document does not visit it again.
+				q.windowSums[at] = 0
 			}
 		}
 	}
 }
 
-// windowIndex returns the index that the document of a posting has in its window.
+// windowIndex returns the index in windowSums for the document of a posting.
 func (c *queryCursor) windowIndex(index int) int {
 	if c.columns != nil {
 		return int(c.columns.docs[index] % windowDocs)
@@ -218,7 +227,8 @@ func (c *queryCursor) windowIndex(index int) int {
 	return int(c.list[index].doc % windowDocs)
 }
 
-// addListScores adds the contributions of a term with a list to the current window's sums.
+// addListScores adds the contributions of a term to the scores of the documents from first on, up to the end of lens.
+// The term's postings must be in a list.
 func (q *searchState) addListScores(c *queryCursor, first int, lens []uint32) {
 	gain := c.gain
 	rest := q.scale.lengthBase
@@ -228,14 +238,16 @@ func (q *searchState) addListScores(c *queryCursor, first int, lens []uint32) {
 		if at >= len(lens) {
 			break
 		}
-		// The scale's score is inlined by hand here, because the compiler does not keep its parts in registers.
+		// This is a copy of the formula in bm25Scale.score. A call is slower, because the compiler then reads the
+		// fields of the scale from memory each time.
 		f := float64(p.tf)
 		q.windowSums[at%windowDocs] += float64(gain*f) / (f + (rest + float64(slope*float64(lens[at]))))
 		c.windowEnd++
 	}
 }
 
-// addColumnScores is like addListScores, for a term with columns.
+// addColumnScores adds the contributions of a term to the scores of the documents from first on, up to the end of
+// lens. The term's postings must be in columns.
 func (q *searchState) addColumnScores(c *queryCursor, first int, lens []uint32) {
 	gain := c.gain
 	rest := q.scale.lengthBase
@@ -261,18 +273,19 @@ func (q *searchState) addColumnScores(c *queryCursor, first int, lens []uint32) 
 // candidate is a document that contains a certain term. The terms with a greater maximum contribution have already
 // been processed.
 type candidate struct {
-	doc uint32  // document number; before completeCandidates, the index of its posting
-	sum float32 // sum of the contributions so far, divided by the query's norm
+	doc uint32  // number of the document, or the index of its posting until the batch is complete
+	sum float32 // estimated score from the terms that were processed so far, divided by the sum of all terms' gains
 	k   float32 // k1·(1 − b + b·dl/avgdl), in sixteenths
 }
 
-// batchSize is the maximum number of candidates that are processed together, so that their memory accesses overlap.
+// batchSize is the maximum number of documents whose scores are estimated together, so that their memory accesses
+// overlap.
 const batchSize = 256
 
-// keptDocument is a document that may be among the best, because its estimate reached the threshold.
+// keptDocument is a document that may be among the best hits of a search, because its estimated score is high enough.
 type keptDocument struct {
 	doc      uint32
-	estimate float32 // estimated score
-	score    float64 // sum of the exact contributions so far, added in term order
+	estimate float32 // estimated score of the document
+	score    float64 // exact contributions of the terms that were processed so far, added in the order of the terms
 	k        float64 // like candidate.k
 }

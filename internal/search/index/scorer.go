@@ -13,7 +13,7 @@ const (
 	defaultB  = 0.75
 )
 
-// Params are the parameters of the scoring formula.
+// Params are the parameters of BM25, the formula by which documents are scored.
 type Params struct {
 	K1 float64 // how soon more occurrences of a term stop to matter, at least 0 (0 means 1.2)
 	B  float64 // how much the length of a document matters, from 0 to 1 (0 means 0.75)
@@ -41,13 +41,16 @@ func (p Params) withDefaults() Params {
 
 // bm25Scale contains those parts of the formula that are the same for all documents and terms.
 type bm25Scale struct {
-	docCount                float64 // number of documents (N)
-	averageLength           float64
-	k1                      float64
-	lengthBase, lengthSlope float64 // OneTF·k1·(1−b+b·dl/avgdl) = lengthBase + lengthSlope·dl, with dl in sixteenths
+	docCount      float64 // number of documents (N)
+	averageLength float64
+	k1            float64
+	// OneTF·k1·(1−b+b·dl/avgdl) in the formula is equal to lengthBase + lengthSlope·dl, with the document length dl in
+	// sixteenths
+	lengthBase, lengthSlope float64
 }
 
-// newScale returns the scale for n documents with the given total length.
+// newScale computes those parts of the formula that are the same for all documents, from the number of documents n and
+// their total length.
 func (p Params) newScale(n int, total uint64) bm25Scale {
 	s := bm25Scale{docCount: float64(n), k1: p.K1}
 	if s.docCount > 0 {
@@ -85,15 +88,16 @@ func (s bm25Scale) score(gain float64, tf, dl uint32) float64 {
 // so that a single addition can compare eight impacts.
 const maxImpact = 127
 
-// impact returns what share of the term's gain a posting contributes, in 127ths, rounded up.
+// impact returns a posting's contribution to a score, divided by the term's largest possible contribution. The result
+// is a multiple of 1/127, rounded up, without the denominator.
 func (s bm25Scale) impact(tf uint16, dl uint32) uint8 {
 	f := float64(tf)
 	return uint8(min(1+int(maxImpact*f/(f+(s.lengthBase+float64(s.lengthSlope*float64(dl))))), maxImpact))
 }
 
-// impactBoundFactor returns a factor for bounds that are computed from impacts. The impacts were computed with a
-// scale whose lengthSlope was slope. If the average length has increased since, each length reduces scores less, so
-// the bounds must be raised.
+// impactBoundFactor returns a factor for upper bounds of scores that are computed from impacts. slope is the
+// lengthSlope with which the impacts were computed. If the average document length has increased since, a document's
+// length reduces its score less. The old bounds are then too low, and must be multiplied by the factor.
 func (s bm25Scale) impactBoundFactor(slope float64) float64 {
 	if s.lengthSlope > 0 && s.lengthSlope < slope {
 		return slope / s.lengthSlope
@@ -101,6 +105,6 @@ func (s bm25Scale) impactBoundFactor(slope float64) float64 {
 	return 1
 }
 
-// unscoredLength is stored as the length of a document without terms that does not count in the document count and in
-// the average length.
+// unscoredLength is stored as the length of a document without terms, unless [Params.CountEmpty] is set. Such a
+// document is left out of the number of documents and the average length.
 const unscoredLength = math.MaxUint32

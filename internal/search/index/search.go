@@ -55,7 +55,8 @@ func (q *searchState) searchView(ask *Query, i int, best *topK) {
 		if ask.AcceptDocument != nil && !ask.AcceptDocument(c.id()) {
 			return best.minScore
 		}
-		// A factor never increases a score, so a hit that would be dropped now cannot be kept later.
+		// ScoreFactor never increases a score. So a hit that is already too weak for the list of best hits can be
+		// dropped before ScoreFactor is called.
 		if ask.ScoreFactor != nil {
 			c.score *= ask.ScoreFactor(c.id())
 		}
@@ -118,8 +119,8 @@ func insertNewest(best []newestDocument, d newestDocument, ask *Query) []newestD
 	return best[:min(len(best), ask.Limit)]
 }
 
-// maxTimesCompared is the number of documents whose times are read one by one in the time in which each block's latest
-// time in a large view is read.
+// maxTimesCompared is about the number of documents whose times are read one by one in the time in which the latest
+// times of all blocks of 64 documents are read.
 const maxTimesCompared = 512
 
 // NewestIDs returns the IDs of at most ask.Limit documents that the query accepts, with the
@@ -135,7 +136,9 @@ func (x *Searcher) NewestIDs(ask Query) []uint64 {
 	for i := len(x.views) - 1; i >= 0; i-- {
 		v := &x.views[i]
 		f.computeSet(v, &ask, x.hashTerm, 0)
-		var latest []int64 // not needed if the times of few documents are compared
+		// latest time in each block of 64 documents; nil if so few documents meet the conditions that their times are
+		// read one by one
+		var latest []int64
 		if f.documentCount > maxTimesCompared {
 			latest = v.latestUpdateBlocks()
 		}

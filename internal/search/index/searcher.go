@@ -51,7 +51,7 @@ type Searcher struct {
 	seed        maphash.Seed
 	views       []view
 	scoredCount int    // number of documents with terms, without deleted documents (N in the formula)
-	totalLength uint64 // sum of these documents' lengths
+	totalLength uint64 // sum of the lengths of the documents that scoredCount counts
 }
 
 // Len returns the number of documents with terms, which is N in the formula.
@@ -190,7 +190,7 @@ func (x *Searcher) TermsWithPrefix(prefix string) iter.Seq2[string, int] {
 					hash := x.hashTerm(text)
 					for j := range x.views {
 						if j < i && x.views[j].hasTerm(text, hash) {
-							return true // an earlier view has yielded this term
+							return true // continue, because the loop over i has already yielded this term for view j
 						}
 						if j != i {
 							df += x.views[j].termDF(text, hash)

@@ -9,8 +9,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 )
 
-// segment contains documents and their terms. It also counts how often terms were lost because older segments deleted
-// documents. It does not change, except that data from a snapshot is cached in atomic pointers.
+// segment contains documents and their terms. When a document is deleted from an older segment, the newest segment
+// counts the deletion for each of the document's terms. A segment does not change, except that data from a snapshot is
+// cached in atomic pointers.
 type segment struct {
 	// These fields are indexed by document number.
 	ids           column[uint64]
@@ -18,35 +19,37 @@ type segment struct {
 	created       column[int64]
 	docLengths    []uint32    // length of each document in sixteenths, or unscoredLength
 	data          []any       // Data of each document (nil if no document has Data)
-	createdBlocks []timeBlock // range that created has in each block of 64 documents (see timeBlocks)
+	createdBlocks []timeBlock // earliest and latest creation time in each block of 64 documents (see timeBlocks)
 
 	latestUpdates []int64 // maximum that updated has in each block of 64 documents (see latestUpdateBlocks)
 
 	isAscending bool            // the IDs ascend with the document numbers
 	byID        numberHashTable // finds documents by ID if the IDs do not ascend
 	scoredCount int             // number of documents whose length is not unscoredLength
-	totalLength uint64          // sum of these documents' lengths
-	impactSlope float64         // lengthSlope of the scale with which the impacts were computed
+	totalLength uint64          // sum of the lengths of the documents that scoredCount counts
+	impactSlope float64         // lengthSlope in the scoring formula when the postings' impacts were computed
 
 	termTable    numberHashTable // finds term numbers by the hash of the text
 	terms        []term          // indexed by term number
 	arena        stringArena
-	postingLists []postings     // postings of the terms that have several
-	snapshot     *snapshotTerms // used instead of the fields above if the segment is in a snapshot
-	memtable     *memtable      // used instead of the fields above if the segment is still growing
+	postingLists []postings // postings of the terms that have several
+	// reads terms and postings from a snapshot file; used instead of termTable, terms, arena and postingLists
+	snapshot *snapshotTerms
+	// terms and postings of a segment that is still growing; used instead of termTable, terms, arena and postingLists
+	memtable *memtable
 }
 
 // term is a word that occurs in the documents of a segment. Most terms occur in a single document. Their only posting
 // is stored in the term itself. A term contains no pointers, so that the garbage collector need not scan the terms.
 type term struct {
-	text      uint32 // reference to the text in the arena
+	text      uint32 // reference to the term's text in segment.arena
 	df        uint32 // document frequency: the number of postings
 	listOrDoc uint32 // index in postingLists, or the document of the only posting
-	// number of documents that contained the term and were deleted from other segments since this segment began
+	// number of documents with the term that were deleted from older segments while this segment was the newest
 	lostCount int32
 	tf        uint16 // frequency in the only posting, or 0 if the term has several postings or none
 	maxImpact uint8  // largest impact of the term's postings
-	hasList   bool   // listOrDoc is an index in postingLists
+	hasList   bool   // listOrDoc is an index in postingLists, because the term has several postings
 }
 
 // findTerm returns the term with this text and hash, and its postings. If the term has a single posting without a
@@ -163,7 +166,8 @@ func (s *segment) termCountsAt(n int) termCounts {
 	return termCounts{s.arena.get(t.text), int(t.df), int(t.lostCount)}
 }
 
-// termPostings returns the postings of term n, ascending by document. It may store the postings in the memory of room.
+// termPostings returns the postings of term n, ascending by document. If the postings must be decoded, it stores them
+// in *room, whose memory is reused and enlarged if necessary.
 func (s *segment) termPostings(n int, room *[]posting) []posting {
 	if s.snapshot != nil {
 		*room = s.snapshot.decodeTermPostings(n, (*room)[:0])

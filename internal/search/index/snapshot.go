@@ -185,7 +185,7 @@ func (w *snapshotWriter) writeTerms() error {
 			list = c.appendPostings(list)
 		}
 		list, room = sortPostingRuns(list, room)
-		// The list is empty if all documents with the term were deleted. Such a term is not written.
+		// If all documents with the term were deleted, no postings remain, and the snapshot does not contain the term.
 		if len(list) > 0 {
 			if err := w.writeTerm(text, list); err != nil {
 				return err
@@ -196,7 +196,8 @@ func (w *snapshotWriter) writeTerms() error {
 	return w.writeBlock()
 }
 
-// writeTerm writes the posting list of a term. The texts must ascend from call to call.
+// writeTerm writes a term and its posting list to the snapshot. The caller must write the terms in ascending order of
+// their texts.
 func (w *snapshotWriter) writeTerm(text string, list []posting) error {
 	le, k := binary.LittleEndian, &w.block
 	w.encodeList(list)
@@ -243,7 +244,7 @@ func (w *snapshotWriter) writeBlock() error {
 	return nil
 }
 
-// encodeList encodes the postings into w.encodedList.
+// encodeList stores the encoded form of the posting list in w.encodedList.
 func (w *snapshotWriter) encodeList(list []posting) {
 	b, next := w.encodedList[:0], uint32(0)
 	for _, p := range list {
@@ -272,8 +273,8 @@ func (f *snapshotFooter) appendTo(b []byte) []byte {
 	return le.AppendUint32(b, crc32.Checksum(b[from:], castagnoli))
 }
 
-// readFooter reads the end of a snapshot that has the given size. from is the offset after the documents part, and
-// docs is the documents part's checksum.
+// readFooter reads the last bytes of a snapshot of the given size. The documents are in the first part of the
+// snapshot. from is the offset at which this part ends, and docs is its checksum, which the footer must also contain.
 func readFooter(r io.ReaderAt, size, from int64, docs uint32) (snapshotFooter, error) {
 	b, err := readCheckedBytes(r, size-footerSize, footerSize, size)
 	if err != nil {
@@ -294,7 +295,8 @@ func readFooter(r io.ReaderAt, size, from int64, docs uint32) (snapshotFooter, e
 	return f, nil
 }
 
-// hasTable reports whether the block table is between these offsets, and whether the block count fits the term count.
+// hasTable reports whether the offset of the table of term blocks is from from to to, and whether the number of blocks
+// fits the number of terms.
 func (f *snapshotFooter) hasTable(from, to int64) bool {
 	return f.tableOffset >= from && f.tableOffset <= to && f.blockCount == (f.termCount+termsPerBlock-1)/termsPerBlock
 }

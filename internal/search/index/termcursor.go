@@ -16,13 +16,13 @@ import (
 type termCursor struct {
 	view        *view
 	newNumbers  []uint32 // new number of each document (deletedDocument for a deleted document)
-	firstNumber uint32   // smallest new number, by which views are ordered
-	text        string   // text of the current term
+	firstNumber uint32   // smallest number in newNumbers; views with the same term are ordered by it
+	text        string   // text of the term that the cursor has reached
 
 	sortedTerms  []sortedTerm // all terms, if the view is in memory
 	currentIndex int          // index of the current term in sortedTerms or in the snapshot
 
-	terms           []snapshotTerm // terms of the current block, if the view is in a snapshot
+	terms           []snapshotTerm // terms of the block that the cursor has reached, if the view is in a snapshot
 	lists           encodedBlockLists
 	scratchPostings []posting
 }

@@ -7,22 +7,23 @@ import (
 	"slices"
 )
 
-// scoredDocument is a document for which contributions are computed.
+// scoredDocument is a document for which ComputeTermScores computes what each query term contributes to the score.
 type scoredDocument struct {
 	viewIndex      int
 	documentNumber uint32
-	idIndex        int // the document's index in the list of IDs
+	idIndex        int // index of the document's ID in the argument ids of ComputeTermScores
 }
 
 // TermScores contains how much each query term contributes to the scores of some documents. The zero value is ready
 // for [Searcher.ComputeTermScores], and a value can be reused.
 type TermScores struct {
 	Terms []string  // the query's distinct valid terms, sorted
-	Gains []float64 // maximum contribution of each term
+	Gains []float64 // largest possible contribution of each term to a document's score
 
-	contributions []float64 // contribution of each term to each document, ordered by document
-	data          []any     // Data of each document (an element may be nil)
-	isIndexed     []bool    // for each document, whether the index contains it
+	// for each document, and each term in Terms: contribution of the term to the document's score
+	contributions []float64
+	data          []any  // [Document.Data] of each document (an element may be nil)
+	isIndexed     []bool // for each document, whether the index contains it
 	documents     []scoredDocument
 	documentRuns  [][]scoredDocument
 }
@@ -72,15 +73,16 @@ func (x *Searcher) ComputeTermScores(p *TermScores, ids []uint64, terms []QueryT
 	}
 }
 
-// locateDocuments finds the documents with these IDs in the views of x. It sorts the documents into runs of
-// consecutive numbers. Documents that are missing, deleted or not scored are left out. p.isIndexed and p.data get an
-// element for each ID.
+// locateDocuments finds the documents with these IDs in the index x. It stores their positions in p.documents, and
+// groups documents with consecutive numbers in p.documentRuns. It leaves out documents that are missing, deleted or
+// without a score. p.isIndexed and p.data get an element for each ID.
 func (p *TermScores) locateDocuments(x *Searcher, ids []uint64) {
 	p.documents = p.documents[:0]
 	p.isIndexed, p.data = zeroedSlice(p.isIndexed, len(ids)), zeroedSlice(p.data, len(ids))
 	for i, id := range ids {
 		d, ok := scoredDocument{idIndex: i}, false
-		// The distance between two IDs is often also the distance between the numbers of the documents.
+		// Try the position after the document before, because documents are often numbered in the order of their IDs.
+		// This is faster than a search for the ID.
 		if last := len(p.documents) - 1; last >= 0 {
 			o := p.documents[last]
 			v := &x.views[o.viewIndex]
@@ -116,8 +118,8 @@ func zeroedSlice[T any](s []T, n int) []T {
 	return s
 }
 
-// appendRuns groups documents with consecutive numbers into runs, and appends the groups to runs. docs must be ordered
-// by view and number.
+// appendRuns divides docs into runs, that is, groups of documents of one view with consecutive numbers. It appends
+// these to runs. docs must be ordered by view and number.
 func appendRuns(runs [][]scoredDocument, docs []scoredDocument) [][]scoredDocument {
 	for len(docs) > 0 {
 		n := 1

@@ -21,7 +21,8 @@ func (a *rankedHit) ranksBefore(b *rankedHit) bool {
 	return a.winsTie(b)
 }
 
-// winsTie is like ranksBefore for hits with equal scores.
+// winsTie reports whether hit a comes before hit b if their scores are equal. The document that was updated last comes
+// first, and then the smaller ID.
 func (a *rankedHit) winsTie(b *rankedHit) bool {
 	if x, y := a.view.updated.valueAt(a.number), b.view.updated.valueAt(b.number); x != y {
 		return x > y
@@ -32,7 +33,8 @@ func (a *rankedHit) winsTie(b *rankedHit) bool {
 // topK keeps the best hits, at most limit.
 type topK struct {
 	limit int
-	// a binary heap: the children of i are 2i+1 and 2i+2, and a parent is never a better hit than its children
+	// a binary heap: the children of element i are 2i+1 and 2i+2, and a hit ranks after its children, so that the
+	// worst hit is first
 	heap     []rankedHit
 	minScore float64 // minimum score of a hit that can still be among the best
 }
@@ -83,7 +85,8 @@ func (t *topK) takeHits() []Hit {
 	if len(t.heap) == 0 {
 		return nil
 	}
-	for n := len(t.heap) - 1; n > 0; n-- { // move the worst remaining hit to the end
+	// move the worst of the first n+1 hits to index n, so that the heap becomes a list with the best hit first
+	for n := len(t.heap) - 1; n > 0; n-- {
 		worst := t.heap[0]
 		replaceTop(t.heap[:n], t.heap[n])
 		t.heap[n] = worst
