@@ -69,7 +69,8 @@ func PluginFiles(plugin func(argv []string) string) (map[string]string, error) {
 	return all, nil
 }
 
-// bundleMachine is a machine without files. The files of plug-ins are built from what setup would write on it.
+// bundleMachine is an imaginary machine without files. oxbow's plug-ins for clients are built from the files that
+// setup would create on this machine.
 var bundleMachine = Machine{Getenv: func(string) string { return "" }, GOOS: "linux", User: "/nobody", Dir: "/nowhere"}
 
 // manifestFields returns the fields that the manifests of all clients have in common, followed by more.

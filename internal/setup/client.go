@@ -32,8 +32,9 @@ type Options struct {
 type Client struct {
 	Name, Title string
 	Program     string // name of the client's executable in PATH ("" if the client lacks an executable)
-	Proved      bool   // setup was tested by running the client, and not only written by its documentation
-	Memory      string // name of the client's own memory ("" if the client lacks a memory)
+	// setup was tested by running the client; otherwise only the client's documentation was available
+	Proved bool
+	Memory string // name of the client's own memory ("" if the client lacks a memory)
 
 	configFiles func(w Machine, o Options) []clientFile
 	events      []hookEvent // events for which setup writes hooks (nil if it writes none)
@@ -101,7 +102,8 @@ func (o Options) oxbowArgv(words ...string) []string {
 }
 
 // serverParts returns the part of a JSON file that starts oxbow's server, with the command and the arguments as
-// separate fields. put contains the part if the server is wanted, and off contains it otherwise.
+// separate fields. put contains the part, so that setup adds it. If the options say that no server is wanted, off
+// contains the part, so that setup removes it.
 func (o Options) serverParts(path []string, before fields, after ...field) (put, off []jsonPart) {
 	argv := o.oxbowArgv("mcp")
 	return o.clientServerParts(path, slices.Concat(before, fields{{"command", argv[0]}, {"args", argv[1:]}}, after))
@@ -111,8 +113,8 @@ func (o Options) clientServerParts(path []string, want fields) (put, off []jsonP
 	return partsToPutOrRemove(!o.NoMCP, serverPart(o.ownPrograms, path, want))
 }
 
-// partsToPutOrRemove returns a list with the part i, as the first result if put is set, and otherwise as the second
-// result.
+// partsToPutOrRemove returns two lists: parts that setup adds to a file, and parts that it removes. The part i is in
+// the first list if put is set, and otherwise in the second.
 func partsToPutOrRemove(put bool, i jsonPart) ([]jsonPart, []jsonPart) {
 	if put {
 		return []jsonPart{i}, nil
@@ -121,7 +123,8 @@ func partsToPutOrRemove(put bool, i jsonPart) ([]jsonPart, []jsonPart) {
 }
 
 // allowedToolParts returns the part of a JSON file that lets the client call oxbow's tools without asking the person.
-// put contains the part if it is wanted, and off contains the part otherwise.
+// put contains the part, so that setup adds it. If the options say that no server is wanted, off contains the part, so
+// that setup removes it.
 func (o Options) allowedToolParts(path ...string) (put, off []jsonPart) {
 	const prefix = "mcp__" + programName + "__"
 	var words []string
@@ -155,7 +158,7 @@ func (o Options) requiredHooks(events []hookEvent, handler func(e hookEvent) fie
 	return want
 }
 
-// excludesPurpose reports whether the options exclude hooks for this purpose.
+// excludesPurpose reports whether the options say that setup writes no hooks for a purpose, such as purposeInject.
 func (o Options) excludesPurpose(use int) bool {
 	switch use {
 	case purposeInject:

@@ -201,7 +201,8 @@ func newMCPOnlyClient(
 	}, installSigns: func(w Machine) []string { return []string{filepath.Dir(user(w))} }}
 }
 
-// addParts adds parts to the lists of the parts that setup adds and removes.
+// addParts adds the parts in put to the parts that setup adds to the file, and the parts in off to the parts that
+// setup removes.
 func (f *clientFile) addParts(put, off []jsonPart) {
 	f.additions, f.removals = append(f.additions, put...), append(f.removals, off...)
 }
@@ -239,8 +240,8 @@ func geminiFiles(w Machine, o Options) []clientFile {
 	)
 	policy := clientFile{path: w.pathInClientDir("gemini", "policies/oxbow.toml"), isOwnedByOxbow: true}
 	if !o.NoMCP {
-		// Gemini CLI compares each name with its own tools' names, and warns at every start about a similar name. With
-		// this prefix, Gemini CLI recognizes the names of an MCP server's tools.
+		// The names get the prefix "mcp_oxbow_", by which Gemini CLI recognizes the tools of an MCP server. It
+		// compares other names with its own tools' names, and warns at every start about a similar name.
 		var names []string
 		for _, t := range o.Allow {
 			names = append(names, "mcp_"+programName+"_"+t)
@@ -475,7 +476,7 @@ func hasTrustedHooks(w Machine, o Options) bool {
 	_, config = splitBOM(config)
 	t, terr := parseTOML(config)
 	if errors.Join(err, herr, cerr, terr) != nil {
-		return true // another finding reports the error
+		return true // Do not report missing trust, because the error in the file is reported elsewhere.
 	}
 	for key, hash := range codexHookHashes(w.ownPrograms(o), hooks, text) {
 		if t.valueAt("hooks", "state", key, "trusted_hash") != hash {

@@ -47,9 +47,9 @@ type ServerAnswer struct {
 // Inspection finds problems in the setup of clients. It is not safe for concurrent use.
 type Inspection struct {
 	World   Machine
-	Options Options // options of a new setup (only Executable, Home and Project are certainly set)
+	Options Options // options for a new setup; if Compares is not set, only Executable, Home and Project are valid
 	Home    string  // directory of the memory that this command uses
-	Rule    string  // sentence that says how Home was chosen
+	Rule    string  // sentence for the person that says by which rule the directory Home was chosen
 
 	// Compares is set if all fields of Options are set as for a new setup. Only then can the clients' files be
 	// compared with the files that setup would write.
@@ -69,9 +69,10 @@ type Status struct {
 	HasOxbowParts bool  // the files contain something that belongs to oxbow
 	Err           error // error about a file that cannot be read; set only if IsRecorded is set
 
-	choices        *setupChoices // options of the last setup (nil if they are unknown)
-	isTrusted      bool          // the client trusts the hooks and therefore runs them
-	canHaveServers bool          // one of the client's files can contain servers
+	choices *setupChoices // options of the last setup (nil if they are unknown)
+	// Codex runs hooks only if the person trusts them. For other clients, isTrusted is always true.
+	isTrusted      bool
+	canHaveServers bool // one of the client's configuration files has a place for MCP servers
 }
 
 // isBelow reports whether a path is in the directory dir or below it.
@@ -170,8 +171,9 @@ func (f *clientsFault) titles() string {
 	return joinWithAnd(titles) + f.inspection.scopeText()
 }
 
-// finding converts the fault to a finding. project is the same fault in the project's files, or nil. Its remedy comes
-// first, because a setup of the user's files fails as long as a project file has a problem.
+// finding converts the problem of some clients to a finding. If a project's files have the same problem, project
+// describes it, and becomes part of the finding. The remedy for the project comes first, because a setup of the user's
+// files fails as long as a project file has a problem.
 func (f *clientsFault) finding(project *clientsFault) Finding {
 	names, _ := clientNames(f.statuses)
 	clients, mend := f.titles(), f.remedy(f.statuses)
@@ -187,8 +189,8 @@ func (f *clientsFault) finding(project *clientsFault) Finding {
 	return Finding{names, f.level, strings.ReplaceAll(f.message, "{clients}", clients), mend, true}
 }
 
-// hasSameMessage reports whether two faults can be described by one sentence that begins with the titles of all
-// clients.
+// hasSameMessage reports whether two problems have the same message, and one sentence can describe both. The sentence
+// must begin with the titles of the clients, so that the clients of both problems can be named there.
 func (f *clientsFault) hasSameMessage(other *clientsFault) bool {
 	return f.message == other.message && strings.HasPrefix(f.message, "{clients}: ")
 }
@@ -467,7 +469,9 @@ func (in *Inspection) outdatedFilesText(s *Status) string {
 	return "its files are not as this oxbow writes them: " + in.setupCommand([]Status{*s})
 }
 
-// setupCommand returns the commands that repeat the setup of the clients with the same options and the flags in more.
+// setupCommand returns a shell command that sets up the clients again, with the same options as before and with the
+// flags in more. If clients were set up with different options, the command consists of several calls of "oxbow
+// setup".
 func (in *Inspection) setupCommand(all []Status, more ...string) string {
 	var order []string
 	names := map[string][]string{}

@@ -80,7 +80,8 @@ func keepServerArgs(current Server, want fields) fields {
 		switch {
 		case f.name == "args":
 			want[i].value = current.Args
-		case f.name == "command" && len(wanted.Args) == 0: // the command is a list that contains the arguments
+		// The client stores the command and its arguments in one list, so there is no field args.
+		case f.name == "command" && len(wanted.Args) == 0:
 			want[i].value = append([]string{wanted.Argv()[0]}, current.Argv()[1:]...)
 		}
 	}
@@ -164,8 +165,9 @@ func (h hookEntry) groupFields() fields {
 type foundHandler struct {
 	event             string
 	groupIndex, index int
-	isAlone           bool // the group contains no other handler
-	isFlat            bool // the handler is directly in the event's list, at groupIndex
+	isAlone           bool // The handler is the only one in its group of handlers.
+	// The list of hooks for the event contains the handler itself, at groupIndex, and not a group of handlers.
+	isFlat bool
 }
 
 // findHandlers returns the positions of oxbow's handlers for an event. The function owned reports whether a handler
@@ -192,8 +194,9 @@ func findHandlers(d *jsonDocument, event string, owned func(json.RawMessage) boo
 	return all
 }
 
-// removeHandler removes the handler from d. A group or list that thereby becomes empty is removed as well, unless base
-// contains it.
+// removeHandler removes oxbow's handler from the settings file d. If the group of handlers or the list of hooks for
+// the event is then empty, removeHandler removes it as well. base is the file without oxbow. What base contains is not
+// removed.
 func (at foundHandler) removeHandler(d, base *jsonDocument) error {
 	list, i := d.valueAt("hooks", at.event), at.groupIndex
 	if !at.isFlat {
@@ -208,7 +211,8 @@ func (at foundHandler) removeHandler(d, base *jsonDocument) error {
 	return d.removeEmptyParents(base, "hooks", at.event)
 }
 
-// replaceHandler replaces the handler by h. If the group contains no other handler, the whole group is replaced.
+// replaceHandler replaces the handler in the settings file by h. If no other handler is in the same group, the whole
+// group is replaced.
 func (at foundHandler) replaceHandler(d *jsonDocument, h hookEntry) error {
 	v := elementAt(d.valueAt("hooks", at.event), at.groupIndex)
 	if at.isAlone {

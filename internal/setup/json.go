@@ -17,9 +17,10 @@ import (
 
 // jsonDocument is the text of a JSON file. Edits replace ranges of its bytes.
 type jsonDocument struct {
-	text     []byte
-	root     hujson.Value
-	original []byte // original text, if it contains only white space and comments (otherwise nil)
+	text []byte
+	root hujson.Value
+	// text of the file before parsing, if the file contained only white space and comments (otherwise nil)
+	original []byte
 }
 
 // parseJSON parses a text whose root must be an object. A text of only white space and comments counts as an empty
@@ -123,7 +124,7 @@ func encodeJSON(value any) []byte {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(value); err != nil {
-		panic(err) // This cannot happen with the values that this package encodes.
+		panic(err) // Encoding cannot fail for the values that this package encodes.
 	}
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
@@ -188,14 +189,14 @@ type jsonContents struct {
 	value    *hujson.Value
 	parts    []contentPart
 	extra    hujson.Extra // white space and comments before the closing bracket
-	hasComma bool         // a comma follows the last part
+	hasComma bool         // a comma follows the last member or element
 }
 
-// contentPart is an object member or a list element.
+// contentPart is one member of a JSON object, or one element of a JSON list.
 type contentPart struct {
-	from, end   int          // byte range of the part, including its value
+	from, end   int          // byte range of the member or element in the file, including its value
 	spaceBefore hujson.Extra // white space and comments before the part
-	commaOffset int          // offset of the comma after the part, if there is one
+	commaOffset int          // offset of the comma after the member or element, if there is one
 }
 
 func parseContents(v *hujson.Value) (c jsonContents, ok bool) {
@@ -240,7 +241,7 @@ func (d *jsonDocument) addMember(v *hujson.Value, name string, value any) error 
 		lines = true
 	}
 	from, pos := d.spaceAfterLastPart(c)
-	close := v.EndOffset - 1 // offset of the closing bracket
+	close := v.EndOffset - 1 // offset of the bracket that ends the object or list
 	isKept := string(d.text[from:pos])
 	// End the line first. Otherwise the new part would become part of the comment in this line.
 	if strings.Contains(isKept[strings.LastIndexByte(isKept, '\n')+1:], "//") && !lines {
@@ -259,15 +260,16 @@ func (d *jsonDocument) addMember(v *hujson.Value, name string, value any) error 
 			entry += lineEnding(d.text) + d.indentAt(v.StartOffset)
 		}
 		return d.replaceRange(pos, close, entry)
-	case c.hasComma: // Put a comma after the new part as well.
+	case c.hasComma: // A comma follows the last member or element, so put a comma after the new one as well.
 		return d.replaceRange(pos, pos, addSpace(entry, lines)+",")
 	}
 	return d.replaceRange(from, pos, ","+isKept+addSpace(entry, lines))
 }
 
-// spaceAfterLastPart returns two offsets: after the last part and its comma, and after the comments that follow.
+// spaceAfterLastPart returns two offsets for adding a member to an object, or an element to a list. The first is the
+// offset after the last member or element and its comma. The second is the offset after the comments that follow.
 func (d *jsonDocument) spaceAfterLastPart(c jsonContents) (from, to int) {
-	close := c.value.EndOffset - 1 // offset of the closing bracket
+	close := c.value.EndOffset - 1 // offset of the bracket that ends the object or list
 	from = c.value.StartOffset + 1
 	if n := len(c.parts); n > 0 && c.hasComma {
 		from = close - len(c.extra)
@@ -277,7 +279,7 @@ func (d *jsonDocument) spaceAfterLastPart(c jsonContents) (from, to int) {
 	return from, from + len(bytes.TrimRight(d.text[from:close], " \t\r\n"))
 }
 
-// addSpace adds a space before a new part, unless the part begins a new line.
+// addSpace adds a space before a new member or element, unless it begins a new line.
 func addSpace(entry string, isMultiline bool) string {
 	if isMultiline {
 		return entry

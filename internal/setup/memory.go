@@ -19,7 +19,7 @@ import (
 // MemoryFile is a Markdown file of a client's own memory.
 type MemoryFile struct {
 	Path string
-	Time time.Time // time of the last change, as exact as the system reports it
+	Time time.Time // modification time of the file, as exact as the system reports it
 
 	// directory in which the client keeps the project's data ("" if the file belongs to no project)
 	projectDataDir string
@@ -89,7 +89,8 @@ func transcriptWorkingDir(dir string) string {
 // maxTranscriptHead is how many bytes at the beginning of a transcript are searched for the working directory.
 const maxTranscriptHead = 64 << 10
 
-// readWorkingDir returns the working directory that is named at the beginning of a transcript, or "" if none is named.
+// readWorkingDir returns the working directory of a session. path is the path of the session's transcript, and the
+// working directory is named at its beginning. It returns "" if no directory is named there.
 func readWorkingDir(path string) string {
 	f, err := vfs.OpenRegular(path)
 	if err != nil {
@@ -101,7 +102,7 @@ func readWorkingDir(path string) string {
 		var l struct { // Claude Code and Qwen Code use the same name for this field.
 			Dir string `json:"cwd"`
 		}
-		// Ignore the error, because even an incomplete line may contain the directory.
+		// Ignore the error, because even a line that is cut off may contain the working directory.
 		_ = clientfile.DecodeObject(b, &l)
 		if l.Dir != "" || err != nil {
 			return l.Dir

@@ -62,7 +62,8 @@ func (c *Client) PlanRemoval(w Machine, o Options) ([]*Change, error) {
 	return c.planFiles(w, o, (*clientFile).planRemoval)
 }
 
-// desiredFiles returns the client's files with the parts that the options want and do not want.
+// desiredFiles returns the client's configuration files. For each file, it lists the parts that setup adds and the
+// parts that it removes with these options.
 func (c *Client) desiredFiles(w Machine, o Options) []clientFile {
 	o.ownPrograms = w.ownPrograms(o)
 	return c.configFiles(w, o)

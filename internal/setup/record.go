@@ -1,5 +1,6 @@
-// This file stores a record for each changed file: the exact content without oxbow, and a digest of the content that
-// setup wrote.
+// This file stores a record for each client file that setup changed. The record contains the content that the file has
+// without oxbow, so that the content can be restored exactly. It also contains a digest of the content that setup
+// wrote.
 
 package setup
 
@@ -180,8 +181,9 @@ func (w Machine) deleteRecord(real string) error {
 	return nil
 }
 
-// moveCreatedDirs adds directories that are still in use to the record of another file, so that they are removed
-// together with that file. It does nothing unless another record exists.
+// moveCreatedDirs is called after oxbow was removed from a file. setup created the directories dirs for this file, but
+// other files now use the directories. moveCreatedDirs adds dirs to the record of another file that setup changed, so
+// that the directories are removed together with that file. If setup has changed no other file, it does nothing.
 func (w Machine) moveCreatedDirs(dirs []string) error {
 	if len(dirs) == 0 {
 		return nil
@@ -216,7 +218,8 @@ func (w Machine) RecordedFiles() (paths []string) {
 	return paths
 }
 
-// ownPrograms returns the programs that count as oxbow: the program in the options, and those in all records.
+// ownPrograms returns the programs that count as oxbow. These are the program in the options, and the programs with
+// which earlier setups were made.
 func (w Machine) ownPrograms(o Options) oxbowPrograms {
 	own := oxbowPrograms{isWindows: w.GOOS == "windows"}
 	if o.Executable != "" {

@@ -26,8 +26,8 @@ type tomlExpression struct {
 	isHeader   bool
 	path       []string // path to the table or key from the root (without indexes for arrays of tables)
 	isArray    bool     // the expression is an element's header in an array of tables
-	from, to   int      // byte range of the lines, including the last line ending
-	valueStart int      // offset at which the value begins
+	from, to   int      // byte range of the header, or of the key with its value, including the last line ending
+	valueStart int      // offset at which the value of a key begins
 	valueEnd   int      // offset at which the value ends
 }
 

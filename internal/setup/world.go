@@ -25,8 +25,8 @@ func (w Machine) pathInUserDir(name string) string {
 	return filepath.Join(w.User, filepath.FromSlash(name))
 }
 
-// pathFromVariable returns the path name in the directory that an environment variable contains. If the variable is not
-// set, the directory is otherwise, in the user's home directory.
+// pathFromVariable returns the path of the file name in the directory that an environment variable contains. If the
+// variable is not set, it uses fallbackDir in the user's home directory.
 func (w Machine) pathFromVariable(variable, fallbackDir string, name string) string {
 	return filepath.Join(cmp.Or(w.Getenv(variable), w.pathInUserDir(fallbackDir)), filepath.FromSlash(name))
 }

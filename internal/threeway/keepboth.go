@@ -52,7 +52,9 @@ func MergeKeepingBoth(base, a, b *oxbow.Entry) (e oxbow.Entry, err error) {
 		e.Name = a.Name
 	case a.Name == base.Name:
 		e.Name = b.Name
-	default: // Both names are kept, so that users of either name can find the entry.
+	// Both sides have renamed the entry. Keep both new names, one as an alias, so that users of either name can find
+	// the entry.
+	default:
 		e.Name = min(a.Name, b.Name)
 		names = []string{a.Name, b.Name}
 		conflicts["name"] = true
@@ -132,8 +134,8 @@ func mergeLines(base, a, b []string) (out []string, isConflict bool, err error) 
 	return out, isConflict, err
 }
 
-// makeConflictLines returns the lines for a conflict of changes that overlap or are adjacent. For each change, the
-// conflict contains the affected lines of the base with only this change applied.
+// makeConflictLines returns the lines for a conflict of changes that overlap or are adjacent. The conflict contains a
+// version of base[from:to] for each change. In this version, only this change was made.
 func makeConflictLines(base []string, cs []diff.LineChange, to int) ([]string, error) {
 	from := cs[0].From
 	var texts [][]string
@@ -210,8 +212,9 @@ func formatConflict(texts [][]string) (out []string) {
 	return append(out, conflictEndLine)
 }
 
-// placeholderByte is a line that replaces a conflict in a text. The line for the conflict with number n consists of n+1
-// NUL characters. A content cannot contain a NUL.
+// placeholderByte is the byte of which placeholder lines consist. Such a line replaces a conflict in a text while the
+// text is merged. The line for the conflict with number n consists of n+1 NUL characters. The content of an entry
+// cannot contain a NUL.
 const placeholderByte = "\x00"
 
 func isPlaceholder(s string) bool { return strings.HasPrefix(s, placeholderByte) }

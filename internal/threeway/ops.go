@@ -10,10 +10,10 @@ func AddOp(e *oxbow.Entry) oxbow.Add {
 		Created: e.Created}
 }
 
-// ReplaceOps returns the operations that replace the version from by the version to. The result is an update, or a
-// removal and an addition if the versions differ in the name or the kind, which an update cannot change. An update
-// keeps the creation time of the entry. The operations fail if the entry has another version than from. If
-// from.Version is 0, the operations replace any version.
+// ReplaceOps returns the operations that replace an entry's version "from" by the version "to". The result is an
+// update, or a removal and an addition if the versions differ in the name or the kind, which an update cannot change.
+// An update keeps the creation time of the entry. The operations fail if the entry in the store has a version other
+// than from.Version. If from.Version is 0, the operations replace any version.
 func ReplaceOps(from, to *oxbow.Entry) []oxbow.Op {
 	if from.Name != to.Name || from.Kind != to.Kind {
 		return RecreateOps(from, to)
@@ -22,8 +22,8 @@ func ReplaceOps(from, to *oxbow.Entry) []oxbow.Op {
 		If: from.Version}}
 }
 
-// RecreateOps is like [ReplaceOps], but the result always removes the version from and adds the version to. The entry
-// therefore also gets the creation time of to.
+// RecreateOps returns the operations that remove an entry's version "from" and add the version "to", even if an update
+// would be possible. The entry therefore also gets the creation time of the version "to". See [ReplaceOps].
 func RecreateOps(from, to *oxbow.Entry) []oxbow.Op {
 	return []oxbow.Op{oxbow.Remove{Name: from.Name, If: from.Version}, AddOp(to)}
 }

@@ -47,16 +47,18 @@ func MayBeHome(dir string) bool {
 
 // homeFacts are the facts that decide whether a home belongs to the user.
 type homeFacts struct {
-	home, store   string
-	path          string // path of the home without symbolic links
-	link          string // path of the link to the home, or "" if no link leads to it
-	id            sysinfo.FileID
-	fingerprint   string   // result of [Fingerprint]
-	unsharedNames []string // names in the home that isSharedName does not accept
+	home, store string
+	path        string // path of the home without symbolic links
+	link        string // path of the link to the home, or "" if no link leads to it
+	id          sysinfo.FileID
+	fingerprint string // result of [Fingerprint]
+	// names of files in the home, without those that a team is meant to share in a repository (see isSharedName)
+	unsharedNames []string
 	// earliest time at which a file in the home or the link changed, which proves that the home existed then
 	oldestChange time.Time
-	trackedNames []string // unshared names in the home that git tracks ("." is the home itself)
-	trackedErr   error    // error because of which trackedNames is not known
+	// names in unsharedNames that git tracks, so that they may come from a cloned repository ("." is the home itself)
+	trackedNames []string
+	trackedErr   error // error because of which trackedNames is not known
 }
 
 // isTrackedName reports whether git tracks the name.
@@ -75,7 +77,8 @@ func examineHome(home, store string) (homeFacts, error) {
 	}
 	f.fingerprint, err = Fingerprint(home, store)
 	if err != nil {
-		f.fingerprint = layoutFingerprint // Ignore the error, because opening the home reports it.
+		// Ignore the error, because opening the memory reports the same error to the user.
+		f.fingerprint = layoutFingerprint
 	}
 	// If store and home are equal, the home is a single file, which is the memory.
 	if err := f.readUnsharedNames(); err != nil && store != home {
@@ -94,7 +97,8 @@ func (f *homeFacts) readUnsharedNames() error {
 			continue
 		}
 		f.unsharedNames = append(f.unsharedNames, e.Name())
-		if f.link == "" { // If the home is a link, oldestChange is the time of the link.
+		// If a symbolic link leads to the home, oldestChange is the time of the link, and the files do not matter.
+		if f.link == "" {
 			f.updateOldestChange(sysinfo.LastChangeTime(fi))
 		}
 	}

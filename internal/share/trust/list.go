@@ -48,10 +48,10 @@ func (h *Home) matchesExactly(f homeFacts) bool {
 	return h.Path == f.path && h.Link == f.link && isSameStore && h.ID == f.id
 }
 
-// isForHome reports whether the line is about this home. The home must be the same directory, which may have been
-// moved. Another directory at the same path also matches if the store is the same and git does not track it, because
-// the user may have restored a backup there. A copy or a clone at another path never matches. A revoked line matches
-// each home at its path.
+// isForHome reports whether this line of the trust list is about the home with the facts f. The home must be the same
+// directory, which may have been moved. Another directory at the same path also matches if the store is the same and
+// git does not track it, because the user may have restored a backup there. A copy or a clone at another path never
+// matches. If the user has revoked the trust, the line matches any home at its path.
 func (h *Home) isForHome(f homeFacts) bool {
 	if h.Link != f.link {
 		return false
@@ -64,11 +64,13 @@ func (h *Home) isForHome(f homeFacts) bool {
 	switch isTracked := len(f.trackedNames) > 0; {
 	case h.Fingerprint == f.fingerprint && f.hasStoreID():
 		return isSameDir || (isSamePath && !isTracked)
-	case h.Fingerprint == f.fingerprint, f.fingerprint == "": // The store may have been moved away.
+	// The home now lacks a store, perhaps because the user moved the store away, or the store is as recorded but has
+	// no ID.
+	case h.Fingerprint == f.fingerprint, f.fingerprint == "":
 		return isSameDir
 	case f.fingerprint == damagedFingerprint: // Opening the store reports the damage.
 		return isSameDir && !isTracked
-	default: // The home had no memory when the line was written, and may have one now.
+	default: // When the home was recorded, it contained no memory. A memory may have been created since.
 		return h.Fingerprint == "" && isSameDir && !isTracked
 	}
 }
@@ -132,8 +134,8 @@ func (l List) recordStart() (time.Time, error) {
 	return fi.ModTime(), nil
 }
 
-// StartRecord starts the record, unless it was started before. A home that exists already then counts as created by an
-// earlier version of oxbow.
+// StartRecord starts the record of the homes that oxbow creates on this machine, unless the record was started before.
+// A home that is older than the record counts as created by an earlier version of oxbow.
 func (l List) StartRecord() { _, _ = l.recordStart() }
 
 // Homes returns the recorded homes. Lines that cannot be read are ignored.
@@ -232,7 +234,7 @@ func (h *Home) addDocument(home, path string) error {
 	return err
 }
 
-// newHomeRecord returns the line to record for a home that has these facts.
+// newHomeRecord returns a line for the trust list that describes the home with its path, store and directory.
 func (f *homeFacts) newHomeRecord(now time.Time) Home {
 	return Home{Path: f.path, Link: f.link, Fingerprint: f.fingerprint, ID: f.id, Since: now.UTC()}
 }
@@ -258,7 +260,8 @@ func (l List) RecordHome(ctx context.Context, home, store string, now time.Time)
 	return l.replaceHomeRecord(ctx, h)
 }
 
-// replaceHomeRecord replaces all lines that have the path or the link of the home by h.
+// replaceHomeRecord adds the line h to the trust list. It removes all older lines with the same path, or with the same
+// link to the home.
 func (l List) replaceHomeRecord(ctx context.Context, h Home) error {
 	if err := l.updateHomes(ctx, func(homes []Home) []Home {
 		return append(withoutHome(homes, h.Path, h.Link), h)

@@ -16,10 +16,11 @@ type writtenFile struct {
 
 const outputsFile = "outputs"
 
-// maxRecordedOutputs is the maximum number of files in the record. If there are more, the oldest is removed.
+// maxRecordedOutputs is the maximum number of files in the record of files that oxbow has written. If there are more,
+// the oldest is removed from the record.
 const maxRecordedOutputs = 1000
 
-// AddOutput records that oxbow wrote a text with this digest to a file.
+// AddOutput records that oxbow wrote a text to the file at path. digest is the digest of the text.
 func (l List) AddOutput(ctx context.Context, path, digest string) error {
 	path = realPath(path)
 	return l.replaceFile(ctx, outputsFile, func(old []byte) ([]byte, error) {
@@ -29,7 +30,7 @@ func (l List) AddOutput(ctx context.Context, path, digest string) error {
 	})
 }
 
-// HasOutput reports whether the last text that oxbow wrote to a file has this digest.
+// HasOutput reports whether the text that oxbow last wrote to the file at path has this digest.
 func (l List) HasOutput(path, digest string) bool {
 	return slices.Contains(parseOutputs(l.readFile(outputsFile)), writtenFile{realPath(path), digest})
 }

@@ -152,10 +152,11 @@ func (f *homeFacts) foreignOrNoHome(why string) Verdict {
 	return v
 }
 
-// These are the fingerprints of memories without an identity.
+// Most memories have an ID, from which the fingerprint is made. These are the fingerprints of memories without an ID,
+// and the prefix of the other fingerprints.
 const (
-	layoutFingerprint      = "files"   // fingerprint of a memory in another layout
-	damagedFingerprint     = "damaged" // fingerprint of oxbow's own store if its header is unreadable
+	layoutFingerprint      = "files"   // fingerprint of a memory in a layout that is not oxbow's own
+	damagedFingerprint     = "damaged" // fingerprint of a store file of oxbow with an unreadable header
 	storeFingerprintPrefix = "store:"  // prefix of the fingerprint if the store has an ID
 )
 
@@ -200,7 +201,9 @@ func (f *homeFacts) trackedName() string {
 // fingerprint identifies, nor settings and documents, which are compared when used.
 func (f *homeFacts) findUnexpectedFile(record Home) string {
 	if f.fingerprint == layoutFingerprint {
-		return "" // The tracked file is the memory itself.
+		// In such a layout, the tracked files are the memory itself. They change when an entry changes, so none of
+		// them is unexpected.
+		return ""
 	}
 	for _, path := range f.trackedNames {
 		name := strings.ToLower(path)

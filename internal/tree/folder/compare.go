@@ -60,9 +60,9 @@ type Comparison struct {
 	WithheldFiles  []string
 	WithholdReason string
 
-	NewProblems []string // problems that are not in the previous state
+	NewProblems []string // problems with files that did not exist when the folder was compared before
 
-	State *State // the state after the comparison
+	State *State // state of the folder after this comparison of its files with the previous state
 
 	hasNewState bool
 }
@@ -180,7 +180,8 @@ func (c *Comparison) sortMissingFiles(lister *noteLister, old *State, o Options)
 			continue
 		}
 		if lister.hasParent(name, func(dir string) bool { return lister.problems[dir] != "" }) {
-			c.State.files[name] = was // The directory of the file cannot be read, so the file is kept.
+			// The file's directory cannot be read, so the file may still exist. Keep it in the state.
+			c.State.files[name] = was
 			continue
 		}
 		missing = append(missing, name)
@@ -220,8 +221,8 @@ func (c *Comparison) findRenamedFiles(missing []string, old *State) (others []st
 		return nil
 	}
 	bySum, byInode := map[string]string{}, map[uint64]string{}
-	// New files come last, so that a missing file is matched with a new file if possible, and not with a copy that
-	// existed before.
+	// If several files have the content of a missing file, a new file is more likely the renamed file than a copy that
+	// existed before. New files come last, so that they replace other files in the maps.
 	var files []string
 	for name := range c.State.files {
 		files = append(files, name)

@@ -36,7 +36,7 @@ type Folder struct {
 	AddedTime   time.Time `json:"added"`
 }
 
-// folderList is the content of the list's file.
+// folderList is the content of the file that lists the folders of a home.
 type folderList struct {
 	Version int      `json:"version"`
 	Folders []Folder `json:"folders"`

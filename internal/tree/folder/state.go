@@ -57,14 +57,14 @@ func (s fileStamp) isSame(now fileStamp) bool {
 
 // State is the state of a folder when it was last compared.
 type State struct {
-	Position oxbow.Position // position of the memory at the comparison
+	Position oxbow.Position // position in the memory's history when the folder was compared with the memory
 	files    map[string]fileStamp
 	problems map[string]string
 	notes    []string // at most maxNotes notes (the newest is last)
-	isNew    bool     // the state did not exist, so nothing is known about earlier files
+	isNew    bool     // no state was stored before, so nothing is known about files that existed earlier
 }
 
-// FileCount returns the number of notes.
+// FileCount returns the number of files in the folder, each of which is a note.
 func (s *State) FileCount() int { return len(s.files) }
 
 // Problems returns the problems, ordered by the names of their files.
@@ -104,7 +104,9 @@ func LoadState(home, name string) (*State, error) {
 	}
 	s, err := parseState(b)
 	if err != nil {
-		return empty, nil // With an empty state, the next comparison reads all files and removes no entries.
+		// The next comparison of the folder then reads all files. It removes no entries, because an empty state
+		// contains no files that could be missing.
+		return empty, nil
 	}
 	return s, nil
 }

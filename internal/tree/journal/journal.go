@@ -64,7 +64,7 @@ type Journal struct {
 // Change in [Journal.Writes].
 type StagedWrite struct {
 	Path   string `json:"path"`
-	OldSum string `json:"was"` // hash of the file that is replaced, or "" if such a file does not exist
+	OldSum string `json:"was"` // hash of the file that the change replaces, or "" if no file exists at Path
 	NewSum string `json:"sha256"`
 }
 
