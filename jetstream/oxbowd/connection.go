@@ -79,7 +79,8 @@ func (c *connectionFlags) checkFlags(runsServer bool) error {
 type clientLogin struct {
 	ownerOption, systemOption nats.Option
 	commonOptions             []nats.Option
-	tlsFiles                  server.TLS // TLS files that belong to the options (may be empty)
+	// files with the certificates and the key for TLS, which the options also use (may be empty)
+	tlsFiles server.TLS
 }
 
 // readLogin reads the files that the flags specify.

@@ -93,7 +93,7 @@ func (b *clusterMemories) connectCluster(ctx context.Context, n *serverNode, hom
 		CacheBytes: brainCacheBytes,
 		Source:     oxbow.Source{Door: "cli", Actor: oxbow.Program, Claimed: oxbow.Claim{Client: "oxbowd"}},
 	}
-	last := "" // most recent reason for waiting that was reported
+	last := "" // last reported reason why the servers are not ready yet
 	b.cluster, err = jetstream.Await(ctx, b.connection, o, func(reason string) { tell("%s", reason); last = reason })
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && last != "":

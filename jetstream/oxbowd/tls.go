@@ -115,7 +115,7 @@ func (b *clusterMemories) probeServer(addr string) string {
 		host, _, _ := net.SplitHostPort(addr)
 		config, err := b.tlsFiles.Config(host)
 		if err == nil {
-			// The server's reaction to the certificate arrives with the first byte.
+			// Read a byte, because the server reports only then whether it accepts this side's certificate.
 			_, err = tls.Client(c, config).Read(make([]byte, 1))
 		}
 		if plain := (tls.RecordHeaderError{}); errors.As(err, &plain) {

@@ -1,7 +1,7 @@
 // This file finds, opens and creates homes.
 
-// Package coderhapsody is the layout of CodeRhapsody's memory. Such a home has daily logs with
-// labels in YAML front matter, an identity, a curated MEMORY.md, and memory profiles.
+// Package coderhapsody is the layout of CodeRhapsody's memory. Such a home has daily logs with labels in YAML front
+// matter, an identity, a curated MEMORY.md, and memory profiles.
 //
 //	SOUL.md                        the agent's identity
 //	MEMORY.md                      the agent's lasting knowledge
@@ -11,8 +11,8 @@
 //	memory/covered/2026-04-18.md   a log that a digest covers, unchanged
 //	memory-profiles/NAME.yaml      memory profiles
 //
-// A log that is older than the invention of labels lacks front matter. It is a single entry, and can be labelled. The
-// format is described in log.go.
+// Old logs may lack front matter, because CodeRhapsody wrote no labels at first. Such a log is a single entry, and can
+// be labelled. The format is described in log.go.
 package coderhapsody
 
 import (

@@ -14,14 +14,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// maxOriginLabels is the maximum number of labels with origins for an entry.
+// maxOriginLabels is the maximum number of an entry's labels that name the texts from which the entry was made.
 const maxOriginLabels = 16
 
 // originFinder finds the texts from which a new text was made.
 type originFinder struct {
 	ctx               context.Context
 	memory            *oxbow.Memory
-	ledger            *lineage.Ledger // nil if the session is unknown
+	ledger            *lineage.Ledger // texts that the session's model has read (nil if the session is unknown)
 	settableTurnNames []string
 	isAgent           bool
 }
@@ -40,7 +40,7 @@ func (o *originFinder) addShownTexts(shown []session.ShownText) {
 	for _, s := range shown {
 		x := lineage.ShownText{Name: s.Name, Version: s.Version, Text: s.Text}
 		if s.SourceKind == inject.SourceSessions {
-			x.Version = 0 // a turn does not have a version
+			x.Version = 0 // a turn of a past session has no version, unlike an entry
 		}
 		o.ledger.AddTexts(x)
 	}
@@ -59,9 +59,9 @@ func (o *originFinder) maySetLabel(l oxbow.Label, oldLabels []oxbow.Label) bool 
 // originLabelKeys are the keys of labels that name a text's origin or vouch for an entry.
 var originLabelKeys = []string{lineage.SourceLabel, oxbow.LabelOrigin, oxbow.LabelVerified, oxbow.LabelApproved}
 
-// originLabels returns the labels for the origins of an agent's text. These are the previous version's origins, new
-// origins and the taints of their texts, and a label if an origin was imported. If the caller is not an agent, the
-// result is nil.
+// originLabels returns labels that say from which texts an agent made an entry's text. These are the labels of the
+// previous version, labels for newly found origins, and the taints of the newly found origins. If an origin was
+// imported, another label says so. If the caller is not an agent, the result is nil.
 func (o *originFinder) originLabels(name, content string, oldEntry oxbow.Entry) (ls []oxbow.Label) {
 	if !o.isAgent {
 		return nil

@@ -21,7 +21,7 @@ func labelPersonalData(
 	labelledIndexes map[int]bool,
 ) []oxbow.Op {
 	out := make([]oxbow.Op, 0, len(ops))
-	staged := newStagedEntries(len(ops)) // entries after the changes that were already processed
+	staged := newStagedEntries(len(ops)) // entries as they are after the ops before op
 	for i, op := range ops {
 		name := op.Target()
 		old, found := staged.findByName(name)
@@ -50,7 +50,8 @@ func labelPersonalData(
 	return out
 }
 
-// needsOldEntry reports whether the labels of an entry after the change depend on the entry before it.
+// needsOldEntry reports whether the entry must be read before the change, because the change does not contain all
+// parts of the entry that determine its labels.
 func needsOldEntry(op oxbow.Op) bool {
 	switch op.(type) {
 	case oxbow.Alias, oxbow.Relabel:
@@ -59,7 +60,8 @@ func needsOldEntry(op oxbow.Op) bool {
 	return false
 }
 
-// withLabels returns the change with other labels. Changes of kinds without labels are returned unchanged.
+// withLabels returns the change with other labels. A change that cannot set labels, such as a removal, is returned
+// unchanged.
 func withLabels(op oxbow.Op, labels []oxbow.Label) oxbow.Op {
 	switch o := op.(type) {
 	case oxbow.Add:

@@ -16,7 +16,7 @@ import (
 
 // foreignRepeats lists the foreign texts that a change repeats word for word.
 type foreignRepeats struct {
-	// names of the calls that returned the text, or the taints that the containing entry has
+	// names of the calls that returned the repeated text, or the taints of the entry that contains the repeated text
 	foreignSources       []string
 	unvouchedSources     []string
 	repeatsImportedEntry bool // the change repeats an entry that was imported
@@ -70,7 +70,9 @@ func textBeforeAndAfter(op oxbow.Op, oldEntry oxbow.Entry) (written, before stri
 	}
 	if !isTaintedOrUnvouched(
 		&oldEntry,
-	) { // the text of an entry in quarantine counts as foreign, even if the entry is not changed
+	// The text of a tainted or unvouched entry counts as foreign. Therefore before stays empty, and a change that
+	// contains this text repeats it.
+	) {
 		before = join(oldEntry.Name, oldEntry.Content, oldEntry.Aliases, oldEntry.Labels)
 	}
 	switch o := op.(type) {
@@ -78,7 +80,8 @@ func textBeforeAndAfter(op oxbow.Op, oldEntry oxbow.Entry) (written, before stri
 		written = join(o.Name, o.Content, o.Aliases, o.Labels)
 	case oxbow.Update:
 		written = join("", o.Content, o.Aliases, o.Labels)
-	// compare only new labels; otherwise, an approval would repeat the labels of the approved entry
+	// Relabel lists all labels of the entry. Use only new labels, because an unchanged label, as in an approval, does
+	// not repeat text.
 	case oxbow.Relabel:
 		added := slices.DeleteFunc(slices.Clone(o.Labels), func(l oxbow.Label) bool {
 			return slices.Contains(oldEntry.Labels, l)
@@ -134,12 +137,12 @@ func findRepeats(
 	return c.repeatsByText
 }
 
-// repeatFinder compares texts that are written with foreign texts.
+// repeatFinder finds out which foreign texts the new texts of a change repeat.
 type repeatFinder struct {
 	entryNames          []string // for each text, the name of its entry (or "")
 	newTexts, oldTexts  []string
 	repeatsByText       []foreignRepeats
-	areChangesUnvouched bool // the changes are unvouched even if they repeat nothing
+	areChangesUnvouched bool // nobody vouches for the texts of the changes, even if these repeat nothing
 }
 
 // findInSessionTexts finds repetitions of texts that sessions have read.
@@ -152,13 +155,14 @@ func (c *repeatFinder) findInSessionTexts(k verb.ProvenanceData) {
 	}
 }
 
-// notComparedValue is the value of the label unvouched if the text could not be compared with all unvouched
-// entries. Either the memory is damaged, or it is not stored in a log and has too many such entries.
+// notComparedValue is the value of the label unvouched if a text could not be compared with all unvouched entries. The
+// reason is that the memory is damaged. Or the memory is not stored in oxbow's log, and contains so many unvouched
+// entries that comparing them would take too long.
 const notComparedValue = "not-compared"
 
-// findInEntries finds repetitions of tainted, unvouched and imported entries. If the entries cannot be compared, for
-// example because the memory is damaged, each text counts as unvouched. findInEntries returns no error, because damage
-// must not prevent changes of the memory.
+// findInEntries finds out which tainted, unvouched and imported entries the new texts repeat. If the texts cannot be
+// compared with the entries, for example because the memory is damaged, each text counts as unvouched. findInEntries
+// returns no error, because damage must not prevent changes of the memory.
 func (c *repeatFinder) findInEntries(ctx context.Context, store oxbow.Store, k verb.ProvenanceData) {
 	texts := foreign.Texts{
 		Names:        c.entryNames,
@@ -191,8 +195,9 @@ func (c *repeatFinder) findInEntries(ctx context.Context, store oxbow.Store, k v
 }
 
 // findRepeatsOfTainted calls addRepeat for each tainted entry that the texts repeat. It is used in a run that keeps a
-// list of the tainted entries, so that only the run's first change reads the memory. If there are so many tainted
-// entries that the index is faster, the error matches foreign.ErrTooManyEntries.
+// list of the tainted entries, so that only the run's first change reads the memory. If there are many tainted
+// entries, it is faster to find repeats in an index of their texts. In this case, the error matches
+// foreign.ErrTooManyEntries.
 func findRepeatsOfTainted(
 	ctx context.Context,
 	store oxbow.Store,
@@ -226,7 +231,8 @@ func recordPersonTexts(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k
 		s, _ := textBeforeAndAfter(op, oxbow.Entry{})
 		if o, ok := op.(oxbow.Relabel); ok && !isTaintedOrUnvouched(&oxbow.Entry{Labels: o.Labels}) {
 			if old, err := store.Get(ctx, o.Name); err == nil &&
-				isTaintedOrUnvouched(&old) { // the change approves the entry
+				// A Relabel that removes the labels taint and unvouched approves the entry, so add the entry's text.
+				isTaintedOrUnvouched(&old) {
 				s += "\n" + old.Content
 			}
 		}

@@ -10,7 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// ScreeningSettings are the properties of a home and the program's present run on which screening depends.
+// ScreeningSettings contains everything about a home, and about the running command or server, that determines how
+// texts are screened. Screening examines texts for secrets and foreign text before they are stored.
 type ScreeningSettings struct {
 	// MemoryPlace returns the location of the home's memory.
 	MemoryPlace func() (verb.Place, error)
@@ -45,7 +46,7 @@ type Screening struct {
 	secondReader *verb.SecondReader
 }
 
-// NewScreening returns the screening of a home.
+// NewScreening returns a Screening, which examines the texts for one home before they are stored.
 func NewScreening(s ScreeningSettings) *Screening {
 	dir := s.ConfigDir
 	if p, err := s.MemoryPlace(); err == nil && p.HasOwnLayout() {
@@ -80,7 +81,7 @@ func (s *Screening) ScreenForMemory(
 	}
 }
 
-// Close closes the memory that was opened a second time.
+// Close closes the second instance of the memory, which was opened to read entries during a write.
 func (s *Screening) Close() error {
 	s.secondReader.Close()
 	return nil

@@ -7,7 +7,7 @@ import "github.com/oxbow-memory/oxbow"
 // stagedEntries contains entries by name, as they are after the changes that were already processed.
 type stagedEntries struct {
 	entries []oxbow.Entry
-	indexes map[string]int // index in entries of each name
+	indexes map[string]int // for each entry name, the index in entries
 }
 
 // newStagedEntries returns an empty set with memory for the entries in the given number of changes.
@@ -34,7 +34,7 @@ func (s *stagedEntries) setEntry(name string, e oxbow.Entry) {
 	s.entries = append(s.entries, e)
 }
 
-// applyOp makes the change in the set.
+// applyOp makes the change to the entry in s, so that later changes of the same call find the new version.
 func (s *stagedEntries) applyOp(op oxbow.Op) {
 	old, _ := s.findByName(op.Target())
 	s.setEntry(op.Target(), op.ApplyTo(old))

@@ -1,5 +1,5 @@
-// This file adds labels to newly written text: if the text repeats other people's text, and if it looks like
-// instructions.
+// This file adds labels to entries when they are written. The labels say that the text repeats other people's text, or
+// that it reads like instructions.
 
 package provenance
 
@@ -27,19 +27,19 @@ var protectedLabelKeys = []string{profile.LabelPinned, profile.LabelProcess}
 // has read.
 const noHooksValue = "no-hooks"
 
-// labelOrigins returns the changes with labels that record where each change's text comes from. fullyLabelled contains
-// the indexes of the changes that also have labels for all findings about the text.
+// labelOrigins returns the changes with labels that record where the text of each change comes from.
 //
 // Changes by a person at a terminal or a page are returned without new labels. If such a text repeats foreign text,
 // the repeated text counts as the person's text from then on. Changes by a person whose input is not a terminal are
 // returned without new labels unless their text repeats foreign text.
 //
-// All other changes get labels for the foreign texts that they repeat ([findRepeats]), for calls of the turn with
-// unknown results, for the text's origin, and for each rule by which the text looks like instructions. An entry keeps
-// the taints that it already has.
+// All other changes get several labels. Labels name the foreign texts that the change repeats ([findRepeats]), the
+// calls since the last prompt whose results are not known, and the text's origin. Further labels name each rule by
+// which the text looks like instructions. An entry keeps the taints that it already has. fullyLabelled contains the
+// indexes of the changes in out that need no further examination.
 //
 // A change of an entry that is pinned or belongs to every process is refused if its text repeats foreign text, or if
-// the turn has read foreign text. The error matches [oxbow.ErrInvalid].
+// the session's model has read foreign text since the last prompt. The error matches [oxbow.ErrInvalid].
 func labelOrigins(
 	ctx context.Context,
 	store oxbow.Store,
@@ -65,7 +65,7 @@ func labelOrigins(
 		s.originFinder = newOriginFinder(ctx, k.Memory)
 		s.addSessionReads(ctx, k)
 	}
-	// An import is unvouched even if it repeats nothing.
+	// Nobody vouches for the texts of an import, or of an agent without hooks, even if a text repeats nothing.
 	repeats := findRepeats(ctx, store, ops, k, s.isWithoutHooks || src.Actor == oxbow.Imported)
 	for i, op := range ops {
 		s.foreignRepeats = repeats[i]
@@ -75,7 +75,8 @@ func labelOrigins(
 			continue
 		}
 		if _, ok := op.(oxbow.Alias); ok {
-			// an alias keeps the entry's labels, so that all labels must have been added before it
+			// An alias change keeps the entry's labels as they are in stagedEntries. Therefore, add the labels of all
+			// earlier changes first.
 			s.labelUnexaminedTexts(out)
 		}
 		s.changeIndex = len(out)
@@ -131,7 +132,9 @@ func (s *originStamper) labelOp(ctx context.Context, store oxbow.Store, op oxbow
 	if _, adds := op.(oxbow.Add); !found && !adds {
 		old, err = store.Get(ctx, name)
 		if err != nil {
-			return []oxbow.Op{op}, nil // the entry cannot be read, and the store will report the error
+			// Leave the op unchanged if the entry cannot be read. The store will report the error when it applies the
+			// op.
+			return []oxbow.Op{op}, nil
 		}
 		s.stagedEntries.setEntry(name, old)
 	}
@@ -178,7 +181,7 @@ func (s *originStamper) labelAliasedEntry(o oxbow.Alias, oldEntry oxbow.Entry) [
 		foreignRepeats: s.foreignRepeats,
 		stagedEntries:  newStagedEntries(1),
 	}
-	// ignore the error, which can only concern protected labels
+	// Ignore the error, which computeLabels returns only for protected labels. This call contains no labels.
 	ls, _ := bare.computeLabels("", "", add, nil, oxbow.Entry{})
 	bare.unexaminedTexts[0].labels = append(ls, oldEntry.Labels...)
 	out := []oxbow.Op{oxbow.Relabel{Name: o.Name}}
@@ -188,20 +191,22 @@ func (s *originStamper) labelAliasedEntry(o oxbow.Alias, oldEntry oxbow.Entry) [
 
 // originStamper adds labels to changes, mostly to changes that a person did not make.
 type originStamper struct {
-	unknownCalls      []string       // calls of the turn with unknown results
-	foreignCalls      []string       // calls of the turn that returned foreign text
-	isWithoutHooks    bool           // the writer is an agent whose hooks do not report the texts that it has read
-	foreignRepeats    foreignRepeats // foreign text that the present change repeats
-	proofFile         string
-	provedFiles       []string // files to which the proof refers
-	source            oxbow.Source
-	conversationTexts *screen.ConversationTexts // conversations in which this program wrote the roles
+	// calls since the last prompt whose returned text is not known, so that repetitions cannot be found
+	unknownCalls   []string
+	foreignCalls   []string       // calls of the turn that returned foreign text
+	isWithoutHooks bool           // the writer is an agent whose hooks do not report the texts that it has read
+	foreignRepeats foreignRepeats // foreign text that the present change repeats
+	proofFile      string
+	provedFiles    []string // files that were written before the test or commit named in proofFile
+	source         oxbow.Source
+	// conversations in which oxbow itself wrote the speakers' roles before each text
+	conversationTexts *screen.ConversationTexts
 	originFinder      originFinder
 	stagedEntries     *stagedEntries // entries after the changes that were already processed
 
-	changeIndex     int              // index of the present change
+	changeIndex     int              // index of the change that is being labelled
 	unexaminedTexts []unexaminedText // texts that were not examined yet
-	// indexes of changes that have labels for all findings (nil if the texts are only entry parts)
+	// indexes of changes that have all labels, also for personal data. Nil if only an entry's aliases are examined.
 	labelledChanges map[int]bool
 }
 
@@ -210,7 +215,7 @@ type unexaminedText struct {
 	changeIndex   int
 	texts         []string
 	programValues []string      // values of labels that programs added
-	labels        []oxbow.Label // labels of the entry, except labels for findings
+	labels        []oxbow.Label // labels of the entry that are already known, before the text is examined
 	ruleLabelKey  string        // key of the labels that name a rule by which a text looks like instructions
 	findings      screen.Findings
 }
@@ -231,7 +236,7 @@ func (s *originStamper) labelUnexaminedTexts(ops []oxbow.Op) {
 			return nil
 		})
 	}
-	_ = all.Wait() // the functions never return an error
+	_ = all.Wait() // ignore the result, because the functions passed to Go return no errors
 	for _, l := range s.unexaminedTexts {
 		for _, r := range l.findings.InstructionRuleNames {
 			l.labels = append(l.labels, oxbow.Label{Key: l.ruleLabelKey, Value: r})
@@ -282,7 +287,8 @@ func (s *originStamper) computeLabels(
 		for _, v := range values {
 			l := oxbow.Label{Key: key, Value: v}
 			if l.Check() != nil {
-				l.Value = unnamedCallValue // the label puts the text into quarantine even without the name
+				// a call name that is not valid is omitted, because the label has its effect even without the name
+				l.Value = unnamedCallValue
 			}
 			out = append(out, l)
 		}
@@ -291,7 +297,8 @@ func (s *originStamper) computeLabels(
 	texts = append(texts, aliases...)
 	programValues := make([]string, 0, more)
 	for _, l := range out {
-		// leave out a word of this program, because an order in the text could be completed with it
+		// Leave out the label's value that oxbow itself wrote. Otherwise its word could complete an order in the text,
+		// so that the text would look like instructions.
 		isOwn := l == unvouchedImportLabel
 		// Leave out identifiers and times. Their punctuation and length would start the search for split words.
 		if isOwn || isIdentifierOrTime(l.Value) {
@@ -351,10 +358,10 @@ func isIdentifierOrTime(value string) bool {
 	return isLong && strings.Trim(value, "0123456789abcdef-") == ""
 }
 
-// labelVouchedTexts returns the changes of a person with labels that record who vouches for each text. A person vouches
-// for a new text that the person writes. Therefore labels are removed that say that nobody vouches for the old text,
-// or that name its origin or author. If the person only changes labels or aliases, or restores an old text, the person
-// does not vouch for the text. A label then names the author of the text.
+// labelVouchedTexts returns the changes of a person with labels that record who vouches for each text. A person
+// vouches for a new text that the person writes. Therefore labels about the old text are removed: that nobody vouches
+// for it, where it comes from, and who wrote it. A person who only changes labels or aliases, or restores an old text,
+// does not vouch for the text. In this case, a label names the author of the text.
 func labelVouchedTexts(ctx context.Context, store oxbow.Store, ops []oxbow.Op) []oxbow.Op {
 	out := make([]oxbow.Op, 0, len(ops))
 	for _, op := range ops {
@@ -437,16 +444,16 @@ func isUnapprovedImport(e *oxbow.Entry) bool {
 // cannot set these labels, because the author of the file is unknown.
 var vouchingLabelKeys = append([]string{oxbow.LabelVerified, oxbow.LabelApproved}, protectedLabelKeys...)
 
-// updateApprovalLabels returns the given labels of a changed entry with corrected labels about approval:
+// updateApprovalLabels returns the labels of a changed entry after it corrected the labels about approval:
 //
-//   - A label approved is kept only if the old entry has the label, the text stays the same, and the change is not
+//   - The label approved is kept only if the old entry has it, the text stays the same, and the change is not
 //     an import.
 //   - If the text stays the same and a person or the team vouches for it, the label approved is added.
 //   - An import cannot add labels that vouch for an entry. If an import changes the text, or any part of an entry that
 //     a person approved, the entry gets the label of an unapproved import. Until a person approves an entry with this
 //     label, the entry keeps the label.
 //
-// It overwrites the memory of labels.
+// updateApprovalLabels may overwrite the elements of the argument labels.
 func (s *originStamper) updateApprovalLabels(
 	labels []oxbow.Label,
 	content string,

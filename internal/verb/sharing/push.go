@@ -40,8 +40,9 @@ type SyncOut struct {
 	// for a push: entries that were not sent, because of changes on both sides or a refusal by the server
 	WaitingEntries []SyncProblem `json:"waiting"`
 	// for a push: entries that were not sent because they must not be shared
-	RefusedEntries  []SyncProblem `json:"kept"`
-	PullableEntries int           `json:"behind,omitempty"` // for a push: number of entries that a pull would change
+	RefusedEntries []SyncProblem `json:"kept"`
+	// for a push: number of entries that have changed on the server, so that a pull would change them here
+	PullableEntries int `json:"behind,omitempty"`
 	// number of removals that were ignored, because a history was rewritten or belongs to another store
 	IgnoredRemovals int  `json:"returns,omitempty"`
 	CanUndo         bool `json:"undo,omitempty"` // for a pull: the command undo can undo it
@@ -147,12 +148,13 @@ func PullChanges(ctx context.Context, w *verb.Workspace, in SyncIn) (out SyncOut
 
 // serverSync is a connection to a server, with the state of the synchronization.
 type serverSync struct {
-	url         string
-	tokenFile   string
-	stateFile   string // path of the file with the state
-	server      *remote.Store
-	state       *reconcile.State
-	recordState func() error // writes the plan of the run to a file, before the first change
+	url       string
+	tokenFile string
+	stateFile string // path of the file that records what was last synchronized
+	server    *remote.Store
+	state     *reconcile.State
+	// writes the changes that this call is going to make to stateFile, before the first change
+	recordState func() error
 }
 
 // runServerSync connects to the server, calls fn, and then records the new state of the synchronization.
@@ -169,7 +171,7 @@ func runServerSync(
 	}
 	own := w.ExistingStorePath
 	if verbName == "pull" && !in.DryRun {
-		own = w.OwnStorePath // A pull may create the store, so the store need not exist.
+		own = w.OwnStorePath // The command pull may create the home's store, so the store need not exist.
 	}
 	store, err := own(verbName)
 	if err != nil {

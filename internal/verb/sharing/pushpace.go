@@ -41,7 +41,9 @@ func (p slowLimitTransport) RoundTrip(req *http.Request) (*http.Response, error)
 	res, err := p.base.RoundTrip(req.WithContext(ctx))
 	timer.Stop()
 	if err != nil {
-		err = slowServerError(ctx, err) // Check this before the context is cancelled for another reason.
+		// Find out whether the time limit has cancelled the request. Do this before cancel(nil), which cancels the
+		// context for another reason.
+		err = slowServerError(ctx, err)
 		cancel(nil)
 		return nil, err
 	}
@@ -50,7 +52,7 @@ func (p slowLimitTransport) RoundTrip(req *http.Request) (*http.Response, error)
 	return res, nil
 }
 
-// CloseIdleConnections closes the idle connections of the transport base.
+// CloseIdleConnections closes the idle connections of p.base, the transport that makes the requests.
 func (p slowLimitTransport) CloseIdleConnections() {
 	if c, ok := p.base.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()

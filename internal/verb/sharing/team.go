@@ -39,7 +39,7 @@ func (noTeamFilesError) Is(target error) bool { return target == oxbow.ErrNotFou
 type TeamInitIn struct {
 	DryRun bool `json:"dry_run,omitempty" usage:"say what would be made and change nothing"`
 
-	Program string `json:"-"` // command with which a shell started by git runs oxbow
+	Program string `json:"-"` // shell command that runs oxbow; git runs this command to merge entries
 }
 
 // TeamInitOut is the result of TeamInit.
@@ -92,12 +92,13 @@ type TeamTrustIn struct {
 // TeamTrustOut is the result of TeamTrust.
 type TeamTrustOut struct {
 	DryRun bool `json:"dry_run,omitempty"`
-	// identity under which it is recorded that the repository is trusted
-	TrustedIdentity string       `json:"team,omitempty"`
-	Entries         int          `json:"entries,omitempty"`
-	Names           []string     `json:"names,omitempty"` // names of the first entries
-	Outcome         string       `json:"did,omitempty"`   // "trusted", "forgotten", or "" if nothing was done
-	Teams           []trust.Team `json:"teams,omitempty"`
+	// the name by which the list of trusted repositories identifies this repository
+	TrustedIdentity string `json:"team,omitempty"`
+	Entries         int    `json:"entries,omitempty"`
+	// names of at most maxShownTeamNames entries in the team files
+	Names   []string     `json:"names,omitempty"`
+	Outcome string       `json:"did,omitempty"` // "trusted", "forgotten", or "" if nothing was done
+	Teams   []trust.Team `json:"teams,omitempty"`
 }
 
 // maxShownTeamNames is the number of entry names that a person is shown before trusting team files.
@@ -209,7 +210,8 @@ func TeamStatus(ctx context.Context, w *verb.Workspace, _ TeamStatusIn) (out Tea
 		if isEntryFile && reviewed[f.Entry.Name] {
 			file.ReviewState = "reviewed"
 			if len(out.Files) < maxCommitLookups {
-				file.Commit, _ = s.Commit(ctx, f.Entry.Name) // If the commit cannot be found, the field stays empty.
+				// Ignore the error: if the commit that added the file cannot be found, file.Commit stays empty.
+				file.Commit, _ = s.Commit(ctx, f.Entry.Name)
 			}
 		}
 		file.HomeState, err = compareWithHomeEntry(ctx, w, f.Entry)
@@ -222,8 +224,8 @@ func TeamStatus(ctx context.Context, w *verb.Workspace, _ TeamStatusIn) (out Tea
 	return out, nil
 }
 
-// addProblems adds problems: those that the linter found (wrong), and those that prevent finding or merging reviewed
-// files.
+// addProblems adds problems with team files to out. These are the findings of the linter, and reasons why the reviewed
+// files cannot be found (rerr, up) or merged.
 func (out *TeamStatusOut) addProblems(t *team.Tree, findings []team.Finding, up team.Upstream, rerr error) {
 	add := func(file, what, mend string) { out.Problems = append(out.Problems, TeamProblem{file, what, mend}) }
 	switch {

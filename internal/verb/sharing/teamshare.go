@@ -39,12 +39,12 @@ type TeamShareOut struct {
 	TakenAliases []oxbow.TakenAlias `json:"taken_aliases,omitempty"`
 }
 
-// MovedEntry is an entry that was moved.
+// MovedEntry is an entry that was moved from the home to the team files, or back.
 type MovedEntry struct {
 	Name string `json:"name"`
-	File string `json:"file"` // path to its file, relative to the root of the working tree
-	// outcome for the file: "written", "changed", "same" or "removed". If the entry had been moved before, it is
-	// "shared" or "home".
+	File string `json:"file"` // path of the team file with the entry, relative to the root of the working tree
+	// what was done to the team file: "written", "changed", "same" or "removed". If an earlier call already moved the
+	// entry, it is "shared" (only the team files contain the entry) or "home" (only the home contains it).
 	Outcome string `json:"did"`
 	// lines that differ in the file, each with - for an old line or + for a new line
 	ChangedLines []string `json:"changes,omitempty"`
@@ -94,7 +94,8 @@ func TeamShare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out Team
 	return out, verb.WrapError("taking what is shared out of the home", err)
 }
 
-// openTeamFiles opens the team files to which the working directory belongs, and sets fields of out.
+// openTeamFiles opens the team files to which the working directory belongs. It sets *out to a result that contains
+// the root of the working tree and no entries yet.
 func openTeamFiles(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -161,7 +162,7 @@ func checkReplaceFile(
 		return nil // The file does not exist yet.
 	}
 	if mdtree.FormatEntry(p.Entry) == mdtree.FormatEntry(e) {
-		return nil // The file already has this text.
+		return nil // The team file already contains the entry in this form.
 	}
 	err = t.CheckReplace(ctx, p.Path, writtenFiles)
 	return adviseUncommitted(t, e.Name, err)
@@ -218,7 +219,9 @@ func shareEntry(
 		_ = w.Host.Trusted.AddSharedFile(
 			ctx,
 			team.EntryHash(e),
-		) // Otherwise the text would not count as the user's before it is reviewed.
+		// Record that the user wrote this file. Without this record, the file would count as foreign until the team
+		// has reviewed it.
+		)
 	}
 	return moved, err
 }
@@ -377,8 +380,8 @@ func TeamUnshare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out Te
 // unsharePlan says what [TeamUnshare] will do.
 type unsharePlan struct {
 	filesToRemove []mdtree.Place // team files that will be removed
-	addOps        []oxbow.Op     // ops that add the missing entries to the home
-	inHomeOnly    []MovedEntry   // entries that are already in the home and no longer in team files
+	addOps        []oxbow.Op     // ops that add those entries to the home that the home does not contain
+	inHomeOnly    []MovedEntry   // entries that an earlier call already moved from the team files to the home
 }
 
 // planUnshare plans [TeamUnshare] without changing anything. It returns an error if neither the team files nor the

@@ -53,7 +53,7 @@ func SignHeadsPeriodically(m *oxbow.Memory, store string, now func() time.Time) 
 		}
 	})
 	if err != nil {
-		return func() {} // A store without events never has a head to sign.
+		return func() {} // A store without events does not report changes, so nothing has to be signed.
 	}
 	return func() {
 		stop()
@@ -64,8 +64,8 @@ func SignHeadsPeriodically(m *oxbow.Memory, store string, now func() time.Time) 
 	}
 }
 
-// signHeadAfter signs the head of a store if at least minChanges changes follow the last signed head. It creates a
-// missing key.
+// signHeadAfter signs the hash of a store's whole history, called head, if at least minChanges changes were made since
+// the last signature. It creates a missing key.
 func signHeadAfter(store string, now time.Time, seq uint64, chain string, minChanges uint64) error {
 	text, err := os.ReadFile(store + signedHeadsSuffix)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -100,7 +100,8 @@ func SignRollback(store string, now time.Time, s oxbow.Stats) (bool, error) {
 		return false, nil
 	}
 	k, kerr := signingKey(store)
-	if errors.Is(kerr, fs.ErrNotExist) { // The check reports the missing key.
+	// Nothing can be signed without the signing key. The check of the signatures reports the missing key.
+	if errors.Is(kerr, fs.ErrNotExist) {
 		return false, nil
 	}
 	err = errors.Join(err, kerr)
@@ -185,7 +186,7 @@ func createSigningKey(store string) (proof.SigningKey, error) {
 
 // HeadsCheck is the result of comparing the signed heads with a memory's log.
 type HeadsCheck struct {
-	MatchingHeads int `json:"signed"` // number of signed heads that match the log
+	MatchingHeads int `json:"signed"` // number of signed lines whose change has the same hash in the log
 	// Number of signed heads whose change a compaction has dropped, so that they cannot be compared.
 	DroppedHeads int    `json:"dropped,omitempty"`
 	LastSeq      uint64 `json:"last_change"` // number of the last change whose head was signed
@@ -248,7 +249,8 @@ func ReadSignedHeads(store string) (*HeadsCheck, []verb.Problem, error) {
 	return out, ps, nil
 }
 
-// CompareWithLog compares the signed heads with the log of a sound memory, and returns the differences as problems.
+// CompareWithLog compares each signed hash with the hash that the log of a sound memory has after the same change. It
+// returns the differences as problems.
 func (c *HeadsCheck) CompareWithLog(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -312,8 +314,8 @@ func (c *HeadsCheck) CompareWithLog(
 	return nil, nil
 }
 
-// signedHeadsProblem returns a problem of the signed heads. The problem lacks an offset, because it is not in the file
-// of the memory.
+// signedHeadsProblem returns a problem with the file of signatures. The problem lacks an offset, because offsets are
+// positions in the memory's file.
 func signedHeadsProblem(description, remedy string) verb.Problem {
 	return verb.Problem{Offset: -1, Description: description, Mend: remedy}
 }
