@@ -20,7 +20,7 @@ func (o *OS) SyncAfter(dir string, write func() error) error {
 	if err != nil {
 		return err
 	}
-	// syncfs reports errors that occur after this open.
+	// Open the directory before the write, because syncfs reports only errors that occur after the open.
 	d, err := o.root.OpenFile(local, os.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {
 		return err

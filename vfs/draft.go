@@ -72,7 +72,7 @@ func (d *Draft) SetMode(mode fs.FileMode) error {
 	return c.Chmod(d.temporaryName, mode.Perm())
 }
 
-// Size returns the number of bytes that were written.
+// Size returns the number of bytes that were written to the draft so far.
 func (d *Draft) Size() int64 { return d.size }
 
 // Reader returns a reader of all bytes that were written.

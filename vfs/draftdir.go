@@ -58,9 +58,11 @@ func NewDraftDir(fsys FS, name string, perm fs.FileMode) (_ *DraftDir, err error
 	if err != nil {
 		return nil, errors.Join(err, d.lock.Close())
 	}
-	// After a power loss, the lock file shows that the rest of the directory is a draft.
+	// Make the lock file durable first. After a power loss, it shows that the directory is only a draft.
 	err = fsys.SyncDir(d.tempDir)
-	if err == nil { // This check needs the lock, because another builder may have finished in the meantime.
+	// Check the final name only now, with the lock, because another builder may have finished the directory in the
+	// meantime.
+	if err == nil {
 		err = checkEmptyOrMissing(fsys, name)
 	}
 	if err == nil {
@@ -106,7 +108,8 @@ func (d *DraftDir) hasLeftover() (bool, error) {
 	})
 	for _, e := range entries {
 		isLock := e.Name() == draftLockName && e.Type().IsRegular()
-		// A builder creates the lock file first and removes it last.
+		// A builder creates the lock file first and removes it last. Without the lock file, the directory is therefore
+		// not part of a draft.
 		isContents := e.Name() == draftContentsName && e.IsDir() && hasLock
 		if !isLock && !isContents {
 			return false, fmt.Errorf(
@@ -170,7 +173,9 @@ func (d *DraftDir) Discard() error {
 	}
 	err := RemoveAll(d.fsys, d.tempName())
 	if err == nil {
-		err = d.fsys.SyncDir(d.tempDir) // The lock file must be the last file that is removed.
+		// Make the removal durable before the lock file is removed. Otherwise files of the draft might remain after a
+		// power loss, without a lock file that shows what they are.
+		err = d.fsys.SyncDir(d.tempDir)
 	}
 	err = errors.Join(err, removeTemp(d.fsys, path.Join(d.tempDir, draftLockName)), d.lock.Close())
 	d.lock = nil

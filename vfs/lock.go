@@ -145,8 +145,8 @@ func (l *osLock) Close() error {
 	l.closed = true
 	var err error
 	if l.isHeld {
-		// It is not sufficient to close the file, because a child process that is being started may share the open
-		// file, and therefore the lock.
+		// It is not sufficient to close the file. A child process that is being started may share the open file, and
+		// would then keep the lock.
 		l.isHeld = false
 		err = unlockFile(l.file)
 	}

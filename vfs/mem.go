@@ -24,8 +24,8 @@ type Mem struct {
 	mu          sync.RWMutex // guards all following fields and all nodes
 	root        *memNode
 	lastIno     uint64 // the last inode number that was used
-	changeCount int64  // number of changes (for the default clock)
-	lastTemp    uint64 // the last number that NextTemp returned
+	changeCount int64  // number of changes so far, from which the default clock computes the time of a change
+	lastTemp    uint64 // the last number that NextTemp returned for the name of a temporary file
 	clock       func() time.Time
 }
 
@@ -38,7 +38,7 @@ type memNode struct {
 	modTime    time.Time
 	children   map[string]*memNode // entries of the directory (nil for a file)
 	data       []byte              // content of the file
-	isShared   bool                // data is shared with other nodes, so it must be copied before a change
+	isShared   bool                // other files share the bytes in data, so data must be copied before a change
 	lockHolder *memLock            // lock that is held on the file (nil if none)
 }
 
@@ -274,7 +274,7 @@ func (m *Mem) Rename(oldname, newname string) error {
 	old := to.children[newbase]
 	switch {
 	case old == n:
-		return nil // As in POSIX, two hard links of the same file are both kept.
+		return nil // As in POSIX, renaming a file to another of its own names (hard links) does nothing.
 	case old != nil && old.children != nil:
 		return refuse(fs.ErrExist)
 	case old != nil && n.children != nil:
@@ -390,7 +390,8 @@ func (m *Mem) newNode(mode fs.FileMode) *memNode {
 	return n
 }
 
-// Now returns the time of the next change. If the default clock is used, this call counts as a change.
+// Now returns the time that a change at this moment would have. The default clock then advances, so that the next
+// change has a later time.
 func (m *Mem) Now() time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -14,13 +14,13 @@ import (
 // maxMemFile is the maximum size of a file in a [Mem], in bytes. Without it, a wrong length could use up all memory.
 const maxMemFile = 1 << 30
 
-// memInfo describes a node as of the call that returned it.
+// memInfo describes a file or directory in a [Mem]. Later changes of the file do not change the description.
 type memInfo struct {
 	name    string
 	size    int64
 	mode    fs.FileMode
 	modTime time.Time
-	node    *memNode // identifies the described file
+	node    *memNode // the file or directory, so that SameFile can compare it
 	ino     uint64
 }
 
@@ -176,7 +176,7 @@ func (n *memNode) grow(size int64) {
 	clear(n.data[old:])
 }
 
-// memLock is a lock in a [Mem]. The field mu of the Mem guards its fields.
+// memLock is a lock on a file in a [Mem]. Its fields are guarded by m.mu.
 type memLock struct {
 	m        *Mem
 	name     string

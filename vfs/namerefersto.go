@@ -26,7 +26,8 @@ func NameRefersTo(fsys FS, name string, info fs.FileInfo) (bool, error) {
 // directory, the error matches [fs.ErrNotExist].
 func (o *OS) RefersTo(name string, info fs.FileInfo) (bool, error) {
 	if checkName("stat", name) == nil && refersTo(filepath.Join(o.path, name), info) {
-		return true, nil // A single system call has checked both the directory and the file.
+		// The system call used the whole path, so it is known that the directory has not been replaced either.
+		return true, nil
 	}
 	same, err := NameRefersTo(o, name, info)
 	if same && o.Moved() {

@@ -1,5 +1,5 @@
-// This file is for platforms on which the number of a file's names is not in its description. On
-// Windows, an open file knows it.
+// This file is for platforms on which a file's description does not contain the number of its names (hard links). On
+// Windows, only an open file can be asked for this number.
 
 //go:build !unix
 

@@ -51,8 +51,8 @@ func nameInDirRefersTo(dir int, name string, info fs.FileInfo) (same, known bool
 	if !ok {
 		return false, false
 	}
-	// All fields except the times are requested. If fewer fields were requested, a network file system might answer
-	// from its cache.
+	// Request all fields of the file's description except the times. For fewer fields, a network file system might
+	// answer from its cache, without asking the server.
 	const mask = unix.STATX_BASIC_STATS &^ (unix.STATX_ATIME | unix.STATX_MTIME | unix.STATX_CTIME)
 	var st unix.Statx_t
 	err := error(unix.EINTR)

@@ -56,7 +56,7 @@ func (f *dataFile) callWithFD(name string, call func(fd int) error) error {
 			}
 		}
 	})
-	if cerr != nil { // Control fails only if the file is closed.
+	if cerr != nil { // The method Control of a connection fails only if the file is closed.
 		err = os.ErrClosed
 	}
 	if err != nil {

@@ -62,7 +62,9 @@ func AcquireLock(ctx context.Context, l Lock, limit time.Duration) (ok bool, wai
 		defer end()
 		ok, err = w.waitForLock(until)
 		if ctx.Err() == nil && until.Err() != nil {
-			err = nil // Only the time limit is over, and not the context of the caller.
+			// The caller's context is not done. Only the time limit has passed, for which the result is false without
+			// an error.
+			err = nil
 		}
 	default:
 		ok, err = Poll(ctx, limit, l.TryLock)
@@ -182,7 +184,7 @@ func (q *lockQueue) stopIfEmpty() bool {
 	return !q.isRunning
 }
 
-// firstLimit returns the time for which the first waiting call waits for another process.
+// firstLimit returns how long the first call in the queue waits for a process that has the lock.
 func (q *lockQueue) firstLimit() time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -192,7 +194,8 @@ func (q *lockQueue) firstLimit() time.Duration {
 	return q.calls[0].limit
 }
 
-// serve serves the queue until it is empty. It releases the lock before the callers of a batch continue.
+// serve acquires the lock for the calls in the queue, and runs their functions, until the queue is empty. All waiting
+// calls are run together. serve releases the lock before these calls return to their callers.
 func (q *lockQueue) serve(path, name string) {
 	for {
 		var calls []*lockedCall
@@ -203,7 +206,9 @@ func (q *lockQueue) serve(path, name string) {
 				c.wasLockAcquired, c.err = true, c.do(dir)
 			}
 		})
-		if !ok { // Calls that began later have not waited for their whole limit yet.
+		// The lock was not acquired within the first call's limit. Only calls that were waiting at the start fail,
+		// because later calls have not waited for their own limit yet.
+		if !ok {
 			calls = q.takeBefore(start)
 			for _, c := range calls {
 				c.err = err

@@ -20,14 +20,14 @@ import (
 // watchableFileSystems contains the magic numbers of the file systems whose changes are all made through this kernel
 // (from linux/magic.h, ZFS and bcachefs).
 var watchableFileSystems = []int64{
-	0xef53,     // ext2, ext3, ext4
-	0x58465342, // XFS
-	0x9123683e, // Btrfs
-	0x01021994, // tmpfs
-	0x794c7630, // overlay
-	0xf2f52010, // F2FS
-	0x2fc12fc1, // ZFS
-	0xca451a4e, // bcachefs
+	0xef53,     // magic number of ext2, ext3 and ext4
+	0x58465342, // magic number of XFS
+	0x9123683e, // magic number of Btrfs
+	0x01021994, // magic number of tmpfs
+	0x794c7630, // magic number of overlayfs
+	0xf2f52010, // magic number of F2FS
+	0x2fc12fc1, // magic number of ZFS
+	0xca451a4e, // magic number of bcachefs
 }
 
 const watchMask = syscall.IN_CREATE | syscall.IN_DELETE | syscall.IN_MODIFY | syscall.IN_ATTRIB |
@@ -101,8 +101,8 @@ func (w *inotifyWatch) Changed() (files, lost []string, err error) {
 		case errors.Is(err, syscall.EINTR):
 			continue
 		case errors.Is(err, syscall.EAGAIN):
-			// The directory of a new symbolic link is reported as lost, so that the caller lists it and finds the
-			// link. The target of the link is not watched.
+			// Report the parent directory of a new symbolic link as lost. The caller then lists this directory and
+			// finds the link. The target of the link is not watched.
 			for _, p := range made {
 				if dir := path.Dir(p); !gone[dir] && w.isLink(p) {
 					gone[dir] = true
@@ -113,7 +113,9 @@ func (w *inotifyWatch) Changed() (files, lost []string, err error) {
 		case err != nil:
 			return nil, nil, fmt.Errorf("watching: %w", err)
 		}
-		// struct inotify_event { int wd; uint32 mask, cookie, len; char name[len]; }
+		// The kernel fills the buffer with events of this form:
+		//
+		//	struct inotify_event { int wd; uint32 mask, cookie, len; char name[len]; }
 		for b := w.buffer[:n]; len(b) >= syscall.SizeofInotifyEvent; {
 			wd := int32(binary.NativeEndian.Uint32(b))
 			mask := binary.NativeEndian.Uint32(b[4:])

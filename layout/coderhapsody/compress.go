@@ -28,14 +28,15 @@ func (h *home) Spans() []string {
 	return names
 }
 
-// Compress implements [layout.Compressor]. If no period is given, it ignores periods that are not
-// over, that include one of the two newest logs, or that are already compressed. It skips periods
-// that contain nothing to digest.
+// Compress implements [layout.Compressor]. It replaces the logs of a period, such as a week, by a shorter digest. If
+// the request names no period, Compress compresses all periods, with three exceptions. It ignores periods that have
+// not ended, periods that include one of the two newest logs, and periods that are already compressed. It skips a
+// period whose logs contain nothing to summarize.
 //
-// A digest has an entry for each group of entries whose labels are equal except for tags, files and
-// confidence. The entry has the common labels, all tags and files of the group, and its lowest
-// confidence if each entry has a confidence. Tags and files that a memory profile excludes are kept
-// in groups of their own. Handoffs are not included. Each period is compressed atomically.
+// A digest has an entry for each group of entries whose labels are equal except for tags, files and confidence. The
+// entry has the common labels, all tags and files of the group, and its lowest confidence if each entry has a
+// confidence. Tags and files that a memory profile excludes are kept in groups of their own. Handoffs are not
+// included. Each period is compressed atomically.
 func (h *home) Compress(ctx context.Context, r layout.Compression) ([]layout.Digest, error) {
 	if err := h.checkUnrestricted(); err != nil {
 		return nil, err
@@ -289,17 +290,19 @@ func (h *home) planDigest(
 // digestBuilder creates the digest of a period.
 type digestBuilder struct {
 	layout.Digest
-	home             *home
-	view             mdtree.View
-	groupByTitle     map[string]*digestGroup // groups by title
-	digestEntries    []oxbow.Entry           // entries of the digest
-	digestText       *logText                // text of the digest
-	coveredFileEdits []mdtree.Edit           // edits that cover files
+	home *home
+	view mdtree.View
+	// groups of entries that become one entry of the digest, by the group's title
+	groupByTitle     map[string]*digestGroup
+	digestEntries    []oxbow.Entry // entries of the digest
+	digestText       *logText      // text of the digest
+	coveredFileEdits []mdtree.Edit // edits that move the summarized logs to the directory coveredDir
 
 	excludedLabels map[oxbow.Label]bool // tags and files that profiles exclude
 }
 
-// coverLogs moves logs to the directory of covered files, and groups their entries.
+// coverLogs plans to move logs to coveredDir, because the digest replaces them. It also divides the logs' entries into
+// groups.
 func (d *digestBuilder) coverLogs(logs []uncoveredLog) error {
 	for _, f := range logs {
 		text, ok := d.view.File(f.path)
@@ -336,8 +339,8 @@ func (d *digestBuilder) coverLogs(logs []uncoveredLog) error {
 	return nil
 }
 
-// addGroup adds the entry of a group. digestTexts contains the digest texts that the caller provides, by group
-// title.
+// addGroup adds an entry to the digest that summarizes the entries of a group. The caller may have provided its text
+// in digestTexts, by group title.
 func (d *digestBuilder) addGroup(g *digestGroup, from time.Time, digestTexts map[string]string) error {
 	e := oxbow.Entry{
 		Name:    unusedEntryName(d.view, d.Name, g.groupTitle, d.digestEntries),
@@ -506,7 +509,8 @@ func (h *home) Decompress(ctx context.Context, dry bool, names ...string) ([]lay
 	return done, nil
 }
 
-// planUndoDigest returns the edits that undo a digest.
+// planUndoDigest returns the edits that remove the digest with this name and move the logs that it summarizes back to
+// their place.
 func (h *home) planUndoDigest(v mdtree.View, name string) (layout.Digest, []mdtree.Edit, error) {
 	name = strings.TrimSuffix(path.Base(name), ".md")
 	p := logDir + "/" + name + ".md"
@@ -579,7 +583,7 @@ func (h *home) uncoverFiles(v mdtree.View, d *layout.Digest) (edits []mdtree.Edi
 	return edits, ""
 }
 
-// coveringDigest returns the name of the digest that covers a file.
+// coveringDigest returns the name of the digest that summarizes the log with this file name.
 func (h *home) coveringDigest(v mdtree.View, base string) string {
 	for p := range v.Files() {
 		if f, ok := parseLogPath(p, h.Zone); !ok || f.isCovered {

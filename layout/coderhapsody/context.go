@@ -26,7 +26,7 @@ import (
 //go:embed prompt.md
 var instructions string
 
-// These are the names of context parts.
+// These are the names of the parts of which the context for an agent consists.
 const (
 	partIdentity     = "identity"
 	partMemory       = "memory"
@@ -42,7 +42,7 @@ const newestLogs = 2
 // These constants limit the entries that are recalled for a message, as in CodeRhapsody.
 const (
 	minMessageChars    = 50   // minimum length, in characters, of a message for which entries are recalled
-	maxRecalledEntries = 3    // maximum number of entries
+	maxRecalledEntries = 3    // maximum number of entries that are recalled for a message
 	maxSnippetChars    = 800  // maximum length of each entry, in characters
 	maxRecallBytes     = 6144 // maximum size of all entries, in bytes
 )
@@ -155,9 +155,10 @@ type uncoveredLog struct {
 	path string
 }
 
-// uncoveredLogsForContext returns the logs that are not covered by a digest: days, weeks, months and buckets, each
-// sorted from newest to oldest. Days that a bucket contains are left out. A log in the directory
-// of covered files is live if no digest covers it, because a person removed the digest.
+// uncoveredLogsForContext returns the logs that no digest summarizes. These are logs of days, digests of weeks and
+// months, and buckets, which are summaries that CodeRhapsody itself writes. Each kind is sorted from newest to oldest.
+// Days that a bucket contains are left out. A log in coveredDir is included if its digest does not exist, because a
+// person removed the digest.
 func (h *home) uncoveredLogsForContext(v mdtree.View) []uncoveredLog {
 	var days, buckets, covered, all []uncoveredLog
 	isCovered := map[string]bool{}
@@ -212,10 +213,12 @@ func (h *home) addCoveredFiles(v mdtree.View, p string, isCovered map[string]boo
 	}
 }
 
-// contextOrderBySpan is the order of spans in a context, where lower numbers come first.
+// contextOrderBySpan says in which order logs appear in an agent's context, by the time span of a log. Lower numbers
+// come first. A bucket is a summary that CodeRhapsody itself writes.
 var contextOrderBySpan = map[string]int{"day": 0, "week": 1, "month": 2, "bucket": 3}
 
-// compareForContext orders logs by span, and from newest to oldest within a span.
+// compareForContext orders logs by their time span (see contextOrderBySpan). Logs with the same kind of span are
+// ordered from newest to oldest.
 func compareForContext(a, b uncoveredLog) int {
 	return cmp.Or(
 		contextOrderBySpan[a.spanName]-contextOrderBySpan[b.spanName],

@@ -1,5 +1,5 @@
-// This file reads and edits the front matter of a block line by line. Lines that are not changed stay the same byte
-// for byte, including comments and unknown keys.
+// This file reads and edits the YAML front matter of an entry in a log, line by line. Lines that are not changed stay
+// the same byte for byte, including comments and unknown keys.
 
 package coderhapsody
 
@@ -41,7 +41,7 @@ func readMatter(file, data string, firstLine int, fileDay time.Time) (frontMatte
 	return decodeMatter(top, file, firstLine, fileDay)
 }
 
-// decodeMatter decodes a mapping.
+// decodeMatter decodes front matter from a YAML mapping of keys to values.
 func decodeMatter(mapping *yaml.Node, file string, firstLine int, fileDay time.Time) (frontMatterValues, error) {
 	r := &matterReader{frontmatter.MappingReader{File: file, FirstLine: firstLine}}
 	m := frontMatterValues{presentValues: map[string][]string{}}

@@ -55,7 +55,8 @@ func (l logLayout) splitEntryBlocks(p, text string) (*logText, []entryBlock, err
 	}
 	var wrong profile.Diagnostics
 	lg := parseLog(text, nil)
-	matters := map[int]frontMatterValues{} // front matter by its start
+	// decoded front matter of each entry, by the offset in text at which the entry's block begins
+	matters := map[int]frontMatterValues{}
 	bad := map[int]bool{}
 	for _, b := range lg.blocks {
 		if !b.hasFrontMatter {
@@ -89,7 +90,8 @@ func (l logLayout) splitEntryBlocks(p, text string) (*logText, []entryBlock, err
 	return lg, ps, nil
 }
 
-// setEntryNames sets the names of the parts. It creates distinct names for parts whose front matter lacks a name.
+// setEntryNames sets entryName in each element of ps, the blocks of a log. It generates distinct names for blocks
+// whose front matter lacks a name.
 func setEntryNames(fileStem string, ps []entryBlock) {
 	seen := map[string]bool{}
 	for i := range ps {
@@ -140,12 +142,12 @@ func (l logLayout) Parse(p, text string) ([]mdtree.Item, error) {
 	return items, err
 }
 
-// coveredLabel is the label of all entries in covered files. The label is not stored in the file,
-// because covering a file must not change the file's text.
+// coveredLabel is the label of all entries in logs that were moved away because a digest summarizes them. The label is
+// not stored in the log, because summarizing a log must not change its text.
 var coveredLabel = oxbow.Label{Key: profile.LabelCovered, Value: "true"}
 
-// digestLabel is the label of all entries in a file that covers other files. Like
-// coveredLabel, it is not part of the file's text.
+// digestLabel is the label of all entries in a digest, that is, in a file that summarizes logs. The label is not
+// stored in the file.
 var digestLabel = oxbow.Label{Key: profile.LabelDigest, Value: "true"}
 
 // Plan implements [mdtree.Layout].
@@ -313,7 +315,8 @@ func (l logLayout) rewriteEntryBlock(p string, lg *logText, ps []entryBlock, i i
 		values := labelValues(labels)
 		for _, k := range frontMatterLabelKeys {
 			if !slices.Equal(values[k], q.frontMatter.presentValues[k]) {
-				want[k] = values[k] // without values, nil removes the key
+				// if the entry has no labels for key k, values[k] is nil, which removes the key from the front matter
+				want[k] = values[k]
 			}
 		}
 	}
@@ -357,10 +360,11 @@ func editBlock(
 	}
 	switch {
 	case front == "" && blockIndex == 0 && strings.TrimSpace(content) != "":
-		// without front matter, the block stays as in a log from before labels existed
+		// write the entry without front matter, as CodeRhapsody did before it had labels
 		return parseLog(head+lg.text[b.contentStart:], nil).withContent(blockIndex, content), nil
 	case !openerForIndex(blockIndex)(front):
-		// Begin with a known key, because front matter is recognized only by such a key.
+		// Begin the front matter with the known key "kind". Otherwise a reader would take the front matter for text,
+		// because it does not begin with a known key.
 		front = keyKind + ": " + kind.String() + lg.lineEnding + front
 	}
 	text := lg.text[:b.frontStart] + front + lg.text[b.frontEnd:]
@@ -401,7 +405,7 @@ func (l logLayout) writeNames(p, text string, wantedNames []string) (string, err
 	return text, nil
 }
 
-// entryBlockNames returns the names of the parts.
+// entryBlockNames returns the name of the entry in each block.
 func entryBlockNames(ps []entryBlock) []string {
 	names := make([]string, len(ps))
 	for i, p := range ps {

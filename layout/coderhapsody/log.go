@@ -34,16 +34,16 @@ const (
 	keyName       = "name"    // name of the entry, if the name cannot be made from the content
 	keyTime       = "time"    // creation time
 	keyUpdated    = "updated" // time at which the content last changed
-	keyKind       = "kind"    // kind, if it differs from the kind of the file
+	keyKind       = "kind"    // kind of the entry, if it is not the usual kind of entries in this file
 	keyAliases    = "aliases"
 	keyProject    = "project" // one project or a list
 	keyTags       = "tags"
 	keyFiles      = "related_files"
 	keyConfidence = "confidence" // number from 0 to 1
 	keyProcess    = "process"    // true or false
-	keyPinned     = "pinned"     // true or false
-	keyLabels     = "labels"     // all other labels in the form key:value
-	keyCovers     = "covers"     // list of the covered files, in a digest's first block
+	keyPinned     = "pinned"     // whether the entry is pinned (true or false)
+	keyLabels     = "labels"     // labels for which no other key exists, in the form key:value
+	keyCovers     = "covers"     // names of the logs that a digest summarizes; only in the first block of the digest
 )
 
 var frontMatterKeys = []string{keyName, keyTime, keyUpdated, keyKind, keyAliases, keyProject, keyTags, keyFiles,
@@ -56,8 +56,8 @@ type logBlock struct {
 	frontStart               int // beginning of the YAML, which is text[frontStart:frontEnd]
 	frontEnd                 int // beginning of the marker after the YAML
 	frontLine                int // number of the YAML's first line, counting from 1
-	contentStart, contentEnd int // byte range of the content
-	nextBlock                int // beginning of the next block
+	contentStart, contentEnd int // byte range of the entry's content
+	nextBlock                int // offset of the next block in the log, or the length of the text
 }
 
 // logText is the text of a file, divided into blocks. There is always a first block, but it may be blank.
@@ -73,8 +73,8 @@ func isMarker(line string) bool { return strings.TrimRight(line, " \t\r\n") == "
 // blockOpener reports whether a marker line begins a block. next is the line after the marker.
 type blockOpener func(next string) bool
 
-// openerForIndex returns the opener for a marker in the line with this index, or for a marker before the block with
-// this index.
+// openerForIndex returns the function that decides whether a line --- begins a block. index is the index of this line
+// in the file, or the index of the block before which the line is.
 func openerForIndex(index int) blockOpener {
 	if index == 0 {
 		return opensFirstBlock
@@ -82,7 +82,8 @@ func openerForIndex(index int) blockOpener {
 	return opensBlock
 }
 
-// openerForContent returns the opener for a marker in the first line of the block's content.
+// openerForContent returns the function that decides whether a line --- would begin a new block if it were the first
+// line of this block's content.
 func (b logBlock) openerForContent() blockOpener {
 	if b.hasFrontMatter {
 		return opensBlock
@@ -90,14 +91,15 @@ func (b logBlock) openerForContent() blockOpener {
 	return opensFirstBlock // only the first block of a file may lack front matter
 }
 
-// opensBlock is the opener for a marker that is not in the first line of a file.
+// opensBlock reports whether a line --- begins a block. The line must not be the first line of the file. The next line
+// must begin with a known key and a colon.
 func opensBlock(next string) bool {
 	key, ok := keyBeforeColon(next)
 	return ok && slices.Contains(frontMatterKeys, key)
 }
 
-// opensFirstBlock is the opener for a marker in the first line of a file. The line next may begin with any
-// key.
+// opensFirstBlock reports whether a line --- at the beginning of a file begins a block. The next line must begin with
+// a key and a colon, but the key need not be known.
 func opensFirstBlock(next string) bool {
 	key, ok := keyBeforeColon(next)
 	return ok && !strings.ContainsFunc(key, func(c rune) bool {
@@ -166,8 +168,8 @@ func parseLog(text string, isInvalidFront func(start int) bool) *logText {
 // textRange is a byte range of a text.
 type textRange struct{ start, end int }
 
-// splitIntoLines returns the lines of text[top:]. For each line, markers contains the index of the first marker line
-// at or after it, or -1 after the last marker line.
+// splitIntoLines returns the byte ranges of the lines in text[start:]. markers has an element for each line: the index
+// of the next line that consists of three dashes, or the line's own index. It is -1 if no such line follows.
 func splitIntoLines(text string, start int) (lines []textRange, markers []int) {
 	for at := start; at < len(text); {
 		to := len(text)
@@ -226,8 +228,9 @@ func (l *logText) blockContent(i int) string {
 	return unescapeMarkers(s, b.openerForContent())
 }
 
-// escapeContent returns a content in the form in which it is written to this log, with escaped markers. firstOpens is
-// opensFirstBlock if the content is at the beginning of the log, otherwise opensBlock.
+// escapeContent returns the content of an entry as it is written to a log. It puts a backslash before each line ---
+// that would begin a new block. firstOpens decides this for the first line: it is opensFirstBlock at the beginning of
+// a log, and otherwise opensBlock.
 func (l *logText) escapeContent(content string, firstOpens blockOpener) string {
 	content = escapeMarkers(content, firstOpens)
 	if l.lineEnding != "\n" {
@@ -331,8 +334,8 @@ func (l *logText) withoutBlock(i int) (string, bool) {
 	return l.text[:prev.contentEnd] + l.lineEnding, true
 }
 
-// escapeMarkers adds backslashes to lines that would begin a block. firstOpens is the opener for a marker in the first
-// line.
+// escapeMarkers puts a backslash before each line of s that would begin a new block in a log. Such lines consist of
+// three dashes. The function firstOpens decides for the first line, and opensBlock for the others.
 func escapeMarkers(s string, firstOpens blockOpener) string {
 	return mapEscapedMarkers(s, firstOpens, func(line string) string { return `\` + line })
 }

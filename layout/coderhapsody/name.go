@@ -17,7 +17,7 @@ import (
 
 // These are the files and directories of a home.
 const (
-	soulFile   = "SOUL.md"   // the agent's identity
+	soulFile   = "SOUL.md"   // description of the agent: its character and its rules
 	memoryFile = "MEMORY.md" // lasting knowledge, curated by people and the agent
 
 	logDir     = "memory"
@@ -25,7 +25,7 @@ const (
 	undoneDir  = "memory/undone"  // digests that were undone, which are never read
 )
 
-// bucketDirs are directories into which CodeRhapsody itself compresses sessions.
+// bucketDirs are directories in which CodeRhapsody itself stores summaries of several sessions.
 var bucketDirs = []string{"memory/bucket-0", "memory/bucket-1"}
 
 var (
@@ -41,12 +41,12 @@ var (
 
 // logFile describes a log by its path.
 type logFile struct {
-	// prefix in the names of the file's entries: the file name without extension (in a bucket, after the bucket's
-	// name)
+	// beginning of generated names for the file's entries: the file name without extension; for a file in bucketDirs,
+	// after the directory's name
 	base             string
 	defaultKind      oxbow.Kind // kind of entries without a kind in their front matter
 	firstDay, endDay time.Time  // days that the log covers (endDay is exclusive)
-	spanName         string     // "day", "week", "month" or "bucket"
+	spanName         string     // time span of the log: "day", "week", "month", or "bucket" for a file in bucketDirs
 	isCovered        bool       // the log is in the directory of covered files
 }
 
@@ -100,12 +100,12 @@ type compressionSpan struct {
 	name string
 	// periodOf returns the period that contains a day, and the first days of this period and the next.
 	periodOf func(day time.Time) (period string, from, to time.Time)
-	// parsePeriod returns the first days of a period and the next period. It returns false if periodOf never returns
-	// this text.
+	// parsePeriod returns the first day of a period, such as 2026-W16, and the first day of the next period. It
+	// returns false if the text is not in the form in which periodOf writes periods.
 	parsePeriod func(period string, zone *time.Location) (from, to time.Time, ok bool)
 }
 
-// compressionSpans lists all kinds of periods, the shorter first.
+// compressionSpans lists the kinds of periods whose logs can be compressed to a digest, the shorter first.
 var compressionSpans = []compressionSpan{
 	{"week", isoWeek, func(period string, zone *time.Location) (from, to time.Time, ok bool) {
 		g := weekNamePattern().FindStringSubmatch("week-" + period)
@@ -162,7 +162,7 @@ func (f logFile) isWithinBucket(bucket logFile) bool {
 	number := func(s string) int {
 		n, err := strconv.Atoi(s)
 		if err != nil {
-			return 0 // the only log of a day lacks a number
+			return 0 // the name of a day's only log contains no number
 		}
 		return n
 	}

@@ -16,8 +16,9 @@ import (
 )
 
 const (
-	digestShrinkFactor = 8  // factor by which a group becomes shorter, as in CodeRhapsody
-	minSectionBytes    = 60 // minimum number of bytes for a section
+	// a digest text is this many times shorter than the entries that it summarizes, as in CodeRhapsody
+	digestShrinkFactor = 8
+	minSectionBytes    = 60 // minimum number of bytes for a section of an entry in a digest
 )
 
 // digestOpening is the beginning of each text that composeDigest composes.
@@ -26,14 +27,16 @@ const digestOpening = "The beginnings of "
 // digestSection is a section of an entry in a digest.
 type digestSection struct {
 	markdownSection
-	groupHeading string // section heading in the digest: the day, or the name of the earlier digest
-	entryName    string // name of the entry ("" if the name only repeats the day)
+	// heading in the digest under which the section appears: the day of the entry, or the name of an older digest
+	groupHeading string
+	entryName    string // name of the entry, or "" if the name begins with the day in groupHeading
 
 	isFirst bool // the section is the first section of an entry
 }
 
-// composeDigest returns a group's digest text, which contains the beginnings of all sections. Its size is an eighth of
-// the entries' size. If there is not enough space for all sections, chooseSections selects some sections.
+// composeDigest returns a text that summarizes the entries of a group by the beginnings of their sections. The text is
+// at most an eighth as long as the entries. If there is not enough space for all sections, chooseSections selects some
+// sections.
 func composeDigest(name string, g *digestGroup, zone *time.Location) string {
 	all, size := g.sectionsOfEntries(zone)
 	budget := size / digestShrinkFactor
@@ -51,9 +54,10 @@ func (g *digestGroup) sectionsOfEntries(zone *time.Location) (all []digestSectio
 		entryBytes += len(e.Content)
 		under, label := e.Created.In(zone).Format("2006-01-02"), ""
 		switch {
-		case e.Kind == oxbow.Archive: // the entry is an earlier digest, which covers several days
+		case e.Kind == oxbow.Archive: // the entry is a digest, which summarizes several days
 			under, _, _ = strings.Cut(e.Name, " ")
-		case !strings.HasPrefix(e.Name, under): // a name that begins with the day only repeats the day
+		// show the entry's name, unless it begins with the day, which is already the heading
+		case !strings.HasPrefix(e.Name, under):
 			label = strings.Join(strings.Fields(e.Name), " ")
 		}
 		isFirst := true
@@ -114,7 +118,7 @@ func writeDigest(name string, g *digestGroup, keptSections []digestSection, maxB
 		text.FormatCount(len(g.entries), "entry", "entries"),
 	)
 	if len(head) > maxBytes/4 {
-		head = "" // leave out the heading, because the name of the entry contains it
+		head = "" // omit the digest's heading, which is also the name of the entry
 	}
 	left := maxBytes - len(head)
 	size := 0
@@ -126,7 +130,8 @@ func writeDigest(name string, g *digestGroup, keptSections []digestSection, maxB
 			last = s.groupHeading
 		}
 		if len(s.text) <= minSectionBytes {
-			left -= len(s.text) // the section is included as a whole
+			// a short section is included completely, and the longer sections share the rest of the space
+			left -= len(s.text)
 		} else {
 			size += len(s.text)
 		}
@@ -248,7 +253,7 @@ func firstParagraph(s string, maxBytes int) string {
 
 // digestGroup contains the entries that a digest combines into a single entry.
 type digestGroup struct {
-	groupTitle   string        // list of the labels that all entries have in common
-	commonLabels []oxbow.Label // the common labels
+	groupTitle   string        // list of the labels in commonLabels, as text
+	commonLabels []oxbow.Label // labels that all entries of the group have
 	entries      []oxbow.Entry
 }

@@ -12,14 +12,16 @@ import (
 // List contains a store's entries as of one moment.
 type List struct {
 	// yields the heads in the order of their IDs (an error ends the iteration)
-	All  iter.Seq2[oxbow.Head, error]
-	Read func(ids []uint64) ([]*oxbow.Entry, error) // returns the entries with these IDs, for heads that are not whole
+	All iter.Seq2[oxbow.Head, error]
+	// returns the entries with these IDs, if the heads contain only parts of the entries
+	Read func(ids []uint64) ([]*oxbow.Entry, error)
 }
 
-// Needs describes the data that heads must contain.
+// Needs describes which parts of entries the caller needs. A head is an entry without its content, and usually with
+// only some labels.
 type Needs struct {
 	Keys  []string // the keys of terms in filters, label keys, and [store.HeadName]
-	Names []string // an entry with such a name or alias must have a whole head
+	Names []string // names and aliases; the head of an entry with one of these must contain the whole entry
 }
 
 // AddFilter adds the keys and names to which the filter refers.
@@ -36,9 +38,9 @@ func (a *Needs) AddFilter(f oxbow.Filter) {
 	}
 }
 
-// View calls fn with the heads of a store's entries. The heads are valid until fn returns. If a head could not be
-// read, View calls fn again with whole heads. If the store is not an [oxbow.HeadViewer] or lacks the requested data,
-// all heads are whole.
+// View calls fn with the heads of a store's entries, that is, with the parts of each entry that asked names. The heads
+// are valid until fn returns. If a head could not be read, View calls fn again with whole entries as heads. If the
+// store is not an [oxbow.HeadViewer] or lacks the requested data, all heads contain whole entries.
 func View(ctx context.Context, s oxbow.Store, asked Needs, fn func(List) error) error {
 	if v := oxbow.CapabilitiesOf(s).HeadViewer; v != nil {
 		ok, err := v.ViewHeads(

@@ -100,8 +100,8 @@ func testWatch(t *testing.T, s oxbow.Store, _ Can) {
 	}
 }
 
-// changedEntry returns the entry in the only change of an event, or nil if this entry was removed. The entry must have
-// this ID.
+// changedEntry returns the entry in an event, or nil if the event reports that the entry was removed. The test fails
+// unless the event contains exactly one change, of the entry with this ID.
 func changedEntry(t *testing.T, event oxbow.Event, id uint64) *oxbow.Entry {
 	t.Helper()
 	if len(event.Changes) != 1 || event.Changes[0].ID != id {

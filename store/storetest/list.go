@@ -23,7 +23,7 @@ func testListOrder(t *testing.T, s oxbow.Store, _ Can) {
 		t.Errorf("entries = %q, not by ID", entryNames(es))
 	}
 	for range s.Entries(t.Context(), oxbow.Filter{}) {
-		break // A caller may stop early.
+		break // Test that a caller may stop the iteration before the last entry.
 	}
 }
 
@@ -77,10 +77,11 @@ func testNames(t *testing.T, s oxbow.Store, can Can) {
 		content := fmt.Sprint("content ", i)
 		err := s.Apply(t.Context(), oxbow.Add{Name: n, Content: content})
 		if errors.Is(err, oxbow.ErrInvalid) || errors.Is(err, oxbow.ErrUnsupported) {
-			continue // A store may refuse a name, but must not confuse two names.
+			// A store may refuse the name, so do not test it further. But the store must not confuse two names.
+			continue
 		}
 		if n == "e\u0301" && errors.Is(err, oxbow.ErrExists) {
-			continue // For a memory, both spellings of "é" are the same name.
+			continue // A Memory treats both spellings of "é" as the same name, and the other one exists already.
 		}
 		if err != nil {
 			t.Errorf("Add(%q) = %v", n, err)

@@ -15,8 +15,8 @@ import (
 // Can says which data a store can store. For everything else, it must return an error that matches
 // [oxbow.ErrUnsupported] or [oxbow.ErrInvalid].
 type Can struct {
-	Labels  bool         // The store has labels.
-	Aliases bool         // The store has aliases.
+	Labels  bool         // The store can store labels.
+	Aliases bool         // The store can store aliases.
 	Kinds   []oxbow.Kind // kinds that the store has (nil means all)
 	// precision of the creation time (0 means nanoseconds; a day or more means that it is not stored)
 	Created time.Duration

@@ -67,7 +67,8 @@ func checkLabelSpellings(t *testing.T, m *oxbow.Memory) {
 	}
 }
 
-// checkAliasSpellings adds an alias to the entry in both spellings.
+// checkAliasSpellings adds an alias in two Unicode spellings to the entry, with composed and decomposed characters.
+// The entry must then have only the composed spelling.
 func checkAliasSpellings(t *testing.T, m *oxbow.Memory) {
 	t.Helper()
 	applyOps(t, m, oxbow.Alias{Name: decomposedName, Aliases: []string{"a" + decomposedName, "a" + composedName}})
@@ -90,7 +91,9 @@ func testOldSpellings(t *testing.T, s oxbow.Store, _ Can) {
 	}
 	err := s.Apply(ctx, oxbow.Add{Name: composedName, Content: "new"})
 	if errors.Is(err, oxbow.ErrExists) {
-		return // The store is a memory or a server, which normalizes names.
+		// The store normalizes names, like a Memory or a server does. It cannot contain both spellings, so the rest of
+		// the test does not apply.
+		return
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -19,8 +19,8 @@ import (
 
 // A Wrapper describes a store that wraps another store, for [RunWrapper].
 type Wrapper struct {
-	// Ops are applied to the store before it is wrapped, each in a separate change. At least one entry must be visible
-	// through the wrapper.
+	// Ops are applied to a store, each in a separate change, before Wrap wraps this store. At least one entry must be
+	// visible through the wrapper.
 	Ops []oxbow.Op
 
 	// Secret is a word that is in the name and the texts of each entry that the wrapper must hide, and in no other
@@ -40,7 +40,8 @@ type Wrapper struct {
 func RunWrapper(t *testing.T, open func(t *testing.T) oxbow.Store, w Wrapper) {
 	for _, tc := range []struct {
 		name string
-		hide func(oxbow.Store) oxbow.Store // hide returns the store without some of its optional interfaces.
+		// returns the store with the optional interfaces of this test case, and without the others
+		hide func(oxbow.Store) oxbow.Store
 	}{
 		{"all optional interfaces", func(s oxbow.Store) oxbow.Store { return s }},
 		{"heads without contents", func(s oxbow.Store) oxbow.Store { return headStore{s} }},
@@ -92,10 +93,11 @@ func RunWrapper(t *testing.T, open func(t *testing.T) oxbow.Store, w Wrapper) {
 // plainStore is a store without optional interfaces.
 type plainStore struct{ oxbow.Store }
 
-// headStore is a store with all optional interfaces, whose heads lack contents.
+// headStore is a store with all optional interfaces. Its ViewHeads returns entries without their contents, so that a
+// wrapper must read the contents separately.
 type headStore struct{ oxbow.Store }
 
-// Capabilities returns the optional interfaces, for [oxbow.CapabilitiesOf].
+// Capabilities returns the optional interfaces that the store supports, for [oxbow.CapabilitiesOf].
 func (s headStore) Capabilities() oxbow.Capabilities {
 	c := oxbow.CapabilitiesOf(s.Store)
 	c.HeadViewer = s
@@ -148,16 +150,17 @@ func missingFields(c oxbow.Capabilities) (names []string) {
 type wrapperTest struct {
 	t            *testing.T
 	wrapper      Wrapper
-	fullStore    oxbow.Store // wrapped store, with all its optional interfaces
+	fullStore    oxbow.Store // the store below the tested wrapper, with all its optional interfaces
 	wrapped      oxbow.Store // wrapper that is tested
 	capabilities oxbow.Capabilities
-	shownEntries []oxbow.Entry // entries that the wrapper lists
+	shownEntries []oxbow.Entry // entries that the tested wrapper lists
 	names        []string      // names of all entries that the wrapped store has ever had
 
-	readsAnyID bool // The wrapped store returns an entry for any ID, even if its head was not requested.
+	// ViewHeads of the store below the wrapper returns an entry for any ID, even if the entry was not listed.
+	readsAnyID bool
 }
 
-// checkHidesSecret fails the test if value contains something that the wrapper must hide.
+// checkHidesSecret fails the test if value contains Wrapper.Secret, or an entry that Wrapper.Check does not allow.
 func (wt *wrapperTest) checkHidesSecret(where string, value any) {
 	wt.t.Helper()
 	text := fmt.Sprintf("%+v", value)
@@ -184,7 +187,9 @@ func (wt *wrapperTest) checkOffers(base oxbow.Capabilities) {
 		}
 	}
 	if _, isMemory := wt.wrapped.(*oxbow.Memory); isMemory || len(below) > 0 {
-		return // The methods exist but return an error.
+		// In these cases, the wrapper may have methods of an interface that it does not offer. Such a method returns
+		// an error.
+		return
 	}
 	c := reflect.TypeFor[oxbow.Capabilities]()
 	for i := range c.NumField() {
@@ -195,7 +200,7 @@ func (wt *wrapperTest) checkOffers(base oxbow.Capabilities) {
 	}
 }
 
-// readShown lists the entries of the wrapper. It compares the list with the results of Get and filters.
+// readShown lists the entries that the tested wrapper shows. It compares the list with the results of Get and filters.
 func (wt *wrapperTest) readShown() {
 	t := wt.t
 	wt.shownEntries = listEntries(t, wt.wrapped, oxbow.Filter{})
@@ -239,7 +244,8 @@ func (wt *wrapperTest) readShown() {
 	}
 }
 
-// checkReads compares the heads, pages and counts of the wrapper with its entries.
+// checkReads compares what the other reading methods of the tested wrapper return with the list of its entries. These
+// methods return heads, pages and counts.
 func (wt *wrapperTest) checkReads() {
 	t, ctx := wt.t, wt.t.Context()
 	wt.checkHeads()
@@ -285,7 +291,7 @@ func (wt *wrapperTest) checkHeads() {
 	}
 	ok, err := wt.capabilities.HeadViewer.ViewHeads(wt.t.Context(), []string{oxbow.LabelProject}, nil, view)
 	if !ok {
-		return // The store cannot provide heads.
+		return // The wrapper cannot provide heads for this store, so nothing can be compared.
 	}
 	if want := entryIDs(wt.shownEntries); err != nil || !slices.Equal(ids, want) {
 		wt.t.Errorf("ViewHeads lists %d, %v, want %d", ids, err, want)
@@ -368,7 +374,7 @@ func (wt *wrapperTest) checkHistory() {
 func (wt *wrapperTest) checkLogParts(h oxbow.Historian, log []oxbow.Change) {
 	t, ctx := wt.t, wt.t.Context()
 	for seq := range log[0].Seq + 2 {
-		var want []oxbow.Change // changes up to this number
+		var want []oxbow.Change // changes with the number seq or a smaller number
 		for _, c := range log {
 			if c.Seq <= seq {
 				want = append(want, c)
@@ -405,7 +411,7 @@ func collectItems[T any](all iter.Seq2[T, error]) (items []T, err error) {
 	return items, nil
 }
 
-// checkPastState reads the state after a change.
+// checkPastState tests that the wrapper also hides secrets in the state that the store had after change seq.
 func (wt *wrapperTest) checkPastState(h oxbow.Historian, seq uint64) {
 	t, ctx := wt.t, wt.t.Context()
 	then, err := h.AsOf(ctx, seq)
@@ -429,7 +435,8 @@ func (wt *wrapperTest) checkPastState(h oxbow.Historian, seq uint64) {
 	}
 }
 
-// checkHiddenChange tries to undo a change that the log does not show, and to restore the hidden entries in it.
+// checkHiddenChange tests that a change which the wrapper does not show cannot be undone, and that entries which it
+// does not show cannot be restored from this change.
 func (wt *wrapperTest) checkHiddenChange(h oxbow.Historian, seq uint64) {
 	if n, err := h.Revert(wt.t.Context(), seq); err == nil {
 		wt.t.Errorf("Revert of change %d, which the log hides, made change %d", seq, n)

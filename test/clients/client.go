@@ -20,11 +20,12 @@ type testedClient struct {
 	// writeConfig writes the files with which the client uses the model at url. It returns environment variables
 	// for the client.
 	writeConfig func(home, url string) ([]string, error)
-	runArgs     []string // arguments that come before the prompt
-	resumeArgs  []string // arguments that follow those in run if the client continues its last session
+	runArgs     []string // command-line arguments of the client that come before the prompt
+	resumeArgs  []string // arguments after runArgs with which the client continues its last session
 
 	makeShellCall func(command string) toolCall // returns a call of the client's own tool that runs a command
-	allowAllArgs  []string                      // arguments that follow those in run if all tools are allowed
+	// arguments after runArgs with which the client allows all tools without asking
+	allowAllArgs []string
 
 	// toolCall that starts a sub-agent, and the call that ends it (without a name if sub-agents are not tested)
 	startAgentCall, endAgentCall toolCall
@@ -188,7 +189,7 @@ func (c *testedClient) command(dir string) []string {
 	return argv
 }
 
-// failureHint returns advice on how to install the client.
+// failureHint returns advice for a test that fails because the client is missing: how to install the client.
 func (c *testedClient) failureHint(dir string) string {
 	if dir == "" {
 		dir = "$" + clientsEnv

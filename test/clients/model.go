@@ -19,10 +19,10 @@ const promptMarker = "[acceptance of oxbow]"
 
 // scriptStep is one tool call that the model makes. After the last step, the model ends the turn.
 type scriptStep struct {
-	toolName     string // name of oxbow's tool ("" if shell or own is set)
+	toolName     string // name of a tool of oxbow's server ("" if shellCommand or clientCall is set)
 	input        map[string]any
 	shellCommand string    // command that the client's own tool must run
-	clientCall   *toolCall // call of another client tool
+	clientCall   *toolCall // call of one of the client's own tools that does not run a shell command
 }
 
 // scriptedModel is a server that plays a model. It makes the calls of the steps in order.
@@ -35,7 +35,7 @@ type scriptedModel struct {
 	mu       sync.Mutex // mu guards the fields below.
 	marker   string     // text by which requests of the main conversation are recognized
 	requests []string   // request bodies of the main conversation, the oldest first
-	// bodies of all other requests, such as requests by a sub-agent
+	// bodies of all requests that do not contain marker, such as requests by a sub-agent
 	otherRequests []string
 	subagentTask  string   // text by which requests of a sub-agent are recognized
 	endAgentCall  toolCall // call with which the model ends a sub-agent
@@ -50,7 +50,7 @@ type toolCall struct {
 // modelAPI describes one API for models: how tool results in a request are counted, and how an answer is written.
 type modelAPI struct {
 	path         string // text in the path of each request
-	resultMarker string // text that occurs in the body once for each tool result
+	resultMarker string // text that occurs in a request's body once for each tool result
 	writeAnswer  func(w io.Writer, n int, text string, c *toolCall)
 }
 
@@ -101,7 +101,8 @@ func serveAnswer(w http.ResponseWriter, r *http.Request, body, events string) {
 }
 
 // nextStep records the body of a request, and returns the answer: a text, and a tool call or nil. In the main
-// conversation, the number of tool results in the body determines the step.
+// conversation, the answer is the step of the test's script that follows the steps done so far. Their number is the
+// number of tool results in the body. result is the text by which tool results are counted.
 func (m *scriptedModel) nextStep(body, result string) (string, *toolCall) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -129,8 +130,8 @@ func (m *scriptedModel) nextStep(body, result string) (string, *toolCall) {
 	return fmt.Sprintf("step %d", n+1), &c
 }
 
-// startConversation forgets the recorded requests. From now on, requests with this marker belong to the main
-// conversation.
+// startConversation starts a new main conversation. It forgets the recorded requests of the earlier conversation. From
+// now on, requests whose body contains marker belong to the main conversation.
 func (m *scriptedModel) startConversation(marker string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -17,15 +17,17 @@ import (
 	"time"
 )
 
-// publishedChat is a line of beam_100K.jsonl.
+// publishedChat is a line of beam_100K.jsonl, a file of the data set BEAM. It contains a chat and questions about the
+// chat.
 type publishedChat struct {
 	Messages []struct {
 		ID      int    `json:"id"`
 		Role    string `json:"role"`
 		Content string `json:"content"`
-		Anchor  string `json:"time_anchor"` // date of this message and later messages ("" if it is unchanged)
+		// date of this message, which also applies to later messages without a date ("" if the message has no date)
+		Anchor string `json:"time_anchor"`
 	} `json:"messages"`
-	Questions map[string][]struct { // questions, by ability
+	Questions map[string][]struct { // questions, by the ability that they test, such as "abstention"
 		Text    string        `json:"question"`
 		Sources chatSourceIDs `json:"source_chat_ids"`
 	} `json:"questions"`
@@ -73,7 +75,7 @@ const beamDateFormat = "January-02-2006"
 // Chat is a BEAM chat with its questions.
 type Chat struct {
 	Messages  []Message
-	Questions []ChatQuestion // questions, ordered by ability
+	Questions []ChatQuestion // questions about the chat, ordered by the ability that they test
 }
 
 // Message is a message of a chat.
@@ -81,7 +83,7 @@ type Message struct {
 	ID   int
 	Role string
 	Text string
-	Date time.Time // last date that a message named up to here
+	Date time.Time // last date that this message or an earlier message has in the data set
 }
 
 // ChatQuestion is a question about a chat with the IDs of the messages that answer it. For the ability "abstention",
@@ -111,8 +113,8 @@ func (p *publishedChat) toChat() (*Chat, error) {
 			}
 			date = day.Add(12 * time.Hour)
 		}
-		// Cut off the end of the text: it names the position in the plan from which the text was
-		// generated.
+		// Cut off the end of the text. It begins with "->->" and is not part of the chat: it says by which step of a
+		// plan the authors generated the message.
 		text, _, _ := strings.Cut(m.Content, "->->")
 		c.Messages = append(c.Messages, Message{m.ID, m.Role, strings.TrimSpace(text), date})
 	}
@@ -127,12 +129,12 @@ func (p *publishedChat) toChat() (*Chat, error) {
 	return c, nil
 }
 
-// makeCases returns two cases for a chat, one with the messages and one with the exchanges. It also returns the number
-// of sources that are not in the chat. An exchange is a message of the person with all following messages up to the
-// person's next message.
+// makeCases makes two test cases from a chat. One has an entry for each message, and one has an entry for each
+// exchange. An exchange is a message of the person with all following messages up to the person's next message.
+// makeCases also returns how many messages that answer a question are missing in the chat.
 func (c *Chat) makeCases() (cs []Case, lost int) {
 	turns, pairs := Case{Unit: "turns"}, Case{Unit: "exchanges"}
-	known := map[int]string{} // ID of the exchange that contains each message
+	known := map[int]string{} // for each message ID: ID of the exchange that contains the message
 	for i, m := range c.Messages {
 		text := m.Role + ": " + m.Text
 		e := Entry{fmt.Sprintf("t%05d", i+1), strconv.Itoa(m.ID), text, m.Date}

@@ -21,7 +21,8 @@ const cacheMagic = "oxbow vector 1\n"
 
 var castagnoliTable = crc32.MakeTable(crc32.Castagnoli)
 
-// maxVectorFileBytes limits the number of bytes read from a file. No model returns longer vectors.
+// maxVectorFileBytes limits how many bytes are read from a cache file with one vector. No model returns a vector that
+// needs more bytes.
 const maxVectorFileBytes = 1 << 20
 
 func cacheFileName(endpoint, model, text string) string {

@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Entry is an entry of a case.
+// Entry is an entry of the memory in which the questions are asked.
 type Entry struct {
 	Name string // name in the memory; it reveals nothing about the text
 	ID   string // ID in the published set
@@ -27,7 +27,9 @@ type CaseQuestion struct {
 	Text   string
 	Groups []string // groups to which the question belongs
 	Right  map[string]bool
-	Apart  bool // The question counts in the scores of its groups, but not in the score for all questions.
+	// The question counts in the scores of its groups, but not in the score for all questions, because other
+	// evaluations of this data set omit it.
+	Apart bool
 }
 
 // Case is a memory and the questions about it.
@@ -40,10 +42,10 @@ type Case struct {
 // defaultDate is the date of entries in sets without dates.
 var defaultDate = time.Date(2020, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// recalledMemory is a memory with the entries of a case.
+// recalledMemory is a memory with the entries of a [Case], in which the questions are asked.
 type recalledMemory struct {
 	*oxbow.Memory
-	setIDs map[string]string // ID in the published set of each entry, by name
+	setIDs map[string]string // by name of an entry: ID of the entry in the data set from which it comes
 }
 
 // createMemory writes the entries into a new memory, each at its date. The caller must close it.
@@ -111,8 +113,8 @@ func (h *recalledMemory) close(ctx context.Context) error {
 	return errors.Join(err, h.Close())
 }
 
-// askQuestions asks every question of a case in a new memory, for at most limit hits. If seen is
-// not nil, it is called with the hits.
+// askQuestions creates a memory with the entries of c, and searches it for the words of each question. Each search
+// returns at most limit hits. If seen is not nil, it is called with the hits.
 func (c *Case) askQuestions(
 	ctx context.Context,
 	ranking string,

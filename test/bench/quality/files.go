@@ -1,5 +1,4 @@
-// This file finds and reads the files of sets below a directory, with or without gzip
-// compression.
+// This file finds and reads the files of public data sets below a directory, with or without gzip compression.
 
 package quality
 
@@ -18,10 +17,10 @@ import (
 	"strings"
 )
 
-// DataError is the error for a file of a set that cannot be read.
+// DataError is the error for a file of a public data set that cannot be read.
 type DataError struct {
 	File string // relative to the data directory
-	URL  string // address at which the set is published
+	URL  string // address at which the data set is published
 	Err  error
 }
 
@@ -31,8 +30,8 @@ func (e *DataError) Unwrap() error { return e.Err }
 // dataDirs contains the directories, relative to a set's directory, in which the authors store its files.
 var dataDirs = []string{".", "data", "data/ALL/jsonl", "scifact"}
 
-// findDirectories returns the directories that may contain files of sets: the places below the root and
-// below each directory in it.
+// findDirectories returns the directories that may contain files of public data sets. These are the directories in
+// dataDirs, below the root and below each directory in the root.
 func findDirectories(fsys fs.FS) ([]string, error) {
 	in, err := fs.ReadDir(fsys, ".")
 	if err != nil {

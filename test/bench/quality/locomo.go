@@ -20,8 +20,9 @@ type Conversation struct {
 	Turns     []Entry
 	Asks      []ConversationQuestion
 
-	// Adversarial are questions about things that were never said. The evidence is the text from which such a question
-	// was made. This text is often a statement by somebody else.
+	// Adversarial are questions about things that were never said. The authors made such a question from a text in the
+	// conversation, often a statement by another speaker. The sessions and turns of the question are those with this
+	// text.
 	Adversarial []ConversationQuestion
 
 	unknownEvidence int  // number of evidence IDs that are not turns
@@ -107,7 +108,7 @@ func (t *Conversation) addSession(n int, said, dated json.RawMessage) error {
 		Speaker string `json:"speaker"`
 		ID      string `json:"dia_id"`
 		Text    string `json:"text"`
-		Caption string `json:"blip_caption"` // caption of its picture, or ""
+		Caption string `json:"blip_caption"` // caption of the picture that the turn shares, or ""
 	}
 	if err := json.Unmarshal(said, &turns); err != nil {
 		return err

@@ -17,10 +17,10 @@ import (
 // Question is a LongMemEval question with the sessions in which the answer has to be found,
 // and the sessions and turns that contain it.
 type Question struct {
-	ID       string // ends in _abs if no session fully answers it
+	ID       string // ID of the question. It ends in _abs if no session fully answers the question.
 	Type     string
 	Text     string
-	Answers  []string        // IDs of sessions
+	Answers  []string        // IDs of the sessions that contain the answer, or a part of it
 	Evidence map[string]bool // IDs of turns, see turnID
 	Sessions []Session       // without duplicates
 }
@@ -116,11 +116,12 @@ func (p *publishedQuestion) toQuestion() (*Question, error) {
 
 // splitQuestion is a line of questions.jsonl. Its sessions are in a separate file.
 type splitQuestion struct {
-	ID       string               `json:"question_id"`
-	Type     string               `json:"question_type"`
-	Text     string               `json:"question"`
-	Answers  []string             `json:"answer_session_ids"`
-	Haystack [][2]string          `json:"haystack"`       // pairs of session ID and date
+	ID      string   `json:"question_id"`
+	Type    string   `json:"question_type"`
+	Text    string   `json:"question"`
+	Answers []string `json:"answer_session_ids"`
+	// for each session in which the answer has to be found: its ID and its date
+	Haystack [][2]string          `json:"haystack"`
 	Evidence [][2]json.RawMessage `json:"evidence_turns"` // pairs of session ID and turn index
 }
 
@@ -149,7 +150,7 @@ func (p *splitQuestion) toQuestion(sessions map[string][]publishedTurn) (*Questi
 	return q, q.validate()
 }
 
-// addSession adds a session to the haystack unless it is already there.
+// addSession adds a session to the sessions in which the answer has to be found, unless it is already there.
 func (q *Question) addSession(id, date string, turns []publishedTurn) error {
 	if slices.ContainsFunc(q.Sessions, func(s Session) bool { return s.ID == id }) {
 		return nil

@@ -74,8 +74,9 @@ func ndcg(ranking []string, right map[string]bool, k int) float64 {
 	return dcg(ranking, right, k) / idealDCG(len(right), k)
 }
 
-// ndcgRetrieved returns the dcg of the first k entries divided by the maximum that these entries have in any order, so
-// that missing entries do not matter. It is at least as high as ndcg, and 0 if none of the entries is right.
+// ndcgRetrieved returns the dcg of the first k entries in ranking, divided by the highest dcg that these entries can
+// have in any order. Entries that answer the question and are missing in ranking therefore do not matter. The result
+// is at least as high as ndcg. It is 0 if none of the first k entries answers the question.
 func ndcgRetrieved(ranking []string, right map[string]bool, k int) float64 {
 	n := countFound(ranking, right, k)
 	if n == 0 {
@@ -124,13 +125,13 @@ type Scores struct {
 	NDCG          float64 `json:"ndcg@10"`      // nDCG as trec_eval computes it
 	MRR           float64 `json:"mrr@10"`
 
-	Recall5  float64 `json:"recall@5"` // mean share of the right entries that are among the first 5
+	Recall5  float64 `json:"recall@5"` // mean share of the entries that answer the question and are among the first 5
 	Recall10 float64 `json:"recall@10"`
-	// share of the questions with a right entry among the first 5, or among the two turns before and after each top-5
-	// entry
+	// share of the questions with an answer among the first 5 entries and their neighbours, which are up to two turns
+	// before and after
 	ShownAny5 float64 `json:"shown_any@5"`
 
-	// nDCG divided by the best possible order of the returned entries
+	// DCG divided by the DCG of the same 10 entries in the best order, so that missing entries do not matter
 	NDCGRetrieved   float64 `json:"ndcg_retrieved@10"`
 	NDCGLongMemEval float64 `json:"ndcg_longmemeval@10"` // nDCG as LongMemEval's own evaluation computes it
 }
@@ -152,7 +153,7 @@ func (s *Scores) fieldPointers() []*float64 {
 	}
 }
 
-// scoreSums adds up the measures of rankings.
+// scoreSums adds up the measures of all questions, such as nDCG, so that the means can be computed.
 type scoreSums struct {
 	Scores
 	recall100 float64

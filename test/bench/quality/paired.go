@@ -21,8 +21,9 @@ type QuestionScore struct {
 // Difference is the mean difference between pairs, with the bounds of its 95 % interval.
 type Difference struct{ Mean, Low, High float64 }
 
-// PairedDifference returns the mean of the differences and its interval by the normal approximation, which extends
-// 1.96 standard errors in both directions. With fewer than two differences, both ends of the interval are the mean.
+// PairedDifference returns the mean of the differences, and its 95 % interval. Each difference is between two
+// measurements of one question. The interval is a normal approximation: it extends 1.96 standard errors in both
+// directions. With fewer than two differences, both ends of the interval are the mean.
 func PairedDifference(differences []float64) Difference {
 	n := float64(len(differences))
 	if n == 0 {
@@ -42,7 +43,8 @@ func PairedDifference(differences []float64) Difference {
 	return Difference{mean, mean - reach, mean + reach}
 }
 
-// Comparison compares a ranking now and before, for one set and one kind of entries.
+// Comparison compares the results of two measurements, now and before, that were made with the same ranking, data set
+// and kind of entries.
 type Comparison struct {
 	Set, Unit, Ranking string
 	N                  int

@@ -13,9 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// The published result for SciFact's test queries with k1 = 0.9 and b = 0.4, for exact
-// document lengths (Anserini stores lengths in one lossy byte, and reaches .6789), and the
-// numbers of documents and queries in the whole set.
+// The published nDCG for the test queries of the data set SciFact with k1 = 0.9 and b = 0.4, for exact document
+// lengths (Anserini stores lengths in one lossy byte, and reaches .6789), and the numbers of documents and test
+// queries in this data set.
 const (
 	publishedK1, publishedB = .9, .4
 	publishedNDCG           = .6777
@@ -23,16 +23,17 @@ const (
 	publishedQueryCount     = 300
 )
 
-// ScorerCheck is the result of the verification.
+// ScorerCheck says whether oxbow's scorer reproduces the published result for the data set SciFact.
 type ScorerCheck struct {
 	IsReproduced bool    `json:"proved"`
-	NDCG         float64 `json:"ndcg@10"`       // 0 if the set is not available
-	Published    float64 `json:"published"`     // published result for the whole set
-	OwnNDCG      float64 `json:"own_ndcg@10"`   // result with the library's own k1 and b
-	Recall       float64 `json:"recall@100"`    // share of the right entries that are among the first 100
-	Reason       string  `json:"why,omitempty"` // reason why the published result was not reproduced
-	Documents    int     `json:"documents"`
-	Queries      int     `json:"queries"`
+	NDCG         float64 `json:"ndcg@10"`     // measured nDCG, or 0 if the data set SciFact is not available
+	Published    float64 `json:"published"`   // published nDCG for the whole data set
+	OwnNDCG      float64 `json:"own_ndcg@10"` // measured nDCG with oxbow's default values of k1 and b
+	// share of the relevant documents that are among the first 100 hits of a query
+	Recall    float64 `json:"recall@100"`
+	Reason    string  `json:"why,omitempty"` // reason why NDCG is not equal to Published
+	Documents int     `json:"documents"`
+	Queries   int     `json:"queries"`
 }
 
 // UsesWholeSet reports whether the whole set was used, so that the figure must equal the published

@@ -15,22 +15,24 @@ type Meeting struct {
 	Turns []Entry
 	Asks  []CaseQuestion
 
-	outsideSpans int // number of parts that are outside the meeting
+	outsideSpans int // number of answers in the data set that refer to turns which the meeting does not have
 }
 
-// publishedMeeting is a line of train.jsonl, val.jsonl or test.jsonl.
+// publishedMeeting is a line of train.jsonl, val.jsonl or test.jsonl, the files of the data set QMSum. It contains a
+// meeting and questions about the meeting.
 type publishedMeeting struct {
 	Transcript []struct {
 		Speaker string `json:"speaker"`
 		Content string `json:"content"`
 	} `json:"meeting_transcripts"`
 	Queries []struct {
-		Text  string         `json:"query"`
-		Spans [][]turnNumber `json:"relevant_text_span"` // first and last turn, from 0
+		Text string `json:"query"`
+		// for each part of the meeting that answers the query: first and last turn, counted from 0
+		Spans [][]turnNumber `json:"relevant_text_span"`
 	} `json:"specific_query_list"`
 }
 
-// turnNumber is the number of a turn, which the set writes as a string.
+// turnNumber is the number of a turn in a meeting. The data set QMSum contains it as a JSON string.
 type turnNumber int
 
 func (p *turnNumber) UnmarshalJSON(b []byte) error {

@@ -1,4 +1,4 @@
-// This file runs the measurement: it asks every case of every available set, with every
+// This file runs the measurement. It asks the questions of each available data set in new memories, with every
 // ranking.
 
 package quality
@@ -52,16 +52,16 @@ type Report struct {
 	EmbeddingStats *vectors.Stats `json:"embedding,omitempty"`
 }
 
-// Result is the result for one set with one kind of entries.
+// Result is the result for one data set with one kind of entries, such as turns.
 type Result struct {
 	Set       string          `json:"set"`
 	Title     string          `json:"title"`
 	EntryKind string          `json:"entries_are"`
 	Files     []string        `json:"files"`
 	Protocol  string          `json:"protocol"`
-	Notes     []string        `json:"notes,omitempty"` // remarks about the data
-	Memories  int             `json:"memories"`        // number of cases, which have separate memories
-	Entries   int             `json:"entries"`         // number of entries in all cases
+	Notes     []string        `json:"notes,omitempty"` // remarks about errors in the data set
+	Memories  int             `json:"memories"`        // number of memories in which questions were asked
+	Entries   int             `json:"entries"`         // number of entries in all memories together
 	Rows      []RankingScores `json:"rows"`
 }
 
@@ -72,7 +72,7 @@ type RankingScores struct {
 	Scores
 }
 
-// MissingSet is a set that is not available.
+// MissingSet is a data set whose files were not found.
 type MissingSet struct {
 	Set           string `json:"set"`
 	Title         string `json:"title"`
@@ -80,7 +80,7 @@ type MissingSet struct {
 	URL           string `json:"from"`
 }
 
-// maxHits is the number of hits that are examined.
+// maxHits is the number of hits for each question from which the measures are computed.
 const maxHits = 10
 
 // Run runs the measurement. The report lists sets that are not available. If the error is a
@@ -105,11 +105,12 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		if wanted {
 			found = append(found, sources...)
 		}
-		// Verify the scorer, independent of the requested measurements.
+		// Check oxbow's scorer with the data set SciFact, for which a result is published, even if other data sets
+		// were requested.
 		if s.Name == "scifact" && len(sources) > 0 {
 			c, err := readSciFact(sources[0])
 			if err != nil {
-				// This error is reported again when the questions of the set are asked.
+				// measureSource reports the same error if this data set was requested.
 				r.ScorerCheck.Reason = err.Error()
 				continue
 			}
@@ -140,7 +141,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 // rankingGroup is a ranking and a group of questions.
 type rankingGroup struct{ ranking, group string }
 
-// resultTally collects the measurements for one kind of entries.
+// resultTally adds up the scores of the questions about one kind of entries, such as turns.
 type resultTally struct {
 	Result
 	scoreSums map[rankingGroup]*scoreSums
@@ -187,7 +188,7 @@ func (o *Options) measureSource(ctx context.Context, s *Source) ([]Result, error
 	if o.Embedder != nil {
 		rankings = append(rankings, VectorRanking, FusedRanking)
 	}
-	var tallies []*resultTally // one tally for each entry kind, in order of appearance
+	var tallies []*resultTally // sums of the scores, one for each kind of entries, in order of appearance
 	done := 0
 	for c, err := range s.Cases() {
 		err = cmp.Or(ctx.Err(), err)
@@ -257,8 +258,8 @@ func (o *Options) measureSource(ctx context.Context, s *Source) ([]Result, error
 	return rs, nil
 }
 
-// askVectors asks the questions of a case by vectors, both without and with the fusion with the
-// default ranking.
+// askVectors asks the questions of c by vectors. It adds the scores of two rankings to t: by vectors only, and by
+// vectors combined with the default ranking.
 func (o *Options) askVectors(ctx context.Context, c *Case, t *resultTally) error {
 	words, err := c.askQuestions(ctx, oxbow.RankOxbow, fusedEntries, nil)
 	if err != nil {

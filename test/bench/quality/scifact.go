@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// sciFactData is the SciFact data set.
+// sciFactData contains the papers and questions of the data set SciFact.
 type sciFactData struct {
 	papers    []Paper
 	questions []CaseQuestion

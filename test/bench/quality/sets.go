@@ -1,4 +1,4 @@
-// This file lists the sets, their files, and where to get the files.
+// This file lists the public data sets with questions, their files, and where to get the files.
 
 package quality
 
@@ -13,11 +13,11 @@ import (
 
 // QuestionSet is a public set of questions.
 type QuestionSet struct {
-	Name     string // name of the set on the command line
+	Name     string // name of the data set on the command line
 	Title    string
 	Expect   string // description of the expected files
 	From     string // address from which the files can be downloaded
-	Protocol string // description of the measurement
+	Protocol string // description of how the questions of this data set are asked and scored
 
 	// returns the files in a directory for each source of the set
 	findFiles func(fsys fs.FS, root, dir string) [][]string
@@ -132,8 +132,8 @@ func Sets() []*QuestionSet {
 	}
 }
 
-// singleFileSources returns a source with one file for each of the names that exists in the directory, also if it is
-// compressed.
+// singleFileSources returns a list with one file for each of the names that exists in the directory. A file compressed
+// with gzip also counts.
 func singleFileSources(fsys fs.FS, dir string, names ...string) [][]string {
 	var found [][]string
 	for _, n := range names {
@@ -144,8 +144,8 @@ func singleFileSources(fsys fs.FS, dir string, names ...string) [][]string {
 	return found
 }
 
-// pathHasWord reports whether the path of the directory contains the word. Files whose names many sets use
-// only belong to a set if their path contains the set's name.
+// pathHasWord reports whether the path of the directory contains the word. Some file names occur in many data sets. A
+// file with such a name belongs to a data set only if the file's path contains the name of the data set.
 func pathHasWord(root, dir, word string) bool {
 	return strings.Contains(strings.ToLower(path.Join(root, dir)), word)
 }
@@ -162,7 +162,7 @@ func SetNames() []string {
 // Source is a set that was found in a directory.
 type Source struct {
 	Set   *QuestionSet
-	Files []string // paths below the directory of the data
+	Files []string // paths of the data set's files, relative to the directory with all data sets
 
 	fsys      fs.FS
 	anomalies map[string]int // how often each anomaly occurs; the text contains %d for the number
@@ -214,7 +214,8 @@ func FindSource(fsys fs.FS, root, name string) (*Source, error) {
 	return nil, fmt.Errorf("there is no set %q; there are %s", name, strings.Join(SetNames(), ", "))
 }
 
-// Cases yields the cases of the source, once. It yields at most one error, last.
+// Cases yields the memories to create, each with its questions, that were read from the data set's files. It can be
+// called once. It yields at most one error, last.
 func (s *Source) Cases() iter.Seq2[Case, error] {
 	return func(yield func(Case, error) bool) {
 		for c, err := range s.Set.readCases(s) {

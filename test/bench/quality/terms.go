@@ -1,5 +1,5 @@
-// This file implements the analyzer with which the published figures were measured, to compare the
-// scorer with them.
+// This file implements a text analyzer like Anserini's, with which the published results for SciFact were measured.
+// With the same analyzer, oxbow's scorer must reach the same results.
 
 package quality
 

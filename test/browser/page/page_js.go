@@ -33,7 +33,7 @@ func run(ctx context.Context) error {
 
 	kept, err := fsys.Persist()
 	if err != nil {
-		kept = false // an old browser; the memory works nevertheless
+		kept = false // An old browser cannot promise to keep the files, but the memory works nevertheless.
 	}
 	js.Global().Call("opened", js.ValueOf(map[string]any{
 		"kept": kept,
@@ -81,7 +81,8 @@ func run(ctx context.Context) error {
 			return map[string]any{"entries": rep.Entries, "changes": rep.Last, "problems": problems}, err
 		}),
 	}), nil)
-	select {} // the page ends the program
+	// wait forever, because the functions above work only while the program runs; closing the page ends the program
+	select {}
 }
 
 // undo reverts the last change and describes it.

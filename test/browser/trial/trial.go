@@ -15,17 +15,17 @@ import (
 	"time"
 )
 
-// These are the sizes of the memory.
+// These are the numbers of entries and sessions in the memory that WriteTrialHome writes.
 const (
 	Entries     = 4000 // approximate number of entries in the memory
 	Sessions    = 80   // number of imported sessions
-	TaggedCount = 186  // number of entries that have the tag "nats"
-	ShapedCount = 23   // number of imported entries that read like instructions to a model
+	TaggedCount = 186  // number of entries with the tag "nats", on which tests make changes to many entries at once
+	ShapedCount = 23   // number of imported entries whose text looks like an instruction to a language model
 	WishCount   = 7    // number of prompts in which the person asks the agent to remember something
 )
 
-// These name the session and the notes of the agent that has overwritten a note. Agent is the session, and Overwritten
-// is the note.
+// AgentSessionID is the ID of a session in which an agent has overwritten a person's note. OverwrittenName is the name
+// of this note.
 const (
 	AgentSessionID  = "de527100-4d1f-4c7e-9a51-0c5b1d2e3f40"
 	OverwrittenName = "deploy"
@@ -34,10 +34,11 @@ const (
 // OwnText is the text that the person wrote into the note Overwritten, before the agent overwrote it.
 const OwnText = "We ship on Fridays at noon.\n\nThe release is cut from main, and whoever is on call watches it for an hour."
 
-// WrittenNames contains the names of the notes that the agent in session Agent added after reading a web page.
+// WrittenNames contains the names of the notes that the agent added in the session AgentSessionID, after it had read a
+// web page.
 var WrittenNames = []string{"retry budget", "circuit breaker", "backoff of the card network"}
 
-// ShownPrompt is the name of a note that hooks showed to the model in the session Agent.
+// ShownPrompt is the name of a note that a hook showed to the model at a prompt in the session AgentSessionID.
 const ShownPrompt = "card network timeout"
 
 // RunOxbow runs the command oxbow with these arguments and this standard input. It adds the variables env to the
@@ -111,7 +112,8 @@ var (
 	tagNames = []string{"api", "storage", "network", "security", "test", "build", "review", "ops"}
 )
 
-// referenceRecords returns entries that resemble the doc comments of a library.
+// referenceRecords returns entries whose texts look like reference documentation of functions. A large part of the
+// memory consists of these.
 func referenceRecords() []record {
 	const n = 2830
 	out := make([]record, 0, n)
