@@ -32,7 +32,7 @@ type Options struct {
 type Client struct {
 	Name, Title string
 	Program     string // name of the client's executable in PATH ("" if the client lacks an executable)
-	// setup was tested by running the client; otherwise only the client's documentation was available
+	// setup was tested by running the client. Otherwise only the client's documentation was available.
 	Proved bool
 	Memory string // name of the client's own memory ("" if the client lacks a memory)
 

@@ -47,7 +47,7 @@ type ServerAnswer struct {
 // Inspection finds problems in the setup of clients. It is not safe for concurrent use.
 type Inspection struct {
 	World   Machine
-	Options Options // options for a new setup; if Compares is not set, only Executable, Home and Project are valid
+	Options Options // options for a new setup. If Compares is not set, only Executable, Home and Project are valid.
 	Home    string  // directory of the memory that this command uses
 	Rule    string  // sentence for the person that says by which rule the directory Home was chosen
 

@@ -43,7 +43,7 @@ const (
 	keyProcess    = "process"    // true or false
 	keyPinned     = "pinned"     // whether the entry is pinned (true or false)
 	keyLabels     = "labels"     // labels for which no other key exists, in the form key:value
-	keyCovers     = "covers"     // names of the logs that a digest summarizes; only in the first block of the digest
+	keyCovers     = "covers"     // names of the logs that a digest summarizes, in the first block of the digest.
 )
 
 var frontMatterKeys = []string{keyName, keyTime, keyUpdated, keyKind, keyAliases, keyProject, keyTags, keyFiles,

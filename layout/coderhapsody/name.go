@@ -41,8 +41,8 @@ var (
 
 // logFile describes a log by its path.
 type logFile struct {
-	// beginning of generated names for the file's entries: the file name without extension; for a file in bucketDirs,
-	// after the directory's name
+	// beginning of generated names for the file's entries. This is the file name without extension. For a file in
+	// bucketDirs, the directory's name and a slash precede the file name.
 	base             string
 	defaultKind      oxbow.Kind // kind of entries without a kind in their front matter
 	firstDay, endDay time.Time  // days that the log covers (endDay is exclusive)

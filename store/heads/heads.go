@@ -21,7 +21,7 @@ type List struct {
 // only some labels.
 type Needs struct {
 	Keys  []string // the keys of terms in filters, label keys, and [store.HeadName]
-	Names []string // names and aliases; the head of an entry with one of these must contain the whole entry
+	Names []string // names and aliases. The head of an entry with one of these must contain the whole entry.
 }
 
 // AddFilter adds the keys and names to which the filter refers.

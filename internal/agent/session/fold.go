@@ -156,7 +156,7 @@ func (g *turnGroup) absorbGroup(o *turnGroup) {
 // turnGroups contains a session's groups of reports while turns are made from the groups.
 type turnGroups struct {
 	allGroups []*turnGroup
-	// groups by name; the name is the Turn of the group's events, or "\x00" + ID for a prompt without Turn
+	// groups by name. The name is the Turn of the group's events, or "\x00" + ID for a prompt without Turn.
 	groupsByName  map[string]*turnGroup
 	unnamedGroups []*turnGroup
 }

@@ -88,7 +88,7 @@ func MergeRuns(runs [][]uint64) []uint64 {
 // numbers. SortRows overwrites the argument.
 func SortRows(rows []uint64) []uint64 {
 	const (
-		digitBits = 10 // number of bits that a round of the sort compares; four rounds compare the 40 bits of a key
+		digitBits = 10 // number of bits that a round of the sort compares. Four rounds compare the 40 bits of a key.
 		digits    = 1 << digitBits
 	)
 	if len(rows) < digits {

@@ -16,7 +16,7 @@ import (
 type Report struct {
 	Sections []Section
 	Notes    []Sentence // facts that are not the answer itself, such as how to undo the change
-	Warnings []Sentence // problems that occurred during the call; even a short report shows them
+	Warnings []Sentence // problems that occurred during the call. Even a short report shows them.
 }
 
 // Reporter is an answer that can describe itself as a report.

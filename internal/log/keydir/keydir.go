@@ -18,18 +18,20 @@ import (
 // These are the tables of a snapshot, in the order in which they are in the file.
 const (
 	TableEntries = iota // one row for each entry, by ID: ID, version, offset, times of creation and version
-	// one row for each entry: hash of the entry's name, and the entry's ID; ordered by hash and then ID
+	// one row for each entry: hash of the entry's name, and the entry's ID. The rows are ordered by hash and then ID.
 	TableNames
-	TableAliases // one row for each alias: hash of the alias, and the entry's ID; ordered by hash and then ID
-	// one row for each removed name: hash of the name, and the number of the change; ordered by hash and then number
+	// one row for each alias: hash of the alias, and the entry's ID. The rows are ordered by hash and then ID.
+	TableAliases
+	// one row for each removed name: hash of the name, and the number of the change. The rows are ordered by hash and
+	// then number.
 	TableRemoved
 	TableChanges // offset of each change
 	TableOpIDs   // bytes with the remembered op IDs, by which repeated calls are recognized
 	TableSums    // bytes with sums over all entries, such as how many entries have a label
 	TableHeads   // one row for each entry, by ID: number of the form in TableForms, and size of the content
 	TableNewest  // row numbers of TableEntries, the most recently written version first
-	// the forms in ascending order, each after its length; a form is a kind with labels that many entries have in
-	// common
+	// the forms in ascending order, each after its length. A form is a kind with labels that many entries have in
+	// common.
 	TableForms
 	TableTexts // for each entry, by ID: a text that contains the entry's names, after the length of this text
 	TableCount

@@ -8,7 +8,7 @@ import "strings"
 // length. A string needs only its own bytes and 5 more, and the garbage collector sees only the blocks. Returned
 // strings remain valid, because written bytes never change.
 type stringArena struct {
-	// blocks of memory that contain the strings; the last element is the part of lastBlock that is written so far
+	// blocks of memory that contain the strings. The last element is the part of lastBlock that is written so far.
 	blocks      []string
 	lastBlock   *strings.Builder // builder of the last block, to which strings are added
 	longStrings []string         // strings that are too long to be stored in a block
@@ -18,12 +18,12 @@ type stringArena struct {
 // A reference to a string consists of a block number and an offset in this block. The byte at the offset contains the
 // string's length. If the top bit of a reference is set, the remaining bits are an index in longStrings.
 const (
-	blockBits      = 16 // number of bits of a string reference for the offset in a block of memory
+	blockBits      = 16 // number of bits in a string reference for the position within a block
 	blockBytes     = 1 << blockBits
 	maxBlocks      = 1 << (31 - blockBits)
 	longStringFlag = 1 << 31
 	minBlockBytes  = 1 << 6 // size in bytes of the first block; later blocks are larger
-	// maximum length in bytes of a string in a block of memory; longer strings are in longStrings
+	// maximum length in bytes of a string in a block of memory. Longer strings are in longStrings.
 	maxBlockString = 255
 )
 

@@ -12,7 +12,7 @@ import (
 // column stores one number for each document of a segment. The index is the document's number.
 type column[T int64 | uint64] struct {
 	values []T
-	file   *storedColumn[T] // reads the values from a snapshot file; used instead of the slice values
+	file   *storedColumn[T] // reads the values from a snapshot file, and is then used instead of values.
 }
 
 // valueAt returns the value of a document. If it cannot be read from the snapshot, valueAt returns 0, and the

@@ -22,7 +22,7 @@ const (
 )
 
 const (
-	// size in bytes of a row in tableDocs; the next constants are the sizes for tableLongLengths and tableTimes
+	// size in bytes of a row in tableDocs. The next constants are the sizes for tableLongLengths and tableTimes.
 	docRowSize  = 24
 	longLenSize = 8
 	timeRowSize = 16

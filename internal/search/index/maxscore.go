@@ -131,7 +131,7 @@ type maxScore struct {
 	searchQuery *Query
 	limit       int
 
-	// smallest estimated score with which a document can still be among the best hits; it never decreases
+	// smallest estimated score with which a document can still be among the best hits. It never decreases.
 	threshold float32
 	// a score divided by its estimate may be at most 1/estimateSlack, because of rounding errors (slightly below 1)
 	estimateSlack float32

@@ -19,13 +19,13 @@ import (
 const (
 	sizeClassBits = 3
 	mergeFanIn    = 4
-	// mergeFanIn for large segments; it is smaller, because large segments have most of their terms in common
+	// mergeFanIn for large segments. It is smaller, because large segments have most of their terms in common.
 	fanInLarge = 3
-	// smallest class whose segments are large; large segments are merged separately, so that small segments do not
-	// wait for them
+	// smallest class whose segments are large. Large segments are merged separately, so that small segments do not
+	// wait for them.
 	largeSizeClass = 4
-	// maximum number of full memtables that wait for a merge in the background; if there are more, the next change
-	// merges them before it returns
+	// maximum number of full memtables that wait for a merge in the background. If there are more, the next change
+	// merges them before it returns.
 	maxFullMemtables = 8
 	// minimum number of deleted documents for rewriting a segment; also, at least 3 in 10 documents must be deleted
 	minDeletedDocs = 64

@@ -75,7 +75,7 @@ const (
 	minDenseShare = 8
 	// approximate number of postings between two elements of startIndexes, for a term without docBits
 	postingsPerStart = 4
-	maxDenseTF       = 255 // value in denseTFs that refers to largePostings; smaller values are frequencies
+	maxDenseTF       = 255 // value in denseTFs that refers to largePostings. Smaller values are frequencies.
 	impactBlockSize  = 32  // number of impacts that a search compares with its limit at once
 )
 
@@ -197,8 +197,8 @@ func findLowerHalf(docs []uint16, at, to uint32, low uint16) (uint32, bool) {
 }
 
 const (
-	// number of document numbers that are compared at once; docs has this much unused capacity, so that reading after
-	// the end is allowed
+	// number of document numbers that are compared at once. The slice docs has this much unused capacity, so that
+	// reading after the end is allowed.
 	valuesPerStep  = 8
 	onesInPairs    = 0x0001000100010001
 	topBitsOfPairs = 0x8000 * onesInPairs

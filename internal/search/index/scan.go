@@ -20,16 +20,16 @@ type searchState struct {
 	// sum of gains. The search in maxscore.go divides all estimated scores by this sum, so that single precision
 	// suffices.
 	gainSum float64
-	// for each term: a number in the current segment, plus 1, whose hash is equal; it is usually the term's number
+	// for each term: a number in the current segment, plus 1, whose hash is equal. It is usually the term's number.
 	termCandidates []uint32
 	documentCounts []int
 	foundTerms     []foundTerm // for each segment, and each query term: the term's postings in the segment
-	// memory for the postings of terms that occur in only one document of a segment; it must not be reallocated,
-	// because foundTerms refers to it
+	// memory for the postings of terms that occur in only one document of a segment. It must not be reallocated,
+	// because foundTerms refers to it.
 	singlePostings []posting
 	// positions in the postings of the current segment, one for each query term that the segment contains
 	cursors     []queryCursor
-	cursorOrder []int // indexes in cursors; the term that can contribute most to a score comes first
+	cursorOrder []int // indexes in cursors. The term that can contribute most to a score comes first.
 	// maxRestScores[n] is the largest score that the terms from cursorOrder[n] on can contribute together, divided by
 	// gainSum
 	maxRestScores  []float64
@@ -38,7 +38,7 @@ type searchState struct {
 	candidateBatch [batchSize + impactBlockSize]candidate
 	topEstimates   []uint32 // memory that searchBest in maxscore.go reuses
 	keptDocuments  []keptDocument
-	// scores of the windowDocs documents that are being processed; all zero between searches
+	// scores of the windowDocs documents that are being processed. They are all zero between searches.
 	windowSums [windowDocs]float64
 	isBusy     bool
 }
@@ -227,8 +227,8 @@ func (c *queryCursor) windowIndex(index int) int {
 	return int(c.list[index].doc % windowDocs)
 }
 
-// addListScores adds the contributions of a term to the scores of the documents from first on, up to the end of lens.
-// The term's postings must be in a list.
+// addListScores adds the contributions of a term to the scores of the documents in the current window, which begins
+// with document first. The term's postings must be in a list.
 func (q *searchState) addListScores(c *queryCursor, first int, lens []uint32) {
 	gain := c.gain
 	rest := q.scale.lengthBase
@@ -246,8 +246,8 @@ func (q *searchState) addListScores(c *queryCursor, first int, lens []uint32) {
 	}
 }
 
-// addColumnScores adds the contributions of a term to the scores of the documents from first on, up to the end of
-// lens. The term's postings must be in columns.
+// addColumnScores adds the contributions of a term to the scores of the documents in the current window, which begins
+// with document first. The term's postings must be in columns.
 func (q *searchState) addColumnScores(c *queryCursor, first int, lens []uint32) {
 	gain := c.gain
 	rest := q.scale.lengthBase

@@ -136,8 +136,8 @@ func (x *Searcher) NewestIDs(ask Query) []uint64 {
 	for i := len(x.views) - 1; i >= 0; i-- {
 		v := &x.views[i]
 		f.computeSet(v, &ask, x.hashTerm, 0)
-		// latest time in each block of 64 documents; nil if so few documents meet the conditions that their times are
-		// read one by one
+		// latest time in each block of 64 documents. It is nil if so few documents meet the conditions that their
+		// times are read one by one.
 		var latest []int64
 		if f.documentCount > maxTimesCompared {
 			latest = v.latestUpdateBlocks()

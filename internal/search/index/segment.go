@@ -33,9 +33,10 @@ type segment struct {
 	terms        []term          // indexed by term number
 	arena        stringArena
 	postingLists []postings // postings of the terms that have several
-	// reads terms and postings from a snapshot file; used instead of termTable, terms, arena and postingLists
+	// reads terms and postings from a snapshot file, and is then used instead of termTable, terms, arena and
+	// postingLists.
 	snapshot *snapshotTerms
-	// terms and postings of a segment that is still growing; used instead of termTable, terms, arena and postingLists
+	// terms and postings of a segment that is still growing, used instead of termTable, terms, arena and postingLists.
 	memtable *memtable
 }
 

@@ -16,7 +16,7 @@ import (
 type termCursor struct {
 	view        *view
 	newNumbers  []uint32 // new number of each document (deletedDocument for a deleted document)
-	firstNumber uint32   // smallest number in newNumbers; views with the same term are ordered by it
+	firstNumber uint32   // smallest number in newNumbers. Views with the same term are ordered by it.
 	text        string   // text of the term that the cursor has reached
 
 	sortedTerms  []sortedTerm // all terms, if the view is in memory

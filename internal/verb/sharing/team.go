@@ -39,7 +39,7 @@ func (noTeamFilesError) Is(target error) bool { return target == oxbow.ErrNotFou
 type TeamInitIn struct {
 	DryRun bool `json:"dry_run,omitempty" usage:"say what would be made and change nothing"`
 
-	Program string `json:"-"` // shell command that runs oxbow; git runs this command to merge entries
+	Program string `json:"-"` // shell command that runs oxbow. Git runs this command to merge entries.
 }
 
 // TeamInitOut is the result of TeamInit.

@@ -81,7 +81,7 @@ func run(ctx context.Context) error {
 			return map[string]any{"entries": rep.Entries, "changes": rep.Last, "problems": problems}, err
 		}),
 	}), nil)
-	// wait forever, because the functions above work only while the program runs; closing the page ends the program
+	// wait forever, because the functions above work only while the program runs. Closing the page ends the program.
 	select {}
 }
 
