@@ -287,8 +287,7 @@ func (s *originStamper) computeLabels(
 		for _, v := range values {
 			l := oxbow.Label{Key: key, Value: v}
 			if l.Check() != nil {
-				// a call name that is not valid is omitted, because the label has its effect even without the name
-				l.Value = unnamedCallValue
+				l.Value = unnamedCallValue // omit an invalid call name: the label works without it
 			}
 			out = append(out, l)
 		}
