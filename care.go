@@ -69,7 +69,7 @@ func (m *Memory) missingInIndex(ctx context.Context, checked []logstore.CheckedV
 		}
 	}
 	if len(missingVersions) == 0 || v.readError() != nil {
-		// do not report a missing version, because the index file is damaged, and checkStore reports this
+		// the index is complete, or it cannot be read. The check of the store's files reports the latter.
 		return nil, nil
 	}
 	// Read the entries again, and report only entries that still have the missing version. Another entry has changed

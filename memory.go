@@ -53,7 +53,8 @@ type Memory struct {
 	mu         sync.Mutex // guards the fields below
 	isBuilding bool       // a searcher is being built
 	resetCount int        // number of times that the store was replaced
-	// a query was answered by a scan. The next query builds an index, because a second query makes a third likely.
+	// a query was answered by a scan. A later query with other terms builds an index, because a second query makes a
+	// third likely.
 	hasScanned       bool
 	ignoresIndexFile bool // the index file is damaged and must not be read again
 }

@@ -29,7 +29,7 @@ type digestSection struct {
 	markdownSection
 	// heading in the digest under which the section appears: the day of the entry, or the name of an older digest
 	groupHeading string
-	entryName    string // name of the entry, or "" if the name begins with the day in groupHeading
+	entryName    string // name of the entry, or "" if groupHeading already contains the name
 
 	isFirst bool // the section is the first section of an entry
 }

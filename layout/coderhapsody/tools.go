@@ -99,7 +99,7 @@ func (h *home) addToLog(
 		made, err := m.Commit(ctx, oxbow.Add{Name: name, Kind: kind, Content: content, Labels: labels})
 		if err == nil {
 			written, ok := made.Entry()
-			if !ok { // the store has no history, so Commit returns an empty change
+			if !ok { // the store is not a Committer, so Commit returns an empty change
 				written = oxbow.Entry{Name: name}
 			}
 			return written, false, nil

@@ -156,7 +156,8 @@ type wrapperTest struct {
 	shownEntries []oxbow.Entry // entries that the tested wrapper lists
 	names        []string      // names of all entries that the wrapped store has ever had
 
-	// ViewHeads of the store below the wrapper returns an entry for any ID, even if the entry was not listed.
+	// In ViewHeads of the store below the wrapper, the function read returns an entry for any ID, even if the head was
+	// not listed.
 	readsAnyID bool
 }
 

@@ -19,7 +19,8 @@ import (
 // chatState is the state of a conversation while its lines are read in order.
 type chatState struct {
 	transcript *Transcript
-	// texts and thoughts since the agent's last edit, by sub-agent ("" for the main agent)
+	// the person's last prompt, and the agent's texts and thoughts since its last edit, by sub-agent ("" for the main
+	// agent)
 	reasoningByAgent map[string]*reasoning
 	pendingCalls     map[string]*chatCall // calls without an answer, by call ID
 	seenCallIDs      map[string]bool
