@@ -14,8 +14,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// prepareArgumentChecks prepares all commands below c. Before a command runs, the marks are removed from its
-// arguments. A wrong number of arguments is reported as misuse.
+// prepareArgumentChecks prepares the argument checks of all commands below c. Arguments such as -tag:draft were marked
+// before parsing, so that they are not read as flags. These marks are removed before the command runs. A wrong number
+// of arguments is reported as misuse.
 func prepareArgumentChecks(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		prepareArgumentChecks(sub)
@@ -89,7 +90,7 @@ func markMinusTerms(args []string) []string {
 	return marked
 }
 
-// removeMarks removes the marks from the arguments, and returns the same slice.
+// removeMarks removes the prefix argumentMark from all arguments, and returns the same slice.
 func removeMarks(args []string) []string {
 	for i, arg := range args {
 		args[i] = strings.TrimPrefix(arg, argumentMark)

@@ -29,7 +29,7 @@ func (mem *openMemory) loadProfiles() (*profile.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The first place is always the home's place, even if the home does not exist yet.
+	// The first directory with profiles is always the home's own, even if the home does not exist yet.
 	own := profile.Place{FS: vfs.NewMem(), Path: home, Dirs: profile.HomeDirs}
 	if fi, err := os.Stat(home); err == nil && fi.IsDir() {
 		own.FS, err = mem.openDir(home)
@@ -161,8 +161,9 @@ var commandsWithinProfile = []string{
 	"profile", "profile list", "profile show", "profile select", "profile tokens", "spawn",
 	"session", "session list", "session show", "session search", "session resume",
 	"handoff", "handoff new", "handoff list", "handoff show", "handoff take", "handoff drop",
-	"annotate", "why", "blame", // These use only the annotations of the working tree.
-	"annotate merge-driver", // This merges only the files that git names.
+	// These three commands use only the annotations of the working tree, which a profile does not restrict.
+	"annotate", "why", "blame",
+	"annotate merge-driver", // This command is allowed, because it merges only the files that git names.
 	"help", "version", "completion", "__complete", "__completeNoDesc",
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	maxNoticeEntries = 3 // maximum number of entries in a notice
+	maxNoticeEntries = 3 // maximum number of entries in a notice about changes by agents
 	maxNoticeLines   = 8 // maximum number of lines for a difference in a notice
 )
 
@@ -76,8 +76,8 @@ func addSuccessHook(c *cobra.Command, hook func(context.Context)) {
 	}
 }
 
-// printHeldBackNotice prints a line on standard error if entries wait for approval, so that the inbox mentions
-// everything that waits for the person. It prints nothing in the cases in which printChangeNotice prints nothing.
+// printHeldBackNotice prints a line on standard error if entries wait for the person's approval. It prints nothing in
+// the cases in which printChangeNotice prints nothing.
 func (mem *openMemory) printHeldBackNotice(ctx context.Context) {
 	if !mem.canPrintNotices() {
 		return

@@ -65,8 +65,8 @@ func completeFirstArgs(n int, source completionSource) cobra.CompletionFunc {
 	}
 }
 
-// hasShellSyntax reports whether a word could run a command if a shell inserts a part of it without quotes. Bash
-// inserts the common beginning of several words in this way.
+// hasShellSyntax reports whether a completion contains characters with a special meaning in a shell. Bash inserts the
+// common beginning of several completions without quotes, so such a completion could run a command.
 func hasShellSyntax(word string) bool {
 	return strings.ContainsAny(word, "$`;&|<>") || strings.ContainsFunc(word, unicode.IsControl)
 }
@@ -87,7 +87,8 @@ func (mem *openMemory) addCompletions(c *cobra.Command) {
 			from = func(context.Context, string) []string { return slices.Clone(p.param.Enum) }
 		}
 		isFile := kind == "FILE" || kind == "DIR"
-		if from != nil || !isFile { // The shell completes files and directories by itself.
+		// Flags for files and directories are left to the shell, which completes their names by itself.
+		if from != nil || !isFile {
 			_ = c.RegisterFlagCompletionFunc(f.Name, completeFirstArgs(math.MaxInt, from))
 		}
 	}
@@ -111,7 +112,7 @@ func (mem *openMemory) argumentCompletionFunc(c *cobra.Command) cobra.Completion
 			return found, then &^ cobra.ShellCompDirectiveNoFileComp
 		}
 	case has("FILE", "PATH", "BASE"):
-		return nil // The shell completes files by itself.
+		return nil // Return no function, because the shell completes file names by itself.
 	case has("DIR"):
 		return cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
 	case has("FILTER", "WORDS"):

@@ -123,7 +123,8 @@ func (mem *openMemory) compressToBudget(ctx context.Context, in maintenance.Comp
 	return mem.env.showTidySteps(*out.Tidied, in.DryRun, "it fits already")
 }
 
-// explainHomeWithoutDays adds the home and its layout to the error of a verb that works only in a home with days.
+// explainHomeWithoutDays explains the error of a verb that needs a home with a memory file for each day. It adds the
+// home's path and layout to the error.
 func (mem *openMemory) explainHomeWithoutDays(err error) error {
 	if !errors.Is(err, maintenance.ErrNoDays) {
 		return err
@@ -186,7 +187,7 @@ func (mem *openMemory) readDigestTexts(
 		}
 		if !named {
 			in.DryRun = true
-			in.Over = cmp.Or(in.Over, 1) // If a text is given, logs of any size are shortened.
+			in.Over = cmp.Or(in.Over, 1) // If the person gave a text with --text, shorten logs of every size.
 			would, err := callVerbRawError(ctx, mem, maintenance.Compress, in)
 			if err != nil {
 				return nil, err
@@ -285,7 +286,8 @@ func describeDigest(did string, d verb.Digest, dry bool) []report.Section {
 		all = append(all, l)
 	}
 	for _, p := range d.Parts {
-		if p.Entries == 0 { // The number of entries is not known, because an undo does not read the covered files.
+		// The number is unknown after an undo, because an undo does not read the files that the digest replaced.
+		if p.Entries == 0 {
 			continue
 		}
 		add(report.Line{Indent: 2, Sentence: report.Sentencef("%s  %s, %s to %s", p.Entry,

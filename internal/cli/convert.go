@@ -69,7 +69,7 @@ func (mem *openMemory) convertHome(ctx context.Context, in transfer.ConvertIn) (
 	}
 	out, err := callVerbRawError(ctx, mem, transfer.Convert, in)
 	if e, ok := errors.AsType[*transfer.RefusedEntriesError](err); ok {
-		// Print these lines here, together with the error, because a failed call lacks a report.
+		// Print the refused entries here, because no report is printed after an error.
 		shown := firstItems(e.Refused)
 		for _, r := range shown {
 			mem.env.printNote("%s: %s", printableName(r.Name), replaceHarmfulChars(r.Reason))

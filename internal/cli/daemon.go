@@ -11,15 +11,15 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Daemon describes a program that has its own command serve. That command has the same flags and interfaces as oxbow
-// serve, but uses [Memories] instead of store files. All other data of a home, such as session archives, keys and
-// tokens, stays in the home's directory.
+// Daemon describes a program that keeps memories in a storage of its own, and not in store files. The program has a
+// command serve with the same flags and interfaces as oxbow serve. All other data of a home, such as session archives,
+// keys and tokens, stays in the home's directory.
 type Daemon struct {
 	RootCommand  *cobra.Command // root command with the program's name, and its commands besides serve
 	ServeCommand *cobra.Command // help text and additional flags of the command serve
 
 	// StartStorage starts the storage of the memories and waits until it can be used. During the wait, it calls tell
-	// with the reason.
+	// with messages that tell the person why it waits.
 	StartStorage func(ctx context.Context, home string, tell func(format string, args ...any)) (Memories, error)
 }
 

@@ -47,7 +47,8 @@ func (mem *openMemory) runDemo(ctx context.Context, run commandRunner, keep, pag
 		defer mem.env.delayExit()()
 		defer func(made string) { err = errors.Join(err, vfs.RemoveTree(made)) }(dir)
 	}
-	if pages { // The sample session's project has the name of the directory.
+	// Name the directory harbor, because the pages show the directory's name as the project of the sample session.
+	if pages {
 		dir = filepath.Join(dir, "harbor")
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return fmt.Errorf("making a throw-away home: %w", err)
@@ -123,7 +124,7 @@ func (env *environment) showDemoStep(n int, s demoStep) {
 	}
 	for line := range strings.SplitSeq(strings.TrimRight(s.Output, "\n"), "\n") {
 		rows := []string{line}
-		if strings.HasPrefix(line, "oxbow: ") { // Leave out messages, which contain the long path of the home.
+		if strings.HasPrefix(line, "oxbow: ") { // Wrap messages of oxbow, which contain the home's long path.
 			rows = wrapText(line, env.textWidth()-3)
 		}
 		for i, row := range rows {

@@ -36,7 +36,7 @@ func (mem *openMemory) runDemoPages(ctx context.Context, run commandRunner, dir,
 		}
 		return nil
 	}
-	for _, s := range demoSteps(demo.SamplePaths())[:2] { // The first two steps of the story fill the memory.
+	for _, s := range demoSteps(demo.SamplePaths())[:2] { // The first two commands of the demo fill the memory.
 		if err := step(mem.env.demoEnv(dir, home, new(bytes.Buffer), s.Args)); err != nil {
 			return err
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// demoStep is a command of the story, with the output and the exit status that it had.
+// demoStep is a command that oxbow demo shows, with its output and its exit status.
 type demoStep struct {
 	Caption string   `json:"-"`
 	Args    []string `json:"args"`
@@ -16,7 +16,7 @@ type demoStep struct {
 	Status  int      `json:"status"`
 }
 
-// demoSteps returns the steps of the story. The paths name the sample files to import.
+// demoSteps returns the commands that oxbow demo shows. paths are the sample files that the first command imports.
 func demoSteps(paths []string) []demoStep {
 	return []demoStep{
 		{Caption: "Bring in what is there: notes in Markdown, and chats with an agent.",

@@ -47,7 +47,7 @@ func (mem *openMemory) dialectOptions(home string, accessKind accessKind) (layou
 	}
 	top := filepath.VolumeName(wd) + string(filepath.Separator)
 	work, err := vfs.Dir(top)
-	if err != nil { // This happens in WASI, for example, where only the home may be opened.
+	if err != nil { // The root directory cannot be opened in WASI, for example, where only the home may be opened.
 		return o, nil
 	}
 	mem.closeFuncs = append(mem.closeFuncs, work.Close)

@@ -201,7 +201,8 @@ func saveUnsavedText(e editedText, file string, cause error) error {
 	case errors.Is(cause, oxbow.ErrConflict):
 		next += "; merge it by hand: " + e.retryCommand
 	}
-	// Do not report misuse, because the person cannot save the text by correcting the command line.
+	// If the cause is a usage error, report its text but not as misuse of the command line, because a corrected
+	// command line would not save the edited text.
 	if m, ok := errors.AsType[*usageError](cause); ok {
 		cause = m.err
 	}

@@ -1,4 +1,4 @@
-// This file starts the storage in which a daemon keeps its memories.
+// This file starts the storage in which a program such as oxbow-jetstream keeps its memories.
 
 package cli
 

@@ -86,10 +86,13 @@ type Env struct {
 
 // HookTimeLimits limits the time for each step of a hook. The client waits for all steps except Drain.
 type HookTimeLimits struct {
-	// Limits for the context that a model is shown at a session's start, and with a prompt.
+	// SessionStart limits the time for the context that a model is shown at the start of a session. PromptAnswer
+	// limits the time for the context that a model is shown with a prompt.
 	SessionStart, PromptAnswer time.Duration
-	FirstCalibration           time.Duration // limit for a memory's first calibration, which is a part of Prompt
-	SpoolDrain                 time.Duration // limit for moving the reports of a turn into the archive
+	// time limit for calibrating a memory for the first time, which happens within PromptAnswer
+	FirstCalibration time.Duration
+	// time limit for moving the hook reports of a turn into the session archive
+	SpoolDrain time.Duration
 }
 
 // hookTimeLimits returns the environment's time limits for hooks, or the default limits if the environment does not

@@ -152,7 +152,8 @@ func describeError(err error) (message, next string) {
 	message, next = text.Uncapitalize(err.Error()), errorRemedy(err)
 	if errors.Is(err, context.Canceled) {
 		message = "stopped"
-		var own *hintedError // For example, the hint names the path at which an edited text was saved.
+		// Keep the next step only if the error itself names one, such as the path at which an edited text was saved.
+		var own *hintedError
 		if !errors.As(err, &own) {
 			next = ""
 		}

@@ -65,7 +65,7 @@ func flagHelpText(sentence string) string {
 	first, size := utf8.DecodeRuneInString(usage)
 	second, _ := utf8.DecodeRuneInString(usage[size:])
 	if unicode.IsUpper(second) {
-		return usage // The first word is an abbreviation, such as ID.
+		return usage // Keep the capital letter, because the first word is an abbreviation, such as ID.
 	}
 	return string(unicode.ToLower(first)) + usage[size:]
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/folders"
 )
 
-// comparisonTimeFactor limits the share of time that a server spends on comparisons. The share is at most one in
-// comparisonTimeFactor.
+// comparisonTimeFactor limits how much of its time a server spends on comparing folders with the memory. After each
+// comparison, the server waits at least comparisonTimeFactor times as long as the comparison took.
 const comparisonTimeFactor = 10
 
 // enableFolderFollowing makes the run compare the registered folders of its home with the memory.
@@ -54,7 +54,8 @@ func (mem *openMemory) followedFoldersHome() string {
 func (mem *openMemory) syncFoldersOnce() {
 	mem.folderState.mu.Lock()
 	isDone := mem.folderState.isComparisonDone
-	mem.folderState.isComparisonDone = true // Set this first, because the comparison itself opens the memory.
+	// Set this first, because comparing the folders opens the memory, which calls this function again.
+	mem.folderState.isComparisonDone = true
 	mem.folderState.mu.Unlock()
 	if isDone || mem.followedFoldersHome() == "" {
 		return
@@ -69,7 +70,7 @@ func (mem *openMemory) syncFoldersOnce() {
 	defer func() { mem.showsAnswerFirst = wasAnswer }()
 	w, done, err := mem.newWorkspace(ctx)
 	if err != nil {
-		return // Ignore the error: the command reports it.
+		return // Ignore the error: the command that the person called will fail with the same error and report it.
 	}
 	mem.compareFolders(ctx, w, folders.SyncIn{OnlyFiles: true})
 	if err := done(); err != nil {
@@ -121,8 +122,8 @@ func (mem *openMemory) folderComparer(
 	}
 	return func(ctx context.Context, use verb.Access) {
 		if use == verb.Write {
-			// Do not compare before an undo. Otherwise the undo would find the change that the comparison has just
-			// made.
+			// Do not compare the folders before a verb such as undo. Otherwise it would undo the change that the
+			// comparison has just made, and not the change that the person means.
 			return
 		}
 		f := &mem.folderState
@@ -132,7 +133,7 @@ func (mem *openMemory) folderComparer(
 		defer f.mu.Unlock()
 		start := mem.env.Now()
 		isEarly := start.Before(f.nextComparisonTime) &&
-			// The next comparison is farther away only if the clock was set back.
+			// If the next comparison is more than a minute away, the clock was set back, so compare now.
 			f.nextComparisonTime.Sub(start) < time.Minute
 		if isEarly || mem.followedFoldersHome() == "" {
 			return

@@ -41,7 +41,7 @@ with --raw, it prints only the content, byte for byte.`,
 		}
 		to := mem.env.Stdout
 		if s, ok := to.(*termtext.SafeWriter); ok {
-			to = s.Output // Write the exact bytes.
+			to = s.Output // Write the entry's exact bytes, without replacing harmful characters.
 		}
 		if out.Entry.Content != nil {
 			_, _ = io.WriteString(to, *out.Entry.Content)

@@ -71,16 +71,18 @@ func (finder *homeFinder) homePath() (string, error) {
 // project.
 const nearestHomeRule = "the nearest " + homeDirName + " at or above the working directory"
 
-// mainTreeRule replaces nearestHomeRule if the home is in the main tree of a git worktree.
+// mainTreeRule describes why a home was chosen that is in the main working tree of a git repository, if the command
+// runs in another worktree of the repository.
 const mainTreeRule = "the " + homeDirName + " of the main tree of this git worktree"
 
 const dataDirRule = "your data directory"
 
 // findHome returns the home, and a phrase that names the rule by which the home was chosen.
 //
-// If no home was found from the working directory, findHome starts the record of trusted homes. Otherwise, the record
-// of a person who uses only one memory would start when the person first unpacks an archive with a home. That home
-// would then count as a trusted home from an earlier version.
+// If the home was not found from the working directory, findHome starts the list of trusted homes. Homes that exist at
+// this time count as homes of an earlier version, which are trusted. Therefore the list must start early. Otherwise it
+// might start when a person first unpacks an archive that contains somebody else's home, and this home would be
+// trusted.
 func (finder *homeFinder) findHome() (dir, rule string, err error) {
 	dir, rule, err = finder.chooseHome()
 	if err == nil && rule != nearestHomeRule {
@@ -481,7 +483,7 @@ func (finder *homeFinder) trustVerdict() (trust.Verdict, error) {
 	if err != nil || !p.FoundFromDir {
 		return trust.Verdict{State: trust.Own}, err
 	}
-	return *finder.lastVerdict, nil // nearestHome has set the verdict.
+	return *finder.lastVerdict, nil // nearestHome has set lastVerdict to the verdict about this home.
 }
 
 // isForeign reports whether the home is foreign. The user has not trusted a foreign home.
@@ -531,7 +533,7 @@ const autoProject = "auto"
 func (env *environment) isOnPath() bool {
 	this, err := os.Stat(env.Executable)
 	if err != nil {
-		return true // The executable's path is unknown.
+		return true // The path of this executable is unknown, so assume that a shell finds it.
 	}
 	name := chooseByDryRun(env.GOOS == "windows", "oxbow", "oxbow.exe")
 	for _, dir := range filepath.SplitList(env.Getenv("PATH")) {

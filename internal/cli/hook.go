@@ -119,7 +119,8 @@ func (mem *openMemory) handleHook(ctx context.Context, client string) {
 	}
 	t := mem.newInjector(home, r.Events[0])
 	if !isDir(t.spool.Dir) {
-		_ = maintenance.WriteGitignore(home) // Write .gitignore before the first prompt is stored in the working tree.
+		// Write .gitignore first, so that git does not add the prompts that are stored below.
+		_ = maintenance.WriteGitignore(home)
 	}
 	markNotes := mem.recordCallOrigin(home, &r, clean)
 	if err := t.spool.AppendEvents(r.Events...); err != nil {
@@ -157,7 +158,8 @@ const drainFlag = "drain"
 // archive's index and the thresholds of the memories. It ends after the limit in [HookTimeLimits] even if another
 // process keeps a lock. Otherwise each turn could add another waiting process.
 func (mem *openMemory) drainSpool(ctx context.Context) {
-	mem.skipsCheckpoints = true // Only the checkpoint below is needed.
+	// Make no checkpoint when a memory is closed, because this function makes one at its end.
+	mem.skipsCheckpoints = true
 	mem.drainTimeout = mem.env.hookTimeLimits().SpoolDrain
 	ctx, cancel := context.WithTimeout(ctx, mem.drainTimeout)
 	defer cancel()

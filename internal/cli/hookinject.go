@@ -31,8 +31,8 @@ type contextInjector struct {
 	hasOtherLayout bool   // The home has another layout, so reports are not stored in a spool.
 }
 
-// withLayoutState returns an injector for a home of another layout. The state of the session is in the directory
-// state. If state is "", the home has oxbow's own layout, and t is returned unchanged.
+// withLayoutState returns an injector for a home of another layout, which keeps the session's state in the directory
+// state. If state is "", the home has oxbow's own layout, and the result is t itself.
 func (t contextInjector) withLayoutState(state string) contextInjector {
 	if state == "" {
 		return t
@@ -69,7 +69,8 @@ func (t contextInjector) answerReport(ctx context.Context, r hook.Report) []byte
 	case slices.ContainsFunc(r.Events, func(e session.Event) bool { return e.Kind == session.KindCompact }):
 		_ = t.stateFile.RecordCompaction(ctx) // After a compaction, a sentence may be shown again.
 	default:
-		// Record this, so that a start that follows at once is answered only once.
+		// Some clients report the start of a session twice, and only the first report is answered. Record that the
+		// client reported something else meanwhile, so that a later start is answered again.
 		_ = t.stateFile.RecordOtherReport(ctx)
 	}
 	return nil
@@ -214,7 +215,8 @@ func (t contextInjector) answerPrompt(ctx context.Context, r hook.Report) []byte
 			begins, state = b.Text, t.stateFile.ReadState()
 		}
 	}
-	t.isArchiveReadOnly = true // Do not drain the spool, because the client waits for the answer.
+	// Do not move hook reports into the archive now, because the client waits for the answer.
+	t.isArchiveReadOnly = true
 	project, _ := findProject(t.answeredEvent.Dir)
 	p := inject.Prompt{Text: r.Prompt, Client: r.Client, Session: t.answeredEvent.Session, Project: project,
 		Now: t.env.Now(), State: state}
@@ -287,8 +289,8 @@ func (t contextInjector) recordShownBlock(ctx context.Context, place string, b i
 	if now := t.env.Now(); e.Time.Before(now) {
 		e.Time = now
 	}
-	// The ID contains the time, so that the context of a resumed session differs from the original context even if the
-	// prompt between them was not reported.
+	// The ID contains the time, because a resumed session may be shown the same text again. The two events then have
+	// different IDs, even if no prompt was reported between them.
 	e.ID = shortHash(fmt.Sprint(place, " ", t.stateFile.ReadState().Prompt, " ", e.Time.UnixNano(), " ", b.Text))
 	return t.spool.AppendEvents(e) == nil && err == nil
 }

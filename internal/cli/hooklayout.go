@@ -83,7 +83,8 @@ func (mem *openMemory) handleLayoutHook(ctx context.Context, client string) []by
 	if os.MkdirAll(filepath.Join(state, session.SpoolDir), 0o700) != nil {
 		return nil
 	}
-	// Ignore the result: such a home does not contain entries that could be marked.
+	// Ignore the returned function, which would label notes. A home of another layout contains no entries that it
+	// could label.
 	mem.recordCallOrigin(state, &l.report, clean)
 	if err := l.appendNotes(); err != nil {
 		maintenance.HookFailure{Client: client, Error: err.Error(), Time: mem.env.Now()}.Save(state)
@@ -93,8 +94,8 @@ func (mem *openMemory) handleLayoutHook(ctx context.Context, client string) []by
 	return append(answer, whys()...)
 }
 
-// answerReport returns the answer for the client. At the start of a session, this is the context that the layout's
-// system shows to a model. For a prompt, it is the text that this system recalls.
+// answerReport returns the answer to a client's hook report. At the start of a session, this is the context that the
+// memory system of the layout shows to a model. For a prompt, it is the text that this memory system recalls.
 func (l layoutHook) answerReport(ctx context.Context) []byte {
 	in := contextInjector{openMemory: l.openMemory, answeredEvent: l.firstEvent, homeDir: l.homeDir}
 	if !l.report.AcceptsContext() || in.isInjectionSwitchedOff() {
@@ -107,7 +108,7 @@ func (l layoutHook) answerReport(ctx context.Context) []byte {
 		Now:     l.env.Now(),
 	}
 	if l.report.SessionStartReason != "" && l.report.NeedsStartWithPrompt() {
-		return nil // This client gets the context with the answer to the first prompt.
+		return nil // Do not answer, because this client gets the context together with the answer to the first prompt.
 	}
 	recalled, started := "", ""
 	if l.report.Prompt != "" && l.profileName == "" {
@@ -206,8 +207,8 @@ func (l layoutHook) openContextHome() (layout.Home, error) {
 	return p.WithProfile(l.profileName)
 }
 
-// recallForPrompt returns the text that the layout's system recalls for the prompt, with at most maxRecallBytes bytes.
-// After an error, it returns "".
+// recallForPrompt returns the text that the memory system of the home's layout recalls for the prompt. The text has at
+// most maxRecallBytes bytes. After an error, it is "".
 func (l layoutHook) recallForPrompt(ctx context.Context) string {
 	h, err := l.openHome(l.dialect, readOwnAccess)
 	if err != nil {
@@ -236,7 +237,8 @@ func (l layoutHook) recallForPrompt(ctx context.Context) string {
 // maxSummaryBytes is the maximum size of a stored summary in bytes.
 const maxSummaryBytes = 64 << 10
 
-// storesSummaryAt reports whether the layout's system stores a summary of the session at this event.
+// storesSummaryAt reports whether the memory system of the home's layout stores a summary of the session when this
+// event happens.
 func (l layoutHook) storesSummaryAt(e session.Event) bool {
 	if e.SubAgent != "" {
 		return false
@@ -250,8 +252,8 @@ func (l layoutHook) storesSummaryAt(e session.Event) bool {
 	return false
 }
 
-// layoutsSummarizingAt returns the names of the layouts whose systems store a summary on an occasion, as a list in
-// words.
+// layoutsSummarizingAt returns the names of some layouts, joined to a phrase for the help text. These are the layouts
+// whose memory system stores a session's summary on this occasion.
 func layoutsSummarizingAt(occasion layout.SummaryTime) string {
 	return layoutsWith(func(d layout.Dialect) bool { return d.Summaries == occasion })
 }
@@ -270,7 +272,9 @@ func (l layoutHook) storeSummary(ctx context.Context) {
 			if err := l.writeSummary(ctx, summary, notes, isEnd); err != nil {
 				maintenance.HookFailure{Client: l.firstEvent.Client, Error: "keeping the summary: " +
 					err.Error(), Time: l.env.Now()}.Save(l.stateDir)
-				return // Keep the notes, because the client may report the end again.
+				// Keep the session's notes, because they are needed again if the client reports the session's end
+				// again.
+				return
 			}
 		}
 		if isEnd {
@@ -326,17 +330,18 @@ func (l layoutHook) openHomeToWrite() (layout.Home, error) {
 
 // sessionNotes is the content of the file in which hooks keep notes about a session.
 type sessionNotes struct {
-	firstPrompt          string   // the session's first prompt, on one line
-	lastMessage          string   // the agent's last message
-	foreignTexts         []string // calls that returned text by others
-	untracedForeignTexts []string // such calls since the last prompt for which fingerprints are missing
+	firstPrompt  string   // the session's first prompt, on one line
+	lastMessage  string   // the agent's last message
+	foreignTexts []string // tool calls that returned text by neither the agent nor the person
+	// the calls in foreignTexts since the last prompt for whose text no fingerprints were stored
+	untracedForeignTexts []string
 }
 
 // noteLine is a line in the file with a session's notes. It is encoded as JSON.
 type noteLine struct {
 	Prompt      string `json:"prompt,omitempty"`
 	LastMessage string `json:"last,omitempty"`
-	ForeignText string `json:"taint,omitempty"` // call that returned text by others
+	ForeignText string `json:"taint,omitempty"` // tool call that returned text by neither the agent nor the person
 
 	// IsUntraced is set if no fingerprints of the text were stored. Everything that the agent writes later in the turn
 	// is then assumed to repeat the text.

@@ -1,5 +1,5 @@
-// This file records where the results of tools come from that an agent reads. It also records fingerprints of the
-// results, by which the texts are recognized later.
+// This file determines who wrote the texts that an agent's tool calls return. It also stores fingerprints of these
+// texts, so that copies of them are recognized later.
 
 package cli
 
@@ -29,9 +29,9 @@ var archiveLevels = map[origin.Level]string{
 	origin.LevelForeign:   session.LevelForeign,
 }
 
-// recordCallOrigin determines where a tool call's result comes from, and stores fingerprints of the result. If the
-// call is a command that may have written text by others into the memory, recordCallOrigin returns a function that
-// marks the notes that were written meanwhile. Otherwise it returns nil.
+// recordCallOrigin determines who wrote the text that a tool call returned, and stores fingerprints of the text. The
+// call may be a shell command that wrote foreign text into the memory. In this case, recordCallOrigin returns a
+// function that labels the notes that were written while the command ran. Otherwise it returns nil.
 func (mem *openMemory) recordCallOrigin(
 	home string,
 	report *hook.Report,
@@ -81,7 +81,7 @@ func commandTaintLabel(v origin.Verdict) oxbow.Label {
 	if v.Level == origin.LevelUnvouched {
 		label.Key = oxbow.LabelUnvouched
 	}
-	// The cause contains text of the call, which may not be valid in a label.
+	// The label's value contains a part of the command, which may not be valid in a label.
 	if label.Check() != nil {
 		label.Value = "command"
 	}
@@ -147,8 +147,8 @@ func recordCommandRun(prints *fingerprint.File, v origin.Verdict, from, to time.
 	return nil
 }
 
-// isStoreModified reports whether the memory was written since the session's last report. It also returns true if the
-// file's time is up to a second older.
+// isStoreModified reports whether the store file was modified after the session's last report. A modification up to
+// one second before the report also counts, because file times may be inexact.
 func (finder *homeFinder) isStoreModified(home string, e *session.Event) bool {
 	store, err := finder.storePath()
 	if err != nil {
@@ -176,12 +176,12 @@ func lastReportTime(home string, e *session.Event) time.Time {
 	return since
 }
 
-// markWrittenNotes labels the notes that were written while a command ran whose output is not the agent's own. A pipe
-// may have carried that output into the notes.
+// markWrittenNotes labels the notes that were written while a command ran that printed foreign text. The command may
+// have passed this text on to oxbow through a pipe.
 func (mem *openMemory) markWrittenNotes(ctx context.Context, w writtenNotes) {
 	m, err := mem.openBoundMemory(verb.Write)
 	if err != nil {
-		return // The memory cannot be written to, so the command cannot have written to it either.
+		return // The memory cannot be written to, so the agent's command has not written notes.
 	}
 	src, err := mem.changeSource()
 	if err != nil {
@@ -196,9 +196,9 @@ func (mem *openMemory) markWrittenNotes(ctx context.Context, w writtenNotes) {
 type writtenNotes struct {
 	writtenSince time.Time // Notes that were written before this time get no label.
 
-	// withPersonNotes is set if notes that a person wrote or imported also get the label. It is set if the command
-	// contains the word oxbow, because the command may then have written these notes. Otherwise only notes of agents
-	// get the label.
+	// withPersonNotes is set if the label is also added to notes that a person wrote or imported. It is set if the
+	// command contains the word oxbow, because the command may then have written these notes. Otherwise only notes of
+	// agents get the label.
 	withPersonNotes bool
 
 	taintLabel oxbow.Label
@@ -213,7 +213,7 @@ func (w *writtenNotes) labelAllNotes(ctx context.Context, m *oxbow.Memory) error
 	}
 	var ops []oxbow.Op
 	for _, name := range names {
-		if e, err := m.Get(ctx, name); err == nil { // If this fails, the note no longer exists.
+		if e, err := m.Get(ctx, name); err == nil { // Ignore the error: the note no longer exists.
 			if op := w.addLabelOp(e); op != nil {
 				ops = append(ops, op)
 			}

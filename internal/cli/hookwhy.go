@@ -68,7 +68,8 @@ func (mem *openMemory) handleEditHook(ctx context.Context, input editHookInput) 
 	return nil
 }
 
-// hasReadForeignText reports whether the agent has read text of others since the last prompt.
+// hasReadForeignText reports whether the agent has read text by neither the agent nor the person since the person's
+// last prompt.
 func (mem *openMemory) hasReadForeignText(
 	ctx context.Context,
 	from editHookInput,

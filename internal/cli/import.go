@@ -69,7 +69,7 @@ by its ID.`,
 	})
 	for name, usage := range map[string]string{
 		"from":   "import data of this `PROGRAM` (see Details); by default it is recognized by the files",
-		"format": "", // This is the name of the flag in earlier versions.
+		"format": "", // In earlier versions, the flag --from had this name.
 	} {
 		c.Flags().StringVar(&from, name, "", usage)
 		complete := func(_ *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -130,8 +130,7 @@ func (mem *openMemory) importPaths(ctx context.Context, in imports.ImportIn, pat
 	if err != nil && !hasResult {
 		return err
 	}
-	// Print the result even after an error, because the entries that were imported before the error stay in the
-	// memory.
+	// After an error, print the result if entries were imported before the error, because they stay in the memory.
 	out.ListsAll = verbose
 	return printOrVerbError(printResult(mem, out, answerPrinter[imports.ImportOut](mem)), err)
 }

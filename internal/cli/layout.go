@@ -36,8 +36,8 @@ func layoutsWithDigests() string {
 	return layoutsWith(func(d layout.Dialect) bool { return d.HasCompressor })
 }
 
-// layoutsThatTidy returns the names of the layouts that can shorten the memory that a model always sees, as a list
-// in words.
+// layoutsThatTidy returns the names of the layouts for which oxbow can shorten the text that a model always sees. The
+// names are joined to a phrase for the help text.
 func layoutsThatTidy() string {
 	return layoutsWith(func(d layout.Dialect) bool { return d.HasTidier })
 }
@@ -47,9 +47,8 @@ func layoutsThatCompress() string {
 	return layoutsWith(func(d layout.Dialect) bool { return d.HasCompressor || d.HasTidier })
 }
 
-// defaultToolSets returns the sets of oxbow's tools that a server for the home lists by default. These are the sets
-// that the dialect names. If the dialect names no sets, and the layout lacks its own tools, the result is the core
-// set.
+// defaultToolSets returns the sets of oxbow's own tools that a server lists by default for a home of layout d. The
+// result is d.Sets. If d names no sets, and home h has no tools of its own either, the result is the core set.
 func defaultToolSets(d layout.Dialect, h layout.Home) verb.VerbSets {
 	if len(d.Sets) == 0 && len(h.Tools()) == 0 {
 		return verb.VerbSets{verb.SetCore}

@@ -43,19 +43,20 @@ type edgeDirection int
 
 const (
 	edgesToSources edgeDirection = iota // edgesToSources means that edges lead from entries to their sources.
-	edgesToDerived                      // toMade means that edges lead from sources to the entries made from them.
+	// edgesToDerived means that edges lead from sources to the entries made from them.
+	edgesToDerived
 )
 
 // lineageTree is a tree of entries that the command prints itself, because a report cannot contain a tree.
 type lineageTree struct {
-	edgesBySource map[string][]lineageEdge // the edges that begin at each name
-	printedNames  map[string]bool          // the names whose edges were already printed
+	edgesBySource map[string][]lineageEdge // the edges that begin at each entry name
+	printedNames  map[string]bool          // entry names whose edges were already printed
 }
 
 // lineageEdge is an edge in a lineageTree.
 type lineageEdge struct {
-	targetName    string // entry or turn at which the edge ends
-	targetVersion uint64 // number of that entry's version (0 if the edge names no version)
+	targetName    string // entry or turn to which the edge leads
+	targetVersion uint64 // version number of the entry to which the edge leads (0 if the edge names no version)
 	relation      string
 }
 

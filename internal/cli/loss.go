@@ -51,9 +51,9 @@ func addYesFlag(c *cobra.Command) *bool {
 	return c.Flags().BoolP("yes", "y", false, "do not ask")
 }
 
-// setUpErasure makes c call a verb that may erase data. If canErase returns true for the input, the person is asked
-// first. The flags of c set fields in In, and the function arguments sets further fields from the command's arguments.
-// The result is printed by show.
+// setUpErasure makes the command c call a verb that may erase data. The flags of c set fields in the verb's input, and
+// the function arguments sets the others from the command's arguments. If canErase returns true for the input, the
+// person is asked before the verb is called. The function show prints the verb's result.
 func setUpErasure[In, Out any](
 	mem *openMemory,
 	c *cobra.Command,
@@ -79,8 +79,8 @@ func setUpErasure[In, Out any](
 	return c
 }
 
-// eraseQuestion returns the question whether to erase n things of the owner. The words one and many are the noun in
-// the singular and the plural.
+// eraseQuestion returns the question whether to erase n things of the owner. singular and plural are the noun for the
+// things.
 func eraseQuestion(n int, singular, plural, owner string) string {
 	return fmt.Sprintf("Erase %s of %s for good?", countText(n, singular, plural), owner)
 }

@@ -21,7 +21,7 @@ type Memories interface {
 	Close() error
 }
 
-// daemonMemories contains the memories of a run that are not files.
+// daemonMemories provides the memories of a daemon, which are not kept in store files.
 type daemonMemories struct {
 	startMemories func(ctx context.Context, home string, tell func(format string, args ...any)) (Memories, error)
 	memories      Memories // nil until startMemories has succeeded

@@ -86,7 +86,8 @@ func (mem *openMemory) serverMemoryOpener(
 	}
 	return open, func() (err error) {
 		for _, fn := range []func() error{closeRead, closeOwn, closeAll} {
-			if e := fn(); !errors.Is(e, oxbow.ErrClosed) { // Two of these functions may close the same memory.
+			// If two of these functions close the same memory, the second one fails with ErrClosed.
+			if e := fn(); !errors.Is(e, oxbow.ErrClosed) {
 				err = errors.Join(err, e)
 			}
 		}
@@ -110,7 +111,8 @@ func (mem *openMemory) openWholeMemory(accessKind accessKind) (*oxbow.Memory, er
 		}
 		return h.Memory(), nil
 	}
-	options := layout.Options{Agent: mem.agentFlag} // In oxbow's own layout, all agents share one memory.
+	// Refuse the flag --agent, because all agents share one memory in oxbow's own layout.
+	options := layout.Options{Agent: mem.agentFlag}
 	if err := options.NoAgents(", or bind it to a memory profile"); err != nil {
 		return nil, err
 	}
@@ -211,8 +213,9 @@ func (mem *openMemory) openStore(path string, accessKind accessKind, readOnlyRea
 	return m, nil
 }
 
-// enableHeadSigning makes the run sign the memory's heads. It does nothing if the memory is not opened for writing, or
-// if the memory is a copy.
+// enableHeadSigning makes this process sign the hash of the memory's newest change at intervals. A signature shows
+// later whether somebody has rewritten the log. enableHeadSigning does nothing if the memory is opened read-only, or
+// if it is a copy.
 func (mem *openMemory) enableHeadSigning(m *oxbow.Memory, path string, accessKind accessKind) {
 	if accessKind != readOwnAccess && filepath.Base(path) == storeFileName {
 		mem.closeHooks.add(signing.SignHeadsPeriodically(m, path, mem.env.Now))
@@ -241,8 +244,8 @@ func storeOpenError(path string, err error) error {
 	return fmt.Errorf("opening %s: %w", path, err)
 }
 
-// closeMemory closes a memory. In a run that shows its answer first, the memory is closed at the end of the run
-// instead. If the home has another layout, the home is closed too, and is opened again when it is needed.
+// closeMemory closes a memory. If showsAnswerFirst is set, it closes the memory only at the end of the process, so
+// that the person sees the answer sooner. If the home has another layout, the home is opened again when it is needed.
 func (mem *openMemory) closeMemory(ctx context.Context, m *oxbow.Memory) error {
 	mem.otherLayoutHome = nil
 	mem.closeHooks.run()
@@ -393,8 +396,9 @@ func (mem *openMemory) loadSkills() (*skill.Set, error) {
 	return set, errors.Join(err, within(root, skill.ProjectDirs))
 }
 
-// recordCreatedHome records that this machine created the home, so that the home stays trusted. It does so only if the
-// home can be found from a working directory.
+// recordCreatedHome records that the home was created on this machine, so that the home stays trusted. This is
+// necessary only for a home that oxbow may find by searching from a working directory, because other homes are always
+// trusted.
 func (mem *openMemory) recordCreatedHome() error {
 	p, err := mem.finder.memoryPlace()
 	if err != nil || mem.isDemoSample {
@@ -431,7 +435,7 @@ func (finder *homeFinder) openAnnotationsIn(ctx context.Context, dir string) (*a
 	trusted := finder.host().Trusted
 	o := annotate.Options{Clock: finder.env.Now, Key: trusted.MachineKey, ReviewedCommit: team.ReviewedCommit,
 		CreateKey: func(ctx context.Context) []byte { return trusted.EnsureMachineKey(ctx, finder.env.Rand) }}
-	// Ignore the error: code has annotations even without a home.
+	// Ignore the error: annotations of code can also be used without a home.
 	if d, other, err := finder.detectLayout(); err == nil && other {
 		o.Dir = d.Annotations
 	}

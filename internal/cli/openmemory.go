@@ -36,19 +36,20 @@ type openMemory struct {
 	agentFlag       string
 	profileFlag     string
 	embedFlag       string                // URL of the server that computes vectors
-	modelFlag       string                // name of the model on that server
+	modelFlag       string                // name of the model that this server uses
 	allowSecret     bool                  // --allow-secret: stores text even if it looks like a secret
 	cachedScreening *provenance.Screening // settings for examining texts (nil until they are needed)
 	runID           string                // random ID that identifies this run
 	commandPath     string                // words of the command, without "oxbow"
 	commandNames    func() []string       // returns the names of all commands, for rewriteCommands
-	isDemoSample    bool                  // The memory is the sample of the demo.
+	isDemoSample    bool                  // The memory contains the sample data of oxbow demo.
 	isTenantHome    bool                  // The home is one of several homes that a server serves.
 	writeLimit      *tenant.Limit         // limits on writing (nil means no limit)
-	daemonMemories  *daemonMemories       // memories that are not files (nil if the memory is a file in its home)
+	daemonMemories  *daemonMemories       // memories of a daemon (nil if the memory is a store file in its home)
 
-	// sealDelay is the time after which a change is sealed while the memory stays open. If it is 0, changes are sealed
-	// only when the memory is closed.
+	// sealDelay is the time after the last change when a seal is appended to the log of a memory that stays open. The
+	// seal makes later damage to the change provable. If sealDelay is 0, a seal is appended only when the memory is
+	// closed.
 	sealDelay   time.Duration
 	sharedCache *oxbow.Cache // cache that several memories share (nil if each memory has its own)
 
@@ -56,8 +57,8 @@ type openMemory struct {
 	folderState        folderState
 	profileSet         *profile.Set      // nil until it is needed
 	cachedBoundProfile *profile.Resolved // nil until it is needed, or if no profile binds the run
-	// describeStoreDefect returns a description of the open store's defect, or "". The argument say words a note for
-	// the interface. describeStoreDefect is nil for a store without a defect.
+	// describeStoreDefect returns a description of the open store's defect, or "". It calls say to convert notes to
+	// text for the caller's interface. It is nil for a store without a defect.
 	describeStoreDefect atomic.Pointer[func(say func(verb.Note) string) string]
 	otherLayoutHome     layout.Home // the home, if it has another layout (nil until needed)
 	closeHooks          closeHooks  // functions to call before the memory is closed, which sign heads
@@ -96,17 +97,19 @@ type teamFiles struct {
 	lastSearchTime time.Time  // time of the last search for team files (zero before the first)
 }
 
-// folderState is the state of the comparisons between registered folders and the memory in one run. The functions are
-// set by enableFolderFollowing. They are nil in a run that follows no folders.
+// folderState records when a process last compared registered folders with the memory. The functions are set by
+// enableFolderFollowing. They are nil if the process does not follow folders.
 type folderState struct {
-	mu                 sync.Mutex // guards the fields below, and is locked during a comparison
-	isComparisonDone   bool       // The run compares the folders only once, and has done so.
-	nextComparisonTime time.Time  // time of the server's next comparison
+	mu sync.Mutex // guards the fields below, and is locked during a comparison
+	// This process has already compared the folders with the memory, which a command does only once.
+	isComparisonDone   bool
+	nextComparisonTime time.Time // time of the server's next comparison
 	printedWarnings    map[string]bool
 
-	compareFolders func()                                 // brings changed files into the memory, once in a run
-	writeFolders   func(context.Context, *verb.Workspace) // writes the run's changes into the folders' files
-	newComparer    func(how accessKind, open openMemoryFunc) func(context.Context, verb.Access)
+	compareFolders func() // brings changed files into the memory, once in a run
+	// writes the memory changes of this process into the folders' files
+	writeFolders func(context.Context, *verb.Workspace)
+	newComparer  func(how accessKind, open openMemoryFunc) func(context.Context, verb.Access)
 }
 
 // openMemoryFunc is a function with which a server opens the memory.
@@ -148,7 +151,8 @@ func (mem *openMemory) openDir(dir string) (vfs.FS, error) {
 	return fsys, nil
 }
 
-// closeAtEnd registers a memory, which gets a checkpoint and is closed at the end of the run.
+// closeAtEnd registers a memory for the end of the process. A checkpoint of the memory is then made, and the memory is
+// closed.
 func (mem *openMemory) closeAtEnd(m *oxbow.Memory) {
 	mem.closeFuncs = append(mem.closeFuncs, m.Close)
 	mem.memoriesToCheckpoint = append(mem.memoriesToCheckpoint, m)

@@ -55,7 +55,8 @@ func (env *environment) showPaged(show func()) {
 	env.Stdout, env.Stderr = out, errs
 	if screenRows(text.Bytes(), env.screenWidth()) < env.TerminalHeight ||
 		env.ShowInPager(argv, bytes.NewReader(text.Bytes())) != nil {
-		_, _ = io.Copy(out, &text) // The text fits the screen, or the pager could not be started.
+		// Print without a pager, because the text fits the screen, or because the pager could not be started.
+		_, _ = io.Copy(out, &text)
 	}
 	_, _ = io.Copy(errs, &notes)
 }

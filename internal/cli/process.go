@@ -45,7 +45,7 @@ func runMain(run commandRunner, ends ...os.Signal) int {
 			time.Sleep(stopTimeout)
 		}
 		os.Exit(exitCommandFailed)
-	})() // Undo this before stop is called, because another run may follow in this process.
+	})() // Unregister the function before stop cancels ctx, because this process may call runMain again.
 	env := Env{
 		Args:               os.Args[1:],
 		Stdin:              os.Stdin,

@@ -173,14 +173,14 @@ func (p *progressLine) Write(b []byte) (int, error) {
 	return p.Writer.Write(b)
 }
 
-// pauseReasons contains the reasons for hiding the line.
+// pauseReasons contains the reasons for hiding the progress line on the terminal.
 type pauseReasons struct {
-	isQuestionOpen bool // The last written line lacks a newline, so it is a question.
+	isQuestionOpen bool // The program asked the person a question: the last text on standard error lacks a newline.
 	isReading      bool // The program waits for the person's input.
 }
 
-// setPauseReasons sets the reasons for hiding the line. The time during which there is a reason does not count as
-// working time.
+// setPauseReasons sets the reasons for hiding the progress line. The time during which the line is hidden does not
+// count as working time.
 func (p *progressLine) setPauseReasons(reasons pauseReasons) {
 	was, is := p.isQuestionOpen || p.isReading, reasons.isQuestionOpen || reasons.isReading
 	p.pauseReasons = reasons
@@ -200,7 +200,8 @@ func (p *progressLine) beginRead() {
 	p.setPauseReasons(pauseReasons{isQuestionOpen: p.isQuestionOpen, isReading: true})
 }
 
-// endRead records that the program no longer waits for input. The input also answers an open question.
+// endRead records that the person has entered a line. The line also answers the question that the program asked, if
+// any.
 func (p *progressLine) endRead() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -208,7 +209,7 @@ func (p *progressLine) endRead() {
 	p.setPauseReasons(pauseReasons{})
 }
 
-// terminalInput is standard input on a terminal. The progress line is hidden while it is being read.
+// terminalInput is standard input on a terminal. The progress line is hidden while the program waits for input.
 type terminalInput struct {
 	io.Reader
 	progress *progressLine

@@ -21,7 +21,7 @@ type publicFlags struct {
 // serverAddress is the address at which a server listens, and the URL at which clients reach it.
 type serverAddress struct {
 	addr              string // address at which the server listens
-	publicURL         string // URL at which clients reach the server, without a path ("" if it follows from addr)
+	publicURL         string // URL at which clients reach the server, without a path ("" if clients use addr)
 	publicHost        string // host name in publicURL, without a port
 	certFile, keyFile string // certificate and key for TLS ("" without TLS)
 }
@@ -92,7 +92,8 @@ func (p publicFlags) parsePublicURL() (*url.URL, error) {
 			p.publicURL,
 		)
 	}
-	if u.Scheme == "https" { // Browsers leave out the default port.
+	// Remove the default port, because browsers leave it out of the origin and the host that they send.
+	if u.Scheme == "https" {
 		u.Host = strings.TrimSuffix(u.Host, ":443")
 	}
 	return u, nil

@@ -123,7 +123,8 @@ func (env *environment) fittingExcerptRows(out verb.RecallOut) int {
 	if !env.IsStdoutTerminal || env.TerminalHeight < 1 {
 		return maxExcerptRows
 	}
-	room := env.TerminalHeight - 1 - 2*len(out.Notes) // Reserve rows for the shell's prompt and for the notes.
+	// Reserve a row for the shell's prompt, and two rows for each note, which is printed below the hits.
+	room := env.TerminalHeight - 1 - 2*len(out.Notes)
 	shown := env.Stdout
 	defer func() { env.Stdout = shown }()
 	for rows := maxExcerptRows; rows > 1; rows-- {
@@ -172,7 +173,7 @@ func (env *environment) showHit(number int, h verb.Entry, maxRows int) {
 			func(row string) bool { return len(termtext.FindWords(row, h.MatchedWords)) > 0 },
 		)
 		if maxRows > 1 {
-			first-- // Begin with the row before, as context.
+			first-- // Begin with the row before the first matched word, as context.
 		}
 		first = max(0, min(first, len(rows)-maxRows))
 		rows = rows[first : first+maxRows]

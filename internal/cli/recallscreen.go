@@ -104,7 +104,7 @@ type recallScreen struct {
 
 // stderrBuffer collects the text that is written to standard error while the screen is shown.
 type stderrBuffer struct {
-	mu sync.Mutex // guards b
+	mu sync.Mutex // guards the buffer
 	b  bytes.Buffer
 }
 
@@ -253,8 +253,8 @@ func (s *recallScreen) toHit(h verb.Entry) tui.Hit {
 // chooseHit is called for the key Enter. The entry is printed after the screen has closed.
 func (s *recallScreen) chooseHit(h tui.Hit) { s.chosenName = s.hitName(h) }
 
-// hitName returns the name with which verb.Get reads the hit. If the screen shows the past, the name includes the
-// version.
+// hitName returns the name with which verb.Get reads the hit. If the person searches an earlier state of the memory,
+// the name includes the version.
 func (s *recallScreen) hitName(h tui.Hit) string {
 	if s.recallInput.AsOf != "" {
 		return fmt.Sprintf("%s@%d", h.Name, h.Version)
@@ -284,7 +284,7 @@ func (s *recallScreen) changeResult(doneText string, change uint64, err error) t
 		return tui.ChangeResult{Text: formatErrorLine(err), Failed: true}
 	}
 	if s.mem.env.hasOtherLayout {
-		change = 0 // The versions are not change numbers.
+		change = 0 // Offer no undo, because the version numbers in other layouts are not change numbers.
 	}
 	return tui.ChangeResult{
 		Text:   strings.Join(append([]string{doneText}, s.capturedStderr.newLines()...), "\n"),
@@ -297,7 +297,8 @@ func (s *recallScreen) changeResult(doneText string, change uint64, err error) t
 func (s *recallScreen) editEntry(ctx context.Context, h tui.Hit) tui.ChangeResult {
 	mem := s.mem
 	errs, allow := mem.env.Stderr, mem.allowSecret
-	mem.env.Stderr = s.originalStderr // The verb may ask the person a question.
+	// Let the command write to the terminal, because it may ask the person a question.
+	mem.env.Stderr = s.originalStderr
 	out, err := editOut{}, s.closeQueryWorkspace()
 	if err == nil {
 		out, err = mem.editEntry(ctx, h.Name)

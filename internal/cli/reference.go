@@ -1,4 +1,5 @@
-// This file words references in the notes of verbs, such as verb calls, as commands and flags.
+// This file converts references in messages, such as a reference to a verb, to commands and flags that a person can
+// type.
 
 package cli
 

@@ -145,8 +145,8 @@ func (env *environment) showFinding(f report.Finding) {
 	env.printWrapped(level+"  "+padColumns(env.plainValue(f.Topic), aboutWidth)+"  ", text)
 }
 
-// showRecord prints the key and the cells of a record on one line, and the further lines below. If the caller has
-// named the thing, it prints only the effect of the call.
+// showRecord prints the main line of a record, which begins with the record's key, and the further lines below. If the
+// record describes the effect of a call, it prints only the effect.
 func (env *environment) showRecord(r report.Record) {
 	key := env.plainValue(r.Key)
 	switch {
@@ -183,9 +183,9 @@ func (env *environment) showRecord(r report.Record) {
 	}
 }
 
-// showInSpecialLayout prints a thing for which a terminal has a better layout than a record, and reports whether it
-// did. A log has one row for each change, because people search a log for a time or a name. An annotation looks
-// like a comment below its line.
+// showInSpecialLayout prints an operation in the log or an annotation in a layout of its own. It returns false for all
+// other things. An operation is printed as a single row, because people search a log for a time or a name. An
+// annotation looks like a comment below its line.
 func (env *environment) showInSpecialLayout(thing any) bool {
 	switch thing := thing.(type) {
 	case verb.Operation:
@@ -315,7 +315,7 @@ func (env *environment) measureColumns(rows [][]string) (wide []int) {
 	for _, w := range wide {
 		excess += w
 	}
-	const narrow = 16 // The first column keeps at least this width.
+	const narrow = 16 // minimum width of the table's first column, which is shortened first if the table is too wide
 	cut := max(0, min(excess, wide[0]-narrow))
 	wide[0] -= cut
 	last := len(wide) - 1

@@ -209,7 +209,7 @@ func (env *environment) printField(nameColumns int, name, value string) {
 	}
 }
 
-// These are short names for functions of other packages that format text for people.
+// These are short names for functions of other packages, mostly termtext, that format text for people.
 var (
 	countColumns, fitColumns, padColumns, wrapText = termtext.CountColumns, termtext.ShortenToColumns,
 		termtext.PadToColumns,

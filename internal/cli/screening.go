@@ -1,4 +1,5 @@
-// This file provides the facts about a run that the examination of texts needs.
+// This file provides the settings with which oxbow examines texts for secrets and foreign content before it stores
+// them.
 
 package cli
 

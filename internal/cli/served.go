@@ -96,7 +96,7 @@ func (mem *openMemory) buildService(
 	if err != nil {
 		return nil, nil, err
 	}
-	// Each interface sets these fields itself.
+	// Clear the session and the agent's claims, because MCP, HTTP and other interfaces set them for each call.
 	src.Session, src.Claimed = "", oxbow.Claim{Agent: mem.env.Getenv("OXBOW_AGENT")}
 	mem.sealDelay = time.Second
 	how := createAccess
@@ -185,7 +185,7 @@ func (mem *openMemory) buildService(
 	}
 	workspace.Dir, _ = mem.env.absolutePath(
 		".",
-	) // Ignore the error: calls are then matched to sessions only by what clients report.
+	) // Ignore the error: without the directory, calls are matched to sessions only by what clients report.
 	workspace.Vectors, err = mem.memoryVectors()
 	if err != nil {
 		return nil, nil, err
@@ -196,7 +196,7 @@ func (mem *openMemory) buildService(
 	if svc, serr := mem.newSubAgentService(); serr != nil {
 		mem.env.printWarning("sub-agents are not served: %v", serr)
 	} else {
-		// Stop the running sub-agents, and record this, before the memory is closed.
+		// Before the memory is closed, stop the running sub-agents and store that they were stopped.
 		closers = append(closers, svc.Close)
 		o.UnrestrictedTools = profiles.SubAgentTools(svc)
 	}
@@ -230,7 +230,7 @@ func (finder *homeFinder) hasOpenHandoff(
 	}
 	m, err := open(ctx, verb.Read)
 	if err != nil {
-		return false // Ignore the error: each call reports it.
+		return false // Ignore the error, because each later call of a tool reports it.
 	}
 	_, err = handoff.FindNext(ctx, m, handoff.HandoffChoice{})
 	return err == nil

@@ -22,7 +22,7 @@ type runningServer struct {
 	serverAddress
 	url            string // URL of the server, such as http://127.0.0.1:8333
 	tokenFile      string // path of the token file
-	usesTokenList  bool   // The token file is the value of the flag --tokens.
+	usesTokenList  bool   // The person named the token file with the flag --tokens.
 	guard          auth.Guard
 	quotasByTenant map[string]auth.Quota // the quota of each tenant
 	listener       net.Listener          // nil until the port is open

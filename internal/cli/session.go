@@ -162,7 +162,7 @@ func (env *environment) showCall(c *session.ToolCall) {
 }
 
 func sessionSearchCommand(mem *openMemory) *cobra.Command {
-	var whole bool // whether whole contents are printed, because a token budget was given
+	var whole bool // whether the whole text of each turn is printed, because the person set a token budget
 	var files bool
 	c := &cobra.Command{
 		Use:   "search WORDS…",

@@ -32,7 +32,7 @@ const (
 	// the rest.
 	drainTimeout = 500 * time.Millisecond
 
-	// The archive compacts itself, because each time a turn grows, the whole turn is written again.
+	// The archive removes old versions of turns by itself, because a growing turn is written again in full each time.
 	archiveKeepChanges = 1000
 	archiveKeepTime    = 7 * 24 * time.Hour
 )
@@ -48,8 +48,9 @@ func (mem *openMemory) drainedArchiveOpener() func(context.Context) (*session.Ar
 	return mem.openDrainedArchive
 }
 
-// undrainedArchiveOpener is like drainedArchiveOpener, but the function does not drain the spool. It returns nil
-// unless an archive can be queried at once.
+// undrainedArchiveOpener returns a function that opens the home's session archive. Unlike the function of
+// drainedArchiveOpener, this function does not first move waiting hook reports into the archive. It returns a nil
+// archive if no archive exists or if its index would have to be built first.
 func (mem *openMemory) undrainedArchiveOpener() func(context.Context) (*session.Archive, error) {
 	mem.drainedArchiveOpener()
 	return mem.openUndrainedArchive
@@ -78,7 +79,8 @@ func (o *archiveOpener) openDrained(ctx context.Context) (*session.Archive, erro
 	if mayWrite && !o.mem.isArchiveReadOnly {
 		short, cancel := context.WithTimeout(ctx, cmp.Or(o.mem.drainTimeout, drainTimeout))
 		r, err := all.DrainSpool(short, o.spool, transcript.NewReader(o.mem.newReportCleaner(), nil))
-		for _, t := range r.ChangedSessions { // If the time is too short, oxbow inbox examines the sessions later.
+		// Sessions for which the drain timeout leaves no time are examined later, by oxbow inbox.
+		for _, t := range r.ChangedSessions {
 			if short.Err() == nil {
 				err = errors.Join(err, inbox.StoreLessons(short, all, t))
 			}

@@ -90,8 +90,8 @@ func (mem *openMemory) runSetup(ctx context.Context, in setupIn, args []string) 
 	})
 }
 
-// checkConflicts returns an error for options that would be without effect. The argument asks says whether the person
-// is asked which clients to set up.
+// checkConflicts returns an error if one option makes another option useless. asks is true if the person is asked
+// which clients to set up.
 func (in *setupIn) checkConflicts(asks bool) error {
 	switch {
 	case in.hasOptions() && !asks && !in.Yes && len(in.Clients) == 0 && !in.Remove && !in.OnlyCheck:
@@ -164,7 +164,7 @@ func (mem *openMemory) approvedTools() (names []string, isLayout bool) {
 	}
 	tools := serverTools(h, sets)
 	if mayUseMemory(h) {
-		// These tools are listed only in a working tree, if there are profiles, or if programs may be started.
+		// A server lists these tools only in a working tree, or if profiles exist, or if programs may be started.
 		more := append(sets.SelectTools(annotations.CodeTools()), sets.SelectTools(profiles.SubAgentTools(nil))...)
 		tools = verb.WithProfiles(append(tools, more...), sets)
 	}
@@ -362,8 +362,8 @@ func (finder *homeFinder) queryServer(
 	return answer, home, isError, err
 }
 
-// queryNewestEntry calls the server's tool list. The server for a home of another layout does not have this tool. It
-// is asked for the context of the home instead.
+// queryNewestEntry calls the server's tool with the name list. A server for a home of another layout may not have this
+// tool. In this case, the server is asked for the context of the home.
 func queryNewestEntry(ctx context.Context, session *mcp.ClientSession) (answer string, isError bool, err error) {
 	tools, err := session.ListTools(ctx, nil)
 	if err != nil {

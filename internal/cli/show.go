@@ -140,7 +140,7 @@ func (env *environment) listEntryFacts(e verb.Entry) (fs []tui.Fact) {
 	}
 	add("kind", e.Kind)
 	labels := maps.Clone(e.Labels)
-	delete(labels, oxbow.LabelFileBlob) // This label is only for programs. --json shows it.
+	delete(labels, oxbow.LabelFileBlob) // Hide this label, which only programs need. The flag --json shows it.
 	add("labels", formatLabels(labels, oxbow.MaxLabels))
 	add("aliases", replaceHarmfulChars(strings.Join(e.Aliases, ", ")))
 	for _, c := range e.Citations {

@@ -123,10 +123,10 @@ func (env *environment) showSpawnResult(out profiles.SpawnSubAgentOut) {
 	}
 }
 
-// settingsFile returns the path of the settings file that applies, or "". ignored is the path to a file that does not
-// apply because it may have come with a project, or "". If $OXBOW_SETTINGS is set, only that file applies. Sub-agents
-// are started with this variable. Otherwise the settings of a home that the sub-agent's command line names would
-// apply.
+// settingsFile returns the path of the settings file to use, or "". ignored is the path of a settings file that is not
+// used because it may have come with a project, or "". If $OXBOW_SETTINGS is set, only the file that it names is used.
+// oxbow sets this variable when it starts a sub-agent. Otherwise the sub-agent could choose a home with other settings
+// on its command line.
 func (finder *homeFinder) settingsFile() (file, ignored string, err error) {
 	if f := finder.env.Getenv(subagent.EnvSettings); f != "" {
 		if f == subagent.NoSettings {
@@ -224,7 +224,8 @@ func (env *environment) subAgentDepth() (int, error) {
 
 // newSubAgentService returns the service with which this run creates and starts sub-agents.
 func (mem *openMemory) newSubAgentService() (*subagent.Service, error) {
-	// The home must be trusted, because a sub-agent gets it by name, and a named home is trusted.
+	// Require a trusted home. A sub-agent is started with the home's path on its command line, and a home that is
+	// named there is always trusted.
 	home, err := mem.finder.trustedHome()
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ type interruptibleReader struct {
 	ctx    context.Context
 	r      io.Reader
 	unread []byte // bytes that were read and not returned yet
-	err    error  // error to return when unread is empty
+	err    error  // error to return after all bytes in unread were returned
 }
 
 // Read implements [io.Reader].
@@ -28,7 +28,7 @@ func (i *interruptibleReader) Read(p []byte) (int, error) {
 			b   []byte
 			err error
 		}
-		// Read into a separate buffer, because an abandoned Read may still write to it.
+		// Read into a separate buffer, because a Read that is abandoned when ctx ends may still write to the buffer.
 		done := make(chan result, 1)
 		go func() {
 			b := make([]byte, 64<<10)

@@ -48,7 +48,7 @@ settings apply only after oxbow trust. An agent cannot run oxbow trust.`,
 			return err
 		}
 		if within := filepath.Join(mem.finder.homeFlag, homeDirName); isDir(within) {
-			mem.finder.homeFlag = within // The argument names a project that contains the home.
+			mem.finder.homeFlag = within // The argument names a project, and the home is inside it.
 		}
 		return nil
 	})

@@ -23,7 +23,7 @@ func unknownCommandError(root *cobra.Command, words []string) error {
 			names = append(append(names, c.Name()), c.Aliases...)
 		}
 	}
-	// Other programs use these names for such commands.
+	// Map names that other programs use for their commands to the oxbow commands that do the same.
 	other := map[string]string{
 		"add": "remember", "save": "remember", "store": "remember", "set": "remember", "new": "remember",
 		"note":  "remember",
@@ -89,7 +89,7 @@ func flagErrorWithHint(cmd *cobra.Command, err error) error {
 			names = append(names, f.Name)
 			p, isParam := f.Value.(*paramFlag)
 			if isParam && slices.Contains(p.param.Also, strings.ReplaceAll(word, "-", "_")) {
-				near = append(near, f.Name) // Tools also use this name for the parameter.
+				near = append(near, f.Name) // The MCP tools accept this word as another name of the flag's parameter.
 			}
 		})
 		if len(near) == 0 {

@@ -20,11 +20,11 @@ import (
 )
 
 const (
-	// minChangesBeforeSave is the number of new changes after which the search result is saved to the file. Until then,
-	// each search reads these changes again.
+	// minChangesBeforeSave is the number of new changes in the memory after which the list of edited entries is saved
+	// to a file again. Until then, each search reads these changes again.
 	minChangesBeforeSave = 64
-	// maxSingleLookups is the maximum number of entries whose versions are read one entry at a time. If more
-	// entries are undecided, the whole log is read instead.
+	// maxSingleLookups is the maximum number of entries whose versions are read one entry at a time. If the new
+	// changes do not show for more entries whether an agent edited them, the whole log is read instead.
 	maxSingleLookups = 64
 	// maxChangesWithoutState is the maximum number of changes that a search reads if no earlier result was saved.
 	maxChangesWithoutState = 2000
@@ -41,7 +41,7 @@ const (
 type searchState struct {
 	Seq         uint64   `json:"seq"`
 	LogHash     string   `json:"hash"`  // hash of the log after change Seq
-	EditedNames []string `json:"names"` // names of the entries that agents edited, sorted
+	EditedNames []string `json:"names"` // sorted names of the entries that an agent changed and no person has reviewed
 }
 
 // FindEditedNames returns the sorted names of the entries that agents edited and about which no person has decided
@@ -92,9 +92,10 @@ type editedNamesFinder struct {
 	maxChanges int // maximum number of changes to read (0 means unlimited)
 }
 
-// computeState returns the search result for the newest change. It starts with the saved result and reads the
-// changes since. If these changes do not show whether an entry is still edited, computeState calls DescribeEdit for
-// the entry. If more than maxSingleLookups entries are undecided, it reads the whole log.
+// computeState returns the names of the entries that agents edited, up to the newest change. It starts with the names
+// that the last search saved, and reads only the newer changes. If these changes do not show whether an agent's edit
+// of an entry still applies, computeState calls DescribeEdit for the entry. If this is necessary for more than
+// maxSingleLookups entries, computeState reads the whole log.
 func (f *editedNamesFinder) computeState() (state searchState, err error) {
 	trails, head, isWhole, err := f.readLog()
 	if err != nil {
@@ -144,14 +145,15 @@ func (f *editedNamesFinder) mustSaveState(newState *searchState) bool {
 	return !slices.Equal(newState.EditedNames, f.savedState.EditedNames)
 }
 
-// isSavedAfter reports whether the state is the result for the log up to and including change c.
+// isSavedAfter reports whether change c was the newest change in the log when the search result s was saved.
 func (s *searchState) isSavedAfter(c *oxbow.Change) bool {
 	return c.Seq == s.Seq && c.Hash != "" && c.Hash == s.LogHash
 }
 
-// readLog reads the changes after the saved state, newest first. histories maps each entry name to the history that
-// these changes show. head contains the number and the hash of the newest change. isWholeLog is true if the saved
-// state was not found in the log. Then readLog has read the log to its start or up to maxChanges changes.
+// readLog reads the changes after the last saved search, newest first. histories maps the name of each changed entry
+// to a summary of its versions in these changes. head contains the number and the hash of the newest change.
+// isWholeLog is true if the log does not contain the change at which the last search ended. In this case, readLog has
+// read the log to its start, or maxChanges changes.
 func (f *editedNamesFinder) readLog() (histories map[string]*entryHistory, head searchState, isWholeLog bool,
 	err error) {
 	histories, isWholeLog = map[string]*entryHistory{}, true
@@ -173,7 +175,7 @@ func (f *editedNamesFinder) readLog() (histories map[string]*entryHistory, head 
 		}
 		for _, v := range slices.Backward(c.Versions) {
 			if v.Entry.Name == "" {
-				continue // The version was erased.
+				continue // An erased version has lost its entry's name.
 			}
 			t := histories[v.Entry.Name]
 			if t == nil {
@@ -191,17 +193,18 @@ func (f *editedNamesFinder) readLog() (histories map[string]*entryHistory, head 
 // AgentEdit describes how agents edited an entry of a person.
 type AgentEdit struct {
 	Name    string
-	Own     oxbow.Version // newest version with the person's text
+	Own     oxbow.Version // newest version of the entry whose text the person wrote
 	Now     *oxbow.Entry  // current entry, or nil if it was deleted
 	Renamed string        // name under which the deleted text is stored now, or ""
 	Back    uint64        // number of the change to which the entry can be restored
-	First   oxbow.Version // oldest version that an agent wrote after Own
+	First   oxbow.Version // oldest version that an agent wrote after the person's version
 	Last    oxbow.Version // newest version that an agent wrote
 	Changes int           // number of changes that agents made
 
 	// Relabelled is true if the person changed labels or aliases after the newest version by an agent.
 	Relabelled bool
-	// Labels contains the protecting labels (see ProtectingKeys) that the person set last.
+	// Labels contains the labels that the person set last on the entry. Only labels with one of the ProtectingKeys are
+	// included.
 	Labels []oxbow.Label
 }
 

@@ -43,7 +43,8 @@ func newVersionParts(v *oxbow.Version) versionParts {
 	return img
 }
 
-// equals reports whether two versions have equal parts.
+// equals reports whether two versions have the same text, the same aliases and the same protecting labels, and whether
+// both or neither delete the entry.
 func (i versionParts) equals(o versionParts) bool {
 	return i.isRemoved == o.isRemoved && i.contentHash == o.contentHash && slices.Equal(i.aliases, o.aliases) &&
 		slices.Equal(i.labels, o.labels)
@@ -65,24 +66,26 @@ func isByAgent(s oxbow.Source) bool {
 type entryHistory struct {
 	hasNewestVersion bool
 	isDecided        bool
-	hasAgentEdit     bool // an agent edited the entry (valid if done is set)
+	hasAgentEdit     bool // an agent edited the entry (valid if isDecided is set)
 
-	newestParts      versionParts  // parts of the newest version
+	newestParts      versionParts  // text hash, aliases and labels of the newest version
 	protectingLabels []oxbow.Label // protecting labels that a person set last (valid if hasLabels is set)
-	hasLabels        bool          // a version with the person's labels was read
+	hasLabels        bool          // A version of the entry that a person wrote, with its labels, was read.
 
 	agentVersions               int    // number of versions that agents wrote
 	firstAgentSeq, lastAgentSeq uint64 // numbers of the oldest and newest change by an agent
-	seqBeforeAgent              uint64 // number of the last change before firstAgentSeq
-	base                        uint64 // number of the change with the person's text
-	isRelabelledByPerson        bool   // a person changed labels or aliases after the newest version by an agent
+	// number of the newest change of the entry that is older than all changes by agents
+	seqBeforeAgent       uint64
+	base                 uint64 // number of the change in which a person last wrote the entry's text
+	isRelabelledByPerson bool   // a person changed labels or aliases after the newest version by an agent
 
-	undoneSeqs    map[uint64]bool // numbers of the changes that a person has undone
-	restoredParts *versionParts   // state that an undo restored, if its note does not list all undone changes
+	undoneSeqs map[uint64]bool // numbers of the changes that a person has undone
+	// content of the entry after a person's undo (nil if the undo's note lists all undone changes)
+	restoredParts *versionParts
 }
 
-// processVersion adds a version to the history. Versions are passed from newest to oldest, until done is set. Versions
-// that a person has undone are ignored.
+// processVersion adds a version of the entry to the history. The caller passes the versions from newest to oldest,
+// until isDecided is set. Versions that a person has undone are ignored.
 func (t *entryHistory) processVersion(v *oxbow.Version) {
 	img := newVersionParts(v)
 	if !t.hasNewestVersion {
@@ -123,9 +126,9 @@ func (t *entryHistory) recordNonAgentSeq(seq uint64) {
 	}
 }
 
-// processPersonVersion adds a version that a person wrote. If the person changed only labels or aliases, the version
-// does not count as a decision about the text, because one such change may affect many entries that the person has not
-// read.
+// processPersonVersion adds a version that a person wrote. A new text by a person replaces or accepts the earlier
+// edits by agents. A change of only labels or aliases does not accept them, because one such change may affect many
+// entries that the person has not read.
 func (t *entryHistory) processPersonVersion(v *oxbow.Version, parts versionParts) {
 	t.recordNonAgentSeq(v.Seq)
 	if !t.hasLabels && !parts.isRemoved {

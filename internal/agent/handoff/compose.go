@@ -52,14 +52,16 @@ func composeRecord(turns []session.Turn, changesByFile map[string]lineChanges) s
 	}
 	tight := recordLimitSteps[len(recordLimitSteps)-1]
 	f := files[tight.fileLineForm]
-	for len(f) > 0 && !fits(r.formatRecord(tight, f, nil)) { // Drop the oldest files until the record fits.
+	// Drop the oldest changed files until the record fits into room tokens.
+	for len(f) > 0 && !fits(r.formatRecord(tight, f, nil)) {
 		f = f[:len(f)-1]
 	}
 	out := r.formatRecord(tight, f, nil)
 	if !fits(out) {
-		return text.TruncateBytes(out, room) // A token has at least one byte.
+		return text.TruncateBytes(out, room) // Cut to room bytes, because a text has at most as many tokens as bytes.
 	}
-	// Add the commands in the order of information per token, as long as they fit.
+	// Add the lines with shell commands to the record as long as they fit. The lines with the most commands for each
+	// token come first.
 	taken := make([]bool, len(short))
 	order := make([]int, len(short))
 	for i := range order {
@@ -112,8 +114,8 @@ var recordLimitSteps = []recordLimits{
 	{100, 160, 2, 3, 3, 1, true},
 }
 
-// formatRecord returns the text of the record. s limits its parts. files and commands are the lines for the changed
-// files and the passed commands.
+// formatRecord returns the record of a session as text. s limits the length of the parts. fileLines are the lines for
+// the changed files, and commandLines are the lines for the commands that succeeded.
 func (r *record) formatRecord(s recordLimits, fileLines, commandLines []string) string {
 	var b strings.Builder
 	part := func(head string, lines []string) {

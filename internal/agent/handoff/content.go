@@ -17,7 +17,7 @@ import (
 // handoffs lack the label.
 const stateLabelKey = "handoff"
 
-// Values of the state label.
+// These are the values of the label that contains a handoff's state.
 const (
 	StateOpen  = "open"
 	StateTaken = "taken"
@@ -125,9 +125,9 @@ func encodeJSON(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// parseTask parses the content of a handoff. The summary ends at the first plan heading, unless the head specifies
-// a later heading. If the head is invalid, for example after an edit by hand, it becomes part of the summary, so that
-// no text is lost.
+// parseTask parses the content of a handoff. The summary ends at the first heading for a plan. The front matter may
+// name a later heading, by its number. If the front matter is invalid, for example after an edit by hand, it becomes
+// part of the summary, so that no text is lost.
 func parseTask(content string) Task {
 	var t Task
 	head, body, _ := frontmatter.SplitFrontMatter(content)

@@ -49,7 +49,7 @@ func describeFile(name, dir string, stat func(name string) (fs.FileInfo, error))
 	case errors.Is(err, fs.ErrNotExist):
 		f.ReadProblem = "missing"
 	case err != nil:
-		f.ReadProblem = "cannot be read" // For example, the file is a link that leads out of the directory.
+		f.ReadProblem = "cannot be read" // An example is a symbolic link that leads out of the working directory.
 	case fi.IsDir():
 		f.ReadProblem = "a directory"
 	case !fi.Mode().IsRegular():

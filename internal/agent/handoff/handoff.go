@@ -35,8 +35,10 @@ type Task struct {
 	Record  string   // facts about the session, as composed by [TaskFromTurns]
 	Profile string   // name of the memory profile to load
 	Skills  []string // names of skills to load, in order
-	Files   []string // files to read first, in order, preferably relative to the working directory
-	Project string   // project of the task
+	// files that the next session should read before it starts to work, in order, preferably relative to the working
+	// directory
+	Files   []string
+	Project string // project of the task
 }
 
 // Handoff is a task that was read from a memory. A handoff that was never stored does not have a name.
@@ -61,7 +63,7 @@ type LoadedHandoff struct {
 	Skills      []LoadedSkill      // skills in the order of the handoff, or nil if no skills were loaded
 	Selection   *profile.Selection // entries that the profile selects, or nil if no profile was used
 	EntriesText string             // text of the entries that the profile selects
-	LoadProblem string             // reason why the profile or its entries could not be loaded, or ""
+	LoadProblem string             // reason why the memory profile or its entries could not be loaded, or ""
 	Note        string             // remark about the handoff, shown to the session
 }
 

@@ -25,8 +25,8 @@ const (
 	maxCompareTime   = 300 * time.Millisecond
 )
 
-// countChangedLinesByFile returns the line counts of the files that the turns changed, by path relative to the
-// session's directory. It returns nil if counting fails or takes longer than limit.
+// countChangedLinesByFile returns how many lines were added and removed in each file that the turns changed. The keys
+// are paths relative to the session's directory. It returns nil if counting fails or takes longer than maxTime.
 func countChangedLinesByFile(ctx context.Context, turns []session.Turn, maxTime time.Duration) map[string]lineChanges {
 	r := newRecord(turns)
 	dir := filepath.FromSlash(r.sessionDir)

@@ -93,8 +93,8 @@ func turnsAfterLastClear(turns []session.Turn) []session.Turn {
 	return turns
 }
 
-// turnsSinceCompaction returns the turns since the last compaction. A compaction in the last turn does not count. If
-// the agent continued a turn after its compaction, that turn is included.
+// turnsSinceCompaction returns the turns after the agent's context was last compacted. A turn that the agent continued
+// after a compaction is the first of these turns. Compactions in the last turn are ignored.
 func turnsSinceCompaction(turns []session.Turn) []session.Turn {
 	for i := len(turns) - 2; i >= 0; i-- {
 		at := -1

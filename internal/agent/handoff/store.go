@@ -71,7 +71,7 @@ func StoreTask(ctx context.Context, s oxbow.Store, task Task) (Handoff, error) {
 			return Handoff{}, err
 		}
 		e, ok := made.Entry()
-		if !ok { // This store does not return the new entry.
+		if !ok { // Some stores do not return the entry that was added.
 			e = oxbow.Entry{Name: name, Kind: add.Kind, Content: add.Content, Labels: add.Labels, Version: made.Seq}
 		}
 		return decodeHandoff(ctx, e), nil
@@ -178,8 +178,8 @@ func handoffFilter() oxbow.Filter {
 	return oxbow.Filter{Terms: []oxbow.Term{{Key: "kind", Values: []string{oxbow.Handoff.String()}}}}
 }
 
-// getVisibleEntry is like getHandoffEntry. In addition, its error matches [oxbow.ErrInvalid] if the caller may not see
-// the entry (see [oxbow.OnRequest]).
+// getVisibleEntry returns the entry of a handoff by name. The error matches [oxbow.ErrInvalid] if the entry is not a
+// handoff, or if the caller may not see the entry (see [oxbow.OnRequest]).
 func getVisibleEntry(ctx context.Context, s oxbow.Store, name string) (oxbow.Entry, error) {
 	e, err := getHandoffEntry(ctx, s, name)
 	if err == nil && !e.MayShow(oxbow.OnRequest(ctx)) {
@@ -234,7 +234,7 @@ func TakeHandoff(ctx context.Context, s oxbow.Store, c HandoffChoice) (Handoff, 
 		)
 		if raced := errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrNotFound); raced &&
 			n < maxNameAttempts {
-			continue // Another process changed the handoff first.
+			continue // Try again, because another process changed the entry after it was read.
 		}
 		if err != nil {
 			return Handoff{}, err

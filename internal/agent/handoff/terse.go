@@ -1,4 +1,5 @@
-// This file formats paths and commands so that many fit into little space.
+// This file shortens the paths and commands in the record of a session, so that a record of limited size contains more
+// of them.
 
 package handoff
 
@@ -55,8 +56,8 @@ type mergedLine struct {
 
 func (m *mergedLine) formatLine() string { return strings.Join(m.words, " ") }
 
-// valuePerToken returns the number of commands in the line, divided by its size in tokens. Commands that changed or
-// tested something count twice.
+// valuePerToken returns how many commands the line stands for, divided by the line's size in tokens. A line with a
+// command that changed or tested something counts twice.
 func (m *mergedLine) valuePerToken() float64 {
 	n := float64(m.commandCount)
 	if m.hasEffect {
@@ -82,14 +83,15 @@ func shortenCommand(line, dir string) string {
 	return printedLinesPattern().ReplaceAllString(removeQuotes(extract.NormalizeCommand(line, dir)), "$1$3 $2$4")
 }
 
-// printedLinesPattern matches the line numbers in a command that prints a part of a file.
+// printedLinesPattern matches a command, such as sed -n or head, that prints some lines of a file. shortenCommand uses
+// it to remove the line numbers.
 var printedLinesPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`\b(sed -n) ["']?[0-9]+(?:,[0-9$]+)?p["']? ([^ ])|\b(head|tail) (?:-n ?)?-?[0-9]+ ([^ |])`,
 	)
 })
 
-// maxShortNames is the maximum number of words that are replaced by short names.
+// maxShortNames is the maximum number of long words for which a record uses a short name, such as $A.
 const maxShortNames = 26
 
 // chooseShortNames chooses directories and other words that are replaced by short names, because they occur so
@@ -97,7 +99,8 @@ const maxShortNames = 26
 func chooseShortNames(r *record) (names []replacedWord) {
 	count := map[string]int{}
 	for _, f := range r.changedFiles {
-		count[path.Dir(f)] = 1 // A directory is written once, whatever the number of its files.
+		// Count a directory only once, because the list of files names each directory only once.
+		count[path.Dir(f)] = 1
 	}
 	for _, f := range r.changedFiles {
 		word, _, _ := strings.Cut(path.Base(f), ".")
@@ -107,7 +110,7 @@ func chooseShortNames(r *record) (names []replacedWord) {
 	letters := "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	for _, c := range r.passedCommands {
 		letters = strings.Map(func(l rune) rune {
-			if strings.Contains(c.line, "$"+string(l)) { // The command uses a shell variable with this name.
+			if strings.Contains(c.line, "$"+string(l)) { // Do not use a letter that is a shell variable in a command.
 				return -1
 			}
 			return l
@@ -139,7 +142,8 @@ func chooseShortNames(r *record) (names []replacedWord) {
 		if gain(d) <= 0 || len(names) == min(maxShortNames, len(letters)) {
 			break
 		}
-		if strings.ContainsAny(d, " =$") { // In the definition line, the end of this word would be unclear.
+		// Skip this word, because a reader could not tell where it ends in a list such as $A=word $B=word.
+		if strings.ContainsAny(d, " =$") {
 			continue
 		}
 		names = append(names, replacedWord{d, "$" + letters[len(names):len(names)+1]})
@@ -148,14 +152,14 @@ func chooseShortNames(r *record) (names []replacedWord) {
 	return names
 }
 
-// wordChars are the characters in a word that may be replaced. pathChars are the characters in a path that may be
-// replaced.
+// wordChars are the characters of a word. pathChars are the characters of a path. A text gets a short name only where
+// none of these characters precedes or follows it.
 const (
 	wordChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 	pathChars = wordChars + "-./@+"
 )
 
-// replaceWords replaces long words in a line by their short names.
+// replaceWords replaces the long words in a line by their short names, such as $A.
 func replaceWords(line string, names []replacedWord) string {
 	for _, n := range names {
 		signs := wordChars
@@ -182,7 +186,8 @@ func replaceWords(line string, names []replacedWord) string {
 	return line
 }
 
-// shortNameDefinitions returns the line that tells which word each short name replaces.
+// shortNameDefinitions returns a line that explains the short names to the reader, such as "$A=internal/cli
+// $B=session".
 func shortNameDefinitions(names []replacedWord) string {
 	var all []string
 	for _, n := range names {
@@ -268,8 +273,8 @@ type similarCommandSet struct {
 	memberIndexes      []int
 }
 
-// largestSimilarSet returns the largest set of commands that differ only in the same word. It returns nil if no two
-// commands do.
+// largestSimilarSet returns the largest set of commands that are equal except for one word at the same position. It
+// returns nil if no two commands are so similar.
 func largestSimilarSet(all []mergedLine) *similarCommandSet {
 	sets := map[string]*similarCommandSet{}
 	var best *similarCommandSet

@@ -8,11 +8,12 @@ import (
 	"io"
 )
 
-// A PageComparer is a writer that compares the written pages with the pages of File. It ignores checksums.
+// A PageComparer is a writer that compares the pages written to it with the pages of ComparedFile. It ignores the
+// checksums of the pages.
 type PageComparer struct {
 	ComparedFile       io.ReaderAt
-	IsHeadDifferent    bool // page 0 differs
-	FirstDifferentPage int  // number of the first other page that differs, or 0
+	IsHeadDifferent    bool // The written page 0 differs from page 0 of ComparedFile.
+	FirstDifferentPage int  // number of the first page after page 0 that differs from ComparedFile, or 0
 }
 
 var errPageDiffers = errors.New("a page differs")

@@ -29,8 +29,8 @@ const (
 type proposal struct {
 	Why      string
 	Sentence string
-	Turn     session.Turn // turn that contains the sentence
-	Files    []string     // files that the previous turn changed, if the sentence corrects the agent's work
+	Turn     session.Turn // turn in which the person wrote Sentence
+	Files    []string     // files that the previous turn changed, if Sentence corrects the agent's work
 }
 
 // ID identifies a proposal by its sentence. Equal sentences in different turns have the same ID.
@@ -101,11 +101,11 @@ type foundFix struct {
 	EditedFiles    []string
 	PassedCommands []string     // other commands that passed between the failure and the success
 	Explanation    string       // sentence in which the agent names the cause or the change
-	Turn           session.Turn // turn in which the command passed
+	Turn           session.Turn // turn in which Command succeeded
 
 	Repeats *session.RepeatedCalls // calls that returned text by others which the failed command or its output repeats
 
-	agentTexts []string // texts of the agent after the failure, up to the last edit
+	agentTexts []string // texts that the agent wrote after Command failed, up to the last edit of a file
 }
 
 // ID identifies a fix within its session.
@@ -113,7 +113,7 @@ func (f *foundFix) ID() string {
 	return makeShortDigest(f.Turn.Client, f.Turn.Session, f.Command, f.Signature)
 }
 
-// These limits apply to a fix.
+// These constants limit the data about how an agent repaired a failing command.
 const (
 	maxEditedFiles    = 12
 	maxPassedCommands = 12
@@ -149,7 +149,8 @@ type fixSearch struct {
 	foundFixes   []foundFix
 }
 
-// processCall examines a call. The call may complete a fix, begin a fix, or be a part of the work between.
+// processCall examines a tool call. A command that fails begins a fix. The calls after the failure are recorded as
+// parts of the fix. If the same command succeeds later, the fix is complete.
 func (s *fixSearch) processCall(e *session.Event, t *session.Turn) {
 	c := e.Call
 	if len(s.openFailures) > maxOpenFailures {
@@ -168,7 +169,7 @@ func (s *fixSearch) processCall(e *session.Event, t *session.Turn) {
 	}
 	shown := command
 	if e.Repeats != nil {
-		shown = "" // Do not show the command, because it repeats text by others.
+		shown = "" // Do not show the command, because it repeats text that neither the agent nor the person wrote.
 	}
 	for _, f := range s.openFailures {
 		f.addCallAfterFailure(c, writtenFiles(c, t.Dir()), shown, s.agentText)

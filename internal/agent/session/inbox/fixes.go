@@ -1,4 +1,4 @@
-// This file reads the fixes of an archive.
+// This file reads from the session archive how failing commands were repaired in past sessions.
 
 package inbox
 
@@ -17,16 +17,16 @@ import (
 // Fix describes how an error was fixed in a past session.
 type Fix struct {
 	ID           string   `json:"id"`
-	ErrorLine    string   `json:"error"` // output line that named the error
+	ErrorLine    string   `json:"error"` // line with the error message in the output of Command
 	Command      string   `json:"command"`
-	ChangedFiles []string `json:"files"` // files that changed between the failure and the success
+	ChangedFiles []string `json:"files"` // files that changed after Command failed and before it succeeded
 	// sentence in which the agent explains the fix ("" without such a sentence)
 	Explanation string `json:"said,omitempty"`
 	// other commands that passed between the failure and the success
 	PassedCommands []string  `json:"between,omitempty"`
 	Project        string    `json:"project,omitempty"`
 	TurnName       string    `json:"turn"` // name of the turn in which the command passed
-	Time           time.Time `json:"time"` // time at which that turn was stored
+	Time           time.Time `json:"time"` // time at which the turn TurnName was stored
 
 	signature string
 }

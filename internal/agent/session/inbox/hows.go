@@ -19,7 +19,7 @@ import (
 // PassedCommand is a command that passed in at least one past session.
 type PassedCommand struct {
 	Command      string    `json:"command"`
-	PassCount    int       `json:"passed"` // number of runs that passed
+	PassCount    int       `json:"passed"` // how often Command ran successfully
 	FailCount    int       `json:"failed"` // number of runs that failed
 	SessionCount int       `json:"sessions"`
 	Project      string    `json:"project,omitempty"`
@@ -27,7 +27,7 @@ type PassedCommand struct {
 	LastPassed   time.Time `json:"time"` // time at which the command last passed
 	FirstPrompt  string    `json:"asked,omitempty"`
 
-	matchShare float64 // share of the task's words that occur in the command or its turns
+	matchShare float64 // share of the words in the searched task that occur in Command or in the turns that ran it
 	sessions   map[string]bool
 }
 
@@ -75,7 +75,7 @@ func plainTaskQuery(task string) string {
 
 // commandSearch counts the passed and the failed runs of each command that matches a task.
 type commandSearch struct {
-	taskWordStems []string // stems of the task's words
+	taskWordStems []string // stems of the words in the text that the caller searches for
 	byCommand     map[string]*PassedCommand
 }
 

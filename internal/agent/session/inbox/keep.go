@@ -45,7 +45,7 @@ const (
 	cursorEntryName = "cursor/inbox"
 
 	maxSourceTurns     = 16  // maximum number of turns that a proposal lists
-	maxFiles           = 8   // maximum number of files that a correction lists
+	maxFiles           = 8   // maximum number of files that are stored with a sentence that corrects the agent
 	maxCountedCommands = 300 // maximum number of commands that are counted for a project
 	minPassedSessions  = 3   // RepeatedCommands returns a command only if it has passed in this many sessions.
 )
@@ -103,7 +103,7 @@ func UpdateProposals(ctx context.Context, a *session.Archive) (int, error) {
 	return len(heads), nil
 }
 
-// storeCursor records that all sessions up to this version were examined.
+// storeCursor records that all sessions were examined for lessons, up to this version of the session archive.
 func storeCursor(ctx context.Context, m *oxbow.Memory, version uint64) error {
 	// Ignore the error: a map of numbers can always be encoded.
 	b, _ := json.Marshal(map[string]uint64{"version": version})
@@ -214,7 +214,8 @@ func putEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
 	})
 }
 
-// overlappingTurns is the number of turns before the new turns that are examined again.
+// overlappingTurns is the number of old turns that StoreLessons reads again before a session's new turns, because a
+// fix may have begun in them.
 const overlappingTurns = 30
 
 // StoreLessons stores the lessons in a session's new turns. It also reads up to overlappingTurns earlier turns, in
@@ -273,8 +274,8 @@ func storeFix(ctx context.Context, m *oxbow.Memory, f *foundFix, project string)
 		f.ID(), Content: f.Text(), Labels: append(labels, makeLabels("fix", "yes")...), Created: f.Turn.StartTime})
 }
 
-// labelMarkedTurns adds a label to the turn of each mark. The label has the given key, and its value is the mark's
-// file.
+// labelMarkedTurns adds a label to each turn that a mark names. The label's key is labelKey, and its value is the file
+// in the mark.
 func labelMarkedTurns(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -362,8 +363,8 @@ type StoredProposal struct {
 	Sentence    string    `json:"sentence"`
 	Project     string    `json:"project,omitempty"`
 	Files       []string  `json:"files,omitempty"`
-	SourceTurns []string  `json:"from"` // names of the turns that contain the sentence
-	FirstTime   time.Time `json:"said"` // time of the first such turn
+	SourceTurns []string  `json:"from"` // names of the turns that contain Sentence
+	FirstTime   time.Time `json:"said"` // time at which the person first wrote Sentence
 	// name of the note that was made from the proposal ("" without such a note)
 	NoteName string `json:"note,omitempty"`
 }
@@ -376,7 +377,7 @@ func (it *StoredProposal) NoteText() string {
 	return it.Sentence
 }
 
-// SessionCount returns in how many sessions the person wrote the sentence.
+// SessionCount returns the number of sessions in which the person wrote the sentence of the proposal.
 func (it *StoredProposal) SessionCount() int {
 	seen := map[string]bool{}
 	for _, f := range it.SourceTurns {
@@ -482,7 +483,8 @@ func SetProposalState(ctx context.Context, m *oxbow.Memory, id, state, noteName 
 	})
 }
 
-// passedRun is a command, and at most minPassedSessions of the sessions in which it passed.
+// passedRun is a command that succeeded in a project's sessions. Sessions lists some of these sessions, at most
+// minPassedSessions, because RepeatedCommands only asks whether there are that many.
 type passedRun struct {
 	Command    string    `json:"command"`
 	Sessions   []string  `json:"sessions"`
@@ -511,15 +513,16 @@ func listPassedCommands(turns []session.Turn) map[string]time.Time {
 	return passed
 }
 
-// recentRunsSuffix is the suffix of a project's second entry with commands. The entry runs/ID/recent contains only the
-// commands whose counts differ from those in runs/ID. A session changes few of up to maxCountedCommands commands, and
-// the log keeps every version, so writing all counts each time would be expensive. If the recent entry becomes large,
-// its commands are merged into runs/ID.
+// recentRunsSuffix is the end of an entry's name. Each project has an entry runs/ID with counts of the commands that
+// succeeded, and an entry runs/ID/recent with only the counts that changed since. The second entry saves space,
+// because a session changes few of the counts and the log keeps every version of an entry. If the second entry becomes
+// large, its counts are merged into runs/ID.
 const recentRunsSuffix = "/recent"
 
 const (
-	minRecentRunsBytes = 4 << 10 // The recent entry may always have this size, in bytes.
-	recentRunsDivisor  = 4       // The recent entry may have one recentRunsDivisor-th of all commands' size.
+	minRecentRunsBytes = 4 << 10 // The entry runs/ID/recent is not merged into runs/ID up to this size, in bytes.
+	// The entry runs/ID/recent is also not merged up to this fraction (1/4) of the size of runs/ID.
+	recentRunsDivisor = 4
 )
 
 // countPassedCommands adds the commands that passed in a session to the counts of its project. The changed counts are
@@ -559,8 +562,9 @@ func countPassedCommands(ctx context.Context, m *oxbow.Memory, turns []session.T
 	})
 }
 
-// editPassedRuns replaces the commands in an entry by the commands that edit returns. If the entry does not exist,
-// edit is called with no commands, and the entry is created unless edit returns none.
+// editPassedRuns changes an entry that contains a list of successful commands. edit receives the list and returns the
+// new list. If the entry does not exist, edit receives an empty list, and the entry is created unless the new list is
+// empty.
 func editPassedRuns(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -623,7 +627,8 @@ func mergePassedRuns(all, recent []passedRun) []passedRun {
 	return merged
 }
 
-// changedPassedRuns returns the elements of runs that old lacks, or that have other sessions or another time in old.
+// changedPassedRuns compares two lists of commands. It returns the elements of runs that are missing in old, and the
+// elements whose sessions or time differ in old.
 func changedPassedRuns(runs, old []passedRun) []passedRun {
 	byCommand := map[string]*passedRun{}
 	for i := range old {

@@ -13,7 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session/extract"
 )
 
-// These are keys of a turn's labels. The values are files in the form that changedFiles returns.
+// These are the keys of the labels for a turn whose work was undone or criticized. The value is a file, in the form
+// that changedFiles returns.
 const (
 	LabelReverted  = "reverted"  // Git, or an edit in a later turn, reverted the turn's edits of the file.
 	LabelCorrected = "corrected" // The prompt refuses the previous turn's work and names the file.
@@ -30,8 +31,8 @@ type editingTurnsByFile map[string][]int
 
 // workingTree simulates which edits are in a working tree, while the turns' edits and git commands are read.
 type workingTree struct {
-	uncommitted editingTurnsByFile // changes since the last commit
-	committed   editingTurnsByFile // changes in the last commit
+	uncommitted editingTurnsByFile // turns that edited each file since the last git commit
+	committed   editingTurnsByFile // turns that edited each file between the last two git commits
 	stashed     editingTurnsByFile
 	edits       []fileReplacement
 	revertMarks []fileMark
@@ -41,7 +42,7 @@ type workingTree struct {
 type fileReplacement struct {
 	turnIndex                      int // index of the turn that made the edit
 	file, oldTextHash, newTextHash string
-	fileHashBefore, fileHashAfter  string // hashes of the whole file ("" if they are not known)
+	fileHashBefore, fileHashAfter  string // hashes of the whole file before and after the edit ("" if unknown)
 }
 
 // findRevertedFiles returns the edits that were reverted, as marks with the turn that made the edit and the file.
@@ -89,7 +90,7 @@ func (t *workingTree) applyEdit(r fileReplacement) {
 	if t.markWholeFileRevert(r) {
 		return
 	}
-	if r.oldTextHash != r.newTextHash { // The texts are known and differ.
+	if r.oldTextHash != r.newTextHash { // The edit replaced a text by a different text.
 		for i, e := range slices.Backward(t.edits) {
 			isReverse := e.oldTextHash == r.newTextHash && e.newTextHash == r.oldTextHash
 			if isReverse && e.file == r.file {
@@ -104,8 +105,9 @@ func (t *workingTree) applyEdit(r fileReplacement) {
 	t.edits = append(t.edits, r)
 }
 
-// markWholeFileRevert reports whether an edit restores an earlier content of the whole file. If so, it removes the
-// edits since then, and marks those that earlier turns made. An edit without an effect reverts nothing.
+// markWholeFileRevert reports whether the edit r restores an earlier content of the whole file. If so, the edits of
+// this file since then are reverted. They are removed from t.edits. The edits by earlier turns are also added to the
+// marks. An edit that does not change the file reverts nothing.
 func (t *workingTree) markWholeFileRevert(r fileReplacement) bool {
 	if r.fileHashAfter == "" || r.fileHashBefore == r.fileHashAfter {
 		return false

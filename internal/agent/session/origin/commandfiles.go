@@ -31,8 +31,8 @@ type program struct {
 	commandText string // all words of the command, joined to one text
 }
 
-// judgeReadFiles raises the command's level to the highest level of the files that a program reads. A file with the
-// prefix "?" is ignored if it does not exist.
+// judgeReadFiles records that the judged command printed these files. If the files are trusted less than the rest of
+// the output, the command's trust level changes to theirs. A file with the prefix "?" is ignored if it does not exist.
 func (s *shellState) judgeReadFiles(files []string, cause string) {
 	s.verdict.raiseLevelForReadFiles(s.currentDir, s.resolveFileWords(files), cause)
 	if slices.Contains(files, unknownWord) {
@@ -49,7 +49,8 @@ func (s *shellState) judgeSearchedFiles(files []string, cause string) {
 	s.verdict.raiseLevelForSearch(s.currentDir, s.resolveFileWords(files), s.commandOutput, cause)
 }
 
-// highestFileLevel returns the highest level of the files. It does not change the command's level.
+// highestFileLevel returns the trust level of the least trusted file. It does not change the level of the judged
+// command.
 func (s *shellState) highestFileLevel(files []string) Level {
 	apart := verdictState{Machine: s.verdict.Machine, tree: s.verdict.tree}
 	t := *s
@@ -110,7 +111,8 @@ func (s *shellState) recordOtherWrite(file string) {
 	s.recordWrittenPaths([]string{file}, s.verdict.recordOtherFiles)
 }
 
-// recordWrittenPaths passes the absolute paths of the files to record. Devices are left out.
+// recordWrittenPaths converts the files to absolute paths and passes them to the function record. Devices such as
+// /dev/null are skipped.
 func (s *shellState) recordWrittenPaths(files []string, record func(paths ...string)) {
 	if s.currentDir == "" {
 		return

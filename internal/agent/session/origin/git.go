@@ -61,7 +61,7 @@ func (s *shellState) judgeGit(p program) {
 	}
 	s.judgeCommandsRunByGit(args)
 	chooses := gitOutputKinds()[args[0]] != gitPrintsOwnText &&
-		args[0] != "commit" // The arguments determine the output.
+		args[0] != "commit" // For these git commands, the arguments decide whose text is printed.
 	isUnknown := chooses && slices.Contains(args, unknownWord)
 	if isUnknown || !s.isOwnGitOutput(args[0], args[1:]) {
 		if slices.Contains(gitTreeCommands, args[0]) {
@@ -72,7 +72,8 @@ func (s *shellState) judgeGit(p program) {
 	}
 }
 
-// judgeCommandsRunByGit judges the commands that git runs for git bisect run and git rebase --exec.
+// judgeCommandsRunByGit determines whose text is printed by the commands that git itself runs. These are the commands
+// in the arguments of git bisect run and git rebase --exec.
 func (s *shellState) judgeCommandsRunByGit(args []string) {
 	if len(args) > 2 && slices.Equal(args[:2], []string{"bisect", "run"}) {
 		s.judgeSimpleCommand(args[2:])
@@ -126,7 +127,7 @@ func (s *shellState) skipGitOptions(args []string) (rest []string, ok bool) {
 			[]string{"--no-pager", "-P", "--paginate", "-p", "--no-optional-locks", "--literal-pathspecs"},
 			args[0],
 		):
-		default: // The option selects another repository, or settings that change the output.
+		default: // Give up, because this git option selects another repository, or settings that change the output.
 			return nil, false
 		}
 		args = args[1:]
@@ -192,8 +193,8 @@ var (
 	)
 )
 
-// namesOnlyOwnCommits reports whether all commits in the output were made on this machine. The pattern hashes finds the
-// commits' hashes in the output.
+// namesOnlyOwnCommits reports whether all commits in the output of a git command were made on this machine. The
+// pattern hashes finds the commits' hashes in the output.
 func (s *shellState) namesOnlyOwnCommits(hashes *regexp.Regexp) bool {
 	for _, m := range hashes.FindAllStringSubmatch(s.commandOutput, -1) {
 		if !s.verdict.tree.isOwnCommit(m[1]) {
@@ -235,7 +236,8 @@ func (s *shellState) areOwnCommits(operands []string) bool {
 	})
 }
 
-// areProjectFileOperands reports whether all operands of git show are files in the last commit or in the index.
+// areProjectFileOperands reports whether all operands of git show name files of the project, as in HEAD:FILE (in the
+// last commit) or :FILE (in git's index).
 func areProjectFileOperands(operands []string) bool {
 	return len(operands) > 0 && !slices.ContainsFunc(operands, func(a string) bool {
 		rev, file, ok := strings.Cut(a, ":")

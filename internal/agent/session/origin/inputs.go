@@ -180,7 +180,8 @@ func (s *shellState) areOwnGoPackages(names []string) bool {
 
 // goModulePath returns the path of the Go module at the project's root, or "".
 func (t *projectTree) goModulePath() string {
-	b, _ := os.ReadFile(filepath.Join(t.root, "go.mod")) // The module path of a missing file is "".
+	// Ignore the error: without a file go.mod, the module path is "".
+	b, _ := os.ReadFile(filepath.Join(t.root, "go.mod"))
 	for line := range strings.Lines(string(b)) {
 		if rest, ok := strings.CutPrefix(line, "module "); ok {
 			return strings.Trim(strings.TrimSpace(rest), `"`)

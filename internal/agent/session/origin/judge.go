@@ -1,4 +1,4 @@
-// This file contains the state of judging one tool call.
+// This file collects what is known about a tool call while its trust level is determined.
 
 package origin
 
@@ -10,18 +10,19 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 )
 
-// verdictState collects the facts that are known about a tool call while the call is judged.
+// verdictState collects facts about a tool call while oxbow determines who wrote the text that the call returned.
 type verdictState struct {
 	Machine
 	tree              *projectTree
 	highestLevel      Level
-	cause             string // the part of the command that raised the level
+	cause             string // the part of the command that is the reason for highestLevel
 	ownFiles          []string
 	otherFiles        []string
 	unnamedFilesLevel Level // highest level of the text that a program in the command may have written into files
 }
 
-// raiseLevel sets the level of the output if the new level is higher. cause is the reason that is reported.
+// raiseLevel records that the tool call may have printed text of this trust level or written such text into files.
+// Lower levels than the recorded one are ignored. cause is the part of the command that is the reason.
 func (j *verdictState) raiseLevel(l Level, cause string) {
 	j.unnamedFilesLevel = max(j.unnamedFilesLevel, l)
 	j.raisePrintedLevel(l, cause)

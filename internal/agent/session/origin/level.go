@@ -1,4 +1,4 @@
-// This file defines the levels of texts and the access to the machine.
+// This file defines the levels of trust in a text, depending on its author. It also defines the access to the machine.
 
 package origin
 

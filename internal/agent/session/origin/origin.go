@@ -25,16 +25,16 @@ type ToolCall struct {
 	Tool   string // name of the tool in that client
 	Input  json.RawMessage
 	Dir    string // absolute path of the working directory
-	Output string // the returned text, in which file names and commit hashes are searched
+	Output string // text that the tool returned; oxbow looks for file names and commit hashes in it
 }
 
 // Verdict says who wrote the text that a call returned and the files that the call wrote.
 type Verdict struct {
 	Level Level
-	Cause string // the tool and its argument that raised Level ("" for LevelOwn)
+	Cause string // the tool and its argument that are the reason for Level ("" for LevelOwn)
 
-	// These are the files that the call wrote, as absolute paths without symbolic links. OwnFiles have the agent's own
-	// text, and OtherFiles have other text.
+	// OwnFiles are the files into which the call wrote only the agent's own text. OtherFiles are the other files that
+	// it wrote. The paths are absolute and free of symbolic links.
 	OwnFiles, OtherFiles []string
 
 	// UnnamedFilesLevel is the highest level of the text that the call may have written into files that it does not
@@ -119,7 +119,7 @@ func JudgeCall(c ToolCall, m Machine) (v Verdict) {
 	return v
 }
 
-// writesWholeFile reports whether an edit replaced the whole text of its files, and not only a part.
+// writesWholeFile reports whether a call of an editing tool replaced the whole text of a file, and not only a part.
 func writesWholeFile(args map[string]any) bool {
 	for _, k := range []string{"content", "file_text", "contents"} {
 		if _, ok := args[k].(string); ok {

@@ -15,13 +15,15 @@ import (
 type programKind int
 
 const (
-	programUnlisted programKind = iota // The program is not in the table and may print any text.
+	programUnlisted programKind = iota // The program is not listed in programKinds and may print any text.
 	programPrinter                     // The program prints its own messages and the arguments' texts.
-	programBuilder                     // The program prints messages about the project that it builds or tests.
-	programReader                      // The program prints the files in its arguments.
-	// The program prints the files in its arguments. Its first argument is a pattern or a script.
+	// The program is a build tool, which prints messages about the project that it builds or tests.
+	programBuilder
+	programReader // The program prints the files in its arguments.
+	// The program prints lines of files, such as grep or sed. Its first argument is a pattern or a script. The other
+	// arguments name the files.
 	programFilter
-	programLister // The program prints names of files.
+	programLister // The program prints file names, such as ls.
 	// The program prints file names, and the output of a program that it runs for the files.
 	programFinder
 	programFetcher // The program prints the content of a URL.
@@ -31,14 +33,14 @@ const (
 	programCopier        // The program prints nothing, because it copies files.
 	programTee           // The program prints its standard input, and also writes this input into files.
 	programChangeDir     // The program prints nothing, because it changes the current directory.
-	programEval          // The program prints the output of the command line in its arguments.
+	programEval          // The program runs its arguments as a command line and prints the output.
 	programReadVariables // The program prints nothing, because it reads standard input into variables.
 	programGit           // File git.go judges git commands.
 	programOxbow         // This is oxbow itself, which prints entries of a memory.
 	programShell         // The program prints the output of the script or the command line in its arguments.
 )
 
-// programKinds contains the kind of each listed program, by name.
+// programKinds maps the names of known programs to their kinds.
 var programKinds = sync.OnceValue(func() map[string]programKind {
 	return programKindsByName(map[programKind]string{
 		programPrinter: `echo printf true false : test [ pwd mkdir rmdir rm touch chmod chown which type hash whereis tr
@@ -250,13 +252,13 @@ func (s *shellState) judgeCopy(args []string) {
 		return
 	}
 	from, to := rest[:len(rest)-1], rest[len(rest)-1]
-	// A device such as /dev/stdout prints the copied text.
+	// A copy to a device such as /dev/stdout prints the files.
 	if strings.HasPrefix(to, "/dev/") || strings.HasPrefix(to, "/proc/") {
 		s.judgeReadFiles(from, "cp "+strings.Join(rest, " "))
 		return
 	}
 	isOwn := s.highestFileLevel(from) == LevelOwn
-	// After the option -t, the last operand is a source and not the target.
+	// Also judge the last operand, because it is a source if cp or mv is called with the option -t.
 	if !isOwn || s.highestFileLevel([]string{"?" + to}) != LevelOwn {
 		s.verdict.unnamedFilesLevel = LevelForeign
 	}
@@ -279,7 +281,7 @@ func (s *shellState) judgeFilter(p program) {
 	}
 	files := append(s.operandFiles(p.name, rest), optionValueFiles(p.args)...)
 	readsDir := p.isRecursiveSearch() &&
-		!s.isPiped // A recursive search without file operands reads the current directory.
+		!s.isPiped // A recursive search without file operands reads the current directory, unless it reads a pipe.
 	if readsDir && len(rest) == 0 {
 		files = []string{"."}
 	}

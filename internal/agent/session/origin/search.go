@@ -1,4 +1,4 @@
-// This file judges the lines that a search printed.
+// This file determines who wrote the lines that a search program, such as grep, printed.
 
 package origin
 
@@ -29,19 +29,20 @@ func (j *verdictState) raiseLevelForSearch(dir string, paths []string, output, c
 	}
 }
 
-// A line with at most maxWordsWithoutFile words does not need a file name, because a search also prints counts and file
-// names.
+// maxWordsWithoutFile is the maximum number of words in an output line that may lack a file name. So short a line may
+// be a count that the search program itself wrote. A longer line contains text of an unknown file.
 const maxWordsWithoutFile = 5
 
 // searchOutput collects the files from which a search printed lines.
 type searchOutput struct {
 	baseDir        string
-	isFileByName   map[string]bool // whether a file with this name exists, for the names that were checked before
-	printedFiles   []string        // files from which the search printed lines
+	isFileByName   map[string]bool // cache that maps a file name to whether the file exists
+	printedFiles   []string        // files whose lines occur in the output of the search program
 	hasUnnamedLine bool            // The search printed a line that names no file.
 }
 
-// contextLineSeparator matches the line number between the name and the text in a context line NAME-LINE-TEXT.
+// contextLineSeparator matches the line number in a line NAME-LINE-TEXT. Search programs such as grep print such lines
+// as the context of a hit.
 var contextLineSeparator = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`-[0-9]+-`) })
 
 // addLine determines the file from which a line was printed. A line has the form NAME:LINE:TEXT, NAME:TEXT or

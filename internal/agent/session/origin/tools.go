@@ -16,10 +16,11 @@ const (
 	purposeUnknown toolPurpose = iota
 	// The tool runs a shell command, and the command determines where the text comes from.
 	purposeShell
-	purposeReadFiles       // The tool returns the files in its arguments.
-	purposeSearchFiles     // The tool searches or lists the files below the paths in its arguments.
-	purposeEditFiles       // The tool writes the files in its arguments and returns the agent's own text.
-	purposeReadWeb         // The tool returns text from the web, from another document or from an MCP server.
+	purposeReadFiles   // The tool returns the files in its arguments.
+	purposeSearchFiles // The tool searches or lists the files below the paths in its arguments.
+	purposeEditFiles   // The tool writes the files in its arguments and returns the agent's own text.
+	// The tool returns text from the web, from a document outside of the project, or from an MCP server.
+	purposeReadWeb
 	purposeReadLateOutput  // The tool returns the output of a command that was started earlier.
 	purposeStartAgent      // The tool starts a sub-agent whose own calls are reported.
 	purposeUnreportedAgent // The tool starts a sub-agent or a skill whose calls are not reported.

@@ -56,7 +56,7 @@ func (t *projectTree) resolveLinks(p string) string {
 	return real
 }
 
-// levelOfPaths returns the highest level of the files and directories at these absolute paths.
+// levelOfPaths returns the trust level of the least trusted file or directory at these absolute paths.
 func (t *projectTree) levelOfPaths(paths []string, m Machine) Level {
 	level, files := LevelOwn, []string{}
 	for _, p := range paths {
@@ -76,17 +76,19 @@ func (t *projectTree) levelOfPaths(paths []string, m Machine) Level {
 	return max(level, t.levelOfFiles(files, m))
 }
 
-// levelUndecided is the result of levelOfPlace if the place alone does not determine a file's level.
+// levelUndecided is the result of levelOfPlace if the path does not show who wrote the file.
 const levelUndecided Level = -1
 
-// levelOfPlace returns the level that all files at a path have, or levelUndecided.
+// levelOfPlace returns the trust level of a file if it follows from the file's path. Otherwise it returns
+// levelUndecided.
 func (t *projectTree) levelOfPlace(realPath string, m Machine) Level {
 	rel, isInside := t.projectPath(realPath)
 	switch {
 	case isInside && isForeignDir(rel):
 		return LevelForeign
 	case isInside && t.worktree != nil && isDir(realPath):
-		return LevelOwn // A tool that is called with a directory only lists the names of its files.
+		// A tool that is called with a directory prints only file names, which are the project's own text.
+		return LevelOwn
 	case !isInside && isOwnMemoryFile(realPath, m.Getenv):
 		return LevelOwn
 	}
@@ -102,7 +104,7 @@ func (t *projectTree) levelOfFiles(files []string, m Machine) Level {
 	if m.LastWriters != nil {
 		copy(writers, m.LastWriters(files))
 	}
-	var unwritten []string // files in the project without a recorded writer
+	var unwritten []string // files in the project that no agent is recorded to have written
 	level := LevelOwn
 	for i, p := range files {
 		rel, isInside := t.projectPath(p)

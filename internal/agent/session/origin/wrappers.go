@@ -16,8 +16,8 @@ type commandWrapper struct {
 	commandLineOption      string // option that is followed by a command line
 	workingDirOption       string // option that is followed by the directory in which the program runs
 	operandsBeforeProgram  int    // number of operands before the program's name
-	hasCommandLineOperands bool   // The operands are a command line.
-	hasStdinArguments      bool   // The standard input contains more arguments of the program.
+	hasCommandLineOperands bool   // The operands (arguments that are not options) form a command line to run.
+	hasStdinArguments      bool   // The program reads more arguments from its standard input, as xargs does.
 }
 
 // commandWrappers contains the programs that run the program in their arguments.
@@ -103,8 +103,8 @@ func (w *commandWrapper) commandLineIn(args []string) (line string, ok bool) {
 	return "", false
 }
 
-// skipWrapperOption processes an option of a wrapper. The result contains the arguments after the option and its
-// value.
+// skipWrapperOption processes an option of a program, such as sudo or xargs, that runs another program. It returns the
+// arguments after the option and the option's value.
 func (s *shellState) skipWrapperOption(w commandWrapper, option string, args []string) []string {
 	hasValue := len(args) > 0
 	switch {
@@ -166,10 +166,10 @@ func (s *shellState) judgeShellProgram(p program) {
 // packageManager describes a package manager or a build tool. The subcommand determines where the printed text comes
 // from. A subcommand is one word or two words, such as mod/tidy.
 type packageManager struct {
-	ownSubcommands      string // subcommands that print text of the project
+	ownSubcommands      string // subcommands of the package manager that print text of the project
 	runSubcommands      string // subcommands that run the program named by the following arguments
-	unknownSubcommands  string // subcommands that run a program in the project or in a package
-	runsPackagePrograms bool   // Subcommands that are not listed run programs of packages.
+	unknownSubcommands  string // subcommands that run a program of unknown origin, from the project or a package
+	runsPackagePrograms bool   // Subcommands that are in none of these lists run programs from packages.
 }
 
 // packageManagers contains the package managers and build tools. A subcommand that is not listed prints text from
@@ -223,7 +223,7 @@ var packageManagers = map[string]packageManager{
 	"mix":    {ownSubcommands: "test compile format"},
 }
 
-// judgePackageManager judges the call of a package manager or a build tool.
+// judgePackageManager determines whose text a package manager or a build tool printed when it ran with p.args.
 func (s *shellState) judgePackageManager(m packageManager, p program) {
 	i := slices.IndexFunc(p.args, func(a string) bool { return !strings.HasPrefix(a, "-") })
 	if i < 0 { // Without a subcommand, the program prints its help or version.
@@ -289,7 +289,8 @@ func (s *shellState) isOwnSubcommand(manager, subcommand string, args []string) 
 			return a == "-deps" || a == "-m" || a == "-u"
 		})
 		return !listsOthers && s.areOwnGoPackages(findOperands(args))
-	case subcommand == "init" && manager != "cargo": // With a name, npm init runs a package.
+	// If npm init is called with a name, it runs a package of this name, which prints foreign text.
+	case subcommand == "init" && manager != "cargo":
 		return len(findOperands(args)) == 0
 	}
 	return true
@@ -308,10 +309,10 @@ func isStandardPackage(args []string) bool {
 
 // interpreter describes a program that runs scripts, such as python.
 type interpreter struct {
-	ownModules     string // modules that print only text of the project
-	foreignModules string // modules that print text by others
-	codeOptions    string // options that are followed by code to run
-	ownOptions     string // options with which the interpreter prints only text of the project
+	ownModules     string // modules of the language, run with -m, that print only text of the project
+	foreignModules string // modules of the language, run with -m, that print text from outside of the project
+	codeOptions    string // options of the interpreter that are followed by code to run, such as -c
+	ownOptions     string // options of the interpreter that make it print only text of the project
 }
 
 // interpreters contains the interpreters by name. The names lack version numbers.
@@ -337,7 +338,8 @@ func findInterpreter(name string) (interpreter, bool) {
 	return i, ok
 }
 
-// judgeInterpreter judges an interpreter that runs a script, a module or code from the command line.
+// judgeInterpreter determines whose text an interpreter, such as python, printed. It may have run a script, a module
+// or code from the command line.
 func (s *shellState) judgeInterpreter(i interpreter, p program) {
 	level := i.outputLevel(p.args)
 	s.verdict.raiseLevel(level, p.commandText)
@@ -350,7 +352,8 @@ func (s *shellState) judgeInterpreter(i interpreter, p program) {
 	}
 }
 
-// outputLevel returns the level of the text that an interpreter prints if it is called with these arguments.
+// outputLevel returns the trust level of the text that an interpreter, such as python, prints when it is called with
+// these arguments.
 func (i *interpreter) outputLevel(args []string) Level {
 	for n, a := range args {
 		rest := args[n+1:]
