@@ -45,8 +45,8 @@ func (b *Store) addWithMarks(
 	markRecords func(context.Context, []Record),
 ) ([]Record, error) {
 	if err := b.CheckSparseCheckout(); err != nil {
-		// Do not add annotations here, because a commit would delete the sidecars that are not
-		// checked out.
+		// Do not add annotations if git has checked out only some of the annotation files. A commit with the new
+		// annotations would delete the annotation files that are not checked out.
 		return nil, fmt.Errorf("annotating: %w", err)
 	}
 	out := make([]Record, len(records))

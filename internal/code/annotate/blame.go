@@ -17,7 +17,7 @@ type BlameLine struct {
 	Text   string
 
 	Commit          string // commit that wrote the line, in hex ("" if the line is not committed, or without git)
-	CommitLine      int    // number of the line in the file at that commit (0 without a commit)
+	CommitLine      int    // number that the line had in the file at Commit (0 without a commit)
 	Author          string
 	Time            time.Time
 	Summary         string

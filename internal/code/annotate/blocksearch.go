@@ -43,8 +43,8 @@ func (s *blockSearch) runMethod(method blockSearchMethod) blockMatch {
 	return method.chooseMatch(s, method.scoreCandidates(s, method.findCandidates(s)))
 }
 
-// changedBlockFactor reduces the confidence if almost no line of the block is unchanged. Therefore a confidence of .5
-// or more means that some lines are unchanged.
+// changedBlockFactor reduces the confidence that a changed block is the annotated one, if almost no line is unchanged.
+// With this factor, a confidence of .5 or more always means that some lines of the block are unchanged.
 const changedBlockFactor = .49
 
 // findBlock returns the most probable position of the record's block in the new text, whose blob name is blob. It
@@ -82,8 +82,8 @@ func (s *blockSearch) findBlock(blob string) blockMatch {
 	return m
 }
 
-// hasBlock reports whether the lines of a text contain the record's block at the record's span. The lines may differ,
-// because anybody can edit a sidecar and the blob name in it.
+// hasBlock reports whether a text contains the annotated lines at the line numbers in the record. It compares a hash,
+// because anybody can edit the record in the annotation file.
 func (r *Record) hasBlock(lines []string) bool {
 	return r.Span.Len() > 0 && r.Span.Last <= len(lines) && hashLines(lines[r.Span.First-1:r.Span.Last]) == r.Hash
 }

@@ -134,34 +134,35 @@ func (k *unchangedLines) areInsufficient(oldSpan Span) bool {
 	return k.count == 0 || k.letterShare < minUnchangedShare || k.lastIndex-k.firstIndex >= 4*oldSpan.Len()+20
 }
 
-// possibleStarts returns the indexes of the lines at which a range may begin. The range must contain all unchanged
-// lines of the block.
+// possibleStarts returns the indexes of lines at which the annotated block may begin in the new text. The block must
+// contain all of its unchanged lines.
 func (f *oldVersion) possibleStarts(oldSpan Span, k *unchangedLines) []int {
 	if k.linesBefore == 0 {
 		return []int{k.firstIndex}
 	}
-	limit := 0 // index of the first line after the unchanged lines that precede the block
+	limit := 0 // index of the line after the last unchanged line above the block
 	for i := oldSpan.First - 2; i >= 0; i-- {
 		if t := f.newIndexIgnoringSpace(i); t >= 0 {
 			limit = t + 1
 			break
 		}
 	}
-	// All lines between the neighbors belong to the block.
+	// The line above the block is unchanged, so all lines between that line and the block's unchanged lines belong to
+	// the block.
 	if oldSpan.First > 1 && f.newIndexIgnoringSpace(oldSpan.First-2) >= 0 {
 		return []int{max(limit, k.firstIndex-2*oldSpan.Len())}
 	}
 	return []int{k.firstIndex, max(limit, k.firstIndex-k.linesBefore)}
 }
 
-// possibleEnds returns the indexes of the lines before which a range may end. The range must contain all unchanged
-// lines of the block.
+// possibleEnds returns the indexes of lines before which the annotated block may end in the new text. The block must
+// contain all of its unchanged lines.
 func (f *oldVersion) possibleEnds(oldSpan Span, k *unchangedLines) []int {
 	end := k.lastIndex + 1
 	if k.linesAfter == 0 {
 		return []int{end}
 	}
-	limit := len(f.newText.lines) // index of the first unchanged line after the block
+	limit := len(f.newText.lines) // index of the first unchanged line below the block
 	for i := oldSpan.Last; i < len(f.bareNewIndexes); i++ {
 		if t := f.newIndexIgnoringSpace(i); t >= 0 {
 			limit = t
@@ -169,13 +170,15 @@ func (f *oldVersion) possibleEnds(oldSpan Span, k *unchangedLines) []int {
 		}
 	}
 	if oldSpan.Last < len(f.bareNewIndexes) &&
-		f.newIndexIgnoringSpace(oldSpan.Last) >= 0 { // All lines between the neighbors belong to the block.
+		// The line below the block is unchanged, so the block reaches to that line.
+		f.newIndexIgnoringSpace(oldSpan.Last) >= 0 {
 		return []int{min(limit, end+2*oldSpan.Len())}
 	}
 	return []int{end, min(limit, end+k.linesAfter)}
 }
 
-// findReplacements returns ranges among the lines that replaced the block. The result is valid until the next search.
+// findReplacements looks at the new lines that replaced the annotated lines. It returns ranges of these new lines,
+// each of which may be the new version of the annotated lines. The result is valid until the next search.
 func (s *blockSearch) findReplacements() []candidate {
 	was := s.record.Span
 	_, _, lo, hi := s.oldVersion.extendToGap(was.First-1, was.Last)
@@ -183,9 +186,9 @@ func (s *blockSearch) findReplacements() []candidate {
 	return s.candidateBuffer
 }
 
-// appendLineWindows appends ranges between the line indexes firstStart and lastStart to out. The ranges have n lines,
-// a third more, or a third less. position is the supposed position of the block, from which each candidate gets its
-// distance.
+// appendLineWindows appends ranges of lines to out. The ranges lie between the line indexes firstStart and lastStart.
+// They have n lines, or about a third more, or about a third less. position is where the annotated lines are assumed
+// to be. Each range gets its distance from there.
 func appendLineWindows(out []candidate, n, firstStart, lastStart int, position candidate) []candidate {
 	if lastStart <= firstStart || lastStart-firstStart > 8*n+40 {
 		return out
@@ -204,8 +207,10 @@ func appendLineWindows(out []candidate, n, firstStart, lastStart int, position c
 
 // Limits of the search in [blockSearch.findSimilar].
 const (
-	maxVoterOccurrences = 20 // a line that occurs more often in the text does not vote
-	maxVotedPositions   = 4  // number of positions, those with the most votes, around which ranges are returned
+	// Each line of the annotated block votes for a position of the block, unless the line occurs more often in the
+	// text.
+	maxVoterOccurrences = 20
+	maxVotedPositions   = 4 // number of positions, those with the most votes, that are examined
 )
 
 // findSimilar returns ranges around the most probable positions of the block. Each line of the block and its context
@@ -220,7 +225,8 @@ func (s *blockSearch) findSimilar() []candidate {
 	out := s.candidateBuffer[:0]
 	for i, at := range places[:min(len(places), maxVotedPositions)] {
 		lo, hi := max(0, at-2), min(len(s.newText.lines), at+n+2)
-		if s.record.Cut > 0 && lo < hi { // The block is long, so try only the range that begins at the position.
+		// The annotated block is long, so try only the range that begins at this position.
+		if s.record.Cut > 0 && lo < hi {
 			out = append(out, candidate{start: lo, end: hi, positionRank: i})
 		} else {
 			out = appendLineWindows(out, n, lo, hi, candidate{start: at, positionRank: i})

@@ -24,8 +24,8 @@ type SidecarProblem struct {
 // CheckReport is the result of [Store.CheckSidecars].
 type CheckReport struct {
 	Files       int // number of sidecars
-	Annotations int // number of readable annotations
-	Lines       int // number of lines that are not empty
+	Annotations int // number of annotations in all sidecars that could be read
+	Lines       int // number of lines in all sidecars, without empty lines
 	TornFiles   int // number of sidecars that end with an incomplete line, which is normal after a crash
 	NewerLines  int // number of lines that a newer program version wrote
 	Problems    []SidecarProblem
@@ -53,8 +53,8 @@ func (b *Store) CheckSidecars(ctx context.Context) (CheckReport, error) {
 		}
 		r.Files++
 		r.checkSidecar(full, data)
-		// If a name was shortened to fit the file system, only the records in the sidecar contain
-		// the file's name.
+		// A name with "%~" was shortened to fit the file system. It does not show which file is annotated, but the
+		// records inside the sidecar do.
 		if _, ok := fileOfSidecarPath(name); !ok && !strings.Contains(name, "%~") {
 			r.Problems = append(
 				r.Problems,

@@ -2,10 +2,11 @@
 
 package annotate
 
-// Limits for a block of one line whose words have changed.
+// These limits apply if the annotation explains a single line and the words of this line have changed.
 const (
-	minLineLetters          = 20  // a line with fewer letters is too similar to many other lines
-	minShortLineContext     = .25 // minimum share of the context that must match for such a line
+	// A line with fewer letters is short: it may look like many other lines in the file by chance.
+	minLineLetters          = 20
+	minShortLineContext     = .25 // minimum share of the lines around a short line that must be unchanged
 	minEqualWordsSimilarity = .95 // similarity from which a line counts as changed only in punctuation or white space
 )
 
@@ -41,8 +42,8 @@ func (s *blockSearch) matchUnchangedBlock(c candidate) blockMatch {
 	return m
 }
 
-// chooseHalfUnchanged is like chooseUnchanged, but accepts words that are less similar than [minSimilarity] if at
-// least half of the block is unchanged.
+// chooseHalfUnchanged chooses the best candidate if at least half of the annotated block is unchanged. The words of
+// the candidate may be less similar to the block than [minSimilarity].
 func (s *blockSearch) chooseHalfUnchanged(cs []candidate) blockMatch {
 	n := s.record.Span.Len()
 	if len(cs) == 0 || n < 2 {
@@ -98,7 +99,7 @@ func shareInWords(f float64) string {
 	return "none"
 }
 
-// chooseUniqueCopy chooses the block if its text is distinctive and occurs exactly once.
+// chooseUniqueCopy chooses the copy of the annotated block if its text is distinctive and occurs exactly once.
 func (s *blockSearch) chooseUniqueCopy(cs []candidate) blockMatch {
 	if !s.isCopyCertain(cs) {
 		return noMatch
@@ -106,8 +107,9 @@ func (s *blockSearch) chooseUniqueCopy(cs []candidate) blockMatch {
 	return s.chooseCopiedBlock(cs)
 }
 
-// chooseUniqueBlock is like chooseUniqueCopy, but accepts only blocks with several lines, and no range that may be a
-// different copy of the block.
+// chooseUniqueBlock chooses the copy of the annotated block if its text is distinctive and occurs exactly once. The
+// block must have several lines. The copy is rejected if the old text contained another copy that may have become this
+// one.
 func (s *blockSearch) chooseUniqueBlock(cs []candidate) blockMatch {
 	m := s.chooseUniqueCopy(cs)
 	if m.placing == Lost || s.record.Span.Len() < 2 {
@@ -119,8 +121,8 @@ func (s *blockSearch) chooseUniqueBlock(cs []candidate) blockMatch {
 	return m
 }
 
-// chooseMovedBlock chooses the copy with the best context. Most of the context must have moved with the block, or
-// the block must have moved together with adjacent lines.
+// chooseMovedBlock chooses the copy of the annotated block that has the most similar context. Most of the context must
+// have moved with the block, or the block must have moved together with adjacent lines.
 func (s *blockSearch) chooseMovedBlock(cs []candidate) blockMatch {
 	m := s.chooseCopiedBlock(cs)
 	if m.placing == Lost {
@@ -134,9 +136,9 @@ func (s *blockSearch) chooseMovedBlock(cs []candidate) blockMatch {
 	return m
 }
 
-// bestWindow returns the best of several candidates that are equally similar. A candidate at a more probable position
-// is better. Among candidates at the same position, one with more lines equal to the block's lines is better, and then
-// the nearest one with the same number of lines.
+// bestWindow chooses among ranges of lines that are equally similar to the annotated block. It returns a range at the
+// position that is most probable for the block. Among several such ranges, it prefers the one with the most lines
+// equal to the block's lines, and then the nearest one with the block's number of lines.
 func bestWindow(cs []candidate) candidate {
 	best := cs[0]
 	for _, c := range cs[1:] {
@@ -155,9 +157,9 @@ func (c *candidate) isBetterThan(o *candidate) bool {
 	return c.end-c.start == o.end-o.start && c.distance < o.distance
 }
 
-// chooseReplacement chooses lines that replaced the block if the lines seem to be a new version of it. It chooses
-// nothing if the lines are more similar to other deleted lines. It also chooses nothing if the block is a short line
-// and the context has changed as well.
+// chooseReplacement chooses the new lines that replaced the annotated block, if they seem to be a new version of the
+// block. It chooses nothing if the new lines are more similar to other old lines that were deleted. It also chooses
+// nothing if the block is a short line and the lines around it have changed as well.
 func (s *blockSearch) chooseReplacement(cs []candidate) blockMatch {
 	if len(cs) == 0 {
 		return noMatch
@@ -175,8 +177,8 @@ func (s *blockSearch) chooseReplacement(cs []candidate) blockMatch {
 	return blockMatch{c.span(), Edited, c.similarity, "similar lines stand in its place"}
 }
 
-// chooseSimilarBlock chooses the most similar lines. They must be so similar that no other evidence is needed. In
-// addition, the block must be distinctive or its context must match.
+// chooseSimilarBlock chooses the lines that are most similar to the annotated block. Since similarity is the main
+// evidence, it must be high. In addition, the block must be distinctive, or the lines around it must match.
 func (s *blockSearch) chooseSimilarBlock(cs []candidate) blockMatch {
 	if len(cs) == 0 {
 		return noMatch
@@ -193,9 +195,10 @@ func (s *blockSearch) chooseSimilarBlock(cs []candidate) blockMatch {
 	return blockMatch{c.span(), Edited, confidence, "similar lines stand there"}
 }
 
-// hasRival reports whether the range c may rather belong to another copy of the block that the old text had and the
-// new text lacks. This happens if several copies were merged into one. If other copies fit the range equally well, the
-// range is contested only if the new text has fewer such ranges than there are copies.
+// hasRival reports whether the range c may belong to another copy of the annotated block, which the old text contained
+// and the new text has lost. This happens if several copies were merged into one. If the context of a lost copy
+// matches the range better than the block's context, the result is true. If the contexts match equally well, it is
+// true only if the new text contains fewer such ranges than there were copies.
 func (s *blockSearch) hasRival(c candidate) bool {
 	f := s.oldVersion
 	if f.oldIndex == nil {
@@ -230,8 +233,8 @@ func (s *blockSearch) hasRival(c candidate) bool {
 	return equal > 0
 }
 
-// hasCloserRival reports whether other deleted lines are more similar to the candidate than the block is. It compares
-// the deleted lines that were replaced by the lines around the candidate.
+// hasCloserRival reports whether the candidate is more similar to other deleted lines than to the annotated block. It
+// examines the old lines that were replaced together with the block.
 func (s *blockSearch) hasCloserRival(c candidate) bool {
 	was := s.record.Span
 	from, to := was.First-1, was.Last

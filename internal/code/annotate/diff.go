@@ -31,9 +31,9 @@ type Diff struct {
 	Base, Head         string // IDs of the commits that are compared (Head may also be "index" or "working tree")
 	ChangedFiles       int    // number of files that were changed or deleted (added files do not count)
 	TouchedAnnotations []TouchedAnnotation
-	AddedAnnotations   []FoundAnnotation // annotations that exist only in the sidecars of the head
+	AddedAnnotations   []FoundAnnotation // annotations that exist only in the newer of the two compared states
 	SkippedFiles       []SkippedFile
-	BaseHasAnnotations bool // at least one sidecar existed at the base
+	BaseHasAnnotations bool // The older commit contained at least one annotation file.
 }
 
 // TouchedAnnotation is an annotation whose lines the change touches. The embedded FoundAnnotation has the annotation's
@@ -62,16 +62,17 @@ func (b *Store) Diff(ctx context.Context, o DiffOptions) (*Diff, error) {
 // rangeComparison is the state of one Diff call.
 type rangeComparison struct {
 	Diff
-	worktreeStore *Store // the store of the working tree
+	worktreeStore *Store // annotations in the working tree
 	base          *git.Repo
-	// a store that reads git's history of the base; the blobs that it needs are read in advance
+	// annotations in the older commit (the base), as they are in git; their blobs are read in advance
 	baseStore            *Store
 	baseBlobs            cachedHistory
 	baseFiles, headFiles *fileSet
-	// maps a file of the base to the sidecars that are stored under the file's former names
+	// maps a file of the older commit (the base) to the sidecars that are stored under the file's former names
 	formerSidecars map[string][]string
-	renamedFiles   map[string]string // maps a base file that the head has renamed to its new name
-	progress       func(done, total int)
+	// maps the old name of a file to its new name, if the file was renamed between base and head
+	renamedFiles map[string]string
+	progress     func(done, total int)
 }
 
 // compareRange compares the base and the head of a range, and returns a comparison with the annotations that the
@@ -208,10 +209,11 @@ func (x *rangeComparison) sideContent(side *fileSet, file string) ([]byte, error
 
 // diffJob is one file in which annotations must be found.
 type diffJob struct {
-	baseFile     string   // name of the file in the base ("" if only the annotations are new)
-	headFile     string   // name of the file in the head ("" if the head does not have the file)
-	sidecarBlobs []string // blobs of the sidecars at the base, beginning with the file's own sidecar
-	headSidecar  *sidecar // the sidecar in the head, if it contains new annotations
+	baseFile string // name of the file in the older commit ("" if only new annotations are searched)
+	headFile string // name of the file in the newer state ("" if the file was deleted)
+	// blobs of the file's sidecars in the older commit, beginning with the sidecar of the file's own name
+	sidecarBlobs []string
+	headSidecar  *sidecar // the file's sidecar in the newer state, if it contains new annotations
 	newIDs       map[string]bool
 }
 
@@ -245,8 +247,8 @@ func (x *rangeComparison) changedFileJobs() []diffJob {
 	return jobs
 }
 
-// findFormerSidecars finds sidecars that are stored under a former name, because a file was renamed before the base
-// without its sidecar.
+// findFormerSidecars finds sidecars that are stored under a file's former name. This happens if a file was renamed
+// before the older of the compared commits, but its sidecar was not renamed.
 func (x *rangeComparison) findFormerSidecars(ctx context.Context) error {
 	var gone []string
 	for name := range x.baseFiles.blobsByPath {
@@ -273,7 +275,8 @@ func (x *rangeComparison) findFormerSidecars(ctx context.Context) error {
 	return err
 }
 
-// addedFileJobs returns a job for each sidecar that has an annotation in the head but not at the base.
+// addedFileJobs returns a job for each sidecar in the newer of the two compared states that contains an annotation
+// which the older state does not contain. The job is to find the lines of the new annotations.
 func (x *rangeComparison) addedFileJobs(ctx context.Context) ([]diffJob, error) {
 	differ := func(a, b *fileSet) (names, blobs []string) {
 		for _, name := range a.sortedPaths() {
@@ -319,7 +322,7 @@ func (x *rangeComparison) addedFileJobs(ctx context.Context) ([]diffJob, error) 
 	return jobs, nil
 }
 
-// findInFiles does the jobs. It reads all needed data from git in a single call.
+// findInFiles finds the annotations of each file in jobs. It first reads all needed data from git in a single call.
 func (x *rangeComparison) findInFiles(ctx context.Context, jobs []diffJob) error {
 	var want []string
 	for _, j := range jobs {
@@ -367,8 +370,8 @@ func (x *rangeComparison) readMissingBlobs(ctx context.Context, names []string) 
 	return x.baseBlobs.cacheBlobs(ctx, names)
 }
 
-// findInFile finds the annotations of the sidecars in a file on one side. It returns no annotations if that side does
-// not have the file, or if the file is binary.
+// findInFile finds the present lines of a file's annotations in one of the two compared states, which is side. It
+// returns no annotations if side does not contain the file, or if the file is binary.
 func (x *rangeComparison) findInFile(
 	ctx context.Context,
 	side *fileSet,
@@ -396,7 +399,8 @@ func (x *rangeComparison) findInFile(
 	return p.found, content, src.gitError
 }
 
-// findOnBothSides finds a file's annotations in the base and in the head, and adds those that are touched or new.
+// findOnBothSides finds a file's annotations in the older and in the newer of the two compared states. It adds the
+// annotations that are new, and those whose lines the change touches, to the result.
 func (x *rangeComparison) findOnBothSides(ctx context.Context, j diffJob, sidecars []*sidecar) error {
 	now, after, err := x.findInFile(ctx, x.headFiles, j.headFile, sidecars)
 	if j.headSidecar != nil {
@@ -453,8 +457,9 @@ func (x *rangeComparison) addNewAnnotations(j diffJob, headAnnotations []FoundAn
 func touchedSpanFunc(before, after []string) func(Span) bool {
 	in := diff.LineNumberer{}
 	to := new(diff.LineMapper).MapLines(in.LineIDs(before), in.LineIDs(after))
-	// gone[i] is the number of deleted lines before line i. apart[i] counts the lines before line i that have inserted
-	// lines directly before them.
+	// to maps the index of each old line to the index of the same new line, or to -1 for a deleted line. gone[i] is
+	// the number of deleted lines among the first i old lines. apart[i] is the number of lines among the first i old
+	// lines before which other lines were inserted.
 	gone, apart := make([]int, len(to)+1), make([]int, len(to)+1)
 	previous := -1
 	for i, t := range to {

@@ -19,7 +19,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/fileref"
 )
 
-// minCurrentShare is the minimum share of unchanged letters for which a file or its lines count as unchanged.
+// minCurrentShare is the minimum share of a file's letters that must be in unchanged lines, so that a reference to the
+// file or to some of its lines counts as current.
 const minCurrentShare = .8
 
 // maxGitLookups limits how many references of one call may each start git. Further references are reported as
@@ -122,7 +123,8 @@ func (b *Store) CheckFileRefs(ctx context.Context, refs []fileref.Ref) []fileref
 	return out
 }
 
-// openReference is a reference whose file must be compared with its old content.
+// openReference is a file name in an entry's text, possibly with line numbers. The file must be compared with the
+// content that it had when the text was written.
 type openReference struct {
 	result  *fileref.CheckResult
 	file    string
@@ -183,7 +185,7 @@ type refChecker struct {
 	ctx              context.Context
 	head             string // commit of HEAD ("" without git)
 	blobs            map[string][]byte
-	remainingLookups int // how many more times git may be started
+	remainingLookups int // how many more times refChecker may start git
 	err              error
 }
 

@@ -22,7 +22,7 @@ import (
 // working tree may not be stored in git.
 type fileSet struct {
 	blobsByPath   map[string]string
-	isWorkingTree bool // the contents must be read from the working tree
+	isWorkingTree bool // The files' contents must be read from the working tree.
 }
 
 // sortedPaths returns the paths, sorted.
@@ -63,7 +63,7 @@ func (b *Store) worktreeFiles(ctx context.Context, base map[string]string) (*fil
 		entries = nil
 	}
 	names := maps.Clone(base)
-	var apart []string // directories of the index that are not checked out
+	var apart []string // directories for which git's index has only one entry, because they are not checked out
 	listed := map[string]*git.IndexEntry{}
 	for i := range entries {
 		if e := &entries[i]; strings.HasSuffix(e.Name, "/") {
@@ -122,9 +122,10 @@ func isUnchanged(entry *git.IndexEntry, info fs.FileInfo, indexTime time.Time) b
 
 // Limits for finding renamed files.
 const (
-	maxRenames      = 1000 // maximum number of files on each side
-	minRenameShare  = .5   // minimum share of letters that two files must have in common
-	maxFilesPerLine = 50   // a line that occurs in more files is ignored
+	maxRenames = 1000 // maximum number of deleted files, and of added files, that are compared
+	// minimum share of letters in common lines from which a deleted and an added file count as one renamed file
+	minRenameShare  = .5
+	maxFilesPerLine = 50 // a line that occurs in more files is ignored
 )
 
 // findRenames finds the new names of annotated files that the base has and the head does not have. Such a file was
@@ -172,7 +173,7 @@ func (x *rangeComparison) findSimilarRenames(ctx context.Context, deletedFiles, 
 	if len(deletedFiles) == 0 || len(addedFiles) == 0 {
 		return nil
 	}
-	// for each line, how often it occurs in each deleted file (by the file's index)
+	// for each line of the deleted files, how often it occurs in each file (by the file's index in deletedFiles)
 	holders := map[string]map[int]int{}
 	size := make([]int, len(deletedFiles))
 	err := x.eachFileText(ctx, x.baseFiles, deletedFiles, func(i int, lines []string) {
@@ -196,7 +197,9 @@ func (x *rangeComparison) findSimilarRenames(ctx context.Context, deletedFiles, 
 			all += len(l)
 			used[l]++
 			if len(holders[l]) > maxFilesPerLine {
-				continue // Ignore the line. A line in so many files is usually part of a license text.
+				// Ignore a line that occurs in more than maxFilesPerLine files, because it is usually part of a
+				// license text.
+				continue
 			}
 			for i, n := range holders[l] {
 				if used[l] <= n {

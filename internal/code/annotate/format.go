@@ -80,7 +80,7 @@ type archiveEvent struct {
 	isRestored bool
 	time       time.Time
 	runName    string // name of the GC or UndoGC run that wrote the event ("" if neither wrote it)
-	undoneRun  string // name of the run that this event undoes ("" if it undoes none)
+	undoneRun  string // name of the GC run that this event undoes ("" if it undoes none)
 }
 
 // compare orders the events of an annotation by time. The last event in this order decides whether the annotation is

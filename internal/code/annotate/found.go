@@ -13,7 +13,7 @@ type FoundAnnotation struct {
 
 	In     string // file that contains the block now, or that contained it last
 	Placed PlacingKind
-	Now    Span // the block's lines in that file (zero if Placed is [Lost])
+	Now    Span // line numbers of the annotated lines in the file In (zero if Placed is [Lost])
 
 	// Confidence is the probability, from 0 to 1, that the block is at this position. For [Edited], it is the share of
 	// the block that is unchanged. If it is at least .5, some lines are equal except for white space. For [Lost], it
@@ -45,23 +45,24 @@ func (f *FoundAnnotation) setPosition(file string, m blockMatch) {
 type textSources struct {
 	file        string
 	content     []byte
-	lines       []string // the content as lines (not set before the first call of splitContent)
-	blob        string   // git's name for the content ("" before the first call of splitContent)
+	lines       []string // the lines of content (not set before the first call of splitContent)
+	blob        string   // git's blob name for content ("" before the first call of splitContent)
 	isMissing   bool     // the file does not exist
 	headCommit  string   // commit of HEAD ("" without git)
 	sidecarPath string   // path of the file's sidecar
 	// the file's sidecar, then the sidecars for its former names, then the sidecars of missing files
 	sidecars        []*sidecar
-	formerNameCount int   // number of former names that have a sidecar in sidecars
+	formerNameCount int   // number of elements of sidecars that belong to former names of the file
 	gitError        error // error of git, if git failed (the next lookup asks git again)
 }
 
 // fileAnnotations contains the annotations that were found in a file. Results are cached.
 type fileAnnotations struct {
 	*textSources
-	found                []FoundAnnotation // sorted by position, with lost annotations at the end
-	wasSearchedElsewhere bool              // other files were already searched for the lost blocks
-	// deleted files whose annotations may belong to this file but were not found in it
+	found []FoundAnnotation // sorted by position, with lost annotations at the end
+	// Annotations whose lines are not in this file were already searched in other files.
+	wasSearchedElsewhere bool
+	// deleted files that may have been renamed to this file, and that have annotations which were not found in it
 	orphanFiles []string
 }
 

@@ -17,17 +17,17 @@ import (
 type GCReport struct {
 	RunName     string            // name of this run ("" if it changed nothing, and for a dry run)
 	Files       int               // number of sidecars that were examined
-	Annotations int               // number of annotations in these sidecars, including archived annotations
+	Annotations int               // number of annotations in the examined sidecars, including archived annotations
 	Archived    []FoundAnnotation // annotations that were archived, sorted by the path of the sidecar, then by time
-	// annotations that were restored, sorted in the same way, with their present positions
+	// annotations that were restored, with their present positions, sorted by the path of the sidecar, then by time
 	Restored     []FoundAnnotation
 	SkippedFiles []SkippedFile // files that could not be examined and were not changed
 }
 
-// GC archives the annotations whose lines are neither in HEAD nor in the working tree, which includes changes that are
-// not committed. It restores archived annotations whose lines exist again. It follows renames that git knows. Without
-// git, or before the first commit, it examines only the working tree, and searches for the lines of a deleted file in
-// all other files, like [Store.Lookup]. A dry run changes nothing.
+// GC archives an annotation if its lines are neither in HEAD nor in the working tree. Changes that are not committed
+// belong to the working tree. GC restores archived annotations whose lines exist again. It follows renames that git
+// knows. Without git, or before the first commit, it examines only the working tree, and searches for the lines of a
+// deleted file in all other files, like [Store.Lookup]. A dry run changes nothing.
 //
 // GC skips and reports files that cannot be examined: files that are now binary or too long, files that were deleted
 // before a shallow clone's history begins, and deleted files in a tree of more than 5,000 files without git. If git
@@ -128,8 +128,8 @@ func (b *Store) UndoGC(ctx context.Context, dryRun bool) (GCReport, error) {
 	return rep, nil
 }
 
-// undoRun undoes the changes that a run made, except changes to annotations that a later run has changed. Later runs
-// that are in undone do not count.
+// undoRun undoes the changes that a run made, except changes to annotations that a later run has changed again. The
+// runs in undoneRuns were undone already, so they do not count as later runs.
 func (b *Store) undoRun(ctx context.Context, run string, undoneRuns map[string]bool, dryRun bool) (GCReport, error) {
 	rep := GCReport{RunName: run}
 	err := b.eachSidecar(ctx, func(name string, s *sidecar) error {

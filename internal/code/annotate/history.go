@@ -25,9 +25,9 @@ type History interface {
 	// path.
 	BlobAt(ctx context.Context, commit, file string) (string, error)
 
-	// FormerNames returns the former names that a file in HEAD had, newest first, and the names of the files that it
-	// was copied from. The original of a copy that the copying commit did not change is found only if it is in others.
-	// If git fails, FormerNames returns the names found so far and the error.
+	// FormerNames returns the former names that a file in HEAD had, newest first, and the names of the files from
+	// which it was copied. If a commit copied a file without changing the original, git finds the original only if its
+	// name is in others. If git fails, FormerNames returns the names found so far and the error.
 	FormerNames(ctx context.Context, file string, others []string) ([]string, error)
 
 	// FilesChangedWith returns the files, except the given file, that commits after the given commit added
@@ -57,11 +57,12 @@ const (
 
 // blobHistory caches the old versions of one file.
 type blobHistory struct {
-	mu            sync.Mutex // guards the fields below; held while the file's annotations are searched
-	interner      *lineInterner
-	mapper        diff.LineMapper
-	oldTexts      map[string]*oldText // old versions, by blob name
-	missingAtHead map[string]string   // maps a blob that git did not have to the commit that was HEAD then
+	mu       sync.Mutex // guards the fields below; held while the file's annotations are searched
+	interner *lineInterner
+	mapper   diff.LineMapper
+	oldTexts map[string]*oldText // old versions, by blob name
+	// maps a blob that git did not have to the commit that was HEAD when the blob was searched
+	missingAtHead map[string]string
 	bytes         int
 }
 
@@ -73,7 +74,7 @@ func newBlobHistory() *blobHistory {
 	}
 }
 
-// internText splits an old version into lines and assigns an ID to each line.
+// internText splits an old version of a file into lines and assigns an ID to each line. Equal lines get the same ID.
 func (l *blobHistory) internText(data []byte) *oldText {
 	lines := SplitLines(data)
 	return &oldText{lines, l.interner.lineIDs.LineIDs(lines)}

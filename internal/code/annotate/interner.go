@@ -10,7 +10,8 @@ type lineInterner struct {
 	wordIDs     diff.LineNumberer
 	wordsByLine [][]int32         // for each line number, the numbers of the line's words; nil until first needed
 	bareLineIDs diff.LineNumberer // numbers of lines whose white space was removed
-	// for each line number, the number of the line without white space, plus 1; 0 until first needed
+	// For each line number, the number that bareLineIDs assigned to the line, plus 1. An element is 0 until it is
+	// needed.
 	bareIDByLine []int32
 }
 
@@ -37,7 +38,8 @@ func (x *lineInterner) appendWordIDs(dst []int32, line string) []int32 {
 	return dst
 }
 
-// bareLineID returns the number that a line has without its white space. n is the number of the line itself.
+// bareLineID removes the white space from a line and returns the number of the result in bareLineIDs. n is the number
+// of the unchanged line.
 func (x *lineInterner) bareLineID(n int32, line string) int32 {
 	if int(n) >= len(x.bareIDByLine) {
 		x.bareIDByLine = append(x.bareIDByLine, make([]int32, len(x.lineIDs)-len(x.bareIDByLine))...)
@@ -48,7 +50,8 @@ func (x *lineInterner) bareLineID(n int32, line string) int32 {
 	return x.bareIDByLine[n] - 1
 }
 
-// bareLineIDsOf returns the numbers that lines have without their white space. ids are the numbers of the lines.
+// bareLineIDsOf removes the white space from lines and returns their numbers in bareLineIDs. ids are the numbers of
+// the unchanged lines.
 func (x *lineInterner) bareLineIDsOf(ids []int32, lines []string) []int32 {
 	out := make([]int32, len(ids))
 	for i, n := range ids {
@@ -57,13 +60,15 @@ func (x *lineInterner) bareLineIDsOf(ids []int32, lines []string) []int32 {
 	return out
 }
 
-// linePositions lists, for each number, the positions at which it occurs in a sequence of numbers.
+// linePositions is an index for a text whose lines are numbered so that equal lines have the same number. For each
+// number, it lists the positions of the lines with this number.
 type linePositions struct {
-	firstPositions []int32 // for each number, the index in positions at which its positions begin
-	positions      []int32 // positions in the sequence, grouped by number, in ascending order
+	firstPositions []int32 // for each line number, the index in positions at which the line's positions begin
+	positions      []int32 // positions of lines in the text, grouped by line number, in ascending order
 }
 
-// newLinePositions returns the positions of each number in ids. All numbers must be less than idCount.
+// newLinePositions indexes a text. ids contains a number for each line of the text, and equal lines have equal
+// numbers. All numbers must be less than idCount.
 func newLinePositions(ids []int32, idCount int) linePositions {
 	p := linePositions{make([]int32, idCount+1), make([]int32, len(ids))}
 	for _, n := range ids {
@@ -81,7 +86,8 @@ func newLinePositions(ids []int32, idCount int) linePositions {
 	return p
 }
 
-// positionsOf returns the positions of number n. It returns nil if n was assigned after the postings were made.
+// positionsOf returns the positions of the lines with number n. It returns nil if n is a line that was numbered after
+// newLinePositions was called.
 func (p linePositions) positionsOf(n int32) []int32 {
 	if int(n) >= len(p.firstPositions)-1 {
 		return nil

@@ -5,9 +5,9 @@ package annotate
 // lineIndex is a text in which blocks are searched for, with an index of its lines.
 type lineIndex struct {
 	lines    []string
-	interner *lineInterner // also knows lines from other versions of the file
-	ids      []int32       // number of each line
-	postings linePositions // positions at which each number occurs in ids
+	interner *lineInterner // assigns equal numbers to equal lines, in this text and in other versions of the file
+	ids      []int32       // for each line, the number that interner assigned to it
+	postings linePositions // for each line number, the positions at which it occurs in ids
 
 	// Positions of the lines by their numbers without white space; nil until first needed.
 	cachedBarePostings *linePositions
@@ -57,7 +57,7 @@ func enclosingLines(lines []string) []int32 {
 		line  int32
 		depth int
 	}
-	var stack []open // lines that may enclose the next line, each indented deeper than the one before
+	var stack []open // lines that may enclose the line that is examined next, each indented deeper than the one before
 	out := make([]int32, len(lines))
 	for i, l := range lines {
 		d := indentWidth(l)

@@ -110,7 +110,7 @@ var asciiLetter = func() (t [utf8.RuneSelf]uint8) {
 	return t
 }()
 
-// isLetter reports whether r is a letter or a digit.
+// isLetter reports whether r is a letter or a digit. Digits count as letters when the letters of a line are counted.
 func isLetter(r rune) bool {
 	if r < utf8.RuneSelf {
 		return (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') || (r >= '0' && r <= '9')
@@ -142,9 +142,9 @@ func eachLineToken(line string) func(func(string) bool) {
 
 func removeLineSpace(line string) string { return strings.Join(strings.Fields(line), "") }
 
-// Limits of [FindEnclosingLines].
+// These constants limit the search in [FindEnclosingLines].
 const (
-	maxEnclosingLines    = 3    // maximum number of lines that are returned
+	maxEnclosingLines    = 3    // maximum number of enclosing lines that are returned
 	maxEnclosingDistance = 2000 // maximum number of lines above the block that are searched
 )
 

@@ -7,12 +7,13 @@ type PlacingKind string
 
 const (
 	Exact PlacingKind = "exact" // the text is the same, at the same position
-	// the text is the same at a different position, which was found by the text and its context
+	// the annotated text is the same, but at a different position, which was found by the text and the lines around it
 	Moved PlacingKind = "moved"
 	// the text is the same, and its position was found by comparison with the old file or through a rename
 	Tracked PlacingKind = "tracked"
-	Edited  PlacingKind = "edited" // the text is similar but not the same, so it must be checked before use
-	Lost    PlacingKind = "lost"   // the lines were not found
+	// the text is similar but has changed, so the reader must check whether the annotation still applies
+	Edited PlacingKind = "edited"
+	Lost   PlacingKind = "lost" // the lines were not found
 )
 
 // blockMatch is the position at which a block was found.
@@ -43,21 +44,22 @@ func (s *blockSearch) blockLines() []string {
 	return s.record.Block
 }
 
-// candidate is a range of lines in which the block may be. A search's first step sets the first group of fields. The
-// second step sets those scores in the second group that the last step compares.
+// candidate is a range of lines that may be the annotated block. A search has three steps. The first step finds the
+// range and sets the first group of fields. The second step sets the scores in the second group that the last step
+// compares.
 type candidate struct {
 	start, end int             // indexes of the first line and the line after the last
-	unchanged  *unchangedLines // the block's unchanged lines, all of which are in the range
-	// rank of the position around which the range was found; 0 is the most probable position
+	unchanged  *unchangedLines // the unchanged lines of the annotated block, all of which are in the range
+	// rank of the assumed position of the block near which the range lies; 0 is the most probable position
 	positionRank int
-	distance     int // number of lines between the range and that position
+	distance     int // number of lines between the range and the assumed position of the block
 
 	contextScore float64 // share of the context that matches; see [blockSearch.contextScore]
 	similarity   float64 // similarity of the words; see [wordBag.windowSimilarity]
-	equalLines   int     // number of lines that equal the block's line at the same index
+	equalLines   int     // number of lines in the range that equal the line at the same index in the block
 }
 
-// span converts the range to line numbers, which count from 1.
+// span returns the candidate's lines as line numbers, which count from 1.
 func (c *candidate) span() Span { return Span{c.start + 1, c.end} }
 
 // unchangedLines describes which lines of a block are unchanged in the new text.
@@ -65,7 +67,7 @@ type unchangedLines struct {
 	// indexes of the first and last unchanged line in the new text (-1 without an unchanged line)
 	firstIndex, lastIndex   int
 	linesBefore, linesAfter int     // number of the block's lines before the first and after the last unchanged line
-	count                   int     // number of unchanged lines; white space is ignored
-	letterShare             float64 // share of the block's letters that are in unchanged lines
+	count                   int     // number of lines in the block that are unchanged except for white space
+	letterShare             float64 // share of the letters in the block that belong to unchanged lines
 	isWholeBlock            bool    // all lines of the block are unchanged, with no other lines between them
 }

@@ -14,10 +14,12 @@ import (
 // MergeResult is the result of [MergeSidecars].
 type MergeResult struct {
 	Data        []byte // the merged sidecar
-	RecordCount int    // number of annotations in Data
-	// lines of ours and theirs that cannot be read, each with a line feed; Data does not contain them
+	RecordCount int    // number of annotations in the merged sidecar
+	// lines of the two merged versions that cannot be read, each with a line feed; the merged sidecar does not contain
+	// them
 	UnreadableLines []byte
-	RemovedLines    int // number of lines in base that are not in Data, because one side had deleted them
+	// number of lines in the common base that are missing in the merged sidecar, because one version had deleted them
+	RemovedLines int
 }
 
 // MergeSidecars merges two versions of a sidecar, ours and theirs. Both were made from base, which may be empty.
@@ -48,7 +50,8 @@ func MergeSidecars(base, ours, theirs []byte) MergeResult {
 	}
 	for _, p := range b.lines {
 		inOurs, inTheirs := o.containsLine[p.text], t.containsLine[p.text]
-		// A damaged side may have lost the line without anybody deleting it.
+		// Keep a line of the base that one of the two merged versions lacks, if that version is damaged. It may have
+		// lost the line without anybody deleting it.
 		isKept := (inOurs && inTheirs) || (inOurs && t.isDamaged) || (inTheirs && o.isDamaged)
 		if isKept {
 			add(p)
@@ -90,7 +93,7 @@ func MergeSidecars(base, ours, theirs []byte) MergeResult {
 	return m
 }
 
-// mergeLine is a line that can be read.
+// mergeLine is a line of an annotation file that could be parsed.
 type mergeLine struct {
 	text string
 	time time.Time
@@ -99,7 +102,7 @@ type mergeLine struct {
 	equalityKey string
 }
 
-// mergeSide contains the lines in one version of the sidecar, without duplicates.
+// mergeSide contains the lines of one of the three versions in the merge of an annotation file, without duplicates.
 type mergeSide struct {
 	lines           []*mergeLine
 	containsLine    map[string]bool
@@ -124,7 +127,7 @@ func parseMergeSide(data []byte) *mergeSide {
 			same.Commit = ""
 			same.Blob = ""
 			key, err := appendRecord(nil, &same)
-			// Compare the texts of whole lines, because a record that is too long cannot be encoded again.
+			// If the record is too long to be encoded again, compare the text of the whole line.
 			if err != nil {
 				key = l
 			}

@@ -83,7 +83,7 @@ type Record struct {
 	Agent   string      // Agent and the next three fields are claims of the agent
 	Model   string
 	Session string
-	Profile string // memory profile that was active
+	Profile string // memory profile that was active when the annotation was written
 	Ref     string // where the text comes from, such as a position in a transcript
 
 	Time   time.Time

@@ -32,7 +32,7 @@ func (b *Store) cacheResults(p *fileAnnotations) {
 	b.resultsByFile[p.file] = p
 }
 
-// isFromSources reports whether the results belong to the content, the sidecars and the HEAD of src.
+// isFromSources reports whether p was computed from the same file content, sidecars and HEAD commit that src contains.
 func (p *fileAnnotations) isFromSources(src *textSources) bool {
 	return p.headCommit == src.headCommit && slices.Equal(p.sidecars, src.sidecars) &&
 		bytes.Equal(p.content, src.content)
@@ -129,14 +129,14 @@ func (b *Store) resolveSources(ctx context.Context, src *textSources) (*fileAnno
 			} else {
 				m = search.runMethod(uniqueCopyMethod)
 				if m.confidence < .9 {
-					// The annotation belongs to a different file. It counts only if the text is the same and the
-					// confidence is high.
+					// Skip the annotation, which was written for a different file. It is only accepted here if its
+					// lines are the same and the confidence is high.
 					continue
 				}
 			}
 			if m.placing == Lost {
-				// An annotation that was written for a different file and is lost here belongs to that file, if it
-				// exists.
+				// The annotation may have been written for another file that still exists. It is then reported as lost
+				// there, and not in this file.
 				isOthers := i > 0 && (i >= len(own) || b.HasFile(r.File))
 				if isOthers || r.Archived {
 					continue

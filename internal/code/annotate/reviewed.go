@@ -17,16 +17,18 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// markBytes is the number of bytes in a mark.
+// markBytes is the size of an annotation's mark. The mark is a keyed hash by which a machine recognizes its own
+// annotations.
 const markBytes = 12
 
-// protectedText returns everything in a record that its mark protects: the texts and the lines.
+// protectedText returns the parts of an annotation from which its mark, a keyed hash, is computed: the texts and the
+// annotated lines.
 func (r *Record) protectedText() string {
 	var b strings.Builder
 	add := func(texts ...string) {
 		b.WriteString(strconv.Itoa(len(texts)) + "\n")
 		for _, s := range texts {
-			// Include the length of each part, so that different parts never result in the same text.
+			// Write the length before each text, so that different annotations never result in the same output.
 			fmt.Fprintf(&b, "%d:%s", len(s), s)
 		}
 	}
@@ -45,12 +47,13 @@ func (r *Record) computeMark(key []byte) string {
 	return hex.EncodeToString(h.Sum(nil)[:markBytes])
 }
 
-// isMarkedWith reports whether the record has the mark that belongs to the key.
+// isMarkedWith reports whether the annotation's mark was computed with this key.
 func (r *Record) isMarkedWith(key []byte) bool {
 	return len(key) > 0 && hmac.Equal([]byte(r.Mark), []byte(r.computeMark(key)))
 }
 
-// markRecords marks the records as written by this machine. Without a key, it does nothing.
+// markRecords adds a mark to each annotation, which shows that this machine wrote the annotation. The mark is a keyed
+// hash. If the machine has no key, markRecords does nothing.
 func (b *Store) markRecords(ctx context.Context, records []Record) {
 	if b.opts.CreateKey == nil || len(records) == 0 {
 		return
@@ -103,8 +106,8 @@ func possibleSidecars(found []FoundAnnotation) (names []string) {
 	return names
 }
 
-// reviewedTexts returns the protected texts of all annotations that the named sidecars contain on the reviewed branch,
-// as a set.
+// reviewedTexts reads the named sidecars from the reviewed branch. It returns the texts of all annotations in them as
+// a set, in the form that protectedText returns.
 func (b *Store) reviewedTexts(ctx context.Context, names []string) map[string]bool {
 	if b.repo == nil || b.opts.ReviewedCommit == nil {
 		return nil

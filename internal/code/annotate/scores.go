@@ -11,22 +11,29 @@ import (
 
 // Thresholds for matching (see docs/annotations.md).
 const (
-	distinctiveLetters      = 40 // number of letters that a single line needs to be found by its text alone
-	distinctiveBlockLetters = 30 // number of letters that two or more lines need to be found by their text alone
+	// minimum number of letters of a single annotated line that can be found by its text, without its context
+	distinctiveLetters = 40
+	// minimum number of letters of a block of several lines that can be found by its text, without its context
+	distinctiveBlockLetters = 30
 
-	minContextScore   = .34 // minimum share of matching context for lines with fewer letters
-	minSimilarity     = .5  // minimum similarity of an edited block
-	minLineSimilarity = .6  // minimum similarity of a single edited line, which contains only few words
+	// minimum share of the context that must match if a block is too short to be found by its text
+	minContextScore = .34
+	// minimum similarity to the annotated block, from which lines count as an edited version of the block
+	minSimilarity     = .5
+	minLineSimilarity = .6 // minimum similarity of a single edited line, which contains only few words
 )
 
-// Minimum shares of the block's letters that must be in unchanged lines. Letters are counted instead of lines, because
-// lines with few letters, such as braces, may occur in the same order by accident.
+// These are minimum shares of an annotated block's letters. So many letters must be in lines that are unchanged in the
+// new file. Letters are counted instead of lines, because lines with few letters, such as braces, may occur in the
+// same order by accident.
 const (
-	minUnchangedShare  = .3
-	halfUnchangedShare = .5 // minimum share if the words are not similar (or half of the lines must be unchanged)
+	minUnchangedShare = .3
+	// minimum share if the words of the block have changed too much (half of the lines is also enough)
+	halfUnchangedShare = .5
 )
 
-// scoreContext sets the context score of each candidate, and sorts the candidates, the best first.
+// scoreContext computes for each candidate how well the lines around it match the lines around the annotated block. It
+// sorts the candidates by this score, the best first.
 func (s *blockSearch) scoreContext(cs []candidate) []candidate {
 	for i := range cs {
 		cs[i].contextScore = s.contextScore(cs[i].start, cs[i].end)
@@ -52,9 +59,9 @@ func (s *blockSearch) scoreWords(cs []candidate) []candidate {
 	return cs
 }
 
-// scoreMostSimilar returns only the candidates whose words are most similar to the words of the block, in their order.
-// The result is empty if their similarity is below the minimum. If there are several, it sets the number of lines that
-// are equal to the block's lines.
+// scoreMostSimilar returns the candidates whose words are most similar to the words of the annotated block, in their
+// old order. The result is empty if the similarity is below the minimum. If several candidates are equally similar, it
+// also counts the lines of each candidate that are equal to the block's lines.
 func (s *blockSearch) scoreMostSimilar(cs []candidate) []candidate {
 	block := s.blockLines()
 	most := minSimilarity
@@ -88,13 +95,14 @@ func isDistinctive(lines []string) bool {
 
 // Limits of [oldVersion.isDistinctiveBlock].
 const (
-	// number of letters that a block and the unchanged lines next to it need for full confidence
+	// minimum number of letters, in an unchanged block and the unchanged lines next to it, from which its position is
+	// certain
 	minConfidentLetters = 30
-	doubtfulConfidence  = .6 // confidence in a block with fewer letters
+	doubtfulConfidence  = .6 // confidence in the position of an unchanged block with fewer letters
 )
 
-// isDistinctiveBlock reports whether an unchanged block has enough letters, alone or together with the unchanged lines
-// next to it.
+// isDistinctiveBlock reports whether a block that is unchanged in the new text can be located with certainty. The
+// block and the unchanged lines next to it must have enough letters.
 func (f *oldVersion) isDistinctiveBlock(oldSpan Span) bool {
 	from, to := oldSpan.First-1, oldSpan.Last
 	n := countLetters(f.lines[from:to]...)
@@ -142,8 +150,9 @@ func (s *blockSearch) contextScore(first, end int) float64 {
 	return got / all
 }
 
-// contextShare returns the share of the block's context that is also around the span. The context consists of the
-// lines before and after, in any order, and the enclosing lines. White space is ignored.
+// contextShare compares the context of the annotated block with the lines around newSpan, and returns the share of the
+// context that is also there. The context consists of the lines before and after the block, in any order, and the
+// lines that enclose the block. White space is ignored.
 func (s *blockSearch) contextShare(newSpan Span) float64 {
 	r, p := s.record, s.newText
 	got, all := 0, 0
@@ -215,9 +224,9 @@ func countEqualLines(a, b []string) int {
 	return n
 }
 
-// wasMovedInGroup reports whether the block was moved to newSpan together with adjacent lines. The group must have at
-// least two lines and be distinctive, and the old text must have lost and the new text gained its lines. White space
-// is ignored.
+// wasMovedInGroup reports whether the annotated block was moved to newSpan as part of a larger group of lines. The
+// group must have at least two lines and enough letters. In the diff, each of its lines must be deleted at the old
+// position and added at the new position. White space is ignored.
 func (f *oldVersion) wasMovedInGroup(oldSpan, newSpan Span) bool {
 	p := f.newText
 	o, n := oldSpan.First-1, newSpan.First-1
@@ -236,8 +245,9 @@ func (f *oldVersion) wasMovedInGroup(oldSpan, newSpan Span) bool {
 	return hi-lo > 1 && countLetters(f.lines[o+lo:o+hi]...) >= distinctiveBlockLetters
 }
 
-// Limits of the work for comparing blocks.
+// These limits keep the comparison of a block with other lines fast.
 const (
-	maxMovedGroup  = 1000 // maximum number of lines in a group that was moved together
-	maxRivalBlocks = 100  // maximum number of lines that are compared with the block
+	maxMovedGroup = 1000 // maximum number of lines in a group of lines that was moved together
+	// maximum number of replaced lines for which other deleted lines are compared with a candidate
+	maxRivalBlocks = 100
 )

@@ -33,7 +33,7 @@ type SetupResult struct {
 	// ConfigSettings and LocalAttributes make git in this clone merge sidecars with oxbow. ConfigSettings are settings
 	// for the clone's config. LocalAttributes is a line for the clone's own attributes file, which overrides the
 	// attributes of the tree.
-	ConfigSettings  [][2]string // pairs of key and value
+	ConfigSettings  [][2]string // key and value of each setting
 	LocalAttributes attributeLine
 
 	WasPrivate bool // git ignored the annotations before the call
@@ -139,7 +139,7 @@ func checkAttributes(fsys vfs.FS, name, prefix string, l *attributeLine, merge s
 		}
 		for _, a := range f[1:] {
 			if m, ok := strings.CutPrefix(a, "merge="); ok {
-				said = m // The last matching line counts, as in git.
+				said = m // The last line of the attributes file that matches the path counts, as in git.
 			}
 		}
 	}

@@ -11,17 +11,18 @@ import "math"
 // words in the block and in the window. A word's weight is 1 divided by the square root of its frequency in the text.
 // White space and punctuation occur in all code, so they do not count.
 type wordBag struct {
-	lines                  []string // all lines of the text
-	lineIDs                []int32  // numbers of these lines
-	interner               *lineInterner
-	blockCounts            []int32 // for each word, how often the block contains it
-	windowCounts           []int32 // for each word, how often the window contains it
-	blockWords             []int32 // numbers of the words in the block
-	wordWeights            []int32 // each word's weight, in units of 1/1,024
-	blockWeight            int     // summed weights of the block's words
-	commonWeight           int     // summed weights of the words that block and window have in common
-	windowWeight           int     // summed weights of the window's words
-	windowStart, windowEnd int     // the window contains the lines with indexes windowStart to windowEnd-1
+	lines        []string // all lines of the searched text
+	lineIDs      []int32  // number of each line in lines; equal lines have equal numbers
+	interner     *lineInterner
+	blockCounts  []int32 // for each word, how often the block contains it
+	windowCounts []int32 // for each word, how often it occurs in the lines from windowStart to windowEnd-1
+	blockWords   []int32 // words of the searched block, as numbers that interner assigned
+	wordWeights  []int32 // each word's weight, in units of 1/1,024
+	blockWeight  int     // sum of the weights of all words in the searched block
+	// sum of the weights of the words that occur in the searched block and also in the window
+	commonWeight           int
+	windowWeight           int // sum of the weights of all words in the lines from windowStart to windowEnd-1
+	windowStart, windowEnd int // the window contains the lines with indexes windowStart to windowEnd-1
 }
 
 // newWordBag returns a bag for a text. The block and the window are empty.
@@ -44,7 +45,8 @@ func newWordBag(lines []string, ids []int32, in *lineInterner) *wordBag {
 	return b
 }
 
-// setComparedBlock sets the block that is compared, and makes the window empty.
+// setComparedBlock sets the block of lines that is compared with the window, which is a range of lines in the text. It
+// makes the window empty.
 func (b *wordBag) setComparedBlock(block []string) {
 	b.moveWindow(0, 0)
 	for _, w := range b.blockWords {
@@ -62,7 +64,8 @@ func (b *wordBag) setComparedBlock(block []string) {
 	}
 }
 
-// maxWordWeight is the weight of a word that occurs at most once in the text.
+// maxWordWeight is the weight of a word that occurs at most once in the text. In a comparison of two blocks, rare
+// words weigh more than frequent words.
 const maxWordWeight = 1024
 
 func (b *wordBag) wordWeight(w int32) int {
@@ -80,7 +83,7 @@ func (b *wordBag) growCounts() {
 	}
 }
 
-// moveWindow moves the window to the lines with indexes start to hi-1.
+// moveWindow moves the window, the range of text lines that is compared, to the lines with indexes start to end-1.
 func (b *wordBag) moveWindow(start, end int) {
 	// The old and the new window do not overlap, so start with an empty window.
 	if start >= b.windowEnd || end <= b.windowStart {

@@ -104,8 +104,8 @@ func (b *Store) readSidecars(files []string) ([]*sidecar, error) {
 type formerNamesQuery struct {
 	names         []string
 	err           error
-	doneChan      chan struct{} // closed when the names are known; nil if they were known from the start
-	cancelAndWait func()        // cancels the query and waits until git has ended
+	doneChan      chan struct{} // closed when git has returned the former names; nil if the names were cached
+	cancelAndWait func()        // stops the git command and waits until it has ended
 }
 
 // waitForNames waits for the former names. If git fails, it returns the error and the names found so far.
@@ -210,7 +210,8 @@ func (b *Store) possibleOrigins(ctx context.Context, src *textSources) (files []
 	return files, err
 }
 
-// Limits for the number of sidecars that are read, for possible origins and for deleted files.
+// maxOriginSidecars limits the sidecars that are read for files from which an annotation may come. maxOrphanSidecars
+// limits the sidecars that are read for deleted files.
 const (
 	maxOriginSidecars = 200
 	maxOrphanSidecars = 200

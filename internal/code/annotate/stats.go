@@ -19,7 +19,8 @@ type Stats struct {
 	Archived       int            // number of archived annotations whose lines do not exist
 	CountByAuthor  map[string]int // number of annotations by their author's kind: person, agent, tool, import, or ""
 
-	Oldest, Median, Newest time.Time // times at which annotations were written (zero without annotations)
+	// times at which the oldest, the median and the newest annotation were written (zero without annotations)
+	Oldest, Median, Newest time.Time
 
 	SidecarBytes int64 // total size of all sidecars, in bytes
 	DamagedLines int   // number of sidecar lines that cannot be read (see [Store.CheckSidecars])

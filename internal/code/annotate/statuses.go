@@ -22,7 +22,7 @@ type searchArea int
 
 const (
 	areaWorkingTree searchArea = iota // search the working tree
-	// search the working tree, and HEAD for annotations that the working tree does not contain
+	// search the working tree, and then HEAD for the annotations that were not found in the working tree
 	areaTreeAndHead
 )
 
@@ -114,8 +114,8 @@ func (b *Store) resolveMissing(ctx context.Context, src *textSources) (*fileAnno
 }
 
 // findStatuses returns the annotations of sidecar s with their present positions. ownFile is the file to which the
-// sidecar belongs. It searches the working tree, then HEAD if the area includes HEAD, and then other files, until all
-// annotations are found. Annotations that are not found are [Lost].
+// sidecar belongs. findStatuses searches ownFile in the working tree. If area is areaTreeAndHead, it also searches
+// HEAD. Then it searches other files, until all annotations are found. Annotations that are not found are [Lost].
 func (b *Store) findStatuses(
 	ctx context.Context,
 	commit string,
@@ -180,7 +180,8 @@ func (l *annotationLocator) searchContent(ctx context.Context, file string, cont
 	return src.blob, nil
 }
 
-// copyFound takes over those positions from p that belong to annotations not found yet.
+// copyFound copies positions from p to l.found. It copies only positions of annotations that were found in p and were
+// still lost in l.found.
 func (l *annotationLocator) copyFound(p *fileAnnotations) {
 	found := map[string]FoundAnnotation{}
 	for _, f := range p.found {
@@ -263,7 +264,7 @@ func (l *annotationLocator) searchHead(ctx context.Context, names []string, blob
 	return nil
 }
 
-// maxOtherFiles is the maximum number of files that searchOtherFiles searches.
+// maxOtherFiles is the maximum number of files in the working tree that are searched for the lines of deleted files.
 const maxOtherFiles = 5000
 
 // searchOtherFiles searches all files in the working tree for lost annotations of deleted files, because any file may
@@ -281,7 +282,7 @@ func (b *Store) searchOtherFiles(ctx context.Context, lostLocators []*annotation
 		}
 		content, err := b.readContent(name)
 		if err != nil || isBinary(content) {
-			return nil // Skip this file, because a lookup would find nothing in it.
+			return nil // Skip this file, because it cannot be read or is binary, so it contains no annotated lines.
 		}
 		if CheckFile(name) != nil {
 			return nil
@@ -336,9 +337,9 @@ func (b *Store) searchElsewhere(ctx context.Context, p *fileAnnotations) error {
 
 // Limits of the search in [Store.findElsewhere].
 const (
-	maxElsewhereFiles      = 50  // maximum number of files that are searched
+	maxElsewhereFiles      = 50  // maximum number of other files that are searched for lost annotated lines
 	maxLaterCommits        = 3   // maximum number of commits about which git is asked
-	minElsewhereConfidence = .85 // minimum confidence for accepting a block in another file
+	minElsewhereConfidence = .85 // minimum confidence for accepting that annotated lines have moved to another file
 )
 
 // mayBeElsewhere reports whether the block is lost, and distinctive enough to be found in another file by its text.
@@ -369,7 +370,8 @@ func (b *Store) findElsewhere(ctx context.Context, file string, found []FoundAnn
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err == nil { // Ignore the error, because the commit may be missing, for example after a rebase.
+		// Ignore the error, because the annotation's commit may no longer exist, for example after a rebase.
+		if err == nil {
 			files = append(files, names...)
 		}
 	}
