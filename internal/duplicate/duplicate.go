@@ -16,7 +16,7 @@ import (
 // Duplicate is an entry to remove, and the entry that remains in its place.
 type Duplicate struct {
 	Drop, Keep oxbow.Entry
-	Exact      bool // The contents differ only in white space and letter case.
+	Exact      bool // The contents of Drop and Keep differ only in white space and letter case.
 }
 
 // FindDuplicates returns the entries that can be removed because another entry has the same words in the same order
@@ -62,8 +62,8 @@ func FindDuplicates(ctx context.Context, s oxbow.Store, progress func(done, tota
 }
 
 // findGroupDuplicates returns the duplicates among the entries of a group. The remaining entry takes over the names
-// and labels of its duplicates. The result lacks entries whose names and labels do not fit into the remaining entry,
-// and entries with the label tag:keep. progress is called with the number of analyzed entries.
+// and labels of its duplicates. An entry is not returned as a duplicate if its names and labels do not fit into the
+// remaining entry, or if it has the label tag:keep. progress is called with the number of analyzed entries.
 func findGroupDuplicates(
 	ctx context.Context,
 	entries []oxbow.Entry,
@@ -71,7 +71,7 @@ func findGroupDuplicates(
 ) (dups []Duplicate, err error) {
 	texts := make([]sametext.Passage, len(entries))
 	for i, e := range entries {
-		// The name is context for the content. If an entry has few words, its name is also compared.
+		// Entries are compared by content. If an entry has only few words, its name is compared as well.
 		texts[i] = sametext.Passage{Text: e.Content, Heading: e.Name}
 		if hasKeepTag(e) {
 			texts[i].Weight = 1
@@ -113,7 +113,8 @@ func mergeEntryInto(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
 	}
 	_, sure := keep.Label(oxbow.LabelConfidence)
 	for _, l := range drop.Labels {
-		// A confidence of drop is about drop's content. Use it only if keep lacks a confidence.
+		// The confidence label of the removed entry is about its own content. Copy it only if the remaining entry has
+		// none.
 		if l.Key != oxbow.LabelConfidence || !sure {
 			e.Labels = append(e.Labels, l)
 		}

@@ -1,4 +1,4 @@
-// This file counts labels.
+// This file counts how many entries have each label.
 
 // Package label maintains the labels of a memory. It counts labels, changes the labels of many entries at once, finds
 // probable misspellings, and suggests missing labels for entries.
@@ -92,7 +92,7 @@ func countLabelsWithKey(
 	needs := heads.Needs{Keys: []string{key}}
 	needs.AddFilter(f)
 	err = heads.View(ctx, s, needs, func(all heads.List) error {
-		n = map[oxbow.Label]int{} // View may call this function a second time.
+		n = map[oxbow.Label]int{} // Begin with an empty map, because View may call this function a second time.
 		for h, err := range all.All {
 			if err != nil {
 				return err

@@ -96,7 +96,7 @@ func PlanAddLabels(sel Selection, labels ...oxbow.Label) Planner {
 	})
 }
 
-// PlanRemoveLabels plans to remove labels from the selected entries.
+// PlanRemoveLabels plans to remove labels from the entries that sel selects.
 func PlanRemoveLabels(sel Selection, labels ...oxbow.Label) Planner {
 	return sel.planEdit("remove "+joinLabels(labels), labels, func(ls []oxbow.Label) []oxbow.Label {
 		return slices.DeleteFunc(ls, func(l oxbow.Label) bool { return slices.ContainsFunc(labels, l.Is) })
@@ -109,9 +109,9 @@ func PlanSetLabels(sel Selection, note string, newLabels func([]oxbow.Label) []o
 	return sel.planEdit(note, nil, newLabels)
 }
 
-// PlanRenameLabel plans to replace the label old by the label now in all entries. If entries already have the label
-// now, planning fails, because both groups of entries could not be distinguished afterwards; see [PlanMergeLabels].
-// If no entry has the label old, the error matches [oxbow.ErrNotFound].
+// PlanRenameLabel plans to replace oldLabel by newLabel in all entries. If entries already have newLabel, planning
+// fails, because both groups of entries could not be distinguished afterwards; see [PlanMergeLabels]. If no entry has
+// oldLabel, the error matches [oxbow.ErrNotFound].
 func PlanRenameLabel(oldLabel, newLabel oxbow.Label) Planner {
 	return func(ctx context.Context, s oxbow.Store) (Plan, error) {
 		if oldLabel == newLabel {
@@ -192,7 +192,7 @@ func planReplace(
 }
 
 // planEdit returns a planner that replaces each selected entry's labels by the result of editLabels. editLabels may
-// modify its argument. The planner fails if a label in check is invalid.
+// modify its argument. The planner fails if one of the checkedLabels is invalid.
 func (sel Selection) planEdit(
 	note string,
 	checkedLabels []oxbow.Label,

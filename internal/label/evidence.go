@@ -17,7 +17,8 @@ import (
 // evidence is a part of a text that suggests a label value.
 type evidence struct {
 	labelValue string
-	precision  float64 // share of labelled entries for which this kind's evidence is right
+	// estimated probability that this kind of evidence, such as a mention of the value, names the right label value
+	precision  float64
 	reasonText string
 }
 
@@ -26,18 +27,18 @@ type evidence struct {
 type evidenceModel struct {
 	labelKey string
 
-	valuesByFirstWord map[string][]string // values by their first word, in folded case
-	valueWords        map[string]string   // the words of each value in folded case, each between spaces
-	// For each value: how many labelled entries mention it, and how many entries among these have the value as a
-	// label.
+	valuesByFirstWord map[string][]string // known values of the label key, by their first word in lower case
+	valueWords        map[string]string   // words of each label value in lower case, each between spaces
+	// For each label value: how many labelled entries mention the value in their text, and how many of these entries
+	// have the value as a label.
 	mentionCounts map[string][2]int
 	// For each file or directory: the number of labelled entries that mention it, by value. The value "" counts all
 	// these entries.
 	fileValueCounts map[string]map[string]int
 }
 
-// Before any entry is counted, evidence has an assumed precision, as if it had been measured with priorEntryCount
-// entries.
+// Before a kind of evidence was tested with labelled entries, it is assumed to be right with this probability. The
+// assumption counts like a test with priorEntryCount entries.
 const (
 	priorEntryCount    = 2
 	namePriorPrecision = 0.75
@@ -71,7 +72,7 @@ func (m *evidenceModel) addValue(value string) {
 	}
 	ws := foldWords(value)
 	if len(ws) == 1 && isTooCommonWord(ws[0]) {
-		ws = nil // The value may occur in any text, so a mention is not evidence.
+		ws = nil // The value is a common word that may occur in any text, so a mention does not suggest the label.
 	}
 	m.valueWords[value] = " " + strings.Join(ws, " ") + " "
 	if len(ws) > 0 {
@@ -106,8 +107,9 @@ func (m *evidenceModel) learnEntry(e *oxbow.Entry) {
 	}
 }
 
-// findEvidence returns the evidence in an entry, sorted by decreasing precision. For each value that the entry
-// mentions, and for each value that one of its files suggests, the result contains the best evidence.
+// findEvidence returns the label values that the text of an entry suggests, the most probable first. A value is
+// suggested if the text mentions the value, or if it mentions a file whose other entries have the value. Only the best
+// reason is returned for each value.
 func (m *evidenceModel) findEvidence(e *oxbow.Entry) []evidence {
 	var found []evidence
 	for _, v := range m.mentionedValues(e) {
@@ -154,8 +156,8 @@ func (m *evidenceModel) fileEvidence(e *oxbow.Entry) map[string]evidence {
 					oxbow.Label{Key: m.labelKey, Value: v},
 				),
 			}
-			// If a file and its directory have the same precision, prefer the file, which has the longer name and is
-			// more specific.
+			// If a file and its directory suggest a value with the same probability, prefer the file, which has the
+			// longer name and is more specific.
 			if old, ok := best[v]; !ok || cmp.Or(
 				cmp.Compare(g.precision, old.precision),
 				cmp.Compare(
@@ -216,7 +218,7 @@ func mentionedFiles(e *oxbow.Entry) []string {
 	for w := range strings.FieldsSeq(e.Name + "\n" + e.Content) {
 		w = strings.Trim(w, "`'\"()[]{}<>,;:!?*.")
 		if i := strings.LastIndexByte(w, ':'); i > 0 && strings.Trim(w[i+1:], "0123456789") == "" {
-			w = w[:i] // Remove the line number after a colon.
+			w = w[:i] // Remove a line number from the end of a possible file name, as in main.go:12.
 		}
 		if looksLikeFileName(w) {
 			add(cleanFilePath(w))
@@ -245,7 +247,7 @@ func looksLikeFileName(w string) bool {
 		return false
 	}
 	if strings.ContainsAny(w, "@=?&|") || strings.Contains(w, "://") {
-		return false // The word is an address, or an option or expression of a command.
+		return false // Such a word is an address, or an option or expression of a command.
 	}
 	dot := strings.LastIndexByte(w, '.')
 	if dot < 1 {

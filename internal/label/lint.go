@@ -60,7 +60,7 @@ func Lint(counts []Count) []Finding {
 // spelling, in a plural ending, by one typing error or, for paths and projects, in the form in which they are written.
 // No value is in two findings.
 func lintKey(key string, cs []Count) []Finding {
-	used := map[string]bool{} // values that are already in a finding
+	used := map[string]bool{} // label values that were already reported as misspellings of each other
 	var ds []Finding
 	group := func(why string, same func(Count) string) {
 		groups := map[string][]Count{}

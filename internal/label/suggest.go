@@ -30,18 +30,20 @@ type Suggestion struct {
 	Version    uint64 // version of the entry for which the label is suggested
 	Label      oxbow.Label
 	Confidence float64  // estimated probability, from 0 to 1, that the label is right
-	Reasons    []string // reasons for the label, the most important first (never empty)
+	Reasons    []string // reasons for suggesting Label, the most important first (never empty)
 }
 
 const (
 	defaultMinConfidence = 0.3
-	maxSimilarEntries    = 10   // number of similar labelled entries that vote
+	maxSimilarEntries    = 10   // number of similar labelled entries whose labels are considered for an entry
 	maxQueryTextBytes    = 2000 // maximum length, in bytes, of the text with which similar entries are searched
-	maxTrials            = 200  // maximum number of labelled entries with which the vote is tested
-	kernelBandwidth      = 0.12 // width of the Gaussian kernel that smooths the test results
-	priorWeight          = 4    // weight of the assumed precision, in tests
-	unknownProjectOdds   = 0.2  // assumed odds that no labelled entry belongs to the entry's project
-	unknownProjectShare  = 0.3  // how often such an entry's neighbours are labelled, relative to other entries
+	// maximum number of labelled entries that are used to test how often the labels of similar entries are right
+	maxTrials          = 200
+	kernelBandwidth    = 0.12 // width of the Gaussian kernel that smooths the results of these tests
+	priorWeight        = 4    // number of tests as which the assumed reliability of a suggestion counts
+	unknownProjectOdds = 0.2  // assumed odds that the entry belongs to a project for which no entry is labelled yet
+	// how often the entries similar to an entry of an unlabelled project are labelled, relative to other entries
+	unknownProjectShare = 0.3
 )
 
 // Suggest suggests labels for entries that lack a label with one of the keys. The suggestions have the order of the
@@ -201,7 +203,7 @@ func (g *suggester) learnFrom(ctx context.Context, es []oxbow.Entry) error {
 		}
 		for n, v := range votes {
 			if g.isSingleValued && n > 0 {
-				break // Another value has more votes.
+				break // An entry has at most one value for this key, so test only the value with the most votes.
 			}
 			g.trials = append(g.trials, voteTrial{v.share, slices.Contains(e.Values(g.labelKey), v.labelValue)})
 		}
@@ -212,18 +214,19 @@ func (g *suggester) learnFrom(ctx context.Context, es []oxbow.Entry) error {
 // vote is the support of an entry's neighbours for one value.
 type vote struct {
 	labelValue string
-	share      float64  // the value's share in the squared scores of all neighbours
-	voterNames []string // names of the neighbours that have the value
-	voterCount int      // number of neighbours that voted for any value or for none
+	share      float64  // share of labelValue in the squared similarity scores of all similar entries, from 0 to 1
+	voterNames []string // names of the similar entries that have labelValue
+	voterCount int      // number of similar entries that were examined, with and without labelValue
 }
 
-// countVotes lets the neighbours of an entry vote. The result begins with the value that has the most support.
+// countVotes determines which label values the entries similar to e have. Each similar entry is a vote for its values.
+// The result begins with the value that has the most support.
 func (g *suggester) countVotes(ctx context.Context, e *oxbow.Entry) ([]vote, error) {
 	if g.labelledCount == 0 {
 		return nil, nil
 	}
-	// If an entry has at most one label with this key, let only labelled neighbours vote, because unlabelled
-	// neighbours tell nothing about this entry. For other keys, such as tag, neighbours without a label vote against
+	// If an entry has at most one label with this key, examine only similar entries that have such a label, because
+	// the others tell nothing about this entry. For keys such as tag, a similar entry without a label counts against
 	// all values.
 	var f oxbow.Filter
 	if g.isSingleValued {
@@ -271,10 +274,10 @@ func (g *suggester) similarEntries(ctx context.Context, e *oxbow.Entry, n int, f
 	return hits[:min(n, len(hits))], nil
 }
 
-// unknownProjectProbability estimates the probability that no entry is labelled with the entry's project yet. Then few
-// of the 20 most similar entries are labelled, because these belong to the same project. Otherwise, the share of
-// labelled entries among them is about the same as in the whole memory. The estimate combines both expectations by
-// Bayes' rule.
+// unknownProjectProbability estimates the probability that the entry belongs to a project for which no entry is
+// labelled yet. In this case, few of the 20 most similar entries have a project label, because they belong to the same
+// project. Otherwise, about as many of them have a label as in the whole memory. The estimate combines both
+// expectations by Bayes' rule.
 func (g *suggester) unknownProjectProbability(ctx context.Context, e *oxbow.Entry) (float64, error) {
 	hits, err := g.similarEntries(ctx, e, 2*maxSimilarEntries, oxbow.Filter{})
 	if err != nil {
@@ -298,10 +301,11 @@ func queryText(e *oxbow.Entry) string {
 	return text.TruncateBytes(e.Name+"\n"+e.Content, maxQueryTextBytes)
 }
 
-// votePrecision estimates the probability that a vote's value is right. share is the vote's share, and voterCount is
-// the number of neighbours with the value. The estimate is the fraction of trials with a right vote. Trials with a
-// similar share weigh more, and the assumed precision counts like a few additional trials. If only one neighbour has
-// the value, the assumed precision is halved.
+// votePrecision estimates the probability that a label value is right, because similar entries have this value. share
+// is the value's share in their scores, and voterCount is the number of similar entries with the value. The estimate
+// is the fraction of right values in the tests with labelled entries. Tests with a similar share weigh more, and an
+// assumed probability counts like priorWeight additional tests. If only one similar entry has the value, the
+// assumption is halved.
 func (g *suggester) votePrecision(share float64, voterCount int) float64 {
 	right, n := priorWeight*priorVotePrecision(share)*float64(voterCount)/float64(voterCount+1), float64(priorWeight)
 	for _, t := range g.trials {
@@ -319,13 +323,13 @@ func (g *suggester) votePrecision(share float64, voterCount int) float64 {
 // through (0.5, 0.5), chosen by hand.
 func priorVotePrecision(share float64) float64 { return 1 / (1 + math.Exp(-6*(share-0.5))) }
 
-// valueBelief is the combined evidence for a value.
+// valueBelief combines all reasons for suggesting one label value.
 type valueBelief struct {
 	errorProbability float64 // probability that all of the reasons are wrong
 	reasons          []string
 }
 
-// beliefs maps each suggested value to the evidence for it.
+// beliefs maps each suggested label value to the reasons for it.
 type beliefs map[string]*valueBelief
 
 // addReason adds a reason for a value. probability is the probability that the reason is right.
@@ -339,7 +343,8 @@ func (bs beliefs) addReason(value string, probability float64, reason string) {
 	b.reasons = append(b.reasons, reason)
 }
 
-// valueProbabilities returns the probability of each value, for keys that allow several values in an entry.
+// valueProbabilities returns for each label value the probability that the entry should have the value. It is used for
+// keys of which an entry may have several values.
 func (bs beliefs) valueProbabilities() map[string]float64 {
 	ps := map[string]float64{}
 	for v, b := range bs {
@@ -348,9 +353,10 @@ func (bs beliefs) valueProbabilities() map[string]float64 {
 	return ps
 }
 
-// exclusiveProbabilities returns the probability of each value, for keys that allow at most one value in an entry. It
-// divides a value's odds by the sum of all odds plus 1, where 1 stands for the odds that no value is right. The result
-// is multiplied by known, the probability that entries already have the right value.
+// exclusiveProbabilities returns for each label value the probability that it is the entry's value. It is used for
+// keys of which an entry has at most one value. It divides the odds of a value by the sum of all odds plus 1, because
+// the odds that no value is right are 1. Then it multiplies by knownValueProbability, the probability that the right
+// value is already the label of other entries.
 func (bs beliefs) exclusiveProbabilities(knownValueProbability float64) map[string]float64 {
 	ps, odds := bs.valueProbabilities(), 1.0
 	for _, b := range bs {
@@ -413,7 +419,9 @@ func (g *suggester) addVotes(bs beliefs, votes []vote) {
 	for i, v := range votes {
 		p := g.votePrecision(v.share, len(v.voterNames))
 		if g.isSingleValued && i > 0 {
-			p = min(p, v.share) // Only the first vote was won, so the trials do not apply to this one.
+			// The tests were made only with the first value, so they do not show how reliable this one is. Limit it by
+			// its share.
+			p = min(p, v.share)
 		}
 		bs.addReason(
 			v.labelValue,

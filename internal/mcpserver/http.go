@@ -51,7 +51,7 @@ func (s *Server) Handler(g auth.Guard) http.Handler {
 	})
 }
 
-// viewKey identifies the handlers of a view.
+// viewKey identifies the HTTP handlers for clients that see the same part of the memory.
 type viewKey struct{ token, profile string }
 
 // viewHandlerCache contains the handlers for each combination of token and profile. A session is known only to the
@@ -201,7 +201,7 @@ func (h *viewHandlerCache) findHandlers(t auth.Token, profileName string) (*view
 		Logger:              h.server.serverOptions.Logger,
 		SessionTimeout:      sessionTimeout,
 		MaxRequestBodyBytes: auth.MaxBodyBytes,
-		// The guard already compares the host with the allowed hosts.
+		// The HTTP handler before this one already compares the host in a request with the allowed hosts.
 		DisableLocalhostProtection:   true,
 		PropagateRequestCancellation: true,
 	}

@@ -86,7 +86,7 @@ func (m *messageReader) readLine() (line []byte, isTooLong bool, err error) {
 	for {
 		part, err := m.input.ReadSlice('\n')
 		isTooLong = isTooLong || len(line)+len(part) > m.maxLineBytes+2
-		if isTooLong { // The limit does not include \r\n.
+		if isTooLong { // maxLineBytes does not include the \r\n at the end of a line.
 			line = nil
 		} else {
 			line = append(line, part...)

@@ -284,7 +284,7 @@ var homeContextPrompt = promptDefinition{
 	makeText: (*serverTransport).homeText,
 }
 
-// homeText returns the text of the command "oxbow context" for such a home.
+// homeText returns the text of the command "oxbow context" for a home with the layout of another memory system.
 func (d *serverTransport) homeText(
 	ctx context.Context,
 	_ *mcp.GetPromptRequest,

@@ -104,7 +104,7 @@ func (d *serverTransport) readEntry(
 	}}, nil
 }
 
-// addNewestEntries adds the newest entries to a list of resources.
+// addNewestEntries adds the newest entries of the memory to the list of MCP resources that a client receives.
 func (d *serverTransport) addNewestEntries(
 	ctx context.Context,
 	l *mcp.ListResourcesResult,
@@ -133,7 +133,8 @@ const (
 	documentURIPrefix = "memory://document/"
 )
 
-// Maximum sizes of the instructions in bytes. Claude Code cuts instructions after about 4,096 characters.
+// Maximum sizes, in bytes, of the instructions that the server sends to a client. Claude Code cuts instructions after
+// about 4,096 characters.
 const (
 	maxInstructions       = 16 << 10
 	maxInstructionsClaude = 4000

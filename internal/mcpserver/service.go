@@ -59,7 +59,8 @@ func (v *clientService) offeredTools() []verb.Tool {
 	sets := v.serverOptions.ToolSets
 	isLayoutHome := sets != nil && len(sets) == 0
 	if v.IsPartial() && isLayoutHome {
-		// A client that sees only a part of the memory does not get the layout's tools.
+		// The tools of another layout read the whole memory, so a client that sees only a part gets oxbow's core
+		// tools.
 		sets = verb.VerbSets{verb.SetCore}
 	}
 	tools, withMemory := slices.Clone(v.serverOptions.Tools), v.hasMemory()
@@ -87,9 +88,9 @@ func (v *clientService) offeredTools() []verb.Tool {
 	)
 }
 
-// hasMemory reports whether clients may access entries. In a home with another layout, the agent may lack memory
-// tools. Then resources, completions and prompts do not contain entries either. The context and the documents of the
-// home are still available.
+// hasMemory reports whether clients may access entries. In a home with the layout of another memory system, the agent
+// may lack memory tools. In this case, resources, completions and prompts do not contain entries either. The context
+// and the documents of the home are still available.
 func (v *clientService) hasMemory() bool {
 	return v.serverOptions.Tools == nil || len(v.serverOptions.Tools) > 0
 }

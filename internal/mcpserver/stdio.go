@@ -100,9 +100,9 @@ func (nopWriteCloser) Close() error { return nil }
 // get no answers. A call that the client has cancelled is not answered, as the protocol requires.
 type drainingTransport struct {
 	mcp.Transport
-	stopContext   context.Context // when it is done, no more messages are read
+	stopContext   context.Context // no more messages are read from the client after this context is done
 	answerTimeout time.Duration   // maximum time to wait for the next answer after the end of input
-	replyWriter   io.Writer       // receives errors that the SDK does not send
+	replyWriter   io.Writer       // receives the error answers to calls that the SDK would drop without an answer
 }
 
 func (t *drainingTransport) Connect(ctx context.Context) (mcp.Connection, error) {
@@ -183,7 +183,8 @@ func (c *drainingConnection) isDuplicate(msg jsonrpc.Message) bool {
 	return isOpen
 }
 
-// recordCall records a call that was read, or that the client has cancelled a call.
+// recordCall records a call that was read from the client. If r is the client's notice that it cancels an earlier
+// call, recordCall marks that call as cancelled.
 func (c *drainingConnection) recordCall(r *jsonrpc.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -240,7 +241,7 @@ func (c *drainingConnection) unansweredCalls() (ids []jsonrpc.ID) {
 // the client may have stopped reading.
 const abandonedAnswerTimeout = time.Second
 
-// abandonCalls answers all calls that are still unanswered with an error.
+// abandonCalls answers all unanswered calls of the client with an error.
 func (c *drainingConnection) abandonCalls(ctx context.Context) {
 	told := make(chan struct{})
 	go func() {

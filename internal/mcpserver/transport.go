@@ -26,7 +26,7 @@ const stdioDoorName = "mcp"
 // the same rights.
 type serverTransport struct {
 	*clientService
-	agentDoor rights.AgentDoor // "mcp" or "http"
+	agentDoor rights.AgentDoor // the way in which these clients reach the memory; its DoorName is "mcp" or "http"
 
 	stdioProfiles verb.LoadedProfiles // profiles that the process has loaded, for standard streams
 

@@ -60,7 +60,7 @@ type Store struct {
 
 	mu             sync.Mutex                  // guards the fields below
 	cachedSidecars map[string]*cachedSidecar   // by the path of the sidecar
-	resultsByFile  map[string]*fileAnnotations // results of the last lookups, by file
+	resultsByFile  map[string]*fileAnnotations // annotations that the last lookups found, by file
 	formerNames    map[string][]string         // former names of files, by HEAD and file
 
 	histories map[string]*blobHistory // old versions of files, by file

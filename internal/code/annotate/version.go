@@ -11,26 +11,29 @@ import (
 // oldText is an old version of a file, split into lines.
 type oldText struct {
 	lines   []string
-	lineIDs []int32 // number of each line
+	lineIDs []int32 // for each line, the number that the lineInterner assigned to it; equal lines have equal numbers
 }
 
 // oldVersion compares an old version of a file with the present text. It compares the texts when a result is first
 // needed.
 type oldVersion struct {
 	*oldText
-	newText *lineIndex // the present text
+	newText *lineIndex // the present text of the file, which is compared with oldText
 	mapper  *diff.LineMapper
 
 	// newIndexes contains, for each old line, the index of the same line in the new text, or -1 if the new text does
 	// not have the line. It is nil before the first call of mapLines.
 	newIndexes []int
 
-	bareNewIndexes []int      // like newIndexes, but ignoring white space (see [oldVersion.newIndexIgnoringSpace])
+	// for each old line, the index of the new line that is equal without white space (see
+	// [oldVersion.newIndexIgnoringSpace])
+	bareNewIndexes []int
 	isFromOldText  []bool     // for each new line, whether an old line is mapped to it
-	oldIndex       *lineIndex // index of the old text's lines (nil before the first use)
+	oldIndex       *lineIndex // index of the lines in oldText (nil before the first use)
 }
 
-// mapLines sets newIndexes, bareNewIndexes and isFromOldText. Later calls do nothing.
+// mapLines compares the old version of the file with the new text, and sets the fields that map lines of one text to
+// the other. Later calls do nothing.
 func (f *oldVersion) mapLines() {
 	if f.newIndexes != nil {
 		return
@@ -68,9 +71,9 @@ func (f *oldVersion) newIndexIgnoringSpace(index int) int {
 // newIndexMissing marks an old line that was searched for in the new text and not found.
 const newIndexMissing = -2
 
-// extendToGap extends the range of old lines from to to-1 by the adjacent lines that were changed or deleted. It
-// returns the extended range, first to last-1, and the range of the new lines that replaced these old lines, gapStart
-// to hi-1.
+// extendToGap finds the whole gap around some changed lines. A gap is a range of old lines that were changed or
+// deleted. The old lines with indexes from to to-1 are extended by the adjacent lines in the gap. The extended range
+// has the indexes first to last-1. The new lines that replaced it have the indexes gapStart to gapEnd-1.
 func (f *oldVersion) extendToGap(from, to int) (first, last, gapStart, gapEnd int) {
 	for from > 0 && f.newIndexes[from-1] < 0 {
 		from--

@@ -1,4 +1,4 @@
-// This file contains the command.
+// This file contains the command plugins, which writes plug-ins for agents.
 
 // Command plugins writes the plug-ins of six clients into the repository, and the lists by which the clients find the
 // plug-ins:

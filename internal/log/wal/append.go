@@ -14,11 +14,13 @@ import (
 
 // A Payload contains the caller's data for a record to append.
 type Payload struct {
-	Type     uint8
-	Time     int64 // nanoseconds since 1970
-	Body     []byte
-	Digest   [32]byte // digest of the body; zero means that the log computes it
-	IsUrgent bool     // the append may use the reserved free space on a full disk, because the record will free space
+	Type   uint8
+	Time   int64 // nanoseconds since 1970
+	Body   []byte
+	Digest [32]byte // digest of the body; zero means that the log computes it
+	// The append may use disk space that is reserved for a full disk, because the record deletes data and so frees
+	// space later.
+	IsUrgent bool
 }
 
 // Append writes records after the last record of the log, and returns the records once they are on stable storage. The
@@ -191,8 +193,8 @@ func (l *Log) makeRoom(n int64, isUrgent bool) error {
 	return asFullError(err)
 }
 
-// undoFailedWrite truncates the file after a failed write of n bytes, so that no record exists. It returns err, or an
-// error that matches ErrUnknown if truncating fails.
+// undoFailedWrite truncates the file after a write of records failed, so that the file contains none of these records.
+// n is the number of bytes that were written. It returns err, or an error that matches ErrUnknown if truncating fails.
 func (l *Log) undoFailedWrite(n int, err error) error {
 	if n > 0 || !vfs.IsFull(err) {
 		if terr := l.truncateAtPosition(); terr != nil {

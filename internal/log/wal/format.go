@@ -1,5 +1,5 @@
-// This file encodes and decodes the file format of the log: header, records and chain.
-// Integers are little-endian.
+// This file encodes and decodes the file format of the log. A log file consists of a header and records. Each record
+// contains a hash of all changes up to it, which is called the chain. Integers are little-endian.
 //
 // Header, 96 bytes:
 //
@@ -57,9 +57,9 @@
 //
 // Versions:
 //
-//	1  2026-11: first
-//	2026-12: a rewrite writes small records into the base section instead of a few of 1 MiB;
-//	each can be read without the others, so that older programs can read them too
+//	1  2026-11: first version
+//	2026-12: A rewrite writes many small records into the base section. Before, it wrote a few
+//	records of 1 MiB. Older programs can read the small records.
 
 package wal
 
@@ -93,7 +93,8 @@ const (
 	// MinUnchainedType is the lowest type of records that do not belong to the chain.
 	MinUnchainedType = 128
 
-	// TypeBase is the type of the records in the base section.
+	// TypeBase is the type of the records that contain the state before the first change of the log (the base
+	// section).
 	TypeBase = 128
 
 	// TypeSeal is the type of a seal, an empty record that marks the record before it as durable.
@@ -111,8 +112,8 @@ type Header struct {
 	ID        [16]byte
 	Created   int64 // nanoseconds since 1970
 	BaseSeq   uint64
-	BaseChain [32]byte // chain of the change BaseSeq
-	BaseEnd   int64    // offset at which the base section ends
+	BaseChain [32]byte // hash of the log up to the change BaseSeq, which the hashes of later changes continue
+	BaseEnd   int64    // offset in the file after the records that contain the state at the change BaseSeq
 }
 
 // Record is one record in a log.
@@ -148,7 +149,8 @@ func (h *Header) encode() []byte {
 	return b
 }
 
-// FirstChain returns the chain before the first change of a new log with this identity.
+// FirstChain returns the hash with which the chain of a new log begins. It depends on the log's identity. The hash of
+// the first change continues it.
 func FirstChain(id [16]byte) [32]byte {
 	h := Header{ID: id}
 	return sha256.Sum256(h.encode()[:32])
@@ -170,8 +172,8 @@ func decodeHeader(b []byte) (Header, error) {
 		return Header{}, &recordDamage{0, "the header is cut short"}
 	}
 	le := binary.LittleEndian
-	// Check the version first, because a newer version may have a different header. If the checksum nevertheless fits
-	// this version, the version field is damaged.
+	// Check the version first, because a newer version may have a different header. If the checksum is right for a
+	// header with the known version, the file has this version and only the version field is damaged.
 	if v := le.Uint32(b[8:]); v != FormatVersion {
 		known := append(le.AppendUint32(bytes.Clone(b[:8]), FormatVersion), b[12:92]...)
 		if v == 0 || crc32.Checksum(known, crcTable) == le.Uint32(b[92:]) {
@@ -224,9 +226,9 @@ var (
 	errShortRecord = errors.New("the record is cut short")
 )
 
-// decodeRecord decodes the record at the start of b. The record's body shares memory with b. The error is errLogEnd if
-// b begins with free space. It is errShortRecord if b is too short, and then need is the required length. Other errors
-// describe damage.
+// decodeRecord decodes the record at the start of b. The record's body shares memory with b. seed is the result of
+// checksumSeed. The error is errLogEnd if b begins with zeros, which fill the file after the last record. It is
+// errShortRecord if b is too short, and then need is the required length. Other errors describe damage.
 func decodeRecord(b []byte, seed uint32) (r Record, need int64, err error) {
 	if len(b) < prefixSize {
 		return Record{}, prefixSize, errShortRecord

@@ -59,7 +59,8 @@ func guessHeader(f io.ReaderAt, size int64, knownID []byte) (h Header, seed uint
 	return h, seed, err
 }
 
-// maxReadsPerByte limits how often each byte of the file is read on average.
+// maxReadsPerByte limits the work of guessHeader, which looks for records in a damaged log. It is the maximum number
+// of times that each byte of the log is read on average.
 const maxReadsPerByte = 4
 
 // computeSeedAt assumes that a record begins at offset, and computes the checksum seed that makes the record valid. It
@@ -76,7 +77,8 @@ func computeSeedAt(f io.ReaderAt, offset, end int64) (seed uint32, bytes int64, 
 		return 0, 0, nil
 	}
 	if b[32] == 0 || b[33]|b[34]|b[35] != 0 {
-		return 0, 0, nil // Not a record: its type must not be 0, and the three bytes after the type must be 0.
+		// No record begins here, because a record's type is not 0 and the three bytes after the type are 0.
+		return 0, 0, nil
 	}
 	rest := make([]byte, n+chainSize)
 	if _, err := f.ReadAt(rest, offset+prefixSize); err != nil && err != io.EOF {

@@ -21,7 +21,8 @@ type LockHolder struct {
 	IsSuspended bool      `json:"-"` // the process is suspended
 }
 
-// lockFilePrefix returns the beginning of the lock file, up to the time. It is constant during the life of a process.
+// lockFilePrefix returns the part of the lock file's text that never changes during the life of a process. It contains
+// the process ID and the program's name, and ends before the time.
 var lockFilePrefix = sync.OnceValue(func() string {
 	name, err := json.Marshal(programName())
 	if err != nil {

@@ -49,7 +49,7 @@ func (l *Log) SyncedOffset() int64 { return l.syncedEnd }
 type Reader struct {
 	log       *Log
 	buf       []byte
-	bufOffset int64 // offset in the file of the first byte in buf
+	bufOffset int64 // offset of buf[0] in the file
 }
 
 // NewReader returns a reader of the log's records. Reading does not move the position of the log.
@@ -69,7 +69,7 @@ func (r *Reader) RecordAt(offset int64) (Record, error) {
 		if err == nil {
 			return rec, nil
 		}
-		// The length in the record is wrong, because it exceeds the file.
+		// The record is damaged, or its length field exceeds the file.
 		if need <= want || offset+need > r.log.Size() {
 			return Record{}, &CorruptError{Offset: offset, Reason: err.Error()}
 		}

@@ -43,11 +43,11 @@ func (l *Log) Lock(ctx context.Context) error {
 	}
 	noted := false
 	defer func() {
-		if !noted { // The clock has panicked, so release the lock.
+		if !noted { // Release the lock if this function panics, which may happen in the caller's clock function.
 			_ = l.lock.Unlock()
 		}
 	}()
-	// Earlier observations of the file may be outdated, because other processes may have written to it.
+	// Forget that the end of the file was checked before, because other processes may have written to the file since.
 	l.freeOffset.Store(-1)
 	l.readLockMeta()
 	_ = l.writeLockMeta()

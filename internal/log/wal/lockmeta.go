@@ -15,10 +15,12 @@ import (
 
 // LockMeta is the content of a log's lock file. It may be outdated, or belong to a file that was replaced.
 type LockMeta struct {
-	LockHolder           // the process that holds the lock, or that held it last
-	ID            string // identity of the log in hex (see [Header].ID)
-	DurableSeq    uint64 // highest sequence number that was known to be on stable storage
-	HasFailedSync bool   // a sync of the file failed, and the log could not be written to a new file
+	LockHolder        // the process that holds the lock, or that held it last
+	ID         string // identity of the log in hex (see [Header].ID)
+	DurableSeq uint64 // highest sequence number that was known to be on stable storage
+	// A sync of the log has failed, or a process was interrupted while it replaced the log's file. The next writer
+	// must copy the log to a new file.
+	HasFailedSync bool
 }
 
 // ReadLockMeta reads the lock file of the log with this name. It does not acquire the lock. ok is false if the file
@@ -87,7 +89,8 @@ func (l *Log) readLockMeta() {
 	b := &l.lastReadMeta
 	n, _ := l.metaFile.ReadAt(b[:], 0)
 	if n == lockMetaSize && *b == l.lastWrittenMeta {
-		return // No other process has held the lock since this log wrote the metadata.
+		// Keep the known metadata, because no other process has held the lock since this process wrote the lock file.
+		return
 	}
 	l.meta = lockMeta{}
 	if json.Unmarshal(b[:n], &l.meta) != nil || l.meta.Checksum != crc32.Checksum(l.meta.appendFields(nil), crcTable) {
@@ -96,7 +99,8 @@ func (l *Log) readLockMeta() {
 	if l.hasMetaHardLink {
 		l.meta.DurableSeq = 0
 	}
-	// The last holder may have written the metadata before it saw this process's last append.
+	// Another process may have locked the log and written the lock file before it read this process's last append. Do
+	// not go back to the lower number that it wrote.
 	if l.meta.ID == l.durableMeta.ID || l.meta.ID == "" {
 		l.meta.ID, l.meta.DurableSeq = l.durableMeta.ID, max(l.meta.DurableSeq, l.durableMeta.DurableSeq)
 	}
@@ -110,7 +114,8 @@ func (l *Log) writeLockMeta() error {
 	l.meta.Since = l.opts.Clock().UTC()
 	meta := l.meta
 	if l.hasMetaHardLink && !meta.HasFailedSync {
-		meta.ID = "" // Write no identity, because the log with the lock file's other name may be shorter.
+		// Leave out the log's identity. The lock file also belongs to a copy of the log, which may have fewer records.
+		meta.ID = ""
 	}
 	_, err := l.metaFile.WriteAt(meta.encode(l.lastWrittenMeta[:0]), 0)
 	return err

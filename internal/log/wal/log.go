@@ -48,15 +48,18 @@ type Log struct {
 	header       Header
 	checksumSeed uint32
 
-	endOffset  int64    // the position: the offset after the last record that was read or appended
-	lastSeq    uint64   // sequence number of the last chained record before the position, or the base's number
+	endOffset int64 // the position: the offset after the last record that was read or appended
+	// number of the last change before endOffset, or the number of the base if no change precedes endOffset
+	lastSeq    uint64
 	lastChain  [32]byte // chain of that record
 	durableSeq uint64   // highest sequence number that is known to be on stable storage
 	syncedEnd  int64    // all bytes before this offset are on stable storage
 	fileSize   int64    // last known size of the file
-	// the last PollChanges found other bytes before the position than the log had read or written there
+	// The last PollChanges found that bytes before endOffset differ from the bytes that this process had read or
+	// written there.
 	hasForeignBytes atomic.Bool
-	// position after which the last PollChanges found at least prefixSize zeros (-1 if it found fewer)
+	// offset after which the last PollChanges found only zeros, so that no new record begins there (-1 if it found
+	// other bytes)
 	freeOffset         atomic.Int64
 	isFreeSpaceChecked bool // all bytes after the last record are known to be zeros, or this log wrote them
 	isLastOwnUnsealed  bool // this log wrote the last record and no seal after it
@@ -66,15 +69,17 @@ type Log struct {
 
 	lock            vfs.Lock
 	metaFile        vfs.File
-	hasMetaHardLink bool               // the lock file has a second name, so its metadata may describe another log
-	meta            lockMeta           // metadata in the lock file when the lock was acquired
-	durableMeta     lockMeta           // metadata about what this log last made durable
+	hasMetaHardLink bool     // the lock file has a second name, so its metadata may describe another log
+	meta            lockMeta // metadata in the lock file when the lock was acquired
+	// identity of the log, and the newest change that this process knows to be on stable storage
+	durableMeta     lockMeta
 	lastWrittenMeta [lockMetaSize]byte // content of the lock file that this log last wrote
 	lastReadMeta    [lockMetaSize]byte // content of the lock file that this log last read
 	hexID           string             // hexIDSource in hex, which is cached
 	hexIDSource     [16]byte
 	appendErr       error // the error because of which appends are refused, or nil
-	isMetaUnwritten bool  // the log keeps the lock, because appendErr could not be written to the lock file
+	// This process keeps the lock after an error, because it could not write to the lock file that a sync has failed.
+	isMetaUnwritten bool
 }
 
 // newLog returns a log without an open file.
@@ -145,7 +150,7 @@ const (
 	PollSame     pollResult = iota // the log has not changed
 	PollGrown                      // the file has more bytes after the position
 	PollReplaced                   // the log's name refers to another file now, or to a file for the first time
-	PollGone                       // the log's name does not exist any more
+	PollGone                       // The log's file was deleted or renamed.
 )
 
 // PollChanges detects changes by other processes. It needs no lock. If it returns PollSame, this log has read every
@@ -167,19 +172,19 @@ func (l *Log) PollChanges() (pollResult, error) {
 			l.freeOffset.Store(l.endOffset)
 		}
 	}
-	// The order is important. The tail was read first. If the name still refers to this file now, no other file had
-	// replaced this file when the tail was read.
+	// The order is important: the end of the file was read before this check. If the log's name still refers to the
+	// same file now, it also did when the end was read.
 	return l.PollName()
 }
 
-// MayBeOverwritten reports whether the last PollChanges found other bytes before the position than this log had read
-// or written there. Then a program such as cp has written into the file, or a writer has removed its last record. The
-// caller should acquire the lock, because no writer removes records while another holds the lock, and read the file
-// again from the start.
+// MayBeOverwritten reports whether the last PollChanges found that bytes of known records have changed. This happens
+// if a program such as cp has written into the file, or if a writer has removed its last record. The caller should
+// acquire the lock, because no writer removes records while another holds the lock, and read the file again from the
+// start.
 func (l *Log) MayBeOverwritten() bool { return l.hasForeignBytes.Load() }
 
-// chainBeforeEnd returns the bytes that the file must have directly before the position: the last record's chain, or
-// the last bytes of the header.
+// chainBeforeEnd returns the bytes that the file must have directly before endOffset. These are the last bytes of the
+// last record, which are its chain, or the last bytes of the header.
 func (l *Log) chainBeforeEnd() [chainSize]byte {
 	if l.endOffset > HeaderSize {
 		return l.lastChain
@@ -260,8 +265,9 @@ type DamagedGap struct {
 // Gaps returns the ranges of damaged bytes that Read skipped.
 func (l *Log) Gaps() []DamagedGap { return l.gaps }
 
-// Free space is extended in steps. A step is so large that most appends only overwrite zeros, and small compared with
-// the log.
+// The file is filled with zeros after the last record, so that an append overwrites zeros and need not enlarge the
+// file. When the zeros are used up, the file is enlarged by one step. A step is large enough for many appends, and
+// small compared with the log.
 const (
 	minFreeStep = 64 << 10
 	maxFreeStep = 1 << 20

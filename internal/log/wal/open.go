@@ -62,7 +62,8 @@ func (l *Log) Close() error {
 	l.SealLastRecord()
 	var errs []error
 	if l.isMetaUnwritten {
-		_ = l.writeLockMeta() // Write the metadata now, because this is the last chance to inform other processes.
+		// Try again to record in the lock file that a sync failed, because other processes must know it after Close.
+		_ = l.writeLockMeta()
 	}
 	if l.metaFile != nil {
 		errs = append(errs, l.metaFile.Close())
@@ -92,7 +93,7 @@ func (l *Log) SealLastRecord() {
 	if news, err := l.PollChanges(); err != nil || news != PollSame {
 		return
 	}
-	// If the program made only a single change, the lock file does not mention it yet.
+	// The lock file was last written before this program's last change. Record in it that the change is durable.
 	l.readLockMeta()
 	l.updateDurableMeta()
 	_ = l.writeLockMeta()

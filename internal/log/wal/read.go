@@ -13,7 +13,7 @@ import (
 
 // Numbers of bytes that are read at once.
 const (
-	pageChunk  = 4 << 10 // for reading only new records
+	pageChunk  = 4 << 10 // used when only a few new records or a single record are expected
 	firstChunk = 64 << 10
 	readChunk  = 1 << 20
 )
@@ -71,7 +71,8 @@ func (l *Log) Read(fn func(r *Record) error) error {
 func (l *Log) readOnce(fn func(r *Record) error) error {
 	first := chunkPool.Get().(*[firstChunk]byte)
 	defer chunkPool.Put(first)
-	// Request one byte more than the file has, so that the first read already reports the end of the file.
+	// Request one byte more than the file has, so that a single read of a short file already reports the end of the
+	// file.
 	want := min(max(l.Size()-l.endOffset, 0)+1, firstChunk)
 	if l.isFreeSpaceChecked {
 		want = min(want, pageChunk)
@@ -80,7 +81,7 @@ func (l *Log) readOnce(fn func(r *Record) error) error {
 	off := l.endOffset // offset in the file of the first byte in buf
 	eof := false
 	more := func(want int) error {
-		if off < l.endOffset { // Remove the bytes that were used.
+		if off < l.endOffset { // Remove the bytes of the records that were already decoded.
 			n := copy(buf, buf[l.endOffset-off:])
 			buf, off = buf[:n], l.endOffset
 		}
@@ -129,8 +130,8 @@ func (l *Log) readOnce(fn func(r *Record) error) error {
 	}
 }
 
-// checkFreeSpace checks that all bytes after the last record are zeros. It does so once per opened file. tail
-// contains the bytes after the last record that were already read. They end at the file offset next.
+// checkFreeSpace checks that all bytes after the last record are zeros. It does so once for each opened file. tail
+// contains the bytes after the last record that were already read, and offset is the file offset at which they end.
 func (l *Log) checkFreeSpace(tail []byte, offset int64, atEOF bool) error {
 	if l.isFreeSpaceChecked {
 		return nil
@@ -231,7 +232,8 @@ func (l *Log) isTornSeal(from, to int64) (bool, error) {
 	seal.Time = int64(binary.LittleEndian.Uint64(b[24:]))
 	whole := appendRecord(nil, &seal, l.checksumSeed)
 	end := len(bytes.TrimRight(b, "\x00"))
-	if end < prefixSize { // the checksum is incomplete, so compare only the fields before it
+	// The seal was not written up to the end of its checksum, so compare only the fields before the checksum.
+	if end < prefixSize {
 		return bytes.HasPrefix(whole, b[:min(end, prefixSize-4)]), nil
 	}
 	if end < RecordOverhead {

@@ -61,8 +61,8 @@ func (w *fileWriter) copyFrom(f vfs.File, from, to int64) error {
 	return nil
 }
 
-// syncChunk is the number of bytes after which the new file is synced. The number is small, so that other processes do
-// not have to wait long for their own syncs.
+// syncChunk is used while the log is copied to a new file. The new file is synced each time after this number of
+// bytes. The number is small, so that other processes do not have to wait long for their own syncs.
 const syncChunk = 4 << 20
 
 // Rewriter writes a new file that will replace the log. Meanwhile, records can be appended to the log.
@@ -96,9 +96,10 @@ func (l *Log) newRewriter(h Header) (*Rewriter, error) {
 	return w, nil
 }
 
-// AppendRecord appends a record to the new file and returns its offset. The caller must first append unchained records
-// that contain the state at the base, and then the chained records with their numbers, times and chains. The field
-// DurableSeq of a record must be the sequence number that will be durable once the file is.
+// AppendRecord appends a record to the new file and returns its offset. The caller must first append records of type
+// TypeBase, which contain the state after the dropped changes. Then it appends the remaining changes with their old
+// numbers, times and chains. The field DurableSeq of a record must be the number of the newest change that will be on
+// stable storage after the new file is synced.
 func (w *Rewriter) AppendRecord(r Record) (offset int64, err error) {
 	offset = w.offset
 	if err := w.writeBytes(appendRecord(nil, &r, w.header.checksumSeed())); err != nil {
@@ -193,7 +194,8 @@ func (l *Log) ReplaceBy(w *Rewriter) error {
 // over the log. The position does not change. Therefore the new file must have the same records before the position
 // as the log.
 func (l *Log) rewriteFile(h *Header, keepPrefix string, fill func(w *Rewriter) error) error {
-	if l.lock != nil { // Copying a log does not need the lock. Without the lock, do not remove other files.
+	// Remove files that interrupted rewrites left. Copying a log needs no lock, but then the files may be in use.
+	if l.lock != nil {
 		l.removeRewriteFiles(keepPrefix)
 	}
 	w, err := l.newRewriter(*h)
@@ -391,7 +393,8 @@ func (l *Log) verifyLockMeta(keepName string) error {
 		return &RolledBackError{LastSeq: l.lastSeq, DurableSeq: l.meta.DurableSeq}
 	}
 	if l.meta.HasFailedSync {
-		// A sync of this file failed in another process, and may fail again. Therefore write a new file.
+		// A sync of this file failed in another process, and may fail again, so copy the log to a new file. The new
+		// file does not contain the bytes after the last record, so save these bytes first.
 		if _, err := l.saveTornTail(); err != nil {
 			return err
 		}

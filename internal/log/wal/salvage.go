@@ -65,7 +65,7 @@ func SalvageRecords(
 	var room []byte
 	err = eachRecordMark(f, HeaderSize, fi.Size(), func(offset int64) bool {
 		if offset < end {
-			return true // This mark is part of a record's body, which was read already.
+			return true // Skip this place, which is inside a record that was already read.
 		}
 		r, more, bad, err := l.readRecordAt(offset, fi.Size(), room)
 		room = more

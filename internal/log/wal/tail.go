@@ -44,7 +44,8 @@ func (l *Log) truncateTornTail() error {
 func (l *Log) saveTornTail() (isTorn bool, err error) {
 	if l.isFreeSpaceChecked {
 		if l.freeOffset.Load() == l.endOffset {
-			return false, nil // This was already checked while the lock is held.
+			// While holding the lock, this process has already found that only zeros follow the last record.
+			return false, nil
 		}
 		var b [prefixSize]byte
 		n, err := l.file.ReadAt(b[:], l.endOffset)
@@ -74,8 +75,8 @@ func (l *Log) saveTornTail() (isTorn bool, err error) {
 // LostBytesDir returns the directory in which torn tails are saved. It is next to the log.
 func (l *Log) LostBytesDir() string { return l.name + ".lost" }
 
-// readTail returns the bytes from the position to the last byte that is not zero, but at most MaxBody+RecordOverhead
-// bytes.
+// readTail returns the bytes after the last record, up to the last byte that is not zero, but at most
+// MaxBody+RecordOverhead bytes.
 func (l *Log) readTail() ([]byte, error) {
 	size := l.Size()
 	if size <= l.endOffset {
@@ -83,7 +84,8 @@ func (l *Log) readTail() ([]byte, error) {
 	}
 	size = min(size-l.endOffset, MaxBody+RecordOverhead)
 	var b []byte
-	if size <= firstChunk { // This is the usual case: there is only a little free space.
+	// Usually only a few zeros follow the last record, so that a buffer from the pool is large enough.
+	if size <= firstChunk {
 		first := chunkPool.Get().(*[firstChunk]byte)
 		defer chunkPool.Put(first)
 		b = first[:size]
@@ -101,7 +103,8 @@ func (l *Log) readTail() ([]byte, error) {
 	return bytes.Clone(bytes.TrimRight(b, "\x00")), nil
 }
 
-// TornBytes returns how many bytes an interrupted write left after the position. The next append removes them.
+// TornBytes returns the number of bytes that an interrupted write left after the last record. The next append removes
+// these bytes.
 func (l *Log) TornBytes() (int, error) {
 	if l.file == nil {
 		return 0, nil
