@@ -58,24 +58,26 @@ var (
 // errDamaged reports that a file is damaged.
 var errDamaged = errors.New("the file of fingerprints is damaged")
 
-// Level is the kind of text or event that a block describes.
+// Level says what a block of a fingerprint file describes. A block describes a text that an agent read, or files that
+// were written.
 type Level uint32
 
-// All levels. The numbers are part of the file format.
+// These are all kinds of blocks in a fingerprint file. The numbers are part of the file format.
 const (
-	LevelForeign   Level = 1 // the block contains prints of text by others
-	LevelUnvouched Level = 2 // the block contains prints of text with unknown origin
-	// the block contains prints of text that a person vouched for; the same prints in older blocks are ignored
+	LevelForeign   Level = 1 // fingerprints of a text that neither the agent nor the person wrote
+	LevelUnvouched Level = 2 // fingerprints of a text whose author is unknown
+	// fingerprints of words that a person vouched for (equal fingerprints in older blocks are ignored)
 	levelVouched     Level = 3
 	levelOwnPath     Level = 4 // the block contains the paths of files that the agent wrote
-	levelForeignPath Level = 5 // the block contains the paths of files into which a program wrote foreign text
-	// The block describes the run of a program that may have written foreign text to files. Its two prints are the
-	// start and the end of the run.
+	levelForeignPath Level = 5 // paths of files into which a program wrote foreign text
+	// times at which a program started and ended that may have written foreign text to files (stored in place of
+	// fingerprints)
 	levelForeignRun Level = 6
-	levelProgramRun Level = 7 // like levelForeignRun, for a program that may have written text that nobody vouches for
+	// times at which a program started and ended that may have written text of unknown origin to files
+	levelProgramRun Level = 7
 )
 
-// fingerprintHash is called a print: a keyed hash, with 48 bits, of a word run.
+// fingerprintHash is a keyed hash, with 48 bits, of a sequence of words. Such a hash is also called a print.
 type fingerprintHash uint64
 
 // cipherKey contains the ciphers that are derived from the key of a home.
@@ -99,7 +101,7 @@ func newCipherKey(key []byte) (*cipherKey, error) {
 func (k *cipherKey) hashPrint(hash uint64) fingerprintHash {
 	var b [16]byte
 	byteOrder.PutUint64(b[:], hash)
-	b[15] = 1 // Only this function encrypts blocks with this last byte.
+	b[15] = 1 // Set the last byte, so that no other use of this cipher encrypts the same 16 bytes.
 	k.blockCipher.Encrypt(b[:], b[:])
 	return decodePrint(b[:])
 }
@@ -128,8 +130,8 @@ func (k *cipherKey) makeHeader(size int64) []byte {
 	return b
 }
 
-// readHeader returns the size of a file's valid part from the file's header. It fails with errDamaged if the header is
-// not valid or was made with another key.
+// readHeader reads the header of a fingerprint file, and returns the size of the part of the file that may be used. It
+// fails with errDamaged if the header is not valid or was made with another key.
 func (k *cipherKey) readHeader(b []byte) (size int64, err error) {
 	if len(b) < headerSize || !bytes.Equal(b[:8], headerMagic) {
 		return 0, errDamaged
@@ -147,8 +149,8 @@ func (k *cipherKey) readHeader(b []byte) (size int64, err error) {
 type blockHead struct {
 	encoded      []byte
 	bodyChecksum uint32 // checksum of the bytes after the head
-	sealedSize   int    // length of the sealed labels in bytes
-	printsSize   int    // length of the prints in bytes
+	sealedSize   int    // length of the encrypted labels in bytes
+	printsSize   int    // length of the fingerprints in bytes
 	level        Level
 	time         time.Time
 	id           uint64

@@ -1,5 +1,5 @@
-// This file stores the prints that no longer fit into the file of texts, in a small approximate
-// set.
+// This file stores old fingerprints in a small approximate set, after they were removed from the main fingerprint file
+// to make room. A fingerprint, or print, is a hash of a few words of a text that an agent read.
 //
 // The set is a Bloom filter, which never loses a print but may report a print that was never added. The filter stores
 // no labels. Therefore a text with such a print counts as a repetition of a text that nobody vouches for. The more
@@ -27,7 +27,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Names of the files with dropped prints: for the current generation, and for the previous generation.
+// These files contain fingerprints that were removed from the main file. After 14 days, the first file gets the name
+// of the second file, and a new first file begins.
 const (
 	droppedFileName    = "read.dropped"
 	oldDroppedFileName = "read.dropped.old"
@@ -36,8 +37,9 @@ const (
 const (
 	droppedHeader         = 32
 	droppedFilterBits     = 1 << 25
-	hashesPerDroppedPrint = 6 // number of bits that each print sets in the Bloom filter
-	// droppedLabel is the label of a match that was found in the dropped prints, which are stored without labels.
+	hashesPerDroppedPrint = 6 // number of bits that each fingerprint sets in the Bloom filter
+	// droppedLabel is reported as the label of an earlier text if only a removed fingerprint matches, because labels
+	// are not stored with removed fingerprints.
 	droppedLabel = "read-earlier"
 )
 
@@ -46,11 +48,11 @@ var droppedMagic = []byte("OXdrop01")
 // droppedPrintFilter is one generation of dropped prints, a Bloom filter.
 type droppedPrintFilter struct {
 	start time.Time
-	data  []byte // the whole file: the header and the bits
+	data  []byte // content of the file with the Bloom filter: a header, then the filter's bits
 }
 
-// eachFilterBit calls fn with the position of each bit that the print sets, until fn returns false. It reports
-// whether all calls returned true.
+// eachFilterBit calls fn with the position of each bit that the fingerprint p sets in the Bloom filter, until fn
+// returns false. It reports whether all calls returned true.
 func eachFilterBit(p fingerprintHash, fn func(bit uint64) bool) bool {
 	h := mixBits(uint64(p) * runHashFactor)
 	step := mixBits(h^uint64(p)) | 1
@@ -74,7 +76,7 @@ func (d *droppedPrintFilter) mayContain(p fingerprintHash) bool {
 	return eachFilterBit(p, func(at uint64) bool { return d.data[droppedHeader+at/8]&(1<<(at%8)) != 0 })
 }
 
-// writeHeader writes the header into the data of the set.
+// writeHeader writes the file header into d.data, before the bits of the Bloom filter.
 func (d *droppedPrintFilter) writeHeader(key *cipherKey) {
 	copy(d.data, droppedMagic)
 	byteOrder.PutUint64(d.data[8:], key.shortHMAC([]byte("dropped")))
@@ -86,8 +88,8 @@ func (d *droppedPrintFilter) checksum() uint32 {
 	return crc32.Update(crc32.Checksum(d.data[:28], castagnoli), castagnoli, d.data[droppedHeader:])
 }
 
-// readDroppedSet reads the file of one generation. It returns nil if the file does not exist, or if all prints in the
-// file are too old.
+// readDroppedSet reads a file with removed fingerprints. It returns nil if the file does not exist, or if all
+// fingerprints in the file are too old.
 func (f File) readDroppedSet(name string, key *cipherKey) (*droppedPrintFilter, error) {
 	path := filepath.Join(f.Dir, name)
 	file, err := vfs.OpenRegular(path)
@@ -108,14 +110,15 @@ func (f File) readDroppedSet(name string, key *cipherKey) (*droppedPrintFilter, 
 		return nil, errDamaged
 	}
 	d.start = time.Unix(int64(byteOrder.Uint64(d.data[16:])), 0)
-	if f.Now().Sub(d.start) >= 2*maxBlockAge { // The newest print was added at most maxAge after the start.
+	// The newest fingerprint was added at most maxBlockAge after start, so it is too old now.
+	if f.Now().Sub(d.start) >= 2*maxBlockAge {
 		return nil, nil
 	}
 	return d, nil
 }
 
-// addDroppedPrints adds prints to the current generation. If the current generation is too old, it becomes the
-// previous generation, and a new one begins.
+// addDroppedPrints adds removed fingerprints to the file droppedFileName. If this file was begun more than 14 days
+// ago, addDroppedPrints first renames it to oldDroppedFileName and begins a new file.
 func (f File) addDroppedPrints(dir *vfs.OS, key *cipherKey, prints []fingerprintHash) error {
 	if len(prints) == 0 {
 		return nil
@@ -141,7 +144,7 @@ func (f File) addDroppedPrints(dir *vfs.OS, key *cipherKey, prints []fingerprint
 	return vfs.WriteFile(dir, droppedFileName, d.data, 0o600)
 }
 
-// readDroppedSets returns the generations that exist and are not too old.
+// readDroppedSets reads the two files with removed fingerprints. Files that do not exist or are too old are left out.
 func (f File) readDroppedSets(key *cipherKey) (sets []*droppedPrintFilter, err error) {
 	for _, name := range []string{droppedFileName, oldDroppedFileName} {
 		d, err := f.readDroppedSet(name, key)

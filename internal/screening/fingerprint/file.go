@@ -31,7 +31,7 @@ const (
 )
 
 const (
-	// maxBlockAge is the time for which the prints of a text are kept.
+	// maxBlockAge is the time for which the fingerprints of a text are kept.
 	maxBlockAge = 14 * 24 * time.Hour
 
 	maxFile         = 8 << 20 // maximum size of a file in bytes, above which its oldest blocks are dropped
@@ -39,12 +39,12 @@ const (
 	keySize         = 32
 	// number of bytes that a long text's parts have in common, so that no word sequence is lost between them
 	partOverlap = 4 << 10
-	maxLabels   = 8 // maximum number of labels in a block
+	maxLabels   = 8 // maximum number of labels that are stored with a text's fingerprints
 	lockWait    = 2 * time.Second
 )
 
-// File stores the fingerprints of a home: text prints in one file, and file paths in another. Several processes may
-// use it at the same time.
+// File stores the fingerprints of a home. One file contains fingerprints of texts, and another contains hashed paths
+// of written files. Several processes may use it at the same time.
 type File struct {
 	Dir string // directory of the files; AddText and AddAll create it
 	Now func() time.Time
@@ -60,9 +60,9 @@ type ReadText struct {
 	Labels []string
 }
 
-// AddText stores the prints of a text that was read. It returns an identifier for [File.HasAllIDs], even if the text
-// contains no words. If the text is too long, AddText stores the prints for the text's beginning and end, adds the
-// middle's prints to the dropped prints, and returns an error.
+// AddText stores fingerprints of a text that was read. It returns an identifier for [File.HasAllIDs], even if the text
+// contains no words. If the text is too long, only the fingerprints of its beginning and its end are stored together
+// with the labels. The fingerprints of its middle are stored without labels, and AddText returns an error.
 func (f File) AddText(level Level, text string, labels ...string) (id string, err error) {
 	ids, err := f.AddAll(ReadText{level, text, labels})
 	if err != nil {
@@ -93,11 +93,12 @@ func (f File) AddAll(texts ...ReadText) (ids []string, err error) {
 	return ids, err
 }
 
-// maxMiddleBytes is the maximum size, in bytes, of a long text's middle. The prints of a longer middle are not stored.
+// maxMiddleBytes limits the part of a very long text, between its beginning and its end, whose fingerprints are
+// stored. If this part has more bytes, its fingerprints are lost.
 const maxMiddleBytes = 8 << 20
 
-// addMiddlePrints adds the prints of a long text's middle to the dropped prints. If the middle is too long, it records
-// that fingerprints were lost.
+// addMiddlePrints stores fingerprints of the middle of a long text. They are stored without labels in a Bloom filter,
+// which needs little space. If the middle is too long, addMiddlePrints records that fingerprints were lost.
 func (f File) addMiddlePrints(text string) error {
 	middle := text[maxFullyHashedBytes : len(text)-maxFullyHashedBytes]
 	_, err := vfs.WithLock(context.Background(), f.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
@@ -125,10 +126,11 @@ func (f File) addMiddlePrints(text string) error {
 type unwrittenBlock struct {
 	level  Level
 	labels []string
-	prints func(*cipherKey) []fingerprintHash // returns the prints of the block, which depend on the key
+	prints func(*cipherKey) []fingerprintHash // returns the fingerprints of the block, which depend on the key
 }
 
-// makeHashedBlock returns a block whose prints are made from the hashes.
+// makeHashedBlock returns a block that contains fingerprints. They are made by encrypting the hashes with the home's
+// key.
 func makeHashedBlock(level Level, labels []string, hashes []uint64) unwrittenBlock {
 	return unwrittenBlock{level, labels, func(key *cipherKey) []fingerprintHash {
 		prints := make([]fingerprintHash, len(hashes))
@@ -397,16 +399,17 @@ func (f File) HasAllIDs(ids ...string) bool {
 	return err == nil && len(missing) == 0
 }
 
-// shrinkFile makes a file smaller. It removes the blocks that are too old, and then the oldest remaining blocks. The
-// prints of removed texts are added to the dropped prints. Otherwise a flood of new texts could make the home forget
-// an earlier text. Blocks with vouched texts, and blocks that mark files as foreign, are removed last.
+// shrinkFile makes a file of fingerprints smaller. It removes the blocks that are too old, and then the oldest
+// remaining blocks. The removed fingerprints are added to a Bloom filter. Otherwise a flood of new texts could make
+// the home forget an earlier text. Blocks about text that a person vouched for, and blocks about foreign files, are
+// removed last.
 func (f File) shrinkFile(dir *vfs.OS, name string, key *cipherKey) error {
 	var blocks []storedBlock
 	err := f.scanBlocks(name, func(_ *cipherKey, h *blockHead, sealed, prints []byte) error {
 		blocks = append(blocks, storedBlock{h.level, slices.Concat(h.encoded, sealed, prints), len(prints)})
 		return nil
 	})
-	if err != nil { // The file is damaged here. Keep the blocks before the damage.
+	if err != nil { // The file is damaged. Keep only the blocks before the damage, which were read.
 		f.renameDamagedFile(dir, name, lossReason(name, err))
 	}
 	size := int64(headerSize)
@@ -443,16 +446,16 @@ func (f File) shrinkFile(dir *vfs.OS, name string, key *cipherKey) error {
 type storedBlock struct {
 	level      Level
 	encoded    []byte
-	printsSize int // length in bytes of the prints, which are the last part in encoded
+	printsSize int // length in bytes of the fingerprints at the end of encoded
 }
 
-// isDroppedLast reports whether the block is removed only after all other blocks.
+// isDroppedLast reports whether shrinkFile removes this block from the file only after all other blocks.
 func (b *storedBlock) isDroppedLast() bool {
 	return b.level == levelVouched || b.level == levelForeignPath || b.level == levelForeignRun ||
 		b.level == levelProgramRun
 }
 
-// appendPrints appends the block's prints to a list.
+// appendPrints appends the fingerprints in the block to a list.
 func (b *storedBlock) appendPrints(list []fingerprintHash) []fingerprintHash {
 	for p := b.encoded[len(b.encoded)-b.printsSize:]; len(p) >= bytesPerFingerprint; p = p[bytesPerFingerprint:] {
 		list = append(list, decodePrint(p))

@@ -9,33 +9,36 @@ import (
 
 // A Match lists the earlier texts that a text repeats, by their labels.
 type Match struct {
-	Foreign   []string // labels of the repeated texts that others wrote
-	Unvouched []string // labels of the repeated texts that nobody vouches for
+	Foreign   []string // labels of the earlier texts that are repeated and that neither the agent nor the person wrote
+	Unvouched []string // labels of the earlier texts that are repeated and whose author is unknown
 
 	commonPrints []fingerprintHash
 }
 
-// IsRepeat reports whether the text repeats a foreign text or a text that nobody vouches for.
+// IsRepeat reports whether the text repeats an earlier text that is foreign, or that nobody vouches for.
 func (m *Match) IsRepeat() bool { return len(m.Foreign) > 0 || len(m.Unvouched) > 0 }
 
-// batchSize is the approximate number of prints that one pass over the file searches for.
+// batchSize is the approximate number of fingerprints that are searched for while the fingerprint file is read once.
 const batchSize = 1 << 18
 
-// hashNumber is a print, or a hash without a key.
+// hashNumber is a hash of a few words, with the home's key (a fingerprint) or without a key.
 type hashNumber interface{ ~uint64 }
 
-// repeatSearch contains the prints of written texts, for which a search looks in earlier texts.
+// repeatSearch contains the hashes of some texts that were written now. It is used to find out which earlier texts
+// contain the same hashes.
 type repeatSearch[P hashNumber] struct {
-	texts  map[P][]int32 // for each print, the indexes of the texts that contain it
-	filter []uint64      // bits that exclude most prints that no text contains; their number is a power of two
-	mask   P             // selects the bits of a print that are the index into filter
+	texts map[P][]int32 // for each hash, the indexes of the written texts that contain it
+	// bits for a quick test; the bit of a hash is set if texts contains the hash (the number of bits is a power of
+	// two)
+	filter []uint64
+	mask   P // selects the part of a hash that is the number of its bit in filter
 }
 
-// filterBitsPerPrint is the number of bits in the filter for each print. It is large enough that few other prints
-// pass, and small enough that the filter fits into the processor's cache.
+// filterBitsPerPrint is the number of bits in the filter for each hash. It is large enough that few other hashes pass,
+// and small enough that the filter fits into the processor's cache.
 const filterBitsPerPrint = 64
 
-// buildFilter builds the filter for the prints in texts.
+// buildFilter sets the bit of each hash in texts in the filter, for the quick test mayContain.
 func (w *repeatSearch[P]) buildFilter() {
 	size := 1 << bits.Len(uint(len(w.texts)*filterBitsPerPrint))
 	w.mask = P(max(size, 64) - 1)
@@ -45,11 +48,12 @@ func (w *repeatSearch[P]) buildFilter() {
 	}
 }
 
-// mayContain returns true if a text contains the print. For a few other prints, it also returns true.
+// mayContain returns false for most hashes that no written text contains. It always returns true if a text contains
+// the hash.
 func (w *repeatSearch[P]) mayContain(p P) bool { return w.filter[p&w.mask/64]&(1<<(p%64)) != 0 }
 
-// addText adds the prints of text i, except prints that also occur in the text ignored. The function print converts a
-// hash to a print.
+// addText adds the hashes of the written text number i, except hashes that the text ignored also contains. The
+// function print converts a hash to the form in which hashes are compared.
 func (w *repeatSearch[P]) addText(i int, text, ignored string, print func(hash uint64) P) {
 	ignoredHashes := map[uint64]bool{}
 	if ignored != "" {
@@ -66,7 +70,7 @@ func (w *repeatSearch[P]) addText(i int, text, ignored string, print func(hash u
 	})
 }
 
-// printOrigin describes an earlier text that contains a print.
+// printOrigin describes an earlier text, one of whose fingerprints was found in a written text.
 type printOrigin struct {
 	level  Level
 	labels []string
@@ -113,7 +117,7 @@ func isLongEnoughToMatch(text string) (ok bool) {
 // findBatch searches for several texts, from index first on, in one pass over the file. end is the index of the first
 // text that was left for the next pass, because the pass already searches for enough prints.
 func (f File) findBatch(texts, ignored []string, matches []Match, first int) (end int, err error) {
-	var w *repeatSearch[fingerprintHash] // created when the key is known
+	var w *repeatSearch[fingerprintHash] // created with the first block, when the home's key is known
 	found := map[fingerprintHash][]printOrigin{}
 	end = len(texts)
 	err = f.scanBlocks(printsFile, func(key *cipherKey, h *blockHead, sealed, prints []byte) error {
@@ -141,9 +145,10 @@ func (f File) findBatch(texts, ignored []string, matches []Match, first int) (en
 	return end, err
 }
 
-// searchDropped searches the dropped prints for the prints of the written texts. It adds those that are found to
-// found, as unvouched. A set may also report prints that were never dropped. Call searchDropped before the blocks of
-// the file are searched: a block in which a person vouches for a text then removes the text's prints from found.
+// searchDropped searches for the written texts' fingerprints among the fingerprints that were removed from the main
+// file. It adds the matches to found, as text of unknown origin. A match may be a mistake, because a Bloom filter is
+// searched. Call searchDropped before the blocks of the file are searched. If a person has vouched for a text, a block
+// then removes the text's fingerprints from found.
 func (f File) searchDropped(
 	key *cipherKey,
 	w *repeatSearch[fingerprintHash],
@@ -170,8 +175,9 @@ func textOrEmpty(texts []string, i int) string {
 	return ""
 }
 
-// searchBlock searches a block for the prints of the written texts, and adds those that the block contains to found.
-// If a person vouched for the text of the block, searchBlock instead removes these prints from found.
+// searchBlock searches one block of the fingerprint file for the fingerprints of the written texts, and adds the
+// matches to found. If a person vouched for the words of the block, searchBlock instead removes their fingerprints
+// from found.
 func (w *repeatSearch[P]) searchBlock(
 	key *cipherKey,
 	h *blockHead,
@@ -181,7 +187,7 @@ func (w *repeatSearch[P]) searchBlock(
 	if h.level > levelVouched {
 		return nil
 	}
-	var blockOrigin *printOrigin // The labels are decrypted when the first print is found.
+	var blockOrigin *printOrigin // set when the first fingerprint matches, because decrypting the labels is slow
 	for ; len(prints) >= bytesPerFingerprint; prints = prints[bytesPerFingerprint:] {
 		p := P(decodePrint(prints))
 		if !w.mayContain(p) || w.texts[p] == nil {
@@ -203,7 +209,8 @@ func (w *repeatSearch[P]) searchBlock(
 	return nil
 }
 
-// addCommonPrint records that the text and earlier texts contain the print p. origins describes the earlier texts.
+// addCommonPrint records that the written text has the fingerprint p in common with earlier texts, which origins
+// describes.
 func (m *Match) addCommonPrint(p fingerprintHash, origins []printOrigin) {
 	if len(origins) > 0 {
 		m.commonPrints = append(m.commonPrints, p)
@@ -240,7 +247,8 @@ type Comparison struct {
 	search repeatSearch[uint64]
 }
 
-// NewComparison returns a Comparison for written texts. ignored has the same meaning as in [File.FindRepeats].
+// NewComparison returns a Comparison that finds out which of these texts repeat an earlier text. ignored has the same
+// meaning as in [File.FindRepeats].
 func NewComparison(texts, ignored []string) *Comparison {
 	c := &Comparison{texts: texts, search: repeatSearch[uint64]{texts: map[uint64][]int32{}}}
 	for i := range texts {
@@ -250,7 +258,7 @@ func NewComparison(texts, ignored []string) *Comparison {
 	return c
 }
 
-// FindRepeats returns the indexes of the written texts that repeat the text other.
+// FindRepeats returns the indexes of the texts in c that repeat words of the given text.
 func (c *Comparison) FindRepeats(text string) (indexes []int) {
 	eachStoredHash(text, func(h uint64) {
 		if !c.search.mayContain(h) {

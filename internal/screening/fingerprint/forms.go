@@ -1,4 +1,5 @@
-// This file computes the forms of a text that was read in which an agent may repeat it.
+// This file computes the different forms in which an agent may repeat a text that it has read, for example without
+// HTML tags.
 
 package fingerprint
 

@@ -1,5 +1,5 @@
-// This file computes keys. With an index of the keys, the foreign texts that a written text may repeat are found
-// quickly.
+// This file computes index keys from texts. If an agent writes a text that repeats a foreign text, both have a key in
+// common. Therefore an index by key quickly finds the foreign texts that may be repeated.
 
 package fingerprint
 
@@ -17,18 +17,18 @@ import (
 // keyHashBits bits of a key are zero. Keys are the same in each run of the program, so they can be stored.
 type Key uint64
 
-// keyHashBits is the number of upper bits in which keys may differ.
+// keyHashBits is the number of upper bits of a Key that are set from a hash. The other bits are zero.
 const keyHashBits = 40
 
-// KeyRevision must be incremented if texts get other keys than before, because an index with the older keys would then
-// miss repetitions. This includes changes in the forms in which a text is compared, and in the table of look-alikes.
-// TestKeyRevision detects such a change.
+// KeyRevision must be incremented if a change makes the function Keys return other keys for a text than before. An
+// index with the older keys would then miss repeated texts. Such a change is a new form in which texts are compared,
+// or a new character in the table of look-alikes. TestKeyRevision detects it.
 const KeyRevision = 1
 
 func keyFromHash(hash uint64) Key { return Key(hash >> (64 - keyHashBits) << (64 - keyHashBits)) }
 
-// eachKeyedRun is like eachRun, but also passes the key of each run. Neighbouring runs often have the same key, so a
-// text has only about half as many keys as runs.
+// eachKeyedRun calls fn with the hash and the key of each run, which is a sequence of wordsPerRun consecutive words.
+// Neighbouring runs often have the same key, so a text has only about half as many keys as runs.
 func eachKeyedRun(words []word, fn func(hash uint64, k Key)) {
 	for i := range words {
 		hash := uint64(0)
@@ -108,16 +108,19 @@ func appendKey(keys []Key, k Key) []Key {
 	return append(keys, k)
 }
 
-// appendRunKeys appends the key of each run. It computes the same keys as eachKeyedRun, but faster.
+// appendRunKeys appends the key of each sequence of wordsPerRun consecutive words. It computes the same keys as
+// eachKeyedRun, but faster.
 func appendRunKeys(keys []Key, words []word) []Key {
-	const partWords = wordsPerRun * 2 / 3 // number of words in the parts that keyOfRun hashes
+	// number of words in the overlapping parts of a run from whose hashes keyOfRun computes the run's key
+	const partWords = wordsPerRun * 2 / 3
 	isSpaced := !slices.ContainsFunc(words, func(w word) bool { return w.units != unitsPerWord })
 	if !isSpaced {
 		eachKeyedRun(words, func(_ uint64, k Key) { keys = appendKey(keys, k) })
 		return keys
 	}
-	// Each run has wordsPerRun words and three parts. Two of the parts also belong to the next run.
-	var older, old uint64 // hashes of the two parts that also belong to the next run
+	// A run is a sequence of wordsPerRun words. Its key is computed from the hashes of three parts, which begin at its
+	// first, second and third word. The last two of these parts also belong to the next run.
+	var older, old uint64 // hashes of the parts that begin at the previous two words
 	for i := 0; i+partWords <= len(words); i++ {
 		hash := uint64(0)
 		for _, w := range words[i : i+partWords] {
@@ -132,14 +135,14 @@ func appendRunKeys(keys []Key, words []word) []Key {
 	return keys
 }
 
-// Keys returns the keys of the written texts. Each key's value is an ascending list of the indexes that the texts with
-// this key have. If text i repeats a foreign text, the list for one of the foreign text's keys contains i.
+// Keys returns the keys of the written texts in c. It maps each key to the ascending indexes of the texts that have
+// this key. If text i repeats a foreign text, one of the foreign text's keys is mapped to a list with i.
 func (c *Comparison) Keys() map[Key][]int32 {
 	keys := map[Key][]int32{}
 	for i := range c.texts {
 		eachKeyedWrittenHash(c.texts[i], func(h uint64, k Key) {
 			if !slices.Contains(c.search.texts[h], int32(i)) {
-				return // the comparison ignores these words
+				return // Skip these words, which the caller of NewComparison asked to ignore.
 			}
 			if indexes := keys[k]; len(indexes) == 0 || indexes[len(indexes)-1] != int32(i) {
 				keys[k] = append(indexes, int32(i))

@@ -1,5 +1,5 @@
-// This file handles damaged files. A loss of fingerprints must not make a repetition look like new text, and must not
-// prevent anybody from writing.
+// This file handles damaged fingerprint files. After a damage, a text that repeats a foreign text must not be mistaken
+// for new text, and writing must still be possible.
 
 package fingerprint
 
@@ -14,14 +14,15 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// lossLabel is the label of every match while fingerprints are missing.
+// lossLabel is reported as the label of the repeated text while fingerprints are missing because of a damaged file.
 const lossLabel = "fingerprints-lost"
 
 // A Loss says when and why fingerprints were lost.
 type Loss struct {
-	Time    time.Time
-	Reason  string
-	EndTime time.Time // until this time, texts by agents count as repetitions of a text that nobody vouches for
+	Time   time.Time
+	Reason string
+	// time at which the effect of the loss ends: until then, each text by an agent counts as a repetition
+	EndTime time.Time
 }
 
 // renameDamagedFile renames a damaged file, and records that fingerprints were lost. It also renames a directory or
@@ -33,7 +34,7 @@ func (f File) renameDamagedFile(dir *vfs.OS, name, reason string) {
 	f.recordLoss(dir, reason)
 }
 
-// recordLoss records that fingerprints were lost now, for the given reason.
+// recordLoss records in a file that fingerprints of earlier texts were lost now, for the given reason.
 func (f File) recordLoss(dir *vfs.OS, reason string) {
 	line := fmt.Sprintf("%s %s\n", f.Now().UTC().Format(time.RFC3339), reason)
 	_ = vfs.WriteFile(dir, lossFile, []byte(line), 0o600)
@@ -42,8 +43,8 @@ func (f File) recordLoss(dir *vfs.OS, reason string) {
 // lossReason returns the text that is recorded as the reason for a loss.
 func lossReason(name string, err error) string { return fmt.Sprintf("%s: %v", name, err) }
 
-// repairFile repairs a damaged file: it renames the damaged files, and writes the blocks that can be read to new
-// files.
+// repairFile repairs the fingerprint file with this name, and the files with removed fingerprints. It renames the
+// damaged files. It writes the blocks that can be read to a new file.
 func (f File) repairFile(name string) {
 	_, _ = vfs.WithLock(context.Background(), f.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
 		key, err := f.openOrCreateKey(dir)

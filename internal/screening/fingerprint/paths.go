@@ -10,10 +10,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/sysinfo"
 )
 
-// Writer is the kind of writer that wrote a file last.
+// Writer says who wrote a file last: the agent, or a program that may have written foreign text.
 type Writer int
 
-// All kinds of writers.
+// These values say who wrote a file last.
 const (
 	writerUnknown Writer = iota
 	WriterAgent
@@ -38,8 +38,9 @@ func (f File) AddRun(level Level, start, end time.Time) error {
 // runWriters maps the level of a program's run to the writer that is recorded for files that changed during the run.
 var runWriters = map[Level]Writer{levelForeignRun: WriterForeign, levelProgramRun: WriterUnvouched}
 
-// setRunWriters sets the writer of each file that changed during a program's run. It does the same for a file whose
-// change time is in the future, because somebody may have set such a time to hide a change.
+// setRunWriters sets the writer of each file that changed while a program ran. prints contains the program's start and
+// end time, and run is the kind of the program. A file whose change time is in the future also counts, because
+// somebody may have set such a time to hide a change.
 func setRunWriters(writers []Writer, changed []int64, now int64, run Level, prints []byte) {
 	if len(prints) < 2*bytesPerFingerprint {
 		return
@@ -96,7 +97,7 @@ func pathHash(path string) uint64 {
 // WriterForeign for all files.
 func (f File) LastWriters(paths []string) []Writer {
 	writers := make([]Writer, len(paths))
-	var times []int64 // set when the first run is found
+	var times []int64 // change times of the files, read when a program's run is found in the records
 	var indexes map[fingerprintHash][]int
 	err := f.scanBlocks(pathsFile, func(key *cipherKey, h *blockHead, _, prints []byte) error {
 		if indexes == nil {

@@ -23,10 +23,10 @@ const (
 // recentBlockIDs contains the identifiers of the blocks near a file's end, including blocks appended later by this or
 // another process. It is used only while the lock of the directory is held.
 type recentBlockIDs struct {
-	times    map[uint64]time.Time // for each identifier, when the block was added
-	end      int64                // the blocks before this offset have been read
-	lastHead []byte               // head of the last block that was read
-	lastAt   int64                // offset of lastHead in the file
+	times    map[uint64]time.Time // for the identifier of each block, when the block was added
+	end      int64                // the file's blocks before this offset have been read
+	lastHead []byte               // first bytes (the head) of the last block that was read
+	lastAt   int64                // offset in the file of the last block that was read
 }
 
 // recentFiles contains the *recentBlockIDs of each file to which this process has added blocks, by the file's absolute
@@ -36,16 +36,16 @@ var recentFiles sync.Map
 func cachedRecentBlocks(path string) *recentBlockIDs {
 	full, err := filepath.Abs(path)
 	if err != nil {
-		// Without an absolute path, nothing is cached, and the end of the file is read each time.
+		// If the absolute path is unknown, cache nothing. The end of the file is then read each time.
 		return new(recentBlockIDs)
 	}
 	r, _ := recentFiles.LoadOrStore(full, new(recentBlockIDs))
 	return r.(*recentBlockIDs)
 }
 
-// readNew reads the blocks that were appended to a file, of the given size, since the last call. If the file was
-// replaced, readNew forgets all blocks and reads the end of the new file. If a part cannot be read, its blocks are
-// unknown, so the texts in these blocks get a second block.
+// readNew reads the blocks that were appended to a file of the given size since the last call. If the file was
+// replaced, readNew forgets all blocks and reads the end of the new file. Blocks that cannot be read stay unknown, so
+// their texts may be added to the file a second time.
 func (r *recentBlockIDs) readNew(file vfs.File, size int64) {
 	if !r.isFromFile(file, size) {
 		*r = recentBlockIDs{times: map[uint64]time.Time{}}

@@ -20,7 +20,7 @@ func ExtractOutputText(raw []byte) string {
 }
 
 // unescapeJSON resolves JSON escapes in a text that may contain pieces of JSON. A quotation mark that is not escaped
-// ends a line.
+// begins or ends a JSON string, so it is replaced by the end of a line.
 func unescapeJSON(s []byte) string {
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
@@ -34,7 +34,7 @@ func unescapeJSON(s []byte) string {
 			switch c := s[i]; c {
 			case 'n', 'r':
 				out = append(out, '\n')
-			case 't': // A tab stays a tab, because tools write it after a line number.
+			case 't': // Keep the tab, because tools print a tab between a line number and the line.
 				out = append(out, '\t')
 			case 'f', 'b':
 				out = append(out, ' ')

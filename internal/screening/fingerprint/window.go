@@ -32,14 +32,14 @@ func newWindow(file *io.SectionReader) *readWindow {
 	return &readWindow{file: file, buf: (*buf)[:0]}
 }
 
-// release makes the buffer available to other windows. The window must not be used afterwards.
+// release makes the buffer of w available for reading other files. w must not be used afterwards.
 func (w *readWindow) release() {
 	if buf := w.buf; cap(buf) <= maxSpareBytes {
 		spareBuffers.Put(&buf)
 	}
 }
 
-// unread returns how many bytes up to the end of the file were not skipped.
+// unread returns the number of bytes between the read position and the end of the file.
 func (w *readWindow) unread() int64 {
 	return int64(len(w.buf)-w.unreadStart) + w.file.Size() - w.fileOffset
 }

@@ -25,19 +25,20 @@ import (
 // wordsPerRun is the number of words in a run. Texts that have a run in common repeat each other.
 const wordsPerRun = text.MinCopiedWords
 
-// The length of a run is measured in units: a word has two units, and a letter in a script without spaces has one.
+// The length of a sequence of words is measured in units. A word counts two units, and a letter in a script without
+// spaces counts one. unitsPerRun is the minimum length of a sequence by which repeated text is recognized.
 const (
 	unitsPerWord   = 2
 	unitsPerLetter = 1
 	unitsPerRun    = wordsPerRun * unitsPerWord
 
-	// A line or sentence with fewer than unitsPerRun units is hashed as a whole. It must have at least these numbers
-	// of units and letters.
+	// A line or sentence that is shorter than unitsPerRun gets one hash for all its words. It gets none if it has
+	// fewer units or letters than these minimums.
 	minShortLineUnits   = 3 * unitsPerWord
 	minShortLineLetters = 12
 
-	// A short line is also searched for inside longer texts if it has at least these numbers of units and letters.
-	// Shorter lines are too common.
+	// A short line of an earlier text may be repeated in the middle of a longer line. This is detected only if the
+	// short line has at least these numbers of units (half words) and letters, because shorter lines are too common.
 	minInnerLineUnits   = 4 * unitsPerWord
 	minInnerLineLetters = 20
 )
@@ -138,14 +139,14 @@ func appendWords(words []word, content string) []word {
 	return s.words
 }
 
-// Classes of bytes. The class says how a byte affects the division into words.
+// These classes say how a byte affects the division of a text into words.
 const (
-	gapClass    = iota // the byte ends a word
+	gapClass    = iota // the byte is not part of a word and ends the word before it
 	letterClass        // the byte belongs to a word
 	lineClass          // the byte ends a line
 	stopClass          // the byte ends a sentence if white space or a closing sign follows
-	joinClass          // the byte is ignored, so that "don't" is a single word with any kind of apostrophe
-	otherClass         // the byte is part of a character outside ASCII
+	joinClass          // the byte is an apostrophe, which is ignored, so that "don't" is a single word
+	otherClass         // the byte belongs to a character outside ASCII, which is examined as a whole
 )
 
 // asciiClass contains the class of each byte.
@@ -192,7 +193,7 @@ func mixRune(h uint64, r rune) uint64 {
 	return h
 }
 
-// eachRun calls fn with the hash of each word run.
+// eachRun calls fn with the hash of each run, which is a sequence of about wordsPerRun consecutive words.
 func eachRun(words []word, fn func(hash uint64)) {
 	for i := range words {
 		var h uint64
@@ -206,12 +207,12 @@ func eachRun(words []word, fn func(hash uint64)) {
 			}
 		}
 		if units < unitsPerRun {
-			return // the runs after this one have even fewer words
+			return // Fewer words than a run remain from here on.
 		}
 	}
 }
 
-// eachShortLine calls fn with the hash of each line or sentence that is shorter than a run.
+// eachShortLine calls fn with the hash of each line or sentence that has fewer than about wordsPerRun words.
 func eachShortLine(words []word, fn func(hash uint64)) {
 	for from := 0; from < len(words); {
 		to := from
@@ -240,7 +241,8 @@ func shortLineHash(words []word) (h uint64, units, letters int) {
 	return h, units, letters
 }
 
-// eachInnerLine calls fn with the hash of each word sequence that may be a short line in another text.
+// eachInnerLine calls fn with the hash of each short sequence of words. Such a sequence may be a whole line in another
+// text that this text repeats.
 func eachInnerLine(words []word, fn func(hash uint64)) {
 	for i := range words {
 		h := uint64(shortLineBasis)
@@ -280,7 +282,7 @@ func hashesToStore(text string) (all []uint64, isWhole bool) {
 	return slices.Compact(all), isWhole
 }
 
-// eachStoredHash calls fn with each hash that is stored for a text that was read.
+// eachStoredHash calls fn with each hash that is stored in the fingerprint file when an agent has read this text.
 func eachStoredHash(text string, fn func(hash uint64)) {
 	for _, form := range equivalentForms(text) {
 		words := splitWords(form)
@@ -356,7 +358,8 @@ func removePrefixes(s string) (string, bool) {
 		if ok {
 			prefixed++
 		}
-		// Lines without a space, such as JSON keys, do not count as lines without a prefix.
+		// Do not count lines without a space, such as JSON keys, because tools print no line number or file name
+		// before them.
 		if ok || strings.Contains(strings.TrimSpace(line), " ") {
 			lines++
 		}
@@ -365,7 +368,8 @@ func removePrefixes(s string) (string, bool) {
 	return b.String(), lines > 0 && prefixed*2 > lines
 }
 
-// linesWithPrefix returns only the lines that have such a prefix, without the prefix.
+// linesWithPrefix returns only the lines that begin with a line number or file name, as tools print them. The numbers
+// and names are removed.
 func linesWithPrefix(s string) string {
 	if !mayHavePrefixes(s) {
 		return ""
@@ -392,7 +396,7 @@ func removePrefix(line string) (rest string, ok bool) {
 		if !isLinePrefix(head) {
 			continue
 		}
-		if sep == ":" { // The prefix may consist of a name and a number.
+		if sep == ":" { // A file name may be followed by a line number, as in main.go:12:text.
 			if number, tail, ok := strings.Cut(tail, ":"); ok && isNumber(number) {
 				return tail, true
 			}
@@ -402,8 +406,9 @@ func removePrefix(line string) (rest string, ok bool) {
 	return line, false
 }
 
-// mayHavePrefix quickly checks whether the first word of a line contains a character that ends a prefix. Most lines of
-// prose contain no such word, and need no slower check.
+// mayHavePrefix quickly checks whether a line may begin with a line number or file name, as tools print them before
+// lines. It returns true if the first word contains a character that may end such a prefix. Most lines of prose
+// contain no such word, and need no slower check.
 func mayHavePrefix(line string) bool {
 	const firstOfArrow = 0xe2 // first byte of the arrow "→" in UTF-8
 	inWord := false
