@@ -16,7 +16,7 @@ import (
 
 // Options configure a server. Only Name, Dir and Secret are required.
 type Options struct {
-	Name    string   // unique name in the cluster
+	Name    string   // name of this server, unique in the cluster
 	Dir     string   // data directory
 	Secret  string   // shared secret of clients and servers
 	Listen  string   // HOST:PORT at which this server accepts clients (the default is a free port of 127.0.0.1)
@@ -176,7 +176,7 @@ system_account: SYS
 `, o.Cluster, o.Secret, strings.Join(routes, ", "), o.TLS.configText())
 }
 
-// URL returns the address for clients.
+// URL returns the address at which clients can connect to this server.
 func (s *Server) URL() string { return s.natsServer.ClientURL() }
 
 // Connect connects to servers with a secret, once as the owner of the brains and once to the system

@@ -21,7 +21,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// These are the files of a home.
+// These are the files in a home of crabtalk.
 const (
 	storeFile      = "memory.db"
 	lockFile       = storeFile + ".lock"
@@ -112,7 +112,8 @@ func initHome(ctx context.Context, o layout.Options) ([]string, error) {
 	if err := errors.Join(s.Checkpoint(ctx), s.Close()); err != nil {
 		return nil, err
 	}
-	_ = o.FS.Remove(lockFile) // Remove the lock file, because the first change creates it again.
+	// Remove the lock file, which opening the store has created. The first change creates it again.
+	_ = o.FS.Remove(lockFile)
 	return []string{storeFile}, nil
 }
 
@@ -188,7 +189,8 @@ func (h *home) openStore(ctx context.Context, mo *oxbow.Options) (oxbow.Store, e
 	return s, nil
 }
 
-// maxLaterStoreBytes is the maximum size, in bytes, of a file that a later crabtalk version wrote.
+// maxLaterStoreBytes is the maximum size, in bytes, of a file store.crmem, which crabtalk has written since August
+// 2026.
 const maxLaterStoreBytes = 1 << 30
 
 // openLaterStore reads a later crabtalk version's file into memory. It returns a read-only store with the entries in
@@ -267,8 +269,8 @@ func makeFreeName(s string, taken map[string]bool) string {
 // laterStore is a read-only store with the entries from a file that a later version of crabtalk wrote.
 type laterStore struct{ oxbow.Store }
 
-// Capabilities returns the optional interfaces of the store, for [oxbow.CapabilitiesOf]. Entries that
-// could not be read were reported when the file was opened, so a check does not report them.
+// Capabilities returns the optional interfaces of the store, for [oxbow.CapabilitiesOf]. Entries that could not be
+// read were reported when the later crabtalk version's file was opened, so a check does not report them.
 func (l laterStore) Capabilities() oxbow.Capabilities {
 	return oxbow.Capabilities{Checker: oxbow.CapabilitiesOf(l.Store).Checker}
 }

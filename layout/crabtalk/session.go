@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
-// session is a conversation.
+// session is a conversation with an agent, for which the home provides context and stores summaries.
 type session struct {
 	layout.Summaries
 	home        *home

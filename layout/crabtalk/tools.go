@@ -70,8 +70,8 @@ func (h *home) recallTool(ctx context.Context, d *verb.Workspace, in recallToolI
 			Reason: "is less than 0",
 		}
 	}
-	// Answer these calls here. The library would replace a limit of 0 by its default, and would return the latest
-	// entries for a query without words.
+	// Answer a search with the limit 0 or without words here. Recall would replace the limit 0 by its default, and
+	// would return the latest entries for a search without words.
 	if limit == 0 || strings.TrimSpace(in.Query) == "" {
 		return verb.PlainReply{Message: noHitsReply}, nil
 	}
@@ -89,7 +89,8 @@ func (h *home) recallTool(ctx context.Context, d *verb.Workspace, in recallToolI
 	parts := make([]string, len(hits))
 	for i, hit := range hits {
 		parts[i] = "## " + hit.Entry.Name + "\n" + hit.Entry.Content
-		// Keep the aliases that the session knows, because recall shows no aliases.
+		// Record the hit as shown, with the aliases that the session already knows, because recall does not show
+		// aliases.
 		known, _ := h.SeenEntries(ctx).KnownVersion(hit.Entry)
 		h.SeenEntries(ctx).
 			RecordShown(oxbow.Entry{Name: hit.Entry.Name, Content: hit.Entry.Content, Aliases: known.Aliases})

@@ -33,7 +33,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// These are the keys of the front matter.
+// These are the keys of the front matter in an entry's file.
 const (
 	frontKeyName        = "name"
 	frontKeyDescription = "description"

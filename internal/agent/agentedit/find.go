@@ -203,8 +203,8 @@ type AgentEdit struct {
 
 	// Relabelled is true if the person changed labels or aliases after the newest version by an agent.
 	Relabelled bool
-	// Labels contains the labels that the person set last on the entry. Only labels with one of the ProtectingKeys are
-	// included.
+	// Labels contains the labels that the person set last on the entry. It contains only labels that put an entry into
+	// every prompt (see ProtectingKeys).
 	Labels []oxbow.Label
 }
 

@@ -13,7 +13,7 @@ import (
 type Field struct {
 	Name   string
 	Text   string
-	Weight uint32 // weight of each word in the field, in sixteenths
+	Weight uint32 // weight of each word in this field, in sixteenths (16 is the normal weight)
 }
 
 // An Analyzer converts text to terms. It caches the terms of the analyzed chunks (words and compounds), because a

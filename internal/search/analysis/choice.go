@@ -29,7 +29,7 @@ func NewTermSet(terms, prefixes []string) *TermSet {
 	return c
 }
 
-// Has reports whether the term is in the set.
+// Has reports whether the set contains the term, or a prefix of the term.
 func (c *TermSet) Has(term string) bool { return c.terms[term] || c.HasAllWithPrefix(term) }
 
 // HasAllWithPrefix reports whether all terms with this prefix are in the set.

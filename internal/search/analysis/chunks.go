@@ -56,11 +56,11 @@ const maxChunkBytes = 1 << 16
 // contextChecker checks whether a context is done, after every [maxChunkBytes] bytes of a text.
 type contextChecker struct {
 	ctx       context.Context
-	nextCheck int // offset in the text at which the context is checked next
+	nextCheck int // byte offset in the text at which ctx is checked next
 }
 
-// isDoneAt reports whether the context is done. It checks the context only if at least maxChunkBytes bytes were
-// processed since the last check.
+// isDoneAt reports whether the context is done. at is the number of bytes of the text that were processed. The context
+// is checked only if this number has grown by at least maxChunkBytes since the last check.
 func (w *contextChecker) isDoneAt(at int) bool {
 	if at < w.nextCheck {
 		return false
@@ -90,7 +90,7 @@ func findNextChunk(s string, i int) (from, to int) {
 		i += n
 	}
 	from = i
-	joined := false // The previous character is a connector, which cannot be the end of a chunk.
+	joined := false // The previous character joins two parts, such as a hyphen, so the chunk cannot end with it.
 	for i < len(s) && (i-from < maxChunkBytes || joined) {
 		if c := s[i]; c < utf8.RuneSelf {
 			if class := asciiClass[c]; class == classWord {
@@ -117,7 +117,7 @@ func findNextChunk(s string, i int) (from, to int) {
 		}
 		i, joined = i+n, true
 	}
-	if from < i { // The characters ++ or # may follow a single letter, as in C++ and C#.
+	if from < i { // Include the characters ++ or # after a single letter, as in C++ and C#.
 		switch rest := s[i:]; {
 		case i-from > 1:
 		case strings.HasPrefix(rest, "++"):

@@ -60,7 +60,7 @@ func CorrectSpelling(term string, documentCount func(string) int) string {
 	for i := range len(term) + 1 {
 		b = append(append(b[:0], term[:i]...), 0)
 		b = append(b, term[i:]...)
-		for _, c := range letters { // a byte is missing
+		for _, c := range letters { // Try to insert each possible byte, which may be missing in the mistyped word.
 			b[i] = c
 			try(b)
 		}
@@ -68,11 +68,11 @@ func CorrectSpelling(term string, documentCount func(string) int) string {
 			break
 		}
 		b = append(b[:0], term...)
-		for _, c := range letters { // a byte is wrong
+		for _, c := range letters { // Try to replace the byte by each possible byte.
 			b[i] = c
 			try(b)
 		}
-		try(append(append(b[:0], term[:i]...), term[i+1:]...)) // there is a byte too many
+		try(append(append(b[:0], term[:i]...), term[i+1:]...)) // Try to remove the byte.
 		if i+1 < len(term) {
 			b = append(b[:0], term...)
 			b[i], b[i+1] = b[i+1], b[i]
@@ -89,9 +89,9 @@ type correction struct {
 	hasSameFirstLetter bool // The correction begins with the same letter as the unknown word.
 }
 
-// isWorse reports whether the word b is a better correction than c. The parameter df is the number of documents that
-// contain b, and isAlike specifies whether b has the same first letter as the unknown word. A correction with the same
-// first letter is better. Otherwise, a more frequent word is better.
+// isWorse reports whether c is a worse correction of the unknown word than the word b. The parameter df is the number
+// of documents that contain b, and isAlike specifies whether b has the same first letter as the unknown word. A
+// correction with the same first letter is better. Otherwise, a more frequent word is better.
 func (c *correction) isWorse(b []byte, df int, isAlike bool) bool {
 	switch {
 	case c.word == "":

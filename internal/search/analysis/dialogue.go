@@ -76,14 +76,16 @@ func IsTalkTurn(text string) bool {
 // SpeechKind specifies which kind of dialogue a text is.
 type SpeechKind uint8
 
-// These are all kinds of dialogue.
+// These constants specify whether a text is a part of a conversation, a whole conversation, or none.
 const (
-	NoSpeech   SpeechKind = iota
-	TurnOfTalk            // a turn in a talk between people (see [IsTalkTurn])
-	TurnOfChat            // a single turn by a program, such as "assistant: Hello"
-	// several turns: a later paragraph starts with a speaker of a chat, or with the name with which the text starts
+	NoSpeech SpeechKind = iota
+	// one person's turn in a conversation between people, such as "Caroline: Hello" (see [IsTalkTurn])
+	TurnOfTalk
+	TurnOfChat // a single turn by a program, such as "assistant: Hello"
+	// several turns: the text starts with a name, and a later paragraph starts with the same name or with a word such
+	// as "user:" or "assistant:"
 	WholeTalk
-	WholeChat // like WholeTalk, but the text itself starts with a speaker of a chat
+	WholeChat // several turns: the text starts with a word such as "user:", and a later paragraph does too
 )
 
 // ClassifySpeech returns the kind of dialogue that a text is.

@@ -13,28 +13,28 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// A TermFinder builds documents like an [Analyzer], but only with the wanted terms. It is faster than an Analyzer
-// because most words are not analyzed. A word in lower-case letters has exactly one term, so it adds one to the length
-// of a document even without an analysis. The first letters of such a word are usually enough to determine that its
-// term is not wanted. A TermFinder must not be used by several goroutines at the same time. A TermFinder keeps
+// A TermFinder builds documents like an [Analyzer], but only with the terms in a given set. It is faster than an
+// Analyzer because most words are not analyzed. The first letters of a word in lower-case letters are usually enough
+// to determine that its term is not in the set. The length of the document is still right, because such a word always
+// has exactly one term. A TermFinder must not be used by several goroutines at the same time. A TermFinder keeps
 // references to the texts that are passed to it.
 type TermFinder struct {
 	wantedTerms *TermSet
 	cache       unitCache
-	wantsDigits bool // a wanted term may be a number
+	wantsDigits bool // wantedTerms may contain a number
 
-	startPatterns []startPattern // patterns for the first letters of the plain words that may have a wanted term
-	// bit set with the first three letters of these words (see packThreeLetters), for a fast first test
+	startPatterns []startPattern // patterns for the first letters of the plain words whose term may be in wantedTerms
+	// set of the first three letters that such words may have (see packThreeLetters), for a fast first test
 	threeLetterStarts [1 << 10]uint32
-	termSignatures    []uint64 // signatures of the wanted terms (nil if prefixes are wanted)
+	termSignatures    []uint64 // signatures of the terms in wantedTerms (nil if wantedTerms contains prefixes)
 }
 
 // startPattern is a pattern for the first letters of plain words. It contains the letters in the form that
 // [packLetters] returns, and a mask that selects the bytes to compare.
 type startPattern struct{ letters, mask uint64 }
 
-// maxStartPatterns is the maximum number of patterns with which a word is compared. If there are more patterns, each
-// word is treated as if it may have a wanted term.
+// maxStartPatterns is the maximum number of patterns with which the first letters of a word are compared. If there are
+// more patterns, the comparison is skipped, and each word is analyzed.
 const maxStartPatterns = 32
 
 // NewTermFinder returns a TermFinder for the given set of terms.
@@ -59,7 +59,7 @@ func NewTermFinder(choice *TermSet) *TermFinder {
 	return f
 }
 
-// addWordStarts registers the first letters of all plain words that have a wanted term.
+// addWordStarts registers the first letters of plain words, because the terms of these words are searched for.
 func (f *TermFinder) addWordStarts(words []string) {
 	for _, w := range words {
 		f.addStartPattern(packLetters(w), 8)
@@ -81,7 +81,8 @@ func packThreeLetters(first uint64) uint32 {
 	return uint32(first&31<<10 | first>>8&31<<5 | first>>16&31)
 }
 
-// addStartPattern registers that plain words with a wanted term may begin with the first n of these letters.
+// addStartPattern registers that words may have a searched term if they begin with certain letters. These are the
+// first n letters in first, which has the form that [packLetters] returns.
 func (f *TermFinder) addStartPattern(first uint64, n int) {
 	b := startPattern{first, math.MaxUint64}
 	if n < 8 {
@@ -98,7 +99,8 @@ func (f *TermFinder) addStartPattern(first uint64, n int) {
 	}
 }
 
-// mayHaveTerm reports whether a plain word with these first letters may have a wanted term.
+// mayHaveTerm reports whether a plain word that begins with these letters may have a term that is searched for. first
+// has the form that [packLetters] returns.
 func (f *TermFinder) mayHaveTerm(first uint64) bool {
 	return f.hasThreeLetterStart(packThreeLetters(first)) && f.matchesStartPattern(first)
 }
@@ -144,7 +146,8 @@ func (f *TermFinder) trimCache() {
 // apostrophe also begins other characters.
 func mayBeApostrophe(c byte) bool { return c == '\'' || c == "’"[0] }
 
-// rootIfWanted returns the term of a folded word. It may return "" if the term is certainly not wanted.
+// rootIfWanted returns the term of a folded word, such as its stem. If the first letters show that the term is not
+// searched for, it may return "" instead.
 func (f *TermFinder) rootIfWanted(word string) string {
 	if len(word) > 2 && isLetterWord(word) {
 		if !f.mayHaveTerm(packLetters(word)) {
@@ -162,7 +165,7 @@ func (f *TermFinder) rootIfWanted(word string) string {
 func (f *TermFinder) addStemStarts(t string) {
 	for i := range len(t) {
 		if !isLower(t[i]) {
-			return // No plain word has such a term.
+			return // The term t contains other characters than lower-case letters, so no plain word has it.
 		}
 	}
 	n := len(t)
@@ -195,7 +198,7 @@ func (f *TermFinder) SetDoc(ctx context.Context, d *index.Document, fields []Fie
 	return hasSome
 }
 
-// addTextTerms adds the wanted terms of a text to d. It reports whether the text has any terms.
+// addTextTerms adds those terms of a text to d that are in f.wantedTerms. It reports whether the text has any terms.
 func (f *TermFinder) addTextTerms(ctx context.Context, d *index.Document, s string, weight uint32) (hasSome bool) {
 	w := contextChecker{ctx: ctx}
 	for i := 0; i < len(s) && !w.isDoneAt(i); {
@@ -234,7 +237,8 @@ func (f *TermFinder) addTextTerms(ctx context.Context, d *index.Document, s stri
 	return hasSome
 }
 
-// addChunkTerms adds the wanted terms of a chunk to d. It reports whether the chunk has any terms.
+// addChunkTerms adds those terms of a chunk to the document d that are in f.wantedTerms. It reports whether the chunk
+// has any terms.
 func (f *TermFinder) addChunkTerms(d *index.Document, c string, weight uint32) bool {
 	if len(c) <= maxWholeBytes {
 		k := f.cache.findOrAnalyzeChunk(c)

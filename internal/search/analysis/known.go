@@ -37,29 +37,31 @@ type unitCache struct {
 	longChunkTexts []string
 	units          []chunkUnit
 	termByText     map[string]uint32
-	// terms whose units are stored, without numbers (nil if the units of all terms are stored, with numbers)
+	// If wantedTerms is set, the cache stores only the terms in this set, without numbers. If it is nil, the cache
+	// stores all terms, with numbers.
 	wantedTerms  *TermSet
 	wordRoot     func(word string) string
 	scratchUnits []chunkUnit // temporary memory for reuse
 
-	indexNumbers *index.TermNumberCache // numbers of the terms in the index that is being built
+	// numbers that the terms in this cache have in the search index that is being built
+	indexNumbers *index.TermNumberCache
 }
 
 type cacheSlot struct {
 	hash        uint32 // upper part of the hash (the lower part selects the slot)
-	chunkNumber uint32 // number of the chunk plus one (0 if the slot is free)
+	chunkNumber uint32 // number of the chunk in this slot plus one (0 if the slot is free)
 }
 
 // cachedChunk is a chunk in the cache.
 type cachedChunk struct {
 	endBytes        endBytes
-	firstTerm       uint32 // number of the first unit's term
+	firstTerm       uint32 // number of the chunk's first stored term
 	firstUnit       uint32 // index of the first unit in unitCache.units
 	length          uint8
-	unitCount       uint8 // number of stored units
-	startsWithWhole bool  // the first unit is a whole
-	partCount       uint8 // number of units in the chunk, stored or not, without wholes
-	hasUnits        bool  // the chunk has units, stored or not
+	unitCount       uint8 // number of the chunk's terms in unitCache.units
+	startsWithWhole bool  // The first stored term combines several words, such as getusername.
+	partCount       uint8 // number of words in the chunk, with or without a stored term
+	hasUnits        bool  // The chunk has at least one term, stored or not.
 }
 
 // cachedTerm is a term in the cache, with its index in the document that is being built.
@@ -147,7 +149,8 @@ func (k *unitCache) findOrAnalyzeChunk(c string) *cachedChunk {
 			}
 		}
 	}
-	// If wantedTerms is set, the text does not have to be copied, because the caller never changes it.
+	// Copy the chunk, so that the cache does not keep the whole text in memory. A TermFinder, which sets wantedTerms,
+	// keeps the text anyway.
 	if k.wantedTerms == nil {
 		c = strings.Clone(c)
 	}
@@ -182,8 +185,9 @@ func (k *unitCache) unitsOfChunk(s *cachedChunk) []chunkUnit {
 	return k.units[s.firstUnit:][:s.unitCount]
 }
 
-// appendNumberedUnits appends the units of a chunk to us and assigns numbers to their terms. It omits the units that
-// must not be stored. It also returns the number of units that are not wholes, and whether the chunk has any units.
+// appendNumberedUnits appends the terms of a chunk to us and assigns numbers to them. If wantedTerms is set, it omits
+// the other terms. It also returns the number of words in the chunk, and whether the chunk has any terms. A term that
+// combines several words does not count as a word.
 func (k *unitCache) appendNumberedUnits(us []chunkUnit, c string) (_ []chunkUnit, parts int, hasUnits bool) {
 	k.scratchUnits = appendUnits(k.scratchUnits[:0], c, k.wordRoot)
 	for _, u := range k.scratchUnits {

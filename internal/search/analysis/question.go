@@ -13,13 +13,13 @@ type QueryText struct {
 	Words    string   // text whose words determine the ranking
 	Required []string // words, phrases or prefixes (written as word*) that a document must contain
 	Excluded []string // words, phrases or prefixes (written as word*) that a document must not contain
-	Prefixes []string // all words that begin with one of these prefixes also determine the ranking
+	Prefixes []string // words that begin with one of these prefixes determine the ranking in addition to Words
 }
 
 // A Word is a term of a question.
 type Word struct {
 	Term string
-	Word string // the word in the question, folded (see [Fold])
+	Word string // the word in the query, folded (see [Fold])
 	N    int    // number of occurrences in the question
 }
 
@@ -95,7 +95,7 @@ func (a *Analyzer) analyzeRankingWords(ctx context.Context, s string) Question {
 			}
 		}
 		word := ""
-		if len(us) == 1 { // An identifier or name with several parts, such as YouTube, does not ask for anything.
+		if len(us) == 1 { // A name with several parts, such as YouTube, is not a question word such as you.
 			word = us[0].word
 		}
 		switch word {
@@ -123,7 +123,7 @@ func (a *Analyzer) analyzeRankingWords(ctx context.Context, s string) Question {
 // distinctWords collects the distinct words of a question in order, and counts their occurrences.
 type distinctWords struct {
 	words       []Word
-	indexByTerm map[string]int // index in the words by term (nil while there are few words)
+	indexByTerm map[string]int // for each term, its index in words (nil while words has only a few elements)
 }
 
 func (s *distinctWords) addWord(w Word) {
@@ -155,8 +155,8 @@ func (s *distinctWords) findTerm(term string) int {
 	return -1
 }
 
-// TermSequence returns the terms of a text's words in order, without wholes. Phrases are compared by these sequences.
-// If ctx is done, TermSequence returns early.
+// TermSequence returns the terms of a text's words in order. It omits terms that combine several words, such as
+// getusername. Phrases are compared by these sequences. If ctx is done, TermSequence returns early.
 func (a *Analyzer) TermSequence(ctx context.Context, s string) []string {
 	var ts []string
 	a.eachChunk(ctx, s, func(us []chunkUnit) {
@@ -169,8 +169,8 @@ func (a *Analyzer) TermSequence(ctx context.Context, s string) []string {
 	return ts
 }
 
-// CountTerms returns how often each term occurs in the text. The terms may be wholes. If ctx is done, CountTerms
-// returns early.
+// CountTerms returns how often each term occurs in the text. A term may also be a combination of several words, such
+// as getusername. If ctx is done, CountTerms returns early.
 func (a *Analyzer) CountTerms(ctx context.Context, text string, terms []string) []int {
 	n, place := make([]int, len(terms)), make(map[string]int, len(terms))
 	for i, t := range terms {

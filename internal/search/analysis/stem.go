@@ -29,7 +29,8 @@ func Stem(word string) string {
 	w.setRegions()
 	w.removePossessive()
 	w.step1a()
-	switch string(w.letters) { // The following steps must not change these words.
+	// These words are exceptions, which the remaining steps of the stemming algorithm would change wrongly.
+	switch string(w.letters) {
 	case "inning", "outing", "canning", "herring", "earring", "proceed", "exceed", "succeed":
 		return string(w.letters)
 	}
@@ -295,7 +296,7 @@ func (w *stemmer) step4() {
 	w.replaceSuffix(n, "")
 }
 
-// dropsFinalE reports whether step 5 removes the e at the end of the word.
+// dropsFinalE reports whether step 5 of the Snowball stemmer for English removes the e at the end of the word.
 func (w *stemmer) dropsFinalE() bool {
 	return w.isSuffixInR2(1) || (w.isSuffixInR1(1) && !w.isShortSyllableAt(len(w.letters)-1))
 }

@@ -13,12 +13,14 @@ import (
 type Tokens struct {
 	text string
 
-	// The list of tokens. A token is a number. Its lower 16 bits are the distance in bytes from the start of the
-	// previous token. For a plain word (lower-case letters after a lower-case or capital letter), the upper 16 bits
-	// are the first three letters (see packThreeLetters). For a number, they are numberToken. For any other chunk,
-	// they are chunkToken, and three more numbers follow: the word count of the chunk, and the signature for the
-	// chunk's terms in two parts. A token with spaceToken is not a word, but only increases the distance to the next
-	// token.
+	// The words of the text, each encoded as a number. The lower 16 bits of the number are the distance in bytes from
+	// the start of the previous word. The upper 16 bits depend on the word:
+	// - For a word in lower-case letters, with or without a first capital, they are its first three letters (see
+	//   packThreeLetters).
+	// - For a number, they are numberToken.
+	// - For any other chunk, they are chunkToken. Three more numbers follow: the chunk's word count, and the signature
+	//   of its terms in two parts.
+	// - For spaceToken, no word begins here. The number only increases the distance to the next word.
 	encoded []uint32
 }
 
@@ -26,7 +28,7 @@ const (
 	distanceBits = 16
 	maxDistance  = 1<<distanceBits - 1
 
-	// These values differ from all results of packThreeLetters.
+	// packThreeLetters never returns these values, so they can mark tokens that are not plain words.
 	spaceToken  = 1<<15 - 1
 	numberToken = 1<<15 - 2
 	chunkToken  = 1<<15 - 3

@@ -32,13 +32,13 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// chunkUnit is a term of a chunk.
+// chunkUnit is a term of a chunk. A chunk, such as getUserName, has a term for each word and a combined term.
 type chunkUnit struct {
-	term       uint32 // number of the term in the cache
-	isWhole    bool   // the term combines several words, which are also separate units
-	isStopWord bool   // the word of this unit is a stop word
+	term       uint32 // number of the term in the unitCache
+	isWhole    bool   // the term combines several words, each of which also has a term of its own
+	isStopWord bool   // word is a stop word
 	text       string // text of the term
-	word       string // the word in the text, but in lower case and folded
+	word       string // the word from which the term was made, in lower case and folded (see Fold)
 }
 
 // Limits in bytes. If a compound such as getUserName is longer than maxWholeBytes, the whole is not a term, and only
@@ -49,15 +49,16 @@ const (
 	maxWordBytes  = 64 // in bytes
 )
 
-// unitSet collects the units of a chunk.
+// unitSet collects the terms of a chunk, such as getUserName.
 type unitSet struct {
 	units        []chunkUnit
-	firstOfChunk int             // index of the chunk's first unit
-	unitTexts    map[string]bool // texts of the first indexedUnits units (nil while there are only a few units)
+	firstOfChunk int // index in units of the first term that belongs to the current chunk
+	// texts of the current chunk's terms in the first indexedUnits elements of units (nil for a chunk with few terms)
+	unitTexts    map[string]bool
 	indexedUnits int
 }
 
-// maxLinearUnits is the maximum number of units for which linear search is used.
+// maxLinearUnits is the number of terms up to which a chunk's terms are searched one after the other, without a map.
 const maxLinearUnits = 32
 
 // addPartUnit adds a unit that is a part of the chunk.
@@ -96,8 +97,8 @@ func (s *unitSet) addEmojiUnits(c string) {
 	}
 }
 
-// splitEmoji returns the parts of an emoji with the length that measureEmoji returns, and the whole emoji without
-// variants and skin tones.
+// splitEmoji splits an emoji that consists of several joined emoji, such as a family. It returns the parts and the
+// whole. Variants and skin tones are removed.
 func splitEmoji(emoji string) (parts []string, whole string) {
 	whole = strings.Map(func(r rune) rune {
 		if isEmojiSuffix(r) || isSkinTone(r) {
@@ -122,8 +123,8 @@ func (s *unitSet) addIdentifierUnits(c string, root func(word string) string) {
 	}
 }
 
-// appendUnits appends the units of a chunk to us. The parts are in order, and each whole follows its parts. The
-// function root must return the term of a folded word.
+// appendUnits appends the terms of a chunk, such as getUserName, to us. The terms of single words are in order. A
+// combined term follows the terms of its words. The function root must return the term of a folded word.
 func appendUnits(us []chunkUnit, c string, root func(word string) string) []chunkUnit {
 	if isPlainWord(c) {
 		w := Fold(c)
@@ -132,7 +133,8 @@ func appendUnits(us []chunkUnit, c string, root func(word string) string) []chun
 	return appendParts(us, c, root)
 }
 
-// appendParts is like appendUnits, for a chunk that may have several parts.
+// appendParts appends the terms of a chunk to us. The chunk may consist of several words, such as getUserName. The
+// function root must return the term of a folded word.
 func appendParts(us []chunkUnit, c string, root func(word string) string) []chunkUnit {
 	set := unitSet{units: us, firstOfChunk: len(us)}
 	if class, _ := classifyFirstChar(c); class == classEmoji {
@@ -285,8 +287,9 @@ func addWordTerms(w string, root func(word string) string, addPart func(text, wo
 		}
 		return f
 	}
-	// The range f[from:i] is the current run of characters that are not wide. The variable wide contains the previous
-	// character if that character is wide. The variable alone is true if this character does not belong to a pair yet.
+	// In the loop, f[from:i] is the text for which no term was added yet. It begins with a wide (for example Chinese)
+	// character if wide is true, and alone is true if this character is not part of a pair yet. Otherwise, it contains
+	// only characters that are not wide.
 	from := 0
 	wide := false
 	alone := false

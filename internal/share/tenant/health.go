@@ -20,8 +20,9 @@ type Health struct {
 	checkMemory func(context.Context) error
 	now         func() time.Time
 
-	lock      chan struct{} // holds one value while the fields below are in use; concurrent requests share a result
-	checkTime time.Time     // time when err was determined
+	// lock for the fields below: a channel with capacity 1 that contains a value while the fields are in use
+	lock      chan struct{}
+	checkTime time.Time // time when checkMemory was last called
 	err       error
 }
 
@@ -49,7 +50,7 @@ func (h *Health) checkReady() error {
 	h.lock <- struct{}{}
 	defer func() { <-h.lock }()
 	if now := h.now(); h.checkTime.IsZero() || now.Sub(h.checkTime) >= healthMaxAge {
-		// Do not use the context of the request, because other requests share the result.
+		// Do not use the context of the request, because the result of the check also answers other requests.
 		ctx, cancel := context.WithTimeout(context.Background(), healthTimeout)
 		defer cancel()
 		h.err = h.checkMemory(ctx)

@@ -17,8 +17,8 @@ type Limit struct {
 	now   func() time.Time
 
 	mu             sync.Mutex      // guards the fields below
-	changeCredit   float64         // number of changes that may be made now; it grows with time
-	creditTime     time.Time       // time for which credit was computed
+	changeCredit   float64         // number of changes that the quota allows now; it grows with time
+	creditTime     time.Time       // time for which changeCredit was computed
 	lastSeq        uint64          // number of the last change in the store
 	pendingChanges []allowedChange // allowed changes that are not in the store yet, oldest first
 }
@@ -102,7 +102,7 @@ func (l *Limit) checkQuota(ctx context.Context, s oxbow.Store, g allowedChange) 
 
 // newAllowedChange returns how many entries and bytes the ops add. If the ops only remove entries, bytes is 0.
 func newAllowedChange(ops []oxbow.Op) (g allowedChange) {
-	const head = 100 // approximate size of an entry besides its texts, in bytes
+	const head = 100 // approximate number of bytes that an entry needs in addition to its name and its content
 	for _, op := range ops {
 		switch op := op.(type) {
 		case oxbow.Add:

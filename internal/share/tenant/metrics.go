@@ -26,11 +26,12 @@ type Metrics struct {
 
 	mu         sync.Mutex // guards the fields below
 	requests   map[requestKey]int
-	durations  map[string]*histogram // durations of the requests to each door
+	durations  map[string]*histogram // durations of the requests to each interface of the server, such as "mcp"
 	inProgress int                   // number of requests in progress
 }
 
-// requestKey identifies a count of requests: all from one tenant, through one door, with one status code.
+// requestKey identifies a counter. The counter counts the requests of one tenant to one interface of the server
+// (door), such as "mcp", that were answered with one status code.
 type requestKey struct {
 	tenant, door string
 	code         int
@@ -38,7 +39,8 @@ type requestKey struct {
 
 // histogram counts durations. Each duration is counted for the lowest bound that is not below it.
 type histogram struct {
-	counts [12]int // The last element counts the durations above the highest bound.
+	// numbers of durations, by upper bound; the last element counts the durations above the highest bound
+	counts [12]int
 	sum    float64
 	count  int
 }
@@ -49,7 +51,8 @@ func NewMetrics(version string, started time.Time) *Metrics {
 		durations: map[string]*histogram{}}
 }
 
-// doorForPath returns the name of the door, which is the interface that serves a path, such as "mcp".
+// doorForPath returns the name of the interface that serves a URL path, such as "mcp". An interface is also called a
+// door.
 func doorForPath(path string) string {
 	if strings.HasSuffix(path, "/events") {
 		return "events"

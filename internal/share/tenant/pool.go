@@ -48,11 +48,12 @@ type homeSlot struct {
 	ready              chan struct{} // closed when home or err is set
 	home               Home
 	err                error
-	requestsInProgress int         // number of requests in progress
-	lastUse            time.Time   // time when the last request ended
-	idleTimer          *time.Timer // timer that closes the home (nil before the first use)
-	isClosing          bool
-	closed             chan struct{} // closed when the home was closed
+	requestsInProgress int       // number of requests in progress
+	lastUse            time.Time // time when the last request ended
+	// timer that closes the home if no request uses it (nil before the first request has ended)
+	idleTimer *time.Timer
+	isClosing bool
+	closed    chan struct{} // closed when the home was closed
 }
 
 // New returns a pool without open homes. The pool opens the home of a tenant with open.
@@ -105,9 +106,10 @@ func (p *Pool) useHome(ctx context.Context, tenant string) (_ Home, release func
 	}
 }
 
-// acquireSlot returns a tenant's slot and counts the caller as a user of it. If mustOpen is true, the caller must call
-// openSlotHome. If another home must be closed first, it returns no slot, and the caller must try again when wait is
-// closed. If all homes are in use, the error is errAllHomesInUse.
+// acquireSlot returns a tenant's slot, which contains the tenant's open home, and counts the caller as a user of it.
+// If mustOpen is true, the home is not open yet, and the caller must call openSlotHome. If a home must first be
+// closed, acquireSlot returns no slot. The caller must then try again when the channel wait is closed. If all homes
+// are in use, the error is errAllHomesInUse.
 func (p *Pool) acquireSlot(tenant string) (_ *homeSlot, wait <-chan struct{}, mustOpen bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -163,7 +165,7 @@ func (p *Pool) chooseHomeToClose() (idle *homeSlot) {
 // openSlotHome opens the home of a slot for all requests that wait for it. If this fails, the next request opens
 // the home again.
 func (p *Pool) openSlotHome(ctx context.Context, s *homeSlot) {
-	s.err = errOpening // This error remains if open panics.
+	s.err = errOpening // Set an error first, so that the slot does not count as open if the function open panics.
 	defer func() {
 		if s.err != nil {
 			p.mu.Lock()
@@ -184,7 +186,8 @@ func (p *Pool) releaseSlot(s *homeSlot) {
 		return
 	}
 	if p.slotsByTenant[s.tenant] != s {
-		return // The home could not be opened.
+		// The slot is not in the pool any more, because its home could not be opened. There is nothing to close later.
+		return
 	}
 	s.lastUse = time.Now()
 	s.idleTimer = time.AfterFunc(p.opts.IdleTimeout, func() {

@@ -106,7 +106,7 @@ func (s *Server) requestTenant(w http.ResponseWriter, r *http.Request) string {
 			refused.Status != http.StatusRequestEntityTooLarge {
 			return ""
 		}
-		return t.Tenant // The size of the request does not matter here. The home refuses a request that is too large.
+		return t.Tenant // Ignore that the request may be too large. The home that serves the request refuses it.
 	}
 	return s.VisitorTenant(w, r)
 }

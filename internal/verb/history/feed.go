@@ -60,10 +60,11 @@ type ChangeListener struct {
 
 	feed        *ChangeFeed
 	wakeChannel chan struct{}
-	memory      *oxbow.Memory // the listener's view of the memory
+	memory      *oxbow.Memory // the part of the memory that the listener's caller may see
 	lastTaken   uint64        // number of the last change that TakeChanges has returned
 	seenResets  int           // value of ChangeFeed.resetCount at the last TakeChanges call
-	mustReset   bool          // The next call of TakeChanges must return a reset.
+	// The next call of TakeChanges must tell the reader to read everything again (see TakenChanges.IsReset).
+	mustReset bool
 }
 
 // TakenChanges is the result of [ChangeListener.TakeChanges].

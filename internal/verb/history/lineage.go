@@ -20,7 +20,7 @@ type LineageIn struct {
 type LineageOut struct {
 	Name    string         `json:"name"`
 	Sources []lineage.Edge `json:"sources"` // edges to the entry's sources, then to their sources, and so on
-	// edges to the entries made from the entry, then to those made from these, and so on
+	// edges from the entry to the entries made from it, and so on from each of these entries
 	DerivedEdges []lineage.Edge `json:"made"`
 	EmptyReasons []verb.Note    `json:"why,omitempty"`
 }

@@ -41,10 +41,11 @@ type RevertIn struct {
 type RevertOut struct {
 	DryRun bool `json:"dry_run,omitempty"`
 	// number of the change that reverts the selected changes
-	Seq       uint64                  `json:"seq,omitempty"`
-	Changes   []uint64                `json:"changes"`             // numbers of the selected changes
-	Steps     []revert.Step           `json:"entries"`             // the step for each entry
-	Conflicts []revert.Conflict       `json:"conflicts,omitempty"` // later changes by others that are kept
+	Seq     uint64        `json:"seq,omitempty"`
+	Changes []uint64      `json:"changes"` // numbers of the selected changes
+	Steps   []revert.Step `json:"entries"` // what was done to each entry to revert the changes
+	// changes by others, made after the selected changes, that are kept
+	Conflicts []revert.Conflict       `json:"conflicts,omitempty"`
 	Derived   []revert.DerivedVersion `json:"derived,omitempty"`
 	// Reverted texts that were shown to models, newest first.
 	Shown        []ShownItem `json:"shown,omitempty"`
@@ -194,16 +195,17 @@ func revertSelection(
 	return sel, a, nil
 }
 
-// matchesVersion reports whether a version with this source matches the arguments about the door, the client, the
-// agent and foreign text.
+// matchesVersion reports whether a version was written through the interface (Door) and by the client and agent that
+// the arguments select. If the arguments select only changes after reading foreign text, the version must be such a
+// change.
 func (in *RevertIn) matchesVersion(s oxbow.Source, v *oxbow.Version) bool {
 	return (in.Door == "" || strings.EqualFold(s.Door, in.Door)) &&
 		(in.Agent == "" || strings.EqualFold(s.Claimed.Agent, in.Agent)) &&
 		hasPrefixFold(s.Claimed.Client, in.Client) && (in.WithTrust == "" || isTainted(s, v))
 }
 
-// isTainted reports whether a version was written after foreign text was read. A version by a person never counts as
-// such, even if it still has the label.
+// isTainted reports whether a version was written after foreign text was read. A version by a person never counts,
+// even if its entry still has the label taint.
 func isTainted(s oxbow.Source, v *oxbow.Version) bool {
 	_, tainted := v.Entry.Label(oxbow.LabelTaint)
 	return tainted && s.Actor != oxbow.Person

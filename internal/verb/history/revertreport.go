@@ -84,7 +84,7 @@ func (o RevertOut) TakenBackCount() int {
 }
 
 // IneffectiveCount returns how many of the selected changes do not affect the present memory, because their entries
-// were later forgotten or changed back. Changes in conflicts are not counted.
+// were later forgotten or changed back. It does not count changes that cannot be reverted because of a conflict.
 func (o RevertOut) IneffectiveCount() int {
 	named := map[uint64]bool{}
 	for _, s := range o.Steps {

@@ -51,7 +51,7 @@ func (o Output) FindTarget() (string, error) {
 	fi, err := os.Stat(o.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(o.Path); err != nil {
-			return o.Path, nil // The creation of the file will return the error.
+			return o.Path, nil // Ignore the error: creating the file will fail with the same error.
 		}
 		return "", verb.Advise(
 			verb.Invalidf("%s is a link to a file that is not there", o.Name),
@@ -116,9 +116,9 @@ func (o Output) WriteInOneStep(ctx context.Context, write func() error) (keptCop
 	)
 }
 
-// writeToTarget calls write with the directory and the name of the file, and with a function that reports whether
-// oxbow last wrote a text with a given digest to the file. It records the digest that write returns, and returns the
-// full path of the copy.
+// writeToTarget calls write with the directory and the name of the output file, and with a function that reports
+// whether oxbow last wrote a text with a given digest to this file. It records the digest that write returns. If write
+// has copied the old file, writeToTarget returns the full path of the copy.
 func (o Output) writeToTarget(
 	ctx context.Context,
 	write func(dir vfs.FS, name string, isOurs func(string) bool) (digest, kept string, err error),
@@ -144,7 +144,8 @@ func (o Output) writeToTarget(
 		}
 		return "", fmt.Errorf("%s: %w", o.OperationName, err)
 	}
-	_ = o.TrustList.AddOutput(ctx, path, digest) // If this fails, the next call keeps a copy.
+	// Ignore the error: the next write to this file then keeps a copy of the file, as if a person had edited it.
+	_ = o.TrustList.AddOutput(ctx, path, digest)
 	if kept != "" {
 		kept = filepath.Join(filepath.Dir(path), kept)
 	}

@@ -16,7 +16,7 @@ import (
 // An OutputDir is a directory that a verb creates as a whole for the user. An example is a new home.
 type OutputDir struct {
 	Path          string // absolute path in the form of the operating system
-	Name          string // path in the form in which the user wrote it
+	Name          string // path of the directory in the form in which the user wrote it
 	OperationName string // start of error messages, such as "making the new home"
 }
 

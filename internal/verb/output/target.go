@@ -1,4 +1,4 @@
-// This file checks the paths to which output is written.
+// This file checks that output is not written to a path where it would destroy a part of the memory.
 
 package output
 

@@ -49,7 +49,7 @@ type ChangedEntry struct {
 	CurrentText string `json:"after"`          // present text ("" if the entry was forgotten)
 	Kind        string `json:"kind,omitempty"` // kind of the entry
 
-	// The two fields below contain only labels that protect an entry.
+	// LabelsAdded and LabelsRemoved contain only labels that put an entry into every prompt (see protectionLabels).
 	LabelsAdded    []string `json:"labels_added,omitempty"`
 	LabelsRemoved  []string `json:"labels_removed,omitempty"`
 	AliasesRemoved []string `json:"aliases_removed,omitempty"`
@@ -97,8 +97,8 @@ func ListAgentChanges(ctx context.Context, w *verb.Workspace, in ChangedIn) (Cha
 	return out, nil
 }
 
-// maxListedEdits is the maximum number of listed entries. Further entries are listed after the person has decided
-// about some of these.
+// maxListedEdits is the maximum number of edited entries that agentEdits examines. The others are listed after the
+// person has kept or restored some of these entries.
 const maxListedEdits = 2000
 
 // agentEdits returns the changes that agents made to texts of persons, the most recent first. If name is not "", it
@@ -169,7 +169,7 @@ func changedEntry(ctx context.Context, p verb.PastTextFilter, e *agentedit.Agent
 	return c
 }
 
-// protectionLabels returns those labels that protect an entry.
+// protectionLabels returns those of the labels that put an entry into every prompt (see [agentedit.ProtectingKeys]).
 func protectionLabels(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(ls), func(l oxbow.Label) bool {
 		return !slices.Contains(agentedit.ProtectingKeys, l.Key)
@@ -191,8 +191,8 @@ type DecideChangedIn struct {
 // DecideChangedOut is the result of KeepAgentChanges and RestorePersonTexts.
 type DecideChangedOut struct {
 	DryRun  bool           `json:"dry_run,omitempty"`
-	Seqs    []uint64       `json:"seqs,omitempty"` // numbers of the new changes, oldest first
-	Entries []ChangedEntry `json:"entries"`        // entries as they were before these changes
+	Seqs    []uint64       `json:"seqs,omitempty"` // numbers of the changes that this call made, oldest first
+	Entries []ChangedEntry `json:"entries"`        // entries as they were before the changes in Seqs
 	Notes   []verb.Note    `json:"notes,omitempty"`
 }
 
@@ -273,7 +273,8 @@ func decideAgentChanges(
 	return out, nil
 }
 
-// findNamedEdits returns the edits of the entries that in names, each once.
+// findNamedEdits returns the agents' edits of the entries in in.Names, each entry once. If in.All is set, it returns
+// all edits.
 func findNamedEdits(ctx context.Context, m *oxbow.Memory, in DecideChangedIn) (edits []agentedit.AgentEdit, err error) {
 	if in.All {
 		return agentEdits(ctx, m, "")

@@ -21,9 +21,10 @@ type FindCommandsIn struct {
 
 // FindCommandsOut lists commands, the best first.
 type FindCommandsOut struct {
-	Commands      []inbox.PassedCommand `json:"commands"`
-	TotalCommands int                   `json:"of"` // number of all commands for the task, without the limit
-	Notes         []verb.Note           `json:"notes,omitempty"`
+	Commands []inbox.PassedCommand `json:"commands"`
+	// number of all commands that match the searched task, without the limit
+	TotalCommands int         `json:"of"`
+	Notes         []verb.Note `json:"notes,omitempty"`
 }
 
 // FindCommands lists the commands for a task that succeeded in past sessions.

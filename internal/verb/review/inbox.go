@@ -103,7 +103,7 @@ type FixesIn struct {
 // FixesOut lists fixes, the newest first.
 type FixesOut struct {
 	Fixes      []inbox.Fix `json:"fixes"`
-	TotalFixes int         `json:"of"` // number of all matching fixes, without the limit
+	TotalFixes int         `json:"of"` // number of all fixed errors that match the arguments, without the limit
 	Notes      []verb.Note `json:"notes,omitempty"`
 }
 
@@ -155,7 +155,8 @@ type ProposalIn struct {
 // ProposalOut is a proposal, with the turns from which it was made.
 type ProposalOut struct {
 	inbox.StoredProposal
-	Prompt string `json:"prompt,omitempty"` // whole text that the person wrote in the first of these turns
+	// whole text that the person wrote in the first turn from which the proposal was made
+	Prompt string `json:"prompt,omitempty"`
 }
 
 // ShowProposal returns a proposal and the prompt from which it was made.
@@ -318,7 +319,8 @@ func markUndoneProposals(ctx context.Context, w *verb.Workspace, items []inbox.S
 	if err != nil {
 		return err
 	}
-	removed := map[uint64][]int{} // indexes in items, by the change that removed the note
+	// indexes in items of the proposals whose note was removed, by the number of the change that removed it
+	removed := map[uint64][]int{}
 	for i, it := range items {
 		if accepted(it) {
 			if seq := findRemovalSeq(ctx, m, it.NoteName); seq > 0 {
@@ -444,7 +446,7 @@ func (o InboxOut) Report() (r report.Report) {
 	return r
 }
 
-// proposalRecord describes a proposal.
+// proposalRecord returns a proposal in the form in which reports print it.
 func proposalRecord(it inbox.StoredProposal) report.Record {
 	r := report.Record{Key: it.ID, Cells: []report.Cell{{Value: it.FirstTime}, {Value: it.Project}},
 		TextCells: []report.Cell{{Value: it.Sentence}}}

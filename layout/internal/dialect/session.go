@@ -14,8 +14,8 @@ import (
 // Session implements [layout.Session] for layouts that store no summaries of conversations. The zero Session adds
 // nothing to the context. Layouts that store summaries use [layout.Summaries].
 type Session struct {
-	// AddSystemContext adds the context for the beginning of a conversation. It is called again after each
-	// compaction. It may be nil.
+	// AddSystemContext adds the context with which a conversation begins. The session calls it again after each
+	// compaction of the conversation. It may be nil.
 	AddSystemContext func(ctx context.Context, c *prompt.Context) error
 	// AddRecalledContext adds the context that is put before a message of the user. It may be nil.
 	AddRecalledContext func(ctx context.Context, c *prompt.Context, message string) error

@@ -86,10 +86,11 @@ type DocumentOptions struct {
 	// SplitHidden splits the text of the document into a part that the caller may read and a rest that the caller may
 	// not read. SetDocument puts the rest at the beginning of the new text.
 	SplitHidden func(text string) (shown, rest string)
-	// CompanionEdits returns edits of other files that belong to the same change, for example a backup. was
-	// is the whole text before the change, and is is the whole text after the change.
+	// CompanionEdits returns edits of other files that belong to the same change, for example a backup. The parameter
+	// was is the document's whole text before the change, and the parameter is contains its whole text after the
+	// change.
 	CompanionEdits func(was, is string, now time.Time) ([]mdtree.Edit, error)
-	// AddEnding returns the text with the ending that the layout requires, such as a final line break.
+	// AddEnding returns the document's text with the ending that the layout requires, such as a final line break.
 	AddEnding func(text string) string
 }
 
@@ -112,7 +113,7 @@ func (b *Base) SetDocument(ctx context.Context, path, text string, o DocumentOpt
 		if shown == o.AddEnding(shown) {
 			want.Content = o.AddEnding(
 				text,
-			) // Use the same ending, so that a different ending is not merged as if it were a change.
+			) // Add the ending that the old text has, so that a missing ending is not merged as if it were a change.
 		}
 		e, err := b.SeenEntries(ctx).Merge(before, want)
 		if err != nil {

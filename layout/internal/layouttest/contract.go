@@ -35,10 +35,12 @@ func CheckWriters(t *testing.T, d layout.Dialect, rows [][]WriteCall) {
 
 // writerContract is a layout's set of tools, with the calls to test.
 type writerContract struct {
-	dialect   layout.Dialect
-	tools     func(layout.Home) []verb.Tool
-	rows      [][]WriteCall // calls that must not lose the text that a person typed
-	replacing [][]WriteCall // calls that must replace a text that only tools have written
+	dialect layout.Dialect
+	tools   func(layout.Home) []verb.Tool
+	// In each row, the first call writes a text, and a person edits it. No call of the row may then lose the person's
+	// text.
+	rows      [][]WriteCall
+	replacing [][]WriteCall // In each row, the calls must replace a text that only tools have written.
 }
 
 func runContract(t *testing.T, c writerContract) {
@@ -71,7 +73,7 @@ const (
 	changedText = "Line one, changed.\nLine two.\nLine three."
 )
 
-// editsByPerson contains the changes that a person makes to the first text.
+// editsByPerson contains the changes that a person makes to firstText, by name.
 var editsByPerson = map[string]func(text string) string{
 	"append":        func(s string) string { return strings.Replace(s, "Line three.", "Line three.\n"+typedText, 1) },
 	"change a line": func(s string) string { return strings.Replace(s, "Line two.", "Line two. "+typedText, 1) },
@@ -117,8 +119,8 @@ func (c WriteCall) callTool(t *testing.T, ctx context.Context, s layout.Home, to
 	return err
 }
 
-// editAsPerson makes a person's edit where the first text is stored: in a file or, if the file cannot be edited as
-// text, by another process.
+// editAsPerson lets a person edit the stored firstText. It edits the file that contains firstText. If no file contains
+// it as text, editAsPerson changes the entry through another process.
 func (h sharedHome) editAsPerson(t *testing.T, change func(string) string) {
 	t.Helper()
 	for _, name := range files(t, h.fsys, ".") {
@@ -141,7 +143,7 @@ func (h sharedHome) editAsPerson(t *testing.T, change func(string) string) {
 	p.Close()
 }
 
-// files returns the names of all files, except files that people do not read.
+// files returns the names of all files, except the undo files and the files that only oxbow reads.
 func files(t *testing.T, fsys vfs.FS, dir string) (names []string) {
 	t.Helper()
 	entries, err := fsys.ReadDir(dir)
@@ -212,7 +214,7 @@ func (c writerContract) checkTypedTextKept(t *testing.T, begin, call WriteCall, 
 		if err == nil {
 			continue
 		}
-		// The error has shown the text to the session, so that the session may replace it now.
+		// The error has shown the person's text to the session, so the session may now replace this text.
 		if err := call.callTool(t, ctx, s, c.tools(s), laterText); err != nil &&
 			!errors.Is(err, oxbow.ErrUnsupported) {
 			t.Errorf("fresh %v: the second %s said %v", fresh, call.Tool, err)

@@ -50,7 +50,7 @@ func CallTool(t testing.TB, w *verb.Workspace, tools []verb.Tool, name string, a
 	return callToolIn(t.Context(), t, w, tools, name, args)
 }
 
-// callToolIn is like [CallTool], with a context such as a session's context.
+// callToolIn calls a tool like [CallTool]. ctx is passed to the tool, and may belong to a session.
 func callToolIn(
 	ctx context.Context,
 	t testing.TB,
