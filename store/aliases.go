@@ -27,7 +27,7 @@ type AliasHolder struct {
 	Name    string
 	Aliases []string
 	IsNew   bool      // The change creates the entry.
-	Had     []string  // aliases of the entry before the change
+	Had     []string  // aliases that the entry had before the change for which SettleAliases is called
 	Created time.Time // creation time (zero means the time of the change)
 }
 
@@ -87,8 +87,9 @@ func SettleAliases(holders []AliasHolder, rule AliasRule) (taken []TakenAlias) {
 	return taken
 }
 
-// aliasKeepers returns the entries that may keep a word. claims are the entries that have the word as an alias. The
-// entry named is the one that has the word as its name (nil if such an entry does not exist).
+// aliasKeepers returns the entries that may keep a word as their name or alias. claims are the entries that would have
+// the word as an alias. named is the entry that has the word as its name, or nil. rule decides between the entries in
+// claims.
 func aliasKeepers(word string, claims []*AliasHolder, named *AliasHolder, rule AliasRule) []*AliasHolder {
 	had := slices.DeleteFunc(slices.Clone(claims), func(h *AliasHolder) bool { return !containsName(h.Had, word) })
 	isOld := len(had) == len(claims) && (named == nil || !named.IsNew)
@@ -116,9 +117,9 @@ func compareAge(a, b *AliasHolder) int {
 	return cmp.Or(a.Created.Compare(b.Created), strings.Compare(NormalName(a.Name), NormalName(b.Name)))
 }
 
-// FreeAliases divides the aliases that an entry is about to get into free and taken ones. An alias is taken if it is
-// the name or an alias of another entry, unless had, the entry's present aliases, contains the alias. This is the rule
-// holderKeeps for a single entry. For owner, see [CheckAliases].
+// FreeAliases divides the new aliases of an entry into free and taken ones. An alias is taken if it is the name or an
+// alias of another entry. However, an alias in had, which are the aliases that the entry already has, is always free.
+// For the function owner, see [CheckAliases].
 func FreeAliases(
 	name string,
 	aliases, had []string,
@@ -177,7 +178,7 @@ func WithoutTakenAliases(ctx context.Context, s Store, ops []Op) (free []Op, tak
 	return free, taken, nil
 }
 
-// holdersAfter returns all entries as they would be after the ops.
+// holdersAfter returns all entries, with the names and aliases that they would have after the ops.
 func holdersAfter(ctx context.Context, s Store, ops []Op) (holders []AliasHolder, err error) {
 	place := map[string]int{}
 	for e, err := range s.Entries(ctx, Filter{}) {

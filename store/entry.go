@@ -32,8 +32,8 @@ const (
 	Note    Kind = iota // written by an agent or a person to be remembered
 	Archive             // summary of a session, made when the session's context was compacted
 	Journal             // an entry in a daily log
-	World               // a fact that all agents share
-	History             // a summary of a past session
+	World               // a fact about the world, which all agents share
+	History             // a summary of what happened in a past session
 	Handoff             // a task that a session leaves for the next session
 	endKind
 )
@@ -204,7 +204,7 @@ func (l Label) Is(other Label) bool { return l.Key == other.Key && SameName(l.Va
 // These label keys have a fixed meaning. Callers may use any other keys.
 const (
 	LabelProject    = "project"    // the project that the entry belongs to
-	LabelTag        = "tag"        // a word chosen by the writer
+	LabelTag        = "tag"        // a word by which the entry's author classifies the entry
 	LabelFile       = "file"       // path of a related file, relative to its project
 	LabelConfidence = "confidence" // how sure the writer was, from 0 to 1
 

@@ -52,7 +52,7 @@ func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }
 // [ErrQuota].
 type QuotaError struct {
 	Bound string        // limited quantity: "entries", "bytes" or "changes a second"
-	Most  int64         // maximum that is allowed
+	Most  int64         // highest value of the limited quantity that the memory allows
 	Wait  time.Duration // time after which a retry may succeed (0 if waiting does not help)
 }
 
@@ -163,7 +163,7 @@ type BusyError struct {
 	Waited  time.Duration
 	PID     int       // process ID of the process that holds the lock (0 if it is not known)
 	Program string    // name of its program ("" if not known)
-	Since   time.Time // time when it acquired the lock (zero if not known)
+	Since   time.Time // time when that process acquired the lock (zero if not known)
 	Stopped bool      // The process is suspended, so waiting does not help.
 }
 

@@ -20,8 +20,8 @@ func Undoable(ctx context.Context, h Historian, n int) ([]Change, error) {
 			return nil, err
 		}
 		if undone[c.Seq] {
-			// This change undid an undo. The changes that the undo had reverted are in effect again, so they can be
-			// undone.
+			// Skip this change, because a newer change undid it. If it was itself an undo, the changes that it had
+			// undone are in effect again and can be undone.
 			continue
 		}
 		if len(c.Reverts) > 0 {

@@ -74,7 +74,9 @@ func normalizeWords(op Op) Op {
 	switch op := op.(type) {
 	case Add:
 		if areNormal(op.Aliases, op.Labels) {
-			break // Stop at the first word that is not normal, so that a large change needs no memory for copies.
+			// Copy the words below only if one of them is not in normal form, so that a large change needs little
+			// memory.
+			break
 		}
 		op.Aliases, op.Labels = normalAliases(op.Aliases), normalLabels(op.Labels)
 		return op

@@ -30,7 +30,8 @@ type Op interface {
 	// result shares the memory of labels and aliases with old or the op.
 	ApplyTo(old Entry) Entry
 
-	// uniqueAliases returns the new aliases that must not be the name or an alias of another entry.
+	// uniqueAliases returns the op's aliases if no other entry may have one of them as its name or alias. Otherwise it
+	// returns nil.
 	uniqueAliases() []string
 }
 
@@ -134,7 +135,8 @@ func aliasesIfUnique(mustBeUnique bool, aliases []string) []string {
 // an alias of another entry. An alias in old, the present aliases of the entry, is not new. Stores call CheckAliases
 // when they apply an op.
 //
-// owner must return the name of an entry that has the word as its name or alias. It must ignore the entry but.
+// owner must return the name of an entry that has the given word as its name or alias. It must ignore the entry whose
+// name is passed as but.
 func CheckAliases(op Op, old []string, owner func(word, but string) (name string, ok bool)) error {
 	for _, a := range op.uniqueAliases() {
 		if !containsName(old, a) {
@@ -146,7 +148,8 @@ func CheckAliases(op Op, old []string, owner func(word, but string) (name string
 	return nil
 }
 
-// ownerOfName calls owner for each Unicode spelling of the word. It returns the first entry that owner finds.
+// ownerOfName finds an entry that has the word, in any Unicode spelling, as its name or alias. It calls owner for each
+// spelling, and returns the first result. The entry with the name except is ignored.
 func ownerOfName(word, except string, owner func(word, but string) (name string, ok bool)) (name string, ok bool) {
 	for _, form := range NameForms(word) {
 		name, ok = owner(form, except)

@@ -10,7 +10,7 @@ import (
 // A Summary describes the entries of a memory in numbers.
 type Summary struct {
 	Entries int
-	Content int64 // total size of the contents, in bytes
+	Content int64 // total size of the entries' contents, in bytes
 	// number of entries for each kind, project and tag; filters use the same label keys
 	Counts         map[Label]int
 	Oldest, Newest time.Time // creation times of the first and the last entry
@@ -26,8 +26,9 @@ type RecoverReport struct {
 	Last     uint64      // number of the last change that could be read
 	Lost     [][2]uint64 // ranges [first, last] of changes that could not be read
 	BadBytes int64       // number of bytes that belong to no record
-	Header   bool        // The header was damaged and was reconstructed from the records.
-	Base     bool        // Some entries in the compacted part of the log could not be read.
+	Header   bool        // The header of the log file was damaged and was reconstructed from the log's records.
+	// Some entries could not be read that were stored in the log's base, which contains the state after a compaction.
+	Base bool
 }
 
 // HeadName is the key by which the names and aliases are requested in heads.
@@ -36,9 +37,9 @@ const HeadName = "name"
 // A Head is an entry without its content. If a store has the whole entry in memory, the head may contain the whole
 // entry (see package heads).
 type Head struct {
-	// If Whole is set, Entry is the whole entry. Otherwise Entry has only the ID, version, kind and
-	// times, and the labels with the requested keys. If [HeadName] is a requested key, Entry also
-	// has the name and the aliases, and these are valid only until the next head.
+	// If Whole is set, Entry is the whole entry. Otherwise Entry has only the ID, version, kind and times, and the
+	// labels with the requested keys. If [HeadName] is a requested key, Entry also has the name and the aliases. They
+	// are valid only until the iteration returns the next Head.
 	Entry *Entry
 	Whole bool
 	Size  int // number of bytes in the content
@@ -61,6 +62,7 @@ type Redactor interface {
 type RedactReport struct {
 	Versions int    // number of removed versions, including the current version
 	Seq      uint64 // number of the change that records the redaction, or 0 if nothing was removed
-	// Left lists copies of the content that the redaction could not reach.
+	// Left lists places that may still contain a copy of the removed content, because the store could not remove it
+	// there.
 	Left []string
 }

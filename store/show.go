@@ -14,7 +14,7 @@ import (
 // each occasion whether an entry may be shown.
 type Occasion int
 
-// These are the occasions.
+// These are the occasions on which the text of an entry may be shown.
 const (
 	// BySearch: words in the text find the entry, or its name is offered in place of an unknown name.
 	BySearch Occasion = iota
@@ -26,13 +26,14 @@ const (
 	// Unasked: a model gets the entry without asking for it, at a prompt, before an edit or in the
 	// selection of a profile.
 	Unasked
-	// UnaskedByLabels is like Unasked, but ignores the entry's text. Use it to choose candidates from many entries, or
-	// from heads, which lack content. Check each chosen entry for Unasked before you show the entry.
+	// UnaskedByLabels: as for Unasked, a model gets the entry without asking for it, but only the entry's labels and
+	// author are checked and not its text. Use it to choose candidates from many entries, or from heads, which lack
+	// content. Check each chosen entry for Unasked before you show the entry.
 	UnaskedByLabels
 	// AtStart: a model gets the entry at the start of its session.
 	AtStart
-	// WithoutLabels: the text goes where the entry's labels are lost, such as a file that other programs read, a
-	// team's repository, a handoff that nobody requested by name, or a layout without labels.
+	// WithoutLabels: the entry is copied to a place that does not keep its labels, such as a file that other programs
+	// read, a team's repository, a handoff that nobody requested by name, or a layout without labels.
 	WithoutLabels
 )
 
@@ -104,13 +105,14 @@ func (e *Entry) WhyHeld(on Occasion) HoldReason {
 // MayShow reports whether the entry may be shown on an occasion (see [Entry.WhyHeld]).
 func (e *Entry) MayShow(on Occasion) bool { return e.WhyHeld(on) == "" }
 
-// heldKeys are the keys of labels that hold an entry back on the occasions Unasked and AtStart. On
-// the occasion WithoutLabels, only the labels with the first flaggedKeyCount keys hold an entry back.
+// heldKeys are the keys of labels because of which an entry is not shown to a model that did not ask for it. These are
+// the occasions Unasked, UnaskedByLabels and AtStart. On the occasion WithoutLabels, only the first flaggedKeyCount
+// keys count.
 var heldKeys = []string{LabelQuarantine, LabelTaint, LabelSuspect, LabelUnvouched, LabelOrigin}
 
 const flaggedKeyCount = 3
 
-// heldActors are the authors whose entries are held back on the same occasions as entries with heldKeys.
+// heldActors are the authors whose entries are not shown to a model that did not ask for them.
 var heldActors = []string{string(Imported), string(Foreign)}
 
 // HeldLabels returns the label keys because of which an entry is held back on an occasion, whoever its author is.

@@ -41,7 +41,7 @@ type Source struct {
 // so no decision may depend on it.
 type Claim struct {
 	Client string `json:"client,omitempty"` // program and version
-	Agent  string `json:"agent,omitempty"`  // agent or model
+	Agent  string `json:"agent,omitempty"`  // name of the agent or of its model, as the caller gave it
 }
 
 // refSeparator is between the client's session or call and the origin of the text in a Ref.
@@ -75,8 +75,8 @@ func (s Source) SplitRef() (caller, origin string) {
 
 // These prefixes begin the part of a Ref that identifies the caller.
 const (
-	RefSession = "session:" // CLIENT/SESSION follows.
-	RefCall    = "call:"    // The client's ID of the call follows.
+	RefSession = "session:" // The rest is CLIENT/SESSION, which names a session of an agent.
+	RefCall    = "call:"    // The rest is the ID that the client gave to the call.
 )
 
 type sourceKey struct{}
@@ -122,7 +122,8 @@ func OpIDKey(id string) string {
 	return id
 }
 
-// callKeyLen is how many bytes of an op ID from [CallOpID] identify the call.
+// callKeyLen is the number of bytes at the start of an ID from [CallOpID] that depend only on the call's id. The rest
+// of the ID depends on the call's arguments as well.
 const callKeyLen = len("~") + 2*16
 
 // isCallOpID reports whether the op ID has the form of the IDs that [CallOpID] returns.

@@ -146,7 +146,7 @@ type Change struct {
 	Hash     string // hash of the log up to and including this change, in hex (empty in a store without a hash chain)
 	Time     time.Time
 	Source   Source
-	Note     string   // the reason (see [WithNote])
+	Note     string   // the reason for the change, as the caller of Apply gave it (see [WithNote])
 	Reverts  []uint64 // numbers of the changes that this change undid
 	Versions []Version
 }
@@ -194,7 +194,7 @@ type CheckReport struct {
 
 // A Problem is something wrong that a check found, and how to repair it.
 type Problem struct {
-	Offset int64 // offset in the file, or -1 for a problem without a single position
+	Offset int64 // offset of the problem in the store's file, or -1 for a problem without a single position
 	What   string
 	Mend   string // advice how to repair it
 }
@@ -208,7 +208,7 @@ type Compactor interface {
 
 // CompactReport is the result of a compaction.
 type CompactReport struct {
-	BytesBefore, BytesAfter int64  // size of the file
+	BytesBefore, BytesAfter int64  // size of the store's file before and after the compaction
 	Changes                 int    // number of changes dropped from the log
 	Versions                int    // number of versions dropped
 	Seq                     uint64 // number of the change that records the compaction, or 0 if nothing was dropped
@@ -217,11 +217,11 @@ type CompactReport struct {
 // Stats describe the size of a store.
 type Stats struct {
 	Path    string
-	Entries int    // number of entries
+	Entries int    // number of entries in the store
 	Bytes   int64  // size of the file
 	Used    int64  // size of the file without its free space
 	First   uint64 // number of the first change in the log
-	Last    uint64 // number of the last change
+	Last    uint64 // number of the last change in the log
 	Head    string // hex hash of the log up to Last (empty in a store without a hash chain)
 }
 

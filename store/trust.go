@@ -31,12 +31,16 @@ const (
 
 // Only programs write these labels. [Entry.Trust] depends on all these labels except suspect and personal.
 const (
-	LabelTaint      = "taint"      // a call by which the agent had read text by others
-	LabelSuspect    = "suspect"    // rule for texts that look like instructions; the text matches this rule
-	LabelQuarantine = "quarantine" // rule as for suspect, for a tainted text
-	LabelOrigin     = "origin"     // trust level of the source, if it is lower than the author's trust level
-	LabelVerified   = "verified"   // the test or commit that supports the text
-	LabelPersonal   = "personal"   // a kind of personal data that the text contains
+	// the agent had read text by others before it wrote the entry; the value is the call that returned this text
+	LabelTaint = "taint"
+	// the text looks like instructions to an agent; the value is the rule that recognized it
+	LabelSuspect = "suspect"
+	// the text looks like instructions and may come from others; the value is the rule that recognized it
+	LabelQuarantine = "quarantine"
+	// trust level of the place that the text comes from, if it is lower than the author's trust level
+	LabelOrigin   = "origin"
+	LabelVerified = "verified" // the test or commit that supports the text
+	LabelPersonal = "personal" // a kind of personal data that the text contains
 	// "person" if a person wrote or approved the text, although a program made the last
 	// change
 	LabelApproved = "approved"
@@ -77,8 +81,9 @@ func (t Trust) isAbove(other Trust) bool {
 	return slices.Index(Trusts(), t) < slices.Index(Trusts(), other)
 }
 
-// TextBy returns the author of the text. This is the author of the last change, unless a person has only changed
-// labels or aliases or restored an older text, because the person does not vouch for the text by doing so.
+// TextBy returns the author of the text. This is usually the author of the last change. If the last change is by a
+// person who only changed labels or aliases or restored an older text, it is the earlier author, because the person
+// has not confirmed the text.
 func (e *Entry) TextBy() Actor {
 	if e.Source.Actor == Person {
 		for _, l := range e.Labels {
@@ -90,8 +95,9 @@ func (e *Entry) TextBy() Actor {
 	return e.Source.Actor
 }
 
-// KeepTextBy returns the labels that an entry must have after the author by changed the entry but not its text. If by
-// is a person who has not approved the text, a label names the author of the text. old is the entry before the change.
+// KeepTextBy returns the labels that an entry must have after a change by the actor by that did not change the text. A
+// person who has not approved the text does not become its author, so KeepTextBy then adds a label that names the
+// author. old is the entry before the change.
 func KeepTextBy(labels []Label, old *Entry, by Actor) []Label {
 	labels = slices.DeleteFunc(slices.Clone(labels), func(l Label) bool { return l.Key == LabelTextBy })
 	isApproved := slices.ContainsFunc(labels, func(l Label) bool { return l.Key == LabelApproved })

@@ -144,12 +144,13 @@ type transaction struct {
 	value        js.Value
 	nodeObjects  js.Value
 	chunkObjects js.Value
-	endAnswer    *pendingAnswer // arrives when a transaction that can write has ended (nil if it only reads)
+	// the answer arrives when the transaction has ended (nil for a transaction that only reads)
+	endAnswer *pendingAnswer
 }
 
-// These tell when a transaction that writes is complete.
+// These values tell the browser how safely a transaction must be stored before it counts as complete.
 const (
-	durabilityRelaxed = "relaxed" // The operating system has the data.
+	durabilityRelaxed = "relaxed" // complete when the browser has passed the data to the operating system
 	durabilityStrict  = "strict"  // All changes so far are on stable storage.
 )
 
@@ -180,8 +181,8 @@ func (f *FS) updateTransaction(durability string, fn func(t *transaction) error)
 		_, _ = t.endAnswer.waitForAnswer()
 		return err
 	}
-	// The browser commits at once and not only when JavaScript runs again. If it undoes the transaction instead, wait
-	// returns the error.
+	// Make the browser commit now. Otherwise it commits only when JavaScript runs again. If the browser undoes the
+	// transaction instead of committing, waitForAnswer returns the error.
 	_, _ = callMethod(t.value, "commit")
 	_, err = t.endAnswer.waitForAnswer()
 	return err

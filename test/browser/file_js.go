@@ -16,11 +16,11 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxFile is the maximum size of a file, 1 GiB. A page has at most 4 GiB of memory, and a file with a damaged length
-// must not use up all memory.
+// maxFile is the maximum size of a file, 1 GiB. Because the program has at most 4 GiB of memory in a browser, a file
+// with a damaged length must not use up all memory.
 const maxFile = 1 << 30
 
-// chunksPerRead is the number of chunks that one request reads: 4 MiB.
+// chunksPerRead is the number of chunks, which are parts of a file, that one request to the browser reads: 4 MiB.
 const chunksPerRead = 256
 
 var (
@@ -34,11 +34,12 @@ const accessMode = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
 
 // file is an open file.
 type file struct {
-	fileSystem  *FS
-	nodeNumber  float64
-	name        string
-	flag        int
-	openWebLock *hold // prevents others from deleting the bytes when the file is removed
+	fileSystem *FS
+	nodeNumber float64
+	name       string
+	flag       int
+	// prevents others from deleting the file's bytes while the file is open, even after its name was removed
+	openWebLock *hold
 	isClosed    atomic.Bool
 }
 
@@ -87,7 +88,8 @@ func (o *file) ReadAt(p []byte, off int64) (n int, err error) {
 		if err != nil {
 			return err
 		}
-		// The first chunks are requested before the length is known, so that both requests take one wait.
+		// Request the first chunks before the file's length is known, so that the program waits only once for both
+		// answers.
 		first, last := off/chunkSize, min(off+int64(len(p)), maxFile)/chunkSize
 		rows, err := t.requestChunks(o, first, min(last, first+chunksPerRead-1))
 		if err != nil {
@@ -128,7 +130,7 @@ func (o *file) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, nil
 }
 
-// requestChunks requests the chunks from first to last of a file. The answer contains also the chunk last.
+// requestChunks requests the parts (chunks) of a file with the numbers from first to last, including last.
 func (t *transaction) requestChunks(o *file, first, last int64) (*pendingAnswer, error) {
 	return startRequest(t.chunkObjects, "getAll", o.fileSystem.keyRangeClass.Call("bound",
 		[]any{o.nodeNumber, float64(first)}, []any{o.nodeNumber, float64(last)}))
@@ -150,7 +152,7 @@ func (o *file) WriteAt(p []byte, off int64) (int, error) {
 	if err == nil && off > maxFile-int64(len(p)) {
 		err = vfs.ErrTooLarge
 	}
-	if err == nil && len(p) > 0 { // Writing nothing beyond the end does not extend the file.
+	if err == nil && len(p) > 0 { // A write of no bytes does not extend the file, even if off is beyond its end.
 		err = o.fileSystem.updateTransaction(durabilityRelaxed, func(t *transaction) error {
 			return o.writeChunks(t, p, off)
 		})
@@ -261,8 +263,8 @@ func (o *file) Sync() error {
 			if err != nil {
 				return err
 			}
-			// The node is written although it has not changed. The browser waits for stable storage only at the end of
-			// a transaction that writes something.
+			// Write the node, although it has not changed. The browser makes earlier changes durable only when a
+			// transaction ends that writes something.
 			return t.writeNode(n)
 		})
 	}

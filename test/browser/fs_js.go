@@ -50,7 +50,7 @@ const (
 
 	rootNodeNumber = 1
 
-	chunkSize = 16 << 10 // bytes in a chunk
+	chunkSize = 16 << 10 // size of a chunk, a part of a file, in bytes
 )
 
 // errClosed is the error of all calls after Close.

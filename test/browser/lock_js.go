@@ -45,7 +45,8 @@ func (f *FS) acquireWebLock(name, mode string, wait bool) (h *hold, isHeld bool,
 		return nil, false, errClosed
 	}
 	h = &hold{fileSystem: f, releasedChan: make(chan struct{})}
-	// The lock may be granted and the request fail later, so there is room for two answers.
+	// Make room for two answers, because the browser may first grant the lock and later report that the request
+	// failed. Nobody would read the second answer.
 	granted := make(chan asyncAnswer, 2)
 	fn := func(fn func(args []js.Value) any) js.Func {
 		handler := js.FuncOf(func(_ js.Value, args []js.Value) any { return fn(args) })
@@ -90,7 +91,8 @@ func (f *FS) acquireWebLock(name, mode string, wait bool) (h *hold, isHeld bool,
 	f.mu.Lock()
 	f.heldLocks[h] = true
 	f.mu.Unlock()
-	if f.isClosed.Load() { // The lock may have come too late for Close to release it.
+	// Close may have run while the lock was requested. It has not released this lock, so release the lock here.
+	if f.isClosed.Load() {
 		h.releaseAndWait()
 		return nil, false, errClosed
 	}

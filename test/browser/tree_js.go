@@ -54,7 +54,7 @@ func (t *transaction) writeNode(n node) error {
 // addNode stores n as a new node. It returns n with the number that the store assigned.
 func (t *transaction) addNode(n node) (node, error) {
 	row := n.storedRow()
-	row.Delete("gone") // Rows without a directory are marked as gone. A new node has a name.
+	row.Delete("gone") // Do not mark the new node as deleted, as storedRow marks a node without a directory.
 	v, err := runRequest(t.nodeObjects, "add", row)
 	if err != nil {
 		return node{}, err
@@ -144,8 +144,8 @@ func (f *FS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error)
 		if err != nil {
 			return nil, pathError("open", name, err)
 		}
-		// From here on, nobody else can delete the bytes of the file. But they may have been deleted just before, so
-		// the node is looked up again.
+		// While this lock is held, nobody else can delete the bytes of the file. They may have been deleted just
+		// before, so check that the file's node still exists.
 		h, _, err := f.acquireWebLock(f.openLockName(n.number), lockShared, true)
 		if err != nil {
 			return nil, pathError("open", name, err)
@@ -250,7 +250,7 @@ func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) {
 	if err != nil {
 		return nil, pathError("readdir", name, err)
 	}
-	// The browser sorts names by UTF-16 code units, and Go by bytes.
+	// Sort by bytes, as Go does, because the browser has sorted the names by UTF-16 code units.
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
 	return entries, nil
 }
@@ -422,8 +422,8 @@ func (f *FS) SyncDir(name string) error {
 		case !n.isDir():
 			return syscall.ENOTDIR
 		}
-		// The node is written although it has not changed. The browser waits for stable storage only at the end of a
-		// transaction that writes something.
+		// Write the node, although it has not changed. The browser makes earlier changes durable only when a
+		// transaction ends that writes something.
 		return t.writeNode(n)
 	}))
 }

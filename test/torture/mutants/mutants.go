@@ -207,7 +207,7 @@ func FindMutant(name string) (Mutant, error) {
 	return Mutant{}, fmt.Errorf("there is no mutant %q", name)
 }
 
-// applyTo returns the text with the fault inserted.
+// applyTo returns the text of a source file with the mutant's fault, that is, with Old replaced by New.
 func (m Mutant) applyTo(text string) (string, error) {
 	if n := strings.Count(text, m.Old); n != 1 {
 		return "", fmt.Errorf("mutant %s no longer applies: %q is %d times in %s, want once", m.Name, m.Old, n, m.File)
@@ -263,7 +263,8 @@ func (m Mutant) RunTest(ctx context.Context, root, dir, pkg, test string) (notic
 	cmd := exec.CommandContext(ctx, "go", "test", "-vet=off", "-overlay", overlay, "-count=1", "-run", "^"+test+
 		"$", pkg)
 	cmd.Dir = root
-	if inside, ok := strings.CutPrefix(pkg, "./test/torture/"); ok { // test/torture is a module of its own
+	// Run the test in the directory test/torture, because this directory is a Go module of its own.
+	if inside, ok := strings.CutPrefix(pkg, "./test/torture/"); ok {
 		cmd.Dir, cmd.Args[len(cmd.Args)-1] = filepath.Join(root, "test", "torture"), "./"+inside
 	}
 	out, err := cmd.CombinedOutput()

@@ -1,4 +1,5 @@
-// This file defines faults of the disk, which prove that the campaigns find them.
+// This file defines deliberate faults of the simulated disk. A test switches one on to prove that the crash tests
+// notice the fault.
 
 package workload
 
@@ -12,22 +13,23 @@ import (
 // DiskFault is a guarantee that a file system breaks.
 type DiskFault int
 
-// These are the faults. The purpose of a sync is determined from the file's name and the previous call.
+// These are the deliberate faults of the simulated disk. Some skip only the syncs for one purpose. The purpose is
+// determined from the file's name and the previous call.
 const (
 	NoDiskFault         DiskFault = iota
-	SkipAppendSync                // the sync after an appended record does nothing
-	SkipTruncationSync            // the sync after an incomplete record was cut off does nothing
-	SkipNewFileSync               // the sync of a new file before its rename does nothing
-	SkipTornTailSync              // the sync of an incomplete record that is saved in a separate file does nothing
+	SkipAppendSync                // skip the sync after a record was appended
+	SkipTruncationSync            // skip the sync after an incomplete record was cut off
+	SkipNewFileSync               // skip the sync of a new file before its rename
+	SkipTornTailSync              // skip the sync of the separate file in which an incomplete record was saved
 	SkipStoreDirSync              // the sync of the store's directory does nothing
-	SkipTornTailDirSync           // the sync of the directory with saved incomplete records does nothing
+	SkipTornTailDirSync           // skip the sync of the directory in which incomplete records are saved
 	PostponeSync                  // a sync returns immediately, and takes place before the next write
-	IgnoreLock                    // several processes can have the lock at the same time
+	IgnoreLock                    // let several processes hold the lock at the same time
 	RemoveBeforeRename            // a rename first removes the file with the new name
 	SkipTruncation                // a truncation does nothing
 )
 
-// DiskFaultNames are the names of the disk faults, in order.
+// DiskFaultNames contains the name of each DiskFault, in the order of the constants.
 var DiskFaultNames = []string{"", "no-append-sync", "no-cut-sync", "no-new-sync", "no-lost-sync", "no-name-sync",
 	"no-lost-name", "early-sync", "no-lock", "plain-rename", "no-truncate"}
 
@@ -49,7 +51,7 @@ func (b DiskFault) ignoresDirSync(name string) bool {
 	return (b == SkipStoreDirSync && name == ".") || (b == SkipTornTailDirSync && name != ".")
 }
 
-// runPostponedSyncs syncs the files whose syncs were postponed.
+// runPostponedSyncs makes the syncs that the disk fault PostponeSync has delayed.
 func (f *HookedFS) runPostponedSyncs() error {
 	f.mu.Lock()
 	late := f.postponedSyncs

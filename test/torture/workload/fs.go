@@ -1,5 +1,5 @@
-// This file implements the file system of a tested store. It counts calls and open files, calls a function between two
-// calls so that another process can run, and has the faults of the setup.
+// This file implements the file system of a tested store. It counts calls and open files, and calls a function between
+// two calls so that another process can run. It also has the deliberate faults that the StoreSetup selects.
 
 package workload
 
@@ -23,13 +23,15 @@ const StoreFile = "m.oxbow"
 func IsLockFile(name string) bool { return strings.HasSuffix(name, ".lock") }
 
 // DependsOnScript reports whether the content of the file depends on the script. This is true of all files except lock
-// files, which begin with a random identity. Disks with only lock files occur in many scripts.
+// files, which begin with a random identity. A disk that contains only lock files is the same for many scripts, so it
+// need not be counted for each of them.
 func DependsOnScript(name string) bool { return !IsLockFile(name) }
 
 // IsSnapshotFile reports whether name is the name of the store's snapshot.
 func IsSnapshotFile(name string) bool { return name == StoreFile+".snap" }
 
-// WritesSnapshots reports whether the script of a seed writes snapshots. Three out of four scripts do.
+// WritesSnapshots reports whether the test script with this seed makes the store write snapshots. Three out of four
+// scripts do.
 func WritesSnapshots(seed uint64) bool { return seed%16/4 != 3 }
 
 // IsTornTailFile reports whether name is the name of a file in which the store has saved an incomplete record.
@@ -38,8 +40,8 @@ func IsTornTailFile(name string) bool { return strings.HasPrefix(name, StoreFile
 // StoreSetup describes how the tested store differs from a store in real use. The zero Setup is a store without faults.
 type StoreSetup struct {
 	DiskFault           DiskFault // fault of the disk
-	SmallFreeSpaceSteps bool      // free space at the end of a file grows in small steps (see FS.FreeSpace)
-	DiscardLockContent  bool      // writes to the lock file are discarded
+	SmallFreeSpaceSteps bool      // The file grows in small steps when records are appended (see FreeSpace).
+	DiscardLockContent  bool      // Writes to the lock file have no effect.
 	SnapshotOnClose     bool      // closing the store after a change writes the snapshot
 }
 
@@ -49,7 +51,7 @@ type HookedFS struct {
 	vfs.FS
 	setup StoreSetup
 
-	// BeforeCall is called before each such call. It may be nil.
+	// BeforeCall is called before each call that changes a file or a directory or uses a lock. It may be nil.
 	BeforeCall func()
 
 	// IsHiddenFile reports whether a file cannot be opened. It may be nil.
@@ -62,12 +64,12 @@ type HookedFS struct {
 	isDiskFull     bool       // the disk is full (see SetDiskFull)
 }
 
-// NewFS returns a file system on top of fsys, with the setup's faults.
+// NewFS returns a file system on top of fsys, with the deliberate faults that s selects.
 func NewFS(fsys vfs.FS, s StoreSetup) *HookedFS { return &HookedFS{FS: fsys, setup: s} }
 
-// FreeSpace returns the sizes of a log's free space, or 0 for the defaults. With the defaults, most bytes of a small
-// store are free space, and an image takes longer if it is larger. Therefore most campaigns use small steps, with
-// which the same code runs.
+// FreeSpace returns the step by which a log's file grows and the space to reserve, or 0 for the defaults. With the
+// defaults, most bytes of a small store are unused, and examining a larger copy of the disk takes longer. Therefore
+// most tests use small steps, with which the same code runs.
 func (f *HookedFS) FreeSpace() (step, reserve int64) {
 	if f.setup.SmallFreeSpaceSteps {
 		return 1 << 10, 512
@@ -183,12 +185,12 @@ func (f *HookedFS) OpenLock(name string) (vfs.Lock, error) {
 	return &hookedLock{Lock: l, fs: f}, nil
 }
 
-// hookedFile is an open file.
+// hookedFile is an open file of a HookedFS.
 type hookedFile struct {
 	vfs.File
 	fs           *HookedFS
 	name         string
-	wasTruncated bool // the last change was a truncation
+	wasTruncated bool // The last change of this file was a truncation.
 	closed       bool
 }
 
@@ -243,7 +245,7 @@ func (t *hookedFile) Close() error {
 	return t.File.Close()
 }
 
-// hookedLock is an open lock.
+// hookedLock is an open lock of a HookedFS.
 type hookedLock struct {
 	vfs.Lock
 	fs     *HookedFS

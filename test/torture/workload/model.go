@@ -16,9 +16,9 @@ import (
 type StoreModel struct {
 	entries        map[string]oxbow.Entry // entries by name (the map is never modified)
 	idCount        uint64                 // number of IDs assigned so far
-	seq            uint64                 // number of the last change
+	seq            uint64                 // number of the store's last change
 	lastCompaction uint64                 // number of the last change that was a compaction
-	changes        []modelChange          // changes that can be undone, oldest first
+	changes        []modelChange          // changes of the store that can be undone, oldest first
 	opIDs          map[string]bool
 }
 
@@ -30,7 +30,6 @@ type modelChange struct {
 	after  map[string]*oxbow.Entry
 }
 
-// Clone returns a copy of the model.
 func (m *StoreModel) Clone() *StoreModel {
 	c := *m
 	c.entries = maps.Clone(m.entries)
@@ -75,7 +74,7 @@ func (m *StoreModel) ApplyOps(opID string, ops ...oxbow.Op) error {
 	return nil
 }
 
-// copyEntries returns the entries before a change.
+// copyEntries returns a copy of the entries. recordChange needs them as they were before a change.
 func (m *StoreModel) copyEntries() map[string]oxbow.Entry {
 	if m.entries == nil {
 		m.entries = map[string]oxbow.Entry{}
@@ -182,8 +181,8 @@ func (m *StoreModel) UndoChange(seq uint64) error {
 	return nil
 }
 
-// RecordCompaction records a compaction, which is a change that affects no entry. Earlier changes can no longer be
-// undone. Therefore the model need not know which part of the history was dropped.
+// RecordCompaction records a compaction, which is a change that affects no entry. Because earlier changes can no
+// longer be undone, the model does not depend on how much history the store has dropped.
 func (m *StoreModel) RecordCompaction() {
 	m.seq++
 	m.lastCompaction = m.seq

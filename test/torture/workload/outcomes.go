@@ -10,14 +10,15 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// PossibleOutcomes are the possible contents of a store after several steps, if some steps have an unknown outcome. It
-// begins with a single model.
+// PossibleOutcomes are the possible contents of a store after several steps, if it is unknown whether some of the
+// steps took effect. At first, there is only one possible content.
 type PossibleOutcomes struct {
 	Models []*StoreModel
 }
 
-// DoStepWithoutInner executes a step without nested steps and checks. undoneSeq is the number of the change that a
-// Revert undoes. For a compaction, it returns the number of the change.
+// DoStepWithoutInner executes a step of a test script. It ignores the step of another process that is nested in the
+// step, and does not check the result. undoneSeq is the number of the change that a RevertStep undoes. For a
+// compaction, DoStepWithoutInner returns the number of the change.
 func (w *World) DoStepWithoutInner(st Step, undoneSeq uint64) (uint64, error) {
 	if st.Kind == BatchStep && st.OpID != "" {
 		w.lastBatchStep = &st
@@ -25,7 +26,8 @@ func (w *World) DoStepWithoutInner(st Step, undoneSeq uint64) (uint64, error) {
 	return w.callStore(st, undoneSeq)
 }
 
-// LastUndoableSeq returns the number of the change that can be undone in all models, or 0.
+// LastUndoableSeq returns the number of the last change that can be undone. If the possible contents of the store
+// differ in this number, it returns 0.
 func (o *PossibleOutcomes) LastUndoableSeq() uint64 {
 	undo := o.Models[0].LastUndoableSeq()
 	for _, m := range o.Models {
@@ -36,8 +38,8 @@ func (o *PossibleOutcomes) LastUndoableSeq() uint64 {
 	return undo
 }
 
-// ApplyStep executes a step in each model. It returns the models in which the step succeeds, after the step, and the
-// errors of all models in which the step fails.
+// ApplyStep executes a step in each possible content of the store (model). It returns the models in which the step
+// succeeds, after the step. It also returns the errors of the models in which the step fails.
 func (o *PossibleOutcomes) ApplyStep(
 	w *World,
 	st Step,
@@ -92,7 +94,7 @@ func DescribeMismatches(ms []*StoreModel, es []oxbow.Entry) error {
 	return errors.Join(errs...)
 }
 
-// ModelStates returns a state for each model. Its times are unknown.
+// ModelStates returns a StoreState for each possible content of a store. The entries in it lack times.
 func ModelStates(ms []*StoreModel) []*StoreState {
 	var ss []*StoreState
 	for _, m := range ms {

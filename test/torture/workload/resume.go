@@ -37,8 +37,8 @@ func (w *World) ContinueAfterKill(survivor int, allowed []*StoreState) error {
 	if err != nil {
 		return fmt.Errorf("the other process: %w", err)
 	}
-	// A third process makes a compaction in the meantime. This replaces the file that process i has open, and also the
-	// bytes after the end of the file.
+	// A third process now compacts the store into a new file. The surviving process must notice that its open file was
+	// replaced. The incomplete record that the killed process may have left at the end of the old file is gone then.
 	third := NewFS(w.Disk.Process(), w.setup)
 	m3, err := oxbow.Open(StoreFile, StoreOptions(third, w.clock.nextTime, w.rand))
 	if err != nil {
@@ -82,8 +82,8 @@ func (w *World) ContinueAfterKill(survivor int, allowed []*StoreState) error {
 // ResumeWorld returns a world with a single process that opens the store on an existing disk.
 func ResumeWorld(d *crashfs.Disk, s Script, setup StoreSetup) *World {
 	w := &World{Script: s, Disk: d, setup: setup, model: &StoreModel{}}
-	// The clock starts an hour later. The fractions of a second have nine digits, so that record lengths depend only
-	// on the contents.
+	// Start the clock an hour after the clock of NewWorld. The fractions of a second have nine digits, so that record
+	// lengths depend only on the contents.
 	w.clock = &scriptClock{rand.New(rand.NewPCG(s.Seed, 3)), time.Unix(1776165825, 987654321)}
 	w.rand = seededReader(^s.Seed)
 	w.processes = []*storeProcess{{fs: NewFS(d.Process(), setup)}}

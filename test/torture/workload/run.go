@@ -17,16 +17,16 @@ import (
 	"github.com/oxbow-memory/oxbow/test/crashfs"
 )
 
-// StoreState is the content of the store after an event. An event is a step that was done, was refused, or had
-// nothing to do.
+// StoreState is the content of the store after an event. An event is the end of a step of the test script. The step
+// was executed, was refused, or had nothing to do.
 type StoreState struct {
 	Model   *StoreModel
 	Entries []oxbow.Entry // entries as the store returned them, including times
-	Inner   bool          // the event happened in the middle of another step
+	Inner   bool          // the step was executed in the middle of another process's step
 	Busy    bool          // the step was refused because another process had the lock
 }
 
-// World is the environment in which a script is executed on a disk.
+// World contains the processes, the disk and the clock with which a test script is executed.
 type World struct {
 	Script          Script
 	Disk            *crashfs.Disk
@@ -36,7 +36,8 @@ type World struct {
 	// run only executes the same operations.
 	RecordsStates bool
 	States        []*StoreState // recorded states (the first is the state before all events)
-	// ranges of operations inside another step, as pairs with the first and the last operation
+	// ranges of disk operations by steps that were nested in another step, as pairs with the first and the last
+	// operation
 	InnerOpRanges []int
 
 	setup         StoreSetup
@@ -45,12 +46,12 @@ type World struct {
 	clock         *scriptClock
 	rand          io.Reader
 	lastBatchStep *Step // last Batch that has an op ID
-	isCompacting  bool  // the step around the present nested step is a compaction
+	isCompacting  bool  // the present step is nested in a compaction by another process
 
 	killOperation int // operation at which a process is killed (0 if none is)
 }
 
-// storeProcess is a process.
+// storeProcess is a simulated process that uses the tested store.
 type storeProcess struct {
 	fs     *HookedFS
 	memory *oxbow.Memory // nil if the memory is not open
@@ -203,7 +204,7 @@ func (w *World) RunStep(st Step) error {
 	fired := false
 	fs.BeforeCall = func() {
 		calls++
-		// Calls after a crash are only part of error handling.
+		// After a crash or a kill, the step only handles errors, so do not run the nested step then.
 		dead := w.Disk.HasCrashed() || (w.killOperation > 0 && w.Disk.CountOps() >= w.killOperation)
 		if fired || dead {
 			return
@@ -233,8 +234,8 @@ func (w *World) RunStep(st Step) error {
 	return nil
 }
 
-// resolveRetry sets the operations and the op ID of a Retry, which repeats the last batch. A batch that is nested in
-// the Retry does not affect it.
+// resolveRetry completes a RetryStep, which repeats the last batch: it sets the step's ops and op ID. A batch that
+// another process executes in the middle of the RetryStep does not change them, because they are set only once.
 func (w *World) resolveRetry(st Step) Step {
 	isOpen := st.Kind == RetryStep && st.OpID == ""
 	if isOpen && w.lastBatchStep != nil {
@@ -247,7 +248,7 @@ func (w *World) resolveRetry(st Step) Step {
 // after the step.
 func (w *World) readDuringStep(st Step) error {
 	if !w.RecordsStates {
-		// Read in every run, because a read may change the state of the reader.
+		// Read in every run, because a read may change what the reading process has in memory.
 		if m, err := w.OpenedMemory(st.InnerStep.Process); err == nil {
 			_, _ = collectEntries(m)
 		}
@@ -269,7 +270,8 @@ func (w *World) readDuringStep(st Step) error {
 	return nil
 }
 
-// runEvent executes a step. If RecordsStates is set, it compares the outcome with the model.
+// runEvent executes a step of the test script. isInner is true for a step in the middle of another process's step. If
+// RecordsStates is set, runEvent compares the store with its expected content (the model).
 func (w *World) runEvent(st Step, isInner bool) error {
 	st = w.resolveRetry(st)
 	if st.Kind == BatchStep && st.OpID != "" {
@@ -285,7 +287,7 @@ func (w *World) runEvent(st Step, isInner bool) error {
 		return err
 	}
 	if !w.RecordsStates {
-		// Update the model, because it determines what Revert undoes.
+		// Update the expected content, because it determines which change a later RevertStep undoes.
 		if err == nil {
 			w.applyAcknowledgedStep(st, seq)
 		}
@@ -301,8 +303,8 @@ func (w *World) runEvent(st Step, isInner bool) error {
 		}
 		busy = true
 	case w.isCompacting && st.Kind == RevertStep && errors.Is(err, oxbow.ErrNotFound):
-		// The step looked for the change before it acquired the lock, and found that the compaction in progress had
-		// already dropped the change.
+		// Treat the step as refused. It is a RevertStep in the middle of a compaction. Before it acquired the lock, it
+		// looked for the change to undo, which the compaction had already dropped.
 		busy = true
 	default:
 		want := w.expectedRevertError(next, st, undo)
@@ -356,7 +358,8 @@ func (w *World) callStore(st Step, undoneSeq uint64) (uint64, error) {
 	return 0, err
 }
 
-// expectedError executes a step in a model, and returns the error that the store should return.
+// expectedError executes a step in m, the expected content of the store. It returns the error that the store should
+// return.
 func (w *World) expectedError(m *StoreModel, st Step) error {
 	return w.expectedRevertError(m, st, m.LastUndoableSeq())
 }
@@ -381,7 +384,8 @@ func (w *World) expectedRevertError(m *StoreModel, st Step, undoneSeq uint64) er
 	return nil
 }
 
-// applyAcknowledgedStep executes an acknowledged step in the model.
+// applyAcknowledgedStep updates the expected content of the store (w.model), after the store has executed a step
+// successfully.
 func (w *World) applyAcknowledgedStep(st Step, seq uint64) {
 	if st.Kind == CompactStep {
 		if seq != 0 {
@@ -397,13 +401,13 @@ func (w *World) applyAcknowledgedStep(st Step, seq uint64) {
 	}
 }
 
-// readByAllProcesses lets processes read after an event, and calls fn with the entries that each process sees. After
-// every second event, only the process that acted reads, so that every idle process has to catch up later. A read
-// changes a store's state, so that all runs of a script must read in the same way.
+// readByAllProcesses lets processes read the store after a step, and calls fn with the entries that each process sees.
+// After every second step, only the process that executed the step reads, so that the others must read several changes
+// at once later. A read changes the memory of a process, so all runs of a test script must read in the same way.
 func (w *World) readByAllProcesses(st Step, isInner bool, fn func(i int, es []oxbow.Entry, err error) error) error {
 	all := (uint64(w.CompletedEvents)+w.Script.Seed)%2 == 0
 	for i, p := range w.processes {
-		// A process must not be used while it executes a step.
+		// If the step was nested, another process is still in the middle of its own step and cannot read now.
 		mayRead := i == st.Process || (all && !isInner)
 		if p.memory == nil || !mayRead {
 			continue
@@ -416,12 +420,13 @@ func (w *World) readByAllProcesses(st Step, isInner bool, fn func(i int, es []ox
 	return nil
 }
 
-// recordState compares the entries that processes read with the model, and records the state.
+// recordState compares the entries that processes read after a step with the expected content (w.model). It appends
+// the content to w.States.
 func (w *World) recordState(st Step, isInner, isBusy bool) error {
 	last := w.States[len(w.States)-1]
 	s := &StoreState{Model: w.model, Inner: isInner, Busy: isBusy}
-	// In the middle of an outer step, its record may be visible already. This is not possible if the nested step was
-	// done, because then the outer step has not begun to write.
+	// Skip the comparison after a nested step that changed nothing, because the store may already contain the change
+	// of the other process's step around it. If the nested step made a change, the step around it has not written yet.
 	lax := isInner && last.Model == w.model
 	err := w.readByAllProcesses(st, isInner, func(i int, es []oxbow.Entry, err error) error {
 		if err != nil {
@@ -450,15 +455,16 @@ func (w *World) recordState(st Step, isInner, isBusy bool) error {
 	return nil
 }
 
-// AllowedStates returns the states that a crash may leave after acked events: the state after these events, and the
-// state after the step in progress. completedEvents is an index in the states that another run of the same script
-// recorded.
+// AllowedStates returns the contents that a store may have after a crash, when completedEvents steps had ended. These
+// are the content after these steps, and the content after the step in progress. states was recorded in another run of
+// the same test script.
 func AllowedStates(states []*StoreState, completedEvents int) []*StoreState {
 	allowed := []*StoreState{states[completedEvents]}
 	if completedEvents+1 < len(states) {
 		next := states[completedEvents+1]
 		allowed = append(allowed, next)
-		// If a nested step did nothing, the outer step may have been in progress before it.
+		// If a nested step changed nothing, the crash may have interrupted the step around it, whose content follows
+		// in states.
 		hasDoneNothing := next.Inner && next.Model == states[completedEvents].Model
 		if hasDoneNothing && completedEvents+2 < len(states) {
 			allowed = append(allowed, states[completedEvents+2])
@@ -495,7 +501,8 @@ func (m *StoreModel) describeDifference(got []oxbow.Entry) string {
 	return ""
 }
 
-// isSameModelEntry compares two entries by the fields that the model contains.
+// isSameModelEntry reports whether two entries agree in all fields that a StoreModel contains. It ignores times and
+// sources.
 func isSameModelEntry(a, b *oxbow.Entry) bool {
 	return a.ID == b.ID && a.Name == b.Name && a.Kind == b.Kind && a.Version == b.Version && a.Content == b.Content &&
 		slices.Equal(a.Aliases, b.Aliases) && slices.Equal(a.Labels, b.Labels)

@@ -15,13 +15,13 @@ import (
 // StepKind is the kind of a step.
 type StepKind int
 
-// These are the kinds of steps.
+// These are the kinds of steps in a test script.
 const (
 	RememberStep StepKind = iota // adds or changes an entry
 	BatchStep                    // makes several changes with one call of Apply, sometimes with an op ID
 	ForgetStep                   // removes an entry
 	RevertStep                   // undoes the last change that can be undone
-	CompactStep                  // drops the history, or its older half
+	CompactStep                  // drops the store's old versions: all, or the older half (see KeepsHalf)
 	ReopenStep                   // closes the store and opens it again
 	RetryStep                    // repeats the last Apply that had an op ID
 )
@@ -32,15 +32,17 @@ func (k StepKind) String() string { return kindNames[k] }
 
 // Step is a call of a store by a process.
 type Step struct {
-	Kind            StepKind
-	Process         int
-	EntryName       string     // name of the entry, for Remember and Forget
-	Content         string     // content of the entry
-	Ops             []oxbow.Op // ops of a Batch, or a Retry's ops as soon as it has begun
-	OpID            string     // op ID of such a step (may be empty for a Batch)
-	KeepsHalf       bool       // whether Compact keeps the newer half of the history
-	InnerStep       *Step      // another process's step in the middle of this step
-	InnerBeforeCall int        // number of this step's file system call before which Inner is performed, counting from 1
+	Kind      StepKind
+	Process   int
+	EntryName string // name of the entry, for Remember and Forget
+	Content   string // content of the entry
+	// ops of a BatchStep; for a RetryStep, they are set to the ops of the last batch when the step begins
+	Ops       []oxbow.Op
+	OpID      string // op ID of a BatchStep (may be empty) or RetryStep
+	KeepsHalf bool   // whether a CompactStep keeps the newer half of the history
+	InnerStep *Step  // step that another process executes in the middle of this step (may be nil)
+	// number of the file system call of this step before which InnerStep is executed, counting from 1
+	InnerBeforeCall int
 }
 
 // String describes the step in a single line.

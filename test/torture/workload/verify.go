@@ -18,14 +18,15 @@ import (
 // CrashJudge examines the disks that the crashes of a script may have left. If an equal image was examined before, it
 // does not open the image again, but only checks whether the state of the image is still allowed.
 type CrashJudge struct {
-	ImageCount     int // number of all images, including those that are equal to earlier ones
-	ExaminedImages int // number of images that were examined
-	FromSnapshot   int // number of examined stores that were opened from a snapshot
+	ImageCount     int // number of disk images that were passed, including images that are equal to earlier ones
+	ExaminedImages int // number of different disk images for which a store was opened
+	FromSnapshot   int // number of times that a store was opened from a snapshot
 
 	seed         uint64
 	setup        StoreSetup
-	statesByHash map[uint64]*StoreState   // state of each image, by its hash
-	finalEntries map[uint64][]oxbow.Entry // entries after the examination of each disk, by disk hash
+	statesByHash map[uint64]*StoreState // content of the store on each examined disk image, by the hash of the image
+	// entries in the store after the judge's own changes, by the hash of the disk
+	finalEntries map[uint64][]oxbow.Entry
 }
 
 // NewJudge returns a judge for stores with this setup. The seed determines the clock and the random numbers for the
@@ -39,10 +40,10 @@ func NewJudge(seed uint64, setup StoreSetup) *CrashJudge {
 	}
 }
 
-// ExamineSketch examines an image. The store must open, be in one of the allowed states, and accept three more
-// changes. After being opened again, it must contain these changes and pass the check. Half of the stores are closed
-// before they are opened again, which leaves a commit mark. ExamineSketch returns the state of the store. isNewImage
-// is true if no equal image was examined before.
+// ExamineSketch examines an image of a disk after a crash. The store must open, have one of the allowed contents, and
+// accept three more changes. After being opened again, it must contain these changes and pass the check. Half of the
+// stores are closed before they are opened again, so that the log ends with a seal. ExamineSketch returns the content
+// of the store as one of the allowed states. isNewImage is true if no equal image was examined before.
 func (j *CrashJudge) ExamineSketch(
 	im *crashfs.ImageSketch,
 	allowed []*StoreState,
@@ -50,7 +51,7 @@ func (j *CrashJudge) ExamineSketch(
 	j.ImageCount++
 	sum := im.Sum(nil)
 	if st := j.statesByHash[sum]; st != nil {
-		// An equal image was valid, but its state may not be allowed any more.
+		// An equal disk image was examined before and was valid, but here its content may not be allowed.
 		if slices.ContainsFunc(allowed, func(a *StoreState) bool { return a.Model == st.Model }) {
 			return st, false, nil
 		}
@@ -110,8 +111,8 @@ func (j *CrashJudge) examineOpenedImage(image *vfs.Mem, allowed []*StoreState, c
 			return nil, fmt.Errorf("close: %w", err)
 		}
 	}
-	// At this point, most disks differ only in saved incomplete records. These files are hidden from here on, so that
-	// a single examination is enough for all such disks.
+	// After these changes, most disks differ only in the files with incomplete records that the store has saved. Leave
+	// these files out of the hash, and hide them from the store, so that such disks need to be checked only once.
 	sum := crashfs.Sum(image, IsTornTailFile)
 	end, ok := j.finalEntries[sum]
 	if !ok {
@@ -171,7 +172,7 @@ func lastChangeSeq(m *oxbow.Memory) (uint64, error) {
 	return stats.Last, nil
 }
 
-// findMatchingState returns the allowed state that has these entries and this last change.
+// findMatchingState returns the state in allowed that has these entries and whose last change has this number.
 func findMatchingState(got []oxbow.Entry, lastSeq uint64, allowed []*StoreState) (*StoreState, error) {
 	var why []string
 	for _, st := range allowed {
