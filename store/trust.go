@@ -95,9 +95,9 @@ func (e *Entry) TextBy() Actor {
 	return e.Source.Actor
 }
 
-// KeepTextBy returns the labels that an entry must have after a change by the actor by that did not change the text. A
-// person who has not approved the text does not become its author, so KeepTextBy then adds a label that names the
-// author. old is the entry before the change.
+// KeepTextBy returns the labels that an entry must have after a change that keeps the entry's text. by is the author
+// of the change, and old is the entry before the change. A person who has not approved the text does not become the
+// author of the text, so KeepTextBy then adds a label with the text's author.
 func KeepTextBy(labels []Label, old *Entry, by Actor) []Label {
 	labels = slices.DeleteFunc(slices.Clone(labels), func(l Label) bool { return l.Key == LabelTextBy })
 	isApproved := slices.ContainsFunc(labels, func(l Label) bool { return l.Key == LabelApproved })

@@ -332,7 +332,7 @@ func (l layoutHook) openHomeToWrite() (layout.Home, error) {
 type sessionNotes struct {
 	firstPrompt  string   // the session's first prompt, on one line
 	lastMessage  string   // the agent's last message
-	foreignTexts []string // tool calls that returned text by neither the agent nor the person
+	foreignTexts []string // tool calls that returned foreign text, which neither the agent nor the person wrote
 	// the calls in foreignTexts since the last prompt for whose text no fingerprints were stored
 	untracedForeignTexts []string
 }
@@ -341,7 +341,8 @@ type sessionNotes struct {
 type noteLine struct {
 	Prompt      string `json:"prompt,omitempty"`
 	LastMessage string `json:"last,omitempty"`
-	ForeignText string `json:"taint,omitempty"` // tool call that returned text by neither the agent nor the person
+	// tool call that returned foreign text, which neither the agent nor the person wrote
+	ForeignText string `json:"taint,omitempty"`
 
 	// IsUntraced is set if no fingerprints of the text were stored. Everything that the agent writes later in the turn
 	// is then assumed to repeat the text.

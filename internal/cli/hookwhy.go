@@ -68,8 +68,8 @@ func (mem *openMemory) handleEditHook(ctx context.Context, input editHookInput) 
 	return nil
 }
 
-// hasReadForeignText reports whether the agent has read text by neither the agent nor the person since the person's
-// last prompt.
+// hasReadForeignText reports whether the agent has read foreign text since the person's last prompt. Foreign text is
+// text that neither the agent nor the person wrote.
 func (mem *openMemory) hasReadForeignText(
 	ctx context.Context,
 	from editHookInput,

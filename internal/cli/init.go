@@ -125,7 +125,7 @@ func (finder *homeFinder) showInitResult(out maintenance.InitOut) {
 		)
 	default:
 		at := ""
-		// Show --home in the next commands, unless they find the new home from this directory or by the variable.
+		// Show --home in the next commands, unless they find the new home from this directory or by $OXBOW_HOME.
 		if finder.homeFlag != homeDirName && finder.env.Getenv("OXBOW_HOME") == "" {
 			at = " --home " + shellQuote(out.Home)
 		}

@@ -79,8 +79,8 @@ func setUpErasure[In, Out any](
 	return c
 }
 
-// eraseQuestion returns the question whether to erase n things of the owner. singular and plural are the noun for the
-// things.
+// eraseQuestion returns the question whether to erase n things of the owner. singular and plural are the two forms of
+// the noun for these things.
 func eraseQuestion(n int, singular, plural, owner string) string {
 	return fmt.Sprintf("Erase %s of %s for good?", countText(n, singular, plural), owner)
 }

@@ -36,7 +36,7 @@ type openMemory struct {
 	agentFlag       string
 	profileFlag     string
 	embedFlag       string                // URL of the server that computes vectors
-	modelFlag       string                // name of the model that this server uses
+	modelFlag       string                // name of the model with which the server embedFlag computes vectors
 	allowSecret     bool                  // --allow-secret: stores text even if it looks like a secret
 	cachedScreening *provenance.Screening // settings for examining texts (nil until they are needed)
 	runID           string                // random ID that identifies this run

@@ -247,7 +247,7 @@ func looksLikeFileName(w string) bool {
 		return false
 	}
 	if strings.ContainsAny(w, "@=?&|") || strings.Contains(w, "://") {
-		return false // Such a word is an address, or an option or expression of a command.
+		return false // The word is not a file name but an address, or an option or expression of a command.
 	}
 	dot := strings.LastIndexByte(w, '.')
 	if dot < 1 {

@@ -35,13 +35,14 @@ type Suggestion struct {
 
 const (
 	defaultMinConfidence = 0.3
-	maxSimilarEntries    = 10   // number of similar labelled entries whose labels are considered for an entry
+	maxSimilarEntries    = 10   // number of similar labelled entries that are examined to suggest a label for an entry
 	maxQueryTextBytes    = 2000 // maximum length, in bytes, of the text with which similar entries are searched
 	// maximum number of labelled entries that are used to test how often the labels of similar entries are right
-	maxTrials          = 200
-	kernelBandwidth    = 0.12 // width of the Gaussian kernel that smooths the results of these tests
-	priorWeight        = 4    // number of tests as which the assumed reliability of a suggestion counts
-	unknownProjectOdds = 0.2  // assumed odds that the entry belongs to a project for which no entry is labelled yet
+	maxTrials       = 200
+	kernelBandwidth = 0.12 // width of the Gaussian kernel that smooths the results of these tests
+	// weight of the assumed reliability of a suggestion, compared with the weight 1 of a test
+	priorWeight        = 4
+	unknownProjectOdds = 0.2 // assumed odds that the entry belongs to a project for which no entry is labelled yet
 	// how often the entries similar to an entry of an unlabelled project are labelled, relative to other entries
 	unknownProjectShare = 0.3
 )
@@ -419,8 +420,8 @@ func (g *suggester) addVotes(bs beliefs, votes []vote) {
 	for i, v := range votes {
 		p := g.votePrecision(v.share, len(v.voterNames))
 		if g.isSingleValued && i > 0 {
-			// The tests were made only with the first value, so they do not show how reliable this one is. Limit it by
-			// its share.
+			// The tests examined only the value with the most votes, so they do not show how reliable another value
+			// is. Limit its probability by its share.
 			p = min(p, v.share)
 		}
 		bs.addReason(

@@ -54,7 +54,7 @@ func (t *transaction) writeNode(n node) error {
 // addNode stores n as a new node. It returns n with the number that the store assigned.
 func (t *transaction) addNode(n node) (node, error) {
 	row := n.storedRow()
-	row.Delete("gone") // Do not mark the new node as deleted, as storedRow marks a node without a directory.
+	row.Delete("gone") // A new node is not deleted, although storedRow marks a node without a directory as deleted.
 	v, err := runRequest(t.nodeObjects, "add", row)
 	if err != nil {
 		return node{}, err

@@ -23,8 +23,8 @@ const (
 	// minChangesBeforeSave is the number of new changes in the memory after which the list of edited entries is saved
 	// to a file again. Until then, each search reads these changes again.
 	minChangesBeforeSave = 64
-	// maxSingleLookups is the maximum number of entries whose versions are read one entry at a time. If the new
-	// changes do not show for more entries whether an agent edited them, the whole log is read instead.
+	// maxSingleLookups is the maximum number of entries whose versions are read one entry at a time. If it is unknown
+	// of more entries whether an agent's edit still applies, the whole log is read instead.
 	maxSingleLookups = 64
 	// maxChangesWithoutState is the maximum number of changes that a search reads if no earlier result was saved.
 	maxChangesWithoutState = 2000
@@ -175,7 +175,7 @@ func (f *editedNamesFinder) readLog() (histories map[string]*entryHistory, head 
 		}
 		for _, v := range slices.Backward(c.Versions) {
 			if v.Entry.Name == "" {
-				continue // An erased version has lost its entry's name.
+				continue // Skip an erased version, which has lost its entry's name.
 			}
 			t := histories[v.Entry.Name]
 			if t == nil {

@@ -52,13 +52,14 @@ func composeRecord(turns []session.Turn, changesByFile map[string]lineChanges) s
 	}
 	tight := recordLimitSteps[len(recordLimitSteps)-1]
 	f := files[tight.fileLineForm]
-	// Drop the oldest changed files until the record fits into room tokens.
+	// Drop the oldest changed files until the record has at most room tokens.
 	for len(f) > 0 && !fits(r.formatRecord(tight, f, nil)) {
 		f = f[:len(f)-1]
 	}
 	out := r.formatRecord(tight, f, nil)
 	if !fits(out) {
-		return text.TruncateBytes(out, room) // Cut to room bytes, because a text has at most as many tokens as bytes.
+		// Cut the record to room bytes, because a text has at most as many tokens as bytes.
+		return text.TruncateBytes(out, room)
 	}
 	// Add the lines with shell commands to the record as long as they fit. The lines with the most commands for each
 	// token come first.

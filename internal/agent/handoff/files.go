@@ -49,7 +49,8 @@ func describeFile(name, dir string, stat func(name string) (fs.FileInfo, error))
 	case errors.Is(err, fs.ErrNotExist):
 		f.ReadProblem = "missing"
 	case err != nil:
-		f.ReadProblem = "cannot be read" // An example is a symbolic link that leads out of the working directory.
+		// A symbolic link that leads out of the directory cannot be read, for example.
+		f.ReadProblem = "cannot be read"
 	case fi.IsDir():
 		f.ReadProblem = "a directory"
 	case !fi.Mode().IsRegular():

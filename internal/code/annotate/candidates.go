@@ -207,7 +207,7 @@ func appendLineWindows(out []candidate, n, firstStart, lastStart int, position c
 
 // Limits of the search in [blockSearch.findSimilar].
 const (
-	// Each line of the annotated block votes for a position of the block, unless the line occurs more often in the
+	// A line of the annotated block votes for a position of the block only if it occurs at most this often in the
 	// text.
 	maxVoterOccurrences = 20
 	maxVotedPositions   = 4 // number of positions, those with the most votes, that are examined

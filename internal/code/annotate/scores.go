@@ -248,6 +248,6 @@ func (f *oldVersion) wasMovedInGroup(oldSpan, newSpan Span) bool {
 // These limits keep the comparison of a block with other lines fast.
 const (
 	maxMovedGroup = 1000 // maximum number of lines in a group of lines that was moved together
-	// maximum number of replaced lines for which other deleted lines are compared with a candidate
+	// If more lines than this were replaced together, other deleted lines are not compared with a candidate.
 	maxRivalBlocks = 100
 )

@@ -13,7 +13,7 @@ import (
 
 // Numbers of bytes that are read at once.
 const (
-	pageChunk  = 4 << 10 // used when only a few new records or a single record are expected
+	pageChunk  = 4 << 10 // number of bytes to read if only a few new records, or a single record, are expected
 	firstChunk = 64 << 10
 	readChunk  = 1 << 20
 )

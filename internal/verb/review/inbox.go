@@ -319,7 +319,7 @@ func markUndoneProposals(ctx context.Context, w *verb.Workspace, items []inbox.S
 	if err != nil {
 		return err
 	}
-	// indexes in items of the proposals whose note was removed, by the number of the change that removed it
+	// indexes in items of the proposals whose note was removed, by the number of the change that removed the note
 	removed := map[uint64][]int{}
 	for i, it := range items {
 		if accepted(it) {

@@ -45,8 +45,8 @@ type StoreSetup struct {
 	SnapshotOnClose     bool      // closing the store after a change writes the snapshot
 }
 
-// HookedFS is a file system that calls a function before every call that changes something or uses a lock. FS is
-// safe for concurrent use, but Before must be set only while no process uses the FS.
+// HookedFS is a file system that calls a function before every call that changes something or uses a lock. HookedFS is
+// safe for concurrent use, but BeforeCall must be set only while no process uses the file system.
 type HookedFS struct {
 	vfs.FS
 	setup StoreSetup

@@ -18,8 +18,9 @@ import (
 // CrashJudge examines the disks that the crashes of a script may have left. If an equal image was examined before, it
 // does not open the image again, but only checks whether the state of the image is still allowed.
 type CrashJudge struct {
-	ImageCount     int // number of disk images that were passed, including images that are equal to earlier ones
-	ExaminedImages int // number of different disk images for which a store was opened
+	ImageCount int // number of disk images that were passed, including images that are equal to earlier ones
+	// number of disk images in which a store was opened, without images that contain only lock files
+	ExaminedImages int
 	FromSnapshot   int // number of times that a store was opened from a snapshot
 
 	seed         uint64

@@ -520,8 +520,8 @@ func listPassedCommands(turns []session.Turn) map[string]time.Time {
 const recentRunsSuffix = "/recent"
 
 const (
-	minRecentRunsBytes = 4 << 10 // The entry runs/ID/recent is not merged into runs/ID up to this size, in bytes.
-	// The entry runs/ID/recent is also not merged up to this fraction (1/4) of the size of runs/ID.
+	minRecentRunsBytes = 4 << 10 // Up to this size in bytes, the entry runs/ID/recent is not merged into runs/ID.
+	// Up to 1/4 of the size of runs/ID, the entry runs/ID/recent is not merged either.
 	recentRunsDivisor = 4
 )
 

@@ -25,7 +25,7 @@ type ToolCall struct {
 	Tool   string // name of the tool in that client
 	Input  json.RawMessage
 	Dir    string // absolute path of the working directory
-	Output string // text that the tool returned; oxbow looks for file names and commit hashes in it
+	Output string // text that the tool returned, in which oxbow looks for file names and commit hashes
 }
 
 // Verdict says who wrote the text that a call returned and the files that the call wrote.
