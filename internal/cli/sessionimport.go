@@ -39,10 +39,11 @@ func (mem *openMemory) prepareSessionImport(in *sessions.ImportSessionsIn) error
 	if err != nil {
 		return err
 	}
-	in.NewReader = func(unread func(transcript.UnreadLine),
-		leftOut func(transcript.LeftOutParts)) session.TranscriptReader {
-		return transcript.NewCountingReader(mem.newReportCleaner(), unread, leftOut)
+	in.NewReader = func(report func(transcript.ReadReport)) session.TranscriptReader {
+		return transcript.NewFinalReader(mem.newReportCleaner(), report)
 	}
+	spool := filepath.Join(home, session.SpoolDir)
+	in.TakeHookReport = transcript.HookReports{Dir: spool}.Take
 	// The archive is created only if there is a spool.
-	return os.MkdirAll(filepath.Join(home, session.SpoolDir), 0o700)
+	return os.MkdirAll(spool, 0o700)
 }

@@ -78,7 +78,8 @@ func (o *archiveOpener) openDrained(ctx context.Context) (*session.Archive, erro
 	mayWrite := !o.hasNoArchive && !all.Memory.Options().ReadOnly
 	if mayWrite && !o.mem.isArchiveReadOnly {
 		short, cancel := context.WithTimeout(ctx, cmp.Or(o.mem.drainTimeout, drainTimeout))
-		r, err := all.DrainSpool(short, o.spool, transcript.NewReader(o.mem.newReportCleaner(), nil))
+		read := transcript.HookReports{Dir: o.spool.Dir}.NewReader(o.mem.newReportCleaner(), o.mem.env.Now)
+		r, err := all.DrainSpool(short, o.spool, read)
 		// Sessions for which the drain timeout leaves no time are examined later, by oxbow inbox.
 		for _, t := range r.ChangedSessions {
 			if short.Err() == nil {

@@ -59,8 +59,10 @@ func storedEvents(t *testing.T, client, home string) (all []session.Event) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	read := transcript.NewReader(testEnv.CleanText, func(line transcript.UnreadLine) {
-		t.Errorf("not read: %+v", line)
+	read := transcript.NewFinalReader(testEnv.CleanText, func(r transcript.ReadReport) {
+		if r.BadLines > 0 {
+			t.Errorf("not read: %+v", r.FirstBadLines)
+		}
 	})
 	for _, f := range transcript.FindTranscripts(home, func(string) string { return "" }, client) {
 		events, _, err := read(t.Context(), client, f.Path, "")

@@ -154,11 +154,15 @@ func (c *clineReader) ReadLine(line []byte, offset int64, yield func(*Event)) bo
 	}
 	c.messageReporter = messageReporter{yieldEvent: yield,
 		Event: Event{Offset: offset, Session: c.sessionID, WorkingDir: c.workingDir, Time: c.defaultTime}}
-	isRead := true
+	list := ""
+	if line[0] == '{' {
+		list = "messages"
+	}
 	for i, raw := range file.Messages {
+		c.Record = recordName(list, i)
 		var m clineMessage
 		if !parseObject(raw, &m) {
-			isRead = false
+			c.reportUnreadRecord(yield)
 			continue
 		}
 		if model := m.Model.ID + m.Model.ModelID; model != "" {
@@ -177,7 +181,7 @@ func (c *clineReader) ReadLine(line []byte, offset int64, yield func(*Event)) bo
 		}
 	}
 	c.reportPendingResult()
-	return isRead
+	return true
 }
 
 // reportUIMessage reports an element of ui_messages.json.

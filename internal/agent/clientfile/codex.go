@@ -274,12 +274,15 @@ var codexTextlessItemTypes = lazyWordSet(`
 	CollabAgentToolCall ContextCompaction DynamicToolCall EnteredReviewMode ExitedReviewMode HookPrompt
 	ImageGeneration ImageView McpToolCall Sleep SubAgentActivity WebSearch`)
 
-// readSessionDocument reports the events of a session that is one JSON document. It returns false if an item cannot be
-// read.
+// readSessionDocument reports the events of a session that is one JSON document. It returns false if the description of
+// the session cannot be read.
 func (c *codexReader) readSessionDocument(l *codexLine, offset int64, yield func(*Event)) bool {
 	isRead := c.ReadLine(l.Session, offset, yield)
 	for i, item := range l.Items {
-		isRead = c.ReadLine(item, offset+int64(i), yield) && isRead
+		yieldRecord := addRecord(recordName("items", i), yield)
+		if !c.ReadLine(item, offset+int64(i), yieldRecord) {
+			(&Event{Offset: offset, Session: c.sessionID}).reportUnreadRecord(yieldRecord)
+		}
 	}
 	c.FlushEvents(yield)
 	return isRead

@@ -164,11 +164,11 @@ func (c *cursorReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 	}
 	m.Model = l.Composer.Config.Model
 	m.WorkingDir = l.Composer.Workspace.URI.Path + l.Composer.Dir
-	isRead := true
 	for i, raw := range l.Bubbles {
+		m.Record = recordName("bubbles", i)
 		var b cursorBubble
 		if raw[0] != '{' || !parseObject(raw, &b) {
-			isRead = false
+			m.reportUnreadRecord(yield)
 			continue
 		}
 		at := parseTime(b.CreatedAt)
@@ -184,7 +184,7 @@ func (c *cursorReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 		}
 		b.reportEvents(&m)
 	}
-	return isRead
+	return true
 }
 
 // addMilliseconds returns the time that is n milliseconds after t. The zero time stays zero.

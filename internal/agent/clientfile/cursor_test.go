@@ -4,17 +4,21 @@ package clientfile
 
 import "testing"
 
-// TestCursorMissingMessage tests that a message whose text is missing in the database is counted as unread, and that
-// the other messages are still read.
+// TestCursorMissingMessage tests that a message whose text is missing in the database is reported as an unread record,
+// and that the other messages are still read.
 func TestCursorMissingMessage(t *testing.T) {
 	document := `{"cursor":{"composerId":"s1"},"bubbles":[{"type":1,"text":"Fix the pump."},null,{"type":2,"text":"Done."}]}`
-	var texts []string
+	var texts, unread []string
 	isRead := newCursorReader("state.vscdb").ReadLine([]byte(document), 0, func(e *Event) {
 		if e.Text != "" {
 			texts = append(texts, e.Text)
 		}
+		if e.Kind == EventUnread {
+			unread = append(unread, e.Record)
+		}
 	})
-	if isRead || len(texts) != 2 {
-		t.Errorf("read %t with the texts %q, want false with both texts", isRead, texts)
+	if !isRead || len(texts) != 2 || len(unread) != 1 || unread[0] != "bubbles[1]" {
+		t.Errorf("read %t with the texts %q and the unread records %q, want both texts and bubbles[1]",
+			isRead, texts, unread)
 	}
 }

@@ -36,6 +36,10 @@ const (
 	// EventUnknown reports a transcript part that the reader does not understand, such as a line with a type that a
 	// newer version of the client writes. Text is a noun in the plural with the type.
 	EventUnknown
+
+	// EventUnread reports a record that cannot be read, for example because it is not a JSON object. Record is its
+	// place.
+	EventUnread
 )
 
 // This text names the parts of a conversation that are left out.
@@ -47,6 +51,23 @@ func (e Event) reportLeftOutParts(kind string, count int, yield func(*Event)) {
 	for range count {
 		yield(&e)
 	}
+}
+
+// recordName returns the name of an element of a list in JSON, such as messages[3].
+func recordName(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]" }
+
+// addRecord wraps yield so that each event contains the name of the record from which it was read.
+func addRecord(record string, yield func(*Event)) func(*Event) {
+	return func(e *Event) {
+		e.Record = record
+		yield(e)
+	}
+}
+
+// reportUnreadRecord reports that the event's record cannot be read.
+func (e Event) reportUnreadRecord(yield func(*Event)) {
+	e.Kind = EventUnread
+	yield(&e)
 }
 
 // reportUnknownPart reports a part of a type that the reader does not know. The noun, such as "lines", and the type
@@ -78,6 +99,10 @@ type Event struct {
 	// HasNoTime is set if the client stores no time for the event. Then Time is only an estimate, which is not earlier
 	// than the true time. Estimated times are in the order of the events.
 	HasNoTime bool
+
+	// Record is the name of the record in the line's JSON that contains the event, such as messages[3]. It is "" if the
+	// line contains a single record.
+	Record string
 
 	IsCopy bool // The line was copied from another session's transcript when this session was forked from it.
 

@@ -153,18 +153,18 @@ func (g *geminiReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 	if l.SessionUpdate != nil {
 		DecodeObject(l.SessionUpdate, &set)
 	}
-	isRead := true
 	for _, messages := range [][]json.RawMessage{l.Messages, set.Messages} {
-		for _, message := range messages {
+		for i, message := range messages {
+			yieldRecord := addRecord(recordName("messages", i), yield)
 			var m geminiLine
 			if !DecodeObject(message, &m) {
-				isRead = false
+				(&Event{Offset: offset, Session: g.sessionID}).reportUnreadRecord(yieldRecord)
 				continue
 			}
-			g.reportMessage(&m, placeMessageList, offset, yield)
+			g.reportMessage(&m, placeMessageList, offset, yieldRecord)
 		}
 	}
-	return isRead
+	return true
 }
 
 // geminiMessagePlace tells where in the transcript a message is: on a separate line, or in a list of messages.

@@ -89,7 +89,6 @@ func (g *gooseReader) ReadLine(line []byte, offset int64, yield func(*Event)) bo
 	if d.Dir != "" {
 		g.workingDir = d.Dir
 	}
-	isRead := true
 	if d.Row.ID != "" {
 		g.sessionID, g.workingDir = d.Row.ID, d.Row.Dir
 		if d.Row.Type == "sub_agent" {
@@ -98,10 +97,11 @@ func (g *gooseReader) ReadLine(line []byte, offset int64, yield func(*Event)) bo
 	}
 	m.Offset = offset
 	m.Session, m.WorkingDir = g.sessionID, g.workingDir
-	for _, raw := range d.Messages {
+	for i, raw := range d.Messages {
+		m.Record = recordName("messages", i)
 		var message gooseMessage
 		if !parseObject(raw, &message) {
-			isRead = false
+			m.reportUnreadRecord(yield)
 			continue
 		}
 		g.reportMessage(&message, &m)
@@ -109,7 +109,7 @@ func (g *gooseReader) ReadLine(line []byte, offset int64, yield func(*Event)) bo
 	if d.Role != "" {
 		g.reportMessage(&d.gooseMessage, &m)
 	}
-	return isRead
+	return true
 }
 
 // gooseTextKinds maps the role of a message to the event kind for the message's text.

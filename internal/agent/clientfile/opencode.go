@@ -152,7 +152,7 @@ func (o *opencodeReader) ReadLine(line []byte, offset int64, yield func(*Event))
 	e := Event{Offset: offset, Model: o.model}
 	switch {
 	case l.Messages != nil:
-		return o.reportDocument(&l, e, yield)
+		o.reportDocument(&l, e, yield)
 	case l.EventName != "":
 		e.Session, e.WorkingDir = l.SessionID, l.WorkingDir
 		e.Time = l.Time
@@ -173,18 +173,18 @@ func (e *Event) setSubAgent(name string) {
 	e.AgentName, e.AgentType = name, name
 }
 
-// reportDocument reports the events of a session document. It returns false if a message or a part cannot be read.
-func (o *opencodeReader) reportDocument(l *opencodeLine, e Event, yield func(*Event)) bool {
-	isRead := true
+// reportDocument reports the events of a session document.
+func (o *opencodeReader) reportDocument(l *opencodeLine, e Event, yield func(*Event)) {
 	e.Session, e.WorkingDir = l.Info.ID, l.Info.Dir
 	if l.Info.Parent != "" {
 		e.Session = l.Info.Parent
 		e.setSubAgent(cmp.Or(l.Info.Agent, "subagent"))
 	}
-	for _, raw := range l.Messages {
+	for i, raw := range l.Messages {
+		e.Record = recordName("messages", i)
 		var m opencodeMessage
 		if !DecodeObject(raw, &m) {
-			isRead = false
+			e.reportUnreadRecord(yield)
 			continue
 		}
 		m.Parts = append(m.Parts, m.Info.Parts...)
@@ -204,7 +204,6 @@ func (o *opencodeReader) reportDocument(l *opencodeLine, e Event, yield func(*Ev
 		}
 		o.isPersonCommandNext = false
 	}
-	return isRead
 }
 
 // reportPrompt reports the prompt in a user's message. It leaves out the parts that a program wrote in the person's

@@ -168,6 +168,7 @@ func (ampReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 		if at.IsZero() {
 			at = parseTime(message.Usage.Time)
 		}
+		m.Record = recordName("messages", i)
 		m.beginNumberedMessage(i, at)
 		if message.Usage.Model != "" {
 			m.Model = message.Usage.Model
@@ -233,7 +234,8 @@ func (crushReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool 
 	if d.Row.Parent != "" {
 		m.Session, m.AgentID = d.Row.Parent, "sub-agent"
 	}
-	for _, message := range d.Messages {
+	for i, message := range d.Messages {
+		m.Record = recordName("messages", i)
 		m.beginMessage(message.ID, parseTime(message.Created))
 		m.Model = message.Model
 		if !crushRoles()[message.Role] {
@@ -346,6 +348,9 @@ func (h *hermesReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 		messages = append(messages, l.hermesMessage)
 	}
 	for i := range messages {
+		if l.Messages != nil {
+			m.Record = recordName("messages", i)
+		}
 		h.messageCount++
 		m.beginNumberedMessage(h.messageCount, parseTime(messages[i].Time))
 		messages[i].reportEvents(&m)

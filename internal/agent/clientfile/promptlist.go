@@ -110,11 +110,15 @@ func (p *promptListReader) ReadLine(line []byte, offset int64, yield func(*Event
 	if !bytes.HasPrefix(line, []byte("[")) {
 		return p.readListElement(line, offset, yield)
 	}
-	isRead := true
+	i := 0
 	eachElement(line, func(element []byte) {
-		isRead = p.readListElement(element, offset, yield) && isRead
+		yieldRecord := addRecord(recordName("", i), yield)
+		if !p.readListElement(element, offset, yieldRecord) {
+			(&Event{Offset: offset}).reportUnreadRecord(yieldRecord)
+		}
+		i++
 	})
-	return isRead
+	return true
 }
 
 // readListElement reports the prompt in one element of a list.

@@ -111,6 +111,7 @@ func (v *vscodeReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 		Time: parseTime(s.Created)}}
 	for i := range s.Requests {
 		r := &s.Requests[i]
+		m.Record = recordName("requests", i)
 		m.beginMessage(r.ID, parseTime(r.Time))
 		if r.ID == "" {
 			m.beginNumberedMessage(i, m.Time)

@@ -114,18 +114,18 @@ func (zedReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 		m.AgentID = "sub-agent"
 		m.Session = d.Row.Parent
 	}
-	isRead := true
 	for i, raw := range d.Thread.Messages {
+		m.Record = recordName("messages", i)
 		var message zedMessage
 		isResume := string(raw) == `"Resume"`
 		if !isResume && !parseObject(raw, &message) {
-			isRead = false
+			m.reportUnreadRecord(yield)
 			continue
 		}
 		m.beginNumberedMessage(i, m.Time)
 		message.reportEvents(&m)
 	}
-	return isRead
+	return true
 }
 
 func (z *zedMessage) reportEvents(m *messageReporter) {

@@ -46,6 +46,8 @@ func (r *eventReader) processEvent(e *clientfile.Event) {
 	sub := cmp.Or(e.AgentName, e.AgentID)
 	r.moveToNode(e, sub)
 	switch e.Kind {
+	case clientfile.EventUnread:
+		r.transcript.UnreadableLines++
 	case clientfile.EventPrompt:
 		r.recordPersonRequest(sub, e.Text)
 	case clientfile.EventText:

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
 	"github.com/oxbow-memory/oxbow/internal/base/sysinfo"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
@@ -83,6 +84,44 @@ func (d *diagnosis) checkFingerprints(spool string) {
 		d.workspace.FormatDate(l.Time), l.Reason, d.workspace.FormatDate(l.EndTime))
 }
 
+// checkHookReports adds findings about what was not stored of the transcripts that hooks named. The next import reports
+// this too, and removes the report.
+func (d *diagnosis) checkHookReports(spool string) {
+	const about = "hooks"
+	reports, err := transcript.HookReports{Dir: spool}.List()
+	if err != nil {
+		d.addErrorFinding(about, err)
+		return
+	}
+	for _, r := range reports {
+		if d.workspace.CurrentTime().Sub(r.Time) > failureLifetime {
+			continue
+		}
+		const remedy = "update oxbow if there is a newer version; oxbow session import ends this warning"
+		for _, parts := range r.Report.DescribeUnknownParts() {
+			d.addFinding(
+				findingLevelWarning,
+				about,
+				remedy,
+				"left out of sessions of %s, because oxbow does not know the type: %s",
+				r.Client,
+				parts,
+			)
+		}
+		if lines := r.Report.FirstBadLines; len(lines) > 0 {
+			d.addFinding(
+				findingLevelWarning,
+				about,
+				remedy,
+				"%s of %s could not be read, first %s",
+				text.FormatCount(r.Report.BadLines, "line", "lines"),
+				r.Client,
+				lines[0],
+			)
+		}
+	}
+}
+
 // checkHooks checks the spool and the archive, to which hooks write, and adds a finding about the last failure of a
 // hook. If readAll is set, it reads the whole archive.
 func (d *diagnosis) checkHooks(ctx context.Context, readAll bool) {
@@ -121,6 +160,7 @@ func (d *diagnosis) checkHooks(ctx context.Context, readAll bool) {
 		)
 	}
 	d.checkFingerprints(spool)
+	d.checkHookReports(spool)
 	examine := openStoreFile
 	if readAll {
 		examine = checkStoreFile

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,10 +29,13 @@ type ImportSessionsIn struct {
 
 	Home string `json:"-"` // home directory of the user
 
-	// NewReader returns a function that reads transcripts. The returned function calls unread for the parts of a
-	// transcript that it cannot read, and leftOut for the parts that are not kept.
-	NewReader func(unread func(transcript.UnreadLine),
-		leftOut func(transcript.LeftOutParts)) session.TranscriptReader `json:"-"`
+	// NewReader returns a function that reads transcripts. The returned function calls report if it does not store all
+	// that it reads.
+	NewReader func(report func(transcript.ReadReport)) session.TranscriptReader `json:"-"`
+
+	// TakeHookReport returns what was left out of a client's sessions since the last import, while the transcripts that
+	// hooks named were read. The next call returns an empty report. It may be nil.
+	TakeHookReport func(client string) (transcript.ReadReport, error) `json:"-"`
 }
 
 // ImportSessionsOut is the result of ImportSessions.
@@ -46,7 +48,7 @@ type ImportSessionsOut struct {
 // Failed reports whether a transcript, or a part of one, could not be read or was not understood.
 func (o ImportSessionsOut) Failed() bool {
 	return len(o.UnreadTranscripts) > 0 || slices.ContainsFunc(o.Clients, func(c ImportedClient) bool {
-		return c.BadLines > 0 || len(c.UnknownParts) > 0
+		return c.HasProblems()
 	})
 }
 
@@ -65,25 +67,7 @@ func (o ImportSessionsOut) Report() (r report.Report) {
 		}
 		turns := report.Words(text.FormatCount(c.Turns, "turn", "turns"))
 		r.AddLinef("%s: %s new, %d changed, of %s, %s", client, turns, c.ChangedTurns, files, size)
-		if c.BadLines > 0 {
-			r.AddNotef(
-				"%s of %s could not be read",
-				report.Words(text.FormatCount(c.BadLines, "line", "lines")),
-				client,
-			)
-		}
-		for _, line := range c.FirstBadLines {
-			r.AddNotef("%s, the line at byte %d: %s", report.Text(line.Path), line.Offset, report.Words(line.Reason))
-		}
-		if len(c.LeftOutParts) > 0 {
-			r.AddNotef("left out of the conversations: %s", report.Words(joinParts(c.LeftOutParts)))
-		}
-		if len(c.UnknownParts) > 0 {
-			r.AddNotef("left out, because oxbow does not know the type: %s", report.Words(joinParts(c.UnknownParts)))
-		}
-		if more := c.BadLines - len(c.FirstBadLines); more > 0 {
-			r.AddNotef("and %d more", more)
-		}
+		c.addLeftOutNotes(&r)
 	}
 	for _, f := range o.UnreadTranscripts {
 		r.Warnf("%s", report.Text(f.Error))
@@ -101,35 +85,31 @@ type ImportedClient struct {
 	Bytes        int64  `json:"bytes"`
 	Turns        int    `json:"turns"`   // turns that the archive did not contain before
 	ChangedTurns int    `json:"changed"` // turns with new information
-	BadLines     int    `json:"bad"`     // lines that could not be read
 
-	FirstBadLines []transcript.UnreadLine `json:"bad_lines,omitempty"` // the first lines that could not be read
-
-	// For each kind of content, such as "tool results", how many parts of the sessions were not stored, as intended.
-	LeftOutParts map[string]int `json:"left_out,omitempty"`
-	// for each kind of content, how many parts oxbow did not understand
-	UnknownParts map[string]int `json:"unknown,omitempty"`
+	transcript.ReadReport // parts of the transcripts that were not stored
 }
 
-// joinParts returns a list of the part kinds and their numbers.
-func joinParts(counts map[string]int) string {
-	var parts []string
-	for _, kind := range slices.Sorted(maps.Keys(counts)) {
-		parts = append(parts, fmt.Sprintf("%s (%d)", kind, counts[kind]))
+// addLeftOutNotes adds notes about the parts that were not stored.
+func (c *ImportedClient) addLeftOutNotes(r *report.Report) {
+	if c.BadLines > 0 {
+		r.AddNotef(
+			"%s of %s could not be read",
+			report.Words(text.FormatCount(c.BadLines, "line", "lines")),
+			report.Words(c.Client),
+		)
 	}
-	return strings.Join(parts, ", ")
-}
-
-// addLeftOut counts parts of a session that were not stored, such as tool results.
-func (c *ImportedClient) addLeftOut(parts transcript.LeftOutParts) {
-	counts := &c.LeftOutParts
-	if parts.IsUnknown {
-		counts = &c.UnknownParts
+	for _, line := range c.FirstBadLines {
+		r.AddNotef("%s", report.Text(line.String()))
 	}
-	if *counts == nil {
-		*counts = map[string]int{}
+	if more := c.BadLines - len(c.FirstBadLines); more > 0 {
+		r.AddNotef("and %d more", more)
 	}
-	(*counts)[parts.Kind] += parts.Count
+	if len(c.LeftOutParts) > 0 {
+		r.AddNotef("left out of the conversations: %s", report.Text(c.DescribeLeftOutParts()))
+	}
+	for _, parts := range c.DescribeUnknownParts() {
+		r.AddNotef("left out, because oxbow does not know the type: %s", report.Text(parts))
+	}
 }
 
 // UnreadTranscript is a transcript that could not be read.
@@ -137,9 +117,6 @@ type UnreadTranscript struct {
 	Path  string `json:"path"`
 	Error string `json:"error"`
 }
-
-// maxListedUnreadLines is the maximum number of unread lines that are listed for a client.
-const maxListedUnreadLines = 10
 
 // ImportSessions adds new sessions of the clients to the archive. It continues where the last import ended.
 func ImportSessions(ctx context.Context, w *verb.Workspace, in ImportSessionsIn) (ImportSessionsOut, error) {
@@ -183,24 +160,30 @@ func ImportSessions(ctx context.Context, w *verb.Workspace, in ImportSessionsIn)
 		tell(n+1, len(files))
 	}
 	verb.IndexAfterLargeWrite(ctx, archive.Memory, written)
-	return out, nil
+	return out, in.addHookReports(out.Clients)
+}
+
+// addHookReports adds to each client what was left out while the transcripts that its hooks named were read. An import
+// of files that the user named does not report this, because the user asks about these files only.
+func (in *ImportSessionsIn) addHookReports(clients []ImportedClient) error {
+	if in.TakeHookReport == nil || len(in.Files) > 0 {
+		return nil
+	}
+	for i := range clients {
+		report, err := in.TakeHookReport(clients[i].Client)
+		if err != nil {
+			return err
+		}
+		clients[i].Add(report)
+	}
+	return nil
 }
 
 // transcriptReader returns a function that reads a transcript. If the user named the transcript and no events are
 // found, the function returns an error, because another client may have written the file. A client's list of prompts
 // may yield no events, because prompts are left out if the transcript of their session exists.
 func (in *ImportSessionsIn) transcriptReader(c *ImportedClient) session.TranscriptReader {
-	isKnown := map[transcript.UnreadLine]bool{} // an incomplete last line is reported each time the transcript is read
-	read := in.NewReader(func(line transcript.UnreadLine) {
-		if isKnown[line] {
-			return
-		}
-		isKnown[line] = true
-		c.BadLines++
-		if len(c.FirstBadLines) < maxListedUnreadLines {
-			c.FirstBadLines = append(c.FirstBadLines, line)
-		}
-	}, c.addLeftOut)
+	read := in.NewReader(c.Add)
 	return func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
 		events, next, err := read(ctx, client, path, cursor)
 		isWithoutEvents := cursor == "" && len(events) == 0

@@ -223,7 +223,7 @@ func (f *transcriptFile) readConversations(ctx context.Context, in io.ReadSeeker
 		}
 		f.conversationOffset = at
 		if !read(f, b) {
-			f.addUnreadLine(at, "it is not a conversation")
+			f.addUnreadLine(at, "", "it is not a conversation")
 		}
 	}
 	return f.checkConversationsEnd(dec, conversations, before, hasArray)
@@ -321,14 +321,14 @@ func (f *transcriptFile) checkConversationsEnd(
 		if !errors.Is(err, io.EOF) {
 			reason += ": " + err.Error()
 		}
-		f.addUnreadLine(at, reason)
+		f.addUnreadLine(at, "", reason)
 		f.lastTurnOffset, f.endOffset = at, at
 		return nil
 	}
 	end := offsetShift + dec.InputOffset()
 	rest, err := io.ReadAll(io.LimitReader(io.MultiReader(dec.Buffered(), in), 1<<10))
 	if len(bytes.TrimSpace(rest)) > 0 {
-		f.addUnreadLine(end, "it comes after the end of the array")
+		f.addUnreadLine(end, "", "it comes after the end of the array")
 	}
 	f.lastTurnOffset, f.endOffset = 0, end+int64(len(rest))
 	return err

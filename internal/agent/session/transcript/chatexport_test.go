@@ -43,12 +43,12 @@ func told(t *testing.T, client, path string) (lines []string) {
 		var part []string
 		for cursor := ""; ; {
 			f := &transcriptFile{clientName: client, filePath: path, cleanText: strings.TrimSpace, maxBytes: most}
-			next, err := f.readFrom(t.Context(), cursor)
+			next, err := f.readFrom(t.Context(), cursor, &lineCounter{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(f.unreadLines) > 0 {
-				t.Errorf("conversations cannot be read: %+v", f.unreadLines)
+			if f.report.BadLines > 0 {
+				t.Errorf("conversations cannot be read: %+v", f.report.FirstBadLines)
 			}
 			for _, e := range f.events {
 				what := e.Text
@@ -167,7 +167,7 @@ func TestChatExportParts(t *testing.T) {
 
 	write(text[:len(text)/2])
 	bad := 0
-	read := NewReader(strings.TrimSpace, func(UnreadLine) { bad++ })
+	read := NewFinalReader(strings.TrimSpace, func(r ReadReport) { bad += r.BadLines })
 	events, cursor, err := read(t.Context(), ClaudeAI, path, "")
 	if err != nil || len(events) < 20 || len(events) > 25 {
 		t.Fatalf("of half a file, %d events, %v", len(events), err)
@@ -212,12 +212,12 @@ func testLinesInParts(t *testing.T, path string, all []json.RawMessage) {
 		calls := 0
 		for cursor := ""; ; calls++ {
 			f := &transcriptFile{clientName: ClaudeAI, filePath: path, cleanText: strings.TrimSpace, maxBytes: 1}
-			next, err := f.readFrom(t.Context(), cursor)
+			next, err := f.readFrom(t.Context(), cursor, &lineCounter{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			count += len(f.events)
-			bad += len(f.unreadLines)
+			bad += f.report.BadLines
 			if f.lastTurnOffset == 0 {
 				break
 			}
@@ -254,7 +254,7 @@ func FuzzChatExport(f *testing.F) {
 		cursor := ""
 		for n := 0; ; n++ {
 			f := &transcriptFile{clientName: client, filePath: path, cleanText: strings.TrimSpace, maxBytes: 1}
-			next, err := f.readFrom(context.Background(), cursor)
+			next, err := f.readFrom(context.Background(), cursor, &lineCounter{})
 			for _, e := range f.events {
 				if !session.ValidID(e.Session) || e.Client != client {
 					t.Errorf("an event of session %q of %q", e.Session, e.Client)
@@ -288,8 +288,10 @@ func TestBlankExport(t *testing.T) {
 		}
 		FindChatService(path)
 		var problems []string
-		read := NewReader(strings.TrimSpace, func(line UnreadLine) {
-			problems = append(problems, line.Reason)
+		read := NewFinalReader(strings.TrimSpace, func(r ReadReport) {
+			for _, line := range r.FirstBadLines {
+				problems = append(problems, line.Reason)
+			}
 		})
 		cursor, err := "", error(nil)
 		for next := "."; err == nil && next != cursor; {

@@ -72,8 +72,10 @@ func TestClientForms(t *testing.T) {
 			t.Fatal(err)
 		}
 		fmt.Fprintf(&got, "%s %s\n", f.Client, filepath.ToSlash(path))
-		events, _, err := transcript.NewReader(strings.TrimSpace, func(line transcript.UnreadLine) {
-			t.Errorf("a line could not be read: %+v", line)
+		events, _, err := transcript.NewFinalReader(strings.TrimSpace, func(r transcript.ReadReport) {
+			if r.HasProblems() {
+				t.Errorf("a part was not read: %+v", r)
+			}
 		})(t.Context(), f.Client, f.Path, "")
 		if err != nil {
 			t.Error(err)

@@ -89,7 +89,10 @@ func (r *eventReader) processEvent(e *clientfile.Event) {
 		r.countLeftOut(e.Text, 1)
 		return
 	case clientfile.EventUnknown:
-		r.countUnknown(e.Offset, e.Text)
+		r.countUnknown(e.Offset, e.Text, e.Record)
+		return
+	case clientfile.EventUnread:
+		r.addUnreadLine(e.Offset, e.Record, reasonNotObject)
 		return
 	}
 	r.sessionID, r.hasNoTime = e.Session, e.HasNoTime

@@ -3,6 +3,8 @@
 package transcript
 
 import (
+	"bytes"
+	"io"
 	"strconv"
 	"time"
 
@@ -20,11 +22,12 @@ type transcriptFile struct {
 	endOffset      int64 // end of the transcript's lines that were read so far
 	// end of the lines whose unread and unknown parts were already counted in an earlier call of the reader
 	countedOffset      int64
-	unreadLines        []UnreadLine
-	conversationOffset int64          // offset of the conversation that is being read
-	leftOutCounts      map[string]int // number of parts that are left out, by kind
+	conversationOffset int64 // offset of the conversation that is being read
+	report             ReadReport
 
-	unknownCounts map[string]int // number of parts that are not understood, by kind
+	// lineNumber is the number of the line that is being read, where the line at startOffset has the number 1. It is 0
+	// for a document on several lines.
+	lineNumber int
 
 	// isFinalRead is set if the client will not write to the transcript any more. An incomplete last line is then
 	// reported, and texts that waited for later lines are processed.
@@ -46,50 +49,92 @@ type transcriptFile struct {
 	hasNoTime  bool // The client stores no time for the current event.
 }
 
-// UnreadLine is a line of a transcript that cannot be read, and the reason.
-type UnreadLine struct {
-	Path   string `json:"path"`
-	Offset int64  `json:"offset"` // offset at which the line begins
-	Reason string `json:"reason"`
-}
-
-// LeftOutParts reports how many parts of one kind are not stored, for example tool results.
-type LeftOutParts struct {
-	Kind  string // plural noun for the parts, such as "tool results"
-	Count int
-
-	// IsUnknown is set if parts of the transcript are not stored because oxbow does not understand them. A newer
-	// version of the client may have written them.
-	IsUnknown bool
-}
-
 // countLeftOut adds count to the number of parts with this kind that are not stored. It ignores parts that an earlier
 // call has counted.
 func (f *transcriptFile) countLeftOut(kind string, count int) {
 	if count == 0 || f.conversationOffset < f.countedOffset {
 		return
 	}
-	if f.leftOutCounts == nil {
-		f.leftOutCounts = map[string]int{}
-	}
-	f.leftOutCounts[kind] += count
+	f.report.addLeftOutParts(kind, count)
 }
 
-// countUnknown counts a part that is not understood, unless an earlier call has counted it.
-func (f *transcriptFile) countUnknown(offset int64, kind string) {
-	if offset < f.countedOffset {
-		return
-	}
-	if f.unknownCounts == nil {
-		f.unknownCounts = map[string]int{}
-	}
-	f.unknownCounts[kind]++
-}
-
-// addUnreadLine records a line that cannot be read, unless an earlier call has reported it.
-func (f *transcriptFile) addUnreadLine(offset int64, reason string) {
+// countUnknown counts a part that is not understood, unless an earlier call has counted it. The record is the part's
+// place in the JSON of the line, if the line contains several records.
+func (f *transcriptFile) countUnknown(offset int64, kind, record string) {
 	if offset >= f.countedOffset {
-		f.unreadLines = append(f.unreadLines, UnreadLine{Path: f.filePath, Offset: offset, Reason: reason})
+		f.report.addUnknownParts(UnknownPlace{Kind: f.cleanText(kind), Count: 1, Place: f.currentPlace(record)})
+	}
+}
+
+// addUnreadLine records a line or a record that cannot be read, unless an earlier call has reported it.
+func (f *transcriptFile) addUnreadLine(offset int64, record, reason string) {
+	if offset >= f.countedOffset {
+		f.report.addUnreadLine(UnreadLine{Place: f.currentPlace(record), Offset: offset, Reason: reason})
+	}
+}
+
+// currentPlace returns the place of a record in the line that is being read. The number of the line is relative until
+// makeLineNumbersAbsolute is called.
+func (f *transcriptFile) currentPlace(record string) Place {
+	return Place{Path: f.filePath, Line: f.lineNumber, Record: record}
+}
+
+// makeLineNumbersAbsolute adds the number of lines before startOffset to the line numbers in the report.
+func (f *transcriptFile) makeLineNumbersAbsolute(in io.ReadSeeker, lines *lineCounter) error {
+	if f.startOffset == 0 {
+		*lines = lineCounter{} // The file may have been rewritten.
+		return nil
+	}
+	if !f.report.HasProblems() {
+		return nil
+	}
+	before, err := lines.countUntil(in, f.filePath, f.startOffset)
+	if err != nil {
+		return err
+	}
+	add := func(p *Place) {
+		if p.Line > 0 {
+			p.Line += before
+		}
+	}
+	for i := range f.report.FirstBadLines {
+		add(&f.report.FirstBadLines[i].Place)
+	}
+	add(&f.report.lastBadLine.Place)
+	for i := range f.report.UnknownPlaces {
+		add(&f.report.UnknownPlaces[i].Place)
+	}
+	return nil
+}
+
+// lineCounter counts the lines before an offset of a transcript. It remembers the last offset, so that the calls for
+// the parts of a long transcript do not count the same lines again.
+type lineCounter struct {
+	filePath string
+	offset   int64
+	count    int
+}
+
+// countUntil returns the number of lines that end before an offset of the transcript.
+func (l *lineCounter) countUntil(in io.ReadSeeker, filePath string, offset int64) (int, error) {
+	if l.filePath != filePath || offset < l.offset {
+		*l = lineCounter{filePath: filePath}
+	}
+	if _, err := in.Seek(l.offset, io.SeekStart); err != nil {
+		return 0, err
+	}
+	rest := io.LimitReader(in, offset-l.offset)
+	buffer := make([]byte, 1<<16)
+	for {
+		n, err := rest.Read(buffer)
+		l.count += bytes.Count(buffer[:n], []byte("\n"))
+		l.offset += int64(n)
+		if err == io.EOF {
+			return l.count, nil
+		}
+		if err != nil {
+			return 0, err
+		}
 	}
 }
 

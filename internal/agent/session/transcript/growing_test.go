@@ -18,7 +18,7 @@ import (
 // importTo reads the part of a transcript after a cursor. It appends the events to all, and returns the next cursor.
 func importTo(t *testing.T, all *[]session.Event, client, path, cursor string) string {
 	t.Helper()
-	read := transcript.NewReader(strings.TrimSpace, func(transcript.UnreadLine) {})
+	read := transcript.NewFinalReader(strings.TrimSpace, nil)
 	for {
 		events, next, err := read(t.Context(), client, path, cursor)
 		if err != nil {

@@ -20,10 +20,11 @@ import (
 // read.
 func readWhole(t *testing.T, client, path string) (events []session.Event, unread []string) {
 	t.Helper()
-	read := transcript.NewReader(
-		strings.TrimSpace,
-		func(l transcript.UnreadLine) { unread = append(unread, l.Reason) },
-	)
+	read := transcript.NewFinalReader(strings.TrimSpace, func(r transcript.ReadReport) {
+		for _, line := range r.FirstBadLines {
+			unread = append(unread, line.Reason)
+		}
+	})
 	for at := ""; ; {
 		some, next, err := read(t.Context(), client, path, at)
 		if err != nil {

@@ -39,56 +39,43 @@ const maxReadBytes = 8 << 20
 // NewReader returns a function that reads a transcript step by step. Each call gets a cursor, which is the position
 // where the previous call stopped ("" at the start), and returns the next cursor. A call reads some megabytes, but at
 // least one turn. If the last turn has grown since the previous call, the whole turn is returned again. At the end of
-// the transcript, a call returns the same cursor again.
+// the transcript, a call returns the same cursor again. Calls must not be concurrent.
 //
-// The function cleanText removes what must not be stored from each text. The function reportUnread is called with each
-// line that cannot be read, and with an incomplete last line. If reportUnread is nil, the client is assumed to be
-// still writing. If the last prompt's turn is then not known yet, the prompt is left for the next call.
-func NewReader(
-	cleanText func(string) string,
-	reportUnread func(UnreadLine),
-) func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
-	return NewCountingReader(cleanText, reportUnread, nil)
+// The function cleanText removes what must not be stored from each text. If a call does not return all that it reads,
+// it calls report, which may be nil.
+//
+// The client may still be writing: an incomplete last line, and a prompt at the end whose turn is not known yet, are
+// left for the next call.
+func NewReader(cleanText func(string) string, report func(ReadReport)) session.TranscriptReader {
+	return newReader(transcriptFile{cleanText: cleanText}, report)
 }
 
-// NewCountingReader is like NewReader, but also tells reportLeftOut how many parts of each kind are not stored.
-// reportLeftOut may be nil.
-func NewCountingReader(
-	cleanText func(string) string,
-	reportUnread func(UnreadLine),
-	reportLeftOut func(LeftOutParts),
-) func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
+// NewFinalReader is like NewReader, but assumes that the client writes nothing more. It also reads the prompts that
+// NewReader leaves for the next call, and reports an incomplete last line.
+func NewFinalReader(cleanText func(string) string, report func(ReadReport)) session.TranscriptReader {
+	return newReader(transcriptFile{cleanText: cleanText, isFinalRead: true}, report)
+}
+
+// newReader returns a function that reads transcripts with the options in file.
+func newReader(file transcriptFile, report func(ReadReport)) session.TranscriptReader {
+	var lines lineCounter
+	file.maxBytes = maxReadBytes
 	return func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
-		f := &transcriptFile{
-			clientName:  client,
-			filePath:    path,
-			cleanText:   cleanText,
-			maxBytes:    maxReadBytes,
-			isFinalRead: reportUnread != nil,
-		}
-		next, err := f.readFrom(ctx, cursor)
+		f := file
+		f.clientName, f.filePath = client, path
+		next, err := f.readFrom(ctx, cursor, &lines)
 		if err != nil {
 			return nil, cursor, fmt.Errorf("%w %s: %w", ErrReadTranscript, path, err)
 		}
-		if reportUnread != nil {
-			for _, line := range f.unreadLines {
-				reportUnread(line)
-			}
-		}
-		if reportLeftOut != nil {
-			for kind, count := range f.leftOutCounts {
-				reportLeftOut(LeftOutParts{Kind: kind, Count: count})
-			}
-			for kind, count := range f.unknownCounts {
-				reportLeftOut(LeftOutParts{Kind: kind, Count: count, IsUnknown: true})
-			}
+		if report != nil && !f.report.IsEmpty() {
+			report(f.report)
 		}
 		return f.events, next, nil
 	}
 }
 
 // readFrom reads the part of the transcript after a cursor, and returns the next cursor.
-func (f *transcriptFile) readFrom(ctx context.Context, cursor string) (string, error) {
+func (f *transcriptFile) readFrom(ctx context.Context, cursor string, lines *lineCounter) (string, error) {
 	in, err := clientfile.Open(f.filePath)
 	if err != nil {
 		return cursor, err
@@ -117,10 +104,9 @@ func (f *transcriptFile) readFrom(ctx context.Context, cursor string) (string, e
 	if !isKnown && next.String() == cursor {
 		// The transcript's size is not known, so it was read to the end. The cursor is unchanged, so nothing was
 		// added.
-		f.events, f.unreadLines = nil, nil
-		f.leftOutCounts, f.unknownCounts = nil, nil
+		f.events, f.report = nil, ReadReport{}
 	}
-	return next.String(), nil
+	return next.String(), f.makeLineNumbersAbsolute(in, lines)
 }
 
 // readEvents reads the events of a file from an offset on.
@@ -145,7 +131,7 @@ func (f *transcriptFile) readEvents(ctx context.Context, in io.ReadSeeker, from 
 		}
 		f.events = nil
 		f.heldEvents = nil
-		f.unreadLines = nil
+		f.report = ReadReport{}
 		f.lastTurnOffset = from
 	}
 	err := f.readLines(ctx, in, r, lineRange{firstOffset: from})
@@ -185,6 +171,7 @@ func (f *transcriptFile) readLines(ctx context.Context, in io.ReadSeeker, r *eve
 		return err
 	}
 	br := bufio.NewReaderSize(in, 1<<18)
+	f.lineNumber = 0
 	if lines.isWhole() {
 		document, rest, err := clientfile.ReadDocument(br)
 		if err != nil {
@@ -198,13 +185,14 @@ func (f *transcriptFile) readLines(ctx context.Context, in io.ReadSeeker, r *eve
 		br = rest
 	}
 	for n := 0; !f.hasReachedLimit && lines.includesLine(offset, n); {
+		f.lineNumber++
 		b, size, err := clientfile.ReadNextLine(br)
 		if err != nil && err != io.EOF {
 			return err
 		}
 		if err == io.EOF && isIncomplete(b, size) {
 			if f.isFinalRead && len(bytes.Trim(b, " \t\r\n\x00")) > 0 {
-				f.addUnreadLine(offset, reasonIncompletePrompt)
+				f.addUnreadLine(offset, "", reasonIncompletePrompt)
 			}
 			return nil // Stop before this line, because the client is still writing it.
 		}
@@ -237,7 +225,7 @@ func (f *transcriptFile) passLineToReader(r *eventReader, b []byte, size, offset
 		return false
 	}
 	if size > clientfile.MaxLineBytes {
-		f.addUnreadLine(offset, reasonTooLong)
+		f.addUnreadLine(offset, "", reasonTooLong)
 		return true
 	}
 	objects, rest := clientfile.SplitJSONObjects(b)
@@ -245,16 +233,16 @@ func (f *transcriptFile) passLineToReader(r *eventReader, b []byte, size, offset
 		if r.readLine(object, offset+int64(i)) {
 			continue
 		}
-		f.addUnreadLine(offset, reasonNotObject)
+		f.addUnreadLine(offset, "", reasonNotObject)
 		if last := clientfile.LastJSONObject(object); last != nil && !json.Valid(object) {
 			r.readLine(last, offset+int64(i))
 		}
 	}
 	switch {
 	case len(rest) > 0 && len(objects) > 0 && &rest[0] != &b[0]:
-		f.addUnreadLine(offset, reasonTextAfterJSON)
+		f.addUnreadLine(offset, "", reasonTextAfterJSON)
 	case len(rest) > 0:
-		f.addUnreadLine(offset, reasonTornLine)
+		f.addUnreadLine(offset, "", reasonTornLine)
 	}
 	return true
 }

@@ -126,8 +126,8 @@ func TestStrange(t *testing.T) {
 		t.Fatal(err)
 	}
 	bad := 0
-	events, _, err := transcript.NewReader(strings.TrimSpace, func(transcript.UnreadLine) {
-		bad++
+	events, _, err := transcript.NewFinalReader(strings.TrimSpace, func(r transcript.ReadReport) {
+		bad += r.BadLines
 	})(t.Context(), "claude", long, "")
 	if err != nil || len(events) != 2 || events[1].Text != "ask 2" || bad != 5 {
 		t.Errorf("read %d events and %d bad lines, %v", len(events), bad, err)

@@ -15,14 +15,19 @@ import (
 // countParts reads a transcript. It returns the events, and the counts of parts that are not stored, each as a line.
 func countParts(t *testing.T, client, path string) (events string, parts []string) {
 	t.Helper()
-	some, next, err := transcript.NewCountingReader(strings.TrimSpace, func(l transcript.UnreadLine) {
-		t.Errorf("unread: %+v", l)
-	}, func(p transcript.LeftOutParts) {
-		line := fmt.Sprint(p.Count, " ", p.Kind)
-		if p.IsUnknown {
-			line = "unknown: " + line
+	some, next, err := transcript.NewFinalReader(strings.TrimSpace, func(r transcript.ReadReport) {
+		for _, line := range r.FirstBadLines {
+			t.Errorf("unread: %s", line)
 		}
-		parts = append(parts, line)
+		for kind, count := range r.LeftOutParts {
+			parts = append(parts, fmt.Sprint(count, " ", kind))
+		}
+		for _, p := range r.UnknownPlaces {
+			parts = append(
+				parts,
+				fmt.Sprintf("%s: %d %s", strings.ReplaceAll(p.Place.String(), path, "unknown"), p.Count, p.Kind),
+			)
+		}
 	})(t.Context(), client, path, "")
 	if err != nil {
 		t.Fatal(err)
@@ -125,8 +130,8 @@ func TestParts(t *testing.T) {
 			`{"type":"hologram","sessionId":"s1"}`,
 			`{"type":"hologram","sessionId":"s1"}`,
 		}, "prompt What is this?\ntext A crane.\ntext By the way.\nprompt And this?", []string{
-			"3 images and other files", `unknown: 1 blocks of the type "hologram"`,
-			`unknown: 2 lines of the type "hologram"`}},
+			"3 images and other files", `unknown:2: 1 blocks of the type "hologram"`,
+			`unknown:6: 1 lines of the type "hologram"`, `unknown:7: 1 lines of the type "hologram"`}},
 		{"Codex", "codex", "rollout-1.jsonl", []string{
 			codexMeta,
 			codexText + `"Raise the jetty."},{"type":"input_image","image_url":"data:x"}]}}`,
@@ -141,9 +146,9 @@ func TestParts(t *testing.T) {
 			codexHead + `"world_state","payload":{"full":true}}`,
 			codexHead + `"hologram","payload":{}}`,
 		}, "prompt Raise the jetty.\ntext 1. Raise.", []string{
-			"1 images and other files", `unknown: 1 events of the type "hologram"`,
-			`unknown: 1 items of the type "Hologram"`,
-			`unknown: 1 items of the type "hologram"`, `unknown: 1 lines of the type "hologram"`}},
+			"1 images and other files", `unknown:10: 1 items of the type "hologram"`,
+			`unknown:12: 1 lines of the type "hologram"`, `unknown:6: 1 items of the type "Hologram"`,
+			`unknown:8: 1 events of the type "hologram"`}},
 		{"Gemini CLI", "gemini", "session-1.jsonl", []string{
 			geminiHead,
 			`{"id":"m1",` + geminiTime + `"type":"user","content":[{"text":"What is this?"},{"inlineData":{"data":"x"}}]}`,
@@ -153,8 +158,8 @@ func TestParts(t *testing.T) {
 			`{"$set":{"memoryScratchpad":{}}}`,
 			`{"$merge":{}}`,
 		}, "prompt What is this?", []string{
-			"1 images and other files", "unknown: 1 lines without a type",
-			`unknown: 1 messages of the type "hologram"`}},
+			"1 images and other files", `unknown:4: 1 messages of the type "hologram"`,
+			"unknown:7: 1 lines without a type"}},
 		{"Qwen Code", "qwen", "1.jsonl", []string{
 			qwenHead + `"uuid":"u1","type":"user","provenance":"real_user","message":{"parts":[{"text":"What is this?"},{"inlineData":{"data":"x"}}]}}`,
 			qwenHead + `"uuid":"u2","type":"user","provenance":"goal_runtime","message":{"parts":[{"text":"Continue with the goal."}]}}`,
@@ -164,25 +169,26 @@ func TestParts(t *testing.T) {
 			qwenHead + `"uuid":"u6","type":"system","subtype":"hologram"}`,
 			qwenHead + `"uuid":"u7","type":"hologram"}`,
 		}, "prompt What is this?\nprompt Said aloud.", []string{
-			"1 images and other files", `unknown: 1 lines of the type "hologram"`,
-			`unknown: 1 system lines of the type "hologram"`, `unknown: 1 user lines of the type "hologram"`}},
+			"1 images and other files", `unknown:4: 1 user lines of the type "hologram"`,
+			`unknown:6: 1 system lines of the type "hologram"`, `unknown:7: 1 lines of the type "hologram"`}},
 		{"Copilot CLI", "copilot", "events.jsonl", []string{
 			copilotHead,
 			`{"type":"user.message",` + copilotTime + `"data":{"content":"What is this?","attachments":[{"type":"file"}],"interactionId":"i1"}}`,
 			`{"type":"session.usage_checkpoint",` + copilotTime + `"data":{}}`,
 			`{"type":"hologram.shown",` + copilotTime + `"data":{}}`,
 		}, "prompt What is this?", []string{
-			"1 images and other files", `unknown: 1 lines of the type "hologram.shown"`}},
+			"1 images and other files", `unknown:4: 1 lines of the type "hologram.shown"`}},
 		{"opencode", "opencode", "session.json", []string{opencodeSession(
 			`{"info":{"id":"m1","role":"user","time":{"created":1760000000000}},"parts":[{"id":"p1","type":"text","text":"What is this?"},{"id":"p2","type":"file"},{"id":"p3","type":"hologram"}]}`,
 			`{"info":{"id":"m2","role":"assistant","time":{"created":1760000001000}},"parts":[{"id":"p4","type":"step-start"},{"id":"p5","type":"text","text":"A crane."},{"id":"p6","type":"hologram"}]}`,
 		)}, "prompt What is this?\ntext A crane.", []string{
-			"1 images and other files", `unknown: 2 parts of the type "hologram"`}},
+			"1 images and other files", `unknown, messages[0]: 1 parts of the type "hologram"`,
+			`unknown, messages[1]: 1 parts of the type "hologram"`}},
 		{"pi", "pi", "1.jsonl", []string{
 			`{"type":"session","id":"s1","timestamp":"2026-03-01T10:01:00Z","cwd":"/home/pat/harbor"}`,
 			`{"type":"message","id":"e1","timestamp":"2026-03-01T10:01:01Z","message":{"role":"user","content":[{"type":"text","text":"What is this?"},{"type":"image","data":"x"},{"type":"hologram"}]}}`,
 		}, "prompt What is this?", []string{
-			"1 images and other files", `unknown: 1 blocks of the type "hologram"`}},
+			"1 images and other files", `unknown:2: 1 blocks of the type "hologram"`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			events, parts := countParts(t, tt.client, write(t, tt.file, tt.lines...))

@@ -1,0 +1,143 @@
+// This file stores what was left out while the transcripts that hooks named were read. Nobody sees the output of the
+// command that reads them, so the next import and the verb doctor report it.
+
+package transcript
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// hookReportsFile is the name of the file with the reports.
+const hookReportsFile = "leftout.json"
+
+// maxHookReportsBytes is the maximum size of the file, in bytes. Reports are limited, so that a larger file is damaged.
+const maxHookReportsBytes = 8 << 20
+
+// HookReports stores a report for each client in a directory, which is the spool of a home.
+type HookReports struct{ Dir string }
+
+// HookReport is the report about one client.
+type HookReport struct {
+	Client string     `json:"client"`
+	Time   time.Time  `json:"time"` // time of the last addition
+	Report ReadReport `json:"report"`
+}
+
+// NewReader returns a function like that of [NewReader], which adds what it leaves out to the stored reports. The
+// function must be called while the lock of the spool is held, as [session.Archive.DrainSpool] does, because otherwise
+// two processes could change the reports at the same time. If a report cannot be stored, the function returns an error,
+// so that the part of the transcript is read again later.
+func (h HookReports) NewReader(cleanText func(string) string, now func() time.Time) session.TranscriptReader {
+	var report ReadReport
+	read := NewReader(cleanText, func(r ReadReport) { report = r })
+	return func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
+		report = ReadReport{}
+		events, next, err := read(ctx, client, path, cursor)
+		if err == nil && report.HasProblems() {
+			err = h.add(client, now(), report)
+		}
+		if err != nil {
+			return nil, cursor, err
+		}
+		return events, next, nil
+	}
+}
+
+// add adds a report about a client's transcripts.
+func (h HookReports) add(client string, now time.Time, report ReadReport) error {
+	dir, err := vfs.Dir(h.Dir)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	all, err := readHookReports(dir)
+	if err != nil {
+		return err
+	}
+	one := all[client]
+	one.Client, one.Time = client, now
+	one.Report.Add(report)
+	all[client] = one
+	return writeHookReports(dir, all)
+}
+
+// List returns the stored reports, sorted by client. A missing file contains no reports.
+func (h HookReports) List() ([]HookReport, error) {
+	dir, err := vfs.Dir(h.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	byClient, err := readHookReports(dir)
+	if err != nil {
+		return nil, err
+	}
+	var all []HookReport
+	for _, client := range slices.Sorted(maps.Keys(byClient)) {
+		all = append(all, byClient[client])
+	}
+	return all, nil
+}
+
+// Take returns the report about a client's transcripts and removes it. The report is empty if none is stored. If
+// another process adds a report at the same moment, the returned report may be stored again.
+func (h HookReports) Take(client string) (ReadReport, error) {
+	dir, err := vfs.Dir(h.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return ReadReport{}, nil
+	}
+	if err != nil {
+		return ReadReport{}, err
+	}
+	defer dir.Close()
+	all, err := readHookReports(dir)
+	one, ok := all[client]
+	if err != nil || !ok {
+		return ReadReport{}, err
+	}
+	delete(all, client)
+	return one.Report, writeHookReports(dir, all)
+}
+
+// readHookReports returns the stored reports by client. A damaged file is treated as empty, because it would otherwise
+// stop all hooks, and only the description of the left out parts is lost.
+func readHookReports(dir *vfs.OS) (map[string]HookReport, error) {
+	all := map[string]HookReport{}
+	b, err := vfs.ReadFile(dir, hookReportsFile, maxHookReportsBytes)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, vfs.ErrTooLarge):
+		return all, nil
+	case err != nil:
+		return nil, err
+	}
+	if err := json.Unmarshal(b, &all); err != nil || all == nil {
+		return map[string]HookReport{}, nil
+	}
+	return all, nil
+}
+
+// writeHookReports replaces the stored reports.
+func writeHookReports(dir *vfs.OS, all map[string]HookReport) error {
+	if len(all) == 0 {
+		return dir.Remove(hookReportsFile)
+	}
+	b, err := json.Marshal(all)
+	if err != nil {
+		return fmt.Errorf("encoding %s: %w", hookReportsFile, err)
+	}
+	vfs.RemoveDrafts(dir, hookReportsFile)
+	return vfs.WriteDerived(dir, hookReportsFile, 0o600, b)
+}

@@ -1,0 +1,211 @@
+// This file reports the parts of transcripts that are not stored, and the places of the first such parts.
+
+package transcript
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Place is a place in a transcript.
+type Place struct {
+	// Path is the transcript's path. For a session in a database, it consists of the database's path, a slash and the
+	// session's ID.
+	Path string `json:"path"`
+
+	// Line is the number of a line, where the first line has the number 1. It is 0 if the transcript is a JSON document
+	// on several lines, or a session in a database.
+	Line int `json:"line,omitempty"`
+
+	Record string `json:"record,omitempty"` // element of a list in the JSON, such as messages[3] ("" if not needed)
+}
+
+// String returns the place in the form PATH:LINE, PATH, messages[3] or PATH:LINE, messages[3].
+func (p Place) String() string {
+	s := p.Path
+	if p.Line > 0 {
+		s += ":" + strconv.Itoa(p.Line)
+	}
+	if p.Record != "" {
+		s += ", " + p.Record
+	}
+	return s
+}
+
+// UnreadLine is a line of a transcript, or a record of a document, that cannot be read.
+type UnreadLine struct {
+	Place
+	Offset int64  `json:"offset"` // offset at which the line begins
+	Reason string `json:"reason"`
+}
+
+// String returns the place and the reason.
+func (l UnreadLine) String() string {
+	if l.Place.Line == 0 && l.Offset > 0 {
+		return fmt.Sprintf("%s, byte %d: %s", l.Place, l.Offset, l.Reason)
+	}
+	return l.Place.String() + ": " + l.Reason
+}
+
+// UnknownPlace is a place with parts of the same kind that oxbow does not understand.
+type UnknownPlace struct {
+	Kind  string `json:"kind"`  // plural noun for the parts, such as: lines of the type "x"
+	Count int    `json:"count"` // number of parts at this place
+	Place
+}
+
+// ReadReport reports the parts of transcripts that are not stored. It contains only the first places of each kind, so
+// that its size is limited for any number of transcripts. The zero value reports nothing.
+type ReadReport struct {
+	BadLines      int          `json:"bad"`                 // number of lines that cannot be read
+	FirstBadLines []UnreadLine `json:"bad_lines,omitempty"` // the first of these lines
+
+	// LeftOutParts contains the number of parts that are not stored on purpose, by kind. A kind is a plural noun, such
+	// as "tool results".
+	LeftOutParts map[string]int `json:"left_out,omitempty"`
+
+	// UnknownParts contains the number of parts that oxbow does not understand, by kind. A newer version of the client
+	// may have written them.
+	UnknownParts  map[string]int `json:"unknown,omitempty"`
+	UnknownPlaces []UnknownPlace `json:"unknown_places,omitempty"` // the first places of each kind
+
+	lastBadLine UnreadLine
+}
+
+// These constants limit the size of a report.
+const (
+	maxListedBadLines = 10
+	maxPlacesOfKind   = 3
+	maxKinds          = 100 // maximum number of kinds. Parts of further kinds are counted as otherKinds.
+	otherKinds        = "parts of other types"
+
+	maxDescribedKinds = 10 // maximum number of kinds that DescribeUnknownParts describes
+)
+
+// IsEmpty reports whether nothing was left out.
+func (r *ReadReport) IsEmpty() bool {
+	return r.BadLines == 0 && len(r.LeftOutParts) == 0 && len(r.UnknownParts) == 0
+}
+
+// HasProblems reports whether a line could not be read, or a part was not understood.
+func (r *ReadReport) HasProblems() bool { return r.BadLines > 0 || len(r.UnknownParts) > 0 }
+
+// addUnreadLine adds a line that cannot be read.
+func (r *ReadReport) addUnreadLine(line UnreadLine) {
+	r.BadLines++
+	r.lastBadLine = line
+	if len(r.FirstBadLines) < maxListedBadLines {
+		r.FirstBadLines = append(r.FirstBadLines, line)
+	}
+}
+
+// addLeftOutParts adds parts that are not stored on purpose.
+func (r *ReadReport) addLeftOutParts(kind string, count int) { addToKind(&r.LeftOutParts, kind, count) }
+
+// addUnknownParts adds parts that oxbow does not understand.
+func (r *ReadReport) addUnknownParts(p UnknownPlace) {
+	addToKind(&r.UnknownParts, p.Kind, p.Count)
+	r.addUnknownPlace(p)
+}
+
+// addUnknownPlace adds the place of parts that were already counted.
+func (r *ReadReport) addUnknownPlace(p UnknownPlace) {
+	if r.UnknownParts[p.Kind] == 0 {
+		p.Kind = otherKinds
+	}
+	placeCount := 0
+	for i := range r.UnknownPlaces {
+		known := &r.UnknownPlaces[i]
+		if known.Kind != p.Kind {
+			continue
+		}
+		if known.Place == p.Place {
+			known.Count += p.Count
+			return
+		}
+		placeCount++
+	}
+	if placeCount < maxPlacesOfKind {
+		r.UnknownPlaces = append(r.UnknownPlaces, p)
+	}
+}
+
+// addToKind adds a number of parts to the parts of a kind. If there are too many kinds already, the parts are added to
+// the kind otherKinds.
+func addToKind(counts *map[string]int, kind string, count int) {
+	if *counts == nil {
+		*counts = map[string]int{}
+	}
+	if (*counts)[kind] == 0 && len(*counts) >= maxKinds {
+		kind = otherKinds
+	}
+	(*counts)[kind] += count
+}
+
+// Add adds another report. If the other report is about the next part of the same transcript, it may begin with the
+// incomplete line at the end of the previous part. This line is counted once.
+func (r *ReadReport) Add(o ReadReport) {
+	lines := o.FirstBadLines
+	r.BadLines += o.BadLines
+	if len(lines) > 0 && lines[0] == r.lastBadLine {
+		lines = lines[1:]
+		r.BadLines--
+	}
+	if o.BadLines > 0 {
+		r.lastBadLine = o.lastBadLine
+	}
+	r.FirstBadLines = append(r.FirstBadLines, lines[:min(len(lines), maxListedBadLines-len(r.FirstBadLines))]...)
+	for _, kind := range slices.Sorted(maps.Keys(o.LeftOutParts)) {
+		r.addLeftOutParts(kind, o.LeftOutParts[kind])
+	}
+	for _, kind := range slices.Sorted(maps.Keys(o.UnknownParts)) {
+		addToKind(&r.UnknownParts, kind, o.UnknownParts[kind])
+	}
+	for _, p := range o.UnknownPlaces {
+		r.addUnknownPlace(p)
+	}
+}
+
+// DescribeLeftOutParts returns a list of the kinds that are not stored on purpose, with their numbers of parts.
+func (r *ReadReport) DescribeLeftOutParts() string {
+	var parts []string
+	for _, kind := range slices.Sorted(maps.Keys(r.LeftOutParts)) {
+		parts = append(parts, fmt.Sprintf("%s (%d)", kind, r.LeftOutParts[kind]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// DescribeUnknownParts returns a description of each kind of parts that oxbow does not understand, such as
+//
+//	lines of the type "x" (12): a.jsonl:3, a.jsonl:7, b.jsonl:1 and 9 more
+//
+// If there are many kinds, the last description says how many kinds follow.
+func (r *ReadReport) DescribeUnknownParts() []string {
+	kinds := slices.Sorted(maps.Keys(r.UnknownParts))
+	var all []string
+	for _, kind := range kinds[:min(len(kinds), maxDescribedKinds)] {
+		var places []string
+		rest := r.UnknownParts[kind]
+		for _, p := range r.UnknownPlaces {
+			if p.Kind == kind {
+				places = append(places, p.Place.String())
+				rest -= p.Count
+			}
+		}
+		text := fmt.Sprintf("%s (%d)", kind, r.UnknownParts[kind])
+		if len(places) > 0 {
+			text += ": " + strings.Join(places, ", ")
+			if rest > 0 {
+				text += fmt.Sprintf(" and %d more", rest)
+			}
+		}
+		all = append(all, text)
+	}
+	if rest := len(kinds) - len(all); rest > 0 {
+		all = append(all, fmt.Sprintf("parts of %d more kinds", rest))
+	}
+	return all
+}
