@@ -16,7 +16,8 @@ const EstimateMarginPercent = 127
 // MaxEstimate returns the largest token estimate of a text that certainly fits into the budget.
 func MaxEstimate(budget int) int { return int(int64(budget) * 100 / EstimateMarginPercent) }
 
-// maxShortenAttempts limits how many parts are shortened on trial to fill the remaining room.
+// maxShortenAttempts is the maximum number of context parts that PackIntoBudget tries to shorten after the parts that
+// fit completely were included. Each attempt costs time.
 const maxShortenAttempts = 20
 
 // PackIntoBudget counts the tokens of the parts and keeps the context within the budget, which must be
@@ -74,7 +75,7 @@ func (c *Context) PackIntoBudget(budget int) {
 type contextPacker struct {
 	*Context
 	remainingTokens int    // remaining budget, in estimated tokens
-	isIncluded      []bool // isIncluded[i] is set if part i is included
+	isIncluded      []bool // isIncluded[i] is set if Parts[i] is in the final context
 }
 
 // includeWholePart includes part i and returns true if the whole part fits into the remaining budget.

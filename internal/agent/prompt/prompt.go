@@ -21,7 +21,8 @@ type Role string
 // The possible roles of a part.
 const (
 	RoleSystem Role = "system" // the part belongs to the system prompt
-	RoleUser   Role = "user"   // the part goes before the newest message and is not stored in the conversation
+	// the part is sent before the user's newest message, and is not stored in the conversation
+	RoleUser Role = "user"
 )
 
 // Part is a piece of a context.
@@ -40,15 +41,17 @@ type Part struct {
 	// number of tokens or fewer, and ends at a paragraph's end. If Shorten is nil, the part cannot be shortened.
 	Shorten func(tokens int) string `json:"-"`
 
-	isFramed                 bool   // WithFrame made this part
-	framePrefix, frameSuffix string // the text before and after the body of a framed part
+	isFramed bool // WithFrame made this part
+	// for a part made by WithFrame: the text before and after the body, which is never shortened
+	framePrefix, frameSuffix string
 }
 
 // OmittedText describes a text that was left out because the budget was too small.
 type OmittedText struct {
 	Name   string `json:"name"`
 	Source string `json:"source,omitempty"`
-	// number of tokens that were left out (for a shortened part, the tokens by which it was shortened)
+	// number of tokens that the model does not see: all tokens of a text that was left out, or the removed tokens of a
+	// text that was shortened
 	Tokens int    `json:"tokens"`
 	Reason string `json:"why"`
 }

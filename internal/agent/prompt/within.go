@@ -12,12 +12,13 @@ import (
 )
 
 const (
-	// maxSmallPartBytes is the largest size, in bytes, of a small pinned part. A small pinned part is included
-	// completely if there is room.
+	// maxSmallPartBytes is the maximum size, in bytes, of a context part that TextWithin includes completely if the
+	// part is pinned and there is room. Larger pinned parts share the room and may be shortened.
 	maxSmallPartBytes = 1500
-	// cutMark is the last line of a shortened part.
+	// cutMark is the line that is written at the place where the end of a text was cut off.
 	cutMark = "\n[… cut here]"
-	// maxNamedParts is the maximum number of cut parts that the text's last line names.
+	// maxNamedParts is the maximum number of shortened or omitted context parts that are named in the last line of the
+	// text for the model. The line only counts the others.
 	maxNamedParts = 3
 )
 
@@ -39,8 +40,8 @@ func (p Part) WithFrame(before, body, after string) Part {
 	return p
 }
 
-// cutFramed returns the text of a framed part with a body that is cut so that the text has at most limit bytes. It
-// returns "" if no text of the body fits.
+// cutFramed returns the part's text with at most limit bytes. It shortens only the body of the part. The prefix and
+// the suffix around the body stay complete. It returns "" if there is no room for a body.
 func (p Part) cutFramed(limit int) string {
 	body := p.Text[len(p.framePrefix) : len(p.Text)-len(p.frameSuffix)]
 	room := limit - len(p.framePrefix) - len(p.frameSuffix) - len(cutMark)
@@ -83,7 +84,8 @@ func (c Context) TextWithin(limit int, advice string) string {
 		return text
 	}
 	w := &partLimiter{parts: c.Parts, partTexts: make([]string, len(c.Parts))}
-	// 20 bytes are reserved for the number of parts in the last line
+	// Reserve room for the last line, which names the context parts that were cut. The line can become up to 20 bytes
+	// longer, because the number of cut parts is not known yet.
 	w.remainingBytes = limit - len(w.describeCutParts(advice, c.Parts)) - 20
 	w.addPinnedParts()
 	w.addUnpinnedParts()
@@ -100,11 +102,13 @@ func (c Context) TextWithin(limit int, advice string) string {
 	return text
 }
 
-// partLimiter is the state of one TextWithin call.
+// partLimiter chooses and shortens the parts of a context so that their text fits into a limited number of bytes.
+// Context.TextWithin creates one for each call.
 type partLimiter struct {
-	parts          []Part
-	partTexts      []string // text of each part, by the part's index ("" if the part is left out)
-	remainingBytes int      // number of bytes that may still be added
+	parts []Part
+	// text that is shown for the part with the same index in parts ("" if the part is left out)
+	partTexts      []string
+	remainingBytes int // number of bytes that may still be added
 }
 
 // addPinnedParts adds the pinned parts, the smallest first. Each part gets an equal share of the remaining room. If
@@ -123,8 +127,8 @@ func (w *partLimiter) addPinnedParts() {
 	}
 }
 
-// addUnpinnedParts adds, in order, each part that is not pinned and that fits. It shortens the first part that does
-// not fit.
+// addUnpinnedParts adds the context parts that are not pinned, in their order, if they fit into the remaining bytes.
+// The first part that does not fit is shortened.
 func (w *partLimiter) addUnpinnedParts() {
 	hasShort := false
 	for i, p := range w.parts {
@@ -139,7 +143,7 @@ func (w *partLimiter) addUnpinnedParts() {
 	}
 }
 
-// addPart adds part i, cut to at most limit bytes.
+// addPart adds the text of parts[i]. A text with more than limit bytes is shortened.
 func (w *partLimiter) addPart(i, limit int) {
 	w.partTexts[i] = w.parts[i].cutToLimit(limit)
 	w.remainingBytes -= len(w.partTexts[i])
@@ -161,8 +165,8 @@ func (p Part) cutToLimit(limit int) string {
 	return p.cutFramed(limit)
 }
 
-// describeCutParts returns the last line of a text that is cut. The line names the parts in cut, and ends with the
-// sentence rest.
+// describeCutParts returns the last line of a shortened context. The line names cutParts, the parts that were
+// shortened or left out, and ends with the sentence advice.
 func (w *partLimiter) describeCutParts(advice string, cutParts []Part) string {
 	var names []string
 	for _, p := range cutParts {

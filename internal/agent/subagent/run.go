@@ -26,14 +26,16 @@ import (
 
 // States of a run.
 const (
-	stateRunning  = "running" // the run has not ended, or its end was not recorded (only used in entries)
+	// the sub-agent's program has not ended, or oxbow was killed before it could record the end; only stored entries
+	// have this state
+	stateRunning  = "running"
 	StateDone     = "done"
 	stateFailed   = "failed"  // the program returned an exit status other than 0 or could not be started
 	stateStopped  = "stopped" // the run was stopped because its caller was stopped
 	stateTimedOut = "timeout" // the run was stopped because it exceeded the time limit
 )
 
-// Keys of the labels on a run's entry.
+// Keys of the labels on the history entry that records one run of a sub-agent.
 const (
 	agentLabelKey    = "agent" // label agent:ID
 	runStateLabelKey = "run"   // label run:STATE, such as run:done
@@ -44,7 +46,7 @@ const (
 const (
 	maxOutputHead  = 8 << 10
 	maxOutputTail  = 24 << 10
-	maxErrorOutput = 4 << 10 // end of the standard error output
+	maxErrorOutput = 4 << 10 // size of the part of the standard error output that is stored, which is the end
 )
 
 // defaultGrace is the time that a stopped process has to end by itself: the time between SIGTERM and SIGKILL.
@@ -53,13 +55,13 @@ const defaultGrace = 5 * time.Second
 // RunOutcome is the result of a run.
 type RunOutcome struct {
 	EntryName    string // name of the entry that records the run ("" if it is not recorded)
-	EndState     string // "done", "failed", "stopped" or "timeout"
+	EndState     string // how the sub-agent's program ended: "done", "failed", "stopped" or "timeout"
 	ExitStatus   int    // exit status (-1 if unknown)
 	StartTime    time.Time
 	Duration     time.Duration
 	Output       string // standard output (only the beginning and the end if the output is too long)
 	OmittedBytes int    // number of bytes that Output lacks
-	ErrorOutput  string // end of the standard error output
+	ErrorOutput  string // the last bytes that the sub-agent's program wrote to its standard error output
 	WarningNotes []string
 }
 
@@ -221,7 +223,8 @@ func (s *Service) runProcess(callerCtx context.Context, r *Runner, b *Briefing, 
 				),
 			)
 		}
-	case err == nil || errors.Is(err, exec.ErrWaitDelay): // A child process may still keep the output open.
+	// With ErrWaitDelay, the program ended with status 0, but one of its child processes still has the output open.
+	case err == nil || errors.Is(err, exec.ErrWaitDelay):
 		outcome.EndState = StateDone
 	case errors.As(err, &exit):
 		outcome.EndState = stateFailed
@@ -236,8 +239,8 @@ func (s *Service) runProcess(callerCtx context.Context, r *Runner, b *Briefing, 
 	outcome.ErrorOutput, _ = complained.headAndTailText()
 }
 
-// discardAfterErrorWriter writes to w until a write fails, and discards all later data. Therefore a broken output
-// cannot end the sub-agent before its result is recorded.
+// discardAfterErrorWriter writes to w until a write fails, and then discards all later data without an error. With an
+// error, the sub-agent could not write its output any more, and would end before its result is recorded.
 type discardAfterErrorWriter struct {
 	w         io.Writer
 	hasFailed bool
@@ -253,7 +256,7 @@ func (d *discardAfterErrorWriter) Write(p []byte) (int, error) {
 
 // headTailBuffer keeps only the beginning and the end of the data that is written to it.
 type headTailBuffer struct {
-	maxHeadBytes, maxTailBytes int // maximum sizes in bytes
+	maxHeadBytes, maxTailBytes int // maximum number of bytes in headBytes and in tailBytes
 	headBytes                  []byte
 	tailBytes                  []byte
 	writtenBytes               int // number of bytes that were written to the buffer

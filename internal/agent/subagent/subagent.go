@@ -30,7 +30,7 @@ const (
 	envProfile  = "OXBOW_PROFILE"
 	envAgent    = "OXBOW_AGENT"
 	EnvDepth    = "OXBOW_SPAWN_DEPTH" // number of sub-agents that started each other, including this one
-	EnvSettings = "OXBOW_SETTINGS"    // path of the settings file, or NoSettings
+	EnvSettings = "OXBOW_SETTINGS"    // path of the settings file, or "none" (NoSettings) if no settings file is used
 )
 
 // NoSettings is the value of EnvSettings if no settings file is used.
@@ -67,7 +67,7 @@ type Service struct {
 	mu           sync.Mutex // guards the fields below
 	runningCount int
 	cancelByRun  map[int]context.CancelFunc // cancel functions of the running sub-agents
-	nextKey      int                        // next key in cancels
+	nextKey      int                        // key in cancelByRun for the next sub-agent that is started
 	isClosed     bool
 	runWaitGroup sync.WaitGroup // counts the running sub-agents, so that Close can wait for them
 }

@@ -25,7 +25,7 @@ func NewBudget(maxBytes int64) *Budget { return &Budget{maxBytes: max(maxBytes, 
 // MaxBytes returns the limit on the total size of the values.
 func (b *Budget) MaxBytes() int64 { return b.maxBytes }
 
-// UsedBytes returns the current total size of the values.
+// UsedBytes returns the total size of all values that are in the cache now.
 func (b *Budget) UsedBytes() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -44,7 +44,8 @@ func (b *Budget) addValue(value cachedValue) {
 	defer b.mu.Unlock()
 	b.queue = append(b.queue, value)
 	b.usedBytes += value.size
-	// After two rounds, only values that were read during the rounds can remain.
+	// Examine each cached value at most twice. A value that was read since its last examination stays in the cache, so
+	// after two examinations only values that are being read at this time can remain.
 	for i := 2 * len(b.queue); i > 0 && b.usedBytes > b.maxBytes; i-- {
 		oldest := b.queue[0]
 		b.queue[0] = cachedValue{}
@@ -86,7 +87,7 @@ type slot[T any] struct {
 	wasRead atomic.Bool // The value was read since its addition, or since the last eviction that kept the value.
 }
 
-// NewSlots returns n empty slots.
+// NewSlots returns n empty places for cached values. The sizes of their values count against the budget b.
 func NewSlots[T any](b *Budget, n int) *Slots[T] {
 	return &Slots[T]{b, make([]atomic.Pointer[block[T]], (n+blockSlots-1)/blockSlots)}
 }
@@ -134,8 +135,8 @@ func (s *Slots[T]) RemoveAll() {
 	}
 }
 
-// evictUnread empties a slot and returns true. If the value was read since the last call, evictUnread keeps the value
-// and returns false.
+// evictUnread removes the value in slot n from the cache and returns true. If the value was read since the last call
+// of evictUnread for this slot, evictUnread keeps the value and returns false.
 func (s *Slots[T]) evictUnread(n int) bool {
 	pointer := &s.blocks[n/blockSlots].Load()[n%blockSlots]
 	if p := pointer.Load(); p != nil && p.wasRead.Swap(false) {

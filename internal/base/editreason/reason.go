@@ -66,7 +66,7 @@ func isAnnouncement(s string) bool {
 	switch {
 	case strings.HasSuffix(s, ":"):
 		return true
-	case words < 5 && strings.HasPrefix(s, "I "): // For example, "I simplify main."
+	case words < 5 && strings.HasPrefix(s, "I "): // For example, "I simplify main." announces a step without a reason.
 		return true
 	case !announcementPattern().MatchString(s):
 		return words < 3 && len(s) < 15 && isASCII(s) // For example, "Done." or "Perfect!"

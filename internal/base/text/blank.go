@@ -19,7 +19,7 @@ func LimitBlank(r io.Reader) io.Reader { return &blankLimit{r: r} }
 
 type blankLimit struct {
 	r     io.Reader
-	blank int // trailing bytes of white space in the text that was read
+	blank int // number of white-space bytes at the end of the data that was read so far
 }
 
 func (b *blankLimit) Read(p []byte) (int, error) {

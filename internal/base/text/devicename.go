@@ -25,5 +25,6 @@ func IsDeviceName(name string) bool {
 	return isPort && slices.Contains(portNumbers, number)
 }
 
-// portNumbers lists the numbers of ports. Windows also treats superscripts as numbers.
+// portNumbers lists the numbers in names of serial and parallel ports, such as COM1. Windows also reserves names with
+// a superscript digit, such as COM¹.
 var portNumbers = []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "¹", "²", "³"}

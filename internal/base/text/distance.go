@@ -7,7 +7,8 @@ package text
 // which extends Levenshtein's distance (1966) by Damerau's (1964) transposition. It is computed with the table of
 // Wagner and Fischer (1974).
 func EditDistance[E comparable](a, b []E) int {
-	var buf [3 * 32]int // For short words, the table fits on the stack.
+	// buf has room for the three table rows that the computation keeps. For short words, it avoids an allocation.
+	var buf [3 * 32]int
 	cells := buf[:]
 	n := len(b) + 1
 	if 3*n > len(cells) {

@@ -51,7 +51,7 @@ func FindSimilar(word string, candidates iter.Seq[string], limit int) []string {
 	}
 	var texts []string
 	for _, m := range best {
-		// Copy the text, because the candidate may be a part of a large string.
+		// Copy the text. Otherwise it might keep a large string in memory, of which it is a part.
 		texts = append(texts, strings.Clone(m.text))
 	}
 	return texts
@@ -60,7 +60,7 @@ func FindSimilar(word string, candidates iter.Seq[string], limit int) []string {
 // similarityTarget is the word with which candidates are compared.
 type similarityTarget struct {
 	runes           []rune
-	text            string // in lower case
+	text            string // the word in lower case
 	maxTypingErrors int    // maximum number of typing errors
 	letterBits      uint32 // the word's letters as a set (see lettersAsBits)
 	isASCII         bool
@@ -97,7 +97,7 @@ func (t *similarityTarget) mayBeSimilar(candidate string) bool {
 	}
 	more, less := letters&^t.letterBits, t.letterBits&^letters
 	if more == 0 || less == 0 {
-		return true // The word may contain the candidate, or be contained in it.
+		return true // One word may contain the other word. Then the additional letters are not typing errors.
 	}
 	difference := len(candidate) - len(t.text)
 	return max(difference, -difference) <= t.maxTypingErrors &&
@@ -108,9 +108,9 @@ func (t *similarityTarget) mayBeSimilar(candidate string) bool {
 type similarMatch struct {
 	text         string
 	class        similarityClass
-	editDistance int // number of typing errors (0 in all other classes)
-	// 1 if the first bytes differ although the match allows typing errors, because people seldom mistype the first
-	// byte
+	editDistance int // number of typing errors if class is classTypingErrors, otherwise 0
+	// 1 if the two words are similar except for typing errors and have different first bytes, otherwise 0. Such a
+	// match is ranked lower, because people seldom mistype the first byte.
 	differingStart   int
 	lengthDifference int // difference between the lengths of the word and the candidate, in characters
 }
@@ -145,7 +145,8 @@ func (t similarityTarget) compareCandidate(candidate string) (similarMatch, bool
 		m.class = classPrefix
 	case minLength >= 3 && (strings.Contains(text, t.text) || strings.Contains(t.text, text)):
 		m.class = classPart
-	// The time grows with the square of the length, so compare only short words.
+	// Count typing errors only for short words, because the time for counting them grows with the square of the
+	// length.
 	case m.lengthDifference <= t.maxTypingErrors && n <= 64:
 		m.class = classTypingErrors
 		m.editDistance = EditDistance(t.runes, []rune(text))

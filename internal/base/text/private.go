@@ -21,7 +21,7 @@ func HidePrivateParts(prompt string) string {
 		return prompt
 	}
 	var b strings.Builder
-	kept := 0 // end of the text that was already copied or left out
+	kept := 0 // position in the prompt up to which the text was copied to b, or left out because it is private
 	depth := 0
 	for _, m := range privateTagPattern().FindAllStringSubmatchIndex(prompt, -1) {
 		isEnd := m[2] < m[3]

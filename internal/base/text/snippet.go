@@ -30,7 +30,8 @@ func Snippet(content string, terms []string, width int) string {
 // spaces. If possible, it begins at the start of a line. Outside of code fences, it joins a paragraph's wrapped lines.
 func Excerpt(content string, terms []string, width int) string {
 	var b strings.Builder
-	mayWrap := false // The previous line is outside of a code fence, and this line may continue it.
+	// The previous line is outside of a code fence, so the current line may continue the paragraph of that line.
+	mayWrap := false
 	inFence := false
 	for line := range strings.Lines(content) {
 		words := strings.TrimLeft(line, " \t")
@@ -80,8 +81,8 @@ func cutExcerpt(s string, terms []string, width int) string {
 	return out
 }
 
-// nextCutPosition returns the best position for the beginning of an excerpt, from from to start. It prefers the first
-// line start, and otherwise the first word start, and otherwise the first start of a character.
+// nextCutPosition returns the best position in s[from:start] at which an excerpt can begin. It prefers the first start
+// of a line, then the first start of a word, and then the first start of a character.
 func nextCutPosition(s string, from, start int) int {
 	if from == 0 || s[from-1] == '\n' {
 		return from
@@ -130,8 +131,8 @@ func normalizeSpace(s string) string {
 func findBestPart(s string, terms []string, width int) (start, stop, room int) {
 	type hit struct {
 		term       int // index of the term in terms
-		at, end    int // range in bytes, without the byte at end
-		rune, past int // range in characters, without the character at past
+		at, end    int // position of the term's occurrence in bytes (end is excluded)
+		rune, past int // position of the term's occurrence in characters (past is excluded)
 	}
 	termIndex := make(map[string]int, len(terms))
 	for i, t := range terms {
@@ -150,7 +151,8 @@ func findBestPart(s string, terms []string, width int) (start, stop, room int) {
 		runes += p.Runes
 	}
 
-	// first and last are the indexes of the first and the last hit in a part that fits into width.
+	// count[t] is how often terms[t] occurs in the part of the text from hits[first] to hits[last]. This part has at
+	// most width characters.
 	count := make([]int, len(terms))
 	distinct := 0
 	maxDistinct := 0
@@ -168,7 +170,7 @@ func findBestPart(s string, terms []string, width int) (start, stop, room int) {
 			}
 			first++
 		}
-		// Drop the first hit as long as its term occurs again in the part.
+		// Begin the part later as long as the first term in it occurs again later in the part.
 		for first < last && count[hits[first].term] > 1 {
 			count[hits[first].term]--
 			first++

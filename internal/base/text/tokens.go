@@ -9,34 +9,37 @@ import (
 
 // These constants are the costs for a text's pieces, in hundredths of a token.
 const (
-	costWord         = 100 // a run of at most maxBaseLetters ASCII letters
-	costLetter       = 22  // each further letter, up to maxNormalLetters letters
-	costLongWord     = 40  // each letter after maxNormalLetters, because most long words are not English
+	costWord   = 100 // cost of a word of up to maxBaseLetters ASCII letters, in hundredths of a token
+	costLetter = 22  // cost of each additional letter in a longer word, up to maxNormalLetters letters
+	// cost of each letter after the first maxNormalLetters letters of a word, because most long words are not English
+	costLongWord     = 40
 	maxBaseLetters   = 5
 	maxNormalLetters = 9
-	costCapital      = 30  // a capital letter inside a run, as in camelCase
-	costCapitals     = 200 // each further capital letter, because the run is probably a code and not a word
-	// each consonant after maxFreeConsonants consonants, because the run is probably not a word
+	costCapital      = 30 // additional cost of the first capital letter inside a word, as in camelCase
+	// additional cost of each later capital letter in a word, because a word with many capitals is probably a code
+	costCapitals = 200
+	// additional cost of each consonant after maxFreeConsonants consonants in a row, because such a sequence of
+	// letters is probably not a word, and tokenizers divide it into many tokens
 	costConsonant     = 200
 	maxFreeConsonants = 3
-	costDigits        = 100 // a group of up to 3 digits
-	costMark          = 75  // a punctuation mark in ASCII
-	costSameMark      = 10  // each repetition of a punctuation mark, as in a rule or a fence
-	costSpace         = 5   // a single space, which usually belongs to the next word
+	costDigits        = 100 // cost of a group of up to 3 digits, in hundredths of a token
+	costMark          = 75  // cost of an ASCII punctuation mark, in hundredths of a token
+	costSameMark      = 10  // cost of each repetition of a punctuation mark, as in a Markdown line of dashes
+	costSpace         = 5   // cost of a single space, which is low because most tokens include the space before a word
 	costSpacedDigit   = 95  // a digit after a single space, because the space is then a separate token
 	costSpaces        = 75  // a run of two or more spaces
-	costNewline       = 75  // the first line feed, return or tab of a run
+	costNewline       = 75  // cost of the first line feed, return or tab in a sequence of these characters
 	costNextLine      = 10  // each further line feed, return or tab
-	costLatin         = 100 // a letter with a diacritic
-	costCyrillic      = 60  // a Cyrillic letter
-	costArabic        = 90  // an Arabic letter
-	costGreek         = 105 // a Greek or Hebrew letter
-	costKana          = 105 // a Japanese syllable
-	costHangul        = 115 // a Korean syllable
-	costIdeograph     = 125 // a Chinese character
-	costIndic         = 140 // a letter or sign of Devanagari, Bengali, Tamil or Thai
-	costOther         = 200 // any other code point of up to 3 bytes
-	costFourBytes     = 300 // a code point of 4 bytes, such as an emoji
+	costLatin         = 100 // cost of a Latin letter outside ASCII, such as é, in hundredths of a token
+	costCyrillic      = 60  // cost of a Cyrillic letter, in hundredths of a token
+	costArabic        = 90  // cost of an Arabic letter, in hundredths of a token
+	costGreek         = 105 // cost of a Greek or Hebrew letter, in hundredths of a token
+	costKana          = 105 // cost of a Japanese syllable, in hundredths of a token
+	costHangul        = 115 // cost of a Korean syllable, in hundredths of a token
+	costIdeograph     = 125 // cost of a Chinese character, in hundredths of a token
+	costIndic         = 140 // cost of a letter or sign of Devanagari, Bengali, Tamil or Thai
+	costOther         = 200 // cost of any other character with up to 3 bytes in UTF-8, in hundredths of a token
+	costFourBytes     = 300 // cost of a character with 4 bytes in UTF-8, such as an emoji
 	costInvalid       = 100 // a byte that is not UTF-8
 )
 
@@ -60,7 +63,7 @@ const (
 // the estimate is far too high for them.
 func EstimateTokens(s string) int {
 	sum := 0
-	digitCost := 0 // additional cost of a digit at this position
+	digitCost := 0 // cost that is added if the next character is a digit, because of the space before it
 	for i := 0; i < len(s); {
 		if s[i] >= utf8.RuneSelf {
 			r, size := utf8.DecodeRuneInString(s[i:])
@@ -90,7 +93,7 @@ func EstimateTokens(s string) int {
 	return (sum + 99) / 100
 }
 
-// byteClass is the class of an ASCII byte in the estimate.
+// byteClass is the class of an ASCII byte, such as letter or digit. The token estimate depends on the class.
 type byteClass uint8
 
 const (
@@ -118,8 +121,8 @@ var byteClasses = func() (cs [256]byteClass) {
 	return cs
 }()
 
-// countEqualBytes returns how many bytes at the start of s have the same class. A run of marks must repeat the same
-// mark.
+// countEqualBytes returns how many bytes at the start of s are of the same class, such as letters or digits. For a
+// punctuation mark, only repetitions of the same mark are counted.
 func countEqualBytes(s string) int {
 	c, n := byteClasses[s[0]], 1
 	for n < len(s) && byteClasses[s[n]] == c && (c != markClass || s[n] == s[0]) {
@@ -175,7 +178,8 @@ func isVowel(c byte) bool {
 	return false
 }
 
-// scriptCosts contains the scripts that have a cost of their own.
+// scriptCosts contains the cost of a character for each writing system for which the token estimate has a special
+// cost.
 var scriptCosts = []struct {
 	tables []*unicode.RangeTable
 	cost   int

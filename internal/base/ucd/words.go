@@ -15,7 +15,7 @@ import (
 
 // A Word is a longest sequence of alphanumeric characters.
 type Word struct {
-	Start, End int // byte offsets; End is excluded
+	Start, End int // position of the word in the text, in bytes (End is excluded)
 	Runes      int
 	Plain      bool // the word has only lower-case ASCII letters and digits
 }

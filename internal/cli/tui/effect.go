@@ -4,16 +4,16 @@ package tui
 
 import "time"
 
-// A model event is a key, or a value that has one of these types.
+// An event for the state of the screen is a pressed key, or a value with one of the types in this group.
 type (
 	screenSize struct{ width, height int }
 	timerEvent struct{} // the time for which the model waited has come
 
-	searchAnswer struct { // the result of the search with this number
+	searchAnswer struct { // the result of the search that was started with the number searchNumber
 		searchNumber int
 		result       QueryResult
 	}
-	loadedEntry struct { // an entry that was loaded to be shown
+	loadedEntry struct { // an entry whose details were loaded, because the person wants to read the whole entry
 		hit     Hit
 		details EntryDetails
 	}
@@ -23,7 +23,8 @@ type (
 	}
 )
 
-// An effect is an action that the model asks for. Its type is one of these.
+// An effect is an action that the event loop must perform after a key or another event, such as a search. Its type is
+// one of the types in this group.
 type (
 	modelEffect any
 
@@ -36,7 +37,7 @@ type (
 	editEntryEffect   struct{ hit Hit }
 	forgetEntryEffect struct{ hit Hit }
 	undoChangeEffect  struct{ change uint64 }
-	chooseEntryEffect struct{ hit Hit } // end the screen, with this entry as the result
+	chooseEntryEffect struct{ hit Hit } // close the interactive screen, and return this entry as the person's choice
 	copyTextEffect    struct{ hit Hit } // copy the entry's text to the clipboard
 	suspendEffect     struct{}
 	redrawEffect      struct{}

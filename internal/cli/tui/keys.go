@@ -100,7 +100,8 @@ func decodeEscapeKey(b []byte, isFinalInput bool) (keyPress, int) {
 		return keyPress{}, 0
 	}
 	_, n := utf8.DecodeRune(b[1:])
-	return keyPress{code: keyUnknown}, 1 + n // This is Alt with a character.
+	// The bytes are the key Alt together with a character, which has no function here.
+	return keyPress{code: keyUnknown}, 1 + n
 }
 
 // decodeLongEscapeKey is like decodeKey. The bytes must begin like an escape sequence of three or more bytes.
@@ -122,7 +123,8 @@ func decodeLongEscapeKey(b []byte, isFinalInput bool) (keyPress, int) {
 	return keyPress{}, 0
 }
 
-// sequenceKeyCode returns the key that sends an escape sequence. It ignores modifiers such as Shift.
+// sequenceKeyCode returns the key that was pressed if the terminal sent the escape sequence s, without the two bytes
+// at its beginning. It ignores modifiers such as Shift.
 func sequenceKeyCode(s string) keyCode {
 	if params, _, ok := strings.Cut(s, ";"); ok {
 		s = params + s[len(s)-1:]

@@ -8,10 +8,11 @@ import "slices"
 type hitList struct {
 	QueryResult
 	answeredQuery string // the query that this answer belongs to
-	hasAnswer     bool   // an answer has arrived
+	hasAnswer     bool   // at least one search has returned its result
 	chosenIndex   int
-	firstVisible  int    // index of the first hit on the screen
-	restoredName  string // name of the entry to choose when the next answer arrives, or ""
+	firstVisible  int // index of the first hit on the screen
+	// name of the entry that becomes the chosen entry when the next search result arrives (may be "")
+	restoredName string
 }
 
 // setAnswer replaces the answer. If isSameQuery is set, the query has not changed, and the chosen entry stays chosen.

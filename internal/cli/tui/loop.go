@@ -64,13 +64,15 @@ type eventLoop struct {
 	verbCalls    sync.WaitGroup
 }
 
-// The loop handles these events itself. It passes all other events to the model.
+// The event loop handles events of the types in this group itself. It passes all other events to the model, the state
+// of the screen.
 type (
 	inputEvent struct {
 		bytes []byte
 		err   error
 	}
-	inputPauseEvent struct{ pendingCount int } // pendingCount bytes were pending, and no byte has arrived since
+	// no byte of input has arrived for a while after the first pendingCount bytes of an incomplete key
+	inputPauseEvent struct{ pendingCount int }
 	panicEvent      struct {
 		value any
 		stack []byte
@@ -213,7 +215,7 @@ func (l *eventLoop) sendEventLater(ctx context.Context, d time.Duration, e any) 
 	time.AfterFunc(d, func() { l.sendEvent(ctx, e) })
 }
 
-// performEffects performs the actions that the model asked for.
+// performEffects performs actions, such as a search, that the screen's state requested because of an event.
 func (l *eventLoop) performEffects(ctx context.Context, effects []modelEffect) error {
 	for _, e := range effects {
 		switch e := e.(type) {
@@ -254,9 +256,9 @@ func (l *eventLoop) performEffects(ctx context.Context, effects []modelEffect) e
 	return nil
 }
 
-// runVerb calls a verb in a new goroutine as soon as no other verb is running, and sends the verb's result as an
-// event. If the context wanted is cancelled first, runVerb does not call the verb. If it is cancelled later, no event
-// is sent.
+// runVerb calls verb, such as a search, in a new goroutine as soon as no other verb is running, and sends the result
+// of verb as an event. If searchContext is cancelled before verb is called, verb is not called. If it is cancelled
+// later, the result is discarded.
 func (l *eventLoop) runVerb(ctx context.Context, verb func() any, searchContext context.Context) {
 	l.verbCalls.Go(func() {
 		defer func() {

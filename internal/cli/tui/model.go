@@ -1,5 +1,5 @@
-// This file implements the model, which receives events and returns effects. The model never waits and never reads a
-// clock.
+// This file implements the model, which is the state of the interactive search screen. The model changes with each
+// event, such as a key, and returns the actions that are to be performed. It never waits and never reads a clock.
 
 package tui
 
@@ -18,7 +18,7 @@ const (
 // model is the whole state of the screen.
 type model struct {
 	screenSize
-	now               time.Time // time of the last event
+	now               time.Time // time of the last event that the model has received, such as a key
 	mode              screenMode
 	modeBeforeReading screenMode // the mode to return to when the entry is closed
 	query             inputLine
@@ -30,7 +30,7 @@ type model struct {
 	entryToForget      Hit            // the entry that the person is asked about in modeConfirmForget
 	modeBeforeConfirm  screenMode     // the mode to return to after the question
 	isChangeRunning    bool           // a change is running, or the list is not up to date after the change
-	messageAfterUpdate *statusMessage // the message to show when the list is up to date, or nil
+	messageAfterUpdate *statusMessage // the message to show as soon as the list of found entries is up to date, or nil
 	undoableChanges    []uint64       // numbers of the changes made on this screen that can be undone, oldest first
 	statusMessage
 }

@@ -13,7 +13,7 @@ import (
 type entryPager struct {
 	hit          Hit
 	details      EntryDetails
-	textRows     []string // all rows for the current width, with the entry's text uncoloured
+	textRows     []string // all rows of the screen's text, divided to fit width, with the entry's text uncoloured
 	firstTextRow int      // index of the first row with the entry's text, after the facts
 	width        int
 	firstVisible int // index of the first row on the screen

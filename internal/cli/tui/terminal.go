@@ -55,7 +55,7 @@ func (t *Terminal) leaveScreen() {
 	if t.savedState == nil {
 		return
 	}
-	// Perform all steps and ignore errors, because this function cannot report them.
+	// Restore everything although a step may fail. Ignore the errors, because this function cannot report them.
 	_, _ = t.out.WriteString(leaveSequence)
 	_ = term.Restore(int(t.in.Fd()), t.savedState)
 	_ = t.restoreConsole()

@@ -45,9 +45,10 @@ type QueryResult struct {
 	Hits         []Hit
 	HasMore      bool     // more entries match than Hits contains
 	EmptyReasons []string // reasons why nothing was found (nil if there are hits)
-	Notes        []string // other notes for the person
+	Notes        []string // notes about the search for the person, such as a warning
 
-	MissingEnd string // reason why the query's end is incomplete ("" if the query was answered)
+	// reason why the query cannot be answered yet, such as an incomplete date at the end ("" if it was answered)
+	MissingEnd string
 	Failure    string // reason why the query failed, or ""
 }
 
@@ -66,6 +67,6 @@ type Fact struct{ Name, Value string }
 type ChangeResult struct {
 	Text   string // effect of the change, or the reason why it failed
 	Failed bool
-	Name   string // name of the entry that the list should choose now, or ""
+	Name   string // name of the entry that is to be selected in the list of found entries after the change, or ""
 	Change uint64 // number of the change, for Undo (0 if nothing was changed)
 }

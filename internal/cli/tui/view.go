@@ -46,7 +46,7 @@ func (m *model) divideRows() (hasStateRow bool, listed, previewed int) {
 	if m.width >= minPreviewWidth {
 		return hasStateRow, rest, rest
 	}
-	rest-- // this row separates the list from the preview
+	rest-- // One row of the screen separates the list of entries from the preview.
 	listed = min((rest*2+4)/5, maxListRows)
 	return hasStateRow, listed, rest - listed
 }
@@ -71,7 +71,8 @@ func (m *model) render() frame {
 	return f
 }
 
-// focusStyle returns the style of a screen element that has the focus in mode has.
+// focusStyle returns the text style for a screen element that has the focus in focusMode: bold if the screen is in
+// this mode, otherwise dim.
 func (m *model) focusStyle(focusMode screenMode) string {
 	if m.isInMode(focusMode) {
 		return termtext.Bold

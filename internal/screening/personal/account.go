@@ -12,24 +12,24 @@ type cardIssuer struct {
 }
 
 var cardIssuers = []cardIssuer{
-	{4, 4, 1, []int{16}},               // Visa
-	{51, 55, 2, []int{16}},             // Mastercard
-	{2221, 2720, 4, []int{16}},         // Mastercard
-	{34, 34, 2, []int{15}},             // American Express
-	{37, 37, 2, []int{15}},             // American Express
-	{6011, 6011, 4, []int{16, 19}},     // Discover
-	{644, 659, 3, []int{16, 19}},       // Discover
-	{300, 305, 3, []int{14, 16}},       // Diners Club
-	{36, 36, 2, []int{14}},             // Diners Club
-	{38, 39, 2, []int{14, 16}},         // Diners Club
-	{3528, 3589, 4, []int{16}},         // JCB
+	{4, 4, 1, []int{16}},               // Visa card numbers begin with 4 and have 16 digits
+	{51, 55, 2, []int{16}},             // Mastercard numbers begin with 51 to 55
+	{2221, 2720, 4, []int{16}},         // other Mastercard numbers begin with 2221 to 2720
+	{34, 34, 2, []int{15}},             // American Express card numbers begin with 34
+	{37, 37, 2, []int{15}},             // other American Express card numbers begin with 37
+	{6011, 6011, 4, []int{16, 19}},     // Discover card numbers begin with 6011
+	{644, 659, 3, []int{16, 19}},       // other Discover card numbers begin with 644 to 659
+	{300, 305, 3, []int{14, 16}},       // Diners Club card numbers begin with 300 to 305
+	{36, 36, 2, []int{14}},             // other Diners Club card numbers begin with 36
+	{38, 39, 2, []int{14, 16}},         // other Diners Club card numbers begin with 38 or 39
+	{3528, 3589, 4, []int{16}},         // JCB card numbers begin with 3528 to 3589
 	{62, 62, 2, []int{16, 17, 18, 19}}, // UnionPay
-	{2200, 2204, 4, []int{16}},         // Mir
-	{5018, 5018, 4, []int{16, 18, 19}}, // Maestro
-	{5020, 5020, 4, []int{16, 18, 19}}, // Maestro
-	{5038, 5038, 4, []int{16, 18, 19}}, // Maestro
-	{6304, 6304, 4, []int{16, 18, 19}}, // Maestro
-	{6759, 6763, 4, []int{16, 18, 19}}, // Maestro
+	{2200, 2204, 4, []int{16}},         // numbers of Mir, a Russian card system, begin with 2200 to 2204
+	{5018, 5018, 4, []int{16, 18, 19}}, // Maestro card numbers begin with 5018
+	{5020, 5020, 4, []int{16, 18, 19}}, // other Maestro card numbers begin with 5020
+	{5038, 5038, 4, []int{16, 18, 19}}, // other Maestro card numbers begin with 5038
+	{6304, 6304, 4, []int{16, 18, 19}}, // other Maestro card numbers begin with 6304
+	{6759, 6763, 4, []int{16, 18, 19}}, // other Maestro card numbers begin with 6759 to 6763
 }
 
 // cardShapes contains the lengths of digit groups in card numbers, as they are printed on cards or written without
@@ -51,8 +51,8 @@ var cardShapes = [][]int{
 	{4, 12},
 }
 
-// findCardAt returns the number of groups, beginning with group firstGroup, that form a card number. It returns 0 if
-// the groups do not form a card number.
+// findCardAt returns how many neighbouring groups of digits in the text form a card number, if the number begins with
+// the group at index firstGroup. It returns 0 if no card number begins there.
 func (c *digitGroupChain) findCardAt(firstGroup int) int {
 	gs := c.groups[firstGroup:]
 	if gs[0].digitCount < 4 {
@@ -92,8 +92,9 @@ func matchesGroupSizes(groups []digitGroup, shape []int) bool {
 	return true
 }
 
-// isNumberSeparate reports whether groupCount groups, beginning with group firstGroup, form a separate number. This is
-// the case if the groups before and after them have other separators or other lengths.
+// isNumberSeparate reports whether groupCount groups of digits, beginning with the group at index firstGroup, are a
+// number of their own and not a part of a longer number. They are separate if the groups of digits before and after
+// them have another length or another separator.
 func (c *digitGroupChain) isNumberSeparate(firstGroup, groupCount int) bool {
 	first, last := c.groups[firstGroup], c.groups[firstGroup+groupCount-1]
 	if firstGroup == 0 && !canNumberStart(c.text, first.start) {
@@ -197,7 +198,7 @@ func findIBANEnd(text string, i int) int {
 		}
 		i += size
 		if c == 0 {
-			continue // The character is a separator.
+			continue // Skip a separator, such as a space, inside the IBAN.
 		}
 		b[n] = c
 		if c <= '9' {

@@ -22,7 +22,7 @@ var atSignForms = []string{"@", "%40", "＠"}
 func findMailAddresses(text string) []Finding {
 	var found []Finding
 	for _, sign := range atSignForms {
-		lastEnd := 0 // end of the previous address
+		lastEnd := 0 // end of the previous mail address in the text
 		for signPos := 0; ; {
 			i := strings.Index(text[signPos:], sign)
 			if i < 0 {

@@ -11,7 +11,7 @@ import (
 type separator uint8
 
 const (
-	space separator = iota // white space or an invisible character
+	space separator = iota // the digit groups of a number are separated by white space or an invisible character
 	dash
 	dot
 	slash
@@ -20,9 +20,10 @@ const (
 
 // digitGroup is a sequence of digits without a separator.
 type digitGroup struct {
-	start, end             int       // position of the group in the text
-	firstDigit, digitCount int       // index of the first digit in digitGroupChain.digits, and digit count
-	separatorAfter         separator // separator before the group (unused for the first group of a chain)
+	start, end             int // position of the digits in the text, in bytes
+	firstDigit, digitCount int // index of the first digit in digitGroupChain.digits, and digit count
+	// separator between the previous group of digits and this one (unused for the first group)
+	separatorAfter separator
 }
 
 // maxGroups is the maximum number of digit groups that are examined together. None of the numbers that are searched
@@ -37,8 +38,9 @@ const maxGroupDigits = 20
 type digitGroupChain struct {
 	text   string
 	groups []digitGroup
-	digits []byte // digits of all groups as the bytes '0' to '9', for any script that the text uses
-	// The chain contains all groups up to the end of the number. The value is false if maxGroups was reached.
+	digits []byte // digits of all groups. A digit of any script is stored as a byte from '0' to '9'.
+	// hasAllGroups is false if the number in the text has more than maxGroups groups of digits, so that groups lacks
+	// some.
 	hasAllGroups bool
 }
 
@@ -168,13 +170,14 @@ func (c *digitGroupChain) scanGroups(text string, i int) (end int) {
 	}
 }
 
-// groupDigits returns the digits of several groups.
+// groupDigits returns the digits in neighbouring elements of c.groups, without the separators between them.
 func (c *digitGroupChain) groupDigits(groups []digitGroup) []byte {
 	last := groups[len(groups)-1]
 	return c.digits[groups[0].firstDigit : last.firstDigit+last.digitCount]
 }
 
-// isDigitStart has the value true for each byte that can be the first byte of a digit.
+// isDigitStart contains true for each byte that can be the first byte of a digit in UTF-8, for all scripts that are
+// recognized.
 var isDigitStart = func() (table [256]bool) {
 	for _, b := range []byte("0123456789\xD9\xDB\xE0\xEF") {
 		table[b] = true
@@ -182,7 +185,7 @@ var isDigitStart = func() (table [256]bool) {
 	return table
 }()
 
-// minNumberDigits is the minimum number of digits in a number that is searched for.
+// minNumberDigits is the minimum number of digits in a card number. Shorter numbers in a text are not examined.
 const minNumberDigits = 14
 
 // digitChainPool contains digit chains for reuse, because most texts are short and contain numbers.
@@ -195,7 +198,7 @@ func findNumbers(text string, found []Finding) []Finding {
 		c = new(digitGroupChain)
 	}
 	defer func() {
-		c.text = "" // Otherwise the pool would keep the text in memory.
+		c.text = "" // Remove the text, because the value in digitChainPool would keep it in memory.
 		digitChainPool.Put(c)
 	}()
 	for i := 0; i < len(text); {
@@ -221,8 +224,8 @@ func findNumbers(text string, found []Finding) []Finding {
 	return found
 }
 
-// appendNumbers appends the numbers of the chain to found. It also returns the position at which the scan must
-// continue.
+// appendNumbers appends the card numbers among the digit groups of c to found. It also returns the position in the
+// text at which the search for numbers must continue.
 func (c *digitGroupChain) appendNumbers(found []Finding, end int) ([]Finding, int) {
 	for k := 0; k < len(c.groups); {
 		if len(c.digits)-c.groups[k].firstDigit < minNumberDigits {
@@ -230,7 +233,8 @@ func (c *digitGroupChain) appendNumbers(found []Finding, end int) ([]Finding, in
 		}
 		n := c.findCardAt(k)
 		if n == 0 {
-			// An IBAN begins here. It is found as a part of the next chain.
+			// An IBAN begins at this group of digits. Return its position, so that the caller continues there and
+			// finds the IBAN.
 			if findIBANEnd(c.text, c.groups[k].start) > 0 {
 				return found, c.groups[k].start
 			}

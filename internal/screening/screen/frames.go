@@ -21,8 +21,8 @@ type ConversationTexts struct {
 // it writes.
 const maxConversationBytes = 64 << 20
 
-// AddConversation remembers a content that oxbow has formatted. spoken contains the texts of its turns without the
-// roles.
+// AddConversation remembers that content is a conversation which oxbow has formatted, so that only the words of the
+// speakers are examined later. spoken contains these words without the role names that oxbow added.
 func (f *ConversationTexts) AddConversation(content, spoken string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,4 +1,5 @@
-// This file decides in a pull which entry keeps an alias that the two sides gave to different entries.
+// This file decides which entry keeps an alias if the home (the memory on this computer) and the server gave the alias
+// to different entries. The decision is made when the home pulls the server's changes.
 
 package reconcile
 
@@ -22,7 +23,8 @@ func (s *syncRun) dropTakenAliases(steps []*plannedStep) []*plannedStep {
 		byPair[st.pair] = st
 	}
 	var holders []oxbow.AliasHolder
-	of := map[string]*entryPair{} // by the name of the home's entry, the pair to which it belongs
+	// for the name of each entry in the home: the pair of this entry and the server's version of it
+	of := map[string]*entryPair{}
 	for _, p := range s.pairs {
 		st := byPair[p]
 		e := homeEntryAfterStep(p, st)
@@ -78,7 +80,7 @@ func homeEntryAfterStep(p *entryPair, st *plannedStep) *oxbow.Entry {
 	return st.homeEntry
 }
 
-// dropStepAliases changes step st, so that the home's entry will not have these aliases.
+// dropStepAliases changes the planned step st so that the home's entry in the pair p loses lostAliases.
 func (s *syncRun) dropStepAliases(st *plannedStep, p *entryPair, lostAliases []string) {
 	e := homeEntryAfterStep(p, st).Clone()
 	e.Aliases = slices.DeleteFunc(e.Aliases, func(a string) bool { return slices.Contains(lostAliases, a) })

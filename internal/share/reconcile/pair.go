@@ -17,7 +17,7 @@ func (s *syncRun) pairEntries(home, server *sideEntries) {
 	for _, e := range home.entries {
 		s.usedNames[oxbow.NormalName(e.Name)] = true
 	}
-	// entries that already belong to the pair of a record
+	// entries that were already found for one of the records of the last synchronization
 	atHome, atServer := map[*oxbow.Entry]bool{}, map[*oxbow.Entry]bool{}
 	for _, r := range s.state.records {
 		if r.WasRemoved {
@@ -55,7 +55,8 @@ func (s *syncRun) pairEntries(home, server *sideEntries) {
 	}
 }
 
-// findServerEntry sets p.server to the entry on the server that belongs to the record of p, if there is one.
+// findServerEntry searches for the server's entry that p.record describes, and sets p.server to it. An entry in used
+// is not considered, because it belongs to another record.
 func (s *syncRun) findServerEntry(p *entryPair, server *sideEntries, used map[*oxbow.Entry]bool) {
 	r := p.record
 	e, candidate := server.byID[r.ID]
@@ -101,7 +102,8 @@ func (s *syncRun) findRenames(home, server *sideEntries, atHome, atServer map[*o
 		})
 }
 
-// findMovedEntries finds renamed entries on one side. For each pair whose entry is missing there, it searches for the
+// findMovedEntries finds entries that were renamed in the home or on the server since the last synchronization.
+// entries lists the entries that exist there now. For each pair whose old entry is missing there, it searches for a
 // new entry with the same kind and creation time. If there are several, an alias or the content decides.
 func (s *syncRun) findMovedEntries(
 	entries []*oxbow.Entry,

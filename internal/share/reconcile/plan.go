@@ -28,9 +28,11 @@ const planVersion = 1
 // planSuffix is appended to the state file's name to form the name of the plan file.
 const planSuffix = ".plan"
 
-// runPlan lists the changes that a run is about to make, so that the next run knows them if this run is killed.
+// runPlan lists the changes that a pull or a push is about to make. It is stored in a file. If the process is killed,
+// the next pull or push reads from this file which changes may have been made.
 type runPlan struct {
-	homePosition oxbow.Position // position in the home's history when the run began
+	// position in the change history of the home (the memory on this computer) when the pull or push began
+	homePosition oxbow.Position
 	isPull       bool
 	mark         pullIdentity
 	steps        []*planStep
@@ -60,11 +62,12 @@ type planHeader struct {
 type planStep struct {
 	// number of the record that the step replaces, counted from 1 (0 if the step creates a record)
 	RecordNumber int    `json:"old,omitempty"`
-	Name         string `json:"name"`         // name that the changed entry has after the step
-	HomeName     string `json:"at,omitempty"` // for a pull: name that the home's entry has in the record
+	Name         string `json:"name"` // name that the entry has after this planned change
+	// for a pull: name of the entry in the home, as the record will contain it
+	HomeName string `json:"at,omitempty"`
 	// for a pull: the home's entry will contain changes that are not on the server
 	HasHomeChanges bool `json:"stay,omitempty"`
-	// the record after the step (nil if the step deletes the record)
+	// the record about the entry after the planned change (nil if the change deletes the record)
 	Record *syncRecord `json:"record,omitempty"`
 }
 
@@ -155,8 +158,8 @@ func parsePlan(b []byte, records int) (planHeader, *runPlan) {
 	return h, p
 }
 
-// isValid reports whether a step can be part of a plan. It must contain a record, or change one of the state's records
-// that no earlier step has used.
+// isValid reports whether st can be part of a plan file. It must contain a new record, or the number of an existing
+// record that no earlier step in the file has replaced. The parameter records is the number of existing records.
 func (st *planStep) isValid(records int, used map[int]bool) bool {
 	if st.RecordNumber == 0 {
 		return st.Record != nil

@@ -253,7 +253,8 @@ func (s *syncRun) applyPull(steps []*plannedStep) (err error) {
 	return err
 }
 
-// countChanges returns the number of steps that change an entry. Other steps only update records.
+// countChanges returns how many of the planned steps change an entry. The other steps only change what is recorded
+// about an entry.
 func countChanges(steps []*plannedStep) (n int) {
 	for _, st := range steps {
 		if len(st.ops) > 0 {
@@ -263,8 +264,8 @@ func countChanges(steps []*plannedStep) (n int) {
 	return n
 }
 
-// countStepsPerChange returns how many of the first steps fit into one change with at most the given operation and
-// byte counts. It returns at least 1.
+// countStepsPerChange returns how many of the planned steps, counted from the first, fit into one change. The change
+// has at most the given number of items and bytes, but always at least one step.
 func countStepsPerChange(steps []*plannedStep, items, bytes int) (n int) {
 	size := 0
 	for n < len(steps) && n < items && (n == 0 || size+steps[n].size <= bytes) {
@@ -354,7 +355,9 @@ func (s *syncRun) recordPulledStep(st *plannedStep, written map[string]*oxbow.En
 	if st.homeEntry != nil {
 		e := written[oxbow.NormalName(st.homeEntry.Name)]
 		if e == nil {
-			e = st.homeEntry // The entry did not change, or the home does not report the written entries.
+			// The pull did not change this entry, or the home (the memory on this computer) does not return the
+			// entries that it wrote.
+			e = st.homeEntry
 		}
 		st.record.Home = s.state.identify(e)
 		if st.hasHomeChanges {

@@ -59,7 +59,8 @@ func (s *syncRun) planPushStep(p *entryPair) *plannedStep {
 	return st
 }
 
-// pushChangedOnServer is like planPushStep for an entry that the server has changed as well.
+// pushChangedOnServer plans how to push an entry that was changed on the server since the last synchronization. It
+// returns nil if the entry must be pulled first.
 func (s *syncRun) pushChangedOnServer(st *plannedStep, p *entryPair) *plannedStep {
 	hasBoth := p.home != nil && p.server != nil
 	if hasBoth && s.state.entryHash(p.home) == s.state.entryHash(p.server) {
@@ -89,7 +90,8 @@ func (s *syncRun) planServerChange(st *plannedStep, p *entryPair) bool {
 	}
 	e := p.home.Clone()
 	for _, a := range e.Aliases {
-		// The next pull will decide which of the two entries keeps the alias.
+		// The server gave this alias to another entry. Do not send the entry now. The next pull decides which of the
+		// two entries keeps the alias.
 		if owner, ok := s.unpulledAliases[oxbow.NormalName(a)]; ok {
 			err := fmt.Errorf(
 				"on the server, %q is an alias of %q; a pull decides that the older entry keeps it",
@@ -114,7 +116,9 @@ func (s *syncRun) planServerChange(st *plannedStep, p *entryPair) bool {
 	st.record = s.state.pairRecord(&e, &e)
 	st.record.ID = 0
 	st.record.Version = 0
-	st.record.Updated = 0 // The next run will read the ID, the version and the time from the server.
+	// The server sets the ID, the version and the time when it writes the entry. The next run reads them from the
+	// server.
+	st.record.Updated = 0
 	return true
 }
 

@@ -22,10 +22,12 @@ type sideEntries struct {
 	byName     map[string]*oxbow.Entry
 	byID       map[uint64]*oxbow.Entry // the value is nil for an entry that was removed
 	entries    []*oxbow.Entry
-	isComplete bool // all entries of the side were read, and not only its changes
-	// The side's history continues from the last synchronization, so a missing entry was removed there.
-	areTrusted       bool
-	hasExactContents bool // exactly the changes since the last synchronization were read
+	isComplete bool // all entries of the home or the server were read, and not only the changed entries
+	// The change history continues from the last synchronization and was not replaced. Therefore an entry that is
+	// missing now was really removed.
+	areTrusted bool
+	// only the entries that changed since the last synchronization were read, and none of these changes is missing
+	hasExactContents bool
 }
 
 func newSideEntries() *sideEntries {
@@ -185,8 +187,9 @@ func (s *syncRun) isServerSameHistory() (bool, error) {
 	return found, err
 }
 
-// readServerChanges adds the entries that changed on the server after the position from to d. For an entry that was
-// removed, d.byID[ID] becomes nil. It returns an error if the server's answer is too large or contradicts itself.
+// readServerChanges adds to d the entries that changed on the server after the position from in the server's history.
+// For an entry that was removed, it sets d.byID[ID] to nil. It returns an error if the server's answer is too large or
+// contradicts itself.
 func (s *syncRun) readServerChanges(d *sideEntries, from oxbow.Position) error {
 	if s.serverPos == from {
 		return nil
@@ -224,7 +227,8 @@ func (s *syncRun) readServerChanges(d *sideEntries, from oxbow.Position) error {
 	return nil
 }
 
-// serverReadLimit limits how much data is read from a server.
+// serverReadLimit counts the entries and the bytes that were read from a server. Reading fails if there are more than
+// maxEntries entries or maxServerBytes bytes.
 type serverReadLimit struct{ entries, bytes, maxEntries int }
 
 func (s *syncRun) newReadLimit() *serverReadLimit {

@@ -21,9 +21,10 @@ type Options struct {
 	// Rand is the source of random bytes for salts and IDs. The default is crypto/rand.
 	Rand io.Reader
 
-	// WritePlan is called before the first change, when the state contains the plan of the run. It should call
-	// [State.WritePlan], so that the next run knows the intended changes if this run is killed. If it returns an
-	// error, the run ends. WritePlan may be nil.
+	// WritePlan is called before a pull or push makes its first change, when the state contains the list of all
+	// planned changes. It should call [State.WritePlan] to store this list. If the process is then killed, the next
+	// pull or push knows which changes may have been made. If WritePlan returns an error, the pull or push ends.
+	// WritePlan may be nil.
 	WritePlan func() error
 
 	// Progress is called with the number of changes that are made and the total number. It may be nil.
@@ -38,7 +39,7 @@ type Report struct {
 	// for a push: entries that were not sent because both sides changed them, or that the server refused
 	UnsentEntries  []Problem
 	BlockedEntries []Problem // for a push: entries that [Options.CheckSend] did not allow to be sent
-	// for a push: number of entries that the server has changed and that a pull would change in the home
+	// for a push: number of entries that were changed on the server and were not pulled yet
 	ServerChanges int
 	// NotRemoved is the number of entries that are missing on one side and were not removed from the opposite side,
 	// because they may be missing by mistake.
@@ -47,7 +48,7 @@ type Report struct {
 	TakenAliases []oxbow.TakenAlias
 }
 
-// Change describes how an entry was changed on the side to which the run writes.
+// Change describes how a pull changed an entry in the home, or how a push changed an entry on the server.
 type Change struct {
 	Name        string
 	OldName     string // name before the change, if the entry was renamed
@@ -64,11 +65,11 @@ type Problem struct {
 // ErrBothChanged is the reason if both sides changed an entry, which must be pulled before it can be pushed.
 var ErrBothChanged = errors.New("both sides changed it")
 
-// Limits for the data that is read from a server.
+// Limits for the data that a pull or push reads from the server. They protect this computer from a faulty server.
 const (
 	maxServerEntries = 1 << 20
 	maxServerBytes   = 1 << 30
-	maxPositionBytes = 4 << 10 // maximum length in bytes
+	maxPositionBytes = 4 << 10 // maximum length, in bytes, of a position in the server's history
 )
 
 // Limits for a single change or request.
@@ -95,43 +96,49 @@ type syncRun struct {
 	usedNames         map[string]bool // names that the home's entries will have after the planned steps
 	wasLastPullUndone bool            // somebody has undone the last pull
 
-	// for a push: entry aliases that a pull would change, each with the name of the server's entry that has the alias
+	// for a push: the aliases that were changed on the server and not pulled yet, each with the name of the server's
+	// entry that has the alias
 	unpulledAliases map[string]string
 
 	replacements map[*syncRecord]*syncRecord // new version of each changed record (nil for a deleted record)
-	newRecords   []*syncRecord               // records of entries that had none
+	newRecords   []*syncRecord               // records about entries that were never synchronized before
 }
 
 // entryChange says how an entry has changed on one side since the last synchronization.
 type entryChange uint8
 
 const (
-	entryAbsent    entryChange = iota // this side does not have the entry and never had it
+	entryAbsent    entryChange = iota // the home or the server, whose change this is, never had the entry
 	entryUnchanged                    // the entry has not changed since the last synchronization
 	entryChanged
 	entryRemoved
 )
 
-// entryPair contains the versions of one entry on both sides.
+// entryPair contains the two versions of one entry: the version in the home (the memory on this computer), and the
+// version on the server.
 type entryPair struct {
-	record       *syncRecord  // record of the last synchronization (nil if missing or not trusted)
+	// what was recorded about the entry at the last synchronization (nil if nothing was recorded, or if it may be
+	// wrong)
+	record       *syncRecord
 	oldRecord    *syncRecord  // record of the last synchronization, even if it is not trusted
-	home         *oxbow.Entry // the home's entry, or nil if the home does not have it
+	home         *oxbow.Entry // the entry in the home, or nil if the home lacks the entry
 	server       *oxbow.Entry // the server's entry, or nil if the server lacks the entry or has not changed it
 	homeChange   entryChange  // how the entry has changed in the home
 	serverChange entryChange  // how the entry has changed on the server
 }
 
-// plannedStep is the action of a run for one pair: it may change the entry, the record, or both.
+// plannedStep is what a pull or push does with one entry: it changes the entry, or what is recorded about the entry,
+// or both.
 type plannedStep struct {
-	ops            []oxbow.Op
-	size           int
-	change         Change
-	record         *syncRecord  // the record after the step (nil if the step deletes it)
-	oldRecord      *syncRecord  // the record before the step (nil if the entry lacks a record)
-	homeEntry      *oxbow.Entry // the home's entry: for a pull the entry after the step, for a push the present entry
+	ops       []oxbow.Op
+	size      int
+	change    Change
+	record    *syncRecord // the record after the step (nil if the step deletes it)
+	oldRecord *syncRecord // what was recorded about the entry before this step (nil if nothing was recorded)
+	// for a pull: the entry in the home after this step; for a push: the entry that is in the home now
+	homeEntry      *oxbow.Entry
 	serverEntry    *oxbow.Entry // for a pull: the server's entry
-	pair           *entryPair   // for a pull: the pair to which the step belongs
+	pair           *entryPair   // for a pull: the entry's versions in the home and on the server
 	hasHomeChanges bool         // the home's entry will contain changes that the server does not have
 	isDone         bool
 }
@@ -144,7 +151,8 @@ func (s *syncRun) addToReport(steps []*plannedStep) {
 	}
 }
 
-// addFinishedRecord stores the record of a step that was made. replaceRecords later moves it into the state.
+// addFinishedRecord keeps the new record about an entry after the planned step st was carried out. The function
+// replaceRecords later moves the record into the state.
 func (s *syncRun) addFinishedRecord(st *plannedStep) {
 	st.isDone = true
 	if st.oldRecord != nil {

@@ -1,5 +1,5 @@
-// This file finds out which changes a killed run made. Without this, the next run would think that both sides had made
-// these changes independently.
+// This file finds out which changes a pull or push made before its process was killed. Otherwise the next run would
+// find the same change in the home and on the server, and would treat it as a conflict between two people's changes.
 
 package reconcile
 
@@ -157,8 +157,8 @@ func (d *pullChanges) addChange(c oxbow.Change) {
 	}
 }
 
-// makeFinishedStep returns the step of a pull for the planned step q. It returns nil if the pull did not make the
-// change.
+// makeFinishedStep returns the step of the killed pull that was planned as q, if the history of the home contains its
+// change. If the pull was killed before this change, it returns nil. d contains the changes in the home's history.
 func (s *syncRun) makeFinishedStep(q *planStep, d pullChanges) *plannedStep {
 	st := &plannedStep{oldRecord: s.recordByNumber(q.RecordNumber), record: q.Record}
 	if q.Record == nil {
@@ -205,8 +205,8 @@ func (s *syncRun) resumePush(server *sideEntries) error {
 	return nil
 }
 
-// hasArrived reports whether the server has made the change of step q. If so, it also completes the record of the
-// step.
+// hasArrived reports whether the server has already made the change that a killed push planned as q. If so, it also
+// completes q.Record.
 func (s *syncRun) hasArrived(q *planStep, server *sideEntries) (found bool, err error) {
 	old := s.recordByNumber(q.RecordNumber)
 	if q.Record == nil {

@@ -29,7 +29,7 @@ import (
 //	1  2026-11: the first version
 const stateVersion = 1
 
-// maxState is the maximum size of the state file, in bytes.
+// maxState is the maximum size, in bytes, of the file with the facts that a home remembers about a server.
 const maxState = 1 << 30
 
 // State contains the facts that a home remembers about a server. The zero State belongs to a server with which the
@@ -42,7 +42,7 @@ type State struct {
 	serverPosition    oxbow.Position
 	homePosition      oxbow.Position // position in the home's history at the last synchronization ("" if it is unknown)
 	pullChangeNumbers []uint64       // numbers of the changes that the last pull made in the home
-	serverBeforePull  oxbow.Position // value of serverPosition before that pull
+	serverBeforePull  oxbow.Position // value of serverPosition before the last pull
 	records           []*syncRecord
 
 	fileDigest        []byte   // digest of the header in the state file (nil if the file is missing)
@@ -67,28 +67,30 @@ type header struct {
 type syncRecord struct {
 	ID      uint64 `json:"id,omitempty"`      // ID that the entry has on the server (0 if it is not known yet)
 	Version uint64 `json:"version,omitempty"` // number of the version on the server (0 if it is not known yet)
-	// time at which the server wrote that version, in nanoseconds since 1970
+	// time at which the server wrote the version with the number Version, in nanoseconds since 1970
 	Updated int64         `json:"updated,omitempty"`
 	Server  entryIdentity `json:"server"`
 	Home    entryIdentity `json:"home"`
 
-	// hashes of the server's version, on which merges are based
+	// hashes of the content, aliases and labels that the entry had on the server; merges are based on them
 	Content string   `json:"content"`
 	Aliases []string `json:"aliases,omitempty"`
 	Labels  []string `json:"labels,omitempty"`
 
-	WasPulled  bool        `json:"pulled,omitempty"` // the last pull wrote this entry
-	BeforePull *syncRecord `json:"before,omitempty"` // the record before that pull (nil if it did not exist)
-	// that pull removed the entry; the record is kept in case the pull is undone
+	WasPulled bool `json:"pulled,omitempty"` // the last pull wrote this entry
+	// the record about the entry before the last pull (nil if there was no record)
+	BeforePull *syncRecord `json:"before,omitempty"`
+	// the last pull removed the entry from the home; the record is kept because somebody may undo the pull
 	WasRemoved bool `json:"gone,omitempty"`
 }
 
-// entryIdentity identifies an entry on one side, and the version of the entry.
+// entryIdentity identifies an entry, and the version that the entry had in the home or on the server at the last
+// synchronization.
 type entryIdentity struct {
 	Name    string     `json:"name"`
 	Kind    oxbow.Kind `json:"kind,omitempty"`
 	Created int64      `json:"created"` // in nanoseconds since 1970
-	// hash of the whole entry, or "" if this side has changes that the opposite side lacks
+	// hash of the whole entry, or "" if this entry contains changes that were not sent to the opposite side yet
 	Hash string `json:"hash,omitempty"`
 }
 
@@ -144,8 +146,8 @@ func (s *State) identify(e *oxbow.Entry) entryIdentity {
 	return entryIdentity{e.Name, e.Kind, e.Created.UnixNano(), s.entryHash(e)}
 }
 
-// pairRecord returns a record for an entry that both sides have. home is nil if the home has changes that the server
-// does not have.
+// pairRecord returns a record about an entry that exists on the server and in the home. Pass nil for home if the
+// home's entry contains changes that the server lacks.
 func (s *State) pairRecord(server, home *oxbow.Entry) *syncRecord {
 	r := &syncRecord{ID: server.ID, Version: server.Version, Updated: server.Updated.UnixNano(),
 		Server:  s.identify(server),
@@ -269,8 +271,8 @@ func (s *State) writeState(fsys vfs.FS, name string) error {
 	return nil
 }
 
-// withoutServerStamps returns the labels that are not stamps. Stamps are labels with which programs describe a
-// text. The two sides set them independently.
+// withoutServerStamps returns the labels that are not stamps. Stamps are labels with which programs describe a text,
+// such as a verification mark. The home and the server set them independently, so they are not synchronized.
 func withoutServerStamps(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(ls), isServerStamp)
 }

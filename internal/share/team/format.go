@@ -30,7 +30,7 @@ const (
 	keyCreated = "created"
 	// number of line ends at the content's beginning, which a person's editor might remove
 	keyLinesBefore = "lines_before"
-	keyLinesAfter  = "lines_after" // number of line ends at the content's end
+	keyLinesAfter  = "lines_after" // number of line ends at the end of the entry's content
 )
 
 const lineEndChars = "\r\n"
@@ -232,7 +232,8 @@ func (r *teamFileReader) readOtherKey(k, v *yaml.Node) {
 	}
 }
 
-// keepAsParagraph keeps a value as a paragraph before the content, and adds a note with the reason.
+// keepAsParagraph keeps a front matter value that cannot become a label. The value will be a paragraph before the
+// entry's content. The function also adds a note with the reason.
 func (r *teamFileReader) keepAsParagraph(key, value, reason string) {
 	r.paragraphs = append(r.paragraphs, key+": "+strings.TrimSpace(value))
 	r.notes = append(r.notes, fmt.Sprintf("has the key %q with %q, which %s and is kept with the text",

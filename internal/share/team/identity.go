@@ -61,7 +61,8 @@ func normalizeURL(address, root string) string {
 		return "path:" + realPathOrClean(filepath.FromSlash(u.Path))
 	default:
 		i := strings.IndexByte(address, ':')
-		if i < 2 || strings.ContainsAny(address[:i], `/\`) { // this is a path, possibly with a drive letter
+		// The address is a file path. A colon at position 1 follows a drive letter.
+		if i < 2 || strings.ContainsAny(address[:i], `/\`) {
 			p := filepath.FromSlash(address)
 			if !filepath.IsAbs(p) {
 				p = filepath.Join(root, p)

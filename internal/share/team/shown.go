@@ -34,9 +34,9 @@ type TeamStore struct {
 	watchers         subscribers.List[oxbow.Event]
 	stopWatching     func()
 
-	mu           sync.Mutex // guards the fields below, which say how the entries were shown last
+	mu           sync.Mutex // guards the fields below, which belong to the entries that were returned last
 	upstream     Upstream
-	sharedHashes map[string]bool // the hashes that readSharedHashes returned last
+	sharedHashes map[string]bool // the result of the last call of readSharedHashes
 }
 
 var _ oxbow.Watcher = (*TeamStore)(nil)

@@ -30,9 +30,10 @@ type Upstream struct {
 // defaultBranches lists the names of branches that may be the default branch. The first one that exists counts.
 var defaultBranches = []string{"HEAD", "main", "master"}
 
-// ReviewedNames returns the names of the entries whose files are identical on the reviewed branch, and this branch. It
-// is the remote's default branch, unless team.yaml on the default branch names another branch. Only the default branch
-// can name another branch, so that nobody can push a branch that declares itself reviewed.
+// ReviewedNames returns the names of the entries whose files in the working tree equal the files on the reviewed
+// branch. It also returns the reviewed branch. This is the remote's default branch, unless team.yaml on the default
+// branch names another branch. Only the default branch can name another branch, so that nobody can push a branch that
+// declares itself reviewed.
 func (s *Store) ReviewedNames(ctx context.Context) (names map[string]bool, up Upstream, err error) {
 	blobs, up, err := s.tree.readUpstream(ctx)
 	if err != nil {
@@ -170,7 +171,8 @@ func (t *Tree) commitFiles(ctx context.Context, up Upstream) (map[string]string,
 	return files, nil
 }
 
-// blobSettings returns the settings in a blob. If the working tree contains the same settings, it need not run git.
+// blobSettings returns the settings in a git blob of team.yaml. If the file in the working tree has the same content,
+// blobSettings reads that file, because running git takes longer.
 func (t *Tree) blobSettings(ctx context.Context, blob string) (teamSettings, error) {
 	if blob == "" {
 		return teamSettings{}, nil

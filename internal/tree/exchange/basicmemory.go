@@ -52,8 +52,9 @@ func isBasicMemory(head []byte) bool {
 	return has("title") && has("type") && has(permalinkKey)
 }
 
-// mayHavePermalink returns false for most files without the key permalink, because a file of another program need not
-// be parsed twice. A key may be written in capital letters, with escapes, and with characters that are not ASCII.
+// mayHavePermalink is a fast check of the first bytes of a file. If it returns false, the front matter does not have
+// the key permalink, so the file need not be parsed to find this out. It also returns true if the key may be spelled
+// in an unusual way, such as with capital letters or escapes.
 func mayHavePermalink(head []byte) bool {
 	front, _, ok := frontmatter.SplitFrontMatter(string(head))
 	if !ok {

@@ -37,7 +37,8 @@ func blockStarts(text string) iter.Seq[blockStart] {
 	}
 }
 
-// blockScanner is the state of the scan after the lines that were read so far.
+// blockScanner finds where the blocks of a Markdown text begin, such as headings and paragraphs. It contains the state
+// after the lines that were read so far.
 type blockScanner struct {
 	fence           string // marker that opened the current code block ("" outside of code blocks)
 	isInComment     bool   // The scan is inside of a comment <!-- -->.
@@ -51,10 +52,10 @@ type blockScanner struct {
 type blockType uint8
 
 const (
-	blockNone blockType = iota // The next line begins a new block.
+	blockNone blockType = iota // no block is open, so that the next line of text begins a new block
 	// A paragraph. If the next line consists of = or -, the paragraph becomes a heading.
 	blockParagraph
-	blockOther // A list, a quotation, a table or HTML.
+	blockOther // the open block is a list, a quotation, a table or HTML
 )
 
 func (s *blockScanner) scanLine(text string, offset, end, lineNumber int, yield func(blockStart) bool) bool {
@@ -120,7 +121,8 @@ func (s *blockScanner) continueBlock(text string, offset, lineNumber int) {
 		s.block = blockNone
 		s.isInComment = !strings.Contains(text[len("<!--"):], "-->")
 	case strings.Trim(text, "-*_ \t") == "":
-		s.block = blockNone // The line is a horizontal rule or a list item without text.
+		// The line is a horizontal rule, or a list item without text, so it ends the previous block.
+		s.block = blockNone
 	case beginsOtherBlock(text):
 		s.block = blockOther
 	case s.block == blockNone:
@@ -150,7 +152,8 @@ func parseATXHeading(s string) (level int, title string, ok bool) {
 	rest := strings.TrimLeft(s, "#")
 	level = len(s) - len(rest)
 	isLevel := 1 <= level && level <= 6
-	isWord := rest != "" && rest[0] != ' ' && rest[0] != '\t' // The # begins a tag such as #topic.
+	// Text directly after the # signs means that the line is not a heading, but begins with a tag such as #topic.
+	isWord := rest != "" && rest[0] != ' ' && rest[0] != '\t'
 	if !isLevel || isWord {
 		return 0, "", false
 	}
@@ -173,7 +176,8 @@ func underlineLevel(s string) int {
 	return 0
 }
 
-// beginsOtherBlock reports whether a line begins a list item, a quotation, a table or HTML.
+// beginsOtherBlock reports whether a line begins a block of Markdown that is not a paragraph: a list item, a
+// quotation, a table or HTML.
 func beginsOtherBlock(s string) bool {
 	switch s[0] {
 	case '>', '|', '<':

@@ -79,7 +79,8 @@ func claudeMemItem(rec jsonObjectAt, o *ReadOptions) (Item, error) {
 		var err error
 		facts, err = rec.fields.listValue("facts")
 		if err != nil {
-			facts = []string{string(raw)} // If the facts have an unknown form, keep them unchanged.
+			// If the observation's list of facts has an unknown form, import its JSON text unchanged.
+			facts = []string{string(raw)}
 		}
 	}
 	if !hasTextField(rec.fields, "narrative", "text", "title", "subtitle") && len(facts) == 0 {
@@ -100,7 +101,8 @@ func claudeMemItem(rec jsonObjectAt, o *ReadOptions) (Item, error) {
 	return form.toItem(rec, o)
 }
 
-// factListField is the name of an added field that contains the facts as a Markdown list.
+// factListField is the name of a field that the import adds to an observation of claude-mem. It contains the facts of
+// the observation as a Markdown list. No real field can have this name.
 const factListField = "\x00facts"
 
 // claudeMemSummaryItem converts a session summary to an item. Each field in claudeMemSections that is not empty

@@ -29,15 +29,17 @@ type ConvertOptions struct {
 
 // ConvertReport is the result of [Convert].
 type ConvertReport struct {
-	Entries int            // number of written entries, including adapted entries
-	Adapted []AdaptedEntry // written entries that have lost something
-	Refused []RefusedEntry // entries that were not written
+	Entries int // number of written entries, including adapted entries
+	// entries that were written to the new store without some parts, such as labels, which this store cannot contain
+	Adapted []AdaptedEntry
+	Refused []RefusedEntry // entries that are missing in the new store, because it did not accept them
 }
 
 // AdaptedEntry is an entry that was changed so that the new store accepts it.
 type AdaptedEntry struct {
-	Name      string   `json:"name"`
-	LostParts []string `json:"lost"` // lost parts of the entry, such as "labels" or "kind journal"
+	Name string `json:"name"`
+	// parts of the entry that the new store does not contain, such as "labels" or "kind journal"
+	LostParts []string `json:"lost"`
 }
 
 // RefusedEntry is an entry that the new store did not accept.
@@ -120,7 +122,7 @@ func (c *converter) recordWritten(add oxbow.Add) {
 // kept. A store may accept an entry although it cannot store all the entry's parts. For example, a file without front
 // matter cannot contain a date.
 func (c *converter) compareWritten(ctx context.Context) error {
-	rows := map[string]int{} // index in c.report.Adapted, by name
+	rows := map[string]int{} // index of an entry in c.report.Adapted, by the name of the entry
 	for i, a := range c.report.Adapted {
 		rows[a.Name] = i
 	}

@@ -70,7 +70,8 @@ func readCSV(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error]
 			return Item{}, errors.New("has no text in the column of the content")
 		}
 		it, err := csvRowForm.toItem(row, o)
-		it.Origin = ref // The same id may occur in another table, so the origin contains the file.
+		// Another table may contain a record with the same id, so the origin of the item names the table's file.
+		it.Origin = ref
 		return it, err
 	}}
 	return p.readRecords(csvRows(r, ref), o)
@@ -83,7 +84,9 @@ func isCSVTextField(f jsonField) bool { return slices.Contains(csvTextColumns, f
 // and ends, because the start of the next row is unknown.
 func csvRows(r *bufio.Reader, ref string) iter.Seq2[jsonObjectAt, error] {
 	return func(yield func(jsonObjectAt, error) bool) {
-		head, _ := r.Peek(peekSize) // For a shorter file, Peek returns an error, which the next read returns again.
+		// Ignore the error. Peek returns an error for a file with fewer than peekSize bytes, and later reads report
+		// other errors.
+		head, _ := r.Peek(peekSize)
 		if strings.HasPrefix(string(head), "\uFEFF") {
 			_, _ = r.Discard(len("\uFEFF")) // The bytes were peeked, so discarding them cannot fail.
 			head = head[len("\uFEFF"):]
@@ -114,7 +117,7 @@ type csvReader struct {
 	limited   *limitedReader
 	rows      *csv.Reader
 	names     []string // names of the columns
-	isDamaged bool     // The table is damaged, so that the next row cannot be found.
+	isDamaged bool     // The CSV file is damaged, so that it is unknown where the next row begins.
 }
 
 // readNames reads the names of the columns from the first line.

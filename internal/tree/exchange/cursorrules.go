@@ -85,7 +85,7 @@ func cursorRuleRoots(fsys vfs.FS, dir string) []string {
 	return roots
 }
 
-// isCursorDir reports whether a directory with these names contains rules.
+// isCursorDir reports whether a directory that contains these files is a directory with rules of the editor Cursor.
 func isCursorDir(files []string) bool {
 	return slices.ContainsFunc(files, func(name string) bool { return path.Ext(name) == ".mdc" })
 }

@@ -22,7 +22,8 @@ import (
 // documentListNames says which lists in a program's documents contain records.
 type documentListNames struct {
 	recordLists []string // names of the lists whose elements are records
-	// names of further record lists, which are read only if the object itself is not a record
+	// names of other lists whose elements are records; they are read only if the JSON object that contains the lists
+	// is not a record itself
 	tableLists   []string
 	ignoredNames []string // names of members without anything to import, such as the export's settings
 }
@@ -55,7 +56,7 @@ type documentReader struct {
 	isDone bool // The caller wants no more records, or the rest of the input cannot be read.
 }
 
-// readAllValues reads all values in the input.
+// readAllValues reads all JSON values that follow each other in the input, and yields their records.
 func (d *documentReader) readAllValues() {
 	for !d.isDone {
 		tok, err := d.readToken()
@@ -113,7 +114,7 @@ func (d *documentReader) readList(list string) {
 		d.yieldObject(o, o.itemError(err))
 	}
 	if !d.isDone {
-		if _, err := d.readToken(); err != nil { // Read the closing bracket.
+		if _, err := d.readToken(); err != nil { // Read the bracket that closes the JSON list.
 			d.yieldError(err)
 		}
 	}
@@ -293,14 +294,15 @@ func (o jsonObjectAt) itemError(err error) error {
 // errRecordTooLong is returned for a record that is longer than maxLineBytes.
 var errRecordTooLong = fmt.Errorf("has more than the %d MiB of one record that are read", maxLineBytes>>20)
 
-// lineCounter is a reader that can tell the line number at an offset. It fails after remaining bytes.
+// lineCounter is a reader that can tell the line number at a byte offset. After it has read the number of bytes in
+// remaining, it returns an error, so that a record cannot use too much memory.
 type lineCounter struct {
 	r             io.Reader
 	remaining     int
-	pendingBuffer []byte // buffer of pending, from its beginning
+	pendingBuffer []byte // memory for pendingBytes, which each Read uses again
 	pendingBytes  []byte // bytes that were read but whose lines are not counted yet
 	pendingOffset int64  // offset of the first pending byte
-	line          int    // number of the line at pendingOffset
+	line          int    // number of the line that contains the byte at pendingOffset
 }
 
 func (c *lineCounter) Read(p []byte) (int, error) {
@@ -333,8 +335,9 @@ func (c *lineCounter) nextValueLine(offset int64) int {
 // jsonHead describes the beginning of a JSON document. The rest may be missing.
 type jsonHead struct {
 	isArray bool
-	keys    []string            // keys of the object, or the first object in the array
-	lists   map[string][]string // keys of the first element in each list in the object
+	keys    []string // keys of the object, or the first object in the array
+	// for each list in the document's first object, by name: the keys of the first element of the list
+	lists map[string][]string
 }
 
 // readJSONHead reads the beginning of a JSON document. ok is false if the text begins with neither an object nor an
@@ -408,7 +411,7 @@ func containsAll(keys []string, words ...string) bool {
 	return !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(keys, w) })
 }
 
-// containsAny reports whether keys contains at least one of the words.
+// containsAny reports whether keys, the keys of a JSON object, contains at least one of the words.
 func containsAny(keys []string, words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(keys, w) })
 }

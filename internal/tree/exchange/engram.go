@@ -47,7 +47,9 @@ var engramProgram = recordProgram{
 		}
 		form := engramObservationForm
 		if id, _ := rec.fields.textValue("sync_id"); id == "" {
-			form.idFields = []string{"session_id", "id"} // Earlier versions of engram wrote no sync_id.
+			// Use these fields as the ID, because older versions of the program engram did not write the field
+			// sync_id.
+			form.idFields = []string{"session_id", "id"}
 		}
 		return form.toItem(rec, o)
 	},

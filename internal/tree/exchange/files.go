@@ -198,16 +198,19 @@ func originBase(dir, root string) string {
 
 // fileWalker collects the files below a directory that Read reads.
 type fileWalker struct {
-	fsys          vfs.FS
-	options       *ReadOptions
-	files         []string
-	problems      []error
-	otherErrors   []error         // errors for files that were skipped because of their extension
+	fsys     vfs.FS
+	options  *ReadOptions
+	files    []string
+	problems []error
+	// errors for files that are not imported because they are hidden, or because their extension is unknown
+	otherErrors   []error
 	contentsPaths map[string]bool // paths at which mdBooks have tables of contents
 
-	checkFormatFile func(file string) error // checkFile of the format's source (may be nil)
-	root            string                  // directory or file from which the walk begins
-	hasIgnoredFile  bool                    // At least one file was ignored without a message.
+	// decides by the name whether a file is read, if the format has its own rule for this, such as Cursor rules (may
+	// be nil)
+	checkFormatFile func(file string) error
+	root            string // directory or file from which the walk begins
+	hasIgnoredFile  bool   // At least one file was ignored without a message.
 }
 
 // bookFile is the name of an mdBook's settings file.
@@ -284,7 +287,8 @@ func (w *fileWalker) isHiddenNote(name string, d fs.DirEntry, depth int) bool {
 	return formatByExtension(d.Name()) != ""
 }
 
-// visitFile adds a file to one of the lists, or walks into a directory.
+// visitFile adds a file to w.files if it can be imported. Otherwise it records why the file is skipped. If name is a
+// directory, visitFile walks into the directory.
 func (w *fileWalker) visitFile(name string, d fs.DirEntry, depth int) error {
 	switch {
 	case d.Name() == bookFile, w.contentsPaths[name]:
@@ -384,8 +388,8 @@ func readFiles(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, err
 	}
 }
 
-// readAllDates reads the files of dates. It returns the dates by directory, and all remaining files. ok is false if
-// the caller must stop.
+// readAllDates reads the files that contain the dates of chat sessions. For each directory, it returns the date of
+// each session. rest contains the files that are not such files. ok is false if the caller must stop.
 func readAllDates(
 	fsys vfs.FS,
 	files []string,

@@ -39,7 +39,7 @@ func IsMarkdown(name string) bool { return formatByExtension(name) == Markdown }
 // OriginLabelValue returns the value that the label [LabelImport] has for the entries of a file.
 func OriginLabelValue(file string) string { return originLabel(file) }
 
-// LabelsWithImportMarks returns the labels, and also the labels that an import of the file would add to the entry e.
+// LabelsWithImportMarks returns the labels of entry e together with the labels that an import of the file would add.
 func LabelsWithImportMarks(e oxbow.Entry, file string) []oxbow.Label {
 	return withImportMarks(Item{Entry: e.Clone(), Origin: file}).Entry.Labels
 }

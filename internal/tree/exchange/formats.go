@@ -1,4 +1,4 @@
-// This file declares the formats.
+// This file declares the file formats from which memories can be imported.
 
 package exchange
 

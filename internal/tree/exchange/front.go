@@ -26,7 +26,7 @@ type frontKey struct {
 	values   []string
 	isList   bool   // the value is a list
 	isEmpty  bool   // The key is without a value, or its value is null, "", [] or {}.
-	comment  string // comments after the value and in it, such as "# …"
+	comment  string // YAML comments that follow the key's value or are inside it, such as "# …"
 	rawLines string // lines that contain no key and value, or lines whose value has an error; if set, values is empty
 	err      error  // reason why the value could not be read; if set, values is empty
 }
@@ -84,7 +84,8 @@ func parseYAMLFront(text string) (keys []frontKey, size, count int) {
 		i = end
 	}
 	if !hasKey && len(lines) > 0 {
-		// The lines contain only comments and blank lines. They may be headings between two horizontal rules.
+		// The lines between the two "---" lines contain no key, only comments and blank lines. They are not front
+		// matter, because a line such as "# Title" may be a Markdown heading between two horizontal rules.
 		return nil, 0, 0
 	}
 	return keys, len(text) - len(body), len(lines) + 2
@@ -204,7 +205,8 @@ func cutComment(value string) (rest, comment string) {
 		return "", value
 	}
 	if value == "" || strings.ContainsRune("[{\"'|>", rune(value[0])) {
-		// Do not split the line. The YAML decoder finds a comment after brackets, quotes and the head of a block.
+		// Return the whole line without looking for a comment. The value begins with a bracket, a quote, | or >, so
+		// the YAML decoder finds the comment after the value.
 		return value, ""
 	}
 	if before, after, ok := strings.Cut(value, " # "); ok {
@@ -253,7 +255,8 @@ func quoteHashes(lines []string) []string {
 		if textStart < len(line) && strings.ContainsRune("|>", rune(line[textStart])) {
 			blockIndent = indent
 		}
-		// A text follows a list marker or a key. Without these, the line continues the previous line.
+		// Quote only a text that follows a list marker or a key on the same line. Any other line continues the value
+		// of the previous line.
 		if textStart > indent {
 			out[i] = line[:textStart] + quoteHash(line[textStart:])
 		}
@@ -280,7 +283,9 @@ func (k frontKey) flattenNode(n *yaml.Node) []frontKey {
 	for i, p := range properties {
 		hasNested := i+1 < len(properties) && strings.HasPrefix(properties[i+1].Name, p.Name+".")
 		if len(p.ValueNodes) == 0 && hasNested {
-			continue // the values in a list of mappings are in the properties that follow
+			// The property is a list of mappings. Skip it, because each value in the mappings is a later element of
+			// properties.
+			continue
 		}
 		sub := k
 		sub.name = p.Name

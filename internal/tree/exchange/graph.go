@@ -17,7 +17,7 @@ import (
 // knowledgeGraph is the knowledge graph in a file of the MCP memory server.
 type knowledgeGraph struct {
 	nodes     []graphNode
-	byName    map[string]int // index of the first node with each name
+	byName    map[string]int // for each name, the index in nodes of the first node with this name
 	edges     []graphEdge
 	textBytes int // total size of the texts, in bytes
 }
@@ -26,7 +26,8 @@ type graphNode struct {
 	name, entityType, ref string
 	observations          []string
 	relations             []string
-	otherMembers          jsonObject // members that the official memory server does not write
+	// JSON members of the entity that the official MCP memory server does not write, but other programs do
+	otherMembers jsonObject
 }
 
 type graphEdge struct {

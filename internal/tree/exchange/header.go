@@ -18,13 +18,15 @@ import (
 type noteHeader struct {
 	entry       oxbow.Entry // Name is "" if the front matter lacks a name.
 	description string
-	paragraphs  []string // "key: value" for each value that cannot become a label
+	// texts "key: value" for the values in front matter that cannot become labels; they are kept as paragraphs of the
+	// content
+	paragraphs  []string
 	warnings    []string
 	otherLabels []oxbow.Label // labels made from keys that no field of an entry corresponds to
 
 	ref      string
 	opts     *ReadOptions
-	seenKeys map[string]bool // keys that were applied already
+	seenKeys map[string]bool // keys of the front matter that were already read, to notice a key that occurs twice
 }
 
 // headerField is a front matter key that corresponds to a field of an entry.
@@ -60,8 +62,8 @@ func readHeader(keys []frontKey, ref string, o *ReadOptions) noteHeader {
 	return h
 }
 
-// addSecondFront adds the values of a second front matter, which also stays in the text. A value of the first front
-// matter has precedence.
+// addSecondFront adds the values of a second block of front matter, with which the content begins. This block is not
+// removed from the content. If both blocks have a value for the same key, the value in the first block is used.
 func (h *noteHeader) addSecondFront(keys []frontKey) {
 	second := readHeader(keys, h.ref, h.opts)
 	e := &h.entry
@@ -136,7 +138,7 @@ func (h *noteHeader) applyFrontKey(k frontKey) {
 
 // findMisspeltField returns a key in headerFields that differs from key only by one typing error, or "".
 func findMisspeltField(key string) string {
-	const shortest = 3 // A shorter key would resemble too many words.
+	const shortest = 3 // A front matter key with fewer letters could be mistaken for a misspelt form of too many keys.
 	if len(key) < shortest {
 		return ""
 	}

@@ -64,7 +64,8 @@ func headingText(heading string) string {
 	return cmp.Or(shown, images, heading)
 }
 
-// maxDecorationBytes is the maximum length, in bytes, of the text before a title that is checked by isDecoration.
+// maxDecorationBytes is the maximum length, in bytes, of a text before the title of a Markdown file that isDecoration
+// examines. A longer text counts as real text, not as decoration such as badges.
 const maxDecorationBytes = 4000
 
 // htmlCommentPattern matches a comment of HTML.
@@ -95,9 +96,9 @@ func visibleText(source string) (shown, images string) {
 type headingReader struct {
 	source []byte
 	text   strings.Builder
-	images strings.Builder // alternative texts of the images
+	images strings.Builder // alternative texts of the images in the heading
 
-	imageDepth int // number of images that contain the present node
+	imageDepth int // number of Markdown images around the node of the syntax tree that is being read
 }
 
 // addText adds the text of a node and its children to r.text, without markup. Text in an image is added to r.images.
@@ -117,7 +118,8 @@ func (r *headingReader) addText(n ast.Node) {
 	case *ast.CodeSpan:
 		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 			if t, ok := c.(*ast.Text); ok {
-				out.Write(t.Value(r.source)) // Add the code without unescaping it.
+				// Add inline code unchanged, because a backslash in it is not an escape in Markdown.
+				out.Write(t.Value(r.source))
 			}
 		}
 		return
@@ -135,8 +137,8 @@ func (r *headingReader) addText(n ast.Node) {
 	}
 }
 
-// htmlTagPattern matches an HTML tag that shows no text itself. Other words in angle brackets, such as the type in
-// Vec<T>, are text. imageTextPattern matches the alternative text in an image tag.
+// htmlTagPattern matches an HTML tag that readers do not see as text, such as <br>. Other words in angle brackets,
+// such as the type in Vec<T>, are text. imageTextPattern matches an <img> tag and captures the alternative text.
 var (
 	htmlTagPattern = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(

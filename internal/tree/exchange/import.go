@@ -47,7 +47,8 @@ type ImportOptions struct {
 	Author oxbow.Actor
 
 	// If Follow is set, Import also imports a changed file whose entry was edited in the store. The entry gets the
-	// text of the file, a new entry keeps the text from the store, and the labels are merged.
+	// text of the file, and the labels are merged. The edited text from the store is kept as an additional entry, so
+	// that nothing is lost.
 	Follow bool
 
 	// IsGone reports whether the file from which an entry was imported has been deleted or renamed. It must return
@@ -60,8 +61,8 @@ type ImportOptions struct {
 	// If NoChanges is set, Report.Changes stays empty, which saves memory in a long import.
 	NoChanges bool
 
-	// Ref is the origin that the source of the changes contains. If it is "", the origin is the batch's file, or the
-	// directory that contains the files of the batch.
+	// Ref is recorded as the origin of each change that the import makes in the store. If it is "", the import records
+	// the file of the imported items, or the directory that contains all their files.
 	Ref string
 
 	// Progress is called after each batch with the number of items that were processed, including invalid items.
@@ -99,8 +100,9 @@ type Report struct {
 
 	// Gone lists the entries whose file was deleted or renamed since the import, with the file. Import does not change
 	// them.
-	Gone        []string
-	matchStates map[digest]byte // usedNames.matchStates of the importer
+	Gone []string
+	// states of the entries after the import, by a digest of the name (2 if the import changed the entry)
+	matchStates map[digest]byte
 }
 
 // maxFirstNames is the maximum number of names in Report.First.
@@ -185,15 +187,16 @@ type importer struct {
 	exactStore oxbow.Store
 	opts       *ImportOptions
 	report     Report
-	usedNames  *usedNames      // names and items of all earlier batches
-	origins    map[string]bool // origin label values of all items so far
-	fileNames  map[string]bool // names of files that became aliases
+	usedNames  *usedNames      // names and digests of the items in all batches that were already written
+	origins    map[string]bool // values of the origin label, for all items that were imported so far
+	// names of Markdown files that an entry already has as an alias, so that no other entry gets the same alias
+	fileNames map[string]bool
 	// Names of the entries by alias, for all aliases in the store. The map is nil before it is needed.
 	aliases map[digest]string
-	// Names of the entries that earlier imports made from records, by a digest over program and ID. The map is nil
-	// before it is needed.
+	// Names of the entries that earlier imports made from records of other programs. The key is a digest of the
+	// program's name and the record's ID. The map is nil before it is needed.
 	recordNames    map[digest]string
-	itemCount      int  // number of items processed so far
+	itemCount      int  // number of imported items that were written or refused so far
 	wasEmpty       bool // The store was empty when the import began.
 	storesNoLabels bool // The store cannot store labels, so items get no import marks.
 }
@@ -253,7 +256,7 @@ func (im *importer) importItems(items iter.Seq2[Item, error]) error {
 func readAhead(items iter.Seq2[Item, error], interrupt func()) iter.Seq2[Item, error] {
 	type read struct {
 		item Item
-		size int64 // content size, but at most the size limit of a batch
+		size int64 // size of the item's content in bytes; a larger size than maxBatchBytes counts as maxBatchBytes
 		err  error
 	}
 	return func(yield func(Item, error) bool) {
@@ -329,10 +332,10 @@ func (im *importer) reportSkipped(n int, format string, args ...any) {
 	im.report.Skipped += n
 }
 
-// importBatch is the part of the items that one change writes.
+// importBatch contains the imported items that are written to the store in one change.
 type importBatch struct {
 	items      []Item
-	isUnmarked bool // The import marks were removed from the items.
+	isUnmarked bool // The labels that identify the entries in a later import were removed from the items.
 }
 
 // writeBatch writes a batch in one change. If the store cannot store import marks, writeBatch leaves them out. If the
@@ -461,8 +464,8 @@ func fileOfRef(ref string) string {
 	return ref
 }
 
-// findStaleEntries adds two lists to the report: Stale lists the entries whose files were read but do not contain such
-// an item any more, and Gone lists the entries whose files do not exist any more.
+// findStaleEntries adds imported entries to two lists of the report. Stale lists the entries whose file was read now,
+// but does not contain the entry any more. Gone lists the entries whose file does not exist any more.
 func (im *importer) findStaleEntries() error {
 	if im.opts.NoOrigin || im.storesNoLabels {
 		return nil

@@ -35,7 +35,7 @@ const (
 	maxExpandedBytes = 4 << 30
 
 	maxDirDepth      = 64      // maximum depth of nested directories
-	maxDatedSessions = 1 << 20 // how many sessions files of dates may contain
+	maxDatedSessions = 1 << 20 // maximum number of sessions that the files with dates of chat sessions may contain
 )
 
 // Item is an entry in the form that it had in another program.
@@ -56,9 +56,10 @@ type Item struct {
 	// entry even if the name or the file of the record has changed.
 	ID string
 
-	// FileName is the name of a Markdown file whose entry has another name. Import makes it an alias of the first
-	// entry with this FileName. Further contains those labels in Entry that come from front matter keys without a
-	// field in an entry. If the store lacks aliases or labels, Import omits these.
+	// FileName is the name of the Markdown file from which the entry comes, if the entry has another name. Import adds
+	// this name as an alias to the first entry from the file. Further contains the labels in Entry.Labels that come
+	// from unknown keys in front matter. If the store cannot contain aliases or labels, Import omits FileName and
+	// Further.
 	FileName string
 	Further  []oxbow.Label
 
@@ -71,7 +72,8 @@ type Item struct {
 	Losses   []string
 	Warnings []string
 
-	frontTextLen     int    // length of the text from front matter with which the content begins, in bytes
+	// length in bytes of the text at the beginning of the content that consists of values from front matter
+	frontTextLen     int
 	cachedContentSum string // contentSum of Entry ("" before it is computed)
 }
 

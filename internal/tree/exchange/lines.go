@@ -89,7 +89,8 @@ func scanLines(r io.Reader, ref string) iter.Seq2[numberedLine, error] {
 	}
 }
 
-// checkLine returns an error if unread bytes of a line are left behind the read ones, or if the text is not UTF-8.
+// checkLine returns an error if a line of a file is not UTF-8, or is longer than the limit so that unread bytes of the
+// line were not read. data contains the line without the unread bytes.
 func checkLine(data []byte, read, unread int) error {
 	switch {
 	case unread > 0:

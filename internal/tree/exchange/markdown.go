@@ -151,7 +151,9 @@ func markdownItems(text, ref string, o *ReadOptions) []Item {
 			it.frontTextLen = len(above)
 			it.Entry.Content = above + it.Entry.Content
 		} else {
-			it.Entry.Aliases = nil // Remove the aliases, because they belong to the first item of the file.
+			// Remove the aliases of the front matter, because only the first item that is made from the file gets
+			// them.
+			it.Entry.Aliases = nil
 		}
 		items = append(items, it)
 	}

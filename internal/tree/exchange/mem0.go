@@ -36,7 +36,7 @@ var mem0Lists = documentListNames{
 
 // readMem0 yields an item for each memory.
 func readMem0(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
-	names := map[string]string{} // names of the categories and apps, by ID
+	names := map[string]string{} // name of each category and app that the mem0 backup mentions, by ID
 	p := recordProgram{format: mem0, convert: func(rec jsonObjectAt, o *ReadOptions) (Item, error) {
 		return mem0Item(rec, names, o)
 	}}

@@ -15,17 +15,20 @@ import (
 // that were added or removed in the store stay added or removed. If only one side changed the text, its text is used.
 // If both did, the file's text is used, and the store's text becomes another entry, so that nothing is lost.
 func (im *importer) planFollowedChange(it Item, old oxbow.Entry, p *batchPlan) error {
-	// Always plan the version that contains only the file, because a later import compares the file with this version.
+	// First plan a change to exactly the text of the file. This version of the entry is always stored, even if a
+	// merged version follows, because a later import compares it with the file.
 	p.planVerdict(verdictReplace, it, old, "")
 	base, err := im.importedVersion(old)
 	if err != nil {
 		return err
 	}
 	merged := it.Entry.Clone()
-	needsCopy := false // The text in the store would be lost without a copy.
+	// set if the text in the store must be copied to another entry, because the text of the file replaces it
+	needsCopy := false
 	switch {
 	case base == nil:
-		// Without an imported version, it is unknown which side changed the text.
+		// The version that was imported last is unknown, so it cannot be determined whether the text was changed in
+		// the file or in the store. Keep both texts if they differ.
 		needsCopy = old.Content != it.Entry.Content
 	case it.Entry.Content == base.Content:
 		merged.Content = old.Content // In the file, only the labels have changed.
@@ -36,7 +39,7 @@ func (im *importer) planFollowedChange(it Item, old oxbow.Entry, p *batchPlan) e
 	if base != nil {
 		merged.Labels = mergeLabels(base.Labels, old.Labels, it.Entry.Labels)
 	}
-	// If the merged entry differs from the version of the file, plan it as the next version.
+	// If the merge of file and store differs from the file, add a second change that writes the merged entry.
 	if merged.Content != it.Entry.Content || !slices.Equal(merged.Labels, it.Entry.Labels) {
 		p.ops = append(p.ops, oxbow.Update{
 			Name:    merged.Name,

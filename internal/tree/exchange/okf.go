@@ -32,21 +32,25 @@ const (
 	okfAliasesKey   = "aliases"
 	okfGeneratedKey = "generated"
 	okfTimestampKey = "timestamp" // The format had this key in version 0.1.
-	okfOxbowKey     = "oxbow"     // Exports of oxbow put their own keys below this key.
+	// Exports of oxbow put the properties of an entry that the Open Knowledge Format lacks below this key.
+	okfOxbowKey = "oxbow"
 )
 
 // okfLabelKey is the key of a label that contains a front matter key that cannot be a label key. The value is a JSON
 // object with the front matter key.
 const okfLabelKey = "okf"
 
-// okfHeader is the front matter below okfOxbowKey, which only exports of oxbow contain.
+// okfHeader contains the properties of an entry that an export of oxbow writes in the front matter below the key
+// "oxbow". Files from other programs do not have this key.
 type okfHeader struct {
 	Created time.Time `yaml:"created"`
 	Updated time.Time `yaml:"updated"`
 	Kind    string    `yaml:"kind"`
 	// keys that the export computed from the entry; an import ignores them
-	Derived []string            `yaml:"derived"`
-	Labels  map[string][]string `yaml:"labels"` // labels whose keys have another meaning in the format
+	Derived []string `yaml:"derived"`
+	// labels of the entry that cannot be front matter keys of their own, because the Open Knowledge Format gives these
+	// keys another meaning
+	Labels map[string][]string `yaml:"labels"`
 }
 
 // readOKF reads a concept as one entry. If oxbow exported the concept, the entry is as it was before the export.
@@ -108,7 +112,8 @@ func okfItem(front *yaml.Node, body, ref string, o *ReadOptions) (Item, error) {
 	}
 	body = strings.TrimPrefix(body, "\n")
 	body = strings.TrimSuffix(body, "\n")
-	it.Entry.Content = body + it.Entry.Content // Put the values that cannot become labels above the text.
+	// Put the front matter values that cannot become labels, which are in Content now, after the text of the file.
+	it.Entry.Content = body + it.Entry.Content
 	title, _ := fileTitle(ref)
 	if it.Entry.Name == "" {
 		it.Entry.Name = title
@@ -119,7 +124,8 @@ func okfItem(front *yaml.Node, body, ref string, o *ReadOptions) (Item, error) {
 		it.Entry.Aliases = tidyAliases(it.Entry.Name, append(it.Entry.Aliases, cleanName(id, oxbow.MaxName)))
 		return it, nil
 	}
-	it.Origin = "" // Clear the origin, because an exported entry is recognized by its name and dates.
+	// Clear the origin. oxbow exported this file, so a later import recognizes the entry by its name and dates.
+	it.Origin = ""
 	it.Entry.Created = own.Created.UTC()
 	it.Entry.Updated = own.Updated.UTC()
 	for key, values := range own.Labels {
@@ -166,7 +172,8 @@ func parseOKFTime(n *yaml.Node, o *ReadOptions) time.Time {
 	return t
 }
 
-// applyOKF sets the fields or labels of the entry that a front matter key stands for.
+// applyOKF sets the field of the entry that corresponds to a front matter key, such as the name for the key title. A
+// key without such a field becomes labels.
 func (it *Item) applyOKF(key string, value *yaml.Node) {
 	values := []*yaml.Node{value}
 	if value.Kind == yaml.SequenceNode {
@@ -188,7 +195,7 @@ func (it *Item) applyOKF(key string, value *yaml.Node) {
 	}
 }
 
-// applyOKFValue adds one value of a key to the entry.
+// applyOKFValue adds one value of a front matter key to the entry, as an alias or a label.
 func (it *Item) applyOKFValue(key string, v *yaml.Node) {
 	switch {
 	case frontmatter.IsNull(v):
@@ -306,7 +313,8 @@ func sampleConcepts(fsys vfs.FS, dir string) (files []string) {
 		if !d.IsDir() || strings.HasPrefix(d.Name(), ".") {
 			continue
 		}
-		names, _ := fsys.ReadDir(below) // A directory that cannot be read contains no concepts.
+		// Ignore the error. A directory that cannot be read counts as a directory without files.
+		names, _ := fsys.ReadDir(below)
 		for _, name := range names {
 			all = append(all, path.Join(below, name.Name()))
 		}

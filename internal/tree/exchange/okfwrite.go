@@ -54,7 +54,8 @@ func ExportOKF(ctx context.Context, s oxbow.Store, f oxbow.Filter, dir vfs.FS) (
 	return n, writeOKFIndexes(dir, concepts)
 }
 
-// writeConcept writes an entry as a concept. used contains the paths that other concepts have.
+// writeConcept writes an entry as a Markdown file with front matter, which is called a concept in the Open Knowledge
+// Format. used contains the paths of the files that were already written.
 func writeConcept(dir vfs.FS, e oxbow.Entry, used map[string]bool) (okfConcept, error) {
 	c := okfConcept{name: e.Name, created: e.Created, updated: e.Updated}
 	front, err := formatOKFFront(e, &c)
@@ -192,7 +193,7 @@ func addDerivedKeys(top *yaml.Node, e oxbow.Entry, own *okfHeader) {
 	}
 }
 
-// okfActor returns the author of an entry's text, as the format writes authors.
+// okfActor returns the author of an entry's text in the notation of the Open Knowledge Format, such as "human:owner".
 func okfActor(e oxbow.Entry) string {
 	switch by := e.TextBy(); by {
 	case oxbow.Person:

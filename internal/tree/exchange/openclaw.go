@@ -73,7 +73,7 @@ func fileNames(list []fs.DirEntry) []string {
 	return all
 }
 
-// isOpenClawDir reports whether a directory with these names is a workspace.
+// isOpenClawDir reports whether a directory that contains these files is an agent's workspace of the program OpenClaw.
 func isOpenClawDir(files []string) bool {
 	count := 0
 	for _, name := range openClawMarkerFiles {

@@ -1,4 +1,4 @@
-// This file declares the options of readers.
+// This file declares the options for reading the files that are imported.
 
 package exchange
 
@@ -113,7 +113,7 @@ func (o *ReadOptions) withBase(name string) string {
 	return strings.TrimSuffix(o.BasePath, "/") + "/" + name
 }
 
-// location returns the time zone of dates that contain no time zone.
+// location returns the time zone for dates in the imported files that do not name a time zone.
 func (o *ReadOptions) location() *time.Location {
 	if o == nil || o.Location == nil {
 		return time.UTC

@@ -25,8 +25,9 @@ const LabelImport = "import"
 // These are the keys of the labels by which an imported entry is recognized. They are called import marks.
 const (
 	originLabelKey = LabelImport
-	sumLabelKey    = "import-sum" // digest of the content, aliases and labels as they were imported
-	idLabelKey     = "import-id"  // ID of a record in the program that wrote it
+	// digest of the entry's content, aliases and labels at the import, by which a later edit is noticed
+	sumLabelKey = "import-sum"
+	idLabelKey  = "import-id" // ID of a record in the program that wrote it
 )
 
 // isStampLabel reports whether programs add labels with this key to imported entries by themselves. Such a label
@@ -159,12 +160,14 @@ func digestParts(parts ...string) digest {
 
 // usedNames records which names an import, or one batch of it, has used.
 type usedNames struct {
-	// names of the entries that an item was matched with; the value is 1, or 2 if the entry was changed
+	// entries in the store for which the import found an item, by a digest of the entry's name; the value is 1 if the
+	// entry is unchanged, and 2 if the import has changed it
 	matchStates map[digest]byte
-	itemHashes  map[digest]bool // digests of all items so far
+	itemHashes  map[digest]bool // digests of all items that the import has read so far
 	lastNumbers map[digest]int  // last number that was appended to each name (0 if none was)
 
-	// entry that received each alias, or "" if an entry has lost the alias
+	// name of the entry to which the import gave each alias, or "" if the import took the alias from an entry and gave
+	// it to no other
 	aliases map[digest]string
 }
 
@@ -395,25 +398,30 @@ func (im *importer) nameOwner(word string, p *batchPlan) (string, error) {
 	return im.aliases[id], nil
 }
 
-// itemVerdict is the decision about an item whose name an entry has.
+// itemVerdict is the decision what an import does with an item if the store may already have an entry with its name.
 type itemVerdict uint8
 
 const (
-	verdictNew         itemVerdict = iota // No entry has the name of the item.
-	verdictSame                           // The entry has the same content as the item.
-	verdictReplace                        // The item replaces the entry.
-	verdictSkip                           // The entry stays as it is, and the item is not imported.
-	verdictBothChanged                    // The entry and its file were both changed since the last import.
-	verdictOtherEntry                     // The entry and the item are different things with the same name.
+	// The store has no entry with the name of the imported item, so a new entry is added.
+	verdictNew         itemVerdict = iota
+	verdictSame                    // The entry has the same content as the item.
+	verdictReplace                 // The item replaces the entry.
+	verdictSkip                    // The entry stays as it is, and the item is not imported.
+	verdictBothChanged             // The entry and its file were both changed since the last import.
+	// The entry in the store and the imported item have the same name, but are different things. The item gets another
+	// name.
+	verdictOtherEntry
 )
 
 // judgeItem decides what to do with an item and the existing entry old with the same name. If nameNumber is above 0,
 // the entry has the item's name with this number.
 func (im *importer) judgeItem(it Item, old oxbow.Entry, nameNumber int) (itemVerdict, string) {
-	// Some stores store a note as another kind.
+	// Some stores return an entry of kind note with another kind. Therefore an item of kind note equals an entry of
+	// any kind if the rest is equal.
 	equal := (it.Entry.Kind == old.Kind || it.Entry.Kind == oxbow.Note) && it.Entry.Content == old.Content &&
 		slices.Equal(it.Entry.Aliases, old.Aliases)
-	// Ignore the labels that the store added when it imported the item, and the approval by a person.
+	// Ignore labels that oxbow has added to the entry since the import, such as a person's approval. They are no
+	// difference between the entry and the item.
 	stamped := func(l oxbow.Label) bool { return isStampLabel(l) && !slices.Contains(it.Entry.Labels, l) }
 	if it.Origin == "" {
 		if equal &&
@@ -441,7 +449,8 @@ func (im *importer) judgeExported(it Item, old oxbow.Entry, nameNumber int) (ite
 	known := isCopyOfEntry(it, old) || isImportedFromFile(it, old)
 	switch {
 	case nameNumber > 1 && !known:
-		// An import appended the number, so an equal name does not mean that the entries are the same.
+		// An earlier import appended a number to the name of this entry, because the name was taken. Therefore the
+		// equal name does not show that the entry belongs to this item.
 		return verdictOtherEntry, ""
 	case nameNumber == 1 && im.opts.Overwrite:
 		return verdictReplace, ""
@@ -486,7 +495,8 @@ func (im *importer) judgeImported(it Item, old oxbow.Entry) (itemVerdict, string
 	case !slices.Contains(old.Labels, oxbow.Label{Key: originLabelKey, Value: originLabel(it.Origin)}):
 		return verdictOtherEntry, ""
 	case it.ID != "" && !slices.Contains(old.Labels, oxbow.Label{Key: idLabelKey, Value: it.ID}):
-		return verdictOtherEntry, "" // The entry belongs to another record of the same program.
+		// The entry was imported from another record of the same program, which has the same name.
+		return verdictOtherEntry, ""
 	case im.opts.Overwrite:
 		return verdictReplace, ""
 	case it.Entry.Kind != old.Kind:
@@ -499,8 +509,8 @@ func (im *importer) judgeImported(it Item, old oxbow.Entry) (itemVerdict, string
 	return verdictReplace, ""
 }
 
-// planVerdict adds the change for a verdict to the plan. The change requires the present version of the entry, so that
-// an edit in the meantime is not lost.
+// planVerdict plans the change in the store that follows from v, the decision about an imported item. The change is
+// made only if the entry still has its present version, so that an edit in the meantime is not lost.
 func (p *batchPlan) planVerdict(v itemVerdict, it Item, old oxbow.Entry, reason string) {
 	e := &it.Entry
 	if v == verdictNew || v == verdictReplace {

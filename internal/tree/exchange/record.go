@@ -61,8 +61,10 @@ func (p recordProgram) readRecords(objects iter.Seq2[jsonObjectAt, error], o *Re
 
 // recordForm says how the fields in a program's records become the parts of an item.
 type recordForm struct {
-	format     Format
-	idFields   []string // fields that identify the record together, the most important field last
+	format Format
+	// fields that together identify a record; the last field is the record's own ID, and the fields before it, such as
+	// the session's ID, are put before it
+	idFields   []string
 	textFields []string // fields whose texts become the content, joined as paragraphs
 
 	// frontKeysByField maps other fields to the front matter key with the same meaning. A field that is mapped to ""

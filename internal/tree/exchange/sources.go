@@ -20,16 +20,16 @@ type formatSource struct {
 	format    Format
 	readItems func(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error]
 
-	// isMultilineDocument reports whether a JSON document has the keys of the format. It is nil if the format is
-	// not JSON.
+	// isFormatDocument reports whether a JSON document belongs to this format, by the keys at its beginning. It is nil
+	// if the format is not JSON.
 	isFormatDocument func(h jsonHead) bool
 
 	// isFormatDir reports whether a directory with these file names belongs to the format. It is nil if each file
 	// must be recognized separately.
 	isFormatDir func(files []string) bool
 
-	// findRoots returns those directories and files below a directory that are read. If it is nil, the directory
-	// itself is read.
+	// findRoots returns the directories and files below dir from which items are imported. If it is nil, the whole
+	// directory dir is imported.
 	findRoots func(fsys vfs.FS, dir string) []string
 
 	// checkFile decides whether a file in a directory is read. The result is nil if the file is read, a skippedError

@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// These limits are in bytes. A text of less than maxWholeTextBytes is not split. A section with more than
-// maxSectionBytes, which is about the size of a long memory, is split again.
+// An imported text with fewer than maxWholeTextBytes bytes becomes one entry. A longer text is divided at its
+// headings. If a section then has more than maxSectionBytes bytes, the section is divided again.
 const (
 	maxWholeTextBytes = 4 << 10
 	maxSectionBytes   = 16 << 10
@@ -20,10 +20,11 @@ const (
 
 // textPiece is a part of a text. All pieces of a text in order, joined, are the text.
 type textPiece struct {
-	start, end  int      // byte offsets of the beginning and the end
+	start, end  int      // position of the piece in the whole text, in bytes (end is excluded)
 	line        int      // number of the first line, from 1
-	headingPath []string // texts of the headings above the piece, outermost first
-	partNumber  int      // number of the piece within its section, from 1 (0 if the section is not split)
+	headingPath []string // texts of the headings of the sections that contain this piece, outermost first
+	// number of this piece among the pieces of its section, from 1 (0 if the section is not split)
+	partNumber int
 }
 
 // splitText splits a text at its headings of level 1 and 2. If a section is still too long, it is split at headings of
@@ -61,9 +62,10 @@ func splitText(text string) []textPiece {
 func splitSections(text string, p textPiece, heads []blockStart, low, high int) []textPiece {
 	var ps []textPiece
 	path := slices.Clone(p.headingPath)
-	levels := make([]int, len(path)) // levels of the headings in path (0 for headings before the piece p)
+	// level of each heading in path, such as 2 for "##" (0 for a heading before the piece p)
+	levels := make([]int, len(path))
 	cur := p
-	body := p.start // end offset of the headings with which the current section begins
+	body := p.start // position after the headings at the beginning of the current section
 	for _, h := range heads {
 		isInPiece := p.start <= h.offset && h.offset < p.end
 		if !isInPiece || h.level > high {
@@ -99,7 +101,8 @@ func splitParagraphs(text string, p textPiece) []textPiece {
 	}
 	var ps []textPiece
 	cur := p
-	last, lastLine := p.start, p.line // beginning of the last paragraph that was found
+	// position of the last paragraph that the loop has reached, where the text can be cut
+	last, lastLine := p.start, p.line
 	cut := func(off, line int) {
 		cur.end = off
 		ps = append(ps, cur)

@@ -68,7 +68,9 @@ var tomlStringPattern = sync.OnceValue(func() *regexp.Regexp {
 
 // tomlComments returns each comment as a key without a name.
 func tomlComments(data string) (keys []frontKey) {
-	line, open := 2, "" // open is the closing quotes of the current string, if it has several lines, otherwise "".
+	// open contains the quotes that will close the current multi-line string (""" or '''), or "" outside of such a
+	// string.
+	line, open := 2, ""
 	for l := range strings.Lines(data) {
 		for _, m := range tomlStringPattern().FindAllString(strings.TrimRight(l, " \t\r\n"), -1) {
 			switch {

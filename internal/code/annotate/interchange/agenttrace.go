@@ -27,7 +27,8 @@ const traceFormatVersion = "0.1.0"
 // traceMetadataKey is the metadata key under which a trace record contains the whole annotation.
 const traceMetadataKey = "dev.oxbow"
 
-// traceRecord is a record in the specification's format, for one change of files.
+// traceRecord is a record in the format of the Agent Trace specification. It describes one change, which may concern
+// several files.
 type traceRecord struct {
 	Version   string                     `json:"version"`
 	ID        string                     `json:"id"` // UUID

@@ -44,7 +44,7 @@ const gitAINotesRef = "refs/notes/ai"
 type authorshipLog struct {
 	Files           []authoredFile
 	metadata        authorshipMetadata
-	unreadableParts []string // descriptions of the parts that could not be read, with line numbers
+	unreadableParts []string // a description with the line number for each part of the log that could not be read
 }
 
 // authoredFile lists the authors of the lines in one file.
@@ -79,7 +79,7 @@ type promptSession struct {
 	} `json:"messages"`
 }
 
-// errAuthorshipVersion is returned for a log whose major version is not 3.
+// errAuthorshipVersion is returned if the authorship log in a Git AI note does not have the major version 3.
 var errAuthorshipVersion = errors.New("the log is not of version 3")
 
 // parseAuthorship parses a log. Lines that cannot be read are skipped and described in unreadableParts.

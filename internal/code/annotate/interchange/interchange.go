@@ -1,5 +1,5 @@
-// This file contains the parts that both formats need: the conversion report, and the search for the lines of imported
-// ranges.
+// This file contains the code that the formats Agent Trace and Git AI share: the report about a conversion, and the
+// search for the code lines to which an imported record refers.
 
 // Package interchange writes annotations as Agent Trace records, and imports annotations from Agent
 // Trace records and from the notes of Git AI.
@@ -18,7 +18,7 @@ import (
 
 // ConversionReport counts the converted items, and the losses in the conversion.
 type ConversionReport struct {
-	Written   int            // number of written annotations or records
+	Written   int            // number of annotations that an import wrote, or of trace records that an export wrote
 	NotesRead int            // number of notes that were read
 	Losses    map[string]int // how often each kind of loss occurred, by description
 }
@@ -36,8 +36,8 @@ type importRange struct {
 	place  annotate.FileAt // If place.Commit is "", the range is in the current file of the working tree.
 }
 
-// completeRecords reads the lines of the ranges and returns records with these lines. A range whose lines cannot be
-// found gets no record and is counted in the report.
+// completeRecords reads the code lines to which each imported range refers, and returns the records of the ranges with
+// these lines. If the lines cannot be found, the range is left out and counted as a loss in rep.
 func completeRecords(
 	ctx context.Context,
 	b *annotate.Store,

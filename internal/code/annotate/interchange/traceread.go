@@ -56,7 +56,8 @@ func parseTraces(text []byte) (ts []traceRecord, unreadableRecords int) {
 			unreadableRecords++
 		}
 	}
-	// The sequence has a syntax error. Parse each line separately, so that only broken lines are lost.
+	// The JSON text has a syntax error. Parse each line as a separate trace record, so that only broken lines are
+	// lost.
 	ts, unreadableRecords = nil, 0
 	for l := range bytes.Lines(text) {
 		l = bytes.TrimSpace(l)
