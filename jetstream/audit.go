@@ -24,14 +24,17 @@ type AuditReport struct {
 
 // Finding is a problem with a server, stream or brain.
 type Finding struct {
-	Stream string `json:"stream,omitempty"` // "" if the problem concerns only a server
+	// name of the stream ("" if the problem concerns a server and not a stream)
+	Stream string `json:"stream,omitempty"`
 	Server string `json:"server,omitempty"` // "" if the problem concerns all servers
-	Brain  string `json:"brain,omitempty"`  // "" if the problem concerns a whole stream
+	// name of the brain (a memory in the stream), or "" if the problem concerns the whole stream
+	Brain  string `json:"brain,omitempty"`
 	What   string `json:"what"`
 	Fenced bool   `json:"fenced,omitempty"` // the server may no longer lead the stream
 }
 
-// leaderFence forbids a server to lead a stream, because its data differs.
+// leaderFence records that a server must not become the leader of a stream, because the server's data differs from the
+// data on the other servers.
 type leaderFence struct{ stream, server string }
 
 // directoryKey returns the fence's key in the directory.
@@ -44,7 +47,8 @@ type serverCopy struct {
 	hash                chainHash
 	messageCount        int
 	readError           error
-	isCompactedSince    bool // the brain was compacted after the previous servers were read
+	// the brain was compacted while the audit read it from other servers, so their copies cannot be compared directly
+	isCompactedSince bool
 }
 
 // Audit compares the servers' copies of all brains. It makes each server the leader of each stream
@@ -58,7 +62,8 @@ func (c *Cluster) Audit(ctx context.Context) (AuditReport, error) {
 	return rep, err
 }
 
-// auditAndFindHeads implements Audit. It also returns the longest copy of each brain.
+// auditAndFindHeads compares the copies of each brain on all servers, as Audit describes. It also returns the copy
+// with the most messages for each brain, by the name of the brain.
 func (c *Cluster) auditAndFindHeads(
 	ctx context.Context,
 ) (report AuditReport, longestCopies map[string]serverCopy, err error) {
@@ -73,8 +78,8 @@ func (c *Cluster) auditAndFindHeads(
 	}
 	report.Findings = fs
 	if err != nil || unread {
-		// the leader itself denies that the streams exist, so the audit cannot blame the remaining
-		// servers
+		// Stop the audit. The server that leads the cluster says itself that the missing streams do not exist, so the
+		// audit cannot tell which server has lost its data.
 		return report, nil, err
 	}
 	byStream := map[string][]directoryBrain{}
@@ -120,14 +125,14 @@ func (c *Cluster) auditStream(
 	if err != nil {
 		return err
 	}
-	views := map[string][]serverCopy{} // copies by name of the brain
+	views := map[string][]serverCopy{} // what each server contains for each brain, by the brain's name
 	bad := map[string]string{}
 	var read []string
 	for _, s := range servers {
 		if i := slices.IndexFunc(report.Findings, func(f Finding) bool {
 			return f.Stream == stream && f.Server == s
 		}); i >= 0 {
-			// do not read the server, because it already has a finding
+			// The audit has already found a problem with this server, so do not read the brains from it.
 			bad[s], report.Findings[i].Fenced = report.Findings[i].What, true
 			continue
 		}
@@ -161,14 +166,16 @@ func (c *Cluster) auditStream(
 		for i := range report.Findings {
 			report.Findings[i].Fenced = report.Findings[i].Fenced && report.Findings[i].Stream != stream
 		}
-		// no server can lead instead, because all have findings; the chain of each brain still reveals damage
+		// Do not fence any server, because each server has a problem and none could lead the stream instead. Damage in
+		// a brain is still noticed by readers, because each message contains the hash of the previous message.
 		return nil
 	}
 	return c.updateFences(ctx, stream, read, bad)
 }
 
-// readServer makes a server the leader of a stream, reads all brains in the stream from that server, and adds the
-// brains to views. If reading fails, reason is the cause, and lacksMessages reports whether the server lacks messages.
+// readServer makes a server the leader of a stream, reads all brains in the stream from that server, and adds them to
+// copiesByBrain. If reading fails, failureReason is the cause, and lacksMessages reports whether the server lacks
+// messages of the stream.
 func (c *Cluster) readServer(
 	ctx context.Context,
 	stream, server string,
@@ -200,7 +207,8 @@ func (c *Cluster) readServer(
 		v.server = server
 		got[b.Name] = v
 	}
-	// If the lead moved while reading, the copies may come from a different server.
+	// Check that the server is still the leader of the stream. Otherwise the copies of the brains may have been read
+	// from another server.
 	if current, _, err := c.findLeader(ctx, stream); err != nil || current != server {
 		return "lost the lead while it was read, so that it was not compared", false
 	}
@@ -413,8 +421,8 @@ func findDifferingCopies(b directoryBrain, copies []serverCopy) (fs []Finding) {
 	return fs
 }
 
-// updateFences records the servers that must not lead a stream, and moves the lead away from them. It
-// removes the fences of servers that were read and are not bad.
+// updateFences records the servers that must not lead a stream, in the directory of the cluster, and moves the lead
+// away from them. If a server was read and has no problem now, an earlier record about the server is removed.
 func (c *Cluster) updateFences(
 	ctx context.Context,
 	stream string,

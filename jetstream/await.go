@@ -13,22 +13,22 @@ import (
 	api "github.com/nats-io/nats.go/jetstream"
 )
 
-// These are the durations of attempts while servers are starting.
+// Times for attempts to connect to servers that are still starting.
 const (
-	maxAttempt           = 4 * time.Second // maximum duration of an attempt
+	maxAttempt           = 4 * time.Second // maximum duration of one attempt to connect
 	pauseBetweenAttempts = 300 * time.Millisecond
 )
 
 // temporaryCodes contains the codes of errors that servers return until enough servers have started. That is a
 // majority or, if streams must be created, all servers.
 var temporaryCodes = []api.ErrorCode{
-	10004, // the cluster is not complete yet
-	10005, // no place for another replica
-	10008, // no leader
-	10009, // not a leader
-	10023, // resources are missing
-	10039, // the account is not known yet
-	10006, // the cluster is not active yet
+	10004, // NATS server: some servers of the cluster have not answered
+	10005, // NATS server: too few servers are ready to store a replica of the stream
+	10008, // NATS server: the servers have not elected a leader yet
+	10009, // NATS server: the server that answered is not the leader
+	10023, // NATS server: no server has enough memory or disk space for the stream
+	10039, // NATS server: the server does not know the client's account yet
+	10006, // NATS server: the cluster of servers has not started yet
 }
 
 // Await is like [Connect], but waits for servers that are still starting. It tries again as long as too few servers

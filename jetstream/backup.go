@@ -203,8 +203,9 @@ func (b *backupRun) hasFile(s savedBrain) bool {
 	return err == nil && info.Size() == s.FileSize
 }
 
-// checkUnchanged reports whether a brain has not changed since the last backup. It also returns the
-// new position of the brain in the stream.
+// checkUnchanged reports whether a brain (a memory in the cluster) has not changed since the last backup. It also
+// returns the saved state with the brain's present position in the stream, because the position changes if the brain
+// is compacted.
 func (c *Cluster) checkUnchanged(
 	ctx context.Context,
 	brain directoryBrain,
@@ -252,7 +253,7 @@ func (c *Cluster) readHead(
 	return e.EnvelopeNumber, hash, m.Seq, nil
 }
 
-// newScratchReplica returns a replica in memory that is not shared with any handle of the cluster.
+// newScratchReplica returns a copy of a brain in memory that only the caller uses. It is not shared with open stores.
 func (c *Cluster) newScratchReplica(brain directoryBrain) *brainReplica {
 	r := &brainReplica{cluster: c, directoryBrain: brain, files: brainFiles{vfs.NewMem(), brain.Name}}
 	r.setPlace(r.startPlace())

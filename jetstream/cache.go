@@ -21,24 +21,28 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// minRecentIDs is the minimum number of envelope IDs in a place or a snapshot. It contains fewer only
-// if there were fewer envelopes.
+// minRecentIDs is the minimum number of IDs of recent messages that the file "place" and a snapshot contain. By these
+// IDs, a process finds out whether a message of its own was stored. There are fewer IDs only if there were fewer
+// messages.
 const minRecentIDs = 256
 
 // cachedPlace is the position of a replica in the stream.
 type cachedPlace struct {
 	Cluster        string    `json:"cluster"`
-	LastReadSeq    uint64    `json:"seq"`    // sequence of the last message that was read
-	EnvelopeNumber uint64    `json:"n"`      // number of the last envelope
-	ChainHash      chainHash `json:"hash"`   // value of the chain at this envelope
-	EnvelopeTime   int64     `json:"time"`   // time of this envelope
-	LastChange     uint64    `json:"last"`   // number of the last change according to the envelopes up to this one
-	IsSynced       bool      `json:"clean"`  // the log file is synced and has not been changed since
-	RecentIDs      []string  `json:"recent"` // IDs of the last envelopes, ending with the one with EnvelopeNumber
+	LastReadSeq    uint64    `json:"seq"`  // sequence of the last message that was read
+	EnvelopeNumber uint64    `json:"n"`    // number of the last envelope
+	ChainHash      chainHash `json:"hash"` // hash that covers all messages up to the message with EnvelopeNumber
+	EnvelopeTime   int64     `json:"time"` // time of this envelope
+	// number of the last change to the brain, after the message with EnvelopeNumber
+	LastChange uint64 `json:"last"`
+	IsSynced   bool   `json:"clean"` // the log file is synced and has not been changed since
+	// IDs of the last messages with changes; the last ID belongs to the message with EnvelopeNumber
+	RecentIDs []string `json:"recent"`
 
-	LastSnapshot  *snapshot `json:"held,omitempty"` // last snapshot in the stream, without its inline data
-	TailBytes     int64     `json:"tail"`           // total size of the envelopes after the snapshot, in bytes
-	TailEnvelopes uint64    `json:"envs"`           // number of envelopes after the snapshot
+	// last snapshot of the brain in the stream, without the file that it may contain
+	LastSnapshot  *snapshot `json:"held,omitempty"`
+	TailBytes     int64     `json:"tail"` // total size of the envelopes after the snapshot, in bytes
+	TailEnvelopes uint64    `json:"envs"` // number of messages with changes that follow the last snapshot
 }
 
 // These are the files in the directory of a brain.

@@ -48,7 +48,8 @@ func (c *brainChange) decodeOps() ([]oxbow.Op, error) {
 	return ops, nil
 }
 
-// setOriginOfChange sets the op ID, the note and the source of the change in the same way as the store in a local file.
+// setOriginOfChange sets the op ID, the note and the source of the change from the context. It checks and shortens
+// them like a store in a local file, so that a change has the same origin in both stores.
 func (c *brainChange) setOriginOfChange(ctx context.Context, defaultSource oxbow.Source) error {
 	c.OpID = oxbow.OpIDFrom(ctx)
 	if len(c.OpID) > 64 || strings.ToValidUTF8(c.OpID, "") != c.OpID {
@@ -71,7 +72,8 @@ func (c *brainChange) setOriginOfChange(ctx context.Context, defaultSource oxbow
 	return nil
 }
 
-// contextForStore returns the context with which a replica makes the change.
+// contextForStore returns the context with which each process repeats this change on its own copy of the brain. It
+// contains the change's source, op ID and note.
 func (c *brainChange) contextForStore() context.Context {
 	ctx := oxbow.WithSource(context.Background(), c.Source)
 	if c.OpID != "" {

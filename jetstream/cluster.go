@@ -1,4 +1,5 @@
-// This file manages the connection to the servers, the open brains, and the invalidations.
+// This file manages the connection to the servers, the open brains, and the messages (invalidations) by which other
+// processes announce that they have changed a brain.
 
 package jetstream
 
@@ -45,7 +46,7 @@ type Options struct {
 	// invalidation that has arrived, and is at most MaxAge old. By default, each read asks the leader for the last
 	// message (the head).
 	Announced bool
-	MaxAge    time.Duration // maximum age of an announced read (default 1 s)
+	MaxAge    time.Duration // if Announced is set: maximum age of the data that a read returns (default 1 s)
 
 	// ReadWait and WriteWait are the maximum times for which reads and writes wait for the servers.
 	// The defaults are 10 s and 20 s. The election of a leader takes 4 to 9 s.
@@ -98,7 +99,7 @@ type Cluster struct {
 
 	cacheFS               vfs.FS
 	cacheLock             vfs.Lock
-	receivesInvalidations atomic.Bool // invalidations are arriving
+	receivesInvalidations atomic.Bool // messages by which other processes announce changes are arriving
 
 	randMu sync.Mutex // serializes reads of Options.Rand
 
@@ -174,7 +175,7 @@ func (o *Options) otherClusterError(clusterID, reason string) error {
 	)
 }
 
-// openCache opens the directory of the cache.
+// openCache opens and locks the directory in which this process caches its copies of the brains.
 func (c *Cluster) openCache() error {
 	if c.options.Dir == "" {
 		c.cacheFS = vfs.NewMem()
@@ -214,8 +215,8 @@ func (c *Cluster) subscribeInvalidations() error {
 		for {
 			select {
 			case s := <-status:
-				// Invalidations may have been missed while the connection was down, so compare the
-				// heads.
+				// Announcements of changes may have been missed while the connection was down. Therefore each brain
+				// must be compared with the stream before the next read.
 				c.receivesInvalidations.Store(false)
 				c.expireReads()
 				c.receivesInvalidations.Store(s == nats.CONNECTED)
@@ -228,7 +229,8 @@ func (c *Cluster) subscribeInvalidations() error {
 	return nil
 }
 
-// expireReads makes the next read of each brain compare the heads.
+// expireReads makes the next read of each brain ask the servers for the last message of the brain, even if the local
+// copy was compared with the stream recently.
 func (c *Cluster) expireReads() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -254,7 +256,8 @@ func (c *Cluster) markBrainOutdated(m *nats.Msg) {
 	}
 	isRead := c.options.Announced && r.watchers.Len() > 0
 	if isRead && seq > r.lastReadSeq.Load() {
-		go func() { _ = r.compareWithHead(c.ctx) }() // ignore the error, because the next reader will get it again
+		// Ignore the error, because the next read of the brain tries to read the new message again.
+		go func() { _ = r.compareWithHead(c.ctx) }()
 	}
 }
 

@@ -1,6 +1,7 @@
-// This file commits changes. Waiting changes are validated on the replica and published together in
-// an envelope. The stream accepts the envelope only if its head is still the replica's head. Then
-// the envelope is applied.
+// This file commits changes to a brain, a memory in the cluster. Changes that are waiting are validated on the local
+// copy of the brain and published together in one message, the envelope. The servers accept the envelope only if the
+// last message of the brain is the last message that this process has read. Then the envelope is applied to the local
+// copy.
 
 package jetstream
 
@@ -20,19 +21,21 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// These constants limit envelopes and rounds.
+// These constants limit the size of a message with changes (an envelope), and the time for collecting changes and
+// sending a message (a round).
 const (
 	maxChangesPerEnvelope = 256 // maximum number of changes in an envelope
-	// an envelope gets no further changes if its texts have this total size in bytes
+	// if the entry texts in a message have this total size in bytes, the message gets no further changes
 	maxTextBytesPerEnvelope = 512 << 10
 	maxMessageBytes         = 8<<20 - 64<<10 // maximum number of bytes in a message
 	writeInProgressPause    = 300 * time.Microsecond
 	noServerPause           = 20 * time.Millisecond
-	minAttemptTime          = 50 * time.Millisecond // minimum remaining time for an attempt
+	minAttemptTime          = 50 * time.Millisecond // minimum remaining time in which sending a message is tried again
 
-	// Before a round, the committer waits for further changes for 1/gatherDivisor of the last round's duration.
-	// Callers whose changes were stored together return one by one. Without this wait, the next change of the first
-	// caller would get its own envelope, and each round would store half as many changes.
+	// Before a message with changes is built, the committer waits for further changes. It waits for 1/gatherDivisor of
+	// the time that the last message took. Callers whose changes were stored together return one by one. Without this
+	// wait, the next change of the first caller would get a message of its own, and each message would contain half as
+	// many changes.
 	gatherDivisor = 4
 	maxGatherTime = 5 * time.Millisecond
 )
@@ -41,14 +44,14 @@ const (
 type commitRequest struct {
 	change       brainChange
 	ops          []oxbow.Op
-	changedNames []string // names of the entries that the ops change
-	// the change needs its own envelope, because replicas compute the outcome, or because the change affects aliases
-	// of other entries
+	changedNames []string // names of the entries that this request changes
+	// The change must be the only change in its message. Either its effect is known only after it was applied, such as
+	// for a revert, or it may take aliases from other entries.
 	needsOwnEnvelope bool
 	textBytes        int
 
 	done       chan struct{}
-	isFinished bool // the outcome is set
+	isFinished bool // the result of the request, which is madeChange or err, is set
 	madeChange oxbow.Change
 	err        error
 }
@@ -68,8 +71,9 @@ type commitQueue struct {
 	mu              sync.Mutex // guards the following fields
 	waitingRequests []*commitRequest
 	isRunning       bool
-	targetReached   chan struct{} // closed when target changes are waiting (nil if nobody waits)
-	targetCount     int
+	// closed when targetCount requests are waiting (nil if the committer does not wait for more requests)
+	targetReached chan struct{}
+	targetCount   int
 }
 
 // addRequest appends a request to the queue. If no committer is running, mustStartCommitter is true, and the caller
@@ -226,12 +230,14 @@ func (r *brainReplica) commitBatch(qs []*commitRequest) error {
 // refused.
 type requestChoice struct {
 	selected []*commitRequest
-	deferred []*commitRequest         // requests that must wait for the next envelope
-	refused  map[*commitRequest]error // errors of requests that the replica refuses in its present state
+	// requests that must wait for the next message, because they depend on a change in this message
+	deferred []*commitRequest
+	// requests that are not valid for the present entries of the brain, each with the error
+	refused map[*commitRequest]error
 
-	selectedOps  []oxbow.Op // ops of the chosen requests
+	selectedOps  []oxbow.Op // operations of all requests in selected
 	changedNames map[string]bool
-	opIDKeys     map[string]bool // op IDs of the chosen requests
+	opIDKeys     map[string]bool // op IDs of all requests in selected
 	textBytes    int
 }
 
@@ -325,7 +331,8 @@ func (r *brainReplica) sendRequests(ctx context.Context, qs []*commitRequest) er
 		case errors.Is(err, errNoServer):
 			waitOrDone(ctx, noServerPause)
 		case errors.Is(err, errNoReply):
-			// try again; the servers store the envelope only once, because they check the expected sequence
+			// Send the same message again. The servers store the message only once, because they check the sequence
+			// number of the message before it.
 			sent = true
 			waitOrDone(ctx, noServerPause)
 		case errors.Is(err, errHeadMoved):
@@ -336,7 +343,9 @@ func (r *brainReplica) sendRequests(ctx context.Context, qs []*commitRequest) er
 			if err != nil {
 				return r.publishError(sent, err)
 			}
-			waitOrDone(ctx, noServerPause) // the leader has not received the head of the replica yet
+			// The leader of the stream has not yet received the last message that this process has read. Wait and send
+			// again.
+			waitOrDone(ctx, noServerPause)
 		default:
 			return r.publishError(sent, err)
 		}
@@ -355,8 +364,8 @@ func hasTimeForAttempt(ctx context.Context) bool {
 	return !hasEnd || time.Until(end) >= minAttemptTime
 }
 
-// publishError returns the error for an envelope that could not be stored. If maySucceedLater is true, an attempt may
-// still have an effect.
+// publishError returns the error for a message with changes that could not be stored. If maySucceedLater is true, the
+// message was sent, and the servers may still store it. Then the error matches oxbow.ErrUnknownOutcome.
 func (r *brainReplica) publishError(maySucceedLater bool, err error) error {
 	r.mu.Lock()
 	r.inFlight = nil
@@ -381,8 +390,8 @@ type encodedEnvelope struct {
 	hash     chainHash
 }
 
-// buildEnvelope builds the envelope for the requests. It also returns the sequence number of the message
-// that the envelope must follow.
+// buildEnvelope builds the message with the changes of the requests. It also returns the sequence number of the
+// brain's last message. The servers must store the new message only if it directly follows that message.
 func (r *brainReplica) buildEnvelope(qs []*commitRequest) (encodedEnvelope, uint64, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -420,9 +429,10 @@ func (r *brainReplica) buildEnvelope(qs []*commitRequest) (encodedEnvelope, uint
 	return encodedEnvelope{e, data, hash}, r.place.LastReadSeq, err
 }
 
-// applyStoredEnvelope applies an envelope that the stream has stored, unless a reader has already applied
-// the envelope, and finishes the envelope's requests. If the replica cannot apply the envelope,
-// it is rebuilt from the stream, because the change is durable.
+// applyStoredEnvelope applies a message with changes, which the servers have stored, to the local copy of the brain,
+// and sets the results of the requests. It does not apply the message if a reader has already done so. If the local
+// copy cannot apply the message, the copy is built again from the stream, because the change is stored durably and
+// must not be refused any more.
 func (r *brainReplica) applyStoredEnvelope(qs []*commitRequest, m encodedEnvelope, seq uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -482,7 +492,9 @@ func (r *brainReplica) catchUpAfterRefusal(
 		r.finishRequests(qs, f)
 		return true, nil
 	case f.isOutcomeUnknown && wasSentBefore:
-		return false, errNoReply // it is unknown whether the snapshot contains the envelope
+		// A snapshot has replaced the last messages, and it is unknown whether it contains the changes of this
+		// message.
+		return false, errNoReply
 	case r.place.LastReadSeq == expectedSeq:
 		return false, nil
 	}

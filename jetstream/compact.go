@@ -18,9 +18,12 @@ import (
 
 // These constants determine when a brain is compacted, and how its file is stored.
 const (
-	minTailEnvelopes = 64       // minimum number of envelopes to compact
-	segmentFileBytes = 4 << 20  // size, in bytes, of a file part that is stored in a segment
-	maxInlineBytes   = 24 << 10 // maximum size in bytes of a compressed file that is stored in the snapshot itself
+	// minimum number of messages with changes after the last snapshot before a new snapshot is made
+	minTailEnvelopes = 64
+	segmentFileBytes = 4 << 20 // size, in bytes, of each part (segment) into which a large snapshot file is divided
+	// maximum size, in bytes, of a compressed file that is stored in the snapshot message itself; a larger file is
+	// stored in separate messages
+	maxInlineBytes = 24 << 10
 )
 
 // compactIfDue compacts a brain that has many envelopes after the last snapshot. It ignores errors, because the next
@@ -92,8 +95,8 @@ func (r *brainReplica) publishSnapshot(ctx context.Context) error {
 	return errors.Join(err, r.deleteOldSegments(ctx, at.LastSnapshot, s))
 }
 
-// storeFile stores the file in the snapshot or in segments. If a part equals a segment of the last snapshot, it is not
-// stored again.
+// storeFile stores image, the brain's file, in the snapshot s or, if it is large, in separate messages (segments). A
+// part of the file that the last snapshot already contains is not stored again.
 func (r *brainReplica) storeFile(ctx context.Context, s *snapshot, image []byte, lastSnapshot *snapshot) error {
 	if packed := zstdEncoder.EncodeAll(image, nil); len(packed) <= maxInlineBytes {
 		s.InlineFile, s.StoredBytes = packed, int64(len(packed))
@@ -130,7 +133,7 @@ func (s *snapshot) addSegment(g segment) {
 	s.StoredBytes += g.StoredBytes
 }
 
-// segmentSubject returns the subject of a segment.
+// segmentSubject returns the subject of the NATS message that contains the segment g of a snapshot's file.
 func (r *brainReplica) segmentSubject(g segment) string {
 	return r.directoryBrain.subjectName() + ".s." + strconv.FormatUint(g.SegmentNumber, 10)
 }
@@ -158,8 +161,9 @@ func (r *brainReplica) deleteOldSegments(ctx context.Context, oldSnapshot, s *sn
 	return errs
 }
 
-// applySnapshot applies a snapshot. It replaces the file only if the replica lacks an envelope that the snapshot
-// contains. The caller must have locked mu.
+// applySnapshot processes a snapshot of the brain that was read from the stream. If the local copy lacks a change that
+// the snapshot contains, the local file is replaced by the snapshot's file. Otherwise the file stays. The caller must
+// have locked mu.
 func (r *brainReplica) applySnapshot(ctx context.Context, e *envelope, seq uint64, size int) error {
 	s := e.Snapshot
 	switch {
@@ -198,7 +202,8 @@ func (r *brainReplica) applySnapshot(ctx context.Context, e *envelope, seq uint6
 	return r.files.writePlace(r.unsyncedPlace())
 }
 
-// checkInFlightInSnapshot records whether a snapshot contains the envelope that this process is publishing.
+// checkInFlightInSnapshot finds out whether the snapshot in e contains the changes that this process is sending to the
+// servers now.
 func (r *brainReplica) checkInFlightInSnapshot(e *envelope) {
 	f, ids := r.inFlight, e.Snapshot.RecentIDs
 	if f == nil || f.envelopeNumber > e.EnvelopeNumber {

@@ -31,7 +31,7 @@ const directoryBucketName = "DIR"
 //
 // The directory is always read from the leader, because any other server may lack recent values.
 type clusterDirectory struct {
-	bucket     api.KeyValue // used only for writing
+	bucket     api.KeyValue // key-value bucket of the servers that contains the directory; it is used only for writing
 	nc         *nats.Conn
 	link       serverLink
 	clusterID  string
@@ -45,14 +45,14 @@ type clusterInfo struct {
 	Replicas   int    `json:"replicas"`
 }
 
-// streamInfo is the directory's value for a stream.
+// streamInfo is the value that the cluster's directory contains for each stream.
 type streamInfo struct {
 	Created time.Time `json:"created"`
 }
 
-// directoryBrain is the directory's value for a brain.
+// directoryBrain is the value that the cluster's directory contains for each brain, a memory in the cluster.
 type directoryBrain struct {
-	Name      string    `json:"-"` // TENANT.BRAIN
+	Name      string    `json:"-"` // name in the form TENANT.BRAIN, which is a part of the directory's key
 	Partition int       `json:"partition"`
 	Epoch     uint64    `json:"epoch"`
 	Created   time.Time `json:"created"`
@@ -82,7 +82,7 @@ func openDirectory(
 	}
 	kv, err := openBucket(ctx, nc, js, o, expectedClusterID)
 	for try := 0; try < 40 && errors.Is(err, api.ErrStreamNotFound) && waitOrDone(ctx, 50*time.Millisecond); try++ {
-		// another process has created the bucket, but not all servers have it yet
+		// Another process has created the directory's bucket, but not all servers have the bucket yet.
 		kv, err = openBucket(ctx, nc, js, o, expectedClusterID)
 	}
 	if err != nil {
@@ -108,7 +108,8 @@ func openDirectory(
 	return d, nil
 }
 
-// openBucket opens the bucket, or creates the bucket of a new cluster.
+// openBucket opens the key-value bucket with the cluster's directory. If the servers are new and have no bucket,
+// openBucket creates it.
 func openBucket(
 	ctx context.Context,
 	nc *nats.Conn,
@@ -160,7 +161,7 @@ func createBucket(ctx context.Context, nc *nats.Conn, js api.JetStream, o *Optio
 	}
 	if err := checkNoStreamsExist(ctx, nc, o); err != nil {
 		if kv, again := js.KeyValue(ctx, directoryBucketName); again == nil {
-			return kv, nil // another process has created the bucket in the meantime
+			return kv, nil // Another process has created the directory's bucket in the meantime, so use that bucket.
 		}
 		return nil, err
 	}
@@ -221,7 +222,7 @@ func (d *clusterDirectory) getValue(ctx context.Context, key string) ([]byte, er
 	if err != nil {
 		return nil, fmt.Errorf("read %s of the directory: %w", key, err)
 	}
-	return m.Data, nil // the message of a deleted key is without data
+	return m.Data, nil // If the key was deleted, its last message has no data, so the result is empty.
 }
 
 // getOrCreate returns the value of a key. If the key lacks a value, getOrCreate stores the result of value and returns
@@ -232,7 +233,8 @@ func getOrCreate[T any](
 	key string,
 	makeValue func() (T, error),
 ) (v T, err error) {
-	for try := range 40 { // try again, because another process may create the key and delete it again
+	// Try again if another process creates the key in the directory at the same time and then deletes it.
+	for try := range 40 {
 		if try > 0 && !waitOrDone(ctx, 50*time.Millisecond) {
 			break
 		}
@@ -262,7 +264,8 @@ func getOrCreate[T any](
 	return v, fmt.Errorf("%w: %s of the directory changes over and over", oxbow.ErrBusy, key)
 }
 
-// getBrain returns the directory's value for a brain, and adds the brain if necessary.
+// getBrain returns the value that the cluster's directory contains for a brain. If the directory does not contain the
+// brain, getBrain adds it.
 func (d *clusterDirectory) getBrain(ctx context.Context, tenant, brain string) (directoryBrain, error) {
 	for field, s := range map[string]string{"tenant": tenant, "brain": brain} {
 		if !namePattern.MatchString(s) {
@@ -276,8 +279,8 @@ func (d *clusterDirectory) getBrain(ctx context.Context, tenant, brain string) (
 	return d.addBrain(ctx, tenant, brain, 1, time.Now().UTC())
 }
 
-// addBrain returns the directory's value for a brain with a valid name. If necessary, it adds the
-// brain with the given epoch.
+// addBrain returns the value that the cluster's directory contains for a brain, whose name must be valid. If the
+// directory does not contain the brain, addBrain adds it with the given epoch and creation time.
 func (d *clusterDirectory) addBrain(
 	ctx context.Context,
 	tenant, brain string,

@@ -274,7 +274,7 @@ func (e *Client) tryRequest(
 	if err != nil {
 		var u *url.Error
 		if errors.As(err, &u) {
-			err = u.Err // the message already contains the URL
+			err = u.Err // Return the error without the URL, because the caller's message contains the URL already.
 		}
 		return nil, 0, time.Nanosecond, err
 	}

@@ -43,11 +43,12 @@ type vectorFile struct {
 	name      string
 	key       [16]byte // hash of the endpoint and the model, which the header contains
 	size      int64    // number of valid bytes in the file (0 means that the file must be created)
-	newRows   []byte   // encoded rows that are not written yet
+	newRows   []byte   // vectors in the format of the file that were computed and are not in the file yet
 	dimension int      // number of elements in each vector (0 if it is unknown)
 }
 
-// readRows reads the rows in the file and adds them to rows. If the file cannot be read, it adds nothing.
+// readRows adds the vectors in the file to rows, by the ID of the entry. If the file cannot be read, it adds nothing,
+// and the vectors are computed again.
 func (f *vectorFile) readRows(rows map[uint64]storedVector) {
 	if f.fsys == nil {
 		return
@@ -111,7 +112,8 @@ func decodeRow(b []byte, n int) (id uint64, r storedVector, ok bool) {
 
 // addRow adds a row. The next writeRows writes it to the file.
 func (f *vectorFile) addRow(id uint64, r storedVector) {
-	if f.dimension != len(r.numbers) { // This is the first row, or the model now returns vectors of another length.
+	// Write the whole file again if this is the first vector, or if the model now returns vectors of another length.
+	if f.dimension != len(r.numbers) {
 		f.dimension = len(r.numbers)
 		f.size = 0
 		f.newRows = nil

@@ -39,7 +39,7 @@ type Index struct {
 type storedVector struct {
 	version uint64
 	hash    [16]byte // hash of the text from which the vector was computed
-	scale   float32  // an element of the vector is its byte in numbers multiplied by scale
+	scale   float32  // factor by which each element of numbers must be multiplied to get the element of the vector
 	numbers []int8
 }
 
@@ -74,7 +74,8 @@ type Query struct {
 	timeout time.Duration
 }
 
-// Query returns a ranker for a single recall, which waits for the endpoint no longer than wait.
+// Query returns an object that ranks entries for one recall. It waits at most wait for the server that computes
+// vectors.
 func (x *Index) Query(wait time.Duration) *Query { return &Query{index: x, timeout: wait} }
 
 // Rank implements [oxbow.Ranker]. In the time that is left, it computes missing vectors, beginning with the newest
@@ -152,7 +153,7 @@ func (x *Index) Fill(
 // missingText is an entry whose present version lacks a vector.
 type missingText struct {
 	id   uint64
-	row  storedVector // the row to be completed with the vector
+	row  storedVector // what is known about the entry; the vector is added when it has been computed
 	text string
 }
 

@@ -205,7 +205,8 @@ func (s *Store) mergeWithForeignChange(op oxbow.Op, current Place, outcome *plan
 	return merged
 }
 
-// checkParsedEntry returns an error if have, the entry in the edited file, differs from want, the requested entry.
+// checkParsedEntry returns an error if parsed, the entry as the edited file contains it, differs from requested, the
+// entry that was to be written. Such an entry cannot be stored in this layout of files.
 func checkParsedEntry(requested, parsed oxbow.Entry) error {
 	refuse := func(field, value string) error {
 		return &oxbow.InvalidError{Field: field, Value: value,

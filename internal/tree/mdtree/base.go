@@ -17,21 +17,22 @@ import (
 
 // StoreOrigin identifies a store in a manifest.
 type StoreOrigin struct {
-	Name        string                // present name of the store (may be empty)
+	// present name of the store, which a dump writes into the manifest (may be empty)
+	Name        string
 	IsSameStore func(was string) bool // reports whether was is a present or former name of this store
 
-	// ChangesSince yields the entries that were changed after the store had the name was. The function is nil if the
-	// store does not know its changes. If it yields an error, the changes are unknown.
+	// ChangesSince yields the entries that were changed in the store since its name was equal to the parameter was.
+	// The function is nil if the store does not know its changes. If it yields an error, the changes are unknown.
 	ChangesSince func(ctx context.Context, was string) iter.Seq2[oxbow.Delta, error]
 }
 
-// isThisStore reports whether a manifest that names the store was belongs to this store.
+// isThisStore reports whether a manifest belongs to this store. manifestName is the name of the store in the manifest.
 func (o StoreOrigin) isThisStore(manifestName string) bool {
 	return manifestName != "" && o.IsSameStore != nil && o.IsSameStore(manifestName)
 }
 
-// isForeign reports whether a manifest that names the store was belongs to a different store. It returns false if this
-// is unknown.
+// isForeign reports whether a manifest belongs to a different store. manifestName is the name of the store in the
+// manifest. It returns false if this cannot be decided.
 func (o StoreOrigin) isForeign(manifestName string) bool {
 	return manifestName != "" && o.IsSameStore != nil && !o.IsSameStore(manifestName)
 }
@@ -90,7 +91,7 @@ type storeHistory struct {
 	ctx          context.Context
 	history      oxbow.Historian // nil if the store lacks a history
 	isUndoBySeq  map[uint64]bool // for each change that was read, whether it undid other changes
-	firstReadSeq uint64          // number of the earliest change in undos
+	firstReadSeq uint64          // number of the earliest change in isUndoBySeq
 }
 
 func newStoreHistory(ctx context.Context, s oxbow.Store) *storeHistory {
@@ -98,8 +99,9 @@ func newStoreHistory(ctx context.Context, s oxbow.Store) *storeHistory {
 	return &storeHistory{ctx: ctx, history: h, isUndoBySeq: map[uint64]bool{}, firstReadSeq: ^uint64(0)}
 }
 
-// hadEntry reports whether the store contained this entry after the base was dumped, and something other than an undo
-// has changed the entry since. In this case, the file is older than the store.
+// hadEntry reports whether the store's history contains fileEntry, the entry as a file contains it now, after the
+// state that the last dump wrote (base), and whether the entry was changed afterwards by something other than an undo.
+// In this case, the store is newer than the file.
 func (p *storeHistory) hadEntry(fileEntry *oxbow.Entry, base manifestItem) (bool, error) {
 	if p.history == nil {
 		return false, nil

@@ -48,7 +48,7 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	for _, dir := range slices.Sorted(maps.Keys(dirs)) {
 		items, err := s.fs.ReadDir(dir)
 		if err != nil {
-			continue // skip the directory: the error was reported above, or the directory does not exist
+			continue // Ignore the error. Either the directory does not exist, or its error is already in the report.
 		}
 		for _, it := range items {
 			if p := path.Join(dir, it.Name()); IsConflict(p) {

@@ -53,8 +53,8 @@ type DumpReport struct {
 	RemovedFiles     int  // number of files removed because their entries do not exist any more
 	CompletedEarlier bool // the dump first completed an earlier dump that was interrupted
 
-	// KeptCopies lists the copies of files that were edited, not loaded, and then replaced or removed by this dump.
-	// These may be the table of contents and, if Force is set, entries' files.
+	// KeptCopies lists copies of edited files. This dump replaced or removed the files before their edits were loaded
+	// into the store. They may be the table of contents and, if Force is set, files of entries.
 	KeptCopies []string
 
 	// EntriesWithDirectives lists the entries with mdbook directives, such as {{#include FILE}}, if a
@@ -105,9 +105,11 @@ type dumper struct {
 	progress func(done, total int)
 	report   DumpReport
 
-	outputs           outputTable
-	spool             textSpool
-	keepsAllTexts     bool          // the text of each entry is kept, even if the entry's file is probably unchanged
+	outputs outputTable
+	spool   textSpool
+	// the new text of each entry is stored until it is written, even if the entry's file probably has this text
+	// already
+	keepsAllTexts     bool
 	doneCount         atomic.Int64  // number of entries that were reported as progress
 	filesWithoutEntry []kindDirFile // files of entries that the dump would not write, sorted by path
 	// the spelling of each path on disk, by its Unicode normal form C (only for paths that are not ASCII)
@@ -122,10 +124,11 @@ type dumper struct {
 	knownFileCount      int // how many rows the list of known files has
 	unchangedKnownFiles int // how many files have rows in the list of known files that are still valid
 	examination         examination
-	hasNewKnownFile     bool // a file was read that may enter the list
+	// a file was read that can be added to the list of files that later dumps need not read again
+	hasNewKnownFile bool
 
-	rowsToWrite       []int32          // rows of outputs whose files are written
-	replacedHashByRow map[int32]string // for each row, the hash of the file that is replaced, in hex
+	rowsToWrite       []int32          // indexes in outputs of the entries whose files are written
+	replacedHashByRow map[int32]string // hash, in hex, of each file that is replaced, by the entry's index in outputs
 	listFilesToWrite  []listFile       // other files that are written, such as the manifest
 	removals          []journal.StagedRemoval
 	editedFiles       []string
@@ -135,7 +138,7 @@ type dumper struct {
 	reportsDirectives bool // see Report.Directives
 }
 
-// listFile is a file to write that does not belong to an entry.
+// listFile is a file that a dump writes besides the files of the entries, such as the manifest.
 type listFile struct {
 	journal.StagedWrite
 	writeContent func(w io.Writer) error
@@ -312,8 +315,8 @@ func (d *dumper) readLast() error {
 	return d.checkBookForDirectives()
 }
 
-// matchFilesToOutputs compares the files in the tree with the outputs. The function notes which outputs have a file,
-// and which files are unchanged since they entered the list of known files.
+// matchFilesToOutputs compares the files in the directory with the files that the dump will write. It notes which
+// files exist, and which files are unchanged since an earlier dump recorded their hash.
 func (d *dumper) matchFilesToOutputs() error {
 	outs := &d.outputs
 	d.knownFiles, _ = d.loadKnownFiles(func(f knownFile) {
@@ -372,8 +375,8 @@ func (d *dumper) checkTopDirectory() error {
 	return nil
 }
 
-// stageAndMove stages the new files, commits the dump, and moves the files to their places. It returns an examination
-// that decides which new files may enter the list of known files.
+// stageAndMove writes the new files to a temporary directory, commits the dump, and moves the files to their places.
+// It returns an examination, which decides which new files later dumps need not read again.
 func (d *dumper) stageAndMove(ctx context.Context) (*examination, error) {
 	written := &examination{isTimeUnknown: true}
 	j, staged, err := d.makeJournal()
@@ -452,9 +455,9 @@ func (d *dumper) journalChange(i int) journal.StagedWrite {
 	}
 }
 
-// makeJournal returns the dump's journal, and the index of each new file in the journal. If a file's directory does
-// not exist yet, the file is staged under its own name in a directory that is later moved as a whole. The index of
-// such a file is -1.
+// makeJournal returns the journal, which lists the changes of this dump to files, and the index in the journal for
+// each new file. If a file's directory does not exist yet, the file is staged under its own name in a directory that
+// is later moved as a whole. The index of such a file is -1.
 func (d *dumper) makeJournal() (*journal.Journal, []int32, error) {
 	j := &journal.Journal{Version: journal.FormatVersion, Removals: d.removals}
 	staged := make([]int32, len(d.rowsToWrite)+len(d.listFilesToWrite))

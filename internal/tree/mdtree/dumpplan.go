@@ -134,8 +134,9 @@ func (d *dumper) appendFromStore(ctx context.Context, b []byte, out *outputFile)
 
 // differingFile is an entry's file that differs from the text that the dump would write.
 type differingFile struct {
-	path      string
-	outputRow int32 // row of the output that has the file, or -1 if the file belongs to no entry
+	path string
+	// index in outputs of the entry to which the file belongs (-1 if the store does not have the entry)
+	outputRow int32
 }
 
 // planChanges determines the files to write and remove.
@@ -184,8 +185,9 @@ func (d *dumper) planChanges(ctx context.Context) error {
 	return d.planListFiles()
 }
 
-// findSpelling finds a file whose path differs from the output's path only in its Unicode form. It adds the path to
-// sameFile.
+// findSpelling searches for an existing file whose path equals the path of an entry's file except for the Unicode
+// normal form. If the file system treats both paths as the same file, findSpelling adds the path to sameFile, so that
+// the dump does not remove the file.
 func (d *dumper) findSpelling(outputRow int32, sameFile map[string]bool) error {
 	if len(d.pathByNFC) == 0 {
 		return nil
@@ -241,12 +243,14 @@ func (d *dumper) planReplacements(ctx context.Context, differing []differingFile
 	return nil
 }
 
-// planListFiles is like planChanges, for the files that contain no entries.
+// planListFiles determines which files without entries must be written: the manifest, the table of contents and the
+// settings of mdBook.
 func (d *dumper) planListFiles() error {
 	d.memoryName = d.origin.Name
 	hasMemory := d.lastDump.hasManifest && d.lastDump.DumpedStore != ""
 	if hasMemory && len(d.rowsToWrite)+len(d.removals) == 0 {
-		// Keep the old name of the memory, because nothing else in the manifest changed.
+		// Keep the old name of the memory. With a new name, the manifest would be written although no entry has
+		// changed.
 		d.memoryName = d.lastDump.DumpedStore
 	}
 	var err error
@@ -347,7 +351,8 @@ func (d *dumper) planBook() error {
 	return err
 }
 
-// examineFile reads the file of an output. If the file has the hash of the output, examine changes the output's state.
+// examineFile reads the present file of an entry. If the file already contains the text that the dump would write,
+// examineFile records this in the entry's row of outputs, so that the file is not written.
 func (d *dumper) examineFile(outputRow int32) error {
 	out := &d.outputs.outputFiles[outputRow]
 	text, stamp, err := d.readAndStamp(d.outputs.pathOfRow(outputRow))
@@ -365,7 +370,9 @@ func (d *dumper) examineFile(outputRow int32) error {
 	return nil
 }
 
-// readAndStamp returns the text in an entry's file. stamp is 0 if the file must not enter the list of known files.
+// readAndStamp returns the text in an entry's file, and a hash of the file's size, inode and times. By this stamp, a
+// later dump recognizes that the file is unchanged. stamp is 0 if the file may have been changed so recently that its
+// times do not show a further change.
 func (d *dumper) readAndStamp(p string) (text string, stamp stampHash, err error) {
 	if d.examination.settledTime == 0 && !d.examination.isTimeUnknown {
 		d.determineSettledTime()
@@ -422,7 +429,8 @@ func (d *dumper) saveKnownFiles(written *examination) {
 	_ = draft.Discard() // does nothing after a commit
 }
 
-// knownStamp returns an output file's stamp. ok is false if the file must not enter the list of known files.
+// knownStamp returns the size, inode and times of an entry's file, by which later dumps recognize that the file is
+// unchanged. ok is false if they are not reliable, so that later dumps must read the file.
 func (d *dumper) knownStamp(outputRow int32, e dirEntry, written *examination) (s sysinfo.Stamp, ok bool) {
 	switch out := &d.outputs.outputFiles[outputRow]; out.state {
 	case fileKnown, fileExamined:
@@ -495,8 +503,8 @@ func (d *dumper) isTextInStoreHistory(ctx context.Context, p, text string) (bool
 	return d.history.hadEntry(&e, last)
 }
 
-// keepEditedSummary adds the table of contents to d.copiesToKeep, unless the table is unchanged since the last dump.
-// oldHash is the table's hash in hex.
+// keepEditedSummary adds the table of contents to d.copiesToKeep if somebody has edited it since the last dump,
+// because this dump replaces it. oldHash is the hash, in hex, of the present table.
 func (d *dumper) keepEditedSummary(oldHash string) error {
 	if oldHash == "" || oldHash == d.knownFiles.summaryDigest.hexText() {
 		return nil
@@ -519,7 +527,7 @@ func (d *dumper) keepEditedSummary(oldHash string) error {
 	return nil
 }
 
-// keepCopies copies each edited file that this dump replaces or removes.
+// keepCopies makes a copy of each file that this dump replaces or removes although somebody has edited the file.
 func (d *dumper) keepCopies() error {
 	for _, p := range d.copiesToKeep {
 		kept, err := vfs.KeepCopy(d.fs, d.fullPath(p))

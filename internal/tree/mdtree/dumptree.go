@@ -1,4 +1,5 @@
-// This file defines the paths and journal of a dump, and lists the directories for kinds.
+// This file defines the paths and the journal of a dump. It also lists the directories that contain entries, with one
+// directory for each kind of entry.
 
 package mdtree
 
@@ -21,7 +22,8 @@ const (
 	commitFile   = dumpStageDir + "/commit.json"
 )
 
-// isForbiddenWrite reports whether a journal that writes the path is not from a dump.
+// isForbiddenWrite reports whether no dump ever writes a file with this path. A journal with such a path was made by
+// another program and must not be carried out.
 func isForbiddenWrite(p string) bool {
 	return isForbiddenRemoval(p) && p != bookFile && p != summaryFile && p != manifestFile
 }
@@ -75,7 +77,8 @@ type kindDirFile struct {
 	kind *kindDir
 }
 
-// dirEntry is a file in an entry directory, or another kind of file that has an entry directory's name.
+// dirEntry is a file in a directory for one kind of entry. If a file has the name and the place of such a directory,
+// dirEntry is this file.
 type dirEntry struct {
 	fs.DirEntry
 	path string // path in the tree
@@ -83,7 +86,8 @@ type dirEntry struct {
 	mode fs.FileMode // type of the file
 }
 
-// isKindDir reports whether the file has the name of an entry directory, so that the directory does not exist.
+// isKindDir reports whether this file has the path at which a directory with entries is expected. Then this directory
+// does not exist.
 func (e *dirEntry) isKindDir() bool { return e.path == e.kind.dir }
 
 // eachEntry calls fn for all files in the directories of entries, including hidden files. The files of a directory are

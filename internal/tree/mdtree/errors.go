@@ -18,7 +18,8 @@ var (
 	// ErrForeign is returned if a directory contains files that are not from a dump.
 	ErrForeign = errors.New("directory is not empty and was not made by a dump")
 
-	// ErrEdited is returned if files of a tree contain text that the store does not.
+	// ErrEdited is returned if files of a tree contain text that is not in the store, because somebody has edited the
+	// files. A dump would overwrite this text.
 	ErrEdited = errors.New("files were changed since the last dump")
 
 	// ErrDiverged is returned if a file and its entry in the store were both changed since the last

@@ -27,9 +27,8 @@ func (t *fileTree) resumeChange(j *journal.Journal) error {
 
 // finishChange moves the files of a committed change to their places. After an interruption, it can be called again.
 func (t *fileTree) finishChange(j *journal.Journal) error {
-	// Remove files first, because "A.md" and "a.md" are the same file if the file system ignores
-	// letter case. If the new file is already in place, skip the removal, because removing the old
-	// name would delete the new file.
+	// Remove old files first, because "A.md" and "a.md" are the same file if the file system ignores letter case. If
+	// the new file "a.md" is already in place, do not remove "A.md", because this would delete the new file.
 	placed, err := t.placedFiles(j)
 	if err != nil {
 		return err
@@ -44,7 +43,8 @@ func (t *fileTree) finishChange(j *journal.Journal) error {
 		}
 	}
 	if len(j.Writes) > 0 {
-		// A new file that is already in place shows that the removals were synced before.
+		// Sync the removals before a new file is moved to its place. Therefore a new file in its place shows that the
+		// removals are complete.
 		if err := t.syncDirs(dirs); err != nil {
 			return err
 		}
@@ -110,7 +110,7 @@ func (t *fileTree) moveStagedDir(dir string, changedDirs map[string]bool) error 
 	}
 	items, err := t.fs.ReadDir(t.stagingArea.StagedPath(dir))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // the directory was already moved to its place
+		return nil // The staged directory does not exist, because it was already moved to its place.
 	}
 	if err != nil {
 		return err

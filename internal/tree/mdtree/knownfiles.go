@@ -43,14 +43,15 @@ const (
 	maxKnownFileRow = 1024
 )
 
-// knownFile is a row of the list.
+// knownFile is a file whose hash is recorded, so that a dump or a load need not read it as long as its stamp (size,
+// inode and times) stays the same.
 type knownFile struct {
 	path          string
 	fileStamp     sysinfo.Stamp
 	contentDigest sha256Digest // hash of the content
 }
 
-// knownHead describes the dump that wrote the list.
+// knownHead identifies the dump that wrote the list of files which need not be read again.
 type knownHead struct {
 	manifestDigest sha256Digest // hash of the manifest after the dump
 	summaryDigest  sha256Digest // hash that the table of contents has after the dump
@@ -66,7 +67,7 @@ type knownWriter struct {
 	err      error
 }
 
-// knownBuffer is the number of bytes that a knownWriter writes at once.
+// knownBuffer is the number of bytes that are collected before they are written to the list of known files.
 const knownBuffer = 1 << 16
 
 func newKnownWriter(out io.Writer, head knownHead) *knownWriter {
@@ -98,7 +99,8 @@ func (w *knownWriter) flushBuffer() {
 	w.buf = w.buf[:0]
 }
 
-// finishList writes the list's end, and returns the first error of all writes.
+// finishList writes the zero and the checksum at the end of the list of known files. It returns the first error that
+// occurred while the list was written.
 func (w *knownWriter) finishList() error {
 	w.buf = append(w.buf, 0)
 	w.flushBuffer()
@@ -150,7 +152,7 @@ func readKnownFiles(file io.ReaderAt, size int64, fn func(knownFile)) (head know
 			return head, true
 		}
 		fn(f)
-		// Ignore the error, because the bytes have been read.
+		// Discard cannot fail, because it discards only bytes that Peek has already returned.
 		_, _ = r.Discard(len(rest) - len(row.remainingBytes))
 	}
 }
@@ -171,7 +173,8 @@ func (r *rowReader) readSigned() int64 {
 	return v * int64(r.skipDecoded(n))
 }
 
-// skipDecoded skips n bytes that were decoded. It returns 1, or 0 after an error.
+// skipDecoded skips the n bytes of a decoded number. It returns the factor for the number: 1, or 0 if the row is
+// damaged, so that the number becomes 0.
 func (r *rowReader) skipDecoded(n int) int {
 	if n <= 0 || r.hasFailed {
 		r.hasFailed = true
@@ -232,14 +235,16 @@ func stampFromEntry(f fs.DirEntry) (s sysinfo.Stamp, ok bool) {
 	return sysinfo.ReadStamp(info)
 }
 
-// examination decides which files may enter the list, depending on the time of their last change.
+// examination decides which files can be added to the list of known files, so that later dumps need not read them. A
+// file that was changed just before is not added, because its time might not show a further change.
 type examination struct {
 	// only a file whose last change was before this time may enter the list (0 until it is determined)
 	settledTime   int64
 	isTimeUnknown bool // the time is unknown, so no file enters the list
 }
 
-// isSettled reports whether the last change of a file with this stamp was early enough for the list.
+// isSettled reports whether the last change of a file was long enough ago. Then any later change of the file also
+// changes the file's times, and the file can be added to the list of known files.
 func (x *examination) isSettled(s sysinfo.Stamp) bool {
 	return max(s.ModTime, s.ChangeTime) < x.settledTime
 }

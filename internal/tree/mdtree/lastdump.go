@@ -20,7 +20,7 @@ import (
 type lastDump struct {
 	manifestHead
 	hasManifest   bool
-	hashPrefixes  []uint64  // first bytes of the files' hashes, sorted
+	hashPrefixes  []uint64  // the first 8 bytes of each file hash in the manifest of the last dump, sorted
 	wholeManifest *manifest // the whole manifest (nil until it is needed)
 }
 

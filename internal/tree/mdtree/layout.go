@@ -17,9 +17,10 @@ import (
 // The package layout/entryfiles is an example of a layout with a file for each entry. In
 // layout/coderhapsody, a file contains several entries.
 type Layout interface {
-	// Dirs returns the directories whose files may contain entries, without subdirectories. "." is
-	// the root. They need not exist. Dirs always returns the same result. A path with an element that starts with
-	// a dot is writable only if one of Dirs has the same path up to that element.
+	// Dirs returns the directories whose files may contain entries, without subdirectories. "." is the root. The
+	// directories need not exist. Dirs always returns the same result. A path with a hidden element, such as
+	// ".notes/a.md", can be written only if Dirs contains a path that begins with the same elements up to the hidden
+	// element.
 	Dirs() []string
 
 	// Match reports whether a file in one of Dirs may contain entries. It is not called for hidden files (whose names
@@ -61,7 +62,8 @@ type Layout interface {
 // An Overlooker is a [Layout] whose directories may contain texts that the layout does not read. Check
 // lists them.
 type Overlooker interface {
-	// Overlooks reports whether the file is such a text. Match has refused the path.
+	// Overlooks reports whether a file contains text, but is not read by the layout. It is called only for paths for
+	// which Match returned false.
 	Overlooks(path string) bool
 }
 
@@ -79,7 +81,7 @@ type Place struct {
 	Item
 }
 
-// Edit is the new state of a file.
+// Edit describes how one file is to be written or removed.
 type Edit struct {
 	Path   string
 	Text   string // whole text of the file ("" is written as a line break, because files must not be empty)
@@ -90,8 +92,8 @@ type Edit struct {
 type View interface {
 	// Find returns the entry with that name and its position.
 	Find(name string) (Place, bool)
-	// File returns the text of a file that the layout matches, in its last good state. ok is false
-	// if the file does not exist.
+	// File returns the text of a file for which Match returns true. If the file is damaged now, File returns the last
+	// text that could be read. ok is false if the file does not exist.
 	File(path string) (text string, ok bool)
 	// Items returns the items of a file, in order. Callers must not change them.
 	Items(path string) []Item

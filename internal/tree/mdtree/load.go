@@ -28,7 +28,8 @@ type ReadOptions struct {
 	MaxEntries    int    // maximum number of entries (0 means 100,000 more than the last dump wrote)
 	DirectoryName string // name of the directory in errors (its path by default)
 
-	// Progress is called with done = 0, with the number of files that need not be read, and after each other file.
+	// Progress is called first with done = 0, then with the number of files that need not be read, and then after each
+	// file that was read.
 	Progress func(done, total int)
 
 	// SkipUnchanged leaves an entry out of [Tree.Entries] if the entry's file has not changed since the last dump.
@@ -60,15 +61,16 @@ type Tree struct {
 	// PartlyReadFiles is the number of entries' files with text that is not read. Warnings name each text.
 	PartlyReadFiles int
 
-	dir                string
-	files              dumpTree
-	base               *manifest // manifest of the last dump, or nil
-	isManifestUnedited bool      // a dump on this machine wrote base, so that nobody can have edited base
-	isUneditedEntry    []bool    // for each entry, whether its file is unchanged since the last dump
-	hasMarkers         []bool    // for each entry, whether its file contains git's conflict markers
+	dir   string
+	files dumpTree
+	// manifest, the list of files that the last dump wrote (nil if it is missing or damaged)
+	base               *manifest
+	isManifestUnedited bool   // base is unchanged since a dump on this machine wrote it, so nobody has edited it
+	isUneditedEntry    []bool // for each entry, whether its file is unchanged since the last dump
+	hasMarkers         []bool // for each entry, whether its file contains git's conflict markers
 
-	// isUnchanged is true for each row of base whose file is unchanged since the last dump. Such a file is not in
-	// Files. The slice is nil without [ReadOptions.SkipUnchanged].
+	// isUnchanged is true for each file in the manifest (base) that is unchanged since the last dump. Such a file is
+	// not in Files. The slice is nil without [ReadOptions.SkipUnchanged].
 	isUnchanged []bool
 }
 
@@ -101,8 +103,8 @@ func ReadTree(fsys vfs.FS, dir string, o *ReadOptions) (*Tree, error) {
 	}
 	r := newDumpTree(fsys, dir)
 	ref := cmp.Or(opts.DirectoryName, r.dir)
-	// Every dump that changes a file changes the journal or the manifest. If both are unchanged,
-	// all files were read in the same state of the tree.
+	// Read the tree again if a dump changed it meanwhile. Every dump that changes a file changes the journal or the
+	// manifest. If both are unchanged, all files were read in the same state of the tree.
 	const tries = 3
 	for range tries {
 		before, err := r.readDumpHashes()
@@ -125,10 +127,12 @@ func ReadTree(fsys vfs.FS, dir string, o *ReadOptions) (*Tree, error) {
 	return nil, fmt.Errorf("reading %s: %w: a dump is at work there", ref, oxbow.ErrBusy)
 }
 
-// dumpHashes contains the hashes, in hex, of the files that every dump changes.
+// dumpHashes contains the hashes, in hex, of the journal and the manifest. Every dump that changes a file changes one
+// of them.
 type dumpHashes struct{ journalHash, manifestHash string }
 
-// readDumpHashes returns the state of the last dump.
+// readDumpHashes returns the present hashes of the journal and the manifest, which show whether a dump has changed the
+// tree.
 func (r *dumpTree) readDumpHashes() (s dumpHashes, err error) {
 	s.journalHash, err = r.hashFileStream(commitFile)
 	if err != nil {
@@ -224,8 +228,8 @@ func (t *Tree) addWarning(file string, err error) {
 	t.Warnings = append(t.Warnings, Problem{file, err})
 }
 
-// listFiles returns the files of entries that must be read, sorted by kind and path. It marks the files
-// that are known to be unchanged.
+// listFiles returns the files with entries that must be read, sorted by kind and path. It leaves out the files that
+// are unchanged since the last dump, and marks them.
 func (r *treeReader) listFiles(t *dumpTree) ([]kindDirFile, error) {
 	var files []kindDirFile
 	var others []dirEntry
@@ -284,13 +288,15 @@ func (t *dumpTree) manifest(problems *ProblemsError) *manifest {
 
 // treeReader adds files to a tree as entries.
 type treeReader struct {
-	tree            *Tree
-	problems        *ProblemsError
-	dumpedSpellings map[string]string // see manifest.dumpedSpellings (nil until needed)
+	tree     *Tree
+	problems *ProblemsError
+	// spellings of the paths that are not ASCII in the last dump, by their Unicode normal form C (nil until needed)
+	dumpedSpellings map[string]string
 	fileByEntryName map[string]string // for each name of an entry, the file that contains it
 	unchangedFiles  int               // number of files that are known to be unchanged
 
-	// stampByRow contains, for each row of the manifest, the stamp that the file had when it had the hash in the row.
+	// stampByRow contains, for each row of the manifest, the size, inode and times of the file when its content had
+	// the hash in the row.
 	stampByRow []stampHash
 }
 
@@ -367,8 +373,8 @@ func (r *treeReader) manifestRowOf(p string, kind *kindDir) (row int, ok bool) {
 	if r.tree.isManifestUnedited {
 		return row, true
 	}
-	// If the path does not show the name, the name may be wrong, because somebody edited the
-	// manifest.
+	// Somebody may have edited the manifest. Use the entry's name in it only if the file's path represents the same
+	// name.
 	_, isUnique, _ := base.findName(name)
 	return row, isUnique && decodeStem(fileStem(p)) == name
 }
@@ -457,8 +463,8 @@ func (t *Tree) parseFile(kind *kindDir, p, text string) (oxbow.Entry, parsedFile
 	return parseEntryFile(kind, p, text)
 }
 
-// readUnchanged adds the entry of a row to t.Entries that was left out because its file was unchanged. If the file was
-// edited since the tree was read, the entry has the new text.
+// readUnchanged adds to t.Entries an entry that was not read before, because its file was unchanged since the last
+// dump. If the file was edited after the tree was read, the entry has the new text.
 func (t *Tree) readUnchanged(row int) error {
 	last, kind := t.base.itemOfRow(row), t.base.kindDirOfRow(row)
 	text, err := t.files.readText(last.Path, maxEntryFileBytes)
@@ -483,7 +489,7 @@ func (t *Tree) readUnchanged(row int) error {
 // another Unicode normal form, but entries' names must not change. It returns "" if the last dump had no such path.
 func (r *treeReader) dumpedSpelling(p string) string {
 	if isASCII(p) {
-		return "" // the path has only one normal form
+		return "" // An ASCII path has only one spelling in Unicode, so the dump cannot have spelled it differently.
 	}
 	if r.dumpedSpellings == nil {
 		r.dumpedSpellings = r.tree.base.dumpedSpellings()
@@ -503,7 +509,8 @@ func (m *manifest) dumpedSpellings() map[string]string {
 			continue
 		}
 		p := m.pathOfRow(row)
-		// If two paths in the tree differ only in normal form, use their own spelling.
+		// Two paths of the dump differ only in their Unicode normal form. Record no spelling for them, so that each
+		// file keeps its present spelling.
 		if _, twice := as[normalizeNFC(p)]; twice {
 			as[normalizeNFC(p)] = ""
 		} else {

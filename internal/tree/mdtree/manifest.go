@@ -33,7 +33,7 @@ const (
 type manifestHead struct {
 	Version     int    `json:"version"`
 	DumpedStore string `json:"memory,omitempty"` // store that was dumped, see [DumpOptions.Origin]
-	EntryCount  int    `json:"count"`            // number of entries
+	EntryCount  int    `json:"count"`            // number of entries that the dump wrote
 }
 
 // manifestItem is a file in the manifest.
@@ -53,8 +53,9 @@ type manifestLine struct {
 // manifest is the content of the manifest file, in a form that needs little memory.
 type manifest struct {
 	manifestHead
-	fileRows       []manifestRow
-	entryNameByRow map[int32]string // entry names of the rows whose file names do not represent the name
+	fileRows []manifestRow
+	// name of the entry, by row, for rows with a file name that does not represent the entry's name
+	entryNameByRow map[int32]string
 
 	rowByPath     rowsByString
 	rowByName     rowsByString // rows by entry name (empty until findName is called)
@@ -93,7 +94,8 @@ func writeManifest(w io.Writer, memory string, count int, files iter.Seq[manifes
 	}
 	fmt.Fprintf(w, "{\n\"version\": %d,\n%s\"count\": %d,\n\"files\": [", manifestVersion, memory, count)
 	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf) // the encoder ends each value with a line break
+	// The encoder ends each JSON value with a line break, so each file is on a line of its own.
+	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
 	separator := "\n"
 	for f := range files {
@@ -169,7 +171,8 @@ func eachManifestItem(file io.ReaderAt, fn func(manifestItem)) (manifestHead, er
 	return head, bad
 }
 
-// errNotLines reports that a manifest does not have the form that writeManifest writes.
+// errNotLines reports that a manifest is not in the form with one line for each file, which writeManifest writes. Such
+// a manifest is read by package json instead.
 var errNotLines = errors.New("the manifest is written differently")
 
 // readManifestLines reads a manifest in the form that writeManifest writes. It needs little memory, and is several

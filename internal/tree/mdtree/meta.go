@@ -28,10 +28,10 @@ const (
 	maxValueInMessage = 60
 )
 
-// entryText is an entry as shown in its file.
+// entryText is an entry in the form in which it is written to its Markdown file.
 type entryText struct {
 	*oxbow.Entry
-	withName bool // the block of data contains the name
+	withName bool // the block with the entry's properties at the start of the file also contains the name
 }
 
 // appendFileText appends the text of the entry's file to b.
@@ -44,13 +44,13 @@ func (e entryText) appendFileText(b []byte) []byte {
 	return slices.Insert(b, start+nameAt, appendName(nil, e.Name)...)
 }
 
-// appendName appends the name to a block of data.
+// appendName appends the lines with the entry's name to b, a block with the entry's properties in an entry's file.
 func appendName(b []byte, name string) []byte {
 	return append(b, "  <dt>Name</dt>\n  <dd>"+escapeEdges(name)+"</dd>\n"...)
 }
 
-// appendWithoutName appends the text of the entry's file to b, without the name. nameAt is the
-// position in that text at which [appendName] would add the name.
+// appendWithoutName appends the text of the entry's file to b, without the lines for the entry's name. nameAt is the
+// position in the appended text at which these lines belong.
 func (e entryText) appendWithoutName(b []byte) (text []byte, nameAt int) {
 	start := len(b)
 	b = append(b, metaBlockStart+"\n<dl>\n"...)
@@ -98,15 +98,16 @@ func appendList(b []byte, title string, n int, item func(int) string) []byte {
 
 // parsedFile is the content of a file. Fields that the file does not specify are zero.
 type parsedFile struct {
-	name     string
-	hasName  bool // the block contains the name
-	created  time.Time
-	aliases  []string
-	labels   []oxbow.Label
-	content  string
-	warnings []string // parts of the block that are not read, or that are read in an unexpected way
+	name    string
+	hasName bool // the block with the entry's properties at the start of the file contains the name
+	created time.Time
+	aliases []string
+	labels  []oxbow.Label
+	content string
+	// descriptions of text in the block with the entry's properties that was ignored or may have been misunderstood
+	warnings []string
 
-	hasUnread bool // the block has text that is not read
+	hasUnread bool // the block with the entry's properties contains text that is ignored
 }
 
 // parseEntry parses an entry's file. Any text without a block of data is valid. The error lists the
@@ -176,11 +177,11 @@ func parseEntry(file string) (parsedFile, error) {
 	return p, errors.Join(errs...)
 }
 
-// blockTags are the tags that a dump writes between the parts of a block.
+// blockTags removes the HTML tags that oxbow writes between the properties of an entry in the entry's file.
 var blockTags = strings.NewReplacer("<dl>", "", "</dl>", "", "<dd>", "", "</dd>", "", "<ul>", "", "</ul>", "")
 
-// unreadParts returns the parts of a block that parseEntry does not read. These are unknown titles, and all text that
-// is not where a dump would write it.
+// unreadParts returns the texts that parseEntry ignores in the block with the entry's properties. These are properties
+// with unknown titles, and text at a place where oxbow never writes text.
 func unreadParts(block string) []string {
 	var unread []string
 	rest := block
@@ -234,8 +235,8 @@ func removeTime(block, value string) string {
 	return before + shown + after
 }
 
-// replacePart calls change with the part of a block that belongs to a title. It replaces the title and the part by the
-// result.
+// replacePart replaces a title, such as "Labels", and the text of this property in the block with an entry's
+// properties. change returns the replacement for the text.
 func replacePart(block, title string, change func(part string) string) string {
 	before, s, ok := strings.Cut(block, "<dt>"+title+"</dt>")
 	if !ok {

@@ -71,8 +71,9 @@ func encodeName(name string) (stem string, isNameShown bool) {
 	return shortenStem(stem, maxStemBytes-40) + "~" + hex.EncodeToString(sum[:8]), false
 }
 
-// isNameUsableAsStem reports whether a name can be used as stem unchanged, because it begins and ends with a letter
-// or a digit and consists of ASCII characters that are not reserved. It returns false for some other such names.
+// isNameUsableAsStem is a fast check whether an entry's name can be the name of its file (without .md) unchanged. If
+// it returns true, the name begins and ends with a letter or a digit and contains only ASCII characters that are
+// allowed in file names. If it returns false, the name may still be usable.
 func isNameUsableAsStem(name string) bool {
 	for i := range len(name) {
 		c := name[i]
@@ -146,8 +147,8 @@ func stemsNotShowingNames(n int, nameAt func(i int) string) map[int]string {
 		}
 	}
 	slices.Sort(hashes)
-	// Assign the stems that represent their names first, so that the name "a~2" has priority over a
-	// name that got the suffix ~2.
+	// First assign the file names that represent their entry's name completely. Therefore an entry named "a~2" gets
+	// the file a~2.md, and an entry "a" whose file name is taken gets another suffix.
 	taken := map[string]bool{}
 	for i := range n {
 		stem, ok := encodeName(nameAt(i))

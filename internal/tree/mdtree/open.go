@@ -57,7 +57,8 @@ func (s *Store) scanUnlessManual(ctx context.Context) error {
 	return s.scanWith(ctx, s.scanForChanges)
 }
 
-// scanWith scans with s.scan or s.rereadAllFiles for changes by other programs.
+// scanWith calls scan, which reads the files that other programs have changed. It waits until no other process is
+// changing several files of the tree, and repeats the scan if such a change began meanwhile.
 func (s *Store) scanWith(ctx context.Context, scan func(context.Context) error) error {
 	if err := s.checkReady(ctx); err != nil {
 		return err

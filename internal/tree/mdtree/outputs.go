@@ -16,10 +16,11 @@ import (
 type outputTable struct {
 	outputFiles []outputFile // sorted by kind and name
 	nameTable   nameCopies
-	// File names, without .md, of the rows whose file names do not represent the entry's name.
+	// File names, without .md, for entries whose names cannot be recovered from the file name. The key is the index in
+	// outputFiles.
 	unshownStemByRow map[int32]string
 
-	rowsByPath []int32      // rows in the order of their paths
+	rowsByPath []int32      // indexes in outputFiles, sorted by the paths of the files
 	rowByPath  rowsByString // rows by path
 }
 
@@ -27,29 +28,31 @@ type outputTable struct {
 // texts.
 type outputFile struct {
 	name       string
-	fileDigest sha256Digest // hash of the file
+	fileDigest sha256Digest // hash of the text that the entry's file will have after the dump
 	stamp      stampHash
 
 	// spoolNumber is the number of the text in the spool. It is noText if the last dump probably wrote the same
 	// file. In this case, the text can be read from the store again.
 	spoolNumber int32
 
-	kind     oxbow.Kind
-	withName bool // the file contains the name, because the file name does not represent it
+	kind oxbow.Kind
+	// the text of the file contains the entry's name, because the name cannot be recovered from the file name
+	withName bool
 	state    outputState
 }
 
-// notInSpool is the number of a text that the spool does not have.
+// notInSpool is the spool number of an entry whose text was not stored in the spool, the temporary storage of a dump.
 const notInSpool = -1
 
-// outputState describes the present file of an output.
+// outputState describes what a dump knows about the file of an entry that exists in the directory before the dump.
 type outputState uint8
 
 const (
-	fileMissing outputState = iota // the tree lacks the file
+	fileMissing outputState = iota // the directory does not contain a file for the entry
 	fileUnread                     // the file must be read
-	fileKnown                      // the list of known files shows that the file has the output's hash
-	// the file was read, has the output's hash, and may enter the list of known files
+	// an earlier dump recorded the file's hash, which is the wanted hash, and the file is unchanged since
+	fileKnown
+	// the file was read and already has the wanted text; later dumps need not read the file as long as it is unchanged
 	fileExamined
 	// the file was read and has the output's hash, but may not enter the list of known files
 	fileCompared
@@ -89,7 +92,7 @@ func (o *outputTable) ofKind(k oxbow.Kind) (from, to int) {
 	return from, to
 }
 
-// sortAndAssignPaths sorts the rows and assigns a path to each.
+// sortAndAssignPaths sorts the entries of the dump by kind and name, and assigns a file path to each entry.
 func (o *outputTable) sortAndAssignPaths() error {
 	slices.SortFunc(o.outputFiles, func(a, b outputFile) int {
 		return cmp.Or(cmp.Compare(a.kind, b.kind), strings.Compare(a.name, b.name))
@@ -114,7 +117,7 @@ func (o *outputTable) sortAndAssignPaths() error {
 	return nil
 }
 
-// sortPaths fills the columns sorted and paths.
+// sortPaths sets rowsByPath and rowByPath, by which the rows of outputFiles are listed and found by file path.
 func (o *outputTable) sortPaths() {
 	o.rowsByPath = make([]int32, len(o.outputFiles))
 	o.rowByPath = newRowIndex(len(o.outputFiles))
@@ -145,7 +148,7 @@ func (o *outputTable) manifestItems() iter.Seq[manifestItem] {
 	}
 }
 
-// summaryLinks yields the links for a directory's entries in the table of contents.
+// summaryLinks yields the links of the table of contents for the entries in dir, the directory for one kind of entry.
 func (o *outputTable) summaryLinks(dir *kindDir) iter.Seq[summaryLink] {
 	return func(yield func(summaryLink) bool) {
 		if dir.isTopic {

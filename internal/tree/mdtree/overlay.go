@@ -40,8 +40,8 @@ func newOverlay(s *Store) *plannedTree {
 
 // Find implements [View].
 func (v *plannedTree) Find(name string) (Place, bool) {
-	// If several files contain the name, the first file by path counts, or the file that Options.Prefer chose. In the
-	// second case, this change must not have edited the file.
+	// If several files contain an entry with the name, use the first file by path. If Options.PreferFile chose a file,
+	// use that file instead, unless the planned change has already edited it.
 	edited := func(f *treeFile) bool { e := v.pendingFiles[f.path]; return e != nil && e.isChanged }
 	best := ""
 	if c := v.store.st.entriesByName[name]; c != nil && !edited(c.file) {
@@ -69,8 +69,8 @@ func (v *plannedTree) Find(name string) (Place, bool) {
 	return Place{}, false
 }
 
-// nameOwner returns the name of the entry that has the word as its name or alias. The entry named except
-// is ignored.
+// nameOwner returns the name of an entry that has word as its name or alias. It ignores the entry with the name
+// exceptName.
 func (v *plannedTree) nameOwner(word, exceptName string) (name string, ok bool) {
 	for p := range v.Files() {
 		for _, it := range v.Items(p) {
@@ -102,7 +102,7 @@ func (v *plannedTree) File(p string) (string, bool) {
 	return e.newText, e.exists
 }
 
-// readDocument reads a file that the layout does not match.
+// readDocument reads a file that contains no entries, because the layout's Match returns false for its path.
 func (v *plannedTree) readDocument(p string) (*pendingFile, error) {
 	text, _, err := v.store.readText(p, maxEntryFileBytes)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

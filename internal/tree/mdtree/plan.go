@@ -19,8 +19,8 @@ type LoadMode uint8
 
 // These are the modes of [PlanOptions].
 const (
-	MergeMode   LoadMode = iota // keep these entries
-	ReplaceMode                 // remove these entries
+	MergeMode   LoadMode = iota // keep entries of the store for which the tree has no file
+	ReplaceMode                 // remove entries of the store for which the tree has no file
 )
 
 // PlanOptions configure [Tree.PlanLoad]. Nil and zero fields mean the default.
@@ -57,23 +57,23 @@ type LoadPlan struct {
 	Warnings []Problem // warnings about aliases that another entry has, too
 }
 
-// PlanLoad compares the tree with a store and changes neither. The caller should pass Ops to a single
-// call of [oxbow.Store.Apply], so that the change can be undone as a whole. Ops require the
-// versions for which they were planned. If an entry has changed since, Apply fails with
-// [oxbow.ErrConflict].
+// PlanLoad compares the files in the tree with a store and changes neither. The caller should pass Ops to a single
+// call of [oxbow.Store.Apply], so that the change can be undone as a whole. Ops require the entry versions for which
+// they were planned. If an entry has changed since, Apply fails with [oxbow.ErrConflict].
 //
 // A change of kind or date is planned as a removal and an addition with the same name. If a file lacks a date, the
 // store's date is kept. Aliases are trimmed, and empty and repeated aliases are left out, because stores do not accept
 // them.
 //
-// If the manifest names the store, a file that is unchanged since the last dump changes nothing. Nor does a file whose
-// content the store has had since the dump. If the file and the store were changed in different ways, both changes are
-// merged: texts by line, and aliases and labels as sets. If both changed the same or adjacent lines, or if the store
-// lacks a history, the file is listed in a [*FilesError] matching [ErrDiverged]. Without such a manifest, the files
-// win.
+// If the manifest names this store, PlanLoad knows what the last dump wrote. Then a file causes no change if it is
+// unchanged since the last dump, or if the store has had the file's content since the dump. If the file and the entry
+// in the store were changed in different ways, PlanLoad merges both changes: texts by line, and aliases and labels as
+// sets. If both changed the same or adjacent lines, or if the store lacks a history, the file is listed in a
+// [*FilesError] matching [ErrDiverged]. If the manifest does not name this store, entries get the content of their
+// files.
 //
-// Entries that no store accepts are listed in a [*ProblemsError]. With [ReplaceMode], missing files are
-// listed in a [*FilesError] matching [ErrMissing], unless Prune is set.
+// Entries that no store accepts are listed in a [*ProblemsError]. With [ReplaceMode], missing files are listed in a
+// [*FilesError] matching [ErrMissing], unless RemovesMissing is set.
 func (t *Tree) PlanLoad(ctx context.Context, s oxbow.Store, o *PlanOptions) (LoadPlan, error) {
 	opts := PlanOptions{}
 	if o != nil {
@@ -105,8 +105,9 @@ func (t *Tree) PlanLoad(ctx context.Context, s oxbow.Store, o *PlanOptions) (Loa
 type storedEntry struct {
 	aliases              []string
 	version              uint64
-	isUnchangedSinceDump bool         // the entry is unchanged since the last dump
-	wholeEntry           *oxbow.Entry // the whole entry (nil if no file of the tree can differ from it)
+	isUnchangedSinceDump bool // the entry is unchanged since the last dump
+	// the whole entry (nil if no file of the tree has the entry's name, or the file cannot differ from the entry)
+	wholeEntry *oxbow.Entry
 }
 
 // maxSingleReads is the maximum number of entries that a plan reads one by one. Beyond that number, reading all
@@ -159,7 +160,8 @@ func (p *loadPlanner) changedSinceDump(ctx context.Context) (names map[string]bo
 
 // readEntries returns the entries of the store that the filter selects, by name.
 func (t *Tree) readEntries(ctx context.Context, s oxbow.Store, f oxbow.Filter) (map[string]*storedEntry, error) {
-	isRead := make(map[string]bool, len(t.Entries)) // names of t.Entries, and their normal forms
+	// isRead is set for the names of the entries whose files were read (t.Entries), and for their normalized names.
+	isRead := make(map[string]bool, len(t.Entries))
 	for i := range t.Entries {
 		isRead[t.Entries[i].Name] = true
 		isRead[oxbow.NormalName(t.Entries[i].Name)] = true
@@ -173,7 +175,8 @@ func (t *Tree) readEntries(ctx context.Context, s oxbow.Store, f oxbow.Filter) (
 		last, dumped := t.base.findItem(e.Name)
 		stored := &storedEntry{version: e.Version, isUnchangedSinceDump: dumped && last.matchesEntry(&e)}
 		_, unchanged := t.unchangedRow(e.Name)
-		// A name that is not ASCII may belong to a file in another Unicode form.
+		// Keep the whole entry if it must be compared with a file. An entry with a name that is not ASCII is always
+		// kept, because a file may have the same name in another Unicode form.
 		mustRead := unchanged && !stored.isUnchangedSinceDump
 		isNamed := isRead[e.Name] || !isASCII(e.Name)
 		if mustRead || isNamed {
@@ -268,7 +271,7 @@ func storedSpelling(name string, have map[string]*storedEntry) string {
 	return name
 }
 
-// loadPlanner makes a plan.
+// loadPlanner plans the changes that make a store equal to the files in a tree.
 type loadPlanner struct {
 	LoadPlan
 	tree    *Tree
@@ -281,7 +284,8 @@ type loadPlanner struct {
 	storedEntries map[string]*storedEntry
 	changedNames  map[string]bool
 
-	nameUses          map[string]int // see [Tree.countNames]
+	// how many entries of the tree have each name, by normalized name (see [Tree.countNames])
+	nameUses          map[string]int
 	hasDuplicateNames bool
 
 	namesByNameOrAlias map[string][]string // entries by name or alias (nil until needed)
@@ -482,8 +486,9 @@ func (p *loadPlanner) mergeTreeEntry(i int, e *storedEntry, base manifestItem) (
 	return nil, nil
 }
 
-// lacksOnlyTakenAliases reports whether the store's entry differs from the entry in a file only by aliases that other
-// entries have. An earlier load left out these aliases, so that the entry was not changed in the store.
+// lacksOnlyTakenAliases reports whether the entry in the store equals the entry in a file except for aliases that
+// other entries have. The store does not accept such aliases, so an earlier load left them out. In this case, nobody
+// has changed the entry in the store.
 func (p *loadPlanner) lacksOnlyTakenAliases(fileEntry, e *oxbow.Entry) bool {
 	free := *fileEntry
 	free.Aliases = slices.DeleteFunc(slices.Clone(fileEntry.Aliases), func(a string) bool {
@@ -492,7 +497,8 @@ func (p *loadPlanner) lacksOnlyTakenAliases(fileEntry, e *oxbow.Entry) bool {
 	return isSameAsStored(&free, e)
 }
 
-// isTaken reports whether a word is the name or an alias of an entry. The entry named but is ignored.
+// isTaken reports whether a word is the name or an alias of an entry in the store. It ignores the entry with the name
+// exceptName.
 func (p *loadPlanner) isTaken(word, exceptName string) bool {
 	if p.namesByNameOrAlias == nil {
 		p.namesByNameOrAlias = map[string][]string{}
@@ -561,7 +567,8 @@ func storableEntry(fileEntry *oxbow.Entry) oxbow.Entry {
 	return e
 }
 
-// changeOps returns the ops that change e into want.
+// changeOps returns the operations that change e, an entry of the store, into fileEntry, the entry as its file
+// contains it.
 func changeOps(fileEntry, e *oxbow.Entry) []oxbow.Op {
 	to := storableEntry(fileEntry)
 	isDated := haveSameDate(fileEntry, e)

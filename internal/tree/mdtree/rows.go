@@ -34,13 +34,14 @@ func parseDigest(s string) (d sha256Digest) {
 	return d
 }
 
-// namesChunk is the number of bytes that a nameCopies allocates at once.
+// namesChunk is the size in bytes of each block of memory that nameCopies allocates for many short strings.
 const namesChunk = 64 << 10
 
 // nameCopies copies many short strings into few allocations.
 type nameCopies struct{ chunk strings.Builder }
 
-// copyName returns a copy of s.
+// copyName returns a copy of s in a block of memory that many names share. A separate allocation for each name would
+// need more memory.
 func (t *nameCopies) copyName(s string) string {
 	if t.chunk.Cap()-t.chunk.Len() < len(s) {
 		t.chunk = strings.Builder{}
@@ -53,7 +54,7 @@ func (t *nameCopies) copyName(s string) string {
 
 // rowsByString finds rows of a table by a string. It needs at most 8 bytes for each row.
 type rowsByString struct {
-	slots []int32 // number of a row, plus 1; 0 if the slot is empty
+	slots []int32 // hash table: each element is the number of a row plus 1, or 0 if the place is empty
 	seed  maphash.Seed
 }
 
@@ -75,7 +76,8 @@ func (x *rowsByString) findRow(key string, equal func(row int) bool) (row int, o
 	return int(x.slots[slot]) - 1, x.slots[slot] != 0
 }
 
-// addRow inserts a row. If another row has the key, add returns that row and inserts nothing.
+// addRow adds a row to the index under key. If another row has the same key, addRow returns that row and does not
+// change the index.
 func (x *rowsByString) addRow(key string, row int, equal func(row int) bool) (other int, isTaken bool) {
 	slot := x.findSlot(key, equal)
 	if x.slots[slot] != 0 {

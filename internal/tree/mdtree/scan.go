@@ -77,8 +77,9 @@ func (s *Store) scanFiles(ctx context.Context, r *fileScan) error {
 	return nil
 }
 
-// applyFiles adds files to the state, and reports the changes to the watchers. If this store made the change, own is
-// its outcome, otherwise nil.
+// applyFiles replaces the stored state of files by next, the files that were read again, and reports the changed
+// entries to the watchers. If this store wrote the files, outcome describes the change. If another program wrote them,
+// outcome is nil.
 func (s *Store) applyFiles(next map[string]*treeFile, outcome *planOutcome) {
 	touched := s.st.namesWithOtherFile()
 	if len(next)+len(touched) == 0 {
@@ -166,8 +167,8 @@ func (s *Store) scanDir(
 	return s.listDir(ctx, d, r)
 }
 
-// scanWatchedDir reads the changed files in a watched directory. Targets of links are not watched, so
-// they are checked.
+// scanWatchedDir reads the files that have changed according to the file system's watch on a directory. A watch does
+// not report changes to the targets of links, so it also checks the files that are links.
 func (s *Store) scanWatchedDir(d *layoutDirectory, r *fileScan, changed []string) {
 	for _, p := range changed {
 		if s.mayHoldEntries(p) {
@@ -278,7 +279,8 @@ func (s *Store) filesToRead(
 	return todo, nil
 }
 
-// isUnchanged reports whether a listed file has not changed since it was read.
+// isUnchanged reports whether a file, which a directory listing contains, has not changed since this store last read
+// it.
 func (s *Store) isUnchanged(p string, e fs.DirEntry) bool {
 	f := s.st.files[p]
 	isExamined := f != nil && !f.isRacy && f.info != nil
@@ -307,14 +309,14 @@ func isSameUnchangedFile(a, b fs.FileInfo) bool {
 type fileScan struct {
 	store        *Store
 	readsAll     bool
-	changedFiles map[string]*treeFile // files that differ from the state (nil for a removed file)
+	changedFiles map[string]*treeFile // files that differ from what this store read before (nil for a removed file)
 }
 
 // readResult is the result of reading a file, before it is compared with the state.
 type readResult struct {
 	file           *treeFile
 	err            error  // error from reading the file
-	distrustReason string // reason why the content cannot be trusted
+	distrustReason string // reason why the file's text cannot be used, such as invalid UTF-8 ("" if it can be used)
 }
 
 // readAndCompare reads a file and compares the text with the state.
@@ -400,14 +402,15 @@ func (s *Store) readFile(p string) (l readResult) {
 	return l
 }
 
-// hasSameText reports whether the text and the modification time are unchanged.
+// hasSameText reports whether now, the state of a file that was just read, has the same text and modification time as
+// f, the state before. It returns false if the text before was not valid.
 func (f *treeFile) hasSameText(now *treeFile) bool {
 	return f.holdReason == "" && !f.hasNoGoodText && f.info != nil && f.lastGoodText == now.lastGoodText &&
 		f.info.ModTime().Equal(now.info.ModTime())
 }
 
-// compareWithState compares the text of a file with the state. If the text has changed, it adds the file to
-// r.filesToRead.
+// compareWithState compares the text of a file, which was just read, with the text that this store read before. If the
+// text has changed, it adds the file to r.changedFiles.
 func (r *fileScan) compareWithState(p string, l *readResult) {
 	s := r.store
 	old := r.store.st.files[p]

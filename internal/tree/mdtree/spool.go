@@ -20,8 +20,8 @@ const defaultSpoolMemory = 4 << 20
 // memory if there are more texts.
 type textSpool struct {
 	tree           *fileTree
-	maxMemoryBytes int      // maximum number of bytes in memory
-	recentTexts    []byte   // the last texts that were added
+	maxMemoryBytes int      // maximum size of recentTexts before the texts are moved to the file
+	recentTexts    []byte   // the texts that were added to the spool last and are not in the file yet
 	spoolFile      vfs.File // file with the earlier texts (nil if all texts are in memory)
 	spoolFileSize  int64    // length of the file
 	textPlaces     []spooledText

@@ -19,29 +19,32 @@ type treeFile struct {
 	info fs.FileInfo // metadata of the file before it was read
 	// the file had been changed so recently that a further change may have resulted in the same time
 	isRacy          bool
-	lastGoodText    string // last good text
+	lastGoodText    string // the last text of the file that was valid
 	items           []Item
 	itemIndexByName map[string]int // index in items of each name (nil until needed)
-	// the file has never been valid, so that text and items are the parts of it that can be read
+	// No text of the file was ever valid. In this case, lastGoodText and items contain the parts of the invalid text
+	// that can be read.
 	hasNoGoodText bool
 
 	// holdReason is the reason why text differs from the file on disk, or "" if it does not.
 	holdReason string
-	diskText   string // if holdReason is not "", the text on disk ("" if it is empty or could not be read)
+	// if lastGoodText is used instead of the text on disk: the text on disk ("" if it is empty or could not be read)
+	diskText string
 
-	leftOutEntries string // description of entries that were left out because no store accepts them
+	leftOutEntries string // description of entries in the file that are ignored because no store accepts them
 }
 
 // treeState contains the files and entries of a tree. Changes require that the store's mu is locked.
 type treeState struct {
-	files         map[string]*treeFile
-	paths         []string               // paths of files, sorted
-	filesByName   map[string][]*treeFile // for each name, the files that contain it, sorted by path
-	entriesByName map[string]*namedEntry // for each name, the entry that is used
-	entriesByID   []*oxbow.Entry         // sorted by ID
+	files       map[string]*treeFile
+	paths       []string               // paths of files, sorted
+	filesByName map[string][]*treeFile // for each name, the files that contain it, sorted by path
+	// for each name, the entry that the store returns, even if several files contain an entry with this name
+	entriesByName map[string]*namedEntry
+	entriesByID   []*oxbow.Entry // sorted by ID
 	nextID        uint64
 
-	namesInSeveralFiles map[string]bool              // names that several files contain
+	namesInSeveralFiles map[string]bool              // names for which several files contain an entry
 	isPreferred         func(path, text string) bool // see Options.Prefer (may be nil)
 }
 
@@ -131,8 +134,8 @@ func (f *treeFile) itemIndex(name string) int {
 	return -1
 }
 
-// setFile adds or replaces a file, or removes it if f is nil. It adds the names in the old and in the new file to
-// touched.
+// setFile replaces the state of the file at path by f. If f is nil, the file was removed. It adds the names of all
+// entries in the old and the new file to touchedNames.
 func (st *treeState) setFile(path string, f *treeFile, touchedNames map[string]bool) {
 	if old := st.files[path]; old != nil {
 		for _, it := range old.items {
@@ -177,7 +180,8 @@ func (st *treeState) fileUsedForName(name string) *treeFile {
 	return c[0]
 }
 
-// namesWithOtherFile returns the names for which isPreferred now chooses a different file.
+// namesWithOtherFile returns the names for which the store must return the entry in another file than before, because
+// isPreferred chooses another file now.
 func (st *treeState) namesWithOtherFile() map[string]bool {
 	touched := map[string]bool{}
 	if st.isPreferred == nil {
@@ -191,8 +195,8 @@ func (st *treeState) namesWithOtherFile() map[string]bool {
 	return touched
 }
 
-// updateEntries updates the entries of the touched names and returns the changes. Names in newIDs
-// get a new ID even if they existed before.
+// updateEntries updates the entries with the names in touchedNames after their files have changed, and returns the
+// changes. An entry with a name in newIDs gets a new ID even if the name existed before.
 func (st *treeState) updateEntries(touchedNames, newIDs map[string]bool) []oxbow.Delta {
 	type arrival struct {
 		c    *namedEntry
@@ -231,7 +235,8 @@ func (st *treeState) updateEntries(touchedNames, newIDs map[string]bool) []oxbow
 		hasTimes := e.Updated.Equal(old.entry.Updated) && e.Created.Equal(old.entry.Created)
 		isSame := f.path == old.file.path && e.Version == old.entry.Version
 		if isSame && hasTimes {
-			// Keep the entry that callers have received, because the entry itself has not changed.
+			// Only the position of the entry has changed, not the entry itself. Keep the old value, which callers may
+			// already have, and report no change.
 			old.file, old.itemIndex = c.file, c.itemIndex
 			continue
 		}

@@ -38,10 +38,10 @@ type Options struct {
 	// ManualScans restricts scans for changed files to Open, Refresh and Check. Other methods use the
 	// result of the last scan.
 	ManualScans bool
-	// PreferFile is called by each scan. The function that it returns is called for names that several
-	// files contain, and reports whether the entry in a file has priority over entries in files
-	// that come earlier by path. It must not call the store. A change to an entry that several files
-	// contain starts from the preferred file. By default, the first file by path counts.
+	// PreferFile chooses an entry if several files contain an entry with the same name. The store calls PreferFile at
+	// each scan for changed files. The function that it returns reports whether the entry in a file with this path and
+	// text has priority over entries in files that come earlier by path. It must not call the store. A change to such
+	// an entry changes the preferred file. By default, the first file by path is used.
 	PreferFile func(ctx context.Context) func(path, text string) bool
 	// MaxFile is the maximum size, in bytes, of a file. The default is large enough for the longest
 	// content.
@@ -63,9 +63,11 @@ type Options struct {
 // the same again if a text is restored. The time of an update is the file's modification time, unless the layout
 // parses a time.
 type Store struct {
-	fileTree // scanner.mu guards the field overlay and reads of the tree; the writer token guards syncedDirs
-	layout   Layout
-	options  Options
+	// To read files or to use the field stagedFileByPath, lock scanner.mu. To use the field syncedDirs, acquire
+	// writer.writerToken.
+	fileTree
+	layout  Layout
+	options Options
 
 	writer        writerState
 	scanner       scanState
@@ -83,7 +85,7 @@ type servedEntries struct {
 	// entries as callers received them (only entries that were changed since)
 	base             map[string]*oxbow.Entry
 	documentTexts    map[string]string // texts of documents as callers received them
-	emptiedDocuments map[string]bool   // documents that became empty, so that their last text is used
+	emptiedDocuments map[string]bool   // documents that somebody made empty; the store returns their last text instead
 }
 
 var (
@@ -111,33 +113,38 @@ func (s *Store) warn(format string, args ...any) {
 	}
 }
 
-// writerState is the state of the single writer in this process. The writer has acquired sem, which guards all other
-// fields.
+// writerState contains the data of the only goroutine in this process that may change files. A goroutine must put a
+// value into writerToken, which has room for one, before it uses the other fields.
 type writerState struct {
 	writerToken chan struct{}
 	processLock vfs.Lock // lock between processes (nil until the first change)
 	isCleaned   bool     // leftover temporary files were removed
 }
 
-// scanState is the state of the directories. mu is locked during scans and changes. It guards all other fields, the
-// tree's overlay, and the served entries.
+// scanState contains what is known about the directories with the entries' files, which are searched for changes by
+// other programs. mu is locked during such a scan and during each change by this store. It guards the other fields,
+// and the fields servedEntries and fileTree.stagedFileByPath of the store.
 type scanState struct {
 	mu                 sync.Mutex
 	dirs               []*layoutDirectory
-	fileWatch          vfs.Watch       // nil if no directory is watched
-	isWatchUnsupported bool            // the file system does not support watching
-	isOpened           bool            // the first scan is complete
-	dirtyFiles         map[string]bool // files that the next scan must read (see readAgainInNextScan)
+	fileWatch          vfs.Watch // nil if no directory is watched
+	isWatchUnsupported bool      // the file system does not support watching
+	isOpened           bool      // the files were read for the first time, so that the store is open
+	// paths of files that must be read at the next scan even if they seem to be unchanged
+	dirtyFiles map[string]bool
 }
 
 // layoutDirectory is a directory of the layout.
 type layoutDirectory struct {
-	path         string
-	hiddenPrefix string      // the part of the path up to the last hidden element (see the function hiddenPrefix)
+	path string
+	// the part of path up to the last element that begins with a dot, such as ".notes/" ("" without such an element)
+	hiddenPrefix string
 	watchedInfo  fs.FileInfo // description of the watched directory (nil if it is not watched)
 	fileCount    int         // number of matching files in the last listing
-	linkFiles    []string    // matching files that are links, whose targets are not watched
-	listError    string      // error from listing the directory, which is reported once
+	// links in the directory that the layout matches; a watch of the directory does not report changes to their
+	// targets
+	linkFiles []string
+	listError string // error from listing the directory, which is reported once
 }
 
 // isHiddenPath reports whether the path contains an element that starts with a dot, such as .git.
@@ -193,9 +200,11 @@ func (s *Store) mayHoldEntries(p string) bool {
 		s.layout.Match(p)
 }
 
-// planOutcome contains the results of a plan other than its edits.
+// planOutcome contains the effects of planned operations on entries, except the edited texts of files.
 type planOutcome struct {
-	removedNames    map[string]bool   // removed names; an entry that is added again under such a name gets a new ID
-	conflictCopies  map[string]string // files that are kept as conflict copies, and the reason for each
-	writtenVersions []oxbow.Version   // entry after each op
+	// names of entries that were removed; if an entry is added again with such a name, it gets a new ID
+	removedNames map[string]bool
+	// files with a foreign change that could not be merged, each with the reason; copies of these files are kept
+	conflictCopies  map[string]string
+	writtenVersions []oxbow.Version // entry after each op
 }

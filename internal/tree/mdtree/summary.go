@@ -21,7 +21,9 @@ type kindDir struct {
 	dir          string
 	sectionTitle string
 	kind         oxbow.Kind
-	isTopic      bool // the directory is only read: it contains crabtalk's third kind, which oxbow does not have
+	// the directory belongs to topics, a kind that the program crabtalk has and oxbow lacks; it is read but never
+	// written
+	isTopic bool
 }
 
 // kindDirs lists all directories of entries, in the order in which they are read.
@@ -81,7 +83,8 @@ func readsFiles(bookSettings string) bool {
 // summaryLink is a line in the table of contents.
 type summaryLink struct{ entryName, path string }
 
-// writeSummary writes the table of contents. links yields the entries in a directory, sorted by name.
+// writeSummary writes the table of contents with a link for each entry. linksOfDir yields the links for the entries in
+// one directory, sorted by name.
 func writeSummary(w io.Writer, linksOfDir func(dir *kindDir) iter.Seq[summaryLink]) error {
 	b := []byte(summaryHead)
 	for i := range kindDirs {

@@ -37,12 +37,12 @@ type fileTree struct {
 	dir         string // path in fs
 	stagingArea journal.StagingDir
 
-	// stagedFileByPath maps each file that an incomplete change writes to the staged file, and each file
-	// that the change removes to "". overlay is nil unless [tree.showChangeAsComplete] has set it.
+	// stagedFileByPath maps each file that an incomplete change writes to the file with the new text. It maps each
+	// file that this change removes to "". The map is nil unless [fileTree.showChangeAsComplete] has set it.
 	stagedFileByPath map[string]string
 
 	syncedDirs map[string]bool // directories that were synced in their parents
-	movedDirs  map[string]bool // directories that finishChange moved to their places as a whole
+	movedDirs  map[string]bool // new directories that finishChange moved from the staging area to the tree as a whole
 	dirPerm    fs.FileMode     // mode of new directories
 
 	// keepsEditedFiles specifies what finishChange does with a file that was edited after the change was
@@ -69,7 +69,8 @@ func (t *fileTree) fullPath(p string) string {
 	return path.Join(t.dir, p)
 }
 
-// readBuffers are reused for reading files. The text is then copied to a string.
+// readBuffers contains buffers that are used again for each file that is read. A reader copies the text from the
+// buffer to a string.
 var readBuffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }}
 
 // errNotFile is returned if a name does not belong to a regular file.

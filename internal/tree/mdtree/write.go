@@ -156,9 +156,9 @@ func (s *Store) prepareChanges(v *plannedTree, outcome *planOutcome) ([]fileChan
 	return changes, nil
 }
 
-// readPresentFile reads the present state of a file into w. If it differs from the state for which the
-// change was planned, the error matches vfs.ErrChanged. If the last good state of the file was used,
-// the present text is kept as a conflict copy.
+// readPresentFile reads the present text of a file into w before the file is changed. If the text differs from the
+// text for which the change was planned, the error matches vfs.ErrChanged. If the change was planned for an earlier
+// text, because the present text was not valid, the present text is kept as a conflict copy.
 func (s *Store) readPresentFile(w *fileChange, e *pendingFile, outcome *planOutcome) error {
 	text, info, err := s.readText(w.path, maxEntryFileBytes)
 	switch {

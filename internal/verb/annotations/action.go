@@ -26,11 +26,11 @@ type BeforeActionIn struct {
 	Shown map[string]bool `json:"-"`
 }
 
-// BeforeActionOut is a line of hints, which may be empty. Its fingerprints identify the files and failures that were
-// searched for.
+// BeforeActionOut is a line of hints for an agent before an edit. The line may be empty. Fingerprints identifies the
+// files and failures for which hints were searched, so that they are not searched for again in this session.
 type BeforeActionOut struct{ inject.Block }
 
-const maxEntriesPerFile = 2 // maximum number of entries that are cited for a file
+const maxEntriesPerFile = 2 // maximum number of decisions about one file that the hints quote
 
 // BeforeAction returns a line of hints for an agent before an edit. The line tells how the last failure was fixed in a
 // past session. It also cites decisions about the files, a reverted edit of a file, and a correction by a person. Each
@@ -147,12 +147,12 @@ func firstParagraph(content string) string {
 	return said
 }
 
-// actionHints collects the hints for one call of BeforeAction.
+// actionHints collects the hints that an agent gets before it edits files. BeforeAction creates one for each call.
 type actionHints struct {
 	input        BeforeActionIn
 	output       BeforeActionOut
 	hintParts    []string
-	shownEntries []session.ShownEntry // entries that the hints show
+	shownEntries []session.ShownEntry // entries that the sentences in hintParts quote
 }
 
 // addEntries adds hints about at most limit of the project's newest entries with the given labels, which are pairs

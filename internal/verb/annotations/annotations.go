@@ -190,7 +190,8 @@ type SetupAnnotationsOut struct {
 	DryRun     bool          `json:"dry_run,omitempty"`
 	Attributes AttributeLine `json:"attributes"`
 	Driver     MergeDriver   `json:"driver"`
-	WasPrivate bool          `json:"was_private,omitempty"` // Before the call, git ignored the annotations.
+	// Git ignored the annotations before SetupAnnotations was called.
+	WasPrivate bool `json:"was_private,omitempty"`
 
 	Install bool `json:"-"`
 }
@@ -208,7 +209,7 @@ type MergeDriver struct {
 type AttributeLine struct {
 	File          string `json:"file"`
 	Line          string `json:"line"`
-	AlreadyExists bool   `json:"there"` // The file contained the line before the call.
+	AlreadyExists bool   `json:"there"` // File already contained Line before SetupAnnotations was called.
 }
 
 // SetupAnnotations configures git to track the annotations and to merge them between branches. With in.DryRun, it only
@@ -260,7 +261,8 @@ type MergeSidecarsOut struct {
 	KeptIn     string `json:"kept_in,omitempty"`
 }
 
-// maxSidecarSize is the maximum size, in bytes, for each of the three sidecars.
+// maxSidecarSize is the maximum size, in bytes, of each annotation file (sidecar) in a three-way merge: Base, Ours and
+// Theirs.
 const maxSidecarSize = 256 << 20
 
 // MergeSidecars merges two sidecars, which have a common base, and writes the result to Ours. It writes unreadable
@@ -304,7 +306,8 @@ func withOpenDir(name string, fn func(vfs.FS) error) error {
 	return errors.Join(fn(dir), dir.Close())
 }
 
-// saveUnreadableLines appends those lines to the file NAME.damaged that it does not contain yet.
+// saveUnreadableLines appends lines, which could not be merged because they are unreadable, to the file NAME.damaged.
+// It skips lines that the file already contains.
 func saveUnreadableLines(in MergeSidecarsIn, lines []byte) (MergeSidecarsOut, error) {
 	name := filepath.ToSlash(in.Name)
 	if err := annotate.CheckFile(name); err != nil {

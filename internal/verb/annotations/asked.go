@@ -29,7 +29,8 @@ func addPromptsToAnnotations(ctx context.Context, w *verb.Workspace, all []Annot
 		if _, known := turns[key]; !known {
 			turns[key] = findSessionTurns(ctx, w, a)
 		}
-		// Add a second, because the time of an annotation is truncated to seconds.
+		// Search up to one second later than the annotation's time, because this time is truncated to seconds.
+		// Otherwise a prompt in the same second would be missed.
 		a.Prompt = findPrompt(turns[key], at.Add(time.Second))
 	}
 }

@@ -24,9 +24,10 @@ type BlameOut struct {
 
 // BlameLine is a line of a file.
 type BlameLine struct {
-	Line          int      `json:"line"`
-	Commit        string   `json:"commit,omitempty"`
-	LineInCommit  int      `json:"from,omitempty"` // number of the line in the file at Commit
+	Line   int    `json:"line"`
+	Commit string `json:"commit,omitempty"`
+	// number that the line had in the version of the file at the commit Commit
+	LineInCommit  int      `json:"from,omitempty"`
 	Author        string   `json:"author,omitempty"`
 	Time          string   `json:"time,omitempty"`
 	Summary       string   `json:"summary,omitempty"`

@@ -76,7 +76,7 @@ func (o GCAnnotationsOut) Report() (r report.Report) {
 		countWithNoun(o.Files, "sidecar", "sidecars"),
 	)
 	addSkippedNotes(&r, o.Skipped)
-	// A dry run has changed nothing, and an undo cannot be undone.
+	// Only a run that changed something can be undone. A dry run changes nothing, and there is no undo for an undo.
 	isUndoable := o.Run != "" && !o.DryRun && !o.Undo
 	if isUndoable {
 		r.AddNotef("to take this back: oxbow annotate gc --undo")
@@ -87,7 +87,7 @@ func (o GCAnnotationsOut) Report() (r report.Report) {
 // addAnnotationLines adds a line for each annotation. The line begins with the effect, such as "archived".
 func addAnnotationLines(r *report.Report, effect report.Words, all []Annotation) {
 	for _, a := range all {
-		lines := a.WasLines // This is the place where the lines were, if the file does not contain them any more.
+		lines := a.WasLines // Show where the annotated lines were if the file does not contain them any more.
 		if a.StartLine > 0 {
 			lines = annotate.Span{First: a.StartLine, Last: a.EndLine}.String()
 		}

@@ -103,7 +103,7 @@ type Annotation struct {
 
 	Prompt string `json:"prompt,omitempty" jsonschema:"what the person wrote before the edit, if the archive of sessions has it"`
 
-	Headline string `json:"-"` // reason on a single line
+	Headline string `json:"-"` // the reason for the annotated lines, shortened to one line
 }
 
 // LinesChanged reports whether the annotated lines have changed since the annotation was made.
@@ -139,7 +139,8 @@ func makeAnnotation(f annotate.FoundAnnotation) Annotation {
 	return a
 }
 
-// markUnreviewed sets ReviewState of the annotations for which nobody vouches.
+// markUnreviewed sets ReviewState to "unreviewed" for each annotation that another machine wrote and that is not on
+// the reviewed branch, because nobody vouches for its content.
 func markUnreviewed(ctx context.Context, b *annotate.Store, all []Annotation, found []annotate.FoundAnnotation) {
 	for i, isUnreviewed := range b.FindUnreviewed(ctx, found) {
 		if isUnreviewed {

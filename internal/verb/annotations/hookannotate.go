@@ -93,8 +93,9 @@ const (
 
 // AnnotationsBeforeEditOut is the result of AnnotationsBeforeEdit.
 type AnnotationsBeforeEditOut struct {
-	Line string   `json:"line,omitempty"` // line of annotations ("" without annotations)
-	IDs  []string `json:"ids,omitempty"`  // IDs of the annotations in Line
+	// all annotations that the agent should see before the edit, on a single line ("" without annotations)
+	Line string   `json:"line,omitempty"`
+	IDs  []string `json:"ids,omitempty"` // IDs of the annotations that are in the text Line
 }
 
 // AnnotationsBeforeEdit returns on one line the annotations of the lines that the agent is about to edit. It leaves
@@ -113,7 +114,8 @@ func AnnotationsBeforeEdit(ctx context.Context, w *verb.Workspace, in HookReport
 		return AnnotationsBeforeEditOut{}, err
 	}
 	if ctx.Err() != nil {
-		return AnnotationsBeforeEditOut{}, nil // The time is up.
+		// The time limit lookupTimeout is exceeded, so the agent must not wait any longer for annotations.
+		return AnnotationsBeforeEditOut{}, nil
 	}
 	found = slices.DeleteFunc(
 		found,

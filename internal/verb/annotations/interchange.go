@@ -32,7 +32,7 @@ type InterchangeOut struct {
 	// number of exported or newly imported annotations
 	Written          int `json:"written"`
 	KnownAnnotations int `json:"known,omitempty"` // number of imported annotations that existed already
-	// parts that the format cannot express, with their numbers
+	// what was lost because the format cannot express it: how often each kind of loss occurred, by description
 	LostParts map[string]int `json:"left,omitempty"`
 	Output    string         `json:"output,omitempty"` // path of the written file
 	// path to the copy of a file that was replaced although somebody had edited it
@@ -80,7 +80,7 @@ type ExportAnnotationsIn struct {
 	Force bool `json:"force,omitempty" jsonschema:"replace an existing file of --output; if somebody edited it, a copy is kept"`
 
 	Path   string    `json:"-"` // path of Output in the operating system's form
-	Stdout io.Writer `json:"-"` // receives the records if Output is ""
+	Stdout io.Writer `json:"-"` // receives the exported Agent Trace records if Output is ""
 }
 
 // ExportAnnotations writes annotations as Agent Trace records to the file in.Output, or to in.Stdout if in.Output

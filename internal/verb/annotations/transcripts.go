@@ -34,8 +34,9 @@ type AnnotateTranscriptsOut struct {
 	DryRun      bool `json:"dry_run,omitempty"`
 	Transcripts int  `json:"transcripts"`
 	// number of annotations that were added, or would be added by a dry run
-	Added            int              `json:"added"`
-	KnownAnnotations int              `json:"known"` // number of annotations that existed already
+	Added int `json:"added"`
+	// number of edits in the transcripts whose annotations were stored before this call
+	KnownAnnotations int              `json:"known"`
 	Annotations      []EditAnnotation `json:"annotations"`
 	Skipped          SkippedCounts    `json:"skipped"`
 	// edited files outside of the tree, at most maxOutsideFiles
@@ -61,10 +62,10 @@ type SkippedCounts struct {
 	Failed    int `json:"failed"`    // edits that the client refused
 	Pending   int `json:"pending"`   // edits whose result is not in the transcript yet
 	Outside   int `json:"outside"`   // edits of files outside the tree
-	Removed   int `json:"removed"`   // edits of files that were deleted
+	Removed   int `json:"removed"`   // edits of source files that were deleted after the edit
 	Unlocated int `json:"unlocated"` // edits whose lines cannot be found
 	BadLines  int `json:"bad_lines"` // lines of transcripts that cannot be read
-	Others    int `json:"others"`    // files in a directory that are not transcripts
+	Others    int `json:"others"`    // files in the given directories that are not transcripts
 }
 
 // maxOutsideFiles is the maximum number of listed files outside the tree.

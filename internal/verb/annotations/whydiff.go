@@ -161,7 +161,8 @@ var markdownEscaper = func() *strings.Replacer {
 	for _, c := range "\\`*_{}[]()<>|~!$" {
 		pairs = append(pairs, string(c), "\\"+string(c))
 	}
-	// Insert an empty comment into each mention, issue number and link, so that GitHub does not recognize it.
+	// Insert an empty comment into each @mention, issue number and link in the text of an annotation, so that GitHub
+	// does not turn it into a link or notify somebody.
 	return strings.NewReplacer(append(
 		pairs,
 		"&",

@@ -25,8 +25,9 @@ import (
 // mirrorFile is the name of the file in a home that lists the mirrored clients.
 const mirrorFile = "mirror.json"
 
-// mirrorTimes maps a mirrored client's name to the modification time of the newest file that was read. It also maps a
-// file's path to the time of a change for which no hook has reported the call yet.
+// mirrorTimes records how far oxbow has imported the notes in the memory files of clients such as Claude Code. It maps
+// a client's name to the modification time of the newest imported file. It also maps the path of a changed file to the
+// time of the change, as long as no hook has reported the call that changed the file.
 type mirrorTimes map[string]time.Time
 
 func readMirrors(home string) (m mirrorTimes, err error) {
@@ -44,7 +45,7 @@ func readMirrors(home string) (m mirrorTimes, err error) {
 	return m, err
 }
 
-// save writes m to the file in a home.
+// save writes m to the file mirror.json in the directory home. If m is empty, it deletes the file.
 func (m mirrorTimes) save(home string) error {
 	if len(m) == 0 {
 		return os.Remove(filepath.Join(home, mirrorFile))
@@ -170,7 +171,9 @@ func (m *memoryMirroring) importChangedFiles(ctx context.Context, settledBefore 
 		}
 		taints := m.arguments.Taints(own)
 		if at, ok := m.mirrorTimes[f.Path]; ok && !at.Equal(f.Time) {
-			taints = append(taints, editTaint(f.Path)) // The file was also edited before the reported call.
+			// Somebody edited the file before the call that the hook has reported, so the notes may contain text by
+			// others.
+			taints = append(taints, editTaint(f.Path))
 		}
 		if err := m.importFiles(ctx, []setup.MemoryFile{f}, taints); err != nil {
 			return err
@@ -179,9 +182,9 @@ func (m *memoryMirroring) importChangedFiles(ctx context.Context, settledBefore 
 	return nil
 }
 
-// importUnnamedFile imports a changed file that the report does not name. If a session is running and the file has
-// changed after the time young, a hook may still report the call that has changed it. In that case the file is left to
-// a later call of Mirror.
+// importUnnamedFile imports a changed memory file that the report of the hook does not name. If a session is running
+// and the file was changed after settledBefore, a hook may still report the call that changed the file. Then the file
+// is left to a later call of Mirror.
 func (m *memoryMirroring) importUnnamedFile(ctx context.Context, f setup.MemoryFile, settledBefore time.Time) error {
 	own, err := m.safeFiles(ctx, &f)
 	if err != nil {
@@ -255,7 +258,8 @@ func (m *memoryMirroring) safeFiles(ctx context.Context, exceptFile *setup.Memor
 		if isOpen || held[f.Path] {
 			continue
 		}
-		if len(f.Path) <= oxbow.MaxName { // A longer path would be cut in a label.
+		// Leave out a longer path, because a label with the path would be cut and could not be compared with the path.
+		if len(f.Path) <= oxbow.MaxName {
 			own = append(own, f.Path)
 		}
 	}
@@ -271,7 +275,8 @@ func editTaint(file string) string {
 	return s
 }
 
-// importFiles imports files. Notes that are new or have changed get the taints.
+// importFiles imports the notes in a client's memory files. New and changed notes are marked with taints, the names of
+// foreign texts that may have influenced the notes.
 func (m *memoryMirroring) importFiles(ctx context.Context, files []setup.MemoryFile, taints []string) error {
 	project := m.clientProject
 	if len(taints) > 0 {
@@ -312,8 +317,9 @@ func (m *memoryMirroring) makeImportArgument(
 	return read, nil
 }
 
-// storedProject is like project. But if notes were imported from the file before, it returns the project of these
-// notes, so that no note moves to another project.
+// storedProject returns the project for the notes in the memory file f. If notes were imported from this file before,
+// it is the project of these notes, so that no note moves to another project. Otherwise it is the project to which the
+// file belongs.
 func (m *memoryMirroring) storedProject(ctx context.Context, f setup.MemoryFile) (string, error) {
 	ctx, mem, err := m.workspace.OpenMemory(ctx, verb.Create)
 	if err != nil {

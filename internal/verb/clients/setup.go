@@ -87,7 +87,7 @@ type SetupClient struct {
 	Annotates    bool `json:"annotates,omitempty"`
 	AddedNotes   int  `json:"added,omitempty"` // number of notes that mirroring has added
 	UpdatedNotes int  `json:"updated,omitempty"`
-	// number of these notes that models do not get before a person approves them
+	// number of added and updated notes that models do not get before a person approves them
 	HeldNotes int       `json:"held,omitempty"`
 	Notes     []string  `json:"notes,omitempty"`
 	Problem   string    `json:"problem,omitempty"` // why setup of this client ended early, or ""
@@ -125,7 +125,8 @@ func SetupClients(ctx context.Context, w *verb.Workspace, in SetupIn) (SetupOut,
 	for _, c := range chosen {
 		s := in.describeClient(c)
 		switch {
-		case in.isListOnly(): // Only describe the client's state.
+		// Change nothing, because the state of the clients was described above and only this was asked for.
+		case in.isListOnly():
 		case len(in.Clients) == 0 && !s.SetUp && !c.IsRecorded(in.World, look.Options):
 			continue
 		default:
@@ -201,8 +202,8 @@ func (in *SetupIn) Inspection(p verb.Place) *setup.Inspection {
 	}
 }
 
-// recordError stores err, which may be nil, in the client's result and returns nil. If endsSetup is set, it only
-// returns err, so that the whole call ends.
+// recordError stores err in the result for this client and returns nil, so that setup continues with the next client.
+// If endsSetup is set, it returns err instead, so that setup ends. err may be nil.
 func (s *SetupClient) recordError(err error, endsSetup bool) error {
 	if err == nil || endsSetup {
 		return err
@@ -223,7 +224,9 @@ func (in *SetupIn) setUpClient(
 	if in.OnlyCheck {
 		o = inspection.OptionsOfSetup(c)
 	}
-	if in.Remove { // Do this first, because changing the files may delete the last record together with its directory.
+	// When oxbow is removed, switch the annotations off before the files are changed, because changing the files may
+	// delete the last record of setup together with the directory of the records.
+	if in.Remove {
 		if err := in.switchAnnotations(c, o, s); err != nil {
 			return err
 		}

@@ -141,7 +141,8 @@ func (f SetupFile) addToReport(r *report.Report, in SetupIn) {
 func (s *SetupServer) addToReport(r *report.Report) {
 	switch {
 	case s == nil:
-	case s.Problem != "" && s.Home == "", s.NoMemory: // a finding says this already
+	// Add nothing, because a finding in the report names this problem already.
+	case s.Problem != "" && s.Home == "", s.NoMemory:
 	case s.Problem != "":
 		addIndented(r, "problem: %s: %s", report.Text(text.ShellQuote(s.Command[0])), report.Text(s.Problem))
 	case s.Entries != nil:

@@ -22,8 +22,9 @@ type InjectIn struct {
 	Project string `json:"project,omitempty"          usage:"answer as in this PROJECT; auto is the project of the working directory" value:"PROJECT"`
 	Explain bool   `json:"explain,omitempty"          usage:"also show how strong each match is, and why the text is shown or not"`
 
-	// HookPrompt is the prompt that a hook reported. The field Prompt replaces its text. HookPrompt is nil if no hook
-	// asks, for example if a person tries out which texts a prompt would get.
+	// HookPrompt describes the prompt as a client's hook reported it. The text in the field Prompt is used instead of
+	// the text in HookPrompt. HookPrompt is nil if no hook asks, for example if a person tries out which texts a
+	// prompt would get.
 	HookPrompt *inject.Prompt `json:"-"`
 	// MaxWait limits the time for calibrating the floor of each memory. A match must be stronger than the floor to be
 	// shown. 0 means no limit.
@@ -32,7 +33,8 @@ type InjectIn struct {
 
 // InjectOut is the result of Inject.
 type InjectOut struct {
-	Answer       string               `json:"answer"` // one of silence, pointer and payload
+	// what an agent would be shown: "payload" (sentences), "pointer" (only names of entries) or "silence" (nothing)
+	Answer       string               `json:"answer"`
 	Text         string               `json:"text,omitempty"`
 	Tokens       int                  `json:"tokens"`
 	ShownEntries []session.ShownEntry `json:"shown,omitempty"`
@@ -136,8 +138,9 @@ type calibratedSource struct {
 	storePath string // path of the memory's store ("" if the floor is not stored beside it)
 }
 
-// CalibrateFloors calibrates the floors of all memories whose stored floors no longer fit, because the memories have
-// changed in size. Each new floor is stored beside its memory.
+// CalibrateFloors computes again how strong a match must be at least (the floor) before it is shown to an agent. It
+// does so for each memory whose size has changed so much that the stored floor does not fit. The new floor is stored
+// beside the memory.
 func CalibrateFloors(ctx context.Context, w *verb.Workspace) error {
 	sources, err := injectSources(ctx, w)
 	for _, s := range sources {
@@ -192,22 +195,25 @@ func injectSources(ctx context.Context, w *verb.Workspace) (all []calibratedSour
 			return err == nil && len(counts) == 1 && counts[0].IsUnused()
 		}
 	}
-	return all, nil // An error of opening the notes is dropped, because the archive is enough.
+	// Ignore an error from opening the notes, because hooks can also take texts from the archive of sessions only.
+	return all, nil
 }
 
 // minDecoys is the number of decoys that a calibration needs at least. A floor from fewer decoys is too inaccurate.
 const minDecoys = 300
 
-// calibrateFloor sets the floor of the source. It takes the stored floor if that still fits the size of the memory.
-// Otherwise it computes and stores a new floor. If maxWait is over before enough decoys were tried, it sets
-// [gate.UnreachableFloor], so that nothing is shown.
+// calibrateFloor sets the floor, which a match in this memory must exceed before it is shown to an agent. It uses the
+// stored floor if that floor fits the present size of the memory. Otherwise it tries many unrelated prompts (decoys),
+// and stores the new floor. If maxWait is over before enough decoys were tried, it sets [gate.UnreachableFloor], so
+// that nothing is shown.
 func (s *calibratedSource) calibrateFloor(ctx context.Context, maxWait time.Duration) error {
 	n, err := s.CountShowable(ctx)
 	if err != nil {
 		return err
 	}
 	if n == 0 {
-		s.StrengthFloor = gate.UnreachableFloor // The source contains nothing to show, so any floor will do.
+		// The memory contains no entry that may be shown, so a floor need not be computed.
+		s.StrengthFloor = gate.UnreachableFloor
 		return nil
 	}
 	if s.storePath != "" {
@@ -235,7 +241,8 @@ func (s *calibratedSource) calibrateFloor(ctx context.Context, maxWait time.Dura
 		return nil
 	}
 	if s.storePath != "" {
-		_ = c.WriteFloorFile(s.storePath) // An error is ignored: then the next call calibrates again.
+		// Ignore the error. If the floor was not stored, the next call computes the floor again.
+		_ = c.WriteFloorFile(s.storePath)
 	}
 	return nil
 }

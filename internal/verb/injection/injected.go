@@ -36,10 +36,10 @@ type InjectedIn struct {
 type InjectedOut struct {
 	Injections []InjectedItem `json:"injections"`
 	HasMore    bool           `json:"more,omitempty"` // whether the list was cut at the limit
-	// Total counts all injections that the argument selects, also those beyond the limit.
+	// Total counts all injections that match the argument of ListInjections, including injections beyond the limit.
 	Total        InjectedTotal      `json:"total"`
 	Unused       []session.UseCount `json:"unused,omitempty"`
-	EmptyReasons []verb.Note        `json:"why,omitempty"` // reasons why no injection is listed
+	EmptyReasons []verb.Note        `json:"why,omitempty"` // reasons why the list Injections is empty
 	Notes        []verb.Note        `json:"notes,omitempty"`
 }
 
@@ -48,11 +48,11 @@ type InjectedItem struct {
 	Time    time.Time `json:"time"`
 	Client  string    `json:"client"`
 	Session string    `json:"session"`
-	Turn    string    `json:"turn"` // name of the entry that records the turn
+	Turn    string    `json:"turn"` // name of the archive's entry that records this turn of the session
 	Project string    `json:"project,omitempty"`
 	session.Injection
 	UsedEntries []session.ShownEntry `json:"used,omitempty"`
-	// injected text ("" unless the caller wants texts or the list has one item)
+	// injected text ("" unless the caller asks for texts, or this is the only injection in the result)
 	Text string `json:"text,omitempty"`
 
 	Prompt string `json:"-"` // beginning of the prompt that the person wrote in the turn
@@ -61,12 +61,13 @@ type InjectedItem struct {
 // maxPromptBytes is the maximum number of bytes for a prompt in [InjectedItem.Prompt].
 const maxPromptBytes = 120
 
-// InjectedTotal counts the selected injections.
+// InjectedTotal counts the injections that match the argument of ListInjections. An injection is a text that a hook
+// showed to a model.
 type InjectedTotal struct {
 	Injections int            `json:"injections"`
 	Used       int            `json:"used"` // number of injections in which at least one entry was used
 	Tokens     int            `json:"tokens"`
-	Places     map[string]int `json:"places"` // number of injections for each place
+	Places     map[string]int `json:"places"` // number of injections by place: "start", "prompt" or "action"
 }
 
 // maxTurnDuration is the assumed maximum time from the beginning of a turn to its last injection. A search for
@@ -121,7 +122,8 @@ func ListInjections(ctx context.Context, w *verb.Workspace, in InjectedIn) (Inje
 	return out, err
 }
 
-// turnFilter returns a filter for turns. Only turns that it selects can have injections that the argument asks for.
+// turnFilter returns a filter for turns of sessions. A turn that does not match the filter cannot have an injection
+// for which the caller of ListInjections asks.
 func (in InjectedIn) turnFilter(ctx context.Context, a *session.Archive, since time.Time) (f oxbow.Filter, err error) {
 	add := func(key, value string) {
 		if value != "" {
@@ -170,8 +172,8 @@ func (in InjectedIn) TurnInjections(e oxbow.Entry, since time.Time) (items []Inj
 	return items
 }
 
-// matchesInjection reports whether an injection is at the place and shows the entry that the argument names. An empty
-// place or name fits every injection.
+// matchesInjection reports whether an injection happened at in.Place, such as "prompt", and showed the entry in.Entry.
+// If in.Place or in.Entry is empty, that condition is always met.
 func (in InjectedIn) matchesInjection(x *session.Injection) bool {
 	if in.Place != "" && x.Place != in.Place {
 		return false

@@ -52,7 +52,8 @@ func (it *InjectedItem) addToReport(r *report.Report) {
 	}
 }
 
-// totalSentence returns a sentence with the totals.
+// totalSentence returns a sentence with the number of injections, of their tokens and of the injections that were
+// used.
 func (t InjectedTotal) totalSentence() report.Sentence {
 	var places []string
 	for _, p := range slices.Sorted(maps.Keys(t.Places)) {

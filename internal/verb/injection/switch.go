@@ -25,8 +25,8 @@ const (
 )
 
 // ClientInjectOffFile returns the name of the file that switches off injection for one client. The file is in the
-// home. Setup writes it for clients without injection, because the same hooks report prompts and inject texts, and the
-// hooks must stay.
+// home. Setup writes this file if the person does not want injection. It cannot remove the hooks instead, because the
+// same hooks also report prompts to oxbow.
 func ClientInjectOffFile(client string) string { return "inject." + client + ".off" }
 
 // FindOffFile returns the path to the file with this name in the home, or in a project that contains one of the

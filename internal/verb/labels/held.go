@@ -26,7 +26,7 @@ type HeldIn struct{}
 
 // HeldOut lists the entries that are held back. These entries are shown to a model only if the model asks for them.
 type HeldOut struct {
-	Entries []HeldEntry `json:"entries"` // entries that do not belong to groups, newest first
+	Entries []HeldEntry `json:"entries"` // held entries about which a person decides one by one, newest first
 	Groups  []HeldGroup `json:"groups"`  // groups, newest first
 }
 
@@ -52,7 +52,7 @@ type HeldEntry struct {
 // HeldGroup is the set of entries that a single import, pull or load added and that are held back only because they
 // were imported. The whole group, or its entries with a label, can be approved at once.
 type HeldGroup struct {
-	ID           string `json:"id"`             // value for [ApproveIn.Group]
+	ID           string `json:"id"`             // ID by which [ApproveIn.Group] selects this group
 	ImportSource string `json:"from,omitempty"` // file, directory or server from which the entries were imported
 	// run of the program that imported the entries (for the command revert)
 	Session string   `json:"session,omitempty"`
@@ -81,7 +81,7 @@ var (
 	}
 )
 
-// isHeldAsImport reports whether an entry is held back only because it was imported.
+// isHeldAsImport reports whether an entry is held back from models only because the entry was imported.
 func isHeldAsImport(e *oxbow.Entry) bool {
 	return e.WhyHeld(oxbow.UnaskedByLabels) == oxbow.HeldAsImported
 }
@@ -125,7 +125,7 @@ type heldEntryCollector struct {
 	memory *oxbow.Memory
 
 	singleEntries []sourcedEntry             // entries about which a person decides separately
-	groupsByID    map[string]*collectedGroup // groups by their IDs
+	groupsByID    map[string]*collectedGroup // held entries that one import added, by the ID of this group
 
 	// Heads of the entries that belong to groups, by version. All entries of a version were written by the same
 	// change, so they have the same source.
@@ -138,11 +138,11 @@ type sourcedEntry struct {
 	source oxbow.Source
 }
 
-// collectedGroup is a group with its entries.
+// collectedGroup collects the held entries that one import added, while the groups are built.
 type collectedGroup struct {
 	HeldGroup
 	headIDs      []uint64      // IDs of the entries whose heads are known
-	otherEntries []oxbow.Entry // the remaining entries, without their contents
+	otherEntries []oxbow.Entry // the entries of the group that are not in headIDs, without their contents
 	labelCounts  map[oxbow.Label]int
 }
 
@@ -152,12 +152,12 @@ type versionHeads struct {
 	labelCounts map[oxbow.Label]int
 }
 
-// collectHeldEntries calls fn with the entries that are held back. It also passes a function read, which returns
-// entries by ID and is valid until fn returns. If an entry could not be read, collectHeldEntries calls fn again with a
-// new survey.
+// collectHeldEntries collects all entries that are held back from models and calls fn with the collection. fn also
+// gets the function read, which returns entries by their IDs and can be used until fn returns. If an entry could not
+// be read, collectHeldEntries calls fn again with a new collection.
 //
-// Because a memory can contain 100,000 imported entries, collectHeldEntries reads only one entry of each change
-// that imported entries, and all entries that do not belong to groups.
+// Because a memory can contain 100,000 imported entries, collectHeldEntries reads only one entry of each change that
+// imported entries, and all entries that do not belong to groups.
 func collectHeldEntries(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -189,9 +189,9 @@ func collectHeldEntries(
 	})
 }
 
-// sortHeadsByKind processes the heads of all entries that are held back. It collects the heads of imported entries,
-// which belong to groups, by version. If a head contains the whole entry, sortHeadsByKind adds the entry. It
-// returns the IDs of all other entries, which must be read.
+// sortHeadsByKind examines the heads (the metadata without the content) of all entries that are held back. Heads of
+// imported entries are collected by the version of the entry, because such entries form a group. If a head contains
+// the whole entry, the entry is added at once. It returns the IDs of all other entries, which must be read.
 func (s *heldEntryCollector) sortHeadsByKind(all heads.List) (unread []uint64, err error) {
 	for h, err := range all.All {
 		if err != nil {
@@ -242,7 +242,8 @@ func countGroupLabels(counts map[oxbow.Label]int, e *oxbow.Entry) {
 // by an import, assignHeadsToGroups reads and adds each of its entries.
 func (s *heldEntryCollector) assignHeadsToGroups(all heads.List) error {
 	versions := slices.Sorted(maps.Keys(s.headsByVersion))
-	var first []uint64 // one entry of each version
+	// IDs with one entry for each version, because all entries of a version were written by the same change
+	var first []uint64
 	for _, version := range versions {
 		first = append(first, s.headsByVersion[version].ids[0])
 	}
@@ -262,7 +263,8 @@ func (s *heldEntryCollector) assignHeadsToGroups(all heads.List) error {
 			s.addToGroup(e.Source, len(v.ids)).addHeads(v)
 			continue
 		}
-		// A person changed the labels of these entries or restored them, so each text may have a different source.
+		// The last change of these entries was not an import. A person changed their labels or restored them, so they
+		// may come from different imports. Read each entry to find its source.
 		if err := s.readAndAddEntries(all, v.ids); err != nil {
 			return err
 		}
@@ -270,8 +272,8 @@ func (s *heldEntryCollector) assignHeadsToGroups(all heads.List) error {
 	return nil
 }
 
-// addUnlabelledImports adds the entries that earlier versions of oxbow imported. These versions did not label the
-// entries.
+// addUnlabelledImports adds the imported entries that lack the label for held entries, because an earlier version of
+// oxbow imported them.
 func (s *heldEntryCollector) addUnlabelledImports() error {
 	hits, err := s.memory.Recall(s.ctx, oxbow.Query{Filter: importedFilter, Limit: oxbow.MaxLimit})
 	if err != nil {
@@ -292,7 +294,7 @@ func (s *heldEntryCollector) addUnlabelledImports() error {
 	return nil
 }
 
-// addEntry adds an entry that is held back.
+// addEntry adds e, which is held back from models, to the group of its import or to the single entries.
 func (s *heldEntryCollector) addEntry(e *oxbow.Entry) {
 	source := sourceOfText(s.ctx, s.memory, e)
 	if !isHeldAsImport(e) {
@@ -447,7 +449,7 @@ func CountHeldEntries(
 	needs := heads.Needs{Keys: append([]string{oxbow.HeadName}, oxbow.Unasked.HeldLabels()...)}
 	err = heads.View(ctx, m.Store(), needs, func(all heads.List) error {
 		n, group = 0, ""
-		var first oxbow.Head // head of the group's first entry
+		var first oxbow.Head // head of the first changed entry that is held back only because it was imported
 		for h, err := range all.All {
 			if err != nil {
 				return err

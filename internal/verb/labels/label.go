@@ -100,8 +100,7 @@ func ListLabels(ctx context.Context, w *verb.Workspace, in LabelsIn) (LabelsOut,
 	if err != nil {
 		return LabelsOut{}, err
 	}
-	// Programs set file hashes for their own use. Therefore these labels are listed only if the caller asks for their
-	// key.
+	// List labels with file hashes only if the caller asks for their key, because programs set them for their own use.
 	var omitted []string
 	if in.Key == "" {
 		omitted = []string{oxbow.LabelFileBlob}
@@ -113,8 +112,8 @@ func ListLabels(ctx context.Context, w *verb.Workspace, in LabelsIn) (LabelsOut,
 	return LabelsOut{toLabelCounts(cs)}, nil
 }
 
-// countLabels counts the labels of the entries that match the filter, with the key if the key is not empty. It leaves
-// out labels with the omitted keys.
+// countLabels counts the labels of the entries that match the filter f. If key is not empty, it counts only labels
+// with this key. It leaves out labels whose key is in omitted.
 func countLabels(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -306,10 +305,10 @@ func refuseProgramLabels(plan label.Planner) label.Planner {
 	}
 }
 
-// describeRelabelling changes the labels of an entry and returns the change. The new labels in the result are the
-// labels that are stored afterwards. They may differ from the requested labels, because secrets in labels are
-// replaced, and because labels that only programs set do not change. For a dry run, the new labels are the
-// requested labels without secrets.
+// describeRelabelling returns the added and removed labels of an entry after the planned change c was made. It reads
+// the labels that are stored now. They may differ from the requested labels, because secrets in labels are replaced,
+// and because labels that only programs set do not change. In a dry run, it uses the requested labels without secrets
+// instead.
 func describeRelabelling(
 	ctx context.Context,
 	w *verb.Workspace,

@@ -27,7 +27,7 @@ var ErrBoundProfile = errors.New("bound to another profile")
 
 // Options apply to all clients of a server.
 type Options struct {
-	// Workspace is the workspace of a client without restrictions.
+	// Workspace is the workspace that a client without any restrictions uses.
 	Workspace *verb.Workspace
 	// Profiles contains the memory profiles that clients may request. It may be nil.
 	Profiles *profile.Set
@@ -43,11 +43,12 @@ type MemoryView struct {
 	Token     string // name of the token ("" if the server has a single token, which lacks a name)
 	Rights    auth.Permissions
 	Bound     *profile.Resolved // profile that restricts the view (may be nil)
-	Scoped    bool              // scopes restrict the memory, in addition to the restrictions of the options
+	Scoped    bool              // the client sees only a part of the memory that a client without restrictions sees
 	Workspace *verb.Workspace
 
-	options   *Options
-	ownScopes []scope.Scope // scopes that are applied to the memory of the options, in this order
+	options *Options
+	// scopes that restrict the memory of options.Workspace for this client, in the order in which they are applied
+	ownScopes []scope.Scope
 }
 
 // MakeView returns the view of a token. If profileName is not empty, the profile with this name restricts the view. If
@@ -106,7 +107,7 @@ func (o *Options) MakeView(t auth.Token, profileName string) (*MemoryView, error
 // cannot be resolved, bindProfile returns an error.
 func (v *MemoryView) bindProfile(t auth.Token) (restricting []scope.Scope, err error) {
 	switch o := v.options; {
-	case o.BoundProfile != nil: // The memory already has this scope.
+	case o.BoundProfile != nil: // The memory of the workspace is already restricted to the scope of this profile.
 		v.Bound = o.BoundProfile
 		restricting = append(restricting, v.Bound.Scope())
 	case v.Rights.Profile != "":
@@ -160,7 +161,7 @@ func (v *MemoryView) removeUnreachable(w *verb.Workspace) {
 // restricted memory only once.
 func (v *MemoryView) restrictedMemoryOpener() func(context.Context, verb.Access) (*oxbow.Memory, error) {
 	open := v.options.Workspace.Open
-	var mu sync.Mutex // guards bound
+	var mu sync.Mutex // guards the map bound
 	bound := map[*oxbow.Memory]*oxbow.Memory{}
 	return func(ctx context.Context, how verb.Access) (*oxbow.Memory, error) {
 		all, err := open(ctx, how)
