@@ -1,4 +1,5 @@
-// This file lists the brains and the fences in the directory.
+// This file lists the brains in the cluster's directory, and the fences, which are records that a server must not lead
+// a stream.
 
 package jetstream
 
@@ -42,7 +43,7 @@ func (d *clusterDirectory) listBrains(ctx context.Context) ([]directoryBrain, er
 	for _, m := range messages {
 		key := strings.TrimPrefix(m.Subject, directorySubject)
 		name, is := strings.CutPrefix(key, "brain.")
-		if !is || len(m.Data) == 0 { // skip keys that are not brains, and deleted brains
+		if !is || len(m.Data) == 0 { // The key does not belong to a brain, or the brain was deleted.
 			continue
 		}
 		b := directoryBrain{Name: name}
@@ -65,8 +66,9 @@ func (d *clusterDirectory) listBrains(ctx context.Context) ([]directoryBrain, er
 	return all, nil
 }
 
-// lastMessages returns the last message of each key. It first asks any server. If that server has too few messages, it
-// asks the leader.
+// lastMessages returns the last message of each key in the directory. It first asks the server that answers first,
+// which may lack recent messages. If that server returns fewer messages than the leader has, it asks the leader for
+// all.
 func (d *clusterDirectory) lastMessages(ctx context.Context) (all []streamMessage, err error) {
 	var info streamAnswer
 	if err := d.link.requestAPI(ctx, "$JS.API.STREAM.INFO."+directoryStream, nil, &info); err != nil {
@@ -102,7 +104,7 @@ func (d *clusterDirectory) eachMessage(ctx context.Context, keyPattern string, f
 	}
 }
 
-// readFences reads the fences from the directory.
+// readFences reads from the cluster's directory which servers must not lead which streams.
 func (c *Cluster) readFences(ctx context.Context) error {
 	fences := map[leaderFence]bool{}
 	err := c.directory.eachMessage(ctx, "fence.>", func(m streamMessage) {

@@ -32,15 +32,16 @@ const (
 	maxBodyBytes           = 64 << 20 // maximum size in bytes of a JSON text after decompression
 )
 
-// envelopeVersion is the version of envelopes that this code writes, and the newest version that it can
-// read.
+// envelopeVersion is the format version of the messages (envelopes) that this code writes. It is also the newest
+// version that this code can read.
 //
 //	1 November 2026: changes, and snapshots in segments
 const envelopeVersion = 1
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// chainHash is the value of the chain at an envelope.
+// chainHash is the SHA-256 of a message with changes. The message contains the chainHash of the message before it, so
+// each chainHash covers all earlier messages.
 type chainHash [32]byte
 
 // MarshalText implements [encoding.TextMarshaler].
@@ -70,7 +71,7 @@ type envelope struct {
 	SenderNode       string    `json:"node"`
 	EnvelopeID       string    `json:"id"`   // random ID, by which the sender recognizes the envelope if its acknowledgement was lost
 	ChangeTime       int64     `json:"time"` // time of all changes in the envelope, in nanoseconds since 1970
-	LastChangeBefore uint64    `json:"base"` // number of the last change before this envelope
+	LastChangeBefore uint64    `json:"base"` // number of the brain's last change before the changes in this message
 	ChangeState      string    `json:"state,omitempty"`
 
 	Changes  []brainChange `json:"changes,omitempty"`
@@ -103,7 +104,8 @@ var (
 	zstdDecoder, _ = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxBodyBytes), zstd.WithDecoderConcurrency(2))
 )
 
-// encodeMessage returns the envelope as a message, and the value of the chain at the envelope.
+// encodeMessage returns the envelope in the form in which it is sent, and the SHA-256 of its body. The next envelope
+// contains this hash, so that the envelopes form a chain.
 func (e *envelope) encodeMessage() ([]byte, chainHash, error) {
 	var b bytes.Buffer
 	b.WriteString(messageMagic)

@@ -14,7 +14,7 @@ import (
 // onlyServerName is the name of the leader if there is a single server.
 const onlyServerName = "the only server"
 
-// memberInfo is the report of a group's leader about another server in the group.
+// memberInfo is what the leader of a stream, or of the whole cluster, reports about another server.
 type memberInfo struct {
 	Name               string        `json:"name"`
 	ServerID           string        `json:"peer"` // ID of the server (see serverID)
@@ -25,13 +25,13 @@ type memberInfo struct {
 	MissingMessages    uint64        `json:"lag"`
 }
 
-// isServer reports whether the report is about the server with this name. If the server was lost, servers that started
-// later know only its ID.
+// isServer reports whether r is about the server with this name. It also compares the ID. A server that started after
+// another server was lost knows only the ID of the lost server, not the name.
 func (r *memberInfo) isServer(server string) bool {
 	return r.Name == server || r.ServerID == serverID(server)
 }
 
-// serverID returns the ID that a server has in groups.
+// serverID returns the ID that NATS derives from a server's name and uses in its lists of servers.
 func serverID(name string) string {
 	const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	sum := sha256.Sum256([]byte(name))
@@ -100,8 +100,8 @@ func (c *Cluster) moveLeadAway(ctx context.Context, stream, oldLeader string) er
 	return c.moveLead(ctx, stream, oldLeader, "")
 }
 
-// moveLead moves the lead of a stream from the server from to preferred, or to any other
-// server if preferred is "". It waits until the lead has moved.
+// moveLead makes another server the leader of a stream instead of the server from. The new leader is the server
+// preferred, or any other server if preferred is "". moveLead waits until the new server leads.
 func (c *Cluster) moveLead(ctx context.Context, stream, from, preferred string) error {
 	var what any
 	if preferred != "" {

@@ -1,4 +1,5 @@
-// This file determines whether the answers of a stream's leader are current.
+// This file determines whether the leader of a stream returns current data. A server that was disconnected may still
+// consider itself the leader and return outdated data.
 
 package jetstream
 
@@ -22,15 +23,16 @@ const (
 	// have heard nothing from the leader for at least 4 s.
 	leaderLeaseLength = time.Second
 
-	// maxServerSilence is the maximum time since the last message from a server, so that the server certainly knows the
-	// present leader.
+	// maxServerSilence is the maximum time since the leader last heard from another server. A server that was heard
+	// within this time certainly knows who leads the stream now. A server that was silent for longer might consider
+	// itself the leader.
 	maxServerSilence = 2 * time.Second
 )
 
 // leaderLease is what this process knows about the leader of a stream.
 type leaderLease struct {
-	sentAt    time.Time // time when the last message was sent that the stream stored
-	storedSeq uint64    // sequence of that message
+	sentAt    time.Time // time when this process sent the newest message that the stream has stored
+	storedSeq uint64    // sequence number of the message that was sent at sentAt
 	askedAt   time.Time // time when the leader was last asked from which servers it hears
 	// the leader hears from all servers, so that no other server can consider itself the leader
 	hearsAllServers bool
@@ -46,7 +48,8 @@ func (c *Cluster) recordStoredMessage(stream string, sentAt time.Time, seq uint6
 	}
 }
 
-// hasLease reports whether only the present leader of a stream can answer as its leader.
+// hasLease reports whether this process can trust the answers of a stream's leader, because no other server can
+// consider itself the leader now.
 func (c *Cluster) hasLease(ctx context.Context, stream string) (bool, error) {
 	c.mu.Lock()
 	l := c.leaseByStream[stream]
@@ -76,14 +79,14 @@ func (c *Cluster) hasLease(ctx context.Context, stream string) (bool, error) {
 	return isSingle && time.Since(l.sentAt) < leaderLeaseLength, nil
 }
 
-// confirmCurrent brings a brain's reader up to date: after the call, the reader has all changes that were acknowledged
-// to any process before the call. readToHead must read the missing messages, up to the head that the stream's leader
-// reports. lastRead must return the sequence of the last message that was read.
+// confirmCurrent makes sure that the local copy of a brain contains all changes that were acknowledged to any process
+// before the call. readToHead must read the missing messages, up to the last message that the stream's leader reports.
+// lastRead must return the sequence number of the last message that was read.
 //
 // If this process has a lease, or the stream has a single replica, the leader's answer is sufficient. Otherwise
-// confirmCurrent proves that the reader is at the head of the stream by storing an empty message, which the stream
-// accepts only from such a reader. confirmCurrent returns an error if the servers cannot be reached or if follow
-// fails.
+// confirmCurrent stores an empty message. The stream accepts this message only if the local copy has read the brain's
+// last message, which proves that the copy is current. confirmCurrent returns an error if the servers cannot be
+// reached or if readToHead fails.
 func (c *Cluster) confirmCurrent(
 	ctx context.Context,
 	b directoryBrain,
@@ -104,14 +107,18 @@ func (c *Cluster) confirmCurrent(
 			return err
 		}
 	}
-	floor := uint64(0) // sequence of a mark that was stored after the call began (0 if none)
+	// sequence number of an empty message that was stored after the call began (0 if none was stored); everything
+	// before it must be read
+	floor := uint64(0)
 	for tries := 0; ; tries++ {
 		_, err := c.storeMark(ctx, b, true, lastRead())
 		switch {
 		case err == nil:
 			return nil
 		case errors.Is(err, errHeadMoved), errors.Is(err, errWriteInProgress):
-			if tries > 0 && floor == 0 { // the head moves all the time, because other processes are writing
+			// Other processes are writing all the time, so an empty message at the end of the brain is always refused.
+			// Store it without this condition.
+			if tries > 0 && floor == 0 {
 				floor, err = c.storeMark(ctx, b, false, 0)
 				if err != nil {
 					break
@@ -137,10 +144,10 @@ func (c *Cluster) confirmCurrent(
 	}
 }
 
-// storeMark stores an empty message in the stream of a brain. It replaces the previous mark. If mustBeLast is set, the
-// mark is stored only if the last message of the brain has the sequence head.
+// storeMark stores an empty message, the mark, in the stream of a brain, and removes the previous mark. If mustBeLast
+// is set, the stream stores the mark only if the brain's last message has the sequence number headSeq.
 func (c *Cluster) storeMark(ctx context.Context, b directoryBrain, mustBeLast bool, headSeq uint64) (uint64, error) {
-	// this cannot be the subject of a brain, because brain names contain another dot
+	// No brain has this subject, because a brain's subject ends with TENANT.BRAIN and "mark" contains no dot.
 	m := nats.NewMsg(fmt.Sprintf("b.%02d.mark", b.Partition))
 	m.Header.Set(headerRollup, "sub")
 	if mustBeLast {

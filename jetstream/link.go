@@ -22,9 +22,12 @@ type messageRequester interface {
 
 // These errors are outcomes of an attempt to publish a message.
 var (
-	errHeadMoved       = errors.New("the brain has another head")      // the message was not stored (error 10071)
-	errWriteInProgress = errors.New("another write is under way")      // the message was not stored (error 10164)
-	errNoServer        = errors.New("no server of the stream answers") // the message was not stored
+	// the message was not stored, because another process has stored a newer message of the brain (NATS error 10071)
+	errHeadMoved = errors.New("the brain has another head")
+	// the message was not stored, because the server is storing another message of the brain (NATS error 10164)
+	errWriteInProgress = errors.New("another write is under way")
+	// the message was not stored, because no server of the stream received it
+	errNoServer = errors.New("no server of the stream answers")
 	// the message may have been stored, or may be stored later
 	errNoReply = errors.New("no answer came")
 )
@@ -233,9 +236,9 @@ func waitOrDone(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// eachMessageInBatch calls fn for at most maxMessages messages of a subject, starting with sequence from. It asks any
-// replica, which may lack the latest messages. It may stop early without an error. Therefore the
-// caller must compare with the head.
+// eachMessageInBatch calls fn for at most maxMessages messages of a subject, starting with the sequence number
+// firstSeq. It asks any server, which may lack the latest messages, and it may stop early without an error. Therefore
+// the caller must ask the leader for the last message and read the messages that are missing.
 func eachMessageInBatch(
 	ctx context.Context,
 	nc *nats.Conn,
@@ -263,7 +266,9 @@ func eachMessageInBatch(
 	for {
 		m, err := sub.NextMsgWithContext(ctx)
 		if err != nil || m.Header.Get("Status") != "" {
-			return nil // all messages were read, or no server answered; the comparison with the head shows which
+			// Either all messages were read, or no server answered. The caller finds out by asking the leader for the
+			// last message.
+			return nil
 		}
 		seq, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
 		if err != nil {

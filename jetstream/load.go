@@ -16,15 +16,16 @@ import (
 // messagesPerBatch is the number of messages in one request.
 const messagesPerBatch = 256
 
-// minLargeHeadBytes is the minimum size in bytes of a head that is not requested again. It is cheaper to request the
-// message after such a head.
+// minLargeHeadBytes is the minimum size, in bytes, from which a brain's last message counts as large. To check whether
+// a large message is still the last, the process asks for the next message, which is cheaper than to request the large
+// message again.
 const minLargeHeadBytes = 64 << 10
 
 // sharedComparisons lets several callers share a comparison with the head. Each caller waits for a comparison
 // that began after its call.
 type sharedComparisons struct {
 	mu        sync.Mutex       // guards the fields below
-	nextRound *comparisonRound // the next round, which has not begun
+	nextRound *comparisonRound // the comparison that will begin next; callers that arrive now share it
 	isRunning bool
 }
 
@@ -33,8 +34,8 @@ type comparisonRound struct {
 	err  error
 }
 
-// waitForNext waits until the next round has finished. One of the waiting callers executes compare for all waiting
-// callers.
+// waitForNext waits until a comparison that begins after this call has finished. One of the waiting callers runs
+// compare for all of them.
 func (rs *sharedComparisons) waitForNext(ctx context.Context, compare func() error) error {
 	rs.mu.Lock()
 	if rs.nextRound == nil {
@@ -119,8 +120,9 @@ func (r *brainReplica) readMissingMessages(ctx context.Context) error {
 	return err
 }
 
-// readToHeadOrRebuild is like readToHead. If the file contradicts the stream, it starts again with an empty file,
-// because the stream is authoritative.
+// readToHeadOrRebuild reads the missing messages like readToHead. If the local file of the brain contradicts the
+// messages in the stream, it deletes the file and builds it again from the stream, because the stream is
+// authoritative.
 func (r *brainReplica) readToHeadOrRebuild(ctx context.Context, fromAnyServer bool) error {
 	follow := func() error {
 		if r.store == nil {
@@ -188,8 +190,8 @@ func (r *brainReplica) readToHead(ctx context.Context, fromAnyServer bool) error
 	if !errors.Is(err, errSegmentNotFound) {
 		return err
 	}
-	// check whether there is a newer snapshot, because its writer has deleted the segments of this
-	// snapshot
+	// The segments of this snapshot are missing. The process that wrote a newer snapshot may have deleted them, so
+	// check whether there is a newer snapshot.
 	now, ok, headErr := l.lastMessage(ctx, stream, subject)
 	if headErr != nil || !ok {
 		return err
@@ -211,7 +213,8 @@ func (r *brainReplica) readMessagesTo(ctx context.Context, headMessage streamMes
 	e, _, err := decodeEnvelope(headMessage.Data)
 	isNext := err == nil && (e.EnvelopeNumber == r.place.EnvelopeNumber+1 || e.Snapshot != nil)
 	if isNext {
-		return r.applyMessage(ctx, headMessage) // only the head is missing
+		// Only the brain's last message was missing in the local copy, so no other messages must be requested.
+		return r.applyMessage(ctx, headMessage)
 	}
 	for fromAnyServer && r.place.LastReadSeq < headMessage.Seq {
 		before := r.place.LastReadSeq

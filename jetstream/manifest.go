@@ -38,11 +38,11 @@ type savedBrain struct {
 
 	LastMessageSeq    uint64    `json:"seq"`   // sequence of the brain's last message in the stream
 	EnvelopeNumber    uint64    `json:"n"`     // number of the last envelope, or 0 without envelopes
-	EnvelopeChainHash chainHash `json:"chain"` // value of the chain at that envelope
-	EnvelopeTime      int64     `json:"time"`  // time of that envelope
+	EnvelopeChainHash chainHash `json:"chain"` // hash that covers all messages up to the envelope EnvelopeNumber
+	EnvelopeTime      int64     `json:"time"`  // time of the envelope EnvelopeNumber
 
 	LastChange    uint64    `json:"last"` // number of the brain's last change
-	FileChainHash string    `json:"head"` // value of the file's chain at that change
+	FileChainHash string    `json:"head"` // hash that covers all changes in the file up to LastChange
 	FileName      string    `json:"file"` // name of the file ("" if the brain is empty)
 	FileSize      int64     `json:"size"`
 	FileHash      chainHash `json:"sha256"` // hash of the file

@@ -19,15 +19,16 @@ import (
 
 // ReplaceOptions configure [Cluster.Replace].
 type ReplaceOptions struct {
-	DryRun   bool                // stop before the server is removed
-	Wait     time.Duration       // maximum time until the remaining servers have all data (the default is 10 minutes)
-	Progress func(ReplaceReport) // called at each step, and while waiting
+	DryRun bool          // stop before the server is removed
+	Wait   time.Duration // maximum time until the servers that stay have all data (the default is 10 minutes)
+	// called when a step of the replacement begins, and repeatedly during the wait for data
+	Progress func(ReplaceReport)
 }
 
-// ReplaceStep is a step of a replacement.
+// ReplaceStep is a step in the replacement of a server by another server.
 type ReplaceStep string
 
-// These are the steps of a replacement, in order.
+// These are the steps in the replacement of a server by another server, in their order.
 const (
 	StepAuditBefore ReplaceStep = "audit-before"
 	StepRemove      ReplaceStep = "remove"
@@ -38,9 +39,9 @@ const (
 
 // ReplaceReport is the state of a replacement.
 type ReplaceReport struct {
-	Step     ReplaceStep `json:"step"`    // last step that has begun
+	Step     ReplaceStep `json:"step"`    // step of the replacement that has begun last
 	Streams  int         `json:"streams"` // number of streams, including the directory
-	Whole    int         `json:"whole"`   // number of streams with enough replicas
+	Whole    int         `json:"whole"`   // number of streams that have all their replicas again
 	Before   AuditReport `json:"before"`
 	After    AuditReport `json:"after"`
 	Findings []Finding   `json:"findings"` // problems that prevent the next step, or losses of data
@@ -123,7 +124,8 @@ func (r *serverReplacement) beginStep(s ReplaceStep) {
 	r.options.Progress(r.report)
 }
 
-// checkReady returns an error if the servers are not ready for the replacement.
+// checkReady returns an error if the old server cannot be replaced now, for example because the new server has not
+// started.
 func (r *serverReplacement) checkReady(ctx context.Context) error {
 	answers, err := serverSettings(ctx, r.cluster.options.System)
 	if err != nil {
@@ -176,7 +178,7 @@ func (r *serverReplacement) checkReady(ctx context.Context) error {
 	return nil
 }
 
-// checkFindings returns an error if there are findings about anything other than the old server.
+// checkFindings returns an error if an audit has found problems with anything but the server that is replaced.
 func (r *serverReplacement) checkFindings(fs []Finding, auditName string) error {
 	for _, f := range fs {
 		if f.Server != r.oldServer && !strings.Contains(f.Server, serverID(r.oldServer)) {
@@ -199,7 +201,7 @@ func (r *serverReplacement) checkFindings(fs []Finding, auditName string) error 
 	return nil
 }
 
-// removeServer removes the old server from the cluster.
+// removeServer removes the server that is replaced from the cluster.
 func (r *serverReplacement) removeServer(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, r.options.Wait)
 	defer cancel()

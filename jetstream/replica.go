@@ -36,7 +36,7 @@ type brainReplica struct {
 	cluster        *Cluster
 	directoryBrain directoryBrain
 	files          brainFiles
-	openHandles    int           // number of open handles (guarded by Cluster.mu)
+	openHandles    int           // number of open stores that use this local copy of the brain (guarded by Cluster.mu)
 	filesClosed    chan struct{} // closed when the files are closed (nil while there are handles; guarded by Cluster.mu)
 
 	watchers        subscribers.List[oxbow.Event]
@@ -45,9 +45,10 @@ type brainReplica struct {
 
 	readerStore   atomic.Pointer[localStore] // the store, for readers (nil if it is not open)
 	envelopeClock atomic.Int64               // time of the envelope that is being applied
-	lastReadSeq   atomic.Uint64              // copy of place.Seq for readers
+	lastReadSeq   atomic.Uint64              // copy of place.LastReadSeq, which can be read without locking mu
 	announcedSeq  atomic.Uint64              // sequence of the last message that an invalidation announced
-	// time when the head was last compared, in nanoseconds of Options.Clock (0 forces a comparison)
+	// time when the local copy was last compared with the brain's last message, in nanoseconds of Options.Clock (0
+	// forces a comparison)
 	headComparedAt atomic.Int64
 
 	mu              sync.Mutex // guards all fields below, so that envelopes are applied one at a time
@@ -55,7 +56,7 @@ type brainReplica struct {
 	store           localStore
 	place           cachedPlace
 	lastChange      uint64    // number of the last change in the file
-	fileChainHash   string    // value of the file's chain at that change
+	fileChainHash   string    // hash that covers all changes in the file up to lastChange
 	lastMessageHash chainHash // hash of the last message's body (zero before the first message)
 	lastMessageSize int
 	inFlight        *inFlightEnvelope // envelope that this process is publishing (may be nil)
@@ -71,7 +72,8 @@ type inFlightEnvelope struct {
 	// it is unknown whether a snapshot contains the envelope, because the snapshot no longer lists the envelope's ID
 	isOutcomeUnknown bool
 	madeChanges      []oxbow.Change
-	changeErrs       []error // errors for the changes (nil if the envelope was applied as part of a snapshot)
+	// error for each change in the envelope (nil if a snapshot was read that already contains the changes)
+	changeErrs []error
 }
 
 // errDiverged reports that the file of a replica contradicts the stream.
@@ -111,7 +113,8 @@ func (r *brainReplica) openFiles(ctx context.Context) error {
 	return r.openStore()
 }
 
-// checkPlace returns an error if the file is not in the state that the place describes.
+// checkPlace returns an error if the brain's local file does not contain the changes that p, the stored position in
+// the stream, promises. If the file was not synced at that position, it checks the whole file.
 func (r *brainReplica) checkPlace(ctx context.Context, p cachedPlace) error {
 	if r.lastChange < p.LastChange {
 		return errDiverged
@@ -126,7 +129,7 @@ func (r *brainReplica) checkPlace(ctx context.Context, p cachedPlace) error {
 	return err
 }
 
-// startPlace returns the place before the first envelope.
+// startPlace returns the position in the stream before the first message of the brain.
 func (r *brainReplica) startPlace() cachedPlace {
 	return cachedPlace{
 		Cluster: r.cluster.directory.clusterID,
@@ -142,7 +145,8 @@ func (r *brainReplica) startPlace() cachedPlace {
 	}
 }
 
-// unsyncedPlace returns the current place, marked as not synced.
+// unsyncedPlace returns the present position in the stream. It is marked as not synced, so that the file is checked
+// when it is opened after a crash.
 func (r *brainReplica) unsyncedPlace() cachedPlace {
 	p := r.place
 	p.IsSynced = false
@@ -175,7 +179,8 @@ func (r *brainReplica) openStore() error {
 	return r.readLastChange()
 }
 
-// readLastChange reads the number and the chain of the file's last change.
+// readLastChange reads the number of the last change in the brain's local file, and the hash that covers all changes
+// up to this change.
 func (r *brainReplica) readLastChange() error {
 	st, err := r.store.Stats(context.Background())
 	if err == nil {
@@ -204,7 +209,7 @@ func (r *brainReplica) restartWithEmptyFile() error {
 	return err
 }
 
-// closeFiles writes the place and closes the files.
+// closeFiles writes the position in the stream up to which messages were read, and closes the files of the local copy.
 func (r *brainReplica) closeFiles() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -274,7 +279,9 @@ func (r *brainReplica) applyEnvelope(ctx context.Context, e *envelope, hash chai
 	for i := range e.Changes {
 		made[i].Seq = e.LastChangeBefore + 1 + uint64(i)
 		if made[i].Seq <= r.lastChange {
-			continue // skip a change that was applied before a crash, because the place was not written after it
+			// The file contains this change, but a crash happened before the new position in the stream was written.
+			// Do not make the change twice.
+			continue
 		}
 		var decided bool
 		made[i], decided, errs[i] = r.applyChange(&e.Changes[i])
@@ -297,7 +304,7 @@ func (r *brainReplica) applyEnvelope(ctx context.Context, e *envelope, hash chai
 	return nil
 }
 
-// advancePlace updates the place after an envelope.
+// advancePlace sets the position of the local copy in the stream after the messages up to envelope e were applied.
 func (r *brainReplica) advancePlace(e *envelope, hash chainHash, seq uint64, size int) {
 	p := r.place
 	p.LastReadSeq = seq
@@ -306,7 +313,8 @@ func (r *brainReplica) advancePlace(e *envelope, hash chainHash, seq uint64, siz
 	p.EnvelopeTime = e.ChangeTime
 	p.LastChange = e.LastChangeBefore + uint64(len(e.Changes))
 	if c := &e.Changes[0]; c.Ops == nil && r.lastChange == e.LastChangeBefore {
-		p.LastChange = e.LastChangeBefore // a revert that was refused does not use a number
+		// The first change is a revert that was refused, so the number for a change was not used.
+		p.LastChange = e.LastChangeBefore
 	}
 	p.RecentIDs = append(p.RecentIDs, e.EnvelopeID)
 	if len(p.RecentIDs) >= 2*minRecentIDs {
@@ -316,13 +324,15 @@ func (r *brainReplica) advancePlace(e *envelope, hash chainHash, seq uint64, siz
 	p.TailEnvelopes++
 	r.setPlace(p)
 	if p.TailEnvelopes%512 == 0 {
-		// ignore the error, because without the place, messages are only read again
+		// Ignore the error. If the position in the stream is not stored, the next start of the process only reads some
+		// messages again.
 		_ = r.files.writePlace(r.unsyncedPlace())
 	}
 }
 
-// applyChange makes a change in the file and returns it. For a revert or a restore, only the number is set. If decided
-// is true, every replica has the same outcome, which may be an error.
+// applyChange makes a change in the local file and returns it. For a revert or a restore, only the number of the
+// change is set. isDecided reports whether all other copies of the brain have the same result, for example the error
+// that the entry does not exist.
 func (r *brainReplica) applyChange(c *brainChange) (made oxbow.Change, isDecided bool, err error) {
 	ctx := c.contextForStore()
 	switch {
@@ -356,8 +366,9 @@ func (r *brainReplica) applyChange(c *brainChange) (made oxbow.Change, isDecided
 }
 
 // changeByOpID reports whether the file contains a change with the op ID, and returns the change. If the op ID belongs
-// to a different call, it returns an error. To find the change, it tries a change that is always invalid, which
-// succeeds only if the store already has the op ID. The caller must have locked mu.
+// to a different call, it returns an error. To find the change, it sends the store an impossible change with this op
+// ID. The store refuses it unless it already has a change with the op ID, and then returns that change. The caller
+// must have locked mu.
 func (r *brainReplica) changeByOpID(opID string) (bool, oxbow.Change, error) {
 	if opID == "" {
 		return false, oxbow.Change{}, nil

@@ -22,7 +22,7 @@ import (
 // RestoreOptions select the brains to restore. The zero RestoreOptions restore all brains into a
 // cluster without brains.
 type RestoreOptions struct {
-	Tenant   string // restore only the brains of this tenant (the cluster may then have other brains)
+	Tenant   string // restore only the brains of this tenant; the cluster may already contain brains of other tenants
 	Brain    string // restore only this brain of the tenant
 	DryRun   bool   // check everything and write nothing
 	Progress func(RestoreReport)
@@ -30,7 +30,7 @@ type RestoreOptions struct {
 
 // RestoreReport is the result of a restore.
 type RestoreReport struct {
-	Brains   int       `json:"brains"`   // number of selected brains
+	Brains   int       `json:"brains"`   // number of brains in the backup that Tenant and Brain select
 	Restored int       `json:"restored"` // number of brains that were restored or, with DryRun, can be restored
 	Present  int       `json:"present"`  // number of brains that the cluster already has in the same state
 	Bytes    int64     `json:"bytes"`    // size of the restored files
@@ -40,15 +40,16 @@ type RestoreReport struct {
 // restorableFile is a file from which a brain can be restored.
 type restorableFile struct {
 	savedBrain
-	sourceDir   *restoreDirectory
-	isFromCache bool // the file is from a cache, and may be newer than the place
+	sourceDir *restoreDirectory
+	// the file is from the cache of a process, and may contain more changes than the position beside it says
+	isFromCache bool
 }
 
 // restoreDirectory is a directory with files to restore.
 type restoreDirectory struct {
 	dir  string
 	fsys *vfs.OS
-	lock vfs.Lock // lock of the directory, if it is a cache
+	lock vfs.Lock // lock that excludes other processes, if the directory is the cache of a process (otherwise nil)
 }
 
 func (s *restoreDirectory) close() {
@@ -361,7 +362,9 @@ func (r *brainReplica) publishWholeFile(ctx context.Context) error {
 			n, hash, _, headErr := r.cluster.readHead(ctx, r.directoryBrain)
 			isOwnHead := n == r.place.EnvelopeNumber && hash == r.place.ChainHash
 			if headErr == nil && isOwnHead {
-				return nil // the servers stored the file in an earlier attempt whose answer was lost
+				// An earlier attempt has stored the snapshot with the restored file, but the answer of the servers was
+				// lost.
+				return nil
 			}
 			return fmt.Errorf("%w: another process writes to it", oxbow.ErrConflict)
 		case !errors.Is(err, errNoServer) && !errors.Is(err, errWriteInProgress) &&

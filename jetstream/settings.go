@@ -110,7 +110,7 @@ type serverSetting struct {
 
 func (s *serverSetting) checkSettings() error {
 	if s.Data.JetStream.Config == nil {
-		return nil // the server does not store streams
+		return nil // The server does not store streams, so its settings cannot endanger data.
 	}
 	if err := checkVersion("server "+s.Server.Name, s.Data.Version); err != nil {
 		return err

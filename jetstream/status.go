@@ -50,7 +50,7 @@ type ReplicaStatus struct {
 	Current bool   `json:"current"`
 	Offline bool   `json:"offline,omitempty"`
 	Joining bool   `json:"joining,omitempty"` // the server is joining or leaving
-	Lag     uint64 `json:"lag,omitempty"`     // number of messages that it lacks
+	Lag     uint64 `json:"lag,omitempty"`     // number of messages of the stream that the server lacks
 	Fenced  bool   `json:"fenced,omitempty"`  // an audit has fenced the server, so that it must not lead
 
 	serverID string
@@ -238,7 +238,8 @@ func (c *Cluster) streamStatus(ctx context.Context, name string) (s StreamStatus
 	return s, fs
 }
 
-// isFenced reports whether a server must not lead a stream.
+// isFenced reports whether an audit has found that the data of a server differs, so that the server must not lead the
+// stream.
 func (c *Cluster) isFenced(stream, server string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -62,7 +62,8 @@ func withStore[T any](ctx context.Context, s *Store, fn func(localStore) (T, err
 	}
 }
 
-// eachElement yields the elements that list returns for the replica's store.
+// eachElement calls listElements with the current local copy of the brain, and yields the elements that it returns,
+// such as entries.
 func eachElement[T any](
 	ctx context.Context,
 	s *Store,
@@ -246,9 +247,9 @@ func (s *Store) Stats(ctx context.Context) (oxbow.Stats, error) {
 
 // Lag describes how outdated an announced read may be.
 type Lag struct {
-	Attached bool          // invalidations are arriving
-	Age      time.Duration // time since the head was last compared with the stream
-	Behind   bool          // an invalidation has arrived whose message has not been read yet
+	Attached bool          // the messages by which other processes announce changes are arriving
+	Age      time.Duration // time since the local copy was last compared with the brain's last message in the stream
+	Behind   bool          // another process has announced a change that was not read from the stream yet
 }
 
 // Lag returns how outdated a read would be now.

@@ -13,7 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 )
 
-// agentWrittenParts lists the names of the context parts whose text may come from agents.
+// agentWrittenParts lists the kinds of context parts for a model, such as "recall", whose text agents may have
+// written.
 var agentWrittenParts = []string{
 	"memory", "recall", "summary", "archive", "log", "digest", "entry", "handoff",
 }

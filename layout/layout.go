@@ -43,8 +43,8 @@ type Dialect struct {
 	Sets verb.VerbSets
 	// Handoffs is set if the layout can store handoffs.
 	Handoffs bool
-	// Summaries says when the layout's own system stores a summary of a conversation. The hooks of clients store one
-	// at the same time.
+	// Summaries says when the program to which this layout belongs stores a summary of a conversation. The hooks of
+	// oxbow's clients store a summary at the same time.
 	Summaries SummaryTime
 	// HasCompressor is set if the homes of the layout implement [Compressor].
 	HasCompressor bool

@@ -28,9 +28,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Dialect returns the dialect. A home is the user's home directory, or a directory that takes its place. The home may
-// also be the directory .clawft in it, the workspace, or the directory of the memory itself. The layout does not
-// distinguish agents.
+// Dialect returns the description by which oxbow recognizes and opens memories of the program clawft. A home is the
+// user's home directory or a directory that is used like it. It may also be the directory .clawft in the home
+// directory, the workspace, or the directory of the memory itself. The layout does not distinguish agents.
 func Dialect() layout.Dialect {
 	return layout.Dialect{
 		Name:      "clawft",

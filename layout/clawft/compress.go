@@ -33,7 +33,8 @@ func compressText(
 	movedTexts, steps, err := markRepeatedUnits(ctx, c.base)
 	c.planActions()
 	n := sort.Search(len(c.actions), func(n int) bool { s, _ := c.applyActions(n); return fits(s) })
-	// Check the size after each action, because a shortened text rarely has more tokens.
+	// n is the smallest number of actions after which the text should fit. Check this, because an action sometimes
+	// makes the text longer, and then apply further actions.
 	shortened, units := c.applyActions(n)
 	for ; n < len(c.actions) && !fits(shortened); n++ {
 		shortened, units = c.applyActions(n + 1)
@@ -48,9 +49,9 @@ func compressText(
 // compressor shortens a text by a list of actions. Each action changes one unit of the text.
 type compressor struct {
 	text       string
-	base       []textUnit // units that remain after consolidation
+	base       []textUnit // the parts of MEMORY.md, after repeated facts were marked as removed
 	actions    []shortenAction
-	shortTexts map[int]string // shortened texts, by index of the unit
+	shortTexts map[int]string // shortened form of each fact that can be shortened, by index in base
 }
 
 // shortenAction shortens a unit or moves it to HISTORY.md.
@@ -59,8 +60,8 @@ type shortenAction struct {
 	isMove    bool
 }
 
-// planActions lists the possible actions in the order in which they are applied. First come those that shorten facts,
-// then those that move facts to HISTORY.md.
+// planActions lists the ways in which the text of MEMORY.md can be made shorter, in the order in which they are
+// applied. First facts are shortened, and then facts are moved to HISTORY.md.
 func (c *compressor) planActions() {
 	for _, move := range []bool{false, true} {
 		for i := range c.base {
@@ -80,7 +81,8 @@ func (c *compressor) planActions() {
 	}
 }
 
-// applyActions returns the text and its units after the first n actions.
+// applyActions returns the text of MEMORY.md and its parts after the first n planned actions, which shorten or move
+// facts.
 func (c *compressor) applyActions(n int) (string, []textUnit) {
 	units := append([]textUnit(nil), c.base...)
 	for _, a := range c.actions[:n] {
@@ -94,7 +96,8 @@ func (c *compressor) applyActions(n int) (string, []textUnit) {
 	return joinUnits(c.text, units), units
 }
 
-// reportActions returns the texts that the actions move to HISTORY.md, and a step for each action.
+// reportActions returns the facts that are moved to HISTORY.md, and a report with a step for each fact that is
+// shortened or moved.
 func (c *compressor) reportActions(units []textUnit) (out []movedText, steps []layout.Step) {
 	for i := range units {
 		u := &units[i]

@@ -16,9 +16,10 @@ var _ layout.Tidier = (*Home)(nil)
 
 // movedText is a text that is moved to HISTORY.md.
 type movedText struct {
-	headings  string
-	text      string
-	namedText string // the entry's text with the comment ("" if the entry lacks a name of its own)
+	headings string
+	text     string
+	// text of the entry together with oxbow's comment, which contains the name ("" if the entry has no comment)
+	namedText string
 	name      string // the entry's name ("" without a name of its own)
 }
 
@@ -62,14 +63,14 @@ func markRepeatedUnits(ctx context.Context, units []textUnit) (movedTexts []move
 	return movedTexts, steps, nil
 }
 
-// moveComment moves the comment of the unit from, which is removed, to the unit to. It returns false if to cannot have
-// a comment.
+// moveComment moves oxbow's comment with the entry's name and labels from a fact that is removed to another fact. It
+// returns false if a comment cannot be put before that fact.
 func moveComment(from, to *textUnit) bool {
 	if from.comment == nil {
 		return true
 	}
 	if to.kind == unitListItem {
-		return false // A comment would split the list.
+		return false // A comment before an item would split the Markdown list that contains the item.
 	}
 	m := entryComment{
 		Name:    from.comment.Name,

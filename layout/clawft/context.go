@@ -42,7 +42,8 @@ func (h *Home) addMemoryToContext(ctx context.Context, c *prompt.Context, budget
 				if ok && prompt.EstimateTokens(s) >= tokens/4 {
 					return s
 				}
-				// Shorten facts that are too long for the budget, for example if one fact is the whole file.
+				// compressText shortens only by whole facts. If this is not possible or removes too much, for example
+				// if one fact is the whole file, cut the text at the end.
 				return prompt.Part{}.WithFrame("", injectedText(memory), "").Shorten(tokens)
 			}},
 	)

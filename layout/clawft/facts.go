@@ -13,7 +13,7 @@ type unitKind uint8
 const (
 	unitParagraph unitKind = iota
 	unitListItem           // An item of a list, including the indented lines below it.
-	unitNamed              // An entry with a comment above it.
+	unitNamed              // An entry that has oxbow's comment with the entry's name above it.
 	unitHeading            // One or more lines that are headings.
 	unitLead               // The text before the first item of a list, in the same paragraph.
 )
@@ -23,14 +23,16 @@ type textUnit struct {
 	kind       unitKind
 	start, end int // byte range in the text, without the line end at its end
 	text       string
-	// headings above the unit, outermost first, and then the lead of its list, joined by " / "
+	// texts of the headings above this piece, outermost first, and then the text before the list that contains it,
+	// joined by " / "
 	headings string
 	level    int // level of a heading, 1 to 6
 	// Number of the paragraph that contains the unit. Headings above a paragraph belong to it.
 	paragraphNumber int
-	comment         *entryComment // comment above the unit (nil if missing)
+	// oxbow's comment above this piece, with the entry's name and labels (nil without a comment)
+	comment *entryComment
 
-	isRemoved  bool          // The unit is removed from the text.
+	isRemoved  bool          // This piece will be left out of the new text.
 	shortText  string        // text that replaces the text of the unit ("" if it was not shortened)
 	newComment *entryComment // comment that replaces the comment of the unit (nil if it did not change)
 }
@@ -67,7 +69,7 @@ func bulletWidths(line string) (indent, withMarker int) {
 	return indent, indent + digits
 }
 
-// splitUnits returns the units of a text.
+// splitUnits splits the text of MEMORY.md into headings, paragraphs, list items, and entries with a comment.
 func splitUnits(text string) []textUnit {
 	c := unitCutter{text: text, fences: fenceFinder{text: text}}
 	for _, it := range splitItems(text) {
@@ -92,20 +94,21 @@ func splitUnits(text string) []textUnit {
 	return c.units
 }
 
-// unitCutter splits a text into units.
+// unitCutter splits a Markdown text into headings, paragraphs and list items, which are called units. It contains the
+// state after the lines that were read so far.
 type unitCutter struct {
 	text            string
 	fences          fenceFinder
 	units           []textUnit
-	headings        []textUnit // headings above the present position
+	headings        []textUnit // headings of the sections that contain the line that is being read
 	paragraphNumber int        // number of the current paragraph
 
 	current    textUnit // unit that is being read (start is -1 between units)
 	listIndent int      // indentation of the items in the present list (-1 outside a list)
-	listLead   string   // lead of the present list
+	listLead   string   // text before the first item of the present list ("" outside a list)
 }
 
-// headingPath returns the headings above the present position, joined by " / ".
+// headingPath returns the headings of the sections that contain the line that is being read, joined by " / ".
 func (c *unitCutter) headingPath() string {
 	names := make([]string, len(c.headings))
 	for i, h := range c.headings {
@@ -162,7 +165,7 @@ func (c *unitCutter) splitRange(start, end int) {
 	c.endUnit()
 }
 
-// beginUnit begins a unit of this kind at a byte offset.
+// beginUnit begins a piece of this kind, such as a paragraph, at a byte offset of the text.
 func (c *unitCutter) beginUnit(kind unitKind, offset int) {
 	c.current = textUnit{kind: kind, start: offset, headings: c.headingPath(), paragraphNumber: c.paragraphNumber}
 	if c.listLead != "" {
@@ -170,7 +173,8 @@ func (c *unitCutter) beginUnit(kind unitKind, offset int) {
 	}
 }
 
-// endListLead ends the unit that is being read, which precedes the first item of a list, and makes it the list's lead.
+// endListLead is called before the first item of a list. If text directly precedes the item, endListLead ends this
+// text. The text becomes the introduction of the list, which is kept as long as the list has items.
 func (c *unitCutter) endListLead() {
 	if c.current.start < 0 || c.listIndent >= 0 {
 		return
@@ -234,7 +238,8 @@ func removeEmptyHeadings(units []textUnit) {
 	}
 }
 
-// joinUnits assembles a text from those units that are not removed, with their shortened texts and new comments.
+// joinUnits joins the pieces of a text again, without the removed pieces. It uses the shortened text and the new
+// comment of a piece if there are any.
 func joinUnits(text string, units []textUnit) string {
 	if len(units) == 0 {
 		return text
@@ -261,7 +266,8 @@ func joinUnits(text string, units []textUnit) string {
 	return b.String()
 }
 
-// textBetween returns the text between the unit last and unit i, which is the next unit that is not removed.
+// textBetween returns the blank text that separates units[i] from last, the piece of the text that is written before
+// it. The pieces between both were removed.
 func textBetween(text string, units []textUnit, last *textUnit, i int, eol string) string {
 	if last == &units[i-1] || last.paragraphNumber == units[i].paragraphNumber {
 		return text[units[i-1].end:units[i].start]
@@ -276,7 +282,8 @@ func textBetween(text string, units []textUnit, last *textUnit, i int, eol strin
 	return space
 }
 
-// formatUnit returns the unit's present text, with its comment.
+// formatUnit returns the piece as it is written to the file: with its shortened text, if it was shortened, and with
+// its comment.
 func (u *textUnit) formatUnit(text, eol string) string {
 	if u.shortText == "" && u.newComment == nil {
 		return text[u.start:u.end]
@@ -287,7 +294,7 @@ func (u *textUnit) formatUnit(text, eol string) string {
 	}
 	body := text[u.start:u.end]
 	if u.comment != nil {
-		// Skip the first line, because it is the comment that is replaced.
+		// Skip the first line of the piece, which is the old comment.
 		_, next := lineBounds(text, u.start)
 		body = text[min(next, u.end):u.end]
 	}

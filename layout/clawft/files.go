@@ -1,4 +1,5 @@
-// This file reads and writes MEMORY.md and HISTORY.md as whole texts and by paragraph, as clawft does.
+// This file reads and writes MEMORY.md and HISTORY.md as whole texts and by paragraph, like the program clawft, which
+// uses these two files as its memory.
 
 package clawft
 
@@ -40,7 +41,7 @@ func (h *Home) ReadHistory(ctx context.Context) (text string, ok bool, err error
 // splitVisible divides a file's text. shown is the text without the entries for which isVisible returns false. rest
 // contains these entries, each followed by a blank line.
 func (h *Home) splitVisible(file, text string, isVisible func(*oxbow.Entry) bool) (shown, rest string) {
-	items, _ := h.layout.Parse(file, text) // Parsing never fails.
+	items, _ := h.layout.Parse(file, text) // Ignore the error, because Parse accepts every text.
 	for _, it := range slices.Backward(items) {
 		if !isVisible(&it.Entry) {
 			eol := lineEnding(text)
@@ -74,7 +75,8 @@ func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
 		if err == nil {
 			s.RecordWrite(verb.DocumentEntry(memoryFile, was), verb.DocumentEntry(memoryFile, is))
 		}
-		// The session has now seen its own text. It may not have seen text that other programs wrote in the meantime.
+		// After this write, the session knows the text that it has written itself. It may not know text that other
+		// programs wrote meanwhile. Therefore add only the own text to the text that the session knew before.
 		if known, ok := s.KnownVersion(verb.DocumentEntry(memoryFile, "")); ok || isBlank(was) {
 			now = verb.DocumentEntry(memoryFile, withBlankLine(appendText(known.Content, content)))
 		}

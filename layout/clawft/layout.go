@@ -68,7 +68,7 @@ func paragraphGap(text string) string {
 	isBlankLine := tail != "" && !strings.HasSuffix(tail, "\n")
 	mayEnd := have > 0 || want == 0
 	if isBlankLine && mayEnd {
-		more = eol // End the last line, which consists of spaces.
+		more = eol // The last line consists of spaces. End it with a line break, so that it becomes a blank line.
 	}
 	for have += len(more) / len(eol); have < want; have++ {
 		more += eol
@@ -177,8 +177,9 @@ func hasSameOtherItems(before, after []parsedItem, i, j int) bool {
 	})
 }
 
-// removeItem returns the text without item i. Another paragraph whose name is the name of item i plus a number would
-// be renamed. Instead, this paragraph gets a comment with its present name.
+// removeItem returns the text without item i. Paragraphs with the same beginning are distinguished by a number in
+// their names, such as "Name (2)". If item i is removed, another paragraph with such a number could get another name.
+// To prevent this, that paragraph gets a comment with its present name.
 func (l treeLayout) removeItem(path, text string, items []parsedItem, i int) string {
 	want := slices.Delete(slices.Clone(items), i, i+1)
 	eol := lineEnding(text)
@@ -211,7 +212,8 @@ func (l treeLayout) removeItem(path, text string, items []parsedItem, i int) str
 				return result
 			}
 		}
-		// Without the removed item, the headings above it would belong to the next paragraph.
+		// The headings above the removed paragraph have become a part of the next paragraph. Try again with a comment
+		// before the next paragraph, which separates the headings from it.
 		if i+1 == len(items) || items[i+1].comment != nil {
 			break
 		}

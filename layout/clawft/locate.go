@@ -16,7 +16,7 @@ import (
 
 const (
 	clawftMemoryDir = ".clawft/workspace/memory" // directory of the memory, below the user's home directory
-	// memory directory of nanobot, clawft's predecessor, below the user's home directory
+	// directory with the memory of nanobot, the program that clawft replaces, below the user's home directory
 	nanobotMemoryDir = ".nanobot/workspace/memory"
 )
 
@@ -26,7 +26,7 @@ type memoryLocation struct {
 	exists bool
 	// otherDir is another directory that contains a memory. It is not read.
 	otherDir string
-	// number of this layout's markers in the home; 0 means that the layout is possible but not certain
+	// number of files and directories that are typical of this layout; 0 means that the home may have another layout
 	markerCount int
 }
 
@@ -49,7 +49,8 @@ func findMemoryDir(fsys vfs.FS, displayPath string) (memoryLocation, error) {
 	case isDir("workspace/memory"):
 		p.dir, p.markerCount = "workspace/memory", 1+held("workspace/memory")
 	case isFile("memory/" + historyFile):
-		// The file MEMORY.md alone is not sufficient, because other layouts have it at the same place.
+		// HISTORY.md shows that the directory has this layout. MEMORY.md would not, because other layouts have a file
+		// memory/MEMORY.md as well.
 		p.dir, p.markerCount = "memory", 1+held("memory")
 	case held(".") > 0:
 		p.dir = "."

@@ -37,7 +37,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// Names of the files.
+// Names of the two files that contain the memory of the program clawft.
 const (
 	memoryFile  = "MEMORY.md"
 	historyFile = "HISTORY.md"
@@ -65,12 +65,13 @@ type entryComment struct {
 
 // parsedItem is an entry in the text of a file.
 type parsedItem struct {
-	start, end               int           // byte range of the entry and its comments, without the final line end
-	contentStart, contentEnd int           // byte range of the content
-	comment                  *entryComment // comment of the entry (nil without a comment)
-	content                  string
-	name                     string
-	created                  time.Time // creation time (zero if the text does not contain one)
+	start, end               int // byte range of the entry and its comments, without the final line end
+	contentStart, contentEnd int // byte range of the entry's text without oxbow's comments
+	// oxbow's comment above the entry, with the entry's name and labels (nil without a comment)
+	comment *entryComment
+	content string
+	name    string
+	created time.Time // creation time (zero if the text does not contain one)
 }
 
 // lineEnding returns the line end after the first line of a text, or "\n" if this line lacks a line end.
@@ -106,8 +107,9 @@ func splitItems(text string) []parsedItem {
 		return strings.ReplaceAll(s, eol, "\n")
 	}
 	var items []parsedItem
-	open := false  // The last item may continue on the next line.
-	frame := false // The last item contains only headings, so it continues after a blank line.
+	open := false // The next line belongs to the last entry in items, unless it is blank.
+	// The last entry in items contains only headings, so the text after a blank line still belongs to it.
+	frame := false
 	unclosed := map[int]bool{}
 	fences := fenceFinder{text: text}
 	at := len(text) - len(strings.TrimPrefix(text, "\ufeff"))
@@ -129,7 +131,7 @@ func splitItems(text string) []parsedItem {
 			it := parsedItem{start: at, end: end, contentStart: next, contentEnd: next, comment: m}
 			open, frame = true, false
 			if m.End <= 0 || unclosed[m.End] {
-				// The closing line is missing.
+				// The comment line that should end the entry is missing, so the entry ends at the next blank line.
 			} else if from, to, after := findClosingLine(text, next, m.End); after == 0 {
 				unclosed[m.End] = true
 			} else {
@@ -202,7 +204,8 @@ func findClosingLine(text string, from, n int) (start, to, after int) {
 		if k < 0 {
 			return 0, 0, 0
 		}
-		i += k // Only a closing line at the beginning of a line counts.
+		// Accept oxbow's closing comment only if it is at the beginning of a line and the rest of the line is blank.
+		i += k
 		end, _ := lineBounds(text, i)
 		if !isBlank(text[i+len(line) : end]) {
 			continue
@@ -327,7 +330,9 @@ func (l treeLayout) baseName(path, content string) string {
 	line, rest, ok := strings.Cut(content, "\n")
 	isInBrackets := strings.HasPrefix(line, "(") && strings.HasSuffix(line, ")")
 	if ok && isInBrackets && path == historyFile {
-		title = rest // In MEMORY.md, the line also contains the headings above the paragraph.
+		// Skip the first line, which is in brackets. When oxbow moved the paragraph from MEMORY.md, it wrote the
+		// headings of the paragraph on this line.
+		title = rest
 	}
 	for {
 		line, rest, ok := strings.Cut(title, "\n")
@@ -398,7 +403,7 @@ func (l treeLayout) Parse(path, text string) ([]mdtree.Item, error) {
 	return out, nil
 }
 
-// treeLayout parses and edits the two files.
+// treeLayout parses and edits MEMORY.md and HISTORY.md, the files with the memory of the program clawft.
 type treeLayout struct {
 	zone *time.Location // time zone of the dates in HISTORY.md
 }

@@ -18,7 +18,8 @@ func findParagraphs(text, query string) []string {
 	lower, folded := lowerText(query), analysis.Fold(query)
 	var found []string
 	for _, p := range splitParagraphs(text) {
-		// Search in both forms, because folding turns some letters into two letters, while lower case keeps one.
+		// Compare in lower case and also with folded letters. Folding turns some letters into two letters, such as ß
+		// into ss, while lower case keeps one.
 		s := p.name + "\n" + p.text
 		if strings.Contains(lowerText(s), lower) || strings.Contains(analysis.Fold(s), folded) {
 			if t := strings.TrimSpace(p.text); t != "" {
@@ -38,8 +39,8 @@ type paragraph struct {
 	name string // name, aliases and labels in the comment of its entry
 }
 
-// splitParagraphs splits a text at blank lines outside of code blocks. All paragraphs of an entry get the name in the
-// entry's comment.
+// splitParagraphs splits a text at blank lines outside of code blocks. If an entry has oxbow's comment above it, all
+// paragraphs of the entry get the name, aliases and labels in the comment.
 func splitParagraphs(text string) []paragraph {
 	var ps []paragraph
 	for _, it := range splitItems(text) {

@@ -1,5 +1,5 @@
-// Package vectorstest implements a server that computes vectors of texts, for tests. A vector's element counts the
-// occurrences of the words that a hash assigns to it.
+// Package vectorstest implements a server that computes vectors of texts, for tests. A hash assigns each word to an
+// element of the vector. The element is the number of these words in the text.
 package vectorstest
 
 import (
@@ -34,8 +34,8 @@ func BagOfWords(text string) []float32 {
 type Server struct {
 	*httptest.Server
 
-	// Before, if not nil, is called for each request and may answer it. The result is true if it has answered the
-	// request. n is the number of the request, from 1.
+	// BeforeAnswer, if not nil, is called for each request. It may answer the request itself and must then return
+	// true. If it returns false, the server answers. n is the number of the request, from 1.
 	BeforeAnswer func(w http.ResponseWriter, n int) bool
 
 	mu    sync.Mutex

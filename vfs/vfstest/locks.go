@@ -49,7 +49,9 @@ func testLock(t *testing.T, fsys vfs.FS) {
 	if _, err := f.WriteAt([]byte("pid 7"), 0); err != nil {
 		t.Errorf("WriteAt of a locked file: %v", err)
 	}
-	Must(t, f.Close()) // closing the file does not release the lock
+	// A lock belongs to the lock object and not to the file, so that closing a separately opened file must not release
+	// it.
+	Must(t, f.Close())
 	WantFile(t, fsys, "lock", "pid 7")
 	WantNotAcquired(t, "after its file was opened and closed", b)
 	WantErr(t, "Unlock of what is not held", b.Unlock(), fs.ErrInvalid)
@@ -75,7 +77,8 @@ func testLockFileReplaced(t *testing.T, fsys vfs.FS) {
 	WantNotAcquired(t, "by one who still has the removed file", b)
 	Put(t, fsys, "new", "")
 	Must(t, fsys.Rename("new", "lock"))
-	// the name now belongs to a different file, so that the first lock does not exclude others
+	// The file of the lock that a holds was replaced. Another process that opens the name now gets the new file, so c
+	// can be acquired although a is still locked.
 	WantAcquired(t, "after the file was replaced", c)
 	WantNotAcquired(t, "of the new file", b)
 	Must(t, a.Unlock())

@@ -1,5 +1,5 @@
-// This file defines the arms of the measurement. An arm is a kind of prompts, together with the result that is counted
-// for them.
+// This file defines the groups of test prompts (arms) in the measurement of what is shown to a model. For each group,
+// it says which answer to a prompt is counted.
 
 package inject
 
@@ -15,27 +15,32 @@ import (
 // counted separately.
 type PromptArm string
 
-// These are the arms. For each, the comment says which prompts it contains, and which result is counted as a match.
+// These are the groups of test prompts. The comment at each says which prompts the group contains, and in which case a
+// prompt is counted as a match.
 const (
-	OwnQuestions PromptArm = "own" // questions that the memory can answer; match: the right entry is shown
-	// questions that only another memory of the set can answer; match: any entry is shown
+	// questions that the memory can answer. A prompt matches if the entry with the answer is shown.
+	OwnQuestions PromptArm = "own"
+	// questions that only the memory of another person can answer. A prompt matches if any entry is shown.
 	ForeignQuestions PromptArm = "foreign"
-	WorkOrders       PromptArm = "orders" // work orders; match: any entry is shown
-	// questions about subjects of the memory that it cannot answer; match: a payload is shown
+	// orders for work, which need no memory. A prompt matches if any entry is shown.
+	WorkOrders PromptArm = "orders"
+	// questions about subjects that the memory contains, but without the answer. A prompt matches if the text of an
+	// entry is shown.
 	UnanswerableQuestions PromptArm = "unanswerable"
-	// prompts that are repeated word for word; match: the same unit is shown again
+	// prompts that a person repeats word for word. A prompt matches if the same entry is shown again.
 	RepeatedPrompts PromptArm = "again"
-	// prompts that are repeated in other words; match: the same unit is shown again
+	// prompts that a person repeats in other words. A prompt matches if the same entry is shown again.
 	ParaphrasedPrompts PromptArm = "paraphrase"
-	// like own, with memories whose sessions are mixed with another person's
+	// the same as OwnQuestions, but the sessions in the memory are mixed with the sessions of another person
 	MixedSessions PromptArm = "switch"
-	// like own, with memories that also contain a session with 1,500 turns by other people
+	// the same as OwnQuestions, but the memory also contains a session with 1,500 turns by other people
 	LongSession PromptArm = "marathon"
-	// like own, with memories in which only the output of a tool contains the answer; match: this output is shown
+	// the same as OwnQuestions, but only the output of a tool contains the answer. A prompt matches if this output is
+	// shown.
 	ToolOutput PromptArm = "tool"
 )
 
-// Arms returns the arms in the order of the rows in a table.
+// Arms returns the groups of test prompts in the order of the rows in the table of results.
 func Arms() []PromptArm {
 	return []PromptArm{
 		OwnQuestions,
@@ -54,11 +59,11 @@ func Arms() []PromptArm {
 type RuleResult struct {
 	RuleName      string                    `json:"rule"`
 	PayloadCounts map[PromptArm]*MatchCount `json:"arms"`
-	// number of prompts for which a pointer is shown, among the same prompts
+	// number of prompts in each group for which only the names of entries are shown
 	PointerCounts map[PromptArm]*MatchCount `json:"pointers"`
 	DayCost       DayCost                   `json:"day"`
 
-	dayDecisions []Decision // decisions about the prompts of working days
+	dayDecisions []Decision // what this rule showed for each prompt of the simulated working days
 }
 
 func newRuleResult(rule string) *RuleResult {
@@ -73,7 +78,8 @@ func newRuleResult(rule string) *RuleResult {
 	return r
 }
 
-// addDecision counts a decision about a prompt of the arm.
+// addDecision counts d, what the rule showed for a prompt of group a. If rightUnits is not nil, the prompt matches
+// only if one of these notes or turns was shown.
 func (r *RuleResult) addDecision(a PromptArm, d Decision, rightUnits map[string]bool) {
 	r.PayloadCounts[a].addPrompt(
 		d.AnswerKind == gate.AnswerPayload && (rightUnits == nil || d.showsRightUnit(rightUnits)),
@@ -88,8 +94,8 @@ func (d *Decision) showsRightUnit(rightUnits map[string]bool) bool {
 	return slices.ContainsFunc(d.ShownUnitIDs, func(id string) bool { return rightUnits[id] })
 }
 
-// memoryMeasurement passes test prompts to several rules, which decide with the same memory. It counts each rule's
-// answers in one element of results.
+// memoryMeasurement passes test prompts to several rules, which decide what is shown to a model. All rules use the
+// same memory. results contains the counts of one rule in each element, in the order of rules.
 type memoryMeasurement struct {
 	memory  *openedMemory
 	rules   []Rule
@@ -112,9 +118,9 @@ func (s *TestStore) withMemory(
 	return fn(&memoryMeasurement{m, rules, rows})
 }
 
-// askAllRules passes a prompt to each rule, each time in a new session, and counts the decision in the arm. If right
-// is not nil, a decision only matches if it shows one of the units in right. If rightUnits is nil, each decision that
-// shows a unit matches.
+// askAllRules passes a prompt to each rule, each time in a new session, and counts in group a what the rule shows. If
+// rightUnits is not nil, the prompt matches only if one of these notes or turns is shown. If rightUnits is nil, the
+// prompt matches if anything is shown.
 func (b *memoryMeasurement) askAllRules(
 	ctx context.Context,
 	a PromptArm,
@@ -131,7 +137,7 @@ func (b *memoryMeasurement) askAllRules(
 	return nil
 }
 
-// askAnswerable asks each rule the questions that the store can answer.
+// askAnswerable passes the questions that the memory can answer to each rule, and counts the results in group a.
 func (b *memoryMeasurement) askAnswerable(ctx context.Context, a PromptArm, questions []Question) error {
 	for _, q := range questions {
 		if q.Unanswerable || len(q.Right) == 0 {
@@ -144,9 +150,10 @@ func (b *memoryMeasurement) askAnswerable(ctx context.Context, a PromptArm, ques
 	return nil
 }
 
-// measureRepeats measures how often a unit is shown a second time in a session. It asks each question in two new
-// sessions. In the first session, it then repeats the question. In the second session, it then asks a paraphrase. If
-// the first decision shows a unit or points to it, and the second decision has one of the same units, this is a match.
+// measureRepeats measures how often the same note or turn is shown a second time in a session. It asks each question
+// in two new sessions. In the first session, it then repeats the question word for word. In the second session, it
+// then asks a paraphrase. The second prompt matches if a note or turn that was shown or named for the question is
+// shown or named again.
 func (b *memoryMeasurement) measureRepeats(ctx context.Context, questions []Question) error {
 	for _, q := range questions {
 		for i, r := range b.rules {

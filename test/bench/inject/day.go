@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/gate"
 )
 
-// DayCost describes the text that a rule shows for the prompts of working days.
+// DayCost describes how much text a rule shows to a model for the prompts of simulated working days.
 type DayCost struct {
 	Prompts  int `json:"prompts"`
 	Payloads int `json:"payloads"`
@@ -79,7 +79,8 @@ func dayPrompts(r *rand.Rand, ownQuestions []Question, foreignQuestions []string
 	return day
 }
 
-// splitAcknowledgements separates acknowledgements from orders. Acknowledgements are short.
+// splitAcknowledgements divides test prompts into acknowledgements, such as "Yes, please.", and orders for work. A
+// prompt is an acknowledgement if it is short.
 func splitAcknowledgements(all []string) (acks, work []string) {
 	for _, o := range all {
 		if len([]rune(o)) < 16 {
@@ -91,8 +92,8 @@ func splitAcknowledgements(all []string) (acks, work []string) {
 	return acks, work
 }
 
-// measureDay passes the prompts of a day to each rule. Each rule gets a new session after every promptsPerSession
-// prompts. The decisions are stored in the result of the rule.
+// measureDay passes the prompts of a simulated working day to each rule, in a new session after every
+// promptsPerSession prompts. What the rule shows for each prompt is added to dayDecisions in the result of the rule.
 func (b *memoryMeasurement) measureDay(ctx context.Context, prompts []string) error {
 	for i, r := range b.rules {
 		var c ruleSession

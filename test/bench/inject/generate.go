@@ -20,14 +20,16 @@ var corpusText string
 
 // conversationForms contains the texts and words from which conversations are generated.
 type conversationForms struct {
-	personalWords map[string][]string // lists of words that are each used by a single person
+	personalWords map[string][]string // lists of words; each word occurs in the conversations of only one person
 	sharedWords   map[string][]string // lists of words that all persons may use
-	// each consists of a statement, a reply, a question, and a question without an answer
+	// sentences about a fact; each element consists of a statement, a reply, a question, and a question without an
+	// answer
 	factForms   [][]string
-	fillerForms [][]string // each consists of a statement and a reply
+	fillerForms [][]string // sentences without a fact; each element consists of a statement and a reply
 }
 
-// parseConversationForms parses the forms and lists. It ignores lines without a known form.
+// parseConversationForms parses the sentences and word lists from which conversations are generated. It ignores a line
+// if the word before the colon is unknown or the number of parts is wrong.
 func parseConversationForms(text string) conversationForms {
 	c := conversationForms{personalWords: map[string][]string{}, sharedWords: map[string][]string{}}
 	for line := range strings.Lines(text) {
@@ -50,7 +52,7 @@ func parseConversationForms(text string) conversationForms {
 	return c
 }
 
-// These constants determine the size of the generated set.
+// These constants determine the number and the size of the generated memories.
 const (
 	personCount     = 8
 	turnsPerPerson  = 150
@@ -100,9 +102,9 @@ func (c *conversationForms) generateStore(personNumber int, r *rand.Rand) *TestS
 	return s
 }
 
-// fillForm returns the parts of a form with its marks replaced by words. For a list of personal words, this is word
-// number personNumber, so that each person has different words. For a list of shared words, it is a random word. All
-// parts have the same word for the same mark.
+// fillForm returns the sentences of a form with words instead of placeholders such as {city}. For a list of personal
+// words, it uses the word with the index personNumber, so that each person has different words. For a list of shared
+// words, it uses a random word. The same placeholder is replaced by the same word in all sentences.
 func (c *conversationForms) fillForm(form []string, personNumber int, r *rand.Rand) []string {
 	parts := slices.Clone(form)
 	put := func(mark, word string) {

@@ -1,5 +1,5 @@
-// This file defines the rules that decide which units are shown for a prompt: oxbow's rule, and the rules of other
-// systems.
+// This file defines the rules that decide which notes and turns of a memory are shown to a model for a prompt: oxbow's
+// rule, and the rules of other systems.
 
 package inject
 
@@ -20,10 +20,10 @@ type Decision struct {
 	ShownUnitIDs []string // IDs of the units that are shown or to which the pointer refers
 	// token count of the text (only for oxbow, because other systems' rules produce no text)
 	TextTokens   int
-	DecisionTime time.Duration // time for the decision including the search (only for oxbow)
+	DecisionTime time.Duration // time in which the rule decided what to show, including the search (only for oxbow)
 }
 
-// ruleSession is a session in which a rule decides about prompts.
+// ruleSession is a session in which a rule decides for each prompt what is shown to the model.
 type ruleSession interface {
 	decideAnswer(ctx context.Context, prompt string) (Decision, error)
 }
@@ -34,15 +34,16 @@ type Rule struct {
 	startSession func(m *openedMemory) ruleSession
 }
 
-// OxbowRule is the name of oxbow's rule.
+// OxbowRule is the name of the rule by which oxbow decides what to show to a model.
 const OxbowRule = "oxbow"
 
 // fixedStrengthThreshold is a minimum of the strength that is the same for all memories. With it, 5 % of the
 // foreign questions in LongMemEval's development half get a payload.
 const fixedStrengthThreshold = 2.36
 
-// Rules returns the rules that are compared. The last rule is oxbow's. All others rank by BM25, and decide about each
-// of the first three hits separately. They do not consider earlier prompts of the session.
+// Rules returns the rules whose decisions about what to show are compared. The last rule is oxbow's. All others rank
+// by BM25, and decide about each of the first three hits separately. They do not consider earlier prompts of the
+// session.
 func Rules() []Rule {
 	var rules []Rule
 	for _, r := range []struct {
@@ -64,7 +65,8 @@ func Rules() []Rule {
 	)
 }
 
-// unitStrength describes how well a unit matches a prompt according to BM25. It is used by the rules of other systems.
+// unitStrength describes how well a note or turn matches a prompt according to BM25. Oxbow's own rule does not use it.
+// The rules that imitate other systems do.
 type unitStrength struct {
 	matchedTerms int
 	bm25         float64
@@ -97,7 +99,7 @@ func (s unitStrength) combinedStrength() float64 {
 	return s.coverage * math.Sqrt(s.bm25)
 }
 
-// unitRule is a rule that decides about each unit separately.
+// unitRule is a rule that decides for each hit of a search separately whether the hit is shown to the model.
 type unitRule struct {
 	memory    *openedMemory
 	showsUnit func(m *openedMemory, s unitStrength) bool
@@ -160,8 +162,9 @@ func (o *oxbowSession) decideAnswer(ctx context.Context, prompt string) (Decisio
 	return d, nil
 }
 
-// calibrateThresholds computes the thresholds that depend on the memory. These are decoyThreshold, from the decoys'
-// BM25 strengths, and the floor of oxbow's rule. If the memory cannot be searched, it returns an error.
+// calibrateThresholds computes how strong a match must be before it is shown, for this memory. It searches for decoys,
+// which are prompts that have nothing to do with the memory. decoyThreshold results from the BM25 strengths of their
+// matches, and StrengthFloor is the threshold of oxbow's rule. If the memory cannot be searched, it returns an error.
 func (m *openedMemory) calibrateThresholds(ctx context.Context) error {
 	var gs []float64
 	for _, d := range gate.DecoyPrompts() {

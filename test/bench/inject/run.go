@@ -1,4 +1,5 @@
-// This file runs the measurement for all stores of a set, all arms and all rules.
+// This file runs the measurement for each test memory, with all groups of test prompts and all rules that decide what
+// is shown.
 
 package inject
 
@@ -13,11 +14,12 @@ import (
 
 // Options configure the measurement.
 type Options struct {
-	Stores           iter.Seq2[*TestStore, error] // stores of the set (the sequence is iterated twice)
-	ForeignQuestions int                          // number of foreign questions for all stores together (0 means 1,000)
-	// number of stores with which the arms for changed stores are measured (0 means 20)
+	Stores iter.Seq2[*TestStore, error] // the test memories (the sequence is iterated twice)
+	// number of questions that another memory must answer, for all memories together (0 means 1,000)
+	ForeignQuestions int
+	// number of memories that are also measured after they were changed to make the answer harder to find (0 means 20)
 	VariantStores   int
-	OnStoreMeasured func(store string) // called after each store (may be nil)
+	OnStoreMeasured func(store string) // called with the name of each memory after it was measured (may be nil)
 }
 
 // Result contains the results of the rules.
@@ -66,7 +68,8 @@ func RunMeasurement(ctx context.Context, o Options) (*Result, error) {
 		}); err != nil {
 			return nil, err
 		}
-		// Select stores at equal distances in the set.
+		// Measure changed versions of o.VariantStores memories, which are chosen at equal distances among all
+		// memories.
 		if (res.StoreCount+1)*o.VariantStores/p.storeCount > res.StoreCount*o.VariantStores/p.storeCount {
 			if err := p.measureVariants(ctx, s, rules, res.RuleResults); err != nil {
 				return nil, err
@@ -104,9 +107,9 @@ func gatherQuestions(stores iter.Seq2[*TestStore, error]) (p questionPool, err e
 	return p, nil
 }
 
-// foreignQuestions returns questions of other stores that the store s cannot answer. It returns at most most
-// questions, which are taken from all stores at equal distances. The number storeNumber of the store shifts the
-// selection, so that each store gets different questions.
+// foreignQuestions returns questions of other memories that the memory s cannot answer. It returns at most
+// maxQuestions questions, chosen at equal distances among all of these. storeNumber is the number of the memory s. It
+// shifts the choice, so that each memory gets different questions.
 func (p *questionPool) foreignQuestions(s *TestStore, storeNumber, maxQuestions int) []string {
 	var texts []string
 	for _, a := range p.questions {
@@ -124,9 +127,9 @@ func (p *questionPool) foreignQuestions(s *TestStore, storeNumber, maxQuestions 
 	return some
 }
 
-// measureUnmodified measures the arms with an unchanged store: its own questions, foreign questions, work orders,
-// unanswerable questions, repeated prompts, and working days. storeNumber is the store's number, and the seed of the
-// working day.
+// measureUnmodified measures what the rules show with an unchanged memory. It passes the memory's own questions,
+// foreign questions, orders for work, unanswerable questions, repeated prompts, and the prompts of a working day.
+// storeNumber is the number of the memory, and the seed of the working day.
 func (b *memoryMeasurement) measureUnmodified(
 	ctx context.Context,
 	s *TestStore,
@@ -159,7 +162,8 @@ func (b *memoryMeasurement) measureUnmodified(
 	return b.measureDay(ctx, dayPrompts(rand.New(rand.NewPCG(1, uint64(storeNumber))), answered, foreign))
 }
 
-// measureVariants measures the arms with changed stores.
+// measureVariants measures what the rules show with changed versions of the memory s, in which the answers are harder
+// to find.
 func (p *questionPool) measureVariants(ctx context.Context, s *TestStore, rules []Rule, rows []*RuleResult) error {
 	var others []*TestStore
 	for _, o := range p.otherStores {
@@ -176,7 +180,9 @@ func (p *questionPool) measureVariants(ctx context.Context, s *TestStore, rules 
 			}
 		}
 	}
-	if s.In != inject.SourceNotes { // the output of a tool is never a note
+	// Measure answers in the output of tools only if the memory contains turns, because notes contain no output of
+	// tools.
+	if s.In != inject.SourceNotes {
 		return s.withAnswersAsToolOutput().
 			withMemory(ctx, rules, rows, func(b *memoryMeasurement) error { return b.askAnswerable(ctx, ToolOutput, s.Asks) })
 	}

@@ -40,8 +40,9 @@ func ReadStores(src *quality.Source) iter.Seq2[*TestStore, error] {
 	}
 }
 
-// convertToStores converts each value to a store with the function of, and yields the store. The second argument
-// toStore the function is the number of the value, counting from 1. If there is an error, it is the last element.
+// convertToStores converts each value to a test memory with the function toStore, and yields the memory. The second
+// argument of toStore is the number of the value, counting from 1. If values yields an error, convertToStores yields
+// the error and ends.
 func convertToStores[T any](values iter.Seq2[T, error], toStore func(T, int) *TestStore) iter.Seq2[*TestStore, error] {
 	return func(yield func(*TestStore, error) bool) {
 		n := 0
@@ -90,9 +91,9 @@ func storeFromQuestion(q *quality.Question, _ int) *TestStore {
 	return s
 }
 
-// addMessage adds a message to the store. A message of the user begins a new unit. Any other message is added to the
-// reply of the last unit. However, the first message of a session always begins a new unit: unitsBeforeSession counts
-// the units before the session.
+// addMessage adds a message of a conversation to the test memory. A message of the user begins a new turn (unit). Any
+// other message is added to the reply in the last turn. However, the first message of a session always begins a new
+// turn. unitsBeforeSession is the number of turns before the session.
 func (s *TestStore) addMessage(unitsBeforeSession int, role, text string) {
 	switch {
 	case role == "user":
@@ -109,7 +110,7 @@ func (s *TestStore) addMessage(unitsBeforeSession int, role, text string) {
 func storeFromChat(c *quality.Chat, n int) *TestStore {
 	s := &TestStore{Name: fmt.Sprintf("chat %d", n), In: inject.SourceSessions}
 	s.Holds = map[string]bool{s.Name: true}
-	unit := map[int]string{} // units by message ID
+	unit := map[int]string{} // ID of the turn that contains each message, by the ID of the message
 	for i, m := range c.Messages {
 		s.addMessage(0, m.Role, m.Text)
 		u := &s.Units[len(s.Units)-1]

@@ -18,11 +18,13 @@ import (
 
 // TestStore is a memory and its questions.
 type TestStore struct {
-	Name  string
-	In    string // inject.SourceSessions if a unit is a turn, inject.SourceNotes if it is a note
+	Name string
+	// inject.SourceSessions if the memory contains turns of sessions, inject.SourceNotes if it contains notes
+	In    string
 	Units []StoreUnit
 	Asks  []Question
-	Holds map[string]bool // sources of the units (a question from other sources is foreign)
+	// names of the conversations or documents in the memory; a question about another source cannot be answered
+	Holds map[string]bool
 }
 
 // StoreUnit is the smallest part of a memory that can be shown: a person's message and the reply, or a note.
@@ -37,29 +39,32 @@ type StoreUnit struct {
 
 // Question is a question about a store.
 type Question struct {
-	Text         string
-	Right        map[string]bool // IDs of the units that contain the answer
-	From         []string        // sources of these units (see Store.Holds)
-	Unanswerable bool            // the question concerns a subject of the store, but lacks an answer
+	Text  string
+	Right map[string]bool // IDs of the units that contain the answer
+	// names of the conversations or documents that contain the answer (see TestStore.Holds)
+	From []string
+	// the question is about a subject in the memory, but the memory does not contain the answer
+	Unanswerable bool
 }
 
 // clientName is the name of the client to which all turns belong.
 const clientName = "claude"
 
-// openedMemory is an open memory that contains the units of a store.
+// openedMemory is an open memory that contains the notes or turns of a test memory.
 type openedMemory struct {
 	*oxbow.Memory
 	memorySource      inject.MemorySource
 	unitIDByEntryName map[string]string // IDs of the units by entry name
-	decoyThreshold    float64           // 98th percentile of the decoys' BM25 strengths
+	// strength that 98 % of the decoys, prompts that have nothing to do with the memory, do not exceed
+	decoyThreshold float64
 
-	lastHits struct { // hits for the last prompt
+	lastHits struct { // results of the last BM25 search, which several rules use for the same prompt
 		prompt string
 		found  []oxbow.Hit
 	}
 }
 
-// openMemory creates a memory with the units of the store. The caller must close it.
+// openMemory creates a memory with the notes or turns of the test memory. The caller must close it.
 func (s *TestStore) openMemory(ctx context.Context) (*openedMemory, error) {
 	now := time.Unix(0, 0)
 	if len(s.Units) > 0 {
@@ -97,8 +102,8 @@ func (m *openedMemory) storeAsNotes(ctx context.Context, units []StoreUnit) erro
 	return m.Apply(ctx, ops...)
 }
 
-// storeAsTurns reports the units to the memory like a client. The names of sessions are numbers, because the original
-// names in LongMemEval reveal which sessions contain an answer.
+// storeAsTurns adds the turns of a conversation to the memory, by the events that a client would report. The names of
+// sessions are numbers, because the original names in LongMemEval reveal which sessions contain an answer.
 func (m *openedMemory) storeAsTurns(ctx context.Context, units []StoreUnit) error {
 	m.memorySource.Filter = session.TurnFilter
 	var events []session.Event
@@ -124,13 +129,14 @@ func (m *openedMemory) storeAsTurns(ctx context.Context, units []StoreUnit) erro
 	return nil
 }
 
-// sessionEvents returns the events that a client would report for the unit.
+// sessionEvents returns the events that a client would report to oxbow for this turn: the prompt, a failed command and
+// the reply.
 func (u *StoreUnit) sessionEvents(name, turn string) []session.Event {
 	e := session.Event{Client: clientName, Session: name, Turn: turn, Time: u.Time}
 	prompt := e
 	reply := e
 	call := e
-	// a chat that begins with a message of the program lacks a prompt
+	// The text of the prompt is empty if a chat begins with a message of the program.
 	prompt.Kind, prompt.Text = session.KindPrompt, u.Prompt
 	es := []session.Event{prompt}
 	if u.Printed != "" {
@@ -150,7 +156,7 @@ func (u *StoreUnit) sessionEvents(name, turn string) []session.Event {
 	return es
 }
 
-// maxShownUnits is the maximum number of units that are shown for a prompt.
+// maxShownUnits is the maximum number of notes or turns that a rule shows for a prompt.
 const maxShownUnits = 3
 
 // recallByBM25 returns the first hits for a prompt, including explanations. It ranks by BM25 only, without the

@@ -1,4 +1,4 @@
-// This file changes stores and prompts so that the right unit is harder to find.
+// This file changes test memories so that the note or turn with the answer is harder to find.
 
 package inject
 
@@ -8,12 +8,13 @@ import (
 	"time"
 )
 
-// interleaveSessions mixes the sessions of two stores, so that each session begins with one subject and continues with
-// another. If s has only one session, parts of o's session are inserted into it.
+// interleaveSessions returns a copy of s in which turns of the memory o are inserted into the sessions. Therefore each
+// session is about several subjects. If s has only one session, o's turns are inserted at several places in this
+// session.
 func (s *TestStore) interleaveSessions(o *TestStore) *TestStore {
 	j := *s
 	j.Units = nil
-	const piece = 4 // how many consecutive units are from the same store
+	const piece = 4 // how many consecutive turns come from the same memory
 	left := o.Units
 	for i, u := range s.Units {
 		j.Units = append(j.Units, u)
@@ -36,9 +37,9 @@ func (s *TestStore) interleaveSessions(o *TestStore) *TestStore {
 // longSessionTurns is the number of turns in the session that withLongSession adds.
 const longSessionTurns = 1500
 
-// withLongSession returns a copy of the store with an additional session, which has longSessionTurns turns by other
-// people. It begins an hour before the first unit of the store. If the stores in others have too few turns, the turns
-// are repeated.
+// withLongSession returns a copy of the test memory with an additional session, which has longSessionTurns turns by
+// other people. The session begins an hour before the first turn of the memory. If the memories in others have too few
+// turns, the turns are repeated.
 func (s *TestStore) withLongSession(others []*TestStore) *TestStore {
 	j := *s
 	j.Units = append([]StoreUnit(nil), s.Units...)
@@ -60,8 +61,8 @@ func (s *TestStore) withLongSession(others []*TestStore) *TestStore {
 	return &j
 }
 
-// withAnswersAsToolOutput returns a copy of the store in which each unit with an answer has only a failed command's
-// output as its text.
+// withAnswersAsToolOutput returns a copy of the test memory. In each turn that contains an answer, the text is moved
+// to the output of a failed command.
 func (s *TestStore) withAnswersAsToolOutput() *TestStore {
 	right := map[string]bool{}
 	for _, a := range s.Asks {

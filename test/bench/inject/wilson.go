@@ -1,10 +1,10 @@
-// This file computes shares and their confidence intervals.
+// This file computes which share of the prompts matched, and the confidence interval of this share.
 
 package inject
 
 import "math"
 
-// MatchCount counts the prompts, and the prompts that match.
+// MatchCount counts the test prompts, and the prompts for which the expected text was shown.
 type MatchCount struct {
 	Prompts         int `json:"n"`
 	MatchingPrompts int `json:"in"`

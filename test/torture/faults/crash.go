@@ -13,16 +13,19 @@ import (
 
 // CrashOptions are the options of the crash campaign. A zero field means the default.
 type CrashOptions struct {
-	Setup        workload.StoreSetup // faults that are put into the disk on purpose
-	ProcessCount int                 // number of processes, 1 or 2 (0 means 2)
-	// One in this many images is crashed again during recovery (0 means 2000, a negative number means none).
+	// faults of the simulated disk, such as a sync without effect, which the tests must notice
+	Setup        workload.StoreSetup
+	ProcessCount int // number of processes, 1 or 2 (0 means 2)
+	// After a crash, the content of the disk (an image) is recovered. For one in this many images, the disk crashes
+	// again during the recovery. 0 means 2000, and a negative number means none.
 	RecoveryCrashInterval int
-	UsesPlainDisk         bool // No script uses a small free space or a lock file that loses its content.
+	// No script of operations uses a store file that grows in small steps, or a lock file that loses its content.
+	UsesPlainDisk bool
 	// All scripts use a small free space and short texts, so that more images are tested in the same time.
 	UsesShortTexts bool
 }
 
-// maxShortText is the maximum length, in bytes, of a text in scripts with the option Short.
+// maxShortText is the maximum length, in bytes, of a text in scripts with the option UsesShortTexts.
 const maxShortText = 300
 
 // CrashTally contains the counts of a campaign's tests.
@@ -30,11 +33,12 @@ type CrashTally struct {
 	Scripts         int
 	StopPoints      int // number of operations at which the disk was stopped
 	PossibleImages  int // number of possible disk contents after a crash
-	DistinctImages  int // number of different images, which were examined
+	DistinctImages  int // number of different disk contents after a crash, all of which were examined
 	RecoveryCrashes int // number of images after a second crash during recovery
 	Kills           int // number of operations at which one process was killed while a second process continued
 	FromSnapshot    int // number of stores that were opened from a snapshot
-	MixedImages     int // number of images whose snapshot has pages from several snapshots
+	// number of disk contents that were tested with a snapshot file made of parts from several snapshots
+	MixedImages int
 }
 
 // Add adds the counts in u to t.
@@ -56,7 +60,7 @@ type crashRun struct {
 	setup     workload.StoreSetup
 	tally     CrashTally
 	judge     *workload.CrashJudge
-	snapshots [][]byte // last snapshots that were found in images
+	snapshots [][]byte // snapshot files that were found last in disk contents after a crash
 }
 
 // FindCrashViolation examines the script of a seed. It returns the first violation, or nil. For one seed in four,
@@ -158,8 +162,9 @@ func (r *crashRun) examinePoint(w *workload.World, states []*workload.StoreState
 	return bad
 }
 
-// examineNewImage examines an image that no earlier crash has left. For some images, it also crashes the recovery.
-// If the image contains a snapshot, it also examines the image with other snapshots.
+// examineNewImage examines a disk content that no earlier crash has left. For some contents, it also crashes the disk
+// again during the recovery. If the disk has a snapshot file, it also replaces this file by other snapshots and
+// examines the result.
 func (r *crashRun) examineNewImage(w *workload.World, im *crashfs.ImageSketch, allowed []*workload.StoreState) error {
 	if r.mustCrashAgain(im) {
 		if err := r.crashRecovery(im.BuildImage(), allowed, r.stepAfterCrash(w.CompletedEvents, im.Sum(workload.IsLockFile))); err != nil {
@@ -191,9 +196,9 @@ func (r *crashRun) runWithKillAt(dry *workload.World, k int) error {
 // killInWorld runs the script in the new world w and kills the process that performs operation k. The second process
 // continues. Afterwards the memory must be in a state that the run without a kill allows.
 func (r *crashRun) killInWorld(w, dry *workload.World, k int) error {
-	// The index of the process is one lower, because a disk counts its processes from 1.
+	// The simulated disk numbers its processes from 1, but the script numbers them from 0.
 	killed := dry.Disk.Log()[k-1].Proc - 1
-	other := 1 - killed // The processes of a world are 0 and 1.
+	other := 1 - killed // A script has two processes with the numbers 0 and 1.
 	w.KillProcessAt(killed, k)
 	if err := w.RunSteps(); err != nil {
 		return err
@@ -202,5 +207,5 @@ func (r *crashRun) killInWorld(w, dry *workload.World, k int) error {
 	return w.ContinueAfterKill(other, workload.AllowedStates(dry.States, w.CompletedEvents))
 }
 
-// newDisk returns a disk with the content of the image.
+// newDisk returns a simulated disk with the files in img.
 func newDisk(img *vfs.Mem) *crashfs.Disk { return crashfs.New(img) }

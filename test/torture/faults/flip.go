@@ -16,14 +16,18 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// DamageTally counts the results of the damage.
+// DamageTally counts what happened when store files were damaged on purpose and then opened.
 type DamageTally struct {
 	DamagedFiles   int // number of damaged files
-	HarmlessDamage int // number of files in which all entries were still found
-	RefusedFiles   int // number of files that were refused with an error that names the file and, if possible, the offset
-	// number of files in which changes were missing that were not known to be durable, and a torn tail was reported
-	TornTails       int
-	TracelessLosses int // number of files in which such changes were missing without any trace
+	HarmlessDamage int // number of files in which the store found all entries in spite of the damage
+	// number of files that the store refused to open, with an error that names the file and, if possible, the offset
+	RefusedFiles int
+	// number of files in which the store reported an incomplete end, and the last changes were missing. The file did
+	// not show that these changes were durable.
+	TornTails int
+	// number of files in which the last changes were missing without a report. The file did not show that these
+	// changes were durable.
+	TracelessLosses int
 }
 
 // Add adds the counts in u to t.
@@ -102,7 +106,7 @@ func (s *damagedStore) flipBits(try tryDamagedFunc) bool {
 	return true
 }
 
-// truncateFile tries files of each shorter length.
+// truncateFile tries the store's file after it was cut to each shorter length. It skips some lengths of large files.
 func (s *damagedStore) truncateFile(try tryDamagedFunc) bool {
 	for n := range s.file {
 		isSkippedAtEnd := n > s.usedSize+80 && n%61 != 0
@@ -176,8 +180,9 @@ func (s *damagedStore) classifyDamaged(b []byte, t *DamageTally) error {
 	}
 	last := stats.Last
 	want, known := s.states[last]
-	// Changes from before a compaction must not come back. Such changes may come back only if the whole file is as it
-	// was before the compaction, because the store cannot recognize an older copy.
+	// A damaged file must not show a state from before the last compaction. Such a state is allowed only if the file
+	// has the header from before the compaction, because the store cannot recognize that the whole file is an older
+	// copy.
 	older := len(b) < wal.HeaderSize || !bytes.Equal(b[:wal.HeaderSize], s.file[:wal.HeaderSize])
 	isReappeared := last < s.base && !older
 	if !known || isReappeared {
@@ -232,8 +237,8 @@ func (s *damagedStore) checkRefusal(b []byte, err error, t *DamageTally) error {
 	}
 	o := workload.StoreOptions(workload.NewFS(mem, s.setup), s.clock, s.random())
 	rep, err := oxbow.Recover(context.Background(), workload.StoreFile, "saved.oxbow", o)
-	// A sector of a larger store may contain a complete later record. If it is moved to the front, recovery skips the
-	// records with lower numbers.
+	// In a file of more than 8 KiB, the damage may copy a sector with a complete later record to the front. Then the
+	// recovery skips the records with lower numbers, and this is not an error.
 	hasLost := rep.Changes < changes && len(b) <= 8<<10
 	if err != nil || hasLost {
 		return fmt.Errorf("%d changes are sound, and %d are recovered: %w", changes, rep.Changes, err)
@@ -283,7 +288,8 @@ func (s *damagedStore) undamagedRecords(b []byte) (records, changes int) {
 	return records, changes
 }
 
-// durableChange returns the highest change number that a sound record records as durable.
+// durableChange returns the highest change number that the file b guarantees to be durable. Only records that the
+// damage has not changed are considered.
 func (s *damagedStore) durableChange(b []byte) uint64 {
 	var v uint64
 	for _, r := range s.records {
@@ -321,7 +327,8 @@ func (s *damagedStore) checkUsable(m *oxbow.Memory, mem *vfs.Mem, have []oxbow.E
 	return nil
 }
 
-// checkTailKept returns an error if a change was made and the torn tail was not saved in another file.
+// checkTailKept returns an error if the store cut off the damaged end of its file for a new change, but did not save
+// this end in another file.
 func (s *damagedStore) checkTailKept(mem *vfs.Mem, tail []byte) error {
 	if s.openedFiles%8 != 0 {
 		return nil

@@ -15,14 +15,15 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// damagedStoreKind describes how a store was built.
+// damagedStoreKind describes how to build a store whose file is then damaged.
 type damagedStoreKind struct {
-	name         string
-	changes      int // number of changes before the compaction, or in total without a compaction
+	name string
+	// number of changes before the store is compacted, or of all changes if the store is not compacted
+	changes      int
 	changesAfter int // number of changes after the compaction (-1 without one)
-	procCount    int // number of processes that make changes in turns
+	procCount    int // number of processes that make the changes in turns
 	isSealed     bool
-	words        int // number of words in each content
+	words        int // number of words in the content of each entry
 }
 
 var storeKinds = []damagedStoreKind{
@@ -40,7 +41,7 @@ type damagedStore struct {
 	seed             uint64
 	now              time.Time
 	file             []byte
-	usedSize         int                      // offset at which the free space begins
+	usedSize         int                      // offset in the file at which the unused space begins
 	olderFiles       [][]byte                 // content of the file after each earlier change
 	states           map[uint64][]oxbow.Entry // entries after each change, by the number of the change
 	lastChange       uint64

@@ -15,16 +15,18 @@ import (
 
 // ErrorOptions are the options of the I/O error campaign.
 type ErrorOptions struct {
-	Setup      workload.StoreSetup // faults that are put into the disk on purpose
-	ImageCount int                 // number of crash images that are examined after each fault and at the end (0 means 24)
+	Setup workload.StoreSetup // faults that are put into the disk on purpose
+	// number of possible disk contents after a crash that are examined after each I/O error and at the end (0 means
+	// 24)
+	ImageCount int
 }
 
 // ErrorTally counts the tests and results in a campaign.
 type ErrorTally struct {
 	Scripts         int
-	Faults          int // number of operations that failed
+	Faults          int // number of operations that the simulated disk let fail on purpose
 	PossibleImages  int // number of possible disk contents after a crash
-	DistinctImages  int // number of different images, which were examined
+	DistinctImages  int // number of different disk contents after a crash, all of which were examined
 	RescuedSyncs    int // number of failed syncs after which the change was acknowledged nevertheless
 	FromSnapshot    int // number of stores that were opened from a snapshot
 	UnknownOutcomes int // number of changes with the error ErrUnknownOutcome
@@ -49,7 +51,7 @@ func FindErrors(seed uint64, o ErrorOptions) (ErrorTally, *Violation) {
 	s := workload.NewScript(seed, 2)
 	var steps []workload.Step
 	for _, st := range s.Steps {
-		// Run one step at a time, so that it is known which step was refused.
+		// Run one step of the script at a time, because only then is it known which step failed.
 		if st.InnerStep != nil {
 			steps = append(steps, *st.InnerStep)
 		}
@@ -126,7 +128,7 @@ func describeFault(f crashfs.Fault) string {
 	return s
 }
 
-// errorRun examines one script.
+// errorRun runs one script of operations on a store and lets the operations of the disk fail.
 type errorRun struct {
 	opts   ErrorOptions
 	script workload.Script
@@ -160,9 +162,10 @@ type errorJudge struct {
 	run               *errorRun
 	world             *workload.World
 	out               workload.PossibleOutcomes
-	hasFaultOccurred  bool    // The fault has happened.
+	hasFaultOccurred  bool    // The disk operation that was to fail has failed.
 	hasUnknownOutcome [2]bool // The process has received an error about an unknown outcome.
-	hasCheckedImages  bool    // The images after the first fault were examined.
+	// The possible disk contents after a crash were examined once since the first failed operation.
+	hasCheckedImages bool
 }
 
 func (j *errorJudge) runStep(st workload.Step) error {
@@ -186,7 +189,8 @@ func (j *errorJudge) runStep(st workload.Step) error {
 		}
 		before := j.out.Models
 		j.out.Models = next
-		// Let the process read first, because only a process that has read the last state may make the next change.
+		// Read the entries in the process that made the change, to find out which of the possible states is the real
+		// one. This process knows the newest state, because otherwise it could not have made the change.
 		if len(before) != len(next) || next[0].LastSeq() != before[0].LastSeq() {
 			es, err := j.readEntries(st.Process)
 			if err != nil {
@@ -216,8 +220,8 @@ func (j *errorJudge) runStep(st workload.Step) error {
 			}
 		}
 	default:
-		// A process with an unknown outcome refuses further changes. If the process could not inform all other
-		// processes, it keeps the lock.
+		// A process that received an error about an unknown outcome refuses all further changes. If it could not
+		// inform the other process, it also keeps the lock, so the other process cannot make changes.
 		excused := (j.hasUnknownOutcome[st.Process] && errors.Is(err, oxbow.ErrReadOnly)) ||
 			(j.hasUnknownOutcome[1-st.Process] && errors.Is(err, oxbow.ErrBusy))
 		if hit || excused {
@@ -268,7 +272,8 @@ func (j *errorJudge) readEntries(i int) ([]oxbow.Entry, error) {
 	return workload.CollectEntries(m)
 }
 
-// continueAfterFault continues when the fault is over. A process with an unknown outcome must be restarted first.
+// continueAfterFault checks that both processes can make changes again when no more disk operations fail. A process
+// that received an error about an unknown outcome must open the store again first.
 func (j *errorJudge) continueAfterFault() error {
 	step := func(i int) workload.Step {
 		return workload.Step{
@@ -282,7 +287,8 @@ func (j *errorJudge) continueAfterFault() error {
 		if !j.hasUnknownOutcome[i] {
 			continue
 		}
-		// This process can work only after another process has created a new file.
+		// This process refuses the change, unless the other process has created a new file of the store meanwhile.
+		// runStep accepts both.
 		if err := j.runStep(step(i)); err != nil {
 			return fmt.Errorf("process %c: %w", 'A'+rune(i), err)
 		}
@@ -313,7 +319,8 @@ func (j *errorJudge) checkImages() error {
 	n := 0
 	var bad error
 	j.world.Disk.EachSketch(func(im *crashfs.ImageSketch) bool {
-		// The first images lose the most and the fewest writes. Take a fixed selection of the later images.
+		// The first possible disk contents lose the most and the fewest writes, so examine these. Of the later ones,
+		// examine a fixed selection, because there are too many.
 		if n >= j.run.opts.ImageCount/2 && im.Sum(workload.IsLockFile)%8 != 0 {
 			return true
 		}

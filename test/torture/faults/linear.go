@@ -22,7 +22,8 @@ import (
 	"github.com/oxbow-memory/oxbow/test/torture/workload"
 )
 
-// These numbers determine the size of a history.
+// These numbers determine how many calls a history has. A history is the list of all calls with their times and
+// results.
 const (
 	linearProcessCount   = 3
 	goroutinesPerProcess = 2 // number of goroutines in each process
@@ -51,21 +52,24 @@ func (t *LinearTally) Add(u LinearTally) {
 	t.FromSnapshot += u.FromSnapshot
 }
 
-// callVerb says how a call uses an entry. For the checker, an entry is a register.
+// callVerb says what a call does with an entry. The checker of the history treats each entry as a variable that is
+// read and written.
 type callVerb int
 
 const (
-	callRead    callVerb = iota
-	callWrite            // The call is Remember, which writes the entry whether or not it exists.
-	callAdd              // The call is Add, which fails if the entry exists.
-	callSwap             // The call is Update with If, which fails if the entry does not have the expected content.
-	callRemove           // The call is Forget, which fails if the entry does not exist.
-	callCompact          // The call compacts the store. It is not part of the history.
+	callRead   callVerb = iota
+	callWrite           // The call is Remember, which writes the entry whether or not it exists.
+	callAdd             // The call is Add, which fails if the entry exists.
+	callSwap            // The call is Update with If, which fails if the entry does not have the expected content.
+	callRemove          // The call is Forget, which fails if the entry does not exist.
+	// The call compacts the store. It is not recorded in the history, because it does not change an entry.
+	callCompact
 )
 
 var verbNames = [...]string{"read", "write", "add", "swap", "remove", "compact"}
 
-// registerCall describes a call. Each content is written only once, so that it identifies a version.
+// registerCall describes a call that reads or changes an entry. Each call that writes uses a new content, so a content
+// that is read shows which call wrote it.
 type registerCall struct {
 	verb    callVerb
 	name    string
@@ -80,7 +84,8 @@ type registerResult struct {
 	isUnknown bool   // The process was killed, so it is unknown whether the change was made.
 }
 
-// registerModel tells the checker how a register behaves. Its content is "" if the entry does not exist.
+// registerModel tells the checker of the history how an entry must behave. If the entry does not exist, its content is
+// "".
 var registerModel = porcupine.Model{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		byName := map[string][]porcupine.Operation{}
@@ -124,9 +129,10 @@ var registerModel = porcupine.Model{
 
 // linearRun records the history of one run.
 type linearRun struct {
-	disk    *crashfs.Disk
-	setup   workload.StoreSetup
-	clock   atomic.Int64 // number of call beginnings and call ends so far, by which they are ordered
+	disk  *crashfs.Disk
+	setup workload.StoreSetup
+	// number of calls that began plus number of calls that ended; it serves as the time of both events
+	clock   atomic.Int64
 	text    atomic.Int64
 	mu      sync.Mutex // mu guards the fields below.
 	history []porcupine.Operation
@@ -213,13 +219,13 @@ func explainHistory(ops []porcupine.Operation) string {
 	return s
 }
 
-// runProcess opens the store and lets the goroutines of a process work. If the process is killed, a new process takes
-// its place once.
+// runProcess opens the store, and starts the goroutines of one process, which make calls. If the process is killed,
+// one new process continues in its place.
 func (r *linearRun) runProcess(p int, seed uint64, kill int) {
 	for life := range 2 {
 		proc := r.disk.Process()
 		if life == 0 && kill > 0 {
-			// Count from the present operation, because all processes share the numbers.
+			// Add the number of operations so far, because the disk numbers the operations of all processes together.
 			r.disk.KillAt(proc, r.disk.CountOps()+kill)
 		}
 		var mu sync.Mutex // mu guards now.
@@ -319,7 +325,9 @@ func (r *linearRun) makeCall(proc *crashfs.Process, m *oxbow.Memory, id int, rnd
 	if in.verb == callSwap {
 		e, err := m.Get(ctx, in.name)
 		if err != nil {
-			in.verb = callRead // The read is recorded as a separate call.
+			// The entry cannot be swapped, because it could not be read. Make a read instead, which is recorded as a
+			// call of its own.
+			in.verb = callRead
 		}
 		in.oldText, version = e.Content, e.Version
 	}
@@ -364,12 +372,13 @@ func (r *linearRun) makeCall(proc *crashfs.Process, m *oxbow.Memory, id int, rnd
 		out.isUnknown, end = true, 1<<60
 	case errors.Is(err, oxbow.ErrBusy):
 		r.tally.BusyCalls++
-		return true // The call has changed nothing.
+		// The store was busy, so the call has changed nothing and is not recorded. The goroutine can continue.
+		return true
 	case err != nil:
 		r.err = errors.Join(r.err, fmt.Errorf("%s %s: %w", verbNames[in.verb], in.name, err))
 		return false
 	}
-	// A read by a killed process shows nothing.
+	// Do not record a read by a process that was killed, because its result is unknown and it changes nothing.
 	if in.verb != callCompact && !(in.verb == callRead && out.isUnknown) {
 		r.history = append(
 			r.history,
@@ -379,8 +388,8 @@ func (r *linearRun) makeCall(proc *crashfs.Process, m *oxbow.Memory, id int, rnd
 	return !out.isUnknown
 }
 
-// wasMade reports whether a change was made. err may be one of the proper errors, with which a change is refused. It
-// returns any other error.
+// wasMade reports whether a change was made. The errors in proper are the errors with which the store may refuse this
+// change. For any other error, wasMade returns the error.
 func wasMade(err error, proper ...error) (bool, error) {
 	for _, p := range proper {
 		if errors.Is(err, p) {

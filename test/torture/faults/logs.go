@@ -1,5 +1,6 @@
-// This file tests the log without a store. In a store, one append has several records only if goroutines write at the
-// same time, which a script cannot repeat. Here, each append has one to four records.
+// This file tests the log directly, without a store. In a store, several records are written together only if
+// goroutines write at the same time, and the test could not repeat such a run exactly. Here, each append writes one to
+// four records.
 
 package faults
 
@@ -116,7 +117,7 @@ func (l *logRun) appendRecords(log *wal.Log, bodies []string) error {
 	return err
 }
 
-// readLog returns the bodies of all further records.
+// readLog returns the bodies of the records that were added to the log since the last call.
 func readLog(log *wal.Log) ([]string, error) {
 	news, err := log.PollChanges()
 	if err != nil {
@@ -137,11 +138,13 @@ func readLog(log *wal.Log) ([]string, error) {
 	return bodies, err
 }
 
-// crashLog examines the script for a log that belongs to a seed.
+// crashLog makes the appends to a log that belong to the seed, and crashes the disk at each operation. It examines the
+// log after each crash.
 func crashLog(seed uint64, o CrashOptions) (CrashTally, *Violation) {
 	setup := setupForSeed(seed, o)
 	tally := CrashTally{Scripts: 1}
-	judged := map[uint64][]string{} // record bodies in each image, by the hash of the image
+	// bodies of the records that the log contained after a crash, by the hash of the disk content
+	judged := map[uint64][]string{}
 	distinct := 0
 	bad := func(k int, label string, err error) (CrashTally, *Violation) {
 		tally.DistinctImages = distinct
@@ -190,7 +193,8 @@ func crashLog(seed uint64, o CrashOptions) (CrashTally, *Violation) {
 	return tally, nil
 }
 
-// checkRecords returns an error if no crash could have left these records.
+// checkRecords returns an error if got, the bodies of the records in the log after a crash, cannot result from a crash
+// at this operation.
 func (l *logRun) checkRecords(got []string) error {
 	// The log must contain all acknowledged records. Only the first records of the append in progress may follow.
 	all := slices.Concat(l.ackedBodies, l.inFlightBodies)

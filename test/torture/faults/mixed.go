@@ -16,13 +16,16 @@ import (
 
 const (
 	snapshotPageBytes = 4096
-	keptOldSnapshots  = 4  // number of old snapshots that are kept for their pages
-	imagesPerMixed    = 16 // One in this many images with a snapshot is tested with other snapshots.
-	mixesPerImage     = 4
+	// number of old snapshot files that are kept, because parts of them are written into later snapshot files
+	keptOldSnapshots = 4
+	// The content of the disk after a crash is called an image. One in this many images with a snapshot file is tested
+	// with other snapshot files.
+	imagesPerMixed = 16
+	mixesPerImage  = 4
 )
 
-// examineMixed examines an image with other snapshots: an older snapshot, and snapshots in which some pages are zero
-// or from other snapshots.
+// examineMixed examines the disk content after a crash with other snapshot files instead of the present one: an older
+// file, and files in which some pages are zero or come from other snapshots.
 func (r *crashRun) examineMixed(im *crashfs.ImageSketch, allowed []*workload.StoreState) error {
 	sum := im.Sum(workload.IsLockFile)
 	if sum>>40%imagesPerMixed != 0 {
@@ -56,8 +59,8 @@ func (r *crashRun) examineMixed(im *crashfs.ImageSketch, allowed []*workload.Sto
 	return nil
 }
 
-// otherSnapshot returns an older snapshot if i is 0, otherwise own with pages of others. It returns nil without an
-// older snapshot.
+// otherSnapshot returns another snapshot file for a test. If i is 0, it is an older file. Otherwise, it is own, the
+// present file, with some pages from older files. It returns nil if there is no older file.
 func (r *crashRun) otherSnapshot(own []byte, i int, rnd *rand.Rand) []byte {
 	if len(r.snapshots) == 0 {
 		return nil

@@ -16,8 +16,8 @@ import (
 )
 
 // stepAfterCrash returns the step that a caller makes after a crash. Usually it repeats the interrupted step with
-// another text of the same length. The new record then has the length of the torn record. If the torn record was left
-// in place, it could become valid again.
+// another text of the same length. The new record then has the same length as the record that the crash left
+// incomplete. If recovery left the incomplete record in the file, this record could become valid again.
 func (r *crashRun) stepAfterCrash(acked int, h uint64) workload.Step {
 	var steps []workload.Step
 	for _, st := range r.script.Steps {
@@ -68,8 +68,8 @@ func otherText(s string) string {
 	}, s)
 }
 
-// mustCrashAgain reports whether an image is crashed once more. This is more likely if the image has a record that
-// lacks only its beginning, because such a record could become valid again.
+// mustCrashAgain reports whether the disk is crashed again while it recovers from this content. This is more likely if
+// the end of a record was written and its beginning was not, because such a record could become valid again.
 func (r *crashRun) mustCrashAgain(im *crashfs.ImageSketch) bool {
 	if r.opts.RecoveryCrashInterval <= 0 {
 		return false
@@ -108,7 +108,8 @@ func (r *crashRun) crashRecovery(img *vfs.Mem, allowed []*workload.StoreState, s
 		w := workload.ResumeWorld(newDisk(img), r.script, r.setup)
 		w.Disk.StopAt(k)
 		if err := w.OpenInAllowedState(allowed); err == nil {
-			// Ignore the error, because the crash is intended. The acknowledged steps are counted by Acked.
+			// Ignore the error, because the second crash is intended. w.CompletedEvents counts the steps that
+			// succeeded.
 			_ = w.RunStep(st)
 		}
 		w.Disk.Stop()
