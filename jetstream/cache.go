@@ -36,7 +36,7 @@ type cachedPlace struct {
 	// number of the last change to the brain, after the message with EnvelopeNumber
 	LastChange uint64 `json:"last"`
 	IsSynced   bool   `json:"clean"` // the log file is synced and has not been changed since
-	// IDs of the last messages with changes; the last ID belongs to the message with EnvelopeNumber
+	// IDs of the last messages with changes. The last ID belongs to the message with EnvelopeNumber.
 	RecentIDs []string `json:"recent"`
 
 	// last snapshot of the brain in the stream, without the file that it may contain

@@ -45,8 +45,8 @@ type commitRequest struct {
 	change       brainChange
 	ops          []oxbow.Op
 	changedNames []string // names of the entries that this request changes
-	// The change must be the only change in its message. Either its effect is known only after it was applied, such as
-	// for a revert, or it may take aliases from other entries.
+	// The change must be the only change in its message, because the effect of a revert is known only after the revert
+	// was applied, and some changes take aliases from other entries.
 	needsOwnEnvelope bool
 	textBytes        int
 
@@ -492,7 +492,7 @@ func (r *brainReplica) catchUpAfterRefusal(
 		r.finishRequests(qs, f)
 		return true, nil
 	case f.isOutcomeUnknown && wasSentBefore:
-		// A snapshot has replaced the last messages, and it is unknown whether it contains the changes of this
+		// A snapshot has replaced the last messages. It is unknown whether the snapshot contains the changes of this
 		// message.
 		return false, errNoReply
 	case r.place.LastReadSeq == expectedSeq:

@@ -21,8 +21,8 @@ const (
 	// minimum number of messages with changes after the last snapshot before a new snapshot is made
 	minTailEnvelopes = 64
 	segmentFileBytes = 4 << 20 // size, in bytes, of each part (segment) into which a large snapshot file is divided
-	// maximum size, in bytes, of a compressed file that is stored in the snapshot message itself; a larger file is
-	// stored in separate messages
+	// Maximum size, in bytes, of a compressed file that is stored in the snapshot message itself. A larger file is
+	// stored in separate messages.
 	maxInlineBytes = 24 << 10
 )
 

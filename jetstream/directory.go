@@ -31,7 +31,8 @@ const directoryBucketName = "DIR"
 //
 // The directory is always read from the leader, because any other server may lack recent values.
 type clusterDirectory struct {
-	bucket     api.KeyValue // key-value bucket of the servers that contains the directory; it is used only for writing
+	// Key-value bucket of the servers that contains the directory. It is used only for writing.
+	bucket     api.KeyValue
 	nc         *nats.Conn
 	link       serverLink
 	clusterID  string

@@ -66,9 +66,8 @@ func (d *clusterDirectory) listBrains(ctx context.Context) ([]directoryBrain, er
 	return all, nil
 }
 
-// lastMessages returns the last message of each key in the directory. It first asks the server that answers first,
-// which may lack recent messages. If that server returns fewer messages than the leader has, it asks the leader for
-// all.
+// lastMessages returns the last message of each key in the directory. It first asks any server, which may lack recent
+// messages. If that server returns too few messages, it asks the leader for all.
 func (d *clusterDirectory) lastMessages(ctx context.Context) (all []streamMessage, err error) {
 	var info streamAnswer
 	if err := d.link.requestAPI(ctx, "$JS.API.STREAM.INFO."+directoryStream, nil, &info); err != nil {

@@ -107,8 +107,8 @@ func (c *Cluster) confirmCurrent(
 			return err
 		}
 	}
-	// sequence number of an empty message that was stored after the call began (0 if none was stored); everything
-	// before it must be read
+	// Sequence number of an empty message that was stored after the call began (0 if none was stored). All messages
+	// before it must be read.
 	floor := uint64(0)
 	for tries := 0; ; tries++ {
 		_, err := c.storeMark(ctx, b, true, lastRead())

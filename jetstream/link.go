@@ -237,8 +237,8 @@ func waitOrDone(ctx context.Context, d time.Duration) bool {
 }
 
 // eachMessageInBatch calls fn for at most maxMessages messages of a subject, starting with the sequence number
-// firstSeq. It asks any server, which may lack the latest messages, and it may stop early without an error. Therefore
-// the caller must ask the leader for the last message and read the messages that are missing.
+// firstSeq. It asks any server, which may lack the latest messages. It may stop early without an error. Therefore the
+// caller must ask the leader for the last message and read the messages that are missing.
 func eachMessageInBatch(
 	ctx context.Context,
 	nc *nats.Conn,

@@ -25,7 +25,7 @@ const minLargeHeadBytes = 64 << 10
 // that began after its call.
 type sharedComparisons struct {
 	mu        sync.Mutex       // guards the fields below
-	nextRound *comparisonRound // the comparison that will begin next; callers that arrive now share it
+	nextRound *comparisonRound // The comparison that will begin next. Callers that arrive now share it.
 	isRunning bool
 }
 
@@ -121,8 +121,7 @@ func (r *brainReplica) readMissingMessages(ctx context.Context) error {
 }
 
 // readToHeadOrRebuild reads the missing messages like readToHead. If the local file of the brain contradicts the
-// messages in the stream, it deletes the file and builds it again from the stream, because the stream is
-// authoritative.
+// messages in the stream, the file is deleted and built again, because the stream is authoritative.
 func (r *brainReplica) readToHeadOrRebuild(ctx context.Context, fromAnyServer bool) error {
 	follow := func() error {
 		if r.store == nil {

@@ -366,8 +366,8 @@ func (r *brainReplica) applyChange(c *brainChange) (made oxbow.Change, isDecided
 }
 
 // changeByOpID reports whether the file contains a change with the op ID, and returns the change. If the op ID belongs
-// to a different call, it returns an error. To find the change, it sends the store an impossible change with this op
-// ID. The store refuses it unless it already has a change with the op ID, and then returns that change. The caller
+// to a different call, it returns an error. To find the change, it sends the store an impossible change with the same
+// op ID. The store returns the earlier change if there is one, and otherwise refuses the impossible change. The caller
 // must have locked mu.
 func (r *brainReplica) changeByOpID(opID string) (bool, oxbow.Change, error) {
 	if opID == "" {

@@ -22,7 +22,7 @@ import (
 // RestoreOptions select the brains to restore. The zero RestoreOptions restore all brains into a
 // cluster without brains.
 type RestoreOptions struct {
-	Tenant   string // restore only the brains of this tenant; the cluster may already contain brains of other tenants
+	Tenant   string // Restore only the brains of this tenant. The cluster may already contain brains of other tenants.
 	Brain    string // restore only this brain of the tenant
 	DryRun   bool   // check everything and write nothing
 	Progress func(RestoreReport)

@@ -282,8 +282,8 @@ func textBetween(text string, units []textUnit, last *textUnit, i int, eol strin
 	return space
 }
 
-// formatUnit returns the piece as it is written to the file: with its shortened text, if it was shortened, and with
-// its comment.
+// formatUnit returns the text that is written to the file for this piece: the shortened text, if the piece was
+// shortened, after oxbow's comment, if the piece has a comment.
 func (u *textUnit) formatUnit(text, eol string) string {
 	if u.shortText == "" && u.newComment == nil {
 		return text[u.start:u.end]

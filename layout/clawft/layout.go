@@ -68,7 +68,7 @@ func paragraphGap(text string) string {
 	isBlankLine := tail != "" && !strings.HasSuffix(tail, "\n")
 	mayEnd := have > 0 || want == 0
 	if isBlankLine && mayEnd {
-		more = eol // The last line consists of spaces. End it with a line break, so that it becomes a blank line.
+		more = eol // The last line consists of spaces. Add a line break, so that the line becomes a blank line.
 	}
 	for have += len(more) / len(eol); have < want; have++ {
 		more += eol

@@ -26,7 +26,7 @@ type memoryLocation struct {
 	exists bool
 	// otherDir is another directory that contains a memory. It is not read.
 	otherDir string
-	// number of files and directories that are typical of this layout; 0 means that the home may have another layout
+	// number of files and directories that are typical of this layout. 0 means that the home may have another layout.
 	markerCount int
 }
 

@@ -102,8 +102,8 @@ func (c Context) TextWithin(limit int, advice string) string {
 	return text
 }
 
-// partLimiter chooses and shortens the parts of a context so that their text fits into a limited number of bytes.
-// Context.TextWithin creates one for each call.
+// partLimiter chooses and shortens the parts of a context so that their text fits into a limited number of bytes. It
+// contains the state during one call of Context.TextWithin.
 type partLimiter struct {
 	parts []Part
 	// text that is shown for the part with the same index in parts ("" if the part is left out)

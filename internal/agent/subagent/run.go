@@ -26,8 +26,8 @@ import (
 
 // States of a run.
 const (
-	// the sub-agent's program has not ended, or oxbow was killed before it could record the end; only stored entries
-	// have this state
+	// The sub-agent's program has not ended, or oxbow was killed before it could record the end. Only stored entries
+	// have this state.
 	stateRunning  = "running"
 	StateDone     = "done"
 	stateFailed   = "failed"  // the program returned an exit status other than 0 or could not be started
@@ -46,7 +46,7 @@ const (
 const (
 	maxOutputHead  = 8 << 10
 	maxOutputTail  = 24 << 10
-	maxErrorOutput = 4 << 10 // size of the part of the standard error output that is stored, which is the end
+	maxErrorOutput = 4 << 10 // size of the end of the standard error output, which is stored
 )
 
 // defaultGrace is the time that a stopped process has to end by itself: the time between SIGTERM and SIGKILL.
@@ -239,8 +239,9 @@ func (s *Service) runProcess(callerCtx context.Context, r *Runner, b *Briefing, 
 	outcome.ErrorOutput, _ = complained.headAndTailText()
 }
 
-// discardAfterErrorWriter writes to w until a write fails, and then discards all later data without an error. With an
-// error, the sub-agent could not write its output any more, and would end before its result is recorded.
+// discardAfterErrorWriter writes to w until a write fails, and then discards all later data without an error. If it
+// returned the error, the sub-agent's output would be closed, and the sub-agent would end before its result is
+// recorded.
 type discardAfterErrorWriter struct {
 	w         io.Writer
 	hasFailed bool

@@ -51,7 +51,7 @@ func FindSimilar(word string, candidates iter.Seq[string], limit int) []string {
 	}
 	var texts []string
 	for _, m := range best {
-		// Copy the text. Otherwise it might keep a large string in memory, of which it is a part.
+		// Copy the text, because it may be a part of a large string, which would stay in memory.
 		texts = append(texts, strings.Clone(m.text))
 	}
 	return texts

@@ -62,7 +62,7 @@ func (s *signals) suspendSelf() {
 	signal.Notify(on, syscall.SIGCONT)
 	defer signal.Stop(on)
 	signal.Ignore(syscall.SIGTSTP)
-	// suspend all other processes of this shell job; this process ignores the signal
+	// Suspend all other processes of this shell job. This process ignores the signal.
 	_ = syscall.Kill(0, syscall.SIGTSTP)
 	if syscall.Kill(syscall.Getpid(), syscall.SIGSTOP) == nil {
 		<-on

@@ -28,7 +28,7 @@ const planVersion = 1
 // planSuffix is appended to the state file's name to form the name of the plan file.
 const planSuffix = ".plan"
 
-// runPlan lists the changes that a pull or a push is about to make. It is stored in a file. If the process is killed,
+// runPlan lists the changes that a pull or a push is about to make, and is stored in a file. If the process is killed,
 // the next pull or push reads from this file which changes may have been made.
 type runPlan struct {
 	// position in the change history of the home (the memory on this computer) when the pull or push began

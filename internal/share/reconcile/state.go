@@ -72,7 +72,7 @@ type syncRecord struct {
 	Server  entryIdentity `json:"server"`
 	Home    entryIdentity `json:"home"`
 
-	// hashes of the content, aliases and labels that the entry had on the server; merges are based on them
+	// Hashes of the content, aliases and labels that the entry had on the server. Merges are based on them.
 	Content string   `json:"content"`
 	Aliases []string `json:"aliases,omitempty"`
 	Labels  []string `json:"labels,omitempty"`
@@ -80,7 +80,7 @@ type syncRecord struct {
 	WasPulled bool `json:"pulled,omitempty"` // the last pull wrote this entry
 	// the record about the entry before the last pull (nil if there was no record)
 	BeforePull *syncRecord `json:"before,omitempty"`
-	// the last pull removed the entry from the home; the record is kept because somebody may undo the pull
+	// The last pull removed the entry from the home. The record is kept because somebody may undo the pull.
 	WasRemoved bool `json:"gone,omitempty"`
 }
 

@@ -22,8 +22,8 @@ import (
 // documentListNames says which lists in a program's documents contain records.
 type documentListNames struct {
 	recordLists []string // names of the lists whose elements are records
-	// names of other lists whose elements are records; they are read only if the JSON object that contains the lists
-	// is not a record itself
+	// Names of other lists whose elements are records. They are read only if the JSON object that contains the lists
+	// is not a record itself.
 	tableLists   []string
 	ignoredNames []string // names of members without anything to import, such as the export's settings
 }

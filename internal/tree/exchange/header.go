@@ -18,8 +18,8 @@ import (
 type noteHeader struct {
 	entry       oxbow.Entry // Name is "" if the front matter lacks a name.
 	description string
-	// texts "key: value" for the values in front matter that cannot become labels; they are kept as paragraphs of the
-	// content
+	// Texts "key: value" for the values in front matter that cannot become labels. They are kept as paragraphs of the
+	// content.
 	paragraphs  []string
 	warnings    []string
 	otherLabels []oxbow.Label // labels made from keys that no field of an entry corresponds to

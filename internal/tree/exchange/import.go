@@ -256,7 +256,7 @@ func (im *importer) importItems(items iter.Seq2[Item, error]) error {
 func readAhead(items iter.Seq2[Item, error], interrupt func()) iter.Seq2[Item, error] {
 	type read struct {
 		item Item
-		size int64 // size of the item's content in bytes; a larger size than maxBatchBytes counts as maxBatchBytes
+		size int64 // size of the item's content in bytes. A larger size than maxBatchBytes counts as maxBatchBytes.
 		err  error
 	}
 	return func(yield func(Item, error) bool) {

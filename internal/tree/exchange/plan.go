@@ -160,8 +160,8 @@ func digestParts(parts ...string) digest {
 
 // usedNames records which names an import, or one batch of it, has used.
 type usedNames struct {
-	// entries in the store for which the import found an item, by a digest of the entry's name; the value is 1 if the
-	// entry is unchanged, and 2 if the import has changed it
+	// Entries in the store for which the import found an item, by a digest of the entry's name. The value is 1 if the
+	// entry is unchanged, and 2 if the import has changed it.
 	matchStates map[digest]byte
 	itemHashes  map[digest]bool // digests of all items that the import has read so far
 	lastNumbers map[digest]int  // last number that was appended to each name (0 if none was)

@@ -62,8 +62,8 @@ func (p recordProgram) readRecords(objects iter.Seq2[jsonObjectAt, error], o *Re
 // recordForm says how the fields in a program's records become the parts of an item.
 type recordForm struct {
 	format Format
-	// fields that together identify a record; the last field is the record's own ID, and the fields before it, such as
-	// the session's ID, are put before it
+	// Fields that together identify a record. The last field is the record's own ID. The fields before it, such as the
+	// ID of the session, become the beginning of the whole ID.
 	idFields   []string
 	textFields []string // fields whose texts become the content, joined as paragraphs
 

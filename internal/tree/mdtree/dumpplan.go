@@ -503,8 +503,8 @@ func (d *dumper) isTextInStoreHistory(ctx context.Context, p, text string) (bool
 	return d.history.hadEntry(&e, last)
 }
 
-// keepEditedSummary adds the table of contents to d.copiesToKeep if somebody has edited it since the last dump,
-// because this dump replaces it. oldHash is the hash, in hex, of the present table.
+// keepEditedSummary adds the table of contents to d.copiesToKeep if somebody has edited the table since the last dump.
+// Otherwise the dump would overwrite the edits. oldHash is the hash, in hex, of the present table.
 func (d *dumper) keepEditedSummary(oldHash string) error {
 	if oldHash == "" || oldHash == d.knownFiles.summaryDigest.hexText() {
 		return nil

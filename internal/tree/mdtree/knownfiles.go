@@ -173,8 +173,8 @@ func (r *rowReader) readSigned() int64 {
 	return v * int64(r.skipDecoded(n))
 }
 
-// skipDecoded skips the n bytes of a decoded number. It returns the factor for the number: 1, or 0 if the row is
-// damaged, so that the number becomes 0.
+// skipDecoded skips the n bytes of a number that was decoded. It returns 1, or 0 if the row is damaged. The caller
+// multiplies the number by this result, so that a damaged number becomes 0.
 func (r *rowReader) skipDecoded(n int) int {
 	if n <= 0 || r.hasFailed {
 		r.hasFailed = true

@@ -65,7 +65,7 @@ type Tree struct {
 	files dumpTree
 	// manifest, the list of files that the last dump wrote (nil if it is missing or damaged)
 	base               *manifest
-	isManifestUnedited bool   // base is unchanged since a dump on this machine wrote it, so nobody has edited it
+	isManifestUnedited bool   // nobody has edited the manifest (base) since a dump on this machine wrote it
 	isUneditedEntry    []bool // for each entry, whether its file is unchanged since the last dump
 	hasMarkers         []bool // for each entry, whether its file contains git's conflict markers
 

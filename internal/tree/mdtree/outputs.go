@@ -52,7 +52,8 @@ const (
 	fileUnread                     // the file must be read
 	// an earlier dump recorded the file's hash, which is the wanted hash, and the file is unchanged since
 	fileKnown
-	// the file was read and already has the wanted text; later dumps need not read the file as long as it is unchanged
+	// The file was read and already has the wanted text. Later dumps need not read the file again while it stays
+	// unchanged.
 	fileExamined
 	// the file was read and has the output's hash, but may not enter the list of known files
 	fileCompared

@@ -83,9 +83,10 @@ type Store struct {
 // since. scanner.mu guards it.
 type servedEntries struct {
 	// entries as callers received them (only entries that were changed since)
-	base             map[string]*oxbow.Entry
-	documentTexts    map[string]string // texts of documents as callers received them
-	emptiedDocuments map[string]bool   // documents that somebody made empty; the store returns their last text instead
+	base          map[string]*oxbow.Entry
+	documentTexts map[string]string // texts of documents as callers received them
+	// Documents that somebody made empty. The store returns their last text instead.
+	emptiedDocuments map[string]bool
 }
 
 var (
@@ -113,8 +114,8 @@ func (s *Store) warn(format string, args ...any) {
 	}
 }
 
-// writerState contains the data of the only goroutine in this process that may change files. A goroutine must put a
-// value into writerToken, which has room for one, before it uses the other fields.
+// writerState contains the data of the only goroutine in this process that may change files. Before a goroutine uses
+// the other fields, it puts a value into writerToken, which has room for a single value.
 type writerState struct {
 	writerToken chan struct{}
 	processLock vfs.Lock // lock between processes (nil until the first change)
@@ -141,8 +142,8 @@ type layoutDirectory struct {
 	hiddenPrefix string
 	watchedInfo  fs.FileInfo // description of the watched directory (nil if it is not watched)
 	fileCount    int         // number of matching files in the last listing
-	// links in the directory that the layout matches; a watch of the directory does not report changes to their
-	// targets
+	// Links in the directory that the layout matches. A watch of the directory does not report changes to their
+	// targets.
 	linkFiles []string
 	listError string // error from listing the directory, which is reported once
 }
@@ -202,9 +203,9 @@ func (s *Store) mayHoldEntries(p string) bool {
 
 // planOutcome contains the effects of planned operations on entries, except the edited texts of files.
 type planOutcome struct {
-	// names of entries that were removed; if an entry is added again with such a name, it gets a new ID
+	// Names of entries that were removed. If an entry is added again with such a name, it gets a new ID.
 	removedNames map[string]bool
-	// files with a foreign change that could not be merged, each with the reason; copies of these files are kept
+	// Files with a foreign change that could not be merged, each with the reason. Copies of these files are kept.
 	conflictCopies  map[string]string
 	writtenVersions []oxbow.Version // entry after each op
 }

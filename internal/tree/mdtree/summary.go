@@ -21,8 +21,8 @@ type kindDir struct {
 	dir          string
 	sectionTitle string
 	kind         oxbow.Kind
-	// the directory belongs to topics, a kind that the program crabtalk has and oxbow lacks; it is read but never
-	// written
+	// The directory contains topics, a kind of entry that the program crabtalk has and oxbow lacks. Files in it are
+	// read but never written.
 	isTopic bool
 }
 

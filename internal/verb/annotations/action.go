@@ -147,7 +147,8 @@ func firstParagraph(content string) string {
 	return said
 }
 
-// actionHints collects the hints that an agent gets before it edits files. BeforeAction creates one for each call.
+// actionHints collects the hints that an agent gets before it edits files. It contains the state during one call of
+// BeforeAction.
 type actionHints struct {
 	input        BeforeActionIn
 	output       BeforeActionOut

@@ -18,24 +18,24 @@ type PromptArm string
 // These are the groups of test prompts. The comment at each says which prompts the group contains, and in which case a
 // prompt is counted as a match.
 const (
-	// questions that the memory can answer. A prompt matches if the entry with the answer is shown.
+	// Questions that the memory can answer. A prompt matches if the entry with the answer is shown.
 	OwnQuestions PromptArm = "own"
-	// questions that only the memory of another person can answer. A prompt matches if any entry is shown.
+	// Questions that only the memory of another person can answer. A prompt matches if any entry is shown.
 	ForeignQuestions PromptArm = "foreign"
 	// orders for work, which need no memory. A prompt matches if any entry is shown.
 	WorkOrders PromptArm = "orders"
-	// questions about subjects that the memory contains, but without the answer. A prompt matches if the text of an
+	// Questions about subjects that the memory contains, but without the answer. A prompt matches if the text of an
 	// entry is shown.
 	UnanswerableQuestions PromptArm = "unanswerable"
-	// prompts that a person repeats word for word. A prompt matches if the same entry is shown again.
+	// Prompts that a person repeats word for word. A prompt matches if the same entry is shown again.
 	RepeatedPrompts PromptArm = "again"
-	// prompts that a person repeats in other words. A prompt matches if the same entry is shown again.
+	// Prompts that a person repeats in other words. A prompt matches if the same entry is shown again.
 	ParaphrasedPrompts PromptArm = "paraphrase"
 	// the same as OwnQuestions, but the sessions in the memory are mixed with the sessions of another person
 	MixedSessions PromptArm = "switch"
 	// the same as OwnQuestions, but the memory also contains a session with 1,500 turns by other people
 	LongSession PromptArm = "marathon"
-	// the same as OwnQuestions, but only the output of a tool contains the answer. A prompt matches if this output is
+	// The same as OwnQuestions, but only the output of a tool contains the answer. A prompt matches if this output is
 	// shown.
 	ToolOutput PromptArm = "tool"
 )
@@ -95,7 +95,7 @@ func (d *Decision) showsRightUnit(rightUnits map[string]bool) bool {
 }
 
 // memoryMeasurement passes test prompts to several rules, which decide what is shown to a model. All rules use the
-// same memory. results contains the counts of one rule in each element, in the order of rules.
+// same memory. results contains the counts for each rule, in the order of rules.
 type memoryMeasurement struct {
 	memory  *openedMemory
 	rules   []Rule

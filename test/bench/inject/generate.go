@@ -20,12 +20,12 @@ var corpusText string
 
 // conversationForms contains the texts and words from which conversations are generated.
 type conversationForms struct {
-	personalWords map[string][]string // lists of words; each word occurs in the conversations of only one person
+	personalWords map[string][]string // Lists of words. Each word occurs in the conversations of only one person.
 	sharedWords   map[string][]string // lists of words that all persons may use
-	// sentences about a fact; each element consists of a statement, a reply, a question, and a question without an
-	// answer
+	// Sentences about a fact. Each element consists of a statement, a reply, a question, and a question without an
+	// answer.
 	factForms   [][]string
-	fillerForms [][]string // sentences without a fact; each element consists of a statement and a reply
+	fillerForms [][]string // Sentences without a fact. Each element consists of a statement and a reply.
 }
 
 // parseConversationForms parses the sentences and word lists from which conversations are generated. It ignores a line

@@ -107,9 +107,9 @@ func gatherQuestions(stores iter.Seq2[*TestStore, error]) (p questionPool, err e
 	return p, nil
 }
 
-// foreignQuestions returns questions of other memories that the memory s cannot answer. It returns at most
-// maxQuestions questions, chosen at equal distances among all of these. storeNumber is the number of the memory s. It
-// shifts the choice, so that each memory gets different questions.
+// foreignQuestions returns at most maxQuestions questions of other memories that the memory s cannot answer. They are
+// chosen at equal distances among all such questions. storeNumber is the number of the memory s. This number shifts
+// the choice, so that each memory gets different questions.
 func (p *questionPool) foreignQuestions(s *TestStore, storeNumber, maxQuestions int) []string {
 	var texts []string
 	for _, a := range p.questions {

@@ -23,7 +23,7 @@ type TestStore struct {
 	In    string
 	Units []StoreUnit
 	Asks  []Question
-	// names of the conversations or documents in the memory; a question about another source cannot be answered
+	// Names of the conversations or documents in the memory. A question about another source cannot be answered.
 	Holds map[string]bool
 }
 

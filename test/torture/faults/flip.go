@@ -22,10 +22,10 @@ type DamageTally struct {
 	HarmlessDamage int // number of files in which the store found all entries in spite of the damage
 	// number of files that the store refused to open, with an error that names the file and, if possible, the offset
 	RefusedFiles int
-	// number of files in which the store reported an incomplete end, and the last changes were missing. The file did
+	// Number of files in which the store reported an incomplete end, and the last changes were missing. The file did
 	// not show that these changes were durable.
 	TornTails int
-	// number of files in which the last changes were missing without a report. The file did not show that these
+	// Number of files in which the last changes were missing without a report. The file did not show that these
 	// changes were durable.
 	TracelessLosses int
 }

@@ -220,8 +220,8 @@ func (j *errorJudge) runStep(st workload.Step) error {
 			}
 		}
 	default:
-		// A process that received an error about an unknown outcome refuses all further changes. If it could not
-		// inform the other process, it also keeps the lock, so the other process cannot make changes.
+		// A process that received an error about an unknown outcome refuses all further changes. Such a process also
+		// keeps the lock if it could not inform the other process. Then the other process cannot make changes either.
 		excused := (j.hasUnknownOutcome[st.Process] && errors.Is(err, oxbow.ErrReadOnly)) ||
 			(j.hasUnknownOutcome[1-st.Process] && errors.Is(err, oxbow.ErrBusy))
 		if hit || excused {
@@ -319,8 +319,8 @@ func (j *errorJudge) checkImages() error {
 	n := 0
 	var bad error
 	j.world.Disk.EachSketch(func(im *crashfs.ImageSketch) bool {
-		// The first possible disk contents lose the most and the fewest writes, so examine these. Of the later ones,
-		// examine a fixed selection, because there are too many.
+		// The first possible disk contents lose the most and the fewest writes, so examine all of them. Examine only a
+		// fixed selection of the later contents, because there are too many.
 		if n >= j.run.opts.ImageCount/2 && im.Sum(workload.IsLockFile)%8 != 0 {
 			return true
 		}

@@ -131,7 +131,8 @@ var registerModel = porcupine.Model{
 type linearRun struct {
 	disk  *crashfs.Disk
 	setup workload.StoreSetup
-	// number of calls that began plus number of calls that ended; it serves as the time of both events
+	// Number of calls that began plus number of calls that ended. This number is the time of these events in the
+	// history.
 	clock   atomic.Int64
 	text    atomic.Int64
 	mu      sync.Mutex // mu guards the fields below.

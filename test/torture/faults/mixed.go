@@ -24,8 +24,8 @@ const (
 	mixesPerImage  = 4
 )
 
-// examineMixed examines the disk content after a crash with other snapshot files instead of the present one: an older
-// file, and files in which some pages are zero or come from other snapshots.
+// examineMixed examines the disk content after a crash again with other snapshot files: an older file, and files in
+// which some pages are zero or come from other snapshots.
 func (r *crashRun) examineMixed(im *crashfs.ImageSketch, allowed []*workload.StoreState) error {
 	sum := im.Sum(workload.IsLockFile)
 	if sum>>40%imagesPerMixed != 0 {
