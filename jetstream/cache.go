@@ -33,7 +33,7 @@ type cachedPlace struct {
 	EnvelopeNumber uint64    `json:"n"`    // number of the last envelope
 	ChainHash      chainHash `json:"hash"` // hash that covers all messages up to the message with EnvelopeNumber
 	EnvelopeTime   int64     `json:"time"` // time of this envelope
-	// number of the last change to the brain, after the message with EnvelopeNumber
+	// number of the brain's last change in all messages up to the message with EnvelopeNumber
 	LastChange uint64 `json:"last"`
 	IsSynced   bool   `json:"clean"` // the log file is synced and has not been changed since
 	// IDs of the last messages with changes. The last ID belongs to the message with EnvelopeNumber.

@@ -153,7 +153,7 @@ func (x *Index) Fill(
 // missingText is an entry whose present version lacks a vector.
 type missingText struct {
 	id   uint64
-	row  storedVector // What is known about the entry. The vector is added when it has been computed.
+	row  storedVector // row of the index for the entry, without the vector, which is added after it was computed
 	text string
 }
 

@@ -33,8 +33,8 @@ func compressText(
 	movedTexts, steps, err := markRepeatedUnits(ctx, c.base)
 	c.planActions()
 	n := sort.Search(len(c.actions), func(n int) bool { s, _ := c.applyActions(n); return fits(s) })
-	// n is the smallest number of actions after which the text should fit. Check this, because an action sometimes
-	// makes the text longer, and then apply further actions.
+	// The text should fit after n actions. Check this, because an action may also make the text longer, and apply
+	// further actions if necessary.
 	shortened, units := c.applyActions(n)
 	for ; n < len(c.actions) && !fits(shortened); n++ {
 		shortened, units = c.applyActions(n + 1)

@@ -46,7 +46,7 @@ const (
 const (
 	maxOutputHead  = 8 << 10
 	maxOutputTail  = 24 << 10
-	maxErrorOutput = 4 << 10 // size of the end of the standard error output, which is stored
+	maxErrorOutput = 4 << 10 // maximum size of the stored part of the standard error output, which is its end
 )
 
 // defaultGrace is the time that a stopped process has to end by itself: the time between SIGTERM and SIGKILL.

@@ -44,8 +44,8 @@ func (b *Budget) addValue(value cachedValue) {
 	defer b.mu.Unlock()
 	b.queue = append(b.queue, value)
 	b.usedBytes += value.size
-	// Examine each cached value at most twice. A value that was read since its last examination stays in the cache, so
-	// after two examinations only values that are being read at this time can remain.
+	// Examine each cached value at most twice. The first examination keeps a value that was read before, but the
+	// second does not. After both, only values that were read during these examinations can remain.
 	for i := 2 * len(b.queue); i > 0 && b.usedBytes > b.maxBytes; i-- {
 		oldest := b.queue[0]
 		b.queue[0] = cachedValue{}

@@ -170,7 +170,7 @@ func findBestPart(s string, terms []string, width int) (start, stop, room int) {
 			}
 			first++
 		}
-		// Begin the part later as long as the first term in it occurs again later in the part.
+		// Remove the first occurrence of a term from the part as long as the same term occurs again in the part.
 		for first < last && count[hits[first].term] > 1 {
 			count[hits[first].term]--
 			first++

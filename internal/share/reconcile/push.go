@@ -116,8 +116,8 @@ func (s *syncRun) planServerChange(st *plannedStep, p *entryPair) bool {
 	st.record = s.state.pairRecord(&e, &e)
 	st.record.ID = 0
 	st.record.Version = 0
-	// The server sets the ID, the version and the time when it writes the entry. The next run reads them from the
-	// server.
+	// The server sets the ID, the version and the time when it writes the entry. The next pull or push reads them from
+	// the server.
 	st.record.Updated = 0
 	return true
 }

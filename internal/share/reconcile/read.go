@@ -187,9 +187,9 @@ func (s *syncRun) isServerSameHistory() (bool, error) {
 	return found, err
 }
 
-// readServerChanges adds to d the entries that changed on the server after the position from in the server's history.
-// For an entry that was removed, it sets d.byID[ID] to nil. It returns an error if the server's answer is too large or
-// contradicts itself.
+// readServerChanges adds the entries that have changed on the server to d. The parameter from is the position in the
+// server's history after which changes are read. For an entry that was removed, d.byID[ID] becomes nil. It returns an
+// error if the server's answer is too large or contradicts itself.
 func (s *syncRun) readServerChanges(d *sideEntries, from oxbow.Position) error {
 	if s.serverPos == from {
 		return nil

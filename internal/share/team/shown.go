@@ -34,7 +34,8 @@ type TeamStore struct {
 	watchers         subscribers.List[oxbow.Event]
 	stopWatching     func()
 
-	mu           sync.Mutex // guards the fields below, which belong to the entries that were returned last
+	// guards the fields below, which contain the state at the time when entries were last returned to a caller
+	mu           sync.Mutex
 	upstream     Upstream
 	sharedHashes map[string]bool // the result of the last call of readSharedHashes
 }

@@ -388,8 +388,8 @@ func readFiles(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, err
 	}
 }
 
-// readAllDates reads the files that contain the dates of chat sessions. For each directory, it returns the date of
-// each session. rest contains the files that are not such files. ok is false if the caller must stop.
+// readAllDates reads the files that contain the dates of chat sessions. dates contains the date of each session, by
+// directory. rest contains all other files. ok is false if the caller must stop.
 func readAllDates(
 	fsys vfs.FS,
 	files []string,

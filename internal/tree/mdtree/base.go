@@ -21,8 +21,9 @@ type StoreOrigin struct {
 	Name        string
 	IsSameStore func(was string) bool // reports whether was is a present or former name of this store
 
-	// ChangesSince yields the entries that were changed in the store since its name was equal to the parameter was.
-	// The function is nil if the store does not know its changes. If it yields an error, the changes are unknown.
+	// ChangesSince yields the entries that were changed after the store had a former name. The parameter was is this
+	// name. The function is nil if the store does not know its changes. If it yields an error, the changes are
+	// unknown.
 	ChangesSince func(ctx context.Context, was string) iter.Seq2[oxbow.Delta, error]
 }
 

@@ -44,7 +44,7 @@ type outputFile struct {
 // notInSpool is the spool number of an entry whose text was not stored in the spool, the temporary storage of a dump.
 const notInSpool = -1
 
-// outputState describes what a dump knows about the file of an entry that exists in the directory before the dump.
+// outputState says what a dump knows about the present file of an entry, before the dump writes files.
 type outputState uint8
 
 const (

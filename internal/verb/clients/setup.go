@@ -125,7 +125,7 @@ func SetupClients(ctx context.Context, w *verb.Workspace, in SetupIn) (SetupOut,
 	for _, c := range chosen {
 		s := in.describeClient(c)
 		switch {
-		// Change nothing, because the state of the clients was described above and only this was asked for.
+		// Change nothing, because only the state of the clients was asked for. It is in s already.
 		case in.isListOnly():
 		case len(in.Clients) == 0 && !s.SetUp && !c.IsRecorded(in.World, look.Options):
 			continue

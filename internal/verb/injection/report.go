@@ -52,8 +52,8 @@ func (it *InjectedItem) addToReport(r *report.Report) {
 	}
 }
 
-// totalSentence returns a sentence with the number of injections, of their tokens and of the injections that were
-// used.
+// totalSentence returns a sentence that says how many injections there are, at which places, with how many tokens, and
+// how many of them were used.
 func (t InjectedTotal) totalSentence() report.Sentence {
 	var places []string
 	for _, p := range slices.Sorted(maps.Keys(t.Places)) {

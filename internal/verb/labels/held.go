@@ -26,8 +26,9 @@ type HeldIn struct{}
 
 // HeldOut lists the entries that are held back. These entries are shown to a model only if the model asks for them.
 type HeldOut struct {
-	Entries []HeldEntry `json:"entries"` // held entries about which a person decides one by one, newest first
-	Groups  []HeldGroup `json:"groups"`  // groups, newest first
+	// entries that are held back from models and about which a person decides one by one, newest first
+	Entries []HeldEntry `json:"entries"`
+	Groups  []HeldGroup `json:"groups"` // groups, newest first
 }
 
 // HeldEntry is an entry that is held back, with the reasons why it is held back.
@@ -124,8 +125,9 @@ type heldEntryCollector struct {
 	ctx    context.Context
 	memory *oxbow.Memory
 
-	singleEntries []sourcedEntry             // entries about which a person decides separately
-	groupsByID    map[string]*collectedGroup // held entries that one import added, by the ID of this group
+	singleEntries []sourcedEntry // entries about which a person decides separately
+	// entries that one import added and that are held back from models, by the ID of this group
+	groupsByID map[string]*collectedGroup
 
 	// Heads of the entries that belong to groups, by version. All entries of a version were written by the same
 	// change, so they have the same source.
@@ -138,7 +140,8 @@ type sourcedEntry struct {
 	source oxbow.Source
 }
 
-// collectedGroup collects the held entries that one import added, while the groups are built.
+// collectedGroup collects the entries that one import added and that are held back from models, until the HeldGroup is
+// complete.
 type collectedGroup struct {
 	HeldGroup
 	headIDs      []uint64      // IDs of the entries whose heads are known

@@ -19,7 +19,9 @@ import (
 
 // An AgentDoor is a way in which agents can reach a [MemoryView]. It must not be copied.
 type AgentDoor struct {
-	DoorName string // name of this way in the source of a change ([oxbow.Source]), such as "http"
+	// name of the interface through which agents call oxbow, such as "http". It is recorded in the source of each
+	// change ([oxbow.Source]).
+	DoorName string
 	RunID    string // random ID of this run, which is used as the session in calls that specify no session
 	// TokenName is the name of the token that is used for all calls. It is "" if the server has a single token without
 	// a name.

@@ -22,7 +22,7 @@ const (
 	OwnQuestions PromptArm = "own"
 	// Questions that only the memory of another person can answer. A prompt matches if any entry is shown.
 	ForeignQuestions PromptArm = "foreign"
-	// orders for work, which need no memory. A prompt matches if any entry is shown.
+	// Orders for work, which need no memory. A prompt matches if any entry is shown.
 	WorkOrders PromptArm = "orders"
 	// Questions about subjects that the memory contains, but without the answer. A prompt matches if the text of an
 	// entry is shown.
