@@ -270,9 +270,13 @@ func attachmentNames(content json.RawMessage) (names []string) {
 		switch p.Type {
 		case "image", "document", "file", "audio", "video":
 			names = append(names, "["+p.Type+"]")
-		case "input_image", "local_image":
+		case "input_image", "local_image", "image_url":
 			names = append(names, "[image]")
-		case "input_file":
+		case "audio_url", "input_audio":
+			names = append(names, "[audio]")
+		case "video_url":
+			names = append(names, "[video]")
+		case "input_file", "binary":
 			names = append(names, "[file]")
 		case "":
 			if p.Inline != nil || p.File != nil {

@@ -1,12 +1,11 @@
-// This file reads the sessions of clients that store messages in nearly the same forms: pi, OpenClaw, Amp, Crush,
-// Hermes and Kimi. The formats come from these public sources:
+// This file reads the sessions of clients that store messages in nearly the same forms: pi, OpenClaw, Amp, Crush and
+// Hermes. The formats come from these public sources:
 //
 //   - pi and OpenClaw: packages/coding-agent/docs/session.md in badlogic/pi-mono, and internal/parser/pi.go in
 //     kenn-io/agentsview. OpenClaw uses pi's sessions.
 //   - Amp: internal/parser/amp.go in kenn-io/agentsview
 //   - Crush: internal/message/content.go and internal/db/migrations in charmbracelet/crush
 //   - Hermes: internal/parser/hermes.go in kenn-io/agentsview
-//   - Kimi: internal/parser/kimi.go in kenn-io/agentsview
 
 package clientfile
 
@@ -389,162 +388,5 @@ func (h *hermesMessage) reportEvents(m *messageReporter) {
 	case "session_meta", "system", "developer":
 	default:
 		m.Event.reportUnknownPart("messages", h.Role, m.yieldEvent)
-	}
-}
-
-// kimiReader reads Kimi CLI's sessions/PROJECT/SESSION/wire.jsonl, and sessions/PROJECT/SESSION/agents/AGENT/
-// wire.jsonl of Kimi Code. A line of Kimi CLI is {"timestamp","message":{"type","payload"}} with the types TurnBegin,
-// ContentPart, ToolCall and ToolResult. A line of Kimi Code is {"type":"turn.prompt","input"} or
-// {"type":"context.append_loop_event","event":{"type":"content.part"|"tool.call"|"tool.result",…}}.
-type kimiReader struct {
-	sessionID, agent, model string
-	messageCount            int
-}
-
-func newKimiReader(path string) EventReader {
-	dir := filepath.Dir(path)
-	k := &kimiReader{sessionID: filepath.Base(dir)}
-	if agents := filepath.Dir(dir); filepath.Base(agents) == "agents" {
-		if k.sessionID != "main" {
-			k.agent = k.sessionID
-		}
-		k.sessionID = filepath.Base(filepath.Dir(agents))
-	}
-	return k
-}
-
-type kimiLine struct {
-	Type    string          `json:"type"`
-	Time    json.RawMessage `json:"timestamp"`
-	Time2   json.RawMessage `json:"time"`
-	Model   string          `json:"modelAlias"`
-	Input   json.RawMessage `json:"input"`
-	Message struct {
-		Type    string `json:"type"`
-		Payload struct {
-			Input json.RawMessage `json:"user_input"`
-			contentBlock
-			Function struct {
-				Name string          `json:"name"`
-				Args json.RawMessage `json:"arguments"`
-			} `json:"function"`
-			CallID string `json:"tool_call_id"`
-			Return struct {
-				Failed bool            `json:"is_error"`
-				Output json.RawMessage `json:"output"`
-			} `json:"return_value"`
-		} `json:"payload"`
-	} `json:"message"`
-	Event struct {
-		Type   string          `json:"type"`
-		Part   contentBlock    `json:"part"`
-		CallID string          `json:"toolCallId"`
-		Name   string          `json:"name"`
-		Args   json.RawMessage `json:"args"`
-		Result struct {
-			Failed bool            `json:"isError"`
-			Output json.RawMessage `json:"output"`
-		} `json:"result"`
-	} `json:"event"`
-}
-
-// isKimiLine reports whether a line was written by Kimi CLI or Kimi Code.
-func isKimiLine(line []byte) bool {
-	var l struct {
-		Type    string `json:"type"`
-		Message struct {
-			Type    string          `json:"type"`
-			Payload json.RawMessage `json:"payload"`
-		} `json:"message"`
-	}
-	return DecodeObject(line, &l) && (l.Type == "turn.prompt" || l.Type == "context.append_loop_event" ||
-		(l.Message.Type != "" && l.Message.Payload != nil))
-}
-
-// ReadLine implements [EventReader].
-func (k *kimiReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
-	var l kimiLine
-	if !parseObject(line, &l) {
-		return false
-	}
-	if l.Model != "" {
-		k.model = l.Model
-	}
-	k.messageCount++
-	m := messageReporter{
-		yieldEvent: yield,
-		Event:      Event{Offset: offset, Session: k.sessionID, AgentID: k.agent, Model: k.model},
-	}
-	at := parseTime(l.Time)
-	if at.IsZero() {
-		at = parseTime(l.Time2)
-	}
-	m.beginNumberedMessage(k.messageCount, at)
-	p, e := &l.Message.Payload, &l.Event
-	switch l.Type + l.Message.Type {
-	case "turn.prompt", "turn.steer":
-		m.reportKimiPrompt(l.Input)
-	case "TurnBegin", "SteerInput":
-		m.reportKimiPrompt(p.Input)
-	case "ContentPart":
-		m.reportKimiPart(&p.contentBlock)
-	case "ToolCall":
-		m.reportCall(p.ID, p.Function.Name, p.Function.Args)
-	case "ToolResult":
-		m.reportResult(callResult{id: p.CallID, output: resultText(p.Return.Output), hasFailed: p.Return.Failed})
-	case "context.append_loop_event":
-		switch e.Type {
-		case "content.part":
-			m.reportKimiPart(&e.Part)
-		case "tool.call":
-			m.reportCall(e.CallID, e.Name, e.Args)
-		case "tool.result":
-			m.reportResult(callResult{id: e.CallID, output: resultText(e.Result.Output), hasFailed: e.Result.Failed})
-		case "step.begin", "step.end":
-		default:
-			m.Event.reportUnknownPart("events", e.Type, yield)
-		}
-	default:
-		if typeName := l.Type + l.Message.Type; !isKimiState(typeName) {
-			m.Event.reportUnknownPart("lines", typeName, yield)
-		}
-	}
-	return true
-}
-
-// kimiStates contains the types of lines that store Kimi CLI's or Kimi Code's state, or repeat other lines' texts. For
-// types with a dot, it contains the part before the first dot if all such types are states.
-var kimiStates = lazyWordSet(`
-	ApprovalRequest ApprovalRequestResolved ApprovalResponse BtwBegin BtwEnd CompactionBegin CompactionEnd HookRequest
-	HookResolved HookTriggered MCPLoadingBegin MCPLoadingEnd Notification PlanDisplay QuestionRequest StatusUpdate
-	StepBegin StepInterrupted StepRetry SubagentEvent ToolCallPart ToolCallRequest TurnEnd
-	config context.append_message context.apply_compaction context.clear context.undo context.update_token_count cron
-	file_history forked full_compaction goal interaction interruptionReminder llm mcp metadata micro_compaction
-	permission plan plan_mode plugin profile prompt runtime staleGuard swarm_mode task token_counting tools tower_mode
-	turn.cancel turn.ended turn.step.interrupted turn.step.retrying usage`)
-
-// isKimiState reports whether lines of a type can be ignored. They store the state of Kimi CLI or Kimi Code, or repeat
-// texts of other lines.
-func isKimiState(typeName string) bool {
-	group, _, _ := strings.Cut(typeName, ".")
-	return kimiStates()[typeName] || kimiStates()[group]
-}
-
-// reportKimiPrompt reports a prompt of the person.
-func (m *messageReporter) reportKimiPrompt(input json.RawMessage) {
-	m.reportText(EventPrompt, ContentText(input, "text"))
-	m.Event.reportUnknownBlocks(input, m.yieldEvent, "text", "think")
-}
-
-func (m *messageReporter) reportKimiPart(b *contentBlock) {
-	switch {
-	case b.Type == "think":
-		m.reportText(EventThought, b.KimiThinking)
-	case attachmentTypes()[b.Type]:
-		m.Event.reportLeftOutParts(leftOutFilesText, 1, m.yieldEvent)
-	case b.Type == "text":
-		m.reportText(EventText, b.Text)
-	default:
-		m.Event.reportUnknownPart("blocks", b.Type, m.yieldEvent)
 	}
 }
