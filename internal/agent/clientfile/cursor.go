@@ -202,8 +202,13 @@ func (b *cursorBubble) reportEvents(m *messageReporter) {
 	if m.WorkingDir == "" && len(b.Workspaces) > 0 {
 		m.WorkingDir = fileURLPath(b.Workspaces[0])
 	}
-	if b.Type == 1 {
+	switch b.Type {
+	case 1:
 		m.reportText(EventPrompt, b.Text)
+		return
+	case 0, 2: // The agent wrote a message without a type.
+	default:
+		m.Event.reportUnknownPart("messages", strconv.Itoa(b.Type), m.yieldEvent)
 		return
 	}
 	m.reportText(EventThought, b.Thinking.Text)

@@ -189,8 +189,13 @@ func (o *opencodeReader) reportDocument(l *opencodeLine, e Event, yield func(*Ev
 		}
 		m.Parts = append(m.Parts, m.Info.Parts...)
 		e.Time = timeFromMilliseconds(m.Info.Time.Created)
-		if m.Info.Role == "user" {
+		switch m.Info.Role {
+		case "user":
 			o.isPersonCommandNext = m.reportPrompt(e, yield)
+			continue
+		case "assistant":
+		default:
+			e.reportUnknownPart("messages", m.Info.Role, yield)
 			continue
 		}
 		o.model = cmp.Or(m.Info.Model, o.model)

@@ -1,5 +1,5 @@
 // This file reads the threads of Zed's agent, which are in the database threads/threads.db (see database.go). The
-// formats come from crates/agent/src/db.rs, thread.rs and legacy_thread.rs in zed-industries/zed.
+// formats come from crates/agent/src/db.rs, thread.rs (commit 000e783f) and legacy_thread.rs in zed-industries/zed.
 //
 // The document of a thread is {"zed":{"id","folder_paths","created_at","updated_at"},"thread":{"version",
 // "messages","model":{"model"}}}. A message of version 0.3.0 is {"User":{"id","content":[{"Text"}|{"Mention":
@@ -60,7 +60,10 @@ type zedMessage struct {
 	ToolResults []zedResult  `json:"tool_results"`
 }
 
+// zedContent is a part of a message. It is a JSON object with one member, whose name tells what the part is.
 type zedContent struct {
+	memberName string // name of the member
+
 	Text     string `json:"Text"`
 	Thinking struct {
 		Text string `json:"text"`
@@ -69,6 +72,39 @@ type zedContent struct {
 	Mention struct {
 		Content string `json:"content"`
 	} `json:"Mention"`
+}
+
+// zedContentKinds contains the names of the parts' members.
+var zedContentKinds = lazyWordSet("Image Mention RedactedThinking Text Thinking ToolUse")
+
+// UnmarshalJSON implements [json.Unmarshaler]. It also sets memberName.
+func (c *zedContent) UnmarshalJSON(b []byte) error {
+	type fields zedContent
+	if !parseObject(b, (*fields)(c)) {
+		return nil // The name stays empty, so that the part is reported as unknown.
+	}
+	c.memberName = firstMemberName(b)
+	return nil
+}
+
+// firstMemberName returns the name of a JSON object's first member, or "" if there is none.
+func firstMemberName(object []byte) (name string) {
+	eachField(object, func(key, _ []byte) {
+		if name == "" {
+			name = string(key)
+		}
+	})
+	return name
+}
+
+// reportOtherContent reports a part that is neither a text nor a call.
+func (c *zedContent) reportOtherContent(m *messageReporter) {
+	switch {
+	case c.memberName == "Image":
+		m.Event.reportLeftOutParts(leftOutFilesText, 1, m.yieldEvent)
+	case !zedContentKinds()[c.memberName]:
+		m.Event.reportUnknownPart("parts", c.memberName, m.yieldEvent)
+	}
 }
 
 type zedToolUse struct {
@@ -101,8 +137,11 @@ func (zedReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	if !parseObject(line, &d) || d.Row.ID == "" {
 		return false
 	}
-	m := messageReporter{yieldEvent: yield, Event: Event{Offset: offset, Session: d.Row.ID, Model: d.Thread.Model.Model,
-		Time: parseTime(d.Row.Created)}}
+	m := messageReporter{
+		yieldEvent: yield,
+		Event: Event{Offset: offset, Session: d.Row.ID, Model: d.Thread.Model.Model,
+			Time: parseTime(d.Row.Created)},
+	}
 	if m.Time.IsZero() {
 		m.Time = parseTime(d.Row.Updated)
 	}
@@ -123,6 +162,13 @@ func (zedReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 			continue
 		}
 		m.beginNumberedMessage(i, m.Time)
+		if isResume {
+			continue
+		}
+		if message.User == nil && message.Agent == nil && message.Role == "" {
+			m.Event.reportUnknownPart("messages", firstMemberName(raw), yield)
+			continue
+		}
 		message.reportEvents(&m)
 	}
 	return true
@@ -138,6 +184,7 @@ func (z *zedMessage) reportEvents(m *messageReporter) {
 		for _, c := range z.User.Content {
 			asked = append(asked, c.Text)
 			mentioned = append(mentioned, c.Mention.Content)
+			c.reportOtherContent(m)
 		}
 		m.reportText(EventPrompt, strings.Join(asked, ""))
 		m.reportText(noEventKind, strings.Join(mentioned, "\n"))
@@ -145,6 +192,7 @@ func (z *zedMessage) reportEvents(m *messageReporter) {
 		for _, c := range z.Agent.Content {
 			m.reportText(EventThought, c.Thinking.Text)
 			m.reportText(EventText, c.Text)
+			c.reportOtherContent(m)
 			if c.ToolUse != nil {
 				m.reportCall(c.ToolUse.ID, c.ToolUse.Name, c.ToolUse.Input)
 			}
@@ -164,17 +212,29 @@ func (z *zedMessage) reportEvents(m *messageReporter) {
 
 // reportOldMessage reports a message in a format before 0.3.0.
 func (z *zedMessage) reportOldMessage(m *messageReporter) {
-	kind := EventText
+	var kind EventKind
 	switch z.Role {
 	case "user":
 		kind = EventPrompt
+	case "assistant":
+		kind = EventText
 	case "system":
 		kind = noEventKind
+	default:
+		m.Event.reportUnknownPart("messages", z.Role, m.yieldEvent)
+		return
 	}
 	m.reportText(kind, z.Text)
 	for i, s := range z.Segments {
-		if s.Type == "thinking" {
+		switch s.Type {
+		case "text":
+		case "thinking":
 			m.reportText(EventThought, s.Text)
+			continue
+		case "redacted_thinking":
+			continue
+		default:
+			m.Event.reportUnknownPart("parts", s.Type, m.yieldEvent)
 			continue
 		}
 		if i > 0 && kind == EventPrompt {

@@ -151,13 +151,14 @@ func (f *transcriptFinder) addUnreadableFile(path string) {
 
 // SessionsInFile returns the sessions in a file. A database has several, and any other file is a single session. A
 // database that cannot be read is also returned as one session, so that the error is reported when the caller reads
-// it. The first session has the size of the whole database, and every further session has size 0.
+// it. The same is true for a database in a form that oxbow does not know. The first session has the size of the whole
+// database, and every further session has size 0.
 func SessionsInFile(f FoundTranscript) []FoundTranscript {
 	if !clientfile.IsDatabase(f.Path) {
 		return []FoundTranscript{f}
 	}
-	_, paths, err := clientfile.ListDatabaseSessions(f.Path)
-	if err != nil {
+	client, paths, err := clientfile.ListDatabaseSessions(f.Path)
+	if err != nil || client == "" {
 		return []FoundTranscript{f}
 	}
 	var all []FoundTranscript
