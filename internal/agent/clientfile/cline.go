@@ -1,6 +1,7 @@
 // This file reads the tasks of Cline and its forks Roo Code and Kilo Code, and the sessions from Cline's command line.
-// The formats come from src/core/storage/disk.ts and src/shared/ExtensionMessage.ts in cline/cline,
-// src/core/task-persistence in RooCodeInc/Roo-Code, and internal/parser/cline.go in kenn-io/agentsview.
+// The formats come from src/core/storage/disk.ts and src/shared/ExtensionMessage.ts (commit 0014234a) in cline/cline,
+// src/core/task-persistence and packages/types/src/message.ts (commit 02785b96) in RooCodeInc/Roo-Code, and
+// internal/parser/cline.go in kenn-io/agentsview.
 //
 // An extension has a directory for each task, tasks/ID. The task's file ui_messages.json is an array of the messages
 // that the person sees, {"ts","type":"say"|"ask","say","ask","text","partial"}. say is "task" ("text" in Roo Code) for
@@ -203,15 +204,16 @@ func (c *clineReader) reportUIMessage(m *clineMessage) {
 // clineKinds contains the message kinds that are read, and the kinds that show states of the program.
 var clineKinds = lazyWordSet(`
 	act_mode_respond browser_action browser_action_launch command completion_result condense condense_context followup
-	plan_mode_respond reasoning subtask_result summarize_task task text tool use_mcp_server use_subagents user_feedback
-	user_feedback_diff
+	new_task plan_mode_respond reasoning report_bug subtask_result summarize_task task text tool use_mcp_server
+	use_subagents user_feedback user_feedback_diff
 
-	api_req_deleted api_req_failed api_req_finished api_req_rate_limit_wait api_req_retried api_req_retry_delayed
+	api_req_deleted api_req_failed api_req_finished api_req_rate_limit_wait api_req_rate_limited api_req_retried
+	api_req_retry_delayed
 	api_req_started auto_approval_max_req_reached browser_session_status checkpoint_created checkpoint_saved
 	clineignore_error codebase_search_result command_permission_denied condense_context_error conditional_rules_applied
 	deleted_api_reqs diff_error error error_retry generate_explanation hook hook_output hook_output_stream hook_status
 	image info interactive_app invalid_model load_mcp_documentation mcp_notification mcp_server_request_started
-	mistake_limit_reached new_task payment_required_prompt report_bug resume_completed_task resume_task rooignore_error
+	mistake_limit_reached payment_required_prompt resume_completed_task resume_task rooignore_error
 	shell_integration_warning shell_integration_warning_with_suggestion sliding_window_truncation subagent
 	subagent_usage task_progress too_many_tools_warning user_edit_todos`)
 
@@ -308,6 +310,11 @@ func (c *clineReader) reportUICall(kind, text string) {
 		}
 	case "browser_action", "use_subagents":
 		tool = kind
+	case "new_task", "report_bug": // The agent wrote the text, which is JSON in some versions.
+		tool = kind
+		if !json.Valid(args) {
+			args, _ = json.Marshal(map[string]string{"context": text})
+		}
 	default:
 		return
 	}

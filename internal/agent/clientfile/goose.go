@@ -1,6 +1,7 @@
 // This file reads Goose sessions: the database sessions/sessions.db (see database.go), and the files
-// sessions/SESSION.jsonl of versions before 1.10. The formats come from crates/goose/src/session/session_manager.rs
-// and crates/goose/src/conversation/message.rs in block/goose.
+// sessions/SESSION.jsonl of versions before 1.10. The formats come from crates/goose/src/session/session_manager.rs and
+// crates/goose/src/conversation/message.rs in block/goose. The types of parts are those of message.rs in block/goose
+// (commit 05132966) and in its successor aaif-goose/goose (commit bcc67cf0).
 //
 // The document of a session in the database is {"goose":{"id","working_dir","session_type"},"messages":[…]}. A
 // message is {"id","role","created","content":[…],"metadata":{"userVisible"}}. A part of the content has the type
@@ -135,8 +136,8 @@ func (g *gooseReader) reportMessage(message *gooseMessage, m *messageReporter) {
 		switch p.Type {
 		case "text":
 			said = append(said, p.Text)
-		case "thinking":
-			m.reportText(EventThought, p.Thinking)
+		case "thinking", "reasoning":
+			m.reportText(EventThought, p.Thinking+p.Text)
 		case "conversationCompacted":
 			m.reportText(EventCompacted, p.Message)
 		case "image":
@@ -168,5 +169,5 @@ func (g *gooseReader) reportMessage(message *gooseMessage, m *messageReporter) {
 var gooseParts = lazyWordSet(`
 	frontendToolRequest toolRequest toolResponse
 
-	actionRequired contextLengthExceeded reasoning redactedThinking summarizationRequested systemNotification
+	actionRequired contextLengthExceeded redactedThinking summarizationRequested systemNotification
 	toolConfirmationRequest`)

@@ -161,6 +161,7 @@ func (m *messageReporter) reportBlocks(
 		"tool",
 		"info",
 		"custom",
+		"hookMessage", // name of custom in old versions of pi
 		"branchSummary",
 		"compactionSummary": // Programs wrote all messages with these roles.
 		extractPersonText = func(string) string { return "" }

@@ -1,8 +1,9 @@
 // This file reads the sessions of clients that store messages in nearly the same forms: pi, OpenClaw, Amp, Crush and
 // Hermes. The formats come from these public sources:
 //
-//   - pi and OpenClaw: packages/coding-agent/docs/session.md in badlogic/pi-mono, and internal/parser/pi.go in
-//     kenn-io/agentsview. OpenClaw uses pi's sessions.
+//   - pi and OpenClaw: session-manager.ts (commit 0507789f) and messages.ts (commit 288f0d28) in
+//     packages/coding-agent/src/core in badlogic/pi-mono, and internal/parser/pi.go in kenn-io/agentsview. OpenClaw
+//     uses pi's sessions.
 //   - Amp: internal/parser/amp.go in kenn-io/agentsview
 //   - Crush: internal/message/content.go and internal/db/migrations in charmbracelet/crush
 //   - Hermes: internal/parser/hermes.go in kenn-io/agentsview
@@ -92,7 +93,7 @@ func (p *piReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool 
 			)
 		case "bashExecution":
 			args, _ := json.Marshal(map[string]string{"command": l.Message.Command})
-			m.reportCall(l.ID, "bash", args)
+			m.reportCall(l.ID, PersonShellTool, args)
 			m.reportResult(callResult{id: l.ID, output: l.Message.Output, exitStatus: l.Message.Exit})
 		default:
 			m.reportBlocks(l.Message.Role, l.Message.Content, returnUnchangedText)
@@ -108,7 +109,7 @@ func (p *piReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool 
 // piStates contains the types of lines that store pi's own state, such as a model change, or texts that its extensions
 // inserted. Such lines contain no text by the person or the agent.
 var piStates = lazyWordSet(`
-	branch_summary custom label leaf model_change session session_info thinking_level_change`)
+	active_tools_change branch_summary custom label leaf model_change session session_info thinking_level_change`)
 
 // ampReader reads Amp's threads, threads/T-ID.json, each of which is
 // {"id","created","env":{"initial":{"trees":[{"uri"}]}},"messages":[{"role","messageId","content",
@@ -254,7 +255,7 @@ func (crushReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool 
 				m.reportResult(callResult{id: p.Data.CallID, output: p.Data.Content, hasFailed: p.Data.Failed})
 			case "shell_command":
 				args, _ := json.Marshal(map[string]string{"command": p.Data.Command})
-				m.reportCall(message.ID, "bash", args)
+				m.reportCall(message.ID, PersonShellTool, args)
 				m.reportResult(callResult{id: message.ID, output: p.Data.Output, exitStatus: p.Data.Exit})
 			case "image_url", "binary":
 				m.Event.reportLeftOutParts(leftOutFilesText, 1, yield)

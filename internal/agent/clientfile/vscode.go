@@ -107,8 +107,11 @@ func (v *vscodeReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 	if s.Session != "" {
 		v.sessionID = s.Session
 	}
-	m := messageReporter{yieldEvent: yield, Event: Event{Offset: offset, Session: v.sessionID, WorkingDir: v.workingDir,
-		Time: parseTime(s.Created)}}
+	m := messageReporter{
+		yieldEvent: yield,
+		Event: Event{Offset: offset, Session: v.sessionID, WorkingDir: v.workingDir,
+			Time: parseTime(s.Created)},
+	}
 	for i := range s.Requests {
 		r := &s.Requests[i]
 		m.Record = recordName("requests", i)
@@ -164,12 +167,13 @@ func (r *vscodeRequest) reportResponse(m *messageReporter) {
 
 // vscodeParts contains the kinds of parts that are not the agent's texts, such as references and edits.
 var vscodeParts = lazyWordSet(`
-	agentDetection clearToPreviousToolInvocation codeCitation codeblockUri command confirmation contentReference
-	disabledClaudeHooks elicitation elicitation2 elicitationSerialized extensions externalEdits
-	externalToolInvocationUpdate hook inlineReference mcpServersStarting mcpServersStartingSerialized move multiDiffData
+	agentDetection autoModeResolution clearToPreviousToolInvocation codeCitation codeblockUri command confirmation
+	contentReference disabledClaudeHooks elicitation elicitation2 elicitationSerialized extensions externalEdits
+	externalToolInvocationUpdate hook info inlineReference mcpAuthenticationRequired mcpServersStarting
+	mcpServersStartingSerialized mcpServersStartingSlow move multiDiffData
 	notebookEdit notebookEditGroup planReview prepareToolInvocation progressMessage progressTask progressTaskResult
 	progressTaskSerialized pullRequest questionCarousel reference systemNotification textEdit textEditGroup
-	todoList toolInvocation treeData undoStop usedContext warning workspaceEdit`)
+	todoList toolInvocation treeData undoStop usedContext voiceProgress warning workspaceEdit`)
 
 // reportToolInvocation reports a call whose arguments are not stored, except for a terminal's command line.
 func (r *vscodeRequest) reportToolInvocation(m *messageReporter, p *vscodePart) {

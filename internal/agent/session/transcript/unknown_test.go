@@ -187,8 +187,27 @@ func TestParts(t *testing.T) {
 		{"pi", "pi", "1.jsonl", []string{
 			`{"type":"session","id":"s1","timestamp":"2026-03-01T10:01:00Z","cwd":"/home/pat/harbor"}`,
 			`{"type":"message","id":"e1","timestamp":"2026-03-01T10:01:01Z","message":{"role":"user","content":[{"type":"text","text":"What is this?"},{"type":"image","data":"x"},{"type":"hologram"}]}}`,
+			`{"type":"active_tools_change","id":"e2","activeToolNames":["bash"]}`,
+			`{"type":"message","id":"e3","message":{"role":"hookMessage","content":"Inserted by an extension."}}`,
 		}, "prompt What is this?", []string{
 			"1 images and other files", `unknown:2: 1 blocks of the type "hologram"`}},
+		{"Cline", "cline", "ui_messages.json", []string{
+			`[{"ts":1788188400000,"type":"say","say":"task","text":"Raise the jetty."},`,
+			`{"ts":1788188400001,"type":"say","say":"api_req_rate_limited","text":"{}"},`,
+			`{"ts":1788188400002,"type":"say","say":"hologram","text":"x"},`,
+			`{"ts":1788188400003,"type":"ask","ask":"new_task","text":"Paint the pier."},`,
+			`{"ts":1788188400004,"type":"ask","ask":"report_bug","text":"{\"title\":\"x\"}"}]`,
+		}, "prompt Raise the jetty.\ncall new_task\ncall report_bug", []string{
+			`unknown, [2]: 1 messages of the type "hologram"`}},
+		{"Goose", "goose", "g1.jsonl", []string{
+			`{"working_dir":"/home/pat/harbor","message_count":1}`,
+			`{"id":"m1","role":"assistant","created":1788188400,"content":[{"type":"reasoning","text":"It is low."},{"type":"text","text":"Raised."},{"type":"hologram"}]}`,
+		}, "text Raised.", []string{`unknown:2: 1 parts of the type "hologram"`}},
+		{"VS Code", "vscode", "v1.json", []string{
+			`{"sessionId":"s1","requests":[{"requestId":"r1","timestamp":1788188400000,"message":{"text":"Raise the jetty."},"response":[{"kind":"autoModeResolution"},{"kind":"info"},{"kind":"mcpServersStartingSlow"},{"value":"Raised."}]},` +
+				`{"requestId":"r2","timestamp":1788188400001,"message":{"text":"And now?"},"response":[{"kind":"hologram"}]}]}`,
+		}, "prompt Raise the jetty.\ntext Raised.\nprompt And now?", []string{
+			`unknown:1, requests[1]: 1 parts of the type "hologram"`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			events, parts := countParts(t, tt.client, write(t, tt.file, tt.lines...))
