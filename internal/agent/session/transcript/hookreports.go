@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
@@ -43,6 +44,10 @@ func (h HookReports) NewReader(cleanText func(string) string, now func() time.Ti
 	return func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
 		report = ReadReport{}
 		events, next, err := read(ctx, client, path, cursor)
+		if strings.HasSuffix(path, ".json") {
+			report.BadLines = 0 // The client may be rewriting the document, which is then incomplete for a moment.
+			report.FirstBadLines = nil
+		}
 		if err == nil && report.HasProblems() {
 			err = h.add(client, now(), report)
 		}

@@ -140,6 +140,13 @@ func TestHookReports(t *testing.T) {
 	if all, err := reports.List(); err != nil || len(all) != 0 {
 		t.Errorf("without unknown parts, the reports are %+v, %v", all, err)
 	}
+	torn := write(t, "session-1.json", "{", `"sessionId": "s1",`, `"messages": [{"id":"m1","type":"us`)
+	if _, _, err := read(t.Context(), "gemini", torn, ""); err != nil {
+		t.Error(err)
+	}
+	if all, err := reports.List(); err != nil || len(all) != 0 {
+		t.Errorf("while a document is being written, the reports are %+v, %v", all, err)
+	}
 	odd := write(t, "2.jsonl", claudeHead+`"type":"user","uuid":"u1","message":{"content":"Raise the jetty."}}`,
 		`{"type":"hologram","sessionId":"s1"}`)
 	for range 2 {
