@@ -8,9 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/store"
@@ -130,7 +128,8 @@ func (m *Memory) RestoreIf(ctx context.Context, name string, seq, version uint64
 
 // Undoable returns the last n changes that can be undone, newest first, or fewer if the history
 // has fewer. Changes that are an undo, were undone, or contain a redacted version are skipped.
-// Consecutive changes by the same import count as a single change, but all changes are returned.
+// Consecutive changes by the same import, and the parts of a call (see [CommitInParts]), count as a
+// single change, but all changes are returned.
 func (m *Memory) Undoable(ctx context.Context, n int) ([]Change, error) {
 	h, err := m.History()
 	if err != nil {
@@ -141,7 +140,8 @@ func (m *Memory) Undoable(ctx context.Context, n int) ([]Change, error) {
 
 // Undo makes a new change that reverts the last n changes returned by [Memory.Undoable]. It returns
 // the new change's number and the reverted changes, newest first. To redo them, revert the new
-// change.
+// change. If the changes are large, Undo makes several new changes and returns the number of the
+// last (see [RevertInParts]).
 func (m *Memory) Undo(ctx context.Context, n int) (uint64, []Change, error) {
 	h, err := m.History()
 	if err != nil {
@@ -167,37 +167,5 @@ func spellingInHistory(ctx context.Context, h Historian, name string) string {
 // CheckRevert returns an error if Revert would refuse these changes, because a later change
 // modified an entry. Such an error is a [ConflictError].
 func (m *Memory) CheckRevert(ctx context.Context, cs ...Change) error {
-	last := map[string]*Version{}
-	for i := range cs {
-		for j := range cs[i].Versions {
-			v := &cs[i].Versions[j]
-			if was := last[v.Entry.Name]; was == nil || was.Seq <= v.Seq {
-				last[v.Entry.Name] = v
-			}
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(last)) {
-		now, err := m.Get(ctx, name)
-		isGone := errors.Is(err, ErrNotFound)
-		if err != nil && !isGone {
-			return err
-		}
-		v := last[name]
-		if isGone != (v.Verb == VerbRemove) {
-			return &ConflictError{Name: name, Want: v.Seq, Have: now.Version}
-		}
-		if !isGone && !isUnchanged(&now, &v.Entry) {
-			return &ConflictError{Name: name, Want: v.Seq, Have: now.Version}
-		}
-	}
-	return nil
-}
-
-// isUnchanged reports whether two versions of an entry are equal: they have the same ID, kind, content, creation time,
-// aliases and labels. Labels that the store itself adds to name the authors of the text (see [store.WithoutTextBy])
-// are not compared.
-func isUnchanged(now, was *Entry) bool {
-	return now.ID == was.ID && now.Kind == was.Kind && now.Content == was.Content && now.Created.Equal(was.Created) &&
-		slices.Equal(now.Aliases, was.Aliases) &&
-		slices.Equal(store.WithoutTextBy(now.Labels), store.WithoutTextBy(was.Labels))
+	return store.CheckRevert(ctx, m, cs...)
 }

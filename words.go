@@ -86,6 +86,12 @@ type (
 	Occasion = store.Occasion
 	// An Op is a change to a single entry.
 	Op = store.Op
+	// An OpGroup contains ops that must be in the same change (see [CommitInParts]).
+	OpGroup = store.OpGroup
+	// PartOptions configures [CommitInParts].
+	PartOptions = store.PartOptions
+	// Parts describes the changes that [CommitInParts] has made.
+	Parts = store.Parts
 	// A Position is a point in the history of a store.
 	Position = store.Position
 	// A Problem is something wrong that a check found, and how to repair it.
@@ -241,6 +247,43 @@ const (
 // the store is not a [Committer].
 func Commit(ctx context.Context, s Store, ops ...Op) (Change, error) {
 	return store.Commit(ctx, s, ops...)
+}
+
+// CommitInParts commits groups of ops as a single change or, if they are too large for one change, as
+// several changes. Undo treats these changes as one.
+func CommitInParts(ctx context.Context, s Store, groups []OpGroup, o PartOptions) (Parts, error) {
+	return store.CommitInParts(ctx, s, groups, o)
+}
+
+// DryRunInParts returns the error that [CommitInParts] would return, and changes nothing.
+func DryRunInParts(ctx context.Context, d DryRunner, groups []OpGroup, o PartOptions) error {
+	return store.DryRunInParts(ctx, d, groups, o)
+}
+
+// GroupOps groups ops that have an entry's name or alias in common. oldBytes returns the size of the
+// entry with a name before the ops, or 0 if the entry does not exist.
+func GroupOps(ops []Op, oldBytes func(name string) int) []OpGroup {
+	return store.GroupOps(ops, oldBytes)
+}
+
+// EntryBytes returns the approximate size in bytes that an entry has in a change.
+func EntryBytes(e *Entry) int { return store.EntryBytes(e) }
+
+// SplitPartNote splits the note of a change that [CommitInParts] made into the note of the call, the
+// number of the part, and the number of all parts. For any other note, part and count are 0.
+func SplitPartNote(note string) (callNote string, part, count int) { return store.SplitPartNote(note) }
+
+// WithOtherParts returns the changes and, for each that is a part of a call, the other parts of the
+// call, newest first.
+func WithOtherParts(ctx context.Context, h Historian, cs []Change) ([]Change, error) {
+	return store.WithOtherParts(ctx, h, cs)
+}
+
+// RevertInParts reverts changes, ordered from the newest to the oldest, in a single new change or, if
+// they are too large, in several new changes. It returns their numbers in order. maxBytes is the
+// maximum size of a new change in bytes (0 means 16 MiB).
+func RevertInParts(ctx context.Context, h Historian, cs []Change, maxBytes int) ([]uint64, error) {
+	return store.RevertInParts(ctx, h, cs, maxBytes)
 }
 
 // WrittenBy returns the version that an op wrote in a store without a history. e is the entry after the op or, for a

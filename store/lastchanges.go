@@ -10,50 +10,85 @@ import (
 
 // Undoable returns the last n changes that can be undone, newest first. If the store has fewer, it returns all. It
 // skips changes that are an undo, that were undone, or that contain a redacted version. Consecutive changes by one
-// import count as one change, but Undoable returns each change.
+// import count as one change, and so do the parts of a call (see [CommitInParts]), even if other writers made changes
+// in between. But Undoable returns each change.
 func Undoable(ctx context.Context, h Historian, n int) ([]Change, error) {
-	var found []Change
-	count := 0
-	undone := map[uint64]bool{}
+	w := undoWalk{undone: map[uint64]bool{}}
 	for c, err := range h.Log(ctx) {
 		if err != nil {
 			return nil, err
 		}
-		if undone[c.Seq] {
-			// Skip this change, because a newer change undid it. If it was itself an undo, the changes that it had
-			// undone are in effect again and can be undone.
+		if !w.mayUndo(&c) {
 			continue
 		}
-		if len(c.Reverts) > 0 {
-			for _, s := range c.Reverts {
-				undone[s] = true
-			}
+		if w.addToCall(c) {
 			continue
 		}
-		if len(c.Versions) == 0 || slices.ContainsFunc(c.Versions, func(v Version) bool { return v.Erased }) {
-			continue // A redacted version cannot be restored.
+		if w.count < n {
+			w.addCall(c)
+		} else if len(w.openCalls) == 0 {
+			break
 		}
-		if len(found) == 0 || !found[len(found)-1].OneImport(c) {
-			if count == n {
-				break
-			}
-			count++
-		}
-		found = append(found, c)
 	}
-	return found, nil
+	return w.found, nil
 }
 
-// OneImport reports whether both changes were made by the same import. Such changes have the same note, session and
-// door.
-func (c Change) OneImport(o Change) bool {
-	return c.Note != "" && c.Note == o.Note && c.Source.Session != "" &&
-		c.Source.Actor == Imported && o.Source.Actor == Imported &&
-		c.Source.Session == o.Source.Session && c.Source.Door == o.Source.Door
+// undoWalk collects changes to undo while the log is read from its end.
+type undoWalk struct {
+	found     []Change
+	count     int             // number of calls in found
+	openCalls []Change        // for each call in found with earlier parts, the earliest part that was found
+	undone    map[uint64]bool // numbers of the changes that were undone
 }
 
-// Undo reverts the last n changes that [Undoable] returns, in one new change. It returns the number of the new change
-// and the reverted changes, newest first. To redo them, revert the new change.
+// mayUndo reports whether the next change of the log can be undone.
+func (w *undoWalk) mayUndo(c *Change) bool {
+	if w.undone[c.Seq] {
+		// If this change is an undo, it was undone itself. The changes that it had reverted are in effect again, so
+		// they can be undone.
+		return false
+	}
+	for _, s := range c.Reverts {
+		w.undone[s] = true
+	}
+	if len(c.Reverts) > 0 || len(c.Versions) == 0 {
+		return false
+	}
+	// A redacted version cannot be restored.
+	return !slices.ContainsFunc(c.Versions, func(v Version) bool { return v.Erased })
+}
+
+// addToCall adds the change to a call that was found before. It returns false if the change belongs to no such call.
+func (w *undoWalk) addToCall(c Change) bool {
+	i := slices.IndexFunc(w.openCalls, func(later Change) bool { return later.Follows(c) })
+	if i >= 0 {
+		w.found = append(w.found, c)
+		w.openCalls[i] = c
+		if _, part, _ := SplitPartNote(c.Note); part == 1 {
+			w.openCalls = slices.Delete(w.openCalls, i, i+1)
+		}
+		return true
+	}
+	n := len(w.found)
+	if n == 0 || !w.found[n-1].Follows(c) {
+		return false
+	}
+	w.found = append(w.found, c)
+	return true
+}
+
+// addCall adds the last change of another call.
+func (w *undoWalk) addCall(c Change) {
+	w.found = append(w.found, c)
+	w.count++
+	if _, part, _ := SplitPartNote(c.Note); part > 1 {
+		w.openCalls = append(w.openCalls, c)
+	}
+}
+
+// Undo reverts the last n changes that [Undoable] returns. It returns the number of the new change and the reverted
+// changes, newest first. To redo them, revert the new change. If the reverted changes are large, Undo makes several new
+// changes (see [RevertInParts]), and returns the number of the last one.
 func Undo(ctx context.Context, h Historian, n int) (uint64, []Change, error) {
 	if n < 1 {
 		return 0, nil, &InvalidError{Field: "number of changes to undo", Value: fmt.Sprint(n), Reason: "is less than 1"}
@@ -65,11 +100,9 @@ func Undo(ctx context.Context, h Historian, n int) (uint64, []Change, error) {
 	if len(cs) == 0 {
 		return 0, nil, NoChange("there is no change to undo")
 	}
-	var seqs []uint64
-	for _, c := range cs {
-		seqs = append(seqs, c.Seq)
+	seqs, err := RevertInParts(ctx, h, cs, 0)
+	if len(seqs) == 0 {
+		return 0, cs, err
 	}
-	slices.Sort(seqs)
-	seq, err := h.Revert(ctx, seqs...)
-	return seq, cs, err
+	return seqs[len(seqs)-1], cs, err
 }

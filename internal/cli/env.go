@@ -49,6 +49,10 @@ type Env struct {
 	// that it has read. 0 means the server's default.
 	ServerDrainTime time.Duration
 
+	// MaxChangeBytes is the maximum size, in bytes, of a change by a command that changes many entries. 0 means the
+	// default (see [verb.Workspace]). Tests set it.
+	MaxChangeBytes int
+
 	// HookTimeLimits replaces the time limits for hooks unless it is nil. Tests use longer limits, because the machine
 	// may be busy.
 	HookTimeLimits *HookTimeLimits

@@ -21,8 +21,8 @@ func labelCommand(mem *openMemory) *cobra.Command {
 		Short: "List, change, check and propose labels of many entries",
 		Long: `Label changes the labels by which recall, list and profiles select entries:
 project, tag, file, confidence, and keys of your own. A label is written as
-key:value. With --dry-run, a command only lists its changes. Each command makes
-one change, so a single oxbow undo takes everything back.`,
+key:value. With --dry-run, a command only lists its changes. A single oxbow undo
+takes back everything that a command changed.`,
 		Example: `  oxbow label list
   oxbow label add project:vtt --where "file:pkg/vtt/map.go"
   oxbow label rename tag:decison tag:decision

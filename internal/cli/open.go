@@ -304,6 +304,8 @@ func (mem *openMemory) newWorkspace(ctx context.Context) (*verb.Workspace, func(
 
 		Unlabelled: mem.finder.hasOtherLayout(),
 
+		MaxChangeBytes: mem.env.MaxChangeBytes,
+
 		Source:  src,
 		Secrets: mem.secretScreening().SecretPolicy(),
 		Project: mem.env.currentProjectName,

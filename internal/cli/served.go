@@ -166,7 +166,8 @@ func (mem *openMemory) buildService(
 	workspace := &verb.Workspace{Open: open, Knowledge: mem.foreignTextKnowledge, Now: mem.env.Now, Source: src,
 		Secrets: mem.secretScreening().
 			SecretPolicy(),
-		Sessions: mem.drainedArchiveOpener(), Kept: mem.undrainedArchiveOpener()}
+		MaxChangeBytes: mem.env.MaxChangeBytes,
+		Sessions:       mem.drainedArchiveOpener(), Kept: mem.undrainedArchiveOpener()}
 	if !mem.isTenantHome && flags.isOnlyForOwner() {
 		workspace.Typed = mem.clientCommandRewriter()
 	}

@@ -159,9 +159,10 @@ func (env *environment) listEntryFacts(e verb.Entry) (fs []tui.Fact) {
 	return fs
 }
 
-// showChanges prints changes, and the entries that each change touched. All changes of one import share a line.
+// showChanges prints changes, and the entries that each change touched. All changes of one call, such as an import,
+// share a line.
 func (env *environment) showChanges(changes []verb.Change) {
-	for _, o := range verb.JoinImportChanges(changes) {
+	for _, o := range verb.JoinChanges(changes) {
 		env.showOperation(o)
 	}
 }
@@ -200,7 +201,7 @@ func (env *environment) showOperation(c verb.Operation) {
 		text += " [session " + id + "]"
 	}
 	number := formatSeq(c.Seq)
-	if c.IsImport() {
+	if c.HasManyChanges() {
 		number = formatSeq(c.FirstSeq) + " to " + number
 	}
 	head := fmt.Sprintf(

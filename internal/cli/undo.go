@@ -18,8 +18,9 @@ func undoCommand(mem *openMemory) *cobra.Command {
 	return setUpFlagsAndArgs(&cobra.Command{
 		Use:   "undo [N]",
 		Short: "Undo the last change, or the last N",
-		Long: `Undo takes back the last N changes that were not undone yet. It makes a single
-new change, which you can also undo. An import counts as one change.`,
+		Long: `Undo takes back the last N changes that were not undone yet, and prints the
+command that redoes them. An import counts as one change, and so does a command
+that changed many entries.`,
 		Example: `  oxbow undo
   oxbow undo 3 --dry-run
   oxbow undo --seq 41      # undo change 41 and nothing else`,

@@ -1,5 +1,5 @@
 // This file changes the labels of many entries. A change is first planned, so that a person can check the plan. The
-// plan is then applied as a single change of the memory, so that a single undo reverts it.
+// plan is then applied so that a single undo reverts it.
 
 package label
 
@@ -25,6 +25,7 @@ type Change struct {
 	PlannedVersion uint64 // version of the entry when the change was planned
 	LabelsBefore   []oxbow.Label
 	LabelsAfter    []oxbow.Label
+	EntryBytes     int // size of the entry before the change, as [oxbow.EntryBytes] returns it
 }
 
 // AddedLabels returns the labels that the entry gets.
@@ -43,14 +44,17 @@ func subtractLabels(ls, others []oxbow.Label) []oxbow.Label {
 	return rest
 }
 
-// StoreOps returns the operations that apply the plan to a store. Each operation fails if its entry no longer has the
-// version for which the change was planned.
-func (p Plan) StoreOps() []oxbow.Op {
-	ops := make([]oxbow.Op, len(p.EntryChanges))
+// OpGroups returns the operations that apply the plan to a store, with a group for each entry. Each operation fails if
+// its entry no longer has the version for which the change was planned.
+func (p Plan) OpGroups() []oxbow.OpGroup {
+	groups := make([]oxbow.OpGroup, len(p.EntryChanges))
 	for i, c := range p.EntryChanges {
-		ops[i] = oxbow.Relabel{Name: c.Name, Labels: c.LabelsAfter, If: c.PlannedVersion}
+		groups[i] = oxbow.OpGroup{
+			Ops:      []oxbow.Op{oxbow.Relabel{Name: c.Name, Labels: c.LabelsAfter, If: c.PlannedVersion}},
+			OldBytes: c.EntryBytes,
+		}
 	}
-	return ops
+	return groups
 }
 
 // Planner creates a plan for the present entries of a store.
@@ -59,19 +63,38 @@ type Planner func(ctx context.Context, s oxbow.Store) (Plan, error)
 // maxApplyAttempts is the maximum number of times that [ApplyPlan] plans again because another writer changed an entry.
 const maxApplyAttempts = 20
 
-// ApplyPlan creates a plan and applies it in a single change. It returns the plan and the number of the change. The
-// number is 0 if the plan is empty, or if the store does not number changes. If another writer changes an entry in
-// between, Apply plans again.
-func ApplyPlan(ctx context.Context, s oxbow.Store, makePlan Planner) (p Plan, seq uint64, err error) {
+// ApplyPlan creates a plan and applies it in a single change or, if the entries are too large for one change, in the
+// parts of [oxbow.CommitInParts]. maxBytes is the maximum size of a change in bytes (0 means the default).
+//
+// It returns the plan, with all entries whose labels were changed, and the number of the last change. The number is 0
+// if nothing was changed, or if the store does not number changes. If another writer changes an entry in between,
+// ApplyPlan plans again. After an error, the changes that were made stay, and the same call changes the other entries.
+func ApplyPlan(
+	ctx context.Context,
+	s oxbow.Store,
+	makePlan Planner,
+	maxBytes int,
+) (applied Plan, seq uint64, err error) {
+	o := oxbow.PartOptions{MaxBytes: maxBytes}
 	for n := 1; ; n++ {
-		p, err = makePlan(ctx, s)
-		if err != nil || len(p.EntryChanges) == 0 {
-			return p, 0, err
+		p, err := makePlan(ctx, s)
+		if len(applied.EntryChanges) == 0 {
+			applied.ChangeNote = p.ChangeNote
 		}
-		made, err := oxbow.Commit(oxbow.WithNote(ctx, p.ChangeNote), s, p.StoreOps()...)
-		if raced := errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrNotFound); !raced ||
-			n == maxApplyAttempts {
-			return p, made.Seq, err
+		isUnused := o.EarlierParts > 0 && errors.As(err, new(*UnusedError))
+		switch {
+		case isUnused: // The earlier parts and another writer have changed all entries.
+			return applied, seq, nil
+		case err != nil || len(p.EntryChanges) == 0:
+			return applied, seq, err
+		}
+		done, err := oxbow.CommitInParts(oxbow.WithNote(ctx, p.ChangeNote), s, p.OpGroups(), o)
+		applied.EntryChanges = append(applied.EntryChanges, p.EntryChanges[:done.GroupCount]...)
+		o.EarlierParts += done.ChangeCount
+		seq = max(seq, done.LastSeq)
+		raced := errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrNotFound)
+		if !raced || n == maxApplyAttempts {
+			return applied, seq, err
 		}
 	}
 }
@@ -113,6 +136,7 @@ func PlanSetLabels(sel Selection, note string, newLabels func([]oxbow.Label) []o
 // fails, because both groups of entries could not be distinguished afterwards; see [PlanMergeLabels]. If no entry has
 // oldLabel, the error matches [oxbow.ErrNotFound].
 func PlanRenameLabel(oldLabel, newLabel oxbow.Label) Planner {
+	isPlanned := false
 	return func(ctx context.Context, s oxbow.Store) (Plan, error) {
 		if oldLabel == newLabel {
 			return Plan{}, &oxbow.InvalidError{
@@ -129,10 +153,12 @@ func PlanRenameLabel(oldLabel, newLabel oxbow.Label) Planner {
 			isOldUsed = isOldUsed || slices.ContainsFunc(e.Labels, oldLabel.Is)
 			isNewUsed = isNewUsed || slices.ContainsFunc(e.Labels, newLabel.Is)
 		}
-		if isOldUsed && isNewUsed {
+		// If this is a second plan, the parts that the first plan made have the new label.
+		if isOldUsed && isNewUsed && !isPlanned {
 			return Plan{}, &oxbow.InvalidError{Field: "label", Value: newLabel.String(),
 				Reason: fmt.Sprintf("is in use already; to join the two: merge %s into %s", oldLabel, newLabel)}
 		}
+		isPlanned = true
 		return planReplace(
 			ctx,
 			s,
@@ -224,7 +250,13 @@ func (sel Selection) planEdit(
 			if err := (oxbow.Relabel{Name: e.Name, Labels: after}).Check(); err != nil {
 				return p, fmt.Errorf("labelling %q: %w", e.Name, err)
 			}
-			p.EntryChanges = append(p.EntryChanges, Change{e.Name, e.Version, e.Labels, after})
+			p.EntryChanges = append(p.EntryChanges, Change{
+				Name:           e.Name,
+				PlannedVersion: e.Version,
+				LabelsBefore:   e.Labels,
+				LabelsAfter:    after,
+				EntryBytes:     oxbow.EntryBytes(&e),
+			})
 		}
 		for _, n := range sel.Names {
 			if !seen[oxbow.NormalName(n)] {

@@ -122,7 +122,7 @@ func TestEdit(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			m := open(t, before...)
 			was := shown(t, m)
-			p, seq, err := ApplyPlan(t.Context(), m, tt.plan)
+			p, seq, err := ApplyPlan(t.Context(), m, tt.plan, 0)
 			if !errors.Is(err, tt.err) || (err == nil && len(p.EntryChanges) != tt.n) {
 				t.Fatalf("Apply() changes %d, %v; want %d, %v", len(p.EntryChanges), err, tt.n, tt.err)
 			}
@@ -175,8 +175,8 @@ func TestApplyPlansAgain(t *testing.T) {
 		}
 		return m.Apply(t.Context(), oxbow.Relabel{Name: "a", Labels: labels(t, "tag:x", fmt.Sprintf("tag:race%d", n))})
 	}}
-	if _, _, err := ApplyPlan(t.Context(), r, PlanRenameLabel(labels(t, "tag:x")[0], labels(t,
-		"tag:y")[0])); err != nil {
+	plan := PlanRenameLabel(labels(t, "tag:x")[0], labels(t, "tag:y")[0])
+	if _, _, err := ApplyPlan(t.Context(), r, plan, 0); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := shown(t, m), []string{"a tag:race1 tag:y", "c tag:y"}; !slices.Equal(got, want) {

@@ -124,7 +124,13 @@ func PlanAcceptSuggestions(ss []Suggestion, minConfidence float64) Planner {
 			}
 			after = oxbow.SortLabels(after)
 			if len(after) > len(e.Labels) && len(after) <= oxbow.MaxLabels {
-				p.EntryChanges = append(p.EntryChanges, Change{e.Name, e.Version, e.Labels, after})
+				p.EntryChanges = append(p.EntryChanges, Change{
+					Name:           e.Name,
+					PlannedVersion: e.Version,
+					LabelsBefore:   e.Labels,
+					LabelsAfter:    after,
+					EntryBytes:     oxbow.EntryBytes(&e),
+				})
 			}
 		}
 		return p, nil

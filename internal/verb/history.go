@@ -144,6 +144,9 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	seqs := slices.Compact(slices.Sorted(slices.Values(in.Seq)))
 	if in.Seq != nil {
 		cs, err = readChanges(ctx, m, seqs)
+		if err == nil {
+			cs, err = withOtherParts(ctx, m, cs)
+		}
 	} else {
 		cs, err = out.lastUndoableChanges(ctx, m, count)
 		if err == nil && len(cs) == 0 {
@@ -151,23 +154,27 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 			return out, nil
 		}
 	}
-	for _, c := range cs {
-		seqs = append(seqs, c.Seq)
-	}
 	if err == nil && in.DryRun {
 		err = m.CheckRevert(ctx, cs...)
 	}
 	if err == nil && !in.DryRun {
-		out.Seq, err = m.Revert(ctx, slices.Compact(slices.Sorted(slices.Values(seqs)))...)
+		out.madeSeqs, err = revertChanges(ctx, m, cs, w.MaxChangeBytes)
+		if err == nil {
+			out.Seq = out.madeSeqs[len(out.madeSeqs)-1]
+		}
 	}
 	mayBeRepeated := out.Seq != 0 && oxbow.OpIDFrom(ctx) != ""
 	if err == nil && mayBeRepeated {
 		// If the call was repeated, return the changes that the first call has undone.
-		cs, err = undoneChanges(ctx, m, out.Seq)
+		cs, err = undoneChanges(ctx, m, out.madeSeqs)
 	}
 	var later *oxbow.ConflictError
 	if errors.As(err, &later) {
 		err = &laterChangeError{later}
+	}
+	isPartlyDone := err != nil && len(out.madeSeqs) > 0
+	if isPartlyDone {
+		err = Advise(err, "the newest of the changes were undone before; the same call undoes the others")
 	}
 	if err != nil {
 		return UndoOut{}, err
@@ -176,11 +183,9 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	for _, c := range cs {
 		out.Undone = append(out.Undone, past.VisibleChange(ctx, c))
 	}
-	// An import may consist of several changes, but counts as one undone operation. parts is the number of changes to
-	// leave out of the count for this reason.
-	parts := 0
+	parts := 0 // number of changes that belong to the same call as another undone change
 	for i := 1; i < len(cs); i++ {
-		if cs[i-1].OneImport(cs[i]) {
+		if cs[i-1].Follows(cs[i]) {
 			parts++
 		}
 	}
@@ -196,7 +201,7 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 			Notef("dry run: nothing was undone; call again without %s to undo it", ParamRef("dry_run")),
 		)
 	} else {
-		out.Notes = append(out.Notes, Notef("to redo: %s", UndoHint(out.Seq, "", "")))
+		out.Notes = append(out.Notes, Notef("to redo: %s", undoHintOf(out.madeSeqs, "", "")))
 		out.addAliasNotes(ctx, m, cs)
 	}
 	return out, nil
@@ -205,7 +210,7 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 // addAliasNotes adds notes about aliases after the changes in undone were undone. There is a note for each alias that
 // could not be restored, and for each entry that lost an alias because a restored entry has the alias as its name.
 func (out *UndoOut) addAliasNotes(ctx context.Context, m *oxbow.Memory, undone []oxbow.Change) {
-	undo, err := readChanges(ctx, m, []uint64{out.Seq})
+	undos, err := readChanges(ctx, m, out.madeSeqs)
 	if err != nil {
 		return // Return no error, because the changes were undone and only the notes about aliases are missing.
 	}
@@ -219,7 +224,11 @@ func (out *UndoOut) addAliasNotes(ctx context.Context, m *oxbow.Memory, undone [
 			touched[v.Entry.Name] = true
 		}
 	}
-	for _, v := range undo[0].Versions {
+	var restored []oxbow.Version
+	for _, c := range undos {
+		restored = append(restored, c.Versions...)
+	}
+	for _, v := range restored {
 		switch {
 		case v.Verb == oxbow.VerbAlias && !touched[v.Entry.Name]:
 			out.Notes = append(out.Notes, Notef("%q lost an alias: it is the name of an entry again", v.Entry.Name))
@@ -254,13 +263,38 @@ func entriesBefore(ctx context.Context, m *oxbow.Memory, c oxbow.Change) map[str
 	return before
 }
 
-// undoneChanges returns the changes that the undo with the number seq has undone.
-func undoneChanges(ctx context.Context, m *oxbow.Memory, seq uint64) ([]oxbow.Change, error) {
-	undo, err := readChanges(ctx, m, []uint64{seq})
+// undoneChanges returns the changes that the undos with the numbers seqs have undone.
+func undoneChanges(ctx context.Context, m *oxbow.Memory, seqs []uint64) ([]oxbow.Change, error) {
+	undos, err := readChanges(ctx, m, seqs)
 	if err != nil {
 		return nil, err
 	}
-	return readChanges(ctx, m, slices.Sorted(slices.Values(undo[0].Reverts)))
+	var undone []uint64
+	for _, c := range undos {
+		undone = append(undone, c.Reverts...)
+	}
+	slices.Sort(undone)
+	return readChanges(ctx, m, slices.Compact(undone))
+}
+
+// withOtherParts adds to the changes the other parts of the calls that made them, because a person who undoes one part
+// means the call.
+func withOtherParts(ctx context.Context, m *oxbow.Memory, cs []oxbow.Change) ([]oxbow.Change, error) {
+	h, err := m.History()
+	if err != nil {
+		return nil, err
+	}
+	return oxbow.WithOtherParts(ctx, h, cs)
+}
+
+// revertChanges reverts the changes, which must be ordered from the newest to the oldest. It returns the numbers of the
+// changes that it made (see [oxbow.RevertInParts]).
+func revertChanges(ctx context.Context, m *oxbow.Memory, cs []oxbow.Change, maxBytes int) ([]uint64, error) {
+	h, err := m.History()
+	if err != nil {
+		return nil, err
+	}
+	return oxbow.RevertInParts(ctx, h, cs, maxBytes)
 }
 
 // lastUndoableChanges returns the newest changes that can be undone, at most count. It fails if such changes do not

@@ -124,7 +124,12 @@ type Arg struct {
 }
 
 func UndoHint(seq uint64, effect, purpose string) *CallHint {
-	return &CallHint{Verb: "undo", Args: []Arg{{"seq", []uint64{seq}}}, Does: effect, To: purpose}
+	return undoHintOf([]uint64{seq}, effect, purpose)
+}
+
+// undoHintOf suggests to undo several changes in one call.
+func undoHintOf(seqs []uint64, effect, purpose string) *CallHint {
+	return &CallHint{Verb: "undo", Args: []Arg{{"seq", seqs}}, Does: effect, To: purpose}
 }
 
 func (p ParamRef) modelText() string         { return string(p) }

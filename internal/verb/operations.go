@@ -1,5 +1,5 @@
 // This file groups changes as a person would count them. An import counts as one operation, even if it made many
-// changes.
+// changes, and so do the parts of a call that changed many entries.
 
 package verb
 
@@ -9,36 +9,49 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Operation is a single change, or all changes of an import.
+// Operation is a single change, or all changes of one call, such as an import.
 type Operation struct {
-	// the newest change, whose list of entries also contains the entries of the other changes, newest first
-	Change
+	Change          // the newest change, with the entries of all changes, newest first, and the note of the call
 	FirstSeq uint64 // number of the oldest change
 }
 
-// IsImport reports whether the operation is an import that made several changes.
-func (o Operation) IsImport() bool { return o.FirstSeq < o.Seq }
+// HasManyChanges reports whether the operation has several changes.
+func (o Operation) HasManyChanges() bool { return o.FirstSeq < o.Seq }
 
-// JoinImportChanges groups the changes of each import into one operation. The changes must be in the order of the log,
-// newest first. Changes of an import are joined only if they directly follow each other.
-func JoinImportChanges(changes []Change) []Operation {
+// IsImport reports whether the operation is an import that made several changes.
+func (o Operation) IsImport() bool {
+	return o.HasManyChanges() && o.Source.Actor == string(oxbow.Imported)
+}
+
+// JoinChanges groups the changes of each call into one operation. The changes must be in the order of the log, newest
+// first. Changes of a call are joined only if they directly follow each other.
+func JoinChanges(changes []Change) []Operation {
 	var ops []Operation
+	oldest := Change{} // oldest change of the last operation
 	for _, c := range changes {
-		if n := len(ops); n > 0 && ops[n-1].isSameImport(c) {
+		if n := len(ops); n > 0 && oldest.follows(c) {
 			last := &ops[n-1]
 			last.FirstSeq, last.Entries = c.Seq, append(slices.Clip(last.Entries), c.Entries...)
-			continue
+			last.Note, _, _ = oxbow.SplitPartNote(c.Note)
+		} else {
+			ops = append(ops, Operation{Change: c, FirstSeq: c.Seq})
 		}
-		ops = append(ops, Operation{Change: c, FirstSeq: c.Seq})
+		oldest = c
 	}
 	return ops
 }
 
-// isSameImport reports whether c belongs to the same import as o, like [oxbow.Change.OneImport] for changes in an
-// answer.
-func (o Operation) isSameImport(c Change) bool {
-	isImport := c.Source.Actor == string(oxbow.Imported) && c.Note != "" && c.Source.Session != ""
-	sameCall := c.Source.Session == o.Source.Session && c.Source.Actor == o.Source.Actor &&
-		c.Source.Door == o.Source.Door
-	return isImport && sameCall && c.Note == o.Note
+// follows is like [oxbow.Change.Follows], for changes in an answer.
+func (c Change) follows(o Change) bool { return c.storeChange().Follows(o.storeChange()) }
+
+// storeChange returns the change with those fields that [oxbow.Change.Follows] compares.
+func (c Change) storeChange() oxbow.Change {
+	return oxbow.Change{
+		Note: c.Note,
+		Source: oxbow.Source{
+			Door:    c.Source.Door,
+			Actor:   oxbow.Actor(c.Source.Actor),
+			Session: c.Source.Session,
+		},
+	}
 }

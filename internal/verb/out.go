@@ -210,13 +210,15 @@ type HistoryOut struct {
 // UndoOut is the result of undo.
 type UndoOut struct {
 	DryRun bool     `json:"dry_run,omitempty"`
-	Seq    uint64   `json:"seq,omitempty"` // number of the change that was made by this undo
+	Seq    uint64   `json:"seq,omitempty"` // number of the change that was made by this undo, or of the last one
 	Undone []Change `json:"undone"`        // the changes that were undone, the newest first
 	Notes  []Note   `json:"notes,omitempty"`
 
 	// Tidied is set, and Undone is empty, if a change by consolidate or compress was undone in a home with another
 	// layout.
 	Tidied *Tidied `json:"tidied,omitempty"`
+
+	madeSeqs []uint64 // numbers of all changes that were made by this undo
 }
 
 // RestoreOut is the result of restore.

@@ -185,7 +185,7 @@ func sourceText(s Source) string {
 // many more there are.
 func (o Operation) record() report.Record {
 	r := report.Record{Key: report.Words(fmt.Sprintf("change %d", o.Seq)), Subject: o}
-	if o.IsImport() {
+	if o.HasManyChanges() {
 		r.Key = report.Words(fmt.Sprintf("changes %d to %d", o.FirstSeq, o.Seq))
 	}
 	r.Cells = []report.Cell{{Value: report.Words(o.Time)}, {Value: report.Words(sourceText(o.Source))},
@@ -216,9 +216,9 @@ func (o Operation) record() report.Record {
 // record describes a single change.
 func (c Change) record() report.Record { return Operation{Change: c, FirstSeq: c.Seq}.record() }
 
-// operationRecords describes changes. All changes of one import have a single record.
+// operationRecords describes changes. All changes of one call, such as an import, have a single record.
 func operationRecords(changes []Change) (records []report.Section) {
-	for _, o := range JoinImportChanges(changes) {
+	for _, o := range JoinChanges(changes) {
 		records = append(records, o.record())
 	}
 	return records
@@ -304,7 +304,7 @@ func (a UndoOut) Report() (r report.Report) {
 	records := operationRecords(a.Undone)
 	did := report.EffectVerb(a.DryRun, "undid", "would undo")
 	what := report.Sentencef("%s", countText(len(records), "change", "changes"))
-	if ops := JoinImportChanges(a.Undone); len(ops) == 1 && ops[0].IsImport() {
+	if ops := JoinChanges(a.Undone); len(ops) == 1 && ops[0].IsImport() {
 		what = report.Sentencef("the %s: %s", ops[0].Note, countText(len(ops[0].Entries), "entry", "entries"))
 	}
 	r.AddLinef("%s %s", did, what)

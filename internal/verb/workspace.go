@@ -125,6 +125,10 @@ type Workspace struct {
 	// if no profile is loaded.
 	openUnrestricted func(ctx context.Context, how Access) (*oxbow.Memory, error)
 
+	// MaxChangeBytes is the maximum size, in bytes, of a change by a verb that changes many entries. Such a verb makes
+	// several changes if its work is larger (see [oxbow.CommitInParts]). 0 means the default of 16 MiB. Tests set it.
+	MaxChangeBytes int
+
 	withoutAdvice     bool // If a name is unknown, the error does not suggest similar names.
 	isSessionsArchive bool // the memory is the archive of sessions, so contents are conversation turns
 }

@@ -170,7 +170,7 @@ func TestConflict(t *testing.T) {
 		t.Fatal(err)
 	}
 	act{session: "person", verb: "write", name: "b", text: "mine"}.do(t, m)
-	if _, err := p.Apply(in("person")); !errors.Is(err, oxbow.ErrConflict) {
+	if _, err := p.Apply(in("person"), oxbow.PartOptions{}); !errors.Is(err, oxbow.ErrConflict) {
 		t.Errorf("Apply of a stale plan = %v, want a conflict", err)
 	}
 	if e, err := m.Get(t.Context(), "a"); err != nil || e.Content != "evil" {

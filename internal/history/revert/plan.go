@@ -1,4 +1,4 @@
-// This file plans a revert, and applies the plan in a single change.
+// This file plans a revert, and applies the plan.
 
 package revert
 
@@ -57,6 +57,7 @@ type Plan struct {
 
 	history     oxbow.Historian
 	ops         []oxbow.Op
+	oldBytes    map[string]int    // for each name, the size of the present entry (see [oxbow.EntryBytes])
 	lastChanges map[string]uint64 // for each name, the number of the entry's last change
 }
 
@@ -64,7 +65,12 @@ type Plan struct {
 // versions that were derived from the selected versions. It changes nothing. If no version is selected, the plan is
 // empty.
 func MakePlan(ctx context.Context, h oxbow.Historian, sel Selection) (*Plan, error) {
-	p := &Plan{history: h, FirstVersions: map[string]uint64{}, lastChanges: map[string]uint64{}}
+	p := &Plan{
+		history:       h,
+		FirstVersions: map[string]uint64{},
+		oldBytes:      map[string]int{},
+		lastChanges:   map[string]uint64{},
+	}
 	w, err := readRevertWindow(ctx, h, &sel)
 	if err != nil || w == nil {
 		return p, err
@@ -138,6 +144,9 @@ func (p *Plan) planEntrySteps(ctx context.Context, w *revertWindow, nodes []*ver
 		return nil
 	}
 	p.ops = append(p.ops, ops...)
+	if now != nil {
+		p.oldBytes[name] = oxbow.EntryBytes(now)
+	}
 	s := Step{Name: name, RevertedChanges: r.revertedVersions, Outcome: outcomeReturned}
 	switch {
 	case r.entry == nil:
@@ -212,15 +221,18 @@ func joinChangeNumbers(seqs []uint64) string {
 // IsEmpty reports whether the plan changes nothing.
 func (p *Plan) IsEmpty() bool { return len(p.ops) == 0 }
 
-// Apply executes the plan in a single change, and returns the change's number. If an entry has changed since the plan
-// was made, the error matches [oxbow.ErrConflict].
-func (p *Plan) Apply(ctx context.Context) (uint64, error) {
+// Apply executes the plan in a single change or, if it is too large for one change, in the parts of
+// [oxbow.CommitInParts], and returns the number of the last change and the number of parts. If an entry has changed
+// since the plan was made, the error matches [oxbow.ErrConflict]. After an error, the parts that were made stay.
+func (p *Plan) Apply(ctx context.Context, o oxbow.PartOptions) (oxbow.Parts, error) {
 	if p.IsEmpty() {
-		return 0, nil
+		return oxbow.Parts{}, nil
 	}
-	made, err := oxbow.Commit(oxbow.WithNote(ctx, revertNotePrefix+joinChangeNumbers(p.Changes)), p.history, p.ops...)
+	groups := oxbow.GroupOps(p.ops, func(name string) int { return p.oldBytes[name] })
+	ctx = oxbow.WithNote(ctx, revertNotePrefix+joinChangeNumbers(p.Changes))
+	done, err := oxbow.CommitInParts(ctx, p.history, groups, o)
 	if errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrNotFound) {
 		err = &oxbow.ConflictError{Name: p.ops[0].Target()}
 	}
-	return made.Seq, err
+	return done, err
 }

@@ -241,7 +241,8 @@ func do(t testing.TB, m *oxbow.Memory, sel Selection) *Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seq, err := p.Apply(in("person"))
+	made, err := p.Apply(in("person"), oxbow.PartOptions{})
+	seq := made.LastSeq
 	if err != nil || (seq == 0) != p.IsEmpty() {
 		t.Fatalf("Apply = %d, %v", seq, err)
 	}

@@ -215,6 +215,12 @@ func newVersion(seq uint64, v *recordBody, p loggedOp) store.Version {
 		Erased: p.isErased}
 }
 
+// newBaseVersion returns the version of an entry in the base.
+func newBaseVersion(p loggedOp) store.Version {
+	return store.Version{Seq: p.entry.Version, Verb: store.VerbUpdate, Entry: *p.entry, Source: p.entry.Source,
+		Note: "earlier versions were dropped by a compaction"}
+}
+
 // Versions implements [store.Historian].
 func (d *DB) Versions(ctx context.Context, name string) iter.Seq2[store.Version, error] {
 	return func(yield func(store.Version, error) bool) {
@@ -275,8 +281,7 @@ func (d *DB) versionsInChange(seq uint64, name string, id uint64) ([]store.Versi
 	}
 	err = d.eachBaseEntry(func(_ int64, p loggedOp) {
 		if p.entry.Name == name && p.entry.Version == seq {
-			vs = append(vs, store.Version{Seq: seq, Verb: store.VerbUpdate, Entry: *p.entry, Source: p.entry.Source,
-				Note: "earlier versions were dropped by a compaction"})
+			vs = append(vs, newBaseVersion(p))
 		}
 	})
 	return vs, err

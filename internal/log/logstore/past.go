@@ -5,6 +5,7 @@ package logstore
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/oxbow-memory/oxbow/store"
 )
@@ -72,20 +73,22 @@ func (p *pastVersions) setEntry(id uint64, e *store.Entry) {
 // addVersionsBefore sets, for each entry that change seq wrote, the version before this change.
 func (d *DB) addVersionsBefore(p *pastVersions, seq uint64, v *recordBody) error {
 	first, _ := d.changeRange()
-	for i := len(v.ops) - 1; i >= 0; i-- {
-		op := v.ops[i]
+	for _, op := range v.ops {
 		if op.prevSeq != 0 && op.prevSeq < first {
-			// A compaction has dropped the previous version's change. To find that version, versionBefore would have
-			// to read all entries that the compaction kept.
+			// A compaction has dropped the previous version's change. To find that version, readSteps would have to
+			// read all entries that the compaction kept.
 			return errReadFromStart
 		}
-		old, err := d.versionBefore(seq, v, v.ops[:i], op)
-		if err != nil {
-			return err
-		}
-		p.setEntry(op.entry.ID, nil)
-		if old != nil {
-			p.setEntry(old.Entry.ID, &old.Entry)
+	}
+	versions := previousVersions{db: d}
+	steps, err := versions.readSteps(seq, v)
+	if err != nil {
+		return err
+	}
+	for _, s := range slices.Backward(steps) {
+		p.setEntry(s.p.entry.ID, nil)
+		if s.old != nil {
+			p.setEntry(s.old.Entry.ID, &s.old.Entry)
 		}
 	}
 	return nil

@@ -85,7 +85,8 @@ func (d *DB) readSince(start store.Position, lastSeq uint64, yield func(store.De
 	if p.Seq == lastSeq {
 		return nil
 	}
-	_, err = d.replayLog(log, &deltaReader{d, yield, unknown}, nil, lastSeq)
+	reader := &deltaReader{db: d, yield: yield, positionErr: unknown, replaced: previousVersions{db: d}}
+	_, err = d.replayLog(log, reader, nil, lastSeq)
 	return err
 }
 
@@ -94,6 +95,7 @@ type deltaReader struct {
 	db          *DB
 	yield       func(store.Delta) bool
 	positionErr error
+	replaced    previousVersions // versions that restored entries replaced
 }
 
 // applyRecord implements recordApplier.
@@ -102,6 +104,10 @@ func (t *deltaReader) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, 
 		return nil, t.positionErr
 	}
 	v.source.Time = time.Unix(0, r.Time).UTC()
+	if slices.ContainsFunc(v.ops, func(p loggedOp) bool { return p.verb == store.VerbRestore }) {
+		t.replaced.names = nil
+		t.replaced.addNames(v)
+	}
 	for _, p := range v.ops {
 		deltas := []store.Delta{{ID: p.entry.ID, Entry: p.entry}}
 		switch {
@@ -109,7 +115,7 @@ func (t *deltaReader) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, 
 			deltas[0].Entry = nil
 		case p.verb == store.VerbRestore && p.prevSeq != 0:
 			// An undo can restore an entry although another entry has its name now. The other entry is then removed.
-			before, err := t.db.versionsInChange(p.prevSeq, p.entry.Name, p.entry.ID)
+			before, err := t.replaced.versionsInChange(p.prevSeq, p.entry.Name, p.entry.ID)
 			if err != nil {
 				return nil, err
 			}

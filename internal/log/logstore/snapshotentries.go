@@ -89,8 +89,7 @@ func (s *snapshot) readEntryAtPosition(row int) *store.Entry {
 // readEntriesByID returns the entries with these IDs, each of which must have a row. It reads each record only once.
 func (s *snapshot) readEntriesByID(ids []uint64) []*store.Entry {
 	rows, es := make([]int, len(ids)), map[int]*store.Entry{}
-	// IDs of the entries to read, by the offset of the log record that contains the entry
-	wanted := map[int64][]uint64{}
+	wanted := map[int64]map[uint64]bool{} // IDs, by the offset of the record with the entry
 	for i, id := range ids {
 		rows[i], _ = s.findRow(id)
 		if e, ok := s.cachedEntries.Get(rows[i]); ok {
@@ -98,12 +97,15 @@ func (s *snapshot) readEntriesByID(ids []uint64) []*store.Entry {
 			continue
 		}
 		offset := s.entryField(rows[i], 2)
-		wanted[offset] = append(wanted[offset], id)
+		if wanted[offset] == nil {
+			wanted[offset] = map[uint64]bool{}
+		}
+		wanted[offset][id] = true
 	}
 	rd := s.log.NewReader()
 	for _, offset := range slices.Sorted(maps.Keys(wanted)) {
 		if r, err := rd.RecordAt(offset); err == nil {
-			some, _ := s.decodeAndCache(&r, func(id uint64) bool { return slices.Contains(wanted[offset], id) })
+			some, _ := s.decodeAndCache(&r, func(id uint64) bool { return wanted[offset][id] })
 			maps.Copy(es, some)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/binary"
 	"iter"
+	"maps"
 	"math/bits"
 	"slices"
 	"strings"
@@ -30,8 +31,9 @@ type state struct {
 	base       *snapshot // snapshot (may be nil)
 	hiddenRows bitmap    // rows of the snapshot whose entries were replaced or removed since
 
-	changedByName map[string]*store.Entry // entries that changed after the snapshot
-	changedByID   []*store.Entry          // the entries of changedByName, ordered by ID
+	changedByName map[string]*store.Entry // entries that changed after base
+	changedByID   []*store.Entry          // the same entries, ordered by ID
+	largeChange   *largeChange            // the change that is being applied, if it is large
 	// names of the removed entries, each with the removing change's number
 	removedNames     map[string]uint64
 	nextEntryID      uint64
@@ -185,6 +187,10 @@ func (st *state) applyChange(seq uint64, changeTime time.Time, v *recordBody) []
 	for i := range v.ops {
 		st.opsSinceBase += len(v.ops[i].entry.Content) / contentBytesPerOp
 	}
+	if st.movesManyEntries(v) {
+		st.largeChange = &largeChange{entriesByID: map[uint64]*store.Entry{}}
+		defer st.endLargeChange()
+	}
 	deltas := make([]store.Delta, 0, len(v.ops))
 	for i := range v.ops {
 		p := &v.ops[i]
@@ -250,6 +256,10 @@ func (st *state) putEntry(e *store.Entry) (replaced uint64) {
 	st.changedByName[e.Name] = e
 	delete(st.removedNames, e.Name)
 	st.addRareLabelEntry(e)
+	if st.largeChange != nil {
+		st.largeChange.entriesByID[e.ID] = e
+		return replaced
+	}
 	if n := len(st.changedByID); n == 0 || st.changedByID[n-1].ID < e.ID {
 		st.changedByID = append(st.changedByID, e)
 		return replaced
@@ -276,10 +286,72 @@ func (st *state) removeEntry(e *store.Entry, seq uint64) {
 
 // removeChangedEntry removes the entry with this ID from changedByID.
 func (st *state) removeChangedEntry(id uint64) {
+	if st.largeChange != nil {
+		st.removeRareLabelEntry(id)
+		st.largeChange.entriesByID[id] = nil
+		return
+	}
 	if i, found := st.searchChangedID(id); found {
 		st.removeRareLabelEntry(id)
 		st.changedByID = slices.Delete(st.changedByID, i, i+1)
 	}
+}
+
+// largeChange collects what a large change does to changedByID. To insert or remove each entry separately would move
+// all later entries each time.
+type largeChange struct {
+	entriesByID map[uint64]*store.Entry // written entries, or nil for removed entries
+}
+
+// minLargeChangeOps is the minimum number of ops of a large change.
+const minLargeChangeOps = 64
+
+// movesManyEntries reports whether a change has many ops, and does more than to append entries to changedByID.
+func (st *state) movesManyEntries(v *recordBody) bool {
+	if len(v.ops) < minLargeChangeOps {
+		return false
+	}
+	last := uint64(0)
+	if n := len(st.changedByID); n > 0 {
+		last = st.changedByID[n-1].ID
+	}
+	for i := range v.ops {
+		id := v.ops[i].entry.ID
+		if id <= last || v.ops[i].verb == store.VerbRemove {
+			return true
+		}
+		last = id
+	}
+	return false
+}
+
+// endLargeChange merges the entries of a large change into changedByID.
+func (st *state) endLargeChange() {
+	byID := st.largeChange.entriesByID
+	st.largeChange = nil
+	ids := slices.Sorted(maps.Keys(byID))
+	merged := make([]*store.Entry, 0, len(st.changedByID)+len(ids))
+	add := func(id uint64) {
+		if e := byID[id]; e != nil {
+			merged = append(merged, e)
+		}
+	}
+	for _, e := range st.changedByID {
+		for len(ids) > 0 && ids[0] < e.ID {
+			add(ids[0])
+			ids = ids[1:]
+		}
+		if len(ids) > 0 && ids[0] == e.ID {
+			add(ids[0]) // The change replaced or removed the entry.
+			ids = ids[1:]
+			continue
+		}
+		merged = append(merged, e)
+	}
+	for _, id := range ids {
+		add(id)
+	}
+	st.changedByID = merged
 }
 
 // rareLabelKeys are keys of labels that few entries have. Each write searches for such entries, so they are listed

@@ -25,39 +25,9 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	seqs = slices.Compact(seqs)
 	// Read the changes to undo before acquiring the lock. They cannot change meanwhile. Whether later changes to the
 	// same entries exist is checked under the lock.
-	type step struct {
-		seq uint64
-		p   loggedOp
-		old *store.Version // version of the entry before the undone change (nil if the entry did not exist)
-	}
-	var steps []step
-	for _, seq := range seqs {
-		_, v, ok, err := d.readChangeRecord(seq)
-		if err != nil {
-			return 0, err
-		}
-		if !ok {
-			first, last := d.changeRange()
-			return 0, store.NoChange("there is no change %d; the log holds %d to %d", seq, first, last)
-		}
-		if len(v.ops) == 0 {
-			return 0, &store.InvalidError{
-				Field:  "change",
-				Value:  fmt.Sprint(seq),
-				Reason: "changed no entry, so there is nothing to undo",
-			}
-		}
-		for i, p := range v.ops {
-			if p.isErased {
-				return 0, store.NoChange("change %d was erased, so that nothing says what to undo", seq)
-			}
-			s := step{seq: seq, p: p}
-			s.old, err = d.versionBefore(seq, v, v.ops[:i], p)
-			if err != nil {
-				return 0, err
-			}
-			steps = append(steps, s)
-		}
+	steps, err := d.readRevertSteps(seqs)
+	if err != nil {
+		return 0, err
 	}
 	r := d.commitChange(ctx, func(g *commitBatch) (*recordBody, error) {
 		v := &recordBody{revertedSeqs: seqs, note: "undo of " + joinNumbers(seqs)}
@@ -83,6 +53,50 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 		return v, g.freeRestoredAliases(v, func(name string) *store.Entry { return was[name] })
 	})
 	return r.seq, r.err
+}
+
+// revertStep is an op to revert.
+type revertStep struct {
+	seq uint64
+	p   loggedOp
+	old *store.Version // version before the change (nil if the entry did not exist)
+}
+
+// readRevertSteps returns the ops of the changes with these numbers, in order. It fails if one of them cannot be
+// reverted.
+func (d *DB) readRevertSteps(seqs []uint64) (steps []revertStep, err error) {
+	versions := previousVersions{db: d}
+	bodies := map[uint64]*recordBody{}
+	for _, seq := range seqs {
+		_, v, ok, err := d.readChangeRecord(seq)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			first, last := d.changeRange()
+			return nil, store.NoChange("there is no change %d; the log holds %d to %d", seq, first, last)
+		}
+		if len(v.ops) == 0 {
+			return nil, &store.InvalidError{
+				Field:  "change",
+				Value:  fmt.Sprint(seq),
+				Reason: "changed no entry, so there is nothing to undo",
+			}
+		}
+		bodies[seq] = v
+		versions.addNames(v)
+	}
+	for _, seq := range seqs {
+		if slices.ContainsFunc(bodies[seq].ops, func(p loggedOp) bool { return p.isErased }) {
+			return nil, store.NoChange("change %d was erased, so that nothing says what to undo", seq)
+		}
+		of, err := versions.readSteps(seq, bodies[seq])
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, of...)
+	}
+	return steps, nil
 }
 
 // freeRestoredAliases makes sure that no two entries have the same name or alias after a change that restores entries.
@@ -214,32 +228,68 @@ func joinNumbers(seqs []uint64) string {
 	return s
 }
 
-// versionBefore returns the version that an entry had before op p in change seq, or nil if the entry did not exist.
-// changeBody is the body of the change. earlierOps are the ops before p in the change, because one of them may have
-// written the entry. versionBefore fails if the earlier version was erased by a redaction or dropped by a compaction.
-func (d *DB) versionBefore(
-	seq uint64,
-	changeBody *recordBody,
-	earlierOps []loggedOp,
-	p loggedOp,
-) (*store.Version, error) {
-	for _, o := range slices.Backward(earlierOps) {
-		if o.entry.Name == p.entry.Name {
-			if o.verb == store.VerbRemove {
-				return nil, nil
-			}
-			v := newVersion(seq, changeBody, o)
-			return &v, nil
+// previousVersions reads the versions that entries had before changes. Consecutive ops usually replace versions of the
+// same change. Therefore it decodes the record of this change only once, and the base only once.
+type previousVersions struct {
+	db    *DB
+	names map[string]bool // names of the entries whose versions are read from the base
+
+	seq          uint64 // change that was read last (0 if none)
+	body         *recordBody
+	opsByName    map[string][]int         // indexes of the ops in body by the name of their entry
+	erasedByID   map[uint64][]int         // indexes of the erased ops in body by the ID of their entry
+	baseVersions map[string]store.Version // versions in the base by name (nil if it was not read yet)
+}
+
+// addNames adds the names of the entries that a change wrote. Callers with several changes should add the names of all
+// changes before they read a version, because the base is read again after names were added.
+func (r *previousVersions) addNames(v *recordBody) {
+	if r.names == nil {
+		r.names = map[string]bool{}
+	}
+	for _, p := range v.ops {
+		if !r.names[p.entry.Name] {
+			r.names[p.entry.Name] = true
+			r.baseVersions = nil
 		}
 	}
+}
+
+// readSteps returns the ops of a change, each with the version that its entry had before the op. v is the body of the
+// change.
+func (r *previousVersions) readSteps(seq uint64, v *recordBody) ([]revertStep, error) {
+	r.addNames(v)
+	steps := make([]revertStep, len(v.ops))
+	earlierOps := map[string]*loggedOp{} // for each name, the previous op of this change
+	for i := range v.ops {
+		p := &v.ops[i]
+		steps[i] = revertStep{seq: seq, p: *p}
+		if earlier := earlierOps[p.entry.Name]; earlier == nil {
+			old, err := r.readVersionBefore(seq, p)
+			if err != nil {
+				return nil, err
+			}
+			steps[i].old = old
+		} else if earlier.verb != store.VerbRemove {
+			was := newVersion(seq, v, *earlier)
+			steps[i].old = &was
+		}
+		earlierOps[p.entry.Name] = p
+	}
+	return steps, nil
+}
+
+// readVersionBefore returns the version that an entry had before op p in change seq, or nil if the entry did not exist.
+// No earlier op of the change may concern the entry. It fails if the version was erased or dropped by a compaction.
+func (r *previousVersions) readVersionBefore(seq uint64, p *loggedOp) (*store.Version, error) {
 	if p.prevSeq == 0 {
 		return nil, nil
 	}
-	vs, err := d.versionsInChange(p.prevSeq, p.entry.Name, p.entry.ID)
+	vs, err := r.versionsInChange(p.prevSeq, p.entry.Name, p.entry.ID)
 	if err != nil {
 		return nil, err
 	}
-	if first, _ := d.changeRange(); len(vs) == 0 && p.prevSeq < first {
+	if first, _ := r.db.changeRange(); len(vs) == 0 && p.prevSeq < first {
 		// A compaction has dropped the previous change, and the base does not contain the entry. Therefore the entry
 		// was removed or redacted at that time.
 		return nil, nil
@@ -263,6 +313,67 @@ func (d *DB) versionBefore(
 		)
 	}
 	return &v, nil
+}
+
+// versionsInChange returns the versions of the entry with this name that change seq wrote, like [DB.versionsInChange].
+func (r *previousVersions) versionsInChange(seq uint64, name string, id uint64) (vs []store.Version, err error) {
+	if r.seq != seq {
+		if err := r.readChange(seq); err != nil {
+			return nil, err
+		}
+	}
+	if r.body == nil {
+		v, ok, err := r.readBaseVersion(name)
+		if ok && v.Seq == seq {
+			vs = append(vs, v)
+		}
+		return vs, err
+	}
+	indexes := slices.Concat(r.opsByName[name], r.erasedByID[id])
+	slices.Sort(indexes)
+	for _, i := range indexes {
+		v := newVersion(seq, r.body, r.body.ops[i])
+		v.Entry.Name = name
+		vs = append(vs, v)
+	}
+	return vs, nil
+}
+
+// readChange reads a change. If the log does not contain it, body is nil.
+func (r *previousVersions) readChange(seq uint64) error {
+	_, v, ok, err := r.db.readChangeRecord(seq)
+	if err != nil {
+		return err
+	}
+	r.seq, r.body = seq, nil
+	r.opsByName, r.erasedByID = map[string][]int{}, map[uint64][]int{}
+	if !ok {
+		return nil
+	}
+	r.body = v
+	for i, p := range v.ops {
+		if !p.isErased {
+			r.opsByName[p.entry.Name] = append(r.opsByName[p.entry.Name], i)
+		} else if p.entry.ID != 0 {
+			r.erasedByID[p.entry.ID] = append(r.erasedByID[p.entry.ID], i)
+		}
+	}
+	return nil
+}
+
+// readBaseVersion returns the version of an entry in the base, whose name must be in names. ok is false if the base
+// does not contain the entry. The first call reads the whole base.
+func (r *previousVersions) readBaseVersion(name string) (v store.Version, ok bool, err error) {
+	if r.baseVersions == nil {
+		r.baseVersions = map[string]store.Version{}
+		err = r.db.eachBaseEntry(func(_ int64, p loggedOp) {
+			if r.names[p.entry.Name] {
+				r.baseVersions[p.entry.Name] = newBaseVersion(p)
+			}
+		})
+	}
+	v, ok = r.baseVersions[name]
+	return v, ok, err
 }
 
 // Restore implements [store.Historian].

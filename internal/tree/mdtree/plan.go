@@ -45,7 +45,7 @@ type PlanOptions struct {
 // LoadPlan is the shortest list of changes that makes a store equal to a tree. The lists of names are
 // sorted.
 type LoadPlan struct {
-	StoreOps       []oxbow.Op // ops to apply in a single change
+	StoreOps       []oxbow.Op // ops to apply, in order
 	AddedNames     []string
 	ChangedNames   []string
 	RemovedNames   []string // removed entries (none with [MergeMode])
@@ -57,9 +57,10 @@ type LoadPlan struct {
 	Warnings []Problem // warnings about aliases that another entry has, too
 }
 
-// PlanLoad compares the files in the tree with a store and changes neither. The caller should pass Ops to a single
-// call of [oxbow.Store.Apply], so that the change can be undone as a whole. Ops require the entry versions for which
-// they were planned. If an entry has changed since, Apply fails with [oxbow.ErrConflict].
+// PlanLoad compares the tree with a store and changes neither. The caller should pass the ops to
+// [oxbow.GroupOps] and [oxbow.CommitInParts], so that the change can be undone as a whole. The ops require the
+// versions for which they were planned. If an entry has changed since, Apply fails with
+// [oxbow.ErrConflict].
 //
 // A change of kind or date is planned as a removal and an addition with the same name. If a file lacks a date, the
 // store's date is kept. Aliases are trimmed, and empty and repeated aliases are left out, because stores do not accept

@@ -260,13 +260,16 @@ func Remove(ctx context.Context, w *verb.Workspace, in RemoveIn) (out RemoveOut,
 	if err != nil {
 		return out, err
 	}
-	var ops []oxbow.Op
+	var groups []oxbow.OpGroup
 	for e, err := range m.Entries(ctx, folderFilter(out.Folder)) {
 		switch {
 		case err != nil:
 			return out, err
 		case in.ForgetNotes && exchange.FileLabelValue(e) != "" && !exchange.IsEdited(e):
-			ops = append(ops, oxbow.Remove{Name: e.Name, If: e.Version})
+			groups = append(groups, oxbow.OpGroup{
+				Ops:      []oxbow.Op{oxbow.Remove{Name: e.Name, If: e.Version}},
+				OldBytes: oxbow.EntryBytes(&e),
+			})
 			out.Forgotten++
 		default:
 			out.RemainingNotes++
@@ -275,10 +278,9 @@ func Remove(ctx context.Context, w *verb.Workspace, in RemoveIn) (out RemoveOut,
 	if in.DryRun {
 		return out, nil
 	}
-	if len(ops) > 0 {
-		if _, err := m.Commit(oxbow.WithNote(ctx, "removal of the folder "+out.Folder.Name), ops...); err != nil {
-			return out, err
-		}
+	ctx = oxbow.WithNote(ctx, "removal of the folder "+out.Folder.Name)
+	if _, err := oxbow.CommitInParts(ctx, m, groups, oxbow.PartOptions{MaxBytes: w.MaxChangeBytes}); err != nil {
+		return out, err
 	}
 	if err := folder.SaveFolders(home, slices.Delete(all, i, i+1)); err != nil {
 		return out, err

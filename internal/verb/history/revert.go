@@ -68,8 +68,8 @@ type ShownItem struct {
 // If other writers change the memory in the meantime, the plan is made again, at most maxRevertAttempts times in all.
 const maxRevertAttempts = 10
 
-// RevertChanges reverts the effects of the selected changes in one new change. Only a person may revert, because texts
-// by others may be affected. Everybody may make a dry run.
+// RevertChanges reverts the effects of the selected changes. A single undo takes this back. Only a person may revert,
+// because texts by others may be affected. Everybody may make a dry run.
 func RevertChanges(ctx context.Context, w *verb.Workspace, in RevertIn) (RevertOut, error) {
 	out := RevertOut{DryRun: in.DryRun, Changes: []uint64{}, Steps: []revert.Step{}}
 	if in == (RevertIn{WithDerived: in.WithDerived, DryRun: in.DryRun}) {
@@ -96,7 +96,7 @@ func RevertChanges(ctx context.Context, w *verb.Workspace, in RevertIn) (RevertO
 	if err != nil {
 		return out, err
 	}
-	p, err := out.planAndApply(ctx, h, sel)
+	p, err := out.planAndApply(ctx, h, sel, w.MaxChangeBytes)
 	if err != nil {
 		return out, err
 	}
@@ -113,20 +113,29 @@ func RevertChanges(ctx context.Context, w *verb.Workspace, in RevertIn) (RevertO
 	return out, err
 }
 
-// planAndApply plans the revert and, unless this is a dry run, makes it.
+// planAndApply plans the revert and, unless this is a dry run, makes it. If another writer changes an entry in the
+// meantime, planAndApply plans the rest again. It returns the first plan that was applied, because a later plan has
+// only the rest. maxBytes is the maximum size of a change in bytes (0 means the default).
 func (out *RevertOut) planAndApply(
 	ctx context.Context,
 	h oxbow.Historian,
 	sel revert.Selection,
-) (p *revert.Plan, err error) {
+	maxBytes int,
+) (applied *revert.Plan, err error) {
+	o := oxbow.PartOptions{MaxBytes: maxBytes}
 	for try := 0; ; try++ {
-		p, err = revert.MakePlan(ctx, h, sel)
-		if err != nil || out.DryRun {
-			return p, err
+		p, err := revert.MakePlan(ctx, h, sel)
+		if o.EarlierParts == 0 {
+			applied = p
 		}
-		out.Seq, err = p.Apply(provenance.WithRestoreHistory(ctx, h))
+		if err != nil || out.DryRun {
+			return applied, err
+		}
+		done, err := p.Apply(provenance.WithRestoreHistory(ctx, h), o)
+		o.EarlierParts += done.ChangeCount
+		out.Seq = max(out.Seq, done.LastSeq)
 		if !errors.Is(err, oxbow.ErrConflict) || try == maxRevertAttempts {
-			return p, err
+			return applied, err
 		}
 	}
 }

@@ -247,10 +247,10 @@ func applyLabelPlan(ctx context.Context, w *verb.Workspace, plan label.Planner, 
 	if isDryRun {
 		p, err = plan(ctx, m)
 		if err == nil {
-			err = m.DryRun(ctx, p.StoreOps()...)
+			err = oxbow.DryRunInParts(ctx, m, p.OpGroups(), oxbow.PartOptions{MaxBytes: w.MaxChangeBytes})
 		}
 	} else {
-		p, out.Seq, err = label.ApplyPlan(ctx, m, plan)
+		p, out.Seq, err = label.ApplyPlan(ctx, m, plan, w.MaxChangeBytes)
 		// A hook would not have enough time to index so many changes.
 		verb.IndexAfterLargeWrite(ctx, m, len(p.EntryChanges))
 	}
@@ -259,6 +259,12 @@ func applyLabelPlan(ctx context.Context, w *verb.Workspace, plan label.Planner, 
 		err = verb.AdviseNote(err, verb.Notef("%s shows the labels that entries have", verb.VerbRef("labels")))
 	}
 	if err != nil {
+		isPartlyDone := !isDryRun && len(p.EntryChanges) > 0
+		if isPartlyDone {
+			count := text.FormatCount(len(p.EntryChanges), "entry", "entries")
+			err = verb.Advise(err, "the labels of "+count+" were changed before; the same call changes the others, "+
+				"and oxbow undo takes back what was changed")
+		}
 		return out, err
 	}
 	for _, c := range p.EntryChanges {

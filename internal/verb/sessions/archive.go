@@ -40,8 +40,9 @@ type PrunedArchive struct {
 	Bytes   int    `json:"bytes"`
 }
 
-// PruneArchives forgets archives that exceed a limit. All are forgotten in a single change. If an archive is changed
-// at the same time, nothing is forgotten, and the error matches [oxbow.ErrConflict].
+// PruneArchives forgets archives that exceed a limit. A single undo takes this back. If an archive is changed at the
+// same time, the error matches [oxbow.ErrConflict]. In this case, nothing is forgotten, except that the first parts of
+// the work stay done if it is too large for one change (see [oxbow.CommitInParts]).
 func PruneArchives(ctx context.Context, w *verb.Workspace, in PruneArchivesIn) (PruneArchivesOut, error) {
 	out := PruneArchivesOut{DryRun: in.DryRun, Forgotten: []PrunedArchive{}}
 	before, err := in.oldestKeptTime(w.CurrentTime())
@@ -63,7 +64,7 @@ func PruneArchives(ctx context.Context, w *verb.Workspace, in PruneArchivesIn) (
 	slices.SortFunc(all, func(a, b oxbow.Entry) int {
 		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
 	})
-	var ops []oxbow.Op
+	var groups []oxbow.OpGroup
 	for i, e := range all {
 		isSurplus := in.KeepNewest != nil && i < len(all)-*in.KeepNewest
 		if isSurplus || e.Created.Before(before) {
@@ -71,10 +72,13 @@ func PruneArchives(ctx context.Context, w *verb.Workspace, in PruneArchivesIn) (
 				out.Forgotten,
 				PrunedArchive{e.Name, e.Created.UTC().Format(time.RFC3339), len(e.Content)},
 			)
-			ops = append(ops, oxbow.Remove{Name: e.Name, If: e.Version})
+			groups = append(groups, oxbow.OpGroup{
+				Ops:      []oxbow.Op{oxbow.Remove{Name: e.Name, If: e.Version}},
+				OldBytes: oxbow.EntryBytes(&e),
+			})
 		}
 	}
-	if in.DryRun || len(ops) == 0 {
+	if in.DryRun || len(groups) == 0 {
 		return out, nil
 	}
 	if _, err := m.History(); err != nil {
@@ -83,7 +87,14 @@ func PruneArchives(ctx context.Context, w *verb.Workspace, in PruneArchivesIn) (
 			return out, err
 		}
 	}
-	return out, verb.WrapError("forgetting archives", m.Apply(ctx, ops...))
+	done, err := oxbow.CommitInParts(
+		oxbow.WithNote(ctx, "forget archives"),
+		m,
+		groups,
+		oxbow.PartOptions{MaxBytes: w.MaxChangeBytes},
+	)
+	out.Forgotten = out.Forgotten[:done.GroupCount]
+	return out, verb.WrapError("forgetting archives", err)
 }
 
 // oldestKeptTime returns the time before which an archive is too old. It is zero if the age is unlimited.

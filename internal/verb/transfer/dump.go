@@ -180,7 +180,7 @@ type LoadOut struct {
 // Failed reports whether a file has text that was not loaded, so that scripts notice the loss.
 func (o LoadOut) Failed() bool { return o.PartlyReadFiles > 0 }
 
-// LoadFiles changes the memory to match a tree of files, in a single change.
+// LoadFiles changes the memory to match a tree of files. A single undo takes this back.
 func LoadFiles(ctx context.Context, w *verb.Workspace, in LoadIn) (out LoadOut, err error) {
 	out = LoadOut{Dir: in.Dir, Mode: "merge", DryRun: in.DryRun, Warnings: []string{}}
 	o := &mdtree.PlanOptions{Mode: mdtree.MergeMode, RemovesMissing: in.ForgetDeleted, FilesWin: in.FilesWin}
@@ -216,7 +216,12 @@ func LoadFiles(ctx context.Context, w *verb.Workspace, in LoadIn) (out LoadOut, 
 	if err != nil {
 		return out, err
 	}
-	if err := checkChangesAccepted(ctx, m.Store(), tree, in.Dir, plan.StoreOps); err != nil {
+	groups, err := groupLoadOps(ctx, m.Store(), plan.StoreOps)
+	if err != nil {
+		return out, err
+	}
+	parts := oxbow.PartOptions{MaxBytes: w.MaxChangeBytes}
+	if err := checkChangesAccepted(ctx, m.Store(), tree, in.Dir, groups, parts); err != nil {
 		return out, fmt.Errorf("loading %s: %w", in.Dir, err)
 	}
 	// The directory is not a dump of this memory, so anybody may have written its texts. Mark the entries as imported.
@@ -226,7 +231,7 @@ func LoadFiles(ctx context.Context, w *verb.Workspace, in LoadIn) (out LoadOut, 
 		ctx = oxbow.WithSource(ctx, src.WithOrigin(in.Dir))
 	}
 	if !in.DryRun && len(plan.StoreOps) > 0 {
-		if err := out.applyPlan(oxbow.WithNote(ctx, "load from "+in.Dir), w, m, plan); err != nil {
+		if err := out.applyPlan(oxbow.WithNote(ctx, "load from "+in.Dir), w, m, plan, groups); err != nil {
 			return out, fmt.Errorf("loading %s: %w", in.Dir, err)
 		}
 	}
@@ -243,20 +248,47 @@ func LoadFiles(ctx context.Context, w *verb.Workspace, in LoadIn) (out LoadOut, 
 	return out, nil
 }
 
+// groupLoadOps groups the ops of a load. It reads the size of each entry that an op replaces or removes.
+func groupLoadOps(ctx context.Context, s oxbow.Store, ops []oxbow.Op) ([]oxbow.OpGroup, error) {
+	oldBytes := map[string]int{}
+	for _, op := range ops {
+		if _, isAdd := op.(oxbow.Add); isAdd {
+			continue
+		}
+		e, err := s.Get(ctx, op.Target())
+		switch {
+		case err == nil:
+			oldBytes[op.Target()] = oxbow.EntryBytes(&e)
+		case !errors.Is(err, oxbow.ErrNotFound): // Otherwise another writer has removed the entry, and the op fails.
+			return nil, err
+		}
+	}
+	return oxbow.GroupOps(ops, func(name string) int { return oldBytes[name] }), nil
+}
+
 // checkChangesAccepted returns an error if a restricted store refuses the changes. The error names the files of the
 // refused changes.
-func checkChangesAccepted(ctx context.Context, s oxbow.Store, tree *mdtree.Tree, dir string, ops []oxbow.Op) error {
+func checkChangesAccepted(
+	ctx context.Context,
+	s oxbow.Store,
+	tree *mdtree.Tree,
+	dir string,
+	groups []oxbow.OpGroup,
+	parts oxbow.PartOptions,
+) error {
 	d := oxbow.CapabilitiesOf(s).DryRunner
-	if d == nil || len(ops) == 0 {
+	if d == nil {
 		return nil
 	}
-	all := d.DryRun(ctx, ops...)
+	all := oxbow.DryRunInParts(ctx, d, groups, parts)
 	if all == nil {
 		return nil
 	}
 	of := map[string][]oxbow.Op{}
-	for _, op := range ops {
-		of[op.Target()] = append(of[op.Target()], op)
+	for _, g := range groups {
+		for _, op := range g.Ops {
+			of[op.Target()] = append(of[op.Target()], op)
+		}
 	}
 	e := &mdtree.ProblemsError{Dir: dir}
 	for i := range tree.Entries {
@@ -272,9 +304,15 @@ func checkChangesAccepted(ctx context.Context, s oxbow.Store, tree *mdtree.Tree,
 	return e
 }
 
-// applyPlan makes the planned change. If the memory lacks a history, applyPlan first saves the entries that will be
-// replaced or removed.
-func (out *LoadOut) applyPlan(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, plan mdtree.LoadPlan) error {
+// applyPlan makes the planned change, whose ops are in groups. If the memory lacks a history, applyPlan first saves the
+// entries that will be replaced or removed.
+func (out *LoadOut) applyPlan(
+	ctx context.Context,
+	w *verb.Workspace,
+	m *oxbow.Memory,
+	plan mdtree.LoadPlan,
+	groups []oxbow.OpGroup,
+) error {
 	_, noHistory := m.History()
 	if lost := slices.Concat(plan.ChangedNames, plan.RemovedNames); noHistory != nil && len(lost) > 0 {
 		var err error
@@ -288,11 +326,11 @@ func (out *LoadOut) applyPlan(ctx context.Context, w *verb.Workspace, m *oxbow.M
 			return err
 		}
 	}
-	made, err := m.Commit(ctx, plan.StoreOps...)
+	done, err := oxbow.CommitInParts(ctx, m, groups, oxbow.PartOptions{MaxBytes: w.MaxChangeBytes})
 	if err != nil {
 		return err
 	}
 	verb.IndexAfterLargeWrite(ctx, m, len(plan.StoreOps))
-	out.UndoSeq = made.Seq
+	out.UndoSeq = done.LastSeq
 	return nil
 }

@@ -19,8 +19,8 @@ func undoCommand(ctx context.Context, w *verb.Workspace) string {
 	if err != nil || len(out.Changes) == 0 {
 		return ""
 	}
-	last := verb.JoinImportChanges(out.Changes)[0]
-	if last.IsImport() || last.Source.Session != source.Session {
+	last := verb.JoinChanges(out.Changes)[0]
+	if last.HasManyChanges() || last.Source.Session != source.Session {
 		return "oxbow revert --session " + source.Session
 	}
 	return fmt.Sprintf("oxbow undo --seq %d", last.Seq)
