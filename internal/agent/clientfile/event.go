@@ -73,11 +73,17 @@ func (e Event) reportUnreadRecord(yield func(*Event)) {
 // reportUnknownPart reports a part of a type that the reader does not know. The noun, such as "lines", and the type
 // become the event's text.
 func (e Event) reportUnknownPart(noun, typeName string, yield func(*Event)) {
-	e.Kind, e.Text = EventUnknown, noun+" of the type "+strconv.Quote(text.TruncateBytes(typeName, maxTypeNameBytes))
-	if typeName == "" {
-		e.Text = noun + " without a type"
-	}
+	e.Kind, e.Text = EventUnknown, UnknownKind(noun, typeName)
 	yield(&e)
+}
+
+// UnknownKind describes parts of a type that is not known, for example: lines of the type "x". The noun is in the
+// plural. A long type is cut.
+func UnknownKind(noun, typeName string) string {
+	if typeName == "" {
+		return noun + " without a type"
+	}
+	return noun + " of the type " + strconv.Quote(text.TruncateBytes(typeName, maxTypeNameBytes))
 }
 
 // maxTypeNameBytes is the maximum length of a type's name in a report, in bytes.

@@ -448,8 +448,14 @@ const (
 	leftOutFiles        = "images and other files"
 )
 
-// countLeftOutParts counts the parts of the message that are not stored.
-func (f *transcriptFile) countLeftOutParts(m *gptMessage) {
+// gptTextlessTypes lists the types of messages that contain no text by the person or the model, such as the pages that
+// the model has read.
+var gptTextlessTypes = []string{"app_pairing_content", "computer_output", "execution_output", "model_editable_context",
+	"sonic_webpage", "system_error", "tether_browsing_display", "tether_quote"}
+
+// countLeftOutParts counts the parts of the message that are not stored. The message belongs to the conversation with
+// this ID.
+func (f *transcriptFile) countLeftOutParts(conversationID string, m *gptMessage) {
 	text := partsText(m.Content.Parts) + m.Content.Text
 	switch {
 	case m.Content.Type == "user_editable_context":
@@ -458,10 +464,16 @@ func (f *transcriptFile) countLeftOutParts(m *gptMessage) {
 		f.countLeftOut(leftOutThoughts, 1)
 	case m.Author.Role == "tool":
 		f.countLeftOut(leftOutResults, 1)
+	case slices.Contains(gptTextlessTypes, m.Content.Type):
+		f.countLeftOut("messages of the type "+m.Content.Type, 1)
+	case m.Metadata.Hidden || m.Author.Role == "system":
+		if text != "" || !m.isText() {
+			f.countLeftOut(leftOutHidden, 1)
+		}
 	case !m.isText():
-		f.countLeftOut("messages of the type "+cmp.Or(m.Content.Type, "(none)"), 1)
-	case (m.Metadata.Hidden || m.Author.Role == "system") && text != "":
-		f.countLeftOut(leftOutHidden, 1)
+		f.countUnknownInConversation(conversationID, "messages", m.Content.Type)
+	case m.Author.Role != "user" && m.Author.Role != "assistant":
+		f.countUnknownInConversation(conversationID, "messages", m.Author.Role)
 	default:
 		for _, p := range m.Content.Parts {
 			var pointer struct {
@@ -496,7 +508,7 @@ func (f *transcriptFile) readChatGPTConversation(b []byte) bool {
 		if n.Message == nil {
 			continue
 		}
-		f.countLeftOutParts(n.Message)
+		f.countLeftOutParts(id, n.Message)
 		m := n.Message.toChatMessage()
 		m.id, m.parent = node, n.Parent
 		// Add a message without text as well, because other messages may be below it.
@@ -582,7 +594,7 @@ func (f *transcriptFile) readClaudeConversation(b []byte) bool {
 			case part.Type == "thinking":
 				f.countLeftOut(leftOutThoughts, 1)
 			case part.Type != "text":
-				f.countLeftOut("parts of the type "+part.Type, 1)
+				f.countUnknownInConversation(c.ID, "parts", part.Type)
 			}
 		}
 		if len(texts) == 0 && m.Text != "" {
@@ -595,6 +607,10 @@ func (f *transcriptFile) readClaudeConversation(b []byte) bool {
 			texts = append(texts, "["+a.Name+"]")
 		}
 		f.countLeftOut(leftOutFiles, len(m.Files))
+		if !slices.Contains([]string{"human", "assistant", ""}, m.Sender) {
+			f.countUnknownInConversation(c.ID, "messages", m.Sender)
+			texts = nil // Add the message without its text, because other messages may be below it.
+		}
 		messages = append(
 			messages,
 			chatMessage{id: m.ID, parent: cmp.Or(m.Parent, last), isFromPerson: m.Sender == "human",

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
@@ -64,6 +65,12 @@ func (f *transcriptFile) countUnknown(offset int64, kind, record string) {
 	if offset >= f.countedOffset {
 		f.report.addUnknownParts(UnknownPlace{Kind: f.cleanText(kind), Count: 1, Place: f.currentPlace(record)})
 	}
+}
+
+// countUnknownInConversation counts a part of a conversation that is not understood, unless an earlier call has counted
+// it. The noun in the plural, such as "messages", and the type become the part's kind.
+func (f *transcriptFile) countUnknownInConversation(conversationID, noun, typeName string) {
+	f.countUnknown(f.conversationOffset, clientfile.UnknownKind(noun, typeName), "conversation "+conversationID)
 }
 
 // addUnreadLine records a line or a record that cannot be read, unless an earlier call has reported it.

@@ -20,7 +20,9 @@ type Place struct {
 	// on several lines, or a session in a database.
 	Line int `json:"line,omitempty"`
 
-	Record string `json:"record,omitempty"` // element of a list in the JSON, such as messages[3] ("" if not needed)
+	// Record names a part of the line or the document: an element of a list, such as messages[3], or a conversation of
+	// a chat service. It is "" if the line or the document has a single part.
+	Record string `json:"record,omitempty"`
 }
 
 // String returns the place in the form PATH:LINE, PATH, messages[3] or PATH:LINE, messages[3].

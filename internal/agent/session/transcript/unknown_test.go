@@ -218,3 +218,42 @@ func TestParts(t *testing.T) {
 		})
 	}
 }
+
+// TestUnknownInChatExports reads exported conversations with messages of unknown types, authors and senders. They must
+// be named with their conversations. Messages that the service hid, and types without a text, need no attention.
+func TestUnknownInChatExports(t *testing.T) {
+	message := func(role, contentType, more string) string {
+		return fmt.Sprintf(`{"author":{"role":%q},"content":{"content_type":%q,"parts":["It is deep."]}%s}`,
+			role, contentType, more)
+	}
+	gpt := `[{"conversation_id":"c-1","mapping":{` +
+		`"a":{"message":` + message("user", "text", "") + `},` +
+		`"b":{"parent":"a","message":` + message("assistant", "quantum_card", "") + `},` +
+		`"c":{"parent":"b","message":` + message("oracle", "text", "") + `},` +
+		`"d":{"parent":"c","message":` + message("assistant", "model_editable_context", "") + `},` +
+		`"e":{"parent":"d","message":` +
+		message("assistant", "hidden_card", `,"metadata":{"is_visually_hidden_from_conversation":true}`) + `},` +
+		`"f":{"parent":"e","message":` + message("assistant", "text", "") + `}}}]`
+	claude := `[{"uuid":"d-1","chat_messages":[` +
+		`{"uuid":"m1","sender":"human","text":"How deep is it?"},` +
+		`{"uuid":"m2","sender":"oracle","text":"Bottomless."},` +
+		`{"uuid":"m3","sender":"assistant","content":[{"type":"text","text":"Three metres."},{"type":"hologram"}]}]}]`
+	for _, tt := range []struct {
+		client, text, want string
+		parts              []string
+	}{
+		{transcript.ChatGPT, gpt, "prompt It is deep.\ntext It is deep.", []string{
+			"1 messages of the type model_editable_context", "1 messages that the service hid",
+			`unknown, conversation c-1: 1 messages of the type "oracle"`,
+			`unknown, conversation c-1: 1 messages of the type "quantum_card"`}},
+		{transcript.ClaudeAI, claude, "prompt How deep is it?\ntext Three metres.", []string{
+			`unknown, conversation d-1: 1 messages of the type "oracle"`,
+			`unknown, conversation d-1: 1 parts of the type "hologram"`}},
+	} {
+		events, parts := countParts(t, tt.client, write(t, "conversations.json", tt.text))
+		if events != tt.want || !slices.Equal(parts, tt.parts) {
+			t.Errorf("%s: the events are\n%s\nwant\n%s\nthe parts are\n%s\nwant\n%s", tt.client, events, tt.want,
+				strings.Join(parts, "\n"), strings.Join(tt.parts, "\n"))
+		}
+	}
+}
