@@ -22,6 +22,8 @@ type Memory struct {
 	buildMu      ctxmutex.Mutex // held while the index is built
 	applyMu      ctxmutex.Mutex // held while changes are applied to the index or a ranking is added
 	minScanBytes int            // minimum size of the text, in bytes, for a scan (tests change it)
+	// minimum number of earlier entries for which only the terms of a query are searched for (tests change it)
+	minScannedEntries int
 
 	editLocks editLocks // locks of the entries that are being edited again after a conflict
 

@@ -49,13 +49,15 @@ func New(s Store, o *Options) *Memory { return newMemory(s, o.orDefault()) }
 
 func newMemory(s Store, opts Options) *Memory {
 	m := &Memory{
-		store:         s,
-		capabilities:  CapabilitiesOf(s),
-		opts:          opts,
-		minScanBytes:  minScanBytes,
-		buildMu:       ctxmutex.New(),
-		applyMu:       ctxmutex.New(),
-		savingIndexMu: ctxmutex.New(),
+		store:        s,
+		capabilities: CapabilitiesOf(s),
+		opts:         opts,
+		minScanBytes: minScanBytes,
+
+		minScannedEntries: minScannedEntries,
+		buildMu:           ctxmutex.New(),
+		applyMu:           ctxmutex.New(),
+		savingIndexMu:     ctxmutex.New(),
 	}
 	m.saveIndexSoon = func() { m.saveIndexInBackground(missingLimitWhileOpen) }
 	m.saveIndexEarly = func() { m.saveIndexInBackground(missingLimitAtStart) }

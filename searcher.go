@@ -299,7 +299,10 @@ type rankedView struct {
 	searcher *searcher
 	scorer   *ranking.Scorer
 	ctx      context.Context // ends the query early when it is done
-	isPast   bool            // the view shows an earlier state, and the store has changed after it
+
+	// calls use with the name of each entry of the earlier state that the view has, until use returns false; nil if
+	// the view has the present state
+	eachEarlierName func(ctx context.Context, use func(name string) bool) (ok bool, err error)
 }
 
 // newView returns the current state of the searcher for a query. Once ctx is done, the view's
@@ -314,7 +317,9 @@ func (s *searcher) newView(ctx context.Context, r *ranking.Scorer) *rankedView {
 
 // withContext returns the same view with another context, because each query has its own.
 func (v *rankedView) withContext(ctx context.Context) *rankedView {
-	return &rankedView{View: v.WithContext(ctx), searcher: v.searcher, scorer: v.scorer, ctx: ctx, isPast: v.isPast}
+	w := *v
+	w.View, w.ctx = v.WithContext(ctx), ctx
+	return &w
 }
 
 // rankingQuery converts a query to the form that package ranking uses.
@@ -449,8 +454,13 @@ func (v *rankedView) visibleNames(ctx context.Context) iter.Seq[string] {
 			more = more && yield(name)
 			return more
 		}
-		if v.searcher.db != nil && !v.isPast {
-			ok, err := v.searcher.db.EachName(ctx, use)
+		if v.eachEarlierName != nil {
+			ok, err := v.eachEarlierName(ctx, use)
+			if ok && err == nil {
+				return
+			}
+		} else if v.searcher.db != nil {
+			ok, err := v.searcher.db.EachName(ctx, nil, use)
 			for _, e := range v.searcher.lowerEntries {
 				_ = !e.MayShow(BySearch) || use(e.Name)
 			}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
-	"github.com/oxbow-memory/oxbow/internal/search/index"
 	"github.com/oxbow-memory/oxbow/internal/search/ranking"
 	"github.com/oxbow-memory/oxbow/store"
 )
@@ -83,17 +82,25 @@ func (m *Memory) eachView(ctx context.Context, q Query, use func(*rankedView) bo
 	}
 }
 
-// eachViewAt implements [Memory.views] for the memory after the change q.AsOf. If few entries have changed
-// since, the view is made from the current index. Otherwise it is made from the entries of that time.
+// eachViewAt implements [Memory.views] for the memory after the change q.AsOf. If possible, the view is made from the
+// current index. Otherwise it is made from the entries of that time.
 func (m *Memory) eachViewAt(ctx context.Context, q Query, rank string, use func(*rankedView) bool) error {
-	v, err := m.viewFromIndex(ctx, q.AsOf, rank)
-	if err != nil {
-		return err
-	}
-	if v != nil {
-		if !use(v) || v.readError() == nil {
+	_, chosen := emptyViewFor(ctx, q, rank)
+	for {
+		v, err := m.viewFromIndex(ctx, q.AsOf, rank, chosen)
+		if err != nil {
+			return err
+		}
+		if v == nil {
+			break
+		}
+		if !use(v) || (v.readError() == nil && !v.HasMissingTerms()) {
 			return ctx.Err()
 		}
+		if v.readError() != nil {
+			break
+		}
+		chosen = nil
 	}
 	past, err := m.AsOf(ctx, q.AsOf)
 	if err != nil {
@@ -104,9 +111,14 @@ func (m *Memory) eachViewAt(ctx context.Context, q Query, rank string, use func(
 	return newMemory(past, m.opts).eachView(ctx, q, use)
 }
 
-// viewFromIndex returns a view of the memory after change seq that is made from the current index. It returns nil if
-// the index does not exist yet, or if too many entries have changed since.
-func (m *Memory) viewFromIndex(ctx context.Context, seq uint64, rank string) (*rankedView, error) {
+// viewFromIndex returns a view of the memory after change seq that is made from the current index (see
+// [searcher.viewAfter]). It returns nil if the index does not exist yet, or if the log does not allow such a view.
+func (m *Memory) viewFromIndex(
+	ctx context.Context,
+	seq uint64,
+	rank string,
+	chosen *analysis.TermSet,
+) (*rankedView, error) {
 	h, err := m.History()
 	if err != nil {
 		return nil, err
@@ -126,65 +138,7 @@ func (m *Memory) viewFromIndex(ctx context.Context, seq uint64, rank string) (*r
 	if r == nil {
 		return nil, nil
 	}
-	return s.viewAfter(ctx, r, seq)
-}
-
-// viewAfter returns a view of the entries as they were after change seq, computed from the present index. It returns
-// nil if too many entries have changed since change seq.
-func (s *searcher) viewAfter(ctx context.Context, r *ranking.Scorer, seq uint64) (*rankedView, error) {
-	// Get the index before the changes that must be taken back. A change that is not in the index does no harm, but
-	// every change in the index must be known.
-	x := r.Index().Searcher()
-	deltas, ok, err := s.db.DeltasBefore(ctx, seq, maxChangedEntries(x.DocumentCount()))
-	if err != nil || !ok {
-		return nil, err
-	}
-	ds := withoutAnalysis(deltas)
-	if err := analyzeAll(ctx, ds, []*ranking.Scorer{r}); err != nil {
-		return nil, err
-	}
-	olds, err := s.analyzeOld(ctx, r, x, ds)
-	if err != nil {
-		return nil, err
-	}
-	changes := make([]index.Change, len(ds))
-	for i, d := range ds {
-		changes[i] = index.Change{ID: d.ID, Old: olds[i]}
-		if d.Entry != nil {
-			doc := d.documents[r]
-			doc.Data = newIndexItem(d.Entry)
-			changes[i].Document = &doc
-		}
-	}
-	read := func(id uint64) ranking.Item { return s.readUnchangedItem(id, seq) }
-	return &rankedView{
-		View:     r.ViewOfSearcher(ctx, x.WithChanges(changes), read),
-		searcher: s,
-		scorer:   r,
-		ctx:      ctx,
-		isPast:   true,
-	}, nil
-}
-
-// maxChangedEntries returns a limit for a query about an earlier state of a memory with n entries. If at most this
-// many entries have changed since, the earlier state is computed from the present index. For each changed entry, two
-// versions are read and analyzed, which takes about as long as to read and index eight entries.
-func maxChangedEntries(n int) int { return max(minDedupe, n/maxOldDivisor) }
-
-// readUnchangedItem returns an entry as it was at change seq. The entry in the view must still be the same. If the
-// entry has changed after the view was made, readItem would return the newer version, so readUnchangedItem reads the
-// old version from the log.
-func (s *searcher) readUnchangedItem(id, seq uint64) ranking.Item {
-	it := s.readItem(id)
-	if x, ok := it.(*indexItem); !ok || x.entry.Version <= seq {
-		return it
-	}
-	i, _ := s.startRows.find(id)
-	e := s.db.EntryVersion(id, s.startRows.version(i), s.startRows.offset(i))
-	if e == nil {
-		return nil
-	}
-	return newIndexItem(e)
+	return s.viewAfter(ctx, r, seq, chosen, m.minScannedEntries)
 }
 
 // AsOf returns a read-only store in its state after change seq.

@@ -116,41 +116,67 @@ func (l *entryListing) yieldNamedHeads(
 	})
 }
 
-// EachName calls fn with the name of each entry that is not in quarantine, until fn returns false. It returns false if
-// the names cannot be read from a snapshot. The caller must then read the entries.
-func (d *DB) EachName(ctx context.Context, fn func(name string) bool) (ok bool, err error) {
+// EachName calls fn with the name of each entry that is not in quarantine, until fn returns false. If isListed is not
+// nil, EachName leaves out the entries for which isListed returns false. EachName returns false if the names cannot be
+// read from a snapshot. The caller must then read the entries.
+func (d *DB) EachName(
+	ctx context.Context,
+	isListed func(id, version uint64) bool,
+	fn func(name string) bool,
+) (ok bool, err error) {
 	l, err := d.openListing(ctx, store.Filter{})
 	if err != nil {
 		return true, err
 	}
 	defer l.close()
 	more := true
+	use := func(name string) bool {
+		more = fn(name)
+		return more
+	}
 	if l.base != nil {
-		isHeld := func(int) bool { return false }
-		if l.base.entryForms().mayHaveLabel(store.BySearch.HeldLabels()...) {
-			isShown := l.base.rowSelector(store.BySearch.Filter())
-			isHeld = func(row int) bool { return !isShown(row) }
-		}
-		var e store.Entry
-		keydir.EachText(l.base.tables, func(row int, text string) bool {
-			if row%4096 == 0 {
-				err = ctx.Err()
-			}
-			if err != nil {
-				return false
-			}
-			if l.hiddenRows.hasBit(row) || isHeld(row) {
-				return true
-			}
-			err = decodeNames(text, &e)
-			more = err == nil && fn(e.Name)
-			return more
-		})
+		err = l.eachBaseName(ctx, isListed, use)
 	}
 	for _, e := range l.changedEntries {
-		more = more && err == nil && (!e.MayShow(store.BySearch) || fn(e.Name))
+		isShown := e.MayShow(store.BySearch) && (isListed == nil || isListed(e.ID, e.Version))
+		more = more && err == nil && (!isShown || use(e.Name))
 	}
 	return l.base.readError() == nil, err
+}
+
+// eachBaseName implements [DB.EachName] for the entries in the snapshot.
+func (l *entryListing) eachBaseName(
+	ctx context.Context,
+	isListed func(id, version uint64) bool,
+	fn func(name string) bool,
+) (err error) {
+	isHeld := func(int) bool { return false }
+	if l.base.entryForms().mayHaveLabel(store.BySearch.HeldLabels()...) {
+		isShown := l.base.rowSelector(store.BySearch.Filter())
+		isHeld = func(row int) bool { return !isShown(row) }
+	}
+	isLeftOut := func(row int) bool { return l.hiddenRows.hasBit(row) || isHeld(row) }
+	if isListed != nil {
+		isLeftOut = func(row int) bool {
+			version, _ := l.base.entryPosition(row)
+			return l.hiddenRows.hasBit(row) || isHeld(row) || !isListed(l.base.entryID(row), version)
+		}
+	}
+	var e store.Entry
+	keydir.EachText(l.base.tables, func(row int, text string) bool {
+		if row%4096 == 0 {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return false
+		}
+		if isLeftOut(row) {
+			return true
+		}
+		err = decodeNames(text, &e)
+		return err == nil && fn(e.Name)
+	})
+	return err
 }
 
 // encodedNames returns the encoded name and aliases of each entry, by row. All texts share the memory of one string.

@@ -1,95 +1,399 @@
 // This file finds the entries that changed after a given change, and the versions that they had at that change.
+//
+// Every op in the log names the previous change to its entry. Therefore one pass over the later changes finds the
+// previous version of each changed entry: the op whose previous change is not later. The pass does not decode contents.
 
 package logstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"slices"
+	"time"
 
+	"github.com/oxbow-memory/oxbow/internal/base/idset"
+	"github.com/oxbow-memory/oxbow/internal/log/wal"
+	"github.com/oxbow-memory/oxbow/internal/log/wire"
 	"github.com/oxbow-memory/oxbow/store"
 )
 
 // errReadFromStart is returned if an earlier state can only be found by reading the log from its start.
 var errReadFromStart = errors.New("the state must be read from the start of the log")
 
-// DeltasBefore returns the deltas that turn the current state, or a slightly older state, into the state after change
-// seq. For each entry that a later change wrote or removed, there is a delta with the version that the entry had then.
-// The delta lacks an entry if the entry did not exist then.
-//
-// ok is false if the later changes have more than limit ops, or if a later change is a redaction, a recovery or a
-// compaction. The caller must then use [DB.AsOf].
-func (d *DB) DeltasBefore(ctx context.Context, seq uint64, limit int) (deltas []store.Delta, ok bool, err error) {
+// LaterChanges describes the changes after a given change, the start: which entries they changed, and which version
+// each of these entries had at the start. An entry that a later change did not write or remove is the same now as then.
+// Only one goroutine may use a LaterChanges.
+type LaterChanges struct {
+	db         *DB
+	startSeq   uint64
+	lastSeq    uint64    // number of the last change that was read
+	changedIDs idset.Set // IDs of the entries that a later change wrote or removed
+	earlier    []earlierOp
+}
+
+// earlierOp refers to the op that wrote or removed an entry before the first later change to the entry.
+type earlierOp struct {
+	seq      uint64 // number of the op's change
+	entryID  uint64 // ID of the entry
+	name     string // name of the entry, or "" if the ID is enough to find the op
+	isForAdd bool   // the later change added the entry, so the op is a removal unless it was erased
+}
+
+// LaterChanges reads the changes after change seq. ok is false if the log does not allow this, for example because it
+// was rewritten meanwhile. The caller must then use [DB.AsOf].
+func (d *DB) LaterChanges(ctx context.Context, seq uint64) (p *LaterChanges, ok bool, err error) {
 	if err := d.Refresh(ctx); err != nil {
 		return nil, false, err
 	}
 	if err := d.checkHasStateAfter(seq); err != nil {
 		return nil, false, err
 	}
-	p := pastVersions{entriesByID: map[uint64]*store.Entry{}}
-	ops := 0
-	for _, last := d.changeRange(); last > seq; last-- {
-		r, v, found, err := d.readChangeRecord(last)
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return nil, false, err
-		}
-		if !found || v.base != nil {
-			return nil, false, nil
-		}
-		if isRewrite(&r, v) || ops+len(v.ops) > limit {
-			return nil, false, nil
-		}
-		ops += len(v.ops)
-		err = d.addVersionsBefore(&p, last, v)
-		if errors.Is(err, errReadFromStart) || errors.Is(err, store.ErrNotFound) {
-			return nil, false, nil
-		}
-		if err != nil {
-			return nil, false, err
-		}
+	_, last := d.changeRange()
+	p = &LaterChanges{db: d, startSeq: seq, lastSeq: last}
+	err = p.readChanges(ctx)
+	if isRewrittenLog(err) {
+		return nil, false, nil
 	}
-	for _, id := range p.entryIDs {
-		deltas = append(deltas, store.Delta{ID: id, Entry: p.entriesByID[id]})
-	}
-	return deltas, true, nil
+	return p, err == nil, err
 }
 
-// pastVersions collects the versions that entries had before some changes.
-type pastVersions struct {
-	entriesByID map[uint64]*store.Entry // earlier version of each entry, by entry ID (nil if the entry did not exist)
-	entryIDs    []uint64                // IDs of the entries, in the order in which they were added
+// isRewrittenLog reports whether an error may mean that the log was rewritten while it was read.
+func isRewrittenLog(err error) bool {
+	return errors.Is(err, errReadFromStart) || errors.Is(err, store.ErrCorrupt) ||
+		errors.As(err, new(*wal.CorruptError))
 }
 
-func (p *pastVersions) setEntry(id uint64, e *store.Entry) {
-	if _, known := p.entriesByID[id]; !known {
-		p.entryIDs = append(p.entryIDs, id)
-	}
-	p.entriesByID[id] = e
+// ChangedIDs returns the IDs of the entries that a later change wrote or removed.
+func (p *LaterChanges) ChangedIDs() *idset.Set { return &p.changedIDs }
+
+// IsUnchanged reports whether the entry with this ID and this present version already had this version at the start.
+func (p *LaterChanges) IsUnchanged(id, version uint64) bool {
+	return version <= p.startSeq && !p.changedIDs.Has(id)
 }
 
-// addVersionsBefore sets, for each entry that change seq wrote, the version before this change.
-func (d *DB) addVersionsBefore(p *pastVersions, seq uint64, v *recordBody) error {
-	first, _ := d.changeRange()
-	for _, op := range v.ops {
-		if op.prevSeq != 0 && op.prevSeq < first {
-			// A compaction has dropped the previous version's change. To find that version, readSteps would have to
-			// read all entries that the compaction kept.
-			return errReadFromStart
-		}
+// MaxEarlierEntries returns the maximum number of entries that [LaterChanges.EarlierEntries] yields.
+func (p *LaterChanges) MaxEarlierEntries() int { return len(p.earlier) }
+
+// readChanges reads the later changes, and sets changedIDs and earlier.
+func (p *LaterChanges) readChanges(ctx context.Context) error {
+	if p.startSeq == p.lastSeq {
+		return nil
 	}
-	versions := previousVersions{db: d}
-	steps, err := versions.readSteps(seq, v)
+	log, err := p.db.openSecondLog()
 	if err != nil {
 		return err
 	}
-	for _, s := range slices.Backward(steps) {
-		p.setEntry(s.p.entry.ID, nil)
-		if s.old != nil {
-			p.setEntry(s.old.Entry.ID, &s.old.Entry)
+	defer log.Close()
+	if err := p.db.jumpToChange(log, p.startSeq); err != nil {
+		return err
+	}
+	err = log.Read(func(r *wal.Record) error {
+		if r.Seq > p.lastSeq {
+			return errStopReplay
+		}
+		switch {
+		case r.Seq%1024 == 0 && ctx.Err() != nil:
+			return ctx.Err()
+		case r.Type == wal.TypeSeal:
+			return nil
+		case r.Type != recordTypeChange:
+			return errReadFromStart
+		}
+		return eachOpHead(r.Body, func(op opHead) error { return p.addLaterOp(op) })
+	})
+	if err == errStopReplay {
+		err = nil
+	}
+	slices.SortStableFunc(p.earlier, compareEarlierOps)
+	return err
+}
+
+// jumpToChange moves the position of a log to the end of a change's record.
+func (d *DB) jumpToChange(log *wal.Log, seq uint64) error {
+	if h := log.Header(); seq == h.BaseSeq {
+		return log.JumpToRecord(0, seq, h.BaseChain, 0)
+	}
+	d.logmu.RLock()
+	offset, ok, err := d.recordOffset(seq)
+	d.logmu.RUnlock()
+	if err != nil || !ok {
+		return cmp.Or(err, errReadFromStart)
+	}
+	r, err := log.RecordAt(offset)
+	if err != nil {
+		return err
+	}
+	return log.JumpToRecord(offset, seq, r.Chain, 0)
+}
+
+// addLaterOp adds an op of a later change.
+func (p *LaterChanges) addLaterOp(op opHead) error {
+	p.changedIDs.Add(op.entryID)
+	if op.prevSeq == 0 || op.prevSeq > p.startSeq {
+		return nil
+	}
+	e := earlierOp{seq: op.prevSeq, entryID: op.entryID, isForAdd: op.verb == store.VerbAdd}
+	if op.verb == store.VerbRestore || e.isForAdd {
+		// The name may have belonged to an entry with another ID before.
+		if op.isErased {
+			return errReadFromStart
+		}
+		e.name = string(op.name)
+	}
+	p.earlier = append(p.earlier, e)
+	return nil
+}
+
+func compareEarlierOps(a, b earlierOp) int {
+	return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(a.entryID, b.entryID))
+}
+
+// EarlierEntry is an entry in an earlier version.
+type EarlierEntry struct {
+	*store.Entry
+	RecordOffset int64 // offset of the record with this version
+}
+
+// EarlierEntries yields the changed entries that existed at the start, in the versions that they had then, in no
+// particular order. It yields each entry once. If ok returns false after the iteration, the log was rewritten meanwhile
+// or does not allow to find a version. The caller must then use [DB.AsOf].
+func (p *LaterChanges) EarlierEntries(ctx context.Context) (entries iter.Seq2[EarlierEntry, error], ok func() bool) {
+	isUsable := true
+	return func(yield func(EarlierEntry, error) bool) {
+		err := p.yieldEarlierEntries(ctx, func(e EarlierEntry) bool { return yield(e, nil) })
+		switch {
+		case err == nil, err == errStopReplay:
+		case isRewrittenLog(err):
+			isUsable = false
+		default:
+			yield(EarlierEntry{}, err)
+		}
+	}, func() bool { return isUsable }
+}
+
+// yieldEarlierEntries implements [LaterChanges.EarlierEntries]. It returns errStopReplay if yield returned false.
+func (p *LaterChanges) yieldEarlierEntries(ctx context.Context, yield func(EarlierEntry) bool) error {
+	if len(p.earlier) == 0 {
+		return nil
+	}
+	log, err := p.db.openSecondLog()
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	r := earlierReader{db: p.db, log: log, ctx: ctx, yield: yield}
+	for ops := p.earlier; len(ops) > 0; {
+		inBase, _ := slices.BinarySearchFunc(ops, log.Header().BaseSeq+1, func(op earlierOp, seq uint64) int {
+			return cmp.Compare(op.seq, seq)
+		})
+		if err := r.readBase(ops[:inBase]); err != nil {
+			return err
+		}
+		// If a version was erased, the version before it is the current version in an earlier state, too.
+		ops, err = r.readChanges(ops[inBase:])
+		if err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// earlierReader reads earlier versions from a log.
+type earlierReader struct {
+	db         *DB
+	log        *wal.Log
+	ctx        context.Context
+	yield      func(EarlierEntry) bool
+	yieldedIDs idset.Set
+}
+
+// yieldOnce yields an entry unless it was yielded before.
+func (r *earlierReader) yieldOnce(e *store.Entry, offset int64) error {
+	if r.yieldedIDs.Has(e.ID) {
+		return nil
+	}
+	r.yieldedIDs.Add(e.ID)
+	if !r.yield(EarlierEntry{e, offset}) {
+		return errStopReplay
+	}
+	return nil
+}
+
+// readBase yields the entries that the ops wrote, which must be in the base. An entry that the base lacks had been
+// removed or redacted.
+func (r *earlierReader) readBase(ops []earlierOp) error {
+	if len(ops) == 0 {
+		return nil
+	}
+	var ids idset.Set
+	for _, op := range ops {
+		if op.name != "" && !op.isForAdd {
+			return errReadFromStart // the base may contain an entry with this name and another ID
+		}
+		ids.Add(op.entryID)
+	}
+	log, err := r.db.openSecondLog()
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	isAtEnd := false
+	err = log.Read(func(record *wal.Record) error {
+		isAtEnd = record.Type != wal.TypeBase
+		if isAtEnd {
+			return errStopReplay
+		}
+		if err := r.ctx.Err(); err != nil {
+			return err
+		}
+		es, err := decodeEntries(record, ids.Has)
+		if err != nil {
+			return r.db.unknownBodyError(record, err)
+		}
+		for _, e := range es {
+			if err := r.yieldOnce(e, record.Offset); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if isAtEnd && err == errStopReplay {
+		return nil
+	}
+	return err
+}
+
+// readChanges yields the entries that the ops wrote, which must be in changes after the base. It returns the ops before
+// those ops that were erased.
+func (r *earlierReader) readChanges(ops []earlierOp) (before []earlierOp, err error) {
+	reader := r.log.NewReader()
+	for len(ops) > 0 {
+		seq, n := ops[0].seq, 1
+		for n < len(ops) && ops[n].seq == seq {
+			n++
+		}
+		r.db.logmu.RLock()
+		offset, ok, err := r.db.recordOffset(seq)
+		r.db.logmu.RUnlock()
+		err = cmp.Or(err, r.ctx.Err())
+		if err == nil && !ok {
+			err = errReadFromStart
+		}
+		if err != nil {
+			return nil, err
+		}
+		record, err := reader.RecordAt(offset)
+		if err != nil {
+			return nil, err
+		}
+		if record.Seq != seq || record.Type != recordTypeChange {
+			return nil, errReadFromStart
+		}
+		more, err := r.readChange(&record, ops[:n])
+		if err != nil {
+			return nil, err
+		}
+		before, ops = append(before, more...), ops[n:]
+	}
+	slices.SortStableFunc(before, compareEarlierOps)
+	return before, nil
+}
+
+// readChange yields the entries that the ops wrote, which must be in one change. It returns the ops before those ops
+// that were erased.
+func (r *earlierReader) readChange(record *wal.Record, ops []earlierOp) (before []earlierOp, err error) {
+	var heads []opHead
+	err = eachOpHead(record.Body, func(op opHead) error {
+		heads = append(heads, op)
+		return nil
+	})
+	if err != nil {
+		return nil, r.db.unknownBodyError(record, err)
+	}
+	// Ops of the change by entry ID, because a change may have very many ops.
+	var opsByID map[uint64][]int
+	if len(heads)*len(ops) > maxComparedOps {
+		opsByID = make(map[uint64][]int, len(heads))
+		for i, h := range heads {
+			opsByID[h.entryID] = append(opsByID[h.entryID], i)
+		}
+	}
+	for i, op := range ops {
+		if i > 0 && op == ops[i-1] {
+			continue
+		}
+		candidates := heads
+		if opsByID != nil && op.name == "" {
+			candidates = nil
+			for _, i := range opsByID[op.entryID] {
+				candidates = append(candidates, heads[i])
+			}
+		}
+		more, err := r.readOp(record, candidates, op)
+		if err != nil {
+			return nil, err
+		}
+		before = append(before, more...)
+	}
+	return before, nil
+}
+
+// maxComparedOps is the number of comparisons of ops with ops up to which a change's ops are not sorted by ID.
+const maxComparedOps = 64
+
+// readOp yields the entry that an op wrote, if the op is not a removal. The heads are those of the op's change. If the
+// op was erased, readOp returns the op before it.
+func (r *earlierReader) readOp(record *wal.Record, heads []opHead, op earlierOp) (before []earlierOp, err error) {
+	var first, last *opHead // first op of the entry in the change, and its last op that was not erased
+	for i := range heads {
+		h := &heads[i]
+		if !op.matches(h) {
+			continue
+		}
+		if first == nil {
+			first = h
+		}
+		if !h.isErased {
+			last = h
+		}
+	}
+	switch {
+	case first == nil:
+		return nil, errReadFromStart
+	case last == nil && first.prevSeq != 0:
+		op.seq = first.prevSeq
+		return []earlierOp{op}, nil
+	case last == nil, last.verb == store.VerbRemove:
+		return nil, nil
+	}
+	e, err := decodeOpOfRecord(record, last)
+	if err != nil {
+		return nil, r.db.unknownBodyError(record, err)
+	}
+	return nil, r.yieldOnce(e, record.Offset)
+}
+
+// matches reports whether h is the head of an op on the same entry name.
+func (p *earlierOp) matches(h *opHead) bool {
+	if p.name == "" || h.isErased {
+		return h.entryID == p.entryID
+	}
+	return string(h.name) == p.name
+}
+
+// decodeOpOfRecord returns the entry that an op of a record wrote.
+func decodeOpOfRecord(r *wal.Record, op *opHead) (*store.Entry, error) {
+	p, err := decodeOp(wire.Field{FieldNumber: bodyFieldOp, IsBytes: true, BytesValue: string(op.encoded)})
+	if err != nil {
+		return nil, err
+	}
+	source, err := decodeBodySource(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	v := recordBody{source: source, ops: []loggedOp{p}}
+	v.stampEntries(r.Seq, time.Unix(0, r.Time).UTC())
+	return p.entry, nil
 }

@@ -511,6 +511,91 @@ func entryIDOfOp(op []byte) uint64 {
 	return 0
 }
 
+// opHead is the part of a logged op that says which entry it changed. Decoding it does not decode the content.
+type opHead struct {
+	verb     store.Verb
+	entryID  uint64
+	prevSeq  uint64
+	name     []byte // nil if the op was erased
+	isErased bool
+	encoded  []byte // the encoded op
+}
+
+// eachOpHead calls fn with the head of each op in a body, in order. The head shares memory with the body.
+func eachOpHead(body []byte, fn func(op opHead) error) error {
+	visit := func(num int, op []byte) error {
+		if num != bodyFieldOp && num != bodyFieldErased {
+			return nil
+		}
+		h, ok := decodeOpHead(op, num == bodyFieldErased)
+		if !ok {
+			return wire.ErrTruncatedField
+		}
+		return fn(h)
+	}
+	return wire.EachFieldOffsets(body, func(num, from, at, end int) error {
+		if num > 0 {
+			return visit(num, body[at:end])
+		}
+		return wire.EachField(string(body[from:end]), func(f wire.Field) error {
+			return visit(f.FieldNumber, []byte(f.BytesValue))
+		})
+	})
+}
+
+// decodeOpHead decodes the head of an encoded op. ok is false if the op is not complete.
+func decodeOpHead(op []byte, isErased bool) (h opHead, ok bool) {
+	h = opHead{isErased: isErased, encoded: op}
+	for len(op) > 0 {
+		tag, n := binary.Uvarint(op)
+		v, m := binary.Uvarint(op[max(n, 0):])
+		if n <= 0 || m <= 0 {
+			return h, false
+		}
+		op = op[n+m:]
+		if tag&7 != 2 {
+			h.setNumber(tag>>3, v)
+			continue
+		}
+		if v > uint64(len(op)) {
+			return h, false
+		}
+		if tag>>3 == 3 && !isErased {
+			h.name = op[:v]
+		}
+		op = op[v:]
+	}
+	return h, h.verb != "" && h.entryID != 0
+}
+
+// setNumber sets the field of the head that a field with a varint contains, if there is such a field.
+func (h *opHead) setNumber(fieldNumber, v uint64) {
+	verbField := uint64(1)
+	if h.isErased {
+		verbField = 3
+	}
+	switch {
+	case fieldNumber == verbField && v < uint64(len(verbsByCode)):
+		h.verb = verbsByCode[v]
+	case fieldNumber == 2:
+		h.entryID = v
+	case fieldNumber == 10:
+		h.prevSeq = v
+	}
+}
+
+// decodeBodySource decodes the source in a body.
+func decodeBodySource(body []byte) (source store.Source, err error) {
+	err = wire.EachFieldOffsets(body, func(num, from, at, end int) error {
+		if num != bodyFieldSource {
+			return nil
+		}
+		source, err = decodeSource(wire.Field{FieldNumber: num, IsBytes: true, BytesValue: string(body[at:end])})
+		return err
+	})
+	return source, err
+}
+
 // errStopReplay is returned by a callback to end a replay early.
 var errStopReplay = errors.New("stop")
 

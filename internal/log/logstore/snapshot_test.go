@@ -184,7 +184,7 @@ func namesNotHeld(t *testing.T, d *DB) (names []string) {
 	}
 	slices.Sort(names)
 	var got []string
-	ok, err := d.EachName(t.Context(), func(name string) bool {
+	ok, err := d.EachName(t.Context(), nil, func(name string) bool {
 		got = append(got, name)
 		return true
 	})

@@ -90,15 +90,6 @@ func (x *Index) nextSearcher(current *Searcher, changes []Change) *Searcher {
 	return current.withSegment(changes)
 }
 
-// WithChanges returns the searcher that would follow from the changes, which must concern different documents. It does
-// not change an index. The documents become a new segment.
-func (x *Searcher) WithChanges(changes []Change) *Searcher {
-	if len(changes) == 0 {
-		return x
-	}
-	return x.withSegment(changes)
-}
-
 // withSegment returns the searcher after the changes, which must concern different documents. Their documents become a
 // new segment.
 func (x *Searcher) withSegment(changes []Change) *Searcher {

@@ -100,7 +100,11 @@ func newSearchState(x *Searcher, terms []QueryTerm) *searchState {
 	for k, w := range q.terms {
 		df := 0
 		for i := k; i < len(q.foundTerms); i += len(q.terms) {
-			df += q.foundTerms[i].df - q.foundTerms[i].lostCount
+			if x.countsDF {
+				df += x.views[i/len(q.terms)].countLivePostings(q.foundTerms[i].postings)
+			} else {
+				df += q.foundTerms[i].df - q.foundTerms[i].lostCount
+			}
 		}
 		gain := q.scale.termGain(q.scale.idf(df, w.Prior), w.Weight)
 		q.documentCounts = append(q.documentCounts, df)

@@ -52,6 +52,10 @@ type Searcher struct {
 	views       []view
 	scoredCount int    // number of documents with terms, without deleted documents (N in the formula)
 	totalLength uint64 // sum of the lengths of the documents that scoredCount counts
+
+	// countsDF is set if document frequencies must be counted from the postings, because the counts in the views do
+	// not consider which documents are deleted (see [Searcher.WithEarlier]).
+	countsDF bool
 }
 
 // Len returns the number of documents with terms, which is N in the formula.
@@ -154,8 +158,12 @@ func (x *Searcher) EachDocument() iter.Seq2[uint64, any] {
 // DF returns the number of documents that contain the term.
 func (x *Searcher) DF(term string) int {
 	hash, df := x.hashTerm(term), 0
+	viewDF := (*view).termDF
+	if x.countsDF {
+		viewDF = (*view).countDF
+	}
 	for i := range x.views {
-		df += x.views[i].termDF(term, hash)
+		df += viewDF(&x.views[i], term, hash)
 	}
 	return df
 }
@@ -185,7 +193,11 @@ func (x *Searcher) TermsWithPrefix(prefix string) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		for i := range x.views {
 			more := true
-			x.views[i].eachTerm(prefix, func(text string, df int) bool {
+			each, viewDF := x.views[i].eachTerm, (*view).termDF
+			if x.countsDF {
+				each, viewDF = x.views[i].eachLiveTerm, (*view).countDF
+			}
+			each(prefix, func(text string, df int) bool {
 				if len(x.views) > 1 {
 					hash := x.hashTerm(text)
 					for j := range x.views {
@@ -193,7 +205,7 @@ func (x *Searcher) TermsWithPrefix(prefix string) iter.Seq2[string, int] {
 							return true // continue, because the loop over i has already yielded this term for view j
 						}
 						if j != i {
-							df += x.views[j].termDF(text, hash)
+							df += viewDF(&x.views[j], text, hash)
 						}
 					}
 				}

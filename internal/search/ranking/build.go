@@ -38,48 +38,77 @@ func (r *Scorer) FillIndex(
 	busyProcessors int,
 	runOptions *index.RunOptions,
 ) error {
-	most := max(1, min(runtime.GOMAXPROCS(0)-busyProcessors, maxWorkers))
+	documents := analyzedDocuments{
+		ctx:             ctx,
+		items:           items,
+		busyProcessors:  busyProcessors,
+		newItemAnalysis: r.newItemAnalysis,
+	}
+	r.index.FillEmpty(func(yield func(*index.Document) bool) {
+		documents.yieldAll(func(d *index.Document) { yield(d) })
+		if ctx.Err() != nil {
+			yield(nil)
+		}
+	}, runOptions)
+	return documents.err()
+}
+
+// itemAnalysis sets d to the document of an item, except for Data. It may reuse the memory of d.
+type itemAnalysis func(ctx context.Context, it Item, d *index.Document)
+
+// newItemAnalysis returns the analysis for a worker. All workers except the first need an analyzer of their own.
+func (r *Scorer) newItemAnalysis(workerNumber int) itemAnalysis {
+	if workerNumber > 0 {
+		r = NewScorer(r.rankingName, r.index)
+	}
+	var buf AnalysisBuffer
+	return func(ctx context.Context, it Item, d *index.Document) { r.AnalyzeItem(ctx, it, d, &buf) }
+}
+
+// analyzedDocuments are the documents of items, which several goroutines analyze.
+type analyzedDocuments struct {
+	ctx             context.Context
+	items           iter.Seq2[Item, error]
+	busyProcessors  int // processors that the goroutines leave free
+	newItemAnalysis func(workerNumber int) itemAnalysis
+	failed          error // error from items
+}
+
+// err returns the error because of which documents are missing. Call it after yieldAll.
+func (a *analyzedDocuments) err() error { return cmp.Or(a.failed, a.ctx.Err()) }
+
+// yieldAll calls use with the document of each item, in order. A document is valid only during the call.
+func (a *analyzedDocuments) yieldAll(use func(d *index.Document)) {
+	ctx := a.ctx
+	most := max(1, min(runtime.GOMAXPROCS(0)-a.busyProcessors, maxWorkers))
 	toAnalyze := make(chan *buildBatch, maxWaitingBatches*most)
-	// the same batches in the order of the items (a single goroutine adds them to the index)
+	// the same batches in the order of the items (a single goroutine uses them)
 	toPut := make(chan *buildBatch, maxWaitingBatches*most)
-	// batches that were added to the index, whose memory is used again
+	// batches whose documents were used, whose memory is used again
 	used := make(chan *buildBatch, cap(toAnalyze)+cap(toPut)+most)
-	// error from the sequence of items (set before toPut is closed)
-	var failed error
 	go func() {
 		defer close(toPut)
 		defer close(toAnalyze)
-		failed = groupIntoBatches(items, used, func(n int, b *buildBatch) {
+		a.failed = groupIntoBatches(a.items, used, func(n int, b *buildBatch) {
 			if workers := n / batchesBeforeNextWorker; n%batchesBeforeNextWorker == 0 && workers < most {
-				go r.analyzeBatches(ctx, toAnalyze, workers > 0)
+				go analyzeBatches(ctx, toAnalyze, a.newItemAnalysis(workers))
 			}
 			toAnalyze <- b
 			toPut <- b
 		})
 	}()
-	next := func(fn func(*buildBatch)) {
-		for b := range toPut {
-			<-b.analyzed
-			fn(b)
-			select {
-			case used <- b:
-			default:
+	for b := range toPut {
+		<-b.analyzed
+		for i := range b.documents {
+			if ctx.Err() == nil { // do not use documents, because they may be incomplete if ctx is done
+				use(&b.documents[i])
 			}
+		}
+		select {
+		case used <- b:
+		default:
 		}
 	}
-	r.index.FillEmpty(func(yield func(*index.Document) bool) {
-		next(func(b *buildBatch) {
-			for i := range b.documents {
-				if ctx.Err() == nil { // do not add documents, because they may be incomplete if ctx is done
-					yield(&b.documents[i])
-				}
-			}
-		})
-		if ctx.Err() != nil {
-			yield(nil)
-		}
-	}, runOptions)
-	return cmp.Or(failed, ctx.Err())
 }
 
 // groupIntoBatches groups the items into batches, and calls fn for each batch with its number, counting
@@ -114,17 +143,13 @@ func groupIntoBatches(
 	return nil
 }
 
-// analyzeBatches analyzes the items of the batches. If withOwnAnalyzer is set, it uses a new analyzer instead of the
-// scorer's. As soon as ctx is done, it passes the remaining batches on without analysis.
-func (r *Scorer) analyzeBatches(ctx context.Context, batches <-chan *buildBatch, withOwnAnalyzer bool) {
-	if withOwnAnalyzer {
-		r = NewScorer(r.rankingName, r.index)
-	}
-	var buf AnalysisBuffer
+// analyzeBatches analyzes the items of the batches. As soon as ctx is done, it passes the remaining batches on without
+// analysis.
+func analyzeBatches(ctx context.Context, batches <-chan *buildBatch, analyze itemAnalysis) {
 	for b := range batches {
 		for i, it := range b.items {
 			if ctx.Err() == nil {
-				r.AnalyzeItem(ctx, it, &b.documents[i], &buf)
+				analyze(ctx, it, &b.documents[i])
 				b.documents[i].Data = it
 				if it.ItemMemo().Late {
 					b.documents[i].Data = nil

@@ -93,7 +93,7 @@ type itemScanner struct {
 	// the terms to collect may include keywords, which are terms made from an item's properties
 	wantsKeywords bool
 	buffer        AnalysisBuffer
-	termBuffer    []index.Term // memory for the terms of many documents
+	termBuffer    []index.Term // reused memory for the terms of a document
 }
 
 func newScanner(ranking string, c *analysis.TermSet) *itemScanner {
@@ -117,34 +117,50 @@ func newScanner(ranking string, c *analysis.TermSet) *itemScanner {
 // documents without words, because Seed does not count such documents. If ctx is done, it returns early.
 func (sc *itemScanner) scanItems(ctx context.Context, items []Item) []index.Document {
 	docs := make([]index.Document, 0, len(items))
-	t := &sc.buffer.text
+	d := index.Document{Terms: sc.termBuffer}
 	for _, it := range items {
 		if ctx.Err() != nil {
 			break
 		}
-		it.FillText(t)
-		d := index.Document{ID: t.ID, Updated: t.Updated.UnixNano(), Created: clampedNanoseconds(t.Created), Data: it}
-		from := len(sc.termBuffer)
-		d.Terms = sc.termBuffer[from:]
-		if sc.termFinder == nil {
-			if !sc.setSeedWords(t, &d) {
-				continue
-			}
-		} else {
-			sc.buffer.fields = appendFields(sc.buffer.fields[:0], t)
-			sc.termFinder.SetDoc(ctx, &d, sc.buffer.fields)
-			d.Len += lengthPadding(t)
+		if !sc.scanItem(ctx, it, &d) {
+			continue
 		}
-		if sc.wantsDates {
-			sc.addWantedTerms(&d, dateTerms(t.Created), dateTermWeight)
-		}
-		if sc.wantsKeywords {
-			sc.addWantedTerms(&d, it.Keywords(), 1)
-		}
-		d.Terms = slices.Clone(d.Terms)
-		docs = append(docs, d)
+		doc := d
+		doc.Terms = slices.Clone(d.Terms)
+		doc.Data = it
+		docs = append(docs, doc)
 	}
+	sc.termBuffer = d.Terms
 	return docs
+}
+
+// scanItem sets d to the document of an item with the chosen terms only, except for Data. It reuses the memory of d.
+// For the ranking Seed, hasWords is false if the item lacks words.
+func (sc *itemScanner) scanItem(ctx context.Context, it Item, d *index.Document) (hasWords bool) {
+	t := &sc.buffer.text
+	it.FillText(t)
+	*d = index.Document{
+		ID:      t.ID,
+		Updated: t.Updated.UnixNano(),
+		Created: clampedNanoseconds(t.Created),
+		Terms:   d.Terms[:0],
+		Numbers: d.Numbers[:0],
+	}
+	hasWords = true
+	if sc.termFinder == nil {
+		hasWords = sc.setSeedWords(t, d)
+	} else {
+		sc.buffer.fields = appendFields(sc.buffer.fields[:0], t)
+		sc.termFinder.SetDoc(ctx, d, sc.buffer.fields)
+		d.Len += lengthPadding(t)
+	}
+	if sc.wantsDates {
+		sc.addWantedTerms(d, dateTerms(t.Created), dateTermWeight)
+	}
+	if sc.wantsKeywords {
+		sc.addWantedTerms(d, it.Keywords(), 1)
+	}
+	return hasWords
 }
 
 // addWantedTerms adds to d the terms that the scan has to collect.

@@ -1,0 +1,160 @@
+// This file makes a view of an earlier state from the current index.
+
+package oxbow
+
+import (
+	"context"
+	"iter"
+
+	"github.com/oxbow-memory/oxbow/internal/log/logstore"
+	"github.com/oxbow-memory/oxbow/internal/search/analysis"
+	"github.com/oxbow-memory/oxbow/internal/search/ranking"
+)
+
+const (
+	// minScannedEntries is the number of earlier entries from which on a view contains only the chosen terms of these
+	// entries. If there are fewer entries, all their terms are found quickly, and the view answers any look-up.
+	minScannedEntries = 1024
+
+	// maxEarlierBytes is the size, in bytes, of the earlier entries that a view keeps in memory. It reads further
+	// entries again when it needs them.
+	maxEarlierBytes = 16 << 20
+
+	// maxReadAgain is the number of earlier entries that a view keeps after it has read them again.
+	maxReadAgain = 4096
+)
+
+// viewAfter returns a view of the searcher's log after change seq. It consists of the documents in the index that have
+// not changed since, and of the changed entries in their versions of that time. If there are at least minScanned such
+// versions, the view contains only their chosen terms (see [ranking.LookupTerms]). viewAfter returns nil if the log
+// does not allow to find these versions.
+func (s *searcher) viewAfter(
+	ctx context.Context,
+	r *ranking.Scorer,
+	seq uint64,
+	chosen *analysis.TermSet,
+	minScanned int,
+) (*rankedView, error) {
+	// Get the searcher before the changes, because the changes may be newer than the index but must not be older.
+	x := r.Index().Searcher()
+	later, ok, err := s.db.LaterChanges(ctx, seq)
+	if err != nil || !ok {
+		return nil, err
+	}
+	e := &earlierEntries{searcher: s, seq: seq, later: later, places: map[uint64]earlierPlace{}}
+	entries, isComplete := later.EarlierEntries(ctx)
+	if later.MaxEarlierEntries() < minScanned {
+		chosen = nil
+	}
+	v, err := r.NewEarlierView(ctx, x, ranking.EarlierItems{
+		ChangedIDs:  later.ChangedIDs(),
+		Items:       e.items(entries),
+		ChosenTerms: chosen,
+		ReadItem:    e.readItem,
+	})
+	if err != nil || !isComplete() {
+		return nil, err
+	}
+	return &rankedView{View: v, searcher: s, scorer: r, ctx: ctx, eachEarlierName: e.eachName}, nil
+}
+
+// earlierEntries reads the entries of an earlier state. A view uses it for a single query.
+type earlierEntries struct {
+	searcher  *searcher
+	seq       uint64 // number of the last change in the earlier state
+	later     *logstore.LaterChanges
+	places    map[uint64]earlierPlace // places of the changed entries that are not kept in memory, by ID
+	keptBytes int                     // size of the changed entries that are kept in memory
+	readAgain map[uint64]*indexItem   // changed entries that were read again, by ID
+}
+
+// earlierPlace is the place of an entry's version in the log.
+type earlierPlace struct {
+	version uint64
+	offset  int64 // offset of the version's record
+}
+
+// items returns the changed entries as items. An item is late if it does not fit into the memory for these entries.
+func (e *earlierEntries) items(entries iter.Seq2[logstore.EarlierEntry, error]) iter.Seq2[ranking.Item, error] {
+	return func(yield func(ranking.Item, error) bool) {
+		for old, err := range entries {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			x := newIndexItem(old.Entry)
+			e.keptBytes += logstore.EntryBytes(old.Entry)
+			if e.keptBytes > maxEarlierBytes {
+				x.Late = true
+				e.places[old.ID] = earlierPlace{old.Version, old.RecordOffset}
+			}
+			if !yield(x, nil) {
+				return
+			}
+		}
+	}
+}
+
+// readItem returns an entry of the earlier state, or nil if it is gone or cannot be read.
+func (e *earlierEntries) readItem(id uint64) ranking.Item {
+	place, hasChanged := e.places[id]
+	if !hasChanged {
+		return e.searcher.readUnchangedItem(id, e.seq)
+	}
+	if x := e.readAgain[id]; x != nil {
+		return x
+	}
+	entry := e.searcher.db.EntryVersion(id, place.version, place.offset)
+	if entry == nil {
+		return nil
+	}
+	if len(e.readAgain) >= maxReadAgain || e.readAgain == nil {
+		e.readAgain = map[uint64]*indexItem{}
+	}
+	x := newIndexItem(entry)
+	e.readAgain[id] = x
+	return x
+}
+
+// readUnchangedItem is like readItem, for an entry that did not change between change seq and the view. It may
+// have changed after that.
+func (s *searcher) readUnchangedItem(id, seq uint64) ranking.Item {
+	if x, ok := s.readItem(id).(*indexItem); ok && x.entry.Version <= seq {
+		return x
+	}
+	i, found := s.startRows.find(id)
+	if !found {
+		return nil
+	}
+	e := s.db.EntryVersion(id, s.startRows.version(i), s.startRows.offset(i))
+	if e == nil {
+		return nil
+	}
+	return newIndexItem(e)
+}
+
+// eachName calls use with the name of each entry of the earlier state that is not in quarantine, until use returns
+// false. ok is false if the names cannot be read in this way.
+func (e *earlierEntries) eachName(ctx context.Context, use func(name string) bool) (ok bool, err error) {
+	more := true
+	ok, err = e.searcher.db.EachName(ctx, e.later.IsUnchanged, func(name string) bool {
+		more = use(name)
+		return more
+	})
+	if !ok || err != nil {
+		return ok, err
+	}
+	if !more {
+		return true, nil
+	}
+	entries, isComplete := e.later.EarlierEntries(ctx)
+	for old, err := range entries {
+		if err != nil {
+			return false, err
+		}
+		if old.MayShow(BySearch) && !use(old.Name) {
+			return true, nil
+		}
+	}
+	return isComplete(), nil
+}

@@ -1,0 +1,88 @@
+// This file derives the searcher of an earlier state from the present searcher.
+
+package index
+
+import (
+	"iter"
+
+	"github.com/oxbow-memory/oxbow/internal/base/idset"
+)
+
+// Earlier describes the documents of an earlier state: the present documents, except those in ChangedIDs, and
+// Documents.
+type Earlier struct {
+	ChangedIDs *idset.Set
+
+	// Documents yields the documents that are not in the present state. Each document is used only until the next one
+	// is requested. It may have only some of its terms, but Len must count all. The searcher must then be asked only
+	// for these terms.
+	Documents iter.Seq[*Document]
+
+	// HasPartialDocuments is set if Documents may lack terms. A document without terms then counts like others.
+	HasPartialDocuments bool
+}
+
+// WithEarlier returns the searcher of an earlier state. Its results are the same as those of an index that contains
+// only the documents of that state. Unlike in an index, document frequencies are counted when they are needed, so that
+// the terms of the removed documents need not be known.
+func (x *Searcher) WithEarlier(e Earlier) *Searcher {
+	to := &Searcher{
+		params:      x.params,
+		seed:        x.seed,
+		views:       make([]view, len(x.views), len(x.views)+1),
+		scoredCount: x.scoredCount,
+		totalLength: x.totalLength,
+		countsDF:    true,
+	}
+	for i := range x.views {
+		v := x.views[i]
+		deleted := make([]uint64, (len(v.docLengths)+63)/64)
+		copy(deleted, v.deleted)
+		v.deleted = deleted
+		to.views[i] = v
+		to.deleteDocuments(&to.views[i], e.ChangedIDs)
+	}
+	b := x.newBuilder()
+	b.countsEmptyDocuments = b.countsEmptyDocuments || e.HasPartialDocuments
+	for d := range e.Documents {
+		b.addDocument(d)
+	}
+	if len(b.segment.docLengths) > 0 {
+		to.scoredCount += b.segment.scoredCount
+		to.totalLength += b.segment.totalLength
+		to.views = append(to.views, view{segment: b.finishSegment(to.currentScale())})
+	}
+	return to
+}
+
+// idsPerLookup is the number of document IDs that can be compared in the time in which one ID is looked up.
+const idsPerLookup = 16
+
+// deleteDocuments deletes the documents with these IDs from a view, whose bits for deleted documents x owns.
+func (x *Searcher) deleteDocuments(v *view, ids *idset.Set) {
+	if ids.Len() < len(v.docLengths)/idsPerLookup {
+		for id := range ids.All() {
+			if number, ok := v.documentNumber(id); ok {
+				x.deleteDocument(v, number)
+			}
+		}
+		return
+	}
+	for number, id := range v.ids.allValues() {
+		if ids.Has(id) {
+			x.deleteDocument(v, uint32(number))
+		}
+	}
+}
+
+func (x *Searcher) deleteDocument(v *view, number uint32) {
+	if v.isDeleted(number) {
+		return
+	}
+	v.deleted[number/64] |= 1 << (number % 64)
+	v.deletedCount++
+	if dl := v.docLengths[number]; dl != unscoredLength {
+		x.scoredCount--
+		x.totalLength -= uint64(dl)
+	}
+}

@@ -1,0 +1,128 @@
+// This file counts the documents of a view that have a term and are not deleted. Such counts are needed if the terms of
+// the deleted documents are not known.
+
+package index
+
+import (
+	"math"
+	"math/bits"
+	"strings"
+)
+
+// countDF counts the view's documents that have the term and are not deleted.
+func (v *view) countDF(text string, hash uint64) int {
+	if v.snapshot != nil {
+		d := v.snapshot.loadDocuments(text)
+		return v.countLiveBits(d.docBits) + v.countLiveNumbers(d.numbers) + v.countLivePostings(d.postings)
+	}
+	var one [1]posting
+	alone := one[:0]
+	f, _ := v.findTerm(text, hash, &alone)
+	return v.countLivePostings(f.postings)
+}
+
+func (v *view) countLivePostings(p postings) (n int) {
+	for _, q := range p.list {
+		if !v.isDeleted(q.doc) {
+			n++
+		}
+	}
+	switch w := p.columns; {
+	case w == nil:
+	case w.docBits != nil:
+		n += v.countLiveBits(w.docBits)
+	default:
+		for i, upper := 0, uint32(0); i < p.count(); i++ {
+			if !v.isDeleted(w.postingAt(i, &upper).doc) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func (v *view) countLiveNumbers(numbers []uint32) (n int) {
+	for _, number := range numbers {
+		if !v.isDeleted(number) {
+			n++
+		}
+	}
+	return n
+}
+
+func (v *view) countLiveBits(docBits []uint64) (n int) {
+	for i, set := range docBits {
+		if v.deleted != nil {
+			set &^= v.deleted[i]
+		}
+		n += bits.OnesCount64(set)
+	}
+	return n
+}
+
+// eachLiveTerm is like eachTerm, but counts the documents of each term that are not deleted.
+func (v *view) eachLiveTerm(prefix string, fn func(text string, df int) bool) {
+	if v.snapshot != nil {
+		v.snapshot.eachTermDocuments(prefix, func(text string, numbers []uint32) bool {
+			return fn(text, v.countLiveNumbers(numbers))
+		})
+		return
+	}
+	var room []posting
+	for n := range v.termCount() {
+		text := v.termCountsAt(n).text
+		if strings.HasPrefix(text, prefix) &&
+			!fn(text, v.countLivePostings(postings{list: v.termPostings(n, &room)})) {
+			return
+		}
+	}
+}
+
+// eachTermDocuments calls fn with the text and the documents of each term with this prefix, in order, until fn returns
+// false. The documents are valid until the next call. It caches nothing, like eachTerm.
+func (img *snapshotTerms) eachTermDocuments(prefix string, fn func(text string, numbers []uint32) bool) {
+	first, last := img.prefixTermRange(prefix)
+	var numbers []uint32
+	for n := first; n < last && img.docs.Err() == nil; n += termsPerBlock {
+		k := &img.blocks[n/termsPerBlock]
+		ts, err := img.readBlock(k)
+		if err != nil {
+			img.storeReadError(err)
+			return
+		}
+		var lists []byte // posting lists of the block, or nil while no term of the block has the prefix
+		for i := range ts {
+			t := &ts[i]
+			if !strings.HasPrefix(t.text, prefix) {
+				continue
+			}
+			if lists == nil {
+				lists, err = readBytesAt(img.reader, k.listsOffset, int64(k.listsSize), math.MaxInt64)
+			}
+			if err == nil {
+				numbers, err = img.appendDocuments(numbers[:0], t, lists[t.listOffset-k.listsOffset:])
+			}
+			if err != nil {
+				img.storeReadError(err)
+				return
+			}
+			if !fn(t.text, numbers) {
+				return
+			}
+		}
+	}
+}
+
+// appendDocuments appends the documents of a term to numbers. b begins with the term's encoded list.
+func (img *snapshotTerms) appendDocuments(numbers []uint32, t *snapshotTerm, b []byte) ([]uint32, error) {
+	r, err := img.openList(t, b)
+	defer r.release()
+	for err == nil && r.remaining > 0 {
+		n := int(min(r.remaining, decodeBatchSize))
+		err = r.decodePostings(n)
+		if err == nil {
+			numbers = append(numbers, r.numbers[:n]...)
+		}
+	}
+	return numbers, err
+}

@@ -1,0 +1,55 @@
+// This file makes views of earlier states.
+
+package ranking
+
+import (
+	"context"
+	"iter"
+
+	"github.com/oxbow-memory/oxbow/internal/base/idset"
+	"github.com/oxbow-memory/oxbow/internal/search/analysis"
+	"github.com/oxbow-memory/oxbow/internal/search/index"
+)
+
+// EarlierItems describes how the items of an earlier state differ from the present items.
+type EarlierItems struct {
+	ChangedIDs *idset.Set             // IDs of the items that were added, changed or removed since
+	Items      iter.Seq2[Item, error] // the changed items that existed then, as they were, in any order
+	ReadItem   func(id uint64) Item   // returns an item of the earlier state (see [Scorer.NewView])
+
+	// ChosenTerms are the terms that the query may look up (see [LookupTerms]). Finding only these terms in Items takes
+	// less time and memory. If ChosenTerms is nil, the query may look up all terms.
+	ChosenTerms *analysis.TermSet
+}
+
+// NewEarlierView returns a view of an earlier state. x is a searcher of the scorer's index. With ChosenTerms, the
+// results of the view must be discarded if [View.HasMissingTerms] reports true. NewEarlierView returns an error if the
+// items cannot be read or if ctx is done.
+func (r *Scorer) NewEarlierView(ctx context.Context, x *index.Searcher, earlier EarlierItems) (*View, error) {
+	chosen := earlier.ChosenTerms
+	if r.rankingName == Seed {
+		chosen = nil // a scan for Seed does not find documents without words
+	}
+	documents := analyzedDocuments{ctx: ctx, items: earlier.Items, newItemAnalysis: r.newItemAnalysis}
+	if chosen != nil {
+		documents.newItemAnalysis = func(int) itemAnalysis {
+			sc := newScanner(r.rankingName, chosen)
+			return func(ctx context.Context, it Item, d *index.Document) { sc.scanItem(ctx, it, d) }
+		}
+	}
+	x = x.WithEarlier(index.Earlier{
+		ChangedIDs:          earlier.ChangedIDs,
+		HasPartialDocuments: chosen != nil,
+		Documents: func(yield func(*index.Document) bool) {
+			documents.yieldAll(func(d *index.Document) { yield(d) })
+		},
+	})
+	if err := documents.err(); err != nil {
+		return nil, err
+	}
+	v := r.ViewOfSearcher(ctx, x, earlier.ReadItem)
+	if chosen != nil {
+		v.termStats = &scanStats{searcher: x, scannedTerms: chosen}
+	}
+	return v, nil
+}
